@@ -1,0 +1,57 @@
+# fast_copy: build, install and test with PGXS.
+#
+#   make && make install && make installcheck    against a running server
+#   make unit | pgtap | differential | tap       one suite, same server
+#   make check-style                             rules no compiler knows
+#
+# test/run does all of this on a cluster of its own.
+
+PG_CONFIG ?= pg_config
+
+EXTENSION = fast_copy
+MODULE_big = fast_copy
+OBJS = $(sort $(patsubst %.c,%.o,$(wildcard src/*.c)))
+DATA = sql/fast_copy--0.1.0.sql
+PGFILEDESC = "fast_copy - partition-aware, parallel COPY"
+
+# The last three: PG headers and their macros (PG_FUNCTION_ARGS, foreach, {0})
+# do not pass -Wextra without them.
+PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
+	-Wno-missing-field-initializers
+SHLIB_LINK = -luring
+
+# pg_regress 15 has no --expecteddir, so its inputs lie beside the install
+# script and its expected output in expected/.
+REGRESS = $(sort $(filter-out fast_copy--%,$(patsubst sql/%.sql,%,$(wildcard sql/*.sql))))
+REGRESS_OPTS = --load-extension=fast_copy
+
+EXTRA_CLEAN = results regression.diffs regression.out tmp_check
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+$(OBJS): $(wildcard src/*.h)
+
+# Where the suites below keep their files: the server must be able to read it.
+TMP_DIR ?= $(or $(TMPDIR),/tmp)
+
+.PHONY: unit pgtap differential tap check-style
+
+unit:
+	$(MAKE) -C test/unit check
+
+pgtap:
+	pg_prove --set data_dir='$(CURDIR)/test/data' --set tmp_dir='$(TMP_DIR)' \
+		test/pgtap/*.sql
+
+differential:
+	test/differential '$(TMP_DIR)'
+
+tap:
+	PG_REGRESS='$(pgxsdir)/src/test/regress/pg_regress' \
+	PATH="$(bindir):$$PATH" TESTDIR='$(TMP_DIR)' TESTDATADIR='$(TMP_DIR)' \
+	TESTLOGDIR='$(TMP_DIR)/log' \
+		prove -I '$(pgxsdir)/src/test/perl' -I test/t test/t/*.pl
+
+check-style:
+	test/style

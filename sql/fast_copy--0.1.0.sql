@@ -1,0 +1,76 @@
+\echo Use "CREATE EXTENSION fast_copy" to load this file. \quit
+
+CREATE FUNCTION @extschema@.fast_copy(
+	target regclass,
+	source text,
+	timestamp_column name DEFAULT NULL,
+	columns name[] DEFAULT NULL,
+	format text DEFAULT 'csv',
+	header text DEFAULT 'false',
+	delimiter text DEFAULT NULL,
+	null_string text DEFAULT NULL,
+	quote text DEFAULT NULL,
+	escape text DEFAULT NULL,
+	encoding name DEFAULT NULL,
+	partition_interval text DEFAULT NULL,
+	missing_partitions text DEFAULT 'create',
+	freeze boolean DEFAULT false,
+	workers integer DEFAULT NULL
+) RETURNS bigint
+AS 'MODULE_PATHNAME', 'fast_copy'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, text, text, text, text, name, text, text, boolean, integer)
+IS 'loads a CSV file as COPY does, in parallel, into partitions it makes where they are missing';
+
+CREATE FUNCTION @extschema@.fast_copy_report(
+	OUT phase text,
+	OUT "partition" text,
+	OUT processes bigint,
+	OUT rows bigint,
+	OUT bytes bigint,
+	OUT seconds double precision,
+	OUT reads bigint,
+	OUT rows_per_read double precision,
+	OUT io_method text,
+	OUT choice text
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'fast_copy_report'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION @extschema@.fast_copy_report()
+IS 'the last load of this session: one row per phase, and per partition loaded';
+
+CREATE VIEW @extschema@.fast_copy_progress AS
+SELECT s.pid,
+	s.datid,
+	d.datname,
+	s.relid,
+	CASE s.param12
+		WHEN 0 THEN 'setup'
+		WHEN 1 THEN 'split'
+		WHEN 2 THEN 'scan'
+		WHEN 3 THEN 'partitions'
+		WHEN 4 THEN 'load'
+		WHEN 5 THEN 'index'
+		WHEN 6 THEN 'attach'
+	END AS phase,
+	s.param1 AS bytes_processed,
+	s.param2 AS bytes_total,
+	s.param3 AS tuples_processed,
+	s.param19 AS records_found,
+	s.param13 AS partitions_done,
+	s.param14 AS partitions_total,
+	s.param15 AS workers,
+	s.param16 AS rows_per_second,
+	CASE WHEN s.param17 >= 0
+		THEN pg_catalog.make_interval(secs => s.param17 / 1000.0)
+	END AS estimated_time_left
+FROM pg_catalog.pg_stat_get_progress_info('COPY') AS s
+	LEFT JOIN pg_catalog.pg_database AS d ON s.datid OPERATOR(pg_catalog.=) d.oid
+WHERE s.param11 OPERATOR(pg_catalog.=) 7377304608331231353;
+
+COMMENT ON VIEW @extschema@.fast_copy_progress
+IS 'loads that run now, in all sessions';
+
+GRANT SELECT ON @extschema@.fast_copy_progress TO PUBLIC;

@@ -1,0 +1,196 @@
+/*-------------------------------------------------------------------------
+ *
+ * fast_copy.c
+ *	  The functions that SQL sees, and what happens when the library loads.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/value.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "fc_job.h"
+#include "fc_report.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(fast_copy);
+PG_FUNCTION_INFO_V1(fast_copy_report);
+
+PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	fc_options_define_settings();
+}
+
+static char *
+fast_copy_text(FunctionCallInfo fcinfo, int arg)
+{
+	return PG_ARGISNULL(arg) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(arg));
+}
+
+static char *
+fast_copy_name(FunctionCallInfo fcinfo, int arg)
+{
+	return PG_ARGISNULL(arg) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(arg)));
+}
+
+/* Arguments that have a default, but were given as NULL, are a mistake */
+static char *
+fast_copy_required(FunctionCallInfo fcinfo, int arg, const char *name)
+{
+	if (PG_ARGISNULL(arg))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+	return text_to_cstring(PG_GETARG_TEXT_PP(arg));
+}
+
+/* name[] to a list of String; NULL and NIL: all columns */
+static List *
+fast_copy_columns(FunctionCallInfo fcinfo, int arg)
+{
+	List	   *columns = NIL;
+	Datum	   *names;
+	bool	   *nulls;
+	int			n;
+
+	if (PG_ARGISNULL(arg))
+		return NIL;
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), NAMEOID, NAMEDATALEN, false,
+					  TYPALIGN_CHAR, &names, &nulls, &n);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"columns\" must not be empty")));
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"columns\" must not contain nulls")));
+		columns = lappend(columns, makeString(pstrdup(NameStr(*DatumGetName(names[i])))));
+	}
+	return columns;
+}
+
+static int
+fast_copy_workers(FunctionCallInfo fcinfo, int arg)
+{
+	int			workers;
+
+	if (PG_ARGISNULL(arg))
+		return -1;
+	workers = PG_GETARG_INT32(arg);
+	if (workers < 0 || workers > FC_MAX_WORKERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"workers\" must be between 0 and %d",
+						FC_MAX_WORKERS)));
+	return workers;
+}
+
+/* The order of arguments is that of the SQL declaration */
+static void
+fast_copy_arguments(FunctionCallInfo fcinfo, FcArguments *args)
+{
+	memset(args, 0, sizeof(FcArguments));
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"target\" must not be null")));
+	args->target = PG_GETARG_OID(0);
+	args->source = fast_copy_required(fcinfo, 1, "source");
+	args->timestamp_column = fast_copy_name(fcinfo, 2);
+	args->columns = fast_copy_columns(fcinfo, 3);
+	args->format = fast_copy_required(fcinfo, 4, "format");
+	args->header = fast_copy_required(fcinfo, 5, "header");
+	args->delimiter = fast_copy_text(fcinfo, 6);
+	args->null_string = fast_copy_text(fcinfo, 7);
+	args->quote = fast_copy_text(fcinfo, 8);
+	args->escape = fast_copy_text(fcinfo, 9);
+	args->encoding = fast_copy_name(fcinfo, 10);
+	args->partition_interval = fast_copy_text(fcinfo, 11);
+	args->missing_partitions = fast_copy_required(fcinfo, 12, "missing_partitions");
+	args->freeze = !PG_ARGISNULL(13) && PG_GETARG_BOOL(13);
+	args->workers = fast_copy_workers(fcinfo, 14);
+}
+
+/*
+ * Loads a file; see README.md.  Everything allocated dies with the context
+ * made here.
+ */
+Datum
+fast_copy(PG_FUNCTION_ARGS)
+{
+	MemoryContext mcxt;
+	MemoryContext old;
+	FcArguments args;
+	uint64		rows;
+
+	PreventCommandIfParallelMode("fast_copy()");
+	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
+								 ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(mcxt);
+	fast_copy_arguments(fcinfo, &args);
+	rows = fc_job_run(fc_options_make(&args));
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(mcxt);
+	PG_RETURN_INT64((int64) rows);
+}
+
+/* "" becomes NULL: report rows say what they know */
+static void
+fast_copy_report_text(const char *s, Datum *value, bool *null)
+{
+	*null = (s == NULL);
+	*value = s ? CStringGetTextDatum(s) : (Datum) 0;
+}
+
+static void
+fast_copy_report_number(int64 n, Datum *value, bool *null)
+{
+	*null = (n < 0);
+	*value = Int64GetDatum(n);
+}
+
+Datum
+fast_copy_report(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, fc_report_rows())
+	{
+		FcReportRow *row = lfirst(lc);
+		Datum		values[10];
+		bool		nulls[10] = {0};
+		double		per_read = row->reads > 0 ? (double) row->rows / row->reads : 0;
+
+		values[0] = CStringGetTextDatum(fc_phase_name(row->phase));
+		fast_copy_report_text(row->name, &values[1], &nulls[1]);
+		fast_copy_report_number(row->processes > 0 ? row->processes : -1,
+								&values[2], &nulls[2]);
+		fast_copy_report_number(row->rows, &values[3], &nulls[3]);
+		fast_copy_report_number(row->bytes, &values[4], &nulls[4]);
+		values[5] = Float8GetDatum(row->seconds);
+		fast_copy_report_number(row->reads, &values[6], &nulls[6]);
+		values[7] = Float8GetDatum(per_read);
+		nulls[7] = row->reads <= 0;
+		fast_copy_report_text(row->io_method, &values[8], &nulls[8]);
+		fast_copy_report_text(row->choice, &values[9], &nulls[9]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,269 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_compat.h
+ *	  The one place that knows PostgreSQL's versions (15 to 18).
+ *
+ * Wrappers carry the newest version's signature.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_COMPAT_H
+#define FC_COMPAT_H
+
+#include "access/attmap.h"
+#include "access/multixact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/storage_xlog.h"
+#include "commands/defrem.h"
+#include "commands/vacuum.h"
+#include "executor/executor.h"
+#include "parser/parse_node.h"
+#include "storage/buffile.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#error "fast_copy supports PostgreSQL 15 to 18"
+#endif
+
+/* 16: the build takes missing_ok */
+static inline AttrMap *
+fc_build_attrmap_if_req(TupleDesc indesc, TupleDesc outdesc)
+{
+#if PG_VERSION_NUM >= 160000
+	return build_attrmap_by_name_if_req(indesc, outdesc, false);
+#else
+	return build_attrmap_by_name_if_req(indesc, outdesc);
+#endif
+}
+
+/* 16: BufFileReadExact; 15's BufFileRead leaves a short read to the caller */
+static inline void
+fc_buffile_read(BufFile *file, void *ptr, size_t size)
+{
+#if PG_VERSION_NUM >= 160000
+	BufFileReadExact(file, ptr, size);
+#else
+	if (BufFileRead(file, ptr, size) != size)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from temporary file: %m")));
+#endif
+}
+
+/* 16: BufFileWrite takes a pointer to const */
+static inline void
+fc_buffile_write(BufFile *file, const void *ptr, size_t size)
+{
+#if PG_VERSION_NUM >= 160000
+	BufFileWrite(file, ptr, size);
+#else
+	BufFileWrite(file, (void *) ptr, size);
+#endif
+}
+
+/* 16: onlySummarizing */
+static inline List *
+fc_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL,
+								 false);
+#else
+	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL);
+#endif
+}
+
+/* 16: permissions left the range table entry for a list of their own */
+static inline void
+fc_rte_require_insert(ParseNamespaceItem *nsitem, Bitmapset *columns)
+{
+#if PG_VERSION_NUM >= 160000
+	nsitem->p_perminfo->requiredPerms = ACL_INSERT;
+	nsitem->p_perminfo->insertedCols = columns;
+#else
+	nsitem->p_rte->requiredPerms = ACL_INSERT;
+	nsitem->p_rte->insertedCols = columns;
+#endif
+}
+
+/* ... and 18 wants to know which relations were pruned: none */
+static inline void
+fc_init_range_table(EState *estate, ParseState *pstate)
+{
+#if PG_VERSION_NUM >= 180000
+	ExecInitRangeTable(estate, pstate->p_rtable, pstate->p_rteperminfos,
+					   bms_make_singleton(1));
+#elif PG_VERSION_NUM >= 160000
+	ExecInitRangeTable(estate, pstate->p_rtable, pstate->p_rteperminfos);
+#else
+	ExecInitRangeTable(estate, pstate->p_rtable);
+#endif
+}
+
+/* ERROR 42501 unless the user may do what the range table asks */
+static inline void
+fc_check_permissions(ParseState *pstate)
+{
+#if PG_VERSION_NUM >= 160000
+	ExecCheckPermissions(pstate->p_rtable, pstate->p_rteperminfos, true);
+#else
+	ExecCheckRTPerms(pstate->p_rtable, true);
+#endif
+}
+
+/* 16: the map from the root's rows to a partition's is made on demand */
+static inline TupleConversionMap *
+fc_root_to_child_map(ResultRelInfo *rri, EState *estate)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExecGetRootToChildMap(rri, estate);
+#else
+	return rri->ri_RootToPartitionMap;
+#endif
+}
+
+/* 16: relfilenode became relfilelocator */
+static inline SubTransactionId
+fc_new_storage_subid(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_newRelfilelocatorSubid;
+#else
+	return rel->rd_newRelfilenodeSubid;
+#endif
+}
+
+/* 17: extensions name their wait events */
+static inline uint32
+fc_wait_event(const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	return WaitEventExtensionNew(name);
+#else
+	return PG_WAIT_EXTENSION;
+#endif
+}
+
+/* 16: the build takes missing_ok */
+static inline AttrMap *
+fc_build_attrmap(TupleDesc indesc, TupleDesc outdesc)
+{
+#if PG_VERSION_NUM >= 160000
+	return build_attrmap_by_name(indesc, outdesc, false);
+#else
+	return build_attrmap_by_name(indesc, outdesc);
+#endif
+}
+
+/* 16: one ownership check for all kinds of objects */
+static inline bool
+fc_owns_relation(Oid relid, Oid roleid)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, relid, roleid);
+#else
+	return pg_class_ownercheck(relid, roleid);
+#endif
+}
+
+/* 16: one privilege check for all kinds of objects */
+static inline AclResult
+fc_namespace_aclcheck(Oid nspid, Oid roleid, AclMode mode)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(NamespaceRelationId, nspid, roleid, mode);
+#else
+	return pg_namespace_aclcheck(nspid, roleid, mode);
+#endif
+}
+
+/*
+ * 16: total_parts.  Defines an index without building it, as ATTACH PARTITION
+ * would define it (no check of rights, the parent's owner asked for it).
+ */
+static inline ObjectAddress
+fc_define_index_unbuilt(Oid relid, IndexStmt *stmt)
+{
+#if PG_VERSION_NUM >= 160000
+	return DefineIndex(relid, stmt, InvalidOid, InvalidOid, InvalidOid, -1,
+					   true, false, false, true, true);
+#else
+	return DefineIndex(relid, stmt, InvalidOid, InvalidOid, InvalidOid,
+					   true, false, false, true, true);
+#endif
+}
+
+/* 16: the relation's file is found by rd_locator */
+static inline void
+fc_log_smgrcreate(Relation rel, ForkNumber fork)
+{
+#if PG_VERSION_NUM >= 160000
+	log_smgrcreate(&rel->rd_locator, fork);
+#else
+	log_smgrcreate(&rel->rd_node, fork);
+#endif
+}
+
+/* 18: is_enforced.  A CHECK that is valid without a look at the rows */
+static inline Constraint *
+fc_make_check(char *name, char *cooked)
+{
+	Constraint *check = makeNode(Constraint);
+
+	check->contype = CONSTR_CHECK;
+	check->conname = name;
+	check->location = -1;
+	check->cooked_expr = cooked;
+	check->skip_validation = true;
+	check->initially_valid = true;
+#if PG_VERSION_NUM >= 180000
+	check->is_enforced = true;
+#endif
+	return check;
+}
+
+/* 17: code run as the table's owner sees pg_catalog and pg_temp only */
+static inline void
+fc_restrict_search_path(void)
+{
+#if PG_VERSION_NUM >= 170000
+	RestrictSearchPath();
+#endif
+}
+
+/* 17: intervals can be infinite */
+static inline bool
+fc_interval_is_infinite(const Interval *span)
+{
+#if PG_VERSION_NUM >= 170000
+	return INTERVAL_NOT_FINITE(span);
+#else
+	return false;
+#endif
+}
+
+/*
+ * 18: num_all_frozen_pages.  Sets the statistics of a relation made by this
+ * transaction.
+ */
+static inline void
+fc_set_relstats(Relation rel, BlockNumber pages, double tuples,
+				BlockNumber all_visible, BlockNumber all_frozen)
+{
+#if PG_VERSION_NUM >= 180000
+	vac_update_relstats(rel, pages, tuples, all_visible, all_frozen, true,
+						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
+						true);
+#else
+	vac_update_relstats(rel, pages, tuples, all_visible, true,
+						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
+						true);
+#endif
+}
+
+#endif							/* FC_COMPAT_H */

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_core.h
+ *	  Core's own COPY: for targets only it can load, and for its errors.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_CORE_H
+#define FC_CORE_H
+
+#include "fc_job.h"
+
+/* Loads the whole file with CopyFrom; returns the rows it counts */
+extern uint64 fc_core_copy(FcJob *job);
+
+/* Compares the header line with the column names; COPY's errors */
+extern void fc_core_match_header(FcJob *job, const char *header, size_t len);
+
+/*
+ * Throws the first bad record's error: COPY's, if COPY refuses the record, or
+ * else what was kept.
+ */
+extern void fc_core_throw(FcJob *job) pg_attribute_noreturn();
+
+#endif							/* FC_CORE_H */

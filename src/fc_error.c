@@ -1,0 +1,220 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_error.c
+ *	  The first bad record of the file wins, whoever meets it.
+ *
+ * COPY stops at the first bad line.  Here many processes meet records in
+ * another order, so that a data error does not end the phase: its text goes
+ * into the one slot in shared memory if no earlier bad record is known, and
+ * from then on records behind it are skipped while those before it are still
+ * parsed, checked and inserted.  What is in the slot at the end of the load
+ * phase is the first error, and the leader throws it.
+ *
+ * Catching without a subtransaction is sound here because the transaction is
+ * certain to abort: what an error may leave behind in this process until then
+ * is a lock or a pin, and both are released, as AbortSubTransaction would,
+ * through LWLockReleaseAll and a resource owner of our own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/resowner.h"
+
+#include "fc_error.h"
+
+bool
+fc_error_is_of_data(const ErrorData *edata)
+{
+	switch (ERRCODE_TO_CATEGORY(edata->sqlerrcode))
+	{
+		case ERRCODE_DATA_EXCEPTION:
+		case ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION:
+		case ERRCODE_PLPGSQL_ERROR:
+		case ERRCODE_EXTERNAL_ROUTINE_EXCEPTION:
+		case ERRCODE_WITH_CHECK_OPTION_VIOLATION:
+		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
+		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static void
+fc_error_text(char *dst, size_t size, const char *src)
+{
+	int			len = src ? (int) strlen(src) : 0;
+
+	if (len >= (int) size)
+		len = pg_mbcliplen(src, len, size - 1);
+	if (len > 0)
+		memcpy(dst, src, len);
+	dst[len] = '\0';
+}
+
+static void
+fc_error_fill(FcErrorSlot *slot, const ErrorData *edata)
+{
+	slot->sqlerrcode = edata->sqlerrcode;
+	fc_error_text(slot->message, FC_ERROR_TEXT, edata->message);
+	fc_error_text(slot->detail, FC_ERROR_TEXT, edata->detail);
+	fc_error_text(slot->hint, FC_ERROR_TEXT, edata->hint);
+	fc_error_text(slot->context, FC_ERROR_TEXT, edata->context);
+	fc_error_text(slot->schema_name, FC_ERROR_NAME, edata->schema_name);
+	fc_error_text(slot->table_name, FC_ERROR_NAME, edata->table_name);
+	fc_error_text(slot->column_name, FC_ERROR_NAME, edata->column_name);
+	fc_error_text(slot->datatype_name, FC_ERROR_NAME, edata->datatype_name);
+	fc_error_text(slot->constraint_name, FC_ERROR_NAME, edata->constraint_name);
+}
+
+static void
+fc_error_store(FcShared *shared, uint64 offset, uint64 length,
+			   FcErrorKind kind, const ErrorData *edata)
+{
+	FcErrorSlot slot = {0};
+
+	/* text is clipped outside the lock: a spinlock must be held briefly */
+	slot.offset = offset;
+	slot.length = length;
+	slot.kind = kind;
+	if (edata)
+		fc_error_fill(&slot, edata);
+
+	SpinLockAcquire(&shared->error_mutex);
+	if (offset < pg_atomic_read_u64(&shared->error_offset))
+	{
+		memcpy(&shared->error, &slot, sizeof(slot));
+		pg_atomic_write_u64(&shared->error_offset, offset);
+	}
+	SpinLockRelease(&shared->error_mutex);
+}
+
+void
+fc_error_keep(FcShared *shared, uint64 offset, uint64 length,
+			  const ErrorData *edata)
+{
+	fc_error_store(shared, offset, length, FC_ERROR_DATA, edata);
+}
+
+void
+fc_error_keep_grammar(FcShared *shared, uint64 offset, uint64 length)
+{
+	fc_error_store(shared, offset, length, FC_ERROR_GRAMMAR, NULL);
+}
+
+void
+fc_error_keep_route(FcShared *shared, uint64 offset, uint64 length)
+{
+	fc_error_store(shared, offset, length, FC_ERROR_ROUTE, NULL);
+}
+
+ResourceOwner
+fc_error_owner_begin(void)
+{
+	return ResourceOwnerCreate(CurrentResourceOwner, "fast_copy record");
+}
+
+static void
+fc_error_owner_release(ResourceOwner owner, bool ok)
+{
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, ok, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, ok, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, ok, false);
+}
+
+void
+fc_error_owner_end(ResourceOwner owner)
+{
+	fc_error_owner_release(owner, true);
+	ResourceOwnerDelete(owner);
+}
+
+ErrorData *
+fc_error_catch(FcErrorBody body, void *arg, ResourceOwner *owner)
+{
+	ResourceOwner outer = CurrentResourceOwner;
+	MemoryContext mcxt = CurrentMemoryContext;
+	ErrorContextCallback *context_stack = error_context_stack;
+	ErrorData  *volatile edata = NULL;
+
+	/* the outer context is added when the kept error is thrown */
+	error_context_stack = NULL;
+	PG_TRY();
+	{
+		CurrentResourceOwner = *owner;
+		body(arg);
+		CurrentResourceOwner = outer;
+	}
+	PG_CATCH();
+	{
+		CurrentResourceOwner = outer;
+		MemoryContextSwitchTo(mcxt);
+		edata = CopyErrorData();
+		if (!fc_error_is_of_data(edata))
+			PG_RE_THROW();
+		FlushErrorState();
+		LWLockReleaseAll();
+		pgstat_report_wait_end();
+		UnlockBuffers();
+		fc_error_owner_release(*owner, false);
+		ResourceOwnerDelete(*owner);
+		*owner = fc_error_owner_begin();
+	}
+	PG_END_TRY();
+	error_context_stack = context_stack;
+	return edata;
+}
+
+/* The chunk that holds "offset" */
+static uint32
+fc_error_chunk(FcShared *shared, uint64 offset)
+{
+	FcChunk    *chunks = fc_shared_chunks(shared);
+	uint32		lo = 0;
+	uint32		hi = shared->nchunks;
+
+	while (hi - lo > 1)
+	{
+		uint32		mid = lo + (hi - lo) / 2;
+
+		if (chunks[mid].start <= offset)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Counts lines from the start of the record's chunk, whose line number is
+ * known, to the record's end.
+ */
+uint64
+fc_error_line(FcContext *ctx, uint64 offset, uint64 length)
+{
+	FcShared   *shared = ctx->shared;
+	uint32		i = fc_error_chunk(shared, offset);
+	FcChunkStart *start = &fc_shared_starts(shared)[i];
+	uint64		pos = fc_shared_chunks(shared)[i].start;
+	uint64		end = Min(offset + length, shared->file.size);
+	char	   *buf = palloc(65536);
+	FcRun		run;
+
+	fc_run_init(&run, start->state);
+	while (pos < end)
+	{
+		size_t		len = Min(end - pos, 65536);
+
+		fc_source_read(ctx->source, pos, buf, len);
+		fc_run_feed(&ctx->dialect, &run, buf, len);
+		pos += len;
+	}
+	pfree(buf);
+	return start->line + run.records + run.embedded + 1;
+}

@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_error.h
+ *	  Which record of the file is the first bad one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_ERROR_H
+#define FC_ERROR_H
+
+#include "utils/resowner.h"
+
+#include "fc_shared.h"
+
+/*
+ * May this error be kept while records that stand earlier in the file are
+ * still being looked at?  Bad data may, everything else is thrown at once.
+ */
+extern bool fc_error_is_of_data(const ErrorData *edata);
+
+/* Keeps the error if no bad record before this one is known */
+extern void fc_error_keep(FcShared *shared, uint64 offset, uint64 length,
+						  const ErrorData *edata);
+
+/* The same for a record that breaks the grammar */
+extern void fc_error_keep_grammar(FcShared *shared, uint64 offset,
+								  uint64 length);
+
+/* ... and for one that no partition takes */
+extern void fc_error_keep_route(FcShared *shared, uint64 offset,
+								uint64 length);
+
+/* Is a record at this offset, or behind it, beyond the first bad one? */
+static inline bool
+fc_error_beyond(FcShared *shared, uint64 offset)
+{
+	return offset >= pg_atomic_read_u64(&shared->error_offset);
+}
+
+/*
+ * Runs body(arg) so that a data error is caught: its ErrorData is returned
+ * (in the current memory context), what it left pinned is released.  NULL if
+ * body came through.  Errors of any other kind pass.
+ *
+ * "owner" is a resource owner of the caller's for what body acquires.
+ */
+typedef void (*FcErrorBody) (void *arg);
+extern ErrorData *fc_error_catch(FcErrorBody body, void *arg,
+								 ResourceOwner *owner);
+
+/* Life of such a resource owner */
+extern ResourceOwner fc_error_owner_begin(void);
+extern void fc_error_owner_end(ResourceOwner owner);
+
+/* Line number, as COPY counts, at the end of the record at "offset" */
+extern uint64 fc_error_line(FcContext *ctx, uint64 offset, uint64 length);
+
+#endif							/* FC_ERROR_H */

@@ -1,0 +1,222 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_index.c
+ *	  The parent's indexes on a new partition.
+ *
+ * ATTACH PARTITION builds what the partition lacks, one index after another
+ * and under its locks.  To build them in the workers instead, the work of
+ * CREATE INDEX is cut in three:
+ *
+ *		define	leader		catalog rows and an empty file (DefineIndex, build
+ *							skipped)
+ *		build	worker		the access method's ambuild, which fills the file
+ *		stats	leader		what ambuild counted, into pg_class
+ *
+ * A worker must not write to the catalogs, and ambuild does not.  Until the
+ * build the index is valid in the catalog but empty, which nobody but this
+ * transaction can see; an error takes table and index with it.  ATTACH then
+ * finds an index equal to each of the parent's and adopts it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/genam.h"
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_proc.h"
+#include "catalog/storage.h"
+#include "commands/defrem.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/clauses.h"
+#include "parser/parse_utilcmd.h"
+#include "storage/bufmgr.h"
+#include "storage/smgr.h"
+#include "utils/guc.h"
+#include "utils/rel.h"
+
+#include "fc_compat.h"
+#include "fc_index.h"
+
+/* Do the index's expressions and predicate call only parallel-safe functions? */
+static bool
+expressions_parallel_safe(IndexInfo *info)
+{
+	Query	   *query = makeNode(Query);
+	ListCell   *lc;
+
+	query->commandType = CMD_SELECT;
+	foreach(lc, info->ii_Expressions)
+		query->targetList = lappend(query->targetList,
+									makeTargetEntry(lfirst(lc), 1, NULL, false));
+	query->jointree = makeFromExpr(NIL,
+								   (Node *) make_ands_explicit(info->ii_Predicate));
+	return max_parallel_hazard(query) == PROPARALLEL_SAFE;
+}
+
+/* Defines on "heap" an index like "parent_index"; returns its OID */
+static Oid
+define_like(Relation parent, Relation parent_index, Oid heap)
+{
+	Relation	rel = table_open(heap, NoLock);
+	AttrMap    *map = fc_build_attrmap(RelationGetDescr(rel),
+									   RelationGetDescr(parent));
+	IndexStmt  *stmt = generateClonedIndexStmt(NULL, parent_index, map, NULL);
+	ObjectAddress address;
+
+	table_close(rel, NoLock);
+	address = fc_define_index_unbuilt(heap, stmt);
+	CommandCounterIncrement();
+	return address.objectId;
+}
+
+/*
+ * Indexes of the parent that are not partitioned ones are those of CREATE
+ * INDEX CONCURRENTLY gone wrong, or the like; ATTACH passes over them as well.
+ * An invalid partitioned index (ON ONLY) is treated as any other.
+ */
+List *
+fc_index_define(Relation parent, Oid heap, bool *leader_only)
+{
+	List	   *tasks = NIL;
+	List	   *indexes = RelationGetIndexList(parent);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		{
+			IndexInfo  *info = BuildIndexInfo(index);
+			FcIndexTask *task = palloc0(sizeof(FcIndexTask));
+
+			if (index->rd_index->indisexclusion ||
+				!expressions_parallel_safe(info))
+				*leader_only = true;
+			task->heap = heap;
+			task->index = define_like(parent, index, heap);
+			tasks = lappend(tasks, task);
+		}
+		index_close(index, NoLock);
+	}
+	list_free(indexes);
+	return tasks;
+}
+
+/* An unlogged index is reset to its init fork after a crash: write it */
+static void
+build_init_fork(Relation index)
+{
+	if (index->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED ||
+		smgrexists(RelationGetSmgr(index), INIT_FORKNUM))
+		return;
+	smgrcreate(RelationGetSmgr(index), INIT_FORKNUM, false);
+	fc_log_smgrcreate(index, INIT_FORKNUM);
+	index->rd_indam->ambuildempty(index);
+}
+
+/*
+ * Runs ambuild as the table's owner, because the index's expressions may call
+ * the owner's functions, and notes what it counted.
+ */
+static void
+build_as_owner(Relation heap, Relation index, IndexInfo *info,
+			   FcIndexTask *task)
+{
+	IndexBuildResult *result;
+	Oid			userid;
+	int			sec_context;
+	int			level;
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(heap->rd_rel->relowner,
+						   sec_context | SECURITY_RESTRICTED_OPERATION);
+	level = NewGUCNestLevel();
+	fc_restrict_search_path();
+
+	result = index->rd_indam->ambuild(heap, index, info);
+	build_init_fork(index);
+
+	AtEOXact_GUC(false, level);
+	SetUserIdAndSecContext(userid, sec_context);
+
+	task->heap_tuples = result->heap_tuples;
+	task->index_tuples = result->index_tuples;
+}
+
+/*
+ * Core would now mark the index as unusable for older snapshots, in the
+ * catalog.  It cannot be necessary: the heap is new and no row was updated.
+ */
+static void
+check_nothing_left(Relation index, const IndexInfo *info)
+{
+	if (info->ii_BrokenHotChain)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("found updated rows while building index \"%s\" of a new partition",
+						RelationGetRelationName(index))));
+}
+
+/*
+ * An exclusion constraint is checked by a second pass over the heap, which
+ * only core's own function makes.  It sets the statistics, too.
+ */
+static void
+build_exclusion(Relation heap, Relation index, IndexInfo *info,
+				FcIndexTask *task)
+{
+	if (IsInParallelMode())
+		elog(ERROR, "cannot build exclusion constraint \"%s\" in parallel mode",
+			 RelationGetRelationName(index));
+	index_build(heap, index, info, false, false);
+	task->heap_tuples = -1;
+	task->index_tuples = -1;
+}
+
+void
+fc_index_build(FcIndexTask *task)
+{
+	Relation	heap = table_open(task->heap, ShareLock);
+	Relation	index = index_open(task->index, AccessExclusiveLock);
+	IndexInfo  *info = BuildIndexInfo(index);
+
+	if (info->ii_ExclusionOps != NULL)
+		build_exclusion(heap, index, info, task);
+	else
+	{
+		build_as_owner(heap, index, info, task);
+		check_nothing_left(index, info);
+	}
+	task->done = true;
+
+	index_close(index, NoLock);
+	table_close(heap, NoLock);
+}
+
+void
+fc_index_stats(const FcIndexTask *task)
+{
+	Relation	heap;
+	Relation	index;
+	BlockNumber all_visible;
+	BlockNumber all_frozen;
+
+	if (task->index_tuples < 0)
+		return;
+	heap = table_open(task->heap, AccessShareLock);
+	index = index_open(task->index, AccessShareLock);
+	visibilitymap_count(heap, &all_visible, &all_frozen);
+	fc_set_relstats(heap, RelationGetNumberOfBlocks(heap), task->heap_tuples,
+					all_visible, all_frozen);
+	fc_set_relstats(index, RelationGetNumberOfBlocks(index),
+					task->index_tuples, 0, 0);
+	index_close(index, NoLock);
+	table_close(heap, NoLock);
+}

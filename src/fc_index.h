@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_index.h
+ *	  The parent's indexes on a new partition: defined by the leader without
+ *	  being built, built by the workers, adopted by ATTACH.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_INDEX_H
+#define FC_INDEX_H
+
+#include "nodes/pg_list.h"
+#include "utils/relcache.h"
+
+/* One index to build; lives in shared memory during the phase */
+typedef struct FcIndexTask
+{
+	Oid			heap;
+	Oid			index;
+	uint64		rows;			/* rows loaded, to sort the work by */
+
+	/* results */
+	double		heap_tuples;
+	double		index_tuples;
+	bool		done;
+} FcIndexTask;
+
+/*
+ * Leader, before parallel mode: defines on "heap" a copy of every index of
+ * "parent", empty and unbuilt.  Returns a list of FcIndexTask *.
+ * *leader_only becomes true if one of them cannot be built in a worker
+ * (exclusion constraints, parallel-unsafe expressions or predicates), and is
+ * left alone otherwise.  The caller has closed "heap".
+ */
+extern List *fc_index_define(Relation parent, Oid heap, bool *leader_only);
+
+/* Leader or worker: fills the index.  Unique violations are ERROR 23505. */
+extern void fc_index_build(FcIndexTask *task);
+
+/* Leader, after parallel mode: pg_class statistics of index and heap. */
+extern void fc_index_stats(const FcIndexTask *task);
+
+#endif							/* FC_INDEX_H */

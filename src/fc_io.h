@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_io.h
+ *	  Many reads of one file in flight: one interface, two methods.
+ *
+ * queue, submit, wait, drain.  fc_io_uring.c gives it to the kernel through
+ * liburing, fc_io_sync.c is its preadv twin.  A method hides short reads,
+ * EINTR and EAGAIN: a request comes back whole or as an ERROR.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_IO_H
+#define FC_IO_H
+
+/* One read.  Owned by the caller, untouched by it until it has come back. */
+typedef struct FcRequest
+{
+	uint64		offset;			/* byte in the file */
+	char	   *buf;			/* where to, len bytes */
+	uint32		len;			/* bytes wanted */
+	uint32		done;			/* bytes read so far (the method's) */
+	void	   *owner;			/* the caller's own */
+} FcRequest;
+
+typedef struct FcIo FcIo;
+
+typedef struct FcIoMethod
+{
+	const char *name;			/* as fast_copy_report() shows it */
+
+	/*
+	 * Opens a queue of "depth" requests on fd, allocated in the current
+	 * memory context and drained and closed by a reset callback of that
+	 * context if close was not called.  NULL with *err = errno when the
+	 * kernel refuses.  "path" is for error messages.
+	 */
+	FcIo	   *(*open) (int fd, const char *path, int depth, int *err);
+	/* Adds a request; false if "depth" are queued or in flight already. */
+	bool		(*queue) (FcIo *io, FcRequest *req);
+	/* Hands what is queued to the kernel; never waits. */
+	void		(*submit) (FcIo *io);
+	/*
+	 * The next completed request, NULL if there is none (yet).  With "wait",
+	 * sleeps (interruptibly, under a wait event) until there is one; NULL
+	 * then only if nothing is queued or in flight.
+	 */
+	FcRequest  *(*next) (FcIo *io, bool wait);
+	/* Waits until nothing is in flight, then frees the queue. */
+	void		(*close) (FcIo *io);
+} FcIoMethod;
+
+extern const FcIoMethod fc_io_uring;
+extern const FcIoMethod fc_io_sync;
+
+/*
+ * Raises the error of a request that cannot come back whole: err is the
+ * errno, or 0 if the file ended early (55000).
+ */
+extern void fc_io_failed(const char *path, const FcRequest *req, int err);
+
+/* 0, or the errno with which this kernel refuses io_uring to this process */
+extern int	fc_io_uring_probe(void);
+
+/* "io_uring is disabled by ...": a sentence for errdetail about that errno */
+extern const char *fc_io_uring_why(int err);
+
+#endif							/* FC_IO_H */

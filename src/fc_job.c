@@ -1,0 +1,554 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_job.c
+ *	  One load: its phases in their order, and the law that nothing is lost.
+ *
+ *	 split ──► scan ──► partitions ──► load ──► index ──► attach
+ *
+ * All of it happens in the caller's transaction, under the caller's XID:
+ * whatever fails, the (sub)transaction's abort takes back rows, tables and
+ * catalog entries; spill files go with the job's segment; workers end with
+ * the parallel context.  There is no clean-up code, only ownership.
+ *
+ * Partitions are attached last, when filled and indexed.  Two kinds of load
+ * attach them first, and then write to them as to existing ones: those that
+ * core's CopyFrom does, and those of published tables, because rows written
+ * before a table is attached are published to nobody.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_inherits.h"
+#include "miscadmin.h"
+#include "partitioning/partdesc.h"
+#include "storage/lmgr.h"
+#include "tcop/pquery.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/portal.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "fc_compat.h"
+#include "fc_core.h"
+#include "fc_job.h"
+#include "fc_phases.h"
+#include "fc_progress.h"
+#include "fc_report.h"
+#include "fc_setup.h"
+#include "fc_spill.h"
+#include "fc_tasks.h"
+#include "fc_worker.h"
+
+/* Closes the phase in the report */
+static void
+fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
+{
+	FcReportRow row = {0};
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, job->phase_start);
+	row.phase = job->phase;
+	row.processes = processes;
+	row.rows = rows;
+	row.bytes = bytes;
+	row.reads = -1;
+	row.seconds = INSTR_TIME_GET_DOUBLE(now);
+	row.choice = choice;
+	if (job->phase == FC_PHASE_LOAD && job->plan->key_type != FC_KEY_NONE)
+	{
+		row.reads = pg_atomic_read_u64(&job->shared->reads);
+		row.io_method = job->shared->io_uring ? "io_uring" : "sync";
+	}
+	fc_report_add(&row);
+}
+
+static void
+fc_job_split(FcJob *job)
+{
+	FcWork		work = {0};
+	int			processes;
+
+	fc_progress_phase(job, FC_PHASE_SPLIT);
+	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_SPLIT,
+							  Min(job->nworkers, job->shared->nchunks), &work);
+	job->found = fc_split_resolve(job->shared, job->lines_before);
+	fc_job_report(job, processes, job->found,
+				  job->shared->file.size - job->data_start,
+				  psprintf("%u chunks", job->shared->nchunks));
+}
+
+/* Bounds and interval as they are now; workers read the same bounds */
+static void
+fc_job_route(FcJob *job)
+{
+	bool		hole;
+
+	if (!job->plan->key_routes)
+		return;
+	job->route = fc_route_build(job->rel);
+	/* an interval is only asked for where something may be missing */
+	hole = job->route->nranges != 1 || !job->route->ranges[0].lo_min ||
+		!job->route->ranges[0].hi_max;
+	job->route->create = (job->options->missing == FC_MISSING_CREATE);
+	if (job->route->create && (hole || job->options->interval))
+		job->route->interval = fc_interval_choose(job->route, job->options->interval);
+	job->shared->interval = job->route->interval;
+}
+
+static void
+fc_job_scan(FcJob *job)
+{
+	FcWork		work = {0};
+
+	fc_progress_phase(job, FC_PHASE_SCAN);
+	fc_job_route(job);
+	pg_atomic_write_u64(&job->shared->scanned, 0);
+	job->shared->nscanners = fc_worker_run(&job->ctx, job->segment, FC_PHASE_SCAN,
+										   Min(job->nworkers, job->shared->nchunks),
+										   &work);
+	fc_job_report(job, job->shared->nscanners,
+				  pg_atomic_read_u64(&job->shared->scanned),
+				  pg_atomic_read_u64(&job->shared->spilled),
+				  "key, offset and length spilled in sorted runs");
+	fc_tasks_find_parts(job);
+}
+
+/* Partitions came or went since the scan looked at them */
+static bool
+fc_job_bounds_changed(FcJob *job)
+{
+	FcRoute    *now;
+	bool		changed;
+
+	AcceptInvalidationMessages();
+	now = fc_route_build(job->rel);
+	changed = now->nranges != job->route->nranges ||
+		now->default_oid != job->route->default_oid;
+	for (int i = 0; i < now->nranges && !changed; i++)
+		changed = now->ranges[i].lo != job->route->ranges[i].lo ||
+			now->ranges[i].hi != job->route->ranges[i].hi ||
+			now->ranges[i].partition != job->route->ranges[i].partition;
+	return changed;
+}
+
+/* Locks the leaves that take rows, and what protects holes */
+static void
+fc_job_lock(FcJob *job)
+{
+	ListCell   *lc;
+
+	if (job->plan->routed)
+	{
+		(void) find_all_inheritors(job->target, RowExclusiveLock, NULL);
+		return;
+	}
+	if (!job->plan->key_routes)
+		return;
+	if (job->ncreated > 0)
+		LockRelationOid(job->target, ShareUpdateExclusiveLock);
+	foreach(lc, job->parts)
+	{
+		bool		created;
+		Oid			leaf = fc_tasks_leaf(job, lfirst(lc), &created);
+
+		CHECK_FOR_INTERRUPTS();
+		if (OidIsValid(leaf) && !created)
+			LockRelationOid(leaf, RowExclusiveLock);
+	}
+}
+
+/*
+ * The scan ran under a lock that lets others attach partitions.  Once the
+ * leaves are locked, nobody can any more; if somebody did, scan again.
+ */
+static void
+fc_job_settle(FcJob *job)
+{
+	fc_job_lock(job);
+	while (job->plan->key_routes && fc_job_bounds_changed(job))
+	{
+		CHECK_FOR_INTERRUPTS();
+		SharedFileSetDeleteAll(&job->shared->fileset);
+		pg_atomic_write_u64(&job->shared->error_offset, PG_UINT64_MAX);
+		fc_job_scan(job);
+		fc_job_lock(job);
+	}
+}
+
+/* What an existing leaf has may change the way of the whole load */
+static void
+fc_job_check_leaf(FcJob *job, Oid leaf)
+{
+	Relation	rel = table_open(leaf, NoLock);
+	bool		only_foreign_keys;
+
+	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+		job->core_reason = "a partition is a foreign table";
+	else if (fc_plan_has_triggers(rel, &only_foreign_keys))
+		job->core_reason = only_foreign_keys ?
+			"an existing partition has foreign keys" : "a partition has triggers";
+	else if (job->plan->leader_reason == NULL)
+		job->plan->leader_reason = fc_plan_leaf_reason(rel);
+	if (job->options->freeze && rel->rd_rel->relkind == RELKIND_RELATION)
+	{
+		SubTransactionId subxid = GetCurrentSubTransactionId();
+
+		if (rel->rd_createSubid != subxid && fc_new_storage_subid(rel) != subxid)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction"),
+					 errdetail("Rows of the file go to table \"%s\".",
+							   RelationGetRelationName(rel))));
+	}
+	table_close(rel, NoLock);
+}
+
+/* COPY's condition for freezing rows of tables that others of us may see */
+static void
+fc_job_check_freeze(FcJob *job)
+{
+	if (job->plan->routed)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot perform COPY FREEZE on a partitioned table"),
+				 errdetail("Rows of table \"%s\" are routed to partitions that exist.",
+						   job->relname)));
+	InvalidateCatalogSnapshot();
+	if (!ThereAreNoPriorRegisteredSnapshots() || !ThereAreNoReadyPortals())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("cannot perform COPY FREEZE because of prior transaction activity")));
+}
+
+static List *
+fc_job_existing_leaves(FcJob *job)
+{
+	List	   *leaves = NIL;
+	ListCell   *lc;
+
+	if (!job->plan->partitioned)
+		return list_make1_oid(job->target);
+	if (job->plan->routed)
+		return find_all_inheritors(job->target, NoLock, NULL);
+	foreach(lc, job->parts)
+	{
+		bool		created;
+		Oid			leaf = fc_tasks_leaf(job, lfirst(lc), &created);
+
+		if (OidIsValid(leaf) && !created)
+			leaves = list_append_unique_oid(leaves, leaf);
+	}
+	return leaves;
+}
+
+static void
+fc_job_check_leaves(FcJob *job)
+{
+	List	   *leaves = fc_job_existing_leaves(job);
+	ListCell   *lc;
+
+	if (job->options->freeze && leaves != NIL)
+		fc_job_check_freeze(job);
+	foreach(lc, leaves)
+		fc_job_check_leaf(job, lfirst_oid(lc));
+	if (job->plan->leader_reason != NULL)
+		job->nworkers = 0;
+}
+
+/* Attaches what was created; core wants the parent closed */
+static void
+fc_job_attach_all(FcJob *job)
+{
+	Oid			spared;
+
+	fc_setup_close_target(job);
+	spared = fc_partition_attach_begin(job->target, job->route, job->created,
+									   job->ncreated);
+	for (int i = 0; i < job->ncreated; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_partition_attach(job->target, job->route, &job->created[i]);
+		fc_progress_update(job);
+	}
+	fc_partition_attach_end(spared);
+	CommandCounterIncrement();
+	fc_setup_open_target(job);
+}
+
+/*
+ * Creates the missing partitions.  With a bad record known there is no need
+ * for those that only records behind it would fill, but it does no harm: the
+ * load fails in any case.
+ */
+static void
+fc_job_partitions(FcJob *job)
+{
+	fc_progress_phase(job, FC_PHASE_PARTITIONS);
+	fc_job_settle(job);
+	if (job->plan->foreign_keys &&
+		list_length(job->parts) > job->ncreated)
+		job->core_reason = "existing partitions have foreign keys";
+	fc_job_check_leaves(job);
+	if (job->ncreated == 0)
+		return;
+	fc_partition_precheck(job->rel, job->route, job->created, job->ncreated);
+	fc_partition_create(job->rel, job->route, job->created, job->ncreated);
+	CommandCounterIncrement();
+	job->attach_first = job->core_reason != NULL ||
+		fc_plan_is_published(job->rel);
+	if (job->attach_first)
+		fc_job_attach_all(job);
+	fc_job_report(job, 0, -1, -1,
+				  psprintf("%d created%s", job->ncreated,
+						   job->attach_first ? ", attached before the load" : ""));
+}
+
+/* One row of the report per leaf */
+static void
+fc_job_report_leaves(FcJob *job)
+{
+	for (int i = 0; i < job->ntasks;)
+	{
+		FcReportRow row = {0};
+		FcTask	   *first = &job->tasks[i];
+
+		row.phase = FC_PHASE_LOAD;
+		row.partition = first->partition;
+		row.name = OidIsValid(row.partition) ? get_rel_name(row.partition) : NULL;
+		for (; i < job->ntasks && job->tasks[i].part == first->part; i++)
+		{
+			FcTask	   *task = &job->tasks[i];
+
+			row.rows += job->plan->routed ? task->rows : task->loaded;
+			row.bytes += task->bytes;
+			row.reads += task->reads;
+			row.seconds += task->usec / 1e6;
+		}
+		row.choice = psprintf("%u slices%s", first->nslices,
+							  first->created ? ", new" : "");
+		fc_report_add(&row);
+	}
+}
+
+/* A worker's ring may be refused although the leader's was not */
+static void
+fc_job_notice_refusal(FcJob *job)
+{
+	int			err = pg_atomic_read_u32(&job->shared->uring_errno);
+
+	if (err == 0)
+		return;
+	ereport(NOTICE,
+			(errmsg("io_uring is not available to a worker, reading with preadv: %s",
+					strerror(err)),
+			 errdetail("%s", fc_io_uring_why(err))));
+}
+
+static void
+fc_job_load(FcJob *job)
+{
+	FcWork		work = {0};
+	int			processes;
+	int			units = job->shared->nchunks;
+
+	if (job->plan->key_type != FC_KEY_NONE)
+	{
+		fc_tasks_make(job);
+		work.tasks = job->tasks;
+		work.task_size = sizeof(FcTask);
+		work.ntasks = units = job->ntasks;
+		work.nturns = job->ngroups;
+		work.turns = palloc0(sizeof(FcTurn) * Max(work.nturns, 1));
+		for (uint32 i = 0; i < work.nturns; i++)
+		{
+			pg_atomic_init_u32(&work.turns[i].next, 0);
+			pg_atomic_init_u32(&work.turns[i].block, InvalidBlockNumber);
+		}
+	}
+	fc_progress_phase(job, FC_PHASE_LOAD);
+	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_LOAD,
+							  Min(job->nworkers, units), &work);
+	fc_job_notice_refusal(job);
+	if (pg_atomic_read_u64(&job->shared->error_offset) != PG_UINT64_MAX)
+		fc_core_throw(job);
+	job->loaded = pg_atomic_read_u64(&job->shared->loaded);
+	fc_job_report(job, processes, job->loaded,
+				  pg_atomic_read_u64(&job->shared->read_bytes),
+				  job->plan->leader_reason ? psprintf("in the leader: %s", job->plan->leader_reason) :
+				  job->plan->key_type == FC_KEY_NONE ? "in file order" : "in key order");
+	fc_job_report_leaves(job);
+	CommandCounterIncrement();
+}
+
+/* Every record found was loaded, or the load fails */
+static void
+fc_job_check_conservation(FcJob *job)
+{
+	uint64		scanned = pg_atomic_read_u64(&job->shared->scanned);
+
+	if (job->found == scanned && job->found == job->loaded)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INTERNAL_ERROR),
+			 errmsg("fast_copy lost count of its rows"),
+			 errdetail("The file has " UINT64_FORMAT " records, " UINT64_FORMAT
+					   " were scanned and " UINT64_FORMAT " loaded.",
+					   job->found, scanned, job->loaded),
+			 errhint("Nothing was loaded. Please report this with the file's first lines.")));
+}
+
+static uint64
+fc_job_rows_of(FcJob *job, Oid leaf)
+{
+	uint64		rows = 0;
+
+	for (int i = 0; i < job->ntasks; i++)
+		if (job->tasks[i].partition == leaf)
+			rows += job->tasks[i].loaded;
+	return rows;
+}
+
+static int
+fc_index_task_cmp(const ListCell *a, const ListCell *b)
+{
+	const FcIndexTask *ta = lfirst(a);
+	const FcIndexTask *tb = lfirst(b);
+
+	return ta->rows > tb->rows ? -1 : ta->rows < tb->rows;
+}
+
+/* Defines the parent's indexes on the new partitions, largest first */
+static void
+fc_job_define_indexes(FcJob *job)
+{
+	List	   *tasks = NIL;
+	ListCell   *lc;
+
+	for (int i = 0; i < job->ncreated; i++)
+	{
+		Oid			leaf = job->created[i].range.partition;
+		List	   *of_leaf;
+		uint64		rows;
+
+		CHECK_FOR_INTERRUPTS();
+		of_leaf = fc_index_define(job->rel, leaf, &job->index_in_leader);
+		rows = of_leaf ? fc_job_rows_of(job, leaf) : 0;
+		foreach(lc, of_leaf)
+			((FcIndexTask *) lfirst(lc))->rows = rows;
+		tasks = list_concat(tasks, of_leaf);
+	}
+	list_sort(tasks, fc_index_task_cmp);
+	job->nindexes = list_length(tasks);
+	job->indexes = palloc(sizeof(FcIndexTask) * Max(job->nindexes, 1));
+	foreach(lc, tasks)
+		job->indexes[foreach_current_index(lc)] = *(FcIndexTask *) lfirst(lc);
+	CommandCounterIncrement();
+}
+
+static void
+fc_job_index(FcJob *job)
+{
+	FcWork		work = {0};
+	int			processes;
+
+	if (job->ncreated == 0 || job->attach_first)
+		return;
+	fc_progress_phase(job, FC_PHASE_INDEX);
+	fc_job_define_indexes(job);
+	if (job->nindexes == 0)
+		return;
+	work.tasks = job->indexes;
+	work.task_size = sizeof(FcIndexTask);
+	work.ntasks = job->nindexes;
+	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_INDEX,
+							  job->index_in_leader ? 0 : Min(job->nworkers, job->nindexes),
+							  &work);
+	for (int i = 0; i < job->nindexes; i++)
+		fc_index_stats(&job->indexes[i]);
+	CommandCounterIncrement();
+	fc_job_report(job, processes, -1, -1,
+				  psprintf("%d indexes built", job->nindexes));
+}
+
+static void
+fc_job_attach(FcJob *job)
+{
+	if (job->ncreated == 0 || job->attach_first)
+		return;
+	fc_progress_phase(job, FC_PHASE_ATTACH);
+	fc_job_attach_all(job);
+	fc_job_report(job, 0, -1, -1, psprintf("%d attached", job->ncreated));
+}
+
+/*
+ * Core's way.  Missing partitions are found by our scan and attached before;
+ * where that is not possible COPY's error says so.
+ */
+static void
+fc_job_copy(FcJob *job)
+{
+	ereport(NOTICE,
+			(errmsg("rows are loaded one by one, as COPY does: %s",
+					job->core_reason)));
+	fc_progress_end(job);
+	job->phase = FC_PHASE_COPY;
+	INSTR_TIME_SET_CURRENT(job->phase_start);
+	job->loaded = fc_core_copy(job);
+	fc_job_report(job, 1, job->loaded, job->source->identity.size,
+				  psprintf("core's COPY: %s", job->core_reason));
+}
+
+/* Must the file be scanned before core loads it? */
+static bool
+fc_job_core_needs_scan(FcJob *job)
+{
+	return job->plan->key_routes && job->options->missing == FC_MISSING_CREATE &&
+		!(job->plan->need_transcoding &&
+		  strcmp(job->core_reason, "the file's encoding cannot be split") == 0);
+}
+
+static void
+fc_job_phases(FcJob *job)
+{
+	if (job->core_reason && !fc_job_core_needs_scan(job))
+	{
+		fc_job_copy(job);
+		return;
+	}
+	fc_job_split(job);
+	if (job->plan->key_type != FC_KEY_NONE)
+		fc_job_scan(job);
+	fc_job_partitions(job);
+	if (job->core_reason)
+	{
+		fc_job_copy(job);
+		return;
+	}
+	fc_job_load(job);
+	fc_job_check_conservation(job);
+	fc_job_index(job);
+	fc_job_attach(job);
+}
+
+uint64
+fc_job_run(FcOptions *options)
+{
+	FcJob	   *job = fc_setup_job(options);
+
+	fc_report_start();
+	fc_progress_start(job);
+	fc_progress_phase(job, FC_PHASE_SETUP);
+	job->ctx.progress = fc_progress_update;
+	job->ctx.progress_arg = job;
+	fc_job_phases(job);
+	fc_progress_end(job);
+	fc_setup_end(job);
+	return job->loaded;
+}

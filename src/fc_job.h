@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_job.h
+ *	  One load, as its leader sees it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_JOB_H
+#define FC_JOB_H
+
+#include "datatype/timestamp.h"
+#include "portability/instr_time.h"
+
+#include "fc_index.h"
+#include "fc_options.h"
+#include "fc_partition.h"
+#include "fc_plan.h"
+#include "fc_shared.h"
+
+typedef struct FcJob
+{
+	FcOptions  *options;
+	FcPlan	   *plan;
+	MemoryContext mcxt;			/* everything of the load */
+	Oid			target;
+	char	   *relname;		/* for error contexts */
+	Relation	rel;			/* open except while DDL runs; locked */
+	FcRoute    *route;			/* if plan->key_routes, as of the scan */
+	FcSource   *source;
+	dsm_segment *segment;		/* of shared; owns the spill files */
+	FcShared   *shared;
+	FcContext	ctx;			/* the leader's own side */
+	FcDialect	dialect;
+	uint64		header_start;	/* first byte of the last header line */
+	uint64		lines_before;	/* lines ahead of data_start */
+	uint64		data_start;
+	int			nworkers;		/* asked for */
+	bool		attach_first;	/* before the rows come, see fc_job.c */
+	const char *core_reason;	/* as in the plan, or found out later */
+	uint64		found;			/* records in the file */
+	uint64		loaded;
+
+	List	   *parts;			/* FcSpillPart, by key */
+	int			ncreated;
+	FcNewPartition *created;	/* by key */
+	int			ntasks;
+	FcTask	   *tasks;
+	int			ngroups;		/* leaves with rows */
+	int			nindexes;
+	FcIndexTask *indexes;
+	bool		index_in_leader;
+
+	FcPhase		phase;
+	TimestampTz start;
+	instr_time	phase_start;
+} FcJob;
+
+/* Loads; returns the number of rows */
+extern uint64 fc_job_run(FcOptions *options);
+
+#endif							/* FC_JOB_H */

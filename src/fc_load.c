@@ -1,0 +1,486 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_load.c
+ *	  Rows into partitions.
+ *
+ *	 with a key:     task ──► merge of runs ──► reader ──┐
+ *	 without a key:  chunk ──► stream of records ────────┴─► row ──► writer
+ *
+ *	 row: parse ──► partition's row type ──► generated columns ──► checks
+ *
+ * Where fc_route knows the partitions a task is one leaf, or a slice of one;
+ * otherwise core's tuple routing finds each row's leaf.
+ *
+ * A bad row is caught and kept (fc_error.c); the phase goes on with the rows
+ * that stand before it in the file.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "executor/execPartition.h"
+#include "executor/executor.h"
+#include "executor/nodeModifyTable.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "utils/hsearch.h"
+#include "utils/rel.h"
+
+#include "fc_compat.h"
+#include "fc_error.h"
+#include "fc_parse.h"
+#include "fc_phases.h"
+#include "fc_spill.h"
+#include "fc_target.h"
+#include "fc_write_multi.h"
+
+/* Writers open at once, and rows they may hold, when core routes */
+#define FC_ROUTED_WRITERS	32
+#define FC_ROUTED_ROWS		4096
+
+/* One leaf found by core's tuple routing */
+typedef struct FcLeaf
+{
+	ResultRelInfo *rri;			/* hash key */
+	FcWriter   *writer;
+} FcLeaf;
+
+typedef struct FcLoader
+{
+	FcContext  *ctx;
+	EState	   *estate;
+	ResultRelInfo *root;
+	TupleTableSlot *root_slot;
+	FcParser   *parser;
+	FcRuns	   *runs;
+	MemoryContext row_mcxt;		/* reset for each row */
+	ResourceOwner owner;		/* of what rows acquire */
+	ResourceOwner phase_owner;	/* of everything else */
+
+	/* where rows go: one leaf, or core's routing */
+	ResultRelInfo *leaf;
+	AttrMap    *map;			/* NULL: root's row type is the leaf's */
+	FcWriter   *writer;
+	ModifyTableState *mtstate;
+	PartitionTupleRouting *proute;
+	HTAB	   *leaves;
+
+	uint64		rows;			/* looked at so far */
+
+	/* the row being loaded */
+	char	   *data;
+	uint64		offset;
+	uint32		length;
+	FcWriter   *row_writer;
+} FcLoader;
+
+static ParseState *
+fc_load_parse_state(FcContext *ctx)
+{
+	List	   *attnums = NIL;
+
+	for (int i = 0; i < ctx->shared->ncolumns; i++)
+		attnums = lappend_int(attnums, fc_shared_columns(ctx->shared)[i]);
+	return fc_target_parse_state(ctx->target, attnums);
+}
+
+static void
+fc_load_init_routing(FcLoader *loader)
+{
+	ModifyTableState *mtstate = makeNode(ModifyTableState);
+	HASHCTL		ctl = {0};
+
+	mtstate->ps.state = loader->estate;
+	mtstate->operation = CMD_INSERT;
+	mtstate->mt_nrels = 1;
+	mtstate->resultRelInfo = loader->root;
+	mtstate->rootResultRelInfo = loader->root;
+	loader->mtstate = mtstate;
+	loader->proute = ExecSetupPartitionTupleRouting(loader->estate,
+													loader->ctx->target);
+	ctl.keysize = sizeof(ResultRelInfo *);
+	ctl.entrysize = sizeof(FcLeaf);
+	ctl.hcxt = CurrentMemoryContext;
+	loader->leaves = hash_create("fast_copy leaves", 64, &ctl,
+								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+static void
+fc_load_begin(FcLoader *loader, FcContext *ctx)
+{
+	loader->ctx = ctx;
+	loader->estate = fc_target_executor(fc_load_parse_state(ctx),
+										&loader->root);
+	loader->root_slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
+												 &TTSOpsVirtual);
+	loader->parser = fc_parse_begin(ctx, loader->estate);
+	loader->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											 "fast_copy row",
+											 ALLOCSET_DEFAULT_SIZES);
+	loader->phase_owner = CurrentResourceOwner;
+	loader->owner = fc_error_owner_begin();
+	if (ctx->shared->routed)
+		fc_load_init_routing(loader);
+}
+
+static void
+fc_load_finish(FcLoader *loader)
+{
+	if (loader->proute)
+		ExecCleanupTupleRouting(loader->mtstate, loader->proute);
+	fc_error_owner_end(loader->owner);
+	ExecDropSingleTupleTableSlot(loader->root_slot);
+	fc_target_executor_end(loader->estate);
+}
+
+/* The leaf of a task becomes where rows go */
+static void
+fc_load_open_leaf(FcLoader *loader, Oid leaf, bool created,
+				  const FcPlace *place)
+{
+	FcContext  *ctx = loader->ctx;
+
+	if (leaf == RelationGetRelid(ctx->target))
+		loader->leaf = loader->root;
+	else
+	{
+		Relation	rel = table_open(leaf, RowExclusiveLock);
+
+		loader->leaf = makeNode(ResultRelInfo);
+		InitResultRelInfo(loader->leaf, rel, 0, loader->root, 0);
+	}
+	ExecOpenIndices(loader->leaf, false);
+	loader->map = fc_build_attrmap_if_req(RelationGetDescr(ctx->target),
+										  RelationGetDescr(loader->leaf->ri_RelationDesc));
+	loader->writer = fc_write_begin(ctx, loader->estate, loader->leaf,
+									created, place, &loader->owner);
+}
+
+static void
+fc_load_close_leaf(FcLoader *loader, FcTask *task)
+{
+	uint64		inserted = fc_write_end(loader->writer);
+
+	if (task)
+		task->loaded = inserted;
+	ExecCloseIndices(loader->leaf);
+	if (loader->leaf != loader->root)
+		table_close(loader->leaf->ri_RelationDesc, NoLock);
+	loader->writer = NULL;
+	loader->leaf = NULL;
+}
+
+static FcWriter *
+fc_load_leaf_writer(FcLoader *loader, ResultRelInfo *rri)
+{
+	FcPlace		place = {0};
+	FcLeaf	   *leaf;
+	bool		found;
+
+	leaf = hash_search(loader->leaves, &rri, HASH_ENTER, &found);
+	if (!found)
+	{
+		MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
+
+		leaf->writer = fc_write_begin(loader->ctx, loader->estate, rri, false,
+									  &place, &loader->owner);
+		MemoryContextSwitchTo(old);
+	}
+	return leaf->writer;
+}
+
+/* Flushes all leaves; with "end", or when there are many, closes them */
+static void
+fc_load_flush_leaves(FcLoader *loader, bool end)
+{
+	HASH_SEQ_STATUS seq;
+	FcLeaf	   *leaf;
+
+	end = end || hash_get_num_entries(loader->leaves) > FC_ROUTED_WRITERS;
+	hash_seq_init(&seq, loader->leaves);
+	while ((leaf = hash_seq_search(&seq)) != NULL)
+	{
+		if (!end)
+		{
+			fc_write_flush(leaf->writer);
+			continue;
+		}
+		fc_write_end(leaf->writer);
+		hash_search(loader->leaves, &leaf->rri, HASH_REMOVE, NULL);
+	}
+}
+
+static void
+fc_load_limit_leaves(FcLoader *loader)
+{
+	HASH_SEQ_STATUS seq;
+	FcLeaf	   *leaf;
+	uint64		pending = 0;
+
+	hash_seq_init(&seq, loader->leaves);
+	while ((leaf = hash_seq_search(&seq)) != NULL)
+		pending += fc_write_pending(leaf->writer);
+	if (pending > FC_ROUTED_ROWS ||
+		hash_get_num_entries(loader->leaves) > FC_ROUTED_WRITERS)
+		fc_load_flush_leaves(loader, false);
+}
+
+/*
+ * Core opens the leaf and keeps it open, so that it must not do so under the
+ * resource owner of rows.
+ */
+static ResultRelInfo *
+fc_load_find_leaf(FcLoader *loader, TupleTableSlot *slot)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
+	ResultRelInfo *rri;
+
+	CurrentResourceOwner = loader->phase_owner;
+	rri = ExecFindPartition(loader->mtstate, loader->root, loader->proute,
+							slot, loader->estate);
+	loader->row_writer = fc_load_leaf_writer(loader, rri);
+	CurrentResourceOwner = owner;
+	MemoryContextSwitchTo(old);
+	return rri;
+}
+
+/* Generated columns and constraints, in the leaf's row type */
+static void
+fc_load_check(FcLoader *loader, ResultRelInfo *rri, TupleTableSlot *slot)
+{
+	Relation	rel = rri->ri_RelationDesc;
+	TupleConstr *constr = RelationGetDescr(rel)->constr;
+
+	slot->tts_tableOid = RelationGetRelid(rel);
+	if (constr && constr->has_generated_stored)
+		ExecComputeStoredGenerated(rri, loader->estate, slot, CMD_INSERT);
+	if (constr)
+		ExecConstraints(rri, slot, loader->estate);
+}
+
+/* Body of fc_error_catch: from bytes to a checked row in the writer's slot */
+static void
+fc_load_build_row(void *arg)
+{
+	FcLoader   *loader = arg;
+	Relation	target = loader->ctx->target;
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+	ResultRelInfo *rri = loader->leaf;
+	AttrMap    *map = loader->map;
+	TupleTableSlot *slot;
+	TupleTableSlot *leaf_slot;
+
+	slot = (loader->proute || map) ? loader->root_slot : fc_write_slot(loader->writer);
+	ExecClearTuple(slot);
+	fc_parse_record(loader->parser, loader->data, loader->length,
+					slot->tts_values, slot->tts_isnull);
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = RelationGetRelid(target);
+
+	loader->row_writer = loader->writer;
+	if (loader->proute)
+	{
+		TupleConversionMap *conversion;
+
+		rri = fc_load_find_leaf(loader, slot);
+		conversion = fc_root_to_child_map(rri, loader->estate);
+		map = conversion ? conversion->attrMap : NULL;
+	}
+	else if (target->rd_rel->relispartition)
+		ExecPartitionCheck(loader->root, slot, loader->estate, true);
+
+	leaf_slot = fc_write_slot(loader->row_writer);
+	if (map)
+		leaf_slot = execute_attr_map_slot(map, slot, leaf_slot);
+	else if (leaf_slot != slot)
+		ExecCopySlot(leaf_slot, slot);
+	fc_load_check(loader, rri, leaf_slot);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+fc_load_row(FcLoader *loader, char *data, uint64 offset, uint32 length)
+{
+	FcShared   *shared = loader->ctx->shared;
+	ErrorData  *edata;
+
+	CHECK_FOR_INTERRUPTS();
+	if (fc_error_beyond(shared, offset))
+		return;
+	loader->data = data;
+	loader->offset = offset;
+	loader->length = length;
+	edata = fc_error_catch(fc_load_build_row, loader, &loader->owner);
+	if (edata)
+	{
+		fc_error_keep(shared, offset, length, edata);
+		FreeErrorData(edata);
+	}
+	else
+		fc_write_put(loader->row_writer, offset, length);
+	MemoryContextReset(loader->row_mcxt);
+	ResetPerTupleExprContext(loader->estate);
+	if (loader->proute)
+		fc_load_limit_leaves(loader);
+	if (++loader->rows % 1024 == 0)
+		fc_context_progress(loader->ctx);
+}
+
+/* Adds what the reader did to the task and to the shared counters */
+static void
+fc_load_count_reads(FcLoader *loader, FcTask *task, FcReader *reader)
+{
+	FcShared   *shared = loader->ctx->shared;
+	FcReadStats stats;
+
+	fc_read_stats(reader, &stats);
+	task->reads = stats.reads;
+	pg_atomic_fetch_add_u64(&shared->reads, stats.reads);
+	pg_atomic_fetch_add_u64(&shared->read_bytes, stats.bytes);
+	if (stats.refused != 0)
+		pg_atomic_write_u32(&shared->uring_errno, stats.refused);
+}
+
+/* All rows of a task in key order */
+static void
+fc_load_sorted(FcLoader *loader, FcTask *task)
+{
+	FcContext  *ctx = loader->ctx;
+	FcShared   *shared = ctx->shared;
+	FcMerge    *merge = fc_merge_begin(loader->runs, task, shared->memory / 4);
+	FcReader   *reader;
+	FcEntry		entry;
+	char	   *data;
+	uint64		bytes = 0;
+
+	reader = fc_read_begin(ctx->source->fd, ctx->source->path,
+						   shared->io_uring ? &fc_io_uring : &fc_io_sync,
+						   shared->io_depth, shared->memory / 2,
+						   fc_merge_next, merge);
+	while (fc_read_next(reader, &entry, &data))
+	{
+		fc_load_row(loader, data, entry.offset, entry.length);
+		bytes += entry.length;
+		if (bytes >= 65536)
+		{
+			pg_atomic_fetch_add_u64(&shared->load_bytes, bytes);
+			task->bytes += bytes;
+			bytes = 0;
+		}
+	}
+	pg_atomic_fetch_add_u64(&shared->load_bytes, bytes);
+	task->bytes += bytes;
+	fc_load_count_reads(loader, task, reader);
+	fc_read_end(reader);
+	fc_merge_end(merge);
+}
+
+static void
+fc_load_task(FcLoader *loader, FcTask *task)
+{
+	FcShared   *shared = loader->ctx->shared;
+	FcPlace		place = {0};
+	instr_time	start;
+	instr_time	end;
+
+	INSTR_TIME_SET_CURRENT(start);
+	if (task->nslices > 1)
+	{
+		place.turn = &loader->ctx->turns[task->part];
+		place.slice = task->slice;
+		place.memory = shared->memory / 4;
+	}
+	if (!loader->proute)
+		fc_load_open_leaf(loader, task->partition, task->created, &place);
+	fc_load_sorted(loader, task);
+	if (!loader->proute)
+		fc_load_close_leaf(loader, task);
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	task->usec = INSTR_TIME_GET_MICROSEC(end);
+	if (task->slice == task->nslices - 1)
+		pg_atomic_fetch_add_u32(&shared->parts_done, 1);
+}
+
+/*
+ * The records that start in one chunk, in file order; without a scan phase
+ * this is where malformed records are met first.
+ */
+static void
+fc_load_chunk(FcLoader *loader, FcStream *stream, uint32 i)
+{
+	FcContext  *ctx = loader->ctx;
+	FcShared   *shared = ctx->shared;
+	FcChunk    *chunk = &fc_shared_chunks(shared)[i];
+	FcChunkStart *start = &fc_shared_starts(shared)[i];
+	uint64		chunk_end = chunk->start + chunk->length;
+
+	pg_atomic_fetch_add_u64(&shared->load_bytes, chunk->length);
+	if (start->first == FC_NOWHERE || fc_error_beyond(shared, start->first))
+		return;
+	fc_stream_seek(stream, start->first);
+	for (;;)
+	{
+		FcRecord	record;
+		FcEnd		end = fc_stream_next(stream, &ctx->dialect, &record);
+
+		if (end == FC_END_NONE || record.offset >= chunk_end)
+			break;
+		pg_atomic_fetch_add_u64(&shared->scanned, 1);
+		if (end != FC_END_FOUND || record.unterminated)
+		{
+			fc_error_keep_grammar(shared, record.offset, record.length);
+			break;
+		}
+		fc_load_row(loader, record.data, record.offset, record.length);
+	}
+}
+
+static void
+fc_load_file_order(FcLoader *loader)
+{
+	FcContext  *ctx = loader->ctx;
+	FcPlace		place = {0};
+	FcStream   *stream;
+	uint32		i;
+
+	stream = fc_stream_begin(ctx->source,
+							 Max(Min(ctx->shared->memory / 8, (Size) 1024 * 1024), 8192));
+	if (!loader->proute)
+		fc_load_open_leaf(loader, RelationGetRelid(ctx->target), false, &place);
+	while (fc_context_take(ctx, ctx->shared->nchunks, &i))
+		fc_load_chunk(loader, stream, i);
+	if (!loader->proute)
+		fc_load_close_leaf(loader, NULL);
+	fc_stream_end(stream);
+}
+
+static void
+fc_load_key_order(FcLoader *loader)
+{
+	FcContext  *ctx = loader->ctx;
+	FcTask	   *tasks = ctx->tasks;
+	uint32		i;
+
+	loader->runs = fc_runs_open(ctx->shared);
+	while (fc_context_take(ctx, ctx->shared->ntasks, &i))
+		fc_load_task(loader, &tasks[i]);
+	fc_runs_close(loader->runs);
+}
+
+void
+fc_load_run(FcContext *ctx)
+{
+	FcLoader	loader = {0};
+
+	fc_load_begin(&loader, ctx);
+	if (ctx->shared->key_type == FC_KEY_NONE)
+		fc_load_file_order(&loader);
+	else
+		fc_load_key_order(&loader);
+	if (loader.proute)
+		fc_load_flush_leaves(&loader, true);
+	fc_load_finish(&loader);
+}

@@ -1,0 +1,189 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_options.c
+ *	  What the caller asked for, checked by COPY's own rules.
+ *
+ *	 arguments ──► DefElem list ──► ProcessCopyOptions ──► FcOptions
+ *
+ * COPY's options travel as the list COPY's grammar would make, so that rules
+ * and error texts are COPY's, and a COPY statement's own list can take the
+ * same way.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_node.h"
+#include "port/pg_bitutils.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+
+#include "fc_compat.h"
+#include "fc_options.h"
+
+int			fc_workers = -1;
+int			fc_memory_kb = 262144;
+int			fc_io_method = FC_IO_AUTO;
+int			fc_io_depth = 64;
+int			fc_chunk_size = 16 * 1024 * 1024;
+char	   *fc_root_directory = NULL;
+
+static const struct config_enum_entry io_methods[] = {
+	{"auto", FC_IO_AUTO, false},
+	{"io_uring", FC_IO_URING, false},
+	{"sync", FC_IO_SYNC, false},
+	{NULL, 0, false}
+};
+
+static void
+fc_options_define_sizes(void)
+{
+	DefineCustomIntVariable("fast_copy.chunk_size",
+							"Size of the pieces in which a file is scanned.",
+							"Larger files are cut into larger pieces, so that there are never more than 65536.",
+							&fc_chunk_size, 16 * 1024 * 1024, 1, INT_MAX,
+							PGC_USERSET, GUC_UNIT_BYTE, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.io_depth",
+							"Reads of the source file that each process keeps in flight.",
+							NULL,
+							&fc_io_depth, 64, 1, 4096,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.memory",
+							"Memory that all processes of a load may use together for sorting and reading.",
+							NULL,
+							&fc_memory_kb, 262144, 1024, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.workers",
+							"Parallel workers of a load that does not say how many.",
+							"-1 takes as many as there are processors and max_parallel_workers allows, none for a small file.",
+							&fc_workers, -1, -1, FC_MAX_WORKERS,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+void
+fc_options_define_settings(void)
+{
+	fc_options_define_sizes();
+	DefineCustomEnumVariable("fast_copy.io_method",
+							 "How records are read in key order.",
+							 NULL,
+							 &fc_io_method, FC_IO_AUTO, io_methods,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("fast_copy.root_directory",
+							   "Directory whose files may be loaded without the privileges of pg_read_server_files.",
+							   "Links are resolved before a path is compared.",
+							   &fc_root_directory, "",
+							   PGC_SUSET, 0, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("fast_copy");
+}
+
+static List *
+fc_options_add(List *list, const char *name, char *value)
+{
+	if (value == NULL)
+		return list;
+	return lappend(list, makeDefElem(pstrdup(name),
+									 (Node *) makeString(value), -1));
+}
+
+/* COPY's list; of several reasons to refuse, COPY's order decides */
+static List *
+fc_options_list(const FcArguments *args)
+{
+	List	   *list = NIL;
+
+	list = fc_options_add(list, "format", args->format);
+	list = fc_options_add(list, "delimiter", args->delimiter);
+	list = fc_options_add(list, "null", args->null_string);
+	list = fc_options_add(list, "quote", args->quote);
+	list = fc_options_add(list, "escape", args->escape);
+	list = fc_options_add(list, "encoding", args->encoding);
+	return list;
+}
+
+/* A number of lines, or what COPY takes; false if it must be shown to COPY */
+static bool
+fc_options_header(FcOptions *options, const char *header)
+{
+	char	   *end;
+	long		n;
+	bool		on;
+
+	errno = 0;
+	n = strtol(header, &end, 10);
+	if (end != header && *end == '\0')
+	{
+		if (errno != 0 || n < 0 || n > INT_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a negative or too large number of header lines: %s", header)));
+		options->header_lines = (int) n;
+		return true;
+	}
+	options->header_match = (pg_strcasecmp(header, "match") == 0);
+	if (!options->header_match && !parse_bool(header, &on))
+		return false;
+	options->header_lines = options->header_match || on;
+	return true;
+}
+
+static void
+fc_options_missing(FcOptions *options, const char *missing)
+{
+	if (pg_strcasecmp(missing, "create") == 0)
+		options->missing = FC_MISSING_CREATE;
+	else if (pg_strcasecmp(missing, "error") == 0)
+		options->missing = FC_MISSING_ERROR;
+	else if (pg_strcasecmp(missing, "default") == 0)
+		options->missing = FC_MISSING_DEFAULT;
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("missing_partitions \"%s\" not recognized", missing),
+				 errhint("Use \"create\", \"error\" or \"default\".")));
+}
+
+static void
+fc_options_check_format(const FcOptions *options)
+{
+	if (!options->format.csv_mode)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("fast_copy reads the csv format only"),
+				 errhint("Use COPY for the text and binary formats.")));
+	/* core accepts line ends here before 17, and then nothing else works */
+	if (strchr("\r\n", options->format.quote[0]) ||
+		strchr("\r\n", options->format.escape[0]))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("COPY quote and escape cannot be newline or carriage return")));
+}
+
+FcOptions *
+fc_options_make(const FcArguments *args)
+{
+	FcOptions  *options = palloc0(sizeof(FcOptions));
+	List	   *list = fc_options_list(args);
+	ParseState *pstate = make_parsestate(NULL);
+
+	options->target = args->target;
+	options->path = args->source;
+	options->key_column = args->timestamp_column;
+	options->columns = args->columns;
+	options->interval = args->partition_interval;
+	options->freeze = args->freeze;
+	options->workers = args->workers;
+	options->copy_options = list;
+	if (!fc_options_header(options, args->header))
+		list = fc_options_add(list_copy(list), "header", args->header);
+	ProcessCopyOptions(pstate, &options->format, true, list);
+	free_parsestate(pstate);
+	fc_options_check_format(options);
+	fc_options_missing(options, args->missing_partitions);
+	options->file_encoding = options->format.file_encoding >= 0 ?
+		options->format.file_encoding : pg_get_client_encoding();
+	return options;
+}

@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_phases.h
+ *	  The phases that run in parallel workers, or in the leader alone.
+ *
+ * Each takes chunks or tasks until none is left.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_PHASES_H
+#define FC_PHASES_H
+
+#include "fc_shared.h"
+
+/* What each chunk does to the quote state, for every state it may start in */
+extern void fc_split_run(FcContext *ctx);
+
+/* Leader, after the split: true starts; returns the records in the file */
+extern uint64 fc_split_resolve(FcShared *shared, uint64 lines_before);
+
+/* The key of each record into sorted spill runs */
+extern void fc_scan_run(FcContext *ctx);
+
+/* Rows into partitions */
+extern void fc_load_run(FcContext *ctx);
+
+/* Indexes of new partitions */
+extern void fc_index_run(FcContext *ctx);
+
+#endif							/* FC_PHASES_H */

@@ -1,0 +1,344 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_plan.c
+ *	  Which way a load takes, from what the target has.
+ *
+ *	 view, foreign table, triggers,		──► core's CopyFrom in the leader
+ *	 encoding that hides ASCII bytes
+ *	 temporary table, parallel-unsafe	──► our phases in the leader
+ *	 function, other access method
+ *	 everything else					──► our phases in workers
+ *
+ * Nothing is changed here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_publication.h"
+#include "catalog/pg_trigger.h"
+#include "commands/trigger.h"
+#include "executor/executor.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
+
+#include "fc_plan.h"
+
+static bool
+fc_plan_unsafe_function(Oid funcid, void *context)
+{
+	return func_parallel(funcid) != PROPARALLEL_SAFE;
+}
+
+/* May this expression only be evaluated by the leader? */
+static bool
+fc_plan_unsafe_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, fc_plan_unsafe_function, context) ||
+		IsA(node, NextValueExpr) || IsA(node, CoerceToDomain))
+		return true;
+	return expression_tree_walker(node, fc_plan_unsafe_walker, context);
+}
+
+static bool
+fc_plan_unsafe(Node *node)
+{
+	return fc_plan_unsafe_walker(node, NULL);
+}
+
+/* Generated columns and CHECK constraints */
+static bool
+fc_plan_constraints_unsafe(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	TupleConstr *constr = desc->constr;
+
+	if (constr == NULL)
+		return false;
+	for (int i = 0; i < constr->num_check; i++)
+		if (fc_plan_unsafe(stringToNode(constr->check[i].ccbin)))
+			return true;
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+		if (TupleDescAttr(desc, attnum - 1)->attgenerated &&
+			fc_plan_unsafe(build_column_default(rel, attnum)))
+			return true;
+	return false;
+}
+
+static bool
+fc_plan_indexes_unsafe(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	bool		unsafe = false;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		unsafe = unsafe ||
+			fc_plan_unsafe((Node *) RelationGetIndexExpressions(index)) ||
+			fc_plan_unsafe((Node *) RelationGetIndexPredicate(index));
+		index_close(index, NoLock);
+	}
+	return unsafe;
+}
+
+const char *
+fc_plan_leaf_reason(Relation leaf)
+{
+	if (leaf->rd_rel->relkind == RELKIND_RELATION &&
+		leaf->rd_tableam != GetHeapamTableAmRoutine())
+		return "the table is not a heap";
+	if (fc_plan_constraints_unsafe(leaf))
+		return "a constraint or generated column is not parallel safe";
+	if (fc_plan_indexes_unsafe(leaf))
+		return "an index expression is not parallel safe";
+	return NULL;
+}
+
+/* Input functions of the file's columns, defaults of the others */
+static const char *
+fc_plan_columns_reason(Relation rel, List *attnums)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+		Oid			input;
+		Oid			typioparam;
+
+		if (att->attisdropped || att->attgenerated)
+			continue;
+		if (!list_member_int(attnums, attnum))
+		{
+			if (fc_plan_unsafe(build_column_default(rel, attnum)))
+				return "a column's default is not parallel safe";
+			continue;
+		}
+		getTypeInputInfo(att->atttypid, &input, &typioparam);
+		if (fc_plan_unsafe_function(input, NULL))
+			return "a column's input function is not parallel safe";
+	}
+	return NULL;
+}
+
+static const char *
+fc_plan_leader_reason(Relation rel, const FcPlan *plan)
+{
+	const char *reason;
+
+	if (RelationUsesLocalBuffers(rel))
+		return "the table is temporary";
+	if (IsolationIsSerializable())
+		return "the transaction is serializable";
+	if (plan->routed &&
+		fc_plan_unsafe((Node *) RelationGetPartitionKey(rel)->partexprs))
+		return "the partition key is not parallel safe";
+	reason = fc_plan_columns_reason(rel, plan->attnums);
+	return reason ? reason : fc_plan_leaf_reason(rel);
+}
+
+/* Would this trigger fire in this session? */
+static bool
+fc_plan_trigger_fires(const Trigger *trigger)
+{
+	if (!TRIGGER_FOR_INSERT(trigger->tgtype))
+		return false;
+	switch (trigger->tgenabled)
+	{
+		case TRIGGER_DISABLED:
+			return false;
+		case TRIGGER_FIRES_ON_ORIGIN:
+			return SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA;
+		case TRIGGER_FIRES_ON_REPLICA:
+			return SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+		default:
+			return true;
+	}
+}
+
+bool
+fc_plan_has_triggers(Relation rel, bool *only_foreign_keys)
+{
+	bool		fires = false;
+
+	*only_foreign_keys = true;
+	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
+	{
+		Trigger    *trigger = &rel->trigdesc->triggers[i];
+
+		if (!fc_plan_trigger_fires(trigger))
+			continue;
+		fires = true;
+		if (RI_FKey_trigger_type(trigger->tgfoid) != RI_TRIGGER_FK)
+			*only_foreign_keys = false;
+	}
+	return fires;
+}
+
+static const char *
+fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
+{
+	bool		only_foreign_keys;
+	bool		triggers = fc_plan_has_triggers(rel, &only_foreign_keys);
+
+	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+		return "the target is a foreign table";
+	if (rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)
+		return "the target is a view";
+	if (triggers && only_foreign_keys && plan->partitioned && plan->key_routes)
+		plan->foreign_keys = true;
+	else if (triggers)
+		return only_foreign_keys ? "the target has foreign keys" : "the target has triggers";
+	if (plan->need_transcoding &&
+		(PG_ENCODING_IS_CLIENT_ONLY(options->file_encoding) ||
+		 IS_HIGHBIT_SET(options->format.delim[0]) ||
+		 IS_HIGHBIT_SET(options->format.quote[0]) ||
+		 IS_HIGHBIT_SET(options->format.escape[0])))
+		return "the file's encoding cannot be split";
+	return NULL;
+}
+
+/* COPY's refusals, which it makes in CopyFrom */
+static void
+fc_plan_check_relkind(Relation rel)
+{
+	char		relkind = rel->rd_rel->relkind;
+	const char *name = RelationGetRelationName(rel);
+
+	if (relkind == RELKIND_RELATION || relkind == RELKIND_FOREIGN_TABLE ||
+		relkind == RELKIND_PARTITIONED_TABLE ||
+		(rel->trigdesc && rel->trigdesc->trig_insert_instead_row))
+		return;
+	if (relkind == RELKIND_VIEW)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot copy to view \"%s\"", name),
+				 errhint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 relkind == RELKIND_MATVIEW ?
+			 errmsg("cannot copy to materialized view \"%s\"", name) :
+			 relkind == RELKIND_SEQUENCE ?
+			 errmsg("cannot copy to sequence \"%s\"", name) :
+			 errmsg("cannot copy to non-table relation \"%s\"", name)));
+}
+
+static int
+fc_plan_field(List *attnums, AttrNumber attnum)
+{
+	int			i = 0;
+	ListCell   *lc;
+
+	foreach(lc, attnums)
+	{
+		if (lfirst_int(lc) == attnum)
+			return i;
+		i++;
+	}
+	return -1;
+}
+
+/* The column the caller named: it must be in the file, and of a known type */
+static void
+fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+	Oid			typid;
+
+	if (attnum == InvalidAttrNumber || attnum < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(rel))));
+	plan->key_field = fc_plan_field(plan->attnums, attnum);
+	if (plan->key_field < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("timestamp_column \"%s\" is not a column of the file", name)));
+	typid = TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid;
+	plan->key_type = fc_key_type(typid);
+	if (plan->key_type == FC_KEY_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot order rows by column \"%s\" of type %s",
+						name, format_type_be(typid)),
+				 errhint("Use a timestamp, timestamptz, date or integer column.")));
+	plan->key_attnum = attnum;
+}
+
+static void
+fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlan *plan)
+{
+	AttrNumber	attnum;
+
+	if (!fc_route_possible(rel, &attnum))
+	{
+		plan->routed = true;
+		return;
+	}
+	if (plan->key_attnum != 0 && plan->key_attnum != attnum)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("timestamp_column \"%s\" is not the partition key of \"%s\"",
+						options->key_column, RelationGetRelationName(rel)),
+				 errhint("Leave timestamp_column out, or name column \"%s\".",
+						 get_attname(RelationGetRelid(rel), attnum, false))));
+	plan->key_field = fc_plan_field(plan->attnums, attnum);
+	plan->key_routes = (plan->key_field >= 0);
+	plan->routed = !plan->key_routes;
+	if (!plan->key_routes)
+		return;
+	plan->key_attnum = attnum;
+	plan->key_type = fc_key_type(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid);
+}
+
+FcPlan *
+fc_plan_make(Relation rel, const FcOptions *options)
+{
+	FcPlan	   *plan = palloc0(sizeof(FcPlan));
+	int			server = GetDatabaseEncoding();
+
+	fc_plan_check_relkind(rel);
+	plan->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, options->columns);
+	plan->key_field = -1;
+	plan->partitioned = (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE);
+	plan->need_transcoding = options->file_encoding != server &&
+		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
+	if (options->key_column)
+		fc_plan_named_key(rel, options->key_column, plan);
+	if (plan->partitioned)
+		fc_plan_partition_key(rel, options, plan);
+	plan->core_reason = fc_plan_core_reason(rel, options, plan);
+	if (plan->core_reason == NULL)
+		plan->leader_reason = fc_plan_leader_reason(rel, plan);
+	return plan;
+}
+
+bool
+fc_plan_is_published(Relation rel)
+{
+	PublicationDesc desc;
+
+	if (!RelationIsLogicallyLogged(rel))
+		return false;
+	RelationBuildPublicationDesc(rel, &desc);
+	return desc.pubactions.pubinsert;
+}

@@ -1,0 +1,130 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_progress.c
+ *	  What other sessions see of a running load.
+ *
+ * The leader copies the shared counters into its own progress slot, as COPY:
+ * pg_stat_progress_copy shows bytes and tuples as it does for COPY, and the
+ * view fast_copy_progress shows the slot's spare parameters.  The slot is
+ * cleared by core at the end of the (sub)transaction if an error comes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/progress.h"
+#include "pgstat.h"
+#include "utils/backend_progress.h"
+#include "utils/timestamp.h"
+
+#include "fc_progress.h"
+
+/* Spare parameters, from 0; the view adds one to each number */
+#define FC_PARAM_MAGIC		10
+#define FC_PARAM_PHASE		11
+#define FC_PARAM_PARTS_DONE	12
+#define FC_PARAM_PARTS		13
+#define FC_PARAM_WORKERS	14
+#define FC_PARAM_RATE		15	/* rows per second */
+#define FC_PARAM_LEFT		16	/* milliseconds, -1 if not known */
+#define FC_PARAM_START		17	/* TimestampTz */
+#define FC_PARAM_FOUND		18	/* records in the file */
+
+#define FC_MAGIC			INT64CONST(0x66617374636f7079)	/* "fastcopy" */
+#define FC_UPDATE_US		50000
+
+/*
+ * How the work is shared among the passes over the file: about what loads of
+ * narrow rows take.
+ */
+#define FC_SHARE_SPLIT	0.03
+#define FC_SHARE_SCAN	0.12
+#define FC_SHARE_LOAD	0.85
+
+static double
+fc_progress_share(pg_atomic_uint64 *bytes, uint64 total)
+{
+	if (total == 0)
+		return 1.0;
+	return Min((double) pg_atomic_read_u64(bytes) / total, 1.0);
+}
+
+/* How much of the work on the file is done, from 0 to 1 */
+static double
+fc_progress_done(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+	uint64		total = shared->file.size - shared->data_start;
+	double		scan;
+
+	if (job->phase > FC_PHASE_LOAD)
+		return 1.0;
+	scan = shared->key_type == FC_KEY_NONE ?
+		fc_progress_share(&shared->split_bytes, total) :
+		fc_progress_share(&shared->scan_bytes, total);
+	return FC_SHARE_SPLIT * fc_progress_share(&shared->split_bytes, total) +
+		FC_SHARE_SCAN * scan +
+		FC_SHARE_LOAD * fc_progress_share(&shared->load_bytes, total);
+}
+
+void
+fc_progress_start(FcJob *job)
+{
+	const int	params[] = {
+		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL,
+		FC_PARAM_MAGIC, FC_PARAM_START, FC_PARAM_LEFT
+	};
+	const int64 values[] = {
+		PROGRESS_COPY_COMMAND_FROM, PROGRESS_COPY_TYPE_FILE,
+		job->source->identity.size, FC_MAGIC, job->start, -1
+	};
+
+	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, job->target);
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
+
+void
+fc_progress_phase(FcJob *job, FcPhase phase)
+{
+	job->phase = phase;
+	INSTR_TIME_SET_CURRENT(job->phase_start);
+	pgstat_progress_update_param(FC_PARAM_PHASE, phase);
+	pgstat_progress_update_param(FC_PARAM_WORKERS,
+								 phase == FC_PHASE_PARTITIONS || phase == FC_PHASE_ATTACH ?
+								 0 : job->nworkers);
+	pgstat_progress_update_param(FC_PARAM_PARTS, job->ngroups);
+	pgstat_progress_update_param(FC_PARAM_FOUND, job->found);
+}
+
+void
+fc_progress_update(void *arg)
+{
+	FcJob	   *job = arg;
+	FcShared   *shared = job->shared;
+	static TimestampTz last = 0;
+	TimestampTz now = GetCurrentTimestamp();
+	double		elapsed = Max((now - job->start) / 1e6, 1e-6);
+	double		done;
+	uint64		loaded;
+
+	if (now - last < FC_UPDATE_US && now >= last)
+		return;
+	last = now;
+	done = fc_progress_done(job);
+	loaded = pg_atomic_read_u64(&shared->loaded);
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
+								 (int64) (done * shared->file.size));
+	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED, loaded);
+	pgstat_progress_update_param(FC_PARAM_PARTS_DONE,
+								 pg_atomic_read_u32(&shared->parts_done));
+	pgstat_progress_update_param(FC_PARAM_RATE, (int64) (loaded / elapsed));
+	if (done > 0.01)
+		pgstat_progress_update_param(FC_PARAM_LEFT,
+									 (int64) (elapsed * (1.0 - done) / done * 1000));
+}
+
+void
+fc_progress_end(FcJob *job)
+{
+	pgstat_progress_end_command();
+}

@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_read.h
+ *	  Reads records of the source file in an order that is not the file's.
+ *
+ * Takes a stream of (key, offset, length) entries in key order, and hands out
+ * the records in the same order.  A window of entries is read ahead at a
+ * time: its reads are ordered by offset, neighbours and small gaps merged
+ * into one read, many in flight, while the rows of the window before are
+ * being consumed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_READ_H
+#define FC_READ_H
+
+#include "fc_io.h"
+
+/* One record of the file, as spilled by the scan phase.  24 bytes. */
+typedef struct FcEntry
+{
+	int64		key;			/* 0 where the key is NULL */
+	uint64		offset;			/* of the record's first byte */
+	uint32		length;			/* bytes without the line end */
+	uint32		null;			/* 1 if the key is NULL, else 0 */
+} FcEntry;
+
+/* The stream of entries: false at its end. */
+typedef bool (*FcEntryNext) (void *arg, FcEntry *entry);
+
+typedef struct FcReader FcReader;
+
+/* Counters for the report */
+typedef struct FcReadStats
+{
+	uint64		rows;			/* records handed out */
+	uint64		bytes;			/* bytes read, gaps included */
+	uint64		reads;			/* reads issued */
+	int			refused;		/* errno with which the method's queue was
+								 * refused, the sync twin stood in; or 0 */
+} FcReadStats;
+
+/*
+ * memory: bytes the reader may use in all (a single larger record is read
+ * into a buffer of its own).  Everything lives in a child of the current
+ * memory context; the reader's end or the context's death drains the queue.
+ */
+extern FcReader *fc_read_begin(int fd, const char *path,
+							   const FcIoMethod *method, int depth,
+							   Size memory, FcEntryNext next, void *arg);
+
+/*
+ * The next record in key order: *data has entry->length bytes, is writable
+ * and has one writable byte more, until the next call.  False at the end.
+ */
+extern bool fc_read_next(FcReader *reader, FcEntry *entry, char **data);
+extern void fc_read_stats(FcReader *reader, FcReadStats *stats);
+extern void fc_read_end(FcReader *reader);
+
+#endif							/* FC_READ_H */

@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_report.h
+ *	  What fast_copy_report() tells of this session's last load.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_REPORT_H
+#define FC_REPORT_H
+
+#include "fc_shared.h"
+
+/* One row of the report; strings and OID 0 may be missing */
+typedef struct FcReportRow
+{
+	FcPhase		phase;
+	Oid			partition;
+	char	   *name;			/* of the partition */
+	int			processes;		/* 0: not said */
+	int64		rows;			/* -1: not said */
+	int64		bytes;
+	int64		reads;
+	double		seconds;
+	char	   *io_method;
+	char	   *choice;			/* what was decided, and why */
+} FcReportRow;
+
+/* Forgets the load before */
+extern void fc_report_start(void);
+
+/* Strings are copied */
+extern void fc_report_add(const FcReportRow *row);
+extern const char *fc_phase_name(FcPhase phase);
+
+/* List of FcReportRow */
+extern List *fc_report_rows(void);
+
+#endif							/* FC_REPORT_H */

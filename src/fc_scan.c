@@ -1,0 +1,159 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_scan.c
+ *	  Finds every record and its key, and spills (key, offset, length).
+ *
+ *	 chunk ──► records that start in it ──► key ──► sorted runs
+ *
+ * A process works through chunks in file order, so that its entries come in
+ * the order of the file.  The last record of a chunk may reach into the next.
+ * A record without an end or a key is kept as an error; nothing behind it in
+ * the chunk can be trusted, so the chunk ends there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/resowner.h"
+
+#include "fc_error.h"
+#include "fc_parse.h"
+#include "fc_phases.h"
+#include "fc_spill.h"
+
+/* What one process uses through the phase */
+typedef struct FcScanner
+{
+	FcContext  *ctx;
+	FcStream   *stream;
+	FcParser   *parser;
+	FcSpill    *spill;
+	MemoryContext row_mcxt;		/* reset now and then */
+	ResourceOwner owner;
+	FcRecord	record;			/* the one being looked at */
+	uint64		end;			/* of the chunk */
+	uint64		found;			/* records, in this chunk */
+} FcScanner;
+
+#define FC_SCAN_RESET	1024	/* records between resets of row_mcxt */
+
+static void
+fc_scan_record(FcScanner *scanner)
+{
+	FcEntry		entry = {0};
+	bool		null;
+
+	entry.offset = scanner->record.offset;
+	entry.length = (uint32) scanner->record.length;
+	fc_parse_key(scanner->parser, scanner->record.data,
+				 scanner->record.length, &entry.key, &null);
+	entry.null = null;
+	fc_spill_put(scanner->spill, &entry);
+}
+
+/* Reads the next record of the chunk; false at its end or a malformed one */
+static bool
+fc_scan_next(FcScanner *scanner)
+{
+	FcContext  *ctx = scanner->ctx;
+	FcEnd		end;
+
+	end = fc_stream_next(scanner->stream, &ctx->dialect, &scanner->record);
+	if (end == FC_END_NONE || scanner->record.offset >= scanner->end)
+		return false;
+	scanner->found++;
+	if (end != FC_END_FOUND || scanner->record.unterminated)
+	{
+		fc_error_keep_grammar(ctx->shared, scanner->record.offset,
+							  scanner->record.length);
+		return false;
+	}
+	return !fc_error_beyond(ctx->shared, scanner->record.offset);
+}
+
+/* Body of fc_error_catch: all records of a chunk */
+static void
+fc_scan_records(void *arg)
+{
+	FcScanner  *scanner = arg;
+	MemoryContext old = MemoryContextSwitchTo(scanner->row_mcxt);
+
+	while (fc_scan_next(scanner))
+	{
+		fc_scan_record(scanner);
+		if (scanner->found % FC_SCAN_RESET == 0)
+		{
+			MemoryContextReset(scanner->row_mcxt);
+			CHECK_FOR_INTERRUPTS();
+			fc_context_progress(scanner->ctx);
+		}
+	}
+	MemoryContextSwitchTo(old);
+}
+
+static void
+fc_scan_chunk(FcScanner *scanner, uint32 i)
+{
+	FcShared   *shared = scanner->ctx->shared;
+	FcChunk    *chunk = &fc_shared_chunks(shared)[i];
+	FcChunkStart *start = &fc_shared_starts(shared)[i];
+	ErrorData  *edata;
+
+	if (start->first == FC_NOWHERE || fc_error_beyond(shared, start->first))
+		return;
+	scanner->end = chunk->start + chunk->length;
+	scanner->found = 0;
+	fc_stream_seek(scanner->stream, start->first);
+	edata = fc_error_catch(fc_scan_records, scanner, &scanner->owner);
+	if (edata)
+	{
+		fc_error_keep(shared, scanner->record.offset, scanner->record.length,
+					  edata);
+		FreeErrorData(edata);
+	}
+	else if (scanner->found != start->records &&
+			 !fc_error_beyond(shared, scanner->end - 1))
+		elog(ERROR, "chunk at byte " UINT64_FORMAT " has " UINT64_FORMAT " records, " UINT64_FORMAT " expected",
+			 chunk->start, scanner->found, start->records);
+	MemoryContextReset(scanner->row_mcxt);
+	pg_atomic_fetch_add_u64(&shared->scanned, scanner->found);
+	pg_atomic_fetch_add_u64(&shared->scan_bytes, chunk->length);
+}
+
+/* Bytes read at a time: no more than a small part of the memory */
+static size_t
+fc_scan_block(const FcShared *shared)
+{
+	return Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192);
+}
+
+void
+fc_scan_run(FcContext *ctx)
+{
+	FcShared   *shared = ctx->shared;
+	FcScanner	scanner = {0};
+	FcRoute    *route = NULL;
+	uint32		i;
+
+	if (shared->key_routes)
+	{
+		route = fc_route_build(ctx->target);
+		route->create = (shared->missing == FC_MISSING_CREATE);
+		route->interval = shared->interval;
+	}
+	scanner.ctx = ctx;
+	scanner.stream = fc_stream_begin(ctx->source, fc_scan_block(shared));
+	scanner.parser = fc_parse_begin(ctx, NULL);
+	scanner.spill = fc_spill_begin(shared, ctx->worker, route,
+								   shared->memory / 8 * 7);
+	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											 "fast_copy scan row",
+											 ALLOCSET_DEFAULT_SIZES);
+	scanner.owner = fc_error_owner_begin();
+	while (fc_context_take(ctx, shared->nchunks, &i))
+		fc_scan_chunk(&scanner, i);
+	fc_error_owner_end(scanner.owner);
+	fc_spill_end(scanner.spill);
+	fc_stream_end(scanner.stream);
+}

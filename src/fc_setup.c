@@ -1,0 +1,362 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_setup.c
+ *	  From options to a job that can start: privileges, file, header, shared
+ *	  memory.
+ *
+ * The shared segment belongs to the current resource owner: on error it is
+ * detached, which deletes the spill files.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_authid.h"
+#include "commands/progress.h"
+#include "executor/executor.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "utils/acl.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+
+#include "fc_compat.h"
+#include "fc_core.h"
+#include "fc_setup.h"
+#include "fc_target.h"
+#include "fc_worker.h"
+
+/* Chunks have 136 + 48 bytes of shared memory each */
+#define FC_MAX_CHUNKS	65536
+
+/* Below this size of data workers cost more than they bring */
+#define FC_SMALL_FILE	(4 * 1024 * 1024)
+
+/* Is the path below the directory, both with links resolved? */
+static bool
+fc_setup_is_below(const char *path, const char *directory)
+{
+	char		real[PATH_MAX];
+	size_t		len;
+
+	if (directory == NULL || directory[0] == '\0' ||
+		realpath(directory, real) == NULL)
+		return false;
+	len = strlen(real);
+	return strncmp(path, real, len) == 0 && path[len] == '/';
+}
+
+static void
+fc_setup_refuse_file(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied to COPY from a file"),
+			 errdetail("Only roles with privileges of the \"%s\" role may COPY from a file.",
+					   "pg_read_server_files"),
+			 errhint("Anyone can COPY to stdout or from stdin. "
+					 "psql's \\copy command also works for anyone.")));
+}
+
+/*
+ * A file below fast_copy.root_directory is anyone's.  The path is looked at
+ * before it is opened, so that nothing is told about other files, and after,
+ * so that it cannot be exchanged in between.
+ */
+static FcSource *
+fc_setup_open_source(const char *path)
+{
+	bool		trusted = has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES);
+	char		real[PATH_MAX];
+	FcSource   *source;
+
+	if (!trusted && (realpath(path, real) == NULL ||
+					 !fc_setup_is_below(real, fc_root_directory)))
+		fc_setup_refuse_file();
+	source = fc_source_open(path);
+	if (!trusted &&
+		!fc_setup_is_below(fc_source_real_path(source), fc_root_directory))
+		fc_setup_refuse_file();
+	return source;
+}
+
+static void
+fc_setup_check_target(FcJob *job)
+{
+	fc_check_permissions(fc_target_parse_state(job->rel, job->plan->attnums));
+	if (check_enable_rls(job->target, InvalidOid, false) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("COPY FROM not supported with row-level security"),
+				 errhint("Use INSERT statements instead.")));
+	if (XactReadOnly && !job->rel->rd_islocaltemp)
+		PreventCommandIfReadOnly("fast_copy()");
+}
+
+void
+fc_setup_open_target(FcJob *job)
+{
+	job->rel = table_open(job->target, RowExclusiveLock);
+	job->ctx.target = job->rel;
+}
+
+void
+fc_setup_close_target(FcJob *job)
+{
+	table_close(job->rel, NoLock);
+	job->rel = job->ctx.target = NULL;
+}
+
+/*
+ * Header lines, and the line end style of the first line that has one.  COPY
+ * counts '\r' in quotes as lines until it knows the style, and '\n' may be
+ * what counts afterwards: the difference in a first record without a header
+ * is taken off the number of lines before it.
+ */
+static void
+fc_setup_first_record(FcJob *job, FcStream *stream)
+{
+	FcDialect  *dialect = &job->dialect;
+	FcRecord	record;
+	FcRun		run;
+
+	if (dialect->eol != FC_EOL_UNKNOWN)
+		return;
+	if (fc_stream_next(stream, dialect, &record) == FC_END_NONE)
+		record.total = record.embedded = 0;
+	if (dialect->eol == FC_EOL_UNKNOWN)
+		dialect->eol = FC_EOL_NL;
+	fc_run_init(&run, FC_OUTSIDE);
+	fc_run_feed(dialect, &run, record.data, record.total);
+	job->lines_before -= run.embedded - record.embedded;
+}
+
+static void
+fc_setup_header(FcJob *job)
+{
+	FcOptions  *options = job->options;
+	FcStream   *stream = fc_stream_begin(job->source, 65536);
+	FcRecord	record;
+
+	for (int i = 0; i < options->header_lines; i++)
+	{
+		FcEnd		end;
+
+		CHECK_FOR_INTERRUPTS();
+		end = fc_stream_next(stream, &job->dialect, &record);
+		job->header_start = record.offset;
+		if (end == FC_END_NONE)
+			break;
+		if (end != FC_END_FOUND)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 end == FC_END_BARE_CR ?
+					 errmsg("unquoted carriage return found in data") :
+					 errmsg("unquoted newline found in data"),
+					 errcontext("fast_copy %s, file \"%s\", line %d",
+								job->relname, options->path, i + 1)));
+		if (options->header_match && i == options->header_lines - 1)
+			fc_core_match_header(job, record.data, record.total);
+		job->data_start = record.offset + record.total;
+		job->lines_before += 1 + record.embedded;
+	}
+	fc_setup_first_record(job, stream);
+	fc_stream_end(stream);
+}
+
+static int
+fc_setup_workers(const FcJob *job)
+{
+	int			workers = job->options->workers >= 0 ? job->options->workers : fc_workers;
+
+	if (job->plan->leader_reason != NULL)
+		return 0;
+	if (workers < 0)
+	{
+		if (job->source->identity.size - job->data_start < FC_SMALL_FILE)
+			return 0;
+		workers = Min(sysconf(_SC_NPROCESSORS_ONLN), max_parallel_workers);
+	}
+	return Max(Min(workers, FC_MAX_WORKERS), 0);
+}
+
+static uint64
+fc_setup_chunk_size(const FcJob *job)
+{
+	uint64		size = job->source->identity.size - job->data_start;
+
+	return Max((uint64) fc_chunk_size,
+			   (size + FC_MAX_CHUNKS - 1) / FC_MAX_CHUNKS);
+}
+
+/* Counters, locks and the error slot */
+static void
+fc_setup_shared_state(FcShared *shared)
+{
+	pg_atomic_init_u32(&shared->next, 0);
+	pg_atomic_init_u64(&shared->split_bytes, 0);
+	pg_atomic_init_u64(&shared->scan_bytes, 0);
+	pg_atomic_init_u64(&shared->scanned, 0);
+	pg_atomic_init_u64(&shared->spilled, 0);
+	pg_atomic_init_u64(&shared->load_bytes, 0);
+	pg_atomic_init_u64(&shared->loaded, 0);
+	pg_atomic_init_u64(&shared->reads, 0);
+	pg_atomic_init_u64(&shared->read_bytes, 0);
+	pg_atomic_init_u32(&shared->parts_done, 0);
+	pg_atomic_init_u32(&shared->uring_errno, 0);
+	pg_atomic_init_u64(&shared->error_offset, PG_UINT64_MAX);
+	SpinLockInit(&shared->error_mutex);
+	/* a tranche of our own would be used up by sessions that come and go */
+	LWLockInitialize(&shared->logical_lock, LWTRANCHE_PARALLEL_APPEND);
+	ConditionVariableInit(&shared->turn_cv);
+}
+
+static void
+fc_setup_shared_chunks(FcJob *job, uint64 chunk_size)
+{
+	FcShared   *shared = job->shared;
+	FcChunk    *chunks = fc_shared_chunks(shared);
+
+	for (uint32 i = 0; i < shared->nchunks; i++)
+	{
+		chunks[i].start = job->data_start + i * chunk_size;
+		chunks[i].length = Min(chunk_size,
+							   shared->file.size - chunks[i].start);
+	}
+}
+
+static void
+fc_setup_shared_job(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+	FcPlan	   *plan = job->plan;
+
+	shared->target = job->target;
+	shared->dialect = job->dialect;
+	shared->file = job->source->identity;
+	shared->file_encoding = job->options->file_encoding;
+	shared->need_transcoding = plan->need_transcoding;
+	shared->routed = plan->routed;
+	shared->freeze = job->options->freeze;
+	shared->missing = job->options->missing;
+	shared->key_type = plan->key_type;
+	shared->key_attnum = plan->key_attnum;
+	shared->key_field = plan->key_field;
+	shared->key_routes = plan->key_routes;
+	shared->data_start = job->data_start;
+	shared->memory = (Size) fc_memory_kb * 1024 / Max(job->nworkers, 1);
+	shared->io_depth = fc_io_depth;
+}
+
+/* Lays out what has no fixed size behind the struct, and fills it */
+static void
+fc_setup_shared(FcJob *job)
+{
+	uint64		chunk_size = fc_setup_chunk_size(job);
+	uint64		size = job->source->identity.size - job->data_start;
+	uint32		nchunks = (size + chunk_size - 1) / chunk_size;
+	int			ncolumns = list_length(job->plan->attnums);
+	const char *null_string = job->options->format.null_print;
+	Size		columns_at = MAXALIGN(sizeof(FcShared));
+	Size		null_at = MAXALIGN(columns_at + sizeof(AttrNumber) * ncolumns);
+	Size		path_at = MAXALIGN(null_at + strlen(null_string) + 1);
+	Size		chunks_at = MAXALIGN(path_at + strlen(job->options->path) + 1);
+	Size		starts_at = chunks_at + MAXALIGN(sizeof(FcChunk) * nchunks);
+	FcShared   *shared;
+	ListCell   *lc;
+	int			i = 0;
+
+	job->segment = dsm_create(starts_at + sizeof(FcChunkStart) * nchunks, 0);
+	job->shared = shared = dsm_segment_address(job->segment);
+	memset(shared, 0, sizeof(FcShared));
+	SharedFileSetInit(&shared->fileset, job->segment);
+	shared->columns_at = columns_at;
+	shared->null_at = null_at;
+	shared->path_at = path_at;
+	shared->chunks_at = chunks_at;
+	shared->starts_at = starts_at;
+	shared->nchunks = nchunks;
+	shared->ncolumns = ncolumns;
+	shared->null_len = strlen(null_string);
+	strcpy(fc_shared_null(shared), null_string);
+	strcpy(fc_shared_path(shared), job->options->path);
+	foreach(lc, job->plan->attnums)
+		fc_shared_columns(shared)[i++] = lfirst_int(lc);
+	fc_setup_shared_job(job);
+	fc_setup_shared_state(shared);
+	fc_setup_shared_chunks(job, chunk_size);
+}
+
+/* io_uring if the kernel lets us; one NOTICE if it does not */
+static void
+fc_setup_io(FcJob *job)
+{
+	int			err;
+
+	if (fc_io_method == FC_IO_SYNC || job->plan->key_type == FC_KEY_NONE)
+		return;
+	err = fc_io_uring_probe();
+	job->shared->io_uring = (err == 0);
+	if (err != 0)
+		ereport(NOTICE,
+				(errmsg("io_uring is not available, reading with preadv: %s",
+						strerror(err)),
+				 errdetail("%s", fc_io_uring_why(err))));
+}
+
+static void
+fc_setup_dialect(FcJob *job)
+{
+	CopyFormatOptions *format = &job->options->format;
+
+	job->dialect.delim = format->delim[0];
+	job->dialect.quote = format->quote[0];
+	job->dialect.escape = format->escape[0];
+	job->dialect.eol = FC_EOL_UNKNOWN;
+}
+
+FcJob *
+fc_setup_job(FcOptions *options)
+{
+	FcJob	   *job = palloc0(sizeof(FcJob));
+
+	job->options = options;
+	job->target = options->target;
+	job->start = GetCurrentTimestamp();
+	job->mcxt = CurrentMemoryContext;
+	fc_setup_open_target(job);
+	job->relname = pstrdup(RelationGetRelationName(job->rel));
+	job->plan = fc_plan_make(job->rel, options);
+	job->core_reason = job->plan->core_reason;
+	fc_setup_check_target(job);
+	job->source = fc_setup_open_source(options->path);
+	fc_setup_dialect(job);
+
+	/* workers need both, and must not make them */
+	(void) GetCurrentTransactionId();
+	(void) GetCurrentCommandId(true);
+	fc_setup_header(job);
+	job->nworkers = fc_setup_workers(job);
+	fc_setup_shared(job);
+	fc_setup_io(job);
+	fc_context_begin(&job->ctx, job->shared, 0, false);
+	job->ctx.source = job->source;
+	job->ctx.target = job->rel;
+	return job;
+}
+
+void
+fc_setup_end(FcJob *job)
+{
+	fc_source_check(job->source, &job->shared->file);
+	fc_source_close(job->source);
+	fc_context_end(&job->ctx);
+	fc_setup_close_target(job);
+	dsm_detach(job->segment);
+}

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_setup.h
+ *	  From options to a job that can start: privileges, file, header, shared
+ *	  memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SETUP_H
+#define FC_SETUP_H
+
+#include "fc_job.h"
+
+extern FcJob *fc_setup_job(FcOptions *options);
+
+/* Closes what setup opened; the target's lock is kept */
+extern void fc_setup_end(FcJob *job);
+
+/* (Re)opens and closes the target: DDL wants it closed */
+extern void fc_setup_open_target(FcJob *job);
+extern void fc_setup_close_target(FcJob *job);
+
+#endif							/* FC_SETUP_H */

@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_shared.h
+ *	  What the processes of one load share, and what each has for itself.
+ *
+ * FcShared lives in a DSM segment of the leader that outlives the parallel
+ * context of each phase.  Its first part is written by the leader between
+ * phases and only read by workers; the second is atomics and locks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SHARED_H
+#define FC_SHARED_H
+
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/dsm.h"
+#include "storage/lwlock.h"
+#include "storage/sharedfileset.h"
+#include "storage/spin.h"
+#include "utils/memutils.h"
+#include "utils/relcache.h"
+
+#include "fc_chunk.h"
+#include "fc_io.h"
+#include "fc_route.h"
+#include "fc_source.h"
+
+#define FC_MAX_WORKERS	256
+
+/* Phases, in their order; progress and report use the same numbers */
+typedef enum FcPhase
+{
+	FC_PHASE_SETUP = 0,
+	FC_PHASE_SPLIT,
+	FC_PHASE_SCAN,
+	FC_PHASE_PARTITIONS,
+	FC_PHASE_LOAD,
+	FC_PHASE_INDEX,
+	FC_PHASE_ATTACH,
+	FC_PHASE_COPY				/* core's CopyFrom in the leader */
+} FcPhase;
+
+#define FC_NPHASES	(FC_PHASE_COPY + 1)
+
+/* missing_partitions */
+typedef enum FcMissing
+{
+	FC_MISSING_CREATE,
+	FC_MISSING_ERROR,
+	FC_MISSING_DEFAULT
+} FcMissing;
+
+/*
+ * What the load phase works on: a slice of the rows in key order, bounded by
+ * (key, offset) pairs; or, where there is no key, a chunk of the file.
+ */
+typedef struct FcBound
+{
+	int64		key;
+	uint64		offset;
+} FcBound;
+
+typedef struct FcTask
+{
+	Oid			partition;		/* leaf to load, InvalidOid: core routes */
+	bool		null;			/* the rows whose key is NULL */
+	FcBound		lo;				/* first bound that belongs */
+	FcBound		hi;				/* first that no longer does */
+	bool		hi_max;			/* no upper bound */
+	uint64		rows;			/* expected, to sort tasks by */
+	uint32		part;			/* number of the partition in the load */
+	uint32		slice;			/* of the partition, from 0 */
+	uint32		nslices;
+	bool		created;		/* partition was made by this load */
+
+	/* results */
+	uint64		loaded;
+	uint64		bytes;
+	uint64		reads;
+	int64		usec;
+} FcTask;
+
+/* The turn of the slices of one partition: they insert in key order */
+typedef struct FcTurn
+{
+	pg_atomic_uint32 next;		/* slice whose rows may be inserted */
+	pg_atomic_uint32 block;		/* block the slice before it stopped at */
+} FcTurn;
+
+/* The first bad record of the file, as far as known */
+#define FC_ERROR_TEXT	2048
+#define FC_ERROR_NAME	(NAMEDATALEN * 4)
+
+typedef enum FcErrorKind
+{
+	FC_ERROR_DATA,				/* message and so on are set */
+	FC_ERROR_GRAMMAR,			/* the record itself is malformed */
+	FC_ERROR_ROUTE				/* no partition takes the row */
+} FcErrorKind;
+
+typedef struct FcErrorSlot
+{
+	uint64		offset;			/* of the record */
+	uint64		length;			/* of it, line end not included */
+	FcErrorKind kind;
+	int			sqlerrcode;
+	char		message[FC_ERROR_TEXT];
+	char		detail[FC_ERROR_TEXT];
+	char		hint[FC_ERROR_TEXT];
+	char		context[FC_ERROR_TEXT];
+	char		schema_name[FC_ERROR_NAME];
+	char		table_name[FC_ERROR_NAME];
+	char		column_name[FC_ERROR_NAME];
+	char		datatype_name[FC_ERROR_NAME];
+	char		constraint_name[FC_ERROR_NAME];
+} FcErrorSlot;
+
+typedef struct FcShared
+{
+	/* Written by the leader before the first phase */
+	Oid			target;
+	FcDialect	dialect;
+	FcIdentity	file;
+	int			file_encoding;
+	bool		need_transcoding;
+	bool		routed;			/* leaf found by core's tuple routing */
+	bool		freeze;
+	FcMissing	missing;
+	FcKeyType	key_type;		/* FC_KEY_NONE: in file order */
+	AttrNumber	key_attnum;
+	int			key_field;		/* number of the key among the file's fields */
+	bool		key_routes;		/* the key is the partition key */
+	FcInterval	interval;		/* of partitions to be made */
+	uint64		data_start;		/* first byte behind the header */
+	Size		memory;			/* bytes per process */
+	int			io_depth;
+	bool		io_uring;		/* false: fc_io_sync */
+	uint32		nchunks;
+	int			ncolumns;		/* fields in the file */
+	int			null_len;
+	Size		columns_at;		/* offset of AttrNumber[ncolumns] */
+	Size		null_at;		/* offset of the null string */
+	Size		path_at;		/* offset of the path */
+	Size		chunks_at;		/* offset of FcChunk[nchunks] */
+	Size		starts_at;		/* offset of FcChunkStart[nchunks] */
+
+	/* Written by the leader before each phase */
+	FcPhase		phase;
+	int			nscanners;		/* processes that left spill files */
+	uint32		ntasks;
+
+	/* Shared by all during a phase */
+	pg_atomic_uint32 next;		/* chunk or task to be taken */
+	pg_atomic_uint64 split_bytes;
+	pg_atomic_uint64 scan_bytes;
+	pg_atomic_uint64 scanned;	/* records found by the scan */
+	pg_atomic_uint64 spilled;	/* bytes of spill written */
+	pg_atomic_uint64 load_bytes;
+	pg_atomic_uint64 loaded;	/* rows inserted */
+	pg_atomic_uint64 reads;
+	pg_atomic_uint64 read_bytes;
+	pg_atomic_uint32 parts_done;
+	pg_atomic_uint32 uring_errno;	/* a worker's refusal, 0 if none */
+	pg_atomic_uint64 error_offset;	/* UINT64_MAX: no bad record known */
+	slock_t		error_mutex;
+	FcErrorSlot error;
+	LWLock		logical_lock;	/* one inserter at a time for logically
+								 * logged tables */
+	ConditionVariable turn_cv;
+	SharedFileSet fileset;
+	char		data[FLEXIBLE_ARRAY_MEMBER];
+} FcShared;
+
+#define fc_shared_columns(s) ((AttrNumber *) ((char *) (s) + (s)->columns_at))
+#define fc_shared_null(s) ((char *) (s) + (s)->null_at)
+#define fc_shared_path(s) ((char *) (s) + (s)->path_at)
+#define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->chunks_at))
+#define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->starts_at))
+
+/* One process's side of a phase */
+typedef struct FcContext
+{
+	FcShared   *shared;
+	FcSource   *source;
+	FcDialect	dialect;		/* own copy */
+	Relation	target;			/* opened, locked by the leader */
+	int			worker;			/* number among the phase's processes */
+	bool		in_worker;		/* not the leader */
+	void	   *tasks;			/* the phase's tasks in shared memory */
+	FcTurn	   *turns;			/* of the load phase, one per partition */
+	MemoryContext mcxt;			/* dies with the phase */
+
+	/* the leader shows progress while it does a phase itself */
+	void		(*progress) (void *arg);
+	void	   *progress_arg;
+} FcContext;
+
+/*
+ * Takes the next chunk or task number; false when none is left.  Processes
+ * interrupts.
+ */
+static inline bool
+fc_context_take(FcContext *ctx, uint32 ntasks, uint32 *task)
+{
+	CHECK_FOR_INTERRUPTS();
+	*task = pg_atomic_fetch_add_u32(&ctx->shared->next, 1);
+	return *task < ntasks;
+}
+
+/* To be called every few thousand rows */
+static inline void
+fc_context_progress(FcContext *ctx)
+{
+	if (ctx->progress)
+		ctx->progress(ctx->progress_arg);
+}
+
+#endif							/* FC_SHARED_H */

@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_target.c
+ *	  The target as the executor wants it: a range table of one.
+ *
+ * Leader and workers build the same one, because core's checks take from it
+ * which columns an error message may show.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "parser/parse_relation.h"
+#include "utils/rel.h"
+
+#include "fc_compat.h"
+#include "fc_target.h"
+
+ParseState *
+fc_target_parse_state(Relation rel, List *attnums)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	ParseNamespaceItem *nsitem;
+	Bitmapset  *inserted = NULL;
+	ListCell   *lc;
+
+	nsitem = addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
+										   NULL, false, false);
+	foreach(lc, attnums)
+		inserted = bms_add_member(inserted,
+								  lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
+	fc_rte_require_insert(nsitem, inserted);
+	return pstate;
+}
+
+EState *
+fc_target_executor(ParseState *pstate, ResultRelInfo **rri)
+{
+	EState	   *estate = CreateExecutorState();
+
+	fc_init_range_table(estate, pstate);
+	estate->es_output_cid = GetCurrentCommandId(false);
+	*rri = makeNode(ResultRelInfo);
+	ExecInitResultRelation(estate, *rri, 1);
+	return estate;
+}
+
+void
+fc_target_executor_end(EState *estate)
+{
+	ExecResetTupleTable(estate->es_tupleTable, false);
+	ExecCloseResultRelations(estate);
+	ExecCloseRangeTableRelations(estate);
+	FreeExecutorState(estate);
+}

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_target.h
+ *	  The target as the executor wants it: a range table of one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_TARGET_H
+#define FC_TARGET_H
+
+#include "nodes/execnodes.h"
+#include "parser/parse_node.h"
+#include "utils/relcache.h"
+
+/*
+ * A parse state whose range table holds the relation, with INSERT on the
+ * columns (a list of attribute numbers) asked for.
+ */
+extern ParseState *fc_target_parse_state(Relation rel, List *attnums);
+
+/* An executor state and the target's ResultRelInfo, indexes not opened */
+extern EState *fc_target_executor(ParseState *pstate, ResultRelInfo **rri);
+extern void fc_target_executor_end(EState *estate);
+
+#endif							/* FC_TARGET_H */

@@ -1,0 +1,255 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_worker.c
+ *	  Runs a phase in parallel workers, or in the leader.
+ *
+ * Each phase has a parallel context of its own, because between phases the
+ * leader does DDL, which parallel mode forbids.  What must live longer (the
+ * chunks, the counters, the spill files) is in the job's own segment, to
+ * which workers attach by its handle.
+ *
+ * A worker's error ends the phase: the leader throws it from
+ * CHECK_FOR_INTERRUPTS, and the end of the transaction stops the others.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "utils/rel.h"
+
+#include "fc_compat.h"
+#include "fc_phases.h"
+#include "fc_worker.h"
+
+#define FC_KEY_ARGS		UINT64CONST(0xFC00000000000001)
+#define FC_KEY_TASKS	UINT64CONST(0xFC00000000000002)
+#define FC_KEY_TURNS	UINT64CONST(0xFC00000000000003)
+
+#define FC_POLL_MS		100		/* how often the leader shows progress */
+
+typedef struct FcWorkerArgs
+{
+	dsm_handle	segment;
+	uint32		nturns;
+} FcWorkerArgs;
+
+PGDLLEXPORT void fc_worker_main(dsm_segment *seg, shm_toc *toc);
+
+static void
+fc_worker_phase(FcContext *ctx)
+{
+	switch (ctx->shared->phase)
+	{
+		case FC_PHASE_SPLIT:
+			fc_split_run(ctx);
+			break;
+		case FC_PHASE_SCAN:
+			fc_scan_run(ctx);
+			break;
+		case FC_PHASE_LOAD:
+			fc_load_run(ctx);
+			break;
+		case FC_PHASE_INDEX:
+			fc_index_run(ctx);
+			break;
+		default:
+			elog(ERROR, "phase %d does not run in workers", ctx->shared->phase);
+	}
+}
+
+/*
+ * The phase's memory dies with it, the source is opened by the caller in the
+ * leader and here in a worker.
+ */
+void
+fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
+{
+	memset(ctx, 0, sizeof(FcContext));
+	ctx->shared = shared;
+	ctx->dialect = shared->dialect;
+	ctx->worker = worker;
+	ctx->in_worker = in_worker;
+	ctx->mcxt = AllocSetContextCreate(CurrentMemoryContext,
+									  "fast_copy phase",
+									  ALLOCSET_DEFAULT_SIZES);
+	if (!in_worker)
+		return;
+	ctx->source = fc_source_open(fc_shared_path(shared));
+	fc_source_check(ctx->source, &shared->file);
+	ctx->target = table_open(shared->target, RowExclusiveLock);
+}
+
+void
+fc_context_end(FcContext *ctx)
+{
+	if (ctx->in_worker)
+	{
+		table_close(ctx->target, NoLock);
+		fc_source_check(ctx->source, &ctx->shared->file);
+		fc_source_close(ctx->source);
+	}
+	MemoryContextDelete(ctx->mcxt);
+}
+
+/* Entry point of a worker */
+void
+fc_worker_main(dsm_segment *seg, shm_toc *toc)
+{
+	FcWorkerArgs *args = shm_toc_lookup(toc, FC_KEY_ARGS, false);
+	dsm_segment *segment = dsm_attach(args->segment);
+	FcShared   *shared;
+	FcContext	ctx;
+	MemoryContext old;
+
+	if (segment == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not map dynamic shared memory segment")));
+	shared = dsm_segment_address(segment);
+	SharedFileSetAttach(&shared->fileset, segment);
+	fc_context_begin(&ctx, shared, ParallelWorkerNumber, true);
+	ctx.tasks = shm_toc_lookup(toc, FC_KEY_TASKS, true);
+	ctx.turns = shm_toc_lookup(toc, FC_KEY_TURNS, true);
+	old = MemoryContextSwitchTo(ctx.mcxt);
+	fc_worker_phase(&ctx);
+	MemoryContextSwitchTo(old);
+	fc_context_end(&ctx);
+	dsm_detach(segment);
+}
+
+static void
+fc_worker_alone(FcContext *ctx, FcWork *work)
+{
+	MemoryContext outer = ctx->mcxt;
+	MemoryContext old;
+
+	ctx->mcxt = AllocSetContextCreate(outer, "fast_copy phase",
+									  ALLOCSET_DEFAULT_SIZES);
+	ctx->tasks = work->tasks;
+	ctx->turns = work->turns;
+	old = MemoryContextSwitchTo(ctx->mcxt);
+	fc_worker_phase(ctx);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(ctx->mcxt);
+	ctx->mcxt = outer;
+}
+
+/* Does any worker still run, as far as its messages tell? */
+static bool
+fc_worker_active(ParallelContext *pcxt)
+{
+	for (int i = 0; i < pcxt->nworkers_launched; i++)
+		if (pcxt->worker[i].error_mqh != NULL)
+			return true;
+	return false;
+}
+
+static void
+fc_worker_wait(FcContext *ctx, ParallelContext *pcxt)
+{
+	static uint32 wait_event = 0;
+
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyWorkers");
+	WaitForParallelWorkersToAttach(pcxt);
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_context_progress(ctx);
+		if (!fc_worker_active(pcxt))
+			break;
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 FC_POLL_MS, wait_event);
+		ResetLatch(MyLatch);
+	}
+	WaitForParallelWorkersToFinish(pcxt);
+}
+
+static ParallelContext *
+fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
+{
+	ParallelContext *pcxt;
+	FcWorkerArgs *args;
+	Size		tasks_size = work->task_size * work->ntasks;
+	Size		turns_size = sizeof(FcTurn) * work->nturns;
+
+	pcxt = CreateParallelContext("fast_copy", "fc_worker_main", nworkers);
+	shm_toc_estimate_chunk(&pcxt->estimator, sizeof(FcWorkerArgs));
+	shm_toc_estimate_chunk(&pcxt->estimator, tasks_size);
+	shm_toc_estimate_chunk(&pcxt->estimator, turns_size);
+	shm_toc_estimate_keys(&pcxt->estimator, 3);
+	InitializeParallelDSM(pcxt);
+
+	args = shm_toc_allocate(pcxt->toc, sizeof(FcWorkerArgs));
+	args->segment = dsm_segment_handle(segment);
+	shm_toc_insert(pcxt->toc, FC_KEY_ARGS, args);
+	if (tasks_size > 0)
+	{
+		void	   *tasks = shm_toc_allocate(pcxt->toc, tasks_size);
+
+		memcpy(tasks, work->tasks, tasks_size);
+		shm_toc_insert(pcxt->toc, FC_KEY_TASKS, tasks);
+	}
+	if (turns_size > 0)
+	{
+		void	   *turns = shm_toc_allocate(pcxt->toc, turns_size);
+
+		memcpy(turns, work->turns, turns_size);
+		shm_toc_insert(pcxt->toc, FC_KEY_TURNS, turns);
+	}
+	return pcxt;
+}
+
+/* 0 if no worker could be started, and then nothing has been done */
+static int
+fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
+				   FcWork *work)
+{
+	ParallelContext *pcxt;
+	int			launched;
+
+	/* workers can neither assign an XID nor mark a command id as used */
+	(void) GetCurrentTransactionId();
+	(void) GetCurrentCommandId(true);
+	EnterParallelMode();
+	pcxt = fc_worker_context(segment, nworkers, work);
+	LaunchParallelWorkers(pcxt);
+	launched = pcxt->nworkers_launched;
+	if (launched > 0)
+	{
+		fc_worker_wait(ctx, pcxt);
+		if (work->ntasks > 0)
+			memcpy(work->tasks, shm_toc_lookup(pcxt->toc, FC_KEY_TASKS, false),
+				   work->task_size * work->ntasks);
+	}
+	DestroyParallelContext(pcxt);
+	ExitParallelMode();
+	return launched;
+}
+
+int
+fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
+			  int nworkers, FcWork *work)
+{
+	FcShared   *shared = ctx->shared;
+	int			launched = 0;
+
+	shared->phase = phase;
+	shared->ntasks = work->ntasks;
+	pg_atomic_write_u32(&shared->next, 0);
+	if (nworkers > 0)
+		launched = fc_worker_parallel(ctx, segment, nworkers, work);
+	if (launched == 0)
+	{
+		fc_worker_alone(ctx, work);
+		launched = 1;
+	}
+	return launched;
+}

@@ -1,0 +1,207 @@
+# Shared by test/run, bench/demo and bench/load: packages, build, cluster.
+#
+# Sourced by bash.  Everything happens in one temporary directory, $FC_TMP:
+# a copy of the tree (where it is built), a private copy of PostgreSQL's
+# installation (where it is installed), and a cluster on a Unix socket.
+# Nothing of the machine's own installation is touched, several runs do not
+# meet, and one removal on exit leaves nothing behind.  FC_KEEP=1 keeps it.
+#
+# PostgreSQL finds its share and lib directories relative to its binary.
+# That is what makes the private copy work: real binaries, symbolic links for
+# the rest, and "make install DESTDIR=" puts the extension among them.
+#
+# Settings:  PG_CONFIG  which PostgreSQL (default: the one in PATH, else the
+#            newest installed, else the distribution's default)
+
+set -u -o pipefail
+
+FC_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+FC_TMP=
+FC_USER=
+FC_LOG=
+
+fc_die()
+{
+  echo "$(basename "$0"): $*" >&2
+  exit 1
+}
+
+# Runs a command as root, by sudo where we are not root.
+fc_root()
+{
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+# Runs a command as the user the server runs as.
+fc_as()
+{
+  if [ -n "$FC_USER" ]; then
+    runuser -u "$FC_USER" -- env HOME="$FC_TMP" PATH="$FC_BIN:$PATH" "$@"
+  else
+    env PATH="$FC_BIN:$PATH" "$@"
+  fi
+}
+
+# Installs those of the named Debian packages that are missing.
+fc_packages()
+{
+  local missing=() p
+  command -v dpkg-query >/dev/null || return 0
+  for p in "$@"; do
+    dpkg-query -W -f '${Status}\n' "$p" 2>/dev/null | grep -q 'ok installed' ||
+      missing+=("$p")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  echo "installing: ${missing[*]}"
+  fc_apt install -y --no-install-recommends "${missing[@]}" ||
+    { fc_apt update && fc_apt install -y --no-install-recommends "${missing[@]}"; } ||
+    fc_die "could not install ${missing[*]}: $(tail -n 5 "$FC_LOG")"
+}
+
+fc_apt()
+{
+  fc_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" >>"$FC_LOG" 2>&1
+}
+
+# The newest major version below a directory of them, or nothing.
+fc_newest()
+{
+  ls -d /usr/lib/postgresql/*/$1 2>/dev/null | cut -d/ -f5 | sort -n | tail -n 1
+}
+
+# Sets PG_CONFIG and FC_MAJOR, and installs the server and its headers.
+fc_postgres()
+{
+  if [ -z "${PG_CONFIG:-}" ]; then
+    FC_MAJOR=$(fc_newest bin/postgres)
+    [ -n "$FC_MAJOR" ] || FC_MAJOR=$(fc_default_major)
+    if [ -n "$FC_MAJOR" ]; then
+      fc_server_packages
+      PG_CONFIG=/usr/lib/postgresql/$FC_MAJOR/bin/pg_config
+    else
+      PG_CONFIG=$(command -v pg_config) || fc_die "no pg_config found"
+    fi
+  fi
+  FC_MAJOR=$("$PG_CONFIG" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')
+  [ -f "$("$PG_CONFIG" --pgxs)" ] || fc_die "$PG_CONFIG: no PGXS there"
+  [ -x "$("$PG_CONFIG" --bindir)/postgres" ] || fc_die "$PG_CONFIG: no server there"
+}
+
+# The distribution's own version, by its package lists.
+fc_default_major()
+{
+  command -v apt-cache >/dev/null || return 0
+  apt-cache show postgresql >/dev/null 2>&1 || fc_apt update
+  apt-cache depends postgresql 2>/dev/null |
+    sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1
+}
+
+# Installs a server.  Debian's package would start a cluster of its own at its
+# first installation: not for us.
+fc_server_packages()
+{
+  local conf=/etc/postgresql-common/createcluster.d/fast_copy.conf
+  if [ ! -x "/usr/lib/postgresql/$FC_MAJOR/bin/postgres" ]; then
+    fc_packages postgresql-common
+    fc_root sh -c "mkdir -p ${conf%/*} && echo create_main_cluster = false >$conf"
+  fi
+  fc_packages "postgresql-$FC_MAJOR" "postgresql-server-dev-$FC_MAJOR"
+  [ ! -f $conf ] || fc_root rm -f $conf
+}
+
+# Makes $FC_TMP, finds PostgreSQL and the user to run as.  Extra Debian
+# packages by argument.
+fc_begin()
+{
+  FC_TMP=$(mktemp -d "${TMPDIR:-/tmp}/fast_copy.XXXXXX") || exit 1
+  trap fc_end EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  mkdir "$FC_TMP/log" && chmod 755 "$FC_TMP"
+  FC_LOG=$FC_TMP/log/setup.log
+  fc_packages gcc make libc6-dev perl liburing-dev util-linux "$@"
+  fc_postgres
+  if [ "$(id -u)" = 0 ]; then
+    FC_USER=postgres
+    id "$FC_USER" >/dev/null 2>&1 || FC_USER=nobody
+    chown -R "$FC_USER" "$FC_TMP"
+  fi
+  FC_STAGE=$FC_TMP/stage
+  FC_BIN=$FC_STAGE$("$PG_CONFIG" --bindir)
+  FC_TREE=$FC_TMP/tree
+}
+
+# Copies the tree and builds it.  Arguments go to make.
+fc_build()
+{
+  mkdir "$FC_TREE" &&
+    tar -C "$FC_TOP" --exclude=./.git --exclude='*.o' --exclude='*.so' \
+      --exclude='*.bc' --exclude=./results --exclude=./tmp_check -cf - . |
+      tar -C "$FC_TREE" -xf - || return 1
+  [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_TREE"
+  fc_as make -C "$FC_TREE" -j"$(nproc)" -s PG_CONFIG="$PG_CONFIG" with_llvm=no "$@"
+}
+
+# Makes the private installation and puts the extension into it.
+fc_install()
+{
+  local dir name
+  for dir in bindir pkglibdir sharedir; do
+    name=$FC_STAGE$("$PG_CONFIG" --$dir)
+    mkdir -p "$name" || return 1
+    if [ $dir = bindir ]; then
+      cp -aL "$("$PG_CONFIG" --$dir)/." "$name/" || return 1
+    else
+      cp -as "$("$PG_CONFIG" --$dir)/." "$name/" || return 1
+    fi
+  done
+  find "$FC_STAGE" -name 'fast_copy*' -delete
+  [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_STAGE"
+  fc_as make -C "$FC_TREE" -s PG_CONFIG="$PG_CONFIG" with_llvm=no \
+    install DESTDIR="$FC_STAGE"
+}
+
+# Starts the cluster.  Each argument is a line of postgresql.conf.
+fc_start()
+{
+  local line
+  export PGHOST=$FC_TMP/socket PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+  unset PGSERVICE PGPASSWORD PGOPTIONS PGDATA PGHOSTADDR
+  mkdir "$PGHOST" "$FC_TMP/files"
+  [ -z "$FC_USER" ] || chown "$FC_USER" "$PGHOST" "$FC_TMP/files"
+  fc_as initdb -D "$FC_TMP/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 \
+    --no-sync >>"$FC_LOG" 2>&1 || return 1
+  {
+    echo "listen_addresses = ''"
+    echo "unix_socket_directories = '$PGHOST'"
+    for line in "$@"; do echo "$line"; done
+  } >>"$FC_TMP/data/postgresql.conf"
+  fc_as pg_ctl -D "$FC_TMP/data" -l "$FC_TMP/log/server.log" -w -s start
+}
+
+fc_stop()
+{
+  [ -f "$FC_TMP/data/postmaster.pid" ] || return 0
+  fc_as pg_ctl -D "$FC_TMP/data" -m immediate -w -s stop
+}
+
+fc_psql()
+{
+  "$FC_BIN/psql" -X -q -v ON_ERROR_STOP=1 "$@"
+}
+
+# The trap: stops the cluster and removes all there is, whatever happened.
+fc_end()
+{
+  local rc=$?
+  trap - EXIT
+  trap '' INT TERM HUP
+  [ -n "$FC_TMP" ] || exit $rc
+  fc_stop >/dev/null 2>&1
+  if [ -n "${FC_KEEP:-}" ]; then
+    echo "kept: $FC_TMP" >&2
+  else
+    cd / && rm -rf "$FC_TMP"
+  fi
+  exit $rc
+}

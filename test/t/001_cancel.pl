@@ -1,0 +1,94 @@
+# Cancel and statement_timeout end a load at once, in every phase, and leave
+# nothing behind.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+my $node = new_node('main', {}, 'log_min_messages = warning');
+my $file = write_rows('rows.csv', 20000);
+my $cancel = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name = 'load'";
+
+gates($node);
+
+# A load that stands at a gate, ended from another session.
+sub cancel_at_gate
+{
+	my ($workers, $phase, $end, $message) = @_;
+	my $load = start_load($node, "SET application_name = 'load'; $end->{before}
+		SELECT fast_copy('t', '$file', workers => $workers);\n");
+	my $what = "$phase, $workers workers, $end->{name}";
+
+	ok(at_gate($node), "$what: at the gate");
+	is($node->safe_psql('postgres', 'SELECT phase FROM fast_copy_progress'), $phase, "$what: phase");
+	my $start = time;
+	$node->safe_psql('postgres', $end->{sql}) if $end->{sql};
+	my ($out, $err) = finish_load($load);
+	cmp_ok(time - $start, '<', 10, "$what: at once");
+	like($err, $end->{message}, "$what: error");
+	is_clean($node, 't', $what);
+}
+
+my @ends = (
+	{ name => 'cancel', before => '', sql => $cancel,
+		message => qr/canceling statement due to user request/ },
+	{ name => 'statement_timeout', before => "SET statement_timeout = '2s';",
+		message => qr/canceling statement due to statement timeout/ },
+	{ name => 'terminate', before => '', sql => $cancel =~ s/cancel/terminate/r,
+		message => qr/terminating connection due to administrator command|server closed/ });
+
+close_gate();
+foreach my $workers (0, 2)
+{
+	foreach my $end (@ends)
+	{
+		events($node, 't', ', CHECK (gate(n))');
+		cancel_at_gate($workers, 'load', $end);
+
+		events($node, 't');
+		$node->safe_psql('postgres', 'CREATE INDEX ON t (as_index(n))');
+		cancel_at_gate($workers, 'index', $end);
+	}
+}
+
+# Other phases last too short for a gate: tiny chunks make split and scan
+# long, and timeouts that grow hit whatever phase runs then.
+events($node, 't');
+my $timeouts = 0;
+foreach my $ms (1, 2, 5, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 250, 300, 400, 500)
+{
+	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '${ms}ms';
+		SET fast_copy.chunk_size = '64B'; SET fast_copy.memory = '1MB';
+		SELECT fast_copy('t', '$file', workers => 2)");
+
+	last if $rc == 0;
+	$timeouts++;
+	like($err, qr/statement timeout/, "timeout after $ms ms");
+	is_clean($node, 't', "timeout after $ms ms");
+}
+cmp_ok($timeouts, '>', 2, 'some loads timed out');
+
+# A lock that another session holds must not make the load deaf.
+events($node, 't');
+$node->safe_psql('postgres', "CREATE TABLE t_other PARTITION OF t FOR VALUES FROM ('2020-01-01') TO ('2020-01-02')");
+my $holder = start_load($node, "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(4);\n");
+ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't'::regclass AND mode = 'AccessExclusiveLock' AND granted"),
+	'table is locked');
+my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT fast_copy('t', '$file')");
+like($err, qr/statement timeout/, 'timeout while waiting for a lock');
+finish_load($holder);
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname LIKE 't\\_p%'"), 0,
+	'timeout while waiting for a lock: no partition left');
+
+# After all this the same load works.
+events($node, 't');
+is($node->safe_psql('postgres', "SELECT fast_copy('t', '$file', workers => 2)"), 20000, 'the load works afterwards');
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname LIKE 't\\_p%'"), 5, 'its partitions');
+is(scalar(spill_files($node)), 0, 'no spill file after success');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,59 @@
+# A streaming standby has what the primary has, and no page differs from what
+# its WAL says.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use PostgreSQL::Test::Cluster;
+use Test::More;
+
+my $primary = new_node('primary', { allows_streaming => 1 }, 'wal_consistency_checking = all');
+my $file = write_rows('rows.csv', 20000);
+
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->start;
+
+$primary->safe_psql('postgres', 'CREATE EXTENSION amcheck');
+events($primary, 't');
+$primary->safe_psql('postgres', "CREATE UNIQUE INDEX ON t (n, ts); CREATE INDEX ON t USING brin (ts);
+	CREATE INDEX ON t USING hash (v)");
+
+my $everything = "SELECT tableoid::regclass, count(*), md5(string_agg(t::text, '|' ORDER BY ctid)) FROM t GROUP BY 1 ORDER BY 1::text";
+my $big = write_bytes('big.csv', join('', map {
+	"$_,2013-01-0" . ($_ % 5 + 1) . ',' . join('', map { chr(33 + ($_ * 7919 + $_ * $_) % 10) } 1 .. 200) . ('x' . $_) x 3000 . "\n" } 30001 .. 30040));
+
+foreach my $step (
+	[ 'new partitions', "SELECT fast_copy('t', '$file', workers => 2)" ],
+	[ 'existing partitions', "UPDATE t SET n = n + 100000; SELECT fast_copy('t', '$file', workers => 2)" ],
+	[ 'long rows', "SELECT fast_copy('t', '$big', workers => 2)" ],
+	[ 'freeze', "BEGIN; TRUNCATE t; SELECT fast_copy('t', '$file', workers => 2, freeze => true); COMMIT" ],
+	[ 'rolled back', "BEGIN; SELECT fast_copy('t', '$big', workers => 2); ROLLBACK" ])
+{
+	my ($what, $sql) = @$step;
+
+	$primary->safe_psql('postgres', $sql);
+	$primary->wait_for_catchup($standby);
+	my $there = $primary->safe_psql('postgres', $everything);
+	isnt($there, '', "$what: rows on the primary");
+	is($standby->safe_psql('postgres', $everything), $there, "$what: standby is equal");
+	foreach my $node ($primary, $standby)
+	{
+		is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT bt_index_check(c.oid, true)
+				FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'btree' AND c.relkind = 'i'
+				AND c.relname LIKE 't\\_p%') x"), 5, "$what: indexes are sound on " . $node->name);
+	}
+	is($primary->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true)
+			WHERE c.relname LIKE 't\\_p%' AND c.relkind = 'r'"), 0, "$what: heaps are sound");
+}
+
+# The standby itself cannot be loaded.
+my ($rc, $out, $err) = $standby->psql('postgres', "SELECT fast_copy('t', '$file')");
+like($err, qr/cannot execute .* in a read-only transaction|during recovery/, 'no load on a standby');
+
+$standby->stop;
+$primary->stop;
+done_testing();

@@ -1,0 +1,163 @@
+# What the TAP tests share: nodes, files, loads that wait at a gate.
+#
+# A gate is a file that a CHECK constraint or an expression index waits for,
+# in whichever process evaluates it: the load stands still in a known phase
+# until the test opens the gate.
+
+package FastCopy;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use File::Find;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(new_node write_rows write_bytes events gates open_gate close_gate
+  start_load finish_load wait_until at_gate is_clean spill_files);
+
+my $gate = PostgreSQL::Test::Utils::tempdir . '/gate';
+
+# A running node with the extension; more lines for postgresql.conf follow.
+sub new_node
+{
+	my ($name, $init, @conf) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(%$init);
+	$node->append_conf('postgresql.conf', join("\n",
+		'max_worker_processes = 16', 'max_parallel_workers = 8',
+		'autovacuum = off', @conf) . "\n");
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION fast_copy');
+	return $node;
+}
+
+sub write_bytes
+{
+	my ($name, $bytes) = @_;
+	my $path = PostgreSQL::Test::Utils::tempdir . "/$name";
+
+	open(my $out, '>:raw', $path) or die "$path: $!";
+	print $out $bytes;
+	close $out;
+	chmod 0644, $path;
+	return $path;
+}
+
+# Rows "n,ts,v" over five days, n counting them, days in no order.
+sub write_rows
+{
+	my ($name, $rows) = @_;
+
+	return write_bytes($name, join('', map {
+		my $x = $_ * 7919 % 104729;
+		sprintf "%d,2013-01-%02d %02d:%02d:%02d,some text of row %d\n",
+		  $_, $x % 5 + 1, $x % 24, $x % 60, $x % 59, $_
+	} 1 .. $rows));
+}
+
+# The table for those rows.
+sub events
+{
+	my ($node, $name, $more) = @_;
+
+	$node->safe_psql('postgres', "DROP TABLE IF EXISTS $name;
+		CREATE TABLE $name (n int, ts timestamp, v text " . ($more // '') . ")
+		PARTITION BY RANGE (ts)");
+}
+
+# gate(n) waits where n = 7; as_index(n) is the same for an index.
+sub gates
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', qq{
+		CREATE FUNCTION gate(n int) RETURNS boolean LANGUAGE plpgsql PARALLEL SAFE AS \$\$
+		BEGIN
+			IF n = 7 THEN
+				WHILE (pg_stat_file('$gate', true)).size IS NULL LOOP
+					PERFORM pg_sleep(0.01);
+				END LOOP;
+			END IF;
+			RETURN true;
+		END \$\$;
+		CREATE FUNCTION as_index(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS \$\$
+		BEGIN
+			PERFORM public.gate(n);
+			RETURN n;
+		END \$\$});
+}
+
+sub open_gate { open(my $f, '>', $gate) or die; close $f }
+sub close_gate { unlink $gate }
+
+# Runs SQL in a session of its own.
+sub start_load
+{
+	my ($node, $sql) = @_;
+	my %load = (out => '', err => '', in => $sql);
+
+	$load{run} = IPC::Run::start(
+		[ 'psql', '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1',
+		  '-d', $node->connstr('postgres'), '-f', '-' ],
+		'<', \$load{in}, '>', \$load{out}, '2>', \$load{err},
+		IPC::Run::timeout(120));
+	return \%load;
+}
+
+# Its output and errors, once it has ended.
+sub finish_load
+{
+	my ($load) = @_;
+
+	$load->{run}->finish;
+	chomp $load->{out};
+	return ($load->{out}, $load->{err});
+}
+
+# Polls a boolean query; false after a while.
+sub wait_until
+{
+	my ($node, $sql) = @_;
+
+	return $node->poll_query_until('postgres', $sql);
+}
+
+sub at_gate
+{
+	my ($node) = @_;
+
+	return wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
+}
+
+# Temporary files of the server, those of shared file sets included.
+sub spill_files
+{
+	my ($node) = @_;
+	my $dir = $node->data_dir . '/base/pgsql_tmp';
+	my @files;
+
+	return () unless -d $dir;
+	find(sub { push @files, $File::Find::name if -f $_ }, $dir);
+	return @files;
+}
+
+# After a load of "name" failed: nothing of it is left.
+sub is_clean
+{
+	my ($node, $name, $what) = @_;
+
+	ok(wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker'"),
+		"$what: no worker left");
+	is(scalar(spill_files($node)), 0, "$what: no spill file left");
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname LIKE '$name\\_p%'"),
+		0, "$what: no partition left");
+	is($node->safe_psql('postgres', "SELECT count(*) FROM $name"), 0, "$what: no row left");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_stat_progress_copy'), 0,
+		"$what: no progress entry left");
+}
+
+1;
