@@ -194,23 +194,23 @@ static char *
 fc_core_record_text(FcCoreContext *context)
 {
 	FcJob	   *job = context->job;
-	FcShared   *shared = job->shared;
+	int			encoding = job->options->file_encoding;
 	int			len = Min(context->length, 512);
 	char	   *bytes = palloc(len + 1);
 	char	   *text = bytes;
 
 	fc_source_read(job->source, context->offset, bytes, len);
 	bytes[len] = '\0';
-	if (shared->need_transcoding)
+	if (job->plan->need_transcoding)
 	{
-		len = pg_encoding_mbcliplen(shared->file_encoding, bytes, len, len);
-		if (pg_encoding_verifymbstr(shared->file_encoding, bytes, len) != len)
+		len = pg_encoding_mbcliplen(encoding, bytes, len, len);
+		if (pg_encoding_verifymbstr(encoding, bytes, len) != len)
 			return NULL;
 		bytes[len] = '\0';
-		text = pg_any_to_server(bytes, len, shared->file_encoding);
+		text = pg_any_to_server(bytes, len, encoding);
 		len = strlen(text);
 	}
-	else if (pg_encoding_verifymbstr(shared->file_encoding, bytes, len) <
+	else if (pg_encoding_verifymbstr(encoding, bytes, len) <
 			 (context->length > 512 ? len - MAX_MULTIBYTE_CHAR_LEN : len))
 		return NULL;
 	return fc_core_clip(text, len);

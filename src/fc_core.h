@@ -20,6 +20,6 @@ extern void fc_core_match_header(FcJob *job, const char *header, size_t len);
  * Throws the first bad record's error: COPY's, if COPY refuses the record, or
  * else what was kept.
  */
-extern void fc_core_throw(FcJob *job) pg_attribute_noreturn();
+extern void fc_core_throw(FcJob *job);
 
 #endif							/* FC_CORE_H */

@@ -37,11 +37,39 @@
 #include "parser/parse_utilcmd.h"
 #include "storage/bufmgr.h"
 #include "storage/smgr.h"
+#include "utils/backend_status.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
 
 #include "fc_compat.h"
 #include "fc_index.h"
+
+/* The command stays invalid where nothing is reported, as in workers */
+void
+fc_progress_slot_save(FcProgressSlot *slot)
+{
+	slot->command = PROGRESS_COMMAND_INVALID;
+	if (MyBEEntry == NULL || !pgstat_track_activities)
+		return;
+	slot->command = MyBEEntry->st_progress_command;
+	slot->target = MyBEEntry->st_progress_command_target;
+	memcpy(slot->params, MyBEEntry->st_progress_param, sizeof(slot->params));
+}
+
+void
+fc_progress_slot_restore(const FcProgressSlot *slot)
+{
+	int			numbers[PGSTAT_NUM_PROGRESS_PARAM];
+	int			i;
+
+	if (slot->command == PROGRESS_COMMAND_INVALID)
+		return;
+	for (i = 0; i < PGSTAT_NUM_PROGRESS_PARAM; i++)
+		numbers[i] = i;
+	pgstat_progress_start_command(slot->command, slot->target);
+	pgstat_progress_update_multi_param(PGSTAT_NUM_PROGRESS_PARAM, numbers,
+									   slot->params);
+}
 
 /* Do the index's expressions and predicate call only parallel-safe functions? */
 static bool
@@ -85,8 +113,10 @@ fc_index_define(Relation parent, Oid heap, bool *leader_only)
 {
 	List	   *tasks = NIL;
 	List	   *indexes = RelationGetIndexList(parent);
+	FcProgressSlot slot;
 	ListCell   *lc;
 
+	fc_progress_slot_save(&slot);
 	foreach(lc, indexes)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
@@ -105,6 +135,7 @@ fc_index_define(Relation parent, Oid heap, bool *leader_only)
 		}
 		index_close(index, NoLock);
 	}
+	fc_progress_slot_restore(&slot);
 	list_free(indexes);
 	return tasks;
 }
@@ -186,7 +217,9 @@ fc_index_build(FcIndexTask *task)
 	Relation	heap = table_open(task->heap, ShareLock);
 	Relation	index = index_open(task->index, AccessExclusiveLock);
 	IndexInfo  *info = BuildIndexInfo(index);
+	FcProgressSlot slot;
 
+	fc_progress_slot_save(&slot);
 	if (info->ii_ExclusionOps != NULL)
 		build_exclusion(heap, index, info, task);
 	else
@@ -194,6 +227,7 @@ fc_index_build(FcIndexTask *task)
 		build_as_owner(heap, index, info, task);
 		check_nothing_left(index, info);
 	}
+	fc_progress_slot_restore(&slot);
 	task->done = true;
 
 	index_close(index, NoLock);

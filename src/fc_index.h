@@ -10,6 +10,7 @@
 #define FC_INDEX_H
 
 #include "nodes/pg_list.h"
+#include "utils/backend_progress.h"
 #include "utils/relcache.h"
 
 /* One index to build; lives in shared memory during the phase */
@@ -39,5 +40,20 @@ extern void fc_index_build(FcIndexTask *task);
 
 /* Leader, after parallel mode: pg_class statistics of index and heap. */
 extern void fc_index_stats(const FcIndexTask *task);
+
+/*
+ * This backend's progress, as others see it.  Core's DDL reports the building
+ * of each index, even a TOAST table's empty one, in the same slot that the
+ * load reports in: put back what was there once it is done.
+ */
+typedef struct FcProgressSlot
+{
+	ProgressCommandType command;
+	Oid			target;
+	int64		params[PGSTAT_NUM_PROGRESS_PARAM];
+} FcProgressSlot;
+
+extern void fc_progress_slot_save(FcProgressSlot *slot);
+extern void fc_progress_slot_restore(const FcProgressSlot *slot);
 
 #endif							/* FC_INDEX_H */

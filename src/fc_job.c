@@ -509,9 +509,7 @@ fc_job_copy(FcJob *job)
 static bool
 fc_job_core_needs_scan(FcJob *job)
 {
-	return job->plan->key_routes && job->options->missing == FC_MISSING_CREATE &&
-		!(job->plan->need_transcoding &&
-		  strcmp(job->core_reason, "the file's encoding cannot be split") == 0);
+	return job->plan->key_routes && job->options->missing == FC_MISSING_CREATE;
 }
 
 static void

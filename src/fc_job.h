@@ -26,7 +26,9 @@ typedef struct FcJob
 	char	   *relname;		/* for error contexts */
 	Relation	rel;			/* open except while DDL runs; locked */
 	FcRoute    *route;			/* if plan->key_routes, as of the scan */
-	FcSource   *source;
+	FcSource   *source;			/* what is loaded: the file or ... */
+	FcSource   *original;		/* NULL, or the file source is converted from */
+	dsm_segment *converted;		/* owns the converted file */
 	dsm_segment *segment;		/* of shared; owns the spill files */
 	FcShared   *shared;
 	FcContext	ctx;			/* the leader's own side */

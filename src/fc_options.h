@@ -70,6 +70,9 @@ typedef struct FcArguments
 
 extern FcOptions *fc_options_make(const FcArguments *args);
 
+/* The file is (now) in this encoding */
+extern void fc_options_set_encoding(FcOptions *options, int encoding);
+
 /* Settings are defined when the library is loaded */
 extern void fc_options_define_settings(void);
 

@@ -59,6 +59,7 @@
 #include "utils/syscache.h"
 
 #include "fc_compat.h"
+#include "fc_index.h"
 #include "fc_partition.h"
 
 /* How much of a lower bound a partition's name tells */
@@ -464,8 +465,11 @@ create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
 		   MemoryContext mcxt)
 {
 	char	   *name = choose_name(parent, route, part->range.lo);
+	FcProgressSlot slot;
 
+	fc_progress_slot_save(&slot);
 	run_ddl(create_table_sql(parent, name));
+	fc_progress_slot_restore(&slot);
 	part->name = MemoryContextStrdup(mcxt, name);
 	part->range.partition = get_relname_relid(name, RelationGetNamespace(parent));
 	if (!OidIsValid(part->range.partition))
@@ -683,7 +687,9 @@ fc_partition_attach(Oid parentid, const FcRoute *route, FcNewPartition *part)
 {
 	Oid			vouched;
 	int			level = pin_settings();
+	FcProgressSlot slot;
 
+	fc_progress_slot_save(&slot);
 	SPI_connect();
 	vouched = vouch_for_part(parentid, route, part);
 	run_ddl(attach_sql(parentid, route, part));
@@ -691,4 +697,5 @@ fc_partition_attach(Oid parentid, const FcRoute *route, FcNewPartition *part)
 	clear_noinherit(part->range.partition);
 	SPI_finish();
 	AtEOXact_GUC(true, level);
+	fc_progress_slot_restore(&slot);
 }

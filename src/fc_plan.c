@@ -3,8 +3,7 @@
  * fc_plan.c
  *	  Which way a load takes, from what the target has.
  *
- *	 view, foreign table, triggers,		──► core's CopyFrom in the leader
- *	 encoding that hides ASCII bytes
+ *	 view, foreign table, triggers		──► core's CopyFrom in the leader
  *	 temporary table, parallel-unsafe	──► our phases in the leader
  *	 function, other access method
  *	 everything else					──► our phases in workers
@@ -194,7 +193,7 @@ fc_plan_has_triggers(Relation rel, bool *only_foreign_keys)
 }
 
 static const char *
-fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
+fc_plan_core_reason(Relation rel, FcPlan *plan)
 {
 	bool		only_foreign_keys;
 	bool		triggers = fc_plan_has_triggers(rel, &only_foreign_keys);
@@ -207,12 +206,6 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
 		plan->foreign_keys = true;
 	else if (triggers)
 		return only_foreign_keys ? "the target has foreign keys" : "the target has triggers";
-	if (plan->need_transcoding &&
-		(PG_ENCODING_IS_CLIENT_ONLY(options->file_encoding) ||
-		 IS_HIGHBIT_SET(options->format.delim[0]) ||
-		 IS_HIGHBIT_SET(options->format.quote[0]) ||
-		 IS_HIGHBIT_SET(options->format.escape[0])))
-		return "the file's encoding cannot be split";
 	return NULL;
 }
 
@@ -326,7 +319,7 @@ fc_plan_make(Relation rel, const FcOptions *options)
 		fc_plan_named_key(rel, options->key_column, plan);
 	if (plan->partitioned)
 		fc_plan_partition_key(rel, options, plan);
-	plan->core_reason = fc_plan_core_reason(rel, options, plan);
+	plan->core_reason = fc_plan_core_reason(rel, plan);
 	if (plan->core_reason == NULL)
 		plan->leader_reason = fc_plan_leader_reason(rel, plan);
 	return plan;

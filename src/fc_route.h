@@ -99,7 +99,11 @@ extern FcRange fc_route_find(const FcRoute *route, int64 key);
  */
 extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
 
-/* The start of the interval that holds "key", and the start of the next */
+/*
+ * The start of the interval that holds the finite "key", and the start of the
+ * next.  At the type's end *hi is 'infinity' (timestamps and dates, so that no
+ * infinite row gets in), or PG_INT64_MAX for no bound (integers).
+ */
 extern void fc_interval_floor(const FcRoute *route, int64 key,
 							  int64 *lo, int64 *hi);
 

@@ -28,6 +28,7 @@
 
 #include "fc_compat.h"
 #include "fc_core.h"
+#include "fc_recode.h"
 #include "fc_setup.h"
 #include "fc_target.h"
 #include "fc_worker.h"
@@ -152,8 +153,8 @@ fc_setup_header(FcJob *job)
 		end = fc_stream_next(stream, &job->dialect, &record);
 		job->header_start = record.offset;
 		if (end == FC_END_NONE)
-			break;
-		if (end != FC_END_FOUND)
+			record.length = record.total = 0;
+		if (end == FC_END_BARE_CR || end == FC_END_BARE_NL)
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 					 end == FC_END_BARE_CR ?
@@ -163,6 +164,8 @@ fc_setup_header(FcJob *job)
 								job->relname, options->path, i + 1)));
 		if (options->header_match && i == options->header_lines - 1)
 			fc_core_match_header(job, record.data, record.total);
+		if (end == FC_END_NONE)
+			break;
 		job->data_start = record.offset + record.total;
 		job->lines_before += 1 + record.embedded;
 	}
@@ -266,7 +269,8 @@ fc_setup_shared(FcJob *job)
 	Size		columns_at = MAXALIGN(sizeof(FcShared));
 	Size		null_at = MAXALIGN(columns_at + sizeof(AttrNumber) * ncolumns);
 	Size		path_at = MAXALIGN(null_at + strlen(null_string) + 1);
-	Size		chunks_at = MAXALIGN(path_at + strlen(job->options->path) + 1);
+	Size		name_at = MAXALIGN(path_at + strlen(job->source->open_path) + 1);
+	Size		chunks_at = MAXALIGN(name_at + strlen(job->source->path) + 1);
 	Size		starts_at = chunks_at + MAXALIGN(sizeof(FcChunk) * nchunks);
 	FcShared   *shared;
 	ListCell   *lc;
@@ -279,13 +283,15 @@ fc_setup_shared(FcJob *job)
 	shared->columns_at = columns_at;
 	shared->null_at = null_at;
 	shared->path_at = path_at;
+	shared->name_at = name_at;
 	shared->chunks_at = chunks_at;
 	shared->starts_at = starts_at;
 	shared->nchunks = nchunks;
 	shared->ncolumns = ncolumns;
 	shared->null_len = strlen(null_string);
 	strcpy(fc_shared_null(shared), null_string);
-	strcpy(fc_shared_path(shared), job->options->path);
+	strcpy(fc_shared_path(shared), job->source->open_path);
+	strcpy(fc_shared_name(shared), job->source->path);
 	foreach(lc, job->plan->attnums)
 		fc_shared_columns(shared)[i++] = lfirst_int(lc);
 	fc_setup_shared_job(job);
@@ -321,6 +327,35 @@ fc_setup_dialect(FcJob *job)
 	job->dialect.eol = FC_EOL_UNKNOWN;
 }
 
+/*
+ * From here on the copy is the file, in the server's encoding; core is told
+ * so, too.  If the file cannot be converted, core will say why.
+ */
+static void
+fc_setup_recode(FcJob *job)
+{
+	FcOptions  *options = job->options;
+	SharedFileSet *fileset;
+	FcSource   *copy;
+
+	if (!fc_recode_needed(options->file_encoding, &job->dialect))
+		return;
+	job->converted = dsm_create(sizeof(SharedFileSet), 0);
+	fileset = dsm_segment_address(job->converted);
+	SharedFileSetInit(fileset, job->converted);
+	copy = fc_recode_source(job->source, options->file_encoding, fileset);
+	if (copy == NULL)
+	{
+		job->core_reason = "the file has characters that cannot be converted";
+		job->plan->key_routes = false;
+		return;
+	}
+	job->original = job->source;
+	job->source = copy;
+	job->plan->need_transcoding = false;
+	fc_options_set_encoding(options, GetDatabaseEncoding());
+}
+
 FcJob *
 fc_setup_job(FcOptions *options)
 {
@@ -337,6 +372,7 @@ fc_setup_job(FcOptions *options)
 	fc_setup_check_target(job);
 	job->source = fc_setup_open_source(options->path);
 	fc_setup_dialect(job);
+	fc_setup_recode(job);
 
 	/* workers need both, and must not make them */
 	(void) GetCurrentTransactionId();
@@ -356,6 +392,13 @@ fc_setup_end(FcJob *job)
 {
 	fc_source_check(job->source, &job->shared->file);
 	fc_source_close(job->source);
+	if (job->original)
+	{
+		fc_source_check(job->original, &job->original->identity);
+		fc_source_close(job->original);
+	}
+	if (job->converted)
+		dsm_detach(job->converted);
 	fc_context_end(&job->ctx);
 	fc_setup_close_target(job);
 	dsm_detach(job->segment);

@@ -143,7 +143,8 @@ typedef struct FcShared
 	int			null_len;
 	Size		columns_at;		/* offset of AttrNumber[ncolumns] */
 	Size		null_at;		/* offset of the null string */
-	Size		path_at;		/* offset of the path */
+	Size		path_at;		/* offset of the path to open */
+	Size		name_at;		/* offset of the path to show */
 	Size		chunks_at;		/* offset of FcChunk[nchunks] */
 	Size		starts_at;		/* offset of FcChunkStart[nchunks] */
 
@@ -177,6 +178,7 @@ typedef struct FcShared
 #define fc_shared_columns(s) ((AttrNumber *) ((char *) (s) + (s)->columns_at))
 #define fc_shared_null(s) ((char *) (s) + (s)->null_at)
 #define fc_shared_path(s) ((char *) (s) + (s)->path_at)
+#define fc_shared_name(s) ((char *) (s) + (s)->name_at)
 #define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->chunks_at))
 #define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->starts_at))
 

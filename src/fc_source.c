@@ -89,6 +89,7 @@ fc_source_open(const char *path)
 	struct stat st;
 
 	source->path = pstrdup(path);
+	source->open_path = pstrdup(path);
 	source->fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | PG_BINARY);
 	if (source->fd < 0)
 	{

@@ -26,7 +26,8 @@ typedef struct FcIdentity
 
 typedef struct FcSource
 {
-	char	   *path;			/* as the user gave it */
+	char	   *path;			/* as the user gave it, for messages */
+	char	   *open_path;		/* what was opened */
 	int			fd;				/* released with the (sub)transaction */
 	FcIdentity	identity;
 } FcSource;

@@ -81,6 +81,7 @@ fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
 	if (!in_worker)
 		return;
 	ctx->source = fc_source_open(fc_shared_path(shared));
+	ctx->source->path = fc_shared_name(shared);
 	fc_source_check(ctx->source, &shared->file);
 	ctx->target = table_open(shared->target, RowExclusiveLock);
 }

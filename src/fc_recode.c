@@ -1,0 +1,148 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_recode.c
+ *	  A copy of the source file in the server's encoding.
+ *
+ * In SJIS, BIG5, GBK, GB18030, UHC and JOHAB the second byte of a character
+ * can look like a quote or a delimiter, and where a file starts in the middle
+ * of one cannot be known.  Such a file is converted once, by the leader, and
+ * everything else works on the copy.  So is a file whose delimiter or quote is
+ * not ASCII, because these are given in the server's encoding.
+ *
+ * The copy is a temporary file of a SharedFileSet: it counts against
+ * temp_file_limit and goes when the set's segment goes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/wait_event.h"
+
+#include "fc_compat.h"
+#include "fc_recode.h"
+
+#define FC_RECODE_NAME	"converted"
+#define FC_RECODE_BLOCK	65536
+
+typedef struct FcRecode
+{
+	const FcSource *source;
+	Oid			proc;
+	int			encoding;
+	File		file;
+	off_t		written;
+	unsigned char *in;
+	int			inlen;			/* bytes in "in" */
+	uint64		pos;			/* next byte to read */
+	unsigned char *out;
+} FcRecode;
+
+bool
+fc_recode_needed(int encoding, const FcDialect *dialect)
+{
+	int			server = GetDatabaseEncoding();
+
+	if (encoding == server || encoding == PG_SQL_ASCII || server == PG_SQL_ASCII)
+		return false;
+	return PG_ENCODING_IS_CLIENT_ONLY(encoding) ||
+		IS_HIGHBIT_SET(dialect->delim) || IS_HIGHBIT_SET(dialect->quote) ||
+		IS_HIGHBIT_SET(dialect->escape);
+}
+
+static void
+fc_recode_write(FcRecode *recode, int len)
+{
+	int			n;
+
+	n = FileWrite(recode->file, (char *) recode->out, len, recode->written,
+				  WAIT_EVENT_BUFFILE_WRITE);
+	if (n != len)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not write to file \"%s\": %m",
+						FilePathName(recode->file))));
+	recode->written += n;
+}
+
+/* Converts what is in the buffer; false if its first character is bad */
+static bool
+fc_recode_block(FcRecode *recode, bool eof)
+{
+	int			used;
+
+	used = pg_do_encoding_conversion_buf(recode->proc, recode->encoding,
+										 GetDatabaseEncoding(),
+										 recode->in, recode->inlen,
+										 recode->out,
+										 FC_RECODE_BLOCK * MAX_CONVERSION_GROWTH + 1,
+										 true);
+	/* a character cut by the block's end is completed by the next block */
+	if (used == 0)
+		return !eof && recode->inlen < MAX_CONVERSION_INPUT_LENGTH;
+	fc_recode_write(recode, strlen((char *) recode->out));
+	recode->inlen -= used;
+	memmove(recode->in, recode->in + used, recode->inlen);
+	return true;
+}
+
+static bool
+fc_recode_all(FcRecode *recode)
+{
+	uint64		size = recode->source->identity.size;
+
+	while (recode->pos < size || recode->inlen > 0)
+	{
+		int			len = Min(size - recode->pos,
+							  (uint64) (FC_RECODE_BLOCK - recode->inlen));
+
+		CHECK_FOR_INTERRUPTS();
+		fc_source_read(recode->source, recode->pos,
+					   (char *) recode->in + recode->inlen, len);
+		recode->pos += len;
+		recode->inlen += len;
+		if (!fc_recode_block(recode, recode->pos == size))
+			return false;
+	}
+	return true;
+}
+
+static Oid
+fc_recode_proc(int encoding)
+{
+	Oid			proc = FindDefaultConversionProc(encoding, GetDatabaseEncoding());
+
+	if (!OidIsValid(proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+						pg_encoding_to_char(encoding),
+						GetDatabaseEncodingName())));
+	return proc;
+}
+
+FcSource *
+fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset)
+{
+	FcRecode	recode = {0};
+	FcSource   *copy = NULL;
+
+	recode.source = source;
+	recode.encoding = encoding;
+	recode.proc = fc_recode_proc(encoding);
+	recode.in = palloc(FC_RECODE_BLOCK);
+	recode.out = palloc(FC_RECODE_BLOCK * MAX_CONVERSION_GROWTH + 1);
+	recode.file = FileSetCreate(&fileset->fs, FC_RECODE_NAME);
+	if (fc_recode_all(&recode))
+	{
+		copy = fc_source_open(FilePathName(recode.file));
+		copy->path = pstrdup(source->path);
+	}
+	FileClose(recode.file);
+	pfree(recode.in);
+	pfree(recode.out);
+	return copy;
+}
