@@ -12,8 +12,9 @@
  *
  * Catching without a subtransaction is sound here because the transaction is
  * certain to abort: what an error may leave behind in this process until then
- * is a lock or a pin, and both are released, as AbortSubTransaction would,
- * through LWLockReleaseAll and a resource owner of our own.
+ * is a lock or a pin.  Lightweight locks are released here, as
+ * AbortSubTransaction would; pins and the like belong to the resource owner
+ * that fc_worker.c gives the phase, and are dropped with it.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +24,6 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
-#include "utils/resowner.h"
 
 #include "fc_error.h"
 
@@ -114,31 +114,9 @@ fc_error_keep_route(FcShared *shared, uint64 offset, uint64 length)
 	fc_error_store(shared, offset, length, FC_ERROR_ROUTE, NULL);
 }
 
-ResourceOwner
-fc_error_owner_begin(void)
-{
-	return ResourceOwnerCreate(CurrentResourceOwner, "fast_copy record");
-}
-
-static void
-fc_error_owner_release(ResourceOwner owner, bool ok)
-{
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, ok, false);
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, ok, false);
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, ok, false);
-}
-
-void
-fc_error_owner_end(ResourceOwner owner)
-{
-	fc_error_owner_release(owner, true);
-	ResourceOwnerDelete(owner);
-}
-
 ErrorData *
-fc_error_catch(FcErrorBody body, void *arg, ResourceOwner *owner)
+fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 {
-	ResourceOwner outer = CurrentResourceOwner;
 	MemoryContext mcxt = CurrentMemoryContext;
 	ErrorContextCallback *context_stack = error_context_stack;
 	ErrorData  *volatile edata = NULL;
@@ -147,13 +125,10 @@ fc_error_catch(FcErrorBody body, void *arg, ResourceOwner *owner)
 	error_context_stack = NULL;
 	PG_TRY();
 	{
-		CurrentResourceOwner = *owner;
 		body(arg);
-		CurrentResourceOwner = outer;
 	}
 	PG_CATCH();
 	{
-		CurrentResourceOwner = outer;
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
 		if (!fc_error_is_of_data(edata))
@@ -162,9 +137,7 @@ fc_error_catch(FcErrorBody body, void *arg, ResourceOwner *owner)
 		LWLockReleaseAll();
 		pgstat_report_wait_end();
 		UnlockBuffers();
-		fc_error_owner_release(*owner, false);
-		ResourceOwnerDelete(*owner);
-		*owner = fc_error_owner_begin();
+		ctx->failed = true;
 	}
 	PG_END_TRY();
 	error_context_stack = context_stack;

@@ -8,8 +8,6 @@
 #ifndef FC_ERROR_H
 #define FC_ERROR_H
 
-#include "utils/resowner.h"
-
 #include "fc_shared.h"
 
 /*
@@ -39,18 +37,11 @@ fc_error_beyond(FcShared *shared, uint64 offset)
 
 /*
  * Runs body(arg) so that a data error is caught: its ErrorData is returned
- * (in the current memory context), what it left pinned is released.  NULL if
- * body came through.  Errors of any other kind pass.
- *
- * "owner" is a resource owner of the caller's for what body acquires.
+ * (in the current memory context) and ctx->failed is set.  NULL if body came
+ * through.  Errors of any other kind pass.
  */
 typedef void (*FcErrorBody) (void *arg);
-extern ErrorData *fc_error_catch(FcErrorBody body, void *arg,
-								 ResourceOwner *owner);
-
-/* Life of such a resource owner */
-extern ResourceOwner fc_error_owner_begin(void);
-extern void fc_error_owner_end(ResourceOwner owner);
+extern ErrorData *fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg);
 
 /* Line number, as COPY counts, at the end of the record at "offset" */
 extern uint64 fc_error_line(FcContext *ctx, uint64 offset, uint64 length);

@@ -55,8 +55,6 @@ typedef struct FcLoader
 	FcParser   *parser;
 	FcRuns	   *runs;
 	MemoryContext row_mcxt;		/* reset for each row */
-	ResourceOwner owner;		/* of what rows acquire */
-	ResourceOwner phase_owner;	/* of everything else */
 
 	/* where rows go: one leaf, or core's routing */
 	ResultRelInfo *leaf;
@@ -118,8 +116,6 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 	loader->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy row",
 											 ALLOCSET_DEFAULT_SIZES);
-	loader->phase_owner = CurrentResourceOwner;
-	loader->owner = fc_error_owner_begin();
 	if (ctx->shared->routed)
 		fc_load_init_routing(loader);
 }
@@ -129,7 +125,6 @@ fc_load_finish(FcLoader *loader)
 {
 	if (loader->proute)
 		ExecCleanupTupleRouting(loader->mtstate, loader->proute);
-	fc_error_owner_end(loader->owner);
 	ExecDropSingleTupleTableSlot(loader->root_slot);
 	fc_target_executor_end(loader->estate);
 }
@@ -150,11 +145,12 @@ fc_load_open_leaf(FcLoader *loader, Oid leaf, bool created,
 		loader->leaf = makeNode(ResultRelInfo);
 		InitResultRelInfo(loader->leaf, rel, 0, loader->root, 0);
 	}
-	ExecOpenIndices(loader->leaf, false);
+	if (loader->leaf->ri_IndexRelationDescs == NULL)
+		ExecOpenIndices(loader->leaf, false);
 	loader->map = fc_build_attrmap_if_req(RelationGetDescr(ctx->target),
 										  RelationGetDescr(loader->leaf->ri_RelationDesc));
 	loader->writer = fc_write_begin(ctx, loader->estate, loader->leaf,
-									created, place, &loader->owner);
+									created, place);
 }
 
 static void
@@ -164,9 +160,12 @@ fc_load_close_leaf(FcLoader *loader, FcTask *task)
 
 	if (task)
 		task->loaded = inserted;
-	ExecCloseIndices(loader->leaf);
+	/* the root's are closed with the executor state */
 	if (loader->leaf != loader->root)
+	{
+		ExecCloseIndices(loader->leaf);
 		table_close(loader->leaf->ri_RelationDesc, NoLock);
+	}
 	loader->writer = NULL;
 	loader->leaf = NULL;
 }
@@ -184,7 +183,7 @@ fc_load_leaf_writer(FcLoader *loader, ResultRelInfo *rri)
 		MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
 		leaf->writer = fc_write_begin(loader->ctx, loader->estate, rri, false,
-									  &place, &loader->owner);
+									  &place);
 		MemoryContextSwitchTo(old);
 	}
 	return leaf->writer;
@@ -226,22 +225,15 @@ fc_load_limit_leaves(FcLoader *loader)
 		fc_load_flush_leaves(loader, false);
 }
 
-/*
- * Core opens the leaf and keeps it open, so that it must not do so under the
- * resource owner of rows.
- */
 static ResultRelInfo *
 fc_load_find_leaf(FcLoader *loader, TupleTableSlot *slot)
 {
-	ResourceOwner owner = CurrentResourceOwner;
 	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 	ResultRelInfo *rri;
 
-	CurrentResourceOwner = loader->phase_owner;
 	rri = ExecFindPartition(loader->mtstate, loader->root, loader->proute,
 							slot, loader->estate);
 	loader->row_writer = fc_load_leaf_writer(loader, rri);
-	CurrentResourceOwner = owner;
 	MemoryContextSwitchTo(old);
 	return rri;
 }
@@ -312,7 +304,7 @@ fc_load_row(FcLoader *loader, char *data, uint64 offset, uint32 length)
 	loader->data = data;
 	loader->offset = offset;
 	loader->length = length;
-	edata = fc_error_catch(fc_load_build_row, loader, &loader->owner);
+	edata = fc_error_catch(loader->ctx, fc_load_build_row, loader);
 	if (edata)
 	{
 		fc_error_keep(shared, offset, length, edata);

@@ -15,7 +15,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/resowner.h"
 
 #include "fc_error.h"
 #include "fc_parse.h"
@@ -30,7 +29,6 @@ typedef struct FcScanner
 	FcParser   *parser;
 	FcSpill    *spill;
 	MemoryContext row_mcxt;		/* reset now and then */
-	ResourceOwner owner;
 	FcRecord	record;			/* the one being looked at */
 	uint64		end;			/* of the chunk */
 	uint64		found;			/* records, in this chunk */
@@ -105,7 +103,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 	scanner->end = chunk->start + chunk->length;
 	scanner->found = 0;
 	fc_stream_seek(scanner->stream, start->first);
-	edata = fc_error_catch(fc_scan_records, scanner, &scanner->owner);
+	edata = fc_error_catch(scanner->ctx, fc_scan_records, scanner);
 	if (edata)
 	{
 		fc_error_keep(shared, scanner->record.offset, scanner->record.length,
@@ -150,10 +148,8 @@ fc_scan_run(FcContext *ctx)
 	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy scan row",
 											 ALLOCSET_DEFAULT_SIZES);
-	scanner.owner = fc_error_owner_begin();
 	while (fc_context_take(ctx, shared->nchunks, &i))
 		fc_scan_chunk(&scanner, i);
-	fc_error_owner_end(scanner.owner);
 	fc_spill_end(scanner.spill);
 	fc_stream_end(scanner.stream);
 }

@@ -194,6 +194,7 @@ typedef struct FcContext
 	void	   *tasks;			/* the phase's tasks in shared memory */
 	FcTurn	   *turns;			/* of the load phase, one per partition */
 	MemoryContext mcxt;			/* dies with the phase */
+	bool		failed;			/* caught an error: see fc_error_catch */
 
 	/* the leader shows progress while it does a phase itself */
 	void		(*progress) (void *arg);

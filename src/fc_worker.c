@@ -22,6 +22,7 @@
 #include "pgstat.h"
 #include "storage/latch.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 
 #include "fc_compat.h"
 #include "fc_phases.h"
@@ -42,7 +43,7 @@ typedef struct FcWorkerArgs
 PGDLLEXPORT void fc_worker_main(dsm_segment *seg, shm_toc *toc);
 
 static void
-fc_worker_phase(FcContext *ctx)
+fc_worker_switch(FcContext *ctx)
 {
 	switch (ctx->shared->phase)
 	{
@@ -61,6 +62,26 @@ fc_worker_phase(FcContext *ctx)
 		default:
 			elog(ERROR, "phase %d does not run in workers", ctx->shared->phase);
 	}
+}
+
+/*
+ * A phase has a resource owner of its own.  After a caught error it may own
+ * what nobody will release, and is released as an abort would do it; the
+ * transaction is certain to abort then.
+ */
+static void
+fc_worker_phase(FcContext *ctx)
+{
+	ResourceOwner outer = CurrentResourceOwner;
+	ResourceOwner owner = ResourceOwnerCreate(outer, "fast_copy phase");
+
+	CurrentResourceOwner = owner;
+	fc_worker_switch(ctx);
+	CurrentResourceOwner = outer;
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, !ctx->failed, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, !ctx->failed, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, !ctx->failed, false);
+	ResourceOwnerDelete(owner);
 }
 
 /*

@@ -29,6 +29,7 @@
 #include "utils/rel.h"
 
 #include "fc_compat.h"
+#include "fc_error.h"
 #include "fc_write_multi.h"
 
 /*
@@ -52,7 +53,6 @@ struct FcWriter
 	EState	   *estate;
 	ResultRelInfo *rri;
 	Relation	rel;
-	ResourceOwner *owner;
 	TupleTableSlot *slot;		/* where the next row is built */
 	MemoryContext mcxt;			/* slots and tuples */
 	MemoryContext insert_mcxt;	/* reset after each insert */
@@ -98,7 +98,7 @@ fc_write_open_toast(FcWriter *writer)
 
 FcWriter *
 fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
-			   bool created, const FcPlace *place, ResourceOwner *owner)
+			   bool created, const FcPlace *place)
 {
 	FcWriter   *writer = palloc0(sizeof(FcWriter));
 
@@ -106,7 +106,6 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	writer->estate = estate;
 	writer->rri = rri;
 	writer->rel = rri->ri_RelationDesc;
-	writer->owner = owner;
 	writer->slot = MakeSingleTupleTableSlot(RelationGetDescr(writer->rel),
 											&TTSOpsVirtual);
 	writer->mcxt = AllocSetContextCreate(CurrentMemoryContext,
@@ -230,7 +229,7 @@ fc_write_indexes(FcWriter *writer, FcBatchRow *rows, int n)
 
 		if (fc_error_beyond(shared, rows[i].offset))
 			continue;
-		edata = fc_error_catch(fc_write_index_entries, &insert, writer->owner);
+		edata = fc_error_catch(writer->ctx, fc_write_index_entries, &insert);
 		if (edata)
 		{
 			fc_error_keep(shared, rows[i].offset, rows[i].length, edata);

@@ -10,7 +10,7 @@
 
 #include "nodes/execnodes.h"
 
-#include "fc_error.h"
+#include "fc_shared.h"
 
 typedef struct FcWriter FcWriter;
 
@@ -24,11 +24,11 @@ typedef struct FcPlace
 
 /*
  * rri's relation is open and locked, its indexes are open.  "created": nobody
- * else can have put rows there.  "owner" is for what index insertion acquires.
+ * else can have put rows there.
  */
 extern FcWriter *fc_write_begin(FcContext *ctx, EState *estate,
 								ResultRelInfo *rri, bool created,
-								const FcPlace *place, ResourceOwner *owner);
+								const FcPlace *place);
 
 /* The slot, in the table's row type, to build the next row in */
 extern TupleTableSlot *fc_write_slot(FcWriter *writer);
