@@ -50,7 +50,7 @@ differential:
 tap:
 	PG_REGRESS='$(pgxsdir)/src/test/regress/pg_regress' \
 	PATH="$(bindir):$$PATH" TESTDIR='$(TMP_DIR)' TESTDATADIR='$(TMP_DIR)' \
-	TESTLOGDIR='$(TMP_DIR)/log' \
+	TESTLOGDIR='$(TMP_DIR)/log' PG_TEST_TIMEOUT_DEFAULT=30 \
 		prove -I '$(pgxsdir)/src/test/perl' -I test/t test/t/*.pl
 
 check-style:

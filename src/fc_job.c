@@ -69,6 +69,18 @@ fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	fc_report_add(&row);
 }
 
+/*
+ * Workers for a phase of so many chunks or tasks.  Where only one of several
+ * workers would find work the leader is as fast, without being started.
+ */
+static int
+fc_job_workers(const FcJob *job, uint32 units)
+{
+	if (units < 2 && job->nworkers > 1)
+		return 0;
+	return Min(job->nworkers, units);
+}
+
 static void
 fc_job_split(FcJob *job)
 {
@@ -77,7 +89,7 @@ fc_job_split(FcJob *job)
 
 	fc_progress_phase(job, FC_PHASE_SPLIT);
 	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_SPLIT,
-							  Min(job->nworkers, job->shared->nchunks), &work);
+							  fc_job_workers(job, job->shared->nchunks), &work);
 	job->found = fc_split_resolve(job->shared, job->lines_before);
 	fc_job_report(job, processes, job->found,
 				  job->shared->file.size - job->data_start,
@@ -111,7 +123,7 @@ fc_job_scan(FcJob *job)
 	fc_job_route(job);
 	pg_atomic_write_u64(&job->shared->scanned, 0);
 	job->shared->nscanners = fc_worker_run(&job->ctx, job->segment, FC_PHASE_SCAN,
-										   Min(job->nworkers, job->shared->nchunks),
+										   fc_job_workers(job, job->shared->nchunks),
 										   &work);
 	fc_job_report(job, job->shared->nscanners,
 				  pg_atomic_read_u64(&job->shared->scanned),
@@ -374,7 +386,7 @@ fc_job_load(FcJob *job)
 	}
 	fc_progress_phase(job, FC_PHASE_LOAD);
 	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_LOAD,
-							  Min(job->nworkers, units), &work);
+							  fc_job_workers(job, units), &work);
 	fc_job_notice_refusal(job);
 	if (pg_atomic_read_u64(&job->shared->error_offset) != PG_UINT64_MAX)
 		fc_core_throw(job);
@@ -468,7 +480,7 @@ fc_job_index(FcJob *job)
 	work.task_size = sizeof(FcIndexTask);
 	work.ntasks = job->nindexes;
 	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_INDEX,
-							  job->index_in_leader ? 0 : Min(job->nworkers, job->nindexes),
+							  job->index_in_leader ? 0 : fc_job_workers(job, job->nindexes),
 							  &work);
 	for (int i = 0; i < job->nindexes; i++)
 		fc_index_stats(&job->indexes[i]);

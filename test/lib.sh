@@ -155,7 +155,7 @@ fc_install()
       cp -as "$("$PG_CONFIG" --$dir)/." "$name/" || return 1
     fi
   done
-  find "$FC_STAGE" -name 'fast_copy*' -delete
+  find "$FC_STAGE" -name 'fast_copy*' -prune -exec rm -rf {} +
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_STAGE"
   fc_as make -C "$FC_TREE" -s PG_CONFIG="$PG_CONFIG" with_llvm=no \
     install DESTDIR="$FC_STAGE"
@@ -179,10 +179,13 @@ fc_start()
   fc_as pg_ctl -D "$FC_TMP/data" -l "$FC_TMP/log/server.log" -w -s start
 }
 
+# Stops our cluster, and those that a test left when it was interrupted.
 fc_stop()
 {
-  [ -f "$FC_TMP/data/postmaster.pid" ] || return 0
-  fc_as pg_ctl -D "$FC_TMP/data" -m immediate -w -s stop
+  local pid
+  find "$FC_TMP" -name postmaster.pid 2>/dev/null | while read -r pid; do
+    fc_as pg_ctl -D "$(dirname "$pid")" -m immediate -w -s stop
+  done
 }
 
 fc_psql()

@@ -15,7 +15,7 @@ SET LOCAL search_path = public, pg_catalog;
 SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_partition_interval.csv', true) \g /dev/null
-SELECT plan(89);
+SELECT plan(92);
 
 -- Loads one row per key, as text, into a table (k, n)
 CREATE FUNCTION pg_temp.load(target regclass, keys text[], width text DEFAULT NULL)
@@ -319,6 +319,18 @@ SELECT is_empty($$SELECT relname FROM pg_class WHERE relname LIKE 't!_%' ESCAPE 
 	'no count of constraints is left');
 SELECT throws_ok($$INSERT INTO t_def (k) VALUES ('2021-01-02 12:00')$$, '23514', NULL, 'the default partition keeps its constraint');
 SELECT throws_ok($$INSERT INTO t_p20210102 (k) VALUES ('2021-01-03')$$, '23514', NULL, 'new partitions have theirs');
+
+-- ATTACH must not read the new partitions, nor the default once for each
+SELECT pg_temp.fresh('date') \g /dev/null
+CREATE TABLE t_def PARTITION OF t DEFAULT;
+INSERT INTO t SELECT '2020-01-01', generate_series(1, 1000);
+SELECT pg_temp.load('t', '{2021-01-01, 2021-01-02, 2021-01-04, 2021-01-05, 2021-01-07}') \g /dev/null
+SELECT is((SELECT count(*) FROM pg_stat_xact_user_tables WHERE relname LIKE 't!_p%' ESCAPE '!'),
+	5::bigint, 'five partitions are new');
+SELECT is((SELECT sum(seq_scan) FROM pg_stat_xact_user_tables WHERE relname LIKE 't!_p%' ESCAPE '!'), 0::numeric,
+	'new partitions are attached without a scan');
+SELECT cmp_ok((SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relid = 't_def'::regclass), '<=', 2::bigint,
+	'the default partition is not read for each of them');
 
 -- Widths that are none
 SELECT throws_ok(format('SELECT * FROM pg_temp.made(%L, %L, %L)', type, keys, width), '22023', NULL,

@@ -13,9 +13,9 @@ my $file = write_rows('rows.csv', 20000);
 
 gates($node);
 foreach my $case (
-	[ 'load', 'parallel worker', ', CHECK (gate(n))', '' ],
-	[ 'load', 'client backend', ', CHECK (gate(n))', '' ],
-	[ 'index', 'parallel worker', '', 'CREATE INDEX ON t (as_index(n))' ])
+	[ 'load', 'parallel worker', ', CHECK (gate(7))', '' ],
+	[ 'load', 'client backend', ', CHECK (gate(7))', '' ],
+	[ 'index', 'parallel worker', '', 'CREATE INDEX ON t (as_index(n * 0 + 7))' ])
 {
 	my ($phase, $type, $check, $index) = @$case;
 	my $what = "$type killed in phase $phase";
@@ -26,7 +26,7 @@ foreach my $case (
 	my $load = start_load($node, "SET application_name = 'load'; SELECT fast_copy('t', '$file', workers => 2);\n");
 	ok(at_gate($node), "$what: at the gate");
 	my $pid = $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity
-		WHERE backend_type = '$type' AND application_name = 'load' AND query LIKE '%fast_copy%'
+		WHERE backend_type = '$type' AND application_name = 'load'
 		ORDER BY wait_event = 'PgSleep' DESC LIMIT 1");
 	cmp_ok($pid, '>', 0, "$what: found it");
 	kill 'KILL', $pid;
@@ -40,7 +40,7 @@ foreach my $case (
 
 # The whole server stopped at once in the middle of a load.
 close_gate();
-events($node, 't', ', CHECK (gate(n))');
+events($node, 't', ', CHECK (gate(7))');
 my $load = start_load($node, "SELECT fast_copy('t', '$file', workers => 2);\n");
 ok(at_gate($node), 'immediate stop: at the gate');
 $node->stop('immediate');

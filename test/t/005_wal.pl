@@ -53,6 +53,7 @@ foreach my $workers (0, 2)
 
 	# a rolled back load leaves no file of a partition
 	events($node, 't');
+	$node->safe_psql('postgres', 'CHECKPOINT');
 	my $files = files_of($node);
 	$node->safe_psql('postgres', "BEGIN; SELECT fast_copy('t', '$file', workers => $workers); ROLLBACK; CHECKPOINT");
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 0, "$workers workers: ROLLBACK leaves no row");

@@ -9,8 +9,9 @@ use FastCopy;
 use PostgreSQL::Test::Cluster;
 use Test::More;
 
-my $primary = new_node('primary', { allows_streaming => 1 }, 'wal_consistency_checking = all');
-my $file = write_rows('rows.csv', 20000);
+my $primary = new_node('primary', { allows_streaming => 1 }, 'wal_consistency_checking = all',
+	'wal_keep_size = 4GB');
+my $file = write_rows('rows.csv', 4000);
 
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');

@@ -18,7 +18,16 @@ use Test::More;
 our @EXPORT = qw(new_node write_rows write_bytes events gates open_gate close_gate
   start_load finish_load wait_until at_gate is_clean spill_files);
 
-my $gate = PostgreSQL::Test::Utils::tempdir . '/gate';
+my $loads = 0;
+my $directory;
+
+# One directory for all files; known only once the test runs.
+sub directory
+{
+	return $directory //= PostgreSQL::Test::Utils::tempdir();
+}
+
+sub gate { return directory() . '/gate' }
 
 # A running node with the extension; more lines for postgresql.conf follow.
 sub new_node
@@ -38,7 +47,7 @@ sub new_node
 sub write_bytes
 {
 	my ($name, $bytes) = @_;
-	my $path = PostgreSQL::Test::Utils::tempdir . "/$name";
+	my $path = directory() . "/$name";
 
 	open(my $out, '>:raw', $path) or die "$path: $!";
 	print $out $bytes;
@@ -73,6 +82,7 @@ sub events
 sub gates
 {
 	my ($node) = @_;
+	my $gate = gate();
 
 	$node->safe_psql('postgres', qq{
 		CREATE FUNCTION gate(n int) RETURNS boolean LANGUAGE plpgsql PARALLEL SAFE AS \$\$
@@ -91,19 +101,25 @@ sub gates
 		END \$\$});
 }
 
-sub open_gate { open(my $f, '>', $gate) or die; close $f }
-sub close_gate { unlink $gate }
+sub open_gate
+{
+	open(my $f, '>', gate()) or die 'gate: ' . $!;
+	close $f;
+}
+
+sub close_gate { unlink gate() }
 
 # Runs SQL in a session of its own.
 sub start_load
 {
 	my ($node, $sql) = @_;
-	my %load = (out => '', err => '', in => $sql);
+	my %load = (out => '', err => '');
+	my $script = write_bytes('load' . ++$loads . '.sql', $sql);
 
 	$load{run} = IPC::Run::start(
 		[ 'psql', '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1',
-		  '-d', $node->connstr('postgres'), '-f', '-' ],
-		'<', \$load{in}, '>', \$load{out}, '2>', \$load{err},
+		  '-d', $node->connstr('postgres'), '-f', $script ],
+		'<', '/dev/null', '>', \$load{out}, '2>', \$load{err},
 		IPC::Run::timeout(120));
 	return \%load;
 }

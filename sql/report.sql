@@ -1,0 +1,81 @@
+-- fast_copy_report() and the progress views, without times.
+\getenv srcdir PG_ABS_SRCDIR
+\set helpers :srcdir '/test/regress.sql'
+\set ECHO none
+\o /dev/null
+\i :helpers
+\o
+\set ECHO all
+\pset format unaligned
+\pset tuples_only on
+
+-- a new session has loaded nothing
+SELECT current_setting('fast_copy.io_method') AS io_method \gset
+\c -
+SET fast_copy.io_method = :'io_method';
+SELECT count(*) FROM fast_copy_report();
+\pset tuples_only off
+\pset footer off
+CREATE VIEW report AS
+SELECT phase, partition, processes, rows,
+	CASE WHEN phase <> 'load' OR partition IS NOT NULL THEN bytes END AS bytes, seconds >= 0 AS timed, reads > 0 AS reads,
+	rows_per_read > 0 AS per_read, io_method IN ('io_uring', 'sync') AS io, choice
+FROM fast_copy_report();
+CREATE TABLE rep (ts date, n int) PARTITION BY RANGE (ts);
+CREATE INDEX ON rep (n);
+SELECT fc.file('rep.csv', 'ts,n', '2024-01-02,2', '2024-01-01,1', '2024-01-02,3');
+SET fast_copy.workers = 0;
+
+-- new partitions
+SELECT fast_copy('rep', fc.path('rep.csv'), header => 'true');
+SELECT * FROM report;
+-- existing ones
+SELECT fast_copy('rep', fc.path('rep.csv'), header => 'true');
+SELECT * FROM report;
+-- plain tables, in file order and in key order
+CREATE TABLE plain (ts date, n int);
+SELECT fast_copy('plain', fc.path('rep.csv'), header => 'true');
+SELECT * FROM report;
+SELECT fast_copy('plain', fc.path('rep.csv'), 'ts', header => 'true');
+SELECT * FROM report;
+-- core's COPY
+CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+CREATE TRIGGER nothing BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION nothing();
+SELECT fast_copy('plain', fc.path('rep.csv'), header => 'true');
+SELECT * FROM report;
+DROP TRIGGER nothing ON plain;
+-- in the leader
+CREATE TEMP TABLE tmp (ts date, n int);
+SELECT fast_copy('tmp', fc.path('rep.csv'), header => 'true', workers => 2);
+SELECT * FROM report;
+-- workers asked for: how many came is not certain
+SELECT fast_copy('plain', fc.path('rep.csv'), header => 'true', workers => 2);
+SELECT phase, processes BETWEEN 1 AND 3 AS processes FROM report;
+-- an empty file
+SELECT fast_copy('rep', fc.path(fc.bytes('empty.csv', '')));
+SELECT * FROM report;
+-- a load that fails
+SELECT fast_copy('rep', '/nowhere');
+SELECT count(*) FROM report;
+
+-- progress is empty afterwards, also after an error
+SELECT count(*) FROM pg_stat_progress_copy WHERE pid = pg_backend_pid();
+SELECT count(*) FROM fast_copy_progress WHERE pid = pg_backend_pid();
+\set VERBOSITY terse
+SELECT fast_copy('rep', fc.path('rep.csv'));
+\set VERBOSITY default
+SELECT count(*) FROM pg_stat_progress_copy WHERE pid = pg_backend_pid();
+SELECT count(*) FROM fast_copy_progress WHERE pid = pg_backend_pid();
+-- and shows the load while it runs
+CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE NOTICE 'pg_stat_progress_copy: %', (SELECT format('%s %s %s', relid::regclass, command, type) FROM pg_stat_progress_copy WHERE pid = pg_backend_pid());
+	RETURN new;
+END
+$$;
+CREATE TRIGGER watch BEFORE INSERT ON plain FOR EACH STATEMENT EXECUTE FUNCTION watch();
+SELECT fast_copy('plain', fc.path('rep.csv'), header => 'true');
+DROP TABLE rep, plain, tmp;
+DROP VIEW report;
+DROP FUNCTION nothing, watch;
+COPY (SELECT 1) TO PROGRAM 'cat >/dev/null && rm -rf fast_copy_regress';

@@ -1,0 +1,106 @@
+-- Rows that several workers add to indexed partitions are all in the indexes,
+-- and in no index that they do not belong to.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+\set ON_ERROR_STOP 1
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SET LOCAL search_path = public, pg_catalog;
+SET LOCAL timezone = 'UTC';
+SET LOCAL datestyle = 'ISO, MDY';
+SET LOCAL fast_copy.chunk_size = '64kB';
+SELECT set_config('fc.file', :'tmp_dir' || '/fc_existing_index.csv', true) \g /dev/null
+SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'amcheck') AS amcheck \gset
+SELECT plan(15);
+
+-- two days that are there, with rows, and one that is not
+CREATE TABLE t (k timestamp, n int, s text, a int[], PRIMARY KEY (n, k)) PARTITION BY RANGE (k);
+CREATE INDEX t_s ON t (s) INCLUDE (n);
+CREATE INDEX t_even ON t (n) WHERE n % 2 = 0;
+CREATE INDEX t_lower ON t (upper(s));
+CREATE INDEX t_hash ON t USING hash (s);
+CREATE INDEX t_gin ON t USING gin (a);
+CREATE INDEX t_brin ON t USING brin (k);
+CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM ('2024-01-01') TO ('2024-01-02');
+-- one with an index of its own, and its columns in another order
+CREATE TABLE t_2 (gone int, a int[], s text, n int NOT NULL, k timestamp NOT NULL);
+ALTER TABLE t_2 DROP COLUMN gone;
+CREATE INDEX t_2_own ON t_2 (k DESC);
+ALTER TABLE t ATTACH PARTITION t_2 FOR VALUES FROM ('2024-01-02') TO ('2024-01-03');
+INSERT INTO t SELECT timestamp '2024-01-01' + g * interval '1 min', -g, 'before', '{0}' FROM generate_series(1, 2000) AS g;
+CREATE TABLE expected AS TABLE t;
+
+SELECT format('COPY (SELECT timestamp ''2024-01-01'' + (g * 7919 %% 259200) * interval ''1 s'', g, ''s'' || g %% 1000, ARRAY[g %% 7, g] FROM generate_series(1, 90000) AS g) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT format('COPY expected FROM %L (FORMAT csv)', current_setting('fc.file')) \gexec
+
+SELECT is(fast_copy('t', current_setting('fc.file'), workers => 4), 90000::bigint, 'loads');
+SELECT is((SELECT count(*) FROM (TABLE t EXCEPT ALL TABLE expected) AS s), 0::bigint, 'no row too many');
+SELECT is((SELECT count(*) FROM (TABLE expected EXCEPT ALL TABLE t) AS s), 0::bigint, 'no row missing');
+SELECT is((SELECT count(*) FROM pg_inherits WHERE inhparent = 't'::regclass), 3::bigint, 'one partition is new');
+
+-- what indexes find is what the rows say
+CREATE FUNCTION pg_temp.by_index(condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	with_index bigint;
+	without bigint;
+	uses boolean := false;
+	line text;
+BEGIN
+	EXECUTE 'SELECT count(*) FROM expected WHERE ' || condition INTO without;
+	SET LOCAL enable_seqscan = off;
+	EXECUTE 'SELECT count(*) FROM t WHERE ' || condition INTO with_index;
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) SELECT count(*) FROM t WHERE ' || condition LOOP
+		uses := uses OR line ~ 'Index';
+	END LOOP;
+	SET LOCAL enable_seqscan = on;
+	RETURN is(CASE WHEN uses THEN with_index END, without, condition);
+END
+$$;
+SELECT pg_temp.by_index('n BETWEEN 500 AND 2500');
+SELECT pg_temp.by_index('n BETWEEN 500 AND 2500 AND n % 2 = 0');
+SELECT pg_temp.by_index('s = ''s77''');
+SELECT pg_temp.by_index('upper(s) = ''S78''');
+SELECT pg_temp.by_index('s = ''before''');
+SELECT pg_temp.by_index('a @> ''{5}''');
+SELECT pg_temp.by_index('k < ''2024-01-01 03:00''');
+
+-- every row is in every b-tree, and each in its place
+\if :amcheck
+CREATE EXTENSION IF NOT EXISTS amcheck;
+CREATE FUNCTION pg_temp.check_trees() RETURNS bigint LANGUAGE sql AS $$
+SELECT count(bt_index_check(c.oid, true)::text)
+FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS am ON am.oid = c.relam
+WHERE am.amname = 'btree' AND c.relkind = 'i' AND i.indrelid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 't'::regclass)
+$$;
+SELECT is(pg_temp.check_trees(), 13::bigint, 'amcheck finds all b-trees in order');
+\else
+SELECT skip('amcheck is not installed', 1);
+\endif
+
+-- a key that is there already: the line, and nothing is loaded
+SELECT format('COPY (SELECT timestamp ''2024-01-01'' + (g * 7919 %% 172800) * interval ''1 s'', CASE g WHEN 40000 THEN -5 WHEN 70000 THEN -6 ELSE g + 100000 END, '''', NULL FROM generate_series(1, 80000) AS g) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT lives_ok($$DELETE FROM t WHERE n IN (-5, -6)$$, 'makes room');
+INSERT INTO t SELECT timestamp '2024-01-01' + (g * 7919 % 172800) * interval '1 s', CASE g WHEN 40000 THEN -5 ELSE -6 END, 'in the way'
+FROM (VALUES (40000), (70000)) AS v (g);
+CREATE FUNCTION pg_temp.context() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	context text;
+BEGIN
+	PERFORM fast_copy('t', current_setting('fc.file'), workers => 4);
+	RETURN 'loaded';
+EXCEPTION WHEN unique_violation THEN
+	GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+	RETURN substring(context FROM 'line \d+');
+END
+$$;
+SELECT is(pg_temp.context(), 'line 40000', 'the first line whose key is taken is named');
+SELECT is((SELECT count(*) FROM t), 92000::bigint, 'and nothing is loaded');
+
+SELECT * FROM finish();
+ROLLBACK;

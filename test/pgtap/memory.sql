@@ -1,0 +1,56 @@
+-- However little memory a load may use, it gives the same table.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+\set ON_ERROR_STOP 1
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SET LOCAL search_path = public, pg_catalog;
+SET LOCAL timezone = 'UTC';
+SET LOCAL datestyle = 'ISO, MDY';
+SELECT set_config('fc.file', :'tmp_dir' || '/fc_memory.csv', true) \g /dev/null
+SELECT plan(20);
+
+-- 300,000 rows of 20 days in no order: 24 bytes each to sort are 7 MB, the file
+-- has 20 MB
+CREATE TABLE source AS
+SELECT timestamp '2024-05-01' + (g::bigint * 104729 % 1728000) * interval '1 s' AS k, g AS n, repeat(chr(65 + g % 26), g % 90) AS t
+FROM generate_series(1, 300000) AS g;
+SELECT format('COPY source TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+CREATE TABLE part (LIKE source) PARTITION BY RANGE (k);
+
+-- Loads, and compares rows and order: five tests
+CREATE FUNCTION pg_temp.check_memory(memory text, workers int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	about text := format('%s, %s workers: ', memory, workers);
+	leaf regclass;
+	n bigint;
+	misplaced bigint := 0;
+BEGIN
+	PERFORM set_config('fast_copy.memory', memory, true);
+	DROP TABLE part;
+	CREATE TABLE part (LIKE source) PARTITION BY RANGE (k);
+	RETURN NEXT is(fast_copy('part', current_setting('fc.file'), workers => workers), 300000::bigint, about || 'rows');
+	RETURN NEXT is((SELECT count(*) FROM pg_inherits WHERE inhparent = 'part'::regclass), 20::bigint, about || 'partitions');
+	RETURN NEXT is((SELECT count(*) FROM (TABLE part EXCEPT ALL TABLE source) AS s), 0::bigint, about || 'no row too many');
+	RETURN NEXT is((SELECT count(*) FROM (TABLE source EXCEPT ALL TABLE part) AS s), 0::bigint, about || 'no row missing');
+	FOR leaf IN SELECT inhrelid FROM pg_inherits WHERE inhparent = 'part'::regclass LOOP
+		EXECUTE format('SELECT count(*) FROM (SELECT k, lag(k) OVER (ORDER BY ctid) AS k0 FROM %s) AS s WHERE k < k0', leaf) INTO n;
+		misplaced := misplaced + n;
+	END LOOP;
+	RETURN NEXT is(misplaced, 0::bigint, about || 'in key order');
+END
+$$;
+
+SELECT pg_temp.check_memory('1MB', 0);
+SELECT pg_temp.check_memory('1MB', 2);
+SELECT pg_temp.check_memory('1MB', 4);
+SELECT pg_temp.check_memory('256MB', 2);
+
+SELECT * FROM finish();
+ROLLBACK;
