@@ -23,7 +23,7 @@ SHLIB_LINK = -luring
 # pg_regress 15 has no --expecteddir, so its inputs lie beside the install
 # script and its expected output in expected/.
 REGRESS = $(sort $(filter-out fast_copy--%,$(patsubst sql/%.sql,%,$(wildcard sql/*.sql))))
-REGRESS_OPTS = --load-extension=fast_copy
+REGRESS_OPTS = --load-extension=fast_copy --encoding=UTF8 --no-locale
 
 EXTRA_CLEAN = results regression.diffs regression.out tmp_check
 

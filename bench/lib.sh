@@ -42,6 +42,7 @@ value()
 }
 
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
+sum() { awk -v a="$1" -v b="$2" 'BEGIN { print a + b }'; }
 seconds() { awk -v a="$1" 'BEGIN { printf "%.2f", a / 1000 }'; }
 median() { sort -n | awk '{ a[NR] = $1 } END { print NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'; }
 
@@ -63,13 +64,13 @@ table()
   fc_psql -c "SET client_min_messages = warning" -c "DROP TABLE IF EXISTS $1" -c "
     CREATE TABLE $1 (ts timestamp NOT NULL, id bigint, value double precision, kind int, note text)
       PARTITION BY RANGE (ts)"
-  [ "${2:-}" != yes ] || partitions "$1" 2024-01-01 30
+  [ "${2:-}" != yes ] || fc_psql -c "$(partitions_sql "$1" 2024-01-01 30)"
 }
 
-# partitions NAME FIRST DAYS: what fast_copy would make, by hand for COPY.
-partitions()
+# partitions_sql NAME FIRST DAYS: makes by hand what fast_copy would make.
+partitions_sql()
 {
-  fc_psql -c "DO \$\$ BEGIN
+  echo "DO \$\$ BEGIN
     FOR i IN 0 .. $3 - 1 LOOP
       EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
         '$1_p' || to_char(date '$2' + i, 'YYYYMMDD'), '$1', date '$2' + i, date '$2' + i + 1);

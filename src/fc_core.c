@@ -8,8 +8,8 @@
  * so that message, detail and SQLSTATE are core's; only the context is ours.
  *
  * Core reads through a callback without an argument, so that what it reads
- * from is kept in a static variable, valid from BeginCopyFrom to EndCopyFrom
- * and reset by each use.
+ * from is kept in a static variable.  A trigger may start another load, and
+ * catch its error: each use of the variable puts back what it found.
  *
  *-------------------------------------------------------------------------
  */
@@ -150,8 +150,8 @@ fc_core_check_end(FcJob *job, CopyFromState cstate)
 				 errhint("Quote the value.")));
 }
 
-uint64
-fc_core_copy(FcJob *job)
+static uint64
+fc_core_copy_file(FcJob *job)
 {
 	FcOptions  *options = job->options;
 	ErrorContextCallback callback;
@@ -161,7 +161,6 @@ fc_core_copy(FcJob *job)
 
 	if (options->header_lines > 0)
 		header = options->header_match ? "match" : "true";
-	fc_core_feed(job);
 	fc_core_feed_file(job->header_start, job->source->identity.size);
 	cstate = fc_core_begin(job, header, options->freeze);
 	cstate->cur_lineno = Max(options->header_lines - 1, 0);
@@ -175,6 +174,25 @@ fc_core_copy(FcJob *job)
 
 	fc_core_check_end(job, cstate);
 	EndCopyFrom(cstate);
+	return rows;
+}
+
+uint64
+fc_core_copy(FcJob *job)
+{
+	FcFeed		outer = feed;
+	uint64		rows = 0;
+
+	PG_TRY();
+	{
+		fc_core_feed(job);
+		rows = fc_core_copy_file(job);
+	}
+	PG_FINALLY();
+	{
+		feed = outer;
+	}
+	PG_END_TRY();
 	return rows;
 }
 
@@ -257,8 +275,8 @@ fc_core_eol(FcEol eol)
 	}
 }
 
-void
-fc_core_match_header(FcJob *job, const char *header, size_t len)
+static void
+fc_core_compare_header(FcJob *job, const char *header, size_t len, size_t total)
 {
 	CopyFromState cstate;
 	EState	   *estate = CreateExecutorState();
@@ -267,8 +285,7 @@ fc_core_match_header(FcJob *job, const char *header, size_t len)
 	job->header_start, len};
 	ErrorContextCallback callback;
 
-	fc_core_feed(job);
-	fc_core_feed_bytes(header, len);
+	fc_core_feed_bytes(header, total);
 	cstate = fc_core_begin(job, "match", false);
 	context.cstate = cstate;
 	callback.callback = fc_core_record_context;
@@ -283,7 +300,24 @@ fc_core_match_header(FcJob *job, const char *header, size_t len)
 	FreeExecutorState(estate);
 }
 
-/* Core routes the row, and finds no partition for it */
+void
+fc_core_match_header(FcJob *job, const char *header, size_t len, size_t total)
+{
+	FcFeed		outer = feed;
+
+	PG_TRY();
+	{
+		fc_core_feed(job);
+		fc_core_compare_header(job, header, len, total);
+	}
+	PG_FINALLY();
+	{
+		feed = outer;
+	}
+	PG_END_TRY();
+}
+
+/* Core routes the row, and finds no partition for it, or the default only */
 static void
 fc_core_route(FcJob *job, TupleTableSlot *slot)
 {
@@ -300,6 +334,12 @@ fc_core_route(FcJob *job, TupleTableSlot *slot)
 	mtstate->rootResultRelInfo = root;
 	proute = ExecSetupPartitionTupleRouting(estate, job->rel);
 	(void) ExecFindPartition(mtstate, root, proute, slot, estate);
+	ereport(ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg("no partition of relation \"%s\" found for row", job->relname),
+			 errdetail("Only the default partition would take it."),
+			 errhint("Use missing_partitions => 'default' or 'create'."),
+			 errtable(job->rel)));
 }
 
 /*
@@ -319,7 +359,6 @@ fc_core_show(FcJob *job, FcCoreContext *context, const FcErrorSlot *slot)
 
 	if (slot->kind == FC_ERROR_GRAMMAR)
 		end = job->source->identity.size;
-	fc_core_feed(job);
 	fc_core_feed_bytes(eol, strlen(eol));
 	fc_core_feed_file(slot->offset, Min(end, job->source->identity.size));
 	cstate = fc_core_begin(job, "true", false);
@@ -363,6 +402,7 @@ fc_core_throw(FcJob *job)
 {
 	FcErrorSlot slot = job->shared->error;
 	FcCoreContext context = {job, NULL, 0, slot.offset, slot.length};
+	FcFeed		outer = feed;
 	ErrorContextCallback callback;
 
 	context.line = fc_error_line(&job->ctx, slot.offset, slot.length);
@@ -370,7 +410,16 @@ fc_core_throw(FcJob *job)
 	callback.arg = &context;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	fc_core_show(job, &context, &slot);
+	PG_TRY();
+	{
+		fc_core_feed(job);
+		fc_core_show(job, &context, &slot);
+	}
+	PG_FINALLY();
+	{
+		feed = outer;
+	}
+	PG_END_TRY();
 	if (slot.kind == FC_ERROR_DATA)
 		fc_core_throw_kept(&slot);
 	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",

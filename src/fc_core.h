@@ -13,8 +13,12 @@
 /* Loads the whole file with CopyFrom; returns the rows it counts */
 extern uint64 fc_core_copy(FcJob *job);
 
-/* Compares the header line with the column names; COPY's errors */
-extern void fc_core_match_header(FcJob *job, const char *header, size_t len);
+/*
+ * Compares the header line, which has "total" bytes with its line end, with
+ * the column names; COPY's errors.
+ */
+extern void fc_core_match_header(FcJob *job, const char *header, size_t len,
+								 size_t total);
 
 /*
  * Throws the first bad record's error: COPY's, if COPY refuses the record, or

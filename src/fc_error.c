@@ -7,23 +7,32 @@
  * another order, so that a data error does not end the phase: its text goes
  * into the one slot in shared memory if no earlier bad record is known, and
  * from then on records behind it are skipped while those before it are still
- * parsed, checked and inserted.  What is in the slot at the end of the load
- * phase is the first error, and the leader throws it.
+ * parsed, checked and inserted.
+ *
+ * A process that caught an error in code that may be a user's (an input
+ * function, a default, a CHECK) stops: such code must not run again where it
+ * was interrupted.  Shared->stopped says so, and the leader then looks at the
+ * records before the bad one in file order (fc_load_verify) before it throws.
  *
  * Catching without a subtransaction is sound here because the transaction is
- * certain to abort: what an error may leave behind in this process until then
- * is a lock or a pin.  Lightweight locks are released here, as
- * AbortSubTransaction would; pins and the like belong to the resource owner
- * that fc_worker.c gives the phase, and are dropped with it.
+ * certain to abort.  What the error leaves behind until then: user id and
+ * settings of a function are restored here, as are the SPI stack (of a worker)
+ * and the active snapshots; lightweight locks are released; pins and the like
+ * belong to the resource owner that fc_worker.c gives the phase, and are
+ * dropped with it.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/xact.h"
+#include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
 
 #include "fc_error.h"
 
@@ -114,18 +123,54 @@ fc_error_keep_route(FcShared *shared, uint64 offset, uint64 length)
 	fc_error_store(shared, offset, length, FC_ERROR_ROUTE, NULL);
 }
 
+/* What an interrupted function may have changed */
+typedef struct FcErrorState
+{
+	Oid			userid;
+	int			sec_context;
+	int			guc_level;
+	Snapshot	snapshot;
+} FcErrorState;
+
+static void
+fc_error_state_save(FcErrorState *state)
+{
+	GetUserIdAndSecContext(&state->userid, &state->sec_context);
+	state->guc_level = NewGUCNestLevel();
+	state->snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+}
+
+/* As AbortSubTransaction does, in its order */
+static void
+fc_error_state_restore(FcContext *ctx, FcErrorState *state)
+{
+	LWLockReleaseAll();
+	pgstat_report_wait_end();
+	UnlockBuffers();
+	SetUserIdAndSecContext(state->userid, state->sec_context);
+	AtEOXact_GUC(false, state->guc_level);
+	/* in the leader levels below ours belong to our caller */
+	if (ctx->in_worker)
+		AtEOSubXact_SPI(false, GetCurrentSubTransactionId());
+	while (ActiveSnapshotSet() && GetActiveSnapshot() != state->snapshot)
+		PopActiveSnapshot();
+}
+
 ErrorData *
 fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
 	ErrorContextCallback *context_stack = error_context_stack;
+	FcErrorState state;
 	ErrorData  *volatile edata = NULL;
 
+	fc_error_state_save(&state);
 	/* the outer context is added when the kept error is thrown */
 	error_context_stack = NULL;
 	PG_TRY();
 	{
 		body(arg);
+		AtEOXact_GUC(true, state.guc_level);
 	}
 	PG_CATCH();
 	{
@@ -134,14 +179,19 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 		if (!fc_error_is_of_data(edata))
 			PG_RE_THROW();
 		FlushErrorState();
-		LWLockReleaseAll();
-		pgstat_report_wait_end();
-		UnlockBuffers();
+		fc_error_state_restore(ctx, &state);
 		ctx->failed = true;
 	}
 	PG_END_TRY();
 	error_context_stack = context_stack;
 	return edata;
+}
+
+void
+fc_error_stop(FcContext *ctx)
+{
+	ctx->stopped = true;
+	pg_atomic_write_u32(&ctx->shared->stopped, 1);
 }
 
 /* The chunk that holds "offset" */

@@ -43,6 +43,12 @@ fc_error_beyond(FcShared *shared, uint64 offset)
 typedef void (*FcErrorBody) (void *arg);
 extern ErrorData *fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg);
 
+/*
+ * The process must not run a user's code again: it skips all further records,
+ * and the leader will look at them.
+ */
+extern void fc_error_stop(FcContext *ctx);
+
 /* Line number, as COPY counts, at the end of the record at "offset" */
 extern uint64 fc_error_line(FcContext *ctx, uint64 offset, uint64 length);
 

@@ -22,11 +22,14 @@
 #include "access/heapam.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/twophase.h"
 #include "access/xact.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "partitioning/partdesc.h"
+#include "pgstat.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "tcop/pquery.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -150,6 +153,26 @@ fc_job_bounds_changed(FcJob *job)
 	return changed;
 }
 
+/*
+ * Where core routes, workers find leaves by themselves: no partition may come
+ * or go at any level while they do, and all leaves are locked until commit.
+ */
+static void
+fc_job_lock_tree(Oid parent)
+{
+	List	   *children;
+	ListCell   *lc;
+
+	LockRelationOid(parent, ShareUpdateExclusiveLock);
+	children = find_inheritance_children(parent, RowExclusiveLock);
+	foreach(lc, children)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_TABLE)
+			fc_job_lock_tree(lfirst_oid(lc));
+	}
+}
+
 /* Locks the leaves that take rows, and what protects holes */
 static void
 fc_job_lock(FcJob *job)
@@ -157,10 +180,7 @@ fc_job_lock(FcJob *job)
 	ListCell   *lc;
 
 	if (job->plan->routed)
-	{
-		(void) find_all_inheritors(job->target, RowExclusiveLock, NULL);
-		return;
-	}
+		fc_job_lock_tree(job->target);
 	if (!job->plan->key_routes)
 		return;
 	if (job->ncreated > 0)
@@ -295,6 +315,26 @@ fc_job_attach_all(FcJob *job)
 }
 
 /*
+ * Each new partition takes locks until commit: its own, its indexes', and two
+ * for a TOAST table.  Better to say at once that there is no room for them.
+ */
+static void
+fc_job_check_locks(FcJob *job)
+{
+	uint64		each = 3 + list_length(RelationGetIndexList(job->rel));
+	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
+
+	if (job->ncreated * each < room)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("cannot create %d partitions in one transaction", job->ncreated),
+			 errdetail("They need " UINT64_FORMAT " locks, and the lock table has room for " UINT64_FORMAT ".",
+					   job->ncreated * each, room),
+			 errhint("Use a longer partition_interval, or increase max_locks_per_transaction.")));
+}
+
+/*
  * Creates the missing partitions.  With a bad record known there is no need
  * for those that only records behind it would fill, but it does no harm: the
  * load fails in any case.
@@ -310,6 +350,7 @@ fc_job_partitions(FcJob *job)
 	fc_job_check_leaves(job);
 	if (job->ncreated == 0)
 		return;
+	fc_job_check_locks(job);
 	fc_partition_precheck(job->rel, job->route, job->created, job->ncreated);
 	fc_partition_create(job->rel, job->route, job->created, job->ncreated);
 	CommandCounterIncrement();
@@ -363,6 +404,42 @@ fc_job_notice_refusal(FcJob *job)
 			 errdetail("%s", fc_io_uring_why(err))));
 }
 
+/* Throws the first bad record's error */
+static void
+fc_job_throw(FcJob *job)
+{
+	if (pg_atomic_read_u32(&job->shared->stopped) != 0)
+	{
+		job->ctx.tasks = job->tasks;
+		fc_load_verify(&job->ctx, job->ngroups);
+	}
+	fc_core_throw(job);
+}
+
+static void
+fc_job_count_table(Oid table, uint64 rows)
+{
+	Relation	rel = table_open(table, NoLock);
+
+	pgstat_count_heap_insert(rel, rows);
+	table_close(rel, NoLock);
+}
+
+/*
+ * Counts for the statistics what workers inserted, in this transaction: it
+ * may be rolled back, which a worker would not know.
+ */
+static void
+fc_job_count_stats(FcJob *job)
+{
+	if (job->plan->routed)
+		return;
+	if (job->plan->key_type == FC_KEY_NONE)
+		fc_job_count_table(job->target, pg_atomic_read_u64(&job->shared->loaded));
+	for (int i = 0; i < job->ntasks; i++)
+		fc_job_count_table(job->tasks[i].partition, job->tasks[i].loaded);
+}
+
 static void
 fc_job_load(FcJob *job)
 {
@@ -389,12 +466,15 @@ fc_job_load(FcJob *job)
 							  fc_job_workers(job, units), &work);
 	fc_job_notice_refusal(job);
 	if (pg_atomic_read_u64(&job->shared->error_offset) != PG_UINT64_MAX)
-		fc_core_throw(job);
+		fc_job_throw(job);
+	if (work.parallel)
+		fc_job_count_stats(job);
 	job->loaded = pg_atomic_read_u64(&job->shared->loaded);
 	fc_job_report(job, processes, job->loaded,
-				  pg_atomic_read_u64(&job->shared->read_bytes),
+				  pg_atomic_read_u64(job->plan->key_type == FC_KEY_NONE ?
+									 &job->shared->load_bytes : &job->shared->read_bytes),
 				  job->plan->leader_reason ? psprintf("in the leader: %s", job->plan->leader_reason) :
-				  job->plan->key_type == FC_KEY_NONE ? "in file order" : "in key order");
+				  job->plan->key_type == FC_KEY_NONE ? "chunk by chunk" : "in key order");
 	fc_job_report_leaves(job);
 	CommandCounterIncrement();
 }

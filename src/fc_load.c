@@ -35,9 +35,8 @@
 #include "fc_target.h"
 #include "fc_write_multi.h"
 
-/* Writers open at once, and rows they may hold, when core routes */
-#define FC_ROUTED_WRITERS	32
-#define FC_ROUTED_ROWS		4096
+/* Writers open at once when core routes */
+#define FC_ROUTED_WRITERS	1024
 
 /* One leaf found by core's tuple routing */
 typedef struct FcLeaf
@@ -63,6 +62,7 @@ typedef struct FcLoader
 	ModifyTableState *mtstate;
 	PartitionTupleRouting *proute;
 	HTAB	   *leaves;
+	Size		pending;		/* bytes the leaves may hold in batches */
 
 	uint64		rows;			/* looked at so far */
 
@@ -70,8 +70,17 @@ typedef struct FcLoader
 	char	   *data;
 	uint64		offset;
 	uint32		length;
-	FcWriter   *row_writer;
+	TupleTableSlot *leaf_slot;	/* where it is built, in the leaf's row type */
+	FcWriter   *row_writer;		/* where it goes then */
 } FcLoader;
+
+/* A leaf as fc_load_verify needs it */
+typedef struct FcVerifyLeaf
+{
+	ResultRelInfo *rri;
+	AttrMap    *map;
+	TupleTableSlot *slot;
+} FcVerifyLeaf;
 
 static ParseState *
 fc_load_parse_state(FcContext *ctx)
@@ -121,22 +130,37 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 }
 
 static void
+fc_load_close_leaf(FcLoader *loader)
+{
+	/* the root's are closed with the executor state */
+	if (loader->leaf && loader->leaf != loader->root)
+	{
+		ExecCloseIndices(loader->leaf);
+		table_close(loader->leaf->ri_RelationDesc, NoLock);
+	}
+	loader->leaf = NULL;
+}
+
+static void
 fc_load_finish(FcLoader *loader)
 {
+	fc_load_close_leaf(loader);
 	if (loader->proute)
 		ExecCleanupTupleRouting(loader->mtstate, loader->proute);
 	ExecDropSingleTupleTableSlot(loader->root_slot);
 	fc_target_executor_end(loader->estate);
 }
 
-/* The leaf of a task becomes where rows go */
+/* The leaf becomes where rows go; the slices of one leaf share it */
 static void
-fc_load_open_leaf(FcLoader *loader, Oid leaf, bool created,
-				  const FcPlace *place)
+fc_load_open_leaf(FcLoader *loader, Oid leaf, bool indexes)
 {
-	FcContext  *ctx = loader->ctx;
+	Relation	target = loader->ctx->target;
 
-	if (leaf == RelationGetRelid(ctx->target))
+	if (loader->leaf && RelationGetRelid(loader->leaf->ri_RelationDesc) == leaf)
+		return;
+	fc_load_close_leaf(loader);
+	if (leaf == RelationGetRelid(target))
 		loader->leaf = loader->root;
 	else
 	{
@@ -145,29 +169,30 @@ fc_load_open_leaf(FcLoader *loader, Oid leaf, bool created,
 		loader->leaf = makeNode(ResultRelInfo);
 		InitResultRelInfo(loader->leaf, rel, 0, loader->root, 0);
 	}
-	if (loader->leaf->ri_IndexRelationDescs == NULL)
+	if (indexes && loader->leaf->ri_IndexRelationDescs == NULL)
 		ExecOpenIndices(loader->leaf, false);
-	loader->map = fc_build_attrmap_if_req(RelationGetDescr(ctx->target),
+	loader->map = fc_build_attrmap_if_req(RelationGetDescr(target),
 										  RelationGetDescr(loader->leaf->ri_RelationDesc));
-	loader->writer = fc_write_begin(ctx, loader->estate, loader->leaf,
-									created, place);
 }
 
 static void
-fc_load_close_leaf(FcLoader *loader, FcTask *task)
+fc_load_begin_writer(FcLoader *loader, Oid leaf, bool created,
+					 const FcPlace *place)
+{
+	fc_load_open_leaf(loader, leaf, true);
+	loader->writer = fc_write_begin(loader->ctx, loader->estate, loader->leaf,
+									created, place);
+	loader->row_writer = loader->writer;
+	loader->leaf_slot = fc_write_slot(loader->writer);
+}
+
+static uint64
+fc_load_end_writer(FcLoader *loader)
 {
 	uint64		inserted = fc_write_end(loader->writer);
 
-	if (task)
-		task->loaded = inserted;
-	/* the root's are closed with the executor state */
-	if (loader->leaf != loader->root)
-	{
-		ExecCloseIndices(loader->leaf);
-		table_close(loader->leaf->ri_RelationDesc, NoLock);
-	}
 	loader->writer = NULL;
-	loader->leaf = NULL;
+	return inserted;
 }
 
 static FcWriter *
@@ -210,19 +235,16 @@ fc_load_flush_leaves(FcLoader *loader, bool end)
 	}
 }
 
+/* Leaves share the memory that one leaf's batch would have */
 static void
 fc_load_limit_leaves(FcLoader *loader)
 {
-	HASH_SEQ_STATUS seq;
-	FcLeaf	   *leaf;
-	uint64		pending = 0;
-
-	hash_seq_init(&seq, loader->leaves);
-	while ((leaf = hash_seq_search(&seq)) != NULL)
-		pending += fc_write_pending(leaf->writer);
-	if (pending > FC_ROUTED_ROWS ||
-		hash_get_num_entries(loader->leaves) > FC_ROUTED_WRITERS)
-		fc_load_flush_leaves(loader, false);
+	loader->pending += loader->length + sizeof(HeapTupleTableSlot) + sizeof(HeapTupleData);
+	if (loader->pending < loader->ctx->shared->memory / 4 &&
+		hash_get_num_entries(loader->leaves) <= FC_ROUTED_WRITERS)
+		return;
+	fc_load_flush_leaves(loader, false);
+	loader->pending = 0;
 }
 
 static ResultRelInfo *
@@ -234,6 +256,7 @@ fc_load_find_leaf(FcLoader *loader, TupleTableSlot *slot)
 	rri = ExecFindPartition(loader->mtstate, loader->root, loader->proute,
 							slot, loader->estate);
 	loader->row_writer = fc_load_leaf_writer(loader, rri);
+	loader->leaf_slot = fc_write_slot(loader->row_writer);
 	MemoryContextSwitchTo(old);
 	return rri;
 }
@@ -264,14 +287,13 @@ fc_load_build_row(void *arg)
 	TupleTableSlot *slot;
 	TupleTableSlot *leaf_slot;
 
-	slot = (loader->proute || map) ? loader->root_slot : fc_write_slot(loader->writer);
+	slot = (loader->proute || map) ? loader->root_slot : loader->leaf_slot;
 	ExecClearTuple(slot);
 	fc_parse_record(loader->parser, loader->data, loader->length,
 					slot->tts_values, slot->tts_isnull);
 	ExecStoreVirtualTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(target);
 
-	loader->row_writer = loader->writer;
 	if (loader->proute)
 	{
 		TupleConversionMap *conversion;
@@ -283,7 +305,7 @@ fc_load_build_row(void *arg)
 	else if (target->rd_rel->relispartition)
 		ExecPartitionCheck(loader->root, slot, loader->estate, true);
 
-	leaf_slot = fc_write_slot(loader->row_writer);
+	leaf_slot = loader->leaf_slot;
 	if (map)
 		leaf_slot = execute_attr_map_slot(map, slot, leaf_slot);
 	else if (leaf_slot != slot)
@@ -299,7 +321,7 @@ fc_load_row(FcLoader *loader, char *data, uint64 offset, uint32 length)
 	ErrorData  *edata;
 
 	CHECK_FOR_INTERRUPTS();
-	if (fc_error_beyond(shared, offset))
+	if (loader->ctx->stopped || fc_error_beyond(shared, offset))
 		return;
 	loader->data = data;
 	loader->offset = offset;
@@ -308,6 +330,7 @@ fc_load_row(FcLoader *loader, char *data, uint64 offset, uint32 length)
 	if (edata)
 	{
 		fc_error_keep(shared, offset, length, edata);
+		fc_error_stop(loader->ctx);
 		FreeErrorData(edata);
 	}
 	else
@@ -341,12 +364,15 @@ fc_load_sorted(FcLoader *loader, FcTask *task)
 {
 	FcContext  *ctx = loader->ctx;
 	FcShared   *shared = ctx->shared;
-	FcMerge    *merge = fc_merge_begin(loader->runs, task, shared->memory / 4);
+	FcMerge    *merge;
 	FcReader   *reader;
 	FcEntry		entry;
 	char	   *data;
 	uint64		bytes = 0;
 
+	if (ctx->stopped)
+		return;
+	merge = fc_merge_begin(loader->runs, task, shared->memory / 4);
 	reader = fc_read_begin(ctx->source->fd, ctx->source->path,
 						   shared->io_uring ? &fc_io_uring : &fc_io_sync,
 						   shared->io_depth, shared->memory / 2,
@@ -385,10 +411,10 @@ fc_load_task(FcLoader *loader, FcTask *task)
 		place.memory = shared->memory / 4;
 	}
 	if (!loader->proute)
-		fc_load_open_leaf(loader, task->partition, task->created, &place);
+		fc_load_begin_writer(loader, task->partition, task->created, &place);
 	fc_load_sorted(loader, task);
 	if (!loader->proute)
-		fc_load_close_leaf(loader, task);
+		task->loaded = fc_load_end_writer(loader);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);
 	task->usec = INSTR_TIME_GET_MICROSEC(end);
@@ -441,11 +467,11 @@ fc_load_file_order(FcLoader *loader)
 	stream = fc_stream_begin(ctx->source,
 							 Max(Min(ctx->shared->memory / 8, (Size) 1024 * 1024), 8192));
 	if (!loader->proute)
-		fc_load_open_leaf(loader, RelationGetRelid(ctx->target), false, &place);
+		fc_load_begin_writer(loader, RelationGetRelid(ctx->target), false, &place);
 	while (fc_context_take(ctx, ctx->shared->nchunks, &i))
 		fc_load_chunk(loader, stream, i);
 	if (!loader->proute)
-		fc_load_close_leaf(loader, NULL);
+		(void) fc_load_end_writer(loader);
 	fc_stream_end(stream);
 }
 
@@ -475,4 +501,108 @@ fc_load_run(FcContext *ctx)
 	if (loader.proute)
 		fc_load_flush_leaves(&loader, true);
 	fc_load_finish(&loader);
+}
+
+/* The task that a row with this key belongs to, or NULL */
+static FcTask *
+fc_verify_task(FcContext *ctx, int64 key, bool null, uint64 offset)
+{
+	FcTask	   *tasks = ctx->tasks;
+
+	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
+	{
+		FcTask	   *task = &tasks[i];
+
+		if (task->null != null || key < task->lo.key ||
+			(key == task->lo.key && offset < task->lo.offset))
+			continue;
+		if (task->hi_max || key < task->hi.key ||
+			(key == task->hi.key && offset < task->hi.offset))
+			return task;
+	}
+	return NULL;
+}
+
+/* Keeps leaves open: rows come in file order, from one leaf to another */
+static FcVerifyLeaf *
+fc_verify_open_leaf(FcLoader *loader, FcVerifyLeaf *leaf, Oid oid)
+{
+	if (leaf->rri)
+		return leaf;
+	fc_load_open_leaf(loader, oid, false);
+	leaf->rri = loader->leaf;
+	leaf->map = loader->map;
+	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
+										  &TTSOpsVirtual);
+	loader->leaf = NULL;
+	return leaf;
+}
+
+/* The leaf that the record would go to; false if it goes nowhere */
+static bool
+fc_verify_find_leaf(FcLoader *loader, FcVerifyLeaf *leaves, FcRecord *record)
+{
+	FcContext  *ctx = loader->ctx;
+	FcTask	   *task = NULL;
+	FcVerifyLeaf *leaf;
+	int64		key;
+	bool		null;
+
+	if (loader->proute)
+		return true;
+	if (ctx->shared->key_type != FC_KEY_NONE)
+	{
+		/* cutting out the key overwrites the record */
+		char	   *copy = palloc(record->length + 1);
+
+		memcpy(copy, record->data, record->length);
+		fc_parse_key(loader->parser, copy, record->length, &key, &null);
+		pfree(copy);
+		task = fc_verify_task(ctx, key, null, record->offset);
+		if (task == NULL)
+			return false;
+	}
+	leaf = fc_verify_open_leaf(loader, &leaves[task ? task->part : 0],
+							   task ? task->partition : RelationGetRelid(ctx->target));
+	loader->leaf = leaf->rri;
+	loader->map = leaf->map;
+	loader->leaf_slot = leaf->slot;
+	return true;
+}
+
+/*
+ * In the leader, when a process has stopped: parses and checks the records
+ * before the first bad one known, in file order, and keeps the first that is
+ * refused.  Writes nothing.  Nothing is released: the transaction aborts.
+ */
+void
+fc_load_verify(FcContext *ctx, int nleaves)
+{
+	FcLoader	loader = {0};
+	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
+	FcVerifyLeaf *leaves = palloc0(sizeof(FcVerifyLeaf) * Max(nleaves, 1));
+	FcRecord	record;
+
+	fc_load_begin(&loader, ctx);
+	fc_stream_seek(stream, ctx->shared->data_start);
+	while (fc_stream_next(stream, &ctx->dialect, &record) == FC_END_FOUND &&
+		   !fc_error_beyond(ctx->shared, record.offset))
+	{
+		ErrorData  *edata;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!fc_verify_find_leaf(&loader, leaves, &record))
+			continue;
+		loader.data = record.data;
+		loader.offset = record.offset;
+		loader.length = record.length;
+		edata = fc_error_catch(ctx, fc_load_build_row, &loader);
+		if (edata)
+		{
+			fc_error_keep(ctx->shared, record.offset, record.length, edata);
+			return;
+		}
+		MemoryContextReset(loader.row_mcxt);
+		ResetPerTupleExprContext(loader.estate);
+	}
 }

@@ -124,10 +124,10 @@ fc_options_header(FcOptions *options, const char *header)
 		return true;
 	}
 	options->header_match = (pg_strcasecmp(header, "match") == 0);
-	if (!options->header_match && !parse_bool(header, &on))
-		return false;
+	on = pg_strcasecmp(header, "true") == 0 || pg_strcasecmp(header, "on") == 0;
 	options->header_lines = options->header_match || on;
-	return true;
+	return options->header_lines > 0 ||
+		pg_strcasecmp(header, "false") == 0 || pg_strcasecmp(header, "off") == 0;
 }
 
 static void

@@ -24,6 +24,9 @@ extern void fc_scan_run(FcContext *ctx);
 /* Rows into partitions */
 extern void fc_load_run(FcContext *ctx);
 
+/* Leader, after a load in which a process stopped: see fc_load.c */
+extern void fc_load_verify(FcContext *ctx, int nleaves);
+
 /* Indexes of new partitions */
 extern void fc_index_run(FcContext *ctx);
 

@@ -33,8 +33,11 @@
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
+#include "utils/typcache.h"
 
 #include "fc_plan.h"
+
+static bool fc_plan_row_unsafe(Oid typid);
 
 static bool
 fc_plan_unsafe_function(Oid funcid, void *context)
@@ -111,7 +114,47 @@ fc_plan_leaf_reason(Relation leaf)
 	return NULL;
 }
 
-/* Input functions of the file's columns, defaults of the others */
+/*
+ * Does a value of the type run code on its way in that is not the input
+ * function's own?  Domains do, also inside other types.
+ */
+static bool
+fc_plan_type_unsafe(Oid typid)
+{
+	char		typtype = get_typtype(typid);
+	Oid			element = get_element_type(typid);
+	Oid			input;
+	Oid			typioparam;
+
+	check_stack_depth();
+	getTypeInputInfo(typid, &input, &typioparam);
+	if (typtype == TYPTYPE_DOMAIN || fc_plan_unsafe_function(input, NULL))
+		return true;
+	if (OidIsValid(element))
+		return fc_plan_type_unsafe(element);
+	if (typtype == TYPTYPE_RANGE)
+		return fc_plan_type_unsafe(get_range_subtype(typid));
+	if (typtype == TYPTYPE_MULTIRANGE)
+		return fc_plan_type_unsafe(get_multirange_range(typid));
+	if (typtype == TYPTYPE_COMPOSITE)
+		return fc_plan_row_unsafe(typid);
+	return false;
+}
+
+static bool
+fc_plan_row_unsafe(Oid typid)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc(typid, -1);
+	bool		unsafe = false;
+
+	for (int i = 0; i < desc->natts && !unsafe; i++)
+		unsafe = !TupleDescAttr(desc, i)->attisdropped &&
+			fc_plan_type_unsafe(TupleDescAttr(desc, i)->atttypid);
+	ReleaseTupleDesc(desc);
+	return unsafe;
+}
+
+/* Types of the file's columns, defaults of the others */
 static const char *
 fc_plan_columns_reason(Relation rel, List *attnums)
 {
@@ -120,8 +163,6 @@ fc_plan_columns_reason(Relation rel, List *attnums)
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-		Oid			input;
-		Oid			typioparam;
 
 		if (att->attisdropped || att->attgenerated)
 			continue;
@@ -131,9 +172,8 @@ fc_plan_columns_reason(Relation rel, List *attnums)
 				return "a column's default is not parallel safe";
 			continue;
 		}
-		getTypeInputInfo(att->atttypid, &input, &typioparam);
-		if (fc_plan_unsafe_function(input, NULL))
-			return "a column's input function is not parallel safe";
+		if (fc_plan_type_unsafe(att->atttypid))
+			return "a column's type is not parallel safe";
 	}
 	return NULL;
 }
@@ -145,6 +185,8 @@ fc_plan_leader_reason(Relation rel, const FcPlan *plan)
 
 	if (RelationUsesLocalBuffers(rel))
 		return "the table is temporary";
+	if (IsCatalogRelation(rel))
+		return "the table is a system catalog";
 	if (IsolationIsSerializable())
 		return "the transaction is serializable";
 	if (plan->routed &&
@@ -171,6 +213,34 @@ fc_plan_trigger_fires(const Trigger *trigger)
 		default:
 			return true;
 	}
+}
+
+/*
+ * ATTACH will check this foreign key for the whole partition.  Is that what
+ * COPY does at the end of its statement?  Not if the session has it switched
+ * off, if it may wait for commit, or if rows of partitions that are not
+ * attached yet may be what it refers to.
+ */
+static bool
+fc_plan_attach_checks(Relation rel, const Trigger *trigger)
+{
+	return fc_plan_trigger_fires(trigger) && !trigger->tgdeferrable &&
+		trigger->tgconstrrelid != RelationGetRelid(rel);
+}
+
+static bool
+fc_plan_foreign_keys_plain(Relation rel)
+{
+	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
+	{
+		Trigger    *trigger = &rel->trigdesc->triggers[i];
+
+		if (TRIGGER_FOR_INSERT(trigger->tgtype) &&
+			RI_FKey_trigger_type(trigger->tgfoid) == RI_TRIGGER_FK &&
+			!fc_plan_attach_checks(rel, trigger))
+			return false;
+	}
+	return true;
 }
 
 bool
@@ -202,7 +272,9 @@ fc_plan_core_reason(Relation rel, FcPlan *plan)
 		return "the target is a foreign table";
 	if (rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)
 		return "the target is a view";
-	if (triggers && only_foreign_keys && plan->partitioned && plan->key_routes)
+	if (plan->key_routes && !fc_plan_foreign_keys_plain(rel))
+		return "the target has foreign keys that are deferrable, switched off or refer to itself";
+	if (triggers && only_foreign_keys && plan->key_routes)
 		plan->foreign_keys = true;
 	else if (triggers)
 		return only_foreign_keys ? "the target has foreign keys" : "the target has triggers";
@@ -319,6 +391,12 @@ fc_plan_make(Relation rel, const FcOptions *options)
 		fc_plan_named_key(rel, options->key_column, plan);
 	if (plan->partitioned)
 		fc_plan_partition_key(rel, options, plan);
+	if (options->interval &&
+		(!plan->key_routes || options->missing != FC_MISSING_CREATE))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("partition_interval given, but no partitions can be created"),
+				 errdetail("Partitions are created where missing_partitions is \"create\" and the table is partitioned by range over one column that the file has.")));
 	plan->core_reason = fc_plan_core_reason(rel, plan);
 	if (plan->core_reason == NULL)
 		plan->leader_reason = fc_plan_leader_reason(rel, plan);

@@ -163,7 +163,7 @@ fc_setup_header(FcJob *job)
 					 errcontext("fast_copy %s, file \"%s\", line %d",
 								job->relname, options->path, i + 1)));
 		if (options->header_match && i == options->header_lines - 1)
-			fc_core_match_header(job, record.data, record.total);
+			fc_core_match_header(job, record.data, record.length, record.total);
 		if (end == FC_END_NONE)
 			break;
 		job->data_start = record.offset + record.total;
@@ -213,6 +213,7 @@ fc_setup_shared_state(FcShared *shared)
 	pg_atomic_init_u64(&shared->read_bytes, 0);
 	pg_atomic_init_u32(&shared->parts_done, 0);
 	pg_atomic_init_u32(&shared->uring_errno, 0);
+	pg_atomic_init_u32(&shared->stopped, 0);
 	pg_atomic_init_u64(&shared->error_offset, PG_UINT64_MAX);
 	SpinLockInit(&shared->error_mutex);
 	/* a tranche of our own would be used up by sessions that come and go */

@@ -165,6 +165,7 @@ typedef struct FcShared
 	pg_atomic_uint64 read_bytes;
 	pg_atomic_uint32 parts_done;
 	pg_atomic_uint32 uring_errno;	/* a worker's refusal, 0 if none */
+	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_stop */
 	pg_atomic_uint64 error_offset;	/* UINT64_MAX: no bad record known */
 	slock_t		error_mutex;
 	FcErrorSlot error;
@@ -195,6 +196,7 @@ typedef struct FcContext
 	FcTurn	   *turns;			/* of the load phase, one per partition */
 	MemoryContext mcxt;			/* dies with the phase */
 	bool		failed;			/* caught an error: see fc_error_catch */
+	bool		stopped;		/* see fc_error_stop */
 
 	/* the leader shows progress while it does a phase itself */
 	void		(*progress) (void *arg);

@@ -36,6 +36,7 @@ typedef struct FcGroup
 	Oid			leaf;
 	bool		created;
 	uint64		rows;
+	int			order;			/* of the first part among all parts */
 	List	   *parts;
 } FcGroup;
 
@@ -117,7 +118,10 @@ fc_group_cmp_leaf(const ListCell *a, const ListCell *b)
 	const FcGroup *ga = lfirst(a);
 	const FcGroup *gb = lfirst(b);
 
-	return ga->leaf < gb->leaf ? -1 : ga->leaf > gb->leaf;
+	if (ga->leaf != gb->leaf)
+		return ga->leaf < gb->leaf ? -1 : 1;
+	/* list_sort is not stable, and parts must stay in key order */
+	return ga->order - gb->order;
 }
 
 static int
@@ -145,6 +149,7 @@ fc_tasks_groups(FcJob *job)
 
 		group->leaf = fc_tasks_leaf(job, part, &group->created);
 		group->rows = part->rows;
+		group->order = foreach_current_index(lc);
 		group->parts = list_make1(part);
 		/* rows that no partition takes are an error that is kept already */
 		if (OidIsValid(group->leaf) || job->plan->routed)

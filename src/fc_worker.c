@@ -268,6 +268,7 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	pg_atomic_write_u32(&shared->next, 0);
 	if (nworkers > 0)
 		launched = fc_worker_parallel(ctx, segment, nworkers, work);
+	work->parallel = launched > 0;
 	if (launched == 0)
 	{
 		fc_worker_alone(ctx, work);

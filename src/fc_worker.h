@@ -18,6 +18,7 @@ typedef struct FcWork
 	uint32		ntasks;
 	FcTurn	   *turns;
 	uint32		nturns;
+	bool		parallel;		/* set if workers did the work */
 } FcWork;
 
 /*

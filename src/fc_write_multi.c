@@ -25,11 +25,13 @@
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
 #include "fc_compat.h"
 #include "fc_error.h"
+#include "fc_plan.h"
 #include "fc_write_multi.h"
 
 /*
@@ -125,6 +127,15 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	writer->last_block = InvalidBlockNumber;
 	writer->my_turn = (place->turn == NULL);
 	fc_write_open_toast(writer);
+	/*
+	 * What a worker counts stays counted if the transaction is rolled back:
+	 * where the leader will know the numbers, it counts.
+	 */
+	if (ctx->in_worker && !ctx->shared->routed)
+	{
+		writer->rel->pgstat_enabled = false;
+		pgstat_unlink_relation(writer->rel);
+	}
 	if (turn_wait_event == 0)
 		turn_wait_event = fc_wait_event("FastCopyTurn");
 	return writer;
@@ -157,10 +168,10 @@ fc_multi_insert(Relation rel, TupleTableSlot **slots, int n, CommandId cid,
 				int options, BulkInsertState bistate)
 {
 	int			worker = ParallelWorkerNumber;
+	bool		only_foreign_keys;
 
 	if (IsParallelWorker() && rel->trigdesc &&
-		(rel->trigdesc->trig_insert_after_row ||
-		 rel->trigdesc->trig_insert_before_row))
+		fc_plan_has_triggers(rel, &only_foreign_keys))
 		elog(ERROR, "table \"%s\" with insert triggers reached a parallel worker",
 			 RelationGetRelationName(rel));
 	PG_TRY();
@@ -227,12 +238,15 @@ fc_write_indexes(FcWriter *writer, FcBatchRow *rows, int n)
 		FcIndexInsert insert = {writer, rows[i].slot};
 		ErrorData  *edata;
 
-		if (fc_error_beyond(shared, rows[i].offset))
+		if (writer->ctx->stopped || fc_error_beyond(shared, rows[i].offset))
 			continue;
 		edata = fc_error_catch(writer->ctx, fc_write_index_entries, &insert);
 		if (edata)
 		{
 			fc_error_keep(shared, rows[i].offset, rows[i].length, edata);
+			/* thrown by the index itself, with no user's code under way? */
+			if (ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
+				fc_error_stop(writer->ctx);
 			FreeErrorData(edata);
 		}
 	}
@@ -245,7 +259,7 @@ fc_write_indexes(FcWriter *writer, FcBatchRow *rows, int n)
 static bool
 fc_write_wanted(FcWriter *writer)
 {
-	return writer->rri->ri_NumIndices > 0 ||
+	return (writer->rri->ri_NumIndices > 0 && !writer->ctx->stopped) ||
 		!fc_error_beyond(writer->ctx->shared, PG_UINT64_MAX - 1);
 }
 
