@@ -46,7 +46,7 @@ SELECT s.pid,
 	s.datid,
 	d.datname,
 	s.relid,
-	CASE s.param12
+	CASE s.param20 OPERATOR(pg_catalog.&) 15
 		WHEN 0 THEN 'setup'
 		WHEN 1 THEN 'split'
 		WHEN 2 THEN 'scan'
@@ -58,17 +58,23 @@ SELECT s.pid,
 	s.param1 AS bytes_processed,
 	s.param2 AS bytes_total,
 	s.param3 AS tuples_processed,
-	s.param19 AS records_found,
-	s.param13 AS partitions_done,
-	s.param14 AS partitions_total,
-	s.param15 AS workers,
-	s.param16 AS rows_per_second,
-	CASE WHEN s.param17 >= 0
-		THEN pg_catalog.make_interval(secs => s.param17 / 1000.0)
+	s.param18 AS records_found,
+	s.param19 OPERATOR(pg_catalog.>>) 32 AS partitions_done,
+	s.param19 OPERATOR(pg_catalog.&) 4294967295 AS partitions_total,
+	-- an index build of the leader uses these for something else
+	CASE WHEN s.param20 OPERATOR(pg_catalog.&) 15 OPERATOR(pg_catalog.<>) 5
+		THEN s.param11
+	END AS workers,
+	CASE WHEN s.param20 OPERATOR(pg_catalog.&) 15 OPERATOR(pg_catalog.<>) 5
+		THEN s.param12
+	END AS rows_per_second,
+	CASE WHEN s.param20 OPERATOR(pg_catalog.&) 15 OPERATOR(pg_catalog.<>) 5
+		AND s.param13 OPERATOR(pg_catalog.>=) 0
+		THEN pg_catalog.make_interval(secs => s.param13 OPERATOR(pg_catalog./) 1000.0)
 	END AS estimated_time_left
 FROM pg_catalog.pg_stat_get_progress_info('COPY') AS s
 	LEFT JOIN pg_catalog.pg_database AS d ON s.datid OPERATOR(pg_catalog.=) d.oid
-WHERE s.param11 OPERATOR(pg_catalog.=) 7377304608331231353;
+WHERE s.param20 OPERATOR(pg_catalog.>>) 4 OPERATOR(pg_catalog.=) 112568734867299;
 
 COMMENT ON VIEW @extschema@.fast_copy_progress
 IS 'loads that run now, in all sessions';

@@ -19,18 +19,19 @@
 
 #include "fc_progress.h"
 
-/* Spare parameters, from 0; the view adds one to each number */
-#define FC_PARAM_MAGIC		10
-#define FC_PARAM_PHASE		11
-#define FC_PARAM_PARTS_DONE	12
-#define FC_PARAM_PARTS		13
-#define FC_PARAM_WORKERS	14
-#define FC_PARAM_RATE		15	/* rows per second */
-#define FC_PARAM_LEFT		16	/* milliseconds, -1 if not known */
-#define FC_PARAM_START		17	/* TimestampTz */
-#define FC_PARAM_FOUND		18	/* records in the file */
+/*
+ * Spare parameters, from 0; the view adds one to each number.  An index build
+ * in this process overwrites those from 9 to 16, so that the view shows them
+ * in other phases only.
+ */
+#define FC_PARAM_WORKERS	10
+#define FC_PARAM_RATE		11	/* rows per second */
+#define FC_PARAM_LEFT		12	/* milliseconds, -1 if not known */
+#define FC_PARAM_FOUND		17	/* records in the file */
+#define FC_PARAM_PARTS		18	/* done in the upper, all in the lower half */
+#define FC_PARAM_PHASE		19	/* FC_MAGIC, then four bits for the phase */
 
-#define FC_MAGIC			INT64CONST(0x66617374636f7079)	/* "fastcopy" */
+#define FC_MAGIC			INT64CONST(0x666173745f63)	/* "fast_c" */
 #define FC_UPDATE_US		50000
 
 /*
@@ -72,15 +73,23 @@ fc_progress_start(FcJob *job)
 {
 	const int	params[] = {
 		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL,
-		FC_PARAM_MAGIC, FC_PARAM_START, FC_PARAM_LEFT
+		FC_PARAM_LEFT
 	};
 	const int64 values[] = {
 		PROGRESS_COPY_COMMAND_FROM, PROGRESS_COPY_TYPE_FILE,
-		job->source->identity.size, FC_MAGIC, job->start, -1
+		job->source->identity.size, -1
 	};
 
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, job->target);
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
+
+static void
+fc_progress_parts(FcJob *job)
+{
+	int64		done = pg_atomic_read_u32(&job->shared->parts_done);
+
+	pgstat_progress_update_param(FC_PARAM_PARTS, done << 32 | job->ngroups);
 }
 
 void
@@ -88,11 +97,11 @@ fc_progress_phase(FcJob *job, FcPhase phase)
 {
 	job->phase = phase;
 	INSTR_TIME_SET_CURRENT(job->phase_start);
-	pgstat_progress_update_param(FC_PARAM_PHASE, phase);
+	pgstat_progress_update_param(FC_PARAM_PHASE, FC_MAGIC << 4 | phase);
 	pgstat_progress_update_param(FC_PARAM_WORKERS,
 								 phase == FC_PHASE_PARTITIONS || phase == FC_PHASE_ATTACH ?
 								 0 : job->nworkers);
-	pgstat_progress_update_param(FC_PARAM_PARTS, job->ngroups);
+	fc_progress_parts(job);
 	pgstat_progress_update_param(FC_PARAM_FOUND, job->found);
 }
 
@@ -115,8 +124,7 @@ fc_progress_update(void *arg)
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
 								 (int64) (done * shared->file.size));
 	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED, loaded);
-	pgstat_progress_update_param(FC_PARAM_PARTS_DONE,
-								 pg_atomic_read_u32(&shared->parts_done));
+	fc_progress_parts(job);
 	pgstat_progress_update_param(FC_PARAM_RATE, (int64) (loaded / elapsed));
 	if (done > 0.01)
 		pgstat_progress_update_param(FC_PARAM_LEFT,
