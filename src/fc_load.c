@@ -35,6 +35,12 @@
 #include "fc_target.h"
 #include "fc_write_multi.h"
 
+/* How often progress is counted: rarely enough not to share a cache line */
+#define FC_COUNT_BYTES		65536
+
+/* Tasks per process that nobody takes ahead */
+#define FC_SPARE_TASKS		2
+
 /* Writers open at once when core routes */
 #define FC_ROUTED_WRITERS	1024
 
@@ -52,7 +58,14 @@ typedef struct FcLoader
 	ResultRelInfo *root;
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
+
+	/* with a key: tasks this process has taken, and where their rows come from */
 	FcRuns	   *runs;
+	FcTask	  **taken;
+	int			ntaken;
+	int			current;		/* of them, the one whose rows are loaded */
+	FcMerge    *merge;			/* of the one taken last */
+	instr_time	task_start;
 	MemoryContext row_mcxt;		/* reset for each row */
 
 	/* where rows go: one leaf, or core's routing */
@@ -343,83 +356,164 @@ fc_load_row(FcLoader *loader, char *data, uint64 offset, uint32 length)
 		fc_context_progress(loader->ctx);
 }
 
-/* Adds what the reader did to the task and to the shared counters */
-static void
-fc_load_count_reads(FcLoader *loader, FcTask *task, FcReader *reader)
-{
-	FcShared   *shared = loader->ctx->shared;
-	FcReadStats stats;
-
-	fc_read_stats(reader, &stats);
-	task->reads = stats.reads;
-	pg_atomic_fetch_add_u64(&shared->reads, stats.reads);
-	pg_atomic_fetch_add_u64(&shared->read_bytes, stats.bytes);
-	if (stats.refused != 0)
-		pg_atomic_write_u32(&shared->uring_errno, stats.refused);
-}
-
-/* All rows of a task in key order */
-static void
-fc_load_sorted(FcLoader *loader, FcTask *task)
+/*
+ * Takes another task for the reader to read ahead, or the next one when there
+ * is none at hand.  Near the end of the phase nothing is taken ahead, so that
+ * others find work.
+ */
+static bool
+fc_load_take_task(FcLoader *loader, bool ahead)
 {
 	FcContext  *ctx = loader->ctx;
 	FcShared   *shared = ctx->shared;
-	FcMerge    *merge;
+	uint32		spare = FC_SPARE_TASKS * Max(shared->nprocesses, 1);
+	uint32		i;
+
+	if (ahead && pg_atomic_read_u32(&shared->next) + spare >= shared->ntasks)
+		return false;
+	if (!fc_context_take(ctx, shared->ntasks, &i))
+		return false;
+	loader->taken[loader->ntaken++] = (FcTask *) ctx->tasks + i;
+	return true;
+}
+
+/*
+ * The entries of the tasks taken, one task after the other; the number of the
+ * task among those taken stands above the NULL bit.
+ */
+static bool
+fc_load_next_entry(void *arg, FcEntry *entry)
+{
+	FcLoader   *loader = arg;
+
+	while (!loader->ctx->stopped)
+	{
+		if (loader->merge && fc_merge_next(loader->merge, entry))
+		{
+			entry->null |= (loader->ntaken - 1) << 1;
+			return true;
+		}
+		if (loader->merge)
+		{
+			fc_merge_end(loader->merge);
+			loader->merge = NULL;
+			if (!fc_load_take_task(loader, true))
+				return false;
+		}
+		loader->merge = fc_merge_begin(loader->runs,
+									   loader->taken[loader->ntaken - 1],
+									   loader->ctx->shared->memory / 8);
+	}
+	return false;
+}
+
+static void
+fc_load_begin_task(FcLoader *loader, FcTask *task)
+{
+	FcPlace		place = {0};
+
+	INSTR_TIME_SET_CURRENT(loader->task_start);
+	if (task->nslices > 1)
+	{
+		place.turn = &loader->ctx->turns[task->part];
+		place.slice = task->slice;
+		place.memory = loader->ctx->shared->memory / 4;
+	}
+	if (!loader->proute)
+		fc_load_begin_writer(loader, task->partition, task->created, &place);
+}
+
+static void
+fc_load_end_task(FcLoader *loader, FcTask *task)
+{
+	instr_time	end;
+
+	if (!loader->proute)
+		task->loaded = fc_load_end_writer(loader);
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, loader->task_start);
+	task->usec = INSTR_TIME_GET_MICROSEC(end);
+	if (task->slice == task->nslices - 1)
+		pg_atomic_fetch_add_u32(&loader->ctx->shared->parts_done, 1);
+}
+
+/*
+ * Ends tasks until the wanted one is under way.  One without rows is begun and
+ * ended like the others: slices behind it wait for its turn to be over.
+ */
+static void
+fc_load_switch_task(FcLoader *loader, int wanted)
+{
+	while (loader->current < wanted)
+	{
+		if (loader->current >= 0)
+			fc_load_end_task(loader, loader->taken[loader->current]);
+		loader->current++;
+		if (loader->current < loader->ntaken)
+			fc_load_begin_task(loader, loader->taken[loader->current]);
+	}
+}
+
+/* Adds what was read since the last time to a task and to all counters */
+static void
+fc_load_count_reads(FcLoader *loader, FcReader *reader, FcReadStats *last)
+{
+	FcShared   *shared = loader->ctx->shared;
+	FcReadStats now;
+
+	fc_read_stats(reader, &now);
+	loader->taken[loader->current]->reads += now.reads - last->reads;
+	pg_atomic_fetch_add_u64(&shared->reads, now.reads - last->reads);
+	pg_atomic_fetch_add_u64(&shared->read_bytes, now.bytes - last->bytes);
+	if (now.refused != 0)
+		pg_atomic_write_u32(&shared->uring_errno, now.refused);
+	*last = now;
+}
+
+/*
+ * All rows of the tasks taken, in key order within each.  The reader looks
+ * ahead beyond a task, because its reads get cheaper the more rows it has to
+ * choose from.
+ */
+static void
+fc_load_read_tasks(FcLoader *loader)
+{
+	FcContext  *ctx = loader->ctx;
+	FcShared   *shared = ctx->shared;
+	FcReadStats stats = {0};
 	FcReader   *reader;
 	FcEntry		entry;
 	char	   *data;
 	uint64		bytes = 0;
 
-	if (ctx->stopped)
-		return;
-	merge = fc_merge_begin(loader->runs, task, shared->memory / 4);
 	reader = fc_read_begin(ctx->source->fd, ctx->source->path,
 						   shared->io_uring ? &fc_io_uring : &fc_io_sync,
-						   shared->io_depth, shared->memory / 2,
-						   fc_merge_next, merge);
+						   shared->io_depth, shared->memory / 8 * 5,
+						   fc_load_next_entry, loader);
 	while (fc_read_next(reader, &entry, &data))
 	{
+		int			number = entry.null >> 1;
+
+		if (number > loader->current)
+		{
+			if (loader->current >= 0)
+				fc_load_count_reads(loader, reader, &stats);
+			fc_load_switch_task(loader, number);
+		}
 		fc_load_row(loader, data, entry.offset, entry.length);
+		loader->taken[number]->bytes += entry.length;
 		bytes += entry.length;
-		if (bytes >= 65536)
+		if (bytes >= FC_COUNT_BYTES)
 		{
 			pg_atomic_fetch_add_u64(&shared->load_bytes, bytes);
-			task->bytes += bytes;
 			bytes = 0;
 		}
 	}
 	pg_atomic_fetch_add_u64(&shared->load_bytes, bytes);
-	task->bytes += bytes;
-	fc_load_count_reads(loader, task, reader);
+	if (loader->current >= 0)
+		fc_load_count_reads(loader, reader, &stats);
+	fc_load_switch_task(loader, loader->ntaken);
 	fc_read_end(reader);
-	fc_merge_end(merge);
-}
-
-static void
-fc_load_task(FcLoader *loader, FcTask *task)
-{
-	FcShared   *shared = loader->ctx->shared;
-	FcPlace		place = {0};
-	instr_time	start;
-	instr_time	end;
-
-	INSTR_TIME_SET_CURRENT(start);
-	if (task->nslices > 1)
-	{
-		place.turn = &loader->ctx->turns[task->part];
-		place.slice = task->slice;
-		place.memory = shared->memory / 4;
-	}
-	if (!loader->proute)
-		fc_load_begin_writer(loader, task->partition, task->created, &place);
-	fc_load_sorted(loader, task);
-	if (!loader->proute)
-		task->loaded = fc_load_end_writer(loader);
-	INSTR_TIME_SET_CURRENT(end);
-	INSTR_TIME_SUBTRACT(end, start);
-	task->usec = INSTR_TIME_GET_MICROSEC(end);
-	if (task->slice == task->nslices - 1)
-		pg_atomic_fetch_add_u32(&shared->parts_done, 1);
 }
 
 /*
@@ -479,12 +573,17 @@ static void
 fc_load_key_order(FcLoader *loader)
 {
 	FcContext  *ctx = loader->ctx;
-	FcTask	   *tasks = ctx->tasks;
-	uint32		i;
 
 	loader->runs = fc_runs_open(ctx->shared);
-	while (fc_context_take(ctx, ctx->shared->ntasks, &i))
-		fc_load_task(loader, &tasks[i]);
+	loader->taken = palloc(sizeof(FcTask *) * Max(ctx->shared->ntasks, 1));
+	for (;;)
+	{
+		loader->ntaken = 0;
+		loader->current = -1;
+		if (!fc_load_take_task(loader, false))
+			break;
+		fc_load_read_tasks(loader);
+	}
 	fc_runs_close(loader->runs);
 }
 

@@ -151,6 +151,7 @@ typedef struct FcShared
 	/* Written by the leader before each phase */
 	FcPhase		phase;
 	int			nscanners;		/* processes that left spill files */
+	int			nprocesses;		/* asked for, for this phase */
 	uint32		ntasks;
 
 	/* Shared by all during a phase */

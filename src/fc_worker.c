@@ -265,6 +265,7 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 
 	shared->phase = phase;
 	shared->ntasks = work->ntasks;
+	shared->nprocesses = Max(nworkers, 1);
 	pg_atomic_write_u32(&shared->next, 0);
 	if (nworkers > 0)
 		launched = fc_worker_parallel(ctx, segment, nworkers, work);
