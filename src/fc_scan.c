@@ -104,6 +104,8 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 	scanner->found = 0;
 	fc_stream_seek(scanner->stream, start->first);
 	edata = fc_error_catch(scanner->ctx, fc_scan_records, scanner);
+	if (edata && scanner->record.data == NULL)
+		ReThrowError(edata);
 	if (edata)
 	{
 		fc_error_keep(shared, scanner->record.offset, scanner->record.length,

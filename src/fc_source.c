@@ -262,7 +262,8 @@ fc_stream_fill(FcStream *stream)
 }
 
 /*
- * The next record.  After FC_END_BARE_* the record tells where it starts, and
+ * The next record; its data is NULL if an error ends the search, such as the
+ * limit of a record's length.  After FC_END_BARE_* the record tells where it starts, and
  * the stream must not be used further without a seek.
  */
 FcEnd
@@ -272,6 +273,7 @@ fc_stream_next(FcStream *stream, FcDialect *dialect, FcRecord *record)
 	bool		eof = false;
 	FcEnd		end;
 
+	record->data = NULL;
 	for (;;)
 	{
 		end = fc_record_end(dialect, &scan, stream->buf + stream->pos,
