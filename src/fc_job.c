@@ -228,6 +228,15 @@ fc_job_check_leaf(FcJob *job, Oid leaf)
 			"an existing partition has foreign keys" : "a partition has triggers";
 	else if (job->plan->leader_reason == NULL)
 		job->plan->leader_reason = fc_plan_leaf_reason(rel);
+
+	/* of two equal rows the second in the file is the one to be refused */
+	if ((job->plan->routed || job->plan->key_type == FC_KEY_NONE) &&
+		fc_plan_has_unique(rel))
+	{
+		job->shared->file_order = !job->plan->routed;
+		if (job->plan->routed && job->plan->leader_reason == NULL)
+			job->plan->leader_reason = "a partition has a unique index";
+	}
 	if (job->options->freeze && rel->rd_rel->relkind == RELKIND_RELATION)
 	{
 		SubTransactionId subxid = GetCurrentSubTransactionId();
@@ -440,27 +449,46 @@ fc_job_count_stats(FcJob *job)
 		fc_job_count_table(job->tasks[i].partition, job->tasks[i].loaded);
 }
 
+/* What there is to load, and one turn per leaf */
+static uint32
+fc_job_load_work(FcJob *job, FcWork *work)
+{
+	work->nturns = 1;
+	if (job->plan->key_type != FC_KEY_NONE)
+	{
+		fc_tasks_make(job);
+		work->tasks = job->tasks;
+		work->task_size = sizeof(FcTask);
+		work->ntasks = job->ntasks;
+		work->nturns = Max(job->ngroups, 1);
+	}
+	work->turns = palloc0(sizeof(FcTurn) * work->nturns);
+	for (uint32 i = 0; i < work->nturns; i++)
+	{
+		pg_atomic_init_u32(&work->turns[i].next, 0);
+		pg_atomic_init_u32(&work->turns[i].block, InvalidBlockNumber);
+	}
+	return job->plan->key_type == FC_KEY_NONE ? job->shared->nchunks : work->ntasks;
+}
+
+/* How the load went about it, for the report */
+static char *
+fc_job_load_choice(FcJob *job)
+{
+	if (job->plan->leader_reason)
+		return psprintf("in the leader: %s", job->plan->leader_reason);
+	if (job->plan->key_type != FC_KEY_NONE)
+		return "in key order";
+	return job->shared->file_order ? "in file order" : "chunk by chunk";
+}
+
 static void
 fc_job_load(FcJob *job)
 {
 	FcWork		work = {0};
 	int			processes;
-	int			units = job->shared->nchunks;
+	uint32		units = fc_job_load_work(job, &work);
 
-	if (job->plan->key_type != FC_KEY_NONE)
-	{
-		fc_tasks_make(job);
-		work.tasks = job->tasks;
-		work.task_size = sizeof(FcTask);
-		work.ntasks = units = job->ntasks;
-		work.nturns = job->ngroups;
-		work.turns = palloc0(sizeof(FcTurn) * Max(work.nturns, 1));
-		for (uint32 i = 0; i < work.nturns; i++)
-		{
-			pg_atomic_init_u32(&work.turns[i].next, 0);
-			pg_atomic_init_u32(&work.turns[i].block, InvalidBlockNumber);
-		}
-	}
 	fc_progress_phase(job, FC_PHASE_LOAD);
 	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_LOAD,
 							  fc_job_workers(job, units), &work);
@@ -473,8 +501,7 @@ fc_job_load(FcJob *job)
 	fc_job_report(job, processes, job->loaded,
 				  pg_atomic_read_u64(job->plan->key_type == FC_KEY_NONE ?
 									 &job->shared->load_bytes : &job->shared->read_bytes),
-				  job->plan->leader_reason ? psprintf("in the leader: %s", job->plan->leader_reason) :
-				  job->plan->key_type == FC_KEY_NONE ? "chunk by chunk" : "in key order");
+				  fc_job_load_choice(job));
 	fc_job_report_leaves(job);
 	CommandCounterIncrement();
 }

@@ -550,22 +550,50 @@ fc_load_chunk(FcLoader *loader, FcStream *stream, uint32 i)
 	}
 }
 
+/*
+ * Chunks whose rows are inserted in the order of the file, each by a writer
+ * that waits for its turn.
+ */
 static void
-fc_load_file_order(FcLoader *loader)
+fc_load_chunks_in_turn(FcLoader *loader, FcStream *stream)
+{
+	FcContext  *ctx = loader->ctx;
+	FcPlace		place = {&ctx->turns[0], 0, ctx->shared->memory / 2};
+
+	while (fc_context_take(ctx, ctx->shared->nchunks, &place.slice))
+	{
+		fc_load_begin_writer(loader, RelationGetRelid(ctx->target), false, &place);
+		fc_load_chunk(loader, stream, place.slice);
+		(void) fc_load_end_writer(loader);
+	}
+}
+
+static void
+fc_load_chunks(FcLoader *loader, FcStream *stream)
 {
 	FcContext  *ctx = loader->ctx;
 	FcPlace		place = {0};
-	FcStream   *stream;
 	uint32		i;
 
-	stream = fc_stream_begin(ctx->source,
-							 Max(Min(ctx->shared->memory / 8, (Size) 1024 * 1024), 8192));
 	if (!loader->proute)
 		fc_load_begin_writer(loader, RelationGetRelid(ctx->target), false, &place);
 	while (fc_context_take(ctx, ctx->shared->nchunks, &i))
 		fc_load_chunk(loader, stream, i);
 	if (!loader->proute)
 		(void) fc_load_end_writer(loader);
+}
+
+static void
+fc_load_without_key(FcLoader *loader)
+{
+	FcStream   *stream;
+
+	stream = fc_stream_begin(loader->ctx->source,
+							 Max(Min(loader->ctx->shared->memory / 8, (Size) 1024 * 1024), 8192));
+	if (loader->ctx->shared->file_order)
+		fc_load_chunks_in_turn(loader, stream);
+	else
+		fc_load_chunks(loader, stream);
 	fc_stream_end(stream);
 }
 
@@ -594,7 +622,7 @@ fc_load_run(FcContext *ctx)
 
 	fc_load_begin(&loader, ctx);
 	if (ctx->shared->key_type == FC_KEY_NONE)
-		fc_load_file_order(&loader);
+		fc_load_without_key(&loader);
 	else
 		fc_load_key_order(&loader);
 	if (loader.proute)

@@ -101,6 +101,24 @@ fc_plan_indexes_unsafe(Relation rel)
 	return unsafe;
 }
 
+bool
+fc_plan_has_unique(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	bool		unique = false;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		unique = unique || index->rd_index->indisunique ||
+			index->rd_index->indisexclusion;
+		index_close(index, NoLock);
+	}
+	return unique;
+}
+
 const char *
 fc_plan_leaf_reason(Relation leaf)
 {

@@ -35,6 +35,9 @@ extern bool fc_plan_has_triggers(Relation rel, bool *only_foreign_keys);
 /* Why this leaf's rows must not be inserted by a worker, or NULL */
 extern const char *fc_plan_leaf_reason(Relation leaf);
 
+/* Can the table refuse a row because of another one? */
+extern bool fc_plan_has_unique(Relation rel);
+
 /* Is a row inserted into this table, by itself or an ancestor, published? */
 extern bool fc_plan_is_published(Relation rel);
 

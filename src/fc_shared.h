@@ -152,6 +152,7 @@ typedef struct FcShared
 	FcPhase		phase;
 	int			nscanners;		/* processes that left spill files */
 	int			nprocesses;		/* asked for, for this phase */
+	bool		file_order;		/* without a key: chunks insert in turn */
 	uint32		ntasks;
 
 	/* Shared by all during a phase */
