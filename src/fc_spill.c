@@ -457,12 +457,6 @@ fc_runs_close(FcRuns *runs)
 	pfree(runs);
 }
 
-int
-fc_runs_count(FcRuns *runs)
-{
-	return runs->nruns;
-}
-
 static int
 fc_part_cmp(const ListCell *a, const ListCell *b)
 {

@@ -42,7 +42,6 @@ extern List *fc_runs_parts(FcRuns *runs);
 /* Up to n bounds that cut the range into parts of about equal row counts */
 extern int	fc_runs_cut(FcRuns *runs, const FcSpillPart *part, int n,
 						FcBound *bounds);
-extern int	fc_runs_count(FcRuns *runs);
 extern void fc_runs_close(FcRuns *runs);
 
 /* The entries of a task in (key, offset) order */

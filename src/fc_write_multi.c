@@ -147,12 +147,6 @@ fc_write_slot(FcWriter *writer)
 	return writer->slot;
 }
 
-uint64
-fc_write_pending(const FcWriter *writer)
-{
-	return writer->nrows;
-}
-
 /*
  * heap_multi_insert, also in a parallel worker.
  *

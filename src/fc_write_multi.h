@@ -35,7 +35,6 @@ extern TupleTableSlot *fc_write_slot(FcWriter *writer);
 
 /* Takes the row in that slot; offset and length are its record's */
 extern void fc_write_put(FcWriter *writer, uint64 offset, uint32 length);
-extern uint64 fc_write_pending(const FcWriter *writer);
 extern void fc_write_flush(FcWriter *writer);
 
 /* Flushes, lets the next slice write, and returns the rows inserted */
