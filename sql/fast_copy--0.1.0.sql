@@ -7,21 +7,33 @@ CREATE FUNCTION @extschema@.fast_copy(
 	columns name[] DEFAULT NULL,
 	format text DEFAULT 'csv',
 	header text DEFAULT 'false',
+	ignore_extra_columns boolean DEFAULT false,
 	delimiter text DEFAULT NULL,
 	null_string text DEFAULT NULL,
 	quote text DEFAULT NULL,
 	escape text DEFAULT NULL,
+	force_not_null name[] DEFAULT NULL,
+	force_null name[] DEFAULT NULL,
+	default_string text DEFAULT NULL,
 	encoding name DEFAULT NULL,
+	where_clause text DEFAULT NULL,
+	timestamp_format text DEFAULT NULL,
+	time_zone text DEFAULT NULL,
 	partition_interval text DEFAULT NULL,
 	missing_partitions text DEFAULT 'create',
 	freeze boolean DEFAULT false,
+	on_error text DEFAULT 'stop',
+	on_error_classes text[] DEFAULT NULL,
+	reject_limit bigint DEFAULT NULL,
+	reject_table regclass DEFAULT NULL,
+	log_verbosity text DEFAULT 'default',
 	workers integer DEFAULT NULL
 ) RETURNS bigint
 AS 'MODULE_PATHNAME', 'fast_copy'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, text, text, text, text, name, text, text, boolean, integer)
-IS 'loads a CSV file as COPY does, in parallel, into partitions it makes where they are missing';
+COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, integer)
+IS 'loads a file as COPY does, in parallel, into partitions it makes where they are missing';
 
 CREATE FUNCTION @extschema@.fast_copy_report(
 	OUT phase text,

@@ -56,32 +56,38 @@ fast_copy_required(FunctionCallInfo fcinfo, int arg, const char *name)
 	return text_to_cstring(PG_GETARG_TEXT_PP(arg));
 }
 
-/* name[] to a list of String; NULL and NIL: all columns */
+/* An array of names or texts to a list of String; NULL: NIL */
 static List *
-fast_copy_columns(FunctionCallInfo fcinfo, int arg)
+fast_copy_names(FunctionCallInfo fcinfo, int arg, Oid type, const char *name)
 {
-	List	   *columns = NIL;
+	List	   *list = NIL;
 	Datum	   *names;
 	bool	   *nulls;
 	int			n;
 
 	if (PG_ARGISNULL(arg))
 		return NIL;
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), NAMEOID, NAMEDATALEN, false,
-					  TYPALIGN_CHAR, &names, &nulls, &n);
+	if (type == NAMEOID)
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), NAMEOID, NAMEDATALEN, false,
+						  TYPALIGN_CHAR, &names, &nulls, &n);
+	else
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), TEXTOID, -1, false,
+						  TYPALIGN_INT, &names, &nulls, &n);
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"columns\" must not be empty")));
+				 errmsg("argument \"%s\" must not be empty", name)));
 	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"columns\" must not contain nulls")));
-		columns = lappend(columns, makeString(pstrdup(NameStr(*DatumGetName(names[i])))));
+					 errmsg("argument \"%s\" must not contain nulls", name)));
+		list = lappend(list, makeString(type == NAMEOID ?
+										pstrdup(NameStr(*DatumGetName(names[i]))) :
+										TextDatumGetCString(names[i])));
 	}
-	return columns;
+	return list;
 }
 
 static int
@@ -100,30 +106,92 @@ fast_copy_workers(FunctionCallInfo fcinfo, int arg)
 	return workers;
 }
 
-/* The order of arguments is that of the SQL declaration */
+/* The order of the SQL declaration */
+enum
+{
+	ARG_TARGET,
+	ARG_SOURCE,
+	ARG_TIMESTAMP_COLUMN,
+	ARG_COLUMNS,
+	ARG_FORMAT,
+	ARG_HEADER,
+	ARG_IGNORE_EXTRA_COLUMNS,
+	ARG_DELIMITER,
+	ARG_NULL_STRING,
+	ARG_QUOTE,
+	ARG_ESCAPE,
+	ARG_FORCE_NOT_NULL,
+	ARG_FORCE_NULL,
+	ARG_DEFAULT_STRING,
+	ARG_ENCODING,
+	ARG_WHERE_CLAUSE,
+	ARG_TIMESTAMP_FORMAT,
+	ARG_TIME_ZONE,
+	ARG_PARTITION_INTERVAL,
+	ARG_MISSING_PARTITIONS,
+	ARG_FREEZE,
+	ARG_ON_ERROR,
+	ARG_ON_ERROR_CLASSES,
+	ARG_REJECT_LIMIT,
+	ARG_REJECT_TABLE,
+	ARG_LOG_VERBOSITY,
+	ARG_WORKERS
+};
+
+static bool
+fast_copy_flag(FunctionCallInfo fcinfo, int arg)
+{
+	return !PG_ARGISNULL(arg) && PG_GETARG_BOOL(arg);
+}
+
+/* What COPY has no word for, or newer versions only */
+static void
+fast_copy_own_arguments(FunctionCallInfo fcinfo, FcArguments *args)
+{
+	args->timestamp_column = fast_copy_name(fcinfo, ARG_TIMESTAMP_COLUMN);
+	args->ignore_extra_columns = fast_copy_flag(fcinfo, ARG_IGNORE_EXTRA_COLUMNS);
+	args->timestamp_format = fast_copy_text(fcinfo, ARG_TIMESTAMP_FORMAT);
+	args->time_zone = fast_copy_text(fcinfo, ARG_TIME_ZONE);
+	args->partition_interval = fast_copy_text(fcinfo, ARG_PARTITION_INTERVAL);
+	args->missing_partitions = fast_copy_required(fcinfo, ARG_MISSING_PARTITIONS, "missing_partitions");
+	args->on_error = fast_copy_required(fcinfo, ARG_ON_ERROR, "on_error");
+	args->on_error_classes = fast_copy_names(fcinfo, ARG_ON_ERROR_CLASSES, TEXTOID,
+											 "on_error_classes");
+	args->reject_limited = !PG_ARGISNULL(ARG_REJECT_LIMIT);
+	if (args->reject_limited)
+		args->reject_limit = PG_GETARG_INT64(ARG_REJECT_LIMIT);
+	if (!PG_ARGISNULL(ARG_REJECT_TABLE))
+		args->reject_table = PG_GETARG_OID(ARG_REJECT_TABLE);
+	args->log_verbosity = fast_copy_required(fcinfo, ARG_LOG_VERBOSITY, "log_verbosity");
+	args->workers = fast_copy_workers(fcinfo, ARG_WORKERS);
+}
+
 static void
 fast_copy_arguments(FunctionCallInfo fcinfo, FcArguments *args)
 {
 	memset(args, 0, sizeof(FcArguments));
-	if (PG_ARGISNULL(0))
+	if (PG_ARGISNULL(ARG_TARGET))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"target\" must not be null")));
-	args->target = PG_GETARG_OID(0);
-	args->source = fast_copy_required(fcinfo, 1, "source");
-	args->timestamp_column = fast_copy_name(fcinfo, 2);
-	args->columns = fast_copy_columns(fcinfo, 3);
-	args->format = fast_copy_required(fcinfo, 4, "format");
-	args->header = fast_copy_required(fcinfo, 5, "header");
-	args->delimiter = fast_copy_text(fcinfo, 6);
-	args->null_string = fast_copy_text(fcinfo, 7);
-	args->quote = fast_copy_text(fcinfo, 8);
-	args->escape = fast_copy_text(fcinfo, 9);
-	args->encoding = fast_copy_name(fcinfo, 10);
-	args->partition_interval = fast_copy_text(fcinfo, 11);
-	args->missing_partitions = fast_copy_required(fcinfo, 12, "missing_partitions");
-	args->freeze = !PG_ARGISNULL(13) && PG_GETARG_BOOL(13);
-	args->workers = fast_copy_workers(fcinfo, 14);
+	args->target = PG_GETARG_OID(ARG_TARGET);
+	args->source = fast_copy_required(fcinfo, ARG_SOURCE, "source");
+	args->columns = fast_copy_names(fcinfo, ARG_COLUMNS, NAMEOID, "columns");
+	args->format = fast_copy_required(fcinfo, ARG_FORMAT, "format");
+	args->header = fast_copy_required(fcinfo, ARG_HEADER, "header");
+	args->delimiter = fast_copy_text(fcinfo, ARG_DELIMITER);
+	args->null_string = fast_copy_text(fcinfo, ARG_NULL_STRING);
+	args->quote = fast_copy_text(fcinfo, ARG_QUOTE);
+	args->escape = fast_copy_text(fcinfo, ARG_ESCAPE);
+	args->force_not_null = fast_copy_names(fcinfo, ARG_FORCE_NOT_NULL, NAMEOID,
+										   "force_not_null");
+	args->force_null = fast_copy_names(fcinfo, ARG_FORCE_NULL, NAMEOID,
+									   "force_null");
+	args->default_string = fast_copy_text(fcinfo, ARG_DEFAULT_STRING);
+	args->encoding = fast_copy_name(fcinfo, ARG_ENCODING);
+	args->where_clause = fast_copy_text(fcinfo, ARG_WHERE_CLAUSE);
+	args->freeze = fast_copy_flag(fcinfo, ARG_FREEZE);
+	fast_copy_own_arguments(fcinfo, args);
 }
 
 /*

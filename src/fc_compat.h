@@ -30,6 +30,13 @@
 #error "fast_copy supports PostgreSQL 15 to 18"
 #endif
 
+/* 16: COPY has DEFAULT */
+#if PG_VERSION_NUM >= 160000
+#define FC_CORE_HAS_DEFAULT true
+#else
+#define FC_CORE_HAS_DEFAULT false
+#endif
+
 /* 16: the build takes missing_ok */
 static inline AttrMap *
 fc_build_attrmap_if_req(TupleDesc indesc, TupleDesc outdesc)

@@ -27,6 +27,7 @@
 #include "fc_compat.h"
 #include "fc_core.h"
 #include "fc_error.h"
+#include "fc_fields.h"
 #include "fc_target.h"
 
 /* Up to three pieces of bytes, one after the other */
@@ -107,11 +108,22 @@ fc_core_feed_file(uint64 offset, uint64 end)
 	piece->left = end - offset;
 }
 
+/* The list as COPY's grammar makes it; "*" is not in every version's */
 static List *
 fc_core_options(FcJob *job, const char *header, bool freeze)
 {
-	List	   *list = list_copy(job->options->copy_options);
+	List	   *list = NIL;
+	ListCell   *lc;
 
+	foreach(lc, job->options->copy_options)
+	{
+		DefElem    *def = copyObject(lfirst_node(DefElem, lc));
+
+		if (IsA(def->arg, List))
+			def->arg = (Node *) fc_fields_force((List *) def->arg, job->options,
+												job->rel, job->plan->attnums);
+		list = lappend(list, def);
+	}
 	if (header)
 		list = lappend(list, makeDefElem("header", (Node *) makeString(pstrdup(header)), -1));
 	if (freeze)
@@ -120,12 +132,12 @@ fc_core_options(FcJob *job, const char *header, bool freeze)
 }
 
 static CopyFromState
-fc_core_begin(FcJob *job, const char *header, bool freeze)
+fc_core_begin(FcJob *job, List *where, const char *header, bool freeze)
 {
 	ParseState *pstate = fc_target_parse_state(job->rel, job->plan->attnums);
 
-	return BeginCopyFrom(pstate, job->rel, NULL, NULL, false, fc_core_read,
-						 job->options->columns,
+	return BeginCopyFrom(pstate, job->rel, (Node *) where, NULL, false,
+						 fc_core_read, job->options->columns,
 						 fc_core_options(job, header, freeze));
 }
 
@@ -162,7 +174,7 @@ fc_core_copy_file(FcJob *job)
 	if (options->header_lines > 0)
 		header = options->header_match ? "match" : "true";
 	fc_core_feed_file(job->header_start, job->source->identity.size);
-	cstate = fc_core_begin(job, header, options->freeze);
+	cstate = fc_core_begin(job, job->plan->where, header, options->freeze);
 	cstate->cur_lineno = Max(options->header_lines - 1, 0);
 
 	callback.callback = fc_core_file_context;
@@ -286,7 +298,7 @@ fc_core_compare_header(FcJob *job, const char *header, size_t len, size_t total)
 	ErrorContextCallback callback;
 
 	fc_core_feed_bytes(header, total);
-	cstate = fc_core_begin(job, "match", false);
+	cstate = fc_core_begin(job, NIL, "match", false);
 	context.cstate = cstate;
 	callback.callback = fc_core_record_context;
 	callback.arg = &context;
@@ -361,7 +373,7 @@ fc_core_show(FcJob *job, FcCoreContext *context, const FcErrorSlot *slot)
 		end = job->source->identity.size;
 	fc_core_feed_bytes(eol, strlen(eol));
 	fc_core_feed_file(slot->offset, Min(end, job->source->identity.size));
-	cstate = fc_core_begin(job, "true", false);
+	cstate = fc_core_begin(job, NIL, "true", false);
 	context->cstate = cstate;
 	ExecClearTuple(row);
 	if (NextCopyFrom(cstate, GetPerTupleExprContext(estate), row->tts_values,

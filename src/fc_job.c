@@ -125,6 +125,8 @@ fc_job_scan(FcJob *job)
 	fc_progress_phase(job, FC_PHASE_SCAN);
 	fc_job_route(job);
 	pg_atomic_write_u64(&job->shared->scanned, 0);
+	pg_atomic_write_u64(&job->shared->filtered, 0);
+	pg_atomic_write_u64(&job->shared->rejected, 0);
 	job->shared->nscanners = fc_worker_run(&job->ctx, job->segment, FC_PHASE_SCAN,
 										   fc_job_workers(job, job->shared->nchunks),
 										   &work);
@@ -506,20 +508,24 @@ fc_job_load(FcJob *job)
 	CommandCounterIncrement();
 }
 
-/* Every record found was loaded, or the load fails */
+/* Every record found was loaded, filtered or rejected, or the load fails */
 static void
 fc_job_check_conservation(FcJob *job)
 {
 	uint64		scanned = pg_atomic_read_u64(&job->shared->scanned);
+	uint64		filtered = pg_atomic_read_u64(&job->shared->filtered);
+	uint64		rejected = pg_atomic_read_u64(&job->shared->rejected);
 
-	if (job->found == scanned && job->found == job->loaded)
+	if (job->found == scanned &&
+		job->found == job->loaded + filtered + rejected)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
 			 errmsg("fast_copy lost count of its rows"),
-			 errdetail("The file has " UINT64_FORMAT " records, " UINT64_FORMAT
-					   " were scanned and " UINT64_FORMAT " loaded.",
-					   job->found, scanned, job->loaded),
+			 errdetail("The file has " UINT64_FORMAT " records; " UINT64_FORMAT
+					   " were scanned, " UINT64_FORMAT " loaded, "
+					   UINT64_FORMAT " filtered and " UINT64_FORMAT " rejected.",
+					   job->found, scanned, job->loaded, filtered, rejected),
 			 errhint("Nothing was loaded. Please report this with the file's first lines.")));
 }
 

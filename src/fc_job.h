@@ -29,6 +29,7 @@ typedef struct FcJob
 	FcSource   *source;			/* what is loaded: the file or ... */
 	FcSource   *original;		/* NULL, or the file source is converted from */
 	dsm_segment *converted;		/* owns the converted file */
+	bool		unconvertible;	/* the file cannot be converted */
 	dsm_segment *segment;		/* of shared; owns the spill files */
 	FcShared   *shared;
 	FcContext	ctx;			/* the leader's own side */

@@ -31,8 +31,10 @@
 #include "fc_error.h"
 #include "fc_parse.h"
 #include "fc_phases.h"
+#include "fc_reject.h"
 #include "fc_spill.h"
 #include "fc_target.h"
+#include "fc_where.h"
 #include "fc_write_multi.h"
 
 /* How often progress is counted: rarely enough not to share a cache line */
@@ -51,6 +53,14 @@ typedef struct FcLeaf
 	FcWriter   *writer;
 } FcLeaf;
 
+/* What became of a row */
+typedef enum FcOutcome
+{
+	FC_ROW_BUILT,
+	FC_ROW_FILTERED,			/* the condition is not true */
+	FC_ROW_REFUSED				/* fc_parse_bad tells why */
+} FcOutcome;
+
 typedef struct FcLoader
 {
 	FcContext  *ctx;
@@ -58,6 +68,7 @@ typedef struct FcLoader
 	ResultRelInfo *root;
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
+	ExprState  *where;			/* to be looked at; NULL: not here */
 
 	/* with a key: tasks this process has taken, and where their rows come from */
 	FcRuns	   *runs;
@@ -85,6 +96,7 @@ typedef struct FcLoader
 	uint32		length;
 	TupleTableSlot *leaf_slot;	/* where it is built, in the leaf's row type */
 	FcWriter   *row_writer;		/* where it goes then */
+	FcOutcome	outcome;
 } FcLoader;
 
 /* A leaf as fc_load_verify needs it */
@@ -95,15 +107,11 @@ typedef struct FcVerifyLeaf
 	TupleTableSlot *slot;
 } FcVerifyLeaf;
 
-static ParseState *
-fc_load_parse_state(FcContext *ctx)
+typedef struct FcVerifier
 {
-	List	   *attnums = NIL;
-
-	for (int i = 0; i < ctx->shared->ncolumns; i++)
-		attnums = lappend_int(attnums, fc_shared_columns(ctx->shared)[i]);
-	return fc_target_parse_state(ctx->target, attnums);
-}
+	FcLoader	loader;
+	FcVerifyLeaf *leaves;		/* by number of the part */
+} FcVerifier;
 
 static void
 fc_load_init_routing(FcLoader *loader)
@@ -130,11 +138,14 @@ static void
 fc_load_begin(FcLoader *loader, FcContext *ctx)
 {
 	loader->ctx = ctx;
-	loader->estate = fc_target_executor(fc_load_parse_state(ctx),
+	loader->estate = fc_target_executor(fc_target_context_state(ctx),
 										&loader->root);
 	loader->root_slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 												 &TTSOpsVirtual);
 	loader->parser = fc_parse_begin(ctx, loader->estate);
+	/* with a key the scan has looked at the condition */
+	if (ctx->shared->key_type == FC_KEY_NONE)
+		loader->where = fc_where_begin(ctx->shared);
 	loader->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy row",
 											 ALLOCSET_DEFAULT_SIZES);
@@ -288,24 +299,36 @@ fc_load_check(FcLoader *loader, ResultRelInfo *rri, TupleTableSlot *slot)
 		ExecConstraints(rri, slot, loader->estate);
 }
 
-/* Body of fc_error_catch: from bytes to a checked row in the writer's slot */
-static void
-fc_load_build_row(void *arg)
+/* From bytes to the target's row type; false if that is its end */
+static bool
+fc_load_parse_row(FcLoader *loader, TupleTableSlot *slot)
 {
-	FcLoader   *loader = arg;
+	ExecClearTuple(slot);
+	if (!fc_parse_record(loader->parser, loader->data, loader->length,
+						 slot->tts_values, slot->tts_isnull))
+	{
+		loader->outcome = FC_ROW_REFUSED;
+		return false;
+	}
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = RelationGetRelid(loader->ctx->target);
+	if (loader->where && !fc_where_accepts(loader->where, loader->estate, slot))
+	{
+		loader->outcome = FC_ROW_FILTERED;
+		return false;
+	}
+	loader->outcome = FC_ROW_BUILT;
+	return true;
+}
+
+/* From the target's row type to a checked row in the leaf's slot */
+static void
+fc_load_place_row(FcLoader *loader, TupleTableSlot *slot)
+{
 	Relation	target = loader->ctx->target;
-	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 	ResultRelInfo *rri = loader->leaf;
 	AttrMap    *map = loader->map;
-	TupleTableSlot *slot;
 	TupleTableSlot *leaf_slot;
-
-	slot = (loader->proute || map) ? loader->root_slot : loader->leaf_slot;
-	ExecClearTuple(slot);
-	fc_parse_record(loader->parser, loader->data, loader->length,
-					slot->tts_values, slot->tts_isnull);
-	ExecStoreVirtualTuple(slot);
-	slot->tts_tableOid = RelationGetRelid(target);
 
 	if (loader->proute)
 	{
@@ -324,7 +347,41 @@ fc_load_build_row(void *arg)
 	else if (leaf_slot != slot)
 		ExecCopySlot(leaf_slot, slot);
 	fc_load_check(loader, rri, leaf_slot);
+}
+
+/* Body of fc_error_catch: from bytes to a checked row in the writer's slot */
+static void
+fc_load_build_row(void *arg)
+{
+	FcLoader   *loader = arg;
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+	TupleTableSlot *slot;
+
+	slot = (loader->proute || loader->map) ? loader->root_slot : loader->leaf_slot;
+	if (fc_load_parse_row(loader, slot))
+		fc_load_place_row(loader, slot);
 	MemoryContextSwitchTo(old);
+}
+
+/* Where the row goes, or why it goes nowhere */
+static void
+fc_load_end_row(FcLoader *loader)
+{
+	FcShared   *shared = loader->ctx->shared;
+
+	switch (loader->outcome)
+	{
+		case FC_ROW_BUILT:
+			fc_write_put(loader->row_writer, loader->offset, loader->length);
+			break;
+		case FC_ROW_FILTERED:
+			pg_atomic_fetch_add_u64(&shared->filtered, 1);
+			break;
+		case FC_ROW_REFUSED:
+			fc_reject_put(loader->ctx, loader->offset, loader->length,
+						  fc_parse_bad(loader->parser));
+			break;
+	}
 }
 
 static void
@@ -347,7 +404,7 @@ fc_load_row(FcLoader *loader, char *data, uint64 offset, uint32 length)
 		FreeErrorData(edata);
 	}
 	else
-		fc_write_put(loader->row_writer, offset, length);
+		fc_load_end_row(loader);
 	MemoryContextReset(loader->row_mcxt);
 	ResetPerTupleExprContext(loader->estate);
 	if (loader->proute)
@@ -665,36 +722,48 @@ fc_verify_open_leaf(FcLoader *loader, FcVerifyLeaf *leaf, Oid oid)
 	return leaf;
 }
 
-/* The leaf that the record would go to; false if it goes nowhere */
+/* The leaf that the row would go to; false if it goes nowhere */
 static bool
-fc_verify_find_leaf(FcLoader *loader, FcVerifyLeaf *leaves, FcRecord *record)
+fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 {
-	FcContext  *ctx = loader->ctx;
+	FcLoader   *loader = &verifier->loader;
+	FcShared   *shared = loader->ctx->shared;
 	FcTask	   *task = NULL;
 	FcVerifyLeaf *leaf;
-	int64		key;
-	bool		null;
 
 	if (loader->proute)
 		return true;
-	if (ctx->shared->key_type != FC_KEY_NONE)
+	if (shared->key_type != FC_KEY_NONE)
 	{
-		/* cutting out the key overwrites the record */
-		char	   *copy = palloc(record->length + 1);
+		int			i = shared->key_attnum - 1;
+		bool		null = slot->tts_isnull[i];
 
-		memcpy(copy, record->data, record->length);
-		fc_parse_key(loader->parser, copy, record->length, &key, &null);
-		pfree(copy);
-		task = fc_verify_task(ctx, key, null, record->offset);
+		task = fc_verify_task(loader->ctx, null ? 0 :
+							  fc_key_from_datum(shared->key_type, slot->tts_values[i]),
+							  null, loader->offset);
 		if (task == NULL)
 			return false;
 	}
-	leaf = fc_verify_open_leaf(loader, &leaves[task ? task->part : 0],
-							   task ? task->partition : RelationGetRelid(ctx->target));
+	leaf = fc_verify_open_leaf(loader, &verifier->leaves[task ? task->part : 0],
+							   task ? task->partition : RelationGetRelid(loader->ctx->target));
 	loader->leaf = leaf->rri;
 	loader->map = leaf->map;
 	loader->leaf_slot = leaf->slot;
 	return true;
+}
+
+/* Body of fc_error_catch: fc_load_build_row for any leaf, without a writer */
+static void
+fc_verify_row(void *arg)
+{
+	FcVerifier *verifier = arg;
+	FcLoader   *loader = &verifier->loader;
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+	TupleTableSlot *slot = loader->root_slot;
+
+	if (fc_load_parse_row(loader, slot) && fc_verify_find_leaf(verifier, slot))
+		fc_load_place_row(loader, slot);
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -705,12 +774,14 @@ fc_verify_find_leaf(FcLoader *loader, FcVerifyLeaf *leaves, FcRecord *record)
 void
 fc_load_verify(FcContext *ctx, int nleaves)
 {
-	FcLoader	loader = {0};
+	FcVerifier	verifier = {0};
+	FcLoader   *loader = &verifier.loader;
 	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
-	FcVerifyLeaf *leaves = palloc0(sizeof(FcVerifyLeaf) * Max(nleaves, 1));
 	FcRecord	record;
 
-	fc_load_begin(&loader, ctx);
+	fc_load_begin(loader, ctx);
+	loader->where = fc_where_begin(ctx->shared);
+	verifier.leaves = palloc0(sizeof(FcVerifyLeaf) * Max(nleaves, 1));
 	fc_stream_seek(stream, ctx->shared->data_start);
 	while (fc_stream_next(stream, &ctx->dialect, &record) == FC_END_FOUND &&
 		   !fc_error_beyond(ctx->shared, record.offset))
@@ -718,18 +789,16 @@ fc_load_verify(FcContext *ctx, int nleaves)
 		ErrorData  *edata;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!fc_verify_find_leaf(&loader, leaves, &record))
-			continue;
-		loader.data = record.data;
-		loader.offset = record.offset;
-		loader.length = record.length;
-		edata = fc_error_catch(ctx, fc_load_build_row, &loader);
+		loader->data = record.data;
+		loader->offset = record.offset;
+		loader->length = record.length;
+		edata = fc_error_catch(ctx, fc_verify_row, &verifier);
 		if (edata)
 		{
 			fc_error_keep(ctx->shared, record.offset, record.length, edata);
 			return;
 		}
-		MemoryContextReset(loader.row_mcxt);
-		ResetPerTupleExprContext(loader.estate);
+		MemoryContextReset(loader->row_mcxt);
+		ResetPerTupleExprContext(loader->estate);
 	}
 }

@@ -89,6 +89,14 @@ fc_options_add(List *list, const char *name, char *value)
 									 (Node *) makeString(value), -1));
 }
 
+static List *
+fc_options_add_names(List *list, const char *name, List *names)
+{
+	if (names == NIL)
+		return list;
+	return lappend(list, makeDefElem(pstrdup(name), (Node *) names, -1));
+}
+
 /* COPY's list; of several reasons to refuse, COPY's order decides */
 static List *
 fc_options_list(const FcArguments *args)
@@ -100,6 +108,10 @@ fc_options_list(const FcArguments *args)
 	list = fc_options_add(list, "null", args->null_string);
 	list = fc_options_add(list, "quote", args->quote);
 	list = fc_options_add(list, "escape", args->escape);
+	list = fc_options_add_names(list, "force_not_null", args->force_not_null);
+	list = fc_options_add_names(list, "force_null", args->force_null);
+	if (FC_CORE_HAS_DEFAULT)
+		list = fc_options_add(list, "default", args->default_string);
 	list = fc_options_add(list, "encoding", args->encoding);
 	return list;
 }
@@ -124,8 +136,9 @@ fc_options_header(FcOptions *options, const char *header)
 		return true;
 	}
 	options->header_match = (pg_strcasecmp(header, "match") == 0);
+	options->header_map = (pg_strcasecmp(header, "map") == 0);
 	on = pg_strcasecmp(header, "true") == 0 || pg_strcasecmp(header, "on") == 0;
-	options->header_lines = options->header_match || on;
+	options->header_lines = options->header_match || options->header_map || on;
 	return options->header_lines > 0 ||
 		pg_strcasecmp(header, "false") == 0 || pg_strcasecmp(header, "off") == 0;
 }
@@ -162,6 +175,174 @@ fc_options_check_format(const FcOptions *options)
 				 errmsg("COPY quote and escape cannot be newline or carriage return")));
 }
 
+/* What core of this version has no rules for; the newest version's errors */
+static void
+fc_options_check_default(const FcOptions *options)
+{
+	const CopyFormatOptions *format = &options->format;
+	const char *string = options->default_string;
+
+	if (string == NULL || FC_CORE_HAS_DEFAULT)
+		return;
+	if (format->binary)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("cannot specify %s in BINARY mode", "DEFAULT")));
+	if (strpbrk(string, "\r\n") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("COPY default representation cannot use newline or carriage return")));
+	if (strchr(string, format->delim[0]) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("COPY delimiter character must not appear in the %s specification",
+						"DEFAULT")));
+	if (format->csv_mode && strchr(string, format->quote[0]) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("CSV quote character must not appear in the %s specification",
+						"DEFAULT")));
+	if (strcmp(string, format->null_print) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("NULL specification and DEFAULT specification cannot be the same")));
+}
+
+static void
+fc_options_not_recognized(const char *option, const char *value)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("COPY %s \"%s\" not recognized", option, value)));
+}
+
+static uint32
+fc_options_class(const char *name)
+{
+	static const struct
+	{
+		const char *name;
+		uint32		class;
+	}			classes[] = {
+		{"conversion", FC_CLASS_CONVERSION},
+		{"missing_columns", FC_CLASS_MISSING_COLUMNS},
+		{"extra_columns", FC_CLASS_EXTRA_COLUMNS},
+		{"encoding", FC_CLASS_ENCODING},
+		{"check", FC_CLASS_CHECK},
+		{"not_null", FC_CLASS_NOT_NULL},
+		{"no_partition", FC_CLASS_NO_PARTITION},
+		{"unique", FC_CLASS_UNIQUE},
+	};
+
+	for (int i = 0; i < lengthof(classes); i++)
+		if (pg_strcasecmp(name, classes[i].name) == 0)
+			return classes[i].class;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("on_error_classes \"%s\" not recognized", name),
+			 errhint("Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique.")));
+}
+
+/* What on_error_classes names; without it, what COPY tolerates */
+static void
+fc_options_classes(FcOptions *options, List *classes)
+{
+	ListCell   *lc;
+
+	if (options->on_error == FC_ON_ERROR_STOP && classes != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("on_error_classes requires on_error \"ignore\" or \"set_null\"")));
+	if (options->on_error != FC_ON_ERROR_STOP && classes == NIL)
+		options->tolerated = FC_CLASS_CONVERSION;
+	foreach(lc, classes)
+		options->tolerated |= fc_options_class(strVal(lfirst(lc)));
+}
+
+static void
+fc_options_reject_limit(FcOptions *options, const FcArguments *args)
+{
+	options->reject_limit = -1;
+	options->reject_table = args->reject_table;
+	if (OidIsValid(args->reject_table) && options->on_error == FC_ON_ERROR_STOP)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("reject_table requires on_error \"ignore\" or \"set_null\"")));
+	if (!args->reject_limited)
+		return;
+	if (args->reject_limit <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("REJECT_LIMIT (" INT64_FORMAT ") must be greater than zero",
+						args->reject_limit)));
+	if (options->on_error == FC_ON_ERROR_STOP)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("COPY %s requires %s to be set to %s",
+						"REJECT_LIMIT", "ON_ERROR", "IGNORE")));
+	options->reject_limit = args->reject_limit;
+}
+
+static void
+fc_options_on_error(FcOptions *options, const FcArguments *args)
+{
+	if (pg_strcasecmp(args->on_error, "ignore") == 0)
+		options->on_error = FC_ON_ERROR_IGNORE;
+	else if (pg_strcasecmp(args->on_error, "set_null") == 0)
+		options->on_error = FC_ON_ERROR_SET_NULL;
+	else if (pg_strcasecmp(args->on_error, "stop") != 0)
+		fc_options_not_recognized("ON_ERROR", args->on_error);
+	if (pg_strcasecmp(args->log_verbosity, "verbose") == 0)
+		options->log_verbosity = FC_LOG_VERBOSE;
+	else if (pg_strcasecmp(args->log_verbosity, "default") == 0)
+		options->log_verbosity = FC_LOG_DEFAULT;
+	else if (pg_strcasecmp(args->log_verbosity, "silent") != 0)
+		fc_options_not_recognized("LOG_VERBOSITY", args->log_verbosity);
+	if (options->format.binary && options->on_error != FC_ON_ERROR_STOP)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("only ON_ERROR STOP is allowed in BINARY mode")));
+	fc_options_classes(options, args->on_error_classes);
+	fc_options_reject_limit(options, args);
+}
+
+static void
+fc_options_map(const FcOptions *options)
+{
+	if (options->header_map && options->columns != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"columns\" cannot be used with header \"map\""),
+				 errhint("The header of the file says which columns it has.")));
+	if (options->ignore_extra_columns && !options->header_map)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("ignore_extra_columns requires header \"map\"")));
+	if (options->header_map && options->format.binary)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot specify %s in BINARY mode", "HEADER")));
+}
+
+static void
+fc_options_copy_arguments(FcOptions *options, const FcArguments *args)
+{
+	options->target = args->target;
+	options->path = args->source;
+	options->key_column = args->timestamp_column;
+	options->columns = args->columns;
+	options->ignore_extra_columns = args->ignore_extra_columns;
+	options->force_not_null = args->force_not_null;
+	options->force_null = args->force_null;
+	options->default_string = args->default_string;
+	options->where_clause = args->where_clause;
+	options->timestamp_format = args->timestamp_format;
+	options->time_zone = args->time_zone;
+	options->interval = args->partition_interval;
+	options->freeze = args->freeze;
+	options->workers = args->workers;
+}
+
 FcOptions *
 fc_options_make(const FcArguments *args)
 {
@@ -169,19 +350,18 @@ fc_options_make(const FcArguments *args)
 	List	   *list = fc_options_list(args);
 	ParseState *pstate = make_parsestate(NULL);
 
-	options->target = args->target;
-	options->path = args->source;
-	options->key_column = args->timestamp_column;
-	options->columns = args->columns;
-	options->interval = args->partition_interval;
-	options->freeze = args->freeze;
-	options->workers = args->workers;
+	fc_options_copy_arguments(options, args);
 	options->copy_options = list;
 	if (!fc_options_header(options, args->header))
 		list = fc_options_add(list_copy(list), "header", args->header);
+	else if (options->header_lines > 0)
+		list = fc_options_add(list_copy(list), "header", pstrdup("true"));
 	ProcessCopyOptions(pstate, &options->format, true, list);
 	free_parsestate(pstate);
 	fc_options_check_format(options);
+	fc_options_check_default(options);
+	fc_options_map(options);
+	fc_options_on_error(options, args);
 	fc_options_missing(options, args->missing_partitions);
 	options->file_encoding = options->format.file_encoding >= 0 ?
 		options->format.file_encoding : pg_get_client_encoding();

@@ -12,6 +12,21 @@
 
 #include "fc_shared.h"
 
+/* on_error */
+typedef enum FcOnError
+{
+	FC_ON_ERROR_STOP,
+	FC_ON_ERROR_IGNORE,			/* the record is rejected */
+	FC_ON_ERROR_SET_NULL		/* the value becomes NULL */
+} FcOnError;
+
+typedef enum FcVerbosity
+{
+	FC_LOG_SILENT,
+	FC_LOG_DEFAULT,
+	FC_LOG_VERBOSE
+} FcVerbosity;
+
 typedef struct FcOptions
 {
 	Oid			target;
@@ -19,13 +34,28 @@ typedef struct FcOptions
 	char	   *key_column;		/* or NULL */
 	List	   *columns;		/* of String; NIL: all */
 	List	   *copy_options;	/* DefElems as COPY's grammar makes them, without
-								 * HEADER and FREEZE */
+								 * HEADER, FREEZE and what core may not know */
 	CopyFormatOptions format;	/* what ProcessCopyOptions made of them */
 	int			header_lines;
 	bool		header_match;	/* the last header line names the columns */
+	bool		header_map;		/* ... and says which is which */
+	bool		ignore_extra_columns;
+	List	   *fields;			/* with header_map: the column of each field of
+								 * the file, a String, or NULL to skip it */
+	List	   *force_not_null; /* of String, "*" for all; NIL: none */
+	List	   *force_null;
+	char	   *default_string; /* or NULL */
+	char	   *where_clause;	/* or NULL */
+	char	   *timestamp_format;	/* or NULL */
+	char	   *time_zone;		/* or NULL: the session's */
 	char	   *interval;		/* or NULL */
 	FcMissing	missing;
 	bool		freeze;
+	FcOnError	on_error;
+	uint32		tolerated;		/* FC_CLASS_* that on_error is about; 0: stop */
+	int64		reject_limit;	/* records; -1: no limit */
+	Oid			reject_table;	/* or InvalidOid */
+	FcVerbosity log_verbosity;
 	int			workers;		/* -1: choose */
 	int			file_encoding;
 } FcOptions;
@@ -57,14 +87,27 @@ typedef struct FcArguments
 	List	   *columns;
 	char	   *format;
 	char	   *header;
+	bool		ignore_extra_columns;
 	char	   *delimiter;
 	char	   *null_string;
 	char	   *quote;
 	char	   *escape;
+	List	   *force_not_null;
+	List	   *force_null;
+	char	   *default_string;
 	char	   *encoding;
+	char	   *where_clause;
+	char	   *timestamp_format;
+	char	   *time_zone;
 	char	   *partition_interval;
 	char	   *missing_partitions;
 	bool		freeze;
+	char	   *on_error;
+	List	   *on_error_classes;
+	bool		reject_limited;
+	int64		reject_limit;
+	Oid			reject_table;	/* InvalidOid where NULL */
+	char	   *log_verbosity;
 	int			workers;		/* -1 where NULL */
 } FcArguments;
 

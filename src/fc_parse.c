@@ -11,7 +11,8 @@
  * gives the error COPY gives: encoding, quotes, too many fields, then column
  * by column a missing field or a bad value.  The text of an error thrown here
  * is provisional: the leader shows the record to NextCopyFrom and lets that
- * throw.
+ * throw.  Faults that on_error tolerates are not thrown but kept until the
+ * next record is parsed; they live in the memory context of the values.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,22 +21,26 @@
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "optimizer/optimizer.h"
+#include "pgtime.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "fc_convert.h"
+#include "fc_error.h"
 #include "fc_parse.h"
 
 /* How a field of the file becomes a column */
 typedef struct FcColumn
 {
-	int			index;			/* in the target's row, from 0 */
+	int			index;			/* in the target's row, from 0; -1: skipped */
 	const char *name;
+	uint8		flags;			/* FC_FIELD_* */
 	FcConvert	convert;		/* or NULL */
 	FmgrInfo	input;
 	Oid			typioparam;
 	int32		typmod;
+	ExprState  *def;			/* where a field may stand for it, or NULL */
 } FcColumn;
 
 /* A column the file does not have, with a default */
@@ -47,10 +52,12 @@ typedef struct FcDefault
 
 struct FcParser
 {
+	FcContext  *ctx;
 	FcShared   *shared;
 	FcDialect	dialect;
 	const char *null_string;
 	int			null_len;
+	pg_tz	   *zone;			/* NULL: the session's */
 	int			natts;
 	int			ncolumns;
 	FcColumn   *columns;
@@ -58,15 +65,35 @@ struct FcParser
 	int			ndefaults;
 	FcDefault  *defaults;
 	ExprContext *econtext;
+
+	/* the record being parsed */
+	char	   *rec;
+	size_t		len;
+	Datum	   *values;
+	bool	   *nulls;
+	bool		ok;
+	int			nulled;
+	FcBad		bad;
 };
+
+/* A value, in the hands of fc_error_catch */
+typedef struct FcValue
+{
+	FcColumn   *column;
+	const FcField *field;
+	Datum		value;
+} FcValue;
 
 static void
 fc_parse_init_column(FcColumn *column, TupleDesc desc, AttrNumber attnum)
 {
-	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+	Form_pg_attribute att;
 	Oid			input;
 
 	column->index = attnum - 1;
+	if (attnum == 0)
+		return;
+	att = TupleDescAttr(desc, attnum - 1);
 	column->name = pstrdup(NameStr(att->attname));
 	column->convert = fc_convert_for(att->atttypid, att->atttypmod);
 	column->typmod = att->atttypmod;
@@ -83,7 +110,15 @@ fc_parse_in_file(FcShared *shared, AttrNumber attnum)
 	return false;
 }
 
-/* Defaults are those of the target, as for COPY, not the partition's */
+/* The target's default, as for COPY, not the partition's; or NULL */
+static ExprState *
+fc_parse_init_default(Relation target, AttrNumber attnum)
+{
+	Expr	   *expr = (Expr *) build_column_default(target, attnum);
+
+	return expr ? ExecInitExpr(expression_planner(expr), NULL) : NULL;
+}
+
 static void
 fc_parse_init_defaults(FcParser *parser, Relation target, EState *estate)
 {
@@ -93,20 +128,37 @@ fc_parse_init_defaults(FcParser *parser, Relation target, EState *estate)
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-		Expr	   *expr;
+		FcDefault  *def = &parser->defaults[parser->ndefaults];
 
 		if (att->attisdropped || att->attgenerated ||
 			fc_parse_in_file(parser->shared, attnum))
 			continue;
-		expr = (Expr *) build_column_default(target, attnum);
-		if (expr == NULL)
-			continue;
-		parser->defaults[parser->ndefaults].index = attnum - 1;
-		parser->defaults[parser->ndefaults].expr =
-			ExecInitExpr(expression_planner(expr), NULL);
-		parser->ndefaults++;
+		def->index = attnum - 1;
+		def->expr = fc_parse_init_default(target, attnum);
+		if (def->expr != NULL)
+			parser->ndefaults++;
 	}
+	for (int i = 0; parser->shared->default_len >= 0 && i < parser->ncolumns; i++)
+		if (parser->columns[i].index >= 0)
+			parser->columns[i].def = fc_parse_init_default(target,
+														   parser->columns[i].index + 1);
 	parser->econtext = GetPerTupleExprContext(estate);
+}
+
+/* ERROR 22023 for a zone that SET TIME ZONE would refuse */
+static pg_tz *
+fc_parse_init_zone(const char *name)
+{
+	pg_tz	   *zone;
+
+	if (name[0] == '\0')
+		return NULL;
+	zone = pg_tzset(name);
+	if (zone == NULL || !pg_tz_acceptable(zone))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time zone \"%s\" not recognized", name)));
+	return zone;
 }
 
 FcParser *
@@ -116,6 +168,7 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	TupleDesc	desc = RelationGetDescr(ctx->target);
 	FcShared   *shared = ctx->shared;
 
+	parser->ctx = ctx;
 	parser->shared = shared;
 	parser->dialect = ctx->dialect;
 	parser->null_string = fc_shared_null(shared);
@@ -125,10 +178,13 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->ncolumns, 1));
 	parser->fields = palloc(sizeof(FcField) * Max(shared->ncolumns, 1));
 	for (int i = 0; i < shared->ncolumns; i++)
+	{
 		fc_parse_init_column(&parser->columns[i], desc,
 							 fc_shared_columns(shared)[i]);
-	if (estate)
-		fc_parse_init_defaults(parser, ctx->target, estate);
+		parser->columns[i].flags = fc_shared_flags(shared)[i];
+	}
+	parser->zone = fc_parse_init_zone(fc_shared_zone(shared));
+	fc_parse_init_defaults(parser, ctx->target, estate);
 	return parser;
 }
 
@@ -157,12 +213,68 @@ fc_parse_encoding(FcParser *parser, char *rec, size_t *len)
 	return converted;
 }
 
-static void
-fc_parse_unterminated(void)
+static bool
+fc_parse_tolerates(FcParser *parser, uint32 class)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 errmsg("unterminated CSV quoted field")));
+	return (parser->shared->tolerated & class) != 0;
+}
+
+/* Keeps what is wrong with the record; edata NULL: what COPY says */
+static void
+fc_parse_refuse(FcParser *parser, uint32 class, FcColumn *column,
+				const char *value, ErrorData *edata)
+{
+	parser->ok = false;
+	parser->bad.class = class;
+	parser->bad.column = column ? column->name : NULL;
+	parser->bad.value = value;
+	parser->bad.edata = edata;
+}
+
+/* The record has too few or too many fields */
+static void
+fc_parse_malformed(FcParser *parser, uint32 class, FcColumn *column)
+{
+	char	   *message = column ?
+		psprintf("missing data for column \"%s\"", column->name) :
+		pstrdup("extra data after last expected column");
+	ErrorData  *edata;
+
+	if (!fc_parse_tolerates(parser, class))
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg_internal("%s", message)));
+	edata = palloc0(sizeof(ErrorData));
+	edata->elevel = ERROR;
+	edata->sqlerrcode = ERRCODE_BAD_COPY_FILE_FORMAT;
+	edata->message = message;
+	edata->assoc_context = CurrentMemoryContext;
+	fc_parse_refuse(parser, class, column, NULL, edata);
+}
+
+/* Body of fc_error_catch */
+static void
+fc_parse_encode(void *arg)
+{
+	FcParser   *parser = arg;
+
+	parser->rec = fc_parse_encoding(parser, parser->rec, &parser->len);
+}
+
+/* Verifies or converts the record */
+static void
+fc_parse_check_encoding(FcParser *parser)
+{
+	ErrorData  *edata;
+
+	if (!fc_parse_tolerates(parser, FC_CLASS_ENCODING))
+	{
+		fc_parse_encode(parser);
+		return;
+	}
+	edata = fc_error_catch(parser->ctx, fc_parse_encode, parser);
+	if (edata)
+		fc_parse_refuse(parser, FC_CLASS_ENCODING, NULL, NULL, edata);
 }
 
 /* A value as the input function gives it; it is asked for NULLs too */
@@ -185,47 +297,193 @@ fc_parse_value(FcColumn *column, const FcField *field)
 }
 
 static void
-fc_parse_defaults(FcParser *parser, Datum *values, bool *nulls)
+fc_parse_try_value(void *arg)
+{
+	FcValue    *value = arg;
+
+	value->value = fc_parse_value(value->column, value->field);
+}
+
+/* A value the type refuses: NULL instead, or the end of the record */
+static void
+fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
+					   ErrorData *edata)
+{
+	if (!parser->shared->set_null)
+	{
+		fc_parse_refuse(parser, FC_CLASS_CONVERSION, column,
+						field->null ? NULL : field->data, edata);
+		return;
+	}
+	parser->nulled++;
+	field->null = true;
+	/* a domain may refuse the NULL, and then nothing helps */
+	parser->values[column->index] = fc_parse_value(column, field);
+	parser->nulls[column->index] = true;
+}
+
+/* COPY's FORCE options: what is NULL, and what is not */
+static void
+fc_parse_force(FcParser *parser, FcColumn *column, FcField *field)
+{
+	if (field->null && (column->flags & FC_FIELD_FORCE_NOT_NULL))
+	{
+		field->null = false;
+		field->data = pnstrdup(parser->null_string, parser->null_len);
+		field->len = parser->null_len;
+	}
+	else if (!field->null && (column->flags & FC_FIELD_FORCE_NULL) &&
+			 strcmp(field->data, parser->null_string) == 0)
+		field->null = true;
+}
+
+static void
+fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
+{
+	FcValue		value = {column, field};
+	ErrorData  *edata;
+
+	if (column->flags != 0)
+		fc_parse_force(parser, column, field);
+	if (field->marker)
+	{
+		parser->values[column->index] = ExecEvalExpr(column->def, parser->econtext,
+													 &parser->nulls[column->index]);
+		return;
+	}
+	parser->nulls[column->index] = field->null;
+	if (!fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
+	{
+		parser->values[column->index] = fc_parse_value(column, field);
+		return;
+	}
+	if (column->convert && !field->null &&
+		column->convert(field->data, field->len, &parser->values[column->index]))
+		return;
+	edata = fc_error_catch(parser->ctx, fc_parse_try_value, &value);
+	if (edata)
+		fc_parse_refused_value(parser, column, field, edata);
+	else
+		parser->values[column->index] = value.value;
+}
+
+static void
+fc_parse_defaults(FcParser *parser)
 {
 	for (int i = 0; i < parser->ndefaults; i++)
 	{
 		FcDefault  *def = &parser->defaults[i];
 
-		values[def->index] = ExecEvalExpr(def->expr, parser->econtext,
-										  &nulls[def->index]);
+		parser->values[def->index] = ExecEvalExpr(def->expr, parser->econtext,
+												  &parser->nulls[def->index]);
 	}
 }
 
-void
-fc_parse_record(FcParser *parser, char *rec, size_t len,
-				Datum *values, bool *nulls)
+/* A field that stands for a default needs one */
+static void
+fc_parse_check_markers(FcParser *parser, int found)
+{
+	for (int i = 0; i < Min(found, parser->ncolumns); i++)
+	{
+		FcColumn   *column = &parser->columns[i];
+
+		if (!parser->fields[i].marker || column->index < 0 || column->def)
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("unexpected default marker in COPY data"),
+				 errdetail("Column \"%s\" has no default value.", column->name)));
+	}
+}
+
+/* Cuts the record; leaves parser->ok false if it was refused */
+static int
+fc_parse_cut(FcParser *parser)
 {
 	int			found;
 
-	rec = fc_parse_encoding(parser, rec, &len);
-	found = fc_record_fields(&parser->dialect, rec, len, parser->null_string,
-							 parser->null_len, parser->fields, parser->ncolumns);
+	fc_parse_check_encoding(parser);
+	if (!parser->ok)
+		return 0;
+	found = fc_record_fields(&parser->dialect, parser->rec, parser->len,
+							 parser->null_string, parser->null_len,
+							 parser->fields, parser->ncolumns);
 	if (found < 0)
-		fc_parse_unterminated();
-	if (found > parser->ncolumns && (parser->ncolumns > 0 || len > 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("extra data after last expected column")));
+				 errmsg("unterminated CSV quoted field")));
+	if (parser->shared->default_len >= 0)
+		fc_parse_check_markers(parser, found);
+	if (found > parser->ncolumns && (parser->ncolumns > 0 || parser->len > 0))
+		fc_parse_malformed(parser, FC_CLASS_EXTRA_COLUMNS, NULL);
+	return found;
+}
 
-	memset(values, 0, parser->natts * sizeof(Datum));
-	memset(nulls, true, parser->natts * sizeof(bool));
-	for (int i = 0; i < parser->ncolumns; i++)
+static void
+fc_parse_columns(FcParser *parser)
+{
+	int			found = fc_parse_cut(parser);
+
+	for (int i = 0; i < parser->ncolumns && parser->ok; i++)
 	{
 		FcColumn   *column = &parser->columns[i];
 
 		if (i >= found)
-			ereport(ERROR,
-					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 errmsg("missing data for column \"%s\"", column->name)));
-		values[column->index] = fc_parse_value(column, &parser->fields[i]);
-		nulls[column->index] = parser->fields[i].null;
+			fc_parse_malformed(parser, FC_CLASS_MISSING_COLUMNS, column);
+		else if (column->index >= 0)
+			fc_parse_column(parser, column, &parser->fields[i]);
 	}
-	fc_parse_defaults(parser, values, nulls);
+	if (parser->ok)
+		fc_parse_defaults(parser);
+}
+
+/* With times read in another zone than the session's */
+static void
+fc_parse_in_zone(FcParser *parser)
+{
+	pg_tz	   *session = session_timezone;
+
+	PG_TRY();
+	{
+		session_timezone = parser->zone;
+		fc_parse_columns(parser);
+	}
+	PG_FINALLY();
+	{
+		session_timezone = session;
+	}
+	PG_END_TRY();
+}
+
+bool
+fc_parse_record(FcParser *parser, char *rec, size_t len,
+				Datum *values, bool *nulls)
+{
+	parser->rec = rec;
+	parser->len = len;
+	parser->values = values;
+	parser->nulls = nulls;
+	parser->ok = true;
+	parser->nulled = 0;
+	memset(values, 0, parser->natts * sizeof(Datum));
+	memset(nulls, true, parser->natts * sizeof(bool));
+	if (parser->zone)
+		fc_parse_in_zone(parser);
+	else
+		fc_parse_columns(parser);
+	return parser->ok;
+}
+
+const FcBad *
+fc_parse_bad(const FcParser *parser)
+{
+	return &parser->bad;
+}
+
+int
+fc_parse_nulled(const FcParser *parser)
+{
+	return parser->nulled;
 }
 
 /* Text in a key can only be a zone or month name, but must be valid */
@@ -241,22 +499,49 @@ fc_parse_key_encoding(FcParser *parser, FcField *field)
 	}
 }
 
-void
+/*
+ * May the key be read from its field alone?  Not where a fault of another
+ * field, or of the key itself, does not end the load.
+ */
+static bool
+fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
+{
+	return column->flags == 0 && parser->zone == NULL && !field->marker;
+}
+
+bool
 fc_parse_key(FcParser *parser, char *rec, size_t len, int64 *key, bool *null)
 {
 	FcShared   *shared = parser->shared;
 	FcColumn   *column = &parser->columns[shared->key_field];
 	FcField		field;
+	Datum		value;
 
 	if (!fc_record_field(&parser->dialect, rec, len, parser->null_string,
 						 parser->null_len, shared->key_field, &field))
+	{
+		if (shared->tolerated != 0)
+			return false;
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("missing data for column \"%s\"", column->name)));
+	}
+	if (!fc_parse_key_alone(parser, column, &field))
+		return false;
 	*null = field.null;
 	*key = 0;
 	if (field.null)
-		return;
-	fc_parse_key_encoding(parser, &field);
-	*key = fc_key_from_datum(shared->key_type, fc_parse_value(column, &field));
+		return true;
+	if (shared->tolerated != 0)
+	{
+		if (!column->convert || !column->convert(field.data, field.len, &value))
+			return false;
+	}
+	else
+	{
+		fc_parse_key_encoding(parser, &field);
+		value = fc_parse_value(column, &field);
+	}
+	*key = fc_key_from_datum(shared->key_type, value);
+	return true;
 }

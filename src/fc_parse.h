@@ -15,21 +15,38 @@
 
 typedef struct FcParser FcParser;
 
+/* Why a record was refused although the load goes on */
+typedef struct FcBad
+{
+	uint32		class;			/* FC_CLASS_*, one of shared->tolerated */
+	const char *column;			/* or NULL */
+	const char *value;			/* of the column as text, or NULL */
+	ErrorData  *edata;			/* SQLSTATE, message, detail, hint */
+} FcBad;
+
 /* Lives in the current memory context; estate is for default expressions */
 extern FcParser *fc_parse_begin(FcContext *ctx, EState *estate);
 
 /*
  * Fills values and nulls, in the target's row type, from rec[0..len), which is
  * overwritten.  Values passed by reference are allocated in the current
- * memory context.  Errors are those of COPY, in COPY's order.
+ * memory context.  Errors are those of COPY, in COPY's order; false for one
+ * that is tolerated, see fc_parse_bad.
  */
-extern void fc_parse_record(FcParser *parser, char *rec, size_t len,
+extern bool fc_parse_record(FcParser *parser, char *rec, size_t len,
 							Datum *values, bool *nulls);
 
+/* What was wrong with the last record; lives as long as a record's values */
+extern const FcBad *fc_parse_bad(const FcParser *parser);
+
+/* Values of the last record that became NULL, by shared->set_null */
+extern int	fc_parse_nulled(const FcParser *parser);
+
 /*
- * Only the key: true with *key set, or with *null.  Errors as above.
+ * Only the key: true with *key set, or with *null.  Errors as above, but false
+ * only says that the whole record must be looked at, from unchanged bytes.
  */
-extern void fc_parse_key(FcParser *parser, char *rec, size_t len,
+extern bool fc_parse_key(FcParser *parser, char *rec, size_t len,
 						 int64 *key, bool *null);
 
 #endif							/* FC_PARSE_H */

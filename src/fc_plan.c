@@ -16,6 +16,7 @@
 
 #include "access/genam.h"
 #include "access/heapam.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -28,6 +29,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -35,7 +37,10 @@
 #include "utils/rel.h"
 #include "utils/typcache.h"
 
+#include "fc_fields.h"
 #include "fc_plan.h"
+#include "fc_target.h"
+#include "fc_where.h"
 
 static bool fc_plan_row_unsafe(Oid typid);
 
@@ -174,7 +179,7 @@ fc_plan_row_unsafe(Oid typid)
 
 /* Types of the file's columns, defaults of the others */
 static const char *
-fc_plan_columns_reason(Relation rel, List *attnums)
+fc_plan_columns_reason(Relation rel, const FcPlan *plan, bool markers)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 
@@ -182,22 +187,22 @@ fc_plan_columns_reason(Relation rel, List *attnums)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 
+		bool		in_file = list_member_int(plan->attnums, attnum);
+
 		if (att->attisdropped || att->attgenerated)
 			continue;
-		if (!list_member_int(attnums, attnum))
-		{
-			if (fc_plan_unsafe(build_column_default(rel, attnum)))
-				return "a column's default is not parallel safe";
-			continue;
-		}
-		if (fc_plan_type_unsafe(att->atttypid))
+		if ((markers || !in_file) &&
+			fc_plan_unsafe(build_column_default(rel, attnum)))
+			return "a column's default is not parallel safe";
+		if (in_file && fc_plan_type_unsafe(att->atttypid))
 			return "a column's type is not parallel safe";
 	}
 	return NULL;
 }
 
 static const char *
-fc_plan_leader_reason(Relation rel, const FcPlan *plan)
+fc_plan_leader_reason(Relation rel, const FcOptions *options,
+					  const FcPlan *plan)
 {
 	const char *reason;
 
@@ -210,7 +215,9 @@ fc_plan_leader_reason(Relation rel, const FcPlan *plan)
 	if (plan->routed &&
 		fc_plan_unsafe((Node *) RelationGetPartitionKey(rel)->partexprs))
 		return "the partition key is not parallel safe";
-	reason = fc_plan_columns_reason(rel, plan->attnums);
+	if (fc_plan_unsafe((Node *) plan->where))
+		return "the condition is not parallel safe";
+	reason = fc_plan_columns_reason(rel, plan, options->default_string != NULL);
 	return reason ? reason : fc_plan_leaf_reason(rel);
 }
 
@@ -300,7 +307,7 @@ fc_plan_core_reason(Relation rel, FcPlan *plan)
 }
 
 /* COPY's refusals, which it makes in CopyFrom */
-static void
+void
 fc_plan_check_relkind(Relation rel)
 {
 	char		relkind = rel->rd_rel->relkind;
@@ -325,12 +332,12 @@ fc_plan_check_relkind(Relation rel)
 }
 
 static int
-fc_plan_field(List *attnums, AttrNumber attnum)
+fc_plan_field(List *fields, AttrNumber attnum)
 {
 	int			i = 0;
 	ListCell   *lc;
 
-	foreach(lc, attnums)
+	foreach(lc, fields)
 	{
 		if (lfirst_int(lc) == attnum)
 			return i;
@@ -351,7 +358,7 @@ fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						name, RelationGetRelationName(rel))));
-	plan->key_field = fc_plan_field(plan->attnums, attnum);
+	plan->key_field = fc_plan_field(plan->fields, attnum);
 	if (plan->key_field < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
@@ -384,7 +391,7 @@ fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlan *plan)
 						options->key_column, RelationGetRelationName(rel)),
 				 errhint("Leave timestamp_column out, or name column \"%s\".",
 						 get_attname(RelationGetRelid(rel), attnum, false))));
-	plan->key_field = fc_plan_field(plan->attnums, attnum);
+	plan->key_field = fc_plan_field(plan->fields, attnum);
 	plan->key_routes = (plan->key_field >= 0);
 	plan->routed = !plan->key_routes;
 	if (!plan->key_routes)
@@ -393,31 +400,85 @@ fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlan *plan)
 	plan->key_type = fc_key_type(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid);
 }
 
-FcPlan *
-fc_plan_make(Relation rel, const FcOptions *options)
+/*
+ * A volatile default gives another value when it is evaluated again: then its
+ * column can be neither a key nor looked at by a condition in the scan.
+ */
+static bool
+fc_plan_default_volatile(Relation rel, AttrNumber attnum)
 {
-	FcPlan	   *plan = palloc0(sizeof(FcPlan));
-	int			server = GetDatabaseEncoding();
+	return contain_volatile_functions(build_column_default(rel, attnum));
+}
 
-	fc_plan_check_relkind(rel);
-	plan->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, options->columns);
+static bool
+fc_plan_scan_volatile(Relation rel, const FcOptions *options,
+					  const FcPlan *plan)
+{
+	Bitmapset  *used = NULL;
+	int			i = -1;
+
+	if (options->default_string &&
+		fc_plan_default_volatile(rel, plan->key_attnum))
+		return true;
+	pull_varattnos((Node *) plan->where, 1, &used);
+	while ((i = bms_next_member(used, i)) >= 0)
+	{
+		AttrNumber	attnum = i + FirstLowInvalidHeapAttributeNumber;
+
+		/* a reference to the whole row is one to all columns */
+		for (AttrNumber a = Max(attnum, 1);
+			 a <= (attnum == 0 ? RelationGetDescr(rel)->natts : attnum); a++)
+			if ((options->default_string || !list_member_int(plan->attnums, a)) &&
+				!TupleDescAttr(RelationGetDescr(rel), a - 1)->attisdropped &&
+				fc_plan_default_volatile(rel, a))
+				return true;
+	}
+	return false;
+}
+
+/* The key, if there is one */
+static void
+fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
+{
 	plan->key_field = -1;
 	plan->partitioned = (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE);
-	plan->need_transcoding = options->file_encoding != server &&
-		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
 	if (options->key_column)
 		fc_plan_named_key(rel, options->key_column, plan);
 	if (plan->partitioned)
 		fc_plan_partition_key(rel, options, plan);
+	if (plan->key_type != FC_KEY_NONE &&
+		fc_plan_scan_volatile(rel, options, plan))
+	{
+		plan->key_type = FC_KEY_NONE;
+		plan->key_attnum = 0;
+		plan->key_field = -1;
+		plan->key_routes = false;
+		plan->routed = plan->partitioned;
+	}
 	if (options->interval &&
 		(!plan->key_routes || options->missing != FC_MISSING_CREATE))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("partition_interval given, but no partitions can be created"),
 				 errdetail("Partitions are created where missing_partitions is \"create\" and the table is partitioned by range over one column that the file has.")));
+}
+
+FcPlan *
+fc_plan_make(Relation rel, const FcOptions *options)
+{
+	FcPlan	   *plan = palloc0(sizeof(FcPlan));
+	int			server = GetDatabaseEncoding();
+
+	fc_fields_make(rel, options, plan);
+	plan->pstate = fc_target_parse_state(rel, plan->attnums);
+	if (options->where_clause)
+		plan->where = fc_where_parse(plan->pstate, rel, options->where_clause);
+	plan->need_transcoding = options->file_encoding != server &&
+		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
+	fc_plan_key(rel, options, plan);
 	plan->core_reason = fc_plan_core_reason(rel, plan);
 	if (plan->core_reason == NULL)
-		plan->leader_reason = fc_plan_leader_reason(rel, plan);
+		plan->leader_reason = fc_plan_leader_reason(rel, options, plan);
 	return plan;
 }
 

@@ -8,13 +8,21 @@
 #ifndef FC_PLAN_H
 #define FC_PLAN_H
 
+#include "parser/parse_node.h"
+
 #include "fc_options.h"
 
 typedef struct FcPlan
 {
 	List	   *attnums;		/* columns in the file, in its order */
+	List	   *fields;			/* fields of the file: attnum, or 0 to skip it */
+	uint8	   *flags;			/* FC_FIELD_* of each field */
+	char	  **patterns;		/* timestamp pattern of each field, or NULL */
+	ParseState *pstate;			/* target, and the columns its user must be
+								 * allowed to insert and to read */
+	List	   *where;			/* condition, an implicit AND; NIL: none */
 	AttrNumber	key_attnum;		/* 0: file order */
-	int			key_field;		/* of attnums, from 0 */
+	int			key_field;		/* of fields, from 0 */
 	FcKeyType	key_type;
 	bool		partitioned;
 	bool		key_routes;		/* fc_route knows the partitions */
@@ -26,7 +34,10 @@ typedef struct FcPlan
 	bool		need_transcoding;
 } FcPlan;
 
-/* rel is open and locked.  COPY's errors for targets COPY refuses. */
+/* COPY's errors for relations it cannot copy to */
+extern void fc_plan_check_relkind(Relation rel);
+
+/* rel is open and locked, and of a kind that COPY takes; COPY's errors */
 extern FcPlan *fc_plan_make(Relation rel, const FcOptions *options);
 
 /* Has the relation insert triggers that would fire in this session? */

@@ -469,6 +469,9 @@ make_field(const FcDialect *dialect, char *rec, size_t start, size_t end,
 	field->len = end - start;
 	field->null = !quoted && field->len == null_len &&
 		memcmp(field->data, null_string, null_len) == 0;
+	field->marker = !quoted && !field->null && dialect->default_string &&
+		field->len == dialect->default_len &&
+		memcmp(field->data, dialect->default_string, field->len) == 0;
 	if (quoted)
 		field->len = unquote(dialect, field->data, field->len);
 	field->data[field->len] = '\0';

@@ -36,6 +36,8 @@ typedef struct FcDialect
 	char		quote;
 	char		escape;			/* equal to quote unless the user said else */
 	FcEol		eol;
+	const char *default_string; /* a field that stands for a default, or NULL */
+	size_t		default_len;
 } FcDialect;
 
 /* The quote state before a byte */
@@ -104,6 +106,7 @@ typedef struct FcField
 	char	   *data;			/* NUL-terminated */
 	size_t		len;			/* without the NUL */
 	bool		null;			/* matched the null string, unquoted */
+	bool		marker;			/* matched the default string, unquoted */
 } FcField;
 
 extern void fc_run_init(FcRun *run, FcQuote start);

@@ -14,12 +14,17 @@
  */
 #include "postgres.h"
 
+#include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/rel.h"
 
 #include "fc_error.h"
 #include "fc_parse.h"
 #include "fc_phases.h"
+#include "fc_reject.h"
 #include "fc_spill.h"
+#include "fc_target.h"
+#include "fc_where.h"
 
 /* What one process uses through the phase */
 typedef struct FcScanner
@@ -28,6 +33,9 @@ typedef struct FcScanner
 	FcStream   *stream;
 	FcParser   *parser;
 	FcSpill    *spill;
+	EState	   *estate;			/* for defaults and the condition */
+	ExprState  *where;			/* or NULL */
+	TupleTableSlot *slot;		/* a whole row, where the key is not enough */
 	MemoryContext row_mcxt;		/* reset now and then */
 	FcRecord	record;			/* the one being looked at */
 	uint64		end;			/* of the chunk */
@@ -35,6 +43,53 @@ typedef struct FcScanner
 } FcScanner;
 
 #define FC_SCAN_RESET	1024	/* records between resets of row_mcxt */
+
+/* Parses the whole record; false if the load passes over it */
+static bool
+fc_scan_row(FcScanner *scanner, char *data)
+{
+	FcRecord   *record = &scanner->record;
+	FcContext  *ctx = scanner->ctx;
+	TupleTableSlot *slot = ExecClearTuple(scanner->slot);
+
+	if (!fc_parse_record(scanner->parser, data, record->length,
+						 slot->tts_values, slot->tts_isnull))
+	{
+		fc_reject_put(ctx, record->offset, record->length,
+					  fc_parse_bad(scanner->parser));
+		return false;
+	}
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = RelationGetRelid(ctx->target);
+	if (scanner->where == NULL ||
+		fc_where_accepts(scanner->where, scanner->estate, slot))
+		return true;
+	pg_atomic_fetch_add_u64(&ctx->shared->filtered, 1);
+	return false;
+}
+
+/*
+ * The key of a record that must be looked at as a whole: because of the
+ * condition, or because something about the key is out of the ordinary.  The
+ * attempt to cut out the key has changed its bytes.
+ */
+static bool
+fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
+{
+	FcRecord   *record = &scanner->record;
+	FcShared   *shared = scanner->ctx->shared;
+	int			i = shared->key_attnum - 1;
+	char	   *data = palloc(record->length + 1);
+
+	fc_source_read(scanner->ctx->source, record->offset, data, record->length);
+	data[record->length] = '\0';
+	if (!fc_scan_row(scanner, data))
+		return false;
+	*null = scanner->slot->tts_isnull[i];
+	*key = *null ? 0 : fc_key_from_datum(shared->key_type,
+										 scanner->slot->tts_values[i]);
+	return true;
+}
 
 static void
 fc_scan_record(FcScanner *scanner)
@@ -44,8 +99,11 @@ fc_scan_record(FcScanner *scanner)
 
 	entry.offset = scanner->record.offset;
 	entry.length = (uint32) scanner->record.length;
-	fc_parse_key(scanner->parser, scanner->record.data,
-				 scanner->record.length, &entry.key, &null);
+	if ((scanner->where ||
+		 !fc_parse_key(scanner->parser, scanner->record.data,
+					   scanner->record.length, &entry.key, &null)) &&
+		!fc_scan_whole(scanner, &entry.key, &null))
+		return;
 	entry.null = null;
 	fc_spill_put(scanner->spill, &entry);
 }
@@ -83,6 +141,7 @@ fc_scan_records(void *arg)
 		if (scanner->found % FC_SCAN_RESET == 0)
 		{
 			MemoryContextReset(scanner->row_mcxt);
+			ResetPerTupleExprContext(scanner->estate);
 			CHECK_FOR_INTERRUPTS();
 			fc_context_progress(scanner->ctx);
 		}
@@ -110,6 +169,8 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 	{
 		fc_error_keep(shared, scanner->record.offset, scanner->record.length,
 					  edata);
+		if (scanner->where)
+			fc_error_stop(scanner->ctx);
 		FreeErrorData(edata);
 	}
 	else if (scanner->found != start->records &&
@@ -134,6 +195,7 @@ fc_scan_run(FcContext *ctx)
 	FcShared   *shared = ctx->shared;
 	FcScanner	scanner = {0};
 	FcRoute    *route = NULL;
+	ResultRelInfo *root;
 	uint32		i;
 
 	if (shared->key_routes)
@@ -144,7 +206,11 @@ fc_scan_run(FcContext *ctx)
 	}
 	scanner.ctx = ctx;
 	scanner.stream = fc_stream_begin(ctx->source, fc_scan_block(shared));
-	scanner.parser = fc_parse_begin(ctx, NULL);
+	scanner.estate = fc_target_executor(fc_target_context_state(ctx), &root);
+	scanner.where = fc_where_begin(shared);
+	scanner.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
+											&TTSOpsVirtual);
+	scanner.parser = fc_parse_begin(ctx, scanner.estate);
 	scanner.spill = fc_spill_begin(shared, ctx->worker, route,
 								   shared->memory / 8 * 7);
 	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
@@ -154,4 +220,6 @@ fc_scan_run(FcContext *ctx)
 		fc_scan_chunk(&scanner, i);
 	fc_spill_end(scanner.spill);
 	fc_stream_end(scanner.stream);
+	ExecDropSingleTupleTableSlot(scanner.slot);
+	fc_target_executor_end(scanner.estate);
 }

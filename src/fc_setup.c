@@ -28,9 +28,9 @@
 
 #include "fc_compat.h"
 #include "fc_core.h"
+#include "fc_fields.h"
 #include "fc_recode.h"
 #include "fc_setup.h"
-#include "fc_target.h"
 #include "fc_worker.h"
 
 /* Chunks have 136 + 48 bytes of shared memory each */
@@ -90,7 +90,7 @@ fc_setup_open_source(const char *path)
 static void
 fc_setup_check_target(FcJob *job)
 {
-	fc_check_permissions(fc_target_parse_state(job->rel, job->plan->attnums));
+	fc_check_permissions(job->plan->pstate);
 	if (check_enable_rls(job->target, InvalidOid, false) == RLS_ENABLED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -164,6 +164,9 @@ fc_setup_header(FcJob *job)
 								job->relname, options->path, i + 1)));
 		if (options->header_match && i == options->header_lines - 1)
 			fc_core_match_header(job, record.data, record.length, record.total);
+		if (options->header_map)
+			fc_fields_map(job->rel, options, &job->dialect, record.data,
+						  record.length);
 		if (end == FC_END_NONE)
 			break;
 		job->data_start = record.offset + record.total;
@@ -209,6 +212,8 @@ fc_setup_shared_state(FcShared *shared)
 	pg_atomic_init_u64(&shared->spilled, 0);
 	pg_atomic_init_u64(&shared->load_bytes, 0);
 	pg_atomic_init_u64(&shared->loaded, 0);
+	pg_atomic_init_u64(&shared->filtered, 0);
+	pg_atomic_init_u64(&shared->rejected, 0);
 	pg_atomic_init_u64(&shared->reads, 0);
 	pg_atomic_init_u64(&shared->read_bytes, 0);
 	pg_atomic_init_u32(&shared->parts_done, 0);
@@ -249,6 +254,8 @@ fc_setup_shared_job(FcJob *job)
 	shared->routed = plan->routed;
 	shared->freeze = job->options->freeze;
 	shared->missing = job->options->missing;
+	shared->tolerated = job->options->tolerated;
+	shared->set_null = job->options->on_error == FC_ON_ERROR_SET_NULL;
 	shared->key_type = plan->key_type;
 	shared->key_attnum = plan->key_attnum;
 	shared->key_field = plan->key_field;
@@ -258,45 +265,102 @@ fc_setup_shared_job(FcJob *job)
 	shared->io_depth = fc_io_depth;
 }
 
-/* Lays out what has no fixed size behind the struct, and fills it */
+/* The patterns of all fields, one string behind the other */
+static StringInfo
+fc_setup_patterns(const FcPlan *plan)
+{
+	StringInfo	patterns = makeStringInfo();
+
+	for (int i = 0; i < list_length(plan->fields); i++)
+		appendBinaryStringInfo(patterns, plan->patterns[i] ? plan->patterns[i] : "",
+							   plan->patterns[i] ? strlen(plan->patterns[i]) + 1 : 1);
+	return patterns;
+}
+
+/* A place for len bytes behind what is laid out already */
+static Size
+fc_setup_place(Size *end, Size len)
+{
+	Size		at = *end;
+
+	*end = MAXALIGN(at + len);
+	return at;
+}
+
+static Size
+fc_setup_place_text(Size *end, const char *text)
+{
+	return fc_setup_place(end, strlen(text) + 1);
+}
+
+static char *
+fc_setup_text(char *text)
+{
+	return text ? text : "";
+}
+
+/* Lays out what has no fixed size behind the struct; returns the size of all */
+static Size
+fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
+{
+	FcOptions  *options = job->options;
+	Size		end = MAXALIGN(sizeof(FcShared));
+
+	layout->columns_at = fc_setup_place(&end, sizeof(AttrNumber) * layout->ncolumns);
+	layout->flags_at = fc_setup_place(&end, layout->ncolumns);
+	layout->null_at = fc_setup_place_text(&end, options->format.null_print);
+	layout->default_at = fc_setup_place_text(&end, fc_setup_text(options->default_string));
+	layout->patterns_at = fc_setup_place(&end, patterns->len + 1);
+	layout->zone_at = fc_setup_place_text(&end, fc_setup_text(options->time_zone));
+	layout->where_at = fc_setup_place_text(&end, where);
+	layout->path_at = fc_setup_place_text(&end, job->source->open_path);
+	layout->name_at = fc_setup_place_text(&end, job->source->path);
+	layout->chunks_at = fc_setup_place(&end, sizeof(FcChunk) * layout->nchunks);
+	layout->starts_at = fc_setup_place(&end, sizeof(FcChunkStart) * layout->nchunks);
+	return end;
+}
+
+static void
+fc_setup_shared_texts(FcJob *job, StringInfo patterns, const char *where)
+{
+	FcShared   *shared = job->shared;
+	FcOptions  *options = job->options;
+
+	shared->null_len = strlen(options->format.null_print);
+	shared->default_len = options->default_string ? strlen(options->default_string) : -1;
+	strcpy(fc_shared_null(shared), options->format.null_print);
+	strcpy(fc_shared_default(shared), fc_setup_text(options->default_string));
+	memcpy(fc_shared_patterns(shared), patterns->data, patterns->len);
+	strcpy(fc_shared_zone(shared), fc_setup_text(options->time_zone));
+	strcpy(fc_shared_where(shared), where);
+	strcpy(fc_shared_path(shared), job->source->open_path);
+	strcpy(fc_shared_name(shared), job->source->path);
+}
+
 static void
 fc_setup_shared(FcJob *job)
 {
 	uint64		chunk_size = fc_setup_chunk_size(job);
 	uint64		size = job->source->identity.size - job->data_start;
-	uint32		nchunks = (size + chunk_size - 1) / chunk_size;
-	int			ncolumns = list_length(job->plan->attnums);
-	const char *null_string = job->options->format.null_print;
-	Size		columns_at = MAXALIGN(sizeof(FcShared));
-	Size		null_at = MAXALIGN(columns_at + sizeof(AttrNumber) * ncolumns);
-	Size		path_at = MAXALIGN(null_at + strlen(null_string) + 1);
-	Size		name_at = MAXALIGN(path_at + strlen(job->source->open_path) + 1);
-	Size		chunks_at = MAXALIGN(name_at + strlen(job->source->path) + 1);
-	Size		starts_at = chunks_at + MAXALIGN(sizeof(FcChunk) * nchunks);
-	FcShared   *shared;
-	ListCell   *lc;
-	int			i = 0;
+	StringInfo	patterns = fc_setup_patterns(job->plan);
+	char	   *where = job->plan->where ? nodeToString(job->plan->where) : "";
+	FcShared	layout = {0};
+	Size		total;
 
-	job->segment = dsm_create(starts_at + sizeof(FcChunkStart) * nchunks, 0);
-	job->shared = shared = dsm_segment_address(job->segment);
-	memset(shared, 0, sizeof(FcShared));
-	SharedFileSetInit(&shared->fileset, job->segment);
-	shared->columns_at = columns_at;
-	shared->null_at = null_at;
-	shared->path_at = path_at;
-	shared->name_at = name_at;
-	shared->chunks_at = chunks_at;
-	shared->starts_at = starts_at;
-	shared->nchunks = nchunks;
-	shared->ncolumns = ncolumns;
-	shared->null_len = strlen(null_string);
-	strcpy(fc_shared_null(shared), null_string);
-	strcpy(fc_shared_path(shared), job->source->open_path);
-	strcpy(fc_shared_name(shared), job->source->path);
-	foreach(lc, job->plan->attnums)
-		fc_shared_columns(shared)[i++] = lfirst_int(lc);
+	layout.nchunks = (size + chunk_size - 1) / chunk_size;
+	layout.ncolumns = list_length(job->plan->fields);
+	total = fc_setup_layout(job, &layout, patterns, where);
+	job->segment = dsm_create(total, 0);
+	job->shared = dsm_segment_address(job->segment);
+	memset(job->shared, 0, total);
+	*job->shared = layout;
+	SharedFileSetInit(&job->shared->fileset, job->segment);
+	for (int i = 0; i < layout.ncolumns; i++)
+		fc_shared_columns(job->shared)[i] = list_nth_int(job->plan->fields, i);
+	memcpy(fc_shared_flags(job->shared), job->plan->flags, layout.ncolumns);
+	fc_setup_shared_texts(job, patterns, where);
 	fc_setup_shared_job(job);
-	fc_setup_shared_state(shared);
+	fc_setup_shared_state(job->shared);
 	fc_setup_shared_chunks(job, chunk_size);
 }
 
@@ -347,14 +411,49 @@ fc_setup_recode(FcJob *job)
 	copy = fc_recode_source(job->source, options->file_encoding, fileset);
 	if (copy == NULL)
 	{
-		job->core_reason = "the file has characters that cannot be converted";
-		job->plan->key_routes = false;
+		job->unconvertible = true;
 		return;
 	}
 	job->original = job->source;
 	job->source = copy;
-	job->plan->need_transcoding = false;
 	fc_options_set_encoding(options, GetDatabaseEncoding());
+}
+
+/* The file, and with header => 'map' what its header says */
+static void
+fc_setup_file(FcJob *job)
+{
+	job->source = fc_setup_open_source(job->options->path);
+	fc_setup_dialect(job);
+	fc_setup_recode(job);
+}
+
+/*
+ * Which way the load takes.  As in COPY the target is looked at before the
+ * file, but for a file that says itself which columns it has.
+ */
+static void
+fc_setup_plan(FcJob *job)
+{
+	fc_plan_check_relkind(job->rel);
+	if (job->options->header_map)
+	{
+		fc_setup_file(job);
+		fc_setup_header(job);
+	}
+	job->plan = fc_plan_make(job->rel, job->options);
+	fc_setup_check_target(job);
+	if (!job->options->header_map)
+		fc_setup_file(job);
+	/* the file may be in another encoding now */
+	if (job->original)
+		job->plan->need_transcoding = false;
+	job->core_reason = job->plan->core_reason;
+	if (job->unconvertible)
+	{
+		job->core_reason = "the file has characters that cannot be converted";
+		job->plan->key_routes = false;
+	}
 }
 
 FcJob *
@@ -368,17 +467,13 @@ fc_setup_job(FcOptions *options)
 	job->mcxt = CurrentMemoryContext;
 	fc_setup_open_target(job);
 	job->relname = pstrdup(RelationGetRelationName(job->rel));
-	job->plan = fc_plan_make(job->rel, options);
-	job->core_reason = job->plan->core_reason;
-	fc_setup_check_target(job);
-	job->source = fc_setup_open_source(options->path);
-	fc_setup_dialect(job);
-	fc_setup_recode(job);
+	fc_setup_plan(job);
 
 	/* workers need both, and must not make them */
 	(void) GetCurrentTransactionId();
 	(void) GetCurrentCommandId(true);
-	fc_setup_header(job);
+	if (!options->header_map)
+		fc_setup_header(job);
 	job->nworkers = fc_setup_workers(job);
 	fc_setup_shared(job);
 	fc_setup_io(job);

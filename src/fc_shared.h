@@ -94,6 +94,23 @@ typedef struct FcTurn
 #define FC_ERROR_TEXT	2048
 #define FC_ERROR_NAME	(NAMEDATALEN * 4)
 
+/*
+ * What can be wrong with a record; a bit mask says which are tolerated.  What
+ * has no class always ends the load.
+ */
+#define FC_CLASS_CONVERSION			0x01	/* a value its type refuses */
+#define FC_CLASS_MISSING_COLUMNS	0x02
+#define FC_CLASS_EXTRA_COLUMNS		0x04
+#define FC_CLASS_ENCODING			0x08
+#define FC_CLASS_CHECK				0x10
+#define FC_CLASS_NOT_NULL			0x20
+#define FC_CLASS_NO_PARTITION		0x40
+#define FC_CLASS_UNIQUE				0x80
+
+/* What a field of the file needs besides its type's input */
+#define FC_FIELD_FORCE_NOT_NULL		0x01
+#define FC_FIELD_FORCE_NULL			0x02
+
 typedef enum FcErrorKind
 {
 	FC_ERROR_DATA,				/* message and so on are set */
@@ -132,6 +149,8 @@ typedef struct FcShared
 	FcKeyType	key_type;		/* FC_KEY_NONE: in file order */
 	AttrNumber	key_attnum;
 	int			key_field;		/* number of the key among the file's fields */
+	uint32		tolerated;		/* FC_CLASS_* */
+	bool		set_null;		/* a refused value becomes NULL */
 	bool		key_routes;		/* the key is the partition key */
 	FcInterval	interval;		/* of partitions to be made */
 	uint64		data_start;		/* first byte behind the header */
@@ -141,8 +160,17 @@ typedef struct FcShared
 	uint32		nchunks;
 	int			ncolumns;		/* fields in the file */
 	int			null_len;
-	Size		columns_at;		/* offset of AttrNumber[ncolumns] */
+	int			default_len;	/* -1: no field stands for a default */
+	Size		columns_at;		/* offset of AttrNumber[ncolumns]; 0: a field
+								 * that is skipped */
+	Size		flags_at;		/* offset of uint8[ncolumns], FC_FIELD_* */
 	Size		null_at;		/* offset of the null string */
+	Size		default_at;		/* ... and of the default string */
+	Size		patterns_at;	/* offset of ncolumns strings, one behind the
+								 * other: a field's timestamp pattern or "" */
+	Size		zone_at;		/* offset of the time zone, "": session's */
+	Size		where_at;		/* offset of the condition as a node tree, ""
+								 * if there is none */
 	Size		path_at;		/* offset of the path to open */
 	Size		name_at;		/* offset of the path to show */
 	Size		chunks_at;		/* offset of FcChunk[nchunks] */
@@ -163,6 +191,8 @@ typedef struct FcShared
 	pg_atomic_uint64 spilled;	/* bytes of spill written */
 	pg_atomic_uint64 load_bytes;
 	pg_atomic_uint64 loaded;	/* rows inserted */
+	pg_atomic_uint64 filtered;	/* rows the condition is not true for */
+	pg_atomic_uint64 rejected;	/* records on_error passed over */
 	pg_atomic_uint64 reads;
 	pg_atomic_uint64 read_bytes;
 	pg_atomic_uint32 parts_done;
@@ -179,7 +209,12 @@ typedef struct FcShared
 } FcShared;
 
 #define fc_shared_columns(s) ((AttrNumber *) ((char *) (s) + (s)->columns_at))
+#define fc_shared_flags(s) ((uint8 *) (s) + (s)->flags_at)
 #define fc_shared_null(s) ((char *) (s) + (s)->null_at)
+#define fc_shared_default(s) ((char *) (s) + (s)->default_at)
+#define fc_shared_patterns(s) ((char *) (s) + (s)->patterns_at)
+#define fc_shared_zone(s) ((char *) (s) + (s)->zone_at)
+#define fc_shared_where(s) ((char *) (s) + (s)->where_at)
 #define fc_shared_path(s) ((char *) (s) + (s)->path_at)
 #define fc_shared_name(s) ((char *) (s) + (s)->name_at)
 #define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->chunks_at))

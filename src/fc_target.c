@@ -33,7 +33,19 @@ fc_target_parse_state(Relation rel, List *attnums)
 		inserted = bms_add_member(inserted,
 								  lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
 	fc_rte_require_insert(nsitem, inserted);
+	addNSItemToQuery(pstate, nsitem, false, true, true);
 	return pstate;
+}
+
+ParseState *
+fc_target_context_state(FcContext *ctx)
+{
+	List	   *attnums = NIL;
+
+	for (int i = 0; i < ctx->shared->ncolumns; i++)
+		if (fc_shared_columns(ctx->shared)[i] != 0)
+			attnums = lappend_int(attnums, fc_shared_columns(ctx->shared)[i]);
+	return fc_target_parse_state(ctx->target, attnums);
 }
 
 EState *

@@ -12,11 +12,16 @@
 #include "parser/parse_node.h"
 #include "utils/relcache.h"
 
+#include "fc_shared.h"
+
 /*
  * A parse state whose range table holds the relation, with INSERT on the
  * columns (a list of attribute numbers) asked for.
  */
 extern ParseState *fc_target_parse_state(Relation rel, List *attnums);
+
+/* The same for the file's columns, as the processes of a load share them */
+extern ParseState *fc_target_context_state(FcContext *ctx);
 
 /* An executor state and the target's ResultRelInfo, indexes not opened */
 extern EState *fc_target_executor(ParseState *pstate, ResultRelInfo **rri);

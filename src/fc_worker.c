@@ -94,6 +94,11 @@ fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
 	memset(ctx, 0, sizeof(FcContext));
 	ctx->shared = shared;
 	ctx->dialect = shared->dialect;
+	if (shared->default_len >= 0)
+	{
+		ctx->dialect.default_string = fc_shared_default(shared);
+		ctx->dialect.default_len = shared->default_len;
+	}
 	ctx->worker = worker;
 	ctx->in_worker = in_worker;
 	ctx->mcxt = AllocSetContextCreate(CurrentMemoryContext,
