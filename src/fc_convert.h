@@ -3,20 +3,55 @@
  * fc_convert.h
  *	  From text to datums without the type's input function.
  *
- * A converter gives the datum the input function would give, or declines by
- * returning false; then the input function decides, errors included.
+ * A converter gives the datum the input function would give, byte by byte, or
+ * declines by returning false; then the input function decides, errors
+ * included.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_CONVERT_H
 #define FC_CONVERT_H
 
-#include "fc_route.h"
+#include "pgtime.h"
 
-/* s is NUL-terminated, len its length */
-typedef bool (*FcConvert) (const char *s, size_t len, Datum *value);
+typedef struct FcConverter FcConverter;
 
-/* The converter of a column's type, or NULL */
-extern FcConvert fc_convert_for(Oid typid, int32 typmod);
+/*
+ * s is NUL-terminated, len its length; it is valid in the server's encoding.
+ * What is passed by reference is palloc'ed.
+ */
+typedef bool (*FcConvert) (FcConverter *converter, const char *s, size_t len,
+						   Datum *value);
+
+/* The offset of local times from first to before end, in Unix seconds */
+typedef struct FcZone
+{
+	pg_tz	   *zone;
+	int64		first;
+	int64		end;
+	int			offset;			/* seconds west of Greenwich */
+} FcZone;
+
+struct FcConverter
+{
+	FcConvert	function;		/* or NULL: the input function is needed */
+	int32		typmod;
+	int64		unit;			/* times: microseconds they are rounded to */
+	int			precision;		/* numeric: digits, -1 if not bounded */
+	int			scale;
+	FcZone		zone;			/* timestamptz: where the last value was */
+	pg_tz	   *letters_zone;	/* "T" and "Z" were asked for in this zone */
+	bool		letters;		/* ... and mean what they mean in ISO 8601 */
+};
+
+/* The converter of a column's type; its function may be NULL */
+extern void fc_convert_init(FcConverter *converter, Oid typid, int32 typmod);
+
+static inline bool
+fc_convert(FcConverter *converter, const char *s, size_t len, Datum *value)
+{
+	return converter->function != NULL &&
+		converter->function(converter, s, len, value);
+}
 
 #endif							/* FC_CONVERT_H */

@@ -36,7 +36,7 @@ typedef struct FcColumn
 	int			index;			/* in the target's row, from 0; -1: skipped */
 	const char *name;
 	uint8		flags;			/* FC_FIELD_* */
-	FcConvert	convert;		/* or NULL */
+	FcConverter convert;
 	FmgrInfo	input;
 	Oid			typioparam;
 	int32		typmod;
@@ -95,7 +95,7 @@ fc_parse_init_column(FcColumn *column, TupleDesc desc, AttrNumber attnum)
 		return;
 	att = TupleDescAttr(desc, attnum - 1);
 	column->name = pstrdup(NameStr(att->attname));
-	column->convert = fc_convert_for(att->atttypid, att->atttypmod);
+	fc_convert_init(&column->convert, att->atttypid, att->atttypmod);
 	column->typmod = att->atttypmod;
 	getTypeInputInfo(att->atttypid, &input, &column->typioparam);
 	fmgr_info(input, &column->input);
@@ -290,7 +290,7 @@ fc_parse_value(FcColumn *column, const FcField *field)
 		return InputFunctionCall(&column->input, NULL, column->typioparam,
 								 column->typmod);
 	}
-	if (column->convert && column->convert(field->data, field->len, &value))
+	if (fc_convert(&column->convert, field->data, field->len, &value))
 		return value;
 	return InputFunctionCall(&column->input, field->data, column->typioparam,
 							 column->typmod);
@@ -357,8 +357,8 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 		parser->values[column->index] = fc_parse_value(column, field);
 		return;
 	}
-	if (column->convert && !field->null &&
-		column->convert(field->data, field->len, &parser->values[column->index]))
+	if (!field->null &&
+		fc_convert(&column->convert, field->data, field->len, &parser->values[column->index]))
 		return;
 	edata = fc_error_catch(parser->ctx, fc_parse_try_value, &value);
 	if (edata)
@@ -534,7 +534,7 @@ fc_parse_key(FcParser *parser, char *rec, size_t len, int64 *key, bool *null)
 		return true;
 	if (shared->tolerated != 0)
 	{
-		if (!column->convert || !column->convert(field.data, field.len, &value))
+		if (!fc_convert(&column->convert, field.data, field.len, &value))
 			return false;
 	}
 	else

@@ -1,0 +1,169 @@
+/*
+ * convert_fuzz.c
+ *	  The native conversions against the input functions.
+ *
+ *	 seed ──► string ──► input function ──► datum or error ──► the same?
+ *					'──► converter ──► datum or declined ──'
+ *
+ * If the converter took a string, the input function must take it too, and the
+ * datums must be equal byte by byte.  What the input function throws is caught
+ * without a subtransaction, which none of these functions needs.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "convert_strings.h"
+#include "fc_convert.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(fuzz_convert);
+
+typedef struct Fuzz
+{
+	Oid			typid;
+	int32		typmod;
+	int16		typlen;
+	bool		typbyval;
+	FmgrInfo	input;
+	Oid			typioparam;
+	FcConverter converter;
+	int64		taken;
+	int64		valid;
+} Fuzz;
+
+static void
+fuzz_init(Fuzz *fuzz, Oid typid, int32 typmod)
+{
+	Oid			input;
+
+	memset(fuzz, 0, sizeof(Fuzz));
+	fuzz->typid = typid;
+	fuzz->typmod = typmod;
+	get_typlenbyval(typid, &fuzz->typlen, &fuzz->typbyval);
+	getTypeInputInfo(typid, &input, &fuzz->typioparam);
+	fmgr_info(input, &fuzz->input);
+	fc_convert_init(&fuzz->converter, typid, typmod);
+}
+
+/* Calls the input function; false if it throws an error about the string */
+static bool
+fuzz_input(Fuzz *fuzz, char *string, Datum *value)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool accepted = false;
+
+	PG_TRY();
+	{
+		*value = InputFunctionCall(&fuzz->input, string, fuzz->typioparam,
+								   fuzz->typmod);
+		accepted = true;
+	}
+	PG_CATCH();
+	{
+		if (ERRCODE_TO_CATEGORY(geterrcode()) != ERRCODE_DATA_EXCEPTION)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	return accepted;
+}
+
+static char *
+fuzz_show(Fuzz *fuzz, bool accepted, Datum value)
+{
+	Oid			output;
+	bool		varlena;
+
+	if (!accepted)
+		return "an error";
+	getTypeOutputInfo(fuzz->typid, &output, &varlena);
+	return psprintf("\"%s\"", OidOutputFunctionCall(output, value));
+}
+
+/* What is different for the string, or NULL */
+static char *
+fuzz_case(Fuzz *fuzz, char *string, int len)
+{
+	Datum		expected = (Datum) 0;
+	Datum		value = (Datum) 0;
+	bool		accepted = fuzz_input(fuzz, string, &expected);
+
+	fuzz->valid += accepted;
+	if (!fc_convert(&fuzz->converter, string, len, &value))
+		return NULL;
+	fuzz->taken++;
+	if (accepted &&
+		datumIsEqual(expected, value, fuzz->typbyval, fuzz->typlen))
+		return NULL;
+	return psprintf("\"%s\": the input function gives %s, the converter %s",
+					string, fuzz_show(fuzz, accepted, expected),
+					fuzz_show(fuzz, true, value));
+}
+
+static void
+fuzz_context(void *string)
+{
+	errcontext("conversion of \"%s\"", ((StringInfo) string)->data);
+}
+
+/* Runs the cases; returns the first difference, or NULL */
+static char *
+fuzz_run(Fuzz *fuzz, pg_prng_state *prng, int64 cases)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	MemoryContext inner = AllocSetContextCreate(outer, "fuzz case",
+												ALLOCSET_DEFAULT_SIZES);
+	StringInfo	string = makeStringInfo();
+	ErrorContextCallback callback = {error_context_stack, fuzz_context, string};
+	char	   *differs = NULL;
+
+	error_context_stack = &callback;
+	while (cases-- > 0 && differs == NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		convert_string(prng, fuzz->typid, string);
+		MemoryContextSwitchTo(inner);
+		differs = fuzz_case(fuzz, string->data, string->len);
+		MemoryContextSwitchTo(outer);
+		if (differs)
+			differs = pstrdup(differs);
+		MemoryContextReset(inner);
+	}
+	error_context_stack = callback.previous;
+	return differs;
+}
+
+/*
+ * fuzz_convert(type oid, typmod int, seed bigint, cases bigint,
+ *				OUT taken bigint, OUT valid bigint, OUT differs text)
+ */
+Datum
+fuzz_convert(PG_FUNCTION_ARGS)
+{
+	Fuzz		fuzz;
+	pg_prng_state prng;
+	TupleDesc	desc;
+	Datum		values[3];
+	bool		nulls[3] = {false, false, false};
+	char	   *differs;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "fuzz_convert must return a row");
+	fuzz_init(&fuzz, PG_GETARG_OID(0), PG_GETARG_INT32(1));
+	pg_prng_seed(&prng, PG_GETARG_INT64(2));
+	differs = fuzz_run(&fuzz, &prng, PG_GETARG_INT64(3));
+	values[0] = Int64GetDatum(fuzz.taken);
+	values[1] = Int64GetDatum(fuzz.valid);
+	nulls[2] = (differs == NULL);
+	values[2] = nulls[2] ? (Datum) 0 : CStringGetTextDatum(differs);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+}
