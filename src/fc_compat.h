@@ -21,6 +21,7 @@
 #include "parser/parse_node.h"
 #include "storage/buffile.h"
 #include "utils/acl.h"
+#include "utils/datetime.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
@@ -270,6 +271,25 @@ fc_set_relstats(Relation rel, BlockNumber pages, double tuples,
 	vac_update_relstats(rel, pages, tuples, all_visible, true,
 						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
 						true);
+#endif
+}
+
+/*
+ * 16: the type comes back by reference, and with it why a zone could not be
+ * read.  TZ, DTZ, DYNTZ or UNKNOWN_FIELD; *offset is seconds east.
+ */
+static inline int
+fc_decode_timezone_abbrev(char *lowtoken, int *offset, pg_tz **tz)
+{
+#if PG_VERSION_NUM >= 160000
+	DateTimeErrorExtra extra;
+	int			type;
+
+	if (DecodeTimezoneAbbrev(0, lowtoken, &type, offset, tz, &extra) != 0)
+		return UNKNOWN_FIELD;
+	return type;
+#else
+	return DecodeTimezoneAbbrev(0, lowtoken, offset, tz);
 #endif
 }
 
