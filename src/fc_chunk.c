@@ -12,7 +12,7 @@
  *	first record, line                             FcChunkStart
  *
  * Most of what is serial in CSV is the one question whether a byte stands in
- * quotes; the runs answer it for all chunks at once and the serial pass costs
+ * quotes, in text whether it stands behind an active backslash; the runs answer it for all chunks at once and the serial pass costs
  * a few additions per chunk.  Nothing is allocated here.
  *
  *-------------------------------------------------------------------------
@@ -24,15 +24,26 @@
 /* bytes given to one run after another; fits a first-level cache */
 #define SLICE	((size_t) 16384)
 
+/* Can a byte of the file stand in this state? */
+static bool
+state_occurs(const FcDialect *dialect, FcQuote state)
+{
+	if (dialect->mode == FC_MODE_TEXT)
+		return state != FC_INSIDE;
+	/* with a mere toggle there is no escape */
+	return state != FC_ESCAPED || dialect->escape != dialect->quote;
+}
+
 /* Begins a chunk, see fc_chunk.h. */
 void
 fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan)
 {
 	memset(scan, 0, sizeof(*scan));
-	/* FC_ESCAPED is the last state, and cannot occur with a mere toggle */
-	scan->nruns = dialect->escape == dialect->quote ? FC_ESCAPED : FC_NQUOTES;
-	for (int i = 0; i < scan->nruns; i++)
+	for (int i = 0; i < FC_NQUOTES; i++)
+	{
+		scan->occurs[i] = state_occurs(dialect, (FcQuote) i);
 		fc_run_init(&scan->run[i], (FcQuote) i);
+	}
 }
 
 /* Feeds the chunk's next len bytes to all runs, see fc_chunk.h. */
@@ -40,12 +51,17 @@ void
 fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 			  const char *buf, size_t len)
 {
+	if (dialect->mode == FC_MODE_TEXT)
+		for (uint64_t at = scan->run[FC_OUTSIDE].fed, i = 0;
+			 at < sizeof(scan->head) && i < len; at++, i++)
+			scan->head[at] = buf[i];
 	while (len > 0)
 	{
 		size_t		slice = len < SLICE ? len : SLICE;
 
-		for (int i = 0; i < scan->nruns; i++)
-			fc_run_feed(dialect, &scan->run[i], buf, slice);
+		for (int i = 0; i < FC_NQUOTES; i++)
+			if (scan->occurs[i])
+				fc_run_feed(dialect, &scan->run[i], buf, slice);
 		buf += slice;
 		len -= slice;
 	}
@@ -55,20 +71,46 @@ fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 void
 fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 {
-	chunk->length = scan->run[0].fed;
+	chunk->length = scan->run[FC_OUTSIDE].fed;
+	memcpy(chunk->head, scan->head, sizeof(chunk->head));
 	memset(chunk->run, 0, sizeof(chunk->run));
-	for (int i = 0; i < scan->nruns; i++)
+	for (int i = 0; i < FC_NQUOTES; i++)
 	{
 		const FcRun *run = &scan->run[i];
 		FcChunkRun *report = &chunk->run[i];
 
+		if (!scan->occurs[i])
+			continue;
 		report->records = run->records;
 		report->embedded = run->embedded;
 		report->first = run->first;
 		report->before = run->before;
+		report->marker = run->marker;
 		report->state = run->state;
 		report->ends_record = run->last == run->fed;
+		report->opened = run->state == FC_ESCAPED &&
+			run->last != FC_NOWHERE && run->last + 1 == run->fed;
 	}
+}
+
+/*
+ * Notes the first marker of the file, if it is in this chunk, not empty, that
+ * lies behind "at".  It may begin with the last byte of the chunk before.
+ */
+static void
+find_marker(const FcChunk *chunk, FcChunkPoint *at)
+{
+	const FcChunkRun *run = &chunk->run[at->state];
+
+	if (at->marker != FC_NOWHERE)
+		return;
+	if (at->opened && chunk->head[0] == '.')
+		at->marker = chunk->start - 1;
+	else if (at->starts_record && chunk->length > 1 &&
+			 chunk->head[0] == '\\' && chunk->head[1] == '.')
+		at->marker = chunk->start;
+	else if (run->marker != FC_NOWHERE)
+		at->marker = chunk->start + run->marker;
 }
 
 /*
@@ -120,6 +162,9 @@ fc_chunk_resolve(const FcChunk *chunks, size_t n, FcChunkPoint *at,
 			continue;
 
 		describe_start(chunk, at, start);
+		find_marker(chunk, at);
+		at->opened = run->opened || (chunk->length == 1 && at->starts_record &&
+									 run->state == FC_ESCAPED);
 		at->state = run->state;
 		at->starts_record = run->ends_record;
 		at->line += run->records + run->embedded;

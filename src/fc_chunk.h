@@ -4,7 +4,7 @@
  *	  Cuts a file into chunks at records without reading it serially.
  *
  * Pure C, like fc_record.h.  A chunk is a range of bytes cut anywhere.  Its
- * first byte may stand in quotes or not, so a worker finds out what the chunk
+ * first byte may stand in quotes (text: behind a backslash) or not, so a worker finds out what the chunk
  * does for every state it may begin in (FcChunkScan, then FcChunk).  One
  * serial pass over all chunks then knows in which state each really begins
  * (fc_chunk_resolve), and so where its first record starts and on which line.
@@ -27,24 +27,29 @@ typedef struct FcChunkRun
 	uint64_t	first;			/* just behind the first record end, or
 								 * FC_NOWHERE */
 	uint64_t	before;			/* the part of embedded ahead of first */
+	uint64_t	marker;			/* as FcRun.marker */
 	FcQuote		state;			/* state behind the last byte */
 	bool		ends_record;	/* the last byte ends a record */
+	bool		opened;			/* the last byte is a record's first, and an
+								 * active backslash */
 } FcChunkRun;
 
-/* A chunk as its worker reports it; 136 bytes, without pointers */
+/* A chunk as its worker reports it; 168 bytes, without pointers */
 typedef struct FcChunk
 {
 	uint64_t	start;			/* offset in the file; set by the planner */
 	uint64_t	length;			/* bytes; may be 0 */
-	FcChunkRun	run[FC_NQUOTES];	/* by start state; that of FC_ESCAPED is
-									 * unset where escape equals quote */
+	char		head[2];		/* its first bytes; text only */
+	FcChunkRun	run[FC_NQUOTES];	/* by start state; those that cannot occur
+									 * (fc_chunk_state_occurs) are unset */
 } FcChunk;
 
 /* The work of one worker on one chunk */
 typedef struct FcChunkScan
 {
-	int			nruns;			/* states that can occur */
+	bool		occurs[FC_NQUOTES]; /* runs that are needed */
 	FcRun		run[FC_NQUOTES];
+	char		head[2];
 } FcChunkScan;
 
 /* What is known of a place between two chunks */
@@ -54,6 +59,10 @@ typedef struct FcChunkPoint
 	bool		starts_record;	/* a record starts here, or the file ends */
 	uint64_t	line;			/* lines before, as COPY counts them */
 	uint64_t	records;		/* records whose first byte lies before */
+	bool		opened;			/* the byte before is a record's first, and an
+								 * active backslash */
+	uint64_t	marker;			/* file offset of the first record before that
+								 * begins with "\.", or FC_NOWHERE */
 } FcChunkPoint;
 
 /* A chunk's true beginning */
@@ -79,10 +88,14 @@ extern void fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk);
 
 /*
  * Gives each of the n chunks its true beginning.  *at is what is known before
- * chunks[0] (behind the header: FC_OUTSIDE, true, header lines, 0) and becomes
- * what is known behind the last chunk.  If the file ends there, at->records
+ * chunks[0] (behind the header: FC_OUTSIDE, true, header lines, 0, false,
+ * FC_NOWHERE) and becomes what is known behind the last chunk.  If the file ends there, at->records
  * counts a last record without a line end, too, and a state other than
- * FC_OUTSIDE means a quote that never closes.
+ * FC_OUTSIDE means a quote that never closes (text: a backslash with nothing
+ * behind it).
+ *
+ * Text: whether at->marker ends the data is for the caller to see, who then
+ * resolves once more without what stands behind it.
  *
  * False, with nothing to rely on in starts and at, if a chunk does not start
  * where the one before it ends.

@@ -293,4 +293,11 @@ fc_decode_timezone_abbrev(char *lowtoken, int *offset, pg_tz **tz)
 #endif
 }
 
+/* 18: text's end-of-copy marker must be alone on its line */
+#if PG_VERSION_NUM >= 180000
+#define FC_CORE_LONE_MARKER	true
+#else
+#define FC_CORE_LONE_MARKER	false
+#endif
+
 #endif							/* FC_COMPAT_H */

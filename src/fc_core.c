@@ -149,10 +149,12 @@ fc_core_file_context(void *arg)
 	errcontext("fast_copy %s, file \"%s\"", job->relname, job->options->path);
 }
 
-/* "\." ends the data for COPY on 15 to 17: nothing may be left behind it */
+/* "\." ends csv data for COPY on 15 to 17: nothing may be left behind it */
 static void
 fc_core_check_end(FcJob *job, CopyFromState cstate)
 {
+	if (job->dialect.mode == FC_MODE_TEXT)
+		return;
 	if (INPUT_BUF_BYTES(cstate) > 0 || feed.pieces[0].left > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -357,7 +359,7 @@ fc_core_route(FcJob *job, TupleTableSlot *slot)
 /*
  * Shows core the record: a line end as header fixes the line end style, the
  * record follows with what stands behind it, so that core sees the same
- * quotes and line ends.
+ * quotes, line ends and markers.
  */
 static void
 fc_core_show(FcJob *job, FcCoreContext *context, const FcErrorSlot *slot)
@@ -369,7 +371,7 @@ fc_core_show(FcJob *job, FcCoreContext *context, const FcErrorSlot *slot)
 	CopyFromState cstate;
 	uint64		end = slot->offset + slot->length + 2;
 
-	if (slot->kind == FC_ERROR_GRAMMAR)
+	if (slot->kind == FC_ERROR_GRAMMAR || job->dialect.mode == FC_MODE_TEXT)
 		end = job->source->identity.size;
 	fc_core_feed_bytes(eol, strlen(eol));
 	fc_core_feed_file(slot->offset, Min(end, job->source->identity.size));

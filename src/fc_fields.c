@@ -70,6 +70,8 @@ fc_fields_map_one(Relation rel, FcOptions *options, const FcField *field)
 {
 	String	   *name = makeString(pnstrdup(field->data, field->len));
 
+	if (field->verify)
+		pg_verifymbstr(field->data, field->len, false);
 	if (field->null || fc_fields_attnum(rel, strVal(name)) == 0)
 	{
 		if (!options->ignore_extra_columns)

@@ -93,7 +93,7 @@ fc_job_split(FcJob *job)
 	fc_progress_phase(job, FC_PHASE_SPLIT);
 	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_SPLIT,
 							  fc_job_workers(job, job->shared->nchunks), &work);
-	job->found = fc_split_resolve(job->shared, job->lines_before);
+	job->found = fc_split_resolve(&job->ctx, job->lines_before);
 	fc_job_report(job, processes, job->found,
 				  job->shared->file.size - job->data_start,
 				  psprintf("%u chunks", job->shared->nchunks));

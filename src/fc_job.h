@@ -37,6 +37,7 @@ typedef struct FcJob
 	uint64		header_start;	/* first byte of the last header line */
 	uint64		lines_before;	/* lines ahead of data_start */
 	uint64		data_start;
+	bool		unsettled;		/* text: the first line has rows before a marker */
 	int			nworkers;		/* asked for */
 	bool		attach_first;	/* before the rows come, see fc_job.c */
 	const char *core_reason;	/* as in the plan, or found out later */

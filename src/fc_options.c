@@ -162,11 +162,13 @@ fc_options_missing(FcOptions *options, const char *missing)
 static void
 fc_options_check_format(const FcOptions *options)
 {
-	if (!options->format.csv_mode)
+	if (options->format.binary)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("fast_copy reads the csv format only"),
-				 errhint("Use COPY for the text and binary formats.")));
+				 errmsg("fast_copy does not read the binary format"),
+				 errhint("Use COPY for it.")));
+	if (!options->format.csv_mode)
+		return;
 	/* core accepts line ends here before 17, and then nothing else works */
 	if (strchr("\r\n", options->format.quote[0]) ||
 		strchr("\r\n", options->format.escape[0]))

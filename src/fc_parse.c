@@ -62,6 +62,7 @@ struct FcParser
 	int			ncolumns;
 	FcColumn   *columns;
 	FcField    *fields;
+	int			found;			/* fields the record has, maybe more */
 	int			ndefaults;
 	FcDefault  *defaults;
 	ExprContext *econtext;
@@ -277,6 +278,33 @@ fc_parse_check_encoding(FcParser *parser)
 		fc_parse_refuse(parser, FC_CLASS_ENCODING, NULL, NULL, edata);
 }
 
+/* Body of fc_error_catch: verifies the bytes that escapes made */
+static void
+fc_parse_verify(void *arg)
+{
+	FcParser   *parser = arg;
+
+	for (int i = 0; i < Min(parser->found, parser->ncolumns); i++)
+		if (parser->fields[i].verify)
+			pg_verifymbstr(parser->fields[i].data, parser->fields[i].len, false);
+}
+
+/* Verifies what the escapes of text format made; csv has none */
+static void
+fc_parse_check_escapes(FcParser *parser)
+{
+	ErrorData  *edata;
+
+	if (!fc_parse_tolerates(parser, FC_CLASS_ENCODING))
+	{
+		fc_parse_verify(parser);
+		return;
+	}
+	edata = fc_error_catch(parser->ctx, fc_parse_verify, parser);
+	if (edata)
+		fc_parse_refuse(parser, FC_CLASS_ENCODING, NULL, NULL, edata);
+}
+
 /* A value as the input function gives it; it is asked for NULLs too */
 static Datum
 fc_parse_value(FcColumn *column, const FcField *field)
@@ -412,6 +440,11 @@ fc_parse_cut(FcParser *parser)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("unterminated CSV quoted field")));
+	parser->found = found;
+	if (parser->dialect.mode == FC_MODE_TEXT)
+		fc_parse_check_escapes(parser);
+	if (!parser->ok)
+		return 0;
 	if (parser->shared->default_len >= 0)
 		fc_parse_check_markers(parser, found);
 	if (found > parser->ncolumns && (parser->ncolumns > 0 || parser->len > 0))
@@ -526,7 +559,8 @@ fc_parse_key(FcParser *parser, char *rec, size_t len, int64 *key, bool *null)
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("missing data for column \"%s\"", column->name)));
 	}
-	if (!fc_parse_key_alone(parser, column, &field))
+	if (!fc_parse_key_alone(parser, column, &field) ||
+		(field.verify && shared->tolerated != 0))
 		return false;
 	*null = field.null;
 	*key = 0;
@@ -540,6 +574,8 @@ fc_parse_key(FcParser *parser, char *rec, size_t len, int64 *key, bool *null)
 	else
 	{
 		fc_parse_key_encoding(parser, &field);
+		if (field.verify)
+			pg_verifymbstr(field.data, field.len, false);
 		value = fc_parse_value(column, &field);
 	}
 	*key = fc_key_from_datum(shared->key_type, value);

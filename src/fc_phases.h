@@ -15,8 +15,11 @@
 /* What each chunk does to the quote state, for every state it may start in */
 extern void fc_split_run(FcContext *ctx);
 
-/* Leader, after the split: true starts; returns the records in the file */
-extern uint64 fc_split_resolve(FcShared *shared, uint64 lines_before);
+/*
+ * Leader, after the split: true starts, and the end of the data, behind which
+ * no chunks are left; returns the records in the file.
+ */
+extern uint64 fc_split_resolve(FcContext *ctx, uint64 lines_before);
 
 /* The key of each record into sorted spill runs */
 extern void fc_scan_run(FcContext *ctx);

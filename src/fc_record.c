@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * fc_record.c
- *	  Finds where CSV records end and cuts them into fields.
+ *	  Finds where records end and cuts them into fields.
  *
  * Three readers of the same grammar, so that they cannot disagree: a run
  * over many bytes that only counts (split), a search for the end of one
  * record (load) and the cutting of one record (scan, load).  They share the
  * quote states of FcQuote.  Byte classes are found 64 or 16 bytes at a time
- * and only the bytes that change a state are looked at one by one.
+ * and only the bytes that change a state are looked at one by one.  Each
+ * reader has a part for either format, so that none pays for the other.
  *
  * The quote, the escape and the delimiter must be neither '\r' nor '\n'.
  * As every server encoding sets the high bit in all bytes of a multibyte
@@ -139,6 +140,7 @@ fc_run_init(FcRun *run, FcQuote start)
 	run->state = start;
 	run->first = FC_NOWHERE;
 	run->last = FC_NOWHERE;
+	run->marker = FC_NOWHERE;
 }
 
 /*
@@ -246,6 +248,86 @@ run_block(const FcDialect *dialect, FcRun *run, const char *p, size_t n)
 }
 
 /*
+ * The bytes behind an odd number of backslashes, in a block of n; *escaped is
+ * as for live_quotes.  Backslashes that are escaped themselves are left out,
+ * but for the first byte.
+ *
+ * Added to a run of backslashes, the run's head carries to the bit just behind
+ * it; an odd length shows in head and that bit standing at unlike places.
+ */
+static inline uint64_t
+escaped_bytes(bool *escaped, uint64_t backslashes, size_t n)
+{
+	const uint64_t even = UINT64_C(0x5555555555555555);
+	uint64_t	first = *escaped;
+	uint64_t	heads,
+				behind_even,
+				behind_odd,
+				rest;
+
+	backslashes &= ~first;
+	heads = backslashes & ~(backslashes << 1);
+	behind_even = (backslashes + (heads & even)) & ~backslashes;
+	behind_odd = (backslashes + (heads & ~even)) & ~backslashes;
+
+	/* the run that the block's end cuts */
+	rest = ~(backslashes << (BLOCK - n));
+	*escaped = (rest == 0 ? BLOCK : __builtin_clzll(rest)) & 1;
+	return first | (behind_even & ~even) | (behind_odd & even);
+}
+
+/*
+ * Notes the first marker that stands just behind a record end: ends and
+ * backslashes have the bits of the block of n bytes at p, and the run's books
+ * are those before it.  A backslash may be the last byte before the block.
+ */
+static void
+run_find_marker(FcRun *run, const char *p, size_t n, uint64_t ends,
+				uint64_t backslashes)
+{
+	uint64_t	starts = (ends << 1 | (run->last == run->fed)) & backslashes;
+
+	if (run->last != FC_NOWHERE && run->state == FC_ESCAPED &&
+		run->last + 1 == run->fed && p[0] == '.')
+	{
+		run->marker = run->fed - 1;
+		return;
+	}
+	for (; starts != 0; starts &= starts - 1)
+	{
+		size_t		pos = __builtin_ctzll(starts);
+
+		if (pos + 1 < n && p[pos + 1] == '.')
+		{
+			run->marker = run->fed + pos;
+			return;
+		}
+	}
+}
+
+/*
+ * As run_block, for the text format.
+ */
+static inline void
+run_text_block(const FcDialect *dialect, FcRun *run, const char *p, size_t n)
+{
+	uint64_t	valid = ~UINT64_C(0) >> (BLOCK - n);
+	uint64_t	backslashes = block_mask(p, '\\') & valid;
+	uint64_t	ends;
+	bool		escaped = run->state == FC_ESCAPED;
+
+	ends = block_mask(p, dialect->eol == FC_EOL_CR ? '\r' : '\n') & valid;
+	if (backslashes != 0 || escaped)
+	{
+		ends &= ~escaped_bytes(&escaped, backslashes, n);
+		if (run->marker == FC_NOWHERE)
+			run_find_marker(run, p, n, ends, backslashes);
+		run->state = escaped ? FC_ESCAPED : FC_OUTSIDE;
+	}
+	run_account(run, ends, 0, n);
+}
+
+/*
  * Runs over the next len bytes.  dialect->eol must be known.  The run may be
  * fed in pieces cut anywhere, even between '\r' and '\n'.
  */
@@ -253,15 +335,22 @@ void
 fc_run_feed(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
 {
 	FcRun		r = *run;		/* a copy that can live in registers */
+	bool		text = dialect->mode == FC_MODE_TEXT;
+	char		tail[BLOCK] = {0};
 
-	for (; len >= BLOCK; buf += BLOCK, len -= BLOCK)
-		run_block(dialect, &r, buf, BLOCK);
+	if (text)
+		for (; len >= BLOCK; buf += BLOCK, len -= BLOCK)
+			run_text_block(dialect, &r, buf, BLOCK);
+	else
+		for (; len >= BLOCK; buf += BLOCK, len -= BLOCK)
+			run_block(dialect, &r, buf, BLOCK);
 	if (len > 0)
 	{
-		char		tail[BLOCK] = {0};
-
 		memcpy(tail, buf, len);
-		run_block(dialect, &r, tail, len);
+		if (text)
+			run_text_block(dialect, &r, tail, len);
+		else
+			run_block(dialect, &r, tail, len);
 	}
 	*run = r;
 }
@@ -339,12 +428,89 @@ judge_line_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 }
 
 /*
- * See fc_record.h.  A '\r' at the end of the bytes read so far is looked at
- * again when more have come, as the byte behind it decides what it is.
+ * The line end that must follow a marker: its length if the "len" bytes at buf
+ * begin with it.  Negative if not: minus the FcEnd to be given.
  */
-FcEnd
-fc_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
-			  bool eof)
+static int
+marker_line_end(const FcDialect *dialect, const char *buf, size_t len)
+{
+	size_t		at = 0;
+
+	if (dialect->eol == FC_EOL_CRNL)
+	{
+		if (len > 0 && buf[0] == '\n')
+			return -FC_END_MARKER_STYLE;
+		if (len == 0 || buf[0] != '\r')
+			return -FC_END_MARKER_CORRUPT;
+		at = 1;
+	}
+	if (at >= len || (buf[at] != '\r' && buf[at] != '\n'))
+		return -FC_END_MARKER_CORRUPT;
+	if (dialect->eol != FC_EOL_UNKNOWN &&
+		(buf[at] == '\r') != (dialect->eol == FC_EOL_CR))
+		return -FC_END_MARKER_STYLE;
+	return (int) at + 1;
+}
+
+/*
+ * Judges the marker at scan->pos, see fc_record_end.
+ */
+static FcEnd
+judge_marker(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
+			 bool eof)
+{
+	size_t		behind = scan->pos + 2;
+	int			end;
+
+	if (len - behind < (dialect->eol == FC_EOL_CRNL ? 2 : 1) && !eof)
+		return FC_END_MORE;
+	scan->content = scan->pos;
+	end = marker_line_end(dialect, buf + behind, len - behind);
+	if (end < 0)
+		return (FcEnd) -end;
+	if (scan->content > 0 && dialect->lone_marker)
+	{
+		if (dialect->eol == FC_EOL_UNKNOWN)
+			dialect->eol = buf[behind] == '\r' ? FC_EOL_CR : FC_EOL_NL;
+		return FC_END_MARKER_CORRUPT;
+	}
+	scan->total = behind + end;
+	scan->marked = true;
+	if (scan->content == 0)
+		return FC_END_MARKER;
+	scan->pos = scan->total;
+	return FC_END_FOUND;
+}
+
+/*
+ * fc_record_end for the text format, but for the end of the file, which is
+ * left to the caller: FC_END_NONE if no end is among these bytes.
+ */
+static FcEnd
+text_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
+				bool eof)
+{
+	for (;;)
+	{
+		scan->pos = find_byte(buf, scan->pos, len, '\\', '\n', '\r');
+		if (scan->pos == len)
+			return FC_END_NONE;
+		if (buf[scan->pos] != '\\')
+			return judge_line_end(dialect, scan, buf, len, eof);
+		if (scan->pos + 1 == len)
+			return eof ? FC_END_NONE : FC_END_MORE;
+		if (buf[scan->pos + 1] == '.')
+			return judge_marker(dialect, scan, buf, len, eof);
+		scan->pos += 2;
+	}
+}
+
+/*
+ * fc_record_end for CSV, likewise.
+ */
+static FcEnd
+csv_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
+			   bool eof)
 {
 	while (scan->pos < len)
 	{
@@ -361,6 +527,25 @@ fc_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 		scan->pos++;
 		scan->state = FC_INSIDE;
 	}
+	return FC_END_NONE;
+}
+
+/*
+ * See fc_record.h.  Where bytes at the end of those read so far mean something
+ * only together with the next, they are looked at again when more have come.
+ */
+FcEnd
+fc_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
+			  bool eof)
+{
+	FcEnd		end;
+
+	if (dialect->mode == FC_MODE_TEXT)
+		end = text_record_end(dialect, scan, buf, len, eof);
+	else
+		end = csv_record_end(dialect, scan, buf, len, eof);
+	if (end != FC_END_NONE)
+		return end;
 
 	if (!eof)
 		return FC_END_MORE;
@@ -456,6 +641,18 @@ unquote(const FcDialect *dialect, char *data, size_t len)
 	return out;
 }
 
+/* A raw field that no quote hides, against the null and default strings. */
+static inline void
+match_field(const FcDialect *dialect, const char *null_string, size_t null_len,
+			FcField *field)
+{
+	field->null = field->len == null_len &&
+		memcmp(field->data, null_string, null_len) == 0;
+	field->marker = !field->null && dialect->default_string &&
+		field->len == dialect->default_len &&
+		memcmp(field->data, dialect->default_string, field->len) == 0;
+}
+
 /*
  * Makes a field of rec[start..end): compares it with the null string before
  * anything is unquoted, and writes its NUL.
@@ -467,14 +664,195 @@ make_field(const FcDialect *dialect, char *rec, size_t start, size_t end,
 {
 	field->data = rec + start;
 	field->len = end - start;
-	field->null = !quoted && field->len == null_len &&
-		memcmp(field->data, null_string, null_len) == 0;
-	field->marker = !quoted && !field->null && dialect->default_string &&
-		field->len == dialect->default_len &&
-		memcmp(field->data, dialect->default_string, field->len) == 0;
+	field->verify = false;
 	if (quoted)
+	{
+		field->null = field->marker = false;
 		field->len = unquote(dialect, field->data, field->len);
+	}
+	else
+		match_field(dialect, null_string, null_len, field);
 	field->data[field->len] = '\0';
+}
+
+/*
+ * Finds the end of the field of text format that starts at rec[pos]: the
+ * position of the delimiter behind it, or len.  *escapes says whether it has a
+ * backslash, *raw where it ends as the null string sees it: a backslash with
+ * nothing behind it, which only the file's last byte can be, does not count.
+ */
+static inline size_t
+text_field_end(const FcDialect *dialect, const char *rec, size_t pos,
+			   size_t len, size_t *raw, bool *escapes)
+{
+	*escapes = false;
+	for (;;)
+	{
+		pos = find_byte(rec, pos, len, dialect->delim, '\\', '\\');
+		*raw = pos;
+		if (pos == len || rec[pos] == dialect->delim)
+			return pos;
+		*escapes = true;
+		if (pos + 1 == len)
+			return len;
+		pos += 2;
+	}
+}
+
+/* The value of an octal or hexadecimal digit, or "base" if it is none. */
+static inline unsigned int
+digit_value(char c, unsigned int base)
+{
+	unsigned int value = base;
+
+	if (c >= '0' && c <= '9')
+		value = c - '0';
+	else if (c >= 'a' && c <= 'f')
+		value = c - 'a' + 10;
+	else if (c >= 'A' && c <= 'F')
+		value = c - 'A' + 10;
+	return value < base ? value : base;
+}
+
+/*
+ * Reads up to max digits at data[*in..len), of which there is at least one.
+ */
+static char
+escaped_number(const char *data, size_t len, size_t *in, unsigned int base,
+			   int max)
+{
+	unsigned int value = 0;
+
+	for (int i = 0; i < max && *in < len; i++)
+	{
+		unsigned int digit = digit_value(data[*in], base);
+
+		if (digit == base)
+			break;
+		value = value * base + digit;
+		(*in)++;
+	}
+	return (char) (value & 0xff);
+}
+
+/*
+ * What the backslash before data[*in] and the bytes from there on stand for;
+ * moves *in behind them.  Sets *verify for a byte that may be wrong in the
+ * encoding.
+ */
+static char
+escaped_byte(const char *data, size_t len, size_t *in, bool *verify)
+{
+	static const char names[] = "bfnrtv";
+	static const char values[] = "\b\f\n\r\t\v";
+	char		c = data[*in];
+	const char *name;
+
+	if (digit_value(c, 8) < 8)
+		c = escaped_number(data, len, in, 8, 3);
+	else if (c == 'x' && *in + 1 < len && digit_value(data[*in + 1], 16) < 16)
+	{
+		(*in)++;
+		c = escaped_number(data, len, in, 16, 2);
+	}
+	else
+	{
+		(*in)++;
+		name = c == '\0' ? NULL : strchr(names, c);
+		return name ? values[name - names] : c;
+	}
+	if (c == '\0' || (c & 0x80))
+		*verify = true;
+	return c;
+}
+
+/*
+ * Puts what escapes stand for in their place, in a field of len bytes.
+ * Returns the new length.
+ */
+static size_t
+unescape(char *data, size_t len, bool *verify)
+{
+	size_t		in = 0;
+	size_t		out = 0;
+
+	for (;;)
+	{
+		size_t		next = find_byte(data, in, len, '\\', '\\', '\\');
+
+		if (next > in && out != in)
+			memmove(data + out, data + in, next - in);
+		out += next - in;
+		in = next + 1;
+		/* at the end of the field a backslash stands for nothing */
+		if (in >= len)
+			return out;
+		data[out++] = escaped_byte(data, len, &in, verify);
+	}
+}
+
+/*
+ * As make_field, for the text format; the field's delimiter, or the record's
+ * end, is at "end".
+ */
+static inline void
+make_text_field(const FcDialect *dialect, char *rec, size_t start, size_t raw,
+				size_t end, bool escapes, const char *null_string,
+				size_t null_len, FcField *field)
+{
+	field->data = rec + start;
+	field->len = raw - start;
+	field->verify = false;
+	match_field(dialect, null_string, null_len, field);
+	if (escapes && !field->null && !field->marker)
+		field->len = unescape(field->data, end - start, &field->verify);
+	field->data[field->len] = '\0';
+}
+
+static int
+text_fields(const FcDialect *dialect, char *rec, size_t len,
+			const char *null_string, size_t null_len, FcField *fields, int max)
+{
+	size_t		start = 0;
+
+	for (int n = 0;; n++)
+	{
+		size_t		raw;
+		bool		escapes;
+		size_t		end = text_field_end(dialect, rec, start, len, &raw,
+										 &escapes);
+
+		if (n < max)
+			make_text_field(dialect, rec, start, raw, end, escapes,
+							null_string, null_len, &fields[n]);
+		if (end == len)
+			return n + 1;
+		start = end + 1;
+	}
+}
+
+static bool
+text_field(const FcDialect *dialect, char *rec, size_t len,
+		   const char *null_string, size_t null_len, int wanted,
+		   FcField *field)
+{
+	size_t		start = 0;
+	size_t		raw;
+	size_t		end;
+	bool		escapes;
+
+	for (int n = 0;; n++)
+	{
+		end = text_field_end(dialect, rec, start, len, &raw, &escapes);
+		if (n == wanted)
+			break;
+		if (end == len)
+			return false;
+		start = end + 1;
+	}
+	make_text_field(dialect, rec, start, raw, end, escapes, null_string,
+					null_len, field);
+	return true;
 }
 
 /*
@@ -489,6 +867,9 @@ fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
 	size_t		start = 0;
 	int			n = 0;
 
+	if (dialect->mode == FC_MODE_TEXT)
+		return text_fields(dialect, rec, len, null_string, null_len, fields,
+						   max);
 	for (;;)
 	{
 		size_t		end;
@@ -519,6 +900,9 @@ fc_record_field(const FcDialect *dialect, char *rec, size_t len,
 	size_t		end;
 	bool		quoted;
 
+	if (dialect->mode == FC_MODE_TEXT)
+		return text_field(dialect, rec, len, null_string, null_len, wanted,
+						  field);
 	for (int n = 0;; n++)
 	{
 		if (!field_end(dialect, rec, start, len, &end, &quoted))

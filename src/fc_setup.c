@@ -33,7 +33,7 @@
 #include "fc_setup.h"
 #include "fc_worker.h"
 
-/* Chunks have 136 + 48 bytes of shared memory each */
+/* Chunks have 168 + 48 bytes of shared memory each */
 #define FC_MAX_CHUNKS	65536
 
 /* Below this size of data workers cost more than they bring */
@@ -126,16 +126,63 @@ fc_setup_first_record(FcJob *job, FcStream *stream)
 	FcDialect  *dialect = &job->dialect;
 	FcRecord	record;
 	FcRun		run;
+	FcEnd		end;
 
 	if (dialect->eol != FC_EOL_UNKNOWN)
 		return;
-	if (fc_stream_next(stream, dialect, &record) == FC_END_NONE)
+	end = fc_stream_next(stream, dialect, &record);
+	if (end == FC_END_NONE)
 		record.total = record.embedded = 0;
+	if (end == FC_END_MARKER)
+		job->data_start = job->source->identity.size;
+	/* "x\.\n" is a row and leaves open how lines end: core knows what then */
+	job->unsettled = (end == FC_END_FOUND && record.marked);
 	if (dialect->eol == FC_EOL_UNKNOWN)
 		dialect->eol = FC_EOL_NL;
 	fc_run_init(&run, FC_OUTSIDE);
 	fc_run_feed(dialect, &run, record.data, record.total);
 	job->lines_before -= run.embedded - record.embedded;
+}
+
+/* COPY's errors of the grammar, for a line of the header */
+static void
+fc_setup_check_header(FcJob *job, FcEnd end, int line)
+{
+	const char *message;
+	const char *hint = NULL;
+	bool		text = job->dialect.mode == FC_MODE_TEXT;
+
+	switch (end)
+	{
+		case FC_END_BARE_CR:
+			message = text ? "literal carriage return found in data" :
+				"unquoted carriage return found in data";
+			hint = text ? "Use \"\\r\" to represent carriage return." :
+				"Use quoted CSV field to represent carriage return.";
+			break;
+		case FC_END_BARE_NL:
+			message = text ? "literal newline found in data" :
+				"unquoted newline found in data";
+			hint = text ? "Use \"\\n\" to represent newline." :
+				"Use quoted CSV field to represent newline.";
+			break;
+		case FC_END_MARKER_CORRUPT:
+			message = FC_CORE_LONE_MARKER ?
+				"end-of-copy marker is not alone on its line" :
+				"end-of-copy marker corrupt";
+			break;
+		case FC_END_MARKER_STYLE:
+			message = "end-of-copy marker does not match previous newline style";
+			break;
+		default:
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("%s", message),
+			 hint ? errhint("%s", hint) : 0,
+			 errcontext("fast_copy %s, file \"%s\", line %d",
+						job->relname, job->options->path, line)));
 }
 
 static void
@@ -154,14 +201,7 @@ fc_setup_header(FcJob *job)
 		job->header_start = record.offset;
 		if (end == FC_END_NONE)
 			record.length = record.total = 0;
-		if (end == FC_END_BARE_CR || end == FC_END_BARE_NL)
-			ereport(ERROR,
-					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 end == FC_END_BARE_CR ?
-					 errmsg("unquoted carriage return found in data") :
-					 errmsg("unquoted newline found in data"),
-					 errcontext("fast_copy %s, file \"%s\", line %d",
-								job->relname, options->path, i + 1)));
+		fc_setup_check_header(job, end, i + 1);
 		if (options->header_match && i == options->header_lines - 1)
 			fc_core_match_header(job, record.data, record.length, record.total);
 		if (options->header_map)
@@ -169,6 +209,11 @@ fc_setup_header(FcJob *job)
 						  record.length);
 		if (end == FC_END_NONE)
 			break;
+		if (record.marked)
+		{
+			job->data_start = job->source->identity.size;
+			break;
+		}
 		job->data_start = record.offset + record.total;
 		job->lines_before += 1 + record.embedded;
 	}
@@ -387,9 +432,15 @@ fc_setup_dialect(FcJob *job)
 	CopyFormatOptions *format = &job->options->format;
 
 	job->dialect.delim = format->delim[0];
-	job->dialect.quote = format->quote[0];
-	job->dialect.escape = format->escape[0];
 	job->dialect.eol = FC_EOL_UNKNOWN;
+	if (format->csv_mode)
+	{
+		job->dialect.quote = format->quote[0];
+		job->dialect.escape = format->escape[0];
+		return;
+	}
+	job->dialect.mode = FC_MODE_TEXT;
+	job->dialect.lone_marker = FC_CORE_LONE_MARKER;
 }
 
 /*
@@ -474,6 +525,11 @@ fc_setup_job(FcOptions *options)
 	(void) GetCurrentCommandId(true);
 	if (!options->header_map)
 		fc_setup_header(job);
+	if (job->unsettled)
+	{
+		job->core_reason = "the first row ends with a marker, and not with a line end";
+		job->plan->key_routes = false;
+	}
 	job->nworkers = fc_setup_workers(job);
 	fc_setup_shared(job);
 	fc_setup_io(job);

@@ -263,7 +263,7 @@ fc_stream_fill(FcStream *stream)
 
 /*
  * The next record; its data is NULL if an error ends the search, such as the
- * limit of a record's length.  After FC_END_BARE_* the record tells where it starts, and
+ * limit of a record's length.  After an error the record tells where it starts, and
  * the stream must not be used further without a seek.
  */
 FcEnd
@@ -291,6 +291,7 @@ fc_stream_next(FcStream *stream, FcDialect *dialect, FcRecord *record)
 	record->total = scan.total;
 	record->embedded = scan.embedded;
 	record->unterminated = scan.unterminated;
+	record->marked = scan.marked;
 	if (end == FC_END_FOUND)
 		stream->pos += scan.total;
 	return end;

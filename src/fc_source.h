@@ -64,6 +64,7 @@ typedef struct FcRecord
 	size_t		total;			/* bytes with it */
 	uint64		embedded;		/* line ends inside quotes that COPY counts */
 	bool		unterminated;	/* the file ended inside quotes */
+	bool		marked;			/* its line end has a marker before it */
 } FcRecord;
 
 extern FcStream *fc_stream_begin(const FcSource *source, size_t buffer_size);
