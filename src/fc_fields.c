@@ -20,6 +20,7 @@
 #include "utils/rel.h"
 
 #include "fc_fields.h"
+#include "fc_pattern.h"
 
 /* The column of this name that a file may have, or 0 */
 static AttrNumber
@@ -158,6 +159,46 @@ fc_fields_flag(Relation rel, FcPlan *plan, List *names, uint8 flag,
 	}
 }
 
+/* One column's pattern; compiled, so that a mistake in it is told at once */
+static void
+fc_fields_pattern(Relation rel, FcPlan *plan, const FcPatternOption *option)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), option->column);
+	Form_pg_attribute att;
+
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						option->column, RelationGetRelationName(rel))));
+	if (!list_member_int(plan->fields, attnum))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("timestamp_format column \"%s\" is not a column of the file",
+						option->column)));
+	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	(void) fc_pattern_compile(option->pattern, att->atttypid, att->atttypmod,
+							  option->column);
+	for (int i = 0; i < list_length(plan->fields); i++)
+		if (list_nth_int(plan->fields, i) == attnum)
+			plan->patterns[i] = option->pattern;
+}
+
+void
+fc_fields_patterns(Relation rel, const FcOptions *options, FcPlan *plan)
+{
+	char	   *key = NULL;
+	ListCell   *lc;
+
+	plan->patterns = palloc0(sizeof(char *) * Max(list_length(plan->fields), 1));
+	if (options->timestamp_format == NULL)
+		return;
+	if (plan->key_attnum != 0)
+		key = get_attname(RelationGetRelid(rel), plan->key_attnum, false);
+	foreach(lc, fc_pattern_options(options->timestamp_format, key))
+		fc_fields_pattern(rel, plan, lfirst(lc));
+}
+
 static void
 fc_fields_list(Relation rel, const FcOptions *options, FcPlan *plan)
 {
@@ -184,7 +225,6 @@ fc_fields_make(Relation rel, const FcOptions *options, FcPlan *plan)
 	fc_fields_list(rel, options, plan);
 	n = Max(list_length(plan->fields), 1);
 	plan->flags = palloc0(n);
-	plan->patterns = palloc0(sizeof(char *) * n);
 	fc_fields_flag(rel, plan,
 				   fc_fields_force(options->force_not_null, options, rel, plan->attnums),
 				   FC_FIELD_FORCE_NOT_NULL, "FORCE_NOT_NULL");

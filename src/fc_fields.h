@@ -20,9 +20,16 @@
 extern void fc_fields_map(Relation rel, FcOptions *options,
 						  const FcDialect *dialect, char *rec, size_t len);
 
-/* Sets attnums, fields, flags and patterns of the plan; COPY's errors */
+/* Sets attnums, fields and flags of the plan; COPY's errors */
 extern void fc_fields_make(Relation rel, const FcOptions *options,
 						   FcPlan *plan);
+
+/*
+ * Sets the patterns of the plan, whose key is known.  ERROR 42703 or 42P10 for
+ * a column that the table or the file has not; those of fc_pattern_compile.
+ */
+extern void fc_fields_patterns(Relation rel, const FcOptions *options,
+							   FcPlan *plan);
 
 /* FORCE_NOT_NULL and FORCE_NULL as COPY's list has them, "*" written out */
 extern List *fc_fields_force(List *names, const FcOptions *options,

@@ -29,6 +29,7 @@
 #include "fc_convert.h"
 #include "fc_error.h"
 #include "fc_parse.h"
+#include "fc_pattern.h"
 
 /* How a field of the file becomes a column */
 typedef struct FcColumn
@@ -37,8 +38,10 @@ typedef struct FcColumn
 	const char *name;
 	uint8		flags;			/* FC_FIELD_* */
 	FcConverter convert;
+	FcPattern  *pattern;		/* the file's own form of a timestamp, or NULL */
 	FmgrInfo	input;
 	Oid			typioparam;
+	Oid			typid;
 	int32		typmod;
 	ExprState  *def;			/* where a field may stand for it, or NULL */
 } FcColumn;
@@ -97,9 +100,18 @@ fc_parse_init_column(FcColumn *column, TupleDesc desc, AttrNumber attnum)
 	att = TupleDescAttr(desc, attnum - 1);
 	column->name = pstrdup(NameStr(att->attname));
 	fc_convert_init(&column->convert, att->atttypid, att->atttypmod);
+	column->typid = att->atttypid;
 	column->typmod = att->atttypmod;
 	getTypeInputInfo(att->atttypid, &input, &column->typioparam);
 	fmgr_info(input, &column->input);
+}
+
+static void
+fc_parse_init_pattern(FcColumn *column, const char *pattern)
+{
+	if (pattern[0] != '\0')
+		column->pattern = fc_pattern_compile(pattern, column->typid, column->typmod,
+											 column->name);
 }
 
 static bool
@@ -168,6 +180,7 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	FcParser   *parser = palloc0(sizeof(FcParser));
 	TupleDesc	desc = RelationGetDescr(ctx->target);
 	FcShared   *shared = ctx->shared;
+	const char *pattern = fc_shared_patterns(shared);
 
 	parser->ctx = ctx;
 	parser->shared = shared;
@@ -183,6 +196,8 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 		fc_parse_init_column(&parser->columns[i], desc,
 							 fc_shared_columns(shared)[i]);
 		parser->columns[i].flags = fc_shared_flags(shared)[i];
+		fc_parse_init_pattern(&parser->columns[i], pattern);
+		pattern += strlen(pattern) + 1;
 	}
 	parser->zone = fc_parse_init_zone(fc_shared_zone(shared));
 	fc_parse_init_defaults(parser, ctx->target, estate);
@@ -318,6 +333,12 @@ fc_parse_value(FcColumn *column, const FcField *field)
 		return InputFunctionCall(&column->input, NULL, column->typioparam,
 								 column->typmod);
 	}
+	if (column->pattern)
+	{
+		if (!fc_pattern_parse(column->pattern, field->data, field->len, &value))
+			fc_pattern_mismatch(column->pattern, field->data);
+		return value;
+	}
 	if (fc_convert(&column->convert, field->data, field->len, &value))
 		return value;
 	return InputFunctionCall(&column->input, field->data, column->typioparam,
@@ -385,7 +406,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 		parser->values[column->index] = fc_parse_value(column, field);
 		return;
 	}
-	if (!field->null &&
+	if (!field->null && !column->pattern &&
 		fc_convert(&column->convert, field->data, field->len, &parser->values[column->index]))
 		return;
 	edata = fc_error_catch(parser->ctx, fc_parse_try_value, &value);
@@ -568,7 +589,11 @@ fc_parse_key(FcParser *parser, char *rec, size_t len, int64 *key, bool *null)
 		return true;
 	if (shared->tolerated != 0)
 	{
-		if (!fc_convert(&column->convert, field.data, field.len, &value))
+		/* core, reading a pattern, might throw what is tolerated */
+		if (column->pattern ?
+			(column->pattern->kind == FC_PATTERN_CORE ||
+			 !fc_pattern_parse(column->pattern, field.data, field.len, &value)) :
+			!fc_convert(&column->convert, field.data, field.len, &value))
 			return false;
 	}
 	else

@@ -476,6 +476,7 @@ fc_plan_make(Relation rel, const FcOptions *options)
 	plan->need_transcoding = options->file_encoding != server &&
 		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
 	fc_plan_key(rel, options, plan);
+	fc_fields_patterns(rel, options, plan);
 	plan->core_reason = fc_plan_core_reason(rel, plan);
 	if (plan->core_reason == NULL)
 		plan->leader_reason = fc_plan_leader_reason(rel, options, plan);
