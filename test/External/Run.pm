@@ -1,0 +1,210 @@
+# Runs the items of a script by psql, in one of several ways, and returns what
+# each of them did.
+
+package External::Run;
+
+use strict;
+use warnings;
+use External::Copy;
+
+my $DATABASE = 'fast_copy_external';
+my $TEMPLATE = 'fast_copy_external_template';
+my %roles;
+
+# Output of a query that must not fail.
+sub sql
+{
+	my ($sql, $database) = @_;
+	my $out = `psql -X -q -A -t -v ON_ERROR_STOP=1 -d @{[ $database // 'postgres' ]} -c "$sql" 2>&1`;
+
+	die "$sql: $out" if $?;
+	chomp $out;
+	return $out;
+}
+
+sub lines
+{
+	open(my $in, '<:raw', $_[0]) or die "$_[0]: $!\n";
+	return <$in>;
+}
+
+# A template with our tools; "full" has the tables of test_setup as well.
+sub prepare
+{
+	my ($tree, $work, $full) = @_;
+
+	%ENV = (%ENV, PGTZ => 'PST8PDT', PGDATESTYLE => 'Postgres, MDY',
+		PG_LIBDIR => '', PG_DLSUFFIX => '.so', PG_ABS_BUILDDIR => $work);
+	$roles{$_} = 1 foreach split /\n/, sql('SELECT rolname FROM pg_roles');
+	clean();
+	sql("CREATE DATABASE $TEMPLATE TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
+	sql("CREATE SCHEMA external; GRANT USAGE ON SCHEMA external TO PUBLIC;
+		CREATE EXTENSION fast_copy SCHEMA external;
+		CREATE FUNCTION external.rows(name text, OUT r text) RETURNS SETOF text LANGUAGE plpgsql AS '
+		BEGIN
+			RETURN QUERY EXECUTE ''SELECT t.tableoid::regclass || t::text FROM '' || name || '' t'';
+		EXCEPTION WHEN undefined_column THEN
+			RETURN QUERY EXECUTE ''SELECT t::text FROM '' || name || '' t'';
+		WHEN OTHERS THEN
+			r := sqlerrm; RETURN NEXT;
+		END'", $TEMPLATE);
+	return unless $full;
+	$ENV{PG_ABS_SRCDIR} = "$tree/src/test/regress";
+	system("psql -X -q -d $TEMPLATE -f '$tree/src/test/regress/sql/test_setup.sql' >/dev/null 2>&1");
+}
+
+# Removes databases and roles that are ours.
+sub clean
+{
+	sql("DROP DATABASE IF EXISTS $_") foreach $DATABASE, $TEMPLATE;
+	clean_roles();
+}
+
+sub clean_roles
+{
+	foreach my $role (grep { !$roles{$_} } split /\n/, sql('SELECT rolname FROM pg_roles'))
+	{
+		sql(qq{DROP ROLE \\"$role\\"});
+	}
+}
+
+sub new
+{
+	my ($class, $path, $work, $recorded, $items) = @_;
+	my ($source, $name) = $path =~ m{^(.*)/sql/([^/]+)\.sql$};
+	my $self = bless { path => $path, source => $source, name => $name, work => $work,
+		recorded => $recorded, items => $items }, $class;
+
+	foreach my $n (grep { $items->[$_]{copy} } 0 .. $#$items)
+	{
+		open(my $out, '>:raw', $self->data_file($n)) or die $self->data_file($n) . ": $!\n";
+		print $out $items->[$n]{data} // '';
+		close($out);
+		chmod 0644, $self->data_file($n);
+	}
+	return $self;
+}
+
+sub data_file
+{
+	my ($self, $n) = @_;
+
+	return "$self->{work}/$self->{name}.$self->{items}[$n]{first}" . ($n > 0
+		  && $self->{items}[$n]{first} == $self->{items}[ $n - 1 ]{first} ? ".$n" : '');
+}
+
+# Runs all items in a new database; with workers given, loads by fast_copy.
+sub run
+{
+	my ($self, $workers, $chunk) = @_;
+	my $base = "$self->{work}/$self->{name}";
+
+	sql("CREATE DATABASE $DATABASE TEMPLATE $TEMPLATE");
+	open(my $out, '>:raw', "$base.psql") or die "$base.psql: $!\n";
+	print $out "\\pset pager off\n", map { $self->item_sql($_, $workers) } 0 .. $#{ $self->{items} };
+	close($out);
+	local $ENV{PG_ABS_SRCDIR} = $self->{source};
+	local $ENV{PGOPTIONS} = '-c intervalstyle=postgres_verbose -c statement_timeout=60s'
+	  . ($chunk ? " -c fast_copy.chunk_size=${chunk}B" : '');
+	system("psql -X -q -d $DATABASE <'$base.psql' >'$base.out' 2>'$base.err'");
+	my $results = $self->results("$base.out", "$base.err");
+	sql("DROP DATABASE $DATABASE WITH (FORCE)");
+	clean_roles();
+	return $results;
+}
+
+# One item between marks on both of psql's outputs.
+sub item_sql
+{
+	my ($self, $n, $workers) = @_;
+	my $item = $self->{items}[$n];
+	my $copy = $item->{copy};
+	my $rows = ':ROW_COUNT';
+	my $text = $item->{text};
+
+	# the more an error tells, the more there is to compare
+	return '' if !$self->{recorded} && $text =~ /^\\set VERBOSITY/;
+	if ($copy && !$copy->apart && defined $workers)
+	{
+		$text = $copy->call_sql($self->data_file($n), $workers) . ' \gset external_';
+		$rows = ':external_fast_copy';
+	}
+	elsif ($copy) { $text = $copy->copy_sql($self->data_file($n)) }
+	$text = "\\qecho '\@\@$n'\n\\warn '\@\@$n'\n$text\n";
+	$text .= "\\warn '\@\@state' :ERROR :SQLSTATE $rows\n";
+	$text .= "\\qecho '\@\@rows'\n\\warn '\@\@rows'\nSELECT external.rows("
+	  . External::Copy::literal($copy->table) . ");\n" if $copy && !$copy->apart && !$self->{recorded};
+	return $text;
+}
+
+# By item: { state, error, rows, notices, out, table }.
+sub results
+{
+	my ($self, $out, $err) = @_;
+	my ($outs, $errs) = (parts($out), parts($err));
+	my @results;
+
+	foreach my $n (0 .. $#{ $self->{items} })
+	{
+		next unless defined $errs->{$n};
+		my %r = messages($errs->{$n});
+
+		$r{out} = sorted($outs->{$n});
+		$r{table} = sorted($outs->{"$n rows"}) if defined $outs->{"$n rows"};
+		if ($errs->{$n} =~ /^\@\@state (\S+) (\S+) (\S*)$/m)
+		{
+			$r{state} = $2;
+			$r{rows} = $3 if $self->{items}[$n]{copy} && $1 eq 'false';
+		}
+		$results[$n] = \%r;
+	}
+	return \@results;
+}
+
+# A file's text by mark.
+sub parts
+{
+	my ($path) = @_;
+	my (%part, $n, $key);
+
+	foreach my $line (lines($path))
+	{
+		if ($line =~ /^\@\@(\d+)$/) { $key = $n = $1; $part{$key} = '' }
+		elsif ($line =~ /^\@\@rows$/) { $key = "$n rows"; $part{$key} = '' }
+		elsif (defined $key) { $part{$key} .= $line }
+	}
+	return \%part;
+}
+
+# No order is promised of rows.
+sub sorted
+{
+	my ($text) = @_;
+
+	return join('', sort split(/^/, $text // ''));
+}
+
+# What the server said: the error, and the notices.  Where in the statement it
+# was differs by nature, and so does the name before "line N".
+sub messages
+{
+	my ($text) = @_;
+	my (@errors, @notices, $last);
+
+	foreach my $line (split /\n/, $text)
+	{
+		next if $line =~ /^\@\@state /;
+		if ($line =~ /^(?:ERROR|FATAL|PANIC):/) { push @errors, $line; $last = \$errors[-1] }
+		elsif ($line =~ /^(?:NOTICE|INFO|WARNING|LOG):/) { push @notices, $line; $last = \$notices[-1] }
+		elsif ($line =~ /^LINE \d+:/ || $line =~ /^ *\^$/) { next }
+		elsif ($last) { $$last .= "\n$line" }
+	}
+	foreach (@errors, @notices)
+	{
+		s/^((?:CONTEXT:  )?COPY ).*?, (?=line )/$1/mg;
+		s/\n(?:CONTEXT:  )?fast_copy [^\n]*, file "[^\n]*"(?=\n|\z)//;
+	}
+	return (error => join("\n", @errors), notices => \@notices);
+}
+
+1;
