@@ -247,6 +247,7 @@ fc_job_check_leaf(FcJob *job, Oid leaf)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction"),
+					 leaf == RelationGetRelid(job->rel) ? 0 :
 					 errdetail("Rows of the file go to table \"%s\".",
 							   RelationGetRelationName(rel))));
 	}

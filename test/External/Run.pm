@@ -201,7 +201,7 @@ sub messages
 	}
 	foreach (@errors, @notices)
 	{
-		s/^((?:CONTEXT:  )?COPY ).*?, (?=line )/$1/mg;
+		s/^(CONTEXT:  |)(?:COPY|fast_copy) .*?, (?=line \d)/$1/mg;
 		s/\n(?:CONTEXT:  )?fast_copy [^\n]*, file "[^\n]*"(?=\n|\z)//;
 	}
 	return (error => join("\n", @errors), notices => \@notices);
