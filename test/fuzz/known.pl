@@ -1,0 +1,124 @@
+# Which differences are known: each is documented in README.md, has a name,
+# and is recognized by all it shows.  What is not recognized is a bug.
+
+use strict;
+use warnings;
+
+our %SERVER;
+
+# The name of a known difference; '' where there is none; undef for a bug,
+# and then the second value says what is wrong.  "confirm" runs COPY on the
+# file cut behind a line.
+sub judge
+{
+	my ($c, $answer, $cut, $confirm) = @_;
+	my ($copy, $fast, $bad) = @{$answer}{qw(copy fast bad)};
+
+	return (undef, 'left behind: ' . $bad->{left}) if $bad->{left};
+	return judge_rows($c, $copy, $fast, $bad) if exists $copy->{rows} && exists $fast->{rows};
+	return judge_refusal($c, $fast) if exists $copy->{rows};
+	return (undef, 'only COPY refuses the file') if exists $fast->{rows};
+	return judge_errors($c, $copy, $fast, $cut, $confirm);
+}
+
+sub judge_rows
+{
+	my ($c, $copy, $fast, $bad) = @_;
+
+	return (undef, 'different numbers of rows') if $copy->{rows} != $fast->{rows};
+	foreach my $what (sort keys %$bad)
+	{
+		return (undef, "$what: " . ($bad->{$what} // '')) if defined $bad->{$what};
+	}
+	return '';
+}
+
+sub judge_refusal
+{
+	my ($c, $fast) = @_;
+	my $message = $fast->{message};
+
+	return 'end marker where core loads' if $c->{backslash_dot} && $message =~ /^end-of-copy marker before the end of file/;
+	return (undef, 'only fast_copy refuses the file');
+}
+
+# Names of partitions that one of the two tables has not.
+sub neutral
+{
+	my ($text, $creates) = @_;
+
+	return '' unless defined $text;
+	$text =~ s/\bt_(f\d|p[\w]+|default)\b/t_P/g if $creates;
+	return $text;
+}
+
+sub same_error
+{
+	my ($c, $copy, $fast) = @_;
+
+	foreach my $what (qw(state message detail names))
+	{
+		return $what if neutral($copy->{$what}, creates($c)) ne neutral($fast->{$what}, creates($c));
+	}
+	return '';
+}
+
+sub same_place
+{
+	my ($copy, $fast, $cut) = @_;
+
+	return 'line' if ($copy->{line} // -1) + (defined $copy->{line} ? $cut : 0) != ($fast->{line} // -1);
+	foreach my $what (qw(col val))
+	{
+		return $what if defined $copy->{$what} && $copy->{$what} ne ($fast->{$what} // '');
+	}
+	return '';
+}
+
+sub judge_errors
+{
+	my ($c, $copy, $fast, $cut, $confirm) = @_;
+	my $error = same_error($c, $copy, $fast);
+	my $place = same_place($copy, $fast, $cut);
+	my $known;
+
+	return '' if $error eq '' && $place eq '';
+	$known = known_place($c, $copy, $fast, $cut) if $error eq '';
+	$known //= known_error($c, $copy, $fast, $cut, $confirm);
+	return $known if defined $known;
+	return (undef, "different $error") if $error ne '';
+	return (undef, "different $place");
+}
+
+# The same error, but another place.
+sub known_place
+{
+	my ($c, $copy, $fast, $cut) = @_;
+
+	return 'line of invalid characters' if $copy->{state} =~ /^(22021|22P05)$/ && defined $fast->{line} && $fast->{line} >= ($copy->{line} // 0) + $cut;
+	return 'row too big without line' if $copy->{state} eq '54000' && $copy->{message} =~ /^row is too big/ && !defined $fast->{line};
+	return 'duplicate in key order' if $copy->{state} =~ /^(23505|23P01)$/ && ordering($c) eq 'key';
+	return undef;
+}
+
+# Another error.
+sub known_error
+{
+	my ($c, $copy, $fast, $cut, $confirm) = @_;
+	my $unique = grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
+	my $checked_late = $unique || grep { /INDEX/ } @{ $c->{setup} };
+	my $line = $fast->{line};
+
+	return 'end marker where core loads' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker before the end of file/;
+	return 'unique index of a new partition' if $unique && creates($c) && $copy->{state} eq '23505'
+	  && ($fast->{state} eq '23505' && $fast->{message} =~ /^could not create unique index/);
+	return 'duplicate in key order' if $unique && ordering($c) eq 'key' && $copy->{state} =~ /^(23505|23P01)$/ && $copy->{state} eq $fast->{state};
+	return undef unless defined $line;
+	my $alone = $confirm->($line - $cut);
+	my $same = exists $alone->{state} && same_error($c, $alone, $fast) eq '' && same_place($alone, $fast, $cut) eq '';
+	return 'several errors, indexes checked late' if $same && $checked_late && $line < ($copy->{line} // 1e9) + $cut;
+	return 'line of invalid characters' if $same && $copy->{state} =~ /^(22021|22P05)$/ && $line >= ($copy->{line} // 0) + $cut;
+	return undef;
+}
+
+1;

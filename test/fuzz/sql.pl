@@ -1,0 +1,301 @@
+# From a case to the SQL that runs it: tables for COPY and for fast_copy, the
+# two loads, and what COPY gets instead of what its version cannot do.
+
+use strict;
+use warnings;
+use utf8;
+
+our %SERVER;    # version, arguments of fast_copy
+
+# ---- words ------------------------------------------------------------------
+
+sub literal
+{
+	my ($text) = @_;
+
+	$text =~ s/'/''/g;
+	return "'$text'" unless $text =~ /\\/;
+	$text =~ s/\\/\\\\/g;
+	return "E'$text'";
+}
+
+sub quoted
+{
+	my ($name) = @_;
+
+	$name =~ s/"/""/g;
+	return "\"$name\"";
+}
+
+sub name_list { return join(', ', map { quoted($_) } @_) }
+
+# ---- the table --------------------------------------------------------------
+
+sub column_sql
+{
+	my ($col, $child) = @_;
+	my $sql = quoted($col->{name}) . ' ';
+
+	return $sql . "$col->{type} GENERATED ALWAYS AS (" . sprintf($col->{generated}, quoted($col->{of})) . ') STORED' if $col->{generated};
+	if ($col->{serial} && !$child)
+	{
+		$sql .= $col->{serial} eq 'serial' ? ($col->{type} eq 'int' ? 'serial' : 'bigserial')
+		  : "$col->{type} GENERATED " . ($col->{serial} eq 'always' ? 'ALWAYS' : 'BY DEFAULT') . ' AS IDENTITY';
+		return $sql;
+	}
+	$sql .= $col->{type};
+	$sql .= " DEFAULT $col->{default}" if defined $col->{default};
+	$sql .= ' NOT NULL' if $col->{notnull} || $col->{serial};
+	$sql .= ' CONSTRAINT ' . quoted("chk_$col->{name}") . ' CHECK (' . sprintf($col->{check}, quoted($col->{name})) . ')' if $col->{check};
+	return $sql;
+}
+
+sub columns_sql
+{
+	my ($child, @columns) = @_;
+
+	return join(', ', map { column_sql($_, $child) } @columns);
+}
+
+sub partition_by
+{
+	my ($c) = @_;
+	my $k = defined $c->{key} ? quoted($c->{key}) : '';
+	my %by = (range => "RANGE ($k)", list => "LIST ($k)", hash => "HASH ($k)", expr => "LIST (($k % 3))", sub => "RANGE ($k)",
+		multi => $c->{multi_column} ? "RANGE ($k, " . quoted($c->{multi_column}{name}) . ')' : '');
+
+	return $by{ $c->{layout} };
+}
+
+# Bounds and name of slot number i.
+sub slot
+{
+	my ($c, $i) = @_;
+
+	return (sprintf("'2013-01-%02d'", $i + 1), sprintf("'2013-01-%02d'", $i + 2), sprintf('t_p201301%02d', $i + 1)) if $c->{unit} eq 'day';
+	return (sprintf("'2013-%02d-01'", $i + 1), sprintf("'2013-%02d-01'", $i + 2), sprintf('t_p2013%02d', $i + 1)) if $c->{unit} eq 'month';
+	return (sprintf("'2013-01-02 %02d:00'", $i + 10), sprintf("'2013-01-02 %02d:00'", $i + 11), sprintf('t_p20130102_%02d00', $i + 10)) if $c->{unit} eq 'hour';
+	my $lo = ($i - 2) * 100;
+	return ($lo, $lo + 100, 't_p' . ($lo < 0 ? 'm' . -$lo : $lo));
+}
+
+sub creates { my ($c) = @_; return $c->{layout} eq 'range' && $c->{missing} eq 'create' && $c->{key_in_file} }
+
+# [name, bounds] of the leaves below t, in the schema.
+sub partitions
+{
+	my ($c, $schema) = @_;
+	my @p;
+
+	return () if $c->{layout} =~ /^(plain|key)$/;
+	if ($c->{layout} eq 'list' || $c->{layout} eq 'expr')
+	{
+		push @p, [ 't_l0', 'IN (0, 1)' ], [ 't_l1', 'IN (2, NULL)' ];
+		push @p, [ 't_l2', 'IN (3, 4, 5)' ], [ 't_l3', 'IN (6, 7, 8, 9, 10, 11)' ], [ 't_l4', 'DEFAULT' ] if $c->{layout} eq 'list';
+		return @p;
+	}
+	return map { [ "t_h$_", "WITH (MODULUS 3, REMAINDER $_)" ] } 0 .. ($c->{have}[0] ? 1 : 2) if $c->{layout} eq 'hash';
+	my ($first, $last) = ((slot($c, 0))[0], (slot($c, 5))[1]);
+	if ($c->{layout} eq 'multi')
+	{
+		my $mid = (slot($c, 3))[0];
+		return ([ 't_m0', "FROM ($first, MINVALUE) TO ($mid, 30)" ], [ 't_m1', "FROM ($mid, 30) TO ($last, 10)" ]);
+	}
+	foreach my $i (0 .. 5)
+	{
+		my ($lo, $hi, $name) = slot($c, $i);
+
+		next if $i == $c->{gap} || !(creates($c) && $schema eq 'copy' || $c->{have}[$i]);
+		push @p, [ $name, "FROM ($lo) TO ($hi)" ];
+	}
+	push @p, fillers($c, $first, $last) if creates($c) && $schema eq 'copy';
+	push @p, [ 't_default', 'DEFAULT' ] if $c->{default_partition};
+	return @p;
+}
+
+# What fast_copy makes partitions for, COPY's table has all along.
+sub fillers
+{
+	my ($c, $first, $last) = @_;
+	my ($lo, $hi) = slot($c, $c->{gap});
+	my ($min, $max) = $c->{unit} eq 'hundred' ? ('MINVALUE', 'MAXVALUE') : $c->{keytype} eq 'timestamptz' ? ("'4714-11-24 00:00+00 BC'", "'infinity'") : ("'4714-11-24 BC'", "'infinity'");
+
+	return ([ 't_f0', "FROM ($min) TO ($first)" ], [ 't_f1', "FROM ($lo) TO ($hi)" ], [ 't_f2', "FROM ($last) TO ($max)" ]);
+}
+
+sub values_of { my ($bounds) = @_; return $bounds eq 'DEFAULT' ? 'DEFAULT' : "FOR VALUES $bounds" }
+
+sub partition_sql
+{
+	my ($c, $p) = @_;
+	my ($name, $bounds) = @$p;
+	my $for = values_of($bounds);
+	my @live = grep { !$_->{dropped} } @{ $c->{columns} };
+
+	return ("CREATE TABLE $name (" . columns_sql(1, reverse @live) . ')', "ALTER TABLE t ATTACH PARTITION $name $for") if $c->{reordered} && $name =~ /[02468]\z|t_f/;
+	return "CREATE TABLE $name PARTITION OF t $for" if $c->{layout} ne 'sub';
+	return ("CREATE TABLE $name PARTITION OF t $for PARTITION BY HASH (" . quoted($c->{key}) . ')',
+		map { "CREATE TABLE ${name}_$_ PARTITION OF $name FOR VALUES WITH (MODULUS 2, REMAINDER $_)" } 0, 1);
+}
+
+sub table_ddl
+{
+	my ($c, $schema) = @_;
+	my $by = partition_by($c);
+	my @dropped = grep { $_->{dropped} } @{ $c->{columns} };
+	my @sql = ("SET LOCAL timezone = '$c->{timezone}'");
+
+	push @sql, 'CREATE ' . ($c->{unlogged} && !$by ? 'UNLOGGED ' : '') . 'TABLE t (' . columns_sql(0, @{ $c->{columns} }) . ')' . ($by ? " PARTITION BY $by" : '');
+	push @sql, map { 'ALTER TABLE t DROP ' . quoted($_->{name}) } @dropped unless $c->{reordered} || $c->{number} % 2;
+	push @sql, map { partition_sql($c, $_) } partitions($c, $schema) unless $c->{reordered};
+	push @sql, map { 'ALTER TABLE t DROP ' . quoted($_->{name}) } @dropped if $c->{reordered} || $c->{number} % 2;
+	push @sql, map { partition_sql($c, $_) } partitions($c, $schema) if $c->{reordered};
+	push @sql, @{ $c->{setup} }, foreign_sql($c);
+	push @sql, map { before_sql($c, $_) } @{ $c->{before} // [] };
+	return [ @sql, trigger_sql($c) ];
+}
+
+sub before_sql
+{
+	my ($c, $values) = @_;
+
+	return "DO \$do\$ BEGIN INSERT INTO t (" . name_list(@{ $c->{file_columns} }) . ') OVERRIDING SYSTEM VALUE VALUES (' . join(', ', map { defined && !ref ? literal($_) : 'NULL' } @$values) . '); EXCEPTION WHEN OTHERS THEN NULL; END $do$';
+}
+
+sub foreign_sql
+{
+	my ($c) = @_;
+	my ($int) = grep { $_->{type} eq 'int' && !$_->{dropped} && !$_->{generated} && !$_->{key} } @{ $c->{columns} };
+
+	return () unless $c->{foreign} && $int;
+	return ('CREATE TABLE ref (id int PRIMARY KEY)', 'INSERT INTO ref SELECT generate_series(-5, 60)',
+		'ALTER TABLE t ADD CONSTRAINT t_fk FOREIGN KEY (' . quoted($int->{name}) . ') REFERENCES ref');
+}
+
+sub trigger_sql
+{
+	my ($c) = @_;
+	my $t = $c->{triggers} // return ();
+	my ($int) = grep { $_->{type} eq 'int' && !$_->{dropped} && !$_->{generated} && !$_->{key} } @{ $c->{columns} };
+	my @sql = ('CREATE TABLE log (what text)',
+		"CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS \$f\$ BEGIN INSERT INTO log VALUES (concat_ws(' ', tg_when, tg_level, tg_op, CASE WHEN tg_level = 'ROW' THEN new::text END)); RETURN new; END \$f\$",
+		"CREATE FUNCTION note_all() RETURNS trigger LANGUAGE plpgsql AS \$f\$ BEGIN INSERT INTO log SELECT 'new ' || n::text FROM n; RETURN NULL; END \$f\$");
+
+	push @sql, 'CREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION note()' if $t->{before};
+	push @sql, 'CREATE TRIGGER b AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION note()' if $t->{after};
+	push @sql, 'CREATE TRIGGER c BEFORE INSERT ON t FOR EACH STATEMENT EXECUTE FUNCTION note()', 'CREATE TRIGGER d AFTER INSERT ON t FOR EACH STATEMENT EXECUTE FUNCTION note()' if $t->{statement};
+	push @sql, 'CREATE TRIGGER e AFTER INSERT ON t REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION note_all()' if $t->{transition};
+	push @sql, 'CREATE TRIGGER f BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION note()', 'ALTER TABLE t DISABLE TRIGGER f' if $t->{replica};
+	return @sql unless $int;
+	my $q = quoted($int->{name});
+	push @sql, "CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS \$f\$ BEGIN IF new.$q % 3 = 0 THEN RETURN NULL; END IF; new.$q := new.$q + 1; RETURN new; END \$f\$",
+	  'CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION skip()' if $t->{skip};
+	push @sql, "CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS \$f\$ BEGIN IF new.$q = 7 THEN RAISE 'no sevens'; END IF; RETURN new; END \$f\$",
+	  'CREATE TRIGGER h AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION fails()' if $t->{fails};
+	return @sql;
+}
+
+# ---- the loads --------------------------------------------------------------
+
+sub copy_sql
+{
+	my ($c, $file) = @_;
+	my %o = %{ $c->{options} };
+	my @with = ("FORMAT $o{format}");
+
+	if (defined $o{header}) { push @with, 'HEADER ' . ($o{header} =~ /^\d+$/ ? ($o{header} ? 'true' : 'false') : literal($o{header})) }
+	push @with, 'FREEZE ' . $o{freeze} if $o{freeze};
+	push @with, 'DELIMITER ' . literal($o{delimiter}) if defined $o{delimiter};
+	push @with, 'NULL ' . literal($o{null_string}) if defined $o{null_string};
+	push @with, 'QUOTE ' . literal($o{quote}) if defined $o{quote};
+	push @with, 'ESCAPE ' . literal($o{escape}) if defined $o{escape};
+	push @with, 'ENCODING ' . literal($o{encoding}) if defined $o{encoding};
+	foreach my $option (qw(force_not_null force_null))
+	{
+		my $list = $o{$option} // next;
+		$list = $c->{file_columns} if $list->[0] eq '*';
+		push @with, uc($option) . ' (' . name_list(@$list) . ')';
+	}
+	push @with, 'DEFAULT ' . literal($o{default_string}) if defined $o{default_string} && $SERVER{version} >= 16;
+	push @with, "ON_ERROR $o{on_error}" if $o{on_error} && $SERVER{version} >= 17;
+	push @with, "REJECT_LIMIT $o{reject_limit}" if $o{reject_limit} && $SERVER{version} >= 18;
+	return 'COPY copy.t' . ($c->{given} ? ' (' . name_list(@{ $c->{file_columns} }) . ')' : '') . ' FROM ' . literal($file) . ' WITH (' . join(', ', @with) . ')'
+	  . (defined $o{where_clause} ? " WHERE $o{where_clause}" : '');
+}
+
+sub fast_sql
+{
+	my ($c, $file) = @_;
+	my %o = %{ $c->{options} };
+	my @args = ("'fast.t'", literal($file));
+
+	$o{columns} = $c->{file_columns} if $c->{given};
+	foreach my $name (sort keys %o)
+	{
+		push @args, "$name => " . (ref $o{$name} ? 'ARRAY[' . join(', ', map { literal($_) } @{ $o{$name} }) . ']::name[]' : literal($o{$name}));
+	}
+	return 'SELECT fast_copy(' . join(', ', @args, "workers => $c->{tuning}{workers}") . ')';
+}
+
+# What the loaded rows are compared by.
+sub row_sql
+{
+	my ($c) = @_;
+	my @columns = grep { !$_->{dropped} && !($_->{serial} && numbered_in_key_order($c)) } @{ $c->{columns} };
+
+	return 'ROW(' . join(', ', map { 't.' . quoted($_->{name}) } @columns) . ')';
+}
+
+# Documented: a sequence counts in the order of the key.
+sub numbered_in_key_order
+{
+	my ($c) = @_;
+	my %in_file = map { $_ => 1 } @{ $c->{file_columns} };
+
+	return ordering($c) eq 'key' && grep { $_->{serial} && !$_->{dropped} && !$in_file{ $_->{name} } } @{ $c->{columns} };
+}
+
+sub one_by_one { my ($c) = @_; return $c->{triggers} || $c->{foreign} }
+
+sub ordering
+{
+	my ($c) = @_;
+
+	return 'none' if one_by_one($c);
+	return 'key' if $c->{layout} eq 'key' && $c->{options}{timestamp_column};
+	return 'key' if $c->{layout} eq 'range' && $c->{key_in_file};
+	return 'file' if $c->{layout} =~ /^(plain|key)$/ && grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
+	return 'none';
+}
+
+sub also_sql
+{
+	my ($c) = @_;
+	my @sql;
+
+	push @sql, "(SELECT count(*) FROM ((SELECT what FROM copy.log EXCEPT ALL SELECT what FROM fast.log) UNION ALL (SELECT what FROM fast.log EXCEPT ALL SELECT what FROM copy.log)) AS x)" if $c->{triggers};
+	if (numbered_in_key_order($c))
+	{
+		push @sql, map { my $q = quoted($_->{name}); "(SELECT count(*) FROM (SELECT $q FROM copy.t EXCEPT ALL SELECT $q FROM fast.t) AS x)" } grep { $_->{serial} && !$_->{dropped} } @{ $c->{columns} };
+	}
+	return @sql ? 'SELECT ' . join(' + ', @sql) : undef;
+}
+
+sub spec
+{
+	my ($c, $copy_file, $fast_file) = @_;
+	my %spec = (
+		copy_ddl => table_ddl($c, 'copy'), fast_ddl => table_ddl($c, 'fast'), settings => $c->{settings},
+		copy => copy_sql($c, $copy_file), fast => fast_sql($c, $fast_file), row => row_sql($c), ordering => ordering($c));
+
+	$spec{key} = 't.' . quoted($c->{key}) if $spec{ordering} eq 'key';
+	$spec{also} = also_sql($c) if also_sql($c);
+	foreach my $name (qw(chunk_size memory io_method io_depth))
+	{
+		my $value = $c->{tuning}{$name} // next;
+		$spec{tuning}{"fast_copy.$name"} = $name eq 'chunk_size' ? "${value}B" : $value;
+	}
+	return \%spec;
+}
+
+1;
