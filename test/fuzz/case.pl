@@ -118,6 +118,7 @@ sub make_slots
 	$c->{gap} = 1 + rnd(4);
 	my $p = pick(0, 0, 0.5, 1);
 	$c->{have} = [ map { chance($p) ? 1 : 0 } 0 .. 5 ];
+	$c->{have}[0] = 1 if $c->{layout} eq 'sub';
 	$c->{interval_given} = chance(0.3);
 }
 
@@ -290,7 +291,7 @@ sub make_file
 {
 	my ($c) = @_;
 	my $n = chance(0.15) ? rnd(3) : chance(0.92) ? 2 + rnd(25) : chance(0.8) ? 100 + rnd(500) : 1000 + rnd(3000);
-	my $bad = chance(0.45) ? 0 : chance(0.6) ? 0.7 / ($n * @{ $c->{file_columns} } + 1) : 0.03;
+	my $bad = chance(0.65) ? 0 : chance(0.6) ? 0.7 / ($n * @{ $c->{file_columns} } + 1) : 0.03;
 	my %by = map { $_->{name} => $_ } @{ $c->{columns} };
 	my @columns = map { $by{$_} } @{ $c->{file_columns} };
 

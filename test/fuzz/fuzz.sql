@@ -28,7 +28,7 @@ CREATE FUNCTION public.seventh(a int) RETURNS boolean IMMUTABLE LANGUAGE sql AS 
 
 -- Runs a load.  What stands before "line N" in the context is COPY's own or
 -- ours; where core loads for us there are both, and the innermost one counts.
-CREATE FUNCTION fuzz.try(stmt text, returns_rows boolean)
+CREATE FUNCTION fuzz.try(stmt text, s text)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
 	n bigint;
@@ -41,7 +41,8 @@ DECLARE
 	typ text;
 	place text[];
 BEGIN
-	IF returns_rows THEN
+	PERFORM set_config('search_path', s || ', public', true);
+	IF s = 'fast' THEN
 		EXECUTE stmt INTO n;
 	ELSE
 		EXECUTE stmt;
@@ -136,7 +137,7 @@ DECLARE
 	skipped bigint := 0;
 BEGIN
 	FOR r IN SELECT * FROM jsonb_array_elements(spec->'records') LOOP
-		one := fuzz.try(r->>'stmt', false);
+		one := fuzz.try(r->>'stmt', 'copy');
 		IF one ? 'rows' THEN
 			n := n + (one->>'rows')::bigint;
 		ELSIF one->>'col' IS NOT NULL AND one->>'state' <> '22P04' THEN
@@ -192,12 +193,7 @@ CREATE FUNCTION fuzz.tables(spec jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	stmt text;
 BEGIN
-	SET LOCAL search_path = copy, public;
-	FOR stmt IN SELECT jsonb_array_elements_text(spec->'copy_ddl') LOOP
-		EXECUTE stmt;
-	END LOOP;
-	SET LOCAL search_path = fast, public;
-	FOR stmt IN SELECT jsonb_array_elements_text(spec->'fast_ddl') LOOP
+	FOR stmt IN SELECT jsonb_array_elements_text((spec->'fast_ddl') || (spec->'copy_ddl')) LOOP
 		EXECUTE stmt;
 	END LOOP;
 	RETURN NULL;
@@ -228,10 +224,10 @@ BEGIN
 	IF spec ? 'records' THEN
 		c := fuzz.one_by_one(spec);
 	ELSE
-		c := fuzz.try(spec->>'copy', false);
+		c := fuzz.try(spec->>'copy', 'copy');
 	END IF;
 	started := clock_timestamp();
-	f := fuzz.try(spec->>'fast', true);
+	f := fuzz.try(spec->>'fast', 'fast');
 	f := f || jsonb_build_object('seconds', extract(epoch FROM clock_timestamp() - started)::float8);
 	PERFORM set_config('client_encoding', 'UTF8', true);
 	IF f ? 'state' AND before <> fuzz.state_of('fast') THEN
@@ -252,7 +248,7 @@ BEGIN
 		RETURN jsonb_build_object('refused', refused);
 	END IF;
 	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'settings');
-	c := fuzz.try(spec->>'copy', false);
+	c := fuzz.try(spec->>'copy', 'copy');
 	PERFORM set_config('client_encoding', 'UTF8', true);
 	RETURN jsonb_build_object('copy', c);
 END $$;

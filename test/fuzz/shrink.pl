@@ -37,7 +37,7 @@ sub shrink_table
 
 	foreach my $name (sort keys %{ $$best->{options} })
 	{
-		next if $name =~ /^(format|timestamp_column|partition_interval)$/;
+		next if $name =~ /^(format|timestamp_column|partition_interval|missing_partitions)$/;
 		$attempt->(sub { delete $_[0]{options}{$name}; 1 });
 	}
 	foreach my $name (sort keys %{ $$best->{settings} })
