@@ -713,12 +713,13 @@ fc_verify_open_leaf(FcLoader *loader, FcVerifyLeaf *leaf, Oid oid)
 {
 	if (leaf->rri)
 		return leaf;
+	/* the last record's leaf is not to be closed */
+	loader->leaf = NULL;
 	fc_load_open_leaf(loader, oid, false);
 	leaf->rri = loader->leaf;
 	leaf->map = loader->map;
 	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
 										  &TTSOpsVirtual);
-	loader->leaf = NULL;
 	return leaf;
 }
 
