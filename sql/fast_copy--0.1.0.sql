@@ -35,6 +35,13 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, integer)
 IS 'loads a file as COPY does, in parallel, into partitions it makes where they are missing';
 
+CREATE FUNCTION @extschema@.fast_copy_create_reject_table(name text) RETURNS regclass
+AS 'MODULE_PATHNAME', 'fast_copy_create_reject_table'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION @extschema@.fast_copy_create_reject_table(text)
+IS 'makes a table for reject_table';
+
 CREATE FUNCTION @extschema@.fast_copy_report(
 	OUT phase text,
 	OUT "partition" text,
@@ -70,6 +77,8 @@ SELECT s.pid,
 	s.param1 AS bytes_processed,
 	s.param2 AS bytes_total,
 	s.param3 AS tuples_processed,
+	s.param4 AS tuples_excluded,
+	s.param7 AS tuples_skipped,
 	s.param18 AS records_found,
 	s.param19 OPERATOR(pg_catalog.>>) 32 AS partitions_done,
 	s.param19 OPERATOR(pg_catalog.&) 4294967295 AS partitions_total,

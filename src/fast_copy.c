@@ -18,12 +18,14 @@
 #include "utils/memutils.h"
 
 #include "fc_job.h"
+#include "fc_reject_table.h"
 #include "fc_report.h"
 
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(fast_copy);
 PG_FUNCTION_INFO_V1(fast_copy_report);
+PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 
 PGDLLEXPORT void _PG_init(void);
 
@@ -215,6 +217,13 @@ fast_copy(PG_FUNCTION_ARGS)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	PG_RETURN_INT64((int64) rows);
+}
+
+Datum
+fast_copy_create_reject_table(PG_FUNCTION_ARGS)
+{
+	PreventCommandIfParallelMode("fast_copy_create_reject_table()");
+	PG_RETURN_OID(fc_reject_table_create(text_to_cstring(PG_GETARG_TEXT_PP(0))));
 }
 
 /* "" becomes NULL: report rows say what they know */

@@ -19,10 +19,12 @@
 #include "commands/vacuum.h"
 #include "executor/executor.h"
 #include "parser/parse_node.h"
+#include "rewrite/rewriteHandler.h"
 #include "storage/buffile.h"
 #include "utils/acl.h"
 #include "utils/datetime.h"
 #include "utils/guc.h"
+#include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
@@ -233,6 +235,88 @@ fc_make_check(char *name, char *cooked)
 	check->is_enforced = true;
 #endif
 	return check;
+}
+
+/* 18: the list of CHECK expressions has another name */
+#if PG_VERSION_NUM >= 180000
+#define fc_check_exprs(rri) ((rri)->ri_CheckConstraintExprs)
+#else
+#define fc_check_exprs(rri) ((rri)->ri_ConstraintExprs)
+#endif
+
+/* 18: constraints that nobody checks, columns that are not stored */
+static inline bool
+fc_check_is_enforced(const ConstrCheck *check)
+{
+#if PG_VERSION_NUM >= 180000
+	return check->ccenforced;
+#else
+	return true;
+#endif
+}
+
+static inline bool
+fc_is_virtual(Form_pg_attribute att)
+{
+#if PG_VERSION_NUM >= 180000
+	return att->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL;
+#else
+	return false;
+#endif
+}
+
+static inline bool
+fc_has_virtual(TupleDesc desc)
+{
+#if PG_VERSION_NUM >= 180000
+	return desc->constr && desc->constr->has_generated_virtual;
+#else
+	return false;
+#endif
+}
+
+/* ... whose expressions stand for them in a CHECK */
+static inline Node *
+fc_check_expression(Relation rel, const ConstrCheck *check)
+{
+	Node	   *expr = stringToNode(check->ccbin);
+
+#if PG_VERSION_NUM >= 180000
+	expr = expand_generated_columns_in_expr(expr, rel, 1);
+#endif
+	return expr;
+}
+
+/* 18: tupleid.  Would the index named take the row? */
+static inline bool
+fc_check_index(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate,
+			   Oid index)
+{
+	ItemPointerData conflict;
+	List	   *arbiter = list_make1_oid(index);
+	bool		free;
+
+#if PG_VERSION_NUM >= 180000
+	ItemPointerData none;
+
+	ItemPointerSetInvalid(&none);
+	free = ExecCheckIndexConstraints(rri, slot, estate, &conflict, &none, arbiter);
+#else
+	free = ExecCheckIndexConstraints(rri, slot, estate, &conflict, arbiter);
+#endif
+	list_free(arbiter);
+	return free;
+}
+
+/* 16: escontext.  A qualified name as to_regclass reads it */
+static inline List *
+fc_string_to_names(const char *name)
+{
+#if PG_VERSION_NUM >= 160000
+	return stringToQualifiedNameList(name, NULL);
+#else
+	return stringToQualifiedNameList(name);
+#endif
 }
 
 /* 17: code run as the table's owner sees pg_catalog and pg_temp only */

@@ -427,7 +427,9 @@ fc_core_throw(FcJob *job)
 	PG_TRY();
 	{
 		fc_core_feed(job);
-		fc_core_show(job, &context, &slot);
+		/* to core a value that became NULL would be the fault */
+		if (!job->shared->set_null || slot.kind == FC_ERROR_GRAMMAR)
+			fc_core_show(job, &context, &slot);
 	}
 	PG_FINALLY();
 	{
@@ -436,6 +438,11 @@ fc_core_throw(FcJob *job)
 	PG_END_TRY();
 	if (slot.kind == FC_ERROR_DATA)
 		fc_core_throw_kept(&slot);
+	if (slot.kind == FC_ERROR_ROUTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("no partition of relation \"%s\" found for row", job->relname),
+				 errtable(job->rel)));
 	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",
 		 slot.offset);
 }

@@ -14,12 +14,16 @@
  * was interrupted.  Shared->stopped says so, and the leader then looks at the
  * records before the bad one in file order (fc_load_verify) before it throws.
  *
- * Catching without a subtransaction is sound here because the transaction is
- * certain to abort.  What the error leaves behind until then: user id and
- * settings of a function are restored here, as are the SPI stack (of a worker)
- * and the active snapshots; lightweight locks are released; pins and the like
- * belong to the resource owner that fc_worker.c gives the phase, and are
- * dropped with it.
+ * Catching without a subtransaction is sound where the transaction is certain
+ * to abort.  What the error leaves behind until then: user id and settings of a
+ * function are restored here, as are the SPI stack (of a worker) and the active
+ * snapshots; lightweight locks are released; pins and the like belong to the
+ * resource owner that fc_worker.c gives the phase, and are dropped with it.
+ *
+ * It is also sound where on_error lets the load go on, if the error comes from
+ * code of core that changes nothing: an input function of a built-in type, a
+ * verification of bytes, core's own search for a partition.  For values of
+ * other types there is fc_error_catch_undo (fc_plan.c tells them apart).
  *
  *-------------------------------------------------------------------------
  */
@@ -32,9 +36,11 @@
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "utils/guc.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "fc_error.h"
+#include "fc_lines.h"
 
 bool
 fc_error_is_of_data(const ErrorData *edata)
@@ -123,6 +129,12 @@ fc_error_keep_route(FcShared *shared, uint64 offset, uint64 length)
 	fc_error_store(shared, offset, length, FC_ERROR_ROUTE, NULL);
 }
 
+void
+fc_error_keep_limit(FcShared *shared, uint64 offset)
+{
+	fc_error_store(shared, offset, 0, FC_ERROR_LIMIT, NULL);
+}
+
 /* What an interrupted function may have changed */
 typedef struct FcErrorState
 {
@@ -187,6 +199,46 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 	return edata;
 }
 
+ErrorData *
+fc_error_catch_undo(FcErrorBody body, void *arg)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorContextCallback *context_stack = error_context_stack;
+	ErrorData  *volatile edata = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(mcxt);
+	error_context_stack = NULL;
+	PG_TRY();
+	{
+		body(arg);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(mcxt);
+		edata = CopyErrorData();
+		if (!fc_error_is_of_data(edata))
+			PG_RE_THROW();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(mcxt);
+	CurrentResourceOwner = owner;
+	error_context_stack = context_stack;
+	return edata;
+}
+
+bool
+fc_error_is_from(const ErrorData *edata, const char *function)
+{
+	/* code called from there, in whatever language, has a context */
+	return edata->context == NULL && edata->funcname != NULL &&
+		strcmp(edata->funcname, function) == 0;
+}
+
 void
 fc_error_stop(FcContext *ctx)
 {
@@ -194,50 +246,12 @@ fc_error_stop(FcContext *ctx)
 	pg_atomic_write_u32(&ctx->shared->stopped, 1);
 }
 
-/* The chunk that holds "offset" */
-static uint32
-fc_error_chunk(FcShared *shared, uint64 offset)
-{
-	FcChunk    *chunks = fc_shared_chunks(shared);
-	uint32		lo = 0;
-	uint32		hi = shared->nchunks;
-
-	while (hi - lo > 1)
-	{
-		uint32		mid = lo + (hi - lo) / 2;
-
-		if (chunks[mid].start <= offset)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/*
- * Counts lines from the start of the record's chunk, whose line number is
- * known, to the record's end.
- */
 uint64
 fc_error_line(FcContext *ctx, uint64 offset, uint64 length)
 {
-	FcShared   *shared = ctx->shared;
-	uint32		i = fc_error_chunk(shared, offset);
-	FcChunkStart *start = &fc_shared_starts(shared)[i];
-	uint64		pos = fc_shared_chunks(shared)[i].start;
-	uint64		end = Min(offset + length, shared->file.size);
-	char	   *buf = palloc(65536);
-	FcRun		run;
+	FcLines    *lines = fc_lines_begin(ctx);
+	uint64		line = fc_lines_at(lines, offset, length);
 
-	fc_run_init(&run, start->state);
-	while (pos < end)
-	{
-		size_t		len = Min(end - pos, 65536);
-
-		fc_source_read(ctx->source, pos, buf, len);
-		fc_run_feed(&ctx->dialect, &run, buf, len);
-		pos += len;
-	}
-	pfree(buf);
-	return start->line + run.records + run.embedded + 1;
+	fc_lines_end(lines);
+	return line;
 }

@@ -35,6 +35,9 @@ fc_error_beyond(FcShared *shared, uint64 offset)
 	return offset >= pg_atomic_read_u64(&shared->error_offset);
 }
 
+/* More records up to this one are rejected than reject_limit allows */
+extern void fc_error_keep_limit(FcShared *shared, uint64 offset);
+
 /*
  * Runs body(arg) so that a data error is caught: its ErrorData is returned
  * (in the current memory context) and ctx->failed is set.  NULL if body came
@@ -42,6 +45,18 @@ fc_error_beyond(FcShared *shared, uint64 offset)
  */
 typedef void (*FcErrorBody) (void *arg);
 extern ErrorData *fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg);
+
+/*
+ * The same in a subtransaction, for code that leaves things behind which only
+ * an abort undoes, where the load goes on.  Not in workers.
+ */
+extern ErrorData *fc_error_catch_undo(FcErrorBody body, void *arg);
+
+/*
+ * Did this function of core find the fault itself, and not a user's code that
+ * it called?  For errors that were caught by fc_error_catch.
+ */
+extern bool fc_error_is_from(const ErrorData *edata, const char *function);
 
 /*
  * The process must not run a user's code again: it skips all further records,

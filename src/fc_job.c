@@ -42,6 +42,7 @@
 #include "fc_job.h"
 #include "fc_phases.h"
 #include "fc_progress.h"
+#include "fc_rejected.h"
 #include "fc_report.h"
 #include "fc_setup.h"
 #include "fc_spill.h"
@@ -127,6 +128,8 @@ fc_job_scan(FcJob *job)
 	pg_atomic_write_u64(&job->shared->scanned, 0);
 	pg_atomic_write_u64(&job->shared->filtered, 0);
 	pg_atomic_write_u64(&job->shared->rejected, 0);
+	pg_atomic_write_u64(&job->shared->last_rejected, 0);
+	pg_atomic_write_u64(&job->shared->nulled, 0);
 	job->shared->nscanners = fc_worker_run(&job->ctx, job->segment, FC_PHASE_SCAN,
 										   fc_job_workers(job, job->shared->nchunks),
 										   &work);
@@ -354,6 +357,8 @@ fc_job_check_locks(FcJob *job)
 static void
 fc_job_partitions(FcJob *job)
 {
+	bool		unique;
+
 	fc_progress_phase(job, FC_PHASE_PARTITIONS);
 	fc_job_settle(job);
 	if (job->plan->foreign_keys &&
@@ -362,11 +367,15 @@ fc_job_partitions(FcJob *job)
 	fc_job_check_leaves(job);
 	if (job->ncreated == 0)
 		return;
+	unique = (job->options->tolerated & FC_CLASS_UNIQUE) &&
+		fc_plan_has_unique(job->rel);
+	if (unique && job->plan->foreign_keys && job->core_reason == NULL)
+		job->core_reason = "equal rows are tolerated and the target has foreign keys";
 	fc_job_check_locks(job);
 	fc_partition_precheck(job->rel, job->route, job->created, job->ncreated);
 	fc_partition_create(job->rel, job->route, job->created, job->ncreated);
 	CommandCounterIncrement();
-	job->attach_first = job->core_reason != NULL ||
+	job->attach_first = job->core_reason != NULL || unique ||
 		fc_plan_is_published(job->rel);
 	if (job->attach_first)
 		fc_job_attach_all(job);
@@ -425,6 +434,7 @@ fc_job_throw(FcJob *job)
 		job->ctx.tasks = job->tasks;
 		fc_load_verify(&job->ctx, job->ngroups);
 	}
+	fc_rejected_throw(job);
 	fc_core_throw(job);
 }
 
@@ -449,7 +459,8 @@ fc_job_count_stats(FcJob *job)
 	if (job->plan->key_type == FC_KEY_NONE)
 		fc_job_count_table(job->target, pg_atomic_read_u64(&job->shared->loaded));
 	for (int i = 0; i < job->ntasks; i++)
-		fc_job_count_table(job->tasks[i].partition, job->tasks[i].loaded);
+		if (OidIsValid(job->tasks[i].partition))
+			fc_job_count_table(job->tasks[i].partition, job->tasks[i].loaded);
 }
 
 /* What there is to load, and one turn per leaf */
@@ -476,13 +487,34 @@ fc_job_load_work(FcJob *job, FcWork *work)
 
 /* How the load went about it, for the report */
 static char *
-fc_job_load_choice(FcJob *job)
+fc_job_load_way(FcJob *job)
 {
 	if (job->plan->leader_reason)
 		return psprintf("in the leader: %s", job->plan->leader_reason);
 	if (job->plan->key_type != FC_KEY_NONE)
 		return "in key order";
 	return job->shared->file_order ? "in file order" : "chunk by chunk";
+}
+
+/* ... and what came of the records that were not loaded */
+static char *
+fc_job_load_choice(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+	uint64		filtered = pg_atomic_read_u64(&shared->filtered);
+	uint64		rejected = pg_atomic_read_u64(&shared->rejected);
+	uint64		nulled = pg_atomic_read_u64(&shared->nulled);
+	StringInfoData choice;
+
+	initStringInfo(&choice);
+	appendStringInfoString(&choice, fc_job_load_way(job));
+	if (filtered > 0)
+		appendStringInfo(&choice, ", " UINT64_FORMAT " filtered", filtered);
+	if (rejected > 0)
+		appendStringInfo(&choice, ", " UINT64_FORMAT " rejected", rejected);
+	if (nulled > 0)
+		appendStringInfo(&choice, ", " UINT64_FORMAT " with values set to null", nulled);
+	return choice.data;
 }
 
 static void
@@ -620,6 +652,12 @@ fc_job_attach(FcJob *job)
 static void
 fc_job_copy(FcJob *job)
 {
+	if (job->options->on_error != FC_ON_ERROR_STOP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("on_error is not supported where rows are loaded one by one, as COPY does"),
+				 errdetail("Here they are because %s.", job->core_reason),
+				 errhint("Load into a plain table first.")));
 	ereport(NOTICE,
 			(errmsg("rows are loaded one by one, as COPY does: %s",
 					job->core_reason)));
@@ -659,6 +697,7 @@ fc_job_phases(FcJob *job)
 	fc_job_check_conservation(job);
 	fc_job_index(job);
 	fc_job_attach(job);
+	fc_rejected_finish(job);
 }
 
 uint64

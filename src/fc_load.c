@@ -58,7 +58,7 @@ typedef enum FcOutcome
 {
 	FC_ROW_BUILT,
 	FC_ROW_FILTERED,			/* the condition is not true */
-	FC_ROW_REFUSED				/* fc_parse_bad tells why */
+	FC_ROW_REFUSED				/* loader->bad tells why */
 } FcOutcome;
 
 typedef struct FcLoader
@@ -81,6 +81,7 @@ typedef struct FcLoader
 
 	/* where rows go: one leaf, or core's routing */
 	ResultRelInfo *leaf;
+	bool		nowhere;		/* no partition takes the task's rows */
 	AttrMap    *map;			/* NULL: root's row type is the leaf's */
 	FcWriter   *writer;
 	ModifyTableState *mtstate;
@@ -97,6 +98,7 @@ typedef struct FcLoader
 	TupleTableSlot *leaf_slot;	/* where it is built, in the leaf's row type */
 	FcWriter   *row_writer;		/* where it goes then */
 	FcOutcome	outcome;
+	FcBad		bad;
 } FcLoader;
 
 /* A leaf as fc_load_verify needs it */
@@ -259,6 +261,12 @@ fc_load_flush_leaves(FcLoader *loader, bool end)
 	}
 }
 
+static bool
+fc_load_tolerates(FcLoader *loader, uint32 class)
+{
+	return (loader->ctx->shared->tolerated & class) != 0;
+}
+
 /* Leaves share the memory that one leaf's batch would have */
 static void
 fc_load_limit_leaves(FcLoader *loader)
@@ -269,6 +277,32 @@ fc_load_limit_leaves(FcLoader *loader)
 		return;
 	fc_load_flush_leaves(loader, false);
 	loader->pending = 0;
+}
+
+/* The row is refused for what core would say; the values were all good */
+static void
+fc_load_refuse(FcLoader *loader, uint32 class, const char *column,
+			   int sqlerrcode, char *message)
+{
+	ErrorData  *edata = palloc0(sizeof(ErrorData));
+
+	edata->elevel = ERROR;
+	edata->sqlerrcode = sqlerrcode;
+	edata->message = message;
+	edata->assoc_context = CurrentMemoryContext;
+	loader->outcome = FC_ROW_REFUSED;
+	loader->bad.class = class;
+	loader->bad.column = column;
+	loader->bad.value = NULL;
+	loader->bad.edata = edata;
+}
+
+static void
+fc_load_refuse_nowhere(FcLoader *loader)
+{
+	fc_load_refuse(loader, FC_CLASS_NO_PARTITION, NULL, ERRCODE_CHECK_VIOLATION,
+				   psprintf("no partition of relation \"%s\" found for row",
+							RelationGetRelationName(loader->ctx->target)));
 }
 
 static ResultRelInfo *
@@ -285,6 +319,134 @@ fc_load_find_leaf(FcLoader *loader, TupleTableSlot *slot)
 	return rri;
 }
 
+/* Core's routing, in the hands of fc_error_catch */
+typedef struct FcRouting
+{
+	FcLoader   *loader;
+	TupleTableSlot *slot;
+	ResultRelInfo *rri;
+} FcRouting;
+
+static void
+fc_load_try_leaf(void *arg)
+{
+	FcRouting  *routing = arg;
+
+	routing->rri = fc_load_find_leaf(routing->loader, routing->slot);
+}
+
+/* The leaf that core finds; NULL if there is none and that is tolerated */
+static ResultRelInfo *
+fc_load_route(FcLoader *loader, TupleTableSlot *slot)
+{
+	FcRouting	routing = {loader, slot, NULL};
+	ErrorData  *edata;
+
+	if (!fc_load_tolerates(loader, FC_CLASS_NO_PARTITION))
+		return fc_load_find_leaf(loader, slot);
+	edata = fc_error_catch(loader->ctx, fc_load_try_leaf, &routing);
+	if (edata == NULL)
+		return routing.rri;
+	if (edata->sqlerrcode != ERRCODE_CHECK_VIOLATION ||
+		!fc_error_is_from(edata, "ExecFindPartition"))
+		ReThrowError(edata);
+	fc_load_refuse_nowhere(loader);
+	return NULL;
+}
+
+/* A row without a value that must have one; false if that is its end */
+static bool
+fc_load_check_nulls(FcLoader *loader, ResultRelInfo *rri, TupleTableSlot *slot)
+{
+	TupleDesc	desc = RelationGetDescr(rri->ri_RelationDesc);
+
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+
+		if (!att->attnotnull || fc_is_virtual(att) || !slot_attisnull(slot, attnum))
+			continue;
+		fc_load_refuse(loader, FC_CLASS_NOT_NULL, NameStr(att->attname),
+					   ERRCODE_NOT_NULL_VIOLATION,
+					   psprintf("null value in column \"%s\" of relation \"%s\" violates not-null constraint",
+								NameStr(att->attname),
+								RelationGetRelationName(rri->ri_RelationDesc)));
+		return false;
+	}
+	return true;
+}
+
+/* The constraints' expressions, kept where core keeps them */
+static ExprState **
+fc_load_check_exprs(FcLoader *loader, ResultRelInfo *rri)
+{
+	TupleConstr *constr = RelationGetDescr(rri->ri_RelationDesc)->constr;
+	MemoryContext old;
+
+	if (fc_check_exprs(rri) != NULL)
+		return fc_check_exprs(rri);
+	old = MemoryContextSwitchTo(loader->estate->es_query_cxt);
+	fc_check_exprs(rri) = palloc0(sizeof(ExprState *) * constr->num_check);
+	for (int i = 0; i < constr->num_check; i++)
+		if (fc_check_is_enforced(&constr->check[i]))
+			fc_check_exprs(rri)[i] =
+				ExecPrepareExpr((Expr *) fc_check_expression(rri->ri_RelationDesc,
+															 &constr->check[i]),
+								loader->estate);
+	MemoryContextSwitchTo(old);
+	return fc_check_exprs(rri);
+}
+
+/* A row that a CHECK is false for; false if that is its end */
+static bool
+fc_load_check_checks(FcLoader *loader, ResultRelInfo *rri, TupleTableSlot *slot)
+{
+	TupleConstr *constr = RelationGetDescr(rri->ri_RelationDesc)->constr;
+	ExprContext *econtext = GetPerTupleExprContext(loader->estate);
+	ExprState **exprs = fc_load_check_exprs(loader, rri);
+
+	econtext->ecxt_scantuple = slot;
+	for (int i = 0; i < constr->num_check; i++)
+	{
+		if (exprs[i] == NULL || ExecCheck(exprs[i], econtext))
+			continue;
+		fc_load_refuse(loader, FC_CLASS_CHECK, NULL, ERRCODE_CHECK_VIOLATION,
+					   psprintf("new row for relation \"%s\" violates check constraint \"%s\"",
+								RelationGetRelationName(rri->ri_RelationDesc),
+								constr->check[i].ccname));
+		return false;
+	}
+	return true;
+}
+
+/*
+ * What core's check would throw for a row that is plainly wrong is found here
+ * first where it is tolerated, in core's order; core looks at the rest.
+ */
+static void
+fc_load_check_constraints(FcLoader *loader, ResultRelInfo *rri,
+						  TupleTableSlot *slot)
+{
+	bool		nulls = fc_load_tolerates(loader, FC_CLASS_NOT_NULL);
+	bool		checks = fc_load_tolerates(loader, FC_CLASS_CHECK);
+
+	if (nulls && !fc_load_check_nulls(loader, rri, slot))
+		return;
+	if (checks && RelationGetDescr(rri->ri_RelationDesc)->constr->num_check > 0)
+	{
+		/* a NULL that is not tolerated comes first */
+		if (!nulls && !fc_load_check_nulls(loader, rri, slot))
+		{
+			loader->outcome = FC_ROW_BUILT;
+			ExecConstraints(rri, slot, loader->estate);
+		}
+		if (!fc_load_check_checks(loader, rri, slot))
+			return;
+	}
+	if (!nulls || !checks || fc_has_virtual(RelationGetDescr(rri->ri_RelationDesc)))
+		ExecConstraints(rri, slot, loader->estate);
+}
+
 /* Generated columns and constraints, in the leaf's row type */
 static void
 fc_load_check(FcLoader *loader, ResultRelInfo *rri, TupleTableSlot *slot)
@@ -296,7 +458,21 @@ fc_load_check(FcLoader *loader, ResultRelInfo *rri, TupleTableSlot *slot)
 	if (constr && constr->has_generated_stored)
 		ExecComputeStoredGenerated(rri, loader->estate, slot, CMD_INSERT);
 	if (constr)
-		ExecConstraints(rri, slot, loader->estate);
+		fc_load_check_constraints(loader, rri, slot);
+}
+
+/* A target that is a partition takes its own rows only */
+static bool
+fc_load_check_partition(FcLoader *loader, TupleTableSlot *slot)
+{
+	bool		tolerated = fc_load_tolerates(loader, FC_CLASS_NO_PARTITION);
+
+	if (ExecPartitionCheck(loader->root, slot, loader->estate, !tolerated))
+		return true;
+	fc_load_refuse(loader, FC_CLASS_NO_PARTITION, NULL, ERRCODE_CHECK_VIOLATION,
+				   psprintf("new row for relation \"%s\" violates partition constraint",
+							RelationGetRelationName(loader->ctx->target)));
+	return false;
 }
 
 /* From bytes to the target's row type; false if that is its end */
@@ -308,6 +484,7 @@ fc_load_parse_row(FcLoader *loader, TupleTableSlot *slot)
 						 slot->tts_values, slot->tts_isnull))
 	{
 		loader->outcome = FC_ROW_REFUSED;
+		loader->bad = *fc_parse_bad(loader->parser);
 		return false;
 	}
 	ExecStoreVirtualTuple(slot);
@@ -330,16 +507,24 @@ fc_load_place_row(FcLoader *loader, TupleTableSlot *slot)
 	AttrMap    *map = loader->map;
 	TupleTableSlot *leaf_slot;
 
+	if (loader->nowhere)
+	{
+		fc_load_refuse_nowhere(loader);
+		return;
+	}
 	if (loader->proute)
 	{
 		TupleConversionMap *conversion;
 
-		rri = fc_load_find_leaf(loader, slot);
+		rri = fc_load_route(loader, slot);
+		if (rri == NULL)
+			return;
 		conversion = fc_root_to_child_map(rri, loader->estate);
 		map = conversion ? conversion->attrMap : NULL;
 	}
-	else if (target->rd_rel->relispartition)
-		ExecPartitionCheck(loader->root, slot, loader->estate, true);
+	else if (target->rd_rel->relispartition &&
+			 !fc_load_check_partition(loader, slot))
+		return;
 
 	leaf_slot = loader->leaf_slot;
 	if (map)
@@ -357,7 +542,8 @@ fc_load_build_row(void *arg)
 	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 	TupleTableSlot *slot;
 
-	slot = (loader->proute || loader->map) ? loader->root_slot : loader->leaf_slot;
+	slot = (loader->proute || loader->map || loader->nowhere) ?
+		loader->root_slot : loader->leaf_slot;
 	if (fc_load_parse_row(loader, slot))
 		fc_load_place_row(loader, slot);
 	MemoryContextSwitchTo(old);
@@ -369,6 +555,9 @@ fc_load_end_row(FcLoader *loader)
 {
 	FcShared   *shared = loader->ctx->shared;
 
+	if (loader->outcome != FC_ROW_REFUSED)
+		fc_reject_nulled(loader->ctx, loader->offset, loader->length,
+						 loader->parser);
 	switch (loader->outcome)
 	{
 		case FC_ROW_BUILT:
@@ -379,7 +568,7 @@ fc_load_end_row(FcLoader *loader)
 			break;
 		case FC_ROW_REFUSED:
 			fc_reject_put(loader->ctx, loader->offset, loader->length,
-						  fc_parse_bad(loader->parser));
+						  &loader->bad);
 			break;
 	}
 }
@@ -404,7 +593,12 @@ fc_load_row(FcLoader *loader, char *data, uint64 offset, uint32 length)
 		FreeErrorData(edata);
 	}
 	else
+	{
+		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
 		fc_load_end_row(loader);
+		MemoryContextSwitchTo(old);
+	}
 	MemoryContextReset(loader->row_mcxt);
 	ResetPerTupleExprContext(loader->estate);
 	if (loader->proute)
@@ -476,7 +670,8 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 		place.slice = task->slice;
 		place.memory = loader->ctx->shared->memory / 4;
 	}
-	if (!loader->proute)
+	loader->nowhere = !loader->proute && !OidIsValid(task->partition);
+	if (!loader->proute && !loader->nowhere)
 		fc_load_begin_writer(loader, task->partition, task->created, &place);
 }
 
@@ -485,7 +680,7 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 {
 	instr_time	end;
 
-	if (!loader->proute)
+	if (loader->writer)
 		task->loaded = fc_load_end_writer(loader);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, loader->task_start);
@@ -723,7 +918,10 @@ fc_verify_open_leaf(FcLoader *loader, FcVerifyLeaf *leaf, Oid oid)
 	return leaf;
 }
 
-/* The leaf that the row would go to; false if it goes nowhere */
+/*
+ * The leaf that the row would go to; false if it is one that an error kept
+ * already is about
+ */
 static bool
 fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 {
@@ -745,6 +943,9 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 		if (task == NULL)
 			return false;
 	}
+	loader->nowhere = task && !OidIsValid(task->partition);
+	if (loader->nowhere)
+		return true;
 	leaf = fc_verify_open_leaf(loader, &verifier->leaves[task ? task->part : 0],
 							   task ? task->partition : RelationGetRelid(loader->ctx->target));
 	loader->leaf = leaf->rri;
@@ -767,10 +968,37 @@ fc_verify_row(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
+/* False if the record is the first bad one */
+static bool
+fc_verify_record(FcVerifier *verifier, FcRecord *record)
+{
+	FcLoader   *loader = &verifier->loader;
+	FcContext  *ctx = loader->ctx;
+	ErrorData  *edata;
+
+	loader->data = record->data;
+	loader->offset = record->offset;
+	loader->length = record->length;
+	edata = fc_error_catch(ctx, fc_verify_row, verifier);
+	if (edata)
+	{
+		fc_error_keep(ctx->shared, record->offset, record->length, edata);
+		return false;
+	}
+	if (loader->outcome == FC_ROW_REFUSED)
+		fc_reject_put(ctx, record->offset, record->length, &loader->bad);
+	else
+		fc_reject_nulled(ctx, record->offset, record->length, loader->parser);
+	MemoryContextReset(loader->row_mcxt);
+	ResetPerTupleExprContext(loader->estate);
+	return true;
+}
+
 /*
  * In the leader, when a process has stopped: parses and checks the records
  * before the first bad one known, in file order, and keeps the first that is
- * refused.  Writes nothing.  Nothing is released: the transaction aborts.
+ * refused; those that are tolerated are rejected once more.  Writes nothing.
+ * Nothing is released: the transaction aborts.
  */
 void
 fc_load_verify(FcContext *ctx, int nleaves)
@@ -780,6 +1008,7 @@ fc_load_verify(FcContext *ctx, int nleaves)
 	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
 	FcRecord	record;
 
+	ctx->verifying = true;
 	fc_load_begin(loader, ctx);
 	loader->where = fc_where_begin(ctx->shared);
 	verifier.leaves = palloc0(sizeof(FcVerifyLeaf) * Max(nleaves, 1));
@@ -787,19 +1016,10 @@ fc_load_verify(FcContext *ctx, int nleaves)
 	while (fc_stream_next(stream, &ctx->dialect, &record) == FC_END_FOUND &&
 		   !fc_error_beyond(ctx->shared, record.offset))
 	{
-		ErrorData  *edata;
-
 		CHECK_FOR_INTERRUPTS();
-		loader->data = record.data;
-		loader->offset = record.offset;
-		loader->length = record.length;
-		edata = fc_error_catch(ctx, fc_verify_row, &verifier);
-		if (edata)
-		{
-			fc_error_keep(ctx->shared, record.offset, record.length, edata);
-			return;
-		}
-		MemoryContextReset(loader->row_mcxt);
-		ResetPerTupleExprContext(loader->estate);
+		if (!fc_verify_record(&verifier, &record))
+			break;
 	}
+	fc_reject_end(ctx);
+	ctx->verifying = false;
 }

@@ -218,27 +218,36 @@ fc_options_not_recognized(const char *option, const char *value)
 			 errmsg("COPY %s \"%s\" not recognized", option, value)));
 }
 
+static const struct
+{
+	const char *name;
+	uint32		class;
+}			error_classes[] = {
+	{"conversion", FC_CLASS_CONVERSION},
+	{"missing_columns", FC_CLASS_MISSING_COLUMNS},
+	{"extra_columns", FC_CLASS_EXTRA_COLUMNS},
+	{"encoding", FC_CLASS_ENCODING},
+	{"check", FC_CLASS_CHECK},
+	{"not_null", FC_CLASS_NOT_NULL},
+	{"no_partition", FC_CLASS_NO_PARTITION},
+	{"unique", FC_CLASS_UNIQUE},
+};
+
+const char *
+fc_options_class_name(uint32 class)
+{
+	for (int i = 0; i < lengthof(error_classes); i++)
+		if (error_classes[i].class == class)
+			return error_classes[i].name;
+	return NULL;
+}
+
 static uint32
 fc_options_class(const char *name)
 {
-	static const struct
-	{
-		const char *name;
-		uint32		class;
-	}			classes[] = {
-		{"conversion", FC_CLASS_CONVERSION},
-		{"missing_columns", FC_CLASS_MISSING_COLUMNS},
-		{"extra_columns", FC_CLASS_EXTRA_COLUMNS},
-		{"encoding", FC_CLASS_ENCODING},
-		{"check", FC_CLASS_CHECK},
-		{"not_null", FC_CLASS_NOT_NULL},
-		{"no_partition", FC_CLASS_NO_PARTITION},
-		{"unique", FC_CLASS_UNIQUE},
-	};
-
-	for (int i = 0; i < lengthof(classes); i++)
-		if (pg_strcasecmp(name, classes[i].name) == 0)
-			return classes[i].class;
+	for (int i = 0; i < lengthof(error_classes); i++)
+		if (pg_strcasecmp(name, error_classes[i].name) == 0)
+			return error_classes[i].class;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("on_error_classes \"%s\" not recognized", name),

@@ -113,6 +113,9 @@ typedef struct FcArguments
 
 extern FcOptions *fc_options_make(const FcArguments *args);
 
+/* The name of one FC_CLASS_*, as on_error_classes has it */
+extern const char *fc_options_class_name(uint32 class);
+
 /* The file is (now) in this encoding */
 extern void fc_options_set_encoding(FcOptions *options, int encoding);
 

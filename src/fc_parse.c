@@ -76,7 +76,8 @@ struct FcParser
 	Datum	   *values;
 	bool	   *nulls;
 	bool		ok;
-	int			nulled;
+	int			nnulled;
+	FcNulled   *nulled;
 	FcBad		bad;
 };
 
@@ -191,6 +192,7 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	parser->ncolumns = shared->ncolumns;
 	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->ncolumns, 1));
 	parser->fields = palloc(sizeof(FcField) * Max(shared->ncolumns, 1));
+	parser->nulled = palloc(sizeof(FcNulled) * Max(shared->ncolumns, 1));
 	for (int i = 0; i < shared->ncolumns; i++)
 	{
 		fc_parse_init_column(&parser->columns[i], desc,
@@ -364,7 +366,8 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 						field->null ? NULL : field->data, edata);
 		return;
 	}
-	parser->nulled++;
+	parser->nulled[parser->nnulled].column = column->name;
+	parser->nulled[parser->nnulled++].value = field->null ? NULL : field->data;
 	field->null = true;
 	/* a domain may refuse the NULL, and then nothing helps */
 	parser->values[column->index] = fc_parse_value(column, field);
@@ -409,7 +412,9 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	if (!field->null && !column->pattern &&
 		fc_convert(&column->convert, field->data, field->len, &parser->values[column->index]))
 		return;
-	edata = fc_error_catch(parser->ctx, fc_parse_try_value, &value);
+	edata = (column->flags & FC_FIELD_SUBTRANSACTION) ?
+		fc_error_catch_undo(fc_parse_try_value, &value) :
+		fc_error_catch(parser->ctx, fc_parse_try_value, &value);
 	if (edata)
 		fc_parse_refused_value(parser, column, field, edata);
 	else
@@ -518,7 +523,7 @@ fc_parse_record(FcParser *parser, char *rec, size_t len,
 	parser->values = values;
 	parser->nulls = nulls;
 	parser->ok = true;
-	parser->nulled = 0;
+	parser->nnulled = 0;
 	memset(values, 0, parser->natts * sizeof(Datum));
 	memset(nulls, true, parser->natts * sizeof(bool));
 	if (parser->zone)
@@ -537,7 +542,13 @@ fc_parse_bad(const FcParser *parser)
 int
 fc_parse_nulled(const FcParser *parser)
 {
-	return parser->nulled;
+	return parser->nnulled;
+}
+
+const FcNulled *
+fc_parse_nulled_value(const FcParser *parser, int i)
+{
+	return &parser->nulled[i];
 }
 
 /* Text in a key can only be a zone or month name, but must be valid */

@@ -24,6 +24,13 @@ typedef struct FcBad
 	ErrorData  *edata;			/* SQLSTATE, message, detail, hint */
 } FcBad;
 
+/* A value that became NULL because its type refused it */
+typedef struct FcNulled
+{
+	const char *column;
+	const char *value;			/* NULL: none */
+} FcNulled;
+
 /* Lives in the current memory context; estate is for default expressions */
 extern FcParser *fc_parse_begin(FcContext *ctx, EState *estate);
 
@@ -41,6 +48,7 @@ extern const FcBad *fc_parse_bad(const FcParser *parser);
 
 /* Values of the last record that became NULL, by shared->set_null */
 extern int	fc_parse_nulled(const FcParser *parser);
+extern const FcNulled *fc_parse_nulled_value(const FcParser *parser, int i);
 
 /*
  * Only the key: true with *key set, or with *null.  Errors as above, but false

@@ -20,7 +20,9 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "access/transam.h"
 #include "catalog/catalog.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_publication.h"
 #include "catalog/pg_trigger.h"
@@ -42,7 +44,6 @@
 #include "fc_target.h"
 #include "fc_where.h"
 
-static bool fc_plan_row_unsafe(Oid typid);
 
 static bool
 fc_plan_unsafe_function(Oid funcid, void *context)
@@ -137,6 +138,20 @@ fc_plan_leaf_reason(Relation leaf)
 	return NULL;
 }
 
+/* Is this true of the type of any of the row's columns? */
+static bool
+fc_plan_row_any(Oid typid, bool (*test) (Oid typid))
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc(typid, -1);
+	bool		found = false;
+
+	for (int i = 0; i < desc->natts && !found; i++)
+		found = !TupleDescAttr(desc, i)->attisdropped &&
+			test(TupleDescAttr(desc, i)->atttypid);
+	ReleaseTupleDesc(desc);
+	return found;
+}
+
 /*
  * Does a value of the type run code on its way in that is not the input
  * function's own?  Domains do, also inside other types.
@@ -160,21 +175,71 @@ fc_plan_type_unsafe(Oid typid)
 	if (typtype == TYPTYPE_MULTIRANGE)
 		return fc_plan_type_unsafe(get_multirange_range(typid));
 	if (typtype == TYPTYPE_COMPOSITE)
-		return fc_plan_row_unsafe(typid);
+		return fc_plan_row_any(typid, fc_plan_type_unsafe);
 	return false;
 }
 
+/*
+ * Can the type's input leave something behind when it fails in the middle?
+ * Not where all of it is core's own code, that of its parts included: such
+ * code reads, and what it holds at an error belongs to a resource owner.
+ */
 static bool
-fc_plan_row_unsafe(Oid typid)
+fc_plan_type_foreign(Oid typid)
 {
-	TupleDesc	desc = lookup_rowtype_tupdesc(typid, -1);
-	bool		unsafe = false;
+	char		typtype = get_typtype(typid);
+	Oid			element = get_element_type(typid);
+	Oid			input;
+	Oid			typioparam;
 
-	for (int i = 0; i < desc->natts && !unsafe; i++)
-		unsafe = !TupleDescAttr(desc, i)->attisdropped &&
-			fc_plan_type_unsafe(TupleDescAttr(desc, i)->atttypid);
-	ReleaseTupleDesc(desc);
-	return unsafe;
+	check_stack_depth();
+	getTypeInputInfo(typid, &input, &typioparam);
+	if (typtype == TYPTYPE_DOMAIN || input >= FirstNormalObjectId)
+		return true;
+	if (OidIsValid(element))
+		return fc_plan_type_foreign(element);
+	if (typtype == TYPTYPE_COMPOSITE)
+		return fc_plan_row_any(typid, fc_plan_type_foreign);
+	/* a range runs the functions that its maker named */
+	return typtype != TYPTYPE_ENUM && typid >= FirstNormalObjectId;
+}
+
+/* Marks the fields whose errors can only be tolerated in subtransactions */
+static bool
+fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
+{
+	bool		any = false;
+	int			i = 0;
+	ListCell   *lc;
+
+	if ((options->tolerated & FC_CLASS_CONVERSION) == 0)
+		return false;
+	foreach(lc, plan->fields)
+	{
+		AttrNumber	attnum = lfirst_int(lc);
+
+		if (attnum != 0 &&
+			fc_plan_type_foreign(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
+		{
+			plan->flags[i] |= FC_FIELD_SUBTRANSACTION;
+			any = true;
+		}
+		i++;
+	}
+	return any;
+}
+
+/* A conversion that somebody made may leave anything behind when it fails */
+static void
+fc_plan_check_encoding(const FcOptions *options, const FcPlan *plan)
+{
+	if ((options->tolerated & FC_CLASS_ENCODING) == 0 || !plan->need_transcoding ||
+		FindDefaultConversionProc(options->file_encoding,
+								  GetDatabaseEncoding()) < FirstNormalObjectId)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("on_error_classes \"encoding\" cannot be used with a conversion that is not built in")));
 }
 
 /* Types of the file's columns, defaults of the others */
@@ -436,6 +501,41 @@ fc_plan_scan_volatile(Relation rel, const FcOptions *options,
 	return false;
 }
 
+/*
+ * Of equal rows the first of the file is to stay: rows must not come in the
+ * order of a key that they may differ in.
+ */
+static bool
+fc_plan_unique_without(Relation rel, AttrNumber attnum)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	bool		without = false;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		bool		has_key = false;
+
+		for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+			has_key = has_key || index->rd_index->indkey.values[i] == attnum;
+		without = without || index->rd_index->indisexclusion ||
+			(index->rd_index->indisunique && !has_key);
+		index_close(index, NoLock);
+	}
+	return without;
+}
+
+/* Can the rows not be put into the order of the key? */
+static bool
+fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlan *plan)
+{
+	if (!plan->partitioned && (options->tolerated & FC_CLASS_UNIQUE) &&
+		fc_plan_unique_without(rel, plan->key_attnum))
+		return true;
+	return fc_plan_scan_volatile(rel, options, plan);
+}
+
 /* The key, if there is one */
 static void
 fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
@@ -447,7 +547,7 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
 	if (plan->partitioned)
 		fc_plan_partition_key(rel, options, plan);
 	if (plan->key_type != FC_KEY_NONE &&
-		fc_plan_scan_volatile(rel, options, plan))
+		fc_plan_key_unfit(rel, options, plan))
 	{
 		plan->key_type = FC_KEY_NONE;
 		plan->key_attnum = 0;
@@ -467,6 +567,7 @@ FcPlan *
 fc_plan_make(Relation rel, const FcOptions *options)
 {
 	FcPlan	   *plan = palloc0(sizeof(FcPlan));
+	bool		subtransactions;
 	int			server = GetDatabaseEncoding();
 
 	fc_fields_make(rel, options, plan);
@@ -477,8 +578,12 @@ fc_plan_make(Relation rel, const FcOptions *options)
 		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
 	fc_plan_key(rel, options, plan);
 	fc_fields_patterns(rel, options, plan);
+	fc_plan_check_encoding(options, plan);
+	subtransactions = fc_plan_subtransactions(rel, options, plan);
 	plan->core_reason = fc_plan_core_reason(rel, plan);
-	if (plan->core_reason == NULL)
+	if (plan->core_reason == NULL && subtransactions)
+		plan->leader_reason = "values of a column's type are tried in subtransactions";
+	else if (plan->core_reason == NULL)
 		plan->leader_reason = fc_plan_leader_reason(rel, options, plan);
 	return plan;
 }

@@ -24,6 +24,7 @@
  * in this process overwrites those from 9 to 16, so that the view shows them
  * in other phases only.
  */
+#define FC_PARAM_SKIPPED	6	/* PROGRESS_COPY_TUPLES_SKIPPED, 17 */
 #define FC_PARAM_WORKERS	10
 #define FC_PARAM_RATE		11	/* rows per second */
 #define FC_PARAM_LEFT		12	/* milliseconds, -1 if not known */
@@ -92,6 +93,20 @@ fc_progress_parts(FcJob *job)
 	pgstat_progress_update_param(FC_PARAM_PARTS, done << 32 | job->ngroups);
 }
 
+/* Rows, whatever became of them */
+static void
+fc_progress_rows(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+
+	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED,
+								 pg_atomic_read_u64(&shared->loaded));
+	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_EXCLUDED,
+								 pg_atomic_read_u64(&shared->filtered));
+	pgstat_progress_update_param(FC_PARAM_SKIPPED,
+								 pg_atomic_read_u64(&shared->rejected));
+}
+
 void
 fc_progress_phase(FcJob *job, FcPhase phase)
 {
@@ -102,6 +117,7 @@ fc_progress_phase(FcJob *job, FcPhase phase)
 								 phase == FC_PHASE_PARTITIONS || phase == FC_PHASE_ATTACH ?
 								 0 : job->nworkers);
 	fc_progress_parts(job);
+	fc_progress_rows(job);
 	pgstat_progress_update_param(FC_PARAM_FOUND, job->found);
 }
 
@@ -114,18 +130,16 @@ fc_progress_update(void *arg)
 	TimestampTz now = GetCurrentTimestamp();
 	double		elapsed = Max((now - job->start) / 1e6, 1e-6);
 	double		done;
-	uint64		loaded;
 
 	if (now - last < FC_UPDATE_US && now >= last)
 		return;
 	last = now;
 	done = fc_progress_done(job);
-	loaded = pg_atomic_read_u64(&shared->loaded);
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
 								 (int64) (done * shared->file.size));
-	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED, loaded);
+	fc_progress_rows(job);
 	fc_progress_parts(job);
-	pgstat_progress_update_param(FC_PARAM_RATE, (int64) (loaded / elapsed));
+	pgstat_progress_update_param(FC_PARAM_RATE, (int64) (pg_atomic_read_u64(&shared->loaded) / elapsed));
 	if (done > 0.01)
 		pgstat_progress_update_param(FC_PARAM_LEFT,
 									 (int64) (elapsed * (1.0 - done) / done * 1000));

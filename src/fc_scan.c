@@ -65,6 +65,7 @@ fc_scan_row(FcScanner *scanner, char *data)
 		fc_where_accepts(scanner->where, scanner->estate, slot))
 		return true;
 	pg_atomic_fetch_add_u64(&ctx->shared->filtered, 1);
+	fc_reject_nulled(ctx, record->offset, record->length, scanner->parser);
 	return false;
 }
 

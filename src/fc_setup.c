@@ -30,6 +30,7 @@
 #include "fc_core.h"
 #include "fc_fields.h"
 #include "fc_recode.h"
+#include "fc_reject_table.h"
 #include "fc_setup.h"
 #include "fc_worker.h"
 
@@ -259,6 +260,8 @@ fc_setup_shared_state(FcShared *shared)
 	pg_atomic_init_u64(&shared->loaded, 0);
 	pg_atomic_init_u64(&shared->filtered, 0);
 	pg_atomic_init_u64(&shared->rejected, 0);
+	pg_atomic_init_u64(&shared->last_rejected, 0);
+	pg_atomic_init_u64(&shared->nulled, 0);
 	pg_atomic_init_u64(&shared->reads, 0);
 	pg_atomic_init_u64(&shared->read_bytes, 0);
 	pg_atomic_init_u32(&shared->parts_done, 0);
@@ -301,6 +304,8 @@ fc_setup_shared_job(FcJob *job)
 	shared->missing = job->options->missing;
 	shared->tolerated = job->options->tolerated;
 	shared->set_null = job->options->on_error == FC_ON_ERROR_SET_NULL;
+	shared->verbose = job->options->log_verbosity == FC_LOG_VERBOSE;
+	shared->reject_limit = job->options->reject_limit;
 	shared->key_type = plan->key_type;
 	shared->key_attnum = plan->key_attnum;
 	shared->key_field = plan->key_field;
@@ -494,6 +499,7 @@ fc_setup_plan(FcJob *job)
 	}
 	job->plan = fc_plan_make(job->rel, job->options);
 	fc_setup_check_target(job);
+	fc_reject_table_check(job);
 	if (!job->options->header_map)
 		fc_setup_file(job);
 	/* the file may be in another encoding now */

@@ -110,12 +110,15 @@ typedef struct FcTurn
 /* What a field of the file needs besides its type's input */
 #define FC_FIELD_FORCE_NOT_NULL		0x01
 #define FC_FIELD_FORCE_NULL			0x02
+#define FC_FIELD_SUBTRANSACTION		0x04	/* its errors need one: fc_plan.c */
 
 typedef enum FcErrorKind
 {
 	FC_ERROR_DATA,				/* message and so on are set */
 	FC_ERROR_GRAMMAR,			/* the record itself is malformed */
-	FC_ERROR_ROUTE				/* no partition takes the row */
+	FC_ERROR_ROUTE,				/* no partition takes the row */
+	FC_ERROR_LIMIT				/* here at the latest more records are rejected
+								 * than reject_limit allows */
 } FcErrorKind;
 
 typedef struct FcErrorSlot
@@ -151,6 +154,8 @@ typedef struct FcShared
 	int			key_field;		/* number of the key among the file's fields */
 	uint32		tolerated;		/* FC_CLASS_* */
 	bool		set_null;		/* a refused value becomes NULL */
+	bool		verbose;		/* each such value is to be told of */
+	int64		reject_limit;	/* -1: none */
 	bool		key_routes;		/* the key is the partition key */
 	FcInterval	interval;		/* of partitions to be made */
 	uint64		data_start;		/* first byte behind the header */
@@ -193,6 +198,8 @@ typedef struct FcShared
 	pg_atomic_uint64 loaded;	/* rows inserted */
 	pg_atomic_uint64 filtered;	/* rows the condition is not true for */
 	pg_atomic_uint64 rejected;	/* records on_error passed over */
+	pg_atomic_uint64 last_rejected; /* the largest offset of them */
+	pg_atomic_uint64 nulled;	/* records with a value that became NULL */
 	pg_atomic_uint64 reads;
 	pg_atomic_uint64 read_bytes;
 	pg_atomic_uint32 parts_done;
@@ -234,6 +241,8 @@ typedef struct FcContext
 	MemoryContext mcxt;			/* dies with the phase */
 	bool		failed;			/* caught an error: see fc_error_catch */
 	bool		stopped;		/* see fc_error_stop */
+	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
+	bool		verifying;		/* see fc_load_verify */
 
 	/* the leader shows progress while it does a phase itself */
 	void		(*progress) (void *arg);

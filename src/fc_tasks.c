@@ -106,6 +106,7 @@ fc_tasks_find_parts(FcJob *job)
 		if (fc_tasks_is_missing(job, part))
 			job->created[job->ncreated++].range = part->range;
 		else if (job->plan->key_routes &&
+				 (job->shared->tolerated & FC_CLASS_NO_PARTITION) == 0 &&
 				 !OidIsValid(fc_tasks_leaf(job, part, &created)))
 			fc_error_keep_route(job->shared, part->min_offset,
 								part->min_length);
@@ -151,8 +152,12 @@ fc_tasks_groups(FcJob *job)
 		group->rows = part->rows;
 		group->order = foreach_current_index(lc);
 		group->parts = list_make1(part);
-		/* rows that no partition takes are an error that is kept already */
-		if (OidIsValid(group->leaf) || job->plan->routed)
+		/*
+		 * rows that no partition takes are to be rejected, or an error that
+		 * is kept already
+		 */
+		if (OidIsValid(group->leaf) || job->plan->routed ||
+			(job->shared->tolerated & FC_CLASS_NO_PARTITION))
 			single = lappend(single, group);
 	}
 	list_sort(single, fc_group_cmp_leaf);

@@ -26,6 +26,7 @@
 
 #include "fc_compat.h"
 #include "fc_phases.h"
+#include "fc_reject.h"
 #include "fc_worker.h"
 
 #define FC_KEY_ARGS		UINT64CONST(0xFC00000000000001)
@@ -66,8 +67,8 @@ fc_worker_switch(FcContext *ctx)
 
 /*
  * A phase has a resource owner of its own.  After a caught error it may own
- * what nobody will release, and is released as an abort would do it; the
- * transaction is certain to abort then.
+ * what nobody will release, and is released as an abort would do it.  But for
+ * locks: where the load goes on (on_error) they are the transaction's.
  */
 static void
 fc_worker_phase(FcContext *ctx)
@@ -77,9 +78,10 @@ fc_worker_phase(FcContext *ctx)
 
 	CurrentResourceOwner = owner;
 	fc_worker_switch(ctx);
+	fc_reject_end(ctx);
 	CurrentResourceOwner = outer;
 	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, !ctx->failed, false);
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, !ctx->failed, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, true, false);
 	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, !ctx->failed, false);
 	ResourceOwnerDelete(owner);
 }

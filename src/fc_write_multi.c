@@ -24,6 +24,7 @@
 #include "access/toast_internals.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
+#include "catalog/index.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/lmgr.h"
@@ -32,6 +33,7 @@
 #include "fc_compat.h"
 #include "fc_error.h"
 #include "fc_plan.h"
+#include "fc_reject.h"
 #include "fc_write_multi.h"
 
 /*
@@ -74,6 +76,7 @@ struct FcWriter
 	Relation   *toast_indexes;
 	int			ntoast_indexes;
 	int			valid_toast_index;
+	bool		unique;			/* equal rows are rejected, one by one */
 };
 
 static uint32 turn_wait_event = 0;
@@ -96,6 +99,35 @@ fc_write_open_toast(FcWriter *writer)
 												   RowExclusiveLock,
 												   &writer->toast_indexes,
 												   &writer->ntoast_indexes);
+}
+
+/*
+ * Where rows that a unique index or an exclusion constraint refuses are passed
+ * over, the indexes must be ready to be asked before a row is inserted.  Those
+ * that are deferrable have a trigger, and their tables never come here.
+ */
+static void
+fc_write_init_unique(FcWriter *writer)
+{
+	ResultRelInfo *rri = writer->rri;
+
+	if ((writer->ctx->shared->tolerated & FC_CLASS_UNIQUE) == 0)
+		return;
+	for (int i = 0; i < rri->ri_NumIndices; i++)
+	{
+		Relation	index = rri->ri_IndexRelationDescs[i];
+		IndexInfo  *info = rri->ri_IndexRelationInfo[i];
+		MemoryContext old;
+
+		if (!info->ii_Unique && !info->ii_ExclusionOps)
+			continue;
+		writer->unique = true;
+		if (!info->ii_Unique || info->ii_ExclusionOps || info->ii_UniqueProcs)
+			continue;
+		old = MemoryContextSwitchTo(writer->estate->es_query_cxt);
+		BuildSpeculativeIndexInfo(index, info);
+		MemoryContextSwitchTo(old);
+	}
 }
 
 FcWriter *
@@ -127,6 +159,7 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	writer->last_block = InvalidBlockNumber;
 	writer->my_turn = (place->turn == NULL);
 	fc_write_open_toast(writer);
+	fc_write_init_unique(writer);
 	/*
 	 * What a worker counts stays counted if the transaction is rolled back:
 	 * where the leader will know the numbers, it counts.
@@ -257,6 +290,79 @@ fc_write_wanted(FcWriter *writer)
 		!fc_error_beyond(writer->ctx->shared, PG_UINT64_MAX - 1);
 }
 
+/* Body of fc_error_catch: the index that has an equal row, or -1 */
+typedef struct FcConflict
+{
+	FcWriter   *writer;
+	TupleTableSlot *slot;
+	int			index;
+} FcConflict;
+
+static void
+fc_write_find_conflict(void *arg)
+{
+	FcConflict *conflict = arg;
+	ResultRelInfo *rri = conflict->writer->rri;
+	EState	   *estate = conflict->writer->estate;
+
+	conflict->index = -1;
+	ItemPointerSetInvalid(&conflict->slot->tts_tid);
+	for (int i = 0; i < rri->ri_NumIndices && conflict->index < 0; i++)
+		if ((rri->ri_IndexRelationInfo[i]->ii_Unique ||
+			 rri->ri_IndexRelationInfo[i]->ii_ExclusionOps) &&
+			!fc_check_index(rri, conflict->slot, estate,
+							RelationGetRelid(rri->ri_IndexRelationDescs[i])))
+			conflict->index = i;
+	ResetPerTupleExprContext(estate);
+}
+
+/* Another row, of the file or not, is equal: what core says of it */
+static void
+fc_write_reject(FcWriter *writer, FcBatchRow *row, int i)
+{
+	Relation	index = writer->rri->ri_IndexRelationDescs[i];
+	bool		exclusion = writer->rri->ri_IndexRelationInfo[i]->ii_ExclusionOps != NULL;
+	ErrorData	edata = {0};
+	FcBad		bad = {FC_CLASS_UNIQUE, NULL, NULL, &edata};
+
+	edata.sqlerrcode = exclusion ? ERRCODE_EXCLUSION_VIOLATION : ERRCODE_UNIQUE_VIOLATION;
+	edata.message = psprintf(exclusion ?
+							 "conflicting key value violates exclusion constraint \"%s\"" :
+							 "duplicate key value violates unique constraint \"%s\"",
+							 RelationGetRelationName(index));
+	fc_reject_put(writer->ctx, row->offset, row->length, &bad);
+	pfree(edata.message);
+}
+
+/*
+ * One row, unless an equal one is there.  Rows of this load come in the order
+ * of the file wherever they can be equal, so that the first one stays.  A row
+ * that another transaction inserts after we have asked is an error.
+ */
+static void
+fc_write_one(FcWriter *writer, FcBatchRow *row)
+{
+	FcConflict	conflict = {writer, row->slot, -1};
+	ErrorData  *edata;
+
+	if (writer->ctx->stopped || fc_error_beyond(writer->ctx->shared, row->offset))
+		return;
+	edata = fc_error_catch(writer->ctx, fc_write_find_conflict, &conflict);
+	if (edata)
+	{
+		fc_error_keep(writer->ctx->shared, row->offset, row->length, edata);
+		fc_error_stop(writer->ctx);
+		FreeErrorData(edata);
+	}
+	else if (conflict.index >= 0)
+		fc_write_reject(writer, row, conflict.index);
+	else
+	{
+		fc_write_heap(writer, &row->slot, 1);
+		fc_write_indexes(writer, row, 1);
+	}
+}
+
 /* Inserts rows [i, i + n) of the batch */
 static void
 fc_write_some(FcWriter *writer, int i, int n)
@@ -265,6 +371,12 @@ fc_write_some(FcWriter *writer, int i, int n)
 
 	if (!fc_write_wanted(writer))
 		return;
+	if (writer->unique)
+	{
+		for (int j = 0; j < n; j++)
+			fc_write_one(writer, &writer->rows[i + j]);
+		return;
+	}
 	for (int j = 0; j < n; j++)
 		slots[j] = writer->rows[i + j].slot;
 	fc_write_heap(writer, slots, n);

@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_rejected.h
+ *	  What the leader tells of the records that on_error passed over.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_REJECTED_H
+#define FC_REJECTED_H
+
+#include "fc_job.h"
+
+/* After the load: COPY's NOTICEs, and the rows of reject_table */
+extern void fc_rejected_finish(FcJob *job);
+
+/*
+ * Before the first bad record's error is thrown: the NOTICEs of records that
+ * stand before it; ERROR 22P02 if they are more than reject_limit allows.
+ */
+extern void fc_rejected_throw(FcJob *job);
+
+#endif							/* FC_REJECTED_H */
