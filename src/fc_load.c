@@ -906,8 +906,11 @@ fc_verify_task(FcContext *ctx, int64 key, bool null, uint64 offset)
 static FcVerifyLeaf *
 fc_verify_open_leaf(FcLoader *loader, FcVerifyLeaf *leaf, Oid oid)
 {
+	MemoryContext old;
+
 	if (leaf->rri)
 		return leaf;
+	old = MemoryContextSwitchTo(loader->ctx->mcxt);
 	/* the last record's leaf is not to be closed */
 	loader->leaf = NULL;
 	fc_load_open_leaf(loader, oid, false);
@@ -915,6 +918,8 @@ fc_verify_open_leaf(FcLoader *loader, FcVerifyLeaf *leaf, Oid oid)
 	leaf->map = loader->map;
 	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
 										  &TTSOpsVirtual);
+	loader->leaf = NULL;
+	MemoryContextSwitchTo(old);
 	return leaf;
 }
 
