@@ -40,7 +40,6 @@ SELECT fast_copy('opt', '');
 -- format
 SELECT fc.try('opt', 'a.csv', $$format => 'csv'$$);
 SELECT fc.try('opt', 'a.csv', $$format => 'text'$$, NULL);
-SELECT fc.try('opt', 'a.csv', $$format => 'binary'$$, NULL);
 SELECT fast_copy('opt', '/nowhere', format => 'json');
 SELECT fast_copy('opt', '/nowhere', format => 'CSV');
 

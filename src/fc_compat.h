@@ -15,6 +15,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/storage_xlog.h"
+#include "commands/copyfrom_internal.h"
 #include "commands/defrem.h"
 #include "commands/vacuum.h"
 #include "executor/executor.h"
@@ -383,5 +384,16 @@ fc_decode_timezone_abbrev(char *lowtoken, int *offset, pg_tz **tz)
 #else
 #define FC_CORE_LONE_MARKER	false
 #endif
+
+/* 16: is an error of COPY about no line in particular? */
+static inline bool
+fc_copy_relname_only(CopyFromState cstate)
+{
+#if PG_VERSION_NUM >= 160000
+	return cstate->relname_only;
+#else
+	return false;
+#endif
+}
 
 #endif							/* FC_COMPAT_H */

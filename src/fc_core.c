@@ -6,156 +6,41 @@
  * Triggers, views, foreign tables: CopyFrom in the leader has COPY's meaning
  * by being COPY.  A record that our parser refuses is shown to NextCopyFrom,
  * so that message, detail and SQLSTATE are core's; only the context is ours.
- *
- * Core reads through a callback without an argument, so that what it reads
- * from is kept in a static variable.  A trigger may start another load, and
- * catch its error: each use of the variable puts back what it found.
+ * What core reads is fc_feed.c's business.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "commands/copyfrom_internal.h"
 #include "executor/execPartition.h"
 #include "executor/executor.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "utils/rel.h"
 
-#include "fc_compat.h"
 #include "fc_core.h"
 #include "fc_error.h"
-#include "fc_fields.h"
+#include "fc_feed.h"
 #include "fc_target.h"
-
-/* Up to three pieces of bytes, one after the other */
-typedef struct FcPiece
-{
-	const char *bytes;			/* NULL: from the file */
-	uint64		offset;			/* next byte of the file */
-	uint64		left;
-} FcPiece;
-
-typedef struct FcFeed
-{
-	FcJob	   *job;
-	int			npieces;
-	FcPiece		pieces[3];
-} FcFeed;
-
-static FcFeed feed;
-
-/* For error contexts */
-typedef struct FcCoreContext
-{
-	FcJob	   *job;
-	CopyFromState cstate;
-	uint64		line;
-	uint64		offset;			/* of the record */
-	uint64		length;
-} FcCoreContext;
-
-static int
-fc_core_read(void *outbuf, int minread, int maxread)
-{
-	char	   *out = outbuf;
-	int			n = 0;
-
-	for (int i = 0; i < feed.npieces && n < maxread; i++)
-	{
-		FcPiece    *piece = &feed.pieces[i];
-		int			len = Min((uint64) (maxread - n), piece->left);
-
-		if (piece->bytes)
-		{
-			memcpy(out + n, piece->bytes, len);
-			piece->bytes += len;
-		}
-		else
-			fc_source_read(feed.job->source, piece->offset, out + n, len);
-		piece->offset += len;
-		piece->left -= len;
-		n += len;
-	}
-	return n;
-}
-
-static void
-fc_core_feed(FcJob *job)
-{
-	memset(&feed, 0, sizeof(feed));
-	feed.job = job;
-}
-
-static void
-fc_core_feed_bytes(const char *bytes, size_t len)
-{
-	FcPiece    *piece = &feed.pieces[feed.npieces++];
-
-	piece->bytes = bytes;
-	piece->left = len;
-}
-
-static void
-fc_core_feed_file(uint64 offset, uint64 end)
-{
-	FcPiece    *piece = &feed.pieces[feed.npieces++];
-
-	piece->bytes = NULL;
-	piece->offset = offset;
-	piece->left = end - offset;
-}
-
-/* The list as COPY's grammar makes it; "*" is not in every version's */
-static List *
-fc_core_options(FcJob *job, const char *header, bool freeze)
-{
-	List	   *list = NIL;
-	ListCell   *lc;
-
-	foreach(lc, job->options->copy_options)
-	{
-		DefElem    *def = copyObject(lfirst_node(DefElem, lc));
-
-		if (IsA(def->arg, List))
-			def->arg = (Node *) fc_fields_force((List *) def->arg, job->options,
-												job->rel, job->plan->attnums);
-		list = lappend(list, def);
-	}
-	if (header)
-		list = lappend(list, makeDefElem("header", (Node *) makeString(pstrdup(header)), -1));
-	if (freeze)
-		list = lappend(list, makeDefElem("freeze", (Node *) makeString("true"), -1));
-	return list;
-}
-
-static CopyFromState
-fc_core_begin(FcJob *job, List *where, const char *header, bool freeze)
-{
-	ParseState *pstate = fc_target_parse_state(job->rel, job->plan->attnums);
-
-	return BeginCopyFrom(pstate, job->rel, (Node *) where, NULL, false,
-						 fc_core_read, job->options->columns,
-						 fc_core_options(job, header, freeze));
-}
 
 static void
 fc_core_file_context(void *arg)
 {
-	FcJob	   *job = arg;
+	FcFeed	   *feed = arg;
 
-	errcontext("fast_copy %s, file \"%s\"", job->relname, job->options->path);
+	if (!feed->follow)
+		errcontext("fast_copy %s, file \"%s\"", feed->job->relname,
+				   feed->job->options->path);
 }
 
 /* "\." ends csv data for COPY on 15 to 17: nothing may be left behind it */
 static void
-fc_core_check_end(FcJob *job, CopyFromState cstate)
+fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 {
-	if (job->dialect.mode == FC_MODE_TEXT)
+	FcJob	   *job = feed->job;
+
+	if (job->options->format.binary || feed->parser ||
+		job->dialect.mode == FC_MODE_TEXT)
 		return;
-	if (INPUT_BUF_BYTES(cstate) > 0 || feed.pieces[0].left > 0)
+	if (INPUT_BUF_BYTES(cstate) > 0 || fc_feed_left(feed) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("end-of-copy marker before the end of file \"%s\"",
@@ -164,171 +49,152 @@ fc_core_check_end(FcJob *job, CopyFromState cstate)
 				 errhint("Quote the value.")));
 }
 
-static uint64
-fc_core_copy_file(FcJob *job)
+/*
+ * The whole file, and core's option for its header.  Of several header lines
+ * core is shown none, but for the end of one.
+ */
+static const char *
+fc_core_feed_all(FcFeed *feed)
 {
+	FcJob	   *job = feed->job;
 	FcOptions  *options = job->options;
-	ErrorContextCallback callback;
+	uint64		size = job->source->identity.size;
+	FcPiece    *piece;
+
+	if (!options->format.binary && fc_feed_is_canonical(job))
+	{
+		fc_feed_records(feed);
+		return NULL;
+	}
+	if (options->header_lines <= 1)
+	{
+		fc_feed_file(feed, 0, size);
+		return options->header_lines == 0 ? NULL :
+			options->header_match ? "match" : "true";
+	}
+	fc_feed_line_end(feed);
+	piece = fc_feed_file(feed, job->data_start, size);
+	piece->numbered = true;
+	/* behind a '\r' core looks for a '\n' before it goes to the next line */
+	piece->line = job->lines_before + (job->shared->dialect.eol != FC_EOL_CR);
+	return "true";
+}
+
+/* Every record that was found went to core, or was rejected */
+static void
+fc_core_check_count(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+	uint64		rejected = pg_atomic_read_u64(&job->shared->rejected);
+
+	if (feed->found == feed->fed + rejected &&
+		(!job->counted || feed->found == job->found))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INTERNAL_ERROR),
+			 errmsg("fast_copy lost count of its rows"),
+			 errdetail("The file has " UINT64_FORMAT " records; " UINT64_FORMAT
+					   " went to COPY and " UINT64_FORMAT " were rejected.",
+					   feed->found, feed->fed, rejected)));
+}
+
+static uint64
+fc_core_copy_file(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
 	CopyFromState cstate;
-	const char *header = NULL;
+	const char *header = fc_core_feed_all(feed);
 	uint64		rows;
 
-	if (options->header_lines > 0)
-		header = options->header_match ? "match" : "true";
-	fc_core_feed_file(job->header_start, job->source->identity.size);
-	cstate = fc_core_begin(job, job->plan->where, header, options->freeze);
-	cstate->cur_lineno = Max(options->header_lines - 1, 0);
-
-	callback.callback = fc_core_file_context;
-	callback.arg = job;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	cstate = fc_feed_copy(feed, job->plan->where, header, job->options->freeze);
 	rows = CopyFrom(cstate);
-	error_context_stack = callback.previous;
-
-	fc_core_check_end(job, cstate);
+	fc_core_check_end(feed, cstate);
 	EndCopyFrom(cstate);
+	if (feed->stream)
+	{
+		fc_core_check_count(feed);
+		fc_feed_records_end(feed);
+	}
 	return rows;
+}
+
+/* What can go wrong in CopyFrom cannot be tolerated */
+void
+fc_core_check(FcJob *job)
+{
+	const uint32 classes = FC_CLASS_CHECK | FC_CLASS_NOT_NULL |
+		FC_CLASS_NO_PARTITION | FC_CLASS_UNIQUE;
+
+	if (job->options->tolerated & classes)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot tolerate violated constraints or missing partitions here"),
+				 errdetail("Rows are loaded one by one, as COPY does: %s.",
+						   job->core_reason),
+				 errhint("Use only the classes conversion, missing_columns, extra_columns and encoding.")));
+	if (job->options->header_map && job->options->columns == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the file has no column of the target"),
+				 errdetail("Rows are loaded one by one, as COPY does: %s.",
+						   job->core_reason)));
 }
 
 uint64
 fc_core_copy(FcJob *job)
 {
-	FcFeed		outer = feed;
-	uint64		rows = 0;
+	FcFeed		feed;
+	ErrorContextCallback callback;
+	volatile uint64 rows = 0;
 
+	fc_feed_begin(&feed, job);
+	callback.callback = fc_core_file_context;
+	callback.arg = &feed;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
 	PG_TRY();
 	{
-		fc_core_feed(job);
-		rows = fc_core_copy_file(job);
+		rows = fc_core_copy_file(&feed);
 	}
 	PG_FINALLY();
 	{
-		feed = outer;
+		fc_feed_end(&feed);
 	}
 	PG_END_TRY();
-	return rows;
-}
-
-/* A value or line as an error shows it: COPY's limit of 100 bytes */
-static char *
-fc_core_clip(const char *s, int len)
-{
-	const int	max = 100;
-
-	if (len <= max)
-		return pnstrdup(s, len);
-	return psprintf("%.*s...", pg_mbcliplen(s, len, max), s);
-}
-
-/* The record as text, if it can be shown in the server's encoding */
-static char *
-fc_core_record_text(FcCoreContext *context)
-{
-	FcJob	   *job = context->job;
-	int			encoding = job->options->file_encoding;
-	int			len = Min(context->length, 512);
-	char	   *bytes = palloc(len + 1);
-	char	   *text = bytes;
-
-	fc_source_read(job->source, context->offset, bytes, len);
-	bytes[len] = '\0';
-	if (job->plan->need_transcoding)
-	{
-		len = pg_encoding_mbcliplen(encoding, bytes, len, len);
-		if (pg_encoding_verifymbstr(encoding, bytes, len) != len)
-			return NULL;
-		bytes[len] = '\0';
-		text = pg_any_to_server(bytes, len, encoding);
-		len = strlen(text);
-	}
-	else if (pg_encoding_verifymbstr(encoding, bytes, len) <
-			 (context->length > 512 ? len - MAX_MULTIBYTE_CHAR_LEN : len))
-		return NULL;
-	return fc_core_clip(text, len);
-}
-
-/*
- * Column and value while core converts a value, the record otherwise: what
- * COPY says.  A record cut by wrong line ends or bad bytes is not shown.
- */
-static void
-fc_core_record_context(void *arg)
-{
-	FcCoreContext *context = arg;
-	FcJob	   *job = context->job;
-	CopyFromState cstate = context->cstate;
-	char	   *where = psprintf("fast_copy %s, file \"%s\", line " UINT64_FORMAT,
-								 job->relname, job->options->path, context->line);
-	char	   *text;
-
-	if (cstate && cstate->cur_attname && cstate->cur_attval)
-		errcontext("%s, column %s: \"%s\"", where, cstate->cur_attname,
-				   fc_core_clip(cstate->cur_attval, strlen(cstate->cur_attval)));
-	else if (cstate && cstate->cur_attname)
-		errcontext("%s, column %s: null input", where, cstate->cur_attname);
-	else if ((cstate == NULL || cstate->line_buf_valid) &&
-			 (text = fc_core_record_text(context)) != NULL)
-		errcontext("%s: \"%s\"", where, text);
-	else
-		errcontext("%s", where);
-}
-
-/* One line end, so that a record shown to core has lines before it */
-static const char *
-fc_core_eol(FcEol eol)
-{
-	switch (eol)
-	{
-		case FC_EOL_CR:
-			return "\r";
-		case FC_EOL_CRNL:
-			return "\r\n";
-		default:
-			return "\n";
-	}
-}
-
-static void
-fc_core_compare_header(FcJob *job, const char *header, size_t len, size_t total)
-{
-	CopyFromState cstate;
-	EState	   *estate = CreateExecutorState();
-	int			natts = RelationGetDescr(job->rel)->natts;
-	FcCoreContext context = {job, NULL, job->options->header_lines,
-	job->header_start, len};
-	ErrorContextCallback callback;
-
-	fc_core_feed_bytes(header, total);
-	cstate = fc_core_begin(job, NIL, "match", false);
-	context.cstate = cstate;
-	callback.callback = fc_core_record_context;
-	callback.arg = &context;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
-	(void) NextCopyFrom(cstate, GetPerTupleExprContext(estate),
-						palloc(sizeof(Datum) * (natts + 1)),
-						palloc(sizeof(bool) * (natts + 1)));
 	error_context_stack = callback.previous;
-	EndCopyFrom(cstate);
-	FreeExecutorState(estate);
+	return rows;
 }
 
 void
 fc_core_match_header(FcJob *job, const char *header, size_t len, size_t total)
 {
-	FcFeed		outer = feed;
+	FcFeed		feed;
+	ErrorContextCallback callback;
+	TupleTableSlot *row = fc_feed_slot(job);
+	CopyFromState cstate;
 
+	fc_feed_begin(&feed, job);
+	feed.line = job->options->header_lines;
+	feed.offset = job->header_start;
+	feed.length = len;
+	fc_feed_bytes(&feed, header, total);
+	callback.callback = fc_feed_context;
+	callback.arg = &feed;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
 	PG_TRY();
 	{
-		fc_core_feed(job);
-		fc_core_compare_header(job, header, len, total);
+		cstate = fc_feed_copy(&feed, NIL, "match", false);
+		(void) fc_feed_next_row(&feed, row);
+		EndCopyFrom(cstate);
 	}
 	PG_FINALLY();
 	{
-		feed = outer;
+		fc_feed_end(&feed);
 	}
 	PG_END_TRY();
+	error_context_stack = callback.previous;
+	ExecDropSingleTupleTableSlot(row);
 }
 
 /* Core routes the row, and finds no partition for it, or the default only */
@@ -357,32 +223,30 @@ fc_core_route(FcJob *job, TupleTableSlot *slot)
 }
 
 /*
- * Shows core the record: a line end as header fixes the line end style, the
- * record follows with what stands behind it, so that core sees the same
- * quotes, line ends and markers.
+ * Shows core the record as it got it, or would have got it.  A malformed one
+ * is shown as it stands in the file.
  */
 static void
-fc_core_show(FcJob *job, FcCoreContext *context, const FcErrorSlot *slot)
+fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 {
-	const char *eol = fc_core_eol(job->shared->dialect.eol);
-	EState	   *estate = CreateExecutorState();
-	TupleTableSlot *row = MakeSingleTupleTableSlot(RelationGetDescr(job->rel),
-												   &TTSOpsVirtual);
-	CopyFromState cstate;
-	uint64		end = slot->offset + slot->length + 2;
+	FcJob	   *job = feed->job;
+	bool		grammar = (slot->kind == FC_ERROR_GRAMMAR);
+	TupleTableSlot *row = fc_feed_slot(job);
 
-	if (slot->kind == FC_ERROR_GRAMMAR || job->dialect.mode == FC_MODE_TEXT)
-		end = job->source->identity.size;
-	fc_core_feed_bytes(eol, strlen(eol));
-	fc_core_feed_file(slot->offset, Min(end, job->source->identity.size));
-	cstate = fc_core_begin(job, NIL, "true", false);
-	context->cstate = cstate;
-	ExecClearTuple(row);
-	if (NextCopyFrom(cstate, GetPerTupleExprContext(estate), row->tts_values,
-					 row->tts_isnull) &&
-		slot->kind == FC_ERROR_ROUTE)
-		fc_core_route(job, ExecStoreVirtualTuple(row));
-	context->cstate = NULL;
+	/* core takes an empty list of columns for all */
+	if (!grammar && job->options->header_map && job->options->columns == NIL)
+		return;
+	if (grammar || !fc_feed_is_canonical(job))
+	{
+		fc_feed_raw_record(feed, grammar || job->dialect.mode == FC_MODE_TEXT);
+		(void) fc_feed_copy(feed, NIL, "true", false);
+	}
+	else if (!fc_feed_record(feed))
+		return;
+	else
+		(void) fc_feed_copy(feed, NIL, NULL, false);
+	if (fc_feed_next_row(feed, row) && slot->kind == FC_ERROR_ROUTE)
+		fc_core_route(job, row);
 }
 
 static char *
@@ -415,25 +279,24 @@ void
 fc_core_throw(FcJob *job)
 {
 	FcErrorSlot slot = job->shared->error;
-	FcCoreContext context = {job, NULL, 0, slot.offset, slot.length};
-	FcFeed		outer = feed;
+	FcFeed		feed;
 	ErrorContextCallback callback;
 
-	context.line = fc_error_line(&job->ctx, slot.offset, slot.length);
-	callback.callback = fc_core_record_context;
-	callback.arg = &context;
+	fc_feed_begin(&feed, job);
+	feed.line = fc_error_line(&job->ctx, slot.offset, slot.length);
+	feed.offset = slot.offset;
+	feed.length = slot.length;
+	callback.callback = fc_feed_context;
+	callback.arg = &feed;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
 	PG_TRY();
 	{
-		fc_core_feed(job);
-		/* to core a value that became NULL would be the fault */
-		if (!job->shared->set_null || slot.kind == FC_ERROR_GRAMMAR)
-			fc_core_show(job, &context, &slot);
+		fc_core_show(&feed, &slot);
 	}
 	PG_FINALLY();
 	{
-		feed = outer;
+		fc_feed_end(&feed);
 	}
 	PG_END_TRY();
 	if (slot.kind == FC_ERROR_DATA)

@@ -10,6 +10,9 @@
 
 #include "fc_job.h"
 
+/* ERROR 0A000 for what cannot be asked for where core loads */
+extern void fc_core_check(FcJob *job);
+
 /* Loads the whole file with CopyFrom; returns the rows it counts */
 extern uint64 fc_core_copy(FcJob *job);
 

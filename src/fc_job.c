@@ -37,6 +37,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "fc_binary.h"
 #include "fc_compat.h"
 #include "fc_core.h"
 #include "fc_job.h"
@@ -95,6 +96,7 @@ fc_job_split(FcJob *job)
 	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_SPLIT,
 							  fc_job_workers(job, job->shared->nchunks), &work);
 	job->found = fc_split_resolve(&job->ctx, job->lines_before);
+	job->counted = true;
 	fc_job_report(job, processes, job->found,
 				  job->shared->file.size - job->data_start,
 				  psprintf("%u chunks", job->shared->nchunks));
@@ -118,6 +120,18 @@ fc_job_route(FcJob *job)
 	job->shared->interval = job->route->interval;
 }
 
+/* Core reads the file, and shows its own progress */
+static void
+fc_job_scan_binary(FcJob *job)
+{
+	uint64		rows;
+
+	fc_progress_end(job);
+	rows = fc_binary_scan(job);
+	fc_progress_start(job);
+	fc_job_report(job, 1, rows, job->source->identity.size, "keys read by core's COPY");
+}
+
 static void
 fc_job_scan(FcJob *job)
 {
@@ -125,6 +139,11 @@ fc_job_scan(FcJob *job)
 
 	fc_progress_phase(job, FC_PHASE_SCAN);
 	fc_job_route(job);
+	if (job->options->format.binary)
+	{
+		fc_job_scan_binary(job);
+		return;
+	}
 	pg_atomic_write_u64(&job->shared->scanned, 0);
 	pg_atomic_write_u64(&job->shared->filtered, 0);
 	pg_atomic_write_u64(&job->shared->rejected, 0);
@@ -661,6 +680,10 @@ fc_job_copy(FcJob *job)
 	ereport(NOTICE,
 			(errmsg("rows are loaded one by one, as COPY does: %s",
 					job->core_reason)));
+	fc_core_check(job);
+	/* what the scan passed over is met again */
+	pg_atomic_write_u64(&job->shared->filtered, 0);
+	pg_atomic_write_u64(&job->shared->rejected, 0);
 	fc_progress_end(job);
 	job->phase = FC_PHASE_COPY;
 	INSTR_TIME_SET_CURRENT(job->phase_start);
@@ -684,12 +707,16 @@ fc_job_phases(FcJob *job)
 		fc_job_copy(job);
 		return;
 	}
-	fc_job_split(job);
+	if (!job->options->format.binary)
+		fc_job_split(job);
 	if (job->plan->key_type != FC_KEY_NONE)
 		fc_job_scan(job);
 	fc_job_partitions(job);
 	if (job->core_reason)
 	{
+		/* a user's code that failed must not run again */
+		if (pg_atomic_read_u32(&job->shared->stopped) != 0)
+			fc_job_throw(job);
 		fc_job_copy(job);
 		return;
 	}

@@ -41,7 +41,8 @@ typedef struct FcJob
 	int			nworkers;		/* asked for */
 	bool		attach_first;	/* before the rows come, see fc_job.c */
 	const char *core_reason;	/* as in the plan, or found out later */
-	uint64		found;			/* records in the file */
+	uint64		found;			/* records in the file ... */
+	bool		counted;		/* ... known from the split */
 	uint64		loaded;
 
 	List	   *parts;			/* FcSpillPart, by key */

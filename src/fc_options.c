@@ -159,14 +159,25 @@ fc_options_missing(FcOptions *options, const char *missing)
 				 errhint("Use \"create\", \"error\" or \"default\".")));
 }
 
+/* A value of the binary format is nothing that could be read another way */
+static void
+fc_options_check_binary(const FcOptions *options)
+{
+	if (options->timestamp_format || options->time_zone)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("cannot specify %s in BINARY mode",
+						options->timestamp_format ? "timestamp_format" : "time_zone")));
+}
+
 static void
 fc_options_check_format(const FcOptions *options)
 {
 	if (options->format.binary)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("fast_copy does not read the binary format"),
-				 errhint("Use COPY for it.")));
+	{
+		fc_options_check_binary(options);
+		return;
+	}
 	if (!options->format.csv_mode)
 		return;
 	/* core accepts line ends here before 17, and then nothing else works */

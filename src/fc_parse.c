@@ -18,14 +18,18 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "pgtime.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "fc_compat.h"
 #include "fc_convert.h"
 #include "fc_error.h"
 #include "fc_parse.h"
@@ -37,6 +41,7 @@ typedef struct FcColumn
 	int			index;			/* in the target's row, from 0; -1: skipped */
 	const char *name;
 	uint8		flags;			/* FC_FIELD_* */
+	bool		printed;		/* core cannot read the field as it is */
 	FcConverter convert;
 	FcPattern  *pattern;		/* the file's own form of a timestamp, or NULL */
 	FmgrInfo	input;
@@ -75,10 +80,14 @@ struct FcParser
 	size_t		len;
 	Datum	   *values;
 	bool	   *nulls;
+	bool		as_text;		/* wanted: text for core, not values */
 	bool		ok;
 	int			nnulled;
 	FcNulled   *nulled;
 	FcBad		bad;
+	FcColumn   *column;			/* being made into text, or NULL */
+	FcField    *field;			/* ... from this */
+	bool		cut;			/* the encoding is right */
 };
 
 /* A value, in the hands of fc_error_catch */
@@ -175,6 +184,41 @@ fc_parse_init_zone(const char *name)
 	return zone;
 }
 
+/* Can the time zone change what a value of this type is? */
+static bool
+fc_parse_uses_zone(Oid typid)
+{
+	switch (typid)
+	{
+		case BOOLOID:
+		case BYTEAOID:
+		case CHAROID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case TEXTOID:
+		case BPCHAROID:
+		case VARCHAROID:
+		case UUIDOID:
+		case JSONOID:
+		case JSONBOID:
+			return false;
+		default:
+			return true;
+	}
+}
+
+/* Would core read the column's fields in another way? */
+static bool
+fc_parse_is_printed(const FcParser *parser, const FcColumn *column)
+{
+	return column->pattern != NULL ||
+		(parser->zone != NULL && fc_parse_uses_zone(column->typid));
+}
+
 FcParser *
 fc_parse_begin(FcContext *ctx, EState *estate)
 {
@@ -202,6 +246,8 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 		pattern += strlen(pattern) + 1;
 	}
 	parser->zone = fc_parse_init_zone(fc_shared_zone(shared));
+	for (int i = 0; i < shared->ncolumns; i++)
+		parser->columns[i].printed = fc_parse_is_printed(parser, &parser->columns[i]);
 	fc_parse_init_defaults(parser, ctx->target, estate);
 	return parser;
 }
@@ -459,6 +505,7 @@ fc_parse_cut(FcParser *parser)
 	fc_parse_check_encoding(parser);
 	if (!parser->ok)
 		return 0;
+	parser->cut = true;
 	found = fc_record_fields(&parser->dialect, parser->rec, parser->len,
 							 parser->null_string, parser->null_len,
 							 parser->fields, parser->ncolumns);
@@ -478,6 +525,67 @@ fc_parse_cut(FcParser *parser)
 	return found;
 }
 
+/*
+ * A value as text that core reads as the same value under any setting.  The
+ * settings are variables here, because SET costs too much for every value.
+ */
+static void
+fc_parse_print(FcParser *parser, FcColumn *column, FcField *field)
+{
+	int			date_style = DateStyle;
+	int			interval_style = IntervalStyle;
+	int			digits = extra_float_digits;
+	Oid			output;
+	bool		varlena;
+
+	field->marker = false;
+	field->null = parser->nulls[column->index];
+	if (field->null)
+		return;
+	getTypeOutputInfo(column->typid, &output, &varlena);
+	PG_TRY();
+	{
+		DateStyle = USE_ISO_DATES;
+		IntervalStyle = INTSTYLE_POSTGRES;
+		extra_float_digits = 3;
+		field->data = OidOutputFunctionCall(output, parser->values[column->index]);
+		field->len = strlen(field->data);
+	}
+	PG_FINALLY();
+	{
+		DateStyle = date_style;
+		IntervalStyle = interval_style;
+		extra_float_digits = digits;
+	}
+	PG_END_TRY();
+}
+
+/*
+ * One field as text for core, converted only where core could not say what
+ * comes of it
+ */
+static void
+fc_parse_text(FcParser *parser, FcColumn *column, FcField *field)
+{
+	bool		printed = column->printed || field->marker;
+	FcField		unchanged = *field;
+
+	if (field->marker && FC_CORE_HAS_DEFAULT)
+		return;
+	if (!printed && !fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
+	{
+		if (column->flags != 0)
+			fc_parse_force(parser, column, field);
+		return;
+	}
+	parser->column = column;
+	parser->field = &unchanged;
+	fc_parse_column(parser, column, field);
+	if (parser->ok && printed)
+		fc_parse_print(parser, column, field);
+	parser->column = NULL;
+}
+
 static void
 fc_parse_columns(FcParser *parser)
 {
@@ -489,10 +597,12 @@ fc_parse_columns(FcParser *parser)
 
 		if (i >= found)
 			fc_parse_malformed(parser, FC_CLASS_MISSING_COLUMNS, column);
+		else if (column->index >= 0 && parser->as_text)
+			fc_parse_text(parser, column, &parser->fields[i]);
 		else if (column->index >= 0)
 			fc_parse_column(parser, column, &parser->fields[i]);
 	}
-	if (parser->ok)
+	if (parser->ok && !parser->as_text)
 		fc_parse_defaults(parser);
 }
 
@@ -531,6 +641,50 @@ fc_parse_record(FcParser *parser, char *rec, size_t len,
 	else
 		fc_parse_columns(parser);
 	return parser->ok;
+}
+
+bool
+fc_parse_texts(FcParser *parser, char *rec, size_t len)
+{
+	int			n = Max(parser->natts, 1);
+	bool		ok;
+
+	parser->as_text = true;
+	parser->cut = false;
+	parser->column = NULL;
+	ok = fc_parse_record(parser, rec, len, palloc(sizeof(Datum) * n),
+						 palloc(sizeof(bool) * n));
+	parser->as_text = false;
+	return ok;
+}
+
+const FcField *
+fc_parse_next_text(const FcParser *parser, int *i)
+{
+	while (*i < parser->ncolumns)
+	{
+		int			this = (*i)++;
+
+		if (parser->columns[this].index >= 0)
+			return &parser->fields[this];
+	}
+	return NULL;
+}
+
+bool
+fc_parse_is_cut(const FcParser *parser)
+{
+	return parser->cut;
+}
+
+bool
+fc_parse_at(const FcParser *parser, const char **column, const char **value)
+{
+	if (parser->column == NULL)
+		return false;
+	*column = parser->column->name;
+	*value = parser->field->null ? NULL : parser->field->data;
+	return true;
 }
 
 const FcBad *

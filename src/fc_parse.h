@@ -43,6 +43,31 @@ extern FcParser *fc_parse_begin(FcContext *ctx, EState *estate);
 extern bool fc_parse_record(FcParser *parser, char *rec, size_t len,
 							Datum *values, bool *nulls);
 
+/*
+ * The same for core's COPY: the fields as text, which core converts to what
+ * fc_parse_record would give.  Only values that core could not read, or whose
+ * faults are tolerated, are converted here; defaults of columns the file does
+ * not have are not evaluated.
+ */
+extern bool fc_parse_texts(FcParser *parser, char *rec, size_t len);
+
+/*
+ * The fields then, without those that are skipped: NULL behind the last.  *i
+ * starts with 0.  A field that stands for a default is only there if core
+ * knows such fields.
+ */
+extern const FcField *fc_parse_next_text(const FcParser *parser, int *i);
+
+/* Did fc_parse_texts get beyond the record's encoding? */
+extern bool fc_parse_is_cut(const FcParser *parser);
+
+/*
+ * Which field an error of fc_parse_texts is about; false: the record.  *value
+ * is NULL for a NULL.
+ */
+extern bool fc_parse_at(const FcParser *parser, const char **column,
+						const char **value);
+
 /* What was wrong with the last record; lives as long as a record's values */
 extern const FcBad *fc_parse_bad(const FcParser *parser);
 

@@ -23,6 +23,7 @@
 #include "access/transam.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_publication.h"
 #include "catalog/pg_trigger.h"
@@ -352,12 +353,39 @@ fc_plan_has_triggers(Relation rel, bool *only_foreign_keys)
 	return fires;
 }
 
+/* Has a partition something for which core might have to load? */
+static bool
+fc_plan_partitions_fire(Relation rel)
+{
+	List	   *children = find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
+	bool		fires = false;
+	ListCell   *lc;
+
+	foreach(lc, children)
+	{
+		Relation	child = table_open(lfirst_oid(lc), NoLock);
+		bool		only_foreign_keys;
+
+		CHECK_FOR_INTERRUPTS();
+		fires = fires || child->rd_rel->relkind == RELKIND_FOREIGN_TABLE ||
+			fc_plan_has_triggers(child, &only_foreign_keys);
+		table_close(child, NoLock);
+	}
+	return fires;
+}
+
 static const char *
-fc_plan_core_reason(Relation rel, FcPlan *plan)
+fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
 {
 	bool		only_foreign_keys;
 	bool		triggers = fc_plan_has_triggers(rel, &only_foreign_keys);
 
+	if (options->format.binary)
+		return "the format is binary";
+	/* whether a partition matters would be found out behind the condition */
+	if (plan->partitioned && contain_volatile_functions((Node *) plan->where) &&
+		fc_plan_partitions_fire(rel))
+		return "a partition has triggers, and the condition is volatile";
 	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		return "the target is a foreign table";
 	if (rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)
@@ -580,7 +608,7 @@ fc_plan_make(Relation rel, const FcOptions *options)
 	fc_fields_patterns(rel, options, plan);
 	fc_plan_check_encoding(options, plan);
 	subtransactions = fc_plan_subtransactions(rel, options, plan);
-	plan->core_reason = fc_plan_core_reason(rel, plan);
+	plan->core_reason = fc_plan_core_reason(rel, options, plan);
 	if (plan->core_reason == NULL && subtransactions)
 		plan->leader_reason = "values of a column's type are tried in subtransactions";
 	else if (plan->core_reason == NULL)

@@ -387,13 +387,28 @@ fc_setup_shared_texts(FcJob *job, StringInfo patterns, const char *where)
 	strcpy(fc_shared_name(shared), job->source->path);
 }
 
+/*
+ * The condition for the phases.  Core evaluates it by itself, and if that may
+ * have an effect, nobody else must.
+ */
+static char *
+fc_setup_where(FcJob *job)
+{
+	List	   *where = job->plan->where;
+
+	if (where == NIL ||
+		(job->core_reason && contain_volatile_functions((Node *) where)))
+		return "";
+	return nodeToString(where);
+}
+
 static void
 fc_setup_shared(FcJob *job)
 {
 	uint64		chunk_size = fc_setup_chunk_size(job);
 	uint64		size = job->source->identity.size - job->data_start;
 	StringInfo	patterns = fc_setup_patterns(job->plan);
-	char	   *where = job->plan->where ? nodeToString(job->plan->where) : "";
+	char	   *where = fc_setup_where(job);
 	FcShared	layout = {0};
 	Size		total;
 
@@ -480,6 +495,8 @@ static void
 fc_setup_file(FcJob *job)
 {
 	job->source = fc_setup_open_source(job->options->path);
+	if (job->options->format.binary)
+		return;
 	fc_setup_dialect(job);
 	fc_setup_recode(job);
 }
@@ -511,6 +528,8 @@ fc_setup_plan(FcJob *job)
 		job->core_reason = "the file has characters that cannot be converted";
 		job->plan->key_routes = false;
 	}
+	if (job->core_reason)
+		fc_core_check(job);
 }
 
 FcJob *
@@ -529,7 +548,7 @@ fc_setup_job(FcOptions *options)
 	/* workers need both, and must not make them */
 	(void) GetCurrentTransactionId();
 	(void) GetCurrentCommandId(true);
-	if (!options->header_map)
+	if (!options->header_map && !options->format.binary)
 		fc_setup_header(job);
 	if (job->unsettled)
 	{

@@ -92,10 +92,17 @@ void
 fc_tasks_find_parts(FcJob *job)
 {
 	FcRuns	   *runs = fc_runs_open(job->shared);
+
+	fc_tasks_set_parts(job, fc_runs_parts(runs));
+	fc_runs_close(runs);
+}
+
+void
+fc_tasks_set_parts(FcJob *job, List *parts)
+{
 	ListCell   *lc;
 
-	job->parts = fc_runs_parts(runs);
-	fc_runs_close(runs);
+	job->parts = parts;
 	job->created = palloc0(sizeof(FcNewPartition) * (list_length(job->parts) + 1));
 	job->ncreated = 0;
 	foreach(lc, job->parts)

@@ -11,10 +11,11 @@
 #include "fc_job.h"
 
 /*
- * Makes job->parts from the spill, job->created from the ranges that have no
+ * Sets job->parts from the spill, or as they are given, job->created from the ranges that have no
  * partition, and keeps an error for rows that no partition will take.
  */
 extern void fc_tasks_find_parts(FcJob *job);
+extern void fc_tasks_set_parts(FcJob *job, List *parts);
 
 /* Makes job->tasks, largest leaf first, once partitions have their OIDs */
 extern void fc_tasks_make(FcJob *job);

@@ -1,0 +1,233 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_binary.c
+ *	  Which ranges of keys a file in binary format has.
+ *
+ *	 file ──► core's NextCopyFrom ──► key ──► range ──► parts
+ *
+ * A record of this format says nowhere how long it is, and core's CopyFrom
+ * loads it; only the partitions that are missing must be made before.  So
+ * core reads the file twice, here for the keys.
+ *
+ * An error ends the reading, but not the load: CopyFrom will meet the same
+ * one, or one that comes before it.  The reading is a subtransaction, which
+ * cleans up after it.  What was found until then is in the caller's memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+
+#include "fc_binary.h"
+#include "fc_error.h"
+#include "fc_feed.h"
+#include "fc_spill.h"
+#include "fc_tasks.h"
+#include "fc_where.h"
+
+typedef struct FcBinaryScan
+{
+	FcJob	   *job;
+	MemoryContext mcxt;			/* of the parts */
+	FcFeed		feed;
+	EState	   *estate;
+	ExprState  *where;			/* or NULL */
+	TupleTableSlot *slot;
+	uint64		rows;
+	int			nparts;
+	int			allocated;
+	FcSpillPart **parts;		/* by key */
+	FcSpillPart *last;			/* the one found last, or NULL */
+	FcSpillPart *null;			/* rows whose key is NULL, or NULL */
+} FcBinaryScan;
+
+static FcSpillPart *
+fc_binary_new_part(FcBinaryScan *scan)
+{
+	FcSpillPart *part = MemoryContextAllocZero(scan->mcxt, sizeof(FcSpillPart));
+
+	part->min_offset = scan->rows;
+	return part;
+}
+
+/* The first part whose range starts at "lo" or behind it */
+static int
+fc_binary_search(const FcBinaryScan *scan, int64 lo)
+{
+	int			first = 0;
+	int			end = scan->nparts;
+
+	while (first < end)
+	{
+		int			mid = first + (end - first) / 2;
+
+		if (scan->parts[mid]->range.lo < lo)
+			first = mid + 1;
+		else
+			end = mid;
+	}
+	return first;
+}
+
+static FcSpillPart *
+fc_binary_insert(FcBinaryScan *scan, int at, FcRange range)
+{
+	if (scan->nparts == scan->allocated)
+	{
+		scan->allocated *= 2;
+		scan->parts = repalloc_huge(scan->parts,
+									sizeof(FcSpillPart *) * scan->allocated);
+	}
+	memmove(&scan->parts[at + 1], &scan->parts[at],
+			sizeof(FcSpillPart *) * (scan->nparts - at));
+	scan->nparts++;
+	scan->parts[at] = fc_binary_new_part(scan);
+	scan->parts[at]->range = range;
+	return scan->parts[at];
+}
+
+static FcSpillPart *
+fc_binary_part(FcBinaryScan *scan, int64 key)
+{
+	FcRange		range;
+	int			at;
+
+	if (scan->last && key >= scan->last->range.lo &&
+		(scan->last->range.hi_max || key < scan->last->range.hi))
+		return scan->last;
+	range = fc_route_find(scan->job->route, key);
+	at = fc_binary_search(scan, range.lo);
+	if (at < scan->nparts && scan->parts[at]->range.lo == range.lo)
+		scan->last = scan->parts[at];
+	else
+		scan->last = fc_binary_insert(scan, at, range);
+	return scan->last;
+}
+
+/* Counts the row in the slot where it belongs */
+static void
+fc_binary_count(FcBinaryScan *scan)
+{
+	FcPlan	   *plan = scan->job->plan;
+	int			i = plan->key_attnum - 1;
+	FcSpillPart *part;
+
+	if (!scan->slot->tts_isnull[i])
+		part = fc_binary_part(scan, fc_key_from_datum(plan->key_type,
+													  scan->slot->tts_values[i]));
+	else if (scan->null)
+		part = scan->null;
+	else
+	{
+		part = scan->null = fc_binary_new_part(scan);
+		part->null = true;
+	}
+	part->rows++;
+}
+
+static bool
+fc_binary_next(FcBinaryScan *scan)
+{
+	TupleTableSlot *slot = ExecClearTuple(scan->slot);
+	MemoryContext old;
+	bool		found;
+
+	ResetPerTupleExprContext(scan->estate);
+	old = MemoryContextSwitchTo(GetPerTupleMemoryContext(scan->estate));
+	found = NextCopyFrom(scan->feed.cstate, GetPerTupleExprContext(scan->estate),
+						 slot->tts_values, slot->tts_isnull);
+	MemoryContextSwitchTo(old);
+	if (!found)
+		return false;
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = scan->job->target;
+	scan->rows++;
+	return true;
+}
+
+/*
+ * Defaults are not evaluated: they may have effects, and CopyFrom will do it.
+ * A condition may need them, and is left to CopyFrom, too; then partitions may
+ * be made that stay empty.
+ */
+static void
+fc_binary_read(FcBinaryScan *scan)
+{
+	FcJob	   *job = scan->job;
+	CopyFromState cstate;
+
+	scan->estate = CreateExecutorState();
+	scan->slot = MakeSingleTupleTableSlot(RelationGetDescr(job->rel),
+										  &TTSOpsVirtual);
+	fc_feed_file(&scan->feed, 0, job->source->identity.size);
+	cstate = fc_feed_copy(&scan->feed, NIL, NULL, false);
+	if (cstate->num_defaults == 0)
+		scan->where = fc_where_begin(job->shared);
+	cstate->num_defaults = 0;
+	while (fc_binary_next(scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (scan->where == NULL ||
+			fc_where_accepts(scan->where, scan->estate, scan->slot))
+			fc_binary_count(scan);
+	}
+	EndCopyFrom(cstate);
+	ExecDropSingleTupleTableSlot(scan->slot);
+	FreeExecutorState(scan->estate);
+}
+
+/* Returns the error that ended the reading, or NULL */
+static ErrorData *
+fc_binary_try(FcBinaryScan *scan)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile edata = NULL;
+
+	fc_feed_begin(&scan->feed, scan->job);
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(scan->mcxt);
+	PG_TRY();
+	{
+		fc_binary_read(scan);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(scan->mcxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(scan->mcxt);
+	CurrentResourceOwner = owner;
+	fc_feed_end(&scan->feed);
+	return edata;
+}
+
+uint64
+fc_binary_scan(FcJob *job)
+{
+	FcBinaryScan scan = {0};
+	ErrorData  *edata;
+	List	   *parts = NIL;
+
+	scan.job = job;
+	scan.mcxt = CurrentMemoryContext;
+	scan.allocated = 64;
+	scan.parts = palloc(sizeof(FcSpillPart *) * scan.allocated);
+	edata = fc_binary_try(&scan);
+	if (edata && !fc_error_is_of_data(edata))
+		ReThrowError(edata);
+	for (int i = 0; i < scan.nparts; i++)
+		parts = lappend(parts, scan.parts[i]);
+	if (scan.null)
+		parts = lappend(parts, scan.null);
+	fc_tasks_set_parts(job, parts);
+	return scan.rows;
+}

@@ -1,0 +1,582 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_feed.c
+ *	  What core's COPY reads, and how its errors say where they are.
+ *
+ *	 file ──► bytes as they are ──► core
+ *	 file ──► records ──► fields as text ──► canonical records ──► core
+ *
+ * Where core knows every option the file is fed as it is.  Otherwise each
+ * record is cut here, and core is given one record of one form: all columns of
+ * the load in their order, every value quoted, NULL as an empty field, in the
+ * server's encoding.  A record per call: core asks for the next one only when
+ * it needs it, so that its line number can be set to the file's right then.
+ *
+ * Core reads through a callback without an argument, so that what it reads
+ * from is kept in a static variable.  A trigger may start another load, and
+ * catch its error: each feed puts back the one it found.
+ *
+ * CopyFrom puts its error context on the stack before it reads; the first
+ * call takes its place, so that errors name the file.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "utils/rel.h"
+
+#include "fc_compat.h"
+#include "fc_error.h"
+#include "fc_feed.h"
+#include "fc_fields.h"
+#include "fc_reject.h"
+#include "fc_target.h"
+
+#define FC_FEED_BLOCK	65536
+
+static FcFeed *current = NULL;
+
+void
+fc_feed_begin(FcFeed *feed, FcJob *job)
+{
+	memset(feed, 0, sizeof(FcFeed));
+	feed->job = job;
+	feed->outer = current;
+	current = feed;
+}
+
+void
+fc_feed_end(FcFeed *feed)
+{
+	current = feed->outer;
+}
+
+void
+fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len)
+{
+	FcPiece    *piece = &feed->pieces[feed->npieces++];
+
+	piece->bytes = bytes;
+	piece->left = len;
+}
+
+FcPiece *
+fc_feed_file(FcFeed *feed, uint64 offset, uint64 end)
+{
+	FcPiece    *piece = &feed->pieces[feed->npieces++];
+
+	piece->bytes = NULL;
+	piece->offset = offset;
+	piece->left = end - offset;
+	return piece;
+}
+
+uint64
+fc_feed_left(const FcFeed *feed)
+{
+	uint64		left = 0;
+
+	for (int i = 0; i < feed->npieces; i++)
+		left += feed->pieces[i].left;
+	return left;
+}
+
+bool
+fc_feed_is_canonical(FcJob *job)
+{
+	FcOptions  *options = job->options;
+
+	if (options->format.binary || job->unconvertible)
+		return false;
+	for (int i = 0; i < list_length(job->plan->fields); i++)
+		if (list_nth_int(job->plan->fields, i) == 0 || job->plan->patterns[i])
+			return true;
+	return (options->default_string && !FC_CORE_HAS_DEFAULT) ||
+		options->time_zone || options->on_error != FC_ON_ERROR_STOP;
+}
+
+/* Bytes of a piece, or the number of the line they begin with */
+static int
+fc_feed_piece(FcFeed *feed, FcPiece *piece, char *out, int len)
+{
+	len = Min((uint64) len, piece->left);
+	if (piece->numbered)
+		feed->cstate->cur_lineno = piece->line;
+	piece->numbered = false;
+	if (piece->bytes)
+	{
+		memcpy(out, piece->bytes, len);
+		piece->bytes += len;
+	}
+	else
+		fc_source_read(feed->job->source, piece->offset, out, len);
+	piece->offset += len;
+	piece->left -= len;
+	return len;
+}
+
+static int
+fc_feed_pieces(FcFeed *feed, char *out, int maxread)
+{
+	int			n = 0;
+
+	for (int i = 0; i < feed->npieces && n < maxread; i++)
+	{
+		/* core has not gone to that line yet */
+		if (feed->pieces[i].numbered && n > 0)
+			break;
+		n += fc_feed_piece(feed, &feed->pieces[i], out + n, maxread - n);
+	}
+	return n;
+}
+
+/* What stands for a default; core shows it in errors */
+static char *
+fc_feed_marker(FcJob *job)
+{
+	char	   *marker = job->options->default_string;
+
+	if (marker == NULL || marker[0] == '\0' || strpbrk(marker, ",\"\\"))
+		return "\\D";
+	return marker;
+}
+
+/* The fields the parser has as one line of CSV */
+static void
+fc_feed_canonical(FcFeed *feed)
+{
+	const FcField *field;
+	int			i = 0;
+
+	resetStringInfo(&feed->row);
+	feed->sent = 0;
+	while ((field = fc_parse_next_text(feed->parser, &i)) != NULL)
+	{
+		if (field->marker)
+			appendStringInfoString(&feed->row, fc_feed_marker(feed->job));
+		else if (!field->null)
+		{
+			appendStringInfoChar(&feed->row, '"');
+			for (const char *c = field->data; *c != '\0'; c++)
+			{
+				if (*c == '"')
+					appendStringInfoChar(&feed->row, '"');
+				appendStringInfoChar(&feed->row, *c);
+			}
+			appendStringInfoChar(&feed->row, '"');
+		}
+		appendStringInfoChar(&feed->row, ',');
+	}
+	/* the last field has no comma behind it */
+	if (feed->row.len > 0)
+		feed->row.data[feed->row.len - 1] = '\n';
+	else
+		appendStringInfoChar(&feed->row, '\n');
+}
+
+/* Parses the record, whose bytes are overwritten */
+static bool
+fc_feed_parse(FcFeed *feed, char *data)
+{
+	MemoryContext old;
+	bool		ok;
+
+	MemoryContextReset(feed->mcxt);
+	ResetPerTupleExprContext(feed->estate);
+	feed->parsing = true;
+	old = MemoryContextSwitchTo(feed->mcxt);
+	ok = fc_parse_texts(feed->parser, data, feed->length);
+	if (ok)
+		fc_feed_canonical(feed);
+	MemoryContextSwitchTo(old);
+	feed->parsing = false;
+	return ok;
+}
+
+/* The same; what on_error passes over is put aside */
+static bool
+fc_feed_accept(FcFeed *feed, char *data)
+{
+	if (fc_feed_parse(feed, data))
+		return true;
+	fc_reject_put(&feed->job->ctx, feed->offset, feed->length,
+				  fc_parse_bad(feed->parser));
+	return false;
+}
+
+/* A record that breaks the grammar, as core says it */
+static void
+fc_feed_malformed(FcFeed *feed)
+{
+	FcFeed		raw;
+	ErrorContextCallback callback;
+
+	fc_feed_begin(&raw, feed->job);
+	raw.line = feed->line;
+	raw.offset = feed->offset;
+	raw.length = feed->length;
+	callback.callback = fc_feed_context;
+	callback.arg = &raw;
+	/* the context that stands for core's is about the same record */
+	callback.previous = error_context_stack->previous;
+	error_context_stack = &callback;
+	PG_TRY();
+	{
+		fc_feed_raw_record(&raw, true);
+		(void) fc_feed_copy(&raw, NIL, "true", false);
+		(void) fc_feed_next_row(&raw, fc_feed_slot(feed->job));
+	}
+	PG_FINALLY();
+	{
+		fc_feed_end(&raw);
+	}
+	PG_END_TRY();
+	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",
+		 feed->offset);
+}
+
+/* Goes to the next record that core gets; false at the end of the data */
+static bool
+fc_feed_next(FcFeed *feed)
+{
+	FcRecord	record;
+	FcEnd		end;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		end = fc_stream_next(feed->stream, &feed->dialect, &record);
+		if (end == FC_END_NONE || end == FC_END_MARKER)
+			return false;
+		feed->found++;
+		feed->line += 1 + record.embedded;
+		feed->offset = record.offset;
+		feed->length = record.length;
+		if (end != FC_END_FOUND || record.unterminated)
+			fc_feed_malformed(feed);
+	} while (!fc_feed_accept(feed, record.data));
+	feed->fed++;
+	return true;
+}
+
+/*
+ * Core goes to the next line before it reads, and counts the line ends in
+ * quotes while it does: what it counts is taken off here.
+ */
+static void
+fc_feed_number(FcFeed *feed)
+{
+	CopyFromState cstate = feed->cstate;
+	char		counted = cstate->eol_type == EOL_NL ? '\n' : '\r';
+
+	cstate->cur_lineno = feed->line;
+	for (int i = 0; i < feed->row.len - 1; i++)
+		if (feed->row.data[i] == counted)
+			cstate->cur_lineno--;
+}
+
+/* CopyFrom's context becomes ours: it ends with CopyFrom's loop over rows */
+static void
+fc_feed_take_context(FcFeed *feed)
+{
+	ErrorContextCallback *context = error_context_stack;
+
+	if (context == NULL || context->callback != CopyFromErrorCallback ||
+		context->arg != feed->cstate)
+		return;
+	context->callback = fc_feed_context;
+	context->arg = feed;
+	feed->follow = true;
+}
+
+/* Core's callback */
+static int
+fc_feed_read(void *outbuf, int minread, int maxread)
+{
+	FcFeed	   *feed = current;
+	int			n;
+
+	fc_feed_take_context(feed);
+	/* the header of a binary file is read before the context can be taken */
+	if (feed->cstate == NULL)
+		maxread = minread;
+	if (feed->stream == NULL)
+		return fc_feed_pieces(feed, outbuf, maxread);
+	if (feed->sent == feed->row.len)
+	{
+		if (!fc_feed_next(feed))
+			return 0;
+		fc_feed_number(feed);
+	}
+	n = Min(maxread, feed->row.len - feed->sent);
+	memcpy(outbuf, feed->row.data + feed->sent, n);
+	feed->sent += n;
+	return n;
+}
+
+/* The list as COPY's grammar makes it; "*" is not in every version's */
+static List *
+fc_feed_options(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+	List	   *list = NIL;
+	ListCell   *lc;
+
+	foreach(lc, job->options->copy_options)
+	{
+		DefElem    *def = copyObject(lfirst_node(DefElem, lc));
+
+		if (IsA(def->arg, List))
+			def->arg = (Node *) fc_fields_force((List *) def->arg, job->options,
+												job->rel, job->plan->attnums);
+		list = lappend(list, def);
+	}
+	return list;
+}
+
+static List *
+fc_feed_option(List *list, const char *name, const char *value)
+{
+	return lappend(list, makeDefElem(pstrdup(name),
+									 (Node *) makeString(pstrdup(value)), -1));
+}
+
+/* What canonical records are written in */
+static List *
+fc_feed_canonical_options(FcFeed *feed)
+{
+	List	   *list = NIL;
+
+	list = fc_feed_option(list, "format", "csv");
+	list = fc_feed_option(list, "encoding", GetDatabaseEncodingName());
+	if (FC_CORE_HAS_DEFAULT && feed->job->options->default_string)
+		list = fc_feed_option(list, "default", fc_feed_marker(feed->job));
+	return list;
+}
+
+CopyFromState
+fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
+{
+	FcJob	   *job = feed->job;
+	ParseState *pstate = fc_target_parse_state(job->rel, job->plan->attnums);
+	List	   *list = feed->parser ? fc_feed_canonical_options(feed) : fc_feed_options(feed);
+
+	if (header)
+		list = fc_feed_option(list, "header", header);
+	if (freeze)
+		list = fc_feed_option(list, "freeze", "true");
+	feed->cstate = BeginCopyFrom(pstate, job->rel, (Node *) where, NULL, false,
+								 fc_feed_read, job->options->columns, list);
+	return feed->cstate;
+}
+
+/* What parsing a record needs */
+static void
+fc_feed_parser(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+
+	feed->estate = CreateExecutorState();
+	feed->parser = fc_parse_begin(&job->ctx, feed->estate);
+	feed->mcxt = AllocSetContextCreate(CurrentMemoryContext,
+									   "fast_copy record for core",
+									   ALLOCSET_DEFAULT_SIZES);
+	initStringInfo(&feed->row);
+}
+
+void
+fc_feed_records(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+
+	fc_feed_parser(feed);
+	feed->dialect = job->ctx.dialect;
+	feed->line = job->lines_before;
+	feed->stream = fc_stream_begin(job->source, FC_FEED_BLOCK);
+	fc_stream_seek(feed->stream, job->data_start);
+}
+
+void
+fc_feed_records_end(FcFeed *feed)
+{
+	fc_stream_end(feed->stream);
+	FreeExecutorState(feed->estate);
+	MemoryContextDelete(feed->mcxt);
+	feed->stream = NULL;
+}
+
+bool
+fc_feed_record(FcFeed *feed)
+{
+	char	   *data = palloc(feed->length + 1);
+
+	fc_feed_parser(feed);
+	fc_source_read(feed->job->source, feed->offset, data, feed->length);
+	data[feed->length] = '\0';
+	if (!fc_feed_parse(feed, data))
+		return false;
+	fc_feed_bytes(feed, feed->row.data, feed->row.len);
+	return true;
+}
+
+/* So that core knows the style of line ends before it sees a record */
+void
+fc_feed_line_end(FcFeed *feed)
+{
+	FcEol		eol = feed->job->shared->dialect.eol;
+	const char *bytes = "\n";
+
+	if (eol == FC_EOL_CR)
+		bytes = "\r";
+	else if (eol == FC_EOL_CRNL)
+		bytes = "\r\n";
+	fc_feed_bytes(feed, bytes, strlen(bytes));
+}
+
+/*
+ * What stands behind the record is fed, too: core must see the same quotes
+ * and markers.
+ */
+void
+fc_feed_raw_record(FcFeed *feed, bool rest)
+{
+	uint64		size = feed->job->source->identity.size;
+
+	fc_feed_line_end(feed);
+	fc_feed_file(feed, feed->offset,
+				 rest ? size : Min(feed->offset + feed->length + 2, size));
+}
+
+/* A value or line as an error shows it: COPY's limit of 100 bytes */
+static char *
+fc_feed_clip(const char *s, int len)
+{
+	const int	max = 100;
+
+	if (len <= max)
+		return pnstrdup(s, len);
+	return psprintf("%.*s...", pg_mbcliplen(s, len, max), s);
+}
+
+/* The record as text, if it can be shown in the server's encoding */
+static char *
+fc_feed_record_text(const FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+	int			encoding = job->options->file_encoding;
+	int			len = Min(feed->length, 512);
+	char	   *bytes = palloc(len + 1);
+	char	   *text = bytes;
+
+	fc_source_read(job->source, feed->offset, bytes, len);
+	bytes[len] = '\0';
+	if (job->plan->need_transcoding)
+	{
+		len = pg_encoding_mbcliplen(encoding, bytes, len, len);
+		if (pg_encoding_verifymbstr(encoding, bytes, len) != len)
+			return NULL;
+		bytes[len] = '\0';
+		text = pg_any_to_server(bytes, len, encoding);
+		len = strlen(text);
+	}
+	else if (pg_encoding_verifymbstr(encoding, bytes, len) <
+			 (feed->length > 512 ? len - MAX_MULTIBYTE_CHAR_LEN : len))
+		return NULL;
+	return fc_feed_clip(text, len);
+}
+
+/* The record in work; NULL if it was cut by wrong line ends or bad bytes */
+static char *
+fc_feed_text(const FcFeed *feed)
+{
+	CopyFromState cstate = feed->cstate;
+
+	if (feed->job->options->format.binary)
+		return NULL;
+	if (feed->parsing)
+		return fc_parse_is_cut(feed->parser) ? fc_feed_record_text(feed) : NULL;
+	if (cstate == NULL)
+		return fc_feed_record_text(feed);
+	if (!cstate->line_buf_valid)
+		return NULL;
+	if (feed->follow && feed->parser == NULL)
+		return fc_feed_clip(cstate->line_buf.data, cstate->line_buf.len);
+	return fc_feed_record_text(feed);
+}
+
+/* The field that is being converted, by the parser or by core */
+static bool
+fc_feed_field(const FcFeed *feed, const char **column, const char **value)
+{
+	CopyFromState cstate = feed->cstate;
+
+	if (feed->parsing)
+		return fc_parse_at(feed->parser, column, value);
+	if (cstate == NULL || cstate->cur_attname == NULL)
+		return false;
+	*column = cstate->cur_attname;
+	*value = cstate->cur_attval;
+	return true;
+}
+
+void
+fc_feed_context(void *arg)
+{
+	const FcFeed *feed = arg;
+	FcJob	   *job = feed->job;
+	char	   *where = psprintf("fast_copy %s, file \"%s\"",
+								 job->relname, job->options->path);
+	const char *column;
+	const char *value;
+	char	   *text;
+
+	if (feed->cstate && fc_copy_relname_only(feed->cstate))
+	{
+		errcontext("%s", where);
+		return;
+	}
+	where = psprintf("%s, line " UINT64_FORMAT, where,
+					 feed->follow && !feed->parsing ? feed->cstate->cur_lineno : feed->line);
+	if (!fc_feed_field(feed, &column, &value))
+	{
+		text = fc_feed_text(feed);
+		if (text)
+			errcontext("%s: \"%s\"", where, text);
+		else
+			errcontext("%s", where);
+	}
+	else if (job->options->format.binary)
+		errcontext("%s, column %s", where, column);
+	else if (value)
+		errcontext("%s, column %s: \"%s\"", where, column,
+				   fc_feed_clip(value, strlen(value)));
+	else
+		errcontext("%s, column %s: null input", where, column);
+}
+
+TupleTableSlot *
+fc_feed_slot(FcJob *job)
+{
+	return MakeSingleTupleTableSlot(RelationGetDescr(job->rel), &TTSOpsVirtual);
+}
+
+bool
+fc_feed_next_row(FcFeed *feed, TupleTableSlot *row)
+{
+	EState	   *estate = CreateExecutorState();
+	ExprContext *econtext = GetPerTupleExprContext(estate);
+	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	bool		found;
+
+	ExecClearTuple(row);
+	found = NextCopyFrom(feed->cstate, econtext, row->tts_values, row->tts_isnull);
+	if (found)
+		ExecStoreVirtualTuple(row);
+	MemoryContextSwitchTo(old);
+	feed->cstate = NULL;
+	return found;
+}
