@@ -40,7 +40,7 @@ fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 	if (job->options->format.binary || feed->parser ||
 		job->dialect.mode == FC_MODE_TEXT)
 		return;
-	if (INPUT_BUF_BYTES(cstate) > 0 || fc_feed_left(feed) > 0)
+	if (INPUT_BUF_BYTES(cstate) > 0 || feed->left > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("end-of-copy marker before the end of file \"%s\"",
@@ -50,8 +50,8 @@ fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 }
 
 /*
- * The whole file, and core's option for its header.  Of several header lines
- * core is shown none, but for the end of one.
+ * Feeds the whole file; returns core's option for its header.  Of several
+ * header lines core is shown none.
  */
 static const char *
 fc_core_feed_all(FcFeed *feed)
@@ -59,25 +59,22 @@ fc_core_feed_all(FcFeed *feed)
 	FcJob	   *job = feed->job;
 	FcOptions  *options = job->options;
 	uint64		size = job->source->identity.size;
-	FcPiece    *piece;
 
 	if (!options->format.binary && fc_feed_is_canonical(job))
 	{
 		fc_feed_records(feed);
 		return NULL;
 	}
-	if (options->header_lines <= 1)
+	if (options->header_lines > 1)
 	{
-		fc_feed_file(feed, 0, size);
-		return options->header_lines == 0 ? NULL :
-			options->header_match ? "match" : "true";
+		fc_feed_file(feed, job->data_start, size);
+		feed->middle = true;
+		return NULL;
 	}
-	fc_feed_line_end(feed);
-	piece = fc_feed_file(feed, job->data_start, size);
-	piece->numbered = true;
-	/* behind a '\r' core looks for a '\n' before it goes to the next line */
-	piece->line = job->lines_before + (job->shared->dialect.eol != FC_EOL_CR);
-	return "true";
+	fc_feed_file(feed, 0, size);
+	if (options->header_lines == 0)
+		return NULL;
+	return options->header_match ? "match" : "true";
 }
 
 /* Every record that was found went to core, or was rejected */
@@ -237,14 +234,10 @@ fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 	if (!grammar && job->options->header_map && job->options->columns == NIL)
 		return;
 	if (grammar || !fc_feed_is_canonical(job))
-	{
 		fc_feed_raw_record(feed, grammar || job->dialect.mode == FC_MODE_TEXT);
-		(void) fc_feed_copy(feed, NIL, "true", false);
-	}
 	else if (!fc_feed_record(feed))
 		return;
-	else
-		(void) fc_feed_copy(feed, NIL, NULL, false);
+	(void) fc_feed_copy(feed, NIL, NULL, false);
 	if (fc_feed_next_row(feed, row) && slot->kind == FC_ERROR_ROUTE)
 		fc_core_route(job, row);
 }

@@ -58,31 +58,15 @@ fc_feed_end(FcFeed *feed)
 void
 fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len)
 {
-	FcPiece    *piece = &feed->pieces[feed->npieces++];
-
-	piece->bytes = bytes;
-	piece->left = len;
+	feed->bytes = bytes;
+	feed->left = len;
 }
 
-FcPiece *
+void
 fc_feed_file(FcFeed *feed, uint64 offset, uint64 end)
 {
-	FcPiece    *piece = &feed->pieces[feed->npieces++];
-
-	piece->bytes = NULL;
-	piece->offset = offset;
-	piece->left = end - offset;
-	return piece;
-}
-
-uint64
-fc_feed_left(const FcFeed *feed)
-{
-	uint64		left = 0;
-
-	for (int i = 0; i < feed->npieces; i++)
-		left += feed->pieces[i].left;
-	return left;
+	feed->position = offset;
+	feed->left = end - offset;
 }
 
 bool
@@ -99,39 +83,21 @@ fc_feed_is_canonical(FcJob *job)
 		options->time_zone || options->on_error != FC_ON_ERROR_STOP;
 }
 
-/* Bytes of a piece, or the number of the line they begin with */
+/* Bytes as they are, up to len */
 static int
-fc_feed_piece(FcFeed *feed, FcPiece *piece, char *out, int len)
+fc_feed_piece(FcFeed *feed, char *out, int len)
 {
-	len = Min((uint64) len, piece->left);
-	if (piece->numbered)
-		feed->cstate->cur_lineno = piece->line;
-	piece->numbered = false;
-	if (piece->bytes)
+	len = Min((uint64) len, feed->left);
+	if (feed->bytes)
 	{
-		memcpy(out, piece->bytes, len);
-		piece->bytes += len;
+		memcpy(out, feed->bytes, len);
+		feed->bytes += len;
 	}
 	else
-		fc_source_read(feed->job->source, piece->offset, out, len);
-	piece->offset += len;
-	piece->left -= len;
+		fc_source_read(feed->job->source, feed->position, out, len);
+	feed->position += len;
+	feed->left -= len;
 	return len;
-}
-
-static int
-fc_feed_pieces(FcFeed *feed, char *out, int maxread)
-{
-	int			n = 0;
-
-	for (int i = 0; i < feed->npieces && n < maxread; i++)
-	{
-		/* core has not gone to that line yet */
-		if (feed->pieces[i].numbered && n > 0)
-			break;
-		n += fc_feed_piece(feed, &feed->pieces[i], out + n, maxread - n);
-	}
-	return n;
 }
 
 /* What stands for a default; core shows it in errors */
@@ -227,7 +193,7 @@ fc_feed_malformed(FcFeed *feed)
 	PG_TRY();
 	{
 		fc_feed_raw_record(&raw, true);
-		(void) fc_feed_copy(&raw, NIL, "true", false);
+		(void) fc_feed_copy(&raw, NIL, NULL, false);
 		(void) fc_feed_next_row(&raw, fc_feed_slot(feed->job));
 	}
 	PG_FINALLY();
@@ -305,7 +271,7 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 	if (feed->cstate == NULL)
 		maxread = minread;
 	if (feed->stream == NULL)
-		return fc_feed_pieces(feed, outbuf, maxread);
+		return fc_feed_piece(feed, outbuf, maxread);
 	if (feed->sent == feed->row.len)
 	{
 		if (!fc_feed_next(feed))
@@ -358,6 +324,22 @@ fc_feed_canonical_options(FcFeed *feed)
 	return list;
 }
 
+/* As if core had read the lines before */
+static void
+fc_feed_middle(FcFeed *feed)
+{
+	static const EolType types[] = {
+		[FC_EOL_UNKNOWN] = EOL_UNKNOWN,
+		[FC_EOL_NL] = EOL_NL,
+		[FC_EOL_CR] = EOL_CR,
+		[FC_EOL_CRNL] = EOL_CRNL
+	};
+
+	if (!feed->job->unsettled)
+		feed->cstate->eol_type = types[feed->job->shared->dialect.eol];
+	feed->cstate->cur_lineno = feed->job->lines_before;
+}
+
 CopyFromState
 fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 {
@@ -371,6 +353,8 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 		list = fc_feed_option(list, "freeze", "true");
 	feed->cstate = BeginCopyFrom(pstate, job->rel, (Node *) where, NULL, false,
 								 fc_feed_read, job->options->columns, list);
+	if (feed->middle)
+		fc_feed_middle(feed);
 	return feed->cstate;
 }
 
@@ -423,20 +407,6 @@ fc_feed_record(FcFeed *feed)
 	return true;
 }
 
-/* So that core knows the style of line ends before it sees a record */
-void
-fc_feed_line_end(FcFeed *feed)
-{
-	FcEol		eol = feed->job->shared->dialect.eol;
-	const char *bytes = "\n";
-
-	if (eol == FC_EOL_CR)
-		bytes = "\r";
-	else if (eol == FC_EOL_CRNL)
-		bytes = "\r\n";
-	fc_feed_bytes(feed, bytes, strlen(bytes));
-}
-
 /*
  * What stands behind the record is fed, too: core must see the same quotes
  * and markers.
@@ -446,9 +416,9 @@ fc_feed_raw_record(FcFeed *feed, bool rest)
 {
 	uint64		size = feed->job->source->identity.size;
 
-	fc_feed_line_end(feed);
 	fc_feed_file(feed, feed->offset,
 				 rest ? size : Min(feed->offset + feed->length + 2, size));
+	feed->middle = true;
 }
 
 /* A value or line as an error shows it: COPY's limit of 100 bytes */

@@ -13,24 +13,17 @@
 #include "fc_job.h"
 #include "fc_parse.h"
 
-/* Up to three pieces of bytes, one after the other */
-typedef struct FcPiece
-{
-	const char *bytes;			/* NULL: from the file */
-	uint64		offset;			/* next byte of the file */
-	uint64		left;
-	bool		numbered;		/* core counts lines from "line" from here on */
-	uint64		line;
-} FcPiece;
-
 /* One run of core's COPY; feeds nest, as a trigger may load, too */
 typedef struct FcFeed
 {
 	FcJob	   *job;
 	struct FcFeed *outer;		/* the one that waits for this one to end */
 	CopyFromState cstate;		/* NULL: none yet, or no longer */
-	int			npieces;
-	FcPiece		pieces[3];
+	/* bytes that are fed as they are */
+	const char *bytes;			/* NULL: from the file */
+	uint64		position;		/* next byte of the file */
+	uint64		left;			/* bytes that core has not asked for */
+	bool		middle;			/* there are lines before the first byte */
 
 	/* records made canonical; NULL: bytes are fed as they are */
 	FcParser   *parser;
@@ -58,20 +51,16 @@ extern void fc_feed_end(FcFeed *feed);
 /* Must core be given canonical records, because it does not know an option? */
 extern bool fc_feed_is_canonical(FcJob *job);
 
-/*
- * What is fed.  Bytes; a part of the file; a line end of the file's style, as
- * a header; all records of the file made canonical.
- */
+/* What is fed: bytes, a part of the file, or all records made canonical */
 extern void fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len);
-extern FcPiece *fc_feed_file(FcFeed *feed, uint64 offset, uint64 end);
-extern void fc_feed_line_end(FcFeed *feed);
+extern void fc_feed_file(FcFeed *feed, uint64 offset, uint64 end);
 extern void fc_feed_records(FcFeed *feed);
 extern void fc_feed_records_end(FcFeed *feed);
 
 /*
- * The record that the feed names for errors: as it is, behind a header, with
- * the rest of the file or what may be its line end; or made canonical, which
- * is false for a record that on_error passes over.
+ * The record that the feed names for errors: as it is, with the rest of the
+ * file or what may be its line end; or made canonical, which is false for a
+ * record that on_error passes over.
  */
 extern void fc_feed_raw_record(FcFeed *feed, bool rest);
 extern bool fc_feed_record(FcFeed *feed);
@@ -86,9 +75,6 @@ extern CopyFromState fc_feed_copy(FcFeed *feed, List *where,
 /* Core reads one row into such a slot; false: there is none */
 extern TupleTableSlot *fc_feed_slot(FcJob *job);
 extern bool fc_feed_next_row(FcFeed *feed, TupleTableSlot *row);
-
-/* Bytes that core has not asked for */
-extern uint64 fc_feed_left(const FcFeed *feed);
 
 /* Error context callback: file, line, and column or record */
 extern void fc_feed_context(void *arg);
