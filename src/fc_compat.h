@@ -34,6 +34,11 @@
 #error "fast_copy supports PostgreSQL 15 to 18"
 #endif
 
+/* 16: the macros for values of variable length left postgres.h */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
 /* 16: COPY has DEFAULT */
 #if PG_VERSION_NUM >= 160000
 #define FC_CORE_HAS_DEFAULT true

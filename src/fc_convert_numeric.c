@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "fc_compat.h"
 #include "fc_convert_types.h"
 
 /* The header of the short form */

@@ -15,30 +15,32 @@
 #include "utils/builtins.h"
 #include "utils/uuid.h"
 
+#include "fc_compat.h"
 #include "fc_convert_types.h"
 
-/* Of a character: its value as a hexadecimal digit, or FC_NO_HEX */
-#define FC_NO_HEX 0xFF
+/* Of a byte: its value as a hexadecimal digit, plus one; 0 if it is none */
+static const uint8 fc_hex_digit[256] = {
+	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6,
+	['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+	['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16
+};
 
-static inline unsigned
-fc_hex_digit(char c)
+/* n bytes from 2n digits at s; false if one is none */
+static inline bool
+fc_decode_hex(const char *s, size_t n, char *out)
 {
-	unsigned	digit = (unsigned char) c - '0';
-	unsigned	letter = ((unsigned char) c | 0x20) - 'a';
+	bool		valid = true;
 
-	if (digit <= 9)
-		return digit;
-	return letter <= 5 ? letter + 10 : FC_NO_HEX;
-}
+	for (size_t i = 0; i < n; i++)
+	{
+		uint8		high = fc_hex_digit[(unsigned char) s[2 * i]];
+		uint8		low = fc_hex_digit[(unsigned char) s[2 * i + 1]];
 
-/* Two digits at s; above 255 if one is none */
-static inline unsigned
-fc_hex_byte(const char *s)
-{
-	unsigned	high = fc_hex_digit(s[0]);
-	unsigned	low = fc_hex_digit(s[1]);
-
-	return (high | low) == FC_NO_HEX ? 256 : high << 4 | low;
+		valid &= (high != 0) & (low != 0);
+		out[i] = (char) (16 * high + low - 17);
+	}
+	return valid;
 }
 
 bool
@@ -47,7 +49,12 @@ fc_convert_bool(FcConverter *converter, const char *s, size_t len,
 {
 	bool		result;
 
-	if (!parse_bool_with_len(s, len, &result))
+	if ((len == 1 && *s == 't') || (len == 4 && memcmp(s, "true", 4) == 0))
+		result = true;
+	else if ((len == 1 && *s == 'f') ||
+			 (len == 5 && memcmp(s, "false", 5) == 0))
+		result = false;
+	else if (!parse_bool_with_len(s, len, &result))
 		return false;
 	*value = BoolGetDatum(result);
 	return true;
@@ -117,43 +124,19 @@ bool
 fc_convert_uuid(FcConverter *converter, const char *s, size_t len,
 				Datum *value)
 {
-	pg_uuid_t	uuid;
-	pg_uuid_t  *result;
+	char		uuid[UUID_LEN];
+	char	   *result;
 
-	if (len != 2 * UUID_LEN + 4)
+	if (len != 2 * UUID_LEN + 4 ||
+		s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' ||
+		!fc_decode_hex(s, 4, uuid) || !fc_decode_hex(s + 9, 2, uuid + 4) ||
+		!fc_decode_hex(s + 14, 2, uuid + 6) ||
+		!fc_decode_hex(s + 19, 2, uuid + 8) ||
+		!fc_decode_hex(s + 24, 6, uuid + 10))
 		return false;
-	for (int i = 0; i < UUID_LEN; i++)
-	{
-		unsigned	byte;
-
-		if ((i == 4 || i == 6 || i == 8 || i == 10) && *s++ != '-')
-			return false;
-		byte = fc_hex_byte(s);
-		if (byte > 255)
-			return false;
-		uuid.data[i] = byte;
-		s += 2;
-	}
-	result = palloc(sizeof(pg_uuid_t));
-	memcpy(result, &uuid, sizeof(pg_uuid_t));
-	*value = UUIDPGetDatum(result);
-	return true;
-}
-
-/* Pairs of digits at s to bytes at out */
-static bool
-fc_decode_hex(const char *s, size_t len, char *out)
-{
-	if (len % 2 != 0)
-		return false;
-	for (size_t i = 0; i < len; i += 2)
-	{
-		unsigned	byte = fc_hex_byte(s + i);
-
-		if (byte > 255)
-			return false;
-		*out++ = byte;
-	}
+	result = palloc(UUID_LEN);
+	memcpy(result, uuid, UUID_LEN);
+	*value = PointerGetDatum(result);
 	return true;
 }
 
@@ -202,9 +185,12 @@ fc_convert_bytea(FcConverter *converter, const char *s, size_t len,
 {
 	bool		hex = (len >= 2 && s[0] == '\\' && s[1] == 'x');
 	size_t		size = hex ? (len - 2) / 2 : len;
-	char	   *result = palloc(VARHDRSZ + size);
+	char	   *result;
 
-	if (hex ? !fc_decode_hex(s + 2, len - 2, VARDATA(result))
+	if (hex && len % 2 != 0)
+		return false;
+	result = palloc(VARHDRSZ + size);
+	if (hex ? !fc_decode_hex(s + 2, size, VARDATA(result))
 		: !fc_decode_escaped(s, len, VARDATA(result), &size))
 	{
 		pfree(result);

@@ -115,9 +115,14 @@ static const char *const zone_names[] = {
 	NULL
 };
 
-/* local times around a change of the clock, and the ends of tables of changes */
+/*
+ * Local times around a change of the clock, a day later (which is how far back
+ * core begins to look for it), and at the ends of tables of changes.  The first
+ * four come most often, so that they follow each other.
+ */
 static const char *const changes[] = {
-	"2013-03-31 0", "2013-10-27 0", "2013-03-10 0", "2013-11-03 0", "2013-04-07 0",
+	"2013-03-31 0", "2013-04-01 0", "2013-10-27 0", "2013-10-28 0", "2013-03-10 0",
+	"2013-03-11 0", "2013-11-03 0", "2013-11-04 0", "2013-04-07 0", "2013-04-08 0",
 	"2013-10-06 0", "1893-04-01 0", "1883-11-18 1", "1945-09-01 0", "1941-10-01 0",
 	"2037-12-31 2", "2038-01-19 0", "2037-10-25 0", "2038-03-28 0", "2438-03-28 0",
 	"1901-12-13 2", "1981-03-01 0", "2008-04-06 0",
@@ -211,6 +216,13 @@ put_middle(pg_prng_state *prng, StringInfo buf)
 									 UINT64CONST(1) << (single ? 25 : 54)) | 1;
 	int			power = number_between(prng, 0, single ? 20 : 5);
 
+	/* so many digits that the double is the middle, but the string is not */
+	if (one_in(prng, 3))
+	{
+		appendStringInfo(buf, "%.*g", (int) number_between(prng, 14, 17),
+						 ldexp((double) odd, -(int) number_between(prng, 0, 60)));
+		return;
+	}
 	if (one_in(prng, 2))
 		appendStringInfo(buf, UINT64_FORMAT, odd << power);
 	else
@@ -323,9 +335,12 @@ put_zone(pg_prng_state *prng, StringInfo buf)
 static void
 put_change(pg_prng_state *prng, StringInfo buf)
 {
-	appendStringInfoString(buf, one_of(prng, changes));
+	if (one_in(prng, 2))
+		appendStringInfoString(buf, changes[number_between(prng, 0, 3)]);
+	else
+		appendStringInfoString(buf, one_of(prng, changes));
 	appendStringInfo(buf, "%d:%02d:%02d", (int) number_between(prng, 0, 3),
-					 (int) number_between(prng, 0, 3) * 20 - (one_in(prng, 2) ? 1 : 0) + 1,
+					 (int) number_between(prng, 0, 59),
 					 (int) number_between(prng, 0, 59));
 }
 
@@ -501,6 +516,9 @@ convert_string(pg_prng_state *prng, Oid typid, StringInfo buf)
 {
 	const char *p = one_of(prng, type_patterns(typid));
 
+	/* often one after another: what is kept of the zone must hold */
+	if (typid == TIMESTAMPTZOID && one_in(prng, 4))
+		p = "%L";
 	resetStringInfo(buf);
 	for (; *p; p++)
 	{
