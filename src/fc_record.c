@@ -328,6 +328,23 @@ run_text_block(const FcDialect *dialect, FcRun *run, const char *p, size_t n)
 }
 
 /*
+ * fc_run_feed for the text format.
+ */
+static void
+run_text(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
+{
+	for (; len >= BLOCK; buf += BLOCK, len -= BLOCK)
+		run_text_block(dialect, run, buf, BLOCK);
+	if (len > 0)
+	{
+		char		tail[BLOCK] = {0};
+
+		memcpy(tail, buf, len);
+		run_text_block(dialect, run, tail, len);
+	}
+}
+
+/*
  * Runs over the next len bytes.  dialect->eol must be known.  The run may be
  * fed in pieces cut anywhere, even between '\r' and '\n'.
  */
@@ -335,22 +352,20 @@ void
 fc_run_feed(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
 {
 	FcRun		r = *run;		/* a copy that can live in registers */
-	bool		text = dialect->mode == FC_MODE_TEXT;
-	char		tail[BLOCK] = {0};
 
-	if (text)
-		for (; len >= BLOCK; buf += BLOCK, len -= BLOCK)
-			run_text_block(dialect, &r, buf, BLOCK);
-	else
-		for (; len >= BLOCK; buf += BLOCK, len -= BLOCK)
-			run_block(dialect, &r, buf, BLOCK);
+	if (dialect->mode == FC_MODE_TEXT)
+	{
+		run_text(dialect, run, buf, len);
+		return;
+	}
+	for (; len >= BLOCK; buf += BLOCK, len -= BLOCK)
+		run_block(dialect, &r, buf, BLOCK);
 	if (len > 0)
 	{
+		char		tail[BLOCK] = {0};
+
 		memcpy(tail, buf, len);
-		if (text)
-			run_text_block(dialect, &r, tail, len);
-		else
-			run_block(dialect, &r, tail, len);
+		run_block(dialect, &r, tail, len);
 	}
 	*run = r;
 }
@@ -641,16 +656,20 @@ unquote(const FcDialect *dialect, char *data, size_t len)
 	return out;
 }
 
-/* A raw field that no quote hides, against the null and default strings. */
+/*
+ * Compares a raw field with the null and default strings; a field with quotes,
+ * which is not bare, is neither.
+ */
 static inline void
-match_field(const FcDialect *dialect, const char *null_string, size_t null_len,
-			FcField *field)
+match_field(const FcDialect *dialect, bool bare, const char *null_string,
+			size_t null_len, FcField *field)
 {
-	field->null = field->len == null_len &&
+	field->null = bare && field->len == null_len &&
 		memcmp(field->data, null_string, null_len) == 0;
-	field->marker = !field->null && dialect->default_string &&
+	field->marker = bare && !field->null && dialect->default_string &&
 		field->len == dialect->default_len &&
 		memcmp(field->data, dialect->default_string, field->len) == 0;
+	field->verify = false;
 }
 
 /*
@@ -664,14 +683,9 @@ make_field(const FcDialect *dialect, char *rec, size_t start, size_t end,
 {
 	field->data = rec + start;
 	field->len = end - start;
-	field->verify = false;
+	match_field(dialect, !quoted, null_string, null_len, field);
 	if (quoted)
-	{
-		field->null = field->marker = false;
 		field->len = unquote(dialect, field->data, field->len);
-	}
-	else
-		match_field(dialect, null_string, null_len, field);
 	field->data[field->len] = '\0';
 }
 
@@ -802,8 +816,7 @@ make_text_field(const FcDialect *dialect, char *rec, size_t start, size_t raw,
 {
 	field->data = rec + start;
 	field->len = raw - start;
-	field->verify = false;
-	match_field(dialect, null_string, null_len, field);
+	match_field(dialect, true, null_string, null_len, field);
 	if (escapes && !field->null && !field->marker)
 		field->len = unescape(field->data, end - start, &field->verify);
 	field->data[field->len] = '\0';

@@ -1,0 +1,327 @@
+/*-------------------------------------------------------------------------
+ *
+ * agree.h
+ *	  Does the record grammar agree with the slow one about some bytes?
+ *
+ * The bytes are taken for a file.  Record ends are found in pieces cut
+ * anywhere, runs are fed in pieces, chunks are cut anywhere and resolved, and
+ * every record is cut into fields; all is compared with slow.h.  Whatever the
+ * grammar reads is an exact copy, so that a sanitizer sees a byte too far.
+ *
+ * Used with made-up bytes by the unit tests and with a fuzzer's by test/fuzz.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef AGREE_H
+#define AGREE_H
+
+#include "fc_chunk.h"
+#include "slow.h"
+
+#define AGREE_BYTES		4096	/* length of the longest file */
+#define AGREE_FIELDS	16		/* room for the fields of a record */
+
+typedef struct Agree
+{
+	FcDialect	dialect;		/* as the file begins */
+	const char *null_string;
+	size_t		null_len;
+	const char *data;
+	size_t		len;
+	uint64_t	seed;			/* of the cuts */
+
+	/* what the slow grammar finds */
+	SlowRecord	records[AGREE_BYTES + 1];	/* the last is what ended it */
+	size_t		n;				/* without that */
+	FcEnd		end;
+	FcEol		eol;			/* at the end */
+} Agree;
+
+/* How many bytes to take of those left: mostly few. */
+static inline size_t
+agree_cut(Agree *agree, size_t left)
+{
+	size_t		size = 1 + made_up(&agree->seed, 1 << made_up(&agree->seed, 9));
+
+	return size < left ? size : left;
+}
+
+static inline void
+agree_read_slowly(Agree *agree)
+{
+	FcDialect	dialect = agree->dialect;
+	SlowRecord *rec = agree->records;
+
+	memset(rec, 0, sizeof(*rec));
+	agree->n = 0;
+	while ((agree->end = slow_record(&dialect, agree->data, agree->len, rec)) == FC_END_FOUND)
+	{
+		memset(rec + 1, 0, sizeof(*rec));
+		rec[1].start = rec->start + rec->total;
+		rec[1].line = rec->line + 1 + rec->embedded;
+		rec++;
+		agree->n++;
+	}
+	agree->eol = dialect.eol;
+}
+
+/* The end of the record at "start", its bytes coming in pieces. */
+static inline FcEnd
+agree_find_end(Agree *agree, FcDialect *dialect, size_t start, FcScan *scan)
+{
+	size_t		left = agree->len - start;
+	size_t		seen = 0;
+	bool		eof = false;
+
+	for (;;)
+	{
+		char	   *piece = exact_copy(agree->data + start, seen);
+		FcEnd		end = fc_record_end(dialect, scan, piece, seen, eof);
+
+		free(piece);
+		if (end != FC_END_MORE || eof)
+			return end;
+		eof = seen == left;
+		seen += agree_cut(agree, left - seen + 1);
+		if (seen > left)
+			seen = left;
+	}
+}
+
+static inline const char *
+agree_about_records(Agree *agree)
+{
+	FcDialect	dialect = agree->dialect;
+
+	for (size_t i = 0; i <= agree->n; i++)
+	{
+		SlowRecord *slow = &agree->records[i];
+		FcEnd		wanted = i < agree->n ? FC_END_FOUND : agree->end;
+		FcScan		scan = {0};
+
+		if (agree_find_end(agree, &dialect, slow->start, &scan) != wanted)
+			return "kind of a record's end";
+		if (wanted != FC_END_NONE && scan.content != slow->content)
+			return "content of a record";
+		if (wanted == FC_END_FOUND &&
+			(scan.total != slow->total || scan.embedded != slow->embedded ||
+			 scan.unterminated != slow->unterminated))
+			return "length of a record";
+	}
+	/* a marker that is not alone tells the style only where it is an error */
+	if (dialect.eol != agree->eol && agree->end != FC_END_MARKER_CORRUPT)
+		return "style of the line ends";
+	return NULL;
+}
+
+static inline bool
+agree_state_occurs(const FcDialect *dialect, int state)
+{
+	if (dialect->mode == FC_MODE_TEXT)
+		return state != FC_INSIDE;
+	return state != FC_ESCAPED || dialect->quote != dialect->escape;
+}
+
+static inline const char *
+agree_about_runs(Agree *agree)
+{
+	for (int state = 0; state < FC_NQUOTES; state++)
+	{
+		FcRun		run;
+		FcRun		slow;
+
+		if (!agree_state_occurs(&agree->dialect, state))
+			continue;
+		fc_run_init(&run, (FcQuote) state);
+		slow = run;
+		slow_run(&agree->dialect, &slow, agree->data, agree->len);
+		for (size_t at = 0; at < agree->len;)
+		{
+			size_t		size = agree_cut(agree, agree->len - at);
+			char	   *piece = exact_copy(agree->data + at, size);
+
+			fc_run_feed(&agree->dialect, &run, piece, size);
+			free(piece);
+			at += size;
+		}
+		if (run.state != slow.state || run.fed != slow.fed ||
+			run.records != slow.records || run.embedded != slow.embedded ||
+			run.first != slow.first || run.before != slow.before ||
+			run.last != slow.last || run.marker != slow.marker)
+			return "a run";
+	}
+	return NULL;
+}
+
+/* Cuts the file into chunks, each fed in pieces.  Returns their number. */
+static inline size_t
+agree_make_chunks(Agree *agree, FcChunk *chunks)
+{
+	size_t		n = 0;
+
+	for (size_t at = 0; at < agree->len; n++)
+	{
+		size_t		end = at + agree_cut(agree, agree->len - at);
+		FcChunkScan scan;
+
+		fc_chunk_begin(&agree->dialect, &scan);
+		chunks[n].start = at;
+		while (at < end)
+		{
+			size_t		size = agree_cut(agree, end - at);
+			char	   *piece = exact_copy(agree->data + at, size);
+
+			fc_chunk_feed(&agree->dialect, &scan, piece, size);
+			free(piece);
+			at += size;
+		}
+		fc_chunk_finish(&scan, &chunks[n]);
+	}
+	return n;
+}
+
+/* The marker that the chunks found: the one that stopped the slow reading. */
+static inline bool
+agree_marker(const Agree *agree, uint64_t marker)
+{
+	const SlowRecord *last = &agree->records[agree->n];
+
+	if ((agree->end == FC_END_MARKER || agree->end == FC_END_MARKER_CORRUPT ||
+		 agree->end == FC_END_MARKER_STYLE) && last->content == 0)
+		return marker == last->start;
+	/* behind an error anything may be found */
+	return marker == FC_NOWHERE ||
+		(agree->end != FC_END_NONE && marker > last->start);
+}
+
+static inline const char *
+agree_about_chunks(Agree *agree)
+{
+	static FcChunk chunks[AGREE_BYTES];
+	static FcChunkStart starts[AGREE_BYTES];
+	FcChunkPoint at = {FC_OUTSIDE, true, 0, 0, false, FC_NOWHERE};
+	size_t		n = agree_make_chunks(agree, chunks);
+	size_t		record = 0;
+
+	if (!fc_chunk_resolve(chunks, n, &at, starts))
+		return "whether the chunks join";
+	for (size_t i = 0; i < n && record < agree->n; i++)
+	{
+		SlowRecord *slow = &agree->records[record];
+
+		if (starts[i].records == 0)
+			continue;
+		if (starts[i].first != slow->start || starts[i].first_line != slow->line)
+			return "the first record of a chunk";
+		record += starts[i].records;
+		if (record < agree->n &&
+			agree->records[record].start < chunks[i].start + chunks[i].length)
+			return "the number of a chunk's records";
+	}
+	if (agree->end == FC_END_NONE && at.records != agree->n)
+		return "the number of records";
+	if (record < agree->n)
+		return "records no chunk has";
+	return agree_marker(agree, at.marker) ? NULL : "the marker";
+}
+
+/* One field, as cut by the grammar, against the slow one. */
+static inline bool
+agree_field(const FcField *field, const SlowField *slow, const char *rec)
+{
+	if (field->data != rec + slow->start || field->null != slow->null ||
+		field->marker != slow->marker)
+		return false;
+	/* what a null or default string stands for is nobody's business */
+	if (field->null || field->marker)
+		return true;
+	return field->len == slow->len && field->data[field->len] == '\0' &&
+		field->verify == slow->verify &&
+		memcmp(field->data, slow->value, slow->len) == 0;
+}
+
+/* The field alone, and that nothing but it and the byte behind are written. */
+static inline bool
+agree_single_field(const Agree *agree, const char *rec, size_t len, int number,
+				   const SlowField *slow)
+{
+	char	   *copy = exact_copy(rec, len + 1);
+	FcField		field;
+	bool		same;
+
+	same = fc_record_field(&agree->dialect, copy, len, agree->null_string,
+						   agree->null_len, number, &field) &&
+		agree_field(&field, slow, copy) &&
+		memcmp(copy, rec, slow->start) == 0 &&
+		(slow->behind == len ||
+		 memcmp(copy + slow->behind + 1, rec + slow->behind + 1,
+				len - slow->behind) == 0);
+	free(copy);
+	return same;
+}
+
+/* The fields of one record, whose bytes are rec[0..len). */
+static inline const char *
+agree_about_fields(const Agree *agree, const char *rec, size_t len)
+{
+	const char *wrong = NULL;
+	char	   *copy = exact_copy(rec, len + 1);
+	SlowField	slow = {0};
+	FcField		fields[AGREE_FIELDS];
+	bool		more = true;
+	int			n = 0;
+	int			found = fc_record_fields(&agree->dialect, copy, len,
+										 agree->null_string, agree->null_len,
+										 fields, AGREE_FIELDS);
+
+	while (more && wrong == NULL)
+	{
+		bool		closed = slow_field(&agree->dialect, rec, len,
+										agree->null_string, agree->null_len,
+										&slow);
+
+		if (closed && n < AGREE_FIELDS && found >= 0 &&
+			!agree_field(&fields[n], &slow, copy))
+			wrong = "a field";
+		if (closed && n < AGREE_FIELDS &&
+			!agree_single_field(agree, rec, len, n, &slow))
+			wrong = "a single field";
+		n = closed ? n + 1 : -1;
+		more = closed && slow.behind < len;
+		free(slow.value);
+		slow = (SlowField) {.start = slow.behind + 1};
+	}
+	if (wrong == NULL && found != n)
+		wrong = "the number of fields";
+	free(copy);
+	return wrong;
+}
+
+/*
+ * What the two grammars disagree about, or NULL.  The caller fills the first
+ * part of agree; data[len] must be readable.
+ */
+static inline const char *
+agree_check(Agree *agree)
+{
+	const char *wrong;
+
+	agree_read_slowly(agree);
+	wrong = agree_about_records(agree);
+	if (wrong == NULL && agree->dialect.eol != FC_EOL_UNKNOWN)
+		wrong = agree_about_runs(agree);
+	if (wrong == NULL && agree->dialect.eol != FC_EOL_UNKNOWN)
+		wrong = agree_about_chunks(agree);
+	for (size_t i = 0; i < agree->n && wrong == NULL; i++)
+	{
+		size_t		len = agree->records[i].content;
+		char	   *rec = exact_copy(agree->data + agree->records[i].start,
+									 len + 1);
+
+		wrong = agree_about_fields(agree, rec, len);
+		free(rec);
+	}
+	return wrong;
+}
+
+#endif							/* AGREE_H */
