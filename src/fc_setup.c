@@ -186,6 +186,59 @@ fc_setup_check_header(FcJob *job, FcEnd end, int line)
 						job->relname, job->options->path, line)));
 }
 
+/* Where a fault of the header is */
+typedef struct FcHeaderContext
+{
+	FcJob	   *job;
+	int			line;
+} FcHeaderContext;
+
+static void
+fc_setup_header_context(void *arg)
+{
+	FcHeaderContext *context = arg;
+
+	errcontext("fast_copy %s, file \"%s\", line %d", context->job->relname,
+			   context->job->options->path, context->line);
+}
+
+/* COPY verifies and converts a header even if nobody asks for its names */
+static void
+fc_setup_check_encoding(FcJob *job, const FcRecord *record)
+{
+	int			encoding = job->options->file_encoding;
+	int			server = GetDatabaseEncoding();
+	int			valid;
+	char		bad[MAX_MULTIBYTE_CHAR_LEN];
+	int			len;
+
+	valid = pg_encoding_verifymbstr(encoding, record->data, record->total);
+	if (valid < record->total)
+	{
+		/* the message shows bytes that may stand in the next line */
+		len = Min(sizeof(bad), job->source->identity.size - record->offset - valid);
+		fc_source_read(job->source, record->offset + valid, bad, len);
+		report_invalid_encoding(encoding, bad, len);
+	}
+	if (encoding != server && encoding != PG_SQL_ASCII && server != PG_SQL_ASCII)
+		(void) pg_any_to_server(pnstrdup(record->data, record->total),
+								record->total, encoding);
+}
+
+static void
+fc_setup_check_header_line(FcJob *job, const FcRecord *record, int line)
+{
+	FcHeaderContext context = {job, line};
+	ErrorContextCallback callback;
+
+	callback.callback = fc_setup_header_context;
+	callback.arg = &context;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	fc_setup_check_encoding(job, record);
+	error_context_stack = callback.previous;
+}
+
 static void
 fc_setup_header(FcJob *job)
 {
@@ -203,6 +256,7 @@ fc_setup_header(FcJob *job)
 		if (end == FC_END_NONE)
 			record.length = record.total = 0;
 		fc_setup_check_header(job, end, i + 1);
+		fc_setup_check_header_line(job, &record, i + 1);
 		if (options->header_match && i == options->header_lines - 1)
 			fc_core_match_header(job, record.data, record.length, record.total);
 		if (options->header_map)
