@@ -364,6 +364,17 @@ fc_set_relstats(Relation rel, BlockNumber pages, double tuples,
 #endif
 }
 
+/* 16: escontext.  Rounds to the precision of a column */
+static inline void
+fc_adjust_timestamp(Timestamp *stamp, int32 typmod)
+{
+#if PG_VERSION_NUM >= 160000
+	AdjustTimestampForTypmod(stamp, typmod, NULL);
+#else
+	AdjustTimestampForTypmod(stamp, typmod);
+#endif
+}
+
 /*
  * 16: the type comes back by reference, and with it why a zone could not be
  * read.  TZ, DTZ, DYNTZ or UNKNOWN_FIELD; *offset is seconds east.

@@ -27,6 +27,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "utils/builtins.h"
@@ -34,6 +36,9 @@
 #include "utils/jsonb.h"
 
 #include "fc_pattern.h"
+
+static const char *const months_and_minutes =
+"Months and minutes are MM and MI in \"YYYY-MM-DD HH24:MI:SS\", and MM and mm in \"yyyy-MM-dd HH:mm:ss\".";
 
 /* Parts of a moment; each may be in a pattern once */
 #define PART_YEAR			(1 << 0)
@@ -157,7 +162,7 @@ static const FcPatternWord lower_words[] = {
 	{"a", FC_UNIT_MERIDIEM, .part = PART_MERIDIEM,.twelve_hours = true},
 	{"z", FC_UNIT_ZONE, .part = PART_ZONE},
 	{"Z", FC_UNIT_ZONE, .part = PART_ZONE},
-	{"XXX", FC_UNIT_ZONE_OFFSET, .part = PART_ZONE},
+	{"X" "XX", FC_UNIT_ZONE_OFFSET, .part = PART_ZONE},
 	{"XX", FC_UNIT_ZONE_OFFSET, .part = PART_ZONE},
 	{"X", FC_UNIT_ZONE_OFFSET, .part = PART_ZONE},
 	{"xxx", FC_UNIT_ZONE_OFFSET, .part = PART_ZONE},
@@ -172,11 +177,12 @@ typedef struct FcPatternCompiler
 	FcPattern  *pattern;
 	const char *at;
 	bool		upper;			/* to_timestamp's style */
+	bool		fill;			/* FM stands before the next word */
 	int			parts;
 } FcPatternCompiler;
 
 /* ERROR 22023: the pattern, what is wrong with it and what would be right */
-static void pg_attribute_noreturn()
+static void
 refuse(const FcPattern *pattern, const char *detail, const char *hint)
 {
 	ereport(ERROR,
@@ -184,17 +190,13 @@ refuse(const FcPattern *pattern, const char *detail, const char *hint)
 			 errmsg("pattern \"%s\" for column \"%s\" is not valid",
 					pattern->text, pattern->column),
 			 errdetail("%s", detail),
-			 errhint("%s", hint)));
+			 hint ? errhint("%s", hint) : 0));
 }
 
-static void
-refuse_part(const FcPattern *pattern, const char *what, const char *without)
-{
-	refuse(pattern, psprintf("It has %s but not %s.", what, without),
-		   "Months and minutes are MM and MI in \"YYYY-MM-DD HH24:MI:SS\", and MM and mm in \"yyyy-MM-dd HH:mm:ss\".");
-}
-
-/* The length of the quoted text at s, with both quotes; 0 if there is none */
+/*
+ * The length of the quoted text at s, with both quotes; 0 if there is none.  A
+ * quote inside is doubled, or has a backslash in to_timestamp's patterns.
+ */
 static size_t
 quoted_length(const char *s, bool upper)
 {
@@ -202,10 +204,14 @@ quoted_length(const char *s, bool upper)
 
 	if (*s != '"' && (upper || *s != '\''))
 		return 0;
-	for (p++; *p && *p != *s; p++)
+	for (p++; *p; p++)
 	{
 		if (upper && *p == '\\' && p[1])
 			p++;
+		else if (*p == *s && !upper && p[1] == *s && p > s + 1)
+			p++;
+		else if (*p == *s)
+			break;
 	}
 	return p - s + (*p != '\0');
 }
@@ -298,7 +304,7 @@ add_word(FcPatternCompiler *compiler, const FcPatternWord *word)
 	}
 	if (compiler->parts & word->part)
 		refuse(pattern, psprintf("\"%s\" says again what another part says.", word->name),
-			   "Months and minutes are MM and MI in \"YYYY-MM-DD HH24:MI:SS\", and MM and mm in \"yyyy-MM-dd HH:mm:ss\".");
+			   pg_tolower(word->name[0]) == 'm' ? months_and_minutes : NULL);
 	compiler->parts |= word->part;
 	pattern->short_year |= word->unit == FC_UNIT_YEAR_SHORT;
 	pattern->twelve_hours |= word->twelve_hours;
@@ -306,6 +312,7 @@ add_word(FcPatternCompiler *compiler, const FcPatternWord *word)
 	step->min_digits = word->min_digits;
 	step->max_digits = word->max_digits;
 	step->base = word->base;
+	step->fill = compiler->fill;
 }
 
 /* Text between quotes, which the value has without them */
@@ -323,51 +330,53 @@ add_quoted(FcPatternCompiler *compiler, size_t len)
 		add_literal(compiler, quote);
 	for (; p < end - 1; p++)
 	{
-		if (compiler->upper && *p == '\\' && p < end - 2)
+		if (*p == (compiler->upper ? '\\' : quote) && p < end - 2)
 			p++;
 		add_literal(compiler, *p);
 	}
 	compiler->at = end;
 }
 
-/* to_timestamp's words are all in upper or all in lower case, or names */
+/*
+ * to_timestamp's words are all in upper or all in lower case; names may be
+ * capitalized.
+ */
 static bool
-is_upper_word(const char *s, const char *word)
+is_upper_word(const char *s, const FcPatternWord *word)
 {
-	size_t		len = strlen(word);
-	bool		lower = false;
-	bool		upper = false;
+	size_t		len = strlen(word->name);
+	int			lower = 0;
+	int			upper = 0;
 
-	if (!starts_with(s, word))
+	if (!starts_with(s, word->name))
 		return false;
 	for (size_t i = 0; i < len; i++)
 	{
-		lower |= (s[i] >= 'a' && s[i] <= 'z');
-		upper |= (s[i] >= 'A' && s[i] <= 'Z' && i > 0);
+		lower += (s[i] >= 'a' && s[i] <= 'z');
+		upper += (s[i] >= 'A' && s[i] <= 'Z');
 	}
-	if (!lower || !upper)
-		return !lower || !(s[0] >= 'A' && s[0] <= 'Z') ||
-			strcmp(word, "MONTH") == 0 || strcmp(word, "MON") == 0 ||
-			strcmp(word, "DAY") == 0 || strcmp(word, "DY") == 0;
-	return false;
+	if (lower > 0 && upper == 1 && s[0] < 'a')
+		return word->unit >= FC_UNIT_MONTH_ABBREV && word->unit <= FC_UNIT_WEEKDAY_NAME;
+	return lower == 0 || upper == 0;
 }
 
-/* A prefix or an ordinal's ending, which stand around a word */
-static bool
-read_modifier(FcPatternCompiler *compiler)
+/* What may stand before a word: no padding, or the locale's language */
+static void
+read_prefix(FcPatternCompiler *compiler)
 {
 	const char *s = compiler->at;
 
-	if (strncmp(s, "FM", 2) && strncmp(s, "fm", 2) && strncmp(s, "TM", 2) &&
-		strncmp(s, "tm", 2))
-		return false;
-	compiler->pattern->kind = FC_PATTERN_CORE;
+	compiler->fill = strncmp(s, "FM", 2) == 0 || strncmp(s, "fm", 2) == 0;
+	if (strncmp(s, "TM", 2) == 0 || strncmp(s, "tm", 2) == 0)
+		compiler->pattern->kind = FC_PATTERN_CORE;
+	else if (!compiler->fill)
+		return;
 	compiler->at += 2;
-	return true;
 }
 
+/* ... and behind it: the ending of an ordinal number */
 static void
-read_ordinal(FcPatternCompiler *compiler)
+read_suffix(FcPatternCompiler *compiler)
 {
 	const char *s = compiler->at;
 
@@ -394,16 +403,17 @@ compile_upper(FcPatternCompiler *compiler)
 			add_quoted(compiler, quoted);
 			continue;
 		}
-		if (read_modifier(compiler))
-			continue;
-		while (word->name && !is_upper_word(compiler->at, word->name))
+		read_prefix(compiler);
+		while (word->name && !is_upper_word(compiler->at, word))
 			word++;
 		if (word->name)
 		{
 			add_word(compiler, word);
-			read_ordinal(compiler);
+			read_suffix(compiler);
 			continue;
 		}
+		if (*compiler->at == '\0')
+			break;
 		if (compiler->at[0] == '\\' && compiler->at[1] == '"')
 			compiler->at++;
 		if (*compiler->at == ' ')
@@ -456,22 +466,41 @@ compile_lower(FcPatternCompiler *compiler)
 	}
 }
 
+static bool
+is_number(const FcPatternStep *step)
+{
+	return step->unit < FC_UNIT_NUMBERS ||
+		(step->unit == FC_UNIT_LITERAL && isdigit((unsigned char) step->literal));
+}
+
 /*
  * A number that a digit follows has all its digits, or nobody could tell where
- * it ends.
+ * it ends; core gives it all digits there are if it was written with FM.  The
+ * last of to_timestamp's numbers in a row must have its digits as well, or a
+ * value that was cut off would be taken for another.
+ *
+ * Core does not find a text behind more blanks than the pattern has.
  */
 static void
-fix_widths(FcPattern *pattern)
+fix_widths(FcPattern *pattern, bool upper)
 {
-	for (int i = 0; i + 1 < pattern->nsteps; i++)
+	for (int i = 0; i < pattern->nsteps; i++)
 	{
 		FcPatternStep *step = &pattern->steps[i];
-		const FcPatternStep *next = step + 1;
+		const FcPatternStep *next = i + 1 < pattern->nsteps ? step + 1 : NULL;
+		bool		first = (next != NULL && is_number(next));
+		bool		last = (upper && i > 0 && is_number(step - 1) &&
+							step->unit != FC_UNIT_FRACTION);
 
-		if (step->unit >= FC_UNIT_NUMBERS ||
-			(next->unit >= FC_UNIT_NUMBERS &&
-			 !(next->unit == FC_UNIT_LITERAL && next->literal >= '0' && next->literal <= '9')))
+		if (step->unit == FC_UNIT_BLANKS && next && next->unit == FC_UNIT_LITERAL)
+		{
+			step->unit = FC_UNIT_LITERAL;
+			step->literal = ' ';
+		}
+		if (step->unit >= FC_UNIT_NUMBERS || (!first && !last))
 			continue;
+		if (step->fill)
+			pattern->kind = FC_PATTERN_CORE;
 		if (step->unit == FC_UNIT_YEAR)
 			step->max_digits = 4;
 		step->min_digits = step->max_digits;
@@ -482,25 +511,31 @@ fix_widths(FcPattern *pattern)
 static void
 check_parts(const FcPatternCompiler *compiler)
 {
-	const FcPattern *pattern = compiler->pattern;
-	int			parts = compiler->parts;
+	static const struct
+	{
+		int			part;
+		int			needs;
+		const char *detail;
+	}			rules[] = {
+		{PART_DAY, PART_MONTH, "It has the day but not the month."},
+		{PART_MINUTE, PART_HOUR, "It has the minute but not the hour."},
+		{PART_SECOND, PART_MINUTE, "It has the second but not the minute."},
+		{PART_MILLI | PART_MICRO | PART_NANO, PART_SECOND | PART_SSSSS,
+		"It has a part of the second but not the second."},
+		{PART_MERIDIEM, PART_HOUR, "It has AM or PM but not the hour."},
+		{PART_ZONE_MINUTE, PART_ZONE,
+		"It has the minutes of the time zone but not its hours."}
+	};
 
-	if (!(parts & (PART_YEAR | PART_JULIAN)))
-		refuse(pattern, "It has no year.",
+	if (!(compiler->parts & (PART_YEAR | PART_JULIAN)))
+		refuse(compiler->pattern, "It has no year.",
 			   "Write \"YYYY-MM-DD HH24:MI:SS\" or \"yyyy-MM-dd HH:mm:ss\".");
-	if ((parts & PART_DAY) && !(parts & PART_MONTH))
-		refuse_part(pattern, "the day", "the month");
-	if ((parts & PART_MINUTE) && !(parts & PART_HOUR))
-		refuse_part(pattern, "the minute", "the hour");
-	if ((parts & PART_SECOND) && !(parts & PART_MINUTE))
-		refuse_part(pattern, "the second", "the minute");
-	if ((parts & (PART_MILLI | PART_MICRO | PART_NANO)) &&
-		!(parts & (PART_SECOND | PART_SSSSS)))
-		refuse_part(pattern, "a part of the second", "the second");
-	if ((parts & PART_MERIDIEM) && !(parts & PART_HOUR))
-		refuse_part(pattern, "AM or PM", "the hour");
-	if ((parts & PART_ZONE_MINUTE) && !(parts & PART_ZONE))
-		refuse_part(pattern, "the minutes of the time zone", "its hours");
+	for (int i = 0; i < lengthof(rules); i++)
+	{
+		if ((compiler->parts & rules[i].part) && !(compiler->parts & rules[i].needs))
+			refuse(compiler->pattern, rules[i].detail,
+				   rules[i].part <= PART_SECOND ? months_and_minutes : NULL);
+	}
 }
 
 static void
@@ -567,7 +602,7 @@ compile_steps(FcPattern *pattern)
 		pattern->kind = FC_PATTERN_CORE;
 	pattern->zoned = (compiler.parts & PART_ZONE) != 0;
 	pattern->core_format = cstring_to_text(pattern->text);
-	fix_widths(pattern);
+	fix_widths(pattern, compiler.upper);
 	if (pattern->kind == FC_PATTERN_STEPS)
 		check_parts(&compiler);
 	if (!compiler.upper)

@@ -65,6 +65,7 @@ typedef struct FcPatternStep
 	uint8		base;			/* of a fraction: 9 where its first digit counts
 								 * tenths of a second, 6 of a millisecond ... */
 	char		literal;
+	bool		fill;			/* written with FM */
 } FcPatternStep;
 
 /* The last zone that was looked up by name */
@@ -117,8 +118,8 @@ extern FcPattern *fc_pattern_compile(const char *text, Oid typid, int32 typmod,
 extern bool fc_pattern_parse(FcPattern *pattern, const char *s, size_t len,
 							 Datum *value);
 
-/* ERROR 22007 or 22008: s, which fc_pattern_parse has just refused */
-extern void fc_pattern_mismatch(const FcPattern *pattern, const char *s) pg_attribute_noreturn();
+/* Throws ERROR 22007 or 22008: s is what fc_pattern_parse has just refused */
+extern void fc_pattern_mismatch(const FcPattern *pattern, const char *s);
 
 /*
  * The argument timestamp_format: a pattern, which is the key column's, or a

@@ -21,6 +21,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "common/int.h"
@@ -407,7 +409,7 @@ instant_value(const FcPattern *pattern, TimestampTz instant, Datum *value)
 	if (pattern->typid == TIMESTAMPOID)
 		datum = DirectFunctionCall1(timestamptz_timestamp, datum);
 	instant = DatumGetTimestamp(datum);
-	AdjustTimestampForTypmod(&instant, pattern->typmod);
+	fc_adjust_timestamp(&instant, pattern->typmod);
 	*value = TimestampGetDatum(instant);
 	return true;
 }
@@ -435,7 +437,7 @@ fields_value(const FcPattern *pattern, const FcPatternFields *fields,
 		USECS_PER_MINUTE + tm.tm_sec * USECS_PER_SEC + (fields->nsec + 500) / 1000;
 	if (pattern->typid == TIMESTAMPOID && !pattern->zoned)
 	{
-		AdjustTimestampForTypmod(&local, pattern->typmod);
+		fc_adjust_timestamp(&local, pattern->typmod);
 		*value = TimestampGetDatum(local);
 		return IS_VALID_TIMESTAMP(local);
 	}
@@ -534,7 +536,7 @@ cast_core_value(const FcPattern *pattern, Datum datum, Oid from)
 									timestamp_timestamptz : timestamptz_timestamp,
 									datum);
 	stamp = DatumGetTimestamp(datum);
-	AdjustTimestampForTypmod(&stamp, pattern->typmod);
+	fc_adjust_timestamp(&stamp, pattern->typmod);
 	return TimestampGetDatum(stamp);
 }
 
