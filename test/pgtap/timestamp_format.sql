@@ -1,0 +1,197 @@
+-- Moments in other forms than the input functions know: timestamp_format and
+-- time_zone.  What a pattern means is tested in test/modules/fc_pattern.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+\set ON_ERROR_STOP 1
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SET LOCAL search_path = public, pg_catalog;
+SET LOCAL timezone = 'UTC';
+SET LOCAL datestyle = 'ISO, MDY';
+SET LOCAL fast_copy.chunk_size = '64kB';
+SELECT set_config('fc.file', :'tmp_dir' || '/fc_timestamp_format.csv', true) \g /dev/null
+SELECT plan(104);
+
+CREATE FUNCTION pg_temp.write(lines text[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('COPY (SELECT line FROM unnest(%L::text[]) WITH ORDINALITY AS u(line, n) ORDER BY n) TO %L',
+				   lines, current_setting('fc.file'));
+END
+$$;
+
+-- An empty partitioned table t (k, n) and a file of keys and their numbers
+CREATE FUNCTION pg_temp.fresh(type text, keys text[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE IF EXISTS t;
+	EXECUTE format('CREATE TABLE t (k %s, n int) PARTITION BY RANGE (k)', type);
+	PERFORM pg_temp.write(array_agg(format('%s,%s', k, n) ORDER BY n)) FROM unnest(keys) WITH ORDINALITY AS u(k, n);
+END
+$$;
+
+-- The keys as they were loaded, in the order of the file
+CREATE FUNCTION pg_temp.loaded(type text, keys text[], format text, zone text DEFAULT NULL, workers int DEFAULT 1)
+RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_temp.fresh(type, keys);
+	PERFORM fast_copy('t', current_setting('fc.file'), 'k', timestamp_format => format, time_zone => zone,
+					  partition_interval => '1 day', workers => workers);
+	RETURN string_agg(k::text, ', ' ORDER BY n) FROM t;
+END
+$$;
+
+-- SQLSTATE, message and context of the load that fails
+CREATE FUNCTION pg_temp.error(load text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	state text;
+	message text;
+	context text;
+BEGIN
+	EXECUTE load;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
+	RETURN concat_ws(' | ', state, message, substring(context FROM 'COPY t, line \d+[^\n]*'));
+END
+$$;
+
+-- Without a pattern none of the forms below can be loaded
+SELECT alike(pg_temp.loaded('timestamp', '{2024-03-01 12:34:56}', NULL), '2024-03-01 12:34:56', 'without a pattern the input function reads');
+SELECT throws_ok($$ SELECT pg_temp.loaded('timestamp', '{1709296496123}', NULL) $$, '22008');
+SELECT throws_ok($$ SELECT pg_temp.loaded('timestamp', '{2024-03-01 12 34 56}', NULL) $$, '22007');
+
+-- The five patterns of questdb#4761, for the three types
+CREATE TEMP TABLE five (p text, v text, ts text, d text);
+INSERT INTO five VALUES
+	('yyyy-MM-ddTHH:mm:ss.SSSUUUZ', '2024-03-01T12:34:56.123456Z', '2024-03-01 12:34:56.123456', '2024-03-01'),
+	('yyyy-MM-ddTHH:mm:ss.', '2024-03-01T12:34:56.', '2024-03-01 12:34:56', '2024-03-01'),
+	('yyyy-MM-dd HH:mm:ss', '2024-03-01 12:34:56', '2024-03-01 12:34:56', '2024-03-01'),
+	('yyyy-MM-dd HH mm ss', '2024-03-01 12 34 56', '2024-03-01 12:34:56', '2024-03-01'),
+	('yyyy-MM-dd', '2024-03-01', '2024-03-01 00:00:00', '2024-03-01');
+SELECT is(pg_temp.loaded('timestamp', ARRAY[v, v], p), ts || ', ' || ts, p || ' as timestamp') FROM five;
+SELECT is(pg_temp.loaded('timestamptz', ARRAY[v], p), ts || '+00', p || ' as timestamptz') FROM five;
+SELECT is(pg_temp.loaded('date', ARRAY[v], p), d, p || ' as date') FROM five;
+SELECT is(pg_temp.loaded('timestamp', ARRAY['"' || v || '"'], p), ts, p || ' in quotes') FROM five;
+SELECT is(pg_temp.loaded('timestamp(0)', '{2024-12-31 23:59:59.5}', 'YYYY-MM-DD HH24:MI:SS.US'), '2025-01-01 00:00:00', 'the precision of the column');
+SELECT is((SELECT count(*) FROM pg_inherits WHERE inhparent = 't'::regclass), 1::bigint, '... decides about the partition');
+
+-- Epochs make the partitions of the days they are in
+CREATE TEMP TABLE epochs (p text, factor numeric);
+INSERT INTO epochs VALUES ('epoch_s', 1), ('epoch_ms', 1e3), ('epoch_us', 1e6), ('epoch_ns', 1e9);
+
+-- 2,000 moments in no order, over 10 days around 1970 and as many around 2024
+CREATE TEMP TABLE moments AS
+SELECT n, timestamp 'epoch' + (n % 2) * interval '54 years' + ((n * 7919 % 2000) - 1000) * interval '432 s' AS k
+FROM generate_series(1, 2000) AS n;
+
+CREATE FUNCTION pg_temp.load_epochs(p text, factor numeric, type text, workers int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	about text := format('%s as %s, %s workers: ', p, type, workers);
+BEGIN
+	PERFORM pg_temp.fresh(type, array_agg((extract(epoch FROM k) * factor)::numeric(40)::text ORDER BY n)) FROM moments;
+	RETURN NEXT is(fast_copy('t', current_setting('fc.file'), 'k', timestamp_format => p, partition_interval => '1 day', workers => workers),
+				   2000::bigint, about || 'rows');
+	RETURN NEXT is((SELECT count(*) FROM (SELECT k::timestamp, n FROM t EXCEPT ALL SELECT k, n FROM moments) AS q), 0::bigint, about || 'values');
+	RETURN NEXT is((SELECT array_agg(DISTINCT tableoid::regclass::text ORDER BY tableoid::regclass::text) FROM t),
+				   (SELECT array_agg(DISTINCT 't_p' || to_char(k, 'YYYYMMDD') ORDER BY 't_p' || to_char(k, 'YYYYMMDD')) FROM moments),
+				   about || 'partitions');
+END
+$$;
+SELECT pg_temp.load_epochs(p, factor, type, workers) FROM epochs, unnest('{timestamp,timestamptz}'::text[], '{1,3}'::int[]) AS u(type, workers);
+
+-- An epoch is an instant: a timestamp column has the zone's clock
+SELECT is(pg_temp.loaded('timestamp', '{1709296496.5}', 'epoch_s', 'Asia/Tokyo'), '2024-03-01 21:34:56.5', 'epoch in a zone as timestamp');
+SELECT is(pg_temp.loaded('timestamptz', '{1709296496.5}', 'epoch_s', 'Asia/Tokyo'), '2024-03-01 12:34:56.5+00', '... as timestamptz');
+SELECT is(pg_temp.loaded('date', '{1709334000}', 'epoch_s', 'Asia/Tokyo'), '2024-03-02', '... as date');
+
+-- time_zone: hours that are skipped, that come twice, and the plain ones around
+CREATE TEMP TABLE clocks (zone text, v text[]);
+INSERT INTO clocks VALUES
+	('Europe/Berlin', '{2024-03-31 01:59:59,2024-03-31 02:00:00,2024-03-31 02:30:00,2024-03-31 03:00:00,2024-10-27 01:59:59,2024-10-27 02:30:00,2024-10-27 03:00:00}'),
+	('America/New_York', '{2024-03-10 01:59:59,2024-03-10 02:30:00,2024-03-10 03:00:00,2024-11-03 00:59:59,2024-11-03 01:30:00,2024-11-03 02:00:00}'),
+	('Australia/Lord_Howe', '{2024-10-06 01:59:59,2024-10-06 02:15:00,2024-10-06 02:30:00,2024-04-07 01:15:00,2024-04-07 01:45:00,2024-04-07 02:00:00}'),
+	('Asia/Kolkata', '{2024-03-31 02:30:00}');
+SELECT is(pg_temp.loaded('timestamptz', v, p, zone, workers),
+		  (SELECT string_agg((k::timestamp AT TIME ZONE zone)::text, ', ' ORDER BY n) FROM unnest(v) WITH ORDINALITY AS u(k, n)),
+		  format('%s in %s, %s workers', p, zone, workers))
+FROM clocks, (VALUES ('yyyy-MM-dd HH:mm:ss', 1), ('YYYY-MM-DD HH24:MI:SS', 3)) AS p(p, workers);
+SELECT is(pg_temp.loaded('timestamp', v, 'yyyy-MM-dd HH:mm:ss', zone), array_to_string(v, ', '), 'a timestamp is what the file says, in ' || zone) FROM clocks;
+SELECT is(pg_temp.loaded('timestamptz', v, NULL, zone),
+		  (SELECT string_agg((k::timestamp AT TIME ZONE zone)::text, ', ' ORDER BY n) FROM unnest(v) WITH ORDINALITY AS u(k, n)),
+		  'time_zone without a pattern, ' || zone) FROM clocks;
+SELECT is(pg_temp.loaded('timestamptz', '{2024-07-01 12:00:00 -02:30}', 'YYYY-MM-DD HH24:MI:SS TZH:TZM', 'Asia/Tokyo'), '2024-07-01 14:30:00+00', 'a zone in the value counts');
+SELECT is(pg_temp.loaded('timestamptz', '{2024-07-01 12:00 PDT}', 'yyyy-MM-dd HH:mm z', 'Asia/Tokyo'), '2024-07-01 19:00:00+00', '... as an abbreviation');
+SELECT is(current_setting('timezone'), 'UTC', 'the session keeps its zone');
+SELECT is(left(pg_temp.error($$ SELECT pg_temp.loaded('timestamptz', '{yesterday-ish}', 'yyyy-MM-dd', 'Asia/Tokyo') $$), 5), '22007', 'a load fails in another zone');
+SELECT is(current_setting('timezone'), 'UTC', '... and the session keeps its zone');
+SELECT throws_ok($$ SELECT pg_temp.loaded('timestamptz', '{2024-07-01}', NULL, 'Mars/Olympus') $$, '22023');
+
+-- Patterns per column
+CREATE TABLE wide (a text, k timestamptz NOT NULL, d date, s timestamp(3), "odd "",name" timestamp, plain timestamp);
+SELECT pg_temp.write('{"x,1709296496123,31/12/2023,2024-03-01T01:02:03.4567,Mar 5 2024 3:04 PM,2024-01-01 00:00:00.5","y,1709296497000,,,,"}') \g /dev/null
+SELECT is(fast_copy('wide', current_setting('fc.file'), 'k', timestamp_format =>
+	'{"k": "epoch_ms", "d": "dd/MM/yyyy", "s": "YYYY-MM-DD\"T\"HH24:MI:SS.US", "odd \",name": "MMM d yyyy h:mm a"}'), 2::bigint, 'patterns by column');
+SELECT is((SELECT string_agg(w::text, ' ' ORDER BY a) FROM wide AS w),
+		  '(x,"2024-03-01 12:34:56.123+00",2023-12-31,"2024-03-01 01:02:03.457","2024-03-05 15:04:00","2024-01-01 00:00:00.5") (y,"2024-03-01 12:34:57+00",,,,)',
+		  '... each column in its form, NULLs and the one without a pattern too');
+TRUNCATE wide;
+SELECT is(fast_copy('wide', current_setting('fc.file'), timestamp_format =>
+	'{"k": "epoch_ms", "d": "dd/MM/yyyy", "s": "YYYY-MM-DD\"T\"HH24:MI:SS.US", "odd \",name": "MMM d yyyy h:mm a"}', workers => 1), 2::bigint, '... without a key');
+SELECT is((SELECT max(k) FROM wide), '2024-03-01 12:34:57+00', '... the same');
+
+-- What is wrong with the argument
+SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => '{"nobody": "epoch_s"}') $$, '42703');
+SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => '{"a": "epoch_s"}') $$, '22023', 'column "a" of type text cannot have a pattern');
+SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => '{"k": 1}') $$, '22023');
+SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => '{"k": ') $$, '22P02');
+SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => 'epoch_s') $$, '22023', 'timestamp_format needs a column to apply to');
+SELECT throws_ok($$ SELECT pg_temp.loaded('timestamp', '{1}', 'yyyy-mm-dd') $$, '22023', 'pattern "yyyy-mm-dd" for column "k" is not valid');
+SELECT throws_ok($$ SELECT pg_temp.loaded('bigint', '{1}', 'epoch_s') $$, '22023', 'column "k" of type bigint cannot have a pattern');
+
+-- A value that does not match names the pattern, its line and its column
+SELECT is(pg_temp.error(format($$ SELECT pg_temp.loaded('timestamp', '{2024-03-01,2024-03-02,02.03.2024,x}', 'yyyy-MM-dd', workers => %s) $$, workers)),
+		  '22007 | value "02.03.2024" does not match the pattern "yyyy-MM-dd" | COPY t, line 3, column k: "02.03.2024"', workers || ' workers: the first bad key')
+FROM unnest('{1,3}'::int[]) AS workers;
+SELECT is(pg_temp.error($$ SELECT pg_temp.loaded('timestamp', '{2024-03-01,2024-02-30}', 'yyyy-MM-dd') $$),
+		  '22008 | date/time field value out of range: "2024-02-30" | COPY t, line 2, column k: "2024-02-30"', 'a day that does not exist');
+SELECT is(pg_temp.error($$ SELECT pg_temp.loaded('timestamptz', '{0,9223372036854775807}', 'epoch_ms') $$),
+		  '22008 | date/time field value out of range: "9223372036854775807" | COPY t, line 2, column k: "9223372036854775807"', 'an epoch no timestamp reaches');
+SELECT matches(pg_temp.error($$ SELECT pg_temp.loaded('date', '{2024-09-5,2024-W9-5}', 'IYYY-IW-ID') $$),
+			   '^22007 \| .* \| COPY t, line 2, column k: "2024-W9-5"$', 'a value that core refuses');
+DROP TABLE t;
+CREATE TABLE t (k timestamp, d date);
+SELECT pg_temp.write('{"2024-03-01,1/2/2024","2024-03-01,2024-02-01"}') \g /dev/null
+SELECT is(pg_temp.error(format($$ SELECT fast_copy('t', current_setting('fc.file'), %s timestamp_format => '{"d": "d/M/yyyy"}') $$, k)),
+		  '22007 | value "2024-02-01" does not match the pattern "d/M/yyyy" | COPY t, line 2, column d: "2024-02-01"', 'another column than the key, ' || about)
+FROM (VALUES ($$ 'k', $$, 'with a key'), ('', 'without one')) AS v(k, about);
+SELECT is(fast_copy('t', current_setting('fc.file'), timestamp_format => '{"d": "d/M/yyyy"}', on_error => 'ignore'), 1::bigint, 'a row error that can be ignored');
+SELECT is((SELECT string_agg(t::text, ' ') FROM t), '("2024-03-01 00:00:00",2024-02-01)', '... the other row is in');
+
+-- 20,000 rows against COPY into text and to_timestamp
+CREATE TEMP TABLE raw (v text, n int);
+INSERT INTO raw SELECT to_char(timestamp '2019-12-25 01:02:03' + (n * 7919 % 20000) * interval '1 hour 7 minutes 8.901234 seconds', 'DD Mon YYYY HH12:MI:SS.US AM'), n
+FROM generate_series(1, 20000) AS n;
+SELECT format('COPY raw TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+TRUNCATE raw;
+SELECT format('COPY raw FROM %L (FORMAT csv)', current_setting('fc.file')) \gexec
+CREATE FUNCTION pg_temp.check_large(zone text, workers int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE IF EXISTS t;
+	CREATE TABLE t (k timestamptz, n int) PARTITION BY RANGE (k);
+	RETURN NEXT is(fast_copy('t', current_setting('fc.file'), 'k', timestamp_format => 'DD Mon YYYY HH12:MI:SS.US AM', time_zone => zone,
+							 partition_interval => '1 month', workers => workers), 20000::bigint, format('20,000 rows, %s, %s workers', zone, workers));
+	PERFORM set_config('timezone', zone, true);
+	RETURN NEXT is((SELECT count(*) FROM (SELECT k, n FROM t EXCEPT ALL SELECT to_timestamp(v, 'DD Mon YYYY HH12:MI:SS.US AM'), n FROM raw) AS q), 0::bigint, '... none too many');
+	RETURN NEXT is((SELECT count(*) FROM (SELECT to_timestamp(v, 'DD Mon YYYY HH12:MI:SS.US AM'), n FROM raw EXCEPT ALL SELECT k, n FROM t) AS q), 0::bigint, '... none missing');
+	PERFORM set_config('timezone', 'UTC', true);
+END
+$$;
+SELECT pg_temp.check_large(zone, workers) FROM unnest('{UTC,Europe/Berlin}'::text[], '{1,3}'::int[]) AS u(zone, workers);
+
+SELECT * FROM finish();
+ROLLBACK;
