@@ -19,7 +19,8 @@
  *
  * Both become steps for fc_pattern_match.c.  What to_timestamp has beyond that
  * (week dates, centuries, eras, Roman months, ordinals, names in the locale's
- * language, FX) makes the pattern one for core.
+ * language, FX) makes the pattern one for core, which is then told to be strict
+ * as well: nothing may be missing, and nothing may be left over.
  *
  * All is allocated in the caller's memory context.
  *
@@ -178,6 +179,7 @@ typedef struct FcPatternCompiler
 	const char *at;
 	bool		upper;			/* to_timestamp's style */
 	bool		fill;			/* FM stands before the next word */
+	bool		odd_text;		/* text that core wants in quotes */
 	int			parts;
 } FcPatternCompiler;
 
@@ -416,6 +418,8 @@ compile_upper(FcPatternCompiler *compiler)
 			break;
 		if (compiler->at[0] == '\\' && compiler->at[1] == '"')
 			compiler->at++;
+		if (strchr("-./,':; ", *compiler->at) == NULL)
+			compiler->odd_text = true;
 		if (*compiler->at == ' ')
 			add_step(compiler, FC_UNIT_BLANKS);
 		else
@@ -605,6 +609,9 @@ compile_steps(FcPattern *pattern)
 	fix_widths(pattern, compiler.upper);
 	if (pattern->kind == FC_PATTERN_STEPS)
 		check_parts(&compiler);
+	else if (compiler.odd_text)
+		refuse(pattern, "It has a part that only to_timestamp reads, and text that is not in quotes.",
+			   "Put text other than the separators -./,':; and blanks in double quotes.");
 	if (!compiler.upper)
 		check_lower_parts(&compiler);
 }

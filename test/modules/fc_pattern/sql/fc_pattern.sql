@@ -81,6 +81,9 @@ SELECT fc_pattern_test('yyyy-MM-dd', 'timestamp', '01.02.2024', 3);
 SELECT fc_pattern_test('epoch_ms', 'timestamptz', 'yesterday');
 SELECT fc_pattern_test('epoch_ms', 'timestamptz', '9223372036854775807');
 SELECT fc_pattern_test('IYYY-IW', 'timestamptz', 'yesterday');
+SELECT fc_pattern_test('IYYY-IW', 'date', '2024-09x');
+SELECT fc_pattern_test('IYYY-IW', 'date', '1/2/2024');
+SELECT fc_pattern_test('IYYY-IW-ID', 'date', '2024-09');
 SELECT fc_pattern_test('A.M.', 'timestamptz', 'a.m.');
 
 -- Patterns that are refused, each with a hint
@@ -97,7 +100,7 @@ $$;
 SELECT refused(p) FROM unnest(ARRAY['', 'HH24:MI', 'epoch', 'epoch_h', 'yyyy-MM-DD', 'YYYY-MM-dd', 'yyyy-mm-dd', 'YYYY-MM-DD HH:MM:SS', 'YYYY-MM-DD HH:mm',
 	'YYYY-MM-DDTHH24:MI:SS', 'yyyy-MM-dd hh:mm:ss', 'yyyy-MM-dd HH:mm a', 'yyyy-MM-dd mm:ss', 'yyyy-dd', 'yyyy-MM-dd HH:ss', 'yyyy-MM-dd HH:mm.SSS',
 	'yyyy-MM-dd HH:mm:ss.UUU', 'yyyy-MM-dd HH:mm:ss.SSSNNN', 'yyyyy-MM-dd', 'yyyy-MM-dd at HH', 'yyyy-MM-dd ''T', 'YYYY-MM-DD "T', 'yyyy-MM-dd yy',
-	'YYYY-MM-DD TZM', 'YYYY-MM-DD AM', 'DD.MM.', 'yyyy-MM-ddZz']) AS p;
+	'YYYY-MM-DD TZM', 'YYYY-MM-DD AM', 'DD.MM.', 'yyyy-MM-ddZz', 'YYYY"-"DDth_MM']) AS p;
 SELECT refused('epoch_ms', t) FROM unnest('{bigint,text,time,interval}'::regtype[]) AS t;
 
 -- The argument
