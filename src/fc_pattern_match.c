@@ -93,7 +93,7 @@ read_digits(const char **s, const char *end, int min, int max, int *value)
 	return digits;
 }
 
-static bool
+static inline bool
 read_number(const FcPatternStep *step, const char **s, const char *end,
 			FcPatternFields *fields)
 {
@@ -258,7 +258,7 @@ read_blanks(const char **s, const char *end)
 	return true;
 }
 
-static bool
+static inline bool
 read_step(FcPattern *pattern, const FcPatternStep *step, const char **s,
 		  const char *end, FcPatternFields *fields)
 {
