@@ -12,8 +12,11 @@
  */
 #include "postgres.h"
 
+#include "commands/progress.h"
 #include "executor/execPartition.h"
 #include "executor/executor.h"
+#include "pgstat.h"
+#include "utils/backend_progress.h"
 #include "utils/rel.h"
 
 #include "fc_core.h"
@@ -95,6 +98,16 @@ fc_core_check_count(FcFeed *feed)
 					   feed->found, feed->fed, rejected)));
 }
 
+/* The progress view shows a file, although core reads through a callback */
+static void
+fc_core_show_file(FcJob *job)
+{
+	const int	params[] = {PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL};
+	const int64 values[] = {PROGRESS_COPY_TYPE_FILE, job->source->identity.size};
+
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
+
 static uint64
 fc_core_copy_file(FcFeed *feed)
 {
@@ -104,6 +117,7 @@ fc_core_copy_file(FcFeed *feed)
 	uint64		rows;
 
 	cstate = fc_feed_copy(feed, job->plan->where, header, job->options->freeze);
+	fc_core_show_file(job);
 	rows = CopyFrom(cstate);
 	fc_core_check_end(feed, cstate);
 	EndCopyFrom(cstate);

@@ -195,8 +195,8 @@ sub messages
 	{
 		next if $line =~ /^\@\@state /;
 		if ($line =~ /^(?:ERROR|FATAL|PANIC):/) { push @errors, $line; $last = \$errors[-1] }
+		elsif ($line =~ /^(?:LINE \d+|QUERY):/ || $line =~ /^ *\^$/) { next }
 		elsif ($line =~ /^(?:NOTICE|INFO|WARNING|LOG):/) { push @notices, $line; $last = \$notices[-1] }
-		elsif ($line =~ /^LINE \d+:/ || $line =~ /^ *\^$/) { next }
 		elsif ($last) { $$last .= "\n$line" }
 	}
 	foreach (@errors, @notices)
