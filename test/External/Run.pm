@@ -124,6 +124,8 @@ sub item_sql
 
 	# the more an error tells, the more there is to compare
 	return '' if !$self->{recorded} && $text =~ /^\\set VERBOSITY/;
+	# psql might wait for data
+	return '' if $copy && !defined $copy->table;
 	if ($copy && !$copy->apart && defined $workers)
 	{
 		$text = $copy->call_sql($self->data_file($n), $workers) . ' \gset external_';
@@ -161,6 +163,69 @@ sub results
 	return \@results;
 }
 
+# What the tree has on record, as results() has it.  The record has each line
+# of the script, but for data, and after the line that ends an item what came of
+# it.  Where the next lines stand in it shows where that ends.  Empty lines are
+# there or not, as psql has it.
+sub recorded
+{
+	my ($self) = @_;
+	my ($path) = grep { -f } map { "$self->{source}/$_/$self->{name}.out" } qw(expected output);
+	my @record = grep { $_ ne '' } map { s/\r?\n//r } lines($path // die "$self->{name}: nothing on record\n");
+	my %data = map { map { $_ => 1 } @{ $_->{data_lines} // [] } } @{ $self->{items} };
+	my @script = map { s/\r?\n//r } lines($self->{path});
+	my @echoed = grep { !$data{ $_ + 1 } && $script[$_] !~ /^(?:\\\.)?$/ } 0 .. $#script;
+	my ($at, @results) = (0);
+
+	for (my $n = 0; $n < @{ $self->{items} }; $n++)
+	{
+		my $last = $self->{items}[$n]{last};
+
+		while (@echoed && $echoed[0] < $last)
+		{
+			my $line = shift @echoed;
+			die "$self->{name}:" . ($line + 1) . ": not where it should be on record\n"
+			  if $script[$line] ne ($record[ $at++ ] // '');
+		}
+		next if $n < $#{ $self->{items} } && $self->{items}[ $n + 1 ]{last} == $last;
+		my ($next) = map { $self->{items}[$_]{last} } grep { $_ <= $#{ $self->{items} } } $n + 1;
+		my $end = end_of_output(\@record, $at, [ map { $script[$_] } grep { $_ < ($next // @script) } @echoed ]);
+		$results[$n] = record_result(@record[ $at .. $end - 1 ]);
+		$at = $end;
+	}
+	return \@results;
+}
+
+# Where these lines follow in the record, from a place on.
+sub end_of_output
+{
+	my ($record, $at, $lines) = @_;
+
+	foreach my $end ($at .. @$record)
+	{
+		return $end unless grep { $lines->[$_] ne ($record->[ $end + $_ ] // "\0") } 0 .. $#$lines;
+	}
+	die "the record has no \"$lines->[-1]\"\n";
+}
+
+sub record_result
+{
+	my @lines = @_;
+	my ($said, $out, $in_message) = ('', '', 0);
+
+	foreach my $line (@lines)
+	{
+		my $is_notice = $line =~ /^(?:NOTICE|INFO|WARNING):/;
+
+		next if $line =~ /^ *\^$/;
+		$in_message = 1 if $line =~ /^(?:ERROR|DETAIL|HINT|CONTEXT|QUERY|LINE \d+):/;
+		if ($in_message || $is_notice) { $said .= "$line\n" }
+		else { $out .= "$line\n" }
+		$in_message = 0 if $is_notice;
+	}
+	return { messages($said), out => sorted($out) };
+}
+
 # A file's text by mark.
 sub parts
 {
@@ -176,12 +241,12 @@ sub parts
 	return \%part;
 }
 
-# No order is promised of rows.
+# No order is promised of rows, and a record lacks empty lines.
 sub sorted
 {
 	my ($text) = @_;
 
-	return join('', sort split(/^/, $text // ''));
+	return join('', sort grep { /./ } split(/^/, $text // ''));
 }
 
 # What the server said: the error, and the notices.  Where in the statement it
@@ -202,7 +267,7 @@ sub messages
 	foreach (@errors, @notices)
 	{
 		s/^(CONTEXT:  |)(?:COPY|fast_copy) .*?, (?=line \d)/$1/mg;
-		s/\n(?:CONTEXT:  )?fast_copy [^\n]*, file "[^\n]*"(?=\n|\z)//;
+		s/\n(?:CONTEXT:  )?(?:COPY \S+|fast_copy [^\n]*, file "[^\n]*")(?=\n|\z)//;
 	}
 	return (error => join("\n", @errors), notices => \@notices);
 }

@@ -135,14 +135,15 @@ sub backslash
 	{
 		$self->statement(" $command");
 	}
-	elsif ($command =~ /^\\copy\s+(.*)/i && $1 =~ /\bfrom\b/i && $1 !~ /\bto\b/i)
+	elsif ($command =~ /^\\copy\s+(.*?);?\s*$/i && External::Copy->parse("COPY $1;"))
 	{
-		$self->{text} = "COPY $1";
+		$self->{text} = $command =~ s/^\\copy/COPY/ir =~ s/;\s*$//r;
 		$self->statement(';');
 	}
 	else
 	{
-		$self->add(kind => 'meta', text => $command) if $command !~ /^\\\.\s*$/;
+		die "line $self->{n}: an end of data without data\n" if $command =~ /^\\\.\s*$/;
+		$self->add(kind => 'meta', text => $command);
 		$self->start;
 	}
 }
@@ -170,7 +171,7 @@ sub add
 
 # Lines that only a script has: where one stands before the next "\.", the
 # statement failed before it read anything, and has no data.
-my $SQL = qr/^\s*(?:--|(?:copy|select|begin|commit|rollback|savepoint|create|drop|alter|insert|update|delete|truncate|grant|revoke|set|reset)\s|(?:begin|commit|rollback);|\\(?!\.\s*$)[a-z])/i;
+my $SQL = qr/^\s*(?:--|(?:copy|select|begin|commit|rollback|savepoint|create|drop|alter|insert|update|delete|truncate|grant|revoke|set|reset)\s|(?:begin|commit|rollback);|(?-i:\\(?:copy|pset|set|getenv|d|echo)\b))/i;
 
 # The bytes up to "\.", which are taken from the lines.
 sub data
