@@ -10,7 +10,6 @@
 #ifndef FC_PATTERN_H
 #define FC_PATTERN_H
 
-#include "fmgr.h"
 #include "nodes/pg_list.h"
 #include "pgtime.h"
 
@@ -121,12 +120,6 @@ extern bool fc_pattern_parse(FcPattern *pattern, const char *s, size_t len,
 
 /* Throws ERROR 22007 or 22008: s is what fc_pattern_parse has just refused */
 extern void fc_pattern_mismatch(const FcPattern *pattern, const char *s);
-
-/*
- * Makes *input the type's input function but for the form of the values, which
- * is the pattern's.  The pattern must live as long.
- */
-extern void fc_pattern_as_input(FcPattern *pattern, FmgrInfo *input);
 
 /*
  * The argument timestamp_format: a pattern, which is the key column's, or a

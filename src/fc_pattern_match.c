@@ -603,26 +603,3 @@ fc_pattern_mismatch(const FcPattern *pattern, const char *s)
 			 errhint("The value must be a number of units since 1970-01-01 00:00:00 UTC.") :
 			 errhint("Every part of the pattern must be in the value as the pattern has it, and nothing else.")));
 }
-
-static Datum
-pattern_input(PG_FUNCTION_ARGS)
-{
-	FcPattern  *pattern = fcinfo->flinfo->fn_extra;
-	char	   *s = PG_GETARG_CSTRING(0);
-	Datum		value;
-
-	if (!fc_pattern_parse(pattern, s, strlen(s), &value))
-		fc_pattern_mismatch(pattern, s);
-	return value;
-}
-
-void
-fc_pattern_as_input(FcPattern *pattern, FmgrInfo *input)
-{
-	input->fn_addr = pattern_input;
-	input->fn_oid = InvalidOid;
-	input->fn_nargs = 3;
-	input->fn_strict = true;
-	input->fn_retset = false;
-	input->fn_extra = pattern;
-}
