@@ -13,6 +13,7 @@
 
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/uuid.h"
 
 #include "fc_compat.h"
@@ -187,7 +188,8 @@ fc_convert_bytea(FcConverter *converter, const char *s, size_t len,
 	size_t		size = hex ? (len - 2) / 2 : len;
 	char	   *result;
 
-	if (hex && len % 2 != 0)
+	/* escapes take less room than they are given */
+	if ((hex && len % 2 != 0) || size > MaxAllocSize - VARHDRSZ)
 		return false;
 	result = palloc(VARHDRSZ + size);
 	if (hex ? !fc_decode_hex(s + 2, size, VARDATA(result))

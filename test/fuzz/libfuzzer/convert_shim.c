@@ -30,7 +30,7 @@ static void
 at_end(void)
 {
 	fprintf(stderr, "# %ld strings, %ld taken\n", strings, taken);
-	if (strings > 1000 && taken < strings / 100)
+	if (strings > 1000 && taken < strings / 1000)
 		_exit(1);
 }
 
