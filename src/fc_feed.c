@@ -34,6 +34,7 @@
 #include "fc_feed.h"
 #include "fc_fields.h"
 #include "fc_reject.h"
+#include "fc_rejected.h"
 #include "fc_target.h"
 
 #define FC_FEED_BLOCK	65536
@@ -163,14 +164,24 @@ fc_feed_parse(FcFeed *feed, char *data)
 	return ok;
 }
 
-/* The same; what on_error passes over is put aside */
+/* The same; what on_error passes over is put aside, up to reject_limit */
 static bool
 fc_feed_accept(FcFeed *feed, char *data)
 {
+	FcContext  *ctx = &feed->job->ctx;
+
 	if (fc_feed_parse(feed, data))
+	{
+		fc_reject_nulled(ctx, feed->offset, feed->length, feed->parser);
 		return true;
-	fc_reject_put(&feed->job->ctx, feed->offset, feed->length,
-				  fc_parse_bad(feed->parser));
+	}
+	fc_reject_put(ctx, feed->offset, feed->length, fc_parse_bad(feed->parser));
+	if (fc_error_beyond(ctx->shared, feed->offset))
+	{
+		feed->silent = true;
+		fc_reject_end(ctx);
+		fc_rejected_throw(feed->job);
+	}
 	return false;
 }
 
@@ -387,6 +398,7 @@ fc_feed_records(FcFeed *feed)
 void
 fc_feed_records_end(FcFeed *feed)
 {
+	fc_reject_end(&feed->job->ctx);
 	fc_stream_end(feed->stream);
 	FreeExecutorState(feed->estate);
 	MemoryContextDelete(feed->mcxt);
@@ -504,6 +516,8 @@ fc_feed_context(void *arg)
 	const char *value;
 	char	   *text;
 
+	if (feed->silent)
+		return;
 	if (feed->cstate && fc_copy_relname_only(feed->cstate))
 	{
 		errcontext("%s", where);

@@ -39,6 +39,7 @@ typedef struct FcFeed
 	/* for error contexts */
 	bool		follow;			/* the line is core's, else it is "line" */
 	bool		parsing;		/* the parser works, not core */
+	bool		silent;			/* the error has its context already */
 	uint64		line;			/* at the end of the record */
 	uint64		offset;			/* of the record */
 	uint64		length;

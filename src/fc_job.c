@@ -664,6 +664,22 @@ fc_job_attach(FcJob *job)
 	fc_job_report(job, 0, -1, -1, psprintf("%d attached", job->ncreated));
 }
 
+/* Whatever the scan passed over or refused is met again by core's COPY */
+static void
+fc_job_forget_scan(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+
+	SharedFileSetDeleteAll(&shared->fileset);
+	pg_atomic_write_u64(&shared->filtered, 0);
+	pg_atomic_write_u64(&shared->rejected, 0);
+	pg_atomic_write_u64(&shared->last_rejected, 0);
+	pg_atomic_write_u64(&shared->nulled, 0);
+	pg_atomic_write_u64(&shared->error_offset, PG_UINT64_MAX);
+	/* for fc_reject.c it is the load */
+	shared->phase = FC_PHASE_LOAD;
+}
+
 /*
  * Core's way.  Missing partitions are found by our scan and attached before;
  * where that is not possible COPY's error says so.
@@ -671,25 +687,18 @@ fc_job_attach(FcJob *job)
 static void
 fc_job_copy(FcJob *job)
 {
-	if (job->options->on_error != FC_ON_ERROR_STOP)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("on_error is not supported where rows are loaded one by one, as COPY does"),
-				 errdetail("Here they are because %s.", job->core_reason),
-				 errhint("Load into a plain table first.")));
 	ereport(NOTICE,
 			(errmsg("rows are loaded one by one, as COPY does: %s",
 					job->core_reason)));
 	fc_core_check(job);
-	/* what the scan passed over is met again */
-	pg_atomic_write_u64(&job->shared->filtered, 0);
-	pg_atomic_write_u64(&job->shared->rejected, 0);
+	fc_job_forget_scan(job);
 	fc_progress_end(job);
 	job->phase = FC_PHASE_COPY;
 	INSTR_TIME_SET_CURRENT(job->phase_start);
 	job->loaded = fc_core_copy(job);
 	fc_job_report(job, 1, job->loaded, job->source->identity.size,
 				  psprintf("core's COPY: %s", job->core_reason));
+	fc_rejected_finish(job);
 }
 
 /* Must the file be scanned before core loads it? */
@@ -704,6 +713,9 @@ fc_job_phases(FcJob *job)
 {
 	if (job->core_reason && !fc_job_core_needs_scan(job))
 	{
+		/* lines of rejects are counted from the chunks */
+		if (job->options->on_error != FC_ON_ERROR_STOP)
+			fc_job_split(job);
 		fc_job_copy(job);
 		return;
 	}
