@@ -701,11 +701,12 @@ fc_job_copy(FcJob *job)
 	fc_rejected_finish(job);
 }
 
-/* Must the file be scanned before core loads it? */
+/* Must the file be scanned before core loads it?  FREEZE will be refused */
 static bool
 fc_job_core_needs_scan(FcJob *job)
 {
-	return job->plan->key_routes && job->options->missing == FC_MISSING_CREATE;
+	return job->plan->key_routes && job->options->missing == FC_MISSING_CREATE &&
+		!job->options->freeze;
 }
 
 static void

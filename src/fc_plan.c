@@ -382,10 +382,6 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
 
 	if (options->format.binary)
 		return "the format is binary";
-	/* whether a partition matters would be found out behind the condition */
-	if (plan->partitioned && contain_volatile_functions((Node *) plan->where) &&
-		fc_plan_partitions_fire(rel))
-		return "a partition has triggers, and the condition is volatile";
 	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		return "the target is a foreign table";
 	if (rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)
@@ -396,6 +392,10 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
 		plan->foreign_keys = true;
 	else if (triggers)
 		return only_foreign_keys ? "the target has foreign keys" : "the target has triggers";
+	/* whether one of them matters is known only when the condition was used */
+	if (plan->partitioned && contain_volatile_functions((Node *) plan->where) &&
+		fc_plan_partitions_fire(rel))
+		return "a partition has triggers, and the condition is volatile";
 	return NULL;
 }
 
