@@ -267,7 +267,7 @@ sub messages
 	foreach (@errors, @notices)
 	{
 		s/^(CONTEXT:  |)(?:COPY|fast_copy) .*?, (?=line \d)/$1/mg;
-		s/\n(?:CONTEXT:  )?(?:COPY \S+|fast_copy [^\n]*, file "[^\n]*")(?=\n|\z)//;
+		s/\n(?:CONTEXT:  )?(?:(?:COPY|fast_copy) \S+|fast_copy [^\n]*, file "[^\n]*")(?=\n|\z)//;
 	}
 	return (error => join("\n", @errors), notices => \@notices);
 }
