@@ -92,8 +92,8 @@ sub make_column
 	$col{notnull} = chance(0.1);
 	if (chance(0.25))
 	{
-		$col{default} = literal($type->{good}->());
-		$col{constant} = 1;
+		$col{constant} = $type->{good}->();
+		$col{default} = literal($col{constant});
 	}
 	$col{default} = pick('now()', 'current_setting(\'port\')', "'a' || 'b'", 'session_user', 'lower(\'AB\')', 'pg_backend_pid()::text || \'x\' = \'\' || NULL'), delete $col{constant}
 	  if $type->{sql} eq 'text' && chance(0.2);
@@ -196,11 +196,11 @@ sub make_options
 	my $o = $c->{options};
 	my @file = grep { !$_->{dropped} && !$_->{generated} } @{ $c->{columns} };
 
+	@file = $c->{columns}[0] = make_column($c, 99), delete $file[0]{dropped} if !@file;
 	$o->{format} = chance(0.3) && $SERVER{text} ? 'text' : 'csv';
 	@file = shuffled(@file) if $c->{given} = chance(0.3);
-	@file = grep { $_->{key} && chance(0.9) || chance(0.8) } @file if $c->{given};
-	# an identity that is always generated is taken from the file by COPY too
-	$c->{given} ||= @file == 0;
+	my @some = grep { $_->{key} && chance(0.9) || chance(0.8) } @file;
+	@file = @some if $c->{given} && @some;
 	$c->{file_columns} = [ map { $_->{name} } @file ];
 	$o->{delimiter} = pick("\t", ';', '|', ' ', ',', ':', 'x', '~', "\x01") if chance(0.35);
 	$o->{null_string} = pick('NULL', 'NA', '\\N', '', 'null', ' ', '-', 'é', '""', "''") if chance(0.3);
@@ -208,6 +208,8 @@ sub make_options
 	$o->{escape} = pick('\\', '\\', "'", '"', '!', '`', 'e') if chance(0.2);
 	$o->{header} = pick('true', 'true', 'match', 'match', 1, 2, 3, 0, 'on', 'TRUE', 'wrong') if chance(0.3);
 	$o->{encoding} = pick('UTF8', 'LATIN1', 'LATIN1', 'WIN1252', 'SJIS', 'GBK', 'BIG5', 'EUC_JP', 'GB18030', 'UHC', 'JOHAB', 'LATIN9', 'KOI8R', 'SQL_ASCII', 'EUC_KR', 'SHIFT_JIS_2004', 'nonsense') if chance(0.25);
+	# of two wrong ones COPY names the one it looks at first
+	delete $o->{encoding} if ($o->{encoding} // '') eq 'nonsense' && ($o->{header} // '') eq 'wrong';
 	make_column_options($c, $o);
 	make_other_options($c, $o);
 	$o->{timestamp_column} = $c->{key} if $c->{layout} eq 'key' || $c->{layout} eq 'range' && chance(0.3);
@@ -242,8 +244,9 @@ sub make_column_options
 sub make_other_options
 {
 	my ($c, $o) = @_;
-	my ($int) = grep { $_->{type} eq 'int' && !$_->{dropped} } @{ $c->{columns} };
-	my ($text) = grep { $_->{type} eq 'text' && !$_->{dropped} } @{ $c->{columns} };
+	my @plain = grep { !$_->{dropped} && !$_->{generated} } @{ $c->{columns} };
+	my ($int) = grep { $_->{type} eq 'int' } @plain;
+	my ($text) = grep { $_->{type} eq 'text' } @plain;
 	my @conditions = ('true', 'false', 'NULL', "current_setting('port') IS NOT NULL", '1 / 1 = 1');
 
 	push @conditions, map { sprintf $_, quoted($int->{name}) } '%s > 5', '%s %% 2 = 0', '10 / %s > 1', '%s IS NOT NULL', 'slow_plus(%s, 1) < 50' if $int;
@@ -310,6 +313,7 @@ sub make_file
 	duplicate(\@records) if chance(0.1);
 	$c->{before} = [ map { chance(0.5) && @records ? pick(@records) : [ map { field($c, $_, 0, 1, 1) } @columns ] } 1 .. $c->{rows_before} ];
 	$c->{records} = \@records;
+	$c->{header_records} = [ header_records($c) ];
 	$c->{bytes} = encoded($c, render($c));
 	damage($c);
 }
@@ -320,7 +324,7 @@ sub field
 	my ($c, $col, $bad, $i, $n) = @_;
 	my $type = $TYPE{ $col->{type} };
 
-	return \'default' if defined $c->{options}{default_string} && chance(0.15);
+	return \'default' if defined $c->{options}{default_string} && chance(defined $col->{default} ? 0.3 : 0.01);
 	return undef if chance($col->{key} ? $c->{nulls} / 20 : $c->{nulls}) && (!$col->{notnull} && !$type->{filled} || chance(0.02));
 	return pick(@{ $type->{bad} }) if @{ $type->{bad} } && chance($bad);
 	return key_value($c, $i, $n) if $col->{key};
@@ -405,7 +409,7 @@ sub render
 	my ($c) = @_;
 	my $format = $c->{options}{format} eq 'csv' ? \&csv_field : \&text_field;
 	my $delimiter = delimiter_of($c);
-	my $out = join('', map { join($delimiter, map { $format->($c, $_) } @$_) . $c->{eol} } header_records($c), @{ $c->{records} });
+	my $out = join('', map { join($delimiter, map { $format->($c, $_) } @$_) . $c->{eol} } @{ $c->{header_records} }, @{ $c->{records} });
 
 	$out =~ s/\Q$c->{eol}\E\z// if chance(0.15);
 	return $out;
@@ -431,7 +435,7 @@ sub csv_field
 
 	return null_of($c) unless defined $value;
 	return $o->{default_string} if ref $value;
-	my $must = $value =~ /[\r\n]/ || index($value, delimiter_of($c)) >= 0 || index($value, $q) >= 0 || $value eq null_of($c);
+	my $must = $value =~ /[\r\n]/ || index($value, delimiter_of($c)) >= 0 || index($value, $q) >= 0 || $value eq null_of($c) || $value eq ($o->{default_string} // "\0");
 	return $value unless $must && !chance(0.01) || chance($c->{quoting});
 	$value =~ s/([\Q$q$e\E])/$e$1/g;
 	return "$q$value$q";
@@ -444,12 +448,12 @@ sub text_field
 
 	return null_of($c) unless defined $value;
 	return $c->{options}{default_string} if ref $value;
-	return $value if chance(0.02);
+	return $value if chance(0.02) && !defined $c->{options}{default_string};
 	$value =~ s/\\/\\\\/g;
 	$value =~ s/\Q$d\E/\\$d/g if $d =~ /[^a-z0-9]/;
 	$value =~ s/([\x01-\x1f])/text_escape($1)/ge;
 	$value =~ s/([a-z])/sprintf(chance(0.5) ? '\\x%02x' : '\\%03o', ord $1)/e if chance(0.05);
-	return $value;
+	return $value eq ($c->{options}{default_string} // "\0") ? "\\$value" : $value;
 }
 
 sub text_escape

@@ -56,7 +56,7 @@ EXCEPTION WHEN OTHERS THEN
 	place := regexp_match(context, '(?:fast_copy t, file "[^"\n]*", |COPY t, )line (\d+)(?:, column ([^:\n]+): ([^\n]*))?');
 	RETURN jsonb_build_object('state', state, 'message', message, 'detail', detail,
 		'line', place[1]::bigint, 'col', place[2], 'val', place[3],
-		'names', concat_ws(' ', col, con, typ), 'context', left(context, 500));
+		'names', trim(concat_ws(' ', col, con, typ)), 'context', left(context, 500));
 END $$;
 
 -- The leaves of a tree below schema.t: each with what tells its bounds.
@@ -85,8 +85,10 @@ BEGIN
 		'SELECT concat_ws(E''\t'', label, r) FROM (SELECT label, t.tableoid AS leaf, %2$s::text AS r, (t.cmin::text::int > %5$s) AS new, %3$s AS key, t.ctid AS place, '
 		'min(%3$s) OVER (PARTITION BY t.tableoid, t.cmin::text::int > %5$s) AS low FROM %1$s.t AS t LEFT JOIN leaves ON leaf = t.tableoid) AS x ORDER BY label, new, %4$s',
 		s, cols, coalesce(key, '0'),
-		CASE WHEN ordering = 'none' THEN 'r COLLATE "C"' WHEN ordering = 'file' THEN 'place'
-			WHEN s = 'copy' THEN 'key, place' ELSE 'low, leaf, place' END, old);
+		CASE WHEN ordering = 'file' THEN 'CASE WHEN new THEN place END, '
+			WHEN ordering = 'key' AND s = 'copy' THEN 'CASE WHEN new THEN key END, CASE WHEN new THEN place END, '
+			WHEN ordering = 'key' THEN 'CASE WHEN new THEN low END, CASE WHEN new THEN leaf END, CASE WHEN new THEN place END, '
+			ELSE '' END || 'r COLLATE "C"', old);
 END $$;
 
 CREATE FUNCTION fuzz.last_command(s text) RETURNS int LANGUAGE plpgsql AS $$
@@ -143,8 +145,8 @@ BEGIN
 		ELSIF one->>'col' IS NOT NULL AND one->>'state' <> '22P04' THEN
 			skipped := skipped + 1;
 			IF skipped > (spec->>'limit')::bigint THEN
-				RETURN jsonb_build_object('state', '22P02', 'line', (r->>'line')::bigint,
-					'message', format('skipped more than REJECT_LIMIT (%s) rows due to data type incompatibility', spec->>'limit'));
+				RETURN one || jsonb_build_object('state', '22P02', 'line', (r->>'line')::bigint + (one->>'line')::bigint - 1,
+					'detail', '', 'names', '', 'message', format('skipped more than REJECT_LIMIT (%s) rows due to data type incompatibility', spec->>'limit'));
 			END IF;
 		ELSE
 			RETURN one || jsonb_build_object('line', (r->>'line')::bigint + (one->>'line')::bigint - 1);

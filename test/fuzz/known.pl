@@ -39,7 +39,16 @@ sub judge_refusal
 	my $message = $fast->{message};
 
 	return 'end marker where core loads' if $c->{backslash_dot} && $message =~ /^end-of-copy marker before the end of file/;
+	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
 	return (undef, 'only fast_copy refuses the file');
+}
+
+sub default_in_the_way
+{
+	my ($c, $fast) = @_;
+
+	return creates($c) && $c->{default_partition} && @{ $c->{before} // [] }
+	  && $fast->{message} =~ /^updated partition constraint for default partition/;
 }
 
 # Names of partitions that one of the two tables has not.
@@ -110,6 +119,7 @@ sub known_error
 	my $line = $fast->{line};
 
 	return 'end marker where core loads' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker before the end of file/;
+	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
 	return 'unique index of a new partition' if $unique && creates($c) && $copy->{state} eq '23505'
 	  && ($fast->{state} eq '23505' && $fast->{message} =~ /^could not create unique index/);
 	return 'duplicate in key order' if $unique && ordering($c) eq 'key' && $copy->{state} =~ /^(23505|23P01)$/ && $copy->{state} eq $fast->{state};

@@ -1,11 +1,16 @@
 # What is compared with where COPY of the server's version cannot do it.
+#
+#   default_string before 16   COPY's file has the constants themselves
+#   on_error before 17         COPY loads record by record, and what it
+#                              refuses while it converts a column is left out
 
 use strict;
 use warnings;
 use utf8;
 
 our %SERVER;
-our @TYPES;
+
+my $MOST_RECORDS = 150;    # of a file that is loaded record by record
 
 # Takes out of a case what the server or fast_copy does not know.
 sub adapt
@@ -17,28 +22,96 @@ sub adapt
 	{
 		delete $o->{$option} unless $SERVER{arguments}{$option};
 	}
-	delete $o->{reject_limit} unless $o->{on_error};
-	adapt_columns($c);
+	foreach my $col (@{ $c->{columns} })
+	{
+		$col->{type} = 'text' if $col->{type} =~ /^(citext|hstore|ltree|xml)$/ && !$SERVER{types}{$1};
+	}
+	adapt_default($c) if defined $o->{default_string} && $SERVER{version} < 16;
+	adapt_on_error($c) if $o->{on_error} && $SERVER{version} < 17;
+	delete $o->{reject_limit} unless $o->{on_error} && ($SERVER{version} < 17 || $SERVER{version} >= 18);
 	delete $o->{timestamp_column} if defined $c->{key} && !grep { $_ eq $c->{key} } @{ $c->{file_columns} };
 	return $c;
 }
 
-sub adapt_columns
+# Only constants can be written into the file, and only where it is known what
+# its fields are.
+sub adapt_default
+{
+	my ($c) = @_;
+	my $o = $c->{options};
+	my $marker = $o->{default_string};
+	my %by = map { $_->{name} => $_ } @{ $c->{columns} };
+	my @columns = map { $by{$_} } @{ $c->{file_columns} };
+	my $known = $c->{records} && !%{ $c->{settings} } && $marker ne null_of($c)
+	  && index($marker, delimiter_of($c)) < 0 && index($marker, $o->{quote} // '"') < 0 && ($o->{header} // '') !~ /^[2-9]/;
+
+	foreach my $r (@{ $c->{records} // [] })
+	{
+		foreach my $i (0 .. $#columns) { $known = 0 if ref $r->[$i] && !defined $columns[$i]{constant} }
+	}
+	delete $o->{default_string} unless $known;
+}
+
+sub adapt_on_error
+{
+	my ($c) = @_;
+	my $o = $c->{options};
+	my $known = !$c->{triggers} && !$c->{foreign} && !(grep { /DEFERRABLE/ } @{ $c->{setup} }) && !defined $o->{default_string}
+	  && ($o->{encoding} // $c->{settings}{client_encoding} // 'UTF8') !~ /SJIS|SHIFT_JIS|BIG5|GBK|GB18030|UHC|JOHAB|nonsense/
+	  && ($c->{bytes} =~ tr/\r\n//) <= $MOST_RECORDS;
+
+	delete $o->{on_error} unless $known;
+}
+
+# The case as COPY gets it: with constants for default markers.
+sub twin
 {
 	my ($c) = @_;
 
-	foreach my $col (@{ $c->{columns} })
-	{
-		next unless $col->{type} =~ /^(citext|hstore|ltree|xml)$/ && !$SERVER{types}{$1};
-		$col->{type} = 'text';
-	}
+	return $c unless defined $c->{options}{default_string} && $SERVER{version} < 16;
+	my %by = map { $_->{name} => $_ } @{ $c->{columns} };
+	my @constants = map { $by{$_}{constant} } @{ $c->{file_columns} };
+	my %twin = (%$c, options => { %{ $c->{options} } });
+	delete $twin{options}{default_string};
+	$twin{records} = [ map { my $r = $_; [ map { ref $r->[$_] ? $constants[$_] : $r->[$_] } 0 .. $#$r ] } @{ $c->{records} } ];
+	$twin{bytes} = encoded(\%twin, render(\%twin));
+	return \%twin;
 }
+
+sub one_by_one_needed { my ($c) = @_; return $c->{options}{on_error} && $SERVER{version} < 17 }
 
 # The specification with what stands in for COPY.
 sub model
 {
 	my ($c, $spec, $bytes, $path) = @_;
 
+	return $spec unless one_by_one_needed($c);
+	my %one = (%$c, options => { %{ $c->{options} }, header => 'true' });
+	my @records = split_records($c, $bytes);
+	my $header = $c->{options}{header} // 'false';
+	my ($n, $line) = (0, 0);
+	my $first = $records[0] // [ '', 0 ];
+	my $eol = $first->[0] =~ /(\r\n|\r|\n)\z/ ? $1 : "\n";
+	my @parts;
+
+	# alone the first record shows the file's line ends to COPY, as in the file;
+	# it is the header, or the options are looked at with an empty file
+	shift @records if $header !~ /^(false|off|0)$/;
+	write_file("$path.h", $header !~ /^(false|off|0)$/ ? $first->[0] : '');
+	push @parts, { stmt => copy_sql($c, "$path.h"), line => 1 };
+	$line = $first->[1] if $header !~ /^(false|off|0)$/;
+	foreach my $r (@records)
+	{
+		my $alone = $n == 0 && $line == 0;
+
+		last if $c->{options}{format} eq 'text' && $r->[0] =~ /^\\\.[\r\n]*\z/;
+		$n++;
+		write_file("$path.$n", ($alone ? '' : "x$eol") . $r->[0]);
+		push @parts, { stmt => copy_sql($alone ? $c : \%one, "$path.$n"), line => $alone ? 1 : $line };
+		$line = $r->[1];
+	}
+	$spec->{records} = \@parts;
+	$spec->{limit} = $c->{options}{reject_limit} if $c->{options}{reject_limit};
 	return $spec;
 }
 
