@@ -158,6 +158,7 @@ fc_chunk_resolve(const FcChunk *chunks, size_t n, FcChunkPoint *at,
 		start->first = FC_NOWHERE;
 		start->first_line = at->line;
 		start->records = 0;
+		start->before = at->records;
 		if (chunk->length == 0)
 			continue;
 

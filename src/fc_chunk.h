@@ -74,6 +74,7 @@ typedef struct FcChunkStart
 								 * in the chunk, or FC_NOWHERE */
 	uint64_t	first_line;		/* lines before that record; as line if none */
 	uint64_t	records;		/* records that start in the chunk */
+	uint64_t	before;			/* records that start in chunks before */
 } FcChunkStart;
 
 /*

@@ -41,6 +41,7 @@
 #include "fc_compat.h"
 #include "fc_core.h"
 #include "fc_job.h"
+#include "fc_number.h"
 #include "fc_phases.h"
 #include "fc_progress.h"
 #include "fc_rejected.h"
@@ -395,6 +396,7 @@ fc_job_partitions(FcJob *job)
 	fc_partition_create(job->rel, job->route, job->created, job->ncreated);
 	CommandCounterIncrement();
 	job->attach_first = job->core_reason != NULL || unique ||
+		job->plan->in_order ||
 		fc_plan_is_published(job->rel);
 	if (job->attach_first)
 		fc_job_attach_all(job);
@@ -536,14 +538,51 @@ fc_job_load_choice(FcJob *job)
 	return choice.data;
 }
 
+/* Whatever the scan passed over or refused is met again by core's COPY */
+static void
+fc_job_forget_scan(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+
+	SharedFileSetDeleteAll(&shared->fileset);
+	pg_atomic_write_u64(&shared->scanned, 0);
+	pg_atomic_write_u64(&shared->filtered, 0);
+	pg_atomic_write_u64(&shared->rejected, 0);
+	pg_atomic_write_u64(&shared->last_rejected, 0);
+	pg_atomic_write_u64(&shared->nulled, 0);
+	pg_atomic_write_u64(&shared->error_offset, PG_UINT64_MAX);
+	/* for fc_reject.c it is the load */
+	shared->phase = FC_PHASE_LOAD;
+}
+
+/*
+ * Defaults have to be evaluated in the order of the file: now that all
+ * partitions are there the key has done its work, and core routes.
+ */
+static void
+fc_job_drop_key(FcJob *job)
+{
+	FcPlan	   *plan = job->plan;
+	FcShared   *shared = job->shared;
+
+	plan->key_type = shared->key_type = FC_KEY_NONE;
+	plan->key_routes = shared->key_routes = false;
+	plan->routed = shared->routed = true;
+	fc_job_forget_scan(job);
+}
+
 static void
 fc_job_load(FcJob *job)
 {
 	FcWork		work = {0};
 	int			processes;
-	uint32		units = fc_job_load_work(job, &work);
+	uint32		units;
 
+	if (job->plan->in_order && job->plan->key_routes)
+		fc_job_drop_key(job);
+	units = fc_job_load_work(job, &work);
 	fc_progress_phase(job, FC_PHASE_LOAD);
+	fc_number_reserve(&job->ctx, job->found);
 	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_LOAD,
 							  fc_job_workers(job, units), &work);
 	fc_job_notice_refusal(job);
@@ -662,22 +701,6 @@ fc_job_attach(FcJob *job)
 	fc_progress_phase(job, FC_PHASE_ATTACH);
 	fc_job_attach_all(job);
 	fc_job_report(job, 0, -1, -1, psprintf("%d attached", job->ncreated));
-}
-
-/* Whatever the scan passed over or refused is met again by core's COPY */
-static void
-fc_job_forget_scan(FcJob *job)
-{
-	FcShared   *shared = job->shared;
-
-	SharedFileSetDeleteAll(&shared->fileset);
-	pg_atomic_write_u64(&shared->filtered, 0);
-	pg_atomic_write_u64(&shared->rejected, 0);
-	pg_atomic_write_u64(&shared->last_rejected, 0);
-	pg_atomic_write_u64(&shared->nulled, 0);
-	pg_atomic_write_u64(&shared->error_offset, PG_UINT64_MAX);
-	/* for fc_reject.c it is the load */
-	shared->phase = FC_PHASE_LOAD;
 }
 
 /*

@@ -73,8 +73,10 @@ typedef struct FcLoader
 	/* with a key: tasks this process has taken, and where their rows come from */
 	FcRuns	   *runs;
 	FcTask	  **taken;
+	uint64	   *given;			/* rows of each that the reader has got */
 	int			ntaken;
 	int			current;		/* of them, the one whose rows are loaded */
+	uint64		done;			/* rows of it that came back */
 	FcMerge    *merge;			/* of the one taken last */
 	instr_time	task_start;
 	MemoryContext row_mcxt;		/* reset for each row */
@@ -174,6 +176,7 @@ fc_load_finish(FcLoader *loader)
 	if (loader->proute)
 		ExecCleanupTupleRouting(loader->mtstate, loader->proute);
 	ExecDropSingleTupleTableSlot(loader->root_slot);
+	fc_parse_end(loader->parser);
 	fc_target_executor_end(loader->estate);
 }
 
@@ -624,14 +627,12 @@ fc_load_take_task(FcLoader *loader, bool ahead)
 		return false;
 	if (!fc_context_take(ctx, shared->ntasks, &i))
 		return false;
+	loader->given[loader->ntaken] = 0;
 	loader->taken[loader->ntaken++] = (FcTask *) ctx->tasks + i;
 	return true;
 }
 
-/*
- * The entries of the tasks taken, one task after the other; the number of the
- * task among those taken stands above the NULL bit.
- */
+/* The entries of the tasks taken, one task after the other */
 static bool
 fc_load_next_entry(void *arg, FcEntry *entry)
 {
@@ -641,7 +642,7 @@ fc_load_next_entry(void *arg, FcEntry *entry)
 	{
 		if (loader->merge && fc_merge_next(loader->merge, entry))
 		{
-			entry->null |= (loader->ntaken - 1) << 1;
+			loader->given[loader->ntaken - 1]++;
 			return true;
 		}
 		if (loader->merge)
@@ -723,6 +724,35 @@ fc_load_count_reads(FcLoader *loader, FcReader *reader, FcReadStats *last)
 }
 
 /*
+ * The number, among the tasks taken, of the task whose row comes next: rows
+ * come back in the order in which the reader got them.
+ */
+static int
+fc_load_row_task(FcLoader *loader)
+{
+	int			number = Max(loader->current, 0);
+	uint64		done = loader->done;
+
+	while (done == loader->given[number])
+	{
+		number++;
+		done = 0;
+	}
+	loader->done = done + 1;
+	return number;
+}
+
+/* The number in the file of the record, from 0 */
+static uint64
+fc_load_entry_number(const FcShared *shared, const FcEntry *entry)
+{
+	uint64		chunk_size = fc_shared_chunks(shared)[0].length;
+	uint64		i = (entry->offset - shared->data_start) / chunk_size;
+
+	return fc_shared_starts(shared)[i].before + fc_entry_number(entry);
+}
+
+/*
  * All rows of the tasks taken, in key order within each.  The reader looks
  * ahead beyond a task, because its reads get cheaper the more rows it has to
  * choose from.
@@ -744,7 +774,7 @@ fc_load_read_tasks(FcLoader *loader)
 						   fc_load_next_entry, loader);
 	while (fc_read_next(reader, &entry, &data))
 	{
-		int			number = entry.null >> 1;
+		int			number = fc_load_row_task(loader);
 
 		if (number > loader->current)
 		{
@@ -752,6 +782,8 @@ fc_load_read_tasks(FcLoader *loader)
 				fc_load_count_reads(loader, reader, &stats);
 			fc_load_switch_task(loader, number);
 		}
+		if (shared->nnumbers > 0)
+			fc_parse_number(loader->parser, fc_load_entry_number(shared, &entry));
 		fc_load_row(loader, data, entry.offset, entry.length);
 		loader->taken[number]->bytes += entry.length;
 		bytes += entry.length;
@@ -780,6 +812,7 @@ fc_load_chunk(FcLoader *loader, FcStream *stream, uint32 i)
 	FcChunk    *chunk = &fc_shared_chunks(shared)[i];
 	FcChunkStart *start = &fc_shared_starts(shared)[i];
 	uint64		chunk_end = chunk->start + chunk->length;
+	uint64		number = start->before;
 
 	pg_atomic_fetch_add_u64(&shared->load_bytes, chunk->length);
 	if (start->first == FC_NOWHERE || fc_error_beyond(shared, start->first))
@@ -798,6 +831,7 @@ fc_load_chunk(FcLoader *loader, FcStream *stream, uint32 i)
 			fc_error_keep_grammar(shared, record.offset, record.length);
 			break;
 		}
+		fc_parse_number(loader->parser, number++);
 		fc_load_row(loader, record.data, record.offset, record.length);
 	}
 }
@@ -856,10 +890,12 @@ fc_load_key_order(FcLoader *loader)
 
 	loader->runs = fc_runs_open(ctx->shared);
 	loader->taken = palloc(sizeof(FcTask *) * Max(ctx->shared->ntasks, 1));
+	loader->given = palloc(sizeof(uint64) * Max(ctx->shared->ntasks, 1));
 	for (;;)
 	{
 		loader->ntaken = 0;
 		loader->current = -1;
+		loader->done = 0;
 		if (!fc_load_take_task(loader, false))
 			break;
 		fc_load_read_tasks(loader);
@@ -1012,6 +1048,7 @@ fc_load_verify(FcContext *ctx, int nleaves)
 	FcLoader   *loader = &verifier.loader;
 	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
 	FcRecord	record;
+	uint64		number = 0;
 
 	ctx->verifying = true;
 	fc_load_begin(loader, ctx);
@@ -1022,6 +1059,7 @@ fc_load_verify(FcContext *ctx, int nleaves)
 		   !fc_error_beyond(ctx->shared, record.offset))
 	{
 		CHECK_FOR_INTERRUPTS();
+		fc_parse_number(loader->parser, number++);
 		if (!fc_verify_record(&verifier, &record))
 			break;
 	}

@@ -22,6 +22,7 @@
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "pgtime.h"
 #include "rewrite/rewriteHandler.h"
@@ -32,6 +33,7 @@
 #include "fc_compat.h"
 #include "fc_convert.h"
 #include "fc_error.h"
+#include "fc_number.h"
 #include "fc_parse.h"
 #include "fc_pattern.h"
 
@@ -74,6 +76,7 @@ struct FcParser
 	int			ndefaults;
 	FcDefault  *defaults;
 	ExprContext *econtext;
+	FcNumbers  *numbers;		/* or NULL */
 
 	/* the record being parsed */
 	char	   *rec;
@@ -133,13 +136,27 @@ fc_parse_in_file(FcShared *shared, AttrNumber attnum)
 	return false;
 }
 
-/* The target's default, as for COPY, not the partition's; or NULL */
+/*
+ * The target's default, as for COPY, not the partition's; or NULL.  The scan
+ * needs no value that may be another one in the load, and must not use one
+ * up.
+ */
 static ExprState *
-fc_parse_init_default(Relation target, AttrNumber attnum)
+fc_parse_init_default(FcShared *shared, Relation target, AttrNumber attnum)
 {
 	Expr	   *expr = (Expr *) build_column_default(target, attnum);
 
-	return expr ? ExecInitExpr(expression_planner(expr), NULL) : NULL;
+	if (expr == NULL)
+		return NULL;
+	if (shared->phase == FC_PHASE_SCAN &&
+		contain_volatile_functions((Node *) expr))
+		expr = (Expr *) makeNullConst(TupleDescAttr(RelationGetDescr(target),
+													attnum - 1)->atttypid, -1, InvalidOid);
+	expr = expression_planner(expr);
+	for (int i = 0; i < shared->nnumbers; i++)
+		if (fc_shared_numbers(shared)[i].attnum == attnum)
+			expr = (Expr *) fc_number_replace((Node *) expr, i + 1);
+	return ExecInitExpr(expr, NULL);
 }
 
 static void
@@ -157,15 +174,19 @@ fc_parse_init_defaults(FcParser *parser, Relation target, EState *estate)
 			fc_parse_in_file(parser->shared, attnum))
 			continue;
 		def->index = attnum - 1;
-		def->expr = fc_parse_init_default(target, attnum);
+		def->expr = fc_parse_init_default(parser->shared, target, attnum);
 		if (def->expr != NULL)
 			parser->ndefaults++;
 	}
 	for (int i = 0; parser->shared->default_len >= 0 && i < parser->ncolumns; i++)
 		if (parser->columns[i].index >= 0)
-			parser->columns[i].def = fc_parse_init_default(target,
+			parser->columns[i].def = fc_parse_init_default(parser->shared, target,
 														   parser->columns[i].index + 1);
 	parser->econtext = GetPerTupleExprContext(estate);
+	if (parser->shared->nnumbers == 0 || parser->shared->phase == FC_PHASE_SCAN)
+		return;
+	parser->numbers = fc_numbers_open(parser->shared);
+	parser->econtext->ecxt_param_list_info = fc_numbers_params(parser->numbers);
 }
 
 /* ERROR 22023 for a zone that SET TIME ZONE would refuse */
@@ -250,6 +271,20 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 		parser->columns[i].printed = fc_parse_is_printed(parser, &parser->columns[i]);
 	fc_parse_init_defaults(parser, ctx->target, estate);
 	return parser;
+}
+
+void
+fc_parse_end(FcParser *parser)
+{
+	if (parser->numbers)
+		fc_numbers_close(parser->numbers);
+}
+
+void
+fc_parse_number(FcParser *parser, uint64 number)
+{
+	if (parser->numbers)
+		fc_numbers_set(parser->numbers, number);
 }
 
 /* The record in the server's encoding; verified even if nothing changes */

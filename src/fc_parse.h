@@ -34,6 +34,14 @@ typedef struct FcNulled
 /* Lives in the current memory context; estate is for default expressions */
 extern FcParser *fc_parse_begin(FcContext *ctx, EState *estate);
 
+extern void fc_parse_end(FcParser *parser);
+
+/*
+ * The number in the file, from 0, of the record to be parsed next: defaults
+ * that a sequence numbers go by it.
+ */
+extern void fc_parse_number(FcParser *parser, uint64 number);
+
 /*
  * Fills values and nulls, in the target's row type, from rec[0..len), which is
  * overwritten.  Values passed by reference are allocated in the current

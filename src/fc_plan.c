@@ -41,6 +41,7 @@
 #include "utils/typcache.h"
 
 #include "fc_fields.h"
+#include "fc_number.h"
 #include "fc_plan.h"
 #include "fc_target.h"
 #include "fc_where.h"
@@ -243,6 +244,67 @@ fc_plan_check_encoding(const FcOptions *options, const FcPlan *plan)
 			 errmsg("on_error_classes \"encoding\" cannot be used with a conversion that is not built in")));
 }
 
+static bool
+fc_plan_is_numbered(const FcPlan *plan, AttrNumber attnum)
+{
+	ListCell   *lc;
+
+	foreach(lc, plan->numbers)
+		if (((FcNumber *) lfirst(lc))->attnum == attnum)
+			return true;
+	return false;
+}
+
+/* May the leader take the default's numbers before the rows are loaded? */
+static bool
+fc_plan_number(FcPlan *plan, AttrNumber attnum, Node *expr)
+{
+	FcNumber   *number = palloc0(sizeof(FcNumber));
+	ListCell   *lc;
+
+	if (!fc_number_find(expr, number) ||
+		fc_plan_unsafe(fc_number_replace(expr, 1)))
+		return false;
+	/* two columns take turns with one sequence */
+	foreach(lc, plan->numbers)
+		if (((FcNumber *) lfirst(lc))->sequence == number->sequence)
+			return false;
+	number->attnum = attnum;
+	plan->numbers = lappend(plan->numbers, number);
+	return true;
+}
+
+/*
+ * Defaults that give other values when they are evaluated in another order:
+ * either all of them are numbers of sequences, one for each record, or the
+ * load keeps to the order of the file.
+ */
+static void
+fc_plan_defaults(Relation rel, const FcOptions *options, FcPlan *plan)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+		bool		in_file = list_member_int(plan->attnums, attnum);
+		Node	   *expr;
+
+		if (att->attisdropped || att->attgenerated ||
+			(in_file && options->default_string == NULL))
+			continue;
+		expr = build_column_default(rel, attnum);
+		if (expr == NULL)
+			continue;
+		expr = (Node *) expression_planner((Expr *) expr);
+		if (contain_volatile_functions(expr) && fc_plan_unsafe(expr) &&
+			(in_file || !fc_plan_number(plan, attnum, expr)))
+			plan->in_order = true;
+	}
+	if (plan->in_order)
+		plan->numbers = NIL;
+}
+
 /* Types of the file's columns, defaults of the others */
 static const char *
 fc_plan_columns_reason(Relation rel, const FcPlan *plan, bool markers)
@@ -257,7 +319,7 @@ fc_plan_columns_reason(Relation rel, const FcPlan *plan, bool markers)
 
 		if (att->attisdropped || att->attgenerated)
 			continue;
-		if ((markers || !in_file) &&
+		if ((markers || !in_file) && !fc_plan_is_numbered(plan, attnum) &&
 			fc_plan_unsafe(build_column_default(rel, attnum)))
 			return "a column's default is not parallel safe";
 		if (in_file && fc_plan_type_unsafe(att->atttypid))
@@ -561,7 +623,8 @@ fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlan *plan)
 	if (!plan->partitioned && (options->tolerated & FC_CLASS_UNIQUE) &&
 		fc_plan_unique_without(rel, plan->key_attnum))
 		return true;
-	return fc_plan_scan_volatile(rel, options, plan);
+	return (plan->in_order && !plan->key_routes) ||
+		fc_plan_scan_volatile(rel, options, plan);
 }
 
 /* The key, if there is one */
@@ -604,6 +667,7 @@ fc_plan_make(Relation rel, const FcOptions *options)
 		plan->where = fc_where_parse(plan->pstate, rel, options->where_clause);
 	plan->need_transcoding = options->file_encoding != server &&
 		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
+	fc_plan_defaults(rel, options, plan);
 	fc_plan_key(rel, options, plan);
 	fc_fields_patterns(rel, options, plan);
 	fc_plan_check_encoding(options, plan);

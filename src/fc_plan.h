@@ -21,6 +21,9 @@ typedef struct FcPlan
 	ParseState *pstate;			/* target, and the columns its user must be
 								 * allowed to insert and to read */
 	List	   *where;			/* condition, an implicit AND; NIL: none */
+	List	   *numbers;		/* FcNumber of columns that a sequence numbers */
+	bool		in_order;		/* defaults depend on the order in which they
+								 * are evaluated: it must be the file's */
 	AttrNumber	key_attnum;		/* 0: file order */
 	int			key_field;		/* of fields, from 0 */
 	FcKeyType	key_type;

@@ -22,8 +22,13 @@ typedef struct FcEntry
 	int64		key;			/* 0 where the key is NULL */
 	uint64		offset;			/* of the record's first byte */
 	uint32		length;			/* bytes without the line end */
-	uint32		null;			/* 1 if the key is NULL, else 0 */
+	uint32		info;			/* 1 if the key is NULL, else 0; above that bit
+								 * the record's number in its chunk, from 0 */
 } FcEntry;
+
+#define fc_entry_null(entry)	((entry)->info & 1)
+#define fc_entry_number(entry)	((entry)->info >> 1)
+#define fc_entry_info(null, number)	((uint32) (number) << 1 | (null))
 
 /* The stream of entries: false at its end. */
 typedef bool (*FcEntryNext) (void *arg, FcEntry *entry);

@@ -105,7 +105,7 @@ fc_scan_record(FcScanner *scanner)
 					   scanner->record.length, &entry.key, &null)) &&
 		!fc_scan_whole(scanner, &entry.key, &null))
 		return;
-	entry.null = null;
+	entry.info = fc_entry_info(null, scanner->found - 1);
 	fc_spill_put(scanner->spill, &entry);
 }
 

@@ -34,7 +34,7 @@
 #include "fc_setup.h"
 #include "fc_worker.h"
 
-/* Chunks have 168 + 48 bytes of shared memory each */
+/* Chunks have 168 + 56 bytes of shared memory each */
 #define FC_MAX_CHUNKS	65536
 
 /* Below this size of data workers cost more than they bring */
@@ -419,6 +419,7 @@ fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	layout->where_at = fc_setup_place_text(&end, where);
 	layout->path_at = fc_setup_place_text(&end, job->source->open_path);
 	layout->name_at = fc_setup_place_text(&end, job->source->path);
+	layout->numbers_at = fc_setup_place(&end, sizeof(FcNumber) * layout->nnumbers);
 	layout->chunks_at = fc_setup_place(&end, sizeof(FcChunk) * layout->nchunks);
 	layout->starts_at = fc_setup_place(&end, sizeof(FcChunkStart) * layout->nchunks);
 	return end;
@@ -468,6 +469,7 @@ fc_setup_shared(FcJob *job)
 
 	layout.nchunks = (size + chunk_size - 1) / chunk_size;
 	layout.ncolumns = list_length(job->plan->fields);
+	layout.nnumbers = list_length(job->plan->numbers);
 	total = fc_setup_layout(job, &layout, patterns, where);
 	job->segment = dsm_create(total, 0);
 	job->shared = dsm_segment_address(job->segment);
@@ -476,6 +478,8 @@ fc_setup_shared(FcJob *job)
 	SharedFileSetInit(&job->shared->fileset, job->segment);
 	for (int i = 0; i < layout.ncolumns; i++)
 		fc_shared_columns(job->shared)[i] = list_nth_int(job->plan->fields, i);
+	for (int i = 0; i < layout.nnumbers; i++)
+		fc_shared_numbers(job->shared)[i] = *(FcNumber *) list_nth(job->plan->numbers, i);
 	memcpy(fc_shared_flags(job->shared), job->plan->flags, layout.ncolumns);
 	fc_setup_shared_texts(job, patterns, where);
 	fc_setup_shared_job(job);

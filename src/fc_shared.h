@@ -138,6 +138,18 @@ typedef struct FcErrorSlot
 	char		constraint_name[FC_ERROR_NAME];
 } FcErrorSlot;
 
+/* A column that gets a number of a sequence, see fc_number.h */
+typedef struct FcNumber
+{
+	AttrNumber	attnum;
+	bool		identity;		/* nextval() asks for no privilege */
+	Oid			sequence;
+
+	/* what the leader took */
+	int64		increment;
+	uint64		nruns;			/* stretches without a gap */
+} FcNumber;
+
 typedef struct FcShared
 {
 	/* Written by the leader before the first phase */
@@ -164,6 +176,7 @@ typedef struct FcShared
 	bool		io_uring;		/* false: fc_io_sync */
 	uint32		nchunks;
 	int			ncolumns;		/* fields in the file */
+	int			nnumbers;		/* columns with numbers of sequences */
 	int			null_len;
 	int			default_len;	/* -1: no field stands for a default */
 	Size		columns_at;		/* offset of AttrNumber[ncolumns]; 0: a field
@@ -178,6 +191,7 @@ typedef struct FcShared
 								 * if there is none */
 	Size		path_at;		/* offset of the path to open */
 	Size		name_at;		/* offset of the path to show */
+	Size		numbers_at;		/* offset of FcNumber[nnumbers] */
 	Size		chunks_at;		/* offset of FcChunk[nchunks] */
 	Size		starts_at;		/* offset of FcChunkStart[nchunks] */
 
@@ -224,6 +238,7 @@ typedef struct FcShared
 #define fc_shared_where(s) ((char *) (s) + (s)->where_at)
 #define fc_shared_path(s) ((char *) (s) + (s)->path_at)
 #define fc_shared_name(s) ((char *) (s) + (s)->name_at)
+#define fc_shared_numbers(s) ((FcNumber *) ((char *) (s) + (s)->numbers_at))
 #define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->chunks_at))
 #define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->starts_at))
 

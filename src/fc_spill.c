@@ -185,7 +185,7 @@ fc_spill_split_nulls(FcSpill *spill)
 
 	for (uint64 i = 0; i < spill->n; i++)
 	{
-		if (spill->entries[i].null)
+		if (fc_entry_null(&spill->entries[i]))
 			spill->scratch[nulls++] = spill->entries[i];
 		else
 			spill->entries[n++] = spill->entries[i];
@@ -256,7 +256,7 @@ fc_spill_range(const FcSpill *spill, const FcEntry *entry)
 
 	if (spill->route == NULL)
 		return all;
-	if (entry->null)
+	if (fc_entry_null(entry))
 	{
 		all.partition = spill->route->null_oid;
 		return all;
@@ -276,14 +276,14 @@ fc_spill_count(FcSpill *spill)
 		FcSpillPart part = {0};
 
 		part.range = fc_spill_range(spill, first);
-		part.null = first->null;
+		part.null = fc_entry_null(first);
 		part.min_offset = PG_UINT64_MAX;
 		for (; i < spill->n; i++)
 		{
 			FcEntry    *entry = &spill->entries[i];
 
-			if (entry->null != first->null ||
-				(!entry->null && !part.range.hi_max && entry->key >= part.range.hi))
+			if (fc_entry_null(entry) != part.null ||
+				(!part.null && !part.range.hi_max && entry->key >= part.range.hi))
 				break;
 			part.rows++;
 			part.bytes += entry->length;
@@ -355,7 +355,7 @@ fc_spill_put(FcSpill *spill, const FcEntry *entry)
 	if (spill->n == spill->size && !fc_spill_grow(spill))
 		fc_spill_flush(spill);
 	spill->entries[spill->n++] = *entry;
-	spill->nulls += entry->null;
+	spill->nulls += fc_entry_null(entry);
 }
 
 static void
