@@ -591,6 +591,7 @@ fc_load_row(FcLoader *loader, char *data, uint64 offset, uint32 length)
 	edata = fc_error_catch(loader->ctx, fc_load_build_row, loader);
 	if (edata)
 	{
+		fc_reject_nulled(loader->ctx, offset, length, loader->parser);
 		fc_error_keep(shared, offset, length, edata);
 		fc_error_stop(loader->ctx);
 		FreeErrorData(edata);
@@ -1023,6 +1024,7 @@ fc_verify_record(FcVerifier *verifier, FcRecord *record)
 	edata = fc_error_catch(ctx, fc_verify_row, verifier);
 	if (edata)
 	{
+		fc_reject_nulled(ctx, record->offset, record->length, loader->parser);
 		fc_error_keep(ctx->shared, record->offset, record->length, edata);
 		return false;
 	}

@@ -448,10 +448,11 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 		return;
 	}
 	parser->nulled[parser->nnulled].column = column->name;
-	parser->nulled[parser->nnulled++].value = field->null ? NULL : field->data;
+	parser->nulled[parser->nnulled].value = field->null ? NULL : field->data;
 	field->null = true;
 	/* a domain may refuse the NULL, and then nothing helps */
 	parser->values[column->index] = fc_parse_value(column, field);
+	parser->nnulled++;
 	parser->nulls[column->index] = true;
 }
 

@@ -232,7 +232,6 @@ void
 fc_rejected_throw(FcJob *job)
 {
 	FcErrorSlot *slot = &job->shared->error;
-	uint64		end = slot->kind == FC_ERROR_LIMIT ? slot->offset + 1 : slot->offset;
 	int64		limit = job->options->reject_limit;
 	FcTeller	teller;
 
@@ -241,7 +240,8 @@ fc_rejected_throw(FcJob *job)
 	if (limit < 0 && job->options->log_verbosity != FC_LOG_VERBOSE)
 		return;
 	fc_rejected_begin(&teller, job);
-	while (fc_rejected_next(&teller, end))
+	/* values of the bad record itself may have become NULL before */
+	while (fc_rejected_next(&teller, slot->offset + 1))
 		if (limit >= 0 && teller.rejected > (uint64) limit)
 			fc_rejected_limit(&teller);
 	fc_rejected_end(&teller);
