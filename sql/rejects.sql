@@ -137,7 +137,7 @@ SELECT pg_temp.try('plain', 'c.csv', $$on_error => 'ignore', reject_limit => 4$$
 SELECT pg_temp.try('plain', 'c.csv', $$on_error => 'ignore', reject_limit => 3$$);
 SELECT pg_temp.try('plain', 'c.csv', format('on_error => %L, reject_limit => %s, timestamp_column => %L', 'ignore', n, 'ts')) FROM generate_series(1, 3) AS n;
 SELECT pg_temp.try('day', 'c.csv', format('on_error => %L, reject_limit => %s', 'ignore', n)) FROM generate_series(1, 3) AS n;
-SELECT pg_temp.try('day', 'a.csv', :'all' || format(', reject_limit => %s', n)) FROM generate_series(1, 12) AS n;
+SELECT pg_temp.try('day', 'a.csv', :'all' || format(', reject_limit => %s', n)) FROM unnest('{1,3,6,7,10}'::int[]) AS n;
 SELECT pg_temp.try('plain', fc.file('f.csv', '2024-01-01,,a'), $$on_error => 'ignore', reject_limit => 0$$);
 -- an error that comes first in the file, or behind
 SELECT pg_temp.try('day', fc.file('f.csv', '2024-01-03,x,a', '2024-01-02,1', '2024-01-01,y,b', '2024-01-01,z,b'), $$on_error => 'ignore', reject_limit => 2$$);
@@ -201,6 +201,14 @@ CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 
 SELECT pg_temp.try('hashed', fc.file('f.csv', '1,a', '2,b', '1,c', '3,d', '2,e'), :'all');
 CREATE TABLE late (k int UNIQUE DEFERRABLE INITIALLY DEFERRED);
 SELECT pg_temp.try('late', fc.file('f.csv', '1', '1'), :'all');
+-- foreign keys: fine for new partitions, whose checks come when they are attached
+CREATE TABLE owner (k int PRIMARY KEY);
+INSERT INTO owner VALUES (1);
+CREATE TABLE owned (ts timestamp, k int REFERENCES owner, UNIQUE (ts, k)) PARTITION BY RANGE (ts);
+SELECT pg_temp.try('owned', fc.file('f.csv', '2024-01-01,1', ',1', '2024-01-02,1'), :'nowhere');
+SELECT pg_temp.try('owned', fc.file('f.csv', '2024-01-01,1', ',1', '2024-01-02,2'), :'nowhere');
+SELECT pg_temp.try('owned', 'f.csv', :'all');
+DROP TABLE owned, owner;
 -- partial and expression indexes
 CREATE TABLE partial (k int, v text);
 CREATE UNIQUE INDEX ON partial (lower(v)) WHERE k > 1;

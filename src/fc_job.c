@@ -10,10 +10,12 @@
  * catalog entries; spill files go with the job's segment; workers end with
  * the parallel context.  There is no clean-up code, only ownership.
  *
- * Partitions are attached last, when filled and indexed.  Two kinds of load
+ * Partitions are attached last, when filled and indexed.  Three kinds of load
  * attach them first, and then write to them as to existing ones: those that
- * core's CopyFrom does, and those of published tables, because rows written
- * before a table is attached are published to nobody.
+ * core's CopyFrom does; those of published tables, because rows written before
+ * a table is attached are published to nobody; and those that pass over equal
+ * rows, because indexes must be there to find them.  With foreign keys these
+ * go to core, as nobody else would fire the triggers of such partitions.
  *
  *-------------------------------------------------------------------------
  */
@@ -369,6 +371,15 @@ fc_job_check_locks(FcJob *job)
 			 errhint("Use a longer partition_interval, or increase max_locks_per_transaction.")));
 }
 
+/* Must new partitions be attached, or have their indexes, before rows come? */
+static bool
+fc_job_needs_attached(FcJob *job)
+{
+	return fc_plan_is_published(job->rel) || job->plan->in_order ||
+		((job->options->tolerated & FC_CLASS_UNIQUE) &&
+		 fc_plan_has_unique(job->rel));
+}
+
 /*
  * Creates the missing partitions.  With a bad record known there is no need
  * for those that only records behind it would fill, but it does no harm: the
@@ -377,27 +388,23 @@ fc_job_check_locks(FcJob *job)
 static void
 fc_job_partitions(FcJob *job)
 {
-	bool		unique;
+	bool		early;
 
 	fc_progress_phase(job, FC_PHASE_PARTITIONS);
 	fc_job_settle(job);
-	if (job->plan->foreign_keys &&
-		list_length(job->parts) > job->ncreated)
+	if (job->plan->foreign_keys && fc_job_existing_leaves(job) != NIL)
 		job->core_reason = "existing partitions have foreign keys";
 	fc_job_check_leaves(job);
 	if (job->ncreated == 0)
 		return;
-	unique = (job->options->tolerated & FC_CLASS_UNIQUE) &&
-		fc_plan_has_unique(job->rel);
-	if (unique && job->plan->foreign_keys && job->core_reason == NULL)
-		job->core_reason = "equal rows are tolerated and the target has foreign keys";
+	early = fc_job_needs_attached(job);
+	if (early && job->plan->foreign_keys && job->core_reason == NULL)
+		job->core_reason = "foreign keys of partitions attached before the load are checked row by row";
 	fc_job_check_locks(job);
 	fc_partition_precheck(job->rel, job->route, job->created, job->ncreated);
 	fc_partition_create(job->rel, job->route, job->created, job->ncreated);
 	CommandCounterIncrement();
-	job->attach_first = job->core_reason != NULL || unique ||
-		job->plan->in_order ||
-		fc_plan_is_published(job->rel);
+	job->attach_first = job->core_reason != NULL || early;
 	if (job->attach_first)
 		fc_job_attach_all(job);
 	fc_job_report(job, 0, -1, -1,
@@ -538,7 +545,7 @@ fc_job_load_choice(FcJob *job)
 	return choice.data;
 }
 
-/* Whatever the scan passed over or refused is met again by core's COPY */
+/* Whatever the scan passed over or refused is met again by the load */
 static void
 fc_job_forget_scan(FcJob *job)
 {

@@ -17,6 +17,7 @@
 
 #include "miscadmin.h"
 
+#include "fc_feed.h"
 #include "fc_lines.h"
 #include "fc_reject.h"
 #include "fc_reject_table.h"
@@ -197,16 +198,21 @@ fc_rejected_limit_context(void *arg)
 	FcTeller   *teller = arg;
 	FcJob	   *job = teller->job;
 	FcReject   *reject = &teller->reject;
-	uint64		line = fc_lines_at(teller->lines, reject->offset, reject->length);
-	char	   *where = psprintf("fast_copy %s, file \"%s\", line " UINT64_FORMAT,
-								 job->relname, job->options->path, line);
+	FcFeed		feed = {0};
 
+	feed.job = job;
+	feed.line = fc_lines_at(teller->lines, reject->offset, reject->length);
+	feed.offset = reject->offset;
+	feed.length = reject->length;
 	if (reject->class != FC_CLASS_CONVERSION)
-		errcontext("%s", where);
+		fc_feed_context(&feed);
 	else if (reject->null_input)
-		errcontext("%s, column %s: null input", where, reject->column);
+		errcontext("fast_copy %s, file \"%s\", line " UINT64_FORMAT ", column %s: null input",
+				   job->relname, job->options->path, feed.line, reject->column);
 	else
-		errcontext("%s, column %s: \"%s\"", where, reject->column, reject->value);
+		errcontext("fast_copy %s, file \"%s\", line " UINT64_FORMAT ", column %s: \"%s\"",
+				   job->relname, job->options->path, feed.line, reject->column,
+				   reject->value);
 }
 
 static void

@@ -1,0 +1,80 @@
+# Rejected records: what others see of them, their memory, and loads whose
+# partitions must be attached before the rows come.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use Test::More;
+
+my $node = new_node('main', {}, 'wal_level = logical', 'shared_buffers = 2MB');
+my $on_error = "on_error => 'ignore', log_verbosity => 'silent'";
+
+# tuples_skipped and tuples_excluded move
+gates($node);
+foreach my $workers (0, 2)
+{
+	my $what = "$workers workers";
+	my $file = write_bytes('skipped.csv', join('', map { "$_,$_\n" } 1 .. 6, 'a' .. 'z', 20 .. 29) .
+		join('', map { "x$_,1\n" } 1 .. 20000) . "7,7\n");
+
+	close_gate();
+	$node->safe_psql('postgres', 'DROP TABLE IF EXISTS skipped;
+		CREATE TABLE skipped (n int, m text, CHECK (gate(n)))');
+	my $load = start_load($node, "SELECT fast_copy('skipped', '$file', $on_error, where_clause => 'n < 10', workers => $workers);\n");
+	ok(at_gate($node), "$what: at the gate");
+	ok(wait_until($node, 'SELECT tuples_skipped > 0 AND tuples_excluded = 10 FROM fast_copy_progress'),
+		"$what: fast_copy_progress");
+	SKIP:
+	{
+		skip 'no tuples_skipped before 17', 1
+		  if $node->safe_psql('postgres', 'SHOW server_version_num') < 170000;
+		ok(wait_until($node, 'SELECT tuples_skipped > 0 AND tuples_excluded = 10 FROM pg_stat_progress_copy'),
+			"$what: pg_stat_progress_copy");
+	}
+	open_gate();
+	my ($out, $err) = finish_load($load);
+	is($out, 7, "$what: loaded");
+}
+
+# A backend's peak, in kB: a hundred times the rejects take no more of it.
+sub peak
+{
+	my ($rows) = @_;
+	my $file = write_bytes('many.csv', join('', map { "x$_,some text\n" } 1 .. $rows));
+
+	my ($n, $peak) = split /\|/, $node->safe_psql('postgres', qq{SET client_min_messages = error;
+		SET fast_copy.memory = '1MB'; SET fast_copy.workers = 0; TRUNCATE rej;
+		DO \$\$ BEGIN PERFORM fast_copy('many', '$file', $on_error, timestamp_column => 'n', reject_table => 'rej'); END \$\$;
+		SELECT (SELECT count(*) FROM rej), substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s+(\\d+)')});
+	is($n, $rows, "$rows rejects");
+	return $peak;
+}
+
+$node->safe_psql('postgres', "CREATE TABLE many (n int, t text); SELECT fast_copy_create_reject_table('rej')");
+SKIP:
+{
+	skip 'no /proc', 3 unless -r '/proc/self/status';
+	my $few = peak(2000);
+	my $many = peak(200000);
+	cmp_ok($many - $few, '<', 8 * 1024, 'memory does not grow with the rejects');
+}
+
+# A published table's new partitions are attached before the rows come, so that
+# ATTACH does not check their foreign keys
+my $file = write_bytes('owned.csv', "2024-01-01,5\n");
+$node->safe_psql('postgres', 'CREATE TABLE owner (k int PRIMARY KEY);
+	CREATE TABLE owned (ts timestamp, k int REFERENCES owner) PARTITION BY RANGE (ts);
+	CREATE PUBLICATION owned FOR TABLE owned');
+foreach my $workers (0, 2)
+{
+	my (undef, undef, $err) = $node->psql('postgres', "SELECT fast_copy('owned', '$file', workers => $workers)");
+	like($err, qr/violates foreign key constraint "owned_k_fkey"/, "$workers workers: published, and with a foreign key");
+}
+$node->safe_psql('postgres', 'INSERT INTO owner VALUES (5)');
+is($node->safe_psql('postgres', "SET client_min_messages = warning; SELECT fast_copy('owned', '$file', workers => 2)"),
+	1, 'published, and what the foreign key refers to is there');
+
+$node->stop;
+done_testing();
