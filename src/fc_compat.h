@@ -17,6 +17,7 @@
 #include "catalog/storage_xlog.h"
 #include "commands/copyfrom_internal.h"
 #include "commands/defrem.h"
+#include "commands/sequence.h"
 #include "commands/vacuum.h"
 #include "executor/executor.h"
 #include "parser/parse_node.h"
@@ -91,6 +92,17 @@ fc_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate)
 								 false);
 #else
 	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL);
+#endif
+}
+
+/* 16: file nodes became locators */
+static inline void
+fc_seq_rec_locate(xl_seq_rec *record, Relation sequence)
+{
+#if PG_VERSION_NUM >= 160000
+	record->locator = sequence->rd_locator;
+#else
+	record->node = sequence->rd_node;
 #endif
 }
 

@@ -3,7 +3,7 @@
  * fc_number.c
  *	  Numbers of sequences, taken by the leader for the records of the file.
  *
- *	 nextval() once per record ──► runs of consecutive numbers ──► files
+ *	 nextval(), as if once per record ──► runs of consecutive numbers ──► files
  *		"numbers.N" ──► number of a record, in any process and any order
  *
  * A serial or identity column that the file does not have gets the number
@@ -19,18 +19,17 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
 #include "commands/sequence.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "storage/buffile.h"
 #include "utils/fmgroids.h"
-#include "utils/syscache.h"
 
 #include "fc_compat.h"
 #include "fc_error.h"
 #include "fc_number.h"
+#include "fc_sequence.h"
 
 /* Runs in memory at a time */
 #define FC_NUMBER_BLOCK	512
@@ -182,6 +181,13 @@ fc_number_replace(Node *expr, int id)
 	return fc_number_mutator(expr, &id);
 }
 
+/* The number that comes "count" after one */
+static int64
+fc_number_after(const FcNumber *number, int64 first, uint64 count)
+{
+	return (int64) ((uint64) first + count * (uint64) number->increment);
+}
+
 static BufFile *
 fc_number_file(FcShared *shared, int i, bool create)
 {
@@ -192,40 +198,23 @@ fc_number_file(FcShared *shared, int i, bool create)
 		BufFileOpenFileSet(&shared->fileset.fs, name, O_RDONLY, false);
 }
 
-/* Nobody can alter the sequence once we have called nextval() */
-static int64
-fc_number_increment(Oid sequence)
-{
-	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(sequence));
-	int64		increment;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for sequence %u", sequence);
-	increment = ((Form_pg_sequence) GETSTRUCT(tuple))->seqincrement;
-	ReleaseSysCache(tuple);
-	return increment;
-}
-
-/* Adds a number for the next record */
+/* Adds consecutive numbers for the next records */
 static void
-fc_number_add(FcNumberTaker *taker, int64 value)
+fc_number_add(FcNumberTaker *taker, int64 first, uint64 count)
 {
 	FcNumber   *number = taker->number;
-	FcNumberRun run = {taker->taken, value};
+	FcNumberRun run = {taker->taken, first};
 
-	if (taker->taken == 0)
-		number->increment = fc_number_increment(number->sequence);
-	if (taker->taken == 0 ||
-		(uint64) value != (uint64) taker->last + (uint64) number->increment)
+	if (taker->taken == 0 || first != fc_number_after(number, taker->last, 1))
 	{
 		fc_buffile_write(taker->file, &run, sizeof(run));
 		number->nruns++;
 	}
-	taker->last = value;
-	taker->taken++;
+	taker->last = fc_number_after(number, first, count - 1);
+	taker->taken += count;
 }
 
-/* Body of fc_error_catch */
+/* Body of fc_error_catch: the first and the last number are nextval()'s */
 static void
 fc_number_take(void *arg)
 {
@@ -234,11 +223,20 @@ fc_number_take(void *arg)
 
 	while (taker->taken < taker->records)
 	{
+		int64		value = nextval_internal(number->sequence, !number->identity);
+		uint64		count;
+
 		CHECK_FOR_INTERRUPTS();
-		fc_number_add(taker, nextval_internal(number->sequence,
-											  !number->identity));
+		if (taker->taken == 0)
+			number->increment = fc_sequence_increment(number->sequence);
+		fc_number_add(taker, value, 1);
 		if (taker->taken % 65536 == 0)
 			fc_context_progress(taker->ctx);
+		if (taker->taken > 1 || taker->records <= 2)
+			continue;
+		count = fc_sequence_take(number->sequence, taker->records - 2, &value);
+		if (count > 0)
+			fc_number_add(taker, value, count);
 	}
 }
 
@@ -391,8 +389,8 @@ fc_numbers_get(FcNumberFile *file, uint64 record)
 		else
 			hi = mid;
 	}
-	return (int64) ((uint64) file->runs[lo].first +
-					(record - file->runs[lo].record) * (uint64) file->number->increment);
+	return fc_number_after(file->number, file->runs[lo].first,
+						   record - file->runs[lo].record);
 }
 
 void
