@@ -17,6 +17,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "fc_analyze.h"
 #include "fc_job.h"
 #include "fc_reject_table.h"
 #include "fc_report.h"
@@ -24,6 +25,7 @@
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(fast_copy);
+PG_FUNCTION_INFO_V1(fast_copy_analyze);
 PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 
@@ -267,6 +269,38 @@ fast_copy_report(PG_FUNCTION_ARGS)
 		nulls[7] = row->reads <= 0;
 		fast_copy_report_text(row->io_method, &values[8], &nulls[8]);
 		fast_copy_report_text(row->choice, &values[9], &nulls[9]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/*
+ * What a load with these arguments would do; one row per finding.
+ */
+Datum
+fast_copy_analyze(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	FcArguments args;
+	ListCell   *lc;
+
+	PreventCommandIfParallelMode("fast_copy_analyze()");
+	InitMaterializedSRF(fcinfo, 0);
+	fast_copy_arguments(fcinfo, &args);
+	foreach(lc, fc_analyze_run(fc_options_make(&args)))
+	{
+		FcFinding  *finding = lfirst(lc);
+		Datum		values[8];
+		bool		nulls[8] = {0};
+
+		fast_copy_report_text(finding->item, &values[0], &nulls[0]);
+		fast_copy_report_text(finding->name, &values[1], &nulls[1]);
+		fast_copy_report_number(finding->rows, &values[2], &nulls[2]);
+		fast_copy_report_number(finding->bytes, &values[3], &nulls[3]);
+		fast_copy_report_text(finding->low, &values[4], &nulls[4]);
+		fast_copy_report_text(finding->high, &values[5], &nulls[5]);
+		fast_copy_report_number(finding->line, &values[6], &nulls[6]);
+		fast_copy_report_text(finding->detail, &values[7], &nulls[7]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -558,7 +558,7 @@ fc_job_forget_scan(FcJob *job)
 	pg_atomic_write_u64(&shared->last_rejected, 0);
 	pg_atomic_write_u64(&shared->nulled, 0);
 	pg_atomic_write_u64(&shared->error_offset, PG_UINT64_MAX);
-	/* for fc_reject.c it is the load */
+	/* for fc_reject.c it is the load, unless another phase is begun */
 	shared->phase = FC_PHASE_LOAD;
 }
 
@@ -768,6 +768,42 @@ fc_job_phases(FcJob *job)
 	fc_job_index(job);
 	fc_job_attach(job);
 	fc_rejected_finish(job);
+}
+
+/* Looks at every row, as the load would */
+static void
+fc_job_check(FcJob *job)
+{
+	FcWork		work = {0};
+	int			processes;
+
+	fc_progress_phase(job, FC_PHASE_CHECK);
+	fc_job_forget_scan(job);
+	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_CHECK,
+							  fc_job_workers(job, job->shared->nchunks), &work);
+	job->loaded = pg_atomic_read_u64(&job->shared->loaded);
+	fc_job_report(job, processes, job->loaded,
+				  job->shared->file.size - job->data_start, "nothing is written");
+}
+
+FcJob *
+fc_job_analyze(FcOptions *options)
+{
+	FcJob	   *job = fc_setup_job(options);
+
+	fc_report_start();
+	fc_progress_start(job);
+	fc_progress_phase(job, FC_PHASE_SETUP);
+	job->ctx.progress = fc_progress_update;
+	job->ctx.progress_arg = job;
+	if (!job->options->format.binary)
+		fc_job_split(job);
+	if (job->plan->key_type != FC_KEY_NONE)
+		fc_job_scan(job);
+	if (!job->options->format.binary)
+		fc_job_check(job);
+	fc_progress_end(job);
+	return job;
 }
 
 uint64

@@ -60,6 +60,12 @@ typedef struct FcJob
 	instr_time	phase_start;
 } FcJob;
 
+/*
+ * Splits, scans and checks the file, and writes nothing.  The job stays open:
+ * fc_setup_end ends it.
+ */
+extern FcJob *fc_job_analyze(FcOptions *options);
+
 /* Loads; returns the number of rows */
 extern uint64 fc_job_run(FcOptions *options);
 

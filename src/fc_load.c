@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "executor/execPartition.h"
 #include "executor/executor.h"
@@ -91,6 +92,7 @@ typedef struct FcLoader
 	HTAB	   *leaves;
 	Size		pending;		/* bytes the leaves may hold in batches */
 
+	bool		dry;			/* nothing is written */
 	uint64		rows;			/* looked at so far */
 
 	/* the row being loaded */
@@ -316,10 +318,13 @@ fc_load_find_leaf(FcLoader *loader, TupleTableSlot *slot)
 
 	rri = ExecFindPartition(loader->mtstate, loader->root, loader->proute,
 							slot, loader->estate);
-	loader->row_writer = fc_load_leaf_writer(loader, rri);
-	loader->leaf_slot = fc_write_slot(loader->row_writer);
+	if (!loader->dry)
+	{
+		loader->row_writer = fc_load_leaf_writer(loader, rri);
+		loader->leaf_slot = fc_write_slot(loader->row_writer);
+	}
 	MemoryContextSwitchTo(old);
-	return rri;
+	return loader->dry ? loader->root : rri;
 }
 
 /* Core's routing, in the hands of fc_error_catch */
@@ -552,6 +557,24 @@ fc_load_build_row(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
+/* Bytes the row takes on a page, before anything of it is compressed */
+static Size
+fc_load_row_size(TupleTableSlot *slot)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+	Size		header = SizeofHeapTupleHeader;
+
+	for (int i = 0; i < desc->natts; i++)
+		if (slot->tts_isnull[i])
+		{
+			header += BITMAPLEN(desc->natts);
+			break;
+		}
+	return MAXALIGN(MAXALIGN(header) +
+					heap_compute_data_size(desc, slot->tts_values, slot->tts_isnull)) +
+		sizeof(ItemIdData);
+}
+
 /* Where the row goes, or why it goes nowhere */
 static void
 fc_load_end_row(FcLoader *loader)
@@ -564,6 +587,13 @@ fc_load_end_row(FcLoader *loader)
 	switch (loader->outcome)
 	{
 		case FC_ROW_BUILT:
+			if (loader->dry)
+			{
+				pg_atomic_fetch_add_u64(&shared->loaded, 1);
+				pg_atomic_fetch_add_u64(&shared->heap_bytes,
+										fc_load_row_size(loader->leaf_slot));
+				break;
+			}
 			fc_write_put(loader->row_writer, loader->offset, loader->length);
 			break;
 		case FC_ROW_FILTERED:
@@ -917,6 +947,25 @@ fc_load_run(FcContext *ctx)
 	if (loader.proute)
 		fc_load_flush_leaves(&loader, true);
 	fc_load_finish(&loader);
+}
+
+void
+fc_load_check_run(FcContext *ctx)
+{
+	FcLoader	loader = {0};
+	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
+	uint32		i;
+
+	loader.dry = true;
+	fc_load_begin(&loader, ctx);
+	loader.where = fc_where_begin(ctx->shared);
+	loader.leaf = loader.root;
+	loader.leaf_slot = loader.root_slot;
+	while (fc_context_take(ctx, ctx->shared->nchunks, &i))
+		fc_load_chunk(&loader, stream, i);
+	fc_stream_end(stream);
+	fc_load_finish(&loader);
+	fc_reject_end(ctx);
 }
 
 /* The task that a row with this key belongs to, or NULL */

@@ -164,13 +164,15 @@ fc_number_mutator(Node *node, void *context)
 	param->paramtype = INT8OID;
 	param->paramtypmod = -1;
 	param->location = -1;
-	call = (Node *) param;
+	call = param->paramid > 0 ? (Node *) param :
+		(Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+						   Int64GetDatum(1), false, FLOAT8PASSBYVAL);
 	/* an identity column's sequence has the column's type */
 	if (exprType(node) == INT4OID)
-		call = (Node *) makeFuncExpr(F_INT4_INT8, INT4OID, list_make1(param),
+		call = (Node *) makeFuncExpr(F_INT4_INT8, INT4OID, list_make1(call),
 									 InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 	else if (exprType(node) == INT2OID)
-		call = (Node *) makeFuncExpr(F_INT2_INT8, INT2OID, list_make1(param),
+		call = (Node *) makeFuncExpr(F_INT2_INT8, INT2OID, list_make1(call),
 									 InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 	return call;
 }

@@ -20,7 +20,7 @@
  */
 extern bool fc_number_find(Node *expr, FcNumber *number);
 
-/* The expression with parameter "id" in the place of nextval() */
+/* The expression with parameter "id" in the place of nextval(); 0: with 1 */
 extern Node *fc_number_replace(Node *expr, int id);
 
 /*

@@ -56,6 +56,7 @@ typedef struct FcOptions
 	int64		reject_limit;	/* records; -1: no limit */
 	Oid			reject_table;	/* or InvalidOid */
 	FcVerbosity log_verbosity;
+	bool		analyze;		/* write nothing, tell what would be done */
 	int			workers;		/* -1: choose */
 	int			file_encoding;
 } FcOptions;

@@ -153,7 +153,10 @@ fc_parse_init_default(FcShared *shared, Relation target, AttrNumber attnum)
 		expr = (Expr *) makeNullConst(TupleDescAttr(RelationGetDescr(target),
 													attnum - 1)->atttypid, -1, InvalidOid);
 	expr = expression_planner(expr);
-	for (int i = 0; i < shared->nnumbers; i++)
+	/* a look at the file takes no numbers */
+	if (shared->phase == FC_PHASE_CHECK)
+		expr = (Expr *) fc_number_replace((Node *) expr, 0);
+	for (int i = 0; i < shared->nnumbers && shared->phase != FC_PHASE_CHECK; i++)
 		if (fc_shared_numbers(shared)[i].attnum == attnum)
 			expr = (Expr *) fc_number_replace((Node *) expr, i + 1);
 	return ExecInitExpr(expr, NULL);
@@ -183,7 +186,8 @@ fc_parse_init_defaults(FcParser *parser, Relation target, EState *estate)
 			parser->columns[i].def = fc_parse_init_default(parser->shared, target,
 														   parser->columns[i].index + 1);
 	parser->econtext = GetPerTupleExprContext(estate);
-	if (parser->shared->nnumbers == 0 || parser->shared->phase == FC_PHASE_SCAN)
+	if (parser->shared->nnumbers == 0 || parser->shared->phase == FC_PHASE_SCAN ||
+		parser->shared->phase == FC_PHASE_CHECK)
 		return;
 	parser->numbers = fc_numbers_open(parser->shared);
 	parser->econtext->ecxt_param_list_info = fc_numbers_params(parser->numbers);

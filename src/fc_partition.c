@@ -97,9 +97,8 @@ key_to_tm(FcKeyType type, int64 key, bool utc, struct pg_tm *tm, fsec_t *fsec)
 				 errmsg("timestamp out of range")));
 }
 
-/* A bound as text that means the same in every session */
-static char *
-bound_text(FcKeyType type, int64 key)
+char *
+fc_partition_key_text(FcKeyType type, int64 key)
 {
 	char		buf[MAXDATELEN + 1];
 	struct pg_tm tm;
@@ -125,9 +124,9 @@ static char *
 range_text(FcKeyType type, const FcRange *range)
 {
 	char	   *lo = range->lo_min ? pstrdup("MINVALUE") :
-		quote_literal_cstr(bound_text(type, range->lo));
+		quote_literal_cstr(fc_partition_key_text(type, range->lo));
 	char	   *hi = range->hi_max ? pstrdup("MAXVALUE") :
-		quote_literal_cstr(bound_text(type, range->hi));
+		quote_literal_cstr(fc_partition_key_text(type, range->hi));
 
 	return psprintf("FROM (%s) TO (%s)", lo, hi);
 }
@@ -400,6 +399,12 @@ choose_name(Relation parent, const FcRoute *route, int64 key)
 		if (!name_is_taken(name, RelationGetNamespace(parent)))
 			return name;
 	}
+}
+
+char *
+fc_partition_name(Relation parent, const FcRoute *route, const FcRange *range)
+{
+	return choose_name(parent, route, range->lo);
 }
 
 /*

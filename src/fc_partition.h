@@ -28,6 +28,13 @@ typedef struct FcNewPartition
 extern void fc_partition_precheck(Relation parent, const FcRoute *route,
 								  FcNewPartition *parts, int nparts);
 
+/* The name that a partition for this range would get */
+extern char *fc_partition_name(Relation parent, const FcRoute *route,
+							   const FcRange *range);
+
+/* A key as text that means the same in every session */
+extern char *fc_partition_key_text(FcKeyType type, int64 key);
+
 /*
  * Creates stand-alone tables equal to what CREATE TABLE ... PARTITION OF
  * makes (indexes aside) and sets their OIDs and names.

@@ -27,6 +27,9 @@ extern void fc_scan_run(FcContext *ctx);
 /* Rows into partitions */
 extern void fc_load_run(FcContext *ctx);
 
+/* Rows are parsed and checked as for a load, and not written */
+extern void fc_load_check_run(FcContext *ctx);
+
 /* Leader, after a load in which a process stopped: see fc_load.c */
 extern void fc_load_verify(FcContext *ctx, int nleaves);
 

@@ -283,6 +283,7 @@ fc_rejects_open(FcContext *ctx, int nprocesses)
 	{
 		fc_rejects_read_file(rejects, FC_PHASE_SCAN, i);
 		fc_rejects_read_file(rejects, FC_PHASE_LOAD, i);
+		fc_rejects_read_file(rejects, FC_PHASE_CHECK, i);
 	}
 	fc_rejects_read_file(rejects, FC_NPHASES, 0);
 	tuplesort_performsort(rejects->sort);

@@ -97,7 +97,7 @@ fc_setup_check_target(FcJob *job)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("COPY FROM not supported with row-level security"),
 				 errhint("Use INSERT statements instead.")));
-	if (XactReadOnly && !job->rel->rd_islocaltemp)
+	if (XactReadOnly && !job->rel->rd_islocaltemp && !job->options->analyze)
 		PreventCommandIfReadOnly("fast_copy()");
 }
 
@@ -312,6 +312,7 @@ fc_setup_shared_state(FcShared *shared)
 	pg_atomic_init_u64(&shared->spilled, 0);
 	pg_atomic_init_u64(&shared->load_bytes, 0);
 	pg_atomic_init_u64(&shared->loaded, 0);
+	pg_atomic_init_u64(&shared->heap_bytes, 0);
 	pg_atomic_init_u64(&shared->filtered, 0);
 	pg_atomic_init_u64(&shared->rejected, 0);
 	pg_atomic_init_u64(&shared->last_rejected, 0);
@@ -586,7 +587,7 @@ fc_setup_plan(FcJob *job)
 		job->core_reason = "the file has characters that cannot be converted";
 		job->plan->key_routes = false;
 	}
-	if (job->core_reason)
+	if (job->core_reason && !job->options->analyze)
 		fc_core_check(job);
 }
 
@@ -604,8 +605,11 @@ fc_setup_job(FcOptions *options)
 	fc_setup_plan(job);
 
 	/* workers need both, and must not make them */
-	(void) GetCurrentTransactionId();
-	(void) GetCurrentCommandId(true);
+	if (!options->analyze)
+	{
+		(void) GetCurrentTransactionId();
+		(void) GetCurrentCommandId(true);
+	}
 	if (!options->header_map && !options->format.binary)
 		fc_setup_header(job);
 	if (job->unsettled)

@@ -40,10 +40,11 @@ typedef enum FcPhase
 	FC_PHASE_LOAD,
 	FC_PHASE_INDEX,
 	FC_PHASE_ATTACH,
-	FC_PHASE_COPY				/* core's CopyFrom in the leader */
+	FC_PHASE_COPY,				/* core's CopyFrom in the leader */
+	FC_PHASE_CHECK				/* rows are looked at, nothing is written */
 } FcPhase;
 
-#define FC_NPHASES	(FC_PHASE_COPY + 1)
+#define FC_NPHASES	(FC_PHASE_CHECK + 1)
 
 /* missing_partitions */
 typedef enum FcMissing
@@ -210,6 +211,7 @@ typedef struct FcShared
 	pg_atomic_uint64 spilled;	/* bytes of spill written */
 	pg_atomic_uint64 load_bytes;
 	pg_atomic_uint64 loaded;	/* rows inserted */
+	pg_atomic_uint64 heap_bytes;	/* what rows looked at would take */
 	pg_atomic_uint64 filtered;	/* rows the condition is not true for */
 	pg_atomic_uint64 rejected;	/* records on_error passed over */
 	pg_atomic_uint64 last_rejected; /* the largest offset of them */

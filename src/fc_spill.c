@@ -148,6 +148,8 @@ fc_parts_add(HTAB *parts, const FcSpillPart *part)
 	}
 	entry->part.rows += part->rows;
 	entry->part.bytes += part->bytes;
+	entry->part.min_key = Min(entry->part.min_key, part->min_key);
+	entry->part.max_key = Max(entry->part.max_key, part->max_key);
 	if (part->min_offset < entry->part.min_offset)
 	{
 		entry->part.min_offset = part->min_offset;
@@ -278,6 +280,7 @@ fc_spill_count(FcSpill *spill)
 		part.range = fc_spill_range(spill, first);
 		part.null = fc_entry_null(first);
 		part.min_offset = PG_UINT64_MAX;
+		part.min_key = first->key;
 		for (; i < spill->n; i++)
 		{
 			FcEntry    *entry = &spill->entries[i];
@@ -287,6 +290,7 @@ fc_spill_count(FcSpill *spill)
 				break;
 			part.rows++;
 			part.bytes += entry->length;
+			part.max_key = entry->key;
 			if (entry->offset < part.min_offset)
 			{
 				part.min_offset = entry->offset;

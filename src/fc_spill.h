@@ -20,6 +20,8 @@ typedef struct FcSpillPart
 	uint64		bytes;			/* of records, line ends not included */
 	uint64		min_offset;		/* of the first of its records in the file */
 	uint64		min_length;		/* of that record */
+	int64		min_key;		/* 0 where the key is NULL */
+	int64		max_key;
 } FcSpillPart;
 
 /* Writing: one FcSpill per process */

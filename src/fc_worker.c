@@ -57,6 +57,9 @@ fc_worker_switch(FcContext *ctx)
 		case FC_PHASE_LOAD:
 			fc_load_run(ctx);
 			break;
+		case FC_PHASE_CHECK:
+			fc_load_check_run(ctx);
+			break;
 		case FC_PHASE_INDEX:
 			fc_index_run(ctx);
 			break;
@@ -244,9 +247,7 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	ParallelContext *pcxt;
 	int			launched;
 
-	/* workers can neither assign an XID nor mark a command id as used */
-	(void) GetCurrentTransactionId();
-	(void) GetCurrentCommandId(true);
+	/* who writes must have an XID and have marked the command id as used */
 	EnterParallelMode();
 	pcxt = fc_worker_context(segment, nworkers, work);
 	LaunchParallelWorkers(pcxt);

@@ -1,0 +1,430 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_analyze.c
+ *	  What a load would do, without doing it.
+ *
+ *	 split, scan, check (fc_job.c) ──► counters, ranges of keys, rejects
+ *		──► findings, one row each
+ *
+ * Every row is parsed and checked as for a load; nothing is written but spill
+ * files, which go with the job's segment.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "executor/spi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+
+#include "fc_analyze.h"
+#include "fc_compat.h"
+#include "fc_error.h"
+#include "fc_job.h"
+#include "fc_lines.h"
+#include "fc_partition.h"
+#include "fc_reject.h"
+#include "fc_setup.h"
+#include "fc_spill.h"
+#include "fc_tasks.h"
+
+/* Errors that are told with their lines */
+#define FC_ANALYZE_ERRORS	10
+
+/* A spill entry, and about what an index entry takes besides its key */
+#define FC_SPILL_ENTRY		24
+#define FC_INDEX_ENTRY		20
+
+typedef struct FcAnalysis
+{
+	FcJob	   *job;
+	List	   *findings;
+} FcAnalysis;
+
+static FcFinding *
+fc_analyze_add(FcAnalysis *analysis, const char *item, const char *name)
+{
+	FcFinding  *finding = palloc0(sizeof(FcFinding));
+
+	finding->item = item;
+	finding->name = name;
+	finding->rows = finding->bytes = finding->line = -1;
+	analysis->findings = lappend(analysis->findings, finding);
+	return finding;
+}
+
+static void
+fc_analyze_warn(FcAnalysis *analysis, const char *name, const char *detail)
+{
+	fc_analyze_add(analysis, "warning", name)->detail = detail;
+}
+
+static void
+fc_analyze_file(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	FcOptions  *options = job->options;
+	FcFinding  *finding = fc_analyze_add(analysis, "file", options->path);
+
+	finding->bytes = job->source->identity.size;
+	if (options->format.binary)
+	{
+		finding->detail = "binary";
+		return;
+	}
+	finding->rows = job->found;
+	finding->detail = psprintf("%s, %s, %d lines of header",
+							   options->format.csv_mode ? "csv" : "text",
+							   pg_encoding_to_char(options->file_encoding),
+							   options->header_lines);
+}
+
+/* What becomes of the records */
+static void
+fc_analyze_rows(FcAnalysis *analysis)
+{
+	FcShared   *shared = analysis->job->shared;
+
+	fc_analyze_add(analysis, "rows", "accepted")->rows = analysis->job->loaded;
+	fc_analyze_add(analysis, "rows", "filtered")->rows =
+		pg_atomic_read_u64(&shared->filtered);
+	fc_analyze_add(analysis, "rows", "bad")->rows =
+		pg_atomic_read_u64(&shared->rejected);
+}
+
+/* The range of keys; returns the lowest as text, or NULL */
+static const char *
+fc_analyze_key(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	FcFinding  *finding;
+	int64		low = PG_INT64_MAX;
+	int64		high = PG_INT64_MIN;
+	uint64		rows = 0;
+	uint64		nulls = 0;
+	ListCell   *lc;
+
+	foreach(lc, job->parts)
+	{
+		FcSpillPart *part = lfirst(lc);
+
+		if (part->null)
+		{
+			nulls = part->rows;
+			continue;
+		}
+		rows += part->rows;
+		low = Min(low, part->min_key);
+		high = Max(high, part->max_key);
+	}
+	finding = fc_analyze_add(analysis, "key",
+							 get_attname(job->target, job->plan->key_attnum, false));
+	finding->rows = rows;
+	finding->low = rows ? fc_partition_key_text(job->plan->key_type, low) : NULL;
+	finding->high = rows ? fc_partition_key_text(job->plan->key_type, high) : NULL;
+	if (nulls > 0)
+		finding->detail = psprintf(UINT64_FORMAT " rows with a null key", nulls);
+	return finding->low;
+}
+
+static FcNewPartition *
+fc_analyze_created(FcJob *job, const FcSpillPart *part)
+{
+	for (int i = 0; i < job->ncreated && !part->null; i++)
+		if (job->created[i].range.lo == part->range.lo)
+			return &job->created[i];
+	return NULL;
+}
+
+static void
+fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
+{
+	FcJob	   *job = analysis->job;
+	FcFinding  *finding = fc_analyze_add(analysis, "partition", NULL);
+	FcNewPartition *new = fc_analyze_created(job, part);
+	bool		created;
+	Oid			leaf;
+
+	finding->rows = part->rows;
+	finding->bytes = part->bytes;
+	if (!part->null)
+	{
+		finding->low = fc_partition_key_text(job->route->type, part->min_key);
+		finding->high = fc_partition_key_text(job->route->type, part->max_key);
+	}
+	if (new)
+	{
+		finding->name = fc_partition_name(job->rel, job->route, &new->range);
+		finding->detail = "to be created";
+		return;
+	}
+	leaf = fc_tasks_leaf(job, part, &created);
+	finding->name = OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
+	if (!OidIsValid(leaf))
+		finding->line = fc_error_line(&job->ctx, part->min_offset, part->min_length);
+	finding->detail = !OidIsValid(leaf) ? "no partition takes these rows" :
+		leaf == job->route->default_oid ? "default partition" : "exists";
+}
+
+static void
+fc_analyze_partitions(FcAnalysis *analysis)
+{
+	ListCell   *lc;
+
+	if (!analysis->job->plan->key_routes)
+		return;
+	foreach(lc, analysis->job->parts)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_analyze_partition(analysis, lfirst(lc));
+	}
+}
+
+/* The first faults of the file, and how many there are of them */
+static void
+fc_analyze_rejects(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	FcRejects  *rejects = fc_rejects_open(&job->ctx, job->nworkers);
+	FcLines    *lines = fc_lines_begin(&job->ctx);
+	FcReject	reject;
+
+	for (int i = 0; i < FC_ANALYZE_ERRORS && fc_rejects_next(rejects, &reject); i++)
+	{
+		FcFinding  *finding = fc_analyze_add(analysis, "error", NULL);
+
+		if (reject.column[0] != '\0')
+			finding->name = pstrdup(reject.column);
+		finding->line = fc_lines_at(lines, reject.offset, reject.length);
+		finding->detail = psprintf("%s: %s", unpack_sql_state(reject.sqlerrcode),
+								   reject.message);
+	}
+	fc_lines_end(lines);
+	fc_rejects_close(rejects);
+}
+
+/* What nothing can be done about: rows behind it were not looked at */
+static void
+fc_analyze_fatal(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	FcErrorSlot *slot = &job->shared->error;
+	FcFinding  *finding;
+
+	if (pg_atomic_read_u64(&job->shared->error_offset) == PG_UINT64_MAX)
+		return;
+	finding = fc_analyze_add(analysis, "error", NULL);
+	finding->line = fc_error_line(&job->ctx, slot->offset, slot->length);
+	finding->detail = slot->kind == FC_ERROR_DATA ?
+		psprintf("%s: %s", unpack_sql_state(slot->sqlerrcode), slot->message) :
+		psprintf("%s: malformed record", unpack_sql_state(ERRCODE_BAD_COPY_FILE_FORMAT));
+	fc_analyze_warn(analysis, "file",
+					psprintf("Records behind line " INT64_FORMAT " were not looked at.",
+							 finding->line));
+}
+
+/* What stands in the way of partitions to be made, as text; NULL: nothing */
+static char *
+fc_analyze_precheck(FcJob *job)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	char	   *volatile reason = NULL;
+
+	if (job->ncreated == 0)
+		return NULL;
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		fc_partition_precheck(job->rel, job->route, job->created, job->ncreated);
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(mcxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
+			ReThrowError(edata);
+		reason = edata->detail ? psprintf("%s: %s", edata->message, edata->detail) :
+			pstrdup(edata->message);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(mcxt);
+	CurrentResourceOwner = owner;
+	return reason;
+}
+
+/* Where pg_partman's tables are, or NULL */
+static char *
+fc_analyze_partman(void)
+{
+	char	   *schema = NULL;
+
+	if (SPI_execute("SELECT pg_catalog.quote_ident(n.nspname)"
+					" FROM pg_catalog.pg_extension e"
+					" JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
+					" WHERE e.extname OPERATOR(pg_catalog.=) 'pg_partman'::pg_catalog.name",
+					true, 1) == SPI_OK_SELECT && SPI_processed == 1)
+		schema = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	return schema;
+}
+
+/*
+ * The retention of a table that pg_partman keeps, if it is shorter than the
+ * key "low" is old: its next maintenance would drop what was loaded.
+ */
+static char *
+fc_analyze_expired(FcJob *job, const char *low)
+{
+	char	   *schema = fc_analyze_partman();
+	char	   *table = psprintf("%s.%s", get_namespace_name(RelationGetNamespace(job->rel)),
+								 job->relname);
+
+	if (schema == NULL)
+		return NULL;
+	if (SPI_execute(psprintf("SELECT c.r FROM (SELECT pg_catalog.to_jsonb(p) OPERATOR(pg_catalog.->>) 'retention' AS r"
+							 " FROM %s.part_config p WHERE p.parent_table OPERATOR(pg_catalog.=) %s) c"
+							 " WHERE %s::pg_catalog.timestamptz OPERATOR(pg_catalog.<)"
+							 " pg_catalog.now() OPERATOR(pg_catalog.-) c.r::pg_catalog.interval",
+							 schema, quote_literal_cstr(table), quote_literal_cstr(low)),
+					true, 1) != SPI_OK_SELECT || SPI_processed == 0)
+		return NULL;
+	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+}
+
+static void
+fc_analyze_retention(FcAnalysis *analysis, const char *low)
+{
+	FcJob	   *job = analysis->job;
+	char	   *retention;
+
+	if (low == NULL || !job->plan->key_routes || job->plan->key_type >= FC_KEY_INT2)
+		return;
+	SPI_connect();
+	retention = fc_analyze_expired(job, low);
+	if (retention)
+		retention = MemoryContextStrdup(job->mcxt, retention);
+	SPI_finish();
+	if (retention)
+		fc_analyze_warn(analysis, "retention",
+						psprintf("The oldest rows are older than the retention of pg_partman, \"%s\": its next maintenance would remove them.",
+								 retention));
+}
+
+static void
+fc_analyze_warnings(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	char	   *reason = fc_analyze_precheck(job);
+
+	if (reason)
+		fc_analyze_warn(analysis, "partitions", reason);
+	if (fc_plan_is_published(job->rel) && job->ncreated > 0)
+		fc_analyze_warn(analysis, "publication",
+						"New partitions are attached before they are filled, so that subscribers get their rows.");
+	if (job->core_reason)
+		fc_analyze_warn(analysis, "serial",
+						psprintf("Rows are loaded one by one, as COPY does: %s.",
+								 job->core_reason));
+	else if (job->plan->leader_reason)
+		fc_analyze_warn(analysis, "serial",
+						psprintf("The leader works alone: %s.",
+								 job->plan->leader_reason));
+	if (job->route && OidIsValid(job->route->default_oid) &&
+		job->options->missing == FC_MISSING_DEFAULT)
+		fc_analyze_warn(analysis, "default partition",
+						"Rows without a partition of their own go to the default partition.");
+}
+
+static void
+fc_analyze_choices(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+
+	fc_analyze_add(analysis, "choice", "workers")->detail =
+		psprintf("%d", job->core_reason || job->plan->leader_reason ? 0 : job->nworkers);
+	fc_analyze_add(analysis, "choice", "order")->detail =
+		job->core_reason || job->plan->in_order ? "file" :
+		job->plan->key_type != FC_KEY_NONE ? "key" : "chunks of the file";
+	fc_analyze_add(analysis, "choice", "spill")->detail =
+		job->plan->key_type != FC_KEY_NONE && !job->core_reason ? "offsets" : "none";
+	fc_analyze_add(analysis, "choice", "io_method")->detail =
+		job->shared->io_uring ? "io_uring" : "sync";
+}
+
+/*
+ * About the disk space that the load takes: rows as they are formed, pages
+ * nine tenths full for indexes, and as much WAL again.
+ */
+static void
+fc_analyze_disk(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	uint64		heap = pg_atomic_read_u64(&job->shared->heap_bytes);
+	uint64		average = job->loaded > 0 ? heap / job->loaded : 0;
+	uint64		nindexes = list_length(RelationGetIndexList(job->rel));
+	uint64		index = nindexes * job->loaded * (FC_INDEX_ENTRY + Min(average / 4, 64)) * 10 / 9;
+	bool		logged = job->rel->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT;
+
+	fc_analyze_add(analysis, "disk", "tables")->bytes =
+		TYPEALIGN(BLCKSZ, heap + heap / 100);
+	fc_analyze_add(analysis, "disk", "indexes")->bytes = TYPEALIGN(BLCKSZ, index);
+	fc_analyze_add(analysis, "disk", "WAL")->bytes = logged ? heap + index : 0;
+	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
+		job->plan->key_type != FC_KEY_NONE ? job->loaded * FC_SPILL_ENTRY : 0;
+}
+
+/* Nothing is to end the look at the file that could be told */
+static void
+fc_analyze_options(FcOptions *options)
+{
+	options->analyze = true;
+	options->reject_limit = -1;
+	options->reject_table = InvalidOid;
+	options->log_verbosity = FC_LOG_SILENT;
+	if (options->format.binary)
+		return;
+	options->on_error = FC_ON_ERROR_IGNORE;
+	options->tolerated = FC_CLASS_CONVERSION | FC_CLASS_MISSING_COLUMNS |
+		FC_CLASS_EXTRA_COLUMNS | FC_CLASS_ENCODING | FC_CLASS_CHECK |
+		FC_CLASS_NOT_NULL;
+}
+
+List *
+fc_analyze_run(FcOptions *options)
+{
+	FcAnalysis	analysis = {0};
+	const char *low = NULL;
+
+	fc_analyze_options(options);
+	analysis.job = fc_job_analyze(options);
+	fc_analyze_file(&analysis);
+	if (!options->format.binary)
+		fc_analyze_rows(&analysis);
+	if (analysis.job->plan->key_type != FC_KEY_NONE)
+		low = fc_analyze_key(&analysis);
+	fc_analyze_partitions(&analysis);
+	if (!options->format.binary)
+	{
+		fc_analyze_rejects(&analysis);
+		fc_analyze_fatal(&analysis);
+	}
+	fc_analyze_warnings(&analysis);
+	fc_analyze_retention(&analysis, low);
+	fc_analyze_choices(&analysis);
+	if (!options->format.binary)
+		fc_analyze_disk(&analysis);
+	fc_setup_end(analysis.job);
+	return analysis.findings;
+}
