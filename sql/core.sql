@@ -83,6 +83,18 @@ SELECT fc.try('cor', fc.file('e.csv', '1,"a', '",,', '666,"b"', '3,b,,'), $$time
 SELECT fc.try('cor', fc.file('e.csv', '1,"a', '",,', '666,"b",,'), $$time_zone => 'UTC'$$);
 SELECT fc.try('cor', fc.file('e.csv', '1,' || repeat('x', 200) || ',,', '13,' || repeat('y', 200) || ',,'), $$time_zone => 'UTC'$$);
 SELECT fc.try('cor', fc.file('e.csv', '1,a,,', '2,b,,', '3,c,,'), $$time_zone => 'UTC', where_clause => '10 / (a - 3) < 0'$$, NULL);
+-- of several faults in a row, the first as COPY converts it
+SELECT fc.try('cor', fc.file('e.csv', '1,a,,', 'x,b,tomorow,'), $$time_zone => 'UTC'$$);
+SELECT fc.try('cor', fc.file('e.csv', '1,a,,', 'x,b'), $$time_zone => 'UTC'$$);
+SELECT fc.try('cor', fc.file('e.csv', '1,a,,', 'x,b,tomorow,,'), $$time_zone => 'UTC'$$);
+SELECT fc.try('cor', fc.file('e.csv', '1,a,now,', '2,b,,'), $$time_zone => 'UTC', force_not_null => '{c}'$$, 'FORCE_NOT_NULL (c)');
+-- in whatever phase it is met
+CREATE TABLE par (LIKE cor INCLUDING ALL) PARTITION BY RANGE (a);
+CREATE TRIGGER mark BEFORE INSERT ON par FOR EACH ROW EXECUTE FUNCTION mark();
+CREATE TABLE par_0 PARTITION OF par DEFAULT;
+SELECT fc.try('par', fc.file('e.csv', '1,a,,', '13,b,,', '3,c,,', 'x,d,,'), $$where_clause => '10 / (a - 3) < 9'$$, NULL);
+SELECT fc.try('par', fc.file('e.csv', '1,a,,', '3,c,,', '13,b,,', 'x,d,,'), $$where_clause => '10 / (a - 3) < 9'$$, NULL);
+DROP TABLE par;
 
 -- times are read in the zone, and shown in the session's
 TRUNCATE cor;
@@ -194,6 +206,8 @@ CREATE TABLE oth (a int, b int DEFAULT 5, c text);
 SELECT fc.try('oth', fc.file('x.csv', 'a,x,c', '1,x,c', '3,x,c'), $$header => 'map', ignore_extra_columns => true, where_clause => '10/(a-3) > -9'$$, NULL);
 SELECT fc.try('oth', fc.file('x.csv', '1,2,3', '2,\D,3', '3,\D,\D'), $$default_string => '\D'$$, NULL);
 SELECT fc.try('oth', fc.file('x.csv', '1,2,3', '2,\D,3', '3,x,\D'), $$default_string => '\D'$$, NULL);
+-- a record that core before 18 takes for the end of the data
+SELECT fc.try('oth', fc.file('x.csv', '1', '\.', '2'), $$columns => '{a}'$$, NULL);
 ALTER TABLE oth ALTER b SET DEFAULT (1 / (random() * 0)::int);
 SELECT fc.try('oth', fc.file('x.csv', '1,2,3', '2,\D,3'), $$default_string => '\D'$$, NULL);
 SELECT fc.try('oth', fc.file('x.csv', '1,3', '2,3'), $$columns => '{a,c}'$$, '', '(a, c)');

@@ -233,27 +233,42 @@ fc_core_route(FcJob *job, TupleTableSlot *slot)
 			 errtable(job->rel)));
 }
 
+/* Core reads the record that the feed has; a row may find no partition */
+static bool
+fc_core_show_fed(FcFeed *feed, const FcErrorSlot *slot)
+{
+	TupleTableSlot *row = fc_feed_slot(feed->job);
+
+	(void) fc_feed_copy(feed, NIL, NULL, false);
+	if (!fc_feed_next_row(feed, row))
+		return false;
+	if (slot->kind == FC_ERROR_ROUTE)
+		fc_core_route(feed->job, row);
+	return true;
+}
+
 /*
  * Shows core the record as it got it, or would have got it.  A malformed one
- * is shown as it stands in the file.
+ * is shown as it stands in the file, and so is any other first; but some of
+ * them core before 18 takes for the end of the data.
  */
 static void
 fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 {
 	FcJob	   *job = feed->job;
 	bool		grammar = (slot->kind == FC_ERROR_GRAMMAR);
-	TupleTableSlot *row = fc_feed_slot(job);
 
-	/* core takes an empty list of columns for all */
-	if (!grammar && job->options->header_map && job->options->columns == NIL)
-		return;
 	if (grammar || !fc_feed_is_canonical(job))
+	{
 		fc_feed_raw_record(feed, grammar || job->dialect.mode == FC_MODE_TEXT);
-	else if (!fc_feed_record(feed))
+		if (fc_core_show_fed(feed, slot) || grammar)
+			return;
+	}
+	/* core takes an empty list of columns for all */
+	if (job->options->header_map && job->options->columns == NIL)
 		return;
-	(void) fc_feed_copy(feed, NIL, NULL, false);
-	if (fc_feed_next_row(feed, row) && slot->kind == FC_ERROR_ROUTE)
-		fc_core_route(job, row);
+	if (fc_feed_record(feed))
+		(void) fc_core_show_fed(feed, slot);
 }
 
 static char *

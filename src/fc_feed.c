@@ -416,6 +416,7 @@ fc_feed_record(FcFeed *feed)
 	if (!fc_feed_parse(feed, data))
 		return false;
 	fc_feed_bytes(feed, feed->row.data, feed->row.len);
+	feed->middle = false;
 	return true;
 }
 

@@ -710,6 +710,16 @@ fc_job_attach(FcJob *job)
 	fc_job_report(job, 0, -1, -1, psprintf("%d attached", job->ncreated));
 }
 
+/* Did the scan meet a record that ends the load, whatever core does with it? */
+static bool
+fc_job_scan_failed(FcJob *job)
+{
+	FcErrorKind kind = job->shared->error.kind;
+
+	return pg_atomic_read_u64(&job->shared->error_offset) != PG_UINT64_MAX &&
+		(kind == FC_ERROR_DATA || kind == FC_ERROR_GRAMMAR);
+}
+
 /*
  * Core's way.  Missing partitions are found by our scan and attached before;
  * where that is not possible COPY's error says so.
@@ -717,6 +727,8 @@ fc_job_attach(FcJob *job)
 static void
 fc_job_copy(FcJob *job)
 {
+	bool		failed = fc_job_scan_failed(job);
+
 	ereport(NOTICE,
 			(errmsg("rows are loaded one by one, as COPY does: %s",
 					job->core_reason)));
@@ -726,6 +738,9 @@ fc_job_copy(FcJob *job)
 	job->phase = FC_PHASE_COPY;
 	INSTR_TIME_SET_CURRENT(job->phase_start);
 	job->loaded = fc_core_copy(job);
+	/* core saw it, too: the error should have been thrown by now */
+	if (failed)
+		fc_core_throw(job);
 	fc_job_report(job, 1, job->loaded, job->source->identity.size,
 				  psprintf("core's COPY: %s", job->core_reason));
 	fc_rejected_finish(job);
@@ -757,9 +772,6 @@ fc_job_phases(FcJob *job)
 	fc_job_partitions(job);
 	if (job->core_reason)
 	{
-		/* a user's code that failed must not run again */
-		if (pg_atomic_read_u32(&job->shared->stopped) != 0)
-			fc_job_throw(job);
 		fc_job_copy(job);
 		return;
 	}

@@ -601,29 +601,74 @@ fc_parse_print(FcParser *parser, FcColumn *column, FcField *field)
 }
 
 /*
+ * COPY converts column by column: a value before column i that core would
+ * refuse is the first fault.  Error if there is one.
+ */
+static void
+fc_parse_before(FcParser *parser, int i)
+{
+	for (int j = 0; j < i; j++)
+	{
+		FcColumn   *column = &parser->columns[j];
+		FcField    *field = &parser->fields[j];
+
+		if (column->index < 0 || column->printed || field->marker)
+			continue;
+		parser->column = column;
+		parser->field = field;
+		(void) fc_parse_value(column, field);
+	}
+	parser->column = NULL;
+}
+
+/* Body of fc_error_catch */
+static void
+fc_parse_try_text(void *arg)
+{
+	FcParser   *parser = arg;
+
+	fc_parse_column(parser, parser->column, parser->field);
+	if (parser->ok)
+		fc_parse_print(parser, parser->column, parser->field);
+}
+
+/* A field of which core must be given the value */
+static void
+fc_parse_printed(FcParser *parser, int i)
+{
+	ErrorData  *edata;
+
+	parser->column = &parser->columns[i];
+	parser->field = &parser->fields[i];
+	edata = fc_error_catch(parser->ctx, fc_parse_try_text, parser);
+	if (edata)
+	{
+		fc_parse_before(parser, i);
+		parser->column = &parser->columns[i];
+		parser->field = &parser->fields[i];
+		ThrowErrorData(edata);
+	}
+	parser->column = NULL;
+}
+
+/*
  * One field as text for core, converted only where core could not say what
  * comes of it
  */
 static void
-fc_parse_text(FcParser *parser, FcColumn *column, FcField *field)
+fc_parse_text(FcParser *parser, int i)
 {
-	bool		printed = column->printed || field->marker;
-	FcField		unchanged = *field;
+	FcColumn   *column = &parser->columns[i];
+	FcField    *field = &parser->fields[i];
 
 	if (field->marker && FC_CORE_HAS_DEFAULT)
 		return;
-	if (!printed && !fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
-	{
-		if (column->flags != 0)
-			fc_parse_force(parser, column, field);
-		return;
-	}
-	parser->column = column;
-	parser->field = &unchanged;
-	fc_parse_column(parser, column, field);
-	if (parser->ok && printed)
-		fc_parse_print(parser, column, field);
-	parser->column = NULL;
+	if (column->printed || field->marker)
+		fc_parse_printed(parser, i);
+	else if (fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
+		fc_parse_column(parser, column, field);
+	else if (column->flags != 0)
+		fc_parse_force(parser, column, field);
 }
 
 static void
@@ -636,9 +681,13 @@ fc_parse_columns(FcParser *parser)
 		FcColumn   *column = &parser->columns[i];
 
 		if (i >= found)
+		{
+			if (parser->as_text)
+				fc_parse_before(parser, i);
 			fc_parse_malformed(parser, FC_CLASS_MISSING_COLUMNS, column);
+		}
 		else if (column->index >= 0 && parser->as_text)
-			fc_parse_text(parser, column, &parser->fields[i]);
+			fc_parse_text(parser, i);
 		else if (column->index >= 0)
 			fc_parse_column(parser, column, &parser->fields[i]);
 	}
