@@ -116,7 +116,7 @@ SELECT s.pid,
 		WHEN 4 THEN 'load'
 		WHEN 5 THEN 'index'
 		WHEN 6 THEN 'attach'
-		WHEN 8 THEN 'check'
+		WHEN 9 THEN 'check'
 	END AS phase,
 	s.param1 AS bytes_processed,
 	s.param2 AS bytes_total,

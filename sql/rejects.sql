@@ -347,6 +347,8 @@ ALTER TABLE "Odd Schema"."rej""ects" ADD id int GENERATED ALWAYS AS IDENTITY, AD
 CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.message := upper(NEW.message); RETURN NEW; END';
 CREATE TRIGGER shout BEFORE INSERT ON "Odd Schema"."rej""ects" FOR EACH ROW EXECUTE FUNCTION shout();
 SELECT fast_copy('plain', fc.path('c.csv'), on_error => 'ignore', reject_table => '"Odd Schema"."rej""ects"', log_verbosity => 'silent', workers => 2);
+SELECT r.phase, r.rows, r.choice = 'job ' || (SELECT string_agg(DISTINCT job::text, ' ') FROM "Odd Schema"."rej""ects")
+FROM fast_copy_report() AS r WHERE r.phase = 'reject';
 SELECT id, who = current_user, line, message FROM "Odd Schema"."rej""ects" ORDER BY id;
 -- privileges: INSERT, on the table or on the columns
 CREATE ROLE fc_rejecter;

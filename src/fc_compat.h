@@ -17,6 +17,7 @@
 #include "catalog/storage_xlog.h"
 #include "commands/copyfrom_internal.h"
 #include "commands/defrem.h"
+#include "commands/progress.h"
 #include "commands/sequence.h"
 #include "commands/vacuum.h"
 #include "executor/executor.h"
@@ -38,6 +39,11 @@
 /* 16: the macros for values of variable length left postgres.h */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
+#endif
+
+/* 17: COPY shows in its progress what it skips */
+#ifndef PROGRESS_COPY_TUPLES_SKIPPED
+#define PROGRESS_COPY_TUPLES_SKIPPED 6
 #endif
 
 /* 16: COPY has DEFAULT */

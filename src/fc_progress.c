@@ -17,6 +17,7 @@
 #include "utils/backend_progress.h"
 #include "utils/timestamp.h"
 
+#include "fc_compat.h"
 #include "fc_progress.h"
 
 /*
@@ -24,7 +25,6 @@
  * in this process overwrites those from 9 to 16, so that the view shows them
  * in other phases only.
  */
-#define FC_PARAM_SKIPPED	6	/* PROGRESS_COPY_TUPLES_SKIPPED, 17 */
 #define FC_PARAM_WORKERS	10
 #define FC_PARAM_RATE		11	/* rows per second */
 #define FC_PARAM_LEFT		12	/* milliseconds, -1 if not known */
@@ -103,7 +103,7 @@ fc_progress_rows(FcJob *job)
 								 pg_atomic_read_u64(&shared->loaded));
 	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_EXCLUDED,
 								 pg_atomic_read_u64(&shared->filtered));
-	pgstat_progress_update_param(FC_PARAM_SKIPPED,
+	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_SKIPPED,
 								 pg_atomic_read_u64(&shared->rejected));
 }
 

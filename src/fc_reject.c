@@ -31,6 +31,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
+#include "utils/backend_progress.h"
 #include "utils/builtins.h"
 #include "utils/tuplesort.h"
 
@@ -146,6 +147,8 @@ fc_reject_count(FcContext *ctx, uint64 offset)
 		;
 	/* whoever counts one too many sees the offsets of all counted before */
 	n = pg_atomic_fetch_add_u64(&shared->rejected, 1) + 1;
+	if (!ctx->in_worker)
+		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_SKIPPED, n);
 	if (shared->reject_limit >= 0 && n > (uint64) shared->reject_limit)
 		fc_error_keep_limit(shared, pg_atomic_read_u64(&shared->last_rejected));
 }

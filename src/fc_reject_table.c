@@ -274,6 +274,12 @@ fc_reject_table_put(FcRejectTable *table, const FcReject *reject, uint64 line)
 	MemoryContextReset(table->row_mcxt);
 }
 
+char *
+fc_reject_table_job(const FcRejectTable *table)
+{
+	return DatumGetCString(DirectFunctionCall1(uuid_out, table->uuid));
+}
+
 void
 fc_reject_table_end(FcRejectTable *table)
 {

@@ -23,6 +23,8 @@ typedef struct FcRejectTable FcRejectTable;
 extern FcRejectTable *fc_reject_table_begin(FcJob *job);
 extern void fc_reject_table_put(FcRejectTable *table, const FcReject *reject,
 								uint64 line);
+/* What stands in the rows' column job */
+extern char *fc_reject_table_job(const FcRejectTable *table);
 extern void fc_reject_table_end(FcRejectTable *table);
 
 /* Makes one, named as to_regclass reads names; returns its OID */

@@ -22,6 +22,7 @@
 #include "fc_reject.h"
 #include "fc_reject_table.h"
 #include "fc_rejected.h"
+#include "fc_report.h"
 
 #define FC_CLASSES	8
 
@@ -169,21 +170,44 @@ fc_rejected_summary(FcTeller *teller)
 							   nulled, nulled)));
 }
 
+/* The report names the job under which the rows are found */
+static void
+fc_rejected_report(FcTeller *teller, instr_time start)
+{
+	FcReportRow row = {0};
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, start);
+	row.phase = FC_PHASE_REJECT;
+	row.processes = 1;
+	row.rows = teller->rejected;
+	row.bytes = row.reads = -1;
+	row.seconds = INSTR_TIME_GET_DOUBLE(now);
+	row.choice = psprintf("job %s", fc_reject_table_job(teller->table));
+	fc_report_add(&row);
+}
+
 void
 fc_rejected_finish(FcJob *job)
 {
+	instr_time	start;
 	uint64		rejected = pg_atomic_read_u64(&job->shared->rejected);
 	FcTeller	teller;
 
 	if (rejected == 0 && pg_atomic_read_u64(&job->shared->nulled) == 0)
 		return;
+	INSTR_TIME_SET_CURRENT(start);
 	fc_rejected_begin(&teller, job);
 	if (OidIsValid(job->options->reject_table) && rejected > 0)
 		teller.table = fc_reject_table_begin(job);
 	while (fc_rejected_next(&teller, PG_UINT64_MAX))
 		;
 	if (teller.table)
+	{
+		fc_rejected_report(&teller, start);
 		fc_reject_table_end(teller.table);
+	}
 	fc_rejected_end(&teller);
 	if (teller.rejected != rejected)
 		elog(ERROR, "fast_copy rejected " UINT64_FORMAT " records, but kept " UINT64_FORMAT,

@@ -41,6 +41,7 @@ typedef enum FcPhase
 	FC_PHASE_INDEX,
 	FC_PHASE_ATTACH,
 	FC_PHASE_COPY,				/* core's CopyFrom in the leader */
+	FC_PHASE_REJECT,			/* rows of reject_table */
 	FC_PHASE_CHECK				/* rows are looked at, nothing is written */
 } FcPhase;
 

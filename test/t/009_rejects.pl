@@ -61,6 +61,23 @@ SKIP:
 	cmp_ok($many - $few, '<', 8 * 1024, 'memory does not grow with the rejects');
 }
 
+# Another transaction's equal row: its end is waited for
+$node->safe_psql('postgres', 'CREATE TABLE pairs (k int PRIMARY KEY)');
+foreach my $end ('COMMIT', 'ROLLBACK')
+{
+	my $pairs = write_bytes('pairs.csv', "1\n2\n1\n");
+	my $other = $node->background_psql('postgres');
+
+	$other->query_safe('BEGIN; INSERT INTO pairs VALUES (2)');
+	my $load = start_load($node, "SELECT fast_copy('pairs', '$pairs', $on_error, on_error_classes => '{unique}', workers => 2);\n");
+	ok(wait_until($node, "SELECT count(*) = 1 FROM pg_locks WHERE NOT granted"), "$end: waits");
+	$other->query_safe($end);
+	$other->quit;
+	my ($out, $err) = finish_load($load);
+	is($out, $end eq 'COMMIT' ? 1 : 2, "$end: loaded");
+	is($node->safe_psql('postgres', 'SELECT array_agg(k ORDER BY k) FROM pairs; TRUNCATE pairs'), '{1,2}', "$end: rows");
+}
+
 # A published table's new partitions are attached before the rows come, so that
 # ATTACH does not check their foreign keys
 my $file = write_bytes('owned.csv', "2024-01-01,5\n");
