@@ -1,0 +1,133 @@
+-- Random files with faults of every class: what is rejected is the same for
+-- any number of workers and any chunks, COPY loads the rest to the same rows,
+-- and a limit ends the load at the first record that is too many.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+\set ON_ERROR_STOP 1
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SET LOCAL search_path = public, pg_catalog;
+SET LOCAL timezone = 'UTC';
+SET LOCAL datestyle = 'ISO, MDY';
+SELECT set_config('fc.file', :'tmp_dir' || '/fc_rejects.csv', true) \g /dev/null
+SELECT setseed(0.42) \g /dev/null
+SELECT plan(40);
+
+SELECT fast_copy_create_reject_table('rej') \g /dev/null
+ALTER TABLE rej ADD id int GENERATED ALWAYS AS IDENTITY;
+CREATE TABLE r_plain (ts timestamp, n int NOT NULL CHECK (n > 0), v varchar(7), UNIQUE (n));
+CREATE TABLE r_day (ts timestamp, n int NOT NULL CHECK (n > 0), v varchar(7), UNIQUE (ts, n)) PARTITION BY RANGE (ts);
+CREATE TABLE r_some (ts timestamp, n int NOT NULL CHECK (n > 0), v varchar(7)) PARTITION BY RANGE (ts);
+CREATE TABLE r_some_1 PARTITION OF r_some FOR VALUES FROM ('2024-01-02') TO ('2024-01-04');
+CREATE TABLE r_list (ts timestamp, n int NOT NULL CHECK (n > 0), v varchar(7)) PARTITION BY LIST (v);
+CREATE TABLE r_list_1 PARTITION OF r_list FOR VALUES IN ('a', 'b');
+CREATE TABLE r_list_2 PARTITION OF r_list FOR VALUES IN ('c');
+
+-- Lines as an array of bytea
+CREATE FUNCTION pg_temp.write(lines bytea[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	lob oid := lo_from_bytea(0, coalesce((SELECT string_agg(line, '' ORDER BY i) FROM unnest(lines) WITH ORDINALITY AS _ (line, i)), ''));
+BEGIN
+	PERFORM lo_export(lob, current_setting('fc.file')), lo_unlink(lob);
+END
+$$;
+
+CREATE FUNCTION pg_temp.record() RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT CASE WHEN random() < 0.7
+	THEN format('2024-01-0%s,%s,%s', 1 + floor(random() * 6)::int, 1 + floor(random() * 40)::int, ('{a,b,c,"\"c\""}'::text[])[1 + floor(random() * 4)::int])
+	ELSE (ARRAY['bad,1,a', '2024-01-01,x,b', '2024-01-02', '2024-01-03,1,a,b', ',2,b', 'infinity,3,c', '2024-01-04,,b', '2024-01-04,-1,a',
+		'2024-01-05,5,toolongvalue', '2024-01-02,7,zz', E'2024-01-03,"8\n",b', E'2024-02-31,"\n","a"', '2024-01-01,9,BYTE', '2024-01-06,11,'])[1 + floor(random() * 14)::int]
+	END
+$$;
+
+-- How a load ends, which rows it loads, and which it rejects; undone
+CREATE TYPE pg_temp.result AS (ending text[], loaded text[], rejected text[], offsets bigint[], lines bigint[]);
+CREATE FUNCTION pg_temp.load(target text, args text) RETURNS pg_temp.result LANGUAGE plpgsql AS $$
+DECLARE
+	r pg_temp.result;
+	n bigint;
+	state text;
+	m text;
+	context text;
+BEGIN
+	IF args = 'COPY' THEN
+		EXECUTE format('COPY %I FROM %L (FORMAT csv)', target, current_setting('fc.file'));
+		GET DIAGNOSTICS n = ROW_COUNT;
+	ELSE
+		EXECUTE format('SELECT fast_copy(%L, %L, reject_table => ''rej'', log_verbosity => ''silent'', %s)', target, current_setting('fc.file'), args) INTO n;
+	END IF;
+	r.ending := ARRAY['ok', n::text];
+	EXECUTE format('SELECT array(SELECT t::text FROM %I AS t ORDER BY t::text)', target) INTO r.loaded;
+	SELECT array_agg(concat_ws('|', line, byte_offset, column_name, class, sqlstate, message, coalesce(record, raw::text)) ORDER BY id),
+		array_agg(byte_offset ORDER BY id), array_agg(line ORDER BY id)
+	INTO r.rejected, r.offsets, r.lines FROM rej;
+	RAISE SQLSTATE 'FC000';
+EXCEPTION
+	WHEN SQLSTATE 'FC000' THEN
+		RETURN r;
+	WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, m = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
+		RETURN ROW(ARRAY[state, m, substring(context FROM 'line (\d+)')], NULL, NULL, NULL, NULL)::pg_temp.result;
+END
+$$;
+
+-- What is wrong with one random case, if something is
+CREATE FUNCTION pg_temp.check_case() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	lines bytea[] := array(SELECT replace(convert_to(pg_temp.record(), 'UTF8')::text, '42595445', 'ff')::bytea || '\x0a' FROM generate_series(1, 1 + floor(random() * 40)::int));
+	target text := ('{r_plain,r_day,r_some,r_list}'::text[])[1 + floor(random() * 4)::int];
+	classes text[] := array(SELECT class FROM unnest('{conversion,missing_columns,extra_columns,encoding,check,not_null,no_partition,unique}'::text[]) AS class WHERE random() < 0.9);
+	action text := CASE WHEN random() < 0.7 THEN 'ignore' ELSE 'set_null' END;
+	args text := format('on_error => %L, on_error_classes => %L', action, classes);
+	base pg_temp.result;
+	again pg_temp.result;
+	n int;
+	allowed int;
+BEGIN
+	IF target = 'r_plain' AND random() < 0.5 THEN
+		args := args || format(', timestamp_column => %L', ('{ts,n}'::text[])[1 + floor(random() * 2)::int]);
+	ELSIF target IN ('r_day', 'r_some') AND random() < 0.5 THEN
+		args := args || format(', missing_partitions => %L', ('{error,default}'::text[])[1 + floor(random() * 2)::int]);
+	END IF;
+	PERFORM pg_temp.write(lines), set_config('fast_copy.chunk_size', '1GB', true);
+	base := pg_temp.load(target, args || ', workers => 0');
+	FOREACH n IN ARRAY '{0,1,3}'::int[] LOOP
+		PERFORM set_config('fast_copy.chunk_size', (1 + floor(random() * 60)::int)::text, true);
+		again := pg_temp.load(target, args || format(', workers => %s', n));
+		-- an equal row behind a record whose error stops a process is not met
+		IF again <> base AND '23505' NOT IN (again.ending[1], base.ending[1]) THEN
+			RETURN format('%s %s, %s workers: %s, not %s', target, args, n, again, base);
+		END IF;
+		CONTINUE WHEN base.ending[1] <> 'ok' OR base.rejected IS NULL;
+		allowed := 1 + floor(random() * (cardinality(base.rejected) + 1))::int;
+		again := pg_temp.load(target, args || format(', workers => %s, reject_limit => %s', n, allowed));
+		IF (CASE WHEN allowed >= cardinality(base.rejected) THEN again <> base
+				 ELSE again.ending[1:1] || again.ending[3:] <> ARRAY['22P02', base.lines[allowed + 1]::text] END) THEN
+			RETURN format('%s %s, %s workers, limit %s: %s, not %s', target, args, n, allowed, again, base);
+		END IF;
+	END LOOP;
+	IF base.ending[1] <> 'ok' OR action <> 'ignore' OR target NOT IN ('r_plain', 'r_list') THEN
+		RETURN NULL;
+	END IF;
+	PERFORM pg_temp.write(array(
+		SELECT line FROM (SELECT line, i, sum(length(line)) OVER (ORDER BY i) - length(line) AS at
+						  FROM unnest(lines) WITH ORDINALITY AS _ (line, i)) AS _
+		WHERE at <> ALL (coalesce(base.offsets, '{}')) ORDER BY i));
+	again := pg_temp.load(target, 'COPY');
+	IF (again.ending, again.loaded) IS DISTINCT FROM (base.ending, base.loaded) THEN
+		RETURN format('%s %s: COPY has %s, not %s', target, args, again, base);
+	END IF;
+	RETURN NULL;
+END
+$$;
+
+SELECT is(pg_temp.check_case(), NULL, 'case ' || i) FROM generate_series(1, 40) AS i;
+
+SELECT * FROM finish();
+ROLLBACK;
