@@ -262,6 +262,27 @@ CREATE FUNCTION put() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO pla
 CREATE TRIGGER put INSTEAD OF INSERT ON plain_view FOR EACH ROW EXECUTE FUNCTION put();
 SELECT pg_temp.try('plain_view', 'c.csv');
 
+-- records that are left out take no number, as in COPY
+CREATE TABLE numbered (id serial, k int, ts timestamp);
+CREATE TABLE numbered_day (LIKE numbered INCLUDING ALL) PARTITION BY RANGE (ts);
+SELECT fc.file('f.csv', '1,2024-01-03', 'x,2024-01-01', '2,2024-01-02', '3', '4,2024-01-01', 'y,2024-01-02', '5,2024-01-03');
+CREATE FUNCTION pg_temp.numbered(target text, args text, n int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	PERFORM setval('numbered_id_seq', 1, false);
+	EXECUTE format('SELECT fast_copy(%L, fc.path(''f.csv''), columns => ''{k,ts}'', log_verbosity => ''silent'', workers => %s, %s)', target, n, args);
+	EXECUTE format('SELECT string_agg(concat_ws('':'', id, k), '' '' ORDER BY k, id) FROM %I', target) INTO result;
+	EXECUTE format('TRUNCATE %I', target);
+	RETURN result;
+END
+$$;
+SELECT target, args, array_agg(DISTINCT pg_temp.numbered(target, args, n))
+FROM unnest('{numbered,numbered_day}'::text[]) AS target, unnest('{0,1,2,4}'::int[]) AS n,
+	unnest(ARRAY[$$on_error => 'ignore', on_error_classes => '{conversion,missing_columns}'$$, $$on_error => 'set_null', on_error_classes => '{conversion,missing_columns}'$$]) AS args
+GROUP BY target, args ORDER BY target, args;
+DROP TABLE numbered_day, numbered;
+
 -- a reject in every place of the file, with all line ends: same rows as without
 CREATE TABLE places (k int, v text);
 CREATE FUNCTION pg_temp.places(header text, eol text) RETURNS SETOF text

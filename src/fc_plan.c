@@ -274,10 +274,22 @@ fc_plan_number(FcPlan *plan, AttrNumber attnum, Node *expr)
 	return true;
 }
 
+/* May records be passed over before their defaults are evaluated? */
+static bool
+fc_plan_may_leave_out(const FcOptions *options)
+{
+	uint32		classes = FC_CLASS_MISSING_COLUMNS | FC_CLASS_EXTRA_COLUMNS |
+		FC_CLASS_ENCODING;
+
+	if (options->on_error == FC_ON_ERROR_IGNORE)
+		classes |= FC_CLASS_CONVERSION;
+	return (options->tolerated & classes) != 0;
+}
+
 /*
  * Defaults that give other values when they are evaluated in another order:
- * either all of them are numbers of sequences, one for each record, or the
- * load keeps to the order of the file.
+ * either all of them are numbers of sequences, one for each record whatever
+ * stands in it, or the load keeps to the order of the file.
  */
 static void
 fc_plan_defaults(Relation rel, const FcOptions *options, FcPlan *plan)
@@ -301,6 +313,8 @@ fc_plan_defaults(Relation rel, const FcOptions *options, FcPlan *plan)
 			(in_file || !fc_plan_number(plan, attnum, expr)))
 			plan->in_order = true;
 	}
+	if (plan->numbers != NIL && fc_plan_may_leave_out(options))
+		plan->in_order = true;
 	if (plan->in_order)
 		plan->numbers = NIL;
 }
