@@ -134,6 +134,9 @@ sub item_sql
 	elsif ($copy) { $text = $copy->copy_sql($self->data_file($n)) }
 	$text = "\\qecho '\@\@$n'\n\\warn '\@\@$n'\n$text\n";
 	$text .= "\\warn '\@\@state' :ERROR :SQLSTATE $rows\n";
+	# what anybody may load from psql is a file on the server here
+	$text .= "\\warn '\@\@end'\nGRANT pg_read_server_files TO $1;\n"
+	  if $item->{text} =~ /^create\s+(?:role|user|group)\s+(\w+)/i;
 	$text .= "\\qecho '\@\@rows'\n\\warn '\@\@rows'\nSELECT external.rows("
 	  . External::Copy::literal($copy->table) . ");\n" if $copy && !$copy->apart && !$self->{recorded};
 	return $text;
@@ -235,6 +238,7 @@ sub parts
 	foreach my $line (lines($path))
 	{
 		if ($line =~ /^\@\@(\d+)$/) { $key = $n = $1; $part{$key} = '' }
+		elsif ($line =~ /^\@\@end$/) { undef $key }
 		elsif ($line =~ /^\@\@rows$/) { $key = "$n rows"; $part{$key} = '' }
 		elsif (defined $key) { $part{$key} .= $line }
 	}
