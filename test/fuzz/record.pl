@@ -18,25 +18,29 @@ sub split_records
 	my ($eol, $line, $start, $inside, $escaped, $embedded) = (undef, 0, 0, 0, 0, 0);
 	my @records;
 
-	while ($bytes =~ /\G(?:[^\r\n\\\Q$q$e\E]*)(\r\n|.)/gcs)
+	while ($bytes =~ /\G([^\r\n\\\Q$q$e\E]*)(\r\n|.)/gcs)
 	{
-		my $char = $1;
+		my ($run, $char) = ($1, $2);
 		my $one = substr($char, 0, 1);
 
-		if ($csv && $inside || !$csv && $escaped)
+		if (!$csv && $one eq '\\')
 		{
-			pos($bytes) -= 1 if length($char) == 2;
+			pos($bytes)++ if pos($bytes) < length($bytes);
+			next;
+		}
+		if ($csv && $inside && length($char) == 2)
+		{
+			pos($bytes)--;
 			$char = $one;
 		}
 		if ($csv)
 		{
+			$escaped = 0 if $run ne '';
 			if ($inside && $one eq $e) { $escaped = !$escaped }
 			if ($one eq $q && !$escaped) { $inside = !$inside }
 			if ($one ne $e) { $escaped = 0 }
 			$embedded++ if $inside && $one eq (($eol // '') eq "\n" ? "\n" : "\r");
 		}
-		elsif ($escaped) { $escaped = 0; next }
-		elsif ($one eq '\\') { $escaped = 1; next }
 		next if $inside || $char !~ /^[\r\n]/ || defined $eol && $char ne $eol;
 		$eol //= $char;
 		$line += 1 + $embedded;

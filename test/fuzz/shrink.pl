@@ -15,7 +15,7 @@ sub shrink
 		my ($change) = @_;
 		my $smaller = Storable::dclone($best);
 
-		return 0 if ++$tries > 400 || !$change->($smaller);
+		return 0 if ++$tries > 250 || !$change->($smaller);
 		my ($name, $what, $a) = $try->($smaller);
 		return 0 if defined $name || kind_of($what) ne $kind;
 		($best, $answer, $now) = ($smaller, $a, $what);

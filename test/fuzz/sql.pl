@@ -260,7 +260,8 @@ sub numbered_in_key_order
 	return ordering($c) eq 'key' && grep { $_->{serial} && !$_->{dropped} && !$in_file{ $_->{name} } } @{ $c->{columns} };
 }
 
-sub one_by_one { my ($c) = @_; return $c->{triggers} || $c->{foreign} }
+# A deferrable constraint has a trigger too.
+sub one_by_one { my ($c) = @_; return $c->{triggers} || $c->{foreign} || grep { /DEFERRABLE/ } @{ $c->{setup} } }
 
 sub ordering
 {
