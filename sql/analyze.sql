@@ -74,6 +74,7 @@ SELECT * FROM look('plain', 'empty.bin', 0, $$, format => 'binary'$$);
 -- the same privileges as for a load
 CREATE ROLE fc_reader;
 SET ROLE fc_reader;
+\set SHOW_CONTEXT never
 SELECT count(*) FROM look('plain', 'bad.csv', 0);
 RESET ROLE;
 DROP OWNED BY fc_reader;

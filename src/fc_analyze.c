@@ -385,29 +385,13 @@ fc_analyze_disk(FcAnalysis *analysis)
 		job->plan->key_type != FC_KEY_NONE ? job->loaded * FC_SPILL_ENTRY : 0;
 }
 
-/* Nothing is to end the look at the file that could be told */
-static void
-fc_analyze_options(FcOptions *options)
-{
-	options->analyze = true;
-	options->reject_limit = -1;
-	options->reject_table = InvalidOid;
-	options->log_verbosity = FC_LOG_SILENT;
-	if (options->format.binary)
-		return;
-	options->on_error = FC_ON_ERROR_IGNORE;
-	options->tolerated = FC_CLASS_CONVERSION | FC_CLASS_MISSING_COLUMNS |
-		FC_CLASS_EXTRA_COLUMNS | FC_CLASS_ENCODING | FC_CLASS_CHECK |
-		FC_CLASS_NOT_NULL;
-}
-
 List *
 fc_analyze_run(FcOptions *options)
 {
 	FcAnalysis	analysis = {0};
 	const char *low = NULL;
 
-	fc_analyze_options(options);
+	options->analyze = true;
 	analysis.job = fc_job_analyze(options);
 	fc_analyze_file(&analysis);
 	if (!options->format.binary)

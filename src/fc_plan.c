@@ -214,7 +214,7 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 	int			i = 0;
 	ListCell   *lc;
 
-	if ((options->tolerated & FC_CLASS_CONVERSION) == 0)
+	if ((options->tolerated & FC_CLASS_CONVERSION) == 0 && !options->analyze)
 		return false;
 	foreach(lc, plan->fields)
 	{
@@ -672,7 +672,6 @@ FcPlan *
 fc_plan_make(Relation rel, const FcOptions *options)
 {
 	FcPlan	   *plan = palloc0(sizeof(FcPlan));
-	bool		subtransactions;
 	int			server = GetDatabaseEncoding();
 
 	fc_fields_make(rel, options, plan);
@@ -685,9 +684,10 @@ fc_plan_make(Relation rel, const FcOptions *options)
 	fc_plan_key(rel, options, plan);
 	fc_fields_patterns(rel, options, plan);
 	fc_plan_check_encoding(options, plan);
-	subtransactions = fc_plan_subtransactions(rel, options, plan);
+	plan->subtransactions = fc_plan_subtransactions(rel, options, plan);
 	plan->core_reason = fc_plan_core_reason(rel, options, plan);
-	if (plan->core_reason == NULL && subtransactions)
+	if (plan->core_reason == NULL && plan->subtransactions &&
+		(options->tolerated & FC_CLASS_CONVERSION))
 		plan->leader_reason = "values of a column's type are tried in subtransactions";
 	else if (plan->core_reason == NULL)
 		plan->leader_reason = fc_plan_leader_reason(rel, options, plan);

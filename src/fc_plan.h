@@ -20,6 +20,7 @@ typedef struct FcPlan
 	char	  **patterns;		/* timestamp pattern of each field, or NULL */
 	ParseState *pstate;			/* target, and the columns its user must be
 								 * allowed to insert and to read */
+	bool		subtransactions;	/* values must be tried in them */
 	List	   *where;			/* condition, an implicit AND; NIL: none */
 	List	   *numbers;		/* FcNumber of columns that a sequence numbers */
 	bool		in_order;		/* defaults depend on the order in which they

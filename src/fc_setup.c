@@ -281,7 +281,8 @@ fc_setup_workers(const FcJob *job)
 {
 	int			workers = job->options->workers >= 0 ? job->options->workers : fc_workers;
 
-	if (job->plan->leader_reason != NULL)
+	if (job->plan->leader_reason != NULL ||
+		(job->options->analyze && job->plan->subtransactions))
 		return 0;
 	if (workers < 0)
 	{
@@ -359,6 +360,12 @@ fc_setup_shared_job(FcJob *job)
 	shared->missing = job->options->missing;
 	shared->tolerated = job->options->tolerated;
 	shared->set_null = job->options->on_error == FC_ON_ERROR_SET_NULL;
+	if (job->options->analyze)
+	{
+		/* faults are told, and do not end the look at the file */
+		shared->tolerated = FC_CLASSES_CHECKED;
+		shared->set_null = false;
+	}
 	shared->verbose = job->options->log_verbosity == FC_LOG_VERBOSE;
 	shared->reject_limit = job->options->reject_limit;
 	shared->key_type = plan->key_type;

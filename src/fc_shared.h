@@ -109,6 +109,11 @@ typedef struct FcTurn
 #define FC_CLASS_NO_PARTITION		0x40
 #define FC_CLASS_UNIQUE				0x80
 
+/* ... for which it is enough to look at the record */
+#define FC_CLASSES_CHECKED	(FC_CLASS_CONVERSION | FC_CLASS_MISSING_COLUMNS | \
+							 FC_CLASS_EXTRA_COLUMNS | FC_CLASS_ENCODING | \
+							 FC_CLASS_CHECK | FC_CLASS_NOT_NULL)
+
 /* What a field of the file needs besides its type's input */
 #define FC_FIELD_FORCE_NOT_NULL		0x01
 #define FC_FIELD_FORCE_NULL			0x02

@@ -247,7 +247,12 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	ParallelContext *pcxt;
 	int			launched;
 
-	/* who writes must have an XID and have marked the command id as used */
+	/* workers can neither assign an XID nor mark a command id as used */
+	if (ctx->shared->phase == FC_PHASE_LOAD || ctx->shared->phase == FC_PHASE_INDEX)
+	{
+		(void) GetCurrentTransactionId();
+		(void) GetCurrentCommandId(true);
+	}
 	EnterParallelMode();
 	pcxt = fc_worker_context(segment, nworkers, work);
 	LaunchParallelWorkers(pcxt);
