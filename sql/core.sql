@@ -69,6 +69,7 @@ SELECT count(DISTINCT md5(b)) FROM cor;
 SELECT fc.same(fc.text('v.csv', ''), $$time_zone => 'UTC'$$, '');
 
 -- ... its errors as well
+SELECT fc.try('cor', fc.text('e.csv', E'2c2"\r\n\\.\n'), $$columns => '{a}', header => 'match', time_zone => 'UTC'$$, 'HEADER match', '(a)');
 SELECT fc.try('cor', fc.file('e.csv', '1,"a', '",,', '2,b,,,'), $$time_zone => 'UTC'$$);
 SELECT fc.try('cor', fc.file('e.csv', '1,"a', '",,', '2,b'), $$time_zone => 'UTC'$$);
 SELECT fc.try('cor', fc.file('e.csv', '1,"a', '",,', 'x,b,,'), $$time_zone => 'UTC'$$);
@@ -83,6 +84,8 @@ SELECT fc.try('cor', fc.file('e.csv', '1,"a', '",,', '666,"b"', '3,b,,'), $$time
 SELECT fc.try('cor', fc.file('e.csv', '1,"a', '",,', '666,"b",,'), $$time_zone => 'UTC'$$);
 SELECT fc.try('cor', fc.file('e.csv', '1,' || repeat('x', 200) || ',,', '13,' || repeat('y', 200) || ',,'), $$time_zone => 'UTC'$$);
 SELECT fc.try('cor', fc.file('e.csv', '1,a,,', '2,b,,', '3,c,,'), $$time_zone => 'UTC', where_clause => '10 / (a - 3) < 0'$$, NULL);
+SELECT fc.try('cor', fc.bytes('e.csv', '1,a,,\0122,b,,\346\012'), $$time_zone => 'UTC'$$);
+SELECT fc.try('cor', fc.bytes('e.csv', '1,a,,\0122,b\341\341,,\012'), $$time_zone => 'UTC', encoding => 'EUC_JP'$$, $$ENCODING 'EUC_JP'$$);
 -- of several faults in a row, the first as COPY converts it
 SELECT fc.try('cor', fc.file('e.csv', '1,a,,', 'x,b,tomorow,'), $$time_zone => 'UTC'$$);
 SELECT fc.try('cor', fc.file('e.csv', '1,a,,', 'x,b'), $$time_zone => 'UTC'$$);
@@ -92,8 +95,15 @@ SELECT fc.try('cor', fc.file('e.csv', '1,a,now,', '2,b,,'), $$time_zone => 'UTC'
 CREATE TABLE par (LIKE cor INCLUDING ALL) PARTITION BY RANGE (a);
 CREATE TRIGGER mark BEFORE INSERT ON par FOR EACH ROW EXECUTE FUNCTION mark();
 CREATE TABLE par_0 PARTITION OF par DEFAULT;
-SELECT fc.try('par', fc.file('e.csv', '1,a,,', '13,b,,', '3,c,,', 'x,d,,'), $$where_clause => '10 / (a - 3) < 9'$$, NULL);
-SELECT fc.try('par', fc.file('e.csv', '1,a,,', '3,c,,', '13,b,,', 'x,d,,'), $$where_clause => '10 / (a - 3) < 9'$$, NULL);
+SELECT fc.try('par', fc.file('e.csv', '1,a,,', '13,b,,', '3,c,,', 'x,d,,'), $$partition_interval => '10', where_clause => '10 / (a - 3) < 9'$$, NULL);
+SELECT fc.try('par', fc.file('e.csv', '1,a,,', '3,c,,', '13,b,,', 'x,d,,'), $$partition_interval => '10', where_clause => '10 / (a - 3) < 9'$$, NULL);
+DROP TABLE par;
+-- a file that cannot be converted as a whole: rows before the bad character
+-- find their partitions
+CREATE TABLE par (LIKE cor INCLUDING ALL) PARTITION BY RANGE (a);
+SELECT fc.try('par', fc.bytes('e.csv', '1,a,,\01212,b,,\01213,c,,\01221,\201,,\012'), $$encoding => 'SJIS', partition_interval => '10'$$, NULL);
+SELECT fc.try('par', fc.bytes('e.csv', 'h\0121,a,,\01212,b,,\01221,\201,,\012'), $$encoding => 'SJIS', header => 'true', partition_interval => '10'$$, NULL);
+SELECT fc.try('par', fc.bytes('e.csv', 'h\012h\0121,a,,\01212,b,,\01221,\201,,\012'), $$encoding => 'SJIS', header => '2', partition_interval => '10'$$, NULL);
 DROP TABLE par;
 
 -- times are read in the zone, and shown in the session's
@@ -131,6 +141,15 @@ ALTER TABLE def ALTER b SET DEFAULT (1 / (random() * 0)::int)::text;
 SELECT fc.try('def', fc.file('d.csv', '1,b,,x', '2,DEF,,x'), $$columns => '{a,b,c,d}', default_string => 'DEF'$$, NULL);
 SELECT last_value < 100 FROM cor_s;
 DROP TABLE def;
+
+-- numbers of a sequence are taken by core, row by row
+CREATE TABLE num (a serial, b text);
+CREATE FUNCTION fc.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE TRIGGER num AFTER INSERT ON num FOR EACH ROW EXECUTE FUNCTION fc.nothing();
+SELECT fast_copy('num', fc.path(fc.file('d.csv', 'x', 'y')), columns => '{b}', time_zone => 'UTC');
+SELECT fast_copy('num', fc.path(fc.file('d.csv', '7,x', '\D,y')), default_string => '\D');
+SELECT * FROM num ORDER BY b, a;
+DROP TABLE num;
 
 -- A condition with an effect is evaluated once for each row, although the
 -- partitions are found before

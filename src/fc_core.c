@@ -52,32 +52,14 @@ fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 				 errhint("Quote the value.")));
 }
 
-/*
- * Feeds the whole file; returns core's option for its header.  Of several
- * header lines core is shown none.
- */
+/* Feeds what there is to load; returns core's option for a header */
 static const char *
 fc_core_feed_all(FcFeed *feed)
 {
-	FcJob	   *job = feed->job;
-	FcOptions  *options = job->options;
-	uint64		size = job->source->identity.size;
-
-	if (!options->format.binary && fc_feed_is_canonical(job))
-	{
-		fc_feed_records(feed);
-		return NULL;
-	}
-	if (options->header_lines > 1)
-	{
-		fc_feed_file(feed, job->data_start, size);
-		feed->middle = true;
-		return NULL;
-	}
-	fc_feed_file(feed, 0, size);
-	if (options->header_lines == 0)
-		return NULL;
-	return options->header_match ? "match" : "true";
+	if (!fc_feed_is_canonical(feed->job))
+		return fc_feed_whole(feed);
+	fc_feed_records(feed);
+	return NULL;
 }
 
 /* Every record that was found went to core, or was rejected */
@@ -186,6 +168,7 @@ fc_core_match_header(FcJob *job, const char *header, size_t len, size_t total)
 
 	fc_feed_begin(&feed, job);
 	feed.line = job->options->header_lines;
+	feed.follow = true;
 	feed.offset = job->header_start;
 	feed.length = len;
 	fc_feed_bytes(&feed, header, total);

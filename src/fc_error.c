@@ -168,6 +168,17 @@ fc_error_state_restore(FcContext *ctx, FcErrorState *state)
 		PopActiveSnapshot();
 }
 
+/* Not about data: goes on, with the context that was kept from it */
+static void
+fc_error_pass(ErrorData *edata, ErrorContextCallback *context_stack)
+{
+	if (context_stack == NULL)
+		PG_RE_THROW();
+	error_context_stack = context_stack;
+	FlushErrorState();
+	ThrowErrorData(edata);
+}
+
 ErrorData *
 fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 {
@@ -189,7 +200,7 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
 		if (!fc_error_is_of_data(edata))
-			PG_RE_THROW();
+			fc_error_pass(edata, context_stack);
 		FlushErrorState();
 		fc_error_state_restore(ctx, &state);
 		ctx->failed = true;
@@ -220,7 +231,7 @@ fc_error_catch_undo(FcErrorBody body, void *arg)
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
 		if (!fc_error_is_of_data(edata))
-			PG_RE_THROW();
+			fc_error_pass(edata, context_stack);
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
 	}

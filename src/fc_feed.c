@@ -145,47 +145,10 @@ fc_feed_canonical(FcFeed *feed)
 		appendStringInfoChar(&feed->row, '\n');
 }
 
-/* Parses the record, whose bytes are overwritten */
-static bool
-fc_feed_parse(FcFeed *feed, char *data)
-{
-	MemoryContext old;
-	bool		ok;
-
-	MemoryContextReset(feed->mcxt);
-	ResetPerTupleExprContext(feed->estate);
-	feed->parsing = true;
-	old = MemoryContextSwitchTo(feed->mcxt);
-	ok = fc_parse_texts(feed->parser, data, feed->length);
-	if (ok)
-		fc_feed_canonical(feed);
-	MemoryContextSwitchTo(old);
-	feed->parsing = false;
-	return ok;
-}
-
-/* The same; what on_error passes over is put aside, up to reject_limit */
-static bool
-fc_feed_accept(FcFeed *feed, char *data)
-{
-	FcContext  *ctx = &feed->job->ctx;
-
-	if (fc_feed_parse(feed, data))
-	{
-		fc_reject_nulled(ctx, feed->offset, feed->length, feed->parser);
-		return true;
-	}
-	fc_reject_put(ctx, feed->offset, feed->length, fc_parse_bad(feed->parser));
-	if (fc_error_beyond(ctx->shared, feed->offset))
-	{
-		feed->silent = true;
-		fc_reject_end(ctx);
-		fc_rejected_throw(feed->job);
-	}
-	return false;
-}
-
-/* A record that breaks the grammar, as core says it */
+/*
+ * Shows core the record as it stands in the file: it says best what is wrong
+ * with line ends, quotes or bytes.  Returns if core finds nothing.
+ */
 static void
 fc_feed_malformed(FcFeed *feed)
 {
@@ -212,8 +175,71 @@ fc_feed_malformed(FcFeed *feed)
 		fc_feed_end(&raw);
 	}
 	PG_END_TRY();
-	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",
-		 feed->offset);
+}
+
+/* Parses the record, whose bytes are overwritten */
+static bool
+fc_feed_parse_whole(FcFeed *feed, char *data)
+{
+	MemoryContext old = MemoryContextSwitchTo(feed->mcxt);
+	bool		ok = fc_parse_texts(feed->parser, data, feed->length);
+
+	if (ok)
+		fc_feed_canonical(feed);
+	MemoryContextSwitchTo(old);
+	return ok;
+}
+
+static bool
+fc_feed_parse(FcFeed *feed, char *data)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	volatile bool ok = false;
+
+	MemoryContextReset(feed->mcxt);
+	ResetPerTupleExprContext(feed->estate);
+	feed->parsing = true;
+	PG_TRY();
+	{
+		ok = fc_feed_parse_whole(feed, data);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		if (fc_parse_is_cut(feed->parser))
+			PG_RE_THROW();
+		/* nothing but bytes were looked at */
+		MemoryContextSwitchTo(mcxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+		fc_feed_malformed(feed);
+		ReThrowError(edata);
+	}
+	PG_END_TRY();
+	feed->parsing = false;
+	return ok;
+}
+
+/* The same; what on_error passes over is put aside, up to reject_limit */
+static bool
+fc_feed_accept(FcFeed *feed, char *data)
+{
+	FcContext  *ctx = &feed->job->ctx;
+
+	if (fc_feed_parse(feed, data))
+	{
+		fc_reject_nulled(ctx, feed->offset, feed->length, feed->parser);
+		return true;
+	}
+	fc_reject_put(ctx, feed->offset, feed->length, fc_parse_bad(feed->parser));
+	if (fc_error_beyond(ctx->shared, feed->offset))
+	{
+		feed->silent = true;
+		fc_reject_end(ctx);
+		fc_rejected_throw(feed->job);
+	}
+	return false;
 }
 
 /* Goes to the next record that core gets; false at the end of the data */
@@ -234,7 +260,11 @@ fc_feed_next(FcFeed *feed)
 		feed->offset = record.offset;
 		feed->length = record.length;
 		if (end != FC_END_FOUND || record.unterminated)
+		{
 			fc_feed_malformed(feed);
+			elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",
+				 feed->offset);
+		}
 	} while (!fc_feed_accept(feed, record.data));
 	feed->fed++;
 	return true;
@@ -369,14 +399,37 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 	return feed->cstate;
 }
 
+const char *
+fc_feed_whole(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+	FcOptions  *options = job->options;
+	uint64		size = job->source->identity.size;
+
+	if (options->header_lines > 1)
+	{
+		fc_feed_file(feed, job->data_start, size);
+		feed->middle = true;
+		return NULL;
+	}
+	fc_feed_file(feed, 0, size);
+	if (options->header_lines == 0)
+		return NULL;
+	return options->header_match ? "match" : "true";
+}
+
 /* What parsing a record needs */
 static void
 fc_feed_parser(FcFeed *feed)
 {
 	FcJob	   *job = feed->job;
+	int			nnumbers = job->shared->nnumbers;
 
 	feed->estate = CreateExecutorState();
+	/* core takes the numbers of sequences itself; no worker looks here now */
+	job->shared->nnumbers = 0;
 	feed->parser = fc_parse_begin(&job->ctx, feed->estate);
+	job->shared->nnumbers = nnumbers;
 	feed->mcxt = AllocSetContextCreate(CurrentMemoryContext,
 									   "fast_copy record for core",
 									   ALLOCSET_DEFAULT_SIZES);
@@ -525,7 +578,8 @@ fc_feed_context(void *arg)
 		return;
 	}
 	where = psprintf("%s, line " UINT64_FORMAT, where,
-					 feed->follow && !feed->parsing ? feed->cstate->cur_lineno : feed->line);
+					 feed->follow && feed->cstate && !feed->parsing ?
+					 feed->cstate->cur_lineno : feed->line);
 	if (!fc_feed_field(feed, &column, &value))
 	{
 		text = fc_feed_text(feed);

@@ -59,6 +59,12 @@ extern void fc_feed_records(FcFeed *feed);
 extern void fc_feed_records_end(FcFeed *feed);
 
 /*
+ * The whole file as it is; returns core's option for its header.  Of several
+ * header lines core is shown none.
+ */
+extern const char *fc_feed_whole(FcFeed *feed);
+
+/*
  * The record that the feed names for errors: as it is, with the rest of the
  * file or what may be its line end; or made canonical, which is false for a
  * record that on_error passes over.

@@ -39,9 +39,9 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "fc_binary.h"
 #include "fc_compat.h"
 #include "fc_core.h"
+#include "fc_core_keys.h"
 #include "fc_job.h"
 #include "fc_number.h"
 #include "fc_phases.h"
@@ -123,14 +123,21 @@ fc_job_route(FcJob *job)
 	job->shared->interval = job->route->interval;
 }
 
+/* Is core the only one that can tell where records start? */
+static bool
+fc_job_core_reads(const FcJob *job)
+{
+	return job->options->format.binary || job->unconvertible;
+}
+
 /* Core reads the file, and shows its own progress */
 static void
-fc_job_scan_binary(FcJob *job)
+fc_job_scan_core(FcJob *job)
 {
 	uint64		rows;
 
 	fc_progress_end(job);
-	rows = fc_binary_scan(job);
+	rows = fc_core_keys(job);
 	fc_progress_start(job);
 	fc_job_report(job, 1, rows, job->source->identity.size, "keys read by core's COPY");
 }
@@ -142,9 +149,9 @@ fc_job_scan(FcJob *job)
 
 	fc_progress_phase(job, FC_PHASE_SCAN);
 	fc_job_route(job);
-	if (job->options->format.binary)
+	if (fc_job_core_reads(job))
 	{
-		fc_job_scan_binary(job);
+		fc_job_scan_core(job);
 		return;
 	}
 	pg_atomic_write_u64(&job->shared->scanned, 0);
@@ -760,12 +767,12 @@ fc_job_phases(FcJob *job)
 	if (job->core_reason && !fc_job_core_needs_scan(job))
 	{
 		/* lines of rejects are counted from the chunks */
-		if (job->options->on_error != FC_ON_ERROR_STOP)
+		if (job->options->on_error != FC_ON_ERROR_STOP && !fc_job_core_reads(job))
 			fc_job_split(job);
 		fc_job_copy(job);
 		return;
 	}
-	if (!job->options->format.binary)
+	if (!fc_job_core_reads(job))
 		fc_job_split(job);
 	if (job->plan->key_type != FC_KEY_NONE)
 		fc_job_scan(job);

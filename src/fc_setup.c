@@ -590,10 +590,7 @@ fc_setup_plan(FcJob *job)
 		job->plan->need_transcoding = false;
 	job->core_reason = job->plan->core_reason;
 	if (job->unconvertible)
-	{
 		job->core_reason = "the file has characters that cannot be converted";
-		job->plan->key_routes = false;
-	}
 	if (job->core_reason && !job->options->analyze)
 		fc_core_check(job);
 }

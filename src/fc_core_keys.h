@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * fc_binary.h
- *	  Which ranges of keys a file in binary format has.
+ * fc_core_keys.h
+ *	  Which ranges of keys core finds in a file.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef FC_BINARY_H
-#define FC_BINARY_H
+#ifndef FC_CORE_KEYS_H
+#define FC_CORE_KEYS_H
 
 #include "fc_job.h"
 
@@ -15,6 +15,6 @@
  * job->parts and job->created as for a scan; returns the rows read.  Ends the
  * progress of a COPY.
  */
-extern uint64 fc_binary_scan(FcJob *job);
+extern uint64 fc_core_keys(FcJob *job);
 
-#endif							/* FC_BINARY_H */
+#endif							/* FC_CORE_KEYS_H */

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * fc_binary.c
- *	  Which ranges of keys a file in binary format has.
+ * fc_core_keys.c
+ *	  Which ranges of keys core finds in a file.
  *
  *	 file ──► core's NextCopyFrom ──► key ──► range ──► parts
  *
- * A record of this format says nowhere how long it is, and core's CopyFrom
- * loads it; only the partitions that are missing must be made before.  So
- * core reads the file twice, here for the keys.
+ * For files whose records cannot be told apart here: those in binary format,
+ * and those with characters that cannot be converted.  Core's CopyFrom loads
+ * them; only the partitions that are missing must be made before.  So core
+ * reads the file twice, here for the keys.
  *
  * An error ends the reading, but not the load: CopyFrom will meet the same
  * one, or one that comes before it.  The reading is a subtransaction, which
@@ -23,14 +24,14 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 
-#include "fc_binary.h"
+#include "fc_core_keys.h"
 #include "fc_error.h"
 #include "fc_feed.h"
 #include "fc_spill.h"
 #include "fc_tasks.h"
 #include "fc_where.h"
 
-typedef struct FcBinaryScan
+typedef struct FcCoreKeys
 {
 	FcJob	   *job;
 	MemoryContext mcxt;			/* of the parts */
@@ -44,10 +45,10 @@ typedef struct FcBinaryScan
 	FcSpillPart **parts;		/* by key */
 	FcSpillPart *last;			/* the one found last, or NULL */
 	FcSpillPart *null;			/* rows whose key is NULL, or NULL */
-} FcBinaryScan;
+} FcCoreKeys;
 
 static FcSpillPart *
-fc_binary_new_part(FcBinaryScan *scan)
+fc_core_keys_new_part(FcCoreKeys *scan)
 {
 	FcSpillPart *part = MemoryContextAllocZero(scan->mcxt, sizeof(FcSpillPart));
 
@@ -57,7 +58,7 @@ fc_binary_new_part(FcBinaryScan *scan)
 
 /* The first part whose range starts at "lo" or behind it */
 static int
-fc_binary_search(const FcBinaryScan *scan, int64 lo)
+fc_core_keys_search(const FcCoreKeys *scan, int64 lo)
 {
 	int			first = 0;
 	int			end = scan->nparts;
@@ -75,7 +76,7 @@ fc_binary_search(const FcBinaryScan *scan, int64 lo)
 }
 
 static FcSpillPart *
-fc_binary_insert(FcBinaryScan *scan, int at, FcRange range)
+fc_core_keys_insert(FcCoreKeys *scan, int at, FcRange range)
 {
 	if (scan->nparts == scan->allocated)
 	{
@@ -86,13 +87,13 @@ fc_binary_insert(FcBinaryScan *scan, int at, FcRange range)
 	memmove(&scan->parts[at + 1], &scan->parts[at],
 			sizeof(FcSpillPart *) * (scan->nparts - at));
 	scan->nparts++;
-	scan->parts[at] = fc_binary_new_part(scan);
+	scan->parts[at] = fc_core_keys_new_part(scan);
 	scan->parts[at]->range = range;
 	return scan->parts[at];
 }
 
 static FcSpillPart *
-fc_binary_part(FcBinaryScan *scan, int64 key)
+fc_core_keys_part(FcCoreKeys *scan, int64 key)
 {
 	FcRange		range;
 	int			at;
@@ -101,37 +102,37 @@ fc_binary_part(FcBinaryScan *scan, int64 key)
 		(scan->last->range.hi_max || key < scan->last->range.hi))
 		return scan->last;
 	range = fc_route_find(scan->job->route, key);
-	at = fc_binary_search(scan, range.lo);
+	at = fc_core_keys_search(scan, range.lo);
 	if (at < scan->nparts && scan->parts[at]->range.lo == range.lo)
 		scan->last = scan->parts[at];
 	else
-		scan->last = fc_binary_insert(scan, at, range);
+		scan->last = fc_core_keys_insert(scan, at, range);
 	return scan->last;
 }
 
 /* Counts the row in the slot where it belongs */
 static void
-fc_binary_count(FcBinaryScan *scan)
+fc_core_keys_count(FcCoreKeys *scan)
 {
 	FcPlan	   *plan = scan->job->plan;
 	int			i = plan->key_attnum - 1;
 	FcSpillPart *part;
 
 	if (!scan->slot->tts_isnull[i])
-		part = fc_binary_part(scan, fc_key_from_datum(plan->key_type,
+		part = fc_core_keys_part(scan, fc_key_from_datum(plan->key_type,
 													  scan->slot->tts_values[i]));
 	else if (scan->null)
 		part = scan->null;
 	else
 	{
-		part = scan->null = fc_binary_new_part(scan);
+		part = scan->null = fc_core_keys_new_part(scan);
 		part->null = true;
 	}
 	part->rows++;
 }
 
 static bool
-fc_binary_next(FcBinaryScan *scan)
+fc_core_keys_next(FcCoreKeys *scan)
 {
 	TupleTableSlot *slot = ExecClearTuple(scan->slot);
 	MemoryContext old;
@@ -156,25 +157,26 @@ fc_binary_next(FcBinaryScan *scan)
  * be made that stay empty.
  */
 static void
-fc_binary_read(FcBinaryScan *scan)
+fc_core_keys_read(FcCoreKeys *scan)
 {
 	FcJob	   *job = scan->job;
 	CopyFromState cstate;
+	const char *header;
 
 	scan->estate = CreateExecutorState();
 	scan->slot = MakeSingleTupleTableSlot(RelationGetDescr(job->rel),
 										  &TTSOpsVirtual);
-	fc_feed_file(&scan->feed, 0, job->source->identity.size);
-	cstate = fc_feed_copy(&scan->feed, NIL, NULL, false);
+	header = fc_feed_whole(&scan->feed);
+	cstate = fc_feed_copy(&scan->feed, NIL, header, false);
 	if (cstate->num_defaults == 0)
 		scan->where = fc_where_begin(job->shared);
 	cstate->num_defaults = 0;
-	while (fc_binary_next(scan))
+	while (fc_core_keys_next(scan))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (scan->where == NULL ||
 			fc_where_accepts(scan->where, scan->estate, scan->slot))
-			fc_binary_count(scan);
+			fc_core_keys_count(scan);
 	}
 	EndCopyFrom(cstate);
 	ExecDropSingleTupleTableSlot(scan->slot);
@@ -183,7 +185,7 @@ fc_binary_read(FcBinaryScan *scan)
 
 /* Returns the error that ended the reading, or NULL */
 static ErrorData *
-fc_binary_try(FcBinaryScan *scan)
+fc_core_keys_try(FcCoreKeys *scan)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 	ErrorData  *volatile edata = NULL;
@@ -193,7 +195,7 @@ fc_binary_try(FcBinaryScan *scan)
 	MemoryContextSwitchTo(scan->mcxt);
 	PG_TRY();
 	{
-		fc_binary_read(scan);
+		fc_core_keys_read(scan);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -211,9 +213,9 @@ fc_binary_try(FcBinaryScan *scan)
 }
 
 uint64
-fc_binary_scan(FcJob *job)
+fc_core_keys(FcJob *job)
 {
-	FcBinaryScan scan = {0};
+	FcCoreKeys scan = {0};
 	ErrorData  *edata;
 	List	   *parts = NIL;
 
@@ -221,7 +223,7 @@ fc_binary_scan(FcJob *job)
 	scan.mcxt = CurrentMemoryContext;
 	scan.allocated = 64;
 	scan.parts = palloc(sizeof(FcSpillPart *) * scan.allocated);
-	edata = fc_binary_try(&scan);
+	edata = fc_core_keys_try(&scan);
 	if (edata && !fc_error_is_of_data(edata))
 		ReThrowError(edata);
 	for (int i = 0; i < scan.nparts; i++)
