@@ -40,6 +40,7 @@ typedef struct FcCoreKeys
 	ExprState  *where;			/* or NULL */
 	TupleTableSlot *slot;
 	uint64		rows;
+	uint64		start;			/* of the row's bytes */
 	int			nparts;
 	int			allocated;
 	FcSpillPart **parts;		/* by key */
@@ -110,25 +111,49 @@ fc_core_keys_part(FcCoreKeys *scan, int64 key)
 	return scan->last;
 }
 
-/* Counts the row in the slot where it belongs */
-static void
-fc_core_keys_count(FcCoreKeys *scan)
+/* The part of the row in the slot */
+static FcSpillPart *
+fc_core_keys_of_row(FcCoreKeys *scan)
 {
 	FcPlan	   *plan = scan->job->plan;
 	int			i = plan->key_attnum - 1;
 	FcSpillPart *part;
+	int64		key;
 
-	if (!scan->slot->tts_isnull[i])
-		part = fc_core_keys_part(scan, fc_key_from_datum(plan->key_type,
-													  scan->slot->tts_values[i]));
-	else if (scan->null)
-		part = scan->null;
-	else
+	if (scan->slot->tts_isnull[i])
 	{
-		part = scan->null = fc_core_keys_new_part(scan);
-		part->null = true;
+		if (scan->null == NULL)
+		{
+			scan->null = fc_core_keys_new_part(scan);
+			scan->null->null = true;
+		}
+		return scan->null;
 	}
+	key = fc_key_from_datum(plan->key_type, scan->slot->tts_values[i]);
+	part = fc_core_keys_part(scan, key);
+	if (part->rows == 0)
+		part->min_key = part->max_key = key;
+	part->min_key = Min(part->min_key, key);
+	part->max_key = Max(part->max_key, key);
+	return part;
+}
+
+/* Bytes of the file that core has used; of other formats it reads ahead */
+static uint64
+fc_core_keys_used(const FcCoreKeys *scan)
+{
+	if (!scan->job->options->format.binary)
+		return 0;
+	return scan->feed.position - RAW_BUF_BYTES(scan->feed.cstate);
+}
+
+static void
+fc_core_keys_count(FcCoreKeys *scan)
+{
+	FcSpillPart *part = fc_core_keys_of_row(scan);
+
 	part->rows++;
+	part->bytes += fc_core_keys_used(scan) - scan->start;
 }
 
 static bool
@@ -139,6 +164,7 @@ fc_core_keys_next(FcCoreKeys *scan)
 	bool		found;
 
 	ResetPerTupleExprContext(scan->estate);
+	scan->start = fc_core_keys_used(scan);
 	old = MemoryContextSwitchTo(GetPerTupleMemoryContext(scan->estate));
 	found = NextCopyFrom(scan->feed.cstate, GetPerTupleExprContext(scan->estate),
 						 slot->tts_values, slot->tts_isnull);

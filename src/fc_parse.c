@@ -660,13 +660,20 @@ fc_parse_text(FcParser *parser, int i)
 {
 	FcColumn   *column = &parser->columns[i];
 	FcField    *field = &parser->fields[i];
+	FcField		unchanged = *field;
 
 	if (field->marker && FC_CORE_HAS_DEFAULT)
 		return;
 	if (column->printed || field->marker)
 		fc_parse_printed(parser, i);
 	else if (fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
+	{
+		/* what set_null makes of the field is not what an error is about */
+		parser->column = column;
+		parser->field = &unchanged;
 		fc_parse_column(parser, column, field);
+		parser->column = NULL;
+	}
 	else if (column->flags != 0)
 		fc_parse_force(parser, column, field);
 }
