@@ -281,6 +281,14 @@ SELECT target, args, array_agg(DISTINCT pg_temp.numbered(target, args, n))
 FROM unnest('{numbered,numbered_day}'::text[]) AS target, unnest('{0,1,2,4}'::int[]) AS n,
 	unnest(ARRAY[$$on_error => 'ignore', on_error_classes => '{conversion,missing_columns}'$$, $$on_error => 'set_null', on_error_classes => '{conversion,missing_columns}'$$]) AS args
 GROUP BY target, args ORDER BY target, args;
+-- nor do those that only the default partition would take
+DROP TABLE numbered_day;
+CREATE TABLE numbered_day (id int DEFAULT floor(random()), k int, ts timestamp) PARTITION BY RANGE (ts);
+CREATE TABLE numbered_day_1 PARTITION OF numbered_day FOR VALUES FROM ('2024-01-03') TO ('2024-01-04');
+CREATE TABLE numbered_day_d PARTITION OF numbered_day DEFAULT;
+SELECT fc.file('f.csv', '1,2024-01-03', '2,2024-01-02', '3,');
+SELECT pg_temp.try('numbered_day', 'f.csv', $$columns => '{k,ts}', missing_partitions => 'error', on_error => 'ignore', on_error_classes => '{no_partition}'$$);
+SELECT fc.try('numbered_day', 'f.csv', $$columns => '{k,ts}', missing_partitions => 'error'$$, NULL);
 DROP TABLE numbered_day, numbered;
 
 -- a reject in every place of the file, with all line ends: same rows as without

@@ -582,6 +582,8 @@ fc_job_drop_key(FcJob *job)
 	plan->key_type = shared->key_type = FC_KEY_NONE;
 	plan->key_routes = shared->key_routes = false;
 	plan->routed = shared->routed = true;
+	if (job->options->missing == FC_MISSING_ERROR)
+		shared->refused = job->route->default_oid;
 	fc_job_forget_scan(job);
 }
 

@@ -345,7 +345,7 @@ fc_load_try_leaf(void *arg)
 
 /* The leaf that core finds; NULL if there is none and that is tolerated */
 static ResultRelInfo *
-fc_load_route(FcLoader *loader, TupleTableSlot *slot)
+fc_load_core_leaf(FcLoader *loader, TupleTableSlot *slot)
 {
 	FcRouting	routing = {loader, slot, NULL};
 	ErrorData  *edata;
@@ -358,6 +358,29 @@ fc_load_route(FcLoader *loader, TupleTableSlot *slot)
 	if (edata->sqlerrcode != ERRCODE_CHECK_VIOLATION ||
 		!fc_error_is_from(edata, "ExecFindPartition"))
 		ReThrowError(edata);
+	fc_load_refuse_nowhere(loader);
+	return NULL;
+}
+
+/* ... and if it is one that missing_partitions => 'error' keeps rows from */
+static ResultRelInfo *
+fc_load_route(FcLoader *loader, TupleTableSlot *slot)
+{
+	FcShared   *shared = loader->ctx->shared;
+	ResultRelInfo *rri = fc_load_core_leaf(loader, slot);
+
+	if (rri == NULL || !OidIsValid(shared->refused) ||
+		RelationGetRelid(rri->ri_RelationDesc) != shared->refused ||
+		slot_attisnull(slot, shared->key_attnum))
+		return rri;
+	if (!fc_load_tolerates(loader, FC_CLASS_NO_PARTITION))
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("no partition of relation \"%s\" found for row",
+						RelationGetRelationName(loader->ctx->target)),
+				 errdetail("Only the default partition would take it."),
+				 errhint("Use missing_partitions => 'default' or 'create'."),
+				 errtable(loader->ctx->target)));
 	fc_load_refuse_nowhere(loader);
 	return NULL;
 }

@@ -167,6 +167,8 @@ typedef struct FcShared
 	bool		need_transcoding;
 	bool		routed;			/* leaf found by core's tuple routing */
 	bool		freeze;
+	Oid			refused;		/* routed: only rows without a key may go to this
+								 * default partition; InvalidOid: any may */
 	FcMissing	missing;
 	FcKeyType	key_type;		/* FC_KEY_NONE: in file order */
 	AttrNumber	key_attnum;
