@@ -356,7 +356,8 @@ fc_analyze_choices(FcAnalysis *analysis)
 		psprintf("%d", job->core_reason || job->plan->leader_reason ? 0 : job->nworkers);
 	fc_analyze_add(analysis, "choice", "order")->detail =
 		job->core_reason || job->plan->in_order ? "file" :
-		job->plan->key_type != FC_KEY_NONE ? "key" : "chunks of the file";
+		job->plan->key_type != FC_KEY_NONE && !job->plan->key_early ?
+		"key" : "chunks of the file";
 	fc_analyze_add(analysis, "choice", "spill")->detail =
 		job->plan->key_type != FC_KEY_NONE && !job->core_reason ? "offsets" : "none";
 	fc_analyze_add(analysis, "choice", "io_method")->detail =

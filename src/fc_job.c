@@ -382,7 +382,7 @@ fc_job_check_locks(FcJob *job)
 static bool
 fc_job_needs_attached(FcJob *job)
 {
-	return fc_plan_is_published(job->rel) || job->plan->in_order ||
+	return fc_plan_is_published(job->rel) || job->plan->key_early ||
 		((job->options->tolerated & FC_CLASS_UNIQUE) &&
 		 fc_plan_has_unique(job->rel));
 }
@@ -570,14 +570,16 @@ fc_job_forget_scan(FcJob *job)
 }
 
 /*
- * Defaults have to be evaluated in the order of the file: now that all
- * partitions are there the key has done its work, and core routes.
+ * All partitions are there: the key has done its work, and core routes.  A
+ * row without a partition of its own stays refused: core would put it into
+ * the default partition.
  */
 static void
 fc_job_drop_key(FcJob *job)
 {
 	FcPlan	   *plan = job->plan;
 	FcShared   *shared = job->shared;
+	uint64		bad = pg_atomic_read_u64(&shared->error_offset);
 
 	plan->key_type = shared->key_type = FC_KEY_NONE;
 	plan->key_routes = shared->key_routes = false;
@@ -585,6 +587,10 @@ fc_job_drop_key(FcJob *job)
 	if (job->options->missing == FC_MISSING_ERROR)
 		shared->refused = job->route->default_oid;
 	fc_job_forget_scan(job);
+	if (bad != PG_UINT64_MAX && shared->error.kind == FC_ERROR_ROUTE)
+		pg_atomic_write_u64(&shared->error_offset, bad);
+	fc_job_lock(job);
+	fc_job_check_leaves(job);
 }
 
 static void
@@ -594,7 +600,7 @@ fc_job_load(FcJob *job)
 	int			processes;
 	uint32		units;
 
-	if (job->plan->in_order && job->plan->key_routes)
+	if (job->plan->key_early && job->plan->key_routes)
 		fc_job_drop_key(job);
 	units = fc_job_load_work(job, &work);
 	fc_progress_phase(job, FC_PHASE_LOAD);

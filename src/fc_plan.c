@@ -580,15 +580,12 @@ fc_plan_default_volatile(Relation rel, AttrNumber attnum)
 }
 
 static bool
-fc_plan_scan_volatile(Relation rel, const FcOptions *options,
-					  const FcPlan *plan)
+fc_plan_where_volatile(Relation rel, const FcOptions *options,
+					   const FcPlan *plan)
 {
 	Bitmapset  *used = NULL;
 	int			i = -1;
 
-	if (options->default_string &&
-		fc_plan_default_volatile(rel, plan->key_attnum))
-		return true;
 	pull_varattnos((Node *) plan->where, 1, &used);
 	while ((i = bms_next_member(used, i)) >= 0)
 	{
@@ -637,8 +634,9 @@ fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlan *plan)
 	if (!plan->partitioned && (options->tolerated & FC_CLASS_UNIQUE) &&
 		fc_plan_unique_without(rel, plan->key_attnum))
 		return true;
-	return (plan->in_order && !plan->key_routes) ||
-		fc_plan_scan_volatile(rel, options, plan);
+	return (plan->key_early && !plan->key_routes) ||
+		(options->default_string &&
+		 fc_plan_default_volatile(rel, plan->key_attnum));
 }
 
 /* The key, if there is one */
@@ -651,6 +649,9 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
 		fc_plan_named_key(rel, options->key_column, plan);
 	if (plan->partitioned)
 		fc_plan_partition_key(rel, options, plan);
+	plan->where_late = plan->key_type != FC_KEY_NONE &&
+		fc_plan_where_volatile(rel, options, plan);
+	plan->key_early = plan->in_order || plan->where_late;
 	if (plan->key_type != FC_KEY_NONE &&
 		fc_plan_key_unfit(rel, options, plan))
 	{

@@ -25,6 +25,11 @@ typedef struct FcPlan
 	List	   *numbers;		/* FcNumber of columns that a sequence numbers */
 	bool		in_order;		/* defaults depend on the order in which they
 								 * are evaluated: it must be the file's */
+	bool		where_late;		/* the condition looks at such values: the scan
+								 * cannot filter */
+	bool		key_early;		/* for these reasons the key only finds the
+								 * partitions that are missing; the load goes
+								 * without it */
 	AttrNumber	key_attnum;		/* 0: file order */
 	int			key_field;		/* of fields, from 0 */
 	FcKeyType	key_type;

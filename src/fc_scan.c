@@ -208,7 +208,8 @@ fc_scan_run(FcContext *ctx)
 	scanner.ctx = ctx;
 	scanner.stream = fc_stream_begin(ctx->source, fc_scan_block(shared));
 	scanner.estate = fc_target_executor(fc_target_context_state(ctx), &root);
-	scanner.where = fc_where_begin(shared);
+	if (!shared->where_late)
+		scanner.where = fc_where_begin(shared);
 	scanner.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 											&TTSOpsVirtual);
 	scanner.parser = fc_parse_begin(ctx, scanner.estate);

@@ -372,6 +372,7 @@ fc_setup_shared_job(FcJob *job)
 	shared->key_attnum = plan->key_attnum;
 	shared->key_field = plan->key_field;
 	shared->key_routes = plan->key_routes;
+	shared->where_late = plan->where_late;
 	shared->data_start = job->data_start;
 	shared->memory = (Size) fc_memory_kb * 1024 / Max(job->nworkers, 1);
 	shared->io_depth = fc_io_depth;

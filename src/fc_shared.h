@@ -178,6 +178,7 @@ typedef struct FcShared
 	bool		verbose;		/* each such value is to be told of */
 	int64		reject_limit;	/* -1: none */
 	bool		key_routes;		/* the key is the partition key */
+	bool		where_late;		/* the scan leaves the condition alone */
 	FcInterval	interval;		/* of partitions to be made */
 	uint64		data_start;		/* first byte behind the header */
 	Size		memory;			/* bytes per process */
