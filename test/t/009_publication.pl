@@ -1,0 +1,170 @@
+# wal_level = logical: a subscriber gets every row of a load once, whichever
+# way the table is published.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $rows = 2000;
+my @workers = (0, 2, 4);
+
+# A small decoding memory: transactions are streamed, or spilled.
+my $publisher = new_node('publisher', { allows_streaming => 'logical' },
+	'logical_decoding_work_mem = 64kB', 'max_wal_senders = 8', "fast_copy.chunk_size = '16kB'");
+my $subscriber = new_node('subscriber', {});
+
+# One row of ten is too wide for its page.
+my $file = write_bytes('published.csv', join('', map {
+	my $x = $_ * 7919 % 104729;
+	sprintf "%d,2013-01-%02d %02d:%02d:%02d,%s\n", $_, $x % 5 + 1, $x % 24, $x % 60, $x % 59,
+	  $_ % 10 ? "row $_" : "wide $_ " x 600
+} 1 .. $rows));
+
+# A table for each number of workers: t<w> by day, where two days exist; with
+# "above" it is a partition of r<w>; or a plain table, or one by hash.
+sub tree
+{
+	my ($schema, $shape) = @_;
+
+	return join('', map {
+		my $t = "$schema.t$_";
+		my $columns = '(n int, ts timestamp, v text)';
+		my $sql = $shape eq 'above'
+		  ? "CREATE TABLE $schema.r$_ $columns PARTITION BY LIST ((n > 0)); "
+		  . "CREATE TABLE $t PARTITION OF $schema.r$_ FOR VALUES IN (true) PARTITION BY RANGE (ts); "
+		  : "CREATE TABLE $t $columns" . by($shape) . '; ';
+		$sql . "ALTER TABLE $t ALTER v SET STORAGE EXTERNAL; "
+		  . ($shape eq 'hash' ? join('', map { "CREATE TABLE ${t}_$_ PARTITION OF $t FOR VALUES WITH (MODULUS 2, REMAINDER $_); " } 0, 1)
+			: $shape eq 'plain' ? '' : join('', map { day($t, $_) } 2, 4))
+	} @workers);
+}
+
+sub by
+{
+	my ($shape) = @_;
+
+	return $shape eq 'plain' ? '' : $shape eq 'hash' ? ' PARTITION BY HASH (n)' : ' PARTITION BY RANGE (ts)';
+}
+
+sub day
+{
+	my ($t, $day) = @_;
+
+	return sprintf "CREATE TABLE %s_p2013010%d PARTITION OF %s FOR VALUES FROM ('2013-01-0%d') TO ('2013-01-0%d'); ",
+	  $t, $day, $t, $day, $day + 1;
+}
+
+# The rows of the tables, in a form to compare.
+sub rows_of
+{
+	my ($node, $tables, $columns, $where) = @_;
+
+	return join("\n", map {
+		"$_: " . $node->safe_psql('postgres',
+			"SELECT count(*), md5(string_agg(concat_ws('|', $columns), ',' ORDER BY n)) FROM $_ WHERE $where")
+	} @$tables);
+}
+
+# Publishes, loads with each number of workers, and compares.
+sub published
+{
+	my ($what, %case) = @_;
+	my $schema = $case{schema} // 'public';
+	my $shape = $case{shape} // 'day';
+	my $tree = ($schema eq 'public' ? '' : "CREATE SCHEMA $schema; ") . tree($schema, $shape);
+	my @tables = map { "$schema.t$_" } @workers;
+	my $published = join(', ', map { $shape eq 'above' ? "$schema.r$_" : "$schema.t$_" } @workers);
+	my $for = $case{for} =~ s/TABLES_HERE/$published/r =~ s/EACH\((.*)\)/join(', ', map { "$schema.t$_ $1" } @workers)/er;
+	my $root = $case{root} // 1;
+	my $options = $root ? 'true' : 'false';
+	my $columns = $case{columns} // 'n, ts, v';
+	my $where = $case{where} // 'true';
+
+	$publisher->safe_psql('postgres', "$tree; CREATE PUBLICATION p FOR $for WITH (publish_via_partition_root = $options)");
+	$subscriber->safe_psql('postgres', $tree . new_days($shape, @tables));
+	$subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION s CONNECTION '" . $publisher->connstr
+		  . " dbname=postgres' PUBLICATION p WITH (streaming = " . ($case{streaming} // 'off') . ')');
+	$subscriber->wait_for_subscription_sync($publisher, 's');
+	$publisher->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('d', 'pgoutput')");
+
+	$publisher->safe_psql('postgres', load_sql($tables[$_], $workers[$_], $case{savepoint})) foreach 0 .. $#workers;
+	$publisher->wait_for_catchup('s');
+	learn_partitions() unless $root;
+
+	my $want = rows_of($publisher, \@tables, $columns, $where);
+	is(scalar(() = $want =~ /: $case{rows}\|/g), @workers, "$what: the publisher has the rows");
+	is(decoded(), $case{rows} * @workers, "$what: each is sent once");
+	ok(wait_until($publisher, "SELECT stream_txns >= @{[ scalar @workers ]} FROM pg_stat_replication_slots WHERE slot_name = 's'"),
+		"$what: in streams") if $case{streaming};
+	is(rows_of($subscriber, \@tables, $columns, 'true'), $want, "$what: the subscriber has the same");
+
+	$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s');
+	$publisher->safe_psql('postgres', 'DROP PUBLICATION p');
+	$_->safe_psql('postgres', "DROP TABLE $published" . ($schema eq 'public' ? '' : "; DROP SCHEMA $schema")) foreach $publisher, $subscriber;
+}
+
+# What a load makes, which the subscriber has to be given: partitions that are
+# published as themselves are tables like any other.
+sub new_days
+{
+	my ($shape, @tables) = @_;
+
+	return '' unless $shape eq 'day' || $shape eq 'above';
+	return join('', map { my $t = $_; map { day($t, $_) } 1, 3, 5 } @tables);
+}
+
+sub load_sql
+{
+	my ($table, $workers, $savepoint) = @_;
+	my $load = "SELECT fast_copy('$table', '$file', workers => $workers);";
+
+	return $load unless $savepoint;
+	return "BEGIN; INSERT INTO $table VALUES (-1, '2013-01-02', 'before');
+		SAVEPOINT a; $load ROLLBACK TO a; SAVEPOINT b; $load RELEASE b;
+		INSERT INTO $table VALUES (-2, '2013-01-03', 'after'); COMMIT";
+}
+
+# A subscription has the tables there were when it was last refreshed, and
+# copies what others have.
+sub learn_partitions
+{
+	$subscriber->safe_psql('postgres', 'ALTER SUBSCRIPTION s REFRESH PUBLICATION');
+	$subscriber->wait_for_subscription_sync($publisher, 's');
+}
+
+# The rows that are sent to a subscriber, whatever it does with them.
+sub decoded
+{
+	my $rows = $publisher->safe_psql('postgres',
+		"SELECT count(*) FROM pg_logical_slot_get_binary_changes('d', NULL, NULL,
+			'proto_version', '1', 'publication_names', 'p') WHERE get_byte(data, 0) = ascii('I')");
+
+	$publisher->safe_psql('postgres', "SELECT pg_drop_replication_slot('d')");
+	return $rows;
+}
+
+foreach my $root (1, 0)
+{
+	my $as = $root ? 'as the root' : 'as themselves';
+	my %more = (root => $root, rows => $rows);
+
+	published("the table, $as", for => 'TABLE TABLES_HERE', %more);
+	published("an ancestor, $as", for => 'TABLE TABLES_HERE', shape => 'above', %more);
+	published("a schema, $as", for => 'TABLES IN SCHEMA app', schema => 'app', %more);
+	published("all tables, $as", for => 'ALL TABLES', %more);
+	published("the table in streams, $as", for => 'TABLE TABLES_HERE', streaming => 'on', %more);
+	published("inside a savepoint, $as", for => 'TABLE TABLES_HERE', savepoint => 1, root => $root, rows => $rows + 2);
+	published("inside a savepoint in streams, $as", for => 'TABLE TABLES_HERE', savepoint => 1,
+		streaming => 'on', root => $root, rows => $rows + 2);
+}
+published("a $_ table", for => 'TABLE TABLES_HERE', shape => $_, rows => $rows) foreach qw(plain hash);
+published('rows of a filter', for => 'TABLE EACH(WHERE (n > 500))', where => 'n > 500', rows => $rows - 500);
+published('columns of a list', for => 'TABLE EACH((n, ts))', columns => 'n, ts', rows => $rows);
+
+$publisher->stop;
+$subscriber->stop;
+done_testing();
