@@ -474,16 +474,18 @@ fc_feed_record(FcFeed *feed)
 }
 
 /*
- * What stands behind the record is fed, too: core must see the same quotes
- * and markers.
+ * With "rest" what stands behind the record is fed, too: core must see the
+ * same quotes and markers.  Without it no byte more than the line end is, which
+ * could be half a character.
  */
 void
 fc_feed_raw_record(FcFeed *feed, bool rest)
 {
 	uint64		size = feed->job->source->identity.size;
+	uint64		end = feed->offset + feed->length +
+		(feed->job->dialect.eol == FC_EOL_CRNL ? 2 : 1);
 
-	fc_feed_file(feed, feed->offset,
-				 rest ? size : Min(feed->offset + feed->length + 2, size));
+	fc_feed_file(feed, feed->offset, rest ? size : Min(end, size));
 	feed->middle = true;
 }
 

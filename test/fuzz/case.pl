@@ -473,6 +473,8 @@ sub damage
 
 	return if chance(0.65);
 	$c->{damaged} = 1;
+	# COPY's file would hide what is wrong with the lines it has not
+	$c->{options}{header} = 'true' if ($c->{options}{header} // '') =~ /^[2-9]/;
 	delete $c->{records};
 	damage_once($c) foreach 1 .. (chance(0.7) ? 1 : 1 + rnd(6));
 }

@@ -63,10 +63,11 @@ sub copy_file
 	if ($header =~ /^\d+$/ && $header > 1)
 	{
 		my @records = split_records($c, $bytes);
-		my @skipped = splice(@records, 0, $header - 1);
+		my @skipped = splice(@records, 0, $header);
 
-		$cut = @skipped ? $skipped[-1][1] : 0;
-		$bytes = join('', map { $_->[0] } @records);
+		# newlines in the first record would be counted in another way
+		$cut = @skipped ? $skipped[-1][1] - 1 : 0;
+		$bytes = join('', @skipped ? "x$c->{eol}" : '', map { $_->[0] } @records);
 	}
 	return ($bytes, $cut) unless $SERVER{version} < 18 && $c->{options}{format} eq 'csv' && $bytes =~ /^\\\.[\r\n]/m;
 	$c->{backslash_dot} = 1;
