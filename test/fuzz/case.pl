@@ -409,7 +409,10 @@ sub render
 	my ($c) = @_;
 	my $format = $c->{options}{format} eq 'csv' ? \&csv_field : \&text_field;
 	my $delimiter = delimiter_of($c);
-	my $out = join('', map { join($delimiter, map { $format->($c, $_) } @$_) . $c->{eol} } @{ $c->{header_records} }, @{ $c->{records} });
+	my $out = '';
+
+	$c->{rendered} = [ map { [ map { $format->($c, $_) } @$_ ] } @{ $c->{header_records} }, @{ $c->{records} } ];
+	$out .= join($delimiter, @$_) . $c->{eol} foreach @{ $c->{rendered} };
 
 	$out =~ s/\Q$c->{eol}\E\z// if chance(0.15);
 	return $out;
@@ -436,7 +439,7 @@ sub csv_field
 	return null_of($c) unless defined $value;
 	return $o->{default_string} if ref $value;
 	my $must = $value =~ /[\r\n]/ || index($value, delimiter_of($c)) >= 0 || index($value, $q) >= 0 || $value eq null_of($c) || $value eq ($o->{default_string} // "\0");
-	return $value unless $must && !chance(0.01) || chance($c->{quoting});
+	return $value unless $must && ($c->{damaged} || !chance(0.01)) || chance($c->{quoting});
 	$value =~ s/([\Q$q$e\E])/$e$1/g;
 	return "$q$value$q";
 }
@@ -448,7 +451,7 @@ sub text_field
 
 	return null_of($c) unless defined $value;
 	return $c->{options}{default_string} if ref $value;
-	return $value if chance(0.02) && !defined $c->{options}{default_string};
+	return $value if !$c->{damaged} && chance(0.02) && !defined $c->{options}{default_string};
 	$value =~ s/\\/\\\\/g;
 	$value =~ s/\Q$d\E/\\$d/g if $d =~ /[^a-z0-9]/;
 	$value =~ s/([\x01-\x1f])/text_escape($1)/ge;

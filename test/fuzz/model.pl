@@ -71,10 +71,19 @@ sub twin
 	return $c unless defined $c->{options}{default_string} && $SERVER{version} < 16;
 	my %by = map { $_->{name} => $_ } @{ $c->{columns} };
 	my @constants = map { $by{$_}{constant} } @{ $c->{file_columns} };
-	my %twin = (%$c, options => { %{ $c->{options} } });
+	my %twin = (%$c, options => { %{ $c->{options} } }, damaged => 1);
+	my $format = $c->{options}{format} eq 'csv' ? \&csv_field : \&text_field;
+	my @lines = map { [ @$_ ] } @{ $c->{rendered} };
+	my $n = @{ $c->{header_records} };
+
+	# fields that are not markers stay as they were written
 	delete $twin{options}{default_string};
-	$twin{records} = [ map { my $r = $_; [ map { ref $r->[$_] ? $constants[$_] : $r->[$_] } 0 .. $#$r ] } @{ $c->{records} } ];
-	$twin{bytes} = encoded(\%twin, render(\%twin));
+	foreach my $r (@{ $c->{records} })
+	{
+		$lines[$n][$_] = $format->(\%twin, $constants[$_]) foreach grep { ref $r->[$_] } 0 .. $#$r;
+		$n++;
+	}
+	$twin{bytes} = encoded(\%twin, join('', map { join(delimiter_of($c), @$_) . $c->{eol} } @lines));
 	return \%twin;
 }
 
