@@ -439,7 +439,7 @@ sub csv_field
 	return null_of($c) unless defined $value;
 	return $o->{default_string} if ref $value;
 	my $must = $value =~ /[\r\n]/ || index($value, delimiter_of($c)) >= 0 || index($value, $q) >= 0 || $value eq null_of($c) || $value eq ($o->{default_string} // "\0");
-	return $value unless $must && ($c->{damaged} || !chance(0.01)) || chance($c->{quoting});
+	return $value unless $must && ($c->{damaged} || defined $o->{default_string} || !chance(0.01)) || chance($c->{quoting});
 	$value =~ s/([\Q$q$e\E])/$e$1/g;
 	return "$q$value$q";
 }

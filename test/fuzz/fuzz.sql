@@ -250,7 +250,11 @@ BEGIN
 		RETURN jsonb_build_object('refused', refused);
 	END IF;
 	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'settings');
-	c := fuzz.try(spec->>'copy', 'copy');
+	IF spec ? 'records' THEN
+		c := fuzz.one_by_one(spec);
+	ELSE
+		c := fuzz.try(spec->>'copy', 'copy');
+	END IF;
 	PERFORM set_config('client_encoding', 'UTF8', true);
 	RETURN jsonb_build_object('copy', c);
 END $$;
