@@ -53,10 +53,11 @@ sub prepare
 	system("psql -X -q -d $TEMPLATE -f '$tree/src/test/regress/sql/test_setup.sql' >/dev/null 2>&1");
 }
 
-# Removes databases and roles that are ours.
+# Removes databases and roles that are ours, once prepare has been called.
 sub clean
 {
-	sql("DROP DATABASE IF EXISTS $_") foreach $DATABASE, $TEMPLATE;
+	return unless %roles;
+	sql("DROP DATABASE IF EXISTS $_ WITH (FORCE)") foreach $DATABASE, $TEMPLATE;
 	clean_roles();
 }
 
