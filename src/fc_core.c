@@ -90,28 +90,6 @@ fc_core_show_file(FcJob *job)
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
 }
 
-/*
- * Core reads the file up to what it refuses, and inserts nothing: for a file
- * that is certain to be refused, where partitions for its rows were not made.
- */
-static void
-fc_core_read_file(FcFeed *feed, CopyFromState cstate)
-{
-	TupleTableSlot *row = fc_feed_slot(feed->job);
-	ErrorContextCallback callback;
-
-	callback.callback = CopyFromErrorCallback;
-	callback.arg = cstate;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		feed->cstate = cstate;
-	} while (fc_feed_next_row(feed, row));
-	error_context_stack = callback.previous;
-}
-
 static uint64
 fc_core_copy_file(FcFeed *feed)
 {
@@ -122,9 +100,6 @@ fc_core_copy_file(FcFeed *feed)
 
 	cstate = fc_feed_copy(feed, job->plan->where, header, job->options->freeze);
 	fc_core_show_file(job);
-	if (job->unconvertible && job->plan->partitioned &&
-		job->options->missing == FC_MISSING_CREATE)
-		fc_core_read_file(feed, cstate);
 	rows = CopyFrom(cstate);
 	fc_core_check_end(feed, cstate);
 	EndCopyFrom(cstate);
