@@ -316,6 +316,8 @@ sub make_file
 	$c->{header_records} = [ header_records($c) ];
 	$c->{bytes} = encoded($c, render($c));
 	damage($c);
+	# before 18 COPY cannot say it in another way
+	$c->{bytes} =~ s/(?:\A|(?<=[\r\n]))\\\.(?=[\r\n])//g if ($c->{options}{quote} // '') eq '\\';
 }
 
 # One value, or undef for NULL, or \'' for the default marker.

@@ -40,6 +40,7 @@ sub judge_refusal
 
 	return 'end marker where core loads' if $c->{backslash_dot} && $message =~ /^end-of-copy marker before the end of file/;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
+	return 'reported: no partition for a record to be skipped' if $c->{options}{on_error} && $message =~ /^no partition of relation/ && ($fast->{detail} // '') eq '';
 	return (undef, 'only fast_copy refuses the file');
 }
 
@@ -105,6 +106,8 @@ sub known_place
 	my ($c, $copy, $fast, $cut) = @_;
 
 	return 'line of invalid characters' if $copy->{state} =~ /^(22021|22P05)$/ && defined $fast->{line} && $fast->{line} >= ($copy->{line} // 0) + $cut;
+	# a constant that is refused is refused before the first line
+	return 'model: a default that fails' if defined $c->{options}{default_string} && $SERVER{version} < 16 && defined $copy->{col} && !defined $fast->{line};
 	return 'row too big without line' if $copy->{state} eq '54000' && $copy->{message} =~ /^row is too big/ && !defined $fast->{line};
 	return 'duplicate in key order' if $copy->{state} =~ /^(23505|23P01)$/ && ordering($c) eq 'key';
 	return 'reported: internal error of an input function' if $copy->{state} eq 'XX000' && defined $copy->{col} && !defined $fast->{line};

@@ -113,11 +113,12 @@ sub model
 	{
 		my $alone = $n == 0 && $line == 0;
 
-		last if $c->{options}{format} eq 'text' && $r->[0] =~ /^\\\.[\r\n]*\z/;
 		$n++;
 		write_file("$path.$n", ($alone ? '' : "x$eol") . $r->[0]);
 		push @parts, { stmt => copy_sql($alone ? $c : \%one, "$path.$n"), line => $alone ? 1 : $line };
 		$line = $r->[1];
+		# the end, if COPY does not refuse it
+		last if $c->{options}{format} eq 'text' && $r->[0] =~ /^\\\.[\r\n]*\z/;
 	}
 	$spec->{records} = \@parts;
 	$spec->{limit} = $c->{options}{reject_limit} if $c->{options}{reject_limit};

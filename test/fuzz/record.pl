@@ -28,7 +28,7 @@ sub split_records
 			pos($bytes)++ if pos($bytes) < length($bytes);
 			next;
 		}
-		if ($csv && $inside && length($char) == 2)
+		if (length($char) == 2 && ($csv && $inside || ($eol // '') eq "\r"))
 		{
 			pos($bytes)--;
 			$char = $one;
@@ -69,7 +69,7 @@ sub copy_file
 		$cut = @skipped ? $skipped[-1][1] - 1 : 0;
 		$bytes = join('', @skipped ? "x$c->{eol}" : '', map { $_->[0] } @records);
 	}
-	return ($bytes, $cut) unless $SERVER{version} < 18 && $c->{options}{format} eq 'csv' && $bytes =~ /^\\\.[\r\n]/m;
+	return ($bytes, $cut) unless $SERVER{version} < 18 && $c->{options}{format} eq 'csv' && $bytes =~ /(?:\A|[\r\n])\\\.[\r\n]/;
 	$c->{backslash_dot} = 1;
 	return (join('', map { quote_end_marker($c, $_->[0]) } split_records($c, $bytes)), $cut);
 }
