@@ -58,7 +58,9 @@ sub adapt_on_error
 	my $o = $c->{options};
 	my $known = !$c->{triggers} && !$c->{foreign} && !(grep { /DEFERRABLE/ } @{ $c->{setup} }) && !defined $o->{default_string}
 	  && ($o->{encoding} // $c->{settings}{client_encoding} // 'UTF8') !~ /SJIS|SHIFT_JIS|BIG5|GBK|GB18030|UHC|JOHAB|nonsense/
-	  && ($c->{bytes} =~ tr/\r\n//) <= $MOST_RECORDS;
+	  && ($c->{bytes} =~ tr/\r\n//) <= $MOST_RECORDS
+	  # behind a line that ends with CR, a record that begins with LF would be seen as none
+	  && !($c->{bytes} =~ /\r(?!\n)/ && $c->{bytes} =~ /\r\n/);
 
 	delete $o->{on_error} unless $known;
 }
