@@ -19,6 +19,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "common/string.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -67,6 +68,7 @@ struct FcParser
 	FcDialect	dialect;
 	const char *null_string;
 	int			null_len;
+	bool		null_ascii;		/* the same bytes in every encoding */
 	pg_tz	   *zone;			/* NULL: the session's */
 	int			natts;
 	int			ncolumns;
@@ -257,6 +259,7 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	parser->dialect = ctx->dialect;
 	parser->null_string = fc_shared_null(shared);
 	parser->null_len = shared->null_len;
+	parser->null_ascii = pg_is_ascii(parser->null_string);
 	parser->natts = desc->natts;
 	parser->ncolumns = shared->ncolumns;
 	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->ncolumns, 1));
@@ -816,12 +819,14 @@ fc_parse_key_encoding(FcParser *parser, FcField *field)
 
 /*
  * May the key be read from its field alone?  Not where a fault of another
- * field, or of the key itself, does not end the load.
+ * field, or of the key itself, does not end the load, nor where NULL can be
+ * told in the server's encoding only.
  */
 static bool
 fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
 {
-	return column->flags == 0 && parser->zone == NULL && !field->marker;
+	return column->flags == 0 && parser->zone == NULL && !field->marker &&
+		(parser->null_ascii || !parser->shared->need_transcoding);
 }
 
 bool
