@@ -112,7 +112,7 @@ BEGIN
 END $$;
 
 -- Rows loaded into a partition although its bounds say no.
-CREATE FUNCTION fuzz.misplaced() RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION fuzz.misplaced() RETURNS bigint LANGUAGE plpgsql SET datestyle = 'ISO' AS $$
 DECLARE
 	leaf record;
 	n bigint;

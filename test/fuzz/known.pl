@@ -17,6 +17,7 @@ sub judge
 	return (undef, 'left behind: ' . $bad->{left}) if $bad->{left};
 	return judge_rows($c, $copy, $fast, $bad) if exists $copy->{rows} && exists $fast->{rows};
 	return judge_refusal($c, $fast) if exists $copy->{rows};
+	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // '') =~ /^\\\./;
 	return (undef, 'only COPY refuses the file') if exists $fast->{rows};
 	return judge_errors($c, $copy, $fast, $cut, $confirm);
 }
@@ -38,6 +39,7 @@ sub judge_refusal
 	my ($c, $fast) = @_;
 	my $message = $fast->{message};
 
+	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && ($fast->{line} // 0) <= $c->{cut} + 1;
 	return 'end marker where core loads' if $c->{backslash_dot} && $message =~ /^end-of-copy marker before the end of file/;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
 	return 'reported: no partition for a record to be skipped' if $c->{options}{on_error} && $message =~ /^no partition of relation/ && ($fast->{detail} // '') eq '';
@@ -58,7 +60,7 @@ sub neutral
 	my ($text, $creates) = @_;
 
 	return '' unless defined $text;
-	$text =~ s/\bt_(f\d|p[\w]+|default)\b/t_P/g if $creates;
+	$text =~ s/\bt_(?:f\d|p(?:m|bc|y)?\d+(?:_\d+)?|default)/t_P/g if $creates;
 	return $text;
 }
 
@@ -110,7 +112,7 @@ sub known_place
 	return 'model: a default that fails' if defined $c->{options}{default_string} && $SERVER{version} < 16 && defined $copy->{col} && !defined $fast->{line};
 	return 'row too big without line' if $copy->{state} eq '54000' && $copy->{message} =~ /^row is too big/ && !defined $fast->{line};
 	return 'duplicate in key order' if $copy->{state} =~ /^(23505|23P01)$/ && ordering($c) eq 'key';
-	return 'reported: internal error of an input function' if $copy->{state} eq 'XX000' && defined $copy->{col} && !defined $fast->{line};
+	return 'reported: internal error of an input function' if $copy->{state} !~ /^(2|42|P0|54|0A|38|44)/ && defined $copy->{col} && !defined $fast->{line};
 	return 'reported: condition where core loads' if one_by_one($c) && creates($c) && defined $c->{options}{where_clause} && ($fast->{line} // 0) > ($copy->{line} // 1e9) + $cut;
 	return undef;
 }
@@ -132,12 +134,16 @@ sub known_error
 	my $line = $fast->{line};
 
 	return 'end marker where core loads' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker before the end of file/;
+	return 'end marker in an error that core finds' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker/ && $fast->{line} == ($copy->{line} // 0) + $cut;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
 	return 'unique index of a new partition' if $unique && creates($c) && $copy->{state} eq '23505'
 	  && ($fast->{state} eq '23505' && $fast->{message} =~ /^could not create unique index/);
 	return 'duplicate in key order' if $unique && ordering($c) eq 'key' && $copy->{state} =~ /^(23505|23P01)$/ && $copy->{state} eq $fast->{state};
 	return undef unless defined $line;
 	return 'unique index of a new partition' if $unique && creates($c) && $copy->{state} eq '23505'
+	  && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
+	# rows behind an error in a user's code are not indexed any more
+	return 'several errors, indexes checked late' if $unique && $copy->{state} =~ /^(23505|23P01)$/ && $line > ($copy->{line} // 1e9) + $cut
 	  && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
 	# a model that loads record by record looks at indexes after each
 	return 'several errors, indexes checked late' if $unique && one_by_one_needed($c) && $copy->{state} =~ /^(23505|23P01)$/
