@@ -433,6 +433,12 @@ SELECT fast_copy('mended', fc.path('again.csv'));
 SELECT * FROM mended;
 DROP TABLE mended, quoted;
 
+-- A record that is passed over needs no partition
+CREATE TABLE routed (k date, v int) PARTITION BY RANGE (k);
+CREATE TABLE routed_1 PARTITION OF routed FOR VALUES FROM ('2024-01-01') TO ('2024-01-02');
+SELECT fast_copy('routed', fc.path(fc.file('f.csv', '2024-01-01,1', '2024-03-01,x', ',y', '2024-01-01,2')), on_error => 'ignore', missing_partitions => 'error', log_verbosity => 'silent', workers => 2);
+DROP TABLE routed;
+
 SET client_min_messages = warning;
 DROP FUNCTION put CASCADE;
 DROP TABLE rej, rej_bad, plain, strict, day, day_default, city, pairs, hashed, late, partial, log, picky, nested, composed, places, domains CASCADE;

@@ -33,6 +33,7 @@ typedef struct FcScanner
 	FcStream   *stream;
 	FcParser   *parser;
 	FcSpill    *spill;
+	FcRoute    *route;			/* or NULL */
 	EState	   *estate;			/* for defaults and the condition */
 	ExprState  *where;			/* or NULL */
 	TupleTableSlot *slot;		/* a whole row, where the key is not enough */
@@ -92,6 +93,24 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 	return true;
 }
 
+/*
+ * Would the key's having no partition end a load that may pass over the record
+ * for another fault?  COPY converts all columns before it looks for a partition.
+ */
+static bool
+fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
+{
+	const FcRoute *route = scanner->route;
+	uint32		tolerated = scanner->ctx->shared->tolerated;
+
+	if (route == NULL || tolerated == 0 || (tolerated & FC_CLASS_NO_PARTITION))
+		return false;
+	if (null)
+		return !OidIsValid(route->null_oid);
+	return (!route->create || fc_key_is_infinite(route->type, key)) &&
+		!OidIsValid(fc_route_find(route, key).partition);
+}
+
 static void
 fc_scan_record(FcScanner *scanner)
 {
@@ -102,7 +121,8 @@ fc_scan_record(FcScanner *scanner)
 	entry.length = (uint32) scanner->record.length;
 	if ((scanner->where ||
 		 !fc_parse_key(scanner->parser, scanner->record.data,
-					   scanner->record.length, &entry.key, &null)) &&
+					   scanner->record.length, &entry.key, &null) ||
+		 fc_scan_no_partition(scanner, entry.key, null)) &&
 		!fc_scan_whole(scanner, &entry.key, &null))
 		return;
 	entry.info = fc_entry_info(null, scanner->found - 1);
@@ -205,6 +225,7 @@ fc_scan_run(FcContext *ctx)
 		route->create = (shared->missing == FC_MISSING_CREATE);
 		route->interval = shared->interval;
 	}
+	scanner.route = route;
 	scanner.ctx = ctx;
 	scanner.stream = fc_stream_begin(ctx->source, fc_scan_block(shared));
 	scanner.estate = fc_target_executor(fc_target_context_state(ctx), &root);

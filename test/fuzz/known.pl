@@ -17,7 +17,7 @@ sub judge
 	return (undef, 'left behind: ' . $bad->{left}) if $bad->{left};
 	return judge_rows($c, $copy, $fast, $bad) if exists $copy->{rows} && exists $fast->{rows};
 	return judge_refusal($c, $fast) if exists $copy->{rows};
-	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // '') =~ /^\\\./;
+	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // q()) =~ /^"?\\\./;
 	return (undef, 'only COPY refuses the file') if exists $fast->{rows};
 	return judge_errors($c, $copy, $fast, $cut, $confirm);
 }
