@@ -209,6 +209,7 @@ sub make_options
 	$o->{escape} = pick('\\', '\\', "'", '"', '!', '`', 'e') if chance(0.2);
 	$o->{header} = pick('true', 'true', 'match', 'match', 1, 2, 3, 0, 'on', 'TRUE', 'wrong') if chance(0.3);
 	$o->{encoding} = pick('UTF8', 'LATIN1', 'LATIN1', 'WIN1252', 'SJIS', 'GBK', 'BIG5', 'EUC_JP', 'GB18030', 'UHC', 'JOHAB', 'LATIN9', 'KOI8R', 'SQL_ASCII', 'EUC_KR', 'SHIFT_JIS_2004', 'nonsense') if chance(0.25);
+	$o->{header} = 'map' if chance(0.06) && can_map($c);
 	# of two wrong ones COPY names the one it looks at first
 	delete $o->{encoding} if ($o->{encoding} // '') eq 'nonsense' && ($o->{header} // '') eq 'wrong';
 	make_column_options($c, $o);
@@ -217,6 +218,17 @@ sub make_options
 	$o->{missing_partitions} = $c->{missing} if $c->{missing};
 	$o->{partition_interval} = { day => '1 day', month => '1 month', hour => '1 hour', hundred => '100' }->{ $c->{unit} }
 	  if $c->{layout} eq 'range' && $c->{missing} eq 'create' && needs_interval($c) && $c->{key_in_file};
+}
+
+# A column that the header does not name must have a default.
+sub can_map
+{
+	my ($c) = @_;
+	my %in_file = map { $_ => 1 } @{ $c->{file_columns} };
+
+	# names that the file's encoding has not are lost in it
+	return 0 if !$SERVER{arguments}{ignore_extra_columns} || $c->{options}{encoding};
+	return !grep { !$_->{dropped} && !$_->{generated} && !$_->{serial} && !defined $_->{default} && !$in_file{ $_->{name} } } @{ $c->{columns} };
 }
 
 # Without partitions the default is a day.
@@ -272,7 +284,8 @@ sub make_settings
 	$s->{intervalstyle} = pick('sql_standard', 'postgres_verbose', 'iso_8601') if chance(0.05);
 	$s->{extra_float_digits} = pick(-15, 0, 3) if chance(0.05);
 	$s->{bytea_output} = 'escape' if chance(0.05);
-	$s->{client_encoding} = pick('LATIN1', 'SJIS', 'WIN1252', 'EUC_JP', 'SQL_ASCII') if chance(0.05);
+	my $client = pick('LATIN1', 'SJIS', 'WIN1252', 'EUC_JP', 'SQL_ASCII');
+	$s->{client_encoding} = $client if chance(0.05) && ($c->{options}{header} // '') ne 'map';
 	$s->{xmloption} = 'document' if chance(0.05);
 	$c->{timezone} = chance(0.3) ? pick('Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'America/New_York', 'Pacific/Apia') : 'UTC';
 }
@@ -429,7 +442,7 @@ sub header_records
 
 	@names = shuffled(@names) if $header eq 'match' && chance(0.05);
 	return map { [ map { text_value() } 1 .. rnd(4) ] } 1 .. $header if $header =~ /^\d/;
-	return $header =~ /^(match|true|on)$/i ? \@names : ();
+	return $header =~ /^(match|map|true|on)$/i ? \@names : ();
 }
 
 sub csv_field
@@ -481,6 +494,7 @@ sub damage
 	$c->{damaged} = 1;
 	# COPY's file would hide what is wrong with the lines it has not
 	$c->{options}{header} = 'true' if ($c->{options}{header} // '') =~ /^[2-9]/;
+	$c->{given} = 1, $c->{options}{header} = 'true' if ($c->{options}{header} // '') eq 'map';
 	delete $c->{records};
 	damage_once($c) foreach 1 .. (chance(0.7) ? 1 : 1 + rnd(6));
 }

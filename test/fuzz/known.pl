@@ -42,7 +42,7 @@ sub judge_refusal
 	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && ($fast->{line} // 0) <= $c->{cut} + 1;
 	return 'end marker where core loads' if $c->{backslash_dot} && $message =~ /^end-of-copy marker before the end of file/;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
-	return 'reported: no partition for a record to be skipped' if $c->{options}{on_error} && $message =~ /^no partition of relation/ && ($fast->{detail} // '') eq '';
+	return 'reported: internal error of an input function' if $c->{options}{on_error} && $fast->{state} eq 'XX000' && !defined $fast->{line};
 	return (undef, 'only fast_copy refuses the file');
 }
 
@@ -108,8 +108,7 @@ sub known_place
 	my ($c, $copy, $fast, $cut) = @_;
 
 	return 'line of invalid characters' if $copy->{state} =~ /^(22021|22P05)$/ && defined $fast->{line} && $fast->{line} >= ($copy->{line} // 0) + $cut;
-	# a constant that is refused is refused before the first line
-	return 'model: a default that fails' if defined $c->{options}{default_string} && $SERVER{version} < 16 && defined $copy->{col} && !defined $fast->{line};
+	return 'reported: line of invalid characters in a header' if $copy->{state} =~ /^(22021|22P05)$/ && ($c->{options}{header} // 'false') !~ /^(false|0)$/ && ($fast->{line} // 0) == 1;
 	return 'row too big without line' if $copy->{state} eq '54000' && $copy->{message} =~ /^row is too big/ && !defined $fast->{line};
 	return 'duplicate in key order' if $copy->{state} =~ /^(23505|23P01)$/ && ordering($c) eq 'key';
 	return 'reported: internal error of an input function' if $copy->{state} !~ /^(2|42|P0|54|0A|38|44)/ && defined $copy->{col} && !defined $fast->{line};
@@ -133,6 +132,10 @@ sub known_error
 	my $checked_late = $unique || grep { /INDEX/ } @{ $c->{setup} };
 	my $line = $fast->{line};
 
+	# a constant that is refused is refused before the first line
+	return 'model: a default that fails' if defined $c->{options}{default_string} && $SERVER{version} < 16 && !defined $line && $fast->{state} =~ /^22/;
+	return 'reported: internal error of an input function' if $c->{options}{on_error} && $fast->{state} eq 'XX000' && !defined $line;
+	return 'end marker where core loads' if $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // '') =~ /^"?\\\./;
 	return 'end marker where core loads' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker before the end of file/;
 	return 'end marker in an error that core finds' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker/ && $fast->{line} == ($copy->{line} // 0) + $cut;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);

@@ -42,7 +42,7 @@ sub adapt_default
 	my $marker = $o->{default_string};
 	my %by = map { $_->{name} => $_ } @{ $c->{columns} };
 	my @columns = map { $by{$_} } @{ $c->{file_columns} };
-	my $known = $c->{records} && !%{ $c->{settings} } && $marker ne null_of($c)
+	my $known = $c->{records} && !%{ $c->{settings} } && !$o->{encoding} && $marker ne null_of($c)
 	  && index($marker, delimiter_of($c)) < 0 && index($marker, $o->{quote} // '"') < 0 && ($o->{header} // '') !~ /^[2-9]/;
 
 	foreach my $r (@{ $c->{records} // [] })

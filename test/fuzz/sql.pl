@@ -81,7 +81,7 @@ sub slot
 
 sub creates { my ($c) = @_; return $c->{layout} eq 'range' && $c->{missing} eq 'create' && $c->{key_in_file} }
 
-# [name, bounds] of the leaves below t, in the schema.
+# [name, bounds, would fast_copy make it?] of the leaves below t, in the schema.
 sub partitions
 {
 	my ($c, $schema) = @_;
@@ -106,7 +106,7 @@ sub partitions
 		my ($lo, $hi, $name) = slot($c, $i);
 
 		next if $i == $c->{gap} || !(creates($c) && $schema eq 'copy' || $c->{have}[$i]);
-		push @p, [ $name, "FROM ($lo) TO ($hi)" ];
+		push @p, [ $name, "FROM ($lo) TO ($hi)", !$c->{have}[$i] ];
 	}
 	push @p, fillers($c, $first, $last) if creates($c) && $schema eq 'copy';
 	push @p, [ 't_default', 'DEFAULT' ] if $c->{default_partition};
@@ -120,7 +120,7 @@ sub fillers
 	my ($lo, $hi) = slot($c, $c->{gap});
 	my ($min, $max) = $c->{unit} eq 'hundred' ? ('MINVALUE', 'MAXVALUE') : $c->{keytype} eq 'timestamptz' ? ("'4714-11-24 00:00+00 BC'", "'infinity'") : ("'4714-11-24 BC'", "'infinity'");
 
-	return ([ 't_f0', "FROM ($min) TO ($first)" ], [ 't_f1', "FROM ($lo) TO ($hi)" ], [ 't_f2', "FROM ($last) TO ($max)" ]);
+	return ([ 't_f0', "FROM ($min) TO ($first)", 1 ], [ 't_f1', "FROM ($lo) TO ($hi)", 1 ], [ 't_f2', "FROM ($last) TO ($max)", 1 ]);
 }
 
 sub values_of { my ($bounds) = @_; return $bounds eq 'DEFAULT' ? 'DEFAULT' : "FOR VALUES $bounds" }
@@ -128,11 +128,11 @@ sub values_of { my ($bounds) = @_; return $bounds eq 'DEFAULT' ? 'DEFAULT' : "FO
 sub partition_sql
 {
 	my ($c, $p) = @_;
-	my ($name, $bounds) = @$p;
+	my ($name, $bounds, $made) = @$p;
 	my $for = values_of($bounds);
 	my @live = grep { !$_->{dropped} } @{ $c->{columns} };
 
-	return ("CREATE TABLE $name (" . columns_sql(1, reverse @live) . ')', "ALTER TABLE t ATTACH PARTITION $name $for") if $c->{reordered} && $name =~ /[02468]\z|t_f/;
+	return ("CREATE TABLE $name (" . columns_sql(1, reverse @live) . ')', "ALTER TABLE t ATTACH PARTITION $name $for") if $c->{reordered} && !$made && $name =~ /[02468]\z/;
 	return "CREATE TABLE $name PARTITION OF t $for" if $c->{layout} ne 'sub';
 	return ("CREATE TABLE $name PARTITION OF t $for PARTITION BY HASH (" . quoted($c->{key}) . ')',
 		map { "CREATE TABLE ${name}_$_ PARTITION OF $name FOR VALUES WITH (MODULUS 2, REMAINDER $_)" } 0, 1);
@@ -208,7 +208,7 @@ sub copy_sql
 	my %o = %{ $c->{options} };
 	my @with = ("FORMAT $o{format}");
 
-	if (defined $o{header}) { push @with, 'HEADER ' . ($o{header} =~ /^\d+$/ ? ($o{header} ? 'true' : 'false') : literal($o{header})) }
+	if (defined $o{header}) { push @with, 'HEADER ' . ($o{header} =~ /^\d+$/ ? ($o{header} ? 'true' : 'false') : literal($o{header} eq 'map' ? 'match' : $o{header})) }
 	push @with, 'FREEZE ' . $o{freeze} if $o{freeze};
 	push @with, 'DELIMITER ' . literal($o{delimiter}) if defined $o{delimiter};
 	push @with, 'NULL ' . literal($o{null_string}) if defined $o{null_string};
@@ -224,7 +224,7 @@ sub copy_sql
 	push @with, 'DEFAULT ' . literal($o{default_string}) if defined $o{default_string} && $SERVER{version} >= 16;
 	push @with, "ON_ERROR $o{on_error}" if $o{on_error} && $SERVER{version} >= 17;
 	push @with, "REJECT_LIMIT $o{reject_limit}" if $o{reject_limit} && $SERVER{version} >= 18;
-	return 'COPY copy.t' . ($c->{given} ? ' (' . name_list(@{ $c->{file_columns} }) . ')' : '') . ' FROM ' . literal($file) . ' WITH (' . join(', ', @with) . ')'
+	return 'COPY copy.t' . ($c->{given} || ($o{header} // '') eq 'map' ? ' (' . name_list(@{ $c->{file_columns} }) . ')' : '') . ' FROM ' . literal($file) . ' WITH (' . join(', ', @with) . ')'
 	  . (defined $o{where_clause} ? " WHERE $o{where_clause}" : '');
 }
 
@@ -234,7 +234,7 @@ sub fast_sql
 	my %o = %{ $c->{options} };
 	my @args = ("'fast.t'", literal($file));
 
-	$o{columns} = $c->{file_columns} if $c->{given};
+	$o{columns} = $c->{file_columns} if $c->{given} && ($o{header} // '') ne 'map';
 	foreach my $name (sort keys %o)
 	{
 		push @args, "$name => " . (ref $o{$name} ? 'ARRAY[' . join(', ', map { literal($_) } @{ $o{$name} }) . ']::name[]' : literal($o{$name}));
