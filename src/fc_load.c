@@ -536,6 +536,7 @@ fc_load_place_row(FcLoader *loader, TupleTableSlot *slot)
 	Relation	target = loader->ctx->target;
 	ResultRelInfo *rri = loader->leaf;
 	AttrMap    *map = loader->map;
+	bool		partitioned = target->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	TupleTableSlot *leaf_slot;
 
 	if (loader->nowhere)
@@ -553,7 +554,7 @@ fc_load_place_row(FcLoader *loader, TupleTableSlot *slot)
 		conversion = fc_root_to_child_map(rri, loader->estate);
 		map = conversion ? conversion->attrMap : NULL;
 	}
-	else if (target->rd_rel->relispartition &&
+	else if (target->rd_rel->relispartition && partitioned &&
 			 !fc_load_check_partition(loader, slot))
 		return;
 
@@ -563,6 +564,10 @@ fc_load_place_row(FcLoader *loader, TupleTableSlot *slot)
 	else if (leaf_slot != slot)
 		ExecCopySlot(leaf_slot, slot);
 	fc_load_check(loader, rri, leaf_slot);
+	/* where no row is routed core looks at the other constraints first */
+	if (target->rd_rel->relispartition && !partitioned &&
+		loader->outcome == FC_ROW_BUILT)
+		(void) fc_load_check_partition(loader, leaf_slot);
 }
 
 /* Body of fc_error_catch: from bytes to a checked row in the writer's slot */

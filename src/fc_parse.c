@@ -70,6 +70,7 @@ struct FcParser
 	int			null_len;
 	bool		null_ascii;		/* the same bytes in every encoding */
 	pg_tz	   *zone;			/* NULL: the session's */
+	pg_tz	   *session;		/* that one, while the other is set */
 	int			natts;
 	int			ncolumns;
 	FcColumn   *columns;
@@ -478,6 +479,18 @@ fc_parse_force(FcParser *parser, FcColumn *column, FcField *field)
 		field->null = true;
 }
 
+/*
+ * Values of the file are read in its zone, defaults are the session's.  It is
+ * set for each value: a function that has TimeZone among its own settings,
+ * called for the value before, has put back the session's.
+ */
+static void
+fc_parse_set_zone(FcParser *parser, bool of_file)
+{
+	if (parser->zone)
+		session_timezone = of_file ? parser->zone : parser->session;
+}
+
 static void
 fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 {
@@ -486,6 +499,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 
 	if (column->flags != 0)
 		fc_parse_force(parser, column, field);
+	fc_parse_set_zone(parser, !field->marker);
 	if (field->marker)
 	{
 		parser->values[column->index] = ExecEvalExpr(column->def, parser->econtext,
@@ -513,6 +527,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 static void
 fc_parse_defaults(FcParser *parser)
 {
+	fc_parse_set_zone(parser, false);
 	for (int i = 0; i < parser->ndefaults; i++)
 	{
 		FcDefault  *def = &parser->defaults[i];
@@ -709,8 +724,7 @@ fc_parse_columns(FcParser *parser)
 static void
 fc_parse_in_zone(FcParser *parser)
 {
-	pg_tz	   *session = session_timezone;
-
+	parser->session = session_timezone;
 	PG_TRY();
 	{
 		session_timezone = parser->zone;
@@ -718,7 +732,7 @@ fc_parse_in_zone(FcParser *parser)
 	}
 	PG_FINALLY();
 	{
-		session_timezone = session;
+		session_timezone = parser->session;
 	}
 	PG_END_TRY();
 }

@@ -138,7 +138,9 @@ fc_rejected_begin(FcTeller *teller, FcJob *job)
 	teller->job = job;
 	teller->verbose = job->options->log_verbosity == FC_LOG_VERBOSE;
 	teller->lines = fc_lines_begin(&job->ctx);
-	teller->rejects = fc_rejects_open(&job->ctx, job->nworkers);
+	/* the load may have fewer processes than the scan had */
+	teller->rejects = fc_rejects_open(&job->ctx,
+									  Max(job->nworkers, job->shared->nscanners));
 }
 
 static void
