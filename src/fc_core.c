@@ -19,6 +19,7 @@
 #include "utils/backend_progress.h"
 #include "utils/rel.h"
 
+#include "fc_compat.h"
 #include "fc_core.h"
 #include "fc_error.h"
 #include "fc_feed.h"
@@ -34,6 +35,26 @@ fc_core_file_context(void *arg)
 				   feed->job->options->path);
 }
 
+/* Is the last line of the file a marker, which core has taken for the end? */
+static bool
+fc_core_ends_in_marker(FcJob *job)
+{
+	char		tail[5];
+	uint64		size = job->source->identity.size;
+	int			len = Min(size, sizeof(tail));
+
+	if (FC_CORE_LONE_MARKER)
+		return false;
+	fc_source_read(job->source, size - len, tail, len);
+	if (len > 0 && tail[len - 1] == '\n')
+		len--;
+	if (len > 0 && tail[len - 1] == '\r')
+		len--;
+	if (len < 2 || tail[len - 2] != '\\' || tail[len - 1] != '.')
+		return false;
+	return len == 2 || tail[len - 3] == '\n' || tail[len - 3] == '\r';
+}
+
 /* "\." ends csv data for COPY on 15 to 17: nothing may be left behind it */
 static void
 fc_core_check_end(FcFeed *feed, CopyFromState cstate)
@@ -43,7 +64,8 @@ fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 	if (job->options->format.binary || feed->parser ||
 		job->dialect.mode == FC_MODE_TEXT)
 		return;
-	if (INPUT_BUF_BYTES(cstate) > 0 || feed->left > 0)
+	if (INPUT_BUF_BYTES(cstate) > 0 || feed->left > 0 ||
+		fc_core_ends_in_marker(job))
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("end-of-copy marker before the end of file \"%s\"",
