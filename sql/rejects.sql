@@ -439,6 +439,17 @@ CREATE TABLE routed_1 PARTITION OF routed FOR VALUES FROM ('2024-01-01') TO ('20
 SELECT fast_copy('routed', fc.path(fc.file('f.csv', '2024-01-01,1', '2024-03-01,x', ',y', '2024-01-01,2')), on_error => 'ignore', missing_partitions => 'error', log_verbosity => 'silent', workers => 2);
 DROP TABLE routed;
 
+-- An error that is not about data leaves nothing to a block that catches it
+CREATE FUNCTION broken(int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN IF $1 = 3 THEN RAISE 'broken' USING ERRCODE = 'internal_error'; END IF; RETURN true; END $$;
+CREATE DOMAIN breaks AS int CHECK (broken(value));
+CREATE TABLE routed (k date, v breaks) PARTITION BY RANGE (k);
+SELECT fc.file('f.csv', '2024-01-01,1', '2024-01-02,3');
+DO $$ BEGIN PERFORM fast_copy('routed', fc.path('f.csv'), on_error => 'ignore'); EXCEPTION WHEN internal_error THEN NULL; END $$;
+SELECT count(*) FROM fc.partitions('routed');
+DROP TABLE routed;
+DROP DOMAIN breaks;
+DROP FUNCTION broken;
+
 SET client_min_messages = warning;
 DROP FUNCTION put CASCADE;
 DROP TABLE rej, rej_bad, plain, strict, day, day_default, city, pairs, hashed, late, partial, log, picky, nested, composed, places, domains CASCADE;

@@ -230,8 +230,6 @@ fc_error_catch_undo(FcErrorBody body, void *arg)
 	{
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
-		if (!fc_error_is_of_data(edata))
-			fc_error_pass(edata, context_stack);
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
 	}
@@ -239,6 +237,9 @@ fc_error_catch_undo(FcErrorBody body, void *arg)
 	MemoryContextSwitchTo(mcxt);
 	CurrentResourceOwner = owner;
 	error_context_stack = context_stack;
+	/* whoever catches it must not find our subtransaction instead of its own */
+	if (edata && !fc_error_is_of_data(edata))
+		ThrowErrorData(edata);
 	return edata;
 }
 
