@@ -47,7 +47,7 @@ sub adapt_default
 
 	foreach my $r (@{ $c->{records} // [] })
 	{
-		foreach my $i (0 .. $#columns) { $known = 0 if ref $r->[$i] && !defined $columns[$i]{constant} }
+		foreach my $i (0 .. $#columns) { $known = 0 if ref $r->[$i] && ($columns[$i]{constant} // "\n") =~ /[\r\n]/ }
 	}
 	delete $o->{default_string} unless $known;
 }
