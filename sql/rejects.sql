@@ -313,10 +313,12 @@ BEGIN
 							  on_error => 'ignore', reject_table => 'rej', workers => n);
 			-- COPY counts the lines in quotes
 			SELECT count(*) INTO first FROM regexp_matches(header || array_to_string(bad[:place + 1], eol), eol, 'g');
+			-- ... but for those of the first record, behind which it knows the line end
+			first := first - (place > 0 AND header = '' AND eol = E'\n')::int;
 			IF array(SELECT format('%s,"%s"', k, v) FROM places ORDER BY k) <> good THEN
 				RETURN NEXT format('%s: other rows', place);
 			END IF;
-			IF (SELECT array_agg((line, record, sqlstate)) FROM rej) IS DISTINCT FROM ARRAY[(first + 1, format('x%s,bad', place), '22P02')] THEN
+			IF (SELECT array_agg((line, record, sqlstate)) FROM rej) IS DISTINCT FROM ARRAY[(first + 1, format('x%s,bad', place), '22P02'::text)] THEN
 				RETURN NEXT format('%s: %s', place, (SELECT array_agg((line, record, sqlstate)) FROM rej));
 			END IF;
 		END LOOP;
