@@ -265,7 +265,7 @@ fc_analyze_precheck(FcJob *job)
 	return reason;
 }
 
-/* Where pg_partman's tables are, or NULL */
+/* Where pg_partman's tables are; NULL if nowhere, or not to be read */
 static char *
 fc_analyze_partman(void)
 {
@@ -274,7 +274,11 @@ fc_analyze_partman(void)
 	if (SPI_execute("SELECT pg_catalog.quote_ident(n.nspname)"
 					" FROM pg_catalog.pg_extension e"
 					" JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
-					" WHERE e.extname OPERATOR(pg_catalog.=) 'pg_partman'::pg_catalog.name",
+					" JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) n.oid"
+					" WHERE e.extname OPERATOR(pg_catalog.=) 'pg_partman'::pg_catalog.name"
+					" AND c.relname OPERATOR(pg_catalog.=) 'part_config'::pg_catalog.name"
+					" AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')"
+					" AND pg_catalog.has_table_privilege(c.oid, 'SELECT')",
 					true, 1) == SPI_OK_SELECT && SPI_processed == 1)
 		schema = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	return schema;
@@ -296,7 +300,7 @@ fc_analyze_expired(FcJob *job, const char *low)
 	if (SPI_execute(psprintf("SELECT c.r FROM (SELECT pg_catalog.to_jsonb(p) OPERATOR(pg_catalog.->>) 'retention' AS r"
 							 " FROM %s.part_config p WHERE p.parent_table OPERATOR(pg_catalog.=) %s) c"
 							 " WHERE %s::pg_catalog.timestamptz OPERATOR(pg_catalog.<)"
-							 " pg_catalog.now() OPERATOR(pg_catalog.-) c.r::pg_catalog.interval",
+							 " (pg_catalog.now() OPERATOR(pg_catalog.-) c.r::pg_catalog.interval)",
 							 schema, quote_literal_cstr(table), quote_literal_cstr(low)),
 					true, 1) != SPI_OK_SELECT || SPI_processed == 0)
 		return NULL;
