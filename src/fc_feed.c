@@ -28,7 +28,6 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 
 #include "fc_compat.h"
 #include "fc_error.h"
@@ -191,34 +190,10 @@ fc_feed_parse_whole(FcFeed *feed, char *data)
 	return ok;
 }
 
-/*
- * ... with what an input function held at an error that was caught released,
- * as an abort would do it; locks stay.
- */
-static bool
-fc_feed_parse_owned(FcFeed *feed, char *data)
-{
-	ResourceOwner outer = CurrentResourceOwner;
-	ResourceOwner owner = ResourceOwnerCreate(outer, "fast_copy record for core");
-	bool		ok;
-
-	CurrentResourceOwner = owner;
-	ok = fc_feed_parse_whole(feed, data);
-	CurrentResourceOwner = outer;
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS,
-						 !feed->job->ctx.failed, false);
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, true, false);
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS,
-						 !feed->job->ctx.failed, false);
-	ResourceOwnerDelete(owner);
-	return ok;
-}
-
 static bool
 fc_feed_parse(FcFeed *feed, char *data)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
 	volatile bool ok = false;
 
 	MemoryContextReset(feed->mcxt);
@@ -226,13 +201,12 @@ fc_feed_parse(FcFeed *feed, char *data)
 	feed->parsing = true;
 	PG_TRY();
 	{
-		ok = fc_feed_parse_owned(feed, data);
+		ok = fc_feed_parse_whole(feed, data);
 	}
 	PG_CATCH();
 	{
 		ErrorData  *edata;
 
-		CurrentResourceOwner = owner;
 		if (fc_parse_is_cut(feed->parser))
 			PG_RE_THROW();
 		/* nothing but bytes were looked at */

@@ -30,6 +30,7 @@
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 
 #include "fc_compat.h"
 #include "fc_convert.h"
@@ -80,6 +81,7 @@ struct FcParser
 	FcDefault  *defaults;
 	ExprContext *econtext;
 	FcNumbers  *numbers;		/* or NULL */
+	ResourceOwner owner;		/* of what a value is tried with, or NULL */
 
 	/* the record being parsed */
 	char	   *rec;
@@ -444,6 +446,32 @@ fc_parse_try_value(void *arg)
 	value->value = fc_parse_value(value->column, value->field);
 }
 
+/*
+ * What an input function of core holds at an error, as it does the row type of
+ * a composite one, is released at once, as an abort would do it: a million of
+ * them would cost quadratic time.  Locks stay.
+ */
+static ErrorData *
+fc_parse_catch(FcParser *parser, FcValue *value)
+{
+	ResourceOwner outer = CurrentResourceOwner;
+	ErrorData  *edata;
+
+	if (parser->owner == NULL)
+		parser->owner = ResourceOwnerCreate(outer, "fast_copy value");
+	CurrentResourceOwner = parser->owner;
+	edata = fc_error_catch(parser->ctx, fc_parse_try_value, value);
+	CurrentResourceOwner = outer;
+	if (edata == NULL)
+		return NULL;
+	ResourceOwnerRelease(parser->owner, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
+	ResourceOwnerRelease(parser->owner, RESOURCE_RELEASE_LOCKS, true, false);
+	ResourceOwnerRelease(parser->owner, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
+	ResourceOwnerDelete(parser->owner);
+	parser->owner = NULL;
+	return edata;
+}
+
 /* A value the type refuses: NULL instead, or the end of the record */
 static void
 fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
@@ -517,7 +545,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 		return;
 	edata = (column->flags & FC_FIELD_SUBTRANSACTION) ?
 		fc_error_catch_undo(fc_parse_try_value, &value) :
-		fc_error_catch(parser->ctx, fc_parse_try_value, &value);
+		fc_parse_catch(parser, &value);
 	if (edata)
 		fc_parse_refused_value(parser, column, field, edata);
 	else
