@@ -168,14 +168,16 @@ fc_error_state_restore(FcContext *ctx, FcErrorState *state)
 		PopActiveSnapshot();
 }
 
-/* Not about data: goes on, with the context that was kept from it */
+/*
+ * Not about data: goes on, with the context that was kept from it.  The error
+ * state was flushed.
+ */
 static void
 fc_error_pass(ErrorData *edata, ErrorContextCallback *context_stack)
 {
-	if (context_stack == NULL)
-		PG_RE_THROW();
 	error_context_stack = context_stack;
-	FlushErrorState();
+	if (context_stack == NULL)
+		ReThrowError(edata);
 	ThrowErrorData(edata);
 }
 
@@ -199,9 +201,9 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 	{
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
+		FlushErrorState();
 		if (!fc_error_is_of_data(edata))
 			fc_error_pass(edata, context_stack);
-		FlushErrorState();
 		fc_error_state_restore(ctx, &state);
 		ctx->failed = true;
 	}
@@ -231,15 +233,15 @@ fc_error_catch_undo(FcErrorBody body, void *arg)
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
 		FlushErrorState();
+		/* whatever the error is: nobody else knows of the subtransaction */
 		RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(mcxt);
 	CurrentResourceOwner = owner;
 	error_context_stack = context_stack;
-	/* whoever catches it must not find our subtransaction instead of its own */
 	if (edata && !fc_error_is_of_data(edata))
-		ThrowErrorData(edata);
+		fc_error_pass(edata, context_stack);
 	return edata;
 }
 
