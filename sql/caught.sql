@@ -44,6 +44,46 @@ CREATE TRIGGER pass BEFORE INSERT ON composed FOR EACH ROW EXECUTE FUNCTION pass
 SELECT fast_copy('composed', fc.path('v.csv'), on_error => 'ignore');
 SELECT * FROM composed;
 
+-- What is not the value's fault ends the load, and its subtransaction, too
+CREATE FUNCTION fails(int) RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+	CASE $1
+		WHEN 1 THEN RAISE EXCEPTION 'refused';
+		WHEN 2 THEN RETURN EXISTS (SELECT FROM no_such_table);
+		WHEN 3 THEN RAISE disk_full;
+		WHEN 4 THEN RETURN fails($1);
+		ELSE RETURN true;
+	END CASE;
+END
+$$;
+CREATE DOMAIN failing AS int CHECK (fails(VALUE));
+CREATE TABLE failed (n failing);
+SELECT fast_copy('failed', fc.path(fc.file('v.csv', '0', '1')), on_error => 'ignore');
+SELECT fc.outcome($$SELECT fast_copy('failed', fc.path(fc.file('v.csv', '0', '2')), on_error => 'ignore')$$);
+SELECT fast_copy('failed', fc.path(fc.file('v.csv', '0', '3')), on_error => 'ignore');
+SELECT count(*) FROM failed;
+SELECT fc.state($$SELECT fast_copy('failed', fc.path(fc.file('v.csv', '0', '4')), on_error => 'ignore')$$);
+DO $$
+BEGIN
+	INSERT INTO failed VALUES (5);
+	BEGIN
+		INSERT INTO failed VALUES (6);
+		PERFORM fast_copy('failed', fc.path(fc.file('v.csv', '0', '3')), on_error => 'ignore');
+	EXCEPTION WHEN disk_full THEN
+		NULL;
+	END;
+END
+$$;
+CREATE ROLE fc_caught;
+GRANT INSERT ON failed TO fc_caught;
+GRANT USAGE ON SCHEMA fc TO fc_caught;
+GRANT pg_read_server_files TO fc_caught;
+REVOKE EXECUTE ON FUNCTION fails FROM PUBLIC;
+SET ROLE fc_caught;
+SELECT fc.outcome($$SELECT fast_copy('failed', fc.path('v.csv'), on_error => 'ignore')$$);
+RESET ROLE;
+SELECT * FROM failed;
+
 -- time_zone is for values of the file, whatever a function has set meanwhile,
 -- and not for defaults, whoever evaluates them
 CREATE FUNCTION elsewhere(text) RETURNS bool LANGUAGE plpgsql IMMUTABLE
@@ -60,8 +100,10 @@ SELECT fast_copy('zoned', fc.path('v.csv'), columns => '{a,t,u}', time_zone => '
 SELECT DISTINCT * FROM zoned ORDER BY t;
 SELECT '2024-01-01 00:00'::timestamptz;
 
-DROP TABLE days, part, composed, zoned;
-DROP DOMAIN checked;
-DROP FUNCTION elsewhere, pass, unsafe;
+DROP TABLE days, part, composed, failed, zoned;
+DROP DOMAIN checked, failing;
+DROP FUNCTION elsewhere, fails, pass, unsafe;
+REVOKE USAGE ON SCHEMA fc FROM fc_caught;
+DROP ROLE fc_caught;
 DROP TYPE two;
 COPY (SELECT 1) TO PROGRAM 'cat >/dev/null && rm -rf fast_copy_regress';

@@ -472,6 +472,28 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 	return edata;
 }
 
+/*
+ * Is it the value that is wrong?  A function that cannot run, because it may
+ * not be called, misses a table or does not end, would refuse all values.
+ */
+static bool
+fc_parse_is_of_value(const ErrorData *edata)
+{
+	if (edata->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE ||
+		edata->sqlerrcode == ERRCODE_STATEMENT_TOO_COMPLEX)
+		return false;
+	switch (ERRCODE_TO_CATEGORY(edata->sqlerrcode))
+	{
+		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
+		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+			/* an input function says so itself, a procedure has a context */
+			return edata->context == NULL;
+		default:
+			return true;
+	}
+}
+
 /* A value the type refuses: NULL instead, or the end of the record */
 static void
 fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
@@ -546,7 +568,9 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	edata = (column->flags & FC_FIELD_SUBTRANSACTION) ?
 		fc_error_catch_undo(fc_parse_try_value, &value) :
 		fc_parse_catch(parser, &value);
-	if (edata)
+	if (edata && !fc_parse_is_of_value(edata))
+		ThrowErrorData(edata);
+	else if (edata)
 		fc_parse_refused_value(parser, column, field, edata);
 	else
 		parser->values[column->index] = value.value;
