@@ -226,13 +226,17 @@ static bool
 fc_feed_accept(FcFeed *feed, char *data)
 {
 	FcContext  *ctx = &feed->job->ctx;
+	bool		ok = fc_feed_parse(feed, data);
+	MemoryContext old = MemoryContextSwitchTo(feed->mcxt);
 
-	if (fc_feed_parse(feed, data))
-	{
+	/* core resets its memory for each row it gets, not for each record */
+	if (ok)
 		fc_reject_nulled(ctx, feed->offset, feed->length, feed->parser);
+	else
+		fc_reject_put(ctx, feed->offset, feed->length, fc_parse_bad(feed->parser));
+	MemoryContextSwitchTo(old);
+	if (ok)
 		return true;
-	}
-	fc_reject_put(ctx, feed->offset, feed->length, fc_parse_bad(feed->parser));
 	if (fc_error_beyond(ctx->shared, feed->offset))
 	{
 		feed->silent = true;
