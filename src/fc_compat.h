@@ -430,4 +430,38 @@ fc_copy_relname_only(CopyFromState cstate)
 #endif
 }
 
+/* 17: COPY has ON_ERROR; 18: and REJECT_LIMIT */
+#if PG_VERSION_NUM >= 170000
+#define FC_CORE_HAS_ON_ERROR true
+#else
+#define FC_CORE_HAS_ON_ERROR false
+#endif
+#if PG_VERSION_NUM >= 180000
+#define FC_CORE_HAS_REJECT_LIMIT true
+#else
+#define FC_CORE_HAS_REJECT_LIMIT false
+#endif
+
+/* 18: the defaults of a record that is passed over are evaluated, too */
+#if PG_VERSION_NUM >= 180000
+#define FC_CORE_NUMBERS_ALL	true
+#else
+#define FC_CORE_NUMBERS_ALL	false
+#endif
+
+/* 17: is the record that NextCopyFrom has read one to pass over?  Asked once */
+static inline bool
+fc_copy_passes_over(CopyFromState cstate)
+{
+#if PG_VERSION_NUM >= 170000
+	bool		faulty = cstate->escontext && cstate->escontext->error_occurred;
+
+	if (faulty)
+		cstate->escontext->error_occurred = false;
+	return faulty;
+#else
+	return false;
+#endif
+}
+
 #endif							/* FC_COMPAT_H */

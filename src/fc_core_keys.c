@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 
+#include "fc_compat.h"
 #include "fc_core_keys.h"
 #include "fc_error.h"
 #include "fc_feed.h"
@@ -200,6 +201,8 @@ fc_core_keys_read(FcCoreKeys *scan)
 	while (fc_core_keys_next(scan))
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (fc_copy_passes_over(cstate))
+			continue;
 		if (scan->where == NULL ||
 			fc_where_accepts(scan->where, scan->estate, scan->slot))
 			fc_core_keys_count(scan);

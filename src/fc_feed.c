@@ -369,6 +369,25 @@ fc_feed_canonical_options(FcFeed *feed)
 	return list;
 }
 
+/*
+ * A file that cannot be converted is core's from the first byte on, so that
+ * only core can pass over records.  It ends in an error; before 17 that is the
+ * first one of any kind.
+ */
+static List *
+fc_feed_on_error(FcFeed *feed, List *list)
+{
+	FcOptions  *options = feed->job->options;
+
+	if (!FC_CORE_HAS_ON_ERROR || !(options->tolerated & FC_CLASS_CONVERSION))
+		return list;
+	list = fc_feed_option(list, "on_error", "ignore");
+	if (FC_CORE_HAS_REJECT_LIMIT && options->reject_limit >= 0)
+		list = fc_feed_option(list, "reject_limit",
+							  psprintf(INT64_FORMAT, options->reject_limit));
+	return list;
+}
+
 /* As if core had read the lines before */
 static void
 fc_feed_middle(FcFeed *feed)
@@ -396,6 +415,8 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 		list = fc_feed_option(list, "header", header);
 	if (freeze)
 		list = fc_feed_option(list, "freeze", "true");
+	if (job->unconvertible)
+		list = fc_feed_on_error(feed, list);
 	feed->cstate = BeginCopyFrom(pstate, job->rel, (Node *) where, NULL, false,
 								 fc_feed_read, job->options->columns, list);
 	if (feed->middle)

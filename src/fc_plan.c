@@ -40,6 +40,7 @@
 #include "utils/rel.h"
 #include "utils/typcache.h"
 
+#include "fc_compat.h"
 #include "fc_fields.h"
 #include "fc_number.h"
 #include "fc_plan.h"
@@ -281,7 +282,7 @@ fc_plan_may_leave_out(const FcOptions *options)
 	uint32		classes = FC_CLASS_MISSING_COLUMNS | FC_CLASS_EXTRA_COLUMNS |
 		FC_CLASS_ENCODING;
 
-	if (options->on_error == FC_ON_ERROR_IGNORE)
+	if (options->on_error == FC_ON_ERROR_IGNORE && !FC_CORE_NUMBERS_ALL)
 		classes |= FC_CLASS_CONVERSION;
 	return (options->tolerated & classes) != 0;
 }
