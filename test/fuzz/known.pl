@@ -40,6 +40,9 @@ sub judge_refusal
 	my $message = $fast->{message};
 
 	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && ($fast->{line} // 0) <= $c->{cut} + 1;
+	# COPY's own file has not the lines that are skipped, HEADER N would read them
+	return 'model: header lines that are malformed' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} eq '22P04'
+	  && $message =~ /^(?:unquoted|unterminated|literal) / && ($fast->{line} // 0) <= $c->{cut} + 1;
 	return 'end marker where core loads' if $c->{backslash_dot} && $message =~ /^end-of-copy marker before the end of file/;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
 	return 'reported: internal error of an input function' if $c->{options}{on_error} && $fast->{state} eq 'XX000' && !defined $fast->{line};
@@ -107,6 +110,9 @@ sub known_place
 {
 	my ($c, $copy, $fast, $cut) = @_;
 
+	# COPY still names the column for which it has passed over a record before
+	return 'column of a record passed over' if $c->{options}{on_error} && $SERVER{version} >= 17 && defined $copy->{col}
+	  && !defined $fast->{col} && ($copy->{line} // -1) + $cut == ($fast->{line} // -1) && $copy->{state} =~ /^(22P04|22021|22P05|(?!22).*)$/;
 	return 'line of invalid characters' if $copy->{state} =~ /^(22021|22P05)$/ && defined $fast->{line} && $fast->{line} >= ($copy->{line} // 0) + $cut;
 	return 'reported: line of invalid characters in a header' if $copy->{state} =~ /^(22021|22P05)$/ && ($c->{options}{header} // 'false') !~ /^(false|0)$/ && ($fast->{line} // 0) == 1;
 	return 'row too big without line' if $copy->{state} eq '54000' && $copy->{message} =~ /^row is too big/ && !defined $fast->{line};
