@@ -10,6 +10,7 @@
 \pset footer off
 
 SET fast_copy.io_method = 'sync';
+\set SHOW_CONTEXT never
 CREATE FUNCTION look(target regclass, file text, workers int, args text DEFAULT '') RETURNS TABLE (item text, name text, "rows" bigint, low text, high text, line bigint, detail text)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -50,6 +51,17 @@ SELECT count(*) AS rows, (SELECT count(*) FROM pg_inherits WHERE inhparent = 'da
 
 -- the load says the same
 SELECT fc.try('days', 'mixed.csv', $$header => 'map'$$);
+-- nor does a function that a condition calls, and the transaction goes on to write
+CREATE SEQUENCE calls;
+BEGIN;
+SAVEPOINT s;
+SELECT count(*) FROM look('days', 'mixed.csv', 2, $$, header => 'map', where_clause => 'nextval(''calls'') > 0'$$);
+ROLLBACK TO s;
+SELECT count(*) > 0 AS looked FROM look('days', 'mixed.csv', 2, $$, header => 'map'$$);
+SELECT nextval('calls');
+COMMIT;
+DROP SEQUENCE calls;
+
 -- warnings: rows of the default partition in the way, triggers, temporary tables
 CREATE TABLE days_default PARTITION OF days DEFAULT;
 INSERT INTO days (ts, n, v) VALUES ('2013-01-05 12:00', 1, 'in the way');
@@ -74,7 +86,6 @@ SELECT * FROM look('plain', 'empty.bin', 0, $$, format => 'binary'$$);
 -- the same privileges as for a load
 CREATE ROLE fc_reader;
 SET ROLE fc_reader;
-\set SHOW_CONTEXT never
 SELECT count(*) FROM look('plain', 'bad.csv', 0);
 RESET ROLE;
 DROP OWNED BY fc_reader;
