@@ -226,6 +226,8 @@ CREATE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; EN
 CREATE TRIGGER pass BEFORE INSERT ON last FOR EACH ROW EXECUTE FUNCTION pass();
 SELECT ascii(eol), (fc.outcome(format('SELECT fast_copy(%L, %L)', 'last', fc.path(fc.text('last.csv', 'a' || eol || '\.' || eol)))))[1] ~ '^ok, 2 rows|^22P04: end-of-copy marker before the end of file' AS told
 FROM unnest(ARRAY[E'\n', E'\r\n', E'\r']) AS eol;
+-- text: a first row that ends with a marker does not show core before 18 how lines end
+SELECT (fc.outcome(format('SELECT fast_copy(%L, %L, format => ''text'', on_error => ''ignore'', workers => 0)', 'last', fc.path(fc.text('last.txt', E'a\\.\r\nb\r\n')))))[1] ~ '^0A000: cannot tell how the lines of the file end|^22P04: ' AS told;
 DROP TABLE last;
 DROP FUNCTION pass;
 

@@ -154,6 +154,7 @@ fc_feed_malformed(FcFeed *feed)
 {
 	FcFeed		raw;
 	ErrorContextCallback callback;
+	ErrorContextCallback *context = error_context_stack;
 
 	fc_feed_begin(&raw, feed->job);
 	raw.line = feed->line;
@@ -162,7 +163,7 @@ fc_feed_malformed(FcFeed *feed)
 	callback.callback = fc_feed_context;
 	callback.arg = &raw;
 	/* the context that stands for core's is about the same record */
-	callback.previous = error_context_stack->previous;
+	callback.previous = context->previous;
 	error_context_stack = &callback;
 	PG_TRY();
 	{
@@ -175,6 +176,21 @@ fc_feed_malformed(FcFeed *feed)
 		fc_feed_end(&raw);
 	}
 	PG_END_TRY();
+	error_context_stack = context;
+}
+
+/* Core takes the record, or does not know either what is wrong with it */
+static void
+fc_feed_refuse(FcFeed *feed)
+{
+	if (feed->job->unsettled)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot tell how the lines of the file end"),
+				 errdetail("The first row ends with \\., and COPY on this version does not take its line end for that of the file."),
+				 errhint("Load the file without the options that COPY on this version does not have, and without on_error.")));
+	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",
+		 feed->offset);
 }
 
 /* Parses the record, whose bytes are overwritten */
@@ -266,8 +282,7 @@ fc_feed_next(FcFeed *feed)
 		if (end != FC_END_FOUND || record.unterminated)
 		{
 			fc_feed_malformed(feed);
-			elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",
-				 feed->offset);
+			fc_feed_refuse(feed);
 		}
 	} while (!fc_feed_accept(feed, record.data));
 	feed->fed++;

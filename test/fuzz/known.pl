@@ -15,6 +15,7 @@ sub judge
 	my ($copy, $fast, $bad) = @{$answer}{qw(copy fast bad)};
 
 	return (undef, 'left behind: ' . $bad->{left}) if $bad->{left};
+	return 'first row ends with a marker' if $SERVER{version} < 18 && ($fast->{message} // '') eq 'cannot tell how the lines of the file end';
 	return judge_rows($c, $copy, $fast, $bad) if exists $copy->{rows} && exists $fast->{rows};
 	return judge_refusal($c, $fast) if exists $copy->{rows};
 	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // q()) =~ /^"?\\\./;

@@ -36,7 +36,7 @@ sub column_sql
 	my ($col, $child) = @_;
 	my $sql = quoted($col->{name}) . ' ';
 
-	return $sql . "$col->{type} GENERATED ALWAYS AS (" . sprintf($col->{generated}, quoted($col->{of})) . ') STORED' if $col->{generated};
+	return $sql . generated_sql($col) if $col->{generated};
 	if ($col->{serial} && !$child)
 	{
 		$sql .= $col->{serial} eq 'serial' ? ($col->{type} eq 'int' ? 'serial' : 'bigserial')
@@ -46,8 +46,22 @@ sub column_sql
 	$sql .= $col->{type};
 	$sql .= " DEFAULT $col->{default}" if defined $col->{default};
 	$sql .= ' NOT NULL' if $col->{notnull} || $col->{serial};
-	$sql .= ' CONSTRAINT ' . quoted("chk_$col->{name}") . ' CHECK (' . sprintf($col->{check}, quoted($col->{name})) . ')' if $col->{check};
+	$sql .= ' CONSTRAINT ' . quoted("chk_$col->{name}") . ' CHECK (' . sprintf($col->{check}, quoted($col->{name})) . ')' . ($SERVER{version} >= 18 && one_of($col, 4) ? ' NOT ENFORCED' : '') if $col->{check};
 	return $sql;
+}
+
+# True for one of n columns, always the same ones.
+sub one_of { my ($col, $n) = @_; return unpack('%32C*', join(' ', map { $_ // '' } @$col{qw(name type default of)})) % $n == 0 }
+
+# From 18 on there are columns that are not stored: such as cannot fail when
+# they are read, as the rows are compared.
+sub generated_sql
+{
+	my ($col) = @_;
+	my $sql = "$col->{type} GENERATED ALWAYS AS (" . sprintf($col->{generated}, quoted($col->{of})) . ') ';
+
+	return "${sql}STORED" if $SERVER{version} < 18 || $col->{type} ne 'text' || one_of($col, 3);
+	return $sql . 'VIRTUAL' . (one_of($col, 2) ? ' NOT NULL' : '') . (one_of($col, 5) ? " CONSTRAINT " . quoted("chk_$col->{name}") . " CHECK (left(" . quoted($col->{name}) . ", 1) <> 'l')" : '');
 }
 
 sub columns_sql
