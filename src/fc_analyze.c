@@ -20,7 +20,6 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
@@ -396,12 +395,14 @@ fc_analyze_run(FcOptions *options)
 {
 	FcAnalysis	analysis = {0};
 	const char *low = NULL;
-	int			level = NewGUCNestLevel();
+	bool		read_only = XactReadOnly;
 
-	/* a condition or constraint may call what is not ours */
-	(void) set_config_option("transaction_read_only", "on",
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
+	/*
+	 * A condition or constraint may call what is not ours.  The setting itself
+	 * cannot be changed for a function from 16 on; an abort takes this back,
+	 * too.
+	 */
+	XactReadOnly = true;
 	options->analyze = true;
 	analysis.job = fc_job_analyze(options);
 	fc_analyze_file(&analysis);
@@ -421,6 +422,6 @@ fc_analyze_run(FcOptions *options)
 	if (!options->format.binary)
 		fc_analyze_disk(&analysis);
 	fc_setup_end(analysis.job);
-	AtEOXact_GUC(true, level);
+	XactReadOnly = read_only;
 	return analysis.findings;
 }
