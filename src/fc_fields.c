@@ -93,10 +93,15 @@ fc_fields_map(Relation rel, FcOptions *options, const FcDialect *dialect,
 {
 	char	   *line = pnstrdup(rec, len);
 	char	   *text = pg_any_to_server(line, len, options->file_encoding);
-	size_t		textlen = strlen(text);
-	FcField    *fields = palloc(sizeof(FcField) * (textlen + 1));
+	size_t		textlen;
+	FcField    *fields;
 	int			n;
 
+	/* a byte order mark is no part of the first name */
+	if (GetDatabaseEncoding() == PG_UTF8 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
+		text += 3;
+	textlen = strlen(text);
+	fields = palloc(sizeof(FcField) * (textlen + 1));
 	n = fc_record_fields(dialect, text, textlen, options->format.null_print,
 						 options->format.null_print_len, fields, textlen + 1);
 	if (n < 0)
