@@ -42,22 +42,26 @@
 #include "fc_error.h"
 #include "fc_lines.h"
 
+/*
+ * Whatever an input function, a default or a constraint says of a record is
+ * about data, an elog() too; what the server says of itself is not.
+ */
 bool
 fc_error_is_of_data(const ErrorData *edata)
 {
 	switch (ERRCODE_TO_CATEGORY(edata->sqlerrcode))
 	{
-		case ERRCODE_DATA_EXCEPTION:
-		case ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION:
-		case ERRCODE_PLPGSQL_ERROR:
-		case ERRCODE_EXTERNAL_ROUTINE_EXCEPTION:
-		case ERRCODE_WITH_CHECK_OPTION_VIOLATION:
-		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
-		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
-		case ERRCODE_FEATURE_NOT_SUPPORTED:
-			return true;
-		default:
+		case ERRCODE_CONNECTION_EXCEPTION:
+		case ERRCODE_INVALID_TRANSACTION_STATE:
+		case ERRCODE_TRANSACTION_ROLLBACK:
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_SYSTEM_ERROR:
 			return false;
+		default:
+			return edata->sqlerrcode != ERRCODE_DATA_CORRUPTED &&
+				edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED;
 	}
 }
 

@@ -571,8 +571,8 @@ fc_job_forget_scan(FcJob *job)
 
 /*
  * All partitions are there: the key has done its work, and core routes.  A
- * row without a partition of its own stays refused: core would put it into
- * the default partition.
+ * record that was refused stays so, and a row without a partition of its own,
+ * which core would put into the default partition.
  */
 static void
 fc_job_drop_key(FcJob *job)
@@ -587,7 +587,8 @@ fc_job_drop_key(FcJob *job)
 	if (job->options->missing == FC_MISSING_ERROR)
 		shared->refused = job->route->default_oid;
 	fc_job_forget_scan(job);
-	if (bad != PG_UINT64_MAX && shared->error.kind == FC_ERROR_ROUTE)
+	/* an error was caught: the load must end with it, or with one before it */
+	if (bad != PG_UINT64_MAX && shared->error.kind != FC_ERROR_LIMIT)
 		pg_atomic_write_u64(&shared->error_offset, bad);
 	fc_job_lock(job);
 	fc_job_check_leaves(job);

@@ -487,6 +487,7 @@ fc_parse_is_of_value(const ErrorData *edata)
 		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
 		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
 		case ERRCODE_FEATURE_NOT_SUPPORTED:
+		case ERRCODE_INTERNAL_ERROR:
 			/* an input function says so itself, a procedure has a context */
 			return edata->context == NULL;
 		default:

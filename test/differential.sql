@@ -12,6 +12,10 @@ CREATE DOMAIN public.positive AS int CHECK (value > 0);
 CREATE DOMAIN public.short AS text CHECK (length(value) < 5);
 CREATE DOMAIN public.filled AS int NOT NULL;
 
+-- An error of the kind that elog() makes
+CREATE FUNCTION public.is_no_b(t text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS
+$$ BEGIN IF t = 'b' THEN RAISE internal_error USING MESSAGE = 'it is b'; END IF; RETURN true; END $$;
+
 -- What a load did: rows, or the error it ended with.
 CREATE TYPE diff.outcome AS (
 	rows bigint, state text, message text, line bigint, col text, val text, context text);

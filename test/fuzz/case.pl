@@ -209,6 +209,8 @@ sub make_options
 	$o->{escape} = pick('\\', '\\', "'", '"', '!', '`', 'e') if chance(0.2);
 	$o->{header} = pick('true', 'true', 'match', 'match', 1, 2, 3, 0, 'on', 'TRUE', 'wrong') if chance(0.3);
 	$o->{encoding} = pick('UTF8', 'LATIN1', 'LATIN1', 'WIN1252', 'SJIS', 'GBK', 'BIG5', 'EUC_JP', 'GB18030', 'UHC', 'JOHAB', 'LATIN9', 'KOI8R', 'SQL_ASCII', 'EUC_KR', 'SHIFT_JIS_2004', 'nonsense') if chance(0.25);
+	# lines are cut off for COPY without regard to trail bytes that look like quotes
+	$o->{header} = 'true' if ($o->{header} // '') =~ /^[2-9]/ && ($o->{encoding} // '') =~ /SJIS|SHIFT|GBK|BIG5|GB18030|UHC|JOHAB/;
 	$o->{header} = 'map' if chance(0.06) && can_map($c);
 	# of two wrong ones COPY names the one it looks at first
 	delete $o->{encoding} if ($o->{encoding} // '') eq 'nonsense' && ($o->{header} // '') eq 'wrong';
@@ -430,7 +432,8 @@ sub render
 	$c->{rendered} = [ map { [ map { $format->($c, $_) } @$_ ] } @{ $c->{header_records} }, @{ $c->{records} } ];
 	$out .= join($delimiter, @$_) . $c->{eol} foreach @{ $c->{rendered} };
 
-	$out =~ s/\Q$c->{eol}\E\z// if chance(0.15);
+	$c->{unended} = chance(0.15);
+	$out =~ s/\Q$c->{eol}\E\z// if $c->{unended};
 	return $out;
 }
 

@@ -86,6 +86,8 @@ sub twin
 		$n++;
 	}
 	$twin{bytes} = encoded(\%twin, join('', map { join(delimiter_of($c), @$_) . $c->{eol} } @lines));
+	# a last line that is empty is a record only if it ends
+	$twin{bytes} =~ s/\Q$c->{eol}\E\z// if $c->{unended};
 	return \%twin;
 }
 
@@ -110,7 +112,11 @@ sub model
 	shift @records if $header !~ /^(false|off|0)$/;
 	write_file("$path.h", $header !~ /^(false|off|0)$/ ? $first->[0] : '');
 	push @parts, { stmt => copy_sql($c, "$path.h"), line => 1 };
-	$line = $first->[1] if $header !~ /^(false|off|0)$/;
+	if ($header !~ /^(false|off|0)$/)
+	{
+		$line = $first->[1];
+		@records = () if $c->{options}{format} eq 'text' && $first->[0] =~ /^\\\.[\r\n]*\z/;
+	}
 	foreach my $r (@records)
 	{
 		my $alone = $n == 0 && $line == 0;

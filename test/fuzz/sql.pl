@@ -277,12 +277,21 @@ sub numbered_in_key_order
 # A deferrable constraint has a trigger too.
 sub one_by_one { my ($c) = @_; return $c->{triggers} || $c->{foreign} || grep { /DEFERRABLE/ } @{ $c->{setup} } }
 
+# Documented: numbers that not each record takes are taken in the order of the file.
+sub keeps_order
+{
+	my ($c) = @_;
+	my $some = $c->{options}{on_error} || defined $c->{options}{default_string};
+
+	return $some && grep { $_->{serial} && !$_->{dropped} } @{ $c->{columns} };
+}
+
 sub ordering
 {
 	my ($c) = @_;
 
-	return 'none' if one_by_one($c);
-	return 'key' if $c->{layout} eq 'key' && $c->{options}{timestamp_column};
+	return 'none' if one_by_one($c) || keeps_order($c);
+	return 'key' if $c->{layout} =~ /^(plain|key)$/ && $c->{options}{timestamp_column};
 	return 'key' if $c->{layout} eq 'range' && $c->{key_in_file};
 	return 'file' if $c->{layout} =~ /^(plain|key)$/ && grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
 	return 'none';
