@@ -87,7 +87,7 @@ sub twin
 	}
 	$twin{bytes} = encoded(\%twin, join('', map { join(delimiter_of($c), @$_) . $c->{eol} } @lines));
 	# a last line that is empty is a record only if it ends
-	$twin{bytes} =~ s/\Q$c->{eol}\E\z// if $c->{unended};
+	$twin{bytes} =~ s/\Q$c->{eol}\E\z// if $c->{unended} && join('', @{ $c->{rendered}[-1] // [] }) eq '';
 	return \%twin;
 }
 
