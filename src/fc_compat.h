@@ -12,6 +12,7 @@
 
 #include "access/attmap.h"
 #include "access/multixact.h"
+#include "access/xloginsert.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/storage_xlog.h"
@@ -169,6 +170,29 @@ fc_new_storage_subid(Relation rel)
 	return rel->rd_newRelfilelocatorSubid;
 #else
 	return rel->rd_newRelfilenodeSubid;
+#endif
+}
+
+/* ... and so did the mark of what has new storage since this transaction */
+static inline SubTransactionId
+fc_first_storage_subid(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_firstRelfilelocatorSubid;
+#else
+	return rel->rd_firstRelfilenodeSubid;
+#endif
+}
+
+/* ... and what page images are logged for */
+static inline void
+fc_log_newpages(Relation rel, ForkNumber fork, int n, BlockNumber *blocks,
+				Page *pages, bool standard)
+{
+#if PG_VERSION_NUM >= 160000
+	log_newpages(&rel->rd_locator, fork, n, blocks, pages, standard);
+#else
+	log_newpages(&rel->rd_node, fork, n, blocks, pages, standard);
 #endif
 }
 

@@ -52,6 +52,7 @@
 #include "fc_spill.h"
 #include "fc_tasks.h"
 #include "fc_worker.h"
+#include "fc_write_page.h"
 
 /* Closes the phase in the report */
 static void
@@ -503,7 +504,9 @@ static uint32
 fc_job_load_work(FcJob *job, FcWork *work)
 {
 	work->nturns = 1;
-	if (job->plan->key_type != FC_KEY_NONE)
+	if (job->plan->key_type == FC_KEY_NONE)
+		job->shared->storage = fc_write_storage(job->rel);
+	else
 	{
 		fc_tasks_make(job);
 		work->tasks = job->tasks;
@@ -518,6 +521,20 @@ fc_job_load_work(FcJob *job, FcWork *work)
 		pg_atomic_init_u32(&work->turns[i].block, InvalidBlockNumber);
 	}
 	return job->plan->key_type == FC_KEY_NONE ? job->shared->nchunks : work->ntasks;
+}
+
+/* Which writers wrote the rows */
+static const char *
+fc_job_writers(FcJob *job)
+{
+	uint64		paged = pg_atomic_read_u64(&job->shared->paged);
+	uint64		loaded = pg_atomic_read_u64(&job->shared->loaded);
+
+	if (loaded == 0)
+		return "";
+	if (paged == 0)
+		return ", multi_insert";
+	return paged == loaded ? ", page" : ", page and multi_insert";
 }
 
 /* How the load went about it, for the report */
@@ -543,6 +560,7 @@ fc_job_load_choice(FcJob *job)
 
 	initStringInfo(&choice);
 	appendStringInfoString(&choice, fc_job_load_way(job));
+	appendStringInfoString(&choice, fc_job_writers(job));
 	if (filtered > 0)
 		appendStringInfo(&choice, ", " UINT64_FORMAT " filtered", filtered);
 	if (rejected > 0)
@@ -595,6 +613,33 @@ fc_job_drop_key(FcJob *job)
 }
 
 static void
+fc_job_map_table(Oid table)
+{
+	Relation	rel = table_open(table, NoLock);
+
+	fc_write_page_map(rel);
+	table_close(rel, NoLock);
+}
+
+/* Frozen rows that were written by pages: the visibility maps are missing */
+static void
+fc_job_map(FcJob *job)
+{
+	if (!job->options->freeze)
+		return;
+	if (job->plan->key_type == FC_KEY_NONE &&
+		job->shared->storage == FC_STORAGE_PAGES)
+		fc_job_map_table(job->target);
+	for (int i = 0; i < job->ntasks; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (job->tasks[i].slice == 0 &&
+			job->tasks[i].storage == FC_STORAGE_PAGES)
+			fc_job_map_table(job->tasks[i].partition);
+	}
+}
+
+static void
 fc_job_load(FcJob *job)
 {
 	FcWork		work = {0};
@@ -613,6 +658,7 @@ fc_job_load(FcJob *job)
 		fc_job_throw(job);
 	if (work.parallel)
 		fc_job_count_stats(job);
+	fc_job_map(job);
 	job->loaded = pg_atomic_read_u64(&job->shared->loaded);
 	fc_job_report(job, processes, job->loaded,
 				  pg_atomic_read_u64(job->plan->key_type == FC_KEY_NONE ?

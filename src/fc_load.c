@@ -36,7 +36,7 @@
 #include "fc_spill.h"
 #include "fc_target.h"
 #include "fc_where.h"
-#include "fc_write_multi.h"
+#include "fc_write.h"
 
 /* How often progress is counted: rarely enough not to share a cache line */
 #define FC_COUNT_BYTES		65536
@@ -207,12 +207,11 @@ fc_load_open_leaf(FcLoader *loader, Oid leaf, bool indexes)
 }
 
 static void
-fc_load_begin_writer(FcLoader *loader, Oid leaf, bool created,
-					 const FcPlace *place)
+fc_load_begin_writer(FcLoader *loader, Oid leaf, const FcPlace *place)
 {
 	fc_load_open_leaf(loader, leaf, true);
 	loader->writer = fc_write_begin(loader->ctx, loader->estate, loader->leaf,
-									created, place);
+									place);
 	loader->row_writer = loader->writer;
 	loader->leaf_slot = fc_write_slot(loader->writer);
 }
@@ -238,8 +237,7 @@ fc_load_leaf_writer(FcLoader *loader, ResultRelInfo *rri)
 	{
 		MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
-		leaf->writer = fc_write_begin(loader->ctx, loader->estate, rri, false,
-									  &place);
+		leaf->writer = fc_write_begin(loader->ctx, loader->estate, rri, &place);
 		MemoryContextSwitchTo(old);
 	}
 	return leaf->writer;
@@ -724,6 +722,7 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 	FcPlace		place = {0};
 
 	INSTR_TIME_SET_CURRENT(loader->task_start);
+	place.storage = task->storage;
 	if (task->nslices > 1)
 	{
 		place.turn = &loader->ctx->turns[task->part];
@@ -732,7 +731,7 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 	}
 	loader->nowhere = !loader->proute && !OidIsValid(task->partition);
 	if (!loader->proute && !loader->nowhere)
-		fc_load_begin_writer(loader, task->partition, task->created, &place);
+		fc_load_begin_writer(loader, task->partition, &place);
 }
 
 static void
@@ -903,11 +902,12 @@ static void
 fc_load_chunks_in_turn(FcLoader *loader, FcStream *stream)
 {
 	FcContext  *ctx = loader->ctx;
-	FcPlace		place = {&ctx->turns[0], 0, ctx->shared->memory / 2};
+	FcPlace		place = {ctx->shared->storage, &ctx->turns[0], 0,
+	ctx->shared->memory / 2};
 
 	while (fc_context_take(ctx, ctx->shared->nchunks, &place.slice))
 	{
-		fc_load_begin_writer(loader, RelationGetRelid(ctx->target), false, &place);
+		fc_load_begin_writer(loader, RelationGetRelid(ctx->target), &place);
 		fc_load_chunk(loader, stream, place.slice);
 		(void) fc_load_end_writer(loader);
 	}
@@ -917,11 +917,11 @@ static void
 fc_load_chunks(FcLoader *loader, FcStream *stream)
 {
 	FcContext  *ctx = loader->ctx;
-	FcPlace		place = {0};
+	FcPlace		place = {.storage = ctx->shared->storage};
 	uint32		i;
 
 	if (!loader->proute)
-		fc_load_begin_writer(loader, RelationGetRelid(ctx->target), false, &place);
+		fc_load_begin_writer(loader, RelationGetRelid(ctx->target), &place);
 	while (fc_context_take(ctx, ctx->shared->nchunks, &i))
 		fc_load_chunk(loader, stream, i);
 	if (!loader->proute)

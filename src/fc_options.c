@@ -23,18 +23,27 @@
 
 #include "fc_compat.h"
 #include "fc_options.h"
+#include "fc_write.h"
 
 int			fc_workers = -1;
 int			fc_memory_kb = 262144;
 int			fc_io_method = FC_IO_AUTO;
 int			fc_io_depth = 64;
 int			fc_chunk_size = 16 * 1024 * 1024;
+int			fc_writer = FC_WRITER_AUTO;
 char	   *fc_root_directory = NULL;
 
 static const struct config_enum_entry io_methods[] = {
 	{"auto", FC_IO_AUTO, false},
 	{"io_uring", FC_IO_URING, false},
 	{"sync", FC_IO_SYNC, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry writers[] = {
+	{"auto", FC_WRITER_AUTO, false},
+	{"multi_insert", FC_WRITER_MULTI_INSERT, false},
+	{"page", FC_WRITER_PAGE, false},
 	{NULL, 0, false}
 };
 
@@ -77,6 +86,11 @@ fc_options_define_settings(void)
 							   "Links are resolved before a path is compared.",
 							   &fc_root_directory, "",
 							   PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("fast_copy.writer",
+							 "How rows are written to tables that only the transaction of the load can see.",
+							 "Others are always written by multi_insert.",
+							 &fc_writer, FC_WRITER_AUTO, writers,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("fast_copy");
 }
 

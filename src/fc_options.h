@@ -67,6 +67,7 @@ extern int	fc_memory_kb;
 extern int	fc_io_method;
 extern int	fc_io_depth;
 extern int	fc_chunk_size;
+extern int	fc_writer;
 extern char *fc_root_directory;
 
 enum

@@ -313,6 +313,7 @@ fc_setup_shared_state(FcShared *shared)
 	pg_atomic_init_u64(&shared->spilled, 0);
 	pg_atomic_init_u64(&shared->load_bytes, 0);
 	pg_atomic_init_u64(&shared->loaded, 0);
+	pg_atomic_init_u64(&shared->paged, 0);
 	pg_atomic_init_u64(&shared->heap_bytes, 0);
 	pg_atomic_init_u64(&shared->filtered, 0);
 	pg_atomic_init_u64(&shared->rejected, 0);

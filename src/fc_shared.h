@@ -55,6 +55,14 @@ typedef enum FcMissing
 	FC_MISSING_DEFAULT
 } FcMissing;
 
+/* What a table's file is to this load, decided before a row comes */
+typedef enum FcStorage
+{
+	FC_STORAGE_USED,			/* others see it, or there are rows */
+	FC_STORAGE_FRESH,			/* empty, and made by this transaction */
+	FC_STORAGE_PAGES			/* ... and to be written by fc_write_page.c */
+} FcStorage;
+
 /*
  * What the load phase works on: a slice of the rows in key order, bounded by
  * (key, offset) pairs; or, where there is no key, a chunk of the file.
@@ -77,6 +85,7 @@ typedef struct FcTask
 	uint32		slice;			/* of the partition, from 0 */
 	uint32		nslices;
 	bool		created;		/* partition was made by this load */
+	FcStorage	storage;		/* of the partition */
 
 	/* results */
 	uint64		loaded;
@@ -210,6 +219,7 @@ typedef struct FcShared
 	int			nscanners;		/* processes that left spill files */
 	int			nprocesses;		/* asked for, for this phase */
 	bool		file_order;		/* without a key: chunks insert in turn */
+	FcStorage	storage;		/* without a key: of the target */
 	uint32		ntasks;
 
 	/* Shared by all during a phase */
@@ -220,6 +230,7 @@ typedef struct FcShared
 	pg_atomic_uint64 spilled;	/* bytes of spill written */
 	pg_atomic_uint64 load_bytes;
 	pg_atomic_uint64 loaded;	/* rows inserted */
+	pg_atomic_uint64 paged;		/* ... of them by fc_write_page.c */
 	pg_atomic_uint64 heap_bytes;	/* what rows looked at would take */
 	pg_atomic_uint64 filtered;	/* rows the condition is not true for */
 	pg_atomic_uint64 rejected;	/* records on_error passed over */

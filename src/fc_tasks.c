@@ -14,13 +14,14 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "miscadmin.h"
-
 #include "utils/rel.h"
 
 #include "fc_error.h"
 #include "fc_spill.h"
 #include "fc_tasks.h"
+#include "fc_write.h"
 
 /* A leaf is cut if it has more rows than 1/4 of a worker's share, and than */
 #define FC_CUT_MIN		32768
@@ -35,6 +36,7 @@ typedef struct FcGroup
 {
 	Oid			leaf;
 	bool		created;
+	FcStorage	storage;
 	uint64		rows;
 	int			order;			/* of the first part among all parts */
 	List	   *parts;
@@ -184,6 +186,20 @@ fc_tasks_groups(FcJob *job)
 	return groups;
 }
 
+static FcStorage
+fc_tasks_storage(Oid leaf)
+{
+	Relation	rel;
+	FcStorage	storage;
+
+	if (!OidIsValid(leaf))
+		return FC_STORAGE_USED;
+	rel = table_open(leaf, NoLock);
+	storage = fc_write_storage(rel);
+	table_close(rel, NoLock);
+	return storage;
+}
+
 /* How many slices a part of a group should have */
 static int
 fc_tasks_slices(FcJob *job, const FcGroup *group, const FcSpillPart *part,
@@ -224,6 +240,7 @@ fc_tasks_cut_part(FcJob *job, FcRuns *runs, const FcGroup *group,
 
 		task->partition = group->leaf;
 		task->created = group->created;
+		task->storage = group->storage;
 		task->null = part->null;
 		task->lo = lo;
 		task->rows = part->rows / (nbounds + 1);
@@ -273,6 +290,7 @@ fc_tasks_make(FcJob *job)
 		ListCell   *lc2;
 
 		CHECK_FOR_INTERRUPTS();
+		group->storage = fc_tasks_storage(group->leaf);
 		foreach(lc2, group->parts)
 			fc_tasks_cut_part(job, runs, group, lfirst(lc2),
 							  fc_tasks_slices(job, group, lfirst(lc2), total),

@@ -1,0 +1,401 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_write_page.c
+ *	  The writer for tables that only this transaction can see: pages.
+ *
+ *	 slot ──► tuple, in place on a page of our own ──► batch of pages
+ *		──► WAL, images of many pages in a record ──► end of the file
+ *
+ * For empty tables whose storage this transaction made: partitions made by the
+ * load, and tables created or truncated before it.  Nobody else can look at
+ * their pages before commit, and the load itself does not, so that shared
+ * buffers, their locks and a WAL record per page's rows are spared; what is on
+ * the pages is what heap_multi_insert would leave there.  The index build and
+ * everybody later read the file through shared buffers, which cannot hold
+ * anything older, as each block is written once.
+ *
+ * What makes it safe:
+ *
+ * WAL.  Core's RelationNeedsWAL decides.  A page may reach the disk before its
+ * WAL does, unlike in shared buffers: without the commit record, which comes
+ * behind both, nothing refers to the file.
+ *
+ * Checkpoints.  A checkpoint that begins between a batch's WAL record and its
+ * write would not know of pages that replay will not write again.  It waits
+ * while DELAY_CHKPT_START is set, as it waits for a commit, and finds the file
+ * in its list of files to sync when it goes on: smgrextend puts it there, once
+ * per segment and batch.  The flag is taken back on an error as well, because
+ * only the end of the whole transaction would do so otherwise.
+ *
+ * No WAL.  A table of wal_level=minimal is synced by commit (or logged by it as
+ * a whole, if small); the kernel is asked to begin writing at once, so that
+ * commit has less to wait for.  An unlogged table must be on disk after a clean
+ * shutdown: its file is put into the checkpointer's list, too.
+ *
+ * Errors.  Pages that are in the file already hold rows of an aborted
+ * transaction, or the file goes with it: as after any failed insert.
+ *
+ * Slices of a partition form their pages at the same time, as far as memory
+ * goes, and append them in turn.  The last page of a slice stays as full as it
+ * is: the next slice has formed its pages long before.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/heaptoast.h"
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
+#include "storage/smgr.h"
+#include "utils/rel.h"
+
+#include "fc_compat.h"
+#include "fc_error.h"
+#include "fc_write_page.h"
+
+typedef struct FcPageWriter
+{
+	FcWriter	base;
+	MemoryContext mcxt;			/* the pages */
+	MemoryContext toast_mcxt;	/* reset after each row */
+	TransactionId xid;
+	uint16		infomask;		/* of all rows */
+	Size		save_free;		/* of each page, for fillfactor */
+	char	  **batches;		/* FC_PAGE_BATCH pages each, reused */
+	int			nbatches;		/* allocated */
+	int			npages;			/* begun since they were written last */
+	Page		page;			/* the last of them, NULL if it is full */
+	int			nrows;			/* in all of them */
+} FcPageWriter;
+
+/*
+ * Page images are invisible to logical decoding; temporary tables live in
+ * local buffers; an index wants its entries at the time of the insert.
+ */
+bool
+fc_write_page_can(Relation rel)
+{
+	List	   *indexes;
+	bool		has_index;
+
+	if (rel->rd_tableam != GetHeapamTableAmRoutine() ||
+		RelationUsesLocalBuffers(rel) || RelationIsLogicallyLogged(rel))
+		return false;
+	indexes = RelationGetIndexList(rel);
+	has_index = (indexes != NIL);
+	list_free(indexes);
+	return !has_index;
+}
+
+/* Writes pages whose blocks are known; see above why in this way */
+static void
+fc_pages_append(Relation rel, ForkNumber fork, Page *pages,
+				BlockNumber *blocks, int n, bool standard)
+{
+	SMgrRelation smgr = RelationGetSmgr(rel);
+	bool		wal = RelationNeedsWAL(rel);
+	bool		unlogged = rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED;
+
+	if (wal)
+		fc_log_newpages(rel, fork, n, blocks, pages, standard);
+	for (int i = 0; i < n; i++)
+	{
+		bool		last = i == n - 1 || (blocks[i] + 1) % RELSEG_SIZE == 0;
+
+		PageSetChecksumInplace(pages[i], blocks[i]);
+		smgrextend(smgr, fork, blocks[i], (char *) pages[i],
+				   !last || !(wal || unlogged));
+	}
+	if (!wal && !unlogged)
+		smgrwriteback(smgr, fork, blocks[0], n);
+}
+
+/*
+ * Others of this load may append to the same table: the lock is the one that
+ * core extends a table under.
+ */
+void
+fc_write_pages(Relation rel, ForkNumber fork, char *data, int n, bool standard,
+			   void (*place) (Page page, BlockNumber block))
+{
+	Page		pages[FC_PAGE_BATCH];
+	BlockNumber blocks[FC_PAGE_BATCH];
+	BlockNumber end;
+
+	LockRelationForExtension(rel, ExclusiveLock);
+	end = smgrnblocks(RelationGetSmgr(rel), fork);
+	for (int i = 0; i < n; i++)
+	{
+		pages[i] = (Page) (data + (Size) i * BLCKSZ);
+		blocks[i] = end + i;
+		if (place)
+			place(pages[i], blocks[i]);
+	}
+	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
+	PG_TRY();
+	{
+		fc_pages_append(rel, fork, pages, blocks, n, standard);
+	}
+	PG_FINALLY();
+	{
+		MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+	}
+	PG_END_TRY();
+	UnlockRelationForExtension(rel, ExclusiveLock);
+}
+
+static void
+fc_page_begin(FcWriter *base)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+
+	writer->mcxt = AllocSetContextCreate(CurrentMemoryContext,
+										 "fast_copy pages",
+										 ALLOCSET_DEFAULT_SIZES);
+	writer->toast_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy long row",
+											   ALLOCSET_DEFAULT_SIZES);
+	writer->xid = GetCurrentTransactionId();
+	writer->infomask = HEAP_XMAX_INVALID;
+	if (base->options & HEAP_INSERT_FROZEN)
+		writer->infomask |= HEAP_XMIN_FROZEN;
+	writer->save_free = RelationGetTargetPageFreeSpace(base->rel,
+													   HEAP_DEFAULT_FILLFACTOR);
+}
+
+/* A row's place in the file is known when its page's is */
+static void
+fc_page_place_rows(Page page, BlockNumber block)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber i = FirstOffsetNumber; i <= last; i++)
+	{
+		HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, i));
+
+		ItemPointerSet(&row->t_ctid, block, i);
+	}
+}
+
+/* Once a bad record is known the load fails, and rows need not be written */
+static bool
+fc_page_wanted(FcPageWriter *writer)
+{
+	return !fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1);
+}
+
+static void
+fc_page_flush(FcWriter *base)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+
+	if (writer->npages == 0)
+		return;
+	fc_write_wait_turn(base);
+	for (int i = 0; i < writer->npages && fc_page_wanted(writer); i += FC_PAGE_BATCH)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_write_pages(base->rel, MAIN_FORKNUM,
+					   writer->batches[i / FC_PAGE_BATCH],
+					   Min(writer->npages - i, FC_PAGE_BATCH), true,
+					   fc_page_place_rows);
+	}
+	pgstat_count_heap_insert(base->rel, writer->nrows);
+	pg_atomic_fetch_add_u64(&base->ctx->shared->paged, writer->nrows);
+	fc_write_count(base, writer->nrows);
+	writer->npages = 0;
+	writer->nrows = 0;
+	writer->page = NULL;
+}
+
+/* Begins the next page; memory for it comes in batches */
+static void
+fc_page_next(FcPageWriter *writer)
+{
+	int			batch = writer->npages / FC_PAGE_BATCH;
+
+	if (batch == writer->nbatches)
+	{
+		MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
+		int			n = writer->nbatches + 1;
+
+		/* doubled, as far as a power of two shows */
+		if (writer->batches == NULL)
+			writer->batches = palloc(sizeof(char *));
+		else if ((writer->nbatches & (writer->nbatches - 1)) == 0)
+			writer->batches = repalloc(writer->batches,
+									   sizeof(char *) * writer->nbatches * 2);
+		writer->batches[batch] = fc_page_align(palloc(FC_PAGE_BATCH * BLCKSZ + FC_PAGE_ALIGN));
+		writer->nbatches = n;
+		MemoryContextSwitchTo(old);
+	}
+	writer->page = (Page) (writer->batches[batch] +
+						   (Size) (writer->npages % FC_PAGE_BATCH) * BLCKSZ);
+	PageInit(writer->page, BLCKSZ, 0);
+	if (writer->base.options & HEAP_INSERT_FROZEN)
+		PageSetAllVisible(writer->page);
+	writer->npages++;
+}
+
+/* The last page takes no more rows: are there enough pages to be written? */
+static void
+fc_page_full(FcPageWriter *writer)
+{
+	writer->page = NULL;
+	if (writer->npages % FC_PAGE_BATCH != 0)
+		return;
+	if (fc_write_has_turn(&writer->base) ||
+		(Size) writer->npages * BLCKSZ >= writer->base.place.memory)
+		fc_page_flush(&writer->base);
+}
+
+/* Room for a row of this length, filled with zeros; not taken yet */
+static HeapTupleHeader
+fc_page_room(FcPageWriter *writer, Size len)
+{
+	PageHeader	page;
+
+	len = MAXALIGN(len);
+	if (len > MaxHeapTupleSize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row is too big: size %zu, maximum size %zu",
+						len, (Size) MaxHeapTupleSize)));
+	page = (PageHeader) writer->page;
+	if (page && page->pd_lower + sizeof(ItemIdData) + len + writer->save_free > page->pd_upper)
+		fc_page_full(writer);
+	if (writer->page == NULL)
+		fc_page_next(writer);
+	page = (PageHeader) writer->page;
+	return (HeapTupleHeader) ((char *) page + page->pd_upper - len);
+}
+
+/* Takes the room of a row that is there now */
+static void
+fc_page_take(FcPageWriter *writer, Size len)
+{
+	PageHeader	page = (PageHeader) writer->page;
+	ItemId		item = (ItemId) ((char *) page + page->pd_lower);
+
+	page->pd_upper -= MAXALIGN(len);
+	page->pd_lower += sizeof(ItemIdData);
+	ItemIdSetNormal(item, page->pd_upper, len);
+	writer->nrows++;
+}
+
+/* As core prepares a row for an insert */
+static void
+fc_page_set_header(FcPageWriter *writer, HeapTupleHeader row)
+{
+	row->t_infomask = (row->t_infomask & ~HEAP_XACT_MASK) | writer->infomask;
+	row->t_infomask2 &= ~HEAP2_XACT_MASK;
+	HeapTupleHeaderSetXmin(row, writer->xid);
+	HeapTupleHeaderSetCmin(row, writer->base.cid);
+	HeapTupleHeaderSetXmax(row, InvalidTransactionId);
+}
+
+/* Body of fc_write_as_leader: compresses values, or moves them out of line */
+typedef struct FcPageToast
+{
+	FcPageWriter *writer;
+	HeapTuple	tuple;
+} FcPageToast;
+
+static void
+fc_page_toast(void *arg)
+{
+	FcPageToast *toast = arg;
+	FcWriter   *base = &toast->writer->base;
+
+	toast->tuple = heap_toast_insert_or_update(base->rel, toast->tuple, NULL,
+											   base->options);
+}
+
+/* A row that core's inserts would show to the toaster */
+static void
+fc_page_put_long(FcPageWriter *writer)
+{
+	FcWriter   *base = &writer->base;
+	MemoryContext old = MemoryContextSwitchTo(writer->toast_mcxt);
+	FcPageToast toast = {writer, NULL};
+	HeapTupleHeader row;
+
+	toast.tuple = heap_form_tuple(RelationGetDescr(base->rel),
+								  base->slot->tts_values,
+								  base->slot->tts_isnull);
+	toast.tuple->t_tableOid = RelationGetRelid(base->rel);
+	fc_page_set_header(writer, toast.tuple->t_data);
+	fc_write_as_leader(base->rel, fc_page_toast, &toast);
+	row = fc_page_room(writer, toast.tuple->t_len);
+	memcpy(row, toast.tuple->t_data, toast.tuple->t_len);
+	fc_page_take(writer, toast.tuple->t_len);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(writer->toast_mcxt);
+}
+
+static bool
+fc_page_has_null(const TupleTableSlot *slot)
+{
+	return memchr(slot->tts_isnull, true,
+				  slot->tts_tupleDescriptor->natts * sizeof(bool)) != NULL;
+}
+
+/* The row is formed where it will stay */
+static void
+fc_page_put(FcWriter *base, uint64 offset, uint32 length)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+	TupleTableSlot *slot = base->slot;
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+	bool		nulls = fc_page_has_null(slot);
+	Size		hoff = MAXALIGN(SizeofHeapTupleHeader + (nulls ? BITMAPLEN(desc->natts) : 0));
+	Size		data = heap_compute_data_size(desc, slot->tts_values, slot->tts_isnull);
+	HeapTupleHeader row;
+
+	if (hoff + data > TOAST_TUPLE_THRESHOLD)
+	{
+		fc_page_put_long(writer);
+		return;
+	}
+	row = fc_page_room(writer, hoff + data);
+	HeapTupleHeaderSetNatts(row, desc->natts);
+	row->t_hoff = hoff;
+	heap_fill_tuple(desc, slot->tts_values, slot->tts_isnull,
+					(char *) row + hoff, data, &row->t_infomask,
+					nulls ? row->t_bits : NULL);
+	if (row->t_infomask & HEAP_HASEXTERNAL)
+	{
+		/* a default or an expression that was read from another table */
+		memset(row, 0, hoff + data);
+		fc_page_put_long(writer);
+		return;
+	}
+	fc_page_set_header(writer, row);
+	fc_page_take(writer, hoff + data);
+}
+
+static void
+fc_page_end(FcWriter *base)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+
+	MemoryContextDelete(writer->mcxt);
+	MemoryContextDelete(writer->toast_mcxt);
+}
+
+const FcWriterRoutine fc_write_page = {
+	.size = sizeof(FcPageWriter),
+	.begin = fc_page_begin,
+	.put = fc_page_put,
+	.flush = fc_page_flush,
+	.end = fc_page_end
+};
