@@ -1,0 +1,193 @@
+# The page writer: what it leaves is what heap_multi_insert leaves, on disk, in
+# the WAL, on a standby, after a crash and with checksums.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $rows = 40000;
+my $file = write_rows('rows.csv', $rows);
+my $sum = $rows * ($rows + 1) / 2;
+
+# Rows with what makes pages differ: NULLs, values of any length up to what
+# just fits a page, long ones that do not compress, and some that do.
+my $mixed = write_bytes('mixed.csv', join('', map {
+	my $length = $_ * 7919 % 2100;
+	my $text = $_ % 5 == 0 ? '' : $_ % 50 == 7 ? noise($_, 5000) : $_ % 50 == 11 ? 'x' x 6000 : 'y' x $length;
+	sprintf "%d,2013-01-%02d 00:00:00,%s\n", $_, $_ % 5 + 1, $text
+} 1 .. 4000));
+
+my $everything = 'SELECT tableoid::regclass, count(*), md5(string_agg(t::text, \'|\' ORDER BY ctid)) FROM t GROUP BY 1 ORDER BY 1::text';
+my $pages = "SELECT string_agg(DISTINCT choice, ';') FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL";
+
+sub noise
+{
+	my ($seed, $length) = @_;
+
+	return join('', map { $seed = ($seed * 1103515245 + 12345) % 2147483648; chr(97 + ($seed >> 16) % 26) } 1 .. $length);
+}
+
+# Heaps, their TOAST tables, their indexes and their visibility maps.
+sub is_sound
+{
+	my ($node, $what) = @_;
+
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true)
+		WHERE c.relkind IN ('r', 't') AND c.relname ~ '^t(_p|\$)'"), 0, "$what: heaps are sound");
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL pg_check_visible(c.oid)
+		WHERE c.relkind = 'r' AND c.relname ~ '^t(_p|\$)'"), 0, "$what: what is marked visible is visible");
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL pg_check_frozen(c.oid)
+		WHERE c.relkind = 'r' AND c.relname ~ '^t(_p|\$)'"), 0, "$what: what is marked frozen is frozen");
+	$node->safe_psql('postgres', "SELECT bt_index_check(i.indexrelid, true) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+		WHERE c.relkind = 'r' AND c.relname ~ '^t(_p|\$)'");
+}
+
+# A standby that compares each page it replays, and checksums.
+my $primary = new_node('primary', { allows_streaming => 1, extra => ['--data-checksums'] },
+	'wal_consistency_checking = all', 'wal_keep_size = 4GB', 'log_checkpoints = on');
+$primary->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility');
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->start;
+
+foreach my $workers (0, 1, 2, 4)
+{
+	foreach my $case (
+		[ 'rows', $file, '', "partition_interval => '1 day'" ],
+		[ 'one partition, little memory', $file, '', "partition_interval => '1 month'", 'SET fast_copy.memory = 1024;' ],
+		[ 'mixed', $mixed, ', g int GENERATED ALWAYS AS (n + 1) STORED', "partition_interval => '1 day'" ],
+		[ 'frozen', $mixed, '', "partition_interval => '1 day', freeze => true" ])
+	{
+		my ($name, $source, $columns, $options, $settings) = @$case;
+		my $what = "$name, $workers workers";
+		my (%size, %there);
+
+		foreach my $writer ('multi_insert', 'page')
+		{
+			events($primary, 't', $columns);
+			$primary->safe_psql('postgres', 'ALTER TABLE t ADD gone int; ALTER TABLE t DROP gone; CREATE INDEX ON t (n)');
+			my $choice = $primary->safe_psql('postgres', "SET fast_copy.writer = '$writer'; " . ($settings // '') . "
+				SELECT FROM fast_copy('t', '$source', columns => '{n,ts,v}', workers => $workers, $options); $pages");
+			like($choice, qr/\b$writer\b/, "$what: by $writer");
+			$size{$writer} = $primary->safe_psql('postgres', "SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relname ~ '^t_p' AND relkind = 'r'");
+			$there{$writer} = $primary->safe_psql('postgres', $everything);
+		}
+		is($there{page}, $there{multi_insert}, "$what: the same rows in the same order");
+		cmp_ok($size{page}, '<=', $size{multi_insert} * 1.03, "$what: no larger");
+		is_sound($primary, $what);
+		$primary->wait_for_catchup($standby);
+		is($standby->safe_psql('postgres', $everything), $there{page}, "$what: standby is equal");
+		next if $name ne 'frozen';
+		is($primary->safe_psql('postgres', "SELECT bool_and(all_frozen = pg_relation_size(c.oid) / 8192 AND all_visible = all_frozen)
+			FROM pg_class c CROSS JOIN LATERAL pg_visibility_map_summary(c.oid) WHERE c.relkind = 'r' AND c.relname ~ '^t_p'"),
+			't', "$what: all pages are in the visibility map");
+	}
+}
+
+# Tables that were created or truncated before, in this transaction.
+foreach my $case (
+	[ 'created', 'CREATE TABLE t (n int, ts timestamp, v text) WITH (fillfactor = 40)' ],
+	[ 'truncated', 'TRUNCATE t' ],
+	[ 'truncated twice', 'TRUNCATE t; INSERT INTO t VALUES (1); TRUNCATE t' ])
+{
+	my ($what, $sql) = @$case;
+
+	$primary->safe_psql('postgres', 'DROP TABLE t') if $what eq 'created';
+	my $answer = $primary->safe_psql('postgres', "BEGIN; $sql; SAVEPOINT s;
+		SELECT FROM fast_copy('t', '$mixed', 'ts', workers => 2); $pages; ROLLBACK TO s; SELECT count(*) FROM t;
+		TRUNCATE t;
+		SELECT FROM fast_copy('t', '$mixed', workers => 2); $pages; COMMIT; SELECT count(*), sum(n) FROM t;
+		INSERT INTO t VALUES (0); DELETE FROM t WHERE n = 0");
+	is($answer, "in key order, page\n0\nchunk by chunk, page\n4000|8002000", "$what: page writer, nothing left behind");
+	is_sound($primary, $what);
+}
+cmp_ok($primary->safe_psql('postgres', "SELECT pg_relation_size('t') * 0.5 > (SELECT sum(pg_column_size(t.*)) FROM t)"), 'eq', 't',
+	'fillfactor is respected');
+
+# What the transaction does not own is left to heap_multi_insert.
+my %others = (
+	'a table of others' => [ '', 't' ],
+	'a temporary table' => [ 'CREATE TEMP TABLE tmp (LIKE t)', 'tmp' ],
+	'a table with an index' => [ 'CREATE TABLE tmp (LIKE t); CREATE INDEX ON tmp (n)', 'tmp' ],
+	'a table with rows' => [ "CREATE TABLE tmp (LIKE t); INSERT INTO tmp VALUES (1, '2013-01-01')", 'tmp' ],
+	'core routes' => [ 'CREATE TABLE tmp (LIKE t) PARTITION BY HASH (n); CREATE TABLE tmp1 PARTITION OF tmp FOR VALUES WITH (MODULUS 1, REMAINDER 0)', 'tmp' ]);
+foreach my $what (sort keys %others)
+{
+	my ($sql, $name) = @{ $others{$what} };
+	my $choice = $primary->safe_psql('postgres', "SET fast_copy.writer = page; BEGIN; $sql;
+		SELECT FROM fast_copy('$name', '$mixed', workers => 0); $pages; ROLLBACK");
+	like($choice, qr/, multi_insert/, $what);
+}
+
+# Files that a checkpoint must sync are known to it.  Those just created are in
+# any case, so that there is a checkpoint before rows come.
+events($primary, 't');
+$primary->safe_psql('postgres', 'ALTER TABLE t ALTER v TYPE varchar(40)');    # no TOAST tables
+$primary->safe_psql('postgres', 'ALTER SYSTEM SET fsync = on');
+$primary->reload;
+$primary->safe_psql('postgres', 'CHECKPOINT');
+my $choice = $primary->safe_psql('postgres', "BEGIN;
+	SELECT format('CREATE TABLE t_p%s PARTITION OF t FOR VALUES FROM (%L) TO (%L)', i, s, s + '1 hour')
+	FROM generate_series(0, 119) i, LATERAL (SELECT timestamp '2013-01-01' + i * interval '1 hour' AS s) x \\gexec
+	CHECKPOINT;
+	DO 'BEGIN RAISE LOG \$\$rows come\$\$; END';
+	SELECT FROM fast_copy('t', '$file', workers => 2); $pages; COMMIT; CHECKPOINT");
+is($choice, 'in key order, page', 'partitions of the transaction: page writer');
+my ($log) = slurp_file($primary->logfile) =~ /LOG:  rows come(.*)/s;
+my $synced = 0;
+$synced += $_ foreach $log =~ /checkpoint complete.*sync files=(\d+)/g;
+cmp_ok($synced, '>=', 120, 'checkpoints sync the new files');
+$primary->safe_psql('postgres', 'ALTER SYSTEM RESET fsync');
+
+$standby->stop;
+$primary->stop;
+command_ok([ 'pg_checksums', '--check', '-D', $primary->data_dir ], 'checksums of the primary');
+command_ok([ 'pg_checksums', '--check', '-D', $standby->data_dir ], 'checksums of the standby');
+
+# A crash right after commit; a checkpoint in the middle of the load.
+foreach my $level ('replica', 'minimal')
+{
+	my $node = new_node($level, {}, "wal_level = $level", 'max_wal_senders = 0', 'wal_skip_threshold = 0');
+
+	gates($node);
+	$node->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility');
+	foreach my $workers (0, 2)
+	{
+		my $what = "wal_level = $level, $workers workers";
+
+		close_gate();
+		events($node, 't', ', CHECK (gate(n))');
+		my $load = start_load($node, "SELECT FROM fast_copy('t', '$file', workers => $workers); $pages;\n");
+		ok(at_gate($node), "$what: at the gate");
+		$node->safe_psql('postgres', 'CHECKPOINT');
+		open_gate();
+		my ($choice, $err) = finish_load($load);
+		is($choice . $err, 'in key order, page', "$what: loaded");
+		$node->stop('immediate');
+		$node->start;
+		is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), "$rows|$sum", "$what: all rows survive");
+		is_sound($node, $what);
+	}
+	$node->stop;
+}
+
+# An unlogged table is there after a clean stop, and empty after a crash.
+my $node = new_node('unlogged', {});
+$node->safe_psql('postgres', 'CREATE UNLOGGED TABLE t (n int, ts timestamp, v text)');
+my $unlogged = "BEGIN; TRUNCATE t; SELECT FROM fast_copy('t', '$file', workers => 2); $pages; COMMIT";
+is($node->safe_psql('postgres', $unlogged), 'chunk by chunk, page', 'unlogged: page writer');
+is($node->safe_psql('postgres', "SELECT pg_relation_size('t', 'init')"), 0, 'unlogged: the init fork is empty');
+$node->restart;
+is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), "$rows|$sum", 'unlogged: there after a clean stop');
+$node->stop('immediate');
+$node->start;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 0, 'unlogged: empty after a crash');
+is($node->safe_psql('postgres', $unlogged), 'chunk by chunk, page', 'unlogged: loaded again');
+$node->stop;
+done_testing();
