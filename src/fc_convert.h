@@ -37,6 +37,9 @@ struct FcConverter
 	FcConvert	function;		/* or NULL: the input function is needed */
 	int32		typmod;
 	int64		unit;			/* times: microseconds they are rounded to */
+	uint64		date_first;		/* dates: the last one's bytes */
+	uint16		date_last;		/* ... the 9th and 10th of them */
+	int64		day;			/* ... and what they stand for */
 	int			precision;		/* numeric: digits, -1 if not bounded */
 	int			scale;
 	FcZone		zone;			/* timestamptz: where the last value was */

@@ -19,30 +19,23 @@
 
 #include "port/pg_bitutils.h"
 
+#include "fc_convert_digits.h"
 #include "fc_convert_types.h"
 
 /* Any 19 digits fit, but not always into an int64 */
 #define FC_MAX_DIGITS 19
 
 /* An optional minus and 1 to 19 digits, if they fit */
-static bool
+static inline bool
 fc_parse_int(const char *s, size_t len, int64 *result)
 {
-	bool		negative = (len > 0 && s[0] == '-');
-	size_t		i = negative ? 1 : 0;
+	const char *end = s + len;
+	bool		negative = (len > 0 && *s == '-');
 	uint64		value = 0;
 
-	if (len == i || len - i > FC_MAX_DIGITS)
-		return false;
-	for (; i < len; i++)
-	{
-		unsigned	digit = (unsigned char) s[i] - '0';
-
-		if (digit > 9)
-			return false;
-		value = value * 10 + digit;
-	}
-	if (value > PG_INT64_MAX)
+	s += negative;
+	if (s == end || end - s > FC_MAX_DIGITS ||
+		fc_take_digits(s, end, &value) != end || value > PG_INT64_MAX)
 		return false;
 	*result = negative ? -(int64) value : (int64) value;
 	return true;
@@ -134,36 +127,29 @@ fc_parse_exponent(const char *s, size_t len, int *exponent)
 static bool
 fc_parse_decimal(const char *s, size_t len, FcDecimal *decimal)
 {
-	uint64		mantissa = 0;
-	int			digits = 0;
-	int			scale = 0;
-	bool		point = false;
-	size_t		i;
+	const char *end = s + len;
+	const char *start;
+	ptrdiff_t	digits;
 
-	decimal->negative = (len > 0 && s[0] == '-');
-	for (i = decimal->negative ? 1 : 0; i < len; i++)
+	decimal->negative = (len > 0 && *s == '-');
+	start = s + decimal->negative;
+	decimal->mantissa = 0;
+	decimal->exponent = 0;
+	s = fc_take_digits(start, end, &decimal->mantissa);
+	digits = s - start;
+	if (s < end && *s == '.')
 	{
-		unsigned	digit = (unsigned char) s[i] - '0';
-
-		if (digit <= 9)
-		{
-			digits++;
-			mantissa = mantissa * 10 + digit;
-			scale += point;
-		}
-		else if (s[i] == '.' && !point)
-			point = true;
-		else
-			break;
+		start = s + 1;
+		s = fc_take_digits(start, end, &decimal->mantissa);
+		digits += s - start;
+		decimal->exponent = -(int) (s - start);
 	}
-	decimal->mantissa = mantissa;
-	decimal->exponent = -scale;
 	if (digits == 0 || digits > FC_MAX_DIGITS)
 		return false;
-	if (i == len)
+	if (s == end)
 		return true;
-	return (s[i] == 'e' || s[i] == 'E') &&
-		fc_parse_exponent(s + i, len - i, &decimal->exponent);
+	return (*s == 'e' || *s == 'E') &&
+		fc_parse_exponent(s, end - s, &decimal->exponent);
 }
 
 /*

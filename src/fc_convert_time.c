@@ -27,12 +27,12 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
+#include "fc_convert_digits.h"
 #include "fc_convert_types.h"
 
 /* A moment as it is written */
 typedef struct FcMoment
 {
-	struct pg_tm tm;
 	int64		day;			/* since 2000-01-01 */
 	int64		sec;			/* of the day */
 	int64		usec;			/* of the second; up to a second */
@@ -74,33 +74,48 @@ fc_two_digits(const char *s)
 }
 
 static bool
-fc_parse_day(const char *year, const char *month, const char *mday,
-			 FcMoment *moment)
+fc_parse_day(const char *year, const char *month, const char *mday, int64 *day)
 {
-	struct pg_tm *tm = &moment->tm;
 	int			century = fc_two_digits(year);
 	int			rest = fc_two_digits(year + 2);
+	int			y = century * 100 + rest;
+	int			m = fc_two_digits(month);
+	int			d = fc_two_digits(mday);
 
-	tm->tm_year = century * 100 + rest;
-	tm->tm_mon = fc_two_digits(month);
-	tm->tm_mday = fc_two_digits(mday);
-	if (century > 99 || rest > 99 || tm->tm_year == 0 ||
-		tm->tm_mon < 1 || tm->tm_mon > MONTHS_PER_YEAR || tm->tm_mday < 1 ||
-		tm->tm_mday > day_tab[isleap(tm->tm_year)][tm->tm_mon - 1])
+	if (century > 99 || rest > 99 || y == 0 || m < 1 || m > MONTHS_PER_YEAR ||
+		d < 1 || d > day_tab[isleap(y)][m - 1])
 		return false;
-	moment->day = date2j(tm->tm_year, tm->tm_mon, tm->tm_mday) -
-		POSTGRES_EPOCH_JDATE;
+	*day = date2j(y, m, d) - POSTGRES_EPOCH_JDATE;
+	return true;
+}
+
+/* "2013-01-05" at s; the last one's day is known, and often comes again */
+static inline bool
+fc_parse_separated_day(FcConverter *converter, const char *s, int64 *day)
+{
+	uint64		first = fc_load_word(s);
+	uint16		last;
+
+	memcpy(&last, s + 8, sizeof(last));
+	if (first != converter->date_first || last != converter->date_last)
+	{
+		if (!fc_parse_day(s, s + 5, s + 8, &converter->day))
+			return false;
+		converter->date_first = first;
+		converter->date_last = last;
+	}
+	*day = converter->day;
 	return true;
 }
 
 /* The date at s; returns how many bytes it took, 0 if there is none */
-static size_t
-fc_parse_date(const char *s, size_t len, FcMoment *moment)
+static inline size_t
+fc_parse_date(FcConverter *converter, const char *s, size_t len, int64 *day)
 {
 	if (len >= 10 && (s[4] == '-' || s[4] == '/') && s[7] == s[4])
-		return fc_parse_day(s, s + 5, s + 8, moment) ? 10 : 0;
+		return fc_parse_separated_day(converter, s, day) ? 10 : 0;
 	if (len >= 8)
-		return fc_parse_day(s, s + 4, s + 6, moment) ? 8 : 0;
+		return fc_parse_day(s, s + 4, s + 6, day) ? 8 : 0;
 	return 0;
 }
 
@@ -108,68 +123,73 @@ fc_parse_date(const char *s, size_t len, FcMoment *moment)
  * ".5" at s, to microseconds; 0 bytes used if there is none, or if core might
  * round it in another way: its double must be exact up to one division.
  */
-static size_t
-fc_parse_fraction(const char *s, size_t len, FcMoment *moment)
+static inline size_t
+fc_parse_fraction(const char *s, size_t len, int64 *usec)
 {
-	static const double power[] = {
-		1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9
+	static const int power[] = {
+		1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000
 	};
-	int64		value = 0;
-	size_t		i = 1;
+	uint64		value = 0;
+	size_t		n = fc_take_digits(s + 1, s + len, &value) - (s + 1);
 
-	for (; i < len && (unsigned char) (s[i] - '0') <= 9; i++)
-	{
-		if (i == lengthof(power))
-			return 0;
-		value = value * 10 + (s[i] - '0');
-	}
-	if (i == 1)
+	if (n == 0 || n >= lengthof(power))
 		return 0;
-	if (i <= 7)
+	if (n <= 6)
 	{
-		for (size_t j = i; j < 7; j++)
-			value *= 10;
-		moment->usec = value;
-		return i;
+		*usec = (int64) value * power[6 - n];
+		return n + 1;
 	}
 #if FLT_EVAL_METHOD == 0
-	moment->usec = (int64) rint((double) value / power[i - 1] * USECS_PER_SEC);
-	return i;
+	*usec = (int64) rint((double) value / power[n] * USECS_PER_SEC);
+	return n + 1;
 #else
 	return 0;
 #endif
 }
 
+/* "06:00:00" at s, as it stands in a word, to seconds; false if it is none */
+static inline bool
+fc_parse_clock(const char *s, int64 *sec)
+{
+	/* colons become zero, digits what they stand for */
+	uint64		word = fc_load_word(s) ^ UINT64CONST(0x30303A30303A3030);
+	int			hour;
+	int			min;
+	int			rest;
+
+	if (((word | (word + UINT64CONST(0x76767F76767F7676))) & FC_WORD(0x80)) != 0)
+		return false;
+	word = word * 10 + (word >> 8);
+	hour = word & 0xFF;
+	min = (word >> 24) & 0xFF;
+	rest = (word >> 48) & 0xFF;
+	*sec = (hour * MINS_PER_HOUR + min) * SECS_PER_MINUTE + rest;
+	return hour < HOURS_PER_DAY && min < MINS_PER_HOUR && rest < SECS_PER_MINUTE;
+}
+
 /* The time at s; returns how many bytes it took, 0 if there is none */
-static size_t
+static inline size_t
 fc_parse_time(const char *s, size_t len, FcMoment *moment)
 {
-	struct pg_tm *tm = &moment->tm;
-	size_t		used = 5;
+	int			hour;
+	int			min;
 	size_t		fraction;
 
-	if (len < 5 || s[2] != ':')
-		return 0;
-	tm->tm_hour = fc_two_digits(s);
-	tm->tm_min = fc_two_digits(s + 3);
 	if (len >= 8 && s[5] == ':')
 	{
-		tm->tm_sec = fc_two_digits(s + 6);
-		used = 8;
-		if (len > 8 && s[8] == '.')
-		{
-			fraction = fc_parse_fraction(s + 8, len - 8, moment);
-			if (fraction == 0)
-				return 0;
-			used += fraction;
-		}
+		if (!fc_parse_clock(s, &moment->sec))
+			return 0;
+		if (len == 8 || s[8] != '.')
+			return 8;
+		fraction = fc_parse_fraction(s + 8, len - 8, &moment->usec);
+		return fraction == 0 ? 0 : 8 + fraction;
 	}
-	moment->sec = (tm->tm_hour * MINS_PER_HOUR + tm->tm_min) *
-		SECS_PER_MINUTE + tm->tm_sec;
-	if (tm->tm_hour >= HOURS_PER_DAY || tm->tm_min >= MINS_PER_HOUR ||
-		tm->tm_sec >= SECS_PER_MINUTE)
+	if (len < 5 || s[2] != ':')
 		return 0;
-	return used;
+	hour = fc_two_digits(s);
+	min = fc_two_digits(s + 3);
+	moment->sec = (hour * MINS_PER_HOUR + min) * SECS_PER_MINUTE;
+	return hour < HOURS_PER_DAY && min < MINS_PER_HOUR ? 5 : 0;
 }
 
 /*
@@ -197,15 +217,16 @@ fc_letters(FcConverter *converter)
  * A date and perhaps a time; what follows begins at *used.  After a date alone
  * nothing may follow.
  */
-static bool
+static inline bool
 fc_parse_moment(FcConverter *converter, const char *s, size_t len,
 				FcMoment *moment, size_t *used)
 {
 	size_t		date;
 	size_t		time;
 
-	memset(moment, 0, sizeof(FcMoment));
-	date = fc_parse_date(s, len, moment);
+	moment->sec = 0;
+	moment->usec = 0;
+	date = fc_parse_date(converter, s, len, &moment->day);
 	if (date == 0)
 		return false;
 	*used = date;
@@ -277,8 +298,23 @@ fc_learn_zone(FcZone *zone, int64 local)
 		zone->zone = session_timezone;
 }
 
+/* What core says of a time that lies where an offset does not hold for long */
 static int
-fc_zone_offset(FcZone *zone, FcMoment *moment)
+fc_core_offset(const FcMoment *moment)
+{
+	struct pg_tm tm = {0};
+
+	j2date(moment->day + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon,
+		   &tm.tm_mday);
+	tm.tm_hour = moment->sec / SECS_PER_HOUR;
+	tm.tm_min = moment->sec / SECS_PER_MINUTE % MINS_PER_HOUR;
+	tm.tm_sec = moment->sec % SECS_PER_MINUTE;
+	tm.tm_isdst = -1;
+	return DetermineTimeZoneOffset(&tm, session_timezone);
+}
+
+static inline int
+fc_zone_offset(FcZone *zone, const FcMoment *moment)
 {
 	int64		local = (moment->day + POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) *
 		SECS_PER_DAY + moment->sec;
@@ -288,8 +324,7 @@ fc_zone_offset(FcZone *zone, FcMoment *moment)
 		fc_learn_zone(zone, local);
 	if (zone->zone != NULL)
 		return zone->offset;
-	moment->tm.tm_isdst = -1;
-	return DetermineTimeZoneOffset(&moment->tm, session_timezone);
+	return fc_core_offset(moment);
 }
 
 static inline int64
@@ -340,11 +375,11 @@ bool
 fc_convert_date(FcConverter *converter, const char *s, size_t len,
 				Datum *value)
 {
-	FcMoment	moment;
+	int64		day;
 
-	if (len == 0 || fc_parse_date(s, len, &moment) != len)
+	if (len == 0 || fc_parse_date(converter, s, len, &day) != len)
 		return false;
-	*value = DateADTGetDatum((DateADT) moment.day);
+	*value = DateADTGetDatum((DateADT) day);
 	return true;
 }
 
@@ -352,9 +387,8 @@ bool
 fc_convert_time(FcConverter *converter, const char *s, size_t len,
 				Datum *value)
 {
-	FcMoment	moment;
+	FcMoment	moment = {0};
 
-	memset(&moment, 0, sizeof(FcMoment));
 	if (len == 0 || fc_parse_time(s, len, &moment) != len)
 		return false;
 	*value = TimeADTGetDatum(fc_round_time(converter,
