@@ -5,7 +5,10 @@
  *
  * A converter gives the datum the input function would give, byte by byte, or
  * declines by returning false; then the input function decides, errors
- * included.
+ * included.  It throws nothing itself.
+ *
+ * With a room (see there) a datum may have the short header that it gets in a
+ * tuple anyway, and be made of the text itself.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,10 +21,21 @@ typedef struct FcConverter FcConverter;
 
 /*
  * s is NUL-terminated, len its length; it is valid in the server's encoding.
- * What is passed by reference is palloc'ed.
+ * What is passed by reference is palloc'ed, if there is no room for it.  s is
+ * as it was if the converter declines.
  */
-typedef bool (*FcConvert) (FcConverter *converter, const char *s, size_t len,
+typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,
 						   Datum *value);
+
+/*
+ * Memory for the values of one row, which lasts until the owner sets "next"
+ * back to its start.
+ */
+typedef struct FcRoom
+{
+	char	   *next;			/* MAXALIGNed, as is the end */
+	char	   *end;
+} FcRoom;
 
 /* The offset of local times from first to before end, in Unix seconds */
 typedef struct FcZone
@@ -35,6 +49,8 @@ typedef struct FcZone
 struct FcConverter
 {
 	FcConvert	function;		/* or NULL: the input function is needed */
+	FcRoom	   *room;			/* or NULL: palloc, and no short headers */
+	bool		in_place;		/* the byte before a text may be overwritten */
 	int32		typmod;
 	int64		unit;			/* times: microseconds they are rounded to */
 	uint64		date_first;		/* dates: the last one's bytes */
@@ -47,11 +63,11 @@ struct FcConverter
 	bool		letters;		/* ... and mean what they mean in ISO 8601 */
 };
 
-/* The converter of a column's type; its function may be NULL */
+/* The converter of a column's type, without a room; its function may be NULL */
 extern void fc_convert_init(FcConverter *converter, Oid typid, int32 typmod);
 
 static inline bool
-fc_convert(FcConverter *converter, const char *s, size_t len, Datum *value)
+fc_convert(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	return converter->function != NULL &&
 		converter->function(converter, s, len, value);

@@ -42,8 +42,7 @@ fc_parse_int(const char *s, size_t len, int64 *result)
 }
 
 bool
-fc_convert_int2(FcConverter *converter, const char *s, size_t len,
-				Datum *value)
+fc_convert_int2(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int64		n;
 
@@ -54,8 +53,7 @@ fc_convert_int2(FcConverter *converter, const char *s, size_t len,
 }
 
 bool
-fc_convert_int4(FcConverter *converter, const char *s, size_t len,
-				Datum *value)
+fc_convert_int4(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int64		n;
 
@@ -66,8 +64,7 @@ fc_convert_int4(FcConverter *converter, const char *s, size_t len,
 }
 
 bool
-fc_convert_int8(FcConverter *converter, const char *s, size_t len,
-				Datum *value)
+fc_convert_int8(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int64		n;
 
@@ -244,8 +241,7 @@ fc_make_double(uint64 bits, int power)
 }
 
 bool
-fc_convert_float8(FcConverter *converter, const char *s, size_t len,
-				  Datum *value)
+fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	FcDecimal	decimal;
 	uint64		bits;
@@ -284,8 +280,7 @@ fc_double_is_middle(double number)
 }
 
 bool
-fc_convert_float4(FcConverter *converter, const char *s, size_t len,
-				  Datum *value)
+fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	FcDecimal	decimal;
 	uint64		bits;
@@ -309,15 +304,13 @@ fc_convert_float4(FcConverter *converter, const char *s, size_t len,
 #else
 
 bool
-fc_convert_float8(FcConverter *converter, const char *s, size_t len,
-				  Datum *value)
+fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	return false;
 }
 
 bool
-fc_convert_float4(FcConverter *converter, const char *s, size_t len,
-				  Datum *value)
+fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	return false;
 }

@@ -13,7 +13,6 @@
  */
 #include "postgres.h"
 
-#include "fc_compat.h"
 #include "fc_convert_types.h"
 
 /* The header of the short form */
@@ -142,25 +141,24 @@ fc_base_digits(const FcParts *parts, int16 *digits)
 }
 
 static Datum
-fc_make_numeric(bool negative, int scale, int weight, const int16 *digits,
-				int n)
+fc_make_numeric(FcConverter *converter, bool negative, int scale, int weight,
+				const int16 *digits, int n)
 {
-	Size		size = VARHDRSZ + sizeof(uint16) + n * sizeof(int16);
-	char	   *result = palloc(size);
+	char	   *data;
+	Datum		result = fc_convert_varlena(converter,
+										   (n + 1) * sizeof(int16), &data);
 	uint16		header = FC_NUMERIC_SHORT | (scale << FC_NUMERIC_SCALE_SHIFT) |
 		(weight & FC_NUMERIC_WEIGHT);
 
 	if (negative)
 		header |= FC_NUMERIC_NEGATIVE;
-	SET_VARSIZE(result, size);
-	memcpy(result + VARHDRSZ, &header, sizeof(uint16));
-	memcpy(result + VARHDRSZ + sizeof(uint16), digits, n * sizeof(int16));
-	return PointerGetDatum(result);
+	memcpy(data, &header, sizeof(uint16));
+	memcpy(data + sizeof(uint16), digits, n * sizeof(int16));
+	return result;
 }
 
 bool
-fc_convert_numeric(FcConverter *converter, const char *s, size_t len,
-				   Datum *value)
+fc_convert_numeric(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	FcParts		parts;
 	int16		buffer[FC_NUMERIC_MAX_DIGITS];
@@ -189,6 +187,7 @@ fc_convert_numeric(FcConverter *converter, const char *s, size_t len,
 		n--;
 	if (n == 0)
 		weight = 0;
-	*value = fc_make_numeric(parts.negative && n > 0, scale, weight, digits, n);
+	*value = fc_make_numeric(converter, parts.negative && n > 0, scale, weight,
+							 digits, n);
 	return true;
 }

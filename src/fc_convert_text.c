@@ -45,8 +45,7 @@ fc_decode_hex(const char *s, size_t n, char *out)
 }
 
 bool
-fc_convert_bool(FcConverter *converter, const char *s, size_t len,
-				Datum *value)
+fc_convert_bool(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	bool		result;
 
@@ -62,10 +61,19 @@ fc_convert_bool(FcConverter *converter, const char *s, size_t len,
 }
 
 bool
-fc_convert_text(FcConverter *converter, const char *s, size_t len,
-				Datum *value)
+fc_convert_text(FcConverter *converter, char *s, size_t len, Datum *value)
 {
-	*value = PointerGetDatum(cstring_to_text_with_len(s, len));
+	char	   *data;
+
+	if (converter->in_place && len <= FC_SHORT_DATA)
+	{
+		s -= VARHDRSZ_SHORT;
+		SET_VARSIZE_SHORT(s, VARHDRSZ_SHORT + len);
+		*value = PointerGetDatum(s);
+		return true;
+	}
+	*value = fc_convert_varlena(converter, len, &data);
+	memcpy(data, s, len);
 	return true;
 }
 
@@ -77,8 +85,7 @@ fc_max_characters(const FcConverter *converter)
 }
 
 bool
-fc_convert_varchar(FcConverter *converter, const char *s, size_t len,
-				   Datum *value)
+fc_convert_varchar(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int			max = fc_max_characters(converter);
 
@@ -99,12 +106,11 @@ fc_count_characters(const char *s, size_t len)
 }
 
 bool
-fc_convert_bpchar(FcConverter *converter, const char *s, size_t len,
-				  Datum *value)
+fc_convert_bpchar(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int			max = fc_max_characters(converter);
 	int			pad = 0;
-	char	   *result;
+	char	   *data;
 
 	if (max >= 0)
 	{
@@ -112,18 +118,17 @@ fc_convert_bpchar(FcConverter *converter, const char *s, size_t len,
 		if (pad < 0)
 			return false;
 	}
-	result = palloc(VARHDRSZ + len + pad);
-	SET_VARSIZE(result, VARHDRSZ + len + pad);
-	memcpy(VARDATA(result), s, len);
-	memset(VARDATA(result) + len, ' ', pad);
-	*value = PointerGetDatum(result);
+	if (pad == 0)
+		return fc_convert_text(converter, s, len, value);
+	*value = fc_convert_varlena(converter, len + pad, &data);
+	memcpy(data, s, len);
+	memset(data + len, ' ', pad);
 	return true;
 }
 
 /* "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11" */
 bool
-fc_convert_uuid(FcConverter *converter, const char *s, size_t len,
-				Datum *value)
+fc_convert_uuid(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	char		uuid[UUID_LEN];
 	char	   *result;
@@ -135,7 +140,7 @@ fc_convert_uuid(FcConverter *converter, const char *s, size_t len,
 		!fc_decode_hex(s + 19, 2, uuid + 8) ||
 		!fc_decode_hex(s + 24, 6, uuid + 10))
 		return false;
-	result = palloc(UUID_LEN);
+	result = fc_convert_alloc(converter, UUID_LEN);
 	memcpy(result, uuid, UUID_LEN);
 	*value = PointerGetDatum(result);
 	return true;
@@ -181,8 +186,7 @@ fc_decode_escaped(const char *s, size_t len, char *out, size_t *outlen)
 }
 
 bool
-fc_convert_bytea(FcConverter *converter, const char *s, size_t len,
-				 Datum *value)
+fc_convert_bytea(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	bool		hex = (len >= 2 && s[0] == '\\' && s[1] == 'x');
 	size_t		size = hex ? (len - 2) / 2 : len;

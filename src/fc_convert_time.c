@@ -336,7 +336,7 @@ fc_moment_usec(const FcMoment *moment)
 
 /* The zone of a timestamp without one is read, and does not count */
 bool
-fc_convert_timestamp(FcConverter *converter, const char *s, size_t len,
+fc_convert_timestamp(FcConverter *converter, char *s, size_t len,
 					 Datum *value)
 {
 	FcMoment	moment;
@@ -352,7 +352,7 @@ fc_convert_timestamp(FcConverter *converter, const char *s, size_t len,
 }
 
 bool
-fc_convert_timestamptz(FcConverter *converter, const char *s, size_t len,
+fc_convert_timestamptz(FcConverter *converter, char *s, size_t len,
 					   Datum *value)
 {
 	FcMoment	moment;
@@ -372,8 +372,7 @@ fc_convert_timestamptz(FcConverter *converter, const char *s, size_t len,
 }
 
 bool
-fc_convert_date(FcConverter *converter, const char *s, size_t len,
-				Datum *value)
+fc_convert_date(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int64		day;
 
@@ -384,8 +383,7 @@ fc_convert_date(FcConverter *converter, const char *s, size_t len,
 }
 
 bool
-fc_convert_time(FcConverter *converter, const char *s, size_t len,
-				Datum *value)
+fc_convert_time(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	FcMoment	moment = {0};
 

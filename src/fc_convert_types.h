@@ -1,18 +1,56 @@
 /*-------------------------------------------------------------------------
  *
  * fc_convert_types.h
- *	  The converters of the single types, for fc_convert.c.
+ *	  The converters of the single types, for fc_convert.c, and where they make
+ *	  their values.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_CONVERT_TYPES_H
 #define FC_CONVERT_TYPES_H
 
+#include "fc_compat.h"
 #include "fc_convert.h"
 
+/* The most bytes of data behind a short header */
+#define FC_SHORT_DATA	(VARATT_SHORT_MAX - VARHDRSZ_SHORT)
+
+static inline char *
+fc_convert_alloc(FcConverter *converter, Size size)
+{
+	FcRoom	   *room = converter->room;
+	char	   *result;
+
+	if (room == NULL || size > (Size) (room->end - room->next))
+		return palloc(size);
+	result = room->next;
+	room->next += MAXALIGN(size);
+	return result;
+}
+
+/* A value with so many bytes of data, to be filled in at *data */
+static inline Datum
+fc_convert_varlena(FcConverter *converter, Size len, char **data)
+{
+	char	   *result;
+
+	if (converter->room != NULL && len <= FC_SHORT_DATA)
+	{
+		result = fc_convert_alloc(converter, VARHDRSZ_SHORT + len);
+		SET_VARSIZE_SHORT(result, VARHDRSZ_SHORT + len);
+		*data = VARDATA_SHORT(result);
+	}
+	else
+	{
+		result = fc_convert_alloc(converter, VARHDRSZ + len);
+		SET_VARSIZE(result, VARHDRSZ + len);
+		*data = VARDATA(result);
+	}
+	return PointerGetDatum(result);
+}
+
 #define FC_CONVERTER(name) \
-	extern bool name(FcConverter *converter, const char *s, size_t len, \
-					 Datum *value)
+	extern bool name(FcConverter *converter, char *s, size_t len, Datum *value)
 
 /* fc_convert_number.c */
 FC_CONVERTER(fc_convert_int2);

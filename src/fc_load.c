@@ -86,6 +86,7 @@ typedef struct FcLoader
 	ResultRelInfo *leaf;
 	bool		nowhere;		/* no partition takes the task's rows */
 	AttrMap    *map;			/* NULL: root's row type is the leaf's */
+	bool		plain;			/* its rows need no more than a look for NULLs */
 	FcWriter   *writer;
 	ModifyTableState *mtstate;
 	PartitionTupleRouting *proute;
@@ -99,6 +100,7 @@ typedef struct FcLoader
 	char	   *data;
 	uint64		offset;
 	uint32		length;
+	bool		parsed;
 	TupleTableSlot *leaf_slot;	/* where it is built, in the leaf's row type */
 	FcWriter   *row_writer;		/* where it goes then */
 	FcOutcome	outcome;
@@ -182,6 +184,20 @@ fc_load_finish(FcLoader *loader)
 	fc_target_executor_end(loader->estate);
 }
 
+/* Does the leaf take each row that has values where it must? */
+static bool
+fc_load_is_plain(FcLoader *loader)
+{
+	TupleDesc	desc = RelationGetDescr(loader->leaf->ri_RelationDesc);
+	TupleConstr *constr = desc->constr;
+
+	if (loader->where || loader->dry || loader->ctx->target->rd_rel->relispartition)
+		return false;
+	return constr == NULL ||
+		(constr->num_check == 0 && !constr->has_generated_stored &&
+		 !fc_has_virtual(desc));
+}
+
 /* The leaf becomes where rows go; the slices of one leaf share it */
 static void
 fc_load_open_leaf(FcLoader *loader, Oid leaf, bool indexes)
@@ -204,6 +220,7 @@ fc_load_open_leaf(FcLoader *loader, Oid leaf, bool indexes)
 		ExecOpenIndices(loader->leaf, false);
 	loader->map = fc_build_attrmap_if_req(RelationGetDescr(target),
 										  RelationGetDescr(loader->leaf->ri_RelationDesc));
+	loader->plain = fc_load_is_plain(loader);
 }
 
 static void
@@ -504,13 +521,69 @@ fc_load_check_partition(FcLoader *loader, TupleTableSlot *slot)
 	return false;
 }
 
-/* From bytes to the target's row type; false if that is its end */
+/* Where the row is parsed */
+static inline TupleTableSlot *
+fc_load_slot(FcLoader *loader)
+{
+	return (loader->proute || loader->map || loader->nowhere) ?
+		loader->root_slot : loader->leaf_slot;
+}
+
+/* Parses as far as no error can come up */
+static inline void
+fc_load_begin_row(FcLoader *loader, TupleTableSlot *slot)
+{
+	ExecClearTuple(slot);
+	loader->parsed = fc_parse_quickly(loader->parser, loader->data, loader->length,
+									  slot->tts_values, slot->tts_isnull);
+}
+
+/* Is there a NULL in a column that must have a value? */
+static inline bool
+fc_load_misses_value(const TupleTableSlot *slot)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+	const bool *end = slot->tts_isnull + desc->natts;
+	const bool *null = slot->tts_isnull;
+
+	if (desc->constr == NULL || !desc->constr->has_not_null)
+		return false;
+	while (null < end && (null = memchr(null, true, end - null)) != NULL)
+		if (TupleDescAttr(desc, null++ - slot->tts_isnull)->attnotnull)
+			return true;
+	return false;
+}
+
+/*
+ * A row that is parsed, and needs nothing else that could be an error, is
+ * built; false for any other.
+ */
+static inline bool
+fc_load_build_plain(FcLoader *loader, TupleTableSlot *slot)
+{
+	TupleTableSlot *leaf_slot = loader->leaf_slot;
+
+	if (!loader->parsed || !loader->plain || loader->nowhere)
+		return false;
+	ExecStoreVirtualTuple(slot);
+	if (loader->map)
+		execute_attr_map_slot(loader->map, slot, leaf_slot);
+	if (fc_load_misses_value(leaf_slot))
+	{
+		/* core will say so */
+		ExecClearTuple(slot);
+		return false;
+	}
+	leaf_slot->tts_tableOid = RelationGetRelid(loader->leaf->ri_RelationDesc);
+	loader->outcome = FC_ROW_BUILT;
+	return true;
+}
+
+/* The rest of it; false if that is the row's end */
 static bool
 fc_load_parse_row(FcLoader *loader, TupleTableSlot *slot)
 {
-	ExecClearTuple(slot);
-	if (!fc_parse_record(loader->parser, loader->data, loader->length,
-						 slot->tts_values, slot->tts_isnull))
+	if (!loader->parsed && !fc_parse_rest(loader->parser))
 	{
 		loader->outcome = FC_ROW_REFUSED;
 		loader->bad = *fc_parse_bad(loader->parser);
@@ -574,10 +647,8 @@ fc_load_build_row(void *arg)
 {
 	FcLoader   *loader = arg;
 	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
-	TupleTableSlot *slot;
+	TupleTableSlot *slot = fc_load_slot(loader);
 
-	slot = (loader->proute || loader->map || loader->nowhere) ?
-		loader->root_slot : loader->leaf_slot;
 	if (fc_load_parse_row(loader, slot))
 		fc_load_place_row(loader, slot);
 	MemoryContextSwitchTo(old);
@@ -632,35 +703,50 @@ fc_load_end_row(FcLoader *loader)
 	}
 }
 
+/* Builds the row, or keeps the error that this is; false then */
+static bool
+fc_load_try_row(FcLoader *loader)
+{
+	FcContext  *ctx = loader->ctx;
+	ErrorData  *edata = fc_error_catch(ctx, fc_load_build_row, loader);
+
+	if (edata == NULL)
+		return true;
+	fc_reject_nulled(ctx, loader->offset, loader->length, loader->parser);
+	fc_error_keep(ctx->shared, loader->offset, loader->length, edata);
+	fc_error_stop(ctx);
+	FreeErrorData(edata);
+	return false;
+}
+
 static void
 fc_load_row(FcLoader *loader, char *data, uint64 offset, uint32 length)
 {
-	FcShared   *shared = loader->ctx->shared;
-	ErrorData  *edata;
+	TupleTableSlot *slot = fc_load_slot(loader);
+	MemoryContext old;
 
 	CHECK_FOR_INTERRUPTS();
-	if (loader->ctx->stopped || fc_error_beyond(shared, offset))
+	if (loader->ctx->stopped || fc_error_beyond(loader->ctx->shared, offset))
 		return;
 	loader->data = data;
 	loader->offset = offset;
 	loader->length = length;
-	edata = fc_error_catch(loader->ctx, fc_load_build_row, loader);
-	if (edata)
-	{
-		fc_reject_nulled(loader->ctx, offset, length, loader->parser);
-		fc_error_keep(shared, offset, length, edata);
-		fc_error_stop(loader->ctx);
-		FreeErrorData(edata);
-	}
+	old = MemoryContextSwitchTo(loader->row_mcxt);
+	fc_load_begin_row(loader, slot);
+	if (fc_load_build_plain(loader, slot))
+		fc_write_put(loader->row_writer, offset, length);
 	else
 	{
-		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
-
-		fc_load_end_row(loader);
 		MemoryContextSwitchTo(old);
+		if (fc_load_try_row(loader))
+		{
+			MemoryContextSwitchTo(loader->row_mcxt);
+			fc_load_end_row(loader);
+		}
+		ResetPerTupleExprContext(loader->estate);
 	}
+	MemoryContextSwitchTo(old);
 	MemoryContextReset(loader->row_mcxt);
-	ResetPerTupleExprContext(loader->estate);
 	if (loader->proute)
 		fc_load_limit_leaves(loader);
 	if (++loader->rows % 1024 == 0)
@@ -1082,6 +1168,7 @@ fc_verify_row(void *arg)
 	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 	TupleTableSlot *slot = loader->root_slot;
 
+	fc_load_begin_row(loader, slot);
 	if (fc_load_parse_row(loader, slot) && fc_verify_find_leaf(verifier, slot))
 		fc_load_place_row(loader, slot);
 	MemoryContextSwitchTo(old);

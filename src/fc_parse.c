@@ -7,6 +7,10 @@
  *			──► native conversion or input function ──► values
  *			──► defaults of the columns the file does not have
  *
+ * A record goes this way as far as nothing is to be thrown or evaluated (the
+ * quick way: fc_parse_quickly), and the rest of it, where COPY's options and
+ * faults are looked after, only if need be.
+ *
  * The order of checks is NextCopyFrom's, so that a record with several faults
  * gives the error COPY gives: encoding, quotes, too many fields, then column
  * by column a missing field or a bad value.  The text of an error thrown here
@@ -55,6 +59,21 @@ typedef struct FcColumn
 	ExprState  *def;			/* where a field may stand for it, or NULL */
 } FcColumn;
 
+/* A field as the quick way knows it */
+typedef struct FcQuick
+{
+	FcConverter convert;		/* function NULL: not without a look at FcColumn */
+	int			index;			/* as in FcColumn */
+} FcQuick;
+
+/* Bytes for the values of a row that the quick way makes */
+#define FC_PARSE_ROOM	8192
+
+/* Bytes looked at together, and of eight: the lowest bits, the highest */
+#define FC_BLOCK		16
+#define FC_ONES			UINT64CONST(0x0101010101010101)
+#define FC_HIGH_BITS	UINT64CONST(0x8080808080808080)
+
 /* A column the file does not have, with a default */
 typedef struct FcDefault
 {
@@ -75,8 +94,13 @@ struct FcParser
 	int			natts;
 	int			ncolumns;
 	FcColumn   *columns;
+	FcQuick    *quick;			/* NULL: no quick way */
+	FcRoom		room;
+	char	   *room_start;
+	bool		complete;		/* each column of the row has a field */
 	FcField    *fields;
-	int			found;			/* fields the record has, maybe more */
+	int			found;			/* fields the record has; -1: an open quote */
+	int			done;			/* columns that have their value */
 	int			ndefaults;
 	FcDefault  *defaults;
 	ExprContext *econtext;
@@ -95,7 +119,7 @@ struct FcParser
 	FcBad		bad;
 	FcColumn   *column;			/* being made into text, or NULL */
 	FcField    *field;			/* ... from this */
-	bool		cut;			/* the encoding is right */
+	bool		cut;			/* the encoding is right, fields are known */
 };
 
 /* A value, in the hands of fc_error_catch */
@@ -139,6 +163,15 @@ fc_parse_in_file(FcShared *shared, AttrNumber attnum)
 		if (fc_shared_columns(shared)[i] == attnum)
 			return true;
 	return false;
+}
+
+static bool
+fc_parse_is_complete(FcShared *shared, int natts)
+{
+	for (AttrNumber attnum = 1; attnum <= natts; attnum++)
+		if (!fc_parse_in_file(shared, attnum))
+			return false;
+	return true;
 }
 
 /*
@@ -249,6 +282,43 @@ fc_parse_is_printed(const FcParser *parser, const FcColumn *column)
 		(parser->zone != NULL && fc_parse_uses_zone(column->typid));
 }
 
+/* Is there nothing more to a column's field than its type and NULL? */
+static bool
+fc_parse_is_plain(const FcColumn *column)
+{
+	return column->index >= 0 && column->flags == 0 && column->pattern == NULL &&
+		column->input.fn_strict;
+}
+
+/*
+ * The quick way's converters make values in the room.  A text may also begin
+ * in the byte before it, which ended the field before, where nobody will ask
+ * for that field again, as set_null does.
+ */
+static void
+fc_parse_init_quick(FcParser *parser, TupleDesc desc)
+{
+	parser->room_start = palloc(FC_PARSE_ROOM);
+	parser->room.end = parser->room_start + FC_PARSE_ROOM;
+	parser->quick = palloc0(sizeof(FcQuick) * Max(parser->ncolumns, 1));
+	for (int i = 0; i < parser->ncolumns; i++)
+	{
+		FcColumn   *column = &parser->columns[i];
+		FcQuick    *quick = &parser->quick[i];
+
+		quick->index = column->index;
+		if (!fc_parse_is_plain(column))
+			continue;
+		quick->convert = column->convert;
+		/* such a text gets no short header in a tuple */
+		if (TupleDescAttr(desc, column->index)->attlen == -1 &&
+			TupleDescAttr(desc, column->index)->attstorage == TYPSTORAGE_PLAIN)
+			continue;
+		quick->convert.room = &parser->room;
+		quick->convert.in_place = i > 0 && !parser->shared->set_null;
+	}
+}
+
 FcParser *
 fc_parse_begin(FcContext *ctx, EState *estate)
 {
@@ -267,6 +337,7 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	parser->ncolumns = shared->ncolumns;
 	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->ncolumns, 1));
 	parser->fields = palloc(sizeof(FcField) * Max(shared->ncolumns, 1));
+	parser->complete = fc_parse_is_complete(shared, desc->natts);
 	parser->nulled = palloc(sizeof(FcNulled) * Max(shared->ncolumns, 1));
 	for (int i = 0; i < shared->ncolumns; i++)
 	{
@@ -280,6 +351,8 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	for (int i = 0; i < shared->ncolumns; i++)
 		parser->columns[i].printed = fc_parse_is_printed(parser, &parser->columns[i]);
 	fc_parse_init_defaults(parser, ctx->target, estate);
+	if (parser->zone == NULL)
+		fc_parse_init_quick(parser, desc);
 	return parser;
 }
 
@@ -607,33 +680,31 @@ fc_parse_check_markers(FcParser *parser, int found)
 	}
 }
 
-/* Cuts the record; leaves parser->ok false if it was refused */
-static int
+static void
 fc_parse_cut(FcParser *parser)
 {
-	int			found;
-
-	fc_parse_check_encoding(parser);
-	if (!parser->ok)
-		return 0;
 	parser->cut = true;
-	found = fc_record_fields(&parser->dialect, parser->rec, parser->len,
-							 parser->null_string, parser->null_len,
-							 parser->fields, parser->ncolumns);
-	if (found < 0)
+	parser->found = fc_record_fields(&parser->dialect, parser->rec, parser->len,
+									 parser->null_string, parser->null_len,
+									 parser->fields, parser->ncolumns);
+}
+
+/* What may be wrong with the fields before any has a value */
+static void
+fc_parse_check_fields(FcParser *parser)
+{
+	if (parser->found < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("unterminated CSV quoted field")));
-	parser->found = found;
 	if (parser->dialect.mode == FC_MODE_TEXT)
 		fc_parse_check_escapes(parser);
 	if (!parser->ok)
-		return 0;
+		return;
 	if (parser->shared->default_len >= 0)
-		fc_parse_check_markers(parser, found);
-	if (found > parser->ncolumns && (parser->ncolumns > 0 || parser->len > 0))
+		fc_parse_check_markers(parser, parser->found);
+	if (parser->found > parser->ncolumns && (parser->ncolumns > 0 || parser->len > 0))
 		fc_parse_malformed(parser, FC_CLASS_EXTRA_COLUMNS, NULL);
-	return found;
 }
 
 /*
@@ -749,26 +820,59 @@ fc_parse_text(FcParser *parser, int i)
 		fc_parse_force(parser, column, field);
 }
 
+/*
+ * The value of a field, if nothing is to be thrown or evaluated for it.  True
+ * also for a field that is skipped.
+ */
+static inline bool
+fc_parse_quick_column(FcParser *parser, int i)
+{
+	FcQuick    *quick = &parser->quick[i];
+	FcField    *field = &parser->fields[i];
+
+	if (quick->convert.function == NULL || field->marker || field->verify)
+		return quick->index < 0 && !field->verify;
+	parser->nulls[quick->index] = field->null;
+	if (!field->null)
+		return quick->convert.function(&quick->convert, field->data, field->len,
+									   &parser->values[quick->index]);
+	parser->values[quick->index] = (Datum) 0;
+	return true;
+}
+
+/* One column that is not done yet */
+static void
+fc_parse_any_column(FcParser *parser, int i)
+{
+	FcColumn   *column = &parser->columns[i];
+
+	if (i >= parser->found)
+	{
+		if (parser->as_text)
+			fc_parse_before(parser, i);
+		fc_parse_malformed(parser, FC_CLASS_MISSING_COLUMNS, column);
+	}
+	else if (column->index < 0)
+		return;
+	else if (parser->as_text)
+		fc_parse_text(parser, i);
+	else if (parser->quick == NULL || !fc_parse_quick_column(parser, i))
+		fc_parse_column(parser, column, &parser->fields[i]);
+}
+
 static void
 fc_parse_columns(FcParser *parser)
 {
-	int			found = fc_parse_cut(parser);
-
-	for (int i = 0; i < parser->ncolumns && parser->ok; i++)
+	if (!parser->cut)
 	{
-		FcColumn   *column = &parser->columns[i];
-
-		if (i >= found)
-		{
-			if (parser->as_text)
-				fc_parse_before(parser, i);
-			fc_parse_malformed(parser, FC_CLASS_MISSING_COLUMNS, column);
-		}
-		else if (column->index >= 0 && parser->as_text)
-			fc_parse_text(parser, i);
-		else if (column->index >= 0)
-			fc_parse_column(parser, column, &parser->fields[i]);
+		fc_parse_check_encoding(parser);
+		if (!parser->ok)
+			return;
+		fc_parse_cut(parser);
 	}
+	fc_parse_check_fields(parser);
+	for (; parser->done < parser->ncolumns && parser->ok; parser->done++)
+		fc_parse_any_column(parser, parser->done);
 	if (parser->ok && !parser->as_text)
 		fc_parse_defaults(parser);
 }
@@ -790,23 +894,88 @@ fc_parse_in_zone(FcParser *parser)
 	PG_END_TRY();
 }
 
-bool
-fc_parse_record(FcParser *parser, char *rec, size_t len,
-				Datum *values, bool *nulls)
+static void
+fc_parse_begin_record(FcParser *parser, char *rec, size_t len,
+					  Datum *values, bool *nulls)
 {
 	parser->rec = rec;
 	parser->len = len;
 	parser->values = values;
 	parser->nulls = nulls;
 	parser->ok = true;
+	parser->cut = false;
+	parser->done = 0;
 	parser->nnulled = 0;
+	parser->room.next = parser->room_start;
+	if (parser->complete)
+		return;
 	memset(values, 0, parser->natts * sizeof(Datum));
 	memset(nulls, true, parser->natts * sizeof(bool));
+}
+
+/* Are the FC_BLOCK bytes at p all ASCII, and none 0? */
+static inline bool
+fc_parse_is_ascii(const char *p)
+{
+	uint64		words[FC_BLOCK / sizeof(uint64)];
+
+	memcpy(words, p, FC_BLOCK);
+	return ((words[0] | words[1] | (words[0] - FC_ONES) | (words[1] - FC_ONES)) &
+			FC_HIGH_BITS) == 0;
+}
+
+/* Is the record right in the server's encoding?  False also if that is unknown. */
+static bool
+fc_parse_is_valid(const FcParser *parser)
+{
+	const char *p = parser->rec;
+	const char *end = p + parser->len;
+
+	if (parser->shared->need_transcoding)
+		return false;
+	/* plain ASCII is right in all of them */
+	if (parser->len >= FC_BLOCK)
+	{
+		while (end - p >= FC_BLOCK && fc_parse_is_ascii(p))
+			p += FC_BLOCK;
+		if (end - p < FC_BLOCK && fc_parse_is_ascii(end - FC_BLOCK))
+			return true;
+	}
+	return pg_encoding_verifymbstr(parser->shared->file_encoding, p, end - p) == end - p;
+}
+
+bool
+fc_parse_quickly(FcParser *parser, char *rec, size_t len,
+				 Datum *values, bool *nulls)
+{
+	fc_parse_begin_record(parser, rec, len, values, nulls);
+	if (parser->quick == NULL || !fc_parse_is_valid(parser))
+		return false;
+	fc_parse_cut(parser);
+	if (parser->found != parser->ncolumns)
+		return false;
+	for (; parser->done < parser->ncolumns; parser->done++)
+		if (!fc_parse_quick_column(parser, parser->done))
+			return false;
+	return parser->ndefaults == 0;
+}
+
+bool
+fc_parse_rest(FcParser *parser)
+{
 	if (parser->zone)
 		fc_parse_in_zone(parser);
 	else
 		fc_parse_columns(parser);
 	return parser->ok;
+}
+
+bool
+fc_parse_record(FcParser *parser, char *rec, size_t len,
+				Datum *values, bool *nulls)
+{
+	return fc_parse_quickly(parser, rec, len, values, nulls) ||
+		fc_parse_rest(parser);
 }
 
 bool
@@ -816,10 +985,10 @@ fc_parse_texts(FcParser *parser, char *rec, size_t len)
 	bool		ok;
 
 	parser->as_text = true;
-	parser->cut = false;
 	parser->column = NULL;
-	ok = fc_parse_record(parser, rec, len, palloc(sizeof(Datum) * n),
-						 palloc(sizeof(bool) * n));
+	fc_parse_begin_record(parser, rec, len, palloc(sizeof(Datum) * n),
+						  palloc(sizeof(bool) * n));
+	ok = fc_parse_rest(parser);
 	parser->as_text = false;
 	return ok;
 }

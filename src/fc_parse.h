@@ -45,11 +45,20 @@ extern void fc_parse_number(FcParser *parser, uint64 number);
 /*
  * Fills values and nulls, in the target's row type, from rec[0..len), which is
  * overwritten.  Values passed by reference are allocated in the current
- * memory context.  Errors are those of COPY, in COPY's order; false for one
- * that is tolerated, see fc_parse_bad.
+ * memory context, or are in rec or the parser: they last until any of the
+ * three has another use.  Errors are those of COPY, in COPY's order; false for
+ * one that is tolerated, see fc_parse_bad.
  */
 extern bool fc_parse_record(FcParser *parser, char *rec, size_t len,
 							Datum *values, bool *nulls);
+
+/*
+ * Its halves.  The first throws no error about data and calls nobody's code
+ * but ours: true if that was all.  Otherwise the second goes on from there.
+ */
+extern bool fc_parse_quickly(FcParser *parser, char *rec, size_t len,
+							 Datum *values, bool *nulls);
+extern bool fc_parse_rest(FcParser *parser);
 
 /*
  * The same for core's COPY: the fields as text, which core converts to what

@@ -89,6 +89,9 @@ static const char *const text_patterns[] = {
 	"", "%c", "%c%c", "%c%c%c", "%c%c%c%c", "%c%c%c%c%c", "%c%c%c%c%c%c", "%c%c  ",
 	"%c%c%c%c%c   ", "     ", "      ", " %c%c%c%c ", "abcde", "abcdef", "abcd ",
 	"%n", "%l", "%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c",
+	/* around the most bytes that a short header takes */
+	"abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij"
+	"abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij%n%c",
 	NULL
 };
 
