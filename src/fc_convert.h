@@ -29,12 +29,13 @@ typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,
 
 /*
  * Memory for the values of one row, which lasts until the owner sets "next"
- * back to its start.
+ * back to its start; and how far behind a text bytes may be read.
  */
 typedef struct FcRoom
 {
 	char	   *next;			/* MAXALIGNed, as is the end */
 	char	   *end;
+	const char *readable;
 } FcRoom;
 
 /* The offset of local times from first to before end, in Unix seconds */

@@ -13,6 +13,8 @@
 
 #include "port/pg_bswap.h"
 
+#include "fc_convert.h"
+
 /* A word of eight such bytes */
 #define FC_WORD(byte) (UINT64CONST(0x0101010101010101) * (byte))
 
@@ -46,23 +48,42 @@ fc_word_number(uint64 word)
 	return (uint32) (word & 0xFFFF) * 10000 + (uint32) ((word >> 32) & 0xFFFF);
 }
 
+/* How far bytes may be read for a text that ends at "end" */
+static inline const char *
+fc_readable(const FcConverter *converter, const char *end)
+{
+	return converter->room != NULL ? converter->room->readable : end;
+}
+
 /*
  * Takes digits from s on, at most to "end", and appends them to *value, which
- * is wrong then if it had not room for them.  Returns where they end.
+ * is wrong then if it had not room for them.  Returns where they end.  Bytes
+ * may be read up to "readable", which is not before "end".
  */
 static inline const char *
-fc_take_digits(const char *s, const char *end, uint64 *value)
+fc_take_digits(const char *s, const char *end, const char *readable,
+			   uint64 *value)
 {
+	static const int power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 	uint64		result = *value;
+	uint64		word;
 
-	while (end - s >= 8)
+	for (; end - s >= 8; s += 8)
 	{
-		uint64		word = fc_load_word(s) ^ FC_WORD('0');
-
+		word = fc_load_word(s) ^ FC_WORD('0');
 		if (!fc_word_is_digits(word))
 			break;
 		result = result * 100000000 + fc_word_number(word);
-		s += 8;
+	}
+	if (end - s < 8 && end - s > 1 && readable - s >= 8)
+	{
+		/* as if zeroes stood before them: lengths are hard to predict */
+		word = (fc_load_word(s) ^ FC_WORD('0')) << (64 - 8 * (end - s));
+		if (fc_word_is_digits(word))
+		{
+			*value = result * power[end - s] + fc_word_number(word);
+			return end;
+		}
 	}
 	for (; s < end; s++)
 	{

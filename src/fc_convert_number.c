@@ -27,15 +27,23 @@
 
 /* An optional minus and 1 to 19 digits, if they fit */
 static inline bool
-fc_parse_int(const char *s, size_t len, int64 *result)
+fc_parse_int(const FcConverter *converter, const char *s, size_t len,
+			 int64 *result)
 {
 	const char *end = s + len;
-	bool		negative = (len > 0 && *s == '-');
+	bool		negative = (*s == '-');
 	uint64		value = 0;
 
+	if (len == 1)
+	{
+		/* most small integers are that small */
+		*result = (unsigned char) *s - '0';
+		return (uint64) *result <= 9;
+	}
 	s += negative;
-	if (s == end || end - s > FC_MAX_DIGITS ||
-		fc_take_digits(s, end, &value) != end || value > PG_INT64_MAX)
+	if ((size_t) (end - s) - 1 >= FC_MAX_DIGITS ||
+		fc_take_digits(s, end, fc_readable(converter, end), &value) != end ||
+		value > PG_INT64_MAX)
 		return false;
 	*result = negative ? -(int64) value : (int64) value;
 	return true;
@@ -46,7 +54,7 @@ fc_convert_int2(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int64		n;
 
-	if (!fc_parse_int(s, len, &n) || n < PG_INT16_MIN || n > PG_INT16_MAX)
+	if (!fc_parse_int(converter, s, len, &n) || n < PG_INT16_MIN || n > PG_INT16_MAX)
 		return false;
 	*value = Int16GetDatum((int16) n);
 	return true;
@@ -57,7 +65,7 @@ fc_convert_int4(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int64		n;
 
-	if (!fc_parse_int(s, len, &n) || n < PG_INT32_MIN || n > PG_INT32_MAX)
+	if (!fc_parse_int(converter, s, len, &n) || n < PG_INT32_MIN || n > PG_INT32_MAX)
 		return false;
 	*value = Int32GetDatum((int32) n);
 	return true;
@@ -68,7 +76,7 @@ fc_convert_int8(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int64		n;
 
-	if (!fc_parse_int(s, len, &n))
+	if (!fc_parse_int(converter, s, len, &n))
 		return false;
 	*value = Int64GetDatum(n);
 	return true;
@@ -122,9 +130,11 @@ fc_parse_exponent(const char *s, size_t len, int *exponent)
 
 /* 1 to 19 digits with at most one point, perhaps an exponent */
 static bool
-fc_parse_decimal(const char *s, size_t len, FcDecimal *decimal)
+fc_parse_decimal(const FcConverter *converter, const char *s, size_t len,
+				 FcDecimal *decimal)
 {
 	const char *end = s + len;
+	const char *readable = fc_readable(converter, end);
 	const char *start;
 	ptrdiff_t	digits;
 
@@ -132,12 +142,12 @@ fc_parse_decimal(const char *s, size_t len, FcDecimal *decimal)
 	start = s + decimal->negative;
 	decimal->mantissa = 0;
 	decimal->exponent = 0;
-	s = fc_take_digits(start, end, &decimal->mantissa);
+	s = fc_take_digits(start, end, readable, &decimal->mantissa);
 	digits = s - start;
 	if (s < end && *s == '.')
 	{
 		start = s + 1;
-		s = fc_take_digits(start, end, &decimal->mantissa);
+		s = fc_take_digits(start, end, readable, &decimal->mantissa);
 		digits += s - start;
 		decimal->exponent = -(int) (s - start);
 	}
@@ -248,7 +258,7 @@ fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
 	int			power;
 	double		result;
 
-	if (!fc_parse_decimal(s, len, &decimal))
+	if (!fc_parse_decimal(converter, s, len, &decimal))
 		return false;
 	if (!fc_decimal_to_double(&decimal, &result))
 	{
@@ -288,7 +298,7 @@ fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
 	double		number;
 	float		result;
 
-	if (!fc_parse_decimal(s, len, &decimal))
+	if (!fc_parse_decimal(converter, s, len, &decimal))
 		return false;
 	if (fc_decimal_to_double(&decimal, &number) && !fc_double_is_middle(number))
 		result = (float) number;

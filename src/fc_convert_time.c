@@ -124,13 +124,15 @@ fc_parse_date(FcConverter *converter, const char *s, size_t len, int64 *day)
  * round it in another way: its double must be exact up to one division.
  */
 static inline size_t
-fc_parse_fraction(const char *s, size_t len, int64 *usec)
+fc_parse_fraction(const FcConverter *converter, const char *s, size_t len,
+				  int64 *usec)
 {
 	static const int power[] = {
 		1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000
 	};
 	uint64		value = 0;
-	size_t		n = fc_take_digits(s + 1, s + len, &value) - (s + 1);
+	size_t		n = fc_take_digits(s + 1, s + len,
+								   fc_readable(converter, s + len), &value) - (s + 1);
 
 	if (n == 0 || n >= lengthof(power))
 		return 0;
@@ -169,7 +171,8 @@ fc_parse_clock(const char *s, int64 *sec)
 
 /* The time at s; returns how many bytes it took, 0 if there is none */
 static inline size_t
-fc_parse_time(const char *s, size_t len, FcMoment *moment)
+fc_parse_time(const FcConverter *converter, const char *s, size_t len,
+			  FcMoment *moment)
 {
 	int			hour;
 	int			min;
@@ -181,7 +184,7 @@ fc_parse_time(const char *s, size_t len, FcMoment *moment)
 			return 0;
 		if (len == 8 || s[8] != '.')
 			return 8;
-		fraction = fc_parse_fraction(s + 8, len - 8, &moment->usec);
+		fraction = fc_parse_fraction(converter, s + 8, len - 8, &moment->usec);
 		return fraction == 0 ? 0 : 8 + fraction;
 	}
 	if (len < 5 || s[2] != ':')
@@ -234,7 +237,7 @@ fc_parse_moment(FcConverter *converter, const char *s, size_t len,
 		return true;
 	if (s[date] != ' ' && (s[date] != 'T' || !fc_letters(converter)))
 		return false;
-	time = fc_parse_time(s + date + 1, len - date - 1, moment);
+	time = fc_parse_time(converter, s + date + 1, len - date - 1, moment);
 	*used += 1 + time;
 	return time > 0;
 }
@@ -387,7 +390,7 @@ fc_convert_time(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	FcMoment	moment = {0};
 
-	if (len == 0 || fc_parse_time(s, len, &moment) != len)
+	if (len == 0 || fc_parse_time(converter, s, len, &moment) != len)
 		return false;
 	*value = TimeADTGetDatum(fc_round_time(converter,
 										   moment.sec * USECS_PER_SEC +

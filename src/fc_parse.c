@@ -684,6 +684,8 @@ static void
 fc_parse_cut(FcParser *parser)
 {
 	parser->cut = true;
+	/* the byte behind the record is there for the last field's NUL */
+	parser->room.readable = parser->rec + parser->len + 1;
 	parser->found = fc_record_fields(&parser->dialect, parser->rec, parser->len,
 									 parser->null_string, parser->null_len,
 									 parser->fields, parser->ncolumns);

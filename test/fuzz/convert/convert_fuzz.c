@@ -46,7 +46,10 @@ typedef struct Fuzz
 } Fuzz;
 
 /* Small, so that some values find it full */
-#define ROOM	64
+#define FUZZ_ROOM	64
+
+/* What stands behind a field, and may be read together with it */
+#define FUZZ_BEHIND	"1234567,"
 
 static void
 fuzz_init(Fuzz *fuzz, Oid typid, int32 typmod)
@@ -62,8 +65,8 @@ fuzz_init(Fuzz *fuzz, Oid typid, int32 typmod)
 	fc_convert_init(&fuzz->converter, typid, typmod);
 	fuzz->quick = fuzz->converter;
 	fuzz->quick.room = &fuzz->room;
-	fuzz->room.next = palloc(ROOM);
-	fuzz->room.end = fuzz->room.next + ROOM;
+	fuzz->room.next = palloc(FUZZ_ROOM);
+	fuzz->room.end = fuzz->room.next + FUZZ_ROOM;
 }
 
 /* Calls the input function; false if it throws an error about the string */
@@ -110,11 +113,15 @@ fuzz_show(Fuzz *fuzz, bool accepted, Datum value)
 static char *
 fuzz_quick(Fuzz *fuzz, const char *string, int len, bool taken, Datum expected)
 {
-	char	   *record = psprintf(",%s", string);
+	char	   *record = palloc(len + 2 + sizeof(FUZZ_BEHIND));
 	char	   *room = fuzz->room.next;
 	Datum		value = (Datum) 0;
 	bool		equal;
 
+	record[0] = ',';
+	memcpy(record + 1, string, len + 1);
+	memcpy(record + 2 + len, FUZZ_BEHIND, sizeof(FUZZ_BEHIND));
+	fuzz->room.readable = record + 2 + len + (fuzz->in_place ? sizeof(FUZZ_BEHIND) : 0);
 	fuzz->quick.in_place = fuzz->in_place;
 	fuzz->in_place = !fuzz->in_place;
 	if (fuzz->quick.function == NULL ||
