@@ -827,19 +827,37 @@ fc_parse_text(FcParser *parser, int i)
  * also for a field that is skipped.
  */
 static inline bool
-fc_parse_quick_column(FcParser *parser, int i)
+fc_parse_quick_field(FcQuick *quick, const FcField *field, Datum *values,
+					 bool *nulls)
 {
-	FcQuick    *quick = &parser->quick[i];
-	FcField    *field = &parser->fields[i];
+	int			index = quick->index;
 
-	if (quick->convert.function == NULL || field->marker || field->verify)
-		return quick->index < 0 && !field->verify;
-	parser->nulls[quick->index] = field->null;
+	if (unlikely(quick->convert.function == NULL || field->marker || field->verify))
+		return index < 0 && !field->verify;
+	nulls[index] = field->null;
 	if (!field->null)
 		return quick->convert.function(&quick->convert, field->data, field->len,
-									   &parser->values[quick->index]);
-	parser->values[quick->index] = (Datum) 0;
+									   &values[index]);
+	values[index] = (Datum) 0;
 	return true;
+}
+
+/* How many columns, from the first, get their value so */
+static int
+fc_parse_quick_fields(FcParser *parser)
+{
+	FcQuick    *quick = parser->quick;
+	const FcField *field = parser->fields;
+	const FcField *end = field + parser->ncolumns;
+	Datum	   *values = parser->values;
+	bool	   *nulls = parser->nulls;
+
+	while (field < end && fc_parse_quick_field(quick, field, values, nulls))
+	{
+		quick++;
+		field++;
+	}
+	return field - parser->fields;
 }
 
 /* One column that is not done yet */
@@ -858,7 +876,9 @@ fc_parse_any_column(FcParser *parser, int i)
 		return;
 	else if (parser->as_text)
 		fc_parse_text(parser, i);
-	else if (parser->quick == NULL || !fc_parse_quick_column(parser, i))
+	else if (parser->quick == NULL ||
+			 !fc_parse_quick_field(&parser->quick[i], &parser->fields[i],
+								   parser->values, parser->nulls))
 		fc_parse_column(parser, column, &parser->fields[i]);
 }
 
@@ -956,10 +976,8 @@ fc_parse_quickly(FcParser *parser, char *rec, size_t len,
 	fc_parse_cut(parser);
 	if (parser->found != parser->ncolumns)
 		return false;
-	for (; parser->done < parser->ncolumns; parser->done++)
-		if (!fc_parse_quick_column(parser, parser->done))
-			return false;
-	return parser->ndefaults == 0;
+	parser->done = fc_parse_quick_fields(parser);
+	return parser->done == parser->ncolumns && parser->ndefaults == 0;
 }
 
 bool
