@@ -46,6 +46,42 @@ fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan)
 	}
 }
 
+/*
+ * Lets a run go on as another does, if from here on it must find the same.
+ */
+static void
+join_run(FcChunkScan *scan, int i, int with)
+{
+	const FcRun *run = &scan->run[i];
+	const FcRun *other = &scan->run[with];
+
+	if (run->state != other->state || run->last != other->last ||
+		run->last == FC_NOWHERE || run->marker != other->marker)
+		return;
+	scan->joined[i] = true;
+	scan->with[i] = (FcQuote) with;
+	scan->records[i] = run->records - other->records;
+	scan->embedded[i] = run->embedded - other->embedded;
+}
+
+/*
+ * Feeds one slice to the runs that stand for themselves.
+ */
+static void
+feed_slice(const FcDialect *dialect, FcChunkScan *scan, const char *buf,
+		   size_t len)
+{
+	for (int i = 0; i < FC_NQUOTES; i++)
+	{
+		if (!scan->occurs[i] || scan->joined[i])
+			continue;
+		fc_run_feed(dialect, &scan->run[i], buf, len);
+		for (int with = 0; with < i && !scan->joined[i]; with++)
+			if (scan->occurs[with] && !scan->joined[with])
+				join_run(scan, i, with);
+	}
+}
+
 /* Feeds the chunk's next len bytes to all runs, see fc_chunk.h. */
 void
 fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
@@ -55,16 +91,41 @@ fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 		for (uint64_t at = scan->run[FC_OUTSIDE].fed, i = 0;
 			 at < sizeof(scan->head) && i < len; at++, i++)
 			scan->head[at] = buf[i];
+	if (dialect->mode == FC_MODE_CSV && dialect->escape == dialect->quote)
+	{
+		fc_run_feed_pair(dialect, &scan->run[FC_OUTSIDE],
+						 &scan->run[FC_INSIDE], buf, len);
+		return;
+	}
 	while (len > 0)
 	{
 		size_t		slice = len < SLICE ? len : SLICE;
 
-		for (int i = 0; i < FC_NQUOTES; i++)
-			if (scan->occurs[i])
-				fc_run_feed(dialect, &scan->run[i], buf, slice);
+		feed_slice(dialect, scan, buf, slice);
 		buf += slice;
 		len -= slice;
 	}
+}
+
+/*
+ * The run as if it had been fed to the end.
+ */
+static FcRun
+whole_run(const FcChunkScan *scan, int i)
+{
+	FcRun		run = scan->run[i];
+	FcRun		other;
+
+	if (!scan->joined[i])
+		return run;
+	other = whole_run(scan, scan->with[i]);
+	run.state = other.state;
+	run.fed = other.fed;
+	run.last = other.last;
+	run.marker = other.marker;
+	run.records = other.records + scan->records[i];
+	run.embedded = other.embedded + scan->embedded[i];
+	return run;
 }
 
 /* Writes the report of a chunk that was fed whole, see fc_chunk.h. */
@@ -76,20 +137,21 @@ fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 	memset(chunk->run, 0, sizeof(chunk->run));
 	for (int i = 0; i < FC_NQUOTES; i++)
 	{
-		const FcRun *run = &scan->run[i];
 		FcChunkRun *report = &chunk->run[i];
+		FcRun		run;
 
 		if (!scan->occurs[i])
 			continue;
-		report->records = run->records;
-		report->embedded = run->embedded;
-		report->first = run->first;
-		report->before = run->before;
-		report->marker = run->marker;
-		report->state = run->state;
-		report->ends_record = run->last == run->fed;
-		report->opened = run->state == FC_ESCAPED &&
-			run->last != FC_NOWHERE && run->last + 1 == run->fed;
+		run = whole_run(scan, i);
+		report->records = run.records;
+		report->embedded = run.embedded;
+		report->first = run.first;
+		report->before = run.before;
+		report->marker = run.marker;
+		report->state = run.state;
+		report->ends_record = run.last == run.fed;
+		report->opened = run.state == FC_ESCAPED &&
+			run.last != FC_NOWHERE && run.last + 1 == run.fed;
 	}
 }
 

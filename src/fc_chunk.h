@@ -49,6 +49,15 @@ typedef struct FcChunkScan
 {
 	bool		occurs[FC_NQUOTES]; /* runs that are needed */
 	FcRun		run[FC_NQUOTES];
+
+	/*
+	 * A run that has come to the same state as one before it finds the same
+	 * from there on, and is fed no more
+	 */
+	bool		joined[FC_NQUOTES];
+	FcQuote		with[FC_NQUOTES];
+	uint64_t	records[FC_NQUOTES];	/* that it had more */
+	uint64_t	embedded[FC_NQUOTES];
 	char		head[2];
 } FcChunkScan;
 

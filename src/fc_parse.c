@@ -1085,16 +1085,29 @@ fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
 		(parser->null_ascii || !parser->shared->need_transcoding);
 }
 
+/* The key's field, from the marks where the record has them */
+static inline bool
+fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
+{
+	int			wanted = parser->shared->key_field;
+
+	if (record->marks)
+		return fc_marks_field(&parser->dialect, record->marks, record->marks_pos,
+							  record->data, record->length, parser->null_string,
+							  parser->null_len, wanted, field);
+	return fc_record_field(&parser->dialect, record->data, record->length,
+						   parser->null_string, parser->null_len, wanted, field);
+}
+
 bool
-fc_parse_key(FcParser *parser, char *rec, size_t len, int64 *key, bool *null)
+fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 {
 	FcShared   *shared = parser->shared;
 	FcColumn   *column = &parser->columns[shared->key_field];
 	FcField		field;
 	Datum		value;
 
-	if (!fc_record_field(&parser->dialect, rec, len, parser->null_string,
-						 parser->null_len, shared->key_field, &field))
+	if (!fc_parse_key_field(parser, record, &field))
 	{
 		if (shared->tolerated != 0)
 			return false;

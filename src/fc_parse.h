@@ -96,7 +96,7 @@ extern const FcNulled *fc_parse_nulled_value(const FcParser *parser, int i);
  * Only the key: true with *key set, or with *null.  Errors as above, but false
  * only says that the whole record must be looked at, from unchanged bytes.
  */
-extern bool fc_parse_key(FcParser *parser, char *rec, size_t len,
+extern bool fc_parse_key(FcParser *parser, const FcRecord *record,
 						 int64 *key, bool *null);
 
 #endif							/* FC_PARSE_H */

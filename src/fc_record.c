@@ -23,68 +23,22 @@
 
 #include <string.h>
 
+#include "fc_mask.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-#define BLOCK	64				/* bytes looked at together by a run */
+#define BLOCK	FC_MASK_BLOCK
+#define BATCH	16				/* blocks whose masks are made together */
 
-static inline int
-count_bits(uint64_t w)
+static inline FcMaskBytes
+mask_bytes(const FcDialect *dialect)
 {
-	w -= (w >> 1) & UINT64_C(0x5555555555555555);
-	w = (w & UINT64_C(0x3333333333333333)) +
-		((w >> 2) & UINT64_C(0x3333333333333333));
-	w = (w + (w >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-	return (int) ((w * UINT64_C(0x0101010101010101)) >> 56);
-}
+	FcMaskBytes bytes = {dialect->mode == FC_MODE_TEXT ? '\\' : dialect->quote,
+	dialect->delim};
 
-/* A word whose bit n is the exclusive or of the bits 0 to n of w. */
-static inline uint64_t
-prefix_xor(uint64_t w)
-{
-	w ^= w << 1;
-	w ^= w << 2;
-	w ^= w << 4;
-	w ^= w << 8;
-	w ^= w << 16;
-	w ^= w << 32;
-	return w;
-}
-
-/* A word whose bit n says whether p[n] is c; p has BLOCK bytes. */
-static inline uint64_t
-block_mask(const char *p, char c)
-{
-	uint64_t	mask = 0;
-
-#ifdef __SSE2__
-	const __m128i key = _mm_set1_epi8(c);
-
-	for (int i = 0; i < BLOCK; i += 16)
-	{
-		__m128i		v = _mm_loadu_si128((const __m128i *) (p + i));
-		unsigned int bits = _mm_movemask_epi8(_mm_cmpeq_epi8(v, key));
-
-		mask |= (uint64_t) bits << i;
-	}
-#else
-	const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
-	const uint64_t key = UINT64_C(0x0101010101010101) * (unsigned char) c;
-
-	for (int i = 0; i < BLOCK; i += 8)
-	{
-		uint64_t	w = 0;
-
-		for (int j = 0; j < 8; j++)
-			w |= (uint64_t) (unsigned char) p[i + j] << (8 * j);
-		w ^= key;
-		/* leave the top bit of each byte that is zero, then gather them */
-		w = ~(((w & low7) + low7) | w | low7) >> 7;
-		mask |= ((w * UINT64_C(0x0102040810204080)) >> 56) << i;
-	}
-#endif
-	return mask;
+	return bytes;
 }
 
 /*
@@ -187,93 +141,48 @@ live_quotes(bool inside, bool *escaped, uint64_t quotes, uint64_t escapes,
 
 /*
  * Enters n bytes in the run's books: ends has the bits of the record ends,
- * embedded those of the line ends in quotes.
+ * embedded those of the line ends in quotes.  Whether a block has a record end
+ * is anybody's guess, so that there is no branch on it.
  */
 static inline void
 run_account(FcRun *run, uint64_t ends, uint64_t embedded, size_t n)
 {
-	if (ends != 0)
+	if (run->first == FC_NOWHERE && ends != 0)
 	{
-		if (run->first == FC_NOWHERE)
-		{
-			run->first = run->fed + __builtin_ctzll(ends) + 1;
-			run->before = run->embedded +
-				count_bits(embedded & ((ends & -ends) - 1));
-		}
-		run->last = run->fed + 64 - __builtin_clzll(ends);
-		run->records += count_bits(ends);
+		run->first = run->fed + __builtin_ctzll(ends) + 1;
+		run->before = run->embedded +
+			fc_mask_count(embedded & ((ends & -ends) - 1));
 	}
-	if (embedded != 0)
-		run->embedded += count_bits(embedded);
+	run->last = ends != 0 ? run->fed + 64 - __builtin_clzll(ends | 1) : run->last;
+	run->records += fc_mask_count(ends);
+	run->embedded += fc_mask_count(embedded);
 	run->fed += n;
 }
 
 /*
- * Runs over the n first bytes (1 to BLOCK) of the BLOCK bytes at p.
+ * Runs over a block of n bytes; escapes has the bits of an escape other than
+ * the quote.
  */
 static inline void
-run_block(const FcDialect *dialect, FcRun *run, const char *p, size_t n)
+run_block(const FcDialect *dialect, FcRun *run, const FcMask *mask,
+		  uint64_t escapes, size_t n)
 {
-	uint64_t	valid = ~UINT64_C(0) >> (BLOCK - n);
-	uint64_t	quotes = block_mask(p, dialect->quote) & valid;
-	uint64_t	ends,
-				counted,
-				inside;
-	bool		escaped = false;
+	uint64_t	inside = run->state == FC_OUTSIDE ? 0 : ~UINT64_C(0);
+	uint64_t	ends = dialect->eol == FC_EOL_CR ? mask->cr : mask->nl;
+	uint64_t	counted = dialect->eol == FC_EOL_NL ? mask->nl : mask->cr;
+	bool		escaped = run->state == FC_ESCAPED;
 
-	if (dialect->escape != dialect->quote)
-	{
-		uint64_t	escapes = block_mask(p, dialect->escape) & valid;
-
-		escaped = run->state == FC_ESCAPED;
-		if (escapes != 0 || escaped)
-			quotes = live_quotes(run->state != FC_OUTSIDE, &escaped,
-								 quotes, escapes, n);
-	}
-
-	inside = run->state == FC_OUTSIDE ? 0 : ~UINT64_C(0);
-	if (quotes != 0)
-		inside ^= prefix_xor(quotes);
-
-	ends = block_mask(p, dialect->eol == FC_EOL_CR ? '\r' : '\n') & valid;
-	counted = ends;
-	if (dialect->eol == FC_EOL_CRNL)
-		counted = block_mask(p, '\r') & valid;
+	if (escapes != 0 || escaped)
+		inside ^= fc_mask_prefix_xor(live_quotes(run->state != FC_OUTSIDE, &escaped,
+										 mask->quotes, escapes, n));
+	else
+		inside ^= mask->within;
 	run_account(run, ends & ~inside, counted & inside, n);
 
 	if (escaped)
 		run->state = FC_ESCAPED;
 	else
 		run->state = (inside >> (n - 1)) & 1 ? FC_INSIDE : FC_OUTSIDE;
-}
-
-/*
- * The bytes behind an odd number of backslashes, in a block of n; *escaped is
- * as for live_quotes.  Backslashes that are escaped themselves are left out,
- * but for the first byte.
- *
- * Added to a run of backslashes, the run's head carries to the bit just behind
- * it; an odd length shows in head and that bit standing at unlike places.
- */
-static inline uint64_t
-escaped_bytes(bool *escaped, uint64_t backslashes, size_t n)
-{
-	const uint64_t even = UINT64_C(0x5555555555555555);
-	uint64_t	first = *escaped;
-	uint64_t	heads,
-				behind_even,
-				behind_odd,
-				rest;
-
-	backslashes &= ~first;
-	heads = backslashes & ~(backslashes << 1);
-	behind_even = (backslashes + (heads & even)) & ~backslashes;
-	behind_odd = (backslashes + (heads & ~even)) & ~backslashes;
-
-	/* the run that the block's end cuts */
-	rest = ~(backslashes << (BLOCK - n));
-	*escaped = (rest == 0 ? BLOCK : __builtin_clzll(rest)) & 1;
-	return first | (behind_even & ~even) | (behind_odd & even);
 }
 
 /*
@@ -306,20 +215,19 @@ run_find_marker(FcRun *run, const char *p, size_t n, uint64_t ends,
 }
 
 /*
- * As run_block, for the text format.
+ * As run_block, for the text format; p has the block's bytes.
  */
 static inline void
-run_text_block(const FcDialect *dialect, FcRun *run, const char *p, size_t n)
+run_text_block(const FcDialect *dialect, FcRun *run, const FcMask *mask,
+			   const char *p, size_t n)
 {
-	uint64_t	valid = ~UINT64_C(0) >> (BLOCK - n);
-	uint64_t	backslashes = block_mask(p, '\\') & valid;
-	uint64_t	ends;
+	uint64_t	backslashes = mask->quotes;
+	uint64_t	ends = dialect->eol == FC_EOL_CR ? mask->cr : mask->nl;
 	bool		escaped = run->state == FC_ESCAPED;
 
-	ends = block_mask(p, dialect->eol == FC_EOL_CR ? '\r' : '\n') & valid;
 	if (backslashes != 0 || escaped)
 	{
-		ends &= ~escaped_bytes(&escaped, backslashes, n);
+		ends &= ~fc_mask_escaped(&escaped, backslashes, n);
 		if (run->marker == FC_NOWHERE)
 			run_find_marker(run, p, n, ends, backslashes);
 		run->state = escaped ? FC_ESCAPED : FC_OUTSIDE;
@@ -328,19 +236,29 @@ run_text_block(const FcDialect *dialect, FcRun *run, const char *p, size_t n)
 }
 
 /*
- * fc_run_feed for the text format.
+ * Runs over len bytes, at most BATCH blocks.
  */
 static void
-run_text(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
+run_batch(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
 {
-	for (; len >= BLOCK; buf += BLOCK, len -= BLOCK)
-		run_text_block(dialect, run, buf, BLOCK);
-	if (len > 0)
-	{
-		char		tail[BLOCK] = {0};
+	const bool	text = dialect->mode == FC_MODE_TEXT;
+	const bool	distinct = !text && dialect->escape != dialect->quote;
+	FcMask		masks[BATCH];
+	FcMask		escapes[BATCH];
 
-		memcpy(tail, buf, len);
-		run_text_block(dialect, run, tail, len);
+	fc_mask_kernel->all(mask_bytes(dialect), buf, len, masks);
+	if (distinct)
+		fc_mask_kernel->fields((FcMaskBytes) {dialect->escape, dialect->escape},
+							   buf, len, escapes);
+	for (size_t at = 0, i = 0; at < len; at += BLOCK, i++)
+	{
+		size_t		n = len - at < BLOCK ? len - at : BLOCK;
+
+		if (text)
+			run_text_block(dialect, run, &masks[i], buf + at, n);
+		else
+			run_block(dialect, run, &masks[i],
+					  distinct ? escapes[i].quotes : 0, n);
 	}
 }
 
@@ -351,23 +269,66 @@ run_text(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
 void
 fc_run_feed(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
 {
-	FcRun		r = *run;		/* a copy that can live in registers */
-
-	if (dialect->mode == FC_MODE_TEXT)
+	while (len > 0)
 	{
-		run_text(dialect, run, buf, len);
-		return;
-	}
-	for (; len >= BLOCK; buf += BLOCK, len -= BLOCK)
-		run_block(dialect, &r, buf, BLOCK);
-	if (len > 0)
-	{
-		char		tail[BLOCK] = {0};
+		size_t		n = len < BATCH * BLOCK ? len : BATCH * BLOCK;
 
-		memcpy(tail, buf, len);
-		run_block(dialect, &r, tail, len);
+		run_batch(dialect, run, buf, n);
+		buf += n;
+		len -= n;
 	}
-	*run = r;
+}
+
+/*
+ * fc_run_feed_pair for at most BATCH blocks.  Two copies that can live in
+ * registers are given back.
+ */
+static inline void
+pair_batch(const FcDialect *dialect, FcRun *one, FcRun *other, const char *buf,
+		   size_t len)
+{
+	const bool	cr = dialect->eol == FC_EOL_CR;
+	const bool	nl = dialect->eol == FC_EOL_NL;
+	uint64_t	inside = one->state == FC_OUTSIDE ? 0 : ~UINT64_C(0);
+	FcMask		masks[BATCH];
+
+	fc_mask_kernel->all(mask_bytes(dialect), buf, len, masks);
+	for (size_t at = 0, i = 0; at < len; at += BLOCK, i++)
+	{
+		size_t		n = len - at < BLOCK ? len - at : BLOCK;
+		uint64_t	within = masks[i].within ^ inside;
+		uint64_t	ends = cr ? masks[i].cr : masks[i].nl;
+		uint64_t	counted = nl ? masks[i].nl : masks[i].cr;
+
+		run_account(one, ends & ~within, counted & within, n);
+		run_account(other, ends & within, counted & ~within, n);
+		inside = (within >> (n - 1)) & 1 ? ~UINT64_C(0) : 0;
+	}
+	one->state = inside ? FC_INSIDE : FC_OUTSIDE;
+	other->state = inside ? FC_OUTSIDE : FC_INSIDE;
+}
+
+/*
+ * See fc_record.h.  A quote that toggles one run toggles the other, so that
+ * where one is in quotes the other is not, all the way.
+ */
+void
+fc_run_feed_pair(const FcDialect *dialect, FcRun *one, FcRun *other,
+				 const char *buf, size_t len)
+{
+	FcRun		a = *one;
+	FcRun		b = *other;
+
+	while (len > 0)
+	{
+		size_t		n = len < BATCH * BLOCK ? len : BATCH * BLOCK;
+
+		pair_batch(dialect, &a, &b, buf, n);
+		buf += n;
+		len -= n;
+	}
+	*one = a;
+	*other = b;
 }
 
 /*
@@ -665,7 +626,7 @@ match_field(const FcDialect *dialect, bool bare, const char *null_string,
 			size_t null_len, FcField *field)
 {
 	field->null = bare && field->len == null_len &&
-		memcmp(field->data, null_string, null_len) == 0;
+		(null_len == 0 || memcmp(field->data, null_string, null_len) == 0);
 	field->marker = bare && !field->null && dialect->default_string &&
 		field->len == dialect->default_len &&
 		memcmp(field->data, dialect->default_string, field->len) == 0;
@@ -674,17 +635,25 @@ match_field(const FcDialect *dialect, bool bare, const char *null_string,
 
 /*
  * Makes a field of rec[start..end): compares it with the null string before
- * anything is unquoted, and writes its NUL.
+ * anything is unquoted, and writes its NUL.  Of quotes it has the number
+ * given, which for more than two need not be exact.
  */
 static inline void
 make_field(const FcDialect *dialect, char *rec, size_t start, size_t end,
-		   bool quoted, const char *null_string, size_t null_len,
+		   int quotes, const char *null_string, size_t null_len,
 		   FcField *field)
 {
 	field->data = rec + start;
 	field->len = end - start;
-	match_field(dialect, !quoted, null_string, null_len, field);
-	if (quoted)
+	match_field(dialect, quotes == 0, null_string, null_len, field);
+	if (quotes == 2 && rec[start] == dialect->quote &&
+		rec[end - 1] == dialect->quote)
+	{
+		/* nothing to be moved, as there is nothing else to be removed */
+		field->data++;
+		field->len -= 2;
+	}
+	else if (quotes > 0)
 		field->len = unquote(dialect, field->data, field->len);
 	field->data[field->len] = '\0';
 }
@@ -822,26 +791,152 @@ make_text_field(const FcDialect *dialect, char *rec, size_t start, size_t raw,
 	field->data[field->len] = '\0';
 }
 
-static int
-text_fields(const FcDialect *dialect, char *rec, size_t len,
-			const char *null_string, size_t null_len, FcField *fields, int max)
+/* Where the cutting of a record by masks stands */
+typedef struct Cutter
 {
-	size_t		start = 0;
+	const FcDialect *dialect;
+	char	   *rec;
+	const char *null_string;
+	size_t		null_len;
+	FcField    *fields;
+	int			max;
+	int			n;				/* fields cut */
+	size_t		start;			/* of the field that is not cut yet */
+	int			quotes;			/* it has in blocks before; more than two are
+								 * three.  Text: backslashes */
+} Cutter;
 
-	for (int n = 0;; n++)
+static inline void
+make_any_field(const FcDialect *dialect, char *rec, size_t start, size_t end,
+			   int quotes, const char *null_string, size_t null_len,
+			   FcField *field)
+{
+	if (dialect->mode == FC_MODE_TEXT)
+		make_text_field(dialect, rec, start, end, end, quotes > 0,
+						null_string, null_len, field);
+	else
+		make_field(dialect, rec, start, end, quotes, null_string, null_len,
+				   field);
+}
+
+/* See fc_record.h. */
+void
+fc_record_cut(const FcDialect *dialect, char *rec, size_t start, size_t end,
+			  int quotes, const char *null_string, size_t null_len,
+			  FcField *field)
+{
+	make_any_field(dialect, rec, start, end, quotes, null_string, null_len,
+				   field);
+}
+
+/* How many bits are set; more than two are three. */
+static inline int
+count_to_three(uint64_t w)
+{
+	uint64_t	without = w & (w - 1);
+
+	if (without == 0)
+		return w != 0;
+	return (without & (without - 1)) == 0 ? 2 : 3;
+}
+
+/*
+ * Cuts the field that ends at "end", with that many quotes.
+ */
+static inline void
+cut_field(Cutter *cutter, size_t end, int quotes)
+{
+	if (cutter->n < cutter->max)
+		make_any_field(cutter->dialect, cutter->rec, cutter->start, end, quotes,
+					   cutter->null_string, cutter->null_len,
+					   &cutter->fields[cutter->n]);
+	cutter->n++;
+	cutter->start = end + 1;
+}
+
+/*
+ * Cuts the fields that end in the block at rec[base]: delims and quotes have
+ * the bits of those that count.
+ */
+static inline void
+cut_block(Cutter *cutter, size_t base, uint64_t delims, uint64_t quotes)
+{
+	int			before = cutter->quotes;
+
+	if (quotes == 0 && before == 0)
 	{
-		size_t		raw;
-		bool		escapes;
-		size_t		end = text_field_end(dialect, rec, start, len, &raw,
-										 &escapes);
-
-		if (n < max)
-			make_text_field(dialect, rec, start, raw, end, escapes,
-							null_string, null_len, &fields[n]);
-		if (end == len)
-			return n + 1;
-		start = end + 1;
+		for (; delims != 0; delims &= delims - 1)
+			cut_field(cutter, base + __builtin_ctzll(delims), 0);
+		return;
 	}
+	for (; delims != 0; delims &= delims - 1)
+	{
+		uint64_t	ahead = (delims & -delims) - 1;
+
+		cut_field(cutter, base + __builtin_ctzll(delims),
+				  before + count_to_three(quotes & ahead));
+		quotes &= ~ahead;
+		before = 0;
+	}
+	before += count_to_three(quotes);
+	cutter->quotes = before > 3 ? 3 : before;
+}
+
+/*
+ * Cuts the last field of a record that ends with a backslash with nothing
+ * behind it, which does not count for the null string.
+ */
+static void
+cut_text_end(Cutter cutter, size_t len)
+{
+	if (cutter.n < cutter.max)
+		make_text_field(cutter.dialect, cutter.rec, cutter.start, len - 1, len,
+						true, cutter.null_string, cutter.null_len,
+						&cutter.fields[cutter.n]);
+}
+
+/*
+ * fc_record_fields where masks tell all: csv whose escape is the quote, and
+ * text.  A block is never looked at again once something was written to it.
+ * The cutter is a copy that can live in registers.
+ */
+static int
+masked_fields(Cutter cutter, size_t len)
+{
+	const bool	text = cutter.dialect->mode == FC_MODE_TEXT;
+	const FcMaskBytes bytes = mask_bytes(cutter.dialect);
+	FcMask		masks[BATCH];
+	uint64_t	inside = 0;
+	bool		escaped = false;
+
+	for (size_t base = 0; base < len; base += BLOCK)
+	{
+		const FcMask *mask = &masks[base / BLOCK % BATCH];
+		uint64_t	delims;
+
+		if (mask == masks)
+			fc_mask_kernel->fields(bytes, cutter.rec + base,
+								   len - base < BATCH * BLOCK ? len - base :
+								   BATCH * BLOCK, masks);
+		delims = mask->delims;
+		if (!text)
+		{
+			inside ^= mask->within;
+			delims &= ~inside;
+			inside = inside >> (BLOCK - 1) ? ~UINT64_C(0) : 0;
+		}
+		else if (mask->quotes != 0 || escaped)
+			delims &= ~fc_mask_escaped(&escaped, mask->quotes,
+									   len - base < BLOCK ? len - base : BLOCK);
+		cut_block(&cutter, base, delims, mask->quotes);
+	}
+	if (inside)
+		return -1;
+	if (escaped)
+		cut_text_end(cutter, len);
+	else
+		cut_field(&cutter, len, cutter.quotes);
+	return escaped ? cutter.n + 1 : cutter.n;
 }
 
 static bool
@@ -877,27 +972,19 @@ fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
 				 const char *null_string, size_t null_len,
 				 FcField *fields, int max)
 {
-	size_t		start = 0;
-	int			n = 0;
+	Cutter		cutter = {dialect, rec, null_string, null_len, fields, max};
+	size_t		end;
+	bool		quoted;
 
-	if (dialect->mode == FC_MODE_TEXT)
-		return text_fields(dialect, rec, len, null_string, null_len, fields,
-						   max);
-	for (;;)
+	if (dialect->mode == FC_MODE_TEXT || dialect->escape == dialect->quote)
+		return masked_fields(cutter, len);
+	do
 	{
-		size_t		end;
-		bool		quoted;
-
-		if (!field_end(dialect, rec, start, len, &end, &quoted))
+		if (!field_end(dialect, rec, cutter.start, len, &end, &quoted))
 			return -1;
-		if (n < max)
-			make_field(dialect, rec, start, end, quoted,
-					   null_string, null_len, &fields[n]);
-		n++;
-		if (end == len)
-			return n;
-		start = end + 1;
-	}
+		cut_field(&cutter, end, quoted ? 3 : 0);
+	} while (end < len);
+	return cutter.n;
 }
 
 /*
@@ -926,6 +1013,7 @@ fc_record_field(const FcDialect *dialect, char *rec, size_t len,
 			return false;
 		start = end + 1;
 	}
-	make_field(dialect, rec, start, end, quoted, null_string, null_len, field);
+	make_field(dialect, rec, start, end, quoted ? 3 : 0, null_string, null_len,
+			   field);
 	return true;
 }

@@ -133,7 +133,7 @@ typedef struct FcScan
 /* One field of a record, unquoted or de-escaped in place */
 typedef struct FcField
 {
-	char	   *data;			/* NUL-terminated */
+	char	   *data;			/* NUL-terminated; somewhere in the field */
 	size_t		len;			/* without the NUL */
 	bool		null;			/* matched the null string, unquoted; text: as
 								 * it stood in the file */
@@ -145,6 +145,13 @@ typedef struct FcField
 extern void fc_run_init(FcRun *run, FcQuote start);
 extern void fc_run_feed(const FcDialect *dialect, FcRun *run,
 						const char *buf, size_t len);
+
+/*
+ * fc_run_feed for both runs of csv whose escape is the quote: one of them
+ * began in quotes, the other not, and both were fed the same bytes so far.
+ */
+extern void fc_run_feed_pair(const FcDialect *dialect, FcRun *one,
+							 FcRun *other, const char *buf, size_t len);
 
 /*
  * Finds the end of the record that starts at buf.  buf[0..len) are the bytes
@@ -174,5 +181,14 @@ extern int	fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
 extern bool fc_record_field(const FcDialect *dialect, char *rec, size_t len,
 							const char *null_string, size_t null_len,
 							int wanted, FcField *field);
+
+/*
+ * Makes the field whose borders are known: rec[start..end) of a record that
+ * has something behind it.  "quotes" says how many quotes there are in it,
+ * text: backslashes; for more than two it need not be exact.
+ */
+extern void fc_record_cut(const FcDialect *dialect, char *rec, size_t start,
+						  size_t end, int quotes, const char *null_string,
+						  size_t null_len, FcField *field);
 
 #endif							/* FC_RECORD_H */

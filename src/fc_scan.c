@@ -120,8 +120,7 @@ fc_scan_record(FcScanner *scanner)
 	entry.offset = scanner->record.offset;
 	entry.length = (uint32) scanner->record.length;
 	if ((scanner->where ||
-		 !fc_parse_key(scanner->parser, scanner->record.data,
-					   scanner->record.length, &entry.key, &null) ||
+		 !fc_parse_key(scanner->parser, &scanner->record, &entry.key, &null) ||
 		 fc_scan_no_partition(scanner, entry.key, null)) &&
 		!fc_scan_whole(scanner, &entry.key, &null))
 		return;

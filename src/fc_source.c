@@ -10,7 +10,9 @@
  * cluster.
  *
  *		fc_source_read      any bytes, whole or ERROR
- *		fc_stream_next      record after record, buffered
+ *		fc_stream_next      record after record, buffered: by marks that
+ *							are made for some hundred records at once, or,
+ *							where those do not tell, by fc_record_end
  *
  * The descriptor comes from OpenTransientFile and is closed by the end of the
  * (sub)transaction if an error skips fc_source_close; the buffers belong to
@@ -43,6 +45,8 @@ struct FcStream
 	size_t		len;			/* bytes in buf */
 	size_t		pos;			/* start of the next record in buf */
 	uint64		offset;			/* file offset of buf[0] */
+	FcMarks    *marks;			/* of some bytes of buf */
+	size_t		marks_start;	/* the first of them in buf */
 };
 
 static uint32 source_wait_event = 0;
@@ -205,6 +209,8 @@ fc_stream_begin(const FcSource *source, size_t buffer_size)
 	stream->block = Max(buffer_size, 64);
 	stream->size = stream->block;
 	stream->buf = palloc(stream->size + 1);
+	stream->marks = palloc(sizeof(FcMarks));
+	stream->marks->len = stream->marks_start = 0;
 	return stream;
 }
 
@@ -213,6 +219,7 @@ fc_stream_seek(FcStream *stream, uint64 offset)
 {
 	stream->offset = offset;
 	stream->len = stream->pos = 0;
+	stream->marks->len = stream->marks_start = 0;
 }
 
 /*
@@ -227,6 +234,7 @@ fc_stream_make_room(FcStream *stream)
 	if (stream->pos > 0)
 	{
 		memmove(stream->buf, stream->buf + stream->pos, kept);
+		stream->marks->len = stream->marks_start = 0;
 		stream->offset += stream->pos;
 		stream->len = kept;
 		stream->pos = 0;
@@ -261,19 +269,50 @@ fc_stream_fill(FcStream *stream)
 	return true;
 }
 
+/* The next record if marks tell where it ends; they are made when needed */
+static bool
+fc_stream_marked(FcStream *stream, const FcDialect *dialect, FcRecord *record)
+{
+	FcMarks    *marks = stream->marks;
+	FcScan		scan;
+
+	if (!fc_marks_record(dialect, marks, stream->buf + stream->marks_start,
+						 stream->pos - stream->marks_start, &scan))
+	{
+		if (stream->pos == stream->marks_start && marks->len > 0)
+			return false;
+		fc_marks_fill(dialect, marks, stream->buf + stream->pos,
+					  stream->len - stream->pos);
+		stream->marks_start = stream->pos;
+		if (!fc_marks_record(dialect, marks, stream->buf + stream->pos, 0, &scan))
+			return false;
+	}
+	record->offset = stream->offset + stream->pos;
+	record->data = stream->buf + stream->pos;
+	record->length = scan.content;
+	record->total = scan.total;
+	record->embedded = scan.embedded;
+	record->unterminated = record->marked = false;
+	record->marks = marks;
+	record->marks_pos = stream->pos - stream->marks_start;
+	stream->pos += scan.total;
+	return true;
+}
+
 /*
  * The next record; its data is NULL if an error ends the search, such as the
  * limit of a record's length.  After an error the record tells where it starts, and
  * the stream must not be used further without a seek.
  */
-FcEnd
-fc_stream_next(FcStream *stream, FcDialect *dialect, FcRecord *record)
+static FcEnd
+fc_stream_search(FcStream *stream, FcDialect *dialect, FcRecord *record)
 {
 	FcScan		scan = {0};
 	bool		eof = false;
 	FcEnd		end;
 
 	record->data = NULL;
+	record->marks = NULL;
 	for (;;)
 	{
 		end = fc_record_end(dialect, &scan, stream->buf + stream->pos,
@@ -283,7 +322,7 @@ fc_stream_next(FcStream *stream, FcDialect *dialect, FcRecord *record)
 		eof = !fc_stream_fill(stream);
 	}
 	if (end == FC_END_NONE && !eof && fc_stream_fill(stream))
-		return fc_stream_next(stream, dialect, record);
+		return fc_stream_search(stream, dialect, record);
 
 	record->offset = stream->offset + stream->pos;
 	record->data = stream->buf + stream->pos;
@@ -297,9 +336,19 @@ fc_stream_next(FcStream *stream, FcDialect *dialect, FcRecord *record)
 	return end;
 }
 
+FcEnd
+fc_stream_next(FcStream *stream, FcDialect *dialect, FcRecord *record)
+{
+	if (stream->pos < stream->len && fc_marks_serve(dialect) &&
+		fc_stream_marked(stream, dialect, record))
+		return FC_END_FOUND;
+	return fc_stream_search(stream, dialect, record);
+}
+
 void
 fc_stream_end(FcStream *stream)
 {
+	pfree(stream->marks);
 	pfree(stream->buf);
 	pfree(stream);
 }

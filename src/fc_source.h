@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "fc_record.h"
+#include "fc_marks.h"
 
 /* What makes a file "the same": compared in every process, and at the end */
 typedef struct FcIdentity
@@ -65,6 +65,8 @@ typedef struct FcRecord
 	uint64		embedded;		/* line ends inside quotes that COPY counts */
 	bool		unterminated;	/* the file ended inside quotes */
 	bool		marked;			/* its line end has a marker before it */
+	const FcMarks *marks;		/* what is marked in it; NULL: nothing */
+	size_t		marks_pos;		/* where the marks of its first byte are */
 } FcRecord;
 
 extern FcStream *fc_stream_begin(const FcSource *source, size_t buffer_size);

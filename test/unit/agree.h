@@ -5,8 +5,9 @@
  *
  * The bytes are taken for a file.  Record ends are found in pieces cut
  * anywhere, runs are fed in pieces, chunks are cut anywhere and resolved, and
- * every record is cut into fields; all is compared with slow.h.  Whatever the
- * grammar reads is an exact copy, so that a sanitizer sees a byte too far.
+ * every record is cut into fields, also by marks; all is compared with slow.h.
+ * The masks' kernel is another one each time.  Whatever the grammar reads is an
+ * exact copy, so that a sanitizer sees a byte too far.
  *
  * Used with made-up bytes by the unit tests and with a fuzzer's by test/fuzz.
  *
@@ -16,6 +17,7 @@
 #define AGREE_H
 
 #include "fc_chunk.h"
+#include "fc_marks.h"
 #include "slow.h"
 
 #define AGREE_BYTES		4096	/* length of the longest file */
@@ -229,8 +231,8 @@ agree_about_chunks(Agree *agree)
 static inline bool
 agree_field(const FcField *field, const SlowField *slow, const char *rec)
 {
-	if (field->data != rec + slow->start || field->null != slow->null ||
-		field->marker != slow->marker)
+	if (field->data < rec + slow->start || field->data > rec + slow->behind ||
+		field->null != slow->null || field->marker != slow->marker)
 		return false;
 	/* what a null or default string stands for is nobody's business */
 	if (field->null || field->marker)
@@ -240,18 +242,26 @@ agree_field(const FcField *field, const SlowField *slow, const char *rec)
 		memcmp(field->data, slow->value, slow->len) == 0;
 }
 
-/* The field alone, and that nothing but it and the byte behind are written. */
+/*
+ * The field alone, and that nothing but it and the byte behind are written; by
+ * the record's marks where there are some.
+ */
 static inline bool
 agree_single_field(const Agree *agree, const char *rec, size_t len, int number,
-				   const SlowField *slow)
+				   const SlowField *slow, const FcMarks *marks, size_t pos)
 {
 	char	   *copy = exact_copy(rec, len + 1);
 	FcField		field;
 	bool		same;
 
-	same = fc_record_field(&agree->dialect, copy, len, agree->null_string,
-						   agree->null_len, number, &field) &&
-		agree_field(&field, slow, copy) &&
+	if (marks)
+		same = fc_marks_field(&agree->dialect, marks, pos, copy, len,
+							  agree->null_string, agree->null_len, number,
+							  &field);
+	else
+		same = fc_record_field(&agree->dialect, copy, len, agree->null_string,
+							   agree->null_len, number, &field);
+	same = same && agree_field(&field, slow, copy) &&
 		memcmp(copy, rec, slow->start) == 0 &&
 		(slow->behind == len ||
 		 memcmp(copy + slow->behind + 1, rec + slow->behind + 1,
@@ -284,7 +294,7 @@ agree_about_fields(const Agree *agree, const char *rec, size_t len)
 			!agree_field(&fields[n], &slow, copy))
 			wrong = "a field";
 		if (closed && n < AGREE_FIELDS &&
-			!agree_single_field(agree, rec, len, n, &slow))
+			!agree_single_field(agree, rec, len, n, &slow, NULL, 0))
 			wrong = "a single field";
 		n = closed ? n + 1 : -1;
 		more = closed && slow.behind < len;
@@ -297,6 +307,104 @@ agree_about_fields(const Agree *agree, const char *rec, size_t len)
 	return wrong;
 }
 
+/* The fields of a record by its marks, and that there are no more. */
+static inline const char *
+agree_about_marked_fields(const Agree *agree, const FcMarks *marks,
+						  size_t pos, const char *rec, size_t len)
+{
+	const char *wrong = NULL;
+	char	   *copy = exact_copy(rec, len + 1);
+	SlowField	slow = {0};
+	FcField		field;
+	int			n = 0;
+	bool		more;
+
+	do
+	{
+		slow_field(&agree->dialect, rec, len, agree->null_string,
+				   agree->null_len, &slow);
+		if (!agree_single_field(agree, rec, len, n++, &slow, marks, pos))
+			wrong = "a marked field";
+		more = slow.behind < len;
+		free(slow.value);
+		slow = (SlowField) {.start = slow.behind + 1};
+	} while (more && wrong == NULL);
+	if (wrong == NULL &&
+		fc_marks_field(&agree->dialect, marks, pos, copy, len,
+					   agree->null_string, agree->null_len, n, &field))
+		wrong = "the number of marked fields";
+	free(copy);
+	return wrong;
+}
+
+/*
+ * Record number i, marked at pos of what was copied to buf.  *found says
+ * whether marks tell where it ends.
+ */
+static inline const char *
+agree_about_marked(const Agree *agree, const FcMarks *marks, const char *buf,
+				   size_t pos, size_t i, bool *found)
+{
+	const SlowRecord *slow = &agree->records[i];
+	FcScan		scan;
+	bool		plain = i < agree->n && slow->total > slow->content &&
+		pos + slow->total <= marks->len && buf[pos + slow->content] != '\\';
+
+	*found = fc_marks_record(&agree->dialect, marks, buf, pos, &scan);
+	if (*found != plain)
+		return "whether marks tell a record's end";
+	if (!*found)
+		return NULL;
+	if (scan.content != slow->content || scan.total != slow->total ||
+		scan.embedded != slow->embedded)
+		return "a marked record";
+	return agree_about_marked_fields(agree, marks, pos, buf + pos, scan.content);
+}
+
+/* Marks stretches of any length, each from the first record not told yet. */
+static inline const char *
+agree_about_marks(Agree *agree)
+{
+	static FcMarks marks;
+	const char *wrong = NULL;
+	size_t		i = 0;
+
+	while (i <= agree->n && wrong == NULL)
+	{
+		size_t		start = agree->records[i].start;
+		size_t		size = agree->len - start;
+		char	   *buf;
+		size_t		first = i;
+		bool		found = true;
+
+		if (size == 0)
+			break;
+		if (made_up(&agree->seed, 2) == 1)
+			size = agree_cut(agree, size);
+		buf = exact_copy(agree->data + start, size);
+		fc_marks_fill(&agree->dialect, &marks, buf, size);
+		while (i <= agree->n && found && wrong == NULL)
+		{
+			wrong = agree_about_marked(agree, &marks, buf,
+									   agree->records[i].start - start, i,
+									   &found);
+			i += found;
+		}
+		free(buf);
+		i += i == first;
+	}
+	return wrong;
+}
+
+/* The kernel of the masks that a number stands for. */
+static inline void
+agree_use_kernel(uint64_t number)
+{
+	do
+		fc_mask_kernel = fc_mask_number(number++ % FC_MASK_KERNELS);
+	while (fc_mask_kernel == NULL);
+}
+
 /*
  * What the two grammars disagree about, or NULL.  The caller fills the first
  * part of agree; data[len] must be readable.
@@ -306,12 +414,15 @@ agree_check(Agree *agree)
 {
 	const char *wrong;
 
+	agree_use_kernel(agree->seed >> 16);
 	agree_read_slowly(agree);
 	wrong = agree_about_records(agree);
 	if (wrong == NULL && agree->dialect.eol != FC_EOL_UNKNOWN)
 		wrong = agree_about_runs(agree);
 	if (wrong == NULL && agree->dialect.eol != FC_EOL_UNKNOWN)
 		wrong = agree_about_chunks(agree);
+	if (wrong == NULL && fc_marks_serve(&agree->dialect))
+		wrong = agree_about_marks(agree);
 	for (size_t i = 0; i < agree->n && wrong == NULL; i++)
 	{
 		size_t		len = agree->records[i].content;

@@ -9,6 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "fc_mask.h"
 #include "fc_record.h"
 #include "tap.h"
 
@@ -734,12 +735,19 @@ test_ends_agree_with_runs(void)
 int
 main(void)
 {
-	test_records();
-	test_runs();
-	test_fields();
-	test_field_limits();
-	test_random_runs();
-	test_random_fields();
-	test_ends_agree_with_runs();
+	for (int i = 0; i < FC_MASK_KERNELS; i++)
+	{
+		if (fc_mask_number(i) == NULL)
+			continue;
+		fc_mask_kernel = fc_mask_number(i);
+		printf("# kernel %s\n", fc_mask_kernel->name);
+		test_records();
+		test_runs();
+		test_fields();
+		test_field_limits();
+		test_random_runs();
+		test_random_fields();
+		test_ends_agree_with_runs();
+	}
 	return done_testing();
 }

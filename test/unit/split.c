@@ -15,6 +15,7 @@
  *-------------------------------------------------------------------------
  */
 #include "fc_chunk.h"
+#include "fc_mask.h"
 #include "tap.h"
 
 #define MAX_CHUNKS	512
@@ -336,9 +337,16 @@ test_random_files(void)
 int
 main(void)
 {
-	test_literal();
-	test_points();
-	test_shape();
-	test_random_files();
+	for (int i = 0; i < FC_MASK_KERNELS; i++)
+	{
+		if (fc_mask_number(i) == NULL)
+			continue;
+		fc_mask_kernel = fc_mask_number(i);
+		printf("# kernel %s\n", fc_mask_kernel->name);
+		test_literal();
+		test_points();
+		test_shape();
+		test_random_files();
+	}
 	return done_testing();
 }
