@@ -35,6 +35,8 @@ mark_csv(FcMarks *marks, size_t first, const FcMask *masks, size_t n, bool nl,
 		 uint64_t *inside)
 {
 	uint64_t	outer = *inside;
+	uint64_t	quotes = 0;
+	uint64_t	embedded = 0;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -46,8 +48,12 @@ mark_csv(FcMarks *marks, size_t first, const FcMask *masks, size_t n, bool nl,
 		marks->delims[first + i] = mask->delims & ~within;
 		marks->quotes[first + i] = mask->quotes;
 		marks->embedded[first + i] = (nl ? mask->nl : mask->cr) & within;
+		quotes |= mask->quotes;
+		embedded |= marks->embedded[first + i];
 	}
 	*inside = outer;
+	marks->has_quotes |= quotes != 0;
+	marks->has_embedded |= embedded != 0;
 }
 
 /*
@@ -90,7 +96,7 @@ mark_text(FcMarks *marks, size_t first, const FcMask *masks, size_t n,
 		marks->ends[first + i] = (mask->nl | mask->cr) & ~data;
 		marks->delims[first + i] = mask->delims & ~data;
 		marks->quotes[first + i] = mask->quotes;
-		marks->embedded[first + i] = 0;
+		marks->has_quotes |= mask->quotes != 0;
 		mark_markers(marks, first + i, p + i * BLOCK, data);
 	}
 }
@@ -107,6 +113,7 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 	bool		escaped = false;
 
 	marks->len = len < FC_MARKS_BYTES ? len : FC_MARKS_BYTES;
+	marks->has_quotes = marks->has_embedded = false;
 	for (size_t at = 0; at < marks->len; at += BATCH * BLOCK)
 	{
 		size_t		n = marks->len - at < BATCH * BLOCK ? marks->len - at :
@@ -185,7 +192,8 @@ fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
 	}
 	scan->content = end - pos;
 	scan->total = behind - pos;
-	scan->embedded = count_bits(marks->embedded, pos, end);
+	scan->embedded = marks->has_embedded ?
+		count_bits(marks->embedded, pos, end) : 0;
 	return true;
 }
 
@@ -197,11 +205,12 @@ static inline size_t
 field_start(const FcMarks *marks, size_t pos, size_t end, int wanted)
 {
 	size_t		w = pos / BLOCK;
-	uint64_t	bits = marks->delims[w] & (~UINT64_C(0) << (pos % BLOCK));
+	uint64_t	bits;
 	int			n;
 
 	if (wanted == 0)
 		return pos;
+	bits = marks->delims[w] & (~UINT64_C(0) << (pos % BLOCK));
 	while ((n = fc_mask_count(bits)) < wanted)
 	{
 		wanted -= n;
@@ -230,7 +239,7 @@ fc_marks_field(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 	if (behind > end)
 		behind = end;
 	fc_record_cut(dialect, rec, start - pos, behind - pos,
-				  count_bits(marks->quotes, start, behind), null_string,
-				  null_len, field);
+				  marks->has_quotes ? count_bits(marks->quotes, start, behind) : 0,
+				  null_string, null_len, field);
 	return true;
 }

@@ -1131,8 +1131,10 @@ fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 			!fc_convert(&column->convert, field.data, field.len, &value))
 			return false;
 	}
-	else
+	else if (column->pattern ||
+			 !fc_convert(&column->convert, field.data, field.len, &value))
 	{
+		/* what is converted above has no byte that could be wrong */
 		fc_parse_key_encoding(parser, &field);
 		if (field.verify)
 			pg_verifymbstr(field.data, field.len, false);
