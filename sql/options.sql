@@ -152,6 +152,7 @@ SET fast_copy.workers = 257;
 SET fast_copy.workers = -2;
 SELECT fc.state($$SET fast_copy.memory = '1023kB'$$);
 SET fast_copy.io_method = 'mmap';
+SET fast_copy.spill = 'all';
 SET fast_copy.io_depth = 0;
 SELECT fc.state($$SET fast_copy.chunk_size = 0$$);
 SET fast_copy.nonsense = 1;

@@ -32,6 +32,11 @@ SELECT * FROM report;
 -- existing ones
 SELECT fast_copy('rep', fc.path('rep.csv'), header => 'true');
 SELECT * FROM report;
+-- the rows themselves spilled: 24 bytes more each, and one
+SET fast_copy.spill = 'rows';
+SELECT fast_copy('rep', fc.path('rep.csv'), header => 'true');
+SELECT * FROM report;
+RESET fast_copy.spill;
 -- plain tables, in file order and in key order
 CREATE TABLE plain (ts date, n int);
 SELECT fast_copy('plain', fc.path('rep.csv'), header => 'true');

@@ -363,7 +363,8 @@ fc_analyze_choices(FcAnalysis *analysis)
 		job->plan->key_type != FC_KEY_NONE && !job->plan->key_early ?
 		"key" : "chunks of the file";
 	fc_analyze_add(analysis, "choice", "spill")->detail =
-		job->plan->key_type != FC_KEY_NONE && !job->core_reason ? "offsets" : "none";
+		job->plan->key_type == FC_KEY_NONE || job->core_reason ? "none" :
+		job->spill_rows ? "rows" : "offsets";
 	fc_analyze_add(analysis, "choice", "io_method")->detail =
 		job->shared->io_uring ? "io_uring" : "sync";
 }

@@ -73,7 +73,9 @@ fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	if (job->phase == FC_PHASE_LOAD && job->plan->key_type != FC_KEY_NONE)
 	{
 		row.reads = pg_atomic_read_u64(&job->shared->reads);
-		row.io_method = job->shared->io_uring ? "io_uring" : "sync";
+		/* spilled rows are read through the server's temporary files */
+		if (!job->shared->spill_rows)
+			row.io_method = job->shared->io_uring ? "io_uring" : "sync";
 	}
 	fc_report_add(&row);
 }
@@ -143,10 +145,28 @@ fc_job_scan_core(FcJob *job)
 	fc_job_report(job, 1, rows, job->source->identity.size, "keys read by core's COPY");
 }
 
+/*
+ * Rows, or offsets?  An analysis reads the rows in file order, and so does
+ * core.
+ */
+static char *
+fc_job_choose_spill(FcJob *job)
+{
+	const char *reason;
+
+	if (job->core_reason || (job->plan->key_early && job->plan->key_routes))
+		return "offsets spilled in sorted runs, to find partitions";
+	reason = fc_sample_spill(&job->ctx, &job->spill_rows);
+	job->shared->spill_rows = job->spill_rows && !job->options->analyze;
+	return psprintf("%s spilled in sorted runs: %s",
+					job->spill_rows ? "rows" : "offsets", reason);
+}
+
 static void
 fc_job_scan(FcJob *job)
 {
 	FcWork		work = {0};
+	char	   *choice;
 
 	fc_progress_phase(job, FC_PHASE_SCAN);
 	fc_job_route(job);
@@ -160,13 +180,14 @@ fc_job_scan(FcJob *job)
 	pg_atomic_write_u64(&job->shared->rejected, 0);
 	pg_atomic_write_u64(&job->shared->last_rejected, 0);
 	pg_atomic_write_u64(&job->shared->nulled, 0);
+	choice = fc_job_choose_spill(job);
 	job->shared->nscanners = fc_worker_run(&job->ctx, job->segment, FC_PHASE_SCAN,
 										   fc_job_workers(job, job->shared->nchunks),
 										   &work);
 	fc_job_report(job, job->shared->nscanners,
 				  pg_atomic_read_u64(&job->shared->scanned),
 				  pg_atomic_read_u64(&job->shared->spilled),
-				  "key, offset and length spilled in sorted runs");
+				  choice);
 	fc_tasks_find_parts(job);
 }
 

@@ -45,6 +45,7 @@ typedef struct FcJob
 	bool		counted;		/* ... known from the split */
 	uint64		loaded;
 
+	bool		spill_rows;		/* they are what a load spills */
 	List	   *parts;			/* FcSpillPart, by key */
 	int			ncreated;
 	FcNewPartition *created;	/* by key */

@@ -3,8 +3,9 @@
  * fc_load.c
  *	  Rows into partitions.
  *
- *	 with a key:     task ──► merge of runs ──► reader ──┐
- *	 without a key:  chunk ──► stream of records ────────┴─► row ──► writer
+ *	 with a key:     task ──► merge of runs ──┬─► reader ──┐
+ *	                                          └─► rows ────┤
+ *	 without a key:  chunk ──► stream of records ──────────┴─► row ──► writer
  *
  *	 row: parse ──► partition's row type ──► generated columns ──► checks
  *
@@ -30,10 +31,10 @@
 
 #include "fc_compat.h"
 #include "fc_error.h"
+#include "fc_merge.h"
 #include "fc_parse.h"
 #include "fc_phases.h"
 #include "fc_reject.h"
-#include "fc_spill.h"
 #include "fc_target.h"
 #include "fc_where.h"
 #include "fc_write.h"
@@ -79,6 +80,7 @@ typedef struct FcLoader
 	int			current;		/* of them, the one whose rows are loaded */
 	uint64		done;			/* rows of it that came back */
 	FcMerge    *merge;			/* of the one taken last */
+	uint64		bytes;			/* of rows, not yet in shared->load_bytes */
 	instr_time	task_start;
 	MemoryContext row_mcxt;		/* reset for each row */
 
@@ -853,18 +855,16 @@ fc_load_switch_task(FcLoader *loader, int wanted)
 
 /* Adds what was read since the last time to a task and to all counters */
 static void
-fc_load_count_reads(FcLoader *loader, FcReader *reader, FcReadStats *last)
+fc_load_count_reads(FcLoader *loader, const FcReadStats *now, FcReadStats *last)
 {
 	FcShared   *shared = loader->ctx->shared;
-	FcReadStats now;
 
-	fc_read_stats(reader, &now);
-	loader->taken[loader->current]->reads += now.reads - last->reads;
-	pg_atomic_fetch_add_u64(&shared->reads, now.reads - last->reads);
-	pg_atomic_fetch_add_u64(&shared->read_bytes, now.bytes - last->bytes);
-	if (now.refused != 0)
-		pg_atomic_write_u32(&shared->uring_errno, now.refused);
-	*last = now;
+	loader->taken[loader->current]->reads += now->reads - last->reads;
+	pg_atomic_fetch_add_u64(&shared->reads, now->reads - last->reads);
+	pg_atomic_fetch_add_u64(&shared->read_bytes, now->bytes - last->bytes);
+	if (now->refused != 0)
+		pg_atomic_write_u32(&shared->uring_errno, now->refused);
+	*last = *now;
 }
 
 /*
@@ -896,6 +896,28 @@ fc_load_entry_number(const FcShared *shared, const FcEntry *entry)
 	return fc_shared_starts(shared)[i].before + fc_entry_number(entry);
 }
 
+static void
+fc_load_count_bytes(FcLoader *loader)
+{
+	pg_atomic_fetch_add_u64(&loader->ctx->shared->load_bytes, loader->bytes);
+	loader->bytes = 0;
+}
+
+/* One row of the task that is under way */
+static void
+fc_load_entry(FcLoader *loader, const FcEntry *entry, char *data)
+{
+	FcShared   *shared = loader->ctx->shared;
+
+	if (shared->nnumbers > 0)
+		fc_parse_number(loader->parser, fc_load_entry_number(shared, entry));
+	fc_load_row(loader, data, entry->offset, entry->length);
+	loader->taken[loader->current]->bytes += entry->length;
+	loader->bytes += entry->length;
+	if (loader->bytes >= FC_COUNT_BYTES)
+		fc_load_count_bytes(loader);
+}
+
 /*
  * All rows of the tasks taken, in key order within each.  The reader looks
  * ahead beyond a task, because its reads get cheaper the more rows it has to
@@ -907,10 +929,10 @@ fc_load_read_tasks(FcLoader *loader)
 	FcContext  *ctx = loader->ctx;
 	FcShared   *shared = ctx->shared;
 	FcReadStats stats = {0};
+	FcReadStats now;
 	FcReader   *reader;
 	FcEntry		entry;
 	char	   *data;
-	uint64		bytes = 0;
 
 	reader = fc_read_begin(ctx->source->fd, ctx->source->path,
 						   shared->io_uring ? &fc_io_uring : &fc_io_sync,
@@ -922,26 +944,42 @@ fc_load_read_tasks(FcLoader *loader)
 
 		if (number > loader->current)
 		{
+			fc_read_stats(reader, &now);
 			if (loader->current >= 0)
-				fc_load_count_reads(loader, reader, &stats);
+				fc_load_count_reads(loader, &now, &stats);
 			fc_load_switch_task(loader, number);
 		}
-		if (shared->nnumbers > 0)
-			fc_parse_number(loader->parser, fc_load_entry_number(shared, &entry));
-		fc_load_row(loader, data, entry.offset, entry.length);
-		loader->taken[number]->bytes += entry.length;
-		bytes += entry.length;
-		if (bytes >= FC_COUNT_BYTES)
-		{
-			pg_atomic_fetch_add_u64(&shared->load_bytes, bytes);
-			bytes = 0;
-		}
+		fc_load_entry(loader, &entry, data);
 	}
-	pg_atomic_fetch_add_u64(&shared->load_bytes, bytes);
+	fc_load_count_bytes(loader);
+	fc_read_stats(reader, &now);
 	if (loader->current >= 0)
-		fc_load_count_reads(loader, reader, &stats);
+		fc_load_count_reads(loader, &now, &stats);
 	fc_load_switch_task(loader, loader->ntaken);
 	fc_read_end(reader);
+}
+
+/* The rows of the one task taken, where they were spilled with their entries */
+static void
+fc_load_merge_task(FcLoader *loader)
+{
+	FcContext  *ctx = loader->ctx;
+	FcReadStats stats = {0};
+	FcReadStats now;
+	FcMerge    *merge;
+	FcEntry		entry;
+	char	   *data;
+
+	merge = fc_merge_begin(loader->runs, loader->taken[0],
+						   ctx->shared->memory / 4 * 3);
+	fc_load_switch_task(loader, 0);
+	while (!ctx->stopped && fc_merge_row(merge, ctx->source, &entry, &data))
+		fc_load_entry(loader, &entry, data);
+	fc_load_count_bytes(loader);
+	fc_merge_stats(merge, &now);
+	fc_load_count_reads(loader, &now, &stats);
+	fc_load_switch_task(loader, 1);
+	fc_merge_end(merge);
 }
 
 /*
@@ -1043,7 +1081,10 @@ fc_load_key_order(FcLoader *loader)
 		loader->done = 0;
 		if (!fc_load_take_task(loader, false))
 			break;
-		fc_load_read_tasks(loader);
+		if (ctx->shared->spill_rows)
+			fc_load_merge_task(loader);
+		else
+			fc_load_read_tasks(loader);
 	}
 	fc_runs_close(loader->runs);
 }

@@ -29,6 +29,7 @@ int			fc_workers = -1;
 int			fc_memory_kb = 262144;
 int			fc_io_method = FC_IO_AUTO;
 int			fc_io_depth = 64;
+int			fc_spill_kind = FC_SPILL_AUTO;
 int			fc_chunk_size = 16 * 1024 * 1024;
 int			fc_writer = FC_WRITER_AUTO;
 char	   *fc_root_directory = NULL;
@@ -44,6 +45,13 @@ static const struct config_enum_entry writers[] = {
 	{"auto", FC_WRITER_AUTO, false},
 	{"multi_insert", FC_WRITER_MULTI_INSERT, false},
 	{"page", FC_WRITER_PAGE, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry spill_kinds[] = {
+	{"auto", FC_SPILL_AUTO, false},
+	{"offsets", FC_SPILL_OFFSETS, false},
+	{"rows", FC_SPILL_ROWS, false},
 	{NULL, 0, false}
 };
 
@@ -90,6 +98,11 @@ fc_options_define_settings(void)
 							 "How rows are written to tables that only the transaction of the load can see.",
 							 "Others are always written by multi_insert.",
 							 &fc_writer, FC_WRITER_AUTO, writers,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("fast_copy.spill",
+							 "What is sorted into temporary files: the records' offsets, or the records.",
+							 "auto looks at some keys of the file.",
+							 &fc_spill_kind, FC_SPILL_AUTO, spill_kinds,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("fast_copy");
 }

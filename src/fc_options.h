@@ -69,12 +69,20 @@ extern int	fc_io_depth;
 extern int	fc_chunk_size;
 extern int	fc_writer;
 extern char *fc_root_directory;
+extern int	fc_spill_kind;
 
 enum
 {
 	FC_IO_AUTO,
 	FC_IO_URING,
 	FC_IO_SYNC
+};
+
+enum
+{
+	FC_SPILL_AUTO,
+	FC_SPILL_OFFSETS,
+	FC_SPILL_ROWS
 };
 
 /*

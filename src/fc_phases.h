@@ -21,6 +21,12 @@ extern void fc_split_run(FcContext *ctx);
  */
 extern uint64 fc_split_resolve(FcContext *ctx, uint64 lines_before);
 
+/*
+ * Leader, before the scan: are rows to be spilled, or offsets?  Looks at some
+ * keys of the file; returns the reason, for the report.
+ */
+extern const char *fc_sample_spill(FcContext *ctx, bool *rows);
+
 /* The key of each record into sorted spill runs */
 extern void fc_scan_run(FcContext *ctx);
 

@@ -43,14 +43,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/*
- * Two pieces are read together if no more than this lies between them.  A
- * request of its own costs about 0.7 microseconds for a cached file, in which
- * time some 4 kB are copied from the cache; for a file on disk the gap is at
- * most one more page of a read that costs 10 microseconds or more.
- */
-#define FC_READ_GAP			4096
-
 /* Bytes between records that are certainly a line end */
 #define FC_READ_JOIN		2
 
@@ -635,6 +627,15 @@ fc_read_next(FcReader *reader, FcEntry *entry, char **data)
 	*data = window->block + window->cursor.place;
 	reader->stats.rows++;
 	return true;
+}
+
+uint64
+fc_read_window(Size memory, uint64 length)
+{
+	FcReader	reader = {0};
+
+	fc_reader_budget(&reader, 1, memory);
+	return Max(reader.window_max / (length + 1 + 2 * sizeof(FcPiece) + sizeof(FcEntry)), 1);
 }
 
 void

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * fc_scan.c
- *	  Finds every record and its key, and spills (key, offset, length).
+ *	  Finds every record and its key, and spills (key, offset, length), with
+ *	  the record itself or without.
  *
  *	 chunk ──► records that start in it ──► key ──► sorted runs
  *
@@ -119,6 +120,7 @@ fc_scan_record(FcScanner *scanner)
 
 	entry.offset = scanner->record.offset;
 	entry.length = (uint32) scanner->record.length;
+	fc_spill_hold(scanner->spill, scanner->record.data, entry.length);
 	if ((scanner->where ||
 		 !fc_parse_key(scanner->parser, &scanner->record, &entry.key, &null) ||
 		 fc_scan_no_partition(scanner, entry.key, null)) &&
@@ -209,6 +211,22 @@ fc_scan_block(const FcShared *shared)
 	return Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192);
 }
 
+/* Its share for sorting, or what the records of the file need at most */
+static Size
+fc_scan_memory(const FcShared *shared)
+{
+	const FcChunkStart *last;
+	uint64		records = 0;
+
+	if (shared->nchunks > 0)
+	{
+		last = &fc_shared_starts(shared)[shared->nchunks - 1];
+		records = last->before + last->records;
+	}
+	return Min(shared->memory / 8 * 7,
+			   fc_spill_need(shared, records, shared->file.size));
+}
+
 void
 fc_scan_run(FcContext *ctx)
 {
@@ -234,7 +252,7 @@ fc_scan_run(FcContext *ctx)
 											&TTSOpsVirtual);
 	scanner.parser = fc_parse_begin(ctx, scanner.estate);
 	scanner.spill = fc_spill_begin(shared, ctx->worker, route,
-								   shared->memory / 8 * 7);
+								   fc_scan_memory(shared));
 	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy scan row",
 											 ALLOCSET_DEFAULT_SIZES);

@@ -217,6 +217,7 @@ typedef struct FcShared
 	/* Written by the leader before each phase */
 	FcPhase		phase;
 	int			nscanners;		/* processes that left spill files */
+	bool		spill_rows;		/* with the records' bytes: see fc_spill.h */
 	int			nprocesses;		/* asked for, for this phase */
 	bool		file_order;		/* without a key: chunks insert in turn */
 	FcStorage	storage;		/* without a key: of the target */

@@ -1,12 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * fc_spill.h
- *	  Sorted runs of (key, offset, length) in shared temporary files.
+ *	  Sorted runs of entries, with or without the records' bytes, in shared
+ *	  temporary files: writing them, and what they look like.
+ *
+ * A process has two files.  "runs.N" is a sequence of runs; a run has two
+ * sections, of rows with a key and of rows whose key is NULL:
+ *
+ *	  row ... row | NULL row ... NULL row | marks | marks of the NULL rows
+ *
+ * A row is an FcEntry, and where fc_spill_keeps() the record's bytes and one
+ * byte more, in which the reader may write.  A mark tells the (key, offset)
+ * and the place of every so-manieth row, so that the rows between two bounds
+ * are found without reading all before them.  "meta.N" tells where the runs
+ * are, and counts rows per range of keys.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_SPILL_H
 #define FC_SPILL_H
+
+#include "utils/hsearch.h"
 
 #include "fc_read.h"
 #include "fc_shared.h"
@@ -24,33 +38,81 @@ typedef struct FcSpillPart
 	int64		max_key;
 } FcSpillPart;
 
-/* Writing: one FcSpill per process */
+/* A row at which reading may begin; the first row of a section has one */
+typedef struct FcSpillMark
+{
+	FcBound		bound;			/* of the row */
+	uint64		place;			/* of it in the file */
+} FcSpillMark;
+
+/* Rows [start, end) of a file and their marks */
+typedef struct FcSpillSection
+{
+	uint64		start;
+	uint64		end;
+	uint64		marks;			/* place of the first mark */
+	uint64		nmarks;
+} FcSpillSection;
+
+typedef struct FcSpillRun
+{
+	FcSpillSection keys;
+	FcSpillSection nulls;
+} FcSpillRun;
+
+/* The head of a meta file, followed by the runs, followed by the parts */
+typedef struct FcSpillMeta
+{
+	uint64		nruns;
+	uint64		nparts;
+} FcSpillMeta;
+
+/*
+ * Records longer than this are not copied: one read of their place in the
+ * source file costs no more than the copy would.
+ */
+#define FC_SPILL_LONG	65536
+
+/* The longest whose bytes are: two of them must fit into small memory, too */
+static inline uint32
+fc_spill_keeps_most(const FcShared *shared)
+{
+	return Min(shared->memory / 32, FC_SPILL_LONG);
+}
+
+/* Are the bytes of a record of this length spilled with its entry? */
+static inline bool
+fc_spill_keeps(const FcShared *shared, uint32 length)
+{
+	return shared->spill_rows && length <= fc_spill_keeps_most(shared);
+}
+
+/* One FcSpill per process */
 typedef struct FcSpill FcSpill;
 
-/* route NULL: all keys are one range */
+/*
+ * route NULL: all keys are one range.  The memory is allocated at once; more
+ * than all the entries (and bytes) take would be wasted.
+ */
 extern FcSpill *fc_spill_begin(FcShared *shared, int process,
 							   const FcRoute *route, Size memory);
+
+/* So much of it for so many records of so many bytes in all */
+extern Size fc_spill_need(const FcShared *shared, uint64 records, uint64 bytes);
+
+/*
+ * Takes a copy of a record's bytes, before the caller changes them, for the
+ * entry that is put next.  If none is, the next record takes its place.
+ */
+extern void fc_spill_hold(FcSpill *spill, const char *data, uint32 length);
 extern void fc_spill_put(FcSpill *spill, const FcEntry *entry);
 extern void fc_spill_end(FcSpill *spill);
 
-/* Reading: by any process, once the writers have ended */
-typedef struct FcRuns FcRuns;
+/* Ranges of keys, and adding up what several processes found in them */
+extern HTAB *fc_parts_create(MemoryContext mcxt);
+extern void fc_parts_add(HTAB *parts, const FcSpillPart *part);
 
-extern FcRuns *fc_runs_open(FcShared *shared);
-
-/* All ranges with rows, in key order, NULL last, summed over processes */
-extern List *fc_runs_parts(FcRuns *runs);
-
-/* Up to n bounds that cut the range into parts of about equal row counts */
-extern int	fc_runs_cut(FcRuns *runs, const FcSpillPart *part, int n,
-						FcBound *bounds);
-extern void fc_runs_close(FcRuns *runs);
-
-/* The entries of a task in (key, offset) order */
-typedef struct FcMerge FcMerge;
-
-extern FcMerge *fc_merge_begin(FcRuns *runs, const FcTask *task, Size memory);
-extern bool fc_merge_next(void *merge, FcEntry *entry);
-extern void fc_merge_end(FcMerge *merge);
+/* All of them: FcSpillPart in the current context, in no order */
+extern List *fc_parts_list(HTAB *parts);
 
 #endif							/* FC_SPILL_H */

@@ -19,7 +19,7 @@
 #include "utils/rel.h"
 
 #include "fc_error.h"
-#include "fc_spill.h"
+#include "fc_merge.h"
 #include "fc_tasks.h"
 #include "fc_write.h"
 

@@ -302,6 +302,7 @@ sub make_tuning
 	$t->{memory} = pick('1MB', '1MB', '2MB', undef);
 	$t->{io_method} = pick('sync', 'io_uring', undef, undef);
 	$t->{io_depth} = pick(1, 2, 8, undef);
+	$t->{spill} = ('rows', 'offsets', undef)[ ($t->{chunk_size} // 0) % 3 ];
 }
 
 # ---- the file ---------------------------------------------------------------

@@ -319,7 +319,7 @@ sub spec
 
 	$spec{key} = 't.' . quoted($c->{key}) if $spec{ordering} eq 'key';
 	$spec{also} = also_sql($c) if also_sql($c);
-	foreach my $name (qw(chunk_size memory io_method io_depth))
+	foreach my $name (qw(chunk_size memory io_method io_depth spill))
 	{
 		my $value = $c->{tuning}{$name} // next;
 		$spec{tuning}{"fast_copy.$name"} = $name eq 'chunk_size' ? "${value}B" : $value;
