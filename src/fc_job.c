@@ -156,7 +156,8 @@ fc_job_choose_spill(FcJob *job)
 
 	if (job->core_reason || (job->plan->key_early && job->plan->key_routes))
 		return "offsets spilled in sorted runs, to find partitions";
-	reason = fc_sample_spill(&job->ctx, &job->spill_rows);
+	reason = fc_sample_spill(&job->ctx, Max(job->nworkers, 1),
+							 &job->spill_rows);
 	job->shared->spill_rows = job->spill_rows && !job->options->analyze;
 	return psprintf("%s spilled in sorted runs: %s",
 					job->spill_rows ? "rows" : "offsets", reason);

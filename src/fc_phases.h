@@ -25,7 +25,7 @@ extern uint64 fc_split_resolve(FcContext *ctx, uint64 lines_before);
  * Leader, before the scan: are rows to be spilled, or offsets?  Looks at some
  * keys of the file; returns the reason, for the report.
  */
-extern const char *fc_sample_spill(FcContext *ctx, bool *rows);
+extern const char *fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows);
 
 /* The key of each record into sorted spill runs */
 extern void fc_scan_run(FcContext *ctx);

@@ -43,6 +43,8 @@
 #define FC_SAMPLE_BYTES		(1024 * 1024)	/* in all, if the places are few */
 #define FC_SAMPLE_ROWS		131072	/* rows in all, at most */
 #define FC_SAMPLE_WINDOWS	1024	/* told apart, at most */
+#define FC_SAMPLE_EXTRA		3		/* windows per process that are small */
+#define FC_SAMPLE_SMALL		(1024 * 1024)	/* files below are not worth it */
 
 /*
  * Rows are spilled if reading by offsets takes more than so many times the
@@ -216,9 +218,12 @@ fc_sample_times(const FcSample *sample, uint32 nwindows)
 	return bytes > 0 ? cost / bytes : 0;
 }
 
-/* Windows of a reader that it takes to read the whole file */
+/*
+ * Windows of readers that it takes to read the whole file.  Each process has
+ * some that are smaller: the first, and those of tasks nobody takes ahead.
+ */
 static uint64
-fc_sample_nwindows(const FcShared *shared)
+fc_sample_nwindows(const FcShared *shared, int nprocesses)
 {
 	uint32		n = shared->nchunks;
 	FcChunkStart *last = &fc_shared_starts(shared)[n - 1];
@@ -226,7 +231,7 @@ fc_sample_nwindows(const FcShared *shared)
 	uint64		window = fc_read_window(shared->memory / 8 * 5,
 										shared->file.size / records);
 
-	return (records + window - 1) / window;
+	return (records + window - 1) / window + nprocesses * FC_SAMPLE_EXTRA;
 }
 
 /* Free bytes where the spill files will be; that of several with least */
@@ -267,7 +272,7 @@ fc_sample_no_room(const FcShared *shared)
 }
 
 const char *
-fc_sample_spill(FcContext *ctx, bool *rows)
+fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
 {
 	FcShared   *shared = ctx->shared;
 	FcSample	sample = {ctx};
@@ -278,11 +283,12 @@ fc_sample_spill(FcContext *ctx, bool *rows)
 	*rows = (fc_spill_kind == FC_SPILL_ROWS);
 	if (fc_spill_kind != FC_SPILL_AUTO)
 		return "as fast_copy.spill says";
-	if (shared->nchunks == 0 || (nwindows = fc_sample_nwindows(shared)) <= 2)
+	if (shared->nchunks == 0 || shared->file.size < FC_SAMPLE_SMALL)
 		return "the file is small";
 	reason = fc_sample_no_room(shared);
 	if (reason)
 		return reason;
+	nwindows = fc_sample_nwindows(shared, nprocesses);
 	fc_sample_take(&sample);
 	times = fc_sample_times(&sample, Min(nwindows, FC_SAMPLE_WINDOWS));
 	pfree(sample.rows);

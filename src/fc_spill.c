@@ -30,6 +30,8 @@
  */
 #include "postgres.h"
 
+#include <sys/mman.h>
+
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/hsearch.h"
@@ -42,6 +44,7 @@
 #define FC_SPILL_WRITE	((Size) 256 * 1024) /* bytes written at a time */
 #define FC_SPILL_MARK	((Size) 16 * 1024)	/* bytes between two marks */
 #define FC_SPILL_AHEAD	16		/* rows whose bytes are asked for in advance */
+#define FC_SPILL_PAGE	((Size) 2 * 1024 * 1024)	/* of the kernel's large ones */
 #define FC_RADIX_BITS	11
 #define FC_RADIX_SIZE	(1 << FC_RADIX_BITS)
 
@@ -185,6 +188,23 @@ fc_spill_need(const FcShared *shared, uint64 records, uint64 bytes)
 		(shared->spill_rows ? bytes : 0);
 }
 
+/*
+ * The sort and the gathering of rows jump about in the block.  Large pages
+ * make that cheaper where the kernel has some; advice only.
+ */
+static void
+fc_spill_advise(FcSpill *spill)
+{
+#ifdef MADV_HUGEPAGE
+	char	   *start = (char *) TYPEALIGN(FC_SPILL_PAGE, spill->block);
+	char	   *end = (char *) TYPEALIGN_DOWN(FC_SPILL_PAGE,
+											  spill->block + spill->size);
+
+	if (start < end)
+		(void) madvise(start, end - start, MADV_HUGEPAGE);
+#endif
+}
+
 FcSpill *
 fc_spill_begin(FcShared *shared, int process, const FcRoute *route,
 			   Size memory)
@@ -203,6 +223,7 @@ fc_spill_begin(FcShared *shared, int process, const FcRoute *route,
 	spill->size = MAXALIGN_DOWN(Max(memory - Min(memory, spill->out_size),
 									FC_SPILL_LEAST));
 	spill->block = MemoryContextAllocHuge(CurrentMemoryContext, spill->size);
+	fc_spill_advise(spill);
 	spill->mark_bytes = Min(spill->size / 64, FC_SPILL_MARK);
 	spill->parts = fc_parts_create(CurrentMemoryContext);
 	snprintf(name, sizeof(name), "runs.%d", process);
