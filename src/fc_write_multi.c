@@ -56,6 +56,7 @@ typedef struct FcMultiWriter
 	FcWriter	base;
 	MemoryContext mcxt;			/* slots and tuples */
 	MemoryContext insert_mcxt;	/* reset after each insert */
+	TupleDesc	desc;			/* of the slots: a copy, which nobody counts */
 	FcBatchRow *rows;
 	int			nrows;
 	int			nslots;			/* rows[] that have a slot */
@@ -361,8 +362,10 @@ fc_multi_next_row(FcMultiWriter *writer)
 	{
 		MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
 
-		row->slot = MakeSingleTupleTableSlot(RelationGetDescr(writer->base.rel),
-											 &TTSOpsHeapTuple);
+		/* the resource owner gets slow with many references to one thing */
+		if (writer->desc == NULL)
+			writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(writer->base.rel));
+		row->slot = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);
 		MemoryContextSwitchTo(old);
 		writer->nslots++;
 	}
