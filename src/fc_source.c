@@ -86,6 +86,18 @@ fc_source_refuse_special(const FcSource *source, const struct stat *st)
 				 errhint("Use COPY to load from a pipe or a device.")));
 }
 
+/*
+ * Split and scan read from front to back: the kernel may read ahead further
+ * than it would by itself.  The load's own reads are not changed by that.
+ */
+static void
+fc_source_advise(const FcSource *source)
+{
+#ifdef USE_POSIX_FADVISE
+	(void) posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+#endif
+}
+
 FcSource *
 fc_source_open(const char *path)
 {
@@ -109,6 +121,7 @@ fc_source_open(const char *path)
 	fc_source_stat(source, &st);
 	fc_source_refuse_special(source, &st);
 	fc_identity_fill(&source->identity, &st);
+	fc_source_advise(source);
 	if (source_wait_event == 0)
 		source_wait_event = fc_wait_event("FastCopyRead");
 	return source;
