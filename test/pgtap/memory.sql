@@ -14,7 +14,7 @@ SET LOCAL search_path = public, pg_catalog;
 SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_memory.csv', true) \g /dev/null
-SELECT plan(20);
+SELECT plan(35);
 
 -- 300,000 rows of 20 days in no order: 24 bytes each to sort are 7 MB, the file
 -- has 20 MB
@@ -25,14 +25,15 @@ SELECT format('COPY source TO %L (FORMAT csv)', current_setting('fc.file')) \gex
 CREATE TABLE part (LIKE source) PARTITION BY RANGE (k);
 
 -- Loads, and compares rows and order: five tests
-CREATE FUNCTION pg_temp.check_memory(memory text, workers int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.check_memory(memory text, spill text, workers int) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
-	about text := format('%s, %s workers: ', memory, workers);
+	about text := format('%s, %s, %s workers: ', memory, spill, workers);
 	leaf regclass;
 	n bigint;
 	misplaced bigint := 0;
 BEGIN
 	PERFORM set_config('fast_copy.memory', memory, true);
+	PERFORM set_config('fast_copy.spill', spill, true);
 	DROP TABLE part;
 	CREATE TABLE part (LIKE source) PARTITION BY RANGE (k);
 	RETURN NEXT is(fast_copy('part', current_setting('fc.file'), workers => workers), 300000::bigint, about || 'rows');
@@ -47,10 +48,45 @@ BEGIN
 END
 $$;
 
-SELECT pg_temp.check_memory('1MB', 0);
-SELECT pg_temp.check_memory('1MB', 2);
-SELECT pg_temp.check_memory('1MB', 4);
-SELECT pg_temp.check_memory('256MB', 2);
+SELECT pg_temp.check_memory('1MB', 'rows', 0);
+SELECT pg_temp.check_memory('1MB', 'offsets', 2);
+SELECT pg_temp.check_memory('1MB', 'rows', 4);
+SELECT pg_temp.check_memory('256MB', 'auto', 2);
+
+-- What auto chooses, and why
+CREATE FUNCTION pg_temp.choice() RETURNS text LANGUAGE sql AS
+$$SELECT choice FROM fast_copy_report() WHERE phase = 'scan'$$;
+SELECT alike(pg_temp.choice(), 'rows spilled%times the file', 'rows of a file in no order');
+SET LOCAL temp_file_limit = '20MB';
+SELECT pg_temp.check_memory('4MB', 'auto', 1);
+SELECT is(pg_temp.choice(), 'offsets spilled in sorted runs: temp_file_limit is too low for rows', 'rows need more temporary space');
+SET LOCAL temp_file_limit = -1;
+SELECT format('COPY (SELECT * FROM source ORDER BY k) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+DROP TABLE part;
+CREATE TABLE part (LIKE source) PARTITION BY RANGE (k);
+SELECT is(fast_copy('part', current_setting('fc.file'), workers => 1), 300000::bigint, 'rows in order');
+SELECT alike(pg_temp.choice(), 'offsets spilled%times the file', 'offsets of a file in order');
+
+-- Records that are longer than all the memory
+CREATE TABLE long AS
+SELECT timestamp '2024-05-01' + (g * 37 % 48) * interval '1 h' AS k, g AS n, repeat(chr(65 + g % 26), g * 97 % 41 * 50000 + g) AS t
+FROM generate_series(1, 40) AS g;
+SELECT format('COPY long TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+CREATE FUNCTION pg_temp.check_long(workers int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	about text := format('long records, %s workers: ', workers);
+BEGIN
+	PERFORM set_config('fast_copy.memory', '1MB', true);
+	PERFORM set_config('fast_copy.spill', 'rows', true);
+	DROP TABLE part;
+	CREATE TABLE part (LIKE source) PARTITION BY RANGE (k);
+	RETURN NEXT is(fast_copy('part', current_setting('fc.file'), workers => workers), 40::bigint, about || 'rows');
+	RETURN NEXT is((SELECT count(*) FROM ((TABLE part EXCEPT ALL TABLE long) UNION ALL (TABLE long EXCEPT ALL TABLE part)) AS s), 0::bigint, about || 'the same');
+	RETURN NEXT is((SELECT count(*) FROM (SELECT k, lag(k) OVER (PARTITION BY tableoid ORDER BY ctid) AS k0 FROM part) AS s WHERE k < k0), 0::bigint, about || 'in key order');
+END
+$$;
+SELECT pg_temp.check_long(0);
+SELECT pg_temp.check_long(2);
 
 SELECT * FROM finish();
 ROLLBACK;

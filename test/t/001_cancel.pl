@@ -19,7 +19,8 @@ gates($node);
 sub cancel_at_gate
 {
 	my ($workers, $phase, $end, $message) = @_;
-	my $load = start_load($node, "SET application_name = 'load'; $end->{before}
+	my $spill = $workers ? 'rows' : 'offsets';
+	my $load = start_load($node, "SET application_name = 'load'; SET fast_copy.spill = '$spill'; $end->{before}
 		SELECT fast_copy('t', '$file', workers => $workers);\n");
 	my $what = "$phase, $workers workers, $end->{name}";
 
@@ -62,7 +63,7 @@ my $timeouts = 0;
 foreach my $ms (1, 2, 5, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 250, 300, 400, 500)
 {
 	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '${ms}ms';
-		SET fast_copy.chunk_size = '64B'; SET fast_copy.memory = '1MB';
+		SET fast_copy.chunk_size = '64B'; SET fast_copy.memory = '1MB'; SET fast_copy.spill = '${\ ($ms % 4 ? 'rows' : 'offsets') }';
 		SELECT fast_copy('t', '$file', workers => 2)");
 
 	last if $rc == 0;
@@ -71,6 +72,18 @@ foreach my $ms (1, 2, 5, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 250, 300, 40
 	is_clean($node, 't', "timeout after $ms ms");
 }
 cmp_ok($timeouts, '>', 2, 'some loads timed out');
+
+# A limit of the server that the rows go beyond, and the entries alone do not.
+events($node, 't');
+my $spill = "SET temp_file_limit = '600kB'; SET fast_copy.memory = '1MB'; SET fast_copy.spill = 'rows'; SET fast_copy.chunk_size = '64kB';";
+foreach my $workers (0, 2)
+{
+	my ($rc, $out, $err) = $node->psql('postgres', "$spill SELECT fast_copy('t', '$file', workers => $workers)");
+	like($err, qr/temporary file size exceeds temp_file_limit/, "temp_file_limit, $workers workers: error");
+	is_clean($node, 't', "temp_file_limit, $workers workers");
+}
+is($node->safe_psql('postgres', "$spill SET fast_copy.spill = 'offsets'; SELECT fast_copy('t', '$file', workers => 0)"),
+	20000, 'temp_file_limit: enough for offsets');
 
 # A lock that another session holds must not make the load deaf.
 events($node, 't');

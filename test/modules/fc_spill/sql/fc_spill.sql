@@ -1,0 +1,26 @@
+\pset format unaligned
+\pset tuples_only on
+-- nothing, one, and one run
+SELECT fc_spill_test(0, 100, 1024, 2, true);
+SELECT fc_spill_test(1, 100, 1024, 1, true);
+SELECT fc_spill_test(1, 0, 1024, 1, false);
+SELECT fc_spill_test(5000, 100, 1024, 1, true);
+SELECT fc_spill_test(5000, 100, 1024, 1, false);
+-- many runs of several processes, and little memory to merge them
+SELECT fc_spill_test(50000, 100, 64, 3, true);
+SELECT fc_spill_test(50000, 100, 64, 3, false);
+SELECT fc_spill_test(50000, 40, 4, 2, true);
+SELECT fc_spill_test(50000, 0, 4, 2, true);
+-- equal keys: the order of the file
+SELECT fc_spill_test(30000, 60, 64, 3, true, 1, 1);
+SELECT fc_spill_test(30000, 60, 64, 3, false, 1, 2);
+-- records that are longer than a cursor's buffer, and too long to be spilled
+SELECT fc_spill_test(2000, 5000, 256, 2, true);
+SELECT fc_spill_test(300, 200000, 1024, 2, true);
+SELECT fc_spill_test(40, 3000000, 1024, 2, true);
+-- slices
+SELECT fc_spill_test(50000, 100, 256, 3, true, 8, 2000);
+SELECT fc_spill_test(50000, 100, 256, 3, false, 8, 2000);
+SELECT fc_spill_test(50000, 100, 4096, 2, true, 8, 1);
+-- keys of all lengths
+SELECT fc_spill_test(20000, 10, 256, 2, true, 1, 2147483647);
