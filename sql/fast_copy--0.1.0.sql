@@ -27,12 +27,13 @@ CREATE FUNCTION @extschema@.fast_copy(
 	reject_limit bigint DEFAULT NULL,
 	reject_table regclass DEFAULT NULL,
 	log_verbosity text DEFAULT 'default',
+	run_analyze boolean DEFAULT false,
 	workers integer DEFAULT NULL
 ) RETURNS bigint
 AS 'MODULE_PATHNAME', 'fast_copy'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, boolean, integer)
 IS 'loads a file as COPY does, in parallel, into partitions it makes where they are missing';
 
 CREATE FUNCTION @extschema@.fast_copy_create_reject_table(name text) RETURNS regclass
@@ -69,6 +70,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 	reject_limit bigint DEFAULT NULL,
 	reject_table regclass DEFAULT NULL,
 	log_verbosity text DEFAULT 'default',
+	run_analyze boolean DEFAULT false,
 	workers integer DEFAULT NULL,
 	OUT item text,
 	OUT "name" text,
@@ -82,7 +84,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 AS 'MODULE_PATHNAME', 'fast_copy_analyze'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, boolean, integer)
 IS 'what fast_copy would do with the same arguments: rows, keys, partitions, errors, warnings, choices and disk space; writes nothing';
 
 CREATE FUNCTION @extschema@.fast_copy_report(
@@ -117,6 +119,7 @@ SELECT s.pid,
 		WHEN 5 THEN 'index'
 		WHEN 6 THEN 'attach'
 		WHEN 9 THEN 'check'
+		WHEN 10 THEN 'analyze'
 	END AS phase,
 	s.param1 AS bytes_processed,
 	s.param2 AS bytes_total,

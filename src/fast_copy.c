@@ -139,6 +139,7 @@ enum
 	ARG_REJECT_LIMIT,
 	ARG_REJECT_TABLE,
 	ARG_LOG_VERBOSITY,
+	ARG_RUN_ANALYZE,
 	ARG_WORKERS
 };
 
@@ -167,6 +168,7 @@ fast_copy_own_arguments(FunctionCallInfo fcinfo, FcArguments *args)
 	if (!PG_ARGISNULL(ARG_REJECT_TABLE))
 		args->reject_table = PG_GETARG_OID(ARG_REJECT_TABLE);
 	args->log_verbosity = fast_copy_required(fcinfo, ARG_LOG_VERBOSITY, "log_verbosity");
+	args->run_analyze = fast_copy_flag(fcinfo, ARG_RUN_ANALYZE);
 	args->workers = fast_copy_workers(fcinfo, ARG_WORKERS);
 }
 

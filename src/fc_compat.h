@@ -406,6 +406,25 @@ fc_set_relstats(Relation rel, BlockNumber pages, double tuples,
 #endif
 }
 
+/*
+ * 16: vac_context, and a strategy is up to the caller.  ANALYZE of a list of
+ * VacuumRelation, as part of a transaction.
+ */
+static inline void
+fc_analyze_tables(List *tables)
+{
+	VacuumParams params = {0};
+
+	params.options = VACOPT_ANALYZE;
+	params.log_min_duration = -1;
+#if PG_VERSION_NUM >= 160000
+	vacuum(tables, &params, GetAccessStrategy(BAS_VACUUM), CurrentMemoryContext,
+		   false);
+#else
+	vacuum(tables, &params, NULL, false);
+#endif
+}
+
 /* 16: escontext.  Rounds to the precision of a column */
 static inline void
 fc_adjust_timestamp(Timestamp *stamp, int32 typmod)

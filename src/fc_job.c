@@ -50,6 +50,7 @@
 #include "fc_report.h"
 #include "fc_setup.h"
 #include "fc_spill.h"
+#include "fc_statistics.h"
 #include "fc_tasks.h"
 #include "fc_worker.h"
 #include "fc_write_page.h"
@@ -794,6 +795,47 @@ fc_job_attach(FcJob *job)
 	fc_job_report(job, 0, -1, -1, psprintf("%d attached", job->ncreated));
 }
 
+/* Leaves that the scan found rows for; without one, all tables of the tree */
+static List *
+fc_job_analyzed(FcJob *job)
+{
+	List	   *tables = NIL;
+	ListCell   *lc;
+
+	if (!job->plan->key_routes || job->parts == NIL)
+		return find_all_inheritors(job->target, NoLock, NULL);
+	foreach(lc, job->parts)
+	{
+		bool		created;
+		Oid			leaf = fc_tasks_leaf(job, lfirst(lc), &created);
+
+		if (OidIsValid(leaf))
+			tables = lappend_oid(tables, leaf);
+	}
+	list_sort(tables, list_oid_cmp);
+	list_deduplicate_oid(tables);
+	return lcons_oid(job->target, tables);
+}
+
+/*
+ * The target is the first to be locked, as in other loads that attach to it,
+ * and the leaves follow in the order of their OIDs, so that two such loads
+ * wait and do not lock each other out.
+ */
+static void
+fc_job_statistics(FcJob *job)
+{
+	List	   *tables;
+
+	if (!job->options->run_analyze || job->rel->rd_rel->relkind == RELKIND_VIEW)
+		return;
+	fc_progress_phase(job, FC_PHASE_ANALYZE);
+	CommandCounterIncrement();
+	tables = fc_job_analyzed(job);
+	fc_statistics_gather(tables);
+	fc_job_report(job, 0, -1, -1, psprintf("%d tables", list_length(tables)));
+}
+
 /* Did the scan meet a record that ends the load, whatever core does with it? */
 static bool
 fc_job_scan_failed(FcJob *job)
@@ -913,6 +955,7 @@ fc_job_run(FcOptions *options)
 	job->ctx.progress = fc_progress_update;
 	job->ctx.progress_arg = job;
 	fc_job_phases(job);
+	fc_job_statistics(job);
 	fc_progress_end(job);
 	fc_setup_end(job);
 	return job->loaded;

@@ -389,6 +389,7 @@ fc_options_copy_arguments(FcOptions *options, const FcArguments *args)
 	options->time_zone = args->time_zone;
 	options->interval = args->partition_interval;
 	options->freeze = args->freeze;
+	options->run_analyze = args->run_analyze;
 	options->workers = args->workers;
 }
 

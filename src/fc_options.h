@@ -57,6 +57,7 @@ typedef struct FcOptions
 	Oid			reject_table;	/* or InvalidOid */
 	FcVerbosity log_verbosity;
 	bool		analyze;		/* write nothing, tell what would be done */
+	bool		run_analyze;	/* statistics after the load */
 	int			workers;		/* -1: choose */
 	int			file_encoding;
 } FcOptions;
@@ -118,6 +119,7 @@ typedef struct FcArguments
 	int64		reject_limit;
 	Oid			reject_table;	/* InvalidOid where NULL */
 	char	   *log_verbosity;
+	bool		run_analyze;
 	int			workers;		/* -1 where NULL */
 } FcArguments;
 

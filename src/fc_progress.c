@@ -114,8 +114,8 @@ fc_progress_phase(FcJob *job, FcPhase phase)
 	INSTR_TIME_SET_CURRENT(job->phase_start);
 	pgstat_progress_update_param(FC_PARAM_PHASE, FC_MAGIC << 4 | phase);
 	pgstat_progress_update_param(FC_PARAM_WORKERS,
-								 phase == FC_PHASE_PARTITIONS || phase == FC_PHASE_ATTACH ?
-								 0 : job->nworkers);
+								 phase == FC_PHASE_PARTITIONS || phase == FC_PHASE_ATTACH ||
+								 phase == FC_PHASE_ANALYZE ? 0 : job->nworkers);
 	fc_progress_parts(job);
 	fc_progress_rows(job);
 	pgstat_progress_update_param(FC_PARAM_FOUND, job->found);

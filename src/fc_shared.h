@@ -42,10 +42,11 @@ typedef enum FcPhase
 	FC_PHASE_ATTACH,
 	FC_PHASE_COPY,				/* core's CopyFrom in the leader */
 	FC_PHASE_REJECT,			/* rows of reject_table */
-	FC_PHASE_CHECK				/* rows are looked at, nothing is written */
+	FC_PHASE_CHECK,				/* rows are looked at, nothing is written */
+	FC_PHASE_ANALYZE			/* statistics, run_analyze */
 } FcPhase;
 
-#define FC_NPHASES	(FC_PHASE_CHECK + 1)
+#define FC_NPHASES	(FC_PHASE_ANALYZE + 1)
 
 /* missing_partitions */
 typedef enum FcMissing

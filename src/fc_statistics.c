@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_statistics.c
+ *	  The planner's statistics of what was loaded: run_analyze.
+ *
+ * Core's own ANALYZE does it.  It is called with OIDs, as autovacuum calls it,
+ * because by name it would go on to all partitions of a partitioned table,
+ * those that got no row included.
+ *
+ * It shows its progress in the slot that the load reports in, which is put
+ * back afterwards.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "utils/memutils.h"
+
+#include "fc_compat.h"
+#include "fc_index.h"
+#include "fc_statistics.h"
+
+void
+fc_statistics_gather(const List *relids)
+{
+	List	   *tables = NIL;
+	FcProgressSlot slot;
+	ListCell   *lc;
+
+	foreach(lc, relids)
+		tables = lappend(tables, makeVacuumRelation(NULL, lfirst_oid(lc), NIL));
+	if (tables == NIL)
+		return;
+	fc_progress_slot_save(&slot);
+	fc_analyze_tables(tables);
+	fc_progress_slot_restore(&slot);
+}
