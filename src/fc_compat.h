@@ -25,6 +25,7 @@
 #include "parser/parse_node.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/buffile.h"
+#include "storage/bufmgr.h"
 #include "utils/acl.h"
 #include "utils/datetime.h"
 #include "utils/guc.h"

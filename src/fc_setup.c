@@ -276,6 +276,13 @@ fc_setup_header(FcJob *job)
 	fc_stream_end(stream);
 }
 
+/* Is the file so small that workers cost more than they bring? */
+static bool
+fc_setup_is_small(const FcJob *job)
+{
+	return job->source->identity.size - job->data_start < FC_SMALL_FILE;
+}
+
 static int
 fc_setup_workers(const FcJob *job)
 {
@@ -286,7 +293,7 @@ fc_setup_workers(const FcJob *job)
 		return 0;
 	if (workers < 0)
 	{
-		if (job->source->identity.size - job->data_start < FC_SMALL_FILE)
+		if (fc_setup_is_small(job))
 			return 0;
 		workers = Min(sysconf(_SC_NPROCESSORS_ONLN), max_parallel_workers);
 	}
@@ -497,13 +504,18 @@ fc_setup_shared(FcJob *job)
 	fc_setup_shared_chunks(job, chunk_size);
 }
 
-/* io_uring if the kernel lets us; one NOTICE if it does not */
+/*
+ * io_uring if the kernel lets us; one NOTICE if it does not.  The rings of a
+ * small file would take longer to set up than its reads take.
+ */
 static void
 fc_setup_io(FcJob *job)
 {
 	int			err;
 
-	if (fc_io_method == FC_IO_SYNC || job->plan->key_type == FC_KEY_NONE)
+	if (fc_io_method == FC_IO_SYNC || job->plan->key_type == FC_KEY_NONE ||
+		(fc_io_method == FC_IO_AUTO && job->nworkers == 0 &&
+		 fc_setup_is_small(job)))
 		return;
 	err = fc_io_uring_probe();
 	job->shared->io_uring = (err == 0);

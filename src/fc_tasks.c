@@ -272,7 +272,8 @@ fc_tasks_number(FcJob *job, int first, int part)
 void
 fc_tasks_make(FcJob *job)
 {
-	FcRuns	   *runs = fc_runs_open(job->shared);
+	/* only cutting looks at the runs, and fewer workers have nothing cut */
+	FcRuns	   *runs = job->nworkers < 2 ? NULL : fc_runs_open(job->shared);
 	List	   *groups = fc_tasks_groups(job);
 	int			allocated = 64;
 	uint64		total = 0;
@@ -297,5 +298,6 @@ fc_tasks_make(FcJob *job)
 							  &allocated);
 		fc_tasks_number(job, first, job->ngroups++);
 	}
-	fc_runs_close(runs);
+	if (runs)
+		fc_runs_close(runs);
 }
