@@ -1,7 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * fc_build.c
- *	  The index phase: processes take indexes, largest table first.
+ *	  The index phase: who builds which index.
+ *
+ *	 tasks, largest first ──► leader: those that only it can build
+ *						  ──► leader with helpers: those too large for one
+ *						  ──► workers: all others, one each at a time
+ *
+ * Where an index is so large that the other processes would wait for the one
+ * that builds it, all of them build it together: core's access methods can do
+ * that with workers that the leader starts, and a worker cannot start any.
  *
  * maintenance_work_mem is lowered to the process's part of fast_copy.memory;
  * core restores it with the GUC nest level, on error too.
@@ -15,29 +23,116 @@
 #include "fc_index.h"
 #include "fc_phases.h"
 
+/* Below this many rows starting helpers takes longer than they save */
+#define FC_SHARED_ROWS	200000
+
+/* Processes may wait for each other for this part of the time */
+#define FC_IDLE_SHARE	0.1
+
 static void
-fc_build_limit_memory(const FcShared *shared)
+fc_build_limit_memory(const FcShared *shared, int processes)
 {
 	char		value[32];
-	int			limit = Max(shared->memory / 1024, 1024);
+	int64		each = Min(maintenance_work_mem, Max(shared->memory / 1024, 1024));
 
-	snprintf(value, sizeof(value), "%d", Min(maintenance_work_mem, limit));
+	snprintf(value, sizeof(value), INT64_FORMAT,
+			 Min(each * processes, MAX_KILOBYTES));
 	(void) set_config_option("maintenance_work_mem", value, PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+static void
+fc_build_one(const FcShared *shared, FcIndexTask *task)
+{
+	int			nest = NewGUCNestLevel();
+
+	fc_build_limit_memory(shared, task->nhelpers + 1);
+	fc_index_build(task);
+	AtEOXact_GUC(true, nest);
+}
+
+/* The part of their time that processes wait for the last one to end */
+static double
+fc_build_idle(const FcIndexTask *tasks, int ntasks, int processes)
+{
+	uint64	   *busy = palloc0(sizeof(uint64) * processes);
+	uint64		sum = 0;
+	uint64		longest = 0;
+
+	for (int i = 0; i < ntasks; i++)
+	{
+		int			next = 0;
+
+		for (int p = 1; p < processes; p++)
+			if (busy[p] < busy[next])
+				next = p;
+		busy[next] += tasks[i].rows;
+		longest = Max(longest, busy[next]);
+		sum += tasks[i].rows;
+	}
+	pfree(busy);
+	return longest == 0 ? 0.0 : 1.0 - (double) sum / ((double) longest * processes);
+}
+
+/* Moves tasks[i] ahead of the others */
+static void
+fc_build_advance(FcIndexTask *tasks, int i)
+{
+	FcIndexTask task = tasks[i];
+
+	memmove(tasks + 1, tasks, sizeof(FcIndexTask) * i);
+	tasks[0] = task;
+}
+
+/* The largest that several processes can build together, or -1 */
+static int
+fc_build_divisible(const FcIndexTask *tasks, int ntasks)
+{
+	for (int i = 0; i < ntasks && tasks[i].rows >= FC_SHARED_ROWS; i++)
+		if (tasks[i].divisible)
+			return i;
+	return -1;
+}
+
+int
+fc_index_plan(FcIndexTask *tasks, int ntasks, int processes)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < ntasks; i++)
+		if (tasks[i].leader_only)
+			fc_build_advance(tasks + n, i - n), n++;
+	while (processes > 1 &&
+		   fc_build_idle(tasks + n, ntasks - n, processes) > FC_IDLE_SHARE &&
+		   (i = fc_build_divisible(tasks + n, ntasks - n)) >= 0)
+	{
+		fc_build_advance(tasks + n, i);
+		tasks[n++].nhelpers = processes - 1;
+	}
+	return n;
+}
+
+void
+fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks)
+{
+	for (int i = 0; i < ntasks; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_build_one(ctx->shared, &tasks[i]);
+		fc_context_progress(ctx);
+	}
 }
 
 void
 fc_index_run(FcContext *ctx)
 {
 	FcIndexTask *tasks = ctx->tasks;
-	int			nest = NewGUCNestLevel();
 	uint32		i;
 
-	fc_build_limit_memory(ctx->shared);
 	while (fc_context_take(ctx, ctx->shared->ntasks, &i))
 	{
-		fc_index_build(&tasks[i]);
+		fc_build_one(ctx->shared, &tasks[i]);
 		fc_context_progress(ctx);
 	}
-	AtEOXact_GUC(true, nest);
 }

@@ -10,9 +10,11 @@
 #ifndef FC_COMPAT_H
 #define FC_COMPAT_H
 
+#include "access/amapi.h"
 #include "access/attmap.h"
 #include "access/multixact.h"
 #include "access/xloginsert.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/storage_xlog.h"
@@ -404,6 +406,17 @@ fc_set_relstats(Relation rel, BlockNumber pages, double tuples,
 	vac_update_relstats(rel, pages, tuples, all_visible, true,
 						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
 						true);
+#endif
+}
+
+/* 17: an index's access method says whether workers can help to build it */
+static inline bool
+fc_am_builds_in_parallel(Oid am)
+{
+#if PG_VERSION_NUM >= 170000
+	return GetIndexAmRoutineByAmId(am, false)->amcanbuildparallel;
+#else
+	return am == BTREE_AM_OID;
 #endif
 }
 

@@ -108,8 +108,20 @@ define_like(Relation parent, Relation parent_index, Oid heap)
  * INDEX CONCURRENTLY gone wrong, or the like; ATTACH passes over them as well.
  * An invalid partitioned index (ON ONLY) is treated as any other.
  */
+static FcIndexTask *
+task_of_index(Relation parent, Relation parent_index, Oid heap)
+{
+	FcIndexTask *task = palloc0(sizeof(FcIndexTask));
+
+	task->heap = heap;
+	task->leader_only = parent_index->rd_index->indisexclusion ||
+		!expressions_parallel_safe(BuildIndexInfo(parent_index));
+	task->index = define_like(parent, parent_index, heap);
+	return task;
+}
+
 List *
-fc_index_define(Relation parent, Oid heap, bool *leader_only)
+fc_index_define(Relation parent, Oid heap)
 {
 	List	   *tasks = NIL;
 	List	   *indexes = RelationGetIndexList(parent);
@@ -123,14 +135,10 @@ fc_index_define(Relation parent, Oid heap, bool *leader_only)
 
 		if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
 		{
-			IndexInfo  *info = BuildIndexInfo(index);
-			FcIndexTask *task = palloc0(sizeof(FcIndexTask));
+			FcIndexTask *task = task_of_index(parent, index, heap);
 
-			if (index->rd_index->indisexclusion ||
-				!expressions_parallel_safe(info))
-				*leader_only = true;
-			task->heap = heap;
-			task->index = define_like(parent, index, heap);
+			task->divisible = !task->leader_only &&
+				fc_am_builds_in_parallel(index->rd_rel->relam);
 			tasks = lappend(tasks, task);
 		}
 		index_close(index, NoLock);
@@ -219,6 +227,7 @@ fc_index_build(FcIndexTask *task)
 	IndexInfo  *info = BuildIndexInfo(index);
 	FcProgressSlot slot;
 
+	info->ii_ParallelWorkers = task->nhelpers;
 	fc_progress_slot_save(&slot);
 	if (info->ii_ExclusionOps != NULL)
 		build_exclusion(heap, index, info, task);

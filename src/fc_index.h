@@ -19,6 +19,9 @@ typedef struct FcIndexTask
 	Oid			heap;
 	Oid			index;
 	uint64		rows;			/* rows loaded, to sort the work by */
+	bool		leader_only;	/* cannot be built in a worker */
+	bool		divisible;		/* core can build it with workers of its own */
+	int			nhelpers;		/* such workers; 0: one process builds it */
 
 	/* results */
 	double		heap_tuples;
@@ -28,14 +31,16 @@ typedef struct FcIndexTask
 
 /*
  * Leader, before parallel mode: defines on "heap" a copy of every index of
- * "parent", empty and unbuilt.  Returns a list of FcIndexTask *.
- * *leader_only becomes true if one of them cannot be built in a worker
- * (exclusion constraints, parallel-unsafe expressions or predicates), and is
- * left alone otherwise.  The caller has closed "heap".
+ * "parent", empty and unbuilt.  Returns a list of FcIndexTask *.  Exclusion
+ * constraints and parallel-unsafe expressions and predicates are for the
+ * leader only.  The caller has closed "heap".
  */
-extern List *fc_index_define(Relation parent, Oid heap, bool *leader_only);
+extern List *fc_index_define(Relation parent, Oid heap);
 
-/* Leader or worker: fills the index.  Unique violations are ERROR 23505. */
+/*
+ * Leader or worker: fills the index.  Helpers are for the leader outside of
+ * parallel mode only.  Unique violations are ERROR 23505.
+ */
 extern void fc_index_build(FcIndexTask *task);
 
 /* Leader, after parallel mode: pg_class statistics of index and heap. */

@@ -746,7 +746,7 @@ fc_job_define_indexes(FcJob *job)
 		uint64		rows;
 
 		CHECK_FOR_INTERRUPTS();
-		of_leaf = fc_index_define(job->rel, leaf, &job->index_in_leader);
+		of_leaf = fc_index_define(job->rel, leaf);
 		rows = of_leaf ? fc_job_rows_of(job, leaf) : 0;
 		foreach(lc, of_leaf)
 			((FcIndexTask *) lfirst(lc))->rows = rows;
@@ -760,11 +760,26 @@ fc_job_define_indexes(FcJob *job)
 	CommandCounterIncrement();
 }
 
+/* How indexes were built, for the report */
+static char *
+fc_job_index_choice(FcJob *job, int led)
+{
+	int			shared = 0;
+
+	for (int i = 0; i < led; i++)
+		shared += job->indexes[i].nhelpers > 0;
+	if (shared == 0)
+		return psprintf("%d indexes built", job->nindexes);
+	return psprintf("%d indexes built, %d of them by all processes together",
+					job->nindexes, shared);
+}
+
 static void
 fc_job_index(FcJob *job)
 {
 	FcWork		work = {0};
-	int			processes;
+	int			led;
+	int			processes = 1;
 
 	if (job->ncreated == 0 || job->attach_first)
 		return;
@@ -772,17 +787,18 @@ fc_job_index(FcJob *job)
 	fc_job_define_indexes(job);
 	if (job->nindexes == 0)
 		return;
-	work.tasks = job->indexes;
+	led = fc_index_plan(job->indexes, job->nindexes, job->nworkers);
+	fc_index_lead(&job->ctx, job->indexes, led);
+	work.tasks = job->indexes + led;
 	work.task_size = sizeof(FcIndexTask);
-	work.ntasks = job->nindexes;
-	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_INDEX,
-							  job->index_in_leader ? 0 : fc_job_workers(job, job->nindexes),
-							  &work);
+	work.ntasks = job->nindexes - led;
+	if (work.ntasks > 0)
+		processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_INDEX,
+								  fc_job_workers(job, work.ntasks), &work);
 	for (int i = 0; i < job->nindexes; i++)
 		fc_index_stats(&job->indexes[i]);
 	CommandCounterIncrement();
-	fc_job_report(job, processes, -1, -1,
-				  psprintf("%d indexes built", job->nindexes));
+	fc_job_report(job, processes, -1, -1, fc_job_index_choice(job, led));
 }
 
 static void

@@ -54,7 +54,6 @@ typedef struct FcJob
 	int			ngroups;		/* leaves with rows */
 	int			nindexes;
 	FcIndexTask *indexes;
-	bool		index_in_leader;
 
 	FcPhase		phase;
 	TimestampTz start;

@@ -10,6 +10,7 @@
 #ifndef FC_PHASES_H
 #define FC_PHASES_H
 
+#include "fc_index.h"
 #include "fc_shared.h"
 
 /* What each chunk does to the quote state, for every state it may start in */
@@ -41,5 +42,14 @@ extern void fc_load_verify(FcContext *ctx, int nleaves);
 
 /* Indexes of new partitions */
 extern void fc_index_run(FcContext *ctx);
+
+/*
+ * Leader, before that: given tasks in falling order of rows, puts first those
+ * that it builds itself, alone or with helpers, and returns their number.
+ */
+extern int	fc_index_plan(FcIndexTask *tasks, int ntasks, int processes);
+
+/* Leader, outside of parallel mode: builds those */
+extern void fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks);
 
 #endif							/* FC_PHASES_H */

@@ -1,0 +1,110 @@
+-- Indexes of new partitions are built by all processes, and one that is too
+-- large for one of them by all together; each holds every row.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+\set ON_ERROR_STOP 1
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SET LOCAL search_path = public, pg_catalog;
+SET LOCAL timezone = 'UTC';
+SET LOCAL max_parallel_maintenance_workers = 0;
+SELECT set_config('fc.file', :'tmp_dir' || '/fc_index_build.csv', true) \g /dev/null
+SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'amcheck') AS amcheck \gset
+SELECT plan(28);
+
+-- one day has nearly all rows
+CREATE TABLE t (k timestamp, n int, s text, a int[], p point, PRIMARY KEY (n, k)) PARTITION BY RANGE (k);
+CREATE TABLE expected (LIKE t);
+INSERT INTO expected SELECT timestamp '2024-01-01' + CASE g % 50 WHEN 0 THEN interval '1 day' ELSE interval '0' END + (g * 7919 % 86400) * interval '1 s',
+	(g::bigint * 48271 % 300007)::int, 's' || g % 5000, CASE g % 10 WHEN 0 THEN ARRAY[g % 1000] END, CASE g % 10 WHEN 0 THEN point(g % 1000, 1) END
+FROM generate_series(1, 250000) AS g;
+SELECT format('COPY expected TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+
+CREATE FUNCTION pg_temp.choice() RETURNS text LANGUAGE sql AS $$
+SELECT choice FROM fast_copy_report() WHERE phase = 'index'
+$$;
+
+-- what indexes find is what the rows say, in the large partition
+CREATE FUNCTION pg_temp.by_index(condition text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	with_index bigint;
+	without bigint;
+	uses boolean := false;
+	line text;
+BEGIN
+	EXECUTE 'SELECT count(*) FROM expected WHERE ' || condition INTO without;
+	SET LOCAL enable_seqscan = off;
+	EXECUTE 'SELECT count(*) FROM t WHERE ' || condition INTO with_index;
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) SELECT count(*) FROM t_p20240101 WHERE ' || condition LOOP
+		uses := uses OR line ~ 'Index';
+	END LOOP;
+	SET LOCAL enable_seqscan = on;
+	RETURN NEXT ok(uses, 'an index is used for ' || condition);
+	RETURN NEXT is(with_index, without, 'rows of ' || condition);
+END
+$$;
+
+-- the primary key alone: all processes share it, also against the setting that
+-- is about CREATE INDEX
+SELECT is(fast_copy('t', current_setting('fc.file'), workers => 2), 250000::bigint, 'loads');
+SELECT is(pg_temp.choice(), '2 indexes built, 1 of them by all processes together', 'the large one is built by all');
+SELECT is((SELECT count(*) FROM pg_index WHERE indisprimary AND indisvalid AND indrelid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 't'::regclass)), 2::bigint, 'primary keys');
+SELECT is((SELECT count(*) FROM pg_inherits WHERE inhparent = 't_pkey'::regclass), 2::bigint, 'which are part of the parent''s');
+SELECT is((SELECT reltuples FROM pg_class WHERE relname = 't_p20240101_pkey'), 245000::real, 'the catalog knows how large it is');
+SELECT pg_temp.by_index('n BETWEEN 500 AND 2500');
+SELECT is(current_setting('max_parallel_maintenance_workers'), '0', 'the setting is as before');
+DROP TABLE t;
+
+-- one worker has nobody to share with, and neither has the leader alone
+CREATE TABLE t (LIKE expected, PRIMARY KEY (n, k)) PARTITION BY RANGE (k);
+SAVEPOINT before;
+SELECT fast_copy('t', current_setting('fc.file'), workers => 1) \g /dev/null
+SELECT is(pg_temp.choice(), '2 indexes built', 'one worker');
+ROLLBACK TO before;
+SELECT fast_copy('t', current_setting('fc.file'), workers => 0) \g /dev/null
+SELECT is(pg_temp.choice(), '2 indexes built', 'no worker');
+ROLLBACK TO before;
+
+-- each kind, where one of the leader's own is among them
+CREATE FUNCTION pg_temp.restricted(int) RETURNS int IMMUTABLE PARALLEL RESTRICTED LANGUAGE sql AS 'SELECT $1 + 0';
+CREATE INDEX ON t (pg_temp.restricted(n));
+CREATE INDEX ON t (upper(s)) WHERE n % 2 = 0;
+CREATE INDEX ON t USING hash (s);
+CREATE INDEX ON t USING gin (a);
+CREATE INDEX ON t USING gist (p);
+CREATE INDEX ON t USING brin (k) WITH (pages_per_range = 2);
+SELECT is(fast_copy('t', current_setting('fc.file'), workers => 4), 250000::bigint, 'loads with all kinds of indexes');
+SELECT matches(pg_temp.choice(), '^14 indexes built, [1-9]\d* of them by all processes together$', 'and reports so');
+SELECT pg_temp.by_index('n BETWEEN 500 AND 2500');
+SELECT pg_temp.by_index('pg_temp.restricted(n) = 4711');
+SELECT pg_temp.by_index('upper(s) = ''S78'' AND n % 2 = 0');
+SELECT pg_temp.by_index('s = ''s77''');
+SELECT pg_temp.by_index('a @> ''{500}''');
+SELECT pg_temp.by_index('p <@ box ''(0,0),(9,9)''');
+SELECT pg_temp.by_index('k < ''2024-01-01 00:10''');
+
+-- every row is in every b-tree, and each in its place
+\if :amcheck
+CREATE EXTENSION IF NOT EXISTS amcheck;
+SELECT is((SELECT count(bt_index_check(c.oid, true)::text)
+FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS am ON am.oid = c.relam
+WHERE am.amname = 'btree' AND c.relkind = 'i' AND i.indrelid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 't'::regclass)), 6::bigint, 'amcheck finds all b-trees in order');
+\else
+SELECT skip('amcheck is not installed', 1);
+\endif
+DROP TABLE t;
+
+-- two equal keys are found by those who build it together
+CREATE TABLE t (LIKE expected, PRIMARY KEY (n, k)) PARTITION BY RANGE (k);
+INSERT INTO expected SELECT * FROM expected WHERE n = 4711;
+SELECT format('COPY expected TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT throws_ok(format('SELECT fast_copy(''t'', %L, workers => 2)', current_setting('fc.file')), '23505', NULL, 'a unique violation is an error');
+
+SELECT * FROM finish();
+ROLLBACK;
