@@ -97,6 +97,7 @@ CREATE FUNCTION @extschema@.fast_copy_report(
 	OUT reads bigint,
 	OUT rows_per_read double precision,
 	OUT io_method text,
+	OUT alone double precision,
 	OUT choice text
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'fast_copy_report'

@@ -255,8 +255,8 @@ fast_copy_report(PG_FUNCTION_ARGS)
 	foreach(lc, fc_report_rows())
 	{
 		FcReportRow *row = lfirst(lc);
-		Datum		values[10];
-		bool		nulls[10] = {0};
+		Datum		values[11];
+		bool		nulls[11] = {0};
 		double		per_read = row->reads > 0 ? (double) row->rows / row->reads : 0;
 
 		values[0] = CStringGetTextDatum(fc_phase_name(row->phase));
@@ -270,7 +270,9 @@ fast_copy_report(PG_FUNCTION_ARGS)
 		values[7] = Float8GetDatum(per_read);
 		nulls[7] = row->reads <= 0;
 		fast_copy_report_text(row->io_method, &values[8], &nulls[8]);
-		fast_copy_report_text(row->choice, &values[9], &nulls[9]);
+		values[9] = Float8GetDatum(row->alone);
+		nulls[9] = row->processes < 2;
+		fast_copy_report_text(row->choice, &values[10], &nulls[10]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -55,23 +55,24 @@ fc_build_one(const FcShared *shared, FcIndexTask *task)
 static double
 fc_build_idle(const FcIndexTask *tasks, int ntasks, int processes)
 {
-	uint64	   *busy = palloc0(sizeof(uint64) * processes);
-	uint64		sum = 0;
-	uint64		longest = 0;
+	double	   *busy = palloc0(sizeof(double) * processes);
+	double		sum = 0;
+	double		longest = 0;
 
 	for (int i = 0; i < ntasks; i++)
 	{
+		double		cost = tasks[i].rows * tasks[i].weight;
 		int			next = 0;
 
 		for (int p = 1; p < processes; p++)
 			if (busy[p] < busy[next])
 				next = p;
-		busy[next] += tasks[i].rows;
+		busy[next] += cost;
 		longest = Max(longest, busy[next]);
-		sum += tasks[i].rows;
+		sum += cost;
 	}
 	pfree(busy);
-	return longest == 0 ? 0.0 : 1.0 - (double) sum / ((double) longest * processes);
+	return longest == 0 ? 0 : 1 - sum / (longest * processes);
 }
 
 /* Moves tasks[i] ahead of the others */
@@ -88,8 +89,8 @@ fc_build_advance(FcIndexTask *tasks, int i)
 static int
 fc_build_divisible(const FcIndexTask *tasks, int ntasks)
 {
-	for (int i = 0; i < ntasks && tasks[i].rows >= FC_SHARED_ROWS; i++)
-		if (tasks[i].divisible)
+	for (int i = 0; i < ntasks; i++)
+		if (tasks[i].divisible && tasks[i].rows >= FC_SHARED_ROWS)
 			return i;
 	return -1;
 }

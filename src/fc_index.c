@@ -28,6 +28,7 @@
 #include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "catalog/index.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_proc.h"
 #include "catalog/storage.h"
 #include "commands/defrem.h"
@@ -108,6 +109,31 @@ define_like(Relation parent, Relation parent_index, Oid heap)
  * INDEX CONCURRENTLY gone wrong, or the like; ATTACH passes over them as well.
  * An invalid partitioned index (ON ONLY) is treated as any other.
  */
+/*
+ * Ratios as measured, rounded: tuplesort finds what is sorted already in one
+ * pass, and text is compared by its collation.
+ */
+static double
+weight_of_index(Relation index, AttrNumber key)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(index), 0);
+
+	switch (index->rd_rel->relam)
+	{
+		case BTREE_AM_OID:
+			if (AttributeNumberIsValid(key) &&
+				index->rd_index->indkey.values[0] == key)
+				return 0.5;
+			return att->attbyval ? 1 : att->attlen > 0 ? 2 : 4;
+		case BRIN_AM_OID:
+			return 0.25;
+		case HASH_AM_OID:
+			return 1;
+		default:
+			return 6;
+	}
+}
+
 static FcIndexTask *
 task_of_index(Relation parent, Relation parent_index, Oid heap)
 {
@@ -121,7 +147,7 @@ task_of_index(Relation parent, Relation parent_index, Oid heap)
 }
 
 List *
-fc_index_define(Relation parent, Oid heap)
+fc_index_define(Relation parent, Oid heap, AttrNumber key)
 {
 	List	   *tasks = NIL;
 	List	   *indexes = RelationGetIndexList(parent);
@@ -137,6 +163,7 @@ fc_index_define(Relation parent, Oid heap)
 		{
 			FcIndexTask *task = task_of_index(parent, index, heap);
 
+			task->weight = weight_of_index(index, key);
 			task->divisible = !task->leader_only &&
 				fc_am_builds_in_parallel(index->rd_rel->relam);
 			tasks = lappend(tasks, task);

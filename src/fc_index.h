@@ -9,6 +9,7 @@
 #ifndef FC_INDEX_H
 #define FC_INDEX_H
 
+#include "access/attnum.h"
 #include "nodes/pg_list.h"
 #include "utils/backend_progress.h"
 #include "utils/relcache.h"
@@ -18,7 +19,9 @@ typedef struct FcIndexTask
 {
 	Oid			heap;
 	Oid			index;
-	uint64		rows;			/* rows loaded, to sort the work by */
+	uint64		rows;			/* rows loaded */
+	double		weight;			/* how long a row takes, about; an integer in
+								 * no order is 1 */
 	bool		leader_only;	/* cannot be built in a worker */
 	bool		divisible;		/* core can build it with workers of its own */
 	int			nhelpers;		/* such workers; 0: one process builds it */
@@ -33,9 +36,10 @@ typedef struct FcIndexTask
  * Leader, before parallel mode: defines on "heap" a copy of every index of
  * "parent", empty and unbuilt.  Returns a list of FcIndexTask *.  Exclusion
  * constraints and parallel-unsafe expressions and predicates are for the
- * leader only.  The caller has closed "heap".
+ * leader only.  Rows are in the order of the column "key", if it is valid.
+ * The caller has closed "heap".
  */
-extern List *fc_index_define(Relation parent, Oid heap);
+extern List *fc_index_define(Relation parent, Oid heap, AttrNumber key);
 
 /*
  * Leader or worker: fills the index.  Helpers are for the leader outside of

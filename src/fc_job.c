@@ -66,6 +66,7 @@ fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	INSTR_TIME_SUBTRACT(now, job->phase_start);
 	row.phase = job->phase;
 	row.processes = processes;
+	row.alone = job->alone;
 	row.rows = rows;
 	row.bytes = bytes;
 	row.reads = -1;
@@ -79,6 +80,7 @@ fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 			row.io_method = job->shared->io_uring ? "io_uring" : "sync";
 	}
 	fc_report_add(&row);
+	job->alone = 0;
 }
 
 /*
@@ -93,6 +95,16 @@ fc_job_workers(const FcJob *job, uint32 units)
 	return Min(job->nworkers, units);
 }
 
+static int
+fc_job_work(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
+{
+	int			processes = fc_worker_run(&job->ctx, job->segment, phase,
+										  fc_job_workers(job, units), work);
+
+	job->alone = work->alone;
+	return processes;
+}
+
 static void
 fc_job_split(FcJob *job)
 {
@@ -100,8 +112,7 @@ fc_job_split(FcJob *job)
 	int			processes;
 
 	fc_progress_phase(job, FC_PHASE_SPLIT);
-	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_SPLIT,
-							  fc_job_workers(job, job->shared->nchunks), &work);
+	processes = fc_job_work(job, FC_PHASE_SPLIT, job->shared->nchunks, &work);
 	job->found = fc_split_resolve(&job->ctx, job->lines_before);
 	job->counted = true;
 	fc_job_report(job, processes, job->found,
@@ -183,9 +194,7 @@ fc_job_scan(FcJob *job)
 	pg_atomic_write_u64(&job->shared->last_rejected, 0);
 	pg_atomic_write_u64(&job->shared->nulled, 0);
 	choice = fc_job_choose_spill(job);
-	job->shared->nscanners = fc_worker_run(&job->ctx, job->segment, FC_PHASE_SCAN,
-										   fc_job_workers(job, job->shared->nchunks),
-										   &work);
+	job->shared->nscanners = fc_job_work(job, FC_PHASE_SCAN, job->shared->nchunks, &work);
 	fc_job_report(job, job->shared->nscanners,
 				  pg_atomic_read_u64(&job->shared->scanned),
 				  pg_atomic_read_u64(&job->shared->spilled),
@@ -674,8 +683,7 @@ fc_job_load(FcJob *job)
 	units = fc_job_load_work(job, &work);
 	fc_progress_phase(job, FC_PHASE_LOAD);
 	fc_number_reserve(&job->ctx, job->found);
-	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_LOAD,
-							  fc_job_workers(job, units), &work);
+	processes = fc_job_work(job, FC_PHASE_LOAD, units, &work);
 	fc_job_notice_refusal(job);
 	if (pg_atomic_read_u64(&job->shared->error_offset) != PG_UINT64_MAX)
 		fc_job_throw(job);
@@ -729,7 +737,10 @@ fc_index_task_cmp(const ListCell *a, const ListCell *b)
 	const FcIndexTask *ta = lfirst(a);
 	const FcIndexTask *tb = lfirst(b);
 
-	return ta->rows > tb->rows ? -1 : ta->rows < tb->rows;
+	double		ca = ta->rows * ta->weight;
+	double		cb = tb->rows * tb->weight;
+
+	return ca > cb ? -1 : ca < cb;
 }
 
 /* Defines the parent's indexes on the new partitions, largest first */
@@ -746,7 +757,7 @@ fc_job_define_indexes(FcJob *job)
 		uint64		rows;
 
 		CHECK_FOR_INTERRUPTS();
-		of_leaf = fc_index_define(job->rel, leaf);
+		of_leaf = fc_index_define(job->rel, leaf, job->plan->key_attnum);
 		rows = of_leaf ? fc_job_rows_of(job, leaf) : 0;
 		foreach(lc, of_leaf)
 			((FcIndexTask *) lfirst(lc))->rows = rows;
@@ -789,12 +800,14 @@ fc_job_index(FcJob *job)
 		return;
 	led = fc_index_plan(job->indexes, job->nindexes, job->nworkers);
 	fc_index_lead(&job->ctx, job->indexes, led);
+	for (int i = 0; i < led; i++)
+		processes = Max(processes, job->indexes[i].nhelpers + 1);
 	work.tasks = job->indexes + led;
 	work.task_size = sizeof(FcIndexTask);
 	work.ntasks = job->nindexes - led;
 	if (work.ntasks > 0)
-		processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_INDEX,
-								  fc_job_workers(job, work.ntasks), &work);
+		processes = Max(processes,
+						fc_job_work(job, FC_PHASE_INDEX, work.ntasks, &work));
 	for (int i = 0; i < job->nindexes; i++)
 		fc_index_stats(&job->indexes[i]);
 	CommandCounterIncrement();
@@ -933,8 +946,7 @@ fc_job_check(FcJob *job)
 
 	fc_progress_phase(job, FC_PHASE_CHECK);
 	fc_job_forget_scan(job);
-	processes = fc_worker_run(&job->ctx, job->segment, FC_PHASE_CHECK,
-							  fc_job_workers(job, job->shared->nchunks), &work);
+	processes = fc_job_work(job, FC_PHASE_CHECK, job->shared->nchunks, &work);
 	job->loaded = pg_atomic_read_u64(&job->shared->loaded);
 	fc_job_report(job, processes, job->loaded,
 				  job->shared->file.size - job->data_start, "nothing is written");

@@ -56,6 +56,7 @@ typedef struct FcJob
 	FcIndexTask *indexes;
 
 	FcPhase		phase;
+	double		alone;			/* of the phase's workers, see FcWork */
 	TimestampTz start;
 	instr_time	phase_start;
 } FcJob;

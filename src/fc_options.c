@@ -59,8 +59,8 @@ static void
 fc_options_define_sizes(void)
 {
 	DefineCustomIntVariable("fast_copy.chunk_size",
-							"Size of the pieces in which a file is scanned.",
-							"Larger files are cut into larger pieces, so that there are never more than 65536.",
+							"Largest size of the pieces in which a file is scanned.",
+							"Pieces are smaller where workers would run out of them, and larger where there would be more than 65536.",
 							&fc_chunk_size, 16 * 1024 * 1024, 1, INT_MAX,
 							PGC_USERSET, GUC_UNIT_BYTE, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.io_depth",

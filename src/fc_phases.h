@@ -44,7 +44,7 @@ extern void fc_load_verify(FcContext *ctx, int nleaves);
 extern void fc_index_run(FcContext *ctx);
 
 /*
- * Leader, before that: given tasks in falling order of rows, puts first those
+ * Leader, before that: given tasks in falling order of cost, puts first those
  * that it builds itself, alone or with helpers, and returns their number.
  */
 extern int	fc_index_plan(FcIndexTask *tasks, int ntasks, int processes);

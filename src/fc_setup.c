@@ -37,6 +37,10 @@
 /* Chunks have 168 + 56 bytes of shared memory each */
 #define FC_MAX_CHUNKS	65536
 
+/* A worker gets about so many, but none smaller than this unless asked for */
+#define FC_CHUNKS_EACH	16
+#define FC_MIN_CHUNK	(256 * 1024)
+
 /* Below this size of data workers cost more than they bring */
 #define FC_SMALL_FILE	(4 * 1024 * 1024)
 
@@ -300,12 +304,15 @@ fc_setup_workers(const FcJob *job)
 	return Max(Min(workers, FC_MAX_WORKERS), 0);
 }
 
+/* Small enough for all workers to be at work to the end of a phase */
 static uint64
 fc_setup_chunk_size(const FcJob *job)
 {
 	uint64		size = job->source->identity.size - job->data_start;
+	uint64		share = Max(size / (FC_CHUNKS_EACH * Max(job->nworkers, 1)),
+							FC_MIN_CHUNK);
 
-	return Max((uint64) fc_chunk_size,
+	return Max(Min((uint64) fc_chunk_size, share),
 			   (size + FC_MAX_CHUNKS - 1) / FC_MAX_CHUNKS);
 }
 

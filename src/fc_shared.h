@@ -223,6 +223,10 @@ typedef struct FcShared
 	bool		file_order;		/* without a key: chunks insert in turn */
 	FcStorage	storage;		/* without a key: of the target */
 	uint32		ntasks;
+	int64		started;		/* microseconds of a clock that all share */
+
+	/* Written by one worker each */
+	int64		ended[FC_MAX_WORKERS];	/* when it found nothing more to do */
 
 	/* Shared by all during a phase */
 	pg_atomic_uint32 next;		/* chunk or task to be taken */

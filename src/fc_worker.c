@@ -20,6 +20,7 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "portability/instr_time.h"
 #include "storage/latch.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
@@ -42,6 +43,16 @@ typedef struct FcWorkerArgs
 } FcWorkerArgs;
 
 PGDLLEXPORT void fc_worker_main(dsm_segment *seg, shm_toc *toc);
+
+/* Microseconds; comparable between processes */
+static int64
+fc_worker_clock(void)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	return INSTR_TIME_GET_MICROSEC(now);
+}
 
 static void
 fc_worker_switch(FcContext *ctx)
@@ -150,6 +161,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	ctx.turns = shm_toc_lookup(toc, FC_KEY_TURNS, true);
 	old = MemoryContextSwitchTo(ctx.mcxt);
 	fc_worker_phase(&ctx);
+	shared->ended[ParallelWorkerNumber] = fc_worker_clock();
 	MemoryContextSwitchTo(old);
 	fc_context_end(&ctx);
 	dsm_detach(segment);
@@ -239,6 +251,22 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 	return pcxt;
 }
 
+/* The part of the phase at whose end a single one of the workers was left */
+static double
+fc_worker_alone_share(const FcShared *shared, int nworkers)
+{
+	int64		last = shared->started;
+	int64		before = shared->started;
+
+	for (int i = 0; i < nworkers; i++)
+	{
+		before = Max(before, Min(last, shared->ended[i]));
+		last = Max(last, shared->ended[i]);
+	}
+	return last == shared->started ? 0 :
+		(double) (last - before) / (last - shared->started);
+}
+
 /* 0 if no worker could be started, and then nothing has been done */
 static int
 fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
@@ -260,6 +288,7 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	if (launched > 0)
 	{
 		fc_worker_wait(ctx, pcxt);
+		work->alone = fc_worker_alone_share(ctx->shared, launched);
 		if (work->ntasks > 0)
 			memcpy(work->tasks, shm_toc_lookup(pcxt->toc, FC_KEY_TASKS, false),
 				   work->task_size * work->ntasks);
@@ -279,6 +308,8 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	shared->phase = phase;
 	shared->ntasks = work->ntasks;
 	shared->nprocesses = Max(nworkers, 1);
+	shared->started = fc_worker_clock();
+	memset(shared->ended, 0, sizeof(shared->ended));
 	pg_atomic_write_u32(&shared->next, 0);
 	if (nworkers > 0)
 		launched = fc_worker_parallel(ctx, segment, nworkers, work);

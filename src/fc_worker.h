@@ -18,7 +18,11 @@ typedef struct FcWork
 	uint32		ntasks;
 	FcTurn	   *turns;
 	uint32		nturns;
-	bool		parallel;		/* set if workers did the work */
+
+	/* results */
+	bool		parallel;		/* workers did the work */
+	double		alone;			/* part of the phase at whose end a single one
+								 * of several workers was left */
 } FcWork;
 
 /*
