@@ -790,7 +790,7 @@ fc_job_index(FcJob *job)
 {
 	FcWork		work = {0};
 	int			led;
-	int			processes = 1;
+	int			processes = 0;
 
 	if (job->ncreated == 0 || job->attach_first)
 		return;
@@ -800,16 +800,16 @@ fc_job_index(FcJob *job)
 		return;
 	led = fc_index_plan(job->indexes, job->nindexes, job->nworkers);
 	fc_index_lead(&job->ctx, job->indexes, led);
-	for (int i = 0; i < led; i++)
-		processes = Max(processes, job->indexes[i].nhelpers + 1);
 	work.tasks = job->indexes + led;
 	work.task_size = sizeof(FcIndexTask);
 	work.ntasks = job->nindexes - led;
 	if (work.ntasks > 0)
-		processes = Max(processes,
-						fc_job_work(job, FC_PHASE_INDEX, work.ntasks, &work));
+		processes = fc_job_work(job, FC_PHASE_INDEX, work.ntasks, &work);
 	for (int i = 0; i < job->nindexes; i++)
+	{
+		processes = Max(processes, job->indexes[i].nhelpers + 1);
 		fc_index_stats(&job->indexes[i]);
+	}
 	CommandCounterIncrement();
 	fc_job_report(job, processes, -1, -1, fc_job_index_choice(job, led));
 }
