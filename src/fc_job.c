@@ -720,22 +720,54 @@ fc_job_check_conservation(FcJob *job)
 			 errhint("Nothing was loaded. Please report this with the file's first lines.")));
 }
 
-static uint64
-fc_job_rows_of(FcJob *job, Oid leaf)
+/* Rows that went to one leaf */
+typedef struct FcLeafRows
 {
-	uint64		rows = 0;
+	Oid			leaf;
+	uint64		rows;
+} FcLeafRows;
+
+static int
+fc_job_leaf_cmp(const void *a, const void *b)
+{
+	Oid			la = ((const FcLeafRows *) a)->leaf;
+	Oid			lb = ((const FcLeafRows *) b)->leaf;
+
+	return la < lb ? -1 : la > lb;
+}
+
+/* One entry per leaf loaded, by OID; job->ngroups of them */
+static FcLeafRows *
+fc_job_leaf_rows(FcJob *job)
+{
+	FcLeafRows *leaves = palloc0(sizeof(FcLeafRows) * (job->ngroups + 1));
 
 	for (int i = 0; i < job->ntasks; i++)
-		if (job->tasks[i].partition == leaf)
-			rows += job->tasks[i].loaded;
-	return rows;
+	{
+		FcTask	   *task = &job->tasks[i];
+
+		leaves[task->part].leaf = task->partition;
+		leaves[task->part].rows += task->loaded;
+	}
+	qsort(leaves, job->ngroups, sizeof(FcLeafRows), fc_job_leaf_cmp);
+	return leaves;
+}
+
+static uint64
+fc_job_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf)
+{
+	FcLeafRows	key = {leaf, 0};
+	FcLeafRows *found = bsearch(&key, leaves, job->ngroups, sizeof(FcLeafRows),
+								fc_job_leaf_cmp);
+
+	return found ? found->rows : 0;
 }
 
 static int
-fc_index_task_cmp(const ListCell *a, const ListCell *b)
+fc_index_task_cmp(const void *a, const void *b)
 {
-	const FcIndexTask *ta = lfirst(a);
-	const FcIndexTask *tb = lfirst(b);
+	const FcIndexTask *ta = a;
+	const FcIndexTask *tb = b;
 
 	double		ca = ta->rows * ta->weight;
 	double		cb = tb->rows * tb->weight;
@@ -747,27 +779,35 @@ fc_index_task_cmp(const ListCell *a, const ListCell *b)
 static void
 fc_job_define_indexes(FcJob *job)
 {
-	List	   *tasks = NIL;
-	ListCell   *lc;
+	int			each = list_length(RelationGetIndexList(job->rel));
+	FcLeafRows *leaves = fc_job_leaf_rows(job);
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy indexes",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
 
+	job->nindexes = 0;
+	job->indexes = MemoryContextAllocHuge(old, sizeof(FcIndexTask) *
+										  Max((Size) each * job->ncreated, 1));
 	for (int i = 0; i < job->ncreated; i++)
 	{
 		Oid			leaf = job->created[i].range.partition;
-		List	   *of_leaf;
-		uint64		rows;
+		ListCell   *lc;
 
 		CHECK_FOR_INTERRUPTS();
-		of_leaf = fc_index_define(job->rel, leaf, job->plan->key_attnum);
-		rows = of_leaf ? fc_job_rows_of(job, leaf) : 0;
-		foreach(lc, of_leaf)
-			((FcIndexTask *) lfirst(lc))->rows = rows;
-		tasks = list_concat(tasks, of_leaf);
+		foreach(lc, fc_index_define(job->rel, leaf, job->plan->key_attnum))
+		{
+			FcIndexTask *task = &job->indexes[job->nindexes++];
+
+			*task = *(FcIndexTask *) lfirst(lc);
+			task->rows = fc_job_rows_of(job, leaves, leaf);
+		}
+		MemoryContextReset(mcxt);
 	}
-	list_sort(tasks, fc_index_task_cmp);
-	job->nindexes = list_length(tasks);
-	job->indexes = palloc(sizeof(FcIndexTask) * Max(job->nindexes, 1));
-	foreach(lc, tasks)
-		job->indexes[foreach_current_index(lc)] = *(FcIndexTask *) lfirst(lc);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(mcxt);
+	pfree(leaves);
+	qsort(job->indexes, job->nindexes, sizeof(FcIndexTask), fc_index_task_cmp);
 	CommandCounterIncrement();
 }
 
