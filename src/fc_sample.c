@@ -96,8 +96,7 @@ fc_sample_read(void *arg)
 		bool		null;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!fc_parse_key(sample->parser, record.data, record.length,
-						  &row->key, &null) || null)
+		if (!fc_parse_key(sample->parser, &record, &row->key, &null) || null)
 			continue;
 		row->offset = record.offset;
 		row->length = record.length;
