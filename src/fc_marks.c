@@ -127,10 +127,6 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 			mark_csv(marks, at / BLOCK, masks, blocks,
 					 dialect->eol == FC_EOL_NL, &inside);
 	}
-	/* the last byte may be the first half of a marker */
-	if (escaped)
-		marks->ends[(marks->len - 1) / BLOCK] |=
-			UINT64_C(1) << (marks->len - 1) % BLOCK;
 }
 
 /* The first bit at or behind pos, or a position not below "end". */

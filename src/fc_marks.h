@@ -25,8 +25,8 @@ typedef struct FcMarks
 	bool		has_quotes;		/* any bit of quotes is set */
 	bool		has_embedded;	/* any bit of embedded is set */
 	uint64_t	ends[FC_MARKS_BLOCKS];	/* line ends outside quotes and not
-										 * escaped; text: also where a marker
-										 * is, or may be */
+										 * escaped; text: also the backslash of
+										 * a marker */
 	uint64_t	delims[FC_MARKS_BLOCKS];	/* likewise */
 	uint64_t	quotes[FC_MARKS_BLOCKS];	/* text: backslashes */
 	uint64_t	embedded[FC_MARKS_BLOCKS];	/* line ends in quotes that COPY
