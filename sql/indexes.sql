@@ -82,7 +82,7 @@ SELECT n FROM idx WHERE t = 'm1';
 RESET enable_bitmapscan;
 RESET enable_seqscan;
 
--- unique violations: an existing partition's by the line, a new one's by the index
+-- unique violations, in existing partitions and in a new one
 SELECT fc.try('idx', fc.file('dup.csv', '2024-01-01,2001,u1,{},,', '2024-01-01,1001,u2,{},,', '2024-01-01,2002,u1,{},,'));
 SELECT fc.try('idx', fc.file('dup.csv', '2024-01-01,2001,u1,{},,', '2024-01-01,2002,u2,{},,', '2024-01-01,2003,u1,{},,'));
 SELECT fc.try('idx', fc.file('dup.csv', '2024-02-01,2001,u1,{},,', '2024-02-01,2002,u1,{},,'), '', NULL);

@@ -11,6 +11,11 @@
  * that builds it, all of them build it together: core's access methods can do
  * that with workers that the leader starts, and a worker cannot start any.
  *
+ * An index that rows keep from being built (two are equal, an expression
+ * fails) ends the phase.  The build does not know the rows' lines, nor which
+ * is the first in the file: the leader then finds that out, by inserting the
+ * rows again (fc_load_verify_indexes).
+ *
  * maintenance_work_mem is lowered to the process's part of fast_copy.memory;
  * core restores it with the GUC nest level, on error too.
  *
@@ -20,6 +25,7 @@
 
 #include "utils/guc.h"
 
+#include "fc_error.h"
 #include "fc_index.h"
 #include "fc_phases.h"
 
@@ -41,13 +47,31 @@ fc_build_limit_memory(const FcShared *shared, int processes)
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
+/* Body of fc_error_catch */
 static void
-fc_build_one(const FcShared *shared, FcIndexTask *task)
+fc_build_index(void *arg)
+{
+	fc_index_build(arg);
+}
+
+/* Helpers of a build that fails are only ended by a subtransaction's abort */
+static void
+fc_build_one(FcContext *ctx, FcIndexTask *task)
 {
 	int			nest = NewGUCNestLevel();
+	FcProgressSlot slot;
+	ErrorData  *edata;
 
-	fc_build_limit_memory(shared, task->nhelpers + 1);
-	fc_index_build(task);
+	fc_build_limit_memory(ctx->shared, task->nhelpers + 1);
+	fc_progress_slot_save(&slot);
+	edata = task->nhelpers > 0 ? fc_error_catch_undo(fc_build_index, task) :
+		fc_error_catch(ctx, fc_build_index, task);
+	if (edata)
+	{
+		fc_error_keep_index(ctx->shared, edata);
+		fc_progress_slot_restore(&slot);
+		FreeErrorData(edata);
+	}
 	AtEOXact_GUC(true, nest);
 }
 
@@ -117,10 +141,10 @@ fc_index_plan(FcIndexTask *tasks, int ntasks, int processes)
 void
 fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks)
 {
-	for (int i = 0; i < ntasks; i++)
+	for (int i = 0; i < ntasks && !fc_error_beyond(ctx->shared, FC_SOMEWHERE); i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_build_one(ctx->shared, &tasks[i]);
+		fc_build_one(ctx, &tasks[i]);
 		fc_context_progress(ctx);
 	}
 }
@@ -131,9 +155,10 @@ fc_index_run(FcContext *ctx)
 	FcIndexTask *tasks = ctx->tasks;
 	uint32		i;
 
-	while (fc_context_take(ctx, ctx->shared->ntasks, &i))
+	while (!fc_error_beyond(ctx->shared, FC_SOMEWHERE) &&
+		   fc_context_take(ctx, ctx->shared->ntasks, &i))
 	{
-		fc_build_one(ctx->shared, &tasks[i]);
+		fc_build_one(ctx, &tasks[i]);
 		fc_context_progress(ctx);
 	}
 }

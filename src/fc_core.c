@@ -309,6 +309,8 @@ fc_core_throw(FcJob *job)
 	FcFeed		feed;
 	ErrorContextCallback callback;
 
+	if (slot.kind == FC_ERROR_INDEX)
+		fc_core_throw_kept(&slot);
 	fc_feed_begin(&feed, job);
 	feed.line = fc_error_line(&job->ctx, slot.offset, slot.length);
 	feed.offset = slot.offset;

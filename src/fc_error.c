@@ -134,6 +134,12 @@ fc_error_keep_route(FcShared *shared, uint64 offset, uint64 length)
 }
 
 void
+fc_error_keep_index(FcShared *shared, const ErrorData *edata)
+{
+	fc_error_store(shared, FC_SOMEWHERE, 0, FC_ERROR_INDEX, edata);
+}
+
+void
 fc_error_keep_limit(FcShared *shared, uint64 offset)
 {
 	fc_error_store(shared, offset, 0, FC_ERROR_LIMIT, NULL);

@@ -28,6 +28,9 @@ extern void fc_error_keep_grammar(FcShared *shared, uint64 offset,
 extern void fc_error_keep_route(FcShared *shared, uint64 offset,
 								uint64 length);
 
+/* ... and for an index that some record keeps from being built */
+extern void fc_error_keep_index(FcShared *shared, const ErrorData *edata);
+
 /* Is a record at this offset, or behind it, beyond the first bad one? */
 static inline bool
 fc_error_beyond(FcShared *shared, uint64 offset)

@@ -27,6 +27,7 @@
 #include "access/table.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
+#include "catalog/heap.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_proc.h"
@@ -268,6 +269,18 @@ fc_index_build(FcIndexTask *task)
 
 	index_close(index, NoLock);
 	table_close(heap, NoLock);
+}
+
+void
+fc_index_empty(Oid heap)
+{
+	Relation	rel = table_open(heap, AccessExclusiveLock);
+	FcProgressSlot slot;
+
+	fc_progress_slot_save(&slot);
+	heap_truncate_one_rel(rel);
+	fc_progress_slot_restore(&slot);
+	table_close(rel, NoLock);
 }
 
 void

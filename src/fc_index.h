@@ -47,6 +47,12 @@ extern List *fc_index_define(Relation parent, Oid heap, AttrNumber key);
  */
 extern void fc_index_build(FcIndexTask *task);
 
+/*
+ * Leader: takes all rows out of the table and all entries out of its indexes,
+ * built or not, so that rows can be inserted into both.
+ */
+extern void fc_index_empty(Oid heap);
+
 /* Leader, after parallel mode: pg_class statistics of index and heap. */
 extern void fc_index_stats(const FcIndexTask *task);
 

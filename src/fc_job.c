@@ -825,6 +825,25 @@ fc_job_index_choice(FcJob *job, int led)
 					job->nindexes, shared);
 }
 
+/*
+ * An index of a new partition cannot be built.  The rows are inserted again,
+ * one by one, to find the first that it refuses: COPY's error is about that.
+ */
+static void
+fc_job_throw_index(FcJob *job)
+{
+	for (int i = 0; i < job->ncreated; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_index_empty(job->created[i].range.partition);
+	}
+	CommandCounterIncrement();
+	job->ctx.tasks = job->tasks;
+	fc_load_verify_indexes(&job->ctx, job->ngroups);
+	fc_rejected_throw(job);
+	fc_core_throw(job);
+}
+
 static void
 fc_job_index(FcJob *job)
 {
@@ -845,6 +864,8 @@ fc_job_index(FcJob *job)
 	work.ntasks = job->nindexes - led;
 	if (work.ntasks > 0)
 		processes = fc_job_work(job, FC_PHASE_INDEX, work.ntasks, &work);
+	if (pg_atomic_read_u64(&job->shared->error_offset) != PG_UINT64_MAX)
+		fc_job_throw_index(job);
 	for (int i = 0; i < job->nindexes; i++)
 	{
 		processes = Max(processes, job->indexes[i].nhelpers + 1);

@@ -115,12 +115,16 @@ typedef struct FcVerifyLeaf
 	ResultRelInfo *rri;
 	AttrMap    *map;
 	TupleTableSlot *slot;
+	FcWriter   *writer;			/* or NULL */
 } FcVerifyLeaf;
 
 typedef struct FcVerifier
 {
 	FcLoader	loader;
 	FcVerifyLeaf *leaves;		/* by number of the part */
+	int			nleaves;
+	int			nwriters;		/* open */
+	bool		insert;			/* rows of new partitions, one by one */
 } FcVerifier;
 
 static void
@@ -1145,8 +1149,9 @@ fc_verify_task(FcContext *ctx, int64 key, bool null, uint64 offset)
 
 /* Keeps leaves open: rows come in file order, from one leaf to another */
 static FcVerifyLeaf *
-fc_verify_open_leaf(FcLoader *loader, FcVerifyLeaf *leaf, Oid oid)
+fc_verify_open_leaf(FcVerifier *verifier, FcVerifyLeaf *leaf, Oid oid)
 {
+	FcLoader   *loader = &verifier->loader;
 	MemoryContext old;
 
 	if (leaf->rri)
@@ -1154,7 +1159,7 @@ fc_verify_open_leaf(FcLoader *loader, FcVerifyLeaf *leaf, Oid oid)
 	old = MemoryContextSwitchTo(loader->ctx->mcxt);
 	/* the last record's leaf is not to be closed */
 	loader->leaf = NULL;
-	fc_load_open_leaf(loader, oid, false);
+	fc_load_open_leaf(loader, oid, verifier->insert);
 	leaf->rri = loader->leaf;
 	leaf->map = loader->map;
 	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
@@ -1164,9 +1169,42 @@ fc_verify_open_leaf(FcLoader *loader, FcVerifyLeaf *leaf, Oid oid)
 	return leaf;
 }
 
+static void
+fc_verify_close_writers(FcVerifier *verifier)
+{
+	for (int i = 0; i < verifier->nleaves; i++)
+	{
+		if (verifier->leaves[i].writer)
+			(void) fc_write_end(verifier->leaves[i].writer);
+		verifier->leaves[i].writer = NULL;
+	}
+	verifier->nwriters = 0;
+}
+
+/* Each writer that is open has a page pinned */
+static void
+fc_verify_open_writer(FcVerifier *verifier, FcVerifyLeaf *leaf)
+{
+	FcLoader   *loader = &verifier->loader;
+	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
+	FcPlace		place = {0};
+
+	if (leaf->writer == NULL)
+	{
+		if (verifier->nwriters == FC_ROUTED_WRITERS)
+			fc_verify_close_writers(verifier);
+		leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri,
+									  true, &place);
+		verifier->nwriters++;
+	}
+	loader->row_writer = leaf->writer;
+	loader->leaf_slot = fc_write_slot(leaf->writer);
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * The leaf that the row would go to; false if it is one that an error kept
- * already is about
+ * already is about, or that is not to be inserted
  */
 static bool
 fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
@@ -1192,11 +1230,15 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 	loader->nowhere = task && !OidIsValid(task->partition);
 	if (loader->nowhere)
 		return true;
-	leaf = fc_verify_open_leaf(loader, &verifier->leaves[task ? task->part : 0],
+	if (verifier->insert && !(task && task->created))
+		return false;
+	leaf = fc_verify_open_leaf(verifier, &verifier->leaves[task ? task->part : 0],
 							   task ? task->partition : RelationGetRelid(loader->ctx->target));
 	loader->leaf = leaf->rri;
 	loader->map = leaf->map;
 	loader->leaf_slot = leaf->slot;
+	if (verifier->insert)
+		fc_verify_open_writer(verifier, leaf);
 	return true;
 }
 
@@ -1215,6 +1257,17 @@ fc_verify_row(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
+/* An error of an index is kept by the writer */
+static void
+fc_verify_insert(FcLoader *loader)
+{
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
+	fc_write_put(loader->row_writer, loader->offset, loader->length);
+	fc_write_flush(loader->row_writer);
+	MemoryContextSwitchTo(old);
+}
+
 /* False if the record is the first bad one */
 static bool
 fc_verify_record(FcVerifier *verifier, FcRecord *record)
@@ -1226,6 +1279,7 @@ fc_verify_record(FcVerifier *verifier, FcRecord *record)
 	loader->data = record->data;
 	loader->offset = record->offset;
 	loader->length = record->length;
+	loader->row_writer = NULL;
 	edata = fc_error_catch(ctx, fc_verify_row, verifier);
 	if (edata)
 	{
@@ -1237,19 +1291,20 @@ fc_verify_record(FcVerifier *verifier, FcRecord *record)
 		fc_reject_put(ctx, record->offset, record->length, &loader->bad);
 	else
 		fc_reject_nulled(ctx, record->offset, record->length, loader->parser);
+	if (loader->outcome == FC_ROW_BUILT && loader->row_writer)
+		fc_verify_insert(loader);
 	MemoryContextReset(loader->row_mcxt);
 	ResetPerTupleExprContext(loader->estate);
 	return true;
 }
 
 /*
- * In the leader, when a process has stopped: parses and checks the records
- * before the first bad one known, in file order, and keeps the first that is
- * refused; those that are tolerated are rejected once more.  Writes nothing.
- * Nothing is released: the transaction aborts.
+ * Parses and checks the records before the first bad one known, in file order,
+ * and keeps the first that is refused; those that are tolerated are rejected
+ * once more.  Nothing is released: the transaction aborts.
  */
-void
-fc_load_verify(FcContext *ctx, int nleaves)
+static void
+fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 {
 	FcVerifier	verifier = {0};
 	FcLoader   *loader = &verifier.loader;
@@ -1260,7 +1315,9 @@ fc_load_verify(FcContext *ctx, int nleaves)
 	ctx->verifying = true;
 	fc_load_begin(loader, ctx);
 	loader->where = fc_where_begin(ctx->shared);
-	verifier.leaves = palloc0(sizeof(FcVerifyLeaf) * Max(nleaves, 1));
+	verifier.nleaves = Max(nleaves, 1);
+	verifier.leaves = palloc0(sizeof(FcVerifyLeaf) * verifier.nleaves);
+	verifier.insert = insert;
 	fc_stream_seek(stream, ctx->shared->data_start);
 	while (fc_stream_next(stream, &ctx->dialect, &record) == FC_END_FOUND &&
 		   !fc_error_beyond(ctx->shared, record.offset))
@@ -1272,4 +1329,24 @@ fc_load_verify(FcContext *ctx, int nleaves)
 	}
 	fc_reject_end(ctx);
 	ctx->verifying = false;
+}
+
+/* In the leader, when a process has stopped.  Writes nothing. */
+void
+fc_load_verify(FcContext *ctx, int nleaves)
+{
+	fc_verify_records(ctx, nleaves, false);
+}
+
+/*
+ * In the leader, when an index of a new partition could not be built, after
+ * these partitions were emptied: inserts their rows one by one until an index
+ * refuses one.  Takes as long as COPY would until there, and is as good to
+ * interrupt.  If no row is refused, for a default may have another value now,
+ * the error kept stays that of the build.
+ */
+void
+fc_load_verify_indexes(FcContext *ctx, int nleaves)
+{
+	fc_verify_records(ctx, nleaves, true);
 }

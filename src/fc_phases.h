@@ -40,6 +40,9 @@ extern void fc_load_check_run(FcContext *ctx);
 /* Leader, after a load in which a process stopped: see fc_load.c */
 extern void fc_load_verify(FcContext *ctx, int nleaves);
 
+/* ... and after one whose indexes could not be built */
+extern void fc_load_verify_indexes(FcContext *ctx, int nleaves);
+
 /* Indexes of new partitions */
 extern void fc_index_run(FcContext *ctx);
 

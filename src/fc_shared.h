@@ -134,9 +134,14 @@ typedef enum FcErrorKind
 	FC_ERROR_DATA,				/* message and so on are set */
 	FC_ERROR_GRAMMAR,			/* the record itself is malformed */
 	FC_ERROR_ROUTE,				/* no partition takes the row */
-	FC_ERROR_LIMIT				/* here at the latest more records are rejected
+	FC_ERROR_LIMIT,				/* here at the latest more records are rejected
 								 * than reject_limit allows */
+	FC_ERROR_INDEX				/* an index cannot be built: some record, at
+								 * FC_SOMEWHERE */
 } FcErrorKind;
+
+/* Behind all records, but known: see fc_error_keep_index */
+#define FC_SOMEWHERE	(PG_UINT64_MAX - 1)
 
 typedef struct FcErrorSlot
 {
