@@ -197,6 +197,16 @@ fc_options_check_binary(const FcOptions *options)
 						options->timestamp_format ? "timestamp_format" : "time_zone")));
 }
 
+/* A zone without a name would be taken for none; others are looked up later */
+static void
+fc_options_check_zone(const FcOptions *options)
+{
+	if (options->time_zone && options->time_zone[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time zone \"%s\" not recognized", options->time_zone)));
+}
+
 static void
 fc_options_check_format(const FcOptions *options)
 {
@@ -409,6 +419,7 @@ fc_options_make(const FcArguments *args)
 	ProcessCopyOptions(pstate, &options->format, true, list);
 	free_parsestate(pstate);
 	fc_options_check_format(options);
+	fc_options_check_zone(options);
 	fc_options_check_default(options);
 	fc_options_map(options);
 	fc_options_on_error(options, args);

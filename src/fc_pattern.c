@@ -32,6 +32,7 @@
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
@@ -190,7 +191,7 @@ refuse(const FcPattern *pattern, const char *detail, const char *hint)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("pattern \"%s\" for column \"%s\" is not valid",
-					pattern->text, pattern->column),
+					pattern->shown, pattern->column),
 			 errdetail("%s", detail),
 			 hint ? errhint("%s", hint) : 0));
 }
@@ -616,12 +617,25 @@ compile_steps(FcPattern *pattern)
 		check_lower_parts(&compiler);
 }
 
+/* As COPY shows a long value */
+static char *
+clipped(char *text)
+{
+	const int	max = 100;
+	int			len = strlen(text);
+
+	if (len <= max)
+		return text;
+	return psprintf("%.*s...", pg_mbcliplen(text, len, max), text);
+}
+
 FcPattern *
 fc_pattern_compile(const char *text, Oid typid, int32 typmod, const char *column)
 {
 	FcPattern  *pattern = palloc0(sizeof(FcPattern));
 
 	pattern->text = pstrdup(text);
+	pattern->shown = clipped(pattern->text);
 	pattern->column = pstrdup(column);
 	pattern->typid = typid;
 	pattern->typmod = typmod;

@@ -80,6 +80,7 @@ typedef struct FcPatternZone
 typedef struct FcPattern
 {
 	char	   *text;
+	char	   *shown;			/* in errors: the beginning of a long one */
 	char	   *column;			/* for messages */
 	Oid			typid;
 	int32		typmod;

@@ -515,7 +515,7 @@ core_context(void *arg)
 {
 	const FcPattern *pattern = arg;
 
-	errcontext("pattern \"%s\" of column \"%s\"", pattern->text, pattern->column);
+	errcontext("pattern \"%s\" of column \"%s\"", pattern->shown, pattern->column);
 }
 
 /* What core made of a value, as the pattern's type */
@@ -556,7 +556,7 @@ parse_by_core(FcPattern *pattern, const char *s, const char *end, Datum *value)
 	if (typid != DATEOID && typid != TIMESTAMPOID && typid != TIMESTAMPTZOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pattern \"%s\" has no date", pattern->text)));
+				 errmsg("pattern \"%s\" has no date", pattern->shown)));
 	*value = cast_core_value(pattern, datum, typid);
 	error_context_stack = callback.previous;
 	return true;
@@ -593,10 +593,10 @@ fc_pattern_mismatch(const FcPattern *pattern, const char *s)
 				(errcode(ERRCODE_DATETIME_FIELD_OVERFLOW),
 				 errmsg("date/time field value out of range: \"%s\"", s),
 				 errdetail("Column \"%s\" of type %s is read with the pattern \"%s\".",
-						   pattern->column, type, pattern->text)));
+						   pattern->column, type, pattern->shown)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
-			 errmsg("value \"%s\" does not match the pattern \"%s\"", s, pattern->text),
+			 errmsg("value \"%s\" does not match the pattern \"%s\"", s, pattern->shown),
 			 errdetail("Column \"%s\" of type %s is read with this pattern.",
 					   pattern->column, type),
 			 pattern->kind == FC_PATTERN_EPOCH ?

@@ -42,9 +42,12 @@ typedef struct FcScanner
 	FcRecord	record;			/* the one being looked at */
 	uint64		end;			/* of the chunk */
 	uint64		found;			/* records, in this chunk */
+	Size		used;			/* of row_mcxt, roughly */
 } FcScanner;
 
-#define FC_SCAN_RESET	1024	/* records between resets of row_mcxt */
+/* Bytes of records between resets of row_mcxt, and what each has besides */
+#define FC_SCAN_RESET	65536
+#define FC_SCAN_RECORD	64
 
 /* Parses the whole record; false if the load passes over it */
 static bool
@@ -160,8 +163,10 @@ fc_scan_records(void *arg)
 	while (fc_scan_next(scanner))
 	{
 		fc_scan_record(scanner);
-		if (scanner->found % FC_SCAN_RESET == 0)
+		scanner->used += scanner->record.length + FC_SCAN_RECORD;
+		if (scanner->used >= FC_SCAN_RESET)
 		{
+			scanner->used = 0;
 			MemoryContextReset(scanner->row_mcxt);
 			ResetPerTupleExprContext(scanner->estate);
 			CHECK_FOR_INTERRUPTS();

@@ -170,8 +170,6 @@ sub known_error
 	return 'end marker where core loads' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker before the end of file/;
 	return 'end marker in an error that core finds' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker/ && $fast->{line} == ($copy->{line} // 0) + $cut;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
-	return 'unique index of a new partition' if $unique && creates($c) && $copy->{state} eq '23505'
-	  && ($fast->{state} eq '23505' && $fast->{message} =~ /^could not create unique index/);
 	return 'duplicate in key order' if $unique && ordering($c) eq 'key' && $copy->{state} =~ /^(23505|23P01)$/ && $copy->{state} eq $fast->{state};
 	# found for all rows of a partition at once, when it is attached or indexed
 	return 'foreign key of a new partition' if creates($c) && $copy->{state} eq '23503' && $fast->{state} eq '23503' && ($fast->{context} // '') =~ /ATTACH PARTITION/;

@@ -14,7 +14,7 @@ SET LOCAL search_path = public, pg_catalog;
 SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_memory.csv', true) \g /dev/null
-SELECT plan(35);
+SELECT plan(37);
 
 -- 300,000 rows of 20 days in no order: 24 bytes each to sort are 7 MB, the file
 -- has 20 MB
@@ -87,6 +87,22 @@ END
 $$;
 SELECT pg_temp.check_long(0);
 SELECT pg_temp.check_long(2);
+
+-- A condition makes the scan parse whole records, here such of 40 kB
+SELECT format('COPY (SELECT timestamp ''2024-05-01'' + n * interval ''1 h'', n, repeat(''x'', 40000) FROM generate_series(1, 600) AS n) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+CREATE FUNCTION pg_temp.note_memory(n int) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	IF n % 100 = 0 THEN
+		PERFORM set_config('fc.peak', greatest(current_setting('fc.peak')::bigint, (SELECT sum(total_bytes)
+			FROM pg_backend_memory_contexts WHERE name = 'fast_copy scan row'))::text, true);
+	END IF;
+	RETURN n > 590;
+END
+$$;
+SELECT set_config('fc.peak', '0', true) \g /dev/null
+TRUNCATE part;
+SELECT is(fast_copy('part', current_setting('fc.file'), where_clause => 'pg_temp.note_memory(n)'), 10::bigint, 'long rows that are looked at in the scan');
+SELECT cmp_ok(current_setting('fc.peak')::bigint, '<', 1000000::bigint, 'are not kept there');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -16,7 +16,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SET LOCAL fast_copy.chunk_size = '64kB';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_timestamp_format.csv', true) \g /dev/null
-SELECT plan(104);
+SELECT plan(107);
 
 CREATE FUNCTION pg_temp.write(lines text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -130,6 +130,7 @@ SELECT is(current_setting('timezone'), 'UTC', 'the session keeps its zone');
 SELECT is(left(pg_temp.error($$ SELECT pg_temp.loaded('timestamptz', '{yesterday-ish}', 'yyyy-MM-dd', 'Asia/Tokyo') $$), 5), '22007', 'a load fails in another zone');
 SELECT is(current_setting('timezone'), 'UTC', '... and the session keeps its zone');
 SELECT throws_ok($$ SELECT pg_temp.loaded('timestamptz', '{2024-07-01}', NULL, 'Mars/Olympus') $$, '22023');
+SELECT throws_ok($$ SELECT pg_temp.loaded('timestamptz', '{2024-07-01}', NULL, '') $$, '22023', 'time zone "" not recognized');
 
 -- Patterns per column
 CREATE TABLE wide (a text, k timestamptz NOT NULL, d date, s timestamp(3), "odd "",name" timestamp, plain timestamp);
@@ -151,6 +152,8 @@ SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timesta
 SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => '{"k": ') $$, '22P02');
 SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => 'epoch_s') $$, '22023', 'timestamp_format needs a column to apply to');
 SELECT throws_ok($$ SELECT pg_temp.loaded('timestamp', '{1}', 'yyyy-mm-dd') $$, '22023', 'pattern "yyyy-mm-dd" for column "k" is not valid');
+SELECT throws_ok($$ SELECT pg_temp.loaded('timestamp', '{1}', repeat('yyyy', 1000)) $$, '22023', format('pattern "%s..." for column "k" is not valid', repeat('yyyy', 25)));
+SELECT throws_ok($$ SELECT pg_temp.loaded('timestamp', '{1}', 'yyyy' || repeat('é', 1000) || 'yyyy') $$, '22023', format('pattern "yyyy%s..." for column "k" is not valid', repeat('é', 48)));
 SELECT throws_ok($$ SELECT pg_temp.loaded('bigint', '{1}', 'epoch_s') $$, '22023', 'column "k" of type bigint cannot have a pattern');
 
 -- A value that does not match names the pattern, its line and its column
