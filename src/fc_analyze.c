@@ -203,8 +203,12 @@ fc_analyze_rejects(FcAnalysis *analysis)
 		if (reject.column[0] != '\0')
 			finding->name = pstrdup(reject.column);
 		finding->line = fc_lines_at(lines, reject.offset, reject.length);
-		finding->detail = psprintf("%s: %s", unpack_sql_state(reject.sqlerrcode),
-								   reject.message);
+		if (reject.class != 0)
+			finding->detail = psprintf("%s: %s", unpack_sql_state(reject.sqlerrcode),
+									   reject.message);
+		else
+			finding->detail = reject.null_input ? "set to null: null input" :
+				psprintf("set to null: \"%s\"", reject.value);
 	}
 	fc_lines_end(lines);
 	fc_rejects_close(rejects);

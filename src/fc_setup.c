@@ -379,9 +379,11 @@ fc_setup_shared_job(FcJob *job)
 	{
 		/* faults are told, and do not end the look at the file */
 		shared->tolerated = FC_CLASSES_CHECKED;
-		shared->set_null = false;
+		if ((job->options->tolerated & FC_CLASS_CONVERSION) == 0)
+			shared->set_null = false;
 	}
-	shared->verbose = job->options->log_verbosity == FC_LOG_VERBOSE;
+	shared->verbose = job->options->analyze ||
+		job->options->log_verbosity == FC_LOG_VERBOSE;
 	shared->reject_limit = job->options->reject_limit;
 	shared->key_type = plan->key_type;
 	shared->key_attnum = plan->key_attnum;

@@ -19,6 +19,7 @@ use utf8;
 use Encode ();
 
 require "$FindBin::Bin/types.pl";
+require "$FindBin::Bin/features.pl";
 our @TYPES;
 our %SERVER;
 
@@ -46,6 +47,7 @@ sub make_case
 	make_settings($c);
 	make_tuning($c);
 	make_file($c);
+	make_features($c);
 	return $c;
 }
 

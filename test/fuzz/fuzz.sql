@@ -7,7 +7,7 @@ CREATE SCHEMA copy;
 CREATE SCHEMA fast;
 CREATE EXTENSION fast_copy SCHEMA public;
 SELECT format('CREATE EXTENSION %I SCHEMA public', name) FROM pg_available_extensions
-WHERE name IN ('citext', 'hstore', 'ltree') \gexec
+WHERE name IN ('citext', 'hstore', 'ltree', 'pageinspect') \gexec
 
 CREATE DOMAIN public.positive AS int CHECK (value > 0);
 CREATE DOMAIN public.short AS text CHECK (length(value) < 12);
@@ -129,30 +129,132 @@ BEGIN
 	RETURN total;
 END $$;
 
--- Loads of one record each: a record that COPY refuses by itself while it
--- converts a column is skipped, as ON_ERROR does.
+-- Which of on_error_classes an error of COPY belongs to; NULL: none.
+CREATE FUNCTION fuzz.class_of(e jsonb) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE
+		WHEN e->>'col' IS NOT NULL AND e->>'state' <> '22P04' THEN 'conversion'
+		WHEN e->>'state' = '22P04' AND e->>'message' LIKE 'missing data for column %' THEN 'missing_columns'
+		WHEN e->>'state' = '22P04' AND e->>'message' = 'extra data after last expected column' THEN 'extra_columns'
+		WHEN e->>'state' IN ('22021', '22P05') THEN 'encoding'
+		WHEN e->>'state' = '23514' AND e->>'message' LIKE 'no partition of relation %' THEN 'no_partition'
+		WHEN e->>'state' = '23514' AND e->>'message' LIKE '%violates partition constraint%' THEN 'no_partition'
+		WHEN e->>'state' = '23514' AND e->>'message' LIKE 'new row for relation % violates check constraint %' THEN 'check'
+		WHEN e->>'state' = '23502' AND e->>'message' LIKE 'null value in column %' THEN 'not_null'
+		WHEN e->>'state' IN ('23505', '23P01') THEN 'unique' END
+$$;
+
+-- A message with the same name for all partitions that one table has not.
+CREATE FUNCTION fuzz.neutral(message text, spec jsonb) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN (spec->>'creates')::int = 1 THEN regexp_replace(message, '\mt_(f\d|p(m|bc|y)?\d+(_\d+)?|default)', 't_P', 'g') ELSE message END
+$$;
+
+-- Writes a record again, with NULL in a field.
+CREATE FUNCTION fuzz.put_null(r jsonb, spec jsonb, field int) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	again jsonb := jsonb_set(r, array['fields', field::text], spec->'set_null');
+	body text := (SELECT string_agg(f, spec->>'delimiter' ORDER BY n) FROM jsonb_array_elements_text(again->'fields') WITH ORDINALITY AS _ (f, n));
+	lo oid := lo_from_bytea(0, convert_to((r->>'prefix') || body || (r->>'eol'), 'UTF8'));
+BEGIN
+	PERFORM lo_export(lo, (r->>'path') || 'n'), lo_unlink(lo);
+	RETURN again || jsonb_build_object('stmt', replace(r->>'stmt', (r->>'path') || '''', (r->>'path') || 'n'''));
+END $$;
+
+-- One record, with NULL in place of each value that is refused, if that is
+-- wanted.  A value that must not be NULL is refused for good.
+CREATE FUNCTION fuzz.one(r jsonb, spec jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	one jsonb := fuzz.try(r->>'stmt', 'copy');
+	nulled int[] := '{}';
+	field int;
+BEGIN
+	WHILE spec ? 'set_null' AND fuzz.class_of(one) = 'conversion' LOOP
+		SELECT n - 1 INTO field FROM jsonb_array_elements_text(spec->'names') WITH ORDINALITY AS _ (f, n) WHERE f = one->>'col';
+		IF field = ANY (nulled) OR one->>'val' = 'null input' THEN
+			RETURN one || jsonb_build_object('fatal', true);
+		END IF;
+		nulled := nulled || field;
+		r := fuzz.put_null(r, spec, field);
+		one := fuzz.try(r->>'stmt', 'copy');
+	END LOOP;
+	RETURN one;
+END $$;
+
+-- Loads of one record each: one that COPY refuses by itself is left out, if the
+-- class of its error is tolerated.
 CREATE FUNCTION fuzz.one_by_one(spec jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
 	r jsonb;
 	one jsonb;
+	class text;
 	n bigint := 0;
-	skipped bigint := 0;
+	rejects jsonb := '[]';
 BEGIN
 	FOR r IN SELECT * FROM jsonb_array_elements(spec->'records') LOOP
-		one := fuzz.try(r->>'stmt', 'copy');
+		one := fuzz.one(r, spec);
+		class := fuzz.class_of(one);
 		IF one ? 'rows' THEN
 			n := n + (one->>'rows')::bigint;
-		ELSIF one->>'col' IS NOT NULL AND one->>'state' <> '22P04' THEN
-			skipped := skipped + 1;
-			IF skipped > (spec->>'limit')::bigint THEN
-				RETURN one || jsonb_build_object('state', '22P02', 'line', (r->>'line')::bigint + (one->>'line')::bigint - 1,
-					'detail', '', 'names', '', 'message', format('skipped more than REJECT_LIMIT (%s) rows due to data type incompatibility', spec->>'limit'));
-			END IF;
-		ELSE
-			RETURN one || jsonb_build_object('line', (r->>'line')::bigint + (one->>'line')::bigint - 1);
+			CONTINUE;
+		END IF;
+		one := one || jsonb_build_object('line', (r->>'line')::bigint + (one->>'line')::bigint - 1);
+		IF r ? 'header' OR one ? 'fatal' OR class IS NULL OR NOT spec->'classes' ? class THEN
+			RETURN one;
+		END IF;
+		rejects := rejects || jsonb_build_object('line', one->'line', 'class', class, 'state', one->>'state', 'message', fuzz.neutral(one->>'message', spec),
+			'column', CASE class WHEN 'conversion' THEN one->>'col' WHEN 'not_null' THEN one->>'names' END,
+			'offset', r->'offset', 'record', md5(r->>'record'));
+		IF jsonb_array_length(rejects) > (spec->>'limit')::bigint THEN
+			RETURN one || jsonb_build_object('state', '22P02', 'detail', '', 'names', '',
+				'message', format('skipped more than REJECT_LIMIT (%s) rows', spec->>'limit') || CASE WHEN spec->'classes' = '["conversion"]' THEN ' due to data type incompatibility' ELSE '' END);
 		END IF;
 	END LOOP;
-	RETURN jsonb_build_object('rows', n, 'skipped', skipped);
+	RETURN jsonb_build_object('rows', n, 'skipped', jsonb_array_length(rejects), 'rejects', rejects);
+END $$;
+
+-- What is in the table of rejects, but should not be, or the other way round.
+CREATE FUNCTION fuzz.compare_rejects(wanted jsonb, spec jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	w text[] := array(SELECT concat_ws('|', line, class, state, message, "column", "offset", record)
+		FROM jsonb_to_recordset(wanted) AS _ (line bigint, class text, state text, message text, "column" text, "offset" bigint, record text));
+	have text[];
+BEGIN
+	EXECUTE $q$SELECT array(SELECT concat_ws('|', r.line, r.class, r.sqlstate, fuzz.neutral(r.message, $1),
+			CASE WHEN r.class IN ('conversion', 'not_null') THEN r.column_name END, CASE WHEN w."offset" IS NOT NULL THEN r.byte_offset END,
+			CASE WHEN w.record IS NOT NULL THEN md5(encode(coalesce(r.raw, convert_to(r.record, 'UTF8')), 'hex')) END)
+		FROM (SELECT *, row_number() OVER (ORDER BY byte_offset) AS n FROM fast.rejects) AS r
+		LEFT JOIN (SELECT *, row_number() OVER () AS n FROM jsonb_to_recordset($2) AS _ ("offset" bigint, record text)) AS w USING (n) ORDER BY n)$q$
+		INTO have USING spec, wanted;
+	RETURN nullif(concat_ws(E'\n', (SELECT 'wanted ' || left(x, 300) FROM (SELECT unnest(w) AS x EXCEPT ALL SELECT unnest(have)) AS _ LIMIT 1),
+		(SELECT 'got ' || left(x, 300) FROM (SELECT unnest(have) AS x EXCEPT ALL SELECT unnest(w)) AS _ LIMIT 1)), '');
+END $$;
+
+-- What fast_copy_analyze() says, by item and name.
+CREATE FUNCTION fuzz.analyze(stmt text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	said jsonb;
+BEGIN
+	PERFORM set_config('search_path', 'fast, public', true);
+	EXECUTE format('SELECT jsonb_agg(to_jsonb(a)) FROM (%s) AS a', stmt) INTO said;
+	RETURN jsonb_build_object(
+		'rows', (SELECT jsonb_object_agg(i->>'name', i->'rows') FROM jsonb_array_elements(said) AS i WHERE i->>'item' = 'rows'),
+		'leaves', (SELECT jsonb_object_agg(name, rows) FROM (SELECT i->>'name' AS name, sum((i->>'rows')::bigint) AS rows FROM jsonb_array_elements(said) AS i
+			WHERE i->>'item' = 'partition' AND i->>'name' IS NOT NULL GROUP BY 1) AS x),
+		'created', (SELECT jsonb_agg(i->>'name' ORDER BY i->>'name') FROM jsonb_array_elements(said) AS i WHERE i->>'item' = 'partition' AND i->>'detail' = 'to be created'),
+		'line', (SELECT min((i->>'line')::bigint) FROM jsonb_array_elements(said) AS i WHERE i->>'item' IN ('error', 'partition')),
+		'error', (SELECT i->>'detail' FROM jsonb_array_elements(said) AS i WHERE i->>'item' = 'error' ORDER BY (i->>'line')::bigint LIMIT 1),
+		'serial', (SELECT i->>'detail' FROM jsonb_array_elements(said) AS i WHERE i->>'item' = 'warning' AND i->>'name' = 'serial'));
+EXCEPTION WHEN OTHERS THEN
+	RETURN jsonb_build_object('state', sqlstate, 'message', sqlerrm);
+END $$;
+
+-- The leaves below fast.t, and the rows of each that the load put there.
+CREATE FUNCTION fuzz.leaf_rows(old int) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	have jsonb;
+BEGIN
+	EXECUTE 'SELECT jsonb_object_agg(relname, rows) FROM (SELECT t.tableoid, count(*) AS rows '
+		'FROM fast.t AS t WHERE t.cmin::text::int > $1 GROUP BY t.tableoid) AS x JOIN pg_class AS c ON c.oid = x.tableoid' INTO have USING old;
+	RETURN have;
 END $$;
 
 CREATE FUNCTION fuzz.differences(a text, b text, spec jsonb, old_a int, old_b int)
@@ -195,12 +297,28 @@ CREATE FUNCTION fuzz.tables(spec jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	stmt text;
 BEGIN
-	FOR stmt IN SELECT jsonb_array_elements_text((spec->'fast_ddl') || (spec->'copy_ddl')) LOOP
+	FOR stmt IN SELECT jsonb_array_elements_text((spec->'fast_ddl') || (spec->'copy_ddl') || coalesce(spec->'prepare', '[]')) LOOP
 		EXECUTE stmt;
 	END LOOP;
 	RETURN NULL;
 EXCEPTION WHEN OTHERS THEN
 	RETURN sqlstate || ' ' || sqlerrm || ' in ' || stmt;
+END $$;
+
+-- What a load that succeeded makes of what was said before.
+CREATE FUNCTION fuzz.compare_analysis(a jsonb, f jsonb, spec jsonb, leaves text[], old int) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	have jsonb := fuzz.leaf_rows(old);
+	made jsonb := (SELECT jsonb_agg(relname ORDER BY relname) FROM pg_class AS c JOIN pg_partition_tree('fast.t') AS p ON p.relid = c.oid
+		WHERE relname <> ALL (leaves));
+BEGIN
+	IF a ? 'state' THEN
+		RETURN jsonb_build_object('analyze', 'refused: ' || (a->>'state') || ' ' || (a->>'message'));
+	END IF;
+	RETURN jsonb_build_object('analyze', nullif(concat_ws(', ',
+		CASE WHEN a->'rows'->>'accepted' <> f->>'rows' THEN format('%s rows accepted', a->'rows'->>'accepted') END,
+		CASE WHEN a->'created' IS DISTINCT FROM coalesce(made, 'null') THEN format('%s to be made', a->'created') END,
+		CASE WHEN a->'leaves' <> coalesce(have, 'null') AND jsonb_typeof(a->'leaves') <> 'null' AND a->'rows'->>'bad' = '0' THEN format('%s, but %s', a->'leaves', have) END), ''));
 END $$;
 
 -- One case, in a transaction that will be rolled back.
@@ -214,6 +332,9 @@ DECLARE
 	f jsonb;
 	bad jsonb := '{}';
 	started timestamptz;
+	zone text := current_setting('timezone');
+	a jsonb;
+	leaves text[];
 BEGIN
 	IF refused IS NOT NULL THEN
 		RETURN jsonb_build_object('refused', refused);
@@ -223,10 +344,17 @@ BEGIN
 	before := fuzz.state_of('fast');
 	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'tuning');
 	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'settings');
+	zone := current_setting('timezone');
+	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'copy_settings');
 	IF spec ? 'records' THEN
 		c := fuzz.one_by_one(spec);
 	ELSE
 		c := fuzz.try(spec->>'copy', 'copy');
+	END IF;
+	PERFORM set_config('timezone', zone, true);
+	IF spec ? 'analyze' THEN
+		leaves := array(SELECT relname FROM pg_class WHERE relnamespace = 'fast'::regnamespace);
+		a := fuzz.analyze(spec->>'analyze');
 	END IF;
 	started := clock_timestamp();
 	f := fuzz.try(spec->>'fast', 'fast');
@@ -236,8 +364,54 @@ BEGIN
 		bad := jsonb_build_object('left', before || ', now ' || fuzz.state_of('fast'));
 	ELSIF f ? 'rows' AND c ? 'rows' THEN
 		bad := fuzz.compare_rows(spec, old_copy, old_fast);
+		IF spec ? 'rejects' THEN
+			bad := bad || jsonb_build_object('rejects', fuzz.compare_rejects(c->'rejects', spec));
+		END IF;
 	END IF;
-	RETURN jsonb_build_object('copy', c, 'fast', f, 'bad', bad);
+	IF f ? 'rows' AND a IS NOT NULL THEN
+		bad := bad || fuzz.compare_analysis(a, f, spec, leaves, old_fast);
+	END IF;
+	RETURN jsonb_build_object('copy', c - 'rejects', 'fast', f, 'bad', bad, 'analysis', a);
+END $$;
+
+-- A case whose loads cannot run in a function: tables and settings; NULL, or
+-- why there are no tables.
+CREATE FUNCTION fuzz.begin(spec jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	refused text := fuzz.tables(spec);
+BEGIN
+	IF refused IS NULL THEN
+		PERFORM set_config('fuzz.old_copy', fuzz.last_command('copy')::text, true), set_config('fuzz.old_fast', fuzz.last_command('fast')::text, true);
+		PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'tuning');
+		PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'settings');
+	END IF;
+	PERFORM set_config('search_path', 'copy, public', true);
+	RETURN refused;
+END $$;
+
+-- ... what became of each,
+CREATE FUNCTION fuzz.outcomes(refused text, cs text, cm text, cn bigint, fs text, fm text, fn bigint) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT CASE WHEN refused <> '' THEN jsonb_build_object('refused', refused) ELSE jsonb_build_object(
+		'copy', CASE cs WHEN '00000' THEN jsonb_build_object('rows', cn) ELSE jsonb_build_object('state', cs, 'message', cm) END,
+		'fast', CASE fs WHEN '00000' THEN jsonb_build_object('rows', fn) ELSE jsonb_build_object('state', fs, 'message', fm) END, 'bad', '{}'::jsonb) END
+$$;
+
+-- ... rows, and how many of those loaded are not frozen.
+CREATE FUNCTION fuzz.compare_frozen(spec jsonb, cn bigint, fn bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	old int := current_setting('fuzz.old_fast')::int;
+	bad jsonb := fuzz.compare_rows(spec, current_setting('fuzz.old_copy')::int, old);
+	leaf oid;
+	thawed bigint;
+BEGIN
+	FOR leaf IN SELECT l.leaf FROM fuzz.leaves('fast.t') AS l WHERE EXISTS (SELECT FROM pg_proc WHERE proname = 'heap_page_items') LOOP
+		EXECUTE 'SELECT count(*) FROM generate_series(0, pg_relation_size($1) / current_setting(''block_size'')::int - 1) AS b, '
+			'heap_page_items(get_raw_page($1::regclass::text, b::int)) WHERE t_infomask & 768 <> 768 AND t_field3 > $2' INTO thawed USING leaf, old;
+		IF thawed > 0 THEN
+			bad := bad || jsonb_build_object('thawed', format('%s rows of %s', thawed, leaf::regclass));
+		END IF;
+	END LOOP;
+	RETURN fuzz.outcomes('', '00000', '', cn, '00000', '', fn) || jsonb_build_object('bad', bad);
 END $$;
 
 -- What COPY alone does with a file.
@@ -250,6 +424,7 @@ BEGIN
 		RETURN jsonb_build_object('refused', refused);
 	END IF;
 	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'settings');
+	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'copy_settings');
 	IF spec ? 'records' THEN
 		c := fuzz.one_by_one(spec);
 	ELSE

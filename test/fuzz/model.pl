@@ -27,8 +27,8 @@ sub adapt
 		$col->{type} = 'text' if $col->{type} =~ /^(citext|hstore|ltree|xml)$/ && !$SERVER{types}{$1};
 	}
 	adapt_default($c) if defined $o->{default_string} && $SERVER{version} < 16;
-	adapt_on_error($c) if $o->{on_error} && $SERVER{version} < 17;
-	delete $o->{reject_limit} unless $o->{on_error} && ($SERVER{version} < 17 || $SERVER{version} >= 18);
+	adapt_on_error($c) if one_by_one_needed($c);
+	delete $o->{reject_limit} unless $o->{on_error} && (one_by_one_needed($c) || $SERVER{version} >= 18);
 	delete $o->{timestamp_column} if defined $c->{key} && !grep { $_ eq $c->{key} } @{ $c->{file_columns} };
 	return $c;
 }
@@ -62,14 +62,18 @@ sub adapt_on_error
 	  # behind a line that ends with CR, a record that begins with LF would be seen as none
 	  && !($c->{bytes} =~ /\r(?!\n)/ && $c->{bytes} =~ /\r\n/);
 
-	delete $o->{on_error} unless $known;
+	return if $known;
+	delete @$o{qw(on_error on_error_classes reject_table)};
+	delete $c->{rejects};
 }
 
-# The case as COPY gets it: with constants for default markers.
+# The case as COPY gets it: with constants for default markers, and moments as
+# core writes them.
 sub twin
 {
 	my ($c) = @_;
 
+	return twin_of_moments($c) if $c->{moments};
 	return $c unless defined $c->{options}{default_string} && $SERVER{version} < 16;
 	my %by = map { $_->{name} => $_ } @{ $c->{columns} };
 	my @constants = map { $by{$_}{constant} } @{ $c->{file_columns} };
@@ -91,7 +95,34 @@ sub twin
 	return \%twin;
 }
 
-sub one_by_one_needed { my ($c) = @_; return $c->{options}{on_error} && $SERVER{version} < 17 }
+# A value that no text of the file has is bad in the twin, too.
+sub twin_of_moments
+{
+	my ($c) = @_;
+	my @meanings = map { $c->{moments}{$_} } @{ $c->{file_columns} };
+	my %twin = (%$c, damaged => 1);
+	my $format = $c->{options}{format} eq 'csv' ? \&csv_field : \&text_field;
+	my @lines = map { [ @$_ ] } @{ $c->{rendered} };
+	my $n = @{ $c->{header_records} };
+
+	foreach my $r (@{ $c->{records} })
+	{
+		$lines[$n][$_] = $format->(\%twin, $meanings[$_]{ $r->[$_] } // 'bad') foreach grep { $meanings[$_] && defined $r->[$_] } 0 .. $#$r;
+		$n++;
+	}
+	$twin{bytes} = encoded(\%twin, join('', map { join(delimiter_of($c), @$_) . $c->{eol} } @lines));
+	return \%twin;
+}
+
+# What COPY of this version cannot tolerate, or does not tell of
+sub one_by_one_needed
+{
+	my ($c) = @_;
+	my $o = $c->{options};
+
+	return $o->{on_error} && ($SERVER{version} < 17 || $o->{on_error} eq 'set_null' || $o->{on_error_classes} || $o->{reject_table}
+		  || $o->{reject_limit} && $SERVER{version} < 18);
+}
 
 # The specification with what stands in for COPY.
 sub model
@@ -106,15 +137,18 @@ sub model
 	my $first = $records[0] // [ '', 0 ];
 	my $eol = $first->[0] =~ /(\r\n|\r|\n)\z/ ? $1 : "\n";
 	my @parts;
+	my ($offset, $field) = (0, scalar @{ $c->{header_records} // [] });
+	my $same = $bytes eq $c->{bytes};
 
+	$field = 0 if !$c->{records};
 	# alone the first record shows the file's line ends to COPY, as in the file;
 	# it is the header, or the options are looked at with an empty file
 	shift @records if $header !~ /^(false|off|0)$/;
 	write_file("$path.h", $header !~ /^(false|off|0)$/ ? $first->[0] : '');
-	push @parts, { stmt => copy_sql($c, "$path.h"), line => 1 };
+	push @parts, { stmt => copy_sql($c, "$path.h"), line => 1, header => 1 };
 	if ($header !~ /^(false|off|0)$/)
 	{
-		$line = $first->[1];
+		($line, $offset) = ($first->[1], length($first->[0]));
 		@records = () if $c->{options}{format} eq 'text' && $first->[0] =~ /^\\\.[\r\n]*\z/;
 	}
 	foreach my $r (@records)
@@ -124,13 +158,37 @@ sub model
 		$n++;
 		write_file("$path.$n", ($alone ? '' : "x$eol") . $r->[0]);
 		push @parts, { stmt => copy_sql($alone ? $c : \%one, "$path.$n"), line => $alone ? 1 : $line };
+		$parts[-1]{offset} = $offset if $same;
+		$parts[-1]{record} = unpack('H*', $r->[0] =~ s/(?:\r\n|\r|\n)\z//r) if $same && $c->{records};
+		@{ $parts[-1] }{qw(path prefix fields eol)} = ("$path.$n", $alone ? '' : "x$eol", $c->{rendered}[ $field++ ], $r->[0] =~ /(\r\n|\r|\n)\z/ ? $1 : '')
+		  if $c->{options}{on_error} eq 'set_null';
+		$offset += length($r->[0]);
 		$line = $r->[1];
 		# the end, if COPY does not refuse it
 		last if $c->{options}{format} eq 'text' && $r->[0] =~ /^\\\.[\r\n]*\z/;
 	}
 	$spec->{records} = \@parts;
 	$spec->{limit} = $c->{options}{reject_limit} if $c->{options}{reject_limit};
+	$spec->{classes} = $c->{options}{on_error_classes} // ['conversion'];
+	$spec->{rejects} = 1 if $c->{rejects};
+	@{$spec}{qw(set_null names delimiter)} = (null_of($c), $c->{file_columns}, delimiter_of($c)) if $c->{options}{on_error} eq 'set_null';
 	return $spec;
+}
+
+# A load that must not run in a function: twice alone, and if both succeed
+# one after the other.
+sub freeze_sql
+{
+	my ($label, $spec, $json) = @_;
+	my $begin = "BEGIN;\nSELECT coalesce(fuzz.begin($json), '') AS refused \\gset\n";
+	my $fast = $spec->{fast} =~ s/\ASELECT fast_copy/SELECT public.fast_copy/r . " AS fn";
+
+	return join("\n", "\\set cm ''", "\\set fm ''", "\\set cn 0", "\\set fn 0",
+		"$begin$spec->{copy};", '\set cs :SQLSTATE', '\if :ERROR', '\set cm :LAST_ERROR_MESSAGE', '\else', '\set cn :ROW_COUNT', '\endif', 'ROLLBACK;',
+		"${begin}SET LOCAL search_path = fast, public;\n$fast \\gset", '\set fs :SQLSTATE', '\if :ERROR', '\set fm :LAST_ERROR_MESSAGE', '\endif', 'ROLLBACK;',
+		"SELECT :'cs' = '00000' AND :'fs' = '00000' AS both \\gset", '\if :both',
+		"$begin$spec->{copy};", "SET LOCAL search_path = fast, public;\n$fast \\gset", "SELECT '\@$label\@' || fuzz.compare_frozen($json, :cn, :fn)::text;", 'ROLLBACK;', '\else',
+		"SELECT '\@$label\@' || fuzz.outcomes(:'refused', :'cs', :'cm', :cn, :'fs', :'fm', :fn)::text;", '\endif', '');
 }
 
 1;

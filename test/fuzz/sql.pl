@@ -166,6 +166,7 @@ sub table_ddl
 	push @sql, map { partition_sql($c, $_) } partitions($c, $schema) if $c->{reordered};
 	push @sql, @{ $c->{setup} }, foreign_sql($c);
 	push @sql, map { before_sql($c, $_, $schema) } 0 .. $#{ $c->{before} // [] };
+	push @sql, "SELECT public.fast_copy_create_reject_table('fast.rejects')" if $c->{rejects} && $schema eq 'fast';
 	return [ @sql, trigger_sql($c) ];
 }
 
@@ -223,7 +224,7 @@ sub copy_sql
 	my @with = ("FORMAT $o{format}");
 
 	if (defined $o{header}) { push @with, 'HEADER ' . ($o{header} =~ /^\d+$/ ? ($o{header} ? 'true' : 'false') : literal($o{header} eq 'map' ? 'match' : $o{header})) }
-	push @with, 'FREEZE ' . $o{freeze} if $o{freeze};
+	push @with, 'FREEZE ' . $o{freeze} if $o{freeze} && $c->{layout} ne 'range';
 	push @with, 'DELIMITER ' . literal($o{delimiter}) if defined $o{delimiter};
 	push @with, 'NULL ' . literal($o{null_string}) if defined $o{null_string};
 	push @with, 'QUOTE ' . literal($o{quote}) if defined $o{quote};
@@ -236,24 +237,31 @@ sub copy_sql
 		push @with, uc($option) . ' (' . name_list(@$list) . ')';
 	}
 	push @with, 'DEFAULT ' . literal($o{default_string}) if defined $o{default_string} && $SERVER{version} >= 16;
-	push @with, "ON_ERROR $o{on_error}" if $o{on_error} && $SERVER{version} >= 17;
-	push @with, "REJECT_LIMIT $o{reject_limit}" if $o{reject_limit} && $SERVER{version} >= 18;
+	push @with, "ON_ERROR $o{on_error}" if $o{on_error} && !one_by_one_needed($c);
+	push @with, "REJECT_LIMIT $o{reject_limit}" if $o{reject_limit} && !one_by_one_needed($c);
 	return 'COPY copy.t' . ($c->{given} || ($o{header} // '') eq 'map' ? ' (' . name_list(@{ $c->{file_columns} }) . ')' : '') . ' FROM ' . literal($file) . ' WITH (' . join(', ', @with) . ')'
 	  . (defined $o{where_clause} ? " WHERE $o{where_clause}" : '');
 }
 
+sub array_sql
+{
+	my ($name, @list) = @_;
+
+	return 'ARRAY[' . join(', ', map { literal($_) } @list) . ']::' . ($name eq 'on_error_classes' ? 'text' : 'name') . '[]';
+}
+
 sub fast_sql
 {
-	my ($c, $file) = @_;
+	my ($c, $file, $function) = @_;
 	my %o = %{ $c->{options} };
 	my @args = ("'fast.t'", literal($file));
 
 	$o{columns} = $c->{file_columns} if $c->{given} && ($o{header} // '') ne 'map';
 	foreach my $name (sort keys %o)
 	{
-		push @args, "$name => " . (ref $o{$name} ? 'ARRAY[' . join(', ', map { literal($_) } @{ $o{$name} }) . ']::name[]' : literal($o{$name}));
+		push @args, "$name => " . (ref $o{$name} ? array_sql($name, @{ $o{$name} }) : literal($o{$name}));
 	}
-	return 'SELECT fast_copy(' . join(', ', @args, "workers => $c->{tuning}{workers}") . ')';
+	return $function . '(' . join(', ', @args, "workers => $c->{tuning}{workers}") . ')';
 }
 
 # What the loaded rows are compared by.
@@ -265,13 +273,31 @@ sub row_sql
 	return 'ROW(' . join(', ', map { 't.' . quoted($_->{name}) } @columns) . ')';
 }
 
-# Documented: a sequence counts in the order of the key.
-sub numbered_in_key_order
+# Does the table number rows itself?
+sub has_serial_outside
 {
 	my ($c) = @_;
 	my %in_file = map { $_ => 1 } @{ $c->{file_columns} };
 
-	return ordering($c) eq 'key' && grep { $_->{serial} && !$_->{dropped} && !$in_file{ $_->{name} } } @{ $c->{columns} };
+	return scalar grep { $_->{serial} && !$_->{dropped} && !$in_file{ $_->{name} } } @{ $c->{columns} };
+}
+
+# Documented: a sequence counts in the order of the key.
+sub numbered_in_key_order { my ($c) = @_; return ordering($c) eq 'key' && has_serial_outside($c) }
+
+# Rows from the case's file into a table of the same columns, and from there
+# into the binary file; which is then damaged, or not.
+sub source_sql
+{
+	my ($c, $file) = @_;
+	my $columns = name_list(@{ $c->{file_columns} });
+	my %source = (%$c, given => 1, options => $c->{source});
+	my $do = 'binmode STDOUT; undef $/; $_ = <STDIN>;';
+
+	$do .= ' substr($_, int(length() * ' . $c->{flip} . '), 1) ^= chr(1 << int(8 * ' . $c->{flip} . ')) if length;' if $c->{flip};
+	$do .= ' $_ = substr($_, 0, int(length() * ' . $c->{cut_off} . '));' if $c->{cut_off};
+	return ('CREATE TABLE copy.source (LIKE copy.t)', copy_sql(\%source, "$file.txt") =~ s/copy\.t/copy.source/r,
+		"COPY copy.source ($columns) TO PROGRAM " . literal("perl -e '$do print' >'$file'") . ' (FORMAT binary)', 'DROP TABLE copy.source');
 }
 
 # A deferrable constraint has a trigger too.
@@ -290,7 +316,8 @@ sub ordering
 {
 	my ($c) = @_;
 
-	return 'none' if one_by_one($c) || keeps_order($c);
+	return 'none' if one_by_one($c) || keeps_order($c) || $c->{source};
+	return 'none' if $c->{layout} eq 'key' && (grep { $_ eq 'unique' } @{ $c->{options}{on_error_classes} // [] }) && grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
 	return 'key' if $c->{layout} =~ /^(plain|key)$/ && $c->{options}{timestamp_column};
 	return 'key' if $c->{layout} eq 'range' && $c->{key_in_file};
 	return 'file' if $c->{layout} =~ /^(plain|key)$/ && grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
@@ -315,11 +342,15 @@ sub spec
 	my ($c, $copy_file, $fast_file) = @_;
 	my %spec = (
 		copy_ddl => table_ddl($c, 'copy'), fast_ddl => table_ddl($c, 'fast'), settings => $c->{settings},
-		copy => copy_sql($c, $copy_file), fast => fast_sql($c, $fast_file), row => row_sql($c), ordering => ordering($c));
+		copy => copy_sql($c, $copy_file), fast => fast_sql($c, $fast_file, 'SELECT fast_copy'), row => row_sql($c), ordering => ordering($c));
 
 	$spec{key} = 't.' . quoted($c->{key}) if $spec{ordering} eq 'key';
 	$spec{also} = also_sql($c) if also_sql($c);
-	foreach my $name (qw(chunk_size memory io_method io_depth spill))
+	$spec{copy_settings} = $c->{copy_settings} if $c->{copy_settings};
+	$spec{analyze} = fast_sql($c, $fast_file, 'SELECT item, name, rows, line, detail FROM fast_copy_analyze') if $c->{analyze};
+	$spec{prepare} = [ source_sql($c, $fast_file) ] if $c->{source};
+	$spec{creates} = creates($c) ? 1 : 0;
+	foreach my $name (qw(chunk_size memory io_method io_depth spill writer))
 	{
 		my $value = $c->{tuning}{$name} // next;
 		$spec{tuning}{"fast_copy.$name"} = $name eq 'chunk_size' ? "${value}B" : $value;
