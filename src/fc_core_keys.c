@@ -97,13 +97,14 @@ fc_core_keys_insert(FcCoreKeys *scan, int at, FcRange range)
 static FcSpillPart *
 fc_core_keys_part(FcCoreKeys *scan, int64 key)
 {
+	const FcRange all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
 	FcRange		range;
 	int			at;
 
 	if (scan->last && key >= scan->last->range.lo &&
 		(scan->last->range.hi_max || key < scan->last->range.hi))
 		return scan->last;
-	range = fc_route_find(scan->job->route, key);
+	range = scan->job->route ? fc_route_find(scan->job->route, key) : all;
 	at = fc_core_keys_search(scan, range.lo);
 	if (at < scan->nparts && scan->parts[at]->range.lo == range.lo)
 		scan->last = scan->parts[at];
@@ -253,7 +254,9 @@ fc_core_keys(FcJob *job)
 	scan.allocated = 64;
 	scan.parts = palloc(sizeof(FcSpillPart *) * scan.allocated);
 	edata = fc_core_keys_try(&scan);
-	if (edata && !fc_error_is_of_data(edata))
+	/* a binary value that is too short is a violation of the protocol */
+	if (edata && !fc_error_is_of_data(edata) &&
+		edata->sqlerrcode != ERRCODE_PROTOCOL_VIOLATION)
 		ReThrowError(edata);
 	for (int i = 0; i < scan.nparts; i++)
 		parts = lappend(parts, scan.parts[i]);

@@ -378,7 +378,8 @@ fc_setup_shared_job(FcJob *job)
 	if (job->options->analyze)
 	{
 		/* faults are told, and do not end the look at the file */
-		shared->tolerated = FC_CLASSES_CHECKED;
+		shared->tolerated = FC_CLASSES_CHECKED |
+			(plan->routed ? FC_CLASS_NO_PARTITION : 0);
 		if ((job->options->tolerated & FC_CLASS_CONVERSION) == 0)
 			shared->set_null = false;
 	}

@@ -183,7 +183,7 @@ sub moment
 	$h = $mi = 0 if $exact == -86400;
 	local $ENV{TZ} = 'UTC';
 	POSIX::tzset();
-	my $seconds = POSIX::mktime($s, $mi, $h, $d, $mo - 1, $y - 1900);
+	my $seconds = 0 + POSIX::mktime($s, $mi, $h, $d, $mo - 1, $y - 1900);
 	my @parts = gmtime($seconds);
 	my $shown = $look =~ s/%U/$f/r =~ s/%L/substr($f, 0, 3)/er =~ s/%e/int($d)/er =~ s/%s/$seconds/r;
 	$shown = POSIX::strftime($shown, @parts);
@@ -239,6 +239,8 @@ sub make_pattern
 	$o->{timestamp_format} = keys %{ $c->{patterns} } == 1 && $key && $key->{name} eq $name && $o->{timestamp_column} ? $c->{patterns}{$name}
 	  : JSON::PP->new->canonical->encode($c->{patterns});
 	$c->{copy_settings}{timezone} = $o->{time_zone} = $zone if defined $zone;
+	# what must be quoted is, in both files
+	$c->{damaged} = 1;
 	$c->{bytes} = encoded($c, render($c));
 	return 1;
 }

@@ -132,7 +132,7 @@ END $$;
 -- Which of on_error_classes an error of COPY belongs to; NULL: none.
 CREATE FUNCTION fuzz.class_of(e jsonb) RETURNS text LANGUAGE sql AS $$
 	SELECT CASE
-		WHEN e->>'col' IS NOT NULL AND e->>'state' <> '22P04' THEN 'conversion'
+		WHEN e->>'col' IS NOT NULL AND e->>'state' <> '22P04' AND e->>'message' NOT LIKE 'syntax error at or near %' THEN 'conversion'
 		WHEN e->>'state' = '22P04' AND e->>'message' LIKE 'missing data for column %' THEN 'missing_columns'
 		WHEN e->>'state' = '22P04' AND e->>'message' = 'extra data after last expected column' THEN 'extra_columns'
 		WHEN e->>'state' IN ('22021', '22P05') THEN 'encoding'
@@ -164,15 +164,15 @@ END $$;
 CREATE FUNCTION fuzz.one(r jsonb, spec jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
 	one jsonb := fuzz.try(r->>'stmt', 'copy');
-	nulled int[] := '{}';
+	nulled jsonb := '{}';
 	field int;
 BEGIN
 	WHILE spec ? 'set_null' AND fuzz.class_of(one) = 'conversion' LOOP
 		SELECT n - 1 INTO field FROM jsonb_array_elements_text(spec->'names') WITH ORDINALITY AS _ (f, n) WHERE f = one->>'col';
-		IF field = ANY (nulled) OR one->>'val' = 'null input' THEN
-			RETURN one || jsonb_build_object('fatal', true);
+		IF nulled ? (one->>'col') OR one->>'val' = 'null input' THEN
+			RETURN one || jsonb_build_object('fatal', true, 'val', coalesce(nulled->>(one->>'col'), one->>'val'));
 		END IF;
-		nulled := nulled || field;
+		nulled := nulled || jsonb_build_object(one->>'col', one->>'val');
 		r := fuzz.put_null(r, spec, field);
 		one := fuzz.try(r->>'stmt', 'copy');
 	END LOOP;
@@ -316,7 +316,7 @@ BEGIN
 		RETURN jsonb_build_object('analyze', 'refused: ' || (a->>'state') || ' ' || (a->>'message'));
 	END IF;
 	RETURN jsonb_build_object('analyze', nullif(concat_ws(', ',
-		CASE WHEN a->'rows'->>'accepted' <> f->>'rows' THEN format('%s rows accepted', a->'rows'->>'accepted') END,
+		CASE WHEN a->'rows'->>'accepted' <> f->>'rows' AND NOT coalesce(spec->'classes' ?| '{no_partition,unique}', false) THEN format('%s rows accepted', a->'rows'->>'accepted') END,
 		CASE WHEN a->'created' IS DISTINCT FROM coalesce(made, 'null') THEN format('%s to be made', a->'created') END,
 		CASE WHEN a->'leaves' <> coalesce(have, 'null') AND jsonb_typeof(a->'leaves') <> 'null' AND a->'rows'->>'bad' = '0' THEN format('%s, but %s', a->'leaves', have) END), ''));
 END $$;

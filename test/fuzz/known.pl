@@ -12,6 +12,17 @@ our %SERVER;
 sub judge
 {
 	my ($c, $answer, $cut, $confirm) = @_;
+	my ($name, $wrong) = judge_answer(@_);
+
+	# COPY's own file is cut by bytes
+	return 'model: header lines of an encoding with bytes like ASCII' if !defined $name && ($c->{options}{header} // '') =~ /^[2-9]/
+	  && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') =~ /SJIS|SHIFT_JIS|BIG5|GBK|GB18030|UHC|JOHAB/;
+	return ($name, $wrong);
+}
+
+sub judge_answer
+{
+	my ($c, $answer, $cut, $confirm) = @_;
 	my ($copy, $fast, $bad) = @{$answer}{qw(copy fast bad)};
 
 	return (undef, 'left behind: ' . $bad->{left}) if $bad->{left};
@@ -21,7 +32,21 @@ sub judge
 	return judge_refusal($c, $fast) if exists $copy->{rows};
 	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // q()) =~ /^"?\\\./;
 	return (undef, 'only COPY refuses the file') if exists $fast->{rows};
-	return judge_errors($c, $copy, $fast, $cut, $confirm);
+	my ($name, $wrong) = judge_errors($c, $copy, $fast, $cut, $confirm);
+
+	($name, $wrong) = (undef, 'analysis of a file with errors') if ($name // 'x') eq '' && $answer->{analysis} && !foretold($c, $fast, $answer->{analysis});
+	return ($name, $wrong);
+}
+
+# Has the look at the file found the line that ends the load?  Indexes, keys
+# and triggers it does not look at.
+sub foretold
+{
+	my ($c, $fast, $analysis) = @_;
+
+	return 1 if $c->{source} || one_by_one($c) || $c->{options}{on_error} || !defined $fast->{line} || $fast->{state} =~ /^(235|23P|P0)/;
+	return 1 if $fast->{line} <= 1 && exists $analysis->{state} || grep { /INDEX/ } @{ $c->{setup} };
+	return ($analysis->{line} // -1) == $fast->{line};
 }
 
 sub judge_rows
@@ -50,6 +75,9 @@ sub judge_refusal
 	my ($c, $fast) = @_;
 	my $message = $fast->{message};
 
+	# a record without an end ends a load, whatever else is wrong with it
+	return 'model: a record without an end that cannot be converted' if $fast->{state} =~ /^(22021|22P05)$/ && (grep { $_ eq 'encoding' } @{ $c->{options}{on_error_classes} // [] })
+	  && ((split_records($c, $c->{bytes}))[-1][1] // 0) == ($fast->{line} // 0);
 	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && ($fast->{line} // 0) <= $c->{cut} + 1;
 	# COPY's own file has not the lines that are skipped, HEADER N would read them
 	return 'model: header lines that are malformed' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} eq '22P04'
@@ -170,6 +198,9 @@ sub known_error
 	my $checked_late = $unique || grep { /INDEX/ } @{ $c->{setup} };
 	my $line = $fast->{line};
 
+	# the file is converted as a whole, where core cannot read it
+	return 'file that cannot be converted, in a zone' if $c->{copy_settings} && $fast->{state} =~ /^(22021|22P05)$/ && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') =~ /SJIS|SHIFT_JIS|BIG5|GBK|GB18030|UHC|JOHAB/;
+	return 'several errors, header before FREEZE' if $c->{options}{freeze} && $copy->{message} eq 'cannot perform COPY FREEZE on a partitioned table' && $fast->{message} =~ /header line/;
 	# COPY's own file has not the lines that are skipped
 	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && ($line // 0) <= $cut + 1;
 	return 'model: header lines that are malformed' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} eq '22P04'
