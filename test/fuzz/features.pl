@@ -56,7 +56,12 @@ sub make_rejects
 	return 0 if one_by_one($c) || has_markers($c);
 	delete @$o{qw(default_string encoding reject_limit)};
 	delete $c->{settings}{client_encoding};
-	$c->{bytes} = encoded($c, render($c)) if $c->{records};
+	$o->{header} = 'true' if ($o->{header} // '') =~ /^[2-9]/;
+	if ($c->{records})
+	{
+		$c->{header_records} = [ header_records($c) ];
+		$c->{bytes} = encoded($c, render($c));
+	}
 	$o->{on_error_classes} = [ grep { chance(0.6) } @CLASSES ] if chance(0.8);
 	delete $o->{on_error_classes} unless @{ $o->{on_error_classes} // [] };
 	# what COPY uses up of a sequence for a record it refuses, we do not
@@ -77,6 +82,7 @@ sub make_classes
 	{
 		$c->{damaged} = 1;
 		delete $c->{records};
+		$c->{given} = 1, $c->{options}{header} = 'true' if ($c->{options}{header} // '') eq 'map';
 		damage_record($c) foreach 1 .. 1 + rnd(5);
 	}
 	return 1;
@@ -98,7 +104,7 @@ sub make_set_null
 {
 	my ($c) = @_;
 
-	return 0 if !$c->{records} || ($c->{options}{header} // '') =~ /^[2-9]/ || !make_rejects($c);
+	return 0 if !$c->{records} || !make_rejects($c);
 	delete $c->{options}{force_not_null};
 	push @{ $c->{options}{on_error_classes} }, 'conversion' if $c->{options}{on_error_classes};
 	spoil($c, 1 + rnd(4));

@@ -229,6 +229,7 @@ sub known_error
 	# a model that loads record by record looks at indexes after each
 	return 'several errors, indexes checked late' if $checked_late && one_by_one_needed($c) && !defined $copy->{col} && $copy->{state} =~ /^(23505|23P01|22.*)$/
 	  && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
+	return 'several errors, indexes checked late' if $checked_late && one_by_one_needed($c) && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
 	# of the records before COPY's error two were equal, whichever is named
 	return 'several errors, duplicate in key order' if $unique && ordering($c) eq 'key' && $fast->{state} =~ /^(23505|23P01)$/
 	  && defined $copy->{line} && ($confirm->($copy->{line} - 1)->{state} // '') eq $fast->{state};

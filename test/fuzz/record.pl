@@ -14,7 +14,7 @@ sub split_records
 	my $csv = $c->{options}{format} eq 'csv';
 	my $q = $c->{options}{quote} // '"';
 	my $e = $c->{options}{escape} // $q;
-	$e = "\xff" if $e eq $q;
+	$e = '' if $e eq $q;
 	my ($eol, $line, $start, $inside, $escaped, $embedded) = (undef, 0, 0, 0, 0, 0);
 	my @records;
 

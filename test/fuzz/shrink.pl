@@ -44,7 +44,7 @@ sub shrink_table
 	{
 		$attempt->(sub { delete $_[0]{settings}{$name}; 1 });
 	}
-	foreach my $name (qw(memory io_method io_depth spill chunk_size))
+	foreach my $name (qw(memory io_method io_depth spill writer chunk_size))
 	{
 		$attempt->(sub { defined $_[0]{tuning}{$name} or return 0; delete $_[0]{tuning}{$name}; 1 });
 	}

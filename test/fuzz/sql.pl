@@ -350,6 +350,7 @@ sub spec
 	$spec{analyze} = fast_sql($c, $fast_file, 'SELECT item, name, rows, line, detail FROM fast_copy_analyze') if $c->{analyze};
 	$spec{prepare} = [ source_sql($c, $fast_file) ] if $c->{source};
 	$spec{creates} = creates($c) ? 1 : 0;
+	$spec{triggers} = 1 if $c->{triggers};
 	foreach my $name (qw(chunk_size memory io_method io_depth spill writer))
 	{
 		my $value = $c->{tuning}{$name} // next;
