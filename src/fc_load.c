@@ -1193,8 +1193,7 @@ fc_verify_open_writer(FcVerifier *verifier, FcVerifyLeaf *leaf)
 	{
 		if (verifier->nwriters == FC_ROUTED_WRITERS)
 			fc_verify_close_writers(verifier);
-		leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri,
-									  true, &place);
+		leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &place);
 		verifier->nwriters++;
 	}
 	loader->row_writer = leaf->writer;

@@ -217,9 +217,8 @@ sub known_error
 	return 'end marker in an error that core finds' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker/ && $fast->{line} == ($copy->{line} // 0) + $cut;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
 	return 'duplicate in key order' if $unique && ordering($c) eq 'key' && $copy->{state} =~ /^(23505|23P01)$/ && $copy->{state} eq $fast->{state};
-	# found for all rows of a partition at once, when it is attached or indexed
+	# found for all rows of a partition at once, when it is attached
 	return 'foreign key of a new partition' if creates($c) && $copy->{state} eq '23503' && $fast->{state} eq '23503' && ($fast->{context} // '') =~ /ATTACH PARTITION/;
-	return 'index of a new partition' if creates($c) && $copy->{state} eq $fast->{state} && $fast->{state} =~ /^(22|54000)/ && !defined $line && grep { /INDEX/ } @{ $c->{setup} };
 	return undef unless defined $line;
 	return 'unique index of a new partition' if $unique && creates($c) && $copy->{state} eq '23505'
 	  && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
@@ -227,8 +226,6 @@ sub known_error
 	return 'several errors, indexes checked late' if $unique && $copy->{state} =~ /^(23505|23P01)$/ && $line > ($copy->{line} // 1e9) + $cut
 	  && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
 	# a model that loads record by record looks at indexes after each
-	return 'several errors, indexes checked late' if $checked_late && one_by_one_needed($c) && !defined $copy->{col} && $copy->{state} =~ /^(23505|23P01|22.*)$/
-	  && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
 	return 'several errors, indexes checked late' if $checked_late && one_by_one_needed($c) && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
 	# of the records before COPY's error two were equal, whichever is named
 	return 'several errors, duplicate in key order' if $unique && ordering($c) eq 'key' && $fast->{state} =~ /^(23505|23P01)$/
