@@ -59,9 +59,10 @@ typedef enum FcMissing
 /* What a table's file is to this load, decided before a row comes */
 typedef enum FcStorage
 {
-	FC_STORAGE_USED,			/* others see it, or there are rows */
-	FC_STORAGE_FRESH,			/* empty, and made by this transaction */
-	FC_STORAGE_PAGES			/* ... and to be written by fc_write_page.c */
+	FC_STORAGE_USED,			/* it may have free space, which rows go to */
+	FC_STORAGE_EMPTY,			/* rows go behind each other */
+	FC_STORAGE_PAGES			/* ... and were made by this transaction, to be
+								 * written by fc_write_page.c */
 } FcStorage;
 
 /*

@@ -43,12 +43,12 @@ FcStorage
 fc_write_storage(Relation rel)
 {
 	if (rel->rd_rel->relkind != RELKIND_RELATION ||
-		(rel->rd_createSubid == InvalidSubTransactionId &&
-		 fc_first_storage_subid(rel) == InvalidSubTransactionId) ||
 		RelationGetNumberOfBlocks(rel) > 0)
 		return FC_STORAGE_USED;
-	if (fc_writer == FC_WRITER_MULTI_INSERT || !fc_write_page_can(rel))
-		return FC_STORAGE_FRESH;
+	if ((rel->rd_createSubid == InvalidSubTransactionId &&
+		 fc_first_storage_subid(rel) == InvalidSubTransactionId) ||
+		fc_writer == FC_WRITER_MULTI_INSERT || !fc_write_page_can(rel))
+		return FC_STORAGE_EMPTY;
 	return FC_STORAGE_PAGES;
 }
 
