@@ -13,15 +13,15 @@ CONTENDERS="fast_copy fast_copy_files copy copy_parallel copy_stage copy_freeze 
   duckdb duckdb_sorted clickhouse questdb"
 POSTGRES_CONTENDERS="fast_copy fast_copy_files copy copy_parallel copy_stage copy_freeze file_fdw copy_then_index"
 QUESTDB_VERSION=${QUESTDB_VERSION:-9.3.4}
-QUESTDB_PORT=${QUESTDB_PORT:-18812}
+QUESTDB_PORT=
 
-declare -A UNAVAILABLE VARIANT ROW
+declare -A VARIANT ROW
 EXTRA=
 QUESTDB_PID=
 
 unavailable()
 {
-  UNAVAILABLE[$CONTENDER]=$*
+  UNAVAILABLE=$*
 }
 
 # meets NAME: whether it takes part in this case at all
@@ -273,7 +273,7 @@ embedded_load() { engine "$1" "$2" load >"$FC_TMP/log/clock" 2>"$FC_TMP/log/erro
 
 embedded_after()
 {
-  ROW[heap]=$(du -sb "$FC_TMP/embedded/data" | cut -f1) ROW[index]=- ROW[wal]=- ROW[hash]=-
+  ROW[heap]=$(du -s -B 1 "$FC_TMP/embedded/data" | cut -f1) ROW[index]=- ROW[wal]=- ROW[hash]=-
   ROW[check]=$(engine "$1" no check) || return 1
   read -r ROW[s] ROW[cpu] <"$FC_TMP/log/clock"
   rm -rf "$FC_TMP/embedded/data"
@@ -307,6 +307,11 @@ about_clickhouse()
 
 # ---- QuestDB, a server that we start and stop
 
+free_port()
+{
+  perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1)->sockport'
+}
+
 questdb_psql()
 {
   PGHOST=127.0.0.1 PGPORT=$QUESTDB_PORT PGUSER=admin PGPASSWORD=quest PGDATABASE=qdb fc_psql -A -t "$@"
@@ -321,6 +326,7 @@ setup_questdb()
     { unavailable 'no Java and Maven could be installed'; return; }
   mvn -q -B dependency:copy -Dartifact="org.questdb:questdb:$QUESTDB_VERSION" -DoutputDirectory="$FC_TMP/java" >"$log" 2>&1 ||
     { unavailable "Maven could not get it: $(grep -m 1 ERROR "$log")"; return; }
+  QUESTDB_PORT=$(free_port)
   mkdir -p "$root/conf"
   cat >"$root/conf/formats.json" <<'END'
 {"date": [], "timestamp": [{"format": "yyyy-MM-dd HH:mm:ss.SSSUUU"}, {"format": "yyyy-MM-dd HH:mm:ss.SSS"},
@@ -374,7 +380,7 @@ load_questdb()
 
 after_questdb()
 {
-  ROW[heap]=$(du -sb "$FC_TMP"/questdb/db/target* | awk '{ s += $1 } END { print s }') ROW[index]=- ROW[wal]=- ROW[hash]=-
+  ROW[heap]=$(du -s -B 1 "$FC_TMP"/questdb/db/target* | awk '{ s += $1 } END { print s }') ROW[index]=- ROW[wal]=- ROW[hash]=-
   ROW[check]=$(questdb_psql -F ' ' -c "SELECT $(sql questdb check) FROM target")
   stop_questdb
 }

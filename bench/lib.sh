@@ -47,13 +47,21 @@ try_packages()
 
 postmaster() { head -n 1 "$FC_TMP/data/postmaster.pid"; }
 
-# Clock ticks that a process and its children, past ones too, have used.
+# Clock ticks that a process and those below it, past ones too, have used.
 ticks_of()
 {
+  family "$1" | while read -r p; do
+    cat "/proc/$p/stat"
+  done 2>/dev/null | sed 's/.*) //' | awk '{ t += $12 + $13 + $14 + $15 } END { print t + 0 }'
+}
+
+family()
+{
   local p
-  for p in "$1" $(cat "/proc/$1/task/"*/children 2>/dev/null); do
-    cat "/proc/$p/stat" 2>/dev/null
-  done | sed 's/.*) //' | awk '{ t += $12 + $13 + $14 + $15 } END { print t + 0 }'
+  echo "$1"
+  for p in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
+    family "$p"
+  done
 }
 
 # What a reader of the figures must know before the first of them.
