@@ -52,7 +52,8 @@ pg_about()
 pg_before()
 {
   {
-    echo 'SET client_min_messages = warning; DROP TABLE IF EXISTS target, stage, wanted;'
+    echo 'SET client_min_messages = warning; DROP TABLE IF EXISTS target, stage, wanted;
+      DROP FOREIGN TABLE IF EXISTS stage_file;'
     echo "CREATE TABLE target ($(sql postgres columns)) PARTITION BY RANGE ($KEY);"
     [ "$TARGET" = new ] || cat "$FC_TMP/partitions.sql"
     [ "$WORKLOAD" != objects ] || [ "${1:-}" = plain ] || echo "ALTER TABLE target ADD PRIMARY KEY ($KEY);"
@@ -64,7 +65,7 @@ pg_before()
 # pg_run: runs standard input in one transaction
 pg_run()
 {
-  { echo 'BEGIN;'; cat; echo 'COMMIT;'; } | fc_psql -o "$FC_TMP/log/output" -f - 2>"$FC_TMP/log/error"
+  { echo 'BEGIN;'; cat; echo 'COMMIT;'; } | fc_psql -o "$FC_TMP/log/output" -f - 2>>"$FC_TMP/log/error"
 }
 
 # The partitions, in the same transaction as the load that needs them: with
@@ -204,7 +205,8 @@ about_copy_freeze() { pg_about 'one flat table, not sorted: COPY FREEZE takes no
 
 setup_file_fdw()
 {
-  fc_psql -c 'CREATE EXTENSION IF NOT EXISTS file_fdw' -c 'CREATE SERVER bench FOREIGN DATA WRAPPER file_fdw' 2>"$FC_TMP/log/error" ||
+  fc_psql -c 'SET client_min_messages = warning' -c 'CREATE EXTENSION IF NOT EXISTS file_fdw' \
+    -c 'CREATE SERVER IF NOT EXISTS bench FOREIGN DATA WRAPPER file_fdw' 2>"$FC_TMP/log/error" ||
     unavailable "$(head -n 1 "$FC_TMP/log/error")"
 }
 before_file_fdw()
@@ -269,7 +271,7 @@ engine()
 embedded_before() { rm -rf "$FC_TMP/embedded/data" && mkdir "$FC_TMP/embedded/data" && own "$FC_TMP/embedded/data"; }
 
 # Its own clock: starting Python is no part of the load
-embedded_load() { engine "$1" "$2" load >"$FC_TMP/log/clock" 2>"$FC_TMP/log/error"; }
+embedded_load() { engine "$1" "$2" load >"$FC_TMP/log/clock" 2>>"$FC_TMP/log/error"; }
 
 embedded_after()
 {
@@ -388,7 +390,8 @@ after_questdb()
 stop_questdb()
 {
   [ -n "$QUESTDB_PID" ] || return 0
-  kill "$QUESTDB_PID" && wait "$QUESTDB_PID"
+  kill $(family "$QUESTDB_PID")
+  wait "$QUESTDB_PID"
   QUESTDB_PID=
 } 2>/dev/null
 
