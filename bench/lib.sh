@@ -68,8 +68,11 @@ family()
 bench_conditions()
 {
   local commit
-  commit=$(git -C "$FC_TOP" rev-parse --short HEAD 2>/dev/null || echo 'no commit')
-  git -C "$FC_TOP" diff --quiet HEAD 2>/dev/null || commit="$commit, changed"
+  if commit=$(git -C "$FC_TOP" rev-parse --short HEAD 2>/dev/null); then
+    git -C "$FC_TOP" diff --quiet HEAD || commit="$commit, changed"
+  else
+    commit='no commit'
+  fi
   echo "fast_copy $commit; $("$PG_CONFIG" --version); $(nproc) cores, $(awk '/MemTotal/ {printf "%.0f GB", $2 / 1048576}' /proc/meminfo); Linux $(uname -r)"
   printf 'settings:'
   printf ' %s;' "${BENCH_SETTINGS[@]}"
