@@ -34,7 +34,7 @@ meets()
   esac
 }
 
-sql() { "$FC_TOP/bench/sql" "$WORKLOAD" "$1" "$2" "$ROWS"; }
+sql() { "$FC_TOP/bench/sql" "$WORKLOAD" "$1" "$2" "$ROWS" "${DAYS:-1}"; }
 
 # ---- PostgreSQL: the same server and the same table for all
 
