@@ -5,10 +5,10 @@
  *
  * Three readers of the same grammar, so that they cannot disagree: a run
  * over many bytes that only counts (split), a search for the end of one
- * record (load) and the cutting of one record (scan, load).  They share the
- * quote states of FcQuote.  Byte classes are found 64 or 16 bytes at a time
- * and only the bytes that change a state are looked at one by one.  Each
- * reader has a part for either format, so that none pays for the other.
+ * record and the cutting of one record (scan, load).  They share the quote
+ * states of FcQuote.  Runs and the cutting go by masks of 64 bytes, but for an
+ * escape that is not the quote; elsewhere bytes are found 16 at a time.  Plain
+ * records are found in fc_marks.c, many at once.
  *
  * The quote, the escape and the delimiter must be neither '\r' nor '\n'.
  * As every server encoding sets the high bit in all bytes of a multibyte
