@@ -392,7 +392,8 @@ fc_analyze_disk(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "disk", "indexes")->bytes = TYPEALIGN(BLCKSZ, index);
 	fc_analyze_add(analysis, "disk", "WAL")->bytes = logged ? heap + index : 0;
 	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
-		job->plan->key_type != FC_KEY_NONE ? job->loaded * FC_SPILL_ENTRY : 0;
+		job->plan->key_type == FC_KEY_NONE ? 0 :
+		job->loaded * FC_SPILL_ENTRY + (job->spill_rows ? job->source->identity.size : 0);
 }
 
 List *

@@ -159,17 +159,19 @@ fc_job_scan_core(FcJob *job)
 
 /*
  * Rows, or offsets?  An analysis reads the rows in file order, and so does
- * core.
+ * core.  Returns what was chosen, and why.
  */
 static char *
 fc_job_choose_spill(FcJob *job)
 {
-	const char *reason;
+	const char *reason = "as fast_copy.spill says";
 
 	if (job->core_reason || (job->plan->key_early && job->plan->key_routes))
 		return "offsets spilled in sorted runs, to find partitions";
-	reason = fc_sample_spill(&job->ctx, Max(job->nworkers, 1),
-							 &job->spill_rows);
+	job->spill_rows = (fc_spill_kind == FC_SPILL_ROWS);
+	if (fc_spill_kind == FC_SPILL_AUTO)
+		reason = fc_sample_spill(&job->ctx, Max(job->nworkers, 1),
+								 &job->spill_rows);
 	job->shared->spill_rows = job->spill_rows && !job->options->analyze;
 	return psprintf("%s spilled in sorted runs: %s",
 					job->spill_rows ? "rows" : "offsets", reason);

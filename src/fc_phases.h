@@ -23,8 +23,8 @@ extern void fc_split_run(FcContext *ctx);
 extern uint64 fc_split_resolve(FcContext *ctx, uint64 lines_before);
 
 /*
- * Leader, before the scan: are rows to be spilled, or offsets?  Looks at some
- * keys of the file; returns the reason, for the report.
+ * Leader, before the scan by so many processes: are rows to be spilled, or
+ * offsets?  Looks at some keys of the file; returns the reason, for the report.
  */
 extern const char *fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows);
 

@@ -25,14 +25,11 @@
 
 #include <sys/statvfs.h>
 
-#include "catalog/pg_tablespace.h"
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 
 #include "fc_compat.h"
 #include "fc_error.h"
-#include "fc_options.h"
 #include "fc_parse.h"
 #include "fc_phases.h"
 #include "fc_read.h"
@@ -279,9 +276,7 @@ fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
 	uint64		nwindows;
 	double		times;
 
-	*rows = (fc_spill_kind == FC_SPILL_ROWS);
-	if (fc_spill_kind != FC_SPILL_AUTO)
-		return "as fast_copy.spill says";
+	*rows = false;
 	if (shared->nchunks == 0 || shared->file.size < FC_SAMPLE_SMALL)
 		return "the file is small";
 	reason = fc_sample_no_room(shared);
