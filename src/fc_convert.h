@@ -7,8 +7,8 @@
  * declines by returning false; then the input function decides, errors
  * included.  It throws nothing itself.
  *
- * With a room (see there) a datum may have the short header that it gets in a
- * tuple anyway, and be made of the text itself.
+ * With a room that is compact a datum may have the short header that it gets in
+ * a tuple anyway, and be made of the text itself.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,6 +36,7 @@ typedef struct FcRoom
 	char	   *next;			/* MAXALIGNed, as is the end */
 	char	   *end;
 	const char *readable;
+	bool		compact;		/* headers may be short */
 } FcRoom;
 
 /* The offset of local times from first to before end, in Unix seconds */
@@ -51,7 +52,7 @@ struct FcConverter
 {
 	FcConvert	function;		/* or NULL: the input function is needed */
 	FcRoom	   *room;			/* or NULL: palloc, and no short headers */
-	bool		in_place;		/* the byte before a text may be overwritten */
+	bool		in_place;		/* the byte before a text may be its header */
 	int32		typmod;
 	int64		unit;			/* times: microseconds they are rounded to */
 	uint64		date_first;		/* dates: the last one's bytes */

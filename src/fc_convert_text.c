@@ -65,7 +65,7 @@ fc_convert_text(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	char	   *data;
 
-	if (converter->in_place && len <= FC_SHORT_DATA)
+	if (converter->in_place && converter->room->compact && len <= FC_SHORT_DATA)
 	{
 		s -= VARHDRSZ_SHORT;
 		SET_VARSIZE_SHORT(s, VARHDRSZ_SHORT + len);

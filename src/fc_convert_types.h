@@ -34,7 +34,7 @@ fc_convert_varlena(FcConverter *converter, Size len, char **data)
 {
 	char	   *result;
 
-	if (converter->room != NULL && len <= FC_SHORT_DATA)
+	if (converter->room != NULL && converter->room->compact && len <= FC_SHORT_DATA)
 	{
 		result = fc_convert_alloc(converter, VARHDRSZ_SHORT + len);
 		SET_VARSIZE_SHORT(result, VARHDRSZ_SHORT + len);

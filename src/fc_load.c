@@ -233,6 +233,8 @@ static void
 fc_load_begin_writer(FcLoader *loader, Oid leaf, const FcPlace *place)
 {
 	fc_load_open_leaf(loader, leaf, true);
+	/* nobody looks at a plain row before it is a tuple */
+	fc_parse_compact(loader->parser, loader->plain);
 	loader->writer = fc_write_begin(loader->ctx, loader->estate, loader->leaf,
 									place);
 	loader->row_writer = loader->writer;

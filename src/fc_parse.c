@@ -364,6 +364,12 @@ fc_parse_end(FcParser *parser)
 }
 
 void
+fc_parse_compact(FcParser *parser, bool compact)
+{
+	parser->room.compact = compact;
+}
+
+void
 fc_parse_number(FcParser *parser, uint64 number)
 {
 	if (parser->numbers)

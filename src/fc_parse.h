@@ -53,6 +53,12 @@ extern bool fc_parse_record(FcParser *parser, char *rec, size_t len,
 							Datum *values, bool *nulls);
 
 /*
+ * May values have the short headers that they will have in a tuple?  Not where
+ * an expression could ask for their size before, as a CHECK can.
+ */
+extern void fc_parse_compact(FcParser *parser, bool compact);
+
+/*
  * Its halves.  The first throws no error about data and calls nobody's code
  * but ours: true if that was all.  Otherwise the second goes on from there.
  */

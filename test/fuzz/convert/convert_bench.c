@@ -104,6 +104,7 @@ bench_init(Bench *bench, Oid typid, int32 typmod, ArrayType *values)
 	bench->room_start = palloc(BENCH_ROOM);
 	bench->room.end = bench->room_start + BENCH_ROOM;
 	bench->room.readable = record.data + record.len + 1;
+	bench->room.compact = true;
 	bench->converter.room = &bench->room;
 	bench->converter.in_place = true;
 }

@@ -40,7 +40,7 @@ typedef struct Fuzz
 	FcConverter converter;
 	FcConverter quick;			/* the same, with a room */
 	FcRoom		room;
-	bool		in_place;		/* so are texts made, every other time */
+	unsigned	turn;			/* one of eight ways of using it */
 	int64		taken;
 	int64		valid;
 } Fuzz;
@@ -121,9 +121,10 @@ fuzz_quick(Fuzz *fuzz, const char *string, int len, bool taken, Datum expected)
 	record[0] = ',';
 	memcpy(record + 1, string, len + 1);
 	memcpy(record + 2 + len, FUZZ_BEHIND, sizeof(FUZZ_BEHIND));
-	fuzz->room.readable = record + 2 + len + (fuzz->in_place ? sizeof(FUZZ_BEHIND) : 0);
-	fuzz->quick.in_place = fuzz->in_place;
-	fuzz->in_place = !fuzz->in_place;
+	fuzz->room.readable = record + 2 + len + ((fuzz->turn & 4) ? sizeof(FUZZ_BEHIND) : 0);
+	fuzz->turn++;
+	fuzz->quick.in_place = (fuzz->turn & 1) != 0;
+	fuzz->room.compact = (fuzz->turn & 2) != 0;
 	if (fuzz->quick.function == NULL ||
 		!fuzz->quick.function(&fuzz->quick, record + 1, len, &value))
 	{
