@@ -34,10 +34,10 @@ BEGIN
 	PERFORM fast_copy('got', current_setting('fc.file'), 'k', workers => workers);
 	SELECT count(*) INTO wrong FROM (SELECT * FROM wanted EXCEPT ALL SELECT * FROM got) AS s;
 	RETURN NEXT is(wrong, 0::bigint, format('%s, %s workers: the rows of COPY', about, workers));
+	-- asked of the table's own tuples, as others have headers of their own
 	SELECT count(*) INTO wrong
-	FROM wanted AS w JOIN got AS g USING (f)
-	WHERE (pg_column_size(w.a), pg_column_size(w.b), pg_column_size(w.c), pg_column_size(w.d), pg_column_size(w.e)) <>
-		(pg_column_size(g.a), pg_column_size(g.b), pg_column_size(g.c), pg_column_size(g.d), pg_column_size(g.e));
+	FROM (SELECT f, pg_column_size(a), pg_column_size(b), pg_column_size(c), pg_column_size(d), pg_column_size(e) FROM wanted
+		EXCEPT ALL SELECT f, pg_column_size(a), pg_column_size(b), pg_column_size(c), pg_column_size(d), pg_column_size(e) FROM got) AS s;
 	RETURN NEXT is(wrong, 0::bigint, format('%s, %s workers: the sizes of COPY', about, workers));
 	DROP TABLE wanted, got;
 END
