@@ -59,6 +59,7 @@
 #include "utils/rel.h"
 
 #include "fc_compat.h"
+#include "fc_form.h"
 #include "fc_error.h"
 #include "fc_write_page.h"
 
@@ -67,6 +68,7 @@ typedef struct FcPageWriter
 	FcWriter	base;
 	MemoryContext mcxt;			/* the pages */
 	MemoryContext toast_mcxt;	/* reset after each row */
+	FcForm	   *form;
 	TransactionId xid;
 	uint16		infomask;		/* of all rows */
 	Size		save_free;		/* of each page, for fillfactor */
@@ -164,6 +166,7 @@ fc_page_begin(FcWriter *base)
 	writer->toast_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											   "fast_copy long row",
 											   ALLOCSET_DEFAULT_SIZES);
+	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD);
 	writer->xid = GetCurrentTransactionId();
 	writer->infomask = HEAP_XMAX_INVALID;
 	if (base->options & HEAP_INSERT_FROZEN)
@@ -320,7 +323,10 @@ fc_page_toast(void *arg)
 											   base->options);
 }
 
-/* A row that core's inserts would show to the toaster */
+/*
+ * A row that core's inserts would show to the toaster; or one with a value of
+ * a default or an expression that is not all there
+ */
 static void
 fc_page_put_long(FcPageWriter *writer)
 {
@@ -342,45 +348,24 @@ fc_page_put_long(FcPageWriter *writer)
 	MemoryContextReset(writer->toast_mcxt);
 }
 
-static bool
-fc_page_has_null(const TupleTableSlot *slot)
-{
-	return memchr(slot->tts_isnull, true,
-				  slot->tts_tupleDescriptor->natts * sizeof(bool)) != NULL;
-}
-
-/* The row is formed where it will stay */
 static void
 fc_page_put(FcWriter *base, uint64 offset, uint32 length)
 {
 	FcPageWriter *writer = (FcPageWriter *) base;
-	TupleTableSlot *slot = base->slot;
-	TupleDesc	desc = slot->tts_tupleDescriptor;
-	bool		nulls = fc_page_has_null(slot);
-	Size		hoff = MAXALIGN(SizeofHeapTupleHeader + (nulls ? BITMAPLEN(desc->natts) : 0));
-	Size		data = heap_compute_data_size(desc, slot->tts_values, slot->tts_isnull);
+	Size		len;
+	HeapTupleHeader formed = fc_form_row(writer->form, base->slot->tts_values,
+										 base->slot->tts_isnull, &len);
 	HeapTupleHeader row;
 
-	if (hoff + data > TOAST_TUPLE_THRESHOLD)
+	if (formed == NULL)
 	{
 		fc_page_put_long(writer);
 		return;
 	}
-	row = fc_page_room(writer, hoff + data);
-	HeapTupleHeaderSetNatts(row, desc->natts);
-	row->t_hoff = hoff;
-	heap_fill_tuple(desc, slot->tts_values, slot->tts_isnull,
-					(char *) row + hoff, data, &row->t_infomask,
-					nulls ? row->t_bits : NULL);
-	if (row->t_infomask & HEAP_HASEXTERNAL)
-	{
-		/* a default or an expression that was read from another table */
-		memset(row, 0, hoff + data);
-		fc_page_put_long(writer);
-		return;
-	}
+	row = fc_page_room(writer, len);
+	memcpy(row, formed, len);
 	fc_page_set_header(writer, row);
-	fc_page_take(writer, hoff + data);
+	fc_page_take(writer, len);
 }
 
 static void

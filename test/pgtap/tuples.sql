@@ -1,0 +1,79 @@
+-- The tuples that are formed on new pages are those that COPY forms, byte by
+-- byte: columns of every width, alignment and storage, with and without NULLs.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+\set ON_ERROR_STOP 1
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+CREATE EXTENSION IF NOT EXISTS pageinspect;
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SET LOCAL search_path = public, pg_catalog;
+SET LOCAL timezone = 'UTC';
+SET LOCAL fast_copy.writer = 'page';
+SET LOCAL fast_copy.root_directory = :'tmp_dir';
+SELECT set_config('fc.file', :'tmp_dir' || '/fc_tuples.csv', true) \g /dev/null
+SELECT plan(16);
+
+CREATE FUNCTION pg_temp.tuples(rel regclass) RETURNS TABLE (infomask int, natts int, hoff int, bits text, data bytea) LANGUAGE sql AS $$
+	SELECT t_infomask & 7, t_infomask2 & 2047, t_hoff, t_bits, t_data
+	FROM generate_series(0, pg_relation_size(rel) / current_setting('block_size')::int - 1) AS block,
+		heap_page_items(get_raw_page(rel::text, block::int))
+$$;
+
+-- One value of each type, and a table with the types in a random order, some twice
+CREATE TEMP TABLE types (type text, value text, storage text);
+INSERT INTO types VALUES
+	('boolean', 'g % 2 = 0', NULL), ('"char"', 'chr(65 + g % 26)', NULL), ('smallint', 'g - 500', NULL),
+	('int', 'g * 1000003', NULL), ('bigint', 'g * 1000000000039', NULL), ('real', 'g / 7.0', NULL),
+	('double precision', 'sqrt(g)', NULL), ('date', 'date ''2024-01-01'' + g', NULL), ('time', 'time ''10:00'' + g * interval ''1 s''', NULL),
+	('timetz', 'timetz ''10:00+02'' + g * interval ''1 s''', NULL), ('interval', 'g * interval ''1 min''', NULL),
+	('uuid', 'md5(g::text)::uuid', NULL), ('name', '''name '' || g', NULL), ('point', 'point(g, -g)', NULL),
+	('macaddr', '''08:00:2b:01:02:03''', NULL), ('inet', 'inet ''10.0.0.0'' + g', NULL), ('text', 'repeat(''t'', g % 140)', NULL),
+	('text', 'repeat(''u'', g % 140)', 'plain'), ('varchar(200)', 'repeat(''v'', g % 150)', 'external'),
+	('char(9)', 'g', NULL), ('numeric', 'g * 1.01', NULL), ('numeric(12,3)', 'g * 1.01', 'plain'), ('bytea', 'decode(md5(g::text), ''hex'')', NULL),
+	('int[]', 'ARRAY[g, NULL, 3]', NULL), ('float8[]', 'ARRAY[g]', 'plain'), ('jsonb', '''[1, 2]''', NULL), ('bit(5)', '''10101''', NULL),
+	('tsvector', '''a b c''', NULL), ('int4range', 'int4range(g, g + 5)', NULL), ('xid', 'g', NULL), ('tid', '''(1,2)''', NULL);
+
+-- A load of a table of n columns, of which a share in percent are NULL
+CREATE FUNCTION pg_temp.check_tuples(seed float8, n int, nulls int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	about text := format('%s columns, %s %% NULL, seed %s: ', n, nulls, seed);
+	columns text;
+	change text;
+	vals text;
+	wrong bigint;
+BEGIN
+	PERFORM setseed(seed);
+	SELECT string_agg(format('c%s %s', i, type), ', '), string_agg(format('ALTER c%s SET STORAGE %s', i, storage), ', ') FILTER (WHERE storage <> ''),
+		string_agg(format('CASE WHEN (g * 7919 + %s * 104729) %% 100 >= %s THEN %s END', i, nulls, value), ', ')
+	INTO columns, change, vals
+	FROM (SELECT row_number() OVER (ORDER BY random()) AS i, t.* FROM types AS t, generate_series(1, 3)) AS s
+	WHERE i <= n;
+	EXECUTE format('CREATE TABLE wanted (k timestamp, %s)', columns);
+	EXECUTE format('CREATE TABLE got (k timestamp, %s) PARTITION BY RANGE (k)', columns);
+	IF change <> '' THEN
+		EXECUTE 'ALTER TABLE wanted ' || change;
+		EXECUTE 'ALTER TABLE got ' || change;
+	END IF;
+	EXECUTE format('COPY (SELECT timestamp ''2024-05-06'' + g * interval ''1 s'', %s FROM generate_series(1, 700) AS g) TO %L (FORMAT csv)',
+				   vals, current_setting('fc.file'));
+	EXECUTE format('COPY wanted FROM %L (FORMAT csv)', current_setting('fc.file'));
+	PERFORM fast_copy('got', current_setting('fc.file'), workers => 0);
+	SELECT count(*) INTO wrong FROM (SELECT * FROM pg_temp.tuples('wanted') EXCEPT ALL SELECT t.* FROM pg_inherits, pg_temp.tuples(inhrelid) AS t WHERE inhparent = 'got'::regclass) AS s;
+	RETURN NEXT is(wrong, 0::bigint, about || 'the tuples of COPY');
+	SELECT count(*) INTO wrong FROM pg_inherits, pg_temp.tuples(inhrelid) AS t WHERE inhparent = 'got'::regclass;
+	RETURN NEXT is(wrong, 700::bigint, about || 'and as many');
+	DROP TABLE wanted, got;
+END
+$$;
+
+SELECT pg_temp.check_tuples(seed, n, nulls)
+FROM (VALUES (0.1, 5, 0), (0.2, 31, 0), (0.3, 31, 30), (0.4, 60, 0), (0.5, 60, 10), (0.6, 60, 100), (0.7, 25, 0), (0.8, 12, 50)) AS v (seed, n, nulls);
+
+SELECT * FROM finish();
+ROLLBACK;
