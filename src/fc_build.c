@@ -23,6 +23,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "utils/guc.h"
 
 #include "fc_error.h"
@@ -47,11 +48,18 @@ fc_build_limit_memory(const FcShared *shared, int processes)
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
-/* Body of fc_error_catch */
+/*
+ * Body of fc_error_catch.  Helpers lock the index, which is logged under the
+ * XID of the (sub)transaction, and they cannot assign one.
+ */
 static void
 fc_build_index(void *arg)
 {
-	fc_index_build(arg);
+	FcIndexTask *task = arg;
+
+	if (task->nhelpers > 0)
+		(void) GetCurrentTransactionId();
+	fc_index_build(task);
 }
 
 /* Helpers of a build that fails are only ended by a subtransaction's abort */
