@@ -495,13 +495,21 @@ fc_job_notice_refusal(FcJob *job)
 			 errdetail("%s", fc_io_uring_why(err))));
 }
 
+/* The load's tasks are the leader's again, whatever phase has run since */
+static void
+fc_job_take_up_tasks(FcJob *job)
+{
+	job->ctx.tasks = job->tasks;
+	job->shared->ntasks = job->ntasks;
+}
+
 /* Throws the first bad record's error */
 static void
 fc_job_throw(FcJob *job)
 {
 	if (pg_atomic_read_u32(&job->shared->stopped) != 0)
 	{
-		job->ctx.tasks = job->tasks;
+		fc_job_take_up_tasks(job);
 		fc_load_verify(&job->ctx, job->ngroups);
 	}
 	fc_rejected_throw(job);
@@ -840,7 +848,7 @@ fc_job_throw_index(FcJob *job)
 		fc_index_empty(job->created[i].range.partition);
 	}
 	CommandCounterIncrement();
-	job->ctx.tasks = job->tasks;
+	fc_job_take_up_tasks(job);
 	fc_load_verify_indexes(&job->ctx, job->ngroups);
 	fc_rejected_throw(job);
 	fc_core_throw(job);

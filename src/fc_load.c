@@ -122,6 +122,7 @@ typedef struct FcVerifier
 {
 	FcLoader	loader;
 	FcVerifyLeaf *leaves;		/* by number of the part */
+	FcTask	  **by_key;			/* all tasks */
 	int			nleaves;
 	int			nwriters;		/* open */
 	bool		insert;			/* rows of new partitions, one by one */
@@ -1129,24 +1130,62 @@ fc_load_check_run(FcContext *ctx)
 	fc_reject_end(ctx);
 }
 
+static bool
+fc_verify_before(int64 key, uint64 offset, const FcBound *bound)
+{
+	return key < bound->key || (key == bound->key && offset < bound->offset);
+}
+
+/* By key, those without one last */
+static int
+fc_verify_task_cmp(const void *a, const void *b)
+{
+	const FcTask *ta = *(FcTask *const *) a;
+	const FcTask *tb = *(FcTask *const *) b;
+
+	if (ta->null != tb->null)
+		return ta->null ? 1 : -1;
+	return fc_verify_before(ta->lo.key, ta->lo.offset, &tb->lo) ? -1 :
+		fc_verify_before(tb->lo.key, tb->lo.offset, &ta->lo);
+}
+
+static void
+fc_verify_sort_tasks(FcVerifier *verifier)
+{
+	FcContext  *ctx = verifier->loader.ctx;
+
+	verifier->by_key = palloc(sizeof(FcTask *) * (ctx->shared->ntasks + 1));
+	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
+		verifier->by_key[i] = (FcTask *) ctx->tasks + i;
+	qsort(verifier->by_key, ctx->shared->ntasks, sizeof(FcTask *),
+		  fc_verify_task_cmp);
+}
+
 /* The task that a row with this key belongs to, or NULL */
 static FcTask *
-fc_verify_task(FcContext *ctx, int64 key, bool null, uint64 offset)
+fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 {
-	FcTask	   *tasks = ctx->tasks;
+	uint32		low = 0;
+	uint32		high = verifier->loader.ctx->shared->ntasks;
+	FcTask	   *task;
 
-	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
+	/* the last that begins at the row or before it */
+	while (low < high)
 	{
-		FcTask	   *task = &tasks[i];
+		uint32		mid = low + (high - low) / 2;
 
-		if (task->null != null || key < task->lo.key ||
-			(key == task->lo.key && offset < task->lo.offset))
-			continue;
-		if (task->hi_max || key < task->hi.key ||
-			(key == task->hi.key && offset < task->hi.offset))
-			return task;
+		task = verifier->by_key[mid];
+		if (task->null != null ? task->null :
+			fc_verify_before(key, offset, &task->lo))
+			high = mid;
+		else
+			low = mid + 1;
 	}
-	return NULL;
+	if (low == 0)
+		return NULL;
+	task = verifier->by_key[low - 1];
+	return task->null == null &&
+		(task->hi_max || fc_verify_before(key, offset, &task->hi)) ? task : NULL;
 }
 
 /* Keeps leaves open: rows come in file order, from one leaf to another */
@@ -1222,7 +1261,7 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 		int			i = shared->key_attnum - 1;
 		bool		null = slot->tts_isnull[i];
 
-		task = fc_verify_task(loader->ctx, null ? 0 :
+		task = fc_verify_task(verifier, null ? 0 :
 							  fc_key_from_datum(shared->key_type, slot->tts_values[i]),
 							  null, loader->offset);
 		if (task == NULL)
@@ -1319,6 +1358,7 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	verifier.nleaves = Max(nleaves, 1);
 	verifier.leaves = palloc0(sizeof(FcVerifyLeaf) * verifier.nleaves);
 	verifier.insert = insert;
+	fc_verify_sort_tasks(&verifier);
 	fc_stream_seek(stream, ctx->shared->data_start);
 	while (fc_stream_next(stream, &ctx->dialect, &record) == FC_END_FOUND &&
 		   !fc_error_beyond(ctx->shared, record.offset))

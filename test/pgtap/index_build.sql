@@ -16,7 +16,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL max_parallel_maintenance_workers = 0;
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_index_build.csv', true) \g /dev/null
 SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'amcheck') AS amcheck \gset
-SELECT plan(28);
+SELECT plan(29);
 
 -- one day has nearly all rows
 CREATE TABLE t (k timestamp, n int, s text, a int[], p point, PRIMARY KEY (n, k)) PARTITION BY RANGE (k);
@@ -104,7 +104,21 @@ DROP TABLE t;
 CREATE TABLE t (LIKE expected, PRIMARY KEY (n, k)) PARTITION BY RANGE (k);
 INSERT INTO expected SELECT * FROM expected WHERE n = 4711;
 SELECT format('COPY expected TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
-SELECT throws_ok(format('SELECT fast_copy(''t'', %L, workers => 2)', current_setting('fc.file')), '23505', NULL, 'a unique violation is an error');
+CREATE FUNCTION pg_temp.context(workers int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	context text;
+BEGIN
+	PERFORM fast_copy('t', current_setting('fc.file'), workers => workers);
+	RETURN 'loaded';
+EXCEPTION WHEN unique_violation THEN
+	GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+	RETURN substring(context FROM 'csv", (line \d+)');
+END
+$$;
+SELECT is(pg_temp.context(2), 'line 250001', 'the line of a unique violation in a large partition');
+CREATE INDEX ON t (s);
+CREATE INDEX ON t (k);
+SELECT is(pg_temp.context(2), 'line 250001', 'where there are more indexes than partitions');
 
 SELECT * FROM finish();
 ROLLBACK;
