@@ -1,10 +1,11 @@
 # Shared by bench/demo, bench/compare and bench/traffic; sourced after
 # test/lib.sh.
 
-# Settings of the cluster: full WAL, durable, room for two rounds of segments.
+# Settings of the cluster: durable, full WAL (wal_level = replica is the
+# default), room for two rounds of segments.
 BENCH_SETTINGS=(
   'shared_buffers = 1GB' 'max_wal_size = 8GB' 'min_wal_size = 4GB'
-  'checkpoint_timeout = 30min' 'wal_level = replica' 'autovacuum = off'
+  'checkpoint_timeout = 30min' 'autovacuum = off'
   'max_worker_processes = 16' 'max_parallel_workers = 8' 'max_locks_per_transaction = 1024'
 )
 

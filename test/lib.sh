@@ -1,4 +1,4 @@
-# Shared by test/run, bench/demo and bench/load: packages, build, cluster.
+# Shared by test/run and the commands in bench/: packages, build, cluster.
 #
 # Sourced by bash.  Everything happens in one temporary directory, $FC_TMP:
 # a copy of the tree (where it is built), a private copy of PostgreSQL's
