@@ -17,7 +17,7 @@ use utf8;
 use POSIX ();
 
 our %SERVER;
-our $FEATURE;    # only this one
+our $FEATURE;    # only this one, or any, but not none
 
 my @CLASSES = qw(conversion missing_columns extra_columns encoding check not_null no_partition unique);
 my %MAKE = (classes => \&make_classes, set_null => \&make_set_null, zone => \&make_zone, pattern => \&make_pattern,
@@ -28,7 +28,7 @@ sub make_features
 	my ($c) = @_;
 	my $feature = pick(('none') x 8, qw(classes classes set_null set_null zone pattern pattern binary freeze));
 
-	$feature = $FEATURE if defined $FEATURE;
+	$feature = $FEATURE eq 'any' ? pick(sort keys %MAKE) : $FEATURE if defined $FEATURE;
 	$c->{analyze} = 1 if chance(0.15) || $feature eq 'analyze';
 	return unless $MAKE{$feature} && $SERVER{arguments}{reject_table};
 	$c->{feature} = $feature if $MAKE{$feature}->($c);
