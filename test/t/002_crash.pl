@@ -55,5 +55,36 @@ $node->stop('immediate');
 $node->start;
 is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), '20000|200010000', 'rows survive a crash after commit');
 
+# Numbers of a sequence that a committed row has are not given again: neither
+# those of a load that ended, nor those taken while one was under way.
+sub numbers
+{
+	return $node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT id), (SELECT last_value FROM t_id_seq) >= max(id) FROM t');
+}
+
+events($node, 't', ', id serial');
+my $columns = "columns => '{n,ts,v}'";
+is($node->safe_psql('postgres', "CHECKPOINT; SELECT fast_copy('t', '$file', $columns, workers => 2)"), 20000, 'numbers: loaded');
+is(numbers(), '20000|20000|t', 'numbers: one for each row');
+$node->stop('immediate');
+$node->start;
+is(numbers(), '20000|20000|t', 'numbers: the sequence is where it was');
+$node->safe_psql('postgres', "INSERT INTO t (n, ts) VALUES (0, '2013-01-01')");
+is(numbers(), '20001|20001|t', 'numbers: nextval goes on');
+
+close_gate();
+$node->safe_psql('postgres', "CHECKPOINT; ALTER TABLE t ADD CHECK (gate(n)) NOT VALID");
+$load = start_load($node, "SELECT fast_copy('t', '$file', $columns, workers => 2);\n");
+ok(at_gate($node), 'numbers of a load that dies: at the gate');
+is($node->safe_psql('postgres', "INSERT INTO t (n, ts) VALUES (0, '2013-01-01') RETURNING id > 40000"), 't',
+	'numbers of a load that dies: others go on behind them');
+$node->stop('immediate');
+finish_load($load);
+$node->start;
+is(numbers(), '20002|20002|t', 'numbers of a load that dies: those of others stay taken');
+open_gate();
+is($node->safe_psql('postgres', "SELECT fast_copy('t', '$file', $columns, workers => 2)"), 20000, 'numbers of a load that dies: the next one');
+is(numbers(), '40002|40002|t', 'numbers of a load that dies: none given twice');
+
 $node->stop;
 done_testing();
