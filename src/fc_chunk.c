@@ -47,7 +47,8 @@ fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan)
 }
 
 /*
- * Lets a run go on as another does, if from here on it must find the same.
+ * Lets a run go on as another does, if from here on it must find the same:
+ * where both have met the same record end, they were in the same state.
  */
 static void
 join_run(FcChunkScan *scan, int i, int with)
@@ -55,8 +56,8 @@ join_run(FcChunkScan *scan, int i, int with)
 	const FcRun *run = &scan->run[i];
 	const FcRun *other = &scan->run[with];
 
-	if (run->state != other->state || run->last != other->last ||
-		run->last == FC_NOWHERE || run->marker != other->marker)
+	if (run->last != other->last || run->last == FC_NOWHERE ||
+		run->marker != other->marker)
 		return;
 	scan->joined[i] = true;
 	scan->with[i] = (FcQuote) with;

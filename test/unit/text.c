@@ -72,6 +72,8 @@ static const FileCase file_cases[] = {
 	"0/0 x1"},
 	{"marker behind an escaped line end", false, FC_EOL_NL, "\\\n\\.\nb\n",
 	"<\\^J><b>end NL", "0/0 5/1 x2"},
+	{"the same, where a chunk of 7 begins with that line end", false, FC_EOL_NL,
+		"abcdef\\\n\\.\nb\n", "<abcdef\\^J><b>end NL", "0/0 11/1 x2"},
 	{"record that begins with a backslash", false, FC_EOL_NL,
 	"\\N\n\\.\n\\N\n", "<\\N>marker NL", "0/0 3/1 6/2 x3 marker 3"},
 };
