@@ -885,10 +885,39 @@ fc_job_index(FcJob *job)
 	fc_job_report(job, processes, -1, -1, fc_job_index_choice(job, led));
 }
 
+/* A partition stays away if all the rows that it was made for were left out */
+static void
+fc_job_drop_empty(FcJob *job)
+{
+	FcLeafRows *leaves;
+	int			kept = 0;
+
+	if (pg_atomic_read_u64(&job->shared->rejected) == 0 &&
+		pg_atomic_read_u64(&job->shared->filtered) == 0)
+		return;
+	leaves = fc_job_leaf_rows(job);
+	for (int i = 0; i < job->ncreated; i++)
+	{
+		FcNewPartition *new = &job->created[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (fc_job_rows_of(job, leaves, new->range.partition) > 0)
+			job->created[kept++] = *new;
+		else
+			fc_partition_drop(new->range.partition);
+	}
+	pfree(leaves);
+	job->ncreated = kept;
+	CommandCounterIncrement();
+}
+
 static void
 fc_job_attach(FcJob *job)
 {
 	if (job->ncreated == 0 || job->attach_first)
+		return;
+	fc_job_drop_empty(job);
+	if (job->ncreated == 0)
 		return;
 	fc_progress_phase(job, FC_PHASE_ATTACH);
 	fc_job_attach_all(job);

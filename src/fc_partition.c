@@ -627,6 +627,15 @@ fc_partition_attach_end(Oid spared)
 		withdraw(spared);
 }
 
+void
+fc_partition_drop(Oid partition)
+{
+	ObjectAddress address;
+
+	ObjectAddressSet(address, RelationRelationId, partition);
+	performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
+}
+
 /* Vouches for the rows of a new partition */
 static Oid
 vouch_for_part(Oid parentid, const FcRoute *route, const FcNewPartition *part)

@@ -54,6 +54,12 @@ extern Oid	fc_partition_attach_begin(Oid parentid, const FcRoute *route,
 extern void fc_partition_attach_end(Oid spared);
 
 /*
+ * Drops a created partition that has no rows, before any are attached.  The
+ * caller has closed it.
+ */
+extern void fc_partition_drop(Oid partition);
+
+/*
  * Attaches one created partition; the scan that would validate its rows is
  * spared by a constraint the loader vouches for, dropped afterwards.
  *

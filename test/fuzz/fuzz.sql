@@ -200,7 +200,7 @@ BEGIN
 		IF r ? 'header' OR one ? 'fatal' OR class IS NULL OR NOT spec->'classes' ? class THEN
 			RETURN one;
 		END IF;
-		rejects := rejects || jsonb_build_object('line', one->'line', 'class', class, 'state', one->>'state', 'message', fuzz.neutral(one->>'message', spec),
+		rejects := rejects || jsonb_build_object('line', one->'line', 'class', class, 'state', one->>'state', 'message', regexp_replace(fuzz.neutral(one->>'message', spec), '(: 0x..).*', '\1'),
 			'column', CASE class WHEN 'conversion' THEN one->>'col' WHEN 'not_null' THEN one->>'names' END,
 			'offset', r->'offset', 'record', md5(r->>'record'));
 		IF jsonb_array_length(rejects) > (spec->>'limit')::bigint THEN
@@ -218,7 +218,7 @@ DECLARE
 		FROM jsonb_to_recordset(wanted) AS _ (line bigint, class text, state text, message text, "column" text, "offset" bigint, record text));
 	have text[];
 BEGIN
-	EXECUTE $q$SELECT array(SELECT concat_ws('|', CASE WHEN r.class <> 'encoding' THEN r.line END, r.class, r.sqlstate, fuzz.neutral(r.message, $1),
+	EXECUTE $q$SELECT array(SELECT concat_ws('|', CASE WHEN r.class <> 'encoding' THEN r.line END, r.class, r.sqlstate, regexp_replace(fuzz.neutral(r.message, $1), '(: 0x..).*', '\1'),
 			CASE WHEN r.class IN ('conversion', 'not_null') THEN r.column_name END, CASE WHEN w."offset" IS NOT NULL THEN r.byte_offset END,
 			CASE WHEN w.record IS NOT NULL THEN md5(encode(coalesce(r.raw, convert_to(r.record, 'UTF8')), 'hex')) END)
 		FROM (SELECT *, row_number() OVER (ORDER BY byte_offset) AS n FROM fast.rejects) AS r
@@ -317,7 +317,8 @@ BEGIN
 	END IF;
 	RETURN jsonb_build_object('analyze', nullif(concat_ws(', ',
 		CASE WHEN a->'rows'->>'accepted' <> f->>'rows' AND NOT spec ? 'triggers' AND NOT coalesce(spec->'classes' ?| '{no_partition,unique}', false) THEN format('%s rows accepted', a->'rows'->>'accepted') END,
-		CASE WHEN a->'created' IS DISTINCT FROM coalesce(made, 'null') THEN format('%s to be made', a->'created') END,
+		-- none is left where all rows were passed over
+		CASE WHEN a->'created' IS DISTINCT FROM coalesce(made, 'null') AND (a->'rows'->>'bad' = '0' OR NOT coalesce(made, '[]') <@ a->'created') THEN format('%s to be made', a->'created') END,
 		CASE WHEN a->'leaves' <> coalesce(have, 'null') AND jsonb_typeof(a->'leaves') <> 'null' AND a->'rows'->>'bad' = '0' THEN format('%s, but %s', a->'leaves', have) END), ''));
 END $$;
 

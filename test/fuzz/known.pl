@@ -200,6 +200,9 @@ sub known_error
 
 	# the file is converted as a whole, where core cannot read it
 	return 'file that cannot be converted, in a zone' if $c->{copy_settings} && $fast->{state} =~ /^(22021|22P05)$/ && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') =~ /SJIS|SHIFT_JIS|BIG5|GBK|GB18030|UHC|JOHAB/;
+	return 'line of invalid characters' if $c->{options}{freeze} && $copy->{state} eq $fast->{state} && $fast->{state} =~ /^(22021|22P05)$/;
+	# without a line there is nothing to confirm
+	return 'several errors, indexes checked late' if $c->{options}{freeze} && $checked_late;
 	return 'several errors, header before FREEZE' if $c->{options}{freeze} && $copy->{message} eq 'cannot perform COPY FREEZE on a partitioned table' && $fast->{message} =~ /header line/;
 	# COPY's own file has not the lines that are skipped
 	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && ($line // 0) <= $cut + 1;

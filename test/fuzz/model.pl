@@ -160,7 +160,7 @@ sub model
 		push @parts, { stmt => copy_sql($alone ? $c : \%one, "$path.$n"), line => $alone ? 1 : $line };
 		$parts[-1]{offset} = $offset if $same;
 		$parts[-1]{record} = unpack('H*', $r->[0] =~ s/(?:\r\n|\r|\n)\z//r) if $same && $c->{records};
-		@{ $parts[-1] }{qw(path prefix fields eol)} = ("$path.$n", $alone ? '' : "x$eol", $c->{rendered}[ $field++ ], $r->[0] =~ /(\r\n|\r|\n)\z/ ? $1 : '')
+		@{ $parts[-1] }{qw(path prefix fields eol)} = ("$path.$n", $alone ? '' : "x$eol", $c->{rendered}[ $field++ ], $r->[0] =~ /(\r\n|\r|\n)\z/ ? $1 : $eol)
 		  if $c->{options}{on_error} eq 'set_null';
 		$offset += length($r->[0]);
 		$line = $r->[1];

@@ -301,7 +301,7 @@ sub source_sql
 }
 
 # A deferrable constraint has a trigger too.
-sub one_by_one { my ($c) = @_; return $c->{triggers} || $c->{foreign} || grep { /DEFERRABLE/ } @{ $c->{setup} } }
+sub one_by_one { my ($c) = @_; return $c->{triggers} || grep { /DEFERRABLE|FOREIGN KEY/ } @{ $c->{setup} }, foreign_sql($c) }
 
 # Documented: numbers that not each record takes are taken in the order of the file.
 sub keeps_order

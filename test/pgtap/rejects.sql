@@ -17,7 +17,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_rejects.csv', true) \g /dev/null
 SELECT setseed(0.42) \g /dev/null
-SELECT plan(40);
+SELECT plan(42);
 
 SELECT fast_copy_create_reject_table('rej') \g /dev/null
 ALTER TABLE rej ADD id int GENERATED ALWAYS AS IDENTITY;
@@ -128,6 +128,12 @@ END
 $$;
 
 SELECT is(pg_temp.check_case(), NULL, 'case ' || i) FROM generate_series(1, 40) AS i;
+
+-- no partition is left for rows that are all left out
+TRUNCATE r_some;
+SELECT pg_temp.write(array(SELECT convert_to(line || E'\n', 'UTF8') FROM unnest('{"2024-02-01,-1,a","2024-02-05,1,b","2024-02-10,,c"}'::text[]) AS line)) \g /dev/null
+SELECT is(fast_copy('r_some', current_setting('fc.file'), on_error => 'ignore', on_error_classes => '{check,not_null}'), 1::bigint, 'one row is good');
+SELECT is((SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'r_some'::regclass AND inhrelid::regclass::text LIKE '%202402%'), 'r_some_p20240205', 'and has a partition');
 
 SELECT * FROM finish();
 ROLLBACK;
