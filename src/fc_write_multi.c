@@ -19,20 +19,14 @@
 
 #include "access/heapam.h"
 #include "access/htup_details.h"
-#include "access/parallel.h"
 #include "access/tableam.h"
-#include "access/toast_internals.h"
-#include "access/xact.h"
 #include "catalog/catalog.h"
 #include "catalog/index.h"
 #include "miscadmin.h"
-#include "pgstat.h"
-#include "storage/lmgr.h"
 #include "utils/rel.h"
 
 #include "fc_compat.h"
 #include "fc_error.h"
-#include "fc_plan.h"
 #include "fc_reject.h"
 #include "fc_write_multi.h"
 
