@@ -59,14 +59,14 @@
 #include "utils/rel.h"
 
 #include "fc_compat.h"
-#include "fc_form.h"
 #include "fc_error.h"
+#include "fc_form.h"
 #include "fc_write_page.h"
 
 typedef struct FcPageWriter
 {
 	FcWriter	base;
-	MemoryContext mcxt;			/* the pages */
+	MemoryContext mcxt;			/* the pages and what rows are formed with */
 	MemoryContext toast_mcxt;	/* reset after each row */
 	FcForm	   *form;
 	TransactionId xid;
@@ -159,6 +159,7 @@ static void
 fc_page_begin(FcWriter *base)
 {
 	FcPageWriter *writer = (FcPageWriter *) base;
+	MemoryContext old;
 
 	writer->mcxt = AllocSetContextCreate(CurrentMemoryContext,
 										 "fast_copy pages",
@@ -166,7 +167,9 @@ fc_page_begin(FcWriter *base)
 	writer->toast_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											   "fast_copy long row",
 											   ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(writer->mcxt);
 	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD);
+	MemoryContextSwitchTo(old);
 	writer->xid = GetCurrentTransactionId();
 	writer->infomask = HEAP_XMAX_INVALID;
 	if (base->options & HEAP_INSERT_FROZEN)
