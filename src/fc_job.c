@@ -767,8 +767,8 @@ static uint64
 fc_job_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf)
 {
 	FcLeafRows	key = {leaf, 0};
-	FcLeafRows *found = bsearch(&key, leaves, job->ngroups, sizeof(FcLeafRows),
-								fc_job_leaf_cmp);
+	const FcLeafRows *found = bsearch(&key, leaves, job->ngroups,
+									  sizeof(FcLeafRows), fc_job_leaf_cmp);
 
 	return found ? found->rows : 0;
 }
