@@ -45,6 +45,10 @@ typedef struct FcScanner
 	Size		used;			/* of row_mcxt, roughly */
 } FcScanner;
 
+/* So many runs are few, and so much memory to sort in costs little */
+#define FC_SCAN_RUNS	64
+#define FC_SCAN_SORT	((Size) 32 * 1024 * 1024)
+
 /* Bytes of records between resets of row_mcxt, and what each has besides */
 #define FC_SCAN_RESET	65536
 #define FC_SCAN_RECORD	64
@@ -216,20 +220,26 @@ fc_scan_block(const FcShared *shared)
 	return Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192);
 }
 
-/* Its share for sorting, or what the records of the file need at most */
+/*
+ * Memory to sort in: not more than the share, nor than the records of the
+ * file need.  Fresh memory costs more than merging more runs does, so that of
+ * a large share only as much is used as keeps the number of runs low.
+ */
 static Size
 fc_scan_memory(const FcShared *shared)
 {
 	const FcChunkStart *last;
 	uint64		records = 0;
+	Size		need;
 
 	if (shared->nchunks > 0)
 	{
 		last = &fc_shared_starts(shared)[shared->nchunks - 1];
 		records = last->before + last->records;
 	}
+	need = fc_spill_need(shared, records, shared->file.size);
 	return Min(shared->memory / 8 * 7,
-			   fc_spill_need(shared, records, shared->file.size));
+			   Min(need, Max(need / FC_SCAN_RUNS, FC_SCAN_SORT)));
 }
 
 void
