@@ -186,7 +186,7 @@ fc_parse_init_default(FcShared *shared, Relation target, AttrNumber attnum)
 
 	if (expr == NULL)
 		return NULL;
-	if (shared->phase == FC_PHASE_SCAN &&
+	if (shared->phase <= FC_PHASE_SCAN &&
 		contain_volatile_functions((Node *) expr))
 		expr = (Expr *) makeNullConst(TupleDescAttr(RelationGetDescr(target),
 													attnum - 1)->atttypid, -1, InvalidOid);
@@ -224,7 +224,8 @@ fc_parse_init_defaults(FcParser *parser, Relation target, EState *estate)
 			parser->columns[i].def = fc_parse_init_default(parser->shared, target,
 														   parser->columns[i].index + 1);
 	parser->econtext = GetPerTupleExprContext(estate);
-	if (parser->shared->nnumbers == 0 || parser->shared->phase == FC_PHASE_SCAN ||
+	/* up to the scan, for which a sample is taken, there are no numbers yet */
+	if (parser->shared->nnumbers == 0 || parser->shared->phase <= FC_PHASE_SCAN ||
 		parser->shared->phase == FC_PHASE_CHECK)
 		return;
 	parser->numbers = fc_numbers_open(parser->shared);
