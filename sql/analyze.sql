@@ -83,6 +83,18 @@ SELECT :estimate BETWEEN pg_relation_size('wide') * 0.9 AND pg_relation_size('wi
 -- binary files
 COPY plain TO PROGRAM 'cat >fast_copy_regress/empty.bin' (FORMAT binary);
 SELECT * FROM look('plain', 'empty.bin', 0, $$, format => 'binary'$$);
+SELECT item, name, rows FROM look('plain', 'empty.bin', 0, $$, format => 'binary', timestamp_column => 'n'$$) WHERE item IN ('key', 'partition');
+-- nor is anything left of a function that fails
+CREATE FUNCTION picky(n int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN 1 / n > -1; END $$;
+CREATE TABLE picked (n int CHECK (picky(n)));
+SELECT item, rows, line, detail FROM look('picked', fc.file('picked.csv', '1', '2', '0', '3'), 0) WHERE item IN ('rows', 'error', 'warning');
+BEGIN;
+SAVEPOINT s;
+SELECT count(*) FROM look('picked', 'picked.csv', 2, $$, where_clause => 'picky(n - 1)'$$);
+RELEASE s;
+COMMIT;
+DROP TABLE picked;
+DROP FUNCTION picky;
 -- the same privileges as for a load
 CREATE ROLE fc_reader;
 SET ROLE fc_reader;

@@ -37,6 +37,7 @@
 #include "utils/lsyscache.h"
 #include "utils/portal.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "fc_compat.h"
@@ -1052,6 +1053,48 @@ fc_job_check(FcJob *job)
 				  job->shared->file.size - job->data_start, "nothing is written");
 }
 
+static void
+fc_job_look(FcJob *job)
+{
+	if (!job->options->format.binary)
+		fc_job_split(job);
+	if (job->plan->key_type != FC_KEY_NONE)
+		fc_job_scan(job);
+	if (!job->options->format.binary)
+		fc_job_check(job);
+}
+
+/*
+ * An error of a user's code may be caught on the way, and the transaction goes
+ * on: what such code has left behind is undone with a subtransaction.
+ */
+static void
+fc_job_look_apart(FcJob *job)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile edata = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(mcxt);
+	PG_TRY();
+	{
+		fc_job_look(job);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(mcxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(mcxt);
+	CurrentResourceOwner = owner;
+	if (edata)
+		ReThrowError(edata);
+}
+
 FcJob *
 fc_job_analyze(FcOptions *options)
 {
@@ -1062,12 +1105,7 @@ fc_job_analyze(FcOptions *options)
 	fc_progress_phase(job, FC_PHASE_SETUP);
 	job->ctx.progress = fc_progress_update;
 	job->ctx.progress_arg = job;
-	if (!job->options->format.binary)
-		fc_job_split(job);
-	if (job->plan->key_type != FC_KEY_NONE)
-		fc_job_scan(job);
-	if (!job->options->format.binary)
-		fc_job_check(job);
+	fc_job_look_apart(job);
 	fc_progress_end(job);
 	return job;
 }

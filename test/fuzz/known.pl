@@ -75,9 +75,9 @@ sub judge_refusal
 	my ($c, $fast) = @_;
 	my $message = $fast->{message};
 
-	# a record without an end ends a load, whatever else is wrong with it
-	return 'model: a record without an end that cannot be converted' if $fast->{state} =~ /^(22021|22P05)$/ && (grep { $_ eq 'encoding' } @{ $c->{options}{on_error_classes} // [] })
-	  && ((split_records($c, $c->{bytes}))[-1][1] // 0) == ($fast->{line} // 0);
+	# one that is malformed ends a load, whatever else is wrong with it
+	return 'model: a malformed record that cannot be converted' if $fast->{state} =~ /^(22021|22P05)$/ && defined $fast->{line} && $c->{damaged}
+	  && grep { $_ eq 'encoding' } @{ $c->{options}{on_error_classes} // [] };
 	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && ($fast->{line} // 0) <= $c->{cut} + 1;
 	# COPY's own file has not the lines that are skipped, HEADER N would read them
 	return 'model: header lines that are malformed' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} eq '22P04'
@@ -203,7 +203,7 @@ sub known_error
 	return 'line of invalid characters' if $c->{options}{freeze} && $copy->{state} eq $fast->{state} && $fast->{state} =~ /^(22021|22P05)$/;
 	# without a line there is nothing to confirm
 	return 'several errors, indexes checked late' if $c->{options}{freeze} && $checked_late;
-	return 'several errors, header before FREEZE' if $c->{options}{freeze} && $copy->{message} eq 'cannot perform COPY FREEZE on a partitioned table' && $fast->{message} =~ /header line/;
+	return 'several errors, file before FREEZE' if $c->{options}{freeze} && $copy->{message} eq 'cannot perform COPY FREEZE on a partitioned table' && ($fast->{message} =~ /header line/ || $fast->{state} =~ /^(22021|22P05)$/);
 	# COPY's own file has not the lines that are skipped
 	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && ($line // 0) <= $cut + 1;
 	return 'model: header lines that are malformed' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} eq '22P04'
