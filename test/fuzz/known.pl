@@ -46,6 +46,8 @@ sub foretold
 
 	return 1 if $c->{source} || one_by_one($c) || $c->{options}{on_error} || !defined $fast->{line} || $fast->{state} =~ /^(235|23P|P0)/;
 	return 1 if $fast->{line} <= 1 && exists $analysis->{state} || grep { /INDEX/ } @{ $c->{setup} };
+	# a file that is converted as a whole
+	return 1 if $fast->{state} =~ /^(22021|22P05)$/ && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') =~ /SJIS|SHIFT_JIS|BIG5|GBK|GB18030|UHC|JOHAB/;
 	return ($analysis->{line} // -1) == $fast->{line};
 }
 

@@ -62,6 +62,8 @@ sub adapt_on_error
 	  # behind a line that ends with CR, a record that begins with LF would be seen as none
 	  && !($c->{bytes} =~ /\r(?!\n)/ && $c->{bytes} =~ /\r\n/);
 
+	# a field can only be made NULL where it is known which one it is
+	$known = 0 if $o->{on_error} eq 'set_null' && split_records($c, $c->{bytes}) != @{ $c->{rendered} };
 	return if $known;
 	delete @$o{qw(on_error on_error_classes reject_table)};
 	delete $c->{rejects};
