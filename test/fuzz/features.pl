@@ -264,7 +264,7 @@ sub set_moments
 		($shown, $core) = moment(sprintf('2013-%02d-%02d %02d:%02d:%02d.%06d', 1 + rnd(12), 1 + rnd(28), rnd(24), rnd(60), rnd(60), rnd(1000000)), $pattern, $zone, $col->{type})
 		  if !defined $shown && chance(0.95) && !$col->{key};
 		($shown, $core) = moment('2013-01-02 12:34:56', $pattern, $zone, $col->{type}) if !defined $shown && $col->{key} && chance(0.95);
-		($shown, $core) = (pick('x', '2013-01-0x', '13', '2013-13-01 00:00:00', 'epoch'), 'bad') if !defined $shown;
+		($shown, $core) = (pick('x', '2013-01-0x', '2013-13-01 00:00:00', 'epoch'), 'bad') if !defined $shown;
 		$shown = pick(" $shown", "$shown ") if $core ne 'bad' && chance(0.03);
 		$core = 'bad' if exists $meaning->{$shown} && $meaning->{$shown} ne $core;
 		$meaning->{$shown} = $core;

@@ -196,7 +196,8 @@ BEGIN
 			n := n + (one->>'rows')::bigint;
 			CONTINUE;
 		END IF;
-		one := one || jsonb_build_object('line', (r->>'line')::bigint + (one->>'line')::bigint - 1);
+		-- a value that became NULL may have had lines of its own
+		one := one || jsonb_build_object('line', coalesce((r->>'last')::bigint, (r->>'line')::bigint + (one->>'line')::bigint - 1));
 		IF r ? 'header' OR one ? 'fatal' OR class IS NULL OR NOT spec->'classes' ? class THEN
 			RETURN one;
 		END IF;

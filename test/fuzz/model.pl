@@ -165,6 +165,7 @@ sub model
 		@{ $parts[-1] }{qw(path prefix fields eol)} = ("$path.$n", $alone ? '' : "x$eol", $c->{rendered}[ $field++ ], $r->[0] =~ /(\r\n|\r|\n)\z/ ? $1 : $eol)
 		  if $c->{options}{on_error} eq 'set_null';
 		$offset += length($r->[0]);
+		$parts[-1]{last} = $r->[1] if $c->{options}{on_error} eq 'set_null';
 		$line = $r->[1];
 		# the end, if COPY does not refuse it
 		last if $c->{options}{format} eq 'text' && $r->[0] =~ /^\\\.[\r\n]*\z/;
