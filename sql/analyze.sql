@@ -41,6 +41,8 @@ SELECT fc.text('open.csv', E'1\n2\n"3\n4\n');
 SELECT * FROM look('plain', 'open.csv', 2) WHERE item IN ('rows', 'error', 'warning');
 SELECT * FROM look('plain', 'open.csv', 2, $$, where_clause => '1 / (n - 2) < 5'$$) WHERE item IN ('rows', 'error', 'warning');
 
+-- ... and one that the scan meets
+SELECT * FROM look('days', 'mixed.csv', 0, $$, header => 'map', where_clause => '1 / (n - 4) < 5'$$) WHERE item IN ('rows', 'error', 'warning');
 -- it writes nothing: no rows, no tables, no transaction id, no sequence number
 BEGIN READ ONLY;
 SELECT count(*) FROM look('days', 'mixed.csv', 2, $$, header => 'map'$$);

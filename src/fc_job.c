@@ -1053,23 +1053,12 @@ fc_job_check(FcJob *job)
 				  job->shared->file.size - job->data_start, "nothing is written");
 }
 
-static void
-fc_job_look(FcJob *job)
-{
-	if (!job->options->format.binary)
-		fc_job_split(job);
-	if (job->plan->key_type != FC_KEY_NONE)
-		fc_job_scan(job);
-	if (!job->options->format.binary)
-		fc_job_check(job);
-}
-
 /*
  * An error of a user's code may be caught on the way, and the transaction goes
  * on: what such code has left behind is undone with a subtransaction.
  */
 static void
-fc_job_look_apart(FcJob *job)
+fc_job_apart(FcJob *job, void (*phase) (FcJob *job))
 {
 	MemoryContext mcxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -1079,7 +1068,7 @@ fc_job_look_apart(FcJob *job)
 	MemoryContextSwitchTo(mcxt);
 	PG_TRY();
 	{
-		fc_job_look(job);
+		phase(job);
 	}
 	PG_CATCH();
 	{
@@ -1091,6 +1080,9 @@ fc_job_look_apart(FcJob *job)
 	RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(mcxt);
 	CurrentResourceOwner = owner;
+	/* it may run again */
+	job->ctx.stopped = false;
+	pg_atomic_write_u32(&job->shared->stopped, 0);
 	if (edata)
 		ReThrowError(edata);
 }
@@ -1105,7 +1097,12 @@ fc_job_analyze(FcOptions *options)
 	fc_progress_phase(job, FC_PHASE_SETUP);
 	job->ctx.progress = fc_progress_update;
 	job->ctx.progress_arg = job;
-	fc_job_look_apart(job);
+	if (!job->options->format.binary)
+		fc_job_split(job);
+	if (job->plan->key_type != FC_KEY_NONE)
+		fc_job_apart(job, fc_job_scan);
+	if (!job->options->format.binary)
+		fc_job_apart(job, fc_job_check);
 	fc_progress_end(job);
 	return job;
 }
