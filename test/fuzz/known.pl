@@ -85,6 +85,8 @@ sub judge_refusal
 	return 'model: header lines that are malformed' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} eq '22P04'
 	  && $message =~ /^(?:unquoted|unterminated|literal) / && ($fast->{line} // 0) <= $c->{cut} + 1;
 	return 'model: a type name that the parser refuses' if $c->{options}{on_error} && $SERVER{version} < 17 && $fast->{state} eq '42601' && defined $fast->{line};
+	# a case that lost its default after its header was chosen
+	return 'model: a column that the header must name' if ($c->{options}{header} // '') eq 'map' && $message =~ /is missing in the header of the file/;
 	return 'end marker where core loads' if $c->{backslash_dot} && $message =~ /^end-of-copy marker before the end of file/;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
 	# COPY of 16 and later folds it before the first line, whether it is needed or not
