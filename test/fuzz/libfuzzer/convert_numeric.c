@@ -96,7 +96,7 @@ read_datum(const char *datum, int *scale, Digits *digits)
 }
 
 bool
-one_string(char type, int modifier, const char *s, size_t len)
+one_string(char type, int modifier, char *s, size_t len)
 {
 	static const int typmods[][2] = {
 		{10, 2}, {4, 4}, {38, 18}, {5, 0}, {1000, 0}, {100, 63}

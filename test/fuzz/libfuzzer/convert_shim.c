@@ -150,6 +150,21 @@ date2j(int year, int month, int day)
 	return days_of(year, month, day) + UNIX_EPOCH_JDATE;
 }
 
+/* The inverse: by years, then by months, from the calendar's beginning on */
+void
+j2date(int jd, int *year, int *month, int *day)
+{
+	int64		left = (int64) jd - UNIX_EPOCH_JDATE;
+
+	for (*year = 1970; left < 0; left += leap(*year) ? 366 : 365)
+		--*year;
+	for (; left >= (leap(*year) ? 366 : 365); ++*year)
+		left -= leap(*year) ? 366 : 365;
+	for (*month = 1; left >= day_tab[leap(*year)][*month - 1]; ++*month)
+		left -= day_tab[leap(*year)][*month - 1];
+	*day = left + 1;
+}
+
 pg_tz	   *session_timezone = (pg_tz *) &days_of;
 
 const char *

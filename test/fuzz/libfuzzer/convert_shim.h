@@ -20,7 +20,7 @@
 #undef sprintf
 
 /* In the harness: one string; true if the converter took it */
-extern bool one_string(char type, int modifier, const char *s, size_t len);
+extern bool one_string(char type, int modifier, char *s, size_t len);
 
 /* Ends the process, which libFuzzer reports with its input, unless it holds */
 #define EXPECT(condition) \

@@ -84,7 +84,7 @@ check_bytea(Datum value, const char *s, size_t len)
 }
 
 bool
-one_string(char type, int modifier, const char *s, size_t len)
+one_string(char type, int modifier, char *s, size_t len)
 {
 	int			max = modifier >= 0 && modifier <= 9 ? modifier : -1;
 	FcConverter converter = {.typmod = max < 0 ? -1 : max + VARHDRSZ};

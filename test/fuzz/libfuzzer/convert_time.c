@@ -148,7 +148,7 @@ expected(char type, const char *s, int64 unit)
 }
 
 bool
-one_string(char type, int modifier, const char *s, size_t len)
+one_string(char type, int modifier, char *s, size_t len)
 {
 	static FcConverter zoned;
 	FcConverter fresh;
