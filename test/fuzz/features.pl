@@ -141,7 +141,7 @@ sub make_zone
 	return 0 if $c->{triggers} || has_markers($c);
 	foreach my $col (@{ $c->{columns} })
 	{
-		delete @$col{qw(default constant)} if ($col->{default} // '') =~ /localtimestamp|::timestamp/;
+		delete @$col{qw(default constant)} if ($col->{default} // '') =~ /localtimestamp|now\(|::timestamp/;
 	}
 	delete $c->{options}{default_string};
 	$c->{copy_settings}{timezone} = $c->{options}{time_zone} = pick(@ZONES);
@@ -230,7 +230,7 @@ sub make_pattern
 	my $zone = chance(0.5) ? pick(@ZONES) : undef;
 	my @at = grep { $columns[$_]{type} =~ /^(?:timestamp|date)/ && $columns[$_]{type} !~ /\[/ && (!$columns[$_]{key} || chance(0.9)) } 0 .. $#columns;
 
-	return 0 if !$c->{records} || $c->{triggers} || !@at || has_markers($c) || grep { ($_->{default} // '') =~ /localtimestamp|::timestamp/ } @{ $c->{columns} };
+	return 0 if !$c->{records} || $c->{triggers} || !@at || has_markers($c) || grep { ($_->{default} // '') =~ /localtimestamp|now\(|::timestamp/ } @{ $c->{columns} };
 	plain_options($c);
 	foreach my $i (@at)
 	{

@@ -320,7 +320,7 @@ BEGIN
 		CASE WHEN a->'rows'->>'accepted' <> f->>'rows' AND NOT spec ? 'triggers' AND NOT coalesce(spec->'classes' ?| '{no_partition,unique}', false) THEN format('%s rows accepted', a->'rows'->>'accepted') END,
 		-- none is left where all rows were passed over
 		CASE WHEN a->'created' IS DISTINCT FROM coalesce(made, 'null') AND (a->'rows'->>'bad' = '0' OR NOT coalesce(made, '[]') <@ (a->'created')) THEN format('%s to be made', a->'created') END,
-		CASE WHEN a->'leaves' <> coalesce(have, 'null') AND jsonb_typeof(a->'leaves') <> 'null' AND a->'rows'->>'bad' = '0' THEN format('%s, but %s', a->'leaves', have) END), ''));
+		CASE WHEN a->'leaves' <> coalesce(have, 'null') AND jsonb_typeof(a->'leaves') <> 'null' AND a->'rows'->>'bad' = '0' AND NOT spec ? 'triggers' THEN format('%s, but %s', a->'leaves', have) END), ''));
 END $$;
 
 -- One case, in a transaction that will be rolled back.

@@ -31,6 +31,7 @@ sub judge_answer
 	return judge_rows($c, $copy, $fast, $bad) if exists $copy->{rows} && exists $fast->{rows};
 	return judge_refusal($c, $fast) if exists $copy->{rows};
 	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // q()) =~ /^"?\\\./;
+	return 'model: a syntax error that is soft from 16 on' if exists $fast->{rows} && $c->{options}{on_error} && $SERVER{version} < 17 && $copy->{state} eq '42601';
 	return (undef, 'only COPY refuses the file') if exists $fast->{rows};
 	my ($name, $wrong) = judge_errors($c, $copy, $fast, $cut, $confirm);
 
@@ -60,6 +61,8 @@ sub judge_rows
 	foreach my $what (sort keys %$bad)
 	{
 		return 'a short row where a long one did not fit' if $what eq 'order' && defined $bad->{order} && may_fill_holes($c);
+		# core shows transition tables rows without what was generated, where a partition has another row type
+		return 'generated columns in transition tables' if $what eq 'also' && $c->{triggers}{transition} && creates($c) && grep { $_->{generated} } @{ $c->{columns} };
 		return (undef, "$what: " . ($bad->{$what} // '')) if defined $bad->{$what};
 	}
 	return '';
@@ -88,6 +91,7 @@ sub judge_refusal
 	return 'model: a type name that the parser refuses' if $c->{options}{on_error} && $SERVER{version} < 17 && $fast->{state} eq '42601' && defined $fast->{line};
 	# a case that lost its default after its header was chosen
 	return 'model: a column that the header must name' if ($c->{options}{header} // '') eq 'map' && $message =~ /is missing in the header of the file/;
+	return 'model: a record with a value set to null that lacks others' if ($c->{options}{on_error} // '') eq 'set_null' && $message =~ /^missing data for column/;
 	return 'end marker where core loads' if $c->{backslash_dot} && $message =~ /^end-of-copy marker before the end of file/;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
 	# COPY of 16 and later folds it before the first line, whether it is needed or not
@@ -202,6 +206,7 @@ sub known_error
 	my $unique = grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
 	my $checked_late = $unique || grep { /INDEX/ } @{ $c->{setup} };
 	my $line = $fast->{line};
+	my $error_is_detail = sub { return same_error(@_) eq 'detail' && same_place($copy, $fast, $cut) eq '' };
 
 	# the file is converted as a whole, where core cannot read it
 	return 'file that cannot be converted, in a zone' if $c->{copy_settings} && $fast->{state} =~ /^(22021|22P05)$/ && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') =~ /SJIS|SHIFT_JIS|BIG5|GBK|GB18030|UHC|JOHAB/;
@@ -217,6 +222,13 @@ sub known_error
 	return 'model: header that names no columns' if ($c->{options}{header} // '') eq 'map' && $copy->{state} eq '22P04' && $fast->{state} =~ /^42(703|701)$/;
 	# the parser's own errors are not soft in COPY of 17 and later either
 	return 'model: a type name that the parser refuses' if $c->{options}{on_error} && $SERVER{version} < 17 && $fast->{state} eq '42601' && defined $line;
+	return 'a malformed record that cannot be converted' if $c->{damaged} && $fast->{state} =~ /^(22021|22P05)$/ && $copy->{message} =~ /REJECT_LIMIT/;
+	# set_null goes on with the record, and comes to what it lacks
+	return 'model: a record with a value set to null that lacks others' if ($c->{options}{on_error} // '') eq 'set_null' && $fast->{message} =~ /^missing data for column/;
+	# triggers of deferrable constraints are fired partition by partition
+	return 'deferrable constraint of other partitions' if one_by_one($c) && creates($c) && $copy->{state} eq '23505' && $fast->{state} eq '23505' && !defined $copy->{line};
+	# a sequence has gone on when the record is looked at again
+	return 'number of a record that is refused' if $error_is_detail->($c, $copy, $fast) && grep { $_->{serial} } @{ $c->{columns} };
 	# a constant that is refused is refused before the first line
 	return 'model: a default that fails' if defined $c->{options}{default_string} && $SERVER{version} < 16 && !defined $line && $fast->{state} =~ /^22/;
 	return 'end marker where core loads' if $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // '') =~ /^"?\\\./;
@@ -235,6 +247,7 @@ sub known_error
 	# rows behind an error in a user's code are not indexed any more
 	return 'several errors, indexes checked late' if $unique && $copy->{state} =~ /^(23505|23P01)$/ && $line > ($copy->{line} // 1e9) + $cut
 	  && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
+	return 'several errors, indexes checked late' if $unique && $checked_late && $copy->{state} =~ /^(23505|23P01)$/ && $fast->{state} =~ /^22/ && !defined $fast->{col};
 	# a model that loads record by record looks at indexes after each, and those of new partitions are built at the end
 	return 'several errors, indexes checked late' if $checked_late && (one_by_one_needed($c) || creates($c)) && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
 	# of the records before COPY's error two were equal, whichever is named
@@ -243,6 +256,7 @@ sub known_error
 	return 'reported: condition where core loads' if one_by_one($c) && creates($c) && defined $c->{options}{where_clause} && $line > ($copy->{line} // 1e9) + $cut;
 	my $alone = $confirm->($line - $cut);
 	my $same = same_alone($c, $alone, $fast, $cut);
+	return 'several errors, indexes checked late' if $checked_late && $fast->{state} =~ /^22/ && !defined $fast->{col} && $line < ($copy->{line} // 1e9) + $cut;
 	return 'several errors, indexes checked late' if $same && $checked_late && $line < ($copy->{line} // 1e9) + $cut;
 	return 'line of invalid characters' if $same && $copy->{state} =~ /^(22021|22P05)$/ && $line >= ($copy->{line} // 0) + $cut;
 	return undef;
