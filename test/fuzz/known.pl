@@ -223,6 +223,8 @@ sub known_error
 	# the parser's own errors are not soft in COPY of 17 and later either
 	return 'model: a type name that the parser refuses' if $c->{options}{on_error} && $SERVER{version} < 17 && $fast->{state} eq '42601' && defined $line;
 	return 'a malformed record that cannot be converted' if $c->{damaged} && $fast->{state} =~ /^(22021|22P05)$/ && $copy->{message} =~ /REJECT_LIMIT/;
+	# COPY of a SQL_ASCII file verifies nothing; what a record shown to core is made of is verified
+	return 'characters of a file said to be SQL_ASCII' if $fast->{state} eq '22021' && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') eq 'SQL_ASCII';
 	# set_null goes on with the record, and comes to what it lacks
 	return 'model: a record with a value set to null that lacks others' if ($c->{options}{on_error} // '') eq 'set_null' && $fast->{message} =~ /^missing data for column/;
 	# triggers of deferrable constraints are fired partition by partition
