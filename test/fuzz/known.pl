@@ -68,7 +68,8 @@ sub judge_rows
 	return '';
 }
 
-# Core puts a row into the free space of a page behind which it went on.
+# COPY's rows, which show the order of the file here, are not quite in it: core
+# puts one into the free space of a page behind which it went on.
 sub may_fill_holes
 {
 	my ($c) = @_;
