@@ -918,6 +918,7 @@ fc_load_entry(FcLoader *loader, const FcEntry *entry, char *data)
 
 	if (shared->nnumbers > 0)
 		fc_parse_number(loader->parser, fc_load_entry_number(shared, entry));
+	fc_parse_known_key(loader->parser, entry->key, fc_entry_null(entry));
 	fc_load_row(loader, data, entry->offset, entry->length);
 	loader->taken[loader->current]->bytes += entry->length;
 	loader->bytes += entry->length;

@@ -64,6 +64,8 @@ typedef struct FcQuick
 {
 	FcConverter convert;		/* function NULL: not without a look at FcColumn */
 	int			index;			/* as in FcColumn */
+	bool		known;			/* the value is given: no conversion */
+	Datum		value;
 } FcQuick;
 
 /* Bytes for the values of a row that the quick way makes */
@@ -375,6 +377,18 @@ fc_parse_number(FcParser *parser, uint64 number)
 {
 	if (parser->numbers)
 		fc_numbers_set(parser->numbers, number);
+}
+
+void
+fc_parse_known_key(FcParser *parser, int64 key, bool null)
+{
+	FcQuick    *quick;
+
+	if (parser->quick == NULL)
+		return;
+	quick = &parser->quick[parser->shared->key_field];
+	quick->known = !null;
+	quick->value = fc_key_datum(parser->shared->key_type, key);
 }
 
 /* The record in the server's encoding; verified even if nothing changes */
@@ -842,10 +856,13 @@ fc_parse_quick_field(FcQuick *quick, const FcField *field, Datum *values,
 	if (unlikely(quick->convert.function == NULL || field->marker || field->verify))
 		return index < 0 && !field->verify;
 	nulls[index] = field->null;
-	if (!field->null)
+	if (quick->known)
+		values[index] = quick->value;
+	else if (!field->null)
 		return quick->convert.function(&quick->convert, field->data, field->len,
 									   &values[index]);
-	values[index] = (Datum) 0;
+	else
+		values[index] = (Datum) 0;
 	return true;
 }
 

@@ -43,6 +43,13 @@ extern void fc_parse_end(FcParser *parser);
 extern void fc_parse_number(FcParser *parser, uint64 number);
 
 /*
+ * The key that fc_parse_key or fc_parse_record has given for the record to be
+ * parsed next, which then is not converted again.  With this said of one
+ * record it must be said of all.
+ */
+extern void fc_parse_known_key(FcParser *parser, int64 key, bool null);
+
+/*
  * Fills values and nulls, in the target's row type, from rec[0..len), which is
  * overwritten.  Values passed by reference are allocated in the current
  * memory context, or are in rec or the parser: they last until any of the
