@@ -71,9 +71,9 @@ fc_feed_file(FcFeed *feed, uint64 offset, uint64 end)
 }
 
 bool
-fc_feed_is_canonical(FcJob *job)
+fc_feed_is_canonical(const FcJob *job)
 {
-	FcOptions  *options = job->options;
+	const FcOptions *options = job->options;
 
 	if (options->format.binary || job->unconvertible)
 		return false;

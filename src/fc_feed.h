@@ -50,7 +50,7 @@ extern void fc_feed_begin(FcFeed *feed, FcJob *job);
 extern void fc_feed_end(FcFeed *feed);
 
 /* Must core be given canonical records, because it does not know an option? */
-extern bool fc_feed_is_canonical(FcJob *job);
+extern bool fc_feed_is_canonical(const FcJob *job);
 
 /* What is fed: bytes, a part of the file, or all records made canonical */
 extern void fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len);

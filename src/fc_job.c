@@ -43,6 +43,7 @@
 #include "fc_compat.h"
 #include "fc_core.h"
 #include "fc_core_keys.h"
+#include "fc_feed.h"
 #include "fc_job.h"
 #include "fc_number.h"
 #include "fc_phases.h"
@@ -143,7 +144,8 @@ fc_job_route(FcJob *job)
 static bool
 fc_job_core_reads(const FcJob *job)
 {
-	return job->options->format.binary || job->unconvertible;
+	return job->options->format.binary || job->unconvertible ||
+		(job->unsettled && !fc_feed_is_canonical(job));
 }
 
 /* Core reads the file, and shows its own progress */

@@ -641,10 +641,7 @@ fc_setup_job(FcOptions *options)
 	if (!options->header_map && !options->format.binary)
 		fc_setup_header(job);
 	if (job->unsettled)
-	{
 		job->core_reason = "the first row ends with a marker, and not with a line end";
-		job->plan->key_routes = false;
-	}
 	job->nworkers = fc_setup_workers(job);
 	fc_setup_shared(job);
 	fc_setup_io(job);
