@@ -191,7 +191,8 @@ sub moment
 	POSIX::tzset();
 	my $seconds = 0 + POSIX::mktime($s, $mi, $h, $d, $mo - 1, $y - 1900);
 	my @parts = gmtime($seconds);
-	my $shown = $look =~ s/%U/$f/r =~ s/%L/substr($f, 0, 3)/er =~ s/%e/int($d)/er =~ s/%s/$seconds/r;
+	# a second of 60 may have gone on to the next day
+	my $shown = $look =~ s/%U/$f/r =~ s/%L/substr($f, 0, 3)/er =~ s/%e/$parts[3]/r =~ s/%s/$seconds/r;
 	$shown = POSIX::strftime($shown, @parts);
 	return ($shown, core_moment($seconds, $f, $where, $zone, $type));
 }
@@ -266,8 +267,7 @@ sub set_moments
 		($shown, $core) = moment('2013-01-02 12:34:56', $pattern, $zone, $col->{type}) if !defined $shown && $col->{key} && chance(0.95);
 		($shown, $core) = (pick('x', '2013-01-0x', '2013-13-01 00:00:00', 'epoch'), 'bad') if !defined $shown;
 		$shown = pick(" $shown", "$shown ") if $core ne 'bad' && chance(0.03);
-		$core = 'bad' if exists $meaning->{$shown} && $meaning->{$shown} ne $core;
-		$meaning->{$shown} = $core;
+		die "$shown means $core and $meaning->{$shown}\n" if ($meaning->{$shown} //= $core) ne $core;
 		$r->[$i] = $shown;
 	}
 }

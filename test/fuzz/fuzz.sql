@@ -73,8 +73,9 @@ LANGUAGE sql AS $$
 $$;
 
 -- All rows as text, in the order they should have (COPY's) or have (ours).
--- "old" is the last command that wrote rows before the load.
-CREATE FUNCTION fuzz.rows_of(s text, cols text, key text, ordering text, old int)
+-- "old" is the last command that wrote rows before the load, "place" what
+-- COPY's rows of one key are ordered by.
+CREATE FUNCTION fuzz.rows_of(s text, cols text, key text, ordering text, old int, place text DEFAULT 'ctid')
 RETURNS SETOF text LANGUAGE plpgsql
 SET datestyle = 'ISO' SET intervalstyle = 'iso_8601' SET extra_float_digits = 3
 SET bytea_output = 'hex' SET timezone = 'UTC' AS $$
@@ -82,13 +83,13 @@ BEGIN
 	RETURN QUERY EXECUTE format(
 		'WITH known AS (SELECT label FROM fuzz.leaves(''copy.t'') WHERE label <> ''other''), '
 		'leaves AS (SELECT leaf, CASE WHEN label IN (SELECT label FROM known) THEN label ELSE ''other'' END AS label FROM fuzz.leaves(''%1$s.t'')) '
-		'SELECT concat_ws(E''\t'', label, r) FROM (SELECT label, t.tableoid AS leaf, %2$s::text AS r, (t.cmin::text::int > %5$s) AS new, %3$s AS key, t.ctid AS place, '
+		'SELECT concat_ws(E''\t'', label, r) FROM (SELECT label, t.tableoid AS leaf, %2$s::text AS r, (t.cmin::text::int > %5$s) AS new, %3$s AS key, t.%6$s AS place, '
 		'min(%3$s) OVER (PARTITION BY t.tableoid, t.cmin::text::int > %5$s) AS low FROM %1$s.t AS t LEFT JOIN leaves ON leaf = t.tableoid) AS x ORDER BY label, new, %4$s',
 		s, cols, coalesce(key, '0'),
 		CASE WHEN ordering = 'file' THEN 'CASE WHEN new THEN place END, '
 			WHEN ordering = 'key' AND s = 'copy' THEN 'CASE WHEN new THEN key END, CASE WHEN new THEN place END, '
 			WHEN ordering = 'key' THEN 'CASE WHEN new THEN low END, CASE WHEN new THEN leaf END, CASE WHEN new THEN place END, '
-			ELSE '' END || 'r COLLATE "C"', old);
+			ELSE '' END || 'r COLLATE "C"', old, CASE s WHEN 'copy' THEN place ELSE 'ctid' END);
 END $$;
 
 CREATE FUNCTION fuzz.last_command(s text) RETURNS int LANGUAGE plpgsql AS $$
@@ -196,8 +197,9 @@ BEGIN
 			n := n + (one->>'rows')::bigint;
 			CONTINUE;
 		END IF;
-		-- a value that became NULL may have had lines of its own
-		one := one || jsonb_build_object('line', coalesce((r->>'last')::bigint, (r->>'line')::bigint + (one->>'line')::bigint - 1));
+		-- a value that became NULL may have had lines of its own; and COPY converts a record before it comes to its line
+		one := one || jsonb_build_object('line', coalesce(CASE WHEN spec ? 'set_null' OR class = 'encoding' AND spec->'classes' ? class THEN (r->>'last')::bigint END,
+			(r->>'line')::bigint + (one->>'line')::bigint - 1));
 		IF r ? 'header' OR one ? 'fatal' OR class IS NULL OR NOT spec->'classes' ? class THEN
 			RETURN one;
 		END IF;
@@ -215,11 +217,11 @@ END $$;
 -- What is in the table of rejects, but should not be, or the other way round.
 CREATE FUNCTION fuzz.compare_rejects(wanted jsonb, spec jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	w text[] := array(SELECT concat_ws('|', CASE WHEN class <> 'encoding' THEN line END, class, state, message, "column", "offset", record)
+	w text[] := array(SELECT concat_ws('|', line, class, state, message, "column", "offset", record)
 		FROM jsonb_to_recordset(wanted) AS _ (line bigint, class text, state text, message text, "column" text, "offset" bigint, record text));
 	have text[];
 BEGIN
-	EXECUTE $q$SELECT array(SELECT concat_ws('|', CASE WHEN r.class <> 'encoding' THEN r.line END, r.class, r.sqlstate, regexp_replace(fuzz.neutral(r.message, $1), '(: 0x..).*', '\1'),
+	EXECUTE $q$SELECT array(SELECT concat_ws('|', r.line, r.class, r.sqlstate, regexp_replace(fuzz.neutral(r.message, $1), '(: 0x..).*', '\1'),
 			CASE WHEN r.class IN ('conversion', 'not_null') THEN r.column_name END, CASE WHEN w."offset" IS NOT NULL THEN r.byte_offset END,
 			CASE WHEN w.record IS NOT NULL THEN md5(encode(coalesce(r.raw, convert_to(r.record, 'UTF8')), 'hex')) END)
 		FROM (SELECT *, row_number() OVER (ORDER BY byte_offset) AS n FROM fast.rejects) AS r
@@ -277,8 +279,7 @@ BEGIN
 		bad := bad || jsonb_build_object('missing', fuzz.differences('copy', 'fast', spec, old_copy, old_fast),
 			'extra', fuzz.differences('fast', 'copy', spec, old_fast, old_copy));
 		IF bad->>'missing' IS NULL AND bad->>'extra' IS NULL THEN
-			bad := jsonb_build_object('order', (SELECT string_agg(concat(left(a, 200), ' <> ', left(b, 200)), E'\n')
-				FROM (SELECT a, b FROM unnest(copy_rows, fast_rows) AS u (a, b) WHERE a IS DISTINCT FROM b LIMIT 4) AS x));
+			bad := jsonb_build_object('order', fuzz.compare_order(copy_rows, fast_rows));
 		END IF;
 	END IF;
 	n := fuzz.misplaced();
@@ -294,6 +295,12 @@ BEGIN
 	RETURN bad;
 END $$;
 
+-- Where the rows that each table should have in an order are not the same.
+CREATE FUNCTION fuzz.compare_order(copy_rows text[], fast_rows text[]) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(concat(left(a, 200), ' <> ', left(b, 200)), E'\n')
+	FROM (SELECT a, b FROM unnest(copy_rows, fast_rows) AS u (a, b) WHERE a IS DISTINCT FROM b LIMIT 4) AS x
+$$;
+
 CREATE FUNCTION fuzz.tables(spec jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	stmt text;
@@ -306,10 +313,18 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN sqlstate || ' ' || sqlerrm || ' in ' || stmt;
 END $$;
 
+-- Is what was foretold of leaves what they have, and some equal rows that are
+-- not looked for?
+CREATE FUNCTION fuzz.foretold(said jsonb, have jsonb, equal bigint) RETURNS boolean LANGUAGE sql AS $$
+	SELECT coalesce(bool_and(coalesce(s.value::bigint, 0) >= coalesce(h.value::bigint, 0)) AND sum(coalesce(s.value::bigint, 0) - coalesce(h.value::bigint, 0)) = equal, equal = 0)
+	FROM jsonb_each_text(nullif(said, 'null')) AS s FULL JOIN jsonb_each_text(have) AS h USING (key)
+$$;
+
 -- What a load that succeeded makes of what was said before.
-CREATE FUNCTION fuzz.compare_analysis(a jsonb, f jsonb, spec jsonb, leaves text[], old int) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE FUNCTION fuzz.compare_analysis(a jsonb, f jsonb, spec jsonb, rejects jsonb, leaves text[], old int) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
 	have jsonb := fuzz.leaf_rows(old);
+	equal bigint := (SELECT count(*) FROM jsonb_array_elements(coalesce(rejects, '[]')) AS r WHERE r->>'class' = 'unique');
 	made jsonb := (SELECT jsonb_agg(relname ORDER BY relname) FROM pg_class AS c JOIN pg_partition_tree('fast.t') AS p ON p.relid = c.oid
 		WHERE relname <> ALL (leaves));
 BEGIN
@@ -317,10 +332,30 @@ BEGIN
 		RETURN jsonb_build_object('analyze', 'refused: ' || (a->>'state') || ' ' || (a->>'message'));
 	END IF;
 	RETURN jsonb_build_object('analyze', nullif(concat_ws(', ',
-		CASE WHEN a->'rows'->>'accepted' <> f->>'rows' AND NOT spec ? 'triggers' AND NOT coalesce(spec->'classes' ?| '{no_partition,unique}', false) THEN format('%s rows accepted', a->'rows'->>'accepted') END,
+		CASE WHEN (a->'rows'->>'accepted')::bigint <> (f->>'rows')::bigint + equal AND NOT spec ? 'triggers' AND NOT coalesce(spec->'classes' ? 'no_partition', false) THEN format('%s rows accepted', a->'rows'->>'accepted') END,
 		-- none is left where all rows were passed over
 		CASE WHEN a->'created' IS DISTINCT FROM coalesce(made, 'null') AND (a->'rows'->>'bad' = '0' OR NOT coalesce(made, '[]') <@ (a->'created')) THEN format('%s to be made', a->'created') END,
-		CASE WHEN a->'leaves' <> coalesce(have, 'null') AND jsonb_typeof(a->'leaves') <> 'null' AND a->'rows'->>'bad' = '0' AND NOT spec ? 'triggers' THEN format('%s, but %s', a->'leaves', have) END), ''));
+		CASE WHEN jsonb_typeof(a->'leaves') <> 'null' AND a->'rows'->>'bad' = '0' AND NOT spec ? 'triggers' AND NOT fuzz.foretold(a->'leaves', have, equal) THEN format('%s, but %s', a->'leaves', have) END), ''));
+END $$;
+
+-- COPY's load, with the case's settings, which stay, and those that only COPY
+-- gets, which do not.
+CREATE FUNCTION fuzz.copy_with_settings(spec jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	zone text;
+	c jsonb;
+BEGIN
+	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'tuning');
+	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'settings');
+	zone := current_setting('timezone');
+	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'copy_settings');
+	IF spec ? 'records' THEN
+		c := fuzz.one_by_one(spec);
+	ELSE
+		c := fuzz.try(spec->>'copy', 'copy');
+	END IF;
+	PERFORM set_config('timezone', zone, true);
+	RETURN c;
 END $$;
 
 -- One case, in a transaction that will be rolled back.
@@ -334,7 +369,6 @@ DECLARE
 	f jsonb;
 	bad jsonb := '{}';
 	started timestamptz;
-	zone text := current_setting('timezone');
 	a jsonb;
 	leaves text[];
 BEGIN
@@ -344,16 +378,7 @@ BEGIN
 	old_copy := fuzz.last_command('copy');
 	old_fast := fuzz.last_command('fast');
 	before := fuzz.state_of('fast');
-	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'tuning');
-	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'settings');
-	zone := current_setting('timezone');
-	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'copy_settings');
-	IF spec ? 'records' THEN
-		c := fuzz.one_by_one(spec);
-	ELSE
-		c := fuzz.try(spec->>'copy', 'copy');
-	END IF;
-	PERFORM set_config('timezone', zone, true);
+	c := fuzz.copy_with_settings(spec);
 	IF spec ? 'analyze' THEN
 		leaves := array(SELECT relname FROM pg_class WHERE relnamespace = 'fast'::regnamespace);
 		a := fuzz.analyze(spec->>'analyze');
@@ -371,7 +396,7 @@ BEGIN
 		END IF;
 	END IF;
 	IF f ? 'rows' AND a IS NOT NULL THEN
-		bad := bad || fuzz.compare_analysis(a, f, spec, leaves, old_fast);
+		bad := bad || fuzz.compare_analysis(a, f, spec, c->'rejects', leaves, old_fast);
 	END IF;
 	RETURN jsonb_build_object('copy', c - 'rejects', 'fast', f, 'bad', bad, 'analysis', a);
 END $$;
@@ -391,11 +416,19 @@ BEGIN
 	RETURN refused;
 END $$;
 
+-- What came as bytes that look like LATIN1; escaped, if it is no UTF8.
+CREATE FUNCTION fuzz.characters(bytes text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN convert_from(convert_to(bytes, 'LATIN1'), 'UTF8');
+EXCEPTION WHEN character_not_in_repertoire THEN
+	RETURN encode(convert_to(bytes, 'LATIN1'), 'escape');
+END $$;
+
 -- ... what became of each,
 CREATE FUNCTION fuzz.outcomes(refused text, cs text, cm text, cn bigint, fs text, fm text, fn bigint) RETURNS jsonb LANGUAGE sql AS $$
-	SELECT CASE WHEN refused <> '' THEN jsonb_build_object('refused', refused) ELSE jsonb_build_object(
-		'copy', CASE cs WHEN '00000' THEN jsonb_build_object('rows', cn) ELSE jsonb_build_object('state', cs, 'message', cm) END,
-		'fast', CASE fs WHEN '00000' THEN jsonb_build_object('rows', fn) ELSE jsonb_build_object('state', fs, 'message', fm) END, 'bad', '{}'::jsonb) END
+	SELECT CASE WHEN refused <> '' THEN jsonb_build_object('refused', fuzz.characters(refused)) ELSE jsonb_build_object(
+		'copy', CASE cs WHEN '00000' THEN jsonb_build_object('rows', cn) ELSE jsonb_build_object('state', cs, 'message', fuzz.characters(cm)) END,
+		'fast', CASE fs WHEN '00000' THEN jsonb_build_object('rows', fn) ELSE jsonb_build_object('state', fs, 'message', fuzz.characters(fm)) END, 'bad', '{}'::jsonb) END
 $$;
 
 -- ... rows, and how many of those loaded are not frozen.
@@ -425,13 +458,31 @@ BEGIN
 	IF refused IS NOT NULL THEN
 		RETURN jsonb_build_object('refused', refused);
 	END IF;
-	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'settings');
-	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'copy_settings');
-	IF spec ? 'records' THEN
-		c := fuzz.one_by_one(spec);
-	ELSE
-		c := fuzz.try(spec->>'copy', 'copy');
-	END IF;
+	c := fuzz.copy_with_settings(spec);
 	PERFORM set_config('client_encoding', 'UTF8', true);
 	RETURN jsonb_build_object('copy', c);
+END $$;
+
+-- Both once more, with COPY's rows numbered.
+CREATE FUNCTION fuzz.run_order(spec jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	refused text := fuzz.tables(spec);
+	old_copy int;
+	old_fast int;
+	c jsonb;
+	f jsonb;
+BEGIN
+	IF refused IS NOT NULL THEN
+		RETURN jsonb_build_object('refused', refused);
+	END IF;
+	old_copy := fuzz.last_command('copy');
+	old_fast := fuzz.last_command('fast');
+	c := fuzz.copy_with_settings(spec);
+	f := fuzz.try(spec->>'fast', 'fast');
+	PERFORM set_config('client_encoding', 'UTF8', true);
+	IF NOT (c ? 'rows' AND f ? 'rows') THEN
+		RETURN jsonb_build_object('copy', c, 'fast', f);
+	END IF;
+	RETURN jsonb_build_object('order', fuzz.compare_order(array(SELECT fuzz.rows_of('copy', spec->>'row', spec->>'key', spec->>'ordering', old_copy, 'fuzz_n')),
+		array(SELECT fuzz.rows_of('fast', spec->>'row', spec->>'key', spec->>'ordering', old_fast))));
 END $$;

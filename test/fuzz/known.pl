@@ -8,7 +8,8 @@ our %SERVER;
 
 # The name of a known difference; '' where there is none; undef for a bug,
 # and then the second value says what is wrong.  "confirm" runs COPY on the
-# file cut behind a line, if asked to without the table's indexes.
+# file cut behind a line, if asked to without the table's indexes; or on the
+# whole file without the record on that line; or both, to compare the order.
 sub judge
 {
 	my ($c, $answer, $cut, $confirm) = @_;
@@ -28,7 +29,7 @@ sub judge_answer
 	return (undef, 'left behind: ' . $bad->{left}) if $bad->{left};
 	return 'frozen rows of a table that core routes' if $c->{options}{freeze} && $c->{layout} eq 'range' && ($fast->{message} // '') eq 'cannot perform COPY FREEZE on a partitioned table';
 	return 'first row ends with a marker' if $SERVER{version} < 18 && ($fast->{message} // '') eq 'cannot tell how the lines of the file end';
-	return judge_rows($c, $copy, $fast, $bad) if exists $copy->{rows} && exists $fast->{rows};
+	return judge_rows($c, $copy, $fast, $bad, $confirm) if exists $copy->{rows} && exists $fast->{rows};
 	return judge_refusal($c, $fast) if exists $copy->{rows};
 	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // q()) =~ /^"?\\\./;
 	return 'model: a syntax error that is soft from 16 on' if exists $fast->{rows} && $c->{options}{on_error} && $SERVER{version} < 17 && $copy->{state} eq '42601';
@@ -55,12 +56,12 @@ sub foretold
 
 sub judge_rows
 {
-	my ($c, $copy, $fast, $bad) = @_;
+	my ($c, $copy, $fast, $bad, $confirm) = @_;
 
 	return (undef, 'different numbers of rows') if $copy->{rows} != $fast->{rows};
 	foreach my $what (sort keys %$bad)
 	{
-		return 'a short row where a long one did not fit' if $what eq 'order' && defined $bad->{order} && may_fill_holes($c);
+		return 'a short row where a long one did not fit' if $what eq 'order' && defined $bad->{order} && may_fill_holes($c, $confirm);
 		# core shows transition tables rows without what was generated, where a partition has another row type
 		return 'generated columns in transition tables' if $what eq 'also' && $c->{triggers}{transition} && creates($c) && grep { $_->{generated} } @{ $c->{columns} };
 		return (undef, "$what: " . ($bad->{$what} // '')) if defined $bad->{$what};
@@ -69,12 +70,14 @@ sub judge_rows
 }
 
 # COPY's rows, which show the order of the file here, are not quite in it: core
-# puts one into the free space of a page behind which it went on.
+# puts one into the free space of a page behind which it went on.  Numbered they
+# show it.
 sub may_fill_holes
 {
-	my ($c) = @_;
+	my ($c, $confirm) = @_;
+	my $numbered = $confirm->(0, 'order');
 
-	return length($c->{bytes}) > 4000;
+	return length($c->{bytes}) > 4000 && ($c->{options}{freeze} || exists $numbered->{order} && !defined $numbered->{order});
 }
 
 sub judge_refusal
@@ -197,6 +200,9 @@ sub same_alone
 
 	# COPY converts what it has read ahead, whichever line that is; the bytes it names go on behind the record
 	return ($alone->{state} // '') eq $fast->{state} if $fast->{state} =~ /^(22021|22P05)$/;
+	# by now it is later
+	($alone, $fast) = map { { %$_, detail => ($_->{detail} // '') =~ s/^(Failing row contains).*/$1/sr } } $alone, $fast
+	  if grep { ($_->{default} // '') =~ /now\(|localtimestamp/ } @{ $c->{columns} };
 	return exists $alone->{state} && same_error($c, $alone, $fast) eq '' && same_place($alone, $fast, $cut) eq '';
 }
 
@@ -246,16 +252,19 @@ sub known_error
 	return 'end marker where core loads' if $c->{backslash_dot} && one_by_one($c) && $fast->{state} eq '23505' && !defined $line;
 	return undef unless defined $line;
 	return 'unique index of a new partition' if $unique && creates($c) && $copy->{state} eq '23505'
-	  && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
+	  && same_alone($c, $confirm->($line - $cut, 'without indexes'), $fast, $cut);
 	# rows behind an error in a user's code are not indexed any more
 	return 'several errors, indexes checked late' if $unique && $copy->{state} =~ /^(23505|23P01)$/ && $line > ($copy->{line} // 1e9) + $cut
-	  && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
+	  && same_alone($c, $confirm->($line - $cut, 'without indexes'), $fast, $cut);
 	return 'several errors, indexes checked late' if $unique && $checked_late && $copy->{state} =~ /^(23505|23P01)$/ && $fast->{state} =~ /^22/ && !defined $fast->{col};
 	# a model that loads record by record looks at indexes after each, and those of new partitions are built at the end
-	return 'several errors, indexes checked late' if $checked_late && (one_by_one_needed($c) || creates($c)) && same_alone($c, $confirm->($line - $cut, 1), $fast, $cut);
+	return 'several errors, indexes checked late' if $checked_late && (one_by_one_needed($c) || creates($c)) && same_alone($c, $confirm->($line - $cut, 'without indexes'), $fast, $cut);
 	# of the records before COPY's error two were equal, whichever is named
 	return 'several errors, duplicate in key order' if $unique && ordering($c) eq 'key' && $fast->{state} =~ /^(23505|23P01)$/
 	  && defined $copy->{line} && ($confirm->($copy->{line} - 1)->{state} // '') eq $fast->{state};
+	# of two equal rows the one that comes second by its key is before COPY's error, the other one behind it
+	return 'several errors, duplicate in key order' if $unique && ordering($c) eq 'key' && $fast->{state} =~ /^(23505|23P01)$/
+	  && $line < ($copy->{line} // 0) + $cut && same_error($c, $confirm->($copy->{line}, 'without record'), $fast) eq '';
 	return 'reported: condition where core loads' if one_by_one($c) && creates($c) && defined $c->{options}{where_clause} && $line > ($copy->{line} // 1e9) + $cut;
 	my $alone = $confirm->($line - $cut);
 	my $same = same_alone($c, $alone, $fast, $cut);

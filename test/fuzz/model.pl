@@ -165,7 +165,7 @@ sub model
 		@{ $parts[-1] }{qw(path prefix fields eol)} = ("$path.$n", $alone ? '' : "x$eol", $c->{rendered}[ $field++ ], $r->[0] =~ /(\r\n|\r|\n)\z/ ? $1 : $eol)
 		  if $c->{options}{on_error} eq 'set_null';
 		$offset += length($r->[0]);
-		$parts[-1]{last} = $r->[1] if $c->{options}{on_error} eq 'set_null';
+		$parts[-1]{last} = $r->[1];
 		$line = $r->[1];
 		# the end, if COPY does not refuse it
 		last if $c->{options}{format} eq 'text' && $r->[0] =~ /^\\\.[\r\n]*\z/;
@@ -191,7 +191,9 @@ sub freeze_sql
 		"${begin}SET LOCAL search_path = fast, public;\n$fast \\gset", '\set fs :SQLSTATE', '\if :ERROR', '\set fm :LAST_ERROR_MESSAGE', '\endif', 'ROLLBACK;',
 		"SELECT :'cs' = '00000' AND :'fs' = '00000' AS both \\gset", '\if :both',
 		"$begin$spec->{copy};", "SET LOCAL search_path = fast, public;\n$fast \\gset", "SELECT '\@$label\@' || fuzz.compare_frozen($json, :cn, :fn)::text;", 'ROLLBACK;', '\else',
-		"SELECT '\@$label\@' || fuzz.outcomes(:'refused', :'cs', :'cm', :cn, :'fs', :'fm', :fn)::text;", '\endif', '');
+		# messages may have what are no characters, which psql does not quote
+		'\encoding LATIN1', "SELECT set_config('fuzz.answer', fuzz.outcomes(:'refused', :'cs', :'cm', :cn, :'fs', :'fm', :fn)::text, false) IS NULL AS told \\gset",
+		'\encoding UTF8', "SELECT '\@$label\@' || current_setting('fuzz.answer');", '\endif', '');
 }
 
 1;
