@@ -21,6 +21,7 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/index.h"
 #include "executor/execPartition.h"
 #include "executor/executor.h"
 #include "executor/nodeModifyTable.h"
@@ -1201,7 +1202,7 @@ fc_verify_open_leaf(FcVerifier *verifier, FcVerifyLeaf *leaf, Oid oid)
 	old = MemoryContextSwitchTo(loader->ctx->mcxt);
 	/* the last record's leaf is not to be closed */
 	loader->leaf = NULL;
-	fc_load_open_leaf(loader, oid, verifier->insert);
+	fc_load_open_leaf(loader, oid, true);
 	leaf->rri = loader->leaf;
 	leaf->map = loader->map;
 	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
@@ -1283,6 +1284,34 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 	return true;
 }
 
+/*
+ * Evaluates what the leaf's indexes are about: a process that stopped may have
+ * been at the rows of another leaf, and batches are indexed late
+ */
+static void
+fc_verify_index_values(FcLoader *loader)
+{
+	ResultRelInfo *rri = loader->proute ? loader->row_writer->rri : loader->leaf;
+	TupleTableSlot *slot = loader->leaf_slot;
+	EState	   *estate = loader->estate;
+	ExprContext *econtext = GetPerTupleExprContext(estate);
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+
+	econtext->ecxt_scantuple = slot;
+	for (int i = 0; i < rri->ri_NumIndices; i++)
+	{
+		IndexInfo  *index = rri->ri_IndexRelationInfo[i];
+
+		if (!index->ii_ReadyForInserts)
+			continue;
+		if (index->ii_Predicate != NIL && index->ii_PredicateState == NULL)
+			index->ii_PredicateState = ExecPrepareQual(index->ii_Predicate, estate);
+		if (index->ii_Predicate == NIL || ExecQual(index->ii_PredicateState, econtext))
+			FormIndexDatum(index, slot, estate, values, isnull);
+	}
+}
+
 /* Body of fc_error_catch: fc_load_build_row for any leaf, without a writer */
 static void
 fc_verify_row(void *arg)
@@ -1294,7 +1323,11 @@ fc_verify_row(void *arg)
 
 	fc_load_begin_row(loader, slot);
 	if (fc_load_parse_row(loader, slot) && fc_verify_find_leaf(verifier, slot))
+	{
 		fc_load_place_row(loader, slot);
+		if (loader->outcome == FC_ROW_BUILT && !verifier->insert)
+			fc_verify_index_values(loader);
+	}
 	MemoryContextSwitchTo(old);
 }
 
@@ -1332,7 +1365,7 @@ fc_verify_record(FcVerifier *verifier, FcRecord *record)
 		fc_reject_put(ctx, record->offset, record->length, &loader->bad);
 	else
 		fc_reject_nulled(ctx, record->offset, record->length, loader->parser);
-	if (loader->outcome == FC_ROW_BUILT && loader->row_writer)
+	if (loader->outcome == FC_ROW_BUILT && verifier->insert && loader->row_writer)
 		fc_verify_insert(loader);
 	MemoryContextReset(loader->row_mcxt);
 	ResetPerTupleExprContext(loader->estate);

@@ -17,8 +17,16 @@ sub judge
 
 	# COPY's own file is cut by bytes
 	return 'model: header lines of an encoding with bytes like ASCII' if !defined $name && ($c->{options}{header} // '') =~ /^[2-9]/
-	  && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') =~ /SJIS|SHIFT_JIS|BIG5|GBK|GB18030|UHC|JOHAB/;
+	  && is_converted($c);
 	return ($name, $wrong);
+}
+
+# Is the file in an encoding with bytes like ASCII, and so converted as a whole?
+sub is_converted
+{
+	my ($c) = @_;
+
+	return ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') =~ /SJIS|SHIFT_JIS|BIG5|GBK|GB18030|UHC|JOHAB/;
 }
 
 sub judge_answer
@@ -32,6 +40,8 @@ sub judge_answer
 	return judge_rows($c, $copy, $fast, $bad, $confirm) if exists $copy->{rows} && exists $fast->{rows};
 	return judge_refusal($c, $fast) if exists $copy->{rows};
 	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // q()) =~ /^"?\\\./;
+	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && is_converted($c) && ($copy->{val} // q()) =~ /^"?\\\./
+	  && ($confirm->($copy->{line}, 'without record')->{state} // '') =~ /^(22021|22P05)$/;
 	return 'model: a syntax error that is soft from 16 on' if exists $fast->{rows} && $c->{options}{on_error} && $SERVER{version} < 17 && $copy->{state} eq '42601';
 	return (undef, 'only COPY refuses the file') if exists $fast->{rows};
 	my ($name, $wrong) = judge_errors($c, $copy, $fast, $cut, $confirm);
@@ -50,7 +60,7 @@ sub foretold
 	return 1 if exists $analysis->{state} && $analysis->{state} eq $fast->{state};
 	return 1 if $fast->{line} <= 1 && exists $analysis->{state} || grep { /INDEX/ } @{ $c->{setup} };
 	# a file that is converted as a whole
-	return 1 if $fast->{state} =~ /^(22021|22P05)$/ && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') =~ /SJIS|SHIFT_JIS|BIG5|GBK|GB18030|UHC|JOHAB/;
+	return 1 if $fast->{state} =~ /^(22021|22P05)$/ && is_converted($c);
 	return ($analysis->{line} // -1) == $fast->{line};
 }
 
@@ -95,7 +105,6 @@ sub judge_refusal
 	return 'model: a type name that the parser refuses' if $c->{options}{on_error} && $SERVER{version} < 17 && $fast->{state} eq '42601' && defined $fast->{line};
 	# a case that lost its default after its header was chosen
 	return 'model: a column that the header must name' if ($c->{options}{header} // '') eq 'map' && $message =~ /is missing in the header of the file/;
-	return 'model: a record with a value set to null that lacks others' if ($c->{options}{on_error} // '') eq 'set_null' && $message =~ /^missing data for column/;
 	return 'end marker where core loads' if $c->{backslash_dot} && $message =~ /^end-of-copy marker before the end of file/;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
 	# COPY of 16 and later folds it before the first line, whether it is needed or not
@@ -216,7 +225,7 @@ sub known_error
 	my $error_is_detail = sub { return same_error(@_) eq 'detail' && same_place($copy, $fast, $cut) eq '' };
 
 	# the file is converted as a whole, where core cannot read it
-	return 'file that cannot be converted, in a zone' if $c->{copy_settings} && $fast->{state} =~ /^(22021|22P05)$/ && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') =~ /SJIS|SHIFT_JIS|BIG5|GBK|GB18030|UHC|JOHAB/;
+	return 'file that cannot be converted, in a zone' if $c->{copy_settings} && $fast->{state} =~ /^(22021|22P05)$/ && is_converted($c);
 	return 'line of invalid characters' if $c->{options}{freeze} && $copy->{state} eq $fast->{state} && $fast->{state} =~ /^(22021|22P05)$/;
 	# without a line there is nothing to confirm
 	return 'several errors, indexes checked late' if $c->{options}{freeze} && $checked_late;
@@ -232,8 +241,6 @@ sub known_error
 	return 'a malformed record that cannot be converted' if $c->{damaged} && $fast->{state} =~ /^(22021|22P05)$/ && $copy->{message} =~ /REJECT_LIMIT/;
 	# COPY of a SQL_ASCII file verifies nothing; what a record shown to core is made of is verified
 	return 'characters of a file said to be SQL_ASCII' if $fast->{state} eq '22021' && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') eq 'SQL_ASCII';
-	# set_null goes on with the record, and comes to what it lacks
-	return 'model: a record with a value set to null that lacks others' if ($c->{options}{on_error} // '') eq 'set_null' && $fast->{message} =~ /^missing data for column/;
 	# triggers of deferrable constraints are fired partition by partition
 	return 'deferrable constraint of other partitions' if one_by_one($c) && creates($c) && $copy->{state} eq '23505' && $fast->{state} eq '23505' && !defined $copy->{line};
 	# a sequence has gone on when the record is looked at again

@@ -63,10 +63,20 @@ sub adapt_on_error
 	  && !($c->{bytes} =~ /\r(?!\n)/ && $c->{bytes} =~ /\r\n/);
 
 	# a field can only be made NULL where it is known which one it is
-	$known = 0 if $o->{on_error} eq 'set_null' && split_records($c, $c->{bytes}) != @{ $c->{rendered} };
+	$known = 0 if $o->{on_error} eq 'set_null' && (split_records($c, $c->{bytes}) != @{ $c->{rendered} } || grep { may_go_on($c, $_) } map { @$_ } @{ $c->{rendered} });
 	return if $known;
 	delete @$o{qw(on_error on_error_classes reject_table)};
 	delete $c->{rejects};
+}
+
+# May the delimiter behind a field as it was written be part of it?
+sub may_go_on
+{
+	my ($c, $field) = @_;
+	my $q = $c->{options}{quote} // '"';
+
+	return $field =~ /(?<!\\)(?:\\\\)*\\\z/ if $c->{options}{format} eq 'text';
+	return $field =~ /\Q$q/ && $field !~ /\A\Q$q\E.*\Q$q\E\z/s;
 }
 
 # The case as COPY gets it: with constants for default markers, and moments as
