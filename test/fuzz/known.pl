@@ -41,7 +41,7 @@ sub judge_answer
 	return judge_refusal($c, $fast) if exists $copy->{rows};
 	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // q()) =~ /^"?\\\./;
 	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && is_converted($c) && ($copy->{val} // q()) =~ /^"?\\\./
-	  && ($confirm->($copy->{line}, 'without record')->{state} // '') =~ /^(22021|22P05)$/;
+	  && ($confirm->($copy->{line}, 'without record', qr/^(22021|22P05)$/)->{state} // '') =~ /^(22021|22P05)$/;
 	return 'model: a syntax error that is soft from 16 on' if exists $fast->{rows} && $c->{options}{on_error} && $SERVER{version} < 17 && $copy->{state} eq '42601';
 	return (undef, 'only COPY refuses the file') if exists $fast->{rows};
 	my ($name, $wrong) = judge_errors($c, $copy, $fast, $cut, $confirm);
@@ -271,7 +271,7 @@ sub known_error
 	  && defined $copy->{line} && ($confirm->($copy->{line} - 1)->{state} // '') eq $fast->{state};
 	# of two equal rows the one that comes second by its key is before COPY's error, the other one behind it
 	return 'several errors, duplicate in key order' if $unique && ordering($c) eq 'key' && $fast->{state} =~ /^(23505|23P01)$/
-	  && $line < ($copy->{line} // 0) + $cut && same_error($c, $confirm->($copy->{line}, 'without record'), $fast) eq '';
+	  && $line < ($copy->{line} // 0) + $cut && same_error($c, $confirm->($copy->{line}, 'without record', qr/^(23505|23P01)$/), $fast) eq '';
 	return 'reported: condition where core loads' if one_by_one($c) && creates($c) && defined $c->{options}{where_clause} && $line > ($copy->{line} // 1e9) + $cut;
 	my $alone = $confirm->($line - $cut);
 	my $same = same_alone($c, $alone, $fast, $cut);
