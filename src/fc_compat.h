@@ -18,6 +18,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/storage_xlog.h"
+#include "common/relpath.h"
 #include "commands/copyfrom_internal.h"
 #include "commands/defrem.h"
 #include "commands/progress.h"
@@ -196,6 +197,19 @@ fc_log_newpages(Relation rel, ForkNumber fork, int n, BlockNumber *blocks,
 	log_newpages(&rel->rd_locator, fork, n, blocks, pages, standard);
 #else
 	log_newpages(&rel->rd_node, fork, n, blocks, pages, standard);
+#endif
+}
+
+/* ... and what a file's name is made of; 18 returns the name by value */
+static inline char *
+fc_relation_path(Relation rel, ForkNumber fork)
+{
+#if PG_VERSION_NUM >= 180000
+	return pstrdup(relpathperm(rel->rd_locator, fork).str);
+#elif PG_VERSION_NUM >= 160000
+	return relpathperm(rel->rd_locator, fork);
+#else
+	return relpathperm(rel->rd_node, fork);
 #endif
 }
 

@@ -23,8 +23,8 @@
  * Checkpoints.  A checkpoint that begins between a batch's WAL record and its
  * write would not know of pages that replay will not write again.  It waits
  * while DELAY_CHKPT_START is set, as it waits for a commit, and finds the file
- * in its list of files to sync when it goes on: smgrextend puts it there, once
- * per segment and batch.  The flag is taken back on an error as well, because
+ * in its list of files to sync when it goes on: fc_write_file.c puts it there,
+ * once per segment and batch, behind the write.  The flag is taken back on an error as well, because
  * only the end of the whole transaction would do so otherwise.
  *
  * No WAL.  A table of wal_level=minimal is synced by commit (or logged by it as
@@ -61,6 +61,7 @@
 #include "fc_compat.h"
 #include "fc_error.h"
 #include "fc_form.h"
+#include "fc_write_file.h"
 #include "fc_write_page.h"
 
 typedef struct FcPageWriter
@@ -103,22 +104,16 @@ static void
 fc_pages_append(Relation rel, ForkNumber fork, Page *pages,
 				BlockNumber *blocks, int n, bool standard)
 {
-	SMgrRelation smgr = RelationGetSmgr(rel);
 	bool		wal = RelationNeedsWAL(rel);
 	bool		unlogged = rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED;
 
 	if (wal)
 		fc_log_newpages(rel, fork, n, blocks, pages, standard);
 	for (int i = 0; i < n; i++)
-	{
-		bool		last = i == n - 1 || (blocks[i] + 1) % RELSEG_SIZE == 0;
-
 		PageSetChecksumInplace(pages[i], blocks[i]);
-		smgrextend(smgr, fork, blocks[i], (char *) pages[i],
-				   !last || !(wal || unlogged));
-	}
+	fc_file_append(rel, fork, pages[0], blocks[0], n, wal || unlogged);
 	if (!wal && !unlogged)
-		smgrwriteback(smgr, fork, blocks[0], n);
+		smgrwriteback(RelationGetSmgr(rel), fork, blocks[0], n);
 }
 
 /*
