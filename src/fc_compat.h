@@ -29,6 +29,7 @@
 #include "rewrite/rewriteHandler.h"
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
+#include "storage/sync.h"
 #include "utils/acl.h"
 #include "utils/datetime.h"
 #include "utils/guc.h"
@@ -211,6 +212,24 @@ fc_relation_path(Relation rel, ForkNumber fork)
 #else
 	return relpathperm(rel->rd_node, fork);
 #endif
+}
+
+/* ... and what the checkpointer is told to sync: a file of a table */
+static inline void
+fc_register_sync(Relation rel, ForkNumber fork, BlockNumber segment)
+{
+	FileTag		tag;
+
+	memset(&tag, 0, sizeof(tag));
+	tag.handler = SYNC_HANDLER_MD;
+	tag.forknum = fork;
+	tag.segno = segment;
+#if PG_VERSION_NUM >= 160000
+	tag.rlocator = rel->rd_locator;
+#else
+	tag.rnode = rel->rd_node;
+#endif
+	(void) RegisterSyncRequest(&tag, SYNC_REQUEST, true);
 }
 
 /* 17: extensions name their wait events */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fc_io.h
- *	  Many reads of one file in flight: one interface, two methods.
+ *	  Many reads, or writes, in flight: one interface, several methods.
  *
  * queue, submit, wait, drain.  fc_io_uring.c gives it to the kernel through
  * liburing, fc_io_sync.c is its preadv twin.  A method hides short reads,
@@ -12,13 +12,14 @@
 #ifndef FC_IO_H
 #define FC_IO_H
 
-/* One read.  Owned by the caller, untouched by it until it has come back. */
+/* One read or write.  The caller leaves it alone until it has come back. */
 typedef struct FcRequest
 {
+	int			fd;				/* of a write: its file */
 	uint64		offset;			/* byte in the file */
-	char	   *buf;			/* where to, len bytes */
+	char	   *buf;			/* len bytes */
 	uint32		len;			/* bytes wanted */
-	uint32		done;			/* bytes read so far (the method's) */
+	uint32		done;			/* bytes read or written (the method's) */
 	void	   *owner;			/* the caller's own */
 } FcRequest;
 
@@ -51,6 +52,13 @@ typedef struct FcIoMethod
 
 extern const FcIoMethod fc_io_uring;
 extern const FcIoMethod fc_io_sync;
+
+/*
+ * The same for writes, each to a file of its own choice: open ignores file and
+ * path.  One that fails comes back, too, with done < len; the caller knows
+ * better what to do then.
+ */
+extern const FcIoMethod fc_io_uring_writes;
 
 /*
  * Raises the error of a request that cannot come back whole: err is the

@@ -514,6 +514,17 @@ fc_setup_shared(FcJob *job)
 	fc_setup_shared_chunks(job, chunk_size);
 }
 
+/* Will the load itself read the rows it has written? */
+static bool
+fc_setup_reads_again(FcJob *job)
+{
+	List	   *indexes = RelationGetIndexList(job->rel);
+	bool		has_index = (indexes != NIL);
+
+	list_free(indexes);
+	return has_index || job->options->run_analyze;
+}
+
 /*
  * io_uring if the kernel lets us; one NOTICE if it does not.  The rings of a
  * small file would take longer to set up than its reads take.
@@ -529,6 +540,7 @@ fc_setup_io(FcJob *job)
 		return;
 	err = fc_io_uring_probe();
 	job->shared->io_uring = (err == 0);
+	job->shared->direct = (err == 0) && !fc_setup_reads_again(job);
 	if (err != 0)
 		ereport(NOTICE,
 				(errmsg("io_uring is not available, reading with preadv: %s",

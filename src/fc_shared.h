@@ -200,6 +200,7 @@ typedef struct FcShared
 	Size		memory;			/* bytes per process */
 	int			io_depth;
 	bool		io_uring;		/* false: fc_io_sync */
+	bool		direct;			/* pages go to the disk past the cache */
 	uint32		nchunks;
 	int			ncolumns;		/* fields in the file */
 	int			nnumbers;		/* columns with numbers of sequences */
@@ -290,6 +291,7 @@ typedef struct FcContext
 	MemoryContext mcxt;			/* dies with the phase */
 	bool		failed;			/* caught an error: see fc_error_catch */
 	bool		stopped;		/* see fc_error_stop */
+	struct FcDirect *direct;	/* of this phase; NULL: no pages so far */
 	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
 	bool		verifying;		/* see fc_load_verify */
 

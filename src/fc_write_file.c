@@ -1,29 +1,41 @@
 /*-------------------------------------------------------------------------
  *
  * fc_write_file.c
- *	  Pages to the end of a table's file, many in a write.
+ *	  Pages to the end of a table's file: WAL, the file, the checkpointer.
  *
- *	 batch of pages ──► cut at the borders of segments ──► one write each
- *		──► the last page once more, through core: "sync this file"
+ *	 batch of pages ──► log: images in WAL ──► write: cut at the borders of
+ *		segments, one write each ──► settle: "sync this file"
  *
- * smgrextend writes a page per call.  One write of many spares calls, and the
- * file system takes memory for many pages at once, in large pieces: that is
- * what a write into a new file mostly costs.  Core gives no access to the
- * files that it holds open, so that this opens a segment by its name, for the
- * length of one call.
+ * smgrextend writes a page per call; one write of many spares calls, and lets
+ * the file system take memory for many pages at once.  Core gives no access to
+ * the files that it holds open, so that this opens a segment by its name, for
+ * the length of one write.
  *
- * New segments.  smgrextend makes the file; from then on it is there for
- * everybody.  The table's first segment is as old as the table.  Nobody has
- * the number of blocks cached: smgrnblocks asks the kernel.
+ * WAL.  Core's RelationNeedsWAL decides.  A page may reach the disk before its
+ * WAL does, unlike in shared buffers: without the commit record, which comes
+ * behind both, nothing refers to the file.
  *
- * Sync.  The checkpointer must be told of a segment behind the last write to
- * it: if told before, a checkpoint that is on its way would sync the file,
- * forget about it, and the rest would be nobody's.  Core tells it when a page
- * is written, and so the last one is, again, over what it already is.
+ * Checkpoints.  Replay begins at a checkpoint's redo pointer.  For pages whose
+ * WAL is before it the checkpoint must have synced the file, with all of them
+ * in it.  So the checkpointer is told of the file behind the write, and then
+ * the redo pointer is looked at.  As long as it is not beyond the WAL record,
+ * every checkpoint that comes to be beyond it begins its syncs later, and knows
+ * the file.  If it is, that checkpoint may have missed the pages: they are
+ * logged once more, which is rare.  No checkpoint ever has to wait.
+ *
+ * No WAL.  A table of wal_level=minimal is synced by commit (or logged by it as
+ * a whole, if small); the kernel is asked to begin writing at once, so that
+ * commit has less to wait for.  An unlogged table must be on disk after a clean
+ * shutdown: the checkpointer is told of it, too.
+ *
+ * Segments.  smgrextend makes the file of a new one; the table's first is as
+ * old as the table.  Nobody has the number of blocks cached: smgrnblocks asks
+ * the kernel.
  *
  * Errors.  The descriptor is closed by the end of the (sub)transaction.  What
- * was written of the pages remains in the file, like what smgrextend wrote
- * before an error; part of a page at the end is no page to smgrnblocks.
+ * was written remains in the file, like what smgrextend wrote before an error:
+ * rows of an aborted transaction, or zeros, or the file goes with it.  Part of
+ * a page at the end is no page to smgrnblocks.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,8 +44,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "access/xlog.h"
 #include "pgstat.h"
 #include "storage/fd.h"
+#include "storage/lmgr.h"
 #include "storage/smgr.h"
 
 #include "fc_compat.h"
@@ -42,9 +56,9 @@
 
 /* The name of the file that a block is in, or will be */
 static char *
-fc_file_path(Relation rel, ForkNumber fork, BlockNumber block)
+fc_file_path(const FcAppend *append, BlockNumber block)
 {
-	char	   *path = fc_relation_path(rel, fork);
+	char	   *path = fc_relation_path(append->rel, append->fork);
 	char	   *segment;
 
 	if (block < RELSEG_SIZE)
@@ -56,7 +70,7 @@ fc_file_path(Relation rel, ForkNumber fork, BlockNumber block)
 
 /* ERROR unless all bytes get there; a short write goes on to meet its error */
 static void
-fc_file_write(int fd, const char *path, const char *data, size_t len, off_t at)
+fc_file_write_bytes(int fd, const char *path, const char *data, size_t len, off_t at)
 {
 	while (len > 0)
 	{
@@ -82,48 +96,159 @@ fc_file_write(int fd, const char *path, const char *data, size_t len, off_t at)
 
 /* Pages that are all of one segment */
 static void
-fc_file_append_run(Relation rel, ForkNumber fork, const char *pages,
-				   BlockNumber block, uint32 n, bool sync)
+fc_file_write_run(const FcAppend *append, char *pages, BlockNumber block, uint32 n)
 {
-	SMgrRelation smgr = RelationGetSmgr(rel);
-	BlockNumber in_segment = block % RELSEG_SIZE;
-	char	   *path = fc_file_path(rel, fork, block);
+	char	   *path = fc_file_path(append, block);
 	int			fd;
 
-	if (block > 0 && in_segment == 0)
-		smgrextend(smgr, fork, block, (char *) pages, true);
+	if (block > 0 && block % RELSEG_SIZE == 0)
+		smgrextend(RelationGetSmgr(append->rel), append->fork, block, pages, true);
 	fd = OpenTransientFile(path, O_WRONLY | PG_BINARY);
 	if (fd < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not open file \"%s\": %m", path)));
-	fc_file_write(fd, path, pages, (size_t) n * BLCKSZ, (off_t) in_segment * BLCKSZ);
+	fc_file_write_bytes(fd, path, pages, (size_t) n * BLCKSZ, fc_file_offset(block));
 	if (CloseTransientFile(fd) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not close file \"%s\": %m", path)));
 	pfree(path);
-	if (sync)
-		smgrwrite(smgr, fork, block + n - 1,
-				  (char *) pages + (Size) (n - 1) * BLCKSZ, false);
 }
 
 void
-fc_file_append(Relation rel, ForkNumber fork, const char *pages,
-			   BlockNumber block, uint32 n, bool sync)
+fc_file_write(const FcAppend *append)
 {
-	if (n > InvalidBlockNumber - block)
+	BlockNumber block = append->block;
+	BlockNumber end = block + append->n;
+
+	while (block < end)
+	{
+		uint32		run = fc_segment_run(block, end - block, RELSEG_SIZE);
+
+		fc_file_write_run(append, append->pages + (Size) (block - append->block) * BLCKSZ,
+						  block, run);
+		block += run;
+	}
+}
+
+/* Sets where the pages go.  The fork's lock for extension is held. */
+static void
+fc_file_find_end(FcAppend *append)
+{
+	append->block = smgrnblocks(RelationGetSmgr(append->rel), append->fork);
+	if (append->n > InvalidBlockNumber - append->block)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("cannot extend relation %s beyond %u blocks",
-						RelationGetRelationName(rel), InvalidBlockNumber)));
-	while (n > 0)
-	{
-		uint32		run = fc_segment_run(block, n, RELSEG_SIZE);
+						RelationGetRelationName(append->rel), InvalidBlockNumber)));
+}
 
-		fc_file_append_run(rel, fork, pages, block, run, sync);
-		pages += (Size) run * BLCKSZ;
-		block += run;
-		n -= run;
+static Page
+fc_append_page(const FcAppend *append, int i)
+{
+	return (Page) (append->pages + (Size) i * BLCKSZ);
+}
+
+/* Page images; each page has the LSN of its record then */
+static void
+fc_file_log_images(FcAppend *append)
+{
+	Page		pages[FC_PAGE_BATCH];
+	BlockNumber blocks[FC_PAGE_BATCH];
+
+	for (int i = 0; i < append->n; i++)
+	{
+		pages[i] = fc_append_page(append, i);
+		blocks[i] = append->block + i;
 	}
+	fc_log_newpages(append->rel, append->fork, append->n, blocks, pages,
+					append->standard);
+}
+
+void
+fc_file_log(FcAppend *append)
+{
+	if (append->place)
+	{
+		for (int i = 0; i < append->n; i++)
+			append->place(fc_append_page(append, i), append->block + i);
+	}
+	if (RelationNeedsWAL(append->rel))
+		fc_file_log_images(append);
+	for (int i = 0; i < append->n; i++)
+		PageSetChecksumInplace(fc_append_page(append, i), append->block + i);
+}
+
+void
+fc_file_settle(FcAppend *append)
+{
+	Relation	rel = append->rel;
+	BlockNumber last = append->block + append->n - 1;
+
+	if (!RelationNeedsWAL(rel) &&
+		rel->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED)
+		return;
+	for (BlockNumber segment = append->block / RELSEG_SIZE;
+		 segment <= last / RELSEG_SIZE; segment++)
+		fc_register_sync(rel, append->fork, segment);
+	/* the first page's LSN is the end of the first record */
+	if (RelationNeedsWAL(rel) &&
+		GetRedoRecPtr() >= PageGetLSN(fc_append_page(append, 0)))
+		fc_file_log_images(append);
+}
+
+/*
+ * Others of this load may append to the same table: the lock is the one that
+ * core extends a table under.
+ */
+void
+fc_file_append(FcAppend *append)
+{
+	Relation	rel = append->rel;
+
+	LockRelationForExtension(rel, ExclusiveLock);
+	fc_file_find_end(append);
+	fc_file_log(append);
+	fc_file_write(append);
+	UnlockRelationForExtension(rel, ExclusiveLock);
+	fc_file_settle(append);
+	if (!RelationNeedsWAL(rel) &&
+		rel->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED)
+		smgrwriteback(RelationGetSmgr(rel), append->fork, append->block, append->n);
+}
+
+/*
+ * Opens the file for direct I/O and makes it longer, so that what is written
+ * next extends nothing; what stops that is no error yet.
+ */
+static int
+fc_file_open_direct(const FcAppend *append)
+{
+	char	   *path = fc_file_path(append, append->block);
+	int			fd = OpenTransientFile(path, O_WRONLY | PG_BINARY | O_DIRECT);
+
+	pfree(path);
+	if (fd >= 0 && fallocate(fd, 0, fc_file_offset(append->block),
+							 (off_t) append->n * BLCKSZ) != 0)
+	{
+		CloseTransientFile(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+int
+fc_file_reserve(FcAppend *append)
+{
+	int			fd = -1;
+
+	LockRelationForExtension(append->rel, ExclusiveLock);
+	fc_file_find_end(append);
+	/* a segment that is begun, and has room for all */
+	if ((append->block == 0 || append->block % RELSEG_SIZE != 0) &&
+		fc_segment_run(append->block, append->n, RELSEG_SIZE) == append->n)
+		fd = fc_file_open_direct(append);
+	UnlockRelationForExtension(append->rel, ExclusiveLock);
+	return fd;
 }

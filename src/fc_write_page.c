@@ -14,26 +14,8 @@
  * everybody later read the file through shared buffers, which cannot hold
  * anything older, as each block is written once.
  *
- * What makes it safe:
- *
- * WAL.  Core's RelationNeedsWAL decides.  A page may reach the disk before its
- * WAL does, unlike in shared buffers: without the commit record, which comes
- * behind both, nothing refers to the file.
- *
- * Checkpoints.  A checkpoint that begins between a batch's WAL record and its
- * write would not know of pages that replay will not write again.  It waits
- * while DELAY_CHKPT_START is set, as it waits for a commit, and finds the file
- * in its list of files to sync when it goes on: fc_write_file.c puts it there,
- * once per segment and batch, behind the write.  The flag is taken back on an error as well, because
- * only the end of the whole transaction would do so otherwise.
- *
- * No WAL.  A table of wal_level=minimal is synced by commit (or logged by it as
- * a whole, if small); the kernel is asked to begin writing at once, so that
- * commit has less to wait for.  An unlogged table must be on disk after a clean
- * shutdown: its file is put into the checkpointer's list, too.
- *
- * Errors.  Pages that are in the file already hold rows of an aborted
- * transaction, or the file goes with it: as after any failed insert.
+ * How pages get into WAL and file, and what makes that safe in a crash and
+ * beside a checkpoint, is in fc_write_file.c; fc_write_direct.c has the memory.
  *
  * Slices of a partition form their pages at the same time, as far as memory
  * goes, and append them in turn.  The last page of a slice stays as full as it
@@ -53,15 +35,12 @@
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
-#include "storage/lmgr.h"
-#include "storage/proc.h"
-#include "storage/smgr.h"
 #include "utils/rel.h"
 
 #include "fc_compat.h"
 #include "fc_error.h"
 #include "fc_form.h"
-#include "fc_write_file.h"
+#include "fc_write_direct.h"
 #include "fc_write_page.h"
 
 typedef struct FcPageWriter
@@ -73,8 +52,9 @@ typedef struct FcPageWriter
 	TransactionId xid;
 	uint16		infomask;		/* of all rows */
 	Size		save_free;		/* of each page, for fillfactor */
-	char	  **batches;		/* FC_PAGE_BATCH pages each, reused */
-	int			nbatches;		/* allocated */
+	FcDirect   *direct;			/* who has memory for pages, and takes them */
+	char	  **batches;		/* FC_PAGE_BATCH pages each */
+	int			maxbatches;
 	int			npages;			/* begun since they were written last */
 	Page		page;			/* the last of them, NULL if it is full */
 	int			nrows;			/* in all of them */
@@ -99,57 +79,6 @@ fc_write_page_can(Relation rel)
 	return !has_index;
 }
 
-/* Writes pages whose blocks are known; see above why in this way */
-static void
-fc_pages_append(Relation rel, ForkNumber fork, Page *pages,
-				BlockNumber *blocks, int n, bool standard)
-{
-	bool		wal = RelationNeedsWAL(rel);
-	bool		unlogged = rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED;
-
-	if (wal)
-		fc_log_newpages(rel, fork, n, blocks, pages, standard);
-	for (int i = 0; i < n; i++)
-		PageSetChecksumInplace(pages[i], blocks[i]);
-	fc_file_append(rel, fork, pages[0], blocks[0], n, wal || unlogged);
-	if (!wal && !unlogged)
-		smgrwriteback(RelationGetSmgr(rel), fork, blocks[0], n);
-}
-
-/*
- * Others of this load may append to the same table: the lock is the one that
- * core extends a table under.
- */
-void
-fc_write_pages(Relation rel, ForkNumber fork, char *data, int n, bool standard,
-			   void (*place) (Page page, BlockNumber block))
-{
-	Page		pages[FC_PAGE_BATCH];
-	BlockNumber blocks[FC_PAGE_BATCH];
-	BlockNumber end;
-
-	LockRelationForExtension(rel, ExclusiveLock);
-	end = smgrnblocks(RelationGetSmgr(rel), fork);
-	for (int i = 0; i < n; i++)
-	{
-		pages[i] = (Page) (data + (Size) i * BLCKSZ);
-		blocks[i] = end + i;
-		if (place)
-			place(pages[i], blocks[i]);
-	}
-	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
-	PG_TRY();
-	{
-		fc_pages_append(rel, fork, pages, blocks, n, standard);
-	}
-	PG_FINALLY();
-	{
-		MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
-	}
-	PG_END_TRY();
-	UnlockRelationForExtension(rel, ExclusiveLock);
-}
-
 static void
 fc_page_begin(FcWriter *base)
 {
@@ -165,6 +94,9 @@ fc_page_begin(FcWriter *base)
 	old = MemoryContextSwitchTo(writer->mcxt);
 	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD);
 	MemoryContextSwitchTo(old);
+	writer->direct = fc_direct_begin(base->ctx);
+	writer->maxbatches = 8;
+	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
 	writer->xid = GetCurrentTransactionId();
 	writer->infomask = HEAP_XMAX_INVALID;
 	if (base->options & HEAP_INSERT_FROZEN)
@@ -194,21 +126,23 @@ fc_page_wanted(FcPageWriter *writer)
 	return !fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1);
 }
 
+/* Hands on all pages; the writes may be on their way then */
 static void
-fc_page_flush(FcWriter *base)
+fc_page_write(FcPageWriter *writer)
 {
-	FcPageWriter *writer = (FcPageWriter *) base;
+	FcWriter   *base = &writer->base;
+	FcAppend	append = {base->rel, MAIN_FORKNUM, NULL, 0, true, fc_page_place_rows, 0};
 
-	if (writer->npages == 0)
-		return;
 	fc_write_wait_turn(base);
-	for (int i = 0; i < writer->npages && fc_page_wanted(writer); i += FC_PAGE_BATCH)
+	for (int i = 0; i < writer->npages; i += FC_PAGE_BATCH)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_write_pages(base->rel, MAIN_FORKNUM,
-					   writer->batches[i / FC_PAGE_BATCH],
-					   Min(writer->npages - i, FC_PAGE_BATCH), true,
-					   fc_page_place_rows);
+		append.pages = writer->batches[i / FC_PAGE_BATCH];
+		append.n = Min(writer->npages - i, FC_PAGE_BATCH);
+		if (fc_page_wanted(writer))
+			fc_direct_append(writer->direct, &append);
+		else
+			fc_direct_give(writer->direct, append.pages);
 	}
 	pgstat_count_heap_insert(base->rel, writer->nrows);
 	pg_atomic_fetch_add_u64(&base->ctx->shared->paged, writer->nrows);
@@ -218,26 +152,31 @@ fc_page_flush(FcWriter *base)
 	writer->page = NULL;
 }
 
+static void
+fc_page_flush(FcWriter *base)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+
+	if (writer->npages > 0)
+		fc_page_write(writer);
+	fc_direct_finish(writer->direct);
+}
+
 /* Begins the next page; memory for it comes in batches */
 static void
 fc_page_next(FcPageWriter *writer)
 {
 	int			batch = writer->npages / FC_PAGE_BATCH;
 
-	if (batch == writer->nbatches)
+	if (writer->npages % FC_PAGE_BATCH == 0)
 	{
-		MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
-		int			n = writer->nbatches + 1;
-
-		/* doubled, as far as a power of two shows */
-		if (writer->batches == NULL)
-			writer->batches = palloc(sizeof(char *));
-		else if ((writer->nbatches & (writer->nbatches - 1)) == 0)
+		if (batch == writer->maxbatches)
+		{
+			writer->maxbatches *= 2;
 			writer->batches = repalloc(writer->batches,
-									   sizeof(char *) * writer->nbatches * 2);
-		writer->batches[batch] = fc_page_align(palloc(FC_PAGE_BATCH * BLCKSZ + FC_PAGE_ALIGN));
-		writer->nbatches = n;
-		MemoryContextSwitchTo(old);
+									   sizeof(char *) * writer->maxbatches);
+		}
+		writer->batches[batch] = fc_direct_take(writer->direct);
 	}
 	writer->page = (Page) (writer->batches[batch] +
 						   (Size) (writer->npages % FC_PAGE_BATCH) * BLCKSZ);
@@ -256,7 +195,7 @@ fc_page_full(FcPageWriter *writer)
 		return;
 	if (fc_write_has_turn(&writer->base) ||
 		(Size) writer->npages * BLCKSZ >= writer->base.place.memory)
-		fc_page_flush(&writer->base);
+		fc_page_write(writer);
 }
 
 /* Room for a row of this length, filled with zeros; not taken yet */

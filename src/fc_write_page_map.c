@@ -23,6 +23,7 @@
 #include "utils/rel.h"
 
 #include "fc_compat.h"
+#include "fc_write_file.h"
 #include "fc_write_page.h"
 
 /* The map's layout, which visibilitymap.c keeps to itself */
@@ -47,6 +48,7 @@ void
 fc_write_page_map(Relation rel)
 {
 	BlockNumber left = RelationGetNumberOfBlocks(rel);
+	FcAppend	append = {rel, VISIBILITYMAP_FORKNUM, NULL, 1, false, NULL, 0};
 	char	   *memory;
 	char	   *page;
 
@@ -59,13 +61,14 @@ fc_write_page_map(Relation rel)
 		return;
 	memory = palloc(BLCKSZ + FC_PAGE_ALIGN);
 	page = fc_page_align(memory);
+	append.pages = page;
 	while (left > 0)
 	{
 		uint32		n = Min(left, FC_MAP_PER_PAGE);
 
 		CHECK_FOR_INTERRUPTS();
 		fc_map_fill(page, n);
-		fc_write_pages(rel, VISIBILITYMAP_FORKNUM, page, 1, false, NULL);
+		fc_file_append(&append);
 		left -= n;
 	}
 	pfree(memory);
