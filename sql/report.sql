@@ -19,7 +19,7 @@ SELECT count(*) FROM fast_copy_report();
 CREATE VIEW report AS
 SELECT phase, partition, processes, rows,
 	CASE WHEN phase <> 'load' OR partition IS NOT NULL THEN bytes END AS bytes, seconds >= 0 AS timed, reads > 0 AS reads,
-	rows_per_read > 0 AS per_read, io_method IN ('io_uring', 'sync') AS io, choice
+	rows_per_read > 0 AS per_read, io_method IN ('io_uring', 'mmap', 'sync') AS io, choice
 FROM fast_copy_report();
 CREATE TABLE rep (ts date, n int) PARTITION BY RANGE (ts);
 CREATE INDEX ON rep (n);

@@ -29,6 +29,7 @@
 #include "fc_error.h"
 #include "fc_job.h"
 #include "fc_lines.h"
+#include "fc_map.h"
 #include "fc_partition.h"
 #include "fc_reject.h"
 #include "fc_setup.h"
@@ -370,6 +371,7 @@ fc_analyze_choices(FcAnalysis *analysis)
 		job->plan->key_type == FC_KEY_NONE || job->core_reason ? "none" :
 		job->spill_rows ? "rows" : "offsets";
 	fc_analyze_add(analysis, "choice", "io_method")->detail =
+		fc_map_worth(job->shared, job->source) ? "mmap" :
 		job->shared->io_uring ? "io_uring" : "sync";
 }
 

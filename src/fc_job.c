@@ -57,6 +57,20 @@
 #include "fc_worker.h"
 #include "fc_write_page.h"
 
+/* How records were read in key order */
+static char *
+fc_job_io_method(FcShared *shared)
+{
+	const char *reader = shared->io_uring ? "io_uring" : "sync";
+	uint64		mapped = pg_atomic_read_u64(&shared->mapped_bytes);
+
+	if (mapped == 0)
+		return pstrdup(reader);
+	if (mapped == pg_atomic_read_u64(&shared->read_bytes))
+		return pstrdup("mmap");
+	return psprintf("mmap, %s", reader);
+}
+
 /* Closes the phase in the report */
 static void
 fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
@@ -79,7 +93,7 @@ fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 		row.reads = pg_atomic_read_u64(&job->shared->reads);
 		/* spilled rows are read through the server's temporary files */
 		if (!job->shared->spill_rows)
-			row.io_method = job->shared->io_uring ? "io_uring" : "sync";
+			row.io_method = fc_job_io_method(job->shared);
 	}
 	fc_report_add(&row);
 	job->alone = 0;
@@ -484,16 +498,18 @@ fc_job_report_leaves(FcJob *job)
 	}
 }
 
-/* A worker's ring may be refused although the leader's was not */
+/* The leader's ring may have been refused, or only a worker's */
 static void
 fc_job_notice_refusal(FcJob *job)
 {
-	int			err = pg_atomic_read_u32(&job->shared->uring_errno);
+	FcShared   *shared = job->shared;
+	int			err = pg_atomic_read_u32(&shared->uring_errno);
 
-	if (err == 0)
+	if (err == 0 || shared->spill_rows ||
+		pg_atomic_read_u64(&shared->mapped_bytes) == pg_atomic_read_u64(&shared->read_bytes))
 		return;
 	ereport(NOTICE,
-			(errmsg("io_uring is not available to a worker, reading with preadv: %s",
+			(errmsg("io_uring is not available, read with preadv instead: %s",
 					strerror(err)),
 			 errdetail("%s", fc_io_uring_why(err))));
 }

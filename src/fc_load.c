@@ -4,6 +4,7 @@
  *	  Rows into partitions.
  *
  *	 with a key:     task ──► merge of runs ──┬─► reader ──┐
+ *	                                          ├─► mapping ─┤
  *	                                          └─► rows ────┤
  *	 without a key:  chunk ──► stream of records ──────────┴─► row ──► writer
  *
@@ -32,6 +33,7 @@
 
 #include "fc_compat.h"
 #include "fc_error.h"
+#include "fc_map.h"
 #include "fc_merge.h"
 #include "fc_parse.h"
 #include "fc_phases.h"
@@ -81,6 +83,7 @@ typedef struct FcLoader
 	int			current;		/* of them, the one whose rows are loaded */
 	uint64		done;			/* rows of it that came back */
 	FcMerge    *merge;			/* of the one taken last */
+	FcMap	   *mapping;		/* of the source; or NULL */
 	uint64		bytes;			/* of rows, not yet in shared->load_bytes */
 	instr_time	task_start;
 	MemoryContext row_mcxt;		/* reset for each row */
@@ -870,6 +873,7 @@ fc_load_count_reads(FcLoader *loader, const FcReadStats *now, FcReadStats *last)
 	loader->taken[loader->current]->reads += now->reads - last->reads;
 	pg_atomic_fetch_add_u64(&shared->reads, now->reads - last->reads);
 	pg_atomic_fetch_add_u64(&shared->read_bytes, now->bytes - last->bytes);
+	pg_atomic_fetch_add_u64(&shared->mapped_bytes, now->mapped - last->mapped);
 	if (now->refused != 0)
 		pg_atomic_write_u32(&shared->uring_errno, now->refused);
 	*last = *now;
@@ -966,6 +970,47 @@ fc_load_read_tasks(FcLoader *loader)
 		fc_load_count_reads(loader, &now, &stats);
 	fc_load_switch_task(loader, loader->ntaken);
 	fc_read_end(reader);
+}
+
+/*
+ * Looks before each task, because a file may leave the page cache.  The
+ * reader that comes then takes all tasks that are left.
+ */
+static bool
+fc_load_is_mapped(FcLoader *loader)
+{
+	FcContext  *ctx = loader->ctx;
+
+	if (!fc_map_worth(ctx->shared, ctx->source))
+		return false;
+	if (loader->mapping == NULL)
+		loader->mapping = fc_map_begin(ctx->source, ctx->shared->memory / 8);
+	return loader->mapping != NULL;
+}
+
+/* The rows of the one task taken, from a mapping of the source */
+static void
+fc_load_map_task(FcLoader *loader)
+{
+	FcContext  *ctx = loader->ctx;
+	FcReadStats stats;
+	FcReadStats now;
+	FcMerge    *merge;
+	FcEntry		entry;
+	char	   *data;
+
+	merge = fc_merge_begin(loader->runs, loader->taken[0],
+						   ctx->shared->memory / 2);
+	fc_map_entries(loader->mapping, fc_merge_next, merge);
+	fc_map_stats(loader->mapping, &stats);
+	fc_load_switch_task(loader, 0);
+	while (!ctx->stopped && fc_map_next(loader->mapping, &entry, &data))
+		fc_load_entry(loader, &entry, data);
+	fc_load_count_bytes(loader);
+	fc_map_stats(loader->mapping, &now);
+	fc_load_count_reads(loader, &now, &stats);
+	fc_load_switch_task(loader, 1);
+	fc_merge_end(merge);
 }
 
 /* The rows of the one task taken, where they were spilled with their entries */
@@ -1092,9 +1137,13 @@ fc_load_key_order(FcLoader *loader)
 			break;
 		if (ctx->shared->spill_rows)
 			fc_load_merge_task(loader);
+		else if (fc_load_is_mapped(loader))
+			fc_load_map_task(loader);
 		else
 			fc_load_read_tasks(loader);
 	}
+	if (loader->mapping)
+		fc_map_end(loader->mapping);
 	fc_runs_close(loader->runs);
 }
 

@@ -37,6 +37,7 @@ char	   *fc_root_directory = NULL;
 static const struct config_enum_entry io_methods[] = {
 	{"auto", FC_IO_AUTO, false},
 	{"io_uring", FC_IO_URING, false},
+	{"mmap", FC_IO_MMAP, false},
 	{"sync", FC_IO_SYNC, false},
 	{NULL, 0, false}
 };

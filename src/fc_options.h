@@ -76,7 +76,8 @@ enum
 {
 	FC_IO_AUTO,
 	FC_IO_URING,
-	FC_IO_SYNC
+	FC_IO_SYNC,
+	FC_IO_MMAP
 };
 
 enum

@@ -40,6 +40,7 @@ typedef struct FcReadStats
 {
 	uint64		rows;			/* records handed out */
 	uint64		bytes;			/* bytes read, gaps included */
+	uint64		mapped;			/* ... of them copied from a mapping */
 	uint64		reads;			/* reads issued */
 	int			refused;		/* errno with which the method's queue was
 								 * refused, the sync twin stood in; or 0 */

@@ -30,6 +30,7 @@
 
 #include "fc_compat.h"
 #include "fc_error.h"
+#include "fc_map.h"
 #include "fc_parse.h"
 #include "fc_phases.h"
 #include "fc_read.h"
@@ -279,6 +280,8 @@ fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
 	*rows = false;
 	if (shared->nchunks == 0 || shared->file.size < FC_SAMPLE_SMALL)
 		return "the file is small";
+	if (fc_map_worth(shared, ctx->source))
+		return "the file is mapped";
 	reason = fc_sample_no_room(shared);
 	if (reason)
 		return reason;

@@ -335,6 +335,7 @@ fc_setup_shared_state(FcShared *shared)
 	pg_atomic_init_u64(&shared->nulled, 0);
 	pg_atomic_init_u64(&shared->reads, 0);
 	pg_atomic_init_u64(&shared->read_bytes, 0);
+	pg_atomic_init_u64(&shared->mapped_bytes, 0);
 	pg_atomic_init_u32(&shared->parts_done, 0);
 	pg_atomic_init_u32(&shared->uring_errno, 0);
 	pg_atomic_init_u32(&shared->stopped, 0);
@@ -526,26 +527,28 @@ fc_setup_reads_again(FcJob *job)
 }
 
 /*
- * io_uring if the kernel lets us; one NOTICE if it does not.  The rings of a
- * small file would take longer to set up than its reads take.
+ * How records are read in key order: io_uring if the kernel lets us.  The
+ * rings of a small file would take longer to set up than its reads take.
  */
 static void
 fc_setup_io(FcJob *job)
 {
+	FcShared   *shared = job->shared;
 	int			err;
 
-	if (fc_io_method == FC_IO_SYNC || job->plan->key_type == FC_KEY_NONE ||
+	if (fc_io_method == FC_IO_AUTO)
+		shared->map = FC_MAP_CACHED;
+	else if (fc_io_method == FC_IO_MMAP)
+		shared->map = FC_MAP_ALWAYS;
+	if (fc_io_method == FC_IO_SYNC || fc_io_method == FC_IO_MMAP ||
+		job->plan->key_type == FC_KEY_NONE ||
 		(fc_io_method == FC_IO_AUTO && job->nworkers == 0 &&
 		 fc_setup_is_small(job)))
 		return;
 	err = fc_io_uring_probe();
-	job->shared->io_uring = (err == 0);
-	job->shared->direct = (err == 0) && !fc_setup_reads_again(job);
-	if (err != 0)
-		ereport(NOTICE,
-				(errmsg("io_uring is not available, reading with preadv: %s",
-						strerror(err)),
-				 errdetail("%s", fc_io_uring_why(err))));
+	shared->io_uring = (err == 0);
+	shared->direct = (err == 0) && !fc_setup_reads_again(job);
+	pg_atomic_write_u32(&shared->uring_errno, err);
 }
 
 static void

@@ -56,6 +56,14 @@ typedef enum FcMissing
 	FC_MISSING_DEFAULT
 } FcMissing;
 
+/* When records are copied from a mapping of the source file */
+typedef enum FcMapping
+{
+	FC_MAP_NEVER,
+	FC_MAP_CACHED,				/* while it is in the page cache */
+	FC_MAP_ALWAYS
+} FcMapping;
+
 /* What a table's file is to this load, decided before a row comes */
 typedef enum FcStorage
 {
@@ -199,6 +207,7 @@ typedef struct FcShared
 	uint64		data_start;		/* first byte behind the header */
 	Size		memory;			/* bytes per process */
 	int			io_depth;
+	FcMapping	map;
 	bool		io_uring;		/* false: fc_io_sync */
 	bool		direct;			/* pages go to the disk past the cache */
 	uint32		nchunks;
@@ -251,8 +260,9 @@ typedef struct FcShared
 	pg_atomic_uint64 nulled;	/* records with a value that became NULL */
 	pg_atomic_uint64 reads;
 	pg_atomic_uint64 read_bytes;
+	pg_atomic_uint64 mapped_bytes;	/* ... of them copied from a mapping */
 	pg_atomic_uint32 parts_done;
-	pg_atomic_uint32 uring_errno;	/* a worker's refusal, 0 if none */
+	pg_atomic_uint32 uring_errno;	/* somebody's refusal, 0 if none */
 	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_stop */
 	pg_atomic_uint64 error_offset;	/* UINT64_MAX: no bad record known */
 	slock_t		error_mutex;

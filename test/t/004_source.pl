@@ -74,24 +74,30 @@ my %change = (
 
 foreach my $name (sort keys %change)
 {
-	foreach my $workers (0, 2)
+	foreach my $try ([ 0, 'mmap' ], [ 2, 'mmap' ], [ 0, 'sync' ], [ 2, 'sync' ])
 	{
+		my ($workers, $method) = @$try;
+		my $what = "$name, $workers workers, $method";
 		my $source = write_rows('changing.csv', 20000);
 
 		close_gate();
 		events($node, 't', ', CHECK (gate(n))');
-		my $load = start_load($node, "SELECT fast_copy('t', '$source', workers => $workers);\n");
-		ok(at_gate($node), "$name, $workers workers: at the gate");
+		my $load = start_load($node, "SET fast_copy.io_method = $method; SET fast_copy.spill = offsets;
+			SELECT fast_copy('t', '$source', workers => $workers);\n");
+		ok(at_gate($node), "$what: at the gate");
 		$change{$name}->($source);
 		open_gate();
 		my ($out, $err) = finish_load($load);
 		# a file that was replaced by name is still there for those who have it
 		# open; a worker that opens it anew must notice
-		like($err, qr/ERROR:  .*(changed|truncated|unexpected end|end of file)/, "$name, $workers workers: an error")
+		like($err, qr/ERROR:  .*(changed|truncated|unexpected end|end of file)/, "$what: an error")
 		  or diag("rows: $out");
-		is_clean($node, 't', "$name, $workers workers");
+		is_clean($node, 't', $what);
 	}
 }
+
+# a page of a mapping that is not there any more is a signal
+unlike(slurp_file($node->logfile), qr/terminated by signal/, 'no process died');
 
 $node->stop;
 done_testing();
