@@ -4,12 +4,10 @@
  *	  Copies records of the source file, in any order, out of a mapping of it.
  *
  *	  entry stream ──► batch of entries ──► copied out of the mapping ──► records
- *					   cache lines asked for
  *
  * A read of a record costs a system call; a page that is in the page cache
- * already is looked up by the CPU.  What is left is waiting for memory: the
- * lines of a record are asked for when its entry is taken, and copied when
- * those of a whole batch are on their way.
+ * already is looked up by the CPU.  What is left is waiting for memory, for
+ * several records at a time.
  *
  * A mapped page that is not there is a SIGBUS: behind the end of a file that
  * was truncated, or when the disk fails.  So nobody ever has an address in the
@@ -37,15 +35,20 @@
 #include "fc_map.h"
 
 /* Records copied at a time, and bytes of them */
-#define FC_MAP_BATCH		128
+#define FC_MAP_BATCH		256
 #define FC_MAP_BUFFER		((Size) 128 * 1024)
 
 /* Bytes copied between two looks at interrupts */
 #define FC_MAP_PIECE		((Size) 1024 * 1024)
 
-/* Of a record so much is asked for; the CPU sees by itself how it goes on */
+/*
+ * So many records ahead the CPU is asked for a record: enough to wait for
+ * several at a time, and not more than its first cache holds.  Of a long one
+ * it gets the first bytes, and sees by itself how it goes on.
+ */
+#define FC_MAP_AHEAD		16
+#define FC_MAP_LINES		((Size) 512)
 #define FC_MAP_LINE			64
-#define FC_MAP_AHEAD		512
 
 /* Places of the file that are looked at, and how many need not be cached */
 #define FC_MAP_PROBES		128
@@ -197,6 +200,20 @@ fc_map_sigbus(int signo, siginfo_t *info, void *context)
 		(void) raise(signo);
 }
 
+/* Makes the CPU fetch what will be copied; harmless where there is no page */
+static inline void
+fc_map_prefetch(const FcMap *map, const FcMapPiece *piece)
+{
+#ifdef __GNUC__
+	const char *at = map->start + piece->offset;
+	Size		length = Min(piece->length, FC_MAP_LINES);
+
+	for (Size i = 0; i < length; i += FC_MAP_LINE)
+		__builtin_prefetch(at + i);
+	__builtin_prefetch(at + length);
+#endif
+}
+
 /*
  * The only one who reads the mapping.  False if a page of it cannot be had;
  * throws nothing.
@@ -218,7 +235,11 @@ fc_map_copy(const FcMap *map, const FcMapPiece *pieces, uint32 n)
 	if (sigsetjmp(fc_map_guard.jump, 0) == 0)
 	{
 		for (uint32 i = 0; i < n; i++)
+		{
+			if (i + FC_MAP_AHEAD < n)
+				fc_map_prefetch(map, &pieces[i + FC_MAP_AHEAD]);
 			memcpy(pieces[i].to, map->start + pieces[i].offset, pieces[i].length);
+		}
 		whole = true;
 	}
 	(void) sigaction(SIGBUS, &fc_map_guard.outer, NULL);
@@ -236,19 +257,7 @@ fc_map_failed(const FcMap *map)
 			 errmsg("could not read file \"%s\": %m", map->source->path)));
 }
 
-/* Makes the CPU fetch what will be copied; harmless where there is no page */
-static inline void
-fc_map_prefetch(const FcMap *map, const FcEntry *entry)
-{
-	const char *at = map->start + entry->offset;
-	Size		length = Min(entry->length, FC_MAP_AHEAD);
-
-	for (Size i = 0; i < length; i += FC_MAP_LINE)
-		__builtin_prefetch(at + i, 0, 2);
-	__builtin_prefetch(at + length, 0, 2);
-}
-
-/* Takes the batch's next entry from the stream, and asks for its record */
+/* Takes the batch's next entry from the stream */
 static bool
 fc_map_take(FcMap *map)
 {
@@ -261,7 +270,6 @@ fc_map_take(FcMap *map)
 	}
 	if (map->pending.offset + map->pending.length > map->size)
 		fc_source_early_end(map->source->path, map->size);
-	fc_map_prefetch(map, &map->pending);
 	map->has_pending = true;
 	return true;
 }
