@@ -3,8 +3,8 @@
  * fc_merge.c
  *	  Reads the runs of all processes as one, in key order.
  *
- *	 runs.* ── marks around the task's bounds ──► a cursor per run ──► heap
- *		──► rows in (key, offset) order
+ *	 runs.* ── marks around the task's bounds ──► a cursor per run
+ *		──► matches ──► rows in (key, offset) order
  *
  * The files are those of fc_spill.c.  A task's rows are contiguous in every
  * run, so that each run is read sequentially, from the last mark that is not
@@ -16,6 +16,12 @@
  * they are asked for, and go to a buffer of their own if they are longer than
  * the cursor's.  So any number of runs works in any memory.
  *
+ * The smallest row is found as in a tournament: the cursors are the leaves of a
+ * binary tree, each node keeps the key of the cursor that lost there, and a
+ * cursor that goes on plays again only on its way up.  Which of two wins is as
+ * good as random, so a match takes no branch; that is what core's
+ * pairingheap, made for comparison functions, cannot do.
+ *
  * All memory of a merge is in its own context.  The files are closed by the
  * phase's resource owner if an error skips fc_runs_close.
  *
@@ -25,7 +31,6 @@
 
 #include <fcntl.h>
 
-#include "lib/pairingheap.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/wait_event.h"
@@ -57,7 +62,7 @@ struct FcRuns
 /* The rows of a run that a merge still has to deliver */
 typedef struct FcCursor
 {
-	pairingheap_node node;
+	int			leaf;			/* its number in the tree */
 	FcEntry		entry;			/* of the row at i */
 	File		file;
 	uint64		place;			/* in the file, behind what the buffer has */
@@ -68,6 +73,16 @@ typedef struct FcCursor
 	Size		i;				/* the row */
 } FcCursor;
 
+/* A cursor in a match.  One that is used up has FC_MATCH_OUT as its offset. */
+typedef struct FcMatch
+{
+	int64		key;
+	uint64		offset;
+	FcCursor   *cursor;
+} FcMatch;
+
+#define FC_MATCH_OUT	PG_UINT64_MAX
+
 struct FcMerge
 {
 	MemoryContext mcxt;
@@ -75,8 +90,10 @@ struct FcMerge
 	FcBound		lo;
 	FcBound		hi;
 	bool		hi_max;
-	pairingheap *heap;
-	FcCursor   *current;		/* not in the heap while it is the smallest */
+	FcCursor   *cursors;
+	int			ncursors;
+	FcMatch    *tree;			/* losers from 1 on; 0 is the winner of all */
+	FcCursor   *current;		/* whose row was handed out last, or NULL */
 	Size		buffered;		/* bytes per cursor */
 	char	   *large;			/* a row that no cursor has room for */
 	Size		large_size;
@@ -310,26 +327,10 @@ fc_runs_cut(FcRuns *runs, const FcSpillPart *part, int n, FcBound *bounds)
 }
 
 static inline bool
-fc_entry_before(const FcEntry *a, const FcEntry *b)
-{
-	return a->key < b->key || (a->key == b->key && a->offset < b->offset);
-}
-
-static inline bool
 fc_entry_before_bound(const FcEntry *entry, const FcBound *bound)
 {
 	return entry->key < bound->key ||
 		(entry->key == bound->key && entry->offset < bound->offset);
-}
-
-/* The smallest entry on top */
-static int
-fc_cursor_cmp(const pairingheap_node *a, const pairingheap_node *b, void *arg)
-{
-	const FcCursor *ca = pairingheap_const_container(FcCursor, node, a);
-	const FcCursor *cb = pairingheap_const_container(FcCursor, node, b);
-
-	return fc_entry_before(&ca->entry, &cb->entry) ? 1 : -1;
 }
 
 /* Reads on behind the row at i, which moves to the front */
@@ -392,17 +393,77 @@ fc_cursor_next(FcMerge *merge, FcCursor *cursor)
 	return fc_cursor_peek(merge, cursor);
 }
 
+/*
+ * The earlier of both stays in *winner, the other in *loser; without a branch,
+ * as it would be predicted wrongly half of the time
+ */
+static inline void
+fc_match_play(FcMatch *winner, FcMatch *loser)
+{
+	uint64		swap = (loser->key < winner->key) |
+		((loser->key == winner->key) & (loser->offset < winner->offset));
+	uint64		key = ((uint64) winner->key ^ (uint64) loser->key) & -swap;
+	uint64		offset = (winner->offset ^ loser->offset) & -swap;
+	uintptr_t	cursor = ((uintptr_t) winner->cursor ^ (uintptr_t) loser->cursor) &
+		-(uintptr_t) swap;
+
+	winner->key = (int64) ((uint64) winner->key ^ key);
+	loser->key = (int64) ((uint64) loser->key ^ key);
+	winner->offset ^= offset;
+	loser->offset ^= offset;
+	winner->cursor = (FcCursor *) ((uintptr_t) winner->cursor ^ cursor);
+	loser->cursor = (FcCursor *) ((uintptr_t) loser->cursor ^ cursor);
+}
+
+static inline FcMatch
+fc_cursor_match(FcCursor *cursor, bool more)
+{
+	FcMatch		match = {PG_INT64_MAX, FC_MATCH_OUT, cursor};
+
+	if (more)
+	{
+		match.key = cursor->entry.key;
+		match.offset = cursor->entry.offset;
+	}
+	return match;
+}
+
+/* Plays all matches: node i is above nodes 2i and 2i + 1, leaves come last */
+static void
+fc_merge_plant(FcMerge *merge)
+{
+	int			n = merge->ncursors;
+	FcMatch    *winners = palloc(sizeof(FcMatch) * 2 * (n + 1));
+
+	merge->tree = palloc(sizeof(FcMatch) * (n + 1));
+	for (int i = 0; i < n; i++)
+	{
+		merge->cursors[i].leaf = n + i;
+		winners[n + i] = fc_cursor_match(&merge->cursors[i], true);
+	}
+	for (int i = n - 1; i > 0; i--)
+	{
+		winners[i] = winners[2 * i];
+		merge->tree[i] = winners[2 * i + 1];
+		fc_match_play(&winners[i], &merge->tree[i]);
+	}
+	merge->tree[0] = n > 0 ? winners[1] : fc_cursor_match(NULL, false);
+	pfree(winners);
+}
+
+/* A cursor for the task's rows in one run, if there are any */
 static void
 fc_merge_add(FcMerge *merge, const FcRunRef *ref, const FcTask *task)
 {
 	const FcSpillSection *section = fc_run_section(ref, task->null);
 	uint64		first = fc_section_bisect(ref, section, &task->lo);
 	uint64		last = section->nmarks;
-	FcCursor   *cursor = palloc0(sizeof(FcCursor));
+	FcCursor   *cursor = &merge->cursors[merge->ncursors];
 	bool		more;
 
 	if (!task->hi_max)
 		last = fc_section_bisect(ref, section, &task->hi);
+	memset(cursor, 0, sizeof(FcCursor));
 	cursor->file = ref->file;
 	cursor->place = first == 0 ? section->start :
 		fc_section_mark(ref, section, first - 1).place;
@@ -415,8 +476,7 @@ fc_merge_add(FcMerge *merge, const FcRunRef *ref, const FcTask *task)
 	more = fc_cursor_peek(merge, cursor);
 	while (more && fc_entry_before_bound(&cursor->entry, &task->lo))
 		more = fc_cursor_next(merge, cursor);
-	if (more)
-		pairingheap_add(merge->heap, &cursor->node);
+	merge->ncursors += more;
 }
 
 FcMerge *
@@ -434,34 +494,24 @@ fc_merge_begin(FcRuns *runs, const FcTask *task, Size memory)
 	merge->hi = task->hi;
 	merge->hi_max = task->hi_max;
 	merge->buffered = Min(Max(each, FC_CURSOR_LEAST), FC_CURSOR_MOST);
-	merge->heap = pairingheap_allocate(fc_cursor_cmp, NULL);
+	merge->cursors = MemoryContextAllocHuge(mcxt, sizeof(FcCursor) *
+											Max(runs->nruns, 1));
 	for (int i = 0; i < runs->nruns; i++)
 		fc_merge_add(merge, &runs->runs[i], task);
+	fc_merge_plant(merge);
 	MemoryContextSwitchTo(old);
 	return merge;
 }
 
-/* Puts the current cursor back, or drops it at its end */
+/* The cursor whose row was handed out goes on, and plays its way up again */
 static inline void
-fc_merge_advance(FcMerge *merge)
+fc_merge_advance(FcMerge *merge, FcCursor *cursor)
 {
-	FcCursor   *cursor = merge->current;
+	FcMatch		match = fc_cursor_match(cursor, fc_cursor_next(merge, cursor));
 
-	if (cursor == NULL)
-		return;
-	if (!fc_cursor_next(merge, cursor))
-		merge->current = NULL;
-	else if (!pairingheap_is_empty(merge->heap))
-	{
-		FcCursor   *top = pairingheap_container(FcCursor, node,
-												pairingheap_first(merge->heap));
-
-		if (fc_entry_before(&top->entry, &cursor->entry))
-		{
-			pairingheap_add(merge->heap, &cursor->node);
-			merge->current = NULL;
-		}
-	}
+	for (int i = cursor->leaf / 2; i > 0; i /= 2)
+		fc_match_play(&match, &merge->tree[i]);
+	merge->tree[0] = match;
 }
 
 bool
@@ -469,14 +519,12 @@ fc_merge_next(void *arg, FcEntry *entry)
 {
 	FcMerge    *merge = arg;
 
-	fc_merge_advance(merge);
-	if (merge->current == NULL)
-	{
-		if (pairingheap_is_empty(merge->heap))
-			return false;
-		merge->current = pairingheap_container(FcCursor, node,
-											   pairingheap_remove_first(merge->heap));
-	}
+	if (merge->current)
+		fc_merge_advance(merge, merge->current);
+	merge->current = NULL;
+	if (merge->tree[0].offset == FC_MATCH_OUT)
+		return false;
+	merge->current = merge->tree[0].cursor;
 	*entry = merge->current->entry;
 	return true;
 }

@@ -60,15 +60,27 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 	fill_bytes(buf, offset, len);
 }
 
-/* In place of the partitions: one for every RANGE keys, and one for the rest */
+/*
+ * In place of the partitions: one for every RANGE keys, and one for the rest on
+ * either side
+ */
 FcRange
 fc_route_find(const FcRoute *route, int64 key)
 {
 	FcRange		range = {0};
 
-	range.lo = key - (key % RANGE + RANGE) % RANGE;
-	range.hi = range.lo + RANGE;
-	if (key >= 4 * RANGE)
+	if (key < -6 * RANGE)
+	{
+		range.lo = PG_INT64_MIN;
+		range.hi = -6 * RANGE;
+		range.lo_min = true;
+	}
+	else if (key < 4 * RANGE)
+	{
+		range.lo = key - (key % RANGE + RANGE) % RANGE;
+		range.hi = range.lo + RANGE;
+	}
+	else
 	{
 		range.lo = 4 * RANGE;
 		range.hi = PG_INT64_MAX;
@@ -77,19 +89,37 @@ fc_route_find(const FcRoute *route, int64 key)
 	return range;
 }
 
+/*
+ * Mostly near 0; the least and the greatest possible come, too, but where
+ * ranges are cut, as they are too few for that
+ */
+static int64
+make_key(const Test *test, uint32 random)
+{
+	switch (test->slices > 1 ? -1 : random % 97)
+	{
+		case 0:
+			return PG_INT64_MIN;
+		case 1:
+			return PG_INT64_MAX;
+	}
+	return (int64) (random % test->spread) - test->spread / 2;
+}
+
+/* The first has the least key and offset that there are */
 static void
 make_entries(Test *test)
 {
-	uint64		offset = 10;
+	uint64		offset = 0;
 
 	test->entries = palloc0(sizeof(FcEntry) * test->nrecords);
 	for (int i = 0; i < test->nrecords; i++)
 	{
 		FcEntry    *entry = &test->entries[i];
 		uint32		random = murmurhash32(i);
-		bool		null = random % 17 == 0;
+		bool		null = random % 17 == 1;
 
-		entry->key = null ? 0 : (int64) (random % test->spread) - test->spread / 2;
+		entry->key = null ? 0 : make_key(test, random);
 		entry->offset = offset;
 		entry->length = murmurhash32(random) % (test->longest + 1);
 		entry->info = fc_entry_info(null, i % CHUNK);
