@@ -24,3 +24,4 @@ SELECT fc_spill_test(50000, 100, 256, 3, false, 8, 2000);
 SELECT fc_spill_test(50000, 100, 4096, 2, true, 8, 1);
 -- keys of all lengths
 SELECT fc_spill_test(20000, 10, 256, 2, true, 1, 2147483647);
+SELECT fc_spill_test(20000, 10, 256, 2, false, 1, 2147483647);
