@@ -65,6 +65,9 @@ typedef struct FcCursor
 	int			leaf;			/* its number in the tree */
 	FcEntry		entry;			/* of the row at i */
 	File		file;
+	uint64		base;			/* of its items: see FcSpillRun */
+	int			length_bits;	/* the same; 0: its rows are entries */
+	Size		head;			/* bytes of an item, or of an entry */
 	uint64		place;			/* in the file, behind what the buffer has */
 	uint64		end;			/* of the rows to be read */
 	char	   *buf;
@@ -357,21 +360,38 @@ fc_cursor_fill(FcMerge *merge, FcCursor *cursor)
 static inline Size
 fc_cursor_row_size(const FcMerge *merge, const FcCursor *cursor)
 {
-	return sizeof(FcEntry) + (fc_spill_keeps(merge->shared, cursor->entry.length) ?
-							  (Size) cursor->entry.length + 1 : 0);
+	return cursor->head + (fc_spill_keeps(merge->shared, cursor->entry.length) ?
+						   (Size) cursor->entry.length + 1 : 0);
+}
+
+static inline void
+fc_cursor_entry(FcCursor *cursor)
+{
+	FcItem		item;
+
+	if (cursor->length_bits == 0)
+	{
+		memcpy(&cursor->entry, cursor->buf + cursor->i, sizeof(FcEntry));
+		return;
+	}
+	memcpy(&item, cursor->buf + cursor->i, sizeof(FcItem));
+	cursor->entry.key = item.key;
+	cursor->entry.offset = fc_item_offset(&item, cursor->base, cursor->length_bits);
+	cursor->entry.length = fc_item_length(&item, cursor->length_bits);
+	cursor->entry.info = fc_entry_info(item.row & 1, 0);
 }
 
 /* Takes the entry of the row at i; false if there is none before the bound */
 static inline bool
 fc_cursor_peek(FcMerge *merge, FcCursor *cursor)
 {
-	if (cursor->n - cursor->i < sizeof(FcEntry))
+	if (cursor->n - cursor->i < cursor->head)
 	{
 		if (cursor->n == cursor->i && cursor->place == cursor->end)
 			return false;
 		fc_cursor_fill(merge, cursor);
 	}
-	memcpy(&cursor->entry, cursor->buf + cursor->i, sizeof(FcEntry));
+	fc_cursor_entry(cursor);
 	return merge->hi_max || fc_entry_before_bound(&cursor->entry, &merge->hi);
 }
 
@@ -465,6 +485,9 @@ fc_merge_add(FcMerge *merge, const FcRunRef *ref, const FcTask *task)
 		last = fc_section_bisect(ref, section, &task->hi);
 	memset(cursor, 0, sizeof(FcCursor));
 	cursor->file = ref->file;
+	cursor->base = ref->run.base;
+	cursor->length_bits = ref->run.length_bits;
+	cursor->head = cursor->length_bits > 0 ? sizeof(FcItem) : sizeof(FcEntry);
 	cursor->place = first == 0 ? section->start :
 		fc_section_mark(ref, section, first - 1).place;
 	cursor->end = last == section->nmarks ? section->end :
@@ -547,7 +570,7 @@ fc_merge_large(FcMerge *merge, const FcSource *source)
 	}
 	if (fc_spill_keeps(merge->shared, entry->length))
 		fc_runs_read(cursor->file,
-					 cursor->place - (cursor->n - cursor->i) + sizeof(FcEntry),
+					 cursor->place - (cursor->n - cursor->i) + cursor->head,
 					 merge->large, entry->length);
 	else
 		fc_source_read(source, entry->offset, merge->large, entry->length);
@@ -570,10 +593,10 @@ fc_merge_row(FcMerge *merge, const FcSource *source, FcEntry *entry,
 	size = fc_cursor_row_size(merge, cursor);
 	if (cursor->n - cursor->i < size && size <= cursor->size)
 		fc_cursor_fill(merge, cursor);
-	if (size > cursor->n - cursor->i || size == sizeof(FcEntry))
+	if (size > cursor->n - cursor->i || size == cursor->head)
 		*data = fc_merge_large(merge, source);
 	else
-		*data = cursor->buf + cursor->i + sizeof(FcEntry);
+		*data = cursor->buf + cursor->i + cursor->head;
 	return true;
 }
 

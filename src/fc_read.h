@@ -16,14 +16,15 @@
 
 #include "fc_io.h"
 
-/* One record of the file, as spilled by the scan phase.  24 bytes. */
+/* One record of the file, as found by the scan phase.  24 bytes. */
 typedef struct FcEntry
 {
 	int64		key;			/* 0 where the key is NULL */
 	uint64		offset;			/* of the record's first byte */
 	uint32		length;			/* bytes without the line end */
 	uint32		info;			/* 1 if the key is NULL, else 0; above that bit
-								 * the record's number in its chunk, from 0 */
+								 * the record's number in its chunk, from 0,
+								 * where a column takes numbers of a sequence */
 } FcEntry;
 
 #define fc_entry_null(entry)	((entry)->info & 1)

@@ -13,7 +13,9 @@
  * so that few long records and many short ones use it equally well.  An item
  * is what the sort moves: a key and where its row is held.  When the block is
  * full the items are sorted, and the rows gathered in that order go to the
- * file in large sequential writes.
+ * file in large sequential writes.  Where offsets alone are spilled an item has
+ * the row itself, and the sorted items are the run.  Its bits are shared out
+ * anew for each run; a record that does not fit begins the next one.
  *
  * Keys of a partition are contiguous in a run because partitions are ranges
  * of keys, so that a process needs one file for any number of partitions and
@@ -43,6 +45,8 @@
 
 #define FC_SPILL_LEAST	((Size) 48 * 1024)	/* the block, at least */
 #define FC_SPILL_WRITE	((Size) 256 * 1024) /* bytes written at a time */
+#define FC_SPILL_DIRECT	((Size) 1024 * 1024)	/* the same, of items */
+#define FC_SPILL_LENGTH	24		/* bits of an item for the length, at least */
 #define FC_SPILL_MARK	((Size) 16 * 1024)	/* bytes between two marks */
 #define FC_SPILL_AHEAD	16		/* rows whose bytes are asked for in advance */
 #define FC_SPILL_PAGE	((Size) 2 * 1024 * 1024)	/* of the kernel's large ones */
@@ -71,14 +75,11 @@ typedef struct FcPartEntry
 	FcSpillPart part;
 } FcPartEntry;
 
-/* What is sorted.  The lowest bit of the place says that the key is NULL. */
-typedef struct FcItem
-{
-	int64		key;
-	uint64		place;			/* of the row, counted from the block's end */
-} FcItem;
-
-/* A row in the block: an FcEntry without its key; its bytes follow, if any */
+/*
+ * A row in the block: an FcEntry without its key; its bytes follow, if any.
+ * The row of its item is its place, counted from the block's end; the lowest
+ * bit says that the key is NULL here, too.
+ */
 typedef struct FcHeld
 {
 	uint64		offset;
@@ -98,6 +99,8 @@ struct FcSpill
 	Size		size;
 	uint64		n;				/* items */
 	uint64		nulls;			/* of them, those with a NULL key */
+	uint64		base;			/* of the items: see FcSpillRun */
+	int			length_bits;	/* the same; 0: rows are held */
 	Size		used;			/* by rows, at the block's end */
 
 	/* the file */
@@ -183,8 +186,10 @@ fc_held_size(const FcShared *shared, uint32 length)
 Size
 fc_spill_need(const FcShared *shared, uint64 records, uint64 bytes)
 {
-	uint64		each = 2 * sizeof(FcItem) + sizeof(FcHeld);
+	uint64		each = 2 * sizeof(FcItem);
 
+	if (!fc_spill_packs(shared))
+		each += sizeof(FcHeld);
 	if (shared->spill_rows)
 		each += MAXIMUM_ALIGNOF;
 	return FC_SPILL_LEAST + FC_SPILL_WRITE + (records + 1) * each +
@@ -241,25 +246,25 @@ fc_spill_items(FcSpill *spill)
 }
 
 static inline FcHeld *
-fc_spill_held(FcSpill *spill, uint64 place)
+fc_spill_held(FcSpill *spill, uint64 row)
 {
-	return (FcHeld *) (spill->block + spill->size - (place & ~(uint64) 1));
+	return (FcHeld *) (spill->block + spill->size - (row & ~(uint64) 1));
 }
 
-/* Writes what is in the buffer; short writes go on, to meet their error */
+/* Writes bytes behind the others; short writes go on, to meet their error */
 static void
-fc_spill_write(FcSpill *spill)
+fc_spill_write_bytes(FcSpill *spill, const void *data, Size size, Size most)
 {
 	Size		done = 0;
 
-	CHECK_FOR_INTERRUPTS();
-	while (done < spill->out_used)
+	while (done < size)
 	{
-		int			n = FileWrite(spill->file, spill->out + done,
-								  spill->out_used - done,
-								  spill->out_place + done,
-								  WAIT_EVENT_BUFFILE_WRITE);
+		int			n;
 
+		CHECK_FOR_INTERRUPTS();
+		n = FileWrite(spill->file, (char *) data + done,
+					  Min(size - done, most), spill->out_place + done,
+					  WAIT_EVENT_BUFFILE_WRITE);
 		if (n <= 0)
 			ereport(ERROR,
 					(errcode_for_file_access(),
@@ -268,6 +273,13 @@ fc_spill_write(FcSpill *spill)
 		done += n;
 	}
 	spill->out_place += done;
+}
+
+/* Writes what is in the buffer */
+static void
+fc_spill_write(FcSpill *spill)
+{
+	fc_spill_write_bytes(spill, spill->out, spill->out_used, spill->out_used);
 	spill->out_used = 0;
 }
 
@@ -299,7 +311,7 @@ fc_spill_split_nulls(FcItem *items, FcItem *scratch, uint64 count)
 
 	for (uint64 i = 0; i < count; i++)
 	{
-		if (items[i].place & 1)
+		if (items[i].row & 1)
 			scratch[nulls++] = items[i];
 		else
 			items[n++] = items[i];
@@ -497,7 +509,7 @@ fc_spill_count(FcSpill *spill, int64 key, const FcHeld *held)
 }
 
 static void
-fc_spill_mark(FcSpill *spill, int64 key, uint64 offset)
+fc_spill_mark(FcSpill *spill, int64 key, uint64 offset, uint64 place)
 {
 	FcSpillMark *mark;
 
@@ -514,7 +526,7 @@ fc_spill_mark(FcSpill *spill, int64 key, uint64 offset)
 	mark = &spill->marks[spill->nmarks++];
 	mark->bound.key = key;
 	mark->bound.offset = offset;
-	mark->place = fc_spill_place(spill);
+	mark->place = place;
 }
 
 static inline void
@@ -530,27 +542,74 @@ fc_spill_write_row(FcSpill *spill, int64 key, const FcHeld *held)
 }
 
 static void
-fc_spill_write_section(FcSpill *spill, const FcItem *items, uint64 n,
-					   FcSpillSection *section)
+fc_spill_write_held(FcSpill *spill, const FcItem *items, uint64 n)
 {
 	uint64		next_mark = 0;
 
-	section->start = fc_spill_place(spill);
-	section->nmarks = spill->nmarks;
 	for (uint64 i = 0; i < n; i++)
 	{
-		FcHeld	   *held = fc_spill_held(spill, items[i].place);
+		FcHeld	   *held = fc_spill_held(spill, items[i].row);
 
 		if (i + FC_SPILL_AHEAD < n)
-			fc_prefetch(fc_spill_held(spill, items[i + FC_SPILL_AHEAD].place));
+			fc_prefetch(fc_spill_held(spill, items[i + FC_SPILL_AHEAD].row));
 		if (fc_spill_place(spill) >= next_mark)
 		{
-			fc_spill_mark(spill, items[i].key, held->offset);
+			fc_spill_mark(spill, items[i].key, held->offset,
+						  fc_spill_place(spill));
 			next_mark = fc_spill_place(spill) + spill->mark_bytes;
 		}
 		fc_spill_count(spill, items[i].key, held);
 		fc_spill_write_row(spill, items[i].key, held);
 	}
+}
+
+/* Counts the items from the first on that are in its range; their number */
+static uint64
+fc_spill_count_items(FcSpill *spill, const FcItem *items, uint64 n)
+{
+	FcSpillPart *part = &spill->part;
+	FcItem		first = items[0];
+	uint64		bytes = 0;
+	uint64		i = 0;
+
+	fc_spill_begin_part(spill, first.key, first.row & 1);
+	do
+	{
+		bytes += fc_item_length(&items[i], spill->length_bits);
+		first.row = Min(first.row, items[i].row);
+		i++;
+	} while (i < n && (part->range.hi_max || items[i].key < part->range.hi));
+	part->rows = i;
+	part->bytes = bytes;
+	part->max_key = items[i - 1].key;
+	part->min_offset = fc_item_offset(&first, spill->base, spill->length_bits);
+	part->min_length = fc_item_length(&first, spill->length_bits);
+	return i;
+}
+
+static void
+fc_spill_write_items(FcSpill *spill, const FcItem *items, uint64 n)
+{
+	for (uint64 i = 0; i < n; i += spill->mark_bytes / sizeof(FcItem))
+		fc_spill_mark(spill, items[i].key,
+					  fc_item_offset(&items[i], spill->base, spill->length_bits),
+					  fc_spill_place(spill) + i * sizeof(FcItem));
+	for (uint64 i = 0; i < n;)
+		i += fc_spill_count_items(spill, items + i, n - i);
+	fc_spill_write(spill);
+	fc_spill_write_bytes(spill, items, n * sizeof(FcItem), FC_SPILL_DIRECT);
+}
+
+static void
+fc_spill_write_section(FcSpill *spill, const FcItem *items, uint64 n,
+					   FcSpillSection *section)
+{
+	section->start = fc_spill_place(spill);
+	section->nmarks = spill->nmarks;
+	if (spill->length_bits > 0)
+		fc_spill_write_items(spill, items, n);
+	else
+		fc_spill_write_held(spill, items, n);
 	fc_spill_end_part(spill);
 	section->end = fc_spill_place(spill);
 	section->nmarks = spill->nmarks - section->nmarks;
@@ -582,6 +641,8 @@ fc_spill_flush(FcSpill *spill)
 		return;
 	old = MemoryContextSwitchTo(spill->mcxt);
 	run = palloc0(sizeof(FcSpillRun));
+	run->base = spill->base;
+	run->length_bits = spill->length_bits;
 	spill->runs = lappend(spill->runs, run);
 	MemoryContextSwitchTo(old);
 
@@ -619,12 +680,11 @@ fc_spill_hold(FcSpill *spill, const char *data, uint32 length)
 	bytes[length] = '\0';
 }
 
-void
-fc_spill_put(FcSpill *spill, const FcEntry *entry)
+/* Keeps the row in the block; its place there */
+static uint64
+fc_spill_keep(FcSpill *spill, const FcEntry *entry)
 {
 	Size		need = fc_held_size(spill->shared, entry->length);
-	bool		null = fc_entry_null(entry);
-	FcItem	   *item;
 	FcHeld	   *held;
 
 	fc_spill_make_room(spill, need);
@@ -633,9 +693,45 @@ fc_spill_put(FcSpill *spill, const FcEntry *entry)
 	held->offset = entry->offset;
 	held->length = entry->length;
 	held->info = entry->info;
+	return spill->used;
+}
+
+/* Makes sure that the entry fits into an item of the run */
+static inline void
+fc_spill_fit(FcSpill *spill, const FcEntry *entry)
+{
+	uint64		length = entry->length;
+
+	fc_spill_make_room(spill, 0);
+	if (((length >> spill->length_bits) |
+		 ((entry->offset - spill->base) >> (63 - spill->length_bits))) != 0)
+		fc_spill_flush(spill);
+	if (spill->n > 0)
+		return;
+	spill->base = entry->offset;
+	spill->length_bits = FC_SPILL_LENGTH;
+	while (length >> spill->length_bits != 0)
+		spill->length_bits++;
+}
+
+void
+fc_spill_put(FcSpill *spill, const FcEntry *entry)
+{
+	bool		null = fc_entry_null(entry);
+	FcItem	   *item;
+	uint64		row;
+
+	if (fc_spill_packs(spill->shared))
+	{
+		fc_spill_fit(spill, entry);
+		row = ((entry->offset - spill->base) << spill->length_bits |
+			   entry->length) << 1;
+	}
+	else
+		row = fc_spill_keep(spill, entry);
 	item = &fc_spill_items(spill)[spill->n++];
 	item->key = entry->key;
-	item->place = spill->used | null;
+	item->row = row | null;
 	spill->nulls += null;
 }
 

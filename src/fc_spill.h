@@ -9,8 +9,9 @@
  *
  *	  row ... row | NULL row ... NULL row | marks | marks of the NULL rows
  *
- * A row is an FcEntry, and where fc_spill_keeps() the record's bytes and one
- * byte more, in which the reader may write.  A mark tells the (key, offset)
+ * Where offsets alone are spilled a row is an FcItem.  Otherwise it is an
+ * FcEntry, and where fc_spill_keeps() the record's bytes and one byte more, in
+ * which the reader may write.  A mark tells the (key, offset)
  * and the place of every so-manieth row, so that the rows between two bounds
  * are found without reading all before them.  "meta.N" tells where the runs
  * are, and counts rows per range of keys.
@@ -58,7 +59,31 @@ typedef struct FcSpillRun
 {
 	FcSpillSection keys;
 	FcSpillSection nulls;
+	uint64		base;			/* offsets of items are told from here */
+	int			length_bits;	/* of an item; 0: the rows are entries */
 } FcSpillRun;
+
+/*
+ * An entry in 16 bytes: above the lowest bit of the row, which says that the
+ * key is NULL, come length_bits of the record's length, and then its offset.
+ */
+typedef struct FcItem
+{
+	int64		key;
+	uint64		row;
+} FcItem;
+
+static inline uint64
+fc_item_offset(const FcItem *item, uint64 base, int length_bits)
+{
+	return base + (item->row >> 1 >> length_bits);
+}
+
+static inline uint32
+fc_item_length(const FcItem *item, int length_bits)
+{
+	return (uint32) (item->row >> 1 & (((uint64) 1 << length_bits) - 1));
+}
 
 /* The head of a meta file, followed by the runs, followed by the parts */
 typedef struct FcSpillMeta
@@ -85,6 +110,13 @@ static inline bool
 fc_spill_keeps(const FcShared *shared, uint32 length)
 {
 	return shared->spill_rows && length <= fc_spill_keeps_most(shared);
+}
+
+/* Are rows items?  They have no room for the record's number. */
+static inline bool
+fc_spill_packs(const FcShared *shared)
+{
+	return !shared->spill_rows && shared->nnumbers == 0;
 }
 
 /* One FcSpill per process */

@@ -121,18 +121,29 @@ make_entries(Test *test)
 
 		entry->key = null ? 0 : make_key(test, i, random);
 		entry->offset = offset;
-		entry->length = murmurhash32(random) % (test->longest + 1);
-		entry->info = fc_entry_info(null, i % CHUNK);
+		entry->length = murmurhash32(random) % ((uint32) test->longest + 1);
+		entry->info = fc_entry_info(null, fc_spill_packs(test->shared) ? 0 : i % CHUNK);
 		offset += entry->length + 1;
 	}
 }
 
 /* The caller changes a record once it is held, and does not put all */
 static void
+hold_record(FcSpill *spill, char *data, const FcEntry *entry)
+{
+	memset(data, 'x', entry->length);
+	fc_spill_hold(spill, data, entry->length);
+	fill_bytes(data, entry->offset, entry->length);
+	fc_spill_hold(spill, data, entry->length);
+	memset(data, 'y', entry->length);
+}
+
+static void
 spill_entries(Test *test, int nprocesses, Size memory)
 {
 	FcRoute		route = {0};
-	char	   *data = palloc(test->longest + 1);
+	bool		rows = test->shared->spill_rows;
+	char	   *data = palloc(rows ? test->longest + 1 : 1);
 
 	for (int process = 0; process < nprocesses; process++)
 	{
@@ -144,11 +155,8 @@ spill_entries(Test *test, int nprocesses, Size memory)
 
 			if (i / CHUNK % nprocesses != process)
 				continue;
-			memset(data, 'x', entry->length);
-			fc_spill_hold(spill, data, entry->length);
-			fill_bytes(data, entry->offset, entry->length);
-			fc_spill_hold(spill, data, entry->length);
-			memset(data, 'y', entry->length);
+			if (rows)
+				hold_record(spill, data, entry);
 			fc_spill_put(spill, entry);
 		}
 		fc_spill_end(spill);
@@ -314,6 +322,7 @@ fc_spill_test(PG_FUNCTION_ARGS)
 	memset(test.shared, 0, sizeof(FcShared));
 	test.shared->memory = (Size) PG_GETARG_INT32(2) * 1024;
 	test.shared->spill_rows = PG_GETARG_BOOL(4);
+	test.shared->nnumbers = PG_GETARG_BOOL(7) ? 1 : 0;
 	test.shared->nscanners = nprocesses;
 	pg_atomic_init_u64(&test.shared->spilled, 0);
 	SharedFileSetInit(&test.shared->fileset, segment);

@@ -25,3 +25,9 @@ SELECT fc_spill_test(50000, 100, 4096, 2, true, 8, 1);
 -- keys of all lengths
 SELECT fc_spill_test(20000, 10, 256, 2, true, 1, 2147483647);
 SELECT fc_spill_test(20000, 10, 256, 2, false, 1, 2147483647);
+-- offsets with the records' numbers
+SELECT fc_spill_test(50000, 100, 64, 3, false, 1, 10000, true);
+SELECT fc_spill_test(50000, 100, 256, 3, false, 8, 2000, true);
+-- lengths and distances that do not fit into the items of one run
+SELECT fc_spill_test(3000, 2147483647, 256, 2, false);
+SELECT fc_spill_test(20000, 100000000, 256, 2, false);
