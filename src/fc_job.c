@@ -5,6 +5,9 @@
  *
  *	 split ──► scan ──► partitions ──► load ──► index ──► attach
  *
+ * A file that looks as if it were in key order is loaded without a scan; if it
+ * turns out to be in another order, all is begun again behind the split.
+ *
  * All of it happens in the caller's transaction, under the caller's XID:
  * whatever fails, the (sub)transaction's abort takes back rows, tables and
  * catalog entries; spill files go with the job's segment; workers end with
@@ -71,6 +74,13 @@ fc_job_io_method(FcShared *shared)
 	return psprintf("mmap, %s", reader);
 }
 
+/* Does the load read the file from one end to the other? */
+static bool
+fc_job_reads_chunks(const FcJob *job)
+{
+	return job->plan->key_type == FC_KEY_NONE || job->shared->streamed;
+}
+
 /* Closes the phase in the report */
 static void
 fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
@@ -88,7 +98,7 @@ fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	row.reads = -1;
 	row.seconds = INSTR_TIME_GET_DOUBLE(now);
 	row.choice = choice;
-	if (job->phase == FC_PHASE_LOAD && job->plan->key_type != FC_KEY_NONE)
+	if (job->phase == FC_PHASE_LOAD && !fc_job_reads_chunks(job))
 	{
 		row.reads = pg_atomic_read_u64(&job->shared->reads);
 		/* spilled rows are read through the server's temporary files */
@@ -200,6 +210,7 @@ fc_job_scan(FcJob *job)
 	FcWork		work = {0};
 	char	   *choice;
 
+	job->shared->streamed = false;
 	fc_progress_phase(job, FC_PHASE_SCAN);
 	fc_job_route(job);
 	if (fc_job_core_reads(job))
@@ -219,6 +230,49 @@ fc_job_scan(FcJob *job)
 				  pg_atomic_read_u64(&job->shared->spilled),
 				  choice);
 	fc_tasks_find_parts(job);
+}
+
+/* Must new partitions be attached, or have their indexes, before rows come? */
+static bool
+fc_job_needs_attached(FcJob *job)
+{
+	return fc_plan_is_published(job->rel) || job->plan->key_early ||
+		((job->options->tolerated & FC_CLASS_UNIQUE) &&
+		 fc_plan_has_unique(job->rel));
+}
+
+/*
+ * May a file in key order be loaded without a scan?  Only into partitions that
+ * are all made for it, so that they can be dropped if the file turns out to be
+ * in another order; and where rows are neither left out nor numbered.
+ */
+static bool
+fc_job_may_stream(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+
+	return fc_spill_kind == FC_SPILL_AUTO && job->plan->key_routes &&
+		job->options->missing == FC_MISSING_CREATE &&
+		!job->core_reason && !fc_job_core_reads(job) &&
+		shared->tolerated == 0 && shared->nnumbers == 0 &&
+		fc_shared_where(shared)[0] == '\0' &&
+		!OidIsValid(job->route->default_oid) && !fc_job_needs_attached(job);
+}
+
+/* Sets job->parts for a load of the file as it comes, if it is in key order */
+static bool
+fc_job_stream(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+
+	fc_job_route(job);
+	if (!fc_job_may_stream(job))
+		return false;
+	job->keys = MemoryContextAllocHuge(CurrentMemoryContext,
+									   sizeof(int64) * (shared->nchunks + 1));
+	shared->streamed = fc_order_look(&job->ctx, job->keys) &&
+		fc_tasks_span_parts(job);
+	return shared->streamed;
 }
 
 /* Partitions came or went since the scan looked at them */
@@ -430,15 +484,6 @@ fc_job_check_locks(FcJob *job)
 			 errhint("Use a longer partition_interval, or increase max_locks_per_transaction.")));
 }
 
-/* Must new partitions be attached, or have their indexes, before rows come? */
-static bool
-fc_job_needs_attached(FcJob *job)
-{
-	return fc_plan_is_published(job->rel) || job->plan->key_early ||
-		((job->options->tolerated & FC_CLASS_UNIQUE) &&
-		 fc_plan_has_unique(job->rel));
-}
-
 /*
  * Creates the missing partitions.  With a bad record known there is no need
  * for those that only records behind it would fill, but it does no harm: the
@@ -569,7 +614,10 @@ fc_job_load_work(FcJob *job, FcWork *work)
 		job->shared->storage = fc_write_storage(job->rel);
 	else
 	{
-		fc_tasks_make(job);
+		if (job->shared->streamed)
+			fc_tasks_make_streamed(job);
+		else
+			fc_tasks_make(job);
 		work->tasks = job->tasks;
 		work->task_size = sizeof(FcTask);
 		work->ntasks = job->ntasks;
@@ -581,7 +629,7 @@ fc_job_load_work(FcJob *job, FcWork *work)
 		pg_atomic_init_u32(&work->turns[i].next, 0);
 		pg_atomic_init_u32(&work->turns[i].block, InvalidBlockNumber);
 	}
-	return job->plan->key_type == FC_KEY_NONE ? job->shared->nchunks : work->ntasks;
+	return fc_job_reads_chunks(job) ? job->shared->nchunks : work->ntasks;
 }
 
 /* Which writers wrote the rows */
@@ -604,6 +652,8 @@ fc_job_load_way(FcJob *job)
 {
 	if (job->plan->leader_reason)
 		return psprintf("in the leader: %s", job->plan->leader_reason);
+	if (job->shared->streamed)
+		return "streamed in key order";
 	if (job->plan->key_type != FC_KEY_NONE)
 		return "in key order";
 	return job->shared->file_order ? "in file order" : "chunk by chunk";
@@ -713,6 +763,11 @@ fc_job_load(FcJob *job)
 	fc_progress_phase(job, FC_PHASE_LOAD);
 	fc_number_reserve(&job->ctx, job->found);
 	processes = fc_job_work(job, FC_PHASE_LOAD, units, &work);
+	if (pg_atomic_read_u32(&job->shared->unordered) != 0)
+	{
+		fc_job_report(job, processes, -1, -1, "given up: the file is not in key order");
+		return;
+	}
 	fc_job_notice_refusal(job);
 	if (pg_atomic_read_u64(&job->shared->error_offset) != PG_UINT64_MAX)
 		fc_job_throw(job);
@@ -721,11 +776,44 @@ fc_job_load(FcJob *job)
 	fc_job_map(job);
 	job->loaded = pg_atomic_read_u64(&job->shared->loaded);
 	fc_job_report(job, processes, job->loaded,
-				  pg_atomic_read_u64(job->plan->key_type == FC_KEY_NONE ?
+				  pg_atomic_read_u64(fc_job_reads_chunks(job) ?
 									 &job->shared->load_bytes : &job->shared->read_bytes),
 				  fc_job_load_choice(job));
 	fc_job_report_leaves(job);
 	CommandCounterIncrement();
+}
+
+/* The file is not in key order after all: as if nothing had been loaded */
+static void
+fc_job_unstream(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+
+	for (int i = 0; i < job->ncreated; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		/* their space is wanted before the transaction ends */
+		fc_index_empty(job->created[i].range.partition);
+		fc_partition_drop(job->created[i].range.partition);
+	}
+	CommandCounterIncrement();
+	fc_job_forget_scan(job);
+	pg_atomic_write_u64(&shared->load_bytes, 0);
+	pg_atomic_write_u64(&shared->loaded, 0);
+	pg_atomic_write_u64(&shared->paged, 0);
+	pg_atomic_write_u32(&shared->parts_done, 0);
+	pg_atomic_write_u32(&shared->stopped, 0);
+	pg_atomic_write_u32(&shared->unordered, 0);
+	job->ctx.stopped = false;
+}
+
+/* Partitions and their rows, once it is known which ranges of keys there are */
+static void
+fc_job_fill(FcJob *job)
+{
+	fc_job_partitions(job);
+	if (!job->core_reason)
+		fc_job_load(job);
 }
 
 /* Every record found was loaded, filtered or rejected, or the load fails */
@@ -904,7 +992,7 @@ fc_job_index(FcJob *job)
 	fc_job_report(job, processes, -1, -1, fc_job_index_choice(job, led));
 }
 
-/* A partition stays away if all the rows that it was made for were left out */
+/* A partition stays away if there were no rows for it, or they were left out */
 static void
 fc_job_drop_empty(FcJob *job)
 {
@@ -912,7 +1000,7 @@ fc_job_drop_empty(FcJob *job)
 	int			kept = 0;
 
 	if (pg_atomic_read_u64(&job->shared->rejected) == 0 &&
-		pg_atomic_read_u64(&job->shared->filtered) == 0)
+		pg_atomic_read_u64(&job->shared->filtered) == 0 && !job->shared->streamed)
 		return;
 	leaves = fc_job_leaf_rows(job);
 	for (int i = 0; i < job->ncreated; i++)
@@ -1041,15 +1129,20 @@ fc_job_phases(FcJob *job)
 	}
 	if (!fc_job_core_reads(job))
 		fc_job_split(job);
-	if (job->plan->key_type != FC_KEY_NONE)
+	if (job->plan->key_type != FC_KEY_NONE && !fc_job_stream(job))
 		fc_job_scan(job);
-	fc_job_partitions(job);
+	fc_job_fill(job);
+	if (pg_atomic_read_u32(&job->shared->unordered) != 0)
+	{
+		fc_job_unstream(job);
+		fc_job_scan(job);
+		fc_job_fill(job);
+	}
 	if (job->core_reason)
 	{
 		fc_job_copy(job);
 		return;
 	}
-	fc_job_load(job);
 	fc_job_check_conservation(job);
 	fc_job_index(job);
 	fc_job_attach(job);

@@ -47,6 +47,7 @@ typedef struct FcJob
 
 	bool		spill_rows;		/* they are what a load spills */
 	List	   *parts;			/* FcSpillPart, by key */
+	int64	   *keys;			/* of fc_order_look, if the file is streamed */
 	int			ncreated;
 	FcNewPartition *created;	/* by key */
 	int			ntasks;

@@ -6,7 +6,8 @@
  *	 with a key:     task ──► merge of runs ──┬─► reader ──┐
  *	                                          ├─► mapping ─┤
  *	                                          └─► rows ────┤
- *	 without a key:  chunk ──► stream of records ──────────┴─► row ──► writer
+ *	 without a key, or in key order already:
+ *					 chunk ──► stream of records ──────────┴─► row ──► writer
  *
  *	 row: parse ──► partition's row type ──► generated columns ──► checks
  *
@@ -1036,6 +1037,15 @@ fc_load_merge_task(FcLoader *loader)
 	fc_merge_end(merge);
 }
 
+static FcStream *
+fc_load_open_stream(FcLoader *loader)
+{
+	Size		share = loader->ctx->shared->memory / 8;
+
+	return fc_stream_begin(loader->ctx->source,
+						   Max(Min(share, (Size) 1024 * 1024), 8192));
+}
+
 /*
  * The records that start in one chunk, in file order; without a scan phase
  * this is where malformed records are met first.
@@ -1070,6 +1080,120 @@ fc_load_chunk(FcLoader *loader, FcStream *stream, uint32 i)
 		fc_parse_number(loader->parser, number++);
 		fc_load_row(loader, record.data, record.offset, record.length);
 	}
+}
+
+/*
+ * The next record of a streamed chunk, which ends at "end", and its key; false
+ * if there is none or if the load is over.  Sets shared->unordered for a
+ * record whose key is not plain or is out of order: "last" is that of the
+ * record before, *upto the largest there may be.
+ */
+static bool
+fc_load_next_streamed(FcLoader *loader, FcStream *stream, uint64 end,
+					  int64 upto, int64 *key, FcRecord *record)
+{
+	FcContext  *ctx = loader->ctx;
+	FcShared   *shared = ctx->shared;
+	int64		last = *key;
+	FcEnd		found = fc_stream_next(stream, &ctx->dialect, record);
+
+	if (found == FC_END_NONE || record->offset >= end)
+		return false;
+	if (found != FC_END_FOUND || record->unterminated)
+	{
+		fc_error_keep_grammar(shared, record->offset, record->length);
+		return false;
+	}
+	if (fc_parse_plain_key(loader->parser, record, key) &&
+		*key >= last && *key <= upto)
+		return !fc_error_beyond(shared, record->offset);
+	pg_atomic_write_u32(&shared->unordered, 1);
+	return false;
+}
+
+/*
+ * The records of a chunk go to its slices, from "task" to the one before
+ * "behind".  Whatever ends the load of the chunk, all their turns are passed
+ * on, because others wait for them.
+ */
+static void
+fc_load_streamed_chunk(FcLoader *loader, FcStream *stream, FcTask *task,
+					   FcTask *behind)
+{
+	FcShared   *shared = loader->ctx->shared;
+	FcChunk    *chunk = &fc_shared_chunks(shared)[task->chunk];
+	int64		key = task->lo.key;
+	uint64		n = 0;
+	FcRecord	record;
+
+	fc_stream_seek(stream, fc_shared_starts(shared)[task->chunk].first);
+	fc_load_begin_task(loader, task);
+	while (!loader->ctx->stopped &&
+		   fc_load_next_streamed(loader, stream, chunk->start + chunk->length,
+								 task->upto, &key, &record))
+	{
+		while (!task->hi_max && key >= task->hi.key)
+		{
+			fc_load_end_task(loader, task++);
+			fc_load_begin_task(loader, task);
+		}
+		n++;
+		fc_parse_known_key(loader->parser, key, false);
+		fc_load_row(loader, record.data, record.offset, record.length);
+		task->bytes += record.length;
+	}
+	for (fc_load_end_task(loader, task++); task < behind; task++)
+	{
+		fc_load_begin_task(loader, task);
+		fc_load_end_task(loader, task);
+	}
+	pg_atomic_fetch_add_u64(&shared->scanned, n);
+}
+
+/* The first slice that is in a chunk from this on, of all streamed ones */
+static FcTask *
+fc_load_find_streamed(const FcContext *ctx, uint32 chunk)
+{
+	FcTask	   *tasks = ctx->tasks;
+	uint32		low = 0;
+	uint32		high = ctx->shared->ntasks;
+
+	while (low < high)
+	{
+		uint32		mid = low + (high - low) / 2;
+
+		if (tasks[mid].chunk < chunk)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return &tasks[low];
+}
+
+/* A file in key order: chunks are read as they come */
+static void
+fc_load_streamed(FcLoader *loader)
+{
+	FcContext  *ctx = loader->ctx;
+	FcShared   *shared = ctx->shared;
+	FcTask	   *end = (FcTask *) ctx->tasks + shared->ntasks;
+	FcStream   *stream = fc_load_open_stream(loader);
+	uint32		i;
+
+	while (!ctx->stopped && pg_atomic_read_u32(&shared->unordered) == 0 &&
+		   fc_context_take(ctx, shared->nchunks, &i))
+	{
+		FcTask	   *task = fc_load_find_streamed(ctx, i);
+		FcTask	   *behind = task;
+
+		pg_atomic_fetch_add_u64(&shared->load_bytes,
+								fc_shared_chunks(shared)[i].length);
+		while (behind < end && behind->chunk == i)
+			behind++;
+		if (task < behind)
+			fc_load_streamed_chunk(loader, stream, task, behind);
+	}
+	fc_stream_end(stream);
 }
 
 /*
@@ -1109,10 +1233,8 @@ fc_load_chunks(FcLoader *loader, FcStream *stream)
 static void
 fc_load_without_key(FcLoader *loader)
 {
-	FcStream   *stream;
+	FcStream   *stream = fc_load_open_stream(loader);
 
-	stream = fc_stream_begin(loader->ctx->source,
-							 Max(Min(loader->ctx->shared->memory / 8, (Size) 1024 * 1024), 8192));
 	if (loader->ctx->shared->file_order)
 		fc_load_chunks_in_turn(loader, stream);
 	else
@@ -1155,6 +1277,8 @@ fc_load_run(FcContext *ctx)
 	fc_load_begin(&loader, ctx);
 	if (ctx->shared->key_type == FC_KEY_NONE)
 		fc_load_without_key(&loader);
+	else if (ctx->shared->streamed)
+		fc_load_streamed(&loader);
 	else
 		fc_load_key_order(&loader);
 	if (loader.proute)

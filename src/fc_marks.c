@@ -221,21 +221,36 @@ field_start(const FcMarks *marks, size_t pos, size_t end, int wanted)
 
 /* See fc_marks.h. */
 bool
+fc_marks_borders(const FcMarks *marks, size_t pos, size_t len, int wanted,
+				 size_t *start, size_t *end, int *quotes)
+{
+	size_t		first = field_start(marks, pos, pos + len, wanted);
+	size_t		behind;
+
+	if (first > pos + len)
+		return false;
+	behind = next_bit(marks->delims, first, pos + len);
+	if (behind > pos + len)
+		behind = pos + len;
+	*start = first - pos;
+	*end = behind - pos;
+	*quotes = marks->has_quotes ? count_bits(marks->quotes, first, behind) : 0;
+	return true;
+}
+
+/* See fc_marks.h. */
+bool
 fc_marks_field(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 			   char *rec, size_t len, const char *null_string,
 			   size_t null_len, int wanted, FcField *field)
 {
-	size_t		end = pos + len;
-	size_t		start = field_start(marks, pos, end, wanted);
-	size_t		behind;
+	size_t		start;
+	size_t		end;
+	int			quotes;
 
-	if (start > end)
+	if (!fc_marks_borders(marks, pos, len, wanted, &start, &end, &quotes))
 		return false;
-	behind = next_bit(marks->delims, start, end);
-	if (behind > end)
-		behind = end;
-	fc_record_cut(dialect, rec, start - pos, behind - pos,
-				  marks->has_quotes ? count_bits(marks->quotes, start, behind) : 0,
-				  null_string, null_len, field);
+	fc_record_cut(dialect, rec, start, end, quotes, null_string, null_len,
+				  field);
 	return true;
 }

@@ -54,6 +54,15 @@ extern bool fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
 							const char *buf, size_t pos, FcScan *scan);
 
 /*
+ * Where field number "wanted" (from 0) of the record marked from pos on, of len
+ * bytes, starts and ends, counted from pos, and how many quotes it has (text:
+ * backslashes).  False if the record has fewer fields.
+ */
+extern bool fc_marks_borders(const FcMarks *marks, size_t pos, size_t len,
+							 int wanted, size_t *start, size_t *end,
+							 int *quotes);
+
+/*
  * As fc_record_field, for such a record: rec is what was marked at pos.
  */
 extern bool fc_marks_field(const FcDialect *dialect, const FcMarks *marks,

@@ -71,6 +71,9 @@ typedef struct FcQuick
 /* Bytes for the values of a row that the quick way makes */
 #define FC_PARSE_ROOM	8192
 
+/* Bytes of a record that is looked at without being changed, at first */
+#define FC_PARSE_COPY	4096
+
 /* Bytes looked at together, and of eight: the lowest bits, the highest */
 #define FC_BLOCK		16
 #define FC_ONES			UINT64CONST(0x0101010101010101)
@@ -99,6 +102,8 @@ struct FcParser
 	FcQuick    *quick;			/* NULL: no quick way */
 	FcRoom		room;
 	char	   *room_start;
+	char	   *copy;			/* of a record that is only looked at */
+	size_t		copy_size;
 	bool		complete;		/* each column of the row has a field */
 	FcField    *fields;
 	int			found;			/* fields the record has; -1: an open quote */
@@ -342,6 +347,8 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	parser->fields = palloc(sizeof(FcField) * Max(shared->ncolumns, 1));
 	parser->complete = fc_parse_is_complete(shared, desc->natts);
 	parser->nulled = palloc(sizeof(FcNulled) * Max(shared->ncolumns, 1));
+	parser->copy_size = FC_PARSE_COPY;
+	parser->copy = palloc(FC_PARSE_COPY);
 	for (int i = 0; i < shared->ncolumns; i++)
 	{
 		fc_parse_init_column(&parser->columns[i], desc,
@@ -1165,5 +1172,58 @@ fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 		value = fc_parse_value(column, &field);
 	}
 	*key = fc_key_from_datum(shared->key_type, value);
+	return true;
+}
+
+/* Room for a copy of bytes that are only looked at; it stays until the next */
+static char *
+fc_parse_copy(FcParser *parser, const char *data, size_t len)
+{
+	if (len >= parser->copy_size)
+	{
+		parser->copy_size = Max(len + 1, parser->copy_size * 2);
+		parser->copy = repalloc_huge(parser->copy, parser->copy_size);
+	}
+	memcpy(parser->copy, data, len);
+	return parser->copy;
+}
+
+/* As fc_parse_key_field, from a copy */
+static bool
+fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
+{
+	FcRecord	copy = *record;
+	size_t		start;
+	size_t		end;
+	int			quotes;
+
+	if (record->marks == NULL)
+	{
+		copy.data = fc_parse_copy(parser, record->data, record->length);
+		return fc_parse_key_field(parser, &copy, field);
+	}
+	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
+						  parser->shared->key_field, &start, &end, &quotes))
+		return false;
+	fc_record_cut(&parser->dialect,
+				  fc_parse_copy(parser, record->data + start, end - start),
+				  0, end - start, quotes, parser->null_string,
+				  parser->null_len, field);
+	return true;
+}
+
+bool
+fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
+{
+	FcColumn   *column = &parser->columns[parser->shared->key_field];
+	FcField		field;
+	Datum		value;
+
+	if (!fc_parse_key_copy(parser, record, &field) || field.null ||
+		field.verify || !fc_parse_key_alone(parser, column, &field) ||
+		column->pattern != NULL ||
+		!fc_convert(&column->convert, field.data, field.len, &value))
+		return false;
+	*key = fc_key_from_datum(parser->shared->key_type, value);
 	return true;
 }

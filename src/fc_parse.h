@@ -112,4 +112,11 @@ extern const FcNulled *fc_parse_nulled_value(const FcParser *parser, int i);
 extern bool fc_parse_key(FcParser *parser, const FcRecord *record,
 						 int64 *key, bool *null);
 
+/*
+ * The same where no error, and no look at the whole record, can come of it:
+ * false for any other key, a NULL too.  Leaves the record as it is.
+ */
+extern bool fc_parse_plain_key(FcParser *parser, const FcRecord *record,
+							   int64 *key);
+
 #endif							/* FC_PARSE_H */

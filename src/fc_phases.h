@@ -28,6 +28,13 @@ extern uint64 fc_split_resolve(FcContext *ctx, uint64 lines_before);
  */
 extern const char *fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows);
 
+/*
+ * Leader, before the scan: is the file in key order, as far as a look at some
+ * records tells?  keys[i] is then the first key of chunk i or, if no record
+ * starts there, of the next, and keys[nchunks] the file's last.
+ */
+extern bool fc_order_look(FcContext *ctx, int64 *keys);
+
 /* The key of each record into sorted spill runs */
 extern void fc_scan_run(FcContext *ctx);
 

@@ -321,6 +321,7 @@ static void
 fc_setup_shared_state(FcShared *shared)
 {
 	pg_atomic_init_u32(&shared->next, 0);
+	pg_atomic_init_u32(&shared->unordered, 0);
 	pg_atomic_init_u64(&shared->split_bytes, 0);
 	pg_atomic_init_u64(&shared->scan_bytes, 0);
 	pg_atomic_init_u64(&shared->scanned, 0);

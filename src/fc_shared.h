@@ -96,6 +96,8 @@ typedef struct FcTask
 	uint32		nslices;
 	bool		created;		/* partition was made by this load */
 	FcStorage	storage;		/* of the partition */
+	uint32		chunk;			/* streamed: where in the file the slice is */
+	int64		upto;			/* ... and the largest key it may have */
 
 	/* results */
 	uint64		loaded;
@@ -236,6 +238,7 @@ typedef struct FcShared
 	int			nscanners;		/* processes that left spill files */
 	bool		spill_rows;		/* with the records' bytes: see fc_spill.h */
 	int			nprocesses;		/* asked for, for this phase */
+	bool		streamed;		/* the load reads chunks, which are in key order */
 	bool		file_order;		/* without a key: chunks insert in turn */
 	FcStorage	storage;		/* without a key: of the target */
 	uint32		ntasks;
@@ -264,6 +267,7 @@ typedef struct FcShared
 	pg_atomic_uint32 parts_done;
 	pg_atomic_uint32 uring_errno;	/* somebody's refusal, 0 if none */
 	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_stop */
+	pg_atomic_uint32 unordered; /* streamed: the file is not in key order */
 	pg_atomic_uint64 error_offset;	/* UINT64_MAX: no bad record known */
 	slock_t		error_mutex;
 	FcErrorSlot error;

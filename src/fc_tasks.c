@@ -31,6 +31,10 @@
 #define FC_SLICE_ROWS	16384
 #define FC_MAX_SLICES	65536
 
+/* Ranges that a streamed file may span: so many, and for each chunk */
+#define FC_SPAN_LEAST	16
+#define FC_SPAN_EACH	4
+
 /* Parts that go to the same leaf */
 typedef struct FcGroup
 {
@@ -300,4 +304,99 @@ fc_tasks_make(FcJob *job)
 	}
 	if (runs)
 		fc_runs_close(runs);
+}
+
+bool
+fc_tasks_span_parts(FcJob *job)
+{
+	uint32		nchunks = job->shared->nchunks;
+	int64		last = job->keys[nchunks];
+	int64		key = job->keys[0];
+	List	   *parts = NIL;
+
+	for (uint32 n = 0; n < FC_SPAN_LEAST + nchunks * FC_SPAN_EACH; n++)
+	{
+		FcSpillPart *part = palloc0(sizeof(FcSpillPart));
+
+		part->range = fc_route_find(job->route, key);
+		if (!fc_tasks_is_missing(job, part))
+			return false;
+		parts = lappend(parts, part);
+		if (part->range.hi_max || last < part->range.hi)
+		{
+			fc_tasks_set_parts(job, parts);
+			return true;
+		}
+		key = part->range.hi;
+	}
+	return false;
+}
+
+/* The slice that a chunk is of a part */
+static void
+fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
+				   uint32 chunk, int *allocated)
+{
+	FcTask	   *task = fc_tasks_add(job, allocated);
+	FcTask	   *before = job->ntasks > 1 ? task - 1 : NULL;
+
+	task->partition = fc_tasks_leaf(job, part, &task->created);
+	task->part = number;
+	if (before && before->part == number)
+	{
+		task->storage = before->storage;
+		task->slice = before->slice + 1;
+	}
+	else
+		task->storage = fc_tasks_storage(task->partition);
+	task->lo.key = part->range.lo;
+	task->hi.key = part->range.hi;
+	task->hi_max = part->range.hi_max;
+	task->chunk = chunk;
+	task->upto = job->keys[chunk + 1];
+}
+
+/* Each slice knows how many there are of its part */
+static void
+fc_tasks_count_slices(FcJob *job)
+{
+	uint32		n = 0;
+
+	for (int i = job->ntasks - 1; i >= 0; i--)
+	{
+		if (i == job->ntasks - 1 || job->tasks[i].part != job->tasks[i + 1].part)
+			n = job->tasks[i].slice + 1;
+		job->tasks[i].nslices = n;
+	}
+}
+
+void
+fc_tasks_make_streamed(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+	int			nparts = list_length(job->parts);
+	int			allocated = 64;
+	int			first = 0;
+
+	job->tasks = palloc(sizeof(FcTask) * allocated);
+	job->ntasks = 0;
+	job->ngroups = nparts;
+	for (uint32 i = 0; i < shared->nchunks; i++)
+	{
+		FcSpillPart *part = list_nth(job->parts, first);
+
+		CHECK_FOR_INTERRUPTS();
+		if (fc_shared_starts(shared)[i].first == FC_NOWHERE)
+			continue;
+		while (!part->range.hi_max && job->keys[i] >= part->range.hi)
+			part = list_nth(job->parts, ++first);
+		for (int n = first; n < nparts; n++)
+		{
+			part = list_nth(job->parts, n);
+			if (job->keys[i + 1] < part->range.lo)
+				break;
+			fc_tasks_add_chunk(job, part, n, i, &allocated);
+		}
+	}
+	fc_tasks_count_slices(job);
 }

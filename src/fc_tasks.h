@@ -20,6 +20,20 @@ extern void fc_tasks_set_parts(FcJob *job, List *parts);
 /* Makes job->tasks, largest leaf first, once partitions have their OIDs */
 extern void fc_tasks_make(FcJob *job);
 
+/*
+ * The same where the load reads the chunks of the file, which are in key order:
+ * a slice for each chunk that a part's rows may be in.  Keys are those of
+ * fc_order_look.
+ */
+extern void fc_tasks_make_streamed(FcJob *job);
+
+/*
+ * Sets job->parts to all ranges of keys from the first of the file to its last,
+ * of which some may turn out to have no rows.  False if they are too many, or
+ * not all of them are to be created.
+ */
+extern bool fc_tasks_span_parts(FcJob *job);
+
 /* The leaf that takes a part's rows, or InvalidOid */
 extern Oid	fc_tasks_leaf(FcJob *job, const struct FcSpillPart *part,
 						  bool *created);
