@@ -554,4 +554,18 @@ fc_copy_passes_over(CopyFromState cstate)
 #endif
 }
 
+/* 18: NOT NULL is a constraint */
+#ifndef CONSTRAINT_NOTNULL
+#define CONSTRAINT_NOTNULL 'n'
+#endif
+
+/* 17: an identity column is one in all partitions */
+static inline void
+fc_inherit_identity(Form_pg_attribute column, Form_pg_attribute parent)
+{
+#if PG_VERSION_NUM >= 170000
+	column->attidentity = parent->attidentity;
+#endif
+}
+
 #endif							/* FC_COMPAT_H */

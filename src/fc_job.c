@@ -444,24 +444,28 @@ fc_job_check_leaves(FcJob *job)
 		job->nworkers = 0;
 }
 
-/* Attaches what was created; core wants the parent closed */
-static void
+/*
+ * Attaches what was created; core wants the parent closed.  Returns why that
+ * took a command for each, or NULL.
+ */
+static const char *
 fc_job_attach_all(FcJob *job)
 {
-	Oid			spared;
+	FcAttach	attach;
 
 	fc_setup_close_target(job);
-	spared = fc_partition_attach_begin(job->target, job->route, job->created,
-									   job->ncreated);
+	fc_partition_attach_begin(&attach, job->target, job->route, job->created,
+							  job->ncreated);
 	for (int i = 0; i < job->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_partition_attach(job->target, job->route, &job->created[i]);
+		fc_partition_attach(&attach, &job->created[i]);
 		fc_progress_update(job);
 	}
-	fc_partition_attach_end(spared);
+	fc_partition_attach_end(&attach);
 	CommandCounterIncrement();
 	fc_setup_open_target(job);
+	return attach.reason;
 }
 
 /*
@@ -510,7 +514,7 @@ fc_job_partitions(FcJob *job)
 	CommandCounterIncrement();
 	job->attach_first = job->core_reason != NULL || early;
 	if (job->attach_first)
-		fc_job_attach_all(job);
+		(void) fc_job_attach_all(job);
 	fc_job_report(job, 0, -1, -1,
 				  psprintf("%d created%s", job->ncreated,
 						   job->attach_first ? ", attached before the load" : ""));
@@ -1021,14 +1025,20 @@ fc_job_drop_empty(FcJob *job)
 static void
 fc_job_attach(FcJob *job)
 {
+	const char *reason;
+
 	if (job->ncreated == 0 || job->attach_first)
 		return;
 	fc_job_drop_empty(job);
 	if (job->ncreated == 0)
 		return;
 	fc_progress_phase(job, FC_PHASE_ATTACH);
-	fc_job_attach_all(job);
-	fc_job_report(job, 0, -1, -1, psprintf("%d attached", job->ncreated));
+	reason = fc_job_attach_all(job);
+	if (reason == NULL || job->ncreated == 1)
+		fc_job_report(job, 0, -1, -1, psprintf("%d attached", job->ncreated));
+	else
+		fc_job_report(job, 0, -1, -1, psprintf("%d attached one by one: %s",
+											   job->ncreated, reason));
 }
 
 /* Leaves that the scan found rows for; without one, all tables of the tree */

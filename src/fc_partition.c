@@ -18,6 +18,10 @@
  * the default, because attach_begin has read it once, under the lock, for all
  * new ranges.  Both constraints are gone again when this file is done.
  *
+ * What ATTACH does of all this is cheap for one partition and not for
+ * thousands: after the first it is left out where that is possible
+ * (fc_attach.c).
+ *
  * Everything is DDL in the caller's transaction, so an error leaves nothing
  * behind.  SPI is connected and finished within each function.
  *
@@ -25,14 +29,11 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/heap.h"
-#include "catalog/indexing.h"
 #include "catalog/objectaddress.h"
 #include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
@@ -50,7 +51,6 @@
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
@@ -58,6 +58,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "fc_attach.h"
 #include "fc_compat.h"
 #include "fc_index.h"
 #include "fc_partition.h"
@@ -525,14 +526,12 @@ bound_datum(PartitionKey key, FcKeyType type, int64 bound,
 	return (Node *) datum;
 }
 
-/* The condition on "rel", a partition to be or the default, to be in "range" */
-static Expr *
-range_condition(Relation rel, Relation parent, FcKeyType type,
-				const FcRange *range)
+/* FOR VALUES as the parser makes it */
+static PartitionBoundSpec *
+range_bound(Relation parent, FcKeyType type, const FcRange *range)
 {
 	PartitionKey key = RelationGetPartitionKey(parent);
 	PartitionBoundSpec *spec = makeNode(PartitionBoundSpec);
-	List	   *quals;
 
 	spec->strategy = PARTITION_STRATEGY_RANGE;
 	spec->location = -1;
@@ -544,7 +543,17 @@ range_condition(Relation rel, Relation parent, FcKeyType type,
 		list_make1(bound_datum(key, type, range->hi, range->hi_max ?
 							   PARTITION_RANGE_DATUM_MAXVALUE :
 							   PARTITION_RANGE_DATUM_VALUE));
-	quals = get_qual_from_partbound(parent, spec);
+	return spec;
+}
+
+/* The condition on "rel", a partition to be or the default, to be in "range" */
+static Expr *
+range_condition(Relation rel, Relation parent, FcKeyType type,
+				const FcRange *range)
+{
+	List	   *quals = get_qual_from_partbound(parent,
+												range_bound(parent, type, range));
+
 	quals = map_partition_varattnos(quals, 1, rel, parent);
 	return make_ands_explicit(quals);
 }
@@ -599,32 +608,61 @@ vouch_for_default(Relation defrel, Relation parent, FcKeyType type,
 	return vouch(defrel, make_ands_explicit(outside));
 }
 
-Oid
-fc_partition_attach_begin(Oid parentid, const FcRoute *route,
-						  FcNewPartition *parts, int nparts)
+/* Vouches for the default partition if there is reason to; locks it, if any */
+static Oid
+spare_default(Relation parent, const FcRoute *route, FcNewPartition *parts,
+			  int nparts)
 {
-	Relation	parent;
 	Relation	defrel;
 	Oid			spared = InvalidOid;
 
-	if (nparts == 0 || !OidIsValid(route->default_oid))
+	if (!OidIsValid(route->default_oid))
 		return InvalidOid;
-
-	/* locks in the order in which ATTACH takes them */
-	parent = table_open(parentid, ShareUpdateExclusiveLock);
 	defrel = table_open(route->default_oid, AccessExclusiveLock);
 	if (check_default(defrel, parent, route, parts, nparts))
 		spared = vouch_for_default(defrel, parent, route->type, parts, nparts);
 	table_close(defrel, NoLock);
-	table_close(parent, NoLock);
 	return spared;
 }
 
 void
-fc_partition_attach_end(Oid spared)
+fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
+						  FcNewPartition *parts, int nparts)
 {
-	if (OidIsValid(spared))
-		withdraw(spared);
+	/* locks in the order in which ATTACH takes them */
+	Relation	parent = table_open(parentid, ShareUpdateExclusiveLock);
+
+	attach->parent = parentid;
+	attach->route = route;
+	attach->first = true;
+	attach->untold = false;
+	attach->spared = spare_default(parent, route, parts, nparts);
+	attach->reason = fc_attach_reason(parent, route->default_oid);
+	attach->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy attach",
+										 ALLOCSET_DEFAULT_SIZES);
+	table_close(parent, NoLock);
+}
+
+static void
+attach_tell(FcAttach *attach)
+{
+	Relation	parent;
+
+	if (!attach->untold)
+		return;
+	parent = table_open(attach->parent, NoLock);
+	fc_attach_tell(parent, attach->route->default_oid);
+	table_close(parent, NoLock);
+	attach->untold = false;
+}
+
+void
+fc_partition_attach_end(FcAttach *attach)
+{
+	attach_tell(attach);
+	if (OidIsValid(attach->spared))
+		withdraw(attach->spared);
+	MemoryContextDelete(attach->mcxt);
 }
 
 void
@@ -651,40 +689,6 @@ vouch_for_part(Oid parentid, const FcRoute *route, const FcNewPartition *part)
 	return constraint;
 }
 
-/*
- * ATTACH leaves the constraints of adopted indexes marked NO INHERIT, as those
- * of a stand-alone table are; PARTITION OF would not have made them so.
- */
-static void
-clear_noinherit(Oid relid)
-{
-	Relation	constraints = table_open(ConstraintRelationId, RowExclusiveLock);
-	ScanKeyData skey;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&skey, Anum_pg_constraint_conrelid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(relid));
-	scan = systable_beginscan(constraints, ConstraintRelidTypidNameIndexId,
-							  true, NULL, 1, &skey);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_constraint form = (Form_pg_constraint) GETSTRUCT(tuple);
-
-		if (!OidIsValid(form->conindid) || !OidIsValid(form->conparentid) ||
-			form->contype == CONSTRAINT_FOREIGN || !form->connoinherit)
-			continue;
-		tuple = heap_copytuple(tuple);
-		form = (Form_pg_constraint) GETSTRUCT(tuple);
-		form->connoinherit = false;
-		CatalogTupleUpdate(constraints, &tuple->t_self, tuple);
-		heap_freetuple(tuple);
-	}
-	systable_endscan(scan);
-	table_close(constraints, RowExclusiveLock);
-	CommandCounterIncrement();
-}
-
 static char *
 attach_sql(Oid parentid, const FcRoute *route, const FcNewPartition *part)
 {
@@ -696,20 +700,48 @@ attach_sql(Oid parentid, const FcRoute *route, const FcNewPartition *part)
 					range_text(route->type, &part->range));
 }
 
-void
-fc_partition_attach(Oid parentid, const FcRoute *route, FcNewPartition *part)
+/* ATTACH PARTITION */
+static void
+attach_by_command(FcAttach *attach, const FcNewPartition *part)
 {
 	Oid			vouched;
 	int			level = pin_settings();
 	FcProgressSlot slot;
 
+	attach_tell(attach);
 	fc_progress_slot_save(&slot);
 	SPI_connect();
-	vouched = vouch_for_part(parentid, route, part);
-	run_ddl(attach_sql(parentid, route, part));
+	vouched = vouch_for_part(attach->parent, attach->route, part);
+	run_ddl(attach_sql(attach->parent, attach->route, part));
 	withdraw(vouched);
-	clear_noinherit(part->range.partition);
+	fc_attach_constraints(part->range.partition);
 	SPI_finish();
 	AtEOXact_GUC(true, level);
 	fc_progress_slot_restore(&slot);
+}
+
+/* What is left of it where nobody would see the difference; false if one would */
+static bool
+attach_by_catalog(FcAttach *attach, const FcNewPartition *part)
+{
+	Relation	parent = table_open(attach->parent, NoLock);
+	MemoryContext old = MemoryContextSwitchTo(attach->mcxt);
+	bool		done;
+
+	done = fc_attach_table(parent, part->range.partition,
+						   range_bound(parent, attach->route->type, &part->range));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(attach->mcxt);
+	table_close(parent, NoLock);
+	attach->untold |= done;
+	return done;
+}
+
+/* ATTACH checks of the parent, the first time, what there is to be checked */
+void
+fc_partition_attach(FcAttach *attach, const FcNewPartition *part)
+{
+	if (attach->first || attach->reason || !attach_by_catalog(attach, part))
+		attach_by_command(attach, part);
+	attach->first = false;
 }

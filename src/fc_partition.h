@@ -42,16 +42,30 @@ extern char *fc_partition_key_text(FcKeyType type, int64 key);
 extern void fc_partition_create(Relation parent, const FcRoute *route,
 								FcNewPartition *parts, int nparts);
 
+/* Between attach_begin and attach_end */
+typedef struct FcAttach
+{
+	Oid			parent;
+	const FcRoute *route;
+	Oid			spared;			/* the default partition's CHECK, or InvalidOid */
+	const char *reason;			/* why ATTACH is needed after the first */
+	bool		first;			/* is none attached yet? */
+	bool		untold;			/* does the parent's cache entry lack some? */
+	MemoryContext mcxt;			/* of one partition */
+} FcAttach;
+
 /*
- * Before and after the calls that attach "parts": spares the default partition
- * the scan that each of them would make.  Locks the parent (SHARE UPDATE
- * EXCLUSIVE) and the default partition (ACCESS EXCLUSIVE) until commit, as the
- * first ATTACH would.  ERROR 23514 if a row has come to the default partition
- * since the precheck.  Pass what begin returned to end.
+ * Before and after the calls that attach "parts".  Begin spares the default
+ * partition the scan that each of them would make.  It locks the parent (SHARE
+ * UPDATE EXCLUSIVE) and the default partition (ACCESS EXCLUSIVE) until commit,
+ * as the first ATTACH would.  ERROR 23514 if a row has come to the default
+ * partition since the precheck.  Nobody may look at the parent's partitions
+ * before end.
  */
-extern Oid	fc_partition_attach_begin(Oid parentid, const FcRoute *route,
+extern void fc_partition_attach_begin(FcAttach *attach, Oid parentid,
+									  const FcRoute *route,
 									  FcNewPartition *parts, int nparts);
-extern void fc_partition_attach_end(Oid spared);
+extern void fc_partition_attach_end(FcAttach *attach);
 
 /*
  * Drops a created partition that has no rows, before any are attached.  The
@@ -60,13 +74,12 @@ extern void fc_partition_attach_end(Oid spared);
 extern void fc_partition_drop(Oid partition);
 
 /*
- * Attaches one created partition; the scan that would validate its rows is
- * spared by a constraint the loader vouches for, dropped afterwards.
+ * Attaches one created partition, whose rows the loader vouches for: they are
+ * not read.
  *
  * The caller has closed both tables and kept its locks: ALTER TABLE refuses
  * (55006) a table that this session holds open.
  */
-extern void fc_partition_attach(Oid parentid, const FcRoute *route,
-								FcNewPartition *part);
+extern void fc_partition_attach(FcAttach *attach, const FcNewPartition *part);
 
 #endif							/* FC_PARTITION_H */

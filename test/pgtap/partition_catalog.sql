@@ -1,9 +1,10 @@
 -- A partition that a load made must be what CREATE TABLE ... PARTITION OF
 -- makes: every catalog that describes it is compared with a sibling's.
 --
--- Two parents, each twice: a load fills the one in the schema with 1, COPY the
--- one in the schema with 2 whose partitions PARTITION OF made.  The parents in
--- "trig1" and "trig2" have row triggers besides.
+-- Three parents, each twice: a load fills the one in the schema with 1, COPY
+-- the one in the schema with 2 whose partitions PARTITION OF made.  The parents
+-- in "trig1" and "trig2" have row triggers besides; those in "plain1" and
+-- "plain2" have no trigger of any kind, so that ATTACH is left out.
 --
 -- psql variable: data_dir, the absolute path of test/data
 
@@ -82,6 +83,19 @@ BEGIN
 		FOR EACH ROW EXECUTE FUNCTION same();
 	ALTER TABLE par DISABLE TRIGGER off_row;
 	CREATE TRIGGER statement AFTER INSERT ON par EXECUTE FUNCTION same();
+END
+$$;
+
+-- Foreign keys and keys that are checked later have triggers
+CREATE FUNCTION pg_temp.make_plain(nsp text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('SET LOCAL search_path = %I, public', nsp);
+	DROP TABLE ev;
+	ALTER TABLE par DROP CONSTRAINT par_ref_id_fkey, DROP CONSTRAINT par_ser;
+	ALTER TABLE par ADD CONSTRAINT par_ser UNIQUE (ser, ts);
+	CREATE UNIQUE INDEX ON par (ser, ts);
+	CREATE INDEX ON par USING hash (c);
+	CREATE INDEX ON par (b text_pattern_ops) WHERE a > 11;
 END
 $$;
 
@@ -195,11 +209,12 @@ $$;
 
 BEGIN;
 SET LOCAL search_path = public, pg_catalog;
-SELECT plan(40);
+SELECT plan(56);
 
-SELECT pg_temp.make_parent(nsp) FROM unnest('{fast1,fast2,trig1,trig2}'::text[]) nsp;
+SELECT pg_temp.make_parent(nsp) FROM unnest('{fast1,fast2,trig1,trig2,plain1,plain2,plain3}'::text[]) nsp;
 SELECT pg_temp.make_triggers(nsp) FROM unnest('{trig1,trig2}'::text[]) nsp;
-SELECT pg_temp.make_siblings(nsp) FROM unnest('{fast2,trig2}'::text[]) nsp;
+SELECT pg_temp.make_plain(nsp) FROM unnest('{plain1,plain2,plain3}'::text[]) nsp;
+SELECT pg_temp.make_siblings(nsp) FROM unnest('{fast2,trig2,plain2}'::text[]) nsp;
 SET LOCAL search_path = public, pg_catalog;
 SET LOCAL client_min_messages = warning;
 
@@ -208,11 +223,15 @@ GRANT EXECUTE ON FUNCTION fast_copy TO fc_catalog_owner;
 SET LOCAL ROLE fc_catalog_owner;
 SELECT is(fast_copy('fast1.par', :'data_dir' || '/partition_catalog.csv'), 5::bigint, 'rows loaded');
 SELECT is(fast_copy('trig1.par', :'data_dir' || '/partition_catalog.csv'), 5::bigint, 'rows loaded, with triggers');
+SELECT is(fast_copy('plain1.par', :'data_dir' || '/partition_catalog.csv'), 5::bigint, 'rows loaded, without any trigger');
+SELECT is((SELECT choice FROM fast_copy_report() WHERE phase = 'attach'), '2 attached',
+		  'ATTACH is left out where nobody would see the difference');
 SELECT set_config('fc.file', :'data_dir' || '/partition_catalog.csv', true) \g /dev/null
 DO $$
 BEGIN
 	EXECUTE format('COPY fast2.par FROM %L (FORMAT csv)', current_setting('fc.file'));
 	EXECUTE format('COPY trig2.par FROM %L (FORMAT csv)', current_setting('fc.file'));
+	EXECUTE format('COPY plain2.par FROM %L (FORMAT csv)', current_setting('fc.file'));
 END
 $$;
 RESET ROLE;
@@ -223,6 +242,9 @@ SELECT set_eq('SELECT tableoid::regclass::text AS part, p.* FROM fast1.par p',
 SELECT set_eq('SELECT tableoid::regclass::text AS part, p.* FROM trig1.par p',
 			  'SELECT replace(tableoid::regclass::text, ''trig2'', ''trig1'') AS part, p.* FROM trig2.par p',
 			  'rows are in the partitions that COPY puts them in, with triggers');
+SELECT set_eq('SELECT tableoid::regclass::text AS part, p.* FROM plain1.par p',
+			  'SELECT replace(tableoid::regclass::text, ''plain2'', ''plain1'') AS part, p.* FROM plain2.par p',
+			  'rows are in the partitions that COPY puts them in, without any trigger');
 
 -- Nothing to compare would compare equal
 SELECT cmp_ok((SELECT count(*) FROM pg_temp.catalog('fast2', cat)), '>', 1::bigint,
@@ -232,8 +254,25 @@ FROM unnest('{pg_class,pg_attribute,pg_attrdef,pg_constraint,pg_index,pg_inherit
 SELECT set_eq(format('SELECT * FROM pg_temp.catalog(''%s1'', %L)', variant, cat),
 			  format('SELECT * FROM pg_temp.catalog(''%s2'', %L)', variant, cat),
 			  format('%s equals that of PARTITION OF (%s)', cat, variant))
-FROM unnest('{fast,trig}'::text[]) variant,
+FROM unnest('{fast,trig,plain}'::text[]) variant,
 	unnest('{pg_class,pg_attribute,pg_attrdef,pg_constraint,pg_index,pg_inherits,pg_trigger,pg_depend,pg_shdepend,pg_description,pg_statistic_ext}'::text[]) cat;
+
+-- Event triggers see what they always saw
+CREATE TABLE seen (tag text);
+CREATE FUNCTION see() RETURNS event_trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+	INSERT INTO public.seen VALUES (tg_tag);
+END
+$$;
+CREATE EVENT TRIGGER fc_catalog_see ON ddl_command_end EXECUTE FUNCTION see();
+SELECT fast_copy('plain3.par', :'data_dir' || '/partition_catalog.csv') \g /dev/null
+SELECT is((SELECT choice FROM fast_copy_report() WHERE phase = 'attach'),
+		  '2 attached one by one: event triggers or other extensions see each command',
+		  'ATTACH is not left out where an event trigger waits for it');
+DROP EVENT TRIGGER fc_catalog_see;
+SELECT results_eq('SELECT tag, count(*) FROM seen GROUP BY tag ORDER BY tag',
+				  $$VALUES ('ALTER TABLE', 2::bigint), ('CREATE TABLE', 2)$$,
+				  'and it sees the commands');
 
 -- Indexes that workers built must find what the table holds
 SET LOCAL enable_seqscan = off;

@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_attach.h
+ *	  Attaches many new partitions with one look at the parent.
+ *
+ * Leader only, never in parallel mode.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_ATTACH_H
+#define FC_ATTACH_H
+
+#include "nodes/parsenodes.h"
+#include "utils/rel.h"
+
+/*
+ * Why tables that this load made like "parent" cannot be attached by
+ * fc_attach_table: ATTACH would do more than write rows into catalogs, or
+ * somebody would see that it was not called.  NULL if they can.
+ */
+extern const char *fc_attach_reason(Relation parent, Oid default_oid);
+
+/*
+ * Attaches "child".  The caller holds the locks of ATTACH and vouches that the
+ * child was made like the parent, that its rows fit the bound, and that the
+ * bound overlaps no other.  False, with nothing done, if the child is in some
+ * way not what is expected: ATTACH knows then what to do, or to say.
+ */
+extern bool fc_attach_table(Relation parent, Oid child,
+							PartitionBoundSpec *bound);
+
+/*
+ * Marks the constraints of a table that was attached, in whichever way, as
+ * CREATE TABLE ... PARTITION OF does: ATTACH leaves those of adopted indexes
+ * marked NO INHERIT, as those of a stand-alone table are.
+ */
+extern void fc_attach_constraints(Oid child);
+
+/*
+ * Tells all sessions of what fc_attach_table has attached since the last call.
+ * The parent's cache entry is out of date until then.
+ */
+extern void fc_attach_tell(Relation parent, Oid default_oid);
+
+#endif							/* FC_ATTACH_H */
