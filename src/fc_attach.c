@@ -50,11 +50,12 @@
 
 #include "fc_attach.h"
 #include "fc_compat.h"
+#include "fc_index.h"
 
 /* An index of the child that becomes a partition of one of the parent */
 typedef struct FcAttachIndex
 {
-	Oid			index;
+	Oid			index;			/* InvalidOid if it is to be built */
 	Oid			parent_index;
 	Oid			constraint;		/* both, or InvalidOid */
 	Oid			parent_constraint;
@@ -133,7 +134,6 @@ fc_attach_same_constraint(Relation parent_index, Relation index,
 	Oid			child = index->rd_index->indrelid;
 
 	pair->index = RelationGetRelid(index);
-	pair->parent_index = RelationGetRelid(parent_index);
 	pair->constraint = InvalidOid;
 	pair->parent_constraint =
 		get_relation_idx_constraint_oid(parent, pair->parent_index);
@@ -155,16 +155,14 @@ fc_attach_same_index(Relation parent_index, Relation index, AttrMap *map)
 							map);
 }
 
-/*
- * Finds the one of the child's indexes that is like the parent's, and takes it
- * from the list.  Null if there is none.
- */
+/* Takes the one that is like the parent's from the list of child's indexes */
 static FcAttachIndex *
 fc_attach_pair(Relation parent_index, List **indexes, AttrMap *map)
 {
 	FcAttachIndex *pair = palloc(sizeof(FcAttachIndex));
 	ListCell   *lc;
 
+	pair->parent_index = RelationGetRelid(parent_index);
 	foreach(lc, *indexes)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
@@ -178,36 +176,32 @@ fc_attach_pair(Relation parent_index, List **indexes, AttrMap *map)
 			return pair;
 		}
 	}
-	return NULL;
+	pair->index = InvalidOid;
+	return pair;
 }
 
 /*
- * Pairs all indexes that ATTACH would.  False if the child lacks one: ATTACH
- * builds it.
+ * Notes for each index that a partition must have the child's that is like it,
+ * or that there is none.
  */
-static bool
-fc_attach_pairs(Relation parent, Relation child, List **pairs)
+static List *
+fc_attach_pairs(Relation parent, Relation child)
 {
+	List	   *pairs = NIL;
 	List	   *indexes = RelationGetIndexList(child);
 	AttrMap    *map = fc_build_attrmap(RelationGetDescr(child),
 									   RelationGetDescr(parent));
-	FcAttachIndex *pair = NULL;
 	ListCell   *lc;
 
 	foreach(lc, RelationGetIndexList(parent))
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		bool		wanted = index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX;
 
-		if (wanted)
-			pair = fc_attach_pair(index, &indexes, map);
+		if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+			pairs = lappend(pairs, fc_attach_pair(index, &indexes, map));
 		index_close(index, NoLock);
-		if (wanted && pair == NULL)
-			return false;
-		if (wanted)
-			*pairs = lappend(*pairs, pair);
 	}
-	return true;
+	return pairs;
 }
 
 static void
@@ -218,15 +212,32 @@ fc_attach_indexes(Oid child, List *pairs)
 	foreach(lc, pairs)
 	{
 		FcAttachIndex *pair = lfirst(lc);
-		Relation	index = index_open(pair->index, AccessShareLock);
+		Relation	index;
 
+		if (!OidIsValid(pair->index))
+			continue;
+		index = index_open(pair->index, AccessShareLock);
 		IndexSetParentIndex(index, pair->parent_index);
 		if (OidIsValid(pair->parent_constraint))
 			ConstraintSetParentConstraint(pair->constraint,
 										  pair->parent_constraint, child);
 		index_close(index, NoLock);
 	}
-	CommandCounterIncrement();
+}
+
+/* Builds the indexes that the child lacks, of rows that are to come */
+static void
+fc_attach_missing(Relation parent, Oid child, List *pairs)
+{
+	ListCell   *lc;
+
+	foreach(lc, pairs)
+	{
+		FcAttachIndex *pair = lfirst(lc);
+
+		if (!OidIsValid(pair->index))
+			fc_index_build_partition(parent, pair->parent_index, child);
+	}
 }
 
 /* A partition has no columns of its own */
@@ -351,33 +362,41 @@ fc_attach_inherit(Oid parent, Oid child)
 	recordDependencyOn(&depender, &referenced, DEPENDENCY_AUTO);
 }
 
+/* Is the child what this load should have made? */
+static bool
+fc_attach_is_like(Relation parent, Relation child)
+{
+	return child->rd_rel->relkind == RELKIND_RELATION &&
+		!child->rd_rel->relispartition &&
+		RelationUsesLocalBuffers(child) == RelationUsesLocalBuffers(parent) &&
+		fc_attach_same_columns(RelationGetDescr(parent), RelationGetDescr(child)) &&
+		fc_attach_checks(parent) == fc_attach_checks(child);
+}
+
 /*
- * Once the parent is told of, a bound without its row in pg_inherits would be
- * an error, and the other way round: no command ends between the two.
+ * Whoever reads the parent's partitions afresh finds the row in pg_inherits
+ * and then must find a bound: both come with the same command.
  */
 bool
 fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound)
 {
 	Relation	child = table_open(childid, AccessExclusiveLock);
-	List	   *pairs = NIL;
-	bool		same = !child->rd_rel->relispartition &&
-		child->rd_rel->relkind == RELKIND_RELATION &&
-		RelationUsesLocalBuffers(child) == RelationUsesLocalBuffers(parent) &&
-		fc_attach_same_columns(RelationGetDescr(parent), RelationGetDescr(child)) &&
-		fc_attach_checks(parent) == fc_attach_checks(child) &&
-		fc_attach_pairs(parent, child, &pairs);
+	bool		like = fc_attach_is_like(parent, child);
+	List	   *pairs;
 
-	if (same)
+	if (like)
 	{
+		pairs = fc_attach_pairs(parent, child);
 		fc_attach_indexes(childid, pairs);
 		fc_attach_columns(parent, child);
-		fc_attach_constraints(childid);
 		fc_attach_bound(child, bound);
 		fc_attach_inherit(RelationGetRelid(parent), childid);
+		CommandCounterIncrement();
+		fc_attach_missing(parent, childid, pairs);
+		fc_attach_constraints(childid);
 	}
 	table_close(child, NoLock);
-	CommandCounterIncrement();
-	return same;
+	return like;
 }
 
 void

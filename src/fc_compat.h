@@ -292,6 +292,20 @@ fc_define_index_unbuilt(Oid relid, IndexStmt *stmt)
 #endif
 }
 
+/* ... and builds one that becomes a partition of the parent's */
+static inline void
+fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
+				   Oid parent_constraint)
+{
+#if PG_VERSION_NUM >= 160000
+	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
+					   parent_constraint, -1, true, false, false, false, false);
+#else
+	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
+					   parent_constraint, true, false, false, false, false);
+#endif
+}
+
 /* 16: the relation's file is found by rd_locator */
 static inline void
 fc_log_smgrcreate(Relation rel, ForkNumber fork)

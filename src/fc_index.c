@@ -105,11 +105,22 @@ define_like(Relation parent, Relation parent_index, Oid heap)
 	return address.objectId;
 }
 
-/*
- * Indexes of the parent that are not partitioned ones are those of CREATE
- * INDEX CONCURRENTLY gone wrong, or the like; ATTACH passes over them as well.
- * An invalid partitioned index (ON ONLY) is treated as any other.
- */
+void
+fc_index_build_partition(Relation parent, Oid parent_index, Oid heap)
+{
+	Relation	rel = table_open(heap, NoLock);
+	Relation	index = index_open(parent_index, AccessShareLock);
+	AttrMap    *map = fc_build_attrmap(RelationGetDescr(rel),
+									   RelationGetDescr(parent));
+	Oid			constraint;
+	IndexStmt  *stmt = generateClonedIndexStmt(NULL, index, map, &constraint);
+
+	index_close(index, NoLock);
+	table_close(rel, NoLock);
+	fc_define_index_of(heap, stmt, parent_index, constraint);
+	CommandCounterIncrement();
+}
+
 /*
  * Ratios as measured, rounded: tuplesort finds what is sorted already in one
  * pass, and text is compared by its collation.
@@ -147,6 +158,11 @@ task_of_index(Relation parent, Relation parent_index, Oid heap)
 	return task;
 }
 
+/*
+ * Indexes of the parent that are not partitioned ones are those of CREATE
+ * INDEX CONCURRENTLY gone wrong, or the like; ATTACH passes over them as well.
+ * An invalid partitioned index (ON ONLY) is treated as any other.
+ */
 List *
 fc_index_define(Relation parent, Oid heap, AttrNumber key)
 {

@@ -53,6 +53,12 @@ extern void fc_index_build(FcIndexTask *task);
  */
 extern void fc_index_empty(Oid heap);
 
+/*
+ * Leader: builds on "heap", a partition of "parent" already, its part of the
+ * parent's index.
+ */
+extern void fc_index_build_partition(Relation parent, Oid parent_index, Oid heap);
+
 /* Leader, after parallel mode: pg_class statistics of index and heap. */
 extern void fc_index_stats(const FcIndexTask *task);
 

@@ -726,10 +726,13 @@ attach_by_catalog(FcAttach *attach, const FcNewPartition *part)
 {
 	Relation	parent = table_open(attach->parent, NoLock);
 	MemoryContext old = MemoryContextSwitchTo(attach->mcxt);
+	FcProgressSlot slot;
 	bool		done;
 
+	fc_progress_slot_save(&slot);
 	done = fc_attach_table(parent, part->range.partition,
 						   range_bound(parent, attach->route->type, &part->range));
+	fc_progress_slot_restore(&slot);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(attach->mcxt);
 	table_close(parent, NoLock);

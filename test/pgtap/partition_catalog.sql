@@ -1,10 +1,11 @@
 -- A partition that a load made must be what CREATE TABLE ... PARTITION OF
 -- makes: every catalog that describes it is compared with a sibling's.
 --
--- Three parents, each twice: a load fills the one in the schema with 1, COPY
+-- Four parents, each twice: a load fills the one in the schema with 1, COPY
 -- the one in the schema with 2 whose partitions PARTITION OF made.  The parents
 -- in "trig1" and "trig2" have row triggers besides; those in "plain1" and
--- "plain2" have no trigger of any kind, so that ATTACH is left out.
+-- "plain2" have no trigger of any kind, so that ATTACH is left out; and so it
+-- is in "early1" and "early2", whose partitions have no indexes by then.
 --
 -- psql variable: data_dir, the absolute path of test/data
 
@@ -209,12 +210,12 @@ $$;
 
 BEGIN;
 SET LOCAL search_path = public, pg_catalog;
-SELECT plan(56);
+SELECT plan(69);
 
-SELECT pg_temp.make_parent(nsp) FROM unnest('{fast1,fast2,trig1,trig2,plain1,plain2,plain3}'::text[]) nsp;
+SELECT pg_temp.make_parent(nsp) FROM unnest('{fast1,fast2,trig1,trig2,plain1,plain2,plain3,early1,early2}'::text[]) nsp;
 SELECT pg_temp.make_triggers(nsp) FROM unnest('{trig1,trig2}'::text[]) nsp;
-SELECT pg_temp.make_plain(nsp) FROM unnest('{plain1,plain2,plain3}'::text[]) nsp;
-SELECT pg_temp.make_siblings(nsp) FROM unnest('{fast2,trig2,plain2}'::text[]) nsp;
+SELECT pg_temp.make_plain(nsp) FROM unnest('{plain1,plain2,plain3,early1,early2}'::text[]) nsp;
+SELECT pg_temp.make_siblings(nsp) FROM unnest('{fast2,trig2,plain2,early2}'::text[]) nsp;
 SET LOCAL search_path = public, pg_catalog;
 SET LOCAL client_min_messages = warning;
 
@@ -226,12 +227,17 @@ SELECT is(fast_copy('trig1.par', :'data_dir' || '/partition_catalog.csv'), 5::bi
 SELECT is(fast_copy('plain1.par', :'data_dir' || '/partition_catalog.csv'), 5::bigint, 'rows loaded, without any trigger');
 SELECT is((SELECT choice FROM fast_copy_report() WHERE phase = 'attach'), '2 attached',
 		  'ATTACH is left out where nobody would see the difference');
+SELECT is(fast_copy('early1.par', :'data_dir' || '/partition_catalog.csv', on_error => 'ignore', on_error_classes => '{unique}'),
+		  5::bigint, 'rows loaded, into partitions attached before');
+SELECT is((SELECT choice FROM fast_copy_report() WHERE phase = 'partitions'), '2 created, attached before the load',
+		  'they are attached before');
 SELECT set_config('fc.file', :'data_dir' || '/partition_catalog.csv', true) \g /dev/null
 DO $$
 BEGIN
 	EXECUTE format('COPY fast2.par FROM %L (FORMAT csv)', current_setting('fc.file'));
 	EXECUTE format('COPY trig2.par FROM %L (FORMAT csv)', current_setting('fc.file'));
 	EXECUTE format('COPY plain2.par FROM %L (FORMAT csv)', current_setting('fc.file'));
+	EXECUTE format('COPY early2.par FROM %L (FORMAT csv)', current_setting('fc.file'));
 END
 $$;
 RESET ROLE;
@@ -254,7 +260,7 @@ FROM unnest('{pg_class,pg_attribute,pg_attrdef,pg_constraint,pg_index,pg_inherit
 SELECT set_eq(format('SELECT * FROM pg_temp.catalog(''%s1'', %L)', variant, cat),
 			  format('SELECT * FROM pg_temp.catalog(''%s2'', %L)', variant, cat),
 			  format('%s equals that of PARTITION OF (%s)', cat, variant))
-FROM unnest('{fast,trig,plain}'::text[]) variant,
+FROM unnest('{fast,trig,plain,early}'::text[]) variant,
 	unnest('{pg_class,pg_attribute,pg_attrdef,pg_constraint,pg_index,pg_inherits,pg_trigger,pg_depend,pg_shdepend,pg_description,pg_statistic_ext}'::text[]) cat;
 
 -- Event triggers see what they always saw
