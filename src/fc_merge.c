@@ -22,7 +22,8 @@
  * good as random, so a match takes no branch; that is what core's
  * pairingheap, made for comparison functions, cannot do.
  *
- * All memory of a merge is in its own context.  The files are closed by the
+ * All memory of a merge is in its own context but the cursors' buffers, which
+ * all merges of these runs use, one after the other.  The files are closed by the
  * phase's resource owner if an error skips fc_runs_close.
  *
  *-------------------------------------------------------------------------
@@ -57,6 +58,9 @@ struct FcRuns
 	FcRunRef   *runs;
 	int			nruns;
 	List	   *metas;			/* FcSpillPart lists, one per process */
+	MemoryContext mcxt;
+	char	   *buffers;		/* of the merge's cursors, for the next one, too */
+	Size		buffers_size;
 };
 
 /* The rows of a run that a merge still has to deliver */
@@ -167,6 +171,7 @@ fc_runs_open(FcShared *shared)
 	FcRuns	   *runs = palloc0(sizeof(FcRuns));
 
 	runs->shared = shared;
+	runs->mcxt = CurrentMemoryContext;
 	runs->files = palloc0(sizeof(File) * Max(shared->nscanners, 1));
 	runs->runs = palloc(sizeof(FcRunRef));
 	for (int i = 0; i < shared->nscanners; i++)
@@ -191,6 +196,8 @@ fc_runs_close(FcRuns *runs)
 {
 	for (int i = 0; i < runs->nfiles; i++)
 		FileClose(runs->files[i]);
+	if (runs->buffers)
+		pfree(runs->buffers);
 	pfree(runs->files);
 	pfree(runs->runs);
 	pfree(runs);
@@ -471,9 +478,25 @@ fc_merge_plant(FcMerge *merge)
 	pfree(winners);
 }
 
+/* So much memory: what the merge before had, as fresh memory costs more */
+static char *
+fc_runs_buffers(FcRuns *runs, Size size)
+{
+	if (size > runs->buffers_size)
+	{
+		if (runs->buffers)
+			pfree(runs->buffers);
+		runs->buffers = NULL;
+		runs->buffers = MemoryContextAllocHuge(runs->mcxt, size);
+		runs->buffers_size = size;
+	}
+	return runs->buffers;
+}
+
 /* A cursor for the task's rows in one run, if there are any */
 static void
-fc_merge_add(FcMerge *merge, const FcRunRef *ref, const FcTask *task)
+fc_merge_add(FcMerge *merge, const FcRunRef *ref, const FcTask *task,
+			 char *buffer)
 {
 	const FcSpillSection *section = fc_run_section(ref, task->null);
 	uint64		first = fc_section_bisect(ref, section, &task->lo);
@@ -495,7 +518,7 @@ fc_merge_add(FcMerge *merge, const FcRunRef *ref, const FcTask *task)
 	if (cursor->place == cursor->end)
 		return;
 	cursor->size = Min(cursor->end - cursor->place, merge->buffered);
-	cursor->buf = palloc(cursor->size);
+	cursor->buf = buffer;
 	more = fc_cursor_peek(merge, cursor);
 	while (more && fc_entry_before_bound(&cursor->entry, &task->lo))
 		more = fc_cursor_next(merge, cursor);
@@ -511,16 +534,19 @@ fc_merge_begin(FcRuns *runs, const FcTask *task, Size memory)
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	FcMerge    *merge = palloc0(sizeof(FcMerge));
 	Size		each = memory / Max(runs->nruns, 1);
+	char	   *buffers;
 
 	merge->mcxt = mcxt;
 	merge->shared = runs->shared;
 	merge->hi = task->hi;
 	merge->hi_max = task->hi_max;
-	merge->buffered = Min(Max(each, FC_CURSOR_LEAST), FC_CURSOR_MOST);
+	merge->buffered = MAXALIGN_DOWN(Min(Max(each, FC_CURSOR_LEAST), FC_CURSOR_MOST));
 	merge->cursors = MemoryContextAllocHuge(mcxt, sizeof(FcCursor) *
 											Max(runs->nruns, 1));
+	buffers = fc_runs_buffers(runs, runs->nruns * merge->buffered);
 	for (int i = 0; i < runs->nruns; i++)
-		fc_merge_add(merge, &runs->runs[i], task);
+		fc_merge_add(merge, &runs->runs[i], task,
+					 buffers + i * merge->buffered);
 	fc_merge_plant(merge);
 	MemoryContextSwitchTo(old);
 	return merge;

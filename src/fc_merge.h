@@ -23,7 +23,7 @@ extern int	fc_runs_cut(FcRuns *runs, const FcSpillPart *part, int n,
 						FcBound *bounds);
 extern void fc_runs_close(FcRuns *runs);
 
-/* The entries of a task in (key, offset) order */
+/* The entries of a task in (key, offset) order; one merge of the runs at a time */
 typedef struct FcMerge FcMerge;
 
 extern FcMerge *fc_merge_begin(FcRuns *runs, const FcTask *task, Size memory);
