@@ -541,8 +541,7 @@ fc_setup_io(FcJob *job)
 		shared->map = FC_MAP_CACHED;
 	else if (fc_io_method == FC_IO_MMAP)
 		shared->map = FC_MAP_ALWAYS;
-	if (fc_io_method == FC_IO_SYNC || fc_io_method == FC_IO_MMAP ||
-		job->plan->key_type == FC_KEY_NONE ||
+	if (fc_io_method == FC_IO_SYNC || job->plan->key_type == FC_KEY_NONE ||
 		(fc_io_method == FC_IO_AUTO && job->nworkers == 0 &&
 		 fc_setup_is_small(job)))
 		return;

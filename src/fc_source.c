@@ -5,9 +5,8 @@
  *
  * Every process opens the file by itself and compares device, inode, size
  * and times with what the leader saw: a file that was replaced or written to
- * while loading is an error, not a silently shorter or mixed load.  The file
- * is never mapped: a truncated mapping would be a SIGBUS that restarts the
- * cluster.
+ * while loading is an error, not a silently shorter or mixed load.  Only
+ * fc_map.c maps it, because a truncated mapping is a SIGBUS.
  *
  *		fc_source_read      any bytes, whole or ERROR
  *		fc_stream_next      record after record, buffered: by marks that

@@ -67,6 +67,7 @@ gates($node);
 my %change = (
 	'truncated to nothing' => sub { truncate($_[0], 0) or die },
 	'truncated in the middle' => sub { truncate($_[0], (-s $_[0]) / 2) or die },
+	'truncated within a record' => sub { truncate($_[0], (-s $_[0]) - 5) or die },
 	'truncated by one byte' => sub { truncate($_[0], (-s $_[0]) - 1) or die },
 	'appended to' => sub { open(my $f, '>>', $_[0]) or die; print $f "1,2013-01-01,late\n"; close $f },
 	'overwritten in place' => sub { open(my $f, '+<', $_[0]) or die; print $f '9'; close $f },
