@@ -71,17 +71,23 @@ fc_feed_file(FcFeed *feed, uint64 offset, uint64 end)
 }
 
 bool
-fc_feed_is_canonical(const FcJob *job)
+fc_feed_rereads_fields(const FcJob *job)
 {
 	const FcOptions *options = job->options;
 
-	if (options->format.binary || job->unconvertible)
-		return false;
 	for (int i = 0; i < list_length(job->plan->fields); i++)
 		if (list_nth_int(job->plan->fields, i) == 0 || job->plan->patterns[i])
 			return true;
-	return (options->default_string && !FC_CORE_HAS_DEFAULT) ||
-		options->time_zone || options->on_error != FC_ON_ERROR_STOP;
+	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone;
+}
+
+bool
+fc_feed_is_canonical(const FcJob *job)
+{
+	if (job->options->format.binary || job->unconvertible)
+		return false;
+	return fc_feed_rereads_fields(job) ||
+		job->options->on_error != FC_ON_ERROR_STOP;
 }
 
 /* Bytes as they are, up to len */

@@ -49,6 +49,9 @@ typedef struct FcFeed
 extern void fc_feed_begin(FcFeed *feed, FcJob *job);
 extern void fc_feed_end(FcFeed *feed);
 
+/* Are fields of the file something else to us than they would be to core? */
+extern bool fc_feed_rereads_fields(const FcJob *job);
+
 /* Must core be given canonical records, because it does not know an option? */
 extern bool fc_feed_is_canonical(const FcJob *job);
 

@@ -15,6 +15,7 @@
 #include "fc_options.h"
 #include "fc_partition.h"
 #include "fc_plan.h"
+#include "fc_recode.h"
 #include "fc_shared.h"
 
 typedef struct FcJob
@@ -30,6 +31,7 @@ typedef struct FcJob
 	FcSource   *original;		/* NULL, or the file source is converted from */
 	dsm_segment *converted;		/* owns the converted file */
 	bool		unconvertible;	/* the file cannot be converted */
+	FcRecodeFault fault;		/* then, why */
 	dsm_segment *segment;		/* of shared; owns the spill files */
 	FcShared   *shared;
 	FcContext	ctx;			/* the leader's own side */

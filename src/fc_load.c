@@ -120,6 +120,7 @@ typedef struct FcVerifyLeaf
 	ResultRelInfo *rri;
 	AttrMap    *map;
 	TupleTableSlot *slot;
+	List	   *indexes;		/* IndexInfos of those a new one will have */
 	FcWriter   *writer;			/* or NULL */
 } FcVerifyLeaf;
 
@@ -128,6 +129,7 @@ typedef struct FcVerifier
 	FcLoader	loader;
 	FcVerifyLeaf *leaves;		/* by number of the part */
 	FcTask	  **by_key;			/* all tasks */
+	FcVerifyLeaf *leaf;			/* of the row, if not routed by core */
 	int			nleaves;
 	int			nwriters;		/* open */
 	bool		insert;			/* rows of new partitions, one by one */
@@ -1365,7 +1367,7 @@ fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 
 /* Keeps leaves open: rows come in file order, from one leaf to another */
 static FcVerifyLeaf *
-fc_verify_open_leaf(FcVerifier *verifier, FcVerifyLeaf *leaf, Oid oid)
+fc_verify_open_leaf(FcVerifier *verifier, FcVerifyLeaf *leaf, Oid oid, bool created)
 {
 	FcLoader   *loader = &verifier->loader;
 	MemoryContext old;
@@ -1380,6 +1382,9 @@ fc_verify_open_leaf(FcVerifier *verifier, FcVerifyLeaf *leaf, Oid oid)
 	leaf->map = loader->map;
 	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
 										  &TTSOpsVirtual);
+	if (created && !verifier->insert)
+		leaf->indexes = fc_target_child_indexes(loader->ctx->target,
+												leaf->rri->ri_RelationDesc);
 	loader->leaf = NULL;
 	MemoryContextSwitchTo(old);
 	return leaf;
@@ -1429,6 +1434,7 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 	FcTask	   *task = NULL;
 	FcVerifyLeaf *leaf;
 
+	verifier->leaf = NULL;
 	if (loader->proute)
 		return true;
 	if (shared->key_type != FC_KEY_NONE)
@@ -1448,7 +1454,9 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 	if (verifier->insert && !(task && task->created))
 		return false;
 	leaf = fc_verify_open_leaf(verifier, &verifier->leaves[task ? task->part : 0],
-							   task ? task->partition : RelationGetRelid(loader->ctx->target));
+							   task ? task->partition : RelationGetRelid(loader->ctx->target),
+							   task && task->created);
+	verifier->leaf = leaf;
 	loader->leaf = leaf->rri;
 	loader->map = leaf->map;
 	loader->leaf_slot = leaf->slot;
@@ -1457,32 +1465,40 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 	return true;
 }
 
-/*
- * Evaluates what the leaf's indexes are about: a process that stopped may have
- * been at the rows of another leaf, and batches are indexed late
- */
 static void
-fc_verify_index_values(FcLoader *loader)
+fc_verify_index_value(FcLoader *loader, IndexInfo *index)
 {
-	ResultRelInfo *rri = loader->proute ? loader->row_writer->rri : loader->leaf;
-	TupleTableSlot *slot = loader->leaf_slot;
 	EState	   *estate = loader->estate;
 	ExprContext *econtext = GetPerTupleExprContext(estate);
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 
-	econtext->ecxt_scantuple = slot;
-	for (int i = 0; i < rri->ri_NumIndices; i++)
-	{
-		IndexInfo  *index = rri->ri_IndexRelationInfo[i];
+	if (!index->ii_ReadyForInserts)
+		return;
+	econtext->ecxt_scantuple = loader->leaf_slot;
+	if (index->ii_Predicate != NIL && index->ii_PredicateState == NULL)
+		index->ii_PredicateState = ExecPrepareQual(index->ii_Predicate, estate);
+	if (index->ii_Predicate == NIL || ExecQual(index->ii_PredicateState, econtext))
+		FormIndexDatum(index, loader->leaf_slot, estate, values, isnull);
+}
 
-		if (!index->ii_ReadyForInserts)
-			continue;
-		if (index->ii_Predicate != NIL && index->ii_PredicateState == NULL)
-			index->ii_PredicateState = ExecPrepareQual(index->ii_Predicate, estate);
-		if (index->ii_Predicate == NIL || ExecQual(index->ii_PredicateState, econtext))
-			FormIndexDatum(index, slot, estate, values, isnull);
-	}
+/*
+ * Evaluates what the leaf's indexes are about: a process that stopped may have
+ * been at the rows of another leaf, and batches are indexed late, new
+ * partitions last of all
+ */
+static void
+fc_verify_index_values(FcVerifier *verifier)
+{
+	FcLoader   *loader = &verifier->loader;
+	ResultRelInfo *rri = loader->proute ? loader->row_writer->rri : loader->leaf;
+	ListCell   *lc;
+
+	for (int i = 0; i < rri->ri_NumIndices; i++)
+		fc_verify_index_value(loader, rri->ri_IndexRelationInfo[i]);
+	if (verifier->leaf)
+		foreach(lc, verifier->leaf->indexes)
+			fc_verify_index_value(loader, lfirst(lc));
 }
 
 /* Body of fc_error_catch: fc_load_build_row for any leaf, without a writer */
@@ -1499,7 +1515,7 @@ fc_verify_row(void *arg)
 	{
 		fc_load_place_row(loader, slot);
 		if (loader->outcome == FC_ROW_BUILT && !verifier->insert)
-			fc_verify_index_values(loader);
+			fc_verify_index_values(verifier);
 	}
 	MemoryContextSwitchTo(old);
 }

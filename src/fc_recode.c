@@ -39,6 +39,8 @@ typedef struct FcRecode
 	int			inlen;			/* bytes in "in" */
 	uint64		pos;			/* next byte to read */
 	unsigned char *out;
+	uint64		newlines;		/* written */
+	uint64		returns;
 } FcRecode;
 
 bool
@@ -68,6 +70,16 @@ fc_recode_write(FcRecode *recode, int len)
 	recode->written += n;
 }
 
+static void
+fc_recode_count_lines(FcRecode *recode)
+{
+	for (const unsigned char *c = recode->out; *c != '\0'; c++)
+	{
+		recode->newlines += (*c == '\n');
+		recode->returns += (*c == '\r');
+	}
+}
+
 /* Converts what is in the buffer; false if its first character is bad */
 static bool
 fc_recode_block(FcRecode *recode, bool eof)
@@ -84,6 +96,7 @@ fc_recode_block(FcRecode *recode, bool eof)
 	if (used == 0)
 		return !eof && recode->inlen < MAX_CONVERSION_INPUT_LENGTH;
 	fc_recode_write(recode, strlen((char *) recode->out));
+	fc_recode_count_lines(recode);
 	recode->inlen -= used;
 	memmove(recode->in, recode->in + used, recode->inlen);
 	return true;
@@ -124,8 +137,18 @@ fc_recode_proc(int encoding)
 	return proc;
 }
 
+/* The character that stopped the conversion is first in the buffer */
+static void
+fc_recode_fault(const FcRecode *recode, FcRecodeFault *fault)
+{
+	fault->len = Min(recode->inlen, MAX_CONVERSION_INPUT_LENGTH);
+	memcpy(fault->bytes, recode->in, fault->len);
+	fault->line = 1 + (recode->newlines > 0 ? recode->newlines : recode->returns);
+}
+
 FcSource *
-fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset)
+fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset,
+				 FcRecodeFault *fault)
 {
 	FcRecode	recode = {0};
 	FcSource   *copy = NULL;
@@ -141,8 +164,22 @@ fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset)
 		copy = fc_source_open(FilePathName(recode.file));
 		copy->path = pstrdup(source->path);
 	}
+	else
+		fc_recode_fault(&recode, fault);
 	FileClose(recode.file);
 	pfree(recode.in);
 	pfree(recode.out);
 	return copy;
+}
+
+void
+fc_recode_refuse(int encoding, FcRecodeFault *fault)
+{
+	unsigned char out[MAX_CONVERSION_INPUT_LENGTH * MAX_CONVERSION_GROWTH + 1];
+
+	(void) pg_do_encoding_conversion_buf(fc_recode_proc(encoding), encoding,
+										 GetDatabaseEncoding(),
+										 fault->bytes,
+										 fault->len, out, sizeof(out), false);
+	elog(ERROR, "a character that could not be converted has been converted");
 }

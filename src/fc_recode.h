@@ -8,6 +8,7 @@
 #ifndef FC_RECODE_H
 #define FC_RECODE_H
 
+#include "mb/pg_wchar.h"
 #include "storage/sharedfileset.h"
 
 #include "fc_source.h"
@@ -15,12 +16,23 @@
 /* Must the file be converted before bytes such as quotes can be looked for? */
 extern bool fc_recode_needed(int encoding, const FcDialect *dialect);
 
+/* A character that cannot be converted */
+typedef struct FcRecodeFault
+{
+	unsigned char bytes[MAX_CONVERSION_INPUT_LENGTH];	/* it begins them */
+	int			len;
+	uint64		line;			/* of the file, header included */
+} FcRecodeFault;
+
 /*
  * Converts the whole file into a temporary file of the set and opens that,
  * under the source's path as far as messages go.  NULL if a character of the
- * file cannot be converted.
+ * file cannot be converted: then *fault is the first one.
  */
 extern FcSource *fc_recode_source(const FcSource *source, int encoding,
-								  SharedFileSet *fileset);
+								  SharedFileSet *fileset, FcRecodeFault *fault);
+
+/* ERROR 22021 or 22P05, without a context */
+extern void fc_recode_refuse(int encoding, FcRecodeFault *fault);
 
 #endif							/* FC_RECODE_H */

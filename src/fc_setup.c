@@ -28,6 +28,7 @@
 
 #include "fc_compat.h"
 #include "fc_core.h"
+#include "fc_feed.h"
 #include "fc_fields.h"
 #include "fc_recode.h"
 #include "fc_reject_table.h"
@@ -190,20 +191,20 @@ fc_setup_check_header(FcJob *job, FcEnd end, int line)
 						job->relname, job->options->path, line)));
 }
 
-/* Where a fault of the header is */
-typedef struct FcHeaderContext
+/* Where a fault is that is found before the load */
+typedef struct FcLineContext
 {
 	FcJob	   *job;
-	int			line;
-} FcHeaderContext;
+	uint64		line;
+} FcLineContext;
 
 static void
-fc_setup_header_context(void *arg)
+fc_setup_line_context(void *arg)
 {
-	FcHeaderContext *context = arg;
+	FcLineContext *context = arg;
 
-	errcontext("fast_copy %s, file \"%s\", line %d", context->job->relname,
-			   context->job->options->path, context->line);
+	errcontext("fast_copy %s, file \"%s\", line " UINT64_FORMAT,
+			   context->job->relname, context->job->options->path, context->line);
 }
 
 /* COPY verifies and converts a header even if nobody asks for its names */
@@ -232,10 +233,10 @@ fc_setup_check_encoding(FcJob *job, const FcRecord *record)
 static void
 fc_setup_check_header_line(FcJob *job, const FcRecord *record, int line)
 {
-	FcHeaderContext context = {job, line};
+	FcLineContext context = {job, line};
 	ErrorContextCallback callback;
 
-	callback.callback = fc_setup_header_context;
+	callback.callback = fc_setup_line_context;
 	callback.arg = &context;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
@@ -584,7 +585,7 @@ fc_setup_recode(FcJob *job)
 	job->converted = dsm_create(sizeof(SharedFileSet), 0);
 	fileset = dsm_segment_address(job->converted);
 	SharedFileSetInit(fileset, job->converted);
-	copy = fc_recode_source(job->source, options->file_encoding, fileset);
+	copy = fc_recode_source(job->source, options->file_encoding, fileset, &job->fault);
 	if (copy == NULL)
 	{
 		job->unconvertible = true;
@@ -593,6 +594,27 @@ fc_setup_recode(FcJob *job)
 	job->original = job->source;
 	job->source = copy;
 	fc_options_set_encoding(options, GetDatabaseEncoding());
+}
+
+/*
+ * Core reads a file that cannot be converted, until it meets the character;
+ * and knows nothing of zones, patterns and fields to be skipped.
+ */
+static void
+fc_setup_unconvertible(FcJob *job)
+{
+	FcLineContext context = {job, job->fault.line};
+	ErrorContextCallback callback;
+
+	job->core_reason = "the file has characters that cannot be converted";
+	if (!fc_feed_rereads_fields(job))
+		return;
+	callback.callback = fc_setup_line_context;
+	callback.arg = &context;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	fc_recode_refuse(job->options->file_encoding, &job->fault);
+	error_context_stack = callback.previous;
 }
 
 /* The file, and with header => 'map' what its header says */
@@ -629,7 +651,7 @@ fc_setup_plan(FcJob *job)
 		job->plan->need_transcoding = false;
 	job->core_reason = job->plan->core_reason;
 	if (job->unconvertible)
-		job->core_reason = "the file has characters that cannot be converted";
+		fc_setup_unconvertible(job);
 	if (job->core_reason && !job->options->analyze)
 		fc_core_check(job);
 }

@@ -10,10 +10,13 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/sysattr.h"
 #include "access/xact.h"
+#include "catalog/index.h"
 #include "executor/executor.h"
 #include "parser/parse_relation.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/rel.h"
 
 #include "fc_compat.h"
@@ -67,4 +70,37 @@ fc_target_executor_end(EState *estate)
 	ExecCloseResultRelations(estate);
 	ExecCloseRangeTableRelations(estate);
 	FreeExecutorState(estate);
+}
+
+static List *
+fc_target_map_list(List *expressions, AttrMap *map)
+{
+	bool		whole_row;
+
+	return (List *) map_variable_attnos((Node *) expressions, 1, 0, map,
+										InvalidOid, &whole_row);
+}
+
+List *
+fc_target_child_indexes(Relation parent, Relation child)
+{
+	AttrMap    *map = fc_build_attrmap(RelationGetDescr(child),
+									   RelationGetDescr(parent));
+	List	   *infos = NIL;
+	ListCell   *lc;
+
+	foreach(lc, RelationGetIndexList(parent))
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		IndexInfo  *info = BuildIndexInfo(index);
+
+		index_close(index, NoLock);
+		for (int i = 0; i < info->ii_NumIndexAttrs; i++)
+			if (info->ii_IndexAttrNumbers[i] > 0)
+				info->ii_IndexAttrNumbers[i] = map->attnums[info->ii_IndexAttrNumbers[i] - 1];
+		info->ii_Expressions = fc_target_map_list(info->ii_Expressions, map);
+		info->ii_Predicate = fc_target_map_list(info->ii_Predicate, map);
+		infos = lappend(infos, info);
+	}
+	return infos;
 }

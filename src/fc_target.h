@@ -27,4 +27,10 @@ extern ParseState *fc_target_context_state(FcContext *ctx);
 extern EState *fc_target_executor(ParseState *pstate, ResultRelInfo **rri);
 extern void fc_target_executor_end(EState *estate);
 
+/*
+ * What a new partition's indexes will be when it is attached: a list of
+ * IndexInfo, of the parent's indexes, with the columns of the child.
+ */
+extern List *fc_target_child_indexes(Relation parent, Relation child);
+
 #endif							/* FC_TARGET_H */

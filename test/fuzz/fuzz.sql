@@ -55,7 +55,9 @@ EXCEPTION WHEN OTHERS THEN
 		col = COLUMN_NAME, con = CONSTRAINT_NAME, typ = PG_DATATYPE_NAME;
 	place := regexp_match(context, '(?:fast_copy t, file "[^"\n]*", |COPY t, )line (\d+)(?:, column ([^:\n]+): ([^\n]*))?');
 	RETURN jsonb_build_object('state', state, 'message', message, 'detail', detail,
-		'line', place[1]::bigint, 'col', place[2], 'val', place[3],
+		'line', place[1]::bigint, 'col', place[2],
+		-- a character that is cut may have taken the end of the line with it
+		'val', regexp_replace(place[3], '.SQL statement "(COPY copy|SELECT fast_copy).*', ''),
 		'names', trim(concat_ws(' ', col, con, typ)), 'context', left(context, 500));
 END $$;
 

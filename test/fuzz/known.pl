@@ -42,12 +42,24 @@ sub judge_answer
 	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // q()) =~ /^"?\\\./;
 	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && is_converted($c) && ($copy->{val} // q()) =~ /^"?\\\./
 	  && ($confirm->($copy->{line}, 'without record', qr/^(22021|22P05)$/)->{state} // '') =~ /^(22021|22P05)$/;
+	# in front of it, or of the records behind the marker one cannot be converted
+	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && is_converted($c) && $copy->{state} =~ /^(22021|22P05)$/
+	  && ($confirm->(marker_line($c) - 1)->{rows} // -1) == $fast->{rows};
 	return 'model: a syntax error that is soft from 16 on' if exists $fast->{rows} && $c->{options}{on_error} && $SERVER{version} < 17 && $copy->{state} eq '42601';
 	return (undef, 'only COPY refuses the file') if exists $fast->{rows};
 	my ($name, $wrong) = judge_errors($c, $copy, $fast, $cut, $confirm);
 
 	($name, $wrong) = (undef, 'analysis of a file with errors') if ($name // 'x') eq '' && $answer->{analysis} && !foretold($c, $fast, $answer->{analysis});
 	return ($name, $wrong);
+}
+
+# The line of the first end marker that COPY of this version gets as data.
+sub marker_line
+{
+	my ($c) = @_;
+	my ($marker) = grep { $_->[0] =~ /^\\\.[\r\n]/ } split_records($c, twin($c)->{bytes});
+
+	return $marker ? $marker->[1] : 0;
 }
 
 # Has the look at the file found the line that ends the load?  Indexes, keys
@@ -74,10 +86,14 @@ sub judge_rows
 		return 'a short row where a long one did not fit' if $what eq 'order' && defined $bad->{order} && may_fill_holes($c, $confirm);
 		# core shows transition tables rows without what was generated, where a partition has another row type
 		return 'generated columns in transition tables' if $what eq 'also' && $c->{triggers}{transition} && creates($c) && grep { $_->{generated} } @{ $c->{columns} };
+		return 'model: a type of the tables\' own name' if defined $bad->{missing} && defined $bad->{extra} && own_name($bad->{missing}) eq own_name($bad->{extra});
 		return (undef, "$what: " . ($bad->{$what} // '')) if defined $bad->{$what};
 	}
 	return '';
 }
+
+# The two tables' row types, as regtype shows them.
+sub own_name { return join("\n", sort split /\n/, $_[0] =~ s/\b(?:copy|fast)\.t\b/t/gr) }
 
 # COPY's rows, which show the order of the file here, are not quite in it: core
 # puts one into the free space of a page behind which it went on.  Numbered they
@@ -95,6 +111,7 @@ sub judge_refusal
 	my ($c, $fast) = @_;
 	my $message = $fast->{message};
 
+	return 'file that cannot be converted and core cannot read' if refused_whole($c, $fast);
 	# one that is malformed ends a load, whatever else is wrong with it
 	return 'model: a malformed record that cannot be converted' if $fast->{state} =~ /^(22021|22P05)$/ && defined $fast->{line} && $c->{damaged}
 	  && grep { $_ eq 'encoding' } @{ $c->{options}{on_error_classes} // [] };
@@ -110,6 +127,16 @@ sub judge_refusal
 	# COPY of 16 and later folds it before the first line, whether it is needed or not
 	return 'model: a default that fails' if defined $c->{options}{default_string} && $SERVER{version} < 16 && !defined $fast->{line} && $fast->{state} =~ /^22/;
 	return (undef, 'only fast_copy refuses the file');
+}
+
+# At once, whatever stands before the character.
+sub refused_whole
+{
+	my ($c, $fast) = @_;
+	my $o = $c->{options};
+
+	return is_converted($c) && $fast->{state} =~ /^(22021|22P05)$/ && defined $fast->{line}
+	  && ($c->{copy_settings} || $c->{moments} || $o->{ignore_extra_columns} || defined $o->{default_string} && $SERVER{version} < 16);
 }
 
 sub default_in_the_way
@@ -224,10 +251,10 @@ sub known_error
 	my $line = $fast->{line};
 	my $error_is_detail = sub { return same_error(@_) eq 'detail' && same_place($copy, $fast, $cut) eq '' };
 
-	# the file is converted as a whole, where core cannot read it
-	return 'file that cannot be converted, in a zone' if $c->{copy_settings} && $fast->{state} =~ /^(22021|22P05)$/ && is_converted($c);
+	return 'file that cannot be converted and core cannot read' if refused_whole($c, $fast);
 	return 'line of invalid characters' if $c->{options}{freeze} && $copy->{state} eq $fast->{state} && $fast->{state} =~ /^(22021|22P05)$/;
 	# without a line there is nothing to confirm
+	return 'line of invalid characters' if $c->{options}{freeze} && $copy->{state} =~ /^(22021|22P05)$/;
 	return 'several errors, indexes checked late' if $c->{options}{freeze} && $checked_late;
 	return 'several errors, file before FREEZE' if $c->{options}{freeze} && $copy->{message} eq 'cannot perform COPY FREEZE on a partitioned table' && ($fast->{message} =~ /header line/ || $fast->{state} =~ /^(22021|22P05)$/);
 	# COPY's own file has not the lines that are skipped
@@ -236,9 +263,12 @@ sub known_error
 	  && $fast->{message} =~ /^(?:unquoted|unterminated|literal) / && ($line // 0) <= $cut + 1;
 	# COPY compares the names one by one, and has other words for it
 	return 'model: header that names no columns' if ($c->{options}{header} // '') eq 'map' && $copy->{state} eq '22P04' && $fast->{state} =~ /^42(703|701)$/;
+	return 'model: a syntax error that is soft from 16 on' if $c->{options}{on_error} && $SERVER{version} < 17 && $copy->{state} eq '42601' && defined $line
+	  && $line > ($copy->{line} // 1e9) + $cut && same_error($c, $confirm->($copy->{line}, 'without record', qr/^\Q$fast->{state}\E$/), $fast) eq '';
 	# the parser's own errors are not soft in COPY of 17 and later either
 	return 'model: a type name that the parser refuses' if $c->{options}{on_error} && $SERVER{version} < 17 && $fast->{state} eq '42601' && defined $line;
-	return 'a malformed record that cannot be converted' if $c->{damaged} && $fast->{state} =~ /^(22021|22P05)$/ && $copy->{message} =~ /REJECT_LIMIT/;
+	return 'a malformed record that cannot be converted' if $c->{damaged} && $fast->{state} =~ /^(22021|22P05)$/
+	  && ($copy->{message} =~ /REJECT_LIMIT/ || defined $line && $line < ($copy->{line} // 0) + $cut && grep { $_ eq 'encoding' } @{ $c->{options}{on_error_classes} // [] });
 	# COPY of a SQL_ASCII file verifies nothing; what a record shown to core is made of is verified
 	return 'characters of a file said to be SQL_ASCII' if $fast->{state} eq '22021' && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') eq 'SQL_ASCII';
 	# triggers of deferrable constraints are fired partition by partition

@@ -16,7 +16,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SET LOCAL fast_copy.chunk_size = '64kB';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_timestamp_format.csv', true) \g /dev/null
-SELECT plan(107);
+SELECT plan(110);
 
 CREATE FUNCTION pg_temp.write(lines text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -188,6 +188,17 @@ SELECT is(pg_temp.error($$ SELECT fast_copy('t', current_setting('fc.file'), tim
 SELECT pg_temp.write('{"1709296496123,1/2/2024",","}') \g /dev/null
 SELECT is(fast_copy('t', current_setting('fc.file'), timestamp_format => '{"k": "epoch_ms", "d": "d/M/yyyy"}'), 2::bigint, '... and rows');
 SELECT is((SELECT string_agg(t::text, ' ' ORDER BY k) FROM t), '("2024-03-01 12:34:56.123",2024-02-01) (,)', '... and values');
+
+-- A file that cannot be converted as a whole, which core would read in the
+-- session's zone, without the pattern, and no further than to the end marker
+TRUNCATE t;
+SELECT lo_from_bytea(0, '1/2/2024\011x\012\\.\012\377\377\012'::bytea) AS object \gset
+SELECT lo_export(:object, current_setting('fc.file')) \g /dev/null
+ALTER TABLE t DISABLE TRIGGER same, ALTER d TYPE text, ALTER k TYPE timestamptz;
+SELECT is(pg_temp.error(format($$ SELECT fast_copy('t', current_setting('fc.file'), format => 'text', encoding => 'BIG5', %s) $$, argument)),
+		  '22P05 | character with byte sequence 0xff 0xff in encoding "BIG5" has no equivalent in encoding "UTF8" | line 3', 'not converted: ' || argument)
+FROM unnest(ARRAY[$$time_zone => 'Asia/Tokyo'$$, $$timestamp_format => '{"k": "d/M/yyyy"}'$$]) AS argument;
+SELECT is(fast_copy('t', current_setting('fc.file'), format => 'text', encoding => 'BIG5'), 1::bigint, '... and what core reads without them');
 
 -- 20,000 rows against COPY into text and to_timestamp
 CREATE TEMP TABLE raw (v text, n int);
