@@ -615,7 +615,7 @@ fc_job_load_work(FcJob *job, FcWork *work)
 {
 	work->nturns = 1;
 	if (job->plan->key_type == FC_KEY_NONE)
-		job->shared->storage = fc_write_storage(job->rel);
+		job->shared->storage = fc_write_storage(job->rel, job->found);
 	else
 	{
 		if (job->shared->streamed)

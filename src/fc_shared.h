@@ -69,8 +69,9 @@ typedef enum FcStorage
 {
 	FC_STORAGE_USED,			/* it may have free space, which rows go to */
 	FC_STORAGE_EMPTY,			/* rows go behind each other */
-	FC_STORAGE_PAGES			/* ... and were made by this transaction, to be
-								 * written by fc_write_page.c */
+	FC_STORAGE_BUFFERS,			/* ... or all that others have, in pages of
+								 * fc_write_page.c, through shared buffers */
+	FC_STORAGE_PAGES			/* made by this transaction: in pages, past them */
 } FcStorage;
 
 /*

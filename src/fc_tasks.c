@@ -191,7 +191,7 @@ fc_tasks_groups(FcJob *job)
 }
 
 static FcStorage
-fc_tasks_storage(Oid leaf)
+fc_tasks_storage(Oid leaf, uint64 rows)
 {
 	Relation	rel;
 	FcStorage	storage;
@@ -199,7 +199,7 @@ fc_tasks_storage(Oid leaf)
 	if (!OidIsValid(leaf))
 		return FC_STORAGE_USED;
 	rel = table_open(leaf, NoLock);
-	storage = fc_write_storage(rel);
+	storage = fc_write_storage(rel, rows);
 	table_close(rel, NoLock);
 	return storage;
 }
@@ -295,7 +295,7 @@ fc_tasks_make(FcJob *job)
 		ListCell   *lc2;
 
 		CHECK_FOR_INTERRUPTS();
-		group->storage = fc_tasks_storage(group->leaf);
+		group->storage = fc_tasks_storage(group->leaf, group->rows);
 		foreach(lc2, group->parts)
 			fc_tasks_cut_part(job, runs, group, lfirst(lc2),
 							  fc_tasks_slices(job, group, lfirst(lc2), total),
@@ -348,7 +348,8 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 		task->slice = before->slice + 1;
 	}
 	else
-		task->storage = fc_tasks_storage(task->partition);
+		/* made by the load: however many */
+		task->storage = fc_tasks_storage(task->partition, 0);
 	task->lo.key = part->range.lo;
 	task->hi.key = part->range.hi;
 	task->hi_max = part->range.hi_max;

@@ -33,23 +33,45 @@
 #include "fc_options.h"
 #include "fc_plan.h"
 #include "fc_write.h"
+#include "fc_write_buffer.h"
 #include "fc_write_multi.h"
 #include "fc_write_page.h"
+
+/* Rows that are worth pages of their own, the last of which stays half empty */
+#define FC_PAGES_ROWS	10000
+
+/* Free space, in percent of a table, that rows should go to first */
+#define FC_SPACE_USED	10
+
+/* Is a table that others can see to be appended to in pages? */
+static bool
+fc_write_appends(Relation rel, uint64 rows)
+{
+	if (fc_writer != FC_WRITER_AUTO)
+		return fc_writer == FC_WRITER_PAGE;
+	return rows >= FC_PAGES_ROWS && fc_buffer_free_percent(rel) < FC_SPACE_USED;
+}
 
 /*
  * Core tells by the same two fields whether a table's WAL may be skipped.
  */
 FcStorage
-fc_write_storage(Relation rel)
+fc_write_storage(Relation rel, uint64 rows)
 {
-	if (rel->rd_rel->relkind != RELKIND_RELATION ||
-		RelationGetNumberOfBlocks(rel) > 0)
+	bool		empty;
+
+	if (rel->rd_rel->relkind != RELKIND_RELATION)
 		return FC_STORAGE_USED;
-	if ((rel->rd_createSubid == InvalidSubTransactionId &&
-		 fc_first_storage_subid(rel) == InvalidSubTransactionId) ||
-		fc_writer == FC_WRITER_MULTI_INSERT || !fc_write_page_can(rel))
-		return FC_STORAGE_EMPTY;
-	return FC_STORAGE_PAGES;
+	empty = RelationGetNumberOfBlocks(rel) == 0;
+	if (fc_writer != FC_WRITER_MULTI_INSERT && fc_write_page_can(rel))
+	{
+		if (empty && (rel->rd_createSubid != InvalidSubTransactionId ||
+					  fc_first_storage_subid(rel) != InvalidSubTransactionId))
+			return FC_STORAGE_PAGES;
+		if (fc_write_appends(rel, rows))
+			return FC_STORAGE_BUFFERS;
+	}
+	return empty ? FC_STORAGE_EMPTY : FC_STORAGE_USED;
 }
 
 /*
@@ -74,7 +96,7 @@ FcWriter *
 fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 			   const FcPlace *place)
 {
-	const FcWriterRoutine *routine = place->storage == FC_STORAGE_PAGES ?
+	const FcWriterRoutine *routine = place->storage >= FC_STORAGE_BUFFERS ?
 		&fc_write_page : &fc_write_multi;
 	FcWriter   *writer = palloc0(routine->size);
 

@@ -33,10 +33,10 @@ typedef struct FcPlace
 } FcPlace;
 
 /*
- * What the table and fast_copy.writer allow.  To be asked by the leader before
- * the load: all processes must go the same way.
+ * What the table and fast_copy.writer allow, for about so many rows.  To be
+ * asked by the leader before the load: all processes must go the same way.
  */
-extern FcStorage fc_write_storage(Relation rel);
+extern FcStorage fc_write_storage(Relation rel, uint64 rows);
 
 /*
  * rri's relation is open and locked, its indexes are open

@@ -1,14 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * fc_write_page.c
- *	  The writer for tables that only this transaction can see: pages.
+ *	  The writer that forms pages itself, for tables without indexes.
  *
  *	 slot ──► tuple, in place on a page of our own ──► batch of pages
  *		──► WAL, images of many pages in a record ──► end of the file
+ *		or ──► shared buffers
  *
- * For empty tables whose storage this transaction made: partitions made by the
- * load, and tables created or truncated before it.  Nobody else can look at
- * their pages before commit, and the load itself does not, so that shared
+ * Tables that others use are appended to through shared buffers
+ * (fc_write_buffer.c): their free space is left as it is.
+ *
+ * Empty tables whose storage this transaction made, which are partitions made
+ * by the load and tables created or truncated before it, need no buffers.
+ * Nobody else can look at their pages before commit, and the load itself does not, so that shared
  * buffers, their locks and a WAL record per page's rows are spared; what is on
  * the pages is what heap_multi_insert would leave there.  The index build and
  * everybody later read the file through shared buffers, which cannot hold
@@ -40,6 +44,7 @@
 #include "fc_compat.h"
 #include "fc_error.h"
 #include "fc_form.h"
+#include "fc_write_buffer.h"
 #include "fc_write_direct.h"
 #include "fc_write_page.h"
 
@@ -58,6 +63,9 @@ typedef struct FcPageWriter
 	int			npages;			/* begun since they were written last */
 	Page		page;			/* the last of them, NULL if it is full */
 	int			nrows;			/* in all of them */
+	BufferAccessStrategy strategy;	/* of shared buffers, or NULL: past them */
+	BlockNumber last_block;		/* written through them */
+	Size		last_space;		/* free there */
 } FcPageWriter;
 
 /*
@@ -103,6 +111,9 @@ fc_page_begin(FcWriter *base)
 		writer->infomask |= HEAP_XMIN_FROZEN;
 	writer->save_free = RelationGetTargetPageFreeSpace(base->rel,
 													   HEAP_DEFAULT_FILLFACTOR);
+	writer->last_block = InvalidBlockNumber;
+	if (base->place.storage == FC_STORAGE_BUFFERS)
+		writer->strategy = GetAccessStrategy(BAS_BULKWRITE);
 }
 
 /* A row's place in the file is known when its page's is */
@@ -126,6 +137,25 @@ fc_page_wanted(FcPageWriter *writer)
 	return !fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1);
 }
 
+/* Hands on one batch */
+static void
+fc_page_append(FcPageWriter *writer, FcAppend *append)
+{
+	if (writer->strategy && fc_page_wanted(writer))
+	{
+		fc_buffer_append(append, writer->strategy);
+		writer->last_block = append->block;
+		writer->last_space = PageGetHeapFreeSpace((Page) (append->pages +
+														  (Size) (append->n - 1) * BLCKSZ));
+	}
+	else if (fc_page_wanted(writer))
+	{
+		fc_direct_append(writer->direct, append);
+		return;
+	}
+	fc_direct_give(writer->direct, append->pages);
+}
+
 /* Hands on all pages; the writes may be on their way then */
 static void
 fc_page_write(FcPageWriter *writer)
@@ -139,10 +169,7 @@ fc_page_write(FcPageWriter *writer)
 		CHECK_FOR_INTERRUPTS();
 		append.pages = writer->batches[i / FC_PAGE_BATCH];
 		append.n = Min(writer->npages - i, FC_PAGE_BATCH);
-		if (fc_page_wanted(writer))
-			fc_direct_append(writer->direct, &append);
-		else
-			fc_direct_give(writer->direct, append.pages);
+		fc_page_append(writer, &append);
 	}
 	pgstat_count_heap_insert(base->rel, writer->nrows);
 	pg_atomic_fetch_add_u64(&base->ctx->shared->paged, writer->nrows);
@@ -310,6 +337,10 @@ fc_page_end(FcWriter *base)
 {
 	FcPageWriter *writer = (FcPageWriter *) base;
 
+	if (writer->last_block != InvalidBlockNumber)
+		fc_buffer_record_space(base->rel, writer->last_block, writer->last_space);
+	if (writer->strategy)
+		FreeAccessStrategy(writer->strategy);
 	MemoryContextDelete(writer->mcxt);
 	MemoryContextDelete(writer->toast_mcxt);
 }

@@ -305,7 +305,7 @@ sub make_tuning
 	$t->{io_method} = pick('sync', 'io_uring', 'mmap', undef);
 	$t->{io_depth} = pick(1, 2, 8, undef);
 	$t->{spill} = ('rows', 'offsets', undef)[ ($t->{chunk_size} // 0) % 3 ];
-	$t->{writer} = ('multi_insert', undef)[ ($t->{chunk_size} // 0) % 2 ];
+	$t->{writer} = ('multi_insert', undef, 'page')[ ($t->{chunk_size} // 0) % 3 ];
 }
 
 # ---- the file ---------------------------------------------------------------

@@ -1,0 +1,170 @@
+# Pages of a load behind the rows of others, through shared buffers: what is
+# there is what heap_multi_insert leaves, on a standby and after a crash too,
+# with other sessions at the same tables.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $rows = 40000;
+my $file = write_rows('rows.csv', $rows);
+my $sum = $rows * ($rows + 1) / 2;
+my $mixed = write_bytes('mixed.csv', join('', map {
+	my $text = $_ % 5 == 0 ? '' : $_ % 50 == 7 ? 'x' x 6000 : 'y' x ($_ * 7919 % 2100);
+	sprintf "%d,2013-01-%02d 00:00:00,%s\n", $_, $_ % 5 + 1, $text
+} 1 .. 4000));
+my $few = write_rows('few.csv', 50);
+my $everything = 'SELECT tableoid::regclass, count(*), md5(string_agg(t::text, \'|\' ORDER BY n)) FROM t GROUP BY 1 ORDER BY 1::text';
+my $choice = "SELECT string_agg(DISTINCT choice, ';') FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL";
+my $size = "SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree('t') WHERE isleaf";
+
+# Partitions for the days that write_rows() has, with a row of another session in each
+sub existing
+{
+	my ($node, $more) = @_;
+
+	events($node, 't', $more // '');
+	$node->safe_psql('postgres', "SELECT format('CREATE TABLE t_p%s PARTITION OF t FOR VALUES FROM (%L) TO (%L)', i, d, d + 1)
+		FROM generate_series(0, 30) i, LATERAL (SELECT date '2013-01-01' + i AS d) x \\gexec
+		INSERT INTO t (n, ts, v) SELECT 0, d, 'before' FROM generate_series(timestamp '2013-01-01', '2013-01-31', '1 day') d");
+}
+
+sub is_sound
+{
+	my ($node, $what) = @_;
+
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true)
+		WHERE c.relkind IN ('r', 't') AND c.relname ~ '^t(_p|\$)'"), 0, "$what: heaps are sound");
+}
+
+my $primary = new_node('primary', { allows_streaming => 1, extra => ['--data-checksums'] },
+	'wal_consistency_checking = all', 'wal_keep_size = 4GB', 'autovacuum = off');
+$primary->safe_psql('postgres', 'CREATE EXTENSION amcheck');
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->start;
+
+foreach my $workers (0, 1, 2, 4)
+{
+	foreach my $case ([ 'rows', $file, '' ], [ 'mixed', $mixed, ', g int GENERATED ALWAYS AS (n + 1) STORED' ], [ 'half empty pages', $file, '', 'fillfactor = 50' ])
+	{
+		my ($name, $source, $columns, $storage) = @$case;
+		my $what = "$name, $workers workers";
+		my %there;
+
+		foreach my $writer ('multi_insert', 'page')
+		{
+			existing($primary, $columns);
+			$primary->safe_psql('postgres', "SELECT format('ALTER TABLE %s SET ($storage)', relid) FROM pg_partition_tree('t') WHERE isleaf \\gexec") if $storage;
+			is($primary->safe_psql('postgres', "SET fast_copy.writer = $writer; SET fast_copy.chunk_size = '64kB';
+				SELECT FROM fast_copy('t', '$source', columns => '{n,ts,v}', workers => $workers); $choice"), "in key order, $writer", "$what: by $writer");
+			$there{$writer} = $primary->safe_psql('postgres', $everything);
+		}
+		is($there{page}, $there{multi_insert}, "$what: the same rows");
+		is($primary->safe_psql('postgres', 'SELECT count(*) FROM (SELECT ts, n, lag(row(ts, n)) OVER (PARTITION BY tableoid ORDER BY ctid) AS before FROM t WHERE n > 0) x WHERE row(ts, n) < before'),
+			0, "$what: in key order");
+		is_sound($primary, $what);
+		$primary->wait_for_catchup($standby);
+		is($standby->safe_psql('postgres', $everything), $there{page}, "$what: standby is equal");
+	}
+}
+
+# Few rows, and free space, are for heap_multi_insert.
+my $load = sub { return $primary->safe_psql('postgres', "SELECT FROM fast_copy('t', '$_[0]', workers => 1); $choice") };
+existing($primary);
+$primary->safe_psql('postgres', "ALTER TABLE t DETACH PARTITION t_p0; DROP TABLE t; ALTER TABLE t_p0 RENAME TO t");
+is($load->($few), 'chunk by chunk, multi_insert', 'few rows: no pages of their own');
+is($load->($file), 'chunk by chunk, page', 'many rows: pages');
+$primary->safe_psql('postgres', 'DELETE FROM t WHERE n % 8 <> 0');
+$primary->safe_psql('postgres', 'VACUUM t');
+my $before = $primary->safe_psql('postgres', "SELECT pg_relation_size('t')");
+is($load->($few), 'chunk by chunk, multi_insert', 'free space: still few rows');
+is($load->(write_rows('more.csv', 12000)), 'chunk by chunk, multi_insert', 'free space is filled');
+is($primary->safe_psql('postgres', "SELECT pg_relation_size('t')"), $before, '... and the table is not longer');
+is_sound($primary, 'free space');
+$primary->safe_psql('postgres', 'DROP TABLE t');
+
+# The last page is known to have room.
+existing($primary);
+$primary->safe_psql('postgres', "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => 2)");
+$before = $primary->safe_psql('postgres', $size);
+$primary->safe_psql('postgres', "INSERT INTO t SELECT -1, d, 'after' FROM generate_series(timestamp '2013-01-01', '2013-01-31', '1 day') d");
+is($primary->safe_psql('postgres', $size), $before, 'rows of later inserts fill the last pages');
+
+# A load rolled back leaves dead rows, which VACUUM takes away.
+is($primary->safe_psql('postgres', "SET fast_copy.writer = page; BEGIN; SELECT FROM fast_copy('t', '$file', workers => 2); ROLLBACK; SELECT count(*), sum(n) FROM t"),
+	($rows + 62) . '|' . ($sum - 31), 'rolled back');
+$primary->safe_psql('postgres', 'VACUUM t');
+is($primary->safe_psql('postgres', $size), $before, '... and VACUUM gives the pages back');
+is_sound($primary, 'rolled back');
+
+# A serializable transaction that has read the table is told of the load.
+my ($code, $out, $err) = $primary->psql('postgres', "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM t WHERE n = 99999;
+	\\! psql -X -q -d '@{[ $primary->connstr('postgres') ]}' -c \"BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM u; SET LOCAL fast_copy.writer = page; SELECT fast_copy('t', '$file', workers => 0); COMMIT\" 2>&1
+	INSERT INTO u VALUES (1); COMMIT") if $primary->safe_psql('postgres', 'CREATE TABLE u (a int)') eq '';
+like($err, qr/could not serialize access/, 'serializable: write skew is found');
+
+# Other sessions insert into the same partitions, at the same time.
+existing($primary);
+my $insert = join('', map { "INSERT INTO t SELECT -$_, d, 'beside' FROM generate_series(timestamp '2013-01-01', '2013-01-31', '1 hour') d;\n" } 1 .. 60);
+my @beside = map { start_load($primary, $insert) } 1 .. 2;
+foreach my $n (1 .. 3)
+{
+	$primary->safe_psql('postgres', "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => 2)");
+}
+is(join('', map { (finish_load($_))[1] } @beside), '', 'beside others: they are not disturbed');
+is($primary->safe_psql('postgres', 'SELECT count(*), count(*) FILTER (WHERE n > 0), sum(n) FILTER (WHERE n > 0), sum(n) FILTER (WHERE n < 0) FROM t'),
+	join('|', 31 + 3 * $rows + 2 * 60 * 721, 3 * $rows, 3 * $sum, -2 * 721 * 60 * 61 / 2), '... and no row is lost');
+is_sound($primary, 'beside others');
+$primary->wait_for_catchup($standby);
+is($standby->safe_psql('postgres', $everything), $primary->safe_psql('postgres', $everything), 'beside others: standby is equal');
+
+$standby->stop;
+$primary->stop;
+command_ok([ 'pg_checksums', '--check', '-D', $primary->data_dir ], 'checksums of the primary');
+command_ok([ 'pg_checksums', '--check', '-D', $standby->data_dir ], 'checksums of the standby');
+
+# A crash right after commit, with a checkpoint in the middle of the load; and
+# before commit.
+foreach my $level ('replica', 'minimal')
+{
+	my $node = new_node($level, {}, "wal_level = $level", 'max_wal_senders = 0', 'autovacuum = off');
+
+	gates($node);
+	$node->safe_psql('postgres', 'CREATE EXTENSION amcheck');
+	foreach my $workers (0, 2)
+	{
+		my $what = "wal_level = $level, $workers workers";
+
+		existing($node);
+		$node->safe_psql('postgres', 'ALTER TABLE t ADD CHECK (gate(n))');
+		close_gate();
+		my $load = start_load($node, "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => $workers); $choice;\n");
+		ok(at_gate($node), "$what: at the gate");
+		$node->safe_psql('postgres', 'CHECKPOINT');
+		open_gate();
+		my ($choice, $err) = finish_load($load);
+		is($choice . $err, 'in key order, page', "$what: loaded");
+		$node->stop('immediate');
+		$node->start;
+		is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), ($rows + 31) . "|$sum", "$what: all rows survive");
+		is_sound($node, $what);
+		close_gate();
+		start_load($node, "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => $workers);\n");
+		ok(at_gate($node), "$what: at the gate again");
+		$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
+		$node->stop('immediate');
+		open_gate();
+		$node->start;
+		is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), ($rows + 31) . "|$sum", "$what: none of a load that crashed");
+		is_sound($node, "$what, crashed");
+	}
+	$node->stop;
+}
+done_testing();
