@@ -34,7 +34,7 @@ meets()
   esac
 }
 
-sql() { "$FC_TOP/bench/sql" "$WORKLOAD" "$1" "$2" "$ROWS" "${DAYS:-1}"; }
+sql() { "$FC_TOP/bench/sql" "$WORKLOAD" "$1" "$2" "$ROWS" "${DAYS:-1}" "${PARTITIONS:-30}"; }
 
 # ---- PostgreSQL: the same server and the same table for all
 
