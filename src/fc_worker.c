@@ -182,6 +182,8 @@ fc_worker_alone(FcContext *ctx, FcWork *work)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(ctx->mcxt);
 	ctx->mcxt = outer;
+	/* lived in there; a load that was given up is followed by another one */
+	ctx->direct = NULL;
 }
 
 /* Does any worker still run, as far as its messages tell? */
