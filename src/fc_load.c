@@ -1286,6 +1286,7 @@ fc_load_run(FcContext *ctx)
 	if (loader.proute)
 		fc_load_flush_leaves(&loader, true);
 	fc_load_finish(&loader);
+	fc_write_finish(ctx);
 }
 
 void

@@ -34,6 +34,7 @@
 #include "fc_plan.h"
 #include "fc_write.h"
 #include "fc_write_buffer.h"
+#include "fc_write_direct.h"
 #include "fc_write_multi.h"
 #include "fc_write_page.h"
 
@@ -237,4 +238,10 @@ fc_write_end(FcWriter *writer)
 	inserted = writer->inserted;
 	pfree(writer);
 	return inserted;
+}
+
+void
+fc_write_finish(FcContext *ctx)
+{
+	fc_direct_finish(ctx);
 }

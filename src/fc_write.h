@@ -53,11 +53,17 @@ extern TupleTableSlot *fc_write_slot(FcWriter *writer);
  */
 extern void fc_write_put(FcWriter *writer, uint64 offset, uint32 length);
 
-/* All rows put so far are in the table then */
+/* All rows put so far are in the table then, or on their way to its file */
 extern void fc_write_flush(FcWriter *writer);
 
 /* Flushes, lets the next slice write, and returns the rows inserted */
 extern uint64 fc_write_end(FcWriter *writer);
+
+/*
+ * At the end of the phase, in each process: returns when what its writers have
+ * left on its way is there
+ */
+extern void fc_write_finish(FcContext *ctx);
 
 /*
  * For the writers themselves.

@@ -27,6 +27,9 @@
  * so that nobody has to wait for the write itself; until then the new blocks
  * are zeros.  Kernels also handle writes that extend a file one by one.
  *
+ * A writer that is done does not wait for its last writes, or each slice would hold
+ * up the next: they are waited for at the end of the phase.
+ *
  * The memory of batches, new for every table otherwise, is kept for the phase,
  * and is what the process had in use at one time.  It lives where the ring was
  * opened, in the phase's context, whose end waits for what is in flight.  The
@@ -38,6 +41,8 @@
 
 #include "storage/fd.h"
 #include "utils/memutils.h"
+#include "utils/relcache.h"
+#include "utils/resowner.h"
 
 #include "fc_io.h"
 #include "fc_write_direct.h"
@@ -45,10 +50,14 @@
 /* Writes in flight of one process */
 #define FC_DIRECT_DEPTH	8
 
+/* Pages that are worth one */
+#define FC_DIRECT_PAGES	8
+
 typedef struct FcFlight
 {
 	FcRequest	request;
 	FcAppend	append;			/* rel is NULL: not in use */
+	ResourceOwner owner;		/* of the reference to rel */
 } FcFlight;
 
 /* Memory that nobody uses; its beginning says where there is more */
@@ -93,6 +102,26 @@ fc_direct_give(FcDirect *direct, char *pages)
 	direct->free = batch;
 }
 
+/* The flight's relation is kept open: its writer may be done before it */
+static void
+fc_direct_hold(FcFlight *flight, const FcAppend *append)
+{
+	flight->append = *append;
+	flight->owner = CurrentResourceOwner;
+	RelationIncrementReferenceCount(append->rel);
+}
+
+static void
+fc_direct_release(FcFlight *flight)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+
+	CurrentResourceOwner = flight->owner;
+	RelationDecrementReferenceCount(flight->append.rel);
+	CurrentResourceOwner = owner;
+	flight->append.rel = NULL;
+}
+
 /* One write has come back: whatever it lacks is written again */
 static void
 fc_direct_land(FcDirect *direct, FcRequest *request)
@@ -104,7 +133,7 @@ fc_direct_land(FcDirect *direct, FcRequest *request)
 		fc_file_write(&flight->append);
 	fc_file_settle(&flight->append);
 	fc_direct_give(direct, flight->append.pages);
-	flight->append.rel = NULL;
+	fc_direct_release(flight);
 	direct->nflights--;
 }
 
@@ -145,11 +174,11 @@ fc_direct_send(FcDirect *direct, const FcAppend *append)
 		return false;
 	while (flight->append.rel != NULL)
 		flight++;
-	flight->append = *append;
+	fc_direct_hold(flight, append);
 	fd = fc_file_reserve(&flight->append);
 	if (fd < 0)
 	{
-		flight->append.rel = NULL;
+		fc_direct_release(flight);
 		return false;
 	}
 	fc_file_log(&flight->append);
@@ -170,14 +199,15 @@ fc_direct_append(FcDirect *direct, const FcAppend *append)
 {
 	FcAppend	now = *append;
 
-	if (append->n == FC_PAGE_BATCH && fc_direct_send(direct, append))
+	if (append->n >= FC_DIRECT_PAGES && fc_direct_send(direct, append))
 		return;
 	fc_file_append(&now);
 	fc_direct_give(direct, append->pages);
 }
 
 void
-fc_direct_finish(FcDirect *direct)
+fc_direct_finish(FcContext *ctx)
 {
-	fc_direct_reap(direct, true);
+	if (ctx->direct)
+		fc_direct_reap(ctx->direct, true);
 }

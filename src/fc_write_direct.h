@@ -22,12 +22,11 @@ extern void fc_direct_give(FcDirect *direct, char *pages);
 
 /*
  * Appends pages that were taken above, and gives them back when they are
- * there: now, or later if the disk can take them as they are.  rel must stay
- * open until then.
+ * there: now, or later if the disk can take them as they are.
  */
 extern void fc_direct_append(FcDirect *direct, const FcAppend *append);
 
-/* Returns when all are there */
-extern void fc_direct_finish(FcDirect *direct);
+/* At the end of the phase: returns when all are there */
+extern void fc_direct_finish(FcContext *ctx);
 
 #endif							/* FC_WRITE_DIRECT_H */

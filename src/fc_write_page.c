@@ -186,7 +186,6 @@ fc_page_flush(FcWriter *base)
 
 	if (writer->npages > 0)
 		fc_page_write(writer);
-	fc_direct_finish(writer->direct);
 }
 
 /* Begins the next page; memory for it comes in batches */
