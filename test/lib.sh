@@ -10,8 +10,9 @@
 # That is what makes the private copy work: real binaries, symbolic links for
 # the rest, and "make install DESTDIR=" puts the extension among them.
 #
-# Settings:  PG_CONFIG  which PostgreSQL (default: the one in PATH, else the
-#            newest installed, else the distribution's default)
+# Settings:  PG_CONFIG  which PostgreSQL (default: that of the major version
+#            FC_MAJOR if set, else the newest installed, else the
+#            distribution's default, else the one in PATH)
 
 set -u -o pipefail
 
@@ -19,6 +20,8 @@ FC_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 FC_TMP=
 FC_USER=
 FC_LOG=
+FC_MAJOR=
+FC_CHILD=
 
 fc_die()
 {
@@ -73,7 +76,7 @@ fc_newest()
 fc_postgres()
 {
   if [ -z "${PG_CONFIG:-}" ]; then
-    FC_MAJOR=$(fc_newest bin/postgres)
+    [ -n "$FC_MAJOR" ] || FC_MAJOR=$(fc_newest bin/postgres)
     [ -n "$FC_MAJOR" ] || FC_MAJOR=$(fc_default_major)
     if [ -n "$FC_MAJOR" ]; then
       fc_server_packages
@@ -109,9 +112,8 @@ fc_server_packages()
   [ ! -f $conf ] || fc_root rm -f $conf
 }
 
-# Makes $FC_TMP, finds PostgreSQL and the user to run as.  Extra Debian
-# packages by argument.
-fc_begin()
+# Makes $FC_TMP, which goes when we do.
+fc_temporary()
 {
   FC_TMP=$(mktemp -d "${TMPDIR:-/tmp}/fast_copy.XXXXXX") || exit 1
   trap fc_end EXIT
@@ -119,6 +121,13 @@ fc_begin()
   trap 'exit 143' TERM HUP
   mkdir "$FC_TMP/log" && chmod 755 "$FC_TMP"
   FC_LOG=$FC_TMP/log/setup.log
+}
+
+# Makes $FC_TMP, finds PostgreSQL and the user to run as.  Extra Debian
+# packages by argument.
+fc_begin()
+{
+  fc_temporary
   fc_packages gcc make libc6-dev perl liburing-dev util-linux "$@"
   fc_postgres
   if [ "$(id -u)" = 0 ]; then
@@ -200,6 +209,7 @@ fc_end()
   trap - EXIT
   trap '' INT TERM HUP
   [ -n "$FC_TMP" ] || exit $rc
+  [ -z "$FC_CHILD" ] || fc_root kill "$FC_CHILD" 2>/dev/null
   fc_stop >/dev/null 2>&1
   if [ -n "${FC_KEEP:-}" ]; then
     echo "kept: $FC_TMP" >&2

@@ -1,0 +1,193 @@
+# Another distribution's suite, for a PostgreSQL that this one has not.
+#
+# Sourced by test/run after lib.sh.  fc_chroot_find asks the machine's own
+# mirror which of the suites has the version (by apt, with its keyring, in a
+# state directory of ours), fc_chroot_make builds a minimal system of that
+# suite once and keeps it, and fc_chroot_run runs test/run in it: that
+# installs what it needs there, as on any machine.
+#
+# All mounts are made in a mount namespace of their own, and all processes run
+# in a process namespace: whatever ends them, by a signal or the power, none of
+# either is left, and the machine never sees one.  The tree is mounted for
+# reading, and /tmp is a directory below $FC_TMP, which the caller removes.
+#
+# Settings:  FC_CACHE   where the systems are kept (default: fast_copy below
+#                       $XDG_CACHE_HOME, or ~/.cache)
+#            FC_SUITES  the suites to look into, the first that has it wins
+#
+# A version that cannot be had is no failure of the tests, but no success
+# either: those functions return 77 for it and have said why.
+
+FC_NOT_HERE=77
+
+# Says loudly why a version is not tested.
+fc_not_here()
+{
+  printf '%s\n' \
+    "*********************************************************************" \
+    "*** PostgreSQL $FC_MAJOR IS NOT TESTED: $*" \
+    "*********************************************************************" >&2
+  return $FC_NOT_HERE
+}
+
+# Is the version to be tested on this system itself?
+fc_is_here()
+{
+  [ -z "${FC_IN_CHROOT:-}" ] || return 0
+  [ ! -x "/usr/lib/postgresql/$1/bin/postgres" ] || return 0
+  [ "$(fc_default_major)" = "$1" ]
+}
+
+# Sets FC_ROOT, a system for the version; runs the tests in it.
+fc_chroot_run()
+{
+  local rc
+  FC_CACHE=${FC_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/fast_copy}
+  FC_ROOT=$FC_CACHE/pg$FC_MAJOR
+  fc_chroot_check || return
+  if [ ! -f "$FC_ROOT/etc/fast_copy" ]; then
+    fc_chroot_locked || return
+  fi
+  echo "PostgreSQL $FC_MAJOR: in $FC_ROOT, $(cat "$FC_ROOT/etc/fast_copy")"
+  mkdir -m 1777 "$FC_TMP/tmp"
+  fc_chroot_enter "$FC_TMP/tmp" "$@"
+}
+
+# May we make namespaces and mount?
+fc_chroot_check()
+{
+  command -v apt-get >/dev/null || fc_not_here "its system is made by apt, and there is none" || return
+  fc_root true 2>/dev/null || fc_not_here "a system for it is made and entered by root only" || return
+  fc_root unshare --mount --pid --fork mount -t proc proc /proc 2>/dev/null ||
+    fc_not_here "no permission to mount" || return
+}
+
+# One at a time makes it, the others wait.
+fc_chroot_locked()
+{
+  local rc
+  fc_root mkdir -p "$FC_CACHE" || return
+  fc_root touch "$FC_ROOT.lock" && fc_root chmod 666 "$FC_ROOT.lock"
+  exec 9>"$FC_ROOT.lock"
+  flock 9
+  [ -f "$FC_ROOT/etc/fast_copy" ] || { fc_chroot_find && fc_chroot_make; }
+  rc=$?
+  exec 9>&-
+  return $rc
+}
+
+# Sets FC_MIRROR, FC_KEYS and FC_SUITE.
+fc_chroot_find()
+{
+  local suite
+  fc_mirror || return
+  mkdir -p "$FC_TMP"/apt/{lists,cache,parts}
+  for suite in ${FC_SUITES:-oldstable stable testing unstable}; do
+    echo "deb [signed-by=$FC_KEYS] $FC_MIRROR $suite main"
+  done >"$FC_TMP/apt/sources.list"
+  fc_look update >"$FC_LOG" 2>&1 ||
+    fc_not_here "the mirror gave no package lists: $(tail -n 3 "$FC_LOG")" || return
+  FC_SUITE=$(fc_look madison "postgresql-server-dev-$FC_MAJOR" | sed -n 's,.* \([^ /]*\)/main .*,\1,p' |
+    grep -xF "$(printf '%s\n' ${FC_SUITES:-oldstable stable testing unstable})" | head -n 1)
+  [ -n "$FC_SUITE" ] ||
+    fc_not_here "no package of it in ${FC_SUITES:-oldstable, stable, testing and unstable}" || return
+  FC_SUITE=$(sed -n 's/^Codename: *//p' "$FC_TMP"/apt/lists/*_dists_"${FC_SUITE}"_*Release | head -n 1)
+}
+
+# apt with lists of our own
+fc_look()
+{
+  local tool=apt-cache
+  [ "$1" != update ] || tool=apt-get
+  $tool -q -o Dir::Etc::SourceList="$FC_TMP/apt/sources.list" -o Dir::Etc::SourceParts="$FC_TMP/apt/parts" \
+    -o Dir::State::Lists="$FC_TMP/apt/lists" -o Dir::Cache="$FC_TMP/apt/cache" -o APT::Sandbox::User= \
+    -o Acquire::Languages=none -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
+    -o APT::Update::Error-Mode=any "$@"
+}
+
+# The mirror and the keyring that the machine has for its own distribution
+fc_mirror()
+{
+  local line file
+  line=$(apt-get indextargets 'Created-By: Packages' --format '$(RELEASE) $(REPO_URI) $(SOURCESENTRY)' 2>/dev/null |
+    grep "^$(. /etc/os-release && echo "${VERSION_CODENAME:-}") " | head -n 1)
+  [ -n "$line" ] || fc_not_here "apt's sources name no mirror of this machine's distribution" || return
+  read -r _ FC_MIRROR file <<<"$line"
+  FC_KEYS=$(sed -n -e 's/^[Ss]igned-[Bb]y: *//p' -e 's/.*signed-by=\([^] ]*\).*/\1/p' "${file%:*}" 2>/dev/null | head -n 1)
+  [ -f "$FC_KEYS" ] || FC_KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
+  [ -f "$FC_KEYS" ] || fc_not_here "no keyring for its packages: $FC_KEYS" || return
+}
+
+# Makes the system beside its place, so that what is there is whole.
+fc_chroot_make()
+{
+  local new=$FC_ROOT.new start=$SECONDS
+  echo "PostgreSQL $FC_MAJOR: making a system of $FC_SUITE in $FC_ROOT"
+  fc_packages debootstrap
+  fc_root rm -rf --one-file-system "$new" "$FC_ROOT" || return
+  if ! fc_debootstrap "$new" >>"$FC_LOG" 2>&1; then
+    tail -n 20 "$FC_LOG" >&2
+    fc_root rm -rf --one-file-system "$new"
+    return 1
+  fi
+  fc_settings "$new" && fc_root mv "$new" "$FC_ROOT" &&
+    echo "PostgreSQL $FC_MAJOR: made in $((SECONDS - start)) s"
+}
+
+fc_debootstrap()
+{
+  local script=/usr/share/debootstrap/scripts/$FC_SUITE proxy
+  [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
+  proxy=$(apt-config dump --format '%v%n' Acquire::http::Proxy)
+  fc_root env ${proxy:+http_proxy="$proxy"} unshare --mount --pid --fork --kill-child \
+    debootstrap --variant=minbase --keyring="$FC_KEYS" --include=ca-certificates \
+    "$FC_SUITE" "$1" "$FC_MIRROR" "$script"
+}
+
+# No service starts in it, no package waits for the disk, and apt goes the way
+# the machine's goes.  The last file says that it is whole.
+fc_settings()
+{
+  {
+    apt-config dump | grep -E '^Acquire::(http|https)::Proxy'
+    echo 'Acquire::Languages "none";'
+    echo 'APT::Sandbox::User "";'
+  } | fc_root tee "$1/etc/apt/apt.conf.d/01machine" >/dev/null &&
+    echo "deb $FC_MIRROR $FC_SUITE main" | fc_root tee "$1/etc/apt/sources.list" >/dev/null &&
+    echo force-unsafe-io | fc_root tee "$1/etc/dpkg/dpkg.cfg.d/unsafe-io" >/dev/null &&
+    printf '#!/bin/sh\nexit 101\n' | fc_root tee "$1/usr/sbin/policy-rc.d" >/dev/null &&
+    fc_root chmod 755 "$1/usr/sbin/policy-rc.d" &&
+    fc_root sh -c 'rm -f "$1"/var/cache/apt/archives/*.deb' sh "$1" &&
+    echo "$FC_SUITE" | fc_root tee "$1/etc/fast_copy" >/dev/null
+}
+
+# fc_root, for a process that is to be killed
+fc_exec()
+{
+  [ "$(id -u)" != 0 ] || exec "$@"
+  exec sudo -n "$@"
+}
+
+# fc_chroot_enter TMP ARGUMENT...: test/run in the system.  In the background,
+# for a trap of ours to run at once; when unshare is killed, all in it is.
+fc_chroot_enter()
+{
+  local tmp=$1 names=() name
+  shift
+  for name in FC_KEEP CI TERM http_proxy https_proxy no_proxy; do
+    [ -z "${!name:-}" ] || names+=("$name=${!name}")
+  done
+  fc_exec env --default-signal=INT unshare --mount --propagation private --pid --fork --kill-child \
+    bash -c '
+      root=$1 tree=$2 tmp=$3
+      shift 3
+      mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
+        mount --bind "$tmp" "$root/tmp" && mount --bind "$tree" "$root/mnt" &&
+        mount -o remount,bind,ro "$root/mnt" || exit 77
+      cat /etc/resolv.conf >"$root/etc/resolv.conf" 2>/dev/null
+      cat /etc/hosts >"$root/etc/hosts" 2>/dev/null
+      exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root FC_IN_CHROOT=1 "$@"' \
+    enter "$FC_ROOT" "$FC_TOP" "$tmp" "${names[@]}" bash /mnt/test/run --pg "$FC_MAJOR" "$@" &
+  FC_CHILD=$!
+  wait $FC_CHILD
+}
