@@ -3,6 +3,7 @@
 #   make && make install && make installcheck    against a running server
 #   make unit | pgtap | differential | tap       one suite, same server
 #   make check-style                             rules no compiler knows
+#   make dist                                    the release archive of HEAD
 #
 # test/run does all of this on a cluster of its own.
 
@@ -11,7 +12,7 @@ PG_CONFIG ?= pg_config
 EXTENSION = fast_copy
 MODULE_big = fast_copy
 OBJS = $(sort $(patsubst %.c,%.o,$(wildcard src/*.c)))
-DATA = sql/fast_copy--0.1.0.sql
+DATA = $(sort $(wildcard sql/fast_copy--*.sql))
 PGFILEDESC = "fast_copy - partition-aware, parallel COPY"
 
 # The last three: PG headers and their macros (PG_FUNCTION_ARGS, foreach, {0})
@@ -35,7 +36,7 @@ $(OBJS): $(wildcard src/*.h)
 # Where the suites below keep their files: the server must be able to read it.
 TMP_DIR ?= $(or $(TMPDIR),/tmp)
 
-.PHONY: unit pgtap differential tap check-style
+.PHONY: unit pgtap differential tap check-style dist
 
 unit:
 	$(MAKE) -C test/unit check
@@ -55,3 +56,10 @@ tap:
 
 check-style:
 	test/style
+
+# PGXN wants a zip whose files lie below NAME-VERSION.
+DISTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
+
+dist:
+	git archive --format=zip --prefix=$(EXTENSION)-$(DISTVERSION)/ \
+		--output=$(EXTENSION)-$(DISTVERSION).zip HEAD

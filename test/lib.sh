@@ -115,6 +115,7 @@ fc_server_packages()
 # Makes $FC_TMP, which goes when we do.
 fc_temporary()
 {
+  [ -z "$FC_TMP" ] || return 0
   FC_TMP=$(mktemp -d "${TMPDIR:-/tmp}/fast_copy.XXXXXX") || exit 1
   trap fc_end EXIT
   trap 'exit 130' INT
