@@ -149,7 +149,7 @@ fc_debootstrap()
 fc_settings()
 {
   {
-    apt-config dump | grep -E '^Acquire::(http|https)::Proxy'
+    apt-config dump | grep -E '^Acquire::(https?::Proxy|Check-Valid-Until|Retries) '
     echo 'Acquire::Languages "none";'
     echo 'APT::Sandbox::User "";'
   } | fc_root tee "$1/etc/apt/apt.conf.d/01machine" >/dev/null &&
