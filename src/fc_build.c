@@ -149,12 +149,16 @@ fc_index_plan(FcIndexTask *tasks, int ntasks, int processes)
 void
 fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks)
 {
+	/* the tables are emptied after a build that failed: no pin may be left */
+	struct ResourceOwnerData *outer = fc_error_owner_begin();
+
 	for (int i = 0; i < ntasks && !fc_error_beyond(ctx->shared, FC_SOMEWHERE); i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_build_one(ctx, &tasks[i]);
 		fc_context_progress(ctx);
 	}
+	fc_error_owner_end(ctx, outer);
 }
 
 void

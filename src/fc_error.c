@@ -222,6 +222,27 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 	return edata;
 }
 
+struct ResourceOwnerData *
+fc_error_owner_begin(void)
+{
+	ResourceOwner outer = CurrentResourceOwner;
+
+	CurrentResourceOwner = ResourceOwnerCreate(outer, "fast_copy phase");
+	return outer;
+}
+
+void
+fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+
+	CurrentResourceOwner = outer;
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, !ctx->failed, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, true, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, !ctx->failed, false);
+	ResourceOwnerDelete(owner);
+}
+
 ErrorData *
 fc_error_catch_undo(FcErrorBody body, void *arg)
 {

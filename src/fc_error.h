@@ -50,7 +50,16 @@ typedef void (*FcErrorBody) (void *arg);
 extern ErrorData *fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg);
 
 /*
- * The same in a subtransaction, for code that leaves things behind which only
+ * What a caught error leaves behind (pins of buffers, open relations) belongs
+ * to the resource owner that was current.  Between these two that is one of
+ * its own, which the end releases as an abort would do it if ctx->failed, but
+ * for locks: where the load goes on they are the transaction's.
+ */
+extern struct ResourceOwnerData *fc_error_owner_begin(void);
+extern void fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer);
+
+/*
+ * fc_error_catch in a subtransaction, for code that leaves things behind which only
  * an abort undoes, where the load goes on.  Not in workers.
  */
 extern ErrorData *fc_error_catch_undo(FcErrorBody body, void *arg);

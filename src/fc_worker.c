@@ -23,9 +23,9 @@
 #include "portability/instr_time.h"
 #include "storage/latch.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 
 #include "fc_compat.h"
+#include "fc_error.h"
 #include "fc_phases.h"
 #include "fc_reject.h"
 #include "fc_worker.h"
@@ -79,25 +79,15 @@ fc_worker_switch(FcContext *ctx)
 	}
 }
 
-/*
- * A phase has a resource owner of its own.  After a caught error it may own
- * what nobody will release, and is released as an abort would do it.  But for
- * locks: where the load goes on (on_error) they are the transaction's.
- */
+/* A phase has a resource owner of its own */
 static void
 fc_worker_phase(FcContext *ctx)
 {
-	ResourceOwner outer = CurrentResourceOwner;
-	ResourceOwner owner = ResourceOwnerCreate(outer, "fast_copy phase");
+	struct ResourceOwnerData *outer = fc_error_owner_begin();
 
-	CurrentResourceOwner = owner;
 	fc_worker_switch(ctx);
 	fc_reject_end(ctx);
-	CurrentResourceOwner = outer;
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, !ctx->failed, false);
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, true, false);
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, !ctx->failed, false);
-	ResourceOwnerDelete(owner);
+	fc_error_owner_end(ctx, outer);
 }
 
 /*
