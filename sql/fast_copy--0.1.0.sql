@@ -36,6 +36,42 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, boolean, integer)
 IS 'loads a file as COPY does, in parallel, into partitions it makes where they are missing';
 
+CREATE FUNCTION @extschema@.fast_copy(
+	target regclass,
+	source text[],
+	timestamp_column name DEFAULT NULL,
+	columns name[] DEFAULT NULL,
+	format text DEFAULT 'csv',
+	header text DEFAULT 'false',
+	ignore_extra_columns boolean DEFAULT false,
+	delimiter text DEFAULT NULL,
+	null_string text DEFAULT NULL,
+	quote text DEFAULT NULL,
+	escape text DEFAULT NULL,
+	force_not_null name[] DEFAULT NULL,
+	force_null name[] DEFAULT NULL,
+	default_string text DEFAULT NULL,
+	encoding name DEFAULT NULL,
+	where_clause text DEFAULT NULL,
+	timestamp_format text DEFAULT NULL,
+	time_zone text DEFAULT NULL,
+	partition_interval text DEFAULT NULL,
+	missing_partitions text DEFAULT 'create',
+	freeze boolean DEFAULT false,
+	on_error text DEFAULT 'stop',
+	on_error_classes text[] DEFAULT NULL,
+	reject_limit bigint DEFAULT NULL,
+	reject_table regclass DEFAULT NULL,
+	log_verbosity text DEFAULT 'default',
+	run_analyze boolean DEFAULT false,
+	workers integer DEFAULT NULL
+) RETURNS bigint
+AS 'MODULE_PATHNAME', 'fast_copy'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, boolean, integer)
+IS 'loads several files as one, in the order of the array; patterns stand for the files that match, in the order of their names';
+
 CREATE FUNCTION @extschema@.fast_copy_create_reject_table(name text) RETURNS regclass
 AS 'MODULE_PATHNAME', 'fast_copy_create_reject_table'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -86,6 +122,50 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, boolean, integer)
 IS 'what fast_copy would do with the same arguments: rows, keys, partitions, errors, warnings, choices and disk space; writes nothing';
+
+CREATE FUNCTION @extschema@.fast_copy_analyze(
+	target regclass,
+	source text[],
+	timestamp_column name DEFAULT NULL,
+	columns name[] DEFAULT NULL,
+	format text DEFAULT 'csv',
+	header text DEFAULT 'false',
+	ignore_extra_columns boolean DEFAULT false,
+	delimiter text DEFAULT NULL,
+	null_string text DEFAULT NULL,
+	quote text DEFAULT NULL,
+	escape text DEFAULT NULL,
+	force_not_null name[] DEFAULT NULL,
+	force_null name[] DEFAULT NULL,
+	default_string text DEFAULT NULL,
+	encoding name DEFAULT NULL,
+	where_clause text DEFAULT NULL,
+	timestamp_format text DEFAULT NULL,
+	time_zone text DEFAULT NULL,
+	partition_interval text DEFAULT NULL,
+	missing_partitions text DEFAULT 'create',
+	freeze boolean DEFAULT false,
+	on_error text DEFAULT 'stop',
+	on_error_classes text[] DEFAULT NULL,
+	reject_limit bigint DEFAULT NULL,
+	reject_table regclass DEFAULT NULL,
+	log_verbosity text DEFAULT 'default',
+	run_analyze boolean DEFAULT false,
+	workers integer DEFAULT NULL,
+	OUT item text,
+	OUT "name" text,
+	OUT rows bigint,
+	OUT bytes bigint,
+	OUT low text,
+	OUT high text,
+	OUT line bigint,
+	OUT detail text
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'fast_copy_analyze'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, boolean, integer)
+IS 'what fast_copy would do with the same files and arguments';
 
 CREATE FUNCTION @extschema@.fast_copy_report(
 	OUT phase text,

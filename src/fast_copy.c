@@ -15,6 +15,7 @@
 #include "nodes/value.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "fc_analyze.h"
@@ -143,6 +144,21 @@ enum
 	ARG_WORKERS
 };
 
+/* The function is declared twice, with one source and with an array of them */
+static List *
+fast_copy_sources(FunctionCallInfo fcinfo)
+{
+	Oid		   *types;
+	int			n;
+
+	if (PG_ARGISNULL(ARG_SOURCE))
+		return list_make1(fast_copy_required(fcinfo, ARG_SOURCE, "source"));
+	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &n);
+	if (types[ARG_SOURCE] == TEXTARRAYOID)
+		return fast_copy_names(fcinfo, ARG_SOURCE, TEXTOID, "source");
+	return list_make1(makeString(fast_copy_required(fcinfo, ARG_SOURCE, "source")));
+}
+
 static bool
 fast_copy_flag(FunctionCallInfo fcinfo, int arg)
 {
@@ -181,7 +197,7 @@ fast_copy_arguments(FunctionCallInfo fcinfo, FcArguments *args)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"target\" must not be null")));
 	args->target = PG_GETARG_OID(ARG_TARGET);
-	args->source = fast_copy_required(fcinfo, ARG_SOURCE, "source");
+	args->sources = fast_copy_sources(fcinfo);
 	args->columns = fast_copy_names(fcinfo, ARG_COLUMNS, NAMEOID, "columns");
 	args->format = fast_copy_required(fcinfo, ARG_FORMAT, "format");
 	args->header = fast_copy_required(fcinfo, ARG_HEADER, "header");

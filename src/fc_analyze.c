@@ -31,6 +31,7 @@
 #include "fc_lines.h"
 #include "fc_map.h"
 #include "fc_partition.h"
+#include "fc_phases.h"
 #include "fc_reject.h"
 #include "fc_setup.h"
 #include "fc_spill.h"
@@ -67,20 +68,30 @@ fc_analyze_warn(FcAnalysis *analysis, const char *name, const char *detail)
 	fc_analyze_add(analysis, "warning", name)->detail = detail;
 }
 
+/* Which of several files a detail is about */
+static char *
+fc_analyze_where(FcJob *job, uint64 offset)
+{
+	if (job->source->nfiles == 1)
+		return "";
+	return psprintf("file \"%s\": ", fc_source_path_at(job->source, offset));
+}
+
 static void
-fc_analyze_file(FcAnalysis *analysis)
+fc_analyze_file(FcAnalysis *analysis, uint32 file)
 {
 	FcJob	   *job = analysis->job;
 	FcOptions  *options = job->options;
-	FcFinding  *finding = fc_analyze_add(analysis, "file", options->path);
+	FcFinding  *finding = fc_analyze_add(analysis, "file",
+										 fc_source_path(job->source, file));
 
-	finding->bytes = job->source->identity.size;
+	finding->bytes = job->source->files[file].identity.size;
 	if (options->format.binary)
 	{
 		finding->detail = "binary";
 		return;
 	}
-	finding->rows = job->found;
+	finding->rows = fc_split_records(job->shared, job->source, file);
 	finding->detail = psprintf("%s, %s, %d lines of header",
 							   options->format.csv_mode ? "csv" : "text",
 							   pg_encoding_to_char(options->file_encoding),
@@ -170,7 +181,8 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 	finding->name = OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
 	if (!OidIsValid(leaf))
 		finding->line = fc_error_line(&job->ctx, part->min_offset, part->min_length);
-	finding->detail = !OidIsValid(leaf) ? "no partition takes these rows" :
+	finding->detail = !OidIsValid(leaf) ?
+		psprintf("%sno partition takes these rows", fc_analyze_where(job, part->min_offset)) :
 		leaf == job->route->default_oid ? "default partition" : "exists";
 }
 
@@ -200,16 +212,19 @@ fc_analyze_rejects(FcAnalysis *analysis)
 	for (int i = 0; i < FC_ANALYZE_ERRORS && fc_rejects_next(rejects, &reject); i++)
 	{
 		FcFinding  *finding = fc_analyze_add(analysis, "error", NULL);
+		char	   *where;
 
 		if (reject.column[0] != '\0')
 			finding->name = pstrdup(reject.column);
+		where = fc_analyze_where(job, reject.offset);
 		finding->line = fc_lines_at(lines, reject.offset, reject.length);
 		if (reject.class != 0)
-			finding->detail = psprintf("%s: %s", unpack_sql_state(reject.sqlerrcode),
+			finding->detail = psprintf("%s%s: %s", where, unpack_sql_state(reject.sqlerrcode),
 									   reject.message);
 		else
-			finding->detail = reject.null_input ? "set to null: null input" :
-				psprintf("set to null: \"%s\"", reject.value);
+			finding->detail = reject.null_input ?
+				psprintf("%sset to null: null input", where) :
+				psprintf("%sset to null: \"%s\"", where, reject.value);
 	}
 	fc_lines_end(lines);
 	fc_rejects_close(rejects);
@@ -228,11 +243,13 @@ fc_analyze_fatal(FcAnalysis *analysis)
 	finding = fc_analyze_add(analysis, "error", NULL);
 	finding->line = fc_error_line(&job->ctx, slot->offset, slot->length);
 	finding->detail = slot->kind == FC_ERROR_DATA ?
-		psprintf("%s: %s", unpack_sql_state(slot->sqlerrcode), slot->message) :
-		psprintf("%s: malformed record", unpack_sql_state(ERRCODE_BAD_COPY_FILE_FORMAT));
+		psprintf("%s%s: %s", fc_analyze_where(job, slot->offset),
+				 unpack_sql_state(slot->sqlerrcode), slot->message) :
+		psprintf("%s%s: malformed record", fc_analyze_where(job, slot->offset),
+				 unpack_sql_state(ERRCODE_BAD_COPY_FILE_FORMAT));
 	fc_analyze_warn(analysis, "file",
-					psprintf("Records behind line " INT64_FORMAT " were not looked at.",
-							 finding->line));
+					psprintf("%sRecords behind line " INT64_FORMAT " were not looked at.",
+							 fc_analyze_where(job, slot->offset), finding->line));
 }
 
 /* What stands in the way of partitions to be made, as text; NULL: nothing */
@@ -413,7 +430,8 @@ fc_analyze_run(FcOptions *options)
 	XactReadOnly = true;
 	options->analyze = true;
 	analysis.job = fc_job_analyze(options);
-	fc_analyze_file(&analysis);
+	for (uint32 i = 0; i < analysis.job->source->nfiles; i++)
+		fc_analyze_file(&analysis, i);
 	if (!options->format.binary)
 		fc_analyze_rows(&analysis);
 	if (analysis.job->plan->key_type != FC_KEY_NONE)

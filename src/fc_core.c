@@ -32,20 +32,19 @@ fc_core_file_context(void *arg)
 
 	if (!feed->follow)
 		errcontext("fast_copy %s, file \"%s\"", feed->job->relname,
-				   feed->job->options->path);
+				   fc_source_path(feed->job->source, feed->file));
 }
 
 /* Is the last line of the file a marker, which core has taken for the end? */
 static bool
-fc_core_ends_in_marker(FcJob *job)
+fc_core_ends_in_marker(const FcSource *source, uint32 file)
 {
 	char		tail[5];
-	uint64		size = job->source->identity.size;
-	int			len = Min(size, sizeof(tail));
+	int			len = Min(source->files[file].identity.size, sizeof(tail));
 
 	if (FC_CORE_LONE_MARKER)
 		return false;
-	fc_source_read(job->source, size - len, tail, len);
+	fc_source_read(source, fc_source_end(source, file) - len, tail, len);
 	if (len > 0 && tail[len - 1] == '\n')
 		len--;
 	if (len > 0 && tail[len - 1] == '\r')
@@ -65,22 +64,22 @@ fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 		job->dialect.mode == FC_MODE_TEXT)
 		return;
 	if (INPUT_BUF_BYTES(cstate) > 0 || feed->left > 0 ||
-		fc_core_ends_in_marker(job))
+		fc_core_ends_in_marker(job->source, feed->file))
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("end-of-copy marker before the end of file \"%s\"",
-						job->options->path),
+						fc_source_path(job->source, feed->file)),
 				 errdetail("COPY on this version takes a line with \\. alone for the end of the data."),
 				 errhint("Quote the value.")));
 }
 
-/* Feeds what there is to load; returns core's option for a header */
+/* Feeds what there is to load of a file; returns core's option for a header */
 static const char *
-fc_core_feed_all(FcFeed *feed)
+fc_core_feed_file(FcFeed *feed, uint32 file)
 {
-	if (!fc_feed_is_canonical(feed->job))
-		return fc_feed_whole(feed);
-	fc_feed_records(feed);
+	if (feed->stream == NULL)
+		return fc_feed_whole(feed, file);
+	fc_feed_records_file(feed, file);
 	return NULL;
 }
 
@@ -104,27 +103,53 @@ fc_core_check_count(FcFeed *feed)
 
 /* The progress view shows a file, although core reads through a callback */
 static void
-fc_core_show_file(FcJob *job)
+fc_core_show_file(const FcFile *file)
 {
 	const int	params[] = {PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL};
-	const int64 values[] = {PROGRESS_COPY_TYPE_FILE, job->source->identity.size};
+	const int64 values[] = {PROGRESS_COPY_TYPE_FILE, file->identity.size};
 
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
 }
 
 static uint64
-fc_core_copy_file(FcFeed *feed)
+fc_core_copy_file(FcFeed *feed, uint32 file)
 {
 	FcJob	   *job = feed->job;
 	CopyFromState cstate;
-	const char *header = fc_core_feed_all(feed);
+	const char *header = fc_core_feed_file(feed, file);
 	uint64		rows;
 
 	cstate = fc_feed_copy(feed, job->plan->where, header, job->options->freeze);
-	fc_core_show_file(job);
+	fc_core_show_file(&job->source->files[file]);
 	rows = CopyFrom(cstate);
 	fc_core_check_end(feed, cstate);
 	EndCopyFrom(cstate);
+	return rows;
+}
+
+/* A COPY for each file, as commands of their own would be */
+static uint64
+fc_core_copy_files(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy file for core",
+											   ALLOCSET_DEFAULT_SIZES);
+	uint64		rows = 0;
+
+	if (fc_feed_is_canonical(job))
+		fc_feed_records(feed);
+	for (uint32 i = 0; i < job->source->nfiles; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(mcxt);
+
+		if (i > 0)
+			CommandCounterIncrement();
+		rows += fc_core_copy_file(feed, i);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(mcxt);
+	}
+	MemoryContextDelete(mcxt);
 	if (feed->stream)
 	{
 		fc_core_check_count(feed);
@@ -169,7 +194,7 @@ fc_core_copy(FcJob *job)
 	error_context_stack = &callback;
 	PG_TRY();
 	{
-		rows = fc_core_copy_file(&feed);
+		rows = fc_core_copy_files(&feed);
 	}
 	PG_FINALLY();
 	{
@@ -181,7 +206,7 @@ fc_core_copy(FcJob *job)
 }
 
 void
-fc_core_match_header(FcJob *job, const char *header, size_t len, size_t total)
+fc_core_match_header(FcJob *job, uint32 file, const FcRecord *header)
 {
 	FcFeed		feed;
 	ErrorContextCallback callback;
@@ -189,11 +214,10 @@ fc_core_match_header(FcJob *job, const char *header, size_t len, size_t total)
 	CopyFromState cstate;
 
 	fc_feed_begin(&feed, job);
-	feed.line = job->options->header_lines;
+	fc_feed_name(&feed, header->offset, header->length, job->options->header_lines);
+	feed.file = file;
 	feed.follow = true;
-	feed.offset = job->header_start;
-	feed.length = len;
-	fc_feed_bytes(&feed, header, total);
+	fc_feed_bytes(&feed, header->data, header->total);
 	callback.callback = fc_feed_context;
 	callback.arg = &feed;
 	callback.previous = error_context_stack;
@@ -312,9 +336,8 @@ fc_core_throw(FcJob *job)
 	if (slot.kind == FC_ERROR_INDEX)
 		fc_core_throw_kept(&slot);
 	fc_feed_begin(&feed, job);
-	feed.line = fc_error_line(&job->ctx, slot.offset, slot.length);
-	feed.offset = slot.offset;
-	feed.length = slot.length;
+	fc_feed_name(&feed, slot.offset, slot.length,
+				 fc_error_line(&job->ctx, slot.offset, slot.length));
 	callback.callback = fc_feed_context;
 	callback.arg = &feed;
 	callback.previous = error_context_stack;

@@ -13,15 +13,11 @@
 /* ERROR 0A000 for what cannot be asked for where core loads */
 extern void fc_core_check(FcJob *job);
 
-/* Loads the whole file with CopyFrom; returns the rows it counts */
+/* Loads all files with CopyFrom; returns the rows it counts */
 extern uint64 fc_core_copy(FcJob *job);
 
-/*
- * Compares the header line, which has "total" bytes with its line end, with
- * the column names; COPY's errors.
- */
-extern void fc_core_match_header(FcJob *job, const char *header, size_t len,
-								 size_t total);
+/* Compares a file's header line with the column names; COPY's errors */
+extern void fc_core_match_header(FcJob *job, uint32 file, const FcRecord *header);
 
 /*
  * Throws the first bad record's error: COPY's, if COPY refuses the record, or

@@ -185,7 +185,7 @@ fc_core_keys_next(FcCoreKeys *scan)
  * be made that stay empty.
  */
 static void
-fc_core_keys_read(FcCoreKeys *scan)
+fc_core_keys_read_file(FcCoreKeys *scan, uint32 file)
 {
 	FcJob	   *job = scan->job;
 	CopyFromState cstate;
@@ -194,7 +194,7 @@ fc_core_keys_read(FcCoreKeys *scan)
 	scan->estate = CreateExecutorState();
 	scan->slot = MakeSingleTupleTableSlot(RelationGetDescr(job->rel),
 										  &TTSOpsVirtual);
-	header = fc_feed_whole(&scan->feed);
+	header = fc_feed_whole(&scan->feed, file);
 	cstate = fc_feed_copy(&scan->feed, NIL, header, false);
 	if (cstate->num_defaults == 0)
 		scan->where = fc_where_begin(job->shared);
@@ -211,6 +211,25 @@ fc_core_keys_read(FcCoreKeys *scan)
 	EndCopyFrom(cstate);
 	ExecDropSingleTupleTableSlot(scan->slot);
 	FreeExecutorState(scan->estate);
+}
+
+static void
+fc_core_keys_read(FcCoreKeys *scan)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy keys of a file",
+											   ALLOCSET_DEFAULT_SIZES);
+
+	for (uint32 i = 0; i < scan->job->source->nfiles; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(mcxt);
+
+		scan->where = NULL;
+		fc_core_keys_read_file(scan, i);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(mcxt);
+	}
+	MemoryContextDelete(mcxt);
 }
 
 /* Returns the error that ended the reading, or NULL */

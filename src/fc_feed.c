@@ -70,6 +70,15 @@ fc_feed_file(FcFeed *feed, uint64 offset, uint64 end)
 	feed->left = end - offset;
 }
 
+void
+fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 line)
+{
+	feed->file = fc_source_number(feed->job->source, offset);
+	feed->offset = offset;
+	feed->length = length;
+	feed->line = line;
+}
+
 bool
 fc_feed_rereads_fields(const FcJob *job)
 {
@@ -163,9 +172,7 @@ fc_feed_malformed(FcFeed *feed)
 	ErrorContextCallback *context = error_context_stack;
 
 	fc_feed_begin(&raw, feed->job);
-	raw.line = feed->line;
-	raw.offset = feed->offset;
-	raw.length = feed->length;
+	fc_feed_name(&raw, feed->offset, feed->length, feed->line);
 	callback.callback = fc_feed_context;
 	callback.arg = &raw;
 	/* the context that stands for core's is about the same record */
@@ -419,10 +426,11 @@ fc_feed_middle(FcFeed *feed)
 		[FC_EOL_CR] = EOL_CR,
 		[FC_EOL_CRNL] = EOL_CRNL
 	};
+	const FcFile *file = &feed->job->source->files[feed->file];
 
-	if (!feed->job->unsettled)
-		feed->cstate->eol_type = types[feed->job->shared->dialect.eol];
-	feed->cstate->cur_lineno = feed->job->lines_before;
+	if (!file->unsettled)
+		feed->cstate->eol_type = types[file->eol];
+	feed->cstate->cur_lineno = file->lines_before;
 }
 
 CopyFromState
@@ -446,19 +454,22 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 }
 
 const char *
-fc_feed_whole(FcFeed *feed)
+fc_feed_whole(FcFeed *feed, uint32 file)
 {
 	FcJob	   *job = feed->job;
 	FcOptions  *options = job->options;
-	uint64		size = job->source->identity.size;
+	uint64		end = fc_source_end(job->source, file);
 
+	feed->file = file;
+	feed->cstate = NULL;
+	feed->follow = false;
 	if (options->header_lines > 1)
 	{
-		fc_feed_file(feed, job->data_start, size);
+		fc_feed_file(feed, job->source->files[file].data_start, end);
 		feed->middle = true;
 		return NULL;
 	}
-	fc_feed_file(feed, 0, size);
+	fc_feed_file(feed, job->source->files[file].base, end);
 	if (options->header_lines == 0)
 		return NULL;
 	return options->header_match ? "match" : "true";
@@ -489,9 +500,22 @@ fc_feed_records(FcFeed *feed)
 
 	fc_feed_parser(feed);
 	feed->dialect = job->ctx.dialect;
-	feed->line = job->lines_before;
 	feed->stream = fc_stream_begin(job->source, FC_FEED_BLOCK);
-	fc_stream_seek(feed->stream, job->data_start);
+}
+
+void
+fc_feed_records_file(FcFeed *feed, uint32 file)
+{
+	const FcFile *f = &feed->job->source->files[file];
+
+	feed->file = file;
+	feed->cstate = NULL;
+	feed->follow = false;
+	feed->dialect.eol = f->eol;
+	feed->line = f->lines_before;
+	resetStringInfo(&feed->row);
+	feed->sent = 0;
+	fc_stream_seek_file(feed->stream, file, f->data_start);
 }
 
 void
@@ -527,9 +551,10 @@ fc_feed_record(FcFeed *feed)
 void
 fc_feed_raw_record(FcFeed *feed, bool rest)
 {
-	uint64		size = feed->job->source->identity.size;
+	const FcSource *source = feed->job->source;
+	uint64		size = fc_source_end(source, feed->file);
 	uint64		end = feed->offset + feed->length +
-		(feed->job->dialect.eol == FC_EOL_CRNL ? 2 : 1);
+		(source->files[feed->file].eol == FC_EOL_CRNL ? 2 : 1);
 
 	fc_feed_file(feed, feed->offset, rest ? size : Min(end, size));
 	feed->middle = true;
@@ -613,7 +638,7 @@ fc_feed_context(void *arg)
 	const FcFeed *feed = arg;
 	FcJob	   *job = feed->job;
 	char	   *where = psprintf("fast_copy %s, file \"%s\"",
-								 job->relname, job->options->path);
+								 job->relname, fc_source_path(job->source, feed->file));
 	const char *column;
 	const char *value;
 	char	   *text;

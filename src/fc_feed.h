@@ -19,6 +19,8 @@ typedef struct FcFeed
 	FcJob	   *job;
 	struct FcFeed *outer;		/* the one that waits for this one to end */
 	CopyFromState cstate;		/* NULL: none yet, or no longer */
+	uint32		file;			/* number of the file that is fed, and named */
+
 	/* bytes that are fed as they are */
 	const char *bytes;			/* NULL: from the file */
 	uint64		position;		/* next byte of the file */
@@ -55,17 +57,24 @@ extern bool fc_feed_rereads_fields(const FcJob *job);
 /* Must core be given canonical records, because it does not know an option? */
 extern bool fc_feed_is_canonical(const FcJob *job);
 
-/* What is fed: bytes, a part of the file, or all records made canonical */
+/*
+ * What is fed: bytes, a part of the source, or all records made canonical, those
+ * of one file at a time
+ */
 extern void fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len);
 extern void fc_feed_file(FcFeed *feed, uint64 offset, uint64 end);
 extern void fc_feed_records(FcFeed *feed);
+extern void fc_feed_records_file(FcFeed *feed, uint32 file);
 extern void fc_feed_records_end(FcFeed *feed);
 
 /*
- * The whole file as it is; returns core's option for its header.  Of several
- * header lines core is shown none.
+ * One of the files, whole and as it is; returns core's option for its header.
+ * Of several header lines core is shown none.
  */
-extern const char *fc_feed_whole(FcFeed *feed);
+extern const char *fc_feed_whole(FcFeed *feed, uint32 file);
+
+/* The record for errors, in whichever file it is */
+extern void fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 line);
 
 /*
  * The record that the feed names for errors: as it is, with the rest of the

@@ -15,7 +15,8 @@
 /* One read or write.  The caller leaves it alone until it has come back. */
 typedef struct FcRequest
 {
-	int			fd;				/* of a write: its file */
+	int			fd;				/* its file */
+	const char *path;			/* of a read: for messages */
 	uint64		offset;			/* byte in the file */
 	char	   *buf;			/* len bytes */
 	uint32		len;			/* bytes wanted */
@@ -30,10 +31,11 @@ typedef struct FcIoMethod
 	const char *name;			/* as fast_copy_report() shows it */
 
 	/*
-	 * Opens a queue of "depth" requests on fd, allocated in the current
-	 * memory context and drained and closed by a reset callback of that
-	 * context if close was not called.  NULL with *err = errno when the
-	 * kernel refuses.  "path" is for error messages.
+	 * Opens a queue of "depth" requests, allocated in the current memory
+	 * context and drained and closed by a reset callback of that context if
+	 * close was not called.  NULL with *err = errno when the kernel refuses.
+	 * fd is the file of all reads, or -1 if each has its own, which stays open
+	 * until the read has come back.  "path" is for error messages.
 	 */
 	FcIo	   *(*open) (int fd, const char *path, int depth, int *err);
 	/* Adds a request; false if "depth" are queued or in flight already. */

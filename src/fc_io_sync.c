@@ -44,8 +44,6 @@
 
 struct FcIo
 {
-	int			fd;
-	char	   *path;
 	uint64		depth;
 	uint64		head;			/* these three only grow, see fc_sync_slot */
 	uint64		done;
@@ -82,8 +80,6 @@ fc_sync_open(int fd, const char *path, int depth, int *err)
 
 	if (fc_sync_wait_event == 0)
 		fc_sync_wait_event = fc_wait_event("FastCopyRead");
-	io->fd = fd;
-	io->path = pstrdup(path);
 	io->depth = depth;
 	io->requests = palloc(depth * sizeof(FcRequest *));
 	*err = 0;
@@ -118,7 +114,7 @@ fc_sync_submit(FcIo *io)
 		FcRequest  *req = *fc_sync_slot(io, io->announced++);
 
 		/* advice only: the read itself will meet any error */
-		(void) posix_fadvise(io->fd, req->offset, req->len,
+		(void) posix_fadvise(req->fd, req->offset, req->len,
 							 POSIX_FADV_WILLNEED);
 	}
 #endif
@@ -136,7 +132,8 @@ fc_sync_gather(FcIo *io, struct iovec *iov)
 	{
 		FcRequest  *req = *fc_sync_slot(io, i);
 
-		if (prev != NULL && req->offset != prev->offset + prev->len)
+		if (prev != NULL && (req->fd != prev->fd ||
+							 req->offset != prev->offset + prev->len))
 			break;
 		iov[n].iov_base = req->buf + req->done;
 		iov[n].iov_len = req->len - req->done;
@@ -196,9 +193,9 @@ fc_sync_read(FcIo *io)
 	INSTR_TIME_SET_CURRENT(start);
 	pgstat_report_wait_start(fc_sync_wait_event);
 	if (n == 1)
-		got = pread(io->fd, iov[0].iov_base, iov[0].iov_len, offset);
+		got = pread(req->fd, iov[0].iov_base, iov[0].iov_len, offset);
 	else
-		got = pg_preadv(io->fd, iov, n, offset);
+		got = pg_preadv(req->fd, iov, n, offset);
 	pgstat_report_wait_end();
 
 	if (got > 0)
@@ -207,9 +204,9 @@ fc_sync_read(FcIo *io)
 		fc_sync_judge(io, start, got);
 	}
 	else if (got == 0)
-		fc_io_failed(io->path, req, 0);
+		fc_io_failed(req->path, req, 0);
 	else if (errno != EINTR && errno != EAGAIN)
-		fc_io_failed(io->path, req, errno);
+		fc_io_failed(req->path, req, errno);
 }
 
 static FcRequest *
@@ -228,7 +225,6 @@ static void
 fc_sync_close(FcIo *io)
 {
 	pfree(io->requests);
-	pfree(io->path);
 	pfree(io);
 }
 

@@ -53,7 +53,6 @@ struct FcIo
 	MemoryContextCallback callback; /* drains and closes */
 	bool		is_open;		/* ring exists and an external FD is held */
 	bool		fixed;			/* fd is the ring's registered file 0 */
-	int			fd;
 	char	   *path;			/* NULL: a queue of writes */
 	int			depth;
 	int			outstanding;	/* in the submission queue or in flight */
@@ -172,8 +171,7 @@ fc_uring_open(int fd, const char *path, int depth, int *err)
 
 	if (io == NULL)
 		return NULL;
-	io->fd = fd;
-	io->fixed = io_uring_register_files(&io->ring, &fd, 1) == 0;
+	io->fixed = fd >= 0 && io_uring_register_files(&io->ring, &fd, 1) == 0;
 	return io;
 }
 
@@ -198,7 +196,7 @@ fc_uring_put(FcIo *io, FcRequest *req)
 	if (io->path == NULL)
 		io_uring_prep_write(sqe, req->fd, req->buf, req->len, req->offset);
 	else
-		io_uring_prep_read(sqe, io->fixed ? 0 : io->fd, req->buf + req->done,
+		io_uring_prep_read(sqe, io->fixed ? 0 : req->fd, req->buf + req->done,
 						   req->len - req->done, req->offset + req->done);
 	if (io->fixed)
 		sqe->flags |= IOSQE_FIXED_FILE;
@@ -267,7 +265,7 @@ fc_uring_reap(FcIo *io, FcRequest **whole)
 		return true;
 	}
 	if (res == 0 || (res < 0 && res != -EINTR && res != -EAGAIN))
-		fc_io_failed(io->path, req, -res);
+		fc_io_failed(req->path, req, -res);
 
 	if (res > 0)
 		req->done += res;

@@ -60,6 +60,9 @@
 #include "fc_worker.h"
 #include "fc_write_page.h"
 
+/* Files that the report has rows for */
+#define FC_REPORT_FILES		1000
+
 /* How records were read in key order */
 static char *
 fc_job_io_method(FcShared *shared)
@@ -131,6 +134,35 @@ fc_job_work(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	return processes;
 }
 
+static char *
+fc_job_split_choice(FcJob *job)
+{
+	if (job->source->nfiles == 1)
+		return psprintf("%u chunks", job->shared->nchunks);
+	return psprintf("%u chunks of %u files", job->shared->nchunks, job->source->nfiles);
+}
+
+/* Where there are several files: what each has, of the first ones */
+static void
+fc_job_report_files(FcJob *job)
+{
+	const FcSource *source = job->source;
+
+	if (source->nfiles == 1)
+		return;
+	for (uint32 i = 0; i < Min(source->nfiles, FC_REPORT_FILES); i++)
+	{
+		FcReportRow row = {0};
+
+		row.phase = FC_PHASE_SPLIT;
+		row.rows = fc_split_records(job->shared, source, i);
+		row.bytes = source->files[i].identity.size;
+		row.reads = -1;
+		row.choice = psprintf("file \"%s\"", fc_source_path(source, i));
+		fc_report_add(&row);
+	}
+}
+
 static void
 fc_job_split(FcJob *job)
 {
@@ -139,11 +171,11 @@ fc_job_split(FcJob *job)
 
 	fc_progress_phase(job, FC_PHASE_SPLIT);
 	processes = fc_job_work(job, FC_PHASE_SPLIT, job->shared->nchunks, &work);
-	job->found = fc_split_resolve(&job->ctx, job->lines_before);
+	job->found = fc_split_resolve(&job->ctx);
 	job->counted = true;
 	fc_job_report(job, processes, job->found,
-				  job->shared->file.size - job->data_start,
-				  psprintf("%u chunks", job->shared->nchunks));
+				  job->data_size, fc_job_split_choice(job));
+	fc_job_report_files(job);
 }
 
 /* Bounds and interval as they are now; workers read the same bounds */
@@ -1171,7 +1203,7 @@ fc_job_check(FcJob *job)
 	processes = fc_job_work(job, FC_PHASE_CHECK, job->shared->nchunks, &work);
 	job->loaded = pg_atomic_read_u64(&job->shared->loaded);
 	fc_job_report(job, processes, job->loaded,
-				  job->shared->file.size - job->data_start, "nothing is written");
+				  job->data_size, "nothing is written");
 }
 
 /*

@@ -27,19 +27,19 @@ typedef struct FcJob
 	char	   *relname;		/* for error contexts */
 	Relation	rel;			/* open except while DDL runs; locked */
 	FcRoute    *route;			/* if plan->key_routes, as of the scan */
-	FcSource   *source;			/* what is loaded: the file or ... */
-	FcSource   *original;		/* NULL, or the file source is converted from */
+	FcSource   *source;			/* what is loaded: the files or ... */
+	FcSource   *original;		/* NULL, or what source is converted from */
 	dsm_segment *converted;		/* owns the converted file */
-	bool		unconvertible;	/* the file cannot be converted */
+	bool		unconvertible;	/* a file cannot be converted */
 	FcRecodeFault fault;		/* then, why */
 	dsm_segment *segment;		/* of shared; owns the spill files */
 	FcShared   *shared;
 	FcContext	ctx;			/* the leader's own side */
 	FcDialect	dialect;
-	uint64		header_start;	/* first byte of the last header line */
-	uint64		lines_before;	/* lines ahead of data_start */
-	uint64		data_start;
-	bool		unsettled;		/* text: the first line has rows before a marker */
+	uint64		data_size;		/* bytes behind the headers */
+	bool		unsettled;		/* that of a file is */
+	char	   *header;			/* the first file's last header line */
+	size_t		header_len;
 	int			nworkers;		/* asked for */
 	bool		attach_first;	/* before the rows come, see fc_job.c */
 	const char *core_reason;	/* as in the plan, or found out later */

@@ -21,6 +21,8 @@
 struct FcLines
 {
 	FcContext  *ctx;
+	FcDialect	dialect;		/* of the chunk's file */
+	uint64		end;			/* of that */
 	uint32		chunk;			/* in which run counts */
 	FcRun		run;			/* from the chunk's start to pos */
 	uint64		pos;			/* UINT64_MAX: nowhere yet */
@@ -35,14 +37,14 @@ fc_lines_begin(FcContext *ctx)
 	FcLines    *lines = palloc(sizeof(FcLines));
 
 	lines->ctx = ctx;
+	lines->dialect = ctx->dialect;
 	lines->pos = PG_UINT64_MAX;
 	lines->buf_start = lines->buf_len = 0;
 	return lines;
 }
 
-/* The chunk that holds "offset" */
-static uint32
-fc_lines_chunk(FcShared *shared, uint64 offset)
+uint32
+fc_lines_chunk(const FcShared *shared, uint64 offset)
 {
 	FcChunk    *chunks = fc_shared_chunks(shared);
 	uint32		lo = 0;
@@ -75,11 +77,11 @@ fc_lines_feed(FcLines *lines, uint64 end)
 			lines->pos >= lines->buf_start + lines->buf_len)
 		{
 			lines->buf_start = lines->pos;
-			lines->buf_len = Min(ctx->shared->file.size - lines->pos, FC_LINES_BUFFER);
+			lines->buf_len = Min(lines->end - lines->pos, FC_LINES_BUFFER);
 			fc_source_read(ctx->source, lines->pos, lines->buf, lines->buf_len);
 		}
 		len = Min(end, lines->buf_start + lines->buf_len) - lines->pos;
-		fc_run_feed(&ctx->dialect, &lines->run,
+		fc_run_feed(&lines->dialect, &lines->run,
 					lines->buf + (lines->pos - lines->buf_start), len);
 		lines->pos += len;
 	}
@@ -96,9 +98,11 @@ fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 	{
 		lines->chunk = i;
 		lines->pos = fc_shared_chunks(shared)[i].start;
+		lines->end = fc_source_end_at(lines->ctx->source, lines->pos);
+		lines->dialect.eol = fc_source_file(lines->ctx->source, lines->pos)->eol;
 		fc_run_init(&lines->run, start->state);
 	}
-	fc_lines_feed(lines, Min(offset + length, shared->file.size));
+	fc_lines_feed(lines, Min(offset + length, lines->end));
 	return start->line + lines->run.records + lines->run.embedded + 1;
 }
 

@@ -22,4 +22,7 @@ extern FcLines *fc_lines_begin(FcContext *ctx);
 extern uint64 fc_lines_at(FcLines *lines, uint64 offset, uint64 length);
 extern void fc_lines_end(FcLines *lines);
 
+/* The number of the chunk that holds "offset" */
+extern uint32 fc_lines_chunk(const FcShared *shared, uint64 offset);
+
 #endif							/* FC_LINES_H */

@@ -34,6 +34,7 @@
 
 #include "fc_compat.h"
 #include "fc_error.h"
+#include "fc_lines.h"
 #include "fc_map.h"
 #include "fc_merge.h"
 #include "fc_parse.h"
@@ -906,7 +907,9 @@ static uint64
 fc_load_entry_number(const FcShared *shared, const FcEntry *entry)
 {
 	uint64		chunk_size = fc_shared_chunks(shared)[0].length;
-	uint64		i = (entry->offset - shared->data_start) / chunk_size;
+	uint64		i = shared->nfiles == 1 ?
+		(entry->offset - shared->data_start) / chunk_size :
+		fc_lines_chunk(shared, entry->offset);
 
 	return fc_shared_starts(shared)[i].before + fc_entry_number(entry);
 }
@@ -950,8 +953,7 @@ fc_load_read_tasks(FcLoader *loader)
 	FcEntry		entry;
 	char	   *data;
 
-	reader = fc_read_begin(ctx->source->fd, ctx->source->path,
-						   shared->io_uring ? &fc_io_uring : &fc_io_sync,
+	reader = fc_read_begin(ctx->source, shared->io_uring ? &fc_io_uring : &fc_io_sync,
 						   shared->io_depth, shared->memory / 8 * 5,
 						   fc_load_next_entry, loader);
 	while (fc_read_next(reader, &entry, &data))
@@ -1065,6 +1067,7 @@ fc_load_chunk(FcLoader *loader, FcStream *stream, uint32 i)
 	pg_atomic_fetch_add_u64(&shared->load_bytes, chunk->length);
 	if (start->first == FC_NOWHERE || fc_error_beyond(shared, start->first))
 		return;
+	fc_context_enter(ctx, start->first);
 	fc_stream_seek(stream, start->first);
 	for (;;)
 	{
@@ -1128,6 +1131,7 @@ fc_load_streamed_chunk(FcLoader *loader, FcStream *stream, FcTask *task,
 	uint64		n = 0;
 	FcRecord	record;
 
+	fc_context_enter(loader->ctx, chunk->start);
 	fc_stream_seek(stream, fc_shared_starts(shared)[task->chunk].first);
 	fc_load_begin_task(loader, task);
 	while (!loader->ctx->stopped &&
@@ -1563,6 +1567,32 @@ fc_verify_record(FcVerifier *verifier, FcRecord *record)
 }
 
 /*
+ * The records of one file, which are counted; false if no more need be looked
+ * at.
+ */
+static bool
+fc_verify_file(FcVerifier *verifier, FcStream *stream, uint32 i,
+			   uint64 *number)
+{
+	FcContext  *ctx = verifier->loader.ctx;
+	const FcFile *file = &ctx->source->files[i];
+	FcRecord	record;
+
+	ctx->dialect.eol = file->eol;
+	fc_stream_seek_file(stream, i, file->data_start);
+	while (fc_stream_next(stream, &ctx->dialect, &record) == FC_END_FOUND)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (fc_error_beyond(ctx->shared, record.offset))
+			return false;
+		fc_parse_number(verifier->loader.parser, (*number)++);
+		if (!fc_verify_record(verifier, &record))
+			return false;
+	}
+	return !fc_error_beyond(ctx->shared, record.offset);
+}
+
+/*
  * Parses and checks the records before the first bad one known, in file order,
  * and keeps the first that is refused; those that are tolerated are rejected
  * once more.  Nothing is released: the transaction aborts.
@@ -1573,7 +1603,6 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	FcVerifier	verifier = {0};
 	FcLoader   *loader = &verifier.loader;
 	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
-	FcRecord	record;
 	uint64		number = 0;
 
 	ctx->verifying = true;
@@ -1583,15 +1612,9 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	verifier.leaves = palloc0(sizeof(FcVerifyLeaf) * verifier.nleaves);
 	verifier.insert = insert;
 	fc_verify_sort_tasks(&verifier);
-	fc_stream_seek(stream, ctx->shared->data_start);
-	while (fc_stream_next(stream, &ctx->dialect, &record) == FC_END_FOUND &&
-		   !fc_error_beyond(ctx->shared, record.offset))
-	{
-		CHECK_FOR_INTERRUPTS();
-		fc_parse_number(loader->parser, number++);
-		if (!fc_verify_record(&verifier, &record))
+	for (uint32 i = 0; i < ctx->source->nfiles; i++)
+		if (!fc_verify_file(&verifier, stream, i, &number))
 			break;
-	}
 	fc_reject_end(ctx);
 	ctx->verifying = false;
 }

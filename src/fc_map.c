@@ -17,6 +17,10 @@
  * is always taken back.  A signal that is not about the mapping gets what it
  * would have got without us.
  *
+ * Many files are mapped behind each other into one range of addresses, each
+ * from a page of its own on; too many are not mapped at all, because a process may
+ * have only so many mappings.
+ *
  * The mapping ends with the memory context, by a reset callback.
  *
  *-------------------------------------------------------------------------
@@ -54,14 +58,19 @@
 #define FC_MAP_PROBES		128
 #define FC_MAP_MISSES		2
 
+/* Files that are mapped at most; processes may have 65,530 mappings */
+#define FC_MAP_FILES		4096
+
 struct FcMap
 {
 	MemoryContext mcxt;
 	MemoryContextCallback unmap;
 	const FcSource *source;
 	const char *start;			/* for fc_map_copy and prefetches only */
-	uint64		size;
-	const char *end;			/* of its last page */
+	uint64		size;			/* of the source */
+	Size		mapped;			/* bytes of addresses */
+	Size	   *files;			/* where each file begins in them; NULL: there is
+								 * one */
 
 	/* the stream of entries */
 	FcEntryNext next;
@@ -85,7 +94,7 @@ struct FcMap
 /* What to copy */
 typedef struct FcMapPiece
 {
-	uint64		offset;
+	Size		offset;			/* in the mapping */
 	char	   *to;
 	Size		length;
 } FcMapPiece;
@@ -109,8 +118,10 @@ fc_map_cached(const FcSource *source, uint64 offset)
 #ifdef RWF_NOWAIT
 	char		byte;
 	struct iovec iov = {&byte, 1};
+	uint32		number = source->fd >= 0 ? 0 : fc_source_number(source, offset);
 
-	return preadv2(source->fd, &iov, 1, (off_t) offset, RWF_NOWAIT) == 1;
+	return preadv2(fc_source_descriptor(source, number), &iov, 1,
+				   (off_t) (offset - source->files[number].base), RWF_NOWAIT) == 1;
 #else
 	return false;
 #endif
@@ -123,7 +134,8 @@ fc_map_worth(const FcShared *shared, const FcSource *source)
 	uint64		size = source->identity.size;
 	int			misses = 0;
 
-	if (size == 0 || size > SIZE_MAX / 4 || shared->map == FC_MAP_NEVER)
+	if (size == 0 || size > SIZE_MAX / 4 || shared->map == FC_MAP_NEVER ||
+		source->nfiles > FC_MAP_FILES)
 		return false;
 	if (shared->map == FC_MAP_ALWAYS)
 		return true;
@@ -145,7 +157,56 @@ fc_map_unmap(void *arg)
 {
 	FcMap	   *map = arg;
 
-	(void) munmap((void *) map->start, map->size);
+	(void) munmap((void *) map->start, map->mapped);
+}
+
+/* Maps each file at its place, which begins a page; false if one cannot be */
+static bool
+fc_map_place_files(const FcMap *map)
+{
+	for (uint32 i = 0; i < map->source->nfiles; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (map->source->files[i].identity.size > 0 &&
+			mmap((char *) map->start + map->files[i],
+				 map->source->files[i].identity.size, PROT_READ,
+				 MAP_SHARED | MAP_FIXED, fc_source_descriptor(map->source, i),
+				 0) == MAP_FAILED)
+			return false;
+	}
+	return true;
+}
+
+/* Addresses for all files; true if they could be had */
+static bool
+fc_map_reserve(FcMap *map)
+{
+	const FcSource *source = map->source;
+	Size		page = sysconf(_SC_PAGESIZE);
+	void	   *start;
+
+	map->mapped = TYPEALIGN(page, map->size);
+	if (source->fd < 0)
+	{
+		map->files = MemoryContextAlloc(map->mcxt, sizeof(Size) * source->nfiles);
+		map->mapped = 0;
+		for (uint32 i = 0; i < source->nfiles; i++)
+		{
+			map->files[i] = map->mapped;
+			map->mapped += TYPEALIGN(page, source->files[i].identity.size);
+		}
+	}
+	start = source->fd >= 0 ?
+		mmap(NULL, map->size, PROT_READ, MAP_SHARED, source->fd, 0) :
+		mmap(NULL, map->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			 -1, 0);
+	if (start == MAP_FAILED)
+		return false;
+	map->start = start;
+	map->unmap.func = fc_map_unmap;
+	map->unmap.arg = map;
+	MemoryContextRegisterResetCallback(map->mcxt, &map->unmap);
+	return true;
 }
 
 FcMap *
@@ -153,29 +214,19 @@ fc_map_begin(const FcSource *source, Size memory)
 {
 	MemoryContext mcxt;
 	FcMap	   *map;
-	void	   *start;
 
 	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy mapping",
 								 ALLOCSET_DEFAULT_SIZES);
 	map = MemoryContextAllocZero(mcxt, sizeof(FcMap));
 	map->buf_size = Min(memory, FC_MAP_BUFFER);
 	map->buf = MemoryContextAlloc(mcxt, map->buf_size);
-	start = mmap(NULL, source->identity.size, PROT_READ, MAP_SHARED,
-				 source->fd, 0);
-	if (start == MAP_FAILED)
-	{
-		MemoryContextDelete(mcxt);
-		return NULL;
-	}
 	map->mcxt = mcxt;
 	map->source = source;
-	map->start = start;
 	map->size = source->identity.size;
-	map->end = map->start + TYPEALIGN(sysconf(_SC_PAGESIZE), map->size);
-	map->unmap.func = fc_map_unmap;
-	map->unmap.arg = map;
-	MemoryContextRegisterResetCallback(mcxt, &map->unmap);
-	return map;
+	if (fc_map_reserve(map) && (map->files == NULL || fc_map_place_files(map)))
+		return map;
+	MemoryContextDelete(mcxt);
+	return NULL;
 }
 
 void
@@ -229,7 +280,7 @@ fc_map_copy(const FcMap *map, const FcMapPiece *pieces, uint32 n)
 	action.sa_flags = SA_SIGINFO | SA_NODEFER;
 	sigemptyset(&action.sa_mask);
 	fc_map_guard.start = map->start;
-	fc_map_guard.end = map->end;
+	fc_map_guard.end = map->start + map->mapped;
 	if (sigaction(SIGBUS, &action, &fc_map_guard.outer) != 0)
 		return false;
 	if (sigsetjmp(fc_map_guard.jump, 0) == 0)
@@ -246,15 +297,29 @@ fc_map_copy(const FcMap *map, const FcMapPiece *pieces, uint32 n)
 	return whole;
 }
 
-/* ERROR for what the mapping did not have */
+/* ERROR for what the mapping did not have: one of the batch's n records */
 static void
-fc_map_failed(const FcMap *map)
+fc_map_failed(const FcMap *map, uint32 n)
 {
-	fc_source_check(map->source, &map->source->identity);
+	for (uint32 i = 0; i < n; i++)
+		fc_source_check_at(map->source, map->entries[i].offset);
 	errno = EIO;
 	ereport(ERROR,
 			(errcode_for_file_access(),
-			 errmsg("could not read file \"%s\": %m", map->source->path)));
+			 errmsg("could not read file \"%s\": %m",
+					fc_source_path_at(map->source, map->entries[0].offset))));
+}
+
+/* Where in the mapping the byte is */
+static inline Size
+fc_map_place(const FcMap *map, uint64 offset)
+{
+	uint32		number;
+
+	if (map->files == NULL)
+		return offset;
+	number = fc_source_number(map->source, offset);
+	return map->files[number] + (offset - map->source->files[number].base);
 }
 
 /* Takes the batch's next entry from the stream */
@@ -280,6 +345,7 @@ fc_map_large(FcMap *map)
 {
 	FcEntry    *entry = &map->entries[0];
 	Size		size = (Size) entry->length + 1;
+	Size		place = fc_map_place(map, entry->offset);
 
 	if (size > map->large_size)
 	{
@@ -292,12 +358,12 @@ fc_map_large(FcMap *map)
 	}
 	for (Size done = 0; done < entry->length; done += FC_MAP_PIECE)
 	{
-		FcMapPiece	piece = {entry->offset + done, map->large + done,
+		FcMapPiece	piece = {place + done, map->large + done,
 		Min(entry->length - done, FC_MAP_PIECE)};
 
 		CHECK_FOR_INTERRUPTS();
 		if (!fc_map_copy(map, &piece, 1))
-			fc_map_failed(map);
+			fc_map_failed(map, 1);
 	}
 	map->records[0] = map->large;
 }
@@ -319,7 +385,7 @@ fc_map_fill(FcMap *map)
 		map->entries[n] = map->pending;
 		map->has_pending = false;
 		map->records[n] = map->buf + used;
-		pieces[n] = (FcMapPiece) {map->pending.offset, map->buf + used, length};
+		pieces[n] = (FcMapPiece) {fc_map_place(map, map->pending.offset), map->buf + used, length};
 		used += (Size) length + 1;
 		n++;
 		if (used > map->buf_size)
@@ -332,7 +398,7 @@ fc_map_fill(FcMap *map)
 	if (used > map->buf_size)
 		fc_map_large(map);
 	else if (!fc_map_copy(map, pieces, n))
-		fc_map_failed(map);
+		fc_map_failed(map, n);
 	map->stats.reads++;
 	map->stats.rows += n;
 	map->stats.bytes += used - n;

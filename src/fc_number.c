@@ -264,6 +264,7 @@ fc_number_refuse(FcContext *ctx, uint64 number, const ErrorData *edata)
 	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
 	FcRecord	record;
 
+	fc_context_enter(ctx, start->first);
 	fc_stream_seek(stream, start->first);
 	for (uint64 i = start->before; i <= number; i++)
 	{

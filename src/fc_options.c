@@ -388,7 +388,7 @@ static void
 fc_options_copy_arguments(FcOptions *options, const FcArguments *args)
 {
 	options->target = args->target;
-	options->path = args->source;
+	options->sources = args->sources;
 	options->key_column = args->timestamp_column;
 	options->columns = args->columns;
 	options->ignore_extra_columns = args->ignore_extra_columns;

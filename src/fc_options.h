@@ -30,7 +30,7 @@ typedef enum FcVerbosity
 typedef struct FcOptions
 {
 	Oid			target;
-	char	   *path;
+	List	   *sources;		/* of String: paths and patterns */
 	char	   *key_column;		/* or NULL */
 	List	   *columns;		/* of String; NIL: all */
 	List	   *copy_options;	/* DefElems as COPY's grammar makes them, without
@@ -94,7 +94,7 @@ enum
 typedef struct FcArguments
 {
 	Oid			target;
-	char	   *source;
+	List	   *sources;		/* of String */
 	char	   *timestamp_column;
 	List	   *columns;
 	char	   *format;

@@ -61,6 +61,7 @@ fc_order_chunk(FcOrder *order, uint32 i, uint64 bytes)
 	uint64		end = Min(start->first + bytes, chunk->start + chunk->length);
 	FcRecord	record;
 
+	fc_context_enter(order->ctx, start->first);
 	fc_stream_seek(order->stream, start->first);
 	order->sorted = false;
 	if (!fc_order_next(order, PG_UINT64_MAX, &record))
@@ -104,6 +105,7 @@ fc_order_tail(FcOrder *order, uint32 i)
 	uint64		first = fc_shared_starts(ctx->shared)[i].first;
 	FcRecord	record;
 
+	fc_context_enter(ctx, first);
 	fc_stream_seek(order->stream,
 				   fc_order_near_end(ctx, first, chunk->start + chunk->length));
 	order->last = order->keys[i];

@@ -17,10 +17,14 @@
 extern void fc_split_run(FcContext *ctx);
 
 /*
- * Leader, after the split: true starts, and the end of the data, behind which
- * no chunks are left; returns the records in the file.
+ * Leader, after the split: true starts, and the end of the data of each file,
+ * behind which its chunks are empty; returns the records in all files.
  */
-extern uint64 fc_split_resolve(FcContext *ctx, uint64 lines_before);
+extern uint64 fc_split_resolve(FcContext *ctx);
+
+/* Behind that: the records in one of the files */
+extern uint64 fc_split_records(FcShared *shared, const FcSource *source,
+							   uint32 file);
 
 /*
  * Leader, before the scan by so many processes: are rows to be spilled, or

@@ -56,7 +56,7 @@ static double
 fc_progress_done(FcJob *job)
 {
 	FcShared   *shared = job->shared;
-	uint64		total = shared->file.size - shared->data_start;
+	uint64		total = shared->data_size;
 	double		scan;
 
 	if (job->phase > FC_PHASE_LOAD)

@@ -29,6 +29,9 @@
  * straight into the arena.  Pieces with small gaps between them are read
  * together into a staging buffer and copied to their places from there.
  *
+ * Where the source is many files, a read ends where its file does, and the file
+ * stays open until the read is back.
+ *
  * Memory: all of it is in the reader's own context, in which the queue is
  * opened as well.  Its reset callback ends the reads in flight before the
  * blocks are freed, whoever deletes the context; no block is freed while the
@@ -109,12 +112,14 @@ typedef struct FcOp
 	uint32		first;			/* pieces to copy from the staging buffer */
 	uint32		count;
 	char	   *stage;			/* NULL if read straight into the arena */
+	FcDescriptor *pinned;		/* NULL if the source has one file */
 	struct FcOp *next_free;
 } FcOp;
 
 struct FcReader
 {
 	MemoryContext context;		/* all that is allocated, and the queue */
+	const FcSource *source;
 	const FcIoMethod *method;
 	FcIo	   *io;
 
@@ -134,6 +139,8 @@ struct FcReader
 	int			since_pump;		/* rows handed out since the last pump */
 
 	/* requests */
+	FcOp	   *ops;
+	int			nops;
 	FcOp	   *free_ops;
 	Size		stage_size;
 	int			nstages;
@@ -346,10 +353,12 @@ fc_window_fill(FcReader *reader, FcWindow *window, bool other_used)
 
 /*
  * The pieces from the next one on that one staging buffer takes: their
- * number, and *end behind the last one in the file.
+ * number, and *end behind the last one in the file.  "limit" is where that file
+ * ends.
  */
 static uint32
-fc_window_neighbours(FcReader *reader, FcWindow *window, uint64 *end)
+fc_window_neighbours(FcReader *reader, FcWindow *window, uint64 limit,
+					 uint64 *end)
 {
 	FcPiece    *first = &window->pieces[window->piece];
 	uint32		left = window->npieces - window->piece;
@@ -362,13 +371,21 @@ fc_window_neighbours(FcReader *reader, FcWindow *window, uint64 *end)
 		uint64		piece_end = piece->offset + piece->length;
 
 		/* unsigned: overlapping ones are no neighbours */
-		if (piece->offset - *end > FC_READ_GAP ||
+		if (piece->offset - *end > FC_READ_GAP || piece_end > limit ||
 			piece_end - first->offset > reader->stage_size)
 			break;
 		*end = piece_end;
 		n++;
 	}
 	return n;
+}
+
+static inline void
+fc_op_unpin(FcReader *reader, FcOp *op)
+{
+	if (op->pinned)
+		fc_source_unpin(reader->source, op->pinned);
+	op->pinned = NULL;
 }
 
 /* Makes the staging buffers, when the first one is needed. */
@@ -387,29 +404,39 @@ fc_reader_make_stages(FcReader *reader)
 
 /*
  * Sets up the next read of a window that has pieces left.  False if it takes
- * a staging buffer and none is free.
+ * a staging buffer or a descriptor and none is free.
  */
 static bool
 fc_op_plan(FcReader *reader, FcWindow *window, FcOp *op)
 {
 	FcPiece    *piece = &window->pieces[window->piece];
+	uint64		start = piece->offset + window->within;
+	FcSourcePlace place;
 	uint64		end;
 	uint32		n = 1;
 
+	if (!fc_source_pin(reader->source, start, &place))
+		return false;
 	op->window = window;
 	op->first = window->piece;
+	op->pinned = place.pinned;
+	op->request.fd = place.fd;
+	op->request.path = place.path;
+	op->request.offset = place.offset;
 	if (window->within == 0)
-		n = fc_window_neighbours(reader, window, &end);
+		n = fc_window_neighbours(reader, window, start + place.left, &end);
 
 	if (n > 1)
 	{
 		if (reader->stages == NULL)
 			fc_reader_make_stages(reader);
 		if (reader->free_stages == 0)
+		{
+			fc_op_unpin(reader, op);
 			return false;
+		}
 		op->stage = reader->stages[--reader->free_stages];
 		op->count = n;
-		op->request.offset = piece->offset;
 		op->request.buf = op->stage;
 		op->request.len = end - piece->offset;
 		window->piece += n;
@@ -418,9 +445,10 @@ fc_op_plan(FcReader *reader, FcWindow *window, FcOp *op)
 
 	op->stage = NULL;
 	op->count = 1;
-	op->request.offset = piece->offset + window->within;
 	op->request.buf = window->block + piece->place + window->within;
-	op->request.len = Min(piece->length - window->within, FC_READ_DIRECT);
+	/* a piece may go on in the next file */
+	op->request.len = Min(Min(piece->length - window->within, FC_READ_DIRECT),
+						  place.left);
 	window->within += op->request.len;
 	if (window->within == piece->length)
 	{
@@ -471,6 +499,7 @@ fc_op_finish(FcReader *reader, FcOp *op)
 				   pieces[i].length);
 		reader->stages[reader->free_stages++] = op->stage;
 	}
+	fc_op_unpin(reader, op);
 	window->in_flight--;
 	op->next_free = reader->free_ops;
 	reader->free_ops = op;
@@ -571,7 +600,7 @@ fc_reader_budget(FcReader *reader, int depth, Size memory)
 }
 
 FcReader *
-fc_read_begin(int fd, const char *path, const FcIoMethod *method, int depth,
+fc_read_begin(const FcSource *source, const FcIoMethod *method, int depth,
 			  Size memory, FcEntryNext next, void *arg)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
@@ -583,12 +612,15 @@ fc_read_begin(int fd, const char *path, const FcIoMethod *method, int depth,
 	int			err;
 
 	reader->context = context;
+	reader->source = source;
 	reader->method = method;
 	reader->next = next;
 	reader->arg = arg;
 	reader->current = &reader->windows[0];
 	reader->ahead = &reader->windows[1];
 	fc_reader_budget(reader, depth, memory);
+	reader->ops = ops;
+	reader->nops = depth;
 	for (int i = 0; i < depth; i++)
 	{
 		ops[i].request.owner = &ops[i];
@@ -596,13 +628,13 @@ fc_read_begin(int fd, const char *path, const FcIoMethod *method, int depth,
 		reader->free_ops = &ops[i];
 	}
 
-	reader->io = method->open(fd, path, depth, &err);
+	reader->io = method->open(source->fd, source->path, depth, &err);
 	if (reader->io == NULL)
 	{
 		/* the probe went well, but this ring is one too many */
 		reader->stats.refused = err;
 		reader->method = &fc_io_sync;
-		reader->io = reader->method->open(fd, path, depth, &err);
+		reader->io = reader->method->open(source->fd, source->path, depth, &err);
 	}
 	MemoryContextSwitchTo(old);
 	return reader;
@@ -648,5 +680,7 @@ void
 fc_read_end(FcReader *reader)
 {
 	reader->method->close(reader->io);
+	for (int i = 0; i < reader->nops; i++)
+		fc_op_unpin(reader, &reader->ops[i]);
 	MemoryContextDelete(reader->context);
 }

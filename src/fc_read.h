@@ -15,6 +15,7 @@
 #define FC_READ_H
 
 #include "fc_io.h"
+#include "fc_source.h"
 
 /* One record of the file, as found by the scan phase.  24 bytes. */
 typedef struct FcEntry
@@ -52,7 +53,7 @@ typedef struct FcReadStats
  * into a buffer of its own).  Everything lives in a child of the current
  * memory context; the reader's end or the context's death drains the queue.
  */
-extern FcReader *fc_read_begin(int fd, const char *path,
+extern FcReader *fc_read_begin(const FcSource *source,
 							   const FcIoMethod *method, int depth,
 							   Size memory, FcEntryNext next, void *arg);
 

@@ -9,6 +9,8 @@
  * everything else works on the copy.  So is a file whose delimiter or quote is
  * not ASCII, because these are given in the server's encoding.
  *
+ * Many files become one copy, in which each has its place.
+ *
  * The copy is a temporary file of a SharedFileSet: it counts against
  * temp_file_limit and goes when the set's segment goes.
  *
@@ -37,6 +39,7 @@ typedef struct FcRecode
 	off_t		written;
 	unsigned char *in;
 	int			inlen;			/* bytes in "in" */
+	uint32		number;			/* of the file that is read */
 	uint64		pos;			/* next byte to read */
 	unsigned char *out;
 	uint64		newlines;		/* written */
@@ -102,11 +105,13 @@ fc_recode_block(FcRecode *recode, bool eof)
 	return true;
 }
 
+/* The bytes of one file: a character does not go on in the next */
 static bool
-fc_recode_all(FcRecode *recode)
+fc_recode_file(FcRecode *recode)
 {
-	uint64		size = recode->source->identity.size;
+	uint64		size = fc_source_end(recode->source, recode->number);
 
+	recode->newlines = recode->returns = 0;
 	while (recode->pos < size || recode->inlen > 0)
 	{
 		int			len = Min(size - recode->pos,
@@ -119,6 +124,21 @@ fc_recode_all(FcRecode *recode)
 		recode->inlen += len;
 		if (!fc_recode_block(recode, recode->pos == size))
 			return false;
+	}
+	return true;
+}
+
+/* Sets in "files" where each of them stands in the copy */
+static bool
+fc_recode_all(FcRecode *recode, FcFile *files)
+{
+	for (uint32 i = 0; i < recode->source->nfiles; i++)
+	{
+		recode->number = i;
+		files[i].base = recode->written;
+		if (!fc_recode_file(recode))
+			return false;
+		files[i].identity.size = recode->written - files[i].base;
 	}
 	return true;
 }
@@ -143,6 +163,7 @@ fc_recode_fault(const FcRecode *recode, FcRecodeFault *fault)
 {
 	fault->len = Min(recode->inlen, MAX_CONVERSION_INPUT_LENGTH);
 	memcpy(fault->bytes, recode->in, fault->len);
+	fault->file = recode->number;
 	fault->line = 1 + (recode->newlines > 0 ? recode->newlines : recode->returns);
 }
 
@@ -152,6 +173,8 @@ fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset,
 {
 	FcRecode	recode = {0};
 	FcSource   *copy = NULL;
+	Size		size = sizeof(FcFile) * source->nfiles;
+	FcFile	   *files = MemoryContextAllocHuge(CurrentMemoryContext, size);
 
 	recode.source = source;
 	recode.encoding = encoding;
@@ -159,10 +182,14 @@ fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset,
 	recode.in = palloc(FC_RECODE_BLOCK);
 	recode.out = palloc(FC_RECODE_BLOCK * MAX_CONVERSION_GROWTH + 1);
 	recode.file = FileSetCreate(&fileset->fs, FC_RECODE_NAME);
-	if (fc_recode_all(&recode))
+	memcpy(files, source->files, size);
+	if (fc_recode_all(&recode, files))
 	{
 		copy = fc_source_open(FilePathName(recode.file));
-		copy->path = pstrdup(source->path);
+		copy->path = source->path;
+		copy->paths = source->paths;
+		copy->files = files;
+		copy->nfiles = source->nfiles;
 	}
 	else
 		fc_recode_fault(&recode, fault);

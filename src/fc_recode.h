@@ -21,13 +21,14 @@ typedef struct FcRecodeFault
 {
 	unsigned char bytes[MAX_CONVERSION_INPUT_LENGTH];	/* it begins them */
 	int			len;
+	uint32		file;			/* number of the file it is in */
 	uint64		line;			/* of the file, header included */
 } FcRecodeFault;
 
 /*
- * Converts the whole file into a temporary file of the set and opens that,
- * under the source's path as far as messages go.  NULL if a character of the
- * file cannot be converted: then *fault is the first one.
+ * Converts all files, one behind the other, into a temporary file of the set and
+ * opens that, under the source's paths as far as messages go.  NULL if a
+ * character cannot be converted: then *fault is the first one.
  */
 extern FcSource *fc_recode_source(const FcSource *source, int encoding,
 								  SharedFileSet *fileset, FcRecodeFault *fault);

@@ -241,12 +241,14 @@ fc_reject_table_values(FcRejectTable *table, const FcReject *reject,
 					   uint64 line, Datum *values, char *nulls)
 {
 	FcJob	   *job = table->job;
+	uint32		file = fc_source_number(job->source, reject->offset);
 
 	memset(nulls, ' ', NCOLUMNS);
 	values[COL_JOB] = table->uuid;
-	values[COL_FILE] = CStringGetTextDatum(job->options->path);
+	values[COL_FILE] = CStringGetTextDatum(fc_source_path(job->source, file));
 	values[COL_LINE] = Int64GetDatum((int64) line);
-	values[COL_BYTE_OFFSET] = Int64GetDatum((int64) reject->offset);
+	values[COL_BYTE_OFFSET] = Int64GetDatum((int64) (reject->offset -
+													 job->source->files[file].base));
 	if (job->original)
 		nulls[COL_BYTE_OFFSET] = 'n';
 	values[COL_COLUMN_NAME] = CStringGetTextDatum(reject->column);

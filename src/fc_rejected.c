@@ -64,9 +64,15 @@ fc_rejected_number(uint32 class)
 static void
 fc_rejected_context(void *arg)
 {
-	FcJob	   *job = arg;
+	const FcTeller *teller = arg;
+	const FcJob *job = teller->job;
 
-	errcontext("fast_copy %s", job->relname);
+	/* COPY's, and which file it is where there are several */
+	if (job->source->nfiles == 1)
+		errcontext("fast_copy %s", job->relname);
+	else
+		errcontext("fast_copy %s, file \"%s\"", job->relname,
+				   fc_source_path_at(job->source, teller->reject.offset));
 }
 
 /* One record, or one value, is left out */
@@ -98,7 +104,7 @@ fc_rejected_tell(FcTeller *teller, uint64 line)
 	ErrorContextCallback callback;
 
 	callback.callback = fc_rejected_context;
-	callback.arg = teller->job;
+	callback.arg = teller;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
 	fc_rejected_notice(teller, line);
@@ -225,19 +231,19 @@ fc_rejected_limit_context(void *arg)
 	FcJob	   *job = teller->job;
 	FcReject   *reject = &teller->reject;
 	FcFeed		feed = {0};
+	const char *path = fc_source_path_at(job->source, reject->offset);
 
 	feed.job = job;
-	feed.line = fc_lines_at(teller->lines, reject->offset, reject->length);
-	feed.offset = reject->offset;
-	feed.length = reject->length;
+	fc_feed_name(&feed, reject->offset, reject->length,
+				 fc_lines_at(teller->lines, reject->offset, reject->length));
 	if (reject->class != FC_CLASS_CONVERSION)
 		fc_feed_context(&feed);
 	else if (reject->null_input)
 		errcontext("fast_copy %s, file \"%s\", line " UINT64_FORMAT ", column %s: null input",
-				   job->relname, job->options->path, feed.line, reject->column);
+				   job->relname, path, feed.line, reject->column);
 	else
 		errcontext("fast_copy %s, file \"%s\", line " UINT64_FORMAT ", column %s: \"%s\"",
-				   job->relname, job->options->path, feed.line, reject->column,
+				   job->relname, path, feed.line, reject->column,
 				   reject->value);
 }
 

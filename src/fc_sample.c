@@ -113,6 +113,7 @@ fc_sample_stretch(FcSample *sample, uint32 chunk, uint64 bytes)
 	if (start->first == FC_NOWHERE)
 		return true;
 	sample->stop = start->first + bytes;
+	fc_context_enter(sample->ctx, start->first);
 	fc_stream_seek(sample->stream, start->first);
 	edata = fc_error_catch(sample->ctx, fc_sample_read, sample);
 	sample->stretch++;

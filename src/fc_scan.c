@@ -192,6 +192,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 		return;
 	scanner->end = chunk->start + chunk->length;
 	scanner->found = 0;
+	fc_context_enter(scanner->ctx, start->first);
 	fc_stream_seek(scanner->stream, start->first);
 	edata = fc_error_catch(scanner->ctx, fc_scan_records, scanner);
 	if (edata && scanner->record.data == NULL)

@@ -30,6 +30,7 @@
 #include "fc_core.h"
 #include "fc_feed.h"
 #include "fc_fields.h"
+#include "fc_glob.h"
 #include "fc_recode.h"
 #include "fc_reject_table.h"
 #include "fc_setup.h"
@@ -71,25 +72,147 @@ fc_setup_refuse_file(void)
 					 "psql's \\copy command also works for anyone.")));
 }
 
+static bool
+fc_setup_is_trusted(void)
+{
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES);
+}
+
 /*
  * A file below fast_copy.root_directory is anyone's.  The path is looked at
  * before it is opened, so that nothing is told about other files, and after,
  * so that it cannot be exchanged in between.
  */
-static FcSource *
-fc_setup_open_source(const char *path)
+static void
+fc_setup_check_path(const char *path)
 {
-	bool		trusted = has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES);
 	char		real[PATH_MAX];
-	FcSource   *source;
 
-	if (!trusted && (realpath(path, real) == NULL ||
-					 !fc_setup_is_below(real, fc_root_directory)))
+	if (!fc_setup_is_trusted() &&
+		(realpath(path, real) == NULL ||
+		 !fc_setup_is_below(real, fc_root_directory)))
 		fc_setup_refuse_file();
-	source = fc_source_open(path);
-	if (!trusted &&
+}
+
+static void
+fc_setup_check_opened(const FcSource *source)
+{
+	if (!fc_setup_is_trusted() &&
 		!fc_setup_is_below(fc_source_real_path(source), fc_root_directory))
 		fc_setup_refuse_file();
+}
+
+/* The same for a directory in which a pattern looks for files */
+static void
+fc_setup_check_directory(const char *path)
+{
+	char		real[PATH_MAX];
+
+	if (fc_setup_is_trusted())
+		return;
+	if (realpath(path, real) == NULL ||
+		!fc_setup_is_below(psprintf("%s/.", real), fc_root_directory))
+		fc_setup_refuse_file();
+}
+
+/* A file of exactly that name is no pattern */
+static bool
+fc_setup_is_pattern(const char *path)
+{
+	struct stat st;
+	char		real[PATH_MAX];
+
+	if (!fc_glob_is_pattern(path))
+		return false;
+	if (fc_setup_is_trusted())
+		return lstat(path, &st) != 0;
+	return realpath(path, real) == NULL ||
+		!fc_setup_is_below(real, fc_root_directory);
+}
+
+/* The paths that the caller named, in the order of the load */
+static List *
+fc_setup_paths(const List *sources)
+{
+	List	   *paths = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sources)
+	{
+		char	   *path = strVal(lfirst(lc));
+
+		if (fc_setup_is_pattern(path))
+			paths = list_concat(paths, fc_glob_expand(path, fc_setup_check_directory));
+		else
+			paths = lappend(paths, path);
+	}
+	return paths;
+}
+
+static int
+fc_setup_file_cmp(const void *a, const void *b, void *arg)
+{
+	const FcFile *files = arg;
+	uint32		na = *(const uint32 *) a;
+	uint32		nb = *(const uint32 *) b;
+	const FcIdentity *ia = &files[na].identity;
+	const FcIdentity *ib = &files[nb].identity;
+
+	if (ia->dev != ib->dev)
+		return ia->dev < ib->dev ? -1 : 1;
+	if (ia->ino != ib->ino)
+		return ia->ino < ib->ino ? -1 : 1;
+	return na < nb ? -1 : na > nb;
+}
+
+/* By what they are, and not by their names */
+static void
+fc_setup_refuse_twice(const FcSource *source)
+{
+	Size		size = sizeof(uint32) * source->nfiles;
+	uint32	   *order = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	const FcFile *files = source->files;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		order[i] = i;
+	qsort_arg(order, source->nfiles, sizeof(uint32), fc_setup_file_cmp,
+			  source->files);
+	for (uint32 i = 1; i < source->nfiles; i++)
+		if (files[order[i - 1]].identity.ino == files[order[i]].identity.ino &&
+			files[order[i - 1]].identity.dev == files[order[i]].identity.dev)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("file \"%s\" is named more than once",
+							fc_source_path(source, order[i])),
+					 errdetail("\"%s\" is the same file.",
+							   fc_source_path(source, order[i - 1])),
+					 errhint("Name each file once in \"source\"; several patterns must not match the same file.")));
+	pfree(order);
+}
+
+static FcSource *
+fc_setup_open_source(const List *sources)
+{
+	List	   *paths = fc_setup_paths(sources);
+	FcSource   *source;
+	ListCell   *lc;
+
+	if (list_length(paths) == 1)
+	{
+		fc_setup_check_path(linitial(paths));
+		source = fc_source_open(linitial(paths));
+		fc_setup_check_opened(source);
+		return source;
+	}
+	source = fc_source_begin();
+	foreach(lc, paths)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_setup_check_path(lfirst(lc));
+		fc_source_add(source, lfirst(lc));
+		fc_setup_check_opened(source);
+	}
+	fc_setup_refuse_twice(source);
 	return source;
 }
 
@@ -127,9 +250,10 @@ fc_setup_close_target(FcJob *job)
  * is taken off the number of lines before it.
  */
 static void
-fc_setup_first_record(FcJob *job, FcStream *stream)
+fc_setup_first_record(FcJob *job, FcStream *stream, uint32 i)
 {
 	FcDialect  *dialect = &job->dialect;
+	FcFile	   *file = &job->source->files[i];
 	FcRecord	record;
 	FcRun		run;
 	FcEnd		end;
@@ -140,19 +264,19 @@ fc_setup_first_record(FcJob *job, FcStream *stream)
 	if (end == FC_END_NONE)
 		record.total = record.embedded = 0;
 	if (end == FC_END_MARKER)
-		job->data_start = job->source->identity.size;
+		file->data_start = fc_source_end(job->source, i);
 	/* "x\.\n" is a row and leaves open how lines end: core knows what then */
-	job->unsettled = (end == FC_END_FOUND && record.marked);
+	file->unsettled = (end == FC_END_FOUND && record.marked);
 	if (dialect->eol == FC_EOL_UNKNOWN)
 		dialect->eol = FC_EOL_NL;
 	fc_run_init(&run, FC_OUTSIDE);
 	fc_run_feed(dialect, &run, record.data, record.total);
-	job->lines_before -= run.embedded - record.embedded;
+	file->lines_before -= run.embedded - record.embedded;
 }
 
 /* COPY's errors of the grammar, for a line of the header */
 static void
-fc_setup_check_header(FcJob *job, FcEnd end, int line)
+fc_setup_check_header(FcJob *job, FcEnd end, uint32 file, int line)
 {
 	const char *message;
 	const char *hint = NULL;
@@ -188,13 +312,14 @@ fc_setup_check_header(FcJob *job, FcEnd end, int line)
 			 errmsg("%s", message),
 			 hint ? errhint("%s", hint) : 0,
 			 errcontext("fast_copy %s, file \"%s\", line %d",
-						job->relname, job->options->path, line)));
+						job->relname, fc_source_path(job->source, file), line)));
 }
 
 /* Where a fault is that is found before the load */
 typedef struct FcLineContext
 {
 	FcJob	   *job;
+	uint32		file;
 	uint64		line;
 } FcLineContext;
 
@@ -204,7 +329,8 @@ fc_setup_line_context(void *arg)
 	FcLineContext *context = arg;
 
 	errcontext("fast_copy %s, file \"%s\", line " UINT64_FORMAT,
-			   context->job->relname, context->job->options->path, context->line);
+			   context->job->relname,
+			   fc_source_path(context->job->source, context->file), context->line);
 }
 
 /* COPY verifies and converts a header even if nobody asks for its names */
@@ -221,7 +347,8 @@ fc_setup_check_encoding(FcJob *job, const FcRecord *record)
 	if (valid < record->total)
 	{
 		/* the message shows bytes that may stand in the next line */
-		len = Min(sizeof(bad), job->source->identity.size - record->offset - valid);
+		len = Min(sizeof(bad),
+				  fc_source_end_at(job->source, record->offset) - record->offset - valid);
 		fc_source_read(job->source, record->offset + valid, bad, len);
 		report_invalid_encoding(encoding, bad, len);
 	}
@@ -230,54 +357,124 @@ fc_setup_check_encoding(FcJob *job, const FcRecord *record)
 								record->total, encoding);
 }
 
+/*
+ * With header => 'map' the first file says which columns there are; the others
+ * must say the same.
+ */
 static void
-fc_setup_check_header_line(FcJob *job, const FcRecord *record, int line)
+fc_setup_map_header(FcJob *job, const FcRecord *record, uint32 file)
 {
-	FcLineContext context = {job, line};
+	FcOptions	other = *job->options;
+
+	other.columns = other.fields = NIL;
+	fc_fields_map(job->rel, file == 0 ? job->options : &other, &job->dialect,
+				  record->data, record->length);
+	if (file == 0 || equal(other.fields, job->options->fields))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("header of file \"%s\" is another than that of file \"%s\"",
+					fc_source_path(job->source, file), fc_source_path(job->source, 0)),
+			 errdetail("With header \"map\" all files of a load must have the same columns in the same order."),
+			 errhint("Load files with other columns by a call of their own.")));
+}
+
+/* What the header says; most are equal to the one before, byte by byte */
+static void
+fc_setup_read_header(FcJob *job, const FcRecord *record, uint32 file)
+{
+	if (file > 0 && record->total == job->header_len &&
+		memcmp(record->data, job->header, record->total) == 0)
+		return;
+	if (job->options->header_match)
+		fc_core_match_header(job, file, record);
+	if (job->options->header_map)
+		fc_setup_map_header(job, record, file);
+	if (file > 0)
+		return;
+	job->header = palloc(record->total + 1);
+	memcpy(job->header, record->data, record->total);
+	job->header_len = record->total;
+}
+
+/* One line of a header, the last of which has names */
+static void
+fc_setup_header_line(FcJob *job, const FcRecord *record, uint32 file, int line)
+{
+	FcLineContext context = {job, file, line};
 	ErrorContextCallback callback;
+	bool		last = (line == job->options->header_lines);
 
 	callback.callback = fc_setup_line_context;
 	callback.arg = &context;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
 	fc_setup_check_encoding(job, record);
+	/* of several files, it must be said which one has the wrong names */
+	if (last && job->options->header_map && job->source->nfiles > 1)
+		fc_setup_read_header(job, record, file);
 	error_context_stack = callback.previous;
+	if (last && (job->options->header_match ||
+				 (job->options->header_map && job->source->nfiles == 1)))
+		fc_setup_read_header(job, record, file);
 }
 
 static void
-fc_setup_header(FcJob *job)
+fc_setup_file_header(FcJob *job, FcStream *stream, uint32 i)
 {
-	FcOptions  *options = job->options;
-	FcStream   *stream = fc_stream_begin(job->source, 65536);
+	FcFile	   *file = &job->source->files[i];
 	FcRecord	record;
 
-	for (int i = 0; i < options->header_lines; i++)
+	job->dialect.eol = FC_EOL_UNKNOWN;
+	file->data_start = file->base;
+	file->lines_before = 0;
+	fc_stream_seek_file(stream, i, file->base);
+	for (int line = 1; line <= job->options->header_lines; line++)
 	{
 		FcEnd		end;
 
 		CHECK_FOR_INTERRUPTS();
 		end = fc_stream_next(stream, &job->dialect, &record);
-		job->header_start = record.offset;
 		if (end == FC_END_NONE)
 			record.length = record.total = 0;
-		fc_setup_check_header(job, end, i + 1);
-		fc_setup_check_header_line(job, &record, i + 1);
-		if (options->header_match && i == options->header_lines - 1)
-			fc_core_match_header(job, record.data, record.length, record.total);
-		if (options->header_map)
-			fc_fields_map(job->rel, options, &job->dialect, record.data,
-						  record.length);
+		fc_setup_check_header(job, end, i, line);
+		fc_setup_header_line(job, &record, i, line);
 		if (end == FC_END_NONE)
 			break;
 		if (record.marked)
 		{
-			job->data_start = job->source->identity.size;
+			file->data_start = fc_source_end(job->source, i);
 			break;
 		}
-		job->data_start = record.offset + record.total;
-		job->lines_before += 1 + record.embedded;
+		file->data_start = record.offset + record.total;
+		file->lines_before += 1 + record.embedded;
 	}
-	fc_setup_first_record(job, stream);
+	fc_setup_first_record(job, stream, i);
+	file->eol = job->dialect.eol;
+	job->unsettled |= file->unsettled;
+}
+
+/* Each file has a header of its own, and its own line ends */
+static void
+fc_setup_header(FcJob *job)
+{
+	FcStream   *stream = fc_stream_begin(job->source, 65536);
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy header",
+											   ALLOCSET_DEFAULT_SIZES);
+
+	for (uint32 i = 0; i < job->source->nfiles; i++)
+	{
+		/* what the first one says is kept */
+		MemoryContext old = MemoryContextSwitchTo(i == 0 ? job->mcxt : mcxt);
+
+		CHECK_FOR_INTERRUPTS();
+		fc_setup_file_header(job, stream, i);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(mcxt);
+	}
+	job->dialect.eol = job->source->files[0].eol;
+	MemoryContextDelete(mcxt);
 	fc_stream_end(stream);
 }
 
@@ -285,7 +482,7 @@ fc_setup_header(FcJob *job)
 static bool
 fc_setup_is_small(const FcJob *job)
 {
-	return job->source->identity.size - job->data_start < FC_SMALL_FILE;
+	return job->data_size < FC_SMALL_FILE;
 }
 
 static int
@@ -309,7 +506,7 @@ fc_setup_workers(const FcJob *job)
 static uint64
 fc_setup_chunk_size(const FcJob *job)
 {
-	uint64		size = job->source->identity.size - job->data_start;
+	uint64		size = job->data_size;
 	uint64		share = Max(size / (FC_CHUNKS_EACH * Max(job->nworkers, 1)),
 							FC_MIN_CHUNK);
 
@@ -348,17 +545,33 @@ fc_setup_shared_state(FcShared *shared)
 	ConditionVariableInit(&shared->turn_cv);
 }
 
+/* A chunk is part of one file, and a file without data has none */
+static uint32
+fc_setup_count_chunks(const FcSource *source, uint64 chunk_size)
+{
+	uint64		n = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		n += (fc_source_end(source, i) - source->files[i].data_start +
+			  chunk_size - 1) / chunk_size;
+	return (uint32) n;
+}
+
 static void
 fc_setup_shared_chunks(FcJob *job, uint64 chunk_size)
 {
-	FcShared   *shared = job->shared;
-	FcChunk    *chunks = fc_shared_chunks(shared);
+	FcChunk    *chunk = fc_shared_chunks(job->shared);
 
-	for (uint32 i = 0; i < shared->nchunks; i++)
+	for (uint32 i = 0; i < job->source->nfiles; i++)
 	{
-		chunks[i].start = job->data_start + i * chunk_size;
-		chunks[i].length = Min(chunk_size,
-							   shared->file.size - chunks[i].start);
+		uint64		end = fc_source_end(job->source, i);
+
+		for (uint64 at = job->source->files[i].data_start; at < end; chunk++)
+		{
+			chunk->start = at;
+			chunk->length = Min(chunk_size, end - at);
+			at += chunk->length;
+		}
 	}
 }
 
@@ -371,6 +584,7 @@ fc_setup_shared_job(FcJob *job)
 	shared->target = job->target;
 	shared->dialect = job->dialect;
 	shared->file = job->source->identity;
+	shared->joined = (job->source->fd >= 0);
 	shared->file_encoding = job->options->file_encoding;
 	shared->need_transcoding = plan->need_transcoding;
 	shared->routed = plan->routed;
@@ -394,7 +608,8 @@ fc_setup_shared_job(FcJob *job)
 	shared->key_field = plan->key_field;
 	shared->key_routes = plan->key_routes;
 	shared->where_late = plan->where_late;
-	shared->data_start = job->data_start;
+	shared->data_start = job->source->files[0].data_start;
+	shared->data_size = job->data_size;
 	shared->memory = (Size) fc_memory_kb * 1024 / Max(job->nworkers, 1);
 	shared->io_depth = fc_io_depth;
 }
@@ -433,6 +648,14 @@ fc_setup_text(char *text)
 	return text ? text : "";
 }
 
+/* Bytes that the paths of all files take */
+static Size
+fc_setup_names_size(const FcSource *source)
+{
+	return source->files[source->nfiles - 1].path +
+		strlen(fc_source_path(source, source->nfiles - 1)) + 1;
+}
+
 /* Lays out what has no fixed size behind the struct; returns the size of all */
 static Size
 fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
@@ -448,7 +671,8 @@ fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	layout->zone_at = fc_setup_place_text(&end, fc_setup_text(options->time_zone));
 	layout->where_at = fc_setup_place_text(&end, where);
 	layout->path_at = fc_setup_place_text(&end, job->source->open_path);
-	layout->name_at = fc_setup_place_text(&end, job->source->path);
+	layout->names_at = fc_setup_place(&end, fc_setup_names_size(job->source));
+	layout->files_at = fc_setup_place(&end, sizeof(FcFile) * layout->nfiles);
 	layout->numbers_at = fc_setup_place(&end, sizeof(FcNumber) * layout->nnumbers);
 	layout->chunks_at = fc_setup_place(&end, sizeof(FcChunk) * layout->nchunks);
 	layout->starts_at = fc_setup_place(&end, sizeof(FcChunkStart) * layout->nchunks);
@@ -469,7 +693,10 @@ fc_setup_shared_texts(FcJob *job, StringInfo patterns, const char *where)
 	strcpy(fc_shared_zone(shared), fc_setup_text(options->time_zone));
 	strcpy(fc_shared_where(shared), where);
 	strcpy(fc_shared_path(shared), job->source->open_path);
-	strcpy(fc_shared_name(shared), job->source->path);
+	memcpy(fc_shared_names(shared), job->source->paths,
+		   fc_setup_names_size(job->source));
+	memcpy(fc_shared_files(shared), job->source->files,
+		   sizeof(FcFile) * shared->nfiles);
 }
 
 /*
@@ -491,13 +718,13 @@ static void
 fc_setup_shared(FcJob *job)
 {
 	uint64		chunk_size = fc_setup_chunk_size(job);
-	uint64		size = job->source->identity.size - job->data_start;
 	StringInfo	patterns = fc_setup_patterns(job->plan);
 	char	   *where = fc_setup_where(job);
 	FcShared	layout = {0};
 	Size		total;
 
-	layout.nchunks = (size + chunk_size - 1) / chunk_size;
+	layout.nchunks = fc_setup_count_chunks(job->source, chunk_size);
+	layout.nfiles = job->source->nfiles;
 	layout.ncolumns = list_length(job->plan->fields);
 	layout.nnumbers = list_length(job->plan->numbers);
 	total = fc_setup_layout(job, &layout, patterns, where);
@@ -603,7 +830,7 @@ fc_setup_recode(FcJob *job)
 static void
 fc_setup_unconvertible(FcJob *job)
 {
-	FcLineContext context = {job, job->fault.line};
+	FcLineContext context = {job, job->fault.file, job->fault.line};
 	ErrorContextCallback callback;
 
 	job->core_reason = "the file has characters that cannot be converted";
@@ -621,7 +848,7 @@ fc_setup_unconvertible(FcJob *job)
 static void
 fc_setup_file(FcJob *job)
 {
-	job->source = fc_setup_open_source(job->options->path);
+	job->source = fc_setup_open_source(job->options->sources);
 	if (job->options->format.binary)
 		return;
 	fc_setup_dialect(job);
@@ -677,6 +904,7 @@ fc_setup_job(FcOptions *options)
 	}
 	if (!options->header_map && !options->format.binary)
 		fc_setup_header(job);
+	job->data_size = fc_source_data_size(job->source);
 	if (job->unsettled)
 		job->core_reason = "the first row ends with a marker, and not with a line end";
 	job->nworkers = fc_setup_workers(job);
@@ -692,10 +920,12 @@ void
 fc_setup_end(FcJob *job)
 {
 	fc_source_check(job->source, &job->shared->file);
+	fc_source_check_files(job->source);
 	fc_source_close(job->source);
 	if (job->original)
 	{
 		fc_source_check(job->original, &job->original->identity);
+		fc_source_check_files(job->original);
 		fc_source_close(job->original);
 	}
 	if (job->converted)

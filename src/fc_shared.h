@@ -189,7 +189,9 @@ typedef struct FcShared
 	/* Written by the leader before the first phase */
 	Oid			target;
 	FcDialect	dialect;
-	FcIdentity	file;
+	FcIdentity	file;			/* of many files only the size, of all */
+	uint32		nfiles;
+	bool		joined;			/* ... which are one file to be opened */
 	int			file_encoding;
 	bool		need_transcoding;
 	bool		routed;			/* leaf found by core's tuple routing */
@@ -207,7 +209,8 @@ typedef struct FcShared
 	bool		key_routes;		/* the key is the partition key */
 	bool		where_late;		/* the scan leaves the condition alone */
 	FcInterval	interval;		/* of partitions to be made */
-	uint64		data_start;		/* first byte behind the header */
+	uint64		data_start;		/* first byte behind the (first) header */
+	uint64		data_size;		/* bytes behind the headers of all files */
 	Size		memory;			/* bytes per process */
 	int			io_depth;
 	FcMapping	map;
@@ -229,7 +232,8 @@ typedef struct FcShared
 	Size		where_at;		/* offset of the condition as a node tree, ""
 								 * if there is none */
 	Size		path_at;		/* offset of the path to open */
-	Size		name_at;		/* offset of the path to show */
+	Size		files_at;		/* offset of FcFile[nfiles] */
+	Size		names_at;		/* offset of their paths, to show */
 	Size		numbers_at;		/* offset of FcNumber[nnumbers] */
 	Size		chunks_at;		/* offset of FcChunk[nchunks] */
 	Size		starts_at;		/* offset of FcChunkStart[nchunks] */
@@ -287,7 +291,8 @@ typedef struct FcShared
 #define fc_shared_zone(s) ((char *) (s) + (s)->zone_at)
 #define fc_shared_where(s) ((char *) (s) + (s)->where_at)
 #define fc_shared_path(s) ((char *) (s) + (s)->path_at)
-#define fc_shared_name(s) ((char *) (s) + (s)->name_at)
+#define fc_shared_files(s) ((FcFile *) ((char *) (s) + (s)->files_at))
+#define fc_shared_names(s) ((char *) (s) + (s)->names_at)
 #define fc_shared_numbers(s) ((FcNumber *) ((char *) (s) + (s)->numbers_at))
 #define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->chunks_at))
 #define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->starts_at))
@@ -325,6 +330,14 @@ fc_context_take(FcContext *ctx, uint32 ntasks, uint32 *task)
 	CHECK_FOR_INTERRUPTS();
 	*task = pg_atomic_fetch_add_u32(&ctx->shared->next, 1);
 	return *task < ntasks;
+}
+
+/* Each file says how its lines end: to be called before a chunk is read */
+static inline void
+fc_context_enter(FcContext *ctx, uint64 offset)
+{
+	if (ctx->source->nfiles > 1)
+		ctx->dialect.eol = fc_source_file(ctx->source, offset)->eol;
 }
 
 /* To be called every few thousand rows */

@@ -1,20 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * fc_source.c
- *	  The source file and the stream of its records.
+ *	  The source, one file or many, and the stream of its records.
  *
  * Every process opens the file by itself and compares device, inode, size
  * and times with what the leader saw: a file that was replaced or written to
  * while loading is an error, not a silently shorter or mixed load.  Only
  * fc_map.c maps it, because a truncated mapping is a SIGBUS.
  *
+ * The bytes of many files stand behind each other, so that an offset says which
+ * file is meant:
+ *
+ *		| file 0      | file 1 | file 2             |
+ *		0             base     base                 size
+ *
+ * Spilled entries, tasks, rejects and the order of the load know offsets only.
+ * Records end with their file.  Each file is opened when it is read
+ * (fc_descriptors.c), and compared each time; at the end the leader looks at all
+ * of them once more.  If the files have been converted into one (fc_recode.c),
+ * their bytes really stand so in that.
+ *
  *		fc_source_read      any bytes, whole or ERROR
  *		fc_stream_next      record after record, buffered: by marks that
  *							are made for some hundred records at once, or,
  *							where those do not tell, by fc_record_end
  *
- * The descriptor comes from OpenTransientFile and is closed by the end of the
- * (sub)transaction if an error skips fc_source_close; the buffers belong to
+ * The descriptor of a single file comes from OpenTransientFile and is closed by
+ * the end of the (sub)transaction if an error skips fc_source_close; the buffers belong to
  * the caller's memory context.
  *
  *-------------------------------------------------------------------------
@@ -43,7 +55,8 @@ struct FcStream
 	size_t		block;			/* bytes read at a time */
 	size_t		len;			/* bytes in buf */
 	size_t		pos;			/* start of the next record in buf */
-	uint64		offset;			/* file offset of buf[0] */
+	uint64		offset;			/* of buf[0] */
+	uint64		end;			/* of the file that is read */
 	FcMarks    *marks;			/* of some bytes of buf */
 	size_t		marks_start;	/* the first of them in buf */
 };
@@ -62,25 +75,25 @@ fc_identity_fill(FcIdentity *identity, const struct stat *st)
 }
 
 static void
-fc_source_stat(const FcSource *source, struct stat *st)
+fc_source_stat(int fd, const char *path, struct stat *st)
 {
-	if (fstat(source->fd, st) != 0)
+	if (fstat(fd, st) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", source->path)));
+				 errmsg("could not stat file \"%s\": %m", path)));
 }
 
 static void
-fc_source_refuse_special(const FcSource *source, const struct stat *st)
+fc_source_refuse_special(const char *path, const struct stat *st)
 {
 	if (S_ISDIR(st->st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is a directory", source->path)));
+				 errmsg("\"%s\" is a directory", path)));
 	if (!S_ISREG(st->st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a regular file", source->path),
+				 errmsg("\"%s\" is not a regular file", path),
 				 errdetail("The file is read several times, in any order."),
 				 errhint("Use COPY to load from a pipe or a device.")));
 }
@@ -90,40 +103,179 @@ fc_source_refuse_special(const FcSource *source, const struct stat *st)
  * than it would by itself.  The load's own reads are not changed by that.
  */
 static void
-fc_source_advise(const FcSource *source)
+fc_source_advise(int fd)
 {
 #ifdef USE_POSIX_FADVISE
-	(void) posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	(void) posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 #endif
+}
+
+static void
+fc_source_cannot_open(const char *path)
+{
+	int			save_errno = errno;
+
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not open file \"%s\" for reading: %m", path),
+			 (save_errno == ENOENT || save_errno == EACCES) ?
+			 errhint("fast_copy instructs the PostgreSQL server process to read a file. "
+					 "You may want a client-side facility such as psql's \\copy.") : 0));
+}
+
+static FcSource *
+fc_source_make(void)
+{
+	FcSource   *source = palloc0(sizeof(FcSource));
+
+	source->fd = -1;
+	if (source_wait_event == 0)
+		source_wait_event = fc_wait_event("FastCopyRead");
+	return source;
 }
 
 FcSource *
 fc_source_open(const char *path)
 {
-	FcSource   *source = palloc0(sizeof(FcSource));
+	FcSource   *source = fc_source_make();
 	struct stat st;
 
-	source->path = pstrdup(path);
+	source->path = source->paths = pstrdup(path);
 	source->open_path = pstrdup(path);
 	source->fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | PG_BINARY);
 	if (source->fd < 0)
-	{
-		int			save_errno = errno;
-
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for reading: %m", path),
-				 (save_errno == ENOENT || save_errno == EACCES) ?
-				 errhint("fast_copy instructs the PostgreSQL server process to read a file. "
-						 "You may want a client-side facility such as psql's \\copy.") : 0));
-	}
-	fc_source_stat(source, &st);
-	fc_source_refuse_special(source, &st);
+		fc_source_cannot_open(path);
+	fc_source_stat(source->fd, path, &st);
+	fc_source_refuse_special(path, &st);
 	fc_identity_fill(&source->identity, &st);
-	fc_source_advise(source);
-	if (source_wait_event == 0)
-		source_wait_event = fc_wait_event("FastCopyRead");
+	fc_source_advise(source->fd);
+	source->nfiles = 1;
+	source->files = palloc0(sizeof(FcFile));
+	source->files->identity = source->identity;
 	return source;
+}
+
+FcSource *
+fc_source_begin(void)
+{
+	FcSource   *source = fc_source_make();
+
+	source->open_path = "";
+	source->descriptors = fc_descriptors_begin();
+	return source;
+}
+
+/* Room for one more file and its path, of so many bytes; the file's is zeroed */
+static FcFile *
+fc_source_grow(FcSource *source, size_t path_size)
+{
+	FcFile	   *last = source->nfiles > 0 ? &source->files[source->nfiles - 1] : NULL;
+	size_t		end = last ? last->path + strlen(source->paths + last->path) + 1 : 0;
+	uint32		n = source->nfiles;
+	FcFile	   *file;
+
+	/* sizes are powers of two: what is there says whether there is room */
+	if ((n & (n - 1)) == 0)
+	{
+		Size		size = sizeof(FcFile) * Max((Size) n * 2, 1);
+
+		source->files = n == 0 ? palloc(size) : repalloc_huge(source->files, size);
+	}
+	if (source->paths_size < end + path_size)
+	{
+		source->paths_size = Max(source->paths_size * 2, end + path_size);
+		source->paths = source->paths == NULL ? palloc(source->paths_size) :
+			repalloc_huge(source->paths, source->paths_size);
+	}
+	file = &source->files[n];
+	memset(file, 0, sizeof(FcFile));
+	file->path = end;
+	return file;
+}
+
+void
+fc_source_add(FcSource *source, const char *path)
+{
+	FcFile	   *file = fc_source_grow(source, strlen(path) + 1);
+	FcDescriptor *descriptor;
+	struct stat st;
+
+	strcpy(source->paths + file->path, path);
+	source->path = source->paths;
+	descriptor = fc_descriptors_open(source->descriptors, source->nfiles, path);
+	if (descriptor == NULL)
+		fc_source_cannot_open(path);
+	fc_source_stat(descriptor->fd, path, &st);
+	fc_source_refuse_special(path, &st);
+	fc_identity_fill(&file->identity, &st);
+	file->base = source->identity.size;
+	source->identity.size += file->identity.size;
+	source->nfiles++;
+}
+
+FcSource *
+fc_source_attach(FcFile *files, uint32 nfiles, char *paths)
+{
+	FcSource   *source = fc_source_begin();
+
+	source->files = files;
+	source->nfiles = nfiles;
+	source->path = source->paths = paths;
+	source->identity.size = fc_source_end(source, nfiles - 1);
+	return source;
+}
+
+/* The last file that begins there or before: those before it may be empty */
+uint32
+fc_source_number(const FcSource *source, uint64 offset)
+{
+	uint32		lo = 0;
+	uint32		hi = source->nfiles;
+
+	while (hi - lo > 1)
+	{
+		uint32		mid = lo + (hi - lo) / 2;
+
+		if (source->files[mid].base <= offset)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const char *
+fc_source_path(const FcSource *source, uint32 number)
+{
+	return source->paths + source->files[number].path;
+}
+
+uint64
+fc_source_end(const FcSource *source, uint32 number)
+{
+	return source->files[number].base + source->files[number].identity.size;
+}
+
+const char *
+fc_source_path_at(const FcSource *source, uint64 offset)
+{
+	return fc_source_path(source, fc_source_number(source, offset));
+}
+
+uint64
+fc_source_end_at(const FcSource *source, uint64 offset)
+{
+	return fc_source_end(source, fc_source_number(source, offset));
+}
+
+uint64
+fc_source_data_size(const FcSource *source)
+{
+	uint64		size = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		size += fc_source_end(source, i) - source->files[i].data_start;
+	return size;
 }
 
 static void
@@ -144,27 +296,132 @@ fc_source_early_end(const char *path, uint64 offset)
 							   offset));
 }
 
-void
-fc_source_check(const FcSource *source, const FcIdentity *expected)
+/* ERROR unless the file is what it was */
+static void
+fc_source_compare(const char *path, const struct stat *st,
+				  const FcIdentity *expected)
 {
 	FcIdentity	now;
-	struct stat st;
 
-	fc_source_stat(source, &st);
-	fc_identity_fill(&now, &st);
+	fc_identity_fill(&now, st);
 	if (now.dev != expected->dev || now.ino != expected->ino)
-		fc_source_changed(source->path, "Its path leads to another file now.");
+		fc_source_changed(path, "Its path leads to another file now.");
 	if (now.size != expected->size)
-		fc_source_changed(source->path,
+		fc_source_changed(path,
 						  psprintf("Its size went from " UINT64_FORMAT " to " UINT64_FORMAT " bytes.",
 								   expected->size, now.size));
 	if (memcmp(&now.mtime, &expected->mtime, sizeof(now.mtime)) != 0 ||
 		memcmp(&now.ctime, &expected->ctime, sizeof(now.ctime)) != 0)
-		fc_source_changed(source->path, "It was modified.");
+		fc_source_changed(path, "It was modified.");
 }
 
 void
-fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
+fc_source_check(const FcSource *source, const FcIdentity *expected)
+{
+	struct stat st;
+
+	if (source->fd < 0)
+		return;
+	fc_source_stat(source->fd, source->path, &st);
+	fc_source_compare(source->path, &st, expected);
+}
+
+/* By its path, as who reads it next would find it */
+static void
+fc_source_check_file(const FcSource *source, uint32 number)
+{
+	const char *path = fc_source_path(source, number);
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", path)));
+	fc_source_compare(path, &st, &source->files[number].identity);
+}
+
+void
+fc_source_check_files(const FcSource *source)
+{
+	if (source->fd >= 0)
+		return;
+	for (uint32 i = 0; i < source->nfiles; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_source_check_file(source, i);
+	}
+}
+
+void
+fc_source_check_at(const FcSource *source, uint64 offset)
+{
+	if (source->fd >= 0)
+		fc_source_check(source, &source->identity);
+	else
+		fc_source_check_file(source, fc_source_number(source, offset));
+}
+
+/* Opens the file, if it is not open, as the one that was looked at first */
+static FcDescriptor *
+fc_source_get(const FcSource *source, uint32 number)
+{
+	FcDescriptor *descriptor = fc_descriptors_find(source->descriptors, number);
+	const FcFile *file = &source->files[number];
+	const char *path = source->paths + file->path;
+	struct stat st;
+
+	if (descriptor)
+		return descriptor;
+	descriptor = fc_descriptors_open(source->descriptors, number, path);
+	if (descriptor == NULL)
+		fc_source_cannot_open(path);
+	fc_source_stat(descriptor->fd, path, &st);
+	fc_source_compare(path, &st, &file->identity);
+	fc_source_advise(descriptor->fd);
+	return descriptor;
+}
+
+int
+fc_source_descriptor(const FcSource *source, uint32 number)
+{
+	return source->fd >= 0 ? source->fd : fc_source_get(source, number)->fd;
+}
+
+bool
+fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
+{
+	FcDescriptor *descriptor;
+	uint32		number;
+
+	if (source->fd >= 0)
+	{
+		*place = (FcSourcePlace) {source->fd, source->path, offset,
+			source->identity.size - offset, NULL};
+		return true;
+	}
+	number = fc_source_number(source, offset);
+	descriptor = fc_descriptors_find(source->descriptors, number);
+	if ((descriptor == NULL || descriptor->pins == 0) &&
+		!fc_descriptors_may_pin(source->descriptors))
+		return false;
+	descriptor = fc_source_get(source, number);
+	fc_descriptors_pin(source->descriptors, descriptor);
+	*place = (FcSourcePlace) {descriptor->fd, fc_source_path(source, number),
+		offset - source->files[number].base,
+		fc_source_end(source, number) - offset, descriptor};
+	return true;
+}
+
+void
+fc_source_unpin(const FcSource *source, FcDescriptor *pinned)
+{
+	fc_descriptors_unpin(source->descriptors, pinned);
+}
+
+/* Bytes of one descriptor */
+static void
+fc_source_read_from(int fd, const char *path, uint64 offset, char *buf,
+					size_t len)
 {
 	while (len > 0)
 	{
@@ -172,16 +429,41 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 
 		CHECK_FOR_INTERRUPTS();
 		pgstat_report_wait_start(source_wait_event);
-		n = pread(source->fd, buf, Min(len, (size_t) 1 << 30), (off_t) offset);
+		n = pread(fd, buf, Min(len, (size_t) 1 << 30), (off_t) offset);
 		pgstat_report_wait_end();
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			ereport(ERROR,
 					(errcode_for_file_access(),
-					 errmsg("could not read file \"%s\": %m", source->path)));
+					 errmsg("could not read file \"%s\": %m", path)));
 		if (n == 0)
-			fc_source_early_end(source->path, offset);
+			fc_source_early_end(path, offset);
+		buf += n;
+		offset += n;
+		len -= n;
+	}
+}
+
+void
+fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
+{
+	if (source->fd >= 0)
+	{
+		fc_source_read_from(source->fd, source->path, offset, buf, len);
+		return;
+	}
+	while (len > 0)
+	{
+		uint32		number = fc_source_number(source, offset);
+		size_t		n = Min(len, fc_source_end(source, number) - offset);
+
+		if (n == 0)
+			fc_source_early_end(fc_source_path(source, number),
+								offset - source->files[number].base);
+		fc_source_read_from(fc_source_get(source, number)->fd,
+							fc_source_path(source, number),
+							offset - source->files[number].base, buf, n);
 		buf += n;
 		offset += n;
 		len -= n;
@@ -194,6 +476,9 @@ fc_source_close(FcSource *source)
 	if (source->fd >= 0)
 		CloseTransientFile(source->fd);
 	source->fd = -1;
+	if (source->descriptors)
+		fc_descriptors_end(source->descriptors);
+	source->descriptors = NULL;
 }
 
 char *
@@ -203,7 +488,8 @@ fc_source_real_path(const FcSource *source)
 	char		path[MAXPGPATH];
 	ssize_t		len;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", source->fd);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d",
+			 fc_source_descriptor(source, source->nfiles - 1));
 	len = readlink(link, path, sizeof(path) - 1);
 	if (len < 0)
 		ereport(ERROR,
@@ -218,6 +504,7 @@ fc_stream_begin(const FcSource *source, size_t buffer_size)
 	FcStream   *stream = palloc0(sizeof(FcStream));
 
 	stream->source = source;
+	stream->end = fc_source_end(source, 0);
 	stream->block = Max(buffer_size, 64);
 	stream->size = stream->block;
 	stream->buf = palloc(stream->size + 1);
@@ -229,7 +516,14 @@ fc_stream_begin(const FcSource *source, size_t buffer_size)
 void
 fc_stream_seek(FcStream *stream, uint64 offset)
 {
+	fc_stream_seek_file(stream, fc_source_number(stream->source, offset), offset);
+}
+
+void
+fc_stream_seek_file(FcStream *stream, uint32 number, uint64 offset)
+{
 	stream->offset = offset;
+	stream->end = fc_source_end(stream->source, number);
 	stream->len = stream->pos = 0;
 	stream->marks->len = stream->marks_start = 0;
 }
@@ -257,25 +551,26 @@ fc_stream_make_room(FcStream *stream)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("out of memory"),
-				 errdetail("The record at byte " UINT64_FORMAT " is longer than %zu bytes.",
-						   stream->offset, (size_t) FC_MAX_RECORD)));
+				 errdetail("The record at byte " UINT64_FORMAT " of file \"%s\" is longer than %zu bytes.",
+						   stream->offset - fc_source_file(stream->source, stream->offset)->base,
+						   fc_source_path_at(stream->source, stream->offset),
+						   (size_t) FC_MAX_RECORD)));
 	stream->size = Min(stream->size * 2, FC_MAX_RECORD);
 	stream->buf = repalloc_huge(stream->buf, stream->size + 1);
 }
 
-/* Reads on; false at the end of the file */
+/* Reads on; false at the end of its file */
 static bool
 fc_stream_fill(FcStream *stream)
 {
 	uint64		next = stream->offset + stream->len;
 	size_t		want;
 
-	if (next >= stream->source->identity.size)
+	if (next >= stream->end)
 		return false;
 	fc_stream_make_room(stream);
 	next = stream->offset + stream->len;
-	want = Min(stream->size - stream->len,
-			   stream->source->identity.size - next);
+	want = Min(stream->size - stream->len, stream->end - next);
 	fc_source_read(stream->source, next, stream->buf + stream->len, want);
 	stream->len += want;
 	return true;

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * fc_source.h
- *	  The source file: opened once per process, read with pread, and proven
- *	  to be the same file from the first byte to the last.
+ *	  The source: a file that is opened once per process, or many that are
+ *	  opened when they are read; read with pread, and proven to be the same
+ *	  from the first byte to the last.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,24 +13,36 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "fc_descriptors.h"
 #include "fc_marks.h"
 
-/* What makes a file "the same": compared in every process, and at the end */
-typedef struct FcIdentity
+/*
+ * One of the files.  Their bytes stand behind each other: what is called an
+ * offset counts from the first byte of the first of them.
+ */
+typedef struct FcFile
 {
-	dev_t		dev;
-	ino_t		ino;
-	uint64		size;
-	struct timespec mtime;
-	struct timespec ctime;
-} FcIdentity;
+	uint64		base;			/* offset of its first byte */
+	FcIdentity	identity;
+	uint64		data_start;		/* offset of the first byte behind its header */
+	uint64		lines_before;	/* lines ahead of that */
+	FcEol		eol;
+	bool		unsettled;		/* text: its first line has rows before a marker */
+	size_t		path;			/* where in the source's paths its own begins */
+} FcFile;
 
 typedef struct FcSource
 {
-	char	   *path;			/* as the user gave it, for messages */
+	char	   *path;			/* of the first file, as the user gave it */
 	char	   *open_path;		/* what was opened */
-	int			fd;				/* released with the (sub)transaction */
-	FcIdentity	identity;
+	int			fd;				/* has all bytes, released with the
+								 * (sub)transaction; -1: each file its own */
+	FcIdentity	identity;		/* of that; without it only the size is set */
+	uint32		nfiles;
+	FcFile	   *files;			/* in the order of the load */
+	char	   *paths;			/* theirs, as the user gave them */
+	size_t		paths_size;		/* bytes there is room for */
+	FcDescriptors *descriptors; /* if fd is -1 */
 } FcSource;
 
 /*
@@ -38,8 +51,61 @@ typedef struct FcSource
  */
 extern FcSource *fc_source_open(const char *path);
 
+/* A source of several files, none so far; and one more, opened like that */
+extern FcSource *fc_source_begin(void);
+extern void fc_source_add(FcSource *source, const char *path);
+
+/* Many files that another process has looked at; they are opened when read */
+extern FcSource *fc_source_attach(FcFile *files, uint32 nfiles, char *paths);
+
+/* The number of the file that has the byte at "offset" */
+extern uint32 fc_source_number(const FcSource *source, uint64 offset);
+extern const char *fc_source_path(const FcSource *source, uint32 number);
+extern uint64 fc_source_end(const FcSource *source, uint32 number);
+
+/* The file that has this byte */
+static inline FcFile *
+fc_source_file(const FcSource *source, uint64 offset)
+{
+	return source->nfiles == 1 ? source->files :
+		&source->files[fc_source_number(source, offset)];
+}
+
+/* Its name for messages, and where it ends */
+extern const char *fc_source_path_at(const FcSource *source, uint64 offset);
+extern uint64 fc_source_end_at(const FcSource *source, uint64 offset);
+
+/* Bytes behind the headers */
+extern uint64 fc_source_data_size(const FcSource *source);
+
+/*
+ * Where a byte is read: its descriptor, the offset in that, and the bytes from
+ * there on that it has.  The descriptor stays open until it is given back; NULL
+ * if so many are in use that one must be given back first.  For the one file
+ * that a source may have there is nothing to hold: pinned is NULL then.
+ */
+typedef struct FcSourcePlace
+{
+	int			fd;
+	const char *path;
+	uint64		offset;
+	uint64		left;
+	FcDescriptor *pinned;
+} FcSourcePlace;
+
+extern bool fc_source_pin(const FcSource *source, uint64 offset,
+						  FcSourcePlace *place);
+extern void fc_source_unpin(const FcSource *source, FcDescriptor *pinned);
+
+/* A descriptor that is good until another byte of the source is read */
+extern int	fc_source_descriptor(const FcSource *source, uint32 number);
+
 /* ERROR 55000 unless the open file still is what "expected" says */
 extern void fc_source_check(const FcSource *source, const FcIdentity *expected);
+
+/* The same for the files that have been added, and for one of them */
+extern void fc_source_check_files(const FcSource *source);
+extern void fc_source_check_at(const FcSource *source, uint64 offset);
 
 /* Exactly len bytes; ERROR 55000 if the file ends before */
 extern void fc_source_read(const FcSource *source, uint64 offset,
@@ -47,11 +113,11 @@ extern void fc_source_read(const FcSource *source, uint64 offset,
 extern void fc_source_early_end(const char *path, uint64 offset);
 extern void fc_source_close(FcSource *source);
 
-/* The path of the open file with all links resolved */
+/* The path of the file that was opened last with all links resolved */
 extern char *fc_source_real_path(const FcSource *source);
 
 /*
- * Records one after the other, from any record start of the file.
+ * Records one after the other, from any record start, to the end of its file.
  */
 typedef struct FcStream FcStream;
 
@@ -71,8 +137,11 @@ typedef struct FcRecord
 
 extern FcStream *fc_stream_begin(const FcSource *source, size_t buffer_size);
 
-/* Restarts at a record start; "end" is where the bytes to read stop */
+/* Restarts at a record start; the stream ends with the file of that record */
 extern void fc_stream_seek(FcStream *stream, uint64 offset);
+
+/* ... or at an offset of that file, which may be its end */
+extern void fc_stream_seek_file(FcStream *stream, uint32 number, uint64 offset);
 extern FcEnd fc_stream_next(FcStream *stream, FcDialect *dialect,
 							FcRecord *record);
 extern void fc_stream_end(FcStream *stream);

@@ -90,6 +90,25 @@ fc_worker_phase(FcContext *ctx)
 	fc_error_owner_end(ctx, outer);
 }
 
+/* In a worker: the source as the leader saw it */
+static void
+fc_context_source(FcContext *ctx)
+{
+	FcShared   *shared = ctx->shared;
+
+	if (!shared->joined)
+	{
+		ctx->source = fc_source_attach(fc_shared_files(shared), shared->nfiles,
+									   fc_shared_names(shared));
+		return;
+	}
+	ctx->source = fc_source_open(fc_shared_path(shared));
+	ctx->source->path = ctx->source->paths = fc_shared_names(shared);
+	ctx->source->files = fc_shared_files(shared);
+	ctx->source->nfiles = shared->nfiles;
+	fc_source_check(ctx->source, &shared->file);
+}
+
 /*
  * The phase's memory dies with it, the source is opened by the caller in the
  * leader and here in a worker.
@@ -112,9 +131,7 @@ fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
 									  ALLOCSET_DEFAULT_SIZES);
 	if (!in_worker)
 		return;
-	ctx->source = fc_source_open(fc_shared_path(shared));
-	ctx->source->path = fc_shared_name(shared);
-	fc_source_check(ctx->source, &shared->file);
+	fc_context_source(ctx);
 	ctx->target = table_open(shared->target, RowExclusiveLock);
 }
 
