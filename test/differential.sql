@@ -20,8 +20,9 @@ $$ BEGIN IF t = 'b' THEN RAISE internal_error USING MESSAGE = 'it is b'; END IF;
 CREATE TYPE diff.outcome AS (
 	rows bigint, state text, message text, line bigint, col text, val text, context text);
 
--- The outcome of COPY, kept until the next fixture or layout.
-CREATE TABLE diff.expected (o diff.outcome);
+-- The outcome of COPY, kept until the next fixture or layout; with the file that
+-- its error is in, where there are several.
+CREATE TABLE diff.expected (o diff.outcome, file text);
 
 -- Runs a load.  "name" is what stands before "line N" in its context.
 CREATE FUNCTION diff.try(stmt text, name text, returns_rows boolean)
@@ -49,6 +50,30 @@ EXCEPTION WHEN OTHERS THEN
 		o.val := place[3];
 	END IF;
 	RETURN o;
+END $$;
+
+-- A COPY for each file, all of them or none; until one fails.
+CREATE PROCEDURE diff.try_files(stmts text[], files text[]) LANGUAGE plpgsql AS $$
+DECLARE
+	o diff.outcome;
+	i int := 0;
+	n bigint := 0;
+BEGIN
+	BEGIN
+		WHILE i < cardinality(stmts) LOOP
+			i := i + 1;
+			o := diff.try(stmts[i], 'COPY t, ', false);
+			IF o.state IS NOT NULL THEN
+				RAISE EXCEPTION USING ERRCODE = 'XX999';
+			END IF;
+			n := n + o.rows;
+		END LOOP;
+		o.rows := n;
+		i := NULL;
+	EXCEPTION WHEN SQLSTATE 'XX999' THEN
+		NULL;
+	END;
+	INSERT INTO diff.expected VALUES (o, files[i]);
 END $$;
 
 -- Rows that one table has and the other has not, each with the bounds of its
@@ -89,6 +114,7 @@ DECLARE
 	before bigint := diff.relations();
 	bad text := '';
 BEGIN
+	file := coalesce((SELECT x.file FROM diff.expected x), file);
 	f := diff.try(stmt, format('fast_copy t, file "%s", ', file), true);
 	IF (e.rows, e.state, e.message, e.line) IS DISTINCT FROM (f.rows, f.state, f.message, f.line)
 		OR e.col IS DISTINCT FROM f.col AND e.col IS NOT NULL

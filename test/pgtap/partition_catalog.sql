@@ -219,7 +219,7 @@ SELECT pg_temp.make_siblings(nsp) FROM unnest('{fast2,trig2,plain2,early2}'::tex
 SET LOCAL search_path = public, pg_catalog;
 SET LOCAL client_min_messages = warning;
 
-GRANT EXECUTE ON FUNCTION fast_copy TO fc_catalog_owner;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO fc_catalog_owner;
 
 SET LOCAL ROLE fc_catalog_owner;
 SELECT is(fast_copy('fast1.par', :'data_dir' || '/partition_catalog.csv'), 5::bigint, 'rows loaded');

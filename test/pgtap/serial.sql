@@ -83,7 +83,7 @@ CREATE TABLE own (k timestamp, n int, id serial);
 CREATE TABLE ident (k timestamp, n int, id int GENERATED ALWAYS AS IDENTITY);
 GRANT INSERT ON own, ident TO fc_serial_user;
 GRANT USAGE ON SCHEMA public TO fc_serial_user;
-GRANT ALL ON FUNCTION fast_copy TO fc_serial_user;
+GRANT ALL ON ALL FUNCTIONS IN SCHEMA public TO fc_serial_user;
 SET LOCAL ROLE fc_serial_user;
 SELECT throws_ok(format('SELECT fast_copy(%L, %L, columns => %L, workers => 2)', 'own', current_setting('fc.file'), '{k,n}'),
 				 '42501', 'permission denied for sequence own_id_seq', 'nextval() of a sequence one may not use');
