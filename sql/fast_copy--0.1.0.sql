@@ -21,6 +21,7 @@ CREATE FUNCTION @extschema@.fast_copy(
 	time_zone text DEFAULT NULL,
 	partition_interval text DEFAULT NULL,
 	missing_partitions text DEFAULT 'create',
+	order_by text[] DEFAULT NULL,
 	freeze boolean DEFAULT false,
 	on_error text DEFAULT 'stop',
 	on_error_classes text[] DEFAULT NULL,
@@ -33,7 +34,7 @@ CREATE FUNCTION @extschema@.fast_copy(
 AS 'MODULE_PATHNAME', 'fast_copy'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, boolean, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, integer)
 IS 'loads a file as COPY does, in parallel, into partitions it makes where they are missing';
 
 CREATE FUNCTION @extschema@.fast_copy(
@@ -100,6 +101,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 	time_zone text DEFAULT NULL,
 	partition_interval text DEFAULT NULL,
 	missing_partitions text DEFAULT 'create',
+	order_by text[] DEFAULT NULL,
 	freeze boolean DEFAULT false,
 	on_error text DEFAULT 'stop',
 	on_error_classes text[] DEFAULT NULL,
@@ -120,7 +122,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 AS 'MODULE_PATHNAME', 'fast_copy_analyze'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, boolean, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, integer)
 IS 'what fast_copy would do with the same arguments: rows, keys, partitions, errors, warnings, choices and disk space; writes nothing';
 
 CREATE FUNCTION @extschema@.fast_copy_analyze(

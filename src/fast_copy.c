@@ -134,6 +134,7 @@ enum
 	ARG_TIME_ZONE,
 	ARG_PARTITION_INTERVAL,
 	ARG_MISSING_PARTITIONS,
+	ARG_ORDER_BY,
 	ARG_FREEZE,
 	ARG_ON_ERROR,
 	ARG_ON_ERROR_CLASSES,
@@ -175,6 +176,7 @@ fast_copy_own_arguments(FunctionCallInfo fcinfo, FcArguments *args)
 	args->time_zone = fast_copy_text(fcinfo, ARG_TIME_ZONE);
 	args->partition_interval = fast_copy_text(fcinfo, ARG_PARTITION_INTERVAL);
 	args->missing_partitions = fast_copy_required(fcinfo, ARG_MISSING_PARTITIONS, "missing_partitions");
+	args->order_by = fast_copy_names(fcinfo, ARG_ORDER_BY, TEXTOID, "order_by");
 	args->on_error = fast_copy_required(fcinfo, ARG_ON_ERROR, "on_error");
 	args->on_error_classes = fast_copy_names(fcinfo, ARG_ON_ERROR_CLASSES, TEXTOID,
 											 "on_error_classes");

@@ -361,7 +361,8 @@ fc_analyze_warnings(FcAnalysis *analysis)
 						"New partitions are attached before they are filled, so that subscribers get their rows.");
 	if (job->core_reason)
 		fc_analyze_warn(analysis, "serial",
-						psprintf("Rows are loaded one by one, as COPY does: %s.",
+						psprintf("Rows are loaded one by one, as COPY does%s: %s.",
+								 job->options->order_by != NIL ? ", and order_by would be refused" : "",
 								 job->core_reason));
 	else if (job->plan->leader_reason)
 		fc_analyze_warn(analysis, "serial",
@@ -373,6 +374,13 @@ fc_analyze_warnings(FcAnalysis *analysis)
 						"Rows without a partition of their own go to the default partition.");
 }
 
+static char *
+fc_analyze_order(FcJob *job)
+{
+	return job->plan->order == NIL ? "key" :
+		fc_sort_keys_text(job->rel, job->plan->order);
+}
+
 static void
 fc_analyze_choices(FcAnalysis *analysis)
 {
@@ -381,6 +389,7 @@ fc_analyze_choices(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "choice", "workers")->detail =
 		psprintf("%d", job->core_reason || job->plan->leader_reason ? 0 : job->nworkers);
 	fc_analyze_add(analysis, "choice", "order")->detail =
+		job->options->order_by != NIL && !job->core_reason ? fc_analyze_order(job) :
 		job->core_reason || job->plan->in_order ? "file" :
 		job->plan->key_type != FC_KEY_NONE && !job->plan->key_early ?
 		"key" : "chunks of the file";

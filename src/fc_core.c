@@ -165,6 +165,12 @@ fc_core_check(FcJob *job)
 	const uint32 classes = FC_CLASS_CHECK | FC_CLASS_NOT_NULL |
 		FC_CLASS_NO_PARTITION | FC_CLASS_UNIQUE;
 
+	if (job->options->order_by != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot load rows in the order of order_by here"),
+				 errdetail("Rows are loaded one by one, as COPY does: %s.",
+						   job->core_reason)));
 	if (job->options->tolerated & classes)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -84,6 +84,17 @@ fc_job_reads_chunks(const FcJob *job)
 	return job->plan->key_type == FC_KEY_NONE || job->shared->streamed;
 }
 
+/*
+ * Is the load one process's, because it sorts rows that may go to any leaf, or
+ * that have no key?
+ */
+static bool
+fc_job_sorts_alone(const FcJob *job)
+{
+	return job->plan->order != NIL &&
+		(job->plan->routed || job->plan->key_type == FC_KEY_NONE);
+}
+
 /* Closes the phase in the report */
 static void
 fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
@@ -287,7 +298,7 @@ fc_job_may_stream(FcJob *job)
 		job->options->missing == FC_MISSING_CREATE &&
 		!job->core_reason && !fc_job_core_reads(job) &&
 		shared->tolerated == 0 && shared->nnumbers == 0 &&
-		fc_shared_where(shared)[0] == '\0' &&
+		fc_shared_where(shared)[0] == '\0' && job->plan->order == NIL &&
 		!OidIsValid(job->route->default_oid) && !fc_job_needs_attached(job);
 }
 
@@ -401,6 +412,7 @@ fc_job_check_leaf(FcJob *job, Oid leaf)
 	else if (job->plan->leader_reason == NULL)
 		job->plan->leader_reason = fc_plan_leaf_reason(rel);
 
+	fc_plan_check_unique(job->rel, rel, job->options, job->plan);
 	/* of two equal rows the second in the file is the one to be refused */
 	if ((job->plan->routed || job->plan->key_type == FC_KEY_NONE) &&
 		fc_plan_has_unique(rel))
@@ -552,6 +564,15 @@ fc_job_partitions(FcJob *job)
 						   job->attach_first ? ", attached before the load" : ""));
 }
 
+static char *
+fc_job_leaf_way(const FcJob *job, const FcTask *task)
+{
+	if (fc_shared_whole_leaves(job->shared))
+		return "sorted as a whole";
+	return psprintf("%u %sslices", task->nslices,
+					job->plan->order != NIL ? "sorted " : "");
+}
+
 /* One row of the report per leaf */
 static void
 fc_job_report_leaves(FcJob *job)
@@ -573,7 +594,7 @@ fc_job_report_leaves(FcJob *job)
 			row.reads += task->reads;
 			row.seconds += task->usec / 1e6;
 		}
-		row.choice = psprintf("%u slices%s", first->nslices,
+		row.choice = psprintf("%s%s", fc_job_leaf_way(job, first),
 							  first->created ? ", new" : "");
 		fc_report_add(&row);
 	}
@@ -665,7 +686,10 @@ fc_job_load_work(FcJob *job, FcWork *work)
 		pg_atomic_init_u32(&work->turns[i].next, 0);
 		pg_atomic_init_u32(&work->turns[i].block, InvalidBlockNumber);
 	}
-	return fc_job_reads_chunks(job) ? job->shared->nchunks : work->ntasks;
+	if (fc_job_sorts_alone(job))
+		return 1;
+	return fc_job_reads_chunks(job) ? job->shared->nchunks :
+		fc_shared_whole_leaves(job->shared) ? job->ngroups : work->ntasks;
 }
 
 /* Which writers wrote the rows */
@@ -682,10 +706,34 @@ fc_job_writers(FcJob *job)
 	return paged == loaded ? ", page" : ", page and multi_insert";
 }
 
+/* The order, and how many of the sorts had no room in memory */
+static char *
+fc_job_sort_way(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+	uint32		on_disk = pg_atomic_read_u32(&shared->disk_sorts);
+	StringInfoData way;
+
+	initStringInfo(&way);
+	if (job->plan->leader_reason)
+		appendStringInfo(&way, "in the leader: %s, ", job->plan->leader_reason);
+	appendStringInfo(&way, "sorted by %s",
+					 fc_sort_keys_text(job->rel, job->plan->order));
+	if (fc_job_sorts_alone(job))
+		appendStringInfoString(&way, " by one process");
+	if (on_disk > 0)
+		appendStringInfo(&way, ", %u of %u sorts in temporary files of " UINT64_FORMAT " bytes",
+						 on_disk, pg_atomic_read_u32(&shared->sorts),
+						 pg_atomic_read_u64(&shared->sort_bytes));
+	return way.data;
+}
+
 /* How the load went about it, for the report */
 static char *
 fc_job_load_way(FcJob *job)
 {
+	if (job->plan->order != NIL)
+		return fc_job_sort_way(job);
 	if (job->plan->leader_reason)
 		return psprintf("in the leader: %s", job->plan->leader_reason);
 	if (job->shared->streamed)
@@ -789,6 +837,8 @@ fc_job_map(FcJob *job)
 static void
 fc_job_load(FcJob *job)
 {
+	FcShared   *shared = job->shared;
+	Size		memory = shared->memory;
 	FcWork		work = {0};
 	int			processes;
 	uint32		units;
@@ -798,22 +848,25 @@ fc_job_load(FcJob *job)
 	units = fc_job_load_work(job, &work);
 	fc_progress_phase(job, FC_PHASE_LOAD);
 	fc_number_reserve(&job->ctx, job->found);
+	if (fc_job_sorts_alone(job))
+		shared->memory = (Size) fc_memory_kb * 1024;
 	processes = fc_job_work(job, FC_PHASE_LOAD, units, &work);
-	if (pg_atomic_read_u32(&job->shared->unordered) != 0)
+	shared->memory = memory;
+	if (pg_atomic_read_u32(&shared->unordered) != 0)
 	{
 		fc_job_report(job, processes, -1, -1, "given up: the file is not in key order");
 		return;
 	}
 	fc_job_notice_refusal(job);
-	if (pg_atomic_read_u64(&job->shared->error_offset) != PG_UINT64_MAX)
+	if (pg_atomic_read_u64(&shared->error_offset) != PG_UINT64_MAX)
 		fc_job_throw(job);
 	if (work.parallel)
 		fc_job_count_stats(job);
 	fc_job_map(job);
-	job->loaded = pg_atomic_read_u64(&job->shared->loaded);
+	job->loaded = pg_atomic_read_u64(&shared->loaded);
 	fc_job_report(job, processes, job->loaded,
 				  pg_atomic_read_u64(fc_job_reads_chunks(job) ?
-									 &job->shared->load_bytes : &job->shared->read_bytes),
+									 &shared->load_bytes : &shared->read_bytes),
 				  fc_job_load_choice(job));
 	fc_job_report_leaves(job);
 	CommandCounterIncrement();
@@ -928,6 +981,18 @@ fc_index_task_cmp(const void *a, const void *b)
 	return ca > cb ? -1 : ca < cb;
 }
 
+/* The column whose values ascend in the new partitions, if there is one */
+static AttrNumber
+fc_job_order_column(const FcJob *job)
+{
+	FcSortKey  *first;
+
+	if (job->plan->order == NIL)
+		return job->plan->key_attnum;
+	first = linitial(job->plan->order);
+	return fc_sort_key_plain(first) ? first->attnum : InvalidAttrNumber;
+}
+
 /* Defines the parent's indexes on the new partitions, largest first */
 static void
 fc_job_define_indexes(FcJob *job)
@@ -948,7 +1013,7 @@ fc_job_define_indexes(FcJob *job)
 		ListCell   *lc;
 
 		CHECK_FOR_INTERRUPTS();
-		foreach(lc, fc_index_define(job->rel, leaf, job->plan->key_attnum))
+		foreach(lc, fc_index_define(job->rel, leaf, fc_job_order_column(job)))
 		{
 			FcIndexTask *task = &job->indexes[job->nindexes++];
 

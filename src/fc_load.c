@@ -10,9 +10,14 @@
  *					 chunk ──► stream of records ──────────┴─► row ──► writer
  *
  *	 row: parse ──► partition's row type ──► generated columns ──► checks
+ *		──► sort, if the order is not the key's (fc_sort.c)
  *
  * Where fc_route knows the partitions a task is one leaf, or a slice of one;
  * otherwise core's tuple routing finds each row's leaf.
+ *
+ * Rows that are sorted are written when the last one of their leaf has come;
+ * one process has all of them.  Where core routes, that is one for the whole
+ * load, and the number of the leaf is the first key of the sort.
  *
  * A bad row is caught and kept (fc_error.c); the phase goes on with the rows
  * that stand before it in the file.
@@ -40,6 +45,7 @@
 #include "fc_parse.h"
 #include "fc_phases.h"
 #include "fc_reject.h"
+#include "fc_sort.h"
 #include "fc_target.h"
 #include "fc_where.h"
 #include "fc_write.h"
@@ -58,6 +64,12 @@ typedef struct FcLeaf
 {
 	ResultRelInfo *rri;			/* hash key */
 	FcWriter   *writer;
+
+	/* where rows are sorted before they are written */
+	int32		number;
+	TupleTableSlot *slot;
+	AttrMap    *to_root;		/* NULL: the row types are the same */
+	AttrMap    *from_root;
 } FcLeaf;
 
 /* What became of a row */
@@ -82,6 +94,7 @@ typedef struct FcLoader
 	FcTask	  **taken;
 	uint64	   *given;			/* rows of each that the reader has got */
 	int			ntaken;
+	FcTask	   *last;			/* the one taken last, ever */
 	int			current;		/* of them, the one whose rows are loaded */
 	uint64		done;			/* rows of it that came back */
 	FcMerge    *merge;			/* of the one taken last */
@@ -100,6 +113,12 @@ typedef struct FcLoader
 	PartitionTupleRouting *proute;
 	HTAB	   *leaves;
 	Size		pending;		/* bytes the leaves may hold in batches */
+
+	/* where rows are sorted before they go there */
+	FcSort	   *sort;			/* or NULL */
+	List	   *sorted;			/* FcLeaf by number, if core routes */
+	FcLeaf	   *row_leaf;		/* ... of the row being loaded */
+	TupleTableSlot *sort_slot;	/* the row, in the type that is sorted */
 
 	bool		dry;			/* nothing is written */
 	uint64		rows;			/* looked at so far */
@@ -238,6 +257,16 @@ fc_load_open_leaf(FcLoader *loader, Oid leaf, bool indexes)
 	loader->plain = fc_load_is_plain(loader);
 }
 
+/* Half of the memory is the reader's; slices keep rows for their turn, too */
+static FcSort *
+fc_load_begin_sort(FcLoader *loader, TupleDesc desc, const AttrMap *map)
+{
+	FcShared   *shared = loader->ctx->shared;
+
+	return fc_sort_begin(shared, desc, map, loader->proute != NULL,
+						 shared->memory / (shared->order_sliced ? 4 : 2));
+}
+
 static void
 fc_load_begin_writer(FcLoader *loader, Oid leaf, const FcPlace *place)
 {
@@ -248,33 +277,170 @@ fc_load_begin_writer(FcLoader *loader, Oid leaf, const FcPlace *place)
 									place);
 	loader->row_writer = loader->writer;
 	loader->leaf_slot = fc_write_slot(loader->writer);
+	if (loader->ctx->shared->norder > 0)
+		loader->sort = fc_load_begin_sort(loader,
+										  RelationGetDescr(loader->leaf->ri_RelationDesc),
+										  loader->map);
+}
+
+/* A row comes back from the sort, to be written */
+static void
+fc_load_put_sorted(FcLoader *loader, const FcSortRow *row)
+{
+	FcContext  *ctx = loader->ctx;
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
+	if (!ctx->stopped && !fc_error_beyond(ctx->shared, row->offset))
+		fc_write_put(loader->row_writer, row->offset, row->length);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(loader->row_mcxt);
+	if (++loader->rows % 1024 == 0)
+		fc_context_progress(ctx);
+}
+
+/* All rows of the leaf have come */
+static void
+fc_load_write_sorted(FcLoader *loader)
+{
+	FcSortRow	row;
+
+	fc_sort_finish(loader->sort);
+	while (fc_sort_next(loader->sort, loader->leaf_slot, &row))
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_load_put_sorted(loader, &row);
+	}
+	fc_sort_end(loader->sort);
+	loader->sort = NULL;
 }
 
 static uint64
 fc_load_end_writer(FcLoader *loader)
 {
-	uint64		inserted = fc_write_end(loader->writer);
+	uint64		inserted;
 
+	if (loader->sort)
+		fc_load_write_sorted(loader);
+	inserted = fc_write_end(loader->writer);
 	loader->writer = NULL;
 	return inserted;
 }
 
-static FcWriter *
-fc_load_leaf_writer(FcLoader *loader, ResultRelInfo *rri)
+static void
+fc_load_begin_leaf_writer(FcLoader *loader, FcLeaf *leaf)
 {
 	FcPlace		place = {0};
+	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
+
+	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &place);
+	MemoryContextSwitchTo(old);
+}
+
+/* Rows of the leaf are sorted in the type of the target, as others are */
+static void
+fc_load_begin_sorted_leaf(FcLoader *loader, FcLeaf *leaf)
+{
+	TupleDesc	root = RelationGetDescr(loader->ctx->target);
+	TupleDesc	desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
+	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
+
+	leaf->writer = NULL;
+	leaf->number = list_length(loader->sorted);
+	leaf->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	leaf->to_root = fc_build_attrmap_if_req(desc, root);
+	leaf->from_root = fc_build_attrmap_if_req(root, desc);
+	loader->sorted = lappend(loader->sorted, leaf);
+	MemoryContextSwitchTo(old);
+}
+
+/* The row being loaded goes to this leaf */
+static void
+fc_load_to_leaf(FcLoader *loader, ResultRelInfo *rri)
+{
 	FcLeaf	   *leaf;
 	bool		found;
 
 	leaf = hash_search(loader->leaves, &rri, HASH_ENTER, &found);
-	if (!found)
-	{
-		MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
+	if (!found && loader->sort)
+		fc_load_begin_sorted_leaf(loader, leaf);
+	else if (!found)
+		fc_load_begin_leaf_writer(loader, leaf);
+	loader->row_leaf = leaf;
+	loader->row_writer = leaf->writer;
+	loader->leaf_slot = leaf->writer ? fc_write_slot(leaf->writer) : leaf->slot;
+}
 
-		leaf->writer = fc_write_begin(loader->ctx, loader->estate, rri, &place);
-		MemoryContextSwitchTo(old);
+/* A row that is built goes to the sort, with the number of its leaf */
+static void
+fc_load_sort_row(FcLoader *loader)
+{
+	FcSortRow	row = {0, loader->offset, loader->length};
+	TupleTableSlot *slot = loader->leaf_slot;
+
+	if (loader->proute)
+	{
+		row.leaf = loader->row_leaf->number;
+		if (loader->row_leaf->to_root)
+			slot = execute_attr_map_slot(loader->row_leaf->to_root, slot,
+										 loader->sort_slot);
 	}
-	return leaf->writer;
+	fc_sort_put(loader->sort, slot, &row);
+}
+
+/* The row that comes next is of another leaf, all before it are written */
+static void
+fc_load_switch_leaf(FcLoader *loader, FcLeaf *leaf)
+{
+	if (loader->row_leaf && loader->row_leaf->writer)
+	{
+		fc_write_end(loader->row_leaf->writer);
+		loader->row_leaf->writer = NULL;
+	}
+	loader->row_leaf = leaf;
+	if (leaf == NULL)
+		return;
+	fc_load_begin_leaf_writer(loader, leaf);
+	loader->row_writer = leaf->writer;
+}
+
+static void
+fc_load_end_sorted_leaves(FcLoader *loader)
+{
+	ListCell   *lc;
+
+	fc_sort_end(loader->sort);
+	loader->sort = NULL;
+	ExecDropSingleTupleTableSlot(loader->sort_slot);
+	foreach(lc, loader->sorted)
+		ExecDropSingleTupleTableSlot(((FcLeaf *) lfirst(lc))->slot);
+}
+
+/* All rows of all leaves, which come one after the other */
+static void
+fc_load_write_leaves(FcLoader *loader)
+{
+	TupleTableSlot *slot = loader->sort_slot;
+	FcSortRow	row;
+
+	loader->row_leaf = NULL;
+	fc_sort_finish(loader->sort);
+	while (fc_sort_next(loader->sort, slot, &row))
+	{
+		FcLeaf	   *leaf = list_nth(loader->sorted, row.leaf);
+		TupleTableSlot *leaf_slot;
+
+		CHECK_FOR_INTERRUPTS();
+		if (leaf != loader->row_leaf)
+			fc_load_switch_leaf(loader, leaf);
+		leaf_slot = fc_write_slot(leaf->writer);
+		if (leaf->from_root)
+			execute_attr_map_slot(leaf->from_root, slot, leaf_slot);
+		else
+			ExecCopySlot(leaf_slot, slot);
+		fc_load_put_sorted(loader, &row);
+	}
+	fc_load_switch_leaf(loader, NULL);
+	fc_load_end_sorted_leaves(loader);
 }
 
 /* Flushes all leaves; with "end", or when there are many, closes them */
@@ -351,10 +517,7 @@ fc_load_find_leaf(FcLoader *loader, TupleTableSlot *slot)
 	rri = ExecFindPartition(loader->mtstate, loader->root, loader->proute,
 							slot, loader->estate);
 	if (!loader->dry)
-	{
-		loader->row_writer = fc_load_leaf_writer(loader, rri);
-		loader->leaf_slot = fc_write_slot(loader->row_writer);
-	}
+		fc_load_to_leaf(loader, rri);
 	MemoryContextSwitchTo(old);
 	return loader->dry ? loader->root : rri;
 }
@@ -689,6 +852,15 @@ fc_load_row_size(TupleTableSlot *slot)
 		sizeof(ItemIdData);
 }
 
+static inline void
+fc_load_put(FcLoader *loader)
+{
+	if (loader->sort)
+		fc_load_sort_row(loader);
+	else
+		fc_write_put(loader->row_writer, loader->offset, loader->length);
+}
+
 /* Where the row goes, or why it goes nowhere */
 static void
 fc_load_end_row(FcLoader *loader)
@@ -708,7 +880,7 @@ fc_load_end_row(FcLoader *loader)
 										fc_load_row_size(loader->leaf_slot));
 				break;
 			}
-			fc_write_put(loader->row_writer, loader->offset, loader->length);
+			fc_load_put(loader);
 			break;
 		case FC_ROW_FILTERED:
 			pg_atomic_fetch_add_u64(&shared->filtered, 1);
@@ -751,7 +923,7 @@ fc_load_row(FcLoader *loader, char *data, uint64 offset, uint32 length)
 	old = MemoryContextSwitchTo(loader->row_mcxt);
 	fc_load_begin_row(loader, slot);
 	if (fc_load_build_plain(loader, slot))
-		fc_write_put(loader->row_writer, offset, length);
+		fc_load_put(loader);
 	else
 	{
 		MemoryContextSwitchTo(old);
@@ -764,10 +936,55 @@ fc_load_row(FcLoader *loader, char *data, uint64 offset, uint32 length)
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(loader->row_mcxt);
-	if (loader->proute)
+	if (loader->proute && !loader->sort)
 		fc_load_limit_leaves(loader);
 	if (++loader->rows % 1024 == 0)
 		fc_context_progress(loader->ctx);
+}
+
+/* The task behind this one, if it is of the same leaf and the same process */
+static FcTask *
+fc_load_follower(const FcLoader *loader, FcTask *task)
+{
+	FcContext  *ctx = loader->ctx;
+	FcTask	   *end = (FcTask *) ctx->tasks + ctx->shared->ntasks;
+
+	if (task == NULL || !fc_shared_whole_leaves(ctx->shared) ||
+		task + 1 == end || task[1].part != task->part)
+		return NULL;
+	return task + 1;
+}
+
+/* How many units of work there are: tasks, or leaves */
+static uint32
+fc_load_units(const FcContext *ctx)
+{
+	FcTask	   *tasks = ctx->tasks;
+	uint32		n = ctx->shared->ntasks;
+
+	return n > 0 && fc_shared_whole_leaves(ctx->shared) ? tasks[n - 1].part + 1 : n;
+}
+
+/* The first task of such a unit: leaves are numbered as their tasks come */
+static FcTask *
+fc_load_unit(const FcContext *ctx, uint32 unit)
+{
+	FcTask	   *tasks = ctx->tasks;
+	uint32		low = 0;
+	uint32		high = ctx->shared->ntasks;
+
+	if (!fc_shared_whole_leaves(ctx->shared))
+		return &tasks[unit];
+	while (low < high)
+	{
+		uint32		mid = low + (high - low) / 2;
+
+		if (tasks[mid].part < unit)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return &tasks[low];
 }
 
 /*
@@ -781,14 +998,20 @@ fc_load_take_task(FcLoader *loader, bool ahead)
 	FcContext  *ctx = loader->ctx;
 	FcShared   *shared = ctx->shared;
 	uint32		spare = FC_SPARE_TASKS * Max(shared->nprocesses, 1);
+	uint32		units = fc_load_units(ctx);
+	FcTask	   *task = fc_load_follower(loader, loader->last);
 	uint32		i;
 
-	if (ahead && pg_atomic_read_u32(&shared->next) + spare >= shared->ntasks)
-		return false;
-	if (!fc_context_take(ctx, shared->ntasks, &i))
-		return false;
+	if (task == NULL)
+	{
+		if (ahead && pg_atomic_read_u32(&shared->next) + spare >= units)
+			return false;
+		if (!fc_context_take(ctx, units, &i))
+			return false;
+		task = fc_load_unit(ctx, i);
+	}
 	loader->given[loader->ntaken] = 0;
-	loader->taken[loader->ntaken++] = (FcTask *) ctx->tasks + i;
+	loader->taken[loader->ntaken++] = loader->last = task;
 	return true;
 }
 
@@ -814,7 +1037,7 @@ fc_load_next_entry(void *arg, FcEntry *entry)
 		}
 		loader->merge = fc_merge_begin(loader->runs,
 									   loader->taken[loader->ntaken - 1],
-									   loader->ctx->shared->memory / 8);
+									   fc_shared_read_memory(loader->ctx->shared) / 8);
 	}
 	return false;
 }
@@ -826,14 +1049,15 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 
 	INSTR_TIME_SET_CURRENT(loader->task_start);
 	place.storage = task->storage;
-	if (task->nslices > 1)
+	if (task->nslices > 1 && !fc_shared_whole_leaves(loader->ctx->shared))
 	{
 		place.turn = &loader->ctx->turns[task->part];
 		place.slice = task->slice;
 		place.memory = loader->ctx->shared->memory / 4;
 	}
 	loader->nowhere = !loader->proute && !OidIsValid(task->partition);
-	if (!loader->proute && !loader->nowhere)
+	/* the writer may be that of the task before */
+	if (!loader->proute && !loader->nowhere && loader->writer == NULL)
 		fc_load_begin_writer(loader, task->partition, &place);
 }
 
@@ -842,7 +1066,7 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 {
 	instr_time	end;
 
-	if (loader->writer)
+	if (loader->writer && fc_load_follower(loader, task) == NULL)
 		task->loaded = fc_load_end_writer(loader);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, loader->task_start);
@@ -954,7 +1178,7 @@ fc_load_read_tasks(FcLoader *loader)
 	char	   *data;
 
 	reader = fc_read_begin(ctx->source, shared->io_uring ? &fc_io_uring : &fc_io_sync,
-						   shared->io_depth, shared->memory / 8 * 5,
+						   shared->io_depth, fc_shared_read_memory(shared) / 8 * 5,
 						   fc_load_next_entry, loader);
 	while (fc_read_next(reader, &entry, &data))
 	{
@@ -989,7 +1213,8 @@ fc_load_is_mapped(FcLoader *loader)
 	if (!fc_map_worth(ctx->shared, ctx->source))
 		return false;
 	if (loader->mapping == NULL)
-		loader->mapping = fc_map_begin(ctx->source, ctx->shared->memory / 8);
+		loader->mapping = fc_map_begin(ctx->source,
+									   fc_shared_read_memory(ctx->shared) / 8);
 	return loader->mapping != NULL;
 }
 
@@ -1005,7 +1230,7 @@ fc_load_map_task(FcLoader *loader)
 	char	   *data;
 
 	merge = fc_merge_begin(loader->runs, loader->taken[0],
-						   ctx->shared->memory / 2);
+						   fc_shared_read_memory(ctx->shared) / 2);
 	fc_map_entries(loader->mapping, fc_merge_next, merge);
 	fc_map_stats(loader->mapping, &stats);
 	fc_load_switch_task(loader, 0);
@@ -1030,7 +1255,7 @@ fc_load_merge_task(FcLoader *loader)
 	char	   *data;
 
 	merge = fc_merge_begin(loader->runs, loader->taken[0],
-						   ctx->shared->memory / 4 * 3);
+						   fc_shared_read_memory(ctx->shared) / 4 * 3);
 	fc_load_switch_task(loader, 0);
 	while (!ctx->stopped && fc_merge_row(merge, ctx->source, &entry, &data))
 		fc_load_entry(loader, &entry, data);
@@ -1044,7 +1269,7 @@ fc_load_merge_task(FcLoader *loader)
 static FcStream *
 fc_load_open_stream(FcLoader *loader)
 {
-	Size		share = loader->ctx->shared->memory / 8;
+	Size		share = fc_shared_read_memory(loader->ctx->shared) / 8;
 
 	return fc_stream_begin(loader->ctx->source,
 						   Max(Min(share, (Size) 1024 * 1024), 8192));
@@ -1241,7 +1466,8 @@ fc_load_without_key(FcLoader *loader)
 {
 	FcStream   *stream = fc_load_open_stream(loader);
 
-	if (loader->ctx->shared->file_order)
+	/* what is sorted is one process's, and inserted behind it all */
+	if (loader->ctx->shared->file_order && loader->ctx->shared->norder == 0)
 		fc_load_chunks_in_turn(loader, stream);
 	else
 		fc_load_chunks(loader, stream);
@@ -1281,13 +1507,21 @@ fc_load_run(FcContext *ctx)
 	FcLoader	loader = {0};
 
 	fc_load_begin(&loader, ctx);
+	if (loader.proute && ctx->shared->norder > 0)
+	{
+		loader.sort_slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
+													&TTSOpsVirtual);
+		loader.sort = fc_load_begin_sort(&loader, RelationGetDescr(ctx->target), NULL);
+	}
 	if (ctx->shared->key_type == FC_KEY_NONE)
 		fc_load_without_key(&loader);
 	else if (ctx->shared->streamed)
 		fc_load_streamed(&loader);
 	else
 		fc_load_key_order(&loader);
-	if (loader.proute)
+	if (loader.sort)
+		fc_load_write_leaves(&loader);
+	else if (loader.proute)
 		fc_load_flush_leaves(&loader, true);
 	fc_load_finish(&loader);
 	fc_write_finish(ctx);

@@ -399,6 +399,7 @@ fc_options_copy_arguments(FcOptions *options, const FcArguments *args)
 	options->timestamp_format = args->timestamp_format;
 	options->time_zone = args->time_zone;
 	options->interval = args->partition_interval;
+	options->order_by = args->order_by;
 	options->freeze = args->freeze;
 	options->run_analyze = args->run_analyze;
 	options->workers = args->workers;

@@ -49,6 +49,7 @@ typedef struct FcOptions
 	char	   *timestamp_format;	/* or NULL */
 	char	   *time_zone;		/* or NULL: the session's */
 	char	   *interval;		/* or NULL */
+	List	   *order_by;		/* of String; NIL: by the key */
 	FcMissing	missing;
 	bool		freeze;
 	FcOnError	on_error;
@@ -113,6 +114,7 @@ typedef struct FcArguments
 	char	   *time_zone;
 	char	   *partition_interval;
 	char	   *missing_partitions;
+	List	   *order_by;
 	bool		freeze;
 	char	   *on_error;
 	List	   *on_error_classes;

@@ -44,6 +44,7 @@
 #include "fc_fields.h"
 #include "fc_number.h"
 #include "fc_plan.h"
+#include "fc_sort_keys.h"
 #include "fc_target.h"
 #include "fc_where.h"
 
@@ -360,6 +361,8 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 		return "the partition key is not parallel safe";
 	if (fc_plan_unsafe((Node *) plan->where))
 		return "the condition is not parallel safe";
+	if (fc_sort_keys_unsafe(rel, plan->order))
+		return "the order of a column is not parallel safe";
 	reason = fc_plan_columns_reason(rel, plan, options->default_string != NULL);
 	return reason ? reason : fc_plan_leaf_reason(rel);
 }
@@ -544,6 +547,22 @@ fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
 	plan->key_attnum = attnum;
 }
 
+/* The order begins with a column that could have been named */
+static void
+fc_plan_order_key(Relation rel, FcPlan *plan)
+{
+	FcSortKey  *first = linitial(plan->order);
+	int			field = fc_plan_field(plan->fields, first->attnum);
+	FcKeyType	type = fc_key_type(TupleDescAttr(RelationGetDescr(rel),
+												 first->attnum - 1)->atttypid);
+
+	if (field < 0 || type == FC_KEY_NONE || !fc_sort_key_plain(first))
+		return;
+	plan->key_field = field;
+	plan->key_type = type;
+	plan->key_attnum = first->attnum;
+}
+
 static void
 fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlan *plan)
 {
@@ -648,6 +667,8 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
 	plan->partitioned = (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE);
 	if (options->key_column)
 		fc_plan_named_key(rel, options->key_column, plan);
+	else if (!plan->partitioned && plan->order != NIL)
+		fc_plan_order_key(rel, plan);
 	if (plan->partitioned)
 		fc_plan_partition_key(rel, options, plan);
 	plan->where_late = plan->key_type != FC_KEY_NONE &&
@@ -670,6 +691,43 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
 				 errdetail("Partitions are created where missing_partitions is \"create\" and the table is partitioned by range over one column that the file has.")));
 }
 
+void
+fc_plan_check_unique(Relation target, Relation rel, const FcOptions *options,
+					 const FcPlan *plan)
+{
+	char	   *index;
+
+	if (plan->order == NIL || (options->tolerated & FC_CLASS_UNIQUE) == 0)
+		return;
+	index = fc_sort_keys_conflict(target, rel, plan->order);
+	if (index == NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("order_by cannot be used with on_error_classes \"unique\" here"),
+			 errdetail("Of rows that index \"%s\" takes for equal the first of the file is to be loaded, and another one may come before it in this order.",
+					   index),
+			 errhint("Order by columns of the index only, or leave out one of the two arguments.")));
+}
+
+/* Rows that are read in the order of the key need not be sorted by it */
+static void
+fc_plan_order(FcPlan *plan)
+{
+	FcSortKey  *first;
+
+	if (plan->order == NIL || plan->routed || plan->key_early ||
+		plan->key_type == FC_KEY_NONE)
+		return;
+	first = linitial(plan->order);
+	if (first->attnum != plan->key_attnum || !fc_sort_key_plain(first))
+		return;
+	if (list_length(plan->order) == 1)
+		plan->order = NIL;
+	else
+		plan->order_sliced = true;
+}
+
 FcPlan *
 fc_plan_make(Relation rel, const FcOptions *options)
 {
@@ -683,7 +741,10 @@ fc_plan_make(Relation rel, const FcOptions *options)
 	plan->need_transcoding = options->file_encoding != server &&
 		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
 	fc_plan_defaults(rel, options, plan);
+	plan->order = fc_sort_keys_parse(rel, options->order_by);
 	fc_plan_key(rel, options, plan);
+	fc_plan_order(plan);
+	fc_plan_check_unique(rel, rel, options, plan);
 	fc_fields_patterns(rel, options, plan);
 	fc_plan_check_encoding(options, plan);
 	plan->subtransactions = fc_plan_subtransactions(rel, options, plan);

@@ -36,6 +36,9 @@ typedef struct FcPlan
 	bool		partitioned;
 	bool		key_routes;		/* fc_route knows the partitions */
 	bool		routed;			/* partitioned, but core routes */
+	List	   *order;			/* FcSortKey: what rows are sorted by when they are
+								 * built; NIL: they come as they should */
+	bool		order_sliced;	/* see FcShared */
 	bool		foreign_keys;	/* the only insert triggers are those of foreign
 								 * keys: fine for new partitions */
 	const char *core_reason;	/* not NULL: core's CopyFrom loads, because ... */
@@ -57,6 +60,14 @@ extern const char *fc_plan_leaf_reason(Relation leaf);
 
 /* Can the table refuse a row because of another one? */
 extern bool fc_plan_has_unique(Relation rel);
+
+/*
+ * Refuses an order in which the first of two equal rows in the file might not
+ * come first, where the other one is to be rejected.  "rel" is the target or a
+ * partition of it.
+ */
+extern void fc_plan_check_unique(Relation target, Relation rel,
+								 const FcOptions *options, const FcPlan *plan);
 
 /* Is a row inserted into this table, by itself or an ancestor, published? */
 extern bool fc_plan_is_published(Relation rel);

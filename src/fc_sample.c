@@ -226,7 +226,7 @@ fc_sample_nwindows(const FcShared *shared, int nprocesses)
 	uint32		n = shared->nchunks;
 	FcChunkStart *last = &fc_shared_starts(shared)[n - 1];
 	uint64		records = Max(last->before + last->records, 1);
-	uint64		window = fc_read_window(shared->memory / 8 * 5,
+	uint64		window = fc_read_window(fc_shared_read_memory(shared) / 8 * 5,
 										shared->file.size / records);
 
 	return (records + window - 1) / window + nprocesses * FC_SAMPLE_EXTRA;

@@ -535,6 +535,9 @@ fc_setup_shared_state(FcShared *shared)
 	pg_atomic_init_u64(&shared->reads, 0);
 	pg_atomic_init_u64(&shared->read_bytes, 0);
 	pg_atomic_init_u64(&shared->mapped_bytes, 0);
+	pg_atomic_init_u32(&shared->sorts, 0);
+	pg_atomic_init_u32(&shared->disk_sorts, 0);
+	pg_atomic_init_u64(&shared->sort_bytes, 0);
 	pg_atomic_init_u32(&shared->parts_done, 0);
 	pg_atomic_init_u32(&shared->uring_errno, 0);
 	pg_atomic_init_u32(&shared->stopped, 0);
@@ -674,6 +677,7 @@ fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	layout->names_at = fc_setup_place(&end, fc_setup_names_size(job->source));
 	layout->files_at = fc_setup_place(&end, sizeof(FcFile) * layout->nfiles);
 	layout->numbers_at = fc_setup_place(&end, sizeof(FcNumber) * layout->nnumbers);
+	layout->order_at = fc_setup_place(&end, sizeof(FcSortKey) * layout->norder);
 	layout->chunks_at = fc_setup_place(&end, sizeof(FcChunk) * layout->nchunks);
 	layout->starts_at = fc_setup_place(&end, sizeof(FcChunkStart) * layout->nchunks);
 	return end;
@@ -727,6 +731,9 @@ fc_setup_shared(FcJob *job)
 	layout.nfiles = job->source->nfiles;
 	layout.ncolumns = list_length(job->plan->fields);
 	layout.nnumbers = list_length(job->plan->numbers);
+	layout.norder = list_length(job->plan->order);
+	layout.order_sliced = job->plan->order_sliced;
+	layout.append = job->options->order_by != NIL;
 	total = fc_setup_layout(job, &layout, patterns, where);
 	job->segment = dsm_create(total, 0);
 	job->shared = dsm_segment_address(job->segment);
@@ -737,6 +744,8 @@ fc_setup_shared(FcJob *job)
 		fc_shared_columns(job->shared)[i] = list_nth_int(job->plan->fields, i);
 	for (int i = 0; i < layout.nnumbers; i++)
 		fc_shared_numbers(job->shared)[i] = *(FcNumber *) list_nth(job->plan->numbers, i);
+	for (int i = 0; i < layout.norder; i++)
+		fc_shared_order(job->shared)[i] = *(FcSortKey *) list_nth(job->plan->order, i);
 	memcpy(fc_shared_flags(job->shared), job->plan->flags, layout.ncolumns);
 	fc_setup_shared_texts(job, patterns, where);
 	fc_setup_shared_job(job);

@@ -26,6 +26,7 @@
 #include "fc_chunk.h"
 #include "fc_io.h"
 #include "fc_route.h"
+#include "fc_sort_keys.h"
 #include "fc_source.h"
 
 #define FC_MAX_WORKERS	256
@@ -219,6 +220,12 @@ typedef struct FcShared
 	uint32		nchunks;
 	int			ncolumns;		/* fields in the file */
 	int			nnumbers;		/* columns with numbers of sequences */
+	int			norder;			/* keys of the order that rows are sorted in before
+								 * they are written; 0: they come as they should */
+	bool		append;			/* rows go behind those of the table, as order_by
+								 * was given, and never into free space */
+	bool		order_sliced;	/* the first of them is the key, ascending: slices
+								 * of a leaf follow each other in this order */
 	int			null_len;
 	int			default_len;	/* -1: no field stands for a default */
 	Size		columns_at;		/* offset of AttrNumber[ncolumns]; 0: a field
@@ -235,6 +242,7 @@ typedef struct FcShared
 	Size		files_at;		/* offset of FcFile[nfiles] */
 	Size		names_at;		/* offset of their paths, to show */
 	Size		numbers_at;		/* offset of FcNumber[nnumbers] */
+	Size		order_at;		/* offset of FcSortKey[norder] */
 	Size		chunks_at;		/* offset of FcChunk[nchunks] */
 	Size		starts_at;		/* offset of FcChunkStart[nchunks] */
 
@@ -269,6 +277,9 @@ typedef struct FcShared
 	pg_atomic_uint64 reads;
 	pg_atomic_uint64 read_bytes;
 	pg_atomic_uint64 mapped_bytes;	/* ... of them copied from a mapping */
+	pg_atomic_uint32 sorts;		/* for order_by */
+	pg_atomic_uint32 disk_sorts;	/* ... of them in temporary files */
+	pg_atomic_uint64 sort_bytes;	/* ... which had this size */
 	pg_atomic_uint32 parts_done;
 	pg_atomic_uint32 uring_errno;	/* somebody's refusal, 0 if none */
 	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_stop */
@@ -294,6 +305,7 @@ typedef struct FcShared
 #define fc_shared_files(s) ((FcFile *) ((char *) (s) + (s)->files_at))
 #define fc_shared_names(s) ((char *) (s) + (s)->names_at)
 #define fc_shared_numbers(s) ((FcNumber *) ((char *) (s) + (s)->numbers_at))
+#define fc_shared_order(s) ((FcSortKey *) ((char *) (s) + (s)->order_at))
 #define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->chunks_at))
 #define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->starts_at))
 
@@ -319,6 +331,26 @@ typedef struct FcContext
 	void		(*progress) (void *arg);
 	void	   *progress_arg;
 } FcContext;
+
+/*
+ * Memory of a process for finding and reading rows in key order; the other half
+ * is the sort's.
+ */
+static inline Size
+fc_shared_read_memory(const FcShared *shared)
+{
+	return shared->norder > 0 ? shared->memory / 2 : shared->memory;
+}
+
+/*
+ * Is all that goes to a leaf one process's business?  Otherwise tasks are taken
+ * one by one.
+ */
+static inline bool
+fc_shared_whole_leaves(const FcShared *shared)
+{
+	return shared->norder > 0 && !shared->order_sliced;
+}
 
 /*
  * Takes the next chunk or task number; false when none is left.  Processes

@@ -212,7 +212,11 @@ fc_tasks_slices(FcJob *job, const FcGroup *group, const FcSpillPart *part,
 	uint64		limit = Max(total / (FC_CUT_SHARE * Max(job->nworkers, 1)),
 							FC_CUT_MIN);
 
-	if (job->nworkers < 2 || group->rows <= limit)
+	if (job->nworkers < 2 || group->rows <= limit ||
+		fc_shared_whole_leaves(job->shared))
+		return 1;
+	/* no rows of equal keys apart */
+	if (job->shared->norder > 0 && part->null)
 		return 1;
 	return Max(Min(part->rows / FC_SLICE_ROWS, FC_MAX_SLICES), 1);
 }
@@ -229,6 +233,23 @@ fc_tasks_add(FcJob *job, int *allocated)
 	return &job->tasks[job->ntasks++];
 }
 
+/* Bounds that have all rows of a key on one side; returns how many are left */
+static int
+fc_tasks_round(const FcSpillPart *part, FcBound *bounds, int nbounds)
+{
+	int64		last = part->range.lo;
+	int			n = 0;
+
+	for (int i = 0; i < nbounds; i++)
+	{
+		if (bounds[i].key == last)
+			continue;
+		last = bounds[n].key = bounds[i].key;
+		bounds[n++].offset = 0;
+	}
+	return n;
+}
+
 /* The tasks of one part: its slices, in key order */
 static void
 fc_tasks_cut_part(FcJob *job, FcRuns *runs, const FcGroup *group,
@@ -238,6 +259,8 @@ fc_tasks_cut_part(FcJob *job, FcRuns *runs, const FcGroup *group,
 	int			nbounds = nslices > 1 ? fc_runs_cut(runs, part, nslices, bounds) : 0;
 	FcBound		lo = {part->null ? 0 : part->range.lo, 0};
 
+	if (job->shared->norder > 0)
+		nbounds = fc_tasks_round(part, bounds, nbounds);
 	for (int i = 0; i <= nbounds; i++)
 	{
 		FcTask	   *task = fc_tasks_add(job, allocated);

@@ -111,7 +111,8 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	writer->place = *place;
 	writer->my_turn = (place->turn == NULL);
 	writer->cid = GetCurrentCommandId(!ctx->in_worker);
-	writer->options = place->storage == FC_STORAGE_USED ? 0 : HEAP_INSERT_SKIP_FSM;
+	writer->options = place->storage == FC_STORAGE_USED && !ctx->shared->append ?
+		0 : HEAP_INSERT_SKIP_FSM;
 	if (ctx->shared->freeze)
 		writer->options |= HEAP_INSERT_FROZEN;
 	fc_write_open_toast(writer);

@@ -105,6 +105,9 @@ fc_multi_begin(FcWriter *base)
 	writer->rows = palloc0(sizeof(FcBatchRow) * writer->maxrows);
 	writer->bistate = GetBulkInsertState();
 	writer->last_block = InvalidBlockNumber;
+	/* this session may have inserted somewhere before */
+	if (base->ctx->shared->append)
+		RelationSetTargetBlock(base->rel, InvalidBlockNumber);
 	fc_multi_init_unique(writer);
 }
 
