@@ -8,6 +8,7 @@
 #   binary     a binary file, written by COPY TO
 #   freeze     rows frozen in a table made in the same transaction
 #   analyze    fast_copy_analyze() before the load: with any of them
+#   order      order_by: with any of them
 #
 # A case whose table or file does not suit its feature goes without.
 
@@ -30,8 +31,20 @@ sub make_features
 
 	$feature = $FEATURE eq 'any' ? pick(sort keys %MAKE) : $FEATURE if defined $FEATURE;
 	$c->{analyze} = 1 if chance(0.15) || $feature eq 'analyze';
-	return unless $MAKE{$feature} && $SERVER{arguments}{reject_table};
-	$c->{feature} = $feature if $MAKE{$feature}->($c);
+	$c->{feature} = $feature if $MAKE{$feature} && $SERVER{arguments}{reject_table} && $MAKE{$feature}->($c);
+	make_order($c) if $feature eq 'order' || chance(0.2);
+}
+
+# Columns that rows are to be sorted by; the rows themselves stay the same.
+sub make_order
+{
+	my ($c) = @_;
+	my @columns = grep { !$_->{dropped} && $_->{type} !~ /^(json|jsonpath|xml|point|circle|box|lseg|path|polygon|line)$/ && !($_->{generated} && $SERVER{version} >= 18) } @{ $c->{columns} };
+
+	return if !@columns || !$SERVER{arguments}{order_by} || one_by_one($c) || $c->{source};
+	# which of two equal rows stays is the file's business
+	return if grep { $_ eq 'unique' } @{ $c->{options}{on_error_classes} // [] };
+	$c->{options}{order_by} = [ map { quoted(pick(@columns)->{name}) . pick('', '', ' ASC', ' DESC') . pick('', '', ' NULLS FIRST', ' NULLS LAST') } 1 .. pick(1, 1, 2, 3) ];
 }
 
 # Are there fields that stand for a default?

@@ -224,7 +224,7 @@ sub known_place
 	return 'unterminated header of map without line' if ($c->{options}{header} // '') eq 'map' && $fast->{message} eq 'unterminated CSV quoted field' && !defined $fast->{line};
 	return 'index of a new partition' if $copy->{state} eq '54000' && $copy->{message} =~ /^index row size/ && !defined $fast->{line};
 	return 'row too big without line' if $copy->{state} eq '54000' && $copy->{message} =~ /^row is too big/ && !defined $fast->{line};
-	return 'duplicate in key order' if $copy->{state} =~ /^(23505|23P01)$/ && (ordering($c) eq 'key' || $c->{options}{timestamp_column});
+	return 'duplicate in key order' if $copy->{state} =~ /^(23505|23P01)$/ && (reordered($c) || $c->{options}{timestamp_column});
 	return 'reported: condition where core loads' if one_by_one($c) && creates($c) && defined $c->{options}{where_clause} && ($fast->{line} // 0) > ($copy->{line} // 1e9) + $cut;
 	return undef;
 }
@@ -282,7 +282,7 @@ sub known_error
 	return 'end marker where core loads' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker before the end of file/;
 	return 'end marker in an error that core finds' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker/ && $fast->{line} == ($copy->{line} // 0) + $cut;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
-	return 'duplicate in key order' if $unique && ordering($c) eq 'key' && $copy->{state} =~ /^(23505|23P01)$/ && $copy->{state} eq $fast->{state};
+	return 'duplicate in key order' if $unique && reordered($c) && $copy->{state} =~ /^(23505|23P01)$/ && $copy->{state} eq $fast->{state};
 	# found for all rows of a partition at once, when it is attached
 	return 'foreign key of a new partition' if creates($c) && $copy->{state} eq '23503' && $fast->{state} eq '23503' && ($fast->{context} // '') =~ /ATTACH PARTITION/;
 	# core checks a deferrable constraint before the end of the file is seen
@@ -297,10 +297,10 @@ sub known_error
 	# a model that loads record by record looks at indexes after each, and those of new partitions are built at the end
 	return 'several errors, indexes checked late' if $checked_late && (one_by_one_needed($c) || creates($c)) && same_alone($c, $confirm->($line - $cut, 'without indexes'), $fast, $cut);
 	# of the records before COPY's error two were equal, whichever is named
-	return 'several errors, duplicate in key order' if $unique && ordering($c) eq 'key' && $fast->{state} =~ /^(23505|23P01)$/
+	return 'several errors, duplicate in key order' if $unique && reordered($c) && $fast->{state} =~ /^(23505|23P01)$/
 	  && defined $copy->{line} && ($confirm->($copy->{line} - 1)->{state} // '') eq $fast->{state};
 	# of two equal rows the one that comes second by its key is before COPY's error, the other one behind it
-	return 'several errors, duplicate in key order' if $unique && ordering($c) eq 'key' && $fast->{state} =~ /^(23505|23P01)$/
+	return 'several errors, duplicate in key order' if $unique && reordered($c) && $fast->{state} =~ /^(23505|23P01)$/
 	  && $line < ($copy->{line} // 0) + $cut && same_error($c, $confirm->($copy->{line}, 'without record', qr/^(23505|23P01)$/), $fast) eq '';
 	return 'reported: condition where core loads' if one_by_one($c) && creates($c) && defined $c->{options}{where_clause} && $line > ($copy->{line} // 1e9) + $cut;
 	my $alone = $confirm->($line - $cut);

@@ -247,7 +247,7 @@ sub array_sql
 {
 	my ($name, @list) = @_;
 
-	return 'ARRAY[' . join(', ', map { literal($_) } @list) . ']::' . ($name eq 'on_error_classes' ? 'text' : 'name') . '[]';
+	return 'ARRAY[' . join(', ', map { literal($_) } @list) . ']::' . ($name =~ /^(on_error_classes|order_by)$/ ? 'text' : 'name') . '[]';
 }
 
 sub fast_sql
@@ -281,6 +281,9 @@ sub has_serial_outside
 
 	return scalar grep { $_->{serial} && !$_->{dropped} && !$in_file{ $_->{name} } } @{ $c->{columns} };
 }
+
+# Are rows inserted in another order than the file's?
+sub reordered { my ($c) = @_; return ordering($c) eq 'key' || $c->{options}{order_by} }
 
 # Documented: a sequence counts in the order of the key.
 sub numbered_in_key_order { my ($c) = @_; return ordering($c) eq 'key' && has_serial_outside($c) }
@@ -316,7 +319,7 @@ sub ordering
 {
 	my ($c) = @_;
 
-	return 'none' if one_by_one($c) || keeps_order($c) || $c->{source};
+	return 'none' if one_by_one($c) || keeps_order($c) || $c->{source} || $c->{options}{order_by};
 	return 'none' if $c->{layout} eq 'key' && (grep { $_ eq 'unique' } @{ $c->{options}{on_error_classes} // [] }) && grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
 	return 'key' if $c->{layout} =~ /^(plain|key)$/ && $c->{options}{timestamp_column};
 	return 'key' if $c->{layout} eq 'range' && $c->{key_in_file};
@@ -334,7 +337,18 @@ sub also_sql
 	{
 		push @sql, map { my $q = quoted($_->{name}); "(SELECT count(*) FROM (SELECT $q FROM copy.t EXCEPT ALL SELECT $q FROM fast.t) AS x)" } grep { $_->{serial} && !$_->{dropped} } @{ $c->{columns} };
 	}
+	push @sql, unsorted_sql($c) if $c->{options}{order_by} && !@{ $c->{before} // [] };
 	return @sql ? 'SELECT ' . join(' + ', @sql) : undef;
+}
+
+# Rows of fast_copy's table that stand before one they should follow.
+sub unsorted_sql
+{
+	my ($c) = @_;
+	my $keys = join(', ', map { "t.$_" } @{ $c->{options}{order_by} });
+
+	return "(SELECT count(*) FROM (SELECT n, lag(n) OVER (PARTITION BY leaf ORDER BY place) AS n0"
+	  . " FROM (SELECT t.tableoid AS leaf, t.ctid AS place, dense_rank() OVER (PARTITION BY t.tableoid ORDER BY $keys) AS n FROM fast.t AS t) AS x) AS y WHERE n < n0)";
 }
 
 sub spec
