@@ -111,8 +111,8 @@ fc_analyze_rows(FcAnalysis *analysis)
 		pg_atomic_read_u64(&shared->rejected);
 }
 
-/* The range of keys; returns the lowest as text, or NULL */
-static const char *
+/* The range of keys */
+static void
 fc_analyze_key(FcAnalysis *analysis)
 {
 	FcJob	   *job = analysis->job;
@@ -143,7 +143,6 @@ fc_analyze_key(FcAnalysis *analysis)
 	finding->high = rows ? fc_partition_key_text(job->plan->key_type, high) : NULL;
 	if (nulls > 0)
 		finding->detail = psprintf(UINT64_FORMAT " rows with a null key", nulls);
-	return finding->low;
 }
 
 static FcNewPartition *
@@ -287,65 +286,19 @@ fc_analyze_precheck(FcJob *job)
 	return reason;
 }
 
-/* Where pg_partman's tables are; NULL if nowhere, or not to be read */
-static char *
-fc_analyze_partman(void)
-{
-	char	   *schema = NULL;
-
-	if (SPI_execute("SELECT pg_catalog.quote_ident(n.nspname)"
-					" FROM pg_catalog.pg_extension e"
-					" JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
-					" JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) n.oid"
-					" WHERE e.extname OPERATOR(pg_catalog.=) 'pg_partman'::pg_catalog.name"
-					" AND c.relname OPERATOR(pg_catalog.=) 'part_config'::pg_catalog.name"
-					" AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')"
-					" AND pg_catalog.has_table_privilege(c.oid, 'SELECT')",
-					true, 1) == SPI_OK_SELECT && SPI_processed == 1)
-		schema = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-	return schema;
-}
-
-/*
- * The retention of a table that pg_partman keeps, if it is shorter than the
- * key "low" is old: its next maintenance would drop what was loaded.
- */
-static char *
-fc_analyze_expired(FcJob *job, const char *low)
-{
-	char	   *schema = fc_analyze_partman();
-	char	   *table = psprintf("%s.%s", get_namespace_name(RelationGetNamespace(job->rel)),
-								 job->relname);
-
-	if (schema == NULL)
-		return NULL;
-	if (SPI_execute(psprintf("SELECT c.r FROM (SELECT pg_catalog.to_jsonb(p) OPERATOR(pg_catalog.->>) 'retention' AS r"
-							 " FROM %s.part_config p WHERE p.parent_table OPERATOR(pg_catalog.=) %s) c"
-							 " WHERE %s::pg_catalog.timestamptz OPERATOR(pg_catalog.<)"
-							 " (pg_catalog.now() OPERATOR(pg_catalog.-) c.r::pg_catalog.interval)",
-							 schema, quote_literal_cstr(table), quote_literal_cstr(low)),
-					true, 1) != SPI_OK_SELECT || SPI_processed == 0)
-		return NULL;
-	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-}
-
+/* What a load would refuse */
 static void
-fc_analyze_retention(FcAnalysis *analysis, const char *low)
+fc_analyze_faults(FcAnalysis *analysis)
 {
-	FcJob	   *job = analysis->job;
-	char	   *retention;
+	ListCell   *lc;
 
-	if (low == NULL || !job->plan->key_routes || job->plan->key_type >= FC_KEY_INT2)
-		return;
-	SPI_connect();
-	retention = fc_analyze_expired(job, low);
-	if (retention)
-		retention = MemoryContextStrdup(job->mcxt, retention);
-	SPI_finish();
-	if (retention)
-		fc_analyze_warn(analysis, "retention",
-						psprintf("The oldest rows are older than the retention of pg_partman, \"%s\": its next maintenance would remove them.",
-								 retention));
+	foreach(lc, fc_job_faults(analysis->job))
+	{
+		FcFault    *fault = lfirst(lc);
+
+		fc_analyze_warn(analysis, fault->name,
+						psprintf("%s: %s", fault->message, fault->detail));
+	}
 }
 
 static void
@@ -428,7 +381,6 @@ List *
 fc_analyze_run(FcOptions *options)
 {
 	FcAnalysis	analysis = {0};
-	const char *low = NULL;
 	bool		read_only = XactReadOnly;
 
 	/*
@@ -444,7 +396,7 @@ fc_analyze_run(FcOptions *options)
 	if (!options->format.binary)
 		fc_analyze_rows(&analysis);
 	if (analysis.job->plan->key_type != FC_KEY_NONE)
-		low = fc_analyze_key(&analysis);
+		fc_analyze_key(&analysis);
 	fc_analyze_partitions(&analysis);
 	if (!options->format.binary)
 	{
@@ -452,7 +404,7 @@ fc_analyze_run(FcOptions *options)
 		fc_analyze_fatal(&analysis);
 	}
 	fc_analyze_warnings(&analysis);
-	fc_analyze_retention(&analysis, low);
+	fc_analyze_faults(&analysis);
 	fc_analyze_choices(&analysis);
 	if (!options->format.binary)
 		fc_analyze_disk(&analysis);

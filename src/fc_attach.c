@@ -276,13 +276,13 @@ fc_attach_columns(Relation parent, Relation child)
  * or no affair of ours.
  */
 static bool
-fc_attach_constraint(Form_pg_constraint form)
+fc_attach_constraint(Form_pg_constraint form, bool inherited)
 {
 	switch (form->contype)
 	{
 		case CONSTRAINT_CHECK:
 		case CONSTRAINT_NOTNULL:
-			if (form->connoinherit || form->coninhcount > 0)
+			if (!inherited || form->connoinherit || form->coninhcount > 0)
 				return false;
 			form->coninhcount = 1;
 			form->conislocal = false;
@@ -300,7 +300,7 @@ fc_attach_constraint(Form_pg_constraint form)
 }
 
 void
-fc_attach_constraints(Oid child)
+fc_attach_constraints(Oid child, bool inherited)
 {
 	Relation	constraints = table_open(ConstraintRelationId, RowExclusiveLock);
 	ScanKeyData skey;
@@ -315,7 +315,7 @@ fc_attach_constraints(Oid child)
 	{
 		HeapTuple	copy = heap_copytuple(tuple);
 
-		if (fc_attach_constraint((Form_pg_constraint) GETSTRUCT(copy)))
+		if (fc_attach_constraint((Form_pg_constraint) GETSTRUCT(copy), inherited))
 			CatalogTupleUpdate(constraints, &copy->t_self, copy);
 		heap_freetuple(copy);
 	}
@@ -393,7 +393,7 @@ fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound)
 		fc_attach_inherit(RelationGetRelid(parent), childid);
 		CommandCounterIncrement();
 		fc_attach_missing(parent, childid, pairs);
-		fc_attach_constraints(childid);
+		fc_attach_constraints(childid, true);
 	}
 	table_close(child, NoLock);
 	return like;

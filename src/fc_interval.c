@@ -46,6 +46,10 @@
 
 static const FcInterval one_day = {.width = USECS_PER_DAY,.days = true};
 
+/* Seconds from 1970 to 2000, where timestamps begin */
+#define EPOCH_SECONDS \
+	((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY)
+
 static int64
 floor_div(int64 a, int64 b)
 {
@@ -68,8 +72,8 @@ is_integer(FcKeyType type)
 	return type >= FC_KEY_INT2;
 }
 
-int64
-fc_key_local_day(FcKeyType type, int64 key)
+static int64
+local_day(FcKeyType type, int64 key, pg_tz *zone)
 {
 	struct pg_tm tm;
 	fsec_t		fsec;
@@ -78,17 +82,23 @@ fc_key_local_day(FcKeyType type, int64 key)
 	if (type == FC_KEY_DATE)
 		return key;
 	if (type == FC_KEY_TIMESTAMPTZ &&
-		timestamp2tm(key, &tz, &tm, &fsec, NULL, NULL) != 0)
+		timestamp2tm(key, &tz, &tm, &fsec, NULL, zone) != 0)
 		tz = 0;
 	return floor_div(key - tz * USECS_PER_SEC, USECS_PER_DAY);
 }
 
+int64
+fc_key_local_day(FcKeyType type, int64 key)
+{
+	return local_day(type, key, session_timezone);
+}
+
 /*
- * The instant that the session's time zone calls the start of a day, as
- * '2021-03-28' means it as a timestamptz.
+ * The instant that a time zone calls the start of a day, as '2021-03-28' means
+ * it as a timestamptz.
  */
 static TimestampTz
-local_midnight(int64 day)
+local_midnight(int64 day, pg_tz *zone)
 {
 	struct pg_tm tm;
 	int			tz;
@@ -97,12 +107,12 @@ local_midnight(int64 day)
 	j2date((int) (day + POSTGRES_EPOCH_JDATE),
 		   &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
 	tm.tm_isdst = -1;
-	tz = DetermineTimeZoneOffset(&tm, session_timezone);
+	tz = DetermineTimeZoneOffset(&tm, zone);
 	return day * USECS_PER_DAY + tz * USECS_PER_SEC;
 }
 
-int64
-fc_key_day_start(FcKeyType type, int64 day)
+static int64
+day_start(FcKeyType type, int64 day, pg_tz *zone)
 {
 	/* near its ends the type has days that a zone's offset puts outside */
 	int64		margin = type == FC_KEY_TIMESTAMPTZ ? 1 : 0;
@@ -115,8 +125,20 @@ fc_key_day_start(FcKeyType type, int64 day)
 	if (day >= END_OF_STAMPS - margin)
 		return DT_NOEND;
 	if (type == FC_KEY_TIMESTAMPTZ)
-		return local_midnight(day);
+		return local_midnight(day, zone);
 	return day * USECS_PER_DAY;
+}
+
+int64
+fc_key_day_start(FcKeyType type, int64 day)
+{
+	return day_start(type, day, session_timezone);
+}
+
+static pg_tz *
+zone_of(const FcInterval *interval)
+{
+	return interval->zone ? interval->zone : session_timezone;
 }
 
 /* Months since the start of year 0, of the month that holds "day" */
@@ -157,20 +179,22 @@ days_of(FcKeyType type, const FcInterval *interval)
 static int64
 calendar_start(FcKeyType type, const FcInterval *interval, int64 i)
 {
-	int64		day = fc_key_local_day(type, interval->origin);
+	pg_tz	   *zone = zone_of(interval);
+	int64		day = local_day(type, interval->origin, zone);
 
 	if (interval->months > 0)
 		day = first_day_of_month(month_of_day(day) + i * interval->months);
 	else
 		day += i * days_of(type, interval);
-	return fc_key_day_start(type, day);
+	return day_start(type, day, zone);
 }
 
 static int64
 calendar_index(FcKeyType type, const FcInterval *interval, int64 key)
 {
-	int64		day = fc_key_local_day(type, key);
-	int64		origin = fc_key_local_day(type, interval->origin);
+	pg_tz	   *zone = zone_of(interval);
+	int64		day = local_day(type, key, zone);
+	int64		origin = local_day(type, interval->origin, zone);
 
 	if (interval->months > 0)
 		return floor_div(month_of_day(day) - month_of_day(origin),
@@ -205,7 +229,7 @@ fits_in_day(FcKeyType type, const FcInterval *interval)
 	int64		lo;
 	int64		hi;
 
-	if (type == FC_KEY_DATE || is_integer(type) ||
+	if (type == FC_KEY_DATE || is_integer(type) || interval->elapsed ||
 		interval->width >= USECS_PER_DAY ||
 		USECS_PER_DAY % interval->width != 0)
 		return false;
@@ -285,6 +309,74 @@ plain_floor(FcKeyType type, const FcInterval *interval, int64 key,
 		*hi = past_end(type);
 }
 
+static void
+any_floor(FcKeyType type, const FcInterval *interval, int64 key,
+		  int64 *lo, int64 *hi)
+{
+	if (interval->months > 0 || interval->days)
+		calendar_floor(type, interval, key, lo, hi);
+	else if (fits_in_day(type, interval))
+		clock_floor(type, interval, key, lo, hi);
+	else
+		plain_floor(type, interval, key, lo, hi);
+}
+
+bool
+fc_epoch_to_time(int64 unit, int64 key, int64 *time)
+{
+	int64		epoch = EPOCH_SECONDS * USECS_PER_SEC;
+
+	if (unit > USECS_PER_SEC)
+		*time = floor_div(key, unit / USECS_PER_SEC);
+	else if (pg_mul_s64_overflow(key, USECS_PER_SEC / unit, time))
+		return false;
+	return !pg_sub_s64_overflow(*time, epoch, time) &&
+		*time >= MIN_TIMESTAMP && *time < END_TIMESTAMP;
+}
+
+int64
+fc_epoch_from_time(int64 unit, int64 time)
+{
+	int64		key;
+
+	if (pg_add_s64_overflow(time, EPOCH_SECONDS * USECS_PER_SEC, &key))
+		return PG_INT64_MAX;
+	if (unit <= USECS_PER_SEC)
+		return floor_div(key, USECS_PER_SEC / unit);
+	if (pg_mul_s64_overflow(key, unit / USECS_PER_SEC, &key))
+		return time < 0 ? PG_INT64_MIN : PG_INT64_MAX;
+	return key;
+}
+
+/* An interval of time, as integers.  Keys that are no time share a range. */
+static void
+epoch_floor(FcKeyType type, const FcInterval *interval, int64 key,
+			int64 *lo, int64 *hi)
+{
+	int64		first;
+	int64		end;
+	int64		time;
+
+	if (fc_epoch_to_time(interval->epoch, key, &time))
+	{
+		any_floor(FC_KEY_TIMESTAMPTZ, interval, time, lo, hi);
+		*lo = fc_epoch_from_time(interval->epoch, *lo);
+		*hi = *hi == PG_INT64_MAX ? PG_INT64_MAX :
+			fc_epoch_from_time(interval->epoch, *hi);
+	}
+	else
+	{
+		*lo = key < 0 ? PG_INT64_MIN :
+			fc_epoch_from_time(interval->epoch, END_TIMESTAMP);
+		*hi = key < 0 ? fc_epoch_from_time(interval->epoch, MIN_TIMESTAMP) :
+			PG_INT64_MAX;
+	}
+	type_range(type, &first, &end);
+	*lo = Max(*lo, first);
+	if (*hi > end)
+		*hi = past_end(type);
+}
+
 /*
  * "key" is finite.  *hi is PG_INT64_MAX if an integer type ends before the
  * interval does: then the range has no upper bound.
@@ -292,15 +384,10 @@ plain_floor(FcKeyType type, const FcInterval *interval, int64 key,
 void
 fc_interval_floor(const FcRoute *route, int64 key, int64 *lo, int64 *hi)
 {
-	const FcInterval *interval = &route->interval;
-	FcKeyType	type = route->type;
-
-	if (interval->months > 0 || interval->days)
-		calendar_floor(type, interval, key, lo, hi);
-	else if (fits_in_day(type, interval))
-		clock_floor(type, interval, key, lo, hi);
+	if (route->interval.epoch)
+		epoch_floor(route->type, &route->interval, key, lo, hi);
 	else
-		plain_floor(type, interval, key, lo, hi);
+		any_floor(route->type, &route->interval, key, lo, hi);
 }
 
 /* Both ends exist and are finite */
@@ -314,17 +401,17 @@ is_finite(const FcRoute *route, const FcRange *range)
 
 /* The first key of the interval is the first one of a local day */
 static bool
-starts_day(FcKeyType type, int64 key)
+starts_day(FcKeyType type, int64 key, pg_tz *zone)
 {
-	return fc_key_day_start(type, fc_key_local_day(type, key)) == key;
+	return day_start(type, local_day(type, key, zone), zone) == key;
 }
 
 static bool
-starts_month(FcKeyType type, int64 key)
+starts_month(FcKeyType type, int64 key, pg_tz *zone)
 {
-	int64		day = fc_key_local_day(type, key);
+	int64		day = local_day(type, key, zone);
 
-	return starts_day(type, key) &&
+	return starts_day(type, key, zone) &&
 		first_day_of_month(month_of_day(day)) == day;
 }
 
@@ -342,14 +429,16 @@ interval_of_range(FcKeyType type, const FcRange *range)
 			interval.width = PG_INT64_MAX;
 		return interval;
 	}
-	if (!starts_day(type, range->lo) || !starts_day(type, range->hi))
+	if (!starts_day(type, range->lo, session_timezone) ||
+		!starts_day(type, range->hi, session_timezone))
 	{
 		interval.width = range->hi - range->lo;
 		return interval;
 	}
 	lo_day = fc_key_local_day(type, range->lo);
 	hi_day = fc_key_local_day(type, range->hi);
-	if (starts_month(type, range->lo) && starts_month(type, range->hi))
+	if (starts_month(type, range->lo, session_timezone) &&
+		starts_month(type, range->hi, session_timezone))
 	{
 		interval.months = (int32) (month_of_day(hi_day) - month_of_day(lo_day));
 		return interval;
@@ -485,4 +574,94 @@ fc_interval_choose(const FcRoute *route, const char *text)
 				 errdetail("The partition key is an integer, and no existing partition has two finite bounds."),
 				 errhint("Give a width as partition_interval, such as '1000000'.")));
 	return time_width(route->type, "1 day");
+}
+
+/* What an interval counts a bound of "route" as */
+static int64
+counted_bound(const FcRoute *route, const FcInterval *interval, int64 bound)
+{
+	int64		time;
+
+	if (interval->epoch == 0)
+		return bound;
+	return fc_epoch_to_time(interval->epoch, bound, &time) ? time : DT_NOEND;
+}
+
+/* Is a range what "interval" makes of its first key? */
+static bool
+is_one_interval(const FcRoute *route, const FcInterval *interval,
+				const FcRange *range)
+{
+	FcRoute		trial = *route;
+	int64		lo;
+	int64		hi;
+
+	trial.interval = *interval;
+	trial.interval.origin = counted_bound(route, interval, range->lo);
+	fc_interval_floor(&trial, range->lo, &lo, &hi);
+	return lo == range->lo && hi == range->hi;
+}
+
+/*
+ * Counts from the highest partition that is one interval wide; or else from
+ * the highest that has two bounds; or else as it does.
+ */
+static void
+count_from_existing(const FcRoute *route, FcInterval *interval)
+{
+	const FcRange *origin = NULL;
+
+	for (int i = route->nranges - 1; i >= 0; i--)
+	{
+		const FcRange *range = &route->ranges[i];
+		bool		fits;
+
+		if (!is_finite(route, range))
+			continue;
+		fits = is_one_interval(route, interval, range);
+		if (fits || origin == NULL)
+			origin = range;
+		if (fits)
+			break;
+	}
+	if (origin != NULL)
+		interval->origin = counted_bound(route, interval, origin->lo);
+}
+
+FcInterval
+fc_interval_step(const FcRoute *route, const char *text, int64 epoch,
+				 pg_tz *zone)
+{
+	FcKeyType	type = epoch ? FC_KEY_TIMESTAMPTZ : route->type;
+	FcInterval	interval = is_integer(type) ? integer_width(text) :
+		time_width(type, text);
+
+	interval.elapsed = interval.months == 0 && !interval.days &&
+		!is_integer(type);
+	interval.epoch = epoch;
+	interval.zone = zone;
+	if (epoch && (interval.width % USECS_PER_SEC) != 0)
+		refuse_width(text, _("The partition key counts from 1970, so the interval must be whole seconds."));
+	count_from_existing(route, &interval);
+	return interval;
+}
+
+bool
+fc_interval_lines_up(const FcRoute *route, const FcInterval *interval)
+{
+	FcKeyType	type = interval->epoch ? FC_KEY_TIMESTAMPTZ : route->type;
+	pg_tz	   *zone = zone_of(interval);
+
+	if (interval->months == 0 && !interval->days)
+		return true;
+	for (int i = 0; i < route->nranges; i++)
+	{
+		const FcRange *range = &route->ranges[i];
+
+		if (is_finite(route, range) &&
+			(!starts_day(type, counted_bound(route, interval, range->lo), zone) ||
+			 !starts_day(type, counted_bound(route, interval, range->hi), zone)))
+			return false;
+	}
+	return interval->months == 0 || starts_month(type, interval->origin, zone);
 }

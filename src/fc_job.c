@@ -189,6 +189,24 @@ fc_job_split(FcJob *job)
 	fc_job_report_files(job);
 }
 
+/* Chooses the interval of new partitions, and tells the workers */
+static void
+fc_job_interval(FcJob *job)
+{
+	FcRoute    *route = job->route;
+
+	if (job->partman && job->partman->refusal == NULL)
+	{
+		route->interval = fc_partman_interval(job->partman, route);
+		route->partman = job->partman;
+	}
+	else
+		route->interval = fc_interval_choose(route, job->options->interval);
+	if (route->interval.zone)
+		strlcpy(job->shared->interval_zone,
+				pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
+}
+
 /* Bounds and interval as they are now; workers read the same bounds */
 static void
 fc_job_route(FcJob *job)
@@ -203,7 +221,7 @@ fc_job_route(FcJob *job)
 		!job->route->ranges[0].hi_max;
 	job->route->create = (job->options->missing == FC_MISSING_CREATE);
 	if (job->route->create && (hole || job->options->interval))
-		job->route->interval = fc_interval_choose(job->route, job->options->interval);
+		fc_job_interval(job);
 	job->shared->interval = job->route->interval;
 }
 
@@ -280,6 +298,7 @@ static bool
 fc_job_needs_attached(FcJob *job)
 {
 	return fc_plan_is_published(job->rel) || job->plan->key_early ||
+		(job->partman && job->partman->early) ||
 		((job->options->tolerated & FC_CLASS_UNIQUE) &&
 		 fc_plan_has_unique(job->rel));
 }
@@ -367,7 +386,11 @@ fc_job_lock(FcJob *job)
 	if (!job->plan->key_routes)
 		return;
 	if (job->ncreated > 0)
+	{
+		if (job->partman)
+			fc_partman_lock();
 		LockRelationOid(job->target, ShareUpdateExclusiveLock);
+	}
 	foreach(lc, job->parts)
 	{
 		bool		created;
@@ -508,6 +531,8 @@ fc_job_attach_all(FcJob *job)
 	}
 	fc_partition_attach_end(&attach);
 	CommandCounterIncrement();
+	fc_partman_finish(job->route, get_rel_namespace(job->target),
+					  job->created, job->ncreated);
 	fc_setup_open_target(job);
 	return attach.reason;
 }
@@ -532,6 +557,79 @@ fc_job_check_locks(FcJob *job)
 			 errhint("Use a longer partition_interval, or increase max_locks_per_transaction.")));
 }
 
+/* Whatever is wrong with a file, it must not fill the catalogs */
+static FcFault *
+fc_job_too_many(FcJob *job)
+{
+	FcFault    *fault;
+
+	if (job->ncreated <= fc_max_partitions)
+		return NULL;
+	fault = palloc0(sizeof(FcFault));
+	fault->name = "max_partitions";
+	fault->sqlerrcode = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+	fault->message = psprintf("cannot create more than %d partitions", fc_max_partitions);
+	fault->detail = psprintf("The rows need %d new partitions of table \"%s\", from values %s to %s.",
+							 job->ncreated, job->relname,
+							 fc_partition_key_text(job->route->type, job->created[0].range.lo),
+							 fc_partition_key_text(job->route->type, job->created[job->ncreated - 1].range.lo));
+	fault->hint = pstrdup("Look for wrong keys in the file, use a longer partition_interval, or increase fast_copy.max_partitions.");
+	return fault;
+}
+
+List *
+fc_job_faults(FcJob *job)
+{
+	FcFault    *too_many = fc_job_too_many(job);
+	List	   *faults = too_many ? list_make1(too_many) : NIL;
+	const FcRange *lowest = NULL;
+	int64		high = PG_INT64_MIN;
+	ListCell   *lc;
+
+	if (job->partman == NULL || !job->plan->key_routes)
+		return faults;
+	foreach(lc, job->parts)
+	{
+		FcSpillPart *part = lfirst(lc);
+
+		if (part->null)
+			continue;
+		if (lowest == NULL || part->range.lo < lowest->lo)
+			lowest = &part->range;
+		high = Max(high, part->max_key);
+	}
+	if (job->shared->streamed)
+		high = job->keys[job->shared->nchunks];
+	return list_concat(faults,
+					   fc_partman_faults(job->partman, job->route, lowest, high,
+										 job->created, job->ncreated));
+}
+
+/* ERROR for the first of them */
+static void
+fc_job_check_faults(FcJob *job)
+{
+	List	   *faults = fc_job_faults(job);
+
+	if (faults != NIL)
+		fc_partman_throw(linitial(faults));
+}
+
+/* How partitions were made, for the report */
+static char *
+fc_job_partitions_choice(FcJob *job)
+{
+	const FcInterval *interval = &job->route->interval;
+	const char *partman = "";
+
+	if (job->route->partman)
+		partman = interval->zone && (interval->epoch || job->route->type == FC_KEY_TIMESTAMPTZ) ?
+			psprintf(" for pg_partman, in time zone %s", pg_get_timezone_name(interval->zone)) :
+			" for pg_partman";
+	return psprintf("%d created%s%s", job->ncreated, partman,
+					job->attach_first ? ", attached before the load" : "");
+}
+
 /*
  * Creates the missing partitions.  With a bad record known there is no need
  * for those that only records behind it would fill, but it does no harm: the
@@ -547,6 +645,7 @@ fc_job_partitions(FcJob *job)
 	if (job->plan->foreign_keys && fc_job_existing_leaves(job) != NIL)
 		job->core_reason = "existing partitions have foreign keys";
 	fc_job_check_leaves(job);
+	fc_job_check_faults(job);
 	if (job->ncreated == 0)
 		return;
 	early = fc_job_needs_attached(job);
@@ -559,9 +658,7 @@ fc_job_partitions(FcJob *job)
 	job->attach_first = job->core_reason != NULL || early;
 	if (job->attach_first)
 		(void) fc_job_attach_all(job);
-	fc_job_report(job, 0, -1, -1,
-				  psprintf("%d created%s", job->ncreated,
-						   job->attach_first ? ", attached before the load" : ""));
+	fc_job_report(job, 0, -1, -1, fc_job_partitions_choice(job));
 }
 
 static char *

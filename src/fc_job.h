@@ -14,6 +14,7 @@
 #include "fc_index.h"
 #include "fc_options.h"
 #include "fc_partition.h"
+#include "fc_partman.h"
 #include "fc_plan.h"
 #include "fc_recode.h"
 #include "fc_shared.h"
@@ -27,6 +28,8 @@ typedef struct FcJob
 	char	   *relname;		/* for error contexts */
 	Relation	rel;			/* open except while DDL runs; locked */
 	FcRoute    *route;			/* if plan->key_routes, as of the scan */
+	FcPartman  *partman;		/* NULL: partitions are not kept by it, or not to
+								 * be made */
 	FcSource   *source;			/* what is loaded: the files or ... */
 	FcSource   *original;		/* NULL, or what source is converted from */
 	dsm_segment *converted;		/* owns the converted file */
@@ -69,6 +72,12 @@ typedef struct FcJob
  * fc_setup_end ends it.
  */
 extern FcJob *fc_job_analyze(FcOptions *options);
+
+/*
+ * What speaks against the partitions to be made, and the rows in them: a list
+ * of FcFault.
+ */
+extern List *fc_job_faults(FcJob *job);
 
 /* Loads; returns the number of rows */
 extern uint64 fc_job_run(FcOptions *options);

@@ -33,6 +33,10 @@ int			fc_spill_kind = FC_SPILL_AUTO;
 int			fc_chunk_size = 16 * 1024 * 1024;
 int			fc_writer = FC_WRITER_AUTO;
 char	   *fc_root_directory = NULL;
+int			fc_max_partitions = 3660;
+bool		fc_use_partman = true;
+bool		fc_ignore_retention = false;
+bool		fc_ignore_premake = false;
 
 static const struct config_enum_entry io_methods[] = {
 	{"auto", FC_IO_AUTO, false},
@@ -81,10 +85,36 @@ fc_options_define_sizes(void)
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
+static void
+fc_options_define_guards(void)
+{
+	DefineCustomBoolVariable("fast_copy.ignore_premake",
+							 "Loads rows that lie beyond the partitions pg_partman makes ahead.",
+							 "Its maintenance goes on from the latest partition, and makes none before it.",
+							 &fc_ignore_premake, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fast_copy.ignore_retention",
+							 "Loads rows that are older than the retention of pg_partman.",
+							 "Its next maintenance removes them.",
+							 &fc_ignore_retention, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.max_partitions",
+							"Most partitions that one load may create.",
+							"A wrong date in a file can ask for any number of them.",
+							&fc_max_partitions, 3660, 1, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fast_copy.use_partman",
+							 "Makes partitions of tables that pg_partman keeps by its configuration.",
+							 "If it is off, pg_partman may not be able to work with the partitions that are made.",
+							 &fc_use_partman, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
 void
 fc_options_define_settings(void)
 {
 	fc_options_define_sizes();
+	fc_options_define_guards();
 	DefineCustomEnumVariable("fast_copy.io_method",
 							 "How records are read in key order.",
 							 NULL,

@@ -72,6 +72,10 @@ extern int	fc_chunk_size;
 extern int	fc_writer;
 extern char *fc_root_directory;
 extern int	fc_spill_kind;
+extern int	fc_max_partitions;
+extern bool fc_use_partman;
+extern bool fc_ignore_retention;
+extern bool fc_ignore_premake;
 
 enum
 {

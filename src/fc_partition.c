@@ -62,6 +62,7 @@
 #include "fc_compat.h"
 #include "fc_index.h"
 #include "fc_partition.h"
+#include "fc_partman.h"
 
 /* How much of a lower bound a partition's name tells */
 typedef enum NameLevel
@@ -402,9 +403,59 @@ choose_name(Relation parent, const FcRoute *route, int64 key)
 	}
 }
 
+/*
+ * pg_partman passes over a name that is taken, and rows would go to the default
+ * partition for ever after.  Only where clocks are put back two partitions may
+ * bear the same name.
+ */
+static void
+refuse_taken(Relation parent, const FcRoute *route, const FcRange *range,
+			 const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DUPLICATE_TABLE),
+			 errmsg("relation \"%s\" already exists", name),
+			 errdetail("pg_partman gives this name to the partition of table \"%s\" for values %s.",
+					   RelationGetRelationName(parent),
+					   range_text(route->type, range)),
+			 errhint("Attach, rename or drop it first.")));
+}
+
+static bool
+is_partition_of(Relation parent, Oid relid)
+{
+	return OidIsValid(relid) && get_rel_relispartition(relid) &&
+		get_partition_parent(relid, true) == RelationGetRelid(parent);
+}
+
+/* "before" is the name of the partition made before this one, or NULL */
+static char *
+choose_partman_name(Relation parent, const FcRoute *route,
+					const FcRange *range, const char *before)
+{
+	Oid			nspid = RelationGetNamespace(parent);
+	char	   *base = fc_partman_name(route->partman, route, range->lo);
+	char	   *name = base;
+
+	for (int n = 1; name_is_taken(name, nspid); n++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!route->interval.elapsed ||
+			!((before && strcmp(before, name) == 0) ||
+			  is_partition_of(parent, get_relname_relid(name, nspid))))
+			refuse_taken(parent, route, range, name);
+		name = psprintf("%s_%d", base, n);
+		if (strlen(name) >= NAMEDATALEN)
+			refuse_taken(parent, route, range, base);
+	}
+	return name;
+}
+
 char *
 fc_partition_name(Relation parent, const FcRoute *route, const FcRange *range)
 {
+	if (route->partman)
+		return fc_partman_name(route->partman, route, range->lo);
 	return choose_name(parent, route, range->lo);
 }
 
@@ -441,11 +492,12 @@ quoted_name(Oid nspid, const char *relname)
 
 /*
  * LIKE copies what PARTITION OF inherits once indexes, identity, statistics
- * and comments are left out.  Access method (17 and later) and tablespace are
- * the parent's if it names one, and else what the settings say.
+ * and comments are left out; pg_partman takes some of them along.  Access
+ * method (17 and later) and tablespace are the parent's if it names one, and
+ * else what the settings say.
  */
 static char *
-create_table_sql(Relation parent, const char *name)
+create_table_sql(Relation parent, const FcPartman *partman, const char *name)
 {
 	Form_pg_class form = parent->rd_rel;
 	StringInfoData sql;
@@ -453,9 +505,12 @@ create_table_sql(Relation parent, const char *name)
 	initStringInfo(&sql);
 	appendStringInfo(&sql,
 					 "CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS"
-					 " INCLUDING GENERATED INCLUDING STORAGE INCLUDING COMPRESSION)",
+					 " INCLUDING GENERATED INCLUDING STORAGE INCLUDING COMPRESSION%s)",
 					 quoted_name(form->relnamespace, name),
-					 quoted_name(form->relnamespace, NameStr(form->relname)));
+					 quoted_name(form->relnamespace, NameStr(form->relname)),
+					 partman == NULL ? "" : partman->version < 502 ?
+					 " INCLUDING COMMENTS" :
+					 " INCLUDING COMMENTS INCLUDING STATISTICS");
 	if (OidIsValid(form->relam))
 		appendStringInfo(&sql, " USING %s",
 						 quote_identifier(get_am_name(form->relam)));
@@ -468,14 +523,18 @@ create_table_sql(Relation parent, const char *name)
 /* SPI is connected.  The name is made in "mcxt". */
 static void
 create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
-		   MemoryContext mcxt)
+		   const char *before, MemoryContext mcxt)
 {
-	char	   *name = choose_name(parent, route, part->range.lo);
+	char	   *name = route->partman ?
+		choose_partman_name(parent, route, &part->range, before) :
+		choose_name(parent, route, part->range.lo);
 	FcProgressSlot slot;
 
 	fc_progress_slot_save(&slot);
-	run_ddl(create_table_sql(parent, name));
+	run_ddl(create_table_sql(parent, route->partman, name));
 	fc_progress_slot_restore(&slot);
+	if (route->partman)
+		fc_partman_prepare(route->partman, RelationGetNamespace(parent), name);
 	part->name = MemoryContextStrdup(mcxt, name);
 	part->range.partition = get_relname_relid(name, RelationGetNamespace(parent));
 	if (!OidIsValid(part->range.partition))
@@ -501,7 +560,8 @@ fc_partition_create(Relation parent, const FcRoute *route,
 	for (i = 0; i < nparts; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		create_one(parent, route, &parts[i], caller);
+		create_one(parent, route, &parts[i], i > 0 ? parts[i - 1].name : NULL,
+				   caller);
 		MemoryContextReset(each);
 	}
 	SPI_finish();
@@ -714,7 +774,7 @@ attach_by_command(FcAttach *attach, const FcNewPartition *part)
 	vouched = vouch_for_part(attach->parent, attach->route, part);
 	run_ddl(attach_sql(attach->parent, attach->route, part));
 	withdraw(vouched);
-	fc_attach_constraints(part->range.partition);
+	fc_attach_constraints(part->range.partition, false);
 	SPI_finish();
 	AtEOXact_GUC(true, level);
 	fc_progress_slot_restore(&slot);

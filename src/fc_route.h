@@ -36,6 +36,12 @@ typedef struct FcInterval
 								 * time zone (timestamptz), in microseconds of
 								 * 24-hour days */
 	int64		origin;			/* a key where an interval starts */
+	bool		elapsed;		/* a width below a day is time that passes,
+								 * whatever clocks and days do meanwhile */
+	int64		epoch;			/* > 0: integer keys count time from 1970, so many
+								 * in a second; all above are of timestamptz */
+	struct pg_tz *zone;			/* of days and months, NULL: the session's; of
+								 * this process */
 } FcInterval;
 
 /* Keys lo <= key < hi belong together */
@@ -60,6 +66,8 @@ typedef struct FcRoute
 	bool		create;			/* cut holes into intervals (missing_partitions
 								 * => 'create') */
 	FcInterval	interval;		/* only if create */
+	const struct FcPartman *partman;	/* leader: who names the partitions to be
+										 * made; NULL: we do */
 } FcRoute;
 
 extern FcKeyType fc_key_type(Oid typid);
@@ -98,6 +106,26 @@ extern FcRange fc_route_find(const FcRoute *route, int64 key);
  * keys without text and partitions an ERROR with a hint.
  */
 extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
+
+/*
+ * The width that another program steps by, from the existing partitions:
+ * "text" is an integer for integer keys unless they are times, of which
+ * "epoch" make a second.  Days and months are those of "zone" (NULL: the
+ * session's).  Same errors.
+ */
+extern FcInterval fc_interval_step(const FcRoute *route, const char *text,
+								   int64 epoch, struct pg_tz *zone);
+
+/* Do existing partitions begin and end where such days or months do? */
+extern bool fc_interval_lines_up(const FcRoute *route,
+								 const FcInterval *interval);
+
+/*
+ * Integer keys that count time from 1970: false for those that are no
+ * timestamp.  Back, those that are no bigint become the nearest.
+ */
+extern bool fc_epoch_to_time(int64 unit, int64 key, int64 *time);
+extern int64 fc_epoch_from_time(int64 unit, int64 time);
 
 /*
  * The start of the interval that holds the finite "key", and the start of the

@@ -17,6 +17,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "pgtime.h"
 #include "utils/rel.h"
 
 #include "fc_error.h"
@@ -257,6 +258,8 @@ fc_scan_run(FcContext *ctx)
 		route = fc_route_build(ctx->target);
 		route->create = (shared->missing == FC_MISSING_CREATE);
 		route->interval = shared->interval;
+		route->interval.zone = shared->interval_zone[0] == '\0' ? NULL :
+			pg_tzset(shared->interval_zone);
 	}
 	scanner.route = route;
 	scanner.ctx = ctx;

@@ -864,6 +864,30 @@ fc_setup_file(FcJob *job)
 	fc_setup_recode(job);
 }
 
+/* Partitions are to be made as pg_partman makes them, if it keeps the table */
+static void
+fc_setup_partman(FcJob *job)
+{
+	FcPartman  *partman;
+
+	if (!job->plan->partitioned || job->options->missing != FC_MISSING_CREATE)
+		return;
+	job->partman = partman = fc_partman_find(job->rel);
+	if (partman == NULL)
+		return;
+	if (job->options->interval)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"partition_interval\" cannot be used for table \"%s\", which pg_partman keeps",
+						job->relname),
+				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
+
+	/* who may not read the configuration may still load existing partitions */
+	if (partman->refusal && !job->options->analyze &&
+		partman->refusal->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
+		fc_partman_throw(partman->refusal);
+}
+
 /*
  * Which way the load takes.  As in COPY the target is looked at before the
  * file, but for a file that says itself which columns it has.
@@ -879,6 +903,7 @@ fc_setup_plan(FcJob *job)
 	}
 	job->plan = fc_plan_make(job->rel, job->options);
 	fc_setup_check_target(job);
+	fc_setup_partman(job);
 	fc_reject_table_check(job);
 	if (!job->options->header_map)
 		fc_setup_file(job);

@@ -14,6 +14,7 @@
 
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
+#include "pgtime.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/dsm.h"
@@ -209,7 +210,8 @@ typedef struct FcShared
 	int64		reject_limit;	/* -1: none */
 	bool		key_routes;		/* the key is the partition key */
 	bool		where_late;		/* the scan leaves the condition alone */
-	FcInterval	interval;		/* of partitions to be made */
+	FcInterval	interval;		/* of partitions to be made; without the zone */
+	char		interval_zone[TZ_STRLEN_MAX + 1];	/* "": the session's */
 	uint64		data_start;		/* first byte behind the (first) header */
 	uint64		data_size;		/* bytes behind the headers of all files */
 	Size		memory;			/* bytes per process */

@@ -337,7 +337,8 @@ fc_tasks_span_parts(FcJob *job)
 	int64		key = job->keys[0];
 	List	   *parts = NIL;
 
-	for (uint32 n = 0; n < FC_SPAN_LEAST + nchunks * FC_SPAN_EACH; n++)
+	for (uint32 n = 0; n < Min(FC_SPAN_LEAST + nchunks * FC_SPAN_EACH,
+							   (uint32) fc_max_partitions); n++)
 	{
 		FcSpillPart *part = palloc0(sizeof(FcSpillPart));
 

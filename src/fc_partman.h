@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_partman.h
+ *	  Partitioned tables that pg_partman keeps.
+ *
+ * Leader only, never in parallel mode.  All of it runs as the caller, in the
+ * caller's transaction.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_PARTMAN_H
+#define FC_PARTMAN_H
+
+#include "fc_partition.h"
+
+/* Why partitions must not be made, or had better not be */
+typedef struct FcFault
+{
+	const char *name;			/* of the warning in an analysis */
+	int			sqlerrcode;
+	char	   *message;
+	char	   *detail;
+	char	   *hint;
+} FcFault;
+
+/* What pg_partman says of one table, in the context of fc_partman_find */
+typedef struct FcPartman
+{
+	char	   *schema;			/* of its functions, quoted */
+	int			version;		/* 100 * major + minor */
+	char	   *table;			/* as part_config calls it */
+	char	   *name;			/* without the schema */
+	char	   *control;
+	char	   *type;			/* partition_type */
+	char	   *interval;
+	char	   *datetime_string;	/* or NULL */
+	int64		epoch;			/* of FcInterval */
+	char	   *retention;		/* or NULL */
+	int			premake;
+	char	   *zone;			/* partition_timezone, or NULL */
+	char	   *zones;			/* that roles and the database are set to, one a
+								 * line; or NULL */
+	bool		has_template;
+	bool		early;			/* what partitions get must be there before rows */
+	bool		privileges;		/* inherit_privileges */
+	bool		publications;
+	bool		parent_properties;	/* there are functions for these */
+	bool		replica_identity;
+	FcFault    *refusal;		/* not NULL: make no partitions, because ... */
+} FcPartman;
+
+/*
+ * NULL if pg_partman does not keep the table, or fast_copy.use_partman is off.
+ * What it does not say, for want of privileges too, is left NULL or zero, and
+ * refusal is set.
+ */
+extern FcPartman *fc_partman_find(Relation parent);
+
+/*
+ * The interval of new partitions.  ERROR 22023 if it is none, and 55000 if the
+ * existing partitions tell of no time zone that it could be in.
+ */
+extern FcInterval fc_partman_interval(const FcPartman *partman,
+									  const FcRoute *route);
+
+/* The name pg_partman would give the partition that starts at "key" */
+extern char *fc_partman_name(const FcPartman *partman, const FcRoute *route,
+							 int64 key);
+
+/*
+ * Keeps maintenance away until the transaction ends; it does not wait but
+ * leaves.  To be taken before locks on the table that maintenance may wait for.
+ */
+extern void fc_partman_lock(void);
+
+/*
+ * What speaks against loading rows of the range "lowest" (NULL: none) to the
+ * key "high", for which "parts" (ascending) are to be made, and that no
+ * setting tells to be ignored: a list of FcFault.
+ */
+extern List *fc_partman_faults(const FcPartman *partman, const FcRoute *route,
+							   const FcRange *lowest, int64 high,
+							   const FcNewPartition *parts, int nparts);
+
+/* ERROR */
+extern void fc_partman_throw(const FcFault *fault);
+
+/* What an empty table of this name gets before it is filled */
+extern void fc_partman_prepare(const FcPartman *partman, Oid nspid,
+							   const char *name);
+
+/*
+ * What partitions get once they are attached.  Rows were compared with their
+ * bounds.  The caller has closed all of them.
+ */
+extern void fc_partman_finish(const FcRoute *route, Oid nspid,
+							  const FcNewPartition *parts, int nparts);
+
+#endif							/* FC_PARTMAN_H */
