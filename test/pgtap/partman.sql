@@ -157,6 +157,17 @@ CREATE FUNCTION pg_temp.warnings(target regclass) RETURNS text LANGUAGE sql AS $
 SELECT string_agg(name || ': ' || detail, E'\n') FROM fast_copy_analyze(target, current_setting('fc.file')) WHERE item = 'warning'
 $$;
 
+-- maintenance stays away while partitions are made
+SELECT pg_temp.twins('lock', 'timestamptz', '1 day', 'daily', '2021-03-10');
+CREATE VIEW pg_temp.lock AS SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted
+	AND (classid::bigint << 32 | objid::bigint) = hashtext('pg_partman run_maintenance')::bigint;
+SELECT pg_temp.write(ARRAY['2021-03-10 00:00+00']);
+SELECT is(pg_temp.load('a_lock'), 1::bigint, 'no partition is made');
+SELECT is_empty('TABLE pg_temp.lock', 'no lock for rows of existing partitions');
+SELECT pg_temp.write(ARRAY['2021-02-10 00:00+00']);
+SELECT is(pg_temp.load('a_lock'), 1::bigint, 'a partition is made');
+SELECT isnt_empty('TABLE pg_temp.lock', 'the lock that maintenance tries to take');
+
 -- intervals, the keys before, in and after the partitions that are there
 SELECT pg_temp.twins('daily', 'timestamptz', '1 day', 'daily', '2021-03-10');
 SELECT pg_temp.alike('daily', ARRAY['2021-02-01 12:00+00', '2020-02-29 23:59:59.999999+00', '2021-03-11 00:00+00', '2021-03-16 05:00+00', '2020-12-31 00:00+00', '2021-02-01 00:00+00']);
@@ -356,6 +367,34 @@ UPDATE keeper.part_config SET partition_timezone = 'Asia/Tokyo' WHERE parent_tab
 SELECT pg_temp.write(ARRAY['2021-02-02 02:30+00']);
 SELECT is(pg_temp.load('a_clock'), 1::bigint, 'partition_timezone');
 SELECT isnt_empty($$SELECT FROM pg_class WHERE relname ~ '^a_clock_p2021_?02_?02_1100'$$, 'partition_timezone decides');
+
+-- workers find the same partitions
+SET LOCAL timezone = 'Europe/Berlin';
+SELECT pg_temp.twins('workers', 'timestamptz', '1 month', 'monthly', '2021-03-01');
+SELECT pg_temp.twins('epochs', 'bigint', '1 month', 'monthly', '2021-03-01', 'milliseconds');
+SET LOCAL timezone = 'America/New_York';
+ALTER ROLE fc_reader SET timezone = 'Europe/Berlin';
+SET LOCAL fast_copy.chunk_size = 4096;
+SELECT pg_temp.write(array_agg((timestamptz '2019-01-01 00:00+01' + (i * 7919 % 10000) * interval '1 hour')::text)) FROM generate_series(1, 10000) i;
+SELECT is(fast_copy('a_workers', current_setting('fc.file'), workers => 2), 10000::bigint, 'two workers');
+SELECT isnt_empty($$SELECT FROM fast_copy_report() WHERE phase = 'scan' AND processes > 1$$, 'workers scan');
+SELECT pg_temp.write(array_agg(((extract(epoch FROM timestamptz '2019-01-01 00:00+01') + (i * 7919 % 10000) * 3600) * 1000)::bigint::text)) FROM generate_series(1, 10000) i;
+SELECT is(fast_copy('a_epochs', current_setting('fc.file'), workers => 2), 10000::bigint, 'two workers, and epochs');
+SET LOCAL timezone = 'Europe/Berlin';
+SELECT is_empty($$SELECT FROM a_workers WHERE tableoid::regclass::text <> 'a_workers_p' || to_char(k, CASE WHEN current_setting('fc.v4')::bool THEN 'YYYY_MM' ELSE 'YYYYMM01' END)$$,
+	'months of the time zone of the set');
+SELECT is_empty($$SELECT FROM a_epochs WHERE tableoid::regclass::text <> 'a_epochs_p' || to_char(to_timestamp(k / 1000), CASE WHEN current_setting('fc.v4')::bool THEN 'YYYY_MM' ELSE 'YYYYMM01' END)$$,
+	'months of the time zone of the set, as epochs');
+-- a file in key order is loaded without a scan
+SELECT format('COPY (SELECT i, timestamptz ''2022-01-01 00:00+01'' + i * interval ''1 hour'', ''x'' FROM generate_series(0, 9999) i) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT format('DROP TABLE %s', inhrelid::regclass) FROM pg_inherits WHERE inhparent = 'a_workers'::regclass AND inhrelid::regclass::text ~ 'default' \gexec
+SELECT is(fast_copy('a_workers', current_setting('fc.file'), workers => 2), 10000::bigint, 'a file in key order');
+SELECT is_empty($$SELECT FROM fast_copy_report() WHERE phase = 'scan'$$, 'no scan');
+SELECT is_empty($$SELECT FROM a_workers WHERE tableoid::regclass::text <> 'a_workers_p' || to_char(k, CASE WHEN current_setting('fc.v4')::bool THEN 'YYYY_MM' ELSE 'YYYYMM01' END)$$,
+	'months of a file in key order');
+RESET fast_copy.chunk_size;
+ALTER ROLE fc_reader RESET timezone;
+SET LOCAL timezone = 'UTC';
 
 -- what is refused
 SELECT pg_temp.write(ARRAY['2021-02-01 02:30+00', '2021-02-08 02:30+00']);
