@@ -29,12 +29,13 @@ CREATE FUNCTION @extschema@.fast_copy(
 	reject_table regclass DEFAULT NULL,
 	log_verbosity text DEFAULT 'default',
 	run_analyze boolean DEFAULT false,
+	progress text DEFAULT NULL,
 	workers integer DEFAULT NULL
 ) RETURNS bigint
 AS 'MODULE_PATHNAME', 'fast_copy'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
 IS 'loads a file as COPY does, in parallel, into partitions it makes where they are missing';
 
 CREATE FUNCTION @extschema@.fast_copy(
@@ -58,6 +59,7 @@ CREATE FUNCTION @extschema@.fast_copy(
 	time_zone text DEFAULT NULL,
 	partition_interval text DEFAULT NULL,
 	missing_partitions text DEFAULT 'create',
+	order_by text[] DEFAULT NULL,
 	freeze boolean DEFAULT false,
 	on_error text DEFAULT 'stop',
 	on_error_classes text[] DEFAULT NULL,
@@ -65,12 +67,13 @@ CREATE FUNCTION @extschema@.fast_copy(
 	reject_table regclass DEFAULT NULL,
 	log_verbosity text DEFAULT 'default',
 	run_analyze boolean DEFAULT false,
+	progress text DEFAULT NULL,
 	workers integer DEFAULT NULL
 ) RETURNS bigint
 AS 'MODULE_PATHNAME', 'fast_copy'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, boolean, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
 IS 'loads several files as one, in the order of the array; patterns stand for the files that match, in the order of their names';
 
 CREATE FUNCTION @extschema@.fast_copy_create_reject_table(name text) RETURNS regclass
@@ -109,6 +112,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 	reject_table regclass DEFAULT NULL,
 	log_verbosity text DEFAULT 'default',
 	run_analyze boolean DEFAULT false,
+	progress text DEFAULT NULL,
 	workers integer DEFAULT NULL,
 	OUT item text,
 	OUT "name" text,
@@ -122,7 +126,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 AS 'MODULE_PATHNAME', 'fast_copy_analyze'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
 IS 'what fast_copy would do with the same arguments: rows, keys, partitions, errors, warnings, choices and disk space; writes nothing';
 
 CREATE FUNCTION @extschema@.fast_copy_analyze(
@@ -146,6 +150,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 	time_zone text DEFAULT NULL,
 	partition_interval text DEFAULT NULL,
 	missing_partitions text DEFAULT 'create',
+	order_by text[] DEFAULT NULL,
 	freeze boolean DEFAULT false,
 	on_error text DEFAULT 'stop',
 	on_error_classes text[] DEFAULT NULL,
@@ -153,6 +158,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 	reject_table regclass DEFAULT NULL,
 	log_verbosity text DEFAULT 'default',
 	run_analyze boolean DEFAULT false,
+	progress text DEFAULT NULL,
 	workers integer DEFAULT NULL,
 	OUT item text,
 	OUT "name" text,
@@ -166,8 +172,9 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 AS 'MODULE_PATHNAME', 'fast_copy_analyze'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, boolean, text, text[], bigint, regclass, text, boolean, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
 IS 'what fast_copy would do with the same files and arguments';
+ writes nothing';
 
 CREATE FUNCTION @extschema@.fast_copy_report(
 	OUT phase text,
@@ -180,6 +187,10 @@ CREATE FUNCTION @extschema@.fast_copy_report(
 	OUT rows_per_read double precision,
 	OUT io_method text,
 	OUT alone double precision,
+	OUT wal_bytes bigint,
+	OUT spill_bytes bigint,
+	OUT rows_per_second double precision,
+	OUT bytes_per_second double precision,
 	OUT choice text
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'fast_copy_report'
@@ -201,6 +212,7 @@ SELECT s.pid,
 		WHEN 4 THEN 'load'
 		WHEN 5 THEN 'index'
 		WHEN 6 THEN 'attach'
+		WHEN 8 THEN 'reject'
 		WHEN 9 THEN 'check'
 		WHEN 10 THEN 'analyze'
 	END AS phase,

@@ -142,6 +142,7 @@ enum
 	ARG_REJECT_TABLE,
 	ARG_LOG_VERBOSITY,
 	ARG_RUN_ANALYZE,
+	ARG_PROGRESS,
 	ARG_WORKERS
 };
 
@@ -187,6 +188,7 @@ fast_copy_own_arguments(FunctionCallInfo fcinfo, FcArguments *args)
 		args->reject_table = PG_GETARG_OID(ARG_REJECT_TABLE);
 	args->log_verbosity = fast_copy_required(fcinfo, ARG_LOG_VERBOSITY, "log_verbosity");
 	args->run_analyze = fast_copy_flag(fcinfo, ARG_RUN_ANALYZE);
+	args->progress = fast_copy_text(fcinfo, ARG_PROGRESS);
 	args->workers = fast_copy_workers(fcinfo, ARG_WORKERS);
 }
 
@@ -263,6 +265,14 @@ fast_copy_report_number(int64 n, Datum *value, bool *null)
 	*value = Int64GetDatum(n);
 }
 
+/* A slice may take no time that can be measured */
+static void
+fast_copy_report_rate(int64 n, double seconds, Datum *value, bool *null)
+{
+	*null = (n < 0 || seconds <= 0);
+	*value = Float8GetDatum(*null ? 0 : n / seconds);
+}
+
 Datum
 fast_copy_report(PG_FUNCTION_ARGS)
 {
@@ -273,8 +283,8 @@ fast_copy_report(PG_FUNCTION_ARGS)
 	foreach(lc, fc_report_rows())
 	{
 		FcReportRow *row = lfirst(lc);
-		Datum		values[11];
-		bool		nulls[11] = {0};
+		Datum		values[15];
+		bool		nulls[15] = {0};
 		double		per_read = row->reads > 0 ? (double) row->rows / row->reads : 0;
 
 		values[0] = CStringGetTextDatum(fc_phase_name(row->phase));
@@ -290,7 +300,11 @@ fast_copy_report(PG_FUNCTION_ARGS)
 		fast_copy_report_text(row->io_method, &values[8], &nulls[8]);
 		values[9] = Float8GetDatum(row->alone);
 		nulls[9] = row->processes < 2;
-		fast_copy_report_text(row->choice, &values[10], &nulls[10]);
+		fast_copy_report_number(row->whole ? row->wal_bytes : -1, &values[10], &nulls[10]);
+		fast_copy_report_number(row->whole ? row->spill_bytes : -1, &values[11], &nulls[11]);
+		fast_copy_report_rate(row->rows, row->seconds, &values[12], &nulls[12]);
+		fast_copy_report_rate(row->bytes, row->seconds, &values[13], &nulls[13]);
+		fast_copy_report_text(row->choice, &values[14], &nulls[14]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -81,6 +81,7 @@ fc_build_one(FcContext *ctx, FcIndexTask *task)
 		FreeErrorData(edata);
 	}
 	AtEOXact_GUC(true, nest);
+	pg_atomic_fetch_add_u64(&ctx->shared->built, fc_index_cost(task));
 }
 
 /* The part of their time that processes wait for the last one to end */

@@ -99,6 +99,19 @@ fc_feed_is_canonical(const FcJob *job)
 		job->options->on_error != FC_ON_ERROR_STOP;
 }
 
+/* How far core's own COPY, or its search for keys, has come */
+static void
+fc_feed_progress(FcFeed *feed, uint64 position)
+{
+	FcJob	   *job = feed->job;
+
+	if (job->phase != FC_PHASE_COPY && job->phase != FC_PHASE_SCAN)
+		return;
+	pg_atomic_write_u64(&job->shared->load_bytes,
+						position > job->data_start ? position - job->data_start : 0);
+	fc_context_progress(&job->ctx);
+}
+
 /* Bytes as they are, up to len */
 static int
 fc_feed_piece(FcFeed *feed, char *out, int len)
@@ -113,6 +126,8 @@ fc_feed_piece(FcFeed *feed, char *out, int len)
 		fc_source_read(feed->job->source, feed->position, out, len);
 	feed->position += len;
 	feed->left -= len;
+	if (feed->bytes == NULL)
+		fc_feed_progress(feed, feed->position);
 	return len;
 }
 
@@ -292,6 +307,8 @@ fc_feed_next(FcFeed *feed)
 		feed->line += 1 + record.embedded;
 		feed->offset = record.offset;
 		feed->length = record.length;
+		if (feed->found % 1024 == 0)
+			fc_feed_progress(feed, record.offset);
 		if (end != FC_END_FOUND || record.unterminated)
 		{
 			fc_feed_malformed(feed);

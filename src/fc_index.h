@@ -41,6 +41,13 @@ typedef struct FcIndexTask
  */
 extern List *fc_index_define(Relation parent, Oid heap, AttrNumber key);
 
+/* How long it takes, about, as a number that can be added up */
+static inline uint64
+fc_index_cost(const FcIndexTask *task)
+{
+	return (uint64) (task->rows * task->weight * 16) + 1;
+}
+
 /*
  * Leader or worker: fills the index.  Helpers are for the leader outside of
  * parallel mode only.  Unique violations are ERROR 23505.

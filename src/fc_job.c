@@ -30,6 +30,7 @@
 #include "access/twophase.h"
 #include "access/xact.h"
 #include "catalog/pg_inherits.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "partitioning/partdesc.h"
 #include "pgstat.h"
@@ -48,6 +49,7 @@
 #include "fc_core_keys.h"
 #include "fc_feed.h"
 #include "fc_job.h"
+#include "fc_log.h"
 #include "fc_number.h"
 #include "fc_phases.h"
 #include "fc_progress.h"
@@ -57,6 +59,7 @@
 #include "fc_spill.h"
 #include "fc_statistics.h"
 #include "fc_tasks.h"
+#include "fc_tell.h"
 #include "fc_worker.h"
 #include "fc_write_page.h"
 
@@ -105,12 +108,16 @@ fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, job->phase_start);
 	row.phase = job->phase;
+	row.whole = true;
 	row.processes = processes;
 	row.alone = job->alone;
 	row.rows = rows;
 	row.bytes = bytes;
 	row.reads = -1;
 	row.seconds = INSTR_TIME_GET_DOUBLE(now);
+	row.wal_bytes = pgWalUsage.wal_bytes - job->phase_wal;
+	row.spill_bytes = job->phase == FC_PHASE_SCAN ?
+		pg_atomic_read_u64(&job->shared->spilled) : -1;
 	row.choice = choice;
 	if (job->phase == FC_PHASE_LOAD && !fc_job_reads_chunks(job))
 	{
@@ -142,6 +149,8 @@ fc_job_work(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 										  fc_job_workers(job, units), work);
 
 	job->alone = work->alone;
+	if (work->parallel)
+		job->launched = Max(job->launched, processes);
 	return processes;
 }
 
@@ -527,6 +536,7 @@ fc_job_attach_all(FcJob *job)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_partition_attach(&attach, &job->created[i]);
+		job->attached = i + 1;
 		fc_progress_update(job);
 	}
 	fc_partition_attach_end(&attach);
@@ -653,7 +663,7 @@ fc_job_partitions(FcJob *job)
 		job->core_reason = "foreign keys of partitions attached before the load are checked row by row";
 	fc_job_check_locks(job);
 	fc_partition_precheck(job->rel, job->route, job->created, job->ncreated);
-	fc_partition_create(job->rel, job->route, job->created, job->ncreated);
+	fc_partition_create(&job->ctx, job->route, job->created, job->ncreated);
 	CommandCounterIncrement();
 	job->attach_first = job->core_reason != NULL || early;
 	if (job->attach_first)
@@ -1118,6 +1128,7 @@ fc_job_define_indexes(FcJob *job)
 			task->rows = fc_job_rows_of(job, leaves, leaf);
 		}
 		MemoryContextReset(mcxt);
+		fc_progress_update(job);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
@@ -1172,6 +1183,8 @@ fc_job_index(FcJob *job)
 	fc_job_define_indexes(job);
 	if (job->nindexes == 0)
 		return;
+	for (int i = 0; i < job->nindexes; i++)
+		job->index_cost += fc_index_cost(&job->indexes[i]);
 	led = fc_index_plan(job->indexes, job->nindexes, job->nworkers);
 	fc_index_lead(&job->ctx, job->indexes, led);
 	work.tasks = job->indexes + led;
@@ -1301,8 +1314,8 @@ fc_job_copy(FcJob *job)
 	fc_core_check(job);
 	fc_job_forget_scan(job);
 	fc_progress_end(job);
-	job->phase = FC_PHASE_COPY;
-	INSTR_TIME_SET_CURRENT(job->phase_start);
+	fc_progress_begin_phase(job, FC_PHASE_COPY);
+	pg_atomic_write_u64(&job->shared->load_bytes, 0);
 	job->loaded = fc_core_copy(job);
 	/* core saw it, too: the error should have been thrown by now */
 	if (failed)
@@ -1422,11 +1435,9 @@ fc_job_analyze(FcOptions *options)
 	return job;
 }
 
-uint64
-fc_job_run(FcOptions *options)
+static void
+fc_job_load_file(FcJob *job, FcLog *log)
 {
-	FcJob	   *job = fc_setup_job(options);
-
 	fc_report_start();
 	fc_progress_start(job);
 	fc_progress_phase(job, FC_PHASE_SETUP);
@@ -1435,6 +1446,29 @@ fc_job_run(FcOptions *options)
 	fc_job_phases(job);
 	fc_job_statistics(job);
 	fc_progress_end(job);
+	fc_log_add_up(log, job);
 	fc_setup_end(job);
+}
+
+uint64
+fc_job_run(FcOptions *options)
+{
+	FcJob	   *volatile job = NULL;
+	FcLog		log;
+
+	fc_log_begin(&log, options);
+	PG_TRY();
+	{
+		job = fc_setup_job(options);
+		fc_job_load_file(job, &log);
+	}
+	PG_CATCH();
+	{
+		fc_log_failed(&log, job);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	fc_tell_end(job);
+	fc_log_loaded(&log);
 	return job->loaded;
 }

@@ -62,9 +62,15 @@ typedef struct FcJob
 	FcIndexTask *indexes;
 
 	FcPhase		phase;
+	int			launched;		/* workers, in the phase with the most */
+	int			attached;		/* partitions, in this phase */
+	double		index_cost;		/* of all indexes, see shared->built */
+	bool		shown;			/* the progress slot is ours, not core's */
+	TimestampTz told;			/* when the last line of progress was sent */
 	double		alone;			/* of the phase's workers, see FcWork */
 	TimestampTz start;
 	instr_time	phase_start;
+	uint64		phase_wal;		/* bytes of WAL until then, of this backend */
 } FcJob;
 
 /*

@@ -20,6 +20,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/timestamp.h"
 
 #include "fc_compat.h"
 #include "fc_options.h"
@@ -32,6 +33,8 @@ int			fc_io_depth = 64;
 int			fc_spill_kind = FC_SPILL_AUTO;
 int			fc_chunk_size = 16 * 1024 * 1024;
 int			fc_writer = FC_WRITER_AUTO;
+int			fc_log_min_duration = -1;
+int			fc_progress_width = 0;
 char	   *fc_root_directory = NULL;
 int			fc_max_partitions = 3660;
 bool		fc_use_partman = true;
@@ -61,6 +64,21 @@ static const struct config_enum_entry spill_kinds[] = {
 };
 
 static void
+fc_options_define_watching(void)
+{
+	DefineCustomIntVariable("fast_copy.log_min_duration",
+							"Sets the minimum execution time above which loads are logged.",
+							"Loads that fail are logged with the phase they failed in. 0 logs all loads, -1 none.",
+							&fc_log_min_duration, -1, -1, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.progress_width",
+							"Width of the terminal that lines about progress are for.",
+							"A bar fills what the figures leave of it. 0: the width is not known, and no bar is drawn.",
+							&fc_progress_width, 0, 0, 1000,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+static void
 fc_options_define_sizes(void)
 {
 	DefineCustomIntVariable("fast_copy.chunk_size",
@@ -70,12 +88,12 @@ fc_options_define_sizes(void)
 							PGC_USERSET, GUC_UNIT_BYTE, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.io_depth",
 							"Reads of the source file that each process keeps in flight.",
-							NULL,
+							"More of them help where a storage device serves many at once; a file that is mapped or read in order needs none.",
 							&fc_io_depth, 64, 1, 4096,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.memory",
 							"Memory that all processes of a load may use together for sorting and reading.",
-							NULL,
+							"With more of it a file in random order is sorted in fewer runs and read fewer times; indexes are built with maintenance_work_mem, within this.",
 							&fc_memory_kb, 262144, 1024, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.workers",
@@ -115,24 +133,25 @@ fc_options_define_settings(void)
 {
 	fc_options_define_sizes();
 	fc_options_define_guards();
+	fc_options_define_watching();
 	DefineCustomEnumVariable("fast_copy.io_method",
 							 "How records are read in key order.",
-							 NULL,
+							 "auto copies them from a mapping while the file is in the page cache, and else reads with io_uring where the kernel grants it, or with preadv.",
 							 &fc_io_method, FC_IO_AUTO, io_methods,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("fast_copy.root_directory",
 							   "Directory whose files may be loaded without the privileges of pg_read_server_files.",
-							   "Links are resolved before a path is compared.",
+							   "Empty: there is none. Links are resolved before a path is compared.",
 							   &fc_root_directory, "",
 							   PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("fast_copy.writer",
-							 "How rows are written to tables that only the transaction of the load can see.",
-							 "Others are always written by multi_insert.",
+							 "How rows are written to tables without indexes.",
+							 "page forms pages aside, multi_insert inserts as COPY does; auto takes pages unless there are few rows, or an existing table has free space to fill.",
 							 &fc_writer, FC_WRITER_AUTO, writers,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("fast_copy.spill",
 							 "What is sorted into temporary files: the records' offsets, or the records.",
-							 "auto looks at some keys of the file.",
+							 "auto takes a sample of the file: records where they are in no order and the file is not cached, else offsets.",
 							 &fc_spill_kind, FC_SPILL_AUTO, spill_kinds,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("fast_copy");
@@ -435,6 +454,33 @@ fc_options_copy_arguments(FcOptions *options, const FcArguments *args)
 	options->workers = args->workers;
 }
 
+/*
+ * How often progress is told, as the type interval reads it.  A month has 30
+ * days, as core has it where it must compare.
+ */
+static void
+fc_options_progress(FcOptions *options, const char *progress)
+{
+	Interval   *span;
+	double		us;
+
+	if (progress == NULL)
+		return;
+	span = DatumGetIntervalP(DirectFunctionCall3(interval_in,
+												 CStringGetDatum(progress),
+												 ObjectIdGetDatum(InvalidOid),
+												 Int32GetDatum(-1)));
+	us = (double) span->time +
+		((double) span->month * DAYS_PER_MONTH + span->day) * USECS_PER_DAY;
+	if (fc_interval_is_infinite(span) || us < 1 || us > PG_INT32_MAX * (double) USECS_PER_SEC)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("progress must be more than zero and less than %d years: \"%s\"",
+						PG_INT32_MAX / SECS_PER_YEAR, progress),
+				 errhint("Give an interval such as progress => '5s', or leave the argument out.")));
+	options->progress_us = (int64) us;
+}
+
 FcOptions *
 fc_options_make(const FcArguments *args)
 {
@@ -456,6 +502,7 @@ fc_options_make(const FcArguments *args)
 	fc_options_map(options);
 	fc_options_on_error(options, args);
 	fc_options_missing(options, args->missing_partitions);
+	fc_options_progress(options, args->progress);
 	options->file_encoding = options->format.file_encoding >= 0 ?
 		options->format.file_encoding : pg_get_client_encoding();
 	return options;

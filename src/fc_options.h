@@ -59,6 +59,7 @@ typedef struct FcOptions
 	FcVerbosity log_verbosity;
 	bool		analyze;		/* write nothing, tell what would be done */
 	bool		run_analyze;	/* statistics after the load */
+	int64		progress_us;	/* between lines about progress; 0: none */
 	int			workers;		/* -1: choose */
 	int			file_encoding;
 } FcOptions;
@@ -76,6 +77,8 @@ extern int	fc_max_partitions;
 extern bool fc_use_partman;
 extern bool fc_ignore_retention;
 extern bool fc_ignore_premake;
+extern int	fc_log_min_duration;
+extern int	fc_progress_width;
 
 enum
 {
@@ -127,6 +130,7 @@ typedef struct FcArguments
 	Oid			reject_table;	/* InvalidOid where NULL */
 	char	   *log_verbosity;
 	bool		run_analyze;
+	char	   *progress;
 	int			workers;		/* -1 where NULL */
 } FcArguments;
 

@@ -542,9 +542,10 @@ create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
 }
 
 void
-fc_partition_create(Relation parent, const FcRoute *route,
+fc_partition_create(FcContext *ctx, const FcRoute *route,
 					FcNewPartition *parts, int nparts)
 {
+	Relation	parent = ctx->target;
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext each;
 	int			level;
@@ -563,6 +564,7 @@ fc_partition_create(Relation parent, const FcRoute *route,
 		create_one(parent, route, &parts[i], i > 0 ? parts[i - 1].name : NULL,
 				   caller);
 		MemoryContextReset(each);
+		fc_context_progress(ctx);
 	}
 	SPI_finish();
 	AtEOXact_GUC(true, level);

@@ -11,7 +11,7 @@
 #ifndef FC_PARTITION_H
 #define FC_PARTITION_H
 
-#include "fc_route.h"
+#include "fc_shared.h"
 
 /* A partition this load makes */
 typedef struct FcNewPartition
@@ -37,9 +37,9 @@ extern char *fc_partition_key_text(FcKeyType type, int64 key);
 
 /*
  * Creates stand-alone tables equal to what CREATE TABLE ... PARTITION OF
- * makes (indexes aside) and sets their OIDs and names.
+ * makes (indexes aside), for the target, and sets their OIDs and names.
  */
-extern void fc_partition_create(Relation parent, const FcRoute *route,
+extern void fc_partition_create(FcContext *ctx, const FcRoute *route,
 								FcNewPartition *parts, int nparts);
 
 /* Between attach_begin and attach_end */

@@ -13,12 +13,14 @@
 #include "postgres.h"
 
 #include "commands/progress.h"
+#include "executor/instrument.h"
 #include "pgstat.h"
 #include "utils/backend_progress.h"
 #include "utils/timestamp.h"
 
 #include "fc_compat.h"
 #include "fc_progress.h"
+#include "fc_tell.h"
 
 /*
  * Spare parameters, from 0; the view adds one to each number.  An index build
@@ -69,6 +71,62 @@ fc_progress_done(FcJob *job)
 		FC_SHARE_LOAD * fc_progress_share(&shared->load_bytes, total);
 }
 
+double
+fc_progress_bytes(const FcShared *shared)
+{
+	return (double) (shared->file.size - shared->data_start);
+}
+
+bool
+fc_progress_reads_file(const FcJob *job)
+{
+	return job->phase == FC_PHASE_SPLIT || job->phase == FC_PHASE_SCAN ||
+		job->phase == FC_PHASE_LOAD || job->phase == FC_PHASE_CHECK ||
+		job->phase == FC_PHASE_COPY;
+}
+
+/* ... of making partitions, as far as they have their numbers */
+static double
+fc_progress_created(const FcJob *job)
+{
+	int			made = 0;
+
+	for (int i = 0; i < job->ncreated; i++)
+		made += OidIsValid(job->created[i].range.partition);
+	return job->ncreated == 0 ? -1 : (double) made / job->ncreated;
+}
+
+double
+fc_progress_of_phase(const FcJob *job)
+{
+	FcShared   *shared = job->shared;
+	uint64		total = (uint64) fc_progress_bytes(shared);
+
+	switch (job->phase)
+	{
+		case FC_PHASE_SPLIT:
+			return fc_progress_share(&shared->split_bytes, total);
+		case FC_PHASE_SCAN:
+			/* what core reads is counted in one place */
+			return fc_progress_share(job->shown ? &shared->scan_bytes :
+									 &shared->load_bytes, total);
+		case FC_PHASE_LOAD:
+		case FC_PHASE_CHECK:
+		case FC_PHASE_COPY:
+			return fc_progress_share(&shared->load_bytes, total);
+		case FC_PHASE_PARTITIONS:
+			return fc_progress_created(job);
+		case FC_PHASE_INDEX:
+			if (job->index_cost <= 0)
+				return -1;
+			return Min(pg_atomic_read_u64(&shared->built) / job->index_cost, 1.0);
+		case FC_PHASE_ATTACH:
+			return (double) job->attached / Max(job->ncreated, 1);
+		default:
+			return -1;
+	}
+}
+
 void
 fc_progress_start(FcJob *job)
 {
@@ -83,6 +141,7 @@ fc_progress_start(FcJob *job)
 
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, job->target);
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
+	job->shown = true;
 }
 
 static void
@@ -107,11 +166,19 @@ fc_progress_rows(FcJob *job)
 								 pg_atomic_read_u64(&shared->rejected));
 }
 
+/* As the report sees it */
+void
+fc_progress_begin_phase(FcJob *job, FcPhase phase)
+{
+	job->phase = phase;
+	job->phase_wal = pgWalUsage.wal_bytes;
+	INSTR_TIME_SET_CURRENT(job->phase_start);
+}
+
 void
 fc_progress_phase(FcJob *job, FcPhase phase)
 {
-	job->phase = phase;
-	INSTR_TIME_SET_CURRENT(job->phase_start);
+	fc_progress_begin_phase(job, phase);
 	pgstat_progress_update_param(FC_PARAM_PHASE, FC_MAGIC << 4 | phase);
 	pgstat_progress_update_param(FC_PARAM_WORKERS,
 								 phase == FC_PHASE_PARTITIONS || phase == FC_PHASE_ATTACH ||
@@ -119,22 +186,16 @@ fc_progress_phase(FcJob *job, FcPhase phase)
 	fc_progress_parts(job);
 	fc_progress_rows(job);
 	pgstat_progress_update_param(FC_PARAM_FOUND, job->found);
+	fc_tell_phase(job);
 }
 
-void
-fc_progress_update(void *arg)
+static void
+fc_progress_show(FcJob *job, TimestampTz now)
 {
-	FcJob	   *job = arg;
 	FcShared   *shared = job->shared;
-	static TimestampTz last = 0;
-	TimestampTz now = GetCurrentTimestamp();
 	double		elapsed = Max((now - job->start) / 1e6, 1e-6);
-	double		done;
+	double		done = fc_progress_done(job);
 
-	if (now - last < FC_UPDATE_US && now >= last)
-		return;
-	last = now;
-	done = fc_progress_done(job);
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
 								 (int64) (done * shared->file.size));
 	fc_progress_rows(job);
@@ -146,7 +207,23 @@ fc_progress_update(void *arg)
 }
 
 void
+fc_progress_update(void *arg)
+{
+	FcJob	   *job = arg;
+	static TimestampTz last = 0;
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (now - last < FC_UPDATE_US && now >= last)
+		return;
+	last = now;
+	if (job->shown)
+		fc_progress_show(job, now);
+	fc_tell_progress(job);
+}
+
+void
 fc_progress_end(FcJob *job)
 {
 	pgstat_progress_end_command();
+	job->shown = false;
 }

@@ -15,8 +15,18 @@ extern void fc_progress_start(FcJob *job);
 /* The next phase begins: the report closes the one before */
 extern void fc_progress_phase(FcJob *job, FcPhase phase);
 
+/* ... one that core shows, or nobody */
+extern void fc_progress_begin_phase(FcJob *job, FcPhase phase);
+
 /* FcContext.progress: arg is the job; cheap if called often */
 extern void fc_progress_update(void *arg);
 extern void fc_progress_end(FcJob *job);
+
+/* How much of the phase is done, from 0 to 1; -1 if nobody counts */
+extern double fc_progress_of_phase(const FcJob *job);
+
+/* Bytes there are to be loaded, and does the phase go through them? */
+extern double fc_progress_bytes(const FcShared *shared);
+extern bool fc_progress_reads_file(const FcJob *job);
 
 #endif							/* FC_PROGRESS_H */

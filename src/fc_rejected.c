@@ -15,10 +15,12 @@
  */
 #include "postgres.h"
 
+#include "executor/instrument.h"
 #include "miscadmin.h"
 
 #include "fc_feed.h"
 #include "fc_lines.h"
+#include "fc_progress.h"
 #include "fc_reject.h"
 #include "fc_reject_table.h"
 #include "fc_rejected.h"
@@ -188,6 +190,9 @@ fc_rejected_report(FcTeller *teller, instr_time start)
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, start);
 	row.phase = FC_PHASE_REJECT;
+	row.whole = true;
+	row.wal_bytes = pgWalUsage.wal_bytes - teller->job->phase_wal;
+	row.spill_bytes = -1;
 	row.processes = 1;
 	row.rows = teller->rejected;
 	row.bytes = row.reads = -1;
@@ -206,11 +211,15 @@ fc_rejected_finish(FcJob *job)
 	if (rejected == 0 && pg_atomic_read_u64(&job->shared->nulled) == 0)
 		return;
 	INSTR_TIME_SET_CURRENT(start);
+	if (job->shown)
+		fc_progress_phase(job, FC_PHASE_REJECT);
+	else
+		fc_progress_begin_phase(job, FC_PHASE_REJECT);
 	fc_rejected_begin(&teller, job);
 	if (OidIsValid(job->options->reject_table) && rejected > 0)
 		teller.table = fc_reject_table_begin(job);
 	while (fc_rejected_next(&teller, PG_UINT64_MAX))
-		;
+		fc_context_progress(&job->ctx);
 	if (teller.table)
 	{
 		fc_rejected_report(&teller, start);

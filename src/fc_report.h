@@ -14,6 +14,7 @@
 typedef struct FcReportRow
 {
 	FcPhase		phase;
+	bool		whole;			/* about the phase, not a part of it */
 	Oid			partition;
 	char	   *name;			/* of the partition */
 	int			processes;		/* 0: not said */
@@ -22,6 +23,8 @@ typedef struct FcReportRow
 	int64		bytes;
 	int64		reads;
 	double		seconds;
+	int64		wal_bytes;		/* -1: not said */
+	int64		spill_bytes;	/* written to temporary files; -1: not said */
 	char	   *io_method;
 	char	   *choice;			/* what was decided, and why */
 } FcReportRow;

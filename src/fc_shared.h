@@ -45,10 +45,11 @@ typedef enum FcPhase
 	FC_PHASE_COPY,				/* core's CopyFrom in the leader */
 	FC_PHASE_REJECT,			/* rows of reject_table */
 	FC_PHASE_CHECK,				/* rows are looked at, nothing is written */
-	FC_PHASE_ANALYZE			/* statistics, run_analyze */
+	FC_PHASE_ANALYZE,			/* statistics, run_analyze */
+	FC_PHASE_TOTAL				/* none: all of them, for the report */
 } FcPhase;
 
-#define FC_NPHASES	(FC_PHASE_ANALYZE + 1)
+#define FC_NPHASES	(FC_PHASE_TOTAL + 1)
 
 /* missing_partitions */
 typedef enum FcMissing
@@ -283,6 +284,7 @@ typedef struct FcShared
 	pg_atomic_uint32 disk_sorts;	/* ... of them in temporary files */
 	pg_atomic_uint64 sort_bytes;	/* ... which had this size */
 	pg_atomic_uint32 parts_done;
+	pg_atomic_uint64 built;		/* cost of the indexes built */
 	pg_atomic_uint32 uring_errno;	/* somebody's refusal, 0 if none */
 	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_stop */
 	pg_atomic_uint32 unordered; /* streamed: the file is not in key order */

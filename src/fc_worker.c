@@ -18,6 +18,7 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "portability/instr_time.h"
@@ -33,6 +34,7 @@
 #define FC_KEY_ARGS		UINT64CONST(0xFC00000000000001)
 #define FC_KEY_TASKS	UINT64CONST(0xFC00000000000002)
 #define FC_KEY_TURNS	UINT64CONST(0xFC00000000000003)
+#define FC_KEY_USAGE	UINT64CONST(0xFC00000000000004)
 
 #define FC_POLL_MS		100		/* how often the leader shows progress */
 
@@ -41,6 +43,13 @@ typedef struct FcWorkerArgs
 	dsm_handle	segment;
 	uint32		nturns;
 } FcWorkerArgs;
+
+/* What a worker used, which counts as the leader's */
+typedef struct FcUsage
+{
+	BufferUsage buffers;
+	WalUsage	wal;
+} FcUsage;
 
 PGDLLEXPORT void fc_worker_main(dsm_segment *seg, shm_toc *toc);
 
@@ -152,6 +161,7 @@ void
 fc_worker_main(dsm_segment *seg, shm_toc *toc)
 {
 	FcWorkerArgs *args = shm_toc_lookup(toc, FC_KEY_ARGS, false);
+	FcUsage    *usage = shm_toc_lookup(toc, FC_KEY_USAGE, false);
 	dsm_segment *segment = dsm_attach(args->segment);
 	FcShared   *shared;
 	FcContext	ctx;
@@ -167,7 +177,10 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	ctx.tasks = shm_toc_lookup(toc, FC_KEY_TASKS, true);
 	ctx.turns = shm_toc_lookup(toc, FC_KEY_TURNS, true);
 	old = MemoryContextSwitchTo(ctx.mcxt);
+	InstrStartParallelQuery();
 	fc_worker_phase(&ctx);
+	usage += ParallelWorkerNumber;
+	InstrEndParallelQuery(&usage->buffers, &usage->wal);
 	shared->ended[ParallelWorkerNumber] = fc_worker_clock();
 	MemoryContextSwitchTo(old);
 	fc_context_end(&ctx);
@@ -225,11 +238,22 @@ fc_worker_wait(FcContext *ctx, ParallelContext *pcxt)
 	WaitForParallelWorkersToFinish(pcxt);
 }
 
+/* EXPLAIN (BUFFERS, WAL) and pg_stat_statements see it, and the report does */
+static void
+fc_worker_usage(ParallelContext *pcxt)
+{
+	FcUsage    *usage = shm_toc_lookup(pcxt->toc, FC_KEY_USAGE, false);
+
+	for (int i = 0; i < pcxt->nworkers_launched; i++)
+		InstrAccumParallelQuery(&usage[i].buffers, &usage[i].wal);
+}
+
 static ParallelContext *
 fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 {
 	ParallelContext *pcxt;
 	FcWorkerArgs *args;
+	FcUsage    *usage;
 	Size		tasks_size = work->task_size * work->ntasks;
 	Size		turns_size = sizeof(FcTurn) * work->nturns;
 
@@ -237,12 +261,16 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 	shm_toc_estimate_chunk(&pcxt->estimator, sizeof(FcWorkerArgs));
 	shm_toc_estimate_chunk(&pcxt->estimator, tasks_size);
 	shm_toc_estimate_chunk(&pcxt->estimator, turns_size);
-	shm_toc_estimate_keys(&pcxt->estimator, 3);
+	shm_toc_estimate_chunk(&pcxt->estimator, sizeof(FcUsage) * nworkers);
+	shm_toc_estimate_keys(&pcxt->estimator, 4);
 	InitializeParallelDSM(pcxt);
 
 	args = shm_toc_allocate(pcxt->toc, sizeof(FcWorkerArgs));
 	args->segment = dsm_segment_handle(segment);
 	shm_toc_insert(pcxt->toc, FC_KEY_ARGS, args);
+	usage = shm_toc_allocate(pcxt->toc, sizeof(FcUsage) * nworkers);
+	memset(usage, 0, sizeof(FcUsage) * nworkers);
+	shm_toc_insert(pcxt->toc, FC_KEY_USAGE, usage);
 	if (tasks_size > 0)
 	{
 		void	   *tasks = shm_toc_allocate(pcxt->toc, tasks_size);
@@ -297,6 +325,7 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	if (launched > 0)
 	{
 		fc_worker_wait(ctx, pcxt);
+		fc_worker_usage(pcxt);
 		work->alone = fc_worker_alone_share(ctx->shared, launched);
 		if (work->ntasks > 0)
 			memcpy(work->tasks, shm_toc_lookup(pcxt->toc, FC_KEY_TASKS, false),
