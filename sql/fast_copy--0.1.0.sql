@@ -36,7 +36,7 @@ AS 'MODULE_PATHNAME', 'fast_copy'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
-IS 'loads a file as COPY does, in parallel, into partitions it makes where they are missing';
+IS 'loads a file as COPY FROM does, in parallel, into partitions it makes where they are missing; returns the number of rows';
 
 CREATE FUNCTION @extschema@.fast_copy(
 	target regclass,
@@ -81,7 +81,7 @@ AS 'MODULE_PATHNAME', 'fast_copy_create_reject_table'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION @extschema@.fast_copy_create_reject_table(text)
-IS 'makes a table for reject_table';
+IS 'makes a table for the argument reject_table of fast_copy, with a comment on each of its columns';
 
 CREATE FUNCTION @extschema@.fast_copy_analyze(
 	target regclass,
@@ -197,7 +197,7 @@ AS 'MODULE_PATHNAME', 'fast_copy_report'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION @extschema@.fast_copy_report()
-IS 'the last load of this session: one row per phase, and per partition loaded';
+IS 'the last load of this session: one row per phase, one per partition loaded, and the total';
 
 CREATE VIEW @extschema@.fast_copy_progress AS
 SELECT s.pid,
@@ -240,6 +240,39 @@ FROM pg_catalog.pg_stat_get_progress_info('COPY') AS s
 WHERE s.param20 OPERATOR(pg_catalog.>>) 4 OPERATOR(pg_catalog.=) 112568734867299;
 
 COMMENT ON VIEW @extschema@.fast_copy_progress
-IS 'loads that run now, in all sessions';
+IS 'loads by fast_copy that run now, in all sessions';
+
+COMMENT ON COLUMN @extschema@.fast_copy_progress.pid
+IS 'process that loads';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.datid
+IS 'its database';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.datname
+IS 'name of its database';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.relid
+IS 'table that is loaded';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.phase
+IS 'split, scan, partitions, load, index, attach, reject, check or analyze; null before the first';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.bytes_processed
+IS 'bytes of the file, as far as the load has come in all its passes';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.bytes_total
+IS 'size of the file';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.tuples_processed
+IS 'rows loaded';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.tuples_excluded
+IS 'rows that where_clause left out';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.tuples_skipped
+IS 'records that on_error left out';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.records_found
+IS 'records in the file, 0 until they are counted';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.partitions_done
+IS 'partitions with all of their rows';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.partitions_total
+IS 'partitions that get rows';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.workers
+IS 'processes asked for beside the sessions own';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.rows_per_second
+IS 'rows loaded a second, since the load began';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.estimated_time_left
+IS 'time until all rows are loaded; indexes and attaching take longer';
 
 GRANT SELECT ON @extschema@.fast_copy_progress TO PUBLIC;

@@ -30,87 +30,6 @@ PG_FUNCTION_INFO_V1(fast_copy_analyze);
 PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 
-PGDLLEXPORT void _PG_init(void);
-
-void
-_PG_init(void)
-{
-	fc_options_define_settings();
-}
-
-static char *
-fast_copy_text(FunctionCallInfo fcinfo, int arg)
-{
-	return PG_ARGISNULL(arg) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(arg));
-}
-
-static char *
-fast_copy_name(FunctionCallInfo fcinfo, int arg)
-{
-	return PG_ARGISNULL(arg) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(arg)));
-}
-
-/* Arguments that have a default, but were given as NULL, are a mistake */
-static char *
-fast_copy_required(FunctionCallInfo fcinfo, int arg, const char *name)
-{
-	if (PG_ARGISNULL(arg))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", name)));
-	return text_to_cstring(PG_GETARG_TEXT_PP(arg));
-}
-
-/* An array of names or texts to a list of String; NULL: NIL */
-static List *
-fast_copy_names(FunctionCallInfo fcinfo, int arg, Oid type, const char *name)
-{
-	List	   *list = NIL;
-	Datum	   *names;
-	bool	   *nulls;
-	int			n;
-
-	if (PG_ARGISNULL(arg))
-		return NIL;
-	if (type == NAMEOID)
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), NAMEOID, NAMEDATALEN, false,
-						  TYPALIGN_CHAR, &names, &nulls, &n);
-	else
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), TEXTOID, -1, false,
-						  TYPALIGN_INT, &names, &nulls, &n);
-	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" must not be empty", name)));
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"%s\" must not contain nulls", name)));
-		list = lappend(list, makeString(type == NAMEOID ?
-										pstrdup(NameStr(*DatumGetName(names[i]))) :
-										TextDatumGetCString(names[i])));
-	}
-	return list;
-}
-
-static int
-fast_copy_workers(FunctionCallInfo fcinfo, int arg)
-{
-	int			workers;
-
-	if (PG_ARGISNULL(arg))
-		return -1;
-	workers = PG_GETARG_INT32(arg);
-	if (workers < 0 || workers > FC_MAX_WORKERS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"workers\" must be between 0 and %d",
-						FC_MAX_WORKERS)));
-	return workers;
-}
-
 /* The order of the SQL declaration */
 enum
 {
@@ -145,6 +64,91 @@ enum
 	ARG_PROGRESS,
 	ARG_WORKERS
 };
+
+PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	fc_options_define_settings();
+}
+
+static char *
+fast_copy_text(FunctionCallInfo fcinfo, int arg)
+{
+	return PG_ARGISNULL(arg) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(arg));
+}
+
+static char *
+fast_copy_name(FunctionCallInfo fcinfo, int arg)
+{
+	return PG_ARGISNULL(arg) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(arg)));
+}
+
+/* Arguments that have a default, but were given as NULL, are a mistake */
+static char *
+fast_copy_required(FunctionCallInfo fcinfo, int arg, const char *name)
+{
+	if (PG_ARGISNULL(arg))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name),
+				 arg == ARG_SOURCE ? 0 :
+				 errhint("Leave it out to get its default.")));
+	return text_to_cstring(PG_GETARG_TEXT_PP(arg));
+}
+
+/* An array of names or texts to a list of String; NULL: NIL */
+static List *
+fast_copy_names(FunctionCallInfo fcinfo, int arg, Oid type, const char *name)
+{
+	List	   *list = NIL;
+	Datum	   *names;
+	bool	   *nulls;
+	int			n;
+
+	if (PG_ARGISNULL(arg))
+		return NIL;
+	if (type == NAMEOID)
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), NAMEOID, NAMEDATALEN, false,
+						  TYPALIGN_CHAR, &names, &nulls, &n);
+	else
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), TEXTOID, -1, false,
+						  TYPALIGN_INT, &names, &nulls, &n);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must not be empty", name),
+				 errhint("Leave it out, or give NULL, to get its default.")));
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"%s\" must not contain nulls", name)));
+		list = lappend(list, makeString(type == NAMEOID ?
+										pstrdup(NameStr(*DatumGetName(names[i]))) :
+										TextDatumGetCString(names[i])));
+	}
+	return list;
+}
+
+static int
+fast_copy_workers(FunctionCallInfo fcinfo, int arg)
+{
+	int			workers;
+
+	if (PG_ARGISNULL(arg))
+		return -1;
+	workers = PG_GETARG_INT32(arg);
+	if (workers < 0 || workers > FC_MAX_WORKERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"workers\" must be between 0 and %d",
+						FC_MAX_WORKERS),
+				 errhint("Leave workers out to get as many as fast_copy.workers says.")));
+	return workers;
+}
 
 /* The function is declared twice, with one source and with an array of them */
 static List *

@@ -108,7 +108,7 @@ fc_feed_progress(FcFeed *feed, uint64 position)
 	if (job->phase != FC_PHASE_COPY && job->phase != FC_PHASE_SCAN)
 		return;
 	pg_atomic_write_u64(&job->shared->load_bytes,
-						position > job->data_start ? position - job->data_start : 0);
+						position - Min(position, job->shared->data_start));
 	fc_context_progress(&job->ctx);
 }
 

@@ -479,7 +479,8 @@ refuse_width(const char *text, const char *detail)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid partition interval: \"%s\"", text),
-			 errdetail_internal("%s", detail)));
+			 errdetail_internal("%s", detail),
+			 errhint("Change partition_interval, or leave it out to get the width of the existing partitions.")));
 }
 
 /* Reads a width of integer keys */

@@ -116,8 +116,11 @@ fc_uring_shut(void *arg)
 	while (in_flight > 0)
 	{
 		struct io_uring_cqe *cqe;
-		int			rc = io_uring_wait_cqe(&io->ring, &cqe);
+		int			rc;
 
+		pgstat_report_wait_start(io->path ? fc_uring_wait_event : fc_uring_write_event);
+		rc = io_uring_wait_cqe(&io->ring, &cqe);
+		pgstat_report_wait_end();
 		if (rc == 0)
 		{
 			io_uring_cqe_seen(&io->ring, cqe);

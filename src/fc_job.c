@@ -463,7 +463,8 @@ fc_job_check_leaf(FcJob *job, Oid leaf)
 					 errmsg("cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction"),
 					 leaf == RelationGetRelid(job->rel) ? 0 :
 					 errdetail("Rows of the file go to table \"%s\".",
-							   RelationGetRelationName(rel))));
+							   RelationGetRelationName(rel)),
+					 errhint("Leave freeze out, or create or truncate the table in the transaction that loads it.")));
 	}
 	table_close(rel, NoLock);
 }

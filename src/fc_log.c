@@ -48,6 +48,17 @@ fc_log_name(Oid relid)
 	return quote_qualified_identifier(schema, name);
 }
 
+/* The first source, and how many there are */
+static const char *
+fc_log_sources(List *sources)
+{
+	const char *first = strVal(linitial(sources));
+
+	if (list_length(sources) == 1)
+		return first;
+	return psprintf("%s and %d more", first, list_length(sources) - 1);
+}
+
 void
 fc_log_begin(FcLog *log, const FcOptions *options)
 {
@@ -58,7 +69,7 @@ fc_log_begin(FcLog *log, const FcOptions *options)
 	if (fc_log_min_duration < 0)
 		return;
 	log->target = fc_log_name(options->target);
-	log->source = options->path;
+	log->source = fc_log_sources(options->sources);
 }
 
 static const char *

@@ -26,6 +26,8 @@
 #include "fc_options.h"
 #include "fc_write.h"
 
+int			fc_log_min_duration = -1;
+int			fc_progress_width = 0;
 int			fc_workers = -1;
 int			fc_memory_kb = 262144;
 int			fc_io_method = FC_IO_AUTO;
@@ -33,8 +35,6 @@ int			fc_io_depth = 64;
 int			fc_spill_kind = FC_SPILL_AUTO;
 int			fc_chunk_size = 16 * 1024 * 1024;
 int			fc_writer = FC_WRITER_AUTO;
-int			fc_log_min_duration = -1;
-int			fc_progress_width = 0;
 char	   *fc_root_directory = NULL;
 int			fc_max_partitions = 3660;
 bool		fc_use_partman = true;
@@ -133,7 +133,6 @@ fc_options_define_settings(void)
 {
 	fc_options_define_sizes();
 	fc_options_define_guards();
-	fc_options_define_watching();
 	DefineCustomEnumVariable("fast_copy.io_method",
 							 "How records are read in key order.",
 							 "auto copies them from a mapping while the file is in the page cache, and else reads with io_uring where the kernel grants it, or with preadv.",
@@ -154,6 +153,7 @@ fc_options_define_settings(void)
 							 "auto takes a sample of the file: records where they are in no order and the file is not cached, else offsets.",
 							 &fc_spill_kind, FC_SPILL_AUTO, spill_kinds,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	fc_options_define_watching();
 	MarkGUCPrefixReserved("fast_copy");
 }
 
@@ -208,7 +208,8 @@ fc_options_header(FcOptions *options, const char *header)
 		if (errno != 0 || n < 0 || n > INT_MAX)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a negative or too large number of header lines: %s", header)));
+					 errmsg("a negative or too large number of header lines: %s", header),
+					 errhint("Use header => 'true', 'match', 'map' or a number of lines to skip.")));
 		options->header_lines = (int) n;
 		return true;
 	}
@@ -244,7 +245,8 @@ fc_options_check_binary(const FcOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("cannot specify %s in BINARY mode",
-						options->timestamp_format ? "timestamp_format" : "time_zone")));
+						options->timestamp_format ? "timestamp_format" : "time_zone"),
+				 errhint("Values of the binary format are moments already: leave the argument out.")));
 }
 
 /* A zone without a name would be taken for none; others are looked up later */
@@ -254,7 +256,8 @@ fc_options_check_zone(const FcOptions *options)
 	if (options->time_zone && options->time_zone[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time zone \"%s\" not recognized", options->time_zone)));
+				 errmsg("time zone \"%s\" not recognized", options->time_zone),
+				 errhint("Leave time_zone out to use the session's.")));
 }
 
 static void
@@ -309,11 +312,13 @@ fc_options_check_default(const FcOptions *options)
 }
 
 static void
-fc_options_not_recognized(const char *option, const char *value)
+fc_options_not_recognized(const char *option, const char *value,
+						  const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("COPY %s \"%s\" not recognized", option, value)));
+			 errmsg("COPY %s \"%s\" not recognized", option, value),
+			 errhint("%s", hint)));
 }
 
 static const struct
@@ -388,7 +393,8 @@ fc_options_reject_limit(FcOptions *options, const FcArguments *args)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("COPY %s requires %s to be set to %s",
-						"REJECT_LIMIT", "ON_ERROR", "IGNORE")));
+						"REJECT_LIMIT", "ON_ERROR", "IGNORE"),
+				 errhint("Add on_error => 'ignore', or leave reject_limit out.")));
 	options->reject_limit = args->reject_limit;
 }
 
@@ -400,13 +406,15 @@ fc_options_on_error(FcOptions *options, const FcArguments *args)
 	else if (pg_strcasecmp(args->on_error, "set_null") == 0)
 		options->on_error = FC_ON_ERROR_SET_NULL;
 	else if (pg_strcasecmp(args->on_error, "stop") != 0)
-		fc_options_not_recognized("ON_ERROR", args->on_error);
+		fc_options_not_recognized("ON_ERROR", args->on_error,
+								  "Use on_error => 'stop', 'ignore' or 'set_null'.");
 	if (pg_strcasecmp(args->log_verbosity, "verbose") == 0)
 		options->log_verbosity = FC_LOG_VERBOSE;
 	else if (pg_strcasecmp(args->log_verbosity, "default") == 0)
 		options->log_verbosity = FC_LOG_DEFAULT;
 	else if (pg_strcasecmp(args->log_verbosity, "silent") != 0)
-		fc_options_not_recognized("LOG_VERBOSITY", args->log_verbosity);
+		fc_options_not_recognized("LOG_VERBOSITY", args->log_verbosity,
+								  "Use log_verbosity => 'default', 'verbose' or 'silent'.");
 	if (options->format.binary && options->on_error != FC_ON_ERROR_STOP)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
@@ -426,7 +434,8 @@ fc_options_map(const FcOptions *options)
 	if (options->ignore_extra_columns && !options->header_map)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("ignore_extra_columns requires header \"map\"")));
+				 errmsg("ignore_extra_columns requires header \"map\""),
+				 errhint("Use header => 'map': then the header tells which columns are extra.")));
 	if (options->header_map && options->format.binary)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -535,7 +535,8 @@ fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
 	if (plan->key_field < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("timestamp_column \"%s\" is not a column of the file", name)));
+				 errmsg("timestamp_column \"%s\" is not a column of the file", name),
+				 errhint("Add it to columns, or name another column.")));
 	typid = TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid;
 	plan->key_type = fc_key_type(typid);
 	if (plan->key_type == FC_KEY_NONE)

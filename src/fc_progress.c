@@ -74,7 +74,7 @@ fc_progress_done(FcJob *job)
 double
 fc_progress_bytes(const FcShared *shared)
 {
-	return (double) (shared->file.size - shared->data_start);
+	return (double) shared->data_size;
 }
 
 bool

@@ -35,6 +35,9 @@
 #define FC_TELL_BAR_MIN	10
 #define FC_TELL_BAR_MAX	200
 
+/* The figures seldom take more: bars of one length are easier to read */
+#define FC_TELL_FIGURES	58
+
 /* Phases shorter than this say nothing about how long they will take */
 #define FC_TELL_SURE	0.005
 
@@ -91,7 +94,6 @@ fc_tell_rates(StringInfo line, FcJob *job, double done)
 	double		rows = fc_tell_rows(job);
 	double		bytes = done * fc_progress_bytes(job->shared);
 
-	/* core counts the rows of its own COPY, but scans keep no such number */
 	if (rows > 0)
 		appendStringInfo(line, ", %.0f rows/s", rows / seconds);
 	if (bytes > 0 && fc_progress_reads_file(job))
@@ -164,7 +166,8 @@ fc_tell_line(FcJob *job)
 	appendStringInfo(&line, "fast_copy %s: %s ", job->relname,
 					 fc_phase_name(job->phase));
 	if (done >= 0)
-		fc_tell_bar(&line, done, pg_mbstrlen(line.data) + figures.len);
+		fc_tell_bar(&line, done, pg_mbstrlen(line.data) +
+					Max(figures.len, FC_TELL_FIGURES));
 	appendStringInfoString(&line, figures.data);
 	fc_tell_notice(line.data);
 	pfree(figures.data);

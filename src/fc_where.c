@@ -52,7 +52,8 @@ fc_where_grammar(const char *text)
 	if (list_length(trees) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("where_clause must be one condition")));
+				 errmsg("where_clause must be one condition"),
+				 errhint("Join conditions by AND or OR.")));
 	return castNode(CopyStmt, copy)->whereClause;
 }
 

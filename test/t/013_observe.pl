@@ -1,0 +1,203 @@
+# Lines for people while a load runs, its line in the log, and what it waits for.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('main', {}, 'track_io_timing = on');
+my $rows = 20000;
+my $file = write_rows('rows.csv', $rows);
+my $bytes = -s $file;
+my $named = $node->safe_psql('postgres', "SELECT current_setting('server_version_num')::int >= 170000") eq 't';
+
+gates($node);
+lines_at_the_gate();
+lines_of_the_leader();
+lines_inside_other_sql();
+logged_loads();
+failed_loads();
+who_may_set_it();
+usage();
+$node->stop;
+done_testing();
+
+# Reads what psql has printed so far, until it matches or a while has passed.
+sub seen
+{
+	my ($load, $pattern) = @_;
+
+	foreach (1 .. 300)
+	{
+		$load->{run}->pump_nb;
+		return 1 if $load->{err} =~ $pattern;
+		select(undef, undef, undef, 0.1);
+	}
+	return 0;
+}
+
+# The load stands still: what is seen then was sent at once.
+sub lines_at_the_gate
+{
+	close_gate();
+	events($node, 't', ', CHECK (gate(n))');
+	$node->safe_psql('postgres', 'CREATE INDEX ON t (as_index(n + 1))');
+	my $load = start_load($node, "SET fast_copy.progress_width = 100;
+		SELECT fast_copy('t', '$file', workers => 2, progress => '100ms');\n");
+	ok(at_gate($node), 'at the gate');
+	ok(seen($load, qr/NOTICE:  fast_copy t: load \[#*-+\] +\d+%, /), 'a line while workers load');
+	ok(seen($load, qr/(load .*){3}/s), 'and more of them');
+	unlike($load->{err}, qr/done/, 'before the load is done');
+	my $event = $named ? 'FastCopyWorkers' : 'Extension';
+	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Extension' AND wait_event = '$event'"),
+		"the leader waits for $event");
+	open_gate();
+	my ($out, $err) = finish_load($load);
+	is($out, $rows, 'loaded');
+	like($err, qr/NOTICE:  fast_copy t: index/, 'a line for the phase of indexes');
+	like($err, qr/NOTICE:  fast_copy t: attach/, 'and of attaching');
+	like($err, qr/NOTICE:  fast_copy t: done, $rows rows in \d+:\d\d, \d+ rows\/s\n\z/, 'and the last one');
+	my @bars = $err =~ /^.*?NOTICE:  (.*\[.*)$/mg;
+	is(scalar(grep { length("NOTICE:  $_") > 100 } @bars), 0, 'no line is wider than the terminal');
+}
+
+# Here the process that loads is the one that tells.
+sub lines_of_the_leader
+{
+	foreach my $way ([ 'load', '' ], [ 'copy', "CREATE FUNCTION same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+		CREATE TRIGGER same BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION same();" ])
+	{
+		my ($phase, $sql) = @$way;
+
+		close_gate();
+		events($node, 't', ', CHECK (gate(n))');
+		$node->safe_psql('postgres', $sql) if $sql;
+		my $load = start_load($node, "SELECT fast_copy('t', '$file', workers => 0, progress => '100ms');\n");
+		ok(at_gate($node), "$phase: at the gate");
+		select(undef, undef, undef, 0.3);
+		open_gate();
+		my ($out, $err) = finish_load($load);
+		is($out, $rows, "$phase: loaded");
+		like($err, qr/NOTICE:  fast_copy t: $phase +\d+%, .*elapsed/, "$phase: a line");
+		unlike($err, qr/\[#|CONTEXT/, "$phase: neither a bar without a width nor a context");
+	}
+}
+
+sub lines_inside_other_sql
+{
+	my $load = start_load($node, "CREATE TABLE plain (n int, ts timestamp, v text);
+		CREATE FUNCTION nested() RETURNS bigint LANGUAGE plpgsql AS \$\$
+		BEGIN
+			RETURN (SELECT sum(fast_copy('plain', '$file', progress => '1us')) FROM generate_series(1, 2));
+		EXCEPTION WHEN check_violation THEN
+			RETURN -1;
+		END \$\$;
+		WITH x AS (SELECT nested() AS n) SELECT n FROM x;
+		SET client_min_messages = warning;
+		SELECT nested();\n");
+	my ($out, $err) = finish_load($load);
+
+	is($out, 2 * $rows . "\n" . 2 * $rows, 'inside a function');
+	is(scalar(() = $err =~ /fast_copy plain: done/g), 2, 'one last line for each load, none where NOTICEs are not wanted');
+}
+
+# What the server's log has got since the last time.
+my $read = 0;
+sub logged
+{
+	my $log = slurp_file($node->logfile, $read);
+
+	$read = -s $node->logfile;
+	return join('', grep { /fast_copy of/ } split /^/, $log);
+}
+
+sub logged_loads
+{
+	my $load = "SELECT fast_copy('t', '$file', workers => 2)";
+
+	events($node, 't');
+	logged();
+	$node->safe_psql('postgres', $load);
+	is(logged(), '', 'no load is logged by default');
+	$node->safe_psql('postgres', "SET fast_copy.log_min_duration = '1h'; TRUNCATE t; $load");
+	is(logged(), '', 'nor one that is quick');
+	my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.log_min_duration = 0; DROP TABLE t;
+		CREATE SCHEMA \"A b\"; CREATE TABLE \"A b\".t (n int, ts timestamp, v text) PARTITION BY RANGE (ts);
+		CREATE INDEX ON \"A b\".t (n); SET search_path = \"A b\", public; $load");
+	my $line = logged();
+	is(scalar(() = $line =~ /\n/g), 1, 'one line for a load');
+	like($line, qr/LOG:  fast_copy of "A b".t from "\Q$file\E": rows=$rows, rejected=0, filtered=0, nulled=0, bytes=$bytes, seconds=[\d.]+, rate=\d+ rows\/s and [\d.]+ MB\/s, /, 'what was loaded, and how fast');
+	like($line, qr/workers=[0-2] of 2, spill=(rows|offsets), spill_bytes=[1-9]\d+, writer=(page|multi_insert), order=key, partitions=5, indexes=5, wal_bytes=[1-9]\d+; split=/, 'what was chosen');
+	unlike($err, qr/fast_copy of/, 'the client does not see it');
+	unlike($line, qr/some text/, 'nor anybody the file');
+
+	my $bad = write_bytes('bad.csv', "1,2013-01-01,secret\nx,2013-01-01,secret\n");
+	$node->safe_psql('postgres', "SET fast_copy.log_min_duration = 0; CREATE TABLE plain2 (n int, ts timestamp, v text);
+		SELECT fast_copy('plain2', '$bad', on_error => 'ignore', where_clause => 'n > 1')");
+	$line = logged();
+	like($line, qr/rows=0, rejected=1, filtered=1, .*spill=none, spill_bytes=0, writer=none, order=none/, 'what was left out');
+	unlike($line, qr/secret/, 'but not what it was');
+}
+
+sub failed_loads
+{
+	my %phase = (
+		"SELECT fast_copy('plain2', '/nowhere/secret.csv')" => 'setup, sqlstate=58P01',
+		"SELECT fast_copy('plain2', '" . write_bytes('load.csv', "1,2013-01-01,a\nsecret,2013-01-01,a\n") . "')" => 'load, sqlstate=22P02',
+		"SELECT fast_copy('keyed', '" . write_bytes('scan.csv', "1,secret,a\n1,2013-01-01,a\n") . "', on_error => 'ignore', reject_limit => 1)" => undef,
+		"SELECT fast_copy('uniq', '" . write_bytes('index.csv', "1,2013-01-01,a\n2,2013-01-01,b\n1,2013-01-01,a\n") . "')" => 'index, sqlstate=23505',
+	);
+
+	$node->safe_psql('postgres', 'CREATE TABLE keyed (n int, ts timestamp, v text) PARTITION BY RANGE (ts);
+		CREATE TABLE uniq (n int, ts timestamp, v text, UNIQUE (n, ts)) PARTITION BY RANGE (ts)');
+	foreach my $sql (sort keys %phase)
+	{
+		$node->psql('postgres', "SET fast_copy.log_min_duration = 0; $sql");
+		my $line = logged();
+
+		next unless $phase{$sql};
+		is(scalar(() = $line =~ /\n/g), 1, 'one line for a load that failed');
+		like($line, qr/" failed: phase=$phase{$sql}, seconds=/, "in phase $phase{$sql}");
+	}
+
+	# a load that was caught is logged, too, and the transaction goes on
+	my ($rc, $out) = $node->psql('postgres', "SET fast_copy.log_min_duration = 0;
+		DO \$\$BEGIN PERFORM fast_copy('plain2', '/nowhere'); EXCEPTION WHEN OTHERS THEN NULL; END\$\$; SELECT 'on'");
+	is("$rc $out", '0 on', 'the caller goes on');
+	like(logged(), qr/failed: phase=setup/, 'and it is logged');
+}
+
+sub who_may_set_it
+{
+	$node->safe_psql('postgres', 'CREATE ROLE joe LOGIN');
+	my ($rc, $out, $err) = $node->psql('postgres', "LOAD 'fast_copy'; SET ROLE joe; SET fast_copy.log_min_duration = 0");
+	like($err, qr/permission denied to set parameter "fast_copy.log_min_duration"/, 'log_min_duration is for superusers');
+	($rc) = $node->psql('postgres', "LOAD 'fast_copy'; SET ROLE joe; SET fast_copy.progress_width = 80");
+	is($rc, 0, 'progress_width is for all');
+}
+
+# What workers write is the statement's: as for any parallel statement.
+sub usage
+{
+	foreach my $workers (0, 2)
+	{
+		events($node, 'w');
+		my $plan = $node->safe_psql('postgres', "EXPLAIN (ANALYZE, WAL, BUFFERS, COSTS OFF, TIMING OFF)
+			SELECT fast_copy('w', '$file', workers => $workers)");
+		my ($wal) = $plan =~ /WAL:.* bytes=(\d+)/;
+		cmp_ok($wal // 0, '>', $bytes, "$workers workers: EXPLAIN shows the WAL");
+		my $report = $node->safe_psql('postgres', "DROP TABLE w; CREATE TABLE w (n int, ts timestamp, v text) PARTITION BY RANGE (ts);
+			SELECT FROM fast_copy('w', '$file', workers => $workers);
+			SELECT (SELECT wal_bytes > $bytes FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL),
+				total.wal_bytes >= (SELECT sum(wal_bytes) FROM fast_copy_report() WHERE phase <> 'total'),
+				total.rows, total.bytes, total.spill_bytes = (SELECT spill_bytes FROM fast_copy_report() WHERE phase = 'scan'),
+				total.rows_per_second > 0, total.bytes_per_second > total.rows_per_second,
+				total.seconds >= (SELECT sum(seconds) FROM fast_copy_report() WHERE phase <> 'total' AND partition IS NULL)
+			FROM fast_copy_report() AS total WHERE phase = 'total'");
+		$report =~ s/^\s+//;
+		is($report, "t|t|$rows|$bytes|t|t|t|t", "$workers workers: the report's total");
+	}
+}
