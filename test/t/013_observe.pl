@@ -8,7 +8,8 @@ use FastCopy;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = new_node('main', {}, 'track_io_timing = on');
+# minimal would skip the WAL of new tables
+my $node = new_node('main', {}, 'wal_level = replica');
 my $rows = 20000;
 my $file = write_rows('rows.csv', $rows);
 my $bytes = -s $file;
@@ -147,18 +148,15 @@ sub failed_loads
 	my %phase = (
 		"SELECT fast_copy('plain2', '/nowhere/secret.csv')" => 'setup, sqlstate=58P01',
 		"SELECT fast_copy('plain2', '" . write_bytes('load.csv', "1,2013-01-01,a\nsecret,2013-01-01,a\n") . "')" => 'load, sqlstate=22P02',
-		"SELECT fast_copy('keyed', '" . write_bytes('scan.csv', "1,secret,a\n1,2013-01-01,a\n") . "', on_error => 'ignore', reject_limit => 1)" => undef,
 		"SELECT fast_copy('uniq', '" . write_bytes('index.csv', "1,2013-01-01,a\n2,2013-01-01,b\n1,2013-01-01,a\n") . "')" => 'index, sqlstate=23505',
 	);
 
-	$node->safe_psql('postgres', 'CREATE TABLE keyed (n int, ts timestamp, v text) PARTITION BY RANGE (ts);
-		CREATE TABLE uniq (n int, ts timestamp, v text, UNIQUE (n, ts)) PARTITION BY RANGE (ts)');
+	$node->safe_psql('postgres', 'CREATE TABLE uniq (n int, ts timestamp, v text, UNIQUE (n, ts)) PARTITION BY RANGE (ts)');
 	foreach my $sql (sort keys %phase)
 	{
 		$node->psql('postgres', "SET fast_copy.log_min_duration = 0; $sql");
 		my $line = logged();
 
-		next unless $phase{$sql};
 		is(scalar(() = $line =~ /\n/g), 1, 'one line for a load that failed');
 		like($line, qr/" failed: phase=$phase{$sql}, seconds=/, "in phase $phase{$sql}");
 	}
