@@ -59,9 +59,9 @@ SELECT phase, processes BETWEEN 1 AND 3 AS processes FROM report;
 -- the part of a phase that one of several worked alone
 SET fast_copy.chunk_size = 8;
 SELECT fast_copy('plain', fc.path('rep.csv'), header => 'true', workers => 2);
-SELECT phase, CASE WHEN processes > 1 THEN alone BETWEEN 0 AND 1 ELSE alone IS NULL END AS alone FROM fast_copy_report();
+SELECT phase, CASE WHEN processes > 1 THEN alone BETWEEN 0 AND 1 ELSE alone IS NULL END AS alone FROM fast_copy_report() WHERE phase <> 'total';
 SELECT fast_copy('plain', fc.path('rep.csv'), header => 'true', workers => 0);
-SELECT phase, alone FROM fast_copy_report();
+SELECT phase, alone FROM fast_copy_report() WHERE phase <> 'total';
 RESET fast_copy.chunk_size;
 -- an empty file
 SELECT fast_copy('rep', fc.path(fc.bytes('empty.csv', '')));

@@ -303,7 +303,7 @@ fast_copy_report(PG_FUNCTION_ARGS)
 		nulls[7] = row->reads <= 0;
 		fast_copy_report_text(row->io_method, &values[8], &nulls[8]);
 		values[9] = Float8GetDatum(row->alone);
-		nulls[9] = row->processes < 2;
+		nulls[9] = row->processes < 2 || row->alone < 0;
 		fast_copy_report_number(row->whole ? row->wal_bytes : -1, &values[10], &nulls[10]);
 		fast_copy_report_number(row->whole ? row->spill_bytes : -1, &values[11], &nulls[11]);
 		fast_copy_report_rate(row->rows, row->seconds, &values[12], &nulls[12]);

@@ -163,6 +163,7 @@ fc_log_report(const FcJob *job, double seconds, uint64 wal)
 	row.phase = FC_PHASE_TOTAL;
 	row.whole = true;
 	row.processes = Max(job->launched, 1);
+	row.alone = -1;
 	row.rows = job->loaded;
 	row.bytes = shared->file.size;
 	row.reads = -1;
