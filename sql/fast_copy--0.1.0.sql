@@ -174,7 +174,6 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
 IS 'what fast_copy would do with the same files and arguments';
- writes nothing';
 
 CREATE FUNCTION @extschema@.fast_copy_report(
 	OUT phase text,
