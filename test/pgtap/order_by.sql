@@ -379,7 +379,7 @@ SELECT is(pg_temp.refused(ARRAY[item]), format('0A000 | order_by item "%s" is no
 FROM unnest(ARRAY['n + 1', '1', 'n, j', 'unordered.n', 'n COLLATE "C"', 'n USING >', 'n LIMIT 1', 'n FOR UPDATE', 'n; SELECT 1', 'count(n)', 'NULL', '(SELECT 1)', 'n OFFSET 1']) AS item;
 SELECT is(pg_temp.refused('{""}'), '42601 | syntax error at end of input', 'nothing');
 SELECT matches(pg_temp.refused('{n up}'), '^42601 \| syntax error', 'a word that is none');
-SELECT is(pg_temp.refused('{}'), '22023 | argument "order_by" must not be empty', 'no item');
+SELECT is(pg_temp.refused('{}'), '22023 | argument "order_by" must not be empty | Leave it out, or give NULL, to get its default.', 'no item');
 SELECT is(pg_temp.refused('{n,NULL}'), '22004 | argument "order_by" must not contain nulls', 'NULL');
 SELECT matches(pg_temp.refused('{n}', ', format => ''binary'''), '^0A000 \| cannot load rows in the order of order_by here \| Rows are loaded one by one, as COPY does: the format is binary\.', 'binary');
 CREATE FUNCTION pg_temp.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
