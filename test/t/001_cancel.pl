@@ -79,7 +79,7 @@ my $spill = "SET temp_file_limit = '600kB'; SET fast_copy.memory = '1MB'; SET fa
 foreach my $workers (0, 2)
 {
 	my ($rc, $out, $err) = $node->psql('postgres', "$spill SELECT fast_copy('t', '$file', workers => $workers)");
-	like($err, qr/temporary file size exceeds temp_file_limit/, "temp_file_limit, $workers workers: error");
+	like($err, qr/temporary file size exceeds "?temp_file_limit/, "temp_file_limit, $workers workers: error");
 	is_clean($node, 't', "temp_file_limit, $workers workers");
 }
 is($node->safe_psql('postgres', "$spill SET fast_copy.spill = 'offsets'; SELECT fast_copy('t', '$file', workers => 0)"),
