@@ -141,6 +141,7 @@ fast_copy_of()
 {
   local file
   echo "SET LOCAL fast_copy.memory = '${VARIANT[memory]:-$MEMORY}';"
+  echo 'SET LOCAL fast_copy.max_partitions = 1000000;'
   [ -z "${VARIANT[spill]:-}" ] || echo "SET LOCAL fast_copy.spill = '${VARIANT[spill]}';"
   [ -z "${VARIANT[writer]:-}" ] || echo "SET LOCAL fast_copy.writer = '${VARIANT[writer]}';"
   [ -z "${VARIANT[io]:-}" ] || echo "SET LOCAL fast_copy.io_method = '${VARIANT[io]}';"
