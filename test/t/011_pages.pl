@@ -32,21 +32,6 @@ sub noise
 	return join('', map { $seed = ($seed * 1103515245 + 12345) % 2147483648; chr(97 + ($seed >> 16) % 26) } 1 .. $length);
 }
 
-# Heaps, their TOAST tables, their indexes and their visibility maps.
-sub is_sound
-{
-	my ($node, $what) = @_;
-
-	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true)
-		WHERE c.relkind IN ('r', 't') AND c.relname ~ '^t(_p|\$)'"), 0, "$what: heaps are sound");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL pg_check_visible(c.oid)
-		WHERE c.relkind = 'r' AND c.relname ~ '^t(_p|\$)'"), 0, "$what: what is marked visible is visible");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL pg_check_frozen(c.oid)
-		WHERE c.relkind = 'r' AND c.relname ~ '^t(_p|\$)'"), 0, "$what: what is marked frozen is frozen");
-	$node->safe_psql('postgres', "SELECT bt_index_check(i.indexrelid, true) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
-		WHERE c.relkind = 'r' AND c.relname ~ '^t(_p|\$)'");
-}
-
 # A standby that compares each page it replays, and checksums.
 my $primary = new_node('primary', { allows_streaming => 1, extra => ['--data-checksums'] },
 	'wal_consistency_checking = all', 'wal_keep_size = 4GB', 'log_checkpoints = on');

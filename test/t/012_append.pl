@@ -34,17 +34,9 @@ sub existing
 		INSERT INTO t (n, ts, v) SELECT 0, d, 'before' FROM generate_series(timestamp '2013-01-01', '2013-01-31', '1 day') d");
 }
 
-sub is_sound
-{
-	my ($node, $what) = @_;
-
-	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true)
-		WHERE c.relkind IN ('r', 't') AND c.relname ~ '^t(_p|\$)'"), 0, "$what: heaps are sound");
-}
-
 my $primary = new_node('primary', { allows_streaming => 1, extra => ['--data-checksums'] },
 	'wal_consistency_checking = all', 'wal_keep_size = 4GB', 'autovacuum = off');
-$primary->safe_psql('postgres', 'CREATE EXTENSION amcheck');
+$primary->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility');
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
@@ -137,7 +129,7 @@ foreach my $level ('replica', 'minimal')
 	my $node = new_node($level, {}, "wal_level = $level", 'max_wal_senders = 0', 'autovacuum = off');
 
 	gates($node);
-	$node->safe_psql('postgres', 'CREATE EXTENSION amcheck');
+	$node->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility');
 	foreach my $workers (0, 2)
 	{
 		my $what = "wal_level = $level, $workers workers";

@@ -16,7 +16,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(new_node write_rows write_bytes events gates open_gate close_gate
-  start_load finish_load wait_until at_gate is_clean spill_files);
+  start_load finish_load wait_until at_gate is_clean is_sound
+  spill_files);
 
 my $loads = 0;
 my $directory;
@@ -76,6 +77,22 @@ sub events
 	$node->safe_psql('postgres', "DROP TABLE IF EXISTS $name;
 		CREATE TABLE $name (n int, ts timestamp, v text " . ($more // '') . ")
 		PARTITION BY RANGE (ts)");
+}
+
+# The heaps of t and its partitions, their TOAST tables, indexes and visibility
+# maps; for nodes with amcheck and pg_visibility.
+sub is_sound
+{
+	my ($node, $what) = @_;
+
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true)
+		WHERE c.relkind IN ('r', 't') AND c.relname ~ '^t(_p|\$)'"), 0, "$what: heaps are sound");
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL pg_check_visible(c.oid)
+		WHERE c.relkind = 'r' AND c.relname ~ '^t(_p|\$)'"), 0, "$what: what is marked visible is visible");
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL pg_check_frozen(c.oid)
+		WHERE c.relkind = 'r' AND c.relname ~ '^t(_p|\$)'"), 0, "$what: what is marked frozen is frozen");
+	$node->safe_psql('postgres', "SELECT bt_index_check(i.indexrelid, true) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+		WHERE c.relkind = 'r' AND c.relname ~ '^t(_p|\$)'");
 }
 
 # gate(n) waits where n = 7; as_index(n) is the same for an index.
