@@ -19,7 +19,7 @@ PGFILEDESC = "fast_copy - partition-aware, parallel COPY"
 # do not pass -Wextra without them.
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers
-SHLIB_LINK = -luring
+SHLIB_LINK = -luring -lz -lzstd -llz4 -lbz2 -llzma
 
 # pg_regress 15 has no --expecteddir, so its inputs lie beside the install
 # script and its expected output in expected/.

@@ -30,12 +30,13 @@ CREATE FUNCTION @extschema@.fast_copy(
 	log_verbosity text DEFAULT 'default',
 	run_analyze boolean DEFAULT false,
 	progress text DEFAULT NULL,
-	workers integer DEFAULT NULL
+	workers integer DEFAULT NULL,
+	program boolean DEFAULT false
 ) RETURNS bigint
 AS 'MODULE_PATHNAME', 'fast_copy'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer, boolean)
 IS 'loads a file as COPY FROM does, in parallel, into partitions it makes where they are missing; returns the number of rows';
 
 CREATE FUNCTION @extschema@.fast_copy(
@@ -68,13 +69,51 @@ CREATE FUNCTION @extschema@.fast_copy(
 	log_verbosity text DEFAULT 'default',
 	run_analyze boolean DEFAULT false,
 	progress text DEFAULT NULL,
-	workers integer DEFAULT NULL
+	workers integer DEFAULT NULL,
+	program boolean DEFAULT false
 ) RETURNS bigint
 AS 'MODULE_PATHNAME', 'fast_copy'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer, boolean)
 IS 'loads several files as one, in the order of the array; patterns stand for the files that match, in the order of their names';
+
+CREATE PROCEDURE @extschema@.fast_copy_stdin(
+	target regclass,
+	timestamp_column name DEFAULT NULL,
+	columns name[] DEFAULT NULL,
+	format text DEFAULT 'csv',
+	header text DEFAULT 'false',
+	ignore_extra_columns boolean DEFAULT false,
+	delimiter text DEFAULT NULL,
+	null_string text DEFAULT NULL,
+	quote text DEFAULT NULL,
+	escape text DEFAULT NULL,
+	force_not_null name[] DEFAULT NULL,
+	force_null name[] DEFAULT NULL,
+	default_string text DEFAULT NULL,
+	encoding name DEFAULT NULL,
+	where_clause text DEFAULT NULL,
+	timestamp_format text DEFAULT NULL,
+	time_zone text DEFAULT NULL,
+	partition_interval text DEFAULT NULL,
+	missing_partitions text DEFAULT 'create',
+	order_by text[] DEFAULT NULL,
+	freeze boolean DEFAULT false,
+	on_error text DEFAULT 'stop',
+	on_error_classes text[] DEFAULT NULL,
+	reject_limit bigint DEFAULT NULL,
+	reject_table regclass DEFAULT NULL,
+	log_verbosity text DEFAULT 'default',
+	run_analyze boolean DEFAULT false,
+	progress text DEFAULT NULL,
+	workers integer DEFAULT NULL
+)
+AS 'MODULE_PATHNAME', 'fast_copy_stdin'
+LANGUAGE C;
+
+COMMENT ON PROCEDURE @extschema@.fast_copy_stdin(regclass, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
+IS 'loads what the client sends, as COPY FROM STDIN does, with the arguments of fast_copy; to be called by the client itself';
 
 CREATE FUNCTION @extschema@.fast_copy_create_reject_table(name text) RETURNS regclass
 AS 'MODULE_PATHNAME', 'fast_copy_create_reject_table'
@@ -114,6 +153,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 	run_analyze boolean DEFAULT false,
 	progress text DEFAULT NULL,
 	workers integer DEFAULT NULL,
+	program boolean DEFAULT false,
 	OUT item text,
 	OUT "name" text,
 	OUT rows bigint,
@@ -126,7 +166,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 AS 'MODULE_PATHNAME', 'fast_copy_analyze'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer, boolean)
 IS 'what fast_copy would do with the same arguments: rows, keys, partitions, errors, warnings, choices and disk space; writes nothing';
 
 CREATE FUNCTION @extschema@.fast_copy_analyze(
@@ -160,6 +200,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 	run_analyze boolean DEFAULT false,
 	progress text DEFAULT NULL,
 	workers integer DEFAULT NULL,
+	program boolean DEFAULT false,
 	OUT item text,
 	OUT "name" text,
 	OUT rows bigint,
@@ -172,7 +213,7 @@ CREATE FUNCTION @extschema@.fast_copy_analyze(
 AS 'MODULE_PATHNAME', 'fast_copy_analyze'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
+COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer, boolean)
 IS 'what fast_copy would do with the same files and arguments';
 
 CREATE FUNCTION @extschema@.fast_copy_report(
@@ -214,6 +255,8 @@ SELECT s.pid,
 		WHEN 8 THEN 'reject'
 		WHEN 9 THEN 'check'
 		WHEN 10 THEN 'analyze'
+		WHEN 11 THEN 'unpack'
+		WHEN 12 THEN 'receive'
 	END AS phase,
 	s.param1 AS bytes_processed,
 	s.param2 AS bytes_total,
@@ -250,11 +293,11 @@ IS 'name of its database';
 COMMENT ON COLUMN @extschema@.fast_copy_progress.relid
 IS 'table that is loaded';
 COMMENT ON COLUMN @extschema@.fast_copy_progress.phase
-IS 'split, scan, partitions, load, index, attach, reject, check or analyze; null before the first';
+IS 'unpack, receive, split, scan, partitions, load, index, attach, reject, check or analyze';
 COMMENT ON COLUMN @extschema@.fast_copy_progress.bytes_processed
-IS 'bytes of the file, as far as the load has come in all its passes';
+IS 'bytes of the file, as far as the load has come in all its passes; while it is unpacked or received, packed bytes';
 COMMENT ON COLUMN @extschema@.fast_copy_progress.bytes_total
-IS 'size of the file';
+IS 'size of the file; while it is unpacked, its packed size; 0 while it is received';
 COMMENT ON COLUMN @extschema@.fast_copy_progress.tuples_processed
 IS 'rows loaded';
 COMMENT ON COLUMN @extschema@.fast_copy_progress.tuples_excluded

@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 
 #include "fc_analyze.h"
+#include "fc_client.h"
 #include "fc_job.h"
 #include "fc_reject_table.h"
 #include "fc_report.h"
@@ -27,6 +28,7 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(fast_copy);
 PG_FUNCTION_INFO_V1(fast_copy_analyze);
+PG_FUNCTION_INFO_V1(fast_copy_stdin);
 PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 
@@ -62,7 +64,9 @@ enum
 	ARG_LOG_VERBOSITY,
 	ARG_RUN_ANALYZE,
 	ARG_PROGRESS,
-	ARG_WORKERS
+	ARG_WORKERS,
+	ARG_PROGRAM,
+	NARGS
 };
 
 PGDLLEXPORT void _PG_init(void);
@@ -205,7 +209,6 @@ fast_copy_arguments(FunctionCallInfo fcinfo, FcArguments *args)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"target\" must not be null")));
 	args->target = PG_GETARG_OID(ARG_TARGET);
-	args->sources = fast_copy_sources(fcinfo);
 	args->columns = fast_copy_names(fcinfo, ARG_COLUMNS, NAMEOID, "columns");
 	args->format = fast_copy_required(fcinfo, ARG_FORMAT, "format");
 	args->header = fast_copy_required(fcinfo, ARG_HEADER, "header");
@@ -224,6 +227,14 @@ fast_copy_arguments(FunctionCallInfo fcinfo, FcArguments *args)
 	fast_copy_own_arguments(fcinfo, args);
 }
 
+static void
+fast_copy_files(FunctionCallInfo fcinfo, FcArguments *args)
+{
+	fast_copy_arguments(fcinfo, args);
+	args->sources = fast_copy_sources(fcinfo);
+	args->program = fast_copy_flag(fcinfo, ARG_PROGRAM);
+}
+
 /*
  * Loads a file; see README.md.  Everything allocated dies with the context
  * made here.
@@ -240,11 +251,56 @@ fast_copy(PG_FUNCTION_ARGS)
 	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 								 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(mcxt);
-	fast_copy_arguments(fcinfo, &args);
+	fast_copy_files(fcinfo, &args);
 	rows = fc_job_run(fc_options_make(&args));
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	PG_RETURN_INT64((int64) rows);
+}
+
+/* The arguments of a procedure that has neither "source" nor "program" */
+static void
+fast_copy_client(FunctionCallInfo fcinfo, FcArguments *args)
+{
+	LOCAL_FCINFO(all, NARGS);
+
+	InitFunctionCallInfoData(*all, fcinfo->flinfo, NARGS, fcinfo->fncollation,
+							 fcinfo->context, NULL);
+	all->args[ARG_TARGET] = fcinfo->args[ARG_TARGET];
+	all->args[ARG_SOURCE].isnull = true;
+	for (int i = ARG_SOURCE + 1; i < ARG_PROGRAM; i++)
+		all->args[i] = fcinfo->args[i - 1];
+	fast_copy_arguments(all, args);
+	args->sources = list_make1(makeString("stdin"));
+	args->client = true;
+}
+
+/*
+ * A procedure, because a SELECT has told the client to expect rows before it
+ * calls anything.  It has no result; the rows are told by a notice.
+ */
+Datum
+fast_copy_stdin(PG_FUNCTION_ARGS)
+{
+	MemoryContext mcxt;
+	MemoryContext old;
+	FcArguments args;
+	uint64		rows;
+
+	PreventCommandIfParallelMode("fast_copy_stdin()");
+	fc_client_check(fcinfo->flinfo->fn_oid, CurrentMemoryContext);
+	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
+								 ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(mcxt);
+	fast_copy_client(fcinfo, &args);
+	rows = fc_job_run(fc_options_make(&args));
+	ereport(NOTICE,
+			(errmsg_plural("fast_copy_stdin: " UINT64_FORMAT " row loaded",
+						   "fast_copy_stdin: " UINT64_FORMAT " rows loaded",
+						   (unsigned long) rows, rows)));
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(mcxt);
+	PG_RETURN_VOID();
 }
 
 Datum
@@ -326,7 +382,7 @@ fast_copy_analyze(PG_FUNCTION_ARGS)
 
 	PreventCommandIfParallelMode("fast_copy_analyze()");
 	InitMaterializedSRF(fcinfo, 0);
-	fast_copy_arguments(fcinfo, &args);
+	fast_copy_files(fcinfo, &args);
 	foreach(lc, fc_analyze_run(fc_options_make(&args)))
 	{
 		FcFinding  *finding = lfirst(lc);

@@ -74,7 +74,7 @@ fc_analyze_where(FcJob *job, uint64 offset)
 {
 	if (job->source->nfiles == 1)
 		return "";
-	return psprintf("file \"%s\": ", fc_source_path_at(job->source, offset));
+	return psprintf("%s \"%s\": ", fc_source_word(job->source), fc_source_path_at(job->source, offset));
 }
 
 static void
@@ -354,6 +354,21 @@ fc_analyze_choices(FcAnalysis *analysis)
 		job->shared->io_uring ? "io_uring" : "sync";
 }
 
+/* Bytes that are not read from the files that were named */
+static uint64
+fc_analyze_copied(const FcJob *job)
+{
+	uint64		bytes = job->original ? job->source->identity.size : 0;
+	const FcSource *source = job->original ? job->original : job->source;
+
+	if (job->unpacked == NULL)
+		return bytes;
+	for (uint32 i = 0; i < source->nfiles; i++)
+		if (source->fd >= 0 || source->files[i].copy != 0)
+			bytes += source->files[i].identity.size;
+	return bytes;
+}
+
 /*
  * About the disk space that the load takes: rows as they are formed, pages
  * nine tenths full for indexes, and as much WAL again.
@@ -373,8 +388,9 @@ fc_analyze_disk(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "disk", "indexes")->bytes = TYPEALIGN(BLCKSZ, index);
 	fc_analyze_add(analysis, "disk", "WAL")->bytes = logged ? heap + index : 0;
 	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
-		job->plan->key_type == FC_KEY_NONE ? 0 :
-		job->loaded * FC_SPILL_ENTRY + (job->spill_rows ? job->source->identity.size : 0);
+		fc_analyze_copied(job) +
+		(job->plan->key_type == FC_KEY_NONE ? 0 :
+		 job->loaded * FC_SPILL_ENTRY + (job->spill_rows ? job->source->identity.size : 0));
 }
 
 List *

@@ -31,7 +31,8 @@ fc_core_file_context(void *arg)
 	FcFeed	   *feed = arg;
 
 	if (!feed->follow)
-		errcontext("fast_copy %s, file \"%s\"", feed->job->relname,
+		errcontext("fast_copy %s, %s \"%s\"", feed->job->relname,
+				   fc_source_word(feed->job->source),
 				   fc_source_path(feed->job->source, feed->file));
 }
 
@@ -67,7 +68,8 @@ fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 		fc_core_ends_in_marker(job->source, feed->file))
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("end-of-copy marker before the end of file \"%s\"",
+				 errmsg("end-of-copy marker before the end of %s \"%s\"",
+						fc_source_word(job->source),
 						fc_source_path(job->source, feed->file)),
 				 errdetail("COPY on this version takes a line with \\. alone for the end of the data."),
 				 errhint("Quote the value.")));

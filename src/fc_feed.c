@@ -654,8 +654,9 @@ fc_feed_context(void *arg)
 {
 	const FcFeed *feed = arg;
 	FcJob	   *job = feed->job;
-	char	   *where = psprintf("fast_copy %s, file \"%s\"",
-								 job->relname, fc_source_path(job->source, feed->file));
+	char	   *where = psprintf("fast_copy %s, %s \"%s\"", job->relname,
+								 fc_source_word(job->source),
+								 fc_source_path(job->source, feed->file));
 	const char *column;
 	const char *value;
 	char	   *text;

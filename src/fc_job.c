@@ -159,7 +159,8 @@ fc_job_split_choice(FcJob *job)
 {
 	if (job->source->nfiles == 1)
 		return psprintf("%u chunks", job->shared->nchunks);
-	return psprintf("%u chunks of %u files", job->shared->nchunks, job->source->nfiles);
+	return psprintf("%u chunks of %u %ss", job->shared->nchunks, job->source->nfiles,
+					fc_source_word(job->source));
 }
 
 /* Where there are several files: what each has, of the first ones */
@@ -178,7 +179,7 @@ fc_job_report_files(FcJob *job)
 		row.rows = fc_split_records(job->shared, source, i);
 		row.bytes = source->files[i].identity.size;
 		row.reads = -1;
-		row.choice = psprintf("file \"%s\"", fc_source_path(source, i));
+		row.choice = psprintf("%s \"%s\"", fc_source_word(source), fc_source_path(source, i));
 		fc_report_add(&row);
 	}
 }
@@ -1419,9 +1420,12 @@ fc_job_apart(FcJob *job, void (*phase) (FcJob *job))
 FcJob *
 fc_job_analyze(FcOptions *options)
 {
-	FcJob	   *job = fc_setup_job(options);
+	FcJob	   *job = fc_setup_begin(options);
 
-	fc_report_start();
+	fc_setup_job(job);
+	if (!job->reporting)
+		fc_report_start();
+	job->reporting = true;
 	fc_progress_start(job);
 	fc_progress_phase(job, FC_PHASE_SETUP);
 	job->ctx.progress = fc_progress_update;
@@ -1439,7 +1443,10 @@ fc_job_analyze(FcOptions *options)
 static void
 fc_job_load_file(FcJob *job, FcLog *log)
 {
-	fc_report_start();
+	fc_setup_job(job);
+	if (!job->reporting)
+		fc_report_start();
+	job->reporting = true;
 	fc_progress_start(job);
 	fc_progress_phase(job, FC_PHASE_SETUP);
 	job->ctx.progress = fc_progress_update;
@@ -1460,7 +1467,7 @@ fc_job_run(FcOptions *options)
 	fc_log_begin(&log, options);
 	PG_TRY();
 	{
-		job = fc_setup_job(options);
+		job = fc_setup_begin(options);
 		fc_job_load_file(job, &log);
 	}
 	PG_CATCH();

@@ -33,6 +33,11 @@ typedef struct FcJob
 	FcSource   *source;			/* what is loaded: the files or ... */
 	FcSource   *original;		/* NULL, or what source is converted from */
 	dsm_segment *converted;		/* owns the converted file */
+	FcSource   *packed;			/* NULL, or what the files were before they were
+								 * unpacked */
+	dsm_segment *unpacked;		/* owns the copies of what was packed, received */
+	uint64		packed_size;	/* bytes to be unpacked; 0: nobody knows */
+	pg_atomic_uint64 *taken;	/* ... of which so many have been */
 	bool		unconvertible;	/* a file cannot be converted */
 	FcRecodeFault fault;		/* then, why */
 	dsm_segment *segment;		/* of shared; owns the spill files */
@@ -65,6 +70,7 @@ typedef struct FcJob
 	int			launched;		/* workers, in the phase with the most */
 	int			attached;		/* partitions, in this phase */
 	double		index_cost;		/* of all indexes, see shared->built */
+	bool		reporting;		/* the report is this load's */
 	bool		shown;			/* the progress slot is ours, not core's */
 	TimestampTz told;			/* when the last line of progress was sent */
 	double		alone;			/* of the phase's workers, see FcWork */

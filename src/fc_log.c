@@ -230,11 +230,11 @@ fc_log_failed(FcLog *log, const FcJob *job)
 	appendStringInfo(&line, "phase=%s, sqlstate=%s, seconds=%.3f",
 					 fc_phase_name(job ? job->phase : FC_PHASE_SETUP),
 					 unpack_sql_state(sqlerrcode), seconds);
-	if (job)
+	if (job && job->source)
 		appendStringInfo(&line, ", bytes=" UINT64_FORMAT ", workers=%d of %d",
 						 (uint64) job->source->identity.size, job->launched,
 						 job->nworkers);
-	if (job)
+	if (job && job->reporting)
 		fc_log_phases(&line);
 	fc_log_line(log, " failed", line.data);
 	MemoryContextSwitchTo(old);

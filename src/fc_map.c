@@ -121,7 +121,8 @@ fc_map_cached(const FcSource *source, uint64 offset)
 	uint32		number = source->fd >= 0 ? 0 : fc_source_number(source, offset);
 
 	return preadv2(fc_source_descriptor(source, number), &iov, 1,
-				   (off_t) (offset - source->files[number].base), RWF_NOWAIT) == 1;
+				   (off_t) fc_source_within(&source->files[number], offset),
+				   RWF_NOWAIT) == 1;
 #else
 	return false;
 #endif
@@ -160,18 +161,31 @@ fc_map_unmap(void *arg)
 	(void) munmap((void *) map->start, map->mapped);
 }
 
-/* Maps each file at its place, which begins a page; false if one cannot be */
+/* Bytes of a copy's page before the first one of the file */
+static Size
+fc_map_ahead(const FcFile *file)
+{
+	return file->copy_at % sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * Maps each file at its place, the first page of which begins one; false if one
+ * cannot be
+ */
 static bool
 fc_map_place_files(const FcMap *map)
 {
 	for (uint32 i = 0; i < map->source->nfiles; i++)
 	{
+		const FcFile *file = &map->source->files[i];
+		Size		ahead = fc_map_ahead(file);
+
 		CHECK_FOR_INTERRUPTS();
-		if (map->source->files[i].identity.size > 0 &&
-			mmap((char *) map->start + map->files[i],
-				 map->source->files[i].identity.size, PROT_READ,
+		if (file->identity.size > 0 &&
+			mmap((char *) map->start + map->files[i] - ahead,
+				 file->identity.size + ahead, PROT_READ,
 				 MAP_SHARED | MAP_FIXED, fc_source_descriptor(map->source, i),
-				 0) == MAP_FAILED)
+				 (off_t) (file->copy_at - ahead)) == MAP_FAILED)
 			return false;
 	}
 	return true;
@@ -192,8 +206,10 @@ fc_map_reserve(FcMap *map)
 		map->mapped = 0;
 		for (uint32 i = 0; i < source->nfiles; i++)
 		{
-			map->files[i] = map->mapped;
-			map->mapped += TYPEALIGN(page, source->files[i].identity.size);
+			Size		ahead = fc_map_ahead(&source->files[i]);
+
+			map->files[i] = map->mapped + ahead;
+			map->mapped += TYPEALIGN(page, source->files[i].identity.size + ahead);
 		}
 	}
 	start = source->fd >= 0 ?

@@ -447,6 +447,8 @@ fc_options_copy_arguments(FcOptions *options, const FcArguments *args)
 {
 	options->target = args->target;
 	options->sources = args->sources;
+	options->program = args->program;
+	options->client = args->client;
 	options->key_column = args->timestamp_column;
 	options->columns = args->columns;
 	options->ignore_extra_columns = args->ignore_extra_columns;

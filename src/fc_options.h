@@ -30,7 +30,9 @@ typedef enum FcVerbosity
 typedef struct FcOptions
 {
 	Oid			target;
-	List	   *sources;		/* of String: paths and patterns */
+	List	   *sources;		/* of String: paths and patterns, or commands */
+	bool		program;		/* they are commands */
+	bool		client;			/* there is one, which the client sends */
 	char	   *key_column;		/* or NULL */
 	List	   *columns;		/* of String; NIL: all */
 	List	   *copy_options;	/* DefElems as COPY's grammar makes them, without
@@ -103,6 +105,8 @@ typedef struct FcArguments
 {
 	Oid			target;
 	List	   *sources;		/* of String */
+	bool		program;
+	bool		client;
 	char	   *timestamp_column;
 	List	   *columns;
 	char	   *format;

@@ -71,10 +71,17 @@ fc_progress_done(FcJob *job)
 		FC_SHARE_LOAD * fc_progress_share(&shared->load_bytes, total);
 }
 
-double
-fc_progress_bytes(const FcShared *shared)
+static bool
+fc_progress_is_stream(const FcJob *job)
 {
-	return (double) shared->data_size;
+	return job->phase == FC_PHASE_UNPACK || job->phase == FC_PHASE_RECEIVE;
+}
+
+double
+fc_progress_bytes(const FcJob *job)
+{
+	return fc_progress_is_stream(job) ? (double) job->packed_size :
+		(double) job->shared->data_size;
 }
 
 bool
@@ -82,7 +89,7 @@ fc_progress_reads_file(const FcJob *job)
 {
 	return job->phase == FC_PHASE_SPLIT || job->phase == FC_PHASE_SCAN ||
 		job->phase == FC_PHASE_LOAD || job->phase == FC_PHASE_CHECK ||
-		job->phase == FC_PHASE_COPY;
+		job->phase == FC_PHASE_COPY || fc_progress_is_stream(job);
 }
 
 /* ... of making partitions, as far as they have their numbers */
@@ -100,10 +107,12 @@ double
 fc_progress_of_phase(const FcJob *job)
 {
 	FcShared   *shared = job->shared;
-	uint64		total = (uint64) fc_progress_bytes(shared);
+	uint64		total = (uint64) fc_progress_bytes(job);
 
 	switch (job->phase)
 	{
+		case FC_PHASE_UNPACK:
+			return fc_progress_share(job->taken, total);
 		case FC_PHASE_SPLIT:
 			return fc_progress_share(&shared->split_bytes, total);
 		case FC_PHASE_SCAN:
@@ -127,6 +136,13 @@ fc_progress_of_phase(const FcJob *job)
 	}
 }
 
+static int64
+fc_progress_type(const FcJob *job)
+{
+	return job->options->client ? PROGRESS_COPY_TYPE_PIPE :
+		job->options->program ? PROGRESS_COPY_TYPE_PROGRAM : PROGRESS_COPY_TYPE_FILE;
+}
+
 void
 fc_progress_start(FcJob *job)
 {
@@ -135,13 +151,32 @@ fc_progress_start(FcJob *job)
 		FC_PARAM_LEFT
 	};
 	const int64 values[] = {
-		PROGRESS_COPY_COMMAND_FROM, PROGRESS_COPY_TYPE_FILE,
+		PROGRESS_COPY_COMMAND_FROM, fc_progress_type(job),
 		job->source->identity.size, -1
 	};
 
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, job->target);
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
 	job->shown = true;
+}
+
+void
+fc_progress_begin_stream(FcJob *job, FcPhase phase)
+{
+	const int	params[] = {
+		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL,
+		FC_PARAM_LEFT, FC_PARAM_PHASE
+	};
+	const int64 values[] = {
+		PROGRESS_COPY_COMMAND_FROM, fc_progress_type(job),
+		(int64) job->packed_size, -1, FC_MAGIC << 4 | phase
+	};
+
+	fc_progress_begin_phase(job, phase);
+	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, job->target);
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+	job->shown = true;
+	fc_tell_phase(job);
 }
 
 static void
@@ -189,6 +224,14 @@ fc_progress_phase(FcJob *job, FcPhase phase)
 	fc_tell_phase(job);
 }
 
+/* Packed bytes, or those that have come */
+static void
+fc_progress_show_stream(FcJob *job)
+{
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
+								 (int64) pg_atomic_read_u64(job->taken));
+}
+
 static void
 fc_progress_show(FcJob *job, TimestampTz now)
 {
@@ -216,7 +259,9 @@ fc_progress_update(void *arg)
 	if (now - last < FC_UPDATE_US && now >= last)
 		return;
 	last = now;
-	if (job->shown)
+	if (job->shown && fc_progress_is_stream(job))
+		fc_progress_show_stream(job);
+	else if (job->shown)
 		fc_progress_show(job, now);
 	fc_tell_progress(job);
 }

@@ -12,6 +12,9 @@
 
 extern void fc_progress_start(FcJob *job);
 
+/* Before the job has shared memory: copies of what can be read once are made */
+extern void fc_progress_begin_stream(FcJob *job, FcPhase phase);
+
 /* The next phase begins: the report closes the one before */
 extern void fc_progress_phase(FcJob *job, FcPhase phase);
 
@@ -26,7 +29,7 @@ extern void fc_progress_end(FcJob *job);
 extern double fc_progress_of_phase(const FcJob *job);
 
 /* Bytes there are to be loaded, and does the phase go through them? */
-extern double fc_progress_bytes(const FcShared *shared);
+extern double fc_progress_bytes(const FcJob *job);
 extern bool fc_progress_reads_file(const FcJob *job);
 
 #endif							/* FC_PROGRESS_H */

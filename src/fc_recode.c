@@ -135,6 +135,8 @@ fc_recode_all(FcRecode *recode, FcFile *files)
 	for (uint32 i = 0; i < recode->source->nfiles; i++)
 	{
 		recode->number = i;
+		files[i].copy = 0;
+		files[i].copy_at = 0;
 		files[i].base = recode->written;
 		if (!fc_recode_file(recode))
 			return false;
@@ -188,6 +190,7 @@ fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset,
 		copy = fc_source_open(FilePathName(recode.file));
 		copy->path = source->path;
 		copy->paths = source->paths;
+		copy->programs = source->programs;
 		copy->files = files;
 		copy->nfiles = source->nfiles;
 	}

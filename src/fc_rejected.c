@@ -73,7 +73,8 @@ fc_rejected_context(void *arg)
 	if (job->source->nfiles == 1)
 		errcontext("fast_copy %s", job->relname);
 	else
-		errcontext("fast_copy %s, file \"%s\"", job->relname,
+		errcontext("fast_copy %s, %s \"%s\"", job->relname,
+				   fc_source_word(job->source),
 				   fc_source_path_at(job->source, teller->reject.offset));
 }
 
@@ -248,11 +249,11 @@ fc_rejected_limit_context(void *arg)
 	if (reject->class != FC_CLASS_CONVERSION)
 		fc_feed_context(&feed);
 	else if (reject->null_input)
-		errcontext("fast_copy %s, file \"%s\", line " UINT64_FORMAT ", column %s: null input",
-				   job->relname, path, feed.line, reject->column);
+		errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT ", column %s: null input",
+				   job->relname, fc_source_word(job->source), path, feed.line, reject->column);
 	else
-		errcontext("fast_copy %s, file \"%s\", line " UINT64_FORMAT ", column %s: \"%s\"",
-				   job->relname, path, feed.line, reject->column,
+		errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT ", column %s: \"%s\"",
+				   job->relname, fc_source_word(job->source), path, feed.line, reject->column,
 				   reject->value);
 }
 

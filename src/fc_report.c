@@ -50,7 +50,7 @@ fc_phase_name(FcPhase phase)
 {
 	static const char *const names[FC_NPHASES] = {
 		"setup", "split", "scan", "partitions", "load", "index", "attach",
-		"copy", "reject", "check", "analyze", "total"
+		"copy", "reject", "check", "analyze", "unpack", "receive", "total"
 	};
 
 	return names[phase];

@@ -31,9 +31,12 @@
 #include "fc_feed.h"
 #include "fc_fields.h"
 #include "fc_glob.h"
+#include "fc_program.h"
 #include "fc_recode.h"
 #include "fc_reject_table.h"
 #include "fc_setup.h"
+#include "fc_streams.h"
+#include "fc_unpack.h"
 #include "fc_worker.h"
 
 /* Chunks have 168 + 56 bytes of shared memory each */
@@ -202,6 +205,7 @@ fc_setup_open_source(const List *sources)
 		fc_setup_check_path(linitial(paths));
 		source = fc_source_open(linitial(paths));
 		fc_setup_check_opened(source);
+		source->files->kind = fc_unpack_detect(source, 0);
 		return source;
 	}
 	source = fc_source_begin();
@@ -211,6 +215,7 @@ fc_setup_open_source(const List *sources)
 		fc_setup_check_path(lfirst(lc));
 		fc_source_add(source, lfirst(lc));
 		fc_setup_check_opened(source);
+		source->files[source->nfiles - 1].kind = fc_unpack_detect(source, source->nfiles - 1);
 	}
 	fc_setup_refuse_twice(source);
 	return source;
@@ -311,8 +316,9 @@ fc_setup_check_header(FcJob *job, FcEnd end, uint32 file, int line)
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 			 errmsg("%s", message),
 			 hint ? errhint("%s", hint) : 0,
-			 errcontext("fast_copy %s, file \"%s\", line %d",
-						job->relname, fc_source_path(job->source, file), line)));
+			 errcontext("fast_copy %s, %s \"%s\", line %d",
+						job->relname, fc_source_word(job->source),
+						fc_source_path(job->source, file), line)));
 }
 
 /* Where a fault is that is found before the load */
@@ -328,8 +334,8 @@ fc_setup_line_context(void *arg)
 {
 	FcLineContext *context = arg;
 
-	errcontext("fast_copy %s, file \"%s\", line " UINT64_FORMAT,
-			   context->job->relname,
+	errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
+			   context->job->relname, fc_source_word(context->job->source),
 			   fc_source_path(context->job->source, context->file), context->line);
 }
 
@@ -373,8 +379,9 @@ fc_setup_map_header(FcJob *job, const FcRecord *record, uint32 file)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 errmsg("header of file \"%s\" is another than that of file \"%s\"",
-					fc_source_path(job->source, file), fc_source_path(job->source, 0)),
+			 errmsg("header of %s \"%s\" is another than that of %s \"%s\"",
+					fc_source_word(job->source), fc_source_path(job->source, file),
+					fc_source_word(job->source), fc_source_path(job->source, 0)),
 			 errdetail("With header \"map\" all files of a load must have the same columns in the same order."),
 			 errhint("Load files with other columns by a call of their own.")));
 }
@@ -589,6 +596,7 @@ fc_setup_shared_job(FcJob *job)
 	shared->dialect = job->dialect;
 	shared->file = job->source->identity;
 	shared->joined = (job->source->fd >= 0);
+	shared->programs = job->source->programs;
 	shared->file_encoding = job->options->file_encoding;
 	shared->need_transcoding = plan->need_transcoding;
 	shared->routed = plan->routed;
@@ -652,14 +660,6 @@ fc_setup_text(char *text)
 	return text ? text : "";
 }
 
-/* Bytes that the paths of all files take */
-static Size
-fc_setup_names_size(const FcSource *source)
-{
-	return source->files[source->nfiles - 1].path +
-		strlen(fc_source_path(source, source->nfiles - 1)) + 1;
-}
-
 /* Lays out what has no fixed size behind the struct; returns the size of all */
 static Size
 fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
@@ -675,7 +675,8 @@ fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	layout->zone_at = fc_setup_place_text(&end, fc_setup_text(options->time_zone));
 	layout->where_at = fc_setup_place_text(&end, where);
 	layout->path_at = fc_setup_place_text(&end, job->source->open_path);
-	layout->names_at = fc_setup_place(&end, fc_setup_names_size(job->source));
+	layout->names_at = fc_setup_place(&end, fc_source_paths_size(job->source));
+	layout->copies_at = fc_setup_place(&end, sizeof(FcCopy) * layout->ncopies);
 	layout->files_at = fc_setup_place(&end, sizeof(FcFile) * layout->nfiles);
 	layout->numbers_at = fc_setup_place(&end, sizeof(FcNumber) * layout->nnumbers);
 	layout->order_at = fc_setup_place(&end, sizeof(FcSortKey) * layout->norder);
@@ -699,7 +700,9 @@ fc_setup_shared_texts(FcJob *job, StringInfo patterns, const char *where)
 	strcpy(fc_shared_where(shared), where);
 	strcpy(fc_shared_path(shared), job->source->open_path);
 	memcpy(fc_shared_names(shared), job->source->paths,
-		   fc_setup_names_size(job->source));
+		   fc_source_paths_size(job->source));
+	memcpy(fc_shared_copies(shared), job->source->copies,
+		   sizeof(FcCopy) * shared->ncopies);
 	memcpy(fc_shared_files(shared), job->source->files,
 		   sizeof(FcFile) * shared->nfiles);
 }
@@ -730,6 +733,7 @@ fc_setup_shared(FcJob *job)
 
 	layout.nchunks = fc_setup_count_chunks(job->source, chunk_size);
 	layout.nfiles = job->source->nfiles;
+	layout.ncopies = job->source->ncopies;
 	layout.ncolumns = list_length(job->plan->fields);
 	layout.nnumbers = list_length(job->plan->numbers);
 	layout.norder = list_length(job->plan->order);
@@ -858,7 +862,15 @@ fc_setup_unconvertible(FcJob *job)
 static void
 fc_setup_file(FcJob *job)
 {
-	job->source = fc_setup_open_source(job->options->sources);
+	if (job->options->program)
+		fc_program_check();
+	if (job->options->program || job->options->client)
+		fc_streams_receive(job);
+	else
+	{
+		job->source = fc_setup_open_source(job->options->sources);
+		fc_streams_unpack(job);
+	}
 	if (job->options->format.binary)
 		return;
 	fc_setup_dialect(job);
@@ -919,7 +931,7 @@ fc_setup_plan(FcJob *job)
 }
 
 FcJob *
-fc_setup_job(FcOptions *options)
+fc_setup_begin(FcOptions *options)
 {
 	FcJob	   *job = palloc0(sizeof(FcJob));
 
@@ -927,6 +939,15 @@ fc_setup_job(FcOptions *options)
 	job->target = options->target;
 	job->start = GetCurrentTimestamp();
 	job->mcxt = CurrentMemoryContext;
+	job->phase = FC_PHASE_SETUP;
+	return job;
+}
+
+void
+fc_setup_job(FcJob *job)
+{
+	FcOptions  *options = job->options;
+
 	fc_setup_open_target(job);
 	job->relname = pstrdup(RelationGetRelationName(job->rel));
 	fc_setup_plan(job);
@@ -948,7 +969,17 @@ fc_setup_job(FcOptions *options)
 	fc_context_begin(&job->ctx, job->shared, 0, false);
 	job->ctx.source = job->source;
 	job->ctx.target = job->rel;
-	return job;
+}
+
+/* One that the load itself has not read, or NULL */
+static void
+fc_setup_end_source(FcSource *source)
+{
+	if (source == NULL)
+		return;
+	fc_source_check(source, &source->identity);
+	fc_source_check_files(source);
+	fc_source_close(source);
 }
 
 void
@@ -957,14 +988,12 @@ fc_setup_end(FcJob *job)
 	fc_source_check(job->source, &job->shared->file);
 	fc_source_check_files(job->source);
 	fc_source_close(job->source);
-	if (job->original)
-	{
-		fc_source_check(job->original, &job->original->identity);
-		fc_source_check_files(job->original);
-		fc_source_close(job->original);
-	}
+	fc_setup_end_source(job->original);
+	fc_setup_end_source(job->packed);
 	if (job->converted)
 		dsm_detach(job->converted);
+	if (job->unpacked)
+		dsm_detach(job->unpacked);
 	fc_context_end(&job->ctx);
 	fc_setup_close_target(job);
 	dsm_detach(job->segment);

@@ -11,7 +11,9 @@
 
 #include "fc_job.h"
 
-extern FcJob *fc_setup_job(FcOptions *options);
+/* A job that has begun, and gets ready; both in the memory context of the load */
+extern FcJob *fc_setup_begin(FcOptions *options);
+extern void fc_setup_job(FcJob *job);
 
 /* Closes what setup opened; the target's lock is kept */
 extern void fc_setup_end(FcJob *job);

@@ -46,6 +46,8 @@ typedef enum FcPhase
 	FC_PHASE_REJECT,			/* rows of reject_table */
 	FC_PHASE_CHECK,				/* rows are looked at, nothing is written */
 	FC_PHASE_ANALYZE,			/* statistics, run_analyze */
+	FC_PHASE_UNPACK,			/* between setup and split: packed files */
+	FC_PHASE_RECEIVE,			/* ... or what a program or the client gives */
 	FC_PHASE_TOTAL				/* none: all of them, for the report */
 } FcPhase;
 
@@ -195,6 +197,8 @@ typedef struct FcShared
 	FcIdentity	file;			/* of many files only the size, of all */
 	uint32		nfiles;
 	bool		joined;			/* ... which are one file to be opened */
+	bool		programs;		/* ... or the output of commands */
+	uint32		ncopies;
 	int			file_encoding;
 	bool		need_transcoding;
 	bool		routed;			/* leaf found by core's tuple routing */
@@ -244,6 +248,7 @@ typedef struct FcShared
 	Size		path_at;		/* offset of the path to open */
 	Size		files_at;		/* offset of FcFile[nfiles] */
 	Size		names_at;		/* offset of their paths, to show */
+	Size		copies_at;		/* offset of FcCopy[ncopies] */
 	Size		numbers_at;		/* offset of FcNumber[nnumbers] */
 	Size		order_at;		/* offset of FcSortKey[norder] */
 	Size		chunks_at;		/* offset of FcChunk[nchunks] */
@@ -308,6 +313,7 @@ typedef struct FcShared
 #define fc_shared_path(s) ((char *) (s) + (s)->path_at)
 #define fc_shared_files(s) ((FcFile *) ((char *) (s) + (s)->files_at))
 #define fc_shared_names(s) ((char *) (s) + (s)->names_at)
+#define fc_shared_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
 #define fc_shared_numbers(s) ((FcNumber *) ((char *) (s) + (s)->numbers_at))
 #define fc_shared_order(s) ((FcSortKey *) ((char *) (s) + (s)->order_at))
 #define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->chunks_at))

@@ -18,7 +18,8 @@
  * Records end with their file.  Each file is opened when it is read
  * (fc_descriptors.c), and compared each time; at the end the leader looks at all
  * of them once more.  If the files have been converted into one (fc_recode.c),
- * their bytes really stand so in that.
+ * their bytes really stand so in that.  Those that were packed are read from
+ * copies (fc_streams.c), of which each has many.
  *
  *		fc_source_read      any bytes, whole or ERROR
  *		fc_stream_next      record after record, buffered: by marks that
@@ -214,13 +215,16 @@ fc_source_add(FcSource *source, const char *path)
 }
 
 FcSource *
-fc_source_attach(FcFile *files, uint32 nfiles, char *paths)
+fc_source_attach(FcFile *files, uint32 nfiles, char *paths, FcCopy *copies,
+				 uint32 ncopies)
 {
 	FcSource   *source = fc_source_begin();
 
 	source->files = files;
 	source->nfiles = nfiles;
 	source->path = source->paths = paths;
+	source->copies = copies;
+	source->ncopies = ncopies;
 	source->identity.size = fc_source_end(source, nfiles - 1);
 	return source;
 }
@@ -254,6 +258,13 @@ uint64
 fc_source_end(const FcSource *source, uint32 number)
 {
 	return source->files[number].base + source->files[number].identity.size;
+}
+
+size_t
+fc_source_paths_size(const FcSource *source)
+{
+	return source->files[source->nfiles - 1].path +
+		strlen(fc_source_path(source, source->nfiles - 1)) + 1;
 }
 
 const char *
@@ -326,13 +337,18 @@ fc_source_check(const FcSource *source, const FcIdentity *expected)
 	fc_source_compare(source->path, &st, expected);
 }
 
-/* By its path, as who reads it next would find it */
+/*
+ * By its path, as who reads it next would find it; nobody writes to what has been
+ * copied
+ */
 static void
 fc_source_check_file(const FcSource *source, uint32 number)
 {
 	const char *path = fc_source_path(source, number);
 	struct stat st;
 
+	if (source->files[number].copy != 0)
+		return;
 	if (stat(path, &st) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -361,22 +377,37 @@ fc_source_check_at(const FcSource *source, uint64 offset)
 		fc_source_check_file(source, fc_source_number(source, offset));
 }
 
+/* The number of what is opened for a file: copies come behind the files */
+static uint32
+fc_source_opened(const FcSource *source, uint32 number)
+{
+	uint32		copy = source->files[number].copy;
+
+	return copy == 0 ? number : source->nfiles + copy - 1;
+}
+
 /* Opens the file, if it is not open, as the one that was looked at first */
 static FcDescriptor *
 fc_source_get(const FcSource *source, uint32 number)
 {
-	FcDescriptor *descriptor = fc_descriptors_find(source->descriptors, number);
+	uint32		opened = fc_source_opened(source, number);
+	FcDescriptor *descriptor = fc_descriptors_find(source->descriptors, opened);
 	const FcFile *file = &source->files[number];
 	const char *path = source->paths + file->path;
 	struct stat st;
 
 	if (descriptor)
 		return descriptor;
-	descriptor = fc_descriptors_open(source->descriptors, number, path);
+	if (file->copy != 0)
+		path = source->copies[file->copy - 1].path;
+	descriptor = fc_descriptors_open(source->descriptors, opened, path);
 	if (descriptor == NULL)
 		fc_source_cannot_open(path);
-	fc_source_stat(descriptor->fd, path, &st);
-	fc_source_compare(path, &st, &file->identity);
+	if (file->copy == 0)
+	{
+		fc_source_stat(descriptor->fd, path, &st);
+		fc_source_compare(path, &st, &file->identity);
+	}
 	fc_source_advise(descriptor->fd);
 	return descriptor;
 }
@@ -400,14 +431,15 @@ fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
 		return true;
 	}
 	number = fc_source_number(source, offset);
-	descriptor = fc_descriptors_find(source->descriptors, number);
+	descriptor = fc_descriptors_find(source->descriptors,
+									 fc_source_opened(source, number));
 	if ((descriptor == NULL || descriptor->pins == 0) &&
 		!fc_descriptors_may_pin(source->descriptors))
 		return false;
 	descriptor = fc_source_get(source, number);
 	fc_descriptors_pin(source->descriptors, descriptor);
 	*place = (FcSourcePlace) {descriptor->fd, fc_source_path(source, number),
-		offset - source->files[number].base,
+		fc_source_within(&source->files[number], offset),
 		fc_source_end(source, number) - offset, descriptor};
 	return true;
 }
@@ -463,7 +495,7 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 								offset - source->files[number].base);
 		fc_source_read_from(fc_source_get(source, number)->fd,
 							fc_source_path(source, number),
-							offset - source->files[number].base, buf, n);
+							fc_source_within(&source->files[number], offset), buf, n);
 		buf += n;
 		offset += n;
 		len -= n;

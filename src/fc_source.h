@@ -28,8 +28,17 @@ typedef struct FcFile
 	uint64		lines_before;	/* lines ahead of that */
 	FcEol		eol;
 	bool		unsettled;		/* text: its first line has rows before a marker */
+	uint8		kind;			/* as FcCodecKind: how its bytes are packed */
+	uint32		copy;			/* they are in this copy, from 1; 0: in the file */
+	uint64		copy_at;		/* ... and where in that */
 	size_t		path;			/* where in the source's paths its own begins */
 } FcFile;
+
+/* A temporary file that has the bytes of any number of files */
+typedef struct FcCopy
+{
+	char		path[MAXPGPATH];
+} FcCopy;
 
 typedef struct FcSource
 {
@@ -42,6 +51,9 @@ typedef struct FcSource
 	FcFile	   *files;			/* in the order of the load */
 	char	   *paths;			/* theirs, as the user gave them */
 	size_t		paths_size;		/* bytes there is room for */
+	bool		programs;		/* they are commands whose output was copied */
+	uint32		ncopies;
+	FcCopy	   *copies;
 	FcDescriptors *descriptors; /* if fd is -1 */
 } FcSource;
 
@@ -55,8 +67,22 @@ extern FcSource *fc_source_open(const char *path);
 extern FcSource *fc_source_begin(void);
 extern void fc_source_add(FcSource *source, const char *path);
 
-/* Many files that another process has looked at; they are opened when read */
-extern FcSource *fc_source_attach(FcFile *files, uint32 nfiles, char *paths);
+/*
+ * Many files that have been looked at, and some of which have been copied; they
+ * are opened when read.
+ */
+extern FcSource *fc_source_attach(FcFile *files, uint32 nfiles, char *paths,
+								  FcCopy *copies, uint32 ncopies);
+
+/* Bytes that the paths of all files take */
+extern size_t fc_source_paths_size(const FcSource *source);
+
+/* What messages call one of the files */
+static inline const char *
+fc_source_word(const FcSource *source)
+{
+	return source->programs ? "program" : "file";
+}
 
 /* The number of the file that has the byte at "offset" */
 extern uint32 fc_source_number(const FcSource *source, uint64 offset);
@@ -69,6 +95,13 @@ fc_source_file(const FcSource *source, uint64 offset)
 {
 	return source->nfiles == 1 ? source->files :
 		&source->files[fc_source_number(source, offset)];
+}
+
+/* Where in what is opened for it one of its bytes is */
+static inline uint64
+fc_source_within(const FcFile *file, uint64 offset)
+{
+	return offset - file->base + file->copy_at;
 }
 
 /* Its name for messages, and where it ends */

@@ -92,12 +92,22 @@ fc_tell_rates(StringInfo line, FcJob *job, double done)
 {
 	double		seconds = fc_tell_phase_seconds(job);
 	double		rows = fc_tell_rows(job);
-	double		bytes = done * fc_progress_bytes(job->shared);
+	double		bytes = done * fc_progress_bytes(job);
 
 	if (rows > 0)
 		appendStringInfo(line, ", %.0f rows/s", rows / seconds);
 	if (bytes > 0 && fc_progress_reads_file(job))
 		appendStringInfo(line, ", %.1f MB/s", bytes / seconds / (1024 * 1024));
+}
+
+/* How much there will be is not known */
+static void
+fc_tell_received(StringInfo line, const FcJob *job)
+{
+	double		megabytes = pg_atomic_read_u64(job->taken) / (1024.0 * 1024);
+
+	appendStringInfo(line, "%.1f MB, %.1f MB/s", megabytes,
+					 megabytes / fc_tell_phase_seconds(job));
 }
 
 /* [####------], in what the rest leaves of the width */
@@ -142,7 +152,9 @@ fc_tell_figures(StringInfo line, FcJob *job, double done)
 		appendStringInfo(line, "%3d%%", (int) (done * 100));
 	if (done >= 0)
 		fc_tell_rates(line, job, done);
-	appendStringInfoString(line, done >= 0 ? ", " : "");
+	else if (job->phase == FC_PHASE_RECEIVE)
+		fc_tell_received(line, job);
+	appendStringInfoString(line, line->len > 0 ? ", " : "");
 	fc_tell_time(line, fc_tell_seconds(job->start));
 	appendStringInfoString(line, " elapsed");
 	if (done < FC_TELL_SURE)

@@ -108,13 +108,15 @@ fc_context_source(FcContext *ctx)
 	if (!shared->joined)
 	{
 		ctx->source = fc_source_attach(fc_shared_files(shared), shared->nfiles,
-									   fc_shared_names(shared));
+									   fc_shared_names(shared),
+									   fc_shared_copies(shared), shared->ncopies);
 		return;
 	}
 	ctx->source = fc_source_open(fc_shared_path(shared));
 	ctx->source->path = ctx->source->paths = fc_shared_names(shared);
 	ctx->source->files = fc_shared_files(shared);
 	ctx->source->nfiles = shared->nfiles;
+	ctx->source->programs = shared->programs;
 	fc_source_check(ctx->source, &shared->file);
 }
 
@@ -216,8 +218,8 @@ fc_worker_active(ParallelContext *pcxt)
 	return false;
 }
 
-static void
-fc_worker_wait(FcContext *ctx, ParallelContext *pcxt)
+void
+fc_worker_wait(ParallelContext *pcxt, void (*progress) (void *arg), void *arg)
 {
 	static uint32 wait_event = 0;
 
@@ -227,7 +229,8 @@ fc_worker_wait(FcContext *ctx, ParallelContext *pcxt)
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_context_progress(ctx);
+		if (progress)
+			progress(arg);
 		if (!fc_worker_active(pcxt))
 			break;
 		(void) WaitLatch(MyLatch,
@@ -324,7 +327,7 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	launched = pcxt->nworkers_launched;
 	if (launched > 0)
 	{
-		fc_worker_wait(ctx, pcxt);
+		fc_worker_wait(pcxt, ctx->progress, ctx->progress_arg);
 		fc_worker_usage(pcxt);
 		work->alone = fc_worker_alone_share(ctx->shared, launched);
 		if (work->ntasks > 0)

@@ -8,6 +8,8 @@
 #ifndef FC_WORKER_H
 #define FC_WORKER_H
 
+#include "access/parallel.h"
+
 #include "fc_shared.h"
 
 /* What a phase works on besides the file; copied to and from the workers */
@@ -33,6 +35,13 @@ typedef struct FcWork
  */
 extern int	fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 						  int nworkers, FcWork *work);
+
+/*
+ * Waits until all workers of a context are done, under the event
+ * FastCopyWorkers, and shows progress (NULL: to nobody) meanwhile.
+ */
+extern void fc_worker_wait(ParallelContext *pcxt, void (*progress) (void *arg),
+						   void *arg);
 
 extern void fc_context_begin(FcContext *ctx, FcShared *shared, int worker,
 							 bool in_worker);

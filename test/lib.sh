@@ -129,7 +129,8 @@ fc_temporary()
 fc_begin()
 {
   fc_temporary
-  fc_packages gcc make libc6-dev perl liburing-dev util-linux "$@"
+  fc_packages gcc make libc6-dev perl liburing-dev zlib1g-dev libzstd-dev \
+    liblz4-dev libbz2-dev liblzma-dev util-linux "$@"
   fc_postgres
   if [ "$(id -u)" = 0 ]; then
     FC_USER=postgres

@@ -1,0 +1,556 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_streams.c
+ *	  Sources that can only be read once, from front to back: packed files,
+ *	  programs, the client.
+ *
+ *	 packed files ──► workers, a file at a time ──► copies ──┐
+ *	 programs, client ──► leader ──► copy ───────────────────┴──► FcSource
+ *
+ * This comes before all other phases, even before the headers are read, so that
+ * it has a segment and a parallel context of its own.  Everything behind it sees
+ * a source as if the unpacked files had been named; with their names in messages.
+ *
+ * Of several files that cannot be unpacked the first one is told, whoever meets
+ * which one first: a process that meets one keeps it, and goes on with files
+ * before it only.  Errors of other kinds are thrown at once.
+ *
+ * The segment belongs to the current resource owner and the copies to the
+ * SharedFileSet in it; workers end with the parallel context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "fc_client.h"
+#include "fc_program.h"
+#include "fc_progress.h"
+#include "fc_report.h"
+#include "fc_streams.h"
+#include "fc_unpack.h"
+#include "fc_worker.h"
+
+#define FC_KEY_STREAMS	UINT64CONST(0xFC00000000000011)
+
+/* Workers cost more than they bring for less than so many packed bytes */
+#define FC_SMALL_PACKED	(1024 * 1024)
+
+/* Where an unpacked file is */
+typedef struct FcUnpacked
+{
+	uint32		copy;			/* from 1; 0: it is not packed */
+	uint64		at;
+	uint64		size;
+} FcUnpacked;
+
+/* What those who unpack share */
+typedef struct FcStreams
+{
+	/* written by the leader before */
+	uint32		nfiles;
+	uint32		npacked;
+	uint32		ncopies;		/* processes */
+	Size		files_at;		/* offset of FcFile[nfiles], as named */
+	Size		names_at;		/* offset of their paths */
+	Size		order_at;		/* offset of uint32[npacked]: numbers of files in
+								 * the order in which they are taken */
+	Size		unpacked_at;	/* offset of FcUnpacked[nfiles] */
+	Size		copies_at;		/* offset of FcCopy[ncopies] */
+
+	/* shared by all */
+	pg_atomic_uint32 next;		/* to be taken */
+	pg_atomic_uint64 taken;		/* bytes of the packed files */
+	FcBudget	budget;
+	slock_t		mutex;			/* for: */
+	uint32		faulty;			/* the first file known that cannot be unpacked */
+	FcUnpackFault fault;
+	SharedFileSet fileset;
+	char		data[FLEXIBLE_ARRAY_MEMBER];
+} FcStreams;
+
+#define fc_streams_files(s) ((FcFile *) ((char *) (s) + (s)->files_at))
+#define fc_streams_names(s) ((char *) (s) + (s)->names_at)
+#define fc_streams_order(s) ((uint32 *) ((char *) (s) + (s)->order_at))
+#define fc_streams_unpacked(s) ((FcUnpacked *) ((char *) (s) + (s)->unpacked_at))
+#define fc_streams_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
+
+PGDLLEXPORT void fc_streams_main(dsm_segment *seg, shm_toc *toc);
+
+/* One of the files as input */
+typedef struct FcFileInput
+{
+	FcInput		input;
+	const FcSource *source;
+	uint64		at;
+	uint64		end;
+} FcFileInput;
+
+static size_t
+fc_streams_read_file(FcInput *input, char *buf, size_t len)
+{
+	FcFileInput *file = (FcFileInput *) input;
+	size_t		n = Min(len, file->end - file->at);
+
+	fc_source_read(file->source, file->at, buf, n);
+	file->at += n;
+	return n;
+}
+
+static bool
+fc_streams_unpack_one(FcStreams *streams, const FcSource *source,
+					  FcUnpacker *unpacker, uint32 number, FcUnpackFault *fault)
+{
+	FcUnpacked *unpacked = &fc_streams_unpacked(streams)[number];
+	FcFileInput input = {{fc_streams_read_file, fc_source_word(source),
+	fc_source_path(source, number)}, source};
+	bool		whole;
+
+	input.at = source->files[number].base;
+	input.end = fc_source_end(source, number);
+	unpacked->at = unpacker->written;
+	whole = fc_unpack(unpacker, &input.input,
+					  (FcCodecKind) source->files[number].kind, fault);
+	/* a file that is written to may look like any fault */
+	fc_source_check_at(source, source->files[number].base);
+	unpacked->size = unpacker->written - unpacked->at;
+	return whole;
+}
+
+static void
+fc_streams_keep_fault(FcStreams *streams, uint32 number,
+					  const FcUnpackFault *fault)
+{
+	SpinLockAcquire(&streams->mutex);
+	if (number < streams->faulty)
+	{
+		streams->faulty = number;
+		streams->fault = *fault;
+	}
+	SpinLockRelease(&streams->mutex);
+}
+
+static uint32
+fc_streams_faulty(FcStreams *streams)
+{
+	uint32		faulty;
+
+	SpinLockAcquire(&streams->mutex);
+	faulty = streams->faulty;
+	SpinLockRelease(&streams->mutex);
+	return faulty;
+}
+
+/* One process's work: files, until none is left */
+static void
+fc_streams_run(FcStreams *streams, const FcSource *source, int process,
+			   void (*progress) (void *arg), void *progress_arg)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy unpacking",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	FcUnpacker	unpacker;
+	uint32		i;
+
+	fc_unpack_begin(&unpacker, &streams->fileset, process, &streams->budget,
+					&streams->taken);
+	unpacker.progress = progress;
+	unpacker.progress_arg = progress_arg;
+	while ((i = pg_atomic_fetch_add_u32(&streams->next, 1)) < streams->npacked)
+	{
+		uint32		number = fc_streams_order(streams)[i];
+		FcUnpackFault fault;
+
+		CHECK_FOR_INTERRUPTS();
+		if (number >= fc_streams_faulty(streams))
+			continue;
+		fc_streams_unpacked(streams)[number].copy = process + 1;
+		if (!fc_streams_unpack_one(streams, source, &unpacker, number, &fault))
+			fc_streams_keep_fault(streams, number, &fault);
+	}
+	fc_unpack_end(&unpacker, fc_streams_copies(streams)[process].path, MAXPGPATH);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(mcxt);
+}
+
+/* Entry point of a worker */
+void
+fc_streams_main(dsm_segment *seg, shm_toc *toc)
+{
+	dsm_handle *handle = shm_toc_lookup(toc, FC_KEY_STREAMS, false);
+	dsm_segment *segment = dsm_attach(*handle);
+	FcStreams  *streams;
+	FcSource   *source;
+
+	if (segment == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not map dynamic shared memory segment")));
+	streams = dsm_segment_address(segment);
+	SharedFileSetAttach(&streams->fileset, segment);
+	source = fc_source_attach(fc_streams_files(streams), streams->nfiles,
+							  fc_streams_names(streams), NULL, 0);
+	fc_streams_run(streams, source, ParallelWorkerNumber, NULL, NULL);
+	fc_source_close(source);
+	dsm_detach(segment);
+}
+
+/* 0 if no worker could be started, and then nothing has been done */
+static int
+fc_streams_parallel(FcJob *job, int nworkers)
+{
+	ParallelContext *pcxt;
+	dsm_handle *handle;
+	int			launched;
+
+	EnterParallelMode();
+	pcxt = CreateParallelContext("fast_copy", "fc_streams_main", nworkers);
+	shm_toc_estimate_chunk(&pcxt->estimator, sizeof(dsm_handle));
+	shm_toc_estimate_keys(&pcxt->estimator, 1);
+	InitializeParallelDSM(pcxt);
+	handle = shm_toc_allocate(pcxt->toc, sizeof(dsm_handle));
+	*handle = dsm_segment_handle(job->unpacked);
+	shm_toc_insert(pcxt->toc, FC_KEY_STREAMS, handle);
+	LaunchParallelWorkers(pcxt);
+	launched = pcxt->nworkers_launched;
+	if (launched > 0)
+		fc_worker_wait(pcxt, fc_progress_update, job);
+	DestroyParallelContext(pcxt);
+	ExitParallelMode();
+	return launched;
+}
+
+static int
+fc_streams_workers(const FcJob *job, uint32 npacked, uint64 bytes)
+{
+	int			workers = job->options->workers >= 0 ? job->options->workers : fc_workers;
+
+	if (workers < 0)
+	{
+		if (bytes < FC_SMALL_PACKED)
+			return 0;
+		workers = Min(sysconf(_SC_NPROCESSORS_ONLN), max_parallel_workers);
+	}
+	workers = Min(workers, FC_MAX_WORKERS);
+	/* one would do what the leader does as well */
+	return npacked < 2 ? 0 : Min(workers, npacked);
+}
+
+static int
+fc_streams_size_cmp(const void *a, const void *b, void *arg)
+{
+	const FcFile *files = arg;
+	uint32		na = *(const uint32 *) a;
+	uint32		nb = *(const uint32 *) b;
+	uint64		sa = files[na].identity.size;
+	uint64		sb = files[nb].identity.size;
+
+	if (sa != sb)
+		return sa > sb ? -1 : 1;
+	return na < nb ? -1 : na > nb;
+}
+
+/* The large ones first, so that nobody is left alone with one at the end */
+static void
+fc_streams_fill_order(FcStreams *streams, const FcSource *source)
+{
+	uint32	   *order = fc_streams_order(streams);
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		if (source->files[i].kind != FC_CODEC_NONE)
+			order[n++] = i;
+	qsort_arg(order, n, sizeof(uint32), fc_streams_size_cmp, source->files);
+}
+
+static Size
+fc_streams_place(Size *end, Size len)
+{
+	Size		at = *end;
+
+	*end = MAXALIGN(at + len);
+	return at;
+}
+
+/* The segment that owns the copies; of a source, unless it is still to come */
+static FcStreams *
+fc_streams_share(FcJob *job, const FcSource *source, uint32 npacked, int processes)
+{
+	FcStreams	layout = {0};
+	Size		end = MAXALIGN(sizeof(FcStreams));
+	Size		names = source ? fc_source_paths_size(source) : 0;
+	FcStreams  *streams;
+
+	layout.nfiles = source ? source->nfiles : 0;
+	layout.npacked = npacked;
+	layout.ncopies = processes;
+	layout.files_at = fc_streams_place(&end, sizeof(FcFile) * layout.nfiles);
+	layout.names_at = fc_streams_place(&end, names);
+	layout.order_at = fc_streams_place(&end, sizeof(uint32) * npacked);
+	layout.unpacked_at = fc_streams_place(&end, sizeof(FcUnpacked) * layout.nfiles);
+	layout.copies_at = fc_streams_place(&end, sizeof(FcCopy) * processes);
+	job->unpacked = dsm_create(end, 0);
+	streams = dsm_segment_address(job->unpacked);
+	memset(streams, 0, end);
+	*streams = layout;
+	pg_atomic_init_u32(&streams->next, 0);
+	pg_atomic_init_u64(&streams->taken, 0);
+	fc_budget_init(&streams->budget, (uint64) fc_memory_kb * 1024);
+	SpinLockInit(&streams->mutex);
+	streams->faulty = PG_UINT32_MAX;
+	SharedFileSetInit(&streams->fileset, job->unpacked);
+	job->taken = &streams->taken;
+	if (source == NULL)
+		return streams;
+	memcpy(fc_streams_files(streams), source->files, sizeof(FcFile) * source->nfiles);
+	memcpy(fc_streams_names(streams), source->paths, names);
+	fc_streams_fill_order(streams, source);
+	return streams;
+}
+
+/* A single copy has all bytes, the files' one behind the other */
+static FcSource *
+fc_streams_open_copy(const FcCopy *copy, FcFile *files, uint32 nfiles, char *paths)
+{
+	FcSource   *source = fc_source_open(copy->path);
+
+	source->path = source->paths = paths;
+	source->files = files;
+	source->nfiles = nfiles;
+	return source;
+}
+
+/* The files as they were named, with copies of those that were packed */
+static FcSource *
+fc_streams_make_source(FcStreams *streams, const FcSource *packed)
+{
+	const FcUnpacked *unpacked = fc_streams_unpacked(streams);
+	Size		size = sizeof(FcFile) * packed->nfiles;
+	FcFile	   *files = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	FcCopy	   *copies = palloc(sizeof(FcCopy) * streams->ncopies);
+	uint64		base = 0;
+
+	memcpy(files, packed->files, size);
+	memcpy(copies, fc_streams_copies(streams), sizeof(FcCopy) * streams->ncopies);
+	for (uint32 i = 0; i < packed->nfiles; i++)
+	{
+		files[i].base = base;
+		if (unpacked[i].copy != 0)
+		{
+			files[i].identity.size = unpacked[i].size;
+			files[i].copy = unpacked[i].copy;
+			files[i].copy_at = unpacked[i].at;
+		}
+		base += files[i].identity.size;
+	}
+	if (packed->nfiles > 1)
+		return fc_source_attach(files, packed->nfiles, packed->paths, copies,
+								streams->ncopies);
+	files[0].copy = 0;
+	return fc_streams_open_copy(copies, files, 1, packed->paths);
+}
+
+/* Bytes in copies */
+static uint64
+fc_streams_copied(const FcSource *source)
+{
+	uint64		bytes = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		if (source->fd >= 0 || source->files[i].copy != 0)
+			bytes += source->files[i].identity.size;
+	return bytes;
+}
+
+/* The report of the load begins here, as the first of its phases does */
+static void
+fc_streams_begin(FcJob *job, FcPhase phase, uint64 bytes)
+{
+	fc_report_start();
+	job->reporting = true;
+	job->packed_size = bytes;
+	fc_progress_begin_stream(job, phase);
+}
+
+/* Closes the phase in the report */
+static void
+fc_streams_end(FcJob *job, int processes, char *choice)
+{
+	FcReportRow row = {0};
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, job->phase_start);
+	row.phase = job->phase;
+	row.whole = true;
+	row.processes = processes;
+	row.alone = -1;
+	row.rows = row.reads = row.wal_bytes = -1;
+	row.bytes = pg_atomic_read_u64(job->taken);
+	row.spill_bytes = fc_streams_copied(job->source);
+	row.seconds = INSTR_TIME_GET_DOUBLE(now);
+	row.choice = choice;
+	fc_report_add(&row);
+	fc_progress_end(job);
+	job->phase = FC_PHASE_SETUP;
+}
+
+static char *
+fc_streams_choice(const FcSource *packed, uint32 npacked)
+{
+	uint32		counts[FC_CODEC_REFUSED] = {0};
+	const char *separator = " (";
+	StringInfoData choice;
+
+	for (uint32 i = 0; i < packed->nfiles; i++)
+		counts[packed->files[i].kind]++;
+	initStringInfo(&choice);
+	appendStringInfo(&choice, "%u of %u files", npacked, packed->nfiles);
+	for (int kind = FC_CODEC_NONE + 1; kind < FC_CODEC_REFUSED; kind++)
+	{
+		if (counts[kind] == 0)
+			continue;
+		appendStringInfo(&choice, "%s%u %s", separator, counts[kind],
+						 fc_codec_name(kind));
+		separator = ", ";
+	}
+	appendStringInfoString(&choice, ") unpacked to temporary files");
+	return choice.data;
+}
+
+/* Packed files and their bytes; ERROR for one that nobody can load */
+static uint32
+fc_streams_count(const FcSource *source, uint64 *bytes)
+{
+	uint32		npacked = 0;
+
+	*bytes = 0;
+	for (uint32 i = 0; i < source->nfiles; i++)
+	{
+		const FcFile *file = &source->files[i];
+
+		if (file->kind >= FC_CODEC_REFUSED)
+			fc_unpack_refuse(file->kind, fc_source_word(source),
+							 fc_source_path(source, i));
+		if (file->kind == FC_CODEC_NONE)
+			continue;
+		npacked++;
+		*bytes += file->identity.size;
+	}
+	return npacked;
+}
+
+/* In workers, or alone; returns the number of processes */
+static int
+fc_streams_work(FcJob *job, FcStreams *streams, int workers)
+{
+	int			launched = 0;
+
+	if (workers > 0)
+		launched = fc_streams_parallel(job, workers);
+	if (launched == 0)
+		fc_streams_run(streams, job->source, 0, fc_progress_update, job);
+	if (streams->faulty != PG_UINT32_MAX)
+		fc_unpack_throw(&streams->fault, fc_source_word(job->source),
+						fc_source_path(job->source, streams->faulty));
+	return Max(launched, 1);
+}
+
+void
+fc_streams_unpack(FcJob *job)
+{
+	FcStreams  *streams;
+	uint64		bytes;
+	uint32		npacked = fc_streams_count(job->source, &bytes);
+	int			workers;
+	int			processes;
+
+	if (npacked == 0)
+		return;
+	workers = fc_streams_workers(job, npacked, bytes);
+	streams = fc_streams_share(job, job->source, npacked, Max(workers, 1));
+	fc_streams_begin(job, FC_PHASE_UNPACK, bytes);
+	processes = fc_streams_work(job, streams, workers);
+	job->packed = job->source;
+	job->source = fc_streams_make_source(streams, job->packed);
+	fc_streams_end(job, processes, fc_streams_choice(job->packed, npacked));
+}
+
+/* Puts what one command prints, or the client sends, behind what there is */
+static void
+fc_streams_receive_one(FcJob *job, FcUnpacker *unpacker, const char *name)
+{
+	bool		program = job->options->program;
+	FcInput    *input = program ? fc_program_begin(name) : fc_client_begin();
+	FcUnpackFault fault;
+	bool		whole = fc_unpack(unpacker, input, FC_CODEC_UNKNOWN, &fault);
+	const char *word = input->word;
+
+	/* output that ends too early, since the program has failed */
+	if (!whole && !fault.cut)
+		fc_unpack_throw(&fault, word, name);
+	if (program)
+		fc_program_end(input);
+	else
+		fc_client_end(input);
+	if (!whole)
+		fc_unpack_throw(&fault, word, name);
+}
+
+/* The names that messages use, one behind the other, and where each begins */
+static char *
+fc_streams_join_names(const List *sources, FcFile *files)
+{
+	StringInfoData names;
+	ListCell   *lc;
+
+	initStringInfo(&names);
+	foreach(lc, sources)
+	{
+		const char *name = strVal(lfirst(lc));
+
+		files[foreach_current_index(lc)].path = names.len;
+		appendBinaryStringInfo(&names, name, (int) strlen(name) + 1);
+	}
+	return names.data;
+}
+
+/* The wait before the first byte counts: a program may be slow to begin */
+void
+fc_streams_receive(FcJob *job)
+{
+	List	   *sources = job->options->sources;
+	uint32		n = list_length(sources);
+	FcFile	   *files = palloc0(sizeof(FcFile) * n);
+	FcStreams  *streams = fc_streams_share(job, NULL, 0, 1);
+	FcCopy	   *copy = fc_streams_copies(streams);
+	FcUnpacker	unpacker;
+	ListCell   *lc;
+
+	fc_streams_begin(job, FC_PHASE_RECEIVE, 0);
+	fc_unpack_begin(&unpacker, &streams->fileset, 0, &streams->budget,
+					&streams->taken);
+	unpacker.progress = fc_progress_update;
+	unpacker.progress_arg = job;
+	foreach(lc, sources)
+	{
+		FcFile	   *file = &files[foreach_current_index(lc)];
+
+		file->base = unpacker.written;
+		fc_streams_receive_one(job, &unpacker, strVal(lfirst(lc)));
+		file->identity.size = unpacker.written - file->base;
+	}
+	fc_unpack_end(&unpacker, copy->path, MAXPGPATH);
+	job->source = fc_streams_open_copy(copy, files, n,
+									   fc_streams_join_names(sources, files));
+	job->source->programs = job->options->program;
+	fc_streams_end(job, 1, !job->options->program ? pstrdup("from the client") :
+				   psprintf(n == 1 ? "%u program" : "%u programs", n));
+}
