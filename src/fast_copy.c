@@ -23,6 +23,7 @@
 #include "fc_job.h"
 #include "fc_reject_table.h"
 #include "fc_report.h"
+#include "fc_statement.h"
 
 PG_MODULE_MAGIC;
 
@@ -75,6 +76,7 @@ void
 _PG_init(void)
 {
 	fc_options_define_settings();
+	fc_statement_define();
 }
 
 static char *

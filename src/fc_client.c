@@ -91,11 +91,17 @@ fc_client_check(Oid procedure, MemoryContext called_in)
 	if (whereToSendOutput == DestRemote && MyProcPort != NULL &&
 		fc_client_calls(procedure) && called_in == PortalContext)
 		return;
+	fc_client_refuse();
+}
+
+void
+fc_client_refuse(void)
+{
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot COPY from the client here"),
-			 errdetail("The client must call fast_copy_stdin() itself, to be asked for the data."),
-			 errhint("Use CALL as a command of its own, neither in a function nor in a DO block.")));
+			 errdetail("The client must send the command itself, to be asked for the data."),
+			 errhint("Use COPY or CALL fast_copy_stdin() as a command of its own, neither in a function nor in a DO block.")));
 }
 
 static void

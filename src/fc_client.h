@@ -17,6 +17,9 @@
  */
 extern void fc_client_check(Oid procedure, MemoryContext called_in);
 
+/* That ERROR */
+extern void fc_client_refuse(void);
+
 /*
  * Asks the client for data, and reads them to their end.  After an error the
  * client's next messages are core's to skip.

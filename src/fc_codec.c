@@ -35,8 +35,8 @@
 /* Of zstd's windows, these are in FC_CODEC_LEAST */
 #define FC_ZSTD_WINDOW_LOG	23
 
-/* Formats tell themselves in so many bytes of a member */
-#define FC_CODEC_MAGIC		8
+/* A format tells itself in so many bytes of a member */
+#define FC_CODEC_MAGIC		6
 
 typedef enum FcCodecState
 {
@@ -52,6 +52,7 @@ struct FcCodec
 	size_t		memory;			/* it may use */
 	uint64_t	members;		/* that have ended */
 	uint64_t	taken;			/* bytes of the member at hand, or of padding */
+	char		head[FC_CODEC_MAGIC];	/* the first of them */
 	bool		live;			/* the library holds something */
 	const char *reason;
 	union
@@ -119,9 +120,9 @@ fc_codec_is_tar(const char *head, size_t len)
 
 /* zstd and lz4 have these in common */
 static bool
-fc_codec_is_skippable(const char *head, size_t len)
+fc_codec_skips(const char *head)
 {
-	return len >= 8 && ((unsigned char) head[0] & 0xf0) == 0x50 &&
+	return ((unsigned char) head[0] & 0xf0) == 0x50 &&
 		memcmp(head + 1, "\x2a\x4d\x18", 3) == 0;
 }
 
@@ -142,7 +143,7 @@ fc_codec_detect(const char *head, size_t len, uint64_t *skip)
 		return FC_CODEC_BZIP2;
 	if (fc_codec_is_tar(head, len))
 		return FC_CODEC_TAR;
-	if (!fc_codec_is_skippable(head, len))
+	if (len < 8 || !fc_codec_skips(head))
 		return FC_CODEC_NONE;
 	if (skip)
 		*skip = 8 + fc_codec_number(head + 4, 4);
@@ -262,6 +263,36 @@ fc_codec_end(FcCodec *codec)
 			break;
 	}
 	free(codec);
+}
+
+/* The member's first bytes; libraries take as many as they like before they complain */
+static void
+fc_codec_keep_head(FcCodec *codec, const FcCodecIo *io)
+{
+	size_t		at = io->in_pos;
+
+	for (uint64_t n = codec->taken; n < FC_CODEC_MAGIC && at < io->in_len; n++)
+		codec->head[n] = io->in[at++];
+}
+
+/* Is what follows a member no other one, as far as there are bytes of it? */
+static bool
+fc_codec_is_garbage(const FcCodec *codec)
+{
+	size_t		len = codec->taken < FC_CODEC_MAGIC ? codec->taken : FC_CODEC_MAGIC;
+
+	if (codec->members == 0)
+		return false;
+	if ((codec->kind == FC_CODEC_ZSTD || codec->kind == FC_CODEC_LZ4) && len >= 4 &&
+		fc_codec_skips(codec->head))
+		return false;
+	if (codec->kind == FC_CODEC_BZIP2)
+		return memcmp(codec->head, "BZh", len < 3 ? len : 3) != 0;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if (magics[i].kind == codec->kind)
+			return memcmp(codec->head, magics[i].bytes,
+						  len < magics[i].len ? len : magics[i].len) != 0;
+	return false;
 }
 
 static FcCodecResult
@@ -500,10 +531,12 @@ fc_codec_step(FcCodec *codec, FcCodecIo *io)
 			return result;
 	}
 	in = io->in_pos;
+	if (codec->taken < FC_CODEC_MAGIC)
+		fc_codec_keep_head(codec, io);
 	result = fc_codec_step_member(codec, io, &end);
-	codec->taken += io->in_pos - in;
-	if (result == FC_CODEC_CORRUPT && codec->members > 0 &&
-		codec->taken <= FC_CODEC_MAGIC && io->out_pos == out)
+	/* it may have seen more than it takes: all of it, if it complains */
+	codec->taken += (result == FC_CODEC_CORRUPT ? io->in_len : io->in_pos) - in;
+	if (result == FC_CODEC_CORRUPT && fc_codec_is_garbage(codec))
 		return fc_codec_fault(codec, FC_CODEC_GARBAGE, "");
 	if (result != FC_CODEC_OK)
 		return result;
@@ -529,8 +562,7 @@ fc_codec_finish(const FcCodec *codec)
 	if (codec->state == FC_CODEC_PADDING)
 		return codec->kind == FC_CODEC_XZ && codec->taken % 4 != 0 ?
 			FC_CODEC_GARBAGE : FC_CODEC_OK;
-	/* too short to tell what it would have been */
-	return codec->taken < 4 ? FC_CODEC_GARBAGE : FC_CODEC_CORRUPT;
+	return fc_codec_is_garbage(codec) ? FC_CODEC_GARBAGE : FC_CODEC_CORRUPT;
 }
 
 size_t

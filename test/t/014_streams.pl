@@ -1,0 +1,508 @@
+# Streams: packed files, programs, and what the client sends.  The real tools
+# pack the files; COPY FROM PROGRAM with them says what must come of it.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use IO::Socket::UNIX;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my %PACK = (
+	gzip => [ 'gzip -nc', 'zcat' ],
+	zstd => [ 'zstd -qc', 'zstd -qdc' ],
+	lz4 => [ 'lz4 -qc', 'lz4 -qdc' ],
+	bzip2 => [ 'bzip2 -c', 'bzcat' ],
+	xz => [ 'xz -c', 'xzcat' ]);
+my @FORMATS = sort keys %PACK;
+
+my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'");
+my $dir = PostgreSQL::Test::Utils::tempdir();
+chmod 0755, $dir;
+
+sub file
+{
+	my ($name, $bytes) = @_;
+
+	if ($name =~ m{^(.*)/})
+	{
+		mkdir "$dir/$1";
+		chmod 0755, "$dir/$1";
+	}
+	return write_raw("$dir/$name", $bytes);
+}
+
+sub write_raw
+{
+	my ($path, $bytes) = @_;
+
+	open(my $out, '>:raw', $path) or die "$path: $!";
+	print $out $bytes;
+	close $out;
+	chmod 0644, $path;
+	return $path;
+}
+
+sub slurp
+{
+	open(my $in, '<:raw', $_[0]) or die "$_[0]: $!";
+	local $/;
+	return scalar <$in>;
+}
+
+# Bytes as a tool packs them
+sub pack_bytes
+{
+	my ($format, $bytes) = @_;
+	my $plain = file('to_pack', $bytes);
+	my $packed = `$PACK{$format}[0] <'$plain'`;
+
+	die "$format: $?" if $? || $packed eq '';
+	return $packed;
+}
+
+sub packed { return file($_[0], pack_bytes($_[1], $_[2])) }
+
+sub query
+{
+	my ($sql) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '60s'; $sql");
+
+	return $rc == 0 ? $out : "ERROR $err";
+}
+
+# The error of a statement as "SQLSTATE: text"; nothing may be left of it
+sub failure
+{
+	my ($sql) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '60s';\n\\set VERBOSITY verbose\n$sql");
+
+	return $rc == 0 ? "no error: $out" : join("\n", grep { !/^LOCATION/ } split(/\n/, $err));
+}
+
+sub is_left_clean
+{
+	my ($what) = @_;
+
+	is(join(' ', spill_files($node)), '', "$what: no temporary file");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM p'), 0, "$what: no row");
+}
+
+sub array { return 'ARRAY[' . join(', ', map { "'$_'" } @_) . ']' }
+
+query('CREATE TABLE p (n int, v text); CREATE TABLE c (n int, v text);
+	CREATE TABLE k (n int, v text) PARTITION BY RANGE (n)');
+my $rows = join('', map { sprintf "%d,%s of row %d\n", $_, 'x' x ($_ * 31 % 70), $_ } 1 .. 20000);
+my $plain = file('plain.csv', $rows);
+
+# ---- formats ----------------------------------------------------------------
+
+my %file = map { $_ => packed("rows.$_", $_, $rows) } @FORMATS;
+foreach my $format (@FORMATS)
+{
+	is(query("TRUNCATE c; COPY c FROM PROGRAM '$PACK{$format}[1] $file{$format}' CSV; SELECT count(*) FROM c"), 20000, "$format: COPY reads it");
+	foreach my $workers (0, 2)
+	{
+		is(query("TRUNCATE p; SELECT fast_copy('p', '$file{$format}', workers => $workers);
+			SELECT count(*) FROM (TABLE p EXCEPT ALL TABLE c) x; SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE p) x"),
+			"20000\n0\n0", "$format, $workers workers");
+	}
+	is(query("SELECT choice, bytes, spill_bytes FROM fast_copy_report()"), '', 'another session has no report');
+	is(query("DROP TABLE k; CREATE TABLE k (n int, v text) PARTITION BY RANGE (n);
+		SELECT fast_copy('k', '$file{$format}', partition_interval => '5000', workers => 2);
+		SELECT count(*) FROM (TABLE k EXCEPT ALL TABLE c) x; SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE k) x;
+		SELECT count(*) FROM fast_copy_report() WHERE phase = 'scan';
+		SELECT choice, bytes, spill_bytes FROM fast_copy_report() WHERE phase = 'unpack'"),
+		"20000\n0\n0\n0\n1 of 1 files (1 $format) unpacked to temporary files|" . (-s $file{$format}) . '|' . length($rows), "$format, into partitions, streamed");
+	is(query("SET fast_copy.spill = rows; SET fast_copy.io_method = sync; TRUNCATE k; SELECT fast_copy('k', '$file{$format}', workers => 2)"), 20000, "$format, rows spilled");
+}
+my $twice = packed('twice.gz', 'gzip', pack_bytes('gzip', "1,a\n"));
+like(failure("TRUNCATE p; SELECT fast_copy('p', '$twice')"), qr/22021: invalid byte sequence|22P02: /, 'packed twice is unpacked once');
+is(query("TRUNCATE p; SELECT fast_copy('p', '" . packed('empty.gz', 'gzip', '') . "')"), 0, 'an empty file, packed');
+is(query("SELECT fast_copy('p', '" . file('nothing.gz', '') . "')"), 0, 'an empty file is an empty file');
+is(query("SELECT fast_copy('p', '" . file('bz.csv', "1,BZh9\n") . "'); TRUNCATE p"), 1, 'text that only looks like it');
+is(query("COPY (SELECT 1, 'b') TO PROGRAM 'gzip >$dir/bin.gz' (FORMAT binary); SELECT fast_copy('p', '$dir/bin.gz', format => 'binary'); TABLE p; TRUNCATE p"), "1\n1|b", 'binary format, packed');
+is(query("SELECT fast_copy('p', '" . packed('sjis.gz', 'gzip', "1,\x83\x5c\n") . "', encoding => 'SJIS'); SELECT n, v = U&'\\30BD' FROM p; TRUNCATE p"), "1\n1|t", 'converted as a whole, packed');
+
+# ---- several members --------------------------------------------------------
+
+foreach my $format (@FORMATS)
+{
+	my @parts = map { pack_bytes($format, $_) } "1,a\n2,\"b\n", "c\"\n", '', "3,d\n";
+
+	is(query("TRUNCATE p; SELECT fast_copy('p', '" . file("members.$format", join('', @parts)) . "'); SELECT string_agg(n || v, ' ' ORDER BY n) FROM p"),
+		"3\n1a 2b\nc 3d", "$format: several members");
+	foreach my $behind ('x', "rows\n", $parts[0] . 'junk behind it', $parts[0] . "\0x")
+	{
+		like(failure("TRUNCATE p; SELECT fast_copy('p', '" . file('garbage', $parts[0] . $behind) . "')"),
+			qr/22P04: something else follows the $format data of file ".*garbage"\nDETAIL:  At byte \d+, behind their end/, "$format: garbage behind the data: " . length($behind) . ' bytes');
+	}
+}
+is(query("TRUNCATE p; SELECT fast_copy('p', '" . file('zeros.gz', pack_bytes('gzip', "1,a\n") . "\0" x 10000) . "')"), 1, 'gzip: zeros behind the data');
+like(failure("TRUNCATE p; SELECT fast_copy('p', '" . file('zeros.gz', pack_bytes('gzip', "1,a\n") . "\0" x 5 . pack_bytes('gzip', "1,a\n")) . "')"), qr/22P04: something else follows/, 'gzip: but nothing behind those');
+my $xz = pack_bytes('xz', "1,a\n");
+is(query("TRUNCATE p; SELECT fast_copy('p', '" . file('pad.xz', "$xz\0\0\0\0$xz\0\0\0\0\0\0\0\0") . "'); TRUNCATE p"), 2, 'xz: padding between and behind streams');
+like(failure("SELECT fast_copy('p', '" . file('pad.xz', "$xz\0\0\0") . "')"), qr/22P04: something else follows the xz data/, 'xz: padding of a wrong size');
+foreach my $format ('zstd', 'lz4')
+{
+	my $skip = "\x50\x2a\x4d\x18" . pack('V', 3000) . 'x' x 3000;
+	my $data = pack_bytes($format, "1,a\n");
+
+	is(query("SELECT fast_copy('p', '" . file('skip', "$skip$skip$data$skip$data") . "'); TRUNCATE p"), 2, "$format: frames to be skipped");
+}
+
+# ---- cut and corrupt --------------------------------------------------------
+
+foreach my $format (@FORMATS)
+{
+	my $whole = slurp($file{$format});
+
+	foreach my $at (4, 12, int(length($whole) / 3), length($whole) - 1)
+	{
+		like(failure("SELECT fast_copy('p', '" . file('cut', substr($whole, 0, $at)) . "')"),
+			$format eq 'bzip2' && $at < 10 ? qr/22P0[24]: / : qr/22P04: unexpected end of the $format data of file ".*cut"\nDETAIL:  They end at byte $at\./, "$format: cut at $at");
+	}
+	foreach my $at (int(length($whole) / 3), int(length($whole) / 2), length($whole) - 6)
+	{
+		my $bad = $whole;
+
+		substr($bad, $at, 3) = substr($bad, $at, 3) ^ "\x55\xaa\x55";
+		my $file = file('bad', $bad);
+		foreach my $workers (0, 2)
+		{
+			like(failure("SELECT fast_copy('p', " . array($plain, $file, $file{$format}) . ", workers => $workers)"),
+				qr/22P04: (corrupt $format data in|unexpected end of the $format data of|something else follows the $format data of) file ".*bad"/, "$format: corrupt at $at, $workers workers");
+		}
+	}
+	is_left_clean("$format, corrupt");
+}
+
+# the first of several is told, whoever meets it
+my @bad = map { my $b = slurp($file{gzip}); substr($b, 5000, 1) ^= "\xff" foreach 1; file("five/$_.gz", $_ == 1 || $_ == 2 ? $b : pack_bytes('gzip', "$_,a\n")) } 1 .. 5;
+like(failure("SELECT fast_copy('p', '$dir/five/*.gz', workers => 2)"), qr/file ".*five\/1\.gz"/, 'the first file in the order of the load') foreach 1 .. 3;
+
+# ---- what cannot be loaded --------------------------------------------------
+
+system("cd '$dir' && zip -q rows.zip plain.csv && tar -cf rows.tar plain.csv && tar -czf rows.tgz plain.csv") == 0 or die;
+chmod 0644, map { "$dir/rows.$_" } qw(zip tar tgz);
+like(failure("SELECT fast_copy('p', '$dir/rows.zip')"), qr/0A000: cannot load file ".*rows\.zip": it is in zip format\nHINT:  .*unzip -p/, 'zip');
+like(failure("SELECT fast_copy('p', '$dir/rows.tar')"), qr/0A000: cannot load file ".*rows\.tar": it is in tar format\nHINT:  .*tar -xO/, 'tar');
+like(failure("SELECT fast_copy('p', '$dir/rows.tgz')"), qr/0A000: cannot load file ".*rows\.tgz": it is in tar format/, 'tar, packed');
+like(failure("SELECT fast_copy('p', '" . file('rows.Z', "\x1f\x9d\x90xxx") . "')"), qr/0A000: .*compress format/, 'compress');
+like(failure("SELECT fast_copy('p', 'cat $dir/rows.zip', program => true)"), qr/0A000: cannot load program "cat .*rows\.zip": it is in zip format/, 'zip from a program');
+{
+	my $frame = "\x28\xb5\x2f\xfd\x00\xa0" . "\x01\0\0";    # a window of 1 GB
+	like(failure("SET fast_copy.memory = '64MB'; SELECT fast_copy('p', '" . file('window.zst', $frame) . "')"),
+		qr/54000: zstd data of file ".*window\.zst" need more memory than fast_copy\.memory.*HINT:  Increase fast_copy\.memory/s, 'a window that is too large');
+	like(failure("SET fast_copy.memory = '1MB'; SELECT fast_copy('p', '" . file('big.xz', scalar `xz -9 -c '$plain'`) . "')"),
+		qr/54000: xz data of file ".*big\.xz" need more memory/, '... of xz');
+	is(query("SET fast_copy.memory = '70MB'; SELECT fast_copy('p', " . array(map { file("big$_.xz", slurp("$dir/big.xz")) } 1 .. 4) . ", workers => 4); TRUNCATE p"), 80000, 'who needs much waits for the others');
+}
+
+# ---- many files -------------------------------------------------------------
+
+my @mixed = ($plain, map { $file{$_} } @FORMATS);
+foreach my $workers (0, 3)
+{
+	foreach my $method (qw(mmap io_uring sync))
+	{
+		is(query("SET fast_copy.io_method = $method; DROP TABLE k; CREATE TABLE k (n int, v text) PARTITION BY RANGE (n);
+			SELECT fast_copy('k', " . array(@mixed) . ", partition_interval => '3000', workers => $workers);
+			SELECT count(*) FROM (SELECT * FROM k EXCEPT ALL SELECT c.* FROM c, generate_series(1, 6)) x;
+			SELECT choice FROM fast_copy_report() WHERE phase = 'unpack'"),
+			"120000\n0\n5 of 6 files (1 gzip, 1 zstd, 1 lz4, 1 bzip2, 1 xz) unpacked to temporary files", "all formats at once: $workers workers, $method");
+	}
+}
+my $many = 2000;
+foreach my $i (1 .. $many)
+{
+	file(sprintf('many/%04d.csv', $i), "n,v\n" . join('', map { sprintf "%d,\"file %d\nrow %d\"\n", ($i * 7 + $_ * 31) % 100, $i, $_ } 1 .. 5));
+}
+system("cd '$dir/many' && gzip *.csv && chmod 644 *") == 0 or die;
+foreach my $workers (0, 2)
+{
+	is(query("DROP TABLE k; CREATE TABLE k (n int, v text) PARTITION BY RANGE (n);
+		SELECT fast_copy('k', '$dir/many/*.gz', header => 'match', partition_interval => '10', workers => $workers);
+		SELECT count(*), count(DISTINCT v) FROM k; SELECT choice FROM fast_copy_report() WHERE phase = 'unpack'"),
+		5 * $many . "\n" . 5 * $many . '|' . 5 * $many . "\n$many of $many files ($many gzip) unpacked to temporary files", "$many packed files, $workers workers");
+}
+is(query("SELECT item, name, rows, bytes FROM fast_copy_analyze('p', '$dir/many/000[12].csv.gz', header => 'true') WHERE item = 'file'"),
+	"file|$dir/many/0001.csv.gz|5|93\nfile|$dir/many/0002.csv.gz|5|93", 'the analysis names them');
+
+# ---- errors and rejects inside ----------------------------------------------
+
+my @wrong = ("1,a\n2,b\nx,c\n", "1,a\n\"2\n", "1,a\n2\n", "1,\"b\nb\"\n2,b,c\n", "1,\xff\n");
+foreach my $i (0 .. $#wrong)
+{
+	my $format = $FORMATS[$i];
+	my $file = packed("wrong$i", $format, "0,first\n$wrong[$i]3,d\n");
+	my $copy = failure("COPY p FROM PROGRAM '$PACK{$format}[1] $file' CSV");
+
+	foreach my $workers (0, 2)
+	{
+		my $ours = failure("SELECT fast_copy('p', '$file', workers => $workers)");
+		is($ours =~ s/fast_copy p, file "[^"]*"/COPY p/r, $copy, "$format: COPY's error, $workers workers");
+		$ours = failure("SELECT fast_copy('p', '$PACK{$format}[1] $file', program => true, workers => $workers)");
+		is($ours =~ s/fast_copy p, program "[^"]*"/COPY p/r, $copy, "$format: by a program, $workers workers");
+	}
+}
+query("SELECT fast_copy_create_reject_table('r')");
+my @rejects = (packed('rej1.gz', 'gzip', "1,a\nx,b\n2,c\n"), file('rej2.csv', "y,d\n"), packed('rej3.zst', 'zstd', "n,v\n"));
+is(query("SELECT fast_copy('p', " . array(@rejects) . ", on_error => 'ignore', reject_table => 'r', workers => $_);
+	SELECT file, line, byte_offset, record FROM r ORDER BY 1, 2; TRUNCATE p, r"),
+	"2\n$rejects[0]|2|4|x,b\n$rejects[1]|1|0|y,d\n$rejects[2]|1|0|n,v", "rejects with their offsets in the unpacked file, $_ workers") foreach 0, 2;
+
+# ---- limits and cancels -----------------------------------------------------
+
+system("head -c 30000000 /dev/zero | gzip -1 >'$dir/bomb'") == 0 or die;
+file('bomb.gz', slurp("$dir/bomb") x 200);
+like(failure("SET temp_file_limit = '20MB'; SELECT fast_copy('p', '$dir/bomb.gz')"), qr/53400: temporary file size exceeds temp_file_limit/, 'temp_file_limit');
+is_left_clean('temp_file_limit');
+foreach my $source ("'$dir/bomb.gz'", "ARRAY['$dir/bomb.gz', '$file{gzip}'], workers => 2", "'cat $dir/bomb.gz', program => true", "'cat $dir/bomb.gz; sleep 100', program => true", "'sleep 100', program => true")
+{
+	my $start = time;
+
+	like(failure("SET statement_timeout = '300ms'; SELECT fast_copy('p', $source)"), qr/57014: canceling statement due to statement timeout/, "cancelled: $source" =~ s/\Q$dir\E//gr);
+	cmp_ok(time - $start, '<', 15, '... at once');
+	is_left_clean('cancelled');
+}
+unlink "$dir/bomb.gz";
+
+# ---- programs ---------------------------------------------------------------
+
+is(query("SELECT fast_copy('p', 'cat $plain', program => true); SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE p) x; TRUNCATE p"), "20000\n0", 'a program');
+is(query("SELECT fast_copy('p', 'cat $file{xz}', program => true); SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE p) x; TRUNCATE p"), "20000\n0", 'a program whose output is packed');
+is(query("SELECT fast_copy('p', ARRAY['echo n,v; echo 1,a', 'echo n,v', 'true', '(echo n,v; echo 2,b) | gzip'], program => true, header => 'true'); SELECT string_agg(n || v, ' ' ORDER BY n) FROM p;
+	SELECT choice FROM fast_copy_report() WHERE phase IN ('receive', 'split') AND choice !~ '^program'; TRUNCATE p"),
+	"2\n1a 2b\n4 programs\n2 chunks of 4 programs", 'several of them, with headers');
+is(query("SELECT fast_copy('p', 'true', program => true); SELECT fast_copy('p', 'echo 1,*', program => true); TRUNCATE p"), "0\n1", 'no pattern, and no output');
+foreach my $command ('echo 1,a; exit 3', 'kill -9 $$', 'kill -13 $$', 'no_such_command_at_all 2>/dev/null', "head -c 100 $file{gzip}; exit 1")
+{
+	my $quoted = "'" . $command =~ s/'/''/gr . "'";
+	my $copy = failure("COPY p FROM PROGRAM $quoted CSV") =~ s/^CONTEXT.*//mr;
+
+	like($copy, qr/38000: program/, "COPY: $command") unless $command =~ /^head/;
+	is(failure("SELECT fast_copy('p', $quoted, program => true)"), $copy, "as COPY: $command") unless $command =~ /^head/;
+	like(failure("SELECT fast_copy('p', $quoted, program => true)"), qr/38000: program ".*" failed\nDETAIL:  child process exited with exit code 1/, 'cut output of a program that failed') if $command =~ /^head/;
+}
+is_left_clean('programs that fail');
+is(query("SELECT fast_copy('p', 'echo complaint >&2; echo 1,a', program => true); TRUNCATE p"), 1, 'stderr is the server\'s');
+like(slurp($node->logfile), qr/^complaint$/m, '... and in its log');
+is(query("SELECT item, name, rows FROM fast_copy_analyze('p', 'cat $plain', program => true) WHERE item = 'file'"), "file|cat $plain|20000", 'the analysis runs it');
+query('CREATE ROLE nobody; CREATE ROLE runner; GRANT pg_execute_server_program TO runner; GRANT SELECT, INSERT, TRUNCATE ON p TO nobody, runner; GRANT USAGE ON SCHEMA public TO nobody, runner');
+like(failure("SET ROLE nobody; SELECT fast_copy('p', 'echo 1,a', program => true)"), qr/42501: permission denied to COPY to or from an external program\nDETAIL:  Only roles with privileges of the "pg_execute_server_program" role/, 'a role that may not run programs');
+is(query("SET ROLE runner; SELECT fast_copy('p', 'echo 1,a', program => true); TRUNCATE p"), 1, 'one that may');
+like(failure("SET ROLE runner; SELECT fast_copy('p', '$plain')"), qr/42501: permission denied to COPY from a file/, '... but no files');
+
+# ---- from the client, by COPY -----------------------------------------------
+
+# psql's output for commands, with a file as its input
+sub client
+{
+	my ($input, @commands) = @_;
+	my ($out, $err);
+	my $run = IPC::Run::run([ 'psql', '-X', '-A', '-t', '-q', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('postgres'), map { ('-c', $_) } @commands ],
+		'<', $input, '>', \$out, '2>', \$err);
+
+	return join('', map { s/^LOCATION.*\n//mgr } $out, $err) =~ s/\n+$//r;
+}
+
+my $with = "WITH (FORMAT csv, fast_copy, workers 2)";
+foreach my $file ($plain, map { $file{$_} } @FORMATS)
+{
+	my $name = $file =~ s{.*/}{}r;
+
+	is(client($file, "COPY p FROM STDIN $with", 'SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE p) x', 'TRUNCATE p'), 0, "COPY FROM STDIN: $name");
+	is(client('/dev/null', "\\copy p from '$file' $with", 'SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE p) x', 'TRUNCATE p'), 0, "\\copy: $name");
+}
+is(client($plain, "BEGIN; COPY p (n, v) FROM STDIN $with WHERE n > 10 AND v LIKE 'x%'; SELECT count(*) FROM p; ROLLBACK; SELECT count(*) FROM p"),
+	query("SELECT count(*) FROM c WHERE n > 10 AND v LIKE 'x%'") . "\n0", 'in a transaction, with a condition');
+is(client($plain, 'BEGIN', "COPY p FROM STDIN $with", 'COMMIT', 'SELECT count(*) FROM p', 'TRUNCATE p'), 20000, '... of several commands');
+is(client('/dev/null', "\\copy p from program 'zcat $file{gzip}' with (format csv, fast_copy, order_by (v, 'n DESC'))", "SELECT n FROM p LIMIT 1", 'TRUNCATE p'),
+	query('SELECT n FROM c ORDER BY v, n DESC LIMIT 1'), '\copy from program, sorted');
+is(client('/dev/null', "COPY p FROM '$file{zstd}' $with", "COPY p FROM PROGRAM 'cat $file{lz4}' $with", 'SELECT count(*) FROM p', 'TRUNCATE p'), 40000, 'COPY of files and programs');
+is(client(file('text', "1\ta\\tb\n2\t\\N\n"), 'COPY p FROM STDIN (fast_copy)', 'SELECT * FROM p ORDER BY 1', 'TRUNCATE p'), "1|a\tb\n2|", 'the text format is the default, as for COPY');
+is(client($plain, "COPY p FROM STDIN (FORMAT csv, fast_copy false)", 'SELECT count(*) FROM p', 'TRUNCATE p'), 20000, 'fast_copy false: COPY itself');
+like(client($plain, "COPY p FROM STDIN (FORMAT csv, fast_copy, colour 'red')", 'SELECT 1'), qr/42601: option "colour" not recognized.*^1$|^1\n.*42601: option "colour" not recognized/ms, 'an option that nobody knows');
+like(client($plain, "COPY p FROM STDIN (FORMAT csv, fast_copy, workers 1, workers 2)", 'SELECT 1'), qr/42601: conflicting or redundant options/, 'one that is given twice');
+like(client(file('b.csv', "1,a\nx,b\n"), "COPY p FROM STDIN $with", 'SELECT 12'), qr/^12\n.*22P02: invalid input syntax for type integer: "x"\nCONTEXT:  fast_copy p, file "stdin", line 2, column n: "x"/s, 'an error in the data, and the session goes on');
+like(client(file('b.gz', substr(slurp($file{gzip}), 0, 9000) . 'x' x 1000000), "COPY p FROM STDIN $with", 'SELECT 13'), qr/^13\n.*22P04: .*gzip data/s, '... and in packed data, long before their end');
+like(client('/dev/null', "\\copy p from program 'echo 1,a; exit 1' $with", 'SELECT 14'), qr/14/, 'a program of the client');
+query('TRUNCATE p');
+is(client($plain, 'SET ROLE nobody', "COPY p FROM STDIN $with", 'SELECT count(*) FROM p', 'TRUNCATE p'), 20000, 'no privilege but INSERT is needed');
+like(client($plain, 'CREATE ROLE poor', 'SET ROLE poor', "COPY p FROM STDIN $with", 'SELECT 15'), qr/^15\n.*42501: permission denied for table p/s, '... but that is');
+like(client($plain, "DO 'BEGIN COPY p FROM STDIN $with; END'"), qr/0A000: cannot COPY to\/from client in PL\/pgSQL/, 'not in a function');
+like(client($plain, "SET temp_file_limit = '100kB'", "COPY p FROM STDIN $with", 'SELECT 16'), qr/^16\n.*53400: temporary file size exceeds/s, 'temp_file_limit, and the session goes on');
+is_left_clean('from psql');
+
+# ---- from the client, by CALL -----------------------------------------------
+
+# The protocol itself: psql takes no data for CALL.  Messages are [ type, body ].
+sub connection
+{
+	my $socket = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "socket: $!";
+	my $start = pack('N', 196608) . join("\0", 'user', scalar(getpwuid($>)), 'database', 'postgres') . "\0\0";
+
+	syswrite($socket, pack('N', length($start) + 4) . $start);
+	until_type($socket, 'Z');
+	return $socket;
+}
+
+sub say_to
+{
+	my ($socket, @messages) = @_;
+	my $bytes = join('', map { $_->[0] . pack('N', length($_->[1] // '') + 4) . ($_->[1] // '') } @messages);
+
+	while (length($bytes) > 0)
+	{
+		my $n = syswrite($socket, $bytes);
+		die "write: $!" unless $n;
+		substr($bytes, 0, $n) = '';
+	}
+}
+
+sub read_from
+{
+	my ($socket, $len) = @_;
+	my $bytes = '';
+
+	while (length($bytes) < $len)
+	{
+		local $SIG{ALRM} = sub { die "the server says nothing\n" };
+		alarm 60;
+		sysread($socket, $bytes, $len - length($bytes), length($bytes)) or die "read: connection closed\n";
+		alarm 0;
+	}
+	return $bytes;
+}
+
+# Messages up to one of a type: their types, and errors by SQLSTATE and text
+sub until_type
+{
+	my ($socket, @end) = @_;
+	my $seen = '';
+
+	for (;;)
+	{
+		my ($type, $len) = unpack('aN', read_from($socket, 5));
+		my $body = $len > 4 ? read_from($socket, $len - 4) : '';
+
+		next if $type =~ /[SRK]/;
+		$seen .= $type;
+		$seen .= "($1 $2)" if $type =~ /[EN]/ && $body =~ /\0C([^\0]*).*?\0M([^\0]*)/s;
+		$seen .= '(' . $body =~ s/\0.*//sr . ')' if $type eq 'C';
+		$seen .= '(' . unpack('H*', $body) . ')' if $type eq 'G';
+		return $seen if grep { $_ eq $type } @end;
+	}
+}
+
+sub extended
+{
+	my ($sql) = @_;
+
+	return ([ 'P', "\0$sql\0\0\0" ], [ 'B', "\0\0" . pack('n3', 0, 0, 0) ], [ 'D', "P\0" ], [ 'E', "\0" . pack('N', 0) ], ['S']);
+}
+
+my $call = "CALL fast_copy_stdin('p', workers => 0)";
+my $asks = 'G(0100010001)';
+my $s = connection();
+foreach my $file ($plain, $file{gzip}, $file{lz4})
+{
+	my $bytes = slurp($file);
+
+	say_to($s, [ 'Q', "$call\0" ]);
+	is(until_type($s, 'G', 'Z'), $asks, 'CALL asks for data');
+	say_to($s, (map { [ 'd', $_ ] } $bytes =~ /(.{1,1000})/sg), ['H'], ['S'], [ 'd', '' ], ['c']);
+	is(until_type($s, 'Z'), 'N(00000 fast_copy_stdin: 20000 rows loaded)C(CALL)Z', '... and loads them');
+}
+say_to($s, extended($call));
+is(until_type($s, 'G', 'Z'), "12n$asks", 'in the extended protocol');
+say_to($s, [ 'd', "1,a\n" ], ['c'], ['S']);
+is(until_type($s, 'Z'), 'N(00000 fast_copy_stdin: 1 row loaded)C(CALL)Z', '... likewise');
+say_to($s, [ 'Q', "SELECT 1; $call; SELECT 2\0" ]);
+is(until_type($s, 'G', 'Z'), "TDC(SELECT 1)$asks", 'among other commands');
+say_to($s, ['c']);
+is(until_type($s, 'Z'), 'N(00000 fast_copy_stdin: 0 rows loaded)C(CALL)TDC(SELECT 1)Z', '... and no data at all');
+query('TRUNCATE p');
+
+# errors in the middle: the session goes on, in both protocols
+my %wrong = (
+	'the client gives up' => [ 'E(57014 COPY from stdin failed: no more)', [ 'd', "1,a\n" ], [ 'f', "no more\0" ] ],
+	'bad data' => [ 'E(22P02 invalid input syntax for type integer: "x")', [ 'd', "x,a\n" ], ['c'] ],
+	'cut data' => [ 'E(22P04 unexpected end of the gzip data of file "stdin")', [ 'd', substr(slurp($file{gzip}), 0, 100) ], ['c'] ],
+	'corrupt data' => [ 'E(22P04 corrupt zstd data in file "stdin")', (map { [ 'd', "\x28\xb5\x2f\xfd" . 'xxxxxxxx' x 4096 ] } 1 .. 200), ['c'] ]);
+foreach my $name (sort keys %wrong)
+{
+	my ($error, @messages) = @{ $wrong{$name} };
+
+	say_to($s, [ 'Q', "$call\0" ]);
+	until_type($s, 'G');
+	say_to($s, @messages);
+	is(until_type($s, 'Z'), "${error}Z", $name);
+	say_to($s, [ 'Q', "SELECT 1\0" ]);
+	is(until_type($s, 'Z'), 'TDC(SELECT 1)Z', '... and the next command');
+	say_to($s, extended($call));
+	until_type($s, 'G');
+	say_to($s, @messages, ['S']);
+	is(until_type($s, 'Z'), "${error}Z", "$name, extended");
+	say_to($s, extended('SELECT 1'));
+	is(until_type($s, 'Z'), '12TDC(SELECT 1)Z', '... and the next command');
+}
+
+# a cancel is heard although the client says nothing
+say_to($s, [ 'Q', "$call\0" ]);
+until_type($s, 'G');
+say_to($s, [ 'd', "1,a\n" ]);
+my $waits = "FROM pg_stat_activity WHERE query LIKE 'CALL fast_copy_stdin%' AND wait_event = 'ClientRead' AND state = 'active'";
+ok(wait_until($node, "SELECT count(*) = 1 $waits"), 'waits for the client');
+is(query('SELECT phase, bytes_total FROM fast_copy_progress'), 'receive|0', 'progress tells');
+query("SELECT pg_cancel_backend(pid) $waits");
+is(until_type($s, 'Z'), 'E(57014 canceling statement due to user request)Z', 'cancelled while it waits');
+say_to($s, [ 'd', "2,a\n" ], ['c'], [ 'Q', "SELECT 1\0" ]);
+is(until_type($s, 'Z'), 'TDC(SELECT 1)Z', '... and what came later is passed over');
+
+# not where the client expects something else
+foreach my $command ("DO 'BEGIN $call; END'" =~ s/'p'/''p''/r, 'SELECT 1 FROM calls()', 'CALL calls_too()')
+{
+	query("CREATE OR REPLACE FUNCTION calls() RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN $call; RETURN 1; END \$\$;
+		CREATE OR REPLACE PROCEDURE calls_too() LANGUAGE plpgsql AS \$\$ BEGIN $call; END \$\$");
+	say_to($s, [ 'Q', "$command\0" ]);
+	is(until_type($s, 'Z') =~ s/^T//r, 'E(0A000 cannot COPY from the client here)Z', "refused: $command");
+}
+query('CREATE TABLE trig (n int, v text); CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN CALL fast_copy_stdin(\'p\'); RETURN NEW; END $$;
+	CREATE TRIGGER again BEFORE INSERT ON trig FOR EACH ROW EXECUTE FUNCTION again()');
+say_to($s, [ 'Q', "CALL fast_copy_stdin('trig')\0" ]);
+until_type($s, 'G');
+say_to($s, [ 'd', "1,a\n" ], ['c']);
+like(until_type($s, 'Z'), qr/E\(0A000 cannot COPY from the client here\)Z$/, 'refused in a trigger of itself');
+
+# the connection is lost
+say_to($s, [ 'Q', "$call\0" ]);
+until_type($s, 'G');
+say_to($s, [ 'd', "1,a\n" ]);
+close $s;
+ok(wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE query LIKE 'CALL fast_copy_stdin%'"), 'the client has gone');
+like(slurp($node->logfile), qr/unexpected EOF on client connection with an open transaction/, '... as in COPY');
+is_left_clean('by CALL');
+
+# ---- files that change ------------------------------------------------------
+
+gates($node);
+foreach my $source ("'$file{gzip}'", array($file{gzip}, $plain))
+{
+	query('DROP TABLE IF EXISTS t; CREATE TABLE t (n int, v text, CHECK (gate(n)))');
+	close_gate();
+	my $load = start_load($node, "SELECT fast_copy('t', $source, workers => 0);\n");
+	ok(at_gate($node), 'at the gate');
+	write_raw($file{gzip}, slurp($file{gzip}));
+	open_gate();
+	my ($out, $err) = finish_load($load);
+	like($err, qr/ERROR:  file ".*rows\.gzip" changed while it was being loaded/, 'a packed file that is written to');
+	is_left_clean('changed');
+}
+
+$node->stop;
+done_testing();
