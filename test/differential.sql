@@ -115,7 +115,7 @@ DECLARE
 	bad text := '';
 BEGIN
 	file := coalesce((SELECT x.file FROM diff.expected x), file);
-	f := diff.try(stmt, format('fast_copy t, file "%s", ', file), true);
+	f := diff.try(stmt, format(CASE WHEN stmt LIKE '%program => true)' THEN 'fast_copy t, program "cat %s", ' ELSE 'fast_copy t, file "%s", ' END, file), true);
 	IF (e.rows, e.state, e.message, e.line) IS DISTINCT FROM (f.rows, f.state, f.message, f.line)
 		OR e.col IS DISTINCT FROM f.col AND e.col IS NOT NULL
 		OR e.val IS DISTINCT FROM f.val AND e.val IS NOT NULL THEN
