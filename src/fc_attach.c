@@ -61,8 +61,7 @@ typedef struct FcAttachIndex
 	Oid			parent_constraint;
 } FcAttachIndex;
 
-/* Does anybody want to see the commands, or what they do to objects? */
-static bool
+bool
 fc_attach_is_watched(void)
 {
 	return ProcessUtility_hook != NULL || object_access_hook != NULL ||

@@ -13,6 +13,9 @@
 #include "nodes/parsenodes.h"
 #include "utils/rel.h"
 
+/* Do event triggers or other extensions see commands, or what they do? */
+extern bool fc_attach_is_watched(void);
+
 /*
  * Why tables that this load made like "parent" cannot be attached by
  * fc_attach_table: ATTACH would do more than write rows into catalogs, or

@@ -14,6 +14,7 @@
 #include "access/attmap.h"
 #include "access/multixact.h"
 #include "access/xloginsert.h"
+#include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
@@ -340,6 +341,39 @@ fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
 #else
 	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
 					   parent_constraint, true, false, false, false, false);
+#endif
+}
+
+/* 17: building an empty index does not wait for the disk any more */
+#if PG_VERSION_NUM >= 170000
+#define FC_CORE_SYNCS_INDEXES false
+#else
+#define FC_CORE_SYNCS_INDEXES true
+#endif
+
+/*
+ * 17: options of classes, statistics.  A TOAST table's index, its file left
+ * empty.
+ */
+static inline Oid
+fc_create_toast_index(Relation heap, const char *name, IndexInfo *info,
+					  List *columns, Oid *collations, Oid *classes,
+					  int16 *options)
+{
+#if PG_VERSION_NUM >= 170000
+	return index_create(heap, name, InvalidOid, InvalidOid, InvalidOid,
+						InvalidOid, info, columns, BTREE_AM_OID,
+						heap->rd_rel->reltablespace, collations, classes, NULL,
+						options, NULL, (Datum) 0,
+						INDEX_CREATE_IS_PRIMARY | INDEX_CREATE_SKIP_BUILD, 0,
+						true, true, NULL);
+#else
+	return index_create(heap, name, InvalidOid, InvalidOid, InvalidOid,
+						InvalidOid, info, columns, BTREE_AM_OID,
+						heap->rd_rel->reltablespace, collations, classes,
+						options, (Datum) 0,
+						INDEX_CREATE_IS_PRIMARY | INDEX_CREATE_SKIP_BUILD, 0,
+						true, true, NULL);
 #endif
 }
 

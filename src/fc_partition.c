@@ -63,6 +63,7 @@
 #include "fc_index.h"
 #include "fc_partition.h"
 #include "fc_partman.h"
+#include "fc_table.h"
 
 /* How much of a lower bound a partition's name tells */
 typedef enum NameLevel
@@ -520,6 +521,20 @@ create_table_sql(Relation parent, const FcPartman *partman, const char *name)
 	return sql.data;
 }
 
+/*
+ * Waiting for the disk, once for each table, is most of the time that making
+ * small partitions takes.
+ */
+static void
+create_table(Relation parent, const char *sql)
+{
+	if (FC_CORE_SYNCS_INDEXES && XLogIsNeeded() && !fc_attach_is_watched() &&
+		!RelationUsesLocalBuffers(parent))
+		fc_table_create(sql);
+	else
+		run_ddl(sql);
+}
+
 /* SPI is connected.  The name is made in "mcxt". */
 static void
 create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
@@ -531,7 +546,7 @@ create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
 	FcProgressSlot slot;
 
 	fc_progress_slot_save(&slot);
-	run_ddl(create_table_sql(parent, route->partman, name));
+	create_table(parent, create_table_sql(parent, route->partman, name));
 	fc_progress_slot_restore(&slot);
 	if (route->partman)
 		fc_partman_prepare(route->partman, RelationGetNamespace(parent), name);

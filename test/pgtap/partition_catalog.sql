@@ -121,6 +121,7 @@ RETURNS TABLE (classid oid, objid oid) LANGUAGE sql AS $$
 	SELECT 'pg_class'::regclass, p.oid FROM part p
 	UNION ALL SELECT 'pg_class'::regclass, indexrelid FROM pg_index JOIN part p ON indrelid = p.oid
 	UNION ALL SELECT 'pg_class'::regclass, p.reltoastrelid FROM part p WHERE p.reltoastrelid <> 0
+	UNION ALL SELECT 'pg_class'::regclass, indexrelid FROM pg_index JOIN part p ON indrelid = p.reltoastrelid
 	UNION ALL SELECT 'pg_constraint'::regclass, o.oid FROM pg_constraint o JOIN part p ON conrelid = p.oid
 	UNION ALL SELECT 'pg_attrdef'::regclass, a.oid FROM pg_attrdef a JOIN part p ON adrelid = p.oid
 	UNION ALL SELECT 'pg_trigger'::regclass, t.oid FROM pg_trigger t JOIN part p ON tgrelid = p.oid

@@ -40,7 +40,7 @@ my @ends = (
 	{ name => 'statement_timeout', before => "SET statement_timeout = '2s';",
 		message => qr/canceling statement due to statement timeout/ },
 	{ name => 'terminate', before => '', sql => $cancel =~ s/cancel/terminate/r,
-		message => qr/terminating connection due to administrator command|server closed/ });
+		message => qr/terminating (connection|background worker "parallel worker") due to administrator command|server closed/ });
 
 close_gate();
 foreach my $workers (0, 2)
