@@ -61,10 +61,25 @@ typedef struct FcAttachIndex
 	Oid			parent_constraint;
 } FcAttachIndex;
 
+static ProcessUtility_hook_type own_hook = NULL;
+static ProcessUtility_hook_type hook_before = NULL;
+
+void
+fc_attach_pass_over(ProcessUtility_hook_type own, ProcessUtility_hook_type before)
+{
+	own_hook = own;
+	hook_before = before;
+}
+
 bool
 fc_attach_is_watched(void)
 {
-	return ProcessUtility_hook != NULL || object_access_hook != NULL ||
+	ProcessUtility_hook_type hook = ProcessUtility_hook;
+
+	/* our own looks at COPY alone */
+	if (own_hook && hook == own_hook)
+		hook = hook_before;
+	return hook != NULL || object_access_hook != NULL ||
 		EventCacheLookup(EVT_DDLCommandStart) != NIL ||
 		EventCacheLookup(EVT_DDLCommandEnd) != NIL;
 }

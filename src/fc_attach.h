@@ -11,10 +11,15 @@
 #define FC_ATTACH_H
 
 #include "nodes/parsenodes.h"
+#include "tcop/utility.h"
 #include "utils/rel.h"
 
 /* Do event triggers or other extensions see commands, or what they do? */
 extern bool fc_attach_is_watched(void);
+
+/* A hook that is ours, and watches nobody; "before" is the one it calls */
+extern void fc_attach_pass_over(ProcessUtility_hook_type own,
+								ProcessUtility_hook_type before);
 
 /*
  * Why tables that this load made like "parent" cannot be attached by

@@ -37,6 +37,7 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
+#include "fc_attach.h"
 #include "fc_client.h"
 #include "fc_compat.h"
 #include "fc_job.h"
@@ -343,4 +344,5 @@ fc_statement_define(void)
 {
 	previous_hook = ProcessUtility_hook;
 	ProcessUtility_hook = fc_statement_hook;
+	fc_attach_pass_over(fc_statement_hook, previous_hook);
 }
