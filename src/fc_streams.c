@@ -329,7 +329,7 @@ fc_streams_open_copy(const FcCopy *copy, FcFile *files, uint32 nfiles, char *pat
 
 /* The files as they were named, with copies of those that were packed */
 static FcSource *
-fc_streams_make_source(FcStreams *streams, const FcSource *packed)
+fc_streams_make_source(FcStreams *streams, FcSource *packed)
 {
 	const FcUnpacked *unpacked = fc_streams_unpacked(streams);
 	Size		size = sizeof(FcFile) * packed->nfiles;
@@ -351,8 +351,12 @@ fc_streams_make_source(FcStreams *streams, const FcSource *packed)
 		base += files[i].identity.size;
 	}
 	if (packed->nfiles > 1)
+	{
+		/* at the end they are looked at by their paths */
+		fc_source_close(packed);
 		return fc_source_attach(files, packed->nfiles, packed->paths, copies,
 								streams->ncopies);
+	}
 	files[0].copy = 0;
 	return fc_streams_open_copy(copies, files, 1, packed->paths);
 }
