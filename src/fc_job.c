@@ -384,7 +384,10 @@ fc_job_lock_tree(Oid parent)
 	}
 }
 
-/* Locks the leaves that take rows, and what protects holes */
+/*
+ * Locks the leaves that take rows, and what protects holes; or sets gives_way,
+ * if pg_partman is making or dropping partitions.
+ */
 static void
 fc_job_lock(FcJob *job)
 {
@@ -396,8 +399,11 @@ fc_job_lock(FcJob *job)
 		return;
 	if (job->ncreated > 0)
 	{
-		if (job->partman)
-			fc_partman_lock();
+		if (job->partman && !fc_partman_try_lock())
+		{
+			job->gives_way = true;
+			return;
+		}
 		LockRelationOid(job->target, ShareUpdateExclusiveLock);
 	}
 	foreach(lc, job->parts)
@@ -419,7 +425,8 @@ static void
 fc_job_settle(FcJob *job)
 {
 	fc_job_lock(job);
-	while (job->plan->key_routes && fc_job_bounds_changed(job))
+	while (job->plan->key_routes && !job->gives_way &&
+		   fc_job_bounds_changed(job))
 	{
 		CHECK_FOR_INTERRUPTS();
 		SharedFileSetDeleteAll(&job->shared->fileset);
@@ -653,6 +660,8 @@ fc_job_partitions(FcJob *job)
 
 	fc_progress_phase(job, FC_PHASE_PARTITIONS);
 	fc_job_settle(job);
+	if (job->gives_way)
+		return;
 	if (job->plan->foreign_keys && fc_job_existing_leaves(job) != NIL)
 		job->core_reason = "existing partitions have foreign keys";
 	fc_job_check_leaves(job);
@@ -1009,7 +1018,7 @@ static void
 fc_job_fill(FcJob *job)
 {
 	fc_job_partitions(job);
-	if (!job->core_reason)
+	if (!job->core_reason && !job->gives_way)
 		fc_job_load(job);
 }
 
@@ -1356,6 +1365,8 @@ fc_job_phases(FcJob *job)
 		fc_job_scan(job);
 		fc_job_fill(job);
 	}
+	if (job->gives_way)
+		return;
 	if (job->core_reason)
 	{
 		fc_job_copy(job);
@@ -1436,7 +1447,19 @@ fc_job_analyze(FcOptions *options)
 	return job;
 }
 
+/* Ends a load that has written nothing so far, with its lock on the target */
 static void
+fc_job_give_way(FcJob *job)
+{
+	Oid			target = job->target;
+
+	fc_progress_end(job);
+	fc_setup_end(job);
+	UnlockRelationOid(target, RowExclusiveLock);
+}
+
+/* False if it gave way */
+static bool
 fc_job_load_file(FcJob *job, FcLog *log)
 {
 	fc_report_start();
@@ -1445,10 +1468,26 @@ fc_job_load_file(FcJob *job, FcLog *log)
 	job->ctx.progress = fc_progress_update;
 	job->ctx.progress_arg = job;
 	fc_job_phases(job);
+	if (job->gives_way)
+	{
+		fc_job_give_way(job);
+		return false;
+	}
 	fc_job_statistics(job);
 	fc_progress_end(job);
 	fc_log_add_up(log, job);
 	fc_setup_end(job);
+	return true;
+}
+
+/* A load from its beginning; it may change its options */
+static FcJob *
+fc_job_begin(const FcOptions *options)
+{
+	FcOptions  *own = palloc(sizeof(FcOptions));
+
+	*own = *options;
+	return fc_setup_job(own);
 }
 
 uint64
@@ -1460,8 +1499,14 @@ fc_job_run(FcOptions *options)
 	fc_log_begin(&log, options);
 	PG_TRY();
 	{
-		job = fc_setup_job(options);
-		fc_job_load_file(job, &log);
+		job = fc_job_begin(options);
+		while (!fc_job_load_file(job, &log))
+		{
+			/* nothing of it can be told any more */
+			job = NULL;
+			fc_partman_lock();
+			job = fc_job_begin(options);
+		}
 	}
 	PG_CATCH();
 	{

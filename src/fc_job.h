@@ -45,6 +45,7 @@ typedef struct FcJob
 	size_t		header_len;
 	int			nworkers;		/* asked for */
 	bool		attach_first;	/* before the rows come, see fc_job.c */
+	bool		gives_way;		/* to maintenance of pg_partman, and starts again */
 	const char *core_reason;	/* as in the plan, or found out later */
 	uint64		found;			/* records in the file ... */
 	bool		counted;		/* ... known from the split */
