@@ -1280,6 +1280,22 @@ fc_job_analyzed(FcJob *job)
 	return lcons_oid(job->target, tables);
 }
 
+/* Between two tables there is a moment to tell how far it has come */
+static void
+fc_job_gather(FcJob *job, const List *tables)
+{
+	ListCell   *lc;
+
+	job->nanalyzed = list_length(tables);
+	foreach(lc, tables)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_statistics_gather(lfirst_oid(lc));
+		job->analyzed++;
+		fc_progress_update(job);
+	}
+}
+
 /*
  * The target is the first to be locked, as in other loads that attach to it,
  * and the leaves follow in the order of their OIDs, so that two such loads
@@ -1295,7 +1311,7 @@ fc_job_statistics(FcJob *job)
 	fc_progress_phase(job, FC_PHASE_ANALYZE);
 	CommandCounterIncrement();
 	tables = fc_job_analyzed(job);
-	fc_statistics_gather(tables);
+	fc_job_gather(job, tables);
 	fc_job_report(job, 0, -1, -1, psprintf("%d tables", list_length(tables)));
 }
 

@@ -65,6 +65,8 @@ typedef struct FcJob
 	FcPhase		phase;
 	int			launched;		/* workers, in the phase with the most */
 	int			attached;		/* partitions, in this phase */
+	int			analyzed;		/* tables ... */
+	int			nanalyzed;		/* ... of so many */
 	double		index_cost;		/* of all indexes, see shared->built */
 	bool		shown;			/* the progress slot is ours, not core's */
 	TimestampTz told;			/* when the last line of progress was sent */
