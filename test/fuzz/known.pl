@@ -295,7 +295,8 @@ sub known_error
 	return undef unless defined $line;
 	return 'unique index of a new partition' if $unique && creates($c) && $copy->{state} eq '23505'
 	  && same_alone($c, $confirm->($line - $cut, 'without indexes'), $fast, $cut);
-	# rows behind an error in a user's code are not indexed any more
+	# rows behind an error in a user's code are not indexed any more, nor those that wait to be written together,
+	# which COPY writes at the end of each file
 	return 'several errors, indexes checked late' if $unique && $copy->{state} =~ /^(23505|23P01)$/ && $line > ($copy->{line} // 1e9) + $cut
 	  && same_alone($c, $confirm->($line - $cut, 'without indexes'), $fast, $cut);
 	return 'several errors, indexes checked late' if $unique && $checked_late && $copy->{state} =~ /^(23505|23P01)$/ && $fast->{state} =~ /^22/ && !defined $fast->{col};
