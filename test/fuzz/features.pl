@@ -45,9 +45,11 @@ sub make_files
 	my ($c) = @_;
 	my $n = rnd(6);
 
-	return if $c->{source} || $c->{options}{freeze} || ($c->{options}{on_error} // '') eq 'set_null';
+	return if $c->{source} || $c->{options}{freeze};
 	$c->{files} = { at => [ sort { $a <=> $b } map { rand() } 1 .. $n ], anywhere => chance(0.3), pattern => chance(0.4), names => [ shuffled(1 .. $n + 1) ] };
 	$c->{files}{names} = [ 1 .. $n + 1 ] if $c->{files}{pattern};
+	# which field becomes NULL must be known
+	$c->{files}{anywhere} = 0 if ($c->{options}{on_error} // '') eq 'set_null';
 }
 
 # Columns that rows are to be sorted by; the rows themselves stay the same.

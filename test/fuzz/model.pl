@@ -143,13 +143,15 @@ sub model
 	my ($c, $spec, $files, $path) = @_;
 	my $same = !$c->{files} && $files->[0] eq $c->{bytes};
 	my @own = $c->{files} ? files_of($c, $c->{bytes}) : ();
+	my $field = $c->{records} ? scalar @{ $c->{header_records} // [] } : 0;
 
 	return $spec unless one_by_one_needed($c);
 	foreach my $i (0 .. $#$files)
 	{
 		my $bytes = $files->[$i];
 
-		push @{ $spec->{records} }, model_file($c, $bytes, "$path.$i", $same || $bytes eq ($own[$i] // ''), $i * $FILE);
+		push @{ $spec->{records} }, model_file($c, $bytes, "$path.$i", $same || $bytes eq ($own[$i] // ''), $i * $FILE, $field);
+		$field += data_records($c, $bytes);
 	}
 	$spec->{limit} = $c->{options}{reject_limit} if $c->{options}{reject_limit};
 	$spec->{classes} = $c->{options}{on_error_classes} // ['conversion'];
@@ -158,10 +160,11 @@ sub model
 	return $spec;
 }
 
-# One file's header and records; "same" says that fast_copy gets these bytes.
+# One file's header and records, of which the first is that number of those
+# written; "same" says that fast_copy gets these bytes.
 sub model_file
 {
-	my ($c, $bytes, $path, $same, $before) = @_;
+	my ($c, $bytes, $path, $same, $before, $field) = @_;
 	my %one = (%$c, options => { %{ $c->{options} }, header => 'true' });
 	my @records = split_records($c, $bytes);
 	my $header = $c->{options}{header} // 'false';
@@ -169,9 +172,8 @@ sub model_file
 	my $first = $records[0] // [ '', 0 ];
 	my $eol = $first->[0] =~ /(\r\n|\r|\n)\z/ ? $1 : "\n";
 	my @parts;
-	my ($offset, $field) = (0, scalar @{ $c->{header_records} // [] });
+	my $offset = 0;
 
-	$field = 0 if !$c->{records};
 	# alone the first record shows the file's line ends to COPY, as in the file;
 	# it is the header, or the options are looked at with an empty file
 	shift @records if $header !~ /^(false|off|0)$/;

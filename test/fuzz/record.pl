@@ -19,6 +19,8 @@ sub header_lines
 	return $header =~ /^\d+$/ ? $header : $header =~ /^(match|map|true|on)$/i ? 1 : 0;
 }
 
+sub data_records { my ($c, $bytes) = @_; return split_records($c, $bytes) - header_lines($c) }
+
 # The bytes of the files that the case's one is cut into, each with the header.
 # "Anywhere" is where bytes are those of the case itself, else between records.
 sub files_of
