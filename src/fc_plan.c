@@ -453,7 +453,9 @@ fc_plan_partitions_fire(Relation rel)
 		CHECK_FOR_INTERRUPTS();
 		fires = fires || child->rd_rel->relkind == RELKIND_FOREIGN_TABLE ||
 			fc_plan_has_triggers(child, &only_foreign_keys);
-		table_close(child, AccessShareLock);
+		/* the target's own lock is the caller's */
+		table_close(child, RelationGetRelid(child) == RelationGetRelid(rel) ?
+					NoLock : AccessShareLock);
 	}
 	return fires;
 }
