@@ -276,7 +276,9 @@ SELECT s.pid,
 	CASE WHEN s.param20 OPERATOR(pg_catalog.&) 15 OPERATOR(pg_catalog.<>) 5
 		AND s.param13 OPERATOR(pg_catalog.>=) 0
 		THEN pg_catalog.make_interval(secs => s.param13 OPERATOR(pg_catalog./) 1000.0)
-	END AS estimated_time_left
+	END AS estimated_time_left,
+	s.param8 OPERATOR(pg_catalog.>>) 32 AS steps_done,
+	s.param8 OPERATOR(pg_catalog.&) 4294967295 AS steps_total
 FROM pg_catalog.pg_stat_get_progress_info('COPY') AS s
 	LEFT JOIN pg_catalog.pg_database AS d ON s.datid OPERATOR(pg_catalog.=) d.oid
 WHERE s.param20 OPERATOR(pg_catalog.>>) 4 OPERATOR(pg_catalog.=) 112568734867299;
@@ -316,5 +318,10 @@ COMMENT ON COLUMN @extschema@.fast_copy_progress.rows_per_second
 IS 'rows loaded a second, since the load began';
 COMMENT ON COLUMN @extschema@.fast_copy_progress.estimated_time_left
 IS 'time until all rows are loaded; indexes and attaching take longer';
+
+COMMENT ON COLUMN @extschema@.fast_copy_progress.steps_done
+IS 'of the phase: partitions made or attached, indexes built, tables analyzed';
+COMMENT ON COLUMN @extschema@.fast_copy_progress.steps_total
+IS 'how many of these there are, 0 in other phases';
 
 GRANT SELECT ON @extschema@.fast_copy_progress TO PUBLIC;

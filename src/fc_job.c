@@ -385,7 +385,10 @@ fc_job_lock_tree(Oid parent)
 	}
 }
 
-/* Locks the leaves that take rows, and what protects holes */
+/*
+ * Locks the leaves that take rows, and what protects holes; or sets gives_way,
+ * if pg_partman is making or dropping partitions.
+ */
 static void
 fc_job_lock(FcJob *job)
 {
@@ -397,8 +400,11 @@ fc_job_lock(FcJob *job)
 		return;
 	if (job->ncreated > 0)
 	{
-		if (job->partman)
-			fc_partman_lock();
+		if (job->partman && !fc_partman_try_lock())
+		{
+			job->gives_way = true;
+			return;
+		}
 		LockRelationOid(job->target, ShareUpdateExclusiveLock);
 	}
 	foreach(lc, job->parts)
@@ -420,7 +426,8 @@ static void
 fc_job_settle(FcJob *job)
 {
 	fc_job_lock(job);
-	while (job->plan->key_routes && fc_job_bounds_changed(job))
+	while (job->plan->key_routes && !job->gives_way &&
+		   fc_job_bounds_changed(job))
 	{
 		CHECK_FOR_INTERRUPTS();
 		SharedFileSetDeleteAll(&job->shared->fileset);
@@ -654,6 +661,8 @@ fc_job_partitions(FcJob *job)
 
 	fc_progress_phase(job, FC_PHASE_PARTITIONS);
 	fc_job_settle(job);
+	if (job->gives_way)
+		return;
 	if (job->plan->foreign_keys && fc_job_existing_leaves(job) != NIL)
 		job->core_reason = "existing partitions have foreign keys";
 	fc_job_check_leaves(job);
@@ -1010,7 +1019,7 @@ static void
 fc_job_fill(FcJob *job)
 {
 	fc_job_partitions(job);
-	if (!job->core_reason)
+	if (!job->core_reason && !job->gives_way)
 		fc_job_load(job);
 }
 
@@ -1272,6 +1281,22 @@ fc_job_analyzed(FcJob *job)
 	return lcons_oid(job->target, tables);
 }
 
+/* Between two tables there is a moment to tell how far it has come */
+static void
+fc_job_gather(FcJob *job, const List *tables)
+{
+	ListCell   *lc;
+
+	job->nanalyzed = list_length(tables);
+	foreach(lc, tables)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_statistics_gather(lfirst_oid(lc));
+		job->analyzed++;
+		fc_progress_update(job);
+	}
+}
+
 /*
  * The target is the first to be locked, as in other loads that attach to it,
  * and the leaves follow in the order of their OIDs, so that two such loads
@@ -1287,7 +1312,7 @@ fc_job_statistics(FcJob *job)
 	fc_progress_phase(job, FC_PHASE_ANALYZE);
 	CommandCounterIncrement();
 	tables = fc_job_analyzed(job);
-	fc_statistics_gather(tables);
+	fc_job_gather(job, tables);
 	fc_job_report(job, 0, -1, -1, psprintf("%d tables", list_length(tables)));
 }
 
@@ -1357,6 +1382,8 @@ fc_job_phases(FcJob *job)
 		fc_job_scan(job);
 		fc_job_fill(job);
 	}
+	if (job->gives_way)
+		return;
 	if (job->core_reason)
 	{
 		fc_job_copy(job);
@@ -1440,7 +1467,26 @@ fc_job_analyze(FcOptions *options)
 	return job;
 }
 
+/*
+ * Ends a load that has written nothing so far, with its lock on the target.  What
+ * it has received nobody will send again.
+ */
 static void
+fc_job_give_way(FcJob *job)
+{
+	Oid			target = job->target;
+	dsm_segment *received = job->received ? job->unpacked : NULL;
+
+	fc_progress_end(job);
+	if (received)
+		job->unpacked = NULL;
+	fc_setup_end(job);
+	job->unpacked = received;
+	UnlockRelationOid(target, RowExclusiveLock);
+}
+
+/* False if it gave way */
+static bool
 fc_job_load_file(FcJob *job, FcLog *log)
 {
 	fc_setup_job(job);
@@ -1452,10 +1498,26 @@ fc_job_load_file(FcJob *job, FcLog *log)
 	job->ctx.progress = fc_progress_update;
 	job->ctx.progress_arg = job;
 	fc_job_phases(job);
+	if (job->gives_way)
+	{
+		fc_job_give_way(job);
+		return false;
+	}
 	fc_job_statistics(job);
 	fc_progress_end(job);
 	fc_log_add_up(log, job);
 	fc_setup_end(job);
+	return true;
+}
+
+/* A load from its beginning; it may change its options */
+static FcJob *
+fc_job_begin(const FcOptions *options)
+{
+	FcOptions  *own = palloc(sizeof(FcOptions));
+
+	*own = *options;
+	return fc_setup_begin(own);
 }
 
 uint64
@@ -1467,8 +1529,18 @@ fc_job_run(FcOptions *options)
 	fc_log_begin(&log, options);
 	PG_TRY();
 	{
-		job = fc_setup_begin(options);
-		fc_job_load_file(job, &log);
+		job = fc_job_begin(options);
+		while (!fc_job_load_file(job, &log))
+		{
+			FcJob	   *before = job;
+
+			/* nothing of it can be told any more */
+			job = NULL;
+			fc_partman_lock();
+			job = fc_job_begin(options);
+			job->unpacked = before->unpacked;
+			job->received = before->received;
+		}
 	}
 	PG_CATCH();
 	{

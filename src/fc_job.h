@@ -36,6 +36,8 @@ typedef struct FcJob
 	FcSource   *packed;			/* NULL, or what the files were before they were
 								 * unpacked */
 	dsm_segment *unpacked;		/* owns the copies of what was packed, received */
+	FcSource   *received;		/* NULL, or those as they came: good for another
+								 * job, too */
 	uint64		packed_size;	/* bytes to be unpacked; 0: nobody knows */
 	pg_atomic_uint64 *taken;	/* ... of which so many have been */
 	bool		unconvertible;	/* a file cannot be converted */
@@ -50,6 +52,7 @@ typedef struct FcJob
 	size_t		header_len;
 	int			nworkers;		/* asked for */
 	bool		attach_first;	/* before the rows come, see fc_job.c */
+	bool		gives_way;		/* to maintenance of pg_partman, and starts again */
 	const char *core_reason;	/* as in the plan, or found out later */
 	uint64		found;			/* records in the file ... */
 	bool		counted;		/* ... known from the split */
@@ -69,6 +72,8 @@ typedef struct FcJob
 	FcPhase		phase;
 	int			launched;		/* workers, in the phase with the most */
 	int			attached;		/* partitions, in this phase */
+	int			analyzed;		/* tables ... */
+	int			nanalyzed;		/* ... of so many */
 	double		index_cost;		/* of all indexes, see shared->built */
 	bool		reporting;		/* the report is this load's */
 	bool		shown;			/* the progress slot is ours, not core's */

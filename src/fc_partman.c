@@ -585,12 +585,24 @@ fc_partman_interval(const FcPartman *partman, const FcRoute *route)
 							linitial(zones));
 }
 
+bool
+fc_partman_try_lock(void)
+{
+	int			level = fc_partman_begin();
+	bool		taken;
+
+	fc_partman_query("SELECT pg_try_advisory_xact_lock_shared(hashtext('pg_partman run_maintenance'))");
+	taken = fc_partman_flag(1);
+	fc_partman_end(level);
+	return taken;
+}
+
 void
 fc_partman_lock(void)
 {
 	int			level = fc_partman_begin();
 
-	fc_partman_run("SELECT pg_advisory_xact_lock(hashtext('pg_partman run_maintenance'))");
+	fc_partman_run("SELECT pg_advisory_xact_lock_shared(hashtext('pg_partman run_maintenance'))");
 	fc_partman_end(level);
 }
 

@@ -69,8 +69,13 @@ extern char *fc_partman_name(const FcPartman *partman, const FcRoute *route,
 
 /*
  * Keeps maintenance away until the transaction ends; it does not wait but
- * leaves.  To be taken before locks on the table that maintenance may wait for.
+ * leaves.  Other loads share the lock.  False if maintenance is at work: then
+ * whoever has a lock on the table must not wait for it here, because it may
+ * want the whole table, to drop a partition.
  */
+extern bool fc_partman_try_lock(void);
+
+/* The same, once maintenance has ended; without a lock on the table */
 extern void fc_partman_lock(void);
 
 /*

@@ -433,7 +433,11 @@ fc_plan_has_triggers(Relation rel, bool *only_foreign_keys)
 	return fires;
 }
 
-/* Has a partition something for which core might have to load? */
+/*
+ * Has a partition something for which core might have to load?  No lock is
+ * kept: it would keep triggers away no more than none, but new partitions
+ * where there is a default one.
+ */
 static bool
 fc_plan_partitions_fire(Relation rel)
 {
@@ -449,7 +453,9 @@ fc_plan_partitions_fire(Relation rel)
 		CHECK_FOR_INTERRUPTS();
 		fires = fires || child->rd_rel->relkind == RELKIND_FOREIGN_TABLE ||
 			fc_plan_has_triggers(child, &only_foreign_keys);
-		table_close(child, NoLock);
+		/* the target's own lock is the caller's */
+		table_close(child, RelationGetRelid(child) == RelationGetRelid(rel) ?
+					NoLock : AccessShareLock);
 	}
 	return fires;
 }

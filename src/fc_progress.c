@@ -27,6 +27,7 @@
  * in this process overwrites those from 9 to 16, so that the view shows them
  * in other phases only.
  */
+#define FC_PARAM_STEPS		7	/* done in the upper, all in the lower half */
 #define FC_PARAM_WORKERS	10
 #define FC_PARAM_RATE		11	/* rows per second */
 #define FC_PARAM_LEFT		12	/* milliseconds, -1 if not known */
@@ -92,15 +93,42 @@ fc_progress_reads_file(const FcJob *job)
 		job->phase == FC_PHASE_COPY || fc_progress_is_stream(job);
 }
 
-/* ... of making partitions, as far as they have their numbers */
-static double
+/* Partitions made, as far as they have their numbers */
+static int
 fc_progress_created(const FcJob *job)
 {
 	int			made = 0;
 
 	for (int i = 0; i < job->ncreated; i++)
 		made += OidIsValid(job->created[i].range.partition);
-	return job->ncreated == 0 ? -1 : (double) made / job->ncreated;
+	return made;
+}
+
+const char *
+fc_progress_steps(const FcJob *job, int *done, int *total)
+{
+	switch (job->phase)
+	{
+		case FC_PHASE_PARTITIONS:
+			*done = fc_progress_created(job);
+			*total = job->ncreated;
+			return "partitions";
+		case FC_PHASE_INDEX:
+			*done = pg_atomic_read_u32(&job->shared->nbuilt);
+			*total = job->nindexes;
+			return "indexes";
+		case FC_PHASE_ATTACH:
+			*done = job->attached;
+			*total = job->ncreated;
+			return "partitions";
+		case FC_PHASE_ANALYZE:
+			*done = job->analyzed;
+			*total = job->nanalyzed;
+			return "tables";
+		default:
+			*done = *total = 0;
+			return NULL;
+	}
 }
 
 double
@@ -108,6 +136,8 @@ fc_progress_of_phase(const FcJob *job)
 {
 	FcShared   *shared = job->shared;
 	uint64		total = (uint64) fc_progress_bytes(job);
+	int			done;
+	int			steps;
 
 	switch (job->phase)
 	{
@@ -123,16 +153,14 @@ fc_progress_of_phase(const FcJob *job)
 		case FC_PHASE_CHECK:
 		case FC_PHASE_COPY:
 			return fc_progress_share(&shared->load_bytes, total);
-		case FC_PHASE_PARTITIONS:
-			return fc_progress_created(job);
 		case FC_PHASE_INDEX:
+			/* one may take longer than all others */
 			if (job->index_cost <= 0)
 				return -1;
 			return Min(pg_atomic_read_u64(&shared->built) / job->index_cost, 1.0);
-		case FC_PHASE_ATTACH:
-			return (double) job->attached / Max(job->ncreated, 1);
 		default:
-			return -1;
+			(void) fc_progress_steps(job, &done, &steps);
+			return steps > 0 ? (double) done / steps : -1;
 	}
 }
 
@@ -183,8 +211,12 @@ static void
 fc_progress_parts(FcJob *job)
 {
 	int64		done = pg_atomic_read_u32(&job->shared->parts_done);
+	int			steps_done;
+	int			steps;
 
 	pgstat_progress_update_param(FC_PARAM_PARTS, done << 32 | job->ngroups);
+	(void) fc_progress_steps(job, &steps_done, &steps);
+	pgstat_progress_update_param(FC_PARAM_STEPS, (int64) steps_done << 32 | steps);
 }
 
 /* Rows, whatever became of them */
@@ -256,6 +288,9 @@ fc_progress_update(void *arg)
 	static TimestampTz last = 0;
 	TimestampTz now = GetCurrentTimestamp();
 
+	/* the next index or table may take long, and nobody comes here meanwhile */
+	if (job->shown && (job->phase == FC_PHASE_INDEX || job->phase == FC_PHASE_ANALYZE))
+		fc_progress_parts(job);
 	if (now - last < FC_UPDATE_US && now >= last)
 		return;
 	last = now;

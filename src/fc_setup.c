@@ -547,6 +547,7 @@ fc_setup_shared_state(FcShared *shared)
 	pg_atomic_init_u64(&shared->sort_bytes, 0);
 	pg_atomic_init_u32(&shared->parts_done, 0);
 	pg_atomic_init_u64(&shared->built, 0);
+	pg_atomic_init_u32(&shared->nbuilt, 0);
 	pg_atomic_init_u32(&shared->uring_errno, 0);
 	pg_atomic_init_u32(&shared->stopped, 0);
 	pg_atomic_init_u64(&shared->error_offset, PG_UINT64_MAX);

@@ -290,6 +290,7 @@ typedef struct FcShared
 	pg_atomic_uint64 sort_bytes;	/* ... which had this size */
 	pg_atomic_uint32 parts_done;
 	pg_atomic_uint64 built;		/* cost of the indexes built */
+	pg_atomic_uint32 nbuilt;	/* of them, how many */
 	pg_atomic_uint32 uring_errno;	/* somebody's refusal, 0 if none */
 	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_stop */
 	pg_atomic_uint32 unordered; /* streamed: the file is not in key order */

@@ -22,17 +22,11 @@
 #include "fc_statistics.h"
 
 void
-fc_statistics_gather(const List *relids)
+fc_statistics_gather(Oid table)
 {
-	List	   *tables = NIL;
 	FcProgressSlot slot;
-	ListCell   *lc;
 
-	foreach(lc, relids)
-		tables = lappend(tables, makeVacuumRelation(NULL, lfirst_oid(lc), NIL));
-	if (tables == NIL)
-		return;
 	fc_progress_slot_save(&slot);
-	fc_analyze_tables(tables);
+	fc_analyze_tables(list_make1(makeVacuumRelation(NULL, table, NIL)));
 	fc_progress_slot_restore(&slot);
 }

@@ -8,14 +8,12 @@
 #ifndef FC_STATISTICS_H
 #define FC_STATISTICS_H
 
-#include "nodes/pg_list.h"
-
 /*
- * ANALYZE of the tables, and of nothing below them, as the current user and
- * within the current transaction: they stay locked in
- * ShareUpdateExclusiveLock.  WARNING, as from core, for each that the user
- * may not analyze.  Not in parallel mode.
+ * ANALYZE of the table, and of nothing below it, as the current user and
+ * within the current transaction: it stays locked in
+ * ShareUpdateExclusiveLock.  WARNING, as from core, if the user may not analyze
+ * it.  Not in parallel mode.
  */
-extern void fc_statistics_gather(const List *relids);
+extern void fc_statistics_gather(Oid table);
 
 #endif							/* FC_STATISTICS_H */

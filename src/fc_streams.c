@@ -526,35 +526,64 @@ fc_streams_join_names(const List *sources, FcFile *files)
 	return names.data;
 }
 
+/* What they give is put into one copy, as a source of its own */
+static FcSource *
+fc_streams_receive_all(FcJob *job, FcStreams *streams, FcUnpacker *unpacker)
+{
+	List	   *sources = job->options->sources;
+	FcFile	   *files = palloc0(sizeof(FcFile) * list_length(sources));
+	FcCopy	   *copy = fc_streams_copies(streams);
+	FcSource   *source;
+	ListCell   *lc;
+
+	foreach(lc, sources)
+	{
+		FcFile	   *file = &files[foreach_current_index(lc)];
+
+		file->base = unpacker->written;
+		fc_streams_receive_one(job, unpacker, strVal(lfirst(lc)));
+		file->identity.size = unpacker->written - file->base;
+	}
+	fc_unpack_end(unpacker, copy->path, MAXPGPATH);
+	source = fc_streams_open_copy(copy, files, list_length(sources),
+								  fc_streams_join_names(sources, files));
+	source->programs = job->options->program;
+	return source;
+}
+
+/* A job before this one has received all there was */
+static void
+fc_streams_take_over(FcJob *job)
+{
+	FcStreams  *streams = dsm_segment_address(job->unpacked);
+
+	job->source = fc_streams_open_copy(fc_streams_copies(streams),
+									   job->received->files, job->received->nfiles,
+									   job->received->paths);
+	job->source->programs = job->received->programs;
+	job->received = job->source;
+}
+
 /* The wait before the first byte counts: a program may be slow to begin */
 void
 fc_streams_receive(FcJob *job)
 {
-	List	   *sources = job->options->sources;
-	uint32		n = list_length(sources);
-	FcFile	   *files = palloc0(sizeof(FcFile) * n);
-	FcStreams  *streams = fc_streams_share(job, NULL, 0, 1);
-	FcCopy	   *copy = fc_streams_copies(streams);
+	int			n = list_length(job->options->sources);
+	FcStreams  *streams;
 	FcUnpacker	unpacker;
-	ListCell   *lc;
 
+	if (job->received)
+	{
+		fc_streams_take_over(job);
+		return;
+	}
+	streams = fc_streams_share(job, NULL, 0, 1);
 	fc_streams_begin(job, FC_PHASE_RECEIVE, 0);
 	fc_unpack_begin(&unpacker, &streams->fileset, 0, &streams->budget,
 					&streams->taken);
 	unpacker.progress = fc_progress_update;
 	unpacker.progress_arg = job;
-	foreach(lc, sources)
-	{
-		FcFile	   *file = &files[foreach_current_index(lc)];
-
-		file->base = unpacker.written;
-		fc_streams_receive_one(job, &unpacker, strVal(lfirst(lc)));
-		file->identity.size = unpacker.written - file->base;
-	}
-	fc_unpack_end(&unpacker, copy->path, MAXPGPATH);
-	job->source = fc_streams_open_copy(copy, files, n,
-									   fc_streams_join_names(sources, files));
-	job->source->programs = job->options->program;
+	job->source = job->received = fc_streams_receive_all(job, streams, &unpacker);
 	fc_streams_end(job, 1, !job->options->program ? pstrdup("from the client") :
-				   psprintf(n == 1 ? "%u program" : "%u programs", n));
+				   psprintf(n == 1 ? "%d program" : "%d programs", n));
 }

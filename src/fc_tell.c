@@ -8,8 +8,9 @@
  * The leader sends them from wherever it shows progress to other sessions, be
  * it waiting for workers or at work itself.  Percent and time left are those
  * of the phase: how long the phases behind it take is not known.  While core
- * builds an index in the leader, converts a file or runs ANALYZE nobody comes
- * here; so each phase of a long load begins with a line.
+ * builds an index in the leader, converts a file or analyzes a table nobody comes
+ * here; so each phase of a long load begins with a line, and there is one between
+ * two indexes or tables.
  *
  * A NOTICE is flushed to the client by core.  The server is not told how wide
  * a terminal is: a bar is drawn if fast_copy.progress_width says it.
@@ -142,6 +143,18 @@ fc_tell_notice(const char *line)
 	error_context_stack = context;
 }
 
+/* ", 3 of 7 indexes", in a phase that goes from one to the next */
+static void
+fc_tell_steps(StringInfo line, FcJob *job)
+{
+	int			done;
+	int			total;
+	const char *name = fc_progress_steps(job, &done, &total);
+
+	if (name && total > 0)
+		appendStringInfo(line, ", %d of %d %s", done, total, name);
+}
+
 /* Percent, rates and times, behind the name of the phase and the bar */
 static void
 fc_tell_figures(StringInfo line, FcJob *job, double done)
@@ -151,7 +164,10 @@ fc_tell_figures(StringInfo line, FcJob *job, double done)
 	if (done >= 0)
 		appendStringInfo(line, "%3d%%", (int) (done * 100));
 	if (done >= 0)
+	{
 		fc_tell_rates(line, job, done);
+		fc_tell_steps(line, job);
+	}
 	else if (job->phase == FC_PHASE_RECEIVE)
 		fc_tell_received(line, job);
 	appendStringInfoString(line, line->len > 0 ? ", " : "");

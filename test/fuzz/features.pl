@@ -9,6 +9,8 @@
 #   freeze     rows frozen in a table made in the same transaction
 #   analyze    fast_copy_analyze() before the load: with any of them
 #   order      order_by: with any of them
+#   files      the file cut into some, which are loaded together; drawn last, so
+#              that seeds mean the same table, bytes and options as without
 #
 # A case whose table or file does not suit its feature goes without.
 
@@ -33,6 +35,21 @@ sub make_features
 	$c->{analyze} = 1 if chance(0.15) || $feature eq 'analyze';
 	$c->{feature} = $feature if $MAKE{$feature} && $SERVER{arguments}{reject_table} && $MAKE{$feature}->($c);
 	make_order($c) if $feature eq 'order' || chance(0.2);
+	make_files($c) if chance(0.25) || $feature eq 'files';
+}
+
+# Where the file is cut, as parts of it, so that it stays so if the file gets
+# smaller; and how the files are named to the load.
+sub make_files
+{
+	my ($c) = @_;
+	my $n = rnd(6);
+
+	return if $c->{source} || $c->{options}{freeze};
+	$c->{files} = { at => [ sort { $a <=> $b } map { rand() } 1 .. $n ], anywhere => chance(0.3), pattern => chance(0.4), names => [ shuffled(1 .. $n + 1) ] };
+	$c->{files}{names} = [ 1 .. $n + 1 ] if $c->{files}{pattern};
+	# which field becomes NULL must be known
+	$c->{files}{anywhere} = 0 if ($c->{options}{on_error} // '') eq 'set_null';
 }
 
 # Columns that rows are to be sorted by; the rows themselves stay the same.

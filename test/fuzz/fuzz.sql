@@ -53,12 +53,34 @@ EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
 		detail = PG_EXCEPTION_DETAIL, context = PG_EXCEPTION_CONTEXT,
 		col = COLUMN_NAME, con = CONSTRAINT_NAME, typ = PG_DATATYPE_NAME;
-	place := regexp_match(context, '(?:fast_copy t, file "[^"\n]*", |COPY t, )line (\d+)(?:, column ([^:\n]+): ([^\n]*))?');
+	place := regexp_match(context, '(?:fast_copy t, file "([^"\n]*)", |COPY t, )line (\d+)(?:, column ([^:\n]+): ([^\n]*))?');
 	RETURN jsonb_build_object('state', state, 'message', message, 'detail', detail,
-		'line', place[1]::bigint, 'col', place[2],
+		'file', coalesce(place[1], substring(context FROM 'fast_copy t, file "([^"\n]*)"')), 'line', place[2]::bigint, 'col', place[3],
 		-- a character that is cut may have taken the end of the line with it
-		'val', regexp_replace(place[3], '.SQL statement "(COPY copy|SELECT fast_copy).*', ''),
+		'val', regexp_replace(place[4], '.SQL statement "(COPY copy|SELECT fast_copy).*', ''),
 		'names', trim(concat_ws(' ', col, con, typ)), 'context', left(context, 500));
+END $$;
+
+-- COPY of one file after the other, or of none if one fails.
+CREATE FUNCTION fuzz.try_files(stmts jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	one jsonb;
+	n bigint := 0;
+	part int := 0;
+BEGIN
+	BEGIN
+		WHILE part < jsonb_array_length(stmts) LOOP
+			one := fuzz.try(stmts->>part, 'copy');
+			IF one ? 'state' THEN
+				RAISE EXCEPTION USING ERRCODE = 'XX999';
+			END IF;
+			n := n + (one->>'rows')::bigint;
+			part := part + 1;
+		END LOOP;
+	EXCEPTION WHEN SQLSTATE 'XX999' THEN
+		RETURN one || jsonb_build_object('part', part, 'line', (one->>'line')::bigint + part * 1000000);
+	END;
+	RETURN jsonb_build_object('rows', n);
 END $$;
 
 -- The leaves of a tree below schema.t: each with what tells its bounds.
@@ -223,10 +245,11 @@ DECLARE
 		FROM jsonb_to_recordset(wanted) AS _ (line bigint, class text, state text, message text, "column" text, "offset" bigint, record text));
 	have text[];
 BEGIN
-	EXECUTE $q$SELECT array(SELECT concat_ws('|', r.line, r.class, r.sqlstate, regexp_replace(fuzz.neutral(r.message, $1), '(: 0x..).*', '\1'),
+	EXECUTE $q$SELECT array(SELECT concat_ws('|', r.line + r.part * 1000000, r.class, r.sqlstate, regexp_replace(fuzz.neutral(r.message, $1), '(: 0x..).*', '\1'),
 			CASE WHEN r.class IN ('conversion', 'not_null') THEN r.column_name END, CASE WHEN w."offset" IS NOT NULL THEN r.byte_offset END,
 			CASE WHEN w.record IS NOT NULL THEN md5(encode(coalesce(r.raw, convert_to(r.record, 'UTF8')), 'hex')) END)
-		FROM (SELECT *, row_number() OVER (ORDER BY byte_offset) AS n FROM fast.rejects) AS r
+		FROM (SELECT *, row_number() OVER (ORDER BY part, byte_offset) AS n
+			FROM (SELECT *, coalesce(array_position(array(SELECT jsonb_array_elements_text($1->'files')), file), 1) - 1 AS part FROM fast.rejects) AS x) AS r
 		LEFT JOIN (SELECT *, row_number() OVER () AS n FROM jsonb_to_recordset($2) AS _ ("offset" bigint, record text)) AS w USING (n) ORDER BY n)$q$
 		INTO have USING spec, wanted;
 	RETURN nullif(concat_ws(E'\n', (SELECT 'wanted ' || left(x, 300) FROM (SELECT unnest(w) AS x EXCEPT ALL SELECT unnest(have)) AS _ LIMIT 1),
@@ -234,7 +257,7 @@ BEGIN
 END $$;
 
 -- What fast_copy_analyze() says, by item and name.
-CREATE FUNCTION fuzz.analyze(stmt text) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE FUNCTION fuzz.analyze(stmt text, files jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
 	said jsonb;
 BEGIN
@@ -245,7 +268,8 @@ BEGIN
 		'leaves', (SELECT jsonb_object_agg(name, rows) FROM (SELECT i->>'name' AS name, sum((i->>'rows')::bigint) AS rows FROM jsonb_array_elements(said) AS i
 			WHERE i->>'item' = 'partition' AND i->>'name' IS NOT NULL GROUP BY 1) AS x),
 		'created', (SELECT jsonb_agg(i->>'name' ORDER BY i->>'name') FROM jsonb_array_elements(said) AS i WHERE i->>'item' = 'partition' AND i->>'detail' = 'to be created'),
-		'line', (SELECT min((i->>'line')::bigint) FROM jsonb_array_elements(said) AS i WHERE i->>'item' IN ('error', 'partition')),
+		-- of several files the line is told with the file
+		'line', (SELECT min((i->>'line')::bigint + 1000000 * (coalesce(array_position(array(SELECT jsonb_array_elements_text(files)), substring(i->>'detail' FROM '^file "([^"]*)": ')), 1) - 1)) FROM jsonb_array_elements(said) AS i WHERE i->>'item' IN ('error', 'partition')),
 		'error', (SELECT i->>'detail' FROM jsonb_array_elements(said) AS i WHERE i->>'item' = 'error' ORDER BY (i->>'line')::bigint LIMIT 1),
 		'serial', (SELECT i->>'detail' FROM jsonb_array_elements(said) AS i WHERE i->>'item' = 'warning' AND i->>'name' = 'serial'));
 EXCEPTION WHEN OTHERS THEN
@@ -353,6 +377,8 @@ BEGIN
 	PERFORM set_config(key, value, true) FROM jsonb_each_text(spec->'copy_settings');
 	IF spec ? 'records' THEN
 		c := fuzz.one_by_one(spec);
+	ELSIF spec ? 'copies' THEN
+		c := fuzz.try_files(spec->'copies');
 	ELSE
 		c := fuzz.try(spec->>'copy', 'copy');
 	END IF;
@@ -383,7 +409,7 @@ BEGIN
 	c := fuzz.copy_with_settings(spec);
 	IF spec ? 'analyze' THEN
 		leaves := array(SELECT relname FROM pg_class WHERE relnamespace = 'fast'::regnamespace);
-		a := fuzz.analyze(spec->>'analyze');
+		a := fuzz.analyze(spec->>'analyze', spec->'files');
 	END IF;
 	started := clock_timestamp();
 	f := fuzz.try(spec->>'fast', 'fast');

@@ -4,7 +4,7 @@
 use strict;
 use warnings;
 
-our %SERVER;
+our (%SERVER, $FILE);
 
 # The name of a known difference; '' where there is none; undef for a bug,
 # and then the second value says what is wrong.  "confirm" runs COPY on the
@@ -53,13 +53,17 @@ sub judge_answer
 	return ($name, $wrong);
 }
 
+# The line of its own file; 0: none is known
+sub in_file { my ($o) = @_; return ($o->{line} // 0) % $FILE }
+
 # The line of the first end marker that COPY of this version gets as data.
 sub marker_line
 {
 	my ($c) = @_;
-	my ($marker) = grep { $_->[0] =~ /^\\\.[\r\n]/ } split_records($c, twin($c)->{bytes});
+	my @files = files_of($c, twin($c)->{bytes});
+	my ($marker) = map { my $i = $_; map { $_->[0] =~ /^\\\.[\r\n]/ ? $_->[1] + $i * $FILE : () } split_records($c, $files[$i]) } 0 .. $#files;
 
-	return $marker ? $marker->[1] : 0;
+	return $marker // 0;
 }
 
 # Has the look at the file found the line that ends the load?  Indexes, keys
@@ -70,7 +74,7 @@ sub foretold
 
 	return 1 if $c->{source} || one_by_one($c) || $c->{options}{on_error} || !defined $fast->{line} || $fast->{state} =~ /^(235|23P|P0)/;
 	return 1 if exists $analysis->{state} && $analysis->{state} eq $fast->{state};
-	return 1 if $fast->{line} <= 1 && exists $analysis->{state} || grep { /INDEX/ } @{ $c->{setup} };
+	return 1 if in_file($fast) <= 1 && exists $analysis->{state} || grep { /INDEX/ } @{ $c->{setup} };
 	# a file that is converted as a whole
 	return 1 if $fast->{state} =~ /^(22021|22P05)$/ && is_converted($c);
 	return ($analysis->{line} // -1) == $fast->{line};
@@ -115,10 +119,10 @@ sub judge_refusal
 	# one that is malformed ends a load, whatever else is wrong with it
 	return 'model: a malformed record that cannot be converted' if $fast->{state} =~ /^(22021|22P05)$/ && defined $fast->{line} && $c->{damaged}
 	  && grep { $_ eq 'encoding' } @{ $c->{options}{on_error_classes} // [] };
-	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && ($fast->{line} // 0) <= $c->{cut} + 1;
+	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && in_file($fast) <= $c->{cut} + 1;
 	# COPY's own file has not the lines that are skipped, HEADER N would read them
 	return 'model: header lines that are malformed' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} eq '22P04'
-	  && $message =~ /^(?:unquoted|unterminated|literal) / && ($fast->{line} // 0) <= $c->{cut} + 1;
+	  && $message =~ /^(?:unquoted|unterminated|literal) / && in_file($fast) <= $c->{cut} + 1;
 	return 'model: a type name that the parser refuses' if $c->{options}{on_error} && $SERVER{version} < 17 && $fast->{state} eq '42601' && defined $fast->{line};
 	# a case that lost its default after its header was chosen
 	return 'model: a column that the header must name' if ($c->{options}{header} // '') eq 'map' && $message =~ /is missing in the header of the file/;
@@ -220,7 +224,7 @@ sub known_place
 	return 'column of a record passed over' if $c->{options}{on_error} && $SERVER{version} >= 17 && defined $copy->{col}
 	  && !defined $fast->{col} && ($copy->{line} // -1) + $cut == ($fast->{line} // -1) && $copy->{state} =~ /^(22P04|22021|22P05|(?!22).*)$/;
 	return 'line of invalid characters' if $copy->{state} =~ /^(22021|22P05)$/ && defined $fast->{line} && $fast->{line} >= ($copy->{line} // 0) + $cut;
-	return 'reported: line of invalid characters in a header' if $copy->{state} =~ /^(22021|22P05)$/ && ($c->{options}{header} // 'false') !~ /^(false|0)$/ && ($fast->{line} // 0) == 1;
+	return 'reported: line of invalid characters in a header' if $copy->{state} =~ /^(22021|22P05)$/ && ($c->{options}{header} // 'false') !~ /^(false|0)$/ && in_file($fast) == 1;
 	return 'unterminated header of map without line' if ($c->{options}{header} // '') eq 'map' && $fast->{message} eq 'unterminated CSV quoted field' && !defined $fast->{line};
 	return 'index of a new partition' if $copy->{state} eq '54000' && $copy->{message} =~ /^index row size/ && !defined $fast->{line};
 	return 'row too big without line' if $copy->{state} eq '54000' && $copy->{message} =~ /^row is too big/ && !defined $fast->{line};
@@ -239,6 +243,7 @@ sub same_alone
 	# by now it is later
 	($alone, $fast) = map { { %$_, detail => ($_->{detail} // '') =~ s/^(Failing row contains).*/$1/sr } } $alone, $fast
 	  if grep { ($_->{default} // '') =~ /now\(|localtimestamp/ } @{ $c->{columns} };
+	return 1 if exists $alone->{state} && refused_by_pattern($c, $alone, $fast);
 	return exists $alone->{state} && same_error($c, $alone, $fast) eq '' && same_place($alone, $fast, $cut) eq '';
 }
 
@@ -258,9 +263,9 @@ sub known_error
 	return 'several errors, indexes checked late' if $c->{options}{freeze} && $checked_late;
 	return 'several errors, file before FREEZE' if $c->{options}{freeze} && $copy->{message} eq 'cannot perform COPY FREEZE on a partitioned table' && ($fast->{message} =~ /header line/ || $fast->{state} =~ /^(22021|22P05)$/);
 	# COPY's own file has not the lines that are skipped
-	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && ($line // 0) <= $cut + 1;
+	return 'model: header lines that cannot be converted' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} =~ /^(22021|22P05)$/ && in_file($fast) <= $cut + 1;
 	return 'model: header lines that are malformed' if ($c->{options}{header} // '') =~ /^[2-9]/ && $fast->{state} eq '22P04'
-	  && $fast->{message} =~ /^(?:unquoted|unterminated|literal) / && ($line // 0) <= $cut + 1;
+	  && $fast->{message} =~ /^(?:unquoted|unterminated|literal) / && in_file($fast) <= $cut + 1;
 	# COPY compares the names one by one, and has other words for it
 	return 'model: header that names no columns' if ($c->{options}{header} // '') eq 'map' && $copy->{state} eq '22P04' && $fast->{state} =~ /^42(703|701)$/;
 	return 'model: a syntax error that is soft from 16 on' if $c->{options}{on_error} && $SERVER{version} < 17 && $copy->{state} eq '42601' && defined $line
@@ -290,7 +295,8 @@ sub known_error
 	return undef unless defined $line;
 	return 'unique index of a new partition' if $unique && creates($c) && $copy->{state} eq '23505'
 	  && same_alone($c, $confirm->($line - $cut, 'without indexes'), $fast, $cut);
-	# rows behind an error in a user's code are not indexed any more
+	# rows behind an error in a user's code are not indexed any more, nor those that wait to be written together,
+	# which COPY writes at the end of each file
 	return 'several errors, indexes checked late' if $unique && $copy->{state} =~ /^(23505|23P01)$/ && $line > ($copy->{line} // 1e9) + $cut
 	  && same_alone($c, $confirm->($line - $cut, 'without indexes'), $fast, $cut);
 	return 'several errors, indexes checked late' if $unique && $checked_late && $copy->{state} =~ /^(23505|23P01)$/ && $fast->{state} =~ /^22/ && !defined $fast->{col};

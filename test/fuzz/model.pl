@@ -8,7 +8,7 @@ use strict;
 use warnings;
 use utf8;
 
-our %SERVER;
+our (%SERVER, $FILE);
 
 my $MOST_RECORDS = 150;    # of a file that is loaded record by record
 
@@ -132,16 +132,39 @@ sub one_by_one_needed
 	my ($c) = @_;
 	my $o = $c->{options};
 
-	return $o->{on_error} && ($SERVER{version} < 17 || $o->{on_error} eq 'set_null' || $o->{on_error_classes} || $o->{reject_table}
+	# several COPYs would have a limit each
+	return $o->{on_error} && ($SERVER{version} < 17 || $c->{files} && $o->{reject_limit} || $o->{on_error} eq 'set_null' || $o->{on_error_classes} || $o->{reject_table}
 		  || $o->{reject_limit} && $SERVER{version} < 18);
 }
 
 # The specification with what stands in for COPY.
 sub model
 {
-	my ($c, $spec, $bytes, $path) = @_;
+	my ($c, $spec, $files, $path) = @_;
+	my $same = !$c->{files} && $files->[0] eq $c->{bytes};
+	my @own = $c->{files} ? files_of($c, $c->{bytes}) : ();
+	my $field = $c->{records} ? scalar @{ $c->{header_records} // [] } : 0;
 
 	return $spec unless one_by_one_needed($c);
+	foreach my $i (0 .. $#$files)
+	{
+		my $bytes = $files->[$i];
+
+		push @{ $spec->{records} }, model_file($c, $bytes, "$path.$i", $same || $bytes eq ($own[$i] // ''), $i * $FILE, $field);
+		$field += data_records($c, $bytes);
+	}
+	$spec->{limit} = $c->{options}{reject_limit} if $c->{options}{reject_limit};
+	$spec->{classes} = $c->{options}{on_error_classes} // ['conversion'];
+	$spec->{rejects} = 1 if $c->{rejects};
+	@{$spec}{qw(set_null names delimiter)} = (null_of($c), $c->{file_columns}, delimiter_of($c)) if $c->{options}{on_error} eq 'set_null';
+	return $spec;
+}
+
+# One file's header and records, of which the first is that number of those
+# written; "same" says that fast_copy gets these bytes.
+sub model_file
+{
+	my ($c, $bytes, $path, $same, $before, $field) = @_;
 	my %one = (%$c, options => { %{ $c->{options} }, header => 'true' });
 	my @records = split_records($c, $bytes);
 	my $header = $c->{options}{header} // 'false';
@@ -149,15 +172,13 @@ sub model
 	my $first = $records[0] // [ '', 0 ];
 	my $eol = $first->[0] =~ /(\r\n|\r|\n)\z/ ? $1 : "\n";
 	my @parts;
-	my ($offset, $field) = (0, scalar @{ $c->{header_records} // [] });
-	my $same = $bytes eq $c->{bytes};
+	my $offset = 0;
 
-	$field = 0 if !$c->{records};
 	# alone the first record shows the file's line ends to COPY, as in the file;
 	# it is the header, or the options are looked at with an empty file
 	shift @records if $header !~ /^(false|off|0)$/;
 	write_file("$path.h", $header !~ /^(false|off|0)$/ ? $first->[0] : '');
-	push @parts, { stmt => copy_sql($c, "$path.h"), line => 1, header => 1 };
+	push @parts, { stmt => copy_sql($c, "$path.h"), line => $before + 1, header => 1 };
 	if ($header !~ /^(false|off|0)$/)
 	{
 		($line, $offset) = ($first->[1], length($first->[0]));
@@ -169,23 +190,18 @@ sub model
 
 		$n++;
 		write_file("$path.$n", ($alone ? '' : "x$eol") . $r->[0]);
-		push @parts, { stmt => copy_sql($alone ? $c : \%one, "$path.$n"), line => $alone ? 1 : $line };
+		push @parts, { stmt => copy_sql($alone ? $c : \%one, "$path.$n"), line => $before + ($alone ? 1 : $line) };
 		$parts[-1]{offset} = $offset if $same;
 		$parts[-1]{record} = unpack('H*', $r->[0] =~ s/(?:\r\n|\r|\n)\z//r) if $same && $c->{records};
 		@{ $parts[-1] }{qw(path prefix fields eol)} = ("$path.$n", $alone ? '' : "x$eol", $c->{rendered}[ $field++ ], $r->[0] =~ /(\r\n|\r|\n)\z/ ? $1 : $eol)
 		  if $c->{options}{on_error} eq 'set_null';
 		$offset += length($r->[0]);
-		$parts[-1]{last} = $r->[1];
+		$parts[-1]{last} = $before + $r->[1];
 		$line = $r->[1];
 		# the end, if COPY does not refuse it
 		last if $c->{options}{format} eq 'text' && $r->[0] =~ /^\\\.[\r\n]*\z/;
 	}
-	$spec->{records} = \@parts;
-	$spec->{limit} = $c->{options}{reject_limit} if $c->{options}{reject_limit};
-	$spec->{classes} = $c->{options}{on_error_classes} // ['conversion'];
-	$spec->{rejects} = 1 if $c->{rejects};
-	@{$spec}{qw(set_null names delimiter)} = (null_of($c), $c->{file_columns}, delimiter_of($c)) if $c->{options}{on_error} eq 'set_null';
-	return $spec;
+	return @parts;
 }
 
 # A load that must not run in a function: twice alone, and if both succeed

@@ -53,6 +53,11 @@ sub shrink_table
 	{
 		$attempt->(sub { $_[0]{$name} or return 0; delete $_[0]{$name}; 1 });
 	}
+	$attempt->(sub { $_[0]{files} or return 0; delete $_[0]{files}; 1 });
+	foreach my $i ($$best->{files} ? reverse 0 .. $#{ $$best->{files}{at} } : ())
+	{
+		$attempt->(sub { my $f = $_[0]{files}; splice(@{ $f->{at} }, $i, 1); $f->{names} = [ 1 .. @{ $f->{at} } + 1 ]; 1 });
+	}
 	$attempt->(sub { @{ $_[0]{before} // [] } or return 0; $_[0]{before} = []; 1 });
 	foreach my $i (reverse 0 .. $#{ $$best->{setup} })
 	{

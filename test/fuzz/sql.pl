@@ -250,11 +250,21 @@ sub array_sql
 	return 'ARRAY[' . join(', ', map { literal($_) } @list) . ']::' . ($name =~ /^(on_error_classes|order_by)$/ ? 'text' : 'name') . '[]';
 }
 
+# The files by their names, or by a pattern.
+sub sources_sql
+{
+	my ($c, $file) = @_;
+
+	return literal($file) unless $c->{files};
+	return literal("$file.?") if $c->{files}{pattern};
+	return 'ARRAY[' . join(', ', map { literal($_) } file_names($c, $file)) . ']';
+}
+
 sub fast_sql
 {
 	my ($c, $file, $function) = @_;
 	my %o = %{ $c->{options} };
-	my @args = ("'fast.t'", literal($file));
+	my @args = ("'fast.t'", sources_sql($c, $file));
 
 	$o{columns} = $c->{file_columns} if $c->{given} && ($o{header} // '') ne 'map';
 	foreach my $name (sort keys %o)
@@ -358,6 +368,8 @@ sub spec
 		copy_ddl => table_ddl($c, 'copy'), fast_ddl => table_ddl($c, 'fast'), settings => $c->{settings},
 		copy => copy_sql($c, $copy_file), fast => fast_sql($c, $fast_file, 'SELECT fast_copy'), row => row_sql($c), ordering => ordering($c));
 
+	$spec{copies} = [ map { copy_sql($c, $_) } file_names($c, $copy_file) ] if $c->{files};
+	$spec{files} = [ file_names($c, $fast_file) ] if $c->{files};
 	$spec{key} = 't.' . quoted($c->{key}) if $spec{ordering} eq 'key';
 	$spec{also} = also_sql($c) if also_sql($c);
 	$spec{copy_settings} = $c->{copy_settings} if $c->{copy_settings};

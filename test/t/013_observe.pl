@@ -18,6 +18,7 @@ my $named = $node->safe_psql('postgres', "SELECT current_setting('server_version
 gates($node);
 lines_at_the_gate();
 lines_of_the_leader();
+lines_between_steps();
 lines_inside_other_sql();
 logged_loads();
 failed_loads();
@@ -85,6 +86,44 @@ sub lines_of_the_leader
 		like($err, qr/NOTICE:  fast_copy t: $phase +\d+%, .*elapsed/, "$phase: a line");
 		unlike($err, qr/\[#|CONTEXT/, "$phase: neither a bar without a width nor a context");
 	}
+}
+
+# Of phases that go from one thing to the next, in which nobody tells anything
+# before the one is done: it takes longer here than the interval.
+sub lines_between_steps
+{
+	my $load = "SELECT fast_copy('t', '$file', workers => 0, run_analyze => true, progress => '100ms')";
+	my $view = 'SELECT phase, steps_done, steps_total FROM fast_copy_progress';
+
+	close_gate();
+	events($node, 't');
+	$node->safe_psql('postgres', 'CREATE INDEX ON t (as_index(n)); CREATE INDEX ON t (n)');
+	my $run = start_load($node, "$load;\n");
+	ok(at_gate($node), 'index: at the gate');
+	my ($phase, $done, $total) = split /\|/, $node->safe_psql('postgres', $view);
+	is("$phase of $total", 'index of 10', 'index: fast_copy_progress');
+	select(undef, undef, undef, 0.3);
+	open_gate();
+	my ($out, $err) = finish_load($run);
+	my $next = $done + 1;
+	like($err, qr/NOTICE:  fast_copy t: index +\d+%, $next of 10 indexes, .*elapsed/, 'index: a line behind the one that took long');
+	like($err, qr/NOTICE:  fast_copy t: attach +0%, 0 of 5 partitions, .*elapsed/, 'attach: a line') or diag($err);
+	like($err, qr/NOTICE:  fast_copy t: analyze/, 'analyze: a line');
+
+	# ANALYZE waits for the second of the partitions
+	my $second = $node->safe_psql('postgres', "SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 't'::regclass ORDER BY inhrelid LIMIT 1 OFFSET 1");
+	$node->safe_psql('postgres', 'DELETE FROM t; DROP INDEX t_as_index_idx');
+	close_gate();
+	my $other = start_load($node, "BEGIN; LOCK TABLE $second IN SHARE UPDATE EXCLUSIVE MODE; SELECT gate(7); COMMIT;\n");
+	ok(at_gate($node), 'analyze: somebody has a lock');
+	$run = start_load($node, "$load;\n");
+	ok(wait_until($node, "SELECT count(*) = 1 FROM fast_copy_progress WHERE phase = 'analyze' AND steps_done = 2 AND steps_total = 6"),
+		'analyze: fast_copy_progress');
+	select(undef, undef, undef, 0.3);
+	open_gate();
+	finish_load($other);
+	($out, $err) = finish_load($run);
+	like($err, qr/NOTICE:  fast_copy t: analyze +50%, 3 of 6 tables, .*elapsed/, 'analyze: a line behind the one that took long');
 }
 
 sub lines_inside_other_sql
