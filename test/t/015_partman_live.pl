@@ -27,6 +27,7 @@ my $MAINTAIN = "SELECT partman.run_maintenance('public.t')";
 maintenance_meets_a_load();
 maintenance_makes_what_a_scan_missed();
 a_load_waits_for_maintenance();
+a_stream_is_read_once();
 maintenance_drops_while_a_load_waits();
 a_load_gives_up();
 maintenance_dies();
@@ -183,6 +184,35 @@ sub a_load_waits_for_maintenance
 			unlike($err, qr/ERROR/, "$what: maintenance has ended well");
 			is_whole('t', join(' ', -6 .. 5), 13, $what);
 		}
+	}
+}
+
+# What a program prints, or a client sends, is there for the load that begins anew.
+sub a_stream_is_read_once
+{
+	my $runs = write_bytes('runs', '');
+	my %load = (
+		'a program' => "SELECT fast_copy('t', 'echo run >>$runs; gzip -c FILE', program => true, workers => 2);",
+		'a client' => "SELECT FROM fast_copy_report();\n\\copy t from program 'echo run >>$runs; cat FILE' with (format csv, fast_copy)");
+
+	chmod 0666, $runs;
+	foreach my $what (sort keys %load)
+	{
+		keep('t');
+		my $file = days('waits.csv', -6, 5, 10);
+		query("UPDATE partman.part_config SET premake = 5");
+		write_bytes('runs', '');
+		close_gate();
+		my $maintenance = start_load($node, "BEGIN; $MAINTAIN; SELECT gate(7); COMMIT;\n");
+		ok(at_gate($node), "$what: maintenance is at the gate");
+		my $load = start_load($node, "SET fast_copy.ignore_premake = on; " . $load{$what} =~ s/FILE/$file/r . "\n");
+		ok(waits(), "$what: the load waits");
+		open_gate();
+		my ($out, $err) = finish_load($load);
+		is($err, '', "$what: loaded") or diag($out);
+		finish_load($maintenance);
+		is_whole('t', join(' ', -6 .. 5), 13, $what);
+		is(-s $runs, 4, "$what: read once");
 	}
 }
 
