@@ -62,3 +62,8 @@ BEGIN
 			'/data/daily/' || (date '2023-01-01' + d) || '.csv');
 	END LOOP;
 END $$;
+
+-- packed: the same days, 100 good rows in each; two days without headers in an archive
+COPY (SELECT 1) TO PROGRAM 'mkdir -p /data/packed && cat >/dev/null';
+COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; cd /data/daily && for day in 2023-*.csv 2024-01-0[12].csv; do gzip -c $day >../packed/$day.gz; done';
+COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; cd /data/packed && for day in 2024-02-01 2024-02-02; do sed 1d ../daily/$day.csv >$day; done && tar -cf 2024.tar 2024-02-0[12] && rm 2024-02-0[12]';
