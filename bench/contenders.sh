@@ -9,9 +9,9 @@
 # They know the case by WORKLOAD ROWS FILES PATTERN FORMAT KEY INTERVAL WAL
 # TARGET and, fast_copy only, by the settings of the variant in VARIANT.
 
-CONTENDERS="fast_copy fast_copy_files copy copy_parallel copy_stage copy_freeze file_fdw copy_then_index
+CONTENDERS="fast_copy fast_copy_files fast_copy_packed copy copy_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index
   duckdb duckdb_sorted clickhouse questdb"
-POSTGRES_CONTENDERS="fast_copy fast_copy_files copy copy_parallel copy_stage copy_freeze file_fdw copy_then_index"
+POSTGRES_CONTENDERS="fast_copy fast_copy_files fast_copy_packed copy copy_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index"
 QUESTDB_VERSION=${QUESTDB_VERSION:-9.3.4}
 QUESTDB_PORT=
 
@@ -29,6 +29,7 @@ meets()
 {
   case $1 in
     fast_copy_files | copy_then_index) [ "$WORKLOAD" = objects ] ;;
+    *_packed) [ "$WORKLOAD" = events ] && [ "$TARGET" = new ] ;;
     copy | fast_copy) true ;;
     *) [ "$TARGET" = new ] ;;
   esac
@@ -156,6 +157,31 @@ before_fast_copy_files() { pg_before; }
 load_fast_copy_files() { fast_copy_of "${FILES[@]}" | pg_run; }
 after_fast_copy_files() { pg_after; }
 about_fast_copy_files() { about_fast_copy; HANDICAP="a call for each of the ${#FILES[@]} files; the others' fast_copy reads them joined in one"; }
+
+# The same lines in eight files, packed by gzip
+pack()
+{
+  local dir=$PATTERN.packed
+  [ ! -d "$dir" ] || return 0
+  mkdir "$dir" && split -n l/8 "$PATTERN" "$dir/part" && gzip -1 "$dir"/part* && own "$dir"
+}
+
+before_fast_copy_packed() { pack && pg_before; }
+load_fast_copy_packed() { fast_copy_of "$PATTERN.packed/*" | pg_run; }
+after_fast_copy_packed() { pg_after; }
+about_fast_copy_packed() { about_fast_copy; HANDICAP="reads eight files packed by gzip"; }
+
+before_copy_packed() { pack && pg_before; }
+load_copy_packed()
+{
+  local file
+  {
+    pg_partitions
+    for file in "$PATTERN".packed/*; do echo "COPY target FROM PROGRAM 'gzip -dc $file' WITH (FORMAT $FORMAT);"; done
+  } | pg_run
+}
+after_copy_packed() { pg_after; }
+about_copy_packed() { pg_about 'file order, not sorted; reads eight files packed by gzip'; }
 
 # ---- COPY as it is
 
