@@ -46,6 +46,7 @@ foreach my $step (
 		is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT bt_index_check(c.oid, true)
 				FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'btree' AND c.relkind = 'i'
 				AND c.relname LIKE 't\\_p%') x"), 5, "$what: indexes are sound on " . $node->name);
+		toast_indexes_are_sound($node, 5, $what);
 	}
 	is($primary->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true)
 			WHERE c.relname LIKE 't\\_p%' AND c.relkind = 'r'"), 0, "$what: heaps are sound");
