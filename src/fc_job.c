@@ -58,6 +58,7 @@
 #include "fc_setup.h"
 #include "fc_spill.h"
 #include "fc_statistics.h"
+#include "fc_streams.h"
 #include "fc_tasks.h"
 #include "fc_tell.h"
 #include "fc_worker.h"
@@ -185,6 +186,15 @@ fc_job_report_files(FcJob *job)
 }
 
 static void
+fc_job_report_split(FcJob *job, int processes)
+{
+	job->counted = true;
+	fc_job_report(job, processes, job->found,
+				  job->data_size, fc_job_split_choice(job));
+	fc_job_report_files(job);
+}
+
+static void
 fc_job_split(FcJob *job)
 {
 	FcWork		work = {0};
@@ -193,10 +203,7 @@ fc_job_split(FcJob *job)
 	fc_progress_phase(job, FC_PHASE_SPLIT);
 	processes = fc_job_work(job, FC_PHASE_SPLIT, job->shared->nchunks, &work);
 	job->found = fc_split_resolve(&job->ctx);
-	job->counted = true;
-	fc_job_report(job, processes, job->found,
-				  job->data_size, fc_job_split_choice(job));
-	fc_job_report_files(job);
+	fc_job_report_split(job, processes);
 }
 
 /* Chooses the interval of new partitions, and tells the workers */
@@ -267,12 +274,25 @@ fc_job_choose_spill(FcJob *job)
 	if (job->core_reason || (job->plan->key_early && job->plan->key_routes))
 		return "offsets spilled in sorted runs, to find partitions";
 	job->spill_rows = (fc_spill_kind == FC_SPILL_ROWS);
-	if (fc_spill_kind == FC_SPILL_AUTO)
+	if (fc_spill_kind == FC_SPILL_AUTO && job->inflow)
+		reason = fc_sample_spill_unseen(job->shared, &job->spill_rows);
+	else if (fc_spill_kind == FC_SPILL_AUTO)
 		reason = fc_sample_spill(&job->ctx, Max(job->nworkers, 1),
 								 &job->spill_rows);
 	job->shared->spill_rows = job->spill_rows && !job->options->analyze;
 	return psprintf("%s spilled in sorted runs: %s",
 					job->spill_rows ? "rows" : "offsets", reason);
+}
+
+/* Behind the scan: its report, and the ranges that it found rows for */
+static void
+fc_job_end_scan(FcJob *job, char *choice)
+{
+	fc_job_report(job, job->shared->nscanners,
+				  pg_atomic_read_u64(&job->shared->scanned),
+				  pg_atomic_read_u64(&job->shared->spilled),
+				  choice);
+	fc_tasks_find_parts(job);
 }
 
 static void
@@ -296,11 +316,7 @@ fc_job_scan(FcJob *job)
 	pg_atomic_write_u64(&job->shared->nulled, 0);
 	choice = fc_job_choose_spill(job);
 	job->shared->nscanners = fc_job_work(job, FC_PHASE_SCAN, job->shared->nchunks, &work);
-	fc_job_report(job, job->shared->nscanners,
-				  pg_atomic_read_u64(&job->shared->scanned),
-				  pg_atomic_read_u64(&job->shared->spilled),
-				  choice);
-	fc_tasks_find_parts(job);
+	fc_job_end_scan(job, choice);
 }
 
 /* Must new partitions be attached, or have their indexes, before rows come? */
@@ -1360,6 +1376,54 @@ fc_job_core_needs_scan(FcJob *job)
 		!job->options->freeze;
 }
 
+/*
+ * Unpacks the files, scans what there is of them meanwhile, and the rest behind
+ * that: with it, the split is done, too.
+ */
+static void
+fc_job_flow(FcJob *job)
+{
+	FcWork		work = {0};
+	char	   *choice;
+	double		alone;
+	instr_time	left;
+
+	fc_job_route(job);
+	choice = fc_job_choose_spill(job);
+	fc_streams_flow(job);
+	job->ctx.progress = fc_streams_progress;
+	job->shared->nscanners = fc_job_work(job, FC_PHASE_SCAN, job->shared->nchunks, &work);
+	job->ctx.progress = fc_progress_update;
+	alone = job->alone;
+	fc_streams_flowed(job, job->shared->nscanners);
+	left = job->phase_start;
+	job->alone = 0;
+	fc_progress_begin_phase(job, FC_PHASE_SPLIT);
+	fc_job_report_split(job, 0);
+	fc_progress_begin_phase(job, FC_PHASE_SCAN);
+	job->phase_start = left;
+	job->alone = alone;
+	if (fc_job_stream(job))
+		fc_job_forget_scan(job);
+	else
+		fc_job_end_scan(job, choice);
+}
+
+/* The records and, where they are wanted and the file is in another order, their keys */
+static void
+fc_job_find(FcJob *job)
+{
+	if (job->inflow)
+	{
+		fc_job_flow(job);
+		return;
+	}
+	if (!fc_job_core_reads(job))
+		fc_job_split(job);
+	if (job->plan->key_type != FC_KEY_NONE && !fc_job_stream(job))
+		fc_job_scan(job);
+}
+
 static void
 fc_job_phases(FcJob *job)
 {
@@ -1371,10 +1435,7 @@ fc_job_phases(FcJob *job)
 		fc_job_copy(job);
 		return;
 	}
-	if (!fc_job_core_reads(job))
-		fc_job_split(job);
-	if (job->plan->key_type != FC_KEY_NONE && !fc_job_stream(job))
-		fc_job_scan(job);
+	fc_job_find(job);
 	fc_job_fill(job);
 	if (pg_atomic_read_u32(&job->shared->unordered) != 0)
 	{

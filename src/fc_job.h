@@ -38,6 +38,9 @@ typedef struct FcJob
 	dsm_segment *unpacked;		/* owns the copies of what was packed, received */
 	FcSource   *received;		/* NULL, or those as they came: good for another
 								 * job, too */
+	bool		inflow;			/* the scan is to unpack the files: until then,
+								 * source has the first bytes of each ... */
+	uint64		expected;		/* ... and there will be about so many */
 	uint64		packed_size;	/* bytes to be unpacked; 0: nobody knows */
 	pg_atomic_uint64 *taken;	/* ... of which so many have been */
 	bool		unconvertible;	/* a file cannot be converted */
@@ -81,6 +84,7 @@ typedef struct FcJob
 	double		alone;			/* of the phase's workers, see FcWork */
 	TimestampTz start;
 	instr_time	phase_start;
+	instr_time	stream_start;	/* of unpack or receive */
 	uint64		phase_wal;		/* bytes of WAL until then, of this backend */
 } FcJob;
 

@@ -1130,9 +1130,8 @@ fc_load_row_task(FcLoader *loader)
 static uint64
 fc_load_entry_number(const FcShared *shared, const FcEntry *entry)
 {
-	uint64		chunk_size = fc_shared_chunks(shared)[0].length;
-	uint64		i = shared->nfiles == 1 ?
-		(entry->offset - shared->data_start) / chunk_size :
+	uint64		i = shared->nfiles == 1 && shared->chunk_size > 0 ?
+		(entry->offset - shared->data_start) / shared->chunk_size :
 		fc_lines_chunk(shared, entry->offset);
 
 	return fc_shared_starts(shared)[i].before + fc_entry_number(entry);

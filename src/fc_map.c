@@ -146,7 +146,7 @@ fc_map_worth(const FcShared *shared, const FcSource *source)
 	{
 		double		place = i + (round * 0.618 - (uint32) (round * 0.618));
 
-		if (!fc_map_cached(source, (uint64) (place / FC_MAP_PROBES * size)) &&
+		if (!fc_map_cached(source, fc_source_nth(source, (uint64) (place / FC_MAP_PROBES * size))) &&
 			++misses > FC_MAP_MISSES)
 			return false;
 	}
@@ -326,16 +326,17 @@ fc_map_failed(const FcMap *map, uint32 n)
 					fc_source_path_at(map->source, map->entries[0].offset))));
 }
 
-/* Where in the mapping the byte is */
+/* Where in the mapping the record is */
 static inline Size
-fc_map_place(const FcMap *map, uint64 offset)
+fc_map_place(const FcMap *map, const FcEntry *entry)
 {
-	uint32		number;
+	uint32		number = fc_source_number(map->source, entry->offset);
+	const FcFile *file = &map->source->files[number];
+	uint64		within = entry->offset - file->base;
 
-	if (map->files == NULL)
-		return offset;
-	number = fc_source_number(map->source, offset);
-	return map->files[number] + (offset - map->source->files[number].base);
+	if (within + entry->length > file->identity.size)
+		fc_source_early_end(fc_source_path(map->source, number), file->identity.size);
+	return map->files == NULL ? entry->offset : map->files[number] + within;
 }
 
 /* Takes the batch's next entry from the stream */
@@ -349,8 +350,6 @@ fc_map_take(FcMap *map)
 		map->next = NULL;
 		return false;
 	}
-	if (map->pending.offset + map->pending.length > map->size)
-		fc_source_early_end(map->source->path, map->size);
 	map->has_pending = true;
 	return true;
 }
@@ -361,7 +360,7 @@ fc_map_large(FcMap *map)
 {
 	FcEntry    *entry = &map->entries[0];
 	Size		size = (Size) entry->length + 1;
-	Size		place = fc_map_place(map, entry->offset);
+	Size		place = fc_map_place(map, entry);
 
 	if (size > map->large_size)
 	{
@@ -401,7 +400,7 @@ fc_map_fill(FcMap *map)
 		map->entries[n] = map->pending;
 		map->has_pending = false;
 		map->records[n] = map->buf + used;
-		pieces[n] = (FcMapPiece) {fc_map_place(map, map->pending.offset), map->buf + used, length};
+		pieces[n] = (FcMapPiece) {fc_map_place(map, &map->pending), map->buf + used, length};
 		used += (Size) length + 1;
 		n++;
 		if (used > map->buf_size)

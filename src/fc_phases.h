@@ -22,6 +22,18 @@ extern void fc_split_run(FcContext *ctx);
  */
 extern uint64 fc_split_resolve(FcContext *ctx);
 
+/*
+ * Any process: does the "\." with which a record begins at "offset" end the data
+ * of its file?
+ */
+extern bool fc_split_marker_ends(FcContext *ctx, uint64 offset);
+
+/*
+ * Takes the bytes from "end" on out of n chunks of a file, behind each other;
+ * those behind it stay, empty.
+ */
+extern void fc_split_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end);
+
 /* Behind that: the records in one of the files */
 extern uint64 fc_split_records(FcShared *shared, const FcSource *source,
 							   uint32 file);
@@ -31,6 +43,9 @@ extern uint64 fc_split_records(FcShared *shared, const FcSource *source,
  * offsets?  Looks at some keys of the file; returns the reason, for the report.
  */
 extern const char *fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows);
+
+/* The same before there is a file to look at */
+extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);
 
 /*
  * Leader, before the scan: is the file in key order, as far as a look at some

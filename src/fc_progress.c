@@ -180,7 +180,7 @@ fc_progress_start(FcJob *job)
 	};
 	const int64 values[] = {
 		PROGRESS_COPY_COMMAND_FROM, fc_progress_type(job),
-		job->source->identity.size, -1
+		job->inflow ? job->expected : job->source->identity.size, -1
 	};
 
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, job->target);

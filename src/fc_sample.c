@@ -24,6 +24,7 @@
 #include "postgres.h"
 
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "miscadmin.h"
 #include "storage/fd.h"
@@ -42,6 +43,7 @@
 #define FC_SAMPLE_ROWS		131072	/* rows in all, at most */
 #define FC_SAMPLE_WINDOWS	1024	/* told apart, at most */
 #define FC_SAMPLE_EXTRA		3		/* windows per process that are small */
+#define FC_SAMPLE_SHORT		32		/* bytes of a record, if nobody knows */
 #define FC_SAMPLE_SMALL		(1024 * 1024)	/* files below are not worth it */
 
 /*
@@ -252,14 +254,11 @@ fc_sample_free_space(const SharedFileSet *fileset)
 	return least;
 }
 
-/* Why rows cannot be spilled; NULL if they can */
+/* Why so many rows cannot be spilled; NULL if they can */
 static const char *
-fc_sample_no_room(const FcShared *shared)
+fc_sample_no_room(const FcShared *shared, uint64 records)
 {
-	uint32		n = shared->nchunks;
-	FcChunkStart *last = &fc_shared_starts(shared)[n - 1];
-	uint64		need = shared->file.size +
-		(last->before + last->records) * (sizeof(FcEntry) + 1);
+	uint64		need = shared->file.size + records * (sizeof(FcEntry) + 1);
 
 	if (temp_file_limit >= 0 && need > (uint64) temp_file_limit * 1024)
 		return "temp_file_limit is too low for rows";
@@ -269,11 +268,30 @@ fc_sample_no_room(const FcShared *shared)
 	return NULL;
 }
 
+/*
+ * What has just been unpacked is in the page cache, if there is room for it.
+ */
+const char *
+fc_sample_spill_unseen(const FcShared *shared, bool *rows)
+{
+	uint64		memory = (uint64) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+	const char *reason = NULL;
+
+	*rows = shared->file.size > memory / 2;
+	if (*rows)
+		reason = fc_sample_no_room(shared, shared->file.size / FC_SAMPLE_SHORT);
+	if (reason == NULL)
+		return *rows ? "the files are large, unpacked" : "the files are small, unpacked";
+	*rows = false;
+	return reason;
+}
+
 const char *
 fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
 {
 	FcShared   *shared = ctx->shared;
 	FcSample	sample = {ctx};
+	const FcChunkStart *last;
 	const char *reason;
 	uint64		nwindows;
 	double		times;
@@ -283,7 +301,8 @@ fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
 		return "the file is small";
 	if (fc_map_worth(shared, ctx->source))
 		return "the file is mapped";
-	reason = fc_sample_no_room(shared);
+	last = &fc_shared_starts(shared)[shared->nchunks - 1];
+	reason = fc_sample_no_room(shared, last->before + last->records);
 	if (reason)
 		return reason;
 	nwindows = fc_sample_nwindows(shared, nprocesses);

@@ -21,6 +21,7 @@
 #include "utils/rel.h"
 
 #include "fc_error.h"
+#include "fc_inflow.h"
 #include "fc_parse.h"
 #include "fc_phases.h"
 #include "fc_reject.h"
@@ -49,6 +50,9 @@ typedef struct FcScanner
 /* So many runs are few, and so much memory to sort in costs little */
 #define FC_SCAN_RUNS	64
 #define FC_SCAN_SORT	((Size) 32 * 1024 * 1024)
+
+/* A record of a file of unknown size is taken to have so many bytes */
+#define FC_SCAN_SHORT	32
 
 /* Bytes of records between resets of row_mcxt, and what each has besides */
 #define FC_SCAN_RESET	65536
@@ -234,7 +238,9 @@ fc_scan_memory(const FcShared *shared)
 	uint64		records = 0;
 	Size		need;
 
-	if (shared->nchunks > 0)
+	if (shared->room > 0)
+		records = shared->data_size / FC_SCAN_SHORT;
+	else if (shared->nchunks > 0)
 	{
 		last = &fc_shared_starts(shared)[shared->nchunks - 1];
 		records = last->before + last->records;
@@ -275,7 +281,7 @@ fc_scan_run(FcContext *ctx)
 	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy scan row",
 											 ALLOCSET_DEFAULT_SIZES);
-	while (fc_context_take(ctx, shared->nchunks, &i))
+	while (fc_inflow_take(ctx, &i))
 		fc_scan_chunk(&scanner, i);
 	fc_spill_end(scanner.spill);
 	fc_stream_end(scanner.stream);

@@ -42,6 +42,10 @@
 /* Chunks have 168 + 56 bytes of shared memory each */
 #define FC_MAX_CHUNKS	65536
 
+/* While files are unpacked: so many places for chunks of each, or a part of those */
+#define FC_LEAST_ROOM	512
+#define FC_MOST_ROOM	16384
+
 /* A worker gets about so many, but none smaller than this unless asked for */
 #define FC_CHUNKS_EACH	16
 #define FC_MIN_CHUNK	(256 * 1024)
@@ -555,6 +559,8 @@ fc_setup_shared_state(FcShared *shared)
 	/* a tranche of our own would be used up by sessions that come and go */
 	LWLockInitialize(&shared->logical_lock, LWTRANCHE_PARALLEL_APPEND);
 	ConditionVariableInit(&shared->turn_cv);
+	ConditionVariableInit(&shared->inflow_cv);
+	pg_atomic_init_u32(&shared->inflow_failed, 0);
 }
 
 /* A chunk is part of one file, and a file without data has none */
@@ -567,6 +573,33 @@ fc_setup_count_chunks(const FcSource *source, uint64 chunk_size)
 		n += (fc_source_end(source, i) - source->files[i].data_start +
 			  chunk_size - 1) / chunk_size;
 	return (uint32) n;
+}
+
+/* Places for chunks of each file, some times as many as it will have */
+static uint32
+fc_setup_room(const FcJob *job, uint64 chunk_size)
+{
+	uint64		expected = job->data_size / chunk_size / job->source->nfiles * 4;
+
+	return Max(Min(expected, FC_MOST_ROOM / job->source->nfiles), FC_LEAST_ROOM);
+}
+
+/* The scan unpacks the files into shared memory's source, which is the leader's, too */
+static void
+fc_setup_shared_inflow(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+	FcSource   *heads = job->source;
+
+	shared->streams = dsm_segment_handle(job->unpacked);
+	for (uint32 i = 0; i < shared->nfiles; i++)
+	{
+		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].published, 0);
+		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].whole, 0);
+	}
+	job->source = fc_source_attach(fc_shared_files(shared), shared->nfiles, heads->paths,
+								   fc_shared_copies(shared), shared->ncopies);
+	fc_source_close(heads);
 }
 
 static void
@@ -596,6 +629,8 @@ fc_setup_shared_job(FcJob *job)
 	shared->target = job->target;
 	shared->dialect = job->dialect;
 	shared->file = job->source->identity;
+	if (job->inflow)
+		shared->file.size = job->expected;
 	shared->joined = (job->source->fd >= 0);
 	shared->programs = job->source->programs;
 	shared->file_encoding = job->options->file_encoding;
@@ -675,12 +710,14 @@ fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	layout->patterns_at = fc_setup_place(&end, patterns->len + 1);
 	layout->zone_at = fc_setup_place_text(&end, fc_setup_text(options->time_zone));
 	layout->where_at = fc_setup_place_text(&end, where);
-	layout->path_at = fc_setup_place_text(&end, job->source->open_path);
+	layout->path_at = job->inflow ? fc_setup_place(&end, MAXPGPATH) :
+		fc_setup_place_text(&end, job->source->open_path);
 	layout->names_at = fc_setup_place(&end, fc_source_paths_size(job->source));
 	layout->copies_at = fc_setup_place(&end, sizeof(FcCopy) * layout->ncopies);
 	layout->files_at = fc_setup_place(&end, sizeof(FcFile) * layout->nfiles);
 	layout->numbers_at = fc_setup_place(&end, sizeof(FcNumber) * layout->nnumbers);
 	layout->order_at = fc_setup_place(&end, sizeof(FcSortKey) * layout->norder);
+	layout->inflow_at = fc_setup_place(&end, layout->room > 0 ? sizeof(FcInflow) * layout->nfiles : 0);
 	layout->chunks_at = fc_setup_place(&end, sizeof(FcChunk) * layout->nchunks);
 	layout->starts_at = fc_setup_place(&end, sizeof(FcChunkStart) * layout->nchunks);
 	return end;
@@ -703,7 +740,7 @@ fc_setup_shared_texts(FcJob *job, StringInfo patterns, const char *where)
 	memcpy(fc_shared_names(shared), job->source->paths,
 		   fc_source_paths_size(job->source));
 	memcpy(fc_shared_copies(shared), job->source->copies,
-		   sizeof(FcCopy) * shared->ncopies);
+		   sizeof(FcCopy) * job->source->ncopies);
 	memcpy(fc_shared_files(shared), job->source->files,
 		   sizeof(FcFile) * shared->nfiles);
 }
@@ -732,9 +769,13 @@ fc_setup_shared(FcJob *job)
 	FcShared	layout = {0};
 	Size		total;
 
-	layout.nchunks = fc_setup_count_chunks(job->source, chunk_size);
 	layout.nfiles = job->source->nfiles;
-	layout.ncopies = job->source->ncopies;
+	layout.room = job->inflow ? fc_setup_room(job, chunk_size) : 0;
+	layout.chunk_size = chunk_size;
+	layout.nchunks = job->inflow ? layout.room * layout.nfiles :
+		fc_setup_count_chunks(job->source, chunk_size);
+	/* each process that unpacks will have one */
+	layout.ncopies = job->source->ncopies + (job->inflow ? job->nworkers : 0);
 	layout.ncolumns = list_length(job->plan->fields);
 	layout.nnumbers = list_length(job->plan->numbers);
 	layout.norder = list_length(job->plan->order);
@@ -756,7 +797,10 @@ fc_setup_shared(FcJob *job)
 	fc_setup_shared_texts(job, patterns, where);
 	fc_setup_shared_job(job);
 	fc_setup_shared_state(job->shared);
-	fc_setup_shared_chunks(job, chunk_size);
+	if (job->inflow)
+		fc_setup_shared_inflow(job);
+	else
+		fc_setup_shared_chunks(job, chunk_size);
 }
 
 /* Will the load itself read the rows it has written? */
@@ -863,6 +907,8 @@ fc_setup_unconvertible(FcJob *job)
 static void
 fc_setup_file(FcJob *job)
 {
+	if (!job->options->format.binary)
+		fc_setup_dialect(job);
 	if (job->options->program)
 		fc_program_check();
 	if (job->options->program || job->options->client)
@@ -872,10 +918,8 @@ fc_setup_file(FcJob *job)
 		job->source = fc_setup_open_source(job->options->sources);
 		fc_streams_unpack(job);
 	}
-	if (job->options->format.binary)
-		return;
-	fc_setup_dialect(job);
-	fc_setup_recode(job);
+	if (!job->options->format.binary)
+		fc_setup_recode(job);
 }
 
 /* Partitions are to be made as pg_partman makes them, if it keeps the table */
@@ -931,6 +975,19 @@ fc_setup_plan(FcJob *job)
 		fc_core_check(job);
 }
 
+/* Are the files to be unpacked before all else, after all? */
+static void
+fc_setup_settle_streams(FcJob *job)
+{
+	if (!job->inflow)
+		return;
+	fc_streams_settle(job);
+	if (job->inflow)
+		return;
+	job->data_size = fc_source_data_size(job->source);
+	job->nworkers = fc_setup_workers(job);
+}
+
 FcJob *
 fc_setup_begin(FcOptions *options)
 {
@@ -961,10 +1018,11 @@ fc_setup_job(FcJob *job)
 	}
 	if (!options->header_map && !options->format.binary)
 		fc_setup_header(job);
-	job->data_size = fc_source_data_size(job->source);
 	if (job->unsettled)
 		job->core_reason = "the first row ends with a marker, and not with a line end";
+	job->data_size = job->inflow ? job->expected : fc_source_data_size(job->source);
 	job->nworkers = fc_setup_workers(job);
+	fc_setup_settle_streams(job);
 	fc_setup_shared(job);
 	fc_setup_io(job);
 	fc_context_begin(&job->ctx, job->shared, 0, false);

@@ -189,6 +189,13 @@ typedef struct FcNumber
 	uint64		nruns;			/* stretches without a gap */
 } FcNumber;
 
+/* A file that is unpacked while what there is of it is scanned: fc_inflow.c */
+typedef struct FcInflow
+{
+	pg_atomic_uint32 published; /* its first chunks that may be taken */
+	pg_atomic_uint32 whole;		/* 1: it has no others */
+} FcInflow;
+
 typedef struct FcShared
 {
 	/* Written by the leader before the first phase */
@@ -225,6 +232,10 @@ typedef struct FcShared
 	bool		io_uring;		/* false: fc_io_sync */
 	bool		direct;			/* pages go to the disk past the cache */
 	uint32		nchunks;
+	uint64		chunk_size;		/* of each but a file's last; 0: there are others */
+	uint32		room;			/* places for chunks that each file has, as long as
+								 * files are unpacked; 0: all chunks are there */
+	dsm_handle	streams;		/* then, the segment with what is unpacked */
 	int			ncolumns;		/* fields in the file */
 	int			nnumbers;		/* columns with numbers of sequences */
 	int			norder;			/* keys of the order that rows are sorted in before
@@ -251,6 +262,7 @@ typedef struct FcShared
 	Size		copies_at;		/* offset of FcCopy[ncopies] */
 	Size		numbers_at;		/* offset of FcNumber[nnumbers] */
 	Size		order_at;		/* offset of FcSortKey[norder] */
+	Size		inflow_at;		/* offset of FcInflow[nfiles], if room is not 0 */
 	Size		chunks_at;		/* offset of FcChunk[nchunks] */
 	Size		starts_at;		/* offset of FcChunkStart[nchunks] */
 
@@ -300,6 +312,8 @@ typedef struct FcShared
 	LWLock		logical_lock;	/* one inserter at a time for logically
 								 * logged tables */
 	ConditionVariable turn_cv;
+	ConditionVariable inflow_cv;	/* chunks have been published */
+	pg_atomic_uint32 inflow_failed; /* 1: a file cannot be unpacked */
 	SharedFileSet fileset;
 	char		data[FLEXIBLE_ARRAY_MEMBER];
 } FcShared;
@@ -317,6 +331,7 @@ typedef struct FcShared
 #define fc_shared_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
 #define fc_shared_numbers(s) ((FcNumber *) ((char *) (s) + (s)->numbers_at))
 #define fc_shared_order(s) ((FcSortKey *) ((char *) (s) + (s)->order_at))
+#define fc_shared_inflow(s) ((FcInflow *) ((char *) (s) + (s)->inflow_at))
 #define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->chunks_at))
 #define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->starts_at))
 

@@ -225,7 +225,8 @@ fc_source_attach(FcFile *files, uint32 nfiles, char *paths, FcCopy *copies,
 	source->path = source->paths = paths;
 	source->copies = copies;
 	source->ncopies = ncopies;
-	source->identity.size = fc_source_end(source, nfiles - 1);
+	for (uint32 i = 0; i < nfiles; i++)
+		source->identity.size += files[i].identity.size;
 	return source;
 }
 
@@ -277,6 +278,16 @@ uint64
 fc_source_end_at(const FcSource *source, uint64 offset)
 {
 	return fc_source_end(source, fc_source_number(source, offset));
+}
+
+uint64
+fc_source_nth(const FcSource *source, uint64 n)
+{
+	uint32		i = 0;
+
+	while (i + 1 < source->nfiles && n >= source->files[i].identity.size)
+		n -= source->files[i++].identity.size;
+	return source->files[i].base + n;
 }
 
 uint64

@@ -18,7 +18,8 @@
 
 /*
  * One of the files.  Their bytes stand behind each other: what is called an
- * offset counts from the first byte of the first of them.
+ * offset counts from the first byte of the first of them.  Those of files whose size is not
+ * known at first have gaps between them.
  */
 typedef struct FcFile
 {
@@ -107,6 +108,9 @@ fc_source_within(const FcFile *file, uint64 offset)
 /* Its name for messages, and where it ends */
 extern const char *fc_source_path_at(const FcSource *source, uint64 offset);
 extern uint64 fc_source_end_at(const FcSource *source, uint64 offset);
+
+/* The offset of the byte that n others come before */
+extern uint64 fc_source_nth(const FcSource *source, uint64 n);
 
 /* Bytes behind the headers */
 extern uint64 fc_source_data_size(const FcSource *source);

@@ -55,8 +55,7 @@ fc_split_run(FcContext *ctx)
 	pfree(buf);
 }
 
-/* Does the "\." with which a record begins at "offset" end the data? */
-static bool
+bool
 fc_split_marker_ends(FcContext *ctx, uint64 offset)
 {
 	FcDialect	dialect = ctx->dialect;
@@ -88,11 +87,8 @@ fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
 	return i;
 }
 
-/*
- * Takes the bytes from "end" on out of the chunks of a file, n from the first;
- * only one is read again, those behind it stay, empty
- */
-static void
+/* Only one of them is read again */
+void
 fc_split_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
 {
 	char	   *buf;

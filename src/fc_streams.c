@@ -30,6 +30,8 @@
 #include "utils/memutils.h"
 
 #include "fc_client.h"
+#include "fc_heads.h"
+#include "fc_inflow.h"
 #include "fc_program.h"
 #include "fc_progress.h"
 #include "fc_report.h"
@@ -42,143 +44,7 @@
 /* Workers cost more than they bring for less than so many packed bytes */
 #define FC_SMALL_PACKED	(1024 * 1024)
 
-/* Where an unpacked file is */
-typedef struct FcUnpacked
-{
-	uint32		copy;			/* from 1; 0: it is not packed */
-	uint64		at;
-	uint64		size;
-} FcUnpacked;
-
-/* What those who unpack share */
-typedef struct FcStreams
-{
-	/* written by the leader before */
-	uint32		nfiles;
-	uint32		npacked;
-	uint32		ncopies;		/* processes */
-	Size		files_at;		/* offset of FcFile[nfiles], as named */
-	Size		names_at;		/* offset of their paths */
-	Size		order_at;		/* offset of uint32[npacked]: numbers of files in
-								 * the order in which they are taken */
-	Size		unpacked_at;	/* offset of FcUnpacked[nfiles] */
-	Size		copies_at;		/* offset of FcCopy[ncopies] */
-
-	/* shared by all */
-	pg_atomic_uint32 next;		/* to be taken */
-	pg_atomic_uint64 taken;		/* bytes of the packed files */
-	FcBudget	budget;
-	slock_t		mutex;			/* for: */
-	uint32		faulty;			/* the first file known that cannot be unpacked */
-	FcUnpackFault fault;
-	SharedFileSet fileset;
-	char		data[FLEXIBLE_ARRAY_MEMBER];
-} FcStreams;
-
-#define fc_streams_files(s) ((FcFile *) ((char *) (s) + (s)->files_at))
-#define fc_streams_names(s) ((char *) (s) + (s)->names_at)
-#define fc_streams_order(s) ((uint32 *) ((char *) (s) + (s)->order_at))
-#define fc_streams_unpacked(s) ((FcUnpacked *) ((char *) (s) + (s)->unpacked_at))
-#define fc_streams_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
-
 PGDLLEXPORT void fc_streams_main(dsm_segment *seg, shm_toc *toc);
-
-/* One of the files as input */
-typedef struct FcFileInput
-{
-	FcInput		input;
-	const FcSource *source;
-	uint64		at;
-	uint64		end;
-} FcFileInput;
-
-static size_t
-fc_streams_read_file(FcInput *input, char *buf, size_t len)
-{
-	FcFileInput *file = (FcFileInput *) input;
-	size_t		n = Min(len, file->end - file->at);
-
-	fc_source_read(file->source, file->at, buf, n);
-	file->at += n;
-	return n;
-}
-
-static bool
-fc_streams_unpack_one(FcStreams *streams, const FcSource *source,
-					  FcUnpacker *unpacker, uint32 number, FcUnpackFault *fault)
-{
-	FcUnpacked *unpacked = &fc_streams_unpacked(streams)[number];
-	FcFileInput input = {{fc_streams_read_file, fc_source_word(source),
-	fc_source_path(source, number)}, source};
-	bool		whole;
-
-	input.at = source->files[number].base;
-	input.end = fc_source_end(source, number);
-	unpacked->at = unpacker->written;
-	whole = fc_unpack(unpacker, &input.input,
-					  (FcCodecKind) source->files[number].kind, fault);
-	/* a file that is written to may look like any fault */
-	fc_source_check_at(source, source->files[number].base);
-	unpacked->size = unpacker->written - unpacked->at;
-	return whole;
-}
-
-static void
-fc_streams_keep_fault(FcStreams *streams, uint32 number,
-					  const FcUnpackFault *fault)
-{
-	SpinLockAcquire(&streams->mutex);
-	if (number < streams->faulty)
-	{
-		streams->faulty = number;
-		streams->fault = *fault;
-	}
-	SpinLockRelease(&streams->mutex);
-}
-
-static uint32
-fc_streams_faulty(FcStreams *streams)
-{
-	uint32		faulty;
-
-	SpinLockAcquire(&streams->mutex);
-	faulty = streams->faulty;
-	SpinLockRelease(&streams->mutex);
-	return faulty;
-}
-
-/* One process's work: files, until none is left */
-static void
-fc_streams_run(FcStreams *streams, const FcSource *source, int process,
-			   void (*progress) (void *arg), void *progress_arg)
-{
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											   "fast_copy unpacking",
-											   ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(mcxt);
-	FcUnpacker	unpacker;
-	uint32		i;
-
-	fc_unpack_begin(&unpacker, &streams->fileset, process, &streams->budget,
-					&streams->taken);
-	unpacker.progress = progress;
-	unpacker.progress_arg = progress_arg;
-	while ((i = pg_atomic_fetch_add_u32(&streams->next, 1)) < streams->npacked)
-	{
-		uint32		number = fc_streams_order(streams)[i];
-		FcUnpackFault fault;
-
-		CHECK_FOR_INTERRUPTS();
-		if (number >= fc_streams_faulty(streams))
-			continue;
-		fc_streams_unpacked(streams)[number].copy = process + 1;
-		if (!fc_streams_unpack_one(streams, source, &unpacker, number, &fault))
-			fc_streams_keep_fault(streams, number, &fault);
-	}
-	fc_unpack_end(&unpacker, fc_streams_copies(streams)[process].path, MAXPGPATH);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(mcxt);
-}
 
 /* Entry point of a worker */
 void
@@ -197,7 +63,7 @@ fc_streams_main(dsm_segment *seg, shm_toc *toc)
 	SharedFileSetAttach(&streams->fileset, segment);
 	source = fc_source_attach(fc_streams_files(streams), streams->nfiles,
 							  fc_streams_names(streams), NULL, 0);
-	fc_streams_run(streams, source, ParallelWorkerNumber, NULL, NULL);
+	fc_inflow_unpack(streams, source, ParallelWorkerNumber, NULL, NULL, NULL);
 	fc_source_close(source);
 	dsm_detach(segment);
 }
@@ -227,8 +93,9 @@ fc_streams_parallel(FcJob *job, int nworkers)
 	return launched;
 }
 
+/* For so many packed bytes */
 static int
-fc_streams_workers(const FcJob *job, uint32 npacked, uint64 bytes)
+fc_streams_workers(const FcJob *job, uint64 bytes)
 {
 	int			workers = job->options->workers >= 0 ? job->options->workers : fc_workers;
 
@@ -238,9 +105,7 @@ fc_streams_workers(const FcJob *job, uint32 npacked, uint64 bytes)
 			return 0;
 		workers = Min(sysconf(_SC_NPROCESSORS_ONLN), max_parallel_workers);
 	}
-	workers = Min(workers, FC_MAX_WORKERS);
-	/* one would do what the leader does as well */
-	return npacked < 2 ? 0 : Min(workers, npacked);
+	return Min(workers, FC_MAX_WORKERS);
 }
 
 static int
@@ -317,9 +182,9 @@ fc_streams_share(FcJob *job, const FcSource *source, uint32 npacked, int process
 
 /* A single copy has all bytes, the files' one behind the other */
 static FcSource *
-fc_streams_open_copy(const FcCopy *copy, FcFile *files, uint32 nfiles, char *paths)
+fc_streams_open_copy(const char *path, FcFile *files, uint32 nfiles, char *paths)
 {
-	FcSource   *source = fc_source_open(copy->path);
+	FcSource   *source = fc_source_open(path);
 
 	source->path = source->paths = paths;
 	source->files = files;
@@ -358,7 +223,7 @@ fc_streams_make_source(FcStreams *streams, FcSource *packed)
 								streams->ncopies);
 	}
 	files[0].copy = 0;
-	return fc_streams_open_copy(copies, files, 1, packed->paths);
+	return fc_streams_open_copy(copies->path, files, 1, packed->paths);
 }
 
 /* Bytes in copies */
@@ -381,27 +246,59 @@ fc_streams_begin(FcJob *job, FcPhase phase, uint64 bytes)
 	job->reporting = true;
 	job->packed_size = bytes;
 	fc_progress_begin_stream(job, phase);
+	job->stream_start = job->phase_start;
 }
 
-/* Closes the phase in the report */
+void
+fc_streams_flow(FcJob *job)
+{
+	fc_progress_begin_stream(job, FC_PHASE_UNPACK);
+	job->stream_start = job->phase_start;
+}
+
+void
+fc_streams_progress(void *arg)
+{
+	FcJob	   *job = arg;
+	FcStreams  *streams = dsm_segment_address(job->unpacked);
+
+	if (job->phase == FC_PHASE_UNPACK &&
+		pg_atomic_read_u32(&streams->done) == streams->npacked)
+	{
+		fc_progress_start(job);
+		fc_progress_phase(job, FC_PHASE_SCAN);
+	}
+	fc_progress_update(job);
+}
+
+/* The phase ended at "end" */
 static void
-fc_streams_end(FcJob *job, int processes, char *choice)
+fc_streams_report(const FcJob *job, FcPhase phase, instr_time end, int processes,
+				  char *choice)
 {
 	FcReportRow row = {0};
-	instr_time	now;
 
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, job->phase_start);
-	row.phase = job->phase;
+	INSTR_TIME_SUBTRACT(end, job->stream_start);
+	row.phase = phase;
 	row.whole = true;
 	row.processes = processes;
 	row.alone = -1;
 	row.rows = row.reads = row.wal_bytes = -1;
 	row.bytes = pg_atomic_read_u64(job->taken);
 	row.spill_bytes = fc_streams_copied(job->source);
-	row.seconds = INSTR_TIME_GET_DOUBLE(now);
+	row.seconds = INSTR_TIME_GET_DOUBLE(end);
 	row.choice = choice;
 	fc_report_add(&row);
+}
+
+/* Closes the phase in the report */
+static void
+fc_streams_end(FcJob *job, int processes, char *choice)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	fc_streams_report(job, job->phase, now, processes, choice);
 	fc_progress_end(job);
 	job->phase = FC_PHASE_SETUP;
 }
@@ -451,6 +348,15 @@ fc_streams_count(const FcSource *source, uint64 *bytes)
 	return npacked;
 }
 
+/* ERROR for the first file that cannot be unpacked */
+static void
+fc_streams_check_fault(FcStreams *streams, const FcSource *source)
+{
+	if (streams->faulty != PG_UINT32_MAX)
+		fc_unpack_throw(&streams->fault, fc_source_word(source),
+						fc_source_path(source, streams->faulty));
+}
+
 /* In workers, or alone; returns the number of processes */
 static int
 fc_streams_work(FcJob *job, FcStreams *streams, int workers)
@@ -460,31 +366,153 @@ fc_streams_work(FcJob *job, FcStreams *streams, int workers)
 	if (workers > 0)
 		launched = fc_streams_parallel(job, workers);
 	if (launched == 0)
-		fc_streams_run(streams, job->source, 0, fc_progress_update, job);
-	if (streams->faulty != PG_UINT32_MAX)
-		fc_unpack_throw(&streams->fault, fc_source_word(job->source),
-						fc_source_path(job->source, streams->faulty));
+		fc_inflow_unpack(streams, job->source, 0, NULL, fc_progress_update, job);
+	fc_streams_check_fault(streams, job->source);
 	return Max(launched, 1);
 }
 
-void
-fc_streams_unpack(FcJob *job)
+/* As a phase of its own */
+static void
+fc_streams_unpack_all(FcJob *job)
 {
 	FcStreams  *streams;
 	uint64		bytes;
 	uint32		npacked = fc_streams_count(job->source, &bytes);
-	int			workers;
+	int			workers = fc_streams_workers(job, bytes);
 	int			processes;
 
-	if (npacked == 0)
-		return;
-	workers = fc_streams_workers(job, npacked, bytes);
+	/* one would do what the leader does as well */
+	workers = npacked < 2 ? 0 : Min(workers, npacked);
 	streams = fc_streams_share(job, job->source, npacked, Max(workers, 1));
 	fc_streams_begin(job, FC_PHASE_UNPACK, bytes);
 	processes = fc_streams_work(job, streams, workers);
 	job->packed = job->source;
 	job->source = fc_streams_make_source(streams, job->packed);
 	fc_streams_end(job, processes, fc_streams_choice(job->packed, npacked));
+}
+
+/* Does the scan need workers, and is it the first to see the rows? */
+static bool
+fc_streams_plan_flows(const FcPlan *plan)
+{
+	return plan->core_reason == NULL && plan->leader_reason == NULL &&
+		plan->key_type != FC_KEY_NONE;
+}
+
+/*
+ * May the files be scanned while they are unpacked?  Only if some process has
+ * none to unpack; and if nobody but the scan wants to see a row before.  A
+ * plan that is not made yet may say no later.
+ */
+static bool
+fc_streams_may_flow(const FcJob *job, uint32 npacked, int workers)
+{
+	const FcPlan *plan = job->plan;
+
+	return npacked == job->source->nfiles && npacked < workers &&
+		!job->options->analyze && !job->options->format.binary &&
+		!fc_recode_needed(job->options->file_encoding, &job->dialect) &&
+		(plan == NULL || fc_streams_plan_flows(plan));
+}
+
+/* Only the heads so far; false, and as if nothing had been, if that is no good */
+static bool
+fc_streams_take_heads(FcJob *job, uint32 npacked, int workers)
+{
+	FcStreams  *streams = fc_streams_share(job, job->source, npacked, workers);
+	FcSource   *heads;
+
+	/* the others have the rest of the memory, to scan */
+	streams->budget.size = streams->budget.most / workers * npacked;
+	heads = fc_heads_source(job, streams, &job->expected);
+	if (heads == NULL)
+	{
+		dsm_detach(job->unpacked);
+		job->unpacked = NULL;
+		return false;
+	}
+	job->packed = job->source;
+	job->source = heads;
+	return job->inflow = true;
+}
+
+void
+fc_streams_unpack(FcJob *job)
+{
+	uint32		npacked = fc_streams_count(job->source, &job->packed_size);
+	int			workers = fc_streams_workers(job, job->packed_size);
+
+	if (npacked > 0 &&
+		!(fc_streams_may_flow(job, npacked, workers) &&
+		  fc_streams_take_heads(job, npacked, workers)))
+		fc_streams_unpack_all(job);
+}
+
+/* What was read of the heads is true of the files, which lie elsewhere */
+static void
+fc_streams_move_header(FcFile *file, const FcFile *head)
+{
+	file->data_start = head->data_start - head->base + file->base;
+	file->lines_before = head->lines_before;
+	file->eol = head->eol;
+	file->unsettled = head->unsettled;
+}
+
+void
+fc_streams_settle(FcJob *job)
+{
+	FcSource   *heads = job->source;
+
+	if (!job->inflow || (job->nworkers > job->packed->nfiles && job->core_reason == NULL &&
+						 fc_streams_plan_flows(job->plan)))
+		return;
+	job->inflow = false;
+	job->source = job->packed;
+	fc_source_close(heads);
+	dsm_detach(job->unpacked);
+	fc_streams_unpack_all(job);
+	for (uint32 i = 0; i < heads->nfiles; i++)
+		fc_streams_move_header(&job->source->files[i], &heads->files[i]);
+}
+
+/* A copy that has become a file like any other */
+static void
+fc_streams_join_copy(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+	const char *path = fc_shared_copies(shared)[fc_shared_files(shared)->copy - 1].path;
+	FcFile	   *files = fc_shared_files(shared);
+
+	files->copy = 0;
+	strlcpy(fc_shared_path(shared), path, MAXPGPATH);
+	shared->joined = true;
+	job->source = fc_streams_open_copy(path, files, 1, job->packed->paths);
+}
+
+void
+fc_streams_flowed(FcJob *job, int processes)
+{
+	FcStreams  *streams = dsm_segment_address(job->unpacked);
+	FcShared   *shared = job->shared;
+	uint32		nfiles = job->packed->nfiles;
+
+	fc_streams_check_fault(streams, job->packed);
+	job->found = fc_inflow_finish(shared);
+	job->counted = true;
+	job->inflow = false;
+	fc_source_close(job->source);
+	if (nfiles == 1)
+		fc_streams_join_copy(job);
+	else
+		job->source = fc_source_attach(fc_shared_files(shared), nfiles, job->packed->paths,
+									   fc_shared_copies(shared), shared->ncopies);
+	job->ctx.source = job->source;
+	shared->file = job->source->identity;
+	shared->data_size = job->data_size = fc_source_data_size(job->source);
+	fc_streams_report(job, FC_PHASE_UNPACK, streams->ended, Min(processes, nfiles),
+					  psprintf("%s, scanned meanwhile", fc_streams_choice(job->packed, nfiles)));
+	/* what was left to scan then */
+	job->phase_start = streams->ended;
 }
 
 /* Puts what one command prints, or the client sends, behind what there is */
@@ -545,7 +573,7 @@ fc_streams_receive_all(FcJob *job, FcStreams *streams, FcUnpacker *unpacker)
 		file->identity.size = unpacker->written - file->base;
 	}
 	fc_unpack_end(unpacker, copy->path, MAXPGPATH);
-	source = fc_streams_open_copy(copy, files, list_length(sources),
+	source = fc_streams_open_copy(copy->path, files, list_length(sources),
 								  fc_streams_join_names(sources, files));
 	source->programs = job->options->program;
 	return source;
@@ -557,7 +585,7 @@ fc_streams_take_over(FcJob *job)
 {
 	FcStreams  *streams = dsm_segment_address(job->unpacked);
 
-	job->source = fc_streams_open_copy(fc_streams_copies(streams),
+	job->source = fc_streams_open_copy(fc_streams_copies(streams)->path,
 									   job->received->files, job->received->nfiles,
 									   job->received->paths);
 	job->source->programs = job->received->programs;

@@ -18,6 +18,21 @@
  */
 extern void fc_streams_unpack(FcJob *job);
 
+/*
+ * Or leaves that to the scan, and reads no more than the heads of the files:
+ * job->inflow is set then, and job->source has the heads.  fc_streams_settle changes its
+ * mind if what has been learned of the load since speaks against it.
+ */
+extern void fc_streams_settle(FcJob *job);
+
+/*
+ * Before that scan, and while it goes on, as FcContext.progress; and behind it, by
+ * so many processes: job->source has the files then.  ERROR as for unpacking.
+ */
+extern void fc_streams_flow(FcJob *job);
+extern void fc_streams_progress(void *arg);
+extern void fc_streams_flowed(FcJob *job, int processes);
+
 /* Makes job->source of what programs, or the client, give now */
 extern void fc_streams_receive(FcJob *job);
 

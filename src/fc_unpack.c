@@ -41,18 +41,19 @@
 /* Frames to be skipped, one behind the other, before it is no stream any more */
 #define FC_UNPACK_SKIPS	1000
 
-/* What is being unpacked */
-typedef struct FcUnpacking
+struct FcUnpacking
 {
 	FcUnpacker *unpacker;
 	FcInput    *input;
+	FcCodecKind kind;
 	FcUnpackFault *fault;
 	FcCodecIo	io;
 	uint64		before;			/* bytes of the input before io.in */
 	bool		eof;
 	bool		begun;			/* some of the output has been written */
+	MemoryContext mcxt;			/* frees the codec; NULL: there is none */
 	FcCodec    *codec;
-} FcUnpacking;
+};
 
 uint32
 fc_unpack_wait_event(void)
@@ -69,7 +70,7 @@ fc_budget_init(FcBudget *budget, uint64 size)
 {
 	SpinLockInit(&budget->mutex);
 	ConditionVariableInit(&budget->cv);
-	budget->size = size;
+	budget->most = budget->size = size;
 	budget->used = 0;
 }
 
@@ -153,6 +154,8 @@ fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
 				 errmsg("could not write to file \"%s\": %m",
 						FilePathName(unpacker->file))));
 	unpacker->written += len;
+	if (unpacker->look)
+		unpacker->look(unpacker->look_arg, buf, len);
 }
 
 /* More of the input behind what the buffer has; false at its end */
@@ -186,8 +189,8 @@ fc_unpack_fill(FcUnpacking *unpacking)
 		;
 }
 
-/* False: something is wrong with the input */
-static bool
+/* Something is wrong with the input */
+static FcUnpackEnd
 fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
 {
 	FcUnpackFault *fault = unpacking->fault;
@@ -198,10 +201,10 @@ fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
 	fault->offset = unpacking->before + unpacking->io.in_pos;
 	if (unpacking->codec)
 		strlcpy(fault->reason, fc_codec_reason(unpacking->codec), sizeof(fault->reason));
-	return false;
+	return FC_UNPACK_FAULT;
 }
 
-/* The unpacked bytes so far; an archive shows itself in the first of them */
+/* The unpacked bytes so far; false: an archive shows itself in the first of them */
 static bool
 fc_unpack_flush(FcUnpacking *unpacking)
 {
@@ -209,21 +212,24 @@ fc_unpack_flush(FcUnpacking *unpacking)
 
 	if (!unpacking->begun && io->out_pos > 0 &&
 		fc_codec_detect(io->out, io->out_pos, NULL) == FC_CODEC_TAR)
-		return fc_unpack_fails(unpacking, FC_CODEC_TAR, FC_CODEC_OK);
+	{
+		(void) fc_unpack_fails(unpacking, FC_CODEC_TAR, FC_CODEC_OK);
+		return false;
+	}
 	unpacking->begun = true;
 	fc_unpack_write(unpacking->unpacker, io->out, io->out_pos);
 	io->out_pos = 0;
 	return true;
 }
 
-/* To the end of the input */
-static bool
-fc_unpack_packed(FcUnpacking *unpacking, FcCodecKind kind)
+/* As far as fc_unpack_some goes */
+static FcUnpackEnd
+fc_unpack_packed(FcUnpacking *unpacking, uint64 upto)
 {
 	FcCodecIo  *io = &unpacking->io;
 	FcCodecResult result;
 
-	for (;;)
+	while (unpacking->unpacker->written < upto)
 	{
 		size_t		in = io->in_pos;
 		size_t		out = io->out_pos;
@@ -233,37 +239,42 @@ fc_unpack_packed(FcUnpacking *unpacking, FcCodecKind kind)
 		result = fc_codec_step(unpacking->codec, io);
 		fc_unpack_reserve(unpacking->unpacker, fc_codec_memory(unpacking->codec));
 		if (result != FC_CODEC_OK)
-			return fc_unpack_fails(unpacking, kind, result);
+			return fc_unpack_fails(unpacking, unpacking->kind, result);
 		moved = io->in_pos != in || io->out_pos != out;
 		if (io->out_pos == io->out_len && !fc_unpack_flush(unpacking))
-			return false;
+			return FC_UNPACK_FAULT;
 		if (moved)
 			continue;
-		if (unpacking->eof)
-			break;
-		fc_unpack_fill(unpacking);
+		if (!unpacking->eof)
+		{
+			fc_unpack_fill(unpacking);
+			continue;
+		}
+		if (!fc_unpack_flush(unpacking))
+			return FC_UNPACK_FAULT;
+		result = fc_codec_finish(unpacking->codec);
+		if (result == FC_CODEC_OK)
+			return FC_UNPACK_END;
+		(void) fc_unpack_fails(unpacking, unpacking->kind, result);
+		unpacking->fault->cut = true;
+		return FC_UNPACK_FAULT;
 	}
-	if (!fc_unpack_flush(unpacking))
-		return false;
-	result = fc_codec_finish(unpacking->codec);
-	if (result == FC_CODEC_OK)
-		return true;
-	(void) fc_unpack_fails(unpacking, kind, result);
-	unpacking->fault->cut = true;
-	return false;
+	return FC_UNPACK_MORE;
 }
 
-static bool
-fc_unpack_plain(FcUnpacking *unpacking)
+static FcUnpackEnd
+fc_unpack_plain(FcUnpacking *unpacking, uint64 upto)
 {
-	FcCodecIo  *io = &unpacking->io;
+	FcUnpacker *unpacker = unpacking->unpacker;
 
-	while (io->in_len > 0)
+	while (unpacker->written < upto)
 	{
-		fc_unpack_write(unpacking->unpacker, unpacking->unpacker->in, io->in_len);
+		if (unpacking->io.in_len == 0)
+			return FC_UNPACK_END;
+		fc_unpack_write(unpacker, unpacker->in, unpacking->io.in_len);
 		fc_unpack_fill(unpacking);
 	}
-	return true;
+	return FC_UNPACK_MORE;
 }
 
 static void
@@ -292,18 +303,17 @@ fc_unpack_kind(const FcUnpacker *unpacker, size_t len)
 	}
 }
 
-/* With a decompressor in a context of its own */
-static bool
-fc_unpack_with_codec(FcUnpacking *unpacking, FcCodecKind kind)
+/* A decompressor in a context of its own */
+static void
+fc_unpack_take_codec(FcUnpacking *unpacking)
 {
-	FcUnpacker *unpacker = unpacking->unpacker;
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											   "fast_copy codec",
-											   ALLOCSET_SMALL_SIZES);
-	MemoryContextCallback *callback = MemoryContextAllocZero(mcxt, sizeof(MemoryContextCallback));
-	bool		whole;
+	MemoryContextCallback *callback;
 
-	unpacking->codec = fc_codec_begin(kind, unpacker->budget->size);
+	unpacking->mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											"fast_copy codec",
+											ALLOCSET_SMALL_SIZES);
+	callback = MemoryContextAllocZero(unpacking->mcxt, sizeof(MemoryContextCallback));
+	unpacking->codec = fc_codec_begin(unpacking->kind, unpacking->unpacker->budget->most);
 	if (unpacking->codec == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
@@ -312,33 +322,69 @@ fc_unpack_with_codec(FcUnpacking *unpacking, FcCodecKind kind)
 						   unpacking->input->word, unpacking->input->path)));
 	callback->func = fc_unpack_free;
 	callback->arg = unpacking->codec;
-	MemoryContextRegisterResetCallback(mcxt, callback);
-	whole = fc_unpack_packed(unpacking, kind);
-	MemoryContextDelete(mcxt);
-	fc_unpack_reserve(unpacker, 0);
-	return whole;
+	MemoryContextRegisterResetCallback(unpacking->mcxt, callback);
+}
+
+FcUnpacking *
+fc_unpack_open(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind)
+{
+	FcUnpacking *unpacking = palloc0(sizeof(FcUnpacking));
+
+	unpacking->unpacker = unpacker;
+	unpacking->input = input;
+	unpacking->kind = kind;
+	unpacking->io.in = unpacker->in;
+	unpacking->io.out = unpacker->out;
+	unpacking->io.out_len = FC_UNPACK_OUT;
+	fc_unpack_fill(unpacking);
+	if (kind == FC_CODEC_UNKNOWN)
+		unpacking->kind = fc_unpack_kind(unpacker, unpacking->io.in_len);
+	if (unpacking->kind > FC_CODEC_NONE && unpacking->kind < FC_CODEC_REFUSED)
+		fc_unpack_take_codec(unpacking);
+	return unpacking;
+}
+
+FcUnpackEnd
+fc_unpack_some(FcUnpacking *unpacking, uint64 upto, FcUnpackFault *fault)
+{
+	unpacking->fault = fault;
+	if (unpacking->kind >= FC_CODEC_REFUSED)
+		return fc_unpack_fails(unpacking, unpacking->kind, FC_CODEC_OK);
+	if (unpacking->kind == FC_CODEC_NONE)
+		return fc_unpack_plain(unpacking, upto);
+	return fc_unpack_packed(unpacking, upto);
+}
+
+uint64
+fc_unpack_taken(const FcUnpacking *unpacking)
+{
+	return unpacking->before + unpacking->io.in_pos;
+}
+
+uint64
+fc_unpack_window(const FcUnpacking *unpacking)
+{
+	return unpacking->unpacker->reserved;
+}
+
+void
+fc_unpack_close(FcUnpacking *unpacking)
+{
+	if (unpacking->mcxt)
+		MemoryContextDelete(unpacking->mcxt);
+	fc_unpack_reserve(unpacking->unpacker, 0);
+	pfree(unpacking);
 }
 
 bool
 fc_unpack(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind,
 		  FcUnpackFault *fault)
 {
-	FcUnpacking unpacking = {0};
+	FcUnpacking *unpacking = fc_unpack_open(unpacker, input, kind);
+	FcUnpackEnd end = fc_unpack_some(unpacking, PG_UINT64_MAX, fault);
 
-	unpacking.unpacker = unpacker;
-	unpacking.input = input;
-	unpacking.fault = fault;
-	unpacking.io.in = unpacker->in;
-	unpacking.io.out = unpacker->out;
-	unpacking.io.out_len = FC_UNPACK_OUT;
-	fc_unpack_fill(&unpacking);
-	if (kind == FC_CODEC_UNKNOWN)
-		kind = fc_unpack_kind(unpacker, unpacking.io.in_len);
-	if (kind >= FC_CODEC_REFUSED)
-		return fc_unpack_fails(&unpacking, kind, FC_CODEC_OK);
-	if (kind == FC_CODEC_NONE)
-		return fc_unpack_plain(&unpacking);
-	return fc_unpack_with_codec(&unpacking, kind);
+	fc_unpack_close(unpacking);
+	return end == FC_UNPACK_END;
 }
 
 static void

@@ -32,11 +32,12 @@ typedef struct FcInput
 
 /*
  * Memory that those share who unpack at the same time, beyond FC_CODEC_LEAST
- * each.
+ * each.  Who is alone may have more than all of it.
  */
 typedef struct FcBudget
 {
 	slock_t		mutex;
+	uint64		most;			/* that one may have */
 	uint64		size;
 	uint64		used;
 	ConditionVariable cv;
@@ -66,6 +67,10 @@ typedef struct FcUnpacker
 	pg_atomic_uint64 *taken;	/* counts bytes of the input */
 	void		(*progress) (void *arg);	/* or NULL */
 	void	   *progress_arg;
+
+	/* NULL, or who wants to see what has just been written */
+	void		(*look) (void *arg, const char *buf, size_t len);
+	void	   *look_arg;
 } FcUnpacker;
 
 /*
@@ -86,6 +91,29 @@ extern void fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size);
  */
 extern bool fc_unpack(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind,
 					  FcUnpackFault *fault);
+
+/*
+ * The same piece by piece: each goes on until "upto" bytes or some more are in
+ * the file.  One at a time with an unpacker, of which it keeps the buffers.
+ */
+typedef struct FcUnpacking FcUnpacking;
+
+typedef enum FcUnpackEnd
+{
+	FC_UNPACK_MORE,
+	FC_UNPACK_END,				/* of the input */
+	FC_UNPACK_FAULT
+} FcUnpackEnd;
+
+extern FcUnpacking *fc_unpack_open(FcUnpacker *unpacker, FcInput *input,
+								   FcCodecKind kind);
+extern FcUnpackEnd fc_unpack_some(FcUnpacking *unpacking, uint64 upto,
+								  FcUnpackFault *fault);
+extern void fc_unpack_close(FcUnpacking *unpacking);
+
+/* Bytes of the budget that it holds now, and of the input that it has used */
+extern uint64 fc_unpack_window(const FcUnpacking *unpacking);
+extern uint64 fc_unpack_taken(const FcUnpacking *unpacking);
 
 /* ERROR 22P04 or 54000 */
 extern void fc_unpack_throw(const FcUnpackFault *fault, const char *word,

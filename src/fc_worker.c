@@ -27,6 +27,7 @@
 
 #include "fc_compat.h"
 #include "fc_error.h"
+#include "fc_inflow.h"
 #include "fc_phases.h"
 #include "fc_reject.h"
 #include "fc_worker.h"
@@ -72,6 +73,7 @@ fc_worker_switch(FcContext *ctx)
 			fc_split_run(ctx);
 			break;
 		case FC_PHASE_SCAN:
+			fc_inflow_run(ctx);
 			fc_scan_run(ctx);
 			break;
 		case FC_PHASE_LOAD:

@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_heads.h
+ *	  The first bytes of packed files, for what must be known of them before
+ *	  they are unpacked.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_HEADS_H
+#define FC_HEADS_H
+
+#include "fc_inflow.h"
+#include "fc_job.h"
+
+/*
+ * A source of the first bytes of job->source's files, all of which are packed;
+ * their offsets stay good when the files become longer.  *expected is about how
+ * many bytes there will be.  NULL if the heads do not tell
+ * what header and first record are, or if a file had better be unpacked alone.
+ */
+extern FcSource *fc_heads_source(FcJob *job, FcStreams *streams,
+								 uint64 *expected);
+
+#endif							/* FC_HEADS_H */
