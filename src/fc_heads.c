@@ -92,8 +92,8 @@ fc_heads_copy(FcHeads *heads, FcStreams *streams)
 
 /* Do header and first record end in the head, and is nothing special about them? */
 static bool
-fc_heads_suffice(const FcJob *job, const FcSource *source, FcStream *stream,
-				 uint32 number)
+fc_heads_is_enough(const FcJob *job, const FcSource *source, FcStream *stream,
+				   uint32 number)
 {
 	FcDialect	dialect = job->dialect;
 	FcRecord	record;
@@ -110,6 +110,18 @@ fc_heads_suffice(const FcJob *job, const FcSource *source, FcStream *stream,
 	return true;
 }
 
+bool
+fc_heads_suffice(const FcJob *job, const FcSource *source, const bool *cut)
+{
+	FcStream   *stream = fc_stream_begin(source, FC_HEADS_READ);
+	bool		suffice = true;
+
+	for (uint32 i = 0; i < source->nfiles && suffice; i++)
+		suffice = (cut && !cut[i]) || fc_heads_is_enough(job, source, stream, i);
+	fc_stream_end(stream);
+	return suffice;
+}
+
 FcSource *
 fc_heads_source(FcJob *job, FcStreams *streams, uint64 *expected)
 {
@@ -118,8 +130,6 @@ fc_heads_source(FcJob *job, FcStreams *streams, uint64 *expected)
 	FcHeads		heads = {packed};
 	FcCopy	   *copy;
 	FcSource   *source;
-	FcStream   *stream;
-	bool		suffice = true;
 
 	heads.files = memcpy(palloc(size), packed->files, size);
 	heads.cut = palloc0(sizeof(bool) * packed->nfiles);
@@ -128,11 +138,7 @@ fc_heads_source(FcJob *job, FcStreams *streams, uint64 *expected)
 		return NULL;
 	*expected = heads.expected;
 	source = fc_source_attach(heads.files, packed->nfiles, packed->paths, copy, 1);
-	stream = fc_stream_begin(source, FC_HEADS_READ);
-	for (uint32 i = 0; i < source->nfiles && suffice; i++)
-		suffice = !heads.cut[i] || fc_heads_suffice(job, source, stream, i);
-	fc_stream_end(stream);
-	if (suffice)
+	if (fc_heads_suffice(job, source, heads.cut))
 		return source;
 	fc_source_close(source);
 	return NULL;

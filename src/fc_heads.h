@@ -21,4 +21,11 @@
 extern FcSource *fc_heads_source(FcJob *job, FcStreams *streams,
 								 uint64 *expected);
 
+/*
+ * Do the heads, of which "cut" says which are not whole files (NULL: all of
+ * them), have header and first record, and a little more?
+ */
+extern bool fc_heads_suffice(const FcJob *job, const FcSource *source,
+							 const bool *cut);
+
 #endif							/* FC_HEADS_H */

@@ -45,6 +45,8 @@
  */
 #define FC_INFLOW_STEPS	32
 
+#define FC_INFLOW_BLOCK	((size_t) 256 * 1024)	/* bytes read at a time */
+
 /* The chunks of a file that is being unpacked, as one process finds them */
 typedef struct FcFinder
 {
@@ -176,10 +178,10 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 					  finder->known, false);
 }
 
-/* File "number" is about to be unpacked behind what the copy has */
+/* File "number" begins in a copy, counted from 1, at byte "at" */
 static void
 fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
-				const FcUnpacker *unpacker)
+				uint64 at)
 {
 	FcShared   *shared = ctx->shared;
 	FcFile	   *file = &fc_shared_files(shared)[number];
@@ -195,7 +197,7 @@ fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
 	finder->offset = file->base;
 	finder->at = (FcChunkPoint) {FC_OUTSIDE, true, file->lines_before, 0, false, FC_NOWHERE};
 	file->copy = copy;
-	file->copy_at = unpacker->written;
+	file->copy_at = at;
 }
 
 /* All of the file is there */
@@ -272,7 +274,7 @@ fc_inflow_take_file(FcStreams *streams, const FcSource *source,
 
 	if (ctx)
 	{
-		fc_inflow_begin(&finder, ctx, number, copy + 1, unpacker);
+		fc_inflow_begin(&finder, ctx, number, copy + 1, unpacker->written);
 		unpacker->look = fc_inflow_look;
 		unpacker->look_arg = &finder;
 	}
@@ -338,7 +340,7 @@ fc_inflow_run(FcContext *ctx)
 	FcStreams  *streams;
 	FcSource   *source;
 
-	if (shared->room == 0)
+	if (shared->room == 0 || shared->streams == DSM_HANDLE_INVALID)
 		return;
 	/* the leader has it already */
 	segment = ctx->in_worker ? dsm_attach(shared->streams) :
@@ -358,6 +360,43 @@ fc_inflow_run(FcContext *ctx)
 	fc_source_close(source);
 	if (ctx->in_worker)
 		dsm_detach(segment);
+}
+
+/* The chunks of what the copy has had before anybody looked */
+static void
+fc_inflow_look_back(FcFinder *finder, uint64 size)
+{
+	char	   *buf = palloc(FC_INFLOW_BLOCK);
+
+	for (uint64 at = 0; at < size;)
+	{
+		size_t		n = Min(size - at, FC_INFLOW_BLOCK);
+
+		fc_source_read(finder->ctx->source, at, buf, n);
+		fc_inflow_look(finder, buf, n);
+		at += n;
+		/* the rest is still there to be read */
+		finder->file->identity.size = size;
+	}
+	pfree(buf);
+}
+
+FcUnpackEnd
+fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
+				  FcUnpackFault *fault)
+{
+	FcFinder	finder;
+	FcUnpackEnd end;
+
+	fc_inflow_begin(&finder, ctx, 0, 1, 0);
+	fc_inflow_look_back(&finder, unpacker->written);
+	unpacker->look = fc_inflow_look;
+	unpacker->look_arg = &finder;
+	end = fc_unpack_some(unpacking, PG_UINT64_MAX, fault);
+	unpacker->look = NULL;
+	if (end == FC_UNPACK_END)
+		fc_inflow_end(&finder);
+	return end;
 }
 
 /* Waits for the chunk; false if there is none of that number */

@@ -79,6 +79,14 @@ extern void fc_inflow_unpack(FcStreams *streams, const FcSource *source,
 extern void fc_inflow_run(FcContext *ctx);
 
 /*
+ * Leader, beside a phase: what is left of an input whose first bytes are in the
+ * copy, which is the first one.
+ */
+extern FcUnpackEnd fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker,
+									 FcUnpacking *unpacking,
+									 FcUnpackFault *fault);
+
+/*
  * fc_context_take for chunks: the next one that is there, for which it waits under the
  * event FastCopyInflow.  False as well if a file cannot be unpacked.
  */

@@ -53,6 +53,7 @@
 #include "fc_number.h"
 #include "fc_phases.h"
 #include "fc_progress.h"
+#include "fc_receive.h"
 #include "fc_rejected.h"
 #include "fc_report.h"
 #include "fc_setup.h"
@@ -1377,6 +1378,26 @@ fc_job_core_needs_scan(FcJob *job)
 }
 
 /*
+ * A scan that had to choose what to spill before there was a file: now it can be
+ * seen whether that was right.
+ */
+static void
+fc_job_keep_scan(FcJob *job, char *choice)
+{
+	bool		rows = job->spill_rows;
+
+	if (!rows && fc_spill_kind == FC_SPILL_AUTO)
+		choice = fc_job_choose_spill(job);
+	if (job->spill_rows == rows)
+	{
+		fc_job_end_scan(job, choice);
+		return;
+	}
+	fc_job_forget_scan(job);
+	fc_job_scan(job);
+}
+
+/*
  * Unpacks the files, scans what there is of them meanwhile, and the rest behind
  * that: with it, the split is done, too.
  */
@@ -1392,8 +1413,11 @@ fc_job_flow(FcJob *job)
 	choice = fc_job_choose_spill(job);
 	fc_streams_flow(job);
 	job->ctx.progress = fc_streams_progress;
+	job->ctx.lead = job->incoming ? fc_receive_lead : NULL;
+	job->ctx.lead_arg = job;
 	job->shared->nscanners = fc_job_work(job, FC_PHASE_SCAN, job->shared->nchunks, &work);
 	job->ctx.progress = fc_progress_update;
+	job->ctx.lead = NULL;
 	alone = job->alone;
 	fc_streams_flowed(job, job->shared->nscanners);
 	left = job->phase_start;
@@ -1406,7 +1430,7 @@ fc_job_flow(FcJob *job)
 	if (fc_job_stream(job))
 		fc_job_forget_scan(job);
 	else
-		fc_job_end_scan(job, choice);
+		fc_job_keep_scan(job, choice);
 }
 
 /* The records and, where they are wanted and the file is in another order, their keys */

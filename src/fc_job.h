@@ -19,6 +19,9 @@
 #include "fc_recode.h"
 #include "fc_shared.h"
 
+/* What a program or the client still has to give, see fc_receive.c */
+typedef struct FcIncoming FcIncoming;
+
 typedef struct FcJob
 {
 	FcOptions  *options;
@@ -40,6 +43,7 @@ typedef struct FcJob
 								 * job, too */
 	bool		inflow;			/* the scan is to unpack the files: until then,
 								 * source has the first bytes of each ... */
+	FcIncoming *incoming;		/* then, NULL or what the leader receives ... */
 	uint64		expected;		/* ... and there will be about so many */
 	uint64		packed_size;	/* bytes to be unpacked; 0: nobody knows */
 	pg_atomic_uint64 *taken;	/* ... of which so many have been */

@@ -281,7 +281,7 @@ fc_sample_spill_unseen(const FcShared *shared, bool *rows)
 	if (*rows)
 		reason = fc_sample_no_room(shared, shared->file.size / FC_SAMPLE_SHORT);
 	if (reason == NULL)
-		return *rows ? "the files are large, unpacked" : "the files are small, unpacked";
+		return *rows ? "the data are larger than half of the memory" : "the data are small";
 	*rows = false;
 	return reason;
 }

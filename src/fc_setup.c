@@ -32,6 +32,7 @@
 #include "fc_fields.h"
 #include "fc_glob.h"
 #include "fc_program.h"
+#include "fc_receive.h"
 #include "fc_recode.h"
 #include "fc_reject_table.h"
 #include "fc_setup.h"
@@ -517,7 +518,7 @@ fc_setup_workers(const FcJob *job)
 static uint64
 fc_setup_chunk_size(const FcJob *job)
 {
-	uint64		size = job->data_size;
+	uint64		size = job->incoming ? 0 : job->data_size;
 	uint64		share = Max(size / (FC_CHUNKS_EACH * Max(job->nworkers, 1)),
 							FC_MIN_CHUNK);
 
@@ -581,6 +582,8 @@ fc_setup_room(const FcJob *job, uint64 chunk_size)
 {
 	uint64		expected = job->data_size / chunk_size / job->source->nfiles * 4;
 
+	if (job->incoming)
+		return FC_MOST_ROOM;
 	return Max(Min(expected, FC_MOST_ROOM / job->source->nfiles), FC_LEAST_ROOM);
 }
 
@@ -591,7 +594,7 @@ fc_setup_shared_inflow(FcJob *job)
 	FcShared   *shared = job->shared;
 	FcSource   *heads = job->source;
 
-	shared->streams = dsm_segment_handle(job->unpacked);
+	shared->streams = job->incoming ? DSM_HANDLE_INVALID : dsm_segment_handle(job->unpacked);
 	for (uint32 i = 0; i < shared->nfiles; i++)
 	{
 		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].published, 0);
@@ -599,6 +602,7 @@ fc_setup_shared_inflow(FcJob *job)
 	}
 	job->source = fc_source_attach(fc_shared_files(shared), shared->nfiles, heads->paths,
 								   fc_shared_copies(shared), shared->ncopies);
+	job->source->programs = heads->programs;
 	fc_source_close(heads);
 }
 
@@ -912,7 +916,7 @@ fc_setup_file(FcJob *job)
 	if (job->options->program)
 		fc_program_check();
 	if (job->options->program || job->options->client)
-		fc_streams_receive(job);
+		fc_receive(job);
 	else
 	{
 		job->source = fc_setup_open_source(job->options->sources);

@@ -235,7 +235,8 @@ typedef struct FcShared
 	uint64		chunk_size;		/* of each but a file's last; 0: there are others */
 	uint32		room;			/* places for chunks that each file has, as long as
 								 * files are unpacked; 0: all chunks are there */
-	dsm_handle	streams;		/* then, the segment with what is unpacked */
+	dsm_handle	streams;		/* then, the segment with what workers unpack;
+								 * DSM_HANDLE_INVALID: the leader receives it */
 	int			ncolumns;		/* fields in the file */
 	int			nnumbers;		/* columns with numbers of sequences */
 	int			norder;			/* keys of the order that rows are sorted in before
@@ -352,6 +353,10 @@ typedef struct FcContext
 	struct FcDirect *direct;	/* of this phase; NULL: no pages so far */
 	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
 	bool		verifying;		/* see fc_load_verify */
+
+	/* what the leader does first of all while others do a phase; NULL: nothing */
+	void		(*lead) (void *arg);
+	void	   *lead_arg;
 
 	/* the leader shows progress while it does a phase itself */
 	void		(*progress) (void *arg);

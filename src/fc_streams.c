@@ -29,11 +29,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "fc_client.h"
 #include "fc_heads.h"
 #include "fc_inflow.h"
-#include "fc_program.h"
 #include "fc_progress.h"
+#include "fc_receive.h"
 #include "fc_report.h"
 #include "fc_streams.h"
 #include "fc_unpack.h"
@@ -144,8 +143,7 @@ fc_streams_place(Size *end, Size len)
 	return at;
 }
 
-/* The segment that owns the copies; of a source, unless it is still to come */
-static FcStreams *
+FcStreams *
 fc_streams_share(FcJob *job, const FcSource *source, uint32 npacked, int processes)
 {
 	FcStreams	layout = {0};
@@ -180,8 +178,7 @@ fc_streams_share(FcJob *job, const FcSource *source, uint32 npacked, int process
 	return streams;
 }
 
-/* A single copy has all bytes, the files' one behind the other */
-static FcSource *
+FcSource *
 fc_streams_open_copy(const char *path, FcFile *files, uint32 nfiles, char *paths)
 {
 	FcSource   *source = fc_source_open(path);
@@ -238,8 +235,7 @@ fc_streams_copied(const FcSource *source)
 	return bytes;
 }
 
-/* The report of the load begins here, as the first of its phases does */
-static void
+void
 fc_streams_begin(FcJob *job, FcPhase phase, uint64 bytes)
 {
 	fc_report_start();
@@ -252,7 +248,9 @@ fc_streams_begin(FcJob *job, FcPhase phase, uint64 bytes)
 void
 fc_streams_flow(FcJob *job)
 {
-	fc_progress_begin_stream(job, FC_PHASE_UNPACK);
+	fc_progress_begin_stream(job, job->incoming ? FC_PHASE_RECEIVE : FC_PHASE_UNPACK);
+	if (job->incoming)
+		return;
 	job->stream_start = job->phase_start;
 }
 
@@ -262,7 +260,7 @@ fc_streams_progress(void *arg)
 	FcJob	   *job = arg;
 	FcStreams  *streams = dsm_segment_address(job->unpacked);
 
-	if (job->phase == FC_PHASE_UNPACK &&
+	if (job->phase != FC_PHASE_SCAN && job->incoming == NULL &&
 		pg_atomic_read_u32(&streams->done) == streams->npacked)
 	{
 		fc_progress_start(job);
@@ -291,8 +289,7 @@ fc_streams_report(const FcJob *job, FcPhase phase, instr_time end, int processes
 	fc_report_add(&row);
 }
 
-/* Closes the phase in the report */
-static void
+void
 fc_streams_end(FcJob *job, int processes, char *choice)
 {
 	instr_time	now;
@@ -399,17 +396,12 @@ fc_streams_plan_flows(const FcPlan *plan)
 		plan->key_type != FC_KEY_NONE;
 }
 
-/*
- * May the files be scanned while they are unpacked?  Only if some process has
- * none to unpack; and if nobody but the scan wants to see a row before.  A
- * plan that is not made yet may say no later.
- */
-static bool
-fc_streams_may_flow(const FcJob *job, uint32 npacked, int workers)
+bool
+fc_streams_may_flow(const FcJob *job, int least)
 {
 	const FcPlan *plan = job->plan;
 
-	return npacked == job->source->nfiles && npacked < workers &&
+	return fc_streams_workers(job, job->packed_size > 0 ? job->packed_size : PG_UINT64_MAX) >= least &&
 		!job->options->analyze && !job->options->format.binary &&
 		!fc_recode_needed(job->options->file_encoding, &job->dialect) &&
 		(plan == NULL || fc_streams_plan_flows(plan));
@@ -443,7 +435,7 @@ fc_streams_unpack(FcJob *job)
 	int			workers = fc_streams_workers(job, job->packed_size);
 
 	if (npacked > 0 &&
-		!(fc_streams_may_flow(job, npacked, workers) &&
+		!(npacked == job->source->nfiles && fc_streams_may_flow(job, npacked + 1) &&
 		  fc_streams_take_heads(job, npacked, workers)))
 		fc_streams_unpack_all(job);
 }
@@ -462,156 +454,78 @@ void
 fc_streams_settle(FcJob *job)
 {
 	FcSource   *heads = job->source;
+	int			least = job->packed ? job->packed->nfiles + 1 : 1;
 
-	if (!job->inflow || (job->nworkers > job->packed->nfiles && job->core_reason == NULL &&
+	if (!job->inflow || (job->nworkers >= least && job->core_reason == NULL &&
 						 fc_streams_plan_flows(job->plan)))
 		return;
 	job->inflow = false;
-	job->source = job->packed;
-	fc_source_close(heads);
-	dsm_detach(job->unpacked);
-	fc_streams_unpack_all(job);
+	if (job->incoming)
+		fc_receive_rest(job);
+	else
+	{
+		fc_source_close(heads);
+		job->source = job->packed;
+		dsm_detach(job->unpacked);
+		fc_streams_unpack_all(job);
+	}
 	for (uint32 i = 0; i < heads->nfiles; i++)
 		fc_streams_move_header(&job->source->files[i], &heads->files[i]);
 }
 
-/* A copy that has become a file like any other */
+/* The copy of a single file becomes a file like any other */
+static FcSource *
+fc_streams_join_copy(FcShared *shared, const FcSource *inflow)
+{
+	FcFile	   *file = fc_shared_files(shared);
+	FcFile	   *own = palloc(sizeof(FcFile));
+	FcSource   *source;
+
+	strlcpy(fc_shared_path(shared), inflow->copies[file->copy - 1].path, MAXPGPATH);
+	file->copy = 0;
+	shared->joined = true;
+	/* what was received outlives shared memory */
+	*own = *file;
+	source = fc_streams_open_copy(fc_shared_path(shared), own, 1, inflow->paths);
+	source->programs = inflow->programs;
+	return source;
+}
+
+/* The source that was unpacked into becomes one like any other */
 static void
-fc_streams_join_copy(FcJob *job)
+fc_streams_take_source(FcJob *job)
 {
 	FcShared   *shared = job->shared;
-	const char *path = fc_shared_copies(shared)[fc_shared_files(shared)->copy - 1].path;
-	FcFile	   *files = fc_shared_files(shared);
+	FcSource   *inflow = job->source;
 
-	files->copy = 0;
-	strlcpy(fc_shared_path(shared), path, MAXPGPATH);
-	shared->joined = true;
-	job->source = fc_streams_open_copy(path, files, 1, job->packed->paths);
+	fc_source_close(inflow);
+	if (inflow->nfiles == 1)
+		job->source = fc_streams_join_copy(shared, inflow);
+	else
+		job->source = fc_source_attach(inflow->files, inflow->nfiles, inflow->paths,
+									   inflow->copies, inflow->ncopies);
+	job->inflow = false;
+	if (job->packed == NULL)
+		job->received = job->source;
+	job->ctx.source = job->source;
+	shared->file = job->source->identity;
+	shared->data_size = job->data_size = fc_source_data_size(job->source);
 }
 
 void
 fc_streams_flowed(FcJob *job, int processes)
 {
 	FcStreams  *streams = dsm_segment_address(job->unpacked);
-	FcShared   *shared = job->shared;
-	uint32		nfiles = job->packed->nfiles;
+	uint32		nfiles = job->source->nfiles;
+	char	   *choice = job->packed ? fc_streams_choice(job->packed, nfiles) :
+		fc_receive_choice(job);
 
-	fc_streams_check_fault(streams, job->packed);
-	job->found = fc_inflow_finish(shared);
-	job->counted = true;
-	job->inflow = false;
-	fc_source_close(job->source);
-	if (nfiles == 1)
-		fc_streams_join_copy(job);
-	else
-		job->source = fc_source_attach(fc_shared_files(shared), nfiles, job->packed->paths,
-									   fc_shared_copies(shared), shared->ncopies);
-	job->ctx.source = job->source;
-	shared->file = job->source->identity;
-	shared->data_size = job->data_size = fc_source_data_size(job->source);
-	fc_streams_report(job, FC_PHASE_UNPACK, streams->ended, Min(processes, nfiles),
-					  psprintf("%s, scanned meanwhile", fc_streams_choice(job->packed, nfiles)));
+	if (job->packed)
+		fc_streams_check_fault(streams, job->packed);
+	job->found = fc_inflow_finish(job->shared);
+	fc_streams_take_source(job);
+	fc_streams_report(job, job->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, streams->ended,
+					  Min(processes, nfiles), psprintf("%s, scanned meanwhile", choice));
 	/* what was left to scan then */
 	job->phase_start = streams->ended;
-}
-
-/* Puts what one command prints, or the client sends, behind what there is */
-static void
-fc_streams_receive_one(FcJob *job, FcUnpacker *unpacker, const char *name)
-{
-	bool		program = job->options->program;
-	FcInput    *input = program ? fc_program_begin(name) : fc_client_begin();
-	FcUnpackFault fault;
-	bool		whole = fc_unpack(unpacker, input, FC_CODEC_UNKNOWN, &fault);
-	const char *word = input->word;
-
-	/* output that ends too early, since the program has failed */
-	if (!whole && !fault.cut)
-		fc_unpack_throw(&fault, word, name);
-	if (program)
-		fc_program_end(input);
-	else
-		fc_client_end(input);
-	if (!whole)
-		fc_unpack_throw(&fault, word, name);
-}
-
-/* The names that messages use, one behind the other, and where each begins */
-static char *
-fc_streams_join_names(const List *sources, FcFile *files)
-{
-	StringInfoData names;
-	ListCell   *lc;
-
-	initStringInfo(&names);
-	foreach(lc, sources)
-	{
-		const char *name = strVal(lfirst(lc));
-
-		files[foreach_current_index(lc)].path = names.len;
-		appendBinaryStringInfo(&names, name, (int) strlen(name) + 1);
-	}
-	return names.data;
-}
-
-/* What they give is put into one copy, as a source of its own */
-static FcSource *
-fc_streams_receive_all(FcJob *job, FcStreams *streams, FcUnpacker *unpacker)
-{
-	List	   *sources = job->options->sources;
-	FcFile	   *files = palloc0(sizeof(FcFile) * list_length(sources));
-	FcCopy	   *copy = fc_streams_copies(streams);
-	FcSource   *source;
-	ListCell   *lc;
-
-	foreach(lc, sources)
-	{
-		FcFile	   *file = &files[foreach_current_index(lc)];
-
-		file->base = unpacker->written;
-		fc_streams_receive_one(job, unpacker, strVal(lfirst(lc)));
-		file->identity.size = unpacker->written - file->base;
-	}
-	fc_unpack_end(unpacker, copy->path, MAXPGPATH);
-	source = fc_streams_open_copy(copy->path, files, list_length(sources),
-								  fc_streams_join_names(sources, files));
-	source->programs = job->options->program;
-	return source;
-}
-
-/* A job before this one has received all there was */
-static void
-fc_streams_take_over(FcJob *job)
-{
-	FcStreams  *streams = dsm_segment_address(job->unpacked);
-
-	job->source = fc_streams_open_copy(fc_streams_copies(streams)->path,
-									   job->received->files, job->received->nfiles,
-									   job->received->paths);
-	job->source->programs = job->received->programs;
-	job->received = job->source;
-}
-
-/* The wait before the first byte counts: a program may be slow to begin */
-void
-fc_streams_receive(FcJob *job)
-{
-	int			n = list_length(job->options->sources);
-	FcStreams  *streams;
-	FcUnpacker	unpacker;
-
-	if (job->received)
-	{
-		fc_streams_take_over(job);
-		return;
-	}
-	streams = fc_streams_share(job, NULL, 0, 1);
-	fc_streams_begin(job, FC_PHASE_RECEIVE, 0);
-	fc_unpack_begin(&unpacker, &streams->fileset, 0, &streams->budget,
-					&streams->taken);
-	unpacker.progress = fc_progress_update;
-	unpacker.progress_arg = job;
-	job->source = job->received = fc_streams_receive_all(job, streams, &unpacker);
-	fc_streams_end(job, 1, !job->options->program ? pstrdup("from the client") :
-				   psprintf(n == 1 ? "%d program" : "%d programs", n));
 }

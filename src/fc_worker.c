@@ -112,6 +112,7 @@ fc_context_source(FcContext *ctx)
 		ctx->source = fc_source_attach(fc_shared_files(shared), shared->nfiles,
 									   fc_shared_names(shared),
 									   fc_shared_copies(shared), shared->ncopies);
+		ctx->source->programs = shared->programs;
 		return;
 	}
 	ctx->source = fc_source_open(fc_shared_path(shared));
@@ -202,6 +203,8 @@ fc_worker_alone(FcContext *ctx, FcWork *work)
 	ctx->tasks = work->tasks;
 	ctx->turns = work->turns;
 	old = MemoryContextSwitchTo(ctx->mcxt);
+	if (ctx->lead)
+		ctx->lead(ctx->lead_arg);
 	fc_worker_phase(ctx);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(ctx->mcxt);
@@ -329,6 +332,8 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	launched = pcxt->nworkers_launched;
 	if (launched > 0)
 	{
+		if (ctx->lead)
+			ctx->lead(ctx->lead_arg);
 		fc_worker_wait(pcxt, ctx->progress, ctx->progress_arg);
 		fc_worker_usage(pcxt);
 		work->alone = fc_worker_alone_share(ctx->shared, launched);

@@ -116,7 +116,7 @@ foreach my $format (@FORMATS)
 		SELECT count(*) FROM (TABLE k EXCEPT ALL TABLE c) x; SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE k) x;
 		SELECT count(*) FROM fast_copy_report() WHERE phase = 'scan';
 		SELECT choice, bytes, spill_bytes FROM fast_copy_report() WHERE phase = 'unpack'"),
-		"20000\n0\n0\n0\n1 of 1 files (1 $format) unpacked to temporary files|" . (-s $file{$format}) . '|' . length($rows), "$format, into partitions, streamed");
+		"20000\n0\n0\n0\n1 of 1 files (1 $format) unpacked to temporary files, scanned meanwhile|" . (-s $file{$format}) . '|' . length($rows), "$format, into partitions, streamed");
 	is(query("SET fast_copy.spill = rows; SET fast_copy.io_method = sync; TRUNCATE k; SELECT fast_copy('k', '$file{$format}', workers => 2)"), 20000, "$format, rows spilled");
 }
 my $twice = packed('twice.gz', 'gzip', pack_bytes('gzip', "1,a\n"));
