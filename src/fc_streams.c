@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * fc_streams.c
- *	  Sources that can only be read once, from front to back: packed files,
- *	  programs, the client.
+ *	  Packed files, which can only be read once, from front to back.
  *
- *	 packed files ──► workers, a file at a time ──► copies ──┐
- *	 programs, client ──► leader ──► copy ───────────────────┴──► FcSource
+ *	 packed files ──► workers, a file at a time ──► copies ──► FcSource
  *
- * This comes before all other phases, even before the headers are read, so that
- * it has a segment and a parallel context of its own.  Everything behind it sees
- * a source as if the unpacked files had been named; with their names in messages.
+ * Where there are fewer of them than processes, the leader takes no more than
+ * their heads (fc_heads.c), and the scan does the rest (fc_inflow.c).  Else this comes
+ * before all other phases, even before the headers are read, so that it has a
+ * segment and a parallel context of its own.  Everything behind it sees a source
+ * as if the unpacked files had been named; with their names in messages.
  *
  * Of several files that cannot be unpacked the first one is told, whoever meets
  * which one first: a process that meets one keeps it, and goes on with files
@@ -249,8 +249,9 @@ void
 fc_streams_flow(FcJob *job)
 {
 	fc_progress_begin_stream(job, job->incoming ? FC_PHASE_RECEIVE : FC_PHASE_UNPACK);
+	/* it goes on */
 	if (job->incoming)
-		return;
+		job->phase_start = job->stream_start;
 	job->stream_start = job->phase_start;
 }
 

@@ -77,6 +77,10 @@ fc_tell_rows(const FcJob *job)
 {
 	switch (job->phase)
 	{
+		case FC_PHASE_UNPACK:
+		case FC_PHASE_RECEIVE:
+			return !job->inflow || job->shared == NULL ? -1 :
+				(double) pg_atomic_read_u64(&job->shared->scanned);
 		case FC_PHASE_SCAN:
 			return (double) pg_atomic_read_u64(&job->shared->scanned);
 		case FC_PHASE_LOAD:
@@ -106,9 +110,12 @@ static void
 fc_tell_received(StringInfo line, const FcJob *job)
 {
 	double		megabytes = pg_atomic_read_u64(job->taken) / (1024.0 * 1024);
+	double		seconds = fc_tell_phase_seconds(job);
+	double		rows = fc_tell_rows(job);
 
-	appendStringInfo(line, "%.1f MB, %.1f MB/s", megabytes,
-					 megabytes / fc_tell_phase_seconds(job));
+	appendStringInfo(line, "%.1f MB, %.1f MB/s", megabytes, megabytes / seconds);
+	if (rows > 0)
+		appendStringInfo(line, ", %.0f rows/s", rows / seconds);
 }
 
 /* [####------], in what the rest leaves of the width */

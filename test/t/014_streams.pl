@@ -232,6 +232,83 @@ foreach my $workers (0, 2)
 is(query("SELECT item, name, rows, bytes FROM fast_copy_analyze('p', '$dir/many/000[12].csv.gz', header => 'true') WHERE item = 'file'"),
 	"file|$dir/many/0001.csv.gz|5|93\nfile|$dir/many/0002.csv.gz|5|93", 'the analysis names them');
 
+# ---- scanned while they are unpacked ----------------------------------------
+
+# Rows in no order, some of them over several lines
+my $shuffled = join('', map { my $n = $_ * 7919 % 40009; sprintf "%d,\"%s\nof %d\"\n", $n, 'y' x ($n % 90), $n } 1 .. 40000);
+my $loose = file('shuffled.csv', $shuffled);
+my @halves = (substr($shuffled, 0, index($shuffled, "\"\n", 1000000) + 2), substr($shuffled, index($shuffled, "\"\n", 1000000) + 2));
+
+query("CREATE TABLE s (n int, v text); COPY s FROM '$loose' CSV");
+
+# Loads into partitions: rows, differences to COPY's table, choices
+sub flows
+{
+	my ($source, $args, $settings) = @_;
+
+	return query('DROP TABLE k; CREATE TABLE k (n int, v text) PARTITION BY RANGE (n); ' . ($settings // '') . "
+		SELECT fast_copy('k', $source, partition_interval => '5000', $args);
+		SELECT count(*) FROM (TABLE k EXCEPT ALL TABLE s) x; SELECT count(*) FROM (TABLE s EXCEPT ALL TABLE k) x;
+		SELECT phase || ': ' || choice FROM fast_copy_report() WHERE phase IN ('unpack', 'receive', 'scan')");
+}
+
+my $one = packed('shuffled.zst', 'zstd', $shuffled);
+my @two = (packed('half1.gz', 'gzip', $halves[0]), packed('half2.xz', 'xz', $halves[1]));
+my $beside = 'unpacked to temporary files, scanned meanwhile';
+my $scan = 'scan: offsets spilled in sorted runs: the file is mapped';
+
+is(flows("'$one'", 'workers => 2'), "40000\n0\n0\nunpack: 1 of 1 files (1 zstd) $beside\n$scan", 'one packed file, two workers');
+is(flows(array(@two), 'workers => 4'), "40000\n0\n0\nunpack: 2 of 2 files (1 gzip, 1 xz) $beside\n$scan", 'two packed files, four workers');
+is(flows(array(@two), 'workers => 2') =~ s/, scanned meanwhile//r, "40000\n0\n0\nunpack: 2 of 2 files (1 gzip, 1 xz) unpacked to temporary files\n$scan", 'two packed files, two workers');
+is(flows(array($two[0], file('half2.csv', $halves[1])), 'workers => 4'), "40000\n0\n0\nunpack: 1 of 2 files (1 gzip) unpacked to temporary files\n$scan", 'a packed file and a plain one');
+is(flows("'$one'", 'workers => 2', "SET max_parallel_workers = $_;"), "40000\n0\n0\nunpack: 1 of 1 files (1 zstd) $beside\n$scan", "$_ of two workers to be had") foreach 0, 1;
+is(flows("'cat $one'", 'workers => 2, program => true', "SET max_parallel_workers = $_;") =~ s/, scanned meanwhile//r, "40000\n0\n0\nreceive: 1 program\n$scan", "$_ of two workers to be had beside a program") foreach 0, 1;
+foreach my $chunk (1, 7, 100, 4096)
+{
+	is(flows("'$one'", 'workers => 3', "SET fast_copy.chunk_size = '${chunk}B';") =~ s/\n.*//sr, 40000, "chunks of $chunk bytes");
+	is(flows(array(@two), 'workers => 4', "SET fast_copy.chunk_size = '${chunk}B'; SET fast_copy.spill = rows;") =~ s/\nunpack.*//sr, "40000\n0\n0", "chunks of $chunk bytes, two files, rows spilled");
+}
+like(flows("'$one'", 'workers => 2', "SET fast_copy.io_method = sync; SET fast_copy.memory = '1MB';"),
+	qr/^40000\n0\n0\nunpack: .*meanwhile\nscan: rows spilled in sorted runs: offsets read [\d.]+ times the file$/, 'scanned again when offsets turn out to cost more');
+like(flows("'$one'", "workers => 2, order_by => ARRAY['v', 'n DESC']"), qr/^40000\n0\n0\nunpack: .*meanwhile\nscan: /, 'sorted');
+is(query("CREATE TABLE num (n int, v text, i int GENERATED ALWAYS AS IDENTITY) PARTITION BY RANGE (n);
+	SELECT fast_copy('num', '$one', partition_interval => '5000', columns => '{n,v}', workers => 2);
+	CREATE TABLE num2 (n int, v text, i int GENERATED ALWAYS AS IDENTITY); COPY num2 (n, v) FROM '$loose' CSV;
+	SELECT count(*) FROM (TABLE num EXCEPT ALL TABLE num2) x; DROP TABLE num, num2") , "40000\n0", 'numbers of a sequence') if $node->pg_version >= 17;
+is(flows("'" . packed('map.gz', 'gzip', "v,n\n" . join('', map { "z,$_\n" } 1 .. 9)) . "'", "header => 'map', workers => 2") =~ s/.*\nunpack/unpack/sr,
+	"unpack: 1 of 1 files (1 gzip) $beside", 'columns by a packed header');
+is(query("CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.v := NEW.v || NEW.n; RETURN NEW; END';
+	CREATE TABLE tr (n int, v text) PARTITION BY RANGE (n); CREATE TABLE tr1 PARTITION OF tr FOR VALUES FROM (0) TO (5);
+	CREATE TRIGGER t BEFORE INSERT ON tr FOR EACH ROW EXECUTE FUNCTION mark();
+	SELECT fast_copy('tr', '$dir/map.gz', header => 'map', workers => 2); SELECT tableoid::regclass, string_agg(v, ' ') FROM tr GROUP BY 1 ORDER BY 1;
+	SELECT choice FROM fast_copy_report() WHERE phase = 'unpack'"),
+	"9\ntr1|z1 z2 z3 z4\ntr_p5|z5 z6 z7 z8 z9\n1 of 1 files (1 gzip) unpacked to temporary files", 'known from the header: a table with triggers');
+like(failure("SET fast_copy.memory = '64MB'; SELECT fast_copy('k', '" . file('window2.zst', "\x28\xb5\x2f\xfd\x00\xa0\x01\0\0") . "', workers => 2)"),
+	qr/54000: zstd data of file ".*window2\.zst" need more memory/, 'a window that is too large');
+{
+	my $wide = file('wide.zst', scalar `zstd -q --long=26 -c '$loose'`);
+
+	like(flows("'$wide'", 'workers => 2', "SET fast_copy.memory = '100MB';"), qr/^40000\n0\n0\nunpack: /, 'one that only a process alone may have');
+	is(flows("'" . file('long.gz', pack_bytes('gzip', "1,\"" . 'x' x 700000 . "\"\n2,b\n")) . "'", 'workers => 2') =~ s/\n.*//sr, 2, 'a first row that is longer than the head');
+}
+
+# data are at fault, and the file is, too: it is unpacked first
+my $faulty = slurp(packed('faulty', 'gzip', "x,bad\n$shuffled"));
+like(failure("SELECT fast_copy('k', '" . file('faulty', $faulty) . "', workers => 2)"), qr/22P02: invalid input syntax for type integer: "x"\nCONTEXT:.*line 1, column n/s, 'bad data');
+like(failure("SELECT fast_copy('k', '" . file('faulty', substr($faulty, 0, -9)) . "', workers => 2)"), qr/22P04: unexpected end of the gzip data/, '... and cut');
+like(failure("SELECT fast_copy('k', " . array($one, "$dir/faulty", $two[1]) . ', workers => 4)'), qr/22P04: unexpected end of the gzip data of file ".*faulty"/, '... one of several');
+is_left_clean('at fault');
+
+# the rows are looked at before the program has ended
+gates($node);
+my $slow = start_load($node, "SELECT fast_copy('k', 'cat $loose; while [ ! -e $dir/go ]; do sleep 0.05; done; cat $loose', program => true,
+	where_clause => 'gate(n)', workers => 2, partition_interval => '5000')");
+ok(at_gate($node), 'rows are scanned before the program has ended');
+file('go', '');
+open_gate();
+is((finish_load($slow))[0], 80000, '... and the rest after it');
+close_gate();
+
 # ---- errors and rejects inside ----------------------------------------------
 
 my @wrong = ("1,a\n2,b\nx,c\n", "1,a\n\"2\n", "1,a\n2\n", "1,\"b\nb\"\n2,b,c\n", "1,\xff\n");
@@ -490,7 +567,6 @@ is_left_clean('by CALL');
 
 # ---- files that change ------------------------------------------------------
 
-gates($node);
 foreach my $source ("'$file{gzip}'", array($file{gzip}, $plain))
 {
 	query('DROP TABLE IF EXISTS t; CREATE TABLE t (n int, v text, CHECK (gate(n)))');
