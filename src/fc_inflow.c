@@ -36,6 +36,7 @@
 #include "utils/memutils.h"
 
 #include "fc_compat.h"
+#include "fc_error.h"
 #include "fc_inflow.h"
 #include "fc_phases.h"
 
@@ -45,6 +46,7 @@
  */
 #define FC_INFLOW_STEPS	32
 
+#define FC_INFLOW_PIECE	(1024 * 1024)	/* bytes received between two looks at errors */
 #define FC_INFLOW_BLOCK	((size_t) 256 * 1024)	/* bytes read at a time */
 
 /* The chunks of a file that is being unpacked, as one process finds them */
@@ -381,6 +383,21 @@ fc_inflow_look_back(FcFinder *finder, uint64 size)
 	pfree(buf);
 }
 
+/*
+ * Is a record among what there is that ends the load?  Of packed data the end is
+ * wanted as well: it says whether they are what they were.
+ */
+static bool
+fc_inflow_is_enough(const FcFinder *finder, const FcUnpacking *unpacking)
+{
+	if (fc_unpack_is_packed(unpacking) ||
+		!fc_error_beyond(finder->ctx->shared, finder->offset))
+		return false;
+	pg_atomic_write_u32(&finder->inflow->whole, 1);
+	ConditionVariableBroadcast(&finder->ctx->shared->inflow_cv);
+	return true;
+}
+
 FcUnpackEnd
 fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
 				  FcUnpackFault *fault)
@@ -392,7 +409,9 @@ fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
 	fc_inflow_look_back(&finder, unpacker->written);
 	unpacker->look = fc_inflow_look;
 	unpacker->look_arg = &finder;
-	end = fc_unpack_some(unpacking, PG_UINT64_MAX, fault);
+	do
+		end = fc_unpack_some(unpacking, unpacker->written + FC_INFLOW_PIECE, fault);
+	while (end == FC_UNPACK_MORE && !fc_inflow_is_enough(&finder, unpacking));
 	unpacker->look = NULL;
 	if (end == FC_UNPACK_END)
 		fc_inflow_end(&finder);

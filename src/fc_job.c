@@ -65,6 +65,9 @@
 #include "fc_worker.h"
 #include "fc_write_page.h"
 
+/* Bytes of a record, as long as there is none to look at */
+#define FC_JOB_RECORD		64
+
 /* Files that the report has rows for */
 #define FC_REPORT_FILES		1000
 
@@ -803,7 +806,8 @@ fc_job_load_work(FcJob *job, FcWork *work)
 {
 	work->nturns = 1;
 	if (job->plan->key_type == FC_KEY_NONE)
-		job->shared->storage = fc_write_storage(job->rel, job->found);
+		job->shared->storage = fc_write_storage(job->rel, job->inflow ?
+												job->expected / FC_JOB_RECORD : job->found);
 	else
 	{
 		if (job->shared->streamed)
@@ -969,6 +973,40 @@ fc_job_map(FcJob *job)
 	}
 }
 
+/* The phase that follows unpacks the files as well */
+static void
+fc_job_begin_flow(FcJob *job)
+{
+	fc_streams_flow(job);
+	job->ctx.progress = fc_streams_progress;
+	job->ctx.lead = job->incoming ? fc_receive_lead : NULL;
+	job->ctx.lead_arg = job;
+}
+
+/*
+ * So many processes did: behind it all is as if the files had been unpacked and
+ * split before, and only what then was left of the phase had been in it
+ */
+static void
+fc_job_end_flow(FcJob *job, FcPhase phase, int processes)
+{
+	double		alone = job->alone;
+	uint64		wal = job->phase_wal;
+	instr_time	left;
+
+	job->ctx.progress = fc_progress_update;
+	job->ctx.lead = NULL;
+	fc_streams_flowed(job, processes);
+	left = job->phase_start;
+	job->alone = 0;
+	fc_progress_begin_phase(job, FC_PHASE_SPLIT);
+	fc_job_report_split(job, 0);
+	fc_progress_begin_phase(job, phase);
+	job->phase_start = left;
+	job->phase_wal = wal;
+	job->alone = alone;
+}
+
 static void
 fc_job_load(FcJob *job)
 {
@@ -981,12 +1019,17 @@ fc_job_load(FcJob *job)
 	if (job->plan->key_early && job->plan->key_routes)
 		fc_job_drop_key(job);
 	units = fc_job_load_work(job, &work);
-	fc_progress_phase(job, FC_PHASE_LOAD);
+	if (job->inflow)
+		fc_job_begin_flow(job);
+	else
+		fc_progress_phase(job, FC_PHASE_LOAD);
 	fc_number_reserve(&job->ctx, job->found);
 	if (fc_job_sorts_alone(job))
 		shared->memory = (Size) fc_memory_kb * 1024;
 	processes = fc_job_work(job, FC_PHASE_LOAD, units, &work);
 	shared->memory = memory;
+	if (job->inflow)
+		fc_job_end_flow(job, FC_PHASE_LOAD, processes);
 	if (pg_atomic_read_u32(&shared->unordered) != 0)
 	{
 		fc_job_report(job, processes, -1, -1, "given up: the file is not in key order");
@@ -1031,11 +1074,37 @@ fc_job_unstream(FcJob *job)
 	job->ctx.stopped = false;
 }
 
+/* Nobody may do anything else meanwhile */
+static void
+fc_job_unpack(FcJob *job)
+{
+	FcWork		work = {0};
+	int			processes;
+
+	fc_job_begin_flow(job);
+	processes = fc_job_work(job, FC_PHASE_SPLIT, job->shared->nchunks, &work);
+	fc_job_end_flow(job, FC_PHASE_SPLIT, processes);
+}
+
+/*
+ * May chunks be loaded while files are unpacked?  Not if the number of rows is
+ * wanted before; and where rows are inserted in turn there must be no gap between chunks.
+ */
+static bool
+fc_job_may_flow(const FcJob *job)
+{
+	return job->core_reason == NULL && job->plan->order == NIL &&
+		job->shared->nnumbers == 0 &&
+		(job->shared->nfiles == 1 || !job->shared->file_order);
+}
+
 /* Partitions and their rows, once it is known which ranges of keys there are */
 static void
 fc_job_fill(FcJob *job)
 {
 	fc_job_partitions(job);
+	if (job->inflow && !fc_job_may_flow(job))
+		fc_job_unpack(job);
 	if (!job->core_reason && !job->gives_way)
 		fc_job_load(job);
 }
@@ -1397,36 +1466,18 @@ fc_job_keep_scan(FcJob *job, char *choice)
 	fc_job_scan(job);
 }
 
-/*
- * Unpacks the files, scans what there is of them meanwhile, and the rest behind
- * that: with it, the split is done, too.
- */
+/* A scan that unpacks the files, too */
 static void
-fc_job_flow(FcJob *job)
+fc_job_scan_flow(FcJob *job)
 {
 	FcWork		work = {0};
 	char	   *choice;
-	double		alone;
-	instr_time	left;
 
 	fc_job_route(job);
 	choice = fc_job_choose_spill(job);
-	fc_streams_flow(job);
-	job->ctx.progress = fc_streams_progress;
-	job->ctx.lead = job->incoming ? fc_receive_lead : NULL;
-	job->ctx.lead_arg = job;
+	fc_job_begin_flow(job);
 	job->shared->nscanners = fc_job_work(job, FC_PHASE_SCAN, job->shared->nchunks, &work);
-	job->ctx.progress = fc_progress_update;
-	job->ctx.lead = NULL;
-	alone = job->alone;
-	fc_streams_flowed(job, job->shared->nscanners);
-	left = job->phase_start;
-	job->alone = 0;
-	fc_progress_begin_phase(job, FC_PHASE_SPLIT);
-	fc_job_report_split(job, 0);
-	fc_progress_begin_phase(job, FC_PHASE_SCAN);
-	job->phase_start = left;
-	job->alone = alone;
+	fc_job_end_flow(job, FC_PHASE_SCAN, job->shared->nscanners);
 	if (fc_job_stream(job))
 		fc_job_forget_scan(job);
 	else
@@ -1439,7 +1490,9 @@ fc_job_find(FcJob *job)
 {
 	if (job->inflow)
 	{
-		fc_job_flow(job);
+		/* without a key it is the load that finds the records */
+		if (job->plan->key_type != FC_KEY_NONE)
+			fc_job_scan_flow(job);
 		return;
 	}
 	if (!fc_job_core_reads(job))
@@ -1588,6 +1641,8 @@ fc_job_load_file(FcJob *job, FcLog *log)
 		fc_job_give_way(job);
 		return false;
 	}
+	if (job->cut)
+		elog(ERROR, "the error for which the rest was not received is gone");
 	fc_job_statistics(job);
 	fc_progress_end(job);
 	fc_log_add_up(log, job);
@@ -1625,6 +1680,7 @@ fc_job_run(FcOptions *options)
 			job = fc_job_begin(options);
 			job->unpacked = before->unpacked;
 			job->received = before->received;
+			job->cut = before->cut;
 		}
 	}
 	PG_CATCH();

@@ -44,6 +44,7 @@ typedef struct FcJob
 	bool		inflow;			/* the scan is to unpack the files: until then,
 								 * source has the first bytes of each ... */
 	FcIncoming *incoming;		/* then, NULL or what the leader receives ... */
+	bool		cut;			/* its end was not wanted: the load must fail */
 	uint64		expected;		/* ... and there will be about so many */
 	uint64		packed_size;	/* bytes to be unpacked; 0: nobody knows */
 	pg_atomic_uint64 *taken;	/* ... of which so many have been */

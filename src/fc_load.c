@@ -39,6 +39,7 @@
 
 #include "fc_compat.h"
 #include "fc_error.h"
+#include "fc_inflow.h"
 #include "fc_lines.h"
 #include "fc_map.h"
 #include "fc_merge.h"
@@ -1437,7 +1438,7 @@ fc_load_chunks_in_turn(FcLoader *loader, FcStream *stream)
 	FcPlace		place = {ctx->shared->storage, &ctx->turns[0], 0,
 	ctx->shared->memory / 2};
 
-	while (fc_context_take(ctx, ctx->shared->nchunks, &place.slice))
+	while (fc_inflow_take(ctx, &place.slice))
 	{
 		fc_load_begin_writer(loader, RelationGetRelid(ctx->target), &place);
 		fc_load_chunk(loader, stream, place.slice);
@@ -1454,7 +1455,7 @@ fc_load_chunks(FcLoader *loader, FcStream *stream)
 
 	if (!loader->proute)
 		fc_load_begin_writer(loader, RelationGetRelid(ctx->target), &place);
-	while (fc_context_take(ctx, ctx->shared->nchunks, &i))
+	while (fc_inflow_take(ctx, &i))
 		fc_load_chunk(loader, stream, i);
 	if (!loader->proute)
 		(void) fc_load_end_writer(loader);

@@ -262,6 +262,8 @@ fc_progress_show_stream(FcJob *job)
 {
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
 								 (int64) pg_atomic_read_u64(job->taken));
+	if (job->inflow && job->shared)
+		fc_progress_rows(job);
 }
 
 static void

@@ -224,7 +224,10 @@ fc_receive_lead(void *arg)
 
 	incoming->end = fc_inflow_receive(&job->ctx, &incoming->unpacker,
 									  incoming->unpacking, &incoming->fault);
-	fc_receive_close(job, incoming);
+	/* the end of the transaction ends what has more to give */
+	job->cut = (incoming->end == FC_UNPACK_MORE);
+	if (!job->cut)
+		fc_receive_close(job, incoming);
 	fc_unpack_end(&incoming->unpacker, path, MAXPGPATH);
 	INSTR_TIME_SET_CURRENT(streams->ended);
 	job->incoming = NULL;

@@ -261,11 +261,11 @@ fc_streams_progress(void *arg)
 	FcJob	   *job = arg;
 	FcStreams  *streams = dsm_segment_address(job->unpacked);
 
-	if (job->phase != FC_PHASE_SCAN && job->incoming == NULL &&
+	if (job->phase != job->shared->phase && job->incoming == NULL &&
 		pg_atomic_read_u32(&streams->done) == streams->npacked)
 	{
 		fc_progress_start(job);
-		fc_progress_phase(job, FC_PHASE_SCAN);
+		fc_progress_phase(job, job->shared->phase);
 	}
 	fc_progress_update(job);
 }
@@ -393,8 +393,7 @@ fc_streams_unpack_all(FcJob *job)
 static bool
 fc_streams_plan_flows(const FcPlan *plan)
 {
-	return plan->core_reason == NULL && plan->leader_reason == NULL &&
-		plan->key_type != FC_KEY_NONE;
+	return plan->core_reason == NULL && plan->leader_reason == NULL;
 }
 
 bool
@@ -520,13 +519,15 @@ fc_streams_flowed(FcJob *job, int processes)
 	uint32		nfiles = job->source->nfiles;
 	char	   *choice = job->packed ? fc_streams_choice(job->packed, nfiles) :
 		fc_receive_choice(job);
+	const char *meanwhile = job->shared->phase == FC_PHASE_SCAN ? ", scanned meanwhile" :
+		job->shared->phase == FC_PHASE_LOAD ? ", loaded meanwhile" : "";
 
 	if (job->packed)
 		fc_streams_check_fault(streams, job->packed);
 	job->found = fc_inflow_finish(job->shared);
 	fc_streams_take_source(job);
 	fc_streams_report(job, job->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, streams->ended,
-					  Min(processes, nfiles), psprintf("%s, scanned meanwhile", choice));
+					  Min(processes, nfiles), psprintf("%s%s", choice, meanwhile));
 	/* what was left to scan then */
 	job->phase_start = streams->ended;
 }

@@ -355,6 +355,12 @@ fc_unpack_some(FcUnpacking *unpacking, uint64 upto, FcUnpackFault *fault)
 	return fc_unpack_packed(unpacking, upto);
 }
 
+bool
+fc_unpack_is_packed(const FcUnpacking *unpacking)
+{
+	return unpacking->kind != FC_CODEC_NONE;
+}
+
 uint64
 fc_unpack_taken(const FcUnpacking *unpacking)
 {

@@ -111,6 +111,9 @@ extern FcUnpackEnd fc_unpack_some(FcUnpacking *unpacking, uint64 upto,
 								  FcUnpackFault *fault);
 extern void fc_unpack_close(FcUnpacking *unpacking);
 
+/* Is it more than a copy? */
+extern bool fc_unpack_is_packed(const FcUnpacking *unpacking);
+
 /* Bytes of the budget that it holds now, and of the input that it has used */
 extern uint64 fc_unpack_window(const FcUnpacking *unpacking);
 extern uint64 fc_unpack_taken(const FcUnpacking *unpacking);

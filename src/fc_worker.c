@@ -70,13 +70,17 @@ fc_worker_switch(FcContext *ctx)
 	switch (ctx->shared->phase)
 	{
 		case FC_PHASE_SPLIT:
-			fc_split_run(ctx);
+			if (ctx->shared->room > 0)
+				fc_inflow_run(ctx);
+			else
+				fc_split_run(ctx);
 			break;
 		case FC_PHASE_SCAN:
 			fc_inflow_run(ctx);
 			fc_scan_run(ctx);
 			break;
 		case FC_PHASE_LOAD:
+			fc_inflow_run(ctx);
 			fc_load_run(ctx);
 			break;
 		case FC_PHASE_CHECK:

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use Digest::MD5 qw(md5_hex);
 use FastCopy;
 use IO::Socket::UNIX;
 use PostgreSQL::Test::Utils;
@@ -299,6 +300,41 @@ like(failure("SELECT fast_copy('k', '" . file('faulty', substr($faulty, 0, -9)) 
 like(failure("SELECT fast_copy('k', " . array($one, "$dir/faulty", $two[1]) . ', workers => 4)'), qr/22P04: unexpected end of the gzip data of file ".*faulty"/, '... one of several');
 is_left_clean('at fault');
 
+# rows are loaded meanwhile where they need not be sorted
+my $loaded = 'unpacked to temporary files, loaded meanwhile';
+
+# ... into a table of this shape: in the order of the file?
+my $order = md5_hex(join(' ', $shuffled =~ /^(\d+),"/mg));
+
+sub flows_as
+{
+	my ($columns, $source, $args) = @_;
+
+	return query("DROP TABLE IF EXISTS u; CREATE TABLE u ($columns); SELECT fast_copy('u', $source, workers => 3$args);
+		SELECT count(*) FROM (SELECT n, v FROM u EXCEPT ALL TABLE s) x; SELECT count(*) FROM (TABLE s EXCEPT ALL SELECT n, v FROM u) x;
+		SELECT md5(string_agg(n::text, ' ' ORDER BY ctid)) = '$order' FROM u;
+		SELECT phase || ': ' || choice FROM fast_copy_report() WHERE phase IN ('unpack', 'receive')");
+}
+
+like(flows_as('n int, v text', "'$one'", ''), qr/^40000\n0\n0\n[tf]\nunpack: 1 of 1 files \(1 zstd\) $loaded$/, 'a plain table');
+like(flows_as('n int, v text', array(@two), ''), qr/^40000\n0\n0\n[tf]\nunpack: 2 of 2 files \(1 gzip, 1 xz\) $loaded$/, '... from two files');
+like(flows_as('n int, v text', "'cat $loose'", ', program => true'), qr/^40000\n0\n0\n[tf]\nreceive: 1 program, loaded meanwhile$/, '... from a program');
+is(flows_as('n int PRIMARY KEY, v text', "'$one'", ''), "40000\n0\n0\nt\nunpack: 1 of 1 files (1 zstd) $loaded", 'with a key, in turn');
+is(flows_as('n int PRIMARY KEY, v text', array(@two), ''), "40000\n0\n0\nt\nunpack: 2 of 2 files (1 gzip, 1 xz) unpacked to temporary files", '... from two files');
+is(flows_as('n int, v text, i int GENERATED ALWAYS AS IDENTITY', "'$one'", ", columns => '{n,v}'") =~ s/\n[tf]\n/\n/r, "40000\n0\n0\nunpack: 1 of 1 files (1 zstd) unpacked to temporary files", 'with numbers');
+is(query("SELECT md5(string_agg(n::text, ' ' ORDER BY i)) = '$order' FROM u"), 't', '... as COPY gives them');
+like(flows_as('n int, v text', "'$one'", ", order_by => ARRAY['v', 'n']"), qr/^40000\n0\n0\nf\nunpack: 1 of 1 files \(1 zstd\) unpacked to temporary files$/, 'sorted');
+like(failure("TRUNCATE u; SELECT fast_copy('u', '" . packed('twice.zst', 'zstd', "$shuffled-1,\"a\n\"\n-2,b\n-1,c\n") . "', workers => 2)") =~ s/fast_copy u, file "[^"]*"/COPY u/r,
+	qr/no error/, 'no key, no error');
+query('TRUNCATE u; CREATE UNIQUE INDEX ON u (n)');
+like(failure("SELECT fast_copy('u', '$dir/twice.zst', workers => 2)"), qr/23505: duplicate key .*\nDETAIL:  Key \(n\)=\(-1\) already exists\.\nCONTEXT:  fast_copy u, file ".*twice\.zst", line 80003/s, 'equal keys: the second is at fault, on the line that COPY counts');
+is(query("CREATE TABLE l (n int, v text) PARTITION BY LIST (v); CREATE TABLE l1 PARTITION OF l DEFAULT; CREATE TRIGGER t BEFORE INSERT ON l1 FOR EACH ROW EXECUTE FUNCTION mark();
+	SELECT fast_copy('l', '$one', workers => 2); SELECT count(*) FROM (SELECT n, v || n FROM s EXCEPT ALL TABLE l) x;
+	SELECT choice FROM fast_copy_report() WHERE phase = 'unpack'"), "40000\n0\n1 of 1 files (1 zstd) unpacked to temporary files", 'a partition with a trigger');
+is(query("DROP TABLE l; CREATE TABLE l (n int, v text) PARTITION BY HASH (n); CREATE TABLE l1 PARTITION OF l FOR VALUES WITH (MODULUS 2, REMAINDER 0); CREATE TABLE l2 PARTITION OF l FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+	SELECT fast_copy('l', '$one', workers => 3); SELECT count(*) FROM (TABLE s EXCEPT ALL TABLE l) x;
+	SELECT choice FROM fast_copy_report() WHERE phase = 'unpack'"), "40000\n0\n1 of 1 files (1 zstd) $loaded", 'partitions by hash');
+
 # the rows are looked at before the program has ended
 gates($node);
 my $slow = start_load($node, "SELECT fast_copy('k', 'cat $loose; while [ ! -e $dir/go ]; do sleep 0.05; done; cat $loose', program => true,
@@ -307,6 +343,25 @@ ok(at_gate($node), 'rows are scanned before the program has ended');
 file('go', '');
 open_gate();
 is((finish_load($slow))[0], 80000, '... and the rest after it');
+unlink "$dir/go";
+close_gate();
+$slow = start_load($node, "CREATE TABLE gated (n int, v text, CHECK (gate(n)));
+	SELECT fast_copy('gated', 'cat $loose; while [ ! -e $dir/go ]; do sleep 0.05; done; cat $loose', program => true, workers => 2)");
+ok(at_gate($node), 'rows are loaded before the program has ended');
+file('go', '');
+open_gate();
+is((finish_load($slow))[0], 80000, '... and the rest after it');
+
+# with an error known nobody waits for the end
+foreach my $into ('k', 'u')
+{
+	my $start = time;
+
+	like(failure("SELECT fast_copy('$into', 'echo x,bad; yes 1,a', program => true, workers => 2, partition_interval => '5000')" =~ s/, partition_interval.*'(?=\))/$into eq 'u' ? '' : $&/er),
+		qr/22P02: invalid input syntax for type integer: "x"\nCONTEXT:.*line 1, column n/s, "$into: an error in a program's first row");
+	cmp_ok(time - $start, '<', 30, '... is told although the program never ends');
+}
+is_left_clean('never ends');
 close_gate();
 
 # ---- errors and rejects inside ----------------------------------------------
