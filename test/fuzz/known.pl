@@ -8,8 +8,9 @@ our (%SERVER, $FILE);
 
 # The name of a known difference; '' where there is none; undef for a bug,
 # and then the second value says what is wrong.  "confirm" runs COPY on the
-# file cut behind a line, if asked to without the table's indexes; or on the
-# whole file without the record on that line; or both, to compare the order.
+# file cut behind a line, if asked to without the table's indexes, or with those
+# only of a SQLSTATE; or on the whole file without the record on that line; or
+# both, to compare the order.
 sub judge
 {
 	my ($c, $answer, $cut, $confirm) = @_;
@@ -305,6 +306,9 @@ sub known_error
 	# of the records before COPY's error two were equal, whichever is named
 	return 'several errors, duplicate in key order' if $unique && reordered($c) && $fast->{state} =~ /^(23505|23P01)$/
 	  && defined $copy->{line} && ($confirm->($copy->{line} - 1)->{state} // '') eq $fast->{state};
+	# or two that equal each other in one way and two in another, which COPY meets first
+	return 'several errors, duplicate in key order' if $unique && reordered($c) && $fast->{state} =~ /^(23505|23P01)$/ && $line < ($copy->{line} // 0) + $cut
+	  && ($confirm->($copy->{line} - 1, 'only indexes of', $fast->{state})->{state} // '') eq $fast->{state};
 	# of two equal rows the one that comes second by its key is before COPY's error, the other one behind it
 	return 'several errors, duplicate in key order' if $unique && reordered($c) && $fast->{state} =~ /^(23505|23P01)$/
 	  && $line < ($copy->{line} // 0) + $cut && same_error($c, $confirm->($copy->{line}, 'without record', qr/^(23505|23P01)$/), $fast) eq '';
