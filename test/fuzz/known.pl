@@ -36,6 +36,7 @@ sub judge_answer
 	my ($copy, $fast, $bad) = @{$answer}{qw(copy fast bad)};
 
 	return (undef, 'left behind: ' . $bad->{left}) if $bad->{left};
+	return judge_cut($c, $answer) if $c->{packed} && $c->{packed}{cut} && $c->{packed}{cut}{done} && !as_whole($copy, $fast);
 	return 'frozen rows of a table that core routes' if $c->{options}{freeze} && $c->{layout} eq 'range' && ($fast->{message} // '') eq 'cannot perform COPY FREEZE on a partitioned table';
 	return 'first row ends with a marker' if $SERVER{version} < 18 && ($fast->{message} // '') eq 'cannot tell how the lines of the file end';
 	return judge_rows($c, $copy, $fast, $bad, $confirm) if exists $copy->{rows} && exists $fast->{rows};
@@ -52,6 +53,21 @@ sub judge_answer
 
 	($name, $wrong) = (undef, 'analysis of a file with errors') if ($name // 'x') eq '' && $answer->{analysis} && !foretold($c, $fast, $answer->{analysis});
 	return ($name, $wrong);
+}
+
+# Is the error one that the plain file has, too?
+sub as_whole { my ($copy, $fast) = @_; return exists $copy->{state} && exists $fast->{state} && $copy->{state} eq $fast->{state} && $copy->{message} eq $fast->{message} }
+
+# A packed file that ends too early
+sub judge_cut
+{
+	my ($c, $answer) = @_;
+	my $fast = $answer->{fast};
+
+	return (undef, 'a packed file that ends too early is loaded') if exists $fast->{rows};
+	return 'packed file that ends too early' if $fast->{state} eq '22P04' && $fast->{message} =~ /^(?:unexpected end of|something else follows) the \w+ data of (?:file|program) "/;
+	return 'packed file that ends too early' if $fast->{state} eq '38000' && $fast->{message} =~ /^program ".*" failed$/;
+	return (undef, 'a packed file that ends too early is refused in other words');
 }
 
 # The line of its own file; 0: none is known

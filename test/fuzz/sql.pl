@@ -250,14 +250,16 @@ sub array_sql
 	return 'ARRAY[' . join(', ', map { literal($_) } @list) . ']::' . ($name =~ /^(on_error_classes|order_by)$/ ? 'text' : 'name') . '[]';
 }
 
-# The files by their names, or by a pattern.
+# The files by their names, or by a pattern, or what prints them.
 sub sources_sql
 {
 	my ($c, $file) = @_;
 
-	return literal($file) unless $c->{files};
-	return literal("$file.?") if $c->{files}{pattern};
-	return 'ARRAY[' . join(', ', map { literal($_) } file_names($c, $file)) . ']';
+	my @names = map { literal($_) } source_names($c, $file);
+
+	return $names[0] unless $c->{files};
+	return literal("$file.?") if $c->{files}{pattern} && !($c->{packed} && $c->{packed}{program});
+	return 'ARRAY[' . join(', ', @names) . ']';
 }
 
 sub fast_sql
@@ -267,6 +269,7 @@ sub fast_sql
 	my @args = ("'fast.t'", sources_sql($c, $file));
 
 	$o{columns} = $c->{file_columns} if $c->{given} && ($o{header} // '') ne 'map';
+	$o{program} = 'true' if $c->{packed} && $c->{packed}{program};
 	foreach my $name (sort keys %o)
 	{
 		push @args, "$name => " . (ref $o{$name} ? array_sql($name, @{ $o{$name} }) : literal($o{$name}));
@@ -305,12 +308,14 @@ sub source_sql
 	my ($c, $file) = @_;
 	my $columns = name_list(@{ $c->{file_columns} });
 	my %source = (%$c, given => 1, options => $c->{source});
+	my $how = packing_of($c, 0);
+	my $tee = $how && $how->{tool} ? "tee '$file' | " . pack_command($how) . " >'$file.p'" : $c->{packed} ? "tee '$file' >'$file.p'" : "cat >'$file'";
 	my $do = 'binmode STDOUT; undef $/; $_ = <STDIN>;';
 
 	$do .= ' substr($_, int(length() * ' . $c->{flip} . '), 1) ^= chr(1 << int(8 * ' . $c->{flip} . ')) if length;' if $c->{flip};
 	$do .= ' $_ = substr($_, 0, int(length() * ' . $c->{cut_off} . '));' if $c->{cut_off};
 	return ('CREATE TABLE copy.source (LIKE copy.t)', copy_sql(\%source, "$file.txt") =~ s/copy\.t/copy.source/r,
-		"COPY copy.source ($columns) TO PROGRAM " . literal("perl -e '$do print' >'$file'") . ' (FORMAT binary)', 'DROP TABLE copy.source');
+		"COPY copy.source ($columns) TO PROGRAM " . literal("perl -e '$do print' | $tee") . ' (FORMAT binary)', 'DROP TABLE copy.source');
 }
 
 # A deferrable constraint has a trigger too.
@@ -369,7 +374,7 @@ sub spec
 		copy => copy_sql($c, $copy_file), fast => fast_sql($c, $fast_file, 'SELECT fast_copy'), row => row_sql($c), ordering => ordering($c));
 
 	$spec{copies} = [ map { copy_sql($c, $_) } file_names($c, $copy_file) ] if $c->{files};
-	$spec{files} = [ file_names($c, $fast_file) ] if $c->{files};
+	$spec{files} = [ source_names($c, $fast_file) ];
 	$spec{key} = 't.' . quoted($c->{key}) if $spec{ordering} eq 'key';
 	$spec{also} = also_sql($c) if also_sql($c);
 	$spec{copy_settings} = $c->{copy_settings} if $c->{copy_settings};
