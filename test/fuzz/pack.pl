@@ -18,6 +18,7 @@ use utf8;
 
 our %SERVER;
 
+my $NUMBER = '7777777';
 my @TOOLS = qw(gzip gzip zstd zstd lz4 lz4 bzip2 xz);
 my %ARGUMENTS = (
 	gzip => [ '', '-1', '-9' ],
@@ -39,8 +40,9 @@ sub make_packed
 	# such as several processes look at, in many pieces
 	$c->{tuning}{workers} = pick(2, 2, 3, 4) if chance(0.75);
 	$c->{tuning}{chunk_size} = pick(1, 2, 3, 5, 7, 11, 16, 32, 64, 100, 256, 1000, 4096) if chance(0.75);
+	suit_format($c) if chance(0.9);
 	add_markers($c) if chance($c->{options}{format} eq 'text' ? 0.12 : 0.04);
-	grow($c) if chance(0.07);
+	grow($c) if chance(0.08);
 	$p->{program} = 1 if chance(0.15);
 	$p->{each} = [ map { packing($c, $plain) } 0 .. ($c->{files} ? @{ $c->{files}{at} } : 0) ];
 	$p->{each}[0] = packing($c, 0) unless $p->{program} || grep { $_->{tool} } @{ $p->{each} };
@@ -72,6 +74,25 @@ sub packing
 	delete $how{tool} if chance($plain);
 	$how{size} = 65536 if length($c->{bytes}) > 20000;
 	return \%how;
+}
+
+# Without options that another format has, or that contradict others: such a
+# file is not even opened.
+sub suit_format
+{
+	my ($c) = @_;
+	my $o = $c->{options};
+	my $text = $o->{format} eq 'text';
+	my $q = $o->{quote} // '"';
+
+	delete @$o{qw(quote escape force_null force_not_null)} if $text;
+	return if !$c->{records} || $c->{feature} || $c->{source};
+	delete $o->{encoding} if ($o->{encoding} // '') eq 'nonsense';
+	$o->{header} = 'true' if ($o->{header} // '') eq 'wrong';
+	delete $o->{delimiter} if $text ? delimiter_of($c) =~ /[a-z0-9.]/ : delimiter_of($c) eq $q;
+	delete $o->{null_string} if index(null_of($c), delimiter_of($c)) >= 0 || !$text && index(null_of($c), $q) >= 0;
+	$c->{header_records} = [ header_records($c) ];
+	$c->{bytes} = encoded($c, render($c));
 }
 
 # Its bytes are not those of known records any more.
@@ -113,28 +134,41 @@ sub grow
 	my $size = pick(30000, 100000, 300000, 700000);
 	my ($text, $n) = ('', 0);
 
-	return if one_by_one($c) || chance(0.8) && grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
+	return if $c->{feature} || one_by_one($c) || chance(0.8) && grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
+	# most of them would be refused at the first row
+	return if $c->{layout} !~ /^(plain|key)$/ && !creates($c) && chance(0.8);
+	if (chance(0.8))
+	{
+		delete @$_{qw(check notnull)} foreach @{ $c->{columns} };
+		@{$c}{qw(records outside nulls)} = ([], 0, $c->{nulls} / 5);
+		suit_format($c);
+	}
 	return unless set_unknown($c);
 	$c->{files}{anywhere} = 0 if $c->{files};
-	my @block = map { record_text($c, \@columns, 0, $_, 200) } 1 .. 200;
-	while (length($text) < $size && $n++ < 60)
+	my $records = pick(4, 8, 30, 200);
+	my $i = (grep { $columns[$_]{type} =~ /^(int|bigint|text)$/ && !$columns[$_]{key} } 0 .. $#columns)[0];
+	my @block = map { record_text($c, \@columns, $i, 0, $_, $records) } 1 .. $records;
+	while (length($text) < $size && $n < 12000)
 	{
 		my @some = shuffled(@block);
 
-		splice(@some, rnd(scalar @some), 1, record_text($c, \@columns, 1 / @columns, 1, 1)) if $n == 1 && chance(0.3);
-		$text .= join('', @some);
+		splice(@some, rnd(scalar @some), 1, record_text($c, \@columns, $i, 1 / @columns, 1, 1)) if $n == 0 && chance(0.2);
+		$text .= join('', map { $n++; s/$NUMBER/$n/r } @some);
 	}
 	$c->{bytes} .= $c->{eol} if $c->{bytes} ne '' && $c->{bytes} !~ /[\r\n]\z/;
 	insert_at_record($c, encoded($c, $text));
 	$c->{grown} = 1;
 }
 
+# One column, if there is one, becomes the record's number later.
 sub record_text
 {
-	my ($c, $columns, $bad, $i, $n) = @_;
+	my ($c, $columns, $numbered, $bad, $i, $n) = @_;
 	my $format = $c->{options}{format} eq 'csv' ? \&csv_field : \&text_field;
+	my @values = map { field($c, $_, $bad, $i, $n) } @$columns;
 
-	return join(delimiter_of($c), map { $format->($c, field($c, $_, $bad, $i, $n)) } @$columns) . $c->{eol};
+	$values[$numbered] = $NUMBER if defined $numbered && $bad == 0;
+	return join(delimiter_of($c), map { $format->($c, $_) } @values) . $c->{eol};
 }
 
 # The tools that this machine has
