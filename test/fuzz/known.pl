@@ -83,6 +83,16 @@ sub marker_line
 	return $marker // 0;
 }
 
+# The bytes of the record that ends on a line, or goes on behind it.
+sub record_on
+{
+	my ($c, $line) = @_;
+	my @files = files_of($c, $c->{bytes});
+	my ($record) = grep { $_->[1] >= $line % $FILE } split_records($c, $files[ int($line / $FILE) ]);
+
+	return $record ? $record->[0] : '';
+}
+
 # Has the look at the file found the line that ends the load?  Indexes, keys
 # and triggers it does not look at.
 sub foretold
@@ -291,6 +301,9 @@ sub known_error
 	return 'model: a type name that the parser refuses' if $c->{options}{on_error} && $SERVER{version} < 17 && $fast->{state} eq '42601' && defined $line;
 	return 'a malformed record that cannot be converted' if $c->{damaged} && $fast->{state} =~ /^(22021|22P05)$/
 	  && ($copy->{message} =~ /REJECT_LIMIT/ || defined $line && $line < ($copy->{line} // 0) + $cut && grep { $_ eq 'encoding' } @{ $c->{options}{on_error_classes} // [] });
+	# COPY verifies a buffer before it looks for the marker in it
+	return 'line of invalid characters' if $copy->{state} =~ /^(22021|22P05)$/ && $fast->{message} eq 'end-of-copy marker corrupt' && defined $line
+	  && $line >= ($copy->{line} // 0) + $cut && record_on($c, $line) =~ /(?<!\\)(?:\\\\)*\\\.[^\r\n]/;
 	# COPY of a SQL_ASCII file verifies nothing; what a record shown to core is made of is verified
 	return 'characters of a file said to be SQL_ASCII' if $fast->{state} eq '22021' && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') eq 'SQL_ASCII';
 	# triggers of deferrable constraints are fired partition by partition
