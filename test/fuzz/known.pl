@@ -323,6 +323,9 @@ sub known_error
 	# core checks a deferrable constraint before the end of the file is seen
 	return 'end marker where core loads' if $c->{backslash_dot} && one_by_one($c) && $fast->{state} eq '23505' && !defined $line;
 	return undef unless defined $line;
+	# ... behind the records of all files
+	return 'foreign key of a new partition' if creates($c) && $copy->{state} eq '23503' && ($copy->{part} // 0) < ($fast->{part} // 0)
+	  && same_alone($c, $confirm->($line - $cut, 'without foreign key'), $fast, $cut);
 	return 'unique index of a new partition' if $unique && creates($c) && $copy->{state} eq '23505'
 	  && same_alone($c, $confirm->($line - $cut, 'without indexes'), $fast, $cut);
 	# rows behind an error in a user's code are not indexed any more, nor those that wait to be written together,
