@@ -15,8 +15,10 @@
 use strict;
 use warnings;
 use utf8;
+use List::Util qw(min);
 
 our %SERVER;
+our $FEATURE;
 
 my $NUMBER = '7777777';
 my @TOOLS = qw(gzip gzip zstd zstd lz4 lz4 bzip2 xz);
@@ -41,8 +43,8 @@ sub make_packed
 	$c->{tuning}{workers} = pick(2, 2, 3, 4) if chance(0.75);
 	$c->{tuning}{chunk_size} = pick(1, 2, 3, 5, 7, 11, 16, 32, 64, 100, 256, 1000, 4096) if chance(0.75);
 	suit_format($c) if chance(0.9);
+	grow($c) if chance(($FEATURE // '') eq 'packed' ? 0.2 : 0.08);
 	add_markers($c) if chance($c->{options}{format} eq 'text' ? 0.12 : 0.04);
-	grow($c) if chance(0.08);
 	$p->{program} = 1 if chance(0.15);
 	$p->{each} = [ map { packing($c, $plain) } 0 .. ($c->{files} ? @{ $c->{files}{at} } : 0) ];
 	$p->{each}[0] = packing($c, 0) unless $p->{program} || grep { $_->{tool} } @{ $p->{each} };
@@ -132,7 +134,7 @@ sub grow
 	my ($c) = @_;
 	my @columns = live_columns($c);
 	my $size = pick(30000, 100000, 300000, 700000);
-	my ($text, $n) = ('', 0);
+	my $n = 0;
 
 	return if $c->{feature} || one_by_one($c) || chance(0.8) && grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
 	# most of them would be refused at the first row
@@ -148,27 +150,36 @@ sub grow
 	my $records = pick(4, 8, 30, 200);
 	my $i = (grep { $columns[$_]{type} =~ /^(int|bigint|text)$/ && !$columns[$_]{key} } 0 .. $#columns)[0];
 	my @block = map { record_text($c, \@columns, $i, 0, $_, $records) } 1 .. $records;
-	while (length($text) < $size && $n < 12000)
-	{
-		my @some = shuffled(@block);
+	my $length = length(join('', map { $_->[0] } @block));
+	my $times = 1 + int(min($size / ($length || 1), 12000 / $records));
+	my @all = chance(0.4) ? map { ($_) x $times } in_key_order($c, @block) : map { shuffled(@block) } 1 .. $times;
 
-		splice(@some, rnd(scalar @some), 1, record_text($c, \@columns, $i, 1 / @columns, 1, 1)) if $n == 0 && chance(0.2);
-		$text .= join('', map { $n++; s/$NUMBER/$n/r } @some);
-	}
+	splice(@all, rnd(scalar @all), 1, record_text($c, \@columns, $i, chance(0.5) ? 1 / @columns : 0, 1, 1)) if chance(0.3);
 	$c->{bytes} .= $c->{eol} if $c->{bytes} ne '' && $c->{bytes} !~ /[\r\n]\z/;
-	insert_at_record($c, encoded($c, $text));
+	insert_at_record($c, encoded($c, join('', map { $n++; $_->[0] =~ s/$NUMBER/$n/r } @all)));
 	$c->{grown} = 1;
 }
 
-# One column, if there is one, becomes the record's number later.
+# The record, and its key.  One column, if there is one, becomes the record's
+# number later.
 sub record_text
 {
 	my ($c, $columns, $numbered, $bad, $i, $n) = @_;
 	my $format = $c->{options}{format} eq 'csv' ? \&csv_field : \&text_field;
 	my @values = map { field($c, $_, $bad, $i, $n) } @$columns;
+	my ($key) = grep { $columns->[$_]{key} } 0 .. $#$columns;
 
 	$values[$numbered] = $NUMBER if defined $numbered && $bad == 0;
-	return join(delimiter_of($c), map { $format->($c, $_) } @values) . $c->{eol};
+	return [ join(delimiter_of($c), map { $format->($c, $_) } @values) . $c->{eol}, defined $key && !ref $values[$key] ? $values[$key] // '' : '' ];
+}
+
+# As far as their text tells it, and those without one last
+sub in_key_order
+{
+	my ($c, @records) = @_;
+
+	return sort { ($a->[1] eq '') <=> ($b->[1] eq '') || $a->[1] cmp $b->[1] } @records if ($c->{unit} // '') ne 'hundred';
+	return sort { ($a->[1] eq '') <=> ($b->[1] eq '') || ($a->[1] || 0) <=> ($b->[1] || 0) } @records;
 }
 
 # The tools that this machine has
