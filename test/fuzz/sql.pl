@@ -321,13 +321,14 @@ sub source_sql
 # A deferrable constraint has a trigger too.
 sub one_by_one { my ($c) = @_; return $c->{triggers} || grep { /DEFERRABLE|FOREIGN KEY/ } @{ $c->{setup} }, foreign_sql($c) }
 
-# Documented: numbers that not each record takes are taken in the order of the file.
+# Documented: numbers that not each record takes are taken in the order of the
+# file.
 sub keeps_order
 {
 	my ($c) = @_;
-	my $some = $c->{options}{on_error} || defined $c->{options}{default_string};
 
-	return $some && grep { $_->{serial} && !$_->{dropped} } @{ $c->{columns} };
+	return 1 if $c->{options}{on_error} && has_serial_outside($c);
+	return defined $c->{options}{default_string} && grep { $_->{serial} && !$_->{dropped} } @{ $c->{columns} };
 }
 
 sub ordering
