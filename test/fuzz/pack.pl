@@ -43,9 +43,9 @@ sub make_packed
 	$c->{tuning}{workers} = pick(2, 2, 3, 4) if chance(0.75);
 	$c->{tuning}{chunk_size} = pick(1, 2, 3, 5, 7, 11, 16, 32, 64, 100, 256, 1000, 4096) if chance(0.75);
 	suit_format($c) if chance(0.9);
-	grow($c) if chance(($FEATURE // '') eq 'packed' ? 0.2 : 0.08);
+	grow($c) if chance(($FEATURE // '') eq 'packed' ? 0.5 : 0.08);
 	add_markers($c) if chance($c->{options}{format} eq 'text' ? 0.12 : 0.04);
-	$p->{program} = 1 if chance(0.15);
+	$p->{program} = 1 if chance($c->{grown} ? 0.4 : 0.15);
 	$p->{each} = [ map { packing($c, $plain) } 0 .. ($c->{files} ? @{ $c->{files}{at} } : 0) ];
 	$p->{each}[0] = packing($c, 0) unless $p->{program} || grep { $_->{tool} } @{ $p->{each} };
 	make_cut($p) if chance(0.03);
@@ -74,7 +74,7 @@ sub packing
 		program => pick('cat', 'tool', 'tool', 'dd', 'slow'), size => pick(1, 3, 7, 64, 1000, 65536));
 
 	delete $how{tool} if chance($plain);
-	$how{size} = 65536 if length($c->{bytes}) > 20000;
+	enlarge_packing($c, \%how) if length($c->{bytes}) > 20000;
 	return \%how;
 }
 
@@ -95,6 +95,17 @@ sub suit_format
 	delete $o->{null_string} if index(null_of($c), delimiter_of($c)) >= 0 || !$text && index(null_of($c), $q) >= 0;
 	$c->{header_records} = [ header_records($c) ];
 	$c->{bytes} = encoded($c, render($c));
+}
+
+# Of a large file, too, some is there before the rest: the slow tools, or a
+# program that waits somewhere.
+sub enlarge_packing
+{
+	my ($c, $how) = @_;
+
+	@{$how}{qw(tool args)} = chance(0.5) ? ('bzip2', '') : ('xz', '-1') if chance(0.4);
+	delete $how->{tool} if $c->{packed}{program} && chance(0.7);
+	@{$how}{qw(program size)} = chance(0.7) ? ('slow', 1 + rnd(length($c->{bytes}))) : ($how->{program}, 65536);
 }
 
 # Its bytes are not those of known records any more.
@@ -133,7 +144,7 @@ sub grow
 {
 	my ($c) = @_;
 	my @columns = live_columns($c);
-	my $size = pick(30000, 100000, 300000, 700000);
+	my $size = pick(100000, 300000, 600000, 1200000);
 	my $n = 0;
 
 	return if $c->{feature} || one_by_one($c) || chance(0.8) && grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
@@ -146,12 +157,15 @@ sub grow
 		suit_format($c);
 	}
 	return unless set_unknown($c);
+	delete $c->{files} if chance(0.5);
 	$c->{files}{anywhere} = 0 if $c->{files};
+	$c->{tuning}{workers} = pick(2, 3, 4) if chance(0.9);
+	$c->{tuning}{chunk_size} = pick(7, 64, 256, 1000, 4096, 4096, 20000, 65536);
 	my $records = pick(4, 8, 30, 200);
 	my $i = (grep { $columns[$_]{type} =~ /^(int|bigint|text)$/ && !$columns[$_]{key} } 0 .. $#columns)[0];
 	my @block = map { record_text($c, \@columns, $i, 0, $_, $records) } 1 .. $records;
 	my $length = length(join('', map { $_->[0] } @block));
-	my $times = 1 + int(min($size / ($length || 1), 12000 / $records));
+	my $times = 1 + int(min($size / ($length || 1), 20000 / $records));
 	my @all = chance(0.4) ? map { ($_) x $times } in_key_order($c, @block) : map { shuffled(@block) } 1 .. $times;
 
 	splice(@all, rnd(scalar @all), 1, record_text($c, \@columns, $i, chance(0.5) ? 1 / @columns : 0, 1, 1)) if chance(0.3);
@@ -169,7 +183,8 @@ sub record_text
 	my @values = map { field($c, $_, $bad, $i, $n) } @$columns;
 	my ($key) = grep { $columns->[$_]{key} } 0 .. $#$columns;
 
-	$values[$numbered] = $NUMBER if defined $numbered && $bad == 0;
+	# a text is longer, so that fewer records are as many bytes
+	$values[$numbered] = $NUMBER . ($columns->[$numbered]{type} eq 'text' ? pick('x', "\n", "\r\n", '\\.', ',"', "y\t\n") x pick(1, 50, 200) : '') if defined $numbered && $bad == 0;
 	return [ join(delimiter_of($c), map { $format->($c, $_) } @values) . $c->{eol}, defined $key && !ref $values[$key] ? $values[$key] // '' : '' ];
 }
 
