@@ -152,7 +152,7 @@ sub grow
 	return if $c->{layout} !~ /^(plain|key)$/ && !creates($c) && chance(0.8);
 	if (chance(0.8))
 	{
-		delete @$_{qw(check notnull)} foreach @{ $c->{columns} };
+		take_anything($_) foreach @{ $c->{columns} };
 		@{$c}{qw(records outside nulls)} = ([], 0, $c->{nulls} / 5);
 		suit_format($c);
 	}
@@ -162,6 +162,8 @@ sub grow
 	$c->{tuning}{workers} = pick(2, 3, 4) if chance(0.9);
 	$c->{tuning}{chunk_size} = pick(7, 64, 256, 1000, 4096, 4096, 20000, 65536);
 	my $records = pick(4, 8, 30, 200);
+	# a text is longer, so that fewer records are as many bytes; but none so short that it fits where another one did not
+	$c->{filler} = pick('x', "\n", "\r\n", '\\.', ',"', "y\t\n") x pick(1, 10, 30);
 	my $i = (grep { $columns[$_]{type} =~ /^(int|bigint|text)$/ && !$columns[$_]{key} } 0 .. $#columns)[0];
 	my @block = map { record_text($c, \@columns, $i, 0, $_, $records) } 1 .. $records;
 	my $length = length(join('', map { $_->[0] } @block));
@@ -174,6 +176,17 @@ sub grow
 	$c->{grown} = 1;
 }
 
+# A column that refuses nothing, if its type may do so for some "good" values
+sub take_anything
+{
+	my ($col) = @_;
+
+	delete @$col{qw(check notnull)};
+	return if $col->{key} || $col->{generated} || $col->{serial} || $col->{type} =~ /^(int|bigint|smallint|text|boolean|uuid|double precision)$/;
+	delete @$col{qw(default constant)};
+	$col->{type} = 'text';
+}
+
 # The record, and its key.  One column, if there is one, becomes the record's
 # number later.
 sub record_text
@@ -183,8 +196,7 @@ sub record_text
 	my @values = map { field($c, $_, $bad, $i, $n) } @$columns;
 	my ($key) = grep { $columns->[$_]{key} } 0 .. $#$columns;
 
-	# a text is longer, so that fewer records are as many bytes
-	$values[$numbered] = $NUMBER . ($columns->[$numbered]{type} eq 'text' ? pick('x', "\n", "\r\n", '\\.', ',"', "y\t\n") x pick(1, 50, 200) : '') if defined $numbered && $bad == 0;
+	$values[$numbered] = $NUMBER . ($columns->[$numbered]{type} eq 'text' ? $c->{filler} : '') if defined $numbered && $bad == 0;
 	return [ join(delimiter_of($c), map { $format->($c, $_) } @values) . $c->{eol}, defined $key && !ref $values[$key] ? $values[$key] // '' : '' ];
 }
 

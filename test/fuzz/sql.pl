@@ -343,6 +343,15 @@ sub ordering
 	return 'none';
 }
 
+# Pages of a table that is there are filled by core's code for both loads: a
+# short row may come into one in which a longer one had no room, at another time.
+sub may_have_holes
+{
+	my ($c) = @_;
+
+	return $c->{grown} && ($c->{layout} =~ /^(plain|key)$/ || grep { $_ } @{ $c->{have} });
+}
+
 sub also_sql
 {
 	my ($c) = @_;
@@ -372,7 +381,7 @@ sub spec
 	my ($c, $copy_file, $fast_file) = @_;
 	my %spec = (
 		copy_ddl => table_ddl($c, 'copy'), fast_ddl => table_ddl($c, 'fast'), settings => $c->{settings},
-		copy => copy_sql($c, $copy_file), fast => fast_sql($c, $fast_file, 'SELECT fast_copy'), row => row_sql($c), ordering => ordering($c));
+		copy => copy_sql($c, $copy_file), fast => fast_sql($c, $fast_file, 'SELECT fast_copy'), row => row_sql($c), ordering => may_have_holes($c) ? 'none' : ordering($c));
 
 	$spec{copies} = [ map { copy_sql($c, $_) } file_names($c, $copy_file) ] if $c->{files};
 	$spec{files} = [ source_names($c, $fast_file) ];
