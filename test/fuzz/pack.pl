@@ -134,7 +134,8 @@ sub add_markers
 {
 	my ($c) = @_;
 
-	return unless set_unknown($c);
+	# a marker that begins a quoted field COPY cannot be told before 18
+	return if ($c->{options}{quote} // '') eq '\\' || !set_unknown($c);
 	insert_at_record($c, pick("\\.$c->{eol}", "\\.$c->{eol}", "\\.\n", "\\.x$c->{eol}")) foreach 1 .. pick(1, 1, 2);
 }
 
