@@ -10,6 +10,7 @@
 #   options   fast_copy's arguments; settings: SET before both loads
 #   records   the file before it was damaged; bytes: the file
 #   tuning    workers and settings that must not change anything
+#   packed    how fast_copy's file is packed, or given by a program
 #
 # Chance is drawn in the same order whatever the server can do.
 
@@ -20,6 +21,7 @@ use Encode ();
 
 require "$FindBin::Bin/types.pl";
 require "$FindBin::Bin/features.pl";
+require "$FindBin::Bin/pack.pl";
 our @TYPES;
 our %SERVER;
 
@@ -299,7 +301,7 @@ sub make_tuning
 	my ($c) = @_;
 	my $t = $c->{tuning};
 
-	$t->{workers} = pick(0, 0, 0, 1, 2, 2, 4);
+	$t->{workers} = pick(0, 0, 1, 2, 2, 3, 4);
 	$t->{chunk_size} = pick(1, 2, 3, 5, 7, 11, 16, 32, 64, 100, 256, 1000, 4096, 65536, undef, undef);
 	$t->{memory} = pick('1MB', '1MB', '2MB', undef);
 	$t->{io_method} = pick('sync', 'io_uring', 'mmap', undef);
@@ -498,12 +500,20 @@ sub damage
 	my ($c) = @_;
 
 	return if chance(0.65);
+	mark_damaged($c);
+	damage_once($c) foreach 1 .. (chance(0.7) ? 1 : 1 + rnd(6));
+}
+
+# From here on its bytes are not those of its records.
+sub mark_damaged
+{
+	my ($c) = @_;
+
 	$c->{damaged} = 1;
 	# COPY's file would hide what is wrong with the lines it has not
 	$c->{options}{header} = 'true' if ($c->{options}{header} // '') =~ /^[2-9]/;
 	$c->{given} = 1, $c->{options}{header} = 'true' if ($c->{options}{header} // '') eq 'map';
 	delete $c->{records};
-	damage_once($c) foreach 1 .. (chance(0.7) ? 1 : 1 + rnd(6));
 }
 
 sub damage_once

@@ -9,8 +9,11 @@
 #   freeze     rows frozen in a table made in the same transaction
 #   analyze    fast_copy_analyze() before the load: with any of them
 #   order      order_by: with any of them
-#   files      the file cut into some, which are loaded together; drawn last, so
-#              that seeds mean the same table, bytes and options as without
+#   files      the file cut into some, which are loaded together
+#   packed     each file packed, or some of them, or given by a program; some of
+#              the cases get more records, or a marker (see pack.pl)
+#
+# The last ones are drawn last, so that seeds mean the same as without.
 #
 # A case whose table or file does not suit its feature goes without.
 
@@ -36,6 +39,7 @@ sub make_features
 	$c->{feature} = $feature if $MAKE{$feature} && $SERVER{arguments}{reject_table} && $MAKE{$feature}->($c);
 	make_order($c) if $feature eq 'order' || chance(0.2);
 	make_files($c) if chance(0.25) || $feature eq 'files';
+	make_packed($c) if (chance(0.2) || $feature eq 'packed') && $SERVER{arguments}{program};
 }
 
 # Where the file is cut, as parts of it, so that it stays so if the file gets

@@ -53,9 +53,9 @@ EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
 		detail = PG_EXCEPTION_DETAIL, context = PG_EXCEPTION_CONTEXT,
 		col = COLUMN_NAME, con = CONSTRAINT_NAME, typ = PG_DATATYPE_NAME;
-	place := regexp_match(context, '(?:fast_copy t, file "([^"\n]*)", |COPY t, )line (\d+)(?:, column ([^:\n]+): ([^\n]*))?');
+	place := regexp_match(context, '(?:fast_copy t, (?:file|program) "([^"\n]*)", |COPY t, )line (\d+)(?:, column ([^:\n]+): ([^\n]*))?');
 	RETURN jsonb_build_object('state', state, 'message', message, 'detail', detail,
-		'file', coalesce(place[1], substring(context FROM 'fast_copy t, file "([^"\n]*)"')), 'line', place[2]::bigint, 'col', place[3],
+		'file', coalesce(place[1], substring(context FROM 'fast_copy t, (?:file|program) "([^"\n]*)"')), 'line', place[2]::bigint, 'col', place[3],
 		-- a character that is cut may have taken the end of the line with it
 		'val', regexp_replace(place[4], '.SQL statement "(COPY copy|SELECT fast_copy).*', ''),
 		'names', trim(concat_ws(' ', col, con, typ)), 'context', left(context, 500));
@@ -269,7 +269,7 @@ BEGIN
 			WHERE i->>'item' = 'partition' AND i->>'name' IS NOT NULL GROUP BY 1) AS x),
 		'created', (SELECT jsonb_agg(i->>'name' ORDER BY i->>'name') FROM jsonb_array_elements(said) AS i WHERE i->>'item' = 'partition' AND i->>'detail' = 'to be created'),
 		-- of several files the line is told with the file
-		'line', (SELECT min((i->>'line')::bigint + 1000000 * (coalesce(array_position(array(SELECT jsonb_array_elements_text(files)), substring(i->>'detail' FROM '^file "([^"]*)": ')), 1) - 1)) FROM jsonb_array_elements(said) AS i WHERE i->>'item' IN ('error', 'partition')),
+		'line', (SELECT min((i->>'line')::bigint + 1000000 * (coalesce(array_position(array(SELECT jsonb_array_elements_text(files)), substring(i->>'detail' FROM '^(?:file|program) "([^"]*)": ')), 1) - 1)) FROM jsonb_array_elements(said) AS i WHERE i->>'item' IN ('error', 'partition')),
 		'error', (SELECT i->>'detail' FROM jsonb_array_elements(said) AS i WHERE i->>'item' = 'error' ORDER BY (i->>'line')::bigint LIMIT 1),
 		'serial', (SELECT i->>'detail' FROM jsonb_array_elements(said) AS i WHERE i->>'item' = 'warning' AND i->>'name' = 'serial'));
 EXCEPTION WHEN OTHERS THEN

@@ -8,8 +8,9 @@ our (%SERVER, $FILE);
 
 # The name of a known difference; '' where there is none; undef for a bug,
 # and then the second value says what is wrong.  "confirm" runs COPY on the
-# file cut behind a line, if asked to without the table's indexes; or on the
-# whole file without the record on that line; or both, to compare the order.
+# file cut behind a line, if asked to without the table's indexes, or with those
+# only of a SQLSTATE; or on the whole file without the record on that line; or
+# both, to compare the order.
 sub judge
 {
 	my ($c, $answer, $cut, $confirm) = @_;
@@ -35,6 +36,7 @@ sub judge_answer
 	my ($copy, $fast, $bad) = @{$answer}{qw(copy fast bad)};
 
 	return (undef, 'left behind: ' . $bad->{left}) if $bad->{left};
+	return judge_cut($c, $answer) if $c->{packed} && $c->{packed}{cut} && $c->{packed}{cut}{done} && !as_whole($copy, $fast);
 	return 'frozen rows of a table that core routes' if $c->{options}{freeze} && $c->{layout} eq 'range' && ($fast->{message} // '') eq 'cannot perform COPY FREEZE on a partitioned table';
 	return 'first row ends with a marker' if $SERVER{version} < 18 && ($fast->{message} // '') eq 'cannot tell how the lines of the file end';
 	return judge_rows($c, $copy, $fast, $bad, $confirm) if exists $copy->{rows} && exists $fast->{rows};
@@ -53,6 +55,21 @@ sub judge_answer
 	return ($name, $wrong);
 }
 
+# Is the error one that the plain file has, too?
+sub as_whole { my ($copy, $fast) = @_; return exists $copy->{state} && exists $fast->{state} && $copy->{state} eq $fast->{state} && $copy->{message} eq $fast->{message} }
+
+# A packed file that ends too early
+sub judge_cut
+{
+	my ($c, $answer) = @_;
+	my $fast = $answer->{fast};
+
+	return (undef, 'a packed file that ends too early is loaded') if exists $fast->{rows};
+	return 'packed file that ends too early' if $fast->{state} eq '22P04' && $fast->{message} =~ /^(?:unexpected end of|something else follows) the \w+ data of (?:file|program) "/;
+	return 'packed file that ends too early' if $fast->{state} eq '38000' && $fast->{message} =~ /^program ".*" failed$/;
+	return (undef, 'a packed file that ends too early is refused in other words');
+}
+
 # The line of its own file; 0: none is known
 sub in_file { my ($o) = @_; return ($o->{line} // 0) % $FILE }
 
@@ -64,6 +81,16 @@ sub marker_line
 	my ($marker) = map { my $i = $_; map { $_->[0] =~ /^\\\.[\r\n]/ ? $_->[1] + $i * $FILE : () } split_records($c, $files[$i]) } 0 .. $#files;
 
 	return $marker // 0;
+}
+
+# The bytes of the record that ends on a line, or goes on behind it.
+sub record_on
+{
+	my ($c, $line) = @_;
+	my @files = files_of($c, $c->{bytes});
+	my ($record) = grep { $_->[1] >= $line % $FILE } split_records($c, $files[ int($line / $FILE) ]);
+
+	return $record ? $record->[0] : '';
 }
 
 # Has the look at the file found the line that ends the load?  Indexes, keys
@@ -274,6 +301,9 @@ sub known_error
 	return 'model: a type name that the parser refuses' if $c->{options}{on_error} && $SERVER{version} < 17 && $fast->{state} eq '42601' && defined $line;
 	return 'a malformed record that cannot be converted' if $c->{damaged} && $fast->{state} =~ /^(22021|22P05)$/
 	  && ($copy->{message} =~ /REJECT_LIMIT/ || defined $line && $line < ($copy->{line} // 0) + $cut && grep { $_ eq 'encoding' } @{ $c->{options}{on_error_classes} // [] });
+	# COPY verifies a buffer before it looks for the marker in it
+	return 'line of invalid characters' if $copy->{state} =~ /^(22021|22P05)$/ && $fast->{message} eq 'end-of-copy marker corrupt' && defined $line
+	  && $line >= ($copy->{line} // 0) + $cut && record_on($c, $line) =~ /(?<!\\)(?:\\\\)*\\\.[^\r\n]/;
 	# COPY of a SQL_ASCII file verifies nothing; what a record shown to core is made of is verified
 	return 'characters of a file said to be SQL_ASCII' if $fast->{state} eq '22021' && ($c->{options}{encoding} // $c->{settings}{client_encoding} // '') eq 'SQL_ASCII';
 	# triggers of deferrable constraints are fired partition by partition
@@ -293,6 +323,9 @@ sub known_error
 	# core checks a deferrable constraint before the end of the file is seen
 	return 'end marker where core loads' if $c->{backslash_dot} && one_by_one($c) && $fast->{state} eq '23505' && !defined $line;
 	return undef unless defined $line;
+	# ... behind the records of all files
+	return 'foreign key of a new partition' if creates($c) && $copy->{state} eq '23503' && ($copy->{part} // 0) < ($fast->{part} // 0)
+	  && same_alone($c, $confirm->($line - $cut, 'without foreign key'), $fast, $cut);
 	return 'unique index of a new partition' if $unique && creates($c) && $copy->{state} eq '23505'
 	  && same_alone($c, $confirm->($line - $cut, 'without indexes'), $fast, $cut);
 	# rows behind an error in a user's code are not indexed any more, nor those that wait to be written together,
@@ -305,6 +338,9 @@ sub known_error
 	# of the records before COPY's error two were equal, whichever is named
 	return 'several errors, duplicate in key order' if $unique && reordered($c) && $fast->{state} =~ /^(23505|23P01)$/
 	  && defined $copy->{line} && ($confirm->($copy->{line} - 1)->{state} // '') eq $fast->{state};
+	# or two that equal each other in one way and two in another, which COPY meets first
+	return 'several errors, duplicate in key order' if $unique && reordered($c) && $fast->{state} =~ /^(23505|23P01)$/ && $line < ($copy->{line} // 0) + $cut
+	  && ($confirm->($copy->{line} - 1, 'only indexes of', $fast->{state})->{state} // '') eq $fast->{state};
 	# of two equal rows the one that comes second by its key is before COPY's error, the other one behind it
 	return 'several errors, duplicate in key order' if $unique && reordered($c) && $fast->{state} =~ /^(23505|23P01)$/
 	  && $line < ($copy->{line} // 0) + $cut && same_error($c, $confirm->($copy->{line}, 'without record', qr/^(23505|23P01)$/), $fast) eq '';

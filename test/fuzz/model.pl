@@ -29,6 +29,7 @@ sub adapt
 	adapt_default($c) if defined $o->{default_string} && $SERVER{version} < 16;
 	adapt_on_error($c) if one_by_one_needed($c);
 	delete $o->{reject_limit} unless $o->{on_error} && (one_by_one_needed($c) || $SERVER{version} >= 18);
+	adapt_tools($c) if $c->{packed};
 	delete $o->{timestamp_column} if defined $c->{key} && !grep { $_ eq $c->{key} } @{ $c->{file_columns} };
 	return $c;
 }

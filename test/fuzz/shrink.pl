@@ -58,12 +58,28 @@ sub shrink_table
 	{
 		$attempt->(sub { my $f = $_[0]{files}; splice(@{ $f->{at} }, $i, 1); $f->{names} = [ 1 .. @{ $f->{at} } + 1 ]; 1 });
 	}
+	shrink_packed($attempt, $best);
 	$attempt->(sub { @{ $_[0]{before} // [] } or return 0; $_[0]{before} = []; 1 });
 	foreach my $i (reverse 0 .. $#{ $$best->{setup} })
 	{
 		$attempt->(sub { splice(@{ $_[0]{setup} }, $i, 1); 1 });
 	}
 	shrink_columns($attempt, $best);
+}
+
+sub shrink_packed
+{
+	my ($attempt, $best) = @_;
+
+	$attempt->(sub { $_[0]{packed} or return 0; delete $_[0]{packed}; 1 });
+	return unless $$best->{packed};
+	$attempt->(sub { delete $_[0]{packed}{cut} });
+	$attempt->(sub { delete $_[0]{packed}{program} });
+	$attempt->(sub { @$_{qw(tool args at skip pad)} = ('gzip', '', [], [], 0) foreach @{ $_[0]{packed}{each} }; 1 });
+	foreach my $what (qw(at skip))
+	{
+		$attempt->(sub { $_->{$what} = [] foreach @{ $_[0]{packed}{each} }; 1 });
+	}
 }
 
 sub shrink_columns

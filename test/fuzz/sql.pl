@@ -250,14 +250,16 @@ sub array_sql
 	return 'ARRAY[' . join(', ', map { literal($_) } @list) . ']::' . ($name =~ /^(on_error_classes|order_by)$/ ? 'text' : 'name') . '[]';
 }
 
-# The files by their names, or by a pattern.
+# The files by their names, or by a pattern, or what prints them.
 sub sources_sql
 {
 	my ($c, $file) = @_;
 
-	return literal($file) unless $c->{files};
-	return literal("$file.?") if $c->{files}{pattern};
-	return 'ARRAY[' . join(', ', map { literal($_) } file_names($c, $file)) . ']';
+	my @names = map { literal($_) } source_names($c, $file);
+
+	return $names[0] unless $c->{files};
+	return literal("$file.?") if $c->{files}{pattern} && !($c->{packed} && $c->{packed}{program});
+	return 'ARRAY[' . join(', ', @names) . ']';
 }
 
 sub fast_sql
@@ -267,6 +269,7 @@ sub fast_sql
 	my @args = ("'fast.t'", sources_sql($c, $file));
 
 	$o{columns} = $c->{file_columns} if $c->{given} && ($o{header} // '') ne 'map';
+	$o{program} = 'true' if $c->{packed} && $c->{packed}{program};
 	foreach my $name (sort keys %o)
 	{
 		push @args, "$name => " . (ref $o{$name} ? array_sql($name, @{ $o{$name} }) : literal($o{$name}));
@@ -305,24 +308,27 @@ sub source_sql
 	my ($c, $file) = @_;
 	my $columns = name_list(@{ $c->{file_columns} });
 	my %source = (%$c, given => 1, options => $c->{source});
+	my $how = packing_of($c, 0);
+	my $tee = $how && $how->{tool} ? "tee '$file' | " . pack_command($how) . " >'$file.p'" : $c->{packed} ? "tee '$file' >'$file.p'" : "cat >'$file'";
 	my $do = 'binmode STDOUT; undef $/; $_ = <STDIN>;';
 
 	$do .= ' substr($_, int(length() * ' . $c->{flip} . '), 1) ^= chr(1 << int(8 * ' . $c->{flip} . ')) if length;' if $c->{flip};
 	$do .= ' $_ = substr($_, 0, int(length() * ' . $c->{cut_off} . '));' if $c->{cut_off};
 	return ('CREATE TABLE copy.source (LIKE copy.t)', copy_sql(\%source, "$file.txt") =~ s/copy\.t/copy.source/r,
-		"COPY copy.source ($columns) TO PROGRAM " . literal("perl -e '$do print' >'$file'") . ' (FORMAT binary)', 'DROP TABLE copy.source');
+		"COPY copy.source ($columns) TO PROGRAM " . literal("perl -e '$do print' | $tee") . ' (FORMAT binary)', 'DROP TABLE copy.source');
 }
 
 # A deferrable constraint has a trigger too.
 sub one_by_one { my ($c) = @_; return $c->{triggers} || grep { /DEFERRABLE|FOREIGN KEY/ } @{ $c->{setup} }, foreign_sql($c) }
 
-# Documented: numbers that not each record takes are taken in the order of the file.
+# Documented: numbers that not each record takes are taken in the order of the
+# file.
 sub keeps_order
 {
 	my ($c) = @_;
-	my $some = $c->{options}{on_error} || defined $c->{options}{default_string};
 
-	return $some && grep { $_->{serial} && !$_->{dropped} } @{ $c->{columns} };
+	return 1 if $c->{options}{on_error} && has_serial_outside($c);
+	return defined $c->{options}{default_string} && grep { $_->{serial} && !$_->{dropped} } @{ $c->{columns} };
 }
 
 sub ordering
@@ -335,6 +341,15 @@ sub ordering
 	return 'key' if $c->{layout} eq 'range' && $c->{key_in_file};
 	return 'file' if $c->{layout} =~ /^(plain|key)$/ && grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
 	return 'none';
+}
+
+# Pages of a table that is there are filled by core's code for both loads: a
+# short row may come into one in which a longer one had no room, at another time.
+sub may_have_holes
+{
+	my ($c) = @_;
+
+	return $c->{grown} && ($c->{layout} =~ /^(plain|key)$/ || grep { $_ } @{ $c->{have} });
 }
 
 sub also_sql
@@ -366,10 +381,10 @@ sub spec
 	my ($c, $copy_file, $fast_file) = @_;
 	my %spec = (
 		copy_ddl => table_ddl($c, 'copy'), fast_ddl => table_ddl($c, 'fast'), settings => $c->{settings},
-		copy => copy_sql($c, $copy_file), fast => fast_sql($c, $fast_file, 'SELECT fast_copy'), row => row_sql($c), ordering => ordering($c));
+		copy => copy_sql($c, $copy_file), fast => fast_sql($c, $fast_file, 'SELECT fast_copy'), row => row_sql($c), ordering => may_have_holes($c) ? 'none' : ordering($c));
 
 	$spec{copies} = [ map { copy_sql($c, $_) } file_names($c, $copy_file) ] if $c->{files};
-	$spec{files} = [ file_names($c, $fast_file) ] if $c->{files};
+	$spec{files} = [ source_names($c, $fast_file) ];
 	$spec{key} = 't.' . quoted($c->{key}) if $spec{ordering} eq 'key';
 	$spec{also} = also_sql($c) if also_sql($c);
 	$spec{copy_settings} = $c->{copy_settings} if $c->{copy_settings};
