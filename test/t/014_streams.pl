@@ -309,6 +309,23 @@ open_gate();
 is((finish_load($slow))[0], 80000, '... and the rest after it');
 close_gate();
 
+# once all is there nobody guesses how much it will be, nor how fast it went
+query('CREATE TABLE sized (n int, v text, CHECK (gate(n))) PARTITION BY RANGE (n)');
+foreach my $source ("'cat $loose', program => true", "'$one'")
+{
+	my $load = start_load($node, "SELECT fast_copy('sized', $source, workers => 2, progress => '1ms', partition_interval => '5000')");
+
+	ok(at_gate($node), 'at the gate');
+	is(query('SELECT phase, bytes_total FROM fast_copy_progress'), 'load|' . -s $loose, "the size is known: $source" =~ s/\Q$dir\E//gr);
+	open_gate();
+	my ($out, $err) = finish_load($load);
+	is($out, 40000, '... and all of it loaded');
+	is(join(' ', grep { $_ > 100000 } $err =~ /([\d.]+) MB\/s/g), '', '... at a credible rate');
+	close_gate();
+	query('TRUNCATE sized');
+}
+query('DROP TABLE sized');
+
 # a partition comes while the program runs, and is known before the scan is over
 my $connstr = $node->connstr('postgres');
 file('attach.sh', "head -c 1000000 $loose\npsql -Xq -d \"$connstr\" -c 'ALTER TABLE k ATTACH PARTITION late FOR VALUES FROM (5000) TO (15000)' >&2\ntail -c +1000001 $loose\n");
