@@ -175,15 +175,20 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 		if (finder->left == 0)
 			fc_inflow_end_chunk(finder);
 	}
-	finder->file->identity.size = finder->offset - finder->file->base;
+	/* it never shrinks: others read up to it meanwhile */
+	finder->file->identity.size = Max(finder->file->identity.size,
+									  finder->offset - finder->file->base);
 	fc_inflow_publish(finder, finder->marked ? Min(finder->known, finder->held) :
 					  finder->known, false);
 }
 
-/* File "number" begins in a copy, counted from 1, at byte "at" */
+/*
+ * File "number" begins in a copy, counted from 1, at byte "at", and "size" bytes
+ * of it are there
+ */
 static void
 fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
-				uint64 at)
+				uint64 at, uint64 size)
 {
 	FcShared   *shared = ctx->shared;
 	FcFile	   *file = &fc_shared_files(shared)[number];
@@ -200,6 +205,7 @@ fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
 	finder->at = (FcChunkPoint) {FC_OUTSIDE, true, file->lines_before, 0, false, FC_NOWHERE};
 	file->copy = copy;
 	file->copy_at = at;
+	file->identity.size = size;
 }
 
 /* All of the file is there */
@@ -276,7 +282,7 @@ fc_inflow_take_file(FcStreams *streams, const FcSource *source,
 
 	if (ctx)
 	{
-		fc_inflow_begin(&finder, ctx, number, copy + 1, unpacker->written);
+		fc_inflow_begin(&finder, ctx, number, copy + 1, unpacker->written, 0);
 		unpacker->look = fc_inflow_look;
 		unpacker->look_arg = &finder;
 	}
@@ -377,8 +383,6 @@ fc_inflow_look_back(FcFinder *finder, uint64 size)
 		fc_source_read(finder->ctx->source, at, buf, n);
 		fc_inflow_look(finder, buf, n);
 		at += n;
-		/* the rest is still there to be read */
-		finder->file->identity.size = size;
 	}
 	pfree(buf);
 }
@@ -405,7 +409,7 @@ fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
 	FcFinder	finder;
 	FcUnpackEnd end;
 
-	fc_inflow_begin(&finder, ctx, 0, 1, 0);
+	fc_inflow_begin(&finder, ctx, 0, 1, 0, unpacker->written);
 	fc_inflow_look_back(&finder, unpacker->written);
 	unpacker->look = fc_inflow_look;
 	unpacker->look_arg = &finder;

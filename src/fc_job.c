@@ -351,13 +351,15 @@ fc_job_may_stream(FcJob *job)
 		!OidIsValid(job->route->default_oid) && !fc_job_needs_attached(job);
 }
 
-/* Sets job->parts for a load of the file as it comes, if it is in key order */
+/*
+ * Sets job->parts for a load of the file as it comes, if it is in key order.  The
+ * route stays as it is: who has scanned by it wants to know if it is out of date.
+ */
 static bool
 fc_job_stream(FcJob *job)
 {
 	FcShared   *shared = job->shared;
 
-	fc_job_route(job);
 	if (!fc_job_may_stream(job))
 		return false;
 	job->keys = MemoryContextAllocHuge(CurrentMemoryContext,
@@ -1497,7 +1499,10 @@ fc_job_find(FcJob *job)
 	}
 	if (!fc_job_core_reads(job))
 		fc_job_split(job);
-	if (job->plan->key_type != FC_KEY_NONE && !fc_job_stream(job))
+	if (job->plan->key_type == FC_KEY_NONE)
+		return;
+	fc_job_route(job);
+	if (!fc_job_stream(job))
 		fc_job_scan(job);
 }
 

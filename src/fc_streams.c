@@ -255,6 +255,20 @@ fc_streams_flow(FcJob *job)
 	job->stream_start = job->phase_start;
 }
 
+/* All files are unpacked: nobody has to guess any more how much there is */
+static void
+fc_streams_measure(FcJob *job)
+{
+	FcSource   *source = job->source;
+
+	source->identity.size = 0;
+	for (uint32 i = 0; i < source->nfiles; i++)
+		source->identity.size += source->files[i].identity.size;
+	job->expected = source->identity.size;
+	job->shared->file.size = source->identity.size;
+	job->shared->data_size = fc_source_data_size(source);
+}
+
 void
 fc_streams_progress(void *arg)
 {
@@ -264,6 +278,9 @@ fc_streams_progress(void *arg)
 	if (job->phase != job->shared->phase && job->incoming == NULL &&
 		pg_atomic_read_u32(&streams->done) == streams->npacked)
 	{
+		/* of files that have been passed over after a fault nothing is known */
+		if (pg_atomic_read_u32(&job->shared->inflow_failed) == 0)
+			fc_streams_measure(job);
 		fc_progress_start(job);
 		fc_progress_phase(job, job->shared->phase);
 	}

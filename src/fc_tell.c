@@ -61,13 +61,15 @@ fc_tell_seconds(TimestampTz since)
 	return Max((GetCurrentTimestamp() - since) / 1e6, 0.0);
 }
 
+/* What has been done beside unpacking was begun with that */
 static double
 fc_tell_phase_seconds(const FcJob *job)
 {
+	bool		beside = job->inflow && job->phase != FC_PHASE_SETUP;
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, job->phase_start);
+	INSTR_TIME_SUBTRACT(now, beside ? job->stream_start : job->phase_start);
 	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
 }
 

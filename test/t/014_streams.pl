@@ -364,6 +364,36 @@ foreach my $into ('k', 'u')
 is_left_clean('never ends');
 close_gate();
 
+# once all is there nobody guesses how much it will be, nor how fast it went
+query('CREATE TABLE sized (n int, v text, CHECK (gate(n))) PARTITION BY RANGE (n)');
+foreach my $source ("'cat $loose', program => true", "'$one'")
+{
+	my $load = start_load($node, "SELECT fast_copy('sized', $source, workers => 2, progress => '1ms', partition_interval => '5000')");
+
+	ok(at_gate($node), 'at the gate');
+	is(query('SELECT phase, bytes_total FROM fast_copy_progress'), 'load|' . -s $loose, "the size is known: $source" =~ s/\Q$dir\E//gr);
+	open_gate();
+	my ($out, $err) = finish_load($load);
+	is($out, 40000, '... and all of it loaded');
+	is(join(' ', grep { $_ > 100000 } $err =~ /([\d.]+) MB\/s/g), '', '... at a credible rate');
+	close_gate();
+	query('TRUNCATE sized');
+}
+query('DROP TABLE sized');
+
+# a partition comes while the program runs, and is known before the scan is over
+my $connstr = $node->connstr('postgres');
+file('attach.sh', "head -c 1000000 $loose\npsql -Xq -d \"$connstr\" -c 'ALTER TABLE k ATTACH PARTITION late FOR VALUES FROM (5000) TO (15000)' >&2\ntail -c +1000001 $loose\n");
+query("CREATE TABLE few (n int); CREATE FUNCTION looks(int) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS 'BEGIN RETURN \$1 >= 0 OR EXISTS (SELECT FROM few); END'");
+foreach my $workers (0, 2)
+{
+	query('CREATE TABLE late (n int, v text)');
+	is(flows("'sh $dir/attach.sh'", "workers => 2, program => true, where_clause => 'looks(n)'", "SET max_parallel_workers = $workers;") =~ s/\nreceive.*//sr,
+		"40000\n0\n0", "a partition attached meanwhile, $workers workers");
+	is(query('SELECT count(*), min(n), max(n) FROM late; DROP TABLE late'), query('SELECT count(*), min(n), max(n) FROM s WHERE n >= 5000 AND n < 15000'), '... has its rows');
+}
+query('DROP FUNCTION looks; DROP TABLE few');
+
 # ---- errors and rejects inside ----------------------------------------------
 
 my @wrong = ("1,a\n2,b\nx,c\n", "1,a\n\"2\n", "1,a\n2\n", "1,\"b\nb\"\n2,b,c\n", "1,\xff\n");
