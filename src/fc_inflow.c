@@ -16,7 +16,7 @@
  * chunks a file will have.  Each has room for so many, and as it is used up the
  * chunks become larger.  Chunks are taken in the order of their numbers, as in
  * other scans, and who comes to one that is not there yet waits.  Who unpacks
- * waits for nobody, so that one process alone comes to an end, too.
+ * waits for nobody who scans, so that one process alone comes to an end, too.
  *
  * In text format the data may end before the file does.  Whether a "\." ends
  * them depends on what follows it, so that its chunk and those behind it are

@@ -41,11 +41,11 @@ typedef struct FcJob
 	dsm_segment *unpacked;		/* owns the copies of what was packed, received */
 	FcSource   *received;		/* NULL, or those as they came: good for another
 								 * job, too */
-	bool		inflow;			/* the scan is to unpack the files: until then,
+	bool		inflow;			/* a later phase is to unpack the files: until then,
 								 * source has the first bytes of each ... */
-	FcIncoming *incoming;		/* then, NULL or what the leader receives ... */
-	bool		cut;			/* its end was not wanted: the load must fail */
 	uint64		expected;		/* ... and there will be about so many */
+	FcIncoming *incoming;		/* then, NULL or what the leader receives */
+	bool		cut;			/* its end was not wanted: the load must fail */
 	uint64		packed_size;	/* bytes to be unpacked; 0: nobody knows */
 	pg_atomic_uint64 *taken;	/* ... of which so many have been */
 	bool		unconvertible;	/* a file cannot be converted */

@@ -232,6 +232,7 @@ fc_log_failed(FcLog *log, const FcJob *job)
 					 unpack_sql_state(sqlerrcode), seconds);
 	if (job && job->source)
 		appendStringInfo(&line, ", bytes=" UINT64_FORMAT ", workers=%d of %d",
+						 job->inflow ? pg_atomic_read_u64(job->taken) :
 						 (uint64) job->source->identity.size, job->launched,
 						 job->nworkers);
 	if (job && job->reporting)

@@ -232,7 +232,8 @@ typedef struct FcShared
 	bool		io_uring;		/* false: fc_io_sync */
 	bool		direct;			/* pages go to the disk past the cache */
 	uint32		nchunks;
-	uint64		chunk_size;		/* of each but a file's last; 0: there are others */
+	uint64		chunk_size;		/* of each but the last ones of a file's data; 0:
+								 * there are others */
 	uint32		room;			/* places for chunks that each file has, as long as
 								 * files are unpacked; 0: all chunks are there */
 	dsm_handle	streams;		/* then, the segment with what workers unpack;

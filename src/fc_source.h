@@ -18,8 +18,8 @@
 
 /*
  * One of the files.  Their bytes stand behind each other: what is called an
- * offset counts from the first byte of the first of them.  Those of files whose size is not
- * known at first have gaps between them.
+ * offset counts from the first byte of the first of them.  Files whose size is
+ * not known at first have gaps between them.
  */
 typedef struct FcFile
 {

@@ -3,13 +3,14 @@
  * fc_streams.c
  *	  Packed files, which can only be read once, from front to back.
  *
- *	 packed files ──► workers, a file at a time ──► copies ──► FcSource
+ *	 packed files ──► processes, a file at a time ──► copies ──► FcSource
  *
  * Where there are fewer of them than processes, the leader takes no more than
- * their heads (fc_heads.c), and the scan does the rest (fc_inflow.c).  Else this comes
- * before all other phases, even before the headers are read, so that it has a
- * segment and a parallel context of its own.  Everything behind it sees a source
- * as if the unpacked files had been named; with their names in messages.
+ * their heads (fc_heads.c), and the scan, or a load without one, does the rest
+ * (fc_inflow.c).  Else they are unpacked before all other phases, even before
+ * the headers are read, with a segment and a parallel context for that.
+ * Everything behind it sees a source as if the unpacked files had been named;
+ * with their names in messages.
  *
  * Of several files that cannot be unpacked the first one is told, whoever meets
  * which one first: a process that meets one keeps it, and goes on with files

@@ -193,7 +193,8 @@ sub a_stream_is_read_once
 	my $runs = write_bytes('runs', '');
 	my %load = (
 		'a program' => "SELECT fast_copy('t', 'echo run >>$runs; gzip -c FILE', program => true, workers => 2);",
-		'a client' => "SELECT FROM fast_copy_report();\n\\copy t from program 'echo run >>$runs; cat FILE' with (format csv, fast_copy)");
+		'a program, scanned meanwhile' => "SELECT fast_copy('t', 'echo run >>$runs; cat FILE', program => true, workers => 2);",
+		'a client' => "SELECT FROM fast_copy_report();\n\\copy t from program 'echo run >>$runs; cat FILE' with (format csv, fast_copy, workers 2)");
 
 	chmod 0666, $runs;
 	foreach my $what (sort keys %load)
