@@ -9,9 +9,9 @@
 # They know the case by WORKLOAD ROWS FILES PATTERN FORMAT KEY INTERVAL WAL
 # TARGET and, fast_copy only, by the settings of the variant in VARIANT.
 
-CONTENDERS="fast_copy fast_copy_files fast_copy_packed copy copy_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index
+CONTENDERS="fast_copy fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index
   duckdb duckdb_sorted clickhouse questdb"
-POSTGRES_CONTENDERS="fast_copy fast_copy_files fast_copy_packed copy copy_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index"
+POSTGRES_CONTENDERS="fast_copy fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index"
 QUESTDB_VERSION=${QUESTDB_VERSION:-9.3.4}
 QUESTDB_PORT=
 
@@ -182,6 +182,22 @@ load_copy_packed()
 }
 after_copy_packed() { pg_after; }
 about_copy_packed() { pg_about 'file order, not sorted; reads eight files packed by gzip'; }
+
+# ... and in one
+pack_one()
+{
+  [ -e "$PATTERN.gz" ] || { gzip -1 <"$PATTERN" >"$PATTERN.gz" && own "$PATTERN.gz"; }
+}
+
+before_fast_copy_one_packed() { pack_one && pg_before; }
+load_fast_copy_one_packed() { fast_copy_of "$PATTERN.gz" | pg_run; }
+after_fast_copy_one_packed() { pg_after; }
+about_fast_copy_one_packed() { about_fast_copy; HANDICAP="reads one file packed by gzip"; }
+
+before_copy_one_packed() { pack_one && pg_before; }
+load_copy_one_packed() { { pg_partitions; echo "COPY target FROM PROGRAM 'gzip -dc $PATTERN.gz' WITH (FORMAT $FORMAT);"; } | pg_run; }
+after_copy_one_packed() { pg_after; }
+about_copy_one_packed() { pg_about 'file order, not sorted; reads one file packed by gzip'; }
 
 # ---- COPY as it is
 

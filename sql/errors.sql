@@ -49,6 +49,9 @@ SELECT pg_temp.both(fc.text('e.csv', E'2024-01-01,1,a\n2024-01-02,2,b\r\n2024-01
 SELECT pg_temp.both(fc.text('e.csv', E'2024-01-01,1,a\r\n2024-01-02,2,b\n2024-01-03,3,c\r\n'));
 SELECT pg_temp.both(fc.text('e.csv', E'2024-01-01,1,a\r2024-01-02,2,b\n2024-01-03,3,c\r'));
 
+-- COPY before 18 ends at a line of \. where it begins a quoted field
+SELECT fc.try('err', fc.text('e.csv', E'2024-01-01,1,a\r\\.\r2,\\b\nc\r'), $$quote => '\', escape => ''''$$, NULL);
+
 -- lines are those of the file, also where a record has several, or there is a
 -- header; COPY does not count those in its first record, whose line ends are
 -- not known yet

@@ -25,6 +25,8 @@
 #include "fc_feed.h"
 #include "fc_target.h"
 
+#define FC_CORE_READ	65536	/* bytes of the file read at a time */
+
 static void
 fc_core_file_context(void *arg)
 {
@@ -336,6 +338,79 @@ fc_core_throw_kept(FcErrorSlot *slot)
 }
 
 void
+fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end)
+{
+	const char *message;
+	const char *hint = NULL;
+	bool		text = dialect->mode == FC_MODE_TEXT;
+
+	switch (end)
+	{
+		case FC_END_BARE_CR:
+			message = text ? "literal carriage return found in data" :
+				"unquoted carriage return found in data";
+			hint = text ? "Use \"\\r\" to represent carriage return." :
+				"Use quoted CSV field to represent carriage return.";
+			break;
+		case FC_END_BARE_NL:
+			message = text ? "literal newline found in data" :
+				"unquoted newline found in data";
+			hint = text ? "Use \"\\n\" to represent newline." :
+				"Use quoted CSV field to represent newline.";
+			break;
+		case FC_END_MARKER_CORRUPT:
+			message = FC_CORE_LONE_MARKER ?
+				"end-of-copy marker is not alone on its line" :
+				"end-of-copy marker corrupt";
+			break;
+		case FC_END_MARKER_STYLE:
+			message = "end-of-copy marker does not match previous newline style";
+			break;
+		default:
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("%s", message),
+			 hint ? errhint("%s", hint) : 0));
+}
+
+/* Core has no line to show where it has not found the end of one */
+static void
+fc_core_line_context(void *arg)
+{
+	const FcFeed *feed = arg;
+
+	errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT, feed->job->relname,
+			   fc_source_word(feed->job->source),
+			   fc_source_path(feed->job->source, feed->file), feed->line);
+}
+
+/* A malformed record that core ends at, or reads in another way */
+static void
+fc_core_throw_grammar(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+	FcStream   *stream = fc_stream_begin(job->source, FC_CORE_READ);
+	FcDialect	dialect = job->ctx.dialect;
+	ErrorContextCallback callback = {error_context_stack->previous,
+	fc_core_line_context, feed};
+	FcRecord	record;
+	FcEnd		end;
+
+	dialect.eol = job->source->files[feed->file].eol;
+	fc_stream_seek(stream, feed->offset);
+	end = fc_stream_next(stream, &dialect, &record);
+	if (end == FC_END_FOUND && record.unterminated)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("unterminated CSV quoted field")));
+	error_context_stack = &callback;
+	fc_core_refuse_grammar(&dialect, end);
+	error_context_stack = callback.previous;
+}
+
+void
 fc_core_throw(FcJob *job)
 {
 	FcErrorSlot slot = job->shared->error;
@@ -367,6 +442,8 @@ fc_core_throw(FcJob *job)
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("no partition of relation \"%s\" found for row", job->relname),
 				 errtable(job->rel)));
+	if (slot.kind == FC_ERROR_GRAMMAR)
+		fc_core_throw_grammar(&feed);
 	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",
 		 slot.offset);
 }

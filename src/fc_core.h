@@ -25,4 +25,7 @@ extern void fc_core_match_header(FcJob *job, uint32 file, const FcRecord *header
  */
 extern void fc_core_throw(FcJob *job);
 
+/* ERROR 22P04 with COPY's text, if that is what a record's end means */
+extern void fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end);
+
 #endif							/* FC_CORE_H */

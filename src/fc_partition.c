@@ -702,6 +702,40 @@ spare_default(Relation parent, const FcRoute *route, FcNewPartition *parts,
 	return spared;
 }
 
+/*
+ * ATTACH looks whether a partition overlaps another, and most are attached
+ * without it: the bounds are compared with those that there are now.
+ */
+static void
+check_holes(Relation parent, const FcNewPartition *parts, int nparts)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy bounds",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	const FcRoute *now = fc_route_build(parent);
+
+	for (int i = 0; i < nparts; i++)
+	{
+		const FcRange *range = &parts[i].range;
+		FcRange		hole = fc_route_find(now, range->lo);
+
+		if (OidIsValid(hole.partition))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("partition \"%s\" would overlap partition \"%s\"",
+							get_rel_name(range->partition), get_rel_name(hole.partition))));
+		if (!hole.hi_max && (range->hi_max || range->hi > hole.hi))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("partition \"%s\" would overlap partition \"%s\"",
+							get_rel_name(range->partition),
+							get_rel_name(fc_route_find(now, hole.hi).partition))));
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(mcxt);
+}
+
 void
 fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 						  FcNewPartition *parts, int nparts)
@@ -715,6 +749,7 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 	attach->untold = false;
 	attach->spared = spare_default(parent, route, parts, nparts);
 	attach->reason = fc_attach_reason(parent, route->default_oid);
+	check_holes(parent, parts, nparts);
 	attach->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy attach",
 										 ALLOCSET_DEFAULT_SIZES);
 	table_close(parent, NoLock);

@@ -284,48 +284,6 @@ fc_setup_first_record(FcJob *job, FcStream *stream, uint32 i)
 	file->lines_before -= run.embedded - record.embedded;
 }
 
-/* COPY's errors of the grammar, for a line of the header */
-static void
-fc_setup_check_header(FcJob *job, FcEnd end, uint32 file, int line)
-{
-	const char *message;
-	const char *hint = NULL;
-	bool		text = job->dialect.mode == FC_MODE_TEXT;
-
-	switch (end)
-	{
-		case FC_END_BARE_CR:
-			message = text ? "literal carriage return found in data" :
-				"unquoted carriage return found in data";
-			hint = text ? "Use \"\\r\" to represent carriage return." :
-				"Use quoted CSV field to represent carriage return.";
-			break;
-		case FC_END_BARE_NL:
-			message = text ? "literal newline found in data" :
-				"unquoted newline found in data";
-			hint = text ? "Use \"\\n\" to represent newline." :
-				"Use quoted CSV field to represent newline.";
-			break;
-		case FC_END_MARKER_CORRUPT:
-			message = FC_CORE_LONE_MARKER ?
-				"end-of-copy marker is not alone on its line" :
-				"end-of-copy marker corrupt";
-			break;
-		case FC_END_MARKER_STYLE:
-			message = "end-of-copy marker does not match previous newline style";
-			break;
-		default:
-			return;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 errmsg("%s", message),
-			 hint ? errhint("%s", hint) : 0,
-			 errcontext("fast_copy %s, %s \"%s\", line %d",
-						job->relname, fc_source_word(job->source),
-						fc_source_path(job->source, file), line)));
-}
-
 /* Where a fault is that is found before the load */
 typedef struct FcLineContext
 {
@@ -342,6 +300,21 @@ fc_setup_line_context(void *arg)
 	errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
 			   context->job->relname, fc_source_word(context->job->source),
 			   fc_source_path(context->job->source, context->file), context->line);
+}
+
+/* COPY's errors of the grammar, for a line of the header */
+static void
+fc_setup_check_header(FcJob *job, FcEnd end, uint32 file, int line)
+{
+	FcLineContext context = {job, file, line};
+	ErrorContextCallback callback;
+
+	callback.callback = fc_setup_line_context;
+	callback.arg = &context;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	fc_core_refuse_grammar(&job->dialect, end);
+	error_context_stack = callback.previous;
 }
 
 /* COPY verifies and converts a header even if nobody asks for its names */
