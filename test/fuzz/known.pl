@@ -313,7 +313,7 @@ sub known_error
 	# a constant that is refused is refused before the first line
 	return 'model: a default that fails' if defined $c->{options}{default_string} && $SERVER{version} < 16 && !defined $line && $fast->{state} =~ /^22/;
 	return 'end marker where core loads' if $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // '') =~ /^"?\\\./;
-	return 'end marker where core loads' if $c->{backslash_dot} && one_by_one($c) && $copy->{context} =~ /line \d+: ""?\\\./;
+	return 'end marker where core loads' if $c->{backslash_dot} && one_by_one($c) && ($copy->{context} // '') =~ /line \d+: ""?\\\./;
 	return 'end marker where core loads' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker before the end of file/;
 	return 'end marker in an error that core finds' if $c->{backslash_dot} && $fast->{message} =~ /^end-of-copy marker/ && $fast->{line} == ($copy->{line} // 0) + $cut;
 	return 'default partition has rows of a new one' if default_in_the_way($c, $fast);
