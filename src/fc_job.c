@@ -65,9 +65,6 @@
 #include "fc_worker.h"
 #include "fc_write_page.h"
 
-/* Bytes of a record, as long as there is none to look at */
-#define FC_JOB_RECORD		64
-
 /* Files that the report has rows for */
 #define FC_REPORT_FILES		1000
 
@@ -809,7 +806,7 @@ fc_job_load_work(FcJob *job, FcWork *work)
 	work->nturns = 1;
 	if (job->plan->key_type == FC_KEY_NONE)
 		job->shared->storage = fc_write_storage(job->rel, job->inflow ?
-												job->expected / FC_JOB_RECORD : job->found);
+												job->expected / FC_RECORD_GUESS : job->found);
 	else
 	{
 		if (job->shared->streamed)

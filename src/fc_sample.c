@@ -43,7 +43,6 @@
 #define FC_SAMPLE_ROWS		131072	/* rows in all, at most */
 #define FC_SAMPLE_WINDOWS	1024	/* told apart, at most */
 #define FC_SAMPLE_EXTRA		3		/* windows per process that are small */
-#define FC_SAMPLE_SHORT		32		/* bytes of a record, if nobody knows */
 #define FC_SAMPLE_SMALL		(1024 * 1024)	/* files below are not worth it */
 
 /*
@@ -279,7 +278,7 @@ fc_sample_spill_unseen(const FcShared *shared, bool *rows)
 
 	*rows = shared->file.size > memory / 2;
 	if (*rows)
-		reason = fc_sample_no_room(shared, shared->file.size / FC_SAMPLE_SHORT);
+		reason = fc_sample_no_room(shared, shared->file.size / FC_RECORD_GUESS);
 	if (reason == NULL)
 		return *rows ? "the data are larger than half of the memory" : "the data are small";
 	*rows = false;

@@ -51,9 +51,6 @@ typedef struct FcScanner
 #define FC_SCAN_RUNS	64
 #define FC_SCAN_SORT	((Size) 32 * 1024 * 1024)
 
-/* A record of a file of unknown size is taken to have so many bytes */
-#define FC_SCAN_SHORT	32
-
 /* Bytes of records between resets of row_mcxt, and what each has besides */
 #define FC_SCAN_RESET	65536
 #define FC_SCAN_RECORD	64
@@ -239,7 +236,7 @@ fc_scan_memory(const FcShared *shared)
 	Size		need;
 
 	if (shared->room > 0)
-		records = shared->data_size / FC_SCAN_SHORT;
+		records = shared->data_size / FC_RECORD_GUESS;
 	else if (shared->nchunks > 0)
 	{
 		last = &fc_shared_starts(shared)[shared->nchunks - 1];

@@ -32,6 +32,9 @@
 
 #define FC_MAX_WORKERS	256
 
+/* Bytes that a record is taken to have, as long as there is none to look at */
+#define FC_RECORD_GUESS	64
+
 /* Phases, in their order; progress and report use the same numbers */
 typedef enum FcPhase
 {

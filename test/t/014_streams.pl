@@ -284,6 +284,8 @@ is(query("CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.
 	SELECT fast_copy('tr', '$dir/map.gz', header => 'map', workers => 2); SELECT tableoid::regclass, string_agg(v, ' ') FROM tr GROUP BY 1 ORDER BY 1;
 	SELECT choice FROM fast_copy_report() WHERE phase = 'unpack'"),
 	"9\ntr1|z1 z2 z3 z4\ntr_p5|z5 z6 z7 z8 z9\n1 of 1 files (1 gzip) unpacked to temporary files", 'known from the header: a table with triggers');
+is(query("TRUNCATE tr; SELECT fast_copy('tr', 'zcat $dir/map.gz', program => true, header => 'map', workers => 2); SELECT string_agg(v, ' ' ORDER BY n) FROM tr;
+	SELECT choice FROM fast_copy_report() WHERE phase = 'receive'"), "9\nz1 z2 z3 z4 z5 z6 z7 z8 z9\n1 program", '... by a program');
 like(failure("SET fast_copy.memory = '64MB'; SELECT fast_copy('k', '" . file('window2.zst', "\x28\xb5\x2f\xfd\x00\xa0\x01\0\0") . "', workers => 2)"),
 	qr/54000: zstd data of file ".*window2\.zst" need more memory/, 'a window that is too large');
 {
