@@ -84,8 +84,7 @@ fc_streams_parallel(FcJob *job, int nworkers)
 	handle = shm_toc_allocate(pcxt->toc, sizeof(dsm_handle));
 	*handle = dsm_segment_handle(job->unpacked);
 	shm_toc_insert(pcxt->toc, FC_KEY_STREAMS, handle);
-	LaunchParallelWorkers(pcxt);
-	launched = pcxt->nworkers_launched;
+	launched = fc_worker_launch(pcxt);
 	if (launched > 0)
 		fc_worker_wait(pcxt, fc_progress_update, job);
 	DestroyParallelContext(pcxt);

@@ -18,6 +18,8 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "access/xloginsert.h"
+#include "catalog/pg_control.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -227,6 +229,32 @@ fc_worker_active(ParallelContext *pcxt)
 	return false;
 }
 
+/*
+ * Logical decoding must know that a subtransaction is one before it sees a row of
+ * it.  The first record that the leader writes in a subtransaction names the
+ * top-level transaction too; those of workers never do, because a worker does
+ * not know that its transaction is the leader's subtransaction.
+ */
+static void
+fc_worker_log_subtransaction(void)
+{
+	char		nothing = 0;
+
+	if (!IsSubxactTopXidLogPending())
+		return;
+	XLogBeginInsert();
+	XLogRegisterData(&nothing, sizeof(nothing));
+	(void) XLogInsert(RM_XLOG_ID, XLOG_NOOP);
+}
+
+int
+fc_worker_launch(ParallelContext *pcxt)
+{
+	fc_worker_log_subtransaction();
+	LaunchParallelWorkers(pcxt);
+	return pcxt->nworkers_launched;
+}
+
 void
 fc_worker_wait(ParallelContext *pcxt, void (*progress) (void *arg), void *arg)
 {
@@ -332,8 +360,7 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	}
 	EnterParallelMode();
 	pcxt = fc_worker_context(segment, nworkers, work);
-	LaunchParallelWorkers(pcxt);
-	launched = pcxt->nworkers_launched;
+	launched = fc_worker_launch(pcxt);
 	if (launched > 0)
 	{
 		if (ctx->lead)

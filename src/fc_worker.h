@@ -36,6 +36,9 @@ typedef struct FcWork
 extern int	fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 						  int nworkers, FcWork *work);
 
+/* Starts the workers of a context, which may write WAL; how many there are */
+extern int	fc_worker_launch(ParallelContext *pcxt);
+
 /*
  * Waits until all workers of a context are done, under the event
  * FastCopyWorkers, and shows progress (NULL: to nobody) meanwhile.
