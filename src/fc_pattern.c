@@ -20,7 +20,9 @@
  * Both become steps for fc_pattern_match.c.  What to_timestamp has beyond that
  * (week dates, centuries, eras, Roman months, ordinals, names in the locale's
  * language, FX) makes the pattern one for core, which is then told to be strict
- * as well: nothing may be missing, and nothing may be left over.
+ * as well: nothing may be missing, and nothing may be left over.  Strict or not
+ * core takes a sign for part of any number, and any two characters for the
+ * ending of an ordinal: what the pattern has of these is counted here.
  *
  * All is allocated in the caller's memory context.
  *
@@ -100,7 +102,7 @@ static const FcPatternWord upper_words[] = {
 	{"HH12", FC_UNIT_HOUR, 1, 2, 0, PART_HOUR, true},
 	{"HH", FC_UNIT_HOUR, 1, 2, 0, PART_HOUR, true},
 	{"SSSSS", FC_UNIT_SSSSS, 1, 5, 0, PART_SSSSS},
-	{"SSSS", FC_UNIT_SSSSS, 1, 5, 0, PART_SSSSS},
+	{"SSSS", FC_UNIT_SSSSS, 1, 5, 4, PART_SSSSS},
 	{"SS", FC_UNIT_SECOND, 1, 2, 0, PART_SECOND},
 	{"US", FC_UNIT_FRACTION, 1, 6, 9, PART_MICRO},
 	{"FF1", FC_UNIT_FRACTION, 1, 1, 9, PART_MICRO},
@@ -111,7 +113,7 @@ static const FcPatternWord upper_words[] = {
 	{"FF6", FC_UNIT_FRACTION, 1, 6, 9, PART_MICRO},
 	{"AM", FC_UNIT_MERIDIEM, .part = PART_MERIDIEM,.twelve_hours = true},
 	{"PM", FC_UNIT_MERIDIEM, .part = PART_MERIDIEM,.twelve_hours = true},
-	{"J", FC_UNIT_JULIAN, 1, 7, 0, PART_JULIAN},
+	{"J", FC_UNIT_JULIAN, 1, 7, 1, PART_JULIAN},
 	{"TZH", FC_UNIT_ZONE_HOUR, .part = PART_ZONE},
 	{"TZM", FC_UNIT_ZONE_MINUTE, 2, 2, 0, PART_ZONE_MINUTE},
 	{"TZ", FC_UNIT_ZONE, .part = PART_ZONE},
@@ -390,6 +392,7 @@ read_suffix(FcPatternCompiler *compiler)
 			   "to_timestamp reads TH as the ending of an ordinal number, and not the hour behind it.",
 			   "Put the letter T in quotes: \"YYYY-MM-DD\\\"T\\\"HH24:MI:SS\".");
 	compiler->pattern->kind = FC_PATTERN_CORE;
+	compiler->pattern->ordinals += (*s != 'S');
 	compiler->at += 2;
 }
 
@@ -508,7 +511,25 @@ fix_widths(FcPattern *pattern, bool upper)
 			pattern->kind = FC_PATTERN_CORE;
 		if (step->unit == FC_UNIT_YEAR)
 			step->max_digits = 4;
+		else if (first && step->unit != FC_UNIT_FRACTION && step->base > 0)
+			step->max_digits = step->base;
 		step->min_digits = step->max_digits;
+	}
+}
+
+/* The signs of a value: those of the pattern's text, and those of a zone */
+static void
+count_signs(FcPattern *pattern)
+{
+	for (int i = 0; i < pattern->nsteps; i++)
+	{
+		const FcPatternStep *step = &pattern->steps[i];
+
+		if (step->unit == FC_UNIT_ZONE || step->unit == FC_UNIT_ZONE_OFFSET)
+			pattern->zone_signs++;
+		else if (step->unit == FC_UNIT_ZONE_HOUR || step->literal == '-' ||
+				 step->literal == '+')
+			pattern->signs++;
 	}
 }
 
@@ -608,6 +629,7 @@ compile_steps(FcPattern *pattern)
 	pattern->zoned = (compiler.parts & PART_ZONE) != 0;
 	pattern->core_format = cstring_to_text(pattern->text);
 	fix_widths(pattern, compiler.upper);
+	count_signs(pattern);
 	if (pattern->kind == FC_PATTERN_STEPS)
 		check_parts(&compiler);
 	else if (compiler.odd_text)

@@ -63,7 +63,9 @@ typedef struct FcPatternStep
 	uint8		min_digits;
 	uint8		max_digits;
 	uint8		base;			/* of a fraction: 9 where its first digit counts
-								 * tenths of a second, 6 of a millisecond ... */
+								 * tenths of a second, 6 of a millisecond ...;
+								 * of another number: how many digits it has
+								 * where a digit follows, 0 for max_digits */
 	char		literal;
 	bool		fill;			/* written with FM */
 } FcPatternStep;
@@ -92,6 +94,9 @@ typedef struct FcPattern
 	int			nsteps;
 	FcPatternStep *steps;
 	text	   *core_format;
+	int			signs;			/* "+" and "-" that a value for core has ... */
+	int			zone_signs;		/* ... and so many more that it may have */
+	int			ordinals;		/* numbers in it that end like "1st" */
 	bool		out_of_range;	/* why the last value was refused */
 	FcPatternZone zone;
 } FcPattern;

@@ -15,7 +15,9 @@
  * were changed.
  *
  * Only patterns with features that have no steps leave the value to core, with
- * core's errors.
+ * core's errors.  Its strict reading is what sees that nothing is missing or left
+ * over, and to_timestamp's is what the value means: where they differ the value
+ * does not match.
  *
  *-------------------------------------------------------------------------
  */
@@ -197,6 +199,25 @@ read_offset(const char **s, const char *end, FcPatternFields *fields)
 	return true;
 }
 
+/*
+ * A POSIX rule is no name of a zone, but server code takes letters with a
+ * number behind them for one: "ES1T" would be an hour, "UTC+2" west.
+ */
+static bool
+is_zone_rule(const char *name)
+{
+	static const char *const names[] = {
+		"est5edt", "cst6cdt", "mst7mdt", "pst8pdt", "gmt0", "gmt+0", "gmt-0"
+	};
+
+	if (strchr(name, '/') || strpbrk(name, "0123456789") == NULL)
+		return false;
+	for (int i = 0; i < lengthof(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return false;
+	return true;
+}
+
 /* Fills *zone for name: an abbreviation the server knows, or a full name */
 static bool
 look_up_zone(FcPatternZone *zone, const char *name, size_t len)
@@ -214,7 +235,7 @@ look_up_zone(FcPatternZone *zone, const char *name, size_t len)
 		fc_decode_timezone_abbrev(lower, &zone->offset, &zone->tz) : UNKNOWN_FIELD;
 	zone->dynamic = (type == DYNTZ);
 	zone->offset = -zone->offset;
-	if (type == UNKNOWN_FIELD)
+	if (type == UNKNOWN_FIELD && !is_zone_rule(lower))
 		zone->tz = pg_tzset(lower);
 	if (type == UNKNOWN_FIELD && zone->tz == NULL)
 		return false;
@@ -540,26 +561,59 @@ cast_core_value(const FcPattern *pattern, Datum datum, Oid from)
 	return TimestampGetDatum(stamp);
 }
 
+/* Has the value the signs and the ordinals of the pattern, and no others? */
 static bool
-parse_by_core(FcPattern *pattern, const char *s, const char *end, Datum *value)
+has_marks(const FcPattern *pattern, const char *s, const char *end)
 {
-	ErrorContextCallback callback = {error_context_stack, core_context, pattern};
+	static const char *const endings[] = {"st", "nd", "rd", "th", NULL};
+	int			signs = 0;
+	int			ordinals = 0;
+
+	for (; s < end; s++)
+	{
+		const char *ending = s + 1;
+
+		signs += (*s == '+' || *s == '-');
+		ordinals += is_digit(*s) && read_name(endings, &ending, end) > 0;
+	}
+	return signs >= pattern->signs &&
+		signs <= pattern->signs + pattern->zone_signs &&
+		ordinals >= pattern->ordinals;
+}
+
+/* The value as core reads it, as the pattern's type */
+static Datum
+read_by_core(const FcPattern *pattern, text *s, bool strict)
+{
 	Oid			typid;
 	int32		typmod;
 	int			tz = 0;
 	Datum		datum;
 
-	error_context_stack = &callback;
-	datum = parse_datetime(cstring_to_text_with_len(s, end - s),
-						   pattern->core_format, DEFAULT_COLLATION_OID, true,
+	datum = parse_datetime(s, pattern->core_format, DEFAULT_COLLATION_OID, strict,
 						   &typid, &typmod, &tz, NULL);
 	if (typid != DATEOID && typid != TIMESTAMPOID && typid != TIMESTAMPTZOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("pattern \"%s\" has no date", pattern->shown)));
-	*value = cast_core_value(pattern, datum, typid);
+	return cast_core_value(pattern, datum, typid);
+}
+
+static bool
+parse_by_core(FcPattern *pattern, const char *s, const char *end, Datum *value)
+{
+	ErrorContextCallback callback = {error_context_stack, core_context, pattern};
+	text	   *copy = cstring_to_text_with_len(s, end - s);
+	Datum		strict;
+
+	error_context_stack = &callback;
+	strict = read_by_core(pattern, copy, true);
+	*value = read_by_core(pattern, copy, false);
 	error_context_stack = callback.previous;
-	return true;
+	return has_marks(pattern, s, end) &&
+		(pattern->typid == DATEOID ?
+		 DatumGetDateADT(*value) == DatumGetDateADT(strict) :
+		 DatumGetTimestamp(*value) == DatumGetTimestamp(strict));
 }
 
 bool

@@ -73,6 +73,8 @@ SELECT p, v, fc_pattern_try(p, 'timestamptz', v) AS not_null FROM (VALUES
 	('YYYY-MM-DD', '2024/03/01'), ('YYYY-MM-DD', '2024-03-01 12:00'), ('YYYY-MM-DD', '2024-03'), ('YYYY-MM-DD', '13-03-01'),
 	('YYYYMMDD', '2024031'), ('YYYYMMDDHH24', '202403011'), ('YYYY-DDD', '2023-366'), ('YYYY-DDD', '2023-000'), ('J', '0'), ('YYYY-MM-DD', '294277-01-01'),
 	('YYYY-MM-DD SSSSS', '2024-03-01 86400'), ('YYYY-MM-DD', 'infinity'),
+	('TMMon DD YYYY', 'Aug 05 -969'), ('DDth MM YYYY', '5xx 08 2024'), ('IYYY-IW', '2024-+09'), ('IYYY-IW', '-2024-09'), ('JHH24', '246037003'),
+	('YYYY-MM-DD HH24 TZ', '2024-01-01 00 ES1T'), ('yyyy-MM-dd HH z', '2024-01-01 00 UTC+2'),
 	('epoch_s', ''), ('epoch_s', '-'), ('epoch_s', '1.'), ('epoch_s', '.5'), ('epoch_s', '1e9'), ('epoch_ms', '1.5'),
 	('epoch_ms', '9223372036854775807'), ('epoch_us', '9223372036854775808'), ('epoch_ns', '99999999999999999999'))
 	AS v(p, v) WHERE fc_pattern_try(p, 'timestamptz', v) IS NOT NULL;
