@@ -78,43 +78,6 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.fast_copy(regclass, text[], name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer, boolean)
 IS 'loads several files as one, in the order of the array; patterns stand for the files that match, in the order of their names';
 
-CREATE PROCEDURE @extschema@.fast_copy_stdin(
-	target regclass,
-	timestamp_column name DEFAULT NULL,
-	columns name[] DEFAULT NULL,
-	format text DEFAULT 'csv',
-	header text DEFAULT 'false',
-	ignore_extra_columns boolean DEFAULT false,
-	delimiter text DEFAULT NULL,
-	null_string text DEFAULT NULL,
-	quote text DEFAULT NULL,
-	escape text DEFAULT NULL,
-	force_not_null name[] DEFAULT NULL,
-	force_null name[] DEFAULT NULL,
-	default_string text DEFAULT NULL,
-	encoding name DEFAULT NULL,
-	where_clause text DEFAULT NULL,
-	timestamp_format text DEFAULT NULL,
-	time_zone text DEFAULT NULL,
-	partition_interval text DEFAULT NULL,
-	missing_partitions text DEFAULT 'create',
-	order_by text[] DEFAULT NULL,
-	freeze boolean DEFAULT false,
-	on_error text DEFAULT 'stop',
-	on_error_classes text[] DEFAULT NULL,
-	reject_limit bigint DEFAULT NULL,
-	reject_table regclass DEFAULT NULL,
-	log_verbosity text DEFAULT 'default',
-	run_analyze boolean DEFAULT false,
-	progress text DEFAULT NULL,
-	workers integer DEFAULT NULL
-)
-AS 'MODULE_PATHNAME', 'fast_copy_stdin'
-LANGUAGE C;
-
-COMMENT ON PROCEDURE @extschema@.fast_copy_stdin(regclass, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer)
-IS 'loads what the client sends, as COPY FROM STDIN does, with the arguments of fast_copy; to be called by the client itself';
-
 CREATE FUNCTION @extschema@.fast_copy_create_reject_table(name text) RETURNS regclass
 AS 'MODULE_PATHNAME', 'fast_copy_create_reject_table'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

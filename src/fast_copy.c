@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 
 #include "fc_analyze.h"
-#include "fc_client.h"
 #include "fc_job.h"
 #include "fc_reject_table.h"
 #include "fc_report.h"
@@ -29,7 +28,6 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(fast_copy);
 PG_FUNCTION_INFO_V1(fast_copy_analyze);
-PG_FUNCTION_INFO_V1(fast_copy_stdin);
 PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 
@@ -258,51 +256,6 @@ fast_copy(PG_FUNCTION_ARGS)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	PG_RETURN_INT64((int64) rows);
-}
-
-/* The arguments of a procedure that has neither "source" nor "program" */
-static void
-fast_copy_client(FunctionCallInfo fcinfo, FcArguments *args)
-{
-	LOCAL_FCINFO(all, NARGS);
-
-	InitFunctionCallInfoData(*all, fcinfo->flinfo, NARGS, fcinfo->fncollation,
-							 fcinfo->context, NULL);
-	all->args[ARG_TARGET] = fcinfo->args[ARG_TARGET];
-	all->args[ARG_SOURCE].isnull = true;
-	for (int i = ARG_SOURCE + 1; i < ARG_PROGRAM; i++)
-		all->args[i] = fcinfo->args[i - 1];
-	fast_copy_arguments(all, args);
-	args->sources = list_make1(makeString("stdin"));
-	args->client = true;
-}
-
-/*
- * A procedure, because a SELECT has told the client to expect rows before it
- * calls anything.  It has no result; the rows are told by a notice.
- */
-Datum
-fast_copy_stdin(PG_FUNCTION_ARGS)
-{
-	MemoryContext mcxt;
-	MemoryContext old;
-	FcArguments args;
-	uint64		rows;
-
-	PreventCommandIfParallelMode("fast_copy_stdin()");
-	fc_client_check(fcinfo->flinfo->fn_oid, CurrentMemoryContext);
-	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
-								 ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(mcxt);
-	fast_copy_client(fcinfo, &args);
-	rows = fc_job_run(fc_options_make(&args));
-	ereport(NOTICE,
-			(errmsg_plural("fast_copy_stdin: " UINT64_FORMAT " row loaded",
-						   "fast_copy_stdin: " UINT64_FORMAT " rows loaded",
-						   (unsigned long) rows, rows)));
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(mcxt);
-	PG_RETURN_VOID();
 }
 
 Datum

@@ -5,13 +5,16 @@
  *
  *	 server: CopyInResponse ──► client: CopyData ... CopyDone | CopyFail
  *
- * The part of the frontend/backend protocol that COPY FROM STDIN speaks, spoken
- * by a procedure: CALL answers with nothing before it is done, so that a client
- * takes it for a COPY, and asks whoever is in front of it for data.
+ * The part of the frontend/backend protocol that COPY FROM STDIN speaks.  The
+ * client is told of the data what core tells it, because it goes by that: psql
+ * ends inline data at a line with "\." where they are text, and drivers take text
+ * for it or refuse to.  Packed data would not survive that.  So the command must
+ * say that they are packed, and then the client is told of one column of bytes.
  *
- * The client is told that the data are binary.  Then it passes them through
- * untouched: psql would else end them at a line with "\." and lose NULs, and
- * packed data may have both.
+ * In CSV, psql before 18 ends the data with the line "\.", which core before 18
+ * takes for their end wherever it stands, and drops what follows.  Newer ones
+ * take it for data.  Here it is the end on those versions of core, but only where
+ * nothing follows it.  In text format the grammar knows it on all versions.
  *
  * A cancel is looked at before each message, while nothing of it has been read;
  * within one it would leave the client and us at different places.  For the same
@@ -19,8 +22,8 @@
  *
  * After an error core skips the rest: CopyData, CopyDone and CopyFail in the
  * simple protocol, everything up to the next Sync in the extended one.  That one
- * may come while data are awaited, from clients that do not know what they have
- * called; then it is passed over.
+ * may come while data are awaited, from clients that do not know that their
+ * command was a COPY; then it is passed over.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,16 +41,10 @@
 #include "libpq/libpq.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
-#include "nodes/parsenodes.h"
-#include "nodes/plannodes.h"
-#include "nodes/primnodes.h"
 #include "pgstat.h"
 #include "storage/latch.h"
 #include "tcop/dest.h"
-#include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
-#include "utils/memutils.h"
-#include "utils/portal.h"
 
 #include "fc_client.h"
 #include "fc_compat.h"
@@ -60,48 +57,29 @@
 #define FC_MSG_FLUSH			'H'
 #define FC_MSG_SYNC				'S'
 
+#define FC_CLIENT_MARKER		4	/* bytes of a line with "\.", at most */
+
 typedef struct FcClient
 {
 	FcInput		input;
 	StringInfoData message;		/* the last one; what is read of CopyData
-								 * is behind its cursor */
+								 * is after its cursor */
 	bool		done;
+	bool		marked;			/* the data may end with a marker */
+	bool		in_line;		/* the data before "held" end within a line */
+	char		held[FC_CLIENT_MARKER]; /* which may be (a part of) the marker */
+	int			nheld;
 } FcClient;
 
-/* Is the portal that runs the client's command this very call? */
-static bool
-fc_client_calls(Oid procedure)
-{
-	PlannedStmt *stmt;
-
-	if (ActivePortal == NULL || list_length(ActivePortal->stmts) != 1)
-		return false;
-	stmt = linitial_node(PlannedStmt, ActivePortal->stmts);
-	return stmt->utilityStmt && IsA(stmt->utilityStmt, CallStmt) &&
-		castNode(CallStmt, stmt->utilityStmt)->funcexpr->funcid == procedure;
-}
-
-/*
- * SPI runs a call in a memory context of its own, a portal in the portal's: so
- * the two are told apart even if a trigger calls what has fired it.
- */
 void
-fc_client_check(Oid procedure, MemoryContext called_in)
+fc_client_check(void)
 {
-	if (whereToSendOutput == DestRemote && MyProcPort != NULL &&
-		fc_client_calls(procedure) && called_in == PortalContext)
+	if (whereToSendOutput == DestRemote && MyProcPort != NULL)
 		return;
-	fc_client_refuse();
-}
-
-void
-fc_client_refuse(void)
-{
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot COPY from the client here"),
-			 errdetail("The client must send the command itself, to be asked for the data."),
-			 errhint("Use COPY or CALL fast_copy_stdin() as a command of its own, neither in a function nor in a DO block.")));
+			 errdetail("There is no client that could be asked for the data.")));
 }
 
 static void
@@ -184,6 +162,60 @@ fc_client_message(FcClient *client)
 	return type;
 }
 
+/* Could the bytes be the beginning of a marker, or all of it? */
+static bool
+fc_client_may_be_marker(const char *buf, int len)
+{
+	return strncmp(buf, "\\.\n", len) == 0 || strncmp(buf, "\\.\r\n", len) == 0;
+}
+
+/* How many bytes at the end of the message could be that, of a line of their own? */
+static int
+fc_client_marker_length(const FcClient *client)
+{
+	const StringInfoData *message = &client->message;
+
+	for (int n = 1; n <= Min(message->len, FC_CLIENT_MARKER); n++)
+	{
+		int			at = message->len - n;
+		bool		in_line = at > 0 ? message->data[at - 1] != '\n' : client->in_line;
+
+		if (!in_line && fc_client_may_be_marker(message->data + at, n))
+			return n;
+	}
+	return 0;
+}
+
+/* Puts what has been held before the message, and holds what it may end with */
+static void
+fc_client_hold(FcClient *client)
+{
+	StringInfo	message = &client->message;
+
+	if (client->nheld > 0)
+	{
+		enlargeStringInfo(message, client->nheld);
+		memmove(message->data + client->nheld, message->data, message->len);
+		memcpy(message->data, client->held, client->nheld);
+		message->len += client->nheld;
+	}
+	client->nheld = fc_client_marker_length(client);
+	message->len -= client->nheld;
+	memcpy(client->held, message->data + message->len, client->nheld);
+	if (message->len > 0)
+		client->in_line = message->data[message->len - 1] != '\n';
+}
+
+/* No more will come: what is held is the marker, or data */
+static void
+fc_client_release(FcClient *client)
+{
+	client->done = true;
+	resetStringInfo(&client->message);
+	if (client->nheld > 0 && client->held[client->nheld - 1] != '\n')
+		appendBinaryStringInfo(&client->message, client->held, client->nheld);
+}
+
 /* Goes on to the next message that has data; false: there is none */
 static bool
 fc_client_next(FcClient *client)
@@ -193,9 +225,11 @@ fc_client_next(FcClient *client)
 		switch (fc_client_message(client))
 		{
 			case FC_MSG_COPY_DATA:
+				if (client->marked)
+					fc_client_hold(client);
 				break;
 			case FC_MSG_COPY_DONE:
-				client->done = true;
+				fc_client_release(client);
 				break;
 			case FC_MSG_COPY_FAIL:
 				ereport(ERROR,
@@ -209,7 +243,7 @@ fc_client_next(FcClient *client)
 				break;
 		}
 	}
-	return !client->done;
+	return client->message.cursor < client->message.len;
 }
 
 static size_t
@@ -225,30 +259,33 @@ fc_client_read(FcInput *input, char *buf, size_t len)
 	return n;
 }
 
-/* One column of bytes, as far as the client is concerned */
 static void
-fc_client_ask(void)
+fc_client_ask(bool binary, int ncolumns)
 {
 	StringInfoData buf;
 
 	pq_beginmessage(&buf, FC_MSG_COPY_IN_RESPONSE);
-	pq_sendbyte(&buf, 1);
-	pq_sendint16(&buf, 1);
-	pq_sendint16(&buf, 1);
+	pq_sendbyte(&buf, binary);
+	pq_sendint16(&buf, ncolumns);
+	for (int i = 0; i < ncolumns; i++)
+		pq_sendint16(&buf, binary);
 	pq_endmessage(&buf);
 	pq_flush();
 }
 
 FcInput *
-fc_client_begin(void)
+fc_client_begin(FcClientData data, int ncolumns)
 {
 	FcClient   *client = palloc0(sizeof(FcClient));
 
 	client->input.read = fc_client_read;
 	client->input.word = "file";
 	client->input.path = "stdin";
+	client->marked = (data == FC_CLIENT_CSV && FC_CORE_CSV_MARKER);
 	initStringInfo(&client->message);
-	fc_client_ask();
+	if (data == FC_CLIENT_PACKED)
+		ncolumns = 1;
+	fc_client_ask(data == FC_CLIENT_BINARY || data == FC_CLIENT_PACKED, ncolumns);
 	return &client->input;
 }
 

@@ -10,21 +10,23 @@
 
 #include "fc_unpack.h"
 
-/*
- * ERROR 0A000 unless the client itself has called the procedure "procedure",
- * and waits for nothing but its end.  To be called with the memory context that
- * the procedure was called in.
- */
-extern void fc_client_check(Oid procedure, MemoryContext called_in);
+/* What the client is to send */
+typedef enum FcClientData
+{
+	FC_CLIENT_TEXT,
+	FC_CLIENT_CSV,
+	FC_CLIENT_BINARY,
+	FC_CLIENT_PACKED			/* bytes, packed or not */
+} FcClientData;
 
-/* That ERROR */
-extern void fc_client_refuse(void);
+/* ERROR 0A000 unless there is a client that can be asked */
+extern void fc_client_check(void);
 
 /*
- * Asks the client for data, and reads them to their end.  After an error the
- * client's next messages are core's to skip.
+ * Asks the client for data of so many columns, and reads them to their end.
+ * After an error the client's next messages are core's to skip.
  */
-extern FcInput *fc_client_begin(void);
+extern FcInput *fc_client_begin(FcClientData data, int ncolumns);
 extern void fc_client_end(FcInput *input);
 
 #endif							/* FC_CLIENT_H */

@@ -78,7 +78,7 @@ static const FcMagic magics[] = {
 	{FC_CODEC_GZIP, 2, 2, "\x1f\x8b"},
 	{FC_CODEC_ZSTD, 4, 3, "\x28\xb5\x2f\xfd"},
 	{FC_CODEC_LZ4, 4, 3, "\x04\x22\x4d\x18"},
-	{FC_CODEC_XZ, 6, 3, "\xfd" "7zXZ\0"},
+	{FC_CODEC_XZ, 5, 3, "\xfd" "7zXZ"},
 	{FC_CODEC_ZIP, 4, 4, "PK\x03\x04"},
 	{FC_CODEC_ZIP, 4, 4, "PK\x05\x06"},
 	{FC_CODEC_SEVENZIP, 6, 6, "7z\xbc\xaf\x27\x1c"},

@@ -594,6 +594,13 @@ fc_decode_timezone_abbrev(char *lowtoken, int *offset, pg_tz **tz)
 #define FC_CORE_LONE_MARKER	false
 #endif
 
+/* ... and CSV has none any more */
+#if PG_VERSION_NUM >= 180000
+#define FC_CORE_CSV_MARKER	false
+#else
+#define FC_CORE_CSV_MARKER	true
+#endif
+
 /* 16: is an error of COPY about no line in particular? */
 static inline bool
 fc_copy_relname_only(CopyFromState cstate)

@@ -449,6 +449,7 @@ fc_options_copy_arguments(FcOptions *options, const FcArguments *args)
 	options->sources = args->sources;
 	options->program = args->program;
 	options->client = args->client;
+	options->compressed = args->compressed;
 	options->key_column = args->timestamp_column;
 	options->columns = args->columns;
 	options->ignore_extra_columns = args->ignore_extra_columns;

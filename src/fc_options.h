@@ -33,6 +33,7 @@ typedef struct FcOptions
 	List	   *sources;		/* of String: paths and patterns, or commands */
 	bool		program;		/* they are commands */
 	bool		client;			/* there is one, which the client sends */
+	bool		compressed;		/* ... packed */
 	char	   *key_column;		/* or NULL */
 	List	   *columns;		/* of String; NIL: all */
 	List	   *copy_options;	/* DefElems as COPY's grammar makes them, without
@@ -107,6 +108,7 @@ typedef struct FcArguments
 	List	   *sources;		/* of String */
 	bool		program;
 	bool		client;
+	bool		compressed;
 	char	   *timestamp_column;
 	List	   *columns;
 	char	   *format;

@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/rel.h"
 
 #include "fc_client.h"
 #include "fc_heads.h"
@@ -43,13 +44,64 @@ struct FcIncoming
 	FcUnpackFault fault;
 };
 
+/* As core counts them, also where the header is still to say which there are */
+static int
+fc_receive_count_columns(const FcJob *job)
+{
+	TupleDesc	desc = RelationGetDescr(job->rel);
+	int			n = 0;
+
+	if (job->plan)
+		return list_length(job->plan->fields);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+
+		if (!column->attisdropped && !column->attgenerated)
+			n++;
+	}
+	return n;
+}
+
+static FcInput *
+fc_receive_from_client(const FcJob *job)
+{
+	const FcOptions *options = job->options;
+	FcClientData data = FC_CLIENT_TEXT;
+
+	if (options->compressed)
+		data = FC_CLIENT_PACKED;
+	else if (options->format.binary)
+		data = FC_CLIENT_BINARY;
+	else if (options->format.csv_mode)
+		data = FC_CLIENT_CSV;
+	return fc_client_begin(data, fc_receive_count_columns(job));
+}
+
+/* Clients spoil what they do not take for bytes */
+static void
+fc_receive_refuse_packed(const FcUnpacking *unpacking)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("%s data from the client without the option \"%s\"",
+					fc_codec_name(fc_unpack_kind(unpacking)), "compressed"),
+			 errhint("Give COPY the option \"%s\" as well, so that the client sends the data as they are.",
+					 "compressed")));
+}
+
 static void
 fc_receive_open(FcJob *job, FcIncoming *incoming, const char *name)
 {
-	incoming->input = job->options->program ? fc_program_begin(name) : fc_client_begin();
+	incoming->input = job->options->program ? fc_program_begin(name) :
+		fc_receive_from_client(job);
 	incoming->unpacking = fc_unpack_open(&incoming->unpacker, incoming->input,
 										 FC_CODEC_UNKNOWN);
 	incoming->end = FC_UNPACK_MORE;
+	if (job->options->client && !job->options->compressed &&
+		fc_unpack_is_packed(incoming->unpacking) &&
+		fc_unpack_kind(incoming->unpacking) < FC_CODEC_REFUSED)
+		fc_receive_refuse_packed(incoming->unpacking);
 }
 
 /* Behind its end; ERROR if that was not as it should be */

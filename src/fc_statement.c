@@ -96,7 +96,8 @@ static const FcOption known[] = {
 	FC_OPTION(reject_table, FC_OPTION_TABLE),
 	FC_OPTION(run_analyze, FC_OPTION_FLAG),
 	FC_OPTION(progress, FC_OPTION_TEXT),
-	FC_OPTION(workers, FC_OPTION_WORKERS)
+	FC_OPTION(workers, FC_OPTION_WORKERS),
+	FC_OPTION(compressed, FC_OPTION_FLAG)
 };
 
 /* Does the command have our option?  Its others are put into *options then */
@@ -286,8 +287,8 @@ fc_statement_run(const CopyStmt *stmt, List *options, const char *query)
 
 	pstate->p_sourcetext = query;
 	PreventCommandIfParallelMode("COPY FROM");
-	if (stmt->filename == NULL && whereToSendOutput != DestRemote)
-		fc_client_refuse();
+	if (stmt->filename == NULL)
+		fc_client_check();
 	fc_statement_arguments(&args, stmt, options, pstate);
 	rows = fc_job_run(fc_options_make(&args));
 	MemoryContextSwitchTo(old);

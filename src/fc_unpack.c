@@ -285,7 +285,7 @@ fc_unpack_free(void *codec)
 
 /* Frames to be skipped may come before what tells zstd from lz4 */
 static FcCodecKind
-fc_unpack_kind(const FcUnpacker *unpacker, size_t len)
+fc_unpack_look(const FcUnpacker *unpacker, size_t len)
 {
 	uint64		at = 0;
 	uint64		skip;
@@ -338,7 +338,7 @@ fc_unpack_open(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind)
 	unpacking->io.out_len = FC_UNPACK_OUT;
 	fc_unpack_fill(unpacking);
 	if (kind == FC_CODEC_UNKNOWN)
-		unpacking->kind = fc_unpack_kind(unpacker, unpacking->io.in_len);
+		unpacking->kind = fc_unpack_look(unpacker, unpacking->io.in_len);
 	if (unpacking->kind > FC_CODEC_NONE && unpacking->kind < FC_CODEC_REFUSED)
 		fc_unpack_take_codec(unpacking);
 	return unpacking;
@@ -353,6 +353,12 @@ fc_unpack_some(FcUnpacking *unpacking, uint64 upto, FcUnpackFault *fault)
 	if (unpacking->kind == FC_CODEC_NONE)
 		return fc_unpack_plain(unpacking, upto);
 	return fc_unpack_packed(unpacking, upto);
+}
+
+FcCodecKind
+fc_unpack_kind(const FcUnpacking *unpacking)
+{
+	return unpacking->kind;
 }
 
 bool

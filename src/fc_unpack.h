@@ -111,6 +111,8 @@ extern FcUnpackEnd fc_unpack_some(FcUnpacking *unpacking, uint64 upto,
 								  FcUnpackFault *fault);
 extern void fc_unpack_close(FcUnpacking *unpacking);
 
+extern FcCodecKind fc_unpack_kind(const FcUnpacking *unpacking);
+
 /* Is it more than a copy? */
 extern bool fc_unpack_is_packed(const FcUnpacking *unpacking);
 

@@ -478,10 +478,19 @@ my $with = "WITH (FORMAT csv, fast_copy, workers 2)";
 foreach my $file ($plain, map { $file{$_} } @FORMATS)
 {
 	my $name = $file =~ s{.*/}{}r;
+	my $with = $with =~ s/\)/, compressed)/r;
 
 	is(client($file, "COPY p FROM STDIN $with", 'SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE p) x', 'TRUNCATE p'), 0, "COPY FROM STDIN: $name");
 	is(client('/dev/null', "\\copy p from '$file' $with", 'SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE p) x', 'TRUNCATE p'), 0, "\\copy: $name");
 }
+foreach my $format (@FORMATS)
+{
+	like(client('/dev/null', "\\copy p from '$file{$format}' $with", 'SELECT 11'),
+		qr/^11\n.*22P04: $format data from the client without the option "compressed"\nHINT:  .*"compressed"/s, "$format without the option that asks for bytes");
+}
+like(client('/dev/null', "\\copy p from '$dir/rows.zip' $with"), qr/0A000: cannot load file "stdin": it is in zip format/, 'what is not loaded at all needs no option');
+is_left_clean('packed data that nobody has asked for');
+is(client($plain, "COPY p FROM STDIN $with", 'SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE p) x', 'TRUNCATE p'), 0, 'rows that are not packed need none');
 is(client($plain, "BEGIN; COPY p (n, v) FROM STDIN $with WHERE n > 10 AND v LIKE 'x%'; SELECT count(*) FROM p; ROLLBACK; SELECT count(*) FROM p"),
 	query("SELECT count(*) FROM c WHERE n > 10 AND v LIKE 'x%'") . "\n0", 'in a transaction, with a condition');
 is(client($plain, 'BEGIN', "COPY p FROM STDIN $with", 'COMMIT', 'SELECT count(*) FROM p', 'TRUNCATE p'), 20000, '... of several commands');
@@ -493,7 +502,7 @@ is(client($plain, "COPY p FROM STDIN (FORMAT csv, fast_copy false)", 'SELECT cou
 like(client($plain, "COPY p FROM STDIN (FORMAT csv, fast_copy, colour 'red')", 'SELECT 1'), qr/42601: option "colour" not recognized.*^1$|^1\n.*42601: option "colour" not recognized/ms, 'an option that nobody knows');
 like(client($plain, "COPY p FROM STDIN (FORMAT csv, fast_copy, workers 1, workers 2)", 'SELECT 1'), qr/42601: conflicting or redundant options/, 'one that is given twice');
 like(client(file('b.csv', "1,a\nx,b\n"), "COPY p FROM STDIN $with", 'SELECT 12'), qr/^12\n.*22P02: invalid input syntax for type integer: "x"\nCONTEXT:  fast_copy p, file "stdin", line 2, column n: "x"/s, 'an error in the data, and the session goes on');
-like(client(file('b.gz', substr(slurp($file{gzip}), 0, 9000) . 'x' x 1000000), "COPY p FROM STDIN $with", 'SELECT 13'), qr/^13\n.*22P04: .*gzip data/s, '... and in packed data, long before their end');
+like(client(file('b.gz', substr(slurp($file{gzip}), 0, 9000) . 'x' x 1000000), 'COPY p FROM STDIN ' . $with =~ s/\)/, compressed)/r, 'SELECT 13'), qr/^13\n.*22P04: .*gzip data/s, '... and in packed data, long before their end');
 like(client('/dev/null', "\\copy p from program 'echo 1,a; exit 1' $with", 'SELECT 14'), qr/14/, 'a program of the client');
 query('TRUNCATE p');
 is(client($plain, 'SET ROLE nobody', "COPY p FROM STDIN $with", 'SELECT count(*) FROM p', 'TRUNCATE p'), 20000, 'no privilege but INSERT is needed');
@@ -502,9 +511,9 @@ like(client($plain, "DO 'BEGIN COPY p FROM STDIN $with; END'"), qr/0A000: cannot
 like(client($plain, "SET temp_file_limit = '100kB'", "COPY p FROM STDIN $with", 'SELECT 16'), qr/^16\n.*53400: temporary file size exceeds/s, 'temp_file_limit, and the session goes on');
 is_left_clean('from psql');
 
-# ---- from the client, by CALL -----------------------------------------------
+# ---- from the client, message by message ------------------------------------
 
-# The protocol itself: psql takes no data for CALL.  Messages are [ type, body ].
+# The protocol itself.  Messages are [ type, body ].
 sub connection
 {
 	my $socket = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "socket: $!";
@@ -570,26 +579,84 @@ sub extended
 	return ([ 'P', "\0$sql\0\0\0" ], [ 'B', "\0\0" . pack('n3', 0, 0, 0) ], [ 'D', "P\0" ], [ 'E', "\0" . pack('N', 0) ], ['S']);
 }
 
-my $call = "CALL fast_copy_stdin('p', workers => 0)";
+my $call = 'COPY p FROM STDIN (FORMAT csv, fast_copy, compressed, workers 0)';
 my $asks = 'G(0100010001)';
 my $s = connection();
+
+# core says what a client must be told of the data
+foreach my $what ('p FROM STDIN (', 'p FROM STDIN (FORMAT csv, ', 'p FROM STDIN (FORMAT binary, ', 'p (v) FROM STDIN (', 'p (v, n) FROM STDIN (FORMAT csv, HEADER, ', 'dropped FROM STDIN (FORMAT binary, ')
+{
+	query('CREATE TABLE dropped (a int, b int, c int, d int GENERATED ALWAYS AS (a) STORED); ALTER TABLE dropped DROP b') if $what =~ /^dropped/;
+	my @said = map {
+		say_to($s, [ 'Q', "COPY $what$_\0" ]);
+		my $said = until_type($s, 'G', 'Z');
+		say_to($s, [ 'f', "no\0" ]);
+		until_type($s, 'Z');
+		$said
+	} 'NULL \'\')' =~ s/NULL ''/$what =~ m{binary} ? 'FREEZE false' : $&/er, 'fast_copy)';
+
+	is($said[1], $said[0], "the client is told what core tells it: $what...");
+}
+say_to($s, [ 'Q', "COPY dropped FROM STDIN (FORMAT csv, HEADER map, fast_copy)\0" ]);
+is(until_type($s, 'G', 'Z'), 'G(00000200000000)', '... or the columns of the table, where the header is to say which');
+say_to($s, [ 'd', "c,a\n1,2\n" ], ['c']);
+is(until_type($s, 'Z'), 'C(COPY 1)Z', '... and they are loaded');
+
+# the line that psql before 18 ends CSV data with, however it is cut into messages
+my $marker = $node->pg_version < 18;
+foreach my $end ("\\.\n", "\\.\r\n")
+{
+	my $eol = substr($end, 2);
+
+	foreach my $cut (1 .. length($end) + 3)
+	{
+		my @messages = map { [ 'd', $_ ] } "1,a${eol}2,b$eol$end" =~ /(.{1,$cut})/sg;
+
+		say_to($s, [ 'Q', "COPY p FROM STDIN (FORMAT csv, fast_copy)\0" ], @messages, ['c']);
+		is(until_type($s, 'Z') =~ s/^G\(0000020{8}\)//r, $marker ? 'C(COPY 2)Z' : 'E(22P02 invalid input syntax for type integer: "\.")Z', 'a marker, in pieces of ' . $cut);
+	}
+}
+foreach my $text ("\\.", "\\.x\n", "\"\\.\n\"\n", "a\n\\.\nb\n", "\\.\n\n", "a\\.\n", "\\.\n\\.\n")
+{
+	my @rows = map {
+		say_to($s, [ 'Q', "CREATE TEMP TABLE IF NOT EXISTS one (v text)\0" ], [ 'Q', "TRUNCATE one\0" ], [ 'Q', "COPY one FROM STDIN (FORMAT csv$_)\0" ]);
+		my $said = join('', map { until_type($s, 'Z') } 1, 2);
+		$said = until_type($s, 'G');
+		say_to($s, (map { [ 'd', $_ ] } split(//, $text)), ['c']);
+		$said = until_type($s, 'Z');
+		say_to($s, [ 'Q', "DO 'BEGIN RAISE NOTICE ''%'', (SELECT string_agg(v, ''|'') FROM one); END'\0" ]);
+		"$said " . until_type($s, 'Z')
+	} '', ', fast_copy';
+
+	# before 18 core drops what follows the first of them
+	@rows = map { s/^C\(COPY \d\)//r } @rows, $text =~ s/\n/\\n/gr;
+	is($rows[1], $rows[0], "no marker, or one: $rows[2]") unless $marker && $text =~ /\n\\\.\nb|^\\\.\n\n?\\?/;
+}
+say_to($s, [ 'Q', "TRUNCATE one; COPY one FROM STDIN (FORMAT csv, fast_copy)\0" ], [ 'd', "a\n\\.\nb\n" ], ['c']);
+is(until_type($s, 'Z'), 'C(TRUNCATE TABLE)G(00000100000000)' =~ s/00000000/0000/r . 'C(COPY 3)Z', 'a line of that kind with others after it is a row, as in the newest version');
+say_to($s, [ 'Q', "COPY p FROM STDIN (fast_copy)\0" ], [ 'd', "1\ta\n\\.\nnever looked at\n" ], ['c']);
+is(until_type($s, 'Z') =~ s/^G\([0-9a-f]*\)//r, 'C(COPY 1)Z', 'text after the marker is passed over, as in core');
+say_to($s, [ 'Q', "COPY p FROM STDIN (fast_copy)\0" ], [ 'd', "1\ta\n\\.\n" ], [ 'f', "after all\0" ]);
+is(until_type($s, 'Z') =~ s/^G\([0-9a-f]*\)//r, 'E(57014 COPY from stdin failed: after all)Z', '... but the client may still give up');
+query('TRUNCATE p');
+
 foreach my $file ($plain, $file{gzip}, $file{lz4})
 {
 	my $bytes = slurp($file);
 
 	say_to($s, [ 'Q', "$call\0" ]);
-	is(until_type($s, 'G', 'Z'), $asks, 'CALL asks for data');
+	is(until_type($s, 'G', 'Z'), $asks, 'COPY asks for bytes');
 	say_to($s, (map { [ 'd', $_ ] } $bytes =~ /(.{1,1000})/sg), ['H'], ['S'], [ 'd', '' ], ['c']);
-	is(until_type($s, 'Z'), 'N(00000 fast_copy_stdin: 20000 rows loaded)C(CALL)Z', '... and loads them');
+	is(until_type($s, 'Z'), 'C(COPY 20000)Z', '... and loads them');
 }
 say_to($s, extended($call));
 is(until_type($s, 'G', 'Z'), "12n$asks", 'in the extended protocol');
 say_to($s, [ 'd', "1,a\n" ], ['c'], ['S']);
-is(until_type($s, 'Z'), 'N(00000 fast_copy_stdin: 1 row loaded)C(CALL)Z', '... likewise');
+is(until_type($s, 'Z'), 'C(COPY 1)Z', '... likewise');
 say_to($s, [ 'Q', "SELECT 1; $call; SELECT 2\0" ]);
 is(until_type($s, 'G', 'Z'), "TDC(SELECT 1)$asks", 'among other commands');
 say_to($s, ['c']);
-is(until_type($s, 'Z'), 'N(00000 fast_copy_stdin: 0 rows loaded)C(CALL)TDC(SELECT 1)Z', '... and no data at all');
+is(until_type($s, 'Z'), 'C(COPY 0)TDC(SELECT 1)Z', '... and no data at all');
 query('TRUNCATE p');
 
 # errors in the middle: the session goes on, in both protocols
@@ -620,7 +687,7 @@ foreach my $name (sort keys %wrong)
 say_to($s, [ 'Q', "$call\0" ]);
 until_type($s, 'G');
 say_to($s, [ 'd', "1,a\n" ]);
-my $waits = "FROM pg_stat_activity WHERE query LIKE 'CALL fast_copy_stdin%' AND wait_event = 'ClientRead' AND state = 'active'";
+my $waits = "FROM pg_stat_activity WHERE query LIKE 'COPY p FROM STDIN%' AND wait_event = 'ClientRead' AND state = 'active'";
 ok(wait_until($node, "SELECT count(*) = 1 $waits"), 'waits for the client');
 is(query('SELECT phase, bytes_total FROM fast_copy_progress'), 'receive|0', 'progress tells');
 query("SELECT pg_cancel_backend(pid) $waits");
@@ -628,29 +695,14 @@ is(until_type($s, 'Z'), 'E(57014 canceling statement due to user request)Z', 'ca
 say_to($s, [ 'd', "2,a\n" ], ['c'], [ 'Q', "SELECT 1\0" ]);
 is(until_type($s, 'Z'), 'TDC(SELECT 1)Z', '... and what came later is passed over');
 
-# not where the client expects something else
-foreach my $command ("DO 'BEGIN $call; END'" =~ s/'p'/''p''/r, 'SELECT 1 FROM calls()', 'CALL calls_too()')
-{
-	query("CREATE OR REPLACE FUNCTION calls() RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN $call; RETURN 1; END \$\$;
-		CREATE OR REPLACE PROCEDURE calls_too() LANGUAGE plpgsql AS \$\$ BEGIN $call; END \$\$");
-	say_to($s, [ 'Q', "$command\0" ]);
-	is(until_type($s, 'Z') =~ s/^T//r, 'E(0A000 cannot COPY from the client here)Z', "refused: $command");
-}
-query('CREATE TABLE trig (n int, v text); CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN CALL fast_copy_stdin(\'p\'); RETURN NEW; END $$;
-	CREATE TRIGGER again BEFORE INSERT ON trig FOR EACH ROW EXECUTE FUNCTION again()');
-say_to($s, [ 'Q', "CALL fast_copy_stdin('trig')\0" ]);
-until_type($s, 'G');
-say_to($s, [ 'd', "1,a\n" ], ['c']);
-like(until_type($s, 'Z'), qr/E\(0A000 cannot COPY from the client here\)Z$/, 'refused in a trigger of itself');
-
 # the connection is lost
 say_to($s, [ 'Q', "$call\0" ]);
 until_type($s, 'G');
 say_to($s, [ 'd', "1,a\n" ]);
 close $s;
-ok(wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE query LIKE 'CALL fast_copy_stdin%'"), 'the client has gone');
+ok(wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE query LIKE 'COPY p FROM STDIN%'"), 'the client has gone');
 like(slurp($node->logfile), qr/unexpected EOF on client connection with an open transaction/, '... as in COPY');
-is_left_clean('by CALL');
+is_left_clean('message by message');
 
 # ---- files that change ------------------------------------------------------
 
