@@ -252,7 +252,7 @@ fast_copy(PG_FUNCTION_ARGS)
 								 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(mcxt);
 	fast_copy_files(fcinfo, &args);
-	rows = fc_job_run(fc_options_make(&args));
+	rows = fc_statement_call(&args);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	PG_RETURN_INT64((int64) rows);

@@ -3,7 +3,7 @@
  * fc_statement.c
  *	  COPY ... FROM ... WITH (fast_copy, ...), a COPY command that is ours.
  *
- *	 CopyStmt ──► FcArguments ──► fc_job.c ──► "COPY n"
+ *	 CopyStmt ──► hooks before ours ──► FcArguments ──► fc_job.c ──► "COPY n"
  *
  * psql sends data to nothing but what it has read as COPY ... FROM STDIN, and
  * \copy makes nothing else.  So the command that loads what lies on the client is
@@ -13,6 +13,10 @@
  *
  * The hook is there as soon as the library is: by session_preload_libraries, by
  * LOAD, or because a function of the extension has been called.
+ *
+ * Others have hooks as well, and must see the command wherever theirs stand
+ * (fc_relay.c).  For the same reason fast_copy() gives its load to the hooks as
+ * a COPY: who audits writes, or forbids programs, knows no function of ours.
  *
  * All is allocated in a memory context of the command.
  *
@@ -33,6 +37,8 @@
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 #include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
@@ -41,11 +47,26 @@
 #include "fc_client.h"
 #include "fc_compat.h"
 #include "fc_job.h"
+#include "fc_relay.h"
 #include "fc_statement.h"
 
 #define FC_STATEMENT_OPTION	"fast_copy"
 
+/* A load, by a command or by the function */
+typedef struct FcStatement
+{
+	const CopyStmt *stmt;
+	List	   *options;		/* but ours */
+	const char *query;
+	const FcArguments *args;	/* NULL: as the command says */
+	uint64		rows;
+	bool		run;
+} FcStatement;
+
 static ProcessUtility_hook_type previous_hook = NULL;
+
+/* The function's, on its way to our hook */
+static FcStatement *called = NULL;
 
 typedef enum FcOptionKind
 {
@@ -275,39 +296,60 @@ fc_statement_arguments(FcArguments *args, const CopyStmt *stmt, List *options,
 	args->where_clause = fc_statement_where(stmt, args->target, pstate);
 }
 
+/* Does the load, in place of core */
 static uint64
-fc_statement_run(const CopyStmt *stmt, List *options, const char *query)
+fc_statement_run(void *arg)
 {
+	FcStatement *statement = arg;
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	ParseState *pstate = make_parsestate(NULL);
 	FcArguments args;
-	uint64		rows;
 
-	pstate->p_sourcetext = query;
+	pstate->p_sourcetext = statement->query;
 	PreventCommandIfParallelMode("COPY FROM");
-	if (stmt->filename == NULL)
-		fc_client_check();
-	fc_statement_arguments(&args, stmt, options, pstate);
-	rows = fc_job_run(fc_options_make(&args));
+	if (statement->args)
+		args = *statement->args;
+	else
+	{
+		if (statement->stmt->filename == NULL)
+			fc_client_check();
+		fc_statement_arguments(&args, statement->stmt, statement->options, pstate);
+	}
+	statement->run = true;
+	statement->rows = fc_job_run(fc_options_make(&args));
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
-	return rows;
+	return statement->rows;
 }
 
 static void
-fc_statement_pass_on(PlannedStmt *pstmt, const char *query, bool read_only_tree,
-					 ProcessUtilityContext context, ParamListInfo params,
-					 QueryEnvironment *environment, DestReceiver *dest,
-					 QueryCompletion *qc)
+fc_statement_pass_on(const FcRelayCall *call, bool read_only_tree)
+{
+	ProcessUtility_hook_type next = previous_hook ? previous_hook : standard_ProcessUtility;
+
+	next(call->pstmt, call->query, read_only_tree, call->context, call->params,
+		 call->environment, call->dest, call->qc);
+}
+
+/* Under the eyes of the hooks before ours */
+static void
+fc_statement_load(const FcRelayCall *call, FcStatement *statement)
 {
 	if (previous_hook)
-		previous_hook(pstmt, query, read_only_tree, context, params, environment,
-					  dest, qc);
+		fc_relay(previous_hook, call, fc_statement_run, statement);
 	else
-		standard_ProcessUtility(pstmt, query, read_only_tree, context, params,
-								environment, dest, qc);
+		(void) fc_statement_run(statement);
+	if (call->qc && statement->run)
+		SetQueryCompletion(call->qc, CMDTAG_COPY, statement->rows);
+}
+
+/* Has fast_copy() made the command?  No parser gives an option no place */
+static bool
+fc_statement_is_called(const CopyStmt *stmt)
+{
+	return called && castNode(DefElem, linitial(stmt->options))->location < 0;
 }
 
 static void
@@ -316,33 +358,105 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 				  QueryEnvironment *environment, DestReceiver *dest,
 				  QueryCompletion *qc)
 {
+	FcRelayCall call = {pstmt, query, context, params, environment, dest, qc};
 	CopyStmt   *stmt = (CopyStmt *) pstmt->utilityStmt;
-	List	   *options;
+	FcStatement statement = {stmt, NIL, query};
+	FcStatement *load = &statement;
 	bool		on = false;
 	bool		ours;
-	uint64		rows;
 
 	ours = IsA(stmt, CopyStmt) && stmt->is_from && stmt->options != NIL &&
-		fc_statement_is_ours(stmt, &options, &on);
+		fc_statement_is_ours(stmt, &statement.options, &on);
 	if (ours && !on)
 	{
-		pstmt = copyObject(pstmt);
-		castNode(CopyStmt, pstmt->utilityStmt)->options = options;
+		call.pstmt = copyObject(pstmt);
+		castNode(CopyStmt, call.pstmt->utilityStmt)->options = statement.options;
 	}
 	if (!on)
 	{
-		fc_statement_pass_on(pstmt, query, read_only_tree, context, params,
-							 environment, dest, qc);
+		fc_statement_pass_on(&call, read_only_tree);
 		return;
 	}
-	rows = fc_statement_run(stmt, options, query);
-	if (qc)
-		SetQueryCompletion(qc, CMDTAG_COPY, rows);
+	if (fc_statement_is_called(stmt))
+	{
+		load = called;
+		called = NULL;
+	}
+	fc_statement_load(&call, load);
+}
+
+/* What the hooks see of a call: several files or programs are one name */
+static CopyStmt *
+fc_statement_of(const FcArguments *args, const char *name)
+{
+	CopyStmt   *stmt = makeNode(CopyStmt);
+	StringInfoData sources;
+	ListCell   *lc;
+
+	initStringInfo(&sources);
+	foreach(lc, args->sources)
+		appendStringInfo(&sources, "%s%s", sources.len > 0 ? ", " : "",
+						 strVal(lfirst(lc)));
+	stmt->relation = makeRangeVar(get_namespace_name(get_rel_namespace(args->target)),
+								  pstrdup(name), -1);
+	stmt->attlist = args->columns;
+	stmt->is_from = true;
+	stmt->is_program = args->program;
+	stmt->filename = sources.data;
+	stmt->options = list_make1(makeDefElem(FC_STATEMENT_OPTION, NULL, -1));
+	return stmt;
+}
+
+/* The same as text, for those who log it */
+static char *
+fc_statement_text(const CopyStmt *stmt)
+{
+	return psprintf("COPY %s FROM %s%s WITH (%s)",
+					quote_qualified_identifier(stmt->relation->schemaname,
+											   stmt->relation->relname),
+					stmt->is_program ? "PROGRAM " : "",
+					quote_literal_cstr(stmt->filename), FC_STATEMENT_OPTION);
+}
+
+uint64
+fc_statement_call(const FcArguments *args)
+{
+	FcStatement statement = {.args = args};
+	PlannedStmt *pstmt = makeNode(PlannedStmt);
+	char	   *name = get_rel_name(args->target);
+	QueryCompletion qc;
+	CopyStmt   *stmt;
+
+	/* there is nothing to be seen: the load will say so */
+	if (name == NULL)
+		return fc_statement_run(&statement);
+	stmt = fc_statement_of(args, name);
+	pstmt->commandType = CMD_UTILITY;
+	pstmt->utilityStmt = (Node *) stmt;
+	pstmt->stmt_location = -1;
+	InitializeQueryCompletion(&qc);
+	PG_TRY();
+	{
+		called = &statement;
+		ProcessUtility(pstmt, fc_statement_text(stmt), true, PROCESS_UTILITY_QUERY,
+					   NULL, NULL, None_Receiver, &qc);
+	}
+	PG_FINALLY();
+	{
+		called = NULL;
+	}
+	PG_END_TRY();
+	if (!statement.run)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("another extension has taken the load for its own, and not passed it on")));
+	return statement.rows;
 }
 
 void
 fc_statement_define(void)
 {
+	fc_relay_define();
 	previous_hook = ProcessUtility_hook;
 	ProcessUtility_hook = fc_statement_hook;
 	fc_attach_pass_over(fc_statement_hook, previous_hook);

@@ -8,10 +8,15 @@
 #ifndef FC_STATEMENT_H
 #define FC_STATEMENT_H
 
+#include "fc_options.h"
+
 /*
  * From here on the session's COPY FROM commands with the option fast_copy are
  * loads by fast_copy.  All others are as they were.
  */
 extern void fc_statement_define(void);
+
+/* A load as fast_copy() wants it, which others' hooks see as a COPY; its rows */
+extern uint64 fc_statement_call(const FcArguments *args);
 
 #endif							/* FC_STATEMENT_H */

@@ -1,0 +1,176 @@
+# Other people's hooks: each sees a load as a COPY, once, with its rows, in
+# whichever order the libraries are loaded; what it forbids is forbidden.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../t";
+use FastCopy;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('main', { extra => ['--encoding=UTF8', '--locale=C'] }, 'compute_query_id = on', "pg_stat_statements.track = 'top'",
+	"pgaudit.log = 'read, write, function'", "pgaudit.role = 'auditor'");
+my $file = write_bytes('rows.csv', "1,a\n2,b\n3,c\n");
+
+# Is the library installed?
+sub has
+{
+	my ($rc, $out, $err) = $node->psql('postgres', "LOAD '$_[0]'");
+
+	return 1 unless $err =~ /could not access file/;
+	SKIP: { skip "the library $_[0] is not installed", 1 }
+	return 0;
+}
+
+my %has = map { $_ => has($_) } 'pgaudit', 'pg_stat_statements';
+
+# Output and notices of a session; what it has logged as audit
+sub session
+{
+	my ($sql) = @_;
+	my $from = -s $node->logfile;
+	my ($rc, $out, $err) = $node->psql('postgres', "SET fc_watch.tell = on; $sql");
+	my $log = slurp_file($node->logfile, $from);
+	# the load itself reads catalogs, too
+	my @audit = grep { !/FROM pg_extension/ } map { s/,<not logged>$//r } $log =~ /AUDIT: (\w+,\d+,\d+,.*)/g;
+
+	s/^psql:<stdin>:\d+: //mg foreach $err;
+	return ($out, $err, map { s/^(\w+),\d+,\d+,/$1,/r } @audit);
+}
+
+sub starts_with
+{
+	my ($shared, $session) = @_;
+	my $list = join(', ', grep { $has{$_} // 1 } split(/ /, $shared));
+
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$list'\nsession_preload_libraries = '$session'\n");
+	$node->restart;
+}
+
+starts_with('pg_stat_statements', '');
+$node->safe_psql('postgres', 'CREATE EXTENSION pg_stat_statements') if $has{pg_stat_statements};
+$node->safe_psql('postgres', q{
+	CREATE TABLE t (n int, v text) PARTITION BY RANGE (n);
+	CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM (0) TO (2);
+	CREATE TABLE t_2 PARTITION OF t FOR VALUES FROM (2) TO (20000);
+	CREATE TABLE seen (n int, v text);
+	CREATE ROLE auditor; CREATE ROLE loader; CREATE ROLE poor;
+	GRANT INSERT ON seen TO auditor;
+	GRANT INSERT ON t, seen TO loader, poor;
+	GRANT SELECT (n) ON t TO loader;
+	GRANT pg_read_server_files, pg_execute_server_program TO loader;
+	SELECT fast_copy_create_reject_table('wrong');
+	GRANT INSERT ON wrong TO loader});
+
+my @orders = (
+	[ 'pgaudit pg_stat_statements fc_watch fast_copy', '' ],
+	[ 'fast_copy fc_watch pg_stat_statements pgaudit', '' ],
+	[ 'pgaudit pg_stat_statements fc_watch', 'fast_copy' ],
+	[ 'fc_watch pgaudit fast_copy pg_stat_statements', '' ],
+	[ 'pg_stat_statements pgaudit', 'fast_copy, fc_watch' ]);
+
+foreach my $order (@orders)
+{
+	my $name = join(' | ', @$order);
+	my @tells = ("NOTICE:  sees COPY t from $file, 2 options", 'NOTICE:  saw COPY 3');
+
+	starts_with(@$order);
+	$node->safe_psql('postgres', 'SELECT pg_stat_statements_reset()') if $has{pg_stat_statements};
+
+	foreach my $role ('postgres', 'loader')
+	{
+		my $set = $role eq 'loader' ? 'SET ROLE loader;' : '';
+		my $with = 'WITH (FORMAT csv, fast_copy)';
+		my ($out, $err, @audit) = session("$set COPY t FROM '$file' $with");
+
+		is($err, join("\n", @tells), "$name: $role: COPY is seen, with its rows");
+		SKIP:
+		{
+			skip 'pgaudit is not installed', 1 unless $has{pgaudit};
+			is(join("\n", @audit), "SESSION,WRITE,COPY,,,\"COPY t FROM '$file' $with\"", "$name: $role: COPY is audited, once");
+		}
+		($out, $err, @audit) = session("$set SELECT fast_copy('t', '$file')");
+		is("$out\n$err", "3\n" . join("\n", @tells) =~ s/2 options/1 options/r, "$name: $role: the function is seen as a COPY");
+		SKIP:
+		{
+			skip 'pgaudit is not installed', 1 unless $has{pgaudit};
+			is(join("\n", grep { /,WRITE,/ } @audit), "SESSION,WRITE,COPY,,,COPY public.t FROM '$file' WITH (fast_copy)", "$name: $role: the function is audited as a write");
+			is(scalar(grep { /^SESSION,FUNCTION,EXECUTE,FUNCTION,public\.fast_copy,/ } @audit), 1, "$name: $role: ... and as a function");
+		}
+	}
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM t; TRUNCATE t'), 12, "$name: all rows are there, once");
+
+	SKIP:
+	{
+		skip 'pg_stat_statements is not installed', 1 unless $has{pg_stat_statements};
+		is($node->safe_psql('postgres', "SELECT sum(calls), sum(rows) FROM pg_stat_statements WHERE query LIKE '%COPY t FROM%'"), '2|6', "$name: calls and rows are counted");
+		is($node->safe_psql('postgres', "SELECT sum(calls), sum(rows) FROM pg_stat_statements WHERE query LIKE '%SELECT fast_copy(\$1, \$2)%'"), '2|2', "$name: ... and those of the function");
+	}
+
+	# a table of the auditor's, options, the client, several files
+	my ($out, $err, @audit) = session("SET ROLE loader; COPY seen (n, v) FROM '$file' WITH (FORMAT csv, fast_copy, workers 2)");
+	is($err, "NOTICE:  sees COPY seen from $file, 3 options\nNOTICE:  saw COPY 3", "$name: with workers");
+	is(scalar(grep { /^OBJECT,WRITE,INSERT,TABLE,public\.seen,/ } @audit), 1, "$name: audited by its object") if $has{pgaudit};
+	($out, $err, @audit) = session("SET ROLE loader; SELECT fast_copy('seen', ARRAY['$file', '$file.gz'], columns => '{n,v}')") if system("gzip -kf '$file'") == 0;
+	is("$out\n$err", "6\nNOTICE:  sees COPY seen from $file, $file.gz, 1 options\nNOTICE:  saw COPY 6", "$name: several files");
+	is(scalar(grep { /^OBJECT,WRITE,INSERT,TABLE,public\.seen,/ } @audit), 1, "$name: ... audited by their object") if $has{pgaudit};
+	($out, $err) = session("SET ROLE loader; COPY t FROM STDIN WITH (fast_copy) WHERE n > 5;\n1\ta\n7\tb\n\\.\n");
+	is($err, "NOTICE:  sees COPY t from the client where, 1 options\nNOTICE:  saw COPY 1", "$name: from the client, with a condition");
+
+	# partitions that are made, rejects, an analysis
+	($out, $err, @audit) = session("SET client_min_messages = warning; SELECT fast_copy('t', '" . write_bytes('bad.csv', "30000,a\nx,b\n") . "', partition_interval => '10000', on_error => 'ignore', reject_table => 'wrong')");
+	is($out, 1, "$name: with rejects");
+	is(join("\n", grep { /,WRITE,/ } @audit) =~ s/,,,.*/,,,/gr, "SESSION,WRITE,COPY,,,\nSESSION,WRITE,INSERT,,,", "$name: rejects are audited as writes, too") if $has{pgaudit};
+	$node->safe_psql('postgres', "TRUNCATE wrong; DROP TABLE t_p30000");
+	($out, $err, @audit) = session("SET ROLE loader; SELECT count(*) > 3 FROM fast_copy_analyze('t', '$file')");
+	is("$out|$err", 't|', "$name: an analysis is no COPY");
+	is(join("\n", map { s/"?SELECT count.*//sr } @audit), "SESSION,READ,SELECT,,,\nSESSION,FUNCTION,EXECUTE,FUNCTION,public.fast_copy_analyze,", "$name: ... and no write") if $has{pgaudit};
+	like((session("SET ROLE poor; SELECT fast_copy_analyze('wrong', '$file')"))[1], qr/permission denied/, "$name: ... but needs the same privileges");
+
+	# a hook says no
+	foreach my $load ('COPY t (n) FROM PROGRAM \'echo 1\' (fast_copy)', 'SELECT fast_copy(\'t\', \'echo 1\', columns => \'{n}\', program => true)')
+	{
+		like((session("SET fc_watch.forbid = on; $load"))[1], qr/^NOTICE:  sees COPY t from program echo 1, 1 options\nERROR:  programs are forbidden/, "$name: what is forbidden is not run: $load");
+		like((session("SET ROLE loader; $load"))[1], qr/^NOTICE:  sees COPY t from program echo 1, 1 options\nNOTICE:  saw COPY 1$/, '... but for that it is');
+	}
+
+	# errors go through the hooks, and the session goes on
+	($out, $err) = session("\\set ON_ERROR_STOP off\n;COPY t FROM PROGRAM 'echo 1; echo x' (fast_copy, workers 0);\n SELECT fast_copy('t', '$file', format => 'text');\n COPY t FROM '$file' (FORMAT csv, fast_copy); SELECT 'goes on'");
+	is($out, 'goes on', "$name: after errors the session goes on");
+	like($err, qr/ERROR:  missing data.*ERROR:  invalid input syntax.*NOTICE:  saw COPY 3$/s, '... with the next load');
+
+	# pgaudit keeps what a hook has shown it to the end of the command
+	SKIP:
+	{
+		skip 'pgaudit is not installed', 1 unless $has{pgaudit};
+		($out, $err, @audit) = session("SET pgaudit.log_rows = on; SET pgaudit.log_relation = on; SET ROLE loader; SELECT fast_copy('seen', '$file') FROM generate_series(1, 2); SELECT fast_copy_analyze('seen', '$file') LIMIT 0; COPY seen FROM '$file' (FORMAT csv, fast_copy)");
+		is($out, "3\n3", "$name: with the rows in the audit");
+	}
+	$node->safe_psql('postgres', 'TRUNCATE t, seen');
+}
+
+# A hook that is asked before ours and looks at a copy of the command
+starts_with('fc_watch fast_copy', '');
+my ($out, $err) = session("SET fc_watch.copy = on; SELECT fast_copy('t', '$file')");
+is($out, 3, 'a hook that looks at a copy does not see the load');
+foreach my $load ('COPY t (n) FROM PROGRAM \'echo 1\' (fast_copy)', 'SELECT fast_copy(\'t\', \'echo 1\', columns => \'{n}\', program => true)')
+{
+	like((session("SET fc_watch.copy = on; $load"))[1], qr/ERROR:  cannot run a program together with another extension/, "and so no program is run: $load");
+}
+starts_with('fast_copy fc_watch', '');
+($out, $err) = session("SET fc_watch.copy = on; SET fc_watch.forbid = on; COPY t (n) FROM PROGRAM 'echo 1' (fast_copy)");
+like($err, qr/ERROR:  programs are forbidden/, 'one that comes before ours sees it');
+
+# One that keeps the command for itself
+foreach my $order ('fast_copy fc_watch', 'fc_watch fast_copy')
+{
+	starts_with($order, '');
+	like((session("SET fc_watch.keep = on; SELECT fast_copy('t', '$file')"))[1], qr/ERROR:  another extension has taken the load/, "$order: a load that is not passed on is an error");
+	is($node->safe_psql('postgres', "SET fc_watch.keep = on; COPY t FROM '$file' (FORMAT csv, fast_copy); SELECT count(*) FROM t"), 3, "$order: ... and a COPY is its own");
+}
+is($node->safe_psql('postgres', "SHOW fast_copy.relay; SELECT count(*) FROM pg_settings WHERE name = 'fast_copy.relay'"), "\n0", 'what a user sees of it');
+
+$node->stop;
+is(scalar(() = slurp_file($node->logfile) =~ /terminated by signal/g), 0, 'nothing has crashed');
+done_testing();

@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_watch.c
+ *	  Another extension's hook of ProcessUtility: tells each COPY that it sees,
+ *	  and how many rows it had, and may forbid programs.
+ *
+ * As such hooks do, it may look at a copy of the tree (fc_watch.copy), or not
+ * pass the command on (fc_watch.keep).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "nodes/parsenodes.h"
+#include "tcop/utility.h"
+#include "utils/guc.h"
+
+PG_MODULE_MAGIC;
+
+PGDLLEXPORT void _PG_init(void);
+
+static bool tell = false;
+static bool forbid = false;
+static bool look_at_copy = false;
+static bool keep = false;
+
+static ProcessUtility_hook_type before = NULL;
+
+static void
+watch_statement(const CopyStmt *stmt)
+{
+	if (tell)
+		ereport(NOTICE,
+				(errmsg("sees COPY %s %s %s%s%s, %d options",
+						stmt->relation ? stmt->relation->relname : "",
+						stmt->is_from ? "from" : "to",
+						stmt->is_program ? "program " : "",
+						stmt->filename ? stmt->filename : "the client",
+						stmt->whereClause ? " where" : "",
+						list_length(stmt->options))));
+	if (forbid && stmt->is_program)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("programs are forbidden")));
+}
+
+static void
+watch_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
+			  ProcessUtilityContext context, ParamListInfo params,
+			  QueryEnvironment *environment, DestReceiver *dest,
+			  QueryCompletion *qc)
+{
+	ProcessUtility_hook_type next = before ? before : standard_ProcessUtility;
+
+	if (look_at_copy && read_only_tree)
+	{
+		pstmt = copyObject(pstmt);
+		read_only_tree = false;
+	}
+	if (IsA(pstmt->utilityStmt, CopyStmt))
+		watch_statement((CopyStmt *) pstmt->utilityStmt);
+	if (keep && IsA(pstmt->utilityStmt, CopyStmt))
+		return;
+	next(pstmt, query, read_only_tree, context, params, environment, dest, qc);
+	if (tell && IsA(pstmt->utilityStmt, CopyStmt))
+		ereport(NOTICE,
+				(errmsg("saw %s " UINT64_FORMAT,
+						qc ? GetCommandTagName(qc->commandTag) : "no tag",
+						qc ? qc->nprocessed : 0)));
+}
+
+void
+_PG_init(void)
+{
+	DefineCustomBoolVariable("fc_watch.tell", "Tell of each COPY?", NULL,
+							 &tell, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fc_watch.forbid", "Forbid programs?", NULL,
+							 &forbid, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fc_watch.copy", "Look at a copy?", NULL,
+							 &look_at_copy, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fc_watch.keep", "Pass nothing on?", NULL,
+							 &keep, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	before = ProcessUtility_hook;
+	ProcessUtility_hook = watch_utility;
+}
