@@ -28,6 +28,7 @@
 
 #include "fc_compat.h"
 #include "fc_core.h"
+#include "fc_elsewhere.h"
 #include "fc_feed.h"
 #include "fc_fields.h"
 #include "fc_glob.h"
@@ -259,6 +260,7 @@ fc_setup_check_target(FcJob *job)
 				 errhint("Use INSERT statements instead.")));
 	if (XactReadOnly && !job->rel->rd_islocaltemp && !job->options->analyze)
 		PreventCommandIfReadOnly("fast_copy()");
+	fc_elsewhere_check(job->rel);
 }
 
 void
