@@ -615,15 +615,51 @@ fc_job_too_many(FcJob *job)
 	return fault;
 }
 
+/* Does the table have partitions, and none on this server? */
+static bool
+fc_job_is_remote(const FcRoute *route)
+{
+	for (int i = 0; i < route->nranges; i++)
+		if (get_rel_relkind(route->ranges[i].partition) != RELKIND_FOREIGN_TABLE)
+			return false;
+	if (OidIsValid(route->default_oid))
+		return get_rel_relkind(route->default_oid) == RELKIND_FOREIGN_TABLE;
+	return route->nranges > 0;
+}
+
+/* Rows of a table that lives on other servers must not stay here, unasked for */
+static FcFault *
+fc_job_misplaced(FcJob *job)
+{
+	FcFault    *fault;
+
+	if (job->ncreated == 0 || !fc_job_is_remote(job->route))
+		return NULL;
+	fault = palloc0(sizeof(FcFault));
+	fault->name = "foreign partitions";
+	fault->sqlerrcode = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+	fault->message = psprintf("cannot create partitions of table \"%s\", whose partitions are all foreign tables",
+							  job->relname);
+	fault->detail = psprintf("The rows need %d new partitions, from values %s to %s, which would lie on this server.",
+							 job->ncreated,
+							 fc_partition_key_text(job->route->type, job->created[0].range.lo),
+							 fc_partition_key_text(job->route->type, job->created[job->ncreated - 1].range.lo));
+	fault->hint = pstrdup("Make them on the server they belong to, and here as foreign tables, or set missing_partitions to \"error\" or \"default\".");
+	return fault;
+}
+
 List *
 fc_job_faults(FcJob *job)
 {
 	FcFault    *too_many = fc_job_too_many(job);
+	FcFault    *misplaced = fc_job_misplaced(job);
 	List	   *faults = too_many ? list_make1(too_many) : NIL;
 	const FcRange *lowest = NULL;
 	int64		high = PG_INT64_MIN;
 	ListCell   *lc;
 
+	if (misplaced)
+		faults = lappend(faults, misplaced);
 	if (job->partman == NULL || !job->plan->key_routes)
 		return faults;
 	foreach(lc, job->parts)
