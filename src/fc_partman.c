@@ -33,14 +33,19 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_collation_d.h"
 #include "catalog/pg_constraint.h"
 #include "common/int.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -585,25 +590,85 @@ fc_partman_interval(const FcPartman *partman, const FcRoute *route)
 							linitial(zones));
 }
 
+/* The advisory lock that maintenance tries */
+static int64
+fc_partman_lock_key(void)
+{
+	Datum		name = CStringGetTextDatum("pg_partman run_maintenance");
+
+	return DatumGetInt32(DirectFunctionCall1Coll(hashtext, DEFAULT_COLLATION_OID, name));
+}
+
 bool
 fc_partman_try_lock(void)
 {
-	int			level = fc_partman_begin();
-	bool		taken;
+	return DatumGetBool(DirectFunctionCall1(pg_try_advisory_xact_lock_shared_int8,
+											Int64GetDatum(fc_partman_lock_key())));
+}
 
-	fc_partman_query("SELECT pg_try_advisory_xact_lock_shared(hashtext('pg_partman run_maintenance'))");
-	taken = fc_partman_flag(1);
-	fc_partman_end(level);
-	return taken;
+/* As the functions for locks of one key have it */
+static bool
+fc_partman_is_held(const LockInstanceData *lock, int64 key)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (key >> 32), (uint32) key, 1);
+	return memcmp(&lock->locktag, &tag, sizeof(LOCKTAG)) == 0 &&
+		(lock->holdMask & LOCKBIT_ON(ExclusiveLock)) != 0;
+}
+
+/*
+ * Who has the lock for itself: any role can take it, so that it need not be
+ * maintenance.  NULL: nobody has it any more, or somebody waits for it before
+ * us.
+ */
+static char *
+fc_partman_lock_holder(int64 key)
+{
+	LockData   *data = GetLockStatusData();
+	PGPROC	   *proc;
+	char	   *role;
+	int			i;
+
+	for (i = 0; i < data->nelements; i++)
+		if (fc_partman_is_held(&data->locks[i], key))
+			break;
+	if (i == data->nelements)
+		return NULL;
+	if (data->locks[i].pid == 0)
+		return "a prepared transaction";
+	proc = BackendPidGetProc(data->locks[i].pid);
+	role = proc ? GetUserNameFromId(proc->roleId, true) : NULL;
+	if (role == NULL)
+		return NULL;
+	return psprintf("process %d of role \"%s\"", data->locks[i].pid, role);
+}
+
+/* Also for the server's log, where core says that somebody still waits */
+static void
+fc_partman_wait_context(void *arg)
+{
+	errcontext("waiting for the lock of pg_partman's maintenance, which %s held",
+			   (char *) arg);
 }
 
 void
 fc_partman_lock(void)
 {
-	int			level = fc_partman_begin();
+	int64		key = fc_partman_lock_key();
+	char	   *holder = fc_partman_lock_holder(key);
+	ErrorContextCallback callback;
 
-	fc_partman_run("SELECT pg_advisory_xact_lock_shared(hashtext('pg_partman run_maintenance'))");
-	fc_partman_end(level);
+	callback.callback = fc_partman_wait_context;
+	callback.arg = holder ? holder : "another session";
+	callback.previous = error_context_stack;
+	if (holder)
+		ereport(NOTICE,
+				(errmsg("fast_copy waits for the maintenance of pg_partman"),
+				 errdetail("Its lock is held by %s.", holder)));
+	error_context_stack = &callback;
+	DirectFunctionCall1(pg_advisory_xact_lock_shared_int8, Int64GetDatum(key));
+	error_context_stack = callback.previous;
 }
 
 /* An instant as a key of the table */
