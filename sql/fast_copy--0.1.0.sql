@@ -130,7 +130,7 @@ AS 'MODULE_PATHNAME', 'fast_copy_analyze'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION @extschema@.fast_copy_analyze(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer, boolean)
-IS 'what fast_copy would do with the same arguments: rows, keys, partitions, errors, warnings, choices and disk space; writes nothing';
+IS 'what fast_copy would do with the same arguments: rows, keys, partitions, errors, warnings, choices and disk space; in a read-only transaction, but what functions of the table do outside of it is done';
 
 CREATE FUNCTION @extschema@.fast_copy_analyze(
 	target regclass,
@@ -200,7 +200,7 @@ AS 'MODULE_PATHNAME', 'fast_copy_report'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION @extschema@.fast_copy_report()
-IS 'the last load of this session: one row per phase, one per partition loaded, and the total';
+IS 'the last load of this session, if the current user has the privileges of who loaded: one row per phase, one per partition loaded, and the total';
 
 CREATE VIEW @extschema@.fast_copy_progress AS
 SELECT s.pid,

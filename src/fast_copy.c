@@ -295,7 +295,7 @@ fast_copy_report(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	foreach(lc, fc_report_rows())
+	foreach(lc, fc_report_visible_rows())
 	{
 		FcReportRow *row = lfirst(lc);
 		Datum		values[15];

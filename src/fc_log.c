@@ -7,7 +7,7 @@
  *	 counters, report rows ──► figures ──► LOG, fast_copy_report()
  *
  * fast_copy.log_min_duration decides about the line.  It holds names, counts
- * and choices, and nothing that stands in the file.  A load that fails is told
+ * and choices, and nothing that stands in the file or in the command of a program.  A load that fails is told
  * with its phase and SQLSTATE; the error itself is logged by core, and does not
  * wait for us: the line is written while the error is on its way, from memory
  * that was filled before, without a look at catalogs.
@@ -48,15 +48,21 @@ fc_log_name(Oid relid)
 	return quote_qualified_identifier(schema, name);
 }
 
-/* The first source, and how many there are */
+/*
+ * The first source, and how many there are.  A program's command may hold a
+ * password, and core does not log it either unless it is told to.
+ */
 static const char *
-fc_log_sources(List *sources)
+fc_log_sources(const FcOptions *options)
 {
-	const char *first = strVal(linitial(sources));
+	const char *first = strVal(linitial(options->sources));
+	int			n = list_length(options->sources);
 
-	if (list_length(sources) == 1)
-		return first;
-	return psprintf("%s and %d more", first, list_length(sources) - 1);
+	if (options->program)
+		return n == 1 ? "a program" : psprintf("%d programs", n);
+	if (n == 1)
+		return psprintf("\"%s\"", first);
+	return psprintf("\"%s\" and %d more", first, n - 1);
 }
 
 void
@@ -69,7 +75,7 @@ fc_log_begin(FcLog *log, const FcOptions *options)
 	if (fc_log_min_duration < 0)
 		return;
 	log->target = fc_log_name(options->target);
-	log->source = fc_log_sources(options->sources);
+	log->source = fc_log_sources(options);
 }
 
 static const char *
@@ -195,7 +201,7 @@ static void
 fc_log_line(const FcLog *log, const char *outcome, const char *figures)
 {
 	ereport(LOG,
-			(errmsg_internal("fast_copy of %s from \"%s\"%s: %s",
+			(errmsg_internal("fast_copy of %s from %s%s: %s",
 							 log->target, log->source, outcome, figures),
 			 errhidestmt(true),
 			 errhidecontext(true)));

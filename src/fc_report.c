@@ -3,16 +3,30 @@
  * fc_report.c
  *	  What fast_copy_report() tells of this session's last load.
  *
- * Rows live in a context of their own until the next load starts.
+ * Rows live in a context of their own until the next load starts, or DISCARD ALL
+ * gives the session to somebody else.  They are shown to who has the privileges
+ * of the user that ran the load: a session may change its user.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "utils/acl.h"
+
 #include "fc_report.h"
 
 static MemoryContext report_mcxt = NULL;
 static List *report_rows = NIL;
+static Oid	report_user = InvalidOid;	/* who ran the load */
+
+void
+fc_report_forget(void)
+{
+	report_rows = NIL;
+	if (report_mcxt)
+		MemoryContextReset(report_mcxt);
+}
 
 void
 fc_report_start(void)
@@ -21,8 +35,8 @@ fc_report_start(void)
 		report_mcxt = AllocSetContextCreate(TopMemoryContext,
 											"fast_copy report",
 											ALLOCSET_SMALL_SIZES);
-	report_rows = NIL;
-	MemoryContextReset(report_mcxt);
+	fc_report_forget();
+	report_user = GetUserId();
 }
 
 static char *
@@ -60,4 +74,10 @@ List *
 fc_report_rows(void)
 {
 	return report_rows;
+}
+
+List *
+fc_report_visible_rows(void)
+{
+	return has_privs_of_role(GetUserId(), report_user) ? report_rows : NIL;
 }

@@ -30,8 +30,9 @@ typedef struct FcReportRow
 	char	   *choice;			/* what was decided, and why */
 } FcReportRow;
 
-/* Forgets the load before */
+/* Forgets the load before; the report is the current user's */
 extern void fc_report_start(void);
+extern void fc_report_forget(void);
 
 /* Strings are copied */
 extern void fc_report_add(const FcReportRow *row);
@@ -39,5 +40,8 @@ extern const char *fc_phase_name(FcPhase phase);
 
 /* List of FcReportRow */
 extern List *fc_report_rows(void);
+
+/* The same, if the current user may see them, or NIL */
+extern List *fc_report_visible_rows(void);
 
 #endif							/* FC_REPORT_H */

@@ -48,6 +48,7 @@
 #include "fc_compat.h"
 #include "fc_job.h"
 #include "fc_relay.h"
+#include "fc_report.h"
 #include "fc_statement.h"
 
 #define FC_STATEMENT_OPTION	"fast_copy"
@@ -364,6 +365,8 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	FcStatement *load = &statement;
 	bool		on = false;
 	bool		ours;
+	bool		discards = IsA(stmt, DiscardStmt) &&
+		((DiscardStmt *) stmt)->target == DISCARD_ALL;
 
 	ours = IsA(stmt, CopyStmt) && stmt->is_from && stmt->options != NIL &&
 		fc_statement_is_ours(stmt, &statement.options, &on);
@@ -375,6 +378,8 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	if (!on)
 	{
 		fc_statement_pass_on(&call, read_only_tree);
+		if (discards)
+			fc_report_forget();
 		return;
 	}
 	if (fc_statement_is_called(stmt))
