@@ -3,7 +3,7 @@
  * fc_partman.c
  *	  Partitioned tables that pg_partman keeps.
  *
- *		part_config ──find──► FcPartman ──► interval, names, faults
+ *		FcPartman (fc_partman_find.c) ──► interval, names, faults
  *		new table ──prepare──► (rows) ──► attach ──finish──► its partition
  *
  * pg_partman makes partitions ahead, by its own rules, from a row for each
@@ -11,17 +11,17 @@
  * would have made: its maintenance reads times out of names (4.x), steps from
  * the highest partition to the next, and passes over a name that is taken.  So
  * the row decides here, and pg_partman's own functions cut names and hand down
- * what a template, the parent and its privileges have.  Which columns the row
- * has depends on the version: it is read as jsonb, and one that is not there
- * is NULL.
+ * what a template, the parent and its privileges have.
  *
  * Partitions are only made where there are rows.  pg_partman does not mind
  * holes.
  *
  * Everything that happens is the caller's SQL, in the caller's transaction, so
- * an error leaves nothing behind.  Its functions change search_path and put it
- * back for the whole session; all settings are put back here by the level they
- * were changed in.  SPI is connected and finished within each function.
+ * an error leaves nothing behind.  pg_partman's functions are called by OID, as
+ * the role that fc_partman_find has found right for them.  They change
+ * search_path and put it back for the whole session; all settings are put back
+ * here by the level they were changed in.  SPI is connected and finished within
+ * each function.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,16 +30,17 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
-#include "catalog/pg_collation_d.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_type.h"
 #include "common/int.h"
+#include "executor/executor.h"
 #include "executor/spi.h"
-#include "executor/tuptable.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
@@ -59,44 +60,30 @@
 #include "fc_index.h"
 #include "fc_options.h"
 #include "fc_partman.h"
+#include "fc_table.h"
 
-/* Columns of the query for a row of part_config */
-enum
-{
-	CONFIG_CONTROL = 1,
-	CONFIG_TYPE,
-	CONFIG_INTERVAL,
-	CONFIG_DATETIME,
-	CONFIG_EPOCH,
-	CONFIG_RETENTION,
-	CONFIG_PREMAKE,
-	CONFIG_ZONE,
-	CONFIG_TEMPLATE,
-	CONFIG_PRIVILEGES,
-	CONFIG_UNDO,
-	CONFIG_ASYNC,
-	CONFIG_ENCODER,
-	CONFIG_PUBLICATIONS,
-	CONFIG_SUB,
-	CONFIG_TEMPLATE_INDEX,
-	CONFIG_PARENT_PROPERTIES,
-	CONFIG_REPLICA_IDENTITY,
-	CONFIG_ZONES
-};
-
-/* Ends what SPI and settings have begun; see the file's head */
+/* Returns the level that settings are put back to, see the file's head */
 static int
-fc_partman_begin(void)
+fc_partman_pin(void)
 {
 	int			level = NewGUCNestLevel();
 
 	(void) set_config_option("search_path", "pg_catalog, pg_temp",
 							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0, false);
+	return level;
+}
+
+static int
+fc_partman_begin(void)
+{
+	int			level = fc_partman_pin();
+
 	SPI_connect();
 	return level;
 }
 
+/* Ends what SPI and settings have begun */
 static void
 fc_partman_end(int level)
 {
@@ -133,14 +120,6 @@ fc_partman_value(int column)
 	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
 }
 
-static char *
-fc_partman_text(int column, MemoryContext mcxt)
-{
-	char	   *value = fc_partman_value(column);
-
-	return value ? MemoryContextStrdup(mcxt, value) : NULL;
-}
-
 static bool
 fc_partman_flag(int column)
 {
@@ -149,7 +128,7 @@ fc_partman_flag(int column)
 	return value && value[0] == 't';
 }
 
-static FcFault *
+FcFault *
 fc_partman_fault(const char *name, int sqlerrcode, char *message, char *detail,
 				 char *hint)
 {
@@ -171,257 +150,6 @@ fc_partman_throw(const FcFault *fault)
 			 errmsg("%s", fault->message),
 			 fault->detail ? errdetail("%s", fault->detail) : 0,
 			 fault->hint ? errhint("%s", fault->hint) : 0));
-}
-
-/* Notes why pg_partman makes no partitions that we could imitate */
-static void
-fc_partman_refuse(FcPartman *partman, int sqlerrcode, const char *detail)
-{
-	if (partman->refusal)
-		return;
-	partman->refusal =
-		fc_partman_fault("pg_partman", sqlerrcode,
-						 psprintf("cannot make partitions of table \"%s\", which pg_partman keeps",
-								  partman->table),
-						 pstrdup(detail),
-						 pstrdup("Set missing_partitions to \"error\" or \"default\" to load into the partitions that exist, or switch fast_copy.use_partman off."));
-}
-
-/*
- * Is the table named in part_config?  Looked up without asking whether the
- * caller may read it: a table that pg_partman keeps must not get partitions
- * that its next maintenance would stumble over.
- */
-static bool
-fc_partman_keeps(Oid config, const char *table)
-{
-	Relation	rel = table_open(config, AccessShareLock);
-	AttrNumber	attnum = get_attnum(config, "parent_table");
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL);
-	bool		found = false;
-
-	while (!found && attnum > 0 &&
-		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		bool		isnull;
-		Datum		value = slot_getattr(slot, attnum, &isnull);
-
-		CHECK_FOR_INTERRUPTS();
-		found = !isnull && strcmp(TextDatumGetCString(value), table) == 0;
-	}
-	table_endscan(scan);
-	ExecDropSingleTupleTableSlot(slot);
-	UnregisterSnapshot(snapshot);
-	table_close(rel, AccessShareLock);
-	return found;
-}
-
-/* Where pg_partman is: *config is its table.  NULL: it is not there. */
-static FcPartman *
-fc_partman_extension(MemoryContext mcxt, Oid *config, bool *readable)
-{
-	FcPartman  *partman;
-
-	if (fc_partman_query("SELECT quote_ident(n.nspname), c.oid,"
-						 " split_part(e.extversion, '.', 1)::int * 100 + split_part(e.extversion, '.', 2)::int,"
-						 " has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')"
-						 " FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
-						 " JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'part_config'"
-						 " WHERE e.extname = 'pg_partman'") == 0)
-		return NULL;
-	partman = MemoryContextAllocZero(mcxt, sizeof(FcPartman));
-	partman->schema = fc_partman_text(1, mcxt);
-	*config = atooid(fc_partman_value(2));
-	partman->version = atoi(fc_partman_value(3));
-	*readable = fc_partman_flag(4);
-	return partman;
-}
-
-/* The row of the table, in the order of CONFIG_* */
-static char *
-fc_partman_config_sql(const FcPartman *partman, Oid parent)
-{
-	const char *schema = partman->schema;
-	const char *function = "EXISTS (SELECT FROM pg_proc p WHERE p.proname = '%s'"
-		" AND p.pronamespace = '%s'::regnamespace)";
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	appendStringInfo(&sql,
-					 "SELECT c->>'control', c->>'partition_type', c->>'partition_interval',"
-					 " c->>'datetime_string', coalesce(c->>'epoch', 'none'), c->>'retention',"
-					 " coalesce(c->>'premake', '0'), c->>'partition_timezone', c->>'template_table',"
-					 " c->>'inherit_privileges', c->>'undo_in_progress',"
-					 " c->>'async_partitioning_in_progress', c->>'time_encoder',"
-					 " CASE jsonb_typeof(c->'publications') WHEN 'array' THEN jsonb_array_length(c->'publications') > 0 END,"
-					 " EXISTS (SELECT FROM pg_partition_ancestors(%u) a"
-					 " JOIN pg_class t ON t.oid = a.relid JOIN pg_namespace n ON n.oid = t.relnamespace"
-					 " JOIN %s.part_config_sub s ON s.sub_parent = n.nspname || '.' || t.relname),"
-					 " EXISTS (SELECT FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid"
-					 " JOIN pg_namespace n ON n.oid = t.relnamespace"
-					 " WHERE n.nspname || '.' || t.relname = c->>'template_table'), ",
-					 parent, schema);
-	appendStringInfo(&sql, function, "inherit_parent_properties", schema);
-	appendStringInfoString(&sql, ", ");
-	appendStringInfo(&sql, function, "inherit_replica_identity", schema);
-	appendStringInfoString(&sql,
-						   ", (SELECT string_agg(DISTINCT substr(s, 10), E'\\n')"
-						   " FROM pg_db_role_setting, unnest(setconfig) AS s"
-						   " WHERE lower(s) LIKE 'timezone=%' AND setdatabase IN"
-						   " (0, (SELECT oid FROM pg_database WHERE datname = current_database())))");
-	appendStringInfo(&sql,
-					 " FROM (SELECT to_jsonb(p) AS c FROM %s.part_config p"
-					 " WHERE p.parent_table = %s) AS config",
-					 schema, quote_literal_cstr(partman->table));
-	return sql.data;
-}
-
-/* How many of the key make a second; 0: it is none; -1: unknown */
-static int64
-fc_partman_epoch(const char *name)
-{
-	static const struct
-	{
-		const char *name;
-		int64		unit;
-	}			units[] = {
-		{"none", 0},
-		{"seconds", 1},
-		{"milliseconds", 1000},
-		{"microseconds", 1000000},
-		{"nanoseconds", INT64CONST(1000000000)},
-	};
-
-	for (int i = 0; i < lengthof(units); i++)
-		if (strcmp(units[i].name, name) == 0)
-			return units[i].unit;
-	return -1;
-}
-
-/* Takes over what the query has fetched */
-static void
-fc_partman_take(FcPartman *partman, MemoryContext mcxt)
-{
-	partman->control = fc_partman_text(CONFIG_CONTROL, mcxt);
-	partman->type = fc_partman_text(CONFIG_TYPE, mcxt);
-	partman->interval = fc_partman_text(CONFIG_INTERVAL, mcxt);
-	partman->datetime_string = fc_partman_text(CONFIG_DATETIME, mcxt);
-	partman->epoch = fc_partman_epoch(fc_partman_value(CONFIG_EPOCH));
-	partman->retention = fc_partman_text(CONFIG_RETENTION, mcxt);
-	partman->premake = atoi(fc_partman_value(CONFIG_PREMAKE));
-	partman->zone = fc_partman_text(CONFIG_ZONE, mcxt);
-	partman->has_template = fc_partman_value(CONFIG_TEMPLATE) != NULL;
-	partman->privileges = fc_partman_flag(CONFIG_PRIVILEGES);
-	partman->publications = fc_partman_flag(CONFIG_PUBLICATIONS);
-	partman->early = partman->publications ||
-		fc_partman_flag(CONFIG_TEMPLATE_INDEX);
-	partman->parent_properties = fc_partman_flag(CONFIG_PARENT_PROPERTIES);
-	partman->replica_identity = fc_partman_flag(CONFIG_REPLICA_IDENTITY);
-	partman->zones = fc_partman_text(CONFIG_ZONES, mcxt);
-}
-
-/* What pg_partman is doing to the table, or what it has done */
-static void
-fc_partman_check_state(FcPartman *partman)
-{
-	if (fc_partman_flag(CONFIG_UNDO))
-		fc_partman_refuse(partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-						  "pg_partman is undoing its partitioning (undo_in_progress).");
-	if (fc_partman_value(CONFIG_ASYNC))
-		fc_partman_refuse(partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-						  "pg_partman is moving its rows to partitions (async_partitioning_in_progress).");
-	if (fc_partman_flag(CONFIG_SUB))
-		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
-						  "It is sub-partitioned (part_config_sub).");
-	if (strcmp(partman->type, "native") != 0 &&
-		strcmp(partman->type, "range") != 0)
-		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
-						  psprintf("Its partition type is \"%s\".", partman->type));
-	if (fc_partman_value(CONFIG_ENCODER))
-		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
-						  "Its keys are times that a function encodes (time_encoder).");
-}
-
-/* Whether the table is partitioned by what pg_partman thinks it is */
-static void
-fc_partman_check_key(FcPartman *partman, Relation parent)
-{
-	PartitionKey key = RelationGetPartitionKey(parent);
-	FcKeyType	type;
-
-	if (key->strategy != PARTITION_STRATEGY_RANGE || key->partnatts != 1 ||
-		key->partattrs[0] == 0 ||
-		strcmp(get_attname(RelationGetRelid(parent), key->partattrs[0], false),
-			   partman->control) != 0)
-	{
-		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
-						  psprintf("Its control column \"%s\" is not the partition key.",
-								   partman->control));
-		return;
-	}
-	type = fc_key_type(key->parttypid[0]);
-	if (type == FC_KEY_NONE || (partman->epoch != 0 && type < FC_KEY_INT2))
-		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
-						  psprintf("Its control column \"%s\" is of type %s.",
-								   partman->control,
-								   format_type_be(key->parttypid[0])));
-	if (partman->epoch < 0)
-		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
-						  "Its control column counts time in an unknown unit (epoch).");
-	if (partman->datetime_string == NULL &&
-		(partman->epoch != 0 || type < FC_KEY_INT2))
-		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
-						  "It says nothing about the names of partitions (datetime_string).");
-}
-
-static void
-fc_partman_read(FcPartman *partman, Relation parent, MemoryContext mcxt)
-{
-	MemoryContext old;
-
-	if (fc_partman_query(fc_partman_config_sql(partman,
-											   RelationGetRelid(parent))) == 0)
-		elog(ERROR, "no configuration of \"%s\" found", partman->table);
-	fc_partman_take(partman, mcxt);
-	old = MemoryContextSwitchTo(mcxt);
-	fc_partman_check_state(partman);
-	fc_partman_check_key(partman, parent);
-	MemoryContextSwitchTo(old);
-}
-
-FcPartman *
-fc_partman_find(Relation parent)
-{
-	MemoryContext mcxt = CurrentMemoryContext;
-	FcPartman  *partman;
-	Oid			config;
-	bool		readable;
-	char	   *table;
-	int			level;
-
-	if (!fc_use_partman)
-		return NULL;
-	table = psprintf("%s.%s", get_namespace_name(RelationGetNamespace(parent)),
-					 RelationGetRelationName(parent));
-	level = fc_partman_begin();
-	partman = fc_partman_extension(mcxt, &config, &readable);
-	if (partman && !fc_partman_keeps(config, table))
-		partman = NULL;
-	if (partman)
-	{
-		partman->table = table;
-		partman->name = MemoryContextStrdup(mcxt, RelationGetRelationName(parent));
-	}
-	if (partman && readable)
-		fc_partman_read(partman, parent, mcxt);
-	fc_partman_end(level);
-	MemoryContextSwitchTo(mcxt);
-	if (partman && !readable)
-		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-						  "Its configuration may not be read: privileges on the schema and the tables of pg_partman are missing.");
-	return partman;
 }
 
 /* A bound as the clock on the wall shows it where partitions begin */
@@ -453,34 +181,84 @@ fc_partman_local(const FcRoute *route, int64 key)
 	return local;
 }
 
-/* What stands behind "_p" in a name, as an SQL expression */
+/* What stands behind "_p" in a name */
 static char *
 fc_partman_suffix(const FcPartman *partman, const FcRoute *route, int64 key)
 {
 	if (route->type >= FC_KEY_INT2 && route->interval.epoch == 0)
-		return quote_literal_cstr(fc_partition_key_text(route->type, key));
-	return psprintf("to_char(%s::timestamp, %s)",
-					quote_literal_cstr(fc_partition_key_text(FC_KEY_TIMESTAMP,
-															 fc_partman_local(route, key))),
-					quote_literal_cstr(partman->datetime_string));
+		return fc_partition_key_text(route->type, key);
+	return TextDatumGetCString(DirectFunctionCall2Coll(timestamp_to_char, DEFAULT_COLLATION_OID,
+													   TimestampGetDatum(fc_partman_local(route, key)),
+													   CStringGetTextDatum(partman->datetime_string)));
+}
+
+static Node *
+fc_partman_argument(const char *text)
+{
+	return (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
+							  CStringGetTextDatum(text), false, false);
+}
+
+/* Evaluates the call; its result, if that is a text and not NULL */
+static char *
+fc_partman_evaluate(Oid function, List *args)
+{
+	Oid			type = get_func_rettype(function);
+	EState	   *estate = CreateExecutorState();
+	FuncExpr   *call = makeFuncExpr(function, type, args, InvalidOid,
+									DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL);
+	ExprState  *state;
+	Datum		value;
+	bool		isnull;
+	char	   *result = NULL;
+
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	state = ExecPrepareExpr((Expr *) call, estate);
+	value = ExecEvalExprSwitchContext(state, GetPerTupleExprContext(estate),
+									  &isnull);
+	if (type == TEXTOID && !isnull)
+		result = TextDatumGetCString(value);
+	PopActiveSnapshot();
+	FreeExecutorState(estate);
+	CommandCounterIncrement();
+	return result;
+}
+
+/*
+ * Calls one of pg_partman's functions as SQL would, but by its OID and as the
+ * role that may be trusted with it.
+ */
+static char *
+fc_partman_call(const FcPartman *partman, FcPartmanFunction function, List *args)
+{
+	Oid			userid;
+	int			sec_context;
+	int			level = fc_partman_pin();
+	char	   *result;
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	if (partman->user != userid)
+		SetUserIdAndSecContext(partman->user, sec_context |
+							   SECURITY_LOCAL_USERID_CHANGE |
+							   SECURITY_RESTRICTED_OPERATION);
+	result = fc_partman_evaluate(partman->functions[function], args);
+	AtEOXact_GUC(false, level);
+	SetUserIdAndSecContext(userid, sec_context);
+	return result;
 }
 
 char *
 fc_partman_name(const FcPartman *partman, const FcRoute *route, int64 key)
 {
-	MemoryContext mcxt = CurrentMemoryContext;
-	int			level = fc_partman_begin();
-	char	   *name;
+	List	   *args = list_make3(fc_partman_argument(partman->name),
+								  fc_partman_argument(fc_partman_suffix(partman, route, key)),
+								  makeBoolConst(true, false));
+	char	   *name = fc_partman_call(partman, FC_PARTMAN_CHECK_NAME, args);
 
-	if (fc_partman_query(psprintf("SELECT %s.check_name_length(%s, %s, true)",
-								  partman->schema,
-								  quote_literal_cstr(partman->name),
-								  fc_partman_suffix(partman, route, key))) == 0 ||
-		fc_partman_value(1) == NULL)
+	if (name == NULL)
 		elog(ERROR, "pg_partman gave no name for a partition of \"%s\"",
 			 partman->table);
-	name = fc_partman_text(1, mcxt);
-	fc_partman_end(level);
 	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
 	return name;
 }
@@ -539,6 +317,26 @@ fc_partman_add_zone(List *zones, const char *name)
 	return zone ? list_append_unique_ptr(zones, zone) : zones;
 }
 
+/* Those that roles and the database are set to */
+static List *
+fc_partman_add_set_zones(List *zones)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	int			level = fc_partman_begin();
+	char	   *names;
+
+	fc_partman_query("SELECT string_agg(DISTINCT substr(s, 10), E'\\n')"
+					 " FROM pg_db_role_setting, unnest(setconfig) AS s"
+					 " WHERE lower(s) LIKE 'timezone=%' AND setdatabase IN"
+					 " (0, (SELECT oid FROM pg_database WHERE datname = current_database()))");
+	names = fc_partman_value(1);
+	MemoryContextSwitchTo(mcxt);
+	for (char *name = names ? strtok(names, "\n") : NULL; name; name = strtok(NULL, "\n"))
+		zones = fc_partman_add_zone(zones, name);
+	fc_partman_end(level);
+	return zones;
+}
+
 /*
  * Time zones in which maintenance may run: this session's, those that sessions
  * of this database begin with, the server's
@@ -558,13 +356,7 @@ fc_partman_zones(const FcPartman *partman)
 		return zones;
 	}
 	zones = fc_partman_add_zone(zones, GetConfigOptionResetString("TimeZone"));
-	if (partman->zones)
-	{
-		char	   *names = pstrdup(partman->zones);
-
-		for (char *name = strtok(names, "\n"); name; name = strtok(NULL, "\n"))
-			zones = fc_partman_add_zone(zones, name);
-	}
+	zones = fc_partman_add_set_zones(zones);
 	zones = list_append_unique_ptr(zones, log_timezone);
 	return fc_partman_add_zone(zones, "UTC");
 }
@@ -597,6 +389,19 @@ fc_partman_lock_key(void)
 	Datum		name = CStringGetTextDatum("pg_partman run_maintenance");
 
 	return DatumGetInt32(DirectFunctionCall1Coll(hashtext, DEFAULT_COLLATION_OID, name));
+}
+
+void
+fc_partman_check_name(const FcPartman *partman, Relation parent)
+{
+	if (strcmp(partman->table,
+			   psprintf("%s.%s", get_namespace_name(RelationGetNamespace(parent)),
+						RelationGetRelationName(parent))) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" was renamed while it was being loaded",
+						partman->table),
+				 errhint("pg_partman knows it by its name. Load it again.")));
 }
 
 bool
@@ -722,6 +527,9 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 		char	   *value;
 
 		CHECK_FOR_INTERRUPTS();
+		/* an analysis writes nothing */
+		if (TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
+			fc_table_keep_schema(get_rel_namespace(leaf));
 		fc_partman_query(psprintf("SELECT max(%s) FROM %s",
 								  quote_identifier(partman->control),
 								  quote_qualified_identifier(get_namespace_name(get_rel_namespace(leaf)),
@@ -856,23 +664,18 @@ fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 void
 fc_partman_prepare(const FcPartman *partman, Oid nspid, const char *name)
 {
-	char	   *schema = quote_literal_cstr(get_namespace_name(nspid));
-	int			level = fc_partman_begin();
+	Node	   *schema = fc_partman_argument(get_namespace_name(nspid));
+	Node	   *child = fc_partman_argument(name);
 	FcProgressSlot slot;
 
 	fc_progress_slot_save(&slot);
-	if (partman->parent_properties)
-		fc_partman_run(psprintf("SELECT %s.inherit_parent_properties(%s, %s, %s)",
-								partman->schema, schema,
-								quote_literal_cstr(partman->name),
-								quote_literal_cstr(name)));
-	if (partman->has_template)
-		fc_partman_run(psprintf("SELECT %s.inherit_template_properties(%s, %s, %s)",
-								partman->schema,
-								quote_literal_cstr(partman->table), schema,
-								quote_literal_cstr(name)));
+	if (OidIsValid(partman->functions[FC_PARTMAN_PARENT]))
+		fc_partman_call(partman, FC_PARTMAN_PARENT,
+						list_make3(schema, fc_partman_argument(partman->name), child));
+	if (partman->template)
+		fc_partman_call(partman, FC_PARTMAN_TEMPLATE,
+						list_make3(fc_partman_argument(partman->table), schema, child));
 	fc_progress_slot_restore(&slot);
-	fc_partman_end(level);
 }
 
 /* The catalog's word that all rows fulfil a constraint */
@@ -919,43 +722,44 @@ fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
 	char	   *time = fc_partman_key_time(partman);
 	int64		lo;
 	int64		hi;
+	int			level;
 
 	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
 	if (part->range.hi_max ||
 		!fc_epoch_to_time(partman->epoch, part->range.lo, &lo) ||
 		!fc_epoch_to_time(partman->epoch, part->range.hi, &hi))
 		return;
+	level = fc_partman_begin();
 	fc_partman_run(psprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s >= %s AND %s < %s)%s",
 							table, quote_identifier(name),
 							time, quote_literal_cstr(fc_partition_key_text(FC_KEY_TIMESTAMPTZ, lo)),
 							time, quote_literal_cstr(fc_partition_key_text(FC_KEY_TIMESTAMPTZ, hi)),
 							implied ? " NOT VALID" : ""));
+	fc_partman_end(level);
 	if (implied)
 		fc_partman_vouch(part->range.partition, name);
 }
 
-/* SPI is connected */
 static void
 fc_partman_finish_one(const FcPartman *partman, const char *nspname,
 					  const FcNewPartition *part)
 {
-	const char *schema = quote_literal_cstr(nspname);
-	const char *parent = quote_literal_cstr(partman->name);
-	const char *child = quote_literal_cstr(part->name);
+	Node	   *schema = fc_partman_argument(nspname);
+	Node	   *parent = fc_partman_argument(partman->name);
+	Node	   *child = fc_partman_argument(part->name);
 
 	if (partman->epoch)
 		fc_partman_add_check(partman, part,
 							 quote_qualified_identifier(nspname, part->name));
 	if (partman->privileges)
-		fc_partman_run(psprintf("SELECT %s.apply_privileges(%s, %s, %s, %s)",
-								partman->schema, schema, parent, schema, child));
-	if (partman->replica_identity)
-		fc_partman_run(psprintf("SELECT %s.inherit_replica_identity(%s, %s, %s)",
-								partman->schema, schema, parent, child));
+		fc_partman_call(partman, FC_PARTMAN_PRIVILEGES,
+						list_make4(schema, parent, schema, child));
+	if (OidIsValid(partman->functions[FC_PARTMAN_REPLICA_IDENTITY]))
+		fc_partman_call(partman, FC_PARTMAN_REPLICA_IDENTITY,
+						list_make3(schema, parent, child));
 	if (partman->publications)
-		fc_partman_run(psprintf("SELECT %s.apply_publications(%s, %s, %s)",
-								partman->schema,
-								quote_literal_cstr(partman->table), schema, child));
+		fc_partman_call(partman, FC_PARTMAN_PUBLICATIONS,
+						list_make3(fc_partman_argument(partman->table), schema, child));
 }
 
 void
@@ -965,22 +769,20 @@ fc_partman_finish(const FcRoute *route, Oid nspid,
 	const FcPartman *partman = route->partman;
 	char	   *nspname = get_namespace_name(nspid);
 	MemoryContext each;
-	int			level;
+	MemoryContext old;
 
-	if (partman == NULL ||
-		(!partman->epoch && !partman->privileges &&
-		 !partman->replica_identity && !partman->publications))
+	if (partman == NULL)
 		return;
-	level = fc_partman_begin();
 	each = AllocSetContextCreate(CurrentMemoryContext, "fast_copy pg_partman",
 								 ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(each);
+	old = MemoryContextSwitchTo(each);
 	for (int i = 0; i < nparts; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_partman_finish_one(partman, nspname, &parts[i]);
 		MemoryContextReset(each);
 	}
-	fc_partman_end(level);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
 	CommandCounterIncrement();
 }

@@ -23,11 +23,24 @@ typedef struct FcFault
 	char	   *hint;
 } FcFault;
 
+/* pg_partman's functions that are called here */
+typedef enum FcPartmanFunction
+{
+	FC_PARTMAN_CHECK_NAME,
+	FC_PARTMAN_PARENT,
+	FC_PARTMAN_TEMPLATE,
+	FC_PARTMAN_PRIVILEGES,
+	FC_PARTMAN_REPLICA_IDENTITY,
+	FC_PARTMAN_PUBLICATIONS,
+	FC_PARTMAN_NFUNCTIONS
+} FcPartmanFunction;
+
 /* What pg_partman says of one table, in the context of fc_partman_find */
 typedef struct FcPartman
 {
-	char	   *schema;			/* of its functions, quoted */
 	int			version;		/* 100 * major + minor */
+	Oid			user;			/* as whom its functions run */
+	Oid			functions[FC_PARTMAN_NFUNCTIONS];	/* InvalidOid: not there */
 	char	   *table;			/* as part_config calls it */
 	char	   *name;			/* without the schema */
 	char	   *control;
@@ -38,21 +51,21 @@ typedef struct FcPartman
 	char	   *retention;		/* or NULL */
 	int			premake;
 	char	   *zone;			/* partition_timezone, or NULL */
-	char	   *zones;			/* that roles and the database are set to, one a
-								 * line; or NULL */
-	bool		has_template;
+	char	   *template;		/* or NULL */
 	bool		early;			/* what partitions get must be there before rows */
 	bool		privileges;		/* inherit_privileges */
 	bool		publications;
-	bool		parent_properties;	/* there are functions for these */
-	bool		replica_identity;
 	FcFault    *refusal;		/* not NULL: make no partitions, because ... */
 } FcPartman;
 
+extern FcFault *fc_partman_fault(const char *name, int sqlerrcode,
+								 char *message, char *detail, char *hint);
+
 /*
- * NULL if pg_partman does not keep the table, or fast_copy.use_partman is off.
- * What it does not say, for want of privileges too, is left NULL or zero, and
- * refusal is set.
+ * NULL if pg_partman does not keep the table, or fast_copy.use_partman is off,
+ * or with a WARNING if it belongs to somebody who could not run code in this
+ * load without it.  What it does not say, for want of privileges too, is left
+ * NULL or zero, and refusal is set.
  */
 extern FcPartman *fc_partman_find(Relation parent);
 
@@ -66,6 +79,9 @@ extern FcInterval fc_partman_interval(const FcPartman *partman,
 /* The name pg_partman would give the partition that starts at "key" */
 extern char *fc_partman_name(const FcPartman *partman, const FcRoute *route,
 							 int64 key);
+
+/* ERROR 55000 if the table, or its schema, is called otherwise by now */
+extern void fc_partman_check_name(const FcPartman *partman, Relation parent);
 
 /*
  * Keeps maintenance away until the transaction ends; it does not wait but

@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/heapam.h"
 #include "access/nbtree.h"
 #include "access/table.h"
 #include "access/tableam.h"
@@ -30,6 +31,7 @@
 #include "catalog/heap.h"
 #include "catalog/index.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_type.h"
 #include "catalog/toasting.h"
@@ -40,6 +42,8 @@
 #include "parser/parser.h"
 #include "storage/bufmgr.h"
 #include "tcop/utility.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -209,4 +213,54 @@ fc_table_create(const char *sql)
 			fc_table_alter(stmt, sql);
 		CommandCounterIncrement();
 	}
+}
+
+/* The row of the schema, as it is now; ERROR if it was dropped */
+static HeapTuple
+fc_table_schema_row(Relation schemas, Oid nspid)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_namespace_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(nspid));
+	scan = systable_beginscan(schemas, NamespaceOidIndexId, true, NULL, 1, &key);
+	tuple = heap_copytuple(systable_getnext(scan));
+	systable_endscan(scan);
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("schema with OID %u does not exist", nspid)));
+	return tuple;
+}
+
+/*
+ * RENAME takes no lock on the schema.  But it changes a key of the row, and so
+ * waits for whoever has locked that as a foreign key would.
+ */
+void
+fc_table_keep_schema(Oid nspid)
+{
+	Relation	schemas = table_open(NamespaceRelationId, RowShareLock);
+	TM_Result	result;
+
+	do
+	{
+		HeapTuple	tuple = fc_table_schema_row(schemas, nspid);
+		TM_FailureData failure;
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		result = heap_lock_tuple(schemas, tuple, GetCurrentCommandId(true),
+								 LockTupleKeyShare, LockWaitBlock, false,
+								 &buffer, &failure);
+		ReleaseBuffer(buffer);
+		heap_freetuple(tuple);
+		/* names that others have changed meanwhile */
+		AcceptInvalidationMessages();
+	} while (result == TM_Updated || result == TM_Deleted);
+	table_close(schemas, RowShareLock);
+	if (result != TM_Ok)
+		elog(ERROR, "could not lock schema %u: %d", nspid, result);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fc_table.h
- *	  Makes a table without waiting for the disk.
+ *	  Makes a table without waiting for the disk, and lets none come between.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,5 +13,12 @@
  * Event triggers and hooks of other extensions do not see the command.
  */
 extern void fc_table_create(const char *sql);
+
+/*
+ * The schema keeps its name until the transaction ends: nobody can rename it,
+ * and have commands by name meet tables of his own.  It waits for who is at
+ * it.  Leader only.
+ */
+extern void fc_table_keep_schema(Oid nspid);
 
 #endif							/* FC_TABLE_H */
