@@ -48,6 +48,13 @@ fc_build_limit_memory(const FcShared *shared, int processes)
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
+/* An index to build, in the hands of fc_error_catch */
+typedef struct FcBuild
+{
+	FcContext  *ctx;
+	FcIndexTask *task;
+} FcBuild;
+
 /*
  * Body of fc_error_catch.  Helpers lock the index, which is logged under the
  * XID of the (sub)transaction, and they cannot assign one.
@@ -55,11 +62,13 @@ fc_build_limit_memory(const FcShared *shared, int processes)
 static void
 fc_build_index(void *arg)
 {
-	FcIndexTask *task = arg;
+	FcBuild    *build = arg;
+	CommandId	command = GetCurrentCommandId(!build->ctx->in_worker);
 
-	if (task->nhelpers > 0)
+	if (build->task->nhelpers > 0)
 		(void) GetCurrentTransactionId();
-	fc_index_build(task);
+	fc_index_build(build->task);
+	build->ctx->disturbed |= command != GetCurrentCommandId(false);
 }
 
 /* Helpers of a build that fails are only ended by a subtransaction's abort */
@@ -67,13 +76,14 @@ static void
 fc_build_one(FcContext *ctx, FcIndexTask *task)
 {
 	int			nest = NewGUCNestLevel();
+	FcBuild		build = {ctx, task};
 	FcProgressSlot slot;
 	ErrorData  *edata;
 
 	fc_build_limit_memory(ctx->shared, task->nhelpers + 1);
 	fc_progress_slot_save(&slot);
-	edata = task->nhelpers > 0 ? fc_error_catch_undo(fc_build_index, task) :
-		fc_error_catch(ctx, fc_build_index, task);
+	edata = task->nhelpers > 0 ? fc_error_catch_undo(fc_build_index, &build) :
+		fc_error_catch(ctx, fc_build_index, &build);
 	if (edata)
 	{
 		fc_error_keep_index(ctx->shared, edata);

@@ -314,6 +314,19 @@ fc_namespace_aclcheck(Oid nspid, Oid roleid, AclMode mode)
 #endif
 }
 
+/* 17: may the role lock a table against changes, by LOCK TABLE? */
+static inline bool
+fc_may_lock(Oid relid, Oid roleid)
+{
+#if PG_VERSION_NUM >= 170000
+	AclMode		mode = ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE | ACL_MAINTAIN;
+#else
+	AclMode		mode = ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE;
+#endif
+
+	return pg_class_aclcheck(relid, roleid, mode) == ACLCHECK_OK;
+}
+
 /*
  * 16: total_parts.  Defines an index without building it, as ATTACH PARTITION
  * would define it (no check of rights, the parent's owner asked for it).

@@ -387,20 +387,23 @@ fc_job_bounds_changed(FcJob *job)
 /*
  * Where core routes, workers find leaves by themselves: no partition may come
  * or go at any level while they do, and all leaves are locked until commit.
+ * Who may not lock the table for that loads alone, and into these leaves only
+ * (fc_job_check_leaves).
  */
 static void
-fc_job_lock_tree(Oid parent)
+fc_job_lock_tree(Oid parent, bool against_new)
 {
 	List	   *children;
 	ListCell   *lc;
 
-	LockRelationOid(parent, ShareUpdateExclusiveLock);
+	if (against_new)
+		LockRelationOid(parent, ShareUpdateExclusiveLock);
 	children = find_inheritance_children(parent, RowExclusiveLock);
 	foreach(lc, children)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_TABLE)
-			fc_job_lock_tree(lfirst_oid(lc));
+			fc_job_lock_tree(lfirst_oid(lc), against_new);
 	}
 }
 
@@ -414,11 +417,12 @@ fc_job_lock(FcJob *job)
 	ListCell   *lc;
 
 	if (job->plan->routed)
-		fc_job_lock_tree(job->target);
+		fc_job_lock_tree(job->target, fc_may_lock(job->target, GetUserId()));
 	if (!job->plan->key_routes)
 		return;
 	if (job->ncreated > 0)
 	{
+		fc_partition_check_owner(job->rel);
 		if (job->partman && !fc_partman_try_lock())
 		{
 			job->gives_way = true;
@@ -544,6 +548,11 @@ fc_job_check_leaves(FcJob *job)
 		fc_job_check_freeze(job);
 	foreach(lc, leaves)
 		fc_job_check_leaf(job, lfirst_oid(lc));
+	if (job->plan->routed && !fc_may_lock(job->target, GetUserId()))
+	{
+		job->ctx.leaves = leaves;
+		job->nworkers = 0;
+	}
 	if (job->plan->leader_reason != NULL)
 		job->nworkers = 0;
 }
@@ -559,7 +568,7 @@ fc_job_attach_all(FcJob *job)
 
 	fc_setup_close_target(job);
 	fc_partition_attach_begin(&attach, job->target, job->route, job->created,
-							  job->ncreated);
+							  job->ncreated, !job->ctx.disturbed);
 	for (int i = 0; i < job->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

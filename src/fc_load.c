@@ -354,6 +354,20 @@ fc_load_begin_sorted_leaf(FcLoader *loader, FcLeaf *leaf)
 	MemoryContextSwitchTo(old);
 }
 
+/* A leaf that the leader has not looked at may have triggers, and worse */
+static void
+fc_load_check_leaf(FcContext *ctx, Relation leaf)
+{
+	if (ctx->leaves == NIL || list_member_oid(ctx->leaves, RelationGetRelid(leaf)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("partition \"%s\" was attached to table \"%s\" while it was being loaded",
+					RelationGetRelationName(leaf),
+					RelationGetRelationName(ctx->target)),
+			 errhint("Load it again.")));
+}
+
 /* The row being loaded goes to this leaf */
 static void
 fc_load_to_leaf(FcLoader *loader, ResultRelInfo *rri)
@@ -362,6 +376,8 @@ fc_load_to_leaf(FcLoader *loader, ResultRelInfo *rri)
 	bool		found;
 
 	leaf = hash_search(loader->leaves, &rri, HASH_ENTER, &found);
+	if (!found)
+		fc_load_check_leaf(loader->ctx, rri->ri_RelationDesc);
 	if (!found && loader->sort)
 		fc_load_begin_sorted_leaf(loader, leaf);
 	else if (!found)

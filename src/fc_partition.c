@@ -14,9 +14,10 @@
  * ATTACH reads all rows of the new partition, and of the default partition,
  * unless a valid CHECK constraint proves that no row is out of place.  Here
  * such a constraint is written into the catalog without reading a row: for the
- * new partition, because the loader has compared each key with the range; for
- * the default, because attach_begin has read it once, under the lock, for all
- * new ranges.  Both constraints are gone again when this file is done.
+ * new partition, because the loader has compared each key with the range (and
+ * not where code of the table may have written to it as well); for the
+ * default, because attach_begin has read it once, under the lock, for all new
+ * ranges.  Both constraints are gone again when this file is done.
  *
  * What ATTACH does of all this is cheap for one partition and not for
  * thousands: after the first it is left out where that is possible
@@ -264,23 +265,43 @@ check_default(Relation defrel, Relation parent, const FcRoute *route,
 }
 
 void
-fc_partition_precheck(Relation parent, const FcRoute *route,
-					  FcNewPartition *parts, int nparts)
+fc_partition_check_owner(Relation parent)
 {
-	Oid			nspid = RelationGetNamespace(parent);
-	AclResult	aclresult;
-	Relation	defrel;
-
-	if (nparts == 0)
-		return;
 	if (!fc_owns_relation(RelationGetRelid(parent), GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER,
 					   get_relkind_objtype(parent->rd_rel->relkind),
 					   RelationGetRelationName(parent));
-	aclresult = fc_namespace_aclcheck(nspid, GetUserId(), ACL_CREATE);
-	if (aclresult != ACLCHECK_OK)
-		aclcheck_error(aclresult, OBJECT_SCHEMA, get_namespace_name(nspid));
+}
 
+/* May the caller make partitions, and may their owner have them there? */
+static void
+check_rights(Relation parent)
+{
+	Oid			nspid = RelationGetNamespace(parent);
+	Oid			owner = parent->rd_rel->relowner;
+
+	fc_partition_check_owner(parent);
+	if (fc_namespace_aclcheck(nspid, owner, ACL_CREATE) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for schema %s", get_namespace_name(nspid)),
+				 owner == GetUserId() ? 0 :
+				 errdetail("New partitions of table \"%s\" belong to its owner, role \"%s\", who may not create tables there.",
+						   RelationGetRelationName(parent),
+						   GetUserNameFromId(owner, false)),
+				 owner == GetUserId() ? 0 :
+				 errhint("Grant CREATE on the schema to the owner, or make the partitions ahead.")));
+}
+
+void
+fc_partition_precheck(Relation parent, const FcRoute *route,
+					  FcNewPartition *parts, int nparts)
+{
+	Relation	defrel;
+
+	if (nparts == 0)
+		return;
+	check_rights(parent);
 	if (!OidIsValid(route->default_oid))
 		return;
 
@@ -522,17 +543,39 @@ create_table_sql(Relation parent, const FcPartman *partman, const char *name)
 }
 
 /*
+ * The table is the parent's owner's, and so is all that is in it: whoever loads
+ * the rows has nothing of it, and no code of the owner's is ever run as him.
  * Waiting for the disk, once for each table, is most of the time that making
  * small partitions takes.
  */
 static void
 create_table(Relation parent, const char *sql)
 {
+	Oid			userid;
+	int			sec_context;
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(parent->rd_rel->relowner,
+						   sec_context | SECURITY_LOCAL_USERID_CHANGE);
 	if (FC_CORE_SYNCS_INDEXES && XLogIsNeeded() && !fc_attach_is_watched() &&
 		!RelationUsesLocalBuffers(parent))
 		fc_table_create(sql);
 	else
 		run_ddl(sql);
+	SetUserIdAndSecContext(userid, sec_context);
+}
+
+/* An event trigger, or what else sees a new table, may have written to it */
+static void
+check_empty(const FcNewPartition *part)
+{
+	Relation	rel = table_open(part->range.partition, NoLock);
+
+	if (RelationGetNumberOfBlocks(rel) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("new partition \"%s\" has rows before it is loaded", part->name)));
+	table_close(rel, NoLock);
 }
 
 /* SPI is connected.  The name is made in "mcxt". */
@@ -568,6 +611,9 @@ fc_partition_create(FcContext *ctx, const FcRoute *route,
 
 	if (nparts == 0)
 		return;
+	fc_table_keep_schema(RelationGetNamespace(parent));
+	if (route->partman)
+		fc_partman_check_name(route->partman, parent);
 	level = pin_settings();
 	SPI_connect();
 	each = AllocSetContextCreate(CurrentMemoryContext, "fast_copy partition",
@@ -584,6 +630,8 @@ fc_partition_create(FcContext *ctx, const FcRoute *route,
 	SPI_finish();
 	AtEOXact_GUC(true, level);
 	CommandCounterIncrement();
+	for (i = 0; i < nparts; i++)
+		check_empty(&parts[i]);
 }
 
 /* One bound as the parser makes it */
@@ -738,17 +786,19 @@ check_holes(Relation parent, const FcNewPartition *parts, int nparts)
 
 void
 fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
-						  FcNewPartition *parts, int nparts)
+						  FcNewPartition *parts, int nparts, bool vouched)
 {
 	/* locks in the order in which ATTACH takes them */
 	Relation	parent = table_open(parentid, ShareUpdateExclusiveLock);
 
 	attach->parent = parentid;
 	attach->route = route;
+	attach->vouched = vouched;
 	attach->first = true;
 	attach->untold = false;
 	attach->spared = spare_default(parent, route, parts, nparts);
-	attach->reason = fc_attach_reason(parent, route->default_oid);
+	attach->reason = vouched ? fc_attach_reason(parent, route->default_oid) :
+		"code of the table ran commands of its own";
 	check_holes(parent, parts, nparts);
 	attach->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy attach",
 										 ALLOCSET_DEFAULT_SIZES);
@@ -816,16 +866,18 @@ attach_sql(Oid parentid, const FcRoute *route, const FcNewPartition *part)
 static void
 attach_by_command(FcAttach *attach, const FcNewPartition *part)
 {
-	Oid			vouched;
+	Oid			vouched = InvalidOid;
 	int			level = pin_settings();
 	FcProgressSlot slot;
 
 	attach_tell(attach);
 	fc_progress_slot_save(&slot);
 	SPI_connect();
-	vouched = vouch_for_part(attach->parent, attach->route, part);
+	if (attach->vouched)
+		vouched = vouch_for_part(attach->parent, attach->route, part);
 	run_ddl(attach_sql(attach->parent, attach->route, part));
-	withdraw(vouched);
+	if (OidIsValid(vouched))
+		withdraw(vouched);
 	fc_attach_constraints(part->range.partition, false);
 	SPI_finish();
 	AtEOXact_GUC(true, level);

@@ -344,6 +344,12 @@ fc_plan_columns_reason(Relation rel, const FcPlan *plan, bool markers)
 	return NULL;
 }
 
+bool
+fc_plan_ends_routed(const FcPlan *plan)
+{
+	return plan->routed || (plan->key_early && plan->key_routes);
+}
+
 static const char *
 fc_plan_leader_reason(Relation rel, const FcOptions *options,
 					  const FcPlan *plan)
@@ -359,6 +365,9 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 	if (plan->routed &&
 		fc_plan_unsafe((Node *) RelationGetPartitionKey(rel)->partexprs))
 		return "the partition key is not parallel safe";
+	if (fc_plan_ends_routed(plan) && !options->analyze &&
+		!fc_may_lock(RelationGetRelid(rel), GetUserId()))
+		return "who loads may not lock the table against new partitions";
 	if (fc_plan_unsafe((Node *) plan->where))
 		return "the condition is not parallel safe";
 	if (fc_sort_keys_unsafe(rel, plan->order))

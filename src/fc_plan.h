@@ -69,6 +69,9 @@ extern bool fc_plan_has_unique(Relation rel);
 extern void fc_plan_check_unique(Relation target, Relation rel,
 								 const FcOptions *options, const FcPlan *plan);
 
+/* Does core route the rows, once the missing partitions are there? */
+extern bool fc_plan_ends_routed(const FcPlan *plan);
+
 /* Is a row inserted into this table, by itself or an ancestor, published? */
 extern bool fc_plan_is_published(Relation rel);
 

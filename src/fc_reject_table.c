@@ -31,6 +31,8 @@
 
 #include "fc_compat.h"
 #include "fc_reject_table.h"
+#include "fc_table.h"
+#include "fc_target.h"
 
 /* The columns, in the order of the INSERT */
 enum
@@ -136,6 +138,7 @@ fc_reject_table_check(FcJob *job)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", table)));
+	fc_target_check_schema(table);
 	fc_reject_table_check_place(job, table);
 	fc_reject_table_check_columns(table);
 	fc_reject_table_check_rights(table);
@@ -176,6 +179,7 @@ fc_reject_table_begin(FcJob *job)
 											ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < NCOLUMNS; i++)
 		types[i] = reject_columns[i].typid;
+	fc_table_keep_schema(get_rel_namespace(job->options->reject_table));
 	SPI_connect();
 	table->plan = SPI_prepare(fc_reject_table_insert(job->options->reject_table),
 							  NCOLUMNS, types);

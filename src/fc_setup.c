@@ -38,6 +38,7 @@
 #include "fc_reject_table.h"
 #include "fc_setup.h"
 #include "fc_streams.h"
+#include "fc_target.h"
 #include "fc_unpack.h"
 #include "fc_worker.h"
 
@@ -1007,6 +1008,8 @@ fc_setup_job(FcJob *job)
 {
 	FcOptions  *options = job->options;
 
+	/* whoever names a table by its OID passes over its schema */
+	fc_target_check_schema(job->target);
 	fc_setup_open_target(job);
 	job->relname = pstrdup(RelationGetRelationName(job->rel));
 	fc_setup_plan(job);

@@ -357,6 +357,9 @@ typedef struct FcContext
 	struct FcDirect *direct;	/* of this phase; NULL: no pages so far */
 	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
 	bool		verifying;		/* see fc_load_verify */
+	bool		disturbed;		/* leader: code that it called ran commands while
+								 * it loaded rows or built indexes */
+	List	   *leaves;			/* NIL, or the only ones that core may route to */
 
 	/* what the leader does first of all while others do a phase; NULL: nothing */
 	void		(*lead) (void *arg);

@@ -15,12 +15,29 @@
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "parser/parse_relation.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "fc_compat.h"
 #include "fc_target.h"
+
+void
+fc_target_check_schema(Oid relid)
+{
+	Oid			nspid = get_rel_namespace(relid);
+	AclResult	aclresult;
+
+	/* who opens the table will say that it is not there */
+	if (!OidIsValid(nspid))
+		return;
+	aclresult = fc_namespace_aclcheck(nspid, GetUserId(), ACL_USAGE);
+	if (aclresult != ACLCHECK_OK)
+		aclcheck_error(aclresult, OBJECT_SCHEMA, get_namespace_name(nspid));
+}
 
 ParseState *
 fc_target_parse_state(Relation rel, List *attnums)

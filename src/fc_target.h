@@ -15,6 +15,12 @@
 #include "fc_shared.h"
 
 /*
+ * ERROR 42501 without USAGE on the schema of a table that the caller gave as an
+ * OID.
+ */
+extern void fc_target_check_schema(Oid relid);
+
+/*
  * A parse state whose range table holds the relation, with INSERT on the
  * columns (a list of attribute numbers) asked for.
  */

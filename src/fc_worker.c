@@ -198,9 +198,23 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	dsm_detach(segment);
 }
 
+/*
+ * What the leader calls in a row's or an index's name may run any command,
+ * and even write to a new partition, which nobody else can name; workers may
+ * not.  A command counts as a new one because the number of the one before
+ * has been used.
+ */
+static CommandId
+fc_worker_command(const FcContext *ctx)
+{
+	return GetCurrentCommandId(ctx->shared->phase == FC_PHASE_LOAD ||
+							   ctx->shared->phase == FC_PHASE_INDEX);
+}
+
 static void
 fc_worker_alone(FcContext *ctx, FcWork *work)
 {
+	CommandId	command = fc_worker_command(ctx);
 	MemoryContext outer = ctx->mcxt;
 	MemoryContext old;
 
@@ -215,6 +229,7 @@ fc_worker_alone(FcContext *ctx, FcWork *work)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(ctx->mcxt);
 	ctx->mcxt = outer;
+	ctx->disturbed |= command != GetCurrentCommandId(false);
 	/* lived in there; a load that was given up is followed by another one */
 	ctx->direct = NULL;
 }

@@ -1,0 +1,200 @@
+# Roles around a load: whose the new partitions are, who may lock what, and
+# code of the table's owner that writes where only the loader should.
+
+use strict;
+use warnings;
+use FastCopy;
+use Test::More;
+
+my $node = new_node('main', {}, "timezone = 'UTC'", "statement_timeout = '60s'");
+my $days = write_bytes('days.csv', join('', map { sprintf "%d,2013-01-%02d,v%d\n", $_, $_ % 3 + 1, $_ } 1 .. 300));
+my $lists = write_bytes('lists.csv', join('', map { sprintf "%d,%d,%d\n", $_, $_ == 20 ? 2 : 1, $_ == 20 ? 2 : 1 } 1 .. 20));
+
+gates($node);
+query("CREATE ROLE mallory; CREATE ROLE bob; CREATE ROLE team; CREATE ROLE member IN ROLE team; CREATE ROLE ins;
+	GRANT pg_read_server_files TO mallory, member, ins; GRANT EXECUTE ON FUNCTION pg_stat_file(text, boolean) TO PUBLIC;
+	CREATE SCHEMA s AUTHORIZATION mallory; GRANT USAGE ON SCHEMA s TO PUBLIC;
+	CREATE SCHEMA owned AUTHORIZATION team; GRANT USAGE ON SCHEMA public TO PUBLIC;
+	ALTER DEFAULT PRIVILEGES FOR ROLE mallory GRANT SELECT ON TABLES TO bob;
+	ALTER DEFAULT PRIVILEGES FOR ROLE postgres GRANT ALL ON TABLES TO ins");
+
+partitions_are_the_owners();
+a_member_loads();
+the_owner_may_not_have_them();
+who_locks_the_table();
+a_partition_comes();
+an_oid_needs_the_schema();
+code_writes_to_a_new_partition();
+the_schema_keeps_its_name();
+$node->stop;
+done_testing();
+
+sub query { my ($sql) = @_; return $node->safe_psql('postgres', $sql) }
+
+sub failure
+{
+	my ($sql) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$sql");
+
+	return $err;
+}
+
+# Roles that own the partitions of a table, and all that belongs to them
+sub owners
+{
+	my ($table) = @_;
+
+	return query("WITH leaf AS (SELECT c.* FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = '$table'::regclass)
+		SELECT string_agg(DISTINCT o::regrole::text, ',') FROM (
+			SELECT relowner FROM leaf
+			UNION ALL SELECT t.relowner FROM leaf JOIN pg_class t ON t.oid = leaf.reltoastrelid
+			UNION ALL SELECT i.relowner FROM leaf JOIN pg_index ON indrelid = leaf.oid JOIN pg_class i ON i.oid = indexrelid
+			UNION ALL SELECT typowner FROM leaf JOIN pg_type ON pg_type.oid = leaf.reltype
+			UNION ALL SELECT refobjid FROM leaf JOIN pg_shdepend d ON d.objid = leaf.oid AND classid = 'pg_class'::regclass AND deptype = 'o'
+				AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database())) AS x (o)");
+}
+
+# A superuser loads a table of somebody else's: nothing of it is the
+# superuser's, and nobody runs an index's functions as the superuser later.
+sub partitions_are_the_owners
+{
+	foreach my $workers (0, 2)
+	{
+		query("DROP TABLE IF EXISTS s.t;
+			CREATE OR REPLACE FUNCTION s.mine(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS \$\$
+			BEGIN
+				IF current_user <> 'mallory' THEN RAISE EXCEPTION 'run as %', current_user; END IF;
+				RETURN n;
+			END \$\$;
+			ALTER FUNCTION s.mine(int) OWNER TO mallory;
+			SET ROLE mallory;
+			CREATE TABLE s.t (n int, day date, v text, UNIQUE (day, n)) PARTITION BY RANGE (day);
+			CREATE INDEX ON s.t (s.mine(n))");
+		is(query("SELECT fast_copy('s.t', '$days', workers => $workers)"), 300, "$workers workers: a superuser loads");
+		is(owners('s.t'), 'mallory', "$workers workers: all is the owner's");
+		is(query("SELECT DISTINCT relacl FROM pg_class WHERE relname LIKE 't\\_p%' AND relkind = 'r'"), '{mallory=arwdDxt/mallory,bob=r/mallory}' =~ s/Dxt/query("SELECT current_setting('server_version_num')::int >= 170000") eq 't' ? 'Dxtm' : 'Dxt'/er,
+			"$workers workers: by the owner's default privileges");
+		query("ANALYZE s.t");
+		query("SET ROLE mallory; DROP TABLE s.t");
+	}
+}
+
+sub a_member_loads
+{
+	query("SET ROLE team; CREATE TABLE owned.t (n int, day date, v text) PARTITION BY RANGE (day); CREATE INDEX ON owned.t (v)");
+	is(query("SET ROLE member; SELECT fast_copy('owned.t', '$days')"), 300, 'a member of the owning role loads');
+	is(owners('owned.t'), 'team', '... and the partitions are that role\'s');
+}
+
+sub the_owner_may_not_have_them
+{
+	query("CREATE SCHEMA closed; GRANT USAGE ON SCHEMA closed TO bob; CREATE TABLE closed.t (n int, day date, v text) PARTITION BY RANGE (day); ALTER TABLE closed.t OWNER TO bob");
+	like(failure("SELECT fast_copy('closed.t', '$days')"),
+		qr/42501: permission denied for schema closed\nDETAIL:  New partitions of table "t" belong to its owner, role "bob", who may not create tables there\.\nHINT:  Grant CREATE/,
+		'a schema in which the owner may not create');
+	query('GRANT CREATE ON SCHEMA closed TO bob');
+	is(query("SELECT fast_copy('closed.t', '$days')"), 300, '... and after it was granted');
+}
+
+# Where core routes: INSERT is no reason to keep others from the table.
+sub who_locks_the_table
+{
+	my $locks = "SELECT count(*) FROM pg_locks WHERE relation = 'l'::regclass AND mode = 'ShareUpdateExclusiveLock'";
+
+	query("CREATE TABLE l (n int, a int, b int) PARTITION BY LIST (a); CREATE TABLE l1 PARTITION OF l FOR VALUES IN (1);
+		CREATE TABLE l2 PARTITION OF l FOR VALUES IN (2); REVOKE ALL ON l, l1, l2 FROM ins; GRANT INSERT ON l TO ins");
+	is(query("BEGIN; SET ROLE ins; SELECT fast_copy('l', '$lists', workers => 2); RESET ROLE; $locks; SELECT count(*) FROM l; ROLLBACK"),
+		"20\n0\n20", 'with INSERT alone: no lock that LOCK TABLE would refuse');
+	is(query("BEGIN; SET ROLE ins; SELECT fast_copy('l', '$lists', workers => 2, order_by => ARRAY['n DESC']); RESET ROLE; $locks; SELECT string_agg(n::text, ' ') FROM l2; ROLLBACK"),
+		"20\n0\n20", '... nor for an order');
+	query('GRANT DELETE ON l TO ins');
+	is(query("BEGIN; SET ROLE ins; SELECT fast_copy('l', '$lists', workers => 2); RESET ROLE; $locks; ROLLBACK"),
+		"20\n1", 'who may delete from it may lock it');
+	query('REVOKE DELETE ON l FROM ins');
+}
+
+# One that was not there when the leader looked at all of them.
+sub a_partition_comes
+{
+	query("CREATE TABLE m (n int CHECK (gate(n)), a int, b int) PARTITION BY LIST (a); CREATE TABLE m1 PARTITION OF m FOR VALUES IN (1);
+		CREATE TABLE m2 PARTITION OF m FOR VALUES IN (2) PARTITION BY LIST (b); CREATE TABLE m21 PARTITION OF m2 FOR VALUES IN (1);
+		CREATE TABLE m22 (LIKE m INCLUDING CONSTRAINTS); CREATE FUNCTION fires() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.n := 0; RETURN NEW; END';
+		CREATE TRIGGER fires BEFORE INSERT ON m22 FOR EACH ROW EXECUTE FUNCTION fires(); REVOKE ALL ON m FROM ins; GRANT INSERT ON m TO ins");
+	close_gate();
+	my $load = start_load($node, "SET ROLE ins; SELECT fast_copy('m', '$lists');\n");
+	ok(at_gate($node), 'the load is at the gate');
+	query('ALTER TABLE m2 ATTACH PARTITION m22 FOR VALUES IN (2)');
+	open_gate();
+	my ($out, $err) = finish_load($load);
+	like($err, qr/partition "m22" was attached to table "m" while it was being loaded/, 'a partition that comes while it loads');
+	is(query('SELECT count(*) FROM m'), 0, 'nothing was loaded');
+	is(query("SET ROLE ins; SELECT fast_copy('m', '$lists')"), 20, 'loaded again');
+	is(query('SELECT n FROM m22'), 0, '... by the trigger of the new one');
+}
+
+sub an_oid_needs_the_schema
+{
+	query("CREATE SCHEMA hidden; CREATE TABLE hidden.t (n int, day date, v text); CREATE TABLE public.plain (n int, day date, v text);
+		SELECT fast_copy_create_reject_table('hidden.rejects');
+		GRANT INSERT ON hidden.t, hidden.rejects, plain TO ins");
+	my $t = query("SELECT 'hidden.t'::regclass::oid");
+	my $rejects = query("SELECT 'hidden.rejects'::regclass::oid");
+	my $denied = qr/42501: permission denied for schema hidden/;
+
+	like(failure("SET ROLE ins; COPY hidden.t FROM '$days' (FORMAT csv)"), $denied, 'COPY');
+	like(failure("SET ROLE ins; SELECT fast_copy($t, '$days')"), $denied, 'fast_copy by OID');
+	like(failure("SET ROLE ins; SELECT * FROM fast_copy_analyze($t, '$days')"), $denied, 'fast_copy_analyze by OID');
+	like(failure("SET ROLE ins; SELECT fast_copy('plain', '$days', on_error => 'ignore', reject_table => $rejects)"), $denied, 'a reject_table by OID');
+	query('GRANT USAGE ON SCHEMA hidden TO ins');
+	is(query("SET ROLE ins; SELECT fast_copy($t, '$days')"), 300, 'with USAGE');
+}
+
+# A row that code of the table puts into a partition before it is one: as if it
+# were a partition already, it must be of its range.
+sub code_writes_to_a_new_partition
+{
+	my %write = (
+		'a CHECK' => "ALTER TABLE w ADD CHECK (put(n))",
+		'an index' => "CREATE INDEX ON w (put_immutable(n))");
+
+	query("CREATE FUNCTION put(n int) RETURNS boolean LANGUAGE plpgsql AS \$\$
+		BEGIN
+			IF n = 50 THEN
+				INSERT INTO public.w_p20130101 SELECT 1000, day, 'put' FROM public.put;
+			END IF;
+			RETURN true;
+		END \$\$;
+		CREATE FUNCTION put_immutable(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN PERFORM public.put(n); RETURN n; END \$\$;
+		CREATE TABLE put (day date)");
+	foreach my $what (sort keys %write)
+	{
+		foreach my $index ('', 'CREATE INDEX ON w (v)')
+		{
+			query("DROP TABLE IF EXISTS w; CREATE TABLE w (n int, day date, v text) PARTITION BY RANGE (day); $write{$what}; $index; TRUNCATE put; INSERT INTO put VALUES ('2013-01-02')");
+			# whatever it is refused by
+			like(failure("SELECT fast_copy('w', '$days')"), qr/ERROR:/, "$what writes a row of another range, $index");
+			is(query("SELECT count(*) FROM w"), 0, "$what, $index: nothing was loaded");
+		}
+	}
+	query("DROP TABLE w; CREATE TABLE w (n int, day date, v text, CHECK (put(n))) PARTITION BY RANGE (day)");
+	like(failure("SELECT fast_copy('w', '$days')"), qr/23514: .*partition constraint of relation "w_p20130101" is violated by some row/, 'in the words of ATTACH');
+	query("UPDATE put SET day = '2013-01-01'");
+	is(query("SELECT fast_copy('w', '$days'); SELECT count(*) FROM w; SELECT tableoid::regclass, n FROM w WHERE v = 'put'"), "300\n301\nw_p20130101|1000",
+		'a row of its range is in it');
+}
+
+# Commands by name must not meet somebody else's schema of the same name.
+sub the_schema_keeps_its_name
+{
+	query("SET ROLE mallory; CREATE TABLE s.r (n int CHECK (public.gate(n)), day date, v text) PARTITION BY RANGE (day)");
+	query("GRANT CREATE ON DATABASE postgres TO mallory");
+	close_gate();
+	my $load = start_load($node, "SELECT fast_copy('s.r', '$days', workers => 0);\n");
+	ok(at_gate($node), 'the load has made its partitions');
+	like(failure("SET lock_timeout = '300ms'; SET ROLE mallory; ALTER SCHEMA s RENAME TO elsewhere"), qr/55P03: canceling statement due to lock timeout/, 'the schema keeps its name');
+	is(failure('SET ROLE mallory; GRANT USAGE ON SCHEMA s TO bob'), '', '... and nothing else');
+	open_gate();
+	my ($out, $err) = finish_load($load);
+	is($out, 300, 'the load goes on') or diag($err);
+	is(failure('SET ROLE mallory; ALTER SCHEMA s RENAME TO elsewhere'), '', 'and may have another when the load is done');
+}
