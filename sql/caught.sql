@@ -60,7 +60,7 @@ CREATE DOMAIN failing AS int CHECK (fails(VALUE));
 CREATE TABLE failed (n failing);
 SELECT fast_copy('failed', fc.path(fc.file('v.csv', '0', '1')), on_error => 'ignore');
 SELECT fc.outcome($$SELECT fast_copy('failed', fc.path(fc.file('v.csv', '0', '2')), on_error => 'ignore')$$);
-SELECT fast_copy('failed', fc.path(fc.file('v.csv', '0', '3')), on_error => 'ignore');
+SELECT fc.outcome($$SELECT fast_copy('failed', fc.path(fc.file('v.csv', '0', '3')), on_error => 'ignore')$$);
 SELECT count(*) FROM failed;
 SELECT fc.state($$SELECT fast_copy('failed', fc.path(fc.file('v.csv', '0', '4')), on_error => 'ignore')$$);
 DO $$

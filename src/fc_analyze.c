@@ -229,6 +229,15 @@ fc_analyze_rejects(FcAnalysis *analysis)
 	fc_rejects_close(rejects);
 }
 
+/* Nothing may be written: no fault of the file */
+static bool
+fc_analyze_forbade(const ErrorData *edata)
+{
+	return edata->sqlerrcode == ERRCODE_READ_ONLY_SQL_TRANSACTION &&
+		edata->funcname != NULL &&
+		strcmp(edata->funcname, "PreventCommandIfReadOnly") == 0;
+}
+
 /* What nothing can be done about: rows behind it were not looked at */
 static void
 fc_analyze_fatal(FcAnalysis *analysis)
@@ -236,14 +245,18 @@ fc_analyze_fatal(FcAnalysis *analysis)
 	FcJob	   *job = analysis->job;
 	FcErrorSlot *slot = &job->shared->error;
 	FcFinding  *finding;
+	ErrorData  *edata;
 
 	if (pg_atomic_read_u64(&job->shared->error_offset) == PG_UINT64_MAX)
 		return;
 	finding = fc_analyze_add(analysis, "error", NULL);
 	finding->line = fc_error_line(&job->ctx, slot->offset, slot->length);
-	finding->detail = slot->kind == FC_ERROR_DATA ?
+	edata = slot->kind == FC_ERROR_DATA ? fc_error_kept(job->shared) : NULL;
+	if (edata && fc_analyze_forbade(edata))
+		ThrowErrorData(edata);
+	finding->detail = edata ?
 		psprintf("%s%s: %s", fc_analyze_where(job, slot->offset),
-				 unpack_sql_state(slot->sqlerrcode), slot->message) :
+				 unpack_sql_state(edata->sqlerrcode), edata->message) :
 		psprintf("%s%s: malformed record", fc_analyze_where(job, slot->offset),
 				 unpack_sql_state(ERRCODE_BAD_COPY_FILE_FORMAT));
 	fc_analyze_warn(analysis, "file",

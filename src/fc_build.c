@@ -82,7 +82,7 @@ fc_build_one(FcContext *ctx, FcIndexTask *task)
 
 	fc_build_limit_memory(ctx->shared, task->nhelpers + 1);
 	fc_progress_slot_save(&slot);
-	edata = task->nhelpers > 0 ? fc_error_catch_undo(fc_build_index, &build) :
+	edata = task->nhelpers > 0 ? fc_error_catch_undo(ctx, fc_build_index, &build) :
 		fc_error_catch(ctx, fc_build_index, &build);
 	if (edata)
 	{

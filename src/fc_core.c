@@ -225,7 +225,7 @@ fc_core_match_header(FcJob *job, uint32 file, const FcRecord *header)
 	CopyFromState cstate;
 
 	fc_feed_begin(&feed, job);
-	fc_feed_name(&feed, header->offset, header->length, job->options->header_lines);
+	fc_feed_name(&feed, header->offset, header->length, 1, job->options->header_lines);
 	feed.file = file;
 	feed.follow = true;
 	fc_feed_bytes(&feed, header->data, header->total);
@@ -269,7 +269,8 @@ fc_core_route(FcJob *job, TupleTableSlot *slot)
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg("no partition of relation \"%s\" found for row", job->relname),
 			 errdetail("Only the default partition would take it."),
-			 errhint("Use missing_partitions => 'default' or 'create'."),
+			 errhint("Use missing_partitions%s 'default' or 'create'.",
+					 fc_option_arrow(job->options->statement)),
 			 errtable(job->rel)));
 }
 
@@ -309,32 +310,6 @@ fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 		return;
 	if (fc_feed_record(feed))
 		(void) fc_core_show_fed(feed, slot);
-}
-
-static char *
-fc_core_slot_text(char *text)
-{
-	return text[0] ? text : NULL;
-}
-
-static void
-fc_core_throw_kept(FcErrorSlot *slot)
-{
-	ErrorData	edata = {0};
-
-	edata.elevel = ERROR;
-	edata.sqlerrcode = slot->sqlerrcode;
-	edata.message = slot->message;
-	edata.detail = fc_core_slot_text(slot->detail);
-	edata.hint = fc_core_slot_text(slot->hint);
-	edata.context = fc_core_slot_text(slot->context);
-	edata.schema_name = fc_core_slot_text(slot->schema_name);
-	edata.table_name = fc_core_slot_text(slot->table_name);
-	edata.column_name = fc_core_slot_text(slot->column_name);
-	edata.datatype_name = fc_core_slot_text(slot->datatype_name);
-	edata.constraint_name = fc_core_slot_text(slot->constraint_name);
-	edata.assoc_context = CurrentMemoryContext;
-	ThrowErrorData(&edata);
 }
 
 void
@@ -418,9 +393,10 @@ fc_core_throw(FcJob *job)
 	ErrorContextCallback callback;
 
 	if (slot.kind == FC_ERROR_INDEX)
-		fc_core_throw_kept(&slot);
+		ThrowErrorData(fc_error_kept(job->shared));
 	fc_feed_begin(&feed, job);
 	fc_feed_name(&feed, slot.offset, slot.length,
+				 fc_error_line(&job->ctx, slot.offset, 0),
 				 fc_error_line(&job->ctx, slot.offset, slot.length));
 	callback.callback = fc_feed_context;
 	callback.arg = &feed;
@@ -436,7 +412,7 @@ fc_core_throw(FcJob *job)
 	}
 	PG_END_TRY();
 	if (slot.kind == FC_ERROR_DATA)
-		fc_core_throw_kept(&slot);
+		ThrowErrorData(fc_error_kept(job->shared));
 	if (slot.kind == FC_ERROR_ROUTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),

@@ -10,8 +10,8 @@
  * them; only the partitions that are missing must be made before.  So core
  * reads the file twice, here for the keys.
  *
- * An error ends the reading, but not the load: CopyFrom will meet the same
- * one, or one that comes before it.  The reading is a subtransaction, which
+ * An error ends the reading, but not the load, unless it is one of the whole
+ * transaction: CopyFrom will meet the same one, or one that comes before it.  The reading is a subtransaction, which
  * cleans up after it.  What was found until then is in the caller's memory.
  *
  *-------------------------------------------------------------------------
@@ -273,9 +273,7 @@ fc_core_keys(FcJob *job)
 	scan.allocated = 64;
 	scan.parts = palloc(sizeof(FcSpillPart *) * scan.allocated);
 	edata = fc_core_keys_try(&scan);
-	/* a binary value that is too short is a violation of the protocol */
-	if (edata && !fc_error_is_of_data(edata) &&
-		edata->sqlerrcode != ERRCODE_PROTOCOL_VIOLATION)
+	if (edata && fc_error_is_of_transaction(edata))
 		ReThrowError(edata);
 	for (int i = 0; i < scan.nparts; i++)
 		parts = lappend(parts, scan.parts[i]);

@@ -4,10 +4,19 @@
  *	  The first bad record of the file wins, whoever meets it.
  *
  * COPY stops at the first bad line.  Here many processes meet records in
- * another order, so that a data error does not end the phase: its text goes
- * into the one slot in shared memory if no earlier bad record is known, and
- * from then on records behind it are skipped while those before it are still
- * parsed, checked and inserted.
+ * another order, so that a data error does not end the phase: it goes into the
+ * one slot in shared memory if no earlier bad record is known, and from then on
+ * records behind it are skipped while those before it are still parsed, checked
+ * and inserted.  Its texts, which may have any length, are in a DSA area whose
+ * place is in the leader's segment, and which is released with that.
+ *
+ * Whether an error is about data is told by where it was raised, not by its
+ * SQLSTATE, which a user's function may choose at will: while a record is
+ * evaluated (its input functions, defaults, generated columns, constraints, the
+ * condition) it is the record's, unless the server ends whatever this
+ * transaction does, as a cancel does.  Such an error ends the load at once, and
+ * only gets the place of the record.  Where the server works at a record or an
+ * index, and a disk may be full, see fc_error_is_of_record.
  *
  * A process that caught an error in code that may be a user's (an input
  * function, a default, a CHECK) stops: such code must not run again where it
@@ -35,83 +44,200 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
+#include "storage/lwlock.h"
+#include "utils/dsa.h"
 #include "utils/guc.h"
+#include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "fc_error.h"
 #include "fc_lines.h"
+#include "fc_reject.h"
 
-/*
- * Whatever an input function, a default or a constraint says of a record is
- * about data, an elog() too; what the server says of itself is not.
- */
-bool
-fc_error_is_of_data(const ErrorData *edata)
+/* Texts of an error, as they follow each other in a kept one */
+static const size_t fc_error_texts[] = {
+	offsetof(ErrorData, message),
+	offsetof(ErrorData, detail),
+	offsetof(ErrorData, detail_log),
+	offsetof(ErrorData, hint),
+	offsetof(ErrorData, context),
+	offsetof(ErrorData, schema_name),
+	offsetof(ErrorData, table_name),
+	offsetof(ErrorData, column_name),
+	offsetof(ErrorData, datatype_name),
+	offsetof(ErrorData, constraint_name),
+	offsetof(ErrorData, internalquery),
+	offsetof(ErrorData, filename),
+	offsetof(ErrorData, funcname)
+};
+
+#define fc_error_text(edata, i) \
+	(*(const char **) ((char *) (edata) + fc_error_texts[i]))
+
+/* What stands before them; each is a byte, 0 for NULL, and a string if it is 1 */
+typedef struct FcErrorHead
 {
-	switch (ERRCODE_TO_CATEGORY(edata->sqlerrcode))
+	Size		size;			/* with all texts */
+	int			sqlerrcode;
+	int			cursorpos;
+	int			internalpos;
+	int			lineno;
+} FcErrorHead;
+
+void
+fc_error_begin(FcShared *shared, dsm_segment *segment)
+{
+	dsa_detach(dsa_create_in_place(fc_shared_texts(shared), dsa_minimum_size(),
+								   LWTRANCHE_PARALLEL_QUERY_DSA, segment));
+}
+
+static void
+fc_error_pack(char *dst, const ErrorData *edata, Size size)
+{
+	FcErrorHead head = {size, edata->sqlerrcode, edata->cursorpos,
+	edata->internalpos, edata->lineno};
+
+	memcpy(dst, &head, sizeof(head));
+	dst += sizeof(head);
+	for (int i = 0; i < lengthof(fc_error_texts); i++)
 	{
-		case ERRCODE_CONNECTION_EXCEPTION:
-		case ERRCODE_INVALID_TRANSACTION_STATE:
-		case ERRCODE_TRANSACTION_ROLLBACK:
-		case ERRCODE_INSUFFICIENT_RESOURCES:
-		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
-		case ERRCODE_OPERATOR_INTERVENTION:
-		case ERRCODE_SYSTEM_ERROR:
-			return false;
-		default:
-			return edata->sqlerrcode != ERRCODE_DATA_CORRUPTED &&
-				edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED;
+		const char *text = fc_error_text(edata, i);
+
+		*dst++ = (text != NULL);
+		if (text == NULL)
+			continue;
+		strcpy(dst, text);
+		dst += strlen(text) + 1;
 	}
 }
 
-static void
-fc_error_text(char *dst, size_t size, const char *src)
+static Size
+fc_error_size(const ErrorData *edata)
 {
-	int			len = src ? (int) strlen(src) : 0;
+	Size		size = sizeof(FcErrorHead);
 
-	if (len >= (int) size)
-		len = pg_mbcliplen(src, len, size - 1);
-	if (len > 0)
-		memcpy(dst, src, len);
-	dst[len] = '\0';
+	for (int i = 0; i < lengthof(fc_error_texts); i++)
+		size += 1 + (fc_error_text(edata, i) ? strlen(fc_error_text(edata, i)) + 1 : 0);
+	return size;
+}
+
+static dsa_pointer
+fc_error_add_texts(dsa_area *area, const ErrorData *edata)
+{
+	Size		size = fc_error_size(edata);
+	dsa_pointer texts = dsa_allocate_extended(area, size, DSA_ALLOC_HUGE);
+
+	fc_error_pack(dsa_get_address(area, texts), edata, size);
+	return texts;
+}
+
+/*
+ * The area is attached for as long as it is used: what it maps belongs to the
+ * current resource owner.
+ */
+static dsa_pointer
+fc_error_put_texts(FcShared *shared, const ErrorData *edata)
+{
+	dsa_area   *area = dsa_attach_in_place(fc_shared_texts(shared), NULL);
+	volatile dsa_pointer texts = InvalidDsaPointer;
+
+	PG_TRY();
+	{
+		texts = fc_error_add_texts(area, edata);
+	}
+	PG_CATCH();
+	{
+		/* there is no room to keep it: it cannot wait for others */
+		LWLockReleaseAll();
+		dsa_release_in_place(fc_shared_texts(shared));
+		FlushErrorState();
+		ThrowErrorData(unconstify(ErrorData *, edata));
+	}
+	PG_END_TRY();
+	dsa_detach(area);
+	dsa_release_in_place(fc_shared_texts(shared));
+	return texts;
 }
 
 static void
-fc_error_fill(FcErrorSlot *slot, const ErrorData *edata)
+fc_error_free_texts(FcShared *shared, dsa_pointer texts)
 {
-	slot->sqlerrcode = edata->sqlerrcode;
-	fc_error_text(slot->message, FC_ERROR_TEXT, edata->message);
-	fc_error_text(slot->detail, FC_ERROR_TEXT, edata->detail);
-	fc_error_text(slot->hint, FC_ERROR_TEXT, edata->hint);
-	fc_error_text(slot->context, FC_ERROR_TEXT, edata->context);
-	fc_error_text(slot->schema_name, FC_ERROR_NAME, edata->schema_name);
-	fc_error_text(slot->table_name, FC_ERROR_NAME, edata->table_name);
-	fc_error_text(slot->column_name, FC_ERROR_NAME, edata->column_name);
-	fc_error_text(slot->datatype_name, FC_ERROR_NAME, edata->datatype_name);
-	fc_error_text(slot->constraint_name, FC_ERROR_NAME, edata->constraint_name);
+	dsa_area   *area;
+
+	if (!DsaPointerIsValid(texts))
+		return;
+	area = dsa_attach_in_place(fc_shared_texts(shared), NULL);
+	dsa_free(area, texts);
+	dsa_detach(area);
+	dsa_release_in_place(fc_shared_texts(shared));
+}
+
+/* The packed error, in the current memory context */
+static char *
+fc_error_get_texts(FcShared *shared)
+{
+	dsa_area   *area = dsa_attach_in_place(fc_shared_texts(shared), NULL);
+	const char *packed = dsa_get_address(area, shared->error.text);
+	FcErrorHead head;
+	char	   *copy;
+
+	memcpy(&head, packed, sizeof(head));
+	copy = MemoryContextAllocHuge(CurrentMemoryContext, head.size);
+	memcpy(copy, packed, head.size);
+	dsa_detach(area);
+	dsa_release_in_place(fc_shared_texts(shared));
+	return copy;
+}
+
+ErrorData *
+fc_error_kept(FcShared *shared)
+{
+	ErrorData  *edata = palloc0(sizeof(ErrorData));
+	char	   *packed = fc_error_get_texts(shared);
+	FcErrorHead head;
+
+	memcpy(&head, packed, sizeof(head));
+	packed += sizeof(head);
+	edata->elevel = ERROR;
+	edata->sqlerrcode = head.sqlerrcode;
+	edata->cursorpos = head.cursorpos;
+	edata->internalpos = head.internalpos;
+	edata->lineno = head.lineno;
+	edata->assoc_context = CurrentMemoryContext;
+	for (int i = 0; i < lengthof(fc_error_texts); i++)
+	{
+		if (*packed++ == 0)
+			continue;
+		fc_error_text(edata, i) = packed;
+		packed += strlen(packed) + 1;
+	}
+	return edata;
 }
 
 static void
 fc_error_store(FcShared *shared, uint64 offset, uint64 length,
 			   FcErrorKind kind, const ErrorData *edata)
 {
-	FcErrorSlot slot = {0};
+	FcErrorSlot slot = {offset, length, kind, InvalidDsaPointer};
 
-	/* text is clipped outside the lock: a spinlock must be held briefly */
-	slot.offset = offset;
-	slot.length = length;
-	slot.kind = kind;
+	if (fc_error_beyond(shared, offset))
+		return;
+	/* outside the lock: a spinlock must be held briefly */
 	if (edata)
-		fc_error_fill(&slot, edata);
-
+		slot.text = fc_error_put_texts(shared, edata);
 	SpinLockAcquire(&shared->error_mutex);
 	if (offset < pg_atomic_read_u64(&shared->error_offset))
 	{
-		memcpy(&shared->error, &slot, sizeof(slot));
+		FcErrorSlot old = shared->error;
+
+		shared->error = slot;
+		slot = old;
 		pg_atomic_write_u64(&shared->error_offset, offset);
 	}
 	SpinLockRelease(&shared->error_mutex);
+	/* of the one that is not kept any more, or is not at all */
+	fc_error_free_texts(shared, slot.text);
 }
 
 void
@@ -179,12 +305,130 @@ fc_error_state_restore(FcContext *ctx, FcErrorState *state)
 }
 
 /*
- * Not about data: goes on, with the context that was kept from it.  The error
- * state was flushed.
+ * Raised by the server to end whatever this transaction does: cancels, timeouts,
+ * deadlocks, serialization failures.  A function that raises such an SQLSTATE by
+ * itself has said so of a record.
+ */
+bool
+fc_error_is_of_transaction(const ErrorData *edata)
+{
+	if (edata->funcname == NULL || edata->filename == NULL)
+		return false;
+	return strcmp(edata->funcname, "ProcessInterrupts") == 0 ||
+		strcmp(edata->funcname, "DeadLockReport") == 0 ||
+		strcmp(edata->filename, "predicate.c") == 0;
+}
+
+bool
+fc_error_is_of_server(const ErrorData *edata)
+{
+	switch (ERRCODE_TO_CATEGORY(edata->sqlerrcode))
+	{
+		case ERRCODE_CONNECTION_EXCEPTION:
+		case ERRCODE_INVALID_TRANSACTION_STATE:
+		case ERRCODE_TRANSACTION_ROLLBACK:
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_SYSTEM_ERROR:
+			return true;
+		default:
+			return edata->sqlerrcode == ERRCODE_DATA_CORRUPTED ||
+				edata->sqlerrcode == ERRCODE_INDEX_CORRUPTED;
+	}
+}
+
+/* A procedure has a context; core has none for what it does at an index */
+static bool
+fc_error_is_of_procedure(const ErrorData *edata)
+{
+	return edata->context != NULL &&
+		strcmp(edata->context, _("parallel worker")) != 0;
+}
+
+/*
+ * Is the error about the record in hand?  Where records are only evaluated it
+ * is.  Elsewhere the server also reads, writes and sorts, and what it says of
+ * itself then is not.
+ */
+static bool
+fc_error_is_of_record(const FcContext *ctx, const ErrorData *edata)
+{
+	if (fc_error_is_of_transaction(edata))
+		return false;
+	return ctx->evaluating || fc_error_is_of_procedure(edata) ||
+		!fc_error_is_of_server(edata);
+}
+
+char *
+fc_error_record_text(const FcSource *source, uint64 offset, uint64 length,
+					 int encoding, bool convert)
+{
+	const int	most = 512;
+	int			len = Min(length, most);
+	char	   *bytes = palloc(len + 1);
+	char	   *text = bytes;
+
+	fc_source_read(source, offset, bytes, len);
+	bytes[len] = '\0';
+	if (convert)
+	{
+		len = pg_encoding_mbcliplen(encoding, bytes, len, len);
+		if (pg_encoding_verifymbstr(encoding, bytes, len) != len)
+			return NULL;
+		bytes[len] = '\0';
+		text = pg_any_to_server(bytes, len, encoding);
+		len = strlen(text);
+	}
+	else if (pg_encoding_verifymbstr(encoding, bytes, len) <
+			 (length > most ? len - MAX_MULTIBYTE_CHAR_LEN : len))
+		return NULL;
+	return fc_reject_clip(text, len);
+}
+
+/* The record in hand, as a line of the context */
+static char *
+fc_error_place(FcContext *ctx)
+{
+	uint64		offset = ctx->at_offset;
+	uint64		line = fc_error_line(ctx, offset, ctx->at_length);
+	char	   *text = fc_error_record_text(ctx->source, offset, ctx->at_length,
+											ctx->shared->file_encoding,
+											ctx->shared->need_transcoding);
+
+	return psprintf(text ? "fast_copy %s, %s \"%s\", line " UINT64_FORMAT ": \"%s\"" :
+					"fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
+					RelationGetRelationName(ctx->target), fc_source_word(ctx->source),
+					fc_source_path_at(ctx->source, offset), line, text);
+}
+
+/*
+ * Not about data: goes on, with the record's place and the context that was kept
+ * from it.  The error state was flushed.  A source that cannot be read any more
+ * must not hide the error.
  */
 static void
-fc_error_pass(ErrorData *edata, ErrorContextCallback *context_stack)
+fc_error_pass(FcContext *ctx, ErrorData *edata, ErrorContextCallback *context_stack)
 {
+	MemoryContext mcxt = CurrentMemoryContext;
+
+	if (ctx->at_record)
+	{
+		ctx->at_record = false;
+		PG_TRY();
+		{
+			char	   *place = fc_error_place(ctx);
+
+			edata->context = edata->context ?
+				psprintf("%s\n%s", edata->context, place) : place;
+		}
+		PG_CATCH();
+		{
+			MemoryContextSwitchTo(mcxt);
+			FlushErrorState();
+		}
+		PG_END_TRY();
+	}
 	error_context_stack = context_stack;
 	if (context_stack == NULL)
 		ReThrowError(edata);
@@ -196,6 +440,7 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
 	ErrorContextCallback *context_stack = error_context_stack;
+	bool		evaluating = ctx->evaluating;
 	FcErrorState state;
 	ErrorData  *volatile edata = NULL;
 
@@ -212,13 +457,38 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
 		FlushErrorState();
-		if (!fc_error_is_of_data(edata))
-			fc_error_pass(edata, context_stack);
+		if (!fc_error_is_of_record(ctx, edata))
+			fc_error_pass(ctx, edata, context_stack);
 		fc_error_state_restore(ctx, &state);
+		ctx->evaluating = evaluating;
 		ctx->failed = true;
 	}
 	PG_END_TRY();
 	error_context_stack = context_stack;
+	return edata;
+}
+
+ErrorData *
+fc_error_catch_at(FcContext *ctx, uint64 offset, uint64 length,
+				  FcErrorBody body, void *arg)
+{
+	ErrorData  *edata;
+
+	fc_error_at(ctx, offset, length);
+	edata = fc_error_catch(ctx, body, arg);
+	ctx->at_record = false;
+	return edata;
+}
+
+ErrorData *
+fc_error_evaluate(FcContext *ctx, uint64 offset, uint64 length,
+				  FcErrorBody body, void *arg)
+{
+	ErrorData  *edata;
+
+	ctx->evaluating = true;
+	edata = fc_error_catch_at(ctx, offset, length, body, arg);
+	ctx->evaluating = false;
 	return edata;
 }
 
@@ -244,7 +514,7 @@ fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer)
 }
 
 ErrorData *
-fc_error_catch_undo(FcErrorBody body, void *arg)
+fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -271,8 +541,8 @@ fc_error_catch_undo(FcErrorBody body, void *arg)
 	MemoryContextSwitchTo(mcxt);
 	CurrentResourceOwner = owner;
 	error_context_stack = context_stack;
-	if (edata && !fc_error_is_of_data(edata))
-		fc_error_pass(edata, context_stack);
+	if (edata && !fc_error_is_of_record(ctx, edata))
+		fc_error_pass(ctx, edata, context_stack);
 	return edata;
 }
 

@@ -10,11 +10,17 @@
 
 #include "fc_shared.h"
 
+/* By the leader, before any other of these: the segment is the shared one */
+extern void fc_error_begin(FcShared *shared, dsm_segment *segment);
+
 /*
- * May this error be kept while records that stand earlier in the file are
- * still being looked at?  Bad data may, everything else is thrown at once.
+ * Does the server end with this error whatever the transaction does?  Those are
+ * thrown at once.
  */
-extern bool fc_error_is_of_data(const ErrorData *edata);
+extern bool fc_error_is_of_transaction(const ErrorData *edata);
+
+/* Could the server say so of itself, to judge by the SQLSTATE? */
+extern bool fc_error_is_of_server(const ErrorData *edata);
 
 /* Keeps the error if no bad record before this one is known */
 extern void fc_error_keep(FcShared *shared, uint64 offset, uint64 length,
@@ -31,6 +37,12 @@ extern void fc_error_keep_route(FcShared *shared, uint64 offset,
 /* ... and for an index that some record keeps from being built */
 extern void fc_error_keep_index(FcShared *shared, const ErrorData *edata);
 
+/*
+ * The error kept, which has kind FC_ERROR_DATA or FC_ERROR_INDEX, whole and in
+ * the current memory context.  In the leader, when no process is at work.
+ */
+extern ErrorData *fc_error_kept(FcShared *shared);
+
 /* Is a record at this offset, or behind it, beyond the first bad one? */
 static inline bool
 fc_error_beyond(FcShared *shared, uint64 offset)
@@ -41,13 +53,30 @@ fc_error_beyond(FcShared *shared, uint64 offset)
 /* More records up to this one are rejected than reject_limit allows */
 extern void fc_error_keep_limit(FcShared *shared, uint64 offset);
 
+/* The record at this offset is in hand: errors that pass will say so */
+static inline void
+fc_error_at(FcContext *ctx, uint64 offset, uint64 length)
+{
+	ctx->at_record = true;
+	ctx->at_offset = offset;
+	ctx->at_length = length;
+}
+
 /*
- * Runs body(arg) so that a data error is caught: its ErrorData is returned
+ * Runs body(arg) so that an error about data is caught: its ErrorData is returned
  * (in the current memory context) and ctx->failed is set.  NULL if body came
- * through.  Errors of any other kind pass.
+ * through.  Errors of any other kind pass.  While ctx->evaluating is set, which
+ * body may do for a while, any error is about the record, unless it is of the
+ * transaction.
  */
 typedef void (*FcErrorBody) (void *arg);
 extern ErrorData *fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg);
+
+/* The same for the record at this offset; and for no more than evaluating it */
+extern ErrorData *fc_error_catch_at(FcContext *ctx, uint64 offset, uint64 length,
+									FcErrorBody body, void *arg);
+extern ErrorData *fc_error_evaluate(FcContext *ctx, uint64 offset, uint64 length,
+									FcErrorBody body, void *arg);
 
 /*
  * What a caught error leaves behind (pins of buffers, open relations) belongs
@@ -62,7 +91,7 @@ extern void fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer);
  * fc_error_catch in a subtransaction, for code that leaves things behind which only
  * an abort undoes, where the load goes on.  Not in workers.
  */
-extern ErrorData *fc_error_catch_undo(FcErrorBody body, void *arg);
+extern ErrorData *fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg);
 
 /*
  * Did this function of core find the fault itself, and not a user's code that
@@ -78,5 +107,13 @@ extern void fc_error_stop(FcContext *ctx);
 
 /* Line number, as COPY counts, at the end of the record at "offset" */
 extern uint64 fc_error_line(FcContext *ctx, uint64 offset, uint64 length);
+
+/*
+ * The record as COPY's context shows it, or NULL if it is not right in its
+ * encoding, which is the server's unless it is to be converted; in the current
+ * memory context
+ */
+extern char *fc_error_record_text(const FcSource *source, uint64 offset,
+								  uint64 length, int encoding, bool convert);
 
 #endif							/* FC_ERROR_H */

@@ -71,11 +71,12 @@ fc_feed_file(FcFeed *feed, uint64 offset, uint64 end)
 }
 
 void
-fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 line)
+fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 first, uint64 line)
 {
 	feed->file = fc_source_number(feed->job->source, offset);
 	feed->offset = offset;
 	feed->length = length;
+	feed->first = first;
 	feed->line = line;
 }
 
@@ -187,7 +188,7 @@ fc_feed_malformed(FcFeed *feed)
 	ErrorContextCallback *context = error_context_stack;
 
 	fc_feed_begin(&raw, feed->job);
-	fc_feed_name(&raw, feed->offset, feed->length, feed->line);
+	fc_feed_name(&raw, feed->offset, feed->length, feed->first, feed->line);
 	callback.callback = fc_feed_context;
 	callback.arg = &raw;
 	/* the context that stands for core's is about the same record */
@@ -270,8 +271,13 @@ static bool
 fc_feed_accept(FcFeed *feed, char *data)
 {
 	FcContext  *ctx = &feed->job->ctx;
-	bool		ok = fc_feed_parse(feed, data);
-	MemoryContext old = MemoryContextSwitchTo(feed->mcxt);
+	MemoryContext old;
+	bool		ok;
+
+	ctx->evaluating = true;
+	ok = fc_feed_parse(feed, data);
+	ctx->evaluating = false;
+	old = MemoryContextSwitchTo(feed->mcxt);
 
 	/* core resets its memory for each row it gets, not for each record */
 	if (ok)
@@ -304,6 +310,7 @@ fc_feed_next(FcFeed *feed)
 		if (end == FC_END_NONE || end == FC_END_MARKER)
 			return false;
 		feed->found++;
+		feed->first = feed->line + 1;
 		feed->line += 1 + record.embedded;
 		feed->offset = record.offset;
 		feed->length = record.length;
@@ -433,7 +440,10 @@ fc_feed_on_error(FcFeed *feed, List *list)
 	return list;
 }
 
-/* As if core had read the lines before */
+/*
+ * As if core had read the lines before.  Of a file's first record nobody knows
+ * how its lines end, and core counts those in quotes in another way.
+ */
 static void
 fc_feed_middle(FcFeed *feed)
 {
@@ -445,9 +455,14 @@ fc_feed_middle(FcFeed *feed)
 	};
 	const FcFile *file = &feed->job->source->files[feed->file];
 
+	if (feed->job->options->header_lines == 0 && feed->offset == file->data_start)
+	{
+		feed->cstate->cur_lineno = 0;
+		return;
+	}
 	if (!file->unsettled)
 		feed->cstate->eol_type = types[file->eol];
-	feed->cstate->cur_lineno = file->lines_before;
+	feed->cstate->cur_lineno = feed->first - 1;
 }
 
 CopyFromState
@@ -484,6 +499,7 @@ fc_feed_whole(FcFeed *feed, uint32 file)
 	{
 		fc_feed_file(feed, job->source->files[file].data_start, end);
 		feed->middle = true;
+		feed->first = job->source->files[file].lines_before + 1;
 		return NULL;
 	}
 	fc_feed_file(feed, job->source->files[file].base, end);
@@ -577,42 +593,14 @@ fc_feed_raw_record(FcFeed *feed, bool rest)
 	feed->middle = true;
 }
 
-/* A value or line as an error shows it: COPY's limit of 100 bytes */
-static char *
-fc_feed_clip(const char *s, int len)
-{
-	const int	max = 100;
-
-	if (len <= max)
-		return pnstrdup(s, len);
-	return psprintf("%.*s...", pg_mbcliplen(s, len, max), s);
-}
-
-/* The record as text, if it can be shown in the server's encoding */
 static char *
 fc_feed_record_text(const FcFeed *feed)
 {
 	FcJob	   *job = feed->job;
-	int			encoding = job->options->file_encoding;
-	int			len = Min(feed->length, 512);
-	char	   *bytes = palloc(len + 1);
-	char	   *text = bytes;
 
-	fc_source_read(job->source, feed->offset, bytes, len);
-	bytes[len] = '\0';
-	if (job->plan->need_transcoding)
-	{
-		len = pg_encoding_mbcliplen(encoding, bytes, len, len);
-		if (pg_encoding_verifymbstr(encoding, bytes, len) != len)
-			return NULL;
-		bytes[len] = '\0';
-		text = pg_any_to_server(bytes, len, encoding);
-		len = strlen(text);
-	}
-	else if (pg_encoding_verifymbstr(encoding, bytes, len) <
-			 (feed->length > 512 ? len - MAX_MULTIBYTE_CHAR_LEN : len))
-		return NULL;
-	return fc_feed_clip(text, len);
+	return fc_error_record_text(job->source, feed->offset, feed->length,
+								job->options->file_encoding,
+								job->plan->need_transcoding);
 }
 
 /* The record in work; NULL if it was cut by wrong line ends or bad bytes */
@@ -630,8 +618,23 @@ fc_feed_text(const FcFeed *feed)
 	if (!cstate->line_buf_valid)
 		return NULL;
 	if (feed->follow && feed->parser == NULL)
-		return fc_feed_clip(cstate->line_buf.data, cstate->line_buf.len);
+		return fc_reject_clip(cstate->line_buf.data, cstate->line_buf.len);
 	return fc_feed_record_text(feed);
+}
+
+/*
+ * The line that is being read, if core knows it better: an error in the midst of
+ * a record is about the line that core has come to.
+ */
+static uint64
+fc_feed_line(const FcFeed *feed)
+{
+	const CopyFromState cstate = feed->cstate;
+
+	if (cstate == NULL || feed->parsing ||
+		!(feed->follow || (feed->middle && !cstate->line_buf_valid)))
+		return feed->line;
+	return cstate->cur_lineno;
 }
 
 /* The field that is being converted, by the parser or by core */
@@ -668,9 +671,7 @@ fc_feed_context(void *arg)
 		errcontext("%s", where);
 		return;
 	}
-	where = psprintf("%s, line " UINT64_FORMAT, where,
-					 feed->follow && feed->cstate && !feed->parsing ?
-					 feed->cstate->cur_lineno : feed->line);
+	where = psprintf("%s, line " UINT64_FORMAT, where, fc_feed_line(feed));
 	if (!fc_feed_field(feed, &column, &value))
 	{
 		text = fc_feed_text(feed);
@@ -683,7 +684,7 @@ fc_feed_context(void *arg)
 		errcontext("%s, column %s", where, column);
 	else if (value)
 		errcontext("%s, column %s: \"%s\"", where, column,
-				   fc_feed_clip(value, strlen(value)));
+				   fc_reject_clip(value, strlen(value)));
 	else
 		errcontext("%s, column %s: null input", where, column);
 }

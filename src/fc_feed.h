@@ -42,7 +42,8 @@ typedef struct FcFeed
 	bool		follow;			/* the line is core's, else it is "line" */
 	bool		parsing;		/* the parser works, not core */
 	bool		silent;			/* the error has its context already */
-	uint64		line;			/* at the end of the record */
+	uint64		first;			/* line on which the record begins */
+	uint64		line;			/* ... and ends */
 	uint64		offset;			/* of the record */
 	uint64		length;
 } FcFeed;
@@ -73,8 +74,9 @@ extern void fc_feed_records_end(FcFeed *feed);
  */
 extern const char *fc_feed_whole(FcFeed *feed, uint32 file);
 
-/* The record for errors, in whichever file it is */
-extern void fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 line);
+/* The record for errors, in whichever file it is; lines of its begin and end */
+extern void fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 first,
+						 uint64 line);
 
 /*
  * The record that the feed names for errors: as it is, with the rest of the

@@ -591,7 +591,8 @@ fc_load_route(FcLoader *loader, TupleTableSlot *slot)
 				 errmsg("no partition of relation \"%s\" found for row",
 						RelationGetRelationName(loader->ctx->target)),
 				 errdetail("Only the default partition would take it."),
-				 errhint("Use missing_partitions => 'default' or 'create'."),
+				 errhint("Use missing_partitions%s 'default' or 'create'.",
+						 fc_option_arrow(shared->statement)),
 				 errtable(loader->ctx->target)));
 	fc_load_refuse_nowhere(loader);
 	return NULL;
@@ -838,7 +839,7 @@ fc_load_place_row(FcLoader *loader, TupleTableSlot *slot)
 		(void) fc_load_check_partition(loader, leaf_slot);
 }
 
-/* Body of fc_error_catch: from bytes to a checked row in the writer's slot */
+/* Body of fc_error_evaluate: from bytes to a checked row in the writer's slot */
 static void
 fc_load_build_row(void *arg)
 {
@@ -914,7 +915,8 @@ static bool
 fc_load_try_row(FcLoader *loader)
 {
 	FcContext  *ctx = loader->ctx;
-	ErrorData  *edata = fc_error_catch(ctx, fc_load_build_row, loader);
+	ErrorData  *edata = fc_error_evaluate(ctx, loader->offset, loader->length,
+										fc_load_build_row, loader);
 
 	if (edata == NULL)
 		return true;
@@ -1756,7 +1758,7 @@ fc_verify_index_values(FcVerifier *verifier)
 			fc_verify_index_value(loader, lfirst(lc));
 }
 
-/* Body of fc_error_catch: fc_load_build_row for any leaf, without a writer */
+/* Body of fc_error_evaluate: fc_load_build_row for any leaf, without a writer */
 static void
 fc_verify_row(void *arg)
 {
@@ -1798,7 +1800,8 @@ fc_verify_record(FcVerifier *verifier, FcRecord *record)
 	loader->offset = record->offset;
 	loader->length = record->length;
 	loader->row_writer = NULL;
-	edata = fc_error_catch(ctx, fc_verify_row, verifier);
+	edata = fc_error_evaluate(ctx, record->offset, record->length,
+							  fc_verify_row, verifier);
 	if (edata)
 	{
 		fc_reject_nulled(ctx, record->offset, record->length, loader->parser);

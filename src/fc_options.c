@@ -209,7 +209,8 @@ fc_options_header(FcOptions *options, const char *header)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a negative or too large number of header lines: %s", header),
-					 errhint("Use header => 'true', 'match', 'map' or a number of lines to skip.")));
+					 errhint("Use header%s 'true', 'match', 'map' or a number of lines to skip.",
+							 fc_option_arrow(options->statement))));
 		options->header_lines = (int) n;
 		return true;
 	}
@@ -246,7 +247,7 @@ fc_options_check_binary(const FcOptions *options)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("cannot specify %s in BINARY mode",
 						options->timestamp_format ? "timestamp_format" : "time_zone"),
-				 errhint("Values of the binary format are moments already: leave the argument out.")));
+				 errhint("Values of the binary format are moments already: leave it out.")));
 }
 
 /* A zone without a name would be taken for none; others are looked up later */
@@ -312,13 +313,13 @@ fc_options_check_default(const FcOptions *options)
 }
 
 static void
-fc_options_not_recognized(const char *option, const char *value,
-						  const char *hint)
+fc_options_not_recognized(const FcOptions *options, const char *option,
+						  const char *value, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("COPY %s \"%s\" not recognized", option, value),
-			 errhint("%s", hint)));
+			 errhint(hint, fc_option_arrow(options->statement))));
 }
 
 static const struct
@@ -394,7 +395,8 @@ fc_options_reject_limit(FcOptions *options, const FcArguments *args)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("COPY %s requires %s to be set to %s",
 						"REJECT_LIMIT", "ON_ERROR", "IGNORE"),
-				 errhint("Add on_error => 'ignore', or leave reject_limit out.")));
+				 errhint("Add on_error%s 'ignore', or leave reject_limit out.",
+						 fc_option_arrow(options->statement))));
 	options->reject_limit = args->reject_limit;
 }
 
@@ -406,15 +408,15 @@ fc_options_on_error(FcOptions *options, const FcArguments *args)
 	else if (pg_strcasecmp(args->on_error, "set_null") == 0)
 		options->on_error = FC_ON_ERROR_SET_NULL;
 	else if (pg_strcasecmp(args->on_error, "stop") != 0)
-		fc_options_not_recognized("ON_ERROR", args->on_error,
-								  "Use on_error => 'stop', 'ignore' or 'set_null'.");
+		fc_options_not_recognized(options, "ON_ERROR", args->on_error,
+								  "Use on_error%s 'stop', 'ignore' or 'set_null'.");
 	if (pg_strcasecmp(args->log_verbosity, "verbose") == 0)
 		options->log_verbosity = FC_LOG_VERBOSE;
 	else if (pg_strcasecmp(args->log_verbosity, "default") == 0)
 		options->log_verbosity = FC_LOG_DEFAULT;
 	else if (pg_strcasecmp(args->log_verbosity, "silent") != 0)
-		fc_options_not_recognized("LOG_VERBOSITY", args->log_verbosity,
-								  "Use log_verbosity => 'default', 'verbose' or 'silent'.");
+		fc_options_not_recognized(options, "LOG_VERBOSITY", args->log_verbosity,
+								  "Use log_verbosity%s 'default', 'verbose' or 'silent'.");
 	if (options->format.binary && options->on_error != FC_ON_ERROR_STOP)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
@@ -435,7 +437,8 @@ fc_options_map(const FcOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("ignore_extra_columns requires header \"map\""),
-				 errhint("Use header => 'map': then the header tells which columns are extra.")));
+				 errhint("Use header%s 'map': then the header tells which columns are extra.",
+						 fc_option_arrow(options->statement))));
 	if (options->header_map && options->format.binary)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -445,6 +448,7 @@ fc_options_map(const FcOptions *options)
 static void
 fc_options_copy_arguments(FcOptions *options, const FcArguments *args)
 {
+	options->statement = args->statement;
 	options->target = args->target;
 	options->sources = args->sources;
 	options->program = args->program;
@@ -489,7 +493,8 @@ fc_options_progress(FcOptions *options, const char *progress)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("progress must be more than zero and less than %d years: \"%s\"",
 						PG_INT32_MAX / SECS_PER_YEAR, progress),
-				 errhint("Give an interval such as progress => '5s', or leave the argument out.")));
+				 errhint("Give an interval such as progress%s '5s', or leave progress out.",
+						 fc_option_arrow(options->statement))));
 	options->progress_us = (int64) us;
 }
 

@@ -29,6 +29,7 @@ typedef enum FcVerbosity
 
 typedef struct FcOptions
 {
+	bool		statement;		/* the caller wrote COPY */
 	Oid			target;
 	List	   *sources;		/* of String: paths and patterns, or commands */
 	bool		program;		/* they are commands */
@@ -104,6 +105,7 @@ enum
  */
 typedef struct FcArguments
 {
+	bool		statement;		/* the caller wrote COPY */
 	Oid			target;
 	List	   *sources;		/* of String */
 	bool		program;

@@ -462,6 +462,31 @@ fc_parse_malformed(FcParser *parser, uint32 class, FcColumn *column)
 	fc_parse_refuse(parser, class, column, NULL, edata);
 }
 
+/*
+ * Is it the value that is wrong?  A function that cannot run, because it may
+ * not be called, misses a table, a resource or does not end, would refuse all
+ * values.
+ */
+static bool
+fc_parse_is_of_value(const ErrorData *edata)
+{
+	if (edata->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE ||
+		edata->sqlerrcode == ERRCODE_STATEMENT_TOO_COMPLEX ||
+		fc_error_is_of_server(edata))
+		return false;
+	switch (ERRCODE_TO_CATEGORY(edata->sqlerrcode))
+	{
+		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
+		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+		case ERRCODE_INTERNAL_ERROR:
+			/* an input function says so itself, a procedure has a context */
+			return edata->context == NULL;
+		default:
+			return true;
+	}
+}
+
 /* Body of fc_error_catch */
 static void
 fc_parse_encode(void *arg)
@@ -483,7 +508,9 @@ fc_parse_check_encoding(FcParser *parser)
 		return;
 	}
 	edata = fc_error_catch(parser->ctx, fc_parse_encode, parser);
-	if (edata)
+	if (edata && !fc_parse_is_of_value(edata))
+		ThrowErrorData(edata);
+	else if (edata)
 		fc_parse_refuse(parser, FC_CLASS_ENCODING, NULL, NULL, edata);
 }
 
@@ -510,7 +537,9 @@ fc_parse_check_escapes(FcParser *parser)
 		return;
 	}
 	edata = fc_error_catch(parser->ctx, fc_parse_verify, parser);
-	if (edata)
+	if (edata && !fc_parse_is_of_value(edata))
+		ThrowErrorData(edata);
+	else if (edata)
 		fc_parse_refuse(parser, FC_CLASS_ENCODING, NULL, NULL, edata);
 }
 
@@ -571,29 +600,6 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 	ResourceOwnerDelete(parser->owner);
 	parser->owner = NULL;
 	return edata;
-}
-
-/*
- * Is it the value that is wrong?  A function that cannot run, because it may
- * not be called, misses a table or does not end, would refuse all values.
- */
-static bool
-fc_parse_is_of_value(const ErrorData *edata)
-{
-	if (edata->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE ||
-		edata->sqlerrcode == ERRCODE_STATEMENT_TOO_COMPLEX)
-		return false;
-	switch (ERRCODE_TO_CATEGORY(edata->sqlerrcode))
-	{
-		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
-		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
-		case ERRCODE_FEATURE_NOT_SUPPORTED:
-		case ERRCODE_INTERNAL_ERROR:
-			/* an input function says so itself, a procedure has a context */
-			return edata->context == NULL;
-		default:
-			return true;
-	}
 }
 
 /* A value the type refuses: NULL instead, or the end of the record */
@@ -668,7 +674,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 		fc_convert(&column->convert, field->data, field->len, &parser->values[column->index]))
 		return;
 	edata = (column->flags & FC_FIELD_SUBTRANSACTION) ?
-		fc_error_catch_undo(fc_parse_try_value, &value) :
+		fc_error_catch_undo(parser->ctx, fc_parse_try_value, &value) :
 		fc_parse_catch(parser, &value);
 	if (edata && !fc_parse_is_of_value(edata))
 		ThrowErrorData(edata);

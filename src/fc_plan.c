@@ -723,7 +723,7 @@ fc_plan_check_unique(Relation target, Relation rel, const FcOptions *options,
 			 errmsg("order_by cannot be used with on_error_classes \"unique\" here"),
 			 errdetail("Of rows that index \"%s\" takes for equal the first of the file is to be loaded, and another one may come before it in this order.",
 					   index),
-			 errhint("Order by columns of the index only, or leave out one of the two arguments.")));
+			 errhint("Order by columns of the index only, or leave one of the two out.")));
 }
 
 /* Rows that are read in the order of the key need not be sorted by it */

@@ -244,7 +244,7 @@ fc_rejected_limit_context(void *arg)
 	const char *path = fc_source_path_at(job->source, reject->offset);
 
 	feed.job = job;
-	fc_feed_name(&feed, reject->offset, reject->length,
+	fc_feed_name(&feed, reject->offset, reject->length, 0,
 				 fc_lines_at(teller->lines, reject->offset, reject->length));
 	if (reject->class != FC_CLASS_CONVERSION)
 		fc_feed_context(&feed);

@@ -62,18 +62,27 @@ fc_scan_row(FcScanner *scanner, char *data)
 	FcRecord   *record = &scanner->record;
 	FcContext  *ctx = scanner->ctx;
 	TupleTableSlot *slot = ExecClearTuple(scanner->slot);
+	bool		parsed;
+	bool		accepted = true;
 
-	if (!fc_parse_record(scanner->parser, data, record->length,
-						 slot->tts_values, slot->tts_isnull))
+	ctx->evaluating = true;
+	parsed = fc_parse_record(scanner->parser, data, record->length,
+							 slot->tts_values, slot->tts_isnull);
+	if (parsed)
+	{
+		ExecStoreVirtualTuple(slot);
+		slot->tts_tableOid = RelationGetRelid(ctx->target);
+		accepted = scanner->where == NULL ||
+			fc_where_accepts(scanner->where, scanner->estate, slot);
+	}
+	ctx->evaluating = false;
+	if (!parsed)
 	{
 		fc_reject_put(ctx, record->offset, record->length,
 					  fc_parse_bad(scanner->parser));
 		return false;
 	}
-	ExecStoreVirtualTuple(slot);
-	slot->tts_tableOid = RelationGetRelid(ctx->target);
-	if (scanner->where == NULL ||
-		fc_where_accepts(scanner->where, scanner->estate, slot))
+	if (accepted)
 		return true;
 	pg_atomic_fetch_add_u64(&ctx->shared->filtered, 1);
 	fc_reject_nulled(ctx, record->offset, record->length, scanner->parser);
@@ -121,6 +130,19 @@ fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
 		!OidIsValid(fc_route_find(route, key).partition);
 }
 
+/* The key of an ordinary record; false if it must be looked at as a whole */
+static bool
+fc_scan_key(FcScanner *scanner, int64 *key, bool *null)
+{
+	FcContext  *ctx = scanner->ctx;
+	bool		found;
+
+	ctx->evaluating = true;
+	found = fc_parse_key(scanner->parser, &scanner->record, key, null);
+	ctx->evaluating = false;
+	return found;
+}
+
 static void
 fc_scan_record(FcScanner *scanner)
 {
@@ -129,9 +151,10 @@ fc_scan_record(FcScanner *scanner)
 
 	entry.offset = scanner->record.offset;
 	entry.length = (uint32) scanner->record.length;
+	fc_error_at(scanner->ctx, entry.offset, entry.length);
 	fc_spill_hold(scanner->spill, scanner->record.data, entry.length);
 	if ((scanner->where ||
-		 !fc_parse_key(scanner->parser, &scanner->record, &entry.key, &null) ||
+		 !fc_scan_key(scanner, &entry.key, &null) ||
 		 fc_scan_no_partition(scanner, entry.key, null)) &&
 		!fc_scan_whole(scanner, &entry.key, &null))
 		return;
@@ -197,6 +220,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 	fc_context_enter(scanner->ctx, start->first);
 	fc_stream_seek(scanner->stream, start->first);
 	edata = fc_error_catch(scanner->ctx, fc_scan_records, scanner);
+	scanner->ctx->at_record = false;
 	if (edata && scanner->record.data == NULL)
 		ReThrowError(edata);
 	if (edata)

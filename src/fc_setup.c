@@ -29,6 +29,7 @@
 #include "fc_compat.h"
 #include "fc_core.h"
 #include "fc_elsewhere.h"
+#include "fc_error.h"
 #include "fc_feed.h"
 #include "fc_fields.h"
 #include "fc_glob.h"
@@ -637,6 +638,7 @@ fc_setup_shared_job(FcJob *job)
 	shared->programs = job->source->programs;
 	shared->file_encoding = job->options->file_encoding;
 	shared->need_transcoding = plan->need_transcoding;
+	shared->statement = job->options->statement;
 	shared->routed = plan->routed;
 	shared->freeze = job->options->freeze;
 	shared->missing = job->options->missing;
@@ -720,6 +722,7 @@ fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	layout->numbers_at = fc_setup_place(&end, sizeof(FcNumber) * layout->nnumbers);
 	layout->order_at = fc_setup_place(&end, sizeof(FcSortKey) * layout->norder);
 	layout->inflow_at = fc_setup_place(&end, layout->room > 0 ? sizeof(FcInflow) * layout->nfiles : 0);
+	layout->texts_at = fc_setup_place(&end, dsa_minimum_size());
 	layout->chunks_at = fc_setup_place(&end, sizeof(FcChunk) * layout->nchunks);
 	layout->starts_at = fc_setup_place(&end, sizeof(FcChunkStart) * layout->nchunks);
 	return end;
@@ -789,6 +792,7 @@ fc_setup_shared(FcJob *job)
 	memset(job->shared, 0, total);
 	*job->shared = layout;
 	SharedFileSetInit(&job->shared->fileset, job->segment);
+	fc_error_begin(job->shared, job->segment);
 	for (int i = 0; i < layout.ncolumns; i++)
 		fc_shared_columns(job->shared)[i] = list_nth_int(job->plan->fields, i);
 	for (int i = 0; i < layout.nnumbers; i++)

@@ -21,6 +21,7 @@
 #include "storage/lwlock.h"
 #include "storage/sharedfileset.h"
 #include "storage/spin.h"
+#include "utils/dsa.h"
 #include "utils/memutils.h"
 #include "utils/relcache.h"
 
@@ -122,10 +123,6 @@ typedef struct FcTurn
 	pg_atomic_uint32 block;		/* block the slice before it stopped at */
 } FcTurn;
 
-/* The first bad record of the file, as far as known */
-#define FC_ERROR_TEXT	2048
-#define FC_ERROR_NAME	(NAMEDATALEN * 4)
-
 /*
  * What can be wrong with a record; a bit mask says which are tolerated.  What
  * has no class always ends the load.
@@ -151,7 +148,7 @@ typedef struct FcTurn
 
 typedef enum FcErrorKind
 {
-	FC_ERROR_DATA,				/* message and so on are set */
+	FC_ERROR_DATA,				/* its text is kept */
 	FC_ERROR_GRAMMAR,			/* the record itself is malformed */
 	FC_ERROR_ROUTE,				/* no partition takes the row */
 	FC_ERROR_LIMIT,				/* here at the latest more records are rejected
@@ -163,21 +160,13 @@ typedef enum FcErrorKind
 /* Behind all records, but known: see fc_error_keep_index */
 #define FC_SOMEWHERE	(PG_UINT64_MAX - 1)
 
+/* The first bad record of the file, as far as known */
 typedef struct FcErrorSlot
 {
 	uint64		offset;			/* of the record */
 	uint64		length;			/* of it, line end not included */
 	FcErrorKind kind;
-	int			sqlerrcode;
-	char		message[FC_ERROR_TEXT];
-	char		detail[FC_ERROR_TEXT];
-	char		hint[FC_ERROR_TEXT];
-	char		context[FC_ERROR_TEXT];
-	char		schema_name[FC_ERROR_NAME];
-	char		table_name[FC_ERROR_NAME];
-	char		column_name[FC_ERROR_NAME];
-	char		datatype_name[FC_ERROR_NAME];
-	char		constraint_name[FC_ERROR_NAME];
+	dsa_pointer text;			/* what fc_error_kept returns, or invalid */
 } FcErrorSlot;
 
 /* A column that gets a number of a sequence, see fc_number.h */
@@ -211,6 +200,7 @@ typedef struct FcShared
 	uint32		ncopies;
 	int			file_encoding;
 	bool		need_transcoding;
+	bool		statement;		/* the caller wrote COPY, for hints */
 	bool		routed;			/* leaf found by core's tuple routing */
 	bool		freeze;
 	Oid			refused;		/* routed: only rows without a key may go to this
@@ -268,6 +258,7 @@ typedef struct FcShared
 	Size		numbers_at;		/* offset of FcNumber[nnumbers] */
 	Size		order_at;		/* offset of FcSortKey[norder] */
 	Size		inflow_at;		/* offset of FcInflow[nfiles], if room is not 0 */
+	Size		texts_at;		/* offset of a DSA area for errors' texts */
 	Size		chunks_at;		/* offset of FcChunk[nchunks] */
 	Size		starts_at;		/* offset of FcChunkStart[nchunks] */
 
@@ -336,6 +327,7 @@ typedef struct FcShared
 #define fc_shared_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
 #define fc_shared_numbers(s) ((FcNumber *) ((char *) (s) + (s)->numbers_at))
 #define fc_shared_order(s) ((FcSortKey *) ((char *) (s) + (s)->order_at))
+#define fc_shared_texts(s) ((void *) ((char *) (s) + (s)->texts_at))
 #define fc_shared_inflow(s) ((FcInflow *) ((char *) (s) + (s)->inflow_at))
 #define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->chunks_at))
 #define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->starts_at))
@@ -353,6 +345,10 @@ typedef struct FcContext
 	FcTurn	   *turns;			/* of the load phase, one per partition */
 	MemoryContext mcxt;			/* dies with the phase */
 	bool		failed;			/* caught an error: see fc_error_catch */
+	bool		evaluating;		/* what is raised is of the record in hand */
+	bool		at_record;		/* this one: */
+	uint64		at_offset;
+	uint64		at_length;
 	bool		stopped;		/* see fc_error_stop */
 	struct FcDirect *direct;	/* of this phase; NULL: no pages so far */
 	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
@@ -408,6 +404,13 @@ fc_context_enter(FcContext *ctx, uint64 offset)
 {
 	if (ctx->source->nfiles > 1)
 		ctx->dialect.eol = fc_source_file(ctx->source, offset)->eol;
+}
+
+/* What the caller writes between an option's name and its value, for hints */
+static inline const char *
+fc_option_arrow(bool statement)
+{
+	return statement ? "" : " =>";
 }
 
 /* To be called every few thousand rows */

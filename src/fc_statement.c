@@ -173,7 +173,7 @@ fc_statement_workers(DefElem *def)
 	if (workers < 0 || workers > FC_MAX_WORKERS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"workers\" must be between 0 and %d",
+				 errmsg("option \"workers\" must be between 0 and %d",
 						FC_MAX_WORKERS)));
 	return (int) workers;
 }
@@ -282,6 +282,7 @@ fc_statement_arguments(FcArguments *args, const CopyStmt *stmt, List *options,
 					   ParseState *pstate)
 {
 	fc_statement_defaults(args);
+	args->statement = true;
 	args->target = RangeVarGetRelid(stmt->relation, RowExclusiveLock, false);
 	args->columns = stmt->attlist;
 	args->client = stmt->filename == NULL;

@@ -452,10 +452,10 @@ fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path)
 	switch (kind)
 	{
 		case FC_CODEC_ZIP:
-			hint = "Unpack it first, or use program => true with a command such as 'unzip -p ...'.";
+			hint = "Unpack it first, or load what a program such as unzip -p prints.";
 			break;
 		case FC_CODEC_TAR:
-			hint = "Extract its files first, or use program => true with a command such as 'tar -xO -f ...'.";
+			hint = "Extract its files first, or load what a program such as tar -xO prints.";
 			break;
 		default:
 			hint = "Unpack it first. Files packed by gzip, zstd, lz4, bzip2 and xz are unpacked by the load.";

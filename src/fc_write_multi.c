@@ -183,7 +183,8 @@ fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
 
 		if (writer->base.ctx->stopped || fc_error_beyond(shared, rows[i].offset))
 			continue;
-		edata = fc_error_catch(writer->base.ctx, fc_multi_index_entries, &insert);
+		edata = fc_error_catch_at(writer->base.ctx, rows[i].offset, rows[i].length,
+								  fc_multi_index_entries, &insert);
 		if (edata)
 		{
 			fc_error_keep(shared, rows[i].offset, rows[i].length, edata);
@@ -263,7 +264,8 @@ fc_multi_one(FcMultiWriter *writer, FcBatchRow *row)
 
 	if (writer->base.ctx->stopped || fc_error_beyond(writer->base.ctx->shared, row->offset))
 		return;
-	edata = fc_error_catch(writer->base.ctx, fc_multi_find_conflict, &conflict);
+	edata = fc_error_catch_at(writer->base.ctx, row->offset, row->length,
+							  fc_multi_find_conflict, &conflict);
 	if (edata)
 	{
 		fc_error_keep(writer->base.ctx->shared, row->offset, row->length, edata);

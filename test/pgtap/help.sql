@@ -81,9 +81,55 @@ SELECT hint($$format => NULL$$, '22004', $$Leave it out to get its default.$$);
 SELECT hint($$columns => '{}'$$, '22023', $$Leave it out, or give NULL, to get its default.$$);
 SELECT hint($$where_clause => 'true; SELECT 1'$$, '42601', $$Join conditions by AND or OR.$$);
 
+-- The same to those who write COPY, in its syntax
+CREATE FUNCTION hint_of_copy(options text, hint text) RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+DECLARE
+	found text;
+BEGIN
+	EXECUTE format('COPY help FROM ''/dev/null'' WITH (fast_copy, format csv, %s)', options);
+	RETURN NEXT fail(options || ': no error');
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS found = PG_EXCEPTION_HINT;
+	RETURN NEXT is(found, hint, 'COPY: ' || options);
+END
+$$;
+SELECT hint_of_copy($$header '-1'$$, $$Use header 'true', 'match', 'map' or a number of lines to skip.$$);
+SELECT hint_of_copy($$on_error 'go'$$, $$Use on_error 'stop', 'ignore' or 'set_null'.$$);
+SELECT hint_of_copy($$log_verbosity 'loud'$$, $$Use log_verbosity 'default', 'verbose' or 'silent'.$$);
+SELECT hint_of_copy($$reject_limit 1$$, $$Add on_error 'ignore', or leave reject_limit out.$$);
+SELECT hint_of_copy($$ignore_extra_columns true$$, $$Use header 'map': then the header tells which columns are extra.$$);
+SELECT hint_of_copy($$progress '0'$$, $$Give an interval such as progress '5s', or leave progress out.$$);
+
+-- ... a worker's, too
+CREATE TABLE help_parts (n int, ts timestamp) PARTITION BY RANGE (ts);
+CREATE TABLE help_parts_rest PARTITION OF help_parts DEFAULT;
+\set rows_file :tmp_dir '/help.csv'
+COPY (SELECT 1, timestamp '2013-01-01') TO :'rows_file' (FORMAT csv);
+CREATE FUNCTION hint_of(command text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	found text;
+BEGIN
+	EXECUTE command;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS found = PG_EXCEPTION_HINT;
+	RETURN found;
+END
+$$;
+SELECT is(hint_of(format('SELECT fast_copy(''help_parts'', %L, missing_partitions => ''error'', workers => %s)', :'rows_file', workers)),
+	$$Use missing_partitions => 'default' or 'create'.$$, format('missing_partitions, %s workers', workers))
+FROM unnest(ARRAY[0, 2]) AS workers;
+SELECT is(hint_of(format('COPY help_parts FROM %L WITH (fast_copy, format csv, missing_partitions ''error'', workers %s)', :'rows_file', workers)),
+	$$Use missing_partitions 'default' or 'create'.$$, format('COPY: missing_partitions, %s workers', workers))
+FROM unnest(ARRAY[0, 2]) AS workers;
+ALTER TABLE help_parts ADD UNIQUE (ts, n);
+SELECT is(hint_of(format('COPY help_parts FROM %L WITH (fast_copy, format csv, missing_partitions ''error'')', :'rows_file')),
+	$$Use missing_partitions 'default' or 'create'.$$, 'COPY: missing_partitions, in the leader');
+
 -- progress: an interval, and more than none
 SELECT hint(format('progress => %L', interval), '22023',
-	$$Give an interval such as progress => '5s', or leave the argument out.$$)
+	$$Give an interval such as progress => '5s', or leave progress out.$$)
 FROM unnest(ARRAY['0', '0s', '-1s', '-1 month', '100000 years', '1 day -24 hours']) AS interval;
 SELECT throws_ok(format('SELECT fast_copy(''help'', ''/dev/null'', progress => %L)', interval),
 	'22007', NULL, format('progress => %L is no interval', interval))

@@ -342,7 +342,7 @@ CREATE TABLE keyed (id int PRIMARY KEY, n int, t text);
 SELECT format('COPY (SELECT CASE g WHEN 77 THEN 33 ELSE g END, g * 7 %% 10, ''t'' || g FROM generate_series(1, 100) AS g) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
 SELECT matches(pg_temp.error_of(format('SELECT fast_copy(''keyed'', %L, order_by => ''{id DESC}'')', current_setting('fc.file'))), '^23505 .* line 77$', 'the second of two equal rows');
 SELECT is(pg_temp.error_of(format('SELECT fast_copy(''keyed'', %L, order_by => ''{n}'', on_error => ''ignore'', on_error_classes => ''{unique}'')', current_setting('fc.file'))),
-	'0A000 | order_by cannot be used with on_error_classes "unique" here | Of rows that index "keyed_pkey" takes for equal the first of the file is to be loaded, and another one may come before it in this order. | Order by columns of the index only, or leave out one of the two arguments.',
+	'0A000 | order_by cannot be used with on_error_classes "unique" here | Of rows that index "keyed_pkey" takes for equal the first of the file is to be loaded, and another one may come before it in this order. | Order by columns of the index only, or leave one of the two out.',
 	'no order in which another row would stay');
 SELECT is(fast_copy('keyed', current_setting('fc.file'), order_by => '{id DESC}', on_error => 'ignore', on_error_classes => '{unique}', log_verbosity => 'silent'), 99::bigint, 'the second one is rejected');
 SELECT is((SELECT t FROM keyed WHERE id = 33), 't33', 'the first one stays');
