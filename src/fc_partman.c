@@ -120,14 +120,6 @@ fc_partman_value(int column)
 	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
 }
 
-static bool
-fc_partman_flag(int column)
-{
-	char	   *value = fc_partman_value(column);
-
-	return value && value[0] == 't';
-}
-
 FcFault *
 fc_partman_fault(const char *name, int sqlerrcode, char *message, char *detail,
 				 char *hint)
