@@ -179,10 +179,40 @@ fc_core_keys_next(FcCoreKeys *scan)
 	return true;
 }
 
+/* Stands in for a type's input or receive function whose effects are CopyFrom's */
+static Datum
+fc_core_keys_value(PG_FUNCTION_ARGS)
+{
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+
+	if (buf == NULL)
+		PG_RETURN_NULL();
+	/* of binary format all bytes must have been read */
+	if (fcinfo->flinfo->fn_extra)
+		buf->cursor = buf->len;
+	return (Datum) 0;
+}
+
+/* Nobody looks at values of these types: no key is of such a one */
+static void
+fc_core_keys_leave_effects(const FcJob *job, CopyFromState cstate)
+{
+	for (int i = 0; i < list_length(job->plan->fields); i++)
+	{
+		FmgrInfo   *input;
+
+		if ((job->plan->flags[i] & FC_FIELD_VISIBLE) == 0)
+			continue;
+		input = &cstate->in_functions[list_nth_int(job->plan->fields, i) - 1];
+		input->fn_addr = fc_core_keys_value;
+		input->fn_extra = job->options->format.binary ? input : NULL;
+	}
+}
+
 /*
- * Defaults are not evaluated: they may have effects, and CopyFrom will do it.
- * A condition may need them, and is left to CopyFrom, too; then partitions may
- * be made that stay empty.
+ * Neither defaults are evaluated nor values of types that run code of users: it
+ * may have effects, and CopyFrom will do it.  A condition may need them, and is left
+ * to CopyFrom, too; then partitions may be made that stay empty.
  */
 static void
 fc_core_keys_read_file(FcCoreKeys *scan, uint32 file)
@@ -196,9 +226,10 @@ fc_core_keys_read_file(FcCoreKeys *scan, uint32 file)
 										  &TTSOpsVirtual);
 	header = fc_feed_whole(&scan->feed, file);
 	cstate = fc_feed_copy(&scan->feed, NIL, header, false);
-	if (cstate->num_defaults == 0)
+	if (cstate->num_defaults == 0 && !job->plan->where_late)
 		scan->where = fc_where_begin(job->shared);
 	cstate->num_defaults = 0;
+	fc_core_keys_leave_effects(job, cstate);
 	while (fc_core_keys_next(scan))
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -9,7 +9,8 @@
  * Where core knows every option the file is fed as it is.  Otherwise each
  * record is cut here, and core is given one record of one form: all columns of
  * the load in their order, every value quoted, NULL as an empty field, in the
- * server's encoding.  A record per call: core asks for the next one only when
+ * server's encoding.  Values that had to be converted here are handed over past
+ * that text, so that code of their types runs once.  A record per call: core asks for the next one only when
  * it needs it, so that its line number can be set to the file's right then.
  *
  * Core reads through a callback without an argument, so that what it reads
@@ -27,6 +28,8 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "fc_compat.h"
@@ -38,6 +41,16 @@
 #include "fc_target.h"
 
 #define FC_FEED_BLOCK	65536
+
+/* A column of a record for core */
+typedef struct FcFeedColumn
+{
+	FcParser   *parser;
+	int			field;			/* its number in the record */
+	FmgrInfo	input;			/* the type's own */
+	int16		typlen;
+	bool		typbyval;
+} FcFeedColumn;
 
 static FcFeed *current = NULL;
 
@@ -266,6 +279,36 @@ fc_feed_parse(FcFeed *feed, char *data)
 	return ok;
 }
 
+/* Puts aside what on_error made of the record, and tells of it */
+static void
+fc_feed_reject(FcFeed *feed, bool ok)
+{
+	FcContext  *ctx = &feed->job->ctx;
+	FcParser   *parser = feed->parser;
+	FcReject	reject;
+
+	/* a NOTICE has its context already */
+	feed->silent = true;
+	if (ok)
+		fc_reject_nulled(ctx, feed->offset, feed->length, parser);
+	else
+		fc_reject_put(ctx, feed->offset, feed->length, fc_parse_bad(parser));
+	for (int i = 0; ok && i < fc_parse_nulled(parser); i++)
+	{
+		fc_reject_fill_nulled(&reject, feed->offset, feed->length,
+							  fc_parse_nulled_value(parser, i));
+		fc_rejected_show(feed->job, &reject, feed->line);
+	}
+	if (!ok)
+	{
+		fc_reject_fill(&reject, feed->offset, feed->length, fc_parse_bad(parser));
+		fc_rejected_show(feed->job, &reject, feed->line);
+	}
+	feed->silent = false;
+	if (!ok)
+		fc_parse_pass_over(parser);
+}
+
 /* The same; what on_error passes over is put aside, up to reject_limit */
 static bool
 fc_feed_accept(FcFeed *feed, char *data)
@@ -280,10 +323,7 @@ fc_feed_accept(FcFeed *feed, char *data)
 	old = MemoryContextSwitchTo(feed->mcxt);
 
 	/* core resets its memory for each row it gets, not for each record */
-	if (ok)
-		fc_reject_nulled(ctx, feed->offset, feed->length, feed->parser);
-	else
-		fc_reject_put(ctx, feed->offset, feed->length, fc_parse_bad(feed->parser));
+	fc_feed_reject(feed, ok);
 	MemoryContextSwitchTo(old);
 	if (ok)
 		return true;
@@ -465,6 +505,56 @@ fc_feed_middle(FcFeed *feed)
 	feed->cstate->cur_lineno = feed->first - 1;
 }
 
+/*
+ * Stands in for a type's input function where core is given a record that was
+ * looked at before: what was converted is not converted again.
+ */
+static Datum
+fc_feed_value(PG_FUNCTION_ARGS)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	FcFeedColumn *column = flinfo->fn_extra;
+	Datum		value;
+
+	if (fc_parse_text_value(column->parser, column->field, &value))
+	{
+		if (PG_GETARG_CSTRING(0) == NULL)
+			PG_RETURN_NULL();
+		/* it must last as long as what the function would have made */
+		return datumCopy(value, column->typbyval, column->typlen);
+	}
+	fcinfo->flinfo = &column->input;
+	value = FunctionCallInvoke(fcinfo);
+	fcinfo->flinfo = flinfo;
+	return value;
+}
+
+/* Makes core take the parser's values */
+static void
+fc_feed_hand_over(FcFeed *feed)
+{
+	List	   *fields = feed->job->plan->fields;
+
+	for (int i = 0; i < list_length(fields); i++)
+	{
+		AttrNumber	attnum = list_nth_int(fields, i);
+		FcFeedColumn *column;
+		FmgrInfo   *input;
+
+		if (attnum == 0)
+			continue;
+		input = &feed->cstate->in_functions[attnum - 1];
+		column = palloc(sizeof(FcFeedColumn));
+		column->parser = feed->parser;
+		column->field = i;
+		column->input = *input;
+		get_typlenbyval(TupleDescAttr(RelationGetDescr(feed->job->rel), attnum - 1)->atttypid,
+						&column->typlen, &column->typbyval);
+		input->fn_addr = fc_feed_value;
+		input->fn_extra = column;
+	}
+}
+
 CopyFromState
 fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 {
@@ -480,6 +570,8 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 		list = fc_feed_on_error(feed, list);
 	feed->cstate = BeginCopyFrom(pstate, job->rel, (Node *) where, NULL, false,
 								 fc_feed_read, job->options->columns, list);
+	if (feed->parser)
+		fc_feed_hand_over(feed);
 	if (feed->middle)
 		fc_feed_middle(feed);
 	return feed->cstate;

@@ -333,7 +333,8 @@ fc_job_needs_attached(FcJob *job)
 /*
  * May a file in key order be loaded without a scan?  Only into partitions that
  * are all made for it, so that they can be dropped if the file turns out to be
- * in another order; and where rows are neither left out nor numbered.
+ * in another order; and where rows are neither left out nor numbered, nor anybody
+ * can see that they were evaluated before.
  */
 static bool
 fc_job_may_stream(FcJob *job)
@@ -342,7 +343,7 @@ fc_job_may_stream(FcJob *job)
 
 	return fc_spill_kind == FC_SPILL_AUTO && job->plan->key_routes &&
 		job->options->missing == FC_MISSING_CREATE &&
-		!job->core_reason && !fc_job_core_reads(job) &&
+		!job->core_reason && !fc_job_core_reads(job) && !job->plan->effects &&
 		shared->tolerated == 0 && shared->nnumbers == 0 &&
 		fc_shared_where(shared)[0] == '\0' && job->plan->order == NIL &&
 		!OidIsValid(job->route->default_oid) && !fc_job_needs_attached(job);

@@ -672,11 +672,12 @@ fc_load_check_constraints(FcLoader *loader, ResultRelInfo *rri,
 						  TupleTableSlot *slot)
 {
 	bool		nulls = fc_load_tolerates(loader, FC_CLASS_NOT_NULL);
-	bool		checks = fc_load_tolerates(loader, FC_CLASS_CHECK);
+	bool		any = RelationGetDescr(rri->ri_RelationDesc)->constr->num_check > 0;
+	bool		checks = any && fc_load_tolerates(loader, FC_CLASS_CHECK);
 
 	if (nulls && !fc_load_check_nulls(loader, rri, slot))
 		return;
-	if (checks && RelationGetDescr(rri->ri_RelationDesc)->constr->num_check > 0)
+	if (checks)
 	{
 		/* a NULL that is not tolerated comes first */
 		if (!nulls && !fc_load_check_nulls(loader, rri, slot))
@@ -687,7 +688,9 @@ fc_load_check_constraints(FcLoader *loader, ResultRelInfo *rri,
 		if (!fc_load_check_checks(loader, rri, slot))
 			return;
 	}
-	if (!nulls || !checks || fc_has_virtual(RelationGetDescr(rri->ri_RelationDesc)))
+	/* no CHECK is evaluated twice, but where core must see virtual columns */
+	if ((!checks && (any || !nulls)) ||
+		fc_has_virtual(RelationGetDescr(rri->ri_RelationDesc)))
 		ExecConstraints(rri, slot, loader->estate);
 }
 

@@ -49,7 +49,7 @@ typedef struct FcColumn
 	int			index;			/* in the target's row, from 0; -1: skipped */
 	const char *name;
 	uint8		flags;			/* FC_FIELD_* */
-	bool		printed;		/* core cannot read the field as it is */
+	bool		ours;			/* core cannot read the field as it is */
 	FcConverter convert;
 	FcPattern  *pattern;		/* the file's own form of a timestamp, or NULL */
 	FmgrInfo	input;
@@ -124,8 +124,9 @@ struct FcParser
 	int			nnulled;
 	FcNulled   *nulled;
 	FcBad		bad;
-	FcColumn   *column;			/* being made into text, or NULL */
+	FcColumn   *column;			/* being converted for core, or NULL */
 	FcField    *field;			/* ... from this */
+	bool	   *made;			/* fields whose value core need not make */
 	bool		cut;			/* the encoding is right, fields are known */
 };
 
@@ -284,7 +285,7 @@ fc_parse_uses_zone(Oid typid)
 
 /* Would core read the column's fields in another way? */
 static bool
-fc_parse_is_printed(const FcParser *parser, const FcColumn *column)
+fc_parse_is_ours(const FcParser *parser, const FcColumn *column)
 {
 	return column->pattern != NULL ||
 		(parser->zone != NULL && fc_parse_uses_zone(column->typid));
@@ -345,6 +346,7 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	parser->ncolumns = shared->ncolumns;
 	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->ncolumns, 1));
 	parser->fields = palloc(sizeof(FcField) * Max(shared->ncolumns, 1));
+	parser->made = palloc0(sizeof(bool) * Max(shared->ncolumns, 1));
 	parser->complete = fc_parse_is_complete(shared, desc->natts);
 	parser->nulled = palloc(sizeof(FcNulled) * Max(shared->ncolumns, 1));
 	parser->copy_size = FC_PARSE_COPY;
@@ -359,7 +361,7 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	}
 	parser->zone = fc_parse_init_zone(fc_shared_zone(shared));
 	for (int i = 0; i < shared->ncolumns; i++)
-		parser->columns[i].printed = fc_parse_is_printed(parser, &parser->columns[i]);
+		parser->columns[i].ours = fc_parse_is_ours(parser, &parser->columns[i]);
 	fc_parse_init_defaults(parser, ctx->target, estate);
 	if (parser->zone == NULL)
 		fc_parse_init_quick(parser, desc);
@@ -655,8 +657,6 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	FcValue		value = {column, field};
 	ErrorData  *edata;
 
-	if (column->flags != 0)
-		fc_parse_force(parser, column, field);
 	fc_parse_set_zone(parser, !field->marker);
 	if (field->marker)
 	{
@@ -695,6 +695,13 @@ fc_parse_defaults(FcParser *parser)
 		parser->values[def->index] = ExecEvalExpr(def->expr, parser->econtext,
 												  &parser->nulls[def->index]);
 	}
+}
+
+void
+fc_parse_pass_over(FcParser *parser)
+{
+	if (FC_CORE_NUMBERS_ALL && parser->bad.class == FC_CLASS_CONVERSION)
+		fc_parse_defaults(parser);
 }
 
 /* A field that stands for a default needs one */
@@ -744,41 +751,6 @@ fc_parse_check_fields(FcParser *parser)
 }
 
 /*
- * A value as text that core reads as the same value under any setting.  The
- * settings are variables here, because SET costs too much for every value.
- */
-static void
-fc_parse_print(FcParser *parser, FcColumn *column, FcField *field)
-{
-	int			date_style = DateStyle;
-	int			interval_style = IntervalStyle;
-	int			digits = extra_float_digits;
-	Oid			output;
-	bool		varlena;
-
-	field->marker = false;
-	field->null = parser->nulls[column->index];
-	if (field->null)
-		return;
-	getTypeOutputInfo(column->typid, &output, &varlena);
-	PG_TRY();
-	{
-		DateStyle = USE_ISO_DATES;
-		IntervalStyle = INTSTYLE_POSTGRES;
-		extra_float_digits = 3;
-		field->data = OidOutputFunctionCall(output, parser->values[column->index]);
-		field->len = strlen(field->data);
-	}
-	PG_FINALLY();
-	{
-		DateStyle = date_style;
-		IntervalStyle = interval_style;
-		extra_float_digits = digits;
-	}
-	PG_END_TRY();
-}
-
-/*
  * COPY converts column by column: a value before column i that core would
  * refuse is the first fault.  Error if there is one.
  */
@@ -790,7 +762,7 @@ fc_parse_before(FcParser *parser, int i)
 		FcColumn   *column = &parser->columns[j];
 		FcField    *field = &parser->fields[j];
 
-		if (column->index < 0 || column->printed || field->marker)
+		if (column->index < 0 || column->ours || field->marker || parser->made[j])
 			continue;
 		parser->column = column;
 		parser->field = field;
@@ -799,39 +771,35 @@ fc_parse_before(FcParser *parser, int i)
 	parser->column = NULL;
 }
 
-/* Body of fc_error_catch */
+/* Body of fc_error_catch: the column that is next */
 static void
 fc_parse_try_text(void *arg)
 {
 	FcParser   *parser = arg;
 
-	fc_parse_column(parser, parser->column, parser->field);
-	if (parser->ok)
-		fc_parse_print(parser, parser->column, parser->field);
+	fc_parse_column(parser, parser->column, &parser->fields[parser->done]);
 }
 
-/* A field of which core must be given the value */
+/* A value that core could not make from the field */
 static void
-fc_parse_printed(FcParser *parser, int i)
+fc_parse_ours(FcParser *parser, int i)
 {
-	ErrorData  *edata;
+	ErrorData  *edata = fc_error_catch(parser->ctx, fc_parse_try_text, parser);
+	FcColumn   *column = parser->column;
+	FcField    *field = parser->field;
 
-	parser->column = &parser->columns[i];
-	parser->field = &parser->fields[i];
-	edata = fc_error_catch(parser->ctx, fc_parse_try_text, parser);
-	if (edata)
-	{
-		fc_parse_before(parser, i);
-		parser->column = &parser->columns[i];
-		parser->field = &parser->fields[i];
-		ThrowErrorData(edata);
-	}
-	parser->column = NULL;
+	if (edata == NULL)
+		return;
+	fc_parse_before(parser, i);
+	parser->column = column;
+	parser->field = field;
+	ThrowErrorData(edata);
 }
 
 /*
  * One field as text for core, converted only where core could not say what
- * comes of it
+ * comes of it; then core is given the value, for code that a type runs must not
+ * run twice
  */
 static void
 fc_parse_text(FcParser *parser, int i)
@@ -842,18 +810,19 @@ fc_parse_text(FcParser *parser, int i)
 
 	if (field->marker && FC_CORE_HAS_DEFAULT)
 		return;
-	if (column->printed || field->marker)
-		fc_parse_printed(parser, i);
-	else if (fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
-	{
-		/* what set_null makes of the field is not what an error is about */
-		parser->column = column;
-		parser->field = &unchanged;
-		fc_parse_column(parser, column, field);
-		parser->column = NULL;
-	}
-	else if (column->flags != 0)
-		fc_parse_force(parser, column, field);
+	if (!column->ours && !field->marker && !fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
+		return;
+	/* what set_null makes of the field is not what an error is about */
+	parser->column = column;
+	parser->field = &unchanged;
+	if (column->ours || field->marker)
+		fc_parse_ours(parser, i);
+	else
+		fc_parse_try_text(parser);
+	parser->column = NULL;
+	field->marker = false;
+	field->null = parser->nulls[column->index];
+	parser->made[i] = true;
 }
 
 /*
@@ -909,14 +878,32 @@ fc_parse_any_column(FcParser *parser, int i)
 			fc_parse_before(parser, i);
 		fc_parse_malformed(parser, FC_CLASS_MISSING_COLUMNS, column);
 	}
-	else if (column->index < 0)
+	else if (column->index < 0 ||
+			 (!parser->as_text && parser->quick &&
+			  fc_parse_quick_field(&parser->quick[i], &parser->fields[i],
+								   parser->values, parser->nulls)))
 		return;
-	else if (parser->as_text)
-		fc_parse_text(parser, i);
-	else if (parser->quick == NULL ||
-			 !fc_parse_quick_field(&parser->quick[i], &parser->fields[i],
-								   parser->values, parser->nulls))
-		fc_parse_column(parser, column, &parser->fields[i]);
+	else
+	{
+		if (column->flags != 0)
+			fc_parse_force(parser, column, &parser->fields[i]);
+		if (parser->as_text)
+			fc_parse_text(parser, i);
+		else
+			fc_parse_column(parser, column, &parser->fields[i]);
+	}
+}
+
+/*
+ * COPY evaluates a default when it comes to the field that stands for it, also
+ * if it passes over the record then.  Core will not get this one.
+ */
+static void
+fc_parse_skipped_markers(FcParser *parser)
+{
+	for (int i = 0; i < parser->done - 1; i++)
+		if (parser->fields[i].marker && parser->columns[i].index >= 0)
+			fc_parse_column(parser, &parser->columns[i], &parser->fields[i]);
 }
 
 static void
@@ -932,8 +919,12 @@ fc_parse_columns(FcParser *parser)
 	fc_parse_check_fields(parser);
 	for (; parser->done < parser->ncolumns && parser->ok; parser->done++)
 		fc_parse_any_column(parser, parser->done);
-	if (parser->ok && !parser->as_text)
+	if (!parser->as_text && parser->ok)
 		fc_parse_defaults(parser);
+	else if (!parser->as_text)
+		fc_parse_pass_over(parser);
+	else if (!parser->ok)
+		fc_parse_skipped_markers(parser);
 }
 
 /* With times read in another zone than the session's */
@@ -1043,6 +1034,7 @@ fc_parse_texts(FcParser *parser, char *rec, size_t len)
 
 	parser->as_text = true;
 	parser->column = NULL;
+	memset(parser->made, false, sizeof(bool) * parser->ncolumns);
 	fc_parse_begin_record(parser, rec, len, palloc(sizeof(Datum) * n),
 						  palloc(sizeof(bool) * n));
 	ok = fc_parse_rest(parser);
@@ -1061,6 +1053,14 @@ fc_parse_next_text(const FcParser *parser, int *i)
 			return &parser->fields[this];
 	}
 	return NULL;
+}
+
+bool
+fc_parse_text_value(const FcParser *parser, int i, Datum *value)
+{
+	if (parser->made[i])
+		*value = parser->values[parser->columns[i].index];
+	return parser->made[i];
 }
 
 bool
@@ -1118,7 +1118,7 @@ fc_parse_key_encoding(FcParser *parser, FcField *field)
 static bool
 fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
 {
-	return column->flags == 0 && parser->zone == NULL && !field->marker &&
+	return column->flags == 0 && !field->marker &&
 		(parser->null_ascii || !parser->shared->need_transcoding);
 }
 
@@ -1136,8 +1136,8 @@ fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 						   parser->null_string, parser->null_len, wanted, field);
 }
 
-bool
-fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
+static bool
+fc_parse_any_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 {
 	FcShared   *shared = parser->shared;
 	FcColumn   *column = &parser->columns[shared->key_field];
@@ -1179,6 +1179,27 @@ fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 	}
 	*key = fc_key_from_datum(shared->key_type, value);
 	return true;
+}
+
+bool
+fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
+{
+	bool		found = false;
+
+	if (parser->zone == NULL)
+		return fc_parse_any_key(parser, record, key, null);
+	parser->session = session_timezone;
+	PG_TRY();
+	{
+		session_timezone = parser->zone;
+		found = fc_parse_any_key(parser, record, key, null);
+	}
+	PG_FINALLY();
+	{
+		session_timezone = parser->session;
+	}
+	PG_END_TRY();
+	return found;
 }
 
 /* Room for a copy of bytes that are only looked at; it stays until the next */
@@ -1225,7 +1246,8 @@ fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
 	FcField		field;
 	Datum		value;
 
-	if (!fc_parse_key_copy(parser, record, &field) || field.null ||
+	if (parser->zone != NULL ||
+		!fc_parse_key_copy(parser, record, &field) || field.null ||
 		field.verify || !fc_parse_key_alone(parser, column, &field) ||
 		column->pattern != NULL ||
 		!fc_convert(&column->convert, field.data, field.len, &value))

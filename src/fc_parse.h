@@ -76,10 +76,23 @@ extern bool fc_parse_rest(FcParser *parser);
 /*
  * The same for core's COPY: the fields as text, which core converts to what
  * fc_parse_record would give.  Only values that core could not read, or whose
- * faults are tolerated, are converted here; defaults of columns the file does
- * not have are not evaluated.
+ * faults are tolerated, are converted here, and only here: for these there is
+ * fc_parse_text_value.  Defaults of columns the file does not have are not
+ * evaluated.
  */
 extern bool fc_parse_texts(FcParser *parser, char *rec, size_t len);
+
+/*
+ * The value of field i, from 0, if it was converted; it lasts as long as those
+ * of fc_parse_record.
+ */
+extern bool fc_parse_text_value(const FcParser *parser, int i, Datum *value);
+
+/*
+ * A record that fc_parse_texts was false for is passed over: evaluates what COPY
+ * evaluates of it then, the defaults of columns the file does not have.
+ */
+extern void fc_parse_pass_over(FcParser *parser);
 
 /*
  * The fields then, without those that are skipped: NULL behind the last.  *i

@@ -142,6 +142,29 @@ fc_plan_leaf_reason(Relation leaf)
 	return NULL;
 }
 
+/* Of core's functions none shows how often it was called */
+static bool
+fc_plan_visible_function(Oid funcid, void *context)
+{
+	return funcid >= FirstNormalObjectId &&
+		func_volatile(funcid) == PROVOLATILE_VOLATILE;
+}
+
+static bool fc_plan_type_visible(Oid typid);
+
+/* Can it be seen how often this expression is evaluated? */
+static bool
+fc_plan_visible_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, fc_plan_visible_function, context) ||
+		(IsA(node, CoerceToDomain) &&
+		 fc_plan_type_visible(((CoerceToDomain *) node)->resulttype)))
+		return true;
+	return expression_tree_walker(node, fc_plan_visible_walker, context);
+}
+
 /* Is this true of the type of any of the row's columns? */
 static bool
 fc_plan_row_any(Oid typid, bool (*test) (Oid typid))
@@ -206,6 +229,86 @@ fc_plan_type_foreign(Oid typid)
 		return fc_plan_row_any(typid, fc_plan_type_foreign);
 	/* a range runs the functions that its maker named */
 	return typtype != TYPTYPE_ENUM && typid >= FirstNormalObjectId;
+}
+
+static bool
+fc_plan_domain_visible(Oid typid)
+{
+	/* the memory context looks at it when it is reset */
+	DomainConstraintRef *ref = palloc(sizeof(DomainConstraintRef));
+	ListCell   *lc;
+
+	InitDomainConstraintRef(typid, ref, CurrentMemoryContext, false);
+	foreach(lc, ref->constraints)
+	{
+		DomainConstraintState *constraint = lfirst(lc);
+
+		if (constraint->constrainttype == DOM_CONSTRAINT_CHECK &&
+			fc_plan_visible_walker((Node *) constraint->check_expr, NULL))
+			return true;
+	}
+	return fc_plan_type_visible(getBaseType(typid));
+}
+
+/* Can it be seen how often a value of the type is read? */
+static bool
+fc_plan_type_visible(Oid typid)
+{
+	char		typtype = get_typtype(typid);
+	Oid			element = get_element_type(typid);
+	Oid			input;
+	Oid			typioparam;
+
+	check_stack_depth();
+	if (typtype == TYPTYPE_DOMAIN)
+		return fc_plan_domain_visible(typid);
+	getTypeInputInfo(typid, &input, &typioparam);
+	if (fc_plan_visible_function(input, NULL))
+		return true;
+	if (OidIsValid(element))
+		return fc_plan_type_visible(element);
+	if (typtype == TYPTYPE_RANGE)
+		return fc_plan_type_visible(get_range_subtype(typid));
+	if (typtype == TYPTYPE_MULTIRANGE)
+		return fc_plan_type_visible(get_multirange_range(typid));
+	if (typtype == TYPTYPE_COMPOSITE)
+		return fc_plan_row_any(typid, fc_plan_type_visible);
+	return false;
+}
+
+/* Marks the fields of types whose reading shows */
+static bool
+fc_plan_fields_visible(Relation rel, FcPlan *plan)
+{
+	bool		any = false;
+
+	for (int i = 0; i < list_length(plan->fields); i++)
+	{
+		AttrNumber	attnum = list_nth_int(plan->fields, i);
+
+		if (attnum == 0 ||
+			!fc_plan_type_visible(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
+			continue;
+		plan->flags[i] |= FC_FIELD_VISIBLE;
+		any = true;
+	}
+	return any;
+}
+
+/* Does any code show how often a row is evaluated, before it is in the table? */
+static bool
+fc_plan_effects(Relation rel, FcPlan *plan)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	bool		visible = fc_plan_fields_visible(rel, plan);
+
+	for (int i = 0; desc->constr && i < desc->constr->num_check; i++)
+		visible = visible ||
+			fc_plan_visible_walker(stringToNode(desc->constr->check[i].ccbin), NULL);
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+		visible = visible || (!TupleDescAttr(desc, attnum - 1)->attisdropped &&
+							  fc_plan_visible_walker(build_column_default(rel, attnum), NULL));
+	return visible;
 }
 
 /* Marks the fields whose errors can only be tolerated in subtransactions */
@@ -638,6 +741,15 @@ fc_plan_where_volatile(Relation rel, const FcOptions *options,
 	return false;
 }
 
+static bool
+fc_plan_has_flag(const FcPlan *plan, uint8 flag)
+{
+	for (int i = 0; i < list_length(plan->fields); i++)
+		if (plan->flags[i] & flag)
+			return true;
+	return false;
+}
+
 /*
  * Of equal rows the first of the file is to stay: rows must not come in the
  * order of a key that they may differ in.
@@ -687,8 +799,10 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
 		fc_plan_order_key(rel, plan);
 	if (plan->partitioned)
 		fc_plan_partition_key(rel, options, plan);
+	/* COPY reads all columns of a row before it filters it */
 	plan->where_late = plan->key_type != FC_KEY_NONE &&
-		fc_plan_where_volatile(rel, options, plan);
+		(fc_plan_where_volatile(rel, options, plan) ||
+		 (plan->where != NIL && fc_plan_has_flag(plan, FC_FIELD_VISIBLE)));
 	plan->key_early = plan->in_order || plan->where_late;
 	if (plan->key_type != FC_KEY_NONE &&
 		fc_plan_key_unfit(rel, options, plan))
@@ -757,6 +871,7 @@ fc_plan_make(Relation rel, const FcOptions *options)
 	plan->need_transcoding = options->file_encoding != server &&
 		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
 	fc_plan_defaults(rel, options, plan);
+	plan->effects = fc_plan_effects(rel, plan);
 	plan->order = fc_sort_keys_parse(rel, options->order_by);
 	fc_plan_key(rel, options, plan);
 	fc_plan_order(plan);
@@ -765,6 +880,9 @@ fc_plan_make(Relation rel, const FcOptions *options)
 	fc_plan_check_encoding(options, plan);
 	plan->subtransactions = fc_plan_subtransactions(rel, options, plan);
 	plan->core_reason = fc_plan_core_reason(rel, options, plan);
+	/* core will evaluate the condition, whatever the scan does */
+	plan->where_late = plan->where_late ||
+		(plan->core_reason && contain_volatile_functions((Node *) plan->where));
 	if (plan->core_reason == NULL && plan->subtransactions &&
 		(options->tolerated & FC_CLASS_CONVERSION))
 		plan->leader_reason = "values of a column's type are tried in subtransactions";

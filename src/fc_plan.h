@@ -25,6 +25,9 @@ typedef struct FcPlan
 	List	   *numbers;		/* FcNumber of columns that a sequence numbers */
 	bool		in_order;		/* defaults depend on the order in which they
 								 * are evaluated: it must be the file's */
+	bool		effects;		/* a row's evaluation runs code of users whose
+								 * effects others may see, such as a NOTICE: it
+								 * must not be evaluated twice */
 	bool		where_late;		/* the condition looks at such values: the scan
 								 * cannot filter */
 	bool		key_early;		/* for these reasons the key only finds the

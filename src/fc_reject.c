@@ -117,19 +117,24 @@ fc_reject_file(FcContext *ctx)
 }
 
 static void
-fc_reject_write(FcContext *ctx, FcRejectEntry *entry, const char *column,
-				const char *value, const char *message)
+fc_reject_write(FcContext *ctx, const FcReject *reject)
 {
 	BufFile    *file = fc_reject_file(ctx);
-	int			column_len = strlen(column) + 1;
-	int			value_len = strlen(value) + 1;
-	int			message_len = strlen(message) + 1;
+	int			column_len = strlen(reject->column) + 1;
+	int			value_len = strlen(reject->value) + 1;
+	int			message_len = strlen(reject->message) + 1;
+	FcRejectEntry entry = {0};
 
-	entry->size = column_len + value_len + message_len;
-	fc_buffile_write(file, entry, sizeof(*entry));
-	fc_buffile_write(file, column, column_len);
-	fc_buffile_write(file, value, value_len);
-	fc_buffile_write(file, message, message_len);
+	entry.offset = reject->offset;
+	entry.length = reject->length;
+	entry.class = reject->class;
+	entry.sqlerrcode = reject->sqlerrcode;
+	entry.null_input = reject->null_input;
+	entry.size = column_len + value_len + message_len;
+	fc_buffile_write(file, &entry, sizeof(entry));
+	fc_buffile_write(file, reject->column, column_len);
+	fc_buffile_write(file, reject->value, value_len);
+	fc_buffile_write(file, reject->message, message_len);
 }
 
 /* One more; too many? */
@@ -154,20 +159,37 @@ fc_reject_count(FcContext *ctx, uint64 offset)
 }
 
 void
-fc_reject_put(FcContext *ctx, uint64 offset, uint64 length, const FcBad *bad)
+fc_reject_fill(FcReject *reject, uint64 offset, uint64 length, const FcBad *bad)
 {
-	FcRejectEntry entry = {0};
 	const char *message = bad->edata && bad->edata->message ? bad->edata->message : "";
 
-	entry.offset = offset;
-	entry.length = length;
-	entry.class = bad->class;
-	entry.sqlerrcode = bad->edata ? bad->edata->sqlerrcode : 0;
-	entry.null_input = (bad->value == NULL);
-	fc_reject_write(ctx, &entry, bad->column ? bad->column : "",
-					bad->value ? fc_reject_clip(bad->value, strlen(bad->value)) : "",
-					pnstrdup(message, pg_mbcliplen(message, strlen(message),
-												   FC_REJECT_MESSAGE)));
+	reject->offset = offset;
+	reject->length = length;
+	reject->class = bad->class;
+	reject->sqlerrcode = bad->edata ? bad->edata->sqlerrcode : 0;
+	reject->null_input = (bad->value == NULL);
+	reject->column = pstrdup(bad->column ? bad->column : "");
+	reject->value = bad->value ? fc_reject_clip(bad->value, strlen(bad->value)) : pstrdup("");
+	reject->message = pnstrdup(message, pg_mbcliplen(message, strlen(message),
+													 FC_REJECT_MESSAGE));
+}
+
+void
+fc_reject_fill_nulled(FcReject *reject, uint64 offset, uint64 length,
+					  const FcNulled *nulled)
+{
+	const FcBad bad = {.column = nulled->column,.value = nulled->value};
+
+	fc_reject_fill(reject, offset, length, &bad);
+}
+
+void
+fc_reject_put(FcContext *ctx, uint64 offset, uint64 length, const FcBad *bad)
+{
+	FcReject	reject;
+
+	fc_reject_fill(&reject, offset, length, bad);
+	fc_reject_write(ctx, &reject);
 	fc_reject_count(ctx, offset);
 }
 
@@ -183,15 +205,10 @@ fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
 		pg_atomic_fetch_add_u64(&ctx->shared->nulled, 1);
 	for (int i = 0; i < n && ctx->shared->verbose; i++)
 	{
-		const FcNulled *nulled = fc_parse_nulled_value(parser, i);
-		FcRejectEntry entry = {0};
+		FcReject	reject;
 
-		entry.offset = offset;
-		entry.length = length;
-		entry.null_input = (nulled->value == NULL);
-		fc_reject_write(ctx, &entry, nulled->column,
-						nulled->value ? fc_reject_clip(nulled->value, strlen(nulled->value)) : "",
-						"");
+		fc_reject_fill_nulled(&reject, offset, length, fc_parse_nulled_value(parser, i));
+		fc_reject_write(ctx, &reject);
 	}
 }
 

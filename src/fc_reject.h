@@ -10,22 +10,7 @@
 
 #include "fc_parse.h"
 
-/* Counts the record and keeps what was wrong with it; by any process */
-extern void fc_reject_put(FcContext *ctx, uint64 offset, uint64 length,
-						  const FcBad *bad);
-
-/*
- * Counts the record the parser has just read if values of it became NULL, and
- * keeps them where each is to be told of.  Once per record: in the phase in
- * which nobody behind will parse it again.
- */
-extern void fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
-							 const FcParser *parser);
-
-/* This process has put all it had to put in this phase */
-extern void fc_reject_end(FcContext *ctx);
-
-/* What was kept of one record; texts are clipped, and "" if there is none */
+/* What is kept of one record; texts are clipped, and "" if there is none */
 typedef struct FcReject
 {
 	uint64		offset;
@@ -37,6 +22,29 @@ typedef struct FcReject
 	char	   *value;
 	char	   *message;
 } FcReject;
+
+/* Counts the record and keeps what was wrong with it; by any process */
+extern void fc_reject_put(FcContext *ctx, uint64 offset, uint64 length,
+						  const FcBad *bad);
+
+/* What fc_reject_put keeps of the record, in the current memory context */
+extern void fc_reject_fill(FcReject *reject, uint64 offset, uint64 length,
+						   const FcBad *bad);
+
+/* The same of a value that became NULL */
+extern void fc_reject_fill_nulled(FcReject *reject, uint64 offset, uint64 length,
+								  const FcNulled *nulled);
+
+/*
+ * Counts the record the parser has just read if values of it became NULL, and
+ * keeps them where each is to be told of.  Once per record: in the phase in
+ * which nobody behind will parse it again.
+ */
+extern void fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
+							 const FcParser *parser);
+
+/* This process has put all it had to put in this phase */
+extern void fc_reject_end(FcContext *ctx);
 
 /*
  * Reading, by the leader between phases: everything put so far in file order,

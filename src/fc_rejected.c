@@ -7,9 +7,10 @@
  *										  ├──► row of reject_table
  *										  └──► too many: COPY's ERROR
  *
- * COPY gives its notices while it loads; here they come when all processes are
- * done, because only then the order of the file is known.  Before an error of
- * a later record they come as COPY would have given them.
+ * COPY gives its notices while it loads, and so they come where core loads.
+ * Elsewhere they come when all processes are done, because only then the order of
+ * the file is known.  Before an error of a later record they come as COPY would
+ * have given them.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +22,6 @@
 #include "fc_feed.h"
 #include "fc_lines.h"
 #include "fc_progress.h"
-#include "fc_reject.h"
 #include "fc_reject_table.h"
 #include "fc_rejected.h"
 #include "fc_report.h"
@@ -114,6 +114,15 @@ fc_rejected_tell(FcTeller *teller, uint64 line)
 	error_context_stack = callback.previous;
 }
 
+void
+fc_rejected_show(FcJob *job, const FcReject *reject, uint64 line)
+{
+	FcTeller	teller = {.job = job,.reject = *reject};
+
+	if (job->options->log_verbosity == FC_LOG_VERBOSE)
+		fc_rejected_tell(&teller, line);
+}
+
 /* Next record or value, before "end"; with what it is counted and told */
 static bool
 fc_rejected_next(FcTeller *teller, uint64 end)
@@ -145,7 +154,9 @@ fc_rejected_begin(FcTeller *teller, FcJob *job)
 {
 	memset(teller, 0, sizeof(FcTeller));
 	teller->job = job;
-	teller->verbose = job->options->log_verbosity == FC_LOG_VERBOSE;
+	/* where core loads they have been told */
+	teller->verbose = job->options->log_verbosity == FC_LOG_VERBOSE &&
+		job->core_reason == NULL;
 	teller->lines = fc_lines_begin(&job->ctx);
 	/* the load may have fewer processes than the scan had */
 	teller->rejects = fc_rejects_open(&job->ctx,

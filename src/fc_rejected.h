@@ -9,9 +9,16 @@
 #define FC_REJECTED_H
 
 #include "fc_job.h"
+#include "fc_reject.h"
 
 /* After the load: COPY's NOTICEs, and the rows of reject_table */
 extern void fc_rejected_finish(FcJob *job);
+
+/*
+ * Where core loads: tells of a record, which ends at this line, as soon as it is
+ * left out, as COPY does; nothing of it will be told again.
+ */
+extern void fc_rejected_show(FcJob *job, const FcReject *reject, uint64 line);
 
 /*
  * Before the first bad record's error is thrown: the NOTICEs of records that

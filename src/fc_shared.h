@@ -145,6 +145,7 @@ typedef struct FcTurn
 #define FC_FIELD_FORCE_NOT_NULL		0x01
 #define FC_FIELD_FORCE_NULL			0x02
 #define FC_FIELD_SUBTRANSACTION		0x04	/* its errors need one: fc_plan.c */
+#define FC_FIELD_VISIBLE			0x08	/* it shows how often it is read, too */
 
 typedef enum FcErrorKind
 {
