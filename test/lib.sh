@@ -172,6 +172,39 @@ fc_install()
     install DESTDIR="$FC_STAGE"
 }
 
+# A second installation beside ours: its fast_copy tells no checkpoint of the
+# files that it writes.
+fc_faults_mutant()
+{
+  local dir=$FC_TMP/mutant source=src/fc_write_file.c
+  mkdir "$dir" && cp -a "$FC_TREE" "$dir/tree" && cp -al "$FC_STAGE" "$dir/stage" || return 1
+  [ -z "$FC_USER" ] || chown "$FC_USER" "$dir"
+  find "$dir/stage" -name 'fast_copy*' -prune -exec rm -rf {} +
+  sed -i 's/^\t*fc_register_sync(.*;$/\t\t(void) segment;/' "$dir/tree/$source"
+  ! cmp -s "$dir/tree/$source" "$FC_TREE/$source" || return 1
+  fc_as make -C "$dir/tree" -s PG_CONFIG="$PG_CONFIG" with_llvm=no \
+    install DESTDIR="$dir/stage"
+}
+
+# fc_faults ARGUMENT...: test/Faults/run on our installation.  As root, in a
+# mount namespace of its own, where we may: what it mounts goes when it ends.
+fc_faults()
+{
+  local dir=$FC_TMP/faults mutant=$FC_TMP/mutant/stage${FC_BIN#"$FC_STAGE"} run propagation=private
+  # there the mounts are private already
+  [ -z "${FC_IN_CHROOT:-}" ] || propagation=unchanged
+  mkdir "$dir" && chmod 755 "$dir"
+  [ -z "$FC_USER" ] || chown "$FC_USER" "$dir"
+  run=(perl "$FC_TREE/test/Faults/run" --bin "$FC_BIN" --mutant "$mutant" --dir "$dir"
+    --user "${FC_USER:-$(id -un)}" "$@")
+  if fc_root unshare --mount --propagation $propagation true 2>/dev/null; then
+    run=(env FC_MOUNTS=private unshare --mount --propagation $propagation "${run[@]}")
+    if [ "$(id -u)" = 0 ]; then "${run[@]}"; else sudo -n "${run[@]}"; fi
+  else
+    "${run[@]}"
+  fi
+}
+
 # Starts the cluster.  Each argument is a line of postgresql.conf.
 fc_start()
 {

@@ -1,0 +1,149 @@
+# A source file that changes while it is loaded.  The rows are those of the file
+# as it was, or as it is, never of both, and never fewer; or there is an error.
+
+package Faults::Changed;
+
+use strict;
+use warnings;
+use Time::HiRes qw(sleep stat utime);
+use Faults::Check;
+use Faults::Load;
+use Faults::Machine;
+use Faults::Server;
+
+my %CHANGE = (
+	'truncated' => \&truncated,
+	'appended to' => \&appended,
+	'values overwritten' => sub { overwritten($_[0], sub { $_[0] =~ tr/a-m/n-z/r }) },
+	'keys overwritten' => sub { overwritten($_[0], sub { $_[0] =~ s/2013-01-0(\d)/'2013-01-0' . (6 - $1)/ger }) },
+	'lines overwritten' => sub { overwritten($_[0], sub { $_[0] =~ tr/\n/,/r }) },
+	'replaced' => \&replaced,
+	'removed' => sub { unlink $_[0] });
+
+my $server;
+my $usual = 0.5;
+my %ended = (committed => 0, refused => 0);
+
+sub forget { undef $server }
+
+sub round
+{
+	my $change = pick(sort keys %CHANGE);
+	my $moment = rand(1);
+	my $load = Faults::Load->draw(least => 20, most => 60);
+
+	$server //= Faults::Server->new(conf => ['fsync = off'])->start->extend;
+	$load->{tolerant} = 0;
+	$load->{wrap} = 'block' if $load->{wrap} eq 'retry';
+	$load->{source} = $load->{source} eq 'packed' ? 'packed' : 'file';
+	$load->prepare($server);
+	my $path = own_file($load);
+	$server->mark_log;
+	my $said = while_changing($load, $path, $change, $moment);
+	my @wrong = wrong_rows($load, $path, $said);
+	return ("$change, " . $load->describe, @wrong, wrong_with_structures($server), wrong_with_leftovers($server), $server->errors_in_log);
+}
+
+# The load's file, as one that nobody else reads
+sub own_file
+{
+	my ($load) = @_;
+	my $end = $load->{source} eq 'packed' ? '.gz' : '';
+	my $path = "$Faults::Machine::DIR/changing.csv";
+
+	unlink $path, "$path.gz";
+	write_text("$path$end", read_text($load->path . $end));
+	$load->{file} = { %{ $load->{file} }, path => $path };
+	return "$path$end";
+}
+
+sub while_changing
+{
+	my ($load, $path, $change, $moment) = @_;
+	my $session = $server->start_script($load->script);
+
+	wait_for(30, sub { read_text($session->{out}) =~ /^loading$/m });
+	sleep($moment * $usual);
+	$CHANGE{$change}->($path);
+	my ($status, $said) = finish_command($session, 120);
+	die "the session hangs\n" . $server->log_tail if $status < 0;
+	$usual = 0.8 * $usual + 0.2 * $session->{seconds} if $said =~ /^committed$/m;
+	$ended{ $said =~ /ERROR/ ? 'refused' : 'committed' }++;
+	return $said;
+}
+
+# The change may have come before the load opened the file.
+sub wrong_rows
+{
+	my ($load, $path, $said) = @_;
+	my @may = $load->may_be($said, 0);
+	my $is = join(' ', @{ Faults::Load::sum_of($server, 'faults.t') });
+
+	return if grep { $_ eq $is } @may;
+	my $now = sum_now($path);
+	local $load->{of_file} = $now // $load->{of_file};
+	return if $now && grep { $_ eq $is } $load->may_be($said, 0);
+	return "t holds $is, not " . join(' or ', @may) . ($now ? " (@$now is in the file now)" : '');
+}
+
+# What COPY makes of the file as it is; nothing if it refuses it.
+sub sum_now
+{
+	my ($path) = @_;
+
+	return unless -f $path;
+	my $plain = "$Faults::Machine::DIR/changed.csv";
+	return if system("gzip -dcf '$path' >'$plain' 2>/dev/null") != 0;
+	my $sum = eval { $server->sql("CREATE TEMP TABLE t (n int, ts timestamp, v text, w text); COPY t FROM '$plain' (FORMAT csv);
+		SELECT $Faults::Load::SUM FROM t") };
+	return defined $sum ? [ split(/ /, $sum) ] : undef;
+}
+
+# ---- changes ----------------------------------------------------------------
+
+sub truncated
+{
+	my ($path) = @_;
+
+	truncate($path, int(rand(-s $path))) or die "$path: $!\n";
+}
+
+sub appended
+{
+	my ($path) = @_;
+
+	open(my $out, '>>', $path) or die "$path: $!\n";
+	print $out "1000001,2013-01-02 03:04:05,appended,\n" x between(1, 1000);
+	close($out);
+}
+
+# A part of it, in place; the time of its last change is put back.
+sub overwritten
+{
+	my ($path, $change) = @_;
+	my @times = (stat($path))[8, 9];
+	my $at = int(rand(-s $path));
+
+	open(my $file, '+<:raw', $path) or die "$path: $!\n";
+	seek($file, $at, 0);
+	read($file, my $bytes, 200000);
+	seek($file, $at, 0);
+	print $file $change->($bytes);
+	close($file);
+	utime(@times, $path);
+}
+
+sub replaced
+{
+	my ($path) = @_;
+
+	write_text("$path.new", read_text($path) =~ s/some text/another text/gr);
+	rename("$path.new", $path) or die "$path: $!\n";
+}
+
+sub summary
+{
+	return "$ended{committed} loads were not disturbed, $ended{refused} ended with an error";
+}
+
+1;

@@ -1,0 +1,111 @@
+# System calls that fail: strace gives the processes of a load an error in the
+# place of one call, or of all from one on.  The load must end with an error or
+# with the right rows; a PANIC is core's answer where WAL or a sync is hit.
+
+package Faults::Syscalls;
+
+use strict;
+use warnings;
+use Faults::Check;
+use Faults::Load;
+use Faults::Machine;
+use Faults::Server;
+
+# Errors by call.  Of workers too, by tracing the postmaster; "leader" are calls
+# that a postmaster cannot do without.
+my %CALL = (
+	pwrite64 => [qw(EIO ENOSPC EINTR)], pwritev => [qw(EIO ENOSPC)],
+	pread64 => [qw(EIO EINTR)], preadv => [qw(EIO EINTR)],
+	fallocate => [qw(ENOSPC EOPNOTSUPP EINTR EIO)], ftruncate => [qw(EIO ENOSPC)],
+	fsync => [qw(EIO ENOSPC)], fdatasync => [qw(EIO)],
+	io_uring_setup => [qw(EPERM ENOMEM ENOSYS)], io_uring_enter => [qw(EAGAIN EINTR EIO)],
+	openat => [qw(EIO EMFILE ENOSPC)], sync_file_range => [qw(EIO)], fadvise64 => [qw(EINVAL)]);
+my %LEADER = (
+	mmap => [qw(ENOMEM)], write => [qw(EIO ENOSPC)], read => [qw(EIO)], lseek => [qw(EIO)],
+	newfstatat => [qw(EIO ENOENT)], fstat => [qw(EIO)], madvise => [qw(ENOMEM)], ftruncate => [qw(EIO)],
+	openat => [qw(EIO EMFILE ENFILE)], unlink => [qw(EIO)], mkdir => [qw(ENOSPC)]);
+
+my %server;
+my ($met, $rounds) = (0, 0);
+
+sub why_not
+{
+	my ($status, $text) = command('strace', '-f', '-q', '-o', "$Faults::Machine::DIR/strace", 'true');
+
+	return undef if $status == 0;
+	return $status == 127 << 8 ? 'there is no strace' : "strace may not trace here: $text";
+}
+
+sub server
+{
+	my ($level) = @_;
+	my @conf = $level eq 'minimal' ? ('wal_level = minimal', 'max_wal_senders = 0') : ('wal_level = replica');
+
+	return $server{$level} //= Faults::Server->new(conf => \@conf)->start->extend;
+}
+
+sub forget { %server = () }
+
+sub round
+{
+	my $level = pick(qw(replica replica minimal));
+	my $whose = pick(qw(all all leader));
+	my $calls = $whose eq 'all' ? \%CALL : \%LEADER;
+	my $call = pick(sort keys %$calls);
+	my $error = pick(@{ $calls->{$call} });
+	my $when = int(exp(rand(5))) . ($error =~ /EINTR|EAGAIN|EINVAL/ || chance(0.6) ? '' : '+');
+	my $load = Faults::Load->draw(least => 2, most => 12);
+	my $server = server($level);
+
+	$load->prepare($server);
+	$server->mark_log;
+	my $said = under_errors($server, $load, $whose, "$call:error=$error:when=$when");
+	return ("$call of $whose $error at $when, $level, " . $load->describe,
+		wrong_after($server, $load, $said, crashed => 1, may_panic => 1));
+}
+
+# What the session had said when it ended; the server is back, nobody traces it.
+sub under_errors
+{
+	my ($server, $load, $whose, $inject) = @_;
+	my $gate = "$Faults::Machine::DIR/gate";
+
+	unlink $gate;
+	my $session = $server->start_script("SELECT 'leader ' || pg_backend_pid() AS pid \\gset\n\\warn :pid\n"
+		  . "\\! while [ ! -e '$gate' ]; do sleep 0.01; done\n" . $load->script);
+	wait_for(60, sub { read_text($session->{out}) =~ /^leader \d+$/m }) or die "no session\n";
+	my ($leader) = read_text($session->{out}) =~ /^leader (\d+)$/m;
+	my $trace = trace($inject, $leader, $whose eq 'all' ? $server->{postmaster} : ());
+	write_text($gate, '');
+	my ($status, $said) = finish_command($session, 120);
+	kill 'TERM', $trace->{pid};
+	finish_command($trace, 20);
+	die "the session hangs\n" . $server->log_tail if $status < 0;
+	count_met();
+	$server->come_back;
+	return $said;
+}
+
+sub trace
+{
+	my ($inject, @pids) = @_;
+	my ($call) = $inject =~ /^(\w+)/;
+	my $trace = start_command('strace', '-f', '-o', "$Faults::Machine::DIR/strace", '-e', "trace=$call", '-e', "inject=$inject",
+		map { ('-p', $_) } @pids);
+
+	wait_for(30, sub { (() = read_text($trace->{out}) =~ /attached/g) >= @pids }) or die 'strace: ' . read_text($trace->{out});
+	return $trace;
+}
+
+sub count_met
+{
+	$rounds++;
+	$met++ if read_text("$Faults::Machine::DIR/strace") =~ /INJECTED/;
+}
+
+sub summary
+{
+	return "$met of $rounds loads met an error";
+}
+
+1;
