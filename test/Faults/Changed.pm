@@ -121,7 +121,7 @@ sub appended
 sub overwritten
 {
 	my ($path, $change) = @_;
-	my @times = (stat($path))[8, 9];
+	my ($accessed, $modified) = (stat($path))[8, 9];
 	my $at = int(rand(-s $path));
 
 	open(my $file, '+<:raw', $path) or die "$path: $!\n";
@@ -130,7 +130,7 @@ sub overwritten
 	seek($file, $at, 0);
 	print $file $change->($bytes);
 	close($file);
-	utime(@times, $path);
+	utime($accessed, $modified, $path) or die "$path: $!\n";
 }
 
 sub replaced

@@ -11,19 +11,19 @@ use Faults::Load;
 use Faults::Machine;
 use Faults::Server;
 
-# Errors by call.  Of workers too, by tracing the postmaster; "leader" are calls
-# that a postmaster cannot do without.
+# By call: up to which one of a process, and the errors.  Of workers too, by
+# tracing the postmaster; "leader" are calls that a postmaster cannot do without.
 my %CALL = (
-	pwrite64 => [qw(EIO ENOSPC EINTR)], pwritev => [qw(EIO ENOSPC)],
-	pread64 => [qw(EIO EINTR)], preadv => [qw(EIO EINTR)],
-	fallocate => [qw(ENOSPC EOPNOTSUPP EINTR EIO)], ftruncate => [qw(EIO ENOSPC)],
-	fsync => [qw(EIO ENOSPC)], fdatasync => [qw(EIO)],
-	io_uring_setup => [qw(EPERM ENOMEM ENOSYS)], io_uring_enter => [qw(EAGAIN EINTR EIO)],
-	openat => [qw(EIO EMFILE ENOSPC)], sync_file_range => [qw(EIO)], fadvise64 => [qw(EINVAL)]);
+	pwrite64 => [ 150, qw(EIO ENOSPC EINTR) ], pwritev => [ 5, qw(EIO ENOSPC) ],
+	pread64 => [ 40, qw(EIO EINTR) ], preadv => [ 8, qw(EIO EINTR) ],
+	fallocate => [ 8, qw(ENOSPC EOPNOTSUPP EINTR EIO) ], ftruncate => [ 3, qw(EIO ENOSPC) ],
+	fsync => [ 8, qw(EIO ENOSPC) ], fdatasync => [ 3, qw(EIO) ],
+	io_uring_setup => [ 2, qw(EPERM ENOMEM ENOSYS) ], io_uring_enter => [ 8, qw(EAGAIN EINTR EIO) ],
+	openat => [ 150, qw(EIO EMFILE ENOSPC) ]);
 my %LEADER = (
-	mmap => [qw(ENOMEM)], write => [qw(EIO ENOSPC)], read => [qw(EIO)], lseek => [qw(EIO)],
-	newfstatat => [qw(EIO ENOENT)], fstat => [qw(EIO)], madvise => [qw(ENOMEM)], ftruncate => [qw(EIO)],
-	openat => [qw(EIO EMFILE ENFILE)], unlink => [qw(EIO)], mkdir => [qw(ENOSPC)]);
+	mmap => [ 10, qw(ENOMEM) ], write => [ 10, qw(EIO ENOSPC) ], read => [ 5, qw(EIO) ], lseek => [ 60, qw(EIO) ],
+	newfstatat => [ 20, qw(EIO ENOENT) ], fstat => [ 2, qw(EIO) ], ftruncate => [ 4, qw(EIO) ],
+	openat => [ 100, qw(EIO EMFILE ENFILE) ], unlink => [ 4, qw(EIO) ], mkdir => [ 1, qw(ENOSPC) ]);
 
 my %server;
 my ($met, $rounds) = (0, 0);
@@ -52,8 +52,9 @@ sub round
 	my $whose = pick(qw(all all leader));
 	my $calls = $whose eq 'all' ? \%CALL : \%LEADER;
 	my $call = pick(sort keys %$calls);
-	my $error = pick(@{ $calls->{$call} });
-	my $when = int(exp(rand(5))) . ($error =~ /EINTR|EAGAIN|EINVAL/ || chance(0.6) ? '' : '+');
+	my ($most, @errors) = @{ $calls->{$call} };
+	my $error = pick(@errors);
+	my $when = int(exp(rand(log($most + 1)))) . ($error =~ /EINTR|EAGAIN/ || chance(0.6) ? '' : '+');
 	my $load = Faults::Load->draw(least => 2, most => 12);
 	my $server = server($level);
 
