@@ -162,7 +162,8 @@ fc_write_count(FcWriter *writer, int n)
  * report; its comment says that everything else is there.  Targets with such
  * triggers never come here, the leader has the XID and the command id before
  * the workers start, so that hiding the worker for the length of this call
- * takes nothing away.  The one place that does so.
+ * takes nothing away.  The one place that does so.  A request to end the process
+ * waits so long: who ends must know that it is a worker.
  */
 void
 fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)
@@ -174,6 +175,8 @@ fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)
 		fc_plan_has_triggers(rel, &only_foreign_keys))
 		elog(ERROR, "table \"%s\" with insert triggers reached a parallel worker",
 			 RelationGetRelationName(rel));
+	if (worker >= 0)
+		HOLD_INTERRUPTS();
 	PG_TRY();
 	{
 		ParallelWorkerNumber = -1;
@@ -184,6 +187,9 @@ fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)
 		ParallelWorkerNumber = worker;
 	}
 	PG_END_TRY();
+	/* an error has done so itself */
+	if (worker >= 0)
+		RESUME_INTERRUPTS();
 }
 
 bool
