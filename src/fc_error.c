@@ -561,6 +561,20 @@ fc_error_stop(FcContext *ctx)
 	pg_atomic_write_u32(&ctx->shared->stopped, 1);
 }
 
+void
+fc_error_check_count(FcContext *ctx, uint32 chunk, uint64 found)
+{
+	const FcChunk *bytes = &fc_shared_chunks(ctx->shared)[chunk];
+	uint64		expected = fc_shared_starts(ctx->shared)[chunk].records;
+
+	if (found == expected || ctx->stopped ||
+		fc_error_beyond(ctx->shared, bytes->start + bytes->length - 1))
+		return;
+	fc_source_differs(ctx->source, bytes->start,
+					  psprintf("a part with " UINT64_FORMAT " records instead of "
+							   UINT64_FORMAT, found, expected));
+}
+
 uint64
 fc_error_line(FcContext *ctx, uint64 offset, uint64 length)
 {

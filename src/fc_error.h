@@ -105,6 +105,12 @@ extern bool fc_error_is_from(const ErrorData *edata, const char *function);
  */
 extern void fc_error_stop(FcContext *ctx);
 
+/*
+ * A process has read so many records in the chunk: ERROR if the split found
+ * another number, unless some of them were not wanted any more.
+ */
+extern void fc_error_check_count(FcContext *ctx, uint32 chunk, uint64 found);
+
 /* Line number, as COPY counts, at the end of the record at "offset" */
 extern uint64 fc_error_line(FcContext *ctx, uint64 offset, uint64 length);
 

@@ -47,6 +47,7 @@
 #include "fc_phases.h"
 #include "fc_reject.h"
 #include "fc_sort.h"
+#include "fc_spill.h"
 #include "fc_target.h"
 #include "fc_where.h"
 #include "fc_write.h"
@@ -78,6 +79,7 @@ typedef enum FcOutcome
 {
 	FC_ROW_BUILT,
 	FC_ROW_FILTERED,			/* the condition is not true */
+	FC_ROW_CHANGED,				/* has another key than it had in the scan */
 	FC_ROW_REFUSED				/* loader->bad tells why */
 } FcOutcome;
 
@@ -128,6 +130,9 @@ typedef struct FcLoader
 	char	   *data;
 	uint64		offset;
 	uint32		length;
+	bool		keyed;			/* it was found by a key, which it must have */
+	bool		key_null;
+	int64		key;
 	bool		parsed;
 	TupleTableSlot *leaf_slot;	/* where it is built, in the leaf's row type */
 	FcWriter   *row_writer;		/* where it goes then */
@@ -739,6 +744,23 @@ fc_load_begin_row(FcLoader *loader, TupleTableSlot *slot)
 									  slot->tts_values, slot->tts_isnull);
 }
 
+/*
+ * Is the key the one that brought the row here?  Not if the file was written to
+ * after the scan, even where its times say nothing, as with a mapping.
+ */
+static inline bool
+fc_load_has_key(const FcLoader *loader, const TupleTableSlot *slot)
+{
+	const FcShared *shared = loader->ctx->shared;
+	int			i = shared->key_attnum - 1;
+
+	if (!loader->keyed)
+		return true;
+	if (slot->tts_isnull[i] || loader->key_null)
+		return slot->tts_isnull[i] == loader->key_null;
+	return fc_key_from_datum(shared->key_type, slot->tts_values[i]) == loader->key;
+}
+
 /* Is there a NULL in a column that must have a value? */
 static inline bool
 fc_load_misses_value(const TupleTableSlot *slot)
@@ -764,7 +786,8 @@ fc_load_build_plain(FcLoader *loader, TupleTableSlot *slot)
 {
 	TupleTableSlot *leaf_slot = loader->leaf_slot;
 
-	if (!loader->parsed || !loader->plain || loader->nowhere)
+	if (!loader->parsed || !loader->plain || loader->nowhere ||
+		!fc_load_has_key(loader, slot))
 		return false;
 	ExecStoreVirtualTuple(slot);
 	if (loader->map)
@@ -788,6 +811,11 @@ fc_load_parse_row(FcLoader *loader, TupleTableSlot *slot)
 	{
 		loader->outcome = FC_ROW_REFUSED;
 		loader->bad = *fc_parse_bad(loader->parser);
+		return false;
+	}
+	if (!fc_load_has_key(loader, slot))
+	{
+		loader->outcome = FC_ROW_CHANGED;
 		return false;
 	}
 	ExecStoreVirtualTuple(slot);
@@ -882,6 +910,20 @@ fc_load_put(FcLoader *loader)
 		fc_write_put(loader->row_writer, loader->offset, loader->length);
 }
 
+/* ERROR for a row that has not the key it had in the scan */
+static void
+fc_load_refuse_changed(const FcLoader *loader)
+{
+	if (fc_parse_key_is_default(loader->parser))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+				 errmsg("default of the key changed while the file was being loaded"),
+				 errdetail("It is computed twice for a row, first to find the row's partition."),
+				 errhint("A function that does not always return the same must be marked volatile.")));
+	fc_source_differs(loader->ctx->source, loader->offset,
+					  "a record with another key");
+}
+
 /* Where the row goes, or why it goes nowhere */
 static void
 fc_load_end_row(FcLoader *loader)
@@ -905,6 +947,9 @@ fc_load_end_row(FcLoader *loader)
 			break;
 		case FC_ROW_FILTERED:
 			pg_atomic_fetch_add_u64(&shared->filtered, 1);
+			break;
+		case FC_ROW_CHANGED:
+			fc_load_refuse_changed(loader);
 			break;
 		case FC_ROW_REFUSED:
 			fc_reject_put(loader->ctx, loader->offset, loader->length,
@@ -1166,6 +1211,22 @@ fc_load_count_bytes(FcLoader *loader)
 	loader->bytes = 0;
 }
 
+/*
+ * The next row must have the key of its entry.  Where its bytes were spilled they
+ * are those that the key was read from; else they are read once more.
+ */
+static inline void
+fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
+{
+	bool		null = fc_entry_null(entry);
+
+	loader->keyed = true;
+	loader->key_null = null;
+	loader->key = entry->key;
+	fc_parse_known_key(loader->parser, entry->key,
+					   !null && fc_spill_keeps(loader->ctx->shared, entry->length));
+}
+
 /* One row of the task that is under way */
 static void
 fc_load_entry(FcLoader *loader, const FcEntry *entry, char *data)
@@ -1174,7 +1235,7 @@ fc_load_entry(FcLoader *loader, const FcEntry *entry, char *data)
 
 	if (shared->nnumbers > 0)
 		fc_parse_number(loader->parser, fc_load_entry_number(shared, entry));
-	fc_parse_known_key(loader->parser, entry->key, fc_entry_null(entry));
+	fc_load_expect_key(loader, entry);
 	fc_load_row(loader, data, entry->offset, entry->length);
 	loader->taken[loader->current]->bytes += entry->length;
 	loader->bytes += entry->length;
@@ -1326,11 +1387,12 @@ fc_load_chunk(FcLoader *loader, FcStream *stream, uint32 i)
 		if (end != FC_END_FOUND || record.unterminated)
 		{
 			fc_error_keep_grammar(shared, record.offset, record.length);
-			break;
+			return;
 		}
 		fc_parse_number(loader->parser, number++);
 		fc_load_row(loader, record.data, record.offset, record.length);
 	}
+	fc_error_check_count(ctx, i, number - start->before);
 }
 
 /*
@@ -1390,7 +1452,7 @@ fc_load_streamed_chunk(FcLoader *loader, FcStream *stream, FcTask *task,
 			fc_load_begin_task(loader, task);
 		}
 		n++;
-		fc_parse_known_key(loader->parser, key, false);
+		fc_parse_known_key(loader->parser, key, true);
 		fc_load_row(loader, record.data, record.offset, record.length);
 		task->bytes += record.length;
 	}
@@ -1400,6 +1462,8 @@ fc_load_streamed_chunk(FcLoader *loader, FcStream *stream, FcTask *task,
 		fc_load_end_task(loader, task);
 	}
 	pg_atomic_fetch_add_u64(&shared->scanned, n);
+	if (pg_atomic_read_u32(&shared->unordered) == 0)
+		fc_error_check_count(loader->ctx, chunk - fc_shared_chunks(shared), n);
 }
 
 /* The first slice that is in a chunk from this on, of all streamed ones */

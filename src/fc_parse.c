@@ -389,14 +389,14 @@ fc_parse_number(FcParser *parser, uint64 number)
 }
 
 void
-fc_parse_known_key(FcParser *parser, int64 key, bool null)
+fc_parse_known_key(FcParser *parser, int64 key, bool known)
 {
 	FcQuick    *quick;
 
 	if (parser->quick == NULL)
 		return;
 	quick = &parser->quick[parser->shared->key_field];
-	quick->known = !null;
+	quick->known = known;
 	quick->value = fc_key_datum(parser->shared->key_type, key);
 }
 
@@ -1077,6 +1077,12 @@ fc_parse_at(const FcParser *parser, const char **column, const char **value)
 	*column = parser->column->name;
 	*value = parser->field->null ? NULL : parser->field->data;
 	return true;
+}
+
+bool
+fc_parse_key_is_default(const FcParser *parser)
+{
+	return parser->fields[parser->shared->key_field].marker;
 }
 
 const FcBad *

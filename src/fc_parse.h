@@ -43,11 +43,10 @@ extern void fc_parse_end(FcParser *parser);
 extern void fc_parse_number(FcParser *parser, uint64 number);
 
 /*
- * The key that fc_parse_key or fc_parse_record has given for the record to be
- * parsed next, which then is not converted again.  With this said of one
- * record it must be said of all.
+ * The key of the very bytes that are parsed next, if it is known: then it is not
+ * converted again.  With this said of one record it must be said of all.
  */
-extern void fc_parse_known_key(FcParser *parser, int64 key, bool null);
+extern void fc_parse_known_key(FcParser *parser, int64 key, bool known);
 
 /*
  * Fills values and nulls, in the target's row type, from rec[0..len), which is
@@ -110,6 +109,9 @@ extern bool fc_parse_is_cut(const FcParser *parser);
  */
 extern bool fc_parse_at(const FcParser *parser, const char **column,
 						const char **value);
+
+/* Is the last record's key a default that a field stood for? */
+extern bool fc_parse_key_is_default(const FcParser *parser);
 
 /* What was wrong with the last record; lives as long as a record's values */
 extern const FcBad *fc_parse_bad(const FcParser *parser);

@@ -92,7 +92,8 @@ fc_scan_row(FcScanner *scanner, char *data)
 /*
  * The key of a record that must be looked at as a whole: because of the
  * condition, or because something about the key is out of the ordinary.  The
- * attempt to cut out the key has changed its bytes.
+ * attempt to cut out the key has changed its bytes.  Those that are spilled must
+ * be those that its key is read from.
  */
 static bool
 fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
@@ -100,9 +101,13 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 	FcRecord   *record = &scanner->record;
 	FcShared   *shared = scanner->ctx->shared;
 	int			i = shared->key_attnum - 1;
+	const char *copy = fc_spill_copy(scanner->spill, record->length);
 	char	   *data = palloc(record->length + 1);
 
-	fc_source_read(scanner->ctx->source, record->offset, data, record->length);
+	if (copy)
+		memcpy(data, copy, record->length);
+	else
+		fc_source_read(scanner->ctx->source, record->offset, data, record->length);
 	data[record->length] = '\0';
 	if (!fc_scan_row(scanner, data))
 		return false;
@@ -231,10 +236,8 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 			fc_error_stop(scanner->ctx);
 		FreeErrorData(edata);
 	}
-	else if (scanner->found != start->records &&
-			 !fc_error_beyond(shared, scanner->end - 1))
-		elog(ERROR, "chunk at byte " UINT64_FORMAT " has " UINT64_FORMAT " records, " UINT64_FORMAT " expected",
-			 chunk->start, scanner->found, start->records);
+	else
+		fc_error_check_count(scanner->ctx, i, scanner->found);
 	MemoryContextReset(scanner->row_mcxt);
 	pg_atomic_fetch_add_u64(&shared->scanned, scanner->found);
 	pg_atomic_fetch_add_u64(&shared->scan_bytes, chunk->length);

@@ -318,6 +318,19 @@ fc_source_early_end(const char *path, uint64 offset)
 							   offset));
 }
 
+void
+fc_source_differs(const FcSource *source, uint64 offset, const char *what)
+{
+	const FcFile *file = fc_source_file(source, offset);
+	char	   *detail = psprintf("The second time it was read, byte " UINT64_FORMAT " began %s.",
+								  offset - file->base, what);
+
+	if (file->copy != 0)
+		elog(ERROR, "copy of \"%s\" changed: %s",
+			 fc_source_path_at(source, offset), detail);
+	fc_source_changed(fc_source_path_at(source, offset), detail);
+}
+
 /* ERROR unless the file is what it was */
 static void
 fc_source_compare(const char *path, const struct stat *st,

@@ -148,6 +148,13 @@ extern void fc_source_check_at(const FcSource *source, uint64 offset);
 extern void fc_source_read(const FcSource *source, uint64 offset,
 						   char *buf, size_t len);
 extern void fc_source_early_end(const char *path, uint64 offset);
+
+/*
+ * ERROR 55000: the bytes at this offset were read twice, and the second time
+ * were "what".  XX000 if they are of a copy, which nobody writes to.
+ */
+extern void fc_source_differs(const FcSource *source, uint64 offset,
+							  const char *what);
 extern void fc_source_close(FcSource *source);
 
 /* The path of the file that was opened last with all links resolved */

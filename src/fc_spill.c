@@ -680,6 +680,15 @@ fc_spill_hold(FcSpill *spill, const char *data, uint32 length)
 	bytes[length] = '\0';
 }
 
+const char *
+fc_spill_copy(FcSpill *spill, uint32 length)
+{
+	if (!fc_spill_keeps(spill->shared, length))
+		return NULL;
+	return (const char *) (fc_spill_held(spill, spill->used +
+										 fc_held_size(spill->shared, length)) + 1);
+}
+
 /* Keeps the row in the block; its place there */
 static uint64
 fc_spill_keep(FcSpill *spill, const FcEntry *entry)
