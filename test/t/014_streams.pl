@@ -491,7 +491,7 @@ foreach my $format (@FORMATS)
 like(client('/dev/null', "\\copy p from '$dir/rows.zip' $with"), qr/0A000: cannot load file "stdin": it is in zip format/, 'what is not loaded at all needs no option');
 is_left_clean('packed data that nobody has asked for');
 is(client($plain, "COPY p FROM STDIN $with", 'SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE p) x', 'TRUNCATE p'), 0, 'rows that are not packed need none');
-is(client($plain, "BEGIN; COPY p (n, v) FROM STDIN $with WHERE n > 10 AND v LIKE 'x%'; SELECT count(*) FROM p; ROLLBACK; SELECT count(*) FROM p"),
+is(client($plain, 'BEGIN', "COPY p (n, v) FROM STDIN $with WHERE n > 10 AND v LIKE 'x%'", 'SELECT count(*) FROM p', 'ROLLBACK', 'SELECT count(*) FROM p'),
 	query("SELECT count(*) FROM c WHERE n > 10 AND v LIKE 'x%'") . "\n0", 'in a transaction, with a condition');
 is(client($plain, 'BEGIN', "COPY p FROM STDIN $with", 'COMMIT', 'SELECT count(*) FROM p', 'TRUNCATE p'), 20000, '... of several commands');
 is(client('/dev/null', "\\copy p from program 'zcat $file{gzip}' with (format csv, fast_copy, order_by (v, 'n DESC'))", "SELECT n FROM p LIMIT 1", 'TRUNCATE p'),
