@@ -18,7 +18,7 @@ my $file = write_rows('rows.csv', 100);
 my $COLUMNS = 'n int, ts timestamp, v text';
 my $LOAD = "SELECT fast_copy('t', '$file')";
 
-query('CREATE EXTENSION postgres_fdw; CREATE ROLE loader; GRANT pg_read_server_files TO loader');
+query('CREATE EXTENSION postgres_fdw; CREATE ROLE loader; GRANT pg_read_server_files TO loader; GRANT CREATE ON SCHEMA public TO loader');
 # a table on each server, and a trigger that may refuse its rows at COMMIT
 foreach my $name ('one', 'two')
 {
@@ -41,7 +41,7 @@ sub table
 	query("DROP TABLE IF EXISTS t; CREATE TABLE t ($COLUMNS) PARTITION BY RANGE (ts);
 		CREATE FOREIGN TABLE t_one PARTITION OF t FOR VALUES FROM ('2013-01-01') TO ('2013-01-02') SERVER one OPTIONS (table_name 'r');
 		CREATE FOREIGN TABLE t_two PARTITION OF t FOR VALUES FROM ('2013-01-02') TO ('2013-01-03') SERVER two OPTIONS (table_name 'r');
-		GRANT ALL ON t TO loader;" . join(';', @more));
+		ALTER TABLE t OWNER TO loader;" . join(';', @more));
 	$node->safe_psql($_, 'TRUNCATE r, refuses') foreach 'one', 'two';
 }
 
