@@ -13,6 +13,7 @@ use Test::More;
 my $node = new_node('main', {}, 'session_preload_libraries = fast_copy');
 my $file = write_rows('rows.csv', 100);
 my $COLUMNS = 'n int, ts timestamp, v text';
+my $programs = 1;	# together with other hooks they may be refused for another reason
 my $MODS = 'SET allow_system_table_mods = on;';
 # as Citus 13 has it
 my $PG_DIST_PARTITION = 'CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass NOT NULL, partmethod "char" NOT NULL,
@@ -70,7 +71,7 @@ sub is_refused
 	foreach my $role ('postgres', 'loader')
 	{
 		# only a superuser may run programs
-		my @entries = grep { $role eq 'postgres' || !/PROGRAM/ } entries($table);
+		my @entries = grep { ($programs && $role eq 'postgres') || !/PROGRAM/ } entries($table);
 		my ($rc, $out, $err) = $node->psql('postgres', join("\n", '\set VERBOSITY verbose', "SET ROLE $role;", map { "$_;" =~ s/^(\\.*);$/$1/r } @entries), on_error_stop => 0);
 
 		is(scalar(() = $err =~ /ERROR:  0A000: $error.*?\nHINT:  Use COPY without the option fast_copy/gs), scalar(@entries), "$what: refused to $role in every entry") or diag($err);
@@ -199,6 +200,7 @@ SKIP:
 		skip 'Citus is not installed', 1 if query("SELECT count(*) FROM pg_available_extensions WHERE name = 'citus'") eq '0';
 		my $main = $node;
 
+		$programs = 0;
 		$node = new_node('citus', {}, 'shared_preload_libraries = citus', 'session_preload_libraries = fast_copy');
 		query("CREATE EXTENSION citus");
 		query("SELECT citus_set_coordinator_host('" . $node->host . "', " . $node->port . "); SELECT citus_set_node_property('" . $node->host . "', " . $node->port . ", 'shouldhaveshards', true)");
@@ -232,19 +234,21 @@ SKIP:
 		query("CREATE EXTENSION timescaledb; CREATE ROLE loader LOGIN; GRANT pg_read_server_files TO loader;
 			CREATE TABLE h ($COLUMNS); CREATE TABLE l ($COLUMNS); GRANT ALL ON ALL TABLES IN SCHEMA public TO loader;
 			SELECT create_hypertable('h', 'ts')");
-		# it takes COPY before us in some sessions, and does not know the option
+		# it takes COPY, and what others are shown of a load, out of our hands where
+		# it is asked before us, and does not know the option
+		my $refused = qr/whose rows TimescaleDB keeps elsewhere|option "fast_copy" not recognized/;
 		foreach my $sql ("SELECT fast_copy('h', '$file')", "SELECT * FROM fast_copy_analyze('h', '$file')")
 		{
-			my ($rc, $out, $err) = $node->psql('postgres', "SET ROLE loader; $sql");
-			like($err, qr/fast_copy cannot load table "h", whose rows TimescaleDB keeps elsewhere/, "TimescaleDB itself: $sql");
+			my ($rc, $out, $err) = $node->psql('postgres', $sql);
+			like($err, $refused, "TimescaleDB itself: $sql");
 		}
 		my ($rc, $out, $err) = $node->psql('postgres', "COPY h FROM '$file' WITH (FORMAT csv, fast_copy)");
-		like($err, qr/whose rows TimescaleDB keeps elsewhere|option "fast_copy" not recognized/, 'TimescaleDB itself: COPY with the option');
+		like($err, $refused, 'TimescaleDB itself: COPY with the option');
 		is(query("SELECT count(*) FROM h"), 0, 'TimescaleDB itself: no row');
 		query("COPY h FROM '$file' WITH (FORMAT csv)");
 		my $chunk = query("SELECT show_chunks('h') LIMIT 1");
 		($rc, $out, $err) = $node->psql('postgres', "SELECT fast_copy('$chunk', '$file')");
-		like($err, qr/whose rows TimescaleDB keeps elsewhere/, 'TimescaleDB itself: a chunk');
+		like($err, $refused, 'TimescaleDB itself: a chunk');
 		is(query('SELECT count(*) FROM h'), 100, 'TimescaleDB itself: rows of COPY');
 		loads('l', 'TimescaleDB itself, another table');
 		$node->stop;
