@@ -13,7 +13,9 @@
 #include "access/amapi.h"
 #include "access/attmap.h"
 #include "access/multixact.h"
+#include "access/tableam.h"
 #include "access/xloginsert.h"
+#include "catalog/catalog.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -33,6 +35,7 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
+#include "storage/smgr.h"
 #include "storage/sync.h"
 #include "utils/acl.h"
 #include "utils/datetime.h"
@@ -198,34 +201,79 @@ fc_first_storage_subid(Relation rel)
 #endif
 }
 
-/* ... and what page images are logged for */
+/* ... and so did what a table's files are found by */
+#if PG_VERSION_NUM >= 160000
+typedef RelFileLocator FcLocator;
+#define fc_relation_locator(rel) ((rel)->rd_locator)
+#define fc_locator_number(locator) ((locator)->relNumber)
+#else
+typedef RelFileNode FcLocator;
+#define fc_relation_locator(rel) ((rel)->rd_node)
+#define fc_locator_number(locator) ((locator)->relNode)
+#endif
+
+/* 17: what stood for no backend in particular stands for no process */
+static inline SMgrRelation
+fc_smgr_open(const FcLocator *locator)
+{
+#if PG_VERSION_NUM >= 170000
+	return smgropen(*locator, INVALID_PROC_NUMBER);
+#else
+	return smgropen(*locator, InvalidBackendId);
+#endif
+}
+
+/*
+ * 16: the names of what makes new files for a table.  They go with the
+ * (sub)transaction, if it is rolled back; they are not the table's yet.
+ */
+static inline FcLocator
+fc_create_files(Relation rel)
+{
+	Form_pg_class form = rel->rd_rel;
+	FcLocator	locator = fc_relation_locator(rel);
+	TransactionId frozenxid;
+	MultiXactId minmulti;
+
+#if PG_VERSION_NUM >= 160000
+	locator.relNumber = GetNewRelFileNumber(form->reltablespace, NULL,
+											form->relpersistence);
+	table_relation_set_new_filelocator(rel, &locator, form->relpersistence,
+									   &frozenxid, &minmulti);
+#else
+	locator.relNode = GetNewRelFileNode(form->reltablespace, NULL,
+										form->relpersistence);
+	table_relation_set_new_filenode(rel, &locator, form->relpersistence,
+									&frozenxid, &minmulti);
+#endif
+	return locator;
+}
+
+/* ... and of what tells the relcache that a table has other files */
 static inline void
-fc_log_newpages(Relation rel, ForkNumber fork, int n, BlockNumber *blocks,
-				Page *pages, bool standard)
+fc_assume_new_files(Relation rel)
 {
 #if PG_VERSION_NUM >= 160000
-	log_newpages(&rel->rd_locator, fork, n, blocks, pages, standard);
+	RelationAssumeNewRelfilelocator(rel);
 #else
-	log_newpages(&rel->rd_node, fork, n, blocks, pages, standard);
+	RelationAssumeNewRelfilenode(rel);
 #endif
 }
 
-/* ... and what a file's name is made of; 18 returns the name by value */
+/* 18: what a file's name is made of returns it by value */
 static inline char *
-fc_relation_path(Relation rel, ForkNumber fork)
+fc_locator_path(const FcLocator *locator, ForkNumber fork)
 {
 #if PG_VERSION_NUM >= 180000
-	return pstrdup(relpathperm(rel->rd_locator, fork).str);
-#elif PG_VERSION_NUM >= 160000
-	return relpathperm(rel->rd_locator, fork);
+	return pstrdup(relpathperm(*locator, fork).str);
 #else
-	return relpathperm(rel->rd_node, fork);
+	return relpathperm(*locator, fork);
 #endif
 }
 
-/* ... and what the checkpointer is told to sync: a file of a table */
+/* 16: what the checkpointer is told to sync: a file of a table */
 static inline void
-fc_register_sync(Relation rel, ForkNumber fork, BlockNumber segment)
+fc_register_sync(const FcLocator *locator, ForkNumber fork, BlockNumber segment)
 {
 	FileTag		tag;
 
@@ -234,9 +282,9 @@ fc_register_sync(Relation rel, ForkNumber fork, BlockNumber segment)
 	tag.forknum = fork;
 	tag.segno = segment;
 #if PG_VERSION_NUM >= 160000
-	tag.rlocator = rel->rd_locator;
+	tag.rlocator = *locator;
 #else
-	tag.rnode = rel->rd_node;
+	tag.rnode = *locator;
 #endif
 	(void) RegisterSyncRequest(&tag, SYNC_REQUEST, true);
 }

@@ -63,7 +63,7 @@
 #include "fc_tasks.h"
 #include "fc_tell.h"
 #include "fc_worker.h"
-#include "fc_write_page.h"
+#include "fc_write.h"
 
 /* Files that the report has rows for */
 #define FC_REPORT_FILES		1000
@@ -852,7 +852,8 @@ fc_job_load_work(FcJob *job, FcWork *work)
 	work->nturns = 1;
 	if (job->plan->key_type == FC_KEY_NONE)
 		job->shared->storage = fc_write_storage(job->rel, job->inflow ?
-												job->expected / FC_RECORD_GUESS : job->found);
+												job->expected / FC_RECORD_GUESS : job->found,
+												&job->files);
 	else
 	{
 		if (job->shared->streamed)
@@ -991,31 +992,13 @@ fc_job_drop_key(FcJob *job)
 	fc_job_check_leaves(job);
 }
 
+/* The tables written in pages get them */
 static void
-fc_job_map_table(Oid table)
+fc_job_end_files(FcJob *job)
 {
-	Relation	rel = table_open(table, NoLock);
-
-	fc_write_page_map(rel);
-	table_close(rel, NoLock);
-}
-
-/* Frozen rows that were written by pages: the visibility maps are missing */
-static void
-fc_job_map(FcJob *job)
-{
-	if (!job->options->freeze)
-		return;
-	if (job->plan->key_type == FC_KEY_NONE &&
-		job->shared->storage == FC_STORAGE_PAGES)
-		fc_job_map_table(job->target);
-	for (int i = 0; i < job->ntasks; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (job->tasks[i].slice == 0 &&
-			job->tasks[i].storage == FC_STORAGE_PAGES)
-			fc_job_map_table(job->tasks[i].partition);
-	}
+	fc_new_end(job->files, job->options->freeze);
+	job->files = NIL;
+	CommandCounterIncrement();
 }
 
 /* The phase that follows unpacks the files as well */
@@ -1085,7 +1068,7 @@ fc_job_load(FcJob *job)
 		fc_job_throw(job);
 	if (work.parallel)
 		fc_job_count_stats(job);
-	fc_job_map(job);
+	fc_job_end_files(job);
 	job->loaded = pg_atomic_read_u64(&shared->loaded);
 	fc_job_report(job, processes, job->loaded,
 				  pg_atomic_read_u64(fc_job_reads_chunks(job) ?
@@ -1101,6 +1084,7 @@ fc_job_unstream(FcJob *job)
 {
 	FcShared   *shared = job->shared;
 
+	fc_job_end_files(job);
 	for (int i = 0; i < job->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

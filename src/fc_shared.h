@@ -26,6 +26,7 @@
 #include "utils/relcache.h"
 
 #include "fc_chunk.h"
+#include "fc_compat.h"
 #include "fc_io.h"
 #include "fc_route.h"
 #include "fc_sort_keys.h"
@@ -74,13 +75,19 @@ typedef enum FcMapping
 } FcMapping;
 
 /* What a table's file is to this load, decided before a row comes */
-typedef enum FcStorage
+typedef enum FcStorageKind
 {
 	FC_STORAGE_USED,			/* it may have free space, which rows go to */
 	FC_STORAGE_EMPTY,			/* rows go behind each other */
 	FC_STORAGE_BUFFERS,			/* ... or all that others have, in pages of
 								 * fc_write_page.c, through shared buffers */
-	FC_STORAGE_PAGES			/* made by this transaction: in pages, past them */
+	FC_STORAGE_PAGES			/* made by this transaction: in pages, to a new file */
+} FcStorageKind;
+
+typedef struct FcStorage
+{
+	FcStorageKind kind;
+	FcLocator	file;			/* FC_STORAGE_PAGES: see fc_write_new.c */
 } FcStorage;
 
 /*

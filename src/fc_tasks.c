@@ -191,15 +191,15 @@ fc_tasks_groups(FcJob *job)
 }
 
 static FcStorage
-fc_tasks_storage(Oid leaf, uint64 rows)
+fc_tasks_storage(FcJob *job, Oid leaf, uint64 rows)
 {
 	Relation	rel;
-	FcStorage	storage;
+	FcStorage	storage = {FC_STORAGE_USED};
 
 	if (!OidIsValid(leaf))
-		return FC_STORAGE_USED;
+		return storage;
 	rel = table_open(leaf, NoLock);
-	storage = fc_write_storage(rel, rows);
+	storage = fc_write_storage(rel, rows, &job->files);
 	table_close(rel, NoLock);
 	return storage;
 }
@@ -318,7 +318,7 @@ fc_tasks_make(FcJob *job)
 		ListCell   *lc2;
 
 		CHECK_FOR_INTERRUPTS();
-		group->storage = fc_tasks_storage(group->leaf, group->rows);
+		group->storage = fc_tasks_storage(job, group->leaf, group->rows);
 		foreach(lc2, group->parts)
 			fc_tasks_cut_part(job, runs, group, lfirst(lc2),
 							  fc_tasks_slices(job, group, lfirst(lc2), total),
@@ -372,8 +372,9 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 		task->slice = before->slice + 1;
 	}
 	else
-		/* made by the load: however many */
-		task->storage = fc_tasks_storage(task->partition, 0);
+		/* nobody knows how many rows each of them gets */
+		task->storage = fc_tasks_storage(job, task->partition,
+										 job->found / list_length(job->parts));
 	task->lo.key = part->range.lo;
 	task->hi.key = part->range.hi;
 	task->hi_max = part->range.hi_max;

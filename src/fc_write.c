@@ -38,41 +38,54 @@
 #include "fc_write_multi.h"
 #include "fc_write_page.h"
 
-/* Rows that are worth pages of their own, the last of which stays half empty */
+/*
+ * Rows that are worth pages of their own, the last of which stays half empty,
+ * and a new file
+ */
 #define FC_PAGES_ROWS	10000
 
 /* Free space, in percent of a table, that rows should go to first */
 #define FC_SPACE_USED	10
 
-/* Is a table that others can see to be appended to in pages? */
+/*
+ * Core tells by the same two fields whether a table's WAL may be skipped.
+ */
 static bool
-fc_write_appends(Relation rel, uint64 rows)
+fc_write_is_own(Relation rel)
+{
+	return rel->rd_createSubid != InvalidSubTransactionId ||
+		fc_first_storage_subid(rel) != InvalidSubTransactionId;
+}
+
+static bool
+fc_write_wants_pages(Relation rel, uint64 rows)
 {
 	if (fc_writer != FC_WRITER_AUTO)
 		return fc_writer == FC_WRITER_PAGE;
 	return rows >= FC_PAGES_ROWS && fc_buffer_free_percent(rel) < FC_SPACE_USED;
 }
 
-/*
- * Core tells by the same two fields whether a table's WAL may be skipped.
- */
-FcStorage
-fc_write_storage(Relation rel, uint64 rows)
+static FcStorageKind
+fc_write_kind(Relation rel, uint64 rows)
 {
 	bool		empty;
 
 	if (rel->rd_rel->relkind != RELKIND_RELATION)
 		return FC_STORAGE_USED;
 	empty = RelationGetNumberOfBlocks(rel) == 0;
-	if (fc_writer != FC_WRITER_MULTI_INSERT && fc_write_page_can(rel))
-	{
-		if (empty && (rel->rd_createSubid != InvalidSubTransactionId ||
-					  fc_first_storage_subid(rel) != InvalidSubTransactionId))
-			return FC_STORAGE_PAGES;
-		if (fc_write_appends(rel, rows))
-			return FC_STORAGE_BUFFERS;
-	}
+	if (fc_write_page_can(rel) && fc_write_wants_pages(rel, rows))
+		return empty && fc_write_is_own(rel) ? FC_STORAGE_PAGES : FC_STORAGE_BUFFERS;
 	return empty ? FC_STORAGE_EMPTY : FC_STORAGE_USED;
+}
+
+FcStorage
+fc_write_storage(Relation rel, uint64 rows, List **files)
+{
+	FcStorage	storage = {fc_write_kind(rel, rows)};
+
+	if (storage.kind == FC_STORAGE_PAGES)
+		storage.file = fc_new_begin(rel, files);
+	return storage;
 }
 
 /*
@@ -97,7 +110,7 @@ FcWriter *
 fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 			   const FcPlace *place)
 {
-	const FcWriterRoutine *routine = place->storage >= FC_STORAGE_BUFFERS ?
+	const FcWriterRoutine *routine = place->storage.kind >= FC_STORAGE_BUFFERS ?
 		&fc_write_page : &fc_write_multi;
 	FcWriter   *writer = palloc0(routine->size);
 
@@ -111,7 +124,7 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	writer->place = *place;
 	writer->my_turn = (place->turn == NULL);
 	writer->cid = GetCurrentCommandId(!ctx->in_worker);
-	writer->options = place->storage == FC_STORAGE_USED && !ctx->shared->append ?
+	writer->options = place->storage.kind == FC_STORAGE_USED && !ctx->shared->append ?
 		0 : HEAP_INSERT_SKIP_FSM;
 	if (ctx->shared->freeze)
 		writer->options |= HEAP_INSERT_FROZEN;

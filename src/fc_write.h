@@ -12,6 +12,7 @@
 #include "nodes/execnodes.h"
 
 #include "fc_shared.h"
+#include "fc_write_new.h"
 
 typedef struct FcWriter FcWriter;
 
@@ -34,9 +35,11 @@ typedef struct FcPlace
 
 /*
  * What the table and fast_copy.writer allow, for about so many rows.  To be
- * asked by the leader before the load: all processes must go the same way.
+ * asked by the leader before the load: all processes must go the same way.  A
+ * new file for the table, if it gets one, is added to the list of FcNewFile;
+ * after the load it is handed to fc_new_end.
  */
-extern FcStorage fc_write_storage(Relation rel, uint64 rows);
+extern FcStorage fc_write_storage(Relation rel, uint64 rows, List **files);
 
 /*
  * rri's relation is open and locked, its indexes are open

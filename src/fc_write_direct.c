@@ -8,7 +8,7 @@
  *		│									  └─► through the │ cache, at once
  *		└──────────────── settle, give ◄──────────────────────┘
  *
- * Pages that nobody will read soon need no memory but their own.  A write into
+ * Pages that the load will not read again need no memory but their own.  A write into
  * the file system's cache takes new memory for all of them, which costs more
  * than anything else the page writer does; a direct write takes none, and the
  * kernel copies nothing.  What it costs is the wait for the disk, so that it is
@@ -25,7 +25,8 @@
  *
  * A file is made longer before it is written to, under the lock for extension,
  * so that nobody has to wait for the write itself; until then the new blocks
- * are zeros.  Kernels also handle writes that extend a file one by one.
+ * are zeros, in a file that nobody can read yet (fc_write_new.c).  Kernels also
+ * handle writes that extend a file one by one.
  *
  * A writer that is done does not wait for its last writes, or each slice would hold
  * up the next: they are waited for at the end of the phase.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fc_write_file.c
- *	  Pages to the end of a table's file: WAL, the file, the checkpointer.
+ *	  Pages to the end of a table's new file: WAL, the file, the checkpointer.
  *
  *	 batch of pages ──► log: images in WAL ──► write: cut at the borders of
  *		segments, one write each ──► settle: "sync this file"
@@ -28,14 +28,13 @@
  * commit has less to wait for.  An unlogged table must be on disk after a clean
  * shutdown: the checkpointer is told of it, too.
  *
- * Segments.  smgrextend makes the file of a new one; the table's first is as
- * old as the table.  Nobody has the number of blocks cached: smgrnblocks asks
- * the kernel.
+ * Segments.  smgrextend makes the file of another one; the first was made by the
+ * leader (fc_write_new.c).  Nobody has the number of blocks cached: smgrnblocks
+ * asks the kernel.
  *
  * Errors.  The descriptor is closed by the end of the (sub)transaction.  What
- * was written remains in the file, like what smgrextend wrote before an error:
- * rows of an aborted transaction, or zeros, or the file goes with it.  Part of
- * a page at the end is no page to smgrnblocks.
+ * was written remains in the file, which goes with the (sub)transaction.  Part
+ * of a page at the end is no page to smgrnblocks.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,7 +57,7 @@
 static char *
 fc_file_path(const FcAppend *append, BlockNumber block)
 {
-	char	   *path = fc_relation_path(append->rel, append->fork);
+	char	   *path = fc_locator_path(&append->file, append->fork);
 	char	   *segment;
 
 	if (block < RELSEG_SIZE)
@@ -102,7 +101,7 @@ fc_file_write_run(const FcAppend *append, char *pages, BlockNumber block, uint32
 	int			fd;
 
 	if (block > 0 && block % RELSEG_SIZE == 0)
-		smgrextend(RelationGetSmgr(append->rel), append->fork, block, pages, true);
+		smgrextend(fc_smgr_open(&append->file), append->fork, block, pages, true);
 	fd = OpenTransientFile(path, O_WRONLY | PG_BINARY);
 	if (fd < 0)
 		ereport(ERROR,
@@ -136,7 +135,7 @@ fc_file_write(const FcAppend *append)
 static void
 fc_file_find_end(FcAppend *append)
 {
-	append->block = smgrnblocks(RelationGetSmgr(append->rel), append->fork);
+	append->block = smgrnblocks(fc_smgr_open(&append->file), append->fork);
 	if (append->n > InvalidBlockNumber - append->block)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -162,8 +161,8 @@ fc_file_log_images(FcAppend *append)
 		pages[i] = fc_append_page(append, i);
 		blocks[i] = append->block + i;
 	}
-	fc_log_newpages(append->rel, append->fork, append->n, blocks, pages,
-					append->standard);
+	log_newpages(&append->file, append->fork, append->n, blocks, pages,
+				 append->standard);
 }
 
 void
@@ -191,7 +190,7 @@ fc_file_settle(FcAppend *append)
 		return;
 	for (BlockNumber segment = append->block / RELSEG_SIZE;
 		 segment <= last / RELSEG_SIZE; segment++)
-		fc_register_sync(rel, append->fork, segment);
+		fc_register_sync(&append->file, append->fork, segment);
 	/* the first page's LSN is the end of the first record */
 	if (RelationNeedsWAL(rel) &&
 		GetRedoRecPtr() >= PageGetLSN(fc_append_page(append, 0)))
@@ -199,7 +198,7 @@ fc_file_settle(FcAppend *append)
 }
 
 /*
- * Others of this load may append to the same table: the lock is the one that
+ * Others of this load may append to the same file: the lock is the one that
  * core extends a table under.
  */
 void
@@ -215,26 +214,40 @@ fc_file_append(FcAppend *append)
 	fc_file_settle(append);
 	if (!RelationNeedsWAL(rel) &&
 		rel->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED)
-		smgrwriteback(RelationGetSmgr(rel), append->fork, append->block, append->n);
+		smgrwriteback(fc_smgr_open(&append->file), append->fork, append->block, append->n);
 }
 
 /*
- * Opens the file for direct I/O and makes it longer, so that what is written
- * next extends nothing; what stops that is no error yet.
+ * Makes the file longer, so that what is written next extends nothing.  False,
+ * and it is as long as before, if that cannot be done.
  */
+static bool
+fc_file_lengthen(int fd, const char *path, off_t from, off_t len)
+{
+	if (fallocate(fd, 0, from, len) == 0)
+		return true;
+	/* on a full disk it gets as long as there was room */
+	if (ftruncate(fd, from) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not truncate file \"%s\": %m", path)));
+	return false;
+}
+
+/* Opens the file for direct I/O; what stops that is no error yet */
 static int
 fc_file_open_direct(const FcAppend *append)
 {
 	char	   *path = fc_file_path(append, append->block);
 	int			fd = OpenTransientFile(path, O_WRONLY | PG_BINARY | O_DIRECT);
 
-	pfree(path);
-	if (fd >= 0 && fallocate(fd, 0, fc_file_offset(append->block),
-							 (off_t) append->n * BLCKSZ) != 0)
+	if (fd >= 0 && !fc_file_lengthen(fd, path, fc_file_offset(append->block),
+									 (off_t) append->n * BLCKSZ))
 	{
 		CloseTransientFile(fd);
 		fd = -1;
 	}
+	pfree(path);
 	return fd;
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fc_write_file.h
- *	  Pages to the end of a table's file: WAL, the file, the checkpointer.
+ *	  Pages to the end of a table's new file: WAL, the file, the checkpointer.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,6 +11,8 @@
 #include "common/relpath.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
+
+#include "fc_compat.h"
 
 /* Pages per WAL record and write */
 #define FC_PAGE_BATCH	32
@@ -26,6 +28,7 @@ typedef void (*FcPlaceRows) (Page page, BlockNumber block);
 typedef struct FcAppend
 {
 	Relation	rel;
+	FcLocator	file;			/* the table's new file; not for shared buffers */
 	ForkNumber	fork;
 	char	   *pages;			/* one behind the other, aligned for I/O */
 	int			n;				/* at most FC_PAGE_BATCH */

@@ -11,8 +11,8 @@
  * (fc_write_buffer.c): their free space is left as it is.
  *
  * Empty tables whose storage this transaction made, which are partitions made
- * by the load and tables created or truncated before it, need no buffers.
- * Nobody else can look at their pages before commit, and the load itself does not, so that shared
+ * by the load and tables created or truncated before it, get a new file, which
+ * nobody can read before all pages are there (fc_write_new.c), so that shared
  * buffers, their locks and a WAL record per page's rows are spared; what is on
  * the pages is what heap_multi_insert would leave there.  The index build and
  * everybody later read the file through shared buffers, which cannot hold
@@ -112,12 +112,11 @@ fc_page_begin(FcWriter *base)
 	writer->save_free = RelationGetTargetPageFreeSpace(base->rel,
 													   HEAP_DEFAULT_FILLFACTOR);
 	writer->last_block = InvalidBlockNumber;
-	if (base->place.storage == FC_STORAGE_BUFFERS)
+	if (base->place.storage.kind == FC_STORAGE_BUFFERS)
 		writer->strategy = GetAccessStrategy(BAS_BULKWRITE);
 }
 
-/* A row's place in the file is known when its page's is */
-static void
+void
 fc_page_place_rows(Page page, BlockNumber block)
 {
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
@@ -161,7 +160,10 @@ static void
 fc_page_write(FcPageWriter *writer)
 {
 	FcWriter   *base = &writer->base;
-	FcAppend	append = {base->rel, MAIN_FORKNUM, NULL, 0, true, fc_page_place_rows, 0};
+	FcAppend	append = {
+		.rel = base->rel, .file = base->place.storage.file, .fork = MAIN_FORKNUM,
+		.standard = true, .place = fc_page_place_rows
+	};
 
 	fc_write_wait_turn(base);
 	for (int i = 0; i < writer->npages; i += FC_PAGE_BATCH)

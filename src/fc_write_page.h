@@ -1,24 +1,29 @@
 /*-------------------------------------------------------------------------
  *
  * fc_write_page.h
- *	  The writer for tables that only this transaction can see: pages.
+ *	  The writer that forms pages itself, for tables without indexes.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_WRITE_PAGE_H
 #define FC_WRITE_PAGE_H
 
+#include "storage/bufpage.h"
+
 #include "fc_write.h"
 
 extern const FcWriterRoutine fc_write_page;
 
-/* May the table, which is empty and nobody else's, be written by pages? */
+/* May the table be written by pages? */
 extern bool fc_write_page_can(Relation rel);
 
+/* A row's place in the file is known when its page's is */
+extern void fc_page_place_rows(Page page, BlockNumber block);
+
 /*
- * The visibility map of a table whose rows are all frozen and were all
+ * The visibility map of a new file, whose rows are all frozen and were all
  * written by pages; leader, after the load.
  */
-extern void fc_write_page_map(Relation rel);
+extern void fc_write_page_map(Relation rel, FcLocator file);
 
 #endif							/* FC_WRITE_PAGE_H */

@@ -45,20 +45,16 @@ fc_map_fill(char *page, uint32 nblocks)
 }
 
 void
-fc_write_page_map(Relation rel)
+fc_write_page_map(Relation rel, FcLocator file)
 {
-	BlockNumber left = RelationGetNumberOfBlocks(rel);
-	FcAppend	append = {rel, VISIBILITYMAP_FORKNUM, NULL, 1, false, NULL, 0};
+	BlockNumber left = smgrnblocks(fc_smgr_open(&file), MAIN_FORKNUM);
+	FcAppend	append = {.rel = rel, .file = file, .fork = VISIBILITYMAP_FORKNUM, .n = 1};
 	char	   *memory;
 	char	   *page;
 
 	if (left == 0)
 		return;
-	if (!smgrexists(RelationGetSmgr(rel), VISIBILITYMAP_FORKNUM))
-		smgrcreate(RelationGetSmgr(rel), VISIBILITYMAP_FORKNUM, false);
-	/* the first bits would not be those of the first pages */
-	if (smgrnblocks(RelationGetSmgr(rel), VISIBILITYMAP_FORKNUM) > 0)
-		return;
+	smgrcreate(fc_smgr_open(&file), VISIBILITYMAP_FORKNUM, false);
 	memory = palloc(BLCKSZ + FC_PAGE_ALIGN);
 	page = fc_page_align(memory);
 	append.pages = page;

@@ -324,7 +324,7 @@ CREATE TABLE backs (b back, n int);
 SELECT format('COPY (SELECT row(g * 7 %% 10), g FROM generate_series(1, 100) AS g) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
 SELECT is(fast_copy('backs', current_setting('fc.file'), order_by => '{b}', workers => 2), 100::bigint, 'a class of one''s own');
 SELECT is((SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY ctid) AS a, row_number() OVER (ORDER BY (b).n DESC, n) AS b FROM backs) AS s WHERE a <> b), 0::bigint, 'decides');
-SELECT is(pg_temp.way(), 'in the leader: the order of a column is not parallel safe, sorted by b by one process, page', 'in the leader');
+SELECT is(pg_temp.way(), 'in the leader: the order of a column is not parallel safe, sorted by b by one process, multi_insert', 'in the leader');
 
 -- Conditions, rejects, constraints: the line of a row is right
 CREATE TABLE checked (k date, n int CHECK (n < 90), t text NOT NULL) PARTITION BY RANGE (k);

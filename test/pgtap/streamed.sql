@@ -13,6 +13,7 @@ BEGIN;
 SET LOCAL client_min_messages = warning;
 SET LOCAL search_path = public, pg_catalog;
 SET LOCAL timezone = 'UTC';
+SET LOCAL fast_copy.writer = page;
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_streamed.csv', true) \g /dev/null
 SELECT plan(52);

@@ -14,6 +14,9 @@ my $rows = 40000;
 my $file = write_rows('rows.csv', $rows);
 my $sum = $rows * ($rows + 1) / 2;
 
+# There are too few rows for pages by themselves.
+my $by_pages = 'fast_copy.writer = page';
+
 # Rows with what makes pages differ: NULLs, values of any length up to what
 # just fits a page, long ones that do not compress, and some that do.
 my $mixed = write_bytes('mixed.csv', join('', map {
@@ -34,7 +37,7 @@ sub noise
 
 # A standby that compares each page it replays, and checksums.
 my $primary = new_node('primary', { allows_streaming => 1, extra => ['--data-checksums'] },
-	'wal_consistency_checking = all', 'wal_keep_size = 4GB', 'log_checkpoints = on');
+	'wal_consistency_checking = all', 'wal_keep_size = 4GB', 'log_checkpoints = on', $by_pages);
 $primary->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility');
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -136,7 +139,7 @@ command_ok([ 'pg_checksums', '--check', '-D', $standby->data_dir ], 'checksums o
 # A crash right after commit; a checkpoint in the middle of the load.
 foreach my $level ('replica', 'minimal')
 {
-	my $node = new_node($level, {}, "wal_level = $level", 'max_wal_senders = 0', 'wal_skip_threshold = 0');
+	my $node = new_node($level, {}, "wal_level = $level", 'max_wal_senders = 0', 'wal_skip_threshold = 0', $by_pages);
 
 	gates($node);
 	$node->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility');
@@ -161,7 +164,7 @@ foreach my $level ('replica', 'minimal')
 }
 
 # An unlogged table is there after a clean stop, and empty after a crash.
-my $node = new_node('unlogged', {});
+my $node = new_node('unlogged', {}, $by_pages);
 $node->safe_psql('postgres', 'CREATE UNLOGGED TABLE t (n int, ts timestamp, v text)');
 my $unlogged = "BEGIN; TRUNCATE t; SELECT FROM fast_copy('t', '$file', workers => 2); $pages; COMMIT";
 is($node->safe_psql('postgres', $unlogged), 'chunk by chunk, page', 'unlogged: page writer');

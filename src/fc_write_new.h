@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * fc_write_new.h
+ *	  New files for tables that are written in pages.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_WRITE_NEW_H
+#define FC_WRITE_NEW_H
+
+#include "nodes/pg_list.h"
+#include "utils/rel.h"
+
+#include "fc_compat.h"
+
+/*
+ * Leader, before the load: makes a file for the table, whose own must be empty
+ * and of this transaction, and adds it to the list.  The table is kept open.
+ */
+extern FcLocator fc_new_begin(Relation rel, List **files);
+
+/*
+ * Leader, when all processes have written what they had to: the tables get
+ * their files, and are closed.  With "frozen" all rows in the files are.  To
+ * be seen after CommandCounterIncrement.
+ */
+extern void fc_new_end(List *files, bool frozen);
+
+#endif							/* FC_WRITE_NEW_H */
