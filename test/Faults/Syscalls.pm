@@ -23,7 +23,7 @@ my %CALL = (
 my %LEADER = (
 	mmap => [ 10, qw(ENOMEM) ], write => [ 10, qw(EIO ENOSPC) ], read => [ 5, qw(EIO) ], lseek => [ 60, qw(EIO) ],
 	newfstatat => [ 20, qw(EIO ENOENT) ], fstat => [ 2, qw(EIO) ], ftruncate => [ 4, qw(EIO) ],
-	openat => [ 100, qw(EIO EMFILE ENFILE) ], unlink => [ 4, qw(EIO) ], mkdir => [ 1, qw(ENOSPC) ]);
+	openat => [ 100, qw(EIO EMFILE ENFILE) ], mkdir => [ 1, qw(ENOSPC) ]);
 
 my %server;
 my ($met, $rounds) = (0, 0);
