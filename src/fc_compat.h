@@ -20,6 +20,7 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_tablespace.h"
 #include "catalog/storage_xlog.h"
 #include "common/relpath.h"
 #include "commands/copyfrom_internal.h"
@@ -359,6 +360,16 @@ fc_namespace_aclcheck(Oid nspid, Oid roleid, AclMode mode)
 	return object_aclcheck(NamespaceRelationId, nspid, roleid, mode);
 #else
 	return pg_namespace_aclcheck(nspid, roleid, mode);
+#endif
+}
+
+static inline AclResult
+fc_tablespace_aclcheck(Oid tablespace, Oid roleid, AclMode mode)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(TableSpaceRelationId, tablespace, roleid, mode);
+#else
+	return pg_tablespace_aclcheck(tablespace, roleid, mode);
 #endif
 }
 

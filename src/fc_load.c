@@ -332,14 +332,15 @@ fc_load_end_writer(FcLoader *loader)
 	return inserted;
 }
 
-static void
-fc_load_begin_leaf_writer(FcLoader *loader, FcLeaf *leaf)
+static FcWriter *
+fc_load_begin_leaf_writer(FcLoader *loader, ResultRelInfo *rri)
 {
 	FcPlace		place = {0};
 	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
+	FcWriter   *writer = fc_write_begin(loader->ctx, loader->estate, rri, &place);
 
-	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &place);
 	MemoryContextSwitchTo(old);
+	return writer;
 }
 
 /* Rows of the leaf are sorted in the type of the target, as others are */
@@ -350,7 +351,6 @@ fc_load_begin_sorted_leaf(FcLoader *loader, FcLeaf *leaf)
 	TupleDesc	desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
 	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
-	leaf->writer = NULL;
 	leaf->number = list_length(loader->sorted);
 	leaf->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	leaf->to_root = fc_build_attrmap_if_req(desc, root);
@@ -373,20 +373,31 @@ fc_load_check_leaf(FcContext *ctx, Relation leaf)
 			 errhint("Load it again.")));
 }
 
+/* An error, which may be kept as the row's, leaves no half of a leaf behind */
+static FcLeaf *
+fc_load_begin_leaf(FcLoader *loader, ResultRelInfo *rri)
+{
+	FcWriter   *writer = NULL;
+	FcLeaf	   *leaf;
+
+	fc_load_check_leaf(loader->ctx, rri->ri_RelationDesc);
+	if (loader->sort == NULL)
+		writer = fc_load_begin_leaf_writer(loader, rri);
+	leaf = hash_search(loader->leaves, &rri, HASH_ENTER, NULL);
+	leaf->writer = writer;
+	if (loader->sort)
+		fc_load_begin_sorted_leaf(loader, leaf);
+	return leaf;
+}
+
 /* The row being loaded goes to this leaf */
 static void
 fc_load_to_leaf(FcLoader *loader, ResultRelInfo *rri)
 {
-	FcLeaf	   *leaf;
-	bool		found;
+	FcLeaf	   *leaf = hash_search(loader->leaves, &rri, HASH_FIND, NULL);
 
-	leaf = hash_search(loader->leaves, &rri, HASH_ENTER, &found);
-	if (!found)
-		fc_load_check_leaf(loader->ctx, rri->ri_RelationDesc);
-	if (!found && loader->sort)
-		fc_load_begin_sorted_leaf(loader, leaf);
-	else if (!found)
-		fc_load_begin_leaf_writer(loader, leaf);
+	if (leaf == NULL)
+		leaf = fc_load_begin_leaf(loader, rri);
 	loader->row_leaf = leaf;
 	loader->row_writer = leaf->writer;
 	loader->leaf_slot = leaf->writer ? fc_write_slot(leaf->writer) : leaf->slot;
@@ -421,7 +432,7 @@ fc_load_switch_leaf(FcLoader *loader, FcLeaf *leaf)
 	loader->row_leaf = leaf;
 	if (leaf == NULL)
 		return;
-	fc_load_begin_leaf_writer(loader, leaf);
+	leaf->writer = fc_load_begin_leaf_writer(loader, leaf->rri);
 	loader->row_writer = leaf->writer;
 }
 

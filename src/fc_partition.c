@@ -39,6 +39,7 @@
 #include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
 #include "commands/defrem.h"
+#include "commands/tablecmds.h"
 #include "commands/tablespace.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
@@ -273,6 +274,20 @@ fc_partition_check_owner(Relation parent)
 					   RelationGetRelationName(parent));
 }
 
+/* May the parent's owner make tables where partitions of it belong? */
+static bool
+owner_may_create(Relation parent)
+{
+	Form_pg_class form = parent->rd_rel;
+	Oid			tablespace = OidIsValid(form->reltablespace) ? form->reltablespace :
+		GetDefaultTablespace(form->relpersistence, true);
+
+	return fc_namespace_aclcheck(form->relnamespace, form->relowner,
+								 ACL_CREATE) == ACLCHECK_OK &&
+		(!OidIsValid(tablespace) || tablespace == MyDatabaseTableSpace ||
+		 fc_tablespace_aclcheck(tablespace, form->relowner, ACL_CREATE) == ACLCHECK_OK);
+}
+
 /* May the caller make partitions, and may their owner have them there? */
 static void
 check_rights(Relation parent)
@@ -281,7 +296,8 @@ check_rights(Relation parent)
 	Oid			owner = parent->rd_rel->relowner;
 
 	fc_partition_check_owner(parent);
-	if (fc_namespace_aclcheck(nspid, owner, ACL_CREATE) != ACLCHECK_OK)
+	if (!superuser() &&
+		fc_namespace_aclcheck(nspid, owner, ACL_CREATE) != ACLCHECK_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for schema %s", get_namespace_name(nspid)),
@@ -543,26 +559,47 @@ create_table_sql(Relation parent, const FcPartman *partman, const char *name)
 }
 
 /*
- * The table is the parent's owner's, and so is all that is in it: whoever loads
- * the rows has nothing of it, and no code of the owner's is ever run as him.
  * Waiting for the disk, once for each table, is most of the time that making
  * small partitions takes.
  */
 static void
 create_table(Relation parent, const char *sql)
 {
-	Oid			userid;
-	int			sec_context;
-
-	GetUserIdAndSecContext(&userid, &sec_context);
-	SetUserIdAndSecContext(parent->rd_rel->relowner,
-						   sec_context | SECURITY_LOCAL_USERID_CHANGE);
 	if (FC_CORE_SYNCS_INDEXES && XLogIsNeeded() && !fc_attach_is_watched() &&
 		!RelationUsesLocalBuffers(parent))
 		fc_table_create(sql);
 	else
 		run_ddl(sql);
+}
+
+/*
+ * The table is the parent's owner's, and so is all that is in it: whoever loads
+ * the rows has nothing of it, and no code of the owner's is ever run as him.
+ * A superuser may give the owner what the owner may not make.
+ */
+static Oid
+create_owned_table(Relation parent, const char *name, const char *sql)
+{
+	Oid			owner = parent->rd_rel->relowner;
+	bool		give = superuser() && !owner_may_create(parent);
+	Oid			userid;
+	int			sec_context;
+	Oid			table;
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	if (!give)
+		SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE);
+	create_table(parent, sql);
 	SetUserIdAndSecContext(userid, sec_context);
+	table = get_relname_relid(name, RelationGetNamespace(parent));
+	if (!OidIsValid(table))
+		elog(ERROR, "could not find the table \"%s\" just created", name);
+	if (give)
+	{
+		ATExecChangeOwner(table, owner, false, AccessExclusiveLock);
+		CommandCounterIncrement();
+	}
+	return table;
 }
 
 /* An event trigger, or what else sees a new table, may have written to it */
@@ -589,14 +626,13 @@ create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
 	FcProgressSlot slot;
 
 	fc_progress_slot_save(&slot);
-	create_table(parent, create_table_sql(parent, route->partman, name));
+	part->range.partition = create_owned_table(parent, name,
+											   create_table_sql(parent, route->partman,
+																name));
 	fc_progress_slot_restore(&slot);
 	if (route->partman)
 		fc_partman_prepare(route->partman, RelationGetNamespace(parent), name);
 	part->name = MemoryContextStrdup(mcxt, name);
-	part->range.partition = get_relname_relid(name, RelationGetNamespace(parent));
-	if (!OidIsValid(part->range.partition))
-		elog(ERROR, "could not find the table \"%s\" just created", name);
 }
 
 void

@@ -88,12 +88,22 @@ sub a_member_loads
 
 sub the_owner_may_not_have_them
 {
-	query("CREATE SCHEMA closed; GRANT USAGE ON SCHEMA closed TO bob; CREATE TABLE closed.t (n int, day date, v text) PARTITION BY RANGE (day); ALTER TABLE closed.t OWNER TO bob");
-	like(failure("SELECT fast_copy('closed.t', '$days')"),
-		qr/42501: permission denied for schema closed\nDETAIL:  New partitions of table "t" belong to its owner, role "bob", who may not create tables there\.\nHINT:  Grant CREATE/,
+	query("CREATE SCHEMA closed; GRANT USAGE ON SCHEMA closed TO team; CREATE TABLE closed.t (n int, day date, v text) PARTITION BY RANGE (day);
+		CREATE INDEX ON closed.t (v); ALTER TABLE closed.t OWNER TO team");
+	like(failure("SET ROLE member; SELECT fast_copy('closed.t', '$days')"),
+		qr/42501: permission denied for schema closed\nDETAIL:  New partitions of table "t" belong to its owner, role "team", who may not create tables there\.\nHINT:  Grant CREATE/,
 		'a schema in which the owner may not create');
-	query('GRANT CREATE ON SCHEMA closed TO bob');
-	is(query("SELECT fast_copy('closed.t', '$days')"), 300, '... and after it was granted');
+	is(query("SELECT fast_copy('closed.t', '$days')"), 300, '... but a superuser may for the owner');
+	is(owners('closed.t'), 'team', '... whose partitions they are');
+	is(query("SELECT DISTINCT relowner::regrole FROM pg_class WHERE oid IN (SELECT reltoastrelid FROM pg_class WHERE relnamespace = 'closed'::regnamespace)
+		OR relnamespace = 'closed'::regnamespace"), 'team', '... with all that is in them');
+	query('DROP TABLE closed.t');
+	my $space = PostgreSQL::Test::Utils::tempdir_short();
+	query("CREATE TABLESPACE theirs LOCATION '$space'");
+	query("CREATE TABLE closed.t (n int, day date, v text) PARTITION BY RANGE (day) TABLESPACE theirs; ALTER TABLE closed.t OWNER TO team; GRANT CREATE ON SCHEMA closed TO team");
+	like(failure("SET ROLE member; SELECT fast_copy('closed.t', '$days')"), qr/42501: permission denied for tablespace theirs/, 'a tablespace of others');
+	is(query("SELECT fast_copy('closed.t', '$days')"), 300, '... and a superuser');
+	is(owners('closed.t'), 'team', '... for its owner');
 }
 
 # Where core routes: INSERT is no reason to keep others from the table.
