@@ -1,5 +1,6 @@
-# A source file that changes while it is loaded.  The rows are those of the file
-# as it was, or as it is, never of both, and never fewer; or there is an error.
+# A source file that changes while it is loaded: at some moment, or when rows of
+# it stand at a gate.  The rows are those of the file as it was, or as it is,
+# never of both, and never fewer; or there is an error.
 
 package Faults::Changed;
 
@@ -21,7 +22,7 @@ my %CHANGE = (
 	'removed' => sub { unlink $_[0] });
 
 my $server;
-my $usual = 0.5;
+my $usual = 0.15;
 my %ended = (committed => 0, refused => 0);
 
 sub forget { undef $server }
@@ -29,7 +30,8 @@ sub forget { undef $server }
 sub round
 {
 	my $change = pick(sort keys %CHANGE);
-	my $moment = rand(1);
+	my $moment = rand(0.6);
+	my $gated = chance(0.6);
 	my $load = Faults::Load->draw(least => 20, most => 60);
 
 	$server //= Faults::Server->new(conf => ['fsync = off'])->start->extend;
@@ -38,10 +40,11 @@ sub round
 	$load->{source} = $load->{source} eq 'packed' ? 'packed' : 'file';
 	$load->prepare($server);
 	my $path = own_file($load);
+	close_gate() if $gated;
 	$server->mark_log;
-	my $said = while_changing($load, $path, $change, $moment);
+	my $said = while_changing($load, $path, $change, $gated ? undef : $moment);
 	my @wrong = wrong_rows($load, $path, $said);
-	return ("$change, " . $load->describe, @wrong, wrong_with_structures($server), wrong_with_leftovers($server), $server->errors_in_log);
+	return ("$change" . ($gated ? ' at a gate, ' : ', ') . $load->describe, @wrong, wrong_with_structures($server), wrong_with_leftovers($server), $server->errors_in_log);
 }
 
 # The load's file, as one that nobody else reads
@@ -63,13 +66,36 @@ sub while_changing
 	my $session = $server->start_script($load->script);
 
 	wait_for(30, sub { read_text($session->{out}) =~ /^loading$/m });
-	sleep($moment * $usual);
+	if (defined $moment) { sleep($moment * $usual) }
+	else { at_gate($session) }
 	$CHANGE{$change}->($path);
+	write_text("$Faults::Machine::DIR/gate", '');
 	my ($status, $said) = finish_command($session, 120);
 	die "the session hangs\n" . $server->log_tail if $status < 0;
-	$usual = 0.8 * $usual + 0.2 * $session->{seconds} if $said =~ /^committed$/m;
+	$usual = 0.5 * $usual + 0.5 * $session->{seconds} if $said =~ /^committed$/m;
 	$ended{ $said =~ /ERROR/ ? 'refused' : 'committed' }++;
 	return $said;
+}
+
+# Some rows wait, in whichever process checks them, for a file to be there.
+sub close_gate
+{
+	my $gate = "$Faults::Machine::DIR/gate";
+
+	unlink $gate;
+	$server->sql("CREATE FUNCTION faults.gate(n int) RETURNS boolean LANGUAGE plpgsql PARALLEL SAFE AS \$\$ BEGIN
+			WHILE n % 5000 = 7 AND (pg_stat_file('$gate', true)).size IS NULL LOOP PERFORM pg_sleep(0.01); END LOOP;
+			RETURN true; END \$\$;
+		ALTER TABLE faults.t ADD CHECK (faults.gate(n)) NOT VALID");
+}
+
+sub at_gate
+{
+	my ($session) = @_;
+
+	wait_for(60, sub { read_text($session->{out}) =~ /ERROR|committed/
+			|| $server->sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") > 0 })
+	  or die "nothing comes to the gate\n";
 }
 
 # The change may have come before the load opened the file.
