@@ -135,12 +135,20 @@ sub table_sql
 	my $unlogged = $self->{unlogged} ? 'UNLOGGED' : '';
 	my @sql = ("CREATE $unlogged TABLE t (n int, ts timestamp, v text, w text, CHECK (n > -1000000)) $by", $self->partitions_sql);
 
+	push @sql, checkpoint_sql() if $self->{first_row_checkpoint};
 	push @sql, 'CREATE INDEX ON t (ts)' if $self->{index} =~ /btree|several/;
 	push @sql, $self->{layout} eq 'hash' ? 'CREATE UNIQUE INDEX ON t (n)' : 'CREATE UNIQUE INDEX ON t (n, ts)' if $self->{index} =~ /unique|several/;
 	push @sql, 'CREATE INDEX ON t USING brin (ts)', 'CREATE INDEX ON t USING hash (v)' if $self->{index} eq 'several';
 	push @sql, "INSERT INTO t SELECT -n, '2013-01-01'::timestamp + n % 5 * interval '1 day', 'before', repeat('b', n % 2000)
 		FROM generate_series(1, 4000) n" if $self->{filled} && $self->{parts} eq 'all';
 	return @sql;
+}
+
+# The file's first row brings a checkpoint while it is checked.
+sub checkpoint_sql
+{
+	return ("CREATE FUNCTION checkpoint(n int) RETURNS boolean LANGUAGE plpgsql
+		AS 'BEGIN IF n = 1 THEN EXECUTE ''CHECKPOINT''; END IF; RETURN true; END'", 'ALTER TABLE t ADD CHECK (checkpoint(n))');
 }
 
 sub partitions_sql

@@ -237,18 +237,19 @@ sub unnoticed
 	return "not noticed in $MUTANT_ROUNDS rounds";
 }
 
-# A new file, which one checkpoint sees before it is written to, and the next
-# one afterwards: only our own request makes that one sync it.  Direct writes
-# would need no sync to be there.
+# A new file, which one checkpoint sees before anything is written to it, and
+# the next one when all is: only our own request makes that one sync it.  The
+# file's first row, which is in no page on the disk yet, asks for the first of
+# them.  Direct writes would need no sync to be there.
 sub play_plainly
 {
 	my ($mutant) = @_;
 	my $load = Faults::Load->draw(least => 20, most => 40);
 	my $server = server('replica', $systems[0], $mutant);
 
-	@$load{qw(layout parts index wrap ending source)} = qw(plain all none block COMMIT file);
-	@$load{qw(unlogged freeze tolerant analyze)} = (0) x 4;
-	@$load{qw(truncate checkpoint)} = (1) x 2;
+	@$load{qw(layout order parts index wrap ending source)} = qw(plain random all none block COMMIT file);
+	@$load{qw(unlogged freeze tolerant analyze order_by checkpoint workers)} = (0) x 7;
+	@$load{qw(truncate first_row_checkpoint)} = (1) x 2;
 	@{ $load->{settings} }{qw(writer io_method)} = qw(page sync);
 	my @wrong = play($server, $load, when => 'ready', checkpoint => 1);
 	forget() if @wrong;
