@@ -20,7 +20,7 @@ sub wrong_after
 	my ($server, $load, $said, %how) = @_;
 
 	return (wrong_with_rows($server, $load, $said, $how{crashed}), wrong_with_structures($server),
-		wrong_with_leftovers($server), wrong_with_next_load($server, $load),
+		wrong_with_leftovers($server, $how{files_may_stay}), wrong_with_next_load($server, $load),
 		map { "in the server's log: $_" } $server->errors_in_log($how{may_panic}));
 }
 
@@ -59,10 +59,11 @@ sub wrong_with_structures
 	return $found eq '' ? () : split(/\n/, $found);
 }
 
-# Sessions, locks of them, temporary files, transactions in two phases
+# Sessions, locks of them, temporary files, transactions in two phases.  Files
+# may stay where the fault keeps core from removing them.
 sub wrong_with_leftovers
 {
-	my ($server) = @_;
+	my ($server, $may_stay) = @_;
 	my @wrong;
 
 	wait_for(20, sub { $server->sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type IN ('client backend', 'parallel worker')") == 1 })
@@ -71,7 +72,9 @@ sub wrong_with_leftovers
 	my @files;
 	my $dir = "$server->{data}/base/pgsql_tmp";
 	File::Find::find(sub { push @files, $File::Find::name if -f $_ }, $dir) if -d $dir;
-	push @wrong, map { "temporary file $_" } @files;
+	push @wrong, map { "temporary file $_" } @files unless $may_stay || $server->could_not_remove;
+	# the next round has its own
+	unlink(@files);
 	return @wrong;
 }
 

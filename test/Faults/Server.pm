@@ -186,6 +186,14 @@ sub errors_in_log
 	return @lines;
 }
 
+# Did core say that it leaves a temporary file to the next start?
+sub could_not_remove
+{
+	my ($self) = @_;
+
+	return read_text($self->{log}, $self->{mark} // 0) =~ /could not (?:open directory|read directory|stat file|remove file|unlink file|remove directory|rmdir directory) "base\/pgsql_tmp/;
+}
+
 # A leader of any parallel query that waits for its workers to end when the
 # postmaster dies exits with its transaction open, which core's assertions
 # mind: the server is gone by then, and this is not of a load.

@@ -62,7 +62,9 @@ sub round
 	$server->mark_log;
 	my $said = under_errors($server, $load, $whose, "$call:error=$error:when=$when");
 	return ("$call of $whose $error at $when, $level, " . $load->describe,
-		wrong_after($server, $load, $said, crashed => 1, may_panic => 1));
+		wrong_after($server, $load, $said, crashed => 1, may_panic => 1,
+			# core takes the kernel's word for it that a file is gone
+			files_may_stay => $call eq 'newfstatat' && $error eq 'ENOENT'));
 }
 
 # What the session had said when it ended; the server is back, nobody traces it.
