@@ -11,6 +11,11 @@
  * no query.  So the catalogs of these extensions are looked at, and what they
  * list is refused.
  *
+ * The load looks once it holds its lock (fc_elsewhere_check).  Before its command is
+ * shown to other hooks it is looked at as well (fc_elsewhere_foresee): one of them
+ * may be the extension's own, which would take the command for one that is to be
+ * run by itself, and complain of an option that it does not know.
+ *
  * They are read as catalogs are, whatever the caller may read.  Only the ones
  * that a superuser has put in place count: nobody else makes tables in
  * pg_catalog, and the name of an extension stands for files on the server.  A
@@ -32,10 +37,12 @@
 #include "catalog/pg_type_d.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "fc_compat.h"
 #include "fc_elsewhere.h"
 
 /* An extension, and its list of tables */
@@ -65,24 +72,24 @@ typedef struct FcListColumns
 } FcListColumns;
 
 static void
-fc_elsewhere_refuse_unknown(const FcKeeper *keeper, Relation target)
+fc_elsewhere_refuse_unknown(const FcKeeper *keeper, Oid target)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot tell whether %s keeps the rows of table \"%s\"",
-					keeper->name, RelationGetRelationName(target)),
+					keeper->name, get_rel_name(target)),
 			 errdetail("\"%s.%s\", where it lists its tables, does not have the form that fast_copy knows.",
 					   keeper->schema, keeper->list),
 			 errhint("Use COPY without the option fast_copy.")));
 }
 
 static void
-fc_elsewhere_refuse(const FcKeeper *keeper, Relation target, Oid listed)
+fc_elsewhere_refuse(const FcKeeper *keeper, Oid target, Oid listed)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("fast_copy cannot load table \"%s\", whose rows %s keeps elsewhere",
-					RelationGetRelationName(target), keeper->name),
+					get_rel_name(target), keeper->name),
 			 errdetail("Table \"%s\" is listed in \"%s.%s\".",
 					   get_rel_name(listed), keeper->schema, keeper->list),
 			 errhint("Use COPY without the option fast_copy: %s sends its rows to where they belong.",
@@ -94,7 +101,7 @@ fc_elsewhere_refuse(const FcKeeper *keeper, Relation target, Oid listed)
  * from caches, but for the extension where there is a schema of that name.
  */
 static Relation
-fc_elsewhere_open(const FcKeeper *keeper, Relation target)
+fc_elsewhere_open(const FcKeeper *keeper, Oid target)
 {
 	Oid			schema = get_namespace_oid(keeper->schema, true);
 	Oid			list;
@@ -122,7 +129,7 @@ fc_elsewhere_column(Relation list, const char *name, Oid type)
 }
 
 static FcListColumns
-fc_elsewhere_columns(const FcKeeper *keeper, Relation list, Relation target)
+fc_elsewhere_columns(const FcKeeper *keeper, Relation list, Oid target)
 {
 	FcListColumns columns;
 
@@ -160,7 +167,7 @@ fc_elsewhere_listed(Relation list, HeapTuple tuple, const FcListColumns *columns
 
 /* The tables that the target inherits from, as a chunk does */
 static List *
-fc_elsewhere_parents(Relation target)
+fc_elsewhere_parents(Oid target)
 {
 	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
 	List	   *parents = NIL;
@@ -169,7 +176,7 @@ fc_elsewhere_parents(Relation target)
 	HeapTuple	tuple;
 
 	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(RelationGetRelid(target)));
+				ObjectIdGetDatum(target));
 	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 		parents = lappend_oid(parents, ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent);
@@ -180,19 +187,17 @@ fc_elsewhere_parents(Relation target)
 
 /* Is it the target, a table that this inherits from, or a partition of it? */
 static bool
-fc_elsewhere_is_target(Relation target, const List *parents, Oid listed)
+fc_elsewhere_is_target(Oid target, const List *parents, Oid listed)
 {
-	Oid			relid = RelationGetRelid(target);
-
-	if (listed == relid || list_member_oid(parents, listed))
+	if (listed == target || list_member_oid(parents, listed))
 		return true;
-	return target->rd_rel->relkind == RELKIND_PARTITIONED_TABLE &&
+	return get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE &&
 		get_rel_relispartition(listed) &&
-		list_member_oid(get_partition_ancestors(listed), relid);
+		list_member_oid(get_partition_ancestors(listed), target);
 }
 
 static void
-fc_elsewhere_look(const FcKeeper *keeper, Relation list, Relation target)
+fc_elsewhere_look(const FcKeeper *keeper, Relation list, Oid target)
 {
 	FcListColumns columns = fc_elsewhere_columns(keeper, list, target);
 	List	   *parents = fc_elsewhere_parents(target);
@@ -211,7 +216,7 @@ fc_elsewhere_look(const FcKeeper *keeper, Relation list, Relation target)
 }
 
 void
-fc_elsewhere_check(Relation target)
+fc_elsewhere_check(Oid target)
 {
 	for (int i = 0; i < lengthof(keepers); i++)
 	{
@@ -222,4 +227,23 @@ fc_elsewhere_check(Relation target)
 		fc_elsewhere_look(&keepers[i], list, target);
 		table_close(list, AccessShareLock);
 	}
+}
+
+/* Who may not write to the table is to be told that, and not where its rows are */
+static bool
+fc_elsewhere_may_insert(Oid target)
+{
+	Oid			user = GetUserId();
+
+	if (fc_namespace_aclcheck(get_rel_namespace(target), user, ACL_USAGE) != ACLCHECK_OK)
+		return false;
+	return pg_class_aclcheck(target, user, ACL_INSERT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck_all(target, user, ACL_INSERT, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
+void
+fc_elsewhere_foresee(Oid target)
+{
+	if (get_rel_name(target) != NULL && fc_elsewhere_may_insert(target))
+		fc_elsewhere_check(target);
 }

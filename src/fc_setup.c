@@ -262,7 +262,7 @@ fc_setup_check_target(FcJob *job)
 				 errhint("Use INSERT statements instead.")));
 	if (XactReadOnly && !job->rel->rd_islocaltemp && !job->options->analyze)
 		PreventCommandIfReadOnly("fast_copy()");
-	fc_elsewhere_check(job->rel);
+	fc_elsewhere_check(job->target);
 }
 
 void

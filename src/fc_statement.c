@@ -46,6 +46,7 @@
 #include "fc_attach.h"
 #include "fc_client.h"
 #include "fc_compat.h"
+#include "fc_elsewhere.h"
 #include "fc_job.h"
 #include "fc_relay.h"
 #include "fc_report.h"
@@ -340,7 +341,11 @@ static void
 fc_statement_load(const FcRelayCall *call, FcStatement *statement)
 {
 	if (previous_hook)
+	{
+		if (statement->args == NULL)
+			fc_elsewhere_foresee(RangeVarGetRelid(statement->stmt->relation, NoLock, true));
 		fc_relay(previous_hook, call, fc_statement_run, statement);
+	}
 	else
 		(void) fc_statement_run(statement);
 	if (call->qc && statement->run)
@@ -436,6 +441,7 @@ fc_statement_call(const FcArguments *args)
 	/* there is nothing to be seen: the load will say so */
 	if (name == NULL)
 		return fc_statement_run(&statement);
+	fc_elsewhere_foresee(args->target);
 	stmt = fc_statement_of(args, name);
 	pstmt->commandType = CMD_UTILITY;
 	pstmt->utilityStmt = (Node *) stmt;

@@ -35,6 +35,7 @@ tables_of_citus();
 other_forms_of_the_list();
 what_others_name_so();
 tables_of_timescaledb();
+beside_its_hook();
 real_citus();
 real_timescaledb();
 $node->stop;
@@ -192,6 +193,61 @@ sub tables_of_timescaledb
 	query("TRUNCATE t; $MODS DELETE FROM pg_extension WHERE oid = 99999");
 }
 
+# What keeps rows elsewhere has a hook that loads its tables itself, by options that
+# it knows, and may look at a copy of each command.  It must neither spoil the refusal
+# nor other tables' loads, asked before us or behind us.
+sub beside_its_hook
+{
+	my $main = $node;
+
+	$node = new_node('hook', {});
+	query("CREATE ROLE loader LOGIN; CREATE ROLE poor; GRANT pg_read_server_files TO loader, poor;
+		CREATE TABLE h ($COLUMNS); CREATE TABLE chunk () INHERITS (h); CREATE TABLE other ($COLUMNS);
+		CREATE TABLE p ($COLUMNS) PARTITION BY RANGE (ts); CREATE TABLE p1 PARTITION OF p FOR VALUES FROM ('2013-01-01') TO ('2014-01-01');
+		GRANT ALL ON ALL TABLES IN SCHEMA public TO loader; CREATE SCHEMA hidden; CREATE TABLE hidden.far ($COLUMNS); GRANT INSERT ON hidden.far TO poor;
+		CREATE SCHEMA _timescaledb_catalog; CREATE TABLE _timescaledb_catalog.hypertable AS
+			SELECT 'public'::name AS schema_name, 'h'::name AS table_name UNION ALL SELECT 'hidden', 'far'");
+	query("$MODS INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+		VALUES (99999, 'timescaledb', 10, '_timescaledb_catalog'::regnamespace, false, '2')");
+	foreach my $case ([ 'fc_watch, fast_copy', 'off' ], [ 'fc_watch, fast_copy', 'on' ], [ 'fast_copy, fc_watch', 'off' ], [ 'fast_copy, fc_watch', 'on' ])
+	{
+		my ($order, $copy) = @$case;
+		my $inside = $order =~ /^fc_watch/;
+		my $what = "$order, which looks at " . ($copy eq 'on' ? 'a copy' : 'the command');
+
+		$node->append_conf('postgresql.conf', "shared_preload_libraries = '$order'\nfc_watch.take = 'h'\nfc_watch.copy = $copy\n");
+		$node->restart;
+		my @entries = entries('h');
+		my ($rc, $out, $err) = $node->psql('postgres', join("\n", '\set VERBOSITY verbose', map { "$_;" =~ s/^(\\.*);$/$1/r } @entries), on_error_stop => 0);
+		my $refused = keeps('TimescaleDB', 'h', '_timescaledb_catalog.hypertable', 'h');
+		# a COPY that it is asked for before us is its own
+		is(scalar(() = $err =~ /ERROR:  0A000: $refused/g), $inside ? @entries : 3, "$what: its table is refused");
+		is(scalar(() = $err =~ /ERROR:  42601: option "fast_copy" not recognized/g), $inside ? 0 : @entries - 3, "$what: ... or is its own");
+		like(($node->psql('postgres', "SET ROLE loader; SELECT fast_copy('h', '$file')"))[2], qr/$refused/, "$what: ... by others, too");
+		like(($node->psql('postgres', "SET ROLE poor; SELECT fast_copy('public.h', '$file')"))[2],
+			qr/permission denied for table h|must be superuser to COPY/, "$what: ... and to who may not write it");
+		like(($node->psql('postgres', "SELECT set_config('t.far', 'hidden.far'::regclass::oid::text, false); SET ROLE poor; SELECT fast_copy(current_setting('t.far')::oid, '$file')"))[2],
+			qr/permission denied for schema hidden/, "$what: ... and to who may not look into its schema");
+		like(($node->psql('postgres', "COPY h FROM '$file' (FORMAT csv)"))[2], qr/NOTICE:  takes COPY h/, "$what: it loads its own table by COPY");
+		like(($node->psql('postgres', "SELECT fast_copy('chunk', '$file')"))[2], qr/table "chunk", whose rows/, "$what: a table below it");
+		is(query('SELECT count(*) FROM h'), 0, "$what: no row");
+
+		foreach my $table ('other', 'p')
+		{
+			foreach my $entry (entries($table))
+			{
+				my ($rc, $out, $err) = $node->psql('postgres', $entry);
+				my $program = $entry =~ /PROGRAM/ && $inside && $copy eq 'on';
+				if ($program) { like($err, qr/ERROR:  cannot run a program together with another extension/, "$what: $entry") }
+				else { is($err =~ s/^NOTICE:.*\n?//mgr, '', "$what: $entry") }
+				is(query("SELECT count(*) FROM $table; TRUNCATE $table"), $entry =~ /analyze/ || $program ? 0 : 100, '... and its rows');
+			}
+		}
+	}
+	$node->stop;
+	$node = $main;
+}
+
 # The real one, on one node that is its own worker
 sub real_citus
 {
@@ -234,16 +290,16 @@ SKIP:
 		query("CREATE EXTENSION timescaledb; CREATE ROLE loader LOGIN; GRANT pg_read_server_files TO loader;
 			CREATE TABLE h ($COLUMNS); CREATE TABLE l ($COLUMNS); GRANT ALL ON ALL TABLES IN SCHEMA public TO loader;
 			SELECT create_hypertable('h', 'ts')");
-		# it takes COPY, and what others are shown of a load, out of our hands where
-		# it is asked before us, and does not know the option
-		my $refused = qr/whose rows TimescaleDB keeps elsewhere|option "fast_copy" not recognized/;
+		# it takes COPY out of our hands where it is asked before us, and does not
+		# know the option
+		my $refused = qr/whose rows TimescaleDB keeps elsewhere/;
 		foreach my $sql ("SELECT fast_copy('h', '$file')", "SELECT * FROM fast_copy_analyze('h', '$file')")
 		{
 			my ($rc, $out, $err) = $node->psql('postgres', $sql);
 			like($err, $refused, "TimescaleDB itself: $sql");
 		}
 		my ($rc, $out, $err) = $node->psql('postgres', "COPY h FROM '$file' WITH (FORMAT csv, fast_copy)");
-		like($err, $refused, 'TimescaleDB itself: COPY with the option');
+		like($err, qr/$refused|option "fast_copy" not recognized/, 'TimescaleDB itself: COPY with the option');
 		is(query("SELECT count(*) FROM h"), 0, 'TimescaleDB itself: no row');
 		query("COPY h FROM '$file' WITH (FORMAT csv)");
 		my $chunk = query("SELECT show_chunks('h') LIMIT 1");

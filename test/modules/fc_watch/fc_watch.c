@@ -4,14 +4,18 @@
  *	  Another extension's hook of ProcessUtility: tells each COPY that it sees,
  *	  and how many rows it had, and may forbid programs.
  *
- * As such hooks do, it may look at a copy of the tree (fc_watch.copy), or not
- * pass the command on (fc_watch.keep).
+ * As such hooks do, it may look at a copy of the tree (fc_watch.copy), not
+ * pass the command on (fc_watch.keep), or load a table itself (fc_watch.take),
+ * by the options that core knows.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
+#include "commands/copy.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "tcop/utility.h"
 #include "utils/guc.h"
@@ -24,6 +28,7 @@ static bool tell = false;
 static bool forbid = false;
 static bool look_at_copy = false;
 static bool keep = false;
+static char *take = NULL;
 
 static ProcessUtility_hook_type before = NULL;
 
@@ -45,6 +50,24 @@ watch_statement(const CopyStmt *stmt)
 				 errmsg("programs are forbidden")));
 }
 
+/* As TimescaleDB does with a hypertable, but for the rows */
+static bool
+watch_take(const CopyStmt *stmt)
+{
+	CopyFormatOptions format = {0};
+
+	if (!stmt->is_from || !stmt->relation || strcmp(stmt->relation->relname, take) != 0)
+		return false;
+	if (stmt->filename && !superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be superuser to COPY to or from a file")));
+	(void) RangeVarGetRelid(stmt->relation, RowExclusiveLock, false);
+	ProcessCopyOptions(NULL, &format, true, stmt->options);
+	ereport(NOTICE, (errmsg("takes COPY %s", take)));
+	return true;
+}
+
 static void
 watch_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			  ProcessUtilityContext context, ParamListInfo params,
@@ -61,6 +84,9 @@ watch_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	if (IsA(pstmt->utilityStmt, CopyStmt))
 		watch_statement((CopyStmt *) pstmt->utilityStmt);
 	if (keep && IsA(pstmt->utilityStmt, CopyStmt))
+		return;
+	if (take[0] && IsA(pstmt->utilityStmt, CopyStmt) &&
+		watch_take((CopyStmt *) pstmt->utilityStmt))
 		return;
 	next(pstmt, query, read_only_tree, context, params, environment, dest, qc);
 	if (tell && IsA(pstmt->utilityStmt, CopyStmt))
@@ -81,6 +107,8 @@ _PG_init(void)
 							 &look_at_copy, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("fc_watch.keep", "Pass nothing on?", NULL,
 							 &keep, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("fc_watch.take", "Which table to load itself?", NULL,
+							   &take, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	before = ProcessUtility_hook;
 	ProcessUtility_hook = watch_utility;
 }
