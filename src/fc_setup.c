@@ -261,7 +261,7 @@ fc_setup_check_target(FcJob *job)
 				 errmsg("COPY FROM not supported with row-level security"),
 				 errhint("Use INSERT statements instead.")));
 	if (XactReadOnly && !job->rel->rd_islocaltemp && !job->options->analyze)
-		PreventCommandIfReadOnly("fast_copy()");
+		PreventCommandIfReadOnly(job->options->statement ? "COPY FROM" : "fast_copy()");
 	fc_elsewhere_check(job->target);
 }
 

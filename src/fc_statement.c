@@ -54,6 +54,9 @@
 
 #define FC_STATEMENT_OPTION	"fast_copy"
 
+/* Where fast_copy() puts the option: no parser does, nor who knows no place */
+#define FC_STATEMENT_CALLED	(-2)
+
 /* A load, by a command or by the function */
 typedef struct FcStatement
 {
@@ -311,11 +314,13 @@ fc_statement_run(void *arg)
 	FcArguments args;
 
 	pstate->p_sourcetext = statement->query;
-	PreventCommandIfParallelMode("COPY FROM");
 	if (statement->args)
 		args = *statement->args;
 	else
 	{
+		/* what core looks at before it runs the command */
+		PreventCommandIfParallelMode("COPY");
+		PreventCommandDuringRecovery("COPY");
 		if (statement->stmt->filename == NULL)
 			fc_client_check();
 		fc_statement_arguments(&args, statement->stmt, statement->options, pstate);
@@ -352,11 +357,25 @@ fc_statement_load(const FcRelayCall *call, FcStatement *statement)
 		SetQueryCompletion(call->qc, CMDTAG_COPY, statement->rows);
 }
 
-/* Has fast_copy() made the command?  No parser gives an option no place */
-static bool
-fc_statement_is_called(const CopyStmt *stmt)
+/*
+ * The load of fast_copy(), if it has made the command; NULL: it has not.  The
+ * command alone does not say how to load: it is run once, and by its call.  Who
+ * has printed and read it may have lost the place.
+ */
+static FcStatement *
+fc_statement_take_called(const CopyStmt *stmt)
 {
-	return called && castNode(DefElem, linitial(stmt->options))->location < 0;
+	FcStatement *load = called;
+	int			location = linitial_node(DefElem, stmt->options)->location;
+
+	if (location >= 0 || (load == NULL && location != FC_STATEMENT_CALLED))
+		return NULL;
+	if (load == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("another extension has run the load more than once")));
+	called = NULL;
+	return load;
 }
 
 static void
@@ -368,7 +387,7 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	FcRelayCall call = {pstmt, query, context, params, environment, dest, qc};
 	CopyStmt   *stmt = (CopyStmt *) pstmt->utilityStmt;
 	FcStatement statement = {stmt, NIL, query};
-	FcStatement *load = &statement;
+	FcStatement *load;
 	bool		on = false;
 	bool		ours;
 	bool		discards = IsA(stmt, DiscardStmt) &&
@@ -388,12 +407,8 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			fc_report_forget();
 		return;
 	}
-	if (fc_statement_is_called(stmt))
-	{
-		load = called;
-		called = NULL;
-	}
-	fc_statement_load(&call, load);
+	load = fc_statement_take_called(stmt);
+	fc_statement_load(&call, load ? load : &statement);
 }
 
 /* What the hooks see of a call: several files or programs are one name */
@@ -414,7 +429,8 @@ fc_statement_of(const FcArguments *args, const char *name)
 	stmt->is_from = true;
 	stmt->is_program = args->program;
 	stmt->filename = sources.data;
-	stmt->options = list_make1(makeDefElem(FC_STATEMENT_OPTION, NULL, -1));
+	stmt->options = list_make1(makeDefElem(FC_STATEMENT_OPTION, NULL,
+											FC_STATEMENT_CALLED));
 	return stmt;
 }
 
@@ -433,6 +449,7 @@ uint64
 fc_statement_call(const FcArguments *args)
 {
 	FcStatement statement = {.args = args};
+	FcStatement *outer = called;	/* on its way through a hook that calls us */
 	PlannedStmt *pstmt = makeNode(PlannedStmt);
 	char	   *name = get_rel_name(args->target);
 	QueryCompletion qc;
@@ -455,7 +472,7 @@ fc_statement_call(const FcArguments *args)
 	}
 	PG_FINALLY();
 	{
-		called = NULL;
+		called = outer;
 	}
 	PG_END_TRY();
 	if (!statement.run)

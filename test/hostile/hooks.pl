@@ -169,6 +169,34 @@ foreach my $order ('fast_copy fc_watch', 'fc_watch fast_copy')
 	like((session("SET fc_watch.keep = on; SELECT fast_copy('t', '$file')"))[1], qr/ERROR:  another extension has taken the load/, "$order: a load that is not passed on is an error");
 	is($node->safe_psql('postgres', "SET fc_watch.keep = on; COPY t FROM '$file' (FORMAT csv, fast_copy); SELECT count(*) FROM t"), 3, "$order: ... and a COPY is its own");
 }
+
+# Ones that run SQL of their own before, the command twice, or fail behind it.  What
+# must not be loaded in any other way is in the options, which only the call knows.
+foreach my $order ('fast_copy fc_watch', 'fc_watch fast_copy')
+{
+	my $load = "SELECT fast_copy('t', '$file')";
+	my $copy = "COPY t FROM '$file' (FORMAT csv, fast_copy)";
+	my $counts = 'SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM seen)';
+
+	starts_with($order, '');
+	$node->safe_psql('postgres', 'TRUNCATE t, seen');
+	foreach my $before ("SELECT fast_copy(''seen'', ''$file'')", "COPY seen FROM ''$file'' (FORMAT csv, fast_copy)")
+	{
+		is($node->safe_psql('postgres', "SET fc_watch.before = '$before'; $load; $copy; $counts; TRUNCATE t, seen"), "3\n6|6", "$order: a hook that loads before: $before");
+	}
+	is($node->safe_psql('postgres', "SET fc_watch.before = 'SHOW fast_copy.relay'; $load; $copy; $counts; TRUNCATE t"), "3\n6|0", "$order: one that asks for the setting");
+	is(($node->psql('postgres', "SET fc_watch.print = on; $load; $copy; $counts; TRUNCATE t"))[1], "3\n6|0", "$order: one that prints the command");
+	like((session("SET fc_watch.twice = on; $load"))[1], qr/ERROR:  (another extension has run the load more than once|option "fast_copy" not recognized)/, "$order: a load that is run twice is an error");
+	like((session("SET fc_watch.fail = on; $_"))[1], qr/ERROR:  failed behind the command/, "$order: a hook that fails behind it: $_") foreach $load, $copy;
+	is($node->safe_psql('postgres', $counts), '0|0', "$order: ... takes the rows with it");
+	($out, $err) = session("\\set ON_ERROR_STOP off\n;SET fc_watch.before = 'SELECT 1/0';\n$load;\n$copy;\nRESET fc_watch.before;\n$load; $copy; $counts; TRUNCATE t");
+	is($out, "3\n6|0", "$order: after a hook that fails before, the next loads run");
+
+	# what core would say of the command is said of it
+	like(($node->psql('postgres', "BEGIN READ ONLY; $copy"))[2], qr/ERROR:  cannot execute COPY FROM in a read-only transaction/, "$order: COPY in a transaction that is read-only");
+	like(($node->psql('postgres', "BEGIN READ ONLY; $load"))[2], qr/ERROR:  cannot execute fast_copy\(\) in a read-only transaction/, "$order: ... and the function");
+}
+
 is($node->safe_psql('postgres', "SHOW fast_copy.relay; SELECT count(*) FROM pg_settings WHERE name = 'fast_copy.relay'"), "\n0", 'what a user sees of it');
 
 $node->stop;

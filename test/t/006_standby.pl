@@ -55,6 +55,10 @@ foreach my $step (
 # The standby itself cannot be loaded.
 my ($rc, $out, $err) = $standby->psql('postgres', "SELECT fast_copy('t', '$file')");
 like($err, qr/cannot execute .* in a read-only transaction|during recovery/, 'no load on a standby');
+foreach my $option ('', ', fast_copy')
+{
+	like(($standby->psql('postgres', "LOAD 'fast_copy'; COPY t FROM '$file' (FORMAT csv$option)"))[2], qr/ERROR:  cannot execute COPY during recovery/, "... nor a COPY (FORMAT csv$option)");
+}
 
 $standby->stop;
 $primary->stop;

@@ -5,8 +5,10 @@
  *	  and how many rows it had, and may forbid programs.
  *
  * As such hooks do, it may look at a copy of the tree (fc_watch.copy), not
- * pass the command on (fc_watch.keep), or load a table itself (fc_watch.take),
- * by the options that core knows.
+ * pass the command on (fc_watch.keep), do so twice (fc_watch.twice), run SQL of
+ * its own before (fc_watch.before), print it (fc_watch.print), fail when all is
+ * done (fc_watch.fail), or load a table itself (fc_watch.take), by the options
+ * that core knows.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,8 +16,10 @@
 
 #include "catalog/namespace.h"
 #include "commands/copy.h"
+#include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/nodes.h"
 #include "nodes/parsenodes.h"
 #include "tcop/utility.h"
 #include "utils/guc.h"
@@ -28,6 +32,10 @@ static bool tell = false;
 static bool forbid = false;
 static bool look_at_copy = false;
 static bool keep = false;
+static bool twice = false;
+static bool print = false;
+static bool fail = false;
+static char *sql_before = NULL;
 static char *take = NULL;
 
 static ProcessUtility_hook_type before = NULL;
@@ -68,6 +76,29 @@ watch_take(const CopyStmt *stmt)
 	return true;
 }
 
+/* Its own COPY commands have nothing before them */
+static void
+watch_run_before(void)
+{
+	char	   *sql = sql_before;
+
+	if (sql[0] == '\0')
+		return;
+	sql_before = "";
+	PG_TRY();
+	{
+		SPI_connect();
+		if (SPI_execute(sql, false, 0) < 0)
+			elog(ERROR, "SPI_execute failed");
+		SPI_finish();
+	}
+	PG_FINALLY();
+	{
+		sql_before = sql;
+	}
+	PG_END_TRY();
+}
+
 static void
 watch_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			  ProcessUtilityContext context, ParamListInfo params,
@@ -82,13 +113,22 @@ watch_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		read_only_tree = false;
 	}
 	if (IsA(pstmt->utilityStmt, CopyStmt))
+	{
 		watch_statement((CopyStmt *) pstmt->utilityStmt);
+		watch_run_before();
+		if (print)
+			(void) nodeToString(pstmt);
+	}
 	if (keep && IsA(pstmt->utilityStmt, CopyStmt))
 		return;
 	if (take[0] && IsA(pstmt->utilityStmt, CopyStmt) &&
 		watch_take((CopyStmt *) pstmt->utilityStmt))
 		return;
+	if (twice && IsA(pstmt->utilityStmt, CopyStmt))
+		next(pstmt, query, read_only_tree, context, params, environment, dest, qc);
 	next(pstmt, query, read_only_tree, context, params, environment, dest, qc);
+	if (fail && IsA(pstmt->utilityStmt, CopyStmt))
+		elog(ERROR, "failed behind the command");
 	if (tell && IsA(pstmt->utilityStmt, CopyStmt))
 		ereport(NOTICE,
 				(errmsg("saw %s " UINT64_FORMAT,
@@ -107,6 +147,14 @@ _PG_init(void)
 							 &look_at_copy, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("fc_watch.keep", "Pass nothing on?", NULL,
 							 &keep, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fc_watch.twice", "Pass all on twice?", NULL,
+							 &twice, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fc_watch.print", "Print the tree?", NULL,
+							 &print, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fc_watch.fail", "Fail behind the command?", NULL,
+							 &fail, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("fc_watch.before", "What to run before each COPY?", NULL,
+							   &sql_before, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("fc_watch.take", "Which table to load itself?", NULL,
 							   &take, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	before = ProcessUtility_hook;
