@@ -17,10 +17,11 @@
  * copied.  So the tree is given away as one that may not be changed, with a node
  * of ours in it, in a place of plans, which a utility command does not have.
  * When core copies that node, it is about to copy the command, and gets another
- * one in its place: SHOW of a setting, whose show hook is ours.  That is as much
- * as nothing: it needs no privilege and no snapshot, and has a result for a
- * receiver that drops it.  The tree that the hooks know has the COPY again
- * before anything runs.  Only qc is left, which core does not set for SHOW.
+ * one in its place: SHOW, whose result goes to the receiver that was given away
+ * with the tree, which is ours.  SHOW is as much as nothing: it needs no privilege
+ * and no snapshot.  The command is run when the receiver is told to begin; nobody
+ * can come by it but by this call.  The tree that the hooks know has the COPY
+ * again before anything runs.  Only qc is left, which core does not set for SHOW.
  *
  * Where core does not do so the command fails, because it has an option that
  * core does not know: it is never run twice or by somebody else.
@@ -30,9 +31,9 @@
  * that are theirs to distribute or to store; so that is no error, unless there
  * is something that others may want to forbid: a program.  It is known by the
  * copy that counts.  That must be the only one, and made by core: as far up the
- * stack from the show hook as it is when core is called by nobody else.
+ * stack from the receiver as it is when core is called by nobody else.
  *
- * All is on the stack of the call, or in its memory context.
+ * All is on the stack of the call, or in its memory context, and nothing is kept.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,11 +43,11 @@
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 #include "tcop/dest.h"
-#include "utils/guc.h"
 
 #include "fc_relay.h"
 
-#define FC_RELAY_SETTING	"fast_copy.relay"
+/* One that is always there, and that everybody may see */
+#define FC_RELAY_SETTING	"fast_copy.workers"
 #define FC_RELAY_NODE		"FastCopyRelay"
 
 /* Frames may be aligned in different ways; core's own takes more than that */
@@ -54,18 +55,18 @@
 
 typedef struct FcRelay
 {
+	DestReceiver receiver;		/* of SHOW, first of all */
 	PlannedStmt *pstmt;			/* what the hooks see */
 	Node	   *command;		/* its command, and ... */
 	Node	   *show;			/* ... what core gets for it */
 	int			ncopies;		/* of pstmt, before the command is run */
 	char	   *copied_at;		/* on the stack, the last time */
-	ptrdiff_t	distance;		/* from there to SHOW */
+	ptrdiff_t	distance;		/* from there to the receiver */
 	ptrdiff_t	wanted;			/* where core makes the copy */
 	bool		over;			/* it runs, or has run */
 	QueryCompletion *qc;
 	FcRelayRun	run;			/* NULL: only the distance is wanted */
 	void	   *arg;
-	struct FcRelay *outer;		/* one whose hooks or command have led here */
 } FcRelay;
 
 typedef struct FcRelayNode
@@ -73,11 +74,6 @@ typedef struct FcRelayNode
 	ExtensibleNode node;
 	FcRelay    *relay;			/* NULL in copies */
 } FcRelayNode;
-
-/* The one whose SHOW comes next */
-static FcRelay *current = NULL;
-
-static char *relay_value = NULL;
 
 static void
 fc_relay_node_copy(ExtensibleNode *to, const ExtensibleNode *from)
@@ -119,41 +115,6 @@ static const ExtensibleNodeMethods node_methods = {
 };
 
 static void
-fc_relay_begin(FcRelay *relay, const PlannedStmt *pstmt)
-{
-	FcRelayNode *node = (FcRelayNode *) newNode(sizeof(FcRelayNode), T_ExtensibleNode);
-	VariableShowStmt *show = makeNode(VariableShowStmt);
-
-	memset(relay, 0, sizeof(FcRelay));
-	show->name = FC_RELAY_SETTING;
-	node->node.extnodename = FC_RELAY_NODE;
-	node->relay = relay;
-	relay->show = (Node *) show;
-	relay->command = pstmt->utilityStmt;
-	relay->pstmt = makeNode(PlannedStmt);
-	memcpy(relay->pstmt, pstmt, sizeof(PlannedStmt));
-	relay->pstmt->planTree = (struct Plan *) node;
-	relay->outer = current;
-	current = relay;
-}
-
-/* How far the copy is from SHOW where core alone makes it */
-static ptrdiff_t
-fc_relay_distance(const FcRelayCall *call)
-{
-	static ptrdiff_t distance = 0;
-	FcRelay		relay;
-
-	if (distance != 0)
-		return distance;
-	fc_relay_begin(&relay, call->pstmt);
-	standard_ProcessUtility(relay.pstmt, call->query, true, PROCESS_UTILITY_QUERY,
-							NULL, NULL, None_Receiver, NULL);
-	distance = relay.distance;
-	return distance;
-}
-
-static void
 fc_relay_check(const FcRelay *relay)
 {
 	if (!castNode(CopyStmt, relay->command)->is_program)
@@ -168,64 +129,85 @@ fc_relay_check(const FcRelay *relay)
 			 errhint("Name fast_copy before it in shared_preload_libraries, or load what the program prints by COPY FROM STDIN.")));
 }
 
-/* In place of core, for the copy that it has made; else the setting is empty */
-static const char *
-fc_relay_show(void)
+/* In place of core, for the copy that it has made */
+static void
+fc_relay_run(DestReceiver *receiver, int operation, TupleDesc desc)
 {
-	FcRelay    *relay = current;
+	FcRelay    *relay = (FcRelay *) receiver;
 	uint64		rows;
 
-	if (relay == NULL || relay->ncopies == 0)
-		return "";
-	current = relay->outer;
+	if (relay->over || relay->ncopies == 0)
+		return;
 	relay->over = true;
 	relay->distance = relay->copied_at - (char *) __builtin_frame_address(0);
 	relay->pstmt->utilityStmt = relay->command;
 	if (relay->run == NULL)
-		return "";
+		return;
 	fc_relay_check(relay);
 	rows = relay->run(relay->arg);
 	if (relay->qc)
 		SetQueryCompletion(relay->qc, CMDTAG_COPY, rows);
-	return "";
+}
+
+static void
+fc_relay_begin(FcRelay *relay, const FcRelayCall *call)
+{
+	FcRelayNode *node = (FcRelayNode *) newNode(sizeof(FcRelayNode), T_ExtensibleNode);
+	VariableShowStmt *show = makeNode(VariableShowStmt);
+
+	memset(relay, 0, sizeof(FcRelay));
+	show->name = FC_RELAY_SETTING;
+	node->node.extnodename = FC_RELAY_NODE;
+	node->relay = relay;
+	relay->receiver = *None_Receiver;
+	relay->receiver.rStartup = fc_relay_run;
+	relay->receiver.mydest = call->dest->mydest;
+	relay->show = (Node *) show;
+	relay->command = call->pstmt->utilityStmt;
+	relay->pstmt = makeNode(PlannedStmt);
+	memcpy(relay->pstmt, call->pstmt, sizeof(PlannedStmt));
+	relay->pstmt->planTree = (struct Plan *) node;
+}
+
+/* How far the copy is from the receiver where core alone makes it */
+static ptrdiff_t
+fc_relay_distance(const FcRelayCall *call)
+{
+	static ptrdiff_t distance = 0;
+	FcRelay		relay;
+
+	if (distance != 0)
+		return distance;
+	fc_relay_begin(&relay, call);
+	standard_ProcessUtility(relay.pstmt, call->query, true, PROCESS_UTILITY_QUERY,
+							NULL, NULL, &relay.receiver, NULL);
+	distance = relay.distance;
+	return distance;
 }
 
 void
 fc_relay_define(void)
 {
 	RegisterExtensibleNodeMethods(&node_methods);
-	DefineCustomStringVariable(FC_RELAY_SETTING,
-							   "By which commands come back from other extensions' hooks.",
-							   NULL, &relay_value, "",
-							   PGC_INTERNAL,
-							   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
-							   NULL, NULL, fc_relay_show);
 }
 
 void
 fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call, FcRelayRun run,
 		 void *arg)
 {
-	FcRelay    *outer = current;
-	DestReceiver silent = *None_Receiver;
+	ptrdiff_t	wanted = fc_relay_distance(call);
 	FcRelay		relay;
 
-	silent.mydest = call->dest->mydest;
-	PG_TRY();
-	{
-		ptrdiff_t	wanted = fc_relay_distance(call);
-
-		fc_relay_begin(&relay, call->pstmt);
-		relay.wanted = wanted;
-		relay.run = run;
-		relay.arg = arg;
-		relay.qc = call->qc;
-		next(relay.pstmt, call->query, true, call->context, call->params,
-			 call->environment, &silent, call->qc);
-	}
-	PG_FINALLY();
-	{
-		current = outer;
-	}
-	PG_END_TRY();
+	fc_relay_begin(&relay, call);
+	relay.wanted = wanted;
+	relay.run = run;
+	relay.arg = arg;
+	relay.qc = call->qc;
+	next(relay.pstmt, call->query, true, call->context, call->params,
+		 call->environment, &relay.receiver, call->qc);
+	if (relay.ncopies > 0 && !relay.over)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("another extension has not passed the load on"),
+				 errdetail("It looks at a copy of the command, in which it does not see the load.")));
 }

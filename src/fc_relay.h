@@ -35,7 +35,8 @@ extern void fc_relay_define(void);
  * qc has the rows when they look at it, and after the call.
  *
  * One that looks at a copy of the tree in place of the tree sees another command;
- * if there is one, and a program is to be run, ERROR 0A000.
+ * if there is one, and a program is to be run, ERROR 0A000, as if it has not passed
+ * that command on.
  */
 extern void fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call,
 					 FcRelayRun run, void *arg);

@@ -107,19 +107,22 @@ watch_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 {
 	ProcessUtility_hook_type next = before ? before : standard_ProcessUtility;
 
+	bool		copies = IsA(pstmt->utilityStmt, CopyStmt);
+
 	if (look_at_copy && read_only_tree)
 	{
 		pstmt = copyObject(pstmt);
 		read_only_tree = false;
 	}
+	if (copies)
+		watch_run_before();
 	if (IsA(pstmt->utilityStmt, CopyStmt))
 	{
 		watch_statement((CopyStmt *) pstmt->utilityStmt);
-		watch_run_before();
 		if (print)
 			(void) nodeToString(pstmt);
 	}
-	if (keep && IsA(pstmt->utilityStmt, CopyStmt))
+	if (keep && copies)
 		return;
 	if (take[0] && IsA(pstmt->utilityStmt, CopyStmt) &&
 		watch_take((CopyStmt *) pstmt->utilityStmt))
