@@ -194,9 +194,10 @@ sub could_not_remove
 	return read_text($self->{log}, $self->{mark} // 0) =~ /could not (?:open directory|read directory|stat file|remove file|unlink file|remove directory|rmdir directory) "base\/pgsql_tmp/;
 }
 
-# A leader of any parallel query that waits for its workers to end when the
-# postmaster dies exits with its transaction open, which core's assertions
-# mind: the server is gone by then, and this is not of a load.
+# What core's assertions mind of core's own, and no load has a part in.  A leader
+# of any parallel query that waits for its workers to end when the postmaster
+# dies exits with its transaction open; and an abort that cannot look at a file
+# that it is to remove aborts again.
 sub without_cores_own
 {
 	my ($log) = @_;
@@ -204,6 +205,10 @@ sub without_cores_own
 	foreach my $pid ($log =~ /\[(\d+)\].*FATAL:  postmaster exited during a parallel transaction/g)
 	{
 		$log =~ s/^TRAP: .*IsTransactionOrTransactionBlock.*"pgstat\.c".*PID: $pid\)?$//m;
+	}
+	foreach my $pid ($log =~ /\[(\d+)\].*WARNING:  AbortTransaction while in ABORT state/g)
+	{
+		$log =~ s/^.*\(PID $pid\) was terminated by signal 6\b.*$//m if $log =~ s/^TRAP: .*proc->xid.*"procarray\.c".*PID: $pid\)?$//m;
 	}
 	return $log;
 }
