@@ -24,7 +24,7 @@ use Faults::Server;
 # _IOR('X', 125, __u32), that of ext4 and of XFS; no flush of the log
 my $SHUTDOWN = 0x8004587D;
 my $NOLOGFLUSH = 2;
-my $MUTANT_ROUNDS = 8;
+my $MUTANT_ROUNDS = 3;
 
 my %MKFS = (ext4 => [qw(mkfs.ext4 -q -F -E lazy_itable_init=1)], xfs => [qw(mkfs.xfs -q -f)]);
 my @systems;
