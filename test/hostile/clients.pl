@@ -10,7 +10,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = new_node('main', { extra => ['--encoding=UTF8', '--locale=C'] }, "session_preload_libraries = 'fast_copy'");
+my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'");
 my @psql = ('psql', '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1');
 
 sub sql { return $node->safe_psql($_[0], $_[1]) }

@@ -9,7 +9,7 @@ use FastCopy;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = new_node('main', { extra => ['--encoding=UTF8', '--locale=C'] }, 'compute_query_id = on', "pg_stat_statements.track = 'top'",
+my $node = new_node('main', {}, 'compute_query_id = on', "pg_stat_statements.track = 'top'",
 	"pgaudit.log = 'read, write, function'", "pgaudit.role = 'auditor'");
 my $file = write_bytes('rows.csv', "1,a\n2,b\n3,c\n");
 

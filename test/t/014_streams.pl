@@ -20,7 +20,7 @@ my %PACK = (
 	xz => [ 'xz -c', 'xzcat' ]);
 my @FORMATS = sort keys %PACK;
 
-my $node = new_node('main', { extra => ['--encoding=UTF8', '--locale=C'] }, "session_preload_libraries = 'fast_copy'");
+my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'");
 my $dir = PostgreSQL::Test::Utils::tempdir();
 chmod 0755, $dir;
 

@@ -30,13 +30,14 @@ sub directory
 
 sub gate { return directory() . '/gate' }
 
-# A running node with the extension; more lines for postgresql.conf follow.
+# A running node with the extension; more lines for postgresql.conf follow.  Its
+# encoding is not that of whoever runs the tests.
 sub new_node
 {
 	my ($name, $init, @conf) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
-	$node->init(%$init);
+	$node->init(%$init, extra => [ '--encoding=UTF8', '--locale=C', @{ $init->{extra} // [] } ]);
 	$node->append_conf('postgresql.conf', join("\n",
 		'max_worker_processes = 16', 'max_parallel_workers = 8',
 		'autovacuum = off', @conf) . "\n");
