@@ -207,10 +207,12 @@ fc_first_storage_subid(Relation rel)
 typedef RelFileLocator FcLocator;
 #define fc_relation_locator(rel) ((rel)->rd_locator)
 #define fc_locator_number(locator) ((locator)->relNumber)
+#define fc_locator_equals(a, b) RelFileLocatorEquals(a, b)
 #else
 typedef RelFileNode FcLocator;
 #define fc_relation_locator(rel) ((rel)->rd_node)
 #define fc_locator_number(locator) ((locator)->relNode)
+#define fc_locator_equals(a, b) RelFileNodeEquals(a, b)
 #endif
 
 /* 17: what stood for no backend in particular stands for no process */

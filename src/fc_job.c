@@ -48,6 +48,7 @@
 #include "fc_core.h"
 #include "fc_core_keys.h"
 #include "fc_feed.h"
+#include "fc_hold.h"
 #include "fc_job.h"
 #include "fc_log.h"
 #include "fc_number.h"
@@ -992,10 +993,38 @@ fc_job_drop_key(FcJob *job)
 	fc_job_check_leaves(job);
 }
 
+/* The target and all that takes rows stay as they are, old and new tables */
+static void
+fc_job_hold(FcJob *job)
+{
+	List	   *tables = list_append_unique_oid(fc_job_existing_leaves(job), job->target);
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		CHECK_FOR_INTERRUPTS();
+		job->held = fc_hold_begin(job->held, lfirst_oid(lc));
+	}
+	/* where core routes they have been attached, and are among the others */
+	for (int i = 0; i < job->ncreated && !job->plan->routed; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		job->held = fc_hold_begin(job->held, job->created[i].range.partition);
+	}
+}
+
+static void
+fc_job_let_go(FcJob *job)
+{
+	fc_hold_end(job->held);
+	job->held = NIL;
+}
+
 /* The tables written in pages get them */
 static void
 fc_job_end_files(FcJob *job)
 {
+	fc_hold_check(job->held);
 	fc_new_end(job->files, job->options->freeze);
 	job->files = NIL;
 	CommandCounterIncrement();
@@ -1046,6 +1075,7 @@ fc_job_load(FcJob *job)
 
 	if (job->plan->key_early && job->plan->key_routes)
 		fc_job_drop_key(job);
+	fc_job_hold(job);
 	units = fc_job_load_work(job, &work);
 	if (job->inflow)
 		fc_job_begin_flow(job);
@@ -1085,6 +1115,7 @@ fc_job_unstream(FcJob *job)
 	FcShared   *shared = job->shared;
 
 	fc_job_end_files(job);
+	fc_job_let_go(job);
 	for (int i = 0; i < job->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -1561,6 +1592,7 @@ fc_job_phases(FcJob *job)
 	}
 	fc_job_check_conservation(job);
 	fc_job_index(job);
+	fc_job_let_go(job);
 	fc_job_attach(job);
 	fc_rejected_finish(job);
 }

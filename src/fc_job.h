@@ -74,6 +74,7 @@ typedef struct FcJob
 	int			ntasks;
 	FcTask	   *tasks;
 	int			ngroups;		/* leaves with rows */
+	List	   *held;			/* tables that take rows, until they are indexed */
 	List	   *files;			/* FcNewFile, until the load has ended */
 	int			nindexes;
 	FcIndexTask *indexes;

@@ -198,6 +198,8 @@ fc_tasks_storage(FcJob *job, Oid leaf, uint64 rows)
 
 	if (!OidIsValid(leaf))
 		return storage;
+	if (leaf == job->target)
+		return fc_write_storage(job->rel, rows, &job->files);
 	rel = table_open(leaf, NoLock);
 	storage = fc_write_storage(rel, rows, &job->files);
 	table_close(rel, NoLock);

@@ -30,6 +30,7 @@
 #include "utils/rel.h"
 
 #include "fc_compat.h"
+#include "fc_hold.h"
 #include "fc_options.h"
 #include "fc_plan.h"
 #include "fc_write.h"
@@ -74,7 +75,8 @@ fc_write_kind(Relation rel, uint64 rows)
 		return FC_STORAGE_USED;
 	empty = RelationGetNumberOfBlocks(rel) == 0;
 	if (fc_write_page_can(rel) && fc_write_wants_pages(rel, rows))
-		return empty && fc_write_is_own(rel) ? FC_STORAGE_PAGES : FC_STORAGE_BUFFERS;
+		return empty && fc_write_is_own(rel) && fc_hold_alone(rel) ?
+			FC_STORAGE_PAGES : FC_STORAGE_BUFFERS;
 	return empty ? FC_STORAGE_EMPTY : FC_STORAGE_USED;
 }
 

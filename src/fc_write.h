@@ -35,7 +35,8 @@ typedef struct FcPlace
 
 /*
  * What the table and fast_copy.writer allow, for about so many rows.  To be
- * asked by the leader before the load: all processes must go the same way.  A
+ * asked by the leader before the load, with a table that is held and open once
+ * more: all processes must go the same way.  A
  * new file for the table, if it gets one, is added to the list of FcNewFile;
  * after the load it is handed to fc_new_end.
  */

@@ -18,9 +18,11 @@
  * What such code has put into the table's own file is kept there, and the pages
  * follow it, through shared buffers, where anybody may be.
  *
- * The leader keeps the tables open: then its own session can neither change
- * nor empty them by commands, nor give them indexes.  No other session sees
- * them, since their storage is of this transaction.
+ * The leader holds the tables (fc_hold.c), which have the files that they had
+ * when all pages are there.  No other session sees them, since their storage is
+ * of this transaction.  A table that this session has open elsewhere, as in a
+ * cursor or in a load whose code runs this one, gets no new file, as core gives
+ * it none then.
  *
  * It is ALTER TABLE ... SET TABLESPACE in two halves.  Whatever (sub)transaction
  * is rolled back takes the new file along, and pg_class's row; the old file
@@ -54,7 +56,6 @@ fc_new_begin(Relation rel, List **files)
 
 	file->rel = rel;
 	file->locator = fc_create_files(rel);
-	RelationIncrementReferenceCount(rel);
 	*files = lappend(*files, file);
 	return file->locator;
 }
@@ -147,7 +148,6 @@ fc_new_end(List *files, bool frozen)
 				fc_write_page_map(file->rel, file->locator);
 			fc_new_exchange(file);
 		}
-		table_close(file->rel, NoLock);
 		pfree(file);
 	}
 	list_free(files);

@@ -150,6 +150,67 @@ foreach my $command ('TRUNCATE %s', 'CREATE INDEX ON %s (n)', 'ALTER TABLE %s AL
 	}
 }
 
+# The same where partitions have few rows, one after the other, and are there
+# already or are not: at its end the load has nothing open but the last of them.
+# What a DROP has done before it failed is still done when its error is looked for.
+my $few = write_bytes('few.csv', join('', map { sprintf "%d,2013-01-%02d,few\n", $_, $_ > 50 ? 2 : 1 } 1 .. 100));
+foreach my $command ('TRUNCATE %s', 'CREATE INDEX ON %s (n)', 'DROP TABLE %s')
+{
+	foreach my $row (1, 100)
+	{
+		foreach my $before ('', 'CREATE TABLE t_p20130101 PARTITION OF t DEFAULT',
+			"CREATE TABLE t_p20130101 PARTITION OF t FOR VALUES FROM ('2013-01-01') TO ('2013-01-02')")
+		{
+			my (undef, undef, $err) = $node->psql('postgres', "BEGIN; SET own.row = $row; SET own.command = '$command'; $parent; $before;
+				SELECT fast_copy('t', '$few', partition_interval => '1 day')");
+			like($err, qr/because it is being used by active queries in this session${\ ($command =~ m{DROP} ? '|could not open relation' : '') }/,
+				"$command at row $row of few, $before");
+		}
+	}
+}
+$node->safe_psql('postgres', "CREATE FUNCTION own_index(n int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM own_commands(n); RETURN n; END'");
+my (undef, undef, $indexed) = $node->psql('postgres', "BEGIN; SET own.row = 1; SET own.command = 'TRUNCATE %s';
+	CREATE TABLE t (n int, ts timestamp, v text) PARTITION BY RANGE (ts); CREATE INDEX ON t (own_index(n));
+	SELECT fast_copy('t', '$few', partition_interval => '1 day')");
+like($indexed, qr/because it is being used by active queries in this session/, 'TRUNCATE while indexes are built');
+
+# Commands that do not ask who has the table open.
+my %unasked = (
+	'It was moved to another file' => [ 'ALTER TABLE ALL IN TABLESPACE pg_default SET TABLESPACE other', '' ],
+	'It was attached to another table' => [ 'ALTER TABLE others ATTACH PARTITION t DEFAULT', '' ],
+	'It got another index' => [ 'ALTER TABLE others ATTACH PARTITION t DEFAULT', 'PARTITION BY RANGE (ts)' ]);
+$node->safe_psql('postgres', "SET allow_in_place_tablespaces = on; CREATE TABLESPACE other LOCATION ''");
+$node->safe_psql('postgres', 'CREATE TABLE others (n int, ts timestamp, v text) PARTITION BY RANGE (ts); CREATE INDEX ON others (n)');
+foreach my $change (sort keys %unasked)
+{
+	my ($command, $by) = @{ $unasked{$change} };
+
+	foreach my $load ($file, $few)
+	{
+		my (undef, undef, $err) = $node->psql('postgres', "BEGIN; SET own.row = 40; SET own.command = '$command'; $table $by;
+			${\ ($by ? 'CREATE TABLE t_p20130101 PARTITION OF t DEFAULT' : '') };
+			SELECT fast_copy('t', '$load', missing_partitions => 'default')");
+		like($err, qr/ERROR:  table "t\w*" was changed while it was being loaded\nDETAIL:  $change/, "$command $by: refused");
+	}
+}
+$node->safe_psql('postgres', 'DROP TABLE others');
+
+# A load whose code runs another one, of the same table.
+foreach my $outer ($file, $few)
+{
+	foreach my $inner ($file, $few)
+	{
+		my ($count, $within) = map { $_ eq $few ? 100 : $rows } $outer, $inner;
+
+		is($node->safe_psql('postgres', "SET own.row = 40; BEGIN; $table;
+			SET own.command = 'SET own.row = 0; SELECT fast_copy(''t'', ''$inner'')';
+			SELECT fast_copy('t', '$outer'); COMMIT; SELECT count(*), sum(n) FROM t"),
+			"$count\n" . ($count + $within) . '|' . ($count * ($count + 1) + $within * ($within + 1)) / 2, "a load of $count rows that runs one of $within");
+		is_sound($node, "a load of $count rows that runs one of $within");
+		$node->safe_psql('postgres', 'DROP TABLE IF EXISTS t');
+	}
+}
+
 # Cursors, savepoints.
 own('reads', 'PARALLEL SAFE');
 is($node->safe_psql('postgres', "BEGIN; $table;
