@@ -24,6 +24,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "portability/instr_time.h"
+#include "replication/origin.h"
 #include "storage/latch.h"
 #include "utils/rel.h"
 
@@ -45,6 +46,7 @@ typedef struct FcWorkerArgs
 {
 	dsm_handle	segment;
 	uint32		nturns;
+	RepOriginId origin;			/* where the session has its changes from */
 } FcWorkerArgs;
 
 /* What a worker used, which counts as the leader's */
@@ -182,6 +184,8 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not map dynamic shared memory segment")));
+	/* decoding filters by origin, each row and the commit, which is the leader's */
+	replorigin_session_origin = args->origin;
 	shared = dsm_segment_address(segment);
 	SharedFileSetAttach(&shared->fileset, segment);
 	fc_context_begin(&ctx, shared, ParallelWorkerNumber, true);
@@ -322,6 +326,7 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 
 	args = shm_toc_allocate(pcxt->toc, sizeof(FcWorkerArgs));
 	args->segment = dsm_segment_handle(segment);
+	args->origin = replorigin_session_origin;
 	shm_toc_insert(pcxt->toc, FC_KEY_ARGS, args);
 	usage = shm_toc_allocate(pcxt->toc, sizeof(FcUsage) * nworkers);
 	memset(usage, 0, sizeof(FcUsage) * nworkers);

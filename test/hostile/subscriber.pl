@@ -156,6 +156,7 @@ my %kinds = map {
 	("plain_$streaming" => "streaming = $streaming",
 	 "prepared_$streaming" => "streaming = $streaming, two_phase = true")
 } 'off', 'on', $version >= 16 ? 'parallel' : ();
+$kinds{local} = 'streaming = parallel, origin = none' if $version >= 16;
 
 foreach my $kind (sort keys %kinds)
 {
@@ -201,6 +202,28 @@ my $total = 0;
 $total += $_->[1] * @workers foreach @cases;
 is($publisher->safe_psql('postgres', "SELECT count(*) FROM pg_logical_slot_get_changes('whole', NULL, NULL) WHERE data LIKE 'table public.t%INSERT%'"),
 	$total, 'test_decoding: every row once');
+
+# What a session has from another server, by its origin, is not sent to who wants
+# local changes only: neither what the leader wrote nor what workers did, nor
+# is a stream of it begun.
+$publisher->safe_psql('postgres', "SELECT pg_replication_origin_create('elsewhere'); SELECT pg_create_logical_replication_slot('local_changes', 'test_decoding')");
+$publisher->safe_psql('postgres', "SELECT pg_replication_origin_session_setup('elsewhere'); "
+	  . run_case(0, $_) . "SELECT fast_copy('" . table(0, $_) . "', '$two', workers => $_)") foreach @workers;
+my $inserts = "count(*) FILTER (WHERE data LIKE '%INSERT%'), count(*) FILTER (WHERE data LIKE 'opening%') > 0";
+is($publisher->safe_psql('postgres', "SELECT $inserts FROM pg_logical_slot_peek_changes('local_changes', NULL, NULL, 'stream-changes', '1', 'only-local', '1')"),
+	'0|f', 'test_decoding: nothing of another origin');
+is($publisher->safe_psql('postgres', "SELECT $inserts FROM pg_logical_slot_peek_changes('local_changes', NULL, NULL)"),
+	@workers * (1 + 2 * $rows) . '|f', 'test_decoding: all of another origin');
+$publisher->safe_psql('postgres', 'INSERT INTO ' . table(0, 0) . ' VALUES (-9)');
+if ($version >= 16)
+{
+	$publisher->wait_for_catchup('local');
+	is($subscriber->safe_psql('local', "SELECT count(*) FROM " . table(0, $_)), 1 + $rows + !$_,
+		"$_ workers: the subscriber has nothing of another origin") foreach @workers;
+}
+$publisher->wait_for_catchup('plain_on');
+is($subscriber->safe_psql('plain_on', "SELECT count(*) FROM " . table(0, $_)), 2 + 3 * $rows + !$_,
+	"$_ workers: another subscriber has") foreach @workers;
 
 $subscriber->safe_psql($_, "DROP SUBSCRIPTION $_") foreach sort keys %kinds;
 $subscriber->stop;
