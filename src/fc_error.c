@@ -22,6 +22,11 @@
  * function, a default, a CHECK) stops: such code must not run again where it
  * was interrupted.  Shared->stopped says so, and the leader then looks at the
  * records before the bad one in file order (fc_load_verify) before it throws.
+ * It must find the catalogs and tables as they were before the phase: code that
+ * is not parallel safe may have run commands, one of which may be half done.
+ * Where the leader calls such code the phase has a subtransaction, which goes
+ * with the first error kept; and so has the look at the records, because core is
+ * shown the bad one after that.  Workers can run no commands.
  *
  * Catching without a subtransaction is sound where the transaction is certain
  * to abort.  What the error leaves behind until then: user id and settings of a
@@ -544,6 +549,37 @@ fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
 	if (edata && !fc_error_is_of_record(ctx, edata))
 		fc_error_pass(ctx, edata, context_stack);
 	return edata;
+}
+
+void
+fc_error_apart(FcApartBody body, void *arg)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool stays = false;
+	ErrorData  *volatile edata = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(mcxt);
+	PG_TRY();
+	{
+		stays = body(arg);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(mcxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	if (stays)
+		ReleaseCurrentSubTransaction();
+	else
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(mcxt);
+	CurrentResourceOwner = owner;
+	if (edata)
+		ReThrowError(edata);
 }
 
 bool

@@ -94,6 +94,13 @@ extern void fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer);
 extern ErrorData *fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg);
 
 /*
+ * Runs body(arg) in a subtransaction of its own, which stays if it returns true,
+ * and else is undone, as it is if an error passes.  Not in parallel mode.
+ */
+typedef bool (*FcApartBody) (void *arg);
+extern void fc_error_apart(FcApartBody body, void *arg);
+
+/*
  * Did this function of core find the fault itself, and not a user's code that
  * it called?  For errors that were caught by fc_error_catch.
  */

@@ -41,12 +41,12 @@
 #include "utils/lsyscache.h"
 #include "utils/portal.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "fc_compat.h"
 #include "fc_core.h"
 #include "fc_core_keys.h"
+#include "fc_error.h"
 #include "fc_feed.h"
 #include "fc_hold.h"
 #include "fc_job.h"
@@ -148,13 +148,46 @@ fc_job_workers(const FcJob *job, uint32 units)
 static int
 fc_job_work(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 {
-	int			processes = fc_worker_run(&job->ctx, job->segment, phase,
-										  fc_job_workers(job, units), work);
+	int			processes;
 
+	job->ctx.apart = job->plan->leader_reason != NULL && phase != FC_PHASE_SPLIT;
+	processes = fc_worker_run(&job->ctx, job->segment, phase,
+							  fc_job_workers(job, units), work);
 	job->alone = work->alone;
 	if (work->parallel)
 		job->launched = Max(job->launched, processes);
 	return processes;
+}
+
+/* Body of fc_error_apart */
+typedef struct FcJobApart
+{
+	FcJob	   *job;
+	void		(*phase) (FcJob *job);
+} FcJobApart;
+
+static bool
+fc_job_undone(void *arg)
+{
+	FcJobApart *apart = arg;
+
+	apart->phase(apart->job);
+	return false;
+}
+
+/*
+ * An error of a user's code may be caught on the way, and the transaction goes
+ * on: what such code has left behind is undone with a subtransaction.
+ */
+static void
+fc_job_apart(FcJob *job, void (*phase) (FcJob *job))
+{
+	FcJobApart	apart = {job, phase};
+
+	fc_error_apart(fc_job_undone, &apart);
+	/* it may run again */
+	job->ctx.stopped = false;
+	pg_atomic_write_u32(&job->shared->stopped, 0);
 }
 
 static char *
@@ -808,15 +841,19 @@ fc_job_take_up_tasks(FcJob *job)
 	job->shared->ntasks = job->ntasks;
 }
 
+static void
+fc_job_verify(FcJob *job)
+{
+	fc_job_take_up_tasks(job);
+	fc_load_verify(&job->ctx, job->ngroups);
+}
+
 /* Throws the first bad record's error */
 static void
 fc_job_throw(FcJob *job)
 {
 	if (pg_atomic_read_u32(&job->shared->stopped) != 0)
-	{
-		fc_job_take_up_tasks(job);
-		fc_load_verify(&job->ctx, job->ngroups);
-	}
+		fc_job_apart(job, fc_job_verify);
 	fc_rejected_throw(job);
 	fc_core_throw(job);
 }
@@ -1308,12 +1345,8 @@ fc_job_index_choice(FcJob *job, int led)
 					job->nindexes, shared);
 }
 
-/*
- * An index of a new partition cannot be built.  The rows are inserted again,
- * one by one, to find the first that it refuses: COPY's error is about that.
- */
 static void
-fc_job_throw_index(FcJob *job)
+fc_job_verify_indexes(FcJob *job)
 {
 	for (int i = 0; i < job->ncreated; i++)
 	{
@@ -1323,6 +1356,16 @@ fc_job_throw_index(FcJob *job)
 	CommandCounterIncrement();
 	fc_job_take_up_tasks(job);
 	fc_load_verify_indexes(&job->ctx, job->ngroups);
+}
+
+/*
+ * An index of a new partition cannot be built.  The rows are inserted again,
+ * one by one, to find the first that it refuses: COPY's error is about that.
+ */
+static void
+fc_job_throw_index(FcJob *job)
+{
+	fc_job_apart(job, fc_job_verify_indexes);
 	fc_rejected_throw(job);
 	fc_core_throw(job);
 }
@@ -1610,40 +1653,6 @@ fc_job_check(FcJob *job)
 	job->loaded = pg_atomic_read_u64(&job->shared->loaded);
 	fc_job_report(job, processes, job->loaded,
 				  job->data_size, "nothing is written");
-}
-
-/*
- * An error of a user's code may be caught on the way, and the transaction goes
- * on: what such code has left behind is undone with a subtransaction.
- */
-static void
-fc_job_apart(FcJob *job, void (*phase) (FcJob *job))
-{
-	MemoryContext mcxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile edata = NULL;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(mcxt);
-	PG_TRY();
-	{
-		phase(job);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(mcxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(mcxt);
-	CurrentResourceOwner = owner;
-	/* it may run again */
-	job->ctx.stopped = false;
-	pg_atomic_write_u32(&job->shared->stopped, 0);
-	if (edata)
-		ReThrowError(edata);
 }
 
 FcJob *

@@ -361,6 +361,8 @@ typedef struct FcContext
 	struct FcDirect *direct;	/* of this phase; NULL: no pages so far */
 	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
 	bool		verifying;		/* see fc_load_verify */
+	bool		apart;			/* leader: code that it calls may run commands, which
+								 * are undone if a record is bad */
 	bool		disturbed;		/* leader: code that it called ran commands while
 								 * it loaded rows or built indexes */
 	List	   *leaves;			/* NIL, or the only ones that core may route to */

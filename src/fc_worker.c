@@ -238,6 +238,24 @@ fc_worker_alone(FcContext *ctx, FcWork *work)
 	ctx->direct = NULL;
 }
 
+/* Body of fc_error_apart: what is done with a bad record is of no use */
+typedef struct FcWorkAlone
+{
+	FcContext  *ctx;
+	FcWork	   *work;
+} FcWorkAlone;
+
+static bool
+fc_worker_apart(void *arg)
+{
+	FcWorkAlone *alone = arg;
+	FcShared   *shared = alone->ctx->shared;
+
+	fc_worker_alone(alone->ctx, alone->work);
+	return !fc_error_beyond(shared, PG_UINT64_MAX - 1) &&
+		pg_atomic_read_u32(&shared->unordered) == 0;
+}
+
 /* Does any worker still run, as far as its messages tell? */
 static bool
 fc_worker_active(ParallelContext *pcxt)
@@ -402,6 +420,7 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 			  int nworkers, FcWork *work)
 {
 	FcShared   *shared = ctx->shared;
+	FcWorkAlone alone = {ctx, work};
 	int			launched = 0;
 
 	shared->phase = phase;
@@ -413,10 +432,11 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	if (nworkers > 0)
 		launched = fc_worker_parallel(ctx, segment, nworkers, work);
 	work->parallel = launched > 0;
-	if (launched == 0)
-	{
+	if (launched > 0)
+		return launched;
+	if (ctx->apart)
+		fc_error_apart(fc_worker_apart, &alone);
+	else
 		fc_worker_alone(ctx, work);
-		launched = 1;
-	}
-	return launched;
+	return 1;
 }

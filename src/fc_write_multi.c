@@ -189,7 +189,8 @@ fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
 		{
 			fc_error_keep(shared, rows[i].offset, rows[i].length, edata);
 			/* thrown by the index itself, with no user's code under way? */
-			if (ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
+			if (edata->context != NULL ||
+				ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
 				fc_error_stop(writer->base.ctx);
 			FreeErrorData(edata);
 		}

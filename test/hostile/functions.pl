@@ -14,9 +14,8 @@ my $node = new_node('main', {}, 'max_parallel_workers = 8', 'restart_after_crash
 my $file = write_rows('rows.csv', 2000);
 my $small = write_rows('small.csv', 30);
 
-# What f does at the row with n = 700, one in the middle, and what is an answer
-# of ours, too: who is no owner makes no partition; and what a DROP has done
-# before it failed is still done where the leader looks for COPY's error.
+# What f does at the row with n = 700, one in the middle, and what is an answer,
+# too, where there are partitions to be made.
 my @CASES = (
 	[ 'a load of another table', "PERFORM fast_copy('other', '$small')" ],
 	[ 'a load of another table that fails', "BEGIN PERFORM fast_copy('other', '$file.nothing'); EXCEPTION WHEN OTHERS THEN INSERT INTO other VALUES (0); END" ],
@@ -32,7 +31,7 @@ my @CASES = (
 	[ 'a table that hides the target', "CREATE TEMP TABLE t (LIKE public.t); CREATE TEMP TABLE t_p20130103 (x int)" ],
 	[ 'rows of another table gone', 'TRUNCATE other; DROP TABLE other; CREATE TABLE other (n int)' ],
 	[ 'a truncated target', 'TRUNCATE public.t' ],
-	[ 'a dropped target', 'DROP TABLE public.t', qr/ERROR:  XX000: could not open relation with OID \d+; 0\|;/ ],
+	[ 'a dropped target', 'DROP TABLE public.t' ],
 	[ 'an altered target', 'ALTER TABLE public.t ADD x int' ],
 	[ 'an index on the target', 'CREATE INDEX ON public.t (n)' ],
 	[ 'row security on the target', 'ALTER TABLE public.t ENABLE ROW LEVEL SECURITY' ],
@@ -96,7 +95,7 @@ sub compare
 
 		tables($body, \@have);
 		my $got = outcome("SELECT fast_copy('t', '$file', workers => 2)");
-		next if $ours && $got =~ $ours && pass("$name: $which, refused");
+		next if !@have && $ours && like($got, $ours, "$name: $which, refused");
 		is($got, $want, "$name: $which");
 	}
 }
