@@ -25,8 +25,8 @@
  * It must find the catalogs and tables as they were before the phase: code that
  * is not parallel safe may have run commands, one of which may be half done.
  * Where the leader calls such code the phase has a subtransaction, which goes
- * with the first error kept; and so has the look at the records, because core is
- * shown the bad one after that.  Workers can run no commands.
+ * with the first error kept, and in the load at once; so has the look at the
+ * records, because core is shown the bad one after that.  Workers run no commands.
  *
  * Catching without a subtransaction is sound where the transaction is certain
  * to abort.  What the error leaves behind until then: user id and settings of a
@@ -552,13 +552,14 @@ fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
 }
 
 void
-fc_error_apart(FcApartBody body, void *arg)
+fc_error_apart(FcContext *ctx, FcApartBody body, void *arg)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	volatile bool stays = false;
 	ErrorData  *volatile edata = NULL;
 
+	ctx->ended = false;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(mcxt);
 	PG_TRY();
@@ -578,7 +579,8 @@ fc_error_apart(FcApartBody body, void *arg)
 		RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(mcxt);
 	CurrentResourceOwner = owner;
-	if (edata)
+	/* the error for which the phase ended is kept */
+	if (edata && !ctx->ended)
 		ReThrowError(edata);
 }
 
@@ -595,6 +597,14 @@ fc_error_stop(FcContext *ctx)
 {
 	ctx->stopped = true;
 	pg_atomic_write_u32(&ctx->shared->stopped, 1);
+	if (!ctx->apart || ctx->shared->phase != FC_PHASE_LOAD)
+		return;
+	/* nobody waits for this process, and its tables may be gone */
+	fc_reject_end(ctx);
+	ctx->ended = true;
+	ereport(ERROR,
+			(errcode(ERRCODE_INTERNAL_ERROR),
+			 errmsg_internal("load stopped at a record")));
 }
 
 void

@@ -95,10 +95,11 @@ extern ErrorData *fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *ar
 
 /*
  * Runs body(arg) in a subtransaction of its own, which stays if it returns true,
- * and else is undone, as it is if an error passes.  Not in parallel mode.
+ * and else is undone, as it is if an error passes.  Of fc_error_stop it returns.
+ * Not in parallel mode.
  */
 typedef bool (*FcApartBody) (void *arg);
-extern void fc_error_apart(FcApartBody body, void *arg);
+extern void fc_error_apart(FcContext *ctx, FcApartBody body, void *arg);
 
 /*
  * Did this function of core find the fault itself, and not a user's code that
@@ -108,7 +109,8 @@ extern bool fc_error_is_from(const ErrorData *edata, const char *function);
 
 /*
  * The process must not run a user's code again: it skips all further records,
- * and the leader will look at them.
+ * and the leader will look at them.  The load phase of a leader that is apart
+ * ends here.
  */
 extern void fc_error_stop(FcContext *ctx);
 

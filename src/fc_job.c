@@ -150,7 +150,8 @@ fc_job_work(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 {
 	int			processes;
 
-	job->ctx.apart = job->plan->leader_reason != NULL && phase != FC_PHASE_SPLIT;
+	job->ctx.apart = phase != FC_PHASE_SPLIT &&
+		(job->plan->effects || job->plan->leader_reason != NULL);
 	processes = fc_worker_run(&job->ctx, job->segment, phase,
 							  fc_job_workers(job, units), work);
 	job->alone = work->alone;
@@ -184,7 +185,7 @@ fc_job_apart(FcJob *job, void (*phase) (FcJob *job))
 {
 	FcJobApart	apart = {job, phase};
 
-	fc_error_apart(fc_job_undone, &apart);
+	fc_error_apart(&job->ctx, fc_job_undone, &apart);
 	/* it may run again */
 	job->ctx.stopped = false;
 	pg_atomic_write_u32(&job->shared->stopped, 0);

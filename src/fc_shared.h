@@ -358,6 +358,7 @@ typedef struct FcContext
 	uint64		at_offset;
 	uint64		at_length;
 	bool		stopped;		/* see fc_error_stop */
+	bool		ended;			/* ... which has thrown */
 	struct FcDirect *direct;	/* of this phase; NULL: no pages so far */
 	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
 	bool		verifying;		/* see fc_load_verify */

@@ -219,23 +219,13 @@ static void
 fc_worker_alone(FcContext *ctx, FcWork *work)
 {
 	CommandId	command = fc_worker_command(ctx);
-	MemoryContext outer = ctx->mcxt;
-	MemoryContext old;
 
-	ctx->mcxt = AllocSetContextCreate(outer, "fast_copy phase",
-									  ALLOCSET_DEFAULT_SIZES);
 	ctx->tasks = work->tasks;
 	ctx->turns = work->turns;
-	old = MemoryContextSwitchTo(ctx->mcxt);
 	if (ctx->lead)
 		ctx->lead(ctx->lead_arg);
 	fc_worker_phase(ctx);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(ctx->mcxt);
-	ctx->mcxt = outer;
 	ctx->disturbed |= command != GetCurrentCommandId(false);
-	/* lived in there; a load that was given up is followed by another one */
-	ctx->direct = NULL;
 }
 
 /* Body of fc_error_apart: what is done with a bad record is of no use */
@@ -254,6 +244,28 @@ fc_worker_apart(void *arg)
 	fc_worker_alone(alone->ctx, alone->work);
 	return !fc_error_beyond(shared, PG_UINT64_MAX - 1) &&
 		pg_atomic_read_u32(&shared->unordered) == 0;
+}
+
+/* The phase in the leader, with memory of its own */
+static void
+fc_worker_lead(FcContext *ctx, FcWork *work)
+{
+	FcWorkAlone alone = {ctx, work};
+	MemoryContext outer = ctx->mcxt;
+	MemoryContext old;
+
+	ctx->mcxt = AllocSetContextCreate(outer, "fast_copy phase",
+									  ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(ctx->mcxt);
+	if (ctx->apart)
+		fc_error_apart(ctx, fc_worker_apart, &alone);
+	else
+		fc_worker_alone(ctx, work);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(ctx->mcxt);
+	ctx->mcxt = outer;
+	/* lived in there; a load that was given up is followed by another one */
+	ctx->direct = NULL;
 }
 
 /* Does any worker still run, as far as its messages tell? */
@@ -420,7 +432,6 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 			  int nworkers, FcWork *work)
 {
 	FcShared   *shared = ctx->shared;
-	FcWorkAlone alone = {ctx, work};
 	int			launched = 0;
 
 	shared->phase = phase;
@@ -434,9 +445,6 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	work->parallel = launched > 0;
 	if (launched > 0)
 		return launched;
-	if (ctx->apart)
-		fc_error_apart(fc_worker_apart, &alone);
-	else
-		fc_worker_alone(ctx, work);
+	fc_worker_lead(ctx, work);
 	return 1;
 }
