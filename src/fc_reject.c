@@ -39,9 +39,6 @@
 #include "fc_error.h"
 #include "fc_reject.h"
 
-/* Bytes of a message that are kept */
-#define FC_REJECT_MESSAGE	1024
-
 /* Columns of the sort */
 #define FC_SORT_OFFSET	1
 #define FC_SORT_PASS	2		/* 0, or 1 where the record was looked at again */
@@ -170,8 +167,7 @@ fc_reject_fill(FcReject *reject, uint64 offset, uint64 length, const FcBad *bad)
 	reject->null_input = (bad->value == NULL);
 	reject->column = pstrdup(bad->column ? bad->column : "");
 	reject->value = bad->value ? fc_reject_clip(bad->value, strlen(bad->value)) : pstrdup("");
-	reject->message = pnstrdup(message, pg_mbcliplen(message, strlen(message),
-													 FC_REJECT_MESSAGE));
+	reject->message = pstrdup(message);
 }
 
 void

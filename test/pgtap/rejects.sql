@@ -17,7 +17,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_rejects.csv', true) \g /dev/null
 SELECT setseed(0.42) \g /dev/null
-SELECT plan(42);
+SELECT plan(43);
 
 SELECT fast_copy_create_reject_table('rej') \g /dev/null
 ALTER TABLE rej ADD id int GENERATED ALWAYS AS IDENTITY;
@@ -134,6 +134,12 @@ TRUNCATE r_some;
 SELECT pg_temp.write(array(SELECT convert_to(line || E'\n', 'UTF8') FROM unnest('{"2024-02-01,-1,a","2024-02-05,1,b","2024-02-10,,c"}'::text[]) AS line)) \g /dev/null
 SELECT is(fast_copy('r_some', current_setting('fc.file'), on_error => 'ignore', on_error_classes => '{check,not_null}'), 1::bigint, 'one row is good');
 SELECT is((SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'r_some'::regclass AND inhrelid::regclass::text LIKE '%202402%'), 'r_some_p20240205', 'and has a partition');
+
+-- Messages are kept whole
+SELECT pg_temp.write(ARRAY[convert_to(E'2024-01-01,' || repeat(E'\u00e9', 3000) || E',a\n', 'UTF8')]) \g /dev/null
+SELECT fast_copy('r_plain', current_setting('fc.file'), on_error => 'ignore', reject_table => 'rej') \g /dev/null
+SELECT is(message, 'invalid input syntax for type integer: "' || repeat(E'\u00e9', 3000) || '"', 'a long message is kept whole')
+FROM rej WHERE record LIKE '%' || repeat(E'\u00e9', 100) || '%';
 
 SELECT * FROM finish();
 ROLLBACK;
