@@ -649,7 +649,7 @@ fc_partition_create(FcContext *ctx, const FcRoute *route,
 		return;
 	fc_table_keep_schema(RelationGetNamespace(parent));
 	if (route->partman)
-		fc_partman_check_name(route->partman, parent);
+		fc_partman_check_names(route->partman, parent);
 	level = pin_settings();
 	SPI_connect();
 	each = AllocSetContextCreate(CurrentMemoryContext, "fast_copy partition",

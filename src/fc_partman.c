@@ -32,6 +32,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
@@ -41,6 +42,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
@@ -383,8 +385,56 @@ fc_partman_lock_key(void)
 	return DatumGetInt32(DirectFunctionCall1Coll(hashtext, DEFAULT_COLLATION_OID, name));
 }
 
+Oid
+fc_partman_template(const FcPartman *partman)
+{
+	char	   *schema = partman->template ? pstrdup(partman->template) : NULL;
+	char	   *name = schema ? strchr(schema, '.') : NULL;
+
+	if (name == NULL)
+		return InvalidOid;
+	*name++ = '\0';
+	return get_relname_relid(name, get_namespace_oid(schema, true));
+}
+
+static Oid
+fc_partman_owner(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
+
+/* It is called by its name, and who may rename a schema is not asked for */
+static void
+fc_partman_keep_template(const FcPartman *partman)
+{
+	Oid			nspid;
+
+	if (OidIsValid(partman->template_oid))
+	{
+		LockRelationOid(partman->template_oid, AccessShareLock);
+		nspid = get_rel_namespace(partman->template_oid);
+		if (OidIsValid(nspid))
+			fc_table_keep_schema(nspid);
+	}
+	if (fc_partman_template(partman) != partman->template_oid ||
+		fc_partman_owner(partman->template_oid) != partman->template_owner)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("template \"%s\" of table \"%s\" was changed while the table was being loaded",
+						partman->template, partman->table),
+				 errhint("Load it again.")));
+}
+
 void
-fc_partman_check_name(const FcPartman *partman, Relation parent)
+fc_partman_check_names(const FcPartman *partman, Relation parent)
 {
 	if (strcmp(partman->table,
 			   psprintf("%s.%s", get_namespace_name(RelationGetNamespace(parent)),
@@ -394,6 +444,8 @@ fc_partman_check_name(const FcPartman *partman, Relation parent)
 				 errmsg("table \"%s\" was renamed while it was being loaded",
 						partman->table),
 				 errhint("pg_partman knows it by its name. Load it again.")));
+	if (partman->template)
+		fc_partman_keep_template(partman);
 }
 
 bool

@@ -52,6 +52,8 @@ typedef struct FcPartman
 	int			premake;
 	char	   *zone;			/* partition_timezone, or NULL */
 	char	   *template;		/* or NULL */
+	Oid			template_oid;	/* or InvalidOid, if there is none either */
+	Oid			template_owner;
 	bool		early;			/* what partitions get must be there before rows */
 	bool		privileges;		/* inherit_privileges */
 	bool		publications;
@@ -80,8 +82,14 @@ extern FcInterval fc_partman_interval(const FcPartman *partman,
 extern char *fc_partman_name(const FcPartman *partman, const FcRoute *route,
 							 int64 key);
 
-/* ERROR 55000 if the table, or its schema, is called otherwise by now */
-extern void fc_partman_check_name(const FcPartman *partman, Relation parent);
+/* The table of the name that "template" is, or InvalidOid */
+extern Oid	fc_partman_template(const FcPartman *partman);
+
+/*
+ * ERROR 55000 if the table, or its schema, is called otherwise by now, or the
+ * template is another.  Locks that until the transaction ends.
+ */
+extern void fc_partman_check_names(const FcPartman *partman, Relation parent);
 
 /*
  * Keeps maintenance away until the transaction ends; it does not wait but

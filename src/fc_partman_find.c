@@ -8,10 +8,13 @@
  * From version 5.2 on whoever may create in the database can install
  * pg_partman, owns all that is in it, and can name any table in its
  * part_config.  So it is used only if it is theirs who could have put code on
- * the table, or who loads it: of the extension, its two tables and each of
- * its functions.  One that is not is passed over with a warning, and not even
+ * the table, or who loads it: of the extension, its schema, its two tables and
+ * each of its functions.  One that is not is passed over with a warning, and not even
  * looked into: nobody can keep others from loading by a pg_partman of his
- * own.  That of somebody who is no superuser runs as that role.
+ * own.  That of somebody who is no superuser runs as that role.  Its functions
+ * make commands of what the template is called and has, and some of them call
+ * whatever has the right name in the schema: nobody else may have a hand in
+ * these two, or no partitions are made.
  *
  * The row of part_config decides what is made.  Which columns it has depends
  * on the version, and what is in them on whoever may write to it: both tables
@@ -29,7 +32,10 @@
 #include "access/tableam.h"
 #include "catalog/dependency.h"
 #include "catalog/partition.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_extension.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "catalog/namespace.h"
@@ -117,6 +123,19 @@ fc_partman_extension(FcPartmanSearch *search)
 	return found;
 }
 
+static Oid
+fc_partman_database_owner(void)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
+	owner = ((Form_pg_database) GETSTRUCT(tuple))->datdba;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
 /*
  * Could the role run code in this load anyway?  So could who loads, and who
  * owns the table or may act as its owner, by a constraint for instance.
@@ -124,6 +143,8 @@ fc_partman_extension(FcPartmanSearch *search)
 static bool
 fc_partman_trusts(const FcPartmanSearch *search, Oid role)
 {
+	if (role == ROLE_PG_DATABASE_OWNER)
+		role = fc_partman_database_owner();
 	return role == GetUserId() ||
 		fc_owns_relation(RelationGetRelid(search->parent), role);
 }
@@ -143,11 +164,25 @@ fc_partman_class(Oid relid)
 	return form;
 }
 
+static Oid
+fc_partman_schema_owner(Oid nspid)
+{
+	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(nspid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
 /* Warns if it is another's, whose table and functions are not looked at */
 static bool
 fc_partman_is_trusted(const FcPartmanSearch *search)
 {
-	const Oid	owners[] = {search->owner, fc_partman_class(search->config).relowner,
+	const Oid	owners[] = {search->owner, fc_partman_schema_owner(search->schema),
+		fc_partman_class(search->config).relowner,
 	fc_partman_class(search->config_sub).relowner};
 
 	for (int i = 0; i < lengthof(owners); i++)
@@ -238,7 +273,8 @@ fc_partman_row(Oid relid, const char *column, const char *name, TupleDesc *desc)
 		if (!isnull && strcmp(TextDatumGetCString(value), name) == 0)
 			row = ExecCopySlotHeapTuple(slot);
 	}
-	*desc = CreateTupleDescCopy(RelationGetDescr(rel));
+	/* with what columns that were added later have in rows from before */
+	*desc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
 	UnregisterSnapshot(snapshot);
@@ -438,20 +474,25 @@ fc_partman_check_key(FcPartman *partman, Relation parent)
 						  "It says nothing about the names of partitions (datetime_string).");
 }
 
-/* Has its template indexes, which are then built on tables without rows? */
-static bool
-fc_partman_has_index(const FcPartman *partman)
+/*
+ * pg_partman puts together commands of what its template has, names of columns
+ * and of indexes too, and its functions run as whoever loads.
+ */
+static void
+fc_partman_check_template(FcPartmanSearch *search)
 {
-	char	   *schema = partman->template ? pstrdup(partman->template) : NULL;
-	char	   *name = schema ? strchr(schema, '.') : NULL;
-	Oid			relid = InvalidOid;
+	FcPartman  *partman = search->partman;
+	FormData_pg_class form;
 
-	if (name)
-	{
-		*name++ = '\0';
-		relid = get_relname_relid(name, get_namespace_oid(schema, true));
-	}
-	return OidIsValid(relid) && fc_partman_class(relid).relhasindex;
+	partman->template_oid = fc_partman_template(partman);
+	form = fc_partman_class(partman->template_oid);
+	partman->template_owner = form.relowner;
+	/* its indexes are built on tables without rows */
+	partman->early |= form.relhasindex;
+	if (OidIsValid(form.relowner) && !fc_partman_trusts(search, form.relowner))
+		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+						  psprintf("Its template \"%s\" belongs to role \"%s\", which is neither a superuser, nor the owner of the table, nor the role that loads it.",
+								   partman->template, GetUserNameFromId(form.relowner, true)));
 }
 
 /* Can it be called in that way, and is it the extension's own? */
@@ -488,6 +529,101 @@ fc_partman_function(const FcPartmanSearch *search, FcPartmanFunction function)
 	}
 	ReleaseSysCacheList(list);
 	return found;
+}
+
+/* Do its settings name another search_path than pg_catalog? */
+static bool
+fc_partman_sets_path(Datum proconfig)
+{
+	Datum	   *settings;
+	int			n;
+
+	deconstruct_array(DatumGetArrayTypeP(proconfig), TEXTOID, -1, false, TYPALIGN_INT,
+					  &settings, NULL, &n);
+	for (int i = 0; i < n; i++)
+	{
+		char	   *setting = TextDatumGetCString(settings[i]);
+
+		if (strncmp(setting, "search_path=", strlen("search_path=")) == 0 &&
+			strcmp(setting, "search_path=pg_catalog, pg_temp") != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Does it look for things elsewhere than its caller tells it to? */
+static bool
+fc_partman_has_path(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		isnull;
+	Datum		value;
+	bool		found;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+	found = !isnull && strstr(TextDatumGetCString(value), "search_path") != NULL;
+	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proconfig, &isnull);
+	found |= !isnull && fc_partman_sets_path(value);
+	ReleaseSysCache(tuple);
+	return found;
+}
+
+/*
+ * Somebody not trusted who may make things in the schema, in words; NULL if
+ * there is none.
+ */
+static char *
+fc_partman_intruder(const FcPartmanSearch *search)
+{
+	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(search->schema));
+	bool		isnull;
+	Datum		value;
+	char	   *who = NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	value = SysCacheGetAttr(NAMESPACEOID, tuple, Anum_pg_namespace_nspacl, &isnull);
+	if (!isnull)
+	{
+		Acl		   *acl = DatumGetAclP(value);
+		const AclItem *items = ACL_DAT(acl);
+
+		for (int i = 0; i < ACL_NUM(acl) && who == NULL; i++)
+		{
+			if ((ACLITEM_GET_PRIVS(items[i]) & ACL_CREATE) == 0)
+				continue;
+			if (items[i].ai_grantee == ACL_ID_PUBLIC)
+				who = "Every role";
+			else if (!fc_partman_trusts(search, items[i].ai_grantee))
+				who = psprintf("Role \"%s\"", GetUserNameFromId(items[i].ai_grantee, true));
+		}
+	}
+	ReleaseSysCache(tuple);
+	return who;
+}
+
+/*
+ * A function that has the schema of pg_partman in its search_path, as those
+ * of 5.x do, ahead of pg_catalog, runs whatever it finds there.
+ */
+static void
+fc_partman_check_schema(FcPartmanSearch *search)
+{
+	FcPartman  *partman = search->partman;
+	bool		has_path = false;
+	char	   *who;
+
+	for (int i = 0; i < FC_PARTMAN_NFUNCTIONS; i++)
+		has_path |= OidIsValid(partman->functions[i]) &&
+			fc_partman_has_path(partman->functions[i]);
+	who = has_path ? fc_partman_intruder(search) : NULL;
+	if (who == NULL)
+		return;
+	fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+					  psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser, nor the owner of the table, nor the role that loads it.",
+							   who, get_namespace_name(search->schema)));
 }
 
 static void
@@ -536,7 +672,9 @@ fc_partman_read(FcPartmanSearch *search)
 	if (partman->control)
 		fc_partman_check_key(partman, search->parent);
 	fc_partman_find_functions(search);
-	partman->early = partman->publications || fc_partman_has_index(partman);
+	fc_partman_check_schema(search);
+	partman->early = partman->publications;
+	fc_partman_check_template(search);
 	return partman;
 }
 

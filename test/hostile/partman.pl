@@ -19,6 +19,7 @@ query("CREATE ROLE mallory; CREATE ROLE alice; CREATE ROLE deputy IN ROLE alice;
 another_role_owns_it();
 they_may_own_it();
 one_part_is_anothers();
+others_have_a_hand_in_it();
 it_looks_otherwise();
 the_real_one();
 $node->stop;
@@ -137,13 +138,53 @@ sub one_part_is_anothers
 	install('postgres', more => "CREATE FUNCTION fake.check_name_length(text, text, boolean, int DEFAULT 1) RETURNS text LANGUAGE sql AS 'SELECT ''evil'''; ALTER FUNCTION fake.check_name_length(text, text, boolean, int) OWNER TO mallory");
 	is((outcome("SELECT fast_copy('kept', '$days')"))[0], 300, 'another of the same name beside it');
 	is(partitions(), 'kept_p20130101,kept_p20130102,kept_p20130103', '... is not called');
-	foreach my $table ('part_config', 'part_config_sub')
+	foreach my $part ('TABLE fake.part_config', 'TABLE fake.part_config_sub', 'SCHEMA fake')
 	{
-		install('postgres', more => "ALTER TABLE fake.$table OWNER TO mallory");
+		install('postgres', more => "ALTER $part OWNER TO mallory");
 		my ($out, $err) = outcome("SELECT fast_copy('kept', '$days')");
-		is($out, 300, "$table of another's: loaded");
-		like($err, qr/WARNING:.*passed over/, "$table of another's: passed over");
-		is(ran_by(), '', "$table of another's: nothing of it was run");
+		is($out, 300, "$part of another's: loaded");
+		like($err, qr/WARNING:.*passed over/, "$part of another's: passed over");
+		is(ran_by(), '', "$part of another's: nothing of it was run");
+	}
+}
+
+# What its functions make commands of, and where they look for other functions
+sub others_have_a_hand_in_it
+{
+	my $template = q{ALTER TABLE fake.part_config ADD template_table text DEFAULT 'fake.template'; CREATE TABLE fake.template (n int); ALTER TABLE fake.template OWNER TO alice;
+		CREATE FUNCTION inherit_template_properties(text, text, text) RETURNS bool LANGUAGE sql AS 'INSERT INTO fake.ran VALUES (current_user) RETURNING true';
+		ALTER EXTENSION pg_partman ADD FUNCTION inherit_template_properties; };
+	my $path = 'ALTER FUNCTION check_name_length SET search_path = fake, pg_catalog, pg_temp; ';
+	my $refused = 'ERROR:  42501: cannot make partitions of table "public\.kept", which pg_partman keeps\nDETAIL:  ';
+	my $role = 'role "mallory", which is neither';
+	my @hands = (
+		[ 'a template of the owner', undef, $template ],
+		[ 'a template of another', qr/${refused}Its template "fake\.template" belongs to $role/, "$template ALTER TABLE fake.template OWNER TO mallory" ],
+		[ 'a template in a schema of another', undef,
+			"$template CREATE SCHEMA his AUTHORIZATION mallory; ALTER TABLE fake.template SET SCHEMA his; UPDATE fake.part_config SET template_table = 'his.template'" ],
+		[ 'functions with a path of their own', undef, $path ],
+		[ 'who may create there', qr/${refused}Role "mallory" may create objects in schema "fake"/, "$path GRANT CREATE ON SCHEMA fake TO alice, mallory" ],
+		[ 'all may create there', qr/${refused}Every role may create objects in schema "fake"/, "$path GRANT CREATE ON SCHEMA fake TO PUBLIC" ],
+		[ 'the owner may create there', undef, "$path GRANT CREATE ON SCHEMA fake TO alice, deputy" ],
+		[ 'functions that look nowhere else', undef, 'ALTER FUNCTION check_name_length SET search_path = pg_catalog, pg_temp; GRANT CREATE ON SCHEMA fake TO mallory' ]);
+
+	foreach my $hand (@hands)
+	{
+		my ($what, $error, $more) = @$hand;
+
+		install('postgres', more => "DROP SCHEMA IF EXISTS his CASCADE; $more");
+		my ($out, $err) = outcome("SELECT fast_copy('kept', '$days')");
+		if (!defined $error)
+		{
+			is($out, 300, "$what: loaded") or diag($err);
+			isnt(ran_by(), '', "$what: its functions have run");
+			next;
+		}
+		like($err, $error, "$what: refused");
+		is(ran_by(), '', "$what: nothing of it was run");
+		is_no_superuser($what);
+		query("CREATE TABLE kept_all PARTITION OF kept FOR VALUES FROM ('2013-01-01') TO ('2014-01-01')");
+		is((outcome("SELECT fast_copy('kept', '$days')"))[0], 300, "$what: loaded into partitions that are there") or diag($err);
 	}
 }
 
@@ -197,7 +238,7 @@ sub it_looks_otherwise
 	query($uninstall);
 }
 
-# From 5.2 on it can be had by anybody.
+# What 4.x makes of the names of a template's columns; from 5.2 on it can be had by anybody.
 sub the_real_one
 {
 	my $version = query("SELECT coalesce((SELECT default_version FROM pg_available_extensions WHERE name = 'pg_partman'), '')");
@@ -205,7 +246,16 @@ sub the_real_one
 
 	SKIP:
 	{
-		skip "pg_partman 5.2 is not here", 5 if !defined $major || $major < 5 || ($major == 5 && $minor < 2);
+		skip 'pg_partman 4 is not here', 2 if !defined $major || $major > 4;
+		query(q{DROP TABLE kept; CREATE TABLE kept (n int, day date NOT NULL, v text) PARTITION BY RANGE (day); ALTER TABLE kept OWNER TO alice;
+			CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman; CREATE TABLE template (n int, "n""); ALTER ROLE mallory SUPERUSER; --" int PRIMARY KEY); ALTER TABLE template OWNER TO mallory;
+			INSERT INTO partman.part_config (parent_table, control, partition_type, partition_interval, datetime_string, template_table) VALUES ('public.kept', 'day', 'native', '1 day', 'YYYY_MM_DD', 'public.template')});
+		like((outcome("SELECT fast_copy('kept', '$days')"))[1], qr/42501: .*\nDETAIL:  Its template "public\.template" belongs to/, 'a template of the real one with an odd column');
+		is_no_superuser('a template of the real one');
+	}
+	SKIP:
+	{
+		skip 'pg_partman 5.2 is not here', 5 if !defined $major || $major < 5 || ($major == 5 && $minor < 2);
 		query("DROP TABLE kept; CREATE TABLE kept (n int, day date NOT NULL, v text) PARTITION BY RANGE (day); ALTER TABLE kept OWNER TO alice;
 			SET ROLE mallory; CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman;
 			CREATE TABLE partman.ran (by name); GRANT INSERT ON partman.ran TO PUBLIC; GRANT USAGE ON SCHEMA partman TO PUBLIC;
