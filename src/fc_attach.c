@@ -30,6 +30,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/index.h"
@@ -40,6 +41,7 @@
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
+#include "nodes/nodeFuncs.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/evtcache.h"
@@ -98,6 +100,68 @@ fc_attach_reason(Relation parent, Oid default_oid)
 	if (fc_attach_is_watched())
 		return "event triggers or other extensions see each command";
 	return NULL;
+}
+
+static bool
+fc_attach_own_function(Oid funcid, void *context)
+{
+	return funcid >= FirstNormalObjectId;
+}
+
+static bool
+fc_attach_own_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return check_functions_in_node(node, fc_attach_own_function, context) ||
+		expression_tree_walker(node, fc_attach_own_walker, context);
+}
+
+/* As they were written: what the relcache has is simplified already */
+static bool
+fc_attach_index_runs_code(Oid indexid)
+{
+	static const AttrNumber columns[] = {Anum_pg_index_indexprs, Anum_pg_index_indpred};
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(indexid));
+	bool		found = false;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for index %u", indexid);
+	for (int i = 0; i < lengthof(columns) && !found; i++)
+	{
+		bool		isnull;
+		Datum		value = SysCacheGetAttr(INDEXRELID, tuple, columns[i], &isnull);
+
+		found = !isnull &&
+			fc_attach_own_walker(stringToNode(TextDatumGetCString(value)), NULL);
+	}
+	ReleaseSysCache(tuple);
+	return found;
+}
+
+bool
+fc_attach_runs_code(Relation parent)
+{
+	TupleConstr *constr = RelationGetDescr(parent)->constr;
+	ListCell   *lc;
+
+	for (int i = 0; constr && i < constr->num_check; i++)
+		if (fc_attach_own_walker(stringToNode(constr->check[i].ccbin), NULL))
+			return true;
+	foreach(lc, RelationGetIndexList(parent))
+		if (fc_attach_index_runs_code(lfirst_oid(lc)))
+			return true;
+	return fc_attach_is_watched();
+}
+
+void
+fc_attach_drop_check(Oid constraint)
+{
+	ObjectAddress address;
+
+	ObjectAddressSet(address, ConstraintRelationId, constraint);
+	performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
+	CommandCounterIncrement();
 }
 
 static bool
@@ -378,13 +442,15 @@ fc_attach_inherit(Oid parent, Oid child)
 
 /* Is the child what this load should have made? */
 static bool
-fc_attach_is_like(Relation parent, Relation child)
+fc_attach_is_like(Relation parent, Relation child, Oid guard)
 {
+	int			checks = fc_attach_checks(child) - (OidIsValid(guard) ? 1 : 0);
+
 	return child->rd_rel->relkind == RELKIND_RELATION &&
 		!child->rd_rel->relispartition &&
 		RelationUsesLocalBuffers(child) == RelationUsesLocalBuffers(parent) &&
 		fc_attach_same_columns(RelationGetDescr(parent), RelationGetDescr(child)) &&
-		fc_attach_checks(parent) == fc_attach_checks(child);
+		fc_attach_checks(parent) == checks;
 }
 
 /*
@@ -392,10 +458,10 @@ fc_attach_is_like(Relation parent, Relation child)
  * and then must find a bound: both come with the same command.
  */
 bool
-fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound)
+fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid guard)
 {
 	Relation	child = table_open(childid, AccessExclusiveLock);
-	bool		like = fc_attach_is_like(parent, child);
+	bool		like = fc_attach_is_like(parent, child, guard);
 	List	   *pairs;
 
 	if (like)
@@ -406,6 +472,8 @@ fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound)
 		fc_attach_bound(child, bound);
 		fc_attach_inherit(RelationGetRelid(parent), childid);
 		CommandCounterIncrement();
+		if (OidIsValid(guard))
+			fc_attach_drop_check(guard);
 		fc_attach_missing(parent, childid, pairs);
 		fc_attach_constraints(childid, true);
 	}

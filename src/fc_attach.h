@@ -29,13 +29,25 @@ extern void fc_attach_pass_over(ProcessUtility_hook_type own,
 extern const char *fc_attach_reason(Relation parent, Oid default_oid);
 
 /*
+ * May ATTACH run code of the table, which could write to the tables that are
+ * not attached yet?  Expressions of CHECKs and indexes are simplified, and
+ * functions called for that; and others may see the command.
+ */
+extern bool fc_attach_runs_code(Relation parent);
+
+/* Drops a CHECK that this load has made; nobody need hear of it */
+extern void fc_attach_drop_check(Oid constraint);
+
+/*
  * Attaches "child".  The caller holds the locks of ATTACH and vouches that the
  * child was made like the parent, that its rows fit the bound, and that the
  * bound overlaps no other.  False, with nothing done, if the child is in some
- * way not what is expected: ATTACH knows then what to do, or to say.
+ * way not what is expected: ATTACH knows then what to do, or to say.  "guard":
+ * a CHECK of the child that says what the bound does, to be dropped; or
+ * InvalidOid.
  */
 extern bool fc_attach_table(Relation parent, Oid child,
-							PartitionBoundSpec *bound);
+							PartitionBoundSpec *bound, Oid guard);
 
 /*
  * Marks the constraints of a table that was attached, in whichever way, as

@@ -15,7 +15,8 @@
  * unless a valid CHECK constraint proves that no row is out of place.  Here
  * such a constraint is written into the catalog without reading a row: for the
  * new partition, because the loader has compared each key with the range (and
- * not where code of the table may have written to it as well); for the
+ * not where code of the table may have written to it as well; where it may do so
+ * during ATTACH, all new partitions have theirs before the first); for the
  * default, because attach_begin has read it once, under the lock, for all new
  * ranges.  Both constraints are gone again when this file is done.
  *
@@ -738,17 +739,6 @@ vouch(Relation rel, Expr *expr)
 	return ((CookedConstraint *) linitial(added))->conoid;
 }
 
-/* Takes back what vouch() wrote; nobody need hear of it */
-static void
-withdraw(Oid constraint)
-{
-	ObjectAddress address;
-
-	ObjectAddressSet(address, ConstraintRelationId, constraint);
-	performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
-	CommandCounterIncrement();
-}
-
 /* Vouches that no row of the default partition is in one of "parts" */
 static Oid
 vouch_for_default(Relation defrel, Relation parent, FcKeyType type,
@@ -820,6 +810,43 @@ check_holes(Relation parent, const FcNewPartition *parts, int nparts)
 	MemoryContextDelete(mcxt);
 }
 
+/* Vouches for the rows of a new partition */
+static Oid
+vouch_for_part(Oid parentid, const FcRoute *route, const FcNewPartition *part)
+{
+	Relation	parent = table_open(parentid, ShareUpdateExclusiveLock);
+	Relation	rel = table_open(part->range.partition, AccessExclusiveLock);
+	Oid			constraint;
+
+	constraint = vouch(rel, range_condition(rel, parent, route->type,
+											&part->range));
+	table_close(rel, NoLock);
+	table_close(parent, NoLock);
+	return constraint;
+}
+
+/* The same for all of them */
+static Oid *
+vouch_for_parts(Oid parentid, const FcRoute *route, const FcNewPartition *parts,
+				int nparts)
+{
+	Oid		   *constraints = palloc(sizeof(Oid) * nparts);
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy guard",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each);
+
+	for (int i = 0; i < nparts; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		constraints[i] = vouch_for_part(parentid, route, &parts[i]);
+		MemoryContextReset(each);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
+	return constraints;
+}
+
 void
 fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 						  FcNewPartition *parts, int nparts, bool vouched)
@@ -829,6 +856,7 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 
 	attach->parent = parentid;
 	attach->route = route;
+	attach->parts = parts;
 	attach->vouched = vouched;
 	attach->first = true;
 	attach->untold = false;
@@ -836,6 +864,8 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 	attach->reason = vouched ? fc_attach_reason(parent, route->default_oid) :
 		"code of the table ran commands of its own";
 	check_holes(parent, parts, nparts);
+	attach->guards = vouched && fc_attach_runs_code(parent) ?
+		vouch_for_parts(parentid, route, parts, nparts) : NULL;
 	attach->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy attach",
 										 ALLOCSET_DEFAULT_SIZES);
 	table_close(parent, NoLock);
@@ -859,7 +889,7 @@ fc_partition_attach_end(FcAttach *attach)
 {
 	attach_tell(attach);
 	if (OidIsValid(attach->spared))
-		withdraw(attach->spared);
+		fc_attach_drop_check(attach->spared);
 	MemoryContextDelete(attach->mcxt);
 }
 
@@ -872,29 +902,26 @@ fc_partition_drop(Oid partition)
 	performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 }
 
-/* Vouches for the rows of a new partition */
-static Oid
-vouch_for_part(Oid parentid, const FcRoute *route, const FcNewPartition *part)
+char *
+fc_partition_name_now(const FcNewPartition *part)
 {
-	Relation	parent = table_open(parentid, ShareUpdateExclusiveLock);
-	Relation	rel = table_open(part->range.partition, AccessExclusiveLock);
-	Oid			constraint;
+	char	   *name = get_rel_name(part->range.partition);
 
-	constraint = vouch(rel, range_condition(rel, parent, route->type,
-											&part->range));
-	table_close(rel, NoLock);
-	table_close(parent, NoLock);
-	return constraint;
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("new partition \"%s\" was dropped while it was being loaded",
+						part->name)));
+	return name;
 }
 
 static char *
 attach_sql(Oid parentid, const FcRoute *route, const FcNewPartition *part)
 {
-	Oid			nspid = get_rel_namespace(parentid);
-
 	return psprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES %s",
-					quoted_name(nspid, get_rel_name(parentid)),
-					quoted_name(nspid, part->name),
+					quoted_name(get_rel_namespace(parentid), get_rel_name(parentid)),
+					quoted_name(get_rel_namespace(part->range.partition),
+								fc_partition_name_now(part)),
 					range_text(route->type, &part->range));
 }
 
@@ -909,11 +936,13 @@ attach_by_command(FcAttach *attach, const FcNewPartition *part)
 	attach_tell(attach);
 	fc_progress_slot_save(&slot);
 	SPI_connect();
-	if (attach->vouched)
+	if (attach->guards)
+		vouched = attach->guards[part - attach->parts];
+	else if (attach->vouched)
 		vouched = vouch_for_part(attach->parent, attach->route, part);
 	run_ddl(attach_sql(attach->parent, attach->route, part));
 	if (OidIsValid(vouched))
-		withdraw(vouched);
+		fc_attach_drop_check(vouched);
 	fc_attach_constraints(part->range.partition, false);
 	SPI_finish();
 	AtEOXact_GUC(true, level);
@@ -931,7 +960,8 @@ attach_by_catalog(FcAttach *attach, const FcNewPartition *part)
 
 	fc_progress_slot_save(&slot);
 	done = fc_attach_table(parent, part->range.partition,
-						   range_bound(parent, attach->route->type, &part->range));
+						   range_bound(parent, attach->route->type, &part->range),
+						   attach->guards ? attach->guards[part - attach->parts] : InvalidOid);
 	fc_progress_slot_restore(&slot);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(attach->mcxt);
@@ -944,6 +974,7 @@ attach_by_catalog(FcAttach *attach, const FcNewPartition *part)
 void
 fc_partition_attach(FcAttach *attach, const FcNewPartition *part)
 {
+	(void) fc_partition_name_now(part);
 	if (attach->first || attach->reason || !attach_by_catalog(attach, part))
 		attach_by_command(attach, part);
 	attach->first = false;

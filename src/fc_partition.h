@@ -35,6 +35,9 @@ extern void fc_partition_precheck(Relation parent, const FcRoute *route,
 extern char *fc_partition_name(Relation parent, const FcRoute *route,
 							   const FcRange *range);
 
+/* What a new partition is called by now; ERROR 42P01 if it was dropped */
+extern char *fc_partition_name_now(const FcNewPartition *part);
+
 /* A key as text that means the same in every session */
 extern char *fc_partition_key_text(FcKeyType type, int64 key);
 
@@ -52,6 +55,8 @@ typedef struct FcAttach
 {
 	Oid			parent;
 	const FcRoute *route;
+	const FcNewPartition *parts;
+	Oid		   *guards;			/* a CHECK of each of them, or NULL */
 	Oid			spared;			/* the default partition's CHECK, or InvalidOid */
 	const char *reason;			/* why ATTACH is needed after the first */
 	bool		vouched;		/* are all rows known to be where they belong? */

@@ -761,7 +761,7 @@ static void
 fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
 					 const char *table)
 {
-	char	   *name = psprintf("%s_partition_check", part->name);
+	char	   *name = psprintf("%s_partition_check", fc_partition_name_now(part));
 	bool		implied = partman->epoch == 1 || part->range.lo >= 0;
 	char	   *time = fc_partman_key_time(partman);
 	int64		lo;
@@ -790,11 +790,12 @@ fc_partman_finish_one(const FcPartman *partman, const char *nspname,
 {
 	Node	   *schema = fc_partman_argument(nspname);
 	Node	   *parent = fc_partman_argument(partman->name);
-	Node	   *child = fc_partman_argument(part->name);
+	char	   *name = fc_partition_name_now(part);
+	Node	   *child = fc_partman_argument(name);
 
 	if (partman->epoch)
 		fc_partman_add_check(partman, part,
-							 quote_qualified_identifier(nspname, part->name));
+							 quote_qualified_identifier(nspname, name));
 	if (partman->privileges)
 		fc_partman_call(partman, FC_PARTMAN_PRIVILEGES,
 						list_make4(schema, parent, schema, child));

@@ -25,6 +25,8 @@ who_locks_the_table();
 a_partition_comes();
 an_oid_needs_the_schema();
 code_writes_to_a_new_partition();
+code_writes_while_partitions_are_attached();
+code_changes_a_new_partition();
 the_schema_keeps_its_name();
 $node->stop;
 done_testing();
@@ -161,6 +163,83 @@ sub an_oid_needs_the_schema
 
 # A row that code of the table puts into a partition before it is one: as if it
 # were a partition already, it must be of its range.
+# A function of constants is called when ATTACH looks at the CHECKs: the first
+# finds the others with their rows, and not attached yet.
+sub code_writes_while_partitions_are_attached
+{
+	my %where = ('a CHECK' => 'ALTER TABLE a ADD CHECK (n > 0 OR now_put(1))', 'an index' => 'CREATE INDEX ON a ((n > 0 OR now_put(1)))');
+
+	query("CREATE FUNCTION do_put() RETURNS void LANGUAGE plpgsql AS \$\$
+		BEGIN
+			PERFORM set_config('test.busy', 'yes', true);
+			INSERT INTO public.a_p20130103 VALUES (1000, '2020-01-01', 'put');
+			PERFORM set_config('test.busy', '', true);
+		END \$\$;
+		CREATE FUNCTION now_put(n int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS \$\$
+		BEGIN
+			IF current_setting('test.busy', true) IS DISTINCT FROM 'yes'
+				AND EXISTS (SELECT FROM pg_constraint WHERE conname LIKE '%fast_copy%' AND conrelid = to_regclass('public.a_p20130101')) THEN
+				PERFORM public.do_put();
+			END IF;
+			RETURN true;
+		END \$\$");
+	foreach my $what (sort keys %where)
+	{
+		foreach my $default ('', 'CREATE TABLE a_d PARTITION OF a DEFAULT')
+		{
+			foreach my $workers (0, 2)
+			{
+				query("CREATE TABLE a (n int, day date, v text) PARTITION BY RANGE (day); $where{$what}; $default");
+				my $err = failure("SELECT fast_copy('a', '$days', workers => $workers)");
+				like($err, qr/23514: new row for relation "a_p20130103" violates check constraint/, "$what that writes to the next partition to be attached, $workers workers, $default")
+					if $what eq 'a CHECK';
+				is(query("SELECT count(*) FROM a WHERE day = '2020-01-01' OR day >= '2020-01-01' OR tableoid::regclass::text = 'a_p20130103' AND day <> '2013-01-03'"), 0, "$what that writes to the next partition to be attached, $workers workers, $default: loses");
+				query('DROP TABLE a');
+			}
+		}
+	}
+}
+
+# It may do so, but not put another in its place.
+sub code_changes_a_new_partition
+{
+	my @changes = (
+		[ 'renames it', 'ALTER TABLE c_p20130103 RENAME TO x', 'x' ],
+		[ 'puts another in its place', 'ALTER TABLE c_p20130103 RENAME TO x; ALTER TABLE other RENAME TO c_p20130103', 'x' ],
+		[ 'moves it', 'ALTER TABLE c_p20130103 SET SCHEMA owned', 'owned.c_p20130103' ],
+		[ 'drops it', 'DROP TABLE c_p20130103', undef ]);
+
+	query("CREATE FUNCTION change(n int) RETURNS boolean LANGUAGE plpgsql AS \$\$ BEGIN IF n = 299 THEN EXECUTE current_setting('test.change'); END IF; RETURN true; END \$\$");
+	foreach my $change (@changes)
+	{
+		my ($what, $sql, $name) = @$change;
+		# the last row of the file is one of the last partition
+		query("CREATE TABLE c (n int CHECK (change(n)), day date, v text) PARTITION BY RANGE (day); CREATE TABLE other (LIKE c INCLUDING CONSTRAINTS)");
+		my ($rc, $out, $err) = $node->psql('postgres', "SET client_min_messages = error; SET test.change = '$sql'; SELECT fast_copy('c', '$days', workers => 0)", on_error_stop => 0);
+		if (defined $name)
+		{
+			is($out, 300, "code that $what") or diag($err);
+			is(query("SELECT count(*), string_agg(DISTINCT tableoid::regclass::text, ',') FROM c"), "300|c_p20130101,c_p20130102,$name", '... loses no row');
+		}
+		else
+		{
+			isnt($err, '', "code that $what: an error");
+			is(query('SELECT count(*) FROM c'), 0, '... and no row');
+		}
+		query('DROP TABLE c; DROP TABLE IF EXISTS other, c_p20130103');
+	}
+	query("CREATE TABLE c (n int, day date, v text) PARTITION BY RANGE (day);
+		CREATE FUNCTION no_more(n int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS \$\$
+		BEGIN
+			IF EXISTS (SELECT FROM pg_constraint WHERE conname LIKE '%fast_copy%' AND conrelid = to_regclass('public.c_p20130101')) THEN PERFORM public.no_more(); END IF;
+			RETURN true;
+		END \$\$;
+		CREATE FUNCTION no_more() RETURNS void LANGUAGE plpgsql AS 'BEGIN DROP TABLE IF EXISTS public.c_p20130103; END';
+		ALTER TABLE c ADD CHECK (n > 0 OR no_more(1))");
+	like(failure("SELECT fast_copy('c', '$days', workers => 0)"), qr/42P01: new partition "c_p20130103" was dropped while it was being loaded/, 'code that drops the next to be attached');
+	query('DROP TABLE c');
+}
+
 sub code_writes_to_a_new_partition
 {
 	my %write = (
