@@ -13,6 +13,7 @@
 #include "access/amapi.h"
 #include "access/attmap.h"
 #include "access/multixact.h"
+#include "access/table.h"
 #include "access/tableam.h"
 #include "access/xloginsert.h"
 #include "catalog/catalog.h"
@@ -20,9 +21,11 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_tablespace.h"
 #include "catalog/storage_xlog.h"
 #include "common/relpath.h"
+#include "commands/alter.h"
 #include "commands/copyfrom_internal.h"
 #include "commands/defrem.h"
 #include "commands/progress.h"
@@ -351,6 +354,20 @@ fc_owns_relation(Oid relid, Oid roleid)
 	return object_ownercheck(RelationRelationId, relid, roleid);
 #else
 	return pg_class_ownercheck(relid, roleid);
+#endif
+}
+
+/* 17: takes the catalog by its OID */
+static inline void
+fc_change_statistics_owner(Oid statistics, Oid owner)
+{
+#if PG_VERSION_NUM >= 170000
+	AlterObjectOwner_internal(StatisticExtRelationId, statistics, owner);
+#else
+	Relation	catalog = table_open(StatisticExtRelationId, RowExclusiveLock);
+
+	AlterObjectOwner_internal(catalog, statistics, owner);
+	table_close(catalog, RowExclusiveLock);
 #endif
 }
 

@@ -39,6 +39,8 @@
 #include "catalog/objectaddress.h"
 #include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_class.h"
+#include "catalog/indexing.h"
 #include "commands/defrem.h"
 #include "commands/tablecmds.h"
 #include "commands/tablespace.h"
@@ -51,6 +53,7 @@
 #include "pgtime.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
@@ -574,6 +577,67 @@ create_table(Relation parent, const char *sql)
 }
 
 /*
+ * Privileges as if the owner had made the table: those by default are of who
+ * makes it.
+ */
+static void
+give_default_privileges(Oid table, Oid owner)
+{
+	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
+	HeapTuple	old = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	Acl		   *acl = get_user_default_acl(OBJECT_TABLE, owner, get_rel_namespace(table));
+	Datum		values[Natts_pg_class] = {0};
+	bool		nulls[Natts_pg_class] = {0};
+	bool		replace[Natts_pg_class] = {0};
+	bool		isnull;
+	Datum		value;
+	Oid		   *before;
+	Oid		   *after;
+	int			nbefore;
+	int			nafter;
+	HeapTuple	new;
+
+	if (!HeapTupleIsValid(old))
+		elog(ERROR, "cache lookup failed for relation %u", table);
+	value = SysCacheGetAttr(RELOID, old, Anum_pg_class_relacl, &isnull);
+	nbefore = aclmembers(isnull ? NULL : DatumGetAclP(value), &before);
+	nafter = aclmembers(acl, &after);
+	values[Anum_pg_class_relacl - 1] = PointerGetDatum(acl);
+	nulls[Anum_pg_class_relacl - 1] = (acl == NULL);
+	replace[Anum_pg_class_relacl - 1] = true;
+	new = heap_modify_tuple(old, RelationGetDescr(classes), values, nulls, replace);
+	CatalogTupleUpdate(classes, &new->t_self, new);
+	updateAclDependencies(RelationRelationId, table, 0, owner, nbefore, before, nafter, after);
+	heap_freetuple(new);
+	ReleaseSysCache(old);
+	table_close(classes, RowExclusiveLock);
+}
+
+/* Statistics of pg_partman's sets are objects of their own */
+static void
+give_statistics(Oid table, Oid owner)
+{
+	Relation	rel = table_open(table, NoLock);
+	List	   *statistics = RelationGetStatExtList(rel);
+	ListCell   *lc;
+
+	table_close(rel, NoLock);
+	foreach(lc, statistics)
+		fc_change_statistics_owner(lfirst_oid(lc), owner);
+}
+
+/* What a superuser made becomes the owner's */
+static void
+give_table(Oid table, Oid owner)
+{
+	ATExecChangeOwner(table, owner, false, AccessExclusiveLock);
+	CommandCounterIncrement();
+	give_default_privileges(table, owner);
+	give_statistics(table, owner);
+	CommandCounterIncrement();
+}
+
+/*
  * The table is the parent's owner's, and so is all that is in it: whoever loads
  * the rows has nothing of it, and no code of the owner's is ever run as him.
  * A superuser may give the owner what the owner may not make.
@@ -596,10 +660,7 @@ create_owned_table(Relation parent, const char *name, const char *sql)
 	if (!OidIsValid(table))
 		elog(ERROR, "could not find the table \"%s\" just created", name);
 	if (give)
-	{
-		ATExecChangeOwner(table, owner, false, AccessExclusiveLock);
-		CommandCounterIncrement();
-	}
+		give_table(table, owner);
 	return table;
 }
 

@@ -122,6 +122,11 @@ sub they_may_own_it
 			'alice|t', "$what: owned by the table's owner, and with privileges");
 		is_no_superuser($what) unless $runs{$pair} eq 'postgres';
 	}
+	install('postgres', more => 'CREATE STATISTICS public.kept_s ON n, v FROM public.kept; REVOKE CREATE ON SCHEMA public FROM alice');
+	is((outcome("SELECT fast_copy('kept', '$days')"))[0], 300, 'a superuser loads where the owner may not create');
+	is(query("SELECT count(*), string_agg(DISTINCT stxowner::regrole::text, ',') FROM pg_statistic_ext WHERE stxrelid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'kept'::regclass)"),
+		'3|alice', '... and statistics are the owner\'s');
+	query('GRANT CREATE ON SCHEMA public TO alice');
 	install('postgres', more => q{CREATE OR REPLACE FUNCTION check_name_length(p_object_name text, p_suffix text DEFAULT NULL, p_table_partition boolean DEFAULT false) RETURNS text
 		LANGUAGE sql AS 'SELECT p_object_name || ''_odd'' || p_suffix'; ALTER SCHEMA fake RENAME TO "it's ""odd"" \\\\"});
 	is((outcome("SELECT fast_copy('kept', '$days')"))[0], 300, 'an odd name of its schema');

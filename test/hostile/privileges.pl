@@ -15,7 +15,7 @@ query("CREATE ROLE mallory; CREATE ROLE bob; CREATE ROLE team; CREATE ROLE membe
 	GRANT pg_read_server_files TO mallory, member, ins; GRANT EXECUTE ON FUNCTION pg_stat_file(text, boolean) TO PUBLIC;
 	CREATE SCHEMA s AUTHORIZATION mallory; GRANT USAGE ON SCHEMA s TO PUBLIC;
 	CREATE SCHEMA owned AUTHORIZATION team; GRANT USAGE ON SCHEMA public TO PUBLIC;
-	ALTER DEFAULT PRIVILEGES FOR ROLE mallory GRANT SELECT ON TABLES TO bob;
+	ALTER DEFAULT PRIVILEGES FOR ROLE mallory, team GRANT SELECT ON TABLES TO bob;
 	ALTER DEFAULT PRIVILEGES FOR ROLE postgres GRANT ALL ON TABLES TO ins");
 
 partitions_are_the_owners();
@@ -99,6 +99,10 @@ sub the_owner_may_not_have_them
 	is(owners('closed.t'), 'team', '... whose partitions they are');
 	is(query("SELECT DISTINCT relowner::regrole FROM pg_class WHERE oid IN (SELECT reltoastrelid FROM pg_class WHERE relnamespace = 'closed'::regnamespace)
 		OR relnamespace = 'closed'::regnamespace"), 'team', '... with all that is in them');
+	is(query("SELECT DISTINCT g.grantor::regrole, g.grantee::regrole, g.privilege_type FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid, aclexplode(relacl) g
+		WHERE inhparent = 'closed.t'::regclass AND g.grantee <> 'team'::regrole"), 'team|bob|SELECT', '... by the default privileges of the owner');
+	is(query("SELECT string_agg(DISTINCT refobjid::regrole::text || ' ' || deptype::text, ',' ORDER BY refobjid::regrole::text || ' ' || deptype::text) FROM pg_shdepend d JOIN pg_inherits ON objid = inhrelid
+		WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND inhparent = 'closed.t'::regclass"), 'bob a,team o', '... on whom the partitions depend');
 	query('DROP TABLE closed.t');
 	my $space = PostgreSQL::Test::Utils::tempdir_short();
 	query("CREATE TABLESPACE theirs LOCATION '$space'");
