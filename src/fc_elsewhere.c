@@ -97,8 +97,9 @@ fc_elsewhere_refuse(const FcKeeper *keeper, Oid target, Oid listed)
 }
 
 /*
- * Opens the list, or returns NULL if the extension is not here.  That is known
- * from caches, but for the extension where there is a schema of that name.
+ * Opens the list, or returns NULL if the extension is not here.  One that is
+ * here, and has neither list nor schema where they should be, is of a form that
+ * is not known.
  */
 static Relation
 fc_elsewhere_open(const FcKeeper *keeper, Oid target)
@@ -106,10 +107,9 @@ fc_elsewhere_open(const FcKeeper *keeper, Oid target)
 	Oid			schema = get_namespace_oid(keeper->schema, true);
 	Oid			list;
 
-	if (!OidIsValid(schema) ||
-		(keeper->extension && !OidIsValid(get_extension_oid(keeper->extension, true))))
+	if (keeper->extension && !OidIsValid(get_extension_oid(keeper->extension, true)))
 		return NULL;
-	list = get_relname_relid(keeper->list, schema);
+	list = OidIsValid(schema) ? get_relname_relid(keeper->list, schema) : InvalidOid;
 	if (!OidIsValid(list) && keeper->extension == NULL)
 		return NULL;
 	if (!OidIsValid(list) || get_rel_relkind(list) != RELKIND_RELATION)
