@@ -558,6 +558,20 @@ fc_partman_instant(const FcRoute *route, const char *expression)
 	return fc_partman_key(route, DatumGetTimestampTz(time));
 }
 
+/* As the table's owner: who may insert need not be allowed to read */
+static void
+fc_partman_query_as(Oid owner, const char *sql)
+{
+	Oid			userid;
+	int			sec_context;
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	fc_partman_query(sql);
+	SetUserIdAndSecContext(userid, sec_context);
+}
+
 /* The highest integer key in the table, or "least" if that is higher */
 static int64
 fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
@@ -574,10 +588,11 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 		/* an analysis writes nothing */
 		if (TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
 			fc_table_keep_schema(get_rel_namespace(leaf));
-		fc_partman_query(psprintf("SELECT max(%s) FROM %s",
-								  quote_identifier(partman->control),
-								  quote_qualified_identifier(get_namespace_name(get_rel_namespace(leaf)),
-															 get_rel_name(leaf))));
+		fc_partman_query_as(fc_partman_owner(leaf),
+							psprintf("SELECT max(%s) FROM %s",
+									 quote_identifier(partman->control),
+									 quote_qualified_identifier(get_namespace_name(get_rel_namespace(leaf)),
+																get_rel_name(leaf))));
 		value = fc_partman_value(1);
 		found = value != NULL;
 		if (found)
