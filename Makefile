@@ -11,13 +11,15 @@ PG_CONFIG ?= pg_config
 
 EXTENSION = fast_copy
 MODULE_big = fast_copy
-OBJS = $(sort $(patsubst %.c,%.o,$(wildcard src/*.c)))
+OBJS = $(sort $(patsubst %.c,%.o,$(wildcard src/*.c src/*/*.c)))
 DATA = $(sort $(wildcard sql/fast_copy--*.sql))
 PGFILEDESC = "fast_copy - partition-aware, parallel COPY"
 
-# The last three: PG headers and their macros (PG_FUNCTION_ARGS, foreach, {0})
+# Each object notes the headers that it was made from (-MMD).  The last three
+# warnings: PG headers and their macros (PG_FUNCTION_ARGS, foreach, {0})
 # do not pass -Wextra without them.
-PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
+PG_CPPFLAGS = -I$(srcdir)/src
+PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers
 SHLIB_LINK = -luring -lz -lzstd -llz4 -lbz2 -llzma
 
@@ -26,12 +28,12 @@ SHLIB_LINK = -luring -lz -lzstd -llz4 -lbz2 -llzma
 REGRESS = $(sort $(filter-out fast_copy--%,$(patsubst sql/%.sql,%,$(wildcard sql/*.sql))))
 REGRESS_OPTS = --load-extension=fast_copy --encoding=UTF8 --no-locale
 
-EXTRA_CLEAN = results regression.diffs regression.out tmp_check
+EXTRA_CLEAN = $(OBJS:.o=.d) results regression.diffs regression.out tmp_check
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-$(OBJS): $(wildcard src/*.h)
+-include $(OBJS:.o=.d)
 
 # Where the suites below keep their files: the server must be able to read it.
 TMP_DIR ?= $(or $(TMPDIR),/tmp)

@@ -5,13 +5,13 @@
  *
  * Made-up files of narrow and wide records are read from memory: split
  * (fc_chunk_feed), scanned for the end and the first field of each record
- * (fc_marks.h), and cut into all fields (fc_record_fields).  The best of some
+ * (grammar/marks.h), and cut into all fields (fc_record_fields).  The best of some
  * rounds counts, in gigabytes per second of processor time.
  *
  *-------------------------------------------------------------------------
  */
-#include "fc_chunk.h"
-#include "fc_marks.h"
+#include "grammar/chunk.h"
+#include "grammar/marks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,11 +18,11 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "fc_analyze.h"
-#include "fc_job.h"
-#include "fc_reject_table.h"
-#include "fc_report.h"
-#include "fc_statement.h"
+#include "copy_statement.h"
+#include "errors/reject_table.h"
+#include "load/analyze.h"
+#include "load/job.h"
+#include "report/report.h"
 
 PG_MODULE_MAGIC;
 

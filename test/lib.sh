@@ -146,7 +146,7 @@ fc_begin()
 fc_build()
 {
   mkdir "$FC_TREE" &&
-    tar -C "$FC_TOP" --exclude=./.git --exclude='*.o' --exclude='*.so' \
+    tar -C "$FC_TOP" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.d' \
       --exclude='*.bc' --exclude=./results --exclude=./tmp_check -cf - . |
       tar -C "$FC_TREE" -xf - || return 1
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_TREE"
@@ -176,7 +176,7 @@ fc_install()
 # files that it writes.
 fc_faults_mutant()
 {
-  local dir=$FC_TMP/mutant source=src/fc_write_file.c
+  local dir=$FC_TMP/mutant source=src/heap/page_file.c
   mkdir "$dir" && cp -a "$FC_TREE" "$dir/tree" && cp -al "$FC_STAGE" "$dir/stage" || return 1
   [ -z "$FC_USER" ] || chown "$FC_USER" "$dir"
   find "$dir/stage" -name 'fast_copy*' -prune -exec rm -rf {} +

@@ -16,8 +16,8 @@
 #ifndef AGREE_H
 #define AGREE_H
 
-#include "fc_chunk.h"
-#include "fc_marks.h"
+#include "grammar/chunk.h"
+#include "grammar/marks.h"
 #include "slow.h"
 
 #define AGREE_BYTES		4096	/* length of the longest file */

@@ -20,7 +20,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fc_record.h"
+#include "grammar/record.h"
 #include "tap.h"
 
 #include <csv.h>

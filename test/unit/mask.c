@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * mask.c
- *	  Tests of the masks, src/fc_mask.c: every kernel this machine runs says
+ *	  Tests of the masks, src/grammar/mask.c: every kernel this machine runs says
  *	  what a look at one byte after another says.
  *
  *-------------------------------------------------------------------------
  */
-#include "fc_mask.h"
+#include "grammar/mask.h"
 #include "tap.h"
 
 #define MAX_BYTES	(FC_MASK_BLOCK * 20)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * record.c
- *	  Tests of the record grammar, src/fc_record.c.
+ *	  Tests of the record grammar, src/grammar/record.c.
  *
  * Every literal input is read whole, byte by byte and in every two pieces,
  * and must give the same trace.  Random inputs are read by the grammar and by
@@ -9,8 +9,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fc_mask.h"
-#include "fc_record.h"
+#include "grammar/mask.h"
+#include "grammar/record.h"
 #include "tap.h"
 
 static const char *const eol_names[] = {"?", "NL", "CR", "CRNL"};

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * segment.c
- *	  Tests of where pages are cut at the borders of files, src/fc_segment.h.
+ *	  Tests of where pages are cut at the borders of files, src/grammar/segment.h.
  *
  * A trace shows the runs of pages from a block on: 6+2 are two from block 6.
  *
  *-------------------------------------------------------------------------
  */
-#include "fc_segment.h"
+#include "grammar/segment.h"
 #include "tap.h"
 
 typedef struct SegmentCase

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * slow.h
- *	  The record grammar one byte at a time: what src/fc_record.c is held to.
+ *	  The record grammar one byte at a time: what src/grammar/record.c is held to.
  *
  * Written after the description of COPY's formats and in no hurry: no state is
  * kept between calls, nothing is looked up in blocks, every question is asked
@@ -12,7 +12,7 @@
 #ifndef SLOW_H
 #define SLOW_H
 
-#include "fc_record.h"
+#include "grammar/record.h"
 #include "tap.h"
 
 #define SLOW_EOF	(-1)

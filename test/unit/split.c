@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * split.c
- *	  Tests of the resolution of chunks, src/fc_chunk.c.
+ *	  Tests of the resolution of chunks, src/grammar/chunk.c.
  *
  * Small files are cut into chunks of 1, 2, 3 and 7 bytes.  What is known of
  * each chunk is written down literally:
@@ -14,8 +14,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fc_chunk.h"
-#include "fc_mask.h"
+#include "grammar/chunk.h"
+#include "grammar/mask.h"
 #include "tap.h"
 
 #define MAX_CHUNKS	512

@@ -10,8 +10,8 @@
 
 #include "postgres.h"
 
-#include "fc_compat.h"
-#include "fc_convert_types.h"
+#include "compat/compat.h"
+#include "row/convert_types.h"
 
 /* the C library's, not PostgreSQL's */
 #undef printf

@@ -6,7 +6,7 @@
  *	 first five bytes: format, line ends, escape, marker, null string, cuts
  *	 the others:       the file
  *
- * agree.h reads the file by src/fc_record.c and src/fc_chunk.c, in pieces and
+ * agree.h reads the file by src/grammar/record.c and src/grammar/chunk.c, in pieces and
  * chunks cut anywhere, and by a grammar that looks at one byte at a time.  Any
  * disagreement aborts; the sanitizers see to the rest.
  *

@@ -17,8 +17,8 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
-#include "fc_compat.h"
-#include "fc_merge.h"
+#include "compat/compat.h"
+#include "sort/run_merge.h"
 
 PG_MODULE_MAGIC;
 

@@ -1,0 +1,754 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat/compat.h
+ *	  The one place that knows PostgreSQL's versions (15 to 18).
+ *
+ * Wrappers carry the newest version's signature.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_COMPAT_H
+#define FC_COMPAT_H
+
+#include "access/amapi.h"
+#include "access/attmap.h"
+#include "access/multixact.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xloginsert.h"
+#include "catalog/catalog.h"
+#include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_statistic_ext.h"
+#include "catalog/pg_tablespace.h"
+#include "catalog/storage_xlog.h"
+#include "common/relpath.h"
+#include "commands/alter.h"
+#include "commands/copyfrom_internal.h"
+#include "commands/defrem.h"
+#include "commands/progress.h"
+#include "commands/sequence.h"
+#include "commands/vacuum.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "parser/parse_node.h"
+#include "rewrite/rewriteHandler.h"
+#include "storage/buffile.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
+#include "storage/smgr.h"
+#include "storage/sync.h"
+#include "utils/acl.h"
+#include "utils/datetime.h"
+#include "utils/guc.h"
+#include "utils/regproc.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#error "fast_copy supports PostgreSQL 15 to 18"
+#endif
+
+/* 16: the macros for values of variable length left postgres.h */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* 17: COPY shows in its progress what it skips */
+#ifndef PROGRESS_COPY_TUPLES_SKIPPED
+#define PROGRESS_COPY_TUPLES_SKIPPED 6
+#endif
+
+/* 16: COPY has DEFAULT */
+#if PG_VERSION_NUM >= 160000
+#define FC_CORE_HAS_DEFAULT true
+#else
+#define FC_CORE_HAS_DEFAULT false
+#endif
+
+/* 16: the build takes missing_ok */
+static inline AttrMap *
+fc_build_attrmap_if_req(TupleDesc indesc, TupleDesc outdesc)
+{
+#if PG_VERSION_NUM >= 160000
+	return build_attrmap_by_name_if_req(indesc, outdesc, false);
+#else
+	return build_attrmap_by_name_if_req(indesc, outdesc);
+#endif
+}
+
+/* 16: BufFileReadExact; 15's BufFileRead leaves a short read to the caller */
+static inline void
+fc_buffile_read(BufFile *file, void *ptr, size_t size)
+{
+#if PG_VERSION_NUM >= 160000
+	BufFileReadExact(file, ptr, size);
+#else
+	if (BufFileRead(file, ptr, size) != size)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from temporary file: %m")));
+#endif
+}
+
+/* 16: BufFileWrite takes a pointer to const */
+static inline void
+fc_buffile_write(BufFile *file, const void *ptr, size_t size)
+{
+#if PG_VERSION_NUM >= 160000
+	BufFileWrite(file, ptr, size);
+#else
+	BufFileWrite(file, (void *) ptr, size);
+#endif
+}
+
+/* 16: onlySummarizing */
+static inline List *
+fc_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL,
+								 false);
+#else
+	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL);
+#endif
+}
+
+/* 16: file nodes became locators */
+static inline void
+fc_seq_rec_locate(xl_seq_rec *record, Relation sequence)
+{
+#if PG_VERSION_NUM >= 160000
+	record->locator = sequence->rd_locator;
+#else
+	record->node = sequence->rd_node;
+#endif
+}
+
+/* 16: permissions left the range table entry for a list of their own */
+static inline void
+fc_rte_require_insert(ParseNamespaceItem *nsitem, Bitmapset *columns)
+{
+#if PG_VERSION_NUM >= 160000
+	nsitem->p_perminfo->requiredPerms = ACL_INSERT;
+	nsitem->p_perminfo->insertedCols = columns;
+#else
+	nsitem->p_rte->requiredPerms = ACL_INSERT;
+	nsitem->p_rte->insertedCols = columns;
+#endif
+}
+
+/* ... and 18 wants to know which relations were pruned: none */
+static inline void
+fc_init_range_table(EState *estate, ParseState *pstate)
+{
+#if PG_VERSION_NUM >= 180000
+	ExecInitRangeTable(estate, pstate->p_rtable, pstate->p_rteperminfos,
+					   bms_make_singleton(1));
+#elif PG_VERSION_NUM >= 160000
+	ExecInitRangeTable(estate, pstate->p_rtable, pstate->p_rteperminfos);
+#else
+	ExecInitRangeTable(estate, pstate->p_rtable);
+#endif
+}
+
+/* ERROR 42501 unless the user may do what the range table asks */
+static inline void
+fc_check_permissions(ParseState *pstate)
+{
+#if PG_VERSION_NUM >= 160000
+	ExecCheckPermissions(pstate->p_rtable, pstate->p_rteperminfos, true);
+#else
+	ExecCheckRTPerms(pstate->p_rtable, true);
+#endif
+}
+
+/*
+ * 16: the map from the root's rows to a partition's is made on demand, and
+ * must not be asked for of the root itself
+ */
+static inline TupleConversionMap *
+fc_root_to_child_map(ResultRelInfo *rri, EState *estate)
+{
+#if PG_VERSION_NUM >= 160000
+	if (rri->ri_RootResultRelInfo == NULL)
+		return NULL;
+	return ExecGetRootToChildMap(rri, estate);
+#else
+	return rri->ri_RootToPartitionMap;
+#endif
+}
+
+/* 16: relfilenode became relfilelocator */
+static inline SubTransactionId
+fc_new_storage_subid(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_newRelfilelocatorSubid;
+#else
+	return rel->rd_newRelfilenodeSubid;
+#endif
+}
+
+/* ... and so did the mark of what has new storage since this transaction */
+static inline SubTransactionId
+fc_first_storage_subid(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_firstRelfilelocatorSubid;
+#else
+	return rel->rd_firstRelfilenodeSubid;
+#endif
+}
+
+/* ... and so did what a table's files are found by */
+#if PG_VERSION_NUM >= 160000
+typedef RelFileLocator FcLocator;
+#define fc_relation_locator(rel) ((rel)->rd_locator)
+#define fc_locator_number(locator) ((locator)->relNumber)
+#define fc_locator_equals(a, b) RelFileLocatorEquals(a, b)
+#else
+typedef RelFileNode FcLocator;
+#define fc_relation_locator(rel) ((rel)->rd_node)
+#define fc_locator_number(locator) ((locator)->relNode)
+#define fc_locator_equals(a, b) RelFileNodeEquals(a, b)
+#endif
+
+/* 17: what stood for no backend in particular stands for no process */
+static inline SMgrRelation
+fc_smgr_open(const FcLocator *locator)
+{
+#if PG_VERSION_NUM >= 170000
+	return smgropen(*locator, INVALID_PROC_NUMBER);
+#else
+	return smgropen(*locator, InvalidBackendId);
+#endif
+}
+
+/*
+ * 16: the names of what makes new files for a table.  They go with the
+ * (sub)transaction, if it is rolled back; they are not the table's yet.
+ */
+static inline FcLocator
+fc_create_files(Relation rel)
+{
+	Form_pg_class form = rel->rd_rel;
+	FcLocator	locator = fc_relation_locator(rel);
+	TransactionId frozenxid;
+	MultiXactId minmulti;
+
+#if PG_VERSION_NUM >= 160000
+	locator.relNumber = GetNewRelFileNumber(form->reltablespace, NULL,
+											form->relpersistence);
+	table_relation_set_new_filelocator(rel, &locator, form->relpersistence,
+									   &frozenxid, &minmulti);
+#else
+	locator.relNode = GetNewRelFileNode(form->reltablespace, NULL,
+										form->relpersistence);
+	table_relation_set_new_filenode(rel, &locator, form->relpersistence,
+									&frozenxid, &minmulti);
+#endif
+	return locator;
+}
+
+/* ... and of what tells the relcache that a table has other files */
+static inline void
+fc_assume_new_files(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	RelationAssumeNewRelfilelocator(rel);
+#else
+	RelationAssumeNewRelfilenode(rel);
+#endif
+}
+
+/* 18: what a file's name is made of returns it by value */
+static inline char *
+fc_locator_path(const FcLocator *locator, ForkNumber fork)
+{
+#if PG_VERSION_NUM >= 180000
+	return pstrdup(relpathperm(*locator, fork).str);
+#else
+	return relpathperm(*locator, fork);
+#endif
+}
+
+/* 16: what the checkpointer is told to sync: a file of a table */
+static inline void
+fc_register_sync(const FcLocator *locator, ForkNumber fork, BlockNumber segment)
+{
+	FileTag		tag;
+
+	memset(&tag, 0, sizeof(tag));
+	tag.handler = SYNC_HANDLER_MD;
+	tag.forknum = fork;
+	tag.segno = segment;
+#if PG_VERSION_NUM >= 160000
+	tag.rlocator = *locator;
+#else
+	tag.rnode = *locator;
+#endif
+	(void) RegisterSyncRequest(&tag, SYNC_REQUEST, true);
+}
+
+/*
+ * 16: core extends a table by many blocks at once.  At most n buffers of new
+ * blocks, in order, pinned and locked; from 16 on somebody may have used them
+ * before they were locked.
+ */
+static inline int
+fc_extend_buffers(Relation rel, BufferAccessStrategy strategy, int n,
+				  Buffer *buffers)
+{
+#if PG_VERSION_NUM >= 160000
+	uint32		extended;
+
+	(void) ExtendBufferedRelBy(BMR_REL(rel), MAIN_FORKNUM, strategy,
+							   EB_LOCK_FIRST, n, buffers, &extended);
+	for (uint32 i = 1; i < extended; i++)
+		LockBuffer(buffers[i], BUFFER_LOCK_EXCLUSIVE);
+	return extended;
+#else
+	/* a fair share of the buffers, as core of 16 has it */
+	n = Min(n, Max(NBuffers / (MaxBackends + NUM_AUXILIARY_PROCS), 1));
+	LockRelationForExtension(rel, ExclusiveLock);
+	for (int i = 0; i < n; i++)
+		buffers[i] = ReadBufferExtended(rel, MAIN_FORKNUM, P_NEW,
+										RBM_ZERO_AND_LOCK, strategy);
+	UnlockRelationForExtension(rel, ExclusiveLock);
+	return n;
+#endif
+}
+
+/* 17: extensions name their wait events */
+static inline uint32
+fc_wait_event(const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	return WaitEventExtensionNew(name);
+#else
+	return PG_WAIT_EXTENSION;
+#endif
+}
+
+/* 16: the build takes missing_ok */
+static inline AttrMap *
+fc_build_attrmap(TupleDesc indesc, TupleDesc outdesc)
+{
+#if PG_VERSION_NUM >= 160000
+	return build_attrmap_by_name(indesc, outdesc, false);
+#else
+	return build_attrmap_by_name(indesc, outdesc);
+#endif
+}
+
+/* 16: one ownership check for all kinds of objects */
+static inline bool
+fc_owns_relation(Oid relid, Oid roleid)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, relid, roleid);
+#else
+	return pg_class_ownercheck(relid, roleid);
+#endif
+}
+
+/* 17: takes the catalog by its OID */
+static inline void
+fc_change_statistics_owner(Oid statistics, Oid owner)
+{
+#if PG_VERSION_NUM >= 170000
+	AlterObjectOwner_internal(StatisticExtRelationId, statistics, owner);
+#else
+	Relation	catalog = table_open(StatisticExtRelationId, RowExclusiveLock);
+
+	AlterObjectOwner_internal(catalog, statistics, owner);
+	table_close(catalog, RowExclusiveLock);
+#endif
+}
+
+/* 16: one privilege check for all kinds of objects */
+static inline AclResult
+fc_namespace_aclcheck(Oid nspid, Oid roleid, AclMode mode)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(NamespaceRelationId, nspid, roleid, mode);
+#else
+	return pg_namespace_aclcheck(nspid, roleid, mode);
+#endif
+}
+
+static inline AclResult
+fc_tablespace_aclcheck(Oid tablespace, Oid roleid, AclMode mode)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(TableSpaceRelationId, tablespace, roleid, mode);
+#else
+	return pg_tablespace_aclcheck(tablespace, roleid, mode);
+#endif
+}
+
+/* 17: may the role lock a table against changes, by LOCK TABLE? */
+static inline bool
+fc_may_lock(Oid relid, Oid roleid)
+{
+#if PG_VERSION_NUM >= 170000
+	AclMode		mode = ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE | ACL_MAINTAIN;
+#else
+	AclMode		mode = ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE;
+#endif
+
+	return pg_class_aclcheck(relid, roleid, mode) == ACLCHECK_OK;
+}
+
+/*
+ * 16: total_parts.  Defines an index without building it, as ATTACH PARTITION
+ * would define it (no check of rights, the parent's owner asked for it).
+ */
+static inline ObjectAddress
+fc_define_index_unbuilt(Oid relid, IndexStmt *stmt)
+{
+#if PG_VERSION_NUM >= 160000
+	return DefineIndex(relid, stmt, InvalidOid, InvalidOid, InvalidOid, -1,
+					   true, false, false, true, true);
+#else
+	return DefineIndex(relid, stmt, InvalidOid, InvalidOid, InvalidOid,
+					   true, false, false, true, true);
+#endif
+}
+
+/* ... and builds one that becomes a partition of the parent's */
+static inline void
+fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
+				   Oid parent_constraint)
+{
+#if PG_VERSION_NUM >= 160000
+	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
+					   parent_constraint, -1, true, false, false, false, false);
+#else
+	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
+					   parent_constraint, true, false, false, false, false);
+#endif
+}
+
+/* 17: building an empty index does not wait for the disk any more */
+#if PG_VERSION_NUM >= 170000
+#define FC_CORE_SYNCS_INDEXES false
+#else
+#define FC_CORE_SYNCS_INDEXES true
+#endif
+
+/*
+ * 17: options of classes, statistics.  A TOAST table's index, its file left
+ * empty.
+ */
+static inline Oid
+fc_create_toast_index(Relation heap, const char *name, IndexInfo *info,
+					  List *columns, Oid *collations, Oid *classes,
+					  int16 *options)
+{
+#if PG_VERSION_NUM >= 170000
+	return index_create(heap, name, InvalidOid, InvalidOid, InvalidOid,
+						InvalidOid, info, columns, BTREE_AM_OID,
+						heap->rd_rel->reltablespace, collations, classes, NULL,
+						options, NULL, (Datum) 0,
+						INDEX_CREATE_IS_PRIMARY | INDEX_CREATE_SKIP_BUILD, 0,
+						true, true, NULL);
+#else
+	return index_create(heap, name, InvalidOid, InvalidOid, InvalidOid,
+						InvalidOid, info, columns, BTREE_AM_OID,
+						heap->rd_rel->reltablespace, collations, classes,
+						options, (Datum) 0,
+						INDEX_CREATE_IS_PRIMARY | INDEX_CREATE_SKIP_BUILD, 0,
+						true, true, NULL);
+#endif
+}
+
+/* 16: the relation's file is found by rd_locator */
+static inline void
+fc_log_smgrcreate(Relation rel, ForkNumber fork)
+{
+#if PG_VERSION_NUM >= 160000
+	log_smgrcreate(&rel->rd_locator, fork);
+#else
+	log_smgrcreate(&rel->rd_node, fork);
+#endif
+}
+
+/* 18: is_enforced.  A CHECK that is valid without a look at the rows */
+static inline Constraint *
+fc_make_check(char *name, char *cooked)
+{
+	Constraint *check = makeNode(Constraint);
+
+	check->contype = CONSTR_CHECK;
+	check->conname = name;
+	check->location = -1;
+	check->cooked_expr = cooked;
+	check->skip_validation = true;
+	check->initially_valid = true;
+#if PG_VERSION_NUM >= 180000
+	check->is_enforced = true;
+#endif
+	return check;
+}
+
+/* 18: the list of CHECK expressions has another name */
+#if PG_VERSION_NUM >= 180000
+#define fc_check_exprs(rri) ((rri)->ri_CheckConstraintExprs)
+#else
+#define fc_check_exprs(rri) ((rri)->ri_ConstraintExprs)
+#endif
+
+/* 18: constraints that nobody checks, columns that are not stored */
+static inline bool
+fc_check_is_enforced(const ConstrCheck *check)
+{
+#if PG_VERSION_NUM >= 180000
+	return check->ccenforced;
+#else
+	return true;
+#endif
+}
+
+static inline bool
+fc_is_virtual(Form_pg_attribute att)
+{
+#if PG_VERSION_NUM >= 180000
+	return att->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL;
+#else
+	return false;
+#endif
+}
+
+static inline bool
+fc_has_virtual(TupleDesc desc)
+{
+#if PG_VERSION_NUM >= 180000
+	return desc->constr && desc->constr->has_generated_virtual;
+#else
+	return false;
+#endif
+}
+
+/* ... whose expressions stand for them in a CHECK */
+static inline Node *
+fc_check_expression(Relation rel, const ConstrCheck *check)
+{
+	Node	   *expr = stringToNode(check->ccbin);
+
+#if PG_VERSION_NUM >= 180000
+	expr = expand_generated_columns_in_expr(expr, rel, 1);
+#endif
+	return expr;
+}
+
+/* 18: tupleid.  Would the index named take the row? */
+static inline bool
+fc_check_index(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate,
+			   Oid index)
+{
+	ItemPointerData conflict;
+	List	   *arbiter = list_make1_oid(index);
+	bool		free;
+
+#if PG_VERSION_NUM >= 180000
+	ItemPointerData none;
+
+	ItemPointerSetInvalid(&none);
+	free = ExecCheckIndexConstraints(rri, slot, estate, &conflict, &none, arbiter);
+#else
+	free = ExecCheckIndexConstraints(rri, slot, estate, &conflict, arbiter);
+#endif
+	list_free(arbiter);
+	return free;
+}
+
+/* 16: escontext.  A qualified name as to_regclass reads it */
+static inline List *
+fc_string_to_names(const char *name)
+{
+#if PG_VERSION_NUM >= 160000
+	return stringToQualifiedNameList(name, NULL);
+#else
+	return stringToQualifiedNameList(name);
+#endif
+}
+
+/* 17: code run as the table's owner sees pg_catalog and pg_temp only */
+static inline void
+fc_restrict_search_path(void)
+{
+#if PG_VERSION_NUM >= 170000
+	RestrictSearchPath();
+#endif
+}
+
+/* 17: intervals can be infinite */
+static inline bool
+fc_interval_is_infinite(const Interval *span)
+{
+#if PG_VERSION_NUM >= 170000
+	return INTERVAL_NOT_FINITE(span);
+#else
+	return false;
+#endif
+}
+
+/*
+ * 18: num_all_frozen_pages.  Sets the statistics of a relation made by this
+ * transaction.
+ */
+static inline void
+fc_set_relstats(Relation rel, BlockNumber pages, double tuples,
+				BlockNumber all_visible, BlockNumber all_frozen)
+{
+#if PG_VERSION_NUM >= 180000
+	vac_update_relstats(rel, pages, tuples, all_visible, all_frozen, true,
+						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
+						true);
+#else
+	vac_update_relstats(rel, pages, tuples, all_visible, true,
+						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
+						true);
+#endif
+}
+
+/* 17: an index's access method says whether workers can help to build it */
+static inline bool
+fc_am_builds_in_parallel(Oid am)
+{
+#if PG_VERSION_NUM >= 170000
+	return GetIndexAmRoutineByAmId(am, false)->amcanbuildparallel;
+#else
+	return am == BTREE_AM_OID;
+#endif
+}
+
+/*
+ * 16: vac_context, and a strategy is up to the caller.  ANALYZE of a list of
+ * VacuumRelation, as part of a transaction.
+ */
+static inline void
+fc_analyze_tables(List *tables)
+{
+	VacuumParams params = {0};
+
+	params.options = VACOPT_ANALYZE;
+	params.log_min_duration = -1;
+#if PG_VERSION_NUM >= 160000
+	vacuum(tables, &params, GetAccessStrategy(BAS_VACUUM), CurrentMemoryContext,
+		   false);
+#else
+	vacuum(tables, &params, NULL, false);
+#endif
+}
+
+/* 16: escontext.  Rounds to the precision of a column */
+static inline void
+fc_adjust_timestamp(Timestamp *stamp, int32 typmod)
+{
+#if PG_VERSION_NUM >= 160000
+	AdjustTimestampForTypmod(stamp, typmod, NULL);
+#else
+	AdjustTimestampForTypmod(stamp, typmod);
+#endif
+}
+
+/*
+ * 16: the type comes back by reference, and with it why a zone could not be
+ * read.  TZ, DTZ, DYNTZ or UNKNOWN_FIELD; *offset is seconds east.
+ */
+static inline int
+fc_decode_timezone_abbrev(char *lowtoken, int *offset, pg_tz **tz)
+{
+#if PG_VERSION_NUM >= 160000
+	DateTimeErrorExtra extra;
+	int			type;
+
+	if (DecodeTimezoneAbbrev(0, lowtoken, &type, offset, tz, &extra) != 0)
+		return UNKNOWN_FIELD;
+	return type;
+#else
+	return DecodeTimezoneAbbrev(0, lowtoken, offset, tz);
+#endif
+}
+
+/* 18: text's end-of-copy marker must be alone on its line */
+#if PG_VERSION_NUM >= 180000
+#define FC_CORE_LONE_MARKER	true
+#else
+#define FC_CORE_LONE_MARKER	false
+#endif
+
+/* ... and CSV has none any more */
+#if PG_VERSION_NUM >= 180000
+#define FC_CORE_CSV_MARKER	false
+#else
+#define FC_CORE_CSV_MARKER	true
+#endif
+
+/* 16: is an error of COPY about no line in particular? */
+static inline bool
+fc_copy_relname_only(CopyFromState cstate)
+{
+#if PG_VERSION_NUM >= 160000
+	return cstate->relname_only;
+#else
+	return false;
+#endif
+}
+
+/* 17: COPY has ON_ERROR; 18: and REJECT_LIMIT */
+#if PG_VERSION_NUM >= 170000
+#define FC_CORE_HAS_ON_ERROR true
+#else
+#define FC_CORE_HAS_ON_ERROR false
+#endif
+#if PG_VERSION_NUM >= 180000
+#define FC_CORE_HAS_REJECT_LIMIT true
+#else
+#define FC_CORE_HAS_REJECT_LIMIT false
+#endif
+
+/* 18: the defaults of a record that is passed over are evaluated, too */
+#if PG_VERSION_NUM >= 180000
+#define FC_CORE_NUMBERS_ALL	true
+#else
+#define FC_CORE_NUMBERS_ALL	false
+#endif
+
+/* 17: is the record that NextCopyFrom has read one to pass over?  Asked once */
+static inline bool
+fc_copy_passes_over(CopyFromState cstate)
+{
+#if PG_VERSION_NUM >= 170000
+	bool		faulty = cstate->escontext && cstate->escontext->error_occurred;
+
+	if (faulty)
+		cstate->escontext->error_occurred = false;
+	return faulty;
+#else
+	return false;
+#endif
+}
+
+/* 18: NOT NULL is a constraint */
+#ifndef CONSTRAINT_NOTNULL
+#define CONSTRAINT_NOTNULL 'n'
+#endif
+
+/* 17: an identity column is one in all partitions */
+static inline void
+fc_inherit_identity(Form_pg_attribute column, Form_pg_attribute parent)
+{
+#if PG_VERSION_NUM >= 170000
+	column->attidentity = parent->attidentity;
+#endif
+}
+
+#endif							/* FC_COMPAT_H */

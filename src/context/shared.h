@@ -1,0 +1,435 @@
+/*-------------------------------------------------------------------------
+ *
+ * context/shared.h
+ *	  What the processes of one load share, and what each has for itself.
+ *
+ * FcShared lives in a DSM segment of the leader that outlives the parallel
+ * context of each phase.  Its first part is written by the leader between
+ * phases and only read by workers; the second is atomics and locks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SHARED_H
+#define FC_SHARED_H
+
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "pgtime.h"
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/dsm.h"
+#include "storage/lwlock.h"
+#include "storage/sharedfileset.h"
+#include "storage/spin.h"
+#include "utils/dsa.h"
+#include "utils/memutils.h"
+#include "utils/relcache.h"
+
+#include "compat/compat.h"
+#include "grammar/chunk.h"
+#include "io/io.h"
+#include "key/range.h"
+#include "sort/order_by_keys.h"
+#include "source/source.h"
+
+#define FC_MAX_WORKERS	256
+
+/* Bytes that a record is taken to have, as long as there is none to look at */
+#define FC_RECORD_GUESS	64
+
+/* Phases, in their order; progress and report use the same numbers */
+typedef enum FcPhase
+{
+	FC_PHASE_SETUP = 0,
+	FC_PHASE_SPLIT,
+	FC_PHASE_SCAN,
+	FC_PHASE_PARTITIONS,
+	FC_PHASE_LOAD,
+	FC_PHASE_INDEX,
+	FC_PHASE_ATTACH,
+	FC_PHASE_COPY,				/* core's CopyFrom in the leader */
+	FC_PHASE_REJECT,			/* rows of reject_table */
+	FC_PHASE_CHECK,				/* rows are looked at, nothing is written */
+	FC_PHASE_ANALYZE,			/* statistics, run_analyze */
+	FC_PHASE_UNPACK,			/* between setup and split: packed files */
+	FC_PHASE_RECEIVE,			/* ... or what a program or the client gives */
+	FC_PHASE_TOTAL				/* none: all of them, for the report */
+} FcPhase;
+
+#define FC_NPHASES	(FC_PHASE_TOTAL + 1)
+
+/* missing_partitions */
+typedef enum FcMissing
+{
+	FC_MISSING_CREATE,
+	FC_MISSING_ERROR,
+	FC_MISSING_DEFAULT
+} FcMissing;
+
+/* When records are copied from a mapping of the source file */
+typedef enum FcMapping
+{
+	FC_MAP_NEVER,
+	FC_MAP_CACHED,				/* while it is in the page cache */
+	FC_MAP_ALWAYS
+} FcMapping;
+
+/* What a table's file is to this load, decided before a row comes */
+typedef enum FcStorageKind
+{
+	FC_STORAGE_USED,			/* it may have free space, which rows go to */
+	FC_STORAGE_EMPTY,			/* rows go behind each other */
+	FC_STORAGE_BUFFERS,			/* ... or all that others have, in pages of
+								 * heap/page_writer.c, through shared buffers */
+	FC_STORAGE_PAGES			/* made by this transaction: in pages, to a new file */
+} FcStorageKind;
+
+typedef struct FcStorage
+{
+	FcStorageKind kind;
+	FcLocator	file;			/* FC_STORAGE_PAGES: see heap/page_new.c */
+} FcStorage;
+
+/*
+ * What the load phase works on: a slice of the rows in key order, bounded by
+ * (key, offset) pairs; or, where there is no key, a chunk of the file.
+ */
+typedef struct FcBound
+{
+	int64		key;
+	uint64		offset;
+} FcBound;
+
+typedef struct FcTask
+{
+	Oid			partition;		/* leaf to load, InvalidOid: core routes */
+	bool		null;			/* the rows whose key is NULL */
+	FcBound		lo;				/* first bound that belongs */
+	FcBound		hi;				/* first that no longer does */
+	bool		hi_max;			/* no upper bound */
+	uint64		rows;			/* expected, to sort tasks by */
+	uint32		part;			/* number of the partition in the load */
+	uint32		slice;			/* of the partition, from 0 */
+	uint32		nslices;
+	bool		created;		/* partition was made by this load */
+	FcStorage	storage;		/* of the partition */
+	uint32		chunk;			/* streamed: where in the file the slice is */
+	int64		upto;			/* ... and the largest key it may have */
+
+	/* results */
+	uint64		loaded;
+	uint64		bytes;
+	uint64		reads;
+	int64		usec;
+} FcTask;
+
+/* The turn of the slices of one partition: they insert in key order */
+typedef struct FcTurn
+{
+	pg_atomic_uint32 next;		/* slice whose rows may be inserted */
+	pg_atomic_uint32 block;		/* block the slice before it stopped at */
+} FcTurn;
+
+/*
+ * What can be wrong with a record; a bit mask says which are tolerated.  What
+ * has no class always ends the load.
+ */
+#define FC_CLASS_CONVERSION			0x01	/* a value its type refuses */
+#define FC_CLASS_MISSING_COLUMNS	0x02
+#define FC_CLASS_EXTRA_COLUMNS		0x04
+#define FC_CLASS_ENCODING			0x08
+#define FC_CLASS_CHECK				0x10
+#define FC_CLASS_NOT_NULL			0x20
+#define FC_CLASS_NO_PARTITION		0x40
+#define FC_CLASS_UNIQUE				0x80
+
+/* ... for which it is enough to look at the record */
+#define FC_CLASSES_CHECKED	(FC_CLASS_CONVERSION | FC_CLASS_MISSING_COLUMNS | \
+							 FC_CLASS_EXTRA_COLUMNS | FC_CLASS_ENCODING | \
+							 FC_CLASS_CHECK | FC_CLASS_NOT_NULL)
+
+/* What a field of the file needs besides its type's input */
+#define FC_FIELD_FORCE_NOT_NULL		0x01
+#define FC_FIELD_FORCE_NULL			0x02
+#define FC_FIELD_SUBTRANSACTION		0x04	/* its errors need one: options/plan.c */
+#define FC_FIELD_VISIBLE			0x08	/* it shows how often it is read, too */
+
+typedef enum FcErrorKind
+{
+	FC_ERROR_DATA,				/* its text is kept */
+	FC_ERROR_GRAMMAR,			/* the record itself is malformed */
+	FC_ERROR_ROUTE,				/* no partition takes the row */
+	FC_ERROR_LIMIT,				/* here at the latest more records are rejected
+								 * than reject_limit allows */
+	FC_ERROR_INDEX				/* an index cannot be built: some record, at
+								 * FC_SOMEWHERE */
+} FcErrorKind;
+
+/* Behind all records, but known: see fc_error_keep_index */
+#define FC_SOMEWHERE	(PG_UINT64_MAX - 1)
+
+/* The first bad record of the file, as far as known */
+typedef struct FcErrorSlot
+{
+	uint64		offset;			/* of the record */
+	uint64		length;			/* of it, line end not included */
+	FcErrorKind kind;
+	dsa_pointer text;			/* what fc_error_kept returns, or invalid */
+} FcErrorSlot;
+
+/* A column that gets a number of a sequence, see row/serial.h */
+typedef struct FcNumber
+{
+	AttrNumber	attnum;
+	bool		identity;		/* nextval() asks for no privilege */
+	Oid			sequence;
+
+	/* what the leader took */
+	int64		increment;
+	uint64		nruns;			/* stretches without a gap */
+} FcNumber;
+
+/* A file that is unpacked while what there is of it is scanned: intake/chunks.c */
+typedef struct FcInflow
+{
+	pg_atomic_uint32 published; /* its first chunks that may be taken */
+	pg_atomic_uint32 whole;		/* 1: it has no others */
+} FcInflow;
+
+typedef struct FcShared
+{
+	/* Written by the leader before the first phase */
+	Oid			target;
+	FcDialect	dialect;
+	FcIdentity	file;			/* of many files only the size, of all */
+	uint32		nfiles;
+	bool		joined;			/* ... which are one file to be opened */
+	bool		programs;		/* ... or the output of commands */
+	uint32		ncopies;
+	int			file_encoding;
+	bool		need_transcoding;
+	bool		statement;		/* the caller wrote COPY, for hints */
+	bool		routed;			/* leaf found by core's tuple routing */
+	bool		freeze;
+	Oid			refused;		/* routed: only rows without a key may go to this
+								 * default partition; InvalidOid: any may */
+	FcMissing	missing;
+	FcKeyType	key_type;		/* FC_KEY_NONE: in file order */
+	AttrNumber	key_attnum;
+	int			key_field;		/* number of the key among the file's fields */
+	uint32		tolerated;		/* FC_CLASS_* */
+	bool		set_null;		/* a refused value becomes NULL */
+	bool		verbose;		/* each such value is to be told of */
+	int64		reject_limit;	/* -1: none */
+	bool		key_routes;		/* the key is the partition key */
+	bool		where_late;		/* the scan leaves the condition alone */
+	FcInterval	interval;		/* of partitions to be made; without the zone */
+	char		interval_zone[TZ_STRLEN_MAX + 1];	/* "": the session's */
+	uint64		data_start;		/* first byte behind the (first) header */
+	uint64		data_size;		/* bytes behind the headers of all files */
+	Size		memory;			/* bytes per process */
+	int			io_depth;
+	FcMapping	map;
+	bool		io_uring;		/* false: fc_io_sync */
+	bool		direct;			/* pages go to the disk past the cache */
+	uint32		nchunks;
+	uint64		chunk_size;		/* of each but the last ones of a file's data; 0:
+								 * there are others */
+	uint32		room;			/* places for chunks that each file has, as long as
+								 * files are unpacked; 0: all chunks are there */
+	dsm_handle	streams;		/* then, the segment with what workers unpack;
+								 * DSM_HANDLE_INVALID: the leader receives it */
+	int			ncolumns;		/* fields in the file */
+	int			nnumbers;		/* columns with numbers of sequences */
+	int			norder;			/* keys of the order that rows are sorted in before
+								 * they are written; 0: they come as they should */
+	bool		append;			/* rows go behind those of the table, as order_by
+								 * was given, and never into free space */
+	bool		order_sliced;	/* the first of them is the key, ascending: slices
+								 * of a leaf follow each other in this order */
+	int			null_len;
+	int			default_len;	/* -1: no field stands for a default */
+	Size		columns_at;		/* offset of AttrNumber[ncolumns]; 0: a field
+								 * that is skipped */
+	Size		flags_at;		/* offset of uint8[ncolumns], FC_FIELD_* */
+	Size		null_at;		/* offset of the null string */
+	Size		default_at;		/* ... and of the default string */
+	Size		patterns_at;	/* offset of ncolumns strings, one behind the
+								 * other: a field's timestamp pattern or "" */
+	Size		zone_at;		/* offset of the time zone, "": session's */
+	Size		where_at;		/* offset of the condition as a node tree, ""
+								 * if there is none */
+	Size		path_at;		/* offset of the path to open */
+	Size		files_at;		/* offset of FcFile[nfiles] */
+	Size		names_at;		/* offset of their paths, to show */
+	Size		copies_at;		/* offset of FcCopy[ncopies] */
+	Size		numbers_at;		/* offset of FcNumber[nnumbers] */
+	Size		order_at;		/* offset of FcSortKey[norder] */
+	Size		inflow_at;		/* offset of FcInflow[nfiles], if room is not 0 */
+	Size		texts_at;		/* offset of a DSA area for errors' texts */
+	Size		chunks_at;		/* offset of FcChunk[nchunks] */
+	Size		starts_at;		/* offset of FcChunkStart[nchunks] */
+
+	/* Written by the leader before each phase */
+	FcPhase		phase;
+	int			nscanners;		/* processes that left spill files */
+	bool		spill_rows;		/* with the records' bytes: see sort/run_write.h */
+	int			nprocesses;		/* asked for, for this phase */
+	bool		streamed;		/* the load reads chunks, which are in key order */
+	bool		file_order;		/* without a key: chunks insert in turn */
+	FcStorage	storage;		/* without a key: of the target */
+	uint32		ntasks;
+	int64		started;		/* microseconds of a clock that all share */
+
+	/* Written by one worker each */
+	int64		ended[FC_MAX_WORKERS];	/* when it found nothing more to do */
+
+	/* Shared by all during a phase */
+	pg_atomic_uint32 next;		/* chunk or task to be taken */
+	pg_atomic_uint64 split_bytes;
+	pg_atomic_uint64 scan_bytes;
+	pg_atomic_uint64 scanned;	/* records found by the scan */
+	pg_atomic_uint64 spilled;	/* bytes of spill written */
+	pg_atomic_uint64 load_bytes;
+	pg_atomic_uint64 loaded;	/* rows inserted */
+	pg_atomic_uint64 paged;		/* ... of them by heap/page_writer.c */
+	pg_atomic_uint64 heap_bytes;	/* what rows looked at would take */
+	pg_atomic_uint64 filtered;	/* rows the condition is not true for */
+	pg_atomic_uint64 rejected;	/* records on_error passed over */
+	pg_atomic_uint64 last_rejected; /* the largest offset of them */
+	pg_atomic_uint64 nulled;	/* records with a value that became NULL */
+	pg_atomic_uint64 reads;
+	pg_atomic_uint64 read_bytes;
+	pg_atomic_uint64 mapped_bytes;	/* ... of them copied from a mapping */
+	pg_atomic_uint32 sorts;		/* for order_by */
+	pg_atomic_uint32 disk_sorts;	/* ... of them in temporary files */
+	pg_atomic_uint64 sort_bytes;	/* ... which had this size */
+	pg_atomic_uint32 parts_done;
+	pg_atomic_uint64 built;		/* cost of the indexes built */
+	pg_atomic_uint32 nbuilt;	/* of them, how many */
+	pg_atomic_uint32 uring_errno;	/* somebody's refusal, 0 if none */
+	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_stop */
+	pg_atomic_uint32 unordered; /* streamed: the file is not in key order */
+	pg_atomic_uint64 error_offset;	/* UINT64_MAX: no bad record known */
+	slock_t		error_mutex;
+	FcErrorSlot error;
+	LWLock		logical_lock;	/* one inserter at a time for logically
+								 * logged tables */
+	ConditionVariable turn_cv;
+	ConditionVariable inflow_cv;	/* chunks have been published */
+	pg_atomic_uint32 inflow_failed; /* 1: a file cannot be unpacked */
+	SharedFileSet fileset;
+	char		data[FLEXIBLE_ARRAY_MEMBER];
+} FcShared;
+
+#define fc_shared_columns(s) ((AttrNumber *) ((char *) (s) + (s)->columns_at))
+#define fc_shared_flags(s) ((uint8 *) (s) + (s)->flags_at)
+#define fc_shared_null(s) ((char *) (s) + (s)->null_at)
+#define fc_shared_default(s) ((char *) (s) + (s)->default_at)
+#define fc_shared_patterns(s) ((char *) (s) + (s)->patterns_at)
+#define fc_shared_zone(s) ((char *) (s) + (s)->zone_at)
+#define fc_shared_where(s) ((char *) (s) + (s)->where_at)
+#define fc_shared_path(s) ((char *) (s) + (s)->path_at)
+#define fc_shared_files(s) ((FcFile *) ((char *) (s) + (s)->files_at))
+#define fc_shared_names(s) ((char *) (s) + (s)->names_at)
+#define fc_shared_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
+#define fc_shared_numbers(s) ((FcNumber *) ((char *) (s) + (s)->numbers_at))
+#define fc_shared_order(s) ((FcSortKey *) ((char *) (s) + (s)->order_at))
+#define fc_shared_texts(s) ((void *) ((char *) (s) + (s)->texts_at))
+#define fc_shared_inflow(s) ((FcInflow *) ((char *) (s) + (s)->inflow_at))
+#define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->chunks_at))
+#define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->starts_at))
+
+/* One process's side of a phase */
+typedef struct FcContext
+{
+	FcShared   *shared;
+	FcSource   *source;
+	FcDialect	dialect;		/* own copy */
+	Relation	target;			/* opened, locked by the leader */
+	int			worker;			/* number among the phase's processes */
+	bool		in_worker;		/* not the leader */
+	void	   *tasks;			/* the phase's tasks in shared memory */
+	FcTurn	   *turns;			/* of the load phase, one per partition */
+	MemoryContext mcxt;			/* dies with the phase */
+	bool		failed;			/* caught an error: see fc_error_catch */
+	bool		evaluating;		/* what is raised is of the record in hand */
+	bool		at_record;		/* this one: */
+	uint64		at_offset;
+	uint64		at_length;
+	bool		stopped;		/* see fc_error_stop */
+	bool		ended;			/* ... which has thrown */
+	struct FcDirect *direct;	/* of this phase; NULL: no pages so far */
+	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
+	bool		verifying;		/* see fc_load_verify */
+	bool		apart;			/* leader: code that it calls may run commands, which
+								 * are undone if a record is bad */
+	bool		disturbed;		/* leader: code that it called ran commands while
+								 * it loaded rows or built indexes */
+	List	   *leaves;			/* NIL, or the only ones that core may route to */
+
+	/* what the leader does first of all while others do a phase; NULL: nothing */
+	void		(*lead) (void *arg);
+	void	   *lead_arg;
+
+	/* the leader shows progress while it does a phase itself */
+	void		(*progress) (void *arg);
+	void	   *progress_arg;
+} FcContext;
+
+/*
+ * Memory of a process for finding and reading rows in key order; the other half
+ * is the sort's.
+ */
+static inline Size
+fc_shared_read_memory(const FcShared *shared)
+{
+	return shared->norder > 0 ? shared->memory / 2 : shared->memory;
+}
+
+/*
+ * Is all that goes to a leaf one process's business?  Otherwise tasks are taken
+ * one by one.
+ */
+static inline bool
+fc_shared_whole_leaves(const FcShared *shared)
+{
+	return shared->norder > 0 && !shared->order_sliced;
+}
+
+/*
+ * Takes the next chunk or task number; false when none is left.  Processes
+ * interrupts.
+ */
+static inline bool
+fc_context_take(FcContext *ctx, uint32 ntasks, uint32 *task)
+{
+	CHECK_FOR_INTERRUPTS();
+	*task = pg_atomic_fetch_add_u32(&ctx->shared->next, 1);
+	return *task < ntasks;
+}
+
+/* Each file says how its lines end: to be called before a chunk is read */
+static inline void
+fc_context_enter(FcContext *ctx, uint64 offset)
+{
+	if (ctx->source->nfiles > 1)
+		ctx->dialect.eol = fc_source_file(ctx->source, offset)->eol;
+}
+
+/* What the caller writes between an option's name and its value, for hints */
+static inline const char *
+fc_option_arrow(bool statement)
+{
+	return statement ? "" : " =>";
+}
+
+/* To be called every few thousand rows */
+static inline void
+fc_context_progress(FcContext *ctx)
+{
+	if (ctx->progress)
+		ctx->progress(ctx->progress_arg);
+}
+
+#endif							/* FC_SHARED_H */

@@ -1,0 +1,492 @@
+/*-------------------------------------------------------------------------
+ *
+ * copy_statement.c
+ *	  COPY ... FROM ... WITH (fast_copy, ...), a COPY command that is ours.
+ *
+ *	 CopyStmt ──► hooks before ours ──► FcArguments ──► load/job.c ──► "COPY n"
+ *
+ * psql sends data to nothing but what it has read as COPY ... FROM STDIN, and
+ * \copy makes nothing else.  So the command that loads what lies on the client is
+ * COPY itself: with an option that core does not know, and that a hook takes out
+ * before core sees it.  Options are COPY's, and the arguments of fast_copy() by
+ * their names; what is not given is as COPY has it.
+ *
+ * The hook is there as soon as the library is: by session_preload_libraries, by
+ * LOAD, or because a function of the extension has been called.
+ *
+ * Others have hooks as well, and must see the command wherever theirs stand
+ * (relay.c).  For the same reason fast_copy() gives its load to the hooks as
+ * a COPY: who audits writes, or forbids programs, knows no function of ours.
+ *
+ * All is allocated in a memory context of the command.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "commands/defrem.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_collate.h"
+#include "parser/parse_expr.h"
+#include "parser/parse_relation.h"
+#include "tcop/dest.h"
+#include "tcop/tcopprot.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+
+#include "compat/compat.h"
+#include "copy_statement.h"
+#include "load/elsewhere.h"
+#include "load/job.h"
+#include "partition/attach.h"
+#include "relay.h"
+#include "report/report.h"
+#include "source/client.h"
+
+#define FC_STATEMENT_OPTION	"fast_copy"
+
+/* Where fast_copy() puts the option: no parser does, nor who knows no place */
+#define FC_STATEMENT_CALLED	(-2)
+
+/* A load, by a command or by the function */
+typedef struct FcStatement
+{
+	const CopyStmt *stmt;
+	List	   *options;		/* but ours */
+	const char *query;
+	const FcArguments *args;	/* NULL: as the command says */
+	uint64		rows;
+	bool		run;
+} FcStatement;
+
+static ProcessUtility_hook_type previous_hook = NULL;
+
+/* The function's, on its way to our hook */
+static FcStatement *called = NULL;
+
+typedef enum FcOptionKind
+{
+	FC_OPTION_TEXT,
+	FC_OPTION_FLAG,
+	FC_OPTION_LIST,
+	FC_OPTION_TABLE,
+	FC_OPTION_WORKERS,
+	FC_OPTION_LIMIT
+} FcOptionKind;
+
+typedef struct FcOption
+{
+	const char *name;
+	FcOptionKind kind;
+	size_t		at;				/* in FcArguments */
+} FcOption;
+
+#define FC_OPTION(name, kind) {#name, kind, offsetof(FcArguments, name)}
+
+/* COPY's own come first */
+static const FcOption known[] = {
+	FC_OPTION(format, FC_OPTION_TEXT),
+	FC_OPTION(freeze, FC_OPTION_FLAG),
+	FC_OPTION(delimiter, FC_OPTION_TEXT),
+	{"null", FC_OPTION_TEXT, offsetof(FcArguments, null_string)},
+	FC_OPTION(header, FC_OPTION_TEXT),
+	FC_OPTION(quote, FC_OPTION_TEXT),
+	FC_OPTION(escape, FC_OPTION_TEXT),
+	FC_OPTION(force_not_null, FC_OPTION_LIST),
+	FC_OPTION(force_null, FC_OPTION_LIST),
+	{"default", FC_OPTION_TEXT, offsetof(FcArguments, default_string)},
+	FC_OPTION(encoding, FC_OPTION_TEXT),
+	FC_OPTION(on_error, FC_OPTION_TEXT),
+	FC_OPTION(reject_limit, FC_OPTION_LIMIT),
+	FC_OPTION(log_verbosity, FC_OPTION_TEXT),
+	FC_OPTION(null_string, FC_OPTION_TEXT),
+	FC_OPTION(default_string, FC_OPTION_TEXT),
+	FC_OPTION(timestamp_column, FC_OPTION_TEXT),
+	FC_OPTION(ignore_extra_columns, FC_OPTION_FLAG),
+	FC_OPTION(where_clause, FC_OPTION_TEXT),
+	FC_OPTION(timestamp_format, FC_OPTION_TEXT),
+	FC_OPTION(time_zone, FC_OPTION_TEXT),
+	FC_OPTION(partition_interval, FC_OPTION_TEXT),
+	FC_OPTION(missing_partitions, FC_OPTION_TEXT),
+	FC_OPTION(order_by, FC_OPTION_LIST),
+	FC_OPTION(on_error_classes, FC_OPTION_LIST),
+	FC_OPTION(reject_table, FC_OPTION_TABLE),
+	FC_OPTION(run_analyze, FC_OPTION_FLAG),
+	FC_OPTION(progress, FC_OPTION_TEXT),
+	FC_OPTION(workers, FC_OPTION_WORKERS),
+	FC_OPTION(compressed, FC_OPTION_FLAG)
+};
+
+/* Does the command have our option?  Its others are put into *options then */
+static bool
+fc_statement_is_ours(const CopyStmt *stmt, List **options, bool *on)
+{
+	bool		ours = false;
+	ListCell   *lc;
+
+	*options = NIL;
+	foreach(lc, stmt->options)
+	{
+		DefElem    *def = lfirst_node(DefElem, lc);
+
+		if (strcmp(def->defname, FC_STATEMENT_OPTION) == 0)
+		{
+			ours = true;
+			*on = defGetBoolean(def);
+		}
+		else
+			*options = lappend(*options, def);
+	}
+	return ours;
+}
+
+/* A list in parentheses, "*", or one name */
+static List *
+fc_statement_list(DefElem *def)
+{
+	if (def->arg && IsA(def->arg, List))
+		return castNode(List, def->arg);
+	if (def->arg && IsA(def->arg, A_Star))
+		return list_make1(makeString("*"));
+	return list_make1(makeString(defGetString(def)));
+}
+
+static Oid
+fc_statement_table(DefElem *def)
+{
+	char	   *name = defGetString(def);
+
+	return RangeVarGetRelid(makeRangeVarFromNameList(fc_string_to_names(name)),
+							NoLock, false);
+}
+
+static int
+fc_statement_workers(DefElem *def)
+{
+	int64		workers = defGetInt64(def);
+
+	if (workers < 0 || workers > FC_MAX_WORKERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"workers\" must be between 0 and %d",
+						FC_MAX_WORKERS)));
+	return (int) workers;
+}
+
+static void
+fc_statement_option(FcArguments *args, const FcOption *option, DefElem *def)
+{
+	void	   *at = (char *) args + option->at;
+
+	switch (option->kind)
+	{
+		case FC_OPTION_TEXT:
+			/* COPY takes HEADER for HEADER true */
+			*(char **) at = def->arg ? defGetString(def) : "true";
+			break;
+		case FC_OPTION_FLAG:
+			*(bool *) at = defGetBoolean(def);
+			break;
+		case FC_OPTION_LIST:
+			*(List **) at = fc_statement_list(def);
+			break;
+		case FC_OPTION_TABLE:
+			*(Oid *) at = fc_statement_table(def);
+			break;
+		case FC_OPTION_WORKERS:
+			*(int *) at = fc_statement_workers(def);
+			break;
+		case FC_OPTION_LIMIT:
+			*(int64 *) at = defGetInt64(def);
+			args->reject_limited = true;
+			break;
+	}
+}
+
+static const FcOption *
+fc_statement_find(const DefElem *def, ParseState *pstate)
+{
+	for (int i = 0; i < lengthof(known); i++)
+		if (strcmp(def->defname, known[i].name) == 0)
+			return &known[i];
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("option \"%s\" not recognized", def->defname),
+			 parser_errposition(pstate, def->location)));
+	return NULL;
+}
+
+static void
+fc_statement_options(FcArguments *args, List *options, ParseState *pstate)
+{
+	bool		seen[lengthof(known)] = {0};
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		DefElem    *def = lfirst_node(DefElem, lc);
+		const FcOption *option = fc_statement_find(def, pstate);
+
+		if (seen[option - known])
+			ereport(ERROR,
+					(errcode(ERRCODE_SYNTAX_ERROR),
+					 errmsg("conflicting or redundant options"),
+					 parser_errposition(pstate, def->location)));
+		seen[option - known] = true;
+		fc_statement_option(args, option, def);
+	}
+}
+
+/* WHERE as text, which is read again, by the same rules */
+static char *
+fc_statement_where(const CopyStmt *stmt, Oid target, ParseState *pstate)
+{
+	Relation	rel = table_open(target, NoLock);
+	ParseNamespaceItem *nsitem;
+	Node	   *where;
+	char	   *text;
+
+	nsitem = addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
+										   NULL, false, false);
+	addNSItemToQuery(pstate, nsitem, false, true, true);
+	where = transformExpr(pstate, copyObject(stmt->whereClause), EXPR_KIND_COPY_WHERE);
+	where = coerce_to_boolean(pstate, where, "WHERE");
+	assign_expr_collations(pstate, where);
+	text = deparse_expression(where,
+							  deparse_context_for(RelationGetRelationName(rel), target),
+							  false, false);
+	table_close(rel, NoLock);
+	return text;
+}
+
+/* As COPY has it where the command says nothing */
+static void
+fc_statement_defaults(FcArguments *args)
+{
+	memset(args, 0, sizeof(FcArguments));
+	args->format = "text";
+	args->header = "false";
+	args->missing_partitions = "create";
+	args->on_error = "stop";
+	args->log_verbosity = "default";
+	args->workers = -1;
+}
+
+static void
+fc_statement_arguments(FcArguments *args, const CopyStmt *stmt, List *options,
+					   ParseState *pstate)
+{
+	fc_statement_defaults(args);
+	args->statement = true;
+	args->target = RangeVarGetRelid(stmt->relation, RowExclusiveLock, false);
+	args->columns = stmt->attlist;
+	args->client = stmt->filename == NULL;
+	args->program = stmt->is_program;
+	args->sources = list_make1(makeString(stmt->filename ? stmt->filename : "stdin"));
+	fc_statement_options(args, options, pstate);
+	if (stmt->whereClause == NULL)
+		return;
+	if (args->where_clause)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("cannot specify both WHERE and where_clause")));
+	args->where_clause = fc_statement_where(stmt, args->target, pstate);
+}
+
+/* Does the load, in place of core */
+static uint64
+fc_statement_run(void *arg)
+{
+	FcStatement *statement = arg;
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	ParseState *pstate = make_parsestate(NULL);
+	FcArguments args;
+
+	pstate->p_sourcetext = statement->query;
+	if (statement->args)
+		args = *statement->args;
+	else
+	{
+		/* what core looks at before it runs the command */
+		PreventCommandIfParallelMode("COPY");
+		PreventCommandDuringRecovery("COPY");
+		if (statement->stmt->filename == NULL)
+			fc_client_check();
+		fc_statement_arguments(&args, statement->stmt, statement->options, pstate);
+	}
+	statement->run = true;
+	statement->rows = fc_job_run(fc_options_make(&args));
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(mcxt);
+	return statement->rows;
+}
+
+static void
+fc_statement_pass_on(const FcRelayCall *call, bool read_only_tree)
+{
+	ProcessUtility_hook_type next = previous_hook ? previous_hook : standard_ProcessUtility;
+
+	next(call->pstmt, call->query, read_only_tree, call->context, call->params,
+		 call->environment, call->dest, call->qc);
+}
+
+/* Under the eyes of the hooks before ours */
+static void
+fc_statement_load(const FcRelayCall *call, FcStatement *statement)
+{
+	if (previous_hook)
+	{
+		if (statement->args == NULL)
+			fc_elsewhere_foresee(RangeVarGetRelid(statement->stmt->relation, NoLock, true));
+		fc_relay(previous_hook, call, fc_statement_run, statement);
+	}
+	else
+		(void) fc_statement_run(statement);
+	if (call->qc && statement->run)
+		SetQueryCompletion(call->qc, CMDTAG_COPY, statement->rows);
+}
+
+/*
+ * The load of fast_copy(), if it has made the command; NULL: it has not.  The
+ * command alone does not say how to load: it is run once, and by its call.  Who
+ * has printed and read it may have lost the place.
+ */
+static FcStatement *
+fc_statement_take_called(const CopyStmt *stmt)
+{
+	FcStatement *load = called;
+	int			location = linitial_node(DefElem, stmt->options)->location;
+
+	if (location >= 0 || (load == NULL && location != FC_STATEMENT_CALLED))
+		return NULL;
+	if (load == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("another extension has run the load more than once")));
+	called = NULL;
+	return load;
+}
+
+static void
+fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
+				  ProcessUtilityContext context, ParamListInfo params,
+				  QueryEnvironment *environment, DestReceiver *dest,
+				  QueryCompletion *qc)
+{
+	FcRelayCall call = {pstmt, query, context, params, environment, dest, qc};
+	CopyStmt   *stmt = (CopyStmt *) pstmt->utilityStmt;
+	FcStatement statement = {stmt, NIL, query};
+	FcStatement *load;
+	bool		on = false;
+	bool		ours;
+	bool		discards = IsA(stmt, DiscardStmt) &&
+		((DiscardStmt *) stmt)->target == DISCARD_ALL;
+
+	ours = IsA(stmt, CopyStmt) && stmt->is_from && stmt->options != NIL &&
+		fc_statement_is_ours(stmt, &statement.options, &on);
+	if (ours && !on)
+	{
+		call.pstmt = copyObject(pstmt);
+		castNode(CopyStmt, call.pstmt->utilityStmt)->options = statement.options;
+	}
+	if (!on)
+	{
+		fc_statement_pass_on(&call, read_only_tree);
+		if (discards)
+			fc_report_forget();
+		return;
+	}
+	load = fc_statement_take_called(stmt);
+	fc_statement_load(&call, load ? load : &statement);
+}
+
+/* What the hooks see of a call: several files or programs are one name */
+static CopyStmt *
+fc_statement_of(const FcArguments *args, const char *name)
+{
+	CopyStmt   *stmt = makeNode(CopyStmt);
+	StringInfoData sources;
+	ListCell   *lc;
+
+	initStringInfo(&sources);
+	foreach(lc, args->sources)
+		appendStringInfo(&sources, "%s%s", sources.len > 0 ? ", " : "",
+						 strVal(lfirst(lc)));
+	stmt->relation = makeRangeVar(get_namespace_name(get_rel_namespace(args->target)),
+								  pstrdup(name), -1);
+	stmt->attlist = args->columns;
+	stmt->is_from = true;
+	stmt->is_program = args->program;
+	stmt->filename = sources.data;
+	stmt->options = list_make1(makeDefElem(FC_STATEMENT_OPTION, NULL,
+											FC_STATEMENT_CALLED));
+	return stmt;
+}
+
+/* The same as text, for those who log it */
+static char *
+fc_statement_text(const CopyStmt *stmt)
+{
+	return psprintf("COPY %s FROM %s%s WITH (%s)",
+					quote_qualified_identifier(stmt->relation->schemaname,
+											   stmt->relation->relname),
+					stmt->is_program ? "PROGRAM " : "",
+					quote_literal_cstr(stmt->filename), FC_STATEMENT_OPTION);
+}
+
+uint64
+fc_statement_call(const FcArguments *args)
+{
+	FcStatement statement = {.args = args};
+	FcStatement *outer = called;	/* on its way through a hook that calls us */
+	PlannedStmt *pstmt = makeNode(PlannedStmt);
+	char	   *name = get_rel_name(args->target);
+	QueryCompletion qc;
+	CopyStmt   *stmt;
+
+	/* there is nothing to be seen: the load will say so */
+	if (name == NULL)
+		return fc_statement_run(&statement);
+	fc_elsewhere_foresee(args->target);
+	stmt = fc_statement_of(args, name);
+	pstmt->commandType = CMD_UTILITY;
+	pstmt->utilityStmt = (Node *) stmt;
+	pstmt->stmt_location = -1;
+	InitializeQueryCompletion(&qc);
+	PG_TRY();
+	{
+		called = &statement;
+		ProcessUtility(pstmt, fc_statement_text(stmt), true, PROCESS_UTILITY_QUERY,
+					   NULL, NULL, None_Receiver, &qc);
+	}
+	PG_FINALLY();
+	{
+		called = outer;
+	}
+	PG_END_TRY();
+	if (!statement.run)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("another extension has taken the load for its own, and not passed it on")));
+	return statement.rows;
+}
+
+void
+fc_statement_define(void)
+{
+	fc_relay_define();
+	previous_hook = ProcessUtility_hook;
+	ProcessUtility_hook = fc_statement_hook;
+	fc_attach_pass_over(fc_statement_hook, previous_hook);
+}

@@ -1,0 +1,805 @@
+/*-------------------------------------------------------------------------
+ *
+ * copyfrom/feed.c
+ *	  What core's COPY reads, and how its errors say where they are.
+ *
+ *	 file ──► bytes as they are ──► core
+ *	 file ──► records ──► fields as text ──► canonical records ──► core
+ *
+ * Where core knows every option the file is fed as it is.  Otherwise each
+ * record is cut here, and core is given one record of one form: all columns of
+ * the load in their order, every value quoted, NULL as an empty field, in the
+ * server's encoding.  Values that had to be converted here are handed over past
+ * that text, so that code of their types runs once.  A record per call: core asks for the next one only when
+ * it needs it, so that its line number can be set to the file's right then.
+ *
+ * Core reads through a callback without an argument, so that what it reads
+ * from is kept in a static variable.  A trigger may start another load, and
+ * catch its error: each feed puts back the one it found.
+ *
+ * CopyFrom puts its error context on the stack before it reads; the first
+ * call takes its place, so that errors name the file.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "copyfrom/feed.h"
+#include "errors/first_error.h"
+#include "errors/reject_file.h"
+#include "errors/reject_notices.h"
+#include "options/columns.h"
+#include "row/executor.h"
+
+#define FC_FEED_BLOCK	65536
+
+/* A column of a record for core */
+typedef struct FcFeedColumn
+{
+	FcParser   *parser;
+	int			field;			/* its number in the record */
+	FmgrInfo	input;			/* the type's own */
+	int16		typlen;
+	bool		typbyval;
+} FcFeedColumn;
+
+static FcFeed *current = NULL;
+
+void
+fc_feed_begin(FcFeed *feed, FcJob *job)
+{
+	memset(feed, 0, sizeof(FcFeed));
+	feed->job = job;
+	feed->outer = current;
+	current = feed;
+}
+
+void
+fc_feed_end(FcFeed *feed)
+{
+	current = feed->outer;
+}
+
+void
+fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len)
+{
+	feed->bytes = bytes;
+	feed->left = len;
+}
+
+void
+fc_feed_file(FcFeed *feed, uint64 offset, uint64 end)
+{
+	feed->position = offset;
+	feed->left = end - offset;
+}
+
+void
+fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 first, uint64 line)
+{
+	feed->file = fc_source_number(feed->job->source, offset);
+	feed->offset = offset;
+	feed->length = length;
+	feed->first = first;
+	feed->line = line;
+}
+
+bool
+fc_feed_rereads_fields(const FcJob *job)
+{
+	const FcOptions *options = job->options;
+
+	for (int i = 0; i < list_length(job->plan->fields); i++)
+		if (list_nth_int(job->plan->fields, i) == 0 || job->plan->patterns[i])
+			return true;
+	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone;
+}
+
+bool
+fc_feed_is_canonical(const FcJob *job)
+{
+	if (job->options->format.binary || job->unconvertible)
+		return false;
+	return fc_feed_rereads_fields(job) ||
+		job->options->on_error != FC_ON_ERROR_STOP;
+}
+
+/* How far core's own COPY, or its search for keys, has come */
+static void
+fc_feed_progress(FcFeed *feed, uint64 position)
+{
+	FcJob	   *job = feed->job;
+
+	if (job->phase != FC_PHASE_COPY && job->phase != FC_PHASE_SCAN)
+		return;
+	pg_atomic_write_u64(&job->shared->load_bytes,
+						position - Min(position, job->shared->data_start));
+	fc_context_progress(&job->ctx);
+}
+
+/* Bytes as they are, up to len */
+static int
+fc_feed_piece(FcFeed *feed, char *out, int len)
+{
+	len = Min((uint64) len, feed->left);
+	if (feed->bytes)
+	{
+		memcpy(out, feed->bytes, len);
+		feed->bytes += len;
+	}
+	else
+		fc_source_read(feed->job->source, feed->position, out, len);
+	feed->position += len;
+	feed->left -= len;
+	if (feed->bytes == NULL)
+		fc_feed_progress(feed, feed->position);
+	return len;
+}
+
+/* What stands for a default; core shows it in errors */
+static char *
+fc_feed_marker(FcJob *job)
+{
+	char	   *marker = job->options->default_string;
+
+	if (marker == NULL || marker[0] == '\0' || strpbrk(marker, ",\"\\"))
+		return "\\D";
+	return marker;
+}
+
+/* The fields the parser has as one line of CSV */
+static void
+fc_feed_canonical(FcFeed *feed)
+{
+	const FcField *field;
+	int			i = 0;
+
+	resetStringInfo(&feed->row);
+	feed->sent = 0;
+	while ((field = fc_parse_next_text(feed->parser, &i)) != NULL)
+	{
+		if (field->marker)
+			appendStringInfoString(&feed->row, fc_feed_marker(feed->job));
+		else if (!field->null)
+		{
+			appendStringInfoChar(&feed->row, '"');
+			for (const char *c = field->data; *c != '\0'; c++)
+			{
+				if (*c == '"')
+					appendStringInfoChar(&feed->row, '"');
+				appendStringInfoChar(&feed->row, *c);
+			}
+			appendStringInfoChar(&feed->row, '"');
+		}
+		appendStringInfoChar(&feed->row, ',');
+	}
+	/* the last field has no comma behind it */
+	if (feed->row.len > 0)
+		feed->row.data[feed->row.len - 1] = '\n';
+	else
+		appendStringInfoChar(&feed->row, '\n');
+}
+
+/*
+ * Shows core the record as it stands in the file: it says best what is wrong
+ * with line ends, quotes or bytes.  Returns if core finds nothing.
+ */
+static void
+fc_feed_malformed(FcFeed *feed)
+{
+	FcFeed		raw;
+	ErrorContextCallback callback;
+	ErrorContextCallback *context = error_context_stack;
+
+	fc_feed_begin(&raw, feed->job);
+	fc_feed_name(&raw, feed->offset, feed->length, feed->first, feed->line);
+	callback.callback = fc_feed_context;
+	callback.arg = &raw;
+	/* the context that stands for core's is about the same record */
+	callback.previous = context->previous;
+	error_context_stack = &callback;
+	PG_TRY();
+	{
+		fc_feed_raw_record(&raw, true);
+		(void) fc_feed_copy(&raw, NIL, NULL, false);
+		(void) fc_feed_next_row(&raw, fc_feed_slot(feed->job));
+	}
+	PG_FINALLY();
+	{
+		fc_feed_end(&raw);
+	}
+	PG_END_TRY();
+	error_context_stack = context;
+}
+
+/* Core takes the record, or does not know either what is wrong with it */
+static void
+fc_feed_refuse(FcFeed *feed)
+{
+	if (feed->job->unsettled)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot tell how the lines of the file end"),
+				 errdetail("The first row ends with \\., and COPY on this version does not take its line end for that of the file."),
+				 errhint("Load the file without the options that COPY on this version does not have, and without on_error.")));
+	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",
+		 feed->offset);
+}
+
+/* Parses the record, whose bytes are overwritten */
+static bool
+fc_feed_parse_whole(FcFeed *feed, char *data)
+{
+	MemoryContext old = MemoryContextSwitchTo(feed->mcxt);
+	bool		ok = fc_parse_texts(feed->parser, data, feed->length);
+
+	if (ok)
+		fc_feed_canonical(feed);
+	MemoryContextSwitchTo(old);
+	return ok;
+}
+
+static bool
+fc_feed_parse(FcFeed *feed, char *data)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	volatile bool ok = false;
+
+	MemoryContextReset(feed->mcxt);
+	ResetPerTupleExprContext(feed->estate);
+	feed->parsing = true;
+	PG_TRY();
+	{
+		ok = fc_feed_parse_whole(feed, data);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		if (fc_parse_is_cut(feed->parser))
+			PG_RE_THROW();
+		/* nothing but bytes were looked at */
+		MemoryContextSwitchTo(mcxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+		fc_feed_malformed(feed);
+		ReThrowError(edata);
+	}
+	PG_END_TRY();
+	feed->parsing = false;
+	return ok;
+}
+
+/* Puts aside what on_error made of the record, and tells of it */
+static void
+fc_feed_reject(FcFeed *feed, bool ok)
+{
+	FcContext  *ctx = &feed->job->ctx;
+	FcParser   *parser = feed->parser;
+	FcReject	reject;
+
+	/* a NOTICE has its context already */
+	feed->silent = true;
+	if (ok)
+		fc_reject_nulled(ctx, feed->offset, feed->length, parser);
+	else
+		fc_reject_put(ctx, feed->offset, feed->length, fc_parse_bad(parser));
+	for (int i = 0; ok && i < fc_parse_nulled(parser); i++)
+	{
+		fc_reject_fill_nulled(&reject, feed->offset, feed->length,
+							  fc_parse_nulled_value(parser, i));
+		fc_rejected_show(feed->job, &reject, feed->line);
+	}
+	if (!ok)
+	{
+		fc_reject_fill(&reject, feed->offset, feed->length, fc_parse_bad(parser));
+		fc_rejected_show(feed->job, &reject, feed->line);
+	}
+	feed->silent = false;
+	if (!ok)
+		fc_parse_pass_over(parser);
+}
+
+/* The same; what on_error passes over is put aside, up to reject_limit */
+static bool
+fc_feed_accept(FcFeed *feed, char *data)
+{
+	FcContext  *ctx = &feed->job->ctx;
+	MemoryContext old;
+	bool		ok;
+
+	ctx->evaluating = true;
+	ok = fc_feed_parse(feed, data);
+	ctx->evaluating = false;
+	old = MemoryContextSwitchTo(feed->mcxt);
+
+	/* core resets its memory for each row it gets, not for each record */
+	fc_feed_reject(feed, ok);
+	MemoryContextSwitchTo(old);
+	if (ok)
+		return true;
+	if (fc_error_beyond(ctx->shared, feed->offset))
+	{
+		feed->silent = true;
+		fc_reject_end(ctx);
+		fc_rejected_throw(feed->job);
+	}
+	return false;
+}
+
+/* Goes to the next record that core gets; false at the end of the data */
+static bool
+fc_feed_next(FcFeed *feed)
+{
+	FcRecord	record;
+	FcEnd		end;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		end = fc_stream_next(feed->stream, &feed->dialect, &record);
+		if (end == FC_END_NONE || end == FC_END_MARKER)
+			return false;
+		feed->found++;
+		feed->first = feed->line + 1;
+		feed->line += 1 + record.embedded;
+		feed->offset = record.offset;
+		feed->length = record.length;
+		if (feed->found % 1024 == 0)
+			fc_feed_progress(feed, record.offset);
+		if (end != FC_END_FOUND || record.unterminated)
+		{
+			fc_feed_malformed(feed);
+			fc_feed_refuse(feed);
+		}
+	} while (!fc_feed_accept(feed, record.data));
+	feed->fed++;
+	return true;
+}
+
+/*
+ * Core goes to the next line before it reads, and counts the line ends in
+ * quotes while it does: what it counts is taken off here.
+ */
+static void
+fc_feed_number(FcFeed *feed)
+{
+	CopyFromState cstate = feed->cstate;
+	char		counted = cstate->eol_type == EOL_NL ? '\n' : '\r';
+
+	cstate->cur_lineno = feed->line;
+	for (int i = 0; i < feed->row.len - 1; i++)
+		if (feed->row.data[i] == counted)
+			cstate->cur_lineno--;
+}
+
+/* CopyFrom's context becomes ours: it ends with CopyFrom's loop over rows */
+static void
+fc_feed_take_context(FcFeed *feed)
+{
+	ErrorContextCallback *context = error_context_stack;
+
+	if (context == NULL || context->callback != CopyFromErrorCallback ||
+		context->arg != feed->cstate)
+		return;
+	context->callback = fc_feed_context;
+	context->arg = feed;
+	feed->follow = true;
+}
+
+/* Core's callback */
+static int
+fc_feed_read(void *outbuf, int minread, int maxread)
+{
+	FcFeed	   *feed = current;
+	int			n;
+
+	fc_feed_take_context(feed);
+	/* the header of a binary file is read before the context can be taken */
+	if (feed->cstate == NULL)
+		maxread = minread;
+	if (feed->stream == NULL)
+		return fc_feed_piece(feed, outbuf, maxread);
+	if (feed->sent == feed->row.len)
+	{
+		if (!fc_feed_next(feed))
+			return 0;
+		fc_feed_number(feed);
+	}
+	n = Min(maxread, feed->row.len - feed->sent);
+	memcpy(outbuf, feed->row.data + feed->sent, n);
+	feed->sent += n;
+	return n;
+}
+
+/* The list as COPY's grammar makes it; "*" is not in every version's */
+static List *
+fc_feed_options(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+	List	   *list = NIL;
+	ListCell   *lc;
+
+	foreach(lc, job->options->copy_options)
+	{
+		DefElem    *def = copyObject(lfirst_node(DefElem, lc));
+
+		if (IsA(def->arg, List))
+			def->arg = (Node *) fc_fields_force((List *) def->arg, job->options,
+												job->rel, job->plan->attnums);
+		list = lappend(list, def);
+	}
+	return list;
+}
+
+static List *
+fc_feed_option(List *list, const char *name, const char *value)
+{
+	return lappend(list, makeDefElem(pstrdup(name),
+									 (Node *) makeString(pstrdup(value)), -1));
+}
+
+/* What canonical records are written in */
+static List *
+fc_feed_canonical_options(FcFeed *feed)
+{
+	List	   *list = NIL;
+
+	list = fc_feed_option(list, "format", "csv");
+	list = fc_feed_option(list, "encoding", GetDatabaseEncodingName());
+	if (FC_CORE_HAS_DEFAULT && feed->job->options->default_string)
+		list = fc_feed_option(list, "default", fc_feed_marker(feed->job));
+	return list;
+}
+
+/*
+ * A file that cannot be converted is core's from the first byte on, so that
+ * only core can pass over records.  It ends in an error; before 17 that is the
+ * first one of any kind.
+ */
+static List *
+fc_feed_on_error(FcFeed *feed, List *list)
+{
+	FcOptions  *options = feed->job->options;
+
+	if (!FC_CORE_HAS_ON_ERROR || !(options->tolerated & FC_CLASS_CONVERSION))
+		return list;
+	list = fc_feed_option(list, "on_error", "ignore");
+	if (FC_CORE_HAS_REJECT_LIMIT && options->reject_limit >= 0)
+		list = fc_feed_option(list, "reject_limit",
+							  psprintf(INT64_FORMAT, options->reject_limit));
+	return list;
+}
+
+/*
+ * As if core had read the lines before.  Of a file's first record nobody knows
+ * how its lines end, and core counts those in quotes in another way.
+ */
+static void
+fc_feed_middle(FcFeed *feed)
+{
+	static const EolType types[] = {
+		[FC_EOL_UNKNOWN] = EOL_UNKNOWN,
+		[FC_EOL_NL] = EOL_NL,
+		[FC_EOL_CR] = EOL_CR,
+		[FC_EOL_CRNL] = EOL_CRNL
+	};
+	const FcFile *file = &feed->job->source->files[feed->file];
+
+	if (feed->job->options->header_lines == 0 && feed->offset == file->data_start)
+	{
+		feed->cstate->cur_lineno = 0;
+		return;
+	}
+	if (!file->unsettled)
+		feed->cstate->eol_type = types[file->eol];
+	feed->cstate->cur_lineno = feed->first - 1;
+}
+
+/*
+ * Stands in for a type's input function where core is given a record that was
+ * looked at before: what was converted is not converted again.
+ */
+static Datum
+fc_feed_value(PG_FUNCTION_ARGS)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	FcFeedColumn *column = flinfo->fn_extra;
+	Datum		value;
+
+	if (fc_parse_text_value(column->parser, column->field, &value))
+	{
+		if (PG_GETARG_CSTRING(0) == NULL)
+			PG_RETURN_NULL();
+		/* it must last as long as what the function would have made */
+		return datumCopy(value, column->typbyval, column->typlen);
+	}
+	fcinfo->flinfo = &column->input;
+	value = FunctionCallInvoke(fcinfo);
+	fcinfo->flinfo = flinfo;
+	return value;
+}
+
+/* Makes core take the parser's values */
+static void
+fc_feed_hand_over(FcFeed *feed)
+{
+	List	   *fields = feed->job->plan->fields;
+
+	for (int i = 0; i < list_length(fields); i++)
+	{
+		AttrNumber	attnum = list_nth_int(fields, i);
+		FcFeedColumn *column;
+		FmgrInfo   *input;
+
+		if (attnum == 0)
+			continue;
+		input = &feed->cstate->in_functions[attnum - 1];
+		column = palloc(sizeof(FcFeedColumn));
+		column->parser = feed->parser;
+		column->field = i;
+		column->input = *input;
+		get_typlenbyval(TupleDescAttr(RelationGetDescr(feed->job->rel), attnum - 1)->atttypid,
+						&column->typlen, &column->typbyval);
+		input->fn_addr = fc_feed_value;
+		input->fn_extra = column;
+	}
+}
+
+CopyFromState
+fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
+{
+	FcJob	   *job = feed->job;
+	ParseState *pstate = fc_target_parse_state(job->rel, job->plan->attnums);
+	List	   *list = feed->parser ? fc_feed_canonical_options(feed) : fc_feed_options(feed);
+
+	if (header)
+		list = fc_feed_option(list, "header", header);
+	if (freeze)
+		list = fc_feed_option(list, "freeze", "true");
+	if (job->unconvertible)
+		list = fc_feed_on_error(feed, list);
+	feed->cstate = BeginCopyFrom(pstate, job->rel, (Node *) where, NULL, false,
+								 fc_feed_read, job->options->columns, list);
+	if (feed->parser)
+		fc_feed_hand_over(feed);
+	if (feed->middle)
+		fc_feed_middle(feed);
+	return feed->cstate;
+}
+
+const char *
+fc_feed_whole(FcFeed *feed, uint32 file)
+{
+	FcJob	   *job = feed->job;
+	FcOptions  *options = job->options;
+	uint64		end = fc_source_end(job->source, file);
+
+	feed->file = file;
+	feed->cstate = NULL;
+	feed->follow = false;
+	if (options->header_lines > 1)
+	{
+		fc_feed_file(feed, job->source->files[file].data_start, end);
+		feed->middle = true;
+		feed->first = job->source->files[file].lines_before + 1;
+		return NULL;
+	}
+	fc_feed_file(feed, job->source->files[file].base, end);
+	if (options->header_lines == 0)
+		return NULL;
+	return options->header_match ? "match" : "true";
+}
+
+/* What parsing a record needs */
+static void
+fc_feed_parser(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+	int			nnumbers = job->shared->nnumbers;
+
+	feed->estate = CreateExecutorState();
+	/* core takes the numbers of sequences itself; no worker looks here now */
+	job->shared->nnumbers = 0;
+	feed->parser = fc_parse_begin(&job->ctx, feed->estate);
+	job->shared->nnumbers = nnumbers;
+	feed->mcxt = AllocSetContextCreate(CurrentMemoryContext,
+									   "fast_copy record for core",
+									   ALLOCSET_DEFAULT_SIZES);
+	initStringInfo(&feed->row);
+}
+
+void
+fc_feed_records(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+
+	fc_feed_parser(feed);
+	feed->dialect = job->ctx.dialect;
+	feed->stream = fc_stream_begin(job->source, FC_FEED_BLOCK);
+}
+
+void
+fc_feed_records_file(FcFeed *feed, uint32 file)
+{
+	const FcFile *f = &feed->job->source->files[file];
+
+	feed->file = file;
+	feed->cstate = NULL;
+	feed->follow = false;
+	feed->dialect.eol = f->eol;
+	feed->line = f->lines_before;
+	resetStringInfo(&feed->row);
+	feed->sent = 0;
+	fc_stream_seek_file(feed->stream, file, f->data_start);
+}
+
+void
+fc_feed_records_end(FcFeed *feed)
+{
+	fc_reject_end(&feed->job->ctx);
+	fc_stream_end(feed->stream);
+	FreeExecutorState(feed->estate);
+	MemoryContextDelete(feed->mcxt);
+	feed->stream = NULL;
+}
+
+bool
+fc_feed_record(FcFeed *feed)
+{
+	char	   *data = palloc(feed->length + 1);
+
+	fc_feed_parser(feed);
+	fc_source_read(feed->job->source, feed->offset, data, feed->length);
+	data[feed->length] = '\0';
+	if (!fc_feed_parse(feed, data))
+		return false;
+	fc_feed_bytes(feed, feed->row.data, feed->row.len);
+	feed->middle = false;
+	return true;
+}
+
+/*
+ * With "rest" what stands behind the record is fed, too: core must see the
+ * same quotes and markers.  Without it no byte more than the line end is, which
+ * could be half a character.
+ */
+void
+fc_feed_raw_record(FcFeed *feed, bool rest)
+{
+	const FcSource *source = feed->job->source;
+	uint64		size = fc_source_end(source, feed->file);
+	uint64		end = feed->offset + feed->length +
+		(source->files[feed->file].eol == FC_EOL_CRNL ? 2 : 1);
+
+	fc_feed_file(feed, feed->offset, rest ? size : Min(end, size));
+	feed->middle = true;
+}
+
+static char *
+fc_feed_record_text(const FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+
+	return fc_error_record_text(job->source, feed->offset, feed->length,
+								job->options->file_encoding,
+								job->plan->need_transcoding);
+}
+
+/* The record in work; NULL if it was cut by wrong line ends or bad bytes */
+static char *
+fc_feed_text(const FcFeed *feed)
+{
+	CopyFromState cstate = feed->cstate;
+
+	if (feed->job->options->format.binary)
+		return NULL;
+	if (feed->parsing)
+		return fc_parse_is_cut(feed->parser) ? fc_feed_record_text(feed) : NULL;
+	if (cstate == NULL)
+		return fc_feed_record_text(feed);
+	if (!cstate->line_buf_valid)
+		return NULL;
+	if (feed->follow && feed->parser == NULL)
+		return fc_reject_clip(cstate->line_buf.data, cstate->line_buf.len);
+	return fc_feed_record_text(feed);
+}
+
+/*
+ * The line that is being read, if core knows it better: an error in the midst of
+ * a record is about the line that core has come to.
+ */
+static uint64
+fc_feed_line(const FcFeed *feed)
+{
+	const CopyFromState cstate = feed->cstate;
+
+	if (cstate == NULL || feed->parsing ||
+		!(feed->follow || (feed->middle && !cstate->line_buf_valid)))
+		return feed->line;
+	return cstate->cur_lineno;
+}
+
+/* The field that is being converted, by the parser or by core */
+static bool
+fc_feed_field(const FcFeed *feed, const char **column, const char **value)
+{
+	CopyFromState cstate = feed->cstate;
+
+	if (feed->parsing)
+		return fc_parse_at(feed->parser, column, value);
+	if (cstate == NULL || cstate->cur_attname == NULL)
+		return false;
+	*column = cstate->cur_attname;
+	*value = cstate->cur_attval;
+	return true;
+}
+
+void
+fc_feed_context(void *arg)
+{
+	const FcFeed *feed = arg;
+	FcJob	   *job = feed->job;
+	char	   *where = psprintf("fast_copy %s, %s \"%s\"", job->relname,
+								 fc_source_word(job->source),
+								 fc_source_path(job->source, feed->file));
+	const char *column;
+	const char *value;
+	char	   *text;
+
+	if (feed->silent)
+		return;
+	if (feed->cstate && fc_copy_relname_only(feed->cstate))
+	{
+		errcontext("%s", where);
+		return;
+	}
+	where = psprintf("%s, line " UINT64_FORMAT, where, fc_feed_line(feed));
+	if (!fc_feed_field(feed, &column, &value))
+	{
+		text = fc_feed_text(feed);
+		if (text)
+			errcontext("%s: \"%s\"", where, text);
+		else
+			errcontext("%s", where);
+	}
+	else if (job->options->format.binary)
+		errcontext("%s, column %s", where, column);
+	else if (value)
+		errcontext("%s, column %s: \"%s\"", where, column,
+				   fc_reject_clip(value, strlen(value)));
+	else
+		errcontext("%s, column %s: null input", where, column);
+}
+
+TupleTableSlot *
+fc_feed_slot(FcJob *job)
+{
+	return MakeSingleTupleTableSlot(RelationGetDescr(job->rel), &TTSOpsVirtual);
+}
+
+bool
+fc_feed_next_row(FcFeed *feed, TupleTableSlot *row)
+{
+	EState	   *estate = CreateExecutorState();
+	ExprContext *econtext = GetPerTupleExprContext(estate);
+	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	bool		found;
+
+	ExecClearTuple(row);
+	found = NextCopyFrom(feed->cstate, econtext, row->tts_values, row->tts_isnull);
+	if (found)
+		ExecStoreVirtualTuple(row);
+	MemoryContextSwitchTo(old);
+	feed->cstate = NULL;
+	return found;
+}

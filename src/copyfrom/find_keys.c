@@ -1,0 +1,315 @@
+/*-------------------------------------------------------------------------
+ *
+ * copyfrom/find_keys.c
+ *	  Which ranges of keys core finds in a file.
+ *
+ *	 file ──► core's NextCopyFrom ──► key ──► range ──► parts
+ *
+ * For files whose records cannot be told apart here: those in binary format,
+ * and those with characters that cannot be converted.  Core's CopyFrom loads
+ * them; only the partitions that are missing must be made before.  So core
+ * reads the file twice, here for the keys.
+ *
+ * An error ends the reading, but not the load, unless it is one of the whole
+ * transaction: CopyFrom will meet the same one, or one that comes before it.  The reading is a subtransaction, which
+ * cleans up after it.  What was found until then is in the caller's memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+
+#include "compat/compat.h"
+#include "copyfrom/feed.h"
+#include "copyfrom/find_keys.h"
+#include "errors/first_error.h"
+#include "load/tasks.h"
+#include "row/condition.h"
+#include "sort/run_write.h"
+
+typedef struct FcCoreKeys
+{
+	FcJob	   *job;
+	MemoryContext mcxt;			/* of the parts */
+	FcFeed		feed;
+	EState	   *estate;
+	ExprState  *where;			/* or NULL */
+	TupleTableSlot *slot;
+	uint64		rows;
+	uint64		start;			/* of the row's bytes */
+	int			nparts;
+	int			allocated;
+	FcSpillPart **parts;		/* by key */
+	FcSpillPart *last;			/* the one found last, or NULL */
+	FcSpillPart *null;			/* rows whose key is NULL, or NULL */
+} FcCoreKeys;
+
+static FcSpillPart *
+fc_core_keys_new_part(FcCoreKeys *scan)
+{
+	FcSpillPart *part = MemoryContextAllocZero(scan->mcxt, sizeof(FcSpillPart));
+
+	part->min_offset = scan->rows;
+	return part;
+}
+
+/* The first part whose range starts at "lo" or behind it */
+static int
+fc_core_keys_search(const FcCoreKeys *scan, int64 lo)
+{
+	int			first = 0;
+	int			end = scan->nparts;
+
+	while (first < end)
+	{
+		int			mid = first + (end - first) / 2;
+
+		if (scan->parts[mid]->range.lo < lo)
+			first = mid + 1;
+		else
+			end = mid;
+	}
+	return first;
+}
+
+static FcSpillPart *
+fc_core_keys_insert(FcCoreKeys *scan, int at, FcRange range)
+{
+	if (scan->nparts == scan->allocated)
+	{
+		scan->allocated *= 2;
+		scan->parts = repalloc_huge(scan->parts,
+									sizeof(FcSpillPart *) * scan->allocated);
+	}
+	memmove(&scan->parts[at + 1], &scan->parts[at],
+			sizeof(FcSpillPart *) * (scan->nparts - at));
+	scan->nparts++;
+	scan->parts[at] = fc_core_keys_new_part(scan);
+	scan->parts[at]->range = range;
+	return scan->parts[at];
+}
+
+static FcSpillPart *
+fc_core_keys_part(FcCoreKeys *scan, int64 key)
+{
+	const FcRange all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
+	FcRange		range;
+	int			at;
+
+	if (scan->last && key >= scan->last->range.lo &&
+		(scan->last->range.hi_max || key < scan->last->range.hi))
+		return scan->last;
+	range = scan->job->route ? fc_route_find(scan->job->route, key) : all;
+	at = fc_core_keys_search(scan, range.lo);
+	if (at < scan->nparts && scan->parts[at]->range.lo == range.lo)
+		scan->last = scan->parts[at];
+	else
+		scan->last = fc_core_keys_insert(scan, at, range);
+	return scan->last;
+}
+
+/* The part of the row in the slot */
+static FcSpillPart *
+fc_core_keys_of_row(FcCoreKeys *scan)
+{
+	FcPlan	   *plan = scan->job->plan;
+	int			i = plan->key_attnum - 1;
+	FcSpillPart *part;
+	int64		key;
+
+	if (scan->slot->tts_isnull[i])
+	{
+		if (scan->null == NULL)
+		{
+			scan->null = fc_core_keys_new_part(scan);
+			scan->null->null = true;
+		}
+		return scan->null;
+	}
+	key = fc_key_from_datum(plan->key_type, scan->slot->tts_values[i]);
+	part = fc_core_keys_part(scan, key);
+	if (part->rows == 0)
+		part->min_key = part->max_key = key;
+	part->min_key = Min(part->min_key, key);
+	part->max_key = Max(part->max_key, key);
+	return part;
+}
+
+/* Bytes of the file that core has used; of other formats it reads ahead */
+static uint64
+fc_core_keys_used(const FcCoreKeys *scan)
+{
+	if (!scan->job->options->format.binary)
+		return 0;
+	return scan->feed.position - RAW_BUF_BYTES(scan->feed.cstate);
+}
+
+static void
+fc_core_keys_count(FcCoreKeys *scan)
+{
+	FcSpillPart *part = fc_core_keys_of_row(scan);
+
+	part->rows++;
+	part->bytes += fc_core_keys_used(scan) - scan->start;
+}
+
+static bool
+fc_core_keys_next(FcCoreKeys *scan)
+{
+	TupleTableSlot *slot = ExecClearTuple(scan->slot);
+	MemoryContext old;
+	bool		found;
+
+	ResetPerTupleExprContext(scan->estate);
+	scan->start = fc_core_keys_used(scan);
+	old = MemoryContextSwitchTo(GetPerTupleMemoryContext(scan->estate));
+	found = NextCopyFrom(scan->feed.cstate, GetPerTupleExprContext(scan->estate),
+						 slot->tts_values, slot->tts_isnull);
+	MemoryContextSwitchTo(old);
+	if (!found)
+		return false;
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = scan->job->target;
+	scan->rows++;
+	return true;
+}
+
+/* Stands in for a type's input or receive function whose effects are CopyFrom's */
+static Datum
+fc_core_keys_value(PG_FUNCTION_ARGS)
+{
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+
+	if (buf == NULL)
+		PG_RETURN_NULL();
+	/* of binary format all bytes must have been read */
+	if (fcinfo->flinfo->fn_extra)
+		buf->cursor = buf->len;
+	return (Datum) 0;
+}
+
+/* Nobody looks at values of these types: no key is of such a one */
+static void
+fc_core_keys_leave_effects(const FcJob *job, CopyFromState cstate)
+{
+	for (int i = 0; i < list_length(job->plan->fields); i++)
+	{
+		FmgrInfo   *input;
+
+		if ((job->plan->flags[i] & FC_FIELD_VISIBLE) == 0)
+			continue;
+		input = &cstate->in_functions[list_nth_int(job->plan->fields, i) - 1];
+		input->fn_addr = fc_core_keys_value;
+		input->fn_extra = job->options->format.binary ? input : NULL;
+	}
+}
+
+/*
+ * Neither defaults are evaluated nor values of types that run code of users: it
+ * may have effects, and CopyFrom will do it.  A condition may need them, and is left
+ * to CopyFrom, too; then partitions may be made that stay empty.
+ */
+static void
+fc_core_keys_read_file(FcCoreKeys *scan, uint32 file)
+{
+	FcJob	   *job = scan->job;
+	CopyFromState cstate;
+	const char *header;
+
+	scan->estate = CreateExecutorState();
+	scan->slot = MakeSingleTupleTableSlot(RelationGetDescr(job->rel),
+										  &TTSOpsVirtual);
+	header = fc_feed_whole(&scan->feed, file);
+	cstate = fc_feed_copy(&scan->feed, NIL, header, false);
+	if (cstate->num_defaults == 0 && !job->plan->where_late)
+		scan->where = fc_where_begin(job->shared);
+	cstate->num_defaults = 0;
+	fc_core_keys_leave_effects(job, cstate);
+	while (fc_core_keys_next(scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (fc_copy_passes_over(cstate))
+			continue;
+		if (scan->where == NULL ||
+			fc_where_accepts(scan->where, scan->estate, scan->slot))
+			fc_core_keys_count(scan);
+	}
+	EndCopyFrom(cstate);
+	ExecDropSingleTupleTableSlot(scan->slot);
+	FreeExecutorState(scan->estate);
+}
+
+static void
+fc_core_keys_read(FcCoreKeys *scan)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy keys of a file",
+											   ALLOCSET_DEFAULT_SIZES);
+
+	for (uint32 i = 0; i < scan->job->source->nfiles; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(mcxt);
+
+		scan->where = NULL;
+		fc_core_keys_read_file(scan, i);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(mcxt);
+	}
+	MemoryContextDelete(mcxt);
+}
+
+/* Returns the error that ended the reading, or NULL */
+static ErrorData *
+fc_core_keys_try(FcCoreKeys *scan)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile edata = NULL;
+
+	fc_feed_begin(&scan->feed, scan->job);
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(scan->mcxt);
+	PG_TRY();
+	{
+		fc_core_keys_read(scan);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(scan->mcxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(scan->mcxt);
+	CurrentResourceOwner = owner;
+	fc_feed_end(&scan->feed);
+	return edata;
+}
+
+uint64
+fc_core_keys(FcJob *job)
+{
+	FcCoreKeys scan = {0};
+	ErrorData  *edata;
+	List	   *parts = NIL;
+
+	scan.job = job;
+	scan.mcxt = CurrentMemoryContext;
+	scan.allocated = 64;
+	scan.parts = palloc(sizeof(FcSpillPart *) * scan.allocated);
+	edata = fc_core_keys_try(&scan);
+	if (edata && fc_error_is_of_transaction(edata))
+		ReThrowError(edata);
+	for (int i = 0; i < scan.nparts; i++)
+		parts = lappend(parts, scan.parts[i]);
+	if (scan.null)
+		parts = lappend(parts, scan.null);
+	fc_tasks_set_parts(job, parts);
+	return scan.rows;
+}

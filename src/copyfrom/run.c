@@ -1,0 +1,425 @@
+/*-------------------------------------------------------------------------
+ *
+ * copyfrom/run.c
+ *	  Core's own COPY: for targets only it can load, and for its errors.
+ *
+ * Triggers, views, foreign tables: CopyFrom in the leader has COPY's meaning
+ * by being COPY.  A record that our parser refuses is shown to NextCopyFrom,
+ * so that message, detail and SQLSTATE are core's; only the context is ours.
+ * What core reads is copyfrom/feed.c's business.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/progress.h"
+#include "executor/execPartition.h"
+#include "executor/executor.h"
+#include "pgstat.h"
+#include "utils/backend_progress.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "copyfrom/feed.h"
+#include "copyfrom/run.h"
+#include "errors/first_error.h"
+#include "row/executor.h"
+
+#define FC_CORE_READ	65536	/* bytes of the file read at a time */
+
+static void
+fc_core_file_context(void *arg)
+{
+	FcFeed	   *feed = arg;
+
+	if (!feed->follow)
+		errcontext("fast_copy %s, %s \"%s\"", feed->job->relname,
+				   fc_source_word(feed->job->source),
+				   fc_source_path(feed->job->source, feed->file));
+}
+
+/* Is the last line of the file a marker, which core has taken for the end? */
+static bool
+fc_core_ends_in_marker(const FcSource *source, uint32 file)
+{
+	char		tail[5];
+	int			len = Min(source->files[file].identity.size, sizeof(tail));
+
+	if (FC_CORE_LONE_MARKER)
+		return false;
+	fc_source_read(source, fc_source_end(source, file) - len, tail, len);
+	if (len > 0 && tail[len - 1] == '\n')
+		len--;
+	if (len > 0 && tail[len - 1] == '\r')
+		len--;
+	if (len < 2 || tail[len - 2] != '\\' || tail[len - 1] != '.')
+		return false;
+	return len == 2 || tail[len - 3] == '\n' || tail[len - 3] == '\r';
+}
+
+/* "\." ends csv data for COPY on 15 to 17: nothing may be left behind it */
+static void
+fc_core_check_end(FcFeed *feed, CopyFromState cstate)
+{
+	FcJob	   *job = feed->job;
+
+	if (job->options->format.binary || feed->parser ||
+		job->dialect.mode == FC_MODE_TEXT)
+		return;
+	if (INPUT_BUF_BYTES(cstate) > 0 || feed->left > 0 ||
+		fc_core_ends_in_marker(job->source, feed->file))
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("end-of-copy marker before the end of %s \"%s\"",
+						fc_source_word(job->source),
+						fc_source_path(job->source, feed->file)),
+				 errdetail("COPY on this version takes a line with \\. alone for the end of the data."),
+				 errhint("Quote the value.")));
+}
+
+/* Feeds what there is to load of a file; returns core's option for a header */
+static const char *
+fc_core_feed_file(FcFeed *feed, uint32 file)
+{
+	if (feed->stream == NULL)
+		return fc_feed_whole(feed, file);
+	fc_feed_records_file(feed, file);
+	return NULL;
+}
+
+/* Every record that was found went to core, or was rejected */
+static void
+fc_core_check_count(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+	uint64		rejected = pg_atomic_read_u64(&job->shared->rejected);
+
+	if (feed->found == feed->fed + rejected &&
+		(!job->counted || feed->found == job->found))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INTERNAL_ERROR),
+			 errmsg("fast_copy lost count of its rows"),
+			 errdetail("The file has " UINT64_FORMAT " records; " UINT64_FORMAT
+					   " went to COPY and " UINT64_FORMAT " were rejected.",
+					   feed->found, feed->fed, rejected)));
+}
+
+/* The progress view shows a file, although core reads through a callback */
+static void
+fc_core_show_file(const FcFile *file)
+{
+	const int	params[] = {PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL};
+	const int64 values[] = {PROGRESS_COPY_TYPE_FILE, file->identity.size};
+
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
+
+static uint64
+fc_core_copy_file(FcFeed *feed, uint32 file)
+{
+	FcJob	   *job = feed->job;
+	CopyFromState cstate;
+	const char *header = fc_core_feed_file(feed, file);
+	uint64		rows;
+
+	cstate = fc_feed_copy(feed, job->plan->where, header, job->options->freeze);
+	fc_core_show_file(&job->source->files[file]);
+	rows = CopyFrom(cstate);
+	fc_core_check_end(feed, cstate);
+	EndCopyFrom(cstate);
+	return rows;
+}
+
+/* A COPY for each file, as commands of their own would be */
+static uint64
+fc_core_copy_files(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy file for core",
+											   ALLOCSET_DEFAULT_SIZES);
+	uint64		rows = 0;
+
+	if (fc_feed_is_canonical(job))
+		fc_feed_records(feed);
+	for (uint32 i = 0; i < job->source->nfiles; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(mcxt);
+
+		if (i > 0)
+			CommandCounterIncrement();
+		rows += fc_core_copy_file(feed, i);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(mcxt);
+	}
+	MemoryContextDelete(mcxt);
+	if (feed->stream)
+	{
+		fc_core_check_count(feed);
+		fc_feed_records_end(feed);
+	}
+	return rows;
+}
+
+/* What can go wrong in CopyFrom cannot be tolerated */
+void
+fc_core_check(FcJob *job)
+{
+	const uint32 classes = FC_CLASS_CHECK | FC_CLASS_NOT_NULL |
+		FC_CLASS_NO_PARTITION | FC_CLASS_UNIQUE;
+
+	/* such a file has one row, or is one that core refuses */
+	if (job->options->order_by != NIL && !job->unconvertible && !job->unsettled)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot load rows in the order of order_by here"),
+				 errdetail("Rows are loaded one by one, as COPY does: %s.",
+						   job->core_reason)));
+	if (job->options->tolerated & classes)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot tolerate violated constraints or missing partitions here"),
+				 errdetail("Rows are loaded one by one, as COPY does: %s.",
+						   job->core_reason),
+				 errhint("Use only the classes conversion, missing_columns, extra_columns and encoding.")));
+	if (job->options->header_map && job->options->columns == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the file has no column of the target"),
+				 errdetail("Rows are loaded one by one, as COPY does: %s.",
+						   job->core_reason)));
+}
+
+uint64
+fc_core_copy(FcJob *job)
+{
+	FcFeed		feed;
+	ErrorContextCallback callback;
+	volatile uint64 rows = 0;
+
+	fc_feed_begin(&feed, job);
+	callback.callback = fc_core_file_context;
+	callback.arg = &feed;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	PG_TRY();
+	{
+		rows = fc_core_copy_files(&feed);
+	}
+	PG_FINALLY();
+	{
+		fc_feed_end(&feed);
+	}
+	PG_END_TRY();
+	error_context_stack = callback.previous;
+	return rows;
+}
+
+void
+fc_core_match_header(FcJob *job, uint32 file, const FcRecord *header)
+{
+	FcFeed		feed;
+	ErrorContextCallback callback;
+	TupleTableSlot *row = fc_feed_slot(job);
+	CopyFromState cstate;
+
+	fc_feed_begin(&feed, job);
+	fc_feed_name(&feed, header->offset, header->length, 1, job->options->header_lines);
+	feed.file = file;
+	feed.follow = true;
+	fc_feed_bytes(&feed, header->data, header->total);
+	callback.callback = fc_feed_context;
+	callback.arg = &feed;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	PG_TRY();
+	{
+		cstate = fc_feed_copy(&feed, NIL, "match", false);
+		(void) fc_feed_next_row(&feed, row);
+		EndCopyFrom(cstate);
+	}
+	PG_FINALLY();
+	{
+		fc_feed_end(&feed);
+	}
+	PG_END_TRY();
+	error_context_stack = callback.previous;
+	ExecDropSingleTupleTableSlot(row);
+}
+
+/* Core routes the row, and finds no partition for it, or the default only */
+static void
+fc_core_route(FcJob *job, TupleTableSlot *slot)
+{
+	ResultRelInfo *root;
+	EState	   *estate = fc_target_executor(fc_target_parse_state(job->rel, job->plan->attnums),
+											&root);
+	ModifyTableState *mtstate = makeNode(ModifyTableState);
+	PartitionTupleRouting *proute;
+
+	mtstate->ps.state = estate;
+	mtstate->operation = CMD_INSERT;
+	mtstate->mt_nrels = 1;
+	mtstate->resultRelInfo = root;
+	mtstate->rootResultRelInfo = root;
+	proute = ExecSetupPartitionTupleRouting(estate, job->rel);
+	(void) ExecFindPartition(mtstate, root, proute, slot, estate);
+	ereport(ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg("no partition of relation \"%s\" found for row", job->relname),
+			 errdetail("Only the default partition would take it."),
+			 errhint("Use missing_partitions%s 'default' or 'create'.",
+					 fc_option_arrow(job->options->statement)),
+			 errtable(job->rel)));
+}
+
+/* Core reads the record that the feed has; a row may find no partition */
+static bool
+fc_core_show_fed(FcFeed *feed, const FcErrorSlot *slot)
+{
+	TupleTableSlot *row = fc_feed_slot(feed->job);
+
+	(void) fc_feed_copy(feed, NIL, NULL, false);
+	if (!fc_feed_next_row(feed, row))
+		return false;
+	if (slot->kind == FC_ERROR_ROUTE)
+		fc_core_route(feed->job, row);
+	return true;
+}
+
+/*
+ * Shows core the record as it got it, or would have got it.  A malformed one
+ * is shown as it stands in the file, and so is any other first; but some of
+ * them core before 18 takes for the end of the data.
+ */
+static void
+fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
+{
+	FcJob	   *job = feed->job;
+	bool		grammar = (slot->kind == FC_ERROR_GRAMMAR);
+
+	if (grammar || !fc_feed_is_canonical(job))
+	{
+		fc_feed_raw_record(feed, grammar || job->dialect.mode == FC_MODE_TEXT);
+		if (fc_core_show_fed(feed, slot) || grammar)
+			return;
+	}
+	/* core takes an empty list of columns for all */
+	if (job->options->header_map && job->options->columns == NIL)
+		return;
+	if (fc_feed_record(feed))
+		(void) fc_core_show_fed(feed, slot);
+}
+
+void
+fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end)
+{
+	const char *message;
+	const char *hint = NULL;
+	bool		text = dialect->mode == FC_MODE_TEXT;
+
+	switch (end)
+	{
+		case FC_END_BARE_CR:
+			message = text ? "literal carriage return found in data" :
+				"unquoted carriage return found in data";
+			hint = text ? "Use \"\\r\" to represent carriage return." :
+				"Use quoted CSV field to represent carriage return.";
+			break;
+		case FC_END_BARE_NL:
+			message = text ? "literal newline found in data" :
+				"unquoted newline found in data";
+			hint = text ? "Use \"\\n\" to represent newline." :
+				"Use quoted CSV field to represent newline.";
+			break;
+		case FC_END_MARKER_CORRUPT:
+			message = FC_CORE_LONE_MARKER ?
+				"end-of-copy marker is not alone on its line" :
+				"end-of-copy marker corrupt";
+			break;
+		case FC_END_MARKER_STYLE:
+			message = "end-of-copy marker does not match previous newline style";
+			break;
+		default:
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("%s", message),
+			 hint ? errhint("%s", hint) : 0));
+}
+
+/* Core has no line to show where it has not found the end of one */
+static void
+fc_core_line_context(void *arg)
+{
+	const FcFeed *feed = arg;
+
+	errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT, feed->job->relname,
+			   fc_source_word(feed->job->source),
+			   fc_source_path(feed->job->source, feed->file), feed->line);
+}
+
+/* A malformed record that core ends at, or reads in another way */
+static void
+fc_core_throw_grammar(FcFeed *feed)
+{
+	FcJob	   *job = feed->job;
+	FcStream   *stream = fc_stream_begin(job->source, FC_CORE_READ);
+	FcDialect	dialect = job->ctx.dialect;
+	ErrorContextCallback callback = {error_context_stack->previous,
+	fc_core_line_context, feed};
+	FcRecord	record;
+	FcEnd		end;
+
+	dialect.eol = job->source->files[feed->file].eol;
+	fc_stream_seek(stream, feed->offset);
+	end = fc_stream_next(stream, &dialect, &record);
+	if (end == FC_END_FOUND && record.unterminated)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("unterminated CSV quoted field")));
+	error_context_stack = &callback;
+	fc_core_refuse_grammar(&dialect, end);
+	error_context_stack = callback.previous;
+}
+
+void
+fc_core_throw(FcJob *job)
+{
+	FcErrorSlot slot = job->shared->error;
+	FcFeed		feed;
+	ErrorContextCallback callback;
+
+	if (slot.kind == FC_ERROR_INDEX)
+		ThrowErrorData(fc_error_kept(job->shared));
+	fc_feed_begin(&feed, job);
+	fc_feed_name(&feed, slot.offset, slot.length,
+				 fc_error_line(&job->ctx, slot.offset, 0),
+				 fc_error_line(&job->ctx, slot.offset, slot.length));
+	callback.callback = fc_feed_context;
+	callback.arg = &feed;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	PG_TRY();
+	{
+		fc_core_show(&feed, &slot);
+	}
+	PG_FINALLY();
+	{
+		fc_feed_end(&feed);
+	}
+	PG_END_TRY();
+	if (slot.kind == FC_ERROR_DATA)
+		ThrowErrorData(fc_error_kept(job->shared));
+	if (slot.kind == FC_ERROR_ROUTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("no partition of relation \"%s\" found for row", job->relname),
+				 errtable(job->rel)));
+	if (slot.kind == FC_ERROR_GRAMMAR)
+		fc_core_throw_grammar(&feed);
+	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",
+		 slot.offset);
+}

@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * copyfrom/run.h
+ *	  Core's own COPY: for targets only it can load, and for its errors.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_RUN_H
+#define FC_RUN_H
+
+#include "load/job.h"
+
+/* ERROR 0A000 for what cannot be asked for where core loads */
+extern void fc_core_check(FcJob *job);
+
+/* Loads all files with CopyFrom; returns the rows it counts */
+extern uint64 fc_core_copy(FcJob *job);
+
+/* Compares a file's header line with the column names; COPY's errors */
+extern void fc_core_match_header(FcJob *job, uint32 file, const FcRecord *header);
+
+/*
+ * Throws the first bad record's error: COPY's, if COPY refuses the record, or
+ * else what was kept.
+ */
+extern void fc_core_throw(FcJob *job);
+
+/* ERROR 22P04 with COPY's text, if that is what a record's end means */
+extern void fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end);
+
+#endif							/* FC_RUN_H */

@@ -1,0 +1,113 @@
+/*-------------------------------------------------------------------------
+ *
+ * errors/lines.c
+ *	  Line numbers of records, as COPY counts them.
+ *
+ * No entry of a spill file carries a line number: it is counted when it is
+ * asked for, from the start of the record's chunk, whose line is known, to the
+ * record's end; or from the end of the record asked for before, if that stands
+ * ahead of it in the same chunk.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "errors/lines.h"
+
+#define FC_LINES_BUFFER	65536
+
+struct FcLines
+{
+	FcContext  *ctx;
+	FcDialect	dialect;		/* of the chunk's file */
+	uint64		end;			/* of that */
+	uint32		chunk;			/* in which run counts */
+	FcRun		run;			/* from the chunk's start to pos */
+	uint64		pos;			/* UINT64_MAX: nowhere yet */
+	uint64		buf_start;		/* bytes of the file in buf */
+	uint64		buf_len;
+	char		buf[FC_LINES_BUFFER];
+};
+
+FcLines *
+fc_lines_begin(FcContext *ctx)
+{
+	FcLines    *lines = palloc(sizeof(FcLines));
+
+	lines->ctx = ctx;
+	lines->dialect = ctx->dialect;
+	lines->pos = PG_UINT64_MAX;
+	lines->buf_start = lines->buf_len = 0;
+	return lines;
+}
+
+uint32
+fc_lines_chunk(const FcShared *shared, uint64 offset)
+{
+	FcChunk    *chunks = fc_shared_chunks(shared);
+	uint32		lo = 0;
+	uint32		hi = shared->nchunks;
+
+	while (hi - lo > 1)
+	{
+		uint32		mid = lo + (hi - lo) / 2;
+
+		if (chunks[mid].start <= offset)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Counts up to "end" */
+static void
+fc_lines_feed(FcLines *lines, uint64 end)
+{
+	FcContext  *ctx = lines->ctx;
+
+	while (lines->pos < end)
+	{
+		size_t		len;
+
+		CHECK_FOR_INTERRUPTS();
+		if (lines->pos < lines->buf_start ||
+			lines->pos >= lines->buf_start + lines->buf_len)
+		{
+			lines->buf_start = lines->pos;
+			lines->buf_len = Min(lines->end - lines->pos, FC_LINES_BUFFER);
+			fc_source_read(ctx->source, lines->pos, lines->buf, lines->buf_len);
+		}
+		len = Min(end, lines->buf_start + lines->buf_len) - lines->pos;
+		fc_run_feed(&lines->dialect, &lines->run,
+					lines->buf + (lines->pos - lines->buf_start), len);
+		lines->pos += len;
+	}
+}
+
+uint64
+fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
+{
+	FcShared   *shared = lines->ctx->shared;
+	uint32		i = fc_lines_chunk(shared, offset);
+	FcChunkStart *start = &fc_shared_starts(shared)[i];
+
+	if (i != lines->chunk || lines->pos > offset)
+	{
+		lines->chunk = i;
+		lines->pos = fc_shared_chunks(shared)[i].start;
+		lines->end = fc_source_end_at(lines->ctx->source, lines->pos);
+		lines->dialect.eol = fc_source_file(lines->ctx->source, lines->pos)->eol;
+		fc_run_init(&lines->run, start->state);
+	}
+	fc_lines_feed(lines, Min(offset + length, lines->end));
+	return start->line + lines->run.records + lines->run.embedded + 1;
+}
+
+void
+fc_lines_end(FcLines *lines)
+{
+	pfree(lines);
+}

@@ -1,0 +1,352 @@
+/*-------------------------------------------------------------------------
+ *
+ * errors/reject_file.c
+ *	  Records that on_error passed over, from all processes, in file order.
+ *
+ *	 process, phase ──► file "rejects.PHASE.PROCESS" ──┐
+ *	 process, phase ──► file ──────────────────────────┴─► sort ──► leader
+ *
+ * Of a record its place and what was wrong are kept, not its bytes: the file
+ * still has them.  The files belong to the job's SharedFileSet, the sort is
+ * core's: memory is bounded whatever the number of rejects.
+ *
+ * reject_limit is exact: once more records are rejected than it allows, the
+ * last of them becomes the first bad record known (errors/first_error.c), so that from
+ * then on only records before it are looked at; when no process has one left,
+ * all rejects up to there are known, and with them the one that is too many.
+ *
+ * A process that looks at records again (fc_load_verify) does not count them;
+ * what it puts is only read where nobody has put that record before.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "executor/tuptable.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/buffile.h"
+#include "utils/backend_progress.h"
+#include "utils/builtins.h"
+#include "utils/tuplesort.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "errors/reject_file.h"
+
+/* Columns of the sort */
+#define FC_SORT_OFFSET	1
+#define FC_SORT_PASS	2		/* 0, or 1 where the record was looked at again */
+#define FC_SORT_NUMBER	3		/* of the entry: values of a record in order */
+#define FC_SORT_ENTRY	4
+#define FC_SORT_COLUMNS	4
+
+/* As it stands in a file, followed by three strings with their NUL */
+typedef struct FcRejectEntry
+{
+	uint64		offset;
+	uint64		length;
+	uint32		class;
+	int32		sqlerrcode;
+	uint32		size;			/* of the strings */
+	bool		null_input;
+} FcRejectEntry;
+
+struct FcRejectFile
+{
+	BufFile    *file;
+};
+
+struct FcRejects
+{
+	FcContext  *ctx;
+	Tuplesortstate *sort;
+	TupleDesc	desc;
+	TupleTableSlot *in;			/* to the sort */
+	TupleTableSlot *slot;		/* from it */
+	uint64		number;			/* of entries sorted */
+	uint64		offset;			/* of the record read last */
+	int			pass;			/* in which it was put */
+};
+
+char *
+fc_reject_clip(const char *s, int len)
+{
+	const int	max = 100;
+
+	if (len <= max)
+		return pnstrdup(s, len);
+	return psprintf("%.*s...", pg_mbcliplen(s, len, max), s);
+}
+
+static void
+fc_reject_name(char *name, FcPhase phase, int process)
+{
+	snprintf(name, MAXPGPATH, "rejects.%d.%d", phase, process);
+}
+
+/* Records looked at again go where no phase of that number puts any */
+static FcPhase
+fc_reject_phase(const FcContext *ctx)
+{
+	return ctx->verifying ? FC_NPHASES : ctx->shared->phase;
+}
+
+static BufFile *
+fc_reject_file(FcContext *ctx)
+{
+	MemoryContext old;
+	char		name[MAXPGPATH];
+
+	if (ctx->rejects)
+		return ctx->rejects->file;
+	old = MemoryContextSwitchTo(ctx->mcxt);
+	fc_reject_name(name, fc_reject_phase(ctx), ctx->worker);
+	ctx->rejects = palloc(sizeof(struct FcRejectFile));
+	ctx->rejects->file = BufFileCreateFileSet(&ctx->shared->fileset.fs, name);
+	MemoryContextSwitchTo(old);
+	return ctx->rejects->file;
+}
+
+static void
+fc_reject_write(FcContext *ctx, const FcReject *reject)
+{
+	BufFile    *file = fc_reject_file(ctx);
+	int			column_len = strlen(reject->column) + 1;
+	int			value_len = strlen(reject->value) + 1;
+	int			message_len = strlen(reject->message) + 1;
+	FcRejectEntry entry = {0};
+
+	entry.offset = reject->offset;
+	entry.length = reject->length;
+	entry.class = reject->class;
+	entry.sqlerrcode = reject->sqlerrcode;
+	entry.null_input = reject->null_input;
+	entry.size = column_len + value_len + message_len;
+	fc_buffile_write(file, &entry, sizeof(entry));
+	fc_buffile_write(file, reject->column, column_len);
+	fc_buffile_write(file, reject->value, value_len);
+	fc_buffile_write(file, reject->message, message_len);
+}
+
+/* One more; too many? */
+static void
+fc_reject_count(FcContext *ctx, uint64 offset)
+{
+	FcShared   *shared = ctx->shared;
+	uint64		last = pg_atomic_read_u64(&shared->last_rejected);
+	uint64		n;
+
+	if (ctx->verifying)
+		return;
+	while (offset > last &&
+		   !pg_atomic_compare_exchange_u64(&shared->last_rejected, &last, offset))
+		;
+	/* whoever counts one too many sees the offsets of all counted before */
+	n = pg_atomic_fetch_add_u64(&shared->rejected, 1) + 1;
+	if (!ctx->in_worker)
+		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_SKIPPED, n);
+	if (shared->reject_limit >= 0 && n > (uint64) shared->reject_limit)
+		fc_error_keep_limit(shared, pg_atomic_read_u64(&shared->last_rejected));
+}
+
+void
+fc_reject_fill(FcReject *reject, uint64 offset, uint64 length, const FcBad *bad)
+{
+	const char *message = bad->edata && bad->edata->message ? bad->edata->message : "";
+
+	reject->offset = offset;
+	reject->length = length;
+	reject->class = bad->class;
+	reject->sqlerrcode = bad->edata ? bad->edata->sqlerrcode : 0;
+	reject->null_input = (bad->value == NULL);
+	reject->column = pstrdup(bad->column ? bad->column : "");
+	reject->value = bad->value ? fc_reject_clip(bad->value, strlen(bad->value)) : pstrdup("");
+	reject->message = pstrdup(message);
+}
+
+void
+fc_reject_fill_nulled(FcReject *reject, uint64 offset, uint64 length,
+					  const FcNulled *nulled)
+{
+	const FcBad bad = {.column = nulled->column,.value = nulled->value};
+
+	fc_reject_fill(reject, offset, length, &bad);
+}
+
+void
+fc_reject_put(FcContext *ctx, uint64 offset, uint64 length, const FcBad *bad)
+{
+	FcReject	reject;
+
+	fc_reject_fill(&reject, offset, length, bad);
+	fc_reject_write(ctx, &reject);
+	fc_reject_count(ctx, offset);
+}
+
+void
+fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
+				 const FcParser *parser)
+{
+	int			n = fc_parse_nulled(parser);
+
+	if (n == 0)
+		return;
+	if (!ctx->verifying)
+		pg_atomic_fetch_add_u64(&ctx->shared->nulled, 1);
+	for (int i = 0; i < n && ctx->shared->verbose; i++)
+	{
+		FcReject	reject;
+
+		fc_reject_fill_nulled(&reject, offset, length, fc_parse_nulled_value(parser, i));
+		fc_reject_write(ctx, &reject);
+	}
+}
+
+void
+fc_reject_end(FcContext *ctx)
+{
+	if (ctx->rejects == NULL)
+		return;
+	BufFileExportFileSet(ctx->rejects->file);
+	BufFileClose(ctx->rejects->file);
+	pfree(ctx->rejects);
+	ctx->rejects = NULL;
+}
+
+static void
+fc_rejects_begin_sort(FcRejects *rejects)
+{
+	AttrNumber	attnums[] = {FC_SORT_OFFSET, FC_SORT_PASS, FC_SORT_NUMBER};
+	Oid			operators[] = {Int8LessOperator, Int4LessOperator, Int8LessOperator};
+	Oid			collations[] = {InvalidOid, InvalidOid, InvalidOid};
+	bool		nulls_first[] = {false, false, false};
+
+	rejects->desc = CreateTemplateTupleDesc(FC_SORT_COLUMNS);
+	TupleDescInitEntry(rejects->desc, FC_SORT_OFFSET, "offset", INT8OID, -1, 0);
+	TupleDescInitEntry(rejects->desc, FC_SORT_PASS, "pass", INT4OID, -1, 0);
+	TupleDescInitEntry(rejects->desc, FC_SORT_NUMBER, "number", INT8OID, -1, 0);
+	TupleDescInitEntry(rejects->desc, FC_SORT_ENTRY, "entry", BYTEAOID, -1, 0);
+	rejects->in = MakeSingleTupleTableSlot(rejects->desc, &TTSOpsVirtual);
+	rejects->slot = MakeSingleTupleTableSlot(rejects->desc, &TTSOpsMinimalTuple);
+	rejects->sort = tuplesort_begin_heap(rejects->desc, lengthof(attnums), attnums,
+										 operators, collations, nulls_first,
+										 Max(Min(rejects->ctx->shared->memory / 1024,
+												 MAX_KILOBYTES), 64),
+										 NULL, TUPLESORT_NONE);
+}
+
+static void
+fc_rejects_sort_entry(FcRejects *rejects, const FcRejectEntry *entry, int pass,
+					  bytea *bytes)
+{
+	TupleTableSlot *slot = ExecClearTuple(rejects->in);
+
+	slot->tts_values[FC_SORT_OFFSET - 1] = Int64GetDatum((int64) entry->offset);
+	slot->tts_values[FC_SORT_PASS - 1] = Int32GetDatum(pass);
+	slot->tts_values[FC_SORT_NUMBER - 1] = Int64GetDatum((int64) rejects->number++);
+	slot->tts_values[FC_SORT_ENTRY - 1] = PointerGetDatum(bytes);
+	memset(slot->tts_isnull, 0, FC_SORT_COLUMNS * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	tuplesort_puttupleslot(rejects->sort, slot);
+}
+
+/* Everything in a file that one process put, if it did put something */
+static void
+fc_rejects_read_file(FcRejects *rejects, FcPhase phase, int process)
+{
+	char		name[MAXPGPATH];
+	BufFile    *file;
+	FcRejectEntry entry;
+	uint64		left;
+
+	fc_reject_name(name, phase, process);
+	file = BufFileOpenFileSet(&rejects->ctx->shared->fileset.fs, name, O_RDONLY, true);
+	if (file == NULL)
+		return;
+	left = BufFileSize(file);
+	while (left > 0)
+	{
+		bytea	   *bytes;
+
+		CHECK_FOR_INTERRUPTS();
+		fc_buffile_read(file, &entry, sizeof(entry));
+		bytes = palloc(VARHDRSZ + sizeof(entry) + entry.size);
+		SET_VARSIZE(bytes, VARHDRSZ + sizeof(entry) + entry.size);
+		memcpy(VARDATA(bytes), &entry, sizeof(entry));
+		fc_buffile_read(file, VARDATA(bytes) + sizeof(entry), entry.size);
+		fc_rejects_sort_entry(rejects, &entry, phase == FC_NPHASES ? 1 : 0, bytes);
+		pfree(bytes);
+		left -= sizeof(entry) + entry.size;
+	}
+	BufFileClose(file);
+}
+
+FcRejects *
+fc_rejects_open(FcContext *ctx, int nprocesses)
+{
+	FcRejects  *rejects = palloc0(sizeof(FcRejects));
+
+	rejects->ctx = ctx;
+	rejects->offset = PG_UINT64_MAX;
+	fc_rejects_begin_sort(rejects);
+	for (int i = 0; i < Max(nprocesses, 1); i++)
+	{
+		fc_rejects_read_file(rejects, FC_PHASE_SCAN, i);
+		fc_rejects_read_file(rejects, FC_PHASE_LOAD, i);
+		fc_rejects_read_file(rejects, FC_PHASE_CHECK, i);
+	}
+	fc_rejects_read_file(rejects, FC_NPHASES, 0);
+	tuplesort_performsort(rejects->sort);
+	return rejects;
+}
+
+static void
+fc_rejects_take(FcReject *reject, bytea *bytes)
+{
+	FcRejectEntry entry;
+
+	memcpy(&entry, VARDATA_ANY(bytes), sizeof(entry));
+	reject->offset = entry.offset;
+	reject->length = entry.length;
+	reject->class = entry.class;
+	reject->sqlerrcode = entry.sqlerrcode;
+	reject->null_input = entry.null_input;
+	reject->column = VARDATA_ANY(bytes) + sizeof(entry);
+	reject->value = reject->column + strlen(reject->column) + 1;
+	reject->message = reject->value + strlen(reject->value) + 1;
+}
+
+bool
+fc_rejects_next(FcRejects *rejects, FcReject *reject)
+{
+	while (tuplesort_gettupleslot(rejects->sort, true, false, rejects->slot, NULL))
+	{
+		int			pass;
+
+		slot_getallattrs(rejects->slot);
+		pass = DatumGetInt32(rejects->slot->tts_values[FC_SORT_PASS - 1]);
+		fc_rejects_take(reject,
+						DatumGetByteaPP(rejects->slot->tts_values[FC_SORT_ENTRY - 1]));
+		if (reject->offset == rejects->offset && pass != rejects->pass)
+			continue;
+		rejects->offset = reject->offset;
+		rejects->pass = pass;
+		return true;
+	}
+	return false;
+}
+
+void
+fc_rejects_close(FcRejects *rejects)
+{
+	ExecDropSingleTupleTableSlot(rejects->in);
+	ExecDropSingleTupleTableSlot(rejects->slot);
+	tuplesort_end(rejects->sort);
+	pfree(rejects);
+}

@@ -1,0 +1,310 @@
+/*-------------------------------------------------------------------------
+ *
+ * errors/reject_notices.c
+ *	  What the leader tells of the records that on_error passed over.
+ *
+ *	 rejects in file order ──► line number ──► NOTICE, as COPY's
+ *										  ├──► row of reject_table
+ *										  └──► too many: COPY's ERROR
+ *
+ * COPY gives its notices while it loads, and so they come where core loads.
+ * Elsewhere they come when all processes are done, because only then the order of
+ * the file is known.  Before an error of a later record they come as COPY would
+ * have given them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/instrument.h"
+#include "miscadmin.h"
+
+#include "copyfrom/feed.h"
+#include "errors/lines.h"
+#include "errors/reject_notices.h"
+#include "errors/reject_table.h"
+#include "report/progress.h"
+#include "report/report.h"
+
+#define FC_CLASSES	8
+
+/* One pass over the rejects */
+typedef struct FcTeller
+{
+	FcJob	   *job;
+	FcRejects  *rejects;
+	FcLines    *lines;
+	FcRejectTable *table;		/* or NULL */
+	bool		verbose;
+	uint64		rejected;		/* records so far */
+	uint64		of_class[FC_CLASSES];
+	FcReject	reject;			/* the one at hand */
+} FcTeller;
+
+/* By the number of the class's bit */
+static const char *const reasons[FC_CLASSES] = {
+	"data type incompatibility",
+	"missing columns",
+	"extra columns",
+	"invalid encoding",
+	"check constraints",
+	"not-null constraints",
+	"missing partitions",
+	"unique constraints"
+};
+
+static int
+fc_rejected_number(uint32 class)
+{
+	int			n = 0;
+
+	while ((class >>= 1) != 0)
+		n++;
+	return n;
+}
+
+static void
+fc_rejected_context(void *arg)
+{
+	const FcTeller *teller = arg;
+	const FcJob *job = teller->job;
+
+	/* COPY's, and which file it is where there are several */
+	if (job->source->nfiles == 1)
+		errcontext("fast_copy %s", job->relname);
+	else
+		errcontext("fast_copy %s, %s \"%s\"", job->relname,
+				   fc_source_word(job->source),
+				   fc_source_path_at(job->source, teller->reject.offset));
+}
+
+/* One record, or one value, is left out */
+static void
+fc_rejected_notice(FcTeller *teller, uint64 line)
+{
+	FcReject   *reject = &teller->reject;
+	const char *what = reject->class == 0 ? "setting to null" : "skipping row";
+
+	if (reject->class != 0 && reject->class != FC_CLASS_CONVERSION)
+		ereport(NOTICE,
+				(errmsg("skipping row due to %s at line " UINT64_FORMAT ": %s",
+						reasons[fc_rejected_number(reject->class)], line,
+						reject->message)));
+	else if (reject->null_input)
+		ereport(NOTICE,
+				(errmsg("%s due to data type incompatibility at line " UINT64_FORMAT " for column \"%s\": null input",
+						what, line, reject->column)));
+	else
+		ereport(NOTICE,
+				(errmsg("%s due to data type incompatibility at line " UINT64_FORMAT " for column \"%s\": \"%s\"",
+						what, line, reject->column, reject->value)));
+}
+
+/* ... with COPY's context */
+static void
+fc_rejected_tell(FcTeller *teller, uint64 line)
+{
+	ErrorContextCallback callback;
+
+	callback.callback = fc_rejected_context;
+	callback.arg = teller;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	fc_rejected_notice(teller, line);
+	error_context_stack = callback.previous;
+}
+
+void
+fc_rejected_show(FcJob *job, const FcReject *reject, uint64 line)
+{
+	FcTeller	teller = {.job = job,.reject = *reject};
+
+	if (job->options->log_verbosity == FC_LOG_VERBOSE)
+		fc_rejected_tell(&teller, line);
+}
+
+/* Next record or value, before "end"; with what it is counted and told */
+static bool
+fc_rejected_next(FcTeller *teller, uint64 end)
+{
+	FcReject   *reject = &teller->reject;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!fc_rejects_next(teller->rejects, reject) || reject->offset >= end)
+		return false;
+	if (reject->class != 0)
+	{
+		teller->rejected++;
+		teller->of_class[fc_rejected_number(reject->class)]++;
+	}
+	if (teller->verbose || (teller->table && reject->class != 0))
+	{
+		uint64		line = fc_lines_at(teller->lines, reject->offset, reject->length);
+
+		if (teller->verbose)
+			fc_rejected_tell(teller, line);
+		if (teller->table && reject->class != 0)
+			fc_reject_table_put(teller->table, reject, line);
+	}
+	return true;
+}
+
+static void
+fc_rejected_begin(FcTeller *teller, FcJob *job)
+{
+	memset(teller, 0, sizeof(FcTeller));
+	teller->job = job;
+	/* where core loads they have been told */
+	teller->verbose = job->options->log_verbosity == FC_LOG_VERBOSE &&
+		job->core_reason == NULL;
+	teller->lines = fc_lines_begin(&job->ctx);
+	/* the load may have fewer processes than the scan had */
+	teller->rejects = fc_rejects_open(&job->ctx,
+									  Max(job->nworkers, job->shared->nscanners));
+}
+
+static void
+fc_rejected_end(FcTeller *teller)
+{
+	fc_rejects_close(teller->rejects);
+	fc_lines_end(teller->lines);
+}
+
+/* How many there were, by what was wrong */
+static void
+fc_rejected_summary(FcTeller *teller)
+{
+	uint64		nulled = pg_atomic_read_u64(&teller->job->shared->nulled);
+
+	if (teller->job->options->log_verbosity == FC_LOG_SILENT)
+		return;
+	for (int i = 0; i < FC_CLASSES; i++)
+		if (teller->of_class[i] > 0)
+			ereport(NOTICE,
+					(errmsg_plural(UINT64_FORMAT " row was skipped due to %s",
+								   UINT64_FORMAT " rows were skipped due to %s",
+								   teller->of_class[i], teller->of_class[i],
+								   reasons[i])));
+	if (nulled > 0)
+		ereport(NOTICE,
+				(errmsg_plural("in " UINT64_FORMAT " row, columns were set to null due to data type incompatibility",
+							   "in " UINT64_FORMAT " rows, columns were set to null due to data type incompatibility",
+							   nulled, nulled)));
+}
+
+/* The report names the job under which the rows are found */
+static void
+fc_rejected_report(FcTeller *teller, instr_time start)
+{
+	FcReportRow row = {0};
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, start);
+	row.phase = FC_PHASE_REJECT;
+	row.whole = true;
+	row.wal_bytes = pgWalUsage.wal_bytes - teller->job->phase_wal;
+	row.spill_bytes = -1;
+	row.processes = 1;
+	row.rows = teller->rejected;
+	row.bytes = row.reads = -1;
+	row.seconds = INSTR_TIME_GET_DOUBLE(now);
+	row.choice = psprintf("job %s", fc_reject_table_job(teller->table));
+	fc_report_add(&row);
+}
+
+void
+fc_rejected_finish(FcJob *job)
+{
+	instr_time	start;
+	uint64		rejected = pg_atomic_read_u64(&job->shared->rejected);
+	FcTeller	teller;
+
+	if (rejected == 0 && pg_atomic_read_u64(&job->shared->nulled) == 0)
+		return;
+	INSTR_TIME_SET_CURRENT(start);
+	if (job->shown)
+		fc_progress_phase(job, FC_PHASE_REJECT);
+	else
+		fc_progress_begin_phase(job, FC_PHASE_REJECT);
+	fc_rejected_begin(&teller, job);
+	if (OidIsValid(job->options->reject_table) && rejected > 0)
+		teller.table = fc_reject_table_begin(job);
+	while (fc_rejected_next(&teller, PG_UINT64_MAX))
+		fc_context_progress(&job->ctx);
+	if (teller.table)
+	{
+		fc_rejected_report(&teller, start);
+		fc_reject_table_end(teller.table);
+	}
+	fc_rejected_end(&teller);
+	if (teller.rejected != rejected)
+		elog(ERROR, "fast_copy rejected " UINT64_FORMAT " records, but kept " UINT64_FORMAT,
+			 rejected, teller.rejected);
+	fc_rejected_summary(&teller);
+}
+
+/* The record at hand is the one too many */
+static void
+fc_rejected_limit_context(void *arg)
+{
+	FcTeller   *teller = arg;
+	FcJob	   *job = teller->job;
+	FcReject   *reject = &teller->reject;
+	FcFeed		feed = {0};
+	const char *path = fc_source_path_at(job->source, reject->offset);
+
+	feed.job = job;
+	fc_feed_name(&feed, reject->offset, reject->length, 0,
+				 fc_lines_at(teller->lines, reject->offset, reject->length));
+	if (reject->class != FC_CLASS_CONVERSION)
+		fc_feed_context(&feed);
+	else if (reject->null_input)
+		errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT ", column %s: null input",
+				   job->relname, fc_source_word(job->source), path, feed.line, reject->column);
+	else
+		errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT ", column %s: \"%s\"",
+				   job->relname, fc_source_word(job->source), path, feed.line, reject->column,
+				   reject->value);
+}
+
+static void
+fc_rejected_limit(FcTeller *teller)
+{
+	FcOptions  *options = teller->job->options;
+	ErrorContextCallback callback;
+
+	callback.callback = fc_rejected_limit_context;
+	callback.arg = teller;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 options->tolerated == FC_CLASS_CONVERSION ?
+			 errmsg("skipped more than REJECT_LIMIT (" INT64_FORMAT ") rows due to data type incompatibility",
+					options->reject_limit) :
+			 errmsg("skipped more than REJECT_LIMIT (" INT64_FORMAT ") rows",
+					options->reject_limit)));
+}
+
+void
+fc_rejected_throw(FcJob *job)
+{
+	FcErrorSlot *slot = &job->shared->error;
+	int64		limit = job->options->reject_limit;
+	FcTeller	teller;
+
+	if (job->shared->tolerated == 0)
+		return;
+	if (limit < 0 && job->options->log_verbosity != FC_LOG_VERBOSE)
+		return;
+	fc_rejected_begin(&teller, job);
+	/* values of the bad record itself may have become NULL before */
+	while (fc_rejected_next(&teller, slot->offset + 1))
+		if (limit >= 0 && teller.rejected > (uint64) limit)
+			fc_rejected_limit(&teller);
+	fc_rejected_end(&teller);
+	if (slot->kind == FC_ERROR_LIMIT)
+		elog(ERROR, "fast_copy kept " UINT64_FORMAT " rejected records, more than " INT64_FORMAT " expected",
+			 teller.rejected, limit);
+}

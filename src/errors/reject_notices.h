@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * errors/reject_notices.h
+ *	  What the leader tells of the records that on_error passed over.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_REJECT_NOTICES_H
+#define FC_REJECT_NOTICES_H
+
+#include "errors/reject_file.h"
+#include "load/job.h"
+
+/* After the load: COPY's NOTICEs, and the rows of reject_table */
+extern void fc_rejected_finish(FcJob *job);
+
+/*
+ * Where core loads: tells of a record, which ends at this line, as soon as it is
+ * left out, as COPY does; nothing of it will be told again.
+ */
+extern void fc_rejected_show(FcJob *job, const FcReject *reject, uint64 line);
+
+/*
+ * Before the first bad record's error is thrown: the NOTICEs of records that
+ * stand before it; ERROR 22P02 if they are more than reject_limit allows.
+ */
+extern void fc_rejected_throw(FcJob *job);
+
+#endif							/* FC_REJECT_NOTICES_H */

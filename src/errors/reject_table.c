@@ -1,0 +1,338 @@
+/*-------------------------------------------------------------------------
+ *
+ * errors/reject_table.c
+ *	  The table that rejected records are written to.
+ *
+ *	 reject ──► its bytes, from the file ──► text ──► INSERT
+ *
+ * Rows are inserted by SQL, as the caller: the table's defaults, triggers and
+ * privileges are what they are for any other INSERT.  It happens in the load's
+ * transaction, so that rows and rejects come and go together.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/partition.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/regproc.h"
+#include "utils/uuid.h"
+
+#include "compat/compat.h"
+#include "errors/reject_table.h"
+#include "partition/empty_table.h"
+#include "row/executor.h"
+
+/* The columns, in the order of the INSERT */
+enum
+{
+	COL_JOB,
+	COL_FILE,
+	COL_LINE,
+	COL_BYTE_OFFSET,
+	COL_COLUMN_NAME,
+	COL_RECORD,
+	COL_RAW,
+	COL_CLASS,
+	COL_SQLSTATE,
+	COL_MESSAGE,
+	NCOLUMNS
+};
+
+static const struct
+{
+	const char *name;
+	const char *type;
+	Oid			typid;
+	const char *comment;
+}			reject_columns[NCOLUMNS] = {
+	{"job", "pg_catalog.uuid NOT NULL", UUIDOID,
+	"one value for all records that one load rejected"},
+	{"file", "pg_catalog.text NOT NULL", TEXTOID, "path that the load was given"},
+	{"line", "pg_catalog.int8 NOT NULL", INT8OID,
+	"line of the file on which the record ends, as COPY counts"},
+	{"byte_offset", "pg_catalog.int8", INT8OID,
+		"first byte of the record in the file, from 0; null where the file was "
+	"converted as a whole"},
+	{"column_name", "pg_catalog.text", TEXTOID, "column that was at fault, if it was one"},
+	{"record", "pg_catalog.text", TEXTOID,
+	"the record as it stands in the file, without its line end"},
+	{"raw", "pg_catalog.bytea", BYTEAOID,
+	"the record's bytes where they are no text in the database's encoding"},
+	{"class", "pg_catalog.text NOT NULL", TEXTOID,
+	"which of on_error_classes tolerated the record"},
+	{"sqlstate", "pg_catalog.text NOT NULL", TEXTOID,
+	"of the error the load would have ended with"},
+	{"message", "pg_catalog.text NOT NULL", TEXTOID, "of that error"},
+};
+
+struct FcRejectTable
+{
+	FcJob	   *job;
+	SPIPlanPtr	plan;
+	Datum		uuid;
+	Oid			conversion;		/* from the file's encoding, or InvalidOid */
+	MemoryContext row_mcxt;		/* reset for each row */
+};
+
+static void
+fc_reject_table_check_place(FcJob *job, Oid table)
+{
+	if (table != job->target && !list_member_oid(get_partition_ancestors(table), job->target))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("reject_table must not be the table that is loaded")));
+}
+
+/* INSERT on the table, or on each of the columns */
+static void
+fc_reject_table_check_rights(Oid table)
+{
+	if (pg_class_aclcheck(table, GetUserId(), ACL_INSERT) == ACLCHECK_OK)
+		return;
+	for (int i = 0; i < NCOLUMNS; i++)
+	{
+		AttrNumber	attnum = get_attnum(table, reject_columns[i].name);
+
+		if (attnum == InvalidAttrNumber ||
+			pg_attribute_aclcheck(table, attnum, GetUserId(), ACL_INSERT) != ACLCHECK_OK)
+			aclcheck_error(ACLCHECK_NO_PRIV,
+						   get_relkind_objtype(get_rel_relkind(table)),
+						   get_rel_name(table));
+	}
+}
+
+static void
+fc_reject_table_check_columns(Oid table)
+{
+	for (int i = 0; i < NCOLUMNS; i++)
+		if (get_attnum(table, reject_columns[i].name) <= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("column \"%s\" of reject_table \"%s\" does not exist",
+							reject_columns[i].name, get_rel_name(table)),
+					 errhint("fast_copy_create_reject_table() makes a table with all columns that are needed.")));
+}
+
+void
+fc_reject_table_check(FcJob *job)
+{
+	Oid			table = job->options->reject_table;
+
+	if (!OidIsValid(table))
+		return;
+	LockRelationOid(table, RowExclusiveLock);
+	if (get_rel_name(table) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", table)));
+	fc_target_check_schema(table);
+	fc_reject_table_check_place(job, table);
+	fc_reject_table_check_columns(table);
+	fc_reject_table_check_rights(table);
+}
+
+static char *
+fc_reject_table_insert(Oid table)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "INSERT INTO %s (",
+					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
+												get_rel_name(table)));
+	for (int i = 0; i < NCOLUMNS; i++)
+		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "",
+						 quote_identifier(reject_columns[i].name));
+	appendStringInfoString(&sql, ") VALUES (");
+	for (int i = 0; i < NCOLUMNS; i++)
+		appendStringInfo(&sql, "%s$%d", i > 0 ? ", " : "", i + 1);
+	appendStringInfoChar(&sql, ')');
+	return sql.data;
+}
+
+FcRejectTable *
+fc_reject_table_begin(FcJob *job)
+{
+	FcRejectTable *table = palloc0(sizeof(FcRejectTable));
+	Oid			types[NCOLUMNS];
+
+	table->job = job;
+	table->uuid = DirectFunctionCall1(gen_random_uuid, (Datum) 0);
+	if (job->plan->need_transcoding)
+		table->conversion = FindDefaultConversionProc(job->options->file_encoding,
+													  GetDatabaseEncoding());
+	table->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											"fast_copy reject",
+											ALLOCSET_DEFAULT_SIZES);
+	for (int i = 0; i < NCOLUMNS; i++)
+		types[i] = reject_columns[i].typid;
+	fc_table_keep_schema(get_rel_namespace(job->options->reject_table));
+	SPI_connect();
+	table->plan = SPI_prepare(fc_reject_table_insert(job->options->reject_table),
+							  NCOLUMNS, types);
+	if (table->plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	return table;
+}
+
+/* The bytes in the server's encoding, or NULL if they are no text there */
+static char *
+fc_reject_table_text(FcRejectTable *table, char *bytes, size_t len)
+{
+	int			encoding = table->job->options->file_encoding;
+	size_t		size;
+	char	   *text;
+
+	if (pg_encoding_verifymbstr(encoding, bytes, len) != len)
+		return NULL;
+	if (!table->job->plan->need_transcoding)
+		return bytes;
+	size = len * MAX_CONVERSION_GROWTH + 1;
+	if (!OidIsValid(table->conversion) || !AllocSizeIsValid(size))
+		return NULL;
+	text = palloc(size);
+	if (pg_do_encoding_conversion_buf(table->conversion, encoding,
+									  GetDatabaseEncoding(),
+									  (unsigned char *) bytes, len,
+									  (unsigned char *) text, size, true) != len)
+		return NULL;
+	return text;
+}
+
+/* The record in one of two columns; in none if no value can be so long */
+static void
+fc_reject_table_record(FcRejectTable *table, const FcReject *reject,
+					   Datum *values, char *nulls)
+{
+	size_t		len = reject->length;
+	char	   *bytes;
+	char	   *text;
+
+	nulls[COL_RECORD] = nulls[COL_RAW] = 'n';
+	if (!AllocSizeIsValid(len + VARHDRSZ))
+		return;
+	bytes = palloc(len + VARHDRSZ);
+	fc_source_read(table->job->source, reject->offset, bytes, len);
+	bytes[len] = '\0';
+	text = fc_reject_table_text(table, bytes, len);
+	if (text)
+	{
+		values[COL_RECORD] = CStringGetTextDatum(text);
+		nulls[COL_RECORD] = ' ';
+	}
+	else
+	{
+		values[COL_RAW] = PointerGetDatum(cstring_to_text_with_len(bytes, len));
+		nulls[COL_RAW] = ' ';
+	}
+}
+
+static void
+fc_reject_table_values(FcRejectTable *table, const FcReject *reject,
+					   uint64 line, Datum *values, char *nulls)
+{
+	FcJob	   *job = table->job;
+	uint32		file = fc_source_number(job->source, reject->offset);
+
+	memset(nulls, ' ', NCOLUMNS);
+	values[COL_JOB] = table->uuid;
+	values[COL_FILE] = CStringGetTextDatum(fc_source_path(job->source, file));
+	values[COL_LINE] = Int64GetDatum((int64) line);
+	values[COL_BYTE_OFFSET] = Int64GetDatum((int64) (reject->offset -
+													 job->source->files[file].base));
+	if (job->original)
+		nulls[COL_BYTE_OFFSET] = 'n';
+	values[COL_COLUMN_NAME] = CStringGetTextDatum(reject->column);
+	if (reject->column[0] == '\0')
+		nulls[COL_COLUMN_NAME] = 'n';
+	fc_reject_table_record(table, reject, values, nulls);
+	values[COL_CLASS] = CStringGetTextDatum(fc_options_class_name(reject->class));
+	values[COL_SQLSTATE] = CStringGetTextDatum(unpack_sql_state(reject->sqlerrcode));
+	values[COL_MESSAGE] = CStringGetTextDatum(reject->message);
+}
+
+void
+fc_reject_table_put(FcRejectTable *table, const FcReject *reject, uint64 line)
+{
+	MemoryContext old = MemoryContextSwitchTo(table->row_mcxt);
+	Datum		values[NCOLUMNS] = {0};
+	char		nulls[NCOLUMNS];
+	int			rc;
+
+	fc_reject_table_values(table, reject, line, values, nulls);
+	rc = SPI_execute_plan(table->plan, values, nulls, false, 0);
+	if (rc < 0)
+		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(table->row_mcxt);
+}
+
+char *
+fc_reject_table_job(const FcRejectTable *table)
+{
+	return DatumGetCString(DirectFunctionCall1(uuid_out, table->uuid));
+}
+
+void
+fc_reject_table_end(FcRejectTable *table)
+{
+	SPI_finish();
+	MemoryContextDelete(table->row_mcxt);
+	pfree(table);
+}
+
+static void
+fc_reject_table_run(const char *sql)
+{
+	int			rc = SPI_execute(sql, false, 0);
+
+	if (rc < 0)
+		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
+}
+
+static void
+fc_reject_table_comment(const char *table)
+{
+	fc_reject_table_run(psprintf("COMMENT ON TABLE %s IS 'records that fast_copy rejected'",
+								 table));
+	for (int i = 0; i < NCOLUMNS; i++)
+		fc_reject_table_run(psprintf("COMMENT ON COLUMN %s.%s IS %s", table,
+									 quote_identifier(reject_columns[i].name),
+									 quote_literal_cstr(reject_columns[i].comment)));
+}
+
+Oid
+fc_reject_table_create(const char *name)
+{
+	RangeVar   *rv = makeRangeVarFromNameList(fc_string_to_names(name));
+	Oid			schema = RangeVarGetCreationNamespace(rv);
+	const char *table = quote_qualified_identifier(get_namespace_name(schema),
+												   rv->relname);
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "CREATE TABLE %s (", table);
+	for (int i = 0; i < NCOLUMNS; i++)
+		appendStringInfo(&sql, "%s%s %s", i > 0 ? ", " : "",
+						 quote_identifier(reject_columns[i].name),
+						 reject_columns[i].type);
+	appendStringInfoChar(&sql, ')');
+	SPI_connect();
+	fc_reject_table_run(sql.data);
+	fc_reject_table_comment(table);
+	SPI_finish();
+	return get_relname_relid(rv->relname, schema);
+}

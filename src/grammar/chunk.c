@@ -1,0 +1,238 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/chunk.c
+ *	  Cuts a file into chunks at records without reading it serially.
+ *
+ *	chunk 0        chunk 1        chunk 2          workers, in any order
+ *	   |              |              |
+ *	a run for each state the chunk may begin in    fc_chunk_feed
+ *	   |              |              |
+ *	   +-- state ---> +-- state ---> +-- state     fc_chunk_resolve, serial
+ *	   |              |              |
+ *	first record, line                             FcChunkStart
+ *
+ * Most of what is serial in CSV is the one question whether a byte stands in
+ * quotes, in text whether it stands behind an active backslash; the runs answer it for all chunks at once and the serial pass costs
+ * a few additions per chunk.  Nothing is allocated here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "grammar/chunk.h"
+
+#include <string.h>
+
+/* bytes given to one run after another; fits a first-level cache */
+#define SLICE	((size_t) 16384)
+
+/* Can a byte of the file stand in this state? */
+static bool
+state_occurs(const FcDialect *dialect, FcQuote state)
+{
+	if (dialect->mode == FC_MODE_TEXT)
+		return state != FC_INSIDE;
+	/* with a mere toggle there is no escape */
+	return state != FC_ESCAPED || dialect->escape != dialect->quote;
+}
+
+/* Begins a chunk, see grammar/chunk.h. */
+void
+fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan)
+{
+	memset(scan, 0, sizeof(*scan));
+	for (int i = 0; i < FC_NQUOTES; i++)
+	{
+		scan->occurs[i] = state_occurs(dialect, (FcQuote) i);
+		fc_run_init(&scan->run[i], (FcQuote) i);
+	}
+}
+
+/*
+ * Lets a run go on as another does, if from here on it must find the same:
+ * where both have met the same record end, they were in the same state.
+ */
+static void
+join_run(FcChunkScan *scan, int i, int with)
+{
+	const FcRun *run = &scan->run[i];
+	const FcRun *other = &scan->run[with];
+
+	if (run->last != other->last || run->last == FC_NOWHERE ||
+		run->marker != other->marker)
+		return;
+	scan->joined[i] = true;
+	scan->with[i] = (FcQuote) with;
+	scan->records[i] = run->records - other->records;
+	scan->embedded[i] = run->embedded - other->embedded;
+}
+
+/*
+ * Feeds one slice to the runs that stand for themselves.
+ */
+static void
+feed_slice(const FcDialect *dialect, FcChunkScan *scan, const char *buf,
+		   size_t len)
+{
+	for (int i = 0; i < FC_NQUOTES; i++)
+	{
+		if (!scan->occurs[i] || scan->joined[i])
+			continue;
+		fc_run_feed(dialect, &scan->run[i], buf, len);
+		for (int with = 0; with < i && !scan->joined[i]; with++)
+			if (scan->occurs[with] && !scan->joined[with])
+				join_run(scan, i, with);
+	}
+}
+
+/* Feeds the chunk's next len bytes to all runs, see grammar/chunk.h. */
+void
+fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
+			  const char *buf, size_t len)
+{
+	if (dialect->mode == FC_MODE_TEXT)
+		for (uint64_t at = scan->run[FC_OUTSIDE].fed, i = 0;
+			 at < sizeof(scan->head) && i < len; at++, i++)
+			scan->head[at] = buf[i];
+	if (dialect->mode == FC_MODE_CSV && dialect->escape == dialect->quote)
+	{
+		fc_run_feed_pair(dialect, &scan->run[FC_OUTSIDE],
+						 &scan->run[FC_INSIDE], buf, len);
+		return;
+	}
+	while (len > 0)
+	{
+		size_t		slice = len < SLICE ? len : SLICE;
+
+		feed_slice(dialect, scan, buf, slice);
+		buf += slice;
+		len -= slice;
+	}
+}
+
+/*
+ * The run as if it had been fed to the end.
+ */
+static FcRun
+whole_run(const FcChunkScan *scan, int i)
+{
+	FcRun		run = scan->run[i];
+	FcRun		other;
+
+	if (!scan->joined[i])
+		return run;
+	other = whole_run(scan, scan->with[i]);
+	run.state = other.state;
+	run.fed = other.fed;
+	run.last = other.last;
+	run.marker = other.marker;
+	run.records = other.records + scan->records[i];
+	run.embedded = other.embedded + scan->embedded[i];
+	return run;
+}
+
+/* Writes the report of a chunk that was fed whole, see grammar/chunk.h. */
+void
+fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
+{
+	chunk->length = scan->run[FC_OUTSIDE].fed;
+	memcpy(chunk->head, scan->head, sizeof(chunk->head));
+	memset(chunk->run, 0, sizeof(chunk->run));
+	for (int i = 0; i < FC_NQUOTES; i++)
+	{
+		FcChunkRun *report = &chunk->run[i];
+		FcRun		run;
+
+		if (!scan->occurs[i])
+			continue;
+		run = whole_run(scan, i);
+		report->records = run.records;
+		report->embedded = run.embedded;
+		report->first = run.first;
+		report->before = run.before;
+		report->marker = run.marker;
+		report->state = run.state;
+		report->ends_record = run.last == run.fed;
+		report->opened = run.state == FC_ESCAPED &&
+			run.last != FC_NOWHERE && run.last + 1 == run.fed;
+	}
+}
+
+/*
+ * Notes the first marker of the file, if it is in this chunk, not empty, that
+ * lies behind "at".  It may begin with the last byte of the chunk before.
+ */
+static void
+find_marker(const FcChunk *chunk, FcChunkPoint *at)
+{
+	const FcChunkRun *run = &chunk->run[at->state];
+
+	if (at->marker != FC_NOWHERE)
+		return;
+	if (at->opened && chunk->head[0] == '.')
+		at->marker = chunk->start - 1;
+	else if (at->starts_record && chunk->length > 1 &&
+			 chunk->head[0] == '\\' && chunk->head[1] == '.')
+		at->marker = chunk->start;
+	else if (run->marker != FC_NOWHERE)
+		at->marker = chunk->start + run->marker;
+}
+
+/*
+ * Describes the beginning of a chunk, not empty, that lies behind "at".
+ */
+static void
+describe_start(const FcChunk *chunk, const FcChunkPoint *at,
+			   FcChunkStart *start)
+{
+	const FcChunkRun *run = &chunk->run[at->state];
+
+	start->records = run->records;
+	if (at->starts_record)
+	{
+		start->records++;
+		start->first = chunk->start;
+	}
+	else if (run->first < chunk->length)	/* nor FC_NOWHERE */
+	{
+		start->first = chunk->start + run->first;
+		start->first_line += run->before + 1;
+	}
+
+	/* what starts behind the last byte is the next chunk's, or nobody's */
+	if (run->ends_record)
+		start->records--;
+}
+
+/* The serial pass, see grammar/chunk.h. */
+bool
+fc_chunk_resolve(const FcChunk *chunks, size_t n, FcChunkPoint *at,
+				 FcChunkStart *starts)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		const FcChunk *chunk = &chunks[i];
+		const FcChunkRun *run = &chunk->run[at->state];
+		FcChunkStart *start = &starts[i];
+
+		if (i > 0 && chunk->start != chunks[i - 1].start + chunks[i - 1].length)
+			return false;
+
+		start->state = at->state;
+		start->line = at->line;
+		start->first = FC_NOWHERE;
+		start->first_line = at->line;
+		start->records = 0;
+		start->before = at->records;
+		if (chunk->length == 0)
+			continue;
+
+		describe_start(chunk, at, start);
+		find_marker(chunk, at);
+		at->opened = run->opened || (chunk->length == 1 && at->starts_record &&
+									 run->state == FC_ESCAPED);
+		at->state = run->state;
+		at->starts_record = run->ends_record;
+		at->line += run->records + run->embedded;
+		at->records += start->records;
+	}
+	return true;
+}

@@ -1,0 +1,116 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/chunk.h
+ *	  Cuts a file into chunks at records without reading it serially.
+ *
+ * Pure C, like grammar/record.h.  A chunk is a range of bytes cut anywhere.  Its
+ * first byte may stand in quotes (text: behind a backslash) or not, so a worker finds out what the chunk
+ * does for every state it may begin in (FcChunkScan, then FcChunk).  One
+ * serial pass over all chunks then knows in which state each really begins
+ * (fc_chunk_resolve), and so where its first record starts and on which line.
+ *
+ * A record belongs to the chunk in which its first byte lies; its other bytes
+ * may lie in chunks behind.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_CHUNK_H
+#define FC_CHUNK_H
+
+#include "grammar/record.h"
+
+/* What a chunk does when it begins in one state; positions from its start */
+typedef struct FcChunkRun
+{
+	uint64_t	records;		/* record ends met */
+	uint64_t	embedded;		/* line ends in quotes, as FcRun.embedded */
+	uint64_t	first;			/* just behind the first record end, or
+								 * FC_NOWHERE */
+	uint64_t	before;			/* the part of embedded ahead of first */
+	uint64_t	marker;			/* as FcRun.marker */
+	FcQuote		state;			/* state behind the last byte */
+	bool		ends_record;	/* the last byte ends a record */
+	bool		opened;			/* the last byte is a record's first, and an
+								 * active backslash */
+} FcChunkRun;
+
+/* A chunk as its worker reports it; 168 bytes, without pointers */
+typedef struct FcChunk
+{
+	uint64_t	start;			/* offset in the file; set by the planner */
+	uint64_t	length;			/* bytes; may be 0 */
+	char		head[2];		/* its first bytes; text only */
+	FcChunkRun	run[FC_NQUOTES];	/* by start state; those that cannot occur
+									 * (fc_chunk_state_occurs) are unset */
+} FcChunk;
+
+/* The work of one worker on one chunk */
+typedef struct FcChunkScan
+{
+	bool		occurs[FC_NQUOTES]; /* runs that are needed */
+	FcRun		run[FC_NQUOTES];
+
+	/*
+	 * A run that has come to the same state as one before it finds the same
+	 * from there on, and is fed no more
+	 */
+	bool		joined[FC_NQUOTES];
+	FcQuote		with[FC_NQUOTES];
+	uint64_t	records[FC_NQUOTES];	/* that it had more */
+	uint64_t	embedded[FC_NQUOTES];
+	char		head[2];
+} FcChunkScan;
+
+/* What is known of a place between two chunks */
+typedef struct FcChunkPoint
+{
+	FcQuote		state;
+	bool		starts_record;	/* a record starts here, or the file ends */
+	uint64_t	line;			/* lines before, as COPY counts them */
+	uint64_t	records;		/* records whose first byte lies before */
+	bool		opened;			/* the byte before is a record's first, and an
+								 * active backslash */
+	uint64_t	marker;			/* file offset of the first record before that
+								 * begins with "\.", or FC_NOWHERE */
+} FcChunkPoint;
+
+/* A chunk's true beginning */
+typedef struct FcChunkStart
+{
+	FcQuote		state;			/* before the chunk's first byte */
+	uint64_t	line;			/* lines before the chunk's first byte */
+	uint64_t	first;			/* file offset of the first record that starts
+								 * in the chunk, or FC_NOWHERE */
+	uint64_t	first_line;		/* lines before that record; as line if none */
+	uint64_t	records;		/* records that start in the chunk */
+	uint64_t	before;			/* records that start in chunks before */
+} FcChunkStart;
+
+/*
+ * The worker: begin, feed the chunk's bytes in order in pieces of any size,
+ * finish.  dialect->eol must be known.  Finish leaves chunk->start alone and
+ * sets chunk->length to the bytes fed.
+ */
+extern void fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan);
+extern void fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
+						  const char *buf, size_t len);
+extern void fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk);
+
+/*
+ * Gives each of the n chunks its true beginning.  *at is what is known before
+ * chunks[0] (behind the header: FC_OUTSIDE, true, header lines, 0, false,
+ * FC_NOWHERE) and becomes what is known behind the last chunk.  If the file ends there, at->records
+ * counts a last record without a line end, too, and a state other than
+ * FC_OUTSIDE means a quote that never closes (text: a backslash with nothing
+ * behind it).
+ *
+ * Text: whether at->marker ends the data is for the caller to see, who then
+ * resolves once more without what stands behind it.
+ *
+ * False, with nothing to rely on in starts and at, if a chunk does not start
+ * where the one before it ends.
+ */
+extern bool fc_chunk_resolve(const FcChunk *chunks, size_t n, FcChunkPoint *at,
+							 FcChunkStart *starts);
+
+#endif							/* FC_CHUNK_H */

@@ -1,0 +1,256 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/marks.c
+ *	  Where records and fields end in a stretch of many records.
+ *
+ *	 bytes ──► fc_mask: what stands where ──► quotes and escapes applied
+ *			──► marks ──► record after record, and one field of each
+ *
+ * Nothing is allocated and nothing outside the bytes given is read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "grammar/marks.h"
+
+#include <string.h>
+
+#define BLOCK	FC_MASK_BLOCK
+#define BATCH	16				/* blocks whose masks are made together */
+
+/* See grammar/marks.h.  Where escape and quote differ, masks do not tell enough. */
+bool
+fc_marks_serve(const FcDialect *dialect)
+{
+	if (dialect->eol == FC_EOL_UNKNOWN)
+		return false;
+	return dialect->mode == FC_MODE_TEXT || dialect->escape == dialect->quote;
+}
+
+/*
+ * Marks n blocks of csv from block "first" on; *inside is all ones where they
+ * begin in quotes.
+ */
+static void
+mark_csv(FcMarks *marks, size_t first, const FcMask *masks, size_t n, bool nl,
+		 uint64_t *inside)
+{
+	uint64_t	outer = *inside;
+	uint64_t	quotes = 0;
+	uint64_t	embedded = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		const FcMask *mask = &masks[i];
+		uint64_t	within = mask->within ^ outer;
+
+		outer = within >> (BLOCK - 1) ? ~UINT64_C(0) : 0;
+		marks->ends[first + i] = (mask->nl | mask->cr) & ~within;
+		marks->delims[first + i] = mask->delims & ~within;
+		marks->quotes[first + i] = mask->quotes;
+		marks->embedded[first + i] = (nl ? mask->nl : mask->cr) & within;
+		quotes |= mask->quotes;
+		embedded |= marks->embedded[first + i];
+	}
+	*inside = outer;
+	marks->has_quotes |= quotes != 0;
+	marks->has_embedded |= embedded != 0;
+}
+
+/*
+ * Marks the markers: "." behind an active backslash.  "escaped" has the bits
+ * of what stands behind active backslashes in block i at p.
+ */
+static void
+mark_markers(FcMarks *marks, size_t i, const char *p, uint64_t escaped)
+{
+	for (; escaped != 0; escaped &= escaped - 1)
+	{
+		size_t		at = __builtin_ctzll(escaped);
+
+		if (i * BLOCK + at >= marks->len || p[at] != '.')
+			continue;
+		if (at > 0)
+			marks->ends[i] |= UINT64_C(1) << (at - 1);
+		else
+			marks->ends[i - 1] |= UINT64_C(1) << (BLOCK - 1);
+	}
+}
+
+/*
+ * Marks n blocks of text, with p the first one's bytes; *escaped says whether
+ * an active backslash stands before them.
+ */
+static void
+mark_text(FcMarks *marks, size_t first, const FcMask *masks, size_t n,
+		  const char *p, bool *escaped)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		const FcMask *mask = &masks[i];
+		size_t		left = marks->len - (first + i) * BLOCK;
+		uint64_t	data = 0;
+
+		if (mask->quotes != 0 || *escaped)
+			data = fc_mask_escaped(escaped, mask->quotes,
+								   left < BLOCK ? left : BLOCK);
+		marks->ends[first + i] = (mask->nl | mask->cr) & ~data;
+		marks->delims[first + i] = mask->delims & ~data;
+		marks->quotes[first + i] = mask->quotes;
+		marks->has_quotes |= mask->quotes != 0;
+		mark_markers(marks, first + i, p + i * BLOCK, data);
+	}
+}
+
+/* See grammar/marks.h. */
+void
+fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
+			  size_t len)
+{
+	const bool	text = dialect->mode == FC_MODE_TEXT;
+	const FcMaskBytes bytes = {text ? '\\' : dialect->quote, dialect->delim};
+	FcMask		masks[BATCH];
+	uint64_t	inside = 0;
+	bool		escaped = false;
+
+	marks->len = len < FC_MARKS_BYTES ? len : FC_MARKS_BYTES;
+	marks->has_quotes = marks->has_embedded = false;
+	for (size_t at = 0; at < marks->len; at += BATCH * BLOCK)
+	{
+		size_t		n = marks->len - at < BATCH * BLOCK ? marks->len - at :
+			BATCH * BLOCK;
+		size_t		blocks = (n + BLOCK - 1) / BLOCK;
+
+		fc_mask_kernel->all(bytes, buf + at, n, masks);
+		if (text)
+			mark_text(marks, at / BLOCK, masks, blocks, buf + at, &escaped);
+		else
+			mark_csv(marks, at / BLOCK, masks, blocks,
+					 dialect->eol == FC_EOL_NL, &inside);
+	}
+}
+
+/* The first bit at or behind pos, or a position not below "end". */
+static inline size_t
+next_bit(const uint64_t *words, size_t pos, size_t end)
+{
+	size_t		w = pos / BLOCK;
+	uint64_t	bits;
+
+	if (pos >= end)
+		return end;
+	bits = words[w] & (~UINT64_C(0) << (pos % BLOCK));
+	while (bits == 0)
+	{
+		if (++w * BLOCK >= end)
+			return end;
+		bits = words[w];
+	}
+	return w * BLOCK + __builtin_ctzll(bits);
+}
+
+/* How many bits from pos on, ahead of "end", are set. */
+static inline int
+count_bits(const uint64_t *words, size_t pos, size_t end)
+{
+	int			n = 0;
+
+	for (size_t w = pos / BLOCK; w * BLOCK < end; w++)
+	{
+		uint64_t	bits = words[w];
+
+		if (bits == 0)
+			continue;
+		if (w == pos / BLOCK)
+			bits &= ~UINT64_C(0) << (pos % BLOCK);
+		if (end - w * BLOCK < BLOCK)
+			bits &= (UINT64_C(1) << (end % BLOCK)) - 1;
+		n += fc_mask_count(bits);
+	}
+	return n;
+}
+
+/* See grammar/marks.h. */
+bool
+fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
+				const char *buf, size_t pos, FcScan *scan)
+{
+	size_t		end = next_bit(marks->ends, pos, marks->len);
+	size_t		behind = end + 1;
+
+	if (end >= marks->len ||
+		buf[end] != (dialect->eol == FC_EOL_NL ? '\n' : '\r'))
+		return false;
+	if (dialect->eol == FC_EOL_CRNL)
+	{
+		if (behind >= marks->len || buf[behind] != '\n')
+			return false;
+		behind++;
+	}
+	scan->content = end - pos;
+	scan->total = behind - pos;
+	scan->embedded = marks->has_embedded ?
+		count_bits(marks->embedded, pos, end) : 0;
+	return true;
+}
+
+/*
+ * The start of field number "wanted" of the record that is marked from pos to
+ * "end", or behind "end" if it has fewer fields.
+ */
+static inline size_t
+field_start(const FcMarks *marks, size_t pos, size_t end, int wanted)
+{
+	size_t		w = pos / BLOCK;
+	uint64_t	bits;
+	int			n;
+
+	if (wanted == 0)
+		return pos;
+	bits = marks->delims[w] & (~UINT64_C(0) << (pos % BLOCK));
+	while ((n = fc_mask_count(bits)) < wanted)
+	{
+		wanted -= n;
+		if (++w * BLOCK >= end)
+			return end + 1;
+		bits = marks->delims[w];
+	}
+	while (--wanted > 0)
+		bits &= bits - 1;
+	return w * BLOCK + __builtin_ctzll(bits) + 1;
+}
+
+/* See grammar/marks.h. */
+bool
+fc_marks_borders(const FcMarks *marks, size_t pos, size_t len, int wanted,
+				 size_t *start, size_t *end, int *quotes)
+{
+	size_t		first = field_start(marks, pos, pos + len, wanted);
+	size_t		behind;
+
+	if (first > pos + len)
+		return false;
+	behind = next_bit(marks->delims, first, pos + len);
+	if (behind > pos + len)
+		behind = pos + len;
+	*start = first - pos;
+	*end = behind - pos;
+	*quotes = marks->has_quotes ? count_bits(marks->quotes, first, behind) : 0;
+	return true;
+}
+
+/* See grammar/marks.h. */
+bool
+fc_marks_field(const FcDialect *dialect, const FcMarks *marks, size_t pos,
+			   char *rec, size_t len, const char *null_string,
+			   size_t null_len, int wanted, FcField *field)
+{
+	size_t		start;
+	size_t		end;
+	int			quotes;
+
+	if (!fc_marks_borders(marks, pos, len, wanted, &start, &end, &quotes))
+		return false;
+	fc_record_cut(dialect, rec, start, end, quotes, null_string, null_len,
+				  field);
+	return true;
+}

@@ -1,0 +1,73 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/marks.h
+ *	  Where records and fields end in a stretch of many records.
+ *
+ * Pure C, like grammar/record.h.  What fc_record_end and fc_record_field find byte
+ * by byte is found here for some hundred records at once, where nothing is out
+ * of the ordinary.  Where something is, or may be, it is left to them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_MARKS_H
+#define FC_MARKS_H
+
+#include "grammar/mask.h"
+#include "grammar/record.h"
+
+#define FC_MARKS_BYTES	16384
+#define FC_MARKS_BLOCKS	(FC_MARKS_BYTES / FC_MASK_BLOCK)
+
+/* Bit n of word w is byte 64 * w + n; bits behind the last byte are 0 */
+typedef struct FcMarks
+{
+	size_t		len;			/* bytes marked */
+	bool		has_quotes;		/* any bit of quotes is set */
+	bool		has_embedded;	/* any bit of embedded is set */
+	uint64_t	ends[FC_MARKS_BLOCKS];	/* line ends outside quotes and not
+										 * escaped; text: also the backslash of
+										 * a marker */
+	uint64_t	delims[FC_MARKS_BLOCKS];	/* likewise */
+	uint64_t	quotes[FC_MARKS_BLOCKS];	/* text: backslashes */
+	uint64_t	embedded[FC_MARKS_BLOCKS];	/* line ends in quotes that COPY
+											 * counts; unset where there are
+											 * none at all */
+} FcMarks;
+
+/* Are there marks for files like this? */
+extern bool fc_marks_serve(const FcDialect *dialect);
+
+/*
+ * Marks buf[0..len), or as much as there is room for; buf[0] is the first byte
+ * of a record.
+ */
+extern void fc_marks_fill(const FcDialect *dialect, FcMarks *marks,
+						  const char *buf, size_t len);
+
+/*
+ * The record that starts at buf[pos], both as they were marked: fills content,
+ * total and embedded of *scan, which is zeroed before, as fc_record_end would.
+ * False, with nothing filled, if that must be asked: the end is not among the
+ * bytes marked, or is no plain end of a record.
+ */
+extern bool fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
+							const char *buf, size_t pos, FcScan *scan);
+
+/*
+ * Where field number "wanted" (from 0) of the record marked from pos on, of len
+ * bytes, starts and ends, counted from pos, and how many quotes it has (text:
+ * backslashes).  False if the record has fewer fields.
+ */
+extern bool fc_marks_borders(const FcMarks *marks, size_t pos, size_t len,
+							 int wanted, size_t *start, size_t *end,
+							 int *quotes);
+
+/*
+ * As fc_record_field, for such a record: rec is what was marked at pos.
+ */
+extern bool fc_marks_field(const FcDialect *dialect, const FcMarks *marks,
+						   size_t pos, char *rec, size_t len,
+						   const char *null_string, size_t null_len,
+						   int wanted, FcField *field);
+
+#endif							/* FC_MARKS_H */

@@ -1,0 +1,195 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/mask.c
+ *	  Where the bytes that matter stand: one bit for each byte.
+ *
+ * The kernels: AVX2, with a carry-less multiplication for the quotes, where
+ * the processor is found to have both; SSE2, which every x86-64 has; NEON,
+ * which every aarch64 has; and words of 64 bits for all others.
+ *
+ * Nothing is allocated and nothing outside p[0..len) is read: the bytes behind
+ * the last whole block are read together with those before them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "grammar/mask.h"
+
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__SSE2__) && defined(__GNUC__)
+#define FC_MASK_X86
+#include <immintrin.h>
+#elif defined(__aarch64__) && defined(__ARM_NEON) && defined(__GNUC__)
+#define FC_MASK_NEON
+#include <arm_neon.h>
+#endif
+
+/*
+ * A kernel's loops must know what they look for when they are compiled.  Masks
+ * are kept in registers of their own: gathering them in a vector, only to store
+ * them together, takes longer than all the rest.
+ */
+#ifdef __GNUC__
+#define FC_MASK_INLINE	static inline __attribute__((always_inline))
+#define FC_MASK_KEEP(w)	__asm__("" : "+r" (w))
+#else
+#define FC_MASK_INLINE	static inline
+#define FC_MASK_KEEP(w)	((void) 0)
+#endif
+
+/* Less than 8 bytes. */
+static inline uint64_t
+single_bytes(const char *p, size_t n, char c)
+{
+	uint64_t	mask = 0;
+
+	for (size_t i = 0; i < n; i++)
+		mask |= (uint64_t) (p[i] == c) << i;
+	return mask;
+}
+
+static inline unsigned int
+word_equal(const char *p, char c)
+{
+	const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
+	uint64_t	w;
+
+	memcpy(&w, p, sizeof(w));
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	w = __builtin_bswap64(w);
+#endif
+	w ^= UINT64_C(0x0101010101010101) * (unsigned char) c;
+	/* leave the top bit of each byte that is zero, then gather them */
+	w = ~(((w & low7) + low7) | w | low7) >> 7;
+	return (unsigned int) ((w * UINT64_C(0x0102040810204080)) >> 56);
+}
+
+#define KERNEL(name)	word_##name
+#define TARGET
+#define PIECE			8
+#define EQUAL(p, c)		word_equal(p, c)
+#define PREFIX(w)		fc_mask_prefix_xor(w)
+#define SHORTER			single_bytes
+#include "grammar/mask_kernel.h"
+
+#ifdef FC_MASK_X86
+static inline unsigned int
+sse2_equal(const char *p, char c)
+{
+	__m128i		v = _mm_loadu_si128((const __m128i *) p);
+
+	return (unsigned int) _mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8(c)));
+}
+
+#define KERNEL(name)	sse2_##name
+#define TARGET
+#define PIECE			16
+#define EQUAL(p, c)		sse2_equal(p, c)
+#define PREFIX(w)		fc_mask_prefix_xor(w)
+#define SHORTER			word_part
+#include "grammar/mask_kernel.h"
+
+#define AVX2	__attribute__((target("avx2,pclmul")))
+
+AVX2 static inline unsigned int
+avx2_equal(const char *p, char c)
+{
+	__m256i		v = _mm256_loadu_si256((const __m256i *) p);
+
+	return (unsigned int) _mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(c)));
+}
+
+/* Multiplied by ones without carries, each bit adds itself to all above it. */
+AVX2 static inline uint64_t
+avx2_prefix_xor(uint64_t w)
+{
+	__m128i		product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long) w),
+											   _mm_set1_epi8(-1), 0);
+
+	return (uint64_t) _mm_cvtsi128_si64(product);
+}
+
+#define KERNEL(name)	avx2_##name
+#define TARGET			AVX2
+#define PIECE			32
+#define EQUAL(p, c)		avx2_equal(p, c)
+#define PREFIX(w)		avx2_prefix_xor(w)
+#define SHORTER			sse2_part
+#include "grammar/mask_kernel.h"
+#endif							/* FC_MASK_X86 */
+
+#ifdef FC_MASK_NEON
+/* Each byte keeps the bit of its place in its half; adding gathers them. */
+static inline unsigned int
+neon_equal(const char *p, char c)
+{
+	static const uint8_t places[16] = {1, 2, 4, 8, 16, 32, 64, 128,
+	1, 2, 4, 8, 16, 32, 64, 128};
+	uint8x16_t	v = vceqq_u8(vld1q_u8((const uint8_t *) p),
+							 vdupq_n_u8((uint8_t) c));
+
+	v = vandq_u8(v, vld1q_u8(places));
+	return vaddv_u8(vget_low_u8(v)) |
+		(unsigned int) vaddv_u8(vget_high_u8(v)) << 8;
+}
+
+#define KERNEL(name)	neon_##name
+#define TARGET
+#define PIECE			16
+#define EQUAL(p, c)		neon_equal(p, c)
+#define PREFIX(w)		fc_mask_prefix_xor(w)
+#define SHORTER			word_part
+#include "grammar/mask_kernel.h"
+#endif							/* FC_MASK_NEON */
+
+static const FcMaskKernel kernels[] = {
+#ifdef FC_MASK_X86
+	{"avx2", avx2_all, avx2_fields},
+	{"sse2", sse2_all, sse2_fields},
+#endif
+#ifdef FC_MASK_NEON
+	{"neon", neon_all, neon_fields},
+#endif
+	{"words", word_all, word_fields}
+};
+
+/* See grammar/mask.h. */
+const FcMaskKernel *
+fc_mask_number(int n)
+{
+	if (n < 0 || (size_t) n >= sizeof(kernels) / sizeof(kernels[0]))
+		return NULL;
+#ifdef FC_MASK_X86
+	if (kernels[n].all == avx2_all &&
+		!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("pclmul")))
+		return NULL;
+#endif
+	return &kernels[n];
+}
+
+/* The first use chooses the kernel for all others. */
+static const FcMaskKernel *
+choose(void)
+{
+	int			n = 0;
+
+	while ((fc_mask_kernel = fc_mask_number(n)) == NULL)
+		n++;
+	return fc_mask_kernel;
+}
+
+static void
+first_all(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
+{
+	choose()->all(bytes, p, len, masks);
+}
+
+static void
+first_fields(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
+{
+	choose()->fields(bytes, p, len, masks);
+}
+
+static const FcMaskKernel none_yet = {"none", first_all, first_fields};
+
+const FcMaskKernel *fc_mask_kernel = &none_yet;

@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/mask.h
+ *	  Where the bytes that matter stand: one bit for each byte.
+ *
+ * Pure C, like grammar/record.h.  There are several kernels that say the same, each
+ * for another kind of processor; the best one this machine runs is chosen at
+ * the first use.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_MASK_H
+#define FC_MASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FC_MASK_BLOCK	64		/* bytes that a mask tells of */
+
+/* What to look for besides '\n' and '\r' */
+typedef struct FcMaskBytes
+{
+	char		quote;			/* text: the backslash */
+	char		delim;
+} FcMaskBytes;
+
+/* One block: bit n is its byte n; bits behind the last byte are 0 */
+typedef struct FcMask
+{
+	uint64_t	quotes;
+	uint64_t	delims;
+	uint64_t	nl;				/* '\n' */
+	uint64_t	cr;				/* '\r' */
+	uint64_t	within;			/* behind an odd number of the block's quotes,
+								 * themselves included */
+} FcMask;
+
+/*
+ * Fills masks for the blocks of p[0..len), the last of which may be short;
+ * len is not 0, and no other byte is read.  "fields" leaves nl and cr alone.
+ */
+typedef void (*FcMaskFill) (FcMaskBytes bytes, const char *p, size_t len,
+							FcMask *masks);
+
+typedef struct FcMaskKernel
+{
+	const char *name;
+	FcMaskFill	all;
+	FcMaskFill	fields;
+} FcMaskKernel;
+
+extern const FcMaskKernel *fc_mask_kernel;	/* the one in use */
+
+/* Kernel number n, best first, or NULL: none, or not for this machine */
+extern const FcMaskKernel *fc_mask_number(int n);
+
+#define FC_MASK_KERNELS	4		/* numbers that may have a kernel */
+
+/* How many bits are set */
+static inline int
+fc_mask_count(uint64_t w)
+{
+	w -= (w >> 1) & UINT64_C(0x5555555555555555);
+	w = (w & UINT64_C(0x3333333333333333)) +
+		((w >> 2) & UINT64_C(0x3333333333333333));
+	w = (w + (w >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return (int) ((w * UINT64_C(0x0101010101010101)) >> 56);
+}
+
+/* A word whose bit n is the exclusive or of the bits 0 to n of w */
+static inline uint64_t
+fc_mask_prefix_xor(uint64_t w)
+{
+	w ^= w << 1;
+	w ^= w << 2;
+	w ^= w << 4;
+	w ^= w << 8;
+	w ^= w << 16;
+	w ^= w << 32;
+	return w;
+}
+
+/*
+ * The bytes behind an odd number of backslashes, in a block of n; *escaped is
+ * whether the byte before the block is an active backslash, and then whether
+ * the last of these bytes is one.  Backslashes that are escaped themselves are
+ * left out, but for the first byte.
+ *
+ * Added to a run of backslashes, the run's head carries to the bit just behind
+ * it; an odd length shows in head and that bit standing at unlike places.
+ */
+static inline uint64_t
+fc_mask_escaped(bool *escaped, uint64_t backslashes, size_t n)
+{
+	const uint64_t even = UINT64_C(0x5555555555555555);
+	uint64_t	first = *escaped;
+	uint64_t	heads,
+				behind_even,
+				behind_odd,
+				rest;
+
+	backslashes &= ~first;
+	heads = backslashes & ~(backslashes << 1);
+	behind_even = (backslashes + (heads & even)) & ~backslashes;
+	behind_odd = (backslashes + (heads & ~even)) & ~backslashes;
+
+	/* the run that the block's end cuts */
+	rest = ~(backslashes << (FC_MASK_BLOCK - n));
+	*escaped = (rest == 0 ? FC_MASK_BLOCK : __builtin_clzll(rest)) & 1;
+	return first | (behind_even & ~even) | (behind_odd & even);
+}
+
+#endif							/* FC_MASK_H */

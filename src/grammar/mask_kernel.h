@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/mask_kernel.h
+ *	  The body of a kernel of grammar/mask.c, which includes this for each one.
+ *
+ *	KERNEL(name)	the kernel's own name for something
+ *	TARGET			attributes of its functions
+ *	PIECE			bytes compared at once
+ *	EQUAL(p, c)		the mask of p[0..PIECE)
+ *	PREFIX(w)		a word whose bit n is the exclusive or of bits 0 to n of w
+ *	SHORTER			function for less than PIECE bytes, as KERNEL(part)
+ *
+ * All are undefined here again.
+ *
+ *-------------------------------------------------------------------------
+ */
+
+/* The mask of p[0..n), with n from PIECE to FC_MASK_BLOCK. */
+TARGET FC_MASK_INLINE uint64_t
+KERNEL(long_part)(const char *p, size_t n, char c)
+{
+	uint64_t	mask = 0;
+	size_t		at;
+
+	for (at = 0; at + PIECE <= n; at += PIECE)
+		mask |= (uint64_t) EQUAL(p + at, c) << at;
+	/* what is left is read together with bytes already looked at */
+	if (at < n)
+		mask |= (uint64_t) EQUAL(p + n - PIECE, c) << (n - PIECE);
+	return mask;
+}
+
+/* The mask of p[0..n), for less than a block. */
+TARGET static inline uint64_t
+KERNEL(part)(const char *p, size_t n, char c)
+{
+	return n < PIECE ? SHORTER(p, n, c) : KERNEL(long_part)(p, n, c);
+}
+
+/* The masks of p[0..n); bits of the first "known" bytes are left out. */
+TARGET FC_MASK_INLINE void
+KERNEL(block)(FcMaskBytes bytes, const char *p, size_t n, size_t known,
+			  bool lines, FcMask *out)
+{
+	FcMask		mask = {0};
+
+	if (n == FC_MASK_BLOCK)
+	{
+		mask.quotes = KERNEL(long_part)(p, FC_MASK_BLOCK, bytes.quote) >> known;
+		mask.delims = KERNEL(long_part)(p, FC_MASK_BLOCK, bytes.delim) >> known;
+		if (lines)
+		{
+			mask.nl = KERNEL(long_part)(p, FC_MASK_BLOCK, '\n') >> known;
+			mask.cr = KERNEL(long_part)(p, FC_MASK_BLOCK, '\r') >> known;
+		}
+	}
+	else
+	{
+		mask.quotes = KERNEL(part)(p, n, bytes.quote);
+		mask.delims = KERNEL(part)(p, n, bytes.delim);
+		if (lines)
+		{
+			mask.nl = KERNEL(part)(p, n, '\n');
+			mask.cr = KERNEL(part)(p, n, '\r');
+		}
+	}
+	FC_MASK_KEEP(mask.quotes);
+	FC_MASK_KEEP(mask.delims);
+	FC_MASK_KEEP(mask.nl);
+	out->quotes = mask.quotes;
+	out->delims = mask.delims;
+	if (lines)
+	{
+		out->nl = mask.nl;
+		out->cr = mask.cr;
+	}
+	out->within = mask.quotes == 0 ? 0 : PREFIX(mask.quotes);
+}
+
+TARGET FC_MASK_INLINE void
+KERNEL(fill)(FcMaskBytes bytes, const char *p, size_t len, bool lines,
+			 FcMask *masks)
+{
+	size_t		left = len;
+
+	for (; left >= FC_MASK_BLOCK; left -= FC_MASK_BLOCK, p += FC_MASK_BLOCK)
+		KERNEL(block)(bytes, p, FC_MASK_BLOCK, 0, lines, masks++);
+	if (left > 0 && len > left)
+		KERNEL(block)(bytes, p + left - FC_MASK_BLOCK, FC_MASK_BLOCK,
+					  FC_MASK_BLOCK - left, lines, masks);
+	else if (left > 0)
+		KERNEL(block)(bytes, p, left, 0, lines, masks);
+}
+
+TARGET static void
+KERNEL(all)(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
+{
+	KERNEL(fill)(bytes, p, len, true, masks);
+}
+
+TARGET static void
+KERNEL(fields)(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
+{
+	KERNEL(fill)(bytes, p, len, false, masks);
+}
+
+#undef KERNEL
+#undef TARGET
+#undef PIECE
+#undef EQUAL
+#undef PREFIX
+#undef SHORTER

@@ -1,0 +1,421 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap/multi_insert.c
+ *	  Rows into one table through heap_multi_insert, and into its indexes.
+ *
+ *	 slot ──► heap tuple ──► batch ──► heap_multi_insert ──► index entries
+ *
+ * Right for any target, also one that others use.  The slices of a partition
+ * insert in key order: a writer whose turn has not come keeps its rows while
+ * memory lasts, then waits; it goes on in the block where the slice before
+ * stopped.
+ *
+ * On error the transaction aborts and takes the rows along; the batch lives in
+ * the phase's memory context, the relations belong to the caller.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/tableam.h"
+#include "catalog/catalog.h"
+#include "catalog/index.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "errors/reject_file.h"
+#include "heap/multi_insert.h"
+
+/*
+ * As many rows and bytes per insert as COPY takes.  More rows make the sort
+ * of index entries no better and the batch fall out of the cache.
+ */
+#define FC_BATCH_ROWS	1000
+#define FC_BATCH_BYTES	65535
+
+/* One row of the batch */
+typedef struct FcBatchRow
+{
+	TupleTableSlot *slot;
+	uint64		offset;
+	uint32		length;
+} FcBatchRow;
+
+typedef struct FcMultiWriter
+{
+	FcWriter	base;
+	MemoryContext mcxt;			/* slots and tuples */
+	MemoryContext insert_mcxt;	/* reset after each insert */
+	TupleDesc	desc;			/* of the slots: a copy, which nobody counts */
+	FcBatchRow *rows;
+	int			nrows;
+	int			nslots;			/* rows[] that have a slot */
+	int			maxrows;		/* rows allocated */
+	Size		bytes;			/* of tuples in the batch */
+	BulkInsertState bistate;
+	BlockNumber last_block;		/* of the last row inserted */
+	bool		unique;			/* equal rows are rejected, one by one */
+} FcMultiWriter;
+
+/*
+ * Where rows that a unique index or an exclusion constraint refuses are passed
+ * over, the indexes must be ready to be asked before a row is inserted.  Those
+ * that are deferrable have a trigger, and their tables never come here.
+ */
+static void
+fc_multi_init_unique(FcMultiWriter *writer)
+{
+	ResultRelInfo *rri = writer->base.rri;
+
+	if ((writer->base.ctx->shared->tolerated & FC_CLASS_UNIQUE) == 0)
+		return;
+	for (int i = 0; i < rri->ri_NumIndices; i++)
+	{
+		Relation	index = rri->ri_IndexRelationDescs[i];
+		IndexInfo  *info = rri->ri_IndexRelationInfo[i];
+		MemoryContext old;
+
+		if (!info->ii_Unique && !info->ii_ExclusionOps)
+			continue;
+		writer->unique = true;
+		if (!info->ii_Unique || info->ii_ExclusionOps || info->ii_UniqueProcs)
+			continue;
+		old = MemoryContextSwitchTo(writer->base.estate->es_query_cxt);
+		BuildSpeculativeIndexInfo(index, info);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+static void
+fc_multi_begin(FcWriter *base)
+{
+	FcMultiWriter *writer = (FcMultiWriter *) base;
+
+	writer->mcxt = AllocSetContextCreate(CurrentMemoryContext,
+										 "fast_copy batch",
+										 ALLOCSET_DEFAULT_SIZES);
+	writer->insert_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+												"fast_copy insert",
+												ALLOCSET_DEFAULT_SIZES);
+	writer->maxrows = 64;
+	writer->rows = palloc0(sizeof(FcBatchRow) * writer->maxrows);
+	writer->bistate = GetBulkInsertState();
+	writer->last_block = InvalidBlockNumber;
+	/* this session may have inserted somewhere before */
+	if (base->ctx->shared->append)
+		RelationSetTargetBlock(base->rel, InvalidBlockNumber);
+	fc_multi_init_unique(writer);
+}
+
+/* Body of fc_write_as_leader */
+typedef struct FcMultiInsert
+{
+	FcMultiWriter *writer;
+	TupleTableSlot **slots;
+	int			n;
+} FcMultiInsert;
+
+static void
+fc_multi_insert(void *arg)
+{
+	FcMultiInsert *insert = arg;
+	FcWriter   *base = &insert->writer->base;
+
+	table_multi_insert(base->rel, insert->slots, insert->n, base->cid,
+					   base->options, insert->writer->bistate);
+}
+
+/*
+ * Logical decoding wants a transaction's TOAST chunks right before their row,
+ * so that a logically logged table has one inserter at a time.
+ */
+static void
+fc_multi_heap(FcMultiWriter *writer, TupleTableSlot **slots, int n)
+{
+	Relation	rel = writer->base.rel;
+	LWLock	   *lock = &writer->base.ctx->shared->logical_lock;
+	bool		logical = RelationIsLogicallyLogged(rel);
+	FcMultiInsert insert = {writer, slots, n};
+	MemoryContext old = MemoryContextSwitchTo(writer->insert_mcxt);
+
+	if (logical)
+		LWLockAcquire(lock, LW_EXCLUSIVE);
+	fc_write_as_leader(rel, fc_multi_insert, &insert);
+	if (logical)
+		LWLockRelease(lock);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(writer->insert_mcxt);
+	writer->last_block = ItemPointerGetBlockNumber(&slots[n - 1]->tts_tid);
+	fc_write_count(&writer->base, n);
+}
+
+/* Body of fc_error_catch: index entries of one row */
+typedef struct FcIndexInsert
+{
+	FcMultiWriter *writer;
+	TupleTableSlot *slot;
+} FcIndexInsert;
+
+static void
+fc_multi_index_entries(void *arg)
+{
+	FcIndexInsert *insert = arg;
+	FcMultiWriter *writer = insert->writer;
+
+	list_free(fc_insert_index_tuples(writer->base.rri, insert->slot,
+									 writer->base.estate));
+	ResetPerTupleExprContext(writer->base.estate);
+}
+
+static void
+fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
+{
+	FcShared   *shared = writer->base.ctx->shared;
+
+	for (int i = 0; i < n; i++)
+	{
+		FcIndexInsert insert = {writer, rows[i].slot};
+		ErrorData  *edata;
+
+		if (writer->base.ctx->stopped || fc_error_beyond(shared, rows[i].offset))
+			continue;
+		edata = fc_error_catch_at(writer->base.ctx, rows[i].offset, rows[i].length,
+								  fc_multi_index_entries, &insert);
+		if (edata)
+		{
+			fc_error_keep(shared, rows[i].offset, rows[i].length, edata);
+			/* thrown by the index itself, with no user's code under way? */
+			if (edata->context != NULL ||
+				ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
+				fc_error_stop(writer->base.ctx);
+			FreeErrorData(edata);
+		}
+	}
+}
+
+/*
+ * Once a bad record is known the load fails, and rows are only inserted to
+ * find out whether an index refuses one that stands before it.
+ */
+static bool
+fc_multi_wanted(FcMultiWriter *writer)
+{
+	return (writer->base.rri->ri_NumIndices > 0 && !writer->base.ctx->stopped) ||
+		!fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1);
+}
+
+/* Body of fc_error_catch: the index that has an equal row, or -1 */
+typedef struct FcConflict
+{
+	FcMultiWriter *writer;
+	TupleTableSlot *slot;
+	int			index;
+} FcConflict;
+
+static void
+fc_multi_find_conflict(void *arg)
+{
+	FcConflict *conflict = arg;
+	ResultRelInfo *rri = conflict->writer->base.rri;
+	EState	   *estate = conflict->writer->base.estate;
+
+	conflict->index = -1;
+	ItemPointerSetInvalid(&conflict->slot->tts_tid);
+	for (int i = 0; i < rri->ri_NumIndices && conflict->index < 0; i++)
+		if ((rri->ri_IndexRelationInfo[i]->ii_Unique ||
+			 rri->ri_IndexRelationInfo[i]->ii_ExclusionOps) &&
+			!fc_check_index(rri, conflict->slot, estate,
+							RelationGetRelid(rri->ri_IndexRelationDescs[i])))
+			conflict->index = i;
+	ResetPerTupleExprContext(estate);
+}
+
+/* Another row, of the file or not, is equal: what core says of it */
+static void
+fc_multi_reject(FcMultiWriter *writer, FcBatchRow *row, int i)
+{
+	Relation	index = writer->base.rri->ri_IndexRelationDescs[i];
+	bool		exclusion = writer->base.rri->ri_IndexRelationInfo[i]->ii_ExclusionOps != NULL;
+	ErrorData	edata = {0};
+	FcBad		bad = {FC_CLASS_UNIQUE, NULL, NULL, &edata};
+
+	edata.sqlerrcode = exclusion ? ERRCODE_EXCLUSION_VIOLATION : ERRCODE_UNIQUE_VIOLATION;
+	edata.message = psprintf(exclusion ?
+							 "conflicting key value violates exclusion constraint \"%s\"" :
+							 "duplicate key value violates unique constraint \"%s\"",
+							 RelationGetRelationName(index));
+	fc_reject_put(writer->base.ctx, row->offset, row->length, &bad);
+	pfree(edata.message);
+}
+
+/*
+ * One row, unless an equal one is there.  Rows of this load come in the order
+ * of the file wherever they can be equal, so that the first one stays.  A row
+ * that another transaction inserts after we have asked is an error.
+ */
+static void
+fc_multi_one(FcMultiWriter *writer, FcBatchRow *row)
+{
+	FcConflict	conflict = {writer, row->slot, -1};
+	ErrorData  *edata;
+
+	if (writer->base.ctx->stopped || fc_error_beyond(writer->base.ctx->shared, row->offset))
+		return;
+	edata = fc_error_catch_at(writer->base.ctx, row->offset, row->length,
+							  fc_multi_find_conflict, &conflict);
+	if (edata)
+	{
+		fc_error_keep(writer->base.ctx->shared, row->offset, row->length, edata);
+		fc_error_stop(writer->base.ctx);
+		FreeErrorData(edata);
+	}
+	else if (conflict.index >= 0)
+		fc_multi_reject(writer, row, conflict.index);
+	else
+	{
+		fc_multi_heap(writer, &row->slot, 1);
+		fc_multi_indexes(writer, row, 1);
+	}
+}
+
+/* Inserts rows [i, i + n) of the batch */
+static void
+fc_multi_some(FcMultiWriter *writer, int i, int n)
+{
+	TupleTableSlot *slots[FC_BATCH_ROWS];
+
+	if (!fc_multi_wanted(writer))
+		return;
+	if (writer->unique)
+	{
+		for (int j = 0; j < n; j++)
+			fc_multi_one(writer, &writer->rows[i + j]);
+		return;
+	}
+	for (int j = 0; j < n; j++)
+		slots[j] = writer->rows[i + j].slot;
+	fc_multi_heap(writer, slots, n);
+	if (writer->base.rri->ri_NumIndices > 0)
+		fc_multi_indexes(writer, writer->rows + i, n);
+}
+
+/* Goes on in the block in which the slice before stopped */
+static void
+fc_multi_wait_turn(FcMultiWriter *writer)
+{
+	BlockNumber block;
+
+	if (writer->base.my_turn)
+		return;
+	fc_write_wait_turn(&writer->base);
+	block = pg_atomic_read_u32(&writer->base.place.turn->block);
+	if (block != InvalidBlockNumber)
+		RelationSetTargetBlock(writer->base.rel, block);
+}
+
+static void
+fc_multi_flush(FcWriter *base)
+{
+	FcMultiWriter *writer = (FcMultiWriter *) base;
+
+	if (writer->nrows == 0)
+		return;
+	fc_multi_wait_turn(writer);
+	for (int i = 0; i < writer->nrows; i += FC_BATCH_ROWS)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_multi_some(writer, i, Min(writer->nrows - i, FC_BATCH_ROWS));
+	}
+	for (int i = 0; i < writer->nrows; i++)
+		ExecClearTuple(writer->rows[i].slot);
+	writer->nrows = 0;
+	writer->bytes = 0;
+}
+
+/* Is it our turn, or are there rows to wait for it with? */
+static bool
+fc_multi_full(FcMultiWriter *writer)
+{
+	if (writer->nrows < FC_BATCH_ROWS && writer->bytes < FC_BATCH_BYTES)
+		return false;
+	return fc_write_has_turn(&writer->base) ||
+		writer->bytes >= writer->base.place.memory;
+}
+
+static FcBatchRow *
+fc_multi_next_row(FcMultiWriter *writer)
+{
+	FcBatchRow *row;
+
+	if (writer->nrows == writer->maxrows)
+	{
+		writer->maxrows *= 2;
+		writer->rows = repalloc_huge(writer->rows,
+									 sizeof(FcBatchRow) * writer->maxrows);
+	}
+	row = &writer->rows[writer->nrows];
+	if (writer->nrows == writer->nslots)
+	{
+		MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
+
+		/* the resource owner gets slow with many references to one thing */
+		if (writer->desc == NULL)
+			writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(writer->base.rel));
+		row->slot = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);
+		MemoryContextSwitchTo(old);
+		writer->nslots++;
+	}
+	return row;
+}
+
+/* The row is copied into a tuple of the batch */
+static void
+fc_multi_put(FcWriter *base, uint64 offset, uint32 length)
+{
+	FcMultiWriter *writer = (FcMultiWriter *) base;
+	FcBatchRow *row = fc_multi_next_row(writer);
+	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
+	HeapTuple	tuple;
+
+	tuple = heap_form_tuple(RelationGetDescr(writer->base.rel),
+							writer->base.slot->tts_values,
+							writer->base.slot->tts_isnull);
+	ExecStoreHeapTuple(tuple, row->slot, true);
+	row->slot->tts_tableOid = RelationGetRelid(writer->base.rel);
+	MemoryContextSwitchTo(old);
+	row->offset = offset;
+	row->length = length;
+	writer->nrows++;
+	writer->bytes += tuple->t_len + sizeof(HeapTupleData) + sizeof(HeapTupleTableSlot);
+	if (fc_multi_full(writer))
+		fc_multi_flush(base);
+}
+
+static void
+fc_multi_end(FcWriter *base)
+{
+	FcMultiWriter *writer = (FcMultiWriter *) base;
+	FcTurn	   *turn = base->place.turn;
+
+	FreeBulkInsertState(writer->bistate);
+	fc_multi_wait_turn(writer);
+	if (turn && writer->last_block != InvalidBlockNumber)
+		pg_atomic_write_u32(&turn->block, writer->last_block);
+	for (int i = 0; i < writer->nslots; i++)
+		ExecDropSingleTupleTableSlot(writer->rows[i].slot);
+	MemoryContextDelete(writer->mcxt);
+	MemoryContextDelete(writer->insert_mcxt);
+	pfree(writer->rows);
+}
+
+const FcWriterRoutine fc_write_multi = {
+	.size = sizeof(FcMultiWriter),
+	.begin = fc_multi_begin,
+	.put = fc_multi_put,
+	.flush = fc_multi_flush,
+	.end = fc_multi_end
+};

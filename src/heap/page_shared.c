@@ -1,0 +1,138 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap/page_shared.c
+ *	  Pages to the end of a table that others use.
+ *
+ *	 batch of pages ──► new buffers at the end of the table, locked
+ *		──► copied ──► one WAL record of their images
+ *
+ * What heap_multi_insert does for a page's rows under the buffer's lock is done
+ * before, on a page of our own; the lock is held for a copy.  The order of
+ * steps is core's: the buffer is changed, dirty and logged in one critical
+ * section, the page has its record's LSN, and gets to the disk behind it.
+ *
+ * Another session may find a page that was added but is not locked yet (from 16
+ * on), and put rows on it; then it is that session's, and ours goes to the
+ * next.
+ *
+ * Errors.  Locks and pins go with the transaction.  Pages that were added and
+ * not filled stay empty, as those that core adds before an error; VACUUM finds
+ * them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xloginsert.h"
+#include "catalog/pg_control.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/freespace.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "heap/page_shared.h"
+
+/* Pages whose free space stands for all */
+#define FC_SPACE_SAMPLE	64
+
+static Page
+fc_buffer_source(const FcAppend *append, int i)
+{
+	return (Page) (append->pages + (Size) i * BLCKSZ);
+}
+
+/* One record; the pages have its LSN then */
+static void
+fc_buffer_log(const Buffer *buffers, int n)
+{
+	XLogRecPtr	lsn;
+
+	XLogBeginInsert();
+	for (int i = 0; i < n; i++)
+		XLogRegisterBuffer(i, buffers[i], REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
+	lsn = XLogInsert(RM_XLOG_ID, XLOG_FPI);
+	for (int i = 0; i < n; i++)
+		PageSetLSN(BufferGetPage(buffers[i]), lsn);
+}
+
+/* Fills buffers, which are new and locked, with pages from the first one on */
+static void
+fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
+{
+	bool		logged = RelationNeedsWAL(append->rel);
+
+	for (int i = 0; i < n; i++)
+	{
+		append->block = BufferGetBlockNumber(buffers[i]);
+		append->place(fc_buffer_source(append, first + i), append->block);
+	}
+	if (logged)
+		XLogEnsureRecordSpace(n, 0);
+	START_CRIT_SECTION();
+	for (int i = 0; i < n; i++)
+	{
+		memcpy(BufferGetPage(buffers[i]), fc_buffer_source(append, first + i), BLCKSZ);
+		MarkBufferDirty(buffers[i]);
+	}
+	if (logged)
+		fc_buffer_log(buffers, n);
+	END_CRIT_SECTION();
+	for (int i = 0; i < n; i++)
+		UnlockReleaseBuffer(buffers[i]);
+}
+
+/* Leaves those out that somebody has used; returns how many are left */
+static int
+fc_buffer_keep_new(Buffer *buffers, int n)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (PageIsNew(BufferGetPage(buffers[i])))
+			buffers[kept++] = buffers[i];
+		else
+			UnlockReleaseBuffer(buffers[i]);
+	}
+	return kept;
+}
+
+void
+fc_buffer_append(FcAppend *append, BufferAccessStrategy strategy)
+{
+	Buffer		buffers[FC_PAGE_BATCH];
+	int			done = 0;
+
+	CheckForSerializableConflictIn(append->rel, NULL, InvalidBlockNumber);
+	while (done < append->n)
+	{
+		int			n = fc_extend_buffers(append->rel, strategy, append->n - done, buffers);
+
+		n = fc_buffer_keep_new(buffers, n);
+		if (n > 0)
+			fc_buffer_fill(append, done, buffers, n);
+		done += n;
+	}
+}
+
+void
+fc_buffer_record_space(Relation rel, BlockNumber block, Size space)
+{
+	RecordPageWithFreeSpace(rel, block, space);
+	FreeSpaceMapVacuumRange(rel, block, block + 1);
+}
+
+int
+fc_buffer_free_percent(Relation rel)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(rel);
+	uint32		n = Min(blocks, FC_SPACE_SAMPLE);
+	uint64		space = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		space += GetRecordedFreeSpace(rel, (BlockNumber) ((uint64) blocks * i / n));
+	return n == 0 ? 0 : (int) (space * 100 / ((uint64) n * BLCKSZ));
+}

@@ -1,0 +1,355 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap/page_writer.c
+ *	  The writer that forms pages itself, for tables without indexes.
+ *
+ *	 slot ──► tuple, in place on a page of our own ──► batch of pages
+ *		──► WAL, images of many pages in a record ──► end of the file
+ *		or ──► shared buffers
+ *
+ * Tables that others use are appended to through shared buffers
+ * (heap/page_shared.c): their free space is left as it is.
+ *
+ * Empty tables whose storage this transaction made, which are partitions made
+ * by the load and tables created or truncated before it, get a new file, which
+ * nobody can read before all pages are there (heap/page_new.c), so that shared
+ * buffers, their locks and a WAL record per page's rows are spared; what is on
+ * the pages is what heap_multi_insert would leave there.  The index build and
+ * everybody later read the file through shared buffers, which cannot hold
+ * anything older, as each block is written once.
+ *
+ * How pages get into WAL and file, and what makes that safe in a crash and
+ * beside a checkpoint, is in heap/page_file.c; heap/page_direct.c has the memory.
+ *
+ * Slices of a partition form their pages at the same time, as far as memory
+ * goes, and append them in turn.  The last page of a slice stays as full as it
+ * is: the next slice has formed its pages long before.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/heaptoast.h"
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "heap/page_direct.h"
+#include "heap/page_shared.h"
+#include "heap/page_writer.h"
+#include "heap/tuple.h"
+
+typedef struct FcPageWriter
+{
+	FcWriter	base;
+	MemoryContext mcxt;			/* the pages and what rows are formed with */
+	MemoryContext toast_mcxt;	/* reset after each row */
+	FcForm	   *form;
+	TransactionId xid;
+	uint16		infomask;		/* of all rows */
+	Size		save_free;		/* of each page, for fillfactor */
+	FcDirect   *direct;			/* who has memory for pages, and takes them */
+	char	  **batches;		/* FC_PAGE_BATCH pages each */
+	int			maxbatches;
+	int			npages;			/* begun since they were written last */
+	Page		page;			/* the last of them, NULL if it is full */
+	int			nrows;			/* in all of them */
+	BufferAccessStrategy strategy;	/* of shared buffers, or NULL: past them */
+	BlockNumber last_block;		/* written through them */
+	Size		last_space;		/* free there */
+} FcPageWriter;
+
+/*
+ * Page images are invisible to logical decoding; temporary tables live in
+ * local buffers; an index wants its entries at the time of the insert.
+ */
+bool
+fc_write_page_can(Relation rel)
+{
+	List	   *indexes;
+	bool		has_index;
+
+	if (rel->rd_tableam != GetHeapamTableAmRoutine() ||
+		RelationUsesLocalBuffers(rel) || RelationIsLogicallyLogged(rel))
+		return false;
+	indexes = RelationGetIndexList(rel);
+	has_index = (indexes != NIL);
+	list_free(indexes);
+	return !has_index;
+}
+
+static void
+fc_page_begin(FcWriter *base)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+	MemoryContext old;
+
+	writer->mcxt = AllocSetContextCreate(CurrentMemoryContext,
+										 "fast_copy pages",
+										 ALLOCSET_DEFAULT_SIZES);
+	writer->toast_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy long row",
+											   ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(writer->mcxt);
+	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD);
+	MemoryContextSwitchTo(old);
+	writer->direct = fc_direct_begin(base->ctx);
+	writer->maxbatches = 8;
+	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
+	writer->xid = GetCurrentTransactionId();
+	writer->infomask = HEAP_XMAX_INVALID;
+	if (base->options & HEAP_INSERT_FROZEN)
+		writer->infomask |= HEAP_XMIN_FROZEN;
+	writer->save_free = RelationGetTargetPageFreeSpace(base->rel,
+													   HEAP_DEFAULT_FILLFACTOR);
+	writer->last_block = InvalidBlockNumber;
+	if (base->place.storage.kind == FC_STORAGE_BUFFERS)
+		writer->strategy = GetAccessStrategy(BAS_BULKWRITE);
+}
+
+void
+fc_page_place_rows(Page page, BlockNumber block)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber i = FirstOffsetNumber; i <= last; i++)
+	{
+		HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, i));
+
+		ItemPointerSet(&row->t_ctid, block, i);
+	}
+}
+
+/* Once a bad record is known the load fails, and rows need not be written */
+static bool
+fc_page_wanted(FcPageWriter *writer)
+{
+	return !fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1);
+}
+
+/* Hands on one batch */
+static void
+fc_page_append(FcPageWriter *writer, FcAppend *append)
+{
+	if (writer->strategy && fc_page_wanted(writer))
+	{
+		fc_buffer_append(append, writer->strategy);
+		writer->last_block = append->block;
+		writer->last_space = PageGetHeapFreeSpace((Page) (append->pages +
+														  (Size) (append->n - 1) * BLCKSZ));
+	}
+	else if (fc_page_wanted(writer))
+	{
+		fc_direct_append(writer->direct, append);
+		return;
+	}
+	fc_direct_give(writer->direct, append->pages);
+}
+
+/* Hands on all pages; the writes may be on their way then */
+static void
+fc_page_write(FcPageWriter *writer)
+{
+	FcWriter   *base = &writer->base;
+	FcAppend	append = {
+		.rel = base->rel, .file = base->place.storage.file, .fork = MAIN_FORKNUM,
+		.standard = true, .place = fc_page_place_rows
+	};
+
+	fc_write_wait_turn(base);
+	for (int i = 0; i < writer->npages; i += FC_PAGE_BATCH)
+	{
+		CHECK_FOR_INTERRUPTS();
+		append.pages = writer->batches[i / FC_PAGE_BATCH];
+		append.n = Min(writer->npages - i, FC_PAGE_BATCH);
+		fc_page_append(writer, &append);
+	}
+	pgstat_count_heap_insert(base->rel, writer->nrows);
+	pg_atomic_fetch_add_u64(&base->ctx->shared->paged, writer->nrows);
+	fc_write_count(base, writer->nrows);
+	writer->npages = 0;
+	writer->nrows = 0;
+	writer->page = NULL;
+}
+
+static void
+fc_page_flush(FcWriter *base)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+
+	if (writer->npages > 0)
+		fc_page_write(writer);
+}
+
+/* Begins the next page; memory for it comes in batches */
+static void
+fc_page_next(FcPageWriter *writer)
+{
+	int			batch = writer->npages / FC_PAGE_BATCH;
+
+	if (writer->npages % FC_PAGE_BATCH == 0)
+	{
+		if (batch == writer->maxbatches)
+		{
+			writer->maxbatches *= 2;
+			writer->batches = repalloc(writer->batches,
+									   sizeof(char *) * writer->maxbatches);
+		}
+		writer->batches[batch] = fc_direct_take(writer->direct);
+	}
+	writer->page = (Page) (writer->batches[batch] +
+						   (Size) (writer->npages % FC_PAGE_BATCH) * BLCKSZ);
+	PageInit(writer->page, BLCKSZ, 0);
+	if (writer->base.options & HEAP_INSERT_FROZEN)
+		PageSetAllVisible(writer->page);
+	writer->npages++;
+}
+
+/* The last page takes no more rows: are there enough pages to be written? */
+static void
+fc_page_full(FcPageWriter *writer)
+{
+	writer->page = NULL;
+	if (writer->npages % FC_PAGE_BATCH != 0)
+		return;
+	if (fc_write_has_turn(&writer->base) ||
+		(Size) writer->npages * BLCKSZ >= writer->base.place.memory)
+		fc_page_write(writer);
+}
+
+/* Room for a row of this length, filled with zeros; not taken yet */
+static HeapTupleHeader
+fc_page_room(FcPageWriter *writer, Size len)
+{
+	PageHeader	page;
+
+	len = MAXALIGN(len);
+	if (len > MaxHeapTupleSize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row is too big: size %zu, maximum size %zu",
+						len, (Size) MaxHeapTupleSize)));
+	page = (PageHeader) writer->page;
+	if (page && page->pd_lower + sizeof(ItemIdData) + len + writer->save_free > page->pd_upper)
+		fc_page_full(writer);
+	if (writer->page == NULL)
+		fc_page_next(writer);
+	page = (PageHeader) writer->page;
+	return (HeapTupleHeader) ((char *) page + page->pd_upper - len);
+}
+
+/* Takes the room of a row that is there now */
+static void
+fc_page_take(FcPageWriter *writer, Size len)
+{
+	PageHeader	page = (PageHeader) writer->page;
+	ItemId		item = (ItemId) ((char *) page + page->pd_lower);
+
+	page->pd_upper -= MAXALIGN(len);
+	page->pd_lower += sizeof(ItemIdData);
+	ItemIdSetNormal(item, page->pd_upper, len);
+	writer->nrows++;
+}
+
+/* As core prepares a row for an insert */
+static void
+fc_page_set_header(FcPageWriter *writer, HeapTupleHeader row)
+{
+	row->t_infomask = (row->t_infomask & ~HEAP_XACT_MASK) | writer->infomask;
+	row->t_infomask2 &= ~HEAP2_XACT_MASK;
+	HeapTupleHeaderSetXmin(row, writer->xid);
+	HeapTupleHeaderSetCmin(row, writer->base.cid);
+	HeapTupleHeaderSetXmax(row, InvalidTransactionId);
+}
+
+/* Body of fc_write_as_leader: compresses values, or moves them out of line */
+typedef struct FcPageToast
+{
+	FcPageWriter *writer;
+	HeapTuple	tuple;
+} FcPageToast;
+
+static void
+fc_page_toast(void *arg)
+{
+	FcPageToast *toast = arg;
+	FcWriter   *base = &toast->writer->base;
+
+	toast->tuple = heap_toast_insert_or_update(base->rel, toast->tuple, NULL,
+											   base->options);
+}
+
+/*
+ * A row that core's inserts would show to the toaster; or one with a value of
+ * a default or an expression that is not all there
+ */
+static void
+fc_page_put_long(FcPageWriter *writer)
+{
+	FcWriter   *base = &writer->base;
+	MemoryContext old = MemoryContextSwitchTo(writer->toast_mcxt);
+	FcPageToast toast = {writer, NULL};
+	HeapTupleHeader row;
+
+	toast.tuple = heap_form_tuple(RelationGetDescr(base->rel),
+								  base->slot->tts_values,
+								  base->slot->tts_isnull);
+	toast.tuple->t_tableOid = RelationGetRelid(base->rel);
+	fc_page_set_header(writer, toast.tuple->t_data);
+	fc_write_as_leader(base->rel, fc_page_toast, &toast);
+	row = fc_page_room(writer, toast.tuple->t_len);
+	memcpy(row, toast.tuple->t_data, toast.tuple->t_len);
+	fc_page_take(writer, toast.tuple->t_len);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(writer->toast_mcxt);
+}
+
+static void
+fc_page_put(FcWriter *base, uint64 offset, uint32 length)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+	Size		len;
+	HeapTupleHeader formed = fc_form_row(writer->form, base->slot->tts_values,
+										 base->slot->tts_isnull, &len);
+	HeapTupleHeader row;
+
+	if (formed == NULL)
+	{
+		fc_page_put_long(writer);
+		return;
+	}
+	row = fc_page_room(writer, len);
+	memcpy(row, formed, len);
+	fc_page_set_header(writer, row);
+	fc_page_take(writer, len);
+}
+
+static void
+fc_page_end(FcWriter *base)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+
+	if (writer->last_block != InvalidBlockNumber)
+		fc_buffer_record_space(base->rel, writer->last_block, writer->last_space);
+	if (writer->strategy)
+		FreeAccessStrategy(writer->strategy);
+	MemoryContextDelete(writer->mcxt);
+	MemoryContextDelete(writer->toast_mcxt);
+}
+
+const FcWriterRoutine fc_write_page = {
+	.size = sizeof(FcPageWriter),
+	.begin = fc_page_begin,
+	.put = fc_page_put,
+	.flush = fc_page_flush,
+	.end = fc_page_end
+};

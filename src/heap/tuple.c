@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap/tuple.c
+ *	  The bytes of a heap tuple from the values of a row.
+ *
+ *	 values ──► one pass, by what each column is ──► tuple in a buffer
+ *
+ * heap_form_tuple goes over the columns twice, to know the size first, and
+ * finds out anew each time how wide a column is, how it is aligned and
+ * whether it may get a short header.  Here that is known from the beginning,
+ * and short tuples are made in a buffer that is large enough for them; for the
+ * others the caller turns to core.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+
+#include "compat/compat.h"
+#include "heap/tuple.h"
+
+typedef enum FcFormKind
+{
+	FC_FORM_BYTE,				/* by value, in so many bytes */
+	FC_FORM_TWO,
+	FC_FORM_FOUR,
+	FC_FORM_EIGHT,
+	FC_FORM_FIXED,				/* by reference, always the same size */
+	FC_FORM_PACKED,				/* varlena, with a short header if it is short */
+	FC_FORM_LONG				/* varlena as it comes, and cstring */
+} FcFormKind;
+
+typedef struct FcFormColumn
+{
+	uint8		kind;
+	uint8		align;			/* mask */
+	int16		len;			/* as attlen */
+} FcFormColumn;
+
+struct FcForm
+{
+	int			natts;
+	FcFormColumn *columns;
+	Size		max;
+	char	   *row;
+	Size		size;			/* of the buffer */
+	Size		used;			/* bytes of it that may not be zero */
+	uint16		infomask;		/* of the row that is formed */
+};
+
+static uint8
+fc_form_align(char attalign)
+{
+	switch (attalign)
+	{
+		case TYPALIGN_CHAR:
+			return 0;
+		case TYPALIGN_SHORT:
+			return ALIGNOF_SHORT - 1;
+		case TYPALIGN_INT:
+			return ALIGNOF_INT - 1;
+		default:
+			return ALIGNOF_DOUBLE - 1;
+	}
+}
+
+static FcFormKind
+fc_form_kind(Form_pg_attribute att)
+{
+	if (att->attlen == -1)
+		return att->attstorage == TYPSTORAGE_PLAIN ? FC_FORM_LONG : FC_FORM_PACKED;
+	if (att->attlen < 0)
+		return FC_FORM_LONG;
+	if (!att->attbyval)
+		return FC_FORM_FIXED;
+	switch (att->attlen)
+	{
+		case 1:
+			return FC_FORM_BYTE;
+		case 2:
+			return FC_FORM_TWO;
+		case 4:
+			return FC_FORM_FOUR;
+		default:
+			return FC_FORM_EIGHT;
+	}
+}
+
+FcForm *
+fc_form_begin(TupleDesc desc, Size max)
+{
+	FcForm	   *form = palloc0(sizeof(FcForm));
+
+	form->natts = desc->natts;
+	form->max = max;
+	form->columns = palloc0(sizeof(FcFormColumn) * Max(desc->natts, 1));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		form->columns[i].kind = fc_form_kind(att);
+		form->columns[i].align = fc_form_align(att->attalign);
+		form->columns[i].len = att->attlen;
+	}
+	/* what is passed by value is put there without a look at the size */
+	form->size = MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(desc->natts)) + max +
+		2 * sizeof(Datum) * desc->natts;
+	form->row = palloc0(form->size);
+	return form;
+}
+
+/* Copies len bytes to row[off], if they fit; returns what is behind, or 0 */
+static inline Size
+fc_form_copy(FcForm *form, Size off, const void *data, Size len)
+{
+	if (len > form->max || off > form->max - len)
+		return 0;
+	memcpy(form->row + off, data, len);
+	return off + len;
+}
+
+/* A value that is passed by reference; the same */
+static Size
+fc_form_reference(FcForm *form, const FcFormColumn *column, Size off, char *p)
+{
+	Size		aligned = (off + column->align) & ~(Size) column->align;
+	Size		len;
+
+	if (column->len >= 0)
+		return fc_form_copy(form, aligned, p, column->len);
+	form->infomask |= HEAP_HASVARWIDTH;
+	if (column->len == -2)
+		return fc_form_copy(form, aligned, p, strlen(p) + 1);
+	if (VARATT_IS_EXTERNAL(p))
+		return 0;
+	if (VARATT_IS_SHORT(p))
+		return fc_form_copy(form, off, p, VARSIZE_SHORT(p));
+	if (column->kind == FC_FORM_LONG || !VARATT_CAN_MAKE_SHORT(p))
+		return fc_form_copy(form, aligned, p, VARSIZE(p));
+	len = VARATT_CONVERTED_SHORT_SIZE(p);
+	SET_VARSIZE_SHORT(form->row + off, len);
+	return fc_form_copy(form, off + VARHDRSZ_SHORT, VARDATA(p), len - VARHDRSZ_SHORT);
+}
+
+/* A value, NULL apart, behind row[off]; returns what is behind it, or 0 */
+static inline Size
+fc_form_value(FcForm *form, const FcFormColumn *column, Size off, Datum value)
+{
+	Size		aligned = (off + column->align) & ~(Size) column->align;
+	char	   *p = form->row + aligned;
+
+	switch (column->kind)
+	{
+		case FC_FORM_BYTE:
+			*p = DatumGetChar(value);
+			return aligned + 1;
+		case FC_FORM_TWO:
+			*(int16 *) p = DatumGetInt16(value);
+			return aligned + sizeof(int16);
+		case FC_FORM_FOUR:
+			*(int32 *) p = DatumGetInt32(value);
+			return aligned + sizeof(int32);
+		case FC_FORM_EIGHT:
+			*(Datum *) p = value;
+			return aligned + sizeof(Datum);
+		default:
+			return fc_form_reference(form, column, off, DatumGetPointer(value));
+	}
+}
+
+/* All values, from row[off] on; returns what is behind them, or 0 */
+static Size
+fc_form_all(FcForm *form, const Datum *values, Size off)
+{
+	const FcFormColumn *columns = form->columns;
+	int			natts = form->natts;
+
+	for (int i = 0; i < natts && off > 0; i++)
+		off = fc_form_value(form, &columns[i], off, values[i]);
+	return off;
+}
+
+/* The same with NULLs among them */
+static Size
+fc_form_some(FcForm *form, const Datum *values, const bool *nulls, Size off)
+{
+	bits8	   *bits = ((HeapTupleHeader) form->row)->t_bits;
+
+	form->infomask = HEAP_HASNULL;
+	for (int i = 0; i < form->natts && off > 0; i++)
+	{
+		if (nulls[i])
+			continue;
+		bits[i / 8] |= 1 << (i % 8);
+		off = fc_form_value(form, &form->columns[i], off, values[i]);
+	}
+	return off;
+}
+
+HeapTupleHeader
+fc_form_row(FcForm *form, const Datum *values, const bool *nulls, Size *len)
+{
+	HeapTupleHeader row = (HeapTupleHeader) form->row;
+	bool		has_nulls = memchr(nulls, true, form->natts) != NULL;
+	Size		hoff = MAXALIGN(SizeofHeapTupleHeader +
+								(has_nulls ? BITMAPLEN(form->natts) : 0));
+
+	memset(form->row, 0, form->used);
+	form->used = form->size;
+	form->infomask = 0;
+	*len = has_nulls ? fc_form_some(form, values, nulls, hoff) :
+		fc_form_all(form, values, hoff);
+	if (*len == 0 || *len > form->max)
+		return NULL;
+	form->used = *len;
+	HeapTupleHeaderSetNatts(row, form->natts);
+	row->t_infomask = form->infomask;
+	row->t_hoff = hoff;
+	return row;
+}

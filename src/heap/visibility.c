@@ -1,0 +1,71 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap/visibility.c
+ *	  The visibility map of a table that was written by pages and is frozen.
+ *
+ * heap_multi_insert under FREEZE marks each page it fills as visible to all and
+ * frozen, in the page's header and in the map.  heap/page_writer.c marks the
+ * headers; the map follows when all pages are there, because then it can be
+ * written as pages, too: one for each 255 MB of the table.
+ *
+ * Pages whose header is marked and which the map does not have are sound, so
+ * that nothing is lost where an error comes between.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/visibilitymapdefs.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/smgr.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "heap/page_file.h"
+#include "heap/page_writer.h"
+
+/* The map's layout, which visibilitymap.c keeps to itself */
+#define FC_MAP_HEADER	MAXALIGN(SizeOfPageHeaderData)
+#define FC_MAP_PER_BYTE	(BITS_PER_BYTE / BITS_PER_HEAPBLOCK)
+#define FC_MAP_PER_PAGE	((BLCKSZ - FC_MAP_HEADER) * FC_MAP_PER_BYTE)
+
+/* A page of the map for this many pages, all of them visible and frozen */
+static void
+fc_map_fill(char *page, uint32 nblocks)
+{
+	uint8	   *map = (uint8 *) page + FC_MAP_HEADER;
+
+	PageInit((Page) page, BLCKSZ, 0);
+	memset(map, 0xff, nblocks / FC_MAP_PER_BYTE);
+	if (nblocks % FC_MAP_PER_BYTE != 0)
+		map[nblocks / FC_MAP_PER_BYTE] =
+			(1 << (nblocks % FC_MAP_PER_BYTE * BITS_PER_HEAPBLOCK)) - 1;
+}
+
+void
+fc_write_page_map(Relation rel, FcLocator file)
+{
+	BlockNumber left = smgrnblocks(fc_smgr_open(&file), MAIN_FORKNUM);
+	FcAppend	append = {.rel = rel, .file = file, .fork = VISIBILITYMAP_FORKNUM, .n = 1};
+	char	   *memory;
+	char	   *page;
+
+	if (left == 0)
+		return;
+	smgrcreate(fc_smgr_open(&file), VISIBILITYMAP_FORKNUM, false);
+	memory = palloc(BLCKSZ + FC_PAGE_ALIGN);
+	page = fc_page_align(memory);
+	append.pages = page;
+	while (left > 0)
+	{
+		uint32		n = Min(left, FC_MAP_PER_PAGE);
+
+		CHECK_FOR_INTERRUPTS();
+		fc_map_fill(page, n);
+		fc_file_append(&append);
+		left -= n;
+	}
+	pfree(memory);
+}

@@ -1,0 +1,269 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap/writer.c
+ *	  Rows into one table, whichever writer puts them there.
+ *
+ *	 load/load.c ──► begin, slot, put, flush, end ──┬─► heap/multi_insert.c
+ *												  └─► heap/page_writer.c
+ *
+ * What both writers have in common: which of them it is, the turns of a
+ * partition's slices, the TOAST table, the statistics, and the way around
+ * core's refusal to insert in a parallel worker.
+ *
+ * On error the transaction aborts and takes the rows along; the writer lives
+ * in the phase's memory context, the relations belong to the caller.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/toast_internals.h"
+#include "access/xact.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "heap/hold.h"
+#include "heap/multi_insert.h"
+#include "heap/page_direct.h"
+#include "heap/page_shared.h"
+#include "heap/page_writer.h"
+#include "heap/writer.h"
+#include "options/options.h"
+#include "options/plan.h"
+
+/*
+ * Rows that are worth pages of their own, the last of which stays half empty,
+ * and a new file
+ */
+#define FC_PAGES_ROWS	10000
+
+/* Free space, in percent of a table, that rows should go to first */
+#define FC_SPACE_USED	10
+
+/*
+ * Core tells by the same two fields whether a table's WAL may be skipped.
+ */
+static bool
+fc_write_is_own(Relation rel)
+{
+	return rel->rd_createSubid != InvalidSubTransactionId ||
+		fc_first_storage_subid(rel) != InvalidSubTransactionId;
+}
+
+static bool
+fc_write_wants_pages(Relation rel, uint64 rows)
+{
+	if (fc_writer != FC_WRITER_AUTO)
+		return fc_writer == FC_WRITER_PAGE;
+	return rows >= FC_PAGES_ROWS && fc_buffer_free_percent(rel) < FC_SPACE_USED;
+}
+
+static FcStorageKind
+fc_write_kind(Relation rel, uint64 rows)
+{
+	bool		empty;
+
+	if (rel->rd_rel->relkind != RELKIND_RELATION)
+		return FC_STORAGE_USED;
+	empty = RelationGetNumberOfBlocks(rel) == 0;
+	if (fc_write_page_can(rel) && fc_write_wants_pages(rel, rows))
+		return empty && fc_write_is_own(rel) && fc_hold_alone(rel) ?
+			FC_STORAGE_PAGES : FC_STORAGE_BUFFERS;
+	return empty ? FC_STORAGE_EMPTY : FC_STORAGE_USED;
+}
+
+FcStorage
+fc_write_storage(Relation rel, uint64 rows, List **files)
+{
+	FcStorage	storage = {fc_write_kind(rel, rows)};
+
+	if (storage.kind == FC_STORAGE_PAGES)
+		storage.file = fc_new_begin(rel, files);
+	return storage;
+}
+
+/*
+ * The TOAST table must be in this worker's relcache before fc_write_as_leader
+ * hides that this is a worker: only a relcache entry built as a worker knows
+ * that WAL may be skipped for a table created in this transaction
+ * (wal_level=minimal), and a table is either skipped or logged, never both.
+ */
+static void
+fc_write_open_toast(FcWriter *writer)
+{
+	Oid			toastrelid = writer->rel->rd_rel->reltoastrelid;
+
+	if (!OidIsValid(toastrelid))
+		return;
+	writer->toast = table_open(toastrelid, RowExclusiveLock);
+	(void) toast_open_indexes(writer->toast, RowExclusiveLock,
+							  &writer->toast_indexes, &writer->ntoast_indexes);
+}
+
+FcWriter *
+fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
+			   const FcPlace *place)
+{
+	const FcWriterRoutine *routine = place->storage.kind >= FC_STORAGE_BUFFERS ?
+		&fc_write_page : &fc_write_multi;
+	FcWriter   *writer = palloc0(routine->size);
+
+	writer->routine = routine;
+	writer->ctx = ctx;
+	writer->estate = estate;
+	writer->rri = rri;
+	writer->rel = rri->ri_RelationDesc;
+	writer->slot = MakeSingleTupleTableSlot(RelationGetDescr(writer->rel),
+											&TTSOpsVirtual);
+	writer->place = *place;
+	writer->my_turn = (place->turn == NULL);
+	writer->cid = GetCurrentCommandId(!ctx->in_worker);
+	writer->options = place->storage.kind == FC_STORAGE_USED && !ctx->shared->append ?
+		0 : HEAP_INSERT_SKIP_FSM;
+	if (ctx->shared->freeze)
+		writer->options |= HEAP_INSERT_FROZEN;
+	fc_write_open_toast(writer);
+	/*
+	 * What a worker counts stays counted if the transaction is rolled back:
+	 * where the leader will know the numbers, it counts.
+	 */
+	if (ctx->in_worker && !ctx->shared->routed)
+	{
+		writer->rel->pgstat_enabled = false;
+		pgstat_unlink_relation(writer->rel);
+	}
+	routine->begin(writer);
+	return writer;
+}
+
+TupleTableSlot *
+fc_write_slot(FcWriter *writer)
+{
+	return writer->slot;
+}
+
+void
+fc_write_put(FcWriter *writer, uint64 offset, uint32 length)
+{
+	writer->routine->put(writer, offset, length);
+}
+
+void
+fc_write_flush(FcWriter *writer)
+{
+	writer->routine->flush(writer);
+}
+
+void
+fc_write_count(FcWriter *writer, int n)
+{
+	writer->inserted += n;
+	pg_atomic_fetch_add_u64(&writer->ctx->shared->loaded, n);
+}
+
+/*
+ * Core's inserts, also in a parallel worker.
+ *
+ * heap_prepare_insert refuses in workers because an insert could make new
+ * command ids (AFTER triggers, foreign keys), which workers have no way to
+ * report; its comment says that everything else is there.  Targets with such
+ * triggers never come here, the leader has the XID and the command id before
+ * the workers start, so that hiding the worker for the length of this call
+ * takes nothing away.  The one place that does so.  A request to end the process
+ * waits so long: who ends must know that it is a worker.
+ */
+void
+fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)
+{
+	int			worker = ParallelWorkerNumber;
+	bool		only_foreign_keys;
+
+	if (IsParallelWorker() && rel->trigdesc &&
+		fc_plan_has_triggers(rel, &only_foreign_keys))
+		elog(ERROR, "table \"%s\" with insert triggers reached a parallel worker",
+			 RelationGetRelationName(rel));
+	if (worker >= 0)
+		HOLD_INTERRUPTS();
+	PG_TRY();
+	{
+		ParallelWorkerNumber = -1;
+		body(arg);
+	}
+	PG_FINALLY();
+	{
+		ParallelWorkerNumber = worker;
+	}
+	PG_END_TRY();
+	/* an error has done so itself */
+	if (worker >= 0)
+		RESUME_INTERRUPTS();
+}
+
+bool
+fc_write_has_turn(FcWriter *writer)
+{
+	return writer->my_turn ||
+		pg_atomic_read_u32(&writer->place.turn->next) == writer->place.slice;
+}
+
+void
+fc_write_wait_turn(FcWriter *writer)
+{
+	static uint32 wait_event = 0;
+	FcTurn	   *turn = writer->place.turn;
+	ConditionVariable *cv = &writer->ctx->shared->turn_cv;
+
+	if (writer->my_turn)
+		return;
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyTurn");
+	ConditionVariablePrepareToSleep(cv);
+	while (pg_atomic_read_u32(&turn->next) != writer->place.slice)
+		ConditionVariableSleep(cv, wait_event);
+	ConditionVariableCancelSleep();
+	writer->my_turn = true;
+}
+
+static void
+fc_write_pass_turn(FcWriter *writer)
+{
+	if (writer->place.turn == NULL)
+		return;
+	fc_write_wait_turn(writer);
+	/* a full barrier: who sees the turn sees what the writer left behind */
+	pg_atomic_fetch_add_u32(&writer->place.turn->next, 1);
+	ConditionVariableBroadcast(&writer->ctx->shared->turn_cv);
+}
+
+uint64
+fc_write_end(FcWriter *writer)
+{
+	uint64		inserted;
+
+	writer->routine->flush(writer);
+	writer->routine->end(writer);
+	fc_write_pass_turn(writer);
+	ExecDropSingleTupleTableSlot(writer->slot);
+	if (writer->toast)
+	{
+		toast_close_indexes(writer->toast_indexes, writer->ntoast_indexes, NoLock);
+		table_close(writer->toast, NoLock);
+	}
+	inserted = writer->inserted;
+	pfree(writer);
+	return inserted;
+}
+
+void
+fc_write_finish(FcContext *ctx)
+{
+	fc_direct_finish(ctx);
+}

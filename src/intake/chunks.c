@@ -1,0 +1,497 @@
+/*-------------------------------------------------------------------------
+ *
+ * intake/chunks.c
+ *	  Unpacks files, and lets others scan what there is of them.
+ *
+ *	 packed file ──► source/decompress.c ──► copy ──┐
+ *							└─► chunks ─────┴─► published ──► load/scan.c
+ *
+ * Where there are fewer packed files than processes, those that have none to
+ * unpack scan what the others have unpacked so far.  Who unpacks a file sees all
+ * of its bytes in order, and so knows of each chunk at once where its first
+ * record begins, without the leader's pass over all of them.
+ *
+ * A chunk is published as soon as a record is known to begin behind it: all that
+ * begin in it are whole then, with their line ends.  Nobody knows how many
+ * chunks a file will have.  Each has room for so many, and as it is used up the
+ * chunks become larger.  Chunks are taken in the order of their numbers, as in
+ * other scans, and who comes to one that is not there yet waits.  Who unpacks
+ * waits for nobody who scans, so that one process alone comes to an end, too.
+ *
+ * In text format the data may end before the file does.  Whether a "\." ends
+ * them depends on what follows it, so that its chunk and those behind it are
+ * published with the file's last.
+ *
+ * If a file cannot be unpacked, what was scanned is of no use, and the scan ends.
+ *
+ * Copies belong to a SharedFileSet, and libraries' memory to source/decompress.c; all
+ * else is in the phase's memory context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "utils/memutils.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "intake/chunks.h"
+#include "load/phases.h"
+
+/*
+ * The first half of a file's chunks have the size that was asked for; behind
+ * them each 32nd part of all has twice the size of the one before.
+ */
+#define FC_INFLOW_STEPS	32
+
+#define FC_INFLOW_PIECE	(1024 * 1024)	/* bytes received between two looks at errors */
+#define FC_INFLOW_BLOCK	((size_t) 256 * 1024)	/* bytes read at a time */
+
+/* The chunks of a file that is being unpacked, as one process finds them */
+typedef struct FcFinder
+{
+	FcContext  *ctx;
+	FcDialect	dialect;
+	FcFile	   *file;			/* in shared memory */
+	FcInflow   *inflow;
+	FcChunk    *chunks;			/* of this file */
+	FcChunkStart *starts;
+	FcChunkScan scan;			/* of the chunk that is being found */
+	uint64		left;			/* bytes it lacks; 0: none has begun */
+	uint64		offset;			/* of the next byte */
+	uint32		n;				/* chunks found */
+	uint32		known;			/* records that begin before this one are whole */
+	FcChunkPoint at;			/* behind the last */
+	FcChunkPoint before[2];		/* before the last, and the one before that */
+	bool		marked;			/* a marker may end the data ... */
+	uint32		held;			/* ... and so chunks are held from this one on */
+	FcChunkPoint held_at;		/* what is known before it */
+} FcFinder;
+
+static size_t
+fc_inflow_read(FcInput *input, char *buf, size_t len)
+{
+	FcFileInput *file = (FcFileInput *) input;
+	size_t		n = Min(len, file->end - file->at);
+
+	fc_source_read(file->source, file->at, buf, n);
+	file->at += n;
+	return n;
+}
+
+void
+fc_inflow_input(FcFileInput *input, const FcSource *source, uint32 number)
+{
+	input->input.read = fc_inflow_read;
+	input->input.word = fc_source_word(source);
+	input->input.path = fc_source_path(source, number);
+	input->source = source;
+	input->at = source->files[number].base;
+	input->end = fc_source_end(source, number);
+}
+
+/* Bytes of the chunk that is about to begin */
+static uint64
+fc_inflow_chunk_size(const FcFinder *finder)
+{
+	const FcShared *shared = finder->ctx->shared;
+	uint32		half = shared->room / 2;
+	uint32		step = shared->room / FC_INFLOW_STEPS;
+
+	if (finder->n + 1 == shared->room)
+		return PG_UINT64_MAX;
+	if (finder->n < half)
+		return shared->chunk_size;
+	return shared->chunk_size << ((finder->n - half) / step + 1);
+}
+
+/* Tells those who wait that more can be taken; bytes and chunks are there */
+static void
+fc_inflow_publish(FcFinder *finder, uint32 n, bool whole)
+{
+	if (n == pg_atomic_read_u32(&finder->inflow->published) && !whole)
+		return;
+	pg_write_barrier();
+	pg_atomic_write_u32(&finder->inflow->published, n);
+	pg_write_barrier();
+	if (whole)
+		pg_atomic_write_u32(&finder->inflow->whole, 1);
+	ConditionVariableBroadcast(&finder->ctx->shared->inflow_cv);
+}
+
+/* The chunk that was begun ends here */
+static void
+fc_inflow_end_chunk(FcFinder *finder)
+{
+	FcChunk    *chunk = &finder->chunks[finder->n];
+	FcChunkStart *start = &finder->starts[finder->n];
+
+	fc_chunk_finish(&finder->scan, chunk);
+	finder->before[1] = finder->before[0];
+	finder->before[0] = finder->at;
+	(void) fc_chunk_resolve(chunk, 1, &finder->at, start);
+	/* the marker may begin with the last byte of the chunk before */
+	if (!finder->marked && finder->at.marker != FC_NOWHERE)
+	{
+		finder->marked = true;
+		finder->held = finder->n > 0 ? finder->n - 1 : 0;
+		finder->held_at = finder->before[finder->n - finder->held];
+	}
+	if (start->first != FC_NOWHERE)
+		finder->known = finder->n;
+	finder->n++;
+	finder->left = 0;
+}
+
+/* FcUnpacker.look: bytes that are in the copy now */
+static void
+fc_inflow_look(void *arg, const char *buf, size_t len)
+{
+	FcFinder   *finder = arg;
+	uint64		skip = 0;
+
+	if (finder->offset < finder->file->data_start)
+		skip = Min(len, finder->file->data_start - finder->offset);
+	finder->offset += skip;
+	for (buf += skip, len -= skip; len > 0;)
+	{
+		size_t		n;
+
+		if (finder->left == 0)
+		{
+			finder->chunks[finder->n].start = finder->offset;
+			finder->left = fc_inflow_chunk_size(finder);
+			fc_chunk_begin(&finder->dialect, &finder->scan);
+		}
+		n = Min(len, finder->left);
+		fc_chunk_feed(&finder->dialect, &finder->scan, buf, n);
+		pg_atomic_fetch_add_u64(&finder->ctx->shared->split_bytes, n);
+		finder->offset += n;
+		buf += n;
+		len -= n;
+		finder->left -= n;
+		if (finder->left == 0)
+			fc_inflow_end_chunk(finder);
+	}
+	/* it never shrinks: others read up to it meanwhile */
+	finder->file->identity.size = Max(finder->file->identity.size,
+									  finder->offset - finder->file->base);
+	fc_inflow_publish(finder, finder->marked ? Min(finder->known, finder->held) :
+					  finder->known, false);
+}
+
+/*
+ * File "number" begins in a copy, counted from 1, at byte "at", and "size" bytes
+ * of it are there
+ */
+static void
+fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
+				uint64 at, uint64 size)
+{
+	FcShared   *shared = ctx->shared;
+	FcFile	   *file = &fc_shared_files(shared)[number];
+
+	memset(finder, 0, sizeof(FcFinder));
+	finder->ctx = ctx;
+	finder->dialect = ctx->dialect;
+	finder->dialect.eol = file->eol;
+	finder->file = file;
+	finder->inflow = &fc_shared_inflow(shared)[number];
+	finder->chunks = fc_shared_chunks(shared) + (Size) shared->room * number;
+	finder->starts = fc_shared_starts(shared) + (Size) shared->room * number;
+	finder->offset = file->base;
+	finder->at = (FcChunkPoint) {FC_OUTSIDE, true, file->lines_before, 0, false, FC_NOWHERE};
+	file->copy = copy;
+	file->copy_at = at;
+	file->identity.size = size;
+}
+
+/* All of the file is there */
+static void
+fc_inflow_end(FcFinder *finder)
+{
+	FcChunk    *chunks;
+
+	if (finder->left > 0)
+		fc_inflow_end_chunk(finder);
+	finder->file->identity.size = finder->offset - finder->file->base;
+	chunks = finder->chunks + finder->held;
+	if (finder->marked && fc_split_marker_ends(finder->ctx, finder->at.marker))
+	{
+		uint32		n = finder->n - finder->held;
+
+		fc_split_cut(finder->ctx, chunks, n, finder->at.marker);
+		finder->at = finder->held_at;
+		(void) fc_chunk_resolve(chunks, n, &finder->at, finder->starts + finder->held);
+	}
+	fc_inflow_publish(finder, finder->n, true);
+}
+
+static void
+fc_inflow_keep_fault(FcStreams *streams, uint32 number,
+					 const FcUnpackFault *fault)
+{
+	SpinLockAcquire(&streams->mutex);
+	if (number < streams->faulty)
+	{
+		streams->faulty = number;
+		streams->fault = *fault;
+	}
+	SpinLockRelease(&streams->mutex);
+}
+
+static uint32
+fc_inflow_faulty(FcStreams *streams)
+{
+	uint32		faulty;
+
+	SpinLockAcquire(&streams->mutex);
+	faulty = streams->faulty;
+	SpinLockRelease(&streams->mutex);
+	return faulty;
+}
+
+static bool
+fc_inflow_unpack_one(FcStreams *streams, const FcSource *source,
+					 FcUnpacker *unpacker, uint32 number, FcUnpackFault *fault)
+{
+	FcUnpacked *unpacked = &fc_streams_unpacked(streams)[number];
+	FcFileInput input;
+	bool		whole;
+
+	fc_inflow_input(&input, source, number);
+	unpacked->at = unpacker->written;
+	whole = fc_unpack(unpacker, &input.input,
+					  (FcCodecKind) source->files[number].kind, fault);
+	/* a file that is written to may look like any fault */
+	fc_source_check_at(source, source->files[number].base);
+	unpacked->size = unpacker->written - unpacked->at;
+	return whole;
+}
+
+/* One file, and the chunks in it if they are wanted */
+static void
+fc_inflow_take_file(FcStreams *streams, const FcSource *source,
+					FcUnpacker *unpacker, uint32 number, FcContext *ctx)
+{
+	uint32		copy = fc_streams_unpacked(streams)[number].copy;
+	FcFinder	finder;
+	FcUnpackFault fault;
+
+	if (ctx)
+	{
+		fc_inflow_begin(&finder, ctx, number, copy + 1, unpacker->written, 0);
+		unpacker->look = fc_inflow_look;
+		unpacker->look_arg = &finder;
+	}
+	if (!fc_inflow_unpack_one(streams, source, unpacker, number, &fault))
+	{
+		fc_inflow_keep_fault(streams, number, &fault);
+		if (ctx == NULL)
+			return;
+		pg_atomic_write_u32(&ctx->shared->inflow_failed, 1);
+		ConditionVariableBroadcast(&ctx->shared->inflow_cv);
+	}
+	else if (ctx)
+		fc_inflow_end(&finder);
+}
+
+/* The last one tells when it was */
+static void
+fc_inflow_count(FcStreams *streams)
+{
+	if (pg_atomic_fetch_add_u32(&streams->done, 1) + 1 == streams->npacked)
+		INSTR_TIME_SET_CURRENT(streams->ended);
+}
+
+void
+fc_inflow_unpack(FcStreams *streams, const FcSource *source, int process,
+				 FcContext *ctx, void (*progress) (void *arg), void *progress_arg)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy unpacking",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	FcUnpacker	unpacker;
+	uint32		i;
+
+	fc_unpack_begin(&unpacker, &streams->fileset, process, &streams->budget,
+					&streams->taken);
+	unpacker.progress = progress;
+	unpacker.progress_arg = progress_arg;
+	/* behind the copy of the files' heads */
+	if (ctx)
+		strlcpy(fc_shared_copies(ctx->shared)[process + 1].path,
+				FilePathName(unpacker.file), MAXPGPATH);
+	while ((i = pg_atomic_fetch_add_u32(&streams->next, 1)) < streams->npacked)
+	{
+		uint32		number = fc_streams_order(streams)[i];
+
+		CHECK_FOR_INTERRUPTS();
+		fc_streams_unpacked(streams)[number].copy = process + 1;
+		if (number < fc_inflow_faulty(streams))
+			fc_inflow_take_file(streams, source, &unpacker, number, ctx);
+		fc_inflow_count(streams);
+	}
+	fc_unpack_end(&unpacker, fc_streams_copies(streams)[process].path, MAXPGPATH);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(mcxt);
+}
+
+void
+fc_inflow_run(FcContext *ctx)
+{
+	FcShared   *shared = ctx->shared;
+	dsm_segment *segment;
+	FcStreams  *streams;
+	FcSource   *source;
+
+	if (shared->room == 0 || shared->streams == DSM_HANDLE_INVALID)
+		return;
+	/* the leader has it already */
+	segment = ctx->in_worker ? dsm_attach(shared->streams) :
+		dsm_find_mapping(shared->streams);
+	if (segment == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not map dynamic shared memory segment")));
+	streams = dsm_segment_address(segment);
+	if (ctx->in_worker)
+		SharedFileSetAttach(&streams->fileset, segment);
+	source = fc_source_attach(fc_streams_files(streams), streams->nfiles,
+							  fc_streams_names(streams), NULL, 0);
+	if (pg_atomic_read_u32(&streams->next) < streams->npacked)
+		fc_inflow_unpack(streams, source, ctx->worker, ctx, ctx->progress,
+						 ctx->progress_arg);
+	fc_source_close(source);
+	if (ctx->in_worker)
+		dsm_detach(segment);
+}
+
+/* The chunks of what the copy has had before anybody looked */
+static void
+fc_inflow_look_back(FcFinder *finder, uint64 size)
+{
+	char	   *buf = palloc(FC_INFLOW_BLOCK);
+
+	for (uint64 at = 0; at < size;)
+	{
+		size_t		n = Min(size - at, FC_INFLOW_BLOCK);
+
+		fc_source_read(finder->ctx->source, at, buf, n);
+		fc_inflow_look(finder, buf, n);
+		at += n;
+	}
+	pfree(buf);
+}
+
+/*
+ * Is a record among what there is that ends the load?  Of packed data the end is
+ * wanted as well: it says whether they are what they were.
+ */
+static bool
+fc_inflow_is_enough(const FcFinder *finder, const FcUnpacking *unpacking)
+{
+	if (fc_unpack_is_packed(unpacking) ||
+		!fc_error_beyond(finder->ctx->shared, finder->offset))
+		return false;
+	pg_atomic_write_u32(&finder->inflow->whole, 1);
+	ConditionVariableBroadcast(&finder->ctx->shared->inflow_cv);
+	return true;
+}
+
+FcUnpackEnd
+fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
+				  FcUnpackFault *fault)
+{
+	FcFinder	finder;
+	FcUnpackEnd end;
+
+	fc_inflow_begin(&finder, ctx, 0, 1, 0, unpacker->written);
+	fc_inflow_look_back(&finder, unpacker->written);
+	unpacker->look = fc_inflow_look;
+	unpacker->look_arg = &finder;
+	do
+		end = fc_unpack_some(unpacking, unpacker->written + FC_INFLOW_PIECE, fault);
+	while (end == FC_UNPACK_MORE && !fc_inflow_is_enough(&finder, unpacking));
+	unpacker->look = NULL;
+	if (end == FC_UNPACK_END)
+		fc_inflow_end(&finder);
+	return end;
+}
+
+/* Waits for the chunk; false if there is none of that number */
+static bool
+fc_inflow_wait(FcContext *ctx, uint32 chunk)
+{
+	static uint32 wait_event = 0;
+	FcShared   *shared = ctx->shared;
+	FcInflow   *inflow = &fc_shared_inflow(shared)[chunk / shared->room];
+	uint32		number = chunk % shared->room;
+
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyInflow");
+	ConditionVariablePrepareToSleep(&shared->inflow_cv);
+	while (pg_atomic_read_u32(&inflow->published) <= number &&
+		   pg_atomic_read_u32(&inflow->whole) == 0 &&
+		   pg_atomic_read_u32(&shared->inflow_failed) == 0)
+		ConditionVariableSleep(&shared->inflow_cv, wait_event);
+	ConditionVariableCancelSleep();
+	pg_read_barrier();
+	return pg_atomic_read_u32(&inflow->published) > number;
+}
+
+bool
+fc_inflow_take(FcContext *ctx, uint32 *chunk)
+{
+	FcShared   *shared = ctx->shared;
+
+	while (pg_atomic_read_u32(&shared->inflow_failed) == 0 &&
+		   fc_context_take(ctx, shared->nchunks, chunk))
+		if (shared->room == 0 || fc_inflow_wait(ctx, *chunk))
+			return true;
+	return false;
+}
+
+/* Moves the chunks of a file to where those before it end; how many they are */
+static uint32
+fc_inflow_gather(FcShared *shared, uint32 number, uint32 to, uint64 records)
+{
+	FcChunk    *chunks = fc_shared_chunks(shared);
+	FcChunkStart *starts = fc_shared_starts(shared);
+	uint32		n = pg_atomic_read_u32(&fc_shared_inflow(shared)[number].published);
+	Size		from = (Size) shared->room * number;
+
+	memmove(chunks + to, chunks + from, sizeof(FcChunk) * n);
+	memmove(starts + to, starts + from, sizeof(FcChunkStart) * n);
+	for (uint32 i = to; i < to + n; i++)
+		starts[i].before += records;
+	return n;
+}
+
+uint64
+fc_inflow_finish(FcShared *shared)
+{
+	const FcChunk *chunks = fc_shared_chunks(shared);
+	const FcChunkStart *starts = fc_shared_starts(shared);
+	uint32		nchunks = 0;
+	uint64		records = 0;
+
+	for (uint32 i = 0; i < shared->nfiles; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		nchunks += fc_inflow_gather(shared, i, nchunks, records);
+		if (nchunks > 0)
+			records = starts[nchunks - 1].before + starts[nchunks - 1].records;
+	}
+	if (shared->nfiles > 1 || nchunks > shared->room / 2)
+		shared->chunk_size = 0;
+	/* a single file has no chunks behind its data */
+	while (shared->nfiles == 1 && nchunks > 0 && chunks[nchunks - 1].length == 0)
+		nchunks--;
+	shared->nchunks = nchunks;
+	shared->room = 0;
+	return records;
+}

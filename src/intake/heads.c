@@ -1,0 +1,145 @@
+/*-------------------------------------------------------------------------
+ *
+ * intake/heads.c
+ *	  The first bytes of packed files, for what must be known of them before
+ *	  they are unpacked.
+ *
+ *	 packed files ──► some 256 kB of each ──► a copy ──► FcSource
+ *
+ * The headers and the line ends must be known before a record can be looked for.
+ * What is unpacked here is unpacked again with the rest of its file.
+ *
+ * The files' bytes get places so far from each other that the rest has room: an
+ * offset means the same before and behind that.
+ *
+ * Whatever is wrong with a file is not said here, but when all of it is unpacked.
+ *
+ * The copy belongs to the streams' SharedFileSet.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "intake/heads.h"
+
+/* Bits of an offset within its file: no file is larger */
+#define FC_HEADS_BITS	48
+
+/* Bytes behind the first record that must be there, too: a message shows some */
+#define FC_HEADS_MARGIN	16
+
+#define FC_HEADS_READ	65536	/* bytes at a time */
+
+/* What is found out about the files */
+typedef struct FcHeads
+{
+	const FcSource *packed;
+	FcFile	   *files;			/* as the heads have them */
+	bool	   *cut;			/* there is more than the head */
+	uint64		expected;		/* bytes in all, roughly */
+} FcHeads;
+
+/* One file's; false if it is at fault, or wants more than its part of memory */
+static bool
+fc_heads_unpack(FcHeads *heads, FcUnpacker *unpacker, uint32 number)
+{
+	const FcFile *packed = &heads->packed->files[number];
+	FcFile	   *file = &heads->files[number];
+	FcFileInput input;
+	FcUnpacking *unpacking;
+	FcUnpackFault fault;
+	FcUnpackEnd end;
+	uint64		taken;
+	bool		fits;
+
+	fc_inflow_input(&input, heads->packed, number);
+	file->copy = 1;
+	file->copy_at = unpacker->written;
+	file->base = (uint64) number << FC_HEADS_BITS;
+	unpacking = fc_unpack_open(unpacker, &input.input, (FcCodecKind) packed->kind);
+	end = fc_unpack_some(unpacking, unpacker->written + 1, &fault);
+	taken = fc_unpack_taken(unpacking);
+	fits = fc_unpack_window(unpacking) <= unpacker->budget->size;
+	fc_unpack_close(unpacking);
+	file->identity.size = unpacker->written - file->copy_at;
+	heads->cut[number] = (end == FC_UNPACK_MORE);
+	heads->expected += end == FC_UNPACK_END ? file->identity.size :
+		(uint64) ((double) packed->identity.size / Max(taken, 1) * file->identity.size);
+	return end != FC_UNPACK_FAULT && fits;
+}
+
+/* All of them, into a copy */
+static FcCopy *
+fc_heads_copy(FcHeads *heads, FcStreams *streams)
+{
+	FcCopy	   *copy = palloc(sizeof(FcCopy));
+	FcUnpacker	unpacker;
+	bool		fit = true;
+
+	fc_unpack_begin(&unpacker, &streams->fileset, streams->ncopies,
+					&streams->budget, &streams->taken);
+	for (uint32 i = 0; i < heads->packed->nfiles && fit; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fit = fc_heads_unpack(heads, &unpacker, i);
+	}
+	fc_unpack_end(&unpacker, copy->path, MAXPGPATH);
+	pg_atomic_write_u64(&streams->taken, 0);
+	return fit ? copy : NULL;
+}
+
+/* Do header and first record end in the head, and is nothing special about them? */
+static bool
+fc_heads_is_enough(const FcJob *job, const FcSource *source, FcStream *stream,
+				   uint32 number)
+{
+	FcDialect	dialect = job->dialect;
+	FcRecord	record;
+
+	fc_stream_seek_file(stream, number, source->files[number].base);
+	for (int line = 0; line <= job->options->header_lines; line++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (fc_stream_next(stream, &dialect, &record) != FC_END_FOUND ||
+			record.unterminated || record.marked ||
+			record.offset + record.total + FC_HEADS_MARGIN > fc_source_end(source, number))
+			return false;
+	}
+	return true;
+}
+
+bool
+fc_heads_suffice(const FcJob *job, const FcSource *source, const bool *cut)
+{
+	FcStream   *stream = fc_stream_begin(source, FC_HEADS_READ);
+	bool		suffice = true;
+
+	for (uint32 i = 0; i < source->nfiles && suffice; i++)
+		suffice = (cut && !cut[i]) || fc_heads_is_enough(job, source, stream, i);
+	fc_stream_end(stream);
+	return suffice;
+}
+
+FcSource *
+fc_heads_source(FcJob *job, FcStreams *streams, uint64 *expected)
+{
+	const FcSource *packed = job->source;
+	Size		size = sizeof(FcFile) * packed->nfiles;
+	FcHeads		heads = {packed};
+	FcCopy	   *copy;
+	FcSource   *source;
+
+	heads.files = memcpy(palloc(size), packed->files, size);
+	heads.cut = palloc0(sizeof(bool) * packed->nfiles);
+	copy = fc_heads_copy(&heads, streams);
+	if (copy == NULL)
+		return NULL;
+	*expected = heads.expected;
+	source = fc_source_attach(heads.files, packed->nfiles, packed->paths, copy, 1);
+	if (fc_heads_suffice(job, source, heads.cut))
+		return source;
+	fc_source_close(source);
+	return NULL;
+}

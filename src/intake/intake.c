@@ -1,0 +1,550 @@
+/*-------------------------------------------------------------------------
+ *
+ * intake/intake.c
+ *	  Packed files, which can only be read once, from front to back.
+ *
+ *	 packed files ──► processes, a file at a time ──► copies ──► FcSource
+ *
+ * Where there are fewer of them than processes, the leader takes no more than
+ * their heads (intake/heads.c), and the scan, or a load without one, does the rest
+ * (intake/chunks.c).  Else they are unpacked before all other phases, even before
+ * the headers are read, with a segment and a parallel context for that.
+ * Everything behind it sees a source as if the unpacked files had been named;
+ * with their names in messages.
+ *
+ * Of several files that cannot be unpacked the first one is told, whoever meets
+ * which one first: a process that meets one keeps it, and goes on with files
+ * before it only.  Errors of other kinds are thrown at once.
+ *
+ * The segment belongs to the current resource owner and the copies to the
+ * SharedFileSet in it; workers end with the parallel context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "intake/chunks.h"
+#include "intake/heads.h"
+#include "intake/intake.h"
+#include "intake/receive.h"
+#include "load/worker.h"
+#include "report/progress.h"
+#include "report/report.h"
+#include "source/decompress.h"
+
+#define FC_KEY_STREAMS	UINT64CONST(0xFC00000000000011)
+
+/* Workers cost more than they bring for less than so many packed bytes */
+#define FC_SMALL_PACKED	(1024 * 1024)
+
+PGDLLEXPORT void fc_streams_main(dsm_segment *seg, shm_toc *toc);
+
+/* Entry point of a worker */
+void
+fc_streams_main(dsm_segment *seg, shm_toc *toc)
+{
+	dsm_handle *handle = shm_toc_lookup(toc, FC_KEY_STREAMS, false);
+	dsm_segment *segment = dsm_attach(*handle);
+	FcStreams  *streams;
+	FcSource   *source;
+
+	if (segment == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not map dynamic shared memory segment")));
+	streams = dsm_segment_address(segment);
+	SharedFileSetAttach(&streams->fileset, segment);
+	source = fc_source_attach(fc_streams_files(streams), streams->nfiles,
+							  fc_streams_names(streams), NULL, 0);
+	fc_inflow_unpack(streams, source, ParallelWorkerNumber, NULL, NULL, NULL);
+	fc_source_close(source);
+	dsm_detach(segment);
+}
+
+/* 0 if no worker could be started, and then nothing has been done */
+static int
+fc_streams_parallel(FcJob *job, int nworkers)
+{
+	ParallelContext *pcxt;
+	dsm_handle *handle;
+	int			launched;
+
+	EnterParallelMode();
+	pcxt = CreateParallelContext("fast_copy", "fc_streams_main", nworkers);
+	shm_toc_estimate_chunk(&pcxt->estimator, sizeof(dsm_handle));
+	shm_toc_estimate_keys(&pcxt->estimator, 1);
+	InitializeParallelDSM(pcxt);
+	handle = shm_toc_allocate(pcxt->toc, sizeof(dsm_handle));
+	*handle = dsm_segment_handle(job->unpacked);
+	shm_toc_insert(pcxt->toc, FC_KEY_STREAMS, handle);
+	launched = fc_worker_launch(pcxt);
+	if (launched > 0)
+		fc_worker_wait(pcxt, fc_progress_update, job);
+	DestroyParallelContext(pcxt);
+	ExitParallelMode();
+	return launched;
+}
+
+/* For so many packed bytes */
+static int
+fc_streams_workers(const FcJob *job, uint64 bytes)
+{
+	int			workers = job->options->workers >= 0 ? job->options->workers : fc_workers;
+
+	if (workers < 0)
+	{
+		if (bytes < FC_SMALL_PACKED)
+			return 0;
+		workers = Min(sysconf(_SC_NPROCESSORS_ONLN), max_parallel_workers);
+	}
+	return Min(workers, FC_MAX_WORKERS);
+}
+
+static int
+fc_streams_size_cmp(const void *a, const void *b, void *arg)
+{
+	const FcFile *files = arg;
+	uint32		na = *(const uint32 *) a;
+	uint32		nb = *(const uint32 *) b;
+	uint64		sa = files[na].identity.size;
+	uint64		sb = files[nb].identity.size;
+
+	if (sa != sb)
+		return sa > sb ? -1 : 1;
+	return na < nb ? -1 : na > nb;
+}
+
+/* The large ones first, so that nobody is left alone with one at the end */
+static void
+fc_streams_fill_order(FcStreams *streams, const FcSource *source)
+{
+	uint32	   *order = fc_streams_order(streams);
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		if (source->files[i].kind != FC_CODEC_NONE)
+			order[n++] = i;
+	qsort_arg(order, n, sizeof(uint32), fc_streams_size_cmp, source->files);
+}
+
+static Size
+fc_streams_place(Size *end, Size len)
+{
+	Size		at = *end;
+
+	*end = MAXALIGN(at + len);
+	return at;
+}
+
+FcStreams *
+fc_streams_share(FcJob *job, const FcSource *source, uint32 npacked, int processes)
+{
+	FcStreams	layout = {0};
+	Size		end = MAXALIGN(sizeof(FcStreams));
+	Size		names = source ? fc_source_paths_size(source) : 0;
+	FcStreams  *streams;
+
+	layout.nfiles = source ? source->nfiles : 0;
+	layout.npacked = npacked;
+	layout.ncopies = processes;
+	layout.files_at = fc_streams_place(&end, sizeof(FcFile) * layout.nfiles);
+	layout.names_at = fc_streams_place(&end, names);
+	layout.order_at = fc_streams_place(&end, sizeof(uint32) * npacked);
+	layout.unpacked_at = fc_streams_place(&end, sizeof(FcUnpacked) * layout.nfiles);
+	layout.copies_at = fc_streams_place(&end, sizeof(FcCopy) * processes);
+	job->unpacked = dsm_create(end, 0);
+	streams = dsm_segment_address(job->unpacked);
+	memset(streams, 0, end);
+	*streams = layout;
+	pg_atomic_init_u32(&streams->next, 0);
+	pg_atomic_init_u64(&streams->taken, 0);
+	fc_budget_init(&streams->budget, (uint64) fc_memory_kb * 1024);
+	SpinLockInit(&streams->mutex);
+	streams->faulty = PG_UINT32_MAX;
+	SharedFileSetInit(&streams->fileset, job->unpacked);
+	job->taken = &streams->taken;
+	if (source == NULL)
+		return streams;
+	memcpy(fc_streams_files(streams), source->files, sizeof(FcFile) * source->nfiles);
+	memcpy(fc_streams_names(streams), source->paths, names);
+	fc_streams_fill_order(streams, source);
+	return streams;
+}
+
+FcSource *
+fc_streams_open_copy(const char *path, FcFile *files, uint32 nfiles, char *paths)
+{
+	FcSource   *source = fc_source_open(path);
+
+	source->path = source->paths = paths;
+	source->files = files;
+	source->nfiles = nfiles;
+	return source;
+}
+
+/* The files as they were named, with copies of those that were packed */
+static FcSource *
+fc_streams_make_source(FcStreams *streams, FcSource *packed)
+{
+	const FcUnpacked *unpacked = fc_streams_unpacked(streams);
+	Size		size = sizeof(FcFile) * packed->nfiles;
+	FcFile	   *files = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	FcCopy	   *copies = palloc(sizeof(FcCopy) * streams->ncopies);
+	uint64		base = 0;
+
+	memcpy(files, packed->files, size);
+	memcpy(copies, fc_streams_copies(streams), sizeof(FcCopy) * streams->ncopies);
+	for (uint32 i = 0; i < packed->nfiles; i++)
+	{
+		files[i].base = base;
+		if (unpacked[i].copy != 0)
+		{
+			files[i].identity.size = unpacked[i].size;
+			files[i].copy = unpacked[i].copy;
+			files[i].copy_at = unpacked[i].at;
+		}
+		base += files[i].identity.size;
+	}
+	if (packed->nfiles > 1)
+	{
+		/* at the end they are looked at by their paths */
+		fc_source_close(packed);
+		return fc_source_attach(files, packed->nfiles, packed->paths, copies,
+								streams->ncopies);
+	}
+	files[0].copy = 0;
+	return fc_streams_open_copy(copies->path, files, 1, packed->paths);
+}
+
+/* Bytes in copies */
+static uint64
+fc_streams_copied(const FcSource *source)
+{
+	uint64		bytes = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		if (source->fd >= 0 || source->files[i].copy != 0)
+			bytes += source->files[i].identity.size;
+	return bytes;
+}
+
+void
+fc_streams_begin(FcJob *job, FcPhase phase, uint64 bytes)
+{
+	fc_report_start();
+	job->reporting = true;
+	job->packed_size = bytes;
+	fc_progress_begin_stream(job, phase);
+	job->stream_start = job->phase_start;
+}
+
+void
+fc_streams_flow(FcJob *job)
+{
+	fc_progress_begin_stream(job, job->incoming ? FC_PHASE_RECEIVE : FC_PHASE_UNPACK);
+	/* it goes on */
+	if (job->incoming)
+		job->phase_start = job->stream_start;
+	job->stream_start = job->phase_start;
+}
+
+/* All files are unpacked: nobody has to guess any more how much there is */
+static void
+fc_streams_measure(FcJob *job)
+{
+	FcSource   *source = job->source;
+
+	source->identity.size = 0;
+	for (uint32 i = 0; i < source->nfiles; i++)
+		source->identity.size += source->files[i].identity.size;
+	job->expected = source->identity.size;
+	job->shared->file.size = source->identity.size;
+	job->shared->data_size = fc_source_data_size(source);
+}
+
+void
+fc_streams_progress(void *arg)
+{
+	FcJob	   *job = arg;
+	FcStreams  *streams = dsm_segment_address(job->unpacked);
+
+	if (job->phase != job->shared->phase && job->incoming == NULL &&
+		pg_atomic_read_u32(&streams->done) == streams->npacked)
+	{
+		/* of files that have been passed over after a fault nothing is known */
+		if (pg_atomic_read_u32(&job->shared->inflow_failed) == 0)
+			fc_streams_measure(job);
+		fc_progress_start(job);
+		fc_progress_phase(job, job->shared->phase);
+	}
+	fc_progress_update(job);
+}
+
+/* The phase ended at "end" */
+static void
+fc_streams_report(const FcJob *job, FcPhase phase, instr_time end, int processes,
+				  char *choice)
+{
+	FcReportRow row = {0};
+
+	INSTR_TIME_SUBTRACT(end, job->stream_start);
+	row.phase = phase;
+	row.whole = true;
+	row.processes = processes;
+	row.alone = -1;
+	row.rows = row.reads = row.wal_bytes = -1;
+	row.bytes = pg_atomic_read_u64(job->taken);
+	row.spill_bytes = fc_streams_copied(job->source);
+	row.seconds = INSTR_TIME_GET_DOUBLE(end);
+	row.choice = choice;
+	fc_report_add(&row);
+}
+
+void
+fc_streams_end(FcJob *job, int processes, char *choice)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	fc_streams_report(job, job->phase, now, processes, choice);
+	fc_progress_end(job);
+	job->phase = FC_PHASE_SETUP;
+}
+
+static char *
+fc_streams_choice(const FcSource *packed, uint32 npacked)
+{
+	uint32		counts[FC_CODEC_REFUSED] = {0};
+	const char *separator = " (";
+	StringInfoData choice;
+
+	for (uint32 i = 0; i < packed->nfiles; i++)
+		counts[packed->files[i].kind]++;
+	initStringInfo(&choice);
+	appendStringInfo(&choice, "%u of %u files", npacked, packed->nfiles);
+	for (int kind = FC_CODEC_NONE + 1; kind < FC_CODEC_REFUSED; kind++)
+	{
+		if (counts[kind] == 0)
+			continue;
+		appendStringInfo(&choice, "%s%u %s", separator, counts[kind],
+						 fc_codec_name(kind));
+		separator = ", ";
+	}
+	appendStringInfoString(&choice, ") unpacked to temporary files");
+	return choice.data;
+}
+
+/* Packed files and their bytes; ERROR for one that nobody can load */
+static uint32
+fc_streams_count(const FcSource *source, uint64 *bytes)
+{
+	uint32		npacked = 0;
+
+	*bytes = 0;
+	for (uint32 i = 0; i < source->nfiles; i++)
+	{
+		const FcFile *file = &source->files[i];
+
+		if (file->kind >= FC_CODEC_REFUSED)
+			fc_unpack_refuse(file->kind, fc_source_word(source),
+							 fc_source_path(source, i));
+		if (file->kind == FC_CODEC_NONE)
+			continue;
+		npacked++;
+		*bytes += file->identity.size;
+	}
+	return npacked;
+}
+
+/* ERROR for the first file that cannot be unpacked */
+static void
+fc_streams_check_fault(FcStreams *streams, const FcSource *source)
+{
+	if (streams->faulty != PG_UINT32_MAX)
+		fc_unpack_throw(&streams->fault, fc_source_word(source),
+						fc_source_path(source, streams->faulty));
+}
+
+/* In workers, or alone; returns the number of processes */
+static int
+fc_streams_work(FcJob *job, FcStreams *streams, int workers)
+{
+	int			launched = 0;
+
+	if (workers > 0)
+		launched = fc_streams_parallel(job, workers);
+	if (launched == 0)
+		fc_inflow_unpack(streams, job->source, 0, NULL, fc_progress_update, job);
+	fc_streams_check_fault(streams, job->source);
+	return Max(launched, 1);
+}
+
+/* As a phase of its own */
+static void
+fc_streams_unpack_all(FcJob *job)
+{
+	FcStreams  *streams;
+	uint64		bytes;
+	uint32		npacked = fc_streams_count(job->source, &bytes);
+	int			workers = fc_streams_workers(job, bytes);
+	int			processes;
+
+	/* one would do what the leader does as well */
+	workers = npacked < 2 ? 0 : Min(workers, npacked);
+	streams = fc_streams_share(job, job->source, npacked, Max(workers, 1));
+	fc_streams_begin(job, FC_PHASE_UNPACK, bytes);
+	processes = fc_streams_work(job, streams, workers);
+	job->packed = job->source;
+	job->source = fc_streams_make_source(streams, job->packed);
+	fc_streams_end(job, processes, fc_streams_choice(job->packed, npacked));
+}
+
+/* Does the scan need workers, and is it the first to see the rows? */
+static bool
+fc_streams_plan_flows(const FcPlan *plan)
+{
+	return plan->core_reason == NULL && plan->leader_reason == NULL;
+}
+
+bool
+fc_streams_may_flow(const FcJob *job, int least)
+{
+	const FcPlan *plan = job->plan;
+
+	return fc_streams_workers(job, job->packed_size > 0 ? job->packed_size : PG_UINT64_MAX) >= least &&
+		!job->options->analyze && !job->options->format.binary &&
+		!fc_recode_needed(job->options->file_encoding, &job->dialect) &&
+		(plan == NULL || fc_streams_plan_flows(plan));
+}
+
+/* Only the heads so far; false, and as if nothing had been, if that is no good */
+static bool
+fc_streams_take_heads(FcJob *job, uint32 npacked, int workers)
+{
+	FcStreams  *streams = fc_streams_share(job, job->source, npacked, workers);
+	FcSource   *heads;
+
+	/* the others have the rest of the memory, to scan */
+	streams->budget.size = streams->budget.most / workers * npacked;
+	heads = fc_heads_source(job, streams, &job->expected);
+	if (heads == NULL)
+	{
+		dsm_detach(job->unpacked);
+		job->unpacked = NULL;
+		return false;
+	}
+	job->packed = job->source;
+	job->source = heads;
+	return job->inflow = true;
+}
+
+void
+fc_streams_unpack(FcJob *job)
+{
+	uint32		npacked = fc_streams_count(job->source, &job->packed_size);
+	int			workers = fc_streams_workers(job, job->packed_size);
+
+	if (npacked > 0 &&
+		!(npacked == job->source->nfiles && fc_streams_may_flow(job, npacked + 1) &&
+		  fc_streams_take_heads(job, npacked, workers)))
+		fc_streams_unpack_all(job);
+}
+
+/* What was read of the heads is true of the files, which lie elsewhere */
+static void
+fc_streams_move_header(FcFile *file, const FcFile *head)
+{
+	file->data_start = head->data_start - head->base + file->base;
+	file->lines_before = head->lines_before;
+	file->eol = head->eol;
+	file->unsettled = head->unsettled;
+}
+
+void
+fc_streams_settle(FcJob *job)
+{
+	FcSource   *heads = job->source;
+	int			least = job->packed ? job->packed->nfiles + 1 : 1;
+
+	if (!job->inflow || (job->nworkers >= least && job->core_reason == NULL &&
+						 fc_streams_plan_flows(job->plan)))
+		return;
+	job->inflow = false;
+	if (job->incoming)
+		fc_receive_rest(job);
+	else
+	{
+		fc_source_close(heads);
+		job->source = job->packed;
+		dsm_detach(job->unpacked);
+		fc_streams_unpack_all(job);
+	}
+	for (uint32 i = 0; i < heads->nfiles; i++)
+		fc_streams_move_header(&job->source->files[i], &heads->files[i]);
+}
+
+/* The copy of a single file becomes a file like any other */
+static FcSource *
+fc_streams_join_copy(FcShared *shared, const FcSource *inflow)
+{
+	FcFile	   *file = fc_shared_files(shared);
+	FcFile	   *own = palloc(sizeof(FcFile));
+	FcSource   *source;
+
+	strlcpy(fc_shared_path(shared), inflow->copies[file->copy - 1].path, MAXPGPATH);
+	file->copy = 0;
+	shared->joined = true;
+	/* what was received outlives shared memory */
+	*own = *file;
+	source = fc_streams_open_copy(fc_shared_path(shared), own, 1, inflow->paths);
+	source->programs = inflow->programs;
+	return source;
+}
+
+/* The source that was unpacked into becomes one like any other */
+static void
+fc_streams_take_source(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+	FcSource   *inflow = job->source;
+
+	fc_source_close(inflow);
+	if (inflow->nfiles == 1)
+		job->source = fc_streams_join_copy(shared, inflow);
+	else
+		job->source = fc_source_attach(inflow->files, inflow->nfiles, inflow->paths,
+									   inflow->copies, inflow->ncopies);
+	job->inflow = false;
+	if (job->packed == NULL)
+		job->received = job->source;
+	job->ctx.source = job->source;
+	shared->file = job->source->identity;
+	shared->data_size = job->data_size = fc_source_data_size(job->source);
+}
+
+void
+fc_streams_flowed(FcJob *job, int processes)
+{
+	FcStreams  *streams = dsm_segment_address(job->unpacked);
+	uint32		nfiles = job->source->nfiles;
+	char	   *choice = job->packed ? fc_streams_choice(job->packed, nfiles) :
+		fc_receive_choice(job);
+	const char *meanwhile = job->shared->phase == FC_PHASE_SCAN ? ", scanned meanwhile" :
+		job->shared->phase == FC_PHASE_LOAD ? ", loaded meanwhile" : "";
+
+	if (job->packed)
+		fc_streams_check_fault(streams, job->packed);
+	job->found = fc_inflow_finish(job->shared);
+	fc_streams_take_source(job);
+	fc_streams_report(job, job->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, streams->ended,
+					  Min(processes, nfiles), psprintf("%s%s", choice, meanwhile));
+	/* what was left to scan then */
+	job->phase_start = streams->ended;
+}

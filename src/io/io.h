@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * io/io.h
+ *	  Many reads, or writes, in flight: one interface, several methods.
+ *
+ * queue, submit, wait, drain.  io/uring.c gives it to the kernel through
+ * liburing, io/pread.c is its preadv twin.  A method hides short reads,
+ * EINTR and EAGAIN: a request comes back whole or as an ERROR.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_IO_H
+#define FC_IO_H
+
+/* One read or write.  The caller leaves it alone until it has come back. */
+typedef struct FcRequest
+{
+	int			fd;				/* its file */
+	const char *path;			/* of a read: for messages */
+	uint64		offset;			/* byte in the file */
+	char	   *buf;			/* len bytes */
+	uint32		len;			/* bytes wanted */
+	uint32		done;			/* bytes read or written (the method's) */
+	void	   *owner;			/* the caller's own */
+} FcRequest;
+
+typedef struct FcIo FcIo;
+
+typedef struct FcIoMethod
+{
+	const char *name;			/* as fast_copy_report() shows it */
+
+	/*
+	 * Opens a queue of "depth" requests, allocated in the current memory
+	 * context and drained and closed by a reset callback of that context if
+	 * close was not called.  NULL with *err = errno when the kernel refuses.
+	 * fd is the file of all reads, or -1 if each has its own, which stays open
+	 * until the read has come back.  "path" is for error messages.
+	 */
+	FcIo	   *(*open) (int fd, const char *path, int depth, int *err);
+	/* Adds a request; false if "depth" are queued or in flight already. */
+	bool		(*queue) (FcIo *io, FcRequest *req);
+	/* Hands what is queued to the kernel; never waits. */
+	void		(*submit) (FcIo *io);
+	/*
+	 * The next completed request, NULL if there is none (yet).  With "wait",
+	 * sleeps (interruptibly, under a wait event) until there is one; NULL
+	 * then only if nothing is queued or in flight.
+	 */
+	FcRequest  *(*next) (FcIo *io, bool wait);
+	/* Waits until nothing is in flight, then frees the queue. */
+	void		(*close) (FcIo *io);
+} FcIoMethod;
+
+extern const FcIoMethod fc_io_uring;
+extern const FcIoMethod fc_io_sync;
+
+/*
+ * The same for writes, each to a file of its own choice: open ignores file and
+ * path.  One that fails comes back, too, with done < len; the caller knows
+ * better what to do then.
+ */
+extern const FcIoMethod fc_io_uring_writes;
+
+/*
+ * Raises the error of a request that cannot come back whole: err is the
+ * errno, or 0 if the file ended early (55000).
+ */
+extern void fc_io_failed(const char *path, const FcRequest *req, int err);
+
+/* 0, or the errno with which this kernel refuses io_uring to this process */
+extern int	fc_io_uring_probe(void);
+
+/* "io_uring is disabled by ...": a sentence for errdetail about that errno */
+extern const char *fc_io_uring_why(int err);
+
+#endif							/* FC_IO_H */

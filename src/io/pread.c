@@ -1,0 +1,238 @@
+/*-------------------------------------------------------------------------
+ *
+ * io/pread.c
+ *	  The twin of io/uring.c for places where io_uring is forbidden.
+ *
+ * The queue is a circle of requests in the order in which they came:
+ *
+ *	  head .. done	 read, not yet handed out
+ *	  done .. tail	 waiting
+ *
+ * Reading happens in next(), also in one that need not wait: while the caller
+ * is busy between two calls, the kernel's own read-ahead works.  Requests
+ * whose file ranges touch are read by one preadv.
+ *
+ * A read that took too long to have come from the page cache makes submit()
+ * announce the waiting requests to the kernel (posix_fadvise), which then
+ * reads them together.  For a cached file that would cost as much as the read
+ * itself, so each slow read pays for a limited number of announcements only.
+ *
+ * Nothing is in flight when no function of this file runs, so there is
+ * nothing to drain; the memory goes with its context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "compat/compat.h"
+#include "io/io.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "port/pg_iovec.h"
+#include "portability/instr_time.h"
+#include "utils/wait_event.h"
+
+/* A read is slow if it takes longer than this, and longer than 2 GB/s */
+#define FC_SYNC_SLOW_US		30
+#define FC_SYNC_BYTES_PER_US	2000
+
+/* Requests announced after a slow read */
+#define FC_SYNC_ANNOUNCE	256
+
+struct FcIo
+{
+	uint64		depth;
+	uint64		head;			/* these three only grow, see fc_sync_slot */
+	uint64		done;
+	uint64		tail;
+	uint64		announced;		/* requests before this one are */
+	int			announce;		/* so many more are to be announced */
+	FcRequest **requests;		/* depth of them */
+};
+
+static uint32 fc_sync_wait_event = 0;
+
+void
+fc_io_failed(const char *path, const FcRequest *req, int err)
+{
+	if (err != 0)
+	{
+		errno = err;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read file \"%s\": %m", path)));
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("file \"%s\" changed while it was being loaded", path),
+			 errdetail("Nothing was read at byte %llu, but the file had data up to byte %llu.",
+					   (unsigned long long) (req->offset + req->done),
+					   (unsigned long long) (req->offset + req->len))));
+}
+
+static FcIo *
+fc_sync_open(int fd, const char *path, int depth, int *err)
+{
+	FcIo	   *io = palloc0(sizeof(FcIo));
+
+	if (fc_sync_wait_event == 0)
+		fc_sync_wait_event = fc_wait_event("FastCopyRead");
+	io->depth = depth;
+	io->requests = palloc(depth * sizeof(FcRequest *));
+	*err = 0;
+	return io;
+}
+
+static FcRequest **
+fc_sync_slot(FcIo *io, uint64 number)
+{
+	return &io->requests[number % io->depth];
+}
+
+static bool
+fc_sync_queue(FcIo *io, FcRequest *req)
+{
+	if (io->tail - io->head >= io->depth)
+		return false;
+
+	req->done = 0;
+	*fc_sync_slot(io, io->tail) = req;
+	io->tail++;
+	return true;
+}
+
+/* next() reads; here the kernel is told what it will be. */
+static void
+fc_sync_submit(FcIo *io)
+{
+#ifdef USE_POSIX_FADVISE
+	for (; io->announced < io->tail && io->announce > 0; io->announce--)
+	{
+		FcRequest  *req = *fc_sync_slot(io, io->announced++);
+
+		/* advice only: the read itself will meet any error */
+		(void) posix_fadvise(req->fd, req->offset, req->len,
+							 POSIX_FADV_WILLNEED);
+	}
+#endif
+}
+
+/* Collects the waiting requests that one call can read; how many */
+static int
+fc_sync_gather(FcIo *io, struct iovec *iov)
+{
+	FcRequest  *prev = NULL;
+	uint64		i;
+	int			n = 0;
+
+	for (i = io->done; i != io->tail && n < PG_IOV_MAX; i++)
+	{
+		FcRequest  *req = *fc_sync_slot(io, i);
+
+		if (prev != NULL && (req->fd != prev->fd ||
+							 req->offset != prev->offset + prev->len))
+			break;
+		iov[n].iov_base = req->buf + req->done;
+		iov[n].iov_len = req->len - req->done;
+		n++;
+		prev = req;
+	}
+	return n;
+}
+
+/* Credits the waiting requests with bytes read, in order. */
+static void
+fc_sync_credit(FcIo *io, size_t bytes)
+{
+	while (bytes > 0)
+	{
+		FcRequest  *req = *fc_sync_slot(io, io->done);
+		size_t		take = Min(bytes, req->len - req->done);
+
+		req->done += take;
+		bytes -= take;
+		if (req->done == req->len)
+			io->done++;
+	}
+}
+
+/* Judges by the time of a read whether the next ones are to be announced. */
+static void
+fc_sync_judge(FcIo *io, instr_time start, size_t bytes)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, start);
+	if (INSTR_TIME_GET_MICROSEC(now) <
+		FC_SYNC_SLOW_US + bytes / FC_SYNC_BYTES_PER_US)
+		return;
+
+	if (io->announce == 0)
+		io->announced = io->done;
+	io->announce = FC_SYNC_ANNOUNCE;
+	fc_sync_submit(io);
+}
+
+/* One system call for the first waiting request and those that touch it. */
+static void
+fc_sync_read(FcIo *io)
+{
+	struct iovec iov[PG_IOV_MAX];
+	FcRequest  *req = *fc_sync_slot(io, io->done);
+	off_t		offset = req->offset + req->done;
+	int			n = fc_sync_gather(io, iov);
+	instr_time	start;
+	ssize_t		got;
+
+	CHECK_FOR_INTERRUPTS();
+
+	INSTR_TIME_SET_CURRENT(start);
+	pgstat_report_wait_start(fc_sync_wait_event);
+	if (n == 1)
+		got = pread(req->fd, iov[0].iov_base, iov[0].iov_len, offset);
+	else
+		got = pg_preadv(req->fd, iov, n, offset);
+	pgstat_report_wait_end();
+
+	if (got > 0)
+	{
+		fc_sync_credit(io, got);
+		fc_sync_judge(io, start, got);
+	}
+	else if (got == 0)
+		fc_io_failed(req->path, req, 0);
+	else if (errno != EINTR && errno != EAGAIN)
+		fc_io_failed(req->path, req, errno);
+}
+
+static FcRequest *
+fc_sync_next(FcIo *io, bool wait)
+{
+	while (io->head == io->done)
+	{
+		if (io->done == io->tail)
+			return NULL;
+		fc_sync_read(io);
+	}
+	return *fc_sync_slot(io, io->head++);
+}
+
+static void
+fc_sync_close(FcIo *io)
+{
+	pfree(io->requests);
+	pfree(io);
+}
+
+const FcIoMethod fc_io_sync = {
+	.name = "sync",
+	.open = fc_sync_open,
+	.queue = fc_sync_queue,
+	.submit = fc_sync_submit,
+	.next = fc_sync_next,
+	.close = fc_sync_close
+};

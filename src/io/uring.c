@@ -1,0 +1,390 @@
+/*-------------------------------------------------------------------------
+ *
+ * io/uring.c
+ *	  Reads and writes in flight through the kernel's io_uring.
+ *
+ * One ring per queue.  A request is in one of two places: in the submission
+ * queue (not yet seen by the kernel) or in flight; together they are never
+ * more than "depth", so that the rings, which have room for that many, cannot
+ * overflow:
+ *
+ *	  queue() -> submission queue -> submit() -> kernel -> next() -> caller
+ *					  ^									     |
+ *					  +--- short read, EINTR, EAGAIN --------+
+ *
+ * While a request is in flight the kernel may write to its buffer at any
+ * time.  So nothing of the memory context in which the queue was opened may
+ * be freed before all requests have ended: a reset callback of that context
+ * waits for them, on the error path too, and closes the ring.  Buffers must
+ * live in that context or one above it, not in a child, since children go
+ * before the callbacks run.
+ *
+ * Requests carry no IOSQE_ASYNC: what is cached the kernel copies within the
+ * submission call, what is not it reads without blocking there.  Measured with
+ * 64-byte rows in random order of a cached file of 300 MB, 2 cores, depth 64:
+ * the flag made the reads 1.6 to 2 times slower.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <liburing.h>
+
+#include "compat/compat.h"
+#include "io/io.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/fd.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+/*
+ * How long one wait may last.  A signal ends a wait at once, this is for one
+ * that came just before it.
+ */
+#define FC_URING_WAIT_NS	(100 * 1000 * 1000L)
+
+/* What the probe opens */
+#define FC_URING_PROBE_DEPTH	2
+
+struct FcIo
+{
+	struct io_uring ring;
+	MemoryContextCallback callback; /* drains and closes */
+	bool		is_open;		/* ring exists and an external FD is held */
+	bool		fixed;			/* fd is the ring's registered file 0 */
+	char	   *path;			/* NULL: a queue of writes */
+	int			depth;
+	int			outstanding;	/* in the submission queue or in flight */
+};
+
+static uint32 fc_uring_wait_event = 0;
+static uint32 fc_uring_write_event = 0;
+
+/*
+ * Makes a ring and accounts for its descriptor.  0 or an errno; on 0 the
+ * caller owes fc_uring_teardown.
+ */
+static int
+fc_uring_setup(struct io_uring *ring, int depth)
+{
+	int			rc;
+
+	if (!AcquireExternalFD())
+		return EMFILE;
+
+	/* one more entry: kernels before 5.11 wait by means of a timeout request */
+	rc = io_uring_queue_init(depth + 1, ring, 0);
+	if (rc < 0)
+	{
+		ReleaseExternalFD();
+		return -rc;
+	}
+
+	/* came with the read operation that we use, in 5.6 */
+	if ((ring->features & IORING_FEAT_RW_CUR_POS) == 0)
+	{
+		io_uring_queue_exit(ring);
+		ReleaseExternalFD();
+		return ENOSYS;
+	}
+	return 0;
+}
+
+static void
+fc_uring_teardown(struct io_uring *ring)
+{
+	io_uring_queue_exit(ring);
+	ReleaseExternalFD();
+}
+
+/*
+ * Waits for all requests in flight and closes the ring.  Cannot fail and does
+ * not accept interrupts.  What only lies in the submission queue is forgotten.
+ */
+static void
+fc_uring_shut(void *arg)
+{
+	FcIo	   *io = arg;
+	int			in_flight;
+
+	if (!io->is_open)
+		return;
+	io->is_open = false;
+
+	in_flight = io->outstanding - (int) io_uring_sq_ready(&io->ring);
+	while (in_flight > 0)
+	{
+		struct io_uring_cqe *cqe;
+		int			rc;
+
+		pgstat_report_wait_start(io->path ? fc_uring_wait_event : fc_uring_write_event);
+		rc = io_uring_wait_cqe(&io->ring, &cqe);
+		pgstat_report_wait_end();
+		if (rc == 0)
+		{
+			io_uring_cqe_seen(&io->ring, cqe);
+			in_flight--;
+		}
+		else if (rc != -EINTR)
+		{
+			/* completions reach the ring without the failing call, too */
+			pg_usleep(1000L);
+		}
+	}
+
+	fc_uring_teardown(&io->ring);
+}
+
+/* path: NULL for a queue of writes; else the caller sets up the rest */
+static FcIo *
+fc_uring_allocate(const char *path, int depth, int *err)
+{
+	FcIo	   *io;
+
+	/* whatever allocates comes before the ring, which no one would close */
+	if (fc_uring_wait_event == 0)
+	{
+		fc_uring_wait_event = fc_wait_event("FastCopyRead");
+		fc_uring_write_event = fc_wait_event("FastCopyWrite");
+	}
+	io = palloc0(sizeof(FcIo));
+	io->path = path ? pstrdup(path) : NULL;
+	io->depth = depth;
+
+	*err = fc_uring_setup(&io->ring, depth);
+	if (*err != 0)
+	{
+		if (io->path)
+			pfree(io->path);
+		pfree(io);
+		return NULL;
+	}
+	io->is_open = true;
+	io->callback.func = fc_uring_shut;
+	io->callback.arg = io;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &io->callback);
+	return io;
+}
+
+static FcIo *
+fc_uring_open(int fd, const char *path, int depth, int *err)
+{
+	FcIo	   *io = fc_uring_allocate(path, depth, err);
+
+	if (io == NULL)
+		return NULL;
+	io->fixed = fd >= 0 && io_uring_register_files(&io->ring, &fd, 1) == 0;
+	return io;
+}
+
+static FcIo *
+fc_uring_open_writes(int fd, const char *path, int depth, int *err)
+{
+	return fc_uring_allocate(NULL, depth, err);
+}
+
+/*
+ * Puts what is left of a request into the submission queue.  There is room,
+ * see above.
+ */
+static void
+fc_uring_put(FcIo *io, FcRequest *req)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&io->ring);
+
+	if (sqe == NULL)
+		elog(ERROR, "io_uring submission queue is full");
+
+	if (io->path == NULL)
+		io_uring_prep_write(sqe, req->fd, req->buf, req->len, req->offset);
+	else
+		io_uring_prep_read(sqe, io->fixed ? 0 : req->fd, req->buf + req->done,
+						   req->len - req->done, req->offset + req->done);
+	if (io->fixed)
+		sqe->flags |= IOSQE_FIXED_FILE;
+	io_uring_sqe_set_data(sqe, req);
+}
+
+static bool
+fc_uring_queue(FcIo *io, FcRequest *req)
+{
+	if (io->outstanding >= io->depth)
+		return false;
+
+	req->done = 0;
+	fc_uring_put(io, req);
+	io->outstanding++;
+	return true;
+}
+
+/* What the kernel has no resources for now stays queued for the next call. */
+static void
+fc_uring_submit(FcIo *io)
+{
+	int			rc;
+
+	if (io_uring_sq_ready(&io->ring) == 0)
+		return;
+
+	rc = io_uring_submit(&io->ring);
+	if (rc < 0 && rc != -EINTR && rc != -EAGAIN && rc != -EBUSY)
+	{
+		errno = -rc;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 io->path == NULL ? errmsg("could not submit writes: %m") :
+				 errmsg("could not submit reads of file \"%s\": %m",
+						io->path)));
+	}
+}
+
+/*
+ * Takes one completion off the ring.  False if there is none; *whole is set
+ * if its request is done (a write: however it ended), else the request is in
+ * the submission queue again.
+ */
+static bool
+fc_uring_reap(FcIo *io, FcRequest **whole)
+{
+	struct io_uring_cqe *cqe;
+	FcRequest  *req;
+	int			res;
+
+	*whole = NULL;
+	if (io_uring_peek_cqe(&io->ring, &cqe) != 0)
+		return false;
+
+	/* the kernel may reuse the entry as soon as it is marked seen */
+	req = io_uring_cqe_get_data(cqe);
+	res = cqe->res;
+	io_uring_cqe_seen(&io->ring, cqe);
+	io->outstanding--;
+
+	if (io->path == NULL)
+	{
+		req->done = Max(res, 0);
+		*whole = req;
+		return true;
+	}
+	if (res == 0 || (res < 0 && res != -EINTR && res != -EAGAIN))
+		fc_io_failed(req->path, req, -res);
+
+	if (res > 0)
+		req->done += res;
+	if (req->done >= req->len)
+		*whole = req;
+	else
+	{
+		fc_uring_put(io, req);
+		io->outstanding++;
+	}
+	return true;
+}
+
+/* Sleeps until a completion, a signal, or a while has passed. */
+static void
+fc_uring_sleep(FcIo *io)
+{
+	struct __kernel_timespec timeout = {0, FC_URING_WAIT_NS};
+	struct io_uring_cqe *cqe;
+	int			rc;
+
+	pgstat_report_wait_start(io->path ? fc_uring_wait_event : fc_uring_write_event);
+	rc = io_uring_wait_cqe_timeout(&io->ring, &cqe, &timeout);
+	pgstat_report_wait_end();
+
+	if (rc < 0 && rc != -ETIME && rc != -EINTR && rc != -EAGAIN && rc != -EBUSY)
+	{
+		errno = -rc;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 io->path == NULL ? errmsg("could not wait for writes: %m") :
+				 errmsg("could not wait for reads of file \"%s\": %m",
+						io->path)));
+	}
+}
+
+static FcRequest *
+fc_uring_next(FcIo *io, bool wait)
+{
+	while (io->outstanding > 0)
+	{
+		FcRequest  *req;
+
+		if (fc_uring_reap(io, &req))
+		{
+			if (req != NULL)
+				return req;
+			continue;
+		}
+
+		fc_uring_submit(io);
+		if (!wait)
+			return fc_uring_reap(io, &req) ? req : NULL;
+
+		CHECK_FOR_INTERRUPTS();
+		if (io_uring_cq_ready(&io->ring) == 0)
+			fc_uring_sleep(io);
+	}
+	return NULL;
+}
+
+/* The memory goes with the context, to which the callback stays bound. */
+static void
+fc_uring_close(FcIo *io)
+{
+	fc_uring_shut(io);
+}
+
+int
+fc_io_uring_probe(void)
+{
+	struct io_uring ring;
+	int			err = fc_uring_setup(&ring, FC_URING_PROBE_DEPTH);
+
+	if (err == 0)
+		fc_uring_teardown(&ring);
+	return err;
+}
+
+const char *
+fc_io_uring_why(int err)
+{
+	switch (err)
+	{
+		case EPERM:
+		case EACCES:
+			return "The kernel forbids io_uring to this process: kernel.io_uring_disabled is set, or a container's seccomp filter blocks it.";
+		case ENOSYS:
+			return "This kernel has no io_uring, or one without the read operation (Linux 5.6 has it), or a seccomp filter hides it.";
+		case ENOMEM:
+			return "io_uring could not get memory: the limit on locked memory (ulimit -l) may be too low.";
+		case EMFILE:
+			return "This process has too many files open: its limit (ulimit -n) or max_files_per_process is too low.";
+		case ENFILE:
+			return "The system has too many files open (fs.file-max).";
+		case EINVAL:
+			return "This kernel refuses the parameters of the ring.";
+		default:
+			return "The kernel refused to set up an io_uring queue.";
+	}
+}
+
+const FcIoMethod fc_io_uring = {
+	.name = "io_uring",
+	.open = fc_uring_open,
+	.queue = fc_uring_queue,
+	.submit = fc_uring_submit,
+	.next = fc_uring_next,
+	.close = fc_uring_close
+};
+
+const FcIoMethod fc_io_uring_writes = {
+	.name = "io_uring",
+	.open = fc_uring_open_writes,
+	.queue = fc_uring_queue,
+	.submit = fc_uring_submit,
+	.next = fc_uring_next,
+	.close = fc_uring_close
+};

@@ -1,0 +1,345 @@
+/*-------------------------------------------------------------------------
+ *
+ * key/range.c
+ *	  From a key to the range of keys that share its partition.
+ *
+ * Core routes one row at a time through its partition descriptor.  The scan
+ * wants more: not only where a row goes, but between which keys all its
+ * neighbours go there too, so that a run of rows costs two comparisons each;
+ * and for a row that has no partition yet, the range that a new one should
+ * cover.  Both come from one sorted array of int64 ranges:
+ *
+ *		partition descriptor --fc_route_build--> ranges[] --fc_route_find-->
+ *			existing range, or hole --fc_interval_floor--> interval, cut
+ *
+ * The array is plain memory without pointers to the relation cache, so that a
+ * job can copy it to its workers.  Nothing here needs cleaning up on error.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "partitioning/partbounds.h"
+#include "partitioning/partdesc.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+#include "key/range.h"
+
+/*
+ * The key type of a column's type, FC_KEY_NONE for all but six.  A domain is
+ * none of them: the default operator class it is routed by is its base type's,
+ * but its values have a CHECK of their own.
+ */
+FcKeyType
+fc_key_type(Oid typid)
+{
+	switch (typid)
+	{
+		case TIMESTAMPOID:
+			return FC_KEY_TIMESTAMP;
+		case TIMESTAMPTZOID:
+			return FC_KEY_TIMESTAMPTZ;
+		case DATEOID:
+			return FC_KEY_DATE;
+		case INT2OID:
+			return FC_KEY_INT2;
+		case INT4OID:
+			return FC_KEY_INT4;
+		case INT8OID:
+			return FC_KEY_INT8;
+		default:
+			return FC_KEY_NONE;
+	}
+}
+
+/* "key", which is in the type's range, as a value of the type */
+Datum
+fc_key_datum(FcKeyType type, int64 key)
+{
+	switch (type)
+	{
+		case FC_KEY_TIMESTAMP:
+			return TimestampGetDatum(key);
+		case FC_KEY_TIMESTAMPTZ:
+			return TimestampTzGetDatum(key);
+		case FC_KEY_DATE:
+			return DateADTGetDatum((DateADT) key);
+		case FC_KEY_INT2:
+			return Int16GetDatum((int16) key);
+		case FC_KEY_INT4:
+			return Int32GetDatum((int32) key);
+		case FC_KEY_INT8:
+			return Int64GetDatum(key);
+		case FC_KEY_NONE:
+			break;
+	}
+	elog(ERROR, "unexpected key type: %d", (int) type);
+}
+
+/* The opposite of fc_key_datum */
+int64
+fc_key_from_datum(FcKeyType type, Datum value)
+{
+	switch (type)
+	{
+		case FC_KEY_TIMESTAMP:
+			return DatumGetTimestamp(value);
+		case FC_KEY_TIMESTAMPTZ:
+			return DatumGetTimestampTz(value);
+		case FC_KEY_DATE:
+			return DatumGetDateADT(value);
+		case FC_KEY_INT2:
+			return DatumGetInt16(value);
+		case FC_KEY_INT4:
+			return DatumGetInt32(value);
+		case FC_KEY_INT8:
+			return DatumGetInt64(value);
+		case FC_KEY_NONE:
+			break;
+	}
+	elog(ERROR, "unexpected key type: %d", (int) type);
+}
+
+bool
+fc_key_is_infinite(FcKeyType type, int64 key)
+{
+	switch (type)
+	{
+		case FC_KEY_TIMESTAMP:
+		case FC_KEY_TIMESTAMPTZ:
+			return TIMESTAMP_NOT_FINITE(key);
+		case FC_KEY_DATE:
+			return key == PG_INT32_MIN || key == PG_INT32_MAX;
+		default:
+			return false;
+	}
+}
+
+/*
+ * The partitions that rows may go to.  As for COPY, one that is being detached
+ * concurrently is none, unless this transaction's snapshot must not notice.
+ */
+static PartitionDesc
+route_partdesc(Relation parent)
+{
+	return RelationGetPartitionDesc(parent, !IsolationUsesXactSnapshot());
+}
+
+/* Are rows compared the way the type's own < compares them? */
+static bool
+default_opclass(PartitionKey key)
+{
+	Oid			typid = key->parttypid[0];
+	Oid			opclass = GetDefaultOpClass(typid, BTREE_AM_OID);
+
+	return OidIsValid(opclass) &&
+		key->partopfamily[0] == get_opclass_family(opclass) &&
+		key->partopcintype[0] == typid;
+}
+
+bool
+fc_route_possible(Relation parent, AttrNumber *attnum)
+{
+	PartitionKey key;
+	PartitionDesc desc;
+	int			i;
+
+	if (parent->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		return false;
+	key = RelationGetPartitionKey(parent);
+	if (key->strategy != PARTITION_STRATEGY_RANGE || key->partnatts != 1 ||
+		key->partattrs[0] == 0 ||
+		fc_key_type(key->parttypid[0]) == FC_KEY_NONE ||
+		!default_opclass(key))
+		return false;
+
+	desc = route_partdesc(parent);
+	for (i = 0; i < desc->nparts; i++)
+		if (!desc->is_leaf[i])
+			return false;
+
+	*attnum = key->partattrs[0];
+	return true;
+}
+
+/*
+ * The range below bound number "i", which is a partition's upper bound.  The
+ * kind is looked at first: MINVALUE and MAXVALUE have no datum.
+ */
+static FcRange
+range_below_bound(FcKeyType type, PartitionBoundInfo bounds, int i)
+{
+	FcRange		range = {.lo = PG_INT64_MIN,.hi = PG_INT64_MAX};
+
+	Assert(i > 0);
+	range.lo_min = bounds->kind[i - 1][0] != PARTITION_RANGE_DATUM_VALUE;
+	range.hi_max = bounds->kind[i][0] != PARTITION_RANGE_DATUM_VALUE;
+	if (!range.lo_min)
+		range.lo = fc_key_from_datum(type, bounds->datums[i - 1][0]);
+	if (!range.hi_max)
+		range.hi = fc_key_from_datum(type, bounds->datums[i][0]);
+	return range;
+}
+
+FcRoute *
+fc_route_build(Relation parent)
+{
+	PartitionKey key = RelationGetPartitionKey(parent);
+	PartitionDesc desc = route_partdesc(parent);
+	PartitionBoundInfo bounds = desc->boundinfo;
+	FcRoute    *route = palloc0(sizeof(FcRoute));
+	int			i;
+
+	route->type = fc_key_type(key->parttypid[0]);
+	route->attnum = key->partattrs[0];
+	route->ranges = palloc0(sizeof(FcRange) * Max(desc->nparts, 1));
+	if (desc->nparts == 0)
+		return route;
+
+	for (i = 0; i < bounds->ndatums; i++)
+	{
+		FcRange    *range;
+
+		if (bounds->indexes[i] < 0)
+			continue;			/* nothing ends here, a hole does */
+		range = &route->ranges[route->nranges++];
+		*range = range_below_bound(route->type, bounds, i);
+		range->partition = desc->oids[bounds->indexes[i]];
+	}
+	if (partition_bound_has_default(bounds))
+		route->default_oid = desc->oids[bounds->default_index];
+	route->null_oid = route->default_oid;
+	return route;
+}
+
+/* How many of the ranges start at or before "key" */
+static int
+ranges_up_to(const FcRoute *route, int64 key)
+{
+	int			low = 0;
+	int			high = route->nranges;
+
+	while (low < high)
+	{
+		int			mid = low + (high - low) / 2;
+
+		if (route->ranges[mid].lo_min || route->ranges[mid].lo <= key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The hole that begins after the first "below" ranges */
+static FcRange
+hole_after(const FcRoute *route, int below)
+{
+	FcRange		hole = {.lo = PG_INT64_MIN,.hi = PG_INT64_MAX};
+
+	hole.lo_min = below == 0;
+	hole.hi_max = below == route->nranges;
+	if (!hole.lo_min)
+		hole.lo = route->ranges[below - 1].hi;
+	if (!hole.hi_max)
+		hole.hi = route->ranges[below].lo;
+	return hole;
+}
+
+/*
+ * Leaves the infinities out of a range of finite keys.  They would be at its
+ * ends, so that it stays one range; and 'infinity' is a bound that exists,
+ * where MAXVALUE would let infinite rows in.
+ */
+static void
+cut_infinities(FcKeyType type, FcRange *range)
+{
+	int64		first;
+	int64		last;
+
+	switch (type)
+	{
+		case FC_KEY_TIMESTAMP:
+		case FC_KEY_TIMESTAMPTZ:
+			first = DT_NOBEGIN;
+			last = DT_NOEND;
+			break;
+		case FC_KEY_DATE:
+			first = PG_INT32_MIN;
+			last = PG_INT32_MAX;
+			break;
+		default:
+			return;
+	}
+	if (range->lo <= first)
+	{
+		range->lo = first + 1;
+		range->lo_min = false;
+	}
+	if (range->hi >= last)
+	{
+		range->hi = last;
+		range->hi_max = false;
+	}
+}
+
+/* Cuts "hole" to the interval around "key", which lies in it */
+static void
+cut_to_interval(const FcRoute *route, int64 key, FcRange *hole)
+{
+	int64		lo;
+	int64		hi;
+
+	fc_interval_floor(route, key, &lo, &hi);
+	if (hole->lo_min || lo > hole->lo)
+	{
+		hole->lo = lo;
+		hole->lo_min = false;
+	}
+
+	/* the end of the integers: let the last of them in as well */
+	if (hi == PG_INT64_MAX && route->type >= FC_KEY_INT2)
+		return;
+	if (hole->hi_max || hi < hole->hi)
+	{
+		hole->hi = hi;
+		hole->hi_max = false;
+	}
+}
+
+FcRange
+fc_route_find(const FcRoute *route, int64 key)
+{
+	int			below = ranges_up_to(route, key);
+	FcRange		hole;
+
+	if (below > 0)
+	{
+		const FcRange *range = &route->ranges[below - 1];
+
+		if (range->hi_max || key < range->hi)
+			return *range;
+	}
+
+	hole = hole_after(route, below);
+	if (fc_key_is_infinite(route->type, key))
+	{
+		hole.lo = key;
+		hole.lo_min = false;
+		hole.hi_max = key > 0;
+		hole.hi = hole.hi_max ? PG_INT64_MAX : key + 1;
+		return hole;
+	}
+	cut_infinities(route->type, &hole);
+	if (route->create)
+		cut_to_interval(route, key, &hole);
+	return hole;
+}

@@ -1,0 +1,443 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/analyze.c
+ *	  What a load would do, without doing it.
+ *
+ *	 split, scan, check (load/job.c) ──► counters, ranges of keys, rejects
+ *		──► findings, one row each
+ *
+ * Every row is parsed and checked as for a load; nothing is written but spill
+ * files, which go with the job's segment.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "executor/spi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "errors/lines.h"
+#include "errors/reject_file.h"
+#include "load/analyze.h"
+#include "load/job.h"
+#include "load/phases.h"
+#include "load/setup.h"
+#include "load/tasks.h"
+#include "partition/create.h"
+#include "sort/fetch_map.h"
+#include "sort/run_write.h"
+
+/* Errors that are told with their lines */
+#define FC_ANALYZE_ERRORS	10
+
+/* A spill entry, and about what an index entry takes besides its key */
+#define FC_SPILL_ENTRY		24
+#define FC_INDEX_ENTRY		20
+
+typedef struct FcAnalysis
+{
+	FcJob	   *job;
+	List	   *findings;
+} FcAnalysis;
+
+static FcFinding *
+fc_analyze_add(FcAnalysis *analysis, const char *item, const char *name)
+{
+	FcFinding  *finding = palloc0(sizeof(FcFinding));
+
+	finding->item = item;
+	finding->name = name;
+	finding->rows = finding->bytes = finding->line = -1;
+	analysis->findings = lappend(analysis->findings, finding);
+	return finding;
+}
+
+static void
+fc_analyze_warn(FcAnalysis *analysis, const char *name, const char *detail)
+{
+	fc_analyze_add(analysis, "warning", name)->detail = detail;
+}
+
+/* Which of several files a detail is about */
+static char *
+fc_analyze_where(FcJob *job, uint64 offset)
+{
+	if (job->source->nfiles == 1)
+		return "";
+	return psprintf("%s \"%s\": ", fc_source_word(job->source), fc_source_path_at(job->source, offset));
+}
+
+static void
+fc_analyze_file(FcAnalysis *analysis, uint32 file)
+{
+	FcJob	   *job = analysis->job;
+	FcOptions  *options = job->options;
+	FcFinding  *finding = fc_analyze_add(analysis, "file",
+										 fc_source_path(job->source, file));
+
+	finding->bytes = job->source->files[file].identity.size;
+	if (options->format.binary)
+	{
+		finding->detail = "binary";
+		return;
+	}
+	finding->rows = fc_split_records(job->shared, job->source, file);
+	finding->detail = psprintf("%s, %s, %d lines of header",
+							   options->format.csv_mode ? "csv" : "text",
+							   pg_encoding_to_char(options->file_encoding),
+							   options->header_lines);
+}
+
+/* What becomes of the records */
+static void
+fc_analyze_rows(FcAnalysis *analysis)
+{
+	FcShared   *shared = analysis->job->shared;
+
+	fc_analyze_add(analysis, "rows", "accepted")->rows = analysis->job->loaded;
+	fc_analyze_add(analysis, "rows", "filtered")->rows =
+		pg_atomic_read_u64(&shared->filtered);
+	fc_analyze_add(analysis, "rows", "bad")->rows =
+		pg_atomic_read_u64(&shared->rejected);
+}
+
+/* The range of keys */
+static void
+fc_analyze_key(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	FcFinding  *finding;
+	int64		low = PG_INT64_MAX;
+	int64		high = PG_INT64_MIN;
+	uint64		rows = 0;
+	uint64		nulls = 0;
+	ListCell   *lc;
+
+	foreach(lc, job->parts)
+	{
+		FcSpillPart *part = lfirst(lc);
+
+		if (part->null)
+		{
+			nulls = part->rows;
+			continue;
+		}
+		rows += part->rows;
+		low = Min(low, part->min_key);
+		high = Max(high, part->max_key);
+	}
+	finding = fc_analyze_add(analysis, "key",
+							 get_attname(job->target, job->plan->key_attnum, false));
+	finding->rows = rows;
+	finding->low = rows ? fc_partition_key_text(job->plan->key_type, low) : NULL;
+	finding->high = rows ? fc_partition_key_text(job->plan->key_type, high) : NULL;
+	if (nulls > 0)
+		finding->detail = psprintf(UINT64_FORMAT " rows with a null key", nulls);
+}
+
+static FcNewPartition *
+fc_analyze_created(FcJob *job, const FcSpillPart *part)
+{
+	for (int i = 0; i < job->ncreated && !part->null; i++)
+		if (job->created[i].range.lo == part->range.lo)
+			return &job->created[i];
+	return NULL;
+}
+
+static void
+fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
+{
+	FcJob	   *job = analysis->job;
+	FcFinding  *finding = fc_analyze_add(analysis, "partition", NULL);
+	FcNewPartition *new = fc_analyze_created(job, part);
+	bool		created;
+	Oid			leaf;
+
+	finding->rows = part->rows;
+	finding->bytes = part->bytes;
+	if (!part->null)
+	{
+		finding->low = fc_partition_key_text(job->route->type, part->min_key);
+		finding->high = fc_partition_key_text(job->route->type, part->max_key);
+	}
+	if (new)
+	{
+		finding->name = fc_partition_name(job->rel, job->route, &new->range);
+		finding->detail = "to be created";
+		return;
+	}
+	leaf = fc_tasks_leaf(job, part, &created);
+	finding->name = OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
+	if (!OidIsValid(leaf))
+		finding->line = fc_error_line(&job->ctx, part->min_offset, part->min_length);
+	finding->detail = !OidIsValid(leaf) ?
+		psprintf("%sno partition takes these rows", fc_analyze_where(job, part->min_offset)) :
+		leaf == job->route->default_oid ? "default partition" : "exists";
+}
+
+static void
+fc_analyze_partitions(FcAnalysis *analysis)
+{
+	ListCell   *lc;
+
+	if (!analysis->job->plan->key_routes)
+		return;
+	foreach(lc, analysis->job->parts)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_analyze_partition(analysis, lfirst(lc));
+	}
+}
+
+/* The first faults of the file, and how many there are of them */
+static void
+fc_analyze_rejects(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	FcRejects  *rejects = fc_rejects_open(&job->ctx, job->nworkers);
+	FcLines    *lines = fc_lines_begin(&job->ctx);
+	FcReject	reject;
+
+	for (int i = 0; i < FC_ANALYZE_ERRORS && fc_rejects_next(rejects, &reject); i++)
+	{
+		FcFinding  *finding = fc_analyze_add(analysis, "error", NULL);
+		char	   *where;
+
+		if (reject.column[0] != '\0')
+			finding->name = pstrdup(reject.column);
+		where = fc_analyze_where(job, reject.offset);
+		finding->line = fc_lines_at(lines, reject.offset, reject.length);
+		if (reject.class != 0)
+			finding->detail = psprintf("%s%s: %s", where, unpack_sql_state(reject.sqlerrcode),
+									   reject.message);
+		else
+			finding->detail = reject.null_input ?
+				psprintf("%sset to null: null input", where) :
+				psprintf("%sset to null: \"%s\"", where, reject.value);
+	}
+	fc_lines_end(lines);
+	fc_rejects_close(rejects);
+}
+
+/* Nothing may be written: no fault of the file */
+static bool
+fc_analyze_forbade(const ErrorData *edata)
+{
+	return edata->sqlerrcode == ERRCODE_READ_ONLY_SQL_TRANSACTION &&
+		edata->funcname != NULL &&
+		strcmp(edata->funcname, "PreventCommandIfReadOnly") == 0;
+}
+
+/* What nothing can be done about: rows behind it were not looked at */
+static void
+fc_analyze_fatal(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	FcErrorSlot *slot = &job->shared->error;
+	FcFinding  *finding;
+	ErrorData  *edata;
+
+	if (pg_atomic_read_u64(&job->shared->error_offset) == PG_UINT64_MAX)
+		return;
+	finding = fc_analyze_add(analysis, "error", NULL);
+	finding->line = fc_error_line(&job->ctx, slot->offset, slot->length);
+	edata = slot->kind == FC_ERROR_DATA ? fc_error_kept(job->shared) : NULL;
+	if (edata && fc_analyze_forbade(edata))
+		ThrowErrorData(edata);
+	finding->detail = edata ?
+		psprintf("%s%s: %s", fc_analyze_where(job, slot->offset),
+				 unpack_sql_state(edata->sqlerrcode), edata->message) :
+		psprintf("%s%s: malformed record", fc_analyze_where(job, slot->offset),
+				 unpack_sql_state(ERRCODE_BAD_COPY_FILE_FORMAT));
+	fc_analyze_warn(analysis, "file",
+					psprintf("%sRecords behind line " INT64_FORMAT " were not looked at.",
+							 fc_analyze_where(job, slot->offset), finding->line));
+}
+
+/* What stands in the way of partitions to be made, as text; NULL: nothing */
+static char *
+fc_analyze_precheck(FcJob *job)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	char	   *volatile reason = NULL;
+
+	if (job->ncreated == 0)
+		return NULL;
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		fc_partition_precheck(job->rel, job->route, job->created, job->ncreated);
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(mcxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
+			ReThrowError(edata);
+		reason = edata->detail ? psprintf("%s: %s", edata->message, edata->detail) :
+			pstrdup(edata->message);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(mcxt);
+	CurrentResourceOwner = owner;
+	return reason;
+}
+
+/* What a load would refuse */
+static void
+fc_analyze_faults(FcAnalysis *analysis)
+{
+	ListCell   *lc;
+
+	foreach(lc, fc_job_faults(analysis->job))
+	{
+		FcFault    *fault = lfirst(lc);
+
+		fc_analyze_warn(analysis, fault->name,
+						psprintf("%s: %s", fault->message, fault->detail));
+	}
+}
+
+static void
+fc_analyze_warnings(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	char	   *reason = fc_analyze_precheck(job);
+
+	if (reason)
+		fc_analyze_warn(analysis, "partitions", reason);
+	if (fc_plan_is_published(job->rel) && job->ncreated > 0)
+		fc_analyze_warn(analysis, "publication",
+						"New partitions are attached before they are filled, so that subscribers get their rows.");
+	if (job->core_reason)
+		fc_analyze_warn(analysis, "serial",
+						psprintf("Rows are loaded one by one, as COPY does%s: %s.",
+								 job->options->order_by != NIL ? ", and order_by would be refused" : "",
+								 job->core_reason));
+	else if (job->plan->leader_reason)
+		fc_analyze_warn(analysis, "serial",
+						psprintf("The leader works alone: %s.",
+								 job->plan->leader_reason));
+	if (job->route && OidIsValid(job->route->default_oid) &&
+		job->options->missing == FC_MISSING_DEFAULT)
+		fc_analyze_warn(analysis, "default partition",
+						"Rows without a partition of their own go to the default partition.");
+}
+
+static char *
+fc_analyze_order(FcJob *job)
+{
+	return job->plan->order == NIL ? "key" :
+		fc_sort_keys_text(job->rel, job->plan->order);
+}
+
+static void
+fc_analyze_choices(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+
+	fc_analyze_add(analysis, "choice", "workers")->detail =
+		psprintf("%d", job->core_reason || job->plan->leader_reason ? 0 : job->nworkers);
+	fc_analyze_add(analysis, "choice", "order")->detail =
+		job->options->order_by != NIL && !job->core_reason ? fc_analyze_order(job) :
+		job->core_reason || job->plan->in_order ? "file" :
+		job->plan->key_type != FC_KEY_NONE && !job->plan->key_early ?
+		"key" : "chunks of the file";
+	fc_analyze_add(analysis, "choice", "spill")->detail =
+		job->plan->key_type == FC_KEY_NONE || job->core_reason ? "none" :
+		job->spill_rows ? "rows" : "offsets";
+	fc_analyze_add(analysis, "choice", "io_method")->detail =
+		fc_map_worth(job->shared, job->source) ? "mmap" :
+		job->shared->io_uring ? "io_uring" : "sync";
+}
+
+/* Bytes that are not read from the files that were named */
+static uint64
+fc_analyze_copied(const FcJob *job)
+{
+	uint64		bytes = job->original ? job->source->identity.size : 0;
+	const FcSource *source = job->original ? job->original : job->source;
+
+	if (job->unpacked == NULL)
+		return bytes;
+	for (uint32 i = 0; i < source->nfiles; i++)
+		if (source->fd >= 0 || source->files[i].copy != 0)
+			bytes += source->files[i].identity.size;
+	return bytes;
+}
+
+/*
+ * About the disk space that the load takes: rows as they are formed, pages
+ * nine tenths full for indexes, and as much WAL again.
+ */
+static void
+fc_analyze_disk(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	uint64		heap = pg_atomic_read_u64(&job->shared->heap_bytes);
+	uint64		average = job->loaded > 0 ? heap / job->loaded : 0;
+	uint64		nindexes = list_length(RelationGetIndexList(job->rel));
+	uint64		index = nindexes * job->loaded * (FC_INDEX_ENTRY + Min(average / 4, 64)) * 10 / 9;
+	bool		logged = job->rel->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT;
+
+	fc_analyze_add(analysis, "disk", "tables")->bytes =
+		TYPEALIGN(BLCKSZ, heap + heap / 100);
+	fc_analyze_add(analysis, "disk", "indexes")->bytes = TYPEALIGN(BLCKSZ, index);
+	fc_analyze_add(analysis, "disk", "WAL")->bytes = logged ? heap + index : 0;
+	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
+		fc_analyze_copied(job) +
+		(job->plan->key_type == FC_KEY_NONE ? 0 :
+		 job->loaded * FC_SPILL_ENTRY + (job->spill_rows ? job->source->identity.size : 0));
+}
+
+List *
+fc_analyze_run(FcOptions *options)
+{
+	FcAnalysis	analysis = {0};
+	bool		read_only = XactReadOnly;
+
+	/*
+	 * A condition or constraint may call what is not ours.  The setting itself
+	 * cannot be changed for a function from 16 on; an abort takes this back,
+	 * too.
+	 */
+	XactReadOnly = true;
+	options->analyze = true;
+	analysis.job = fc_job_analyze(options);
+	for (uint32 i = 0; i < analysis.job->source->nfiles; i++)
+		fc_analyze_file(&analysis, i);
+	if (!options->format.binary)
+		fc_analyze_rows(&analysis);
+	if (analysis.job->plan->key_type != FC_KEY_NONE)
+		fc_analyze_key(&analysis);
+	fc_analyze_partitions(&analysis);
+	if (!options->format.binary)
+	{
+		fc_analyze_rejects(&analysis);
+		fc_analyze_fatal(&analysis);
+	}
+	fc_analyze_warnings(&analysis);
+	fc_analyze_faults(&analysis);
+	fc_analyze_choices(&analysis);
+	if (!options->format.binary)
+		fc_analyze_disk(&analysis);
+	fc_setup_end(analysis.job);
+	XactReadOnly = read_only;
+	return analysis.findings;
+}

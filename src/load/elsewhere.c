@@ -1,0 +1,249 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/elsewhere.c
+ *	  Tables whose rows another extension keeps elsewhere.
+ *
+ *	 catalog of the extension ──► tables listed ──► is the target one of them?
+ *
+ * Citus stores the rows of a table in shards, TimescaleDB in chunks, and both
+ * take COPY out of core's hands to send rows there.  The table itself is as any
+ * other for who looks at pg_class; but rows that are written to it are seen by
+ * no query.  So the catalogs of these extensions are looked at, and what they
+ * list is refused.
+ *
+ * The load looks once it holds its lock (fc_elsewhere_check).  Before its command is
+ * shown to other hooks it is looked at as well (fc_elsewhere_foresee): one of them
+ * may be the extension's own, which would take the command for one that is to be
+ * run by itself, and complain of an option that it does not know.
+ *
+ * They are read as catalogs are, whatever the caller may read.  Only the ones
+ * that a superuser has put in place count: nobody else makes tables in
+ * pg_catalog, and the name of an extension stands for files on the server.  A
+ * table of such a name anywhere else is not looked at.  One that has not the
+ * columns it should have is an error: rows that no query would find are worse.
+ *
+ * Nothing is linked with, and nothing is kept.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/partition.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type_d.h"
+#include "commands/extension.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "load/elsewhere.h"
+
+/* An extension, and its list of tables */
+typedef struct FcKeeper
+{
+	const char *name;
+	const char *extension;		/* must be installed; NULL: the schema is proof */
+	const char *schema;
+	const char *list;
+	const char *relid;			/* column of type regclass, ... */
+	const char *relschema;		/* ... or NULL, and two of type name */
+	const char *relname;
+} FcKeeper;
+
+static const FcKeeper keepers[] = {
+	{"Citus", NULL, "pg_catalog", "pg_dist_partition", "logicalrelid", NULL, NULL},
+	{"TimescaleDB", "timescaledb", "_timescaledb_catalog", "hypertable",
+	NULL, "schema_name", "table_name"},
+};
+
+/* Where the columns are; those that the list has not are 0 */
+typedef struct FcListColumns
+{
+	AttrNumber	relid;
+	AttrNumber	relschema;
+	AttrNumber	relname;
+} FcListColumns;
+
+static void
+fc_elsewhere_refuse_unknown(const FcKeeper *keeper, Oid target)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot tell whether %s keeps the rows of table \"%s\"",
+					keeper->name, get_rel_name(target)),
+			 errdetail("\"%s.%s\", where it lists its tables, does not have the form that fast_copy knows.",
+					   keeper->schema, keeper->list),
+			 errhint("Use COPY without the option fast_copy.")));
+}
+
+static void
+fc_elsewhere_refuse(const FcKeeper *keeper, Oid target, Oid listed)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("fast_copy cannot load table \"%s\", whose rows %s keeps elsewhere",
+					get_rel_name(target), keeper->name),
+			 errdetail("Table \"%s\" is listed in \"%s.%s\".",
+					   get_rel_name(listed), keeper->schema, keeper->list),
+			 errhint("Use COPY without the option fast_copy: %s sends its rows to where they belong.",
+					 keeper->name)));
+}
+
+/*
+ * Opens the list, or returns NULL if the extension is not here.  One that is
+ * here, and has neither list nor schema where they should be, is of a form that
+ * is not known.
+ */
+static Relation
+fc_elsewhere_open(const FcKeeper *keeper, Oid target)
+{
+	Oid			schema = get_namespace_oid(keeper->schema, true);
+	Oid			list;
+
+	if (keeper->extension && !OidIsValid(get_extension_oid(keeper->extension, true)))
+		return NULL;
+	list = OidIsValid(schema) ? get_relname_relid(keeper->list, schema) : InvalidOid;
+	if (!OidIsValid(list) && keeper->extension == NULL)
+		return NULL;
+	if (!OidIsValid(list) || get_rel_relkind(list) != RELKIND_RELATION)
+		fc_elsewhere_refuse_unknown(keeper, target);
+	return table_open(list, AccessShareLock);
+}
+
+/* 0 if there is no such column, or it is of another type */
+static AttrNumber
+fc_elsewhere_column(Relation list, const char *name, Oid type)
+{
+	AttrNumber	attnum = name ? get_attnum(RelationGetRelid(list), name) : 0;
+
+	if (attnum <= 0 || TupleDescAttr(RelationGetDescr(list), attnum - 1)->atttypid != type)
+		return 0;
+	return attnum;
+}
+
+static FcListColumns
+fc_elsewhere_columns(const FcKeeper *keeper, Relation list, Oid target)
+{
+	FcListColumns columns;
+
+	columns.relid = fc_elsewhere_column(list, keeper->relid, REGCLASSOID);
+	columns.relschema = fc_elsewhere_column(list, keeper->relschema, NAMEOID);
+	columns.relname = fc_elsewhere_column(list, keeper->relname, NAMEOID);
+	if (columns.relid == 0 && (columns.relschema == 0 || columns.relname == 0))
+		fc_elsewhere_refuse_unknown(keeper, target);
+	return columns;
+}
+
+/* The table that an entry is about; InvalidOid if there is none */
+static Oid
+fc_elsewhere_listed(Relation list, HeapTuple tuple, const FcListColumns *columns)
+{
+	TupleDesc	desc = RelationGetDescr(list);
+	bool		isnull;
+	bool		noname;
+	Datum		schema;
+	Datum		name;
+
+	if (columns->relid != 0)
+	{
+		Datum		relid = heap_getattr(tuple, columns->relid, desc, &isnull);
+
+		return isnull ? InvalidOid : DatumGetObjectId(relid);
+	}
+	schema = heap_getattr(tuple, columns->relschema, desc, &isnull);
+	name = heap_getattr(tuple, columns->relname, desc, &noname);
+	if (isnull || noname)
+		return InvalidOid;
+	return get_relname_relid(NameStr(*DatumGetName(name)),
+							 get_namespace_oid(NameStr(*DatumGetName(schema)), true));
+}
+
+/* The tables that the target inherits from, as a chunk does */
+static List *
+fc_elsewhere_parents(Oid target)
+{
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	List	   *parents = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(target));
+	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		parents = lappend_oid(parents, ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent);
+	systable_endscan(scan);
+	table_close(inherits, AccessShareLock);
+	return parents;
+}
+
+/* Is it the target, a table that this inherits from, or a partition of it? */
+static bool
+fc_elsewhere_is_target(Oid target, const List *parents, Oid listed)
+{
+	if (listed == target || list_member_oid(parents, listed))
+		return true;
+	return get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE &&
+		get_rel_relispartition(listed) &&
+		list_member_oid(get_partition_ancestors(listed), target);
+}
+
+static void
+fc_elsewhere_look(const FcKeeper *keeper, Relation list, Oid target)
+{
+	FcListColumns columns = fc_elsewhere_columns(keeper, list, target);
+	List	   *parents = fc_elsewhere_parents(target);
+	SysScanDesc scan = systable_beginscan(list, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Oid			listed = fc_elsewhere_listed(list, tuple, &columns);
+
+		CHECK_FOR_INTERRUPTS();
+		if (OidIsValid(listed) && fc_elsewhere_is_target(target, parents, listed))
+			fc_elsewhere_refuse(keeper, target, listed);
+	}
+	systable_endscan(scan);
+}
+
+void
+fc_elsewhere_check(Oid target)
+{
+	for (int i = 0; i < lengthof(keepers); i++)
+	{
+		Relation	list = fc_elsewhere_open(&keepers[i], target);
+
+		if (list == NULL)
+			continue;
+		fc_elsewhere_look(&keepers[i], list, target);
+		table_close(list, AccessShareLock);
+	}
+}
+
+/* Who may not write to the table is to be told that, and not where its rows are */
+static bool
+fc_elsewhere_may_insert(Oid target)
+{
+	Oid			user = GetUserId();
+
+	if (fc_namespace_aclcheck(get_rel_namespace(target), user, ACL_USAGE) != ACLCHECK_OK)
+		return false;
+	return pg_class_aclcheck(target, user, ACL_INSERT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck_all(target, user, ACL_INSERT, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
+void
+fc_elsewhere_foresee(Oid target)
+{
+	if (get_rel_name(target) != NULL && fc_elsewhere_may_insert(target))
+		fc_elsewhere_check(target);
+}

@@ -1,0 +1,313 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/sample.c
+ *	  Looks at some keys of the file, to choose what the scan spills.
+ *
+ *	 chunks ──► first records of some ──► keys ──► cost of reading in key order
+ *
+ * With offsets the load reads the source file in key order, a window of rows
+ * at a time; in the file a window's rows may be neighbours or strewn.  What
+ * that costs is found out by doing it with a sample: its keys are cut into as
+ * many windows as the file would have, and for each row the bytes are counted
+ * that must be read since the row of the same window before it.  As the reader
+ * does, gaps up to FC_READ_GAP are read, and a request of its own is taken to
+ * cost as much.
+ *
+ * With rows each byte is written once more and read once more, whatever the
+ * order of the file.
+ *
+ * The leader does it before the workers are started.  An error in a record is
+ * left to the scan, and ends the sample.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "storage/fd.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "load/phases.h"
+#include "row/executor.h"
+#include "row/parse.h"
+#include "sort/fetch_map.h"
+#include "sort/fetch_window.h"
+
+#define FC_SAMPLE_STRETCHES	256		/* places in the file, at most */
+#define FC_SAMPLE_LEAST		65536	/* bytes read at each, at least */
+#define FC_SAMPLE_BYTES		(1024 * 1024)	/* in all, if the places are few */
+#define FC_SAMPLE_ROWS		131072	/* rows in all, at most */
+#define FC_SAMPLE_WINDOWS	1024	/* told apart, at most */
+#define FC_SAMPLE_EXTRA		3		/* windows per process that are small */
+#define FC_SAMPLE_SMALL		(1024 * 1024)	/* files below are not worth it */
+
+/*
+ * Rows are spilled if reading by offsets takes more than so many times the
+ * file's bytes: writing and reading the rows costs as much.
+ */
+#define FC_SAMPLE_TIMES		3
+
+/* A row of the sample */
+typedef struct FcSampleRow
+{
+	int64		key;
+	uint64		offset;
+	uint32		length;
+	uint32		stretch;		/* its number */
+} FcSampleRow;
+
+/* Where the last row of a window was */
+typedef struct FcSampleWindow
+{
+	uint64		end;
+	uint32		stretch;
+} FcSampleWindow;
+
+typedef struct FcSample
+{
+	FcContext  *ctx;
+	FcStream   *stream;
+	FcParser   *parser;
+	FcSampleRow *rows;
+	uint32		nrows;
+	uint32		max;			/* rows after the stretch that is being read */
+	uint32		stretch;
+	uint64		stop;			/* offset at which the stretch ends */
+} FcSample;
+
+/* Body of fc_error_catch: the records of one stretch */
+static void
+fc_sample_read(void *arg)
+{
+	FcSample   *sample = arg;
+	FcContext  *ctx = sample->ctx;
+	FcRecord	record;
+
+	while (sample->nrows < sample->max &&
+		   fc_stream_next(sample->stream, &ctx->dialect, &record) == FC_END_FOUND &&
+		   record.offset < sample->stop && !record.unterminated)
+	{
+		FcSampleRow *row = &sample->rows[sample->nrows];
+		bool		null;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!fc_parse_key(sample->parser, &record, &row->key, &null) || null)
+			continue;
+		row->offset = record.offset;
+		row->length = record.length;
+		row->stretch = sample->stretch;
+		sample->nrows++;
+	}
+}
+
+/* False if an error ended the sample */
+static bool
+fc_sample_stretch(FcSample *sample, uint32 chunk, uint64 bytes)
+{
+	FcChunkStart *start = &fc_shared_starts(sample->ctx->shared)[chunk];
+	ErrorData  *edata;
+
+	if (start->first == FC_NOWHERE)
+		return true;
+	sample->stop = start->first + bytes;
+	fc_context_enter(sample->ctx, start->first);
+	fc_stream_seek(sample->stream, start->first);
+	edata = fc_error_catch(sample->ctx, fc_sample_read, sample);
+	sample->stretch++;
+	return edata == NULL;
+}
+
+/* Rows from places that are spread evenly over the file */
+static void
+fc_sample_take(FcSample *sample)
+{
+	FcContext  *ctx = sample->ctx;
+	uint32		nchunks = ctx->shared->nchunks;
+	uint32		n = Min(nchunks, FC_SAMPLE_STRETCHES);
+	ResultRelInfo *root;
+	EState	   *estate = fc_target_executor(fc_target_context_state(ctx), &root);
+
+	sample->rows = palloc(sizeof(FcSampleRow) * FC_SAMPLE_ROWS);
+	sample->stream = fc_stream_begin(ctx->source, FC_SAMPLE_LEAST);
+	sample->parser = fc_parse_begin(ctx, estate);
+	for (uint32 i = 0; i < n; i++)
+	{
+		sample->max = FC_SAMPLE_ROWS / n * (i + 1);
+		if (!fc_sample_stretch(sample, (uint64) nchunks * i / n,
+							   Max(FC_SAMPLE_BYTES / n, FC_SAMPLE_LEAST)))
+			break;
+	}
+	fc_parse_end(sample->parser);
+	fc_stream_end(sample->stream);
+	fc_target_executor_end(estate);
+}
+
+static int
+fc_sample_key_cmp(const void *a, const void *b)
+{
+	int64		ka = *(const int64 *) a;
+	int64		kb = *(const int64 *) b;
+
+	return ka < kb ? -1 : ka > kb;
+}
+
+/* The first key of each of n windows with equally many rows */
+static int64 *
+fc_sample_borders(const FcSample *sample, uint32 n)
+{
+	int64	   *keys = palloc(sizeof(int64) * sample->nrows);
+	int64	   *borders = palloc(sizeof(int64) * n);
+
+	for (uint32 i = 0; i < sample->nrows; i++)
+		keys[i] = sample->rows[i].key;
+	qsort(keys, sample->nrows, sizeof(int64), fc_sample_key_cmp);
+	for (uint32 i = 0; i < n; i++)
+		borders[i] = keys[(uint64) sample->nrows * i / n];
+	pfree(keys);
+	return borders;
+}
+
+/* The window that a key belongs to: the last whose border is not above it */
+static uint32
+fc_sample_window(const int64 *borders, uint32 n, int64 key)
+{
+	uint32		lo = 0;
+	uint32		hi = n;
+
+	while (hi - lo > 1)
+	{
+		uint32		mid = lo + (hi - lo) / 2;
+
+		if (borders[mid] <= key)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* How many times its bytes must be read to get the sample window by window */
+static double
+fc_sample_times(const FcSample *sample, uint32 nwindows)
+{
+	int64	   *borders = fc_sample_borders(sample, nwindows);
+	FcSampleWindow *windows = palloc0(sizeof(FcSampleWindow) * nwindows);
+	double		bytes = 0;
+	double		cost = 0;
+
+	for (uint32 i = 0; i < sample->nrows; i++)
+	{
+		FcSampleRow *row = &sample->rows[i];
+		FcSampleWindow *window = &windows[fc_sample_window(borders, nwindows, row->key)];
+		uint64		gap = row->offset - window->end;
+
+		if (window->stretch != row->stretch + 1 || gap > FC_READ_GAP)
+			gap = FC_READ_GAP;
+		cost += gap + row->length;
+		bytes += row->length + 1;
+		window->stretch = row->stretch + 1;
+		window->end = row->offset + row->length;
+	}
+	pfree(borders);
+	pfree(windows);
+	return bytes > 0 ? cost / bytes : 0;
+}
+
+/*
+ * Windows of readers that it takes to read the whole file.  Each process has
+ * some that are smaller: the first, and those of tasks nobody takes ahead.
+ */
+static uint64
+fc_sample_nwindows(const FcShared *shared, int nprocesses)
+{
+	uint32		n = shared->nchunks;
+	FcChunkStart *last = &fc_shared_starts(shared)[n - 1];
+	uint64		records = Max(last->before + last->records, 1);
+	uint64		window = fc_read_window(fc_shared_read_memory(shared) / 8 * 5,
+										shared->file.size / records);
+
+	return (records + window - 1) / window + nprocesses * FC_SAMPLE_EXTRA;
+}
+
+/* Free bytes where the spill files will be; that of several with least */
+static uint64
+fc_sample_free_space(const SharedFileSet *fileset)
+{
+	uint64		least = PG_UINT64_MAX;
+
+	for (int i = 0; i < fileset->fs.ntablespaces; i++)
+	{
+		char		path[MAXPGPATH];
+		struct statvfs st;
+
+		TempTablespacePath(path, fileset->fs.tablespaces[i]);
+		/* the directory itself is made on demand */
+		get_parent_directory(path);
+		if (statvfs(path, &st) == 0)
+			least = Min(least, (uint64) st.f_bavail * st.f_frsize);
+	}
+	return least;
+}
+
+/* Why so many rows cannot be spilled; NULL if they can */
+static const char *
+fc_sample_no_room(const FcShared *shared, uint64 records)
+{
+	uint64		need = shared->file.size + records * (sizeof(FcEntry) + 1);
+
+	if (temp_file_limit >= 0 && need > (uint64) temp_file_limit * 1024)
+		return "temp_file_limit is too low for rows";
+	/* others, and the load itself, want room as well */
+	if (need > fc_sample_free_space(&shared->fileset) / 2)
+		return "too little disk space for rows";
+	return NULL;
+}
+
+/*
+ * What has just been unpacked is in the page cache, if there is room for it.
+ */
+const char *
+fc_sample_spill_unseen(const FcShared *shared, bool *rows)
+{
+	uint64		memory = (uint64) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+	const char *reason = NULL;
+
+	*rows = shared->file.size > memory / 2;
+	if (*rows)
+		reason = fc_sample_no_room(shared, shared->file.size / FC_RECORD_GUESS);
+	if (reason == NULL)
+		return *rows ? "the data are larger than half of the memory" : "the data are small";
+	*rows = false;
+	return reason;
+}
+
+const char *
+fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
+{
+	FcShared   *shared = ctx->shared;
+	FcSample	sample = {ctx};
+	const FcChunkStart *last;
+	const char *reason;
+	uint64		nwindows;
+	double		times;
+
+	*rows = false;
+	if (shared->nchunks == 0 || shared->file.size < FC_SAMPLE_SMALL)
+		return "the file is small";
+	if (fc_map_worth(shared, ctx->source))
+		return "the file is mapped";
+	last = &fc_shared_starts(shared)[shared->nchunks - 1];
+	reason = fc_sample_no_room(shared, last->before + last->records);
+	if (reason)
+		return reason;
+	nwindows = fc_sample_nwindows(shared, nprocesses);
+	fc_sample_take(&sample);
+	times = fc_sample_times(&sample, Min(nwindows, FC_SAMPLE_WINDOWS));
+	pfree(sample.rows);
+	*rows = times > FC_SAMPLE_TIMES;
+	return psprintf("offsets read %.1f times the file", times);
+}

@@ -1,0 +1,314 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/scan.c
+ *	  Finds every record and its key, and spills (key, offset, length), with
+ *	  the record itself or without.
+ *
+ *	 chunk ──► records that start in it ──► key ──► sorted runs
+ *
+ * A process works through chunks in file order, so that its entries come in
+ * the order of the file.  The last record of a chunk may reach into the next.
+ * A record without an end or a key is kept as an error; nothing behind it in
+ * the chunk can be trusted, so the chunk ends there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "pgtime.h"
+#include "utils/rel.h"
+
+#include "errors/first_error.h"
+#include "errors/reject_file.h"
+#include "intake/chunks.h"
+#include "load/phases.h"
+#include "row/condition.h"
+#include "row/executor.h"
+#include "row/parse.h"
+#include "sort/run_write.h"
+
+/* What one process uses through the phase */
+typedef struct FcScanner
+{
+	FcContext  *ctx;
+	FcStream   *stream;
+	FcParser   *parser;
+	FcSpill    *spill;
+	FcRoute    *route;			/* or NULL */
+	EState	   *estate;			/* for defaults and the condition */
+	ExprState  *where;			/* or NULL */
+	TupleTableSlot *slot;		/* a whole row, where the key is not enough */
+	MemoryContext row_mcxt;		/* reset now and then */
+	FcRecord	record;			/* the one being looked at */
+	uint64		end;			/* of the chunk */
+	uint64		found;			/* records, in this chunk */
+	Size		used;			/* of row_mcxt, roughly */
+} FcScanner;
+
+/* So many runs are few, and so much memory to sort in costs little */
+#define FC_SCAN_RUNS	64
+#define FC_SCAN_SORT	((Size) 32 * 1024 * 1024)
+
+/* Bytes of records between resets of row_mcxt, and what each has besides */
+#define FC_SCAN_RESET	65536
+#define FC_SCAN_RECORD	64
+
+/* Parses the whole record; false if the load passes over it */
+static bool
+fc_scan_row(FcScanner *scanner, char *data)
+{
+	FcRecord   *record = &scanner->record;
+	FcContext  *ctx = scanner->ctx;
+	TupleTableSlot *slot = ExecClearTuple(scanner->slot);
+	bool		parsed;
+	bool		accepted = true;
+
+	ctx->evaluating = true;
+	parsed = fc_parse_record(scanner->parser, data, record->length,
+							 slot->tts_values, slot->tts_isnull);
+	if (parsed)
+	{
+		ExecStoreVirtualTuple(slot);
+		slot->tts_tableOid = RelationGetRelid(ctx->target);
+		accepted = scanner->where == NULL ||
+			fc_where_accepts(scanner->where, scanner->estate, slot);
+	}
+	ctx->evaluating = false;
+	if (!parsed)
+	{
+		fc_reject_put(ctx, record->offset, record->length,
+					  fc_parse_bad(scanner->parser));
+		return false;
+	}
+	if (accepted)
+		return true;
+	pg_atomic_fetch_add_u64(&ctx->shared->filtered, 1);
+	fc_reject_nulled(ctx, record->offset, record->length, scanner->parser);
+	return false;
+}
+
+/*
+ * The key of a record that must be looked at as a whole: because of the
+ * condition, or because something about the key is out of the ordinary.  The
+ * attempt to cut out the key has changed its bytes.  Those that are spilled must
+ * be those that its key is read from.
+ */
+static bool
+fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
+{
+	FcRecord   *record = &scanner->record;
+	FcShared   *shared = scanner->ctx->shared;
+	int			i = shared->key_attnum - 1;
+	const char *copy = fc_spill_copy(scanner->spill, record->length);
+	char	   *data = palloc(record->length + 1);
+
+	if (copy)
+		memcpy(data, copy, record->length);
+	else
+		fc_source_read(scanner->ctx->source, record->offset, data, record->length);
+	data[record->length] = '\0';
+	if (!fc_scan_row(scanner, data))
+		return false;
+	*null = scanner->slot->tts_isnull[i];
+	*key = *null ? 0 : fc_key_from_datum(shared->key_type,
+										 scanner->slot->tts_values[i]);
+	return true;
+}
+
+/*
+ * Would the key's having no partition end a load that may pass over the record
+ * for another fault?  COPY converts all columns before it looks for a partition.
+ */
+static bool
+fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
+{
+	const FcRoute *route = scanner->route;
+	uint32		tolerated = scanner->ctx->shared->tolerated;
+
+	if (route == NULL || tolerated == 0 || (tolerated & FC_CLASS_NO_PARTITION))
+		return false;
+	if (null)
+		return !OidIsValid(route->null_oid);
+	return (!route->create || fc_key_is_infinite(route->type, key)) &&
+		!OidIsValid(fc_route_find(route, key).partition);
+}
+
+/* The key of an ordinary record; false if it must be looked at as a whole */
+static bool
+fc_scan_key(FcScanner *scanner, int64 *key, bool *null)
+{
+	FcContext  *ctx = scanner->ctx;
+	bool		found;
+
+	ctx->evaluating = true;
+	found = fc_parse_key(scanner->parser, &scanner->record, key, null);
+	ctx->evaluating = false;
+	return found;
+}
+
+static void
+fc_scan_record(FcScanner *scanner)
+{
+	FcEntry		entry = {0};
+	bool		null;
+
+	entry.offset = scanner->record.offset;
+	entry.length = (uint32) scanner->record.length;
+	fc_error_at(scanner->ctx, entry.offset, entry.length);
+	fc_spill_hold(scanner->spill, scanner->record.data, entry.length);
+	if ((scanner->where ||
+		 !fc_scan_key(scanner, &entry.key, &null) ||
+		 fc_scan_no_partition(scanner, entry.key, null)) &&
+		!fc_scan_whole(scanner, &entry.key, &null))
+		return;
+	entry.info = fc_entry_info(null, scanner->found - 1);
+	fc_spill_put(scanner->spill, &entry);
+}
+
+/* Reads the next record of the chunk; false at its end or a malformed one */
+static bool
+fc_scan_next(FcScanner *scanner)
+{
+	FcContext  *ctx = scanner->ctx;
+	FcEnd		end;
+
+	end = fc_stream_next(scanner->stream, &ctx->dialect, &scanner->record);
+	if (end == FC_END_NONE || scanner->record.offset >= scanner->end)
+		return false;
+	scanner->found++;
+	if (end != FC_END_FOUND || scanner->record.unterminated)
+	{
+		fc_error_keep_grammar(ctx->shared, scanner->record.offset,
+							  scanner->record.length);
+		return false;
+	}
+	return !fc_error_beyond(ctx->shared, scanner->record.offset);
+}
+
+/* Body of fc_error_catch: all records of a chunk */
+static void
+fc_scan_records(void *arg)
+{
+	FcScanner  *scanner = arg;
+	MemoryContext old = MemoryContextSwitchTo(scanner->row_mcxt);
+
+	while (fc_scan_next(scanner))
+	{
+		fc_scan_record(scanner);
+		scanner->used += scanner->record.length + FC_SCAN_RECORD;
+		if (scanner->used >= FC_SCAN_RESET)
+		{
+			scanner->used = 0;
+			MemoryContextReset(scanner->row_mcxt);
+			ResetPerTupleExprContext(scanner->estate);
+			CHECK_FOR_INTERRUPTS();
+			fc_context_progress(scanner->ctx);
+		}
+	}
+	MemoryContextSwitchTo(old);
+}
+
+static void
+fc_scan_chunk(FcScanner *scanner, uint32 i)
+{
+	FcShared   *shared = scanner->ctx->shared;
+	FcChunk    *chunk = &fc_shared_chunks(shared)[i];
+	FcChunkStart *start = &fc_shared_starts(shared)[i];
+	ErrorData  *edata;
+
+	if (start->first == FC_NOWHERE || fc_error_beyond(shared, start->first))
+		return;
+	scanner->end = chunk->start + chunk->length;
+	scanner->found = 0;
+	fc_context_enter(scanner->ctx, start->first);
+	fc_stream_seek(scanner->stream, start->first);
+	edata = fc_error_catch(scanner->ctx, fc_scan_records, scanner);
+	scanner->ctx->at_record = false;
+	if (edata && scanner->record.data == NULL)
+		ReThrowError(edata);
+	if (edata)
+	{
+		fc_error_keep(shared, scanner->record.offset, scanner->record.length,
+					  edata);
+		if (scanner->where)
+			fc_error_stop(scanner->ctx);
+		FreeErrorData(edata);
+	}
+	else
+		fc_error_check_count(scanner->ctx, i, scanner->found);
+	MemoryContextReset(scanner->row_mcxt);
+	pg_atomic_fetch_add_u64(&shared->scanned, scanner->found);
+	pg_atomic_fetch_add_u64(&shared->scan_bytes, chunk->length);
+}
+
+/* Bytes read at a time: no more than a small part of the memory */
+static size_t
+fc_scan_block(const FcShared *shared)
+{
+	return Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192);
+}
+
+/*
+ * Memory to sort in: not more than the share, nor than the records of the
+ * file need.  Fresh memory costs more than merging more runs does, so that of
+ * a large share only as much is used as keeps the number of runs low.
+ */
+static Size
+fc_scan_memory(const FcShared *shared)
+{
+	const FcChunkStart *last;
+	uint64		records = 0;
+	Size		need;
+
+	if (shared->room > 0)
+		records = shared->data_size / FC_RECORD_GUESS;
+	else if (shared->nchunks > 0)
+	{
+		last = &fc_shared_starts(shared)[shared->nchunks - 1];
+		records = last->before + last->records;
+	}
+	need = fc_spill_need(shared, records, shared->file.size);
+	return Min(shared->memory / 8 * 7,
+			   Min(need, Max(need / FC_SCAN_RUNS, FC_SCAN_SORT)));
+}
+
+void
+fc_scan_run(FcContext *ctx)
+{
+	FcShared   *shared = ctx->shared;
+	FcScanner	scanner = {0};
+	FcRoute    *route = NULL;
+	ResultRelInfo *root;
+	uint32		i;
+
+	if (shared->key_routes)
+	{
+		route = fc_route_build(ctx->target);
+		route->create = (shared->missing == FC_MISSING_CREATE);
+		route->interval = shared->interval;
+		route->interval.zone = shared->interval_zone[0] == '\0' ? NULL :
+			pg_tzset(shared->interval_zone);
+	}
+	scanner.route = route;
+	scanner.ctx = ctx;
+	scanner.stream = fc_stream_begin(ctx->source, fc_scan_block(shared));
+	scanner.estate = fc_target_executor(fc_target_context_state(ctx), &root);
+	if (!shared->where_late)
+		scanner.where = fc_where_begin(shared);
+	scanner.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
+											&TTSOpsVirtual);
+	scanner.parser = fc_parse_begin(ctx, scanner.estate);
+	scanner.spill = fc_spill_begin(shared, ctx->worker, route,
+								   fc_scan_memory(shared));
+	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											 "fast_copy scan row",
+											 ALLOCSET_DEFAULT_SIZES);
+	while (fc_inflow_take(ctx, &i))
+		fc_scan_chunk(&scanner, i);
+	fc_spill_end(scanner.spill);
+	fc_stream_end(scanner.stream);
+	ExecDropSingleTupleTableSlot(scanner.slot);
+	fc_target_executor_end(scanner.estate);
+}

@@ -1,0 +1,171 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/split.c
+ *	  Finds where records start in every chunk of the file.
+ *
+ * Workers read chunks, in any order, and note what each does to every quote
+ * state it may begin in; the leader then knows, in one pass over the notes,
+ * the true state, the line number and the first record of every chunk, and in
+ * text format where the data end: chunks behind that become empty.  Each file
+ * is resolved for itself: its first chunk begins behind its header.
+ *
+ * Nothing is held but a buffer in the phase's memory context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "load/phases.h"
+
+#define FC_SPLIT_BLOCK	((size_t) 256 * 1024)
+
+static void
+fc_split_chunk(FcContext *ctx, FcChunk *chunk, char *buf, size_t size)
+{
+	FcChunkScan scan;
+	uint64		start = chunk->start;
+	uint64		end = start + chunk->length;
+
+	fc_context_enter(ctx, start);
+	fc_chunk_begin(&ctx->dialect, &scan);
+	for (uint64 pos = start; pos < end;)
+	{
+		size_t		len = Min(size, end - pos);
+
+		fc_source_read(ctx->source, pos, buf, len);
+		fc_chunk_feed(&ctx->dialect, &scan, buf, len);
+		pg_atomic_fetch_add_u64(&ctx->shared->split_bytes, len);
+		pos += len;
+		fc_context_progress(ctx);
+	}
+	fc_chunk_finish(&scan, chunk);
+}
+
+void
+fc_split_run(FcContext *ctx)
+{
+	FcChunk    *chunks = fc_shared_chunks(ctx->shared);
+	char	   *buf = palloc(FC_SPLIT_BLOCK);
+	uint32		i;
+
+	while (fc_context_take(ctx, ctx->shared->nchunks, &i))
+		fc_split_chunk(ctx, &chunks[i], buf, FC_SPLIT_BLOCK);
+	pfree(buf);
+}
+
+bool
+fc_split_marker_ends(FcContext *ctx, uint64 offset)
+{
+	FcDialect	dialect = ctx->dialect;
+	FcScan		scan = {0};
+	char		buf[4];			/* with the longest line end */
+	size_t		len = Min(sizeof(buf), fc_source_end_at(ctx->source, offset) - offset);
+
+	dialect.eol = fc_source_file(ctx->source, offset)->eol;
+	fc_source_read(ctx->source, offset, buf, len);
+	return fc_record_end(&dialect, &scan, buf, len, true) == FC_END_MARKER;
+}
+
+/* The number of the first chunk from i on that begins at "offset" or behind */
+static uint32
+fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
+{
+	const FcChunk *chunks = fc_shared_chunks(shared);
+	uint32		end = shared->nchunks;
+
+	while (i < end)
+	{
+		uint32		mid = i + (end - i) / 2;
+
+		if (chunks[mid].start < offset)
+			i = mid + 1;
+		else
+			end = mid;
+	}
+	return i;
+}
+
+/* Only one of them is read again */
+void
+fc_split_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
+{
+	char	   *buf;
+
+	for (; n > 0 && chunks[n - 1].start >= end; n--)
+	{
+		memset(&chunks[n - 1], 0, sizeof(FcChunk));
+		chunks[n - 1].start = end;
+	}
+	if (n == 0)
+		return;
+	buf = palloc(FC_SPLIT_BLOCK);
+	chunks[n - 1].length = end - chunks[n - 1].start;
+	fc_split_chunk(ctx, &chunks[n - 1], buf, FC_SPLIT_BLOCK);
+	pfree(buf);
+}
+
+/*
+ * In text format a line with "\." alone ends the data, whatever follows.  One
+ * that COPY refuses is left in the data, for the record's reader to refuse.
+ * "records" are in the files before; returns those up to the end of this one.
+ */
+static uint64
+fc_split_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
+					  uint32 n, uint64 records)
+{
+	FcChunk    *chunks = fc_shared_chunks(ctx->shared) + first;
+	FcChunkStart *starts = fc_shared_starts(ctx->shared) + first;
+	const FcChunkPoint begin = {FC_OUTSIDE, true, file->lines_before, records,
+	false, FC_NOWHERE};
+	FcChunkPoint at = begin;
+	bool		join = fc_chunk_resolve(chunks, n, &at, starts);
+
+	if (join && at.marker != FC_NOWHERE && fc_split_marker_ends(ctx, at.marker))
+	{
+		fc_split_cut(ctx, chunks, n, at.marker);
+		at = begin;
+		join = fc_chunk_resolve(chunks, n, &at, starts);
+	}
+	if (!join)
+		elog(ERROR, "chunks of the file do not join");
+	return at.records;
+}
+
+/* No chunk is part of two files, and no record */
+uint64
+fc_split_resolve(FcContext *ctx)
+{
+	uint64		records = 0;
+	uint32		first = 0;
+
+	for (uint32 i = 0; i < ctx->source->nfiles; i++)
+	{
+		uint32		end = fc_split_find(ctx->shared, first,
+										fc_source_end(ctx->source, i));
+
+		CHECK_FOR_INTERRUPTS();
+		records = fc_split_resolve_file(ctx, &ctx->source->files[i], first,
+										end - first, records);
+		first = end;
+	}
+	/* a single file has no chunks behind its data */
+	if (ctx->source->nfiles == 1)
+		while (ctx->shared->nchunks > 0 &&
+			   fc_shared_chunks(ctx->shared)[ctx->shared->nchunks - 1].length == 0)
+			ctx->shared->nchunks--;
+	return records;
+}
+
+uint64
+fc_split_records(FcShared *shared, const FcSource *source, uint32 file)
+{
+	const FcChunkStart *starts = fc_shared_starts(shared);
+	uint32		first = fc_split_find(shared, 0, source->files[file].base);
+	uint32		end = fc_split_find(shared, first, fc_source_end(source, file));
+
+	if (first == end)
+		return 0;
+	return starts[end - 1].before + starts[end - 1].records - starts[first].before;
+}

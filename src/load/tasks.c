@@ -1,0 +1,430 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/tasks.c
+ *	  From the rows found per range of keys to the work of the load phase.
+ *
+ *	 parts (range of keys, rows) ──► groups (one leaf each), largest first
+ *		──► slices of a group, in key order ──► tasks
+ *
+ * A group is cut only if it is too large a share of the load for one worker.
+ * The slices of a group insert in turn, so that the leaf is in key order; a
+ * slice is small enough for a worker to hold its rows while it waits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "errors/first_error.h"
+#include "heap/writer.h"
+#include "load/tasks.h"
+#include "sort/run_merge.h"
+
+/* A leaf is cut if it has more rows than 1/4 of a worker's share, and than */
+#define FC_CUT_MIN		32768
+#define FC_CUT_SHARE	4
+
+/* Rows per slice, and slices per leaf at most */
+#define FC_SLICE_ROWS	16384
+#define FC_MAX_SLICES	65536
+
+/* Ranges that a streamed file may span: so many, and for each chunk */
+#define FC_SPAN_LEAST	16
+#define FC_SPAN_EACH	4
+
+/* Parts that go to the same leaf */
+typedef struct FcGroup
+{
+	Oid			leaf;
+	bool		created;
+	FcStorage	storage;
+	uint64		rows;
+	int			order;			/* of the first part among all parts */
+	List	   *parts;
+} FcGroup;
+
+static int
+fc_created_cmp(const void *a, const void *b)
+{
+	const FcNewPartition *pa = a;
+	const FcNewPartition *pb = b;
+
+	return pa->range.lo < pb->range.lo ? -1 : pa->range.lo > pb->range.lo;
+}
+
+static FcNewPartition *
+fc_tasks_created(FcJob *job, const FcSpillPart *part)
+{
+	FcNewPartition key = {part->range, NULL};
+
+	if (part->null || job->ncreated == 0)
+		return NULL;
+	return bsearch(&key, job->created, job->ncreated, sizeof(FcNewPartition),
+				   fc_created_cmp);
+}
+
+Oid
+fc_tasks_leaf(FcJob *job, const FcSpillPart *part, bool *created)
+{
+	FcNewPartition *new;
+
+	*created = false;
+	if (!job->plan->key_routes)
+		return job->plan->routed ? InvalidOid : job->target;
+	if (OidIsValid(part->range.partition))
+		return part->range.partition;
+	new = fc_tasks_created(job, part);
+	if (new == NULL)
+		return job->options->missing == FC_MISSING_ERROR &&
+			!part->null ? InvalidOid : job->route->default_oid;
+	*created = true;
+	return new->range.partition;
+}
+
+/* Is a partition to be made for this part? */
+static bool
+fc_tasks_is_missing(FcJob *job, const FcSpillPart *part)
+{
+	return job->plan->key_routes &&
+		job->options->missing == FC_MISSING_CREATE && !part->null &&
+		!OidIsValid(part->range.partition) &&
+		!fc_key_is_infinite(job->plan->key_type, part->range.lo);
+}
+
+void
+fc_tasks_find_parts(FcJob *job)
+{
+	FcRuns	   *runs = fc_runs_open(job->shared);
+
+	fc_tasks_set_parts(job, fc_runs_parts(runs));
+	fc_runs_close(runs);
+}
+
+void
+fc_tasks_set_parts(FcJob *job, List *parts)
+{
+	ListCell   *lc;
+
+	job->parts = parts;
+	job->created = palloc0(sizeof(FcNewPartition) * (list_length(job->parts) + 1));
+	job->ncreated = 0;
+	foreach(lc, job->parts)
+	{
+		FcSpillPart *part = lfirst(lc);
+		bool		created;
+
+		if (fc_tasks_is_missing(job, part))
+			job->created[job->ncreated++].range = part->range;
+		else if (job->plan->key_routes &&
+				 (job->shared->tolerated & FC_CLASS_NO_PARTITION) == 0 &&
+				 !OidIsValid(fc_tasks_leaf(job, part, &created)))
+			fc_error_keep_route(job->shared, part->min_offset,
+								part->min_length);
+	}
+}
+
+static int
+fc_group_cmp_leaf(const ListCell *a, const ListCell *b)
+{
+	const FcGroup *ga = lfirst(a);
+	const FcGroup *gb = lfirst(b);
+
+	if (ga->leaf != gb->leaf)
+		return ga->leaf < gb->leaf ? -1 : 1;
+	/* list_sort is not stable, and parts must stay in key order */
+	return ga->order - gb->order;
+}
+
+static int
+fc_group_cmp_rows(const ListCell *a, const ListCell *b)
+{
+	const FcGroup *ga = lfirst(a);
+	const FcGroup *gb = lfirst(b);
+
+	return ga->rows > gb->rows ? -1 : ga->rows < gb->rows;
+}
+
+/* One group per leaf; parts come in key order and keep it */
+static List *
+fc_tasks_groups(FcJob *job)
+{
+	List	   *single = NIL;
+	List	   *groups = NIL;
+	FcGroup    *last = NULL;
+	ListCell   *lc;
+
+	foreach(lc, job->parts)
+	{
+		FcGroup    *group = palloc0(sizeof(FcGroup));
+		FcSpillPart *part = lfirst(lc);
+
+		group->leaf = fc_tasks_leaf(job, part, &group->created);
+		group->rows = part->rows;
+		group->order = foreach_current_index(lc);
+		group->parts = list_make1(part);
+		/*
+		 * rows that no partition takes are to be rejected, or an error that
+		 * is kept already
+		 */
+		if (OidIsValid(group->leaf) || job->plan->routed ||
+			(job->shared->tolerated & FC_CLASS_NO_PARTITION))
+			single = lappend(single, group);
+	}
+	list_sort(single, fc_group_cmp_leaf);
+	foreach(lc, single)
+	{
+		FcGroup    *group = lfirst(lc);
+
+		if (last == NULL || last->leaf != group->leaf)
+			groups = lappend(groups, last = group);
+		else
+		{
+			last->rows += group->rows;
+			last->parts = list_concat(last->parts, group->parts);
+		}
+	}
+	list_sort(groups, fc_group_cmp_rows);
+	return groups;
+}
+
+static FcStorage
+fc_tasks_storage(FcJob *job, Oid leaf, uint64 rows)
+{
+	Relation	rel;
+	FcStorage	storage = {FC_STORAGE_USED};
+
+	if (!OidIsValid(leaf))
+		return storage;
+	if (leaf == job->target)
+		return fc_write_storage(job->rel, rows, &job->files);
+	rel = table_open(leaf, NoLock);
+	storage = fc_write_storage(rel, rows, &job->files);
+	table_close(rel, NoLock);
+	return storage;
+}
+
+/* How many slices a part of a group should have */
+static int
+fc_tasks_slices(FcJob *job, const FcGroup *group, const FcSpillPart *part,
+				uint64 total)
+{
+	uint64		limit = Max(total / (FC_CUT_SHARE * Max(job->nworkers, 1)),
+							FC_CUT_MIN);
+
+	if (job->nworkers < 2 || group->rows <= limit ||
+		fc_shared_whole_leaves(job->shared))
+		return 1;
+	/* no rows of equal keys apart */
+	if (job->shared->norder > 0 && part->null)
+		return 1;
+	return Max(Min(part->rows / FC_SLICE_ROWS, FC_MAX_SLICES), 1);
+}
+
+static FcTask *
+fc_tasks_add(FcJob *job, int *allocated)
+{
+	if (job->ntasks == *allocated)
+	{
+		*allocated *= 2;
+		job->tasks = repalloc_huge(job->tasks, sizeof(FcTask) * *allocated);
+	}
+	memset(&job->tasks[job->ntasks], 0, sizeof(FcTask));
+	return &job->tasks[job->ntasks++];
+}
+
+/* Bounds that have all rows of a key on one side; returns how many are left */
+static int
+fc_tasks_round(const FcSpillPart *part, FcBound *bounds, int nbounds)
+{
+	int64		last = part->range.lo;
+	int			n = 0;
+
+	for (int i = 0; i < nbounds; i++)
+	{
+		if (bounds[i].key == last)
+			continue;
+		last = bounds[n].key = bounds[i].key;
+		bounds[n++].offset = 0;
+	}
+	return n;
+}
+
+/* The tasks of one part: its slices, in key order */
+static void
+fc_tasks_cut_part(FcJob *job, FcRuns *runs, const FcGroup *group,
+				  const FcSpillPart *part, int nslices, int *allocated)
+{
+	FcBound    *bounds = palloc(sizeof(FcBound) * nslices);
+	int			nbounds = nslices > 1 ? fc_runs_cut(runs, part, nslices, bounds) : 0;
+	FcBound		lo = {part->null ? 0 : part->range.lo, 0};
+
+	if (job->shared->norder > 0)
+		nbounds = fc_tasks_round(part, bounds, nbounds);
+	for (int i = 0; i <= nbounds; i++)
+	{
+		FcTask	   *task = fc_tasks_add(job, allocated);
+
+		task->partition = group->leaf;
+		task->created = group->created;
+		task->storage = group->storage;
+		task->null = part->null;
+		task->lo = lo;
+		task->rows = part->rows / (nbounds + 1);
+		if (i < nbounds)
+			task->hi = lo = bounds[i];
+		else
+		{
+			task->hi.key = part->range.hi;
+			task->hi_max = part->null || part->range.hi_max;
+		}
+	}
+	pfree(bounds);
+}
+
+/* Numbers the slices of a group; where core routes, slices need no order */
+static void
+fc_tasks_number(FcJob *job, int first, int part)
+{
+	for (int i = first; i < job->ntasks; i++)
+	{
+		FcTask	   *task = &job->tasks[i];
+
+		task->part = part;
+		task->slice = job->plan->routed ? 0 : i - first;
+		task->nslices = job->plan->routed ? 1 : job->ntasks - first;
+	}
+}
+
+void
+fc_tasks_make(FcJob *job)
+{
+	/* only cutting looks at the runs, and fewer workers have nothing cut */
+	FcRuns	   *runs = job->nworkers < 2 ? NULL : fc_runs_open(job->shared);
+	List	   *groups = fc_tasks_groups(job);
+	int			allocated = 64;
+	uint64		total = 0;
+	ListCell   *lc;
+
+	job->tasks = palloc(sizeof(FcTask) * allocated);
+	job->ntasks = 0;
+	job->ngroups = 0;
+	foreach(lc, groups)
+		total += ((FcGroup *) lfirst(lc))->rows;
+	foreach(lc, groups)
+	{
+		FcGroup    *group = lfirst(lc);
+		int			first = job->ntasks;
+		ListCell   *lc2;
+
+		CHECK_FOR_INTERRUPTS();
+		group->storage = fc_tasks_storage(job, group->leaf, group->rows);
+		foreach(lc2, group->parts)
+			fc_tasks_cut_part(job, runs, group, lfirst(lc2),
+							  fc_tasks_slices(job, group, lfirst(lc2), total),
+							  &allocated);
+		fc_tasks_number(job, first, job->ngroups++);
+	}
+	if (runs)
+		fc_runs_close(runs);
+}
+
+bool
+fc_tasks_span_parts(FcJob *job)
+{
+	uint32		nchunks = job->shared->nchunks;
+	int64		last = job->keys[nchunks];
+	int64		key = job->keys[0];
+	List	   *parts = NIL;
+
+	for (uint32 n = 0; n < Min(FC_SPAN_LEAST + nchunks * FC_SPAN_EACH,
+							   (uint32) fc_max_partitions); n++)
+	{
+		FcSpillPart *part = palloc0(sizeof(FcSpillPart));
+
+		part->range = fc_route_find(job->route, key);
+		if (!fc_tasks_is_missing(job, part))
+			return false;
+		parts = lappend(parts, part);
+		if (part->range.hi_max || last < part->range.hi)
+		{
+			fc_tasks_set_parts(job, parts);
+			return true;
+		}
+		key = part->range.hi;
+	}
+	return false;
+}
+
+/* The slice that a chunk is of a part */
+static void
+fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
+				   uint32 chunk, int *allocated)
+{
+	FcTask	   *task = fc_tasks_add(job, allocated);
+	FcTask	   *before = job->ntasks > 1 ? task - 1 : NULL;
+
+	task->partition = fc_tasks_leaf(job, part, &task->created);
+	task->part = number;
+	if (before && before->part == number)
+	{
+		task->storage = before->storage;
+		task->slice = before->slice + 1;
+	}
+	else
+		/* nobody knows how many rows each of them gets */
+		task->storage = fc_tasks_storage(job, task->partition,
+										 job->found / list_length(job->parts));
+	task->lo.key = part->range.lo;
+	task->hi.key = part->range.hi;
+	task->hi_max = part->range.hi_max;
+	task->chunk = chunk;
+	task->upto = job->keys[chunk + 1];
+}
+
+/* Each slice knows how many there are of its part */
+static void
+fc_tasks_count_slices(FcJob *job)
+{
+	uint32		n = 0;
+
+	for (int i = job->ntasks - 1; i >= 0; i--)
+	{
+		if (i == job->ntasks - 1 || job->tasks[i].part != job->tasks[i + 1].part)
+			n = job->tasks[i].slice + 1;
+		job->tasks[i].nslices = n;
+	}
+}
+
+void
+fc_tasks_make_streamed(FcJob *job)
+{
+	FcShared   *shared = job->shared;
+	int			nparts = list_length(job->parts);
+	int			allocated = 64;
+	int			first = 0;
+
+	job->tasks = palloc(sizeof(FcTask) * allocated);
+	job->ntasks = 0;
+	job->ngroups = nparts;
+	for (uint32 i = 0; i < shared->nchunks; i++)
+	{
+		FcSpillPart *part = list_nth(job->parts, first);
+
+		CHECK_FOR_INTERRUPTS();
+		if (fc_shared_starts(shared)[i].first == FC_NOWHERE)
+			continue;
+		while (!part->range.hi_max && job->keys[i] >= part->range.hi)
+			part = list_nth(job->parts, ++first);
+		for (int n = first; n < nparts; n++)
+		{
+			part = list_nth(job->parts, n);
+			if (job->keys[i + 1] < part->range.lo)
+				break;
+			fc_tasks_add_chunk(job, part, n, i, &allocated);
+		}
+	}
+	fc_tasks_count_slices(job);
+}

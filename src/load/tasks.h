@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/tasks.h
+ *	  From the rows found per range of keys to the work of the load phase.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_TASKS_H
+#define FC_TASKS_H
+
+#include "load/job.h"
+#include "sort/run_write.h"
+
+/*
+ * Sets job->parts from the spill, or as they are given, job->created from the ranges that have no
+ * partition, and keeps an error for rows that no partition will take.
+ */
+extern void fc_tasks_find_parts(FcJob *job);
+extern void fc_tasks_set_parts(FcJob *job, List *parts);
+
+/* Makes job->tasks, largest leaf first, once partitions have their OIDs */
+extern void fc_tasks_make(FcJob *job);
+
+/*
+ * The same where the load reads the chunks of the file, which are in key order:
+ * a slice for each chunk that a part's rows may be in.  Keys are those of
+ * fc_order_look.
+ */
+extern void fc_tasks_make_streamed(FcJob *job);
+
+/*
+ * Sets job->parts to all ranges of keys from the first of the file to its last,
+ * of which some may turn out to have no rows.  False if they are too many, or
+ * not all of them are to be created.
+ */
+extern bool fc_tasks_span_parts(FcJob *job);
+
+/* The leaf that takes a part's rows, or InvalidOid */
+extern Oid	fc_tasks_leaf(FcJob *job, const FcSpillPart *part,
+						  bool *created);
+
+#endif							/* FC_TASKS_H */

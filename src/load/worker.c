@@ -1,0 +1,450 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/worker.c
+ *	  Runs a phase in parallel workers, or in the leader.
+ *
+ * Each phase has a parallel context of its own, because between phases the
+ * leader does DDL, which parallel mode forbids.  What must live longer (the
+ * chunks, the counters, the spill files) is in the job's own segment, to
+ * which workers attach by its handle.
+ *
+ * A worker's error ends the phase: the leader throws it from
+ * CHECK_FOR_INTERRUPTS, and the end of the transaction stops the others.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "access/xloginsert.h"
+#include "catalog/pg_control.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "portability/instr_time.h"
+#include "replication/origin.h"
+#include "storage/latch.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "errors/reject_file.h"
+#include "intake/chunks.h"
+#include "load/phases.h"
+#include "load/worker.h"
+
+#define FC_KEY_ARGS		UINT64CONST(0xFC00000000000001)
+#define FC_KEY_TASKS	UINT64CONST(0xFC00000000000002)
+#define FC_KEY_TURNS	UINT64CONST(0xFC00000000000003)
+#define FC_KEY_USAGE	UINT64CONST(0xFC00000000000004)
+
+#define FC_POLL_MS		100		/* how often the leader shows progress */
+
+typedef struct FcWorkerArgs
+{
+	dsm_handle	segment;
+	uint32		nturns;
+	RepOriginId origin;			/* where the session has its changes from */
+} FcWorkerArgs;
+
+/* What a worker used, which counts as the leader's */
+typedef struct FcUsage
+{
+	BufferUsage buffers;
+	WalUsage	wal;
+} FcUsage;
+
+PGDLLEXPORT void fc_worker_main(dsm_segment *seg, shm_toc *toc);
+
+/* Microseconds; comparable between processes */
+static int64
+fc_worker_clock(void)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	return INSTR_TIME_GET_MICROSEC(now);
+}
+
+static void
+fc_worker_switch(FcContext *ctx)
+{
+	switch (ctx->shared->phase)
+	{
+		case FC_PHASE_SPLIT:
+			if (ctx->shared->room > 0)
+				fc_inflow_run(ctx);
+			else
+				fc_split_run(ctx);
+			break;
+		case FC_PHASE_SCAN:
+			fc_inflow_run(ctx);
+			fc_scan_run(ctx);
+			break;
+		case FC_PHASE_LOAD:
+			fc_inflow_run(ctx);
+			fc_load_run(ctx);
+			break;
+		case FC_PHASE_CHECK:
+			fc_load_check_run(ctx);
+			break;
+		case FC_PHASE_INDEX:
+			fc_index_run(ctx);
+			break;
+		default:
+			elog(ERROR, "phase %d does not run in workers", ctx->shared->phase);
+	}
+}
+
+/* A phase has a resource owner of its own */
+static void
+fc_worker_phase(FcContext *ctx)
+{
+	struct ResourceOwnerData *outer = fc_error_owner_begin();
+
+	fc_worker_switch(ctx);
+	fc_reject_end(ctx);
+	fc_error_owner_end(ctx, outer);
+}
+
+/* In a worker: the source as the leader saw it */
+static void
+fc_context_source(FcContext *ctx)
+{
+	FcShared   *shared = ctx->shared;
+
+	if (!shared->joined)
+	{
+		ctx->source = fc_source_attach(fc_shared_files(shared), shared->nfiles,
+									   fc_shared_names(shared),
+									   fc_shared_copies(shared), shared->ncopies);
+		ctx->source->programs = shared->programs;
+		return;
+	}
+	ctx->source = fc_source_open(fc_shared_path(shared));
+	ctx->source->path = ctx->source->paths = fc_shared_names(shared);
+	ctx->source->files = fc_shared_files(shared);
+	ctx->source->nfiles = shared->nfiles;
+	ctx->source->programs = shared->programs;
+	fc_source_check(ctx->source, &shared->file);
+}
+
+/*
+ * The phase's memory dies with it, the source is opened by the caller in the
+ * leader and here in a worker.
+ */
+void
+fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
+{
+	memset(ctx, 0, sizeof(FcContext));
+	ctx->shared = shared;
+	ctx->dialect = shared->dialect;
+	if (shared->default_len >= 0)
+	{
+		ctx->dialect.default_string = fc_shared_default(shared);
+		ctx->dialect.default_len = shared->default_len;
+	}
+	ctx->worker = worker;
+	ctx->in_worker = in_worker;
+	ctx->mcxt = AllocSetContextCreate(CurrentMemoryContext,
+									  "fast_copy phase",
+									  ALLOCSET_DEFAULT_SIZES);
+	if (!in_worker)
+		return;
+	fc_context_source(ctx);
+	ctx->target = table_open(shared->target, RowExclusiveLock);
+}
+
+void
+fc_context_end(FcContext *ctx)
+{
+	if (ctx->in_worker)
+	{
+		table_close(ctx->target, NoLock);
+		fc_source_check(ctx->source, &ctx->shared->file);
+		fc_source_close(ctx->source);
+	}
+	MemoryContextDelete(ctx->mcxt);
+}
+
+/* Entry point of a worker */
+void
+fc_worker_main(dsm_segment *seg, shm_toc *toc)
+{
+	FcWorkerArgs *args = shm_toc_lookup(toc, FC_KEY_ARGS, false);
+	FcUsage    *usage = shm_toc_lookup(toc, FC_KEY_USAGE, false);
+	dsm_segment *segment = dsm_attach(args->segment);
+	FcShared   *shared;
+	FcContext	ctx;
+	MemoryContext old;
+
+	if (segment == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not map dynamic shared memory segment")));
+	/* decoding filters by origin, each row and the commit, which is the leader's */
+	replorigin_session_origin = args->origin;
+	shared = dsm_segment_address(segment);
+	SharedFileSetAttach(&shared->fileset, segment);
+	fc_context_begin(&ctx, shared, ParallelWorkerNumber, true);
+	ctx.tasks = shm_toc_lookup(toc, FC_KEY_TASKS, true);
+	ctx.turns = shm_toc_lookup(toc, FC_KEY_TURNS, true);
+	old = MemoryContextSwitchTo(ctx.mcxt);
+	InstrStartParallelQuery();
+	fc_worker_phase(&ctx);
+	usage += ParallelWorkerNumber;
+	InstrEndParallelQuery(&usage->buffers, &usage->wal);
+	shared->ended[ParallelWorkerNumber] = fc_worker_clock();
+	MemoryContextSwitchTo(old);
+	fc_context_end(&ctx);
+	dsm_detach(segment);
+}
+
+/*
+ * What the leader calls in a row's or an index's name may run any command,
+ * and even write to a new partition, which nobody else can name; workers may
+ * not.  A command counts as a new one because the number of the one before
+ * has been used.
+ */
+static CommandId
+fc_worker_command(const FcContext *ctx)
+{
+	return GetCurrentCommandId(ctx->shared->phase == FC_PHASE_LOAD ||
+							   ctx->shared->phase == FC_PHASE_INDEX);
+}
+
+static void
+fc_worker_alone(FcContext *ctx, FcWork *work)
+{
+	CommandId	command = fc_worker_command(ctx);
+
+	ctx->tasks = work->tasks;
+	ctx->turns = work->turns;
+	if (ctx->lead)
+		ctx->lead(ctx->lead_arg);
+	fc_worker_phase(ctx);
+	ctx->disturbed |= command != GetCurrentCommandId(false);
+}
+
+/* Body of fc_error_apart: what is done with a bad record is of no use */
+typedef struct FcWorkAlone
+{
+	FcContext  *ctx;
+	FcWork	   *work;
+} FcWorkAlone;
+
+static bool
+fc_worker_apart(void *arg)
+{
+	FcWorkAlone *alone = arg;
+	FcShared   *shared = alone->ctx->shared;
+
+	fc_worker_alone(alone->ctx, alone->work);
+	return !fc_error_beyond(shared, PG_UINT64_MAX - 1) &&
+		pg_atomic_read_u32(&shared->unordered) == 0;
+}
+
+/* The phase in the leader, with memory of its own */
+static void
+fc_worker_lead(FcContext *ctx, FcWork *work)
+{
+	FcWorkAlone alone = {ctx, work};
+	MemoryContext outer = ctx->mcxt;
+	MemoryContext old;
+
+	ctx->mcxt = AllocSetContextCreate(outer, "fast_copy phase",
+									  ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(ctx->mcxt);
+	if (ctx->apart)
+		fc_error_apart(ctx, fc_worker_apart, &alone);
+	else
+		fc_worker_alone(ctx, work);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(ctx->mcxt);
+	ctx->mcxt = outer;
+	/* lived in there; a load that was given up is followed by another one */
+	ctx->direct = NULL;
+}
+
+/* Does any worker still run, as far as its messages tell? */
+static bool
+fc_worker_active(ParallelContext *pcxt)
+{
+	for (int i = 0; i < pcxt->nworkers_launched; i++)
+		if (pcxt->worker[i].error_mqh != NULL)
+			return true;
+	return false;
+}
+
+/*
+ * Logical decoding must know that a subtransaction is one before it sees a row of
+ * it.  The first record that the leader writes in a subtransaction names the
+ * top-level transaction too; those of workers never do, because a worker does
+ * not know that its transaction is the leader's subtransaction.
+ */
+static void
+fc_worker_log_subtransaction(void)
+{
+	char		nothing = 0;
+
+	if (!IsSubxactTopXidLogPending())
+		return;
+	XLogBeginInsert();
+	XLogRegisterData(&nothing, sizeof(nothing));
+	(void) XLogInsert(RM_XLOG_ID, XLOG_NOOP);
+}
+
+int
+fc_worker_launch(ParallelContext *pcxt)
+{
+	fc_worker_log_subtransaction();
+	LaunchParallelWorkers(pcxt);
+	return pcxt->nworkers_launched;
+}
+
+void
+fc_worker_wait(ParallelContext *pcxt, void (*progress) (void *arg), void *arg)
+{
+	static uint32 wait_event = 0;
+
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyWorkers");
+	WaitForParallelWorkersToAttach(pcxt);
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (progress)
+			progress(arg);
+		if (!fc_worker_active(pcxt))
+			break;
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 FC_POLL_MS, wait_event);
+		ResetLatch(MyLatch);
+	}
+	WaitForParallelWorkersToFinish(pcxt);
+}
+
+/* EXPLAIN (BUFFERS, WAL) and pg_stat_statements see it, and the report does */
+static void
+fc_worker_usage(ParallelContext *pcxt)
+{
+	FcUsage    *usage = shm_toc_lookup(pcxt->toc, FC_KEY_USAGE, false);
+
+	for (int i = 0; i < pcxt->nworkers_launched; i++)
+		InstrAccumParallelQuery(&usage[i].buffers, &usage[i].wal);
+}
+
+static ParallelContext *
+fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
+{
+	ParallelContext *pcxt;
+	FcWorkerArgs *args;
+	FcUsage    *usage;
+	Size		tasks_size = work->task_size * work->ntasks;
+	Size		turns_size = sizeof(FcTurn) * work->nturns;
+
+	pcxt = CreateParallelContext("fast_copy", "fc_worker_main", nworkers);
+	shm_toc_estimate_chunk(&pcxt->estimator, sizeof(FcWorkerArgs));
+	shm_toc_estimate_chunk(&pcxt->estimator, tasks_size);
+	shm_toc_estimate_chunk(&pcxt->estimator, turns_size);
+	shm_toc_estimate_chunk(&pcxt->estimator, sizeof(FcUsage) * nworkers);
+	shm_toc_estimate_keys(&pcxt->estimator, 4);
+	InitializeParallelDSM(pcxt);
+
+	args = shm_toc_allocate(pcxt->toc, sizeof(FcWorkerArgs));
+	args->segment = dsm_segment_handle(segment);
+	args->origin = replorigin_session_origin;
+	shm_toc_insert(pcxt->toc, FC_KEY_ARGS, args);
+	usage = shm_toc_allocate(pcxt->toc, sizeof(FcUsage) * nworkers);
+	memset(usage, 0, sizeof(FcUsage) * nworkers);
+	shm_toc_insert(pcxt->toc, FC_KEY_USAGE, usage);
+	if (tasks_size > 0)
+	{
+		void	   *tasks = shm_toc_allocate(pcxt->toc, tasks_size);
+
+		memcpy(tasks, work->tasks, tasks_size);
+		shm_toc_insert(pcxt->toc, FC_KEY_TASKS, tasks);
+	}
+	if (turns_size > 0)
+	{
+		void	   *turns = shm_toc_allocate(pcxt->toc, turns_size);
+
+		memcpy(turns, work->turns, turns_size);
+		shm_toc_insert(pcxt->toc, FC_KEY_TURNS, turns);
+	}
+	return pcxt;
+}
+
+/* The part of the phase at whose end a single one of the workers was left */
+static double
+fc_worker_alone_share(const FcShared *shared, int nworkers)
+{
+	int64		last = shared->started;
+	int64		before = shared->started;
+
+	for (int i = 0; i < nworkers; i++)
+	{
+		before = Max(before, Min(last, shared->ended[i]));
+		last = Max(last, shared->ended[i]);
+	}
+	return last == shared->started ? 0 :
+		(double) (last - before) / (last - shared->started);
+}
+
+/* 0 if no worker could be started, and then nothing has been done */
+static int
+fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
+				   FcWork *work)
+{
+	ParallelContext *pcxt;
+	int			launched;
+
+	/* workers can neither assign an XID nor mark a command id as used */
+	if (ctx->shared->phase == FC_PHASE_LOAD || ctx->shared->phase == FC_PHASE_INDEX)
+	{
+		(void) GetCurrentTransactionId();
+		(void) GetCurrentCommandId(true);
+	}
+	EnterParallelMode();
+	pcxt = fc_worker_context(segment, nworkers, work);
+	launched = fc_worker_launch(pcxt);
+	if (launched > 0)
+	{
+		if (ctx->lead)
+			ctx->lead(ctx->lead_arg);
+		fc_worker_wait(pcxt, ctx->progress, ctx->progress_arg);
+		fc_worker_usage(pcxt);
+		work->alone = fc_worker_alone_share(ctx->shared, launched);
+		if (work->ntasks > 0)
+			memcpy(work->tasks, shm_toc_lookup(pcxt->toc, FC_KEY_TASKS, false),
+				   work->task_size * work->ntasks);
+	}
+	DestroyParallelContext(pcxt);
+	ExitParallelMode();
+	return launched;
+}
+
+int
+fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
+			  int nworkers, FcWork *work)
+{
+	FcShared   *shared = ctx->shared;
+	int			launched = 0;
+
+	shared->phase = phase;
+	shared->ntasks = work->ntasks;
+	shared->nprocesses = Max(nworkers, 1);
+	shared->started = fc_worker_clock();
+	memset(shared->ended, 0, sizeof(shared->ended));
+	pg_atomic_write_u32(&shared->next, 0);
+	if (nworkers > 0)
+		launched = fc_worker_parallel(ctx, segment, nworkers, work);
+	work->parallel = launched > 0;
+	if (launched > 0)
+		return launched;
+	fc_worker_lead(ctx, work);
+	return 1;
+}

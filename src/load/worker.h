@@ -1,0 +1,53 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/worker.h
+ *	  Runs a phase in parallel workers, or in the leader.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_WORKER_H
+#define FC_WORKER_H
+
+#include "access/parallel.h"
+
+#include "context/shared.h"
+
+/* What a phase works on besides the file; copied to and from the workers */
+typedef struct FcWork
+{
+	void	   *tasks;
+	Size		task_size;
+	uint32		ntasks;
+	FcTurn	   *turns;
+	uint32		nturns;
+
+	/* results */
+	bool		parallel;		/* workers did the work */
+	double		alone;			/* part of the phase at whose end a single one
+								 * of several workers was left */
+} FcWork;
+
+/*
+ * Runs the phase with up to nworkers workers, all of them done on return;
+ * alone, through ctx, if nworkers is 0 or none can be had.  Returns the
+ * number of processes that worked.  Must not be called in parallel mode;
+ * the caller holds every lock that the workers need.
+ */
+extern int	fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
+						  int nworkers, FcWork *work);
+
+/* Starts the workers of a context, which may write WAL; how many there are */
+extern int	fc_worker_launch(ParallelContext *pcxt);
+
+/*
+ * Waits until all workers of a context are done, under the event
+ * FastCopyWorkers, and shows progress (NULL: to nobody) meanwhile.
+ */
+extern void fc_worker_wait(ParallelContext *pcxt, void (*progress) (void *arg),
+						   void *arg);
+
+extern void fc_context_begin(FcContext *ctx, FcShared *shared, int worker,
+							 bool in_worker);
+extern void fc_context_end(FcContext *ctx);
+
+#endif							/* FC_WORKER_H */

@@ -1,0 +1,239 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/columns.c
+ *	  Which columns the fields of the file are, and what else they need.
+ *
+ *	 column list, or header of the file ──► attribute number per field (0: the
+ *		field is skipped), FORCE_NOT_NULL and FORCE_NULL
+ *
+ * Everything is allocated in the job's memory context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_attribute.h"
+#include "mb/pg_wchar.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "options/columns.h"
+#include "row/pattern.h"
+
+/* The column of this name that a file may have, or 0 */
+static AttrNumber
+fc_fields_attnum(Relation rel, const char *name)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+
+	if (attnum <= 0 || TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated)
+		return 0;
+	return attnum;
+}
+
+static void
+fc_fields_extra(Relation rel, const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of the file is not a column of relation \"%s\"",
+					name, RelationGetRelationName(rel)),
+			 errhint("Use ignore_extra_columns to skip it.")));
+}
+
+/* Every column that the file has not needs a default */
+static void
+fc_fields_missing(Relation rel, List *columns)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+
+		if (att->attisdropped || att->attgenerated ||
+			list_member(columns, makeString(NameStr(att->attname))) ||
+			build_column_default(rel, attnum) != NULL)
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("column \"%s\" is missing in the header of the file",
+						NameStr(att->attname)),
+				 errdetail("The column has no default.")));
+	}
+}
+
+/* One name of the header, in the server's encoding; NULL: to be skipped */
+static String *
+fc_fields_map_one(Relation rel, FcOptions *options, const FcField *field)
+{
+	String	   *name = makeString(pnstrdup(field->data, field->len));
+
+	if (field->verify)
+		pg_verifymbstr(field->data, field->len, false);
+	if (field->null || fc_fields_attnum(rel, strVal(name)) == 0)
+	{
+		if (!options->ignore_extra_columns)
+			fc_fields_extra(rel, strVal(name));
+		return NULL;
+	}
+	if (list_member(options->columns, name))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_COLUMN),
+				 errmsg("column \"%s\" specified more than once", strVal(name))));
+	options->columns = lappend(options->columns, name);
+	return name;
+}
+
+void
+fc_fields_map(Relation rel, FcOptions *options, const FcDialect *dialect,
+			  char *rec, size_t len)
+{
+	char	   *line = pnstrdup(rec, len);
+	char	   *text = pg_any_to_server(line, len, options->file_encoding);
+	size_t		textlen;
+	FcField    *fields;
+	int			n;
+
+	/* a byte order mark is no part of the first name */
+	if (GetDatabaseEncoding() == PG_UTF8 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
+		text += 3;
+	textlen = strlen(text);
+	fields = palloc(sizeof(FcField) * (textlen + 1));
+	n = fc_record_fields(dialect, text, textlen, options->format.null_print,
+						 options->format.null_print_len, fields, textlen + 1);
+	if (n < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("unterminated CSV quoted field")));
+	for (int i = 0; i < n; i++)
+		options->fields = lappend(options->fields,
+								  fc_fields_map_one(rel, options, &fields[i]));
+	fc_fields_missing(rel, options->columns);
+}
+
+static bool
+fc_fields_all(List *names)
+{
+	return list_length(names) == 1 && strcmp(strVal(linitial(names)), "*") == 0;
+}
+
+List *
+fc_fields_force(List *names, const FcOptions *options, Relation rel,
+				List *attnums)
+{
+	List	   *all = NIL;
+	ListCell   *lc;
+
+	if (!fc_fields_all(names))
+		return names;
+	foreach(lc, attnums)
+		all = lappend(all, makeString(get_attname(RelationGetRelid(rel),
+												  lfirst_int(lc), false)));
+	return all;
+}
+
+/* Sets the flag of the named columns */
+static void
+fc_fields_flag(Relation rel, FcPlan *plan, List *names, uint8 flag,
+			   const char *option)
+{
+	List	   *attnums;
+	ListCell   *lc;
+
+	if (names == NIL)
+		return;
+	attnums = CopyGetAttnums(RelationGetDescr(rel), rel, names);
+	foreach(lc, attnums)
+	{
+		bool		found = false;
+
+		for (int i = 0; i < list_length(plan->fields); i++)
+			if (list_nth_int(plan->fields, i) == lfirst_int(lc))
+			{
+				plan->flags[i] |= flag;
+				found = true;
+			}
+		if (!found)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+					 errmsg("%s column \"%s\" not referenced by COPY", option,
+							get_attname(RelationGetRelid(rel), lfirst_int(lc), false))));
+	}
+}
+
+/* One column's pattern; compiled, so that a mistake in it is told at once */
+static void
+fc_fields_pattern(Relation rel, FcPlan *plan, const FcPatternOption *option)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), option->column);
+	Form_pg_attribute att;
+
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						option->column, RelationGetRelationName(rel))));
+	if (!list_member_int(plan->fields, attnum))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("timestamp_format column \"%s\" is not a column of the file",
+						option->column)));
+	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	(void) fc_pattern_compile(option->pattern, att->atttypid, att->atttypmod,
+							  option->column);
+	for (int i = 0; i < list_length(plan->fields); i++)
+		if (list_nth_int(plan->fields, i) == attnum)
+			plan->patterns[i] = option->pattern;
+}
+
+void
+fc_fields_patterns(Relation rel, const FcOptions *options, FcPlan *plan)
+{
+	char	   *key = NULL;
+	ListCell   *lc;
+
+	plan->patterns = palloc0(sizeof(char *) * Max(list_length(plan->fields), 1));
+	if (options->timestamp_format == NULL)
+		return;
+	if (plan->key_attnum != 0)
+		key = get_attname(RelationGetRelid(rel), plan->key_attnum, false);
+	foreach(lc, fc_pattern_options(options->timestamp_format, key))
+		fc_fields_pattern(rel, plan, lfirst(lc));
+}
+
+static void
+fc_fields_list(Relation rel, const FcOptions *options, FcPlan *plan)
+{
+	ListCell   *lc;
+
+	plan->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, options->columns);
+	plan->fields = plan->attnums;
+	if (!options->header_map)
+		return;
+	plan->fields = NIL;
+	foreach(lc, options->fields)
+		plan->fields = lappend_int(plan->fields, lfirst(lc) == NULL ? 0 :
+								   fc_fields_attnum(rel, strVal(lfirst(lc))));
+	/* a file without any column of the table is not one with all of them */
+	if (options->columns == NIL)
+		plan->attnums = NIL;
+}
+
+void
+fc_fields_make(Relation rel, const FcOptions *options, FcPlan *plan)
+{
+	int			n;
+
+	fc_fields_list(rel, options, plan);
+	n = Max(list_length(plan->fields), 1);
+	plan->flags = palloc0(n);
+	fc_fields_flag(rel, plan,
+				   fc_fields_force(options->force_not_null, options, rel, plan->attnums),
+				   FC_FIELD_FORCE_NOT_NULL, "FORCE_NOT_NULL");
+	fc_fields_flag(rel, plan,
+				   fc_fields_force(options->force_null, options, rel, plan->attnums),
+				   FC_FIELD_FORCE_NULL, "FORCE_NULL");
+}

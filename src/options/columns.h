@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/columns.h
+ *	  Which columns the fields of the file are, and what else they need.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_COLUMNS_H
+#define FC_COLUMNS_H
+
+#include "options/plan.h"
+
+/*
+ * header => 'map': takes the names of the fields from the header record
+ * rec[0..len), which is overwritten, and sets options->fields and
+ * options->columns.  ERROR 42703 for a name the table has not, unless extra
+ * columns are ignored, 42701 for one that comes twice, 22P04 for a column
+ * without a default that is missing.
+ */
+extern void fc_fields_map(Relation rel, FcOptions *options,
+						  const FcDialect *dialect, char *rec, size_t len);
+
+/* Sets attnums, fields and flags of the plan; COPY's errors */
+extern void fc_fields_make(Relation rel, const FcOptions *options,
+						   FcPlan *plan);
+
+/*
+ * Sets the patterns of the plan, whose key is known.  ERROR 42703 or 42P10 for
+ * a column that the table or the file has not; those of fc_pattern_compile.
+ */
+extern void fc_fields_patterns(Relation rel, const FcOptions *options,
+							   FcPlan *plan);
+
+/* FORCE_NOT_NULL and FORCE_NULL as COPY's list has them, "*" written out */
+extern List *fc_fields_force(List *names, const FcOptions *options,
+							 Relation rel, List *attnums);
+
+#endif							/* FC_COLUMNS_H */

@@ -1,0 +1,266 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/empty_table.c
+ *	  Makes a table without waiting for the disk.
+ *
+ * CREATE TABLE makes a TOAST table as well, whose index is built like any
+ * other: PostgreSQL 15 and 16 write its one page behind the back of the shared
+ * buffers and then must wait until it is on disk.  A load of thousands of small
+ * partitions spends most of its time so.
+ *
+ * Here the parts of CREATE TABLE are called one by one, and that page is made
+ * in shared buffers and logged, as any page that comes to an index later: the
+ * next checkpoint takes it to disk together with all others.
+ *
+ * Everything is DDL in the caller's transaction, so an error leaves nothing
+ * behind.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/nbtree.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/toast_compression.h"
+#include "access/xact.h"
+#include "access/xloginsert.h"
+#include "catalog/dependency.h"
+#include "catalog/heap.h"
+#include "catalog/index.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_type.h"
+#include "catalog/toasting.h"
+#include "commands/tablecmds.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_utilcmd.h"
+#include "parser/parser.h"
+#include "storage/bufmgr.h"
+#include "tcop/utility.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "compat/compat.h"
+#include "partition/empty_table.h"
+
+/* What an index has before its first row: the page that says so */
+static void
+fc_table_empty_index(Relation index)
+{
+	bool		equal_image = _bt_allequalimage(index, false);
+	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, P_NEW,
+											RBM_ZERO_AND_LOCK, NULL);
+
+	if (BufferGetBlockNumber(buffer) != BTREE_METAPAGE)
+		elog(ERROR, "new index \"%s\" is not empty",
+			 RelationGetRelationName(index));
+	START_CRIT_SECTION();
+	_bt_initmetapage(BufferGetPage(buffer), P_NONE, 0, equal_image);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+/* The columns that detoasting knows by their numbers */
+static TupleDesc
+fc_table_toast_columns(void)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(3);
+
+	TupleDescInitEntry(desc, 1, "chunk_id", OIDOID, -1, 0);
+	TupleDescInitEntry(desc, 2, "chunk_seq", INT4OID, -1, 0);
+	TupleDescInitEntry(desc, 3, "chunk_data", BYTEAOID, -1, 0);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		TupleDescAttr(desc, i)->attstorage = TYPSTORAGE_PLAIN;
+		TupleDescAttr(desc, i)->attcompression = InvalidCompressionMethod;
+	}
+	return desc;
+}
+
+static void
+fc_table_toast_index(Oid toast, Oid table)
+{
+	Relation	rel = table_open(toast, ShareLock);
+	IndexInfo  *info = makeNode(IndexInfo);
+	Oid			collations[2] = {InvalidOid, InvalidOid};
+	Oid			classes[2] = {OID_BTREE_OPS_OID, INT4_BTREE_OPS_OID};
+	int16		options[2] = {0, 0};
+	Relation	index;
+	Oid			oid;
+
+	info->ii_NumIndexAttrs = info->ii_NumIndexKeyAttrs = 2;
+	info->ii_Unique = info->ii_ReadyForInserts = true;
+	info->ii_Am = BTREE_AM_OID;
+	info->ii_Context = CurrentMemoryContext;
+	info->ii_IndexAttrNumbers[0] = 1;
+	info->ii_IndexAttrNumbers[1] = 2;
+	oid = fc_create_toast_index(rel, psprintf("pg_toast_%u_index", table), info,
+								list_make2("chunk_id", "chunk_seq"),
+								collations, classes, options);
+	table_close(rel, NoLock);
+
+	index = index_open(oid, AccessExclusiveLock);
+	fc_table_empty_index(index);
+	fc_set_relstats(index, 1, 0, 0, 0);
+	index_close(index, NoLock);
+}
+
+/* The table knows its TOAST table, which goes with it */
+static void
+fc_table_set_toast(Oid table, Oid toast)
+{
+	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
+	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(table));
+	ObjectAddress depender;
+	ObjectAddress referenced;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", table);
+	((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid = toast;
+	CatalogTupleUpdate(classes, &tuple->t_self, tuple);
+	heap_freetuple(tuple);
+	table_close(classes, RowExclusiveLock);
+
+	ObjectAddressSet(depender, RelationRelationId, toast);
+	ObjectAddressSet(referenced, RelationRelationId, table);
+	recordDependencyOn(&depender, &referenced, DEPENDENCY_INTERNAL);
+	CommandCounterIncrement();
+}
+
+static void
+fc_table_make_toast(Relation rel)
+{
+	Oid			table = RelationGetRelid(rel);
+	Form_pg_class form = rel->rd_rel;
+	Oid			toast;
+
+	toast = heap_create_with_catalog(psprintf("pg_toast_%u", table),
+									 PG_TOAST_NAMESPACE, form->reltablespace,
+									 InvalidOid, InvalidOid, InvalidOid,
+									 form->relowner,
+									 table_relation_toast_am(rel),
+									 fc_table_toast_columns(), NIL,
+									 RELKIND_TOASTVALUE, form->relpersistence,
+									 false, false, ONCOMMIT_NOOP, (Datum) 0,
+									 false, true, true, InvalidOid, NULL);
+	CommandCounterIncrement();
+	fc_table_toast_index(toast, table);
+	fc_table_set_toast(table, toast);
+}
+
+/* An unlogged index has another file, for which core waits as well */
+static void
+fc_table_toast(Oid table)
+{
+	Relation	rel = table_open(table, AccessExclusiveLock);
+
+	if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
+		NewRelationCreateToastTable(table, (Datum) 0);
+	else if (table_relation_needs_toast_table(rel))
+		fc_table_make_toast(rel);
+	table_close(rel, NoLock);
+}
+
+/* What is left to be done of LIKE: ALTER TABLE */
+static void
+fc_table_alter(Node *stmt, const char *sql)
+{
+	PlannedStmt *wrapper = makeNode(PlannedStmt);
+
+	wrapper->commandType = CMD_UTILITY;
+	wrapper->utilityStmt = stmt;
+	ProcessUtility(wrapper, sql, false, PROCESS_UTILITY_SUBCOMMAND, NULL, NULL,
+				   None_Receiver, NULL);
+}
+
+void
+fc_table_create(const char *sql)
+{
+	RawStmt    *raw = linitial_node(RawStmt, raw_parser(sql, RAW_PARSE_DEFAULT));
+	RangeVar   *name = castNode(CreateStmt, raw->stmt)->relation;
+	List	   *stmts = transformCreateStmt((CreateStmt *) raw->stmt, sql);
+
+	while (stmts != NIL)
+	{
+		Node	   *stmt = linitial(stmts);
+
+		stmts = list_delete_first(stmts);
+		if (IsA(stmt, CreateStmt))
+		{
+			ObjectAddress table;
+
+			/* LIKE goes on with the name as it was understood here */
+			name = ((CreateStmt *) stmt)->relation;
+			table = DefineRelation((CreateStmt *) stmt, RELKIND_RELATION,
+								   InvalidOid, NULL, sql);
+			CommandCounterIncrement();
+			fc_table_toast(table.objectId);
+		}
+		else if (IsA(stmt, TableLikeClause))
+			stmts = list_concat(expandTableLikeClause(name, (TableLikeClause *) stmt),
+								stmts);
+		else
+			fc_table_alter(stmt, sql);
+		CommandCounterIncrement();
+	}
+}
+
+/* The row of the schema, as it is now; ERROR if it was dropped */
+static HeapTuple
+fc_table_schema_row(Relation schemas, Oid nspid)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_namespace_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(nspid));
+	scan = systable_beginscan(schemas, NamespaceOidIndexId, true, NULL, 1, &key);
+	tuple = heap_copytuple(systable_getnext(scan));
+	systable_endscan(scan);
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("schema with OID %u does not exist", nspid)));
+	return tuple;
+}
+
+/*
+ * RENAME takes no lock on the schema.  But it changes a key of the row, and so
+ * waits for whoever has locked that as a foreign key would.
+ */
+void
+fc_table_keep_schema(Oid nspid)
+{
+	Relation	schemas = table_open(NamespaceRelationId, RowShareLock);
+	TM_Result	result;
+
+	do
+	{
+		HeapTuple	tuple = fc_table_schema_row(schemas, nspid);
+		TM_FailureData failure;
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		result = heap_lock_tuple(schemas, tuple, GetCurrentCommandId(true),
+								 LockTupleKeyShare, LockWaitBlock, false,
+								 &buffer, &failure);
+		ReleaseBuffer(buffer);
+		heap_freetuple(tuple);
+		/* names that others have changed meanwhile */
+		AcceptInvalidationMessages();
+	} while (result == TM_Updated || result == TM_Deleted);
+	table_close(schemas, RowShareLock);
+	if (result != TM_Ok)
+		elog(ERROR, "could not lock schema %u: %d", nspid, result);
+}

@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/empty_table.h
+ *	  Makes a table without waiting for the disk, and lets none come between.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_EMPTY_TABLE_H
+#define FC_EMPTY_TABLE_H
+
+/*
+ * Executes one CREATE TABLE, of a table that is not temporary.  Leader only.
+ * Event triggers and hooks of other extensions do not see the command.
+ */
+extern void fc_table_create(const char *sql);
+
+/*
+ * The schema keeps its name until the transaction ends: nobody can rename it,
+ * and have commands by name meet tables of his own.  It waits for who is at
+ * it.  Leader only.
+ */
+extern void fc_table_keep_schema(Oid nspid);
+
+#endif							/* FC_EMPTY_TABLE_H */

@@ -1,0 +1,188 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/index_build.c
+ *	  The index phase: who builds which index.
+ *
+ *	 tasks, largest first ──► leader: those that only it can build
+ *						  ──► leader with helpers: those too large for one
+ *						  ──► workers: all others, one each at a time
+ *
+ * Where an index is so large that the other processes would wait for the one
+ * that builds it, all of them build it together: core's access methods can do
+ * that with workers that the leader starts, and a worker cannot start any.
+ *
+ * An index that rows keep from being built (two are equal, an expression
+ * fails) ends the phase.  The build does not know the rows' lines, nor which
+ * is the first in the file: the leader then finds that out, by inserting the
+ * rows again (fc_load_verify_indexes).
+ *
+ * maintenance_work_mem is lowered to the process's part of fast_copy.memory;
+ * core restores it with the GUC nest level, on error too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/guc.h"
+
+#include "errors/first_error.h"
+#include "load/phases.h"
+#include "partition/index_define.h"
+
+/* Below this many rows starting helpers takes longer than they save */
+#define FC_SHARED_ROWS	200000
+
+/* Processes may wait for each other for this part of the time */
+#define FC_IDLE_SHARE	0.1
+
+static void
+fc_build_limit_memory(const FcShared *shared, int processes)
+{
+	char		value[32];
+	int64		each = Min(maintenance_work_mem, Max(shared->memory / 1024, 1024));
+
+	snprintf(value, sizeof(value), INT64_FORMAT,
+			 Min(each * processes, MAX_KILOBYTES));
+	(void) set_config_option("maintenance_work_mem", value, PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+/* An index to build, in the hands of fc_error_catch */
+typedef struct FcBuild
+{
+	FcContext  *ctx;
+	FcIndexTask *task;
+} FcBuild;
+
+/*
+ * Body of fc_error_catch.  Helpers lock the index, which is logged under the
+ * XID of the (sub)transaction, and they cannot assign one.
+ */
+static void
+fc_build_index(void *arg)
+{
+	FcBuild    *build = arg;
+	CommandId	command = GetCurrentCommandId(!build->ctx->in_worker);
+
+	if (build->task->nhelpers > 0)
+		(void) GetCurrentTransactionId();
+	fc_index_build(build->task);
+	build->ctx->disturbed |= command != GetCurrentCommandId(false);
+}
+
+/* Helpers of a build that fails are only ended by a subtransaction's abort */
+static void
+fc_build_one(FcContext *ctx, FcIndexTask *task)
+{
+	int			nest = NewGUCNestLevel();
+	FcBuild		build = {ctx, task};
+	FcProgressSlot slot;
+	ErrorData  *edata;
+
+	fc_build_limit_memory(ctx->shared, task->nhelpers + 1);
+	fc_progress_slot_save(&slot);
+	edata = task->nhelpers > 0 ? fc_error_catch_undo(ctx, fc_build_index, &build) :
+		fc_error_catch(ctx, fc_build_index, &build);
+	if (edata)
+	{
+		fc_error_keep_index(ctx->shared, edata);
+		fc_progress_slot_restore(&slot);
+		FreeErrorData(edata);
+	}
+	AtEOXact_GUC(true, nest);
+	pg_atomic_fetch_add_u64(&ctx->shared->built, fc_index_cost(task));
+	pg_atomic_fetch_add_u32(&ctx->shared->nbuilt, 1);
+}
+
+/* The part of their time that processes wait for the last one to end */
+static double
+fc_build_idle(const FcIndexTask *tasks, int ntasks, int processes)
+{
+	double	   *busy = palloc0(sizeof(double) * processes);
+	double		sum = 0;
+	double		longest = 0;
+
+	for (int i = 0; i < ntasks; i++)
+	{
+		double		cost = tasks[i].rows * tasks[i].weight;
+		int			next = 0;
+
+		for (int p = 1; p < processes; p++)
+			if (busy[p] < busy[next])
+				next = p;
+		busy[next] += cost;
+		longest = Max(longest, busy[next]);
+		sum += cost;
+	}
+	pfree(busy);
+	return longest == 0 ? 0 : 1 - sum / (longest * processes);
+}
+
+/* Moves tasks[i] ahead of the others */
+static void
+fc_build_advance(FcIndexTask *tasks, int i)
+{
+	FcIndexTask task = tasks[i];
+
+	memmove(tasks + 1, tasks, sizeof(FcIndexTask) * i);
+	tasks[0] = task;
+}
+
+/* The largest that several processes can build together, or -1 */
+static int
+fc_build_divisible(const FcIndexTask *tasks, int ntasks)
+{
+	for (int i = 0; i < ntasks; i++)
+		if (tasks[i].divisible && tasks[i].rows >= FC_SHARED_ROWS)
+			return i;
+	return -1;
+}
+
+int
+fc_index_plan(FcIndexTask *tasks, int ntasks, int processes)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < ntasks; i++)
+		if (tasks[i].leader_only)
+			fc_build_advance(tasks + n, i - n), n++;
+	while (processes > 1 &&
+		   fc_build_idle(tasks + n, ntasks - n, processes) > FC_IDLE_SHARE &&
+		   (i = fc_build_divisible(tasks + n, ntasks - n)) >= 0)
+	{
+		fc_build_advance(tasks + n, i);
+		tasks[n++].nhelpers = processes - 1;
+	}
+	return n;
+}
+
+void
+fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks)
+{
+	/* the tables are emptied after a build that failed: no pin may be left */
+	struct ResourceOwnerData *outer = fc_error_owner_begin();
+
+	for (int i = 0; i < ntasks && !fc_error_beyond(ctx->shared, FC_SOMEWHERE); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_build_one(ctx, &tasks[i]);
+		fc_context_progress(ctx);
+	}
+	fc_error_owner_end(ctx, outer);
+}
+
+void
+fc_index_run(FcContext *ctx)
+{
+	FcIndexTask *tasks = ctx->tasks;
+	uint32		i;
+
+	while (!fc_error_beyond(ctx->shared, FC_SOMEWHERE) &&
+		   fc_context_take(ctx, ctx->shared->ntasks, &i))
+	{
+		fc_build_one(ctx, &tasks[i]);
+		fc_context_progress(ctx);
+	}
+}

@@ -1,0 +1,700 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/partman_find.c
+ *	  Which tables pg_partman keeps, and whose pg_partman that is.
+ *
+ *		pg_extension ──trusted?──► part_config ──checked──► FcPartman
+ *
+ * From version 5.2 on whoever may create in the database can install
+ * pg_partman, owns all that is in it, and can name any table in its
+ * part_config.  So it is used only if it is theirs who could have put code on
+ * the table, or who loads it: of the extension, its schema, its two tables and
+ * each of its functions.  One that is not is passed over with a warning, and not even
+ * looked into: nobody can keep others from loading by a pg_partman of his
+ * own.  That of somebody who is no superuser runs as that role.  Its functions
+ * make commands of what the template is called and has, and some of them call
+ * whatever has the right name in the schema: nobody else may have a hand in
+ * these two, or no partitions are made.
+ *
+ * The row of part_config decides what is made.  Which columns it has depends
+ * on the version, and what is in them on whoever may write to it: both tables
+ * are read by a scan of our own, which runs nobody's code, and kind, types
+ * and NULLs are looked at.  What is not as expected is told as a refusal,
+ * and no load makes partitions then.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/dependency.h"
+#include "catalog/partition.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_database.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "catalog/namespace.h"
+#include "commands/extension.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "compat/compat.h"
+#include "options/options.h"
+#include "partition/partman.h"
+
+/* How pg_partman's functions are called: defaults fill up the rest */
+static const struct
+{
+	const char *name;
+	int			nargs;
+	Oid			types[4];
+}			partman_functions[FC_PARTMAN_NFUNCTIONS] = {
+	[FC_PARTMAN_CHECK_NAME] = {"check_name_length", 3, {TEXTOID, TEXTOID, BOOLOID}},
+	[FC_PARTMAN_PARENT] = {"inherit_parent_properties", 3, {TEXTOID, TEXTOID, TEXTOID}},
+	[FC_PARTMAN_TEMPLATE] = {"inherit_template_properties", 3, {TEXTOID, TEXTOID, TEXTOID}},
+	[FC_PARTMAN_PRIVILEGES] = {"apply_privileges", 4, {TEXTOID, TEXTOID, TEXTOID, TEXTOID}},
+	[FC_PARTMAN_REPLICA_IDENTITY] = {"inherit_replica_identity", 3, {TEXTOID, TEXTOID, TEXTOID}},
+	[FC_PARTMAN_PUBLICATIONS] = {"apply_publications", 3, {TEXTOID, TEXTOID, TEXTOID}},
+};
+
+/* A search for the pg_partman of one table */
+typedef struct FcPartmanSearch
+{
+	FcPartman  *partman;		/* what is found */
+	Relation	parent;
+	Oid			extension;
+	Oid			schema;
+	Oid			owner;			/* of the extension */
+	Oid			config;			/* part_config, or InvalidOid */
+	Oid			config_sub;
+	TupleDesc	desc;			/* of part_config ... */
+	HeapTuple	row;			/* ... and the row of the table */
+} FcPartmanSearch;
+
+/* The extension, by its row in the catalog; false if it is not there */
+static bool
+fc_partman_extension(FcPartmanSearch *search)
+{
+	Relation	rel;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		found;
+
+	search->extension = get_extension_oid("pg_partman", true);
+	rel = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(search->extension));
+	scan = systable_beginscan(rel, ExtensionOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	found = HeapTupleIsValid(tuple);
+	if (found)
+	{
+		Form_pg_extension form = (Form_pg_extension) GETSTRUCT(tuple);
+		bool		isnull;
+		Datum		version = heap_getattr(tuple, Anum_pg_extension_extversion,
+										   RelationGetDescr(rel), &isnull);
+		int			major = 0;
+		int			minor = 0;
+
+		search->schema = form->extnamespace;
+		search->owner = form->extowner;
+		(void) sscanf(TextDatumGetCString(version), "%5d.%5d", &major, &minor);
+		search->partman->version = 100 * major + minor;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+static Oid
+fc_partman_database_owner(void)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
+	owner = ((Form_pg_database) GETSTRUCT(tuple))->datdba;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/*
+ * Could the role run code in this load anyway?  So could who loads, and who
+ * owns the table or may act as its owner, by a constraint for instance.
+ */
+static bool
+fc_partman_trusts(const FcPartmanSearch *search, Oid role)
+{
+	if (role == ROLE_PG_DATABASE_OWNER)
+		role = fc_partman_database_owner();
+	return role == GetUserId() ||
+		fc_owns_relation(RelationGetRelid(search->parent), role);
+}
+
+/* The fixed part of a row of pg_class; zeroes if there is none */
+static FormData_pg_class
+fc_partman_class(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	FormData_pg_class form = {0};
+
+	if (HeapTupleIsValid(tuple))
+	{
+		memcpy(&form, GETSTRUCT(tuple), CLASS_TUPLE_SIZE);
+		ReleaseSysCache(tuple);
+	}
+	return form;
+}
+
+static Oid
+fc_partman_schema_owner(Oid nspid)
+{
+	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(nspid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/* Warns if it is another's, whose table and functions are not looked at */
+static bool
+fc_partman_is_trusted(const FcPartmanSearch *search)
+{
+	const Oid	owners[] = {search->owner, fc_partman_schema_owner(search->schema),
+		fc_partman_class(search->config).relowner,
+	fc_partman_class(search->config_sub).relowner};
+
+	for (int i = 0; i < lengthof(owners); i++)
+	{
+		if (!OidIsValid(owners[i]) || fc_partman_trusts(search, owners[i]))
+			continue;
+		ereport(WARNING,
+				(errmsg("pg_partman is passed over for table \"%s\"",
+						RelationGetRelationName(search->parent)),
+				 errdetail("It belongs to role \"%s\", which is neither a superuser, nor the owner of the table, nor the role that loads it.",
+						   GetUserNameFromId(owners[i], true)),
+				 errhint("Let a superuser own the extension and its tables, or switch fast_copy.use_partman off.")));
+		return false;
+	}
+	return true;
+}
+
+/* Notes why pg_partman makes no partitions that we could imitate */
+static void
+fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail)
+{
+	if (partman->refusal)
+		return;
+	partman->refusal =
+		fc_partman_fault("pg_partman", sqlerrcode,
+						 psprintf("cannot make partitions of table \"%s\", which pg_partman keeps",
+								  partman->table),
+						 detail,
+						 pstrdup("Set missing_partitions to \"error\" or \"default\" to load into the partitions that exist, or switch fast_copy.use_partman off."));
+}
+
+/* The same where nobody can say whether it keeps the table */
+static void
+fc_partman_refuse_unknown(FcPartman *partman, char *detail)
+{
+	fc_partman_refuse(partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, detail);
+	partman->refusal->message =
+		psprintf("cannot tell whether pg_partman keeps table \"%s\"", partman->table);
+}
+
+/* Is it a table as pg_partman makes them, and can it be searched by "column"? */
+static bool
+fc_partman_check_table(FcPartmanSearch *search, Oid relid, const char *name,
+					   const char *column)
+{
+	FcPartman  *partman = search->partman;
+	AttrNumber	attnum;
+
+	/* kept until the transaction ends, so that it stays what it is */
+	if (OidIsValid(relid))
+		LockRelationOid(relid, AccessShareLock);
+	if (!OidIsValid(relid))
+		fc_partman_refuse_unknown(partman, psprintf("Its table %s is missing.", name));
+	else if (get_rel_relkind(relid) != RELKIND_RELATION)
+		fc_partman_refuse_unknown(partman, psprintf("Its %s is not an ordinary table.", name));
+	else if (getExtensionOfObject(RelationRelationId, relid) != search->extension)
+		fc_partman_refuse_unknown(partman, psprintf("The table %s does not belong to the extension.", name));
+	else if ((attnum = get_attnum(relid, column)) <= 0)
+		fc_partman_refuse_unknown(partman, psprintf("Its table %s has no column \"%s\".", name, column));
+	else if (get_atttype(relid, attnum) != TEXTOID)
+		fc_partman_refuse_unknown(partman, psprintf("Column \"%s\" of its table %s is of type %s.",
+													column, name, format_type_be(get_atttype(relid, attnum))));
+	return partman->refusal == NULL;
+}
+
+/*
+ * A copy of the row that has the name in this column, or NULL; *desc is what
+ * it looks like.  Read without asking whether the caller may: a table that
+ * pg_partman keeps must not get partitions that its next maintenance would
+ * stumble over.
+ */
+static HeapTuple
+fc_partman_row(Oid relid, const char *column, const char *name, TupleDesc *desc)
+{
+	Relation	rel = table_open(relid, NoLock);
+	AttrNumber	attnum = get_attnum(relid, column);
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL);
+	HeapTuple	row = NULL;
+
+	while (row == NULL && table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, attnum, &isnull);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!isnull && strcmp(TextDatumGetCString(value), name) == 0)
+			row = ExecCopySlotHeapTuple(slot);
+	}
+	/* with what columns that were added later have in rows from before */
+	*desc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, NoLock);
+	return row;
+}
+
+/* Has pg_partman partitions of the table's, or of one above it, partitioned? */
+static bool
+fc_partman_is_sub(const FcPartmanSearch *search)
+{
+	Oid			relid = RelationGetRelid(search->parent);
+	List	   *relids = lcons_oid(relid, search->parent->rd_rel->relispartition ?
+								   get_partition_ancestors(relid) : NIL);
+	ListCell   *lc;
+
+	foreach(lc, relids)
+	{
+		Oid			nspid = get_rel_namespace(lfirst_oid(lc));
+		TupleDesc	desc;
+
+		/* another session may have dropped it */
+		if (OidIsValid(nspid) &&
+			fc_partman_row(search->config_sub, "sub_parent",
+						   psprintf("%s.%s", get_namespace_name(nspid),
+									get_rel_name(lfirst_oid(lc))), &desc))
+			return true;
+	}
+	return false;
+}
+
+/* A value of the row; false if it is NULL or there is no such column */
+static bool
+fc_partman_value(FcPartmanSearch *search, const char *column, Oid type,
+				 Datum *value)
+{
+	for (int i = 0; i < search->desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(search->desc, i);
+		bool		isnull;
+
+		if (att->attisdropped || strcmp(NameStr(att->attname), column) != 0)
+			continue;
+		if (att->atttypid != type)
+		{
+			fc_partman_refuse(search->partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+							  psprintf("Column \"%s\" of its table part_config is of type %s.",
+									   column, format_type_be(att->atttypid)));
+			return false;
+		}
+		*value = heap_getattr(search->row, i + 1, search->desc, &isnull);
+		return !isnull;
+	}
+	return false;
+}
+
+static char *
+fc_partman_text(FcPartmanSearch *search, const char *column)
+{
+	Datum		value;
+
+	return fc_partman_value(search, column, TEXTOID, &value) ?
+		TextDatumGetCString(value) : NULL;
+}
+
+/* ... that must be there */
+static char *
+fc_partman_needed(FcPartmanSearch *search, const char *column)
+{
+	char	   *text = fc_partman_text(search, column);
+
+	if (text == NULL)
+		fc_partman_refuse(search->partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						  psprintf("Its row in part_config has no value in column \"%s\".", column));
+	return text;
+}
+
+static bool
+fc_partman_flag(FcPartmanSearch *search, const char *column)
+{
+	Datum		value;
+
+	return fc_partman_value(search, column, BOOLOID, &value) &&
+		DatumGetBool(value);
+}
+
+static bool
+fc_partman_any(FcPartmanSearch *search, const char *column)
+{
+	Datum		value;
+	ArrayType  *array;
+
+	if (!fc_partman_value(search, column, TEXTARRAYOID, &value))
+		return false;
+	array = DatumGetArrayTypeP(value);
+	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) > 0;
+}
+
+/* How many of the key make a second; 0: it is none; -1: unknown */
+static int64
+fc_partman_epoch(const char *name)
+{
+	static const struct
+	{
+		const char *name;
+		int64		unit;
+	}			units[] = {
+		{"none", 0},
+		{"seconds", 1},
+		{"milliseconds", 1000},
+		{"microseconds", 1000000},
+		{"nanoseconds", INT64CONST(1000000000)},
+	};
+
+	if (name == NULL)
+		return 0;
+	for (int i = 0; i < lengthof(units); i++)
+		if (strcmp(units[i].name, name) == 0)
+			return units[i].unit;
+	return -1;
+}
+
+/* What the row says */
+static void
+fc_partman_take(FcPartmanSearch *search)
+{
+	FcPartman  *partman = search->partman;
+	Datum		premake;
+
+	partman->control = fc_partman_needed(search, "control");
+	partman->type = fc_partman_needed(search, "partition_type");
+	partman->interval = fc_partman_needed(search, "partition_interval");
+	partman->datetime_string = fc_partman_text(search, "datetime_string");
+	partman->epoch = fc_partman_epoch(fc_partman_text(search, "epoch"));
+	partman->retention = fc_partman_text(search, "retention");
+	if (fc_partman_value(search, "premake", INT4OID, &premake))
+		partman->premake = DatumGetInt32(premake);
+	partman->zone = fc_partman_text(search, "partition_timezone");
+	partman->template = fc_partman_text(search, "template_table");
+	partman->privileges = fc_partman_flag(search, "inherit_privileges");
+	partman->publications = fc_partman_any(search, "publications");
+}
+
+/* What pg_partman is doing to the table, or what it has done */
+static void
+fc_partman_check_state(FcPartmanSearch *search)
+{
+	FcPartman  *partman = search->partman;
+
+	if (fc_partman_flag(search, "undo_in_progress"))
+		fc_partman_refuse(partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						  "pg_partman is undoing its partitioning (undo_in_progress).");
+	if (fc_partman_text(search, "async_partitioning_in_progress"))
+		fc_partman_refuse(partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						  "pg_partman is moving its rows to partitions (async_partitioning_in_progress).");
+	if (fc_partman_is_sub(search))
+		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
+						  "It is sub-partitioned (part_config_sub).");
+	if (partman->type && strcmp(partman->type, "native") != 0 &&
+		strcmp(partman->type, "range") != 0)
+		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
+						  psprintf("Its partition type is \"%s\".", partman->type));
+	if (fc_partman_text(search, "time_encoder"))
+		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
+						  "Its keys are times that a function encodes (time_encoder).");
+}
+
+/* Whether the table is partitioned by what pg_partman thinks it is */
+static void
+fc_partman_check_key(FcPartman *partman, Relation parent)
+{
+	PartitionKey key = RelationGetPartitionKey(parent);
+	FcKeyType	type;
+
+	if (key->strategy != PARTITION_STRATEGY_RANGE || key->partnatts != 1 ||
+		key->partattrs[0] == 0 ||
+		strcmp(get_attname(RelationGetRelid(parent), key->partattrs[0], false),
+			   partman->control) != 0)
+	{
+		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
+						  psprintf("Its control column \"%s\" is not the partition key.",
+								   partman->control));
+		return;
+	}
+	type = fc_key_type(key->parttypid[0]);
+	if (type == FC_KEY_NONE || (partman->epoch != 0 && type < FC_KEY_INT2))
+		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
+						  psprintf("Its control column \"%s\" is of type %s.",
+								   partman->control,
+								   format_type_be(key->parttypid[0])));
+	if (partman->epoch < 0)
+		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
+						  "Its control column counts time in an unknown unit (epoch).");
+	if ((partman->datetime_string == NULL || partman->datetime_string[0] == '\0') &&
+		(partman->epoch != 0 || type < FC_KEY_INT2))
+		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
+						  "It says nothing about the names of partitions (datetime_string).");
+}
+
+/*
+ * pg_partman puts together commands of what its template has, names of columns
+ * and of indexes too, and its functions run as whoever loads.
+ */
+static void
+fc_partman_check_template(FcPartmanSearch *search)
+{
+	FcPartman  *partman = search->partman;
+	FormData_pg_class form;
+
+	partman->template_oid = fc_partman_template(partman);
+	form = fc_partman_class(partman->template_oid);
+	partman->template_owner = form.relowner;
+	/* its indexes are built on tables without rows */
+	partman->early |= form.relhasindex;
+	if (OidIsValid(form.relowner) && !fc_partman_trusts(search, form.relowner))
+		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+						  psprintf("Its template \"%s\" belongs to role \"%s\", which is neither a superuser, nor the owner of the table, nor the role that loads it.",
+								   partman->template, GetUserNameFromId(form.relowner, true)));
+}
+
+/* Can it be called in that way, and is it the extension's own? */
+static bool
+fc_partman_is_function(const FcPartmanSearch *search, Form_pg_proc form,
+					   FcPartmanFunction function)
+{
+	int			nargs = partman_functions[function].nargs;
+
+	return form->pronamespace == search->schema &&
+		form->prokind == PROKIND_FUNCTION && !form->proretset &&
+		form->pronargs >= nargs && form->pronargs - form->pronargdefaults <= nargs &&
+		memcmp(form->proargtypes.values, partman_functions[function].types,
+			   sizeof(Oid) * nargs) == 0 &&
+		(function != FC_PARTMAN_CHECK_NAME || form->prorettype == TEXTOID) &&
+		getExtensionOfObject(ProcedureRelationId, form->oid) == search->extension &&
+		fc_partman_trusts(search, form->proowner);
+}
+
+/* One of pg_partman's functions, or InvalidOid */
+static Oid
+fc_partman_function(const FcPartmanSearch *search, FcPartmanFunction function)
+{
+	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP,
+										   CStringGetDatum(partman_functions[function].name));
+	Oid			found = InvalidOid;
+
+	for (int i = 0; i < list->n_members; i++)
+	{
+		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
+
+		if (fc_partman_is_function(search, form, function))
+			found = form->oid;
+	}
+	ReleaseSysCacheList(list);
+	return found;
+}
+
+/* Do its settings name another search_path than pg_catalog? */
+static bool
+fc_partman_sets_path(Datum proconfig)
+{
+	Datum	   *settings;
+	int			n;
+
+	deconstruct_array(DatumGetArrayTypeP(proconfig), TEXTOID, -1, false, TYPALIGN_INT,
+					  &settings, NULL, &n);
+	for (int i = 0; i < n; i++)
+	{
+		char	   *setting = TextDatumGetCString(settings[i]);
+
+		if (strncmp(setting, "search_path=", strlen("search_path=")) == 0 &&
+			strcmp(setting, "search_path=pg_catalog, pg_temp") != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Does it look for things elsewhere than its caller tells it to? */
+static bool
+fc_partman_has_path(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		isnull;
+	Datum		value;
+	bool		found;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+	found = !isnull && strstr(TextDatumGetCString(value), "search_path") != NULL;
+	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proconfig, &isnull);
+	found |= !isnull && fc_partman_sets_path(value);
+	ReleaseSysCache(tuple);
+	return found;
+}
+
+/*
+ * Somebody not trusted who may make things in the schema, in words; NULL if
+ * there is none.
+ */
+static char *
+fc_partman_intruder(const FcPartmanSearch *search)
+{
+	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(search->schema));
+	bool		isnull;
+	Datum		value;
+	char	   *who = NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	value = SysCacheGetAttr(NAMESPACEOID, tuple, Anum_pg_namespace_nspacl, &isnull);
+	if (!isnull)
+	{
+		Acl		   *acl = DatumGetAclP(value);
+		const AclItem *items = ACL_DAT(acl);
+
+		for (int i = 0; i < ACL_NUM(acl) && who == NULL; i++)
+		{
+			if ((ACLITEM_GET_PRIVS(items[i]) & ACL_CREATE) == 0)
+				continue;
+			if (items[i].ai_grantee == ACL_ID_PUBLIC)
+				who = "Every role";
+			else if (!fc_partman_trusts(search, items[i].ai_grantee))
+				who = psprintf("Role \"%s\"", GetUserNameFromId(items[i].ai_grantee, true));
+		}
+	}
+	ReleaseSysCache(tuple);
+	return who;
+}
+
+/*
+ * A function that has the schema of pg_partman in its search_path, as those
+ * of 5.x do, ahead of pg_catalog, runs whatever it finds there.
+ */
+static void
+fc_partman_check_schema(FcPartmanSearch *search)
+{
+	FcPartman  *partman = search->partman;
+	bool		has_path = false;
+	char	   *who;
+
+	for (int i = 0; i < FC_PARTMAN_NFUNCTIONS; i++)
+		has_path |= OidIsValid(partman->functions[i]) &&
+			fc_partman_has_path(partman->functions[i]);
+	who = has_path ? fc_partman_intruder(search) : NULL;
+	if (who == NULL)
+		return;
+	fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+					  psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser, nor the owner of the table, nor the role that loads it.",
+							   who, get_namespace_name(search->schema)));
+}
+
+static void
+fc_partman_find_functions(FcPartmanSearch *search)
+{
+	FcPartman  *partman = search->partman;
+	const bool	needed[FC_PARTMAN_NFUNCTIONS] = {
+		[FC_PARTMAN_CHECK_NAME] = true,
+		[FC_PARTMAN_TEMPLATE] = partman->template != NULL,
+		[FC_PARTMAN_PRIVILEGES] = partman->privileges,
+		[FC_PARTMAN_PUBLICATIONS] = partman->publications,
+	};
+
+	for (int i = 0; i < FC_PARTMAN_NFUNCTIONS; i++)
+	{
+		partman->functions[i] = fc_partman_function(search, i);
+		if (needed[i] && !OidIsValid(partman->functions[i]))
+			fc_partman_refuse(partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+							  psprintf("The extension has no function %s() of its own that can be called.",
+									   partman_functions[i].name));
+	}
+}
+
+/* NULL if the table is not there */
+static FcPartman *
+fc_partman_read(FcPartmanSearch *search)
+{
+	FcPartman  *partman = search->partman;
+
+	if (!fc_partman_check_table(search, search->config, "part_config", "parent_table") ||
+		!fc_partman_check_table(search, search->config_sub, "part_config_sub", "sub_parent"))
+		return partman;
+	search->row = fc_partman_row(search->config, "parent_table", partman->table,
+								 &search->desc);
+	if (search->row == NULL)
+		return NULL;
+	if (fc_namespace_aclcheck(search->schema, partman->user, ACL_USAGE) != ACLCHECK_OK ||
+		pg_class_aclcheck(search->config, partman->user, ACL_SELECT) != ACLCHECK_OK)
+	{
+		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+						  "Its configuration may not be read: privileges on the schema and the tables of pg_partman are missing.");
+		return partman;
+	}
+	fc_partman_take(search);
+	fc_partman_check_state(search);
+	if (partman->control)
+		fc_partman_check_key(partman, search->parent);
+	fc_partman_find_functions(search);
+	fc_partman_check_schema(search);
+	partman->early = partman->publications;
+	fc_partman_check_template(search);
+	return partman;
+}
+
+FcPartman *
+fc_partman_find(Relation parent)
+{
+	FcPartmanSearch search = {0};
+	FcPartman  *partman = palloc0(sizeof(FcPartman));
+
+	search.partman = partman;
+	search.parent = parent;
+	if (!fc_use_partman || !fc_partman_extension(&search))
+		return NULL;
+	search.config = get_relname_relid("part_config", search.schema);
+	search.config_sub = get_relname_relid("part_config_sub", search.schema);
+	if (!fc_partman_is_trusted(&search))
+		return NULL;
+	partman->table = psprintf("%s.%s", get_namespace_name(RelationGetNamespace(parent)),
+							  RelationGetRelationName(parent));
+	partman->name = pstrdup(RelationGetRelationName(parent));
+	partman->user = superuser_arg(search.owner) ? GetUserId() : search.owner;
+	return fc_partman_read(&search);
+}

@@ -1,0 +1,213 @@
+/*-------------------------------------------------------------------------
+ *
+ * relay.c
+ *	  Lets the hooks that were there before ours see a command that we run.
+ *
+ *	 our hook ──► hooks before ──► standard_ProcessUtility ──► copy of the tree:
+ *																 SHOW ──► run
+ *
+ * Hooks of ProcessUtility are a chain: each calls the one that was there before
+ * it, and the first one calls core.  A hook that runs a command itself takes it
+ * from all that came before it: they audit, count or forbid a COPY that they
+ * never see, and some keep a stack of commands that others of their hooks look
+ * at.  So the command goes down the chain and is run where core would run it.
+ *
+ * Core has no hook there, but two habits.  It copies a tree that it may not
+ * change, and it knows extensible nodes, which say themselves how they are
+ * copied.  So the tree is given away as one that may not be changed, with a node
+ * of ours in it, in a place of plans, which a utility command does not have.
+ * When core copies that node, it is about to copy the command, and gets another
+ * one in its place: SHOW, whose result goes to the receiver that was given away
+ * with the tree, which is ours.  SHOW is as much as nothing: it needs no privilege
+ * and no snapshot.  The command is run when the receiver is told to begin; nobody
+ * can come by it but by this call.  The tree that the hooks know has the COPY
+ * again before anything runs.  Only qc is left, which core does not set for SHOW.
+ *
+ * Where core does not do so the command fails, because it has an option that
+ * core does not know: it is never run twice or by somebody else.
+ *
+ * A hook may copy the tree as well, and look at the copy alone: it sees SHOW, and
+ * so do those it calls.  Some have to be loaded first and do so, for commands
+ * that are theirs to distribute or to store; so that is no error, unless there
+ * is something that others may want to forbid: a program.  It is known by the
+ * copy that counts.  That must be the only one, and made by core: as far up the
+ * stack from the receiver as it is when core is called by nobody else.
+ *
+ * All is on the stack of the call, or in its memory context, and nothing is kept.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+#include "tcop/dest.h"
+
+#include "relay.h"
+
+/* One that is always there, and that everybody may see */
+#define FC_RELAY_SETTING	"fast_copy.workers"
+#define FC_RELAY_NODE		"FastCopyRelay"
+
+/* Frames may be aligned in different ways; core's own takes more than that */
+#define FC_RELAY_SLACK		64
+
+typedef struct FcRelay
+{
+	DestReceiver receiver;		/* of SHOW, first of all */
+	PlannedStmt *pstmt;			/* what the hooks see */
+	Node	   *command;		/* its command, and ... */
+	Node	   *show;			/* ... what core gets for it */
+	int			ncopies;		/* of pstmt, before the command is run */
+	char	   *copied_at;		/* on the stack, the last time */
+	ptrdiff_t	distance;		/* from there to the receiver */
+	ptrdiff_t	wanted;			/* where core makes the copy */
+	bool		over;			/* it runs, or has run */
+	QueryCompletion *qc;
+	FcRelayRun	run;			/* NULL: only the distance is wanted */
+	void	   *arg;
+} FcRelay;
+
+typedef struct FcRelayNode
+{
+	ExtensibleNode node;
+	FcRelay    *relay;			/* NULL in copies */
+} FcRelayNode;
+
+static void
+fc_relay_node_copy(ExtensibleNode *to, const ExtensibleNode *from)
+{
+	FcRelay    *relay = ((const FcRelayNode *) from)->relay;
+
+	((FcRelayNode *) to)->relay = NULL;
+	if (relay == NULL || relay->over)
+		return;
+	relay->ncopies++;
+	relay->copied_at = __builtin_frame_address(0);
+	relay->pstmt->utilityStmt = relay->show;
+}
+
+static bool
+fc_relay_node_equal(const ExtensibleNode *a, const ExtensibleNode *b)
+{
+	return true;
+}
+
+static void
+fc_relay_node_out(StringInfo str, const ExtensibleNode *node)
+{
+}
+
+static void
+fc_relay_node_read(ExtensibleNode *node)
+{
+	((FcRelayNode *) node)->relay = NULL;
+}
+
+static const ExtensibleNodeMethods node_methods = {
+	.extnodename = FC_RELAY_NODE,
+	.node_size = sizeof(FcRelayNode),
+	.nodeCopy = fc_relay_node_copy,
+	.nodeEqual = fc_relay_node_equal,
+	.nodeOut = fc_relay_node_out,
+	.nodeRead = fc_relay_node_read
+};
+
+static void
+fc_relay_check(const FcRelay *relay)
+{
+	if (!castNode(CopyStmt, relay->command)->is_program)
+		return;
+	if (relay->ncopies == 1 && relay->distance > relay->wanted - FC_RELAY_SLACK &&
+		relay->distance < relay->wanted + FC_RELAY_SLACK)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot run a program together with another extension that is loaded before fast_copy"),
+			 errdetail("It looks at a copy of the command, in which it would not see the program."),
+			 errhint("Name fast_copy before it in shared_preload_libraries, or load what the program prints by COPY FROM STDIN.")));
+}
+
+/* In place of core, for the copy that it has made */
+static void
+fc_relay_run(DestReceiver *receiver, int operation, TupleDesc desc)
+{
+	FcRelay    *relay = (FcRelay *) receiver;
+	uint64		rows;
+
+	if (relay->over || relay->ncopies == 0)
+		return;
+	relay->over = true;
+	relay->distance = relay->copied_at - (char *) __builtin_frame_address(0);
+	relay->pstmt->utilityStmt = relay->command;
+	if (relay->run == NULL)
+		return;
+	fc_relay_check(relay);
+	rows = relay->run(relay->arg);
+	if (relay->qc)
+		SetQueryCompletion(relay->qc, CMDTAG_COPY, rows);
+}
+
+static void
+fc_relay_begin(FcRelay *relay, const FcRelayCall *call)
+{
+	FcRelayNode *node = (FcRelayNode *) newNode(sizeof(FcRelayNode), T_ExtensibleNode);
+	VariableShowStmt *show = makeNode(VariableShowStmt);
+
+	memset(relay, 0, sizeof(FcRelay));
+	show->name = FC_RELAY_SETTING;
+	node->node.extnodename = FC_RELAY_NODE;
+	node->relay = relay;
+	relay->receiver = *None_Receiver;
+	relay->receiver.rStartup = fc_relay_run;
+	relay->receiver.mydest = call->dest->mydest;
+	relay->show = (Node *) show;
+	relay->command = call->pstmt->utilityStmt;
+	relay->pstmt = makeNode(PlannedStmt);
+	memcpy(relay->pstmt, call->pstmt, sizeof(PlannedStmt));
+	relay->pstmt->planTree = (struct Plan *) node;
+}
+
+/* How far the copy is from the receiver where core alone makes it */
+static ptrdiff_t
+fc_relay_distance(const FcRelayCall *call)
+{
+	static ptrdiff_t distance = 0;
+	FcRelay		relay;
+
+	if (distance != 0)
+		return distance;
+	fc_relay_begin(&relay, call);
+	standard_ProcessUtility(relay.pstmt, call->query, true, PROCESS_UTILITY_QUERY,
+							NULL, NULL, &relay.receiver, NULL);
+	distance = relay.distance;
+	return distance;
+}
+
+void
+fc_relay_define(void)
+{
+	RegisterExtensibleNodeMethods(&node_methods);
+}
+
+void
+fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call, FcRelayRun run,
+		 void *arg)
+{
+	ptrdiff_t	wanted = fc_relay_distance(call);
+	FcRelay		relay;
+
+	fc_relay_begin(&relay, call);
+	relay.wanted = wanted;
+	relay.run = run;
+	relay.arg = arg;
+	relay.qc = call->qc;
+	next(relay.pstmt, call->query, true, call->context, call->params,
+		 call->environment, &relay.receiver, call->qc);
+	if (relay.ncopies > 0 && !relay.over)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("another extension has not passed the load on"),
+				 errdetail("It looks at a copy of the command, in which it does not see the load.")));
+}

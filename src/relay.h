@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * relay.h
+ *	  Lets the hooks that were there before ours see a command that we run.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_RELAY_H
+#define FC_RELAY_H
+
+#include "tcop/utility.h"
+
+/* Does what the command does, and returns its number of rows */
+typedef uint64 (*FcRelayRun) (void *arg);
+
+/* As a hook of ProcessUtility gets them; the tree is not changed */
+typedef struct FcRelayCall
+{
+	PlannedStmt *pstmt;
+	const char *query;
+	ProcessUtilityContext context;
+	ParamListInfo params;
+	QueryEnvironment *environment;
+	DestReceiver *dest;
+	QueryCompletion *qc;		/* or NULL */
+} FcRelayCall;
+
+/* To be called when the library is loaded */
+extern void fc_relay_define(void);
+
+/*
+ * Gives the command, a COPY that core would refuse, to the hooks from "next"
+ * on, each of which sees it once; in place of core, run(arg) is called.  It is
+ * not called if one of them throws an error, or does not pass the command on.
+ * qc has the rows when they look at it, and after the call.
+ *
+ * One that looks at a copy of the tree in place of the tree sees another command;
+ * if there is one, and a program is to be run, ERROR 0A000, as if it has not passed
+ * that command on.
+ */
+extern void fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call,
+					 FcRelayRun run, void *arg);
+
+#endif							/* FC_RELAY_H */

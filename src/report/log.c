@@ -1,0 +1,248 @@
+/*-------------------------------------------------------------------------
+ *
+ * report/log.c
+ *	  One load as a whole: its line in the server's log, and the last row of
+ *	  its report.
+ *
+ *	 counters, report rows ──► figures ──► LOG, fast_copy_report()
+ *
+ * fast_copy.log_min_duration decides about the line.  It holds names, counts
+ * and choices, and nothing that stands in the file or in the command of a program.  A load that fails is told
+ * with its phase and SQLSTATE; the error itself is logged by core, and does not
+ * wait for us: the line is written while the error is on its way, from memory
+ * that was filled before, without a look at catalogs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/instrument.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "report/log.h"
+#include "report/report.h"
+
+#define FC_MEGABYTE		(1024.0 * 1024.0)
+
+static double
+fc_log_seconds(const FcLog *log)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, log->start);
+	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
+}
+
+/* Somebody may have dropped it: then it is its number */
+static char *
+fc_log_name(Oid relid)
+{
+	char	   *name = get_rel_name(relid);
+	char	   *schema = get_namespace_name(get_rel_namespace(relid));
+
+	if (name == NULL || schema == NULL)
+		return psprintf("%u", relid);
+	return quote_qualified_identifier(schema, name);
+}
+
+/*
+ * The first source, and how many there are.  A program's command may hold a
+ * password, and core does not log it either unless it is told to.
+ */
+static const char *
+fc_log_sources(const FcOptions *options)
+{
+	const char *first = strVal(linitial(options->sources));
+	int			n = list_length(options->sources);
+
+	if (options->program)
+		return n == 1 ? "a program" : psprintf("%d programs", n);
+	if (n == 1)
+		return psprintf("\"%s\"", first);
+	return psprintf("\"%s\" and %d more", first, n - 1);
+}
+
+void
+fc_log_begin(FcLog *log, const FcOptions *options)
+{
+	memset(log, 0, sizeof(FcLog));
+	log->mcxt = CurrentMemoryContext;
+	INSTR_TIME_SET_CURRENT(log->start);
+	log->wal = pgWalUsage.wal_bytes;
+	if (fc_log_min_duration < 0)
+		return;
+	log->target = fc_log_name(options->target);
+	log->source = fc_log_sources(options);
+}
+
+static const char *
+fc_log_spill(const FcJob *job)
+{
+	if (pg_atomic_read_u64(&job->shared->spilled) == 0)
+		return "none";
+	return job->shared->spill_rows ? "rows" : "offsets";
+}
+
+static const char *
+fc_log_writer(const FcJob *job)
+{
+	uint64		paged = pg_atomic_read_u64(&job->shared->paged);
+
+	if (job->core_reason)
+		return "copy";
+	if (job->loaded == 0)
+		return "none";
+	if (paged == 0)
+		return "multi_insert";
+	return paged == job->loaded ? "page" : "page and multi_insert";
+}
+
+static const char *
+fc_log_order(const FcJob *job)
+{
+	if (job->core_reason || job->plan->leader_reason || job->shared->file_order)
+		return job->plan->key_type == FC_KEY_NONE || job->core_reason ? "file" : "key";
+	if (job->shared->streamed)
+		return "streamed";
+	return job->plan->key_type == FC_KEY_NONE ? "none" : "key";
+}
+
+/* How much of the time each phase took; a phase may have run twice */
+static void
+fc_log_phases(StringInfo line)
+{
+	double		seconds[FC_NPHASES] = {0};
+	const char *separator = "; ";
+	ListCell   *lc;
+
+	foreach(lc, fc_report_rows())
+	{
+		FcReportRow *row = lfirst(lc);
+
+		/* others are about a part of a phase */
+		if (row->whole)
+			seconds[row->phase] += row->seconds;
+	}
+	for (int i = 0; i < FC_NPHASES; i++)
+	{
+		if (i == FC_PHASE_TOTAL || seconds[i] == 0)
+			continue;
+		appendStringInfo(line, "%s%s=%.3f s", separator, fc_phase_name(i), seconds[i]);
+		separator = ", ";
+	}
+}
+
+static char *
+fc_log_figures(const FcJob *job, double seconds, uint64 wal)
+{
+	FcShared   *shared = job->shared;
+	uint64		bytes = shared->file.size;
+	StringInfoData line;
+
+	initStringInfo(&line);
+	appendStringInfo(&line, "rows=" UINT64_FORMAT ", rejected=" UINT64_FORMAT
+					 ", filtered=" UINT64_FORMAT ", nulled=" UINT64_FORMAT
+					 ", bytes=" UINT64_FORMAT ", seconds=%.3f, rate=%.0f rows/s and %.1f MB/s",
+					 job->loaded, pg_atomic_read_u64(&shared->rejected),
+					 pg_atomic_read_u64(&shared->filtered),
+					 pg_atomic_read_u64(&shared->nulled), bytes, seconds,
+					 job->loaded / seconds, bytes / seconds / FC_MEGABYTE);
+	appendStringInfo(&line, ", workers=%d of %d, spill=%s, spill_bytes=" UINT64_FORMAT
+					 ", writer=%s, order=%s, partitions=%d, indexes=%d, wal_bytes=" UINT64_FORMAT,
+					 job->launched, job->nworkers, fc_log_spill(job),
+					 pg_atomic_read_u64(&shared->spilled), fc_log_writer(job),
+					 fc_log_order(job), job->ncreated, job->nindexes, wal);
+	fc_log_phases(&line);
+	return line.data;
+}
+
+/* The report's last row: what the phases come to */
+static void
+fc_log_report(const FcJob *job, double seconds, uint64 wal)
+{
+	FcReportRow row = {0};
+	FcShared   *shared = job->shared;
+
+	row.phase = FC_PHASE_TOTAL;
+	row.whole = true;
+	row.processes = Max(job->launched, 1);
+	row.alone = -1;
+	row.rows = job->loaded;
+	row.bytes = shared->file.size;
+	row.reads = -1;
+	row.seconds = seconds;
+	row.wal_bytes = wal;
+	row.spill_bytes = pg_atomic_read_u64(&shared->spilled);
+	row.choice = psprintf("%d of %d workers, " UINT64_FORMAT " filtered, "
+						  UINT64_FORMAT " rejected, " UINT64_FORMAT " with values set to null",
+						  job->launched, job->nworkers,
+						  pg_atomic_read_u64(&shared->filtered),
+						  pg_atomic_read_u64(&shared->rejected),
+						  pg_atomic_read_u64(&shared->nulled));
+	fc_report_add(&row);
+}
+
+void
+fc_log_add_up(FcLog *log, FcJob *job)
+{
+	uint64		wal = pgWalUsage.wal_bytes - log->wal;
+
+	log->seconds = fc_log_seconds(log);
+	fc_log_report(job, log->seconds, wal);
+	if (log->target)
+		log->figures = fc_log_figures(job, log->seconds, wal);
+}
+
+/* The statement and its context may hold what nobody wants in a log */
+static void
+fc_log_line(const FcLog *log, const char *outcome, const char *figures)
+{
+	ereport(LOG,
+			(errmsg_internal("fast_copy of %s from %s%s: %s",
+							 log->target, log->source, outcome, figures),
+			 errhidestmt(true),
+			 errhidecontext(true)));
+}
+
+static bool
+fc_log_is_due(const FcLog *log, double seconds)
+{
+	return log->target && fc_log_min_duration >= 0 &&
+		seconds * 1000 >= fc_log_min_duration;
+}
+
+void
+fc_log_loaded(FcLog *log)
+{
+	if (fc_log_is_due(log, log->seconds))
+		fc_log_line(log, "", log->figures);
+}
+
+void
+fc_log_failed(FcLog *log, const FcJob *job)
+{
+	double		seconds = fc_log_seconds(log);
+	int			sqlerrcode = geterrcode();
+	MemoryContext old;
+	StringInfoData line;
+
+	if (!fc_log_is_due(log, seconds))
+		return;
+	old = MemoryContextSwitchTo(log->mcxt);
+	initStringInfo(&line);
+	appendStringInfo(&line, "phase=%s, sqlstate=%s, seconds=%.3f",
+					 fc_phase_name(job ? job->phase : FC_PHASE_SETUP),
+					 unpack_sql_state(sqlerrcode), seconds);
+	if (job && job->source)
+		appendStringInfo(&line, ", bytes=" UINT64_FORMAT ", workers=%d of %d",
+						 job->inflow ? pg_atomic_read_u64(job->taken) :
+						 (uint64) job->source->identity.size, job->launched,
+						 job->nworkers);
+	if (job && job->reporting)
+		fc_log_phases(&line);
+	fc_log_line(log, " failed", line.data);
+	MemoryContextSwitchTo(old);
+}

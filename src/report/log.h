@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * report/log.h
+ *	  One load as a whole: its line in the server's log, and the last row of
+ *	  its report.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_LOG_H
+#define FC_LOG_H
+
+#include "portability/instr_time.h"
+
+#include "load/job.h"
+
+typedef struct FcLog
+{
+	MemoryContext mcxt;
+	instr_time	start;
+	uint64		wal;			/* this backend's, when the load began */
+	char	   *target;			/* qualified and quoted; NULL: nobody asks */
+	const char *source;
+
+	/* what the load did, and how: kept when it ends */
+	char	   *figures;
+	double		seconds;
+} FcLog;
+
+/* Before anything else; looks the target's name up while that is possible */
+extern void fc_log_begin(FcLog *log, const FcOptions *options);
+
+/* Adds up what was done, while the job is open; adds the row to the report */
+extern void fc_log_add_up(FcLog *log, FcJob *job);
+
+/* Once nothing can go wrong any more */
+extern void fc_log_loaded(FcLog *log);
+
+/* In a PG_CATCH block; job may be NULL.  Throws nothing. */
+extern void fc_log_failed(FcLog *log, const FcJob *job);
+
+#endif							/* FC_LOG_H */

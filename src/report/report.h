@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * report/report.h
+ *	  What fast_copy_report() tells of this session's last load.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_REPORT_H
+#define FC_REPORT_H
+
+#include "context/shared.h"
+
+/* One row of the report; strings and OID 0 may be missing */
+typedef struct FcReportRow
+{
+	FcPhase		phase;
+	bool		whole;			/* about the phase, not a part of it */
+	Oid			partition;
+	char	   *name;			/* of the partition */
+	int			processes;		/* 0: not said */
+	double		alone;			/* for how much of it one of them was left; -1:
+								 * not said */
+	int64		rows;			/* -1: not said */
+	int64		bytes;
+	int64		reads;
+	double		seconds;
+	int64		wal_bytes;		/* -1: not said */
+	int64		spill_bytes;	/* written to temporary files; -1: not said */
+	char	   *io_method;
+	char	   *choice;			/* what was decided, and why */
+} FcReportRow;
+
+/* Forgets the load before; the report is the current user's */
+extern void fc_report_start(void);
+extern void fc_report_forget(void);
+
+/* Strings are copied */
+extern void fc_report_add(const FcReportRow *row);
+extern const char *fc_phase_name(FcPhase phase);
+
+/* List of FcReportRow */
+extern List *fc_report_rows(void);
+
+/* The same, if the current user may see them, or NIL */
+extern List *fc_report_visible_rows(void);
+
+#endif							/* FC_REPORT_H */

@@ -1,0 +1,251 @@
+/*-------------------------------------------------------------------------
+ *
+ * report/tell.c
+ *	  Lines for the person who waits for a load: progress => '5s'.
+ *
+ *	 shared counters ──► one NOTICE, every so often ──► client
+ *
+ * The leader sends them from wherever it shows progress to other sessions, be
+ * it waiting for workers or at work itself.  Percent and time left are those
+ * of the phase: how long the phases behind it take is not known.  While core
+ * builds an index in the leader, converts a file or analyzes a table nobody comes
+ * here; so each phase of a long load begins with a line, and there is one between
+ * two indexes or tables.
+ *
+ * A NOTICE is flushed to the client by core.  The server is not told how wide
+ * a terminal is: a bar is drawn if fast_copy.progress_width says it.
+ *
+ * Nothing is allocated but in the caller's context, a few hundred bytes a line.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "utils/timestamp.h"
+
+#include "report/progress.h"
+#include "report/report.h"
+#include "report/tell.h"
+
+/* What psql puts in front of the line */
+#define FC_TELL_PREFIX	((int) strlen("NOTICE:  "))
+
+/* A bar is not drawn with less than this between its brackets, and ... */
+#define FC_TELL_BAR_MIN	10
+#define FC_TELL_BAR_MAX	200
+
+/* The figures seldom take more: bars of one length are easier to read */
+#define FC_TELL_FIGURES	58
+
+/* Phases shorter than this say nothing about how long they will take */
+#define FC_TELL_SURE	0.005
+
+/* As a clock shows it: 0:07, 12:34, 1:02:03 */
+static void
+fc_tell_time(StringInfo line, double seconds)
+{
+	int64		s = (int64) (seconds + 0.5);
+
+	if (s >= 3600)
+		appendStringInfo(line, INT64_FORMAT ":%02d:%02d", s / 3600,
+						 (int) (s / 60 % 60), (int) (s % 60));
+	else
+		appendStringInfo(line, "%d:%02d", (int) (s / 60), (int) (s % 60));
+}
+
+static double
+fc_tell_seconds(TimestampTz since)
+{
+	return Max((GetCurrentTimestamp() - since) / 1e6, 0.0);
+}
+
+/* What has been done beside unpacking was begun with that */
+static double
+fc_tell_phase_seconds(const FcJob *job)
+{
+	bool		beside = job->inflow && job->phase != FC_PHASE_SETUP;
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, beside ? job->stream_start : job->phase_start);
+	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
+}
+
+/* The rows that the phase has dealt with; -1 if it does not deal with rows */
+static double
+fc_tell_rows(const FcJob *job)
+{
+	switch (job->phase)
+	{
+		case FC_PHASE_UNPACK:
+		case FC_PHASE_RECEIVE:
+			return !job->inflow || job->shared == NULL ? -1 :
+				(double) pg_atomic_read_u64(&job->shared->scanned);
+		case FC_PHASE_SCAN:
+			return (double) pg_atomic_read_u64(&job->shared->scanned);
+		case FC_PHASE_LOAD:
+		case FC_PHASE_CHECK:
+			return (double) pg_atomic_read_u64(&job->shared->loaded);
+		default:
+			return -1;
+	}
+}
+
+/* Rows and bytes a second, of the phase so far */
+static void
+fc_tell_rates(StringInfo line, FcJob *job, double done)
+{
+	double		seconds = fc_tell_phase_seconds(job);
+	double		rows = fc_tell_rows(job);
+	double		bytes = done * fc_progress_bytes(job);
+
+	if (rows > 0)
+		appendStringInfo(line, ", %.0f rows/s", rows / seconds);
+	if (bytes > 0 && fc_progress_reads_file(job))
+		appendStringInfo(line, ", %.1f MB/s", bytes / seconds / (1024 * 1024));
+}
+
+/* How much there will be is not known */
+static void
+fc_tell_received(StringInfo line, const FcJob *job)
+{
+	double		megabytes = pg_atomic_read_u64(job->taken) / (1024.0 * 1024);
+	double		seconds = fc_tell_phase_seconds(job);
+	double		rows = fc_tell_rows(job);
+
+	appendStringInfo(line, "%.1f MB, %.1f MB/s", megabytes, megabytes / seconds);
+	if (rows > 0)
+		appendStringInfo(line, ", %.0f rows/s", rows / seconds);
+}
+
+/* [####------], in what the rest leaves of the width */
+static void
+fc_tell_bar(StringInfo line, double done, int len)
+{
+	int			width = fc_progress_width - FC_TELL_PREFIX - len -
+		(int) strlen("[] ");
+	int			filled;
+
+	if (width < FC_TELL_BAR_MIN)
+		return;
+	width = Min(width, FC_TELL_BAR_MAX);
+	filled = (int) (done * width);
+	appendStringInfoChar(line, '[');
+	for (int i = 0; i < width; i++)
+		appendStringInfoChar(line, i < filled ? '#' : '-');
+	appendStringInfoString(line, "] ");
+}
+
+/*
+ * What code is at work must not add to a line that is not about an error, and
+ * to find out which record it is at takes long.
+ */
+static void
+fc_tell_notice(const char *line)
+{
+	ErrorContextCallback *context = error_context_stack;
+
+	error_context_stack = NULL;
+	ereport(NOTICE, (errmsg_internal("%s", line)));
+	error_context_stack = context;
+}
+
+/* ", 3 of 7 indexes", in a phase that goes from one to the next */
+static void
+fc_tell_steps(StringInfo line, FcJob *job)
+{
+	int			done;
+	int			total;
+	const char *name = fc_progress_steps(job, &done, &total);
+
+	if (name && total > 0)
+		appendStringInfo(line, ", %d of %d %s", done, total, name);
+}
+
+/* Percent, rates and times, behind the name of the phase and the bar */
+static void
+fc_tell_figures(StringInfo line, FcJob *job, double done)
+{
+	double		elapsed = fc_tell_phase_seconds(job);
+
+	if (done >= 0)
+		appendStringInfo(line, "%3d%%", (int) (done * 100));
+	if (done >= 0)
+	{
+		fc_tell_rates(line, job, done);
+		fc_tell_steps(line, job);
+	}
+	else if (job->phase == FC_PHASE_RECEIVE)
+		fc_tell_received(line, job);
+	appendStringInfoString(line, line->len > 0 ? ", " : "");
+	fc_tell_time(line, fc_tell_seconds(job->start));
+	appendStringInfoString(line, " elapsed");
+	if (done < FC_TELL_SURE)
+		return;
+	appendStringInfoString(line, ", ");
+	fc_tell_time(line, elapsed * (1 - done) / done);
+	appendStringInfoString(line, " left");
+}
+
+static void
+fc_tell_line(FcJob *job)
+{
+	double		done = fc_progress_of_phase(job);
+	StringInfoData line;
+	StringInfoData figures;
+
+	job->told = GetCurrentTimestamp();
+	initStringInfo(&line);
+	initStringInfo(&figures);
+	fc_tell_figures(&figures, job, done);
+	appendStringInfo(&line, "fast_copy %s: %s ", job->relname,
+					 fc_phase_name(job->phase));
+	if (done >= 0)
+		fc_tell_bar(&line, done, pg_mbstrlen(line.data) +
+					Max(figures.len, FC_TELL_FIGURES));
+	appendStringInfoString(&line, figures.data);
+	fc_tell_notice(line.data);
+	pfree(figures.data);
+	pfree(line.data);
+}
+
+void
+fc_tell_progress(FcJob *job)
+{
+	TimestampTz now;
+	TimestampTz last = job->told == 0 ? job->start : job->told;
+
+	if (job->options->progress_us == 0)
+		return;
+	now = GetCurrentTimestamp();
+	/* clocks may be put back */
+	if (now - last >= job->options->progress_us || now < last)
+		fc_tell_line(job);
+}
+
+void
+fc_tell_phase(FcJob *job)
+{
+	if (job->options->progress_us > 0 &&
+		GetCurrentTimestamp() - job->start >= job->options->progress_us)
+		fc_tell_line(job);
+}
+
+void
+fc_tell_end(FcJob *job)
+{
+	double		seconds = Max(fc_tell_seconds(job->start), 1e-6);
+	StringInfoData line;
+
+	if (job->options->progress_us == 0)
+		return;
+	initStringInfo(&line);
+	appendStringInfo(&line, "fast_copy %s: done, " UINT64_FORMAT " rows in ",
+					 job->relname, job->loaded);
+	fc_tell_time(&line, seconds);
+	appendStringInfo(&line, ", %.0f rows/s", job->loaded / seconds);
+	fc_tell_notice(line.data);
+	pfree(line.data);
+}

@@ -1,0 +1,127 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/condition.c
+ *	  The condition of COPY ... WHERE.
+ *
+ *	 text ──► COPY's grammar ──► expression, checked as COPY checks it
+ *		──► shared memory ──► evaluated per row, before the row is routed
+ *
+ * Rows that it is not true for count as filtered.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_collate.h"
+#include "parser/parse_expr.h"
+#include "parser/parser.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "row/condition.h"
+
+/* What stands before the caller's text when COPY's grammar reads it */
+#define FC_WHERE_PREFIX	"COPY pg_class FROM STDIN WHERE "
+
+/* A place in the statement becomes one in the caller's text */
+static void
+fc_where_position(void *arg)
+{
+	int			position = geterrposition();
+
+	if (position <= 0)
+		return;
+	errposition(0);
+	internalerrposition(Max(position - (int) strlen(FC_WHERE_PREFIX), 1));
+	internalerrquery(arg);
+}
+
+/* Anything but one condition is a syntax error there, too */
+static Node *
+fc_where_grammar(const char *text)
+{
+	char	   *statement = psprintf("%s%s", FC_WHERE_PREFIX, text);
+	List	   *trees = raw_parser(statement, RAW_PARSE_DEFAULT);
+	CopyStmt   *copy = (CopyStmt *) linitial_node(RawStmt, trees)->stmt;
+
+	if (list_length(trees) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("where_clause must be one condition"),
+				 errhint("Join conditions by AND or OR.")));
+	return castNode(CopyStmt, copy)->whereClause;
+}
+
+/* Stored generated columns are not computed yet when rows are filtered */
+static void
+fc_where_check_columns(Relation rel, Node *where)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	Bitmapset  *used = NULL;
+	bool		whole;
+
+	pull_varattnos(where, 1, &used);
+	whole = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, used);
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+		if (TupleDescAttr(desc, attnum - 1)->attgenerated &&
+			(whole || bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+					 errmsg("generated columns are not supported in COPY FROM WHERE conditions"),
+					 errdetail("Column \"%s\" is a generated column.",
+							   NameStr(TupleDescAttr(desc, attnum - 1)->attname))));
+}
+
+static List *
+fc_where_transform(ParseState *pstate, Relation rel, const char *text)
+{
+	Node	   *where = fc_where_grammar(text);
+
+	where = transformExpr(pstate, where, EXPR_KIND_COPY_WHERE);
+	where = coerce_to_boolean(pstate, where, "WHERE");
+	assign_expr_collations(pstate, where);
+	fc_where_check_columns(rel, where);
+	where = eval_const_expressions(NULL, where);
+	where = (Node *) canonicalize_qual((Expr *) where, false);
+	return make_ands_implicit((Expr *) where);
+}
+
+List *
+fc_where_parse(ParseState *pstate, Relation rel, const char *text)
+{
+	ErrorContextCallback callback;
+	List	   *where;
+
+	callback.callback = fc_where_position;
+	callback.arg = unconstify(char *, text);
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	pstate->p_sourcetext = psprintf("%s%s", FC_WHERE_PREFIX, text);
+	where = fc_where_transform(pstate, rel, text);
+	error_context_stack = callback.previous;
+	return where;
+}
+
+ExprState *
+fc_where_begin(FcShared *shared)
+{
+	const char *tree = fc_shared_where(shared);
+
+	if (tree[0] == '\0')
+		return NULL;
+	return ExecInitQual(castNode(List, stringToNode(tree)), NULL);
+}
+
+bool
+fc_where_accepts(ExprState *where, EState *estate, TupleTableSlot *slot)
+{
+	ExprContext *econtext = GetPerTupleExprContext(estate);
+
+	econtext->ecxt_scantuple = slot;
+	return ExecQual(where, econtext);
+}

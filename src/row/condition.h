@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/condition.h
+ *	  The condition of COPY ... WHERE.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_CONDITION_H
+#define FC_CONDITION_H
+
+#include "nodes/execnodes.h"
+#include "parser/parse_node.h"
+
+#include "context/shared.h"
+
+/*
+ * The condition as a list of expressions that must all be true.  pstate has
+ * the target as its only relation, and learns which columns must be readable.
+ * COPY's errors.
+ */
+extern List *fc_where_parse(ParseState *pstate, Relation rel, const char *text);
+
+/* Prepares the condition kept in shared memory; NULL: there is none */
+extern ExprState *fc_where_begin(FcShared *shared);
+
+/* Is it true for this row of the target? */
+extern bool fc_where_accepts(ExprState *where, EState *estate,
+							 TupleTableSlot *slot);
+
+#endif							/* FC_CONDITION_H */

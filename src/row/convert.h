@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/convert.h
+ *	  From text to datums without the type's input function.
+ *
+ * A converter gives the datum the input function would give, byte by byte, or
+ * declines by returning false; then the input function decides, errors
+ * included.  It throws nothing itself.
+ *
+ * With a room that is compact a datum may have the short header that it gets in
+ * a tuple anyway, and be made of the text itself.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_CONVERT_H
+#define FC_CONVERT_H
+
+#include "pgtime.h"
+
+typedef struct FcConverter FcConverter;
+
+/*
+ * s is NUL-terminated, len its length; it is valid in the server's encoding.
+ * What is passed by reference is palloc'ed, if there is no room for it.  s is
+ * as it was if the converter declines.
+ */
+typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,
+						   Datum *value);
+
+/*
+ * Memory for the values of one row, which lasts until the owner sets "next"
+ * back to its start; and how far behind a text bytes may be read.
+ */
+typedef struct FcRoom
+{
+	char	   *next;			/* MAXALIGNed, as is the end */
+	char	   *end;
+	const char *readable;
+	bool		compact;		/* headers may be short */
+} FcRoom;
+
+/* The offset of local times from first to before end, in Unix seconds */
+typedef struct FcZone
+{
+	pg_tz	   *zone;
+	int64		first;
+	int64		end;
+	int			offset;			/* seconds west of Greenwich */
+} FcZone;
+
+struct FcConverter
+{
+	FcConvert	function;		/* or NULL: the input function is needed */
+	FcRoom	   *room;			/* or NULL: palloc, and no short headers */
+	bool		in_place;		/* the byte before a text may be its header */
+	int32		typmod;
+	int64		unit;			/* times: microseconds they are rounded to */
+	uint64		date_first;		/* dates: the last one's bytes */
+	uint16		date_last;		/* ... the 9th and 10th of them */
+	int64		day;			/* ... and what they stand for */
+	int			precision;		/* numeric: digits, -1 if not bounded */
+	int			scale;
+	FcZone		zone;			/* timestamptz: where the last value was */
+	pg_tz	   *letters_zone;	/* "T" and "Z" were asked for in this zone */
+	bool		letters;		/* ... and mean what they mean in ISO 8601 */
+};
+
+/* The converter of a column's type, without a room; its function may be NULL */
+extern void fc_convert_init(FcConverter *converter, Oid typid, int32 typmod);
+
+static inline bool
+fc_convert(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	return converter->function != NULL &&
+		converter->function(converter, s, len, value);
+}
+
+#endif							/* FC_CONVERT_H */

@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/convert_digits.h
+ *	  Decimal digits, eight at a time.
+ *
+ * A word holds eight bytes of text, the first one lowest, whatever the byte
+ * order of the machine.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_CONVERT_DIGITS_H
+#define FC_CONVERT_DIGITS_H
+
+#include "port/pg_bswap.h"
+
+#include "row/convert.h"
+
+/* A word of eight such bytes */
+#define FC_WORD(byte) (UINT64CONST(0x0101010101010101) * (byte))
+
+static inline uint64
+fc_load_word(const char *s)
+{
+	uint64		word;
+
+	memcpy(&word, s, sizeof(word));
+#ifdef WORDS_BIGENDIAN
+	word = pg_bswap64(word);
+#endif
+	return word;
+}
+
+/* Are all bytes at most 9? */
+static inline bool
+fc_word_is_digits(uint64 word)
+{
+	return (((word + FC_WORD(0x76)) | word) & FC_WORD(0x80)) == 0;
+}
+
+/* The number that eight digits make, each from 0 to 9 */
+static inline uint32
+fc_word_number(uint64 word)
+{
+	/* each step makes pairs: of digits, of pairs, of fours */
+	word = word * 10 + (word >> 8);
+	word = (word & UINT64CONST(0x00FF00FF00FF00FF)) * 100 +
+		((word >> 16) & UINT64CONST(0x00FF00FF00FF00FF));
+	return (uint32) (word & 0xFFFF) * 10000 + (uint32) ((word >> 32) & 0xFFFF);
+}
+
+/* How far bytes may be read for a text that ends at "end" */
+static inline const char *
+fc_readable(const FcConverter *converter, const char *end)
+{
+	return converter->room != NULL ? converter->room->readable : end;
+}
+
+/*
+ * Takes digits from s on, at most to "end", and appends them to *value, which
+ * is wrong then if it had not room for them.  Returns where they end.  Bytes
+ * may be read up to "readable", which is not before "end".
+ */
+static inline const char *
+fc_take_digits(const char *s, const char *end, const char *readable,
+			   uint64 *value)
+{
+	static const int power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+	uint64		result = *value;
+	uint64		word;
+
+	for (; end - s >= 8; s += 8)
+	{
+		word = fc_load_word(s) ^ FC_WORD('0');
+		if (!fc_word_is_digits(word))
+			break;
+		result = result * 100000000 + fc_word_number(word);
+	}
+	if (end - s < 8 && end - s > 1 && readable - s >= 8)
+	{
+		/* as if zeroes stood before them: lengths are hard to predict */
+		word = (fc_load_word(s) ^ FC_WORD('0')) << (64 - 8 * (end - s));
+		if (fc_word_is_digits(word))
+		{
+			*value = result * power[end - s] + fc_word_number(word);
+			return end;
+		}
+	}
+	for (; s < end; s++)
+	{
+		unsigned	digit = (unsigned char) *s - '0';
+
+		if (digit > 9)
+			break;
+		result = result * 10 + digit;
+	}
+	*value = result;
+	return s;
+}
+
+#endif							/* FC_CONVERT_DIGITS_H */

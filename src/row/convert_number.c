@@ -1,0 +1,328 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/convert_number.c
+ *	  Integers and floating point numbers from text.
+ *
+ * Digits with an optional minus, for floats with a point and an exponent.  A
+ * plus, white space, underscores and other bases are declined.
+ *
+ * A float is the rounded quotient or product of an integer and a power of ten.
+ * It is given only where the rounding is known to be correct, as strtod's and
+ * strtof's is: in one floating point operation on exact operands, or in
+ * integers of 128 bits.  Only results far from both ends of the range come up.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <float.h>
+
+#include "port/pg_bitutils.h"
+
+#include "row/convert_digits.h"
+#include "row/convert_types.h"
+
+/* Any 19 digits fit, but not always into an int64 */
+#define FC_MAX_DIGITS 19
+
+/* An optional minus and 1 to 19 digits, if they fit */
+static inline bool
+fc_parse_int(const FcConverter *converter, const char *s, size_t len,
+			 int64 *result)
+{
+	const char *end = s + len;
+	bool		negative = (*s == '-');
+	uint64		value = 0;
+
+	if (len == 1)
+	{
+		/* most small integers are that small */
+		*result = (unsigned char) *s - '0';
+		return (uint64) *result <= 9;
+	}
+	s += negative;
+	if ((size_t) (end - s) - 1 >= FC_MAX_DIGITS ||
+		fc_take_digits(s, end, fc_readable(converter, end), &value) != end ||
+		value > PG_INT64_MAX)
+		return false;
+	*result = negative ? -(int64) value : (int64) value;
+	return true;
+}
+
+bool
+fc_convert_int2(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	int64		n;
+
+	if (!fc_parse_int(converter, s, len, &n) || n < PG_INT16_MIN || n > PG_INT16_MAX)
+		return false;
+	*value = Int16GetDatum((int16) n);
+	return true;
+}
+
+bool
+fc_convert_int4(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	int64		n;
+
+	if (!fc_parse_int(converter, s, len, &n) || n < PG_INT32_MIN || n > PG_INT32_MAX)
+		return false;
+	*value = Int32GetDatum((int32) n);
+	return true;
+}
+
+bool
+fc_convert_int8(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	int64		n;
+
+	if (!fc_parse_int(converter, s, len, &n))
+		return false;
+	*value = Int64GetDatum(n);
+	return true;
+}
+
+#if FLT_EVAL_METHOD == 0 && defined(HAVE_INT128)
+
+/* A number without its sign: mantissa * 10^exponent */
+typedef struct FcDecimal
+{
+	uint64		mantissa;
+	int			exponent;
+	bool		negative;
+} FcDecimal;
+
+/* The largest powers that fit: 10^22 is an exact double, 5^27 has 63 bits */
+#define FC_MAX_POWER10 22
+#define FC_MAX_POWER5 27
+
+static const double fc_power10[] = {
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22
+};
+
+StaticAssertDecl(lengthof(fc_power10) == FC_MAX_POWER10 + 1,
+				 "one entry for each power");
+
+/* "e5", "E-12", "e+07" at s, to the end */
+static bool
+fc_parse_exponent(const char *s, size_t len, int *exponent)
+{
+	size_t		i = 1;
+	bool		negative = (len > 1 && s[1] == '-');
+	int			value = 0;
+
+	if (len > 1 && (s[1] == '-' || s[1] == '+'))
+		i++;
+	if (i == len || len - i > 3)
+		return false;
+	for (; i < len; i++)
+	{
+		unsigned	digit = (unsigned char) s[i] - '0';
+
+		if (digit > 9)
+			return false;
+		value = value * 10 + digit;
+	}
+	*exponent += negative ? -value : value;
+	return true;
+}
+
+/* 1 to 19 digits with at most one point, perhaps an exponent */
+static bool
+fc_parse_decimal(const FcConverter *converter, const char *s, size_t len,
+				 FcDecimal *decimal)
+{
+	const char *end = s + len;
+	const char *readable = fc_readable(converter, end);
+	const char *start;
+	ptrdiff_t	digits;
+
+	decimal->negative = (len > 0 && *s == '-');
+	start = s + decimal->negative;
+	decimal->mantissa = 0;
+	decimal->exponent = 0;
+	s = fc_take_digits(start, end, readable, &decimal->mantissa);
+	digits = s - start;
+	if (s < end && *s == '.')
+	{
+		start = s + 1;
+		s = fc_take_digits(start, end, readable, &decimal->mantissa);
+		digits += s - start;
+		decimal->exponent = -(int) (s - start);
+	}
+	if (digits == 0 || digits > FC_MAX_DIGITS)
+		return false;
+	if (s == end)
+		return true;
+	return (*s == 'e' || *s == 'E') &&
+		fc_parse_exponent(s, end - s, &decimal->exponent);
+}
+
+/*
+ * Clinger's fast path: integers up to 2^53 and powers of ten up to 10^22 are
+ * exact doubles, so that one operation on them rounds correctly.
+ */
+static bool
+fc_decimal_to_double(const FcDecimal *decimal, double *result)
+{
+	if (decimal->mantissa > (UINT64CONST(1) << DBL_MANT_DIG) ||
+		decimal->exponent < -FC_MAX_POWER10 ||
+		decimal->exponent > FC_MAX_POWER10)
+		return false;
+	if (decimal->exponent < 0)
+		*result = (double) decimal->mantissa / fc_power10[-decimal->exponent];
+	else
+		*result = (double) decimal->mantissa * fc_power10[decimal->exponent];
+	return true;
+}
+
+static const uint64 fc_power5[] = {
+	UINT64CONST(1), UINT64CONST(5), UINT64CONST(25), UINT64CONST(125),
+	UINT64CONST(625), UINT64CONST(3125), UINT64CONST(15625),
+	UINT64CONST(78125), UINT64CONST(390625), UINT64CONST(1953125),
+	UINT64CONST(9765625), UINT64CONST(48828125), UINT64CONST(244140625),
+	UINT64CONST(1220703125), UINT64CONST(6103515625),
+	UINT64CONST(30517578125), UINT64CONST(152587890625),
+	UINT64CONST(762939453125), UINT64CONST(3814697265625),
+	UINT64CONST(19073486328125), UINT64CONST(95367431640625),
+	UINT64CONST(476837158203125), UINT64CONST(2384185791015625),
+	UINT64CONST(11920928955078125), UINT64CONST(59604644775390625),
+	UINT64CONST(298023223876953125), UINT64CONST(1490116119384765625),
+	UINT64CONST(7450580596923828125)
+};
+
+StaticAssertDecl(lengthof(fc_power5) == FC_MAX_POWER5 + 1,
+				 "one entry for each power");
+
+/*
+ * mantissa / 10^-exponent to so many bits, ties to even: *bits * 2^*power.
+ * 10^k is 5^k * 2^k; both operands of the division are shifted to the left
+ * as far as they go, so that the quotient has 63 or 64 bits, and what else
+ * there is below it only matters by being zero or not.
+ */
+static bool
+fc_decimal_divide(const FcDecimal *decimal, int nbits, uint64 *bits, int *power)
+{
+	int			k = -decimal->exponent;
+	int			left;
+	int			right;
+	int			drop;
+	uint64		divisor;
+	uint64		quotient;
+	uint64		half;
+	uint64		rest;
+	uint128		dividend;
+
+	if (decimal->mantissa == 0 || k < 0 || k > FC_MAX_POWER5)
+		return false;
+	divisor = fc_power5[k];
+	left = 63 - pg_leftmost_one_pos64(decimal->mantissa);
+	right = 63 - pg_leftmost_one_pos64(divisor);
+	divisor <<= right;
+	dividend = (uint128) (decimal->mantissa << left) << 63;
+	quotient = (uint64) (dividend / divisor);
+
+	drop = pg_leftmost_one_pos64(quotient) + 1 - nbits;
+	half = UINT64CONST(1) << (drop - 1);
+	rest = quotient & ((half << 1) - 1);
+	*bits = quotient >> drop;
+	if (rest > half ||
+		(rest == half && ((*bits & 1) || dividend % divisor != 0)))
+		(*bits)++;
+	*power = drop - 63 - left + right - k;
+	return true;
+}
+
+/* bits has DBL_MANT_DIG bits, or is the power of two above that */
+static double
+fc_make_double(uint64 bits, int power)
+{
+	union
+	{
+		uint64		bits;
+		double		number;
+	}			result;
+
+	result.bits = ((uint64) (power + DBL_MANT_DIG - 2 + DBL_MAX_EXP) <<
+				   (DBL_MANT_DIG - 1)) +
+		(bits - (UINT64CONST(1) << (DBL_MANT_DIG - 1)));
+	return result.number;
+}
+
+bool
+fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	FcDecimal	decimal;
+	uint64		bits;
+	int			power;
+	double		result;
+
+	if (!fc_parse_decimal(converter, s, len, &decimal))
+		return false;
+	if (!fc_decimal_to_double(&decimal, &result))
+	{
+		if (!fc_decimal_divide(&decimal, DBL_MANT_DIG, &bits, &power))
+			return false;
+		result = fc_make_double(bits, power);
+	}
+	*value = Float8GetDatum(decimal.negative ? -result : result);
+	return true;
+}
+
+/*
+ * A double rounded to a float is right unless the double lies in the middle
+ * between two floats, to which the first rounding may have brought it.
+ */
+static bool
+fc_double_is_middle(double number)
+{
+	union
+	{
+		double		number;
+		uint64		bits;
+	}			u;
+	int			below = DBL_MANT_DIG - FLT_MANT_DIG;
+
+	u.number = number;
+	return (u.bits & ((UINT64CONST(1) << below) - 1)) ==
+		UINT64CONST(1) << (below - 1);
+}
+
+bool
+fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	FcDecimal	decimal;
+	uint64		bits;
+	int			power;
+	double		number;
+	float		result;
+
+	if (!fc_parse_decimal(converter, s, len, &decimal))
+		return false;
+	if (fc_decimal_to_double(&decimal, &number) && !fc_double_is_middle(number))
+		result = (float) number;
+	else if (fc_decimal_divide(&decimal, FLT_MANT_DIG, &bits, &power))
+		result = (float) fc_make_double(bits << (DBL_MANT_DIG - FLT_MANT_DIG),
+										power - (DBL_MANT_DIG - FLT_MANT_DIG));
+	else
+		return false;
+	*value = Float4GetDatum(decimal.negative ? -result : result);
+	return true;
+}
+
+#else
+
+bool
+fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	return false;
+}
+
+bool
+fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	return false;
+}
+
+#endif

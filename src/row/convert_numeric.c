@@ -1,0 +1,193 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/convert_numeric.c
+ *	  numeric from digits with an optional minus and point.
+ *
+ * The value is written as it is stored, whose layout PostgreSQL keeps to itself
+ * but cannot change, as it is on disk and known to pg_upgrade: after the length
+ * come two bytes with sign, display scale and weight, then digits to the base
+ * 10000 without zeroes at either end.  Numbers that need the longer header are
+ * declined, as are exponents, and a rounding that would carry.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "row/convert_types.h"
+
+/* The header of the short form */
+#define FC_NUMERIC_SHORT 0x8000
+#define FC_NUMERIC_NEGATIVE 0x2000
+#define FC_NUMERIC_SCALE_SHIFT 7
+#define FC_NUMERIC_MAX_SCALE 63
+#define FC_NUMERIC_WEIGHT 0x007F
+
+/* decimal digits before the point that are taken here */
+#define FC_NUMERIC_MAX_WHOLE 128
+
+#define FC_BASE_DIGITS 4
+#define FC_NUMERIC_MAX_DIGITS \
+	((FC_NUMERIC_MAX_WHOLE + FC_NUMERIC_MAX_SCALE) / FC_BASE_DIGITS + 2)
+
+/* The parts of the text: digits before and behind the point */
+typedef struct FcParts
+{
+	bool		negative;
+	const char *whole;
+	int			nwhole;			/* without leading zeroes */
+	const char *fraction;
+	int			nfraction;
+} FcParts;
+
+/* The converter's precision and scale, or false if they are unusual */
+bool
+fc_convert_numeric_typmod(FcConverter *converter, int32 typmod)
+{
+	int32		mod = typmod - VARHDRSZ;
+
+	converter->precision = -1;
+	if (typmod < VARHDRSZ)
+		return true;
+	converter->precision = (mod >> 16) & 0xFFFF;
+	converter->scale = ((mod & 0x7FF) ^ 1024) - 1024;	/* signed, 11 bits */
+	return converter->scale >= 0 &&
+		converter->scale <= Min(converter->precision, FC_NUMERIC_MAX_SCALE);
+}
+
+static int
+fc_count_digits(const char *s, const char *end)
+{
+	const char *p = s;
+
+	while (p < end && (unsigned char) (*p - '0') <= 9)
+		p++;
+	return p - s;
+}
+
+static bool
+fc_parse_parts(const char *s, size_t len, FcParts *parts)
+{
+	const char *end = s + len;
+	int			digits;
+
+	parts->negative = (len > 0 && *s == '-');
+	s += parts->negative;
+	digits = parts->nwhole = fc_count_digits(s, end);
+	parts->whole = s;
+	s += digits;
+	parts->nfraction = 0;
+	parts->fraction = s;
+	if (s < end && *s == '.')
+	{
+		parts->fraction = ++s;
+		parts->nfraction = fc_count_digits(s, end);
+		digits += parts->nfraction;
+		s += parts->nfraction;
+	}
+	while (parts->nwhole > 0 && *parts->whole == '0')
+	{
+		parts->whole++;
+		parts->nwhole--;
+	}
+	return s == end && digits > 0 && parts->nwhole <= FC_NUMERIC_MAX_WHOLE;
+}
+
+/* Cuts the fraction to the column's scale; rounding up is not for us */
+static bool
+fc_apply_typmod(const FcConverter *converter, FcParts *parts)
+{
+	if (parts->nwhole > converter->precision - converter->scale)
+		return false;
+	if (parts->nfraction > converter->scale)
+	{
+		if (parts->fraction[converter->scale] >= '5')
+			return false;
+		parts->nfraction = converter->scale;
+	}
+	return true;
+}
+
+/* ndigits decimal digits from s, the last one counting 10^(4 - ndigits) */
+static inline int16
+fc_base_digit(const char *s, int ndigits, bool scale)
+{
+	int			value = 0;
+	int			i;
+
+	for (i = 0; i < ndigits; i++)
+		value = value * 10 + (s[i] - '0');
+	if (scale)
+		for (; i < FC_BASE_DIGITS; i++)
+			value *= 10;
+	return value;
+}
+
+/* All digits to the base 10000; returns how many */
+static int
+fc_base_digits(const FcParts *parts, int16 *digits)
+{
+	int			n = 0;
+	int			i = parts->nwhole % FC_BASE_DIGITS;
+
+	if (i > 0)
+		digits[n++] = fc_base_digit(parts->whole, i, false);
+	for (; i < parts->nwhole; i += FC_BASE_DIGITS)
+		digits[n++] = fc_base_digit(parts->whole + i, FC_BASE_DIGITS, false);
+	for (i = 0; i < parts->nfraction; i += FC_BASE_DIGITS)
+		digits[n++] = fc_base_digit(parts->fraction + i,
+									Min(parts->nfraction - i, FC_BASE_DIGITS),
+									true);
+	return n;
+}
+
+static Datum
+fc_make_numeric(FcConverter *converter, bool negative, int scale, int weight,
+				const int16 *digits, int n)
+{
+	char	   *data;
+	Datum		result = fc_convert_varlena(converter,
+										   (n + 1) * sizeof(int16), &data);
+	uint16		header = FC_NUMERIC_SHORT | (scale << FC_NUMERIC_SCALE_SHIFT) |
+		(weight & FC_NUMERIC_WEIGHT);
+
+	if (negative)
+		header |= FC_NUMERIC_NEGATIVE;
+	memcpy(data, &header, sizeof(uint16));
+	memcpy(data + sizeof(uint16), digits, n * sizeof(int16));
+	return result;
+}
+
+bool
+fc_convert_numeric(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	FcParts		parts;
+	int16		buffer[FC_NUMERIC_MAX_DIGITS];
+	int16	   *digits = buffer;
+	int			n;
+	int			weight;
+	int			scale;
+
+	if (!fc_parse_parts(s, len, &parts))
+		return false;
+	scale = parts.nfraction;
+	if (converter->precision >= 0)
+	{
+		if (!fc_apply_typmod(converter, &parts))
+			return false;
+		scale = converter->scale;
+	}
+	if (scale > FC_NUMERIC_MAX_SCALE)
+		return false;
+
+	n = fc_base_digits(&parts, buffer);
+	weight = (parts.nwhole + FC_BASE_DIGITS - 1) / FC_BASE_DIGITS - 1;
+	for (; n > 0 && *digits == 0; n--, digits++)
+		weight--;
+	while (n > 0 && digits[n - 1] == 0)
+		n--;
+	if (n == 0)
+		weight = 0;
+	*value = fc_make_numeric(converter, parts.negative && n > 0, scale, weight,
+							 digits, n);
+	return true;
+}

@@ -1,0 +1,208 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/convert_text.c
+ *	  boolean, text, varchar, char, uuid and bytea from text.
+ *
+ * Declined are: white space around a boolean, values too long for varchar(n)
+ * and char(n) (what is beyond may be blanks), every form of a uuid but the one
+ * it is printed in, and white space between the digits of a bytea.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/uuid.h"
+
+#include "compat/compat.h"
+#include "row/convert_types.h"
+
+/* Of a byte: its value as a hexadecimal digit, plus one; 0 if it is none */
+static const uint8 fc_hex_digit[256] = {
+	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6,
+	['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+	['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16
+};
+
+/* n bytes from 2n digits at s; false if one is none */
+static inline bool
+fc_decode_hex(const char *s, size_t n, char *out)
+{
+	bool		valid = true;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		uint8		high = fc_hex_digit[(unsigned char) s[2 * i]];
+		uint8		low = fc_hex_digit[(unsigned char) s[2 * i + 1]];
+
+		valid &= (high != 0) & (low != 0);
+		out[i] = (char) (16 * high + low - 17);
+	}
+	return valid;
+}
+
+bool
+fc_convert_bool(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	bool		result;
+
+	if ((len == 1 && *s == 't') || (len == 4 && memcmp(s, "true", 4) == 0))
+		result = true;
+	else if ((len == 1 && *s == 'f') ||
+			 (len == 5 && memcmp(s, "false", 5) == 0))
+		result = false;
+	else if (!parse_bool_with_len(s, len, &result))
+		return false;
+	*value = BoolGetDatum(result);
+	return true;
+}
+
+bool
+fc_convert_text(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	char	   *data;
+
+	if (converter->in_place && converter->room->compact && len <= FC_SHORT_DATA)
+	{
+		s -= VARHDRSZ_SHORT;
+		SET_VARSIZE_SHORT(s, VARHDRSZ_SHORT + len);
+		*value = PointerGetDatum(s);
+		return true;
+	}
+	*value = fc_convert_varlena(converter, len, &data);
+	memcpy(data, s, len);
+	return true;
+}
+
+/* The n of varchar(n) and char(n), -1 if there is none */
+static inline int
+fc_max_characters(const FcConverter *converter)
+{
+	return converter->typmod < VARHDRSZ ? -1 : converter->typmod - VARHDRSZ;
+}
+
+bool
+fc_convert_varchar(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	int			max = fc_max_characters(converter);
+
+	/* bytes bound characters; only beyond must they be counted */
+	if (max >= 0 && len > (size_t) max && pg_mbcharcliplen(s, len, max) != len)
+		return false;
+	return fc_convert_text(converter, s, len, value);
+}
+
+/* Bytes without a high bit are characters, in every server encoding */
+static int
+fc_count_characters(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (IS_HIGHBIT_SET(s[i]))
+			return pg_mbstrlen_with_len(s, len);
+	return len;
+}
+
+bool
+fc_convert_bpchar(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	int			max = fc_max_characters(converter);
+	int			pad = 0;
+	char	   *data;
+
+	if (max >= 0)
+	{
+		pad = max - fc_count_characters(s, len);
+		if (pad < 0)
+			return false;
+	}
+	if (pad == 0)
+		return fc_convert_text(converter, s, len, value);
+	*value = fc_convert_varlena(converter, len + pad, &data);
+	memcpy(data, s, len);
+	memset(data + len, ' ', pad);
+	return true;
+}
+
+/* "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11" */
+bool
+fc_convert_uuid(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	char		uuid[UUID_LEN];
+	char	   *result;
+
+	if (len != 2 * UUID_LEN + 4 ||
+		s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' ||
+		!fc_decode_hex(s, 4, uuid) || !fc_decode_hex(s + 9, 2, uuid + 4) ||
+		!fc_decode_hex(s + 14, 2, uuid + 6) ||
+		!fc_decode_hex(s + 19, 2, uuid + 8) ||
+		!fc_decode_hex(s + 24, 6, uuid + 10))
+		return false;
+	result = fc_convert_alloc(converter, UUID_LEN);
+	memcpy(result, uuid, UUID_LEN);
+	*value = PointerGetDatum(result);
+	return true;
+}
+
+/* "\101" or "\\" at s; returns its length, 0 if it is something else */
+static size_t
+fc_decode_escape(const char *s, size_t len, char *out)
+{
+	if (len >= 2 && s[1] == '\\')
+	{
+		*out = '\\';
+		return 2;
+	}
+	if (len < 4 || s[1] < '0' || s[1] > '3' || s[2] < '0' || s[2] > '7' ||
+		s[3] < '0' || s[3] > '7')
+		return 0;
+	*out = (s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0');
+	return 4;
+}
+
+static bool
+fc_decode_escaped(const char *s, size_t len, char *out, size_t *outlen)
+{
+	char	   *p = out;
+
+	for (size_t i = 0; i < len;)
+	{
+		size_t		used;
+
+		if (s[i] != '\\')
+		{
+			*p++ = s[i++];
+			continue;
+		}
+		used = fc_decode_escape(s + i, len - i, p++);
+		if (used == 0)
+			return false;
+		i += used;
+	}
+	*outlen = p - out;
+	return true;
+}
+
+bool
+fc_convert_bytea(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	bool		hex = (len >= 2 && s[0] == '\\' && s[1] == 'x');
+	size_t		size = hex ? (len - 2) / 2 : len;
+	char	   *result;
+
+	/* escapes take less room than they are given */
+	if ((hex && len % 2 != 0) || size > MaxAllocSize - VARHDRSZ)
+		return false;
+	result = palloc(VARHDRSZ + size);
+	if (hex ? !fc_decode_hex(s + 2, size, VARDATA(result))
+		: !fc_decode_escaped(s, len, VARDATA(result), &size))
+	{
+		pfree(result);
+		return false;
+	}
+	SET_VARSIZE(result, VARHDRSZ + size);
+	*value = PointerGetDatum(result);
+	return true;
+}

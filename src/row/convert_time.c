@@ -1,0 +1,399 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/convert_time.c
+ *	  date, time, timestamp and timestamptz from text.
+ *
+ *	 "2013-01-05"  "2013/01/05"  "20130105"
+ *	 "06:00"  "06:00:00"  "06:00:00.5"
+ *	 a date, or a date, a blank or "T", and a time; with "Z", "+02" or "+02:00"
+ *
+ * Years have four digits, so that no DateStyle can take them for a day; months
+ * and the rest have two.  Leap seconds, 24:00:00, BC and names are declined.
+ *
+ * Where a local time stands in its zone is found as
+ * DetermineTimeZoneOffset does it, but kept until a time lies elsewhere.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "datatype/timestamp.h"
+#include "pgtime.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+
+#include "row/convert_digits.h"
+#include "row/convert_types.h"
+
+/* A moment as it is written */
+typedef struct FcMoment
+{
+	int64		day;			/* since 2000-01-01 */
+	int64		sec;			/* of the day */
+	int64		usec;			/* of the second; up to a second */
+} FcMoment;
+
+/* The converter's unit of rounding, or false if the typmod is unusual */
+bool
+fc_convert_time_typmod(FcConverter *converter, int32 typmod)
+{
+	converter->unit = 1;
+	if (typmod < 0)
+		return typmod == -1;
+	for (int i = typmod; i < MAX_TIMESTAMP_PRECISION; i++)
+		converter->unit *= 10;
+	return typmod <= MAX_TIMESTAMP_PRECISION;
+}
+
+/* Half a unit rounds away from 2000-01-01, as in AdjustTimestampForTypmod */
+static inline int64
+fc_round_time(const FcConverter *converter, int64 time)
+{
+	int64		unit = converter->unit;
+
+	if (unit == 1)
+		return time;
+	if (time >= 0)
+		return (time + unit / 2) / unit * unit;
+	return -((-time + unit / 2) / unit * unit);
+}
+
+/* Two digits at s; above 99 if one is none */
+static inline int
+fc_two_digits(const char *s)
+{
+	unsigned	tens = (unsigned char) s[0] - '0';
+	unsigned	ones = (unsigned char) s[1] - '0';
+
+	return tens <= 9 && ones <= 9 ? tens * 10 + ones : 100;
+}
+
+static bool
+fc_parse_day(const char *year, const char *month, const char *mday, int64 *day)
+{
+	int			century = fc_two_digits(year);
+	int			rest = fc_two_digits(year + 2);
+	int			y = century * 100 + rest;
+	int			m = fc_two_digits(month);
+	int			d = fc_two_digits(mday);
+
+	if (century > 99 || rest > 99 || y == 0 || m < 1 || m > MONTHS_PER_YEAR ||
+		d < 1 || d > day_tab[isleap(y)][m - 1])
+		return false;
+	*day = date2j(y, m, d) - POSTGRES_EPOCH_JDATE;
+	return true;
+}
+
+/* "2013-01-05" at s; the last one's day is known, and often comes again */
+static inline bool
+fc_parse_separated_day(FcConverter *converter, const char *s, int64 *day)
+{
+	uint64		first = fc_load_word(s);
+	uint16		last;
+
+	memcpy(&last, s + 8, sizeof(last));
+	if (first != converter->date_first || last != converter->date_last)
+	{
+		if (!fc_parse_day(s, s + 5, s + 8, &converter->day))
+			return false;
+		converter->date_first = first;
+		converter->date_last = last;
+	}
+	*day = converter->day;
+	return true;
+}
+
+/* The date at s; returns how many bytes it took, 0 if there is none */
+static inline size_t
+fc_parse_date(FcConverter *converter, const char *s, size_t len, int64 *day)
+{
+	if (len >= 10 && (s[4] == '-' || s[4] == '/') && s[7] == s[4])
+		return fc_parse_separated_day(converter, s, day) ? 10 : 0;
+	if (len >= 8)
+		return fc_parse_day(s, s + 4, s + 6, day) ? 8 : 0;
+	return 0;
+}
+
+/*
+ * ".5" at s, to microseconds; 0 bytes used if there is none, or if core might
+ * round it in another way: its double must be exact up to one division.
+ */
+static inline size_t
+fc_parse_fraction(const FcConverter *converter, const char *s, size_t len,
+				  int64 *usec)
+{
+	static const int power[] = {
+		1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000
+	};
+	uint64		value = 0;
+	size_t		n = fc_take_digits(s + 1, s + len,
+								   fc_readable(converter, s + len), &value) - (s + 1);
+
+	if (n == 0 || n >= lengthof(power))
+		return 0;
+	if (n <= 6)
+	{
+		*usec = (int64) value * power[6 - n];
+		return n + 1;
+	}
+#if FLT_EVAL_METHOD == 0
+	*usec = (int64) rint((double) value / power[n] * USECS_PER_SEC);
+	return n + 1;
+#else
+	return 0;
+#endif
+}
+
+/* "06:00:00" at s, as it stands in a word, to seconds; false if it is none */
+static inline bool
+fc_parse_clock(const char *s, int64 *sec)
+{
+	/* colons become zero, digits what they stand for */
+	uint64		word = fc_load_word(s) ^ UINT64CONST(0x30303A30303A3030);
+	int			hour;
+	int			min;
+	int			rest;
+
+	if (((word | (word + UINT64CONST(0x76767F76767F7676))) & FC_WORD(0x80)) != 0)
+		return false;
+	word = word * 10 + (word >> 8);
+	hour = word & 0xFF;
+	min = (word >> 24) & 0xFF;
+	rest = (word >> 48) & 0xFF;
+	*sec = (hour * MINS_PER_HOUR + min) * SECS_PER_MINUTE + rest;
+	return hour < HOURS_PER_DAY && min < MINS_PER_HOUR && rest < SECS_PER_MINUTE;
+}
+
+/* The time at s; returns how many bytes it took, 0 if there is none */
+static inline size_t
+fc_parse_time(const FcConverter *converter, const char *s, size_t len,
+			  FcMoment *moment)
+{
+	int			hour;
+	int			min;
+	size_t		fraction;
+
+	if (len >= 8 && s[5] == ':')
+	{
+		if (!fc_parse_clock(s, &moment->sec))
+			return 0;
+		if (len == 8 || s[8] != '.')
+			return 8;
+		fraction = fc_parse_fraction(converter, s + 8, len - 8, &moment->usec);
+		return fraction == 0 ? 0 : 8 + fraction;
+	}
+	if (len < 5 || s[2] != ':')
+		return 0;
+	hour = fc_two_digits(s);
+	min = fc_two_digits(s + 3);
+	moment->sec = (hour * MINS_PER_HOUR + min) * SECS_PER_MINUTE;
+	return hour < HOURS_PER_DAY && min < MINS_PER_HOUR ? 5 : 0;
+}
+
+/*
+ * Whether "T" and "Z" mean what they mean everywhere.  A file of abbreviations
+ * that is not PostgreSQL's could define them, as could (in 18) the session's
+ * zone if it is written out, like "<Z>5".
+ */
+static bool
+fc_letters(FcConverter *converter)
+{
+	const char *file;
+
+	if (converter->letters_zone == session_timezone)
+		return converter->letters;
+	file = GetConfigOption("timezone_abbreviations", true, false);
+	converter->letters = file != NULL &&
+		(strcmp(file, "Default") == 0 || strcmp(file, "Australia") == 0 ||
+		 strcmp(file, "India") == 0) &&
+		strpbrk(pg_get_timezone_name(session_timezone), "0123456789<") == NULL;
+	converter->letters_zone = session_timezone;
+	return converter->letters;
+}
+
+/*
+ * A date and perhaps a time; what follows begins at *used.  After a date alone
+ * nothing may follow.
+ */
+static inline bool
+fc_parse_moment(FcConverter *converter, const char *s, size_t len,
+				FcMoment *moment, size_t *used)
+{
+	size_t		date;
+	size_t		time;
+
+	moment->sec = 0;
+	moment->usec = 0;
+	date = fc_parse_date(converter, s, len, &moment->day);
+	if (date == 0)
+		return false;
+	*used = date;
+	if (len == date)
+		return true;
+	if (s[date] != ' ' && (s[date] != 'T' || !fc_letters(converter)))
+		return false;
+	time = fc_parse_time(converter, s + date + 1, len - date - 1, moment);
+	*used += 1 + time;
+	return time > 0;
+}
+
+/*
+ * "Z", "+hh", "+hhmm" or "+hh:mm", perhaps after a blank: seconds west of
+ * Greenwich, as core has them
+ */
+static bool
+fc_parse_zone(FcConverter *converter, const char *s, size_t len, int *tz)
+{
+	int			hours;
+	int			minutes = 0;
+
+	*tz = 0;
+	if (len > 1 && s[0] == ' ')
+		s++, len--;
+	if (len == 1 && s[0] == 'Z')
+		return fc_letters(converter);
+	if (len < 3 || (s[0] != '+' && s[0] != '-'))
+		return false;
+	hours = fc_two_digits(s + 1);
+	if (len == 5)
+		minutes = fc_two_digits(s + 3);
+	else if (len == 6 && s[3] == ':')
+		minutes = fc_two_digits(s + 4);
+	else if (len != 3)
+		return false;
+	if (hours > MAX_TZDISP_HOUR || minutes >= MINS_PER_HOUR)
+		return false;
+	*tz = (hours * MINS_PER_HOUR + minutes) * SECS_PER_MINUTE;
+	if (s[0] == '+')
+		*tz = -*tz;
+	return true;
+}
+
+/*
+ * Remembers where the offset of "local" also holds.  DetermineTimeZoneOffset
+ * looks for the first change later than a day before the local time, read as
+ * if it were UTC; up to that change, by both offsets, the one before it holds.
+ */
+static void
+fc_learn_zone(FcZone *zone, int64 local)
+{
+	pg_time_t	from = local - SECS_PER_DAY;
+	pg_time_t	change;
+	long int	before;
+	long int	after;
+	int			isdst;
+	int			changes;
+
+	changes = pg_next_dst_boundary(&from, &before, &isdst, &change, &after,
+								   &isdst, session_timezone);
+	zone->zone = NULL;
+	if (changes < 0)
+		return;
+	zone->first = local;
+	zone->end = changes > 0 ? change + Min(before, after) : PG_INT64_MAX;
+	zone->offset = -(int) before;
+	if (local < zone->end)
+		zone->zone = session_timezone;
+}
+
+/* What core says of a time that lies where an offset does not hold for long */
+static int
+fc_core_offset(const FcMoment *moment)
+{
+	struct pg_tm tm = {0};
+
+	j2date(moment->day + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon,
+		   &tm.tm_mday);
+	tm.tm_hour = moment->sec / SECS_PER_HOUR;
+	tm.tm_min = moment->sec / SECS_PER_MINUTE % MINS_PER_HOUR;
+	tm.tm_sec = moment->sec % SECS_PER_MINUTE;
+	tm.tm_isdst = -1;
+	return DetermineTimeZoneOffset(&tm, session_timezone);
+}
+
+static inline int
+fc_zone_offset(FcZone *zone, const FcMoment *moment)
+{
+	int64		local = (moment->day + POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) *
+		SECS_PER_DAY + moment->sec;
+
+	if (zone->zone != session_timezone || local < zone->first ||
+		local >= zone->end)
+		fc_learn_zone(zone, local);
+	if (zone->zone != NULL)
+		return zone->offset;
+	return fc_core_offset(moment);
+}
+
+static inline int64
+fc_moment_usec(const FcMoment *moment)
+{
+	return (moment->day * SECS_PER_DAY + moment->sec) * USECS_PER_SEC +
+		moment->usec;
+}
+
+/* The zone of a timestamp without one is read, and does not count */
+bool
+fc_convert_timestamp(FcConverter *converter, char *s, size_t len,
+					 Datum *value)
+{
+	FcMoment	moment;
+	size_t		used;
+	int			tz;
+
+	if (!fc_parse_moment(converter, s, len, &moment, &used) ||
+		(used < len && !fc_parse_zone(converter, s + used, len - used, &tz)))
+		return false;
+	*value = TimestampGetDatum(fc_round_time(converter,
+											 fc_moment_usec(&moment)));
+	return true;
+}
+
+bool
+fc_convert_timestamptz(FcConverter *converter, char *s, size_t len,
+					   Datum *value)
+{
+	FcMoment	moment;
+	size_t		used;
+	int			tz;
+
+	if (!fc_parse_moment(converter, s, len, &moment, &used))
+		return false;
+	if (used == len)
+		tz = fc_zone_offset(&converter->zone, &moment);
+	else if (!fc_parse_zone(converter, s + used, len - used, &tz))
+		return false;
+	*value = TimestampTzGetDatum(fc_round_time(converter,
+											   fc_moment_usec(&moment) +
+											   tz * USECS_PER_SEC));
+	return true;
+}
+
+bool
+fc_convert_date(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	int64		day;
+
+	if (len == 0 || fc_parse_date(converter, s, len, &day) != len)
+		return false;
+	*value = DateADTGetDatum((DateADT) day);
+	return true;
+}
+
+bool
+fc_convert_time(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	FcMoment	moment = {0};
+
+	if (len == 0 || fc_parse_time(converter, s, len, &moment) != len)
+		return false;
+	*value = TimeADTGetDatum(fc_round_time(converter,
+										   moment.sec * USECS_PER_SEC +
+										   moment.usec));
+	return true;
+}

@@ -1,0 +1,81 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/convert_types.h
+ *	  The converters of the single types, for row/convert.c, and where they make
+ *	  their values.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_CONVERT_TYPES_H
+#define FC_CONVERT_TYPES_H
+
+#include "compat/compat.h"
+#include "row/convert.h"
+
+/* The most bytes of data behind a short header */
+#define FC_SHORT_DATA	(VARATT_SHORT_MAX - VARHDRSZ_SHORT)
+
+static inline char *
+fc_convert_alloc(FcConverter *converter, Size size)
+{
+	FcRoom	   *room = converter->room;
+	char	   *result;
+
+	if (room == NULL || size > (Size) (room->end - room->next))
+		return palloc(size);
+	result = room->next;
+	room->next += MAXALIGN(size);
+	return result;
+}
+
+/* A value with so many bytes of data, to be filled in at *data */
+static inline Datum
+fc_convert_varlena(FcConverter *converter, Size len, char **data)
+{
+	char	   *result;
+
+	if (converter->room != NULL && converter->room->compact && len <= FC_SHORT_DATA)
+	{
+		result = fc_convert_alloc(converter, VARHDRSZ_SHORT + len);
+		SET_VARSIZE_SHORT(result, VARHDRSZ_SHORT + len);
+		*data = VARDATA_SHORT(result);
+	}
+	else
+	{
+		result = fc_convert_alloc(converter, VARHDRSZ + len);
+		SET_VARSIZE(result, VARHDRSZ + len);
+		*data = VARDATA(result);
+	}
+	return PointerGetDatum(result);
+}
+
+#define FC_CONVERTER(name) \
+	extern bool name(FcConverter *converter, char *s, size_t len, Datum *value)
+
+/* row/convert_number.c */
+FC_CONVERTER(fc_convert_int2);
+FC_CONVERTER(fc_convert_int4);
+FC_CONVERTER(fc_convert_int8);
+FC_CONVERTER(fc_convert_float4);
+FC_CONVERTER(fc_convert_float8);
+
+/* row/convert_numeric.c */
+FC_CONVERTER(fc_convert_numeric);
+extern bool fc_convert_numeric_typmod(FcConverter *converter, int32 typmod);
+
+/* row/convert_time.c */
+FC_CONVERTER(fc_convert_date);
+FC_CONVERTER(fc_convert_time);
+FC_CONVERTER(fc_convert_timestamp);
+FC_CONVERTER(fc_convert_timestamptz);
+extern bool fc_convert_time_typmod(FcConverter *converter, int32 typmod);
+
+/* row/convert_text.c */
+FC_CONVERTER(fc_convert_bool);
+FC_CONVERTER(fc_convert_text);
+FC_CONVERTER(fc_convert_varchar);
+FC_CONVERTER(fc_convert_bpchar);
+FC_CONVERTER(fc_convert_uuid);
+FC_CONVERTER(fc_convert_bytea);
+
+#endif							/* FC_CONVERT_TYPES_H */

@@ -1,0 +1,123 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/executor.c
+ *	  The target as the executor wants it: a range table of one.
+ *
+ * Leader and workers build the same one, because core's checks take from it
+ * which columns an error message may show.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/sysattr.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "parser/parse_relation.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "row/executor.h"
+
+void
+fc_target_check_schema(Oid relid)
+{
+	Oid			nspid = get_rel_namespace(relid);
+	AclResult	aclresult;
+
+	/* who opens the table will say that it is not there */
+	if (!OidIsValid(nspid))
+		return;
+	aclresult = fc_namespace_aclcheck(nspid, GetUserId(), ACL_USAGE);
+	if (aclresult != ACLCHECK_OK)
+		aclcheck_error(aclresult, OBJECT_SCHEMA, get_namespace_name(nspid));
+}
+
+ParseState *
+fc_target_parse_state(Relation rel, List *attnums)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	ParseNamespaceItem *nsitem;
+	Bitmapset  *inserted = NULL;
+	ListCell   *lc;
+
+	nsitem = addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
+										   NULL, false, false);
+	foreach(lc, attnums)
+		inserted = bms_add_member(inserted,
+								  lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
+	fc_rte_require_insert(nsitem, inserted);
+	addNSItemToQuery(pstate, nsitem, false, true, true);
+	return pstate;
+}
+
+ParseState *
+fc_target_context_state(FcContext *ctx)
+{
+	List	   *attnums = NIL;
+
+	for (int i = 0; i < ctx->shared->ncolumns; i++)
+		if (fc_shared_columns(ctx->shared)[i] != 0)
+			attnums = lappend_int(attnums, fc_shared_columns(ctx->shared)[i]);
+	return fc_target_parse_state(ctx->target, attnums);
+}
+
+EState *
+fc_target_executor(ParseState *pstate, ResultRelInfo **rri)
+{
+	EState	   *estate = CreateExecutorState();
+
+	fc_init_range_table(estate, pstate);
+	estate->es_output_cid = GetCurrentCommandId(false);
+	*rri = makeNode(ResultRelInfo);
+	ExecInitResultRelation(estate, *rri, 1);
+	return estate;
+}
+
+void
+fc_target_executor_end(EState *estate)
+{
+	ExecResetTupleTable(estate->es_tupleTable, false);
+	ExecCloseResultRelations(estate);
+	ExecCloseRangeTableRelations(estate);
+	FreeExecutorState(estate);
+}
+
+static List *
+fc_target_map_list(List *expressions, AttrMap *map)
+{
+	bool		whole_row;
+
+	return (List *) map_variable_attnos((Node *) expressions, 1, 0, map,
+										InvalidOid, &whole_row);
+}
+
+List *
+fc_target_child_indexes(Relation parent, Relation child)
+{
+	AttrMap    *map = fc_build_attrmap(RelationGetDescr(child),
+									   RelationGetDescr(parent));
+	List	   *infos = NIL;
+	ListCell   *lc;
+
+	foreach(lc, RelationGetIndexList(parent))
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		IndexInfo  *info = BuildIndexInfo(index);
+
+		index_close(index, NoLock);
+		for (int i = 0; i < info->ii_NumIndexAttrs; i++)
+			if (info->ii_IndexAttrNumbers[i] > 0)
+				info->ii_IndexAttrNumbers[i] = map->attnums[info->ii_IndexAttrNumbers[i] - 1];
+		info->ii_Expressions = fc_target_map_list(info->ii_Expressions, map);
+		info->ii_Predicate = fc_target_map_list(info->ii_Predicate, map);
+		infos = lappend(infos, info);
+	}
+	return infos;
+}

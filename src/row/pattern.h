@@ -1,0 +1,138 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/pattern.h
+ *	  Timestamps and dates that are written in a form the caller describes.
+ *
+ * row/pattern.c makes a program of a pattern, row/pattern_match.c runs it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_PATTERN_H
+#define FC_PATTERN_H
+
+#include "nodes/pg_list.h"
+#include "pgtime.h"
+
+/* Who reads the values */
+typedef enum FcPatternKind
+{
+	FC_PATTERN_STEPS,			/* the steps below */
+	FC_PATTERN_EPOCH,			/* a number counted from 1970 */
+	FC_PATTERN_CORE				/* core's to_timestamp, which has features the
+								 * steps have not */
+} FcPatternKind;
+
+/*
+ * What a step reads.  Up to FC_UNIT_NUMBERS these are digits, and the number
+ * is kept under the unit.
+ */
+typedef enum FcPatternUnit
+{
+	FC_UNIT_YEAR,
+	FC_UNIT_YEAR_SHORT,			/* up to three digits, near 2020 */
+	FC_UNIT_MONTH,
+	FC_UNIT_DAY,
+	FC_UNIT_YDAY,
+	FC_UNIT_JULIAN,
+	FC_UNIT_HOUR,
+	FC_UNIT_MINUTE,
+	FC_UNIT_SECOND,
+	FC_UNIT_SSSSS,				/* seconds of the day */
+	FC_UNIT_FRACTION,			/* nanoseconds, summed up */
+	FC_UNIT_ZONE_MINUTE,
+	FC_UNIT_NUMBERS,			/* how many units are digits */
+
+	FC_UNIT_MONTH_ABBREV = FC_UNIT_NUMBERS,
+	FC_UNIT_MONTH_FULL,
+	FC_UNIT_MONTH_NAME,			/* either */
+	FC_UNIT_WEEKDAY_ABBREV,		/* read and ignored */
+	FC_UNIT_WEEKDAY_FULL,
+	FC_UNIT_WEEKDAY_NAME,
+	FC_UNIT_MERIDIEM,
+	FC_UNIT_ZONE_HOUR,			/* with its sign */
+	FC_UNIT_ZONE_OFFSET,		/* "Z", "+01", "+0100", "+01:00" */
+	FC_UNIT_ZONE,				/* or an abbreviation or a name */
+	FC_UNIT_LITERAL,			/* one byte */
+	FC_UNIT_BLANKS,				/* one or more */
+	FC_UNIT_CORE				/* only in the tables of the compiler */
+} FcPatternUnit;
+
+typedef struct FcPatternStep
+{
+	uint8		unit;
+	uint8		min_digits;
+	uint8		max_digits;
+	uint8		base;			/* of a fraction: 9 where its first digit counts
+								 * tenths of a second, 6 of a millisecond ...;
+								 * of another number: how many digits it has
+								 * where a digit follows, 0 for max_digits */
+	char		literal;
+	bool		fill;			/* written with FM */
+} FcPatternStep;
+
+/* The last zone that was looked up by name */
+typedef struct FcPatternZone
+{
+	char		name[TZ_STRLEN_MAX + 1];
+	bool		dynamic;		/* an abbreviation whose meaning changed */
+	int			offset;			/* seconds west, where tz is NULL */
+	pg_tz	   *tz;
+} FcPatternZone;
+
+typedef struct FcPattern
+{
+	char	   *text;
+	char	   *shown;			/* in errors: the beginning of a long one */
+	char	   *column;			/* for messages */
+	Oid			typid;
+	int32		typmod;
+	FcPatternKind kind;
+	int64		epoch_units;	/* per second */
+	bool		short_year;
+	bool		twelve_hours;
+	bool		zoned;			/* the values say how far from UTC they are */
+	int			nsteps;
+	FcPatternStep *steps;
+	text	   *core_format;
+	int			signs;			/* "+" and "-" that a value for core has ... */
+	int			zone_signs;		/* ... and so many more that it may have */
+	int			ordinals;		/* numbers in it that end like "1st" */
+	bool		out_of_range;	/* why the last value was refused */
+	FcPatternZone zone;
+} FcPattern;
+
+/* A column and the pattern of its values */
+typedef struct FcPatternOption
+{
+	char	   *column;
+	char	   *pattern;
+} FcPatternOption;
+
+/*
+ * The pattern for a column, in the current memory context.  ERROR 22023 with a
+ * hint for a pattern that says nothing, too little or two things, and for a
+ * type that is not timestamp, timestamptz or date.
+ */
+extern FcPattern *fc_pattern_compile(const char *text, Oid typid, int32 typmod,
+									 const char *column);
+
+/*
+ * The value of s[0..len), rounded to the type's precision.  False if it does
+ * not match.  Times without a zone are in session_timezone.  Where core reads
+ * the value, memory is left in the current context and its errors are thrown.
+ */
+extern bool fc_pattern_parse(FcPattern *pattern, const char *s, size_t len,
+							 Datum *value);
+
+/* Throws ERROR 22007 or 22008: s is what fc_pattern_parse has just refused */
+extern void fc_pattern_mismatch(const FcPattern *pattern, const char *s);
+
+/*
+ * The argument timestamp_format: a pattern, which is the key column's, or a
+ * JSON object {"column": "pattern", ...}.  List of FcPatternOption; whether the
+ * columns exist is not checked.  ERROR 22023 or 22P02.
+ */
+extern List *fc_pattern_options(const char *timestamp_format,
+								const char *key_column);
+
+#endif							/* FC_PATTERN_H */

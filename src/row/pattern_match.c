@@ -1,0 +1,659 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/pattern_match.c
+ *	  Reads a value as a compiled pattern says.
+ *
+ * The value's bytes go through the pattern's steps, which collect numbers;
+ * these are checked like a calendar and a clock would and become a datum.
+ * Nothing is allocated, and a value that does not fit is told from one that
+ * fits but names no moment ("2013-02-30"), which is another error.
+ *
+ * A value that says how far from UTC it is, and an epoch, is an instant: a
+ * timestamp or date column gets what a clock in session_timezone shows then,
+ * as a cast of to_timestamp's result does.  A value that does not is what a
+ * clock shows, so that a timestamp column gets just that, even where clocks
+ * were changed.
+ *
+ * Only patterns with features that have no steps leave the value to core, with
+ * core's errors.  Its strict reading is what sees that nothing is missing or left
+ * over, and to_timestamp's is what the value means: where they differ the value
+ * does not match.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "common/int.h"
+#include "datatype/timestamp.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/formatting.h"
+#include "utils/timestamp.h"
+
+#include "compat/compat.h"
+#include "row/pattern.h"
+
+#define UNIX_EPOCH_USEC \
+	((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
+
+/* Timestamps end with this year */
+#define LAST_YEAR		294276
+
+#define NANOSECONDS		INT64CONST(1000000000)
+
+/* What the steps have collected */
+typedef struct FcPatternFields
+{
+	int			number[FC_UNIT_NUMBERS];
+	int64		nsec;
+	bool		pm;
+	int			zone_sign;
+	int			zone_hour;
+	bool		has_offset;
+	int			offset;			/* seconds west of Greenwich */
+	bool		named_zone;		/* in the pattern's "zone" */
+} FcPatternFields;
+
+static const int64 power[] = {
+	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000
+};
+
+static inline bool
+is_digit(char c)
+{
+	return (unsigned char) (c - '0') <= 9;
+}
+
+static inline bool
+is_letter(char c)
+{
+	return (unsigned char) ((c | 0x20) - 'a') < 26;
+}
+
+/* From min to max digits at *s; how many, or 0 */
+static inline int
+read_digits(const char **s, const char *end, int min, int max, int *value)
+{
+	const char *p = *s;
+	int			digits = 0;
+	int			n = 0;
+
+	while (digits < max && p < end && is_digit(*p))
+	{
+		n = n * 10 + (*p++ - '0');
+		digits++;
+	}
+	if (digits < min)
+		return 0;
+	*s = p;
+	*value = n;
+	return digits;
+}
+
+static inline bool
+read_number(const FcPatternStep *step, const char **s, const char *end,
+			FcPatternFields *fields)
+{
+	int			value;
+	int			digits = read_digits(s, end, step->min_digits,
+									 step->max_digits, &value);
+
+	if (digits == 0)
+		return false;
+	if (step->unit == FC_UNIT_FRACTION)
+		fields->nsec += value * power[step->base - digits];
+	else
+		fields->number[step->unit] = value;
+	return true;
+}
+
+/* The one of the names that stands at *s, in any case; 0 if none does */
+static int
+read_name(const char *const *names, const char **s, const char *end)
+{
+	for (int i = 0; names[i] != NULL; i++)
+	{
+		size_t		len = strlen(names[i]);
+
+		if (end - *s >= len && pg_strncasecmp(*s, names[i], len) == 0)
+		{
+			*s += len;
+			return i + 1;
+		}
+	}
+	return 0;
+}
+
+static bool
+read_month(int unit, const char **s, const char *end, FcPatternFields *fields)
+{
+	static const char *const full[] = {
+		"January", "February", "March", "April", "May", "June", "July",
+		"August", "September", "October", "November", "December", NULL
+	};
+	int			month = 0;
+
+	if (unit != FC_UNIT_MONTH_ABBREV)
+		month = read_name(full, s, end);
+	if (month == 0 && unit != FC_UNIT_MONTH_FULL)
+		month = read_name((const char *const *) months, s, end);
+	fields->number[FC_UNIT_MONTH] = month;
+	return month > 0;
+}
+
+static bool
+read_weekday(int unit, const char **s, const char *end)
+{
+	static const char *const abbrev[] = {
+		"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", NULL
+	};
+
+	if (unit != FC_UNIT_WEEKDAY_ABBREV &&
+		read_name((const char *const *) days, s, end))
+		return true;
+	return unit != FC_UNIT_WEEKDAY_FULL && read_name(abbrev, s, end);
+}
+
+static bool
+read_meridiem(const char **s, const char *end, FcPatternFields *fields)
+{
+	static const char *const names[] = {"AM", "PM", NULL};
+	int			which = read_name(names, s, end);
+
+	fields->pm = (which == 2);
+	return which > 0;
+}
+
+static bool
+read_zone_hour(const char **s, const char *end, FcPatternFields *fields)
+{
+	if (*s == end || (**s != '+' && **s != '-'))
+		return false;
+	fields->zone_sign = **s == '-' ? -1 : 1;
+	(*s)++;
+	return read_digits(s, end, 2, 2, &fields->zone_hour) > 0;
+}
+
+/* "Z" or a sign, hours, and minutes if there are any */
+static bool
+read_offset(const char **s, const char *end, FcPatternFields *fields)
+{
+	const char *minutes;
+
+	if (*s < end && **s == 'Z')
+	{
+		(*s)++;
+		fields->zone_sign = 1;
+		return true;
+	}
+	if (!read_zone_hour(s, end, fields))
+		return false;
+	minutes = *s + (*s < end && **s == ':');
+	if (read_digits(&minutes, end, 2, 2, &fields->number[FC_UNIT_ZONE_MINUTE]))
+		*s = minutes;
+	return true;
+}
+
+/*
+ * A POSIX rule is no name of a zone, but server code takes letters with a
+ * number behind them for one: "ES1T" would be an hour, "UTC+2" west.
+ */
+static bool
+is_zone_rule(const char *name)
+{
+	static const char *const names[] = {
+		"est5edt", "cst6cdt", "mst7mdt", "pst8pdt", "gmt0", "gmt+0", "gmt-0"
+	};
+
+	if (strchr(name, '/') || strpbrk(name, "0123456789") == NULL)
+		return false;
+	for (int i = 0; i < lengthof(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return false;
+	return true;
+}
+
+/* Fills *zone for name: an abbreviation the server knows, or a full name */
+static bool
+look_up_zone(FcPatternZone *zone, const char *name, size_t len)
+{
+	char		lower[TZ_STRLEN_MAX + 1];
+	int			type;
+
+	memcpy(lower, name, len);
+	lower[len] = '\0';
+	for (char *c = lower; *c; c++)
+		*c = pg_ascii_tolower(*c);
+	zone->name[0] = '\0';
+	zone->tz = NULL;
+	type = len <= TOKMAXLEN ?
+		fc_decode_timezone_abbrev(lower, &zone->offset, &zone->tz) : UNKNOWN_FIELD;
+	zone->dynamic = (type == DYNTZ);
+	zone->offset = -zone->offset;
+	if (type == UNKNOWN_FIELD && !is_zone_rule(lower))
+		zone->tz = pg_tzset(lower);
+	if (type == UNKNOWN_FIELD && zone->tz == NULL)
+		return false;
+	memcpy(zone->name, name, len);
+	zone->name[len] = '\0';
+	return true;
+}
+
+static bool
+read_zone(FcPatternZone *zone, const char **s, const char *end,
+		  FcPatternFields *fields)
+{
+	const char *p = *s;
+	size_t		len;
+
+	if (p == end || !is_letter(*p))
+		return read_offset(s, end, fields);
+	while (p < end && (is_letter(*p) || is_digit(*p) || strchr("_/+-", *p)))
+		p++;
+	len = p - *s;
+	if (len > TZ_STRLEN_MAX)
+		return false;
+	if ((strncmp(zone->name, *s, len) != 0 || zone->name[len] != '\0') &&
+		!look_up_zone(zone, *s, len))
+		return false;
+	fields->named_zone = true;
+	*s = p;
+	return true;
+}
+
+static bool
+read_blanks(const char **s, const char *end)
+{
+	const char *p = *s;
+
+	while (p < end && *p == ' ')
+		p++;
+	if (p == *s)
+		return false;
+	*s = p;
+	return true;
+}
+
+static inline bool
+read_step(FcPattern *pattern, const FcPatternStep *step, const char **s,
+		  const char *end, FcPatternFields *fields)
+{
+	switch ((FcPatternUnit) step->unit)
+	{
+		case FC_UNIT_LITERAL:
+			return *s < end && *(*s)++ == step->literal;
+		case FC_UNIT_BLANKS:
+			return read_blanks(s, end);
+		case FC_UNIT_MONTH_ABBREV:
+		case FC_UNIT_MONTH_FULL:
+		case FC_UNIT_MONTH_NAME:
+			return read_month(step->unit, s, end, fields);
+		case FC_UNIT_WEEKDAY_ABBREV:
+		case FC_UNIT_WEEKDAY_FULL:
+		case FC_UNIT_WEEKDAY_NAME:
+			return read_weekday(step->unit, s, end);
+		case FC_UNIT_MERIDIEM:
+			return read_meridiem(s, end, fields);
+		case FC_UNIT_ZONE_HOUR:
+			return read_zone_hour(s, end, fields);
+		case FC_UNIT_ZONE_OFFSET:
+			return read_offset(s, end, fields);
+		case FC_UNIT_ZONE:
+			return read_zone(&pattern->zone, s, end, fields);
+		default:
+			return read_number(step, s, end, fields);
+	}
+}
+
+static bool
+read_steps(FcPattern *pattern, const char *s, const char *end,
+		   FcPatternFields *fields)
+{
+	const FcPatternStep *step = pattern->steps;
+	const FcPatternStep *last = step + pattern->nsteps;
+
+	memset(fields, 0, sizeof(*fields));
+	fields->number[FC_UNIT_MONTH] = 1;
+	fields->number[FC_UNIT_DAY] = 1;
+	fields->number[FC_UNIT_YDAY] = -1;
+	fields->number[FC_UNIT_JULIAN] = -1;
+	for (; step < last; step++)
+	{
+		if (!read_step(pattern, step, &s, end, fields))
+			return false;
+	}
+	return s == end;
+}
+
+/* A year of one to three digits is the one nearest to 2020 that ends so */
+static int
+short_year(int year)
+{
+	if (year < 70)
+		return year + 2000;
+	if (year < 100)
+		return year + 1900;
+	return year < 520 ? year + 2000 : year + 1000;
+}
+
+/* False where the calendar has no such day */
+static bool
+check_date(const FcPattern *pattern, const FcPatternFields *fields,
+		  struct pg_tm *tm)
+{
+	bool		leap;
+
+	tm->tm_year = pattern->short_year ?
+		short_year(fields->number[FC_UNIT_YEAR_SHORT]) :
+		fields->number[FC_UNIT_YEAR];
+	tm->tm_mon = fields->number[FC_UNIT_MONTH];
+	tm->tm_mday = fields->number[FC_UNIT_DAY];
+	if (fields->number[FC_UNIT_JULIAN] > 0)
+		j2date(fields->number[FC_UNIT_JULIAN], &tm->tm_year, &tm->tm_mon,
+			   &tm->tm_mday);
+	else if (tm->tm_year <= 0)
+		return false;
+	leap = isleap(tm->tm_year);
+	if (fields->number[FC_UNIT_YDAY] >= 0)
+	{
+		tm->tm_mday = fields->number[FC_UNIT_YDAY];
+		while (tm->tm_mon <= MONTHS_PER_YEAR &&
+			   tm->tm_mday > day_tab[leap][tm->tm_mon - 1])
+			tm->tm_mday -= day_tab[leap][tm->tm_mon++ - 1];
+	}
+	return tm->tm_mon >= 1 && tm->tm_mon <= MONTHS_PER_YEAR &&
+		tm->tm_mday >= 1 && tm->tm_mday <= day_tab[leap][tm->tm_mon - 1];
+}
+
+/* False where no clock shows this */
+static bool
+check_time(const FcPattern *pattern, const FcPatternFields *fields,
+		  struct pg_tm *tm)
+{
+	int			rest = fields->number[FC_UNIT_SSSSS];
+
+	tm->tm_hour = fields->number[FC_UNIT_HOUR] + rest / SECS_PER_HOUR;
+	tm->tm_min = fields->number[FC_UNIT_MINUTE] + rest / SECS_PER_MINUTE % MINS_PER_HOUR;
+	tm->tm_sec = fields->number[FC_UNIT_SECOND] + rest % SECS_PER_MINUTE;
+	if (pattern->twelve_hours)
+	{
+		if (tm->tm_hour < 1 || tm->tm_hour > HOURS_PER_DAY / 2)
+			return false;
+		tm->tm_hour = tm->tm_hour % (HOURS_PER_DAY / 2) +
+			(fields->pm ? HOURS_PER_DAY / 2 : 0);
+	}
+	return tm->tm_hour < HOURS_PER_DAY && tm->tm_min < MINS_PER_HOUR &&
+		tm->tm_sec < SECS_PER_MINUTE && fields->nsec < NANOSECONDS;
+}
+
+/* Seconds west of Greenwich; false if no place is that far */
+static bool
+find_offset(const FcPattern *pattern, const FcPatternFields *fields,
+			struct pg_tm *tm, int *tz)
+{
+	const FcPatternZone *zone = &pattern->zone;
+	int			minute = fields->number[FC_UNIT_ZONE_MINUTE];
+
+	tm->tm_isdst = -1;
+	if (fields->named_zone && zone->dynamic)
+		*tz = DetermineTimeZoneAbbrevOffset(tm, zone->name, zone->tz);
+	else if (fields->named_zone && zone->tz != NULL)
+		*tz = DetermineTimeZoneOffset(tm, zone->tz);
+	else if (fields->named_zone)
+		*tz = zone->offset;
+	else if (!pattern->zoned)
+		*tz = DetermineTimeZoneOffset(tm, session_timezone);
+	else
+		*tz = -fields->zone_sign * SECS_PER_MINUTE *
+			(fields->zone_hour * MINS_PER_HOUR + minute);
+	return fields->zone_hour <= MAX_TZDISP_HOUR && minute < MINS_PER_HOUR;
+}
+
+/* An instant as a value of the pattern's type; false if the type ends before */
+static bool
+instant_value(const FcPattern *pattern, TimestampTz instant, Datum *value)
+{
+	Datum		datum = TimestampTzGetDatum(instant);
+
+	if (!IS_VALID_TIMESTAMP(instant))
+		return false;
+	if (pattern->typid == DATEOID)
+	{
+		*value = DirectFunctionCall1(timestamptz_date, datum);
+		return true;
+	}
+	if (pattern->typid == TIMESTAMPOID)
+		datum = DirectFunctionCall1(timestamptz_timestamp, datum);
+	instant = DatumGetTimestamp(datum);
+	fc_adjust_timestamp(&instant, pattern->typmod);
+	*value = TimestampGetDatum(instant);
+	return true;
+}
+
+static bool
+fields_value(const FcPattern *pattern, const FcPatternFields *fields,
+			 Datum *value)
+{
+	struct pg_tm tm = {0};
+	int64		days;
+	Timestamp	local;
+	int			tz;
+
+	if (!check_date(pattern, fields, &tm) || !check_time(pattern, fields, &tm))
+		return false;
+	days = date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE;
+	if (pattern->typid == DATEOID && !pattern->zoned)
+	{
+		*value = DateADTGetDatum(days);
+		return true;
+	}
+	if (tm.tm_year > LAST_YEAR)
+		return false;
+	local = ((days * HOURS_PER_DAY + tm.tm_hour) * MINS_PER_HOUR + tm.tm_min) *
+		USECS_PER_MINUTE + tm.tm_sec * USECS_PER_SEC + (fields->nsec + 500) / 1000;
+	if (pattern->typid == TIMESTAMPOID && !pattern->zoned)
+	{
+		fc_adjust_timestamp(&local, pattern->typmod);
+		*value = TimestampGetDatum(local);
+		return IS_VALID_TIMESTAMP(local);
+	}
+	return find_offset(pattern, fields, &tm, &tz) &&
+		instant_value(pattern, local + tz * USECS_PER_SEC, value);
+}
+
+/* The digits behind a point, as millionths, the seventh rounded; -1 if none */
+static int64
+read_millionths(const char *s, const char *end)
+{
+	int64		value = 0;
+
+	if (s == end)
+		return -1;
+	for (int i = 0; i < 6; i++)
+		value = value * 10 + (s + i < end ? s[i] - '0' : 0);
+	if (end - s > 6 && s[6] >= '5')
+		value++;
+	return value;
+}
+
+/* "-12.5" as microseconds; *range is set where only the number is too large */
+static bool
+read_epoch(const FcPattern *pattern, const char *s, const char *end,
+		   int64 *usec, bool *range)
+{
+	bool		negative = (s < end && *s == '-');
+	const char *first = s + (s < end && (*s == '-' || *s == '+'));
+	const char *p = first;
+	int64		n = 0;
+	int64		fraction = 0;
+	bool		large = false;
+
+	for (; p < end && is_digit(*p); p++)
+		large = large || pg_mul_s64_overflow(n, 10, &n) ||
+			pg_add_s64_overflow(n, *p - '0', &n);
+	if (p == first)
+		return false;
+	if (p < end && *p == '.' && pattern->epoch_units == 1)
+	{
+		const char *point = p++;
+
+		while (p < end && is_digit(*p))
+			p++;
+		fraction = read_millionths(point + 1, p);
+	}
+	if (p < end || fraction < 0)
+		return false;
+	if (pattern->epoch_units > USECS_PER_SEC)
+		n = n / 1000 + (n % 1000 >= 500);
+	else
+		large = large || pg_mul_s64_overflow(n, USECS_PER_SEC / pattern->epoch_units, &n);
+	large = large || pg_add_s64_overflow(n, fraction, &n);
+	*range = large;
+	*usec = negative ? -n : n;
+	return !large;
+}
+
+static bool
+parse_epoch(FcPattern *pattern, const char *s, const char *end, Datum *value)
+{
+	int64		usec;
+
+	if (!read_epoch(pattern, s, end, &usec, &pattern->out_of_range))
+		return false;
+	pattern->out_of_range = pg_sub_s64_overflow(usec, UNIX_EPOCH_USEC, &usec) ||
+		!instant_value(pattern, usec, value);
+	return !pattern->out_of_range;
+}
+
+/* Names the pattern under an error of core */
+static void
+core_context(void *arg)
+{
+	const FcPattern *pattern = arg;
+
+	errcontext("pattern \"%s\" of column \"%s\"", pattern->shown, pattern->column);
+}
+
+/* What core made of a value, as the pattern's type */
+static Datum
+cast_core_value(const FcPattern *pattern, Datum datum, Oid from)
+{
+	Timestamp	stamp;
+
+	if (pattern->typid == DATEOID)
+		return from == DATEOID ? datum :
+			DirectFunctionCall1(from == TIMESTAMPOID ? timestamp_date :
+								timestamptz_date, datum);
+	if (from == DATEOID)
+		datum = DirectFunctionCall1(pattern->typid == TIMESTAMPOID ?
+									date_timestamp : date_timestamptz, datum);
+	else if (from != pattern->typid)
+		datum = DirectFunctionCall1(from == TIMESTAMPOID ?
+									timestamp_timestamptz : timestamptz_timestamp,
+									datum);
+	stamp = DatumGetTimestamp(datum);
+	fc_adjust_timestamp(&stamp, pattern->typmod);
+	return TimestampGetDatum(stamp);
+}
+
+/* Has the value the signs and the ordinals of the pattern, and no others? */
+static bool
+has_marks(const FcPattern *pattern, const char *s, const char *end)
+{
+	static const char *const endings[] = {"st", "nd", "rd", "th", NULL};
+	int			signs = 0;
+	int			ordinals = 0;
+
+	for (; s < end; s++)
+	{
+		const char *ending = s + 1;
+
+		signs += (*s == '+' || *s == '-');
+		ordinals += is_digit(*s) && read_name(endings, &ending, end) > 0;
+	}
+	return signs >= pattern->signs &&
+		signs <= pattern->signs + pattern->zone_signs &&
+		ordinals >= pattern->ordinals;
+}
+
+/* The value as core reads it, as the pattern's type */
+static Datum
+read_by_core(const FcPattern *pattern, text *s, bool strict)
+{
+	Oid			typid;
+	int32		typmod;
+	int			tz = 0;
+	Datum		datum;
+
+	datum = parse_datetime(s, pattern->core_format, DEFAULT_COLLATION_OID, strict,
+						   &typid, &typmod, &tz, NULL);
+	if (typid != DATEOID && typid != TIMESTAMPOID && typid != TIMESTAMPTZOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pattern \"%s\" has no date", pattern->shown)));
+	return cast_core_value(pattern, datum, typid);
+}
+
+static bool
+parse_by_core(FcPattern *pattern, const char *s, const char *end, Datum *value)
+{
+	ErrorContextCallback callback = {error_context_stack, core_context, pattern};
+	text	   *copy = cstring_to_text_with_len(s, end - s);
+	Datum		strict;
+
+	error_context_stack = &callback;
+	strict = read_by_core(pattern, copy, true);
+	*value = read_by_core(pattern, copy, false);
+	error_context_stack = callback.previous;
+	return has_marks(pattern, s, end) &&
+		(pattern->typid == DATEOID ?
+		 DatumGetDateADT(*value) == DatumGetDateADT(strict) :
+		 DatumGetTimestamp(*value) == DatumGetTimestamp(strict));
+}
+
+bool
+fc_pattern_parse(FcPattern *pattern, const char *s, size_t len, Datum *value)
+{
+	const char *end = s + len;
+	FcPatternFields fields;
+
+	pattern->out_of_range = false;
+	while (s < end && isspace((unsigned char) *s))
+		s++;
+	while (s < end && isspace((unsigned char) end[-1]))
+		end--;
+	if (pattern->kind == FC_PATTERN_EPOCH)
+		return parse_epoch(pattern, s, end, value);
+	if (pattern->kind == FC_PATTERN_CORE)
+		return parse_by_core(pattern, s, end, value);
+	if (!read_steps(pattern, s, end, &fields))
+		return false;
+	pattern->out_of_range = !fields_value(pattern, &fields, value);
+	return !pattern->out_of_range;
+}
+
+void
+fc_pattern_mismatch(const FcPattern *pattern, const char *s)
+{
+	char	   *type = format_type_with_typemod(pattern->typid, pattern->typmod);
+
+	if (pattern->out_of_range)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_FIELD_OVERFLOW),
+				 errmsg("date/time field value out of range: \"%s\"", s),
+				 errdetail("Column \"%s\" of type %s is read with the pattern \"%s\".",
+						   pattern->column, type, pattern->shown)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
+			 errmsg("value \"%s\" does not match the pattern \"%s\"", s, pattern->shown),
+			 errdetail("Column \"%s\" of type %s is read with this pattern.",
+					   pattern->column, type),
+			 pattern->kind == FC_PATTERN_EPOCH ?
+			 errhint("The value must be a number of units since 1970-01-01 00:00:00 UTC.") :
+			 errhint("Every part of the pattern must be in the value as the pattern has it, and nothing else.")));
+}

@@ -1,0 +1,411 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/serial.c
+ *	  Numbers of sequences, taken by the leader for the records of the file.
+ *
+ *	 nextval(), as if once per record ──► runs of consecutive numbers ──► files
+ *		"numbers.N" ──► number of a record, in any process and any order
+ *
+ * A serial or identity column that the file does not have gets the number
+ * that COPY would give it: the n-th record gets the n-th number, whoever
+ * loads it.  Workers cannot call nextval(), and would do so in another order.
+ *
+ * A run is what one session gets without another one in between, nearly always
+ * one per file; the worst case is one run per record, so that runs are kept
+ * in files of the job's SharedFileSet, and only their first records of every
+ * FC_NUMBER_BLOCK in memory.  The set deletes the files on error, too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "commands/sequence.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "storage/buffile.h"
+#include "utils/fmgroids.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "row/sequence.h"
+#include "row/serial.h"
+
+/* Runs in memory at a time */
+#define FC_NUMBER_BLOCK	512
+
+/* Records "record" and on have the numbers "first" and on */
+typedef struct FcNumberRun
+{
+	uint64		record;
+	int64		first;
+} FcNumberRun;
+
+/* The numbers of one sequence */
+typedef struct FcNumberFile
+{
+	const FcNumber *number;
+	BufFile    *file;
+	uint64		nblocks;
+	uint64	   *heads;			/* first record of each block */
+	uint64		block;			/* the one in memory */
+	int			nruns;			/* in it */
+	FcNumberRun *runs;
+} FcNumberFile;
+
+struct FcNumbers
+{
+	int			n;
+	FcNumberFile *files;
+	ParamListInfo params;
+};
+
+/* What is being taken, in the hands of fc_error_catch */
+typedef struct FcNumberTaker
+{
+	FcContext  *ctx;
+	FcNumber   *number;
+	BufFile    *file;
+	uint64		records;		/* wanted */
+	uint64		taken;
+	int64		last;
+} FcNumberTaker;
+
+/* A call of nextval() whose sequence is known */
+static bool
+fc_number_is_call(Node *node, FcNumber *number)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+	Const	   *arg;
+
+	if (IsA(node, NextValueExpr))
+	{
+		number->sequence = ((NextValueExpr *) node)->seqid;
+		number->identity = true;
+		return true;
+	}
+	if (!IsA(node, FuncExpr) || call->funcid != F_NEXTVAL)
+		return false;
+	arg = linitial(call->args);
+	if (!IsA(arg, Const) || arg->constisnull)
+		return false;
+	number->sequence = DatumGetObjectId(arg->constvalue);
+	number->identity = false;
+	return true;
+}
+
+static bool
+fc_number_contains(Node *node, void *context)
+{
+	FcNumber	number;
+
+	if (node == NULL)
+		return false;
+	return fc_number_is_call(node, &number) ||
+		expression_tree_walker(node, fc_number_contains, context);
+}
+
+/* The one argument of these that has a call in it, or NULL */
+static Node *
+fc_number_argument(List *args)
+{
+	Node	   *found = NULL;
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		if (!fc_number_contains(lfirst(lc), NULL))
+			continue;
+		if (found)
+			return NULL;
+		found = lfirst(lc);
+	}
+	return found;
+}
+
+/*
+ * Goes down through what evaluates all its arguments.  Whether the rest of
+ * the expression is safe is for the caller to find out, from
+ * fc_number_replace.
+ */
+bool
+fc_number_find(Node *expr, FcNumber *number)
+{
+	while (expr && !fc_number_is_call(expr, number))
+	{
+		if (IsA(expr, FuncExpr))
+			expr = fc_number_argument(((FuncExpr *) expr)->args);
+		else if (IsA(expr, OpExpr))
+			expr = fc_number_argument(((OpExpr *) expr)->args);
+		else if (IsA(expr, RelabelType))
+			expr = (Node *) ((RelabelType *) expr)->arg;
+		else if (IsA(expr, CoerceViaIO))
+			expr = (Node *) ((CoerceViaIO *) expr)->arg;
+		else
+			expr = NULL;
+	}
+	return expr != NULL;
+}
+
+static Node *
+fc_number_mutator(Node *node, void *context)
+{
+	FcNumber	number;
+	Param	   *param;
+	Node	   *call;
+
+	if (node == NULL)
+		return NULL;
+	if (!fc_number_is_call(node, &number))
+		return expression_tree_mutator(node, fc_number_mutator, context);
+	param = makeNode(Param);
+	param->paramkind = PARAM_EXTERN;
+	param->paramid = *(int *) context;
+	param->paramtype = INT8OID;
+	param->paramtypmod = -1;
+	param->location = -1;
+	call = param->paramid > 0 ? (Node *) param :
+		(Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+						   Int64GetDatum(1), false, FLOAT8PASSBYVAL);
+	/* an identity column's sequence has the column's type */
+	if (exprType(node) == INT4OID)
+		call = (Node *) makeFuncExpr(F_INT4_INT8, INT4OID, list_make1(call),
+									 InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+	else if (exprType(node) == INT2OID)
+		call = (Node *) makeFuncExpr(F_INT2_INT8, INT2OID, list_make1(call),
+									 InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+	return call;
+}
+
+Node *
+fc_number_replace(Node *expr, int id)
+{
+	return fc_number_mutator(expr, &id);
+}
+
+/* The number that comes "count" after one */
+static int64
+fc_number_after(const FcNumber *number, int64 first, uint64 count)
+{
+	return (int64) ((uint64) first + count * (uint64) number->increment);
+}
+
+static BufFile *
+fc_number_file(FcShared *shared, int i, bool create)
+{
+	char		name[MAXPGPATH];
+
+	snprintf(name, sizeof(name), "numbers.%d", i);
+	return create ? BufFileCreateFileSet(&shared->fileset.fs, name) :
+		BufFileOpenFileSet(&shared->fileset.fs, name, O_RDONLY, false);
+}
+
+/* Adds consecutive numbers for the next records */
+static void
+fc_number_add(FcNumberTaker *taker, int64 first, uint64 count)
+{
+	FcNumber   *number = taker->number;
+	FcNumberRun run = {taker->taken, first};
+
+	if (taker->taken == 0 || first != fc_number_after(number, taker->last, 1))
+	{
+		fc_buffile_write(taker->file, &run, sizeof(run));
+		number->nruns++;
+	}
+	taker->last = fc_number_after(number, first, count - 1);
+	taker->taken += count;
+}
+
+/* Body of fc_error_catch: the first and the last number are nextval()'s */
+static void
+fc_number_take(void *arg)
+{
+	FcNumberTaker *taker = arg;
+	FcNumber   *number = taker->number;
+
+	while (taker->taken < taker->records)
+	{
+		int64		value = nextval_internal(number->sequence, !number->identity);
+		uint64		count;
+
+		CHECK_FOR_INTERRUPTS();
+		if (taker->taken == 0)
+			number->increment = fc_sequence_increment(number->sequence);
+		fc_number_add(taker, value, 1);
+		if (taker->taken % 65536 == 0)
+			fc_context_progress(taker->ctx);
+		if (taker->taken > 1 || taker->records <= 2)
+			continue;
+		count = fc_sequence_take(number->sequence, taker->records - 2, &value);
+		if (count > 0)
+			fc_number_add(taker, value, count);
+	}
+}
+
+/* The chunk in which the record with this number starts */
+static uint32
+fc_number_chunk(FcShared *shared, uint64 number)
+{
+	FcChunkStart *starts = fc_shared_starts(shared);
+	uint32		i = 0;
+
+	while (i < shared->nchunks - 1 &&
+		   starts[i].before + starts[i].records <= number)
+		i++;
+	return i;
+}
+
+/* COPY would have stopped at the record that there was no number for */
+static void
+fc_number_refuse(FcContext *ctx, uint64 number, const ErrorData *edata)
+{
+	FcShared   *shared = ctx->shared;
+	FcChunkStart *start = &fc_shared_starts(shared)[fc_number_chunk(shared, number)];
+	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
+	FcRecord	record;
+
+	fc_context_enter(ctx, start->first);
+	fc_stream_seek(stream, start->first);
+	for (uint64 i = start->before; i <= number; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (fc_stream_next(stream, &ctx->dialect, &record) != FC_END_FOUND)
+			break;
+	}
+	fc_error_keep(shared, record.offset, record.length, edata);
+	fc_stream_end(stream);
+}
+
+void
+fc_number_reserve(FcContext *ctx, uint64 records)
+{
+	FcShared   *shared = ctx->shared;
+
+	for (int i = 0; i < shared->nnumbers; i++)
+	{
+		FcNumberTaker taker = {ctx, &fc_shared_numbers(shared)[i]};
+		ErrorData  *edata;
+
+		taker.records = records;
+		taker.number->nruns = 0;
+		taker.file = fc_number_file(shared, i, true);
+		edata = fc_error_catch(ctx, fc_number_take, &taker);
+		BufFileExportFileSet(taker.file);
+		BufFileClose(taker.file);
+		if (edata)
+			fc_number_refuse(ctx, taker.taken, edata);
+	}
+}
+
+static void
+fc_numbers_load_block(FcNumberFile *file, uint64 block)
+{
+	uint64		first = block * FC_NUMBER_BLOCK;
+
+	if (file->block == block)
+		return;
+	if (BufFileSeek(file->file, 0, (off_t) (first * sizeof(FcNumberRun)), SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in temporary file")));
+	file->nruns = Min(file->number->nruns - first, FC_NUMBER_BLOCK);
+	fc_buffile_read(file->file, file->runs, file->nruns * sizeof(FcNumberRun));
+	file->block = block;
+}
+
+static void
+fc_numbers_open_file(FcNumberFile *file, FcShared *shared, int i)
+{
+	file->number = &fc_shared_numbers(shared)[i];
+	file->file = fc_number_file(shared, i, false);
+	file->nblocks = (file->number->nruns + FC_NUMBER_BLOCK - 1) / FC_NUMBER_BLOCK;
+	file->heads = MemoryContextAllocHuge(CurrentMemoryContext,
+										 Max(file->nblocks, 1) * sizeof(uint64));
+	file->runs = palloc(FC_NUMBER_BLOCK * sizeof(FcNumberRun));
+	file->block = PG_UINT64_MAX;
+	for (uint64 block = 0; block < file->nblocks; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_numbers_load_block(file, block);
+		file->heads[block] = file->runs[0].record;
+	}
+}
+
+FcNumbers *
+fc_numbers_open(FcShared *shared)
+{
+	FcNumbers  *numbers = palloc0(sizeof(FcNumbers));
+
+	numbers->n = shared->nnumbers;
+	numbers->files = palloc0(sizeof(FcNumberFile) * numbers->n);
+	numbers->params = makeParamList(numbers->n);
+	for (int i = 0; i < numbers->n; i++)
+	{
+		fc_numbers_open_file(&numbers->files[i], shared, i);
+		numbers->params->params[i].ptype = INT8OID;
+		numbers->params->params[i].isnull = false;
+		numbers->params->params[i].pflags = 0;
+	}
+	return numbers;
+}
+
+void
+fc_numbers_close(FcNumbers *numbers)
+{
+	for (int i = 0; i < numbers->n; i++)
+		BufFileClose(numbers->files[i].file);
+}
+
+/* The block that has the record's number */
+static uint64
+fc_numbers_block(const FcNumberFile *file, uint64 record)
+{
+	uint64		lo = 0;
+	uint64		hi = file->nblocks;
+
+	while (hi - lo > 1)
+	{
+		uint64		mid = lo + (hi - lo) / 2;
+
+		if (file->heads[mid] <= record)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static int64
+fc_numbers_get(FcNumberFile *file, uint64 record)
+{
+	int			lo = 0;
+	int			hi;
+
+	if (file->nblocks > 1)
+		fc_numbers_load_block(file, fc_numbers_block(file, record));
+	for (hi = file->nruns; hi - lo > 1;)
+	{
+		int			mid = lo + (hi - lo) / 2;
+
+		if (file->runs[mid].record <= record)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return fc_number_after(file->number, file->runs[lo].first,
+						   record - file->runs[lo].record);
+}
+
+void
+fc_numbers_set(FcNumbers *numbers, uint64 record)
+{
+	for (int i = 0; i < numbers->n; i++)
+		numbers->params->params[i].value =
+			Int64GetDatum(fc_numbers_get(&numbers->files[i], record));
+}
+
+ParamListInfo
+fc_numbers_params(FcNumbers *numbers)
+{
+	return numbers->params;
+}

@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/serial.h
+ *	  Numbers of sequences, taken by the leader for the records of the file.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SERIAL_H
+#define FC_SERIAL_H
+
+#include "nodes/params.h"
+#include "nodes/primnodes.h"
+
+#include "context/shared.h"
+
+/*
+ * Does the expression, as planned, call nextval() for one sequence exactly
+ * once whatever the values are, and is it parallel safe otherwise?  Sets
+ * sequence and identity of *number.
+ */
+extern bool fc_number_find(Node *expr, FcNumber *number);
+
+/* The expression with parameter "id" in the place of nextval(); 0: with 1 */
+extern Node *fc_number_replace(Node *expr, int id);
+
+/*
+ * In the leader, outside parallel mode, when the split has counted the
+ * records: takes that many numbers of each of the load's sequences, as COPY
+ * would.  An error is kept for the record that COPY would report it for.
+ */
+extern void fc_number_reserve(FcContext *ctx, uint64 records);
+
+/* Access to the numbers taken; lives in the current memory context */
+typedef struct FcNumbers FcNumbers;
+
+extern FcNumbers *fc_numbers_open(FcShared *shared);
+
+extern void fc_numbers_close(FcNumbers *numbers);
+
+/* Sets the values of the parameters for the record with this number, from 0 */
+extern void fc_numbers_set(FcNumbers *numbers, uint64 record);
+
+/* The parameters, which are the numbers of the record set last */
+extern ParamListInfo fc_numbers_params(FcNumbers *numbers);
+
+#endif							/* FC_SERIAL_H */

@@ -1,0 +1,444 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/fetch_map.c
+ *	  Copies records of the source file, in any order, out of a mapping of it.
+ *
+ *	  entry stream ──► batch of entries ──► copied out of the mapping ──► records
+ *
+ * A read of a record costs a system call; a page that is in the page cache
+ * already is looked up by the CPU.  What is left is waiting for memory, for
+ * several records at a time.
+ *
+ * A mapped page that is not there is a SIGBUS: behind the end of a file that
+ * was truncated, or when the disk fails.  So nobody ever has an address in the
+ * mapping but fc_map_copy, which copies to private memory and does nothing
+ * else, with a handler of that signal that is installed as long as it runs.
+ * Neither an error nor an interrupt is thrown from there, so that the handler
+ * is always taken back.  A signal that is not about the mapping gets what it
+ * would have got without us.
+ *
+ * Many files are mapped behind each other into one range of addresses, each
+ * from a page of its own on; too many are not mapped at all, because a process may
+ * have only so many mappings.
+ *
+ * The mapping ends with the memory context, by a reset callback.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "sort/fetch_map.h"
+
+/* Records copied at a time, and bytes of them */
+#define FC_MAP_BATCH		256
+#define FC_MAP_BUFFER		((Size) 128 * 1024)
+
+/* Bytes copied between two looks at interrupts */
+#define FC_MAP_PIECE		((Size) 1024 * 1024)
+
+/*
+ * So many records ahead the CPU is asked for a record: enough to wait for
+ * several at a time, and not more than its first cache holds.  Of a long one
+ * it gets the first bytes, and sees by itself how it goes on.
+ */
+#define FC_MAP_AHEAD		16
+#define FC_MAP_LINES		((Size) 512)
+#define FC_MAP_LINE			64
+
+/* Places of the file that are looked at, and how many need not be cached */
+#define FC_MAP_PROBES		128
+#define FC_MAP_MISSES		2
+
+/* Files that are mapped at most; processes may have 65,530 mappings */
+#define FC_MAP_FILES		4096
+
+struct FcMap
+{
+	MemoryContext mcxt;
+	MemoryContextCallback unmap;
+	const FcSource *source;
+	const char *start;			/* for fc_map_copy and prefetches only */
+	uint64		size;			/* of the source */
+	Size		mapped;			/* bytes of addresses */
+	Size	   *files;			/* where each file begins in them; NULL: there is
+								 * one */
+
+	/* the stream of entries */
+	FcEntryNext next;
+	void	   *arg;
+	FcEntry		pending;		/* taken from the stream, not in the batch */
+	bool		has_pending;
+
+	/* the batch */
+	FcEntry		entries[FC_MAP_BATCH];
+	char	   *records[FC_MAP_BATCH];
+	uint32		nentries;
+	uint32		entry;			/* next one to be handed out */
+	char	   *buf;
+	Size		buf_size;
+	char	   *large;			/* a record that the buffer has no room for */
+	Size		large_size;
+
+	FcReadStats stats;
+};
+
+/* What to copy */
+typedef struct FcMapPiece
+{
+	Size		offset;			/* in the mapping */
+	char	   *to;
+	Size		length;
+} FcMapPiece;
+
+/* The copy that is under way, for the handler */
+static struct
+{
+	sigjmp_buf	jump;
+	const char *start;
+	const char *end;
+	struct sigaction outer;		/* what was there before the handler */
+} fc_map_guard;
+
+/*
+ * One byte, if that takes no disk.  mincore() would tell the same without
+ * copying, but the truth only to those who could write to the file.
+ */
+static bool
+fc_map_cached(const FcSource *source, uint64 offset)
+{
+#ifdef RWF_NOWAIT
+	char		byte;
+	struct iovec iov = {&byte, 1};
+	uint32		number = source->fd >= 0 ? 0 : fc_source_number(source, offset);
+
+	return preadv2(fc_source_descriptor(source, number), &iov, 1,
+				   (off_t) fc_source_within(&source->files[number], offset),
+				   RWF_NOWAIT) == 1;
+#else
+	return false;
+#endif
+}
+
+bool
+fc_map_worth(const FcShared *shared, const FcSource *source)
+{
+	static uint32 round = 0;
+	uint64		size = source->identity.size;
+	int			misses = 0;
+
+	if (size == 0 || size > SIZE_MAX / 4 || shared->map == FC_MAP_NEVER ||
+		source->nfiles > FC_MAP_FILES)
+		return false;
+	if (shared->map == FC_MAP_ALWAYS)
+		return true;
+	/* a read that misses starts to read ahead: other places each time */
+	round++;
+	for (int i = 0; i < FC_MAP_PROBES; i++)
+	{
+		double		place = i + (round * 0.618 - (uint32) (round * 0.618));
+
+		if (!fc_map_cached(source, fc_source_nth(source, (uint64) (place / FC_MAP_PROBES * size))) &&
+			++misses > FC_MAP_MISSES)
+			return false;
+	}
+	return true;
+}
+
+static void
+fc_map_unmap(void *arg)
+{
+	FcMap	   *map = arg;
+
+	(void) munmap((void *) map->start, map->mapped);
+}
+
+/* Bytes of a copy's page before the first one of the file */
+static Size
+fc_map_ahead(const FcFile *file)
+{
+	return file->copy_at % sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * Maps each file at its place, the first page of which begins one; false if one
+ * cannot be
+ */
+static bool
+fc_map_place_files(const FcMap *map)
+{
+	for (uint32 i = 0; i < map->source->nfiles; i++)
+	{
+		const FcFile *file = &map->source->files[i];
+		Size		ahead = fc_map_ahead(file);
+
+		CHECK_FOR_INTERRUPTS();
+		if (file->identity.size > 0 &&
+			mmap((char *) map->start + map->files[i] - ahead,
+				 file->identity.size + ahead, PROT_READ,
+				 MAP_SHARED | MAP_FIXED, fc_source_descriptor(map->source, i),
+				 (off_t) (file->copy_at - ahead)) == MAP_FAILED)
+			return false;
+	}
+	return true;
+}
+
+/* Addresses for all files; true if they could be had */
+static bool
+fc_map_reserve(FcMap *map)
+{
+	const FcSource *source = map->source;
+	Size		page = sysconf(_SC_PAGESIZE);
+	void	   *start;
+
+	map->mapped = TYPEALIGN(page, map->size);
+	if (source->fd < 0)
+	{
+		map->files = MemoryContextAlloc(map->mcxt, sizeof(Size) * source->nfiles);
+		map->mapped = 0;
+		for (uint32 i = 0; i < source->nfiles; i++)
+		{
+			Size		ahead = fc_map_ahead(&source->files[i]);
+
+			map->files[i] = map->mapped + ahead;
+			map->mapped += TYPEALIGN(page, source->files[i].identity.size + ahead);
+		}
+	}
+	start = source->fd >= 0 ?
+		mmap(NULL, map->size, PROT_READ, MAP_SHARED, source->fd, 0) :
+		mmap(NULL, map->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			 -1, 0);
+	if (start == MAP_FAILED)
+		return false;
+	map->start = start;
+	map->unmap.func = fc_map_unmap;
+	map->unmap.arg = map;
+	MemoryContextRegisterResetCallback(map->mcxt, &map->unmap);
+	return true;
+}
+
+FcMap *
+fc_map_begin(const FcSource *source, Size memory)
+{
+	MemoryContext mcxt;
+	FcMap	   *map;
+
+	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy mapping",
+								 ALLOCSET_DEFAULT_SIZES);
+	map = MemoryContextAllocZero(mcxt, sizeof(FcMap));
+	map->buf_size = Min(memory, FC_MAP_BUFFER);
+	map->buf = MemoryContextAlloc(mcxt, map->buf_size);
+	map->mcxt = mcxt;
+	map->source = source;
+	map->size = source->identity.size;
+	if (fc_map_reserve(map) && (map->files == NULL || fc_map_place_files(map)))
+		return map;
+	MemoryContextDelete(mcxt);
+	return NULL;
+}
+
+void
+fc_map_entries(FcMap *map, FcEntryNext next, void *arg)
+{
+	map->entry = map->nentries = 0;
+	map->has_pending = false;
+	map->next = next;
+	map->arg = arg;
+}
+
+static void
+fc_map_sigbus(int signo, siginfo_t *info, void *context)
+{
+	const char *at = info->si_addr;
+
+	if (info->si_code > 0 && at >= fc_map_guard.start && at < fc_map_guard.end)
+		siglongjmp(fc_map_guard.jump, 1);
+	/* a fault comes up again behind this function, what was sent does not */
+	(void) sigaction(signo, &fc_map_guard.outer, NULL);
+	if (info->si_code <= 0)
+		(void) raise(signo);
+}
+
+/* Makes the CPU fetch what will be copied; harmless where there is no page */
+static inline void
+fc_map_prefetch(const FcMap *map, const FcMapPiece *piece)
+{
+#ifdef __GNUC__
+	const char *at = map->start + piece->offset;
+	Size		length = Min(piece->length, FC_MAP_LINES);
+
+	for (Size i = 0; i < length; i += FC_MAP_LINE)
+		__builtin_prefetch(at + i);
+	__builtin_prefetch(at + length);
+#endif
+}
+
+/*
+ * The only one who reads the mapping.  False if a page of it cannot be had;
+ * throws nothing.
+ */
+static bool
+fc_map_copy(const FcMap *map, const FcMapPiece *pieces, uint32 n)
+{
+	struct sigaction action = {0};
+	volatile bool whole = false;
+
+	/* not blocked in the handler, so that the jump needs no signal mask */
+	action.sa_sigaction = fc_map_sigbus;
+	action.sa_flags = SA_SIGINFO | SA_NODEFER;
+	sigemptyset(&action.sa_mask);
+	fc_map_guard.start = map->start;
+	fc_map_guard.end = map->start + map->mapped;
+	if (sigaction(SIGBUS, &action, &fc_map_guard.outer) != 0)
+		return false;
+	if (sigsetjmp(fc_map_guard.jump, 0) == 0)
+	{
+		for (uint32 i = 0; i < n; i++)
+		{
+			if (i + FC_MAP_AHEAD < n)
+				fc_map_prefetch(map, &pieces[i + FC_MAP_AHEAD]);
+			memcpy(pieces[i].to, map->start + pieces[i].offset, pieces[i].length);
+		}
+		whole = true;
+	}
+	(void) sigaction(SIGBUS, &fc_map_guard.outer, NULL);
+	return whole;
+}
+
+/* ERROR for what the mapping did not have: one of the batch's n records */
+static void
+fc_map_failed(const FcMap *map, uint32 n)
+{
+	for (uint32 i = 0; i < n; i++)
+		fc_source_check_at(map->source, map->entries[i].offset);
+	errno = EIO;
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not read file \"%s\": %m",
+					fc_source_path_at(map->source, map->entries[0].offset))));
+}
+
+/* Where in the mapping the record is */
+static inline Size
+fc_map_place(const FcMap *map, const FcEntry *entry)
+{
+	uint32		number = fc_source_number(map->source, entry->offset);
+	const FcFile *file = &map->source->files[number];
+	uint64		within = entry->offset - file->base;
+
+	if (within + entry->length > file->identity.size)
+		fc_source_early_end(fc_source_path(map->source, number), file->identity.size);
+	return map->files == NULL ? entry->offset : map->files[number] + within;
+}
+
+/* Takes the batch's next entry from the stream */
+static bool
+fc_map_take(FcMap *map)
+{
+	if (map->has_pending)
+		return true;
+	if (map->next == NULL || !map->next(map->arg, &map->pending))
+	{
+		map->next = NULL;
+		return false;
+	}
+	map->has_pending = true;
+	return true;
+}
+
+/* A record that does not fit into the buffer is a batch of its own */
+static void
+fc_map_large(FcMap *map)
+{
+	FcEntry    *entry = &map->entries[0];
+	Size		size = (Size) entry->length + 1;
+	Size		place = fc_map_place(map, entry);
+
+	if (size > map->large_size)
+	{
+		if (map->large)
+			pfree(map->large);
+		map->large = NULL;
+		map->large_size = 0;
+		map->large = MemoryContextAllocHuge(map->mcxt, size);
+		map->large_size = size;
+	}
+	for (Size done = 0; done < entry->length; done += FC_MAP_PIECE)
+	{
+		FcMapPiece	piece = {place + done, map->large + done,
+		Min(entry->length - done, FC_MAP_PIECE)};
+
+		CHECK_FOR_INTERRUPTS();
+		if (!fc_map_copy(map, &piece, 1))
+			fc_map_failed(map, 1);
+	}
+	map->records[0] = map->large;
+}
+
+/* Fills the batch anew; false at the end of the stream */
+static bool
+fc_map_fill(FcMap *map)
+{
+	FcMapPiece	pieces[FC_MAP_BATCH];
+	Size		used = 0;
+	uint32		n = 0;
+
+	CHECK_FOR_INTERRUPTS();
+	while (n < FC_MAP_BATCH && fc_map_take(map) &&
+		   (n == 0 || map->pending.length < map->buf_size - used))
+	{
+		uint32		length = map->pending.length;
+
+		map->entries[n] = map->pending;
+		map->has_pending = false;
+		map->records[n] = map->buf + used;
+		pieces[n] = (FcMapPiece) {fc_map_place(map, &map->pending), map->buf + used, length};
+		used += (Size) length + 1;
+		n++;
+		if (used > map->buf_size)
+			break;
+	}
+	map->nentries = n;
+	map->entry = 0;
+	if (n == 0)
+		return false;
+	if (used > map->buf_size)
+		fc_map_large(map);
+	else if (!fc_map_copy(map, pieces, n))
+		fc_map_failed(map, n);
+	map->stats.reads++;
+	map->stats.rows += n;
+	map->stats.bytes += used - n;
+	map->stats.mapped = map->stats.bytes;
+	return true;
+}
+
+bool
+fc_map_next(FcMap *map, FcEntry *entry, char **data)
+{
+	if (map->entry == map->nentries && !fc_map_fill(map))
+		return false;
+	*entry = map->entries[map->entry];
+	*data = map->records[map->entry++];
+	return true;
+}
+
+void
+fc_map_stats(const FcMap *map, FcReadStats *stats)
+{
+	*stats = map->stats;
+}
+
+void
+fc_map_end(FcMap *map)
+{
+	MemoryContextDelete(map->mcxt);
+}

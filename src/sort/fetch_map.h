@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/fetch_map.h
+ *	  Copies records of the source file, in any order, out of a mapping of it.
+ *
+ * What sort/fetch_window.h does with reads, for a file that is in the page cache: no
+ * window and no system call per record, so that entries are taken one task
+ * after the other.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_FETCH_MAP_H
+#define FC_FETCH_MAP_H
+
+#include "context/shared.h"
+#include "sort/fetch_window.h"
+
+typedef struct FcMap FcMap;
+
+/*
+ * May the file be mapped, as the setting says, and is it worth it: is nearly
+ * all of it in the page cache?  Looks anew with each call.
+ */
+extern bool fc_map_worth(const FcShared *shared, const FcSource *source);
+
+/*
+ * memory: bytes that records may take in all (a single larger one is copied
+ * to a buffer of its own).  NULL if the file cannot be mapped.  Everything
+ * lives in a child of the current memory context, and the mapping as long.
+ */
+extern FcMap *fc_map_begin(const FcSource *source, Size memory);
+
+/* The entries to come; what is left of those before is forgotten */
+extern void fc_map_entries(FcMap *map, FcEntryNext next, void *arg);
+
+/*
+ * The next record in the order of the entries, as fc_read_next gives it.
+ * ERROR if the file has got shorter, or its disk fails.
+ */
+extern bool fc_map_next(FcMap *map, FcEntry *entry, char **data);
+
+/* A batch of records copied is one read */
+extern void fc_map_stats(const FcMap *map, FcReadStats *stats);
+extern void fc_map_end(FcMap *map);
+
+#endif							/* FC_FETCH_MAP_H */

@@ -1,0 +1,208 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/order_by.c
+ *	  Rows that are built, in the order of columns of the caller's choice.
+ *
+ *	 slot ──► row with its place in the file ──► core's tuplesort, on tapes if
+ *		memory is short ──► slot
+ *
+ * Checks and conversions are behind a row when it comes here, so that all that
+ * is left to go wrong is a comparison.  Such an error is thrown at once: it is
+ * about two rows, and COPY has none like it.
+ *
+ * In front of the row's own columns stand the record's offset, which makes the
+ * order of equal rows that of the file, its length, and the number of its
+ * leaf.  They are first because whatever follows a NULL or a text is found by
+ * going over all that stands before it.
+ *
+ * Memory is tuplesort's and ends with the phase; its files belong to the
+ * resource owner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "utils/memutils.h"
+#include "utils/tuplesort.h"
+
+#include "compat/compat.h"
+#include "sort/order_by.h"
+
+/* The columns in front */
+enum
+{
+	FC_SORT_OFFSET,
+	FC_SORT_LENGTH,
+	FC_SORT_LEAF,
+	FC_SORT_FRONT
+};
+
+struct FcSort
+{
+	FcShared   *shared;
+	bool		leaves;			/* rows have numbers of leaves */
+	int			natts;			/* of the row itself */
+	TupleTableSlot *in;
+	TupleTableSlot *out;
+	Tuplesortstate *state;
+};
+
+/* The row's type, with the columns in front of it */
+static TupleDesc
+fc_sort_desc(TupleDesc desc)
+{
+	TupleDesc	wide = CreateTemplateTupleDesc(desc->natts + FC_SORT_FRONT);
+
+	TupleDescInitEntry(wide, FC_SORT_OFFSET + 1, "offset", INT8OID, -1, 0);
+	TupleDescInitEntry(wide, FC_SORT_LENGTH + 1, "length", INT4OID, -1, 0);
+	TupleDescInitEntry(wide, FC_SORT_LEAF + 1, "leaf", INT4OID, -1, 0);
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+		TupleDescCopyEntry(wide, attnum + FC_SORT_FRONT, desc, attnum);
+	return wide;
+}
+
+/* Where a column of the target is in the rows that are sorted */
+static AttrNumber
+fc_sort_column(const AttrMap *map, AttrNumber attnum)
+{
+	if (map == NULL)
+		return attnum + FC_SORT_FRONT;
+	for (int i = 0; i < map->maplen; i++)
+		if (map->attnums[i] == attnum)
+			return i + 1 + FC_SORT_FRONT;
+	elog(ERROR, "column %d is missing in a partition", attnum);
+}
+
+/* Arguments of tuplesort_begin_heap: one element per key */
+typedef struct FcSortArguments
+{
+	int			n;
+	AttrNumber *columns;
+	Oid		   *operators;
+	Oid		   *collations;
+	bool	   *nulls_first;
+} FcSortArguments;
+
+static void
+fc_sort_add(FcSortArguments *args, AttrNumber column, Oid operator,
+			Oid collation, bool nulls_first)
+{
+	args->columns[args->n] = column;
+	args->operators[args->n] = operator;
+	args->collations[args->n] = collation;
+	args->nulls_first[args->n] = nulls_first;
+	args->n++;
+}
+
+static void
+fc_sort_arguments(FcSort *sort, const AttrMap *map, FcSortArguments *args)
+{
+	int			n = sort->shared->norder + 2;
+
+	args->n = 0;
+	args->columns = palloc(sizeof(AttrNumber) * n);
+	args->operators = palloc(sizeof(Oid) * n);
+	args->collations = palloc(sizeof(Oid) * n);
+	args->nulls_first = palloc(sizeof(bool) * n);
+	if (sort->leaves)
+		fc_sort_add(args, FC_SORT_LEAF + 1, Int4LessOperator, InvalidOid, false);
+	for (int i = 0; i < sort->shared->norder; i++)
+	{
+		const FcSortKey *key = &fc_shared_order(sort->shared)[i];
+
+		fc_sort_add(args, fc_sort_column(map, key->attnum), key->operator,
+					key->collation, key->nulls_first);
+	}
+	fc_sort_add(args, FC_SORT_OFFSET + 1, Int8LessOperator, InvalidOid, false);
+}
+
+FcSort *
+fc_sort_begin(FcShared *shared, TupleDesc desc, const AttrMap *map,
+			  bool leaves, Size memory)
+{
+	FcSort	   *sort = palloc0(sizeof(FcSort));
+	TupleDesc	wide = fc_sort_desc(desc);
+	FcSortArguments args;
+
+	sort->shared = shared;
+	sort->leaves = leaves;
+	sort->natts = desc->natts;
+	sort->in = MakeSingleTupleTableSlot(wide, &TTSOpsVirtual);
+	sort->out = MakeSingleTupleTableSlot(wide, &TTSOpsMinimalTuple);
+	fc_sort_arguments(sort, map, &args);
+	sort->state = tuplesort_begin_heap(wide, args.n, args.columns, args.operators,
+									   args.collations, args.nulls_first,
+									   Max(Min(memory / 1024, MAX_KILOBYTES), 64),
+									   NULL, TUPLESORT_NONE);
+	return sort;
+}
+
+void
+fc_sort_put(FcSort *sort, TupleTableSlot *slot, const FcSortRow *row)
+{
+	TupleTableSlot *in = sort->in;
+
+	ExecClearTuple(in);
+	in->tts_values[FC_SORT_OFFSET] = Int64GetDatum((int64) row->offset);
+	in->tts_values[FC_SORT_LENGTH] = Int32GetDatum((int32) row->length);
+	in->tts_values[FC_SORT_LEAF] = Int32GetDatum(row->leaf);
+	memset(in->tts_isnull, 0, sizeof(bool) * FC_SORT_FRONT);
+	memcpy(in->tts_values + FC_SORT_FRONT, slot->tts_values, sizeof(Datum) * sort->natts);
+	memcpy(in->tts_isnull + FC_SORT_FRONT, slot->tts_isnull, sizeof(bool) * sort->natts);
+	ExecStoreVirtualTuple(in);
+	tuplesort_puttupleslot(sort->state, in);
+}
+
+/* For the report */
+static void
+fc_sort_count(FcSort *sort)
+{
+	TuplesortInstrumentation stats;
+
+	tuplesort_get_stats(sort->state, &stats);
+	pg_atomic_fetch_add_u32(&sort->shared->sorts, 1);
+	if (stats.spaceType != SORT_SPACE_TYPE_DISK)
+		return;
+	pg_atomic_fetch_add_u32(&sort->shared->disk_sorts, 1);
+	pg_atomic_fetch_add_u64(&sort->shared->sort_bytes, (uint64) stats.spaceUsed * 1024);
+}
+
+void
+fc_sort_finish(FcSort *sort)
+{
+	ExecClearTuple(sort->in);
+	tuplesort_performsort(sort->state);
+	fc_sort_count(sort);
+}
+
+bool
+fc_sort_next(FcSort *sort, TupleTableSlot *slot, FcSortRow *row)
+{
+	TupleTableSlot *out = sort->out;
+
+	ExecClearTuple(slot);
+	if (!tuplesort_gettupleslot(sort->state, true, false, out, NULL))
+		return false;
+	slot_getallattrs(out);
+	row->offset = (uint64) DatumGetInt64(out->tts_values[FC_SORT_OFFSET]);
+	row->length = (uint32) DatumGetInt32(out->tts_values[FC_SORT_LENGTH]);
+	row->leaf = DatumGetInt32(out->tts_values[FC_SORT_LEAF]);
+	memcpy(slot->tts_values, out->tts_values + FC_SORT_FRONT, sizeof(Datum) * sort->natts);
+	memcpy(slot->tts_isnull, out->tts_isnull + FC_SORT_FRONT, sizeof(bool) * sort->natts);
+	ExecStoreVirtualTuple(slot);
+	return true;
+}
+
+void
+fc_sort_end(FcSort *sort)
+{
+	TupleDesc	wide = sort->in->tts_tupleDescriptor;
+
+	ExecDropSingleTupleTableSlot(sort->in);
+	ExecDropSingleTupleTableSlot(sort->out);
+	tuplesort_end(sort->state);
+	FreeTupleDesc(wide);
+	pfree(sort);
+}

@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/order_by.h
+ *	  Rows that are built, in the order of columns of the caller's choice.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_ORDER_BY_H
+#define FC_ORDER_BY_H
+
+#include "access/attmap.h"
+#include "executor/tuptable.h"
+
+#include "context/shared.h"
+
+typedef struct FcSort FcSort;
+
+/* What comes with a row's values */
+typedef struct FcSortRow
+{
+	int32		leaf;			/* rows of the smallest number come first */
+	uint64		offset;			/* of the record; equal rows are in its order */
+	uint32		length;
+} FcSortRow;
+
+/*
+ * Sorts rows of the type "desc" by the keys in shared memory.  "map" leads from
+ * the target's row type to it; NULL: they are the same.  Without "leaves" all
+ * rows have the same number, which is not kept.  Holds about "memory" bytes,
+ * and writes what is beyond them to temporary files, which belong to the
+ * current resource owner.
+ */
+extern FcSort *fc_sort_begin(FcShared *shared, TupleDesc desc,
+							 const AttrMap *map, bool leaves, Size memory);
+
+/* The values in the slot are copied */
+extern void fc_sort_put(FcSort *sort, TupleTableSlot *slot,
+						const FcSortRow *row);
+
+/* All rows have been put: they can be had now */
+extern void fc_sort_finish(FcSort *sort);
+
+/*
+ * The next row, into a virtual slot of the type it was put with; false if there
+ * is none.  The values last until the next call.
+ */
+extern bool fc_sort_next(FcSort *sort, TupleTableSlot *slot, FcSortRow *row);
+
+extern void fc_sort_end(FcSort *sort);
+
+#endif							/* FC_ORDER_BY_H */

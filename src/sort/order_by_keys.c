@@ -1,0 +1,286 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/order_by_keys.c
+ *	  What order_by says: columns of the target, and how they are compared.
+ *
+ *	 text ──► core's grammar of ORDER BY ──► column, direction, NULLs
+ *		──► operator and collation, as ORDER BY would choose them
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/nbtree.h"
+#include "catalog/pg_proc.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "parser/parser.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/typcache.h"
+
+#include "compat/compat.h"
+#include "sort/order_by_keys.h"
+
+/* What stands before an item when core's grammar reads it */
+#define FC_SORT_PREFIX	"SELECT ORDER BY "
+
+/* A place in the statement becomes one in the caller's text */
+static void
+fc_sort_position(void *arg)
+{
+	int			position = geterrposition();
+
+	if (position <= 0)
+		return;
+	errposition(0);
+	internalerrposition(Max(position - (int) strlen(FC_SORT_PREFIX), 1));
+	internalerrquery(arg);
+}
+
+static List *
+fc_sort_parse(char *item)
+{
+	ErrorContextCallback callback;
+	List	   *trees;
+
+	callback.callback = fc_sort_position;
+	callback.arg = item;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	trees = raw_parser(psprintf("%s%s", FC_SORT_PREFIX, item), RAW_PARSE_DEFAULT);
+	error_context_stack = callback.previous;
+	return trees;
+}
+
+/*
+ * The one item of an ORDER BY that nothing follows, by a column's name and no
+ * operator; or NULL
+ */
+static SortBy *
+fc_sort_item(List *trees)
+{
+	SelectStmt *empty = makeNode(SelectStmt);
+	SelectStmt *select = castNode(SelectStmt, linitial_node(RawStmt, trees)->stmt);
+	ColumnRef  *column;
+	SortBy	   *item;
+
+	if (list_length(trees) != 1 || list_length(select->sortClause) != 1)
+		return NULL;
+	item = linitial_node(SortBy, select->sortClause);
+	column = (ColumnRef *) item->node;
+	empty->sortClause = select->sortClause;
+	if (!equal(select, empty) || item->sortby_dir == SORTBY_USING ||
+		!IsA(column, ColumnRef) || list_length(column->fields) != 1 ||
+		!IsA(linitial(column->fields), String))
+		return NULL;
+	return item;
+}
+
+static void
+fc_sort_check_column(Relation rel, const char *name, AttrNumber attnum)
+{
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(rel))));
+	if (fc_is_virtual(TupleDescAttr(RelationGetDescr(rel), attnum - 1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot order rows by virtual generated column \"%s\"", name)));
+}
+
+/* As ORDER BY would: the type's default operator class, the column's collation */
+static void
+fc_sort_operator(Relation rel, FcSortKey *key)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), key->attnum - 1);
+	TypeCacheEntry *type = lookup_type_cache(att->atttypid,
+											 TYPECACHE_LT_OPR | TYPECACHE_GT_OPR |
+											 TYPECACHE_BTREE_OPFAMILY);
+
+	key->operator = key->descending ? type->gt_opr : type->lt_opr;
+	key->family = type->btree_opf;
+	key->collation = att->attcollation;
+	if (!OidIsValid(key->operator))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("could not identify an ordering operator for type %s",
+						format_type_be(att->atttypid)),
+				 errdetail("Column \"%s\" is of this type.", NameStr(att->attname)),
+				 errhint("Name columns in order_by whose types have a default operator class for btree.")));
+}
+
+static FcSortKey *
+fc_sort_key(Relation rel, char *text)
+{
+	SortBy	   *item = fc_sort_item(fc_sort_parse(text));
+	FcSortKey  *key = palloc0(sizeof(FcSortKey));
+	char	   *name;
+
+	if (item == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("order_by item \"%s\" is not the name of a column", text),
+				 errhint("Each item names one column, with ASC or DESC and NULLS FIRST or NULLS LAST behind it if need be.")));
+	name = strVal(linitial(castNode(ColumnRef, item->node)->fields));
+	key->attnum = get_attnum(RelationGetRelid(rel), name);
+	fc_sort_check_column(rel, name, key->attnum);
+	key->descending = (item->sortby_dir == SORTBY_DESC);
+	key->nulls_first = item->sortby_nulls == SORTBY_NULLS_DEFAULT ?
+		key->descending : item->sortby_nulls == SORTBY_NULLS_FIRST;
+	fc_sort_operator(rel, key);
+	return key;
+}
+
+List *
+fc_sort_keys_parse(Relation rel, List *items)
+{
+	List	   *keys = NIL;
+	ListCell   *lc;
+
+	foreach(lc, items)
+		keys = lappend(keys, fc_sort_key(rel, strVal(lfirst(lc))));
+	return keys;
+}
+
+char *
+fc_sort_keys_text(Relation rel, List *keys)
+{
+	StringInfoData text;
+	ListCell   *lc;
+
+	initStringInfo(&text);
+	foreach(lc, keys)
+	{
+		FcSortKey  *key = lfirst(lc);
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), key->attnum - 1);
+
+		appendStringInfo(&text, "%s%s%s", text.len > 0 ? ", " : "",
+						 quote_identifier(NameStr(att->attname)),
+						 key->descending ? " DESC" : "");
+		if (key->nulls_first != key->descending)
+			appendStringInfoString(&text, key->nulls_first ? " NULLS FIRST" : " NULLS LAST");
+	}
+	return text.data;
+}
+
+bool
+fc_sort_key_plain(const FcSortKey *key)
+{
+	return !key->descending && !key->nulls_first;
+}
+
+static bool
+fc_sort_type_unsafe(Oid typid)
+{
+	TypeCacheEntry *type = lookup_type_cache(getBaseType(typid), TYPECACHE_CMP_PROC);
+
+	return !OidIsValid(type->cmp_proc) ||
+		func_parallel(type->cmp_proc) != PROPARALLEL_SAFE;
+}
+
+/* A value that is made of others is compared by their functions */
+static bool
+fc_sort_unsafe(Oid typid)
+{
+	Oid			base = getBaseType(typid);
+	char		typtype = get_typtype(base);
+	Oid			element = get_element_type(base);
+	TupleDesc	desc;
+	bool		unsafe = false;
+
+	check_stack_depth();
+	if (fc_sort_type_unsafe(base))
+		return true;
+	if (OidIsValid(element))
+		return fc_sort_unsafe(element);
+	if (typtype == TYPTYPE_RANGE)
+		return fc_sort_unsafe(get_range_subtype(base));
+	if (typtype == TYPTYPE_MULTIRANGE)
+		return fc_sort_unsafe(get_multirange_range(base));
+	if (typtype != TYPTYPE_COMPOSITE)
+		return false;
+	desc = lookup_rowtype_tupdesc(base, -1);
+	for (int i = 0; i < desc->natts && !unsafe; i++)
+		unsafe = !TupleDescAttr(desc, i)->attisdropped &&
+			fc_sort_unsafe(TupleDescAttr(desc, i)->atttypid);
+	ReleaseTupleDesc(desc);
+	return unsafe;
+}
+
+bool
+fc_sort_keys_unsafe(Relation rel, List *keys)
+{
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		FcSortKey  *key = lfirst(lc);
+
+		if (fc_sort_unsafe(TupleDescAttr(RelationGetDescr(rel), key->attnum - 1)->atttypid))
+			return true;
+	}
+	return false;
+}
+
+/* Are values that the index takes for equal equal for this key? */
+static bool
+fc_sort_index_covers(Relation index, const FcSortKey *key, AttrNumber attnum)
+{
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+		if (index->rd_index->indkey.values[i] == attnum &&
+			index->rd_opfamily[i] == key->family &&
+			index->rd_indcollation[i] == key->collation)
+			return true;
+	return false;
+}
+
+/* Of rows the index takes for equal, may some come before others? */
+static bool
+fc_sort_index_conflicts(Relation index, List *keys, List *attnums)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (index->rd_index->indisexclusion)
+		return true;
+	if (!index->rd_index->indisunique)
+		return false;
+	forboth(lc, keys, lc2, attnums)
+		if (!fc_sort_index_covers(index, lfirst(lc), lfirst_int(lc2)))
+			return true;
+	return false;
+}
+
+char *
+fc_sort_keys_conflict(Relation target, Relation rel, List *keys)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	List	   *attnums = NIL;
+	char	   *name = NULL;
+	ListCell   *lc;
+
+	/* a partition may have its columns in another order */
+	foreach(lc, keys)
+	{
+		AttrNumber	attnum = ((FcSortKey *) lfirst(lc))->attnum;
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(target), attnum - 1);
+
+		attnums = lappend_int(attnums, get_attnum(RelationGetRelid(rel),
+												  NameStr(att->attname)));
+	}
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		if (name == NULL && fc_sort_index_conflicts(index, keys, attnums))
+			name = pstrdup(RelationGetRelationName(index));
+		index_close(index, NoLock);
+	}
+	return name;
+}

@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/order_by_keys.h
+ *	  What order_by says: columns of the target, and how they are compared.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_ORDER_BY_KEYS_H
+#define FC_ORDER_BY_KEYS_H
+
+#include "nodes/pg_list.h"
+#include "utils/relcache.h"
+
+/* One key of the order; lives in shared memory, too */
+typedef struct FcSortKey
+{
+	AttrNumber	attnum;			/* of the target */
+	Oid			operator;		/* < or > of the type's default operator class */
+	Oid			family;			/* that class's */
+	Oid			collation;		/* the column's */
+	bool		descending;
+	bool		nulls_first;
+} FcSortKey;
+
+/*
+ * A list of FcSortKey from a list of String, each an item as it stands behind
+ * ORDER BY, but of a column's name alone.  The grammar's errors; ERROR 42703 for
+ * a column that is not there, 42883 for a type without an order, 0A000 for
+ * whatever else ORDER BY would take.
+ */
+extern List *fc_sort_keys_parse(Relation rel, List *items);
+
+/* The keys as ORDER BY would have them */
+extern char *fc_sort_keys_text(Relation rel, List *keys);
+
+/* Does the key ascend, with NULLs last? */
+extern bool fc_sort_key_plain(const FcSortKey *key);
+
+/* May only the leader compare values of these keys? */
+extern bool fc_sort_keys_unsafe(Relation rel, List *keys);
+
+/*
+ * The name of an index of "rel", the target or a partition of it, that may take
+ * two rows for equal although one comes before the other; NULL if there is none.
+ */
+extern char *fc_sort_keys_conflict(Relation target, Relation rel, List *keys);
+
+#endif							/* FC_ORDER_BY_KEYS_H */

@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/run_merge.h
+ *	  Reads the runs of all processes as one, in key order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_RUN_MERGE_H
+#define FC_RUN_MERGE_H
+
+#include "sort/run_write.h"
+
+/* For any process, once the writers have ended */
+typedef struct FcRuns FcRuns;
+
+extern FcRuns *fc_runs_open(FcShared *shared);
+
+/* All ranges with rows, in key order, NULL last, summed over processes */
+extern List *fc_runs_parts(FcRuns *runs);
+
+/* Up to n bounds that cut the range into parts of about equal row counts */
+extern int	fc_runs_cut(FcRuns *runs, const FcSpillPart *part, int n,
+						FcBound *bounds);
+extern void fc_runs_close(FcRuns *runs);
+
+/* The entries of a task in (key, offset) order; one merge of the runs at a time */
+typedef struct FcMerge FcMerge;
+
+extern FcMerge *fc_merge_begin(FcRuns *runs, const FcTask *task, Size memory);
+extern bool fc_merge_next(void *merge, FcEntry *entry);
+
+/*
+ * The same with the record, where rows were spilled; those that are too long
+ * for that are read from the source.  *data is as fc_read_next gives it.
+ */
+extern bool fc_merge_row(FcMerge *merge, const FcSource *source,
+						 FcEntry *entry, char **data);
+
+/* Rows handed out by fc_merge_row, and what was read so far */
+extern void fc_merge_stats(const FcMerge *merge, FcReadStats *stats);
+extern void fc_merge_end(FcMerge *merge);
+
+#endif							/* FC_RUN_MERGE_H */

@@ -1,0 +1,781 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/run_write.c
+ *	  Sorts what the scan finds, within its memory, and writes it as runs.
+ *
+ *	 hold (bytes), put (entry) ──► block ──► radix sort ──► run ──► "runs.N"
+ *										└──► rows per range ──► "meta.N"
+ *
+ * The block of memory is filled from both ends:
+ *
+ *	  | items --> | room for the sort's other half |	<-- held rows |
+ *
+ * so that few long records and many short ones use it equally well.  An item
+ * is what the sort moves: a key and where its row is held.  When the block is
+ * full the items are sorted, and the rows gathered in that order go to the
+ * file in large sequential writes.  Where offsets alone are spilled an item has
+ * the row itself, and the sorted items are the run.  Its bits are shared out
+ * anew for each run; a record that does not fit begins the next one.
+ *
+ * Keys of a partition are contiguous in a run because partitions are ranges
+ * of keys, so that a process needs one file for any number of partitions and
+ * runs.  Rows with a NULL key stand at the end of each run.
+ *
+ * Entries come in file order from each process, and the sort is stable, so
+ * that ties keep file order inside a run; the merge compares offsets too.
+ *
+ * The files belong to the job's SharedFileSet, which deletes them when the
+ * leader's segment goes, on error too; open ones are closed by the phase's
+ * resource owner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <sys/mman.h>
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "storage/fd.h"
+#include "utils/hsearch.h"
+#include "utils/wait_event.h"
+
+#include "compat/compat.h"
+#include "sort/run_write.h"
+
+#define FC_SPILL_LEAST	((Size) 48 * 1024)	/* the block, at least */
+#define FC_SPILL_WRITE	((Size) 256 * 1024) /* bytes written at a time */
+#define FC_SPILL_DIRECT	((Size) 1024 * 1024)	/* the same, of items */
+#define FC_SPILL_LENGTH	24		/* bits of an item for the length, at least */
+#define FC_SPILL_MARK	((Size) 16 * 1024)	/* bytes between two marks */
+#define FC_SPILL_AHEAD	16		/* rows whose bytes are asked for in advance */
+#define FC_SPILL_PAGE	((Size) 2 * 1024 * 1024)	/* of the kernel's large ones */
+#define FC_RADIX_BITS	11
+#define FC_RADIX_SIZE	(1 << FC_RADIX_BITS)
+#define FC_RADIX_SPARE	2		/* bits of digits more than the items' number has */
+#define FC_RADIX_GROUP	32		/* items that are not worth counting */
+
+#ifdef __GNUC__
+#define fc_prefetch(address) __builtin_prefetch(address)
+#else
+#define fc_prefetch(address) ((void) 0)
+#endif
+
+/* Parts are told apart by this */
+typedef struct FcPartKey
+{
+	int64		lo;
+	int64		hi;
+	int64		null;
+} FcPartKey;
+
+typedef struct FcPartEntry
+{
+	FcPartKey	key;
+	FcSpillPart part;
+} FcPartEntry;
+
+/*
+ * A row in the block: an FcEntry without its key; its bytes follow, if any.
+ * The row of its item is its place, counted from the block's end; the lowest
+ * bit says that the key is NULL here, too.
+ */
+typedef struct FcHeld
+{
+	uint64		offset;
+	uint32		length;
+	uint32		info;
+} FcHeld;
+
+struct FcSpill
+{
+	FcShared   *shared;
+	int			process;
+	const FcRoute *route;
+	MemoryContext mcxt;
+
+	/* the block */
+	char	   *block;
+	Size		size;
+	uint64		n;				/* items */
+	uint64		nulls;			/* of them, those with a NULL key */
+	uint64		base;			/* of the items: see FcSpillRun */
+	int			length_bits;	/* the same; 0: rows are held */
+	Size		used;			/* by rows, at the block's end */
+
+	/* the file */
+	File		file;
+	char	   *out;			/* written when full */
+	Size		out_size;
+	Size		out_used;
+	uint64		out_place;		/* in the file, of its first byte */
+	List	   *runs;
+
+	/* the run being written */
+	Size		mark_bytes;
+	FcSpillMark *marks;
+	uint64		nmarks;
+	uint64		marks_size;
+	FcSpillPart part;			/* rows counted so far */
+	HTAB	   *parts;
+};
+
+HTAB *
+fc_parts_create(MemoryContext mcxt)
+{
+	HASHCTL		ctl = {0};
+
+	ctl.keysize = sizeof(FcPartKey);
+	ctl.entrysize = sizeof(FcPartEntry);
+	ctl.hcxt = mcxt;
+	return hash_create("fast_copy ranges", 64, &ctl,
+					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/* Adds what "part" counts to the same range */
+void
+fc_parts_add(HTAB *parts, const FcSpillPart *part)
+{
+	FcPartKey	key = {part->range.lo, part->range.hi, part->null};
+	FcPartEntry *entry;
+	bool		found;
+
+	entry = hash_search(parts, &key, HASH_ENTER, &found);
+	if (!found)
+	{
+		entry->part = *part;
+		return;
+	}
+	entry->part.rows += part->rows;
+	entry->part.bytes += part->bytes;
+	entry->part.min_key = Min(entry->part.min_key, part->min_key);
+	entry->part.max_key = Max(entry->part.max_key, part->max_key);
+	if (part->min_offset < entry->part.min_offset)
+	{
+		entry->part.min_offset = part->min_offset;
+		entry->part.min_length = part->min_length;
+	}
+}
+
+List *
+fc_parts_list(HTAB *parts)
+{
+	HASH_SEQ_STATUS seq;
+	FcPartEntry *entry;
+	List	   *list = NIL;
+
+	hash_seq_init(&seq, parts);
+	while ((entry = hash_seq_search(&seq)) != NULL)
+	{
+		FcSpillPart *part = palloc(sizeof(FcSpillPart));
+
+		*part = entry->part;
+		list = lappend(list, part);
+	}
+	return list;
+}
+
+/* Bytes of the block that a row takes besides its items */
+static inline Size
+fc_held_size(const FcShared *shared, uint32 length)
+{
+	return sizeof(FcHeld) +
+		(fc_spill_keeps(shared, length) ? MAXALIGN((Size) length + 1) : 0);
+}
+
+Size
+fc_spill_need(const FcShared *shared, uint64 records, uint64 bytes)
+{
+	uint64		each = 2 * sizeof(FcItem);
+
+	if (!fc_spill_packs(shared))
+		each += sizeof(FcHeld);
+	if (shared->spill_rows)
+		each += MAXIMUM_ALIGNOF;
+	return FC_SPILL_LEAST + FC_SPILL_WRITE + (records + 1) * each +
+		(shared->spill_rows ? bytes : 0);
+}
+
+/*
+ * The sort and the gathering of rows jump about in the block.  Large pages
+ * make that cheaper where the kernel has some; advice only.
+ */
+static void
+fc_spill_advise(FcSpill *spill)
+{
+#ifdef MADV_HUGEPAGE
+	char	   *start = (char *) TYPEALIGN(FC_SPILL_PAGE, spill->block);
+	char	   *end = (char *) TYPEALIGN_DOWN(FC_SPILL_PAGE,
+											  spill->block + spill->size);
+
+	if (start < end)
+		(void) madvise(start, end - start, MADV_HUGEPAGE);
+#endif
+}
+
+FcSpill *
+fc_spill_begin(FcShared *shared, int process, const FcRoute *route,
+			   Size memory)
+{
+	FcSpill    *spill = palloc0(sizeof(FcSpill));
+	char		name[MAXPGPATH];
+
+	spill->shared = shared;
+	spill->process = process;
+	spill->route = route;
+	spill->mcxt = CurrentMemoryContext;
+	/* any row that is kept has room in it */
+	spill->out_size = Max(Min(memory / 16, FC_SPILL_WRITE),
+						  fc_spill_keeps_most(shared) + 2 * sizeof(FcEntry));
+	spill->out = palloc(spill->out_size);
+	spill->size = MAXALIGN_DOWN(Max(memory - Min(memory, spill->out_size),
+									FC_SPILL_LEAST));
+	spill->block = MemoryContextAllocHuge(CurrentMemoryContext, spill->size);
+	fc_spill_advise(spill);
+	spill->mark_bytes = Min(spill->size / 64, FC_SPILL_MARK);
+	spill->parts = fc_parts_create(CurrentMemoryContext);
+	snprintf(name, sizeof(name), "runs.%d", process);
+	spill->file = FileSetCreate(&shared->fileset.fs, name);
+	return spill;
+}
+
+static inline FcItem *
+fc_spill_items(FcSpill *spill)
+{
+	return (FcItem *) spill->block;
+}
+
+static inline FcHeld *
+fc_spill_held(FcSpill *spill, uint64 row)
+{
+	return (FcHeld *) (spill->block + spill->size - (row & ~(uint64) 1));
+}
+
+/* Writes bytes behind the others; short writes go on, to meet their error */
+static void
+fc_spill_write_bytes(FcSpill *spill, const void *data, Size size, Size most)
+{
+	Size		done = 0;
+
+	while (done < size)
+	{
+		int			n;
+
+		CHECK_FOR_INTERRUPTS();
+		n = FileWrite(spill->file, (char *) data + done,
+					  Min(size - done, most), spill->out_place + done,
+					  WAIT_EVENT_BUFFILE_WRITE);
+		if (n <= 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not write to file \"%s\": %m",
+							FilePathName(spill->file))));
+		done += n;
+	}
+	spill->out_place += done;
+}
+
+/* Writes what is in the buffer */
+static void
+fc_spill_write(FcSpill *spill)
+{
+	fc_spill_write_bytes(spill, spill->out, spill->out_used, spill->out_used);
+	spill->out_used = 0;
+}
+
+/* Room for so many bytes in the buffer, to be filled by the caller */
+static inline char *
+fc_spill_reserve(FcSpill *spill, Size size)
+{
+	char	   *at;
+
+	if (spill->out_size - spill->out_used < size)
+		fc_spill_write(spill);
+	at = spill->out + spill->out_used;
+	spill->out_used += size;
+	return at;
+}
+
+static inline uint64
+fc_spill_place(const FcSpill *spill)
+{
+	return spill->out_place + spill->out_used;
+}
+
+/* Moves items with a NULL key to the end, both halves in order */
+static void
+fc_spill_split_nulls(FcItem *items, FcItem *scratch, uint64 count)
+{
+	uint64		n = 0;
+	uint64		nulls = 0;
+
+	for (uint64 i = 0; i < count; i++)
+	{
+		if (items[i].row & 1)
+			scratch[nulls++] = items[i];
+		else
+			items[n++] = items[i];
+	}
+	memcpy(items + n, scratch, nulls * sizeof(FcItem));
+}
+
+/* One counting pass of the sort by the digit at "shift" */
+static void
+fc_radix_pass(const FcItem *from, FcItem *to, uint64 n, int64 min, int shift)
+{
+	uint64		place[FC_RADIX_SIZE] = {0};
+	uint64		sum = 0;
+
+	for (uint64 i = 0; i < n; i++)
+		place[(((uint64) from[i].key - (uint64) min) >> shift) & (FC_RADIX_SIZE - 1)]++;
+	for (int d = 0; d < FC_RADIX_SIZE; d++)
+	{
+		uint64		count = place[d];
+
+		place[d] = sum;
+		sum += count;
+	}
+	for (uint64 i = 0; i < n; i++)
+		to[place[(((uint64) from[i].key - (uint64) min) >> shift) & (FC_RADIX_SIZE - 1)]++] = from[i];
+}
+
+/* By all bits from "shift" on, the least significant digit first */
+static FcItem *
+fc_radix_sort(FcItem *items, FcItem *scratch, uint64 n, int64 min,
+			  uint64 spread, int shift)
+{
+	for (; shift < 64 && (spread >> shift) > 0; shift += FC_RADIX_BITS)
+	{
+		FcItem	   *swap = scratch;
+
+		CHECK_FOR_INTERRUPTS();
+		fc_radix_pass(items, swap, n, min, shift);
+		scratch = items;
+		items = swap;
+	}
+	return items;
+}
+
+static void
+fc_insertion_sort(FcItem *items, uint64 n)
+{
+	for (uint64 i = 1; i < n; i++)
+	{
+		FcItem		item = items[i];
+		uint64		j = i;
+
+		for (; j > 0 && items[j - 1].key > item.key; j--)
+			items[j] = items[j - 1];
+		items[j] = item;
+	}
+}
+
+/*
+ * The lowest bit that the first passes look at: no more digits than let few
+ * of n different keys share them, as it takes less to put those right
+ */
+static int
+fc_spill_shift(uint64 n, uint64 spread)
+{
+	int			spread_bits = pg_leftmost_one_pos64(spread) + 1;
+	int			bits = pg_leftmost_one_pos64(n) + FC_RADIX_SPARE;
+	int			passes = (bits + FC_RADIX_BITS - 1) / FC_RADIX_BITS;
+
+	return Max(spread_bits - passes * FC_RADIX_BITS, 0);
+}
+
+/* Finds the range of the keys; false if they are in order already */
+static bool
+fc_spill_spread(const FcItem *items, uint64 n, int64 *least, uint64 *spread)
+{
+	int64		min = PG_INT64_MAX;
+	int64		max = PG_INT64_MIN;
+	bool		sorted = true;
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		int64		key = items[i].key;
+
+		sorted = sorted && key >= max;
+		min = Min(min, key);
+		max = Max(max, key);
+	}
+	*least = min;
+	*spread = (uint64) max - (uint64) min;
+	return !sorted;
+}
+
+/* Items in order but for the bits below "shift": sorts those that share the rest */
+static void
+fc_spill_sort_groups(FcItem *items, FcItem *scratch, uint64 n, int64 min,
+					 int shift)
+{
+	uint64		end;
+
+	for (uint64 i = 0; i < n; i = end)
+	{
+		uint64		top = ((uint64) items[i].key - (uint64) min) >> shift;
+		FcItem	   *group = items + i;
+		int64		least;
+		uint64		spread;
+
+		for (end = i + 1; end < n; end++)
+			if ((((uint64) items[end].key - (uint64) min) >> shift) != top)
+				break;
+		if (end - i <= FC_RADIX_GROUP)
+			fc_insertion_sort(group, end - i);
+		else if (fc_spill_spread(group, end - i, &least, &spread) &&
+				 fc_radix_sort(group, scratch, end - i, least, spread, 0) != group)
+			memcpy(group, scratch, (end - i) * sizeof(FcItem));
+	}
+}
+
+/*
+ * Sorts items by key, stable.  Returns the array that holds the result.  Where
+ * the keys' spread has many more bits than it takes to tell so many apart,
+ * only the upper ones are sorted by digits.
+ */
+static FcItem *
+fc_spill_sort(FcItem *items, FcItem *scratch, uint64 n)
+{
+	int64		min;
+	uint64		spread;
+	int			shift;
+	FcItem	   *sorted;
+
+	if (n < 2 || !fc_spill_spread(items, n, &min, &spread))
+		return items;
+	shift = fc_spill_shift(n, spread);
+	sorted = fc_radix_sort(items, scratch, n, min, spread, shift);
+	if (shift > 0)
+		fc_spill_sort_groups(sorted, sorted == items ? scratch : items, n, min,
+							 shift);
+	return sorted;
+}
+
+static FcRange
+fc_spill_range(const FcSpill *spill, int64 key, bool null)
+{
+	FcRange		all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
+
+	if (spill->route == NULL)
+		return all;
+	if (null)
+	{
+		all.partition = spill->route->null_oid;
+		return all;
+	}
+	return fc_route_find(spill->route, key);
+}
+
+/* The rows counted so far go to those of their range */
+static void
+fc_spill_end_part(FcSpill *spill)
+{
+	if (spill->part.rows > 0)
+		fc_parts_add(spill->parts, &spill->part);
+	spill->part.rows = 0;
+}
+
+static void
+fc_spill_begin_part(FcSpill *spill, int64 key, bool null)
+{
+	FcSpillPart *part = &spill->part;
+
+	fc_spill_end_part(spill);
+	memset(part, 0, sizeof(FcSpillPart));
+	part->range = fc_spill_range(spill, key, null);
+	part->null = null;
+	part->min_offset = PG_UINT64_MAX;
+	part->min_key = key;
+}
+
+/* Rows come in key order */
+static inline void
+fc_spill_count(FcSpill *spill, int64 key, const FcHeld *held)
+{
+	FcSpillPart *part = &spill->part;
+
+	if (part->rows == 0 || (!part->range.hi_max && key >= part->range.hi))
+		fc_spill_begin_part(spill, key, held->info & 1);
+	part->rows++;
+	part->bytes += held->length;
+	part->max_key = key;
+	if (held->offset < part->min_offset)
+	{
+		part->min_offset = held->offset;
+		part->min_length = held->length;
+	}
+}
+
+static void
+fc_spill_mark(FcSpill *spill, int64 key, uint64 offset, uint64 place)
+{
+	FcSpillMark *mark;
+
+	if (spill->nmarks == spill->marks_size)
+	{
+		spill->marks_size = spill->marks_size ? spill->marks_size * 2 : 64;
+		if (spill->marks == NULL)
+			spill->marks = MemoryContextAlloc(spill->mcxt,
+											  spill->marks_size * sizeof(FcSpillMark));
+		else
+			spill->marks = repalloc_huge(spill->marks,
+										 spill->marks_size * sizeof(FcSpillMark));
+	}
+	mark = &spill->marks[spill->nmarks++];
+	mark->bound.key = key;
+	mark->bound.offset = offset;
+	mark->place = place;
+}
+
+static inline void
+fc_spill_write_row(FcSpill *spill, int64 key, const FcHeld *held)
+{
+	FcEntry		entry = {key, held->offset, held->length, held->info};
+	Size		bytes = fc_spill_keeps(spill->shared, held->length) ?
+		(Size) held->length + 1 : 0;
+	char	   *at = fc_spill_reserve(spill, sizeof(FcEntry) + bytes);
+
+	memcpy(at, &entry, sizeof(FcEntry));
+	memcpy(at + sizeof(FcEntry), held + 1, bytes);
+}
+
+static void
+fc_spill_write_held(FcSpill *spill, const FcItem *items, uint64 n)
+{
+	uint64		next_mark = 0;
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		FcHeld	   *held = fc_spill_held(spill, items[i].row);
+
+		if (i + FC_SPILL_AHEAD < n)
+			fc_prefetch(fc_spill_held(spill, items[i + FC_SPILL_AHEAD].row));
+		if (fc_spill_place(spill) >= next_mark)
+		{
+			fc_spill_mark(spill, items[i].key, held->offset,
+						  fc_spill_place(spill));
+			next_mark = fc_spill_place(spill) + spill->mark_bytes;
+		}
+		fc_spill_count(spill, items[i].key, held);
+		fc_spill_write_row(spill, items[i].key, held);
+	}
+}
+
+/* Counts the items from the first on that are in its range; their number */
+static uint64
+fc_spill_count_items(FcSpill *spill, const FcItem *items, uint64 n)
+{
+	FcSpillPart *part = &spill->part;
+	FcItem		first = items[0];
+	uint64		bytes = 0;
+	uint64		i = 0;
+
+	fc_spill_begin_part(spill, first.key, first.row & 1);
+	do
+	{
+		bytes += fc_item_length(&items[i], spill->length_bits);
+		first.row = Min(first.row, items[i].row);
+		i++;
+	} while (i < n && (part->range.hi_max || items[i].key < part->range.hi));
+	part->rows = i;
+	part->bytes = bytes;
+	part->max_key = items[i - 1].key;
+	part->min_offset = fc_item_offset(&first, spill->base, spill->length_bits);
+	part->min_length = fc_item_length(&first, spill->length_bits);
+	return i;
+}
+
+static void
+fc_spill_write_items(FcSpill *spill, const FcItem *items, uint64 n)
+{
+	for (uint64 i = 0; i < n; i += spill->mark_bytes / sizeof(FcItem))
+		fc_spill_mark(spill, items[i].key,
+					  fc_item_offset(&items[i], spill->base, spill->length_bits),
+					  fc_spill_place(spill) + i * sizeof(FcItem));
+	for (uint64 i = 0; i < n;)
+		i += fc_spill_count_items(spill, items + i, n - i);
+	fc_spill_write(spill);
+	fc_spill_write_bytes(spill, items, n * sizeof(FcItem), FC_SPILL_DIRECT);
+}
+
+static void
+fc_spill_write_section(FcSpill *spill, const FcItem *items, uint64 n,
+					   FcSpillSection *section)
+{
+	section->start = fc_spill_place(spill);
+	section->nmarks = spill->nmarks;
+	if (spill->length_bits > 0)
+		fc_spill_write_items(spill, items, n);
+	else
+		fc_spill_write_held(spill, items, n);
+	fc_spill_end_part(spill);
+	section->end = fc_spill_place(spill);
+	section->nmarks = spill->nmarks - section->nmarks;
+}
+
+/* The marks of both sections, one behind the other */
+static void
+fc_spill_write_marks(FcSpill *spill, FcSpillRun *run)
+{
+	run->keys.marks = fc_spill_place(spill);
+	run->nulls.marks = run->keys.marks + run->keys.nmarks * sizeof(FcSpillMark);
+	for (uint64 i = 0; i < spill->nmarks; i++)
+		memcpy(fc_spill_reserve(spill, sizeof(FcSpillMark)), &spill->marks[i],
+			   sizeof(FcSpillMark));
+	spill->nmarks = 0;
+}
+
+/* Sorts what is in memory and writes it as a run */
+static void
+fc_spill_flush(FcSpill *spill)
+{
+	FcItem	   *items = fc_spill_items(spill);
+	FcItem	   *scratch = items + spill->n;
+	uint64		n = spill->n - spill->nulls;
+	MemoryContext old;
+	FcSpillRun *run;
+
+	if (spill->n == 0)
+		return;
+	old = MemoryContextSwitchTo(spill->mcxt);
+	run = palloc0(sizeof(FcSpillRun));
+	run->base = spill->base;
+	run->length_bits = spill->length_bits;
+	spill->runs = lappend(spill->runs, run);
+	MemoryContextSwitchTo(old);
+
+	if (spill->nulls > 0)
+		fc_spill_split_nulls(items, scratch, spill->n);
+	fc_spill_write_section(spill, fc_spill_sort(items, scratch, n), n, &run->keys);
+	fc_spill_write_section(spill, items + n, spill->nulls, &run->nulls);
+	fc_spill_write_marks(spill, run);
+	fc_spill_write(spill);
+	pg_atomic_fetch_add_u64(&spill->shared->spilled,
+							run->nulls.end - run->keys.start);
+	spill->n = spill->nulls = 0;
+	spill->used = 0;
+}
+
+/* Makes sure that one more item and so many bytes have room */
+static inline void
+fc_spill_make_room(FcSpill *spill, Size need)
+{
+	if ((spill->n + 1) * 2 * sizeof(FcItem) + spill->used + need > spill->size)
+		fc_spill_flush(spill);
+}
+
+void
+fc_spill_hold(FcSpill *spill, const char *data, uint32 length)
+{
+	Size		need = fc_held_size(spill->shared, length);
+	char	   *bytes;
+
+	if (!fc_spill_keeps(spill->shared, length))
+		return;
+	fc_spill_make_room(spill, need);
+	bytes = (char *) (fc_spill_held(spill, spill->used + need) + 1);
+	memcpy(bytes, data, length);
+	bytes[length] = '\0';
+}
+
+const char *
+fc_spill_copy(FcSpill *spill, uint32 length)
+{
+	if (!fc_spill_keeps(spill->shared, length))
+		return NULL;
+	return (const char *) (fc_spill_held(spill, spill->used +
+										 fc_held_size(spill->shared, length)) + 1);
+}
+
+/* Keeps the row in the block; its place there */
+static uint64
+fc_spill_keep(FcSpill *spill, const FcEntry *entry)
+{
+	Size		need = fc_held_size(spill->shared, entry->length);
+	FcHeld	   *held;
+
+	fc_spill_make_room(spill, need);
+	spill->used += need;
+	held = fc_spill_held(spill, spill->used);
+	held->offset = entry->offset;
+	held->length = entry->length;
+	held->info = entry->info;
+	return spill->used;
+}
+
+/* Makes sure that the entry fits into an item of the run */
+static inline void
+fc_spill_fit(FcSpill *spill, const FcEntry *entry)
+{
+	uint64		length = entry->length;
+
+	fc_spill_make_room(spill, 0);
+	if (((length >> spill->length_bits) |
+		 ((entry->offset - spill->base) >> (63 - spill->length_bits))) != 0)
+		fc_spill_flush(spill);
+	if (spill->n > 0)
+		return;
+	spill->base = entry->offset;
+	spill->length_bits = FC_SPILL_LENGTH;
+	while (length >> spill->length_bits != 0)
+		spill->length_bits++;
+}
+
+void
+fc_spill_put(FcSpill *spill, const FcEntry *entry)
+{
+	bool		null = fc_entry_null(entry);
+	FcItem	   *item;
+	uint64		row;
+
+	if (fc_spill_packs(spill->shared))
+	{
+		fc_spill_fit(spill, entry);
+		row = ((entry->offset - spill->base) << spill->length_bits |
+			   entry->length) << 1;
+	}
+	else
+		row = fc_spill_keep(spill, entry);
+	item = &fc_spill_items(spill)[spill->n++];
+	item->key = entry->key;
+	item->row = row | null;
+	spill->nulls += null;
+}
+
+static void
+fc_spill_write_meta(FcSpill *spill)
+{
+	List	   *parts = fc_parts_list(spill->parts);
+	FcSpillMeta meta = {list_length(spill->runs), list_length(parts)};
+	ListCell   *lc;
+	char		name[MAXPGPATH];
+	BufFile    *file;
+
+	snprintf(name, sizeof(name), "meta.%d", spill->process);
+	file = BufFileCreateFileSet(&spill->shared->fileset.fs, name);
+	fc_buffile_write(file, &meta, sizeof(meta));
+	foreach(lc, spill->runs)
+		fc_buffile_write(file, lfirst(lc), sizeof(FcSpillRun));
+	foreach(lc, parts)
+		fc_buffile_write(file, lfirst(lc), sizeof(FcSpillPart));
+	BufFileExportFileSet(file);
+	BufFileClose(file);
+	list_free_deep(parts);
+}
+
+void
+fc_spill_end(FcSpill *spill)
+{
+	fc_spill_flush(spill);
+	FileClose(spill->file);
+	fc_spill_write_meta(spill);
+	hash_destroy(spill->parts);
+	pfree(spill->block);
+	pfree(spill->out);
+	if (spill->marks)
+		pfree(spill->marks);
+	list_free_deep(spill->runs);
+	pfree(spill);
+}

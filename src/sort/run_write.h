@@ -1,0 +1,153 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/run_write.h
+ *	  Sorted runs of entries, with or without the records' bytes, in shared
+ *	  temporary files: writing them, and what they look like.
+ *
+ * A process has two files.  "runs.N" is a sequence of runs; a run has two
+ * sections, of rows with a key and of rows whose key is NULL:
+ *
+ *	  row ... row | NULL row ... NULL row | marks | marks of the NULL rows
+ *
+ * Where offsets alone are spilled a row is an FcItem.  Otherwise it is an
+ * FcEntry, and where fc_spill_keeps() the record's bytes and one byte more, in
+ * which the reader may write.  A mark tells the (key, offset)
+ * and the place of every so-manieth row, so that the rows between two bounds
+ * are found without reading all before them.  "meta.N" tells where the runs
+ * are, and counts rows per range of keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_RUN_WRITE_H
+#define FC_RUN_WRITE_H
+
+#include "utils/hsearch.h"
+
+#include "context/shared.h"
+#include "sort/fetch_window.h"
+
+/* What one process, or all, found for one range of keys */
+typedef struct FcSpillPart
+{
+	FcRange		range;
+	bool		null;			/* the rows whose key is NULL */
+	uint64		rows;
+	uint64		bytes;			/* of records, line ends not included */
+	uint64		min_offset;		/* of the first of its records in the file */
+	uint64		min_length;		/* of that record */
+	int64		min_key;		/* 0 where the key is NULL */
+	int64		max_key;
+} FcSpillPart;
+
+/* A row at which reading may begin; the first row of a section has one */
+typedef struct FcSpillMark
+{
+	FcBound		bound;			/* of the row */
+	uint64		place;			/* of it in the file */
+} FcSpillMark;
+
+/* Rows [start, end) of a file and their marks */
+typedef struct FcSpillSection
+{
+	uint64		start;
+	uint64		end;
+	uint64		marks;			/* place of the first mark */
+	uint64		nmarks;
+} FcSpillSection;
+
+typedef struct FcSpillRun
+{
+	FcSpillSection keys;
+	FcSpillSection nulls;
+	uint64		base;			/* offsets of items are told from here */
+	int			length_bits;	/* of an item; 0: the rows are entries */
+} FcSpillRun;
+
+/*
+ * An entry in 16 bytes: above the lowest bit of the row, which says that the
+ * key is NULL, come length_bits of the record's length, and then its offset.
+ */
+typedef struct FcItem
+{
+	int64		key;
+	uint64		row;
+} FcItem;
+
+static inline uint64
+fc_item_offset(const FcItem *item, uint64 base, int length_bits)
+{
+	return base + (item->row >> 1 >> length_bits);
+}
+
+static inline uint32
+fc_item_length(const FcItem *item, int length_bits)
+{
+	return (uint32) (item->row >> 1 & (((uint64) 1 << length_bits) - 1));
+}
+
+/* The head of a meta file, followed by the runs, followed by the parts */
+typedef struct FcSpillMeta
+{
+	uint64		nruns;
+	uint64		nparts;
+} FcSpillMeta;
+
+/*
+ * Records longer than this are not copied: one read of their place in the
+ * source file costs no more than the copy would.
+ */
+#define FC_SPILL_LONG	65536
+
+/* The longest whose bytes are: two of them must fit into small memory, too */
+static inline uint32
+fc_spill_keeps_most(const FcShared *shared)
+{
+	return Min(shared->memory / 32, FC_SPILL_LONG);
+}
+
+/* Are the bytes of a record of this length spilled with its entry? */
+static inline bool
+fc_spill_keeps(const FcShared *shared, uint32 length)
+{
+	return shared->spill_rows && length <= fc_spill_keeps_most(shared);
+}
+
+/* Are rows items?  They have no room for the record's number. */
+static inline bool
+fc_spill_packs(const FcShared *shared)
+{
+	return !shared->spill_rows && shared->nnumbers == 0;
+}
+
+/* One FcSpill per process */
+typedef struct FcSpill FcSpill;
+
+/*
+ * route NULL: all keys are one range.  The memory is allocated at once; more
+ * than all the entries (and bytes) take would be wasted.
+ */
+extern FcSpill *fc_spill_begin(FcShared *shared, int process,
+							   const FcRoute *route, Size memory);
+
+/* So much of it for so many records of so many bytes in all */
+extern Size fc_spill_need(const FcShared *shared, uint64 records, uint64 bytes);
+
+/*
+ * Takes a copy of a record's bytes, before the caller changes them, for the
+ * entry that is put next.  If none is, the next record takes its place.
+ */
+extern void fc_spill_hold(FcSpill *spill, const char *data, uint32 length);
+
+/* The copy that was taken last, of so many bytes; NULL if they are not spilled */
+extern const char *fc_spill_copy(FcSpill *spill, uint32 length);
+extern void fc_spill_put(FcSpill *spill, const FcEntry *entry);
+extern void fc_spill_end(FcSpill *spill);
+
+/* Ranges of keys, and adding up what several processes found in them */
+extern HTAB *fc_parts_create(MemoryContext mcxt);
+extern void fc_parts_add(HTAB *parts, const FcSpillPart *part);
+
+/* All of them: FcSpillPart in the current context, in no order */
+extern List *fc_parts_list(HTAB *parts);
+
+#endif							/* FC_RUN_WRITE_H */

@@ -1,0 +1,299 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/client.c
+ *	  What the client sends, as input.
+ *
+ *	 server: CopyInResponse ──► client: CopyData ... CopyDone | CopyFail
+ *
+ * The part of the frontend/backend protocol that COPY FROM STDIN speaks.  The
+ * client is told of the data what core tells it, because it goes by that: psql
+ * ends inline data at a line with "\." where they are text, and drivers take text
+ * for it or refuse to.  Packed data would not survive that.  So the command must
+ * say that they are packed, and then the client is told of one column of bytes.
+ *
+ * In CSV, psql before 18 ends the data with the line "\.", which core before 18
+ * takes for their end wherever it stands, and drops what follows.  Newer ones
+ * take it for data.  Here it is the end on those versions of core, but only where
+ * nothing follows it.  In text format the grammar knows it on all versions.
+ *
+ * A cancel is looked at before each message, while nothing of it has been read;
+ * within one it would leave the client and us at different places.  For the same
+ * reason a message is read whole before anything is done with it.
+ *
+ * After an error core skips the rest: CopyData, CopyDone and CopyFail in the
+ * simple protocol, everything up to the next Sync in the extended one.  That one
+ * may come while data are awaited, from clients that do not know that their
+ * command was a COPY; then it is passed over.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+/*
+ * The headers of these libraries need not be there to build an extension.  They
+ * are for members of struct Port only, which nothing here looks into.
+ */
+#undef ENABLE_GSS
+#undef USE_OPENSSL
+#undef USE_SSL
+
+#include "lib/stringinfo.h"
+#include "libpq/libpq.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "tcop/dest.h"
+#include "tcop/tcopprot.h"
+
+#include "compat/compat.h"
+#include "source/client.h"
+
+/* Messages of the protocol */
+#define FC_MSG_COPY_IN_RESPONSE	'G'
+#define FC_MSG_COPY_DATA		'd'
+#define FC_MSG_COPY_DONE		'c'
+#define FC_MSG_COPY_FAIL		'f'
+#define FC_MSG_FLUSH			'H'
+#define FC_MSG_SYNC				'S'
+
+#define FC_CLIENT_MARKER		4	/* bytes of a line with "\.", at most */
+
+typedef struct FcClient
+{
+	FcInput		input;
+	StringInfoData message;		/* the last one; what is read of CopyData
+								 * is after its cursor */
+	bool		done;
+	bool		marked;			/* the data may end with a marker */
+	bool		in_line;		/* the data before "held" end within a line */
+	char		held[FC_CLIENT_MARKER]; /* which may be (a part of) the marker */
+	int			nheld;
+} FcClient;
+
+void
+fc_client_check(void)
+{
+	if (whereToSendOutput == DestRemote && MyProcPort != NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot COPY from the client here"),
+			 errdetail("There is no client that could be asked for the data.")));
+}
+
+static void
+fc_client_lost(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONNECTION_FAILURE),
+			 errmsg("unexpected EOF on client connection with an open transaction")));
+}
+
+/* Until something comes, from the client or another process */
+static void
+fc_client_wait(void)
+{
+	WaitEvent	event;
+
+	ModifyWaitEvent(FeBeWaitSet, FeBeWaitSetSocketPos, WL_SOCKET_READABLE, NULL);
+	(void) WaitEventSetWait(FeBeWaitSet, -1, &event, 1, WAIT_EVENT_CLIENT_READ);
+	if (event.events & WL_POSTMASTER_DEATH)
+		ereport(FATAL,
+				(errcode(ERRCODE_ADMIN_SHUTDOWN),
+				 errmsg("terminating connection due to unexpected postmaster exit")));
+	if (event.events & WL_LATCH_SET)
+		ResetLatch(MyLatch);
+}
+
+/* The first byte of a message, waiting for it so that a cancel is heard */
+static int
+fc_client_message_type(void)
+{
+	unsigned char type;
+	int			rc;
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		HOLD_CANCEL_INTERRUPTS();
+		pq_startmsgread();
+		rc = pq_getbyte_if_available(&type);
+		if (rc > 0)
+			return type;
+		if (rc < 0)
+			fc_client_lost();
+		pq_endmsgread();
+		RESUME_CANCEL_INTERRUPTS();
+		fc_client_wait();
+	}
+}
+
+static int
+fc_client_limit(int type)
+{
+	switch (type)
+	{
+		case FC_MSG_COPY_DATA:
+			return PQ_LARGE_MESSAGE_LIMIT;
+		case FC_MSG_COPY_DONE:
+		case FC_MSG_COPY_FAIL:
+		case FC_MSG_FLUSH:
+		case FC_MSG_SYNC:
+			return PQ_SMALL_MESSAGE_LIMIT;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROTOCOL_VIOLATION),
+					 errmsg("unexpected message type 0x%02X during COPY from stdin",
+							type)));
+	}
+	return 0;
+}
+
+/* Reads one whole message; cancels are held from its first byte to its last */
+static int
+fc_client_message(FcClient *client)
+{
+	int			type = fc_client_message_type();
+
+	if (pq_getmessage(&client->message, fc_client_limit(type)))
+		fc_client_lost();
+	RESUME_CANCEL_INTERRUPTS();
+	return type;
+}
+
+/* Could the bytes be the beginning of a marker, or all of it? */
+static bool
+fc_client_may_be_marker(const char *buf, int len)
+{
+	return strncmp(buf, "\\.\n", len) == 0 || strncmp(buf, "\\.\r\n", len) == 0;
+}
+
+/* How many bytes at the end of the message could be that, of a line of their own? */
+static int
+fc_client_marker_length(const FcClient *client)
+{
+	const StringInfoData *message = &client->message;
+
+	for (int n = 1; n <= Min(message->len, FC_CLIENT_MARKER); n++)
+	{
+		int			at = message->len - n;
+		bool		in_line = at > 0 ? message->data[at - 1] != '\n' : client->in_line;
+
+		if (!in_line && fc_client_may_be_marker(message->data + at, n))
+			return n;
+	}
+	return 0;
+}
+
+/* Puts what has been held before the message, and holds what it may end with */
+static void
+fc_client_hold(FcClient *client)
+{
+	StringInfo	message = &client->message;
+
+	if (client->nheld > 0)
+	{
+		enlargeStringInfo(message, client->nheld);
+		memmove(message->data + client->nheld, message->data, message->len);
+		memcpy(message->data, client->held, client->nheld);
+		message->len += client->nheld;
+	}
+	client->nheld = fc_client_marker_length(client);
+	message->len -= client->nheld;
+	memcpy(client->held, message->data + message->len, client->nheld);
+	if (message->len > 0)
+		client->in_line = message->data[message->len - 1] != '\n';
+}
+
+/* No more will come: what is held is the marker, or data */
+static void
+fc_client_release(FcClient *client)
+{
+	client->done = true;
+	resetStringInfo(&client->message);
+	if (client->nheld > 0 && client->held[client->nheld - 1] != '\n')
+		appendBinaryStringInfo(&client->message, client->held, client->nheld);
+}
+
+/* Goes on to the next message that has data; false: there is none */
+static bool
+fc_client_next(FcClient *client)
+{
+	while (!client->done && client->message.cursor >= client->message.len)
+	{
+		switch (fc_client_message(client))
+		{
+			case FC_MSG_COPY_DATA:
+				if (client->marked)
+					fc_client_hold(client);
+				break;
+			case FC_MSG_COPY_DONE:
+				fc_client_release(client);
+				break;
+			case FC_MSG_COPY_FAIL:
+				ereport(ERROR,
+						(errcode(ERRCODE_QUERY_CANCELED),
+						 errmsg("COPY from stdin failed: %s",
+								pq_getmsgstring(&client->message))));
+				break;
+			default:
+				/* Flush and Sync mean nothing yet */
+				client->message.cursor = client->message.len;
+				break;
+		}
+	}
+	return client->message.cursor < client->message.len;
+}
+
+static size_t
+fc_client_read(FcInput *input, char *buf, size_t len)
+{
+	FcClient   *client = (FcClient *) input;
+	size_t		n;
+
+	if (!fc_client_next(client))
+		return 0;
+	n = Min(len, (size_t) (client->message.len - client->message.cursor));
+	pq_copymsgbytes(&client->message, buf, (int) n);
+	return n;
+}
+
+static void
+fc_client_ask(bool binary, int ncolumns)
+{
+	StringInfoData buf;
+
+	pq_beginmessage(&buf, FC_MSG_COPY_IN_RESPONSE);
+	pq_sendbyte(&buf, binary);
+	pq_sendint16(&buf, ncolumns);
+	for (int i = 0; i < ncolumns; i++)
+		pq_sendint16(&buf, binary);
+	pq_endmessage(&buf);
+	pq_flush();
+}
+
+FcInput *
+fc_client_begin(FcClientData data, int ncolumns)
+{
+	FcClient   *client = palloc0(sizeof(FcClient));
+
+	client->input.read = fc_client_read;
+	client->input.word = "file";
+	client->input.path = "stdin";
+	client->marked = (data == FC_CLIENT_CSV && FC_CORE_CSV_MARKER);
+	initStringInfo(&client->message);
+	if (data == FC_CLIENT_PACKED)
+		ncolumns = 1;
+	fc_client_ask(data == FC_CLIENT_BINARY || data == FC_CLIENT_PACKED, ncolumns);
+	return &client->input;
+}
+
+void
+fc_client_end(FcInput *input)
+{
+	FcClient   *client = (FcClient *) input;
+
+	pfree(client->message.data);
+	pfree(client);
+}

@@ -1,0 +1,32 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/client.h
+ *	  What the client sends, as input.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_CLIENT_H
+#define FC_CLIENT_H
+
+#include "source/decompress.h"
+
+/* What the client is to send */
+typedef enum FcClientData
+{
+	FC_CLIENT_TEXT,
+	FC_CLIENT_CSV,
+	FC_CLIENT_BINARY,
+	FC_CLIENT_PACKED			/* bytes, packed or not */
+} FcClientData;
+
+/* ERROR 0A000 unless there is a client that can be asked */
+extern void fc_client_check(void);
+
+/*
+ * Asks the client for data of so many columns, and reads them to their end.
+ * After an error the client's next messages are core's to skip.
+ */
+extern FcInput *fc_client_begin(FcClientData data, int ncolumns);
+extern void fc_client_end(FcInput *input);
+
+#endif							/* FC_CLIENT_H */

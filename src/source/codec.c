@@ -1,0 +1,586 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/codec.c
+ *	  One interface over the libraries that unpack gzip, zstd, lz4, bzip2 and
+ *	  xz data.
+ *
+ *	 bytes ──► member ──► [padding] ──► member ... ──► bytes
+ *
+ * All five formats allow several members (frames, streams) behind each other,
+ * and each library has its own opinion of where one ends.  Here a member ends
+ * where its library says so; what follows must begin another one.  gzip files
+ * may be filled up with zeros at their end, xz streams with zeros in multiples
+ * of four.  Anything else is an error: that tools pass over what follows the
+ * data has cost people rows.
+ *
+ * Checksums are the libraries' business, and all of them are looked at.
+ *
+ * Memory is malloc'ed by the libraries.  Who begins a codec sees to it that it
+ * ends; nothing else is held.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "source/codec.h"
+
+#include <bzlib.h>
+#include <limits.h>
+#include <lz4frame.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+/* Of zstd's windows, these are in FC_CODEC_LEAST */
+#define FC_ZSTD_WINDOW_LOG	23
+
+/* A format tells itself in so many bytes of a member */
+#define FC_CODEC_MAGIC		6
+
+typedef enum FcCodecState
+{
+	FC_CODEC_BETWEEN,			/* a member may begin */
+	FC_CODEC_INSIDE,
+	FC_CODEC_PADDING			/* behind a member there were zeros */
+} FcCodecState;
+
+struct FcCodec
+{
+	FcCodecKind kind;
+	FcCodecState state;
+	size_t		memory;			/* it may use */
+	uint64_t	members;		/* that have ended */
+	uint64_t	taken;			/* bytes of the member at hand, or of padding */
+	char		head[FC_CODEC_MAGIC];	/* the first of them */
+	bool		live;			/* the library holds something */
+	const char *reason;
+	union
+	{
+		z_stream	gzip;
+		ZSTD_DStream *zstd;
+		LZ4F_dctx  *lz4;
+		bz_stream	bzip2;
+		lzma_stream xz;
+	}			of;
+};
+
+typedef struct FcMagic
+{
+	FcCodecKind kind;
+	size_t		len;
+	size_t		least;			/* a file that is no longer is cut, and known */
+	const char *bytes;
+} FcMagic;
+
+/* Shorter ones could be rows: "BZh9" */
+static const FcMagic magics[] = {
+	{FC_CODEC_GZIP, 2, 2, "\x1f\x8b"},
+	{FC_CODEC_ZSTD, 4, 3, "\x28\xb5\x2f\xfd"},
+	{FC_CODEC_LZ4, 4, 3, "\x04\x22\x4d\x18"},
+	{FC_CODEC_XZ, 5, 3, "\xfd" "7zXZ"},
+	{FC_CODEC_ZIP, 4, 4, "PK\x03\x04"},
+	{FC_CODEC_ZIP, 4, 4, "PK\x05\x06"},
+	{FC_CODEC_SEVENZIP, 6, 6, "7z\xbc\xaf\x27\x1c"},
+	{FC_CODEC_COMPRESS, 2, 2, "\x1f\x9d"},
+	{FC_CODEC_OLD_LZ4, 4, 4, "\x02\x21\x4c\x18"}
+};
+
+#define FC_BZIP2_MAGIC	10
+#define FC_TAR_MAGIC_AT	257
+
+static uint64_t
+fc_codec_number(const char *bytes, int len)
+{
+	uint64_t	n = 0;
+
+	while (--len >= 0)
+		n = n << 8 | (unsigned char) bytes[len];
+	return n;
+}
+
+/* The level, and what a block or the end of a stream begins with */
+static bool
+fc_codec_is_bzip2(const char *head, size_t len)
+{
+	return len >= FC_BZIP2_MAGIC && memcmp(head, "BZh", 3) == 0 &&
+		head[3] >= '1' && head[3] <= '9' &&
+		(memcmp(head + 4, "1AY&SY", 6) == 0 ||
+		 memcmp(head + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0);
+}
+
+/* No row has a NUL */
+static bool
+fc_codec_is_tar(const char *head, size_t len)
+{
+	return len >= FC_CODEC_HEAD &&
+		memcmp(head + FC_TAR_MAGIC_AT, "ustar", 5) == 0 &&
+		memchr(head, '\0', FC_TAR_MAGIC_AT) != NULL;
+}
+
+/* zstd and lz4 have these in common */
+static bool
+fc_codec_skips(const char *head)
+{
+	return ((unsigned char) head[0] & 0xf0) == 0x50 &&
+		memcmp(head + 1, "\x2a\x4d\x18", 3) == 0;
+}
+
+FcCodecKind
+fc_codec_detect(const char *head, size_t len, uint64_t *skip)
+{
+	if (skip)
+		*skip = 0;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+	{
+		const FcMagic *magic = &magics[i];
+
+		if (len >= magic->least &&
+			memcmp(head, magic->bytes, len < magic->len ? len : magic->len) == 0)
+			return magic->kind;
+	}
+	if (fc_codec_is_bzip2(head, len))
+		return FC_CODEC_BZIP2;
+	if (fc_codec_is_tar(head, len))
+		return FC_CODEC_TAR;
+	if (len < 8 || !fc_codec_skips(head))
+		return FC_CODEC_NONE;
+	if (skip)
+		*skip = 8 + fc_codec_number(head + 4, 4);
+	return FC_CODEC_ZSTD;
+}
+
+const char *
+fc_codec_name(FcCodecKind kind)
+{
+	switch (kind)
+	{
+		case FC_CODEC_UNKNOWN:
+			break;
+		case FC_CODEC_NONE:
+			return "plain";
+		case FC_CODEC_GZIP:
+			return "gzip";
+		case FC_CODEC_ZSTD:
+			return "zstd";
+		case FC_CODEC_LZ4:
+			return "lz4";
+		case FC_CODEC_BZIP2:
+			return "bzip2";
+		case FC_CODEC_XZ:
+			return "xz";
+		case FC_CODEC_ZIP:
+			return "zip";
+		case FC_CODEC_SEVENZIP:
+			return "7z";
+		case FC_CODEC_COMPRESS:
+			return "compress";
+		case FC_CODEC_OLD_LZ4:
+			return "legacy lz4";
+		case FC_CODEC_TAR:
+			return "tar";
+	}
+	return "unknown";
+}
+
+/* Windows of 2^n bytes fit into the memory */
+static int
+fc_codec_window_log(size_t memory)
+{
+	ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
+	int			n = FC_ZSTD_WINDOW_LOG;
+
+	while (n < bounds.upperBound && ((size_t) 1 << (n + 1)) <= memory)
+		n++;
+	return n;
+}
+
+/* What a library needs at first; false: there is no memory */
+static bool
+fc_codec_start(FcCodec *codec)
+{
+	switch (codec->kind)
+	{
+		case FC_CODEC_GZIP:
+			/* 15 bits of window, and 16 for gzip's own header */
+			return inflateInit2(&codec->of.gzip, 15 + 16) == Z_OK;
+		case FC_CODEC_ZSTD:
+			codec->of.zstd = ZSTD_createDStream();
+			return codec->of.zstd != NULL &&
+				!ZSTD_isError(ZSTD_DCtx_setParameter(codec->of.zstd, ZSTD_d_windowLogMax,
+													 fc_codec_window_log(codec->memory)));
+		case FC_CODEC_LZ4:
+			return !LZ4F_isError(LZ4F_createDecompressionContext(&codec->of.lz4,
+																 LZ4F_VERSION));
+		case FC_CODEC_BZIP2:
+			return BZ2_bzDecompressInit(&codec->of.bzip2, 0, 0) == BZ_OK;
+		case FC_CODEC_XZ:
+			return lzma_stream_decoder(&codec->of.xz, codec->memory, 0) == LZMA_OK;
+		default:
+			return false;
+	}
+}
+
+FcCodec *
+fc_codec_begin(FcCodecKind kind, size_t memory)
+{
+	FcCodec    *codec = calloc(1, sizeof(FcCodec));
+
+	if (codec == NULL)
+		return NULL;
+	codec->kind = kind;
+	codec->memory = memory > FC_CODEC_LEAST ? memory : FC_CODEC_LEAST;
+	codec->reason = "";
+	codec->live = fc_codec_start(codec);
+	if (codec->live)
+		return codec;
+	fc_codec_end(codec);
+	return NULL;
+}
+
+/* All of them may be called for what has not begun */
+void
+fc_codec_end(FcCodec *codec)
+{
+	switch (codec->kind)
+	{
+		case FC_CODEC_GZIP:
+			(void) inflateEnd(&codec->of.gzip);
+			break;
+		case FC_CODEC_ZSTD:
+			(void) ZSTD_freeDStream(codec->of.zstd);
+			break;
+		case FC_CODEC_LZ4:
+			(void) LZ4F_freeDecompressionContext(codec->of.lz4);
+			break;
+		case FC_CODEC_BZIP2:
+			(void) BZ2_bzDecompressEnd(&codec->of.bzip2);
+			break;
+		case FC_CODEC_XZ:
+			lzma_end(&codec->of.xz);
+			break;
+		default:
+			break;
+	}
+	free(codec);
+}
+
+/* The member's first bytes; libraries take as many as they like before they complain */
+static void
+fc_codec_keep_head(FcCodec *codec, const FcCodecIo *io)
+{
+	size_t		at = io->in_pos;
+
+	for (uint64_t n = codec->taken; n < FC_CODEC_MAGIC && at < io->in_len; n++)
+		codec->head[n] = io->in[at++];
+}
+
+/* Is what follows a member no other one, as far as there are bytes of it? */
+static bool
+fc_codec_is_garbage(const FcCodec *codec)
+{
+	size_t		len = codec->taken < FC_CODEC_MAGIC ? codec->taken : FC_CODEC_MAGIC;
+
+	if (codec->members == 0)
+		return false;
+	if ((codec->kind == FC_CODEC_ZSTD || codec->kind == FC_CODEC_LZ4) && len >= 4 &&
+		fc_codec_skips(codec->head))
+		return false;
+	if (codec->kind == FC_CODEC_BZIP2)
+		return memcmp(codec->head, "BZh", len < 3 ? len : 3) != 0;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if (magics[i].kind == codec->kind)
+			return memcmp(codec->head, magics[i].bytes,
+						  len < magics[i].len ? len : magics[i].len) != 0;
+	return false;
+}
+
+static FcCodecResult
+fc_codec_fault(FcCodec *codec, FcCodecResult result, const char *reason)
+{
+	codec->reason = reason ? reason : "";
+	return result;
+}
+
+static unsigned int
+fc_codec_count(size_t n)
+{
+	return n > UINT_MAX ? UINT_MAX : (unsigned int) n;
+}
+
+static FcCodecResult
+fc_codec_step_gzip(FcCodec *codec, FcCodecIo *io, bool *end)
+{
+	z_stream   *z = &codec->of.gzip;
+	int			rc;
+
+	z->next_in = (Bytef *) io->in + io->in_pos;
+	z->avail_in = fc_codec_count(io->in_len - io->in_pos);
+	z->next_out = (Bytef *) io->out + io->out_pos;
+	z->avail_out = fc_codec_count(io->out_len - io->out_pos);
+	rc = inflate(z, Z_NO_FLUSH);
+	io->in_pos = (const char *) z->next_in - io->in;
+	io->out_pos = (char *) z->next_out - io->out;
+	*end = (rc == Z_STREAM_END);
+	switch (rc)
+	{
+		case Z_OK:
+		case Z_STREAM_END:
+		case Z_BUF_ERROR:		/* no byte more in, or no room left */
+			return FC_CODEC_OK;
+		case Z_MEM_ERROR:
+			return FC_CODEC_OUT_OF_MEMORY;
+		default:
+			return fc_codec_fault(codec, FC_CODEC_CORRUPT, z->msg);
+	}
+}
+
+static FcCodecResult
+fc_codec_step_zstd(FcCodec *codec, FcCodecIo *io, bool *end)
+{
+	ZSTD_inBuffer in = {io->in, io->in_len, io->in_pos};
+	ZSTD_outBuffer out = {io->out, io->out_len, io->out_pos};
+	size_t		rc;
+
+	rc = ZSTD_decompressStream(codec->of.zstd, &out, &in);
+	io->in_pos = in.pos;
+	io->out_pos = out.pos;
+	*end = (rc == 0);
+	if (!ZSTD_isError(rc))
+		return FC_CODEC_OK;
+	switch (ZSTD_getErrorCode(rc))
+	{
+		case ZSTD_error_frameParameter_windowTooLarge:
+			return FC_CODEC_TOO_BIG;
+		case ZSTD_error_memory_allocation:
+			return FC_CODEC_OUT_OF_MEMORY;
+		default:
+			return fc_codec_fault(codec, FC_CODEC_CORRUPT, ZSTD_getErrorName(rc));
+	}
+}
+
+static FcCodecResult
+fc_codec_step_lz4(FcCodec *codec, FcCodecIo *io, bool *end)
+{
+	size_t		in = io->in_len - io->in_pos;
+	size_t		out = io->out_len - io->out_pos;
+	size_t		rc;
+
+	rc = LZ4F_decompress(codec->of.lz4, io->out + io->out_pos, &out,
+						 io->in + io->in_pos, &in, NULL);
+	if (LZ4F_isError(rc))
+		return fc_codec_fault(codec, FC_CODEC_CORRUPT, LZ4F_getErrorName(rc));
+	io->in_pos += in;
+	io->out_pos += out;
+	*end = (rc == 0);
+	return FC_CODEC_OK;
+}
+
+static FcCodecResult
+fc_codec_step_bzip2(FcCodec *codec, FcCodecIo *io, bool *end)
+{
+	bz_stream  *b = &codec->of.bzip2;
+	int			rc;
+
+	b->next_in = (char *) io->in + io->in_pos;
+	b->avail_in = fc_codec_count(io->in_len - io->in_pos);
+	b->next_out = io->out + io->out_pos;
+	b->avail_out = fc_codec_count(io->out_len - io->out_pos);
+	rc = BZ2_bzDecompress(b);
+	io->in_pos = b->next_in - io->in;
+	io->out_pos = b->next_out - io->out;
+	*end = (rc == BZ_STREAM_END);
+	switch (rc)
+	{
+		case BZ_OK:
+		case BZ_STREAM_END:
+			return FC_CODEC_OK;
+		case BZ_MEM_ERROR:
+			return FC_CODEC_OUT_OF_MEMORY;
+		default:
+			return FC_CODEC_CORRUPT;
+	}
+}
+
+static FcCodecResult
+fc_codec_step_xz(FcCodec *codec, FcCodecIo *io, bool *end)
+{
+	lzma_stream *x = &codec->of.xz;
+	lzma_ret	rc;
+
+	x->next_in = (const uint8_t *) io->in + io->in_pos;
+	x->avail_in = io->in_len - io->in_pos;
+	x->next_out = (uint8_t *) io->out + io->out_pos;
+	x->avail_out = io->out_len - io->out_pos;
+	rc = lzma_code(x, LZMA_RUN);
+	io->in_pos = (const char *) x->next_in - io->in;
+	io->out_pos = (char *) x->next_out - io->out;
+	*end = (rc == LZMA_STREAM_END);
+	switch (rc)
+	{
+		case LZMA_OK:
+		case LZMA_STREAM_END:
+		case LZMA_BUF_ERROR:
+			return FC_CODEC_OK;
+		case LZMA_MEMLIMIT_ERROR:
+			return FC_CODEC_TOO_BIG;
+		case LZMA_MEM_ERROR:
+			return FC_CODEC_OUT_OF_MEMORY;
+		case LZMA_OPTIONS_ERROR:
+			return fc_codec_fault(codec, FC_CODEC_CORRUPT, "options that the library does not know");
+		default:
+			return FC_CODEC_CORRUPT;
+	}
+}
+
+static FcCodecResult
+fc_codec_step_member(FcCodec *codec, FcCodecIo *io, bool *end)
+{
+	switch (codec->kind)
+	{
+		case FC_CODEC_GZIP:
+			return fc_codec_step_gzip(codec, io, end);
+		case FC_CODEC_ZSTD:
+			return fc_codec_step_zstd(codec, io, end);
+		case FC_CODEC_LZ4:
+			return fc_codec_step_lz4(codec, io, end);
+		case FC_CODEC_BZIP2:
+			return fc_codec_step_bzip2(codec, io, end);
+		case FC_CODEC_XZ:
+			return fc_codec_step_xz(codec, io, end);
+		default:
+			return FC_CODEC_CORRUPT;
+	}
+}
+
+/* Makes the library begin anew behind a member */
+static bool
+fc_codec_restart(FcCodec *codec)
+{
+	switch (codec->kind)
+	{
+		case FC_CODEC_GZIP:
+			return inflateReset(&codec->of.gzip) == Z_OK;
+		case FC_CODEC_BZIP2:
+			(void) BZ2_bzDecompressEnd(&codec->of.bzip2);
+			memset(&codec->of.bzip2, 0, sizeof(bz_stream));
+			return fc_codec_start(codec);
+		case FC_CODEC_XZ:
+			/* memory that it has is used again */
+			return fc_codec_start(codec);
+		default:
+			/* zstd and lz4 go on by themselves */
+			return true;
+	}
+}
+
+/* Takes zeros that may follow a member; false: something else does */
+static bool
+fc_codec_pad(FcCodec *codec, FcCodecIo *io)
+{
+	if (codec->state == FC_CODEC_BETWEEN && io->in[io->in_pos] == '\0')
+	{
+		codec->state = FC_CODEC_PADDING;
+		codec->taken = 0;
+	}
+	if (codec->state != FC_CODEC_PADDING)
+		return true;
+	while (io->in_pos < io->in_len && io->in[io->in_pos] == '\0')
+	{
+		io->in_pos++;
+		codec->taken++;
+	}
+	if (io->in_pos == io->in_len)
+		return true;
+	if (codec->kind != FC_CODEC_XZ || codec->taken % 4 != 0)
+		return false;
+	codec->state = FC_CODEC_BETWEEN;
+	return true;
+}
+
+/* Behind a member: what follows begins one, or is padding */
+static FcCodecResult
+fc_codec_between(FcCodec *codec, FcCodecIo *io)
+{
+	if (io->in_pos == io->in_len)
+		return FC_CODEC_OK;
+	if ((codec->kind == FC_CODEC_GZIP || codec->kind == FC_CODEC_XZ) &&
+		codec->members > 0 && !fc_codec_pad(codec, io))
+		return FC_CODEC_GARBAGE;
+	if (codec->state == FC_CODEC_PADDING)
+		return FC_CODEC_OK;
+	if (codec->members > 0 && !fc_codec_restart(codec))
+		return FC_CODEC_OUT_OF_MEMORY;
+	codec->state = FC_CODEC_INSIDE;
+	codec->taken = 0;
+	return FC_CODEC_OK;
+}
+
+FcCodecResult
+fc_codec_step(FcCodec *codec, FcCodecIo *io)
+{
+	size_t		in = io->in_pos;
+	size_t		out = io->out_pos;
+	bool		end = false;
+	FcCodecResult result;
+
+	if (codec->state != FC_CODEC_INSIDE)
+	{
+		result = fc_codec_between(codec, io);
+		if (result != FC_CODEC_OK || codec->state != FC_CODEC_INSIDE)
+			return result;
+	}
+	in = io->in_pos;
+	if (codec->taken < FC_CODEC_MAGIC)
+		fc_codec_keep_head(codec, io);
+	result = fc_codec_step_member(codec, io, &end);
+	/* it may have seen more than it takes: all of it, if it complains */
+	codec->taken += (result == FC_CODEC_CORRUPT ? io->in_len : io->in_pos) - in;
+	if (result == FC_CODEC_CORRUPT && fc_codec_is_garbage(codec))
+		return fc_codec_fault(codec, FC_CODEC_GARBAGE, "");
+	if (result != FC_CODEC_OK)
+		return result;
+	/* a library that neither goes on nor ends does not like what it sees */
+	if (!end && io->in_pos == in && io->out_pos == out &&
+		io->in_pos < io->in_len && io->out_pos < io->out_len)
+		return FC_CODEC_CORRUPT;
+	if (end && codec->taken > 0)
+	{
+		codec->state = FC_CODEC_BETWEEN;
+		codec->members++;
+	}
+	return FC_CODEC_OK;
+}
+
+FcCodecResult
+fc_codec_finish(const FcCodec *codec)
+{
+	if (codec->members == 0)
+		return FC_CODEC_CORRUPT;
+	if (codec->state == FC_CODEC_BETWEEN)
+		return FC_CODEC_OK;
+	if (codec->state == FC_CODEC_PADDING)
+		return codec->kind == FC_CODEC_XZ && codec->taken % 4 != 0 ?
+			FC_CODEC_GARBAGE : FC_CODEC_OK;
+	return fc_codec_is_garbage(codec) ? FC_CODEC_GARBAGE : FC_CODEC_CORRUPT;
+}
+
+size_t
+fc_codec_memory(const FcCodec *codec)
+{
+	switch (codec->kind)
+	{
+		case FC_CODEC_ZSTD:
+			return ZSTD_sizeof_DStream(codec->of.zstd);
+		case FC_CODEC_XZ:
+			return (size_t) lzma_memusage(&codec->of.xz);
+		default:
+			return 0;
+	}
+}
+
+const char *
+fc_codec_reason(const FcCodec *codec)
+{
+	return codec->reason;
+}

@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/codec.h
+ *	  One interface over the libraries that unpack gzip, zstd, lz4, bzip2 and
+ *	  xz data.
+ *
+ * Pure C: nothing here knows the server, and nothing throws.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_CODEC_H
+#define FC_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum FcCodecKind
+{
+	FC_CODEC_UNKNOWN = -1,		/* nobody has looked */
+	FC_CODEC_NONE,				/* plain data */
+	FC_CODEC_GZIP,
+	FC_CODEC_ZSTD,
+	FC_CODEC_LZ4,
+	FC_CODEC_BZIP2,
+	FC_CODEC_XZ,
+
+	/* what is known and cannot be loaded */
+	FC_CODEC_REFUSED,
+	FC_CODEC_ZIP = FC_CODEC_REFUSED,
+	FC_CODEC_SEVENZIP,
+	FC_CODEC_COMPRESS,			/* .Z */
+	FC_CODEC_OLD_LZ4,
+	FC_CODEC_TAR
+} FcCodecKind;
+
+/* A format is told from so many first bytes */
+#define FC_CODEC_HEAD	512
+
+/*
+ * By content, of which head has the first bytes, all of them if there are less
+ * than FC_CODEC_HEAD.  If that is a frame to be skipped and "skip" is given, the
+ * bytes from *skip on tell more; *skip is else 0.
+ */
+extern FcCodecKind fc_codec_detect(const char *head, size_t len, uint64_t *skip);
+
+/* As messages have it: "gzip" */
+extern const char *fc_codec_name(FcCodecKind kind);
+
+typedef enum FcCodecResult
+{
+	FC_CODEC_OK,				/* all is well so far */
+	FC_CODEC_CORRUPT,
+	FC_CODEC_GARBAGE,			/* something else follows the data */
+	FC_CODEC_TOO_BIG,			/* needs more memory than it may have */
+	FC_CODEC_OUT_OF_MEMORY
+} FcCodecResult;
+
+/* Where a step takes bytes from, and where it puts them */
+typedef struct FcCodecIo
+{
+	const char *in;
+	size_t		in_len;
+	size_t		in_pos;			/* bytes taken */
+	char	   *out;
+	size_t		out_len;
+	size_t		out_pos;		/* bytes put */
+} FcCodecIo;
+
+typedef struct FcCodec FcCodec;
+
+/*
+ * Memory is the library's own, and fc_codec_end must be called for it.  NULL:
+ * there is none.  What is unpacked may need "memory" bytes for its window, and
+ * always FC_CODEC_LEAST.
+ */
+#define FC_CODEC_LEAST	((size_t) 16 * 1024 * 1024)
+
+extern FcCodec *fc_codec_begin(FcCodecKind kind, size_t memory);
+extern void fc_codec_end(FcCodec *codec);
+
+/*
+ * Unpacks as far as the input reaches and the output has room, at most to the
+ * end of one of the members that may follow each other.  Without input it
+ * still gives what it keeps; if a call neither takes nor puts a byte, it has
+ * nothing left.  After anything but FC_CODEC_OK there is no other call.
+ */
+extern FcCodecResult fc_codec_step(FcCodec *codec, FcCodecIo *io);
+
+/* May the input end here? */
+extern FcCodecResult fc_codec_finish(const FcCodec *codec);
+
+/* Bytes of memory in use, as far as the library tells */
+extern size_t fc_codec_memory(const FcCodec *codec);
+
+/* What the library says about the last fault; "" if nothing */
+extern const char *fc_codec_reason(const FcCodec *codec);
+
+#endif							/* FC_CODEC_H */

@@ -1,0 +1,493 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/decompress.c
+ *	  Puts what a file, a program or a client gives into a temporary file,
+ *	  unpacked.
+ *
+ *	 FcInput ──► format, from the first bytes ──► source/codec.c ──► temporary file
+ *
+ * A load reads its source several times and in any order, and packed data can
+ * be read once and from front to back.  So they are unpacked into a copy, and
+ * everything else works on that.  What is not packed is copied as it is, if it
+ * comes from a program or a client.
+ *
+ * A process puts all that it unpacks into one file, one behind the other: a
+ * hundred thousand packed files are as many temporary files as there are
+ * processes.
+ *
+ * What a decompressor needs is bounded: FC_CODEC_LEAST, and what is beyond that
+ * must be in fast_copy.memory, of which all processes together have one.  Who
+ * needs more than is left waits for the others; nobody keeps what it has while it
+ * waits, so that they do not wait for each other.
+ *
+ * The temporary file belongs to a SharedFileSet; the library's memory is given
+ * back by a reset callback of a memory context, also on the error path.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "compat/compat.h"
+#include "source/decompress.h"
+
+/* At least FC_CODEC_HEAD */
+#define FC_UNPACK_IN	((size_t) 128 * 1024)
+#define FC_UNPACK_OUT	((size_t) 256 * 1024)
+
+/* Frames to be skipped, one behind the other, before it is no stream any more */
+#define FC_UNPACK_SKIPS	1000
+
+struct FcUnpacking
+{
+	FcUnpacker *unpacker;
+	FcInput    *input;
+	FcCodecKind kind;
+	FcUnpackFault *fault;
+	FcCodecIo	io;
+	uint64		before;			/* bytes of the input before io.in */
+	bool		eof;
+	bool		begun;			/* some of the output has been written */
+	MemoryContext mcxt;			/* frees the codec; NULL: there is none */
+	FcCodec    *codec;
+};
+
+uint32
+fc_unpack_wait_event(void)
+{
+	static uint32 wait_event = 0;
+
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyUnpack");
+	return wait_event;
+}
+
+void
+fc_budget_init(FcBudget *budget, uint64 size)
+{
+	SpinLockInit(&budget->mutex);
+	ConditionVariableInit(&budget->cv);
+	budget->most = budget->size = size;
+	budget->used = 0;
+}
+
+static bool
+fc_budget_try(FcBudget *budget, uint64 size)
+{
+	bool		taken;
+
+	SpinLockAcquire(&budget->mutex);
+	taken = (budget->used == 0 || budget->used + size <= budget->size);
+	if (taken)
+		budget->used += size;
+	SpinLockRelease(&budget->mutex);
+	return taken;
+}
+
+static void
+fc_budget_give(FcBudget *budget, uint64 size)
+{
+	SpinLockAcquire(&budget->mutex);
+	budget->used -= size;
+	SpinLockRelease(&budget->mutex);
+	ConditionVariableBroadcast(&budget->cv);
+}
+
+/* What the decompressor has grown to; it shrinks at its end */
+static void
+fc_unpack_reserve(FcUnpacker *unpacker, uint64 size)
+{
+	FcBudget   *budget = unpacker->budget;
+
+	if (size <= FC_CODEC_LEAST)
+		size = 0;
+	if (size == unpacker->reserved)
+		return;
+	if (unpacker->reserved > 0)
+		fc_budget_give(budget, unpacker->reserved);
+	unpacker->reserved = 0;
+	if (size == 0)
+		return;
+	ConditionVariablePrepareToSleep(&budget->cv);
+	while (!fc_budget_try(budget, size))
+		ConditionVariableSleep(&budget->cv, fc_unpack_wait_event());
+	ConditionVariableCancelSleep();
+	unpacker->reserved = size;
+}
+
+void
+fc_unpack_begin(FcUnpacker *unpacker, SharedFileSet *fileset, int number,
+				FcBudget *budget, pg_atomic_uint64 *taken)
+{
+	memset(unpacker, 0, sizeof(FcUnpacker));
+	unpacker->file = FileSetCreate(&fileset->fs, psprintf("unpacked.%d", number));
+	unpacker->in = palloc(FC_UNPACK_IN);
+	unpacker->out = palloc(FC_UNPACK_OUT);
+	unpacker->budget = budget;
+	unpacker->taken = taken;
+}
+
+void
+fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size)
+{
+	strlcpy(path, FilePathName(unpacker->file), path_size);
+	FileClose(unpacker->file);
+	pfree(unpacker->in);
+	pfree(unpacker->out);
+}
+
+static void
+fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
+{
+	int			n;
+
+	if (len == 0)
+		return;
+	n = FileWrite(unpacker->file, buf, (int) len, (off_t) unpacker->written,
+				  fc_unpack_wait_event());
+	if (n != (int) len)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not write to file \"%s\": %m",
+						FilePathName(unpacker->file))));
+	unpacker->written += len;
+	if (unpacker->look)
+		unpacker->look(unpacker->look_arg, buf, len);
+}
+
+/* More of the input behind what the buffer has; false at its end */
+static bool
+fc_unpack_read(FcUnpacking *unpacking)
+{
+	FcUnpacker *unpacker = unpacking->unpacker;
+	FcCodecIo  *io = &unpacking->io;
+	size_t		n;
+
+	CHECK_FOR_INTERRUPTS();
+	if (unpacking->eof)
+		return false;
+	n = unpacking->input->read(unpacking->input, unpacker->in + io->in_len,
+							   FC_UNPACK_IN - io->in_len);
+	unpacking->eof = (n == 0);
+	io->in_len += n;
+	pg_atomic_fetch_add_u64(unpacker->taken, n);
+	if (unpacker->progress)
+		unpacker->progress(unpacker->progress_arg);
+	return n > 0;
+}
+
+/* A pipe or a client may give single bytes: a buffer full is better */
+static void
+fc_unpack_fill(FcUnpacking *unpacking)
+{
+	unpacking->before += unpacking->io.in_len;
+	unpacking->io.in_len = unpacking->io.in_pos = 0;
+	while (unpacking->io.in_len < FC_UNPACK_IN && fc_unpack_read(unpacking))
+		;
+}
+
+/* Something is wrong with the input */
+static FcUnpackEnd
+fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
+{
+	FcUnpackFault *fault = unpacking->fault;
+
+	memset(fault, 0, sizeof(FcUnpackFault));
+	fault->kind = kind;
+	fault->result = result;
+	fault->offset = unpacking->before + unpacking->io.in_pos;
+	if (unpacking->codec)
+		strlcpy(fault->reason, fc_codec_reason(unpacking->codec), sizeof(fault->reason));
+	return FC_UNPACK_FAULT;
+}
+
+/* The unpacked bytes so far; false: an archive shows itself in the first of them */
+static bool
+fc_unpack_flush(FcUnpacking *unpacking)
+{
+	FcCodecIo  *io = &unpacking->io;
+
+	if (!unpacking->begun && io->out_pos > 0 &&
+		fc_codec_detect(io->out, io->out_pos, NULL) == FC_CODEC_TAR)
+	{
+		(void) fc_unpack_fails(unpacking, FC_CODEC_TAR, FC_CODEC_OK);
+		return false;
+	}
+	unpacking->begun = true;
+	fc_unpack_write(unpacking->unpacker, io->out, io->out_pos);
+	io->out_pos = 0;
+	return true;
+}
+
+/* As far as fc_unpack_some goes */
+static FcUnpackEnd
+fc_unpack_packed(FcUnpacking *unpacking, uint64 upto)
+{
+	FcCodecIo  *io = &unpacking->io;
+	FcCodecResult result;
+
+	while (unpacking->unpacker->written < upto)
+	{
+		size_t		in = io->in_pos;
+		size_t		out = io->out_pos;
+		bool		moved;
+
+		CHECK_FOR_INTERRUPTS();
+		result = fc_codec_step(unpacking->codec, io);
+		fc_unpack_reserve(unpacking->unpacker, fc_codec_memory(unpacking->codec));
+		if (result != FC_CODEC_OK)
+			return fc_unpack_fails(unpacking, unpacking->kind, result);
+		moved = io->in_pos != in || io->out_pos != out;
+		if (io->out_pos == io->out_len && !fc_unpack_flush(unpacking))
+			return FC_UNPACK_FAULT;
+		if (moved)
+			continue;
+		if (!unpacking->eof)
+		{
+			fc_unpack_fill(unpacking);
+			continue;
+		}
+		if (!fc_unpack_flush(unpacking))
+			return FC_UNPACK_FAULT;
+		result = fc_codec_finish(unpacking->codec);
+		if (result == FC_CODEC_OK)
+			return FC_UNPACK_END;
+		(void) fc_unpack_fails(unpacking, unpacking->kind, result);
+		unpacking->fault->cut = true;
+		return FC_UNPACK_FAULT;
+	}
+	return FC_UNPACK_MORE;
+}
+
+static FcUnpackEnd
+fc_unpack_plain(FcUnpacking *unpacking, uint64 upto)
+{
+	FcUnpacker *unpacker = unpacking->unpacker;
+
+	while (unpacker->written < upto)
+	{
+		if (unpacking->io.in_len == 0)
+			return FC_UNPACK_END;
+		fc_unpack_write(unpacker, unpacker->in, unpacking->io.in_len);
+		fc_unpack_fill(unpacking);
+	}
+	return FC_UNPACK_MORE;
+}
+
+static void
+fc_unpack_free(void *codec)
+{
+	fc_codec_end(codec);
+}
+
+/* Frames to be skipped may come before what tells zstd from lz4 */
+static FcCodecKind
+fc_unpack_look(const FcUnpacker *unpacker, size_t len)
+{
+	uint64		at = 0;
+	uint64		skip;
+	FcCodecKind kind = FC_CODEC_NONE;
+
+	for (;;)
+	{
+		FcCodecKind next = fc_codec_detect(unpacker->in + at, len - at, &skip);
+
+		if (at == 0 || next == FC_CODEC_LZ4)
+			kind = next;
+		at += skip;
+		if (skip == 0 || at >= len)
+			return kind;
+	}
+}
+
+/* A decompressor in a context of its own */
+static void
+fc_unpack_take_codec(FcUnpacking *unpacking)
+{
+	MemoryContextCallback *callback;
+
+	unpacking->mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											"fast_copy codec",
+											ALLOCSET_SMALL_SIZES);
+	callback = MemoryContextAllocZero(unpacking->mcxt, sizeof(MemoryContextCallback));
+	unpacking->codec = fc_codec_begin(unpacking->kind, unpacking->unpacker->budget->most);
+	if (unpacking->codec == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed while unpacking %s \"%s\".",
+						   unpacking->input->word, unpacking->input->path)));
+	callback->func = fc_unpack_free;
+	callback->arg = unpacking->codec;
+	MemoryContextRegisterResetCallback(unpacking->mcxt, callback);
+}
+
+FcUnpacking *
+fc_unpack_open(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind)
+{
+	FcUnpacking *unpacking = palloc0(sizeof(FcUnpacking));
+
+	unpacking->unpacker = unpacker;
+	unpacking->input = input;
+	unpacking->kind = kind;
+	unpacking->io.in = unpacker->in;
+	unpacking->io.out = unpacker->out;
+	unpacking->io.out_len = FC_UNPACK_OUT;
+	fc_unpack_fill(unpacking);
+	if (kind == FC_CODEC_UNKNOWN)
+		unpacking->kind = fc_unpack_look(unpacker, unpacking->io.in_len);
+	if (unpacking->kind > FC_CODEC_NONE && unpacking->kind < FC_CODEC_REFUSED)
+		fc_unpack_take_codec(unpacking);
+	return unpacking;
+}
+
+FcUnpackEnd
+fc_unpack_some(FcUnpacking *unpacking, uint64 upto, FcUnpackFault *fault)
+{
+	unpacking->fault = fault;
+	if (unpacking->kind >= FC_CODEC_REFUSED)
+		return fc_unpack_fails(unpacking, unpacking->kind, FC_CODEC_OK);
+	if (unpacking->kind == FC_CODEC_NONE)
+		return fc_unpack_plain(unpacking, upto);
+	return fc_unpack_packed(unpacking, upto);
+}
+
+FcCodecKind
+fc_unpack_kind(const FcUnpacking *unpacking)
+{
+	return unpacking->kind;
+}
+
+bool
+fc_unpack_is_packed(const FcUnpacking *unpacking)
+{
+	return unpacking->kind != FC_CODEC_NONE;
+}
+
+uint64
+fc_unpack_taken(const FcUnpacking *unpacking)
+{
+	return unpacking->before + unpacking->io.in_pos;
+}
+
+uint64
+fc_unpack_window(const FcUnpacking *unpacking)
+{
+	return unpacking->unpacker->reserved;
+}
+
+void
+fc_unpack_close(FcUnpacking *unpacking)
+{
+	if (unpacking->mcxt)
+		MemoryContextDelete(unpacking->mcxt);
+	fc_unpack_reserve(unpacking->unpacker, 0);
+	pfree(unpacking);
+}
+
+bool
+fc_unpack(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind,
+		  FcUnpackFault *fault)
+{
+	FcUnpacking *unpacking = fc_unpack_open(unpacker, input, kind);
+	FcUnpackEnd end = fc_unpack_some(unpacking, PG_UINT64_MAX, fault);
+
+	fc_unpack_close(unpacking);
+	return end == FC_UNPACK_END;
+}
+
+static void
+fc_unpack_throw_format(const FcUnpackFault *fault, const char *word,
+					   const char *path)
+{
+	const char *name = fc_codec_name(fault->kind);
+
+	if (fault->result == FC_CODEC_GARBAGE)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("something else follows the %s data of %s \"%s\"", name, word, path),
+				 errdetail("At byte " UINT64_FORMAT ", behind their end.", fault->offset)));
+	if (fault->cut)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("unexpected end of the %s data of %s \"%s\"", name, word, path),
+				 errdetail("They end at byte " UINT64_FORMAT ".", fault->offset)));
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("corrupt %s data in %s \"%s\"", name, word, path),
+			 fault->reason[0] ?
+			 errdetail("At about byte " UINT64_FORMAT ": %s.", fault->offset, fault->reason) :
+			 errdetail("At about byte " UINT64_FORMAT ".", fault->offset)));
+}
+
+void
+fc_unpack_throw(const FcUnpackFault *fault, const char *word, const char *path)
+{
+	if (fault->kind >= FC_CODEC_REFUSED)
+		fc_unpack_refuse(fault->kind, word, path);
+	if (fault->result == FC_CODEC_TOO_BIG)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("%s data of %s \"%s\" need more memory than fast_copy.memory",
+						fc_codec_name(fault->kind), word, path),
+				 errdetail("A window that is kept while they are unpacked is too large."),
+				 errhint("Increase fast_copy.memory, or pack the data with a smaller window.")));
+	if (fault->result == FC_CODEC_OUT_OF_MEMORY)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed while unpacking %s \"%s\".", word, path)));
+	fc_unpack_throw_format(fault, word, path);
+}
+
+void
+fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path)
+{
+	const char *name = fc_codec_name(kind);
+	const char *hint;
+
+	switch (kind)
+	{
+		case FC_CODEC_ZIP:
+			hint = "Unpack it first, or load what a program such as unzip -p prints.";
+			break;
+		case FC_CODEC_TAR:
+			hint = "Extract its files first, or load what a program such as tar -xO prints.";
+			break;
+		default:
+			hint = "Unpack it first. Files packed by gzip, zstd, lz4, bzip2 and xz are unpacked by the load.";
+			break;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot load %s \"%s\": it is in %s format", word, path, name),
+			 errhint("%s", hint)));
+}
+
+FcCodecKind
+fc_unpack_detect(const FcSource *source, uint32 number)
+{
+	char		head[FC_CODEC_HEAD];
+	uint64		at = source->files[number].base;
+	uint64		end = fc_source_end(source, number);
+	FcCodecKind kind = FC_CODEC_NONE;
+
+	for (int i = 0; i < FC_UNPACK_SKIPS && at < end; i++)
+	{
+		size_t		len = Min(end - at, sizeof(head));
+		uint64		skip;
+		FcCodecKind next;
+
+		fc_source_read(source, at, head, len);
+		next = fc_codec_detect(head, len, &skip);
+		if (i == 0 || next == FC_CODEC_LZ4)
+			kind = next;
+		if (skip == 0)
+			break;
+		at += skip;
+	}
+	return kind;
+}

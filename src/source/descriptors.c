@@ -1,0 +1,189 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/descriptors.c
+ *	  Descriptors of many files, of which only some are open at a time.
+ *
+ * A load of a hundred thousand files must not need as many descriptors.  Here
+ * is a fixed number of places; a file that is read takes the place of the one
+ * that was not read for longest.  What reads in flight need is pinned.
+ *
+ * The descriptors are bare ones that fd.c only counts: its own virtual files
+ * may be closed by whoever opens another, with reads in flight, and what it
+ * allocates for a transaction goes with a subtransaction in which a file
+ * happened to be read.  So a callback of the memory context closes them, also
+ * on the error path.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/memutils.h"
+
+#include "source/descriptors.h"
+
+/* Open at a time; fewer if fd.c grants fewer */
+#define FC_DESCRIPTORS	64
+
+/* Never pinned, for those who read at once */
+#define FC_DESCRIPTORS_FREE	2
+
+struct FcDescriptors
+{
+	MemoryContext mcxt;
+	MemoryContextCallback callback;
+	FcDescriptor places[FC_DESCRIPTORS];
+	int			nplaces;		/* that had a file; they always have one */
+	int			npinned;
+	uint64		clock;
+	FcDescriptor *last;			/* the one that was found last */
+};
+
+static void
+fc_descriptor_close(FcDescriptor *descriptor)
+{
+	if (descriptor->fd < 0)
+		return;
+	(void) close(descriptor->fd);
+	ReleaseExternalFD();
+	descriptor->fd = -1;
+}
+
+static void
+fc_descriptors_close(void *arg)
+{
+	FcDescriptors *descriptors = arg;
+
+	for (int i = 0; i < descriptors->nplaces; i++)
+		fc_descriptor_close(&descriptors->places[i]);
+}
+
+FcDescriptors *
+fc_descriptors_begin(void)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy files",
+											   ALLOCSET_SMALL_SIZES);
+	FcDescriptors *descriptors = MemoryContextAllocZero(mcxt, sizeof(FcDescriptors));
+
+	descriptors->mcxt = mcxt;
+	descriptors->callback.func = fc_descriptors_close;
+	descriptors->callback.arg = descriptors;
+	MemoryContextRegisterResetCallback(mcxt, &descriptors->callback);
+	return descriptors;
+}
+
+void
+fc_descriptors_end(FcDescriptors *descriptors)
+{
+	MemoryContextDelete(descriptors->mcxt);
+}
+
+FcDescriptor *
+fc_descriptors_find(FcDescriptors *descriptors, uint32 file)
+{
+	FcDescriptor *found = descriptors->last;
+
+	if (found == NULL || found->fd < 0 || found->file != file)
+	{
+		found = NULL;
+		for (int i = 0; i < descriptors->nplaces && found == NULL; i++)
+			if (descriptors->places[i].file == file &&
+				descriptors->places[i].fd >= 0)
+				found = &descriptors->places[i];
+		if (found == NULL)
+			return NULL;
+		descriptors->last = found;
+	}
+	found->used = ++descriptors->clock;
+	return found;
+}
+
+/* The place of the file that was not read for longest; NULL: all are pinned */
+static FcDescriptor *
+fc_descriptors_oldest(FcDescriptors *descriptors)
+{
+	FcDescriptor *oldest = NULL;
+
+	for (int i = 0; i < descriptors->nplaces; i++)
+	{
+		FcDescriptor *place = &descriptors->places[i];
+
+		if (place->fd < 0)
+			return place;
+		if (place->pins == 0 && (oldest == NULL || place->used < oldest->used))
+			oldest = place;
+	}
+	return oldest;
+}
+
+/* A place without a file, with a descriptor that is accounted for */
+static FcDescriptor *
+fc_descriptors_place(FcDescriptors *descriptors)
+{
+	FcDescriptor *place = NULL;
+
+	if (descriptors->nplaces < FC_DESCRIPTORS && AcquireExternalFD())
+	{
+		place = &descriptors->places[descriptors->nplaces++];
+		place->fd = -1;
+		return place;
+	}
+	place = fc_descriptors_oldest(descriptors);
+	if (place)
+		fc_descriptor_close(place);
+	if (place == NULL || !AcquireExternalFD())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("could not open another file: too many files are open"),
+				 errhint("Increase max_files_per_process or the limit of the operating system.")));
+	return place;
+}
+
+FcDescriptor *
+fc_descriptors_open(FcDescriptors *descriptors, uint32 file, const char *path)
+{
+	FcDescriptor *place = fc_descriptors_place(descriptors);
+
+	place->pins = 0;
+	place->file = file;
+	place->used = ++descriptors->clock;
+	place->fd = BasicOpenFile(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | PG_BINARY);
+	if (place->fd < 0)
+	{
+		int			save_errno = errno;
+
+		ReleaseExternalFD();
+		errno = save_errno;
+		return NULL;
+	}
+	descriptors->last = place;
+	return place;
+}
+
+bool
+fc_descriptors_may_pin(const FcDescriptors *descriptors)
+{
+	/* with none pinned there is nobody to wait for */
+	return descriptors->npinned == 0 ||
+		(descriptors->npinned < FC_DESCRIPTORS - FC_DESCRIPTORS_FREE &&
+		 descriptors->npinned < descriptors->nplaces - FC_DESCRIPTORS_FREE);
+}
+
+void
+fc_descriptors_pin(FcDescriptors *descriptors, FcDescriptor *descriptor)
+{
+	if (descriptor->pins++ == 0)
+		descriptors->npinned++;
+}
+
+void
+fc_descriptors_unpin(FcDescriptors *descriptors, FcDescriptor *descriptor)
+{
+	if (--descriptor->pins == 0)
+		descriptors->npinned--;
+}

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/glob.h
+ *	  The files that match a pattern.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_GLOB_H
+#define FC_GLOB_H
+
+#include "nodes/pg_list.h"
+
+/* Has the path characters that stand for others? */
+extern bool fc_glob_is_pattern(const char *path);
+
+/*
+ * The paths that match, as strings, in the order of their bytes.  "enter" is
+ * called for each directory before it is looked into, and throws if that is
+ * not allowed.  ERROR 58P01 if nothing matches.
+ */
+extern List *fc_glob_expand(const char *pattern, void (*enter) (const char *directory));
+
+#endif							/* FC_GLOB_H */

@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/program.c
+ *	  What a program prints, as input.
+ *
+ * As COPY FROM PROGRAM runs one: by the shell, in the data directory, as the
+ * server's user, with the server's stderr.  Its output is read to the end, so
+ * that a program that dies of SIGPIPE has another reason than us.
+ *
+ * The pipe is waited for together with the latch: whoever cancels the load
+ * does not have to wait until the program prints something.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "catalog/pg_authid.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/fd.h"
+#include "storage/latch.h"
+#include "utils/acl.h"
+
+#include "compat/compat.h"
+#include "source/program.h"
+
+typedef struct FcProgram
+{
+	FcInput		input;
+	FILE	   *pipe;
+} FcProgram;
+
+void
+fc_program_check(void)
+{
+	if (has_privs_of_role(GetUserId(), ROLE_PG_EXECUTE_SERVER_PROGRAM))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied to COPY to or from an external program"),
+			 errdetail("Only roles with privileges of the \"%s\" role may COPY to or from an external program.",
+					   "pg_execute_server_program"),
+			 errhint("Anyone can COPY to stdout or from stdin. "
+					 "psql's \\copy command also works for anyone.")));
+}
+
+static void
+fc_program_wait(int fd)
+{
+	static uint32 wait_event = 0;
+	int			events;
+
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyProgram");
+	do
+	{
+		events = WaitLatchOrSocket(MyLatch,
+								   WL_LATCH_SET | WL_SOCKET_READABLE | WL_EXIT_ON_PM_DEATH,
+								   fd, -1, wait_event);
+		if (events & WL_LATCH_SET)
+			ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	} while ((events & WL_SOCKET_READABLE) == 0);
+}
+
+static size_t
+fc_program_read(FcInput *input, char *buf, size_t len)
+{
+	int			fd = fileno(((FcProgram *) input)->pipe);
+	ssize_t		n;
+
+	do
+	{
+		fc_program_wait(fd);
+		n = read(fd, buf, len);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from COPY file: %m")));
+	return (size_t) n;
+}
+
+FcInput *
+fc_program_begin(const char *command)
+{
+	FcProgram  *program = palloc0(sizeof(FcProgram));
+
+	program->input.read = fc_program_read;
+	program->input.word = "program";
+	program->input.path = command;
+	program->pipe = OpenPipeStream(command, PG_BINARY_R);
+	if (program->pipe == NULL)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not execute command \"%s\": %m", command)));
+	return &program->input;
+}
+
+void
+fc_program_end(FcInput *input)
+{
+	int			rc = ClosePipeStream(((FcProgram *) input)->pipe);
+
+	if (rc == -1)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not close pipe to external command: %m")));
+	if (rc != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("program \"%s\" failed", input->path),
+				 errdetail_internal("%s", wait_result_to_str(rc))));
+	pfree(input);
+}

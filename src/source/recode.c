@@ -1,0 +1,215 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/recode.c
+ *	  A copy of the source file in the server's encoding.
+ *
+ * In SJIS, BIG5, GBK, GB18030, UHC and JOHAB the second byte of a character
+ * can look like a quote or a delimiter, and where a file starts in the middle
+ * of one cannot be known.  Such a file is converted once, by the leader, and
+ * everything else works on the copy.  So is a file whose delimiter or quote is
+ * not ASCII, because these are given in the server's encoding.
+ *
+ * Many files become one copy, in which each has its place.
+ *
+ * The copy is a temporary file of a SharedFileSet: it counts against
+ * temp_file_limit and goes when the set's segment goes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/wait_event.h"
+
+#include "compat/compat.h"
+#include "source/recode.h"
+
+#define FC_RECODE_NAME	"converted"
+#define FC_RECODE_BLOCK	65536
+
+typedef struct FcRecode
+{
+	const FcSource *source;
+	Oid			proc;
+	int			encoding;
+	File		file;
+	off_t		written;
+	unsigned char *in;
+	int			inlen;			/* bytes in "in" */
+	uint32		number;			/* of the file that is read */
+	uint64		pos;			/* next byte to read */
+	unsigned char *out;
+	uint64		newlines;		/* written */
+	uint64		returns;
+} FcRecode;
+
+bool
+fc_recode_needed(int encoding, const FcDialect *dialect)
+{
+	int			server = GetDatabaseEncoding();
+
+	if (encoding == server || encoding == PG_SQL_ASCII || server == PG_SQL_ASCII)
+		return false;
+	return PG_ENCODING_IS_CLIENT_ONLY(encoding) ||
+		IS_HIGHBIT_SET(dialect->delim) || IS_HIGHBIT_SET(dialect->quote) ||
+		IS_HIGHBIT_SET(dialect->escape);
+}
+
+static void
+fc_recode_write(FcRecode *recode, int len)
+{
+	int			n;
+
+	n = FileWrite(recode->file, (char *) recode->out, len, recode->written,
+				  WAIT_EVENT_BUFFILE_WRITE);
+	if (n != len)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not write to file \"%s\": %m",
+						FilePathName(recode->file))));
+	recode->written += n;
+}
+
+static void
+fc_recode_count_lines(FcRecode *recode)
+{
+	for (const unsigned char *c = recode->out; *c != '\0'; c++)
+	{
+		recode->newlines += (*c == '\n');
+		recode->returns += (*c == '\r');
+	}
+}
+
+/* Converts what is in the buffer; false if its first character is bad */
+static bool
+fc_recode_block(FcRecode *recode, bool eof)
+{
+	int			used;
+
+	used = pg_do_encoding_conversion_buf(recode->proc, recode->encoding,
+										 GetDatabaseEncoding(),
+										 recode->in, recode->inlen,
+										 recode->out,
+										 FC_RECODE_BLOCK * MAX_CONVERSION_GROWTH + 1,
+										 true);
+	/* a character cut by the block's end is completed by the next block */
+	if (used == 0)
+		return !eof && recode->inlen < MAX_CONVERSION_INPUT_LENGTH;
+	fc_recode_write(recode, strlen((char *) recode->out));
+	fc_recode_count_lines(recode);
+	recode->inlen -= used;
+	memmove(recode->in, recode->in + used, recode->inlen);
+	return true;
+}
+
+/* The bytes of one file: a character does not go on in the next */
+static bool
+fc_recode_file(FcRecode *recode)
+{
+	uint64		size = fc_source_end(recode->source, recode->number);
+
+	recode->newlines = recode->returns = 0;
+	while (recode->pos < size || recode->inlen > 0)
+	{
+		int			len = Min(size - recode->pos,
+							  (uint64) (FC_RECODE_BLOCK - recode->inlen));
+
+		CHECK_FOR_INTERRUPTS();
+		fc_source_read(recode->source, recode->pos,
+					   (char *) recode->in + recode->inlen, len);
+		recode->pos += len;
+		recode->inlen += len;
+		if (!fc_recode_block(recode, recode->pos == size))
+			return false;
+	}
+	return true;
+}
+
+/* Sets in "files" where each of them stands in the copy */
+static bool
+fc_recode_all(FcRecode *recode, FcFile *files)
+{
+	for (uint32 i = 0; i < recode->source->nfiles; i++)
+	{
+		recode->number = i;
+		files[i].copy = 0;
+		files[i].copy_at = 0;
+		files[i].base = recode->written;
+		if (!fc_recode_file(recode))
+			return false;
+		files[i].identity.size = recode->written - files[i].base;
+	}
+	return true;
+}
+
+static Oid
+fc_recode_proc(int encoding)
+{
+	Oid			proc = FindDefaultConversionProc(encoding, GetDatabaseEncoding());
+
+	if (!OidIsValid(proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+						pg_encoding_to_char(encoding),
+						GetDatabaseEncodingName())));
+	return proc;
+}
+
+/* The character that stopped the conversion is first in the buffer */
+static void
+fc_recode_fault(const FcRecode *recode, FcRecodeFault *fault)
+{
+	fault->len = Min(recode->inlen, MAX_CONVERSION_INPUT_LENGTH);
+	memcpy(fault->bytes, recode->in, fault->len);
+	fault->file = recode->number;
+	fault->line = 1 + (recode->newlines > 0 ? recode->newlines : recode->returns);
+}
+
+FcSource *
+fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset,
+				 FcRecodeFault *fault)
+{
+	FcRecode	recode = {0};
+	FcSource   *copy = NULL;
+	Size		size = sizeof(FcFile) * source->nfiles;
+	FcFile	   *files = MemoryContextAllocHuge(CurrentMemoryContext, size);
+
+	recode.source = source;
+	recode.encoding = encoding;
+	recode.proc = fc_recode_proc(encoding);
+	recode.in = palloc(FC_RECODE_BLOCK);
+	recode.out = palloc(FC_RECODE_BLOCK * MAX_CONVERSION_GROWTH + 1);
+	recode.file = FileSetCreate(&fileset->fs, FC_RECODE_NAME);
+	memcpy(files, source->files, size);
+	if (fc_recode_all(&recode, files))
+	{
+		copy = fc_source_open(FilePathName(recode.file));
+		copy->path = source->path;
+		copy->paths = source->paths;
+		copy->programs = source->programs;
+		copy->files = files;
+		copy->nfiles = source->nfiles;
+	}
+	else
+		fc_recode_fault(&recode, fault);
+	FileClose(recode.file);
+	pfree(recode.in);
+	pfree(recode.out);
+	return copy;
+}
+
+void
+fc_recode_refuse(int encoding, FcRecodeFault *fault)
+{
+	unsigned char out[MAX_CONVERSION_INPUT_LENGTH * MAX_CONVERSION_GROWTH + 1];
+
+	(void) pg_do_encoding_conversion_buf(fc_recode_proc(encoding), encoding,
+										 GetDatabaseEncoding(),
+										 fault->bytes,
+										 fault->len, out, sizeof(out), false);
+	elog(ERROR, "a character that could not be converted has been converted");
+}

@@ -1,0 +1,717 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/source.c
+ *	  The source, one file or many, and the stream of its records.
+ *
+ * Every process opens the file by itself and compares device, inode, size
+ * and times with what the leader saw: a file that was replaced or written to
+ * while loading is an error, not a silently shorter or mixed load.  Only
+ * sort/fetch_map.c maps it, because a truncated mapping is a SIGBUS.
+ *
+ * The bytes of many files stand behind each other, so that an offset says which
+ * file is meant:
+ *
+ *		| file 0      | file 1 | file 2             |
+ *		0             base     base                 size
+ *
+ * Spilled entries, tasks, rejects and the order of the load know offsets only.
+ * Records end with their file.  Each file is opened when it is read
+ * (source/descriptors.c), and compared each time; at the end the leader looks at all
+ * of them once more.  If the files have been converted into one (source/recode.c),
+ * their bytes really stand so in that.  Those that were packed are read from
+ * copies (intake/intake.c), of which each has many.
+ *
+ *		fc_source_read      any bytes, whole or ERROR
+ *		fc_stream_next      record after record, buffered: by marks that
+ *							are made for some hundred records at once, or,
+ *							where those do not tell, by fc_record_end
+ *
+ * The descriptor of a single file comes from OpenTransientFile and is closed by
+ * the end of the (sub)transaction if an error skips fc_source_close; the buffers belong to
+ * the caller's memory context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/fd.h"
+#include "utils/memutils.h"
+
+#include "compat/compat.h"
+#include "source/source.h"
+
+/* COPY's own limit of a line: what a StringInfo can hold */
+#define FC_MAX_RECORD	(MaxAllocSize - 1)
+
+struct FcStream
+{
+	const FcSource *source;
+	char	   *buf;			/* size + 1 bytes */
+	size_t		size;
+	size_t		block;			/* bytes read at a time */
+	size_t		len;			/* bytes in buf */
+	size_t		pos;			/* start of the next record in buf */
+	uint64		offset;			/* of buf[0] */
+	uint64		end;			/* of the file that is read */
+	FcMarks    *marks;			/* of some bytes of buf */
+	size_t		marks_start;	/* the first of them in buf */
+};
+
+static uint32 source_wait_event = 0;
+
+static void
+fc_identity_fill(FcIdentity *identity, const struct stat *st)
+{
+	memset(identity, 0, sizeof(FcIdentity));
+	identity->dev = st->st_dev;
+	identity->ino = st->st_ino;
+	identity->size = (uint64) st->st_size;
+	identity->mtime = st->st_mtim;
+	identity->ctime = st->st_ctim;
+}
+
+static void
+fc_source_stat(int fd, const char *path, struct stat *st)
+{
+	if (fstat(fd, st) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", path)));
+}
+
+static void
+fc_source_refuse_special(const char *path, const struct stat *st)
+{
+	if (S_ISDIR(st->st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a directory", path)));
+	if (!S_ISREG(st->st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a regular file", path),
+				 errdetail("The file is read several times, in any order."),
+				 errhint("Use COPY to load from a pipe or a device.")));
+}
+
+/*
+ * Split and scan read from front to back: the kernel may read ahead further
+ * than it would by itself.  The load's own reads are not changed by that.
+ */
+static void
+fc_source_advise(int fd)
+{
+#ifdef USE_POSIX_FADVISE
+	(void) posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+#endif
+}
+
+static void
+fc_source_cannot_open(const char *path)
+{
+	int			save_errno = errno;
+
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not open file \"%s\" for reading: %m", path),
+			 (save_errno == ENOENT || save_errno == EACCES) ?
+			 errhint("fast_copy instructs the PostgreSQL server process to read a file. "
+					 "You may want a client-side facility such as psql's \\copy.") : 0));
+}
+
+static FcSource *
+fc_source_make(void)
+{
+	FcSource   *source = palloc0(sizeof(FcSource));
+
+	source->fd = -1;
+	if (source_wait_event == 0)
+		source_wait_event = fc_wait_event("FastCopyRead");
+	return source;
+}
+
+FcSource *
+fc_source_open(const char *path)
+{
+	FcSource   *source = fc_source_make();
+	struct stat st;
+
+	source->path = source->paths = pstrdup(path);
+	source->open_path = pstrdup(path);
+	source->fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | PG_BINARY);
+	if (source->fd < 0)
+		fc_source_cannot_open(path);
+	fc_source_stat(source->fd, path, &st);
+	fc_source_refuse_special(path, &st);
+	fc_identity_fill(&source->identity, &st);
+	fc_source_advise(source->fd);
+	source->nfiles = 1;
+	source->files = palloc0(sizeof(FcFile));
+	source->files->identity = source->identity;
+	return source;
+}
+
+FcSource *
+fc_source_begin(void)
+{
+	FcSource   *source = fc_source_make();
+
+	source->open_path = "";
+	source->descriptors = fc_descriptors_begin();
+	return source;
+}
+
+/* Room for one more file and its path, of so many bytes; the file's is zeroed */
+static FcFile *
+fc_source_grow(FcSource *source, size_t path_size)
+{
+	FcFile	   *last = source->nfiles > 0 ? &source->files[source->nfiles - 1] : NULL;
+	size_t		end = last ? last->path + strlen(source->paths + last->path) + 1 : 0;
+	uint32		n = source->nfiles;
+	FcFile	   *file;
+
+	/* sizes are powers of two: what is there says whether there is room */
+	if ((n & (n - 1)) == 0)
+	{
+		Size		size = sizeof(FcFile) * Max((Size) n * 2, 1);
+
+		source->files = n == 0 ? palloc(size) : repalloc_huge(source->files, size);
+	}
+	if (source->paths_size < end + path_size)
+	{
+		source->paths_size = Max(source->paths_size * 2, end + path_size);
+		source->paths = source->paths == NULL ? palloc(source->paths_size) :
+			repalloc_huge(source->paths, source->paths_size);
+	}
+	file = &source->files[n];
+	memset(file, 0, sizeof(FcFile));
+	file->path = end;
+	return file;
+}
+
+void
+fc_source_add(FcSource *source, const char *path)
+{
+	FcFile	   *file = fc_source_grow(source, strlen(path) + 1);
+	FcDescriptor *descriptor;
+	struct stat st;
+
+	strcpy(source->paths + file->path, path);
+	source->path = source->paths;
+	descriptor = fc_descriptors_open(source->descriptors, source->nfiles, path);
+	if (descriptor == NULL)
+		fc_source_cannot_open(path);
+	fc_source_stat(descriptor->fd, path, &st);
+	fc_source_refuse_special(path, &st);
+	fc_identity_fill(&file->identity, &st);
+	file->base = source->identity.size;
+	source->identity.size += file->identity.size;
+	source->nfiles++;
+}
+
+FcSource *
+fc_source_attach(FcFile *files, uint32 nfiles, char *paths, FcCopy *copies,
+				 uint32 ncopies)
+{
+	FcSource   *source = fc_source_begin();
+
+	source->files = files;
+	source->nfiles = nfiles;
+	source->path = source->paths = paths;
+	source->copies = copies;
+	source->ncopies = ncopies;
+	for (uint32 i = 0; i < nfiles; i++)
+		source->identity.size += files[i].identity.size;
+	return source;
+}
+
+/* The last file that begins there or before: those before it may be empty */
+uint32
+fc_source_number(const FcSource *source, uint64 offset)
+{
+	uint32		lo = 0;
+	uint32		hi = source->nfiles;
+
+	while (hi - lo > 1)
+	{
+		uint32		mid = lo + (hi - lo) / 2;
+
+		if (source->files[mid].base <= offset)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const char *
+fc_source_path(const FcSource *source, uint32 number)
+{
+	return source->paths + source->files[number].path;
+}
+
+uint64
+fc_source_end(const FcSource *source, uint32 number)
+{
+	return source->files[number].base + source->files[number].identity.size;
+}
+
+size_t
+fc_source_paths_size(const FcSource *source)
+{
+	return source->files[source->nfiles - 1].path +
+		strlen(fc_source_path(source, source->nfiles - 1)) + 1;
+}
+
+const char *
+fc_source_path_at(const FcSource *source, uint64 offset)
+{
+	return fc_source_path(source, fc_source_number(source, offset));
+}
+
+uint64
+fc_source_end_at(const FcSource *source, uint64 offset)
+{
+	return fc_source_end(source, fc_source_number(source, offset));
+}
+
+uint64
+fc_source_nth(const FcSource *source, uint64 n)
+{
+	uint32		i = 0;
+
+	while (i + 1 < source->nfiles && n >= source->files[i].identity.size)
+		n -= source->files[i++].identity.size;
+	return source->files[i].base + n;
+}
+
+uint64
+fc_source_data_size(const FcSource *source)
+{
+	uint64		size = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		size += fc_source_end(source, i) - source->files[i].data_start;
+	return size;
+}
+
+static void
+fc_source_changed(const char *path, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("file \"%s\" changed while it was being loaded", path),
+			 errdetail_internal("%s", detail),
+			 errhint("Load a file that no one writes to.")));
+}
+
+void
+fc_source_early_end(const char *path, uint64 offset)
+{
+	fc_source_changed(path,
+					  psprintf("It ended at byte " UINT64_FORMAT ", before the size it had at first.",
+							   offset));
+}
+
+void
+fc_source_differs(const FcSource *source, uint64 offset, const char *what)
+{
+	const FcFile *file = fc_source_file(source, offset);
+	char	   *detail = psprintf("The second time it was read, byte " UINT64_FORMAT " began %s.",
+								  offset - file->base, what);
+
+	if (file->copy != 0)
+		elog(ERROR, "copy of \"%s\" changed: %s",
+			 fc_source_path_at(source, offset), detail);
+	fc_source_changed(fc_source_path_at(source, offset), detail);
+}
+
+/* ERROR unless the file is what it was */
+static void
+fc_source_compare(const char *path, const struct stat *st,
+				  const FcIdentity *expected)
+{
+	FcIdentity	now;
+
+	fc_identity_fill(&now, st);
+	if (now.dev != expected->dev || now.ino != expected->ino)
+		fc_source_changed(path, "Its path leads to another file now.");
+	if (now.size != expected->size)
+		fc_source_changed(path,
+						  psprintf("Its size went from " UINT64_FORMAT " to " UINT64_FORMAT " bytes.",
+								   expected->size, now.size));
+	if (memcmp(&now.mtime, &expected->mtime, sizeof(now.mtime)) != 0 ||
+		memcmp(&now.ctime, &expected->ctime, sizeof(now.ctime)) != 0)
+		fc_source_changed(path, "It was modified.");
+}
+
+void
+fc_source_check(const FcSource *source, const FcIdentity *expected)
+{
+	struct stat st;
+
+	if (source->fd < 0)
+		return;
+	fc_source_stat(source->fd, source->path, &st);
+	fc_source_compare(source->path, &st, expected);
+}
+
+/*
+ * By its path, as who reads it next would find it; nobody writes to what has been
+ * copied
+ */
+static void
+fc_source_check_file(const FcSource *source, uint32 number)
+{
+	const char *path = fc_source_path(source, number);
+	struct stat st;
+
+	if (source->files[number].copy != 0)
+		return;
+	if (stat(path, &st) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", path)));
+	fc_source_compare(path, &st, &source->files[number].identity);
+}
+
+void
+fc_source_check_files(const FcSource *source)
+{
+	if (source->fd >= 0)
+		return;
+	for (uint32 i = 0; i < source->nfiles; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_source_check_file(source, i);
+	}
+}
+
+void
+fc_source_check_at(const FcSource *source, uint64 offset)
+{
+	if (source->fd >= 0)
+		fc_source_check(source, &source->identity);
+	else
+		fc_source_check_file(source, fc_source_number(source, offset));
+}
+
+/* The number of what is opened for a file: copies come behind the files */
+static uint32
+fc_source_opened(const FcSource *source, uint32 number)
+{
+	uint32		copy = source->files[number].copy;
+
+	return copy == 0 ? number : source->nfiles + copy - 1;
+}
+
+/* Opens the file, if it is not open, as the one that was looked at first */
+static FcDescriptor *
+fc_source_get(const FcSource *source, uint32 number)
+{
+	uint32		opened = fc_source_opened(source, number);
+	FcDescriptor *descriptor = fc_descriptors_find(source->descriptors, opened);
+	const FcFile *file = &source->files[number];
+	const char *path = source->paths + file->path;
+	struct stat st;
+
+	if (descriptor)
+		return descriptor;
+	if (file->copy != 0)
+		path = source->copies[file->copy - 1].path;
+	descriptor = fc_descriptors_open(source->descriptors, opened, path);
+	if (descriptor == NULL)
+		fc_source_cannot_open(path);
+	if (file->copy == 0)
+	{
+		fc_source_stat(descriptor->fd, path, &st);
+		fc_source_compare(path, &st, &file->identity);
+	}
+	fc_source_advise(descriptor->fd);
+	return descriptor;
+}
+
+int
+fc_source_descriptor(const FcSource *source, uint32 number)
+{
+	return source->fd >= 0 ? source->fd : fc_source_get(source, number)->fd;
+}
+
+bool
+fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
+{
+	FcDescriptor *descriptor;
+	uint32		number;
+
+	if (source->fd >= 0)
+	{
+		*place = (FcSourcePlace) {source->fd, source->path, offset,
+			source->identity.size - offset, NULL};
+		return true;
+	}
+	number = fc_source_number(source, offset);
+	descriptor = fc_descriptors_find(source->descriptors,
+									 fc_source_opened(source, number));
+	if ((descriptor == NULL || descriptor->pins == 0) &&
+		!fc_descriptors_may_pin(source->descriptors))
+		return false;
+	descriptor = fc_source_get(source, number);
+	fc_descriptors_pin(source->descriptors, descriptor);
+	*place = (FcSourcePlace) {descriptor->fd, fc_source_path(source, number),
+		fc_source_within(&source->files[number], offset),
+		fc_source_end(source, number) - offset, descriptor};
+	return true;
+}
+
+void
+fc_source_unpin(const FcSource *source, FcDescriptor *pinned)
+{
+	fc_descriptors_unpin(source->descriptors, pinned);
+}
+
+/* Bytes of one descriptor */
+static void
+fc_source_read_from(int fd, const char *path, uint64 offset, char *buf,
+					size_t len)
+{
+	while (len > 0)
+	{
+		ssize_t		n;
+
+		CHECK_FOR_INTERRUPTS();
+		pgstat_report_wait_start(source_wait_event);
+		n = pread(fd, buf, Min(len, (size_t) 1 << 30), (off_t) offset);
+		pgstat_report_wait_end();
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read file \"%s\": %m", path)));
+		if (n == 0)
+			fc_source_early_end(path, offset);
+		buf += n;
+		offset += n;
+		len -= n;
+	}
+}
+
+void
+fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
+{
+	if (source->fd >= 0)
+	{
+		fc_source_read_from(source->fd, source->path, offset, buf, len);
+		return;
+	}
+	while (len > 0)
+	{
+		uint32		number = fc_source_number(source, offset);
+		size_t		n = Min(len, fc_source_end(source, number) - offset);
+
+		if (n == 0)
+			fc_source_early_end(fc_source_path(source, number),
+								offset - source->files[number].base);
+		fc_source_read_from(fc_source_get(source, number)->fd,
+							fc_source_path(source, number),
+							fc_source_within(&source->files[number], offset), buf, n);
+		buf += n;
+		offset += n;
+		len -= n;
+	}
+}
+
+void
+fc_source_close(FcSource *source)
+{
+	if (source->fd >= 0)
+		CloseTransientFile(source->fd);
+	source->fd = -1;
+	if (source->descriptors)
+		fc_descriptors_end(source->descriptors);
+	source->descriptors = NULL;
+}
+
+char *
+fc_source_real_path(const FcSource *source)
+{
+	char		link[MAXPGPATH];
+	char		path[MAXPGPATH];
+	ssize_t		len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d",
+			 fc_source_descriptor(source, source->nfiles - 1));
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read symbolic link \"%s\": %m", link)));
+	return pnstrdup(path, len);
+}
+
+FcStream *
+fc_stream_begin(const FcSource *source, size_t buffer_size)
+{
+	FcStream   *stream = palloc0(sizeof(FcStream));
+
+	stream->source = source;
+	stream->end = fc_source_end(source, 0);
+	stream->block = Max(buffer_size, 64);
+	stream->size = stream->block;
+	stream->buf = palloc(stream->size + 1);
+	stream->marks = palloc(sizeof(FcMarks));
+	stream->marks->len = stream->marks_start = 0;
+	return stream;
+}
+
+void
+fc_stream_seek(FcStream *stream, uint64 offset)
+{
+	fc_stream_seek_file(stream, fc_source_number(stream->source, offset), offset);
+}
+
+void
+fc_stream_seek_file(FcStream *stream, uint32 number, uint64 offset)
+{
+	stream->offset = offset;
+	stream->end = fc_source_end(stream->source, number);
+	stream->len = stream->pos = 0;
+	stream->marks->len = stream->marks_start = 0;
+}
+
+/*
+ * Makes room behind the record that is being read: moves it to the front,
+ * and doubles the buffer when it fills it.
+ */
+static void
+fc_stream_make_room(FcStream *stream)
+{
+	size_t		kept = stream->len - stream->pos;
+
+	if (stream->pos > 0)
+	{
+		memmove(stream->buf, stream->buf + stream->pos, kept);
+		stream->marks->len = stream->marks_start = 0;
+		stream->offset += stream->pos;
+		stream->len = kept;
+		stream->pos = 0;
+	}
+	if (stream->len < stream->size)
+		return;
+	if (stream->size >= FC_MAX_RECORD)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("out of memory"),
+				 errdetail("The record at byte " UINT64_FORMAT " of file \"%s\" is longer than %zu bytes.",
+						   stream->offset - fc_source_file(stream->source, stream->offset)->base,
+						   fc_source_path_at(stream->source, stream->offset),
+						   (size_t) FC_MAX_RECORD)));
+	stream->size = Min(stream->size * 2, FC_MAX_RECORD);
+	stream->buf = repalloc_huge(stream->buf, stream->size + 1);
+}
+
+/* Reads on; false at the end of its file */
+static bool
+fc_stream_fill(FcStream *stream)
+{
+	uint64		next = stream->offset + stream->len;
+	size_t		want;
+
+	if (next >= stream->end)
+		return false;
+	fc_stream_make_room(stream);
+	next = stream->offset + stream->len;
+	want = Min(stream->size - stream->len, stream->end - next);
+	fc_source_read(stream->source, next, stream->buf + stream->len, want);
+	stream->len += want;
+	return true;
+}
+
+/* The next record if marks tell where it ends; they are made when needed */
+static bool
+fc_stream_marked(FcStream *stream, const FcDialect *dialect, FcRecord *record)
+{
+	FcMarks    *marks = stream->marks;
+	FcScan		scan;
+
+	if (!fc_marks_record(dialect, marks, stream->buf + stream->marks_start,
+						 stream->pos - stream->marks_start, &scan))
+	{
+		if (stream->pos == stream->marks_start && marks->len > 0)
+			return false;
+		fc_marks_fill(dialect, marks, stream->buf + stream->pos,
+					  stream->len - stream->pos);
+		stream->marks_start = stream->pos;
+		if (!fc_marks_record(dialect, marks, stream->buf + stream->pos, 0, &scan))
+			return false;
+	}
+	record->offset = stream->offset + stream->pos;
+	record->data = stream->buf + stream->pos;
+	record->length = scan.content;
+	record->total = scan.total;
+	record->embedded = scan.embedded;
+	record->unterminated = record->marked = false;
+	record->marks = marks;
+	record->marks_pos = stream->pos - stream->marks_start;
+	stream->pos += scan.total;
+	return true;
+}
+
+/*
+ * The next record; its data is NULL if an error ends the search, such as the
+ * limit of a record's length.  After an error the record tells where it starts, and
+ * the stream must not be used further without a seek.
+ */
+static FcEnd
+fc_stream_search(FcStream *stream, FcDialect *dialect, FcRecord *record)
+{
+	FcScan		scan = {0};
+	bool		eof = false;
+	FcEnd		end;
+
+	record->data = NULL;
+	record->marks = NULL;
+	for (;;)
+	{
+		end = fc_record_end(dialect, &scan, stream->buf + stream->pos,
+							stream->len - stream->pos, eof);
+		if (end != FC_END_MORE)
+			break;
+		eof = !fc_stream_fill(stream);
+	}
+	if (end == FC_END_NONE && !eof && fc_stream_fill(stream))
+		return fc_stream_search(stream, dialect, record);
+
+	record->offset = stream->offset + stream->pos;
+	record->data = stream->buf + stream->pos;
+	record->length = scan.content;
+	record->total = scan.total;
+	record->embedded = scan.embedded;
+	record->unterminated = scan.unterminated;
+	record->marked = scan.marked;
+	if (end == FC_END_FOUND)
+		stream->pos += scan.total;
+	return end;
+}
+
+FcEnd
+fc_stream_next(FcStream *stream, FcDialect *dialect, FcRecord *record)
+{
+	if (stream->pos < stream->len && fc_marks_serve(dialect) &&
+		fc_stream_marked(stream, dialect, record))
+		return FC_END_FOUND;
+	return fc_stream_search(stream, dialect, record);
+}
+
+void
+fc_stream_end(FcStream *stream)
+{
+	pfree(stream->marks);
+	pfree(stream->buf);
+	pfree(stream);
+}

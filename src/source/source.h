@@ -1,0 +1,193 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/source.h
+ *	  The source: a file that is opened once per process, or many that are
+ *	  opened when they are read; read with pread, and proven to be the same
+ *	  from the first byte to the last.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SOURCE_H
+#define FC_SOURCE_H
+
+#include <sys/stat.h>
+#include <time.h>
+
+#include "grammar/marks.h"
+#include "source/descriptors.h"
+
+/*
+ * One of the files.  Their bytes stand behind each other: what is called an
+ * offset counts from the first byte of the first of them.  Files whose size is
+ * not known at first have gaps between them.
+ */
+typedef struct FcFile
+{
+	uint64		base;			/* offset of its first byte */
+	FcIdentity	identity;
+	uint64		data_start;		/* offset of the first byte behind its header */
+	uint64		lines_before;	/* lines ahead of that */
+	FcEol		eol;
+	bool		unsettled;		/* text: its first line has rows before a marker */
+	uint8		kind;			/* as FcCodecKind: how its bytes are packed */
+	uint32		copy;			/* they are in this copy, from 1; 0: in the file */
+	uint64		copy_at;		/* ... and where in that */
+	size_t		path;			/* where in the source's paths its own begins */
+} FcFile;
+
+/* A temporary file that has the bytes of any number of files */
+typedef struct FcCopy
+{
+	char		path[MAXPGPATH];
+} FcCopy;
+
+typedef struct FcSource
+{
+	char	   *path;			/* of the first file, as the user gave it */
+	char	   *open_path;		/* what was opened */
+	int			fd;				/* has all bytes, released with the
+								 * (sub)transaction; -1: each file its own */
+	FcIdentity	identity;		/* of that; without it only the size is set */
+	uint32		nfiles;
+	FcFile	   *files;			/* in the order of the load */
+	char	   *paths;			/* theirs, as the user gave them */
+	size_t		paths_size;		/* bytes there is room for */
+	bool		programs;		/* they are commands whose output was copied */
+	uint32		ncopies;
+	FcCopy	   *copies;
+	FcDescriptors *descriptors; /* if fd is -1 */
+} FcSource;
+
+/*
+ * Opens a regular file for reading, never blocking (a FIFO has no writer to
+ * wait for).  Errors are COPY's.
+ */
+extern FcSource *fc_source_open(const char *path);
+
+/* A source of several files, none so far; and one more, opened like that */
+extern FcSource *fc_source_begin(void);
+extern void fc_source_add(FcSource *source, const char *path);
+
+/*
+ * Many files that have been looked at, and some of which have been copied; they
+ * are opened when read.
+ */
+extern FcSource *fc_source_attach(FcFile *files, uint32 nfiles, char *paths,
+								  FcCopy *copies, uint32 ncopies);
+
+/* Bytes that the paths of all files take */
+extern size_t fc_source_paths_size(const FcSource *source);
+
+/* What messages call one of the files */
+static inline const char *
+fc_source_word(const FcSource *source)
+{
+	return source->programs ? "program" : "file";
+}
+
+/* The number of the file that has the byte at "offset" */
+extern uint32 fc_source_number(const FcSource *source, uint64 offset);
+extern const char *fc_source_path(const FcSource *source, uint32 number);
+extern uint64 fc_source_end(const FcSource *source, uint32 number);
+
+/* The file that has this byte */
+static inline FcFile *
+fc_source_file(const FcSource *source, uint64 offset)
+{
+	return source->nfiles == 1 ? source->files :
+		&source->files[fc_source_number(source, offset)];
+}
+
+/* Where in what is opened for it one of its bytes is */
+static inline uint64
+fc_source_within(const FcFile *file, uint64 offset)
+{
+	return offset - file->base + file->copy_at;
+}
+
+/* Its name for messages, and where it ends */
+extern const char *fc_source_path_at(const FcSource *source, uint64 offset);
+extern uint64 fc_source_end_at(const FcSource *source, uint64 offset);
+
+/* The offset of the byte that n others come before */
+extern uint64 fc_source_nth(const FcSource *source, uint64 n);
+
+/* Bytes behind the headers */
+extern uint64 fc_source_data_size(const FcSource *source);
+
+/*
+ * Where a byte is read: its descriptor, the offset in that, and the bytes from
+ * there on that it has.  The descriptor stays open until it is given back; NULL
+ * if so many are in use that one must be given back first.  For the one file
+ * that a source may have there is nothing to hold: pinned is NULL then.
+ */
+typedef struct FcSourcePlace
+{
+	int			fd;
+	const char *path;
+	uint64		offset;
+	uint64		left;
+	FcDescriptor *pinned;
+} FcSourcePlace;
+
+extern bool fc_source_pin(const FcSource *source, uint64 offset,
+						  FcSourcePlace *place);
+extern void fc_source_unpin(const FcSource *source, FcDescriptor *pinned);
+
+/* A descriptor that is good until another byte of the source is read */
+extern int	fc_source_descriptor(const FcSource *source, uint32 number);
+
+/* ERROR 55000 unless the open file still is what "expected" says */
+extern void fc_source_check(const FcSource *source, const FcIdentity *expected);
+
+/* The same for the files that have been added, and for one of them */
+extern void fc_source_check_files(const FcSource *source);
+extern void fc_source_check_at(const FcSource *source, uint64 offset);
+
+/* Exactly len bytes; ERROR 55000 if the file ends before */
+extern void fc_source_read(const FcSource *source, uint64 offset,
+						   char *buf, size_t len);
+extern void fc_source_early_end(const char *path, uint64 offset);
+
+/*
+ * ERROR 55000: the bytes at this offset were read twice, and the second time
+ * were "what".  XX000 if they are of a copy, which nobody writes to.
+ */
+extern void fc_source_differs(const FcSource *source, uint64 offset,
+							  const char *what);
+extern void fc_source_close(FcSource *source);
+
+/* The path of the file that was opened last with all links resolved */
+extern char *fc_source_real_path(const FcSource *source);
+
+/*
+ * Records one after the other, from any record start, to the end of its file.
+ */
+typedef struct FcStream FcStream;
+
+typedef struct FcRecord
+{
+	uint64		offset;			/* of the first byte in the file */
+	char	   *data;			/* writable, data[length] too, until the next
+								 * record is asked for */
+	size_t		length;			/* bytes without the line end */
+	size_t		total;			/* bytes with it */
+	uint64		embedded;		/* line ends inside quotes that COPY counts */
+	bool		unterminated;	/* the file ended inside quotes */
+	bool		marked;			/* its line end has a marker before it */
+	const FcMarks *marks;		/* what is marked in it; NULL: nothing */
+	size_t		marks_pos;		/* where the marks of its first byte are */
+} FcRecord;
+
+extern FcStream *fc_stream_begin(const FcSource *source, size_t buffer_size);
+
+/* Restarts at a record start; the stream ends with the file of that record */
+extern void fc_stream_seek(FcStream *stream, uint64 offset);
+
+/* ... or at an offset of that file, which may be its end */
+extern void fc_stream_seek_file(FcStream *stream, uint32 number, uint64 offset);
+extern FcEnd fc_stream_next(FcStream *stream, FcDialect *dialect,
+							FcRecord *record);
+extern void fc_stream_end(FcStream *stream);
+
+#endif							/* FC_SOURCE_H */
