@@ -3,7 +3,7 @@
  * copy_statement.c
  *	  COPY ... FROM ... WITH (fast_copy, ...), a COPY command that is ours.
  *
- *	 CopyStmt ──► hooks before ours ──► FcArguments ──► load/job.c ──► "COPY n"
+ *	 CopyStmt ──► hooks before ours ──► FcArguments ──► load/run.c ──► "COPY n"
  *
  * psql sends data to nothing but what it has read as COPY ... FROM STDIN, and
  * \copy makes nothing else.  So the command that loads what lies on the client is
@@ -46,7 +46,7 @@
 #include "compat/compat.h"
 #include "copy_statement.h"
 #include "load/elsewhere.h"
-#include "load/job.h"
+#include "load/run.h"
 #include "partition/attach.h"
 #include "relay.h"
 #include "report/report.h"

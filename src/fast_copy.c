@@ -21,7 +21,6 @@
 #include "copy_statement.h"
 #include "errors/reject_table.h"
 #include "load/analyze.h"
-#include "load/job.h"
 #include "report/report.h"
 
 PG_MODULE_MAGIC;
@@ -73,7 +72,7 @@ PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
-	fc_options_define_settings();
+	fc_settings_define();
 	fc_statement_define();
 }
 

@@ -26,13 +26,11 @@
 #include "utils/relcache.h"
 
 #include "compat/compat.h"
+#include "compat/settings.h"
 #include "grammar/chunk.h"
 #include "io/io.h"
 #include "key/range.h"
-#include "sort/order_by_keys.h"
 #include "source/source.h"
-
-#define FC_MAX_WORKERS	256
 
 /* Bytes that a record is taken to have, as long as there is none to look at */
 #define FC_RECORD_GUESS	64

@@ -98,8 +98,8 @@ fc_feed_rereads_fields(const FcJob *job)
 {
 	const FcOptions *options = job->options;
 
-	for (int i = 0; i < list_length(job->plan->fields); i++)
-		if (list_nth_int(job->plan->fields, i) == 0 || job->plan->patterns[i])
+	for (int i = 0; i < list_length(job->plan->columns.fields); i++)
+		if (list_nth_int(job->plan->columns.fields, i) == 0 || job->plan->columns.patterns[i])
 			return true;
 	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone;
 }
@@ -285,18 +285,19 @@ fc_feed_reject(FcFeed *feed, bool ok)
 {
 	FcContext  *ctx = &feed->job->ctx;
 	FcParser   *parser = feed->parser;
+	const FcNulled *nulled;
+	int			n = ok ? fc_parse_nulled(parser, &nulled) : 0;
 	FcReject	reject;
 
 	/* a NOTICE has its context already */
 	feed->silent = true;
 	if (ok)
-		fc_reject_nulled(ctx, feed->offset, feed->length, parser);
+		fc_parse_count_nulled(parser, feed->offset, feed->length);
 	else
 		fc_reject_put(ctx, feed->offset, feed->length, fc_parse_bad(parser));
-	for (int i = 0; ok && i < fc_parse_nulled(parser); i++)
+	for (int i = 0; i < n; i++)
 	{
-		fc_reject_fill_nulled(&reject, feed->offset, feed->length,
-							  fc_parse_nulled_value(parser, i));
+		fc_reject_fill_nulled(&reject, feed->offset, feed->length, &nulled[i]);
 		fc_rejected_show(feed->job, &reject, feed->line);
 	}
 	if (!ok)
@@ -435,7 +436,7 @@ fc_feed_options(FcFeed *feed)
 
 		if (IsA(def->arg, List))
 			def->arg = (Node *) fc_fields_force((List *) def->arg, job->options,
-												job->rel, job->plan->attnums);
+												job->rel, job->plan->columns.attnums);
 		list = lappend(list, def);
 	}
 	return list;
@@ -533,7 +534,7 @@ fc_feed_value(PG_FUNCTION_ARGS)
 static void
 fc_feed_hand_over(FcFeed *feed)
 {
-	List	   *fields = feed->job->plan->fields;
+	List	   *fields = feed->job->plan->columns.fields;
 
 	for (int i = 0; i < list_length(fields); i++)
 	{
@@ -559,7 +560,7 @@ CopyFromState
 fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 {
 	FcJob	   *job = feed->job;
-	ParseState *pstate = fc_target_parse_state(job->rel, job->plan->attnums);
+	ParseState *pstate = fc_target_parse_state(job->rel, job->plan->columns.attnums);
 	List	   *list = feed->parser ? fc_feed_canonical_options(feed) : fc_feed_options(feed);
 
 	if (header)
@@ -710,7 +711,7 @@ fc_feed_text(const FcFeed *feed)
 	if (!cstate->line_buf_valid)
 		return NULL;
 	if (feed->follow && feed->parser == NULL)
-		return fc_reject_clip(cstate->line_buf.data, cstate->line_buf.len);
+		return fc_error_clip(cstate->line_buf.data, cstate->line_buf.len);
 	return fc_feed_record_text(feed);
 }
 
@@ -776,7 +777,7 @@ fc_feed_context(void *arg)
 		errcontext("%s, column %s", where, column);
 	else if (value)
 		errcontext("%s, column %s: \"%s\"", where, column,
-				   fc_reject_clip(value, strlen(value)));
+				   fc_error_clip(value, strlen(value)));
 	else
 		errcontext("%s, column %s: null input", where, column);
 }

@@ -197,13 +197,13 @@ fc_core_keys_value(PG_FUNCTION_ARGS)
 static void
 fc_core_keys_leave_effects(const FcJob *job, CopyFromState cstate)
 {
-	for (int i = 0; i < list_length(job->plan->fields); i++)
+	for (int i = 0; i < list_length(job->plan->columns.fields); i++)
 	{
 		FmgrInfo   *input;
 
-		if ((job->plan->flags[i] & FC_FIELD_VISIBLE) == 0)
+		if ((job->plan->columns.flags[i] & FC_FIELD_VISIBLE) == 0)
 			continue;
-		input = &cstate->in_functions[list_nth_int(job->plan->fields, i) - 1];
+		input = &cstate->in_functions[list_nth_int(job->plan->columns.fields, i) - 1];
 		input->fn_addr = fc_core_keys_value;
 		input->fn_extra = job->options->format.binary ? input : NULL;
 	}

@@ -253,7 +253,7 @@ static void
 fc_core_route(FcJob *job, TupleTableSlot *slot)
 {
 	ResultRelInfo *root;
-	EState	   *estate = fc_target_executor(fc_target_parse_state(job->rel, job->plan->attnums),
+	EState	   *estate = fc_target_executor(fc_target_parse_state(job->rel, job->plan->columns.attnums),
 											&root);
 	ModifyTableState *mtstate = makeNode(ModifyTableState);
 	PartitionTupleRouting *proute;

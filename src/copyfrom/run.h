@@ -5,8 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef FC_RUN_H
-#define FC_RUN_H
+#ifndef FC_COPYFROM_RUN_H
+#define FC_COPYFROM_RUN_H
 
 #include "load/job.h"
 
@@ -28,4 +28,4 @@ extern void fc_core_throw(FcJob *job);
 /* ERROR 22P04 with COPY's text, if that is what a record's end means */
 extern void fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end);
 
-#endif							/* FC_RUN_H */
+#endif							/* FC_COPYFROM_RUN_H */

@@ -58,7 +58,6 @@
 
 #include "errors/first_error.h"
 #include "errors/lines.h"
-#include "errors/reject_file.h"
 
 /* Texts of an error, as they follow each other in a kept one */
 static const size_t fc_error_texts[] = {
@@ -366,6 +365,16 @@ fc_error_is_of_record(const FcContext *ctx, const ErrorData *edata)
 }
 
 char *
+fc_error_clip(const char *s, int len)
+{
+	const int	max = 100;
+
+	if (len <= max)
+		return pnstrdup(s, len);
+	return psprintf("%.*s...", pg_mbcliplen(s, len, max), s);
+}
+
+char *
 fc_error_record_text(const FcSource *source, uint64 offset, uint64 length,
 					 int encoding, bool convert)
 {
@@ -388,7 +397,7 @@ fc_error_record_text(const FcSource *source, uint64 offset, uint64 length,
 	else if (pg_encoding_verifymbstr(encoding, bytes, len) <
 			 (length > most ? len - MAX_MULTIBYTE_CHAR_LEN : len))
 		return NULL;
-	return fc_reject_clip(text, len);
+	return fc_error_clip(text, len);
 }
 
 /* The record in hand, as a line of the context */
@@ -551,60 +560,12 @@ fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
 	return edata;
 }
 
-void
-fc_error_apart(FcContext *ctx, FcApartBody body, void *arg)
-{
-	MemoryContext mcxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool stays = false;
-	ErrorData  *volatile edata = NULL;
-
-	ctx->ended = false;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(mcxt);
-	PG_TRY();
-	{
-		stays = body(arg);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(mcxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	if (stays)
-		ReleaseCurrentSubTransaction();
-	else
-		RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(mcxt);
-	CurrentResourceOwner = owner;
-	/* the error for which the phase ended is kept */
-	if (edata && !ctx->ended)
-		ReThrowError(edata);
-}
-
 bool
 fc_error_is_from(const ErrorData *edata, const char *function)
 {
 	/* code called from there, in whatever language, has a context */
 	return edata->context == NULL && edata->funcname != NULL &&
 		strcmp(edata->funcname, function) == 0;
-}
-
-void
-fc_error_stop(FcContext *ctx)
-{
-	ctx->stopped = true;
-	pg_atomic_write_u32(&ctx->shared->stopped, 1);
-	if (!ctx->apart || ctx->shared->phase != FC_PHASE_LOAD)
-		return;
-	/* nobody waits for this process, and its tables may be gone */
-	fc_reject_end(ctx);
-	ctx->ended = true;
-	ereport(ERROR,
-			(errcode(ERRCODE_INTERNAL_ERROR),
-			 errmsg_internal("load stopped at a record")));
 }
 
 void

@@ -94,25 +94,10 @@ extern void fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer);
 extern ErrorData *fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg);
 
 /*
- * Runs body(arg) in a subtransaction of its own, which stays if it returns true,
- * and else is undone, as it is if an error passes.  Of fc_error_stop it returns.
- * Not in parallel mode.
- */
-typedef bool (*FcApartBody) (void *arg);
-extern void fc_error_apart(FcContext *ctx, FcApartBody body, void *arg);
-
-/*
  * Did this function of core find the fault itself, and not a user's code that
  * it called?  For errors that were caught by fc_error_catch.
  */
 extern bool fc_error_is_from(const ErrorData *edata, const char *function);
-
-/*
- * The process must not run a user's code again: it skips all further records,
- * and the leader will look at them.  The load phase of a leader that is apart
- * ends here.
- */
-extern void fc_error_stop(FcContext *ctx);
 
 /*
  * A process has read so many records in the chunk: ERROR if the split found
@@ -130,5 +115,8 @@ extern uint64 fc_error_line(FcContext *ctx, uint64 offset, uint64 length);
  */
 extern char *fc_error_record_text(const FcSource *source, uint64 offset,
 								  uint64 length, int encoding, bool convert);
+
+/* A text as COPY's messages show it: no more than 100 bytes and an ellipsis */
+extern char *fc_error_clip(const char *s, int len);
 
 #endif							/* FC_FIRST_ERROR_H */

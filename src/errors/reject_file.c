@@ -74,16 +74,6 @@ struct FcRejects
 	int			pass;			/* in which it was put */
 };
 
-char *
-fc_reject_clip(const char *s, int len)
-{
-	const int	max = 100;
-
-	if (len <= max)
-		return pnstrdup(s, len);
-	return psprintf("%.*s...", pg_mbcliplen(s, len, max), s);
-}
-
 static void
 fc_reject_name(char *name, FcPhase phase, int process)
 {
@@ -166,7 +156,7 @@ fc_reject_fill(FcReject *reject, uint64 offset, uint64 length, const FcBad *bad)
 	reject->sqlerrcode = bad->edata ? bad->edata->sqlerrcode : 0;
 	reject->null_input = (bad->value == NULL);
 	reject->column = pstrdup(bad->column ? bad->column : "");
-	reject->value = bad->value ? fc_reject_clip(bad->value, strlen(bad->value)) : pstrdup("");
+	reject->value = bad->value ? fc_error_clip(bad->value, strlen(bad->value)) : pstrdup("");
 	reject->message = pstrdup(message);
 }
 
@@ -191,10 +181,8 @@ fc_reject_put(FcContext *ctx, uint64 offset, uint64 length, const FcBad *bad)
 
 void
 fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
-				 const FcParser *parser)
+				 const FcNulled *nulled, int n)
 {
-	int			n = fc_parse_nulled(parser);
-
 	if (n == 0)
 		return;
 	if (!ctx->verifying)
@@ -203,7 +191,7 @@ fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
 	{
 		FcReject	reject;
 
-		fc_reject_fill_nulled(&reject, offset, length, fc_parse_nulled_value(parser, i));
+		fc_reject_fill_nulled(&reject, offset, length, &nulled[i]);
 		fc_reject_write(ctx, &reject);
 	}
 }

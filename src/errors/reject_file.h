@@ -8,7 +8,23 @@
 #ifndef FC_REJECT_FILE_H
 #define FC_REJECT_FILE_H
 
-#include "row/parse.h"
+#include "context/shared.h"
+
+/* Why a record was refused although the load goes on */
+typedef struct FcBad
+{
+	uint32		class;			/* FC_CLASS_*, one of shared->tolerated */
+	const char *column;			/* or NULL */
+	const char *value;			/* of the column as text, or NULL */
+	ErrorData  *edata;			/* SQLSTATE, message, detail, hint */
+} FcBad;
+
+/* A value that became NULL because its type refused it */
+typedef struct FcNulled
+{
+	const char *column;
+	const char *value;			/* NULL: none */
+} FcNulled;
 
 /* What is kept of one record; texts are clipped, and "" if there is none */
 typedef struct FcReject
@@ -36,12 +52,12 @@ extern void fc_reject_fill_nulled(FcReject *reject, uint64 offset, uint64 length
 								  const FcNulled *nulled);
 
 /*
- * Counts the record the parser has just read if values of it became NULL, and
- * keeps them where each is to be told of.  Once per record: in the phase in
+ * Counts the record if n > 0 values of it became NULL, and keeps them where each
+ * is to be told of.  Once per record: in the phase in
  * which nobody behind will parse it again.
  */
 extern void fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
-							 const FcParser *parser);
+							 const FcNulled *nulled, int n);
 
 /* This process has put all it had to put in this phase */
 extern void fc_reject_end(FcContext *ctx);
@@ -55,8 +71,5 @@ typedef struct FcRejects FcRejects;
 extern FcRejects *fc_rejects_open(FcContext *ctx, int nprocesses);
 extern bool fc_rejects_next(FcRejects *rejects, FcReject *reject);
 extern void fc_rejects_close(FcRejects *rejects);
-
-/* A text as COPY's messages show it: no more than 100 bytes and an ellipsis */
-extern char *fc_reject_clip(const char *s, int len);
 
 #endif							/* FC_REJECT_FILE_H */

@@ -28,6 +28,7 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
+#include "errors/stop.h"
 #include "heap/multi_insert.h"
 
 /*

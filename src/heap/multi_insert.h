@@ -8,7 +8,7 @@
 #ifndef FC_MULTI_INSERT_H
 #define FC_MULTI_INSERT_H
 
-#include "heap/writer.h"
+#include "heap/insert.h"
 
 extern const FcWriterRoutine fc_write_multi;
 

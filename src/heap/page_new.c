@@ -42,6 +42,7 @@
 #include "heap/page_new.h"
 #include "heap/page_shared.h"
 #include "heap/page_writer.h"
+#include "heap/visibility.h"
 
 typedef struct FcNewFile
 {

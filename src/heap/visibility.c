@@ -24,7 +24,7 @@
 
 #include "compat/compat.h"
 #include "heap/page_file.h"
-#include "heap/page_writer.h"
+#include "heap/visibility.h"
 
 /* The map's layout, which visibilitymap.c keeps to itself */
 #define FC_MAP_HEADER	MAXALIGN(SizeOfPageHeaderData)

@@ -38,7 +38,7 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "intake/chunks.h"
-#include "load/phases.h"
+#include "intake/split.h"
 
 /*
  * The first half of a file's chunks have the size that was asked for; behind

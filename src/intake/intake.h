@@ -34,26 +34,4 @@ extern void fc_streams_flow(FcJob *job);
 extern void fc_streams_progress(void *arg);
 extern void fc_streams_flowed(FcJob *job, int processes);
 
-/*
- * May a scan go on beside unpacking, with so many workers at least?  Nobody but
- * the scan may want to see a row before.  A plan that is not made yet may say no
- * later.
- */
-extern bool fc_streams_may_flow(const FcJob *job, int least);
-
-/*
- * The segment, which is job->unpacked then, for so many processes that make
- * copies; of a source, unless it is still to come.
- */
-extern FcStreams *fc_streams_share(FcJob *job, const FcSource *source,
-								   uint32 npacked, int processes);
-
-/* The report of the load begins here, as the first of its phases does; and ends */
-extern void fc_streams_begin(FcJob *job, FcPhase phase, uint64 bytes);
-extern void fc_streams_end(FcJob *job, int processes, char *choice);
-
-/* A single copy that has all bytes, the files' one behind the other */
-extern FcSource *fc_streams_open_copy(const char *path, FcFile *files,
-									  uint32 nfiles, char *paths);
-
 #endif							/* FC_INTAKE_H */

@@ -21,8 +21,8 @@
 #include "utils/rel.h"
 
 #include "intake/chunks.h"
+#include "intake/copies.h"
 #include "intake/heads.h"
-#include "intake/intake.h"
 #include "intake/receive.h"
 #include "report/progress.h"
 #include "source/client.h"
@@ -52,7 +52,7 @@ fc_receive_count_columns(const FcJob *job)
 	int			n = 0;
 
 	if (job->plan)
-		return list_length(job->plan->fields);
+		return list_length(job->plan->columns.fields);
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);

@@ -23,9 +23,12 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "miscadmin.h"
 #include "partitioning/partbounds.h"
 #include "partitioning/partdesc.h"
+#include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/datetime.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
@@ -342,4 +345,56 @@ fc_route_find(const FcRoute *route, int64 key)
 	if (route->create)
 		cut_to_interval(route, key, &hole);
 	return hole;
+}
+
+void
+fc_key_to_tm(FcKeyType type, int64 key, bool utc, struct pg_tm *tm, fsec_t *fsec)
+{
+	int			tz;
+	bool		local = type == FC_KEY_TIMESTAMPTZ && !utc;
+
+	memset(tm, 0, sizeof(*tm));
+	*fsec = 0;
+	if (type == FC_KEY_DATE)
+		j2date((int) (key + POSTGRES_EPOCH_JDATE),
+			   &tm->tm_year, &tm->tm_mon, &tm->tm_mday);
+	else if (timestamp2tm(key, local ? &tz : NULL, tm, fsec, NULL, NULL) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp out of range")));
+}
+
+char *
+fc_key_text(FcKeyType type, int64 key)
+{
+	char		buf[MAXDATELEN + 1];
+	struct pg_tm tm;
+	fsec_t		fsec;
+
+	if (type >= FC_KEY_INT2)
+		return psprintf(INT64_FORMAT, key);
+	if (fc_key_is_infinite(type, key))
+		return pstrdup(key < 0 ? "-infinity" : "infinity");
+
+	fc_key_to_tm(type, key, true, &tm, &fsec);
+	tm.tm_isdst = 0;			/* or else the zone would not be printed */
+	if (type == FC_KEY_DATE)
+		EncodeDateOnly(&tm, USE_ISO_DATES, buf);
+	else
+		EncodeDateTime(&tm, fsec, type == FC_KEY_TIMESTAMPTZ, 0, NULL,
+					   USE_ISO_DATES, buf);
+	return pstrdup(buf);
+}
+
+char *
+fc_partition_name_now(const FcNewPartition *part)
+{
+	char	   *name = get_rel_name(part->range.partition);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("new partition \"%s\" was dropped while it was being loaded",
+						part->name)));
+	return name;
 }

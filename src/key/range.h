@@ -13,6 +13,7 @@
 #define FC_RANGE_H
 
 #include "access/attnum.h"
+#include "datatype/timestamp.h"
 #include "utils/relcache.h"
 
 /* Key types: unit of the int64 in the comment */
@@ -54,6 +55,13 @@ typedef struct FcRange
 								 * PG_INT64_MAX */
 	Oid			partition;		/* the partition that exists, or InvalidOid */
 } FcRange;
+
+/* A partition this load makes */
+typedef struct FcNewPartition
+{
+	FcRange		range;			/* range.partition is its OID once created */
+	char	   *name;			/* relation name, chosen by create */
+} FcNewPartition;
 
 typedef struct FcRoute
 {
@@ -142,5 +150,18 @@ extern void fc_interval_floor(const FcRoute *route, int64 key,
  */
 extern int64 fc_key_local_day(FcKeyType type, int64 key);
 extern int64 fc_key_day_start(FcKeyType type, int64 day);
+
+/*
+ * Broken-down time of a key, in the session's time zone for timestamptz
+ * unless "utc".
+ */
+extern void fc_key_to_tm(FcKeyType type, int64 key, bool utc, struct pg_tm *tm,
+						 fsec_t *fsec);
+
+/* A key as text that means the same in every session */
+extern char *fc_key_text(FcKeyType type, int64 key);
+
+/* What a new partition is called by now; ERROR 42P01 if it was dropped */
+extern char *fc_partition_name_now(const FcNewPartition *part);
 
 #endif							/* FC_RANGE_H */

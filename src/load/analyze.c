@@ -3,7 +3,7 @@
  * load/analyze.c
  *	  What a load would do, without doing it.
  *
- *	 split, scan, check (load/job.c) ──► counters, ranges of keys, rejects
+ *	 split, scan, check (load/run.c) ──► counters, ranges of keys, rejects
  *		──► findings, one row each
  *
  * Every row is parsed and checked as for a load; nothing is written but spill
@@ -28,13 +28,15 @@
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "errors/reject_file.h"
+#include "intake/split.h"
 #include "load/analyze.h"
-#include "load/job.h"
 #include "load/phases.h"
+#include "load/run.h"
 #include "load/setup.h"
 #include "load/tasks.h"
 #include "partition/create.h"
 #include "sort/fetch_map.h"
+#include "sort/order_by_keys.h"
 #include "sort/run_write.h"
 
 /* Errors that are told with their lines */
@@ -139,8 +141,8 @@ fc_analyze_key(FcAnalysis *analysis)
 	finding = fc_analyze_add(analysis, "key",
 							 get_attname(job->target, job->plan->key_attnum, false));
 	finding->rows = rows;
-	finding->low = rows ? fc_partition_key_text(job->plan->key_type, low) : NULL;
-	finding->high = rows ? fc_partition_key_text(job->plan->key_type, high) : NULL;
+	finding->low = rows ? fc_key_text(job->plan->key_type, low) : NULL;
+	finding->high = rows ? fc_key_text(job->plan->key_type, high) : NULL;
 	if (nulls > 0)
 		finding->detail = psprintf(UINT64_FORMAT " rows with a null key", nulls);
 }
@@ -167,8 +169,8 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 	finding->bytes = part->bytes;
 	if (!part->null)
 	{
-		finding->low = fc_partition_key_text(job->route->type, part->min_key);
-		finding->high = fc_partition_key_text(job->route->type, part->max_key);
+		finding->low = fc_key_text(job->route->type, part->min_key);
+		finding->high = fc_key_text(job->route->type, part->max_key);
 	}
 	if (new)
 	{

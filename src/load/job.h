@@ -59,7 +59,7 @@ typedef struct FcJob
 	char	   *header;			/* the first file's last header line */
 	size_t		header_len;
 	int			nworkers;		/* asked for */
-	bool		attach_first;	/* before the rows come, see load/job.c */
+	bool		attach_first;	/* before the rows come, see load/run.c */
 	bool		gives_way;		/* to maintenance of pg_partman, and starts again */
 	const char *core_reason;	/* as in the plan, or found out later */
 	uint64		found;			/* records in the file ... */
@@ -94,20 +94,5 @@ typedef struct FcJob
 	instr_time	stream_start;	/* of unpack or receive */
 	uint64		phase_wal;		/* bytes of WAL until then, of this backend */
 } FcJob;
-
-/*
- * Splits, scans and checks the file, and writes nothing.  The job stays open:
- * fc_setup_end ends it.
- */
-extern FcJob *fc_job_analyze(FcOptions *options);
-
-/*
- * What speaks against the partitions to be made, and the rows in them: a list
- * of FcFault.
- */
-extern List *fc_job_faults(FcJob *job);
-
-/* Loads; returns the number of rows */
-extern uint64 fc_job_run(FcOptions *options);
 
 #endif							/* FC_JOB_H */

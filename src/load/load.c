@@ -41,6 +41,7 @@
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "errors/reject_file.h"
+#include "errors/stop.h"
 #include "heap/writer.h"
 #include "intake/chunks.h"
 #include "load/phases.h"
@@ -942,8 +943,7 @@ fc_load_end_row(FcLoader *loader)
 	FcShared   *shared = loader->ctx->shared;
 
 	if (loader->outcome != FC_ROW_REFUSED)
-		fc_reject_nulled(loader->ctx, loader->offset, loader->length,
-						 loader->parser);
+		fc_parse_count_nulled(loader->parser, loader->offset, loader->length);
 	switch (loader->outcome)
 	{
 		case FC_ROW_BUILT:
@@ -979,7 +979,7 @@ fc_load_try_row(FcLoader *loader)
 
 	if (edata == NULL)
 		return true;
-	fc_reject_nulled(ctx, loader->offset, loader->length, loader->parser);
+	fc_parse_count_nulled(loader->parser, loader->offset, loader->length);
 	fc_error_keep(ctx->shared, loader->offset, loader->length, edata);
 	fc_error_stop(ctx);
 	FreeErrorData(edata);
@@ -1882,14 +1882,14 @@ fc_verify_record(FcVerifier *verifier, FcRecord *record)
 							  fc_verify_row, verifier);
 	if (edata)
 	{
-		fc_reject_nulled(ctx, record->offset, record->length, loader->parser);
+		fc_parse_count_nulled(loader->parser, record->offset, record->length);
 		fc_error_keep(ctx->shared, record->offset, record->length, edata);
 		return false;
 	}
 	if (loader->outcome == FC_ROW_REFUSED)
 		fc_reject_put(ctx, record->offset, record->length, &loader->bad);
 	else
-		fc_reject_nulled(ctx, record->offset, record->length, loader->parser);
+		fc_parse_count_nulled(loader->parser, record->offset, record->length);
 	if (loader->outcome == FC_ROW_BUILT && verifier->insert && loader->row_writer)
 		fc_verify_insert(loader);
 	MemoryContextReset(loader->row_mcxt);

@@ -22,6 +22,7 @@
 
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
+#include "errors/stop.h"
 #include "intake/chunks.h"
 #include "load/phases.h"
 #include "row/condition.h"
@@ -85,7 +86,7 @@ fc_scan_row(FcScanner *scanner, char *data)
 	if (accepted)
 		return true;
 	pg_atomic_fetch_add_u64(&ctx->shared->filtered, 1);
-	fc_reject_nulled(ctx, record->offset, record->length, scanner->parser);
+	fc_parse_count_nulled(scanner->parser, record->offset, record->length);
 	return false;
 }
 

@@ -38,6 +38,7 @@
 #include "load/worker.h"
 #include "options/columns.h"
 #include "row/executor.h"
+#include "sort/order_by_keys.h"
 #include "source/decompress.h"
 #include "source/glob.h"
 #include "source/program.h"
@@ -672,9 +673,9 @@ fc_setup_patterns(const FcPlan *plan)
 {
 	StringInfo	patterns = makeStringInfo();
 
-	for (int i = 0; i < list_length(plan->fields); i++)
-		appendBinaryStringInfo(patterns, plan->patterns[i] ? plan->patterns[i] : "",
-							   plan->patterns[i] ? strlen(plan->patterns[i]) + 1 : 1);
+	for (int i = 0; i < list_length(plan->columns.fields); i++)
+		appendBinaryStringInfo(patterns, plan->columns.patterns[i] ? plan->columns.patterns[i] : "",
+							   plan->columns.patterns[i] ? strlen(plan->columns.patterns[i]) + 1 : 1);
 	return patterns;
 }
 
@@ -781,7 +782,7 @@ fc_setup_shared(FcJob *job)
 		fc_setup_count_chunks(job->source, chunk_size);
 	/* each process that unpacks will have one */
 	layout.ncopies = job->source->ncopies + (job->inflow ? job->nworkers : 0);
-	layout.ncolumns = list_length(job->plan->fields);
+	layout.ncolumns = list_length(job->plan->columns.fields);
 	layout.nnumbers = list_length(job->plan->numbers);
 	layout.norder = list_length(job->plan->order);
 	layout.order_sliced = job->plan->order_sliced;
@@ -794,12 +795,12 @@ fc_setup_shared(FcJob *job)
 	SharedFileSetInit(&job->shared->fileset, job->segment);
 	fc_error_begin(job->shared, job->segment);
 	for (int i = 0; i < layout.ncolumns; i++)
-		fc_shared_columns(job->shared)[i] = list_nth_int(job->plan->fields, i);
+		fc_shared_columns(job->shared)[i] = list_nth_int(job->plan->columns.fields, i);
 	for (int i = 0; i < layout.nnumbers; i++)
 		fc_shared_numbers(job->shared)[i] = *(FcNumber *) list_nth(job->plan->numbers, i);
 	for (int i = 0; i < layout.norder; i++)
 		fc_shared_order(job->shared)[i] = *(FcSortKey *) list_nth(job->plan->order, i);
-	memcpy(fc_shared_flags(job->shared), job->plan->flags, layout.ncolumns);
+	memcpy(fc_shared_flags(job->shared), job->plan->columns.flags, layout.ncolumns);
 	fc_setup_shared_texts(job, patterns, where);
 	fc_setup_shared_job(job);
 	fc_setup_shared_state(job->shared);

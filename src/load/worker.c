@@ -31,9 +31,12 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
+#include "errors/stop.h"
 #include "intake/chunks.h"
+#include "intake/split.h"
 #include "load/phases.h"
 #include "load/worker.h"
+#include "partition/index_build.h"
 
 #define FC_KEY_ARGS		UINT64CONST(0xFC00000000000001)
 #define FC_KEY_TASKS	UINT64CONST(0xFC00000000000002)

@@ -137,7 +137,7 @@ fc_fields_force(List *names, const FcOptions *options, Relation rel,
 
 /* Sets the flag of the named columns */
 static void
-fc_fields_flag(Relation rel, FcPlan *plan, List *names, uint8 flag,
+fc_fields_flag(Relation rel, FcColumns *columns, List *names, uint8 flag,
 			   const char *option)
 {
 	List	   *attnums;
@@ -150,10 +150,10 @@ fc_fields_flag(Relation rel, FcPlan *plan, List *names, uint8 flag,
 	{
 		bool		found = false;
 
-		for (int i = 0; i < list_length(plan->fields); i++)
-			if (list_nth_int(plan->fields, i) == lfirst_int(lc))
+		for (int i = 0; i < list_length(columns->fields); i++)
+			if (list_nth_int(columns->fields, i) == lfirst_int(lc))
 			{
-				plan->flags[i] |= flag;
+				columns->flags[i] |= flag;
 				found = true;
 			}
 		if (!found)
@@ -166,7 +166,7 @@ fc_fields_flag(Relation rel, FcPlan *plan, List *names, uint8 flag,
 
 /* One column's pattern; compiled, so that a mistake in it is told at once */
 static void
-fc_fields_pattern(Relation rel, FcPlan *plan, const FcPatternOption *option)
+fc_fields_pattern(Relation rel, FcColumns *columns, const FcPatternOption *option)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), option->column);
 	Form_pg_attribute att;
@@ -176,7 +176,7 @@ fc_fields_pattern(Relation rel, FcPlan *plan, const FcPatternOption *option)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						option->column, RelationGetRelationName(rel))));
-	if (!list_member_int(plan->fields, attnum))
+	if (!list_member_int(columns->fields, attnum))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
 				 errmsg("timestamp_format column \"%s\" is not a column of the file",
@@ -184,56 +184,57 @@ fc_fields_pattern(Relation rel, FcPlan *plan, const FcPatternOption *option)
 	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 	(void) fc_pattern_compile(option->pattern, att->atttypid, att->atttypmod,
 							  option->column);
-	for (int i = 0; i < list_length(plan->fields); i++)
-		if (list_nth_int(plan->fields, i) == attnum)
-			plan->patterns[i] = option->pattern;
+	for (int i = 0; i < list_length(columns->fields); i++)
+		if (list_nth_int(columns->fields, i) == attnum)
+			columns->patterns[i] = option->pattern;
 }
 
 void
-fc_fields_patterns(Relation rel, const FcOptions *options, FcPlan *plan)
+fc_fields_patterns(Relation rel, const FcOptions *options, AttrNumber key_attnum,
+				   FcColumns *columns)
 {
 	char	   *key = NULL;
 	ListCell   *lc;
 
-	plan->patterns = palloc0(sizeof(char *) * Max(list_length(plan->fields), 1));
+	columns->patterns = palloc0(sizeof(char *) * Max(list_length(columns->fields), 1));
 	if (options->timestamp_format == NULL)
 		return;
-	if (plan->key_attnum != 0)
-		key = get_attname(RelationGetRelid(rel), plan->key_attnum, false);
+	if (key_attnum != 0)
+		key = get_attname(RelationGetRelid(rel), key_attnum, false);
 	foreach(lc, fc_pattern_options(options->timestamp_format, key))
-		fc_fields_pattern(rel, plan, lfirst(lc));
+		fc_fields_pattern(rel, columns, lfirst(lc));
 }
 
 static void
-fc_fields_list(Relation rel, const FcOptions *options, FcPlan *plan)
+fc_fields_list(Relation rel, const FcOptions *options, FcColumns *columns)
 {
 	ListCell   *lc;
 
-	plan->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, options->columns);
-	plan->fields = plan->attnums;
+	columns->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, options->columns);
+	columns->fields = columns->attnums;
 	if (!options->header_map)
 		return;
-	plan->fields = NIL;
+	columns->fields = NIL;
 	foreach(lc, options->fields)
-		plan->fields = lappend_int(plan->fields, lfirst(lc) == NULL ? 0 :
+		columns->fields = lappend_int(columns->fields, lfirst(lc) == NULL ? 0 :
 								   fc_fields_attnum(rel, strVal(lfirst(lc))));
 	/* a file without any column of the table is not one with all of them */
 	if (options->columns == NIL)
-		plan->attnums = NIL;
+		columns->attnums = NIL;
 }
 
 void
-fc_fields_make(Relation rel, const FcOptions *options, FcPlan *plan)
+fc_fields_make(Relation rel, const FcOptions *options, FcColumns *columns)
 {
 	int			n;
 
-	fc_fields_list(rel, options, plan);
-	n = Max(list_length(plan->fields), 1);
-	plan->flags = palloc0(n);
-	fc_fields_flag(rel, plan,
-				   fc_fields_force(options->force_not_null, options, rel, plan->attnums),
+	fc_fields_list(rel, options, columns);
+	n = Max(list_length(columns->fields), 1);
+	columns->flags = palloc0(n);
+	fc_fields_flag(rel, columns,
+				   fc_fields_force(options->force_not_null, options, rel, columns->attnums),
 				   FC_FIELD_FORCE_NOT_NULL, "FORCE_NOT_NULL");
-	fc_fields_flag(rel, plan,
-				   fc_fields_force(options->force_null, options, rel, plan->attnums),
+	fc_fields_flag(rel, columns,
+				   fc_fields_force(options->force_null, options, rel, columns->attnums),
 				   FC_FIELD_FORCE_NULL, "FORCE_NULL");
 }

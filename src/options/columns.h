@@ -8,7 +8,16 @@
 #ifndef FC_COLUMNS_H
 #define FC_COLUMNS_H
 
-#include "options/plan.h"
+#include "options/options.h"
+
+/* The columns that the file has */
+typedef struct FcColumns
+{
+	List	   *attnums;		/* in the file's order */
+	List	   *fields;			/* of the file: attnum, or 0 to skip it */
+	uint8	   *flags;			/* FC_FIELD_* of each field */
+	char	  **patterns;		/* timestamp pattern of each field, or NULL */
+} FcColumns;
 
 /*
  * header => 'map': takes the names of the fields from the header record
@@ -20,16 +29,16 @@
 extern void fc_fields_map(Relation rel, FcOptions *options,
 						  const FcDialect *dialect, char *rec, size_t len);
 
-/* Sets attnums, fields and flags of the plan; COPY's errors */
+/* Sets attnums, fields and flags; COPY's errors */
 extern void fc_fields_make(Relation rel, const FcOptions *options,
-						   FcPlan *plan);
+						   FcColumns *columns);
 
 /*
- * Sets the patterns of the plan, whose key is known.  ERROR 42703 or 42P10 for
+ * Sets the patterns; key_attnum is 0 where there is no key.  ERROR 42703 or 42P10 for
  * a column that the table or the file has not; those of fc_pattern_compile.
  */
 extern void fc_fields_patterns(Relation rel, const FcOptions *options,
-							   FcPlan *plan);
+							   AttrNumber key_attnum, FcColumns *columns);
 
 /* FORCE_NOT_NULL and FORCE_NULL as COPY's list has them, "*" written out */
 extern List *fc_fields_force(List *names, const FcOptions *options,

@@ -68,37 +68,6 @@ typedef struct FcOptions
 	int			file_encoding;
 } FcOptions;
 
-/* Settings */
-extern int	fc_workers;
-extern int	fc_memory_kb;
-extern int	fc_io_method;
-extern int	fc_io_depth;
-extern int	fc_chunk_size;
-extern int	fc_writer;
-extern char *fc_root_directory;
-extern int	fc_spill_kind;
-extern int	fc_max_partitions;
-extern bool fc_use_partman;
-extern bool fc_ignore_retention;
-extern bool fc_ignore_premake;
-extern int	fc_log_min_duration;
-extern int	fc_progress_width;
-
-enum
-{
-	FC_IO_AUTO,
-	FC_IO_URING,
-	FC_IO_SYNC,
-	FC_IO_MMAP
-};
-
-enum
-{
-	FC_SPILL_AUTO,
-	FC_SPILL_OFFSETS,
-	FC_SPILL_ROWS
-};
-
 /*
  * Text arguments as fast_copy() has them, NULL where the caller gave none.
  * COPY's errors for COPY's options; ERROR 22023 for what is ours.
@@ -149,8 +118,5 @@ extern const char *fc_options_class_name(uint32 class);
 
 /* The file is (now) in this encoding */
 extern void fc_options_set_encoding(FcOptions *options, int encoding);
-
-/* Settings are defined when the library is loaded */
-extern void fc_options_define_settings(void);
 
 #endif							/* FC_OPTIONS_H */

@@ -41,7 +41,6 @@
 #include "utils/typcache.h"
 
 #include "compat/compat.h"
-#include "options/columns.h"
 #include "options/plan.h"
 #include "row/condition.h"
 #include "row/executor.h"
@@ -282,14 +281,14 @@ fc_plan_fields_visible(Relation rel, FcPlan *plan)
 {
 	bool		any = false;
 
-	for (int i = 0; i < list_length(plan->fields); i++)
+	for (int i = 0; i < list_length(plan->columns.fields); i++)
 	{
-		AttrNumber	attnum = list_nth_int(plan->fields, i);
+		AttrNumber	attnum = list_nth_int(plan->columns.fields, i);
 
 		if (attnum == 0 ||
 			!fc_plan_type_visible(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
 			continue;
-		plan->flags[i] |= FC_FIELD_VISIBLE;
+		plan->columns.flags[i] |= FC_FIELD_VISIBLE;
 		any = true;
 	}
 	return any;
@@ -321,14 +320,14 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 
 	if ((options->tolerated & FC_CLASS_CONVERSION) == 0 && !options->analyze)
 		return false;
-	foreach(lc, plan->fields)
+	foreach(lc, plan->columns.fields)
 	{
 		AttrNumber	attnum = lfirst_int(lc);
 
 		if (attnum != 0 &&
 			fc_plan_type_foreign(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
 		{
-			plan->flags[i] |= FC_FIELD_SUBTRANSACTION;
+			plan->columns.flags[i] |= FC_FIELD_SUBTRANSACTION;
 			any = true;
 		}
 		i++;
@@ -404,7 +403,7 @@ fc_plan_defaults(Relation rel, const FcOptions *options, FcPlan *plan)
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-		bool		in_file = list_member_int(plan->attnums, attnum);
+		bool		in_file = list_member_int(plan->columns.attnums, attnum);
 		Node	   *expr;
 
 		if (att->attisdropped || att->attgenerated ||
@@ -434,7 +433,7 @@ fc_plan_columns_reason(Relation rel, const FcPlan *plan, bool markers)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 
-		bool		in_file = list_member_int(plan->attnums, attnum);
+		bool		in_file = list_member_int(plan->columns.attnums, attnum);
 
 		if (att->attisdropped || att->attgenerated)
 			continue;
@@ -649,7 +648,7 @@ fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						name, RelationGetRelationName(rel))));
-	plan->key_field = fc_plan_field(plan->fields, attnum);
+	plan->key_field = fc_plan_field(plan->columns.fields, attnum);
 	if (plan->key_field < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
@@ -671,7 +670,7 @@ static void
 fc_plan_order_key(Relation rel, FcPlan *plan)
 {
 	FcSortKey  *first = linitial(plan->order);
-	int			field = fc_plan_field(plan->fields, first->attnum);
+	int			field = fc_plan_field(plan->columns.fields, first->attnum);
 	FcKeyType	type = fc_key_type(TupleDescAttr(RelationGetDescr(rel),
 												 first->attnum - 1)->atttypid);
 
@@ -699,7 +698,7 @@ fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlan *plan)
 						options->key_column, RelationGetRelationName(rel)),
 				 errhint("Leave timestamp_column out, or name column \"%s\".",
 						 get_attname(RelationGetRelid(rel), attnum, false))));
-	plan->key_field = fc_plan_field(plan->fields, attnum);
+	plan->key_field = fc_plan_field(plan->columns.fields, attnum);
 	plan->key_routes = (plan->key_field >= 0);
 	plan->routed = !plan->key_routes;
 	if (!plan->key_routes)
@@ -733,7 +732,7 @@ fc_plan_where_volatile(Relation rel, const FcOptions *options,
 		/* a reference to the whole row is one to all columns */
 		for (AttrNumber a = Max(attnum, 1);
 			 a <= (attnum == 0 ? RelationGetDescr(rel)->natts : attnum); a++)
-			if ((options->default_string || !list_member_int(plan->attnums, a)) &&
+			if ((options->default_string || !list_member_int(plan->columns.attnums, a)) &&
 				!TupleDescAttr(RelationGetDescr(rel), a - 1)->attisdropped &&
 				fc_plan_default_volatile(rel, a))
 				return true;
@@ -744,8 +743,8 @@ fc_plan_where_volatile(Relation rel, const FcOptions *options,
 static bool
 fc_plan_has_flag(const FcPlan *plan, uint8 flag)
 {
-	for (int i = 0; i < list_length(plan->fields); i++)
-		if (plan->flags[i] & flag)
+	for (int i = 0; i < list_length(plan->columns.fields); i++)
+		if (plan->columns.flags[i] & flag)
 			return true;
 	return false;
 }
@@ -864,8 +863,8 @@ fc_plan_make(Relation rel, const FcOptions *options)
 	FcPlan	   *plan = palloc0(sizeof(FcPlan));
 	int			server = GetDatabaseEncoding();
 
-	fc_fields_make(rel, options, plan);
-	plan->pstate = fc_target_parse_state(rel, plan->attnums);
+	fc_fields_make(rel, options, &plan->columns);
+	plan->pstate = fc_target_parse_state(rel, plan->columns.attnums);
 	if (options->where_clause)
 		plan->where = fc_where_parse(plan->pstate, rel, options->where_clause);
 	plan->need_transcoding = options->file_encoding != server &&
@@ -876,7 +875,7 @@ fc_plan_make(Relation rel, const FcOptions *options)
 	fc_plan_key(rel, options, plan);
 	fc_plan_order(plan);
 	fc_plan_check_unique(rel, rel, options, plan);
-	fc_fields_patterns(rel, options, plan);
+	fc_fields_patterns(rel, options, plan->key_attnum, &plan->columns);
 	fc_plan_check_encoding(options, plan);
 	plan->subtransactions = fc_plan_subtransactions(rel, options, plan);
 	plan->core_reason = fc_plan_core_reason(rel, options, plan);

@@ -10,14 +10,11 @@
 
 #include "parser/parse_node.h"
 
-#include "options/options.h"
+#include "options/columns.h"
 
 typedef struct FcPlan
 {
-	List	   *attnums;		/* columns in the file, in its order */
-	List	   *fields;			/* fields of the file: attnum, or 0 to skip it */
-	uint8	   *flags;			/* FC_FIELD_* of each field */
-	char	  **patterns;		/* timestamp pattern of each field, or NULL */
+	FcColumns	columns;		/* that the file has */
 	ParseState *pstate;			/* target, and the columns its user must be
 								 * allowed to insert and to read */
 	bool		subtransactions;	/* values must be tried in them */

@@ -85,57 +85,14 @@ typedef enum NameLevel
 /* Longest suffix: a date and time to the microsecond, and a number */
 #define SUFFIX_SIZE		NAMEDATALEN
 
-/*
- * Broken-down time of a key, in the session's time zone for timestamptz
- * unless "utc".
- */
-static void
-key_to_tm(FcKeyType type, int64 key, bool utc, struct pg_tm *tm, fsec_t *fsec)
-{
-	int			tz;
-	bool		local = type == FC_KEY_TIMESTAMPTZ && !utc;
-
-	memset(tm, 0, sizeof(*tm));
-	*fsec = 0;
-	if (type == FC_KEY_DATE)
-		j2date((int) (key + POSTGRES_EPOCH_JDATE),
-			   &tm->tm_year, &tm->tm_mon, &tm->tm_mday);
-	else if (timestamp2tm(key, local ? &tz : NULL, tm, fsec, NULL, NULL) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp out of range")));
-}
-
-char *
-fc_partition_key_text(FcKeyType type, int64 key)
-{
-	char		buf[MAXDATELEN + 1];
-	struct pg_tm tm;
-	fsec_t		fsec;
-
-	if (type >= FC_KEY_INT2)
-		return psprintf(INT64_FORMAT, key);
-	if (fc_key_is_infinite(type, key))
-		return pstrdup(key < 0 ? "-infinity" : "infinity");
-
-	key_to_tm(type, key, true, &tm, &fsec);
-	tm.tm_isdst = 0;			/* or else the zone would not be printed */
-	if (type == FC_KEY_DATE)
-		EncodeDateOnly(&tm, USE_ISO_DATES, buf);
-	else
-		EncodeDateTime(&tm, fsec, type == FC_KEY_TIMESTAMPTZ, 0, NULL,
-					   USE_ISO_DATES, buf);
-	return pstrdup(buf);
-}
-
 /* "FROM (...) TO (...)" */
 static char *
 range_text(FcKeyType type, const FcRange *range)
 {
 	char	   *lo = range->lo_min ? pstrdup("MINVALUE") :
-		quote_literal_cstr(fc_partition_key_text(type, range->lo));
+		quote_literal_cstr(fc_key_text(type, range->lo));
 	char	   *hi = range->hi_max ? pstrdup("MAXVALUE") :
-		quote_literal_cstr(fc_partition_key_text(type, range->hi));
+		quote_literal_cstr(fc_key_text(type, range->hi));
 
 	return psprintf("FROM (%s) TO (%s)", lo, hi);
 }
@@ -378,7 +335,7 @@ append_time_suffix(StringInfo buf, const FcRoute *route, int64 key)
 	fsec_t		fsec;
 	NameLevel	level;
 
-	key_to_tm(route->type, key, false, &tm, &fsec);
+	fc_key_to_tm(route->type, key, false, &tm, &fsec);
 	level = Max(level_of_interval(route),
 				level_of_key(route->type, key, &tm, fsec));
 
@@ -961,19 +918,6 @@ fc_partition_drop(Oid partition)
 
 	ObjectAddressSet(address, RelationRelationId, partition);
 	performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
-}
-
-char *
-fc_partition_name_now(const FcNewPartition *part)
-{
-	char	   *name = get_rel_name(part->range.partition);
-
-	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("new partition \"%s\" was dropped while it was being loaded",
-						part->name)));
-	return name;
 }
 
 static char *

@@ -13,13 +13,6 @@
 
 #include "context/shared.h"
 
-/* A partition this load makes */
-typedef struct FcNewPartition
-{
-	FcRange		range;			/* range.partition is its OID once created */
-	char	   *name;			/* relation name, chosen by create */
-} FcNewPartition;
-
 /* ERROR 42501 if the caller may not make partitions: the parent is another's */
 extern void fc_partition_check_owner(Relation parent);
 
@@ -34,12 +27,6 @@ extern void fc_partition_precheck(Relation parent, const FcRoute *route,
 /* The name that a partition for this range would get */
 extern char *fc_partition_name(Relation parent, const FcRoute *route,
 							   const FcRange *range);
-
-/* What a new partition is called by now; ERROR 42P01 if it was dropped */
-extern char *fc_partition_name_now(const FcNewPartition *part);
-
-/* A key as text that means the same in every session */
-extern char *fc_partition_key_text(FcKeyType type, int64 key);
 
 /*
  * Creates stand-alone tables equal to what CREATE TABLE ... PARTITION OF

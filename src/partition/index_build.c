@@ -27,8 +27,7 @@
 #include "utils/guc.h"
 
 #include "errors/first_error.h"
-#include "load/phases.h"
-#include "partition/index_define.h"
+#include "partition/index_build.h"
 
 /* Below this many rows starting helpers takes longer than they save */
 #define FC_SHARED_ROWS	200000

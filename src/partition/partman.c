@@ -59,7 +59,7 @@
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
-#include "options/options.h"
+#include "compat/settings.h"
 #include "partition/empty_table.h"
 #include "partition/index_define.h"
 #include "partition/partman.h"
@@ -180,7 +180,7 @@ static char *
 fc_partman_suffix(const FcPartman *partman, const FcRoute *route, int64 key)
 {
 	if (route->type >= FC_KEY_INT2 && route->interval.epoch == 0)
-		return fc_partition_key_text(route->type, key);
+		return fc_key_text(route->type, key);
 	return TextDatumGetCString(DirectFunctionCall2Coll(timestamp_to_char, DEFAULT_COLLATION_OID,
 													   TimestampGetDatum(fc_partman_local(route, key)),
 													   CStringGetTextDatum(partman->datetime_string)));
@@ -625,9 +625,9 @@ fc_partman_range_text(const FcRoute *route, const FcRange *range)
 {
 	return psprintf("FROM (%s) TO (%s)",
 					range->lo_min ? "MINVALUE" :
-					quote_literal_cstr(fc_partition_key_text(route->type, range->lo)),
+					quote_literal_cstr(fc_key_text(route->type, range->lo)),
 					range->hi_max ? "MAXVALUE" :
-					quote_literal_cstr(fc_partition_key_text(route->type, range->hi)));
+					quote_literal_cstr(fc_key_text(route->type, range->hi)));
 }
 
 static FcFault *
@@ -791,8 +791,8 @@ fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
 	level = fc_partman_begin();
 	fc_partman_run(psprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s >= %s AND %s < %s)%s",
 							table, quote_identifier(name),
-							time, quote_literal_cstr(fc_partition_key_text(FC_KEY_TIMESTAMPTZ, lo)),
-							time, quote_literal_cstr(fc_partition_key_text(FC_KEY_TIMESTAMPTZ, hi)),
+							time, quote_literal_cstr(fc_key_text(FC_KEY_TIMESTAMPTZ, lo)),
+							time, quote_literal_cstr(fc_key_text(FC_KEY_TIMESTAMPTZ, hi)),
 							implied ? " NOT VALID" : ""));
 	fc_partman_end(level);
 	if (implied)

@@ -11,7 +11,7 @@
 #ifndef FC_PARTMAN_H
 #define FC_PARTMAN_H
 
-#include "partition/create.h"
+#include "key/range.h"
 
 /* Why partitions must not be made, or had better not be */
 typedef struct FcFault

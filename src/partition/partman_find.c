@@ -55,7 +55,7 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
-#include "options/options.h"
+#include "compat/settings.h"
 #include "partition/partman.h"
 
 /* How pg_partman's functions are called: defaults fill up the rest */

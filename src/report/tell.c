@@ -25,7 +25,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/timestamp.h"
 
-#include "report/progress.h"
+#include "report/figures.h"
 #include "report/report.h"
 #include "report/tell.h"
 

@@ -18,6 +18,7 @@
 
 #include "catalog/pg_type.h"
 
+#include "row/convert.h"
 #include "row/convert_types.h"
 
 static FcConvert

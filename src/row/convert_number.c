@@ -20,6 +20,7 @@
 #include "port/pg_bitutils.h"
 
 #include "row/convert_digits.h"
+#include "row/convert.h"
 #include "row/convert_types.h"
 
 /* Any 19 digits fit, but not always into an int64 */

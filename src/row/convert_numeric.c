@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "row/convert.h"
 #include "row/convert_types.h"
 
 /* The header of the short form */

@@ -17,6 +17,7 @@
 #include "utils/uuid.h"
 
 #include "compat/compat.h"
+#include "row/convert.h"
 #include "row/convert_types.h"
 
 /* Of a byte: its value as a hexadecimal digit, plus one; 0 if it is none */

@@ -28,6 +28,7 @@
 #include "utils/timestamp.h"
 
 #include "row/convert_digits.h"
+#include "row/convert.h"
 #include "row/convert_types.h"
 
 /* A moment as it is written */

@@ -10,7 +10,6 @@
 #define FC_CONVERT_TYPES_H
 
 #include "compat/compat.h"
-#include "row/convert.h"
 
 /* The most bytes of data behind a short header */
 #define FC_SHORT_DATA	(VARATT_SHORT_MAX - VARHDRSZ_SHORT)

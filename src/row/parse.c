@@ -1092,15 +1092,16 @@ fc_parse_bad(const FcParser *parser)
 }
 
 int
-fc_parse_nulled(const FcParser *parser)
+fc_parse_nulled(const FcParser *parser, const FcNulled **nulled)
 {
+	*nulled = parser->nulled;
 	return parser->nnulled;
 }
 
-const FcNulled *
-fc_parse_nulled_value(const FcParser *parser, int i)
+void
+fc_parse_count_nulled(const FcParser *parser, uint64 offset, uint64 length)
 {
-	return &parser->nulled[i];
+	fc_reject_nulled(parser->ctx, offset, length, parser->nulled, parser->nnulled);
 }
 
 /* Text in a key can only be a zone or month name, but must be valid */

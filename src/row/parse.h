@@ -11,25 +11,9 @@
 #include "executor/execdesc.h"
 #include "nodes/execnodes.h"
 
-#include "context/shared.h"
+#include "errors/reject_file.h"
 
 typedef struct FcParser FcParser;
-
-/* Why a record was refused although the load goes on */
-typedef struct FcBad
-{
-	uint32		class;			/* FC_CLASS_*, one of shared->tolerated */
-	const char *column;			/* or NULL */
-	const char *value;			/* of the column as text, or NULL */
-	ErrorData  *edata;			/* SQLSTATE, message, detail, hint */
-} FcBad;
-
-/* A value that became NULL because its type refused it */
-typedef struct FcNulled
-{
-	const char *column;
-	const char *value;			/* NULL: none */
-} FcNulled;
 
 /* Lives in the current memory context; estate is for default expressions */
 extern FcParser *fc_parse_begin(FcContext *ctx, EState *estate);
@@ -116,9 +100,11 @@ extern bool fc_parse_key_is_default(const FcParser *parser);
 /* What was wrong with the last record; lives as long as a record's values */
 extern const FcBad *fc_parse_bad(const FcParser *parser);
 
-/* Values of the last record that became NULL, by shared->set_null */
-extern int	fc_parse_nulled(const FcParser *parser);
-extern const FcNulled *fc_parse_nulled_value(const FcParser *parser, int i);
+/* Values of the last record that became NULL, by shared->set_null; their number */
+extern int	fc_parse_nulled(const FcParser *parser, const FcNulled **nulled);
+
+/* The same for fc_reject_nulled: the record stands at this offset */
+extern void fc_parse_count_nulled(const FcParser *parser, uint64 offset, uint64 length);
 
 /*
  * Only the key: true with *key set, or with *null.  Errors as above, but false

@@ -29,6 +29,7 @@
 
 #include "compat/compat.h"
 #include "sort/order_by.h"
+#include "sort/order_by_keys.h"
 
 /* The columns in front */
 enum

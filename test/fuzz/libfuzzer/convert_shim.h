@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "compat/compat.h"
+#include "row/convert.h"
 #include "row/convert_types.h"
 
 /* the C library's, not PostgreSQL's */

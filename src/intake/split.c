@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/split.c
+ * intake/split.c
  *	  Finds where records start in every chunk of the file.
  *
  * Workers read chunks, in any order, and note what each does to every quote
@@ -17,7 +17,7 @@
 
 #include "miscadmin.h"
 
-#include "load/phases.h"
+#include "intake/split.h"
 
 #define FC_SPLIT_BLOCK	((size_t) 256 * 1024)
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/job.c
+ * load/run.c
  *	  One load: its phases in their order, and the law that nothing is lost.
  *
  *	 split ──► scan ──► partitions ──► load ──► index ──► attach
@@ -49,21 +49,25 @@
 #include "copyfrom/run.h"
 #include "errors/first_error.h"
 #include "errors/reject_notices.h"
+#include "errors/stop.h"
 #include "heap/hold.h"
 #include "heap/writer.h"
 #include "intake/intake.h"
 #include "intake/receive.h"
-#include "load/job.h"
+#include "intake/split.h"
 #include "load/phases.h"
+#include "load/run.h"
 #include "load/setup.h"
 #include "load/tasks.h"
 #include "load/worker.h"
+#include "partition/index_build.h"
 #include "partition/statistics.h"
 #include "report/log.h"
 #include "report/progress.h"
 #include "report/report.h"
 #include "report/tell.h"
 #include "row/serial.h"
+#include "sort/order_by_keys.h"
 #include "sort/run_write.h"
 
 /* Files that the report has rows for */
@@ -654,8 +658,8 @@ fc_job_too_many(FcJob *job)
 	fault->message = psprintf("cannot create more than %d partitions", fc_max_partitions);
 	fault->detail = psprintf("The rows need %d new partitions of table \"%s\", from values %s to %s.",
 							 job->ncreated, job->relname,
-							 fc_partition_key_text(job->route->type, job->created[0].range.lo),
-							 fc_partition_key_text(job->route->type, job->created[job->ncreated - 1].range.lo));
+							 fc_key_text(job->route->type, job->created[0].range.lo),
+							 fc_key_text(job->route->type, job->created[job->ncreated - 1].range.lo));
 	fault->hint = pstrdup("Look for wrong keys in the file, use a longer partition_interval, or increase fast_copy.max_partitions.");
 	return fault;
 }
@@ -687,8 +691,8 @@ fc_job_misplaced(FcJob *job)
 							  job->relname);
 	fault->detail = psprintf("The rows need %d new partitions, from values %s to %s, which would lie on this server.",
 							 job->ncreated,
-							 fc_partition_key_text(job->route->type, job->created[0].range.lo),
-							 fc_partition_key_text(job->route->type, job->created[job->ncreated - 1].range.lo));
+							 fc_key_text(job->route->type, job->created[0].range.lo),
+							 fc_key_text(job->route->type, job->created[job->ncreated - 1].range.lo));
 	fault->hint = pstrdup("Make them on the server they belong to, and here as foreign tables, or set missing_partitions to \"error\" or \"default\".");
 	return fault;
 }

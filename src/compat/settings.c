@@ -1,0 +1,145 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat/settings.c
+ *	  The settings fast_copy.*, with what SHOW and pg_settings say of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/guc.h"
+
+#include "compat/compat.h"
+#include "compat/settings.h"
+
+int			fc_log_min_duration = -1;
+int			fc_progress_width = 0;
+int			fc_workers = -1;
+int			fc_memory_kb = 262144;
+int			fc_io_method = FC_IO_AUTO;
+int			fc_io_depth = 64;
+int			fc_spill_kind = FC_SPILL_AUTO;
+int			fc_chunk_size = 16 * 1024 * 1024;
+int			fc_writer = FC_WRITER_AUTO;
+char	   *fc_root_directory = NULL;
+int			fc_max_partitions = 3660;
+bool		fc_use_partman = true;
+bool		fc_ignore_retention = false;
+bool		fc_ignore_premake = false;
+
+static const struct config_enum_entry io_methods[] = {
+	{"auto", FC_IO_AUTO, false},
+	{"io_uring", FC_IO_URING, false},
+	{"mmap", FC_IO_MMAP, false},
+	{"sync", FC_IO_SYNC, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry writers[] = {
+	{"auto", FC_WRITER_AUTO, false},
+	{"multi_insert", FC_WRITER_MULTI_INSERT, false},
+	{"page", FC_WRITER_PAGE, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry spill_kinds[] = {
+	{"auto", FC_SPILL_AUTO, false},
+	{"offsets", FC_SPILL_OFFSETS, false},
+	{"rows", FC_SPILL_ROWS, false},
+	{NULL, 0, false}
+};
+
+static void
+fc_settings_define_watching(void)
+{
+	DefineCustomIntVariable("fast_copy.log_min_duration",
+							"Sets the minimum execution time above which loads are logged.",
+							"Loads that fail are logged with the phase they failed in. 0 logs all loads, -1 none.",
+							&fc_log_min_duration, -1, -1, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.progress_width",
+							"Width of the terminal that lines about progress are for.",
+							"A bar fills what the figures leave of it. 0: the width is not known, and no bar is drawn.",
+							&fc_progress_width, 0, 0, 1000,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+static void
+fc_settings_define_sizes(void)
+{
+	DefineCustomIntVariable("fast_copy.chunk_size",
+							"Largest size of the pieces in which a file is scanned.",
+							"Pieces are smaller where workers would run out of them, and larger where there would be more than 65536.",
+							&fc_chunk_size, 16 * 1024 * 1024, 1, INT_MAX,
+							PGC_USERSET, GUC_UNIT_BYTE, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.io_depth",
+							"Reads of the source file that each process keeps in flight.",
+							"More of them help where a storage device serves many at once; a file that is mapped or read in order needs none.",
+							&fc_io_depth, 64, 1, 4096,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.memory",
+							"Memory that all processes of a load may use together for sorting and reading.",
+							"With more of it a file in random order is sorted in fewer runs and read fewer times; indexes are built with maintenance_work_mem, within this.",
+							&fc_memory_kb, 262144, 1024, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.workers",
+							"Parallel workers of a load that does not say how many.",
+							"-1 takes as many as there are processors and max_parallel_workers allows, none for a small file.",
+							&fc_workers, -1, -1, FC_MAX_WORKERS,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+static void
+fc_settings_define_guards(void)
+{
+	DefineCustomBoolVariable("fast_copy.ignore_premake",
+							 "Loads rows that lie beyond the partitions pg_partman makes ahead.",
+							 "Its maintenance goes on from the latest partition, and makes none before it.",
+							 &fc_ignore_premake, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fast_copy.ignore_retention",
+							 "Loads rows that are older than the retention of pg_partman.",
+							 "Its next maintenance removes them.",
+							 &fc_ignore_retention, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.max_partitions",
+							"Most partitions that one load may create.",
+							"A wrong date in a file can ask for any number of them.",
+							&fc_max_partitions, 3660, 1, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fast_copy.use_partman",
+							 "Makes partitions of tables that pg_partman keeps by its configuration.",
+							 "If it is off, pg_partman may not be able to work with the partitions that are made.",
+							 &fc_use_partman, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+void
+fc_settings_define(void)
+{
+	fc_settings_define_sizes();
+	fc_settings_define_guards();
+	DefineCustomEnumVariable("fast_copy.io_method",
+							 "How records are read in key order.",
+							 "auto copies them from a mapping while the file is in the page cache, and else reads with io_uring where the kernel grants it, or with preadv.",
+							 &fc_io_method, FC_IO_AUTO, io_methods,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("fast_copy.root_directory",
+							   "Directory whose files may be loaded without the privileges of pg_read_server_files.",
+							   "Empty: there is none. Links are resolved before a path is compared.",
+							   &fc_root_directory, "",
+							   PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("fast_copy.writer",
+							 "How rows are written to tables without indexes.",
+							 "page forms pages aside, multi_insert inserts as COPY does; auto takes pages unless there are few rows, or an existing table has free space to fill.",
+							 &fc_writer, FC_WRITER_AUTO, writers,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("fast_copy.spill",
+							 "What is sorted into temporary files: the records' offsets, or the records.",
+							 "auto takes a sample of the file: records where they are in no order and the file is not cached, else offsets.",
+							 &fc_spill_kind, FC_SPILL_AUTO, spill_kinds,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	fc_settings_define_watching();
+	MarkGUCPrefixReserved("fast_copy");
+}

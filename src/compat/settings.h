@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat/settings.h
+ *	  The settings fast_copy.*, for every room.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SETTINGS_H
+#define FC_SETTINGS_H
+
+/* The most that fast_copy.workers takes */
+#define FC_MAX_WORKERS	256
+
+/* fast_copy.io_method */
+enum
+{
+	FC_IO_AUTO,
+	FC_IO_URING,
+	FC_IO_SYNC,
+	FC_IO_MMAP
+};
+
+/* fast_copy.spill */
+enum
+{
+	FC_SPILL_AUTO,
+	FC_SPILL_OFFSETS,
+	FC_SPILL_ROWS
+};
+
+/* fast_copy.writer */
+enum
+{
+	FC_WRITER_AUTO,
+	FC_WRITER_MULTI_INSERT,
+	FC_WRITER_PAGE
+};
+
+extern int	fc_workers;
+extern int	fc_memory_kb;
+extern int	fc_io_method;
+extern int	fc_io_depth;
+extern int	fc_chunk_size;
+extern int	fc_writer;
+extern char *fc_root_directory;
+extern int	fc_spill_kind;
+extern int	fc_max_partitions;
+extern bool fc_use_partman;
+extern bool fc_ignore_retention;
+extern bool fc_ignore_premake;
+extern int	fc_log_min_duration;
+extern int	fc_progress_width;
+
+/* When the library is loaded */
+extern void fc_settings_define(void);
+
+#endif							/* FC_SETTINGS_H */

@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * errors/stop.c
+ *	  Code of users that must not go on, and what it has left behind.
+ *
+ * The head of errors/first_error.c says why.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "errors/reject_file.h"
+#include "errors/stop.h"
+
+void
+fc_error_stop(FcContext *ctx)
+{
+	ctx->stopped = true;
+	pg_atomic_write_u32(&ctx->shared->stopped, 1);
+	if (!ctx->apart || ctx->shared->phase != FC_PHASE_LOAD)
+		return;
+	/* nobody waits for this process, and its tables may be gone */
+	fc_reject_end(ctx);
+	ctx->ended = true;
+	ereport(ERROR,
+			(errcode(ERRCODE_INTERNAL_ERROR),
+			 errmsg_internal("load stopped at a record")));
+}
+
+void
+fc_error_apart(FcContext *ctx, FcApartBody body, void *arg)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool stays = false;
+	ErrorData  *volatile edata = NULL;
+
+	ctx->ended = false;
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(mcxt);
+	PG_TRY();
+	{
+		stays = body(arg);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(mcxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	if (stays)
+		ReleaseCurrentSubTransaction();
+	else
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(mcxt);
+	CurrentResourceOwner = owner;
+	/* the error for which the phase ended is kept */
+	if (edata && !ctx->ended)
+		ReThrowError(edata);
+}

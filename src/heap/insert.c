@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap/insert.c
+ *	  What all writers have in common: the turns of a partition's slices, the
+ *	  count of rows, and the way around core's refusal to insert in a worker.
+ *
+ * On error the transaction aborts; nothing here outlives it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "heap/insert.h"
+#include "options/plan.h"
+
+void
+fc_write_count(FcWriter *writer, int n)
+{
+	writer->inserted += n;
+	pg_atomic_fetch_add_u64(&writer->ctx->shared->loaded, n);
+}
+
+/*
+ * Core's inserts, also in a parallel worker.
+ *
+ * heap_prepare_insert refuses in workers because an insert could make new
+ * command ids (AFTER triggers, foreign keys), which workers have no way to
+ * report; its comment says that everything else is there.  Targets with such
+ * triggers never come here, the leader has the XID and the command id before
+ * the workers start, so that hiding the worker for the length of this call
+ * takes nothing away.  The one place that does so.  A request to end the process
+ * waits so long: who ends must know that it is a worker.
+ */
+void
+fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)
+{
+	int			worker = ParallelWorkerNumber;
+	bool		only_foreign_keys;
+
+	if (IsParallelWorker() && rel->trigdesc &&
+		fc_plan_has_triggers(rel, &only_foreign_keys))
+		elog(ERROR, "table \"%s\" with insert triggers reached a parallel worker",
+			 RelationGetRelationName(rel));
+	if (worker >= 0)
+		HOLD_INTERRUPTS();
+	PG_TRY();
+	{
+		ParallelWorkerNumber = -1;
+		body(arg);
+	}
+	PG_FINALLY();
+	{
+		ParallelWorkerNumber = worker;
+	}
+	PG_END_TRY();
+	/* an error has done so itself */
+	if (worker >= 0)
+		RESUME_INTERRUPTS();
+}
+
+bool
+fc_write_has_turn(FcWriter *writer)
+{
+	return writer->my_turn ||
+		pg_atomic_read_u32(&writer->place.turn->next) == writer->place.slice;
+}
+
+void
+fc_write_wait_turn(FcWriter *writer)
+{
+	static uint32 wait_event = 0;
+	FcTurn	   *turn = writer->place.turn;
+	ConditionVariable *cv = &writer->ctx->shared->turn_cv;
+
+	if (writer->my_turn)
+		return;
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyTurn");
+	ConditionVariablePrepareToSleep(cv);
+	while (pg_atomic_read_u32(&turn->next) != writer->place.slice)
+		ConditionVariableSleep(cv, wait_event);
+	ConditionVariableCancelSleep();
+	writer->my_turn = true;
+}
+
+void
+fc_write_pass_turn(FcWriter *writer)
+{
+	if (writer->place.turn == NULL)
+		return;
+	fc_write_wait_turn(writer);
+	/* a full barrier: who sees the turn sees what the writer left behind */
+	pg_atomic_fetch_add_u32(&writer->place.turn->next, 1);
+	ConditionVariableBroadcast(&writer->ctx->shared->turn_cv);
+}

@@ -1,0 +1,191 @@
+/*-------------------------------------------------------------------------
+ *
+ * intake/copies.c
+ *	  The segment and the copies of what can be read only once, and its part of
+ *	  the report.
+ *
+ * The segment belongs to the current resource owner and the copies to the
+ * SharedFileSet in it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "miscadmin.h"
+
+#include "intake/copies.h"
+#include "report/progress.h"
+#include "report/report.h"
+
+/* Workers cost more than they bring for less than so many packed bytes */
+#define FC_SMALL_PACKED	(1024 * 1024)
+
+static int
+fc_streams_size_cmp(const void *a, const void *b, void *arg)
+{
+	const FcFile *files = arg;
+	uint32		na = *(const uint32 *) a;
+	uint32		nb = *(const uint32 *) b;
+	uint64		sa = files[na].identity.size;
+	uint64		sb = files[nb].identity.size;
+
+	if (sa != sb)
+		return sa > sb ? -1 : 1;
+	return na < nb ? -1 : na > nb;
+}
+
+/* The large ones first, so that nobody is left alone with one at the end */
+static void
+fc_streams_fill_order(FcStreams *streams, const FcSource *source)
+{
+	uint32	   *order = fc_streams_order(streams);
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		if (source->files[i].kind != FC_CODEC_NONE)
+			order[n++] = i;
+	qsort_arg(order, n, sizeof(uint32), fc_streams_size_cmp, source->files);
+}
+
+static Size
+fc_streams_place(Size *end, Size len)
+{
+	Size		at = *end;
+
+	*end = MAXALIGN(at + len);
+	return at;
+}
+
+FcStreams *
+fc_streams_share(FcJob *job, const FcSource *source, uint32 npacked, int processes)
+{
+	FcStreams	layout = {0};
+	Size		end = MAXALIGN(sizeof(FcStreams));
+	Size		names = source ? fc_source_paths_size(source) : 0;
+	FcStreams  *streams;
+
+	layout.nfiles = source ? source->nfiles : 0;
+	layout.npacked = npacked;
+	layout.ncopies = processes;
+	layout.files_at = fc_streams_place(&end, sizeof(FcFile) * layout.nfiles);
+	layout.names_at = fc_streams_place(&end, names);
+	layout.order_at = fc_streams_place(&end, sizeof(uint32) * npacked);
+	layout.unpacked_at = fc_streams_place(&end, sizeof(FcUnpacked) * layout.nfiles);
+	layout.copies_at = fc_streams_place(&end, sizeof(FcCopy) * processes);
+	job->unpacked = dsm_create(end, 0);
+	streams = dsm_segment_address(job->unpacked);
+	memset(streams, 0, end);
+	*streams = layout;
+	pg_atomic_init_u32(&streams->next, 0);
+	pg_atomic_init_u64(&streams->taken, 0);
+	fc_budget_init(&streams->budget, (uint64) fc_memory_kb * 1024);
+	SpinLockInit(&streams->mutex);
+	streams->faulty = PG_UINT32_MAX;
+	SharedFileSetInit(&streams->fileset, job->unpacked);
+	job->taken = &streams->taken;
+	if (source == NULL)
+		return streams;
+	memcpy(fc_streams_files(streams), source->files, sizeof(FcFile) * source->nfiles);
+	memcpy(fc_streams_names(streams), source->paths, names);
+	fc_streams_fill_order(streams, source);
+	return streams;
+}
+
+FcSource *
+fc_streams_open_copy(const char *path, FcFile *files, uint32 nfiles, char *paths)
+{
+	FcSource   *source = fc_source_open(path);
+
+	source->path = source->paths = paths;
+	source->files = files;
+	source->nfiles = nfiles;
+	return source;
+}
+
+void
+fc_streams_begin(FcJob *job, FcPhase phase, uint64 bytes)
+{
+	fc_report_start();
+	job->reporting = true;
+	job->packed_size = bytes;
+	fc_progress_begin_stream(job, phase);
+	job->stream_start = job->phase_start;
+}
+
+/* Bytes in copies */
+static uint64
+fc_streams_copied(const FcSource *source)
+{
+	uint64		bytes = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		if (source->fd >= 0 || source->files[i].copy != 0)
+			bytes += source->files[i].identity.size;
+	return bytes;
+}
+
+/* The phase ended at "end" */
+void
+fc_streams_report(const FcJob *job, FcPhase phase, instr_time end, int processes,
+				  char *choice)
+{
+	FcReportRow row = {0};
+
+	INSTR_TIME_SUBTRACT(end, job->stream_start);
+	row.phase = phase;
+	row.whole = true;
+	row.processes = processes;
+	row.alone = -1;
+	row.rows = row.reads = row.wal_bytes = -1;
+	row.bytes = pg_atomic_read_u64(job->taken);
+	row.spill_bytes = fc_streams_copied(job->source);
+	row.seconds = INSTR_TIME_GET_DOUBLE(end);
+	row.choice = choice;
+	fc_report_add(&row);
+}
+
+void
+fc_streams_end(FcJob *job, int processes, char *choice)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	fc_streams_report(job, job->phase, now, processes, choice);
+	fc_progress_end(job);
+	job->phase = FC_PHASE_SETUP;
+}
+
+/* For so many packed bytes */
+int
+fc_streams_workers(const FcJob *job, uint64 bytes)
+{
+	int			workers = job->options->workers >= 0 ? job->options->workers : fc_workers;
+
+	if (workers < 0)
+	{
+		if (bytes < FC_SMALL_PACKED)
+			return 0;
+		workers = Min(sysconf(_SC_NPROCESSORS_ONLN), max_parallel_workers);
+	}
+	return Min(workers, FC_MAX_WORKERS);
+}
+
+/* Does the scan need workers, and is it the first to see the rows? */
+bool
+fc_streams_plan_flows(const FcPlan *plan)
+{
+	return plan->core_reason == NULL && plan->leader_reason == NULL;
+}
+
+bool
+fc_streams_may_flow(const FcJob *job, int least)
+{
+	const FcPlan *plan = job->plan;
+
+	return fc_streams_workers(job, job->packed_size > 0 ? job->packed_size : PG_UINT64_MAX) >= least &&
+		!job->options->analyze && !job->options->format.binary &&
+		!fc_recode_needed(job->options->file_encoding, &job->dialect) &&
+		(plan == NULL || fc_streams_plan_flows(plan));
+}

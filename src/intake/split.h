@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * intake/split.h
+ *	  Where the records of a file begin: its chunks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SPLIT_H
+#define FC_SPLIT_H
+
+#include "context/shared.h"
+
+/* What each chunk does to the quote state, for every state it may start in */
+extern void fc_split_run(FcContext *ctx);
+
+/*
+ * Leader, after the split: true starts, and the end of the data of each file,
+ * behind which its chunks are empty; returns the records in all files.
+ */
+extern uint64 fc_split_resolve(FcContext *ctx);
+
+/*
+ * Any process: does the "\." with which a record begins at "offset" end the data
+ * of its file?
+ */
+extern bool fc_split_marker_ends(FcContext *ctx, uint64 offset);
+
+/*
+ * Takes the bytes from "end" on out of n chunks of a file, behind each other;
+ * those behind it stay, empty.
+ */
+extern void fc_split_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end);
+
+/* Behind that: the records in one of the files */
+extern uint64 fc_split_records(FcShared *shared, const FcSource *source,
+							   uint32 file);
+
+#endif							/* FC_SPLIT_H */

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/run.h
+ *	  Runs a load, or an analysis, phase by phase.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_LOAD_RUN_H
+#define FC_LOAD_RUN_H
+
+#include "load/job.h"
+
+/*
+ * Splits, scans and checks the file, and writes nothing.  The job stays open:
+ * fc_setup_end ends it.
+ */
+extern FcJob *fc_job_analyze(FcOptions *options);
+
+/*
+ * What speaks against the partitions to be made, and the rows in them: a list
+ * of FcFault.
+ */
+extern List *fc_job_faults(FcJob *job);
+
+/* Loads; returns the number of rows */
+extern uint64 fc_job_run(FcOptions *options);
+
+#endif							/* FC_LOAD_RUN_H */

@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/index_build.h
+ *	  The index phase: who builds which index.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_INDEX_BUILD_H
+#define FC_INDEX_BUILD_H
+
+#include "context/shared.h"
+#include "partition/index_define.h"
+
+/* Indexes of new partitions */
+extern void fc_index_run(FcContext *ctx);
+
+/*
+ * Leader, before that: given tasks in falling order of cost, puts first those
+ * that it builds itself, alone or with helpers, and returns their number.
+ */
+extern int	fc_index_plan(FcIndexTask *tasks, int ntasks, int processes);
+
+/* Leader, outside of parallel mode: builds those */
+extern void fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks);
+
+#endif							/* FC_INDEX_BUILD_H */
