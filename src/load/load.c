@@ -80,7 +80,7 @@ typedef enum FcOutcome
 {
 	FC_ROW_BUILT,
 	FC_ROW_FILTERED,			/* the condition is not true */
-	FC_ROW_CHANGED,				/* has another key than it had in the scan */
+	FC_ROW_CHANGED,				/* is not the row that the scan has found */
 	FC_ROW_REFUSED				/* loader->bad tells why */
 } FcOutcome;
 
@@ -92,6 +92,7 @@ typedef struct FcLoader
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
 	ExprState  *where;			/* to be looked at; NULL: not here */
+	ExprState  *where_again;	/* the scan's, for rows that are read again; or NULL */
 
 	/* with a key: tasks this process has taken, and where their rows come from */
 	FcRuns	   *runs;
@@ -132,6 +133,7 @@ typedef struct FcLoader
 	uint64		offset;
 	uint32		length;
 	bool		keyed;			/* it was found by a key, which it must have */
+	bool		reread;			/* ... and its bytes are read again from the file */
 	bool		key_null;
 	int64		key;
 	bool		parsed;
@@ -195,6 +197,8 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 	/* with a key the scan has looked at the condition */
 	if (ctx->shared->key_type == FC_KEY_NONE)
 		loader->where = fc_where_begin(ctx->shared);
+	else
+		loader->where_again = fc_where_begin_again(ctx->shared);
 	loader->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy row",
 											 ALLOCSET_DEFAULT_SIZES);
@@ -232,7 +236,7 @@ fc_load_is_plain(FcLoader *loader)
 	TupleDesc	desc = RelationGetDescr(loader->leaf->ri_RelationDesc);
 	TupleConstr *constr = desc->constr;
 
-	if (loader->where || loader->dry || loader->ctx->target->rd_rel->relispartition)
+	if (loader->where || loader->where_again || loader->dry || loader->ctx->target->rd_rel->relispartition)
 		return false;
 	return constr == NULL ||
 		(constr->num_check == 0 && !constr->has_generated_stored &&
@@ -832,6 +836,12 @@ fc_load_parse_row(FcLoader *loader, TupleTableSlot *slot)
 	}
 	ExecStoreVirtualTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(loader->ctx->target);
+	if (loader->where_again && loader->reread &&
+		!fc_where_accepts(loader->where_again, loader->estate, slot))
+	{
+		loader->outcome = FC_ROW_CHANGED;
+		return false;
+	}
 	if (loader->where && !fc_where_accepts(loader->where, loader->estate, slot))
 	{
 		loader->outcome = FC_ROW_FILTERED;
@@ -933,7 +943,7 @@ fc_load_refuse_changed(const FcLoader *loader)
 				 errdetail("It is computed twice for a row, first to find the row's partition."),
 				 errhint("A function that does not always return the same must be marked volatile.")));
 	fc_source_differs(loader->ctx->source, loader->offset,
-					  "a record with another key");
+					  "a record with another key, or one that the condition is not true for");
 }
 
 /* Where the row goes, or why it goes nowhere */
@@ -1230,12 +1240,13 @@ static inline void
 fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
 {
 	bool		null = fc_entry_null(entry);
+	bool		kept = fc_spill_keeps(loader->ctx->shared, entry->length);
 
 	loader->keyed = true;
+	loader->reread = !kept;
 	loader->key_null = null;
 	loader->key = entry->key;
-	fc_parse_known_key(loader->parser, entry->key,
-					   !null && fc_spill_keeps(loader->ctx->shared, entry->length));
+	fc_parse_known_key(loader->parser, entry->key, !null && kept);
 }
 
 /* One row of the task that is under way */

@@ -117,6 +117,16 @@ fc_where_begin(FcShared *shared)
 	return ExecInitQual(castNode(List, stringToNode(tree)), NULL);
 }
 
+ExprState *
+fc_where_begin_again(FcShared *shared)
+{
+	const char *tree = fc_shared_where(shared);
+
+	if (tree[0] == '\0' || contain_volatile_functions(stringToNode(tree)))
+		return NULL;
+	return fc_where_begin(shared);
+}
+
 bool
 fc_where_accepts(ExprState *where, EState *estate, TupleTableSlot *slot)
 {

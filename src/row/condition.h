@@ -23,6 +23,12 @@ extern List *fc_where_parse(ParseState *pstate, Relation rel, const char *text);
 /* Prepares the condition kept in shared memory; NULL: there is none */
 extern ExprState *fc_where_begin(FcShared *shared);
 
+/*
+ * The same for rows that it was true for before: NULL as well if it may not be
+ * so again, because it is volatile
+ */
+extern ExprState *fc_where_begin_again(FcShared *shared);
+
 /* Is it true for this row of the target? */
 extern bool fc_where_accepts(ExprState *where, EState *estate,
 							 TupleTableSlot *slot);

@@ -81,7 +81,8 @@ sub misplaced
 }
 
 # Rows in the order of their keys if the case is sorted.  Row 5 has the key that
-# changes; returns the file and where that stands.
+# changes, or a value that stands so many bytes from it; returns the file and
+# where the key stands.
 my $count = 3000;
 
 sub rows_file
@@ -141,7 +142,7 @@ sub changes
 	my $load = start_load($node, load_sql($case, $file, $workers));
 	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_here'::regclass AND NOT granted"),
 		"$what: scanned");
-	my $unmoved = finish_writer($writer, "$at $case->{to}");
+	my $unmoved = finish_writer($writer, $at + ($case->{shift} // 0) . " $case->{to}");
 	open_gate();
 	finish_load($lock);
 	my ($out, $err) = finish_load($load);
@@ -184,6 +185,8 @@ my @cases = (
 	[ 'bad records left out', { %ints, args => "on_error => 'ignore'" } ],
 	[ 'bad keys made NULL', { %ints, args => "on_error => 'set_null'" } ],
 	[ 'an index', { %ints, check => ', UNIQUE (n, k)' } ],
+	[ 'a column that a condition looks at', { %ints, args => "where_clause => 'n > 9'", to => '  5', shift => -4 } ],
+	[ 'a column that a condition looks at, bad records left out', { %ints, args => "where_clause => 'n > 9', on_error => 'ignore'", to => '  5', shift => -4 } ],
 	[ 'rows that were copied', { %ints, set => 'SET fast_copy.spill = rows; ', copied => 1 } ]);
 
 foreach my $i (0 .. $#cases)
