@@ -174,7 +174,7 @@ fc_chroot_enter()
 {
   local tmp=$1 names=() name
   shift
-  for name in FC_KEEP FC_PART CI TERM http_proxy https_proxy no_proxy; do
+  for name in FC_KEEP FC_PART FC_JOBS CI TERM http_proxy https_proxy no_proxy; do
     [ -z "${!name:-}" ] || names+=("$name=${!name}")
   done
   fc_exec env --default-signal=INT unshare --mount --propagation private --pid --fork --kill-child \

@@ -22,6 +22,7 @@ FC_USER=
 FC_LOG=
 FC_MAJOR=
 FC_CHILD=
+FC_GROUPS=
 
 fc_die()
 {
@@ -130,7 +131,7 @@ fc_begin()
 {
   fc_temporary
   fc_packages gcc make libc6-dev perl liburing-dev zlib1g-dev libzstd-dev \
-    liblz4-dev libbz2-dev liblzma-dev util-linux "$@"
+    liblz4-dev libbz2-dev liblzma-dev util-linux procps "$@"
   fc_postgres
   if [ "$(id -u)" = 0 ]; then
     FC_USER=postgres
@@ -145,16 +146,33 @@ fc_begin()
 # Copies the tree and builds it.  Arguments go to make.
 fc_build()
 {
-  mkdir "$FC_TREE" &&
-    tar -C "$FC_TOP" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.d' \
-      --exclude='*.bc' --exclude=./results --exclude=./tmp_check -cf - . |
-      tar -C "$FC_TREE" -xf - || return 1
+  fc_copy "$FC_TREE" || return 1
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_TREE"
+  fc_make "$@"
+}
+
+# The tree, without what was built in it, as a new directory
+fc_copy()
+{
+  mkdir "$1" &&
+    tar -C "$FC_TOP" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.d' \
+      --exclude='*.bc' --exclude=./results --exclude=./tmp_check --exclude=./test/unit/bin -cf - . |
+      tar -C "$1" -xf -
+}
+
+fc_make()
+{
   fc_as make -C "$FC_TREE" -j"$(nproc)" -s PG_CONFIG="$PG_CONFIG" with_llvm=no "$@"
 }
 
 # Makes the private installation and puts the extension into it.
 fc_install()
+{
+  fc_stage || return 1
+  fc_make install DESTDIR="$FC_STAGE"
+}
+
+fc_stage()
 {
   local dir name
   for dir in bindir pkglibdir sharedir; do
@@ -168,8 +186,16 @@ fc_install()
   done
   find "$FC_STAGE" -name 'fast_copy*' -prune -exec rm -rf {} +
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_STAGE"
-  fc_as make -C "$FC_TREE" -s PG_CONFIG="$PG_CONFIG" with_llvm=no \
-    install DESTDIR="$FC_STAGE"
+}
+
+# Parts that SQL can call one by one, for their tests
+fc_modules()
+{
+  local dir
+  for dir in "$FC_TREE"/test/modules/*; do
+    fc_as make -C "$dir" -s PG_CONFIG="$PG_CONFIG" with_llvm=no COPT=-Werror \
+      install DESTDIR="$FC_STAGE" || return 1
+  done
 }
 
 # A second installation beside ours: its fast_copy tells no checkpoint of the
@@ -205,13 +231,12 @@ fc_faults()
   fi
 }
 
-# Starts the cluster.  Each argument is a line of postgresql.conf.
+# Makes the cluster and starts it.  Each argument is a line of postgresql.conf.
 fc_start()
 {
   local line
-  export PGHOST=$FC_TMP/socket PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
-  unset PGSERVICE PGPASSWORD PGOPTIONS PGDATA PGHOSTADDR
-  mkdir "$PGHOST" "$FC_TMP/files"
+  fc_server_variables
+  mkdir "$PGHOST" "$FC_TMP/files" || return 1
   [ -z "$FC_USER" ] || chown "$FC_USER" "$PGHOST" "$FC_TMP/files"
   fc_as initdb -D "$FC_TMP/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 \
     --no-sync >>"$FC_LOG" 2>&1 || return 1
@@ -220,16 +245,51 @@ fc_start()
     echo "unix_socket_directories = '$PGHOST'"
     for line in "$@"; do echo "$line"; done
   } >>"$FC_TMP/data/postgresql.conf"
+  fc_start_again
+}
+
+fc_start_again()
+{
   fc_as pg_ctl -D "$FC_TMP/data" -l "$FC_TMP/log/server.log" -w -s start
 }
 
-# Stops our cluster, and those that a test left when it was interrupted.
+fc_server_variables()
+{
+  export PGHOST=$FC_TMP/socket PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+  unset PGSERVICE PGPASSWORD PGOPTIONS PGDATA PGHOSTADDR
+}
+
+# Stops our cluster, and those that a test left when it was interrupted; all
+# but one, if its directory is named.
 fc_stop()
 {
   local pid
   find "$FC_TMP" -name postmaster.pid 2>/dev/null | while read -r pid; do
-    fc_as pg_ctl -D "$(dirname "$pid")" -m immediate -w -s stop
+    [ "$(dirname "$pid")" = "${1:-}" ] || fc_as pg_ctl -D "$(dirname "$pid")" -m immediate -w -s stop
   done
+}
+
+# Ends the process groups in FC_GROUPS, and comes back when nothing of them is
+# left: a test that gets the signal ends its servers and unmounts.
+fc_end_groups()
+{
+  local group tries
+  for group in $FC_GROUPS; do
+    fc_kill -TERM -- "-$group"
+    for tries in {1..100}; do
+      ps -e -o pgid=,stat= | grep -qE "^ *$group [^Z]" || continue 2
+      sleep 0.1
+    done
+    fc_kill -KILL -- "-$group"
+  done
+  FC_GROUPS=
+}
+
+# Some processes of a suite may be root's
+fc_kill()
+{
+  kill "$@" 2>/dev/null
+  [ "$(id -u)" = 0 ] || fc_root kill "$@" 2>/dev/null
 }
 
 fc_psql()
@@ -245,6 +305,7 @@ fc_end()
   trap '' INT TERM HUP
   [ -n "$FC_TMP" ] || exit $rc
   [ -z "$FC_CHILD" ] || fc_root kill "$FC_CHILD" 2>/dev/null
+  fc_end_groups
   fc_stop >/dev/null 2>&1
   if [ -n "${FC_KEEP:-}" ]; then
     echo "kept: $FC_TMP" >&2

@@ -1,0 +1,271 @@
+# The suites of test/run and test/quick, and what runs them side by side.
+#
+# Sourced by bash after lib.sh, when that has a tree that is built and installed.
+# fc_suites runs suites as far as they do not disturb each other, two at a time
+# (FC_JOBS says how many), each in a process group of its own.  What a suite says
+# is printed when it has ended, so that lines of two are never mixed; the counts
+# are added to PASSED and FAILED.
+
+SUITES="style unit libfuzzer regress pgtap convert differential fuzz external docs tap hostile faults bench package"
+FC_JOBS=${FC_JOBS:-2}
+PASSED=0
+FAILED=0
+
+declare -A RUNNING=()       # process: suite
+declare -A STARTED=()       # suite: seconds
+
+# What a suite asks of those beside it: "server", the cluster that suites
+# share, whose workers and roles are there once; "alone", the machine, because
+# it measures, fills disks or installs; "alone server", both.
+fc_suite_wants()
+{
+  case $1 in
+    regress|pgtap|convert|differential|fuzz|external|docs) echo server ;;
+    faults|bench) echo alone ;;
+    package) echo alone server ;;
+  esac
+}
+
+# The Debian packages of a suite, installed before the first one runs: apt
+# works for one at a time, and what is installed later is not in our copy of
+# PostgreSQL's installation.
+fc_suite_packages()
+{
+  case $1 in
+    unit) echo libcsv-dev ;;
+    libfuzzer) echo clang libclang-rt-dev ;;
+    pgtap) echo "libtap-parser-sourcehandler-pgtap-perl postgresql-$FC_MAJOR-pgtap postgresql-$FC_MAJOR-partman" ;;
+    external) echo bzip2 xz-utils dpkg-dev ;;
+    differential|fuzz|docs) echo gzip zstd lz4 bzip2 xz-utils zip ;;
+    tap) echo "gzip zstd lz4 bzip2 xz-utils zip libipc-run-perl postgresql-$FC_MAJOR-partman" ;;
+    hostile) echo "libipc-run-perl python3-psycopg python3-pg8000 postgresql-$FC_MAJOR-partman postgresql-$FC_MAJOR-pgaudit" ;;
+    faults) echo gzip zstd lz4 bzip2 xz-utils zip strace e2fsprogs ;;
+    package) echo git unzip binutils build-essential dpkg-dev debhelper postgresql-server-dev-all ;;
+  esac
+}
+
+# fc_suites SUITE...: runs them, in this order where they can
+fc_suites()
+{
+  local waiting=("$@") i
+  while [ $((${#waiting[@]} + ${#RUNNING[@]})) -gt 0 ]; do
+    for i in "${!waiting[@]}"; do
+      fc_suite_fits "${waiting[i]}" || continue
+      fc_suite_start "${waiting[i]}"
+      unset "waiting[i]"
+    done
+    fc_suite_wait
+  done
+}
+
+# May the suite start beside those that run?
+fc_suite_fits()
+{
+  local wants other
+  wants=$(fc_suite_wants "$1")
+  [ ${#RUNNING[@]} -lt "$FC_JOBS" ] || return 1
+  [[ "$wants" != alone* ]] || [ ${#RUNNING[@]} = 0 ] || return 1
+  for other in "${RUNNING[@]}"; do
+    other=$(fc_suite_wants "$other")
+    [[ "$other" != alone* && ( -z "$wants" || "$wants" != "$other" ) ]] || return 1
+  done
+}
+
+# The group is ours to end, with all that the suite has started.
+fc_suite_start()
+{
+  local suite=$1
+  echo "$suite ..."
+  STARTED[$suite]=$SECONDS
+  [[ "$(fc_suite_wants "$suite")" != *server ]] || server
+  set -m
+  { cd "$FC_TREE" && "suite_$suite"; } >"$FC_TMP/log/$suite.count" 2>"$FC_TMP/log/$suite.err" </dev/null &
+  set +m
+  RUNNING[$!]=$suite
+  FC_GROUPS+=" $!"
+}
+
+# Waits for a suite to end.  "wait -n" forgets those that ended before.
+fc_suite_wait()
+{
+  local pid
+  while true; do
+    for pid in "${!RUNNING[@]}"; do
+      kill -0 "$pid" 2>/dev/null || { fc_suite_count "$pid"; return; }
+    done
+    sleep 0.1
+  done
+}
+
+# Shows what a suite said, and adds up the three counts that it has printed.
+fc_suite_count()
+{
+  local suite=${RUNNING[$1]} passed=0 failed=0 skipped=0
+  unset "RUNNING[$1]"
+  FC_GROUPS=${FC_GROUPS/ $1/}
+  cat "$FC_TMP/log/$suite.err" >&2
+  read -r passed failed skipped <"$FC_TMP/log/$suite.count"
+  if [ "$((${passed:-0} + ${failed:-0}))" = 0 ]; then
+    echo "$suite: did not run"
+    passed=0 failed=1
+  fi
+  echo "$suite: $passed passed, $failed failed, ${skipped:-0} skipped, $((SECONDS - STARTED[$suite])) s"
+  PASSED=$((PASSED + passed))
+  FAILED=$((FAILED + failed))
+}
+
+# The ten files, or commands, that took longest
+fc_slowest()
+{
+  echo "slowest:"
+  sort -rn "$FC_TMP"/log/*.times 2>/dev/null | head -n 10 | while read -r seconds name; do
+    printf '%8.1f s  %s\n' "$seconds" "$name"
+  done
+}
+
+# tap NAME COMMAND... -- FILE...: a suite that speaks TAP
+tap()
+{
+  local name=$1
+  shift
+  fc_as perl test/tap "$FC_TMP/log/$name.tap" "$@"
+}
+
+# The cluster that suites on a running server share
+server()
+{
+  [ ! -d "$FC_TMP/data" ] || return 0
+  fc_start 'fsync = off' 'max_worker_processes = 16' 'max_parallel_workers = 12' \
+    'max_locks_per_transaction = 256' "log_line_prefix = '%m [%p] %b %a '" \
+    'log_min_messages = notice' >&2
+}
+
+suite_style()
+{
+  tap style -- test/style test/scripts
+}
+
+suite_unit()
+{
+  local log=$FC_TMP/log/unit.build
+  if ! fc_as make -s -j"$FC_JOBS" -C test/unit all >"$log" 2>&1; then
+    cat "$log" >&2
+    return
+  fi
+  tap unit -- $(find test/unit/bin -maxdepth 1 -type f -perm -u+x | sort)
+}
+
+# The grammar and the conversions under sanitizers
+suite_libfuzzer()
+{
+  PG_CONFIG=$PG_CONFIG tap libfuzzer test/fuzz/run-libfuzzer --
+}
+
+# Native conversions against the types' input functions
+suite_convert()
+{
+  PG_CONFIG=$PG_CONFIG tap convert test/fuzz/run-convert --
+}
+
+# Random cases against COPY, always the same ones
+suite_fuzz()
+{
+  tap fuzz test/fuzz/run --seed 1 --cases 400 "$FC_TMP/files" --
+}
+
+# PostgreSQL's own tests of COPY, from the server's source package
+suite_external()
+{
+  tap external test/external "$FC_TMP/files" --
+}
+
+# The extension's own files, then those of each test module
+suite_regress()
+{
+  local log=$FC_TMP/log/regress.log dir rc=0 passed failed
+  for dir in . test/modules/*; do
+    fc_as make -s -C "$dir" PG_CONFIG="$PG_CONFIG" with_llvm=no installcheck >>"$log" 2>&1 ||
+      { rc=1; cat "$dir/regression.diffs" >&2; }
+  done
+  passed=$(grep -cE '^(ok [0-9]|(test| ) .*\.\.\. ok)' "$log")
+  failed=$(grep -cE '^(not ok [0-9]|(test| ) .*\.\.\. FAILED)' "$log")
+  [ $rc = 0 ] || [ "$failed" -gt 0 ] || failed=1
+  [ "$failed" = 0 ] || cat "$log" >&2
+  # "test name ... ok 12 ms" before 16, "ok 1 - name 12 ms" from then on
+  sed -nE -e 's/^(test | +)([a-z_]+) +\.\.\. .* ([0-9]+) ms$/\3 regress: \2/p' \
+    -e 's/^(not )?ok [0-9]+ +[-+] ([a-z_]+) +([0-9]+) ms$/\3 regress: \2/p' "$log" |
+    awk '{ $1 /= 1000; print }' >"$FC_TMP/log/regress.times"
+  echo "$passed $failed 0"
+}
+
+suite_pgtap()
+{
+  fc_psql -c 'CREATE DATABASE pgtap' >&2
+  fc_psql -d pgtap -c 'CREATE EXTENSION pgtap' -c 'CREATE EXTENSION fast_copy' >&2
+  mkdir -p "$FC_TMP/files/pgtap"
+  [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_TMP/files/pgtap"
+  PGDATABASE=pgtap tap pgtap psql -X -q -A -t -v ON_ERROR_STOP=1 \
+    -v data_dir="$FC_TREE/test/data" -v tmp_dir="$FC_TMP/files/pgtap" \
+    -P pager=off -P null=NULL -f -- test/pgtap/*.sql
+}
+
+suite_differential()
+{
+  tap differential test/differential "$FC_TMP/files" ${FC_FIXTURES:-} --
+}
+
+# The commands in README.md and docs
+suite_docs()
+{
+  tap docs test/docs/run "$FC_TMP/files" --
+}
+
+# The benchmark's commands, on a small file
+suite_bench()
+{
+  FC_INSTALLED=$FC_STAGE PG_CONFIG=$PG_CONFIG tap bench test/bench --
+}
+
+# Archive, installation, Debian's package, versions: leaves our own installed
+suite_package()
+{
+  mkdir "$FC_TMP/package" || return
+  [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_TMP/package"
+  PG_CONFIG=$PG_CONFIG tap package test/package "$FC_TMP/package" "$FC_STAGE" --
+  fc_as make -s -C "$FC_TREE" PG_CONFIG="$PG_CONFIG" with_llvm=no install DESTDIR="$FC_STAGE" >&2
+}
+
+suite_tap()
+{
+  perl_tests tap ${FC_TAP_FILES:-test/t/*.pl}
+}
+
+# Other people's code, hooks, clients and catalogs around a load
+suite_hostile()
+{
+  perl_tests hostile test/hostile/*.pl
+}
+
+# A few rounds of each kind of fault, always the same ones
+suite_faults()
+{
+  fc_faults_mutant >"$FC_TMP/log/mutant.log" 2>&1 ||
+    { cat "$FC_TMP/log/mutant.log" >&2; return; }
+  export -f fc_faults fc_root
+  export FC_TMP FC_BIN FC_STAGE FC_TREE FC_USER
+  perl test/tap "$FC_TMP/log/faults.tap" bash -c 'fc_faults "$@"' faults --rounds 3 --
+}
+
+# perl_tests NAME FILE...: tests that start clusters of their own
+perl_tests()
+{
+  local name=$1 dir=$FC_TMP/$1
+  shift
+  export PG_REGRESS PG_TEST_TIMEOUT_DEFAULT=30
+  PG_REGRESS=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/regress/pg_regress
+  mkdir -p "$dir"
+  [ -z "$FC_USER" ] || chown "$FC_USER" "$dir"
+  TMPDIR=$dir TESTDIR=$dir TESTDATADIR=$dir TESTLOGDIR=$dir/log \
+    tap "$name" perl -I "$(dirname "$("$PG_CONFIG" --pgxs)")/../test/perl" -I test/t -- "$@"
+}
+
