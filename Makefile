@@ -2,10 +2,12 @@
 #
 #   make && make install && make installcheck    against a running server
 #   make unit | pgtap | differential | tap       one suite, same server
+#   make check-quick                             after each change, in a minute or so
 #   make check-style                             rules no compiler knows
 #   make dist                                    the release archive of HEAD
 #
-# test/run does all of this on a cluster of its own.
+# test/run does all of this on a cluster of its own, and check-quick the most
+# telling part, on one that it keeps (see test/quick).
 
 PG_CONFIG ?= pg_config
 
@@ -38,7 +40,7 @@ include $(PGXS)
 # Where the suites below keep their files: the server must be able to read it.
 TMP_DIR ?= $(or $(TMPDIR),/tmp)
 
-.PHONY: unit pgtap differential tap check-style dist
+.PHONY: unit pgtap differential tap check-quick check-style dist
 
 unit:
 	$(MAKE) -C test/unit check
@@ -55,6 +57,9 @@ tap:
 	PATH="$(bindir):$$PATH" TESTDIR='$(TMP_DIR)' TESTDATADIR='$(TMP_DIR)' \
 	TESTLOGDIR='$(TMP_DIR)/log' PG_TEST_TIMEOUT_DEFAULT=30 \
 		prove -I '$(pgxsdir)/src/test/perl' -I test/t test/t/*.pl
+
+check-quick:
+	test/quick
 
 check-style:
 	test/style
