@@ -34,8 +34,10 @@
 #include "catalog/partition.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
+#include "catalog/pg_depend.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "catalog/namespace.h"
@@ -604,6 +606,92 @@ fc_partman_intruder(const FcPartmanSearch *search)
 	return who;
 }
 
+/* Has a function of the server's, or of pg_partman's, this name? */
+static bool
+fc_partman_hides_function(const FcPartmanSearch *search, const char *name)
+{
+	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
+	bool		found = false;
+
+	for (int i = 0; i < list->n_members && !found; i++)
+	{
+		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
+
+		found = form->pronamespace == PG_CATALOG_NAMESPACE ||
+			getExtensionOfObject(ProcedureRelationId, form->oid) == search->extension;
+	}
+	ReleaseSysCacheList(list);
+	return found;
+}
+
+static bool
+fc_partman_hides_name(const char *name)
+{
+	return OidIsValid(get_relname_relid(name, PG_CATALOG_NAMESPACE)) ||
+		SearchSysCacheExists2(TYPENAMENSP, CStringGetDatum(name),
+							  ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
+}
+
+/* The owner of what could be found in place of another; else InvalidOid */
+static Oid
+fc_partman_hider(const FcPartmanSearch *search, Oid class, Oid object)
+{
+	int			cache = class == ProcedureRelationId ? PROCOID :
+		class == OperatorRelationId ? OPEROID :
+		class == TypeRelationId ? TYPEOID :
+		class == RelationRelationId ? RELOID : -1;
+	HeapTuple	tuple = cache < 0 ? NULL : SearchSysCache1(cache, ObjectIdGetDatum(object));
+	void	   *form = HeapTupleIsValid(tuple) ? GETSTRUCT(tuple) : NULL;
+	Oid			owner = InvalidOid;
+
+	if (form == NULL)
+		return InvalidOid;
+	if (cache == OPEROID)
+		owner = ((Form_pg_operator) form)->oprowner;
+	else if (cache == PROCOID &&
+			 fc_partman_hides_function(search, NameStr(((Form_pg_proc) form)->proname)))
+		owner = ((Form_pg_proc) form)->proowner;
+	else if (cache == TYPEOID &&
+			 fc_partman_hides_name(NameStr(((Form_pg_type) form)->typname)))
+		owner = ((Form_pg_type) form)->typowner;
+	else if (cache == RELOID &&
+			 fc_partman_hides_name(NameStr(((Form_pg_class) form)->relname)))
+		owner = ((Form_pg_class) form)->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/*
+ * Who not trusted has made things in the schema that its functions would find
+ * in place of others, as long as he might; or InvalidOid.
+ */
+static Oid
+fc_partman_squatter(const FcPartmanSearch *search)
+{
+	Relation	rel = table_open(DependRelationId, AccessShareLock);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			found = InvalidOid;
+
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(NamespaceRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(search->schema));
+	scan = systable_beginscan(rel, DependReferenceIndexId, true, NULL, 2, keys);
+	while (!OidIsValid(found) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+		Oid			owner = fc_partman_hider(search, form->classid, form->objid);
+
+		if (OidIsValid(owner) && !fc_partman_trusts(search, owner))
+			found = owner;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
 /*
  * A function that has the schema of pg_partman in its search_path, as those
  * of 5.x do, ahead of pg_catalog, runs whatever it finds there.
@@ -613,17 +701,32 @@ fc_partman_check_schema(FcPartmanSearch *search)
 {
 	FcPartman  *partman = search->partman;
 	bool		has_path = false;
+	char	   *schema;
 	char	   *who;
+	Oid			squatter = InvalidOid;
 
 	for (int i = 0; i < FC_PARTMAN_NFUNCTIONS; i++)
 		has_path |= OidIsValid(partman->functions[i]) &&
 			fc_partman_has_path(partman->functions[i]);
-	who = has_path ? fc_partman_intruder(search) : NULL;
-	if (who == NULL)
+	if (!has_path || partman->refusal)
 		return;
-	fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-					  psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser, nor the owner of the table, nor the role that loads it.",
-							   who, get_namespace_name(search->schema)));
+	schema = get_namespace_name(search->schema);
+	who = fc_partman_intruder(search);
+	if (who == NULL)
+		squatter = fc_partman_squatter(search);
+	if (who)
+		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+						  psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser, nor the owner of the table, nor the role that loads it.",
+								   who, schema));
+	else if (OidIsValid(squatter))
+		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+						  psprintf("Role \"%s\" owns objects in schema \"%s\" that its functions would find in place of others, and is neither a superuser, nor the owner of the table, nor the role that loads it.",
+								   GetUserNameFromId(squatter, true), schema));
+	if (partman->refusal)
+		partman->refusal->hint =
+			psprintf("%s %s",
+					 who ? "Revoke CREATE on the schema from that role." : "Drop these objects, or give them to another owner.",
+					 partman->refusal->hint);
 }
 
 static void

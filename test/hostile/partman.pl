@@ -168,8 +168,11 @@ sub others_have_a_hand_in_it
 		[ 'a template in a schema of another', undef,
 			"$template CREATE SCHEMA his AUTHORIZATION mallory; ALTER TABLE fake.template SET SCHEMA his; UPDATE fake.part_config SET template_table = 'his.template'" ],
 		[ 'functions with a path of their own', undef, $path ],
-		[ 'who may create there', qr/${refused}Role "mallory" may create objects in schema "fake"/, "$path GRANT CREATE ON SCHEMA fake TO alice, mallory" ],
+		[ 'who may create there', qr/${refused}Role "mallory" may create objects in schema "fake".*\nHINT:  Revoke CREATE on the schema/, "$path GRANT CREATE ON SCHEMA fake TO alice, mallory" ],
 		[ 'all may create there', qr/${refused}Every role may create objects in schema "fake"/, "$path GRANT CREATE ON SCHEMA fake TO PUBLIC" ],
+		[ 'who might create there once', qr/${refused}Role "mallory" owns objects in schema "fake" that.*\nHINT:  Drop these objects/, "$path CREATE FUNCTION fake.quote_ident(varchar) RETURNS text LANGUAGE sql AS 'SELECT ''evil'''; ALTER FUNCTION fake.quote_ident OWNER TO mallory" ],
+		[ 'a table of another that hides a catalog', qr/${refused}Role "mallory" owns objects/, "$path CREATE TABLE fake.pg_class (n int); ALTER TABLE fake.pg_class OWNER TO mallory" ],
+		[ 'things of another that hide nothing', undef, "$path CREATE TABLE fake.other (n int); ALTER TABLE fake.other OWNER TO mallory; CREATE FUNCTION fake.other() RETURNS int LANGUAGE sql AS 'SELECT 1'; ALTER FUNCTION fake.other OWNER TO mallory" ],
 		[ 'the owner may create there', undef, "$path GRANT CREATE ON SCHEMA fake TO alice, deputy" ],
 		[ 'functions that look nowhere else', undef, 'ALTER FUNCTION check_name_length SET search_path = pg_catalog, pg_temp; GRANT CREATE ON SCHEMA fake TO mallory' ]);
 
