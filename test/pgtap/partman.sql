@@ -85,10 +85,12 @@ END
 $$;
 
 -- All that can be told of the partitions of a set, whose own first letter is left out.
--- Privileges lie in the order in which they came to be, which means nothing.
+-- Privileges lie in the order in which they came to be, which means nothing, and
+-- pg_partman of Debian's 17 does not know MAINTAIN: the owner of what it makes
+-- lacks it.
 CREATE FUNCTION pg_temp.children(parent regclass) RETURNS SETOF text LANGUAGE sql AS $$
 SELECT concat_ws(' | ', substr(c.relname, 2), pg_get_expr(c.relpartbound, c.oid), c.relpersistence, c.relreplident,
-	c.reloptions::text, (SELECT array_agg(acl::text ORDER BY acl::text COLLATE "C") FROM unnest(c.relacl) AS acl), pg_get_userbyid(c.relowner),
+	c.reloptions::text, (SELECT array_agg(item ORDER BY item COLLATE "C") FROM unnest(c.relacl) AS acl, regexp_replace(acl::text, 'm/', '/') AS item), pg_get_userbyid(c.relowner),
 	(SELECT string_agg(concat_ws(' ', substr(conname, 2), pg_get_constraintdef(k.oid), convalidated, conislocal, coninhcount), '; ' ORDER BY conname)
 		FROM pg_constraint k WHERE conrelid = c.oid),
 	(SELECT string_agg(regexp_replace(pg_get_indexdef(indexrelid), ' [ab]_|[ .][ab]_', ' ', 'g'), '; ' ORDER BY indexrelid::regclass::text)
