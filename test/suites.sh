@@ -85,13 +85,15 @@ fc_suite_start()
   FC_GROUPS+=" $!"
 }
 
-# Waits for a suite to end.  "wait -n" forgets those that ended before.
+# Waits for a suite to end.  "wait -n" forgets those that ended before, and "kill
+# -0" may meet another process that has the number by now.
 fc_suite_wait()
 {
-  local pid
+  local pid running
   while true; do
+    running=" $(jobs -rp | tr '\n' ' ')"
     for pid in "${!RUNNING[@]}"; do
-      kill -0 "$pid" 2>/dev/null || { fc_suite_count "$pid"; return; }
+      [[ "$running" == *" $pid "* ]] || { fc_suite_count "$pid"; return; }
     done
     sleep 0.1
   done
