@@ -19,7 +19,7 @@
 #include "utils/memutils.h"
 
 #include "copy_statement.h"
-#include "errors/reject_table.h"
+#include "rejects/table.h"
 #include "load/analyze.h"
 #include "report/report.h"
 

@@ -36,7 +36,7 @@
 #include "copyfrom/feed.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
-#include "errors/reject_notices.h"
+#include "rejects/notices.h"
 #include "options/columns.h"
 #include "row/executor.h"
 
@@ -55,10 +55,10 @@ typedef struct FcFeedColumn
 static FcFeed *current = NULL;
 
 void
-fc_feed_begin(FcFeed *feed, FcJob *job)
+fc_feed_begin(FcFeed *feed, FcTarget *target)
 {
 	memset(feed, 0, sizeof(FcFeed));
-	feed->job = job;
+	feed->target = target;
 	feed->outer = current;
 	current = feed;
 }
@@ -86,7 +86,7 @@ fc_feed_file(FcFeed *feed, uint64 offset, uint64 end)
 void
 fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 first, uint64 line)
 {
-	feed->file = fc_source_number(feed->job->source, offset);
+	feed->file = fc_source_number(feed->target->source, offset);
 	feed->offset = offset;
 	feed->length = length;
 	feed->first = first;
@@ -94,36 +94,36 @@ fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 first, uint64 li
 }
 
 bool
-fc_feed_rereads_fields(const FcJob *job)
+fc_feed_rereads_fields(const FcTarget *target)
 {
-	const FcOptions *options = job->options;
+	const FcOptions *options = target->options;
 
-	for (int i = 0; i < list_length(job->plan->columns.fields); i++)
-		if (list_nth_int(job->plan->columns.fields, i) == 0 || job->plan->columns.patterns[i])
+	for (int i = 0; i < list_length(target->plan->columns.fields); i++)
+		if (list_nth_int(target->plan->columns.fields, i) == 0 || target->plan->columns.patterns[i])
 			return true;
 	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone;
 }
 
 bool
-fc_feed_is_canonical(const FcJob *job)
+fc_feed_is_canonical(const FcTarget *target)
 {
-	if (job->options->format.binary || job->unconvertible)
+	if (target->options->format.binary || target->unconvertible)
 		return false;
-	return fc_feed_rereads_fields(job) ||
-		job->options->on_error != FC_ON_ERROR_STOP;
+	return fc_feed_rereads_fields(target) ||
+		target->options->on_error != FC_ON_ERROR_STOP;
 }
 
 /* How far core's own COPY, or its search for keys, has come */
 static void
 fc_feed_progress(FcFeed *feed, uint64 position)
 {
-	FcJob	   *job = feed->job;
+	FcShared   *shared = feed->target->shared;
 
-	if (job->phase != FC_PHASE_COPY && job->phase != FC_PHASE_SCAN)
+	if (!feed->counts)
 		return;
-	pg_atomic_write_u64(&job->shared->load_bytes,
-						position - Min(position, job->shared->data_start));
-	fc_context_progress(&job->ctx);
+	pg_atomic_write_u64(&shared->load_bytes,
+						position - Min(position, shared->data_start));
+	fc_context_progress(&feed->target->ctx);
 }
 
 /* Bytes as they are, up to len */
@@ -137,7 +137,7 @@ fc_feed_piece(FcFeed *feed, char *out, int len)
 		feed->bytes += len;
 	}
 	else
-		fc_source_read(feed->job->source, feed->position, out, len);
+		fc_source_read(feed->target->source, feed->position, out, len);
 	feed->position += len;
 	feed->left -= len;
 	if (feed->bytes == NULL)
@@ -147,9 +147,9 @@ fc_feed_piece(FcFeed *feed, char *out, int len)
 
 /* What stands for a default; core shows it in errors */
 static char *
-fc_feed_marker(FcJob *job)
+fc_feed_marker(FcTarget *target)
 {
-	char	   *marker = job->options->default_string;
+	char	   *marker = target->options->default_string;
 
 	if (marker == NULL || marker[0] == '\0' || strpbrk(marker, ",\"\\"))
 		return "\\D";
@@ -168,7 +168,7 @@ fc_feed_canonical(FcFeed *feed)
 	while ((field = fc_parse_next_text(feed->parser, &i)) != NULL)
 	{
 		if (field->marker)
-			appendStringInfoString(&feed->row, fc_feed_marker(feed->job));
+			appendStringInfoString(&feed->row, fc_feed_marker(feed->target));
 		else if (!field->null)
 		{
 			appendStringInfoChar(&feed->row, '"');
@@ -200,7 +200,7 @@ fc_feed_malformed(FcFeed *feed)
 	ErrorContextCallback callback;
 	ErrorContextCallback *context = error_context_stack;
 
-	fc_feed_begin(&raw, feed->job);
+	fc_feed_begin(&raw, feed->target);
 	fc_feed_name(&raw, feed->offset, feed->length, feed->first, feed->line);
 	callback.callback = fc_feed_context;
 	callback.arg = &raw;
@@ -211,7 +211,7 @@ fc_feed_malformed(FcFeed *feed)
 	{
 		fc_feed_raw_record(&raw, true);
 		(void) fc_feed_copy(&raw, NIL, NULL, false);
-		(void) fc_feed_next_row(&raw, fc_feed_slot(feed->job));
+		(void) fc_feed_next_row(&raw, fc_feed_slot(feed->target));
 	}
 	PG_FINALLY();
 	{
@@ -225,7 +225,7 @@ fc_feed_malformed(FcFeed *feed)
 static void
 fc_feed_refuse(FcFeed *feed)
 {
-	if (feed->job->unsettled)
+	if (feed->target->unsettled)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot tell how the lines of the file end"),
@@ -283,7 +283,7 @@ fc_feed_parse(FcFeed *feed, char *data)
 static void
 fc_feed_reject(FcFeed *feed, bool ok)
 {
-	FcContext  *ctx = &feed->job->ctx;
+	FcContext  *ctx = &feed->target->ctx;
 	FcParser   *parser = feed->parser;
 	const FcNulled *nulled;
 	int			n = ok ? fc_parse_nulled(parser, &nulled) : 0;
@@ -298,12 +298,12 @@ fc_feed_reject(FcFeed *feed, bool ok)
 	for (int i = 0; i < n; i++)
 	{
 		fc_reject_fill_nulled(&reject, feed->offset, feed->length, &nulled[i]);
-		fc_rejected_show(feed->job, &reject, feed->line);
+		fc_rejected_show(feed->target, &reject, feed->line);
 	}
 	if (!ok)
 	{
 		fc_reject_fill(&reject, feed->offset, feed->length, fc_parse_bad(parser));
-		fc_rejected_show(feed->job, &reject, feed->line);
+		fc_rejected_show(feed->target, &reject, feed->line);
 	}
 	feed->silent = false;
 	if (!ok)
@@ -314,7 +314,7 @@ fc_feed_reject(FcFeed *feed, bool ok)
 static bool
 fc_feed_accept(FcFeed *feed, char *data)
 {
-	FcContext  *ctx = &feed->job->ctx;
+	FcContext  *ctx = &feed->target->ctx;
 	MemoryContext old;
 	bool		ok;
 
@@ -332,7 +332,7 @@ fc_feed_accept(FcFeed *feed, char *data)
 	{
 		feed->silent = true;
 		fc_reject_end(ctx);
-		fc_rejected_throw(feed->job);
+		fc_rejected_throw(feed->target);
 	}
 	return false;
 }
@@ -426,17 +426,17 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 static List *
 fc_feed_options(FcFeed *feed)
 {
-	FcJob	   *job = feed->job;
+	FcTarget   *target = feed->target;
 	List	   *list = NIL;
 	ListCell   *lc;
 
-	foreach(lc, job->options->copy_options)
+	foreach(lc, target->options->copy_options)
 	{
 		DefElem    *def = copyObject(lfirst_node(DefElem, lc));
 
 		if (IsA(def->arg, List))
-			def->arg = (Node *) fc_fields_force((List *) def->arg, job->options,
-												job->rel, job->plan->columns.attnums);
+			def->arg = (Node *) fc_fields_force((List *) def->arg, target->options,
+												target->rel, target->plan->columns.attnums);
 		list = lappend(list, def);
 	}
 	return list;
@@ -457,8 +457,8 @@ fc_feed_canonical_options(FcFeed *feed)
 
 	list = fc_feed_option(list, "format", "csv");
 	list = fc_feed_option(list, "encoding", GetDatabaseEncodingName());
-	if (FC_CORE_HAS_DEFAULT && feed->job->options->default_string)
-		list = fc_feed_option(list, "default", fc_feed_marker(feed->job));
+	if (FC_CORE_HAS_DEFAULT && feed->target->options->default_string)
+		list = fc_feed_option(list, "default", fc_feed_marker(feed->target));
 	return list;
 }
 
@@ -470,7 +470,7 @@ fc_feed_canonical_options(FcFeed *feed)
 static List *
 fc_feed_on_error(FcFeed *feed, List *list)
 {
-	FcOptions  *options = feed->job->options;
+	FcOptions  *options = feed->target->options;
 
 	if (!FC_CORE_HAS_ON_ERROR || !(options->tolerated & FC_CLASS_CONVERSION))
 		return list;
@@ -494,9 +494,9 @@ fc_feed_middle(FcFeed *feed)
 		[FC_EOL_CR] = EOL_CR,
 		[FC_EOL_CRNL] = EOL_CRNL
 	};
-	const FcFile *file = &feed->job->source->files[feed->file];
+	const FcFile *file = &feed->target->source->files[feed->file];
 
-	if (feed->job->options->header_lines == 0 && feed->offset == file->data_start)
+	if (feed->target->options->header_lines == 0 && feed->offset == file->data_start)
 	{
 		feed->cstate->cur_lineno = 0;
 		return;
@@ -534,7 +534,7 @@ fc_feed_value(PG_FUNCTION_ARGS)
 static void
 fc_feed_hand_over(FcFeed *feed)
 {
-	List	   *fields = feed->job->plan->columns.fields;
+	List	   *fields = feed->target->plan->columns.fields;
 
 	for (int i = 0; i < list_length(fields); i++)
 	{
@@ -549,7 +549,7 @@ fc_feed_hand_over(FcFeed *feed)
 		column->parser = feed->parser;
 		column->field = i;
 		column->input = *input;
-		get_typlenbyval(TupleDescAttr(RelationGetDescr(feed->job->rel), attnum - 1)->atttypid,
+		get_typlenbyval(TupleDescAttr(RelationGetDescr(feed->target->rel), attnum - 1)->atttypid,
 						&column->typlen, &column->typbyval);
 		input->fn_addr = fc_feed_value;
 		input->fn_extra = column;
@@ -559,18 +559,18 @@ fc_feed_hand_over(FcFeed *feed)
 CopyFromState
 fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 {
-	FcJob	   *job = feed->job;
-	ParseState *pstate = fc_target_parse_state(job->rel, job->plan->columns.attnums);
+	FcTarget   *target = feed->target;
+	ParseState *pstate = fc_target_parse_state(target->rel, target->plan->columns.attnums);
 	List	   *list = feed->parser ? fc_feed_canonical_options(feed) : fc_feed_options(feed);
 
 	if (header)
 		list = fc_feed_option(list, "header", header);
 	if (freeze)
 		list = fc_feed_option(list, "freeze", "true");
-	if (job->unconvertible)
+	if (target->unconvertible)
 		list = fc_feed_on_error(feed, list);
-	feed->cstate = BeginCopyFrom(pstate, job->rel, (Node *) where, NULL, false,
-								 fc_feed_read, job->options->columns, list);
+	feed->cstate = BeginCopyFrom(pstate, target->rel, (Node *) where, NULL, false,
+								 fc_feed_read, target->options->columns, list);
 	if (feed->parser)
 		fc_feed_hand_over(feed);
 	if (feed->middle)
@@ -581,21 +581,21 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 const char *
 fc_feed_whole(FcFeed *feed, uint32 file)
 {
-	FcJob	   *job = feed->job;
-	FcOptions  *options = job->options;
-	uint64		end = fc_source_end(job->source, file);
+	FcTarget   *target = feed->target;
+	FcOptions  *options = target->options;
+	uint64		end = fc_source_end(target->source, file);
 
 	feed->file = file;
 	feed->cstate = NULL;
 	feed->follow = false;
 	if (options->header_lines > 1)
 	{
-		fc_feed_file(feed, job->source->files[file].data_start, end);
+		fc_feed_file(feed, target->source->files[file].data_start, end);
 		feed->middle = true;
-		feed->first = job->source->files[file].lines_before + 1;
+		feed->first = target->source->files[file].lines_before + 1;
 		return NULL;
 	}
-	fc_feed_file(feed, job->source->files[file].base, end);
+	fc_feed_file(feed, target->source->files[file].base, end);
 	if (options->header_lines == 0)
 		return NULL;
 	return options->header_match ? "match" : "true";
@@ -605,14 +605,14 @@ fc_feed_whole(FcFeed *feed, uint32 file)
 static void
 fc_feed_parser(FcFeed *feed)
 {
-	FcJob	   *job = feed->job;
-	int			nnumbers = job->shared->nnumbers;
+	FcTarget   *target = feed->target;
+	int			nnumbers = target->shared->nnumbers;
 
 	feed->estate = CreateExecutorState();
 	/* core takes the numbers of sequences itself; no worker looks here now */
-	job->shared->nnumbers = 0;
-	feed->parser = fc_parse_begin(&job->ctx, feed->estate);
-	job->shared->nnumbers = nnumbers;
+	target->shared->nnumbers = 0;
+	feed->parser = fc_parse_begin(&target->ctx, feed->estate);
+	target->shared->nnumbers = nnumbers;
 	feed->mcxt = AllocSetContextCreate(CurrentMemoryContext,
 									   "fast_copy record for core",
 									   ALLOCSET_DEFAULT_SIZES);
@@ -622,17 +622,17 @@ fc_feed_parser(FcFeed *feed)
 void
 fc_feed_records(FcFeed *feed)
 {
-	FcJob	   *job = feed->job;
+	FcTarget   *target = feed->target;
 
 	fc_feed_parser(feed);
-	feed->dialect = job->ctx.dialect;
-	feed->stream = fc_stream_begin(job->source, FC_FEED_BLOCK);
+	feed->dialect = target->ctx.dialect;
+	feed->stream = fc_stream_begin(target->source, FC_FEED_BLOCK);
 }
 
 void
 fc_feed_records_file(FcFeed *feed, uint32 file)
 {
-	const FcFile *f = &feed->job->source->files[file];
+	const FcFile *f = &feed->target->source->files[file];
 
 	feed->file = file;
 	feed->cstate = NULL;
@@ -647,7 +647,7 @@ fc_feed_records_file(FcFeed *feed, uint32 file)
 void
 fc_feed_records_end(FcFeed *feed)
 {
-	fc_reject_end(&feed->job->ctx);
+	fc_reject_end(&feed->target->ctx);
 	fc_stream_end(feed->stream);
 	FreeExecutorState(feed->estate);
 	MemoryContextDelete(feed->mcxt);
@@ -660,7 +660,7 @@ fc_feed_record(FcFeed *feed)
 	char	   *data = palloc(feed->length + 1);
 
 	fc_feed_parser(feed);
-	fc_source_read(feed->job->source, feed->offset, data, feed->length);
+	fc_source_read(feed->target->source, feed->offset, data, feed->length);
 	data[feed->length] = '\0';
 	if (!fc_feed_parse(feed, data))
 		return false;
@@ -677,7 +677,7 @@ fc_feed_record(FcFeed *feed)
 void
 fc_feed_raw_record(FcFeed *feed, bool rest)
 {
-	const FcSource *source = feed->job->source;
+	const FcSource *source = feed->target->source;
 	uint64		size = fc_source_end(source, feed->file);
 	uint64		end = feed->offset + feed->length +
 		(source->files[feed->file].eol == FC_EOL_CRNL ? 2 : 1);
@@ -689,11 +689,11 @@ fc_feed_raw_record(FcFeed *feed, bool rest)
 static char *
 fc_feed_record_text(const FcFeed *feed)
 {
-	FcJob	   *job = feed->job;
+	FcTarget   *target = feed->target;
 
-	return fc_error_record_text(job->source, feed->offset, feed->length,
-								job->options->file_encoding,
-								job->plan->need_transcoding);
+	return fc_error_record_text(target->source, feed->offset, feed->length,
+								target->options->file_encoding,
+								target->plan->need_transcoding);
 }
 
 /* The record in work; NULL if it was cut by wrong line ends or bad bytes */
@@ -702,7 +702,7 @@ fc_feed_text(const FcFeed *feed)
 {
 	CopyFromState cstate = feed->cstate;
 
-	if (feed->job->options->format.binary)
+	if (feed->target->options->format.binary)
 		return NULL;
 	if (feed->parsing)
 		return fc_parse_is_cut(feed->parser) ? fc_feed_record_text(feed) : NULL;
@@ -749,10 +749,10 @@ void
 fc_feed_context(void *arg)
 {
 	const FcFeed *feed = arg;
-	FcJob	   *job = feed->job;
-	char	   *where = psprintf("fast_copy %s, %s \"%s\"", job->relname,
-								 fc_source_word(job->source),
-								 fc_source_path(job->source, feed->file));
+	FcTarget   *target = feed->target;
+	char	   *where = psprintf("fast_copy %s, %s \"%s\"", target->relname,
+								 fc_source_word(target->source),
+								 fc_source_path(target->source, feed->file));
 	const char *column;
 	const char *value;
 	char	   *text;
@@ -768,12 +768,13 @@ fc_feed_context(void *arg)
 	if (!fc_feed_field(feed, &column, &value))
 	{
 		text = fc_feed_text(feed);
+
 		if (text)
 			errcontext("%s: \"%s\"", where, text);
 		else
 			errcontext("%s", where);
 	}
-	else if (job->options->format.binary)
+	else if (target->options->format.binary)
 		errcontext("%s, column %s", where, column);
 	else if (value)
 		errcontext("%s, column %s: \"%s\"", where, column,
@@ -783,9 +784,9 @@ fc_feed_context(void *arg)
 }
 
 TupleTableSlot *
-fc_feed_slot(FcJob *job)
+fc_feed_slot(FcTarget *target)
 {
-	return MakeSingleTupleTableSlot(RelationGetDescr(job->rel), &TTSOpsVirtual);
+	return MakeSingleTupleTableSlot(RelationGetDescr(target->rel), &TTSOpsVirtual);
 }
 
 bool

@@ -10,13 +10,14 @@
 
 #include "commands/copyfrom_internal.h"
 
-#include "load/job.h"
+#include "options/target.h"
 #include "row/parse.h"
 
 /* One run of core's COPY; feeds nest, as a trigger may load, too */
 typedef struct FcFeed
 {
-	FcJob	   *job;
+	FcTarget   *target;
+	bool		counts;			/* what core reads is progress of the load */
 	struct FcFeed *outer;		/* the one that waits for this one to end */
 	CopyFromState cstate;		/* NULL: none yet, or no longer */
 	uint32		file;			/* number of the file that is fed, and named */
@@ -49,14 +50,14 @@ typedef struct FcFeed
 } FcFeed;
 
 /* Makes the feed current, and puts back the one before it */
-extern void fc_feed_begin(FcFeed *feed, FcJob *job);
+extern void fc_feed_begin(FcFeed *feed, FcTarget *target);
 extern void fc_feed_end(FcFeed *feed);
 
 /* Are fields of the file something else to us than they would be to core? */
-extern bool fc_feed_rereads_fields(const FcJob *job);
+extern bool fc_feed_rereads_fields(const FcTarget *target);
 
 /* Must core be given canonical records, because it does not know an option? */
-extern bool fc_feed_is_canonical(const FcJob *job);
+extern bool fc_feed_is_canonical(const FcTarget *target);
 
 /*
  * What is fed: bytes, a part of the source, or all records made canonical, those
@@ -94,7 +95,7 @@ extern CopyFromState fc_feed_copy(FcFeed *feed, List *where,
 								  const char *header, bool freeze);
 
 /* Core reads one row into such a slot; false: there is none */
-extern TupleTableSlot *fc_feed_slot(FcJob *job);
+extern TupleTableSlot *fc_feed_slot(FcTarget *target);
 extern bool fc_feed_next_row(FcFeed *feed, TupleTableSlot *row);
 
 /* Error context callback: file, line, and column or record */

@@ -28,13 +28,12 @@
 #include "copyfrom/feed.h"
 #include "copyfrom/find_keys.h"
 #include "errors/first_error.h"
-#include "load/tasks.h"
 #include "row/condition.h"
 #include "sort/run_write.h"
 
 typedef struct FcCoreKeys
 {
-	FcJob	   *job;
+	FcTarget   *target;
 	MemoryContext mcxt;			/* of the parts */
 	FcFeed		feed;
 	EState	   *estate;
@@ -104,7 +103,7 @@ fc_core_keys_part(FcCoreKeys *scan, int64 key)
 	if (scan->last && key >= scan->last->range.lo &&
 		(scan->last->range.hi_max || key < scan->last->range.hi))
 		return scan->last;
-	range = scan->job->route ? fc_route_find(scan->job->route, key) : all;
+	range = scan->target->route ? fc_route_find(scan->target->route, key) : all;
 	at = fc_core_keys_search(scan, range.lo);
 	if (at < scan->nparts && scan->parts[at]->range.lo == range.lo)
 		scan->last = scan->parts[at];
@@ -117,7 +116,7 @@ fc_core_keys_part(FcCoreKeys *scan, int64 key)
 static FcSpillPart *
 fc_core_keys_of_row(FcCoreKeys *scan)
 {
-	FcPlan	   *plan = scan->job->plan;
+	FcPlan	   *plan = scan->target->plan;
 	int			i = plan->key_attnum - 1;
 	FcSpillPart *part;
 	int64		key;
@@ -144,7 +143,7 @@ fc_core_keys_of_row(FcCoreKeys *scan)
 static uint64
 fc_core_keys_used(const FcCoreKeys *scan)
 {
-	if (!scan->job->options->format.binary)
+	if (!scan->target->options->format.binary)
 		return 0;
 	return scan->feed.position - RAW_BUF_BYTES(scan->feed.cstate);
 }
@@ -174,7 +173,7 @@ fc_core_keys_next(FcCoreKeys *scan)
 	if (!found)
 		return false;
 	ExecStoreVirtualTuple(slot);
-	slot->tts_tableOid = scan->job->target;
+	slot->tts_tableOid = scan->target->oid;
 	scan->rows++;
 	return true;
 }
@@ -195,17 +194,17 @@ fc_core_keys_value(PG_FUNCTION_ARGS)
 
 /* Nobody looks at values of these types: no key is of such a one */
 static void
-fc_core_keys_leave_effects(const FcJob *job, CopyFromState cstate)
+fc_core_keys_leave_effects(const FcTarget *target, CopyFromState cstate)
 {
-	for (int i = 0; i < list_length(job->plan->columns.fields); i++)
+	for (int i = 0; i < list_length(target->plan->columns.fields); i++)
 	{
 		FmgrInfo   *input;
 
-		if ((job->plan->columns.flags[i] & FC_FIELD_VISIBLE) == 0)
+		if ((target->plan->columns.flags[i] & FC_FIELD_VISIBLE) == 0)
 			continue;
-		input = &cstate->in_functions[list_nth_int(job->plan->columns.fields, i) - 1];
+		input = &cstate->in_functions[list_nth_int(target->plan->columns.fields, i) - 1];
 		input->fn_addr = fc_core_keys_value;
-		input->fn_extra = job->options->format.binary ? input : NULL;
+		input->fn_extra = target->options->format.binary ? input : NULL;
 	}
 }
 
@@ -217,19 +216,19 @@ fc_core_keys_leave_effects(const FcJob *job, CopyFromState cstate)
 static void
 fc_core_keys_read_file(FcCoreKeys *scan, uint32 file)
 {
-	FcJob	   *job = scan->job;
+	FcTarget   *target = scan->target;
 	CopyFromState cstate;
 	const char *header;
 
 	scan->estate = CreateExecutorState();
-	scan->slot = MakeSingleTupleTableSlot(RelationGetDescr(job->rel),
+	scan->slot = MakeSingleTupleTableSlot(RelationGetDescr(target->rel),
 										  &TTSOpsVirtual);
 	header = fc_feed_whole(&scan->feed, file);
 	cstate = fc_feed_copy(&scan->feed, NIL, header, false);
-	if (cstate->num_defaults == 0 && !job->plan->where_late)
-		scan->where = fc_where_begin(job->shared);
+	if (cstate->num_defaults == 0 && !target->plan->where_late)
+		scan->where = fc_where_begin(target->shared);
 	cstate->num_defaults = 0;
-	fc_core_keys_leave_effects(job, cstate);
+	fc_core_keys_leave_effects(target, cstate);
 	while (fc_core_keys_next(scan))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -251,7 +250,7 @@ fc_core_keys_read(FcCoreKeys *scan)
 											   "fast_copy keys of a file",
 											   ALLOCSET_DEFAULT_SIZES);
 
-	for (uint32 i = 0; i < scan->job->source->nfiles; i++)
+	for (uint32 i = 0; i < scan->target->source->nfiles; i++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(mcxt);
 
@@ -270,7 +269,8 @@ fc_core_keys_try(FcCoreKeys *scan)
 	ResourceOwner owner = CurrentResourceOwner;
 	ErrorData  *volatile edata = NULL;
 
-	fc_feed_begin(&scan->feed, scan->job);
+	fc_feed_begin(&scan->feed, scan->target);
+	scan->feed.counts = true;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(scan->mcxt);
 	PG_TRY();
@@ -293,13 +293,13 @@ fc_core_keys_try(FcCoreKeys *scan)
 }
 
 uint64
-fc_core_keys(FcJob *job)
+fc_core_keys(FcTarget *target, List **parts)
 {
-	FcCoreKeys scan = {0};
+	FcCoreKeys	scan = {0};
 	ErrorData  *edata;
-	List	   *parts = NIL;
 
-	scan.job = job;
+	*parts = NIL;
+	scan.target = target;
 	scan.mcxt = CurrentMemoryContext;
 	scan.allocated = 64;
 	scan.parts = palloc(sizeof(FcSpillPart *) * scan.allocated);
@@ -307,9 +307,8 @@ fc_core_keys(FcJob *job)
 	if (edata && fc_error_is_of_transaction(edata))
 		ReThrowError(edata);
 	for (int i = 0; i < scan.nparts; i++)
-		parts = lappend(parts, scan.parts[i]);
+		*parts = lappend(*parts, scan.parts[i]);
 	if (scan.null)
-		parts = lappend(parts, scan.null);
-	fc_tasks_set_parts(job, parts);
+		*parts = lappend(*parts, scan.null);
 	return scan.rows;
 }

@@ -8,13 +8,13 @@
 #ifndef FC_FIND_KEYS_H
 #define FC_FIND_KEYS_H
 
-#include "load/job.h"
+#include "options/target.h"
 
 /*
- * Core reads the whole file, up to its first error, and what it finds becomes
- * job->parts and job->created as for a scan; returns the rows read.  Ends the
+ * Core reads the whole file, up to its first error; *parts are the ranges of keys
+ * that it finds, FcSpillPart as of a scan.  Returns the rows read.  Ends the
  * progress of a COPY.
  */
-extern uint64 fc_core_keys(FcJob *job);
+extern uint64 fc_core_keys(FcTarget *target, List **parts);
 
 #endif							/* FC_FIND_KEYS_H */

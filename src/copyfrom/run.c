@@ -33,9 +33,9 @@ fc_core_file_context(void *arg)
 	FcFeed	   *feed = arg;
 
 	if (!feed->follow)
-		errcontext("fast_copy %s, %s \"%s\"", feed->job->relname,
-				   fc_source_word(feed->job->source),
-				   fc_source_path(feed->job->source, feed->file));
+		errcontext("fast_copy %s, %s \"%s\"", feed->target->relname,
+				   fc_source_word(feed->target->source),
+				   fc_source_path(feed->target->source, feed->file));
 }
 
 /* Is the last line of the file a marker, which core has taken for the end? */
@@ -61,18 +61,18 @@ fc_core_ends_in_marker(const FcSource *source, uint32 file)
 static void
 fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 {
-	FcJob	   *job = feed->job;
+	FcTarget   *target = feed->target;
 
-	if (job->options->format.binary || feed->parser ||
-		job->dialect.mode == FC_MODE_TEXT)
+	if (target->options->format.binary || feed->parser ||
+		target->dialect.mode == FC_MODE_TEXT)
 		return;
 	if (INPUT_BUF_BYTES(cstate) > 0 || feed->left > 0 ||
-		fc_core_ends_in_marker(job->source, feed->file))
+		fc_core_ends_in_marker(target->source, feed->file))
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("end-of-copy marker before the end of %s \"%s\"",
-						fc_source_word(job->source),
-						fc_source_path(job->source, feed->file)),
+						fc_source_word(target->source),
+						fc_source_path(target->source, feed->file)),
 				 errdetail("COPY on this version takes a line with \\. alone for the end of the data."),
 				 errhint("Quote the value.")));
 }
@@ -91,11 +91,11 @@ fc_core_feed_file(FcFeed *feed, uint32 file)
 static void
 fc_core_check_count(FcFeed *feed)
 {
-	FcJob	   *job = feed->job;
-	uint64		rejected = pg_atomic_read_u64(&job->shared->rejected);
+	FcTarget   *target = feed->target;
+	uint64		rejected = pg_atomic_read_u64(&target->shared->rejected);
 
 	if (feed->found == feed->fed + rejected &&
-		(!job->counted || feed->found == job->found))
+		(!target->counted || feed->found == target->found))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
@@ -118,13 +118,13 @@ fc_core_show_file(const FcFile *file)
 static uint64
 fc_core_copy_file(FcFeed *feed, uint32 file)
 {
-	FcJob	   *job = feed->job;
+	FcTarget   *target = feed->target;
 	CopyFromState cstate;
 	const char *header = fc_core_feed_file(feed, file);
 	uint64		rows;
 
-	cstate = fc_feed_copy(feed, job->plan->where, header, job->options->freeze);
-	fc_core_show_file(&job->source->files[file]);
+	cstate = fc_feed_copy(feed, target->plan->where, header, target->options->freeze);
+	fc_core_show_file(&target->source->files[file]);
 	rows = CopyFrom(cstate);
 	fc_core_check_end(feed, cstate);
 	EndCopyFrom(cstate);
@@ -135,15 +135,15 @@ fc_core_copy_file(FcFeed *feed, uint32 file)
 static uint64
 fc_core_copy_files(FcFeed *feed)
 {
-	FcJob	   *job = feed->job;
+	FcTarget   *target = feed->target;
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											   "fast_copy file for core",
 											   ALLOCSET_DEFAULT_SIZES);
 	uint64		rows = 0;
 
-	if (fc_feed_is_canonical(job))
+	if (fc_feed_is_canonical(target))
 		fc_feed_records(feed);
-	for (uint32 i = 0; i < job->source->nfiles; i++)
+	for (uint32 i = 0; i < target->source->nfiles; i++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(mcxt);
 
@@ -164,41 +164,42 @@ fc_core_copy_files(FcFeed *feed)
 
 /* What can go wrong in CopyFrom cannot be tolerated */
 void
-fc_core_check(FcJob *job)
+fc_core_check(FcTarget *target)
 {
 	const uint32 classes = FC_CLASS_CHECK | FC_CLASS_NOT_NULL |
 		FC_CLASS_NO_PARTITION | FC_CLASS_UNIQUE;
 
 	/* such a file has one row, or is one that core refuses */
-	if (job->options->order_by != NIL && !job->unconvertible && !job->unsettled)
+	if (target->options->order_by != NIL && !target->unconvertible && !target->unsettled)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot load rows in the order of order_by here"),
 				 errdetail("Rows are loaded one by one, as COPY does: %s.",
-						   job->core_reason)));
-	if (job->options->tolerated & classes)
+						   target->core_reason)));
+	if (target->options->tolerated & classes)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot tolerate violated constraints or missing partitions here"),
 				 errdetail("Rows are loaded one by one, as COPY does: %s.",
-						   job->core_reason),
+						   target->core_reason),
 				 errhint("Use only the classes conversion, missing_columns, extra_columns and encoding.")));
-	if (job->options->header_map && job->options->columns == NIL)
+	if (target->options->header_map && target->options->columns == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the file has no column of the target"),
 				 errdetail("Rows are loaded one by one, as COPY does: %s.",
-						   job->core_reason)));
+						   target->core_reason)));
 }
 
 uint64
-fc_core_copy(FcJob *job)
+fc_core_copy(FcTarget *target)
 {
 	FcFeed		feed;
 	ErrorContextCallback callback;
 	volatile uint64 rows = 0;
 
-	fc_feed_begin(&feed, job);
+	fc_feed_begin(&feed, target);
+	feed.counts = true;
 	callback.callback = fc_core_file_context;
 	callback.arg = &feed;
 	callback.previous = error_context_stack;
@@ -217,15 +218,15 @@ fc_core_copy(FcJob *job)
 }
 
 void
-fc_core_match_header(FcJob *job, uint32 file, const FcRecord *header)
+fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 {
 	FcFeed		feed;
 	ErrorContextCallback callback;
-	TupleTableSlot *row = fc_feed_slot(job);
+	TupleTableSlot *row = fc_feed_slot(target);
 	CopyFromState cstate;
 
-	fc_feed_begin(&feed, job);
-	fc_feed_name(&feed, header->offset, header->length, 1, job->options->header_lines);
+	fc_feed_begin(&feed, target);
+	fc_feed_name(&feed, header->offset, header->length, 1, target->options->header_lines);
 	feed.file = file;
 	feed.follow = true;
 	fc_feed_bytes(&feed, header->data, header->total);
@@ -250,10 +251,10 @@ fc_core_match_header(FcJob *job, uint32 file, const FcRecord *header)
 
 /* Core routes the row, and finds no partition for it, or the default only */
 static void
-fc_core_route(FcJob *job, TupleTableSlot *slot)
+fc_core_route(FcTarget *target, TupleTableSlot *slot)
 {
 	ResultRelInfo *root;
-	EState	   *estate = fc_target_executor(fc_target_parse_state(job->rel, job->plan->columns.attnums),
+	EState	   *estate = fc_target_executor(fc_target_parse_state(target->rel, target->plan->columns.attnums),
 											&root);
 	ModifyTableState *mtstate = makeNode(ModifyTableState);
 	PartitionTupleRouting *proute;
@@ -263,28 +264,28 @@ fc_core_route(FcJob *job, TupleTableSlot *slot)
 	mtstate->mt_nrels = 1;
 	mtstate->resultRelInfo = root;
 	mtstate->rootResultRelInfo = root;
-	proute = ExecSetupPartitionTupleRouting(estate, job->rel);
+	proute = ExecSetupPartitionTupleRouting(estate, target->rel);
 	(void) ExecFindPartition(mtstate, root, proute, slot, estate);
 	ereport(ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
-			 errmsg("no partition of relation \"%s\" found for row", job->relname),
+			 errmsg("no partition of relation \"%s\" found for row", target->relname),
 			 errdetail("Only the default partition would take it."),
 			 errhint("Use missing_partitions%s 'default' or 'create'.",
-					 fc_option_arrow(job->options->statement)),
-			 errtable(job->rel)));
+					 fc_option_arrow(target->options->statement)),
+			 errtable(target->rel)));
 }
 
 /* Core reads the record that the feed has; a row may find no partition */
 static bool
 fc_core_show_fed(FcFeed *feed, const FcErrorSlot *slot)
 {
-	TupleTableSlot *row = fc_feed_slot(feed->job);
+	TupleTableSlot *row = fc_feed_slot(feed->target);
 
 	(void) fc_feed_copy(feed, NIL, NULL, false);
 	if (!fc_feed_next_row(feed, row))
 		return false;
 	if (slot->kind == FC_ERROR_ROUTE)
-		fc_core_route(feed->job, row);
+		fc_core_route(feed->target, row);
 	return true;
 }
 
@@ -296,17 +297,17 @@ fc_core_show_fed(FcFeed *feed, const FcErrorSlot *slot)
 static void
 fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 {
-	FcJob	   *job = feed->job;
+	FcTarget   *target = feed->target;
 	bool		grammar = (slot->kind == FC_ERROR_GRAMMAR);
 
-	if (grammar || !fc_feed_is_canonical(job))
+	if (grammar || !fc_feed_is_canonical(target))
 	{
-		fc_feed_raw_record(feed, grammar || job->dialect.mode == FC_MODE_TEXT);
+		fc_feed_raw_record(feed, grammar || target->dialect.mode == FC_MODE_TEXT);
 		if (fc_core_show_fed(feed, slot) || grammar)
 			return;
 	}
 	/* core takes an empty list of columns for all */
-	if (job->options->header_map && job->options->columns == NIL)
+	if (target->options->header_map && target->options->columns == NIL)
 		return;
 	if (fc_feed_record(feed))
 		(void) fc_core_show_fed(feed, slot);
@@ -317,21 +318,23 @@ fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end)
 {
 	const char *message;
 	const char *hint = NULL;
-	bool		text = dialect->mode == FC_MODE_TEXT;
+	bool text = dialect->mode == FC_MODE_TEXT;
 
 	switch (end)
 	{
 		case FC_END_BARE_CR:
 			message = text ? "literal carriage return found in data" :
-				"unquoted carriage return found in data";
+						"unquoted carriage return found in data";
 			hint = text ? "Use \"\\r\" to represent carriage return." :
-				"Use quoted CSV field to represent carriage return.";
+						"Use quoted CSV field to represent carriage return.";
+
 			break;
 		case FC_END_BARE_NL:
 			message = text ? "literal newline found in data" :
-				"unquoted newline found in data";
+						"unquoted newline found in data";
 			hint = text ? "Use \"\\n\" to represent newline." :
-				"Use quoted CSV field to represent newline.";
+						"Use quoted CSV field to represent newline.";
+
 			break;
 		case FC_END_MARKER_CORRUPT:
 			message = FC_CORE_LONE_MARKER ?
@@ -356,24 +359,24 @@ fc_core_line_context(void *arg)
 {
 	const FcFeed *feed = arg;
 
-	errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT, feed->job->relname,
-			   fc_source_word(feed->job->source),
-			   fc_source_path(feed->job->source, feed->file), feed->line);
+	errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT, feed->target->relname,
+			   fc_source_word(feed->target->source),
+			   fc_source_path(feed->target->source, feed->file), feed->line);
 }
 
 /* A malformed record that core ends at, or reads in another way */
 static void
 fc_core_throw_grammar(FcFeed *feed)
 {
-	FcJob	   *job = feed->job;
-	FcStream   *stream = fc_stream_begin(job->source, FC_CORE_READ);
-	FcDialect	dialect = job->ctx.dialect;
+	FcTarget   *target = feed->target;
+	FcStream   *stream = fc_stream_begin(target->source, FC_CORE_READ);
+	FcDialect	dialect = target->ctx.dialect;
 	ErrorContextCallback callback = {error_context_stack->previous,
 	fc_core_line_context, feed};
 	FcRecord	record;
 	FcEnd		end;
 
-	dialect.eol = job->source->files[feed->file].eol;
+	dialect.eol = target->source->files[feed->file].eol;
 	fc_stream_seek(stream, feed->offset);
 	end = fc_stream_next(stream, &dialect, &record);
 	if (end == FC_END_FOUND && record.unterminated)
@@ -386,18 +389,18 @@ fc_core_throw_grammar(FcFeed *feed)
 }
 
 void
-fc_core_throw(FcJob *job)
+fc_core_throw(FcTarget *target)
 {
-	FcErrorSlot slot = job->shared->error;
+	FcErrorSlot slot = target->shared->error;
 	FcFeed		feed;
 	ErrorContextCallback callback;
 
 	if (slot.kind == FC_ERROR_INDEX)
-		ThrowErrorData(fc_error_kept(job->shared));
-	fc_feed_begin(&feed, job);
+		ThrowErrorData(fc_error_kept(target->shared));
+	fc_feed_begin(&feed, target);
 	fc_feed_name(&feed, slot.offset, slot.length,
-				 fc_error_line(&job->ctx, slot.offset, 0),
-				 fc_error_line(&job->ctx, slot.offset, slot.length));
+				 fc_error_line(&target->ctx, slot.offset, 0),
+				 fc_error_line(&target->ctx, slot.offset, slot.length));
 	callback.callback = fc_feed_context;
 	callback.arg = &feed;
 	callback.previous = error_context_stack;
@@ -412,12 +415,12 @@ fc_core_throw(FcJob *job)
 	}
 	PG_END_TRY();
 	if (slot.kind == FC_ERROR_DATA)
-		ThrowErrorData(fc_error_kept(job->shared));
+		ThrowErrorData(fc_error_kept(target->shared));
 	if (slot.kind == FC_ERROR_ROUTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("no partition of relation \"%s\" found for row", job->relname),
-				 errtable(job->rel)));
+				 errmsg("no partition of relation \"%s\" found for row", target->relname),
+				 errtable(target->rel)));
 	if (slot.kind == FC_ERROR_GRAMMAR)
 		fc_core_throw_grammar(&feed);
 	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",

@@ -8,22 +8,22 @@
 #ifndef FC_COPYFROM_RUN_H
 #define FC_COPYFROM_RUN_H
 
-#include "load/job.h"
+#include "options/target.h"
 
 /* ERROR 0A000 for what cannot be asked for where core loads */
-extern void fc_core_check(FcJob *job);
+extern void fc_core_check(FcTarget *target);
 
 /* Loads all files with CopyFrom; returns the rows it counts */
-extern uint64 fc_core_copy(FcJob *job);
+extern uint64 fc_core_copy(FcTarget *target);
 
 /* Compares a file's header line with the column names; COPY's errors */
-extern void fc_core_match_header(FcJob *job, uint32 file, const FcRecord *header);
+extern void fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header);
 
 /*
  * Throws the first bad record's error: COPY's, if COPY refuses the record, or
  * else what was kept.
  */
-extern void fc_core_throw(FcJob *job);
+extern void fc_core_throw(FcTarget *target);
 
 /* ERROR 22P04 with COPY's text, if that is what a record's end means */
 extern void fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end);

@@ -46,7 +46,8 @@
  */
 #define FC_INFLOW_STEPS	32
 
-#define FC_INFLOW_PIECE	(1024 * 1024)	/* bytes received between two looks at errors */
+#define FC_INFLOW_PIECE	(1024 * 1024)	/* bytes received between two looks at
+										 * errors */
 #define FC_INFLOW_BLOCK	((size_t) 256 * 1024)	/* bytes read at a time */
 
 /* The chunks of a file that is being unpacked, as one process finds them */
@@ -62,7 +63,8 @@ typedef struct FcFinder
 	uint64		left;			/* bytes it lacks; 0: none has begun */
 	uint64		offset;			/* of the next byte */
 	uint32		n;				/* chunks found */
-	uint32		known;			/* records that begin before this one are whole */
+	uint32		known;			/* records that begin before this one are
+								 * whole */
 	FcChunkPoint at;			/* behind the last */
 	FcChunkPoint before[2];		/* before the last, and the one before that */
 	bool		marked;			/* a marker may end the data ... */
@@ -202,7 +204,10 @@ fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
 	finder->chunks = fc_shared_chunks(shared) + (Size) shared->room * number;
 	finder->starts = fc_shared_starts(shared) + (Size) shared->room * number;
 	finder->offset = file->base;
-	finder->at = (FcChunkPoint) {FC_OUTSIDE, true, file->lines_before, 0, false, FC_NOWHERE};
+	finder->at = (FcChunkPoint)
+	{
+		FC_OUTSIDE, true, file->lines_before, 0, false, FC_NOWHERE
+	};
 	file->copy = copy;
 	file->copy_at = at;
 	file->identity.size = size;

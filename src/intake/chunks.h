@@ -30,8 +30,8 @@ typedef struct FcStreams
 	uint32		ncopies;		/* processes */
 	Size		files_at;		/* offset of FcFile[nfiles], as named */
 	Size		names_at;		/* offset of their paths */
-	Size		order_at;		/* offset of uint32[npacked]: numbers of files in
-								 * the order in which they are taken */
+	Size		order_at;		/* offset of uint32[npacked]: numbers of files
+								 * in the order in which they are taken */
 	Size		unpacked_at;	/* offset of FcUnpacked[nfiles] */
 	Size		copies_at;		/* offset of FcCopy[ncopies] */
 
@@ -41,7 +41,8 @@ typedef struct FcStreams
 	pg_atomic_uint32 done;		/* files */
 	FcBudget	budget;
 	slock_t		mutex;			/* for: */
-	uint32		faulty;			/* the first file known that cannot be unpacked */
+	uint32		faulty;			/* the first file known that cannot be
+								 * unpacked */
 	FcUnpackFault fault;
 	instr_time	ended;			/* when the last of the files was done */
 	SharedFileSet fileset;		/* the copies */

@@ -18,6 +18,7 @@
 #include "intake/copies.h"
 #include "report/progress.h"
 #include "report/report.h"
+#include "source/recode.h"
 
 /* Workers cost more than they bring for less than so many packed bytes */
 #define FC_SMALL_PACKED	(1024 * 1024)
@@ -59,7 +60,7 @@ fc_streams_place(Size *end, Size len)
 }
 
 FcStreams *
-fc_streams_share(FcJob *job, const FcSource *source, uint32 npacked, int processes)
+fc_streams_share(FcIntake *intake, const FcSource *source, uint32 npacked, int processes)
 {
 	FcStreams	layout = {0};
 	Size		end = MAXALIGN(sizeof(FcStreams));
@@ -74,8 +75,8 @@ fc_streams_share(FcJob *job, const FcSource *source, uint32 npacked, int process
 	layout.order_at = fc_streams_place(&end, sizeof(uint32) * npacked);
 	layout.unpacked_at = fc_streams_place(&end, sizeof(FcUnpacked) * layout.nfiles);
 	layout.copies_at = fc_streams_place(&end, sizeof(FcCopy) * processes);
-	job->unpacked = dsm_create(end, 0);
-	streams = dsm_segment_address(job->unpacked);
+	intake->unpacked = dsm_create(end, 0);
+	streams = dsm_segment_address(intake->unpacked);
 	memset(streams, 0, end);
 	*streams = layout;
 	pg_atomic_init_u32(&streams->next, 0);
@@ -83,8 +84,8 @@ fc_streams_share(FcJob *job, const FcSource *source, uint32 npacked, int process
 	fc_budget_init(&streams->budget, (uint64) fc_memory_kb * 1024);
 	SpinLockInit(&streams->mutex);
 	streams->faulty = PG_UINT32_MAX;
-	SharedFileSetInit(&streams->fileset, job->unpacked);
-	job->taken = &streams->taken;
+	SharedFileSetInit(&streams->fileset, intake->unpacked);
+	intake->progress->taken = &streams->taken;
 	if (source == NULL)
 		return streams;
 	memcpy(fc_streams_files(streams), source->files, sizeof(FcFile) * source->nfiles);
@@ -105,13 +106,13 @@ fc_streams_open_copy(const char *path, FcFile *files, uint32 nfiles, char *paths
 }
 
 void
-fc_streams_begin(FcJob *job, FcPhase phase, uint64 bytes)
+fc_streams_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
 {
 	fc_report_start();
-	job->reporting = true;
-	job->packed_size = bytes;
-	fc_progress_begin_stream(job, phase);
-	job->stream_start = job->phase_start;
+	intake->progress->reporting = true;
+	intake->progress->packed_size = bytes;
+	fc_progress_begin_stream(intake->progress, phase);
+	intake->progress->stream_start = intake->progress->phase_start;
 }
 
 /* Bytes in copies */
@@ -128,40 +129,40 @@ fc_streams_copied(const FcSource *source)
 
 /* The phase ended at "end" */
 void
-fc_streams_report(const FcJob *job, FcPhase phase, instr_time end, int processes,
+fc_streams_report(const FcIntake *intake, FcPhase phase, instr_time end, int processes,
 				  char *choice)
 {
 	FcReportRow row = {0};
 
-	INSTR_TIME_SUBTRACT(end, job->stream_start);
+	INSTR_TIME_SUBTRACT(end, intake->progress->stream_start);
 	row.phase = phase;
 	row.whole = true;
 	row.processes = processes;
 	row.alone = -1;
 	row.rows = row.reads = row.wal_bytes = -1;
-	row.bytes = pg_atomic_read_u64(job->taken);
-	row.spill_bytes = fc_streams_copied(job->source);
+	row.bytes = pg_atomic_read_u64(intake->progress->taken);
+	row.spill_bytes = fc_streams_copied(intake->target->source);
 	row.seconds = INSTR_TIME_GET_DOUBLE(end);
 	row.choice = choice;
 	fc_report_add(&row);
 }
 
 void
-fc_streams_end(FcJob *job, int processes, char *choice)
+fc_streams_end(FcIntake *intake, int processes, char *choice)
 {
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
-	fc_streams_report(job, job->phase, now, processes, choice);
-	fc_progress_end(job);
-	job->phase = FC_PHASE_SETUP;
+	fc_streams_report(intake, intake->progress->phase, now, processes, choice);
+	fc_progress_end(intake->progress);
+	intake->progress->phase = FC_PHASE_SETUP;
 }
 
 /* For so many packed bytes */
 int
-fc_streams_workers(const FcJob *job, uint64 bytes)
+fc_streams_workers(const FcIntake *intake, uint64 bytes)
 {
-	int			workers = job->options->workers >= 0 ? job->options->workers : fc_workers;
+	int			workers = intake->target->options->workers >= 0 ? intake->target->options->workers : fc_workers;
 
 	if (workers < 0)
 	{
@@ -180,12 +181,13 @@ fc_streams_plan_flows(const FcPlan *plan)
 }
 
 bool
-fc_streams_may_flow(const FcJob *job, int least)
+fc_streams_may_flow(const FcIntake *intake, int least)
 {
-	const FcPlan *plan = job->plan;
+	FcTarget   *target = intake->target;
+	const FcPlan *plan = target->plan;
 
-	return fc_streams_workers(job, job->packed_size > 0 ? job->packed_size : PG_UINT64_MAX) >= least &&
-		!job->options->analyze && !job->options->format.binary &&
-		!fc_recode_needed(job->options->file_encoding, &job->dialect) &&
+	return fc_streams_workers(intake, intake->progress->packed_size > 0 ? intake->progress->packed_size : PG_UINT64_MAX) >= least &&
+		!target->options->analyze && !target->options->format.binary &&
+		!fc_recode_needed(target->options->file_encoding, &target->dialect) &&
 		(plan == NULL || fc_streams_plan_flows(plan));
 }

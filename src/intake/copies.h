@@ -8,32 +8,52 @@
 #ifndef FC_COPIES_H
 #define FC_COPIES_H
 
+
 #include "intake/chunks.h"
-#include "load/job.h"
+#include "report/figures.h"
+
+/* What a program or the client still has to give, see intake/receive.c */
+typedef struct FcIncoming FcIncoming;
+
+/* How the source of a load is read where it can be read only once */
+typedef struct FcIntake
+{
+	FcTarget   *target;
+	FcProgress *progress;
+	FcSource   *packed;			/* NULL, or what the files were before they
+								 * were unpacked */
+	FcSource   *received;		/* NULL, or those that came: good for another
+								 * load, too */
+	dsm_segment *unpacked;		/* owns the copies of what was packed or
+								 * received */
+	FcIncoming *incoming;		/* NULL, or what the leader receives while
+								 * workers load */
+	bool		cut;			/* its end was not wanted: the load must fail */
+} FcIntake;
 
 /*
  * May a scan go on beside unpacking, with so many workers at least?  Nobody but
  * the scan may want to see a row before.  A plan that is not made yet may say no
  * later.
  */
-extern bool fc_streams_may_flow(const FcJob *job, int least);
+extern bool fc_streams_may_flow(const FcIntake *intake, int least);
 
 /* The same as far as the plan says it */
 extern bool fc_streams_plan_flows(const FcPlan *plan);
 
 /*
- * The segment, which is job->unpacked then, for so many processes that make
+ * The segment, which is intake->unpacked then, for so many processes that make
  * copies; of a source, unless it is still to come.
  */
-extern FcStreams *fc_streams_share(FcJob *job, const FcSource *source,
+extern FcStreams *fc_streams_share(FcIntake *intake, const FcSource *source,
 								   uint32 npacked, int processes);
 
 /* The report of the load begins here, as the first of its phases does; and ends */
-extern void fc_streams_begin(FcJob *job, FcPhase phase, uint64 bytes);
-extern void fc_streams_end(FcJob *job, int processes, char *choice);
+extern void fc_streams_begin(FcIntake *intake, FcPhase phase, uint64 bytes);
+extern void fc_streams_end(FcIntake *intake, int processes, char *choice);
 
 /* ... with a row for the phase, which ended at "end" */
-extern void fc_streams_report(const FcJob *job, FcPhase phase, instr_time end,
+extern void fc_streams_report(const FcIntake *intake, FcPhase phase, instr_time end,
 							  int processes, char *choice);
 
 /* A single copy that has all bytes, the files' one behind the other */
@@ -41,6 +61,6 @@ extern FcSource *fc_streams_open_copy(const char *path, FcFile *files,
 									  uint32 nfiles, char *paths);
 
 /* Workers for so many packed bytes */
-extern int	fc_streams_workers(const FcJob *job, uint64 bytes);
+extern int	fc_streams_workers(const FcIntake *intake, uint64 bytes);
 
 #endif							/* FC_COPIES_H */

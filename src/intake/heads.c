@@ -92,14 +92,14 @@ fc_heads_copy(FcHeads *heads, FcStreams *streams)
 
 /* Do header and first record end in the head, and is nothing special about them? */
 static bool
-fc_heads_is_enough(const FcJob *job, const FcSource *source, FcStream *stream,
+fc_heads_is_enough(const FcIntake *intake, const FcSource *source, FcStream *stream,
 				   uint32 number)
 {
-	FcDialect	dialect = job->dialect;
+	FcDialect	dialect = intake->target->dialect;
 	FcRecord	record;
 
 	fc_stream_seek_file(stream, number, source->files[number].base);
-	for (int line = 0; line <= job->options->header_lines; line++)
+	for (int line = 0; line <= intake->target->options->header_lines; line++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (fc_stream_next(stream, &dialect, &record) != FC_END_FOUND ||
@@ -111,21 +111,21 @@ fc_heads_is_enough(const FcJob *job, const FcSource *source, FcStream *stream,
 }
 
 bool
-fc_heads_suffice(const FcJob *job, const FcSource *source, const bool *cut)
+fc_heads_suffice(const FcIntake *intake, const FcSource *source, const bool *cut)
 {
 	FcStream   *stream = fc_stream_begin(source, FC_HEADS_READ);
 	bool		suffice = true;
 
 	for (uint32 i = 0; i < source->nfiles && suffice; i++)
-		suffice = (cut && !cut[i]) || fc_heads_is_enough(job, source, stream, i);
+		suffice = (cut && !cut[i]) || fc_heads_is_enough(intake, source, stream, i);
 	fc_stream_end(stream);
 	return suffice;
 }
 
 FcSource *
-fc_heads_source(FcJob *job, FcStreams *streams, uint64 *expected)
+fc_heads_source(FcIntake *intake, FcStreams *streams, uint64 *expected)
 {
-	const FcSource *packed = job->source;
+	const FcSource *packed = intake->target->source;
 	Size		size = sizeof(FcFile) * packed->nfiles;
 	FcHeads		heads = {packed};
 	FcCopy	   *copy;
@@ -138,7 +138,7 @@ fc_heads_source(FcJob *job, FcStreams *streams, uint64 *expected)
 		return NULL;
 	*expected = heads.expected;
 	source = fc_source_attach(heads.files, packed->nfiles, packed->paths, copy, 1);
-	if (fc_heads_suffice(job, source, heads.cut))
+	if (fc_heads_suffice(intake, source, heads.cut))
 		return source;
 	fc_source_close(source);
 	return NULL;

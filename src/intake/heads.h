@@ -10,22 +10,22 @@
 #define FC_HEADS_H
 
 #include "intake/chunks.h"
-#include "load/job.h"
+#include "intake/copies.h"
 
 /*
- * A source of the first bytes of job->source's files, all of which are packed;
+ * A source of the first bytes of target->source's files, all of which are packed;
  * their offsets stay good when the files become longer.  *expected is about how
  * many bytes there will be.  NULL if the heads do not tell
  * what header and first record are, or if a file had better be unpacked alone.
  */
-extern FcSource *fc_heads_source(FcJob *job, FcStreams *streams,
+extern FcSource *fc_heads_source(FcIntake *intake, FcStreams *streams,
 								 uint64 *expected);
 
 /*
  * Do the heads, of which "cut" says which are not whole files (NULL: all of
  * them), have header and first record, and a little more?
  */
-extern bool fc_heads_suffice(const FcJob *job, const FcSource *source,
+extern bool fc_heads_suffice(const FcIntake *intake, const FcSource *source,
 							 const bool *cut);
 
 #endif							/* FC_HEADS_H */

@@ -23,17 +23,16 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "context/workers.h"
 #include "intake/chunks.h"
 #include "intake/copies.h"
 #include "intake/heads.h"
 #include "intake/intake.h"
 #include "intake/receive.h"
-#include "load/worker.h"
 #include "report/progress.h"
 #include "report/report.h"
 #include "source/decompress.h"
@@ -66,7 +65,7 @@ fc_streams_main(dsm_segment *seg, shm_toc *toc)
 
 /* 0 if no worker could be started, and then nothing has been done */
 static int
-fc_streams_parallel(FcJob *job, int nworkers)
+fc_streams_parallel(FcIntake *intake, int nworkers)
 {
 	ParallelContext *pcxt;
 	dsm_handle *handle;
@@ -78,11 +77,11 @@ fc_streams_parallel(FcJob *job, int nworkers)
 	shm_toc_estimate_keys(&pcxt->estimator, 1);
 	InitializeParallelDSM(pcxt);
 	handle = shm_toc_allocate(pcxt->toc, sizeof(dsm_handle));
-	*handle = dsm_segment_handle(job->unpacked);
+	*handle = dsm_segment_handle(intake->unpacked);
 	shm_toc_insert(pcxt->toc, FC_KEY_STREAMS, handle);
-	launched = fc_worker_launch(pcxt);
+	launched = fc_workers_launch(pcxt);
 	if (launched > 0)
-		fc_worker_wait(pcxt, fc_progress_update, job);
+		fc_workers_wait(pcxt, fc_progress_update, intake->progress);
 	DestroyParallelContext(pcxt);
 	ExitParallelMode();
 	return launched;
@@ -123,45 +122,47 @@ fc_streams_make_source(FcStreams *streams, FcSource *packed)
 }
 
 void
-fc_streams_flow(FcJob *job)
+fc_streams_flow(FcIntake *intake)
 {
-	fc_progress_begin_stream(job, job->incoming ? FC_PHASE_RECEIVE : FC_PHASE_UNPACK);
+	fc_progress_begin_stream(intake->progress, intake->incoming ? FC_PHASE_RECEIVE : FC_PHASE_UNPACK);
 	/* it goes on */
-	if (job->incoming)
-		job->phase_start = job->stream_start;
-	job->stream_start = job->phase_start;
+	if (intake->incoming)
+		intake->progress->phase_start = intake->progress->stream_start;
+	intake->progress->stream_start = intake->progress->phase_start;
 }
 
 /* All files are unpacked: nobody has to guess any more how much there is */
 static void
-fc_streams_measure(FcJob *job)
+fc_streams_measure(FcIntake *intake)
 {
-	FcSource   *source = job->source;
+	FcTarget   *target = intake->target;
+	FcSource   *source = target->source;
 
 	source->identity.size = 0;
 	for (uint32 i = 0; i < source->nfiles; i++)
 		source->identity.size += source->files[i].identity.size;
-	job->expected = source->identity.size;
-	job->shared->file.size = source->identity.size;
-	job->shared->data_size = fc_source_data_size(source);
+	target->expected = source->identity.size;
+	target->shared->file.size = source->identity.size;
+	target->shared->data_size = fc_source_data_size(source);
 }
 
 void
 fc_streams_progress(void *arg)
 {
-	FcJob	   *job = arg;
-	FcStreams  *streams = dsm_segment_address(job->unpacked);
+	FcIntake   *intake = arg;
+	FcTarget   *target = intake->target;
+	FcStreams  *streams = dsm_segment_address(intake->unpacked);
 
-	if (job->phase != job->shared->phase && job->incoming == NULL &&
+	if (intake->progress->phase != target->shared->phase && intake->incoming == NULL &&
 		pg_atomic_read_u32(&streams->done) == streams->npacked)
 	{
 		/* of files that have been passed over after a fault nothing is known */
-		if (pg_atomic_read_u32(&job->shared->inflow_failed) == 0)
-			fc_streams_measure(job);
-		fc_progress_start(job);
-		fc_progress_phase(job, job->shared->phase);
+		if (pg_atomic_read_u32(&target->shared->inflow_failed) == 0)
+			fc_streams_measure(intake);
+		fc_progress_start(intake->progress);
+		fc_progress_phase(intake->progress, target->shared->phase);
 	}
-	fc_progress_update(job);
+	fc_progress_update(intake->progress);
 }
 
 static char *
@@ -220,69 +221,71 @@ fc_streams_check_fault(FcStreams *streams, const FcSource *source)
 
 /* In workers, or alone; returns the number of processes */
 static int
-fc_streams_work(FcJob *job, FcStreams *streams, int workers)
+fc_streams_work(FcIntake *intake, FcStreams *streams, int workers)
 {
 	int			launched = 0;
 
 	if (workers > 0)
-		launched = fc_streams_parallel(job, workers);
+		launched = fc_streams_parallel(intake, workers);
 	if (launched == 0)
-		fc_inflow_unpack(streams, job->source, 0, NULL, fc_progress_update, job);
-	fc_streams_check_fault(streams, job->source);
+		fc_inflow_unpack(streams, intake->target->source, 0, NULL, fc_progress_update, intake->progress);
+	fc_streams_check_fault(streams, intake->target->source);
 	return Max(launched, 1);
 }
 
 /* As a phase of its own */
 static void
-fc_streams_unpack_all(FcJob *job)
+fc_streams_unpack_all(FcIntake *intake)
 {
+	FcTarget   *target = intake->target;
 	FcStreams  *streams;
 	uint64		bytes;
-	uint32		npacked = fc_streams_count(job->source, &bytes);
-	int			workers = fc_streams_workers(job, bytes);
+	uint32		npacked = fc_streams_count(target->source, &bytes);
+	int			workers = fc_streams_workers(intake, bytes);
 	int			processes;
 
 	/* one would do what the leader does as well */
 	workers = npacked < 2 ? 0 : Min(workers, npacked);
-	streams = fc_streams_share(job, job->source, npacked, Max(workers, 1));
-	fc_streams_begin(job, FC_PHASE_UNPACK, bytes);
-	processes = fc_streams_work(job, streams, workers);
-	job->packed = job->source;
-	job->source = fc_streams_make_source(streams, job->packed);
-	fc_streams_end(job, processes, fc_streams_choice(job->packed, npacked));
+	streams = fc_streams_share(intake, target->source, npacked, Max(workers, 1));
+	fc_streams_begin(intake, FC_PHASE_UNPACK, bytes);
+	processes = fc_streams_work(intake, streams, workers);
+	intake->packed = target->source;
+	target->source = fc_streams_make_source(streams, intake->packed);
+	fc_streams_end(intake, processes, fc_streams_choice(intake->packed, npacked));
 }
 
 /* Only the heads so far; false, and as if nothing had been, if that is no good */
 static bool
-fc_streams_take_heads(FcJob *job, uint32 npacked, int workers)
+fc_streams_take_heads(FcIntake *intake, uint32 npacked, int workers)
 {
-	FcStreams  *streams = fc_streams_share(job, job->source, npacked, workers);
+	FcTarget   *target = intake->target;
+	FcStreams  *streams = fc_streams_share(intake, target->source, npacked, workers);
 	FcSource   *heads;
 
 	/* the others have the rest of the memory, to scan */
 	streams->budget.size = streams->budget.most / workers * npacked;
-	heads = fc_heads_source(job, streams, &job->expected);
+	heads = fc_heads_source(intake, streams, &target->expected);
 	if (heads == NULL)
 	{
-		dsm_detach(job->unpacked);
-		job->unpacked = NULL;
+		dsm_detach(intake->unpacked);
+		intake->unpacked = NULL;
 		return false;
 	}
-	job->packed = job->source;
-	job->source = heads;
-	return job->inflow = true;
+	intake->packed = target->source;
+	target->source = heads;
+	return target->inflow = true;
 }
 
 void
-fc_streams_unpack(FcJob *job)
+fc_streams_unpack(FcIntake *intake)
 {
-	uint32		npacked = fc_streams_count(job->source, &job->packed_size);
-	int			workers = fc_streams_workers(job, job->packed_size);
+	uint32		npacked = fc_streams_count(intake->target->source, &intake->progress->packed_size);
+	int			workers = fc_streams_workers(intake, intake->progress->packed_size);
 
 	if (npacked > 0 &&
-		!(npacked == job->source->nfiles && fc_streams_may_flow(job, npacked + 1) &&
-		  fc_streams_take_heads(job, npacked, workers)))
-		fc_streams_unpack_all(job);
+		!(npacked == intake->target->source->nfiles && fc_streams_may_flow(intake, npacked + 1) &&
+		  fc_streams_take_heads(intake, npacked, workers)))
+		fc_streams_unpack_all(intake);
 }
 
 /* What was read of the heads is true of the files, which lie elsewhere */
@@ -296,26 +299,27 @@ fc_streams_move_header(FcFile *file, const FcFile *head)
 }
 
 void
-fc_streams_settle(FcJob *job)
+fc_streams_settle(FcIntake *intake)
 {
-	FcSource   *heads = job->source;
-	int			least = job->packed ? job->packed->nfiles + 1 : 1;
+	FcTarget   *target = intake->target;
+	FcSource   *heads = target->source;
+	int			least = intake->packed ? intake->packed->nfiles + 1 : 1;
 
-	if (!job->inflow || (job->nworkers >= least && job->core_reason == NULL &&
-						 fc_streams_plan_flows(job->plan)))
+	if (!target->inflow || (target->nworkers >= least && target->core_reason == NULL &&
+							fc_streams_plan_flows(target->plan)))
 		return;
-	job->inflow = false;
-	if (job->incoming)
-		fc_receive_rest(job);
+	target->inflow = false;
+	if (intake->incoming)
+		fc_receive_rest(intake);
 	else
 	{
 		fc_source_close(heads);
-		job->source = job->packed;
-		dsm_detach(job->unpacked);
-		fc_streams_unpack_all(job);
+		target->source = intake->packed;
+		dsm_detach(intake->unpacked);
+		fc_streams_unpack_all(intake);
 	}
 	for (uint32 i = 0; i < heads->nfiles; i++)
-		fc_streams_move_header(&job->source->files[i], &heads->files[i]);
+		fc_streams_move_header(&target->source->files[i], &heads->files[i]);
 }
 
 /* The copy of a single file becomes a file like any other */
@@ -338,41 +342,43 @@ fc_streams_join_copy(FcShared *shared, const FcSource *inflow)
 
 /* The source that was unpacked into becomes one like any other */
 static void
-fc_streams_take_source(FcJob *job)
+fc_streams_take_source(FcIntake *intake)
 {
-	FcShared   *shared = job->shared;
-	FcSource   *inflow = job->source;
+	FcTarget   *target = intake->target;
+	FcShared   *shared = target->shared;
+	FcSource   *inflow = target->source;
 
 	fc_source_close(inflow);
 	if (inflow->nfiles == 1)
-		job->source = fc_streams_join_copy(shared, inflow);
+		target->source = fc_streams_join_copy(shared, inflow);
 	else
-		job->source = fc_source_attach(inflow->files, inflow->nfiles, inflow->paths,
-									   inflow->copies, inflow->ncopies);
-	job->inflow = false;
-	if (job->packed == NULL)
-		job->received = job->source;
-	job->ctx.source = job->source;
-	shared->file = job->source->identity;
-	shared->data_size = job->data_size = fc_source_data_size(job->source);
+		target->source = fc_source_attach(inflow->files, inflow->nfiles, inflow->paths,
+										  inflow->copies, inflow->ncopies);
+	target->inflow = false;
+	if (intake->packed == NULL)
+		intake->received = target->source;
+	target->ctx.source = target->source;
+	shared->file = target->source->identity;
+	shared->data_size = target->data_size = fc_source_data_size(target->source);
 }
 
 void
-fc_streams_flowed(FcJob *job, int processes)
+fc_streams_flowed(FcIntake *intake, int processes)
 {
-	FcStreams  *streams = dsm_segment_address(job->unpacked);
-	uint32		nfiles = job->source->nfiles;
-	char	   *choice = job->packed ? fc_streams_choice(job->packed, nfiles) :
-		fc_receive_choice(job);
-	const char *meanwhile = job->shared->phase == FC_PHASE_SCAN ? ", scanned meanwhile" :
-		job->shared->phase == FC_PHASE_LOAD ? ", loaded meanwhile" : "";
+	FcTarget   *target = intake->target;
+	FcStreams  *streams = dsm_segment_address(intake->unpacked);
+	uint32		nfiles = target->source->nfiles;
+	char	   *choice = intake->packed ? fc_streams_choice(intake->packed, nfiles) :
+		fc_receive_choice(intake);
+	const char *meanwhile = target->shared->phase == FC_PHASE_SCAN ? ", scanned meanwhile" :
+		target->shared->phase == FC_PHASE_LOAD ? ", loaded meanwhile" : "";
 
-	if (job->packed)
-		fc_streams_check_fault(streams, job->packed);
-	job->found = fc_inflow_finish(job->shared);
-	fc_streams_take_source(job);
-	fc_streams_report(job, job->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, streams->ended,
+	if (intake->packed)
+		fc_streams_check_fault(streams, intake->packed);
+	target->found = fc_inflow_finish(target->shared);
+	fc_streams_take_source(intake);
+	fc_streams_report(intake, intake->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, streams->ended,
 					  Min(processes, nfiles), psprintf("%s%s", choice, meanwhile));
 	/* what was left to scan then */
-	job->phase_start = streams->ended;
+	intake->progress->phase_start = streams->ended;
 }

@@ -10,28 +10,31 @@
 #define FC_INTAKE_H
 
 #include "intake/chunks.h"
-#include "load/job.h"
+#include "intake/copies.h"
 
 /*
- * Takes copies of the files of job->source that are packed, unpacked, and makes
- * the source read those; what it was is job->packed then.  Files that are not
+ * Takes copies of the source's files that are packed, unpacked, and makes the
+ * source read those; what it was is intake->packed then.  Files that are not
  * packed are read where they are.
+ *
+ * Where a scan can go on beside that, it reads no more than the heads of the
+ * files: target->inflow is set then, and target->source has the heads.
  */
-extern void fc_streams_unpack(FcJob *job);
+extern void fc_streams_unpack(FcIntake *intake);
 
 /*
- * Or leaves that to the scan, and reads no more than the heads of the files:
- * job->inflow is set then, and job->source has the heads.  fc_streams_settle changes its
- * mind if what has been learned of the load since speaks against it.
+ * Unpacks all after all, if what has been learned of the load since speaks
+ * against doing it beside the scan.
  */
-extern void fc_streams_settle(FcJob *job);
+extern void fc_streams_settle(FcIntake *intake);
 
 /*
- * Before that scan, and while it goes on, as FcContext.progress; and behind it, by
- * so many processes: job->source has the files then.  ERROR as for unpacking.
+ * Before the scan that unpacks; while it goes on, as FcContext.progress, whose
+ * arg is the FcIntake; and after it, by so many processes: target->source has the
+ * files then.  ERROR as for unpacking.
  */
-extern void fc_streams_flow(FcJob *job);
+extern void fc_streams_flow(FcIntake *intake);
 extern void fc_streams_progress(void *arg);
-extern void fc_streams_flowed(FcJob *job, int processes);
+extern void fc_streams_flowed(FcIntake *intake, int processes);
 
 #endif							/* FC_INTAKE_H */

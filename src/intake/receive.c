@@ -46,13 +46,13 @@ struct FcIncoming
 
 /* As core counts them, also where the header is still to say which there are */
 static int
-fc_receive_count_columns(const FcJob *job)
+fc_receive_count_columns(const FcTarget *target)
 {
-	TupleDesc	desc = RelationGetDescr(job->rel);
+	TupleDesc	desc = RelationGetDescr(target->rel);
 	int			n = 0;
 
-	if (job->plan)
-		return list_length(job->plan->columns.fields);
+	if (target->plan)
+		return list_length(target->plan->columns.fields);
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);
@@ -64,9 +64,9 @@ fc_receive_count_columns(const FcJob *job)
 }
 
 static FcInput *
-fc_receive_from_client(const FcJob *job)
+fc_receive_from_client(const FcIntake *intake)
 {
-	const FcOptions *options = job->options;
+	const FcOptions *options = intake->target->options;
 	FcClientData data = FC_CLIENT_TEXT;
 
 	if (options->compressed)
@@ -75,7 +75,7 @@ fc_receive_from_client(const FcJob *job)
 		data = FC_CLIENT_BINARY;
 	else if (options->format.csv_mode)
 		data = FC_CLIENT_CSV;
-	return fc_client_begin(data, fc_receive_count_columns(job));
+	return fc_client_begin(data, fc_receive_count_columns(intake->target));
 }
 
 /* Clients spoil what they do not take for bytes */
@@ -91,14 +91,16 @@ fc_receive_refuse_packed(const FcUnpacking *unpacking)
 }
 
 static void
-fc_receive_open(FcJob *job, FcIncoming *incoming, const char *name)
+fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 {
-	incoming->input = job->options->program ? fc_program_begin(name) :
-		fc_receive_from_client(job);
+	FcTarget   *target = intake->target;
+
+	incoming->input = target->options->program ? fc_program_begin(name) :
+		fc_receive_from_client(intake);
 	incoming->unpacking = fc_unpack_open(&incoming->unpacker, incoming->input,
 										 FC_CODEC_UNKNOWN);
 	incoming->end = FC_UNPACK_MORE;
-	if (job->options->client && !job->options->compressed &&
+	if (target->options->client && !target->options->compressed &&
 		fc_unpack_is_packed(incoming->unpacking) &&
 		fc_unpack_kind(incoming->unpacking) < FC_CODEC_REFUSED)
 		fc_receive_refuse_packed(incoming->unpacking);
@@ -106,7 +108,7 @@ fc_receive_open(FcJob *job, FcIncoming *incoming, const char *name)
 
 /* Behind its end; ERROR if that was not as it should be */
 static void
-fc_receive_close(FcJob *job, FcIncoming *incoming)
+fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 {
 	FcInput    *input = incoming->input;
 	bool		whole = (incoming->end == FC_UNPACK_END);
@@ -118,7 +120,7 @@ fc_receive_close(FcJob *job, FcIncoming *incoming)
 	/* output that ends too early, since the program has failed */
 	if (!whole && !incoming->fault.cut)
 		fc_unpack_throw(&incoming->fault, word, name);
-	if (job->options->program)
+	if (intake->target->options->program)
 		fc_program_end(input);
 	else
 		fc_client_end(input);
@@ -128,14 +130,14 @@ fc_receive_close(FcJob *job, FcIncoming *incoming)
 
 /* Puts what one command prints, or the client sends, behind what there is */
 static void
-fc_receive_one(FcJob *job, FcIncoming *incoming, const char *name)
+fc_receive_one(FcIntake *intake, FcIncoming *incoming, const char *name)
 {
 	if (incoming->input == NULL)
-		fc_receive_open(job, incoming, name);
+		fc_receive_open(intake, incoming, name);
 	if (incoming->end == FC_UNPACK_MORE)
 		incoming->end = fc_unpack_some(incoming->unpacking, PG_UINT64_MAX,
 									   &incoming->fault);
-	fc_receive_close(job, incoming);
+	fc_receive_close(intake, incoming);
 }
 
 /* The names that messages use, one behind the other, and where each begins */
@@ -158,9 +160,10 @@ fc_receive_join_names(const List *sources, FcFile *files)
 
 /* What they give is put into one copy, as a source of its own */
 static void
-fc_receive_all(FcJob *job, FcIncoming *incoming)
+fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 {
-	List	   *sources = job->options->sources;
+	FcTarget   *target = intake->target;
+	List	   *sources = target->options->sources;
 	FcFile	   *files = palloc0(sizeof(FcFile) * list_length(sources));
 	FcUnpacker *unpacker = &incoming->unpacker;
 	char		path[MAXPGPATH];
@@ -171,28 +174,29 @@ fc_receive_all(FcJob *job, FcIncoming *incoming)
 		uint32		i = foreach_current_index(lc);
 
 		files[i].base = i == 0 ? 0 : unpacker->written;
-		fc_receive_one(job, incoming, strVal(lfirst(lc)));
+		fc_receive_one(intake, incoming, strVal(lfirst(lc)));
 		files[i].identity.size = unpacker->written - files[i].base;
 	}
 	fc_unpack_end(unpacker, path, MAXPGPATH);
-	job->source = fc_streams_open_copy(path, files, list_length(sources),
-									   fc_receive_join_names(sources, files));
-	job->source->programs = job->options->program;
-	job->received = job->source;
-	fc_streams_end(job, 1, fc_receive_choice(job));
+	target->source = fc_streams_open_copy(path, files, list_length(sources),
+										  fc_receive_join_names(sources, files));
+	target->source->programs = target->options->program;
+	intake->received = target->source;
+	fc_streams_end(intake, 1, fc_receive_choice(intake));
 }
 
 /* The first bytes of what will be the copy; false if they are not enough */
 static bool
-fc_receive_head(FcJob *job, FcIncoming *incoming)
+fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 {
+	FcTarget   *target = intake->target;
 	FcUnpacker *unpacker = &incoming->unpacker;
 	FcFile	   *file = palloc0(sizeof(FcFile));
 	FcCopy	   *copy = palloc(sizeof(FcCopy));
-	bool		wanted = job->options->workers > 0 || fc_workers > 0;
+	bool		wanted = target->options->workers > 0 || fc_workers > 0;
 	FcSource   *head;
 
-	fc_receive_open(job, incoming, strVal(linitial(job->options->sources)));
+	fc_receive_open(intake, incoming, strVal(linitial(target->options->sources)));
 	incoming->end = fc_unpack_some(incoming->unpacking, wanted ? 1 : FC_RECEIVE_HEAD,
 								   &incoming->fault);
 	if (incoming->end != FC_UNPACK_MORE ||
@@ -201,95 +205,98 @@ fc_receive_head(FcJob *job, FcIncoming *incoming)
 	file->identity.size = unpacker->written;
 	file->copy = 1;
 	strlcpy(copy->path, FilePathName(unpacker->file), MAXPGPATH);
-	head = fc_source_attach(file, 1, fc_receive_join_names(job->options->sources, file),
+	head = fc_source_attach(file, 1, fc_receive_join_names(target->options->sources, file),
 							copy, 1);
-	head->programs = job->options->program;
-	if (!fc_heads_suffice(job, head, NULL))
+	head->programs = target->options->program;
+	if (!fc_heads_suffice(intake, head, NULL))
 	{
 		fc_source_close(head);
 		return false;
 	}
-	job->source = head;
+	target->source = head;
 	return true;
 }
 
-/* A job before this one has received all there was */
+/* A load that gave way before this one has received all there was */
 static void
-fc_receive_take_over(FcJob *job)
+fc_receive_take_over(FcIntake *intake)
 {
-	job->source = fc_streams_open_copy(job->received->open_path,
-									   job->received->files, job->received->nfiles,
-									   job->received->paths);
-	job->source->programs = job->received->programs;
-	job->received = job->source;
+	FcTarget   *target = intake->target;
+
+	target->source = fc_streams_open_copy(intake->received->open_path,
+										  intake->received->files, intake->received->nfiles,
+										  intake->received->paths);
+	target->source->programs = intake->received->programs;
+	intake->received = target->source;
 }
 
 /* The wait before the first byte counts: a program may be slow to begin */
 void
-fc_receive(FcJob *job)
+fc_receive(FcIntake *intake)
 {
+	FcTarget   *target = intake->target;
 	FcStreams  *streams;
 	FcIncoming *incoming;
 
-	if (job->received)
+	if (intake->received)
 	{
-		fc_receive_take_over(job);
+		fc_receive_take_over(intake);
 		return;
 	}
-	streams = fc_streams_share(job, NULL, 0, 1);
+	streams = fc_streams_share(intake, NULL, 0, 1);
 	/* a scan beside it leaves this part of its memory */
 	streams->budget.size = streams->budget.most / 8;
-	fc_streams_begin(job, FC_PHASE_RECEIVE, 0);
+	fc_streams_begin(intake, FC_PHASE_RECEIVE, 0);
 	incoming = palloc0(sizeof(FcIncoming));
 	fc_unpack_begin(&incoming->unpacker, &streams->fileset, 0, &streams->budget,
 					&streams->taken);
 	incoming->unpacker.progress = fc_progress_update;
-	incoming->unpacker.progress_arg = job;
-	if (list_length(job->options->sources) > 1 || !fc_streams_may_flow(job, 1) ||
-		!fc_receive_head(job, incoming))
+	incoming->unpacker.progress_arg = intake->progress;
+	if (list_length(target->options->sources) > 1 || !fc_streams_may_flow(intake, 1) ||
+		!fc_receive_head(intake, incoming))
 	{
-		fc_receive_all(job, incoming);
+		fc_receive_all(intake, incoming);
 		return;
 	}
-	job->incoming = incoming;
-	job->expected = FC_RECEIVE_EXPECTED;
-	job->inflow = true;
+	intake->incoming = incoming;
+	target->expected = FC_RECEIVE_EXPECTED;
+	target->inflow = true;
 }
 
 void
-fc_receive_rest(FcJob *job)
+fc_receive_rest(FcIntake *intake)
 {
-	FcIncoming *incoming = job->incoming;
+	FcIncoming *incoming = intake->incoming;
 
-	fc_source_close(job->source);
-	job->incoming = NULL;
-	fc_receive_all(job, incoming);
+	fc_source_close(intake->target->source);
+	intake->incoming = NULL;
+	fc_receive_all(intake, incoming);
 }
 
 void
 fc_receive_lead(void *arg)
 {
-	FcJob	   *job = arg;
-	FcIncoming *incoming = job->incoming;
-	FcStreams  *streams = dsm_segment_address(job->unpacked);
+	FcIntake   *intake = arg;
+	FcIncoming *incoming = intake->incoming;
+	FcStreams  *streams = dsm_segment_address(intake->unpacked);
 	char		path[MAXPGPATH];
 
-	incoming->end = fc_inflow_receive(&job->ctx, &incoming->unpacker,
+	incoming->end = fc_inflow_receive(&intake->target->ctx, &incoming->unpacker,
 									  incoming->unpacking, &incoming->fault);
 	/* the end of the transaction ends what has more to give */
-	job->cut = (incoming->end == FC_UNPACK_MORE);
-	if (!job->cut)
-		fc_receive_close(job, incoming);
+	intake->cut = (incoming->end == FC_UNPACK_MORE);
+	if (!intake->cut)
+		fc_receive_close(intake, incoming);
 	fc_unpack_end(&incoming->unpacker, path, MAXPGPATH);
 	INSTR_TIME_SET_CURRENT(streams->ended);
-	job->incoming = NULL;
+	intake->incoming = NULL;
 }
 
 char *
-fc_receive_choice(const FcJob *job)
+fc_receive_choice(const FcIntake *intake)
 {
-	int			n = list_length(job->options->sources);
+	int			n = list_length(intake->target->options->sources);
 
-	return !job->options->program ? pstrdup("from the client") :
+	return !intake->target->options->program ? pstrdup("from the client") :
 		psprintf(n == 1 ? "%d program" : "%d programs", n);
 }

@@ -8,22 +8,22 @@
 #ifndef FC_RECEIVE_H
 #define FC_RECEIVE_H
 
-#include "load/job.h"
+#include "intake/copies.h"
 
 /*
- * Makes job->source of what programs, or the client, give now.  Or of its first
- * bytes only, if the rest can be received while it is scanned: job->incoming is
+ * Makes target->source of what programs, or the client, give now.  Or of its first
+ * bytes only, if the rest can be received while it is scanned: intake->incoming is
  * what is to come then.
  */
-extern void fc_receive(FcJob *job);
+extern void fc_receive(FcIntake *intake);
 
 /* The rest, before any other phase */
-extern void fc_receive_rest(FcJob *job);
+extern void fc_receive_rest(FcIntake *intake);
 
-/* ... or beside the scan, as FcContext.lead with the job as argument */
+/* The same beside the scan, as FcContext.lead; arg is the FcIntake */
 extern void fc_receive_lead(void *arg);
 
 /* What was received, for the report */
-extern char *fc_receive_choice(const FcJob *job);
+extern char *fc_receive_choice(const FcIntake *intake);
 
 #endif							/* FC_RECEIVE_H */

@@ -74,26 +74,29 @@ fc_analyze_warn(FcAnalysis *analysis, const char *name, const char *detail)
 static char *
 fc_analyze_where(FcJob *job, uint64 offset)
 {
-	if (job->source->nfiles == 1)
+	FcTarget   *target = &job->target;
+
+	if (target->source->nfiles == 1)
 		return "";
-	return psprintf("%s \"%s\": ", fc_source_word(job->source), fc_source_path_at(job->source, offset));
+	return psprintf("%s \"%s\": ", fc_source_word(target->source), fc_source_path_at(target->source, offset));
 }
 
 static void
 fc_analyze_file(FcAnalysis *analysis, uint32 file)
 {
 	FcJob	   *job = analysis->job;
-	FcOptions  *options = job->options;
+	FcTarget   *target = &job->target;
+	FcOptions  *options = target->options;
 	FcFinding  *finding = fc_analyze_add(analysis, "file",
-										 fc_source_path(job->source, file));
+										 fc_source_path(target->source, file));
 
-	finding->bytes = job->source->files[file].identity.size;
+	finding->bytes = target->source->files[file].identity.size;
 	if (options->format.binary)
 	{
 		finding->detail = "binary";
 		return;
 	}
-	finding->rows = fc_split_records(job->shared, job->source, file);
+	finding->rows = fc_split_records(target->shared, target->source, file);
 	finding->detail = psprintf("%s, %s, %d lines of header",
 							   options->format.csv_mode ? "csv" : "text",
 							   pg_encoding_to_char(options->file_encoding),
@@ -104,9 +107,9 @@ fc_analyze_file(FcAnalysis *analysis, uint32 file)
 static void
 fc_analyze_rows(FcAnalysis *analysis)
 {
-	FcShared   *shared = analysis->job->shared;
+	FcShared   *shared = analysis->job->target.shared;
 
-	fc_analyze_add(analysis, "rows", "accepted")->rows = analysis->job->loaded;
+	fc_analyze_add(analysis, "rows", "accepted")->rows = analysis->job->target.loaded;
 	fc_analyze_add(analysis, "rows", "filtered")->rows =
 		pg_atomic_read_u64(&shared->filtered);
 	fc_analyze_add(analysis, "rows", "bad")->rows =
@@ -118,6 +121,7 @@ static void
 fc_analyze_key(FcAnalysis *analysis)
 {
 	FcJob	   *job = analysis->job;
+	FcTarget   *target = &job->target;
 	FcFinding  *finding;
 	int64		low = PG_INT64_MAX;
 	int64		high = PG_INT64_MIN;
@@ -139,10 +143,10 @@ fc_analyze_key(FcAnalysis *analysis)
 		high = Max(high, part->max_key);
 	}
 	finding = fc_analyze_add(analysis, "key",
-							 get_attname(job->target, job->plan->key_attnum, false));
+							 get_attname(target->oid, target->plan->key_attnum, false));
 	finding->rows = rows;
-	finding->low = rows ? fc_key_text(job->plan->key_type, low) : NULL;
-	finding->high = rows ? fc_key_text(job->plan->key_type, high) : NULL;
+	finding->low = rows ? fc_key_text(target->plan->key_type, low) : NULL;
+	finding->high = rows ? fc_key_text(target->plan->key_type, high) : NULL;
 	if (nulls > 0)
 		finding->detail = psprintf(UINT64_FORMAT " rows with a null key", nulls);
 }
@@ -150,9 +154,11 @@ fc_analyze_key(FcAnalysis *analysis)
 static FcNewPartition *
 fc_analyze_created(FcJob *job, const FcSpillPart *part)
 {
-	for (int i = 0; i < job->ncreated && !part->null; i++)
-		if (job->created[i].range.lo == part->range.lo)
-			return &job->created[i];
+	FcTarget   *target = &job->target;
+
+	for (int i = 0; i < target->ncreated && !part->null; i++)
+		if (target->created[i].range.lo == part->range.lo)
+			return &target->created[i];
 	return NULL;
 }
 
@@ -160,6 +166,7 @@ static void
 fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 {
 	FcJob	   *job = analysis->job;
+	FcTarget   *target = &job->target;
 	FcFinding  *finding = fc_analyze_add(analysis, "partition", NULL);
 	FcNewPartition *new = fc_analyze_created(job, part);
 	bool		created;
@@ -169,22 +176,22 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 	finding->bytes = part->bytes;
 	if (!part->null)
 	{
-		finding->low = fc_key_text(job->route->type, part->min_key);
-		finding->high = fc_key_text(job->route->type, part->max_key);
+		finding->low = fc_key_text(target->route->type, part->min_key);
+		finding->high = fc_key_text(target->route->type, part->max_key);
 	}
 	if (new)
 	{
-		finding->name = fc_partition_name(job->rel, job->route, &new->range);
+		finding->name = fc_partition_name(target->rel, target->route, &new->range);
 		finding->detail = "to be created";
 		return;
 	}
 	leaf = fc_tasks_leaf(job, part, &created);
 	finding->name = OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
 	if (!OidIsValid(leaf))
-		finding->line = fc_error_line(&job->ctx, part->min_offset, part->min_length);
+		finding->line = fc_error_line(&target->ctx, part->min_offset, part->min_length);
 	finding->detail = !OidIsValid(leaf) ?
 		psprintf("%sno partition takes these rows", fc_analyze_where(job, part->min_offset)) :
-		leaf == job->route->default_oid ? "default partition" : "exists";
+		leaf == target->route->default_oid ? "default partition" : "exists";
 }
 
 static void
@@ -192,7 +199,7 @@ fc_analyze_partitions(FcAnalysis *analysis)
 {
 	ListCell   *lc;
 
-	if (!analysis->job->plan->key_routes)
+	if (!analysis->job->target.plan->key_routes)
 		return;
 	foreach(lc, analysis->job->parts)
 	{
@@ -206,8 +213,9 @@ static void
 fc_analyze_rejects(FcAnalysis *analysis)
 {
 	FcJob	   *job = analysis->job;
-	FcRejects  *rejects = fc_rejects_open(&job->ctx, job->nworkers);
-	FcLines    *lines = fc_lines_begin(&job->ctx);
+	FcTarget   *target = &job->target;
+	FcRejects  *rejects = fc_rejects_open(&target->ctx, target->nworkers);
+	FcLines    *lines = fc_lines_begin(&target->ctx);
 	FcReject	reject;
 
 	for (int i = 0; i < FC_ANALYZE_ERRORS && fc_rejects_next(rejects, &reject); i++)
@@ -245,15 +253,16 @@ static void
 fc_analyze_fatal(FcAnalysis *analysis)
 {
 	FcJob	   *job = analysis->job;
-	FcErrorSlot *slot = &job->shared->error;
+	FcTarget   *target = &job->target;
+	FcErrorSlot *slot = &target->shared->error;
 	FcFinding  *finding;
 	ErrorData  *edata;
 
-	if (pg_atomic_read_u64(&job->shared->error_offset) == PG_UINT64_MAX)
+	if (pg_atomic_read_u64(&target->shared->error_offset) == PG_UINT64_MAX)
 		return;
 	finding = fc_analyze_add(analysis, "error", NULL);
-	finding->line = fc_error_line(&job->ctx, slot->offset, slot->length);
-	edata = slot->kind == FC_ERROR_DATA ? fc_error_kept(job->shared) : NULL;
+	finding->line = fc_error_line(&target->ctx, slot->offset, slot->length);
+	edata = slot->kind == FC_ERROR_DATA ? fc_error_kept(target->shared) : NULL;
 	if (edata && fc_analyze_forbade(edata))
 		ThrowErrorData(edata);
 	finding->detail = edata ?
@@ -270,16 +279,17 @@ fc_analyze_fatal(FcAnalysis *analysis)
 static char *
 fc_analyze_precheck(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	MemoryContext mcxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	char	   *volatile reason = NULL;
 
-	if (job->ncreated == 0)
+	if (target->ncreated == 0)
 		return NULL;
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
-		fc_partition_precheck(job->rel, job->route, job->created, job->ncreated);
+		fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
 		RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -320,24 +330,25 @@ static void
 fc_analyze_warnings(FcAnalysis *analysis)
 {
 	FcJob	   *job = analysis->job;
+	FcTarget   *target = &job->target;
 	char	   *reason = fc_analyze_precheck(job);
 
 	if (reason)
 		fc_analyze_warn(analysis, "partitions", reason);
-	if (fc_plan_is_published(job->rel) && job->ncreated > 0)
+	if (fc_plan_is_published(target->rel) && target->ncreated > 0)
 		fc_analyze_warn(analysis, "publication",
 						"New partitions are attached before they are filled, so that subscribers get their rows.");
-	if (job->core_reason)
+	if (target->core_reason)
 		fc_analyze_warn(analysis, "serial",
 						psprintf("Rows are loaded one by one, as COPY does%s: %s.",
-								 job->options->order_by != NIL ? ", and order_by would be refused" : "",
-								 job->core_reason));
-	else if (job->plan->leader_reason)
+								 target->options->order_by != NIL ? ", and order_by would be refused" : "",
+								 target->core_reason));
+	else if (target->plan->leader_reason)
 		fc_analyze_warn(analysis, "serial",
 						psprintf("The leader works alone: %s.",
-								 job->plan->leader_reason));
-	if (job->route && OidIsValid(job->route->default_oid) &&
-		job->options->missing == FC_MISSING_DEFAULT)
+								 target->plan->leader_reason));
+	if (target->route && OidIsValid(target->route->default_oid) &&
+		target->options->missing == FC_MISSING_DEFAULT)
 		fc_analyze_warn(analysis, "default partition",
 						"Rows without a partition of their own go to the default partition.");
 }
@@ -345,38 +356,42 @@ fc_analyze_warnings(FcAnalysis *analysis)
 static char *
 fc_analyze_order(FcJob *job)
 {
-	return job->plan->order == NIL ? "key" :
-		fc_sort_keys_text(job->rel, job->plan->order);
+	FcTarget   *target = &job->target;
+
+	return target->plan->order == NIL ? "key" :
+		fc_sort_keys_text(target->rel, target->plan->order);
 }
 
 static void
 fc_analyze_choices(FcAnalysis *analysis)
 {
 	FcJob	   *job = analysis->job;
+	FcTarget   *target = &job->target;
 
 	fc_analyze_add(analysis, "choice", "workers")->detail =
-		psprintf("%d", job->core_reason || job->plan->leader_reason ? 0 : job->nworkers);
+		psprintf("%d", target->core_reason || target->plan->leader_reason ? 0 : target->nworkers);
 	fc_analyze_add(analysis, "choice", "order")->detail =
-		job->options->order_by != NIL && !job->core_reason ? fc_analyze_order(job) :
-		job->core_reason || job->plan->in_order ? "file" :
-		job->plan->key_type != FC_KEY_NONE && !job->plan->key_early ?
+		target->options->order_by != NIL && !target->core_reason ? fc_analyze_order(job) :
+		target->core_reason || target->plan->in_order ? "file" :
+		target->plan->key_type != FC_KEY_NONE && !target->plan->key_early ?
 		"key" : "chunks of the file";
 	fc_analyze_add(analysis, "choice", "spill")->detail =
-		job->plan->key_type == FC_KEY_NONE || job->core_reason ? "none" :
+		target->plan->key_type == FC_KEY_NONE || target->core_reason ? "none" :
 		job->spill_rows ? "rows" : "offsets";
 	fc_analyze_add(analysis, "choice", "io_method")->detail =
-		fc_map_worth(job->shared, job->source) ? "mmap" :
-		job->shared->io_uring ? "io_uring" : "sync";
+		fc_map_worth(target->shared, target->source) ? "mmap" :
+		target->shared->io_uring ? "io_uring" : "sync";
 }
 
 /* Bytes that are not read from the files that were named */
 static uint64
 fc_analyze_copied(const FcJob *job)
 {
-	uint64		bytes = job->original ? job->source->identity.size : 0;
-	const FcSource *source = job->original ? job->original : job->source;
+	const FcTarget *target = &job->target;
+	uint64		bytes = target->original ? target->source->identity.size : 0;
+	const FcSource *source = target->original ? target->original : target->source;
 
-	if (job->unpacked == NULL)
+	if (job->intake.unpacked == NULL)
 		return bytes;
 	for (uint32 i = 0; i < source->nfiles; i++)
 		if (source->fd >= 0 || source->files[i].copy != 0)
@@ -392,11 +407,12 @@ static void
 fc_analyze_disk(FcAnalysis *analysis)
 {
 	FcJob	   *job = analysis->job;
-	uint64		heap = pg_atomic_read_u64(&job->shared->heap_bytes);
-	uint64		average = job->loaded > 0 ? heap / job->loaded : 0;
-	uint64		nindexes = list_length(RelationGetIndexList(job->rel));
-	uint64		index = nindexes * job->loaded * (FC_INDEX_ENTRY + Min(average / 4, 64)) * 10 / 9;
-	bool		logged = job->rel->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT;
+	FcTarget   *target = &job->target;
+	uint64		heap = pg_atomic_read_u64(&target->shared->heap_bytes);
+	uint64		average = target->loaded > 0 ? heap / target->loaded : 0;
+	uint64		nindexes = list_length(RelationGetIndexList(target->rel));
+	uint64		index = nindexes * target->loaded * (FC_INDEX_ENTRY + Min(average / 4, 64)) * 10 / 9;
+	bool		logged = target->rel->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT;
 
 	fc_analyze_add(analysis, "disk", "tables")->bytes =
 		TYPEALIGN(BLCKSZ, heap + heap / 100);
@@ -404,8 +420,8 @@ fc_analyze_disk(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "disk", "WAL")->bytes = logged ? heap + index : 0;
 	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
 		fc_analyze_copied(job) +
-		(job->plan->key_type == FC_KEY_NONE ? 0 :
-		 job->loaded * FC_SPILL_ENTRY + (job->spill_rows ? job->source->identity.size : 0));
+		(target->plan->key_type == FC_KEY_NONE ? 0 :
+		 target->loaded * FC_SPILL_ENTRY + (job->spill_rows ? target->source->identity.size : 0));
 }
 
 List *
@@ -415,18 +431,18 @@ fc_analyze_run(FcOptions *options)
 	bool		read_only = XactReadOnly;
 
 	/*
-	 * A condition or constraint may call what is not ours.  The setting itself
-	 * cannot be changed for a function from 16 on; an abort takes this back,
-	 * too.
+	 * A condition or constraint may call what is not ours.  The setting
+	 * itself cannot be changed for a function from 16 on; an abort takes this
+	 * back, too.
 	 */
 	XactReadOnly = true;
 	options->analyze = true;
 	analysis.job = fc_job_analyze(options);
-	for (uint32 i = 0; i < analysis.job->source->nfiles; i++)
+	for (uint32 i = 0; i < analysis.job->target.source->nfiles; i++)
 		fc_analyze_file(&analysis, i);
 	if (!options->format.binary)
 		fc_analyze_rows(&analysis);
-	if (analysis.job->plan->key_type != FC_KEY_NONE)
+	if (analysis.job->target.plan->key_type != FC_KEY_NONE)
 		fc_analyze_key(&analysis);
 	fc_analyze_partitions(&analysis);
 	if (!options->format.binary)

@@ -49,7 +49,8 @@
 typedef struct FcKeeper
 {
 	const char *name;
-	const char *extension;		/* must be installed; NULL: the schema is proof */
+	const char *extension;		/* must be installed; NULL: the schema is
+								 * proof */
 	const char *schema;
 	const char *list;
 	const char *relid;			/* column of type regclass, ... */

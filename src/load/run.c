@@ -48,7 +48,7 @@
 #include "copyfrom/find_keys.h"
 #include "copyfrom/run.h"
 #include "errors/first_error.h"
-#include "errors/reject_notices.h"
+#include "rejects/notices.h"
 #include "errors/stop.h"
 #include "heap/hold.h"
 #include "heap/writer.h"
@@ -91,7 +91,7 @@ fc_job_io_method(FcShared *shared)
 static bool
 fc_job_reads_chunks(const FcJob *job)
 {
-	return job->plan->key_type == FC_KEY_NONE || job->shared->streamed;
+	return job->target.plan->key_type == FC_KEY_NONE || job->target.shared->streamed;
 }
 
 /*
@@ -101,40 +101,43 @@ fc_job_reads_chunks(const FcJob *job)
 static bool
 fc_job_sorts_alone(const FcJob *job)
 {
-	return job->plan->order != NIL &&
-		(job->plan->routed || job->plan->key_type == FC_KEY_NONE);
+	const FcTarget *target = &job->target;
+
+	return target->plan->order != NIL &&
+		(target->plan->routed || target->plan->key_type == FC_KEY_NONE);
 }
 
 /* Closes the phase in the report */
 static void
 fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 {
+	FcTarget   *target = &job->target;
 	FcReportRow row = {0};
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, job->phase_start);
-	row.phase = job->phase;
+	INSTR_TIME_SUBTRACT(now, job->progress.phase_start);
+	row.phase = job->progress.phase;
 	row.whole = true;
 	row.processes = processes;
-	row.alone = job->alone;
+	row.alone = job->progress.alone;
 	row.rows = rows;
 	row.bytes = bytes;
 	row.reads = -1;
 	row.seconds = INSTR_TIME_GET_DOUBLE(now);
-	row.wal_bytes = pgWalUsage.wal_bytes - job->phase_wal;
-	row.spill_bytes = job->phase == FC_PHASE_SCAN ?
-		pg_atomic_read_u64(&job->shared->spilled) : -1;
+	row.wal_bytes = pgWalUsage.wal_bytes - job->progress.phase_wal;
+	row.spill_bytes = job->progress.phase == FC_PHASE_SCAN ?
+		pg_atomic_read_u64(&target->shared->spilled) : -1;
 	row.choice = choice;
-	if (job->phase == FC_PHASE_LOAD && !fc_job_reads_chunks(job))
+	if (job->progress.phase == FC_PHASE_LOAD && !fc_job_reads_chunks(job))
 	{
-		row.reads = pg_atomic_read_u64(&job->shared->reads);
+		row.reads = pg_atomic_read_u64(&target->shared->reads);
 		/* spilled rows are read through the server's temporary files */
-		if (!job->shared->spill_rows)
-			row.io_method = fc_job_io_method(job->shared);
+		if (!target->shared->spill_rows)
+			row.io_method = fc_job_io_method(target->shared);
 	}
 	fc_report_add(&row);
-	job->alone = 0;
+	job->progress.alone = 0;
 }
 
 /*
@@ -144,23 +147,24 @@ fc_job_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 static int
 fc_job_workers(const FcJob *job, uint32 units)
 {
-	if (units < 2 && job->nworkers > 1)
+	if (units < 2 && job->target.nworkers > 1)
 		return 0;
-	return Min(job->nworkers, units);
+	return Min(job->target.nworkers, units);
 }
 
 static int
 fc_job_work(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 {
+	FcTarget   *target = &job->target;
 	int			processes;
 
-	job->ctx.apart = phase != FC_PHASE_SPLIT &&
-		(job->plan->effects || job->plan->leader_reason != NULL);
-	processes = fc_worker_run(&job->ctx, job->segment, phase,
+	target->ctx.apart = phase != FC_PHASE_SPLIT &&
+		(target->plan->effects || target->plan->leader_reason != NULL);
+	processes = fc_worker_run(&target->ctx, job->segment, phase,
 							  fc_job_workers(job, units), work);
-	job->alone = work->alone;
+	job->progress.alone = work->alone;
 	if (work->parallel)
-		job->launched = Max(job->launched, processes);
+		job->progress.launched = Max(job->progress.launched, processes);
 	return processes;
 }
 
@@ -187,28 +191,31 @@ fc_job_undone(void *arg)
 static void
 fc_job_apart(FcJob *job, void (*phase) (FcJob *job))
 {
+	FcTarget   *target = &job->target;
 	FcJobApart	apart = {job, phase};
 
-	fc_error_apart(&job->ctx, fc_job_undone, &apart);
+	fc_error_apart(&target->ctx, fc_job_undone, &apart);
 	/* it may run again */
-	job->ctx.stopped = false;
-	pg_atomic_write_u32(&job->shared->stopped, 0);
+	target->ctx.stopped = false;
+	pg_atomic_write_u32(&target->shared->stopped, 0);
 }
 
 static char *
 fc_job_split_choice(FcJob *job)
 {
-	if (job->source->nfiles == 1)
-		return psprintf("%u chunks", job->shared->nchunks);
-	return psprintf("%u chunks of %u %ss", job->shared->nchunks, job->source->nfiles,
-					fc_source_word(job->source));
+	FcTarget   *target = &job->target;
+
+	if (target->source->nfiles == 1)
+		return psprintf("%u chunks", target->shared->nchunks);
+	return psprintf("%u chunks of %u %ss", target->shared->nchunks, target->source->nfiles,
+					fc_source_word(target->source));
 }
 
 /* Where there are several files: what each has, of the first ones */
 static void
 fc_job_report_files(FcJob *job)
 {
-	const FcSource *source = job->source;
+	const FcSource *source = job->target.source;
 
 	if (source->nfiles == 1)
 		return;
@@ -217,7 +224,7 @@ fc_job_report_files(FcJob *job)
 		FcReportRow row = {0};
 
 		row.phase = FC_PHASE_SPLIT;
-		row.rows = fc_split_records(job->shared, source, i);
+		row.rows = fc_split_records(job->target.shared, source, i);
 		row.bytes = source->files[i].identity.size;
 		row.reads = -1;
 		row.choice = psprintf("%s \"%s\"", fc_source_word(source), fc_source_path(source, i));
@@ -228,21 +235,24 @@ fc_job_report_files(FcJob *job)
 static void
 fc_job_report_split(FcJob *job, int processes)
 {
-	job->counted = true;
-	fc_job_report(job, processes, job->found,
-				  job->data_size, fc_job_split_choice(job));
+	FcTarget   *target = &job->target;
+
+	target->counted = true;
+	fc_job_report(job, processes, target->found,
+				  target->data_size, fc_job_split_choice(job));
 	fc_job_report_files(job);
 }
 
 static void
 fc_job_split(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcWork		work = {0};
 	int			processes;
 
-	fc_progress_phase(job, FC_PHASE_SPLIT);
-	processes = fc_job_work(job, FC_PHASE_SPLIT, job->shared->nchunks, &work);
-	job->found = fc_split_resolve(&job->ctx);
+	fc_progress_phase(&job->progress, FC_PHASE_SPLIT);
+	processes = fc_job_work(job, FC_PHASE_SPLIT, target->shared->nchunks, &work);
+	target->found = fc_split_resolve(&target->ctx);
 	fc_job_report_split(job, processes);
 }
 
@@ -250,7 +260,8 @@ fc_job_split(FcJob *job)
 static void
 fc_job_interval(FcJob *job)
 {
-	FcRoute    *route = job->route;
+	FcTarget   *target = &job->target;
+	FcRoute    *route = target->route;
 
 	if (job->partman && job->partman->refusal == NULL)
 	{
@@ -258,9 +269,9 @@ fc_job_interval(FcJob *job)
 		route->partman = job->partman;
 	}
 	else
-		route->interval = fc_interval_choose(route, job->options->interval);
+		route->interval = fc_interval_choose(route, target->options->interval);
 	if (route->interval.zone)
-		strlcpy(job->shared->interval_zone,
+		strlcpy(target->shared->interval_zone,
 				pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
 }
 
@@ -268,26 +279,29 @@ fc_job_interval(FcJob *job)
 static void
 fc_job_route(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	bool		hole;
 
-	if (!job->plan->key_routes)
+	if (!target->plan->key_routes)
 		return;
-	job->route = fc_route_build(job->rel);
+	target->route = fc_route_build(target->rel);
 	/* an interval is only asked for where something may be missing */
-	hole = job->route->nranges != 1 || !job->route->ranges[0].lo_min ||
-		!job->route->ranges[0].hi_max;
-	job->route->create = (job->options->missing == FC_MISSING_CREATE);
-	if (job->route->create && (hole || job->options->interval))
+	hole = target->route->nranges != 1 || !target->route->ranges[0].lo_min ||
+		!target->route->ranges[0].hi_max;
+	target->route->create = (target->options->missing == FC_MISSING_CREATE);
+	if (target->route->create && (hole || target->options->interval))
 		fc_job_interval(job);
-	job->shared->interval = job->route->interval;
+	target->shared->interval = target->route->interval;
 }
 
 /* Is core the only one that can tell where records start? */
 static bool
 fc_job_core_reads(const FcJob *job)
 {
-	return job->options->format.binary || job->unconvertible ||
-		(job->unsettled && !fc_feed_is_canonical(job));
+	const FcTarget *target = &job->target;
+
+	return target->options->format.binary || target->unconvertible ||
+		(target->unsettled && !fc_feed_is_canonical(target));
 }
 
 /* Core reads the file, and shows its own progress */
@@ -295,11 +309,14 @@ static void
 fc_job_scan_core(FcJob *job)
 {
 	uint64		rows;
+	List	   *parts;
 
-	fc_progress_end(job);
-	rows = fc_core_keys(job);
-	fc_progress_start(job);
-	fc_job_report(job, 1, rows, job->source->identity.size, "keys read by core's COPY");
+	fc_progress_end(&job->progress);
+	rows = fc_core_keys(&job->target, &parts);
+	fc_tasks_set_parts(job, parts);
+	fc_progress_start(&job->progress);
+	fc_job_report(job, 1, rows, job->target.source->identity.size,
+				  "keys read by core's COPY");
 }
 
 /*
@@ -309,17 +326,18 @@ fc_job_scan_core(FcJob *job)
 static char *
 fc_job_choose_spill(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	const char *reason = "as fast_copy.spill says";
 
-	if (job->core_reason || (job->plan->key_early && job->plan->key_routes))
+	if (target->core_reason || (target->plan->key_early && target->plan->key_routes))
 		return "offsets spilled in sorted runs, to find partitions";
 	job->spill_rows = (fc_spill_kind == FC_SPILL_ROWS);
-	if (fc_spill_kind == FC_SPILL_AUTO && job->inflow)
-		reason = fc_sample_spill_unseen(job->shared, &job->spill_rows);
+	if (fc_spill_kind == FC_SPILL_AUTO && target->inflow)
+		reason = fc_sample_spill_unseen(target->shared, &job->spill_rows);
 	else if (fc_spill_kind == FC_SPILL_AUTO)
-		reason = fc_sample_spill(&job->ctx, Max(job->nworkers, 1),
+		reason = fc_sample_spill(&target->ctx, Max(target->nworkers, 1),
 								 &job->spill_rows);
-	job->shared->spill_rows = job->spill_rows && !job->options->analyze;
+	target->shared->spill_rows = job->spill_rows && !target->options->analyze;
 	return psprintf("%s spilled in sorted runs: %s",
 					job->spill_rows ? "rows" : "offsets", reason);
 }
@@ -328,9 +346,11 @@ fc_job_choose_spill(FcJob *job)
 static void
 fc_job_end_scan(FcJob *job, char *choice)
 {
-	fc_job_report(job, job->shared->nscanners,
-				  pg_atomic_read_u64(&job->shared->scanned),
-				  pg_atomic_read_u64(&job->shared->spilled),
+	FcTarget   *target = &job->target;
+
+	fc_job_report(job, target->shared->nscanners,
+				  pg_atomic_read_u64(&target->shared->scanned),
+				  pg_atomic_read_u64(&target->shared->spilled),
 				  choice);
 	fc_tasks_find_parts(job);
 }
@@ -338,24 +358,25 @@ fc_job_end_scan(FcJob *job, char *choice)
 static void
 fc_job_scan(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcWork		work = {0};
 	char	   *choice;
 
-	job->shared->streamed = false;
-	fc_progress_phase(job, FC_PHASE_SCAN);
+	target->shared->streamed = false;
+	fc_progress_phase(&job->progress, FC_PHASE_SCAN);
 	fc_job_route(job);
 	if (fc_job_core_reads(job))
 	{
 		fc_job_scan_core(job);
 		return;
 	}
-	pg_atomic_write_u64(&job->shared->scanned, 0);
-	pg_atomic_write_u64(&job->shared->filtered, 0);
-	pg_atomic_write_u64(&job->shared->rejected, 0);
-	pg_atomic_write_u64(&job->shared->last_rejected, 0);
-	pg_atomic_write_u64(&job->shared->nulled, 0);
+	pg_atomic_write_u64(&target->shared->scanned, 0);
+	pg_atomic_write_u64(&target->shared->filtered, 0);
+	pg_atomic_write_u64(&target->shared->rejected, 0);
+	pg_atomic_write_u64(&target->shared->last_rejected, 0);
+	pg_atomic_write_u64(&target->shared->nulled, 0);
 	choice = fc_job_choose_spill(job);
-	job->shared->nscanners = fc_job_work(job, FC_PHASE_SCAN, job->shared->nchunks, &work);
+	target->shared->nscanners = fc_job_work(job, FC_PHASE_SCAN, target->shared->nchunks, &work);
 	fc_job_end_scan(job, choice);
 }
 
@@ -363,10 +384,12 @@ fc_job_scan(FcJob *job)
 static bool
 fc_job_needs_attached(FcJob *job)
 {
-	return fc_plan_is_published(job->rel) || job->plan->key_early ||
+	FcTarget   *target = &job->target;
+
+	return fc_plan_is_published(target->rel) || target->plan->key_early ||
 		(job->partman && job->partman->early) ||
-		((job->options->tolerated & FC_CLASS_UNIQUE) &&
-		 fc_plan_has_unique(job->rel));
+		((target->options->tolerated & FC_CLASS_UNIQUE) &&
+		 fc_plan_has_unique(target->rel));
 }
 
 /*
@@ -378,14 +401,15 @@ fc_job_needs_attached(FcJob *job)
 static bool
 fc_job_may_stream(FcJob *job)
 {
-	FcShared   *shared = job->shared;
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
 
-	return fc_spill_kind == FC_SPILL_AUTO && job->plan->key_routes &&
-		job->options->missing == FC_MISSING_CREATE &&
-		!job->core_reason && !fc_job_core_reads(job) && !job->plan->effects &&
+	return fc_spill_kind == FC_SPILL_AUTO && target->plan->key_routes &&
+		target->options->missing == FC_MISSING_CREATE &&
+		!target->core_reason && !fc_job_core_reads(job) && !target->plan->effects &&
 		shared->tolerated == 0 && shared->nnumbers == 0 &&
-		fc_shared_where(shared)[0] == '\0' && job->plan->order == NIL &&
-		!OidIsValid(job->route->default_oid) && !fc_job_needs_attached(job);
+		fc_shared_where(shared)[0] == '\0' && target->plan->order == NIL &&
+		!OidIsValid(target->route->default_oid) && !fc_job_needs_attached(job);
 }
 
 /*
@@ -395,13 +419,13 @@ fc_job_may_stream(FcJob *job)
 static bool
 fc_job_stream(FcJob *job)
 {
-	FcShared   *shared = job->shared;
+	FcShared   *shared = job->target.shared;
 
 	if (!fc_job_may_stream(job))
 		return false;
 	job->keys = MemoryContextAllocHuge(CurrentMemoryContext,
 									   sizeof(int64) * (shared->nchunks + 1));
-	shared->streamed = fc_order_look(&job->ctx, job->keys) &&
+	shared->streamed = fc_order_look(&job->target.ctx, job->keys) &&
 		fc_tasks_span_parts(job);
 	return shared->streamed;
 }
@@ -410,17 +434,18 @@ fc_job_stream(FcJob *job)
 static bool
 fc_job_bounds_changed(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcRoute    *now;
 	bool		changed;
 
 	AcceptInvalidationMessages();
-	now = fc_route_build(job->rel);
-	changed = now->nranges != job->route->nranges ||
-		now->default_oid != job->route->default_oid;
+	now = fc_route_build(target->rel);
+	changed = now->nranges != target->route->nranges ||
+		now->default_oid != target->route->default_oid;
 	for (int i = 0; i < now->nranges && !changed; i++)
-		changed = now->ranges[i].lo != job->route->ranges[i].lo ||
-			now->ranges[i].hi != job->route->ranges[i].hi ||
-			now->ranges[i].partition != job->route->ranges[i].partition;
+		changed = now->ranges[i].lo != target->route->ranges[i].lo ||
+			now->ranges[i].hi != target->route->ranges[i].hi ||
+			now->ranges[i].partition != target->route->ranges[i].partition;
 	return changed;
 }
 
@@ -454,21 +479,22 @@ fc_job_lock_tree(Oid parent, bool against_new)
 static void
 fc_job_lock(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	ListCell   *lc;
 
-	if (job->plan->routed)
-		fc_job_lock_tree(job->target, fc_may_lock(job->target, GetUserId()));
-	if (!job->plan->key_routes)
+	if (target->plan->routed)
+		fc_job_lock_tree(target->oid, fc_may_lock(target->oid, GetUserId()));
+	if (!target->plan->key_routes)
 		return;
-	if (job->ncreated > 0)
+	if (target->ncreated > 0)
 	{
-		fc_partition_check_owner(job->rel);
+		fc_partition_check_owner(target->rel);
 		if (job->partman && !fc_partman_try_lock())
 		{
 			job->gives_way = true;
 			return;
 		}
-		LockRelationOid(job->target, ShareUpdateExclusiveLock);
+		LockRelationOid(target->oid, ShareUpdateExclusiveLock);
 	}
 	foreach(lc, job->parts)
 	{
@@ -488,13 +514,15 @@ fc_job_lock(FcJob *job)
 static void
 fc_job_settle(FcJob *job)
 {
+	FcTarget   *target = &job->target;
+
 	fc_job_lock(job);
-	while (job->plan->key_routes && !job->gives_way &&
+	while (target->plan->key_routes && !job->gives_way &&
 		   fc_job_bounds_changed(job))
 	{
 		CHECK_FOR_INTERRUPTS();
-		SharedFileSetDeleteAll(&job->shared->fileset);
-		pg_atomic_write_u64(&job->shared->error_offset, PG_UINT64_MAX);
+		SharedFileSetDeleteAll(&target->shared->fileset);
+		pg_atomic_write_u64(&target->shared->error_offset, PG_UINT64_MAX);
 		fc_job_scan(job);
 		fc_job_lock(job);
 	}
@@ -504,27 +532,28 @@ fc_job_settle(FcJob *job)
 static void
 fc_job_check_leaf(FcJob *job, Oid leaf)
 {
+	FcTarget   *target = &job->target;
 	Relation	rel = table_open(leaf, NoLock);
 	bool		only_foreign_keys;
 
 	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-		job->core_reason = "a partition is a foreign table";
+		target->core_reason = "a partition is a foreign table";
 	else if (fc_plan_has_triggers(rel, &only_foreign_keys))
-		job->core_reason = only_foreign_keys ?
+		target->core_reason = only_foreign_keys ?
 			"an existing partition has foreign keys" : "a partition has triggers";
-	else if (job->plan->leader_reason == NULL)
-		job->plan->leader_reason = fc_plan_leaf_reason(rel);
+	else if (target->plan->leader_reason == NULL)
+		target->plan->leader_reason = fc_plan_leaf_reason(rel);
 
-	fc_plan_check_unique(job->rel, rel, job->options, job->plan);
+	fc_plan_check_unique(target->rel, rel, target->options, target->plan);
 	/* of two equal rows the second in the file is the one to be refused */
-	if ((job->plan->routed || job->plan->key_type == FC_KEY_NONE) &&
+	if ((target->plan->routed || target->plan->key_type == FC_KEY_NONE) &&
 		fc_plan_has_unique(rel))
 	{
-		job->shared->file_order = !job->plan->routed;
-		if (job->plan->routed && job->plan->leader_reason == NULL)
-			job->plan->leader_reason = "a partition has a unique index";
+		target->shared->file_order = !target->plan->routed;
+		if (target->plan->routed && target->plan->leader_reason == NULL)
+			target->plan->leader_reason = "a partition has a unique index";
 	}
-	if (job->options->freeze && rel->rd_rel->relkind == RELKIND_RELATION)
+	if (target->options->freeze && rel->rd_rel->relkind == RELKIND_RELATION)
 	{
 		SubTransactionId subxid = GetCurrentSubTransactionId();
 
@@ -532,7 +561,7 @@ fc_job_check_leaf(FcJob *job, Oid leaf)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction"),
-					 leaf == RelationGetRelid(job->rel) ? 0 :
+					 leaf == RelationGetRelid(target->rel) ? 0 :
 					 errdetail("Rows of the file go to table \"%s\".",
 							   RelationGetRelationName(rel)),
 					 errhint("Leave freeze out, or create or truncate the table in the transaction that loads it.")));
@@ -544,12 +573,12 @@ fc_job_check_leaf(FcJob *job, Oid leaf)
 static void
 fc_job_check_freeze(FcJob *job)
 {
-	if (job->plan->routed)
+	if (job->target.plan->routed)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot perform COPY FREEZE on a partitioned table"),
 				 errdetail("Rows of table \"%s\" are routed to partitions that exist.",
-						   job->relname)));
+						   job->target.relname)));
 	InvalidateCatalogSnapshot();
 	if (!ThereAreNoPriorRegisteredSnapshots() || !ThereAreNoReadyPortals())
 		ereport(ERROR,
@@ -560,13 +589,14 @@ fc_job_check_freeze(FcJob *job)
 static List *
 fc_job_existing_leaves(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	List	   *leaves = NIL;
 	ListCell   *lc;
 
-	if (!job->plan->partitioned)
-		return list_make1_oid(job->target);
-	if (job->plan->routed)
-		return find_all_inheritors(job->target, NoLock, NULL);
+	if (!target->plan->partitioned)
+		return list_make1_oid(target->oid);
+	if (target->plan->routed)
+		return find_all_inheritors(target->oid, NoLock, NULL);
 	foreach(lc, job->parts)
 	{
 		bool		created;
@@ -581,20 +611,21 @@ fc_job_existing_leaves(FcJob *job)
 static void
 fc_job_check_leaves(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	List	   *leaves = fc_job_existing_leaves(job);
 	ListCell   *lc;
 
-	if (job->options->freeze && leaves != NIL)
+	if (target->options->freeze && leaves != NIL)
 		fc_job_check_freeze(job);
 	foreach(lc, leaves)
 		fc_job_check_leaf(job, lfirst_oid(lc));
-	if (job->plan->routed && !fc_may_lock(job->target, GetUserId()))
+	if (target->plan->routed && !fc_may_lock(target->oid, GetUserId()))
 	{
-		job->ctx.leaves = leaves;
-		job->nworkers = 0;
+		target->ctx.leaves = leaves;
+		target->nworkers = 0;
 	}
-	if (job->plan->leader_reason != NULL)
-		job->nworkers = 0;
+	if (target->plan->leader_reason != NULL)
+		target->nworkers = 0;
 }
 
 /*
@@ -604,22 +635,23 @@ fc_job_check_leaves(FcJob *job)
 static const char *
 fc_job_attach_all(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcAttach	attach;
 
 	fc_setup_close_target(job);
-	fc_partition_attach_begin(&attach, job->target, job->route, job->created,
-							  job->ncreated, !job->ctx.disturbed);
-	for (int i = 0; i < job->ncreated; i++)
+	fc_partition_attach_begin(&attach, target->oid, target->route, target->created,
+							  target->ncreated, !target->ctx.disturbed);
+	for (int i = 0; i < target->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_partition_attach(&attach, &job->created[i]);
-		job->attached = i + 1;
-		fc_progress_update(job);
+		fc_partition_attach(&attach, &target->created[i]);
+		job->progress.steps_done = i + 1;
+		fc_progress_update(&job->progress);
 	}
 	fc_partition_attach_end(&attach);
 	CommandCounterIncrement();
-	fc_partman_finish(job->route, get_rel_namespace(job->target),
-					  job->created, job->ncreated);
+	fc_partman_finish(target->route, get_rel_namespace(target->oid),
+					  target->created, target->ncreated);
 	fc_setup_open_target(job);
 	return attach.reason;
 }
@@ -631,16 +663,17 @@ fc_job_attach_all(FcJob *job)
 static void
 fc_job_check_locks(FcJob *job)
 {
-	uint64		each = 3 + list_length(RelationGetIndexList(job->rel));
+	FcTarget   *target = &job->target;
+	uint64		each = 3 + list_length(RelationGetIndexList(target->rel));
 	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
 
-	if (job->ncreated * each < room)
+	if (target->ncreated * each < room)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot create %d partitions in one transaction", job->ncreated),
+			 errmsg("cannot create %d partitions in one transaction", target->ncreated),
 			 errdetail("They need " UINT64_FORMAT " locks, and the lock table has room for " UINT64_FORMAT ".",
-					   job->ncreated * each, room),
+					   target->ncreated * each, room),
 			 errhint("Use a longer partition_interval, or increase max_locks_per_transaction.")));
 }
 
@@ -648,18 +681,19 @@ fc_job_check_locks(FcJob *job)
 static FcFault *
 fc_job_too_many(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcFault    *fault;
 
-	if (job->ncreated <= fc_max_partitions)
+	if (target->ncreated <= fc_max_partitions)
 		return NULL;
 	fault = palloc0(sizeof(FcFault));
 	fault->name = "max_partitions";
 	fault->sqlerrcode = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
 	fault->message = psprintf("cannot create more than %d partitions", fc_max_partitions);
 	fault->detail = psprintf("The rows need %d new partitions of table \"%s\", from values %s to %s.",
-							 job->ncreated, job->relname,
-							 fc_key_text(job->route->type, job->created[0].range.lo),
-							 fc_key_text(job->route->type, job->created[job->ncreated - 1].range.lo));
+							 target->ncreated, target->relname,
+							 fc_key_text(target->route->type, target->created[0].range.lo),
+							 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo));
 	fault->hint = pstrdup("Look for wrong keys in the file, use a longer partition_interval, or increase fast_copy.max_partitions.");
 	return fault;
 }
@@ -680,19 +714,20 @@ fc_job_is_remote(const FcRoute *route)
 static FcFault *
 fc_job_misplaced(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcFault    *fault;
 
-	if (job->ncreated == 0 || !fc_job_is_remote(job->route))
+	if (target->ncreated == 0 || !fc_job_is_remote(target->route))
 		return NULL;
 	fault = palloc0(sizeof(FcFault));
 	fault->name = "foreign partitions";
 	fault->sqlerrcode = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 	fault->message = psprintf("cannot create partitions of table \"%s\", whose partitions are all foreign tables",
-							  job->relname);
+							  target->relname);
 	fault->detail = psprintf("The rows need %d new partitions, from values %s to %s, which would lie on this server.",
-							 job->ncreated,
-							 fc_key_text(job->route->type, job->created[0].range.lo),
-							 fc_key_text(job->route->type, job->created[job->ncreated - 1].range.lo));
+							 target->ncreated,
+							 fc_key_text(target->route->type, target->created[0].range.lo),
+							 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo));
 	fault->hint = pstrdup("Make them on the server they belong to, and here as foreign tables, or set missing_partitions to \"error\" or \"default\".");
 	return fault;
 }
@@ -700,6 +735,7 @@ fc_job_misplaced(FcJob *job)
 List *
 fc_job_faults(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcFault    *too_many = fc_job_too_many(job);
 	FcFault    *misplaced = fc_job_misplaced(job);
 	List	   *faults = too_many ? list_make1(too_many) : NIL;
@@ -709,7 +745,7 @@ fc_job_faults(FcJob *job)
 
 	if (misplaced)
 		faults = lappend(faults, misplaced);
-	if (job->partman == NULL || !job->plan->key_routes)
+	if (job->partman == NULL || !target->plan->key_routes)
 		return faults;
 	foreach(lc, job->parts)
 	{
@@ -721,11 +757,11 @@ fc_job_faults(FcJob *job)
 			lowest = &part->range;
 		high = Max(high, part->max_key);
 	}
-	if (job->shared->streamed)
-		high = job->keys[job->shared->nchunks];
+	if (target->shared->streamed)
+		high = job->keys[target->shared->nchunks];
 	return list_concat(faults,
-					   fc_partman_faults(job->partman, job->route, lowest, high,
-										 job->created, job->ncreated));
+					   fc_partman_faults(job->partman, target->route, lowest, high,
+										 target->created, target->ncreated));
 }
 
 /* ERROR for the first of them */
@@ -742,14 +778,15 @@ fc_job_check_faults(FcJob *job)
 static char *
 fc_job_partitions_choice(FcJob *job)
 {
-	const FcInterval *interval = &job->route->interval;
+	FcTarget   *target = &job->target;
+	const FcInterval *interval = &target->route->interval;
 	const char *partman = "";
 
-	if (job->route->partman)
-		partman = interval->zone && (interval->epoch || job->route->type == FC_KEY_TIMESTAMPTZ) ?
+	if (target->route->partman)
+		partman = interval->zone && (interval->epoch || target->route->type == FC_KEY_TIMESTAMPTZ) ?
 			psprintf(" for pg_partman, in time zone %s", pg_get_timezone_name(interval->zone)) :
 			" for pg_partman";
-	return psprintf("%d created%s%s", job->ncreated, partman,
+	return psprintf("%d created%s%s", target->ncreated, partman,
 					job->attach_first ? ", attached before the load" : "");
 }
 
@@ -761,26 +798,27 @@ fc_job_partitions_choice(FcJob *job)
 static void
 fc_job_partitions(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	bool		early;
 
-	fc_progress_phase(job, FC_PHASE_PARTITIONS);
+	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
 	fc_job_settle(job);
 	if (job->gives_way)
 		return;
-	if (job->plan->foreign_keys && fc_job_existing_leaves(job) != NIL)
-		job->core_reason = "existing partitions have foreign keys";
+	if (target->plan->foreign_keys && fc_job_existing_leaves(job) != NIL)
+		target->core_reason = "existing partitions have foreign keys";
 	fc_job_check_leaves(job);
 	fc_job_check_faults(job);
-	if (job->ncreated == 0)
+	if (target->ncreated == 0)
 		return;
 	early = fc_job_needs_attached(job);
-	if (early && job->plan->foreign_keys && job->core_reason == NULL)
-		job->core_reason = "foreign keys of partitions attached before the load are checked row by row";
+	if (early && target->plan->foreign_keys && target->core_reason == NULL)
+		target->core_reason = "foreign keys of partitions attached before the load are checked row by row";
 	fc_job_check_locks(job);
-	fc_partition_precheck(job->rel, job->route, job->created, job->ncreated);
-	fc_partition_create(&job->ctx, job->route, job->created, job->ncreated);
+	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
+	fc_partition_create(&target->ctx, target->route, target->created, target->ncreated);
 	CommandCounterIncrement();
-	job->attach_first = job->core_reason != NULL || early;
+	job->attach_first = target->core_reason != NULL || early;
 	if (job->attach_first)
 		(void) fc_job_attach_all(job);
 	fc_job_report(job, 0, -1, -1, fc_job_partitions_choice(job));
@@ -789,10 +827,10 @@ fc_job_partitions(FcJob *job)
 static char *
 fc_job_leaf_way(const FcJob *job, const FcTask *task)
 {
-	if (fc_shared_whole_leaves(job->shared))
+	if (fc_shared_whole_leaves(job->target.shared))
 		return "sorted as a whole";
 	return psprintf("%u %sslices", task->nslices,
-					job->plan->order != NIL ? "sorted " : "");
+					job->target.plan->order != NIL ? "sorted " : "");
 }
 
 /* One row of the report per leaf */
@@ -811,7 +849,7 @@ fc_job_report_leaves(FcJob *job)
 		{
 			FcTask	   *task = &job->tasks[i];
 
-			row.rows += job->plan->routed ? task->rows : task->loaded;
+			row.rows += job->target.plan->routed ? task->rows : task->loaded;
 			row.bytes += task->bytes;
 			row.reads += task->reads;
 			row.seconds += task->usec / 1e6;
@@ -826,7 +864,7 @@ fc_job_report_leaves(FcJob *job)
 static void
 fc_job_notice_refusal(FcJob *job)
 {
-	FcShared   *shared = job->shared;
+	FcShared   *shared = job->target.shared;
 	int			err = pg_atomic_read_u32(&shared->uring_errno);
 
 	if (err == 0 || shared->spill_rows ||
@@ -842,25 +880,25 @@ fc_job_notice_refusal(FcJob *job)
 static void
 fc_job_take_up_tasks(FcJob *job)
 {
-	job->ctx.tasks = job->tasks;
-	job->shared->ntasks = job->ntasks;
+	job->target.ctx.tasks = job->tasks;
+	job->target.shared->ntasks = job->ntasks;
 }
 
 static void
 fc_job_verify(FcJob *job)
 {
 	fc_job_take_up_tasks(job);
-	fc_load_verify(&job->ctx, job->ngroups);
+	fc_load_verify(&job->target.ctx, job->target.ngroups);
 }
 
 /* Throws the first bad record's error */
 static void
 fc_job_throw(FcJob *job)
 {
-	if (pg_atomic_read_u32(&job->shared->stopped) != 0)
+	if (pg_atomic_read_u32(&job->target.shared->stopped) != 0)
 		fc_job_apart(job, fc_job_verify);
-	fc_rejected_throw(job);
-	fc_core_throw(job);
+	fc_rejected_throw(&job->target);
+	fc_core_throw(&job->target);
 }
 
 static void
@@ -879,10 +917,12 @@ fc_job_count_table(Oid table, uint64 rows)
 static void
 fc_job_count_stats(FcJob *job)
 {
-	if (job->plan->routed)
+	FcTarget   *target = &job->target;
+
+	if (target->plan->routed)
 		return;
-	if (job->plan->key_type == FC_KEY_NONE)
-		fc_job_count_table(job->target, pg_atomic_read_u64(&job->shared->loaded));
+	if (target->plan->key_type == FC_KEY_NONE)
+		fc_job_count_table(target->oid, pg_atomic_read_u64(&target->shared->loaded));
 	for (int i = 0; i < job->ntasks; i++)
 		if (OidIsValid(job->tasks[i].partition))
 			fc_job_count_table(job->tasks[i].partition, job->tasks[i].loaded);
@@ -892,21 +932,23 @@ fc_job_count_stats(FcJob *job)
 static uint32
 fc_job_load_work(FcJob *job, FcWork *work)
 {
+	FcTarget   *target = &job->target;
+
 	work->nturns = 1;
-	if (job->plan->key_type == FC_KEY_NONE)
-		job->shared->storage = fc_write_storage(job->rel, job->inflow ?
-												job->expected / FC_RECORD_GUESS : job->found,
-												&job->files);
+	if (target->plan->key_type == FC_KEY_NONE)
+		target->shared->storage = fc_write_storage(target->rel, target->inflow ?
+												   target->expected / FC_RECORD_GUESS : target->found,
+												   &job->files);
 	else
 	{
-		if (job->shared->streamed)
+		if (target->shared->streamed)
 			fc_tasks_make_streamed(job);
 		else
 			fc_tasks_make(job);
 		work->tasks = job->tasks;
 		work->task_size = sizeof(FcTask);
 		work->ntasks = job->ntasks;
-		work->nturns = Max(job->ngroups, 1);
+		work->nturns = Max(target->ngroups, 1);
 	}
 	work->turns = palloc0(sizeof(FcTurn) * work->nturns);
 	for (uint32 i = 0; i < work->nturns; i++)
@@ -916,16 +958,16 @@ fc_job_load_work(FcJob *job, FcWork *work)
 	}
 	if (fc_job_sorts_alone(job))
 		return 1;
-	return fc_job_reads_chunks(job) ? job->shared->nchunks :
-		fc_shared_whole_leaves(job->shared) ? job->ngroups : work->ntasks;
+	return fc_job_reads_chunks(job) ? target->shared->nchunks :
+		fc_shared_whole_leaves(target->shared) ? target->ngroups : work->ntasks;
 }
 
 /* Which writers wrote the rows */
 static const char *
 fc_job_writers(FcJob *job)
 {
-	uint64		paged = pg_atomic_read_u64(&job->shared->paged);
-	uint64		loaded = pg_atomic_read_u64(&job->shared->loaded);
+	uint64		paged = pg_atomic_read_u64(&job->target.shared->paged);
+	uint64		loaded = pg_atomic_read_u64(&job->target.shared->loaded);
 
 	if (loaded == 0)
 		return "";
@@ -938,15 +980,16 @@ fc_job_writers(FcJob *job)
 static char *
 fc_job_sort_way(FcJob *job)
 {
-	FcShared   *shared = job->shared;
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
 	uint32		on_disk = pg_atomic_read_u32(&shared->disk_sorts);
 	StringInfoData way;
 
 	initStringInfo(&way);
-	if (job->plan->leader_reason)
-		appendStringInfo(&way, "in the leader: %s, ", job->plan->leader_reason);
+	if (target->plan->leader_reason)
+		appendStringInfo(&way, "in the leader: %s, ", target->plan->leader_reason);
 	appendStringInfo(&way, "sorted by %s",
-					 fc_sort_keys_text(job->rel, job->plan->order));
+					 fc_sort_keys_text(target->rel, target->plan->order));
 	if (fc_job_sorts_alone(job))
 		appendStringInfoString(&way, " by one process");
 	if (on_disk > 0)
@@ -960,22 +1003,24 @@ fc_job_sort_way(FcJob *job)
 static char *
 fc_job_load_way(FcJob *job)
 {
-	if (job->plan->order != NIL)
+	FcTarget   *target = &job->target;
+
+	if (target->plan->order != NIL)
 		return fc_job_sort_way(job);
-	if (job->plan->leader_reason)
-		return psprintf("in the leader: %s", job->plan->leader_reason);
-	if (job->shared->streamed)
+	if (target->plan->leader_reason)
+		return psprintf("in the leader: %s", target->plan->leader_reason);
+	if (target->shared->streamed)
 		return "streamed in key order";
-	if (job->plan->key_type != FC_KEY_NONE)
+	if (target->plan->key_type != FC_KEY_NONE)
 		return "in key order";
-	return job->shared->file_order ? "in file order" : "chunk by chunk";
+	return target->shared->file_order ? "in file order" : "chunk by chunk";
 }
 
 /* ... and what came of the records that were not loaded */
 static char *
 fc_job_load_choice(FcJob *job)
 {
-	FcShared   *shared = job->shared;
+	FcShared   *shared = job->target.shared;
 	uint64		filtered = pg_atomic_read_u64(&shared->filtered);
 	uint64		rejected = pg_atomic_read_u64(&shared->rejected);
 	uint64		nulled = pg_atomic_read_u64(&shared->nulled);
@@ -997,7 +1042,7 @@ fc_job_load_choice(FcJob *job)
 static void
 fc_job_forget_scan(FcJob *job)
 {
-	FcShared   *shared = job->shared;
+	FcShared   *shared = job->target.shared;
 
 	SharedFileSetDeleteAll(&shared->fileset);
 	pg_atomic_write_u64(&shared->scanned, 0);
@@ -1018,15 +1063,16 @@ fc_job_forget_scan(FcJob *job)
 static void
 fc_job_drop_key(FcJob *job)
 {
-	FcPlan	   *plan = job->plan;
-	FcShared   *shared = job->shared;
+	FcTarget   *target = &job->target;
+	FcPlan	   *plan = target->plan;
+	FcShared   *shared = target->shared;
 	uint64		bad = pg_atomic_read_u64(&shared->error_offset);
 
 	plan->key_type = shared->key_type = FC_KEY_NONE;
 	plan->key_routes = shared->key_routes = false;
 	plan->routed = shared->routed = true;
-	if (job->options->missing == FC_MISSING_ERROR)
-		shared->refused = job->route->default_oid;
+	if (target->options->missing == FC_MISSING_ERROR)
+		shared->refused = target->route->default_oid;
 	fc_job_forget_scan(job);
 	/* an error was caught: the load must end with it, or with one before it */
 	if (bad != PG_UINT64_MAX && shared->error.kind != FC_ERROR_LIMIT)
@@ -1039,7 +1085,8 @@ fc_job_drop_key(FcJob *job)
 static void
 fc_job_hold(FcJob *job)
 {
-	List	   *tables = list_append_unique_oid(fc_job_existing_leaves(job), job->target);
+	FcTarget   *target = &job->target;
+	List	   *tables = list_append_unique_oid(fc_job_existing_leaves(job), target->oid);
 	ListCell   *lc;
 
 	foreach(lc, tables)
@@ -1048,10 +1095,10 @@ fc_job_hold(FcJob *job)
 		job->held = fc_hold_begin(job->held, lfirst_oid(lc));
 	}
 	/* where core routes they have been attached, and are among the others */
-	for (int i = 0; i < job->ncreated && !job->plan->routed; i++)
+	for (int i = 0; i < target->ncreated && !target->plan->routed; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		job->held = fc_hold_begin(job->held, job->created[i].range.partition);
+		job->held = fc_hold_begin(job->held, target->created[i].range.partition);
 	}
 }
 
@@ -1067,7 +1114,7 @@ static void
 fc_job_end_files(FcJob *job)
 {
 	fc_hold_check(job->held);
-	fc_new_end(job->files, job->options->freeze);
+	fc_new_end(job->files, job->target.options->freeze);
 	job->files = NIL;
 	CommandCounterIncrement();
 }
@@ -1076,10 +1123,13 @@ fc_job_end_files(FcJob *job)
 static void
 fc_job_begin_flow(FcJob *job)
 {
-	fc_streams_flow(job);
-	job->ctx.progress = fc_streams_progress;
-	job->ctx.lead = job->incoming ? fc_receive_lead : NULL;
-	job->ctx.lead_arg = job;
+	FcTarget   *target = &job->target;
+
+	fc_streams_flow(&job->intake);
+	target->ctx.progress = fc_streams_progress;
+	target->ctx.progress_arg = &job->intake;
+	target->ctx.lead = job->intake.incoming ? fc_receive_lead : NULL;
+	target->ctx.lead_arg = &job->intake;
 }
 
 /*
@@ -1089,46 +1139,48 @@ fc_job_begin_flow(FcJob *job)
 static void
 fc_job_end_flow(FcJob *job, FcPhase phase, int processes)
 {
-	double		alone = job->alone;
-	uint64		wal = job->phase_wal;
+	double		alone = job->progress.alone;
+	uint64		wal = job->progress.phase_wal;
 	instr_time	left;
 
-	job->ctx.progress = fc_progress_update;
-	job->ctx.lead = NULL;
-	fc_streams_flowed(job, processes);
-	left = job->phase_start;
-	job->alone = 0;
-	fc_progress_begin_phase(job, FC_PHASE_SPLIT);
+	job->target.ctx.progress = fc_progress_update;
+	job->target.ctx.progress_arg = &job->progress;
+	job->target.ctx.lead = NULL;
+	fc_streams_flowed(&job->intake, processes);
+	left = job->progress.phase_start;
+	job->progress.alone = 0;
+	fc_progress_begin_phase(&job->progress, FC_PHASE_SPLIT);
 	fc_job_report_split(job, 0);
-	fc_progress_begin_phase(job, phase);
-	job->phase_start = left;
-	job->phase_wal = wal;
-	job->alone = alone;
+	fc_progress_begin_phase(&job->progress, phase);
+	job->progress.phase_start = left;
+	job->progress.phase_wal = wal;
+	job->progress.alone = alone;
 }
 
 static void
 fc_job_load(FcJob *job)
 {
-	FcShared   *shared = job->shared;
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
 	Size		memory = shared->memory;
 	FcWork		work = {0};
 	int			processes;
 	uint32		units;
 
-	if (job->plan->key_early && job->plan->key_routes)
+	if (target->plan->key_early && target->plan->key_routes)
 		fc_job_drop_key(job);
 	fc_job_hold(job);
 	units = fc_job_load_work(job, &work);
-	if (job->inflow)
+	if (target->inflow)
 		fc_job_begin_flow(job);
 	else
-		fc_progress_phase(job, FC_PHASE_LOAD);
-	fc_number_reserve(&job->ctx, job->found);
+		fc_progress_phase(&job->progress, FC_PHASE_LOAD);
+	fc_number_reserve(&target->ctx, target->found);
 	if (fc_job_sorts_alone(job))
 		shared->memory = (Size) fc_memory_kb * 1024;
 	processes = fc_job_work(job, FC_PHASE_LOAD, units, &work);
 	shared->memory = memory;
-	if (job->inflow)
+	if (target->inflow)
 		fc_job_end_flow(job, FC_PHASE_LOAD, processes);
 	if (pg_atomic_read_u32(&shared->unordered) != 0)
 	{
@@ -1141,8 +1193,8 @@ fc_job_load(FcJob *job)
 	if (work.parallel)
 		fc_job_count_stats(job);
 	fc_job_end_files(job);
-	job->loaded = pg_atomic_read_u64(&shared->loaded);
-	fc_job_report(job, processes, job->loaded,
+	target->loaded = pg_atomic_read_u64(&shared->loaded);
+	fc_job_report(job, processes, target->loaded,
 				  pg_atomic_read_u64(fc_job_reads_chunks(job) ?
 									 &shared->load_bytes : &shared->read_bytes),
 				  fc_job_load_choice(job));
@@ -1154,16 +1206,17 @@ fc_job_load(FcJob *job)
 static void
 fc_job_unstream(FcJob *job)
 {
-	FcShared   *shared = job->shared;
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
 
 	fc_job_end_files(job);
 	fc_job_let_go(job);
-	for (int i = 0; i < job->ncreated; i++)
+	for (int i = 0; i < target->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		/* their space is wanted before the transaction ends */
-		fc_index_empty(job->created[i].range.partition);
-		fc_partition_drop(job->created[i].range.partition);
+		fc_index_empty(target->created[i].range.partition);
+		fc_partition_drop(target->created[i].range.partition);
 	}
 	CommandCounterIncrement();
 	fc_job_forget_scan(job);
@@ -1173,7 +1226,7 @@ fc_job_unstream(FcJob *job)
 	pg_atomic_write_u32(&shared->parts_done, 0);
 	pg_atomic_write_u32(&shared->stopped, 0);
 	pg_atomic_write_u32(&shared->unordered, 0);
-	job->ctx.stopped = false;
+	target->ctx.stopped = false;
 }
 
 /* Nobody may do anything else meanwhile */
@@ -1184,7 +1237,7 @@ fc_job_unpack(FcJob *job)
 	int			processes;
 
 	fc_job_begin_flow(job);
-	processes = fc_job_work(job, FC_PHASE_SPLIT, job->shared->nchunks, &work);
+	processes = fc_job_work(job, FC_PHASE_SPLIT, job->target.shared->nchunks, &work);
 	fc_job_end_flow(job, FC_PHASE_SPLIT, processes);
 }
 
@@ -1195,9 +1248,11 @@ fc_job_unpack(FcJob *job)
 static bool
 fc_job_may_flow(const FcJob *job)
 {
-	return job->core_reason == NULL && job->plan->order == NIL &&
-		job->shared->nnumbers == 0 &&
-		(job->shared->nfiles == 1 || !job->shared->file_order);
+	const FcTarget *target = &job->target;
+
+	return target->core_reason == NULL && target->plan->order == NIL &&
+		target->shared->nnumbers == 0 &&
+		(target->shared->nfiles == 1 || !target->shared->file_order);
 }
 
 /* Partitions and their rows, once it is known which ranges of keys there are */
@@ -1205,9 +1260,9 @@ static void
 fc_job_fill(FcJob *job)
 {
 	fc_job_partitions(job);
-	if (job->inflow && !fc_job_may_flow(job))
+	if (job->target.inflow && !fc_job_may_flow(job))
 		fc_job_unpack(job);
-	if (!job->core_reason && !job->gives_way)
+	if (!job->target.core_reason && !job->gives_way)
 		fc_job_load(job);
 }
 
@@ -1215,12 +1270,13 @@ fc_job_fill(FcJob *job)
 static void
 fc_job_check_conservation(FcJob *job)
 {
-	uint64		scanned = pg_atomic_read_u64(&job->shared->scanned);
-	uint64		filtered = pg_atomic_read_u64(&job->shared->filtered);
-	uint64		rejected = pg_atomic_read_u64(&job->shared->rejected);
+	FcTarget   *target = &job->target;
+	uint64		scanned = pg_atomic_read_u64(&target->shared->scanned);
+	uint64		filtered = pg_atomic_read_u64(&target->shared->filtered);
+	uint64		rejected = pg_atomic_read_u64(&target->shared->rejected);
 
-	if (job->found == scanned &&
-		job->found == job->loaded + filtered + rejected)
+	if (target->found == scanned &&
+		target->found == target->loaded + filtered + rejected)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
@@ -1228,7 +1284,7 @@ fc_job_check_conservation(FcJob *job)
 			 errdetail("The file has " UINT64_FORMAT " records; " UINT64_FORMAT
 					   " were scanned, " UINT64_FORMAT " loaded, "
 					   UINT64_FORMAT " filtered and " UINT64_FORMAT " rejected.",
-					   job->found, scanned, job->loaded, filtered, rejected),
+					   target->found, scanned, target->loaded, filtered, rejected),
 			 errhint("Nothing was loaded. Please report this with the file's first lines.")));
 }
 
@@ -1248,11 +1304,11 @@ fc_job_leaf_cmp(const void *a, const void *b)
 	return la < lb ? -1 : la > lb;
 }
 
-/* One entry per leaf loaded, by OID; job->ngroups of them */
+/* One entry per leaf loaded, by OID; job->target.ngroups of them */
 static FcLeafRows *
 fc_job_leaf_rows(FcJob *job)
 {
-	FcLeafRows *leaves = palloc0(sizeof(FcLeafRows) * (job->ngroups + 1));
+	FcLeafRows *leaves = palloc0(sizeof(FcLeafRows) * (job->target.ngroups + 1));
 
 	for (int i = 0; i < job->ntasks; i++)
 	{
@@ -1261,7 +1317,7 @@ fc_job_leaf_rows(FcJob *job)
 		leaves[task->part].leaf = task->partition;
 		leaves[task->part].rows += task->loaded;
 	}
-	qsort(leaves, job->ngroups, sizeof(FcLeafRows), fc_job_leaf_cmp);
+	qsort(leaves, job->target.ngroups, sizeof(FcLeafRows), fc_job_leaf_cmp);
 	return leaves;
 }
 
@@ -1269,7 +1325,7 @@ static uint64
 fc_job_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf)
 {
 	FcLeafRows	key = {leaf, 0};
-	const FcLeafRows *found = bsearch(&key, leaves, job->ngroups,
+	const FcLeafRows *found = bsearch(&key, leaves, job->target.ngroups,
 									  sizeof(FcLeafRows), fc_job_leaf_cmp);
 
 	return found ? found->rows : 0;
@@ -1291,11 +1347,12 @@ fc_index_task_cmp(const void *a, const void *b)
 static AttrNumber
 fc_job_order_column(const FcJob *job)
 {
+	const FcTarget *target = &job->target;
 	FcSortKey  *first;
 
-	if (job->plan->order == NIL)
-		return job->plan->key_attnum;
-	first = linitial(job->plan->order);
+	if (target->plan->order == NIL)
+		return target->plan->key_attnum;
+	first = linitial(target->plan->order);
 	return fc_sort_key_plain(first) ? first->attnum : InvalidAttrNumber;
 }
 
@@ -1303,36 +1360,37 @@ fc_job_order_column(const FcJob *job)
 static void
 fc_job_define_indexes(FcJob *job)
 {
-	int			each = list_length(RelationGetIndexList(job->rel));
+	FcTarget   *target = &job->target;
+	int			each = list_length(RelationGetIndexList(target->rel));
 	FcLeafRows *leaves = fc_job_leaf_rows(job);
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											   "fast_copy indexes",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 
-	job->nindexes = 0;
+	target->nindexes = 0;
 	job->indexes = MemoryContextAllocHuge(old, sizeof(FcIndexTask) *
-										  Max((Size) each * job->ncreated, 1));
-	for (int i = 0; i < job->ncreated; i++)
+										  Max((Size) each * target->ncreated, 1));
+	for (int i = 0; i < target->ncreated; i++)
 	{
-		Oid			leaf = job->created[i].range.partition;
+		Oid			leaf = target->created[i].range.partition;
 		ListCell   *lc;
 
 		CHECK_FOR_INTERRUPTS();
-		foreach(lc, fc_index_define(job->rel, leaf, fc_job_order_column(job)))
+		foreach(lc, fc_index_define(target->rel, leaf, fc_job_order_column(job)))
 		{
-			FcIndexTask *task = &job->indexes[job->nindexes++];
+			FcIndexTask *task = &job->indexes[target->nindexes++];
 
 			*task = *(FcIndexTask *) lfirst(lc);
 			task->rows = fc_job_rows_of(job, leaves, leaf);
 		}
 		MemoryContextReset(mcxt);
-		fc_progress_update(job);
+		fc_progress_update(&job->progress);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	pfree(leaves);
-	qsort(job->indexes, job->nindexes, sizeof(FcIndexTask), fc_index_task_cmp);
+	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), fc_index_task_cmp);
 	CommandCounterIncrement();
 }
 
@@ -1345,22 +1403,24 @@ fc_job_index_choice(FcJob *job, int led)
 	for (int i = 0; i < led; i++)
 		shared += job->indexes[i].nhelpers > 0;
 	if (shared == 0)
-		return psprintf("%d indexes built", job->nindexes);
+		return psprintf("%d indexes built", job->target.nindexes);
 	return psprintf("%d indexes built, %d of them by all processes together",
-					job->nindexes, shared);
+					job->target.nindexes, shared);
 }
 
 static void
 fc_job_verify_indexes(FcJob *job)
 {
-	for (int i = 0; i < job->ncreated; i++)
+	FcTarget   *target = &job->target;
+
+	for (int i = 0; i < target->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_index_empty(job->created[i].range.partition);
+		fc_index_empty(target->created[i].range.partition);
 	}
 	CommandCounterIncrement();
 	fc_job_take_up_tasks(job);
-	fc_load_verify_indexes(&job->ctx, job->ngroups);
+	fc_load_verify_indexes(&target->ctx, target->ngroups);
 }
 
 /*
@@ -1371,35 +1431,36 @@ static void
 fc_job_throw_index(FcJob *job)
 {
 	fc_job_apart(job, fc_job_verify_indexes);
-	fc_rejected_throw(job);
-	fc_core_throw(job);
+	fc_rejected_throw(&job->target);
+	fc_core_throw(&job->target);
 }
 
 static void
 fc_job_index(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcWork		work = {0};
 	int			led;
 	int			processes = 0;
 
-	if (job->ncreated == 0 || job->attach_first)
+	if (target->ncreated == 0 || job->attach_first)
 		return;
-	fc_progress_phase(job, FC_PHASE_INDEX);
+	fc_progress_phase(&job->progress, FC_PHASE_INDEX);
 	fc_job_define_indexes(job);
-	if (job->nindexes == 0)
+	if (target->nindexes == 0)
 		return;
-	for (int i = 0; i < job->nindexes; i++)
-		job->index_cost += fc_index_cost(&job->indexes[i]);
-	led = fc_index_plan(job->indexes, job->nindexes, job->nworkers);
-	fc_index_lead(&job->ctx, job->indexes, led);
+	for (int i = 0; i < target->nindexes; i++)
+		job->progress.index_cost += fc_index_cost(&job->indexes[i]);
+	led = fc_index_plan(job->indexes, target->nindexes, target->nworkers);
+	fc_index_lead(&target->ctx, job->indexes, led);
 	work.tasks = job->indexes + led;
 	work.task_size = sizeof(FcIndexTask);
-	work.ntasks = job->nindexes - led;
+	work.ntasks = target->nindexes - led;
 	if (work.ntasks > 0)
 		processes = fc_job_work(job, FC_PHASE_INDEX, work.ntasks, &work);
-	if (pg_atomic_read_u64(&job->shared->error_offset) != PG_UINT64_MAX)
+	if (pg_atomic_read_u64(&target->shared->error_offset) != PG_UINT64_MAX)
 		fc_job_throw_index(job);
-	for (int i = 0; i < job->nindexes; i++)
+	for (int i = 0; i < target->nindexes; i++)
 	{
 		processes = Max(processes, job->indexes[i].nhelpers + 1);
 		fc_index_stats(&job->indexes[i]);
@@ -1412,56 +1473,59 @@ fc_job_index(FcJob *job)
 static void
 fc_job_drop_empty(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcLeafRows *leaves;
 	int			kept = 0;
 
-	if (pg_atomic_read_u64(&job->shared->rejected) == 0 &&
-		pg_atomic_read_u64(&job->shared->filtered) == 0 && !job->shared->streamed)
+	if (pg_atomic_read_u64(&target->shared->rejected) == 0 &&
+		pg_atomic_read_u64(&target->shared->filtered) == 0 && !target->shared->streamed)
 		return;
 	leaves = fc_job_leaf_rows(job);
-	for (int i = 0; i < job->ncreated; i++)
+	for (int i = 0; i < target->ncreated; i++)
 	{
-		FcNewPartition *new = &job->created[i];
+		FcNewPartition *new = &target->created[i];
 
 		CHECK_FOR_INTERRUPTS();
 		if (fc_job_rows_of(job, leaves, new->range.partition) > 0)
-			job->created[kept++] = *new;
+			target->created[kept++] = *new;
 		else
 			fc_partition_drop(new->range.partition);
 	}
 	pfree(leaves);
-	job->ncreated = kept;
+	target->ncreated = kept;
 	CommandCounterIncrement();
 }
 
 static void
 fc_job_attach(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	const char *reason;
 
-	if (job->ncreated == 0 || job->attach_first)
+	if (target->ncreated == 0 || job->attach_first)
 		return;
 	fc_job_drop_empty(job);
-	if (job->ncreated == 0)
+	if (target->ncreated == 0)
 		return;
-	fc_progress_phase(job, FC_PHASE_ATTACH);
+	fc_progress_phase(&job->progress, FC_PHASE_ATTACH);
 	reason = fc_job_attach_all(job);
-	if (reason == NULL || job->ncreated == 1)
-		fc_job_report(job, 0, -1, -1, psprintf("%d attached", job->ncreated));
+	if (reason == NULL || target->ncreated == 1)
+		fc_job_report(job, 0, -1, -1, psprintf("%d attached", target->ncreated));
 	else
 		fc_job_report(job, 0, -1, -1, psprintf("%d attached one by one: %s",
-											   job->ncreated, reason));
+											   target->ncreated, reason));
 }
 
 /* Leaves that the scan found rows for; without one, all tables of the tree */
 static List *
 fc_job_analyzed(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	List	   *tables = NIL;
 	ListCell   *lc;
 
-	if (!job->plan->key_routes || job->parts == NIL)
-		return find_all_inheritors(job->target, NoLock, NULL);
+	if (!target->plan->key_routes || job->parts == NIL)
+		return find_all_inheritors(target->oid, NoLock, NULL);
 	foreach(lc, job->parts)
 	{
 		bool		created;
@@ -1472,7 +1536,7 @@ fc_job_analyzed(FcJob *job)
 	}
 	list_sort(tables, list_oid_cmp);
 	list_deduplicate_oid(tables);
-	return lcons_oid(job->target, tables);
+	return lcons_oid(target->oid, tables);
 }
 
 /* Between two tables there is a moment to tell how far it has come */
@@ -1481,13 +1545,13 @@ fc_job_gather(FcJob *job, const List *tables)
 {
 	ListCell   *lc;
 
-	job->nanalyzed = list_length(tables);
+	job->progress.steps = list_length(tables);
 	foreach(lc, tables)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_statistics_gather(lfirst_oid(lc));
-		job->analyzed++;
-		fc_progress_update(job);
+		job->progress.steps_done++;
+		fc_progress_update(&job->progress);
 	}
 }
 
@@ -1501,9 +1565,9 @@ fc_job_statistics(FcJob *job)
 {
 	List	   *tables;
 
-	if (!job->options->run_analyze || job->rel->rd_rel->relkind == RELKIND_VIEW)
+	if (!job->target.options->run_analyze || job->target.rel->rd_rel->relkind == RELKIND_VIEW)
 		return;
-	fc_progress_phase(job, FC_PHASE_ANALYZE);
+	fc_progress_phase(&job->progress, FC_PHASE_ANALYZE);
 	CommandCounterIncrement();
 	tables = fc_job_analyzed(job);
 	fc_job_gather(job, tables);
@@ -1514,10 +1578,29 @@ fc_job_statistics(FcJob *job)
 static bool
 fc_job_scan_failed(FcJob *job)
 {
-	FcErrorKind kind = job->shared->error.kind;
+	FcErrorKind kind = job->target.shared->error.kind;
 
-	return pg_atomic_read_u64(&job->shared->error_offset) != PG_UINT64_MAX &&
+	return pg_atomic_read_u64(&job->target.shared->error_offset) != PG_UINT64_MAX &&
 		(kind == FC_ERROR_DATA || kind == FC_ERROR_GRAMMAR);
+}
+
+/* Tells of the records that were left out, and puts them into reject_table */
+static void
+fc_job_rejects(FcJob *job)
+{
+	FcShared   *shared = job->target.shared;
+	uint64		rejected = pg_atomic_read_u64(&shared->rejected);
+	char	   *name;
+
+	if (rejected == 0 && pg_atomic_read_u64(&shared->nulled) == 0)
+		return;
+	if (job->progress.shown)
+		fc_progress_phase(&job->progress, FC_PHASE_REJECT);
+	else
+		fc_progress_begin_phase(&job->progress, FC_PHASE_REJECT);
+	name = fc_rejected_finish(&job->target);
+	if (name)
+		fc_job_report(job, 1, rejected, -1, psprintf("job %s", name));
 }
 
 /*
@@ -1527,31 +1610,34 @@ fc_job_scan_failed(FcJob *job)
 static void
 fc_job_copy(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	bool		failed = fc_job_scan_failed(job);
 
 	ereport(NOTICE,
 			(errmsg("rows are loaded one by one, as COPY does: %s",
-					job->core_reason)));
-	fc_core_check(job);
+					target->core_reason)));
+	fc_core_check(target);
 	fc_job_forget_scan(job);
-	fc_progress_end(job);
-	fc_progress_begin_phase(job, FC_PHASE_COPY);
-	pg_atomic_write_u64(&job->shared->load_bytes, 0);
-	job->loaded = fc_core_copy(job);
+	fc_progress_end(&job->progress);
+	fc_progress_begin_phase(&job->progress, FC_PHASE_COPY);
+	pg_atomic_write_u64(&target->shared->load_bytes, 0);
+	target->loaded = fc_core_copy(target);
 	/* core saw it, too: the error should have been thrown by now */
 	if (failed)
-		fc_core_throw(job);
-	fc_job_report(job, 1, job->loaded, job->source->identity.size,
-				  psprintf("core's COPY: %s", job->core_reason));
-	fc_rejected_finish(job);
+		fc_core_throw(target);
+	fc_job_report(job, 1, target->loaded, target->source->identity.size,
+				  psprintf("core's COPY: %s", target->core_reason));
+	fc_job_rejects(job);
 }
 
 /* Must the file be scanned before core loads it?  FREEZE will be refused */
 static bool
 fc_job_core_needs_scan(FcJob *job)
 {
-	return job->plan->key_routes && job->options->missing == FC_MISSING_CREATE &&
-		!job->options->freeze;
+	FcTarget   *target = &job->target;
+
+	return target->plan->key_routes && target->options->missing == FC_MISSING_CREATE &&
+		!target->options->freeze;
 }
 
 /*
@@ -1578,14 +1664,15 @@ fc_job_keep_scan(FcJob *job, char *choice)
 static void
 fc_job_scan_flow(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcWork		work = {0};
 	char	   *choice;
 
 	fc_job_route(job);
 	choice = fc_job_choose_spill(job);
 	fc_job_begin_flow(job);
-	job->shared->nscanners = fc_job_work(job, FC_PHASE_SCAN, job->shared->nchunks, &work);
-	fc_job_end_flow(job, FC_PHASE_SCAN, job->shared->nscanners);
+	target->shared->nscanners = fc_job_work(job, FC_PHASE_SCAN, target->shared->nchunks, &work);
+	fc_job_end_flow(job, FC_PHASE_SCAN, target->shared->nscanners);
 	if (fc_job_stream(job))
 		fc_job_forget_scan(job);
 	else
@@ -1596,16 +1683,18 @@ fc_job_scan_flow(FcJob *job)
 static void
 fc_job_find(FcJob *job)
 {
-	if (job->inflow)
+	FcTarget   *target = &job->target;
+
+	if (target->inflow)
 	{
 		/* without a key it is the load that finds the records */
-		if (job->plan->key_type != FC_KEY_NONE)
+		if (target->plan->key_type != FC_KEY_NONE)
 			fc_job_scan_flow(job);
 		return;
 	}
 	if (!fc_job_core_reads(job))
 		fc_job_split(job);
-	if (job->plan->key_type == FC_KEY_NONE)
+	if (target->plan->key_type == FC_KEY_NONE)
 		return;
 	fc_job_route(job);
 	if (!fc_job_stream(job))
@@ -1615,17 +1704,19 @@ fc_job_find(FcJob *job)
 static void
 fc_job_phases(FcJob *job)
 {
-	if (job->core_reason && !fc_job_core_needs_scan(job))
+	FcTarget   *target = &job->target;
+
+	if (target->core_reason && !fc_job_core_needs_scan(job))
 	{
 		/* lines of rejects are counted from the chunks */
-		if (job->options->on_error != FC_ON_ERROR_STOP && !fc_job_core_reads(job))
+		if (target->options->on_error != FC_ON_ERROR_STOP && !fc_job_core_reads(job))
 			fc_job_split(job);
 		fc_job_copy(job);
 		return;
 	}
 	fc_job_find(job);
 	fc_job_fill(job);
-	if (pg_atomic_read_u32(&job->shared->unordered) != 0)
+	if (pg_atomic_read_u32(&target->shared->unordered) != 0)
 	{
 		fc_job_unstream(job);
 		fc_job_scan(job);
@@ -1633,7 +1724,7 @@ fc_job_phases(FcJob *job)
 	}
 	if (job->gives_way)
 		return;
-	if (job->core_reason)
+	if (target->core_reason)
 	{
 		fc_job_copy(job);
 		return;
@@ -1642,44 +1733,46 @@ fc_job_phases(FcJob *job)
 	fc_job_index(job);
 	fc_job_let_go(job);
 	fc_job_attach(job);
-	fc_rejected_finish(job);
+	fc_job_rejects(job);
 }
 
 /* Looks at every row, as the load would */
 static void
 fc_job_check(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcWork		work = {0};
 	int			processes;
 
-	fc_progress_phase(job, FC_PHASE_CHECK);
+	fc_progress_phase(&job->progress, FC_PHASE_CHECK);
 	fc_job_forget_scan(job);
-	processes = fc_job_work(job, FC_PHASE_CHECK, job->shared->nchunks, &work);
-	job->loaded = pg_atomic_read_u64(&job->shared->loaded);
-	fc_job_report(job, processes, job->loaded,
-				  job->data_size, "nothing is written");
+	processes = fc_job_work(job, FC_PHASE_CHECK, target->shared->nchunks, &work);
+	target->loaded = pg_atomic_read_u64(&target->shared->loaded);
+	fc_job_report(job, processes, target->loaded,
+				  target->data_size, "nothing is written");
 }
 
 FcJob *
 fc_job_analyze(FcOptions *options)
 {
 	FcJob	   *job = fc_setup_begin(options);
+	FcTarget   *target = &job->target;
 
 	fc_setup_job(job);
-	if (!job->reporting)
+	if (!job->progress.reporting)
 		fc_report_start();
-	job->reporting = true;
-	fc_progress_start(job);
-	fc_progress_phase(job, FC_PHASE_SETUP);
-	job->ctx.progress = fc_progress_update;
-	job->ctx.progress_arg = job;
-	if (!job->options->format.binary)
+	job->progress.reporting = true;
+	fc_progress_start(&job->progress);
+	fc_progress_phase(&job->progress, FC_PHASE_SETUP);
+	target->ctx.progress = fc_progress_update;
+	target->ctx.progress_arg = &job->progress;
+	if (!target->options->format.binary)
 		fc_job_split(job);
-	if (job->plan->key_type != FC_KEY_NONE)
+	if (target->plan->key_type != FC_KEY_NONE)
 		fc_job_apart(job, fc_job_scan);
-	if (!job->options->format.binary)
+	if (!target->options->format.binary)
 		fc_job_apart(job, fc_job_check);
-	fc_progress_end(job);
+	fc_progress_end(&job->progress);
 	return job;
 }
 
@@ -1690,14 +1783,14 @@ fc_job_analyze(FcOptions *options)
 static void
 fc_job_give_way(FcJob *job)
 {
-	Oid			target = job->target;
-	dsm_segment *received = job->received ? job->unpacked : NULL;
+	Oid			target = job->target.oid;
+	dsm_segment *received = job->intake.received ? job->intake.unpacked : NULL;
 
-	fc_progress_end(job);
+	fc_progress_end(&job->progress);
 	if (received)
-		job->unpacked = NULL;
+		job->intake.unpacked = NULL;
 	fc_setup_end(job);
-	job->unpacked = received;
+	job->intake.unpacked = received;
 	UnlockRelationOid(target, RowExclusiveLock);
 }
 
@@ -1706,24 +1799,24 @@ static bool
 fc_job_load_file(FcJob *job, FcLog *log)
 {
 	fc_setup_job(job);
-	if (!job->reporting)
+	if (!job->progress.reporting)
 		fc_report_start();
-	job->reporting = true;
-	fc_progress_start(job);
-	fc_progress_phase(job, FC_PHASE_SETUP);
-	job->ctx.progress = fc_progress_update;
-	job->ctx.progress_arg = job;
+	job->progress.reporting = true;
+	fc_progress_start(&job->progress);
+	fc_progress_phase(&job->progress, FC_PHASE_SETUP);
+	job->target.ctx.progress = fc_progress_update;
+	job->target.ctx.progress_arg = &job->progress;
 	fc_job_phases(job);
 	if (job->gives_way)
 	{
 		fc_job_give_way(job);
 		return false;
 	}
-	if (job->cut)
+	if (job->intake.cut)
 		elog(ERROR, "the error for which the rest was not received is gone");
 	fc_job_statistics(job);
-	fc_progress_end(job);
-	fc_log_add_up(log, job);
+	fc_progress_end(&job->progress);
+	fc_log_add_up(log, &job->progress);
 	fc_setup_end(job);
 	return true;
 }
@@ -1756,18 +1849,18 @@ fc_job_run(FcOptions *options)
 			job = NULL;
 			fc_partman_lock();
 			job = fc_job_begin(options);
-			job->unpacked = before->unpacked;
-			job->received = before->received;
-			job->cut = before->cut;
+			job->intake.unpacked = before->intake.unpacked;
+			job->intake.received = before->intake.received;
+			job->intake.cut = before->intake.cut;
 		}
 	}
 	PG_CATCH();
 	{
-		fc_log_failed(&log, job);
+		fc_log_failed(&log, job ? &job->progress : NULL);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	fc_tell_end(job);
+	fc_tell_end(&job->progress);
 	fc_log_loaded(&log);
-	return job->loaded;
+	return job->target.loaded;
 }

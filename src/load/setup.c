@@ -30,7 +30,7 @@
 #include "copyfrom/feed.h"
 #include "copyfrom/run.h"
 #include "errors/first_error.h"
-#include "errors/reject_table.h"
+#include "rejects/table.h"
 #include "intake/intake.h"
 #include "intake/receive.h"
 #include "load/elsewhere.h"
@@ -241,9 +241,9 @@ fc_setup_check_permissions(FcJob *job)
 
 	PG_TRY();
 	{
-		if (job->options->analyze)
+		if (job->target.options->analyze)
 			ExecutorCheckPerms_hook = NULL;
-		fc_check_permissions(job->plan->pstate);
+		fc_check_permissions(job->target.plan->pstate);
 	}
 	PG_FINALLY();
 	{
@@ -255,29 +255,35 @@ fc_setup_check_permissions(FcJob *job)
 static void
 fc_setup_check_target(FcJob *job)
 {
+	FcTarget   *target = &job->target;
+
 	fc_setup_check_permissions(job);
-	if (check_enable_rls(job->target, InvalidOid, false) == RLS_ENABLED)
+	if (check_enable_rls(target->oid, InvalidOid, false) == RLS_ENABLED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("COPY FROM not supported with row-level security"),
 				 errhint("Use INSERT statements instead.")));
-	if (XactReadOnly && !job->rel->rd_islocaltemp && !job->options->analyze)
-		PreventCommandIfReadOnly(job->options->statement ? "COPY FROM" : "fast_copy()");
-	fc_elsewhere_check(job->target);
+	if (XactReadOnly && !target->rel->rd_islocaltemp && !target->options->analyze)
+		PreventCommandIfReadOnly(target->options->statement ? "COPY FROM" : "fast_copy()");
+	fc_elsewhere_check(target->oid);
 }
 
 void
 fc_setup_open_target(FcJob *job)
 {
-	job->rel = table_open(job->target, RowExclusiveLock);
-	job->ctx.target = job->rel;
+	FcTarget   *target = &job->target;
+
+	target->rel = table_open(target->oid, RowExclusiveLock);
+	target->ctx.target = target->rel;
 }
 
 void
 fc_setup_close_target(FcJob *job)
 {
-	table_close(job->rel, NoLock);
-	job->rel = job->ctx.target = NULL;
+	FcTarget   *target = &job->target;
+
+	table_close(target->rel, NoLock);
+	target->rel = target->ctx.target = NULL;
 }
 
 /*
@@ -289,8 +295,9 @@ fc_setup_close_target(FcJob *job)
 static void
 fc_setup_first_record(FcJob *job, FcStream *stream, uint32 i)
 {
-	FcDialect  *dialect = &job->dialect;
-	FcFile	   *file = &job->source->files[i];
+	FcTarget   *target = &job->target;
+	FcDialect  *dialect = &target->dialect;
+	FcFile	   *file = &target->source->files[i];
 	FcRecord	record;
 	FcRun		run;
 	FcEnd		end;
@@ -301,7 +308,7 @@ fc_setup_first_record(FcJob *job, FcStream *stream, uint32 i)
 	if (end == FC_END_NONE)
 		record.total = record.embedded = 0;
 	if (end == FC_END_MARKER)
-		file->data_start = fc_source_end(job->source, i);
+		file->data_start = fc_source_end(target->source, i);
 	/* "x\.\n" is a row and leaves open how lines end: core knows what then */
 	file->unsettled = (end == FC_END_FOUND && record.marked);
 	if (dialect->eol == FC_EOL_UNKNOWN)
@@ -314,7 +321,7 @@ fc_setup_first_record(FcJob *job, FcStream *stream, uint32 i)
 /* Where a fault is that is found before the load */
 typedef struct FcLineContext
 {
-	FcJob	   *job;
+	FcTarget   *target;
 	uint32		file;
 	uint64		line;
 } FcLineContext;
@@ -325,22 +332,22 @@ fc_setup_line_context(void *arg)
 	FcLineContext *context = arg;
 
 	errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
-			   context->job->relname, fc_source_word(context->job->source),
-			   fc_source_path(context->job->source, context->file), context->line);
+			   context->target->relname, fc_source_word(context->target->source),
+			   fc_source_path(context->target->source, context->file), context->line);
 }
 
 /* COPY's errors of the grammar, for a line of the header */
 static void
 fc_setup_check_header(FcJob *job, FcEnd end, uint32 file, int line)
 {
-	FcLineContext context = {job, file, line};
+	FcLineContext context = {&job->target, file, line};
 	ErrorContextCallback callback;
 
 	callback.callback = fc_setup_line_context;
 	callback.arg = &context;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	fc_core_refuse_grammar(&job->dialect, end);
+	fc_core_refuse_grammar(&job->target.dialect, end);
 	error_context_stack = callback.previous;
 }
 
@@ -348,7 +355,8 @@ fc_setup_check_header(FcJob *job, FcEnd end, uint32 file, int line)
 static void
 fc_setup_check_encoding(FcJob *job, const FcRecord *record)
 {
-	int			encoding = job->options->file_encoding;
+	FcTarget   *target = &job->target;
+	int			encoding = target->options->file_encoding;
 	int			server = GetDatabaseEncoding();
 	int			valid;
 	char		bad[MAX_MULTIBYTE_CHAR_LEN];
@@ -359,8 +367,8 @@ fc_setup_check_encoding(FcJob *job, const FcRecord *record)
 	{
 		/* the message shows bytes that may stand in the next line */
 		len = Min(sizeof(bad),
-				  fc_source_end_at(job->source, record->offset) - record->offset - valid);
-		fc_source_read(job->source, record->offset + valid, bad, len);
+				  fc_source_end_at(target->source, record->offset) - record->offset - valid);
+		fc_source_read(target->source, record->offset + valid, bad, len);
 		report_invalid_encoding(encoding, bad, len);
 	}
 	if (encoding != server && encoding != PG_SQL_ASCII && server != PG_SQL_ASCII)
@@ -375,18 +383,19 @@ fc_setup_check_encoding(FcJob *job, const FcRecord *record)
 static void
 fc_setup_map_header(FcJob *job, const FcRecord *record, uint32 file)
 {
-	FcOptions	other = *job->options;
+	FcTarget   *target = &job->target;
+	FcOptions	other = *target->options;
 
 	other.columns = other.fields = NIL;
-	fc_fields_map(job->rel, file == 0 ? job->options : &other, &job->dialect,
+	fc_fields_map(target->rel, file == 0 ? target->options : &other, &target->dialect,
 				  record->data, record->length);
-	if (file == 0 || equal(other.fields, job->options->fields))
+	if (file == 0 || equal(other.fields, target->options->fields))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 			 errmsg("header of %s \"%s\" is another than that of %s \"%s\"",
-					fc_source_word(job->source), fc_source_path(job->source, file),
-					fc_source_word(job->source), fc_source_path(job->source, 0)),
+					fc_source_word(target->source), fc_source_path(target->source, file),
+					fc_source_word(target->source), fc_source_path(target->source, 0)),
 			 errdetail("With header \"map\" all files of a load must have the same columns in the same order."),
 			 errhint("Load files with other columns by a call of their own.")));
 }
@@ -398,9 +407,9 @@ fc_setup_read_header(FcJob *job, const FcRecord *record, uint32 file)
 	if (file > 0 && record->total == job->header_len &&
 		memcmp(record->data, job->header, record->total) == 0)
 		return;
-	if (job->options->header_match)
-		fc_core_match_header(job, file, record);
-	if (job->options->header_map)
+	if (job->target.options->header_match)
+		fc_core_match_header(&job->target, file, record);
+	if (job->target.options->header_map)
 		fc_setup_map_header(job, record, file);
 	if (file > 0)
 		return;
@@ -413,9 +422,10 @@ fc_setup_read_header(FcJob *job, const FcRecord *record, uint32 file)
 static void
 fc_setup_header_line(FcJob *job, const FcRecord *record, uint32 file, int line)
 {
-	FcLineContext context = {job, file, line};
+	FcTarget   *target = &job->target;
+	FcLineContext context = {&job->target, file, line};
 	ErrorContextCallback callback;
-	bool		last = (line == job->options->header_lines);
+	bool		last = (line == target->options->header_lines);
 
 	callback.callback = fc_setup_line_context;
 	callback.arg = &context;
@@ -423,30 +433,31 @@ fc_setup_header_line(FcJob *job, const FcRecord *record, uint32 file, int line)
 	error_context_stack = &callback;
 	fc_setup_check_encoding(job, record);
 	/* of several files, it must be said which one has the wrong names */
-	if (last && job->options->header_map && job->source->nfiles > 1)
+	if (last && target->options->header_map && target->source->nfiles > 1)
 		fc_setup_read_header(job, record, file);
 	error_context_stack = callback.previous;
-	if (last && (job->options->header_match ||
-				 (job->options->header_map && job->source->nfiles == 1)))
+	if (last && (target->options->header_match ||
+				 (target->options->header_map && target->source->nfiles == 1)))
 		fc_setup_read_header(job, record, file);
 }
 
 static void
 fc_setup_file_header(FcJob *job, FcStream *stream, uint32 i)
 {
-	FcFile	   *file = &job->source->files[i];
+	FcTarget   *target = &job->target;
+	FcFile	   *file = &target->source->files[i];
 	FcRecord	record;
 
-	job->dialect.eol = FC_EOL_UNKNOWN;
+	target->dialect.eol = FC_EOL_UNKNOWN;
 	file->data_start = file->base;
 	file->lines_before = 0;
 	fc_stream_seek_file(stream, i, file->base);
-	for (int line = 1; line <= job->options->header_lines; line++)
+	for (int line = 1; line <= target->options->header_lines; line++)
 	{
 		FcEnd		end;
 
 		CHECK_FOR_INTERRUPTS();
-		end = fc_stream_next(stream, &job->dialect, &record);
+		end = fc_stream_next(stream, &target->dialect, &record);
 		if (end == FC_END_NONE)
 			record.length = record.total = 0;
 		fc_setup_check_header(job, end, i, line);
@@ -455,27 +466,28 @@ fc_setup_file_header(FcJob *job, FcStream *stream, uint32 i)
 			break;
 		if (record.marked)
 		{
-			file->data_start = fc_source_end(job->source, i);
+			file->data_start = fc_source_end(target->source, i);
 			break;
 		}
 		file->data_start = record.offset + record.total;
 		file->lines_before += 1 + record.embedded;
 	}
 	fc_setup_first_record(job, stream, i);
-	file->eol = job->dialect.eol;
-	job->unsettled |= file->unsettled;
+	file->eol = target->dialect.eol;
+	target->unsettled |= file->unsettled;
 }
 
 /* Each file has a header of its own, and its own line ends */
 static void
 fc_setup_header(FcJob *job)
 {
-	FcStream   *stream = fc_stream_begin(job->source, 65536);
+	FcTarget   *target = &job->target;
+	FcStream   *stream = fc_stream_begin(target->source, 65536);
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											   "fast_copy header",
 											   ALLOCSET_DEFAULT_SIZES);
 
-	for (uint32 i = 0; i < job->source->nfiles; i++)
+	for (uint32 i = 0; i < target->source->nfiles; i++)
 	{
 		/* what the first one says is kept */
 		MemoryContext old = MemoryContextSwitchTo(i == 0 ? job->mcxt : mcxt);
@@ -485,7 +497,7 @@ fc_setup_header(FcJob *job)
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(mcxt);
 	}
-	job->dialect.eol = job->source->files[0].eol;
+	target->dialect.eol = target->source->files[0].eol;
 	MemoryContextDelete(mcxt);
 	fc_stream_end(stream);
 }
@@ -494,16 +506,17 @@ fc_setup_header(FcJob *job)
 static bool
 fc_setup_is_small(const FcJob *job)
 {
-	return job->data_size < FC_SMALL_FILE;
+	return job->target.data_size < FC_SMALL_FILE;
 }
 
 static int
 fc_setup_workers(const FcJob *job)
 {
-	int			workers = job->options->workers >= 0 ? job->options->workers : fc_workers;
+	const FcTarget *target = &job->target;
+	int			workers = target->options->workers >= 0 ? target->options->workers : fc_workers;
 
-	if (job->plan->leader_reason != NULL ||
-		(job->options->analyze && job->plan->subtransactions))
+	if (target->plan->leader_reason != NULL ||
+		(target->options->analyze && target->plan->subtransactions))
 		return 0;
 	if (workers < 0)
 	{
@@ -518,8 +531,8 @@ fc_setup_workers(const FcJob *job)
 static uint64
 fc_setup_chunk_size(const FcJob *job)
 {
-	uint64		size = job->incoming ? 0 : job->data_size;
-	uint64		share = Max(size / (FC_CHUNKS_EACH * Max(job->nworkers, 1)),
+	uint64		size = job->intake.incoming ? 0 : job->target.data_size;
+	uint64		share = Max(size / (FC_CHUNKS_EACH * Max(job->target.nworkers, 1)),
 							FC_MIN_CHUNK);
 
 	return Max(Min((uint64) fc_chunk_size, share),
@@ -580,42 +593,45 @@ fc_setup_count_chunks(const FcSource *source, uint64 chunk_size)
 static uint32
 fc_setup_room(const FcJob *job, uint64 chunk_size)
 {
-	uint64		expected = job->data_size / chunk_size / job->source->nfiles * 4;
+	const FcTarget *target = &job->target;
+	uint64		expected = target->data_size / chunk_size / target->source->nfiles * 4;
 
-	if (job->incoming)
+	if (job->intake.incoming)
 		return FC_MOST_ROOM;
-	return Max(Min(expected, FC_MOST_ROOM / job->source->nfiles), FC_LEAST_ROOM);
+	return Max(Min(expected, FC_MOST_ROOM / target->source->nfiles), FC_LEAST_ROOM);
 }
 
 /* The scan unpacks the files into shared memory's source, which is the leader's, too */
 static void
 fc_setup_shared_inflow(FcJob *job)
 {
-	FcShared   *shared = job->shared;
-	FcSource   *heads = job->source;
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+	FcSource   *heads = target->source;
 
-	shared->streams = job->incoming ? DSM_HANDLE_INVALID : dsm_segment_handle(job->unpacked);
+	shared->streams = job->intake.incoming ? DSM_HANDLE_INVALID : dsm_segment_handle(job->intake.unpacked);
 	for (uint32 i = 0; i < shared->nfiles; i++)
 	{
 		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].published, 0);
 		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].whole, 0);
 	}
-	job->source = fc_source_attach(fc_shared_files(shared), shared->nfiles, heads->paths,
-								   fc_shared_copies(shared), shared->ncopies);
-	job->source->programs = heads->programs;
+	target->source = fc_source_attach(fc_shared_files(shared), shared->nfiles, heads->paths,
+									  fc_shared_copies(shared), shared->ncopies);
+	target->source->programs = heads->programs;
 	fc_source_close(heads);
 }
 
 static void
 fc_setup_shared_chunks(FcJob *job, uint64 chunk_size)
 {
-	FcChunk    *chunk = fc_shared_chunks(job->shared);
+	FcTarget   *target = &job->target;
+	FcChunk    *chunk = fc_shared_chunks(target->shared);
 
-	for (uint32 i = 0; i < job->source->nfiles; i++)
+	for (uint32 i = 0; i < target->source->nfiles; i++)
 	{
-		uint64		end = fc_source_end(job->source, i);
+		uint64		end = fc_source_end(target->source, i);
 
-		for (uint64 at = job->source->files[i].data_start; at < end; chunk++)
+		for (uint64 at = target->source->files[i].data_start; at < end; chunk++)
 		{
 			chunk->start = at;
 			chunk->length = Min(chunk_size, end - at);
@@ -627,43 +643,44 @@ fc_setup_shared_chunks(FcJob *job, uint64 chunk_size)
 static void
 fc_setup_shared_job(FcJob *job)
 {
-	FcShared   *shared = job->shared;
-	FcPlan	   *plan = job->plan;
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+	FcPlan	   *plan = target->plan;
 
-	shared->target = job->target;
-	shared->dialect = job->dialect;
-	shared->file = job->source->identity;
-	if (job->inflow)
-		shared->file.size = job->expected;
-	shared->joined = (job->source->fd >= 0);
-	shared->programs = job->source->programs;
-	shared->file_encoding = job->options->file_encoding;
+	shared->target = target->oid;
+	shared->dialect = target->dialect;
+	shared->file = target->source->identity;
+	if (target->inflow)
+		shared->file.size = target->expected;
+	shared->joined = (target->source->fd >= 0);
+	shared->programs = target->source->programs;
+	shared->file_encoding = target->options->file_encoding;
 	shared->need_transcoding = plan->need_transcoding;
-	shared->statement = job->options->statement;
+	shared->statement = target->options->statement;
 	shared->routed = plan->routed;
-	shared->freeze = job->options->freeze;
-	shared->missing = job->options->missing;
-	shared->tolerated = job->options->tolerated;
-	shared->set_null = job->options->on_error == FC_ON_ERROR_SET_NULL;
-	if (job->options->analyze)
+	shared->freeze = target->options->freeze;
+	shared->missing = target->options->missing;
+	shared->tolerated = target->options->tolerated;
+	shared->set_null = target->options->on_error == FC_ON_ERROR_SET_NULL;
+	if (target->options->analyze)
 	{
 		/* faults are told, and do not end the look at the file */
 		shared->tolerated = FC_CLASSES_CHECKED |
 			(plan->routed ? FC_CLASS_NO_PARTITION : 0);
-		if ((job->options->tolerated & FC_CLASS_CONVERSION) == 0)
+		if ((target->options->tolerated & FC_CLASS_CONVERSION) == 0)
 			shared->set_null = false;
 	}
-	shared->verbose = job->options->analyze ||
-		job->options->log_verbosity == FC_LOG_VERBOSE;
-	shared->reject_limit = job->options->reject_limit;
+	shared->verbose = target->options->analyze ||
+		target->options->log_verbosity == FC_LOG_VERBOSE;
+	shared->reject_limit = target->options->reject_limit;
 	shared->key_type = plan->key_type;
 	shared->key_attnum = plan->key_attnum;
 	shared->key_field = plan->key_field;
 	shared->key_routes = plan->key_routes;
 	shared->where_late = plan->where_late;
-	shared->data_start = job->source->files[0].data_start;
-	shared->data_size = job->data_size;
-	shared->memory = (Size) fc_memory_kb * 1024 / Max(job->nworkers, 1);
+	shared->data_start = target->source->files[0].data_start;
+	shared->data_size = target->data_size;
+	shared->memory = (Size) fc_memory_kb * 1024 / Max(target->nworkers, 1);
 	shared->io_depth = fc_io_depth;
 }
 
@@ -705,7 +722,8 @@ fc_setup_text(char *text)
 static Size
 fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 {
-	FcOptions  *options = job->options;
+	FcTarget   *target = &job->target;
+	FcOptions  *options = target->options;
 	Size		end = MAXALIGN(sizeof(FcShared));
 
 	layout->columns_at = fc_setup_place(&end, sizeof(AttrNumber) * layout->ncolumns);
@@ -715,9 +733,9 @@ fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	layout->patterns_at = fc_setup_place(&end, patterns->len + 1);
 	layout->zone_at = fc_setup_place_text(&end, fc_setup_text(options->time_zone));
 	layout->where_at = fc_setup_place_text(&end, where);
-	layout->path_at = job->inflow ? fc_setup_place(&end, MAXPGPATH) :
-		fc_setup_place_text(&end, job->source->open_path);
-	layout->names_at = fc_setup_place(&end, fc_source_paths_size(job->source));
+	layout->path_at = target->inflow ? fc_setup_place(&end, MAXPGPATH) :
+		fc_setup_place_text(&end, target->source->open_path);
+	layout->names_at = fc_setup_place(&end, fc_source_paths_size(target->source));
 	layout->copies_at = fc_setup_place(&end, sizeof(FcCopy) * layout->ncopies);
 	layout->files_at = fc_setup_place(&end, sizeof(FcFile) * layout->nfiles);
 	layout->numbers_at = fc_setup_place(&end, sizeof(FcNumber) * layout->nnumbers);
@@ -732,8 +750,9 @@ fc_setup_layout(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 static void
 fc_setup_shared_texts(FcJob *job, StringInfo patterns, const char *where)
 {
-	FcShared   *shared = job->shared;
-	FcOptions  *options = job->options;
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+	FcOptions  *options = target->options;
 
 	shared->null_len = strlen(options->format.null_print);
 	shared->default_len = options->default_string ? strlen(options->default_string) : -1;
@@ -742,12 +761,12 @@ fc_setup_shared_texts(FcJob *job, StringInfo patterns, const char *where)
 	memcpy(fc_shared_patterns(shared), patterns->data, patterns->len);
 	strcpy(fc_shared_zone(shared), fc_setup_text(options->time_zone));
 	strcpy(fc_shared_where(shared), where);
-	strcpy(fc_shared_path(shared), job->source->open_path);
-	memcpy(fc_shared_names(shared), job->source->paths,
-		   fc_source_paths_size(job->source));
-	memcpy(fc_shared_copies(shared), job->source->copies,
-		   sizeof(FcCopy) * job->source->ncopies);
-	memcpy(fc_shared_files(shared), job->source->files,
+	strcpy(fc_shared_path(shared), target->source->open_path);
+	memcpy(fc_shared_names(shared), target->source->paths,
+		   fc_source_paths_size(target->source));
+	memcpy(fc_shared_copies(shared), target->source->copies,
+		   sizeof(FcCopy) * target->source->ncopies);
+	memcpy(fc_shared_files(shared), target->source->files,
 		   sizeof(FcFile) * shared->nfiles);
 }
 
@@ -758,10 +777,10 @@ fc_setup_shared_texts(FcJob *job, StringInfo patterns, const char *where)
 static char *
 fc_setup_where(FcJob *job)
 {
-	List	   *where = job->plan->where;
+	List	   *where = job->target.plan->where;
 
 	if (where == NIL ||
-		(job->core_reason && contain_volatile_functions((Node *) where)))
+		(job->target.core_reason && contain_volatile_functions((Node *) where)))
 		return "";
 	return nodeToString(where);
 }
@@ -769,42 +788,43 @@ fc_setup_where(FcJob *job)
 static void
 fc_setup_shared(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	uint64		chunk_size = fc_setup_chunk_size(job);
-	StringInfo	patterns = fc_setup_patterns(job->plan);
+	StringInfo	patterns = fc_setup_patterns(target->plan);
 	char	   *where = fc_setup_where(job);
 	FcShared	layout = {0};
 	Size		total;
 
-	layout.nfiles = job->source->nfiles;
-	layout.room = job->inflow ? fc_setup_room(job, chunk_size) : 0;
+	layout.nfiles = target->source->nfiles;
+	layout.room = target->inflow ? fc_setup_room(job, chunk_size) : 0;
 	layout.chunk_size = chunk_size;
-	layout.nchunks = job->inflow ? layout.room * layout.nfiles :
-		fc_setup_count_chunks(job->source, chunk_size);
+	layout.nchunks = target->inflow ? layout.room * layout.nfiles :
+		fc_setup_count_chunks(target->source, chunk_size);
 	/* each process that unpacks will have one */
-	layout.ncopies = job->source->ncopies + (job->inflow ? job->nworkers : 0);
-	layout.ncolumns = list_length(job->plan->columns.fields);
-	layout.nnumbers = list_length(job->plan->numbers);
-	layout.norder = list_length(job->plan->order);
-	layout.order_sliced = job->plan->order_sliced;
-	layout.append = job->options->order_by != NIL;
+	layout.ncopies = target->source->ncopies + (target->inflow ? target->nworkers : 0);
+	layout.ncolumns = list_length(target->plan->columns.fields);
+	layout.nnumbers = list_length(target->plan->numbers);
+	layout.norder = list_length(target->plan->order);
+	layout.order_sliced = target->plan->order_sliced;
+	layout.append = target->options->order_by != NIL;
 	total = fc_setup_layout(job, &layout, patterns, where);
 	job->segment = dsm_create(total, 0);
-	job->shared = dsm_segment_address(job->segment);
-	memset(job->shared, 0, total);
-	*job->shared = layout;
-	SharedFileSetInit(&job->shared->fileset, job->segment);
-	fc_error_begin(job->shared, job->segment);
+	target->shared = dsm_segment_address(job->segment);
+	memset(target->shared, 0, total);
+	*target->shared = layout;
+	SharedFileSetInit(&target->shared->fileset, job->segment);
+	fc_error_begin(target->shared, job->segment);
 	for (int i = 0; i < layout.ncolumns; i++)
-		fc_shared_columns(job->shared)[i] = list_nth_int(job->plan->columns.fields, i);
+		fc_shared_columns(target->shared)[i] = list_nth_int(target->plan->columns.fields, i);
 	for (int i = 0; i < layout.nnumbers; i++)
-		fc_shared_numbers(job->shared)[i] = *(FcNumber *) list_nth(job->plan->numbers, i);
+		fc_shared_numbers(target->shared)[i] = *(FcNumber *) list_nth(target->plan->numbers, i);
 	for (int i = 0; i < layout.norder; i++)
-		fc_shared_order(job->shared)[i] = *(FcSortKey *) list_nth(job->plan->order, i);
-	memcpy(fc_shared_flags(job->shared), job->plan->columns.flags, layout.ncolumns);
+		fc_shared_order(target->shared)[i] = *(FcSortKey *) list_nth(target->plan->order, i);
+	memcpy(fc_shared_flags(target->shared), target->plan->columns.flags, layout.ncolumns);
 	fc_setup_shared_texts(job, patterns, where);
 	fc_setup_shared_job(job);
-	fc_setup_shared_state(job->shared);
-	if (job->inflow)
+	fc_setup_shared_state(target->shared);
+	if (target->inflow)
 		fc_setup_shared_inflow(job);
 	else
 		fc_setup_shared_chunks(job, chunk_size);
@@ -814,11 +834,11 @@ fc_setup_shared(FcJob *job)
 static bool
 fc_setup_reads_again(FcJob *job)
 {
-	List	   *indexes = RelationGetIndexList(job->rel);
+	List	   *indexes = RelationGetIndexList(job->target.rel);
 	bool		has_index = (indexes != NIL);
 
 	list_free(indexes);
-	return has_index || job->options->run_analyze;
+	return has_index || job->target.options->run_analyze;
 }
 
 /*
@@ -828,15 +848,16 @@ fc_setup_reads_again(FcJob *job)
 static void
 fc_setup_io(FcJob *job)
 {
-	FcShared   *shared = job->shared;
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
 	int			err;
 
 	if (fc_io_method == FC_IO_AUTO)
 		shared->map = FC_MAP_CACHED;
 	else if (fc_io_method == FC_IO_MMAP)
 		shared->map = FC_MAP_ALWAYS;
-	if (fc_io_method == FC_IO_SYNC || job->plan->key_type == FC_KEY_NONE ||
-		(fc_io_method == FC_IO_AUTO && job->nworkers == 0 &&
+	if (fc_io_method == FC_IO_SYNC || target->plan->key_type == FC_KEY_NONE ||
+		(fc_io_method == FC_IO_AUTO && target->nworkers == 0 &&
 		 fc_setup_is_small(job)))
 		return;
 	err = fc_io_uring_probe();
@@ -848,18 +869,19 @@ fc_setup_io(FcJob *job)
 static void
 fc_setup_dialect(FcJob *job)
 {
-	CopyFormatOptions *format = &job->options->format;
+	FcTarget   *target = &job->target;
+	CopyFormatOptions *format = &target->options->format;
 
-	job->dialect.delim = format->delim[0];
-	job->dialect.eol = FC_EOL_UNKNOWN;
+	target->dialect.delim = format->delim[0];
+	target->dialect.eol = FC_EOL_UNKNOWN;
 	if (format->csv_mode)
 	{
-		job->dialect.quote = format->quote[0];
-		job->dialect.escape = format->escape[0];
+		target->dialect.quote = format->quote[0];
+		target->dialect.escape = format->escape[0];
 		return;
 	}
-	job->dialect.mode = FC_MODE_TEXT;
-	job->dialect.lone_marker = FC_CORE_LONE_MARKER;
+	target->dialect.mode = FC_MODE_TEXT;
+	target->dialect.lone_marker = FC_CORE_LONE_MARKER;
 }
 
 /*
@@ -869,23 +891,24 @@ fc_setup_dialect(FcJob *job)
 static void
 fc_setup_recode(FcJob *job)
 {
-	FcOptions  *options = job->options;
+	FcTarget   *target = &job->target;
+	FcOptions  *options = target->options;
 	SharedFileSet *fileset;
 	FcSource   *copy;
 
-	if (!fc_recode_needed(options->file_encoding, &job->dialect))
+	if (!fc_recode_needed(options->file_encoding, &target->dialect))
 		return;
 	job->converted = dsm_create(sizeof(SharedFileSet), 0);
 	fileset = dsm_segment_address(job->converted);
 	SharedFileSetInit(fileset, job->converted);
-	copy = fc_recode_source(job->source, options->file_encoding, fileset, &job->fault);
+	copy = fc_recode_source(target->source, options->file_encoding, fileset, &job->fault);
 	if (copy == NULL)
 	{
-		job->unconvertible = true;
+		target->unconvertible = true;
 		return;
 	}
-	job->original = job->source;
-	job->source = copy;
+	target->original = target->source;
+	target->source = copy;
 	fc_options_set_encoding(options, GetDatabaseEncoding());
 }
 
@@ -896,17 +919,17 @@ fc_setup_recode(FcJob *job)
 static void
 fc_setup_unconvertible(FcJob *job)
 {
-	FcLineContext context = {job, job->fault.file, job->fault.line};
+	FcLineContext context = {&job->target, job->fault.file, job->fault.line};
 	ErrorContextCallback callback;
 
-	job->core_reason = "the file has characters that cannot be converted";
-	if (!fc_feed_rereads_fields(job))
+	job->target.core_reason = "the file has characters that cannot be converted";
+	if (!fc_feed_rereads_fields(&job->target))
 		return;
 	callback.callback = fc_setup_line_context;
 	callback.arg = &context;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	fc_recode_refuse(job->options->file_encoding, &job->fault);
+	fc_recode_refuse(job->target.options->file_encoding, &job->fault);
 	error_context_stack = callback.previous;
 }
 
@@ -914,18 +937,20 @@ fc_setup_unconvertible(FcJob *job)
 static void
 fc_setup_file(FcJob *job)
 {
-	if (!job->options->format.binary)
+	FcTarget   *target = &job->target;
+
+	if (!target->options->format.binary)
 		fc_setup_dialect(job);
-	if (job->options->program)
+	if (target->options->program)
 		fc_program_check();
-	if (job->options->program || job->options->client)
-		fc_receive(job);
+	if (target->options->program || target->options->client)
+		fc_receive(&job->intake);
 	else
 	{
-		job->source = fc_setup_open_source(job->options->sources);
-		fc_streams_unpack(job);
+		target->source = fc_setup_open_source(target->options->sources);
+		fc_streams_unpack(&job->intake);
 	}
-	if (!job->options->format.binary)
+	if (!target->options->format.binary)
 		fc_setup_recode(job);
 }
 
@@ -933,22 +958,23 @@ fc_setup_file(FcJob *job)
 static void
 fc_setup_partman(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcPartman  *partman;
 
-	if (!job->plan->partitioned || job->options->missing != FC_MISSING_CREATE)
+	if (!target->plan->partitioned || target->options->missing != FC_MISSING_CREATE)
 		return;
-	job->partman = partman = fc_partman_find(job->rel);
+	job->partman = partman = fc_partman_find(target->rel);
 	if (partman == NULL)
 		return;
-	if (job->options->interval)
+	if (target->options->interval)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"partition_interval\" cannot be used for table \"%s\", which pg_partman keeps",
-						job->relname),
+						target->relname),
 				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
 
 	/* who may not read the configuration may still load existing partitions */
-	if (partman->refusal && !job->options->analyze &&
+	if (partman->refusal && !target->options->analyze &&
 		partman->refusal->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
 		fc_partman_throw(partman->refusal);
 }
@@ -960,39 +986,43 @@ fc_setup_partman(FcJob *job)
 static void
 fc_setup_plan(FcJob *job)
 {
-	fc_plan_check_relkind(job->rel);
-	if (job->options->header_map)
+	FcTarget   *target = &job->target;
+
+	fc_plan_check_relkind(target->rel);
+	if (target->options->header_map)
 	{
 		fc_setup_file(job);
 		fc_setup_header(job);
 	}
-	job->plan = fc_plan_make(job->rel, job->options);
+	target->plan = fc_plan_make(target->rel, target->options);
 	fc_setup_check_target(job);
 	fc_setup_partman(job);
-	fc_reject_table_check(job);
-	if (!job->options->header_map)
+	fc_reject_table_check(target);
+	if (!target->options->header_map)
 		fc_setup_file(job);
 	/* the file may be in another encoding now */
-	if (job->original)
-		job->plan->need_transcoding = false;
-	job->core_reason = job->plan->core_reason;
-	if (job->unconvertible)
+	if (target->original)
+		target->plan->need_transcoding = false;
+	target->core_reason = target->plan->core_reason;
+	if (target->unconvertible)
 		fc_setup_unconvertible(job);
-	if (job->core_reason && !job->options->analyze)
-		fc_core_check(job);
+	if (target->core_reason && !target->options->analyze)
+		fc_core_check(target);
 }
 
 /* Are the files to be unpacked before all else, after all? */
 static void
 fc_setup_settle_streams(FcJob *job)
 {
-	if (!job->inflow)
+	FcTarget   *target = &job->target;
+
+	if (!target->inflow)
 		return;
-	fc_streams_settle(job);
-	if (job->inflow)
+	fc_streams_settle(&job->intake);
+	if (target->inflow)
 		return;
-	job->data_size = fc_source_data_size(job->source);
-	job->nworkers = fc_setup_workers(job);
+	target->data_size = fc_source_data_size(target->source);
+	target->nworkers = fc_setup_workers(job);
 }
 
 FcJob *
@@ -1000,23 +1030,26 @@ fc_setup_begin(FcOptions *options)
 {
 	FcJob	   *job = palloc0(sizeof(FcJob));
 
-	job->options = options;
-	job->target = options->target;
-	job->start = GetCurrentTimestamp();
+	job->target.options = options;
+	job->target.oid = options->target;
+	job->progress.target = job->intake.target = &job->target;
+	job->intake.progress = &job->progress;
+	job->progress.start = GetCurrentTimestamp();
 	job->mcxt = CurrentMemoryContext;
-	job->phase = FC_PHASE_SETUP;
+	job->progress.phase = FC_PHASE_SETUP;
 	return job;
 }
 
 void
 fc_setup_job(FcJob *job)
 {
-	FcOptions  *options = job->options;
+	FcTarget   *target = &job->target;
+	FcOptions  *options = target->options;
 
 	/* whoever names a table by its OID passes over its schema */
-	fc_target_check_schema(job->target);
+	fc_target_check_schema(target->oid);
 	fc_setup_open_target(job);
-	job->relname = pstrdup(RelationGetRelationName(job->rel));
+	target->relname = pstrdup(RelationGetRelationName(target->rel));
 	fc_setup_plan(job);
 
 	/* workers need both, and must not make them */
@@ -1027,16 +1060,16 @@ fc_setup_job(FcJob *job)
 	}
 	if (!options->header_map && !options->format.binary)
 		fc_setup_header(job);
-	if (job->unsettled)
-		job->core_reason = "the first row ends with a marker, and not with a line end";
-	job->data_size = job->inflow ? job->expected : fc_source_data_size(job->source);
-	job->nworkers = fc_setup_workers(job);
+	if (target->unsettled)
+		target->core_reason = "the first row ends with a marker, and not with a line end";
+	target->data_size = target->inflow ? target->expected : fc_source_data_size(target->source);
+	target->nworkers = fc_setup_workers(job);
 	fc_setup_settle_streams(job);
 	fc_setup_shared(job);
 	fc_setup_io(job);
-	fc_context_begin(&job->ctx, job->shared, 0, false);
-	job->ctx.source = job->source;
-	job->ctx.target = job->rel;
+	fc_context_begin(&target->ctx, target->shared, 0, false);
+	target->ctx.source = target->source;
+	target->ctx.target = target->rel;
 }
 
 /* One that the load itself has not read, or NULL */
@@ -1053,16 +1086,18 @@ fc_setup_end_source(FcSource *source)
 void
 fc_setup_end(FcJob *job)
 {
-	fc_source_check(job->source, &job->shared->file);
-	fc_source_check_files(job->source);
-	fc_source_close(job->source);
-	fc_setup_end_source(job->original);
-	fc_setup_end_source(job->packed);
+	FcTarget   *target = &job->target;
+
+	fc_source_check(target->source, &target->shared->file);
+	fc_source_check_files(target->source);
+	fc_source_close(target->source);
+	fc_setup_end_source(target->original);
+	fc_setup_end_source(job->intake.packed);
 	if (job->converted)
 		dsm_detach(job->converted);
-	if (job->unpacked)
-		dsm_detach(job->unpacked);
-	fc_context_end(&job->ctx);
+	if (job->intake.unpacked)
+		dsm_detach(job->intake.unpacked);
+	fc_context_end(&target->ctx);
 	fc_setup_close_target(job);
 	dsm_detach(job->segment);
 }

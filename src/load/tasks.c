@@ -58,28 +58,30 @@ fc_created_cmp(const void *a, const void *b)
 static FcNewPartition *
 fc_tasks_created(FcJob *job, const FcSpillPart *part)
 {
+	FcTarget   *target = &job->target;
 	FcNewPartition key = {part->range, NULL};
 
-	if (part->null || job->ncreated == 0)
+	if (part->null || target->ncreated == 0)
 		return NULL;
-	return bsearch(&key, job->created, job->ncreated, sizeof(FcNewPartition),
+	return bsearch(&key, target->created, target->ncreated, sizeof(FcNewPartition),
 				   fc_created_cmp);
 }
 
 Oid
 fc_tasks_leaf(FcJob *job, const FcSpillPart *part, bool *created)
 {
+	FcTarget   *target = &job->target;
 	FcNewPartition *new;
 
 	*created = false;
-	if (!job->plan->key_routes)
-		return job->plan->routed ? InvalidOid : job->target;
+	if (!target->plan->key_routes)
+		return target->plan->routed ? InvalidOid : target->oid;
 	if (OidIsValid(part->range.partition))
 		return part->range.partition;
 	new = fc_tasks_created(job, part);
 	if (new == NULL)
-		return job->options->missing == FC_MISSING_ERROR &&
-			!part->null ? InvalidOid : job->route->default_oid;
+		return target->options->missing == FC_MISSING_ERROR &&
+			!part->null ? InvalidOid : target->route->default_oid;
 	*created = true;
 	return new->range.partition;
 }
@@ -88,16 +90,18 @@ fc_tasks_leaf(FcJob *job, const FcSpillPart *part, bool *created)
 static bool
 fc_tasks_is_missing(FcJob *job, const FcSpillPart *part)
 {
-	return job->plan->key_routes &&
-		job->options->missing == FC_MISSING_CREATE && !part->null &&
+	FcTarget   *target = &job->target;
+
+	return target->plan->key_routes &&
+		target->options->missing == FC_MISSING_CREATE && !part->null &&
 		!OidIsValid(part->range.partition) &&
-		!fc_key_is_infinite(job->plan->key_type, part->range.lo);
+		!fc_key_is_infinite(target->plan->key_type, part->range.lo);
 }
 
 void
 fc_tasks_find_parts(FcJob *job)
 {
-	FcRuns	   *runs = fc_runs_open(job->shared);
+	FcRuns	   *runs = fc_runs_open(job->target.shared);
 
 	fc_tasks_set_parts(job, fc_runs_parts(runs));
 	fc_runs_close(runs);
@@ -106,22 +110,23 @@ fc_tasks_find_parts(FcJob *job)
 void
 fc_tasks_set_parts(FcJob *job, List *parts)
 {
+	FcTarget   *target = &job->target;
 	ListCell   *lc;
 
 	job->parts = parts;
-	job->created = palloc0(sizeof(FcNewPartition) * (list_length(job->parts) + 1));
-	job->ncreated = 0;
+	target->created = palloc0(sizeof(FcNewPartition) * (list_length(job->parts) + 1));
+	target->ncreated = 0;
 	foreach(lc, job->parts)
 	{
 		FcSpillPart *part = lfirst(lc);
 		bool		created;
 
 		if (fc_tasks_is_missing(job, part))
-			job->created[job->ncreated++].range = part->range;
-		else if (job->plan->key_routes &&
-				 (job->shared->tolerated & FC_CLASS_NO_PARTITION) == 0 &&
+			target->created[target->ncreated++].range = part->range;
+		else if (target->plan->key_routes &&
+				 (target->shared->tolerated & FC_CLASS_NO_PARTITION) == 0 &&
 				 !OidIsValid(fc_tasks_leaf(job, part, &created)))
-			fc_error_keep_route(job->shared, part->min_offset,
+			fc_error_keep_route(target->shared, part->min_offset,
 								part->min_length);
 	}
 }
@@ -165,12 +170,13 @@ fc_tasks_groups(FcJob *job)
 		group->rows = part->rows;
 		group->order = foreach_current_index(lc);
 		group->parts = list_make1(part);
+
 		/*
 		 * rows that no partition takes are to be rejected, or an error that
 		 * is kept already
 		 */
-		if (OidIsValid(group->leaf) || job->plan->routed ||
-			(job->shared->tolerated & FC_CLASS_NO_PARTITION))
+		if (OidIsValid(group->leaf) || job->target.plan->routed ||
+			(job->target.shared->tolerated & FC_CLASS_NO_PARTITION))
 			single = lappend(single, group);
 	}
 	list_sort(single, fc_group_cmp_leaf);
@@ -198,8 +204,8 @@ fc_tasks_storage(FcJob *job, Oid leaf, uint64 rows)
 
 	if (!OidIsValid(leaf))
 		return storage;
-	if (leaf == job->target)
-		return fc_write_storage(job->rel, rows, &job->files);
+	if (leaf == job->target.oid)
+		return fc_write_storage(job->target.rel, rows, &job->files);
 	rel = table_open(leaf, NoLock);
 	storage = fc_write_storage(rel, rows, &job->files);
 	table_close(rel, NoLock);
@@ -211,14 +217,15 @@ static int
 fc_tasks_slices(FcJob *job, const FcGroup *group, const FcSpillPart *part,
 				uint64 total)
 {
-	uint64		limit = Max(total / (FC_CUT_SHARE * Max(job->nworkers, 1)),
+	FcTarget   *target = &job->target;
+	uint64		limit = Max(total / (FC_CUT_SHARE * Max(target->nworkers, 1)),
 							FC_CUT_MIN);
 
-	if (job->nworkers < 2 || group->rows <= limit ||
-		fc_shared_whole_leaves(job->shared))
+	if (target->nworkers < 2 || group->rows <= limit ||
+		fc_shared_whole_leaves(target->shared))
 		return 1;
 	/* no rows of equal keys apart */
-	if (job->shared->norder > 0 && part->null)
+	if (target->shared->norder > 0 && part->null)
 		return 1;
 	return Max(Min(part->rows / FC_SLICE_ROWS, FC_MAX_SLICES), 1);
 }
@@ -261,7 +268,7 @@ fc_tasks_cut_part(FcJob *job, FcRuns *runs, const FcGroup *group,
 	int			nbounds = nslices > 1 ? fc_runs_cut(runs, part, nslices, bounds) : 0;
 	FcBound		lo = {part->null ? 0 : part->range.lo, 0};
 
-	if (job->shared->norder > 0)
+	if (job->target.shared->norder > 0)
 		nbounds = fc_tasks_round(part, bounds, nbounds);
 	for (int i = 0; i <= nbounds; i++)
 	{
@@ -293,16 +300,18 @@ fc_tasks_number(FcJob *job, int first, int part)
 		FcTask	   *task = &job->tasks[i];
 
 		task->part = part;
-		task->slice = job->plan->routed ? 0 : i - first;
-		task->nslices = job->plan->routed ? 1 : job->ntasks - first;
+		task->slice = job->target.plan->routed ? 0 : i - first;
+		task->nslices = job->target.plan->routed ? 1 : job->ntasks - first;
 	}
 }
 
 void
 fc_tasks_make(FcJob *job)
 {
+	FcTarget   *target = &job->target;
+
 	/* only cutting looks at the runs, and fewer workers have nothing cut */
-	FcRuns	   *runs = job->nworkers < 2 ? NULL : fc_runs_open(job->shared);
+	FcRuns	   *runs = target->nworkers < 2 ? NULL : fc_runs_open(target->shared);
 	List	   *groups = fc_tasks_groups(job);
 	int			allocated = 64;
 	uint64		total = 0;
@@ -310,7 +319,7 @@ fc_tasks_make(FcJob *job)
 
 	job->tasks = palloc(sizeof(FcTask) * allocated);
 	job->ntasks = 0;
-	job->ngroups = 0;
+	target->ngroups = 0;
 	foreach(lc, groups)
 		total += ((FcGroup *) lfirst(lc))->rows;
 	foreach(lc, groups)
@@ -325,7 +334,7 @@ fc_tasks_make(FcJob *job)
 			fc_tasks_cut_part(job, runs, group, lfirst(lc2),
 							  fc_tasks_slices(job, group, lfirst(lc2), total),
 							  &allocated);
-		fc_tasks_number(job, first, job->ngroups++);
+		fc_tasks_number(job, first, target->ngroups++);
 	}
 	if (runs)
 		fc_runs_close(runs);
@@ -334,7 +343,7 @@ fc_tasks_make(FcJob *job)
 bool
 fc_tasks_span_parts(FcJob *job)
 {
-	uint32		nchunks = job->shared->nchunks;
+	uint32		nchunks = job->target.shared->nchunks;
 	int64		last = job->keys[nchunks];
 	int64		key = job->keys[0];
 	List	   *parts = NIL;
@@ -344,7 +353,7 @@ fc_tasks_span_parts(FcJob *job)
 	{
 		FcSpillPart *part = palloc0(sizeof(FcSpillPart));
 
-		part->range = fc_route_find(job->route, key);
+		part->range = fc_route_find(job->target.route, key);
 		if (!fc_tasks_is_missing(job, part))
 			return false;
 		parts = lappend(parts, part);
@@ -376,7 +385,7 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 	else
 		/* nobody knows how many rows each of them gets */
 		task->storage = fc_tasks_storage(job, task->partition,
-										 job->found / list_length(job->parts));
+										 job->target.found / list_length(job->parts));
 	task->lo.key = part->range.lo;
 	task->hi.key = part->range.hi;
 	task->hi_max = part->range.hi_max;
@@ -401,14 +410,14 @@ fc_tasks_count_slices(FcJob *job)
 void
 fc_tasks_make_streamed(FcJob *job)
 {
-	FcShared   *shared = job->shared;
+	FcShared   *shared = job->target.shared;
 	int			nparts = list_length(job->parts);
 	int			allocated = 64;
 	int			first = 0;
 
 	job->tasks = palloc(sizeof(FcTask) * allocated);
 	job->ntasks = 0;
-	job->ngroups = nparts;
+	job->target.ngroups = nparts;
 	for (uint32 i = 0; i < shared->nchunks; i++)
 	{
 		FcSpillPart *part = list_nth(job->parts, first);

@@ -12,7 +12,7 @@
 #include "sort/run_write.h"
 
 /*
- * Sets job->parts from the spill, or as they are given, job->created from the ranges that have no
+ * Sets job->parts from the spill, or as they are given, job->target.created from the ranges that have no
  * partition, and keeps an error for rows that no partition will take.
  */
 extern void fc_tasks_find_parts(FcJob *job);

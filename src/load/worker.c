@@ -18,17 +18,14 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "access/xloginsert.h"
-#include "catalog/pg_control.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "portability/instr_time.h"
 #include "replication/origin.h"
-#include "storage/latch.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "context/workers.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "errors/stop.h"
@@ -42,8 +39,6 @@
 #define FC_KEY_TASKS	UINT64CONST(0xFC00000000000002)
 #define FC_KEY_TURNS	UINT64CONST(0xFC00000000000003)
 #define FC_KEY_USAGE	UINT64CONST(0xFC00000000000004)
-
-#define FC_POLL_MS		100		/* how often the leader shows progress */
 
 typedef struct FcWorkerArgs
 {
@@ -187,7 +182,11 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not map dynamic shared memory segment")));
-	/* decoding filters by origin, each row and the commit, which is the leader's */
+
+	/*
+	 * decoding filters by origin, each row and the commit, which is the
+	 * leader's
+	 */
 	replorigin_session_origin = args->origin;
 	shared = dsm_segment_address(segment);
 	SharedFileSetAttach(&shared->fileset, segment);
@@ -269,65 +268,6 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	ctx->mcxt = outer;
 	/* lived in there; a load that was given up is followed by another one */
 	ctx->direct = NULL;
-}
-
-/* Does any worker still run, as far as its messages tell? */
-static bool
-fc_worker_active(ParallelContext *pcxt)
-{
-	for (int i = 0; i < pcxt->nworkers_launched; i++)
-		if (pcxt->worker[i].error_mqh != NULL)
-			return true;
-	return false;
-}
-
-/*
- * Logical decoding must know that a subtransaction is one before it sees a row of
- * it.  The first record that the leader writes in a subtransaction names the
- * top-level transaction too; those of workers never do, because a worker does
- * not know that its transaction is the leader's subtransaction.
- */
-static void
-fc_worker_log_subtransaction(void)
-{
-	char		nothing = 0;
-
-	if (!IsSubxactTopXidLogPending())
-		return;
-	XLogBeginInsert();
-	XLogRegisterData(&nothing, sizeof(nothing));
-	(void) XLogInsert(RM_XLOG_ID, XLOG_NOOP);
-}
-
-int
-fc_worker_launch(ParallelContext *pcxt)
-{
-	fc_worker_log_subtransaction();
-	LaunchParallelWorkers(pcxt);
-	return pcxt->nworkers_launched;
-}
-
-void
-fc_worker_wait(ParallelContext *pcxt, void (*progress) (void *arg), void *arg)
-{
-	static uint32 wait_event = 0;
-
-	if (wait_event == 0)
-		wait_event = fc_wait_event("FastCopyWorkers");
-	WaitForParallelWorkersToAttach(pcxt);
-	for (;;)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (progress)
-			progress(arg);
-		if (!fc_worker_active(pcxt))
-			break;
-		(void) WaitLatch(MyLatch,
-						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 FC_POLL_MS, wait_event);
-		ResetLatch(MyLatch);
-	}
-	WaitForParallelWorkersToFinish(pcxt);
 }
 
 /* EXPLAIN (BUFFERS, WAL) and pg_stat_statements see it, and the report does */
@@ -413,12 +353,12 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	}
 	EnterParallelMode();
 	pcxt = fc_worker_context(segment, nworkers, work);
-	launched = fc_worker_launch(pcxt);
+	launched = fc_workers_launch(pcxt);
 	if (launched > 0)
 	{
 		if (ctx->lead)
 			ctx->lead(ctx->lead_arg);
-		fc_worker_wait(pcxt, ctx->progress, ctx->progress_arg);
+		fc_workers_wait(pcxt, ctx->progress, ctx->progress_arg);
 		fc_worker_usage(pcxt);
 		work->alone = fc_worker_alone_share(ctx->shared, launched);
 		if (work->ntasks > 0)

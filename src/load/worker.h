@@ -8,8 +8,6 @@
 #ifndef FC_WORKER_H
 #define FC_WORKER_H
 
-#include "access/parallel.h"
-
 #include "context/shared.h"
 
 /* What a phase works on besides the file; copied to and from the workers */
@@ -35,16 +33,6 @@ typedef struct FcWork
  */
 extern int	fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 						  int nworkers, FcWork *work);
-
-/* Starts the workers of a context, which may write WAL; how many there are */
-extern int	fc_worker_launch(ParallelContext *pcxt);
-
-/*
- * Waits until all workers of a context are done, under the event
- * FastCopyWorkers, and shows progress (NULL: to nobody) meanwhile.
- */
-extern void fc_worker_wait(ParallelContext *pcxt, void (*progress) (void *arg),
-						   void *arg);
 
 extern void fc_context_begin(FcContext *ctx, FcShared *shared, int worker,
 							 bool in_worker);

@@ -18,57 +18,59 @@ fc_progress_share(pg_atomic_uint64 *bytes, uint64 total)
 }
 
 bool
-fc_progress_is_stream(const FcJob *job)
+fc_progress_is_stream(const FcProgress *progress)
 {
-	return job->phase == FC_PHASE_UNPACK || job->phase == FC_PHASE_RECEIVE;
+	return progress->phase == FC_PHASE_UNPACK || progress->phase == FC_PHASE_RECEIVE;
 }
 
 double
-fc_progress_bytes(const FcJob *job)
+fc_progress_bytes(const FcProgress *progress)
 {
-	return fc_progress_is_stream(job) ? (double) job->packed_size :
-		(double) job->shared->data_size;
+	return fc_progress_is_stream(progress) ? (double) progress->packed_size :
+		(double) progress->target->shared->data_size;
 }
 
 bool
-fc_progress_reads_file(const FcJob *job)
+fc_progress_reads_file(const FcProgress *progress)
 {
-	return job->phase == FC_PHASE_SPLIT || job->phase == FC_PHASE_SCAN ||
-		job->phase == FC_PHASE_LOAD || job->phase == FC_PHASE_CHECK ||
-		job->phase == FC_PHASE_COPY || fc_progress_is_stream(job);
+	return progress->phase == FC_PHASE_SPLIT || progress->phase == FC_PHASE_SCAN ||
+		progress->phase == FC_PHASE_LOAD || progress->phase == FC_PHASE_CHECK ||
+		progress->phase == FC_PHASE_COPY || fc_progress_is_stream(progress);
 }
 
 /* Partitions made, as far as they have their numbers */
 static int
-fc_progress_created(const FcJob *job)
+fc_progress_created(const FcProgress *progress)
 {
 	int			made = 0;
 
-	for (int i = 0; i < job->ncreated; i++)
-		made += OidIsValid(job->created[i].range.partition);
+	for (int i = 0; i < progress->target->ncreated; i++)
+		made += OidIsValid(progress->target->created[i].range.partition);
 	return made;
 }
 
 const char *
-fc_progress_steps(const FcJob *job, int *done, int *total)
+fc_progress_steps(const FcProgress *progress, int *done, int *total)
 {
-	switch (job->phase)
+	FcTarget   *target = progress->target;
+
+	switch (progress->phase)
 	{
 		case FC_PHASE_PARTITIONS:
-			*done = fc_progress_created(job);
-			*total = job->ncreated;
+			*done = fc_progress_created(progress);
+			*total = target->ncreated;
 			return "partitions";
 		case FC_PHASE_INDEX:
-			*done = pg_atomic_read_u32(&job->shared->nbuilt);
-			*total = job->nindexes;
+			*done = pg_atomic_read_u32(&target->shared->nbuilt);
+			*total = target->nindexes;
 			return "indexes";
 		case FC_PHASE_ATTACH:
-			*done = job->attached;
-			*total = job->ncreated;
+			*done = progress->steps_done;
+			*total = target->ncreated;
 			return "partitions";
 		case FC_PHASE_ANALYZE:
-			*done = job->analyzed;
-			*total = job->nanalyzed;
+			*done = progress->steps_done;
+			*total = progress->steps;
 			return "tables";
 		default:
 			*done = *total = 0;
@@ -77,22 +79,22 @@ fc_progress_steps(const FcJob *job, int *done, int *total)
 }
 
 double
-fc_progress_of_phase(const FcJob *job)
+fc_progress_of_phase(const FcProgress *progress)
 {
-	FcShared   *shared = job->shared;
-	uint64		total = (uint64) fc_progress_bytes(job);
+	FcShared   *shared = progress->target->shared;
+	uint64		total = (uint64) fc_progress_bytes(progress);
 	int			done;
 	int			steps;
 
-	switch (job->phase)
+	switch (progress->phase)
 	{
 		case FC_PHASE_UNPACK:
-			return fc_progress_share(job->taken, total);
+			return fc_progress_share(progress->taken, total);
 		case FC_PHASE_SPLIT:
 			return fc_progress_share(&shared->split_bytes, total);
 		case FC_PHASE_SCAN:
 			/* what core reads is counted in one place */
-			return fc_progress_share(job->shown ? &shared->scan_bytes :
+			return fc_progress_share(progress->shown ? &shared->scan_bytes :
 									 &shared->load_bytes, total);
 		case FC_PHASE_LOAD:
 		case FC_PHASE_CHECK:
@@ -100,11 +102,11 @@ fc_progress_of_phase(const FcJob *job)
 			return fc_progress_share(&shared->load_bytes, total);
 		case FC_PHASE_INDEX:
 			/* one may take longer than all others */
-			if (job->index_cost <= 0)
+			if (progress->index_cost <= 0)
 				return -1;
-			return Min(pg_atomic_read_u64(&shared->built) / job->index_cost, 1.0);
+			return Min(pg_atomic_read_u64(&shared->built) / progress->index_cost, 1.0);
 		default:
-			(void) fc_progress_steps(job, &done, &steps);
+			(void) fc_progress_steps(progress, &done, &steps);
 			return steps > 0 ? (double) done / steps : -1;
 	}
 }

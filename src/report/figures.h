@@ -8,25 +8,55 @@
 #ifndef FC_FIGURES_H
 #define FC_FIGURES_H
 
-#include "load/job.h"
+#include "datatype/timestamp.h"
+#include "portability/instr_time.h"
+
+#include "options/target.h"
+
+/* How far a load has come: for its report, other sessions, and who waits */
+typedef struct FcProgress
+{
+	FcTarget   *target;
+	FcPhase		phase;
+	TimestampTz start;			/* of the load */
+	instr_time	phase_start;
+	instr_time	stream_start;	/* of unpacking or receiving */
+	uint64		phase_wal;		/* bytes of WAL until then, of this backend */
+	int			launched;		/* workers, in the phase with the most */
+	double		alone;			/* of the phase's workers, see FcWork */
+
+	/* what goes from one thing to the next */
+	int			steps;			/* tables to analyze */
+	int			steps_done;		/* partitions attached, tables analyzed */
+	double		index_cost;		/* of all indexes, see shared->built */
+
+	/* unpacking and receiving */
+	uint64		packed_size;	/* bytes to be unpacked; 0: nobody knows */
+	pg_atomic_uint64 *taken;	/* ... of which so many have been */
+
+	bool		reporting;		/* the report is this load's */
+	bool		shown;			/* the progress slot is ours, not core's */
+	TimestampTz told;			/* when the last line of progress was sent */
+} FcProgress;
+
 
 /* So many of "total" bytes, from 0 to 1 */
 extern double fc_progress_share(pg_atomic_uint64 *bytes, uint64 total);
 
 /* Does the phase take copies of what can be read only once? */
-extern bool fc_progress_is_stream(const FcJob *job);
+extern bool fc_progress_is_stream(const FcProgress *progress);
 
 /* How much of the phase is done, from 0 to 1; -1 if nobody counts */
-extern double fc_progress_of_phase(const FcJob *job);
+extern double fc_progress_of_phase(const FcProgress *progress);
 
 /*
  * A phase that goes from one thing to the next: what those are, how many there
  * are and how many are done.  NULL for one that goes through bytes.
  */
-extern const char *fc_progress_steps(const FcJob *job, int *done, int *total);
+extern const char *fc_progress_steps(const FcProgress *progress, int *done, int *total);
 
 /* Bytes there are to be loaded, and does the phase go through them? */
-extern double fc_progress_bytes(const FcJob *job);
-extern bool fc_progress_reads_file(const FcJob *job);
+extern double fc_progress_bytes(const FcProgress *progress);
+extern bool fc_progress_reads_file(const FcProgress *progress);
 
 #endif							/* FC_FIGURES_H */

@@ -79,35 +79,38 @@ fc_log_begin(FcLog *log, const FcOptions *options)
 }
 
 static const char *
-fc_log_spill(const FcJob *job)
+fc_log_spill(const FcProgress *progress)
 {
-	if (pg_atomic_read_u64(&job->shared->spilled) == 0)
+	if (pg_atomic_read_u64(&progress->target->shared->spilled) == 0)
 		return "none";
-	return job->shared->spill_rows ? "rows" : "offsets";
+	return progress->target->shared->spill_rows ? "rows" : "offsets";
 }
 
 static const char *
-fc_log_writer(const FcJob *job)
+fc_log_writer(const FcProgress *progress)
 {
-	uint64		paged = pg_atomic_read_u64(&job->shared->paged);
+	FcTarget   *target = progress->target;
+	uint64		paged = pg_atomic_read_u64(&target->shared->paged);
 
-	if (job->core_reason)
+	if (target->core_reason)
 		return "copy";
-	if (job->loaded == 0)
+	if (target->loaded == 0)
 		return "none";
 	if (paged == 0)
 		return "multi_insert";
-	return paged == job->loaded ? "page" : "page and multi_insert";
+	return paged == target->loaded ? "page" : "page and multi_insert";
 }
 
 static const char *
-fc_log_order(const FcJob *job)
+fc_log_order(const FcProgress *progress)
 {
-	if (job->core_reason || job->plan->leader_reason || job->shared->file_order)
-		return job->plan->key_type == FC_KEY_NONE || job->core_reason ? "file" : "key";
-	if (job->shared->streamed)
+	FcTarget   *target = progress->target;
+
+	if (target->core_reason || target->plan->leader_reason || target->shared->file_order)
+		return target->plan->key_type == FC_KEY_NONE || target->core_reason ? "file" : "key";
+	if (target->shared->streamed)
 		return "streamed";
-	return job->plan->key_type == FC_KEY_NONE ? "none" : "key";
+	return target->plan->key_type == FC_KEY_NONE ? "none" : "key";
 }
 
 /* How much of the time each phase took; a phase may have run twice */
@@ -136,9 +139,10 @@ fc_log_phases(StringInfo line)
 }
 
 static char *
-fc_log_figures(const FcJob *job, double seconds, uint64 wal)
+fc_log_figures(const FcProgress *progress, double seconds, uint64 wal)
 {
-	FcShared   *shared = job->shared;
+	FcTarget   *target = progress->target;
+	FcShared   *shared = target->shared;
 	uint64		bytes = shared->file.size;
 	StringInfoData line;
 
@@ -146,31 +150,32 @@ fc_log_figures(const FcJob *job, double seconds, uint64 wal)
 	appendStringInfo(&line, "rows=" UINT64_FORMAT ", rejected=" UINT64_FORMAT
 					 ", filtered=" UINT64_FORMAT ", nulled=" UINT64_FORMAT
 					 ", bytes=" UINT64_FORMAT ", seconds=%.3f, rate=%.0f rows/s and %.1f MB/s",
-					 job->loaded, pg_atomic_read_u64(&shared->rejected),
+					 target->loaded, pg_atomic_read_u64(&shared->rejected),
 					 pg_atomic_read_u64(&shared->filtered),
 					 pg_atomic_read_u64(&shared->nulled), bytes, seconds,
-					 job->loaded / seconds, bytes / seconds / FC_MEGABYTE);
+					 target->loaded / seconds, bytes / seconds / FC_MEGABYTE);
 	appendStringInfo(&line, ", workers=%d of %d, spill=%s, spill_bytes=" UINT64_FORMAT
 					 ", writer=%s, order=%s, partitions=%d, indexes=%d, wal_bytes=" UINT64_FORMAT,
-					 job->launched, job->nworkers, fc_log_spill(job),
-					 pg_atomic_read_u64(&shared->spilled), fc_log_writer(job),
-					 fc_log_order(job), job->ncreated, job->nindexes, wal);
+					 progress->launched, target->nworkers, fc_log_spill(progress),
+					 pg_atomic_read_u64(&shared->spilled), fc_log_writer(progress),
+					 fc_log_order(progress), target->ncreated, target->nindexes, wal);
 	fc_log_phases(&line);
 	return line.data;
 }
 
 /* The report's last row: what the phases come to */
 static void
-fc_log_report(const FcJob *job, double seconds, uint64 wal)
+fc_log_report(const FcProgress *progress, double seconds, uint64 wal)
 {
+	FcTarget   *target = progress->target;
 	FcReportRow row = {0};
-	FcShared   *shared = job->shared;
+	FcShared   *shared = target->shared;
 
 	row.phase = FC_PHASE_TOTAL;
 	row.whole = true;
-	row.processes = Max(job->launched, 1);
+	row.processes = Max(progress->launched, 1);
 	row.alone = -1;
-	row.rows = job->loaded;
+	row.rows = target->loaded;
 	row.bytes = shared->file.size;
 	row.reads = -1;
 	row.seconds = seconds;
@@ -178,7 +183,7 @@ fc_log_report(const FcJob *job, double seconds, uint64 wal)
 	row.spill_bytes = pg_atomic_read_u64(&shared->spilled);
 	row.choice = psprintf("%d of %d workers, " UINT64_FORMAT " filtered, "
 						  UINT64_FORMAT " rejected, " UINT64_FORMAT " with values set to null",
-						  job->launched, job->nworkers,
+						  progress->launched, target->nworkers,
 						  pg_atomic_read_u64(&shared->filtered),
 						  pg_atomic_read_u64(&shared->rejected),
 						  pg_atomic_read_u64(&shared->nulled));
@@ -186,14 +191,14 @@ fc_log_report(const FcJob *job, double seconds, uint64 wal)
 }
 
 void
-fc_log_add_up(FcLog *log, FcJob *job)
+fc_log_add_up(FcLog *log, FcProgress *progress)
 {
 	uint64		wal = pgWalUsage.wal_bytes - log->wal;
 
 	log->seconds = fc_log_seconds(log);
-	fc_log_report(job, log->seconds, wal);
+	fc_log_report(progress, log->seconds, wal);
 	if (log->target)
-		log->figures = fc_log_figures(job, log->seconds, wal);
+		log->figures = fc_log_figures(progress, log->seconds, wal);
 }
 
 /* The statement and its context may hold what nobody wants in a log */
@@ -222,8 +227,9 @@ fc_log_loaded(FcLog *log)
 }
 
 void
-fc_log_failed(FcLog *log, const FcJob *job)
+fc_log_failed(FcLog *log, const FcProgress *progress)
 {
+	FcTarget   *target = progress ? progress->target : NULL;
 	double		seconds = fc_log_seconds(log);
 	int			sqlerrcode = geterrcode();
 	MemoryContext old;
@@ -234,14 +240,14 @@ fc_log_failed(FcLog *log, const FcJob *job)
 	old = MemoryContextSwitchTo(log->mcxt);
 	initStringInfo(&line);
 	appendStringInfo(&line, "phase=%s, sqlstate=%s, seconds=%.3f",
-					 fc_phase_name(job ? job->phase : FC_PHASE_SETUP),
+					 fc_phase_name(progress ? progress->phase : FC_PHASE_SETUP),
 					 unpack_sql_state(sqlerrcode), seconds);
-	if (job && job->source)
+	if (target && target->source)
 		appendStringInfo(&line, ", bytes=" UINT64_FORMAT ", workers=%d of %d",
-						 job->inflow ? pg_atomic_read_u64(job->taken) :
-						 (uint64) job->source->identity.size, job->launched,
-						 job->nworkers);
-	if (job && job->reporting)
+						 target->inflow ? pg_atomic_read_u64(progress->taken) :
+						 (uint64) target->source->identity.size, progress->launched,
+						 target->nworkers);
+	if (progress && progress->reporting)
 		fc_log_phases(&line);
 	fc_log_line(log, " failed", line.data);
 	MemoryContextSwitchTo(old);

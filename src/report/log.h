@@ -11,7 +11,7 @@
 
 #include "portability/instr_time.h"
 
-#include "load/job.h"
+#include "report/figures.h"
 
 typedef struct FcLog
 {
@@ -29,13 +29,13 @@ typedef struct FcLog
 /* Before anything else; looks the target's name up while that is possible */
 extern void fc_log_begin(FcLog *log, const FcOptions *options);
 
-/* Adds up what was done, while the job is open; adds the row to the report */
-extern void fc_log_add_up(FcLog *log, FcJob *job);
+/* Adds up what was done, while the load is open; adds the row to the report */
+extern void fc_log_add_up(FcLog *log, FcProgress *progress);
 
 /* Once nothing can go wrong any more */
 extern void fc_log_loaded(FcLog *log);
 
-/* In a PG_CATCH block; job may be NULL.  Throws nothing. */
-extern void fc_log_failed(FcLog *log, const FcJob *job);
+/* In a PG_CATCH block; progress is NULL if the load has not begun.  Throws nothing. */
+extern void fc_log_failed(FcLog *log, const FcProgress *progress);
 
 #endif							/* FC_LOG_H */

@@ -49,13 +49,13 @@
 
 /* How much of the work on the file is done, from 0 to 1 */
 static double
-fc_progress_done(FcJob *job)
+fc_progress_done(FcProgress *progress)
 {
-	FcShared   *shared = job->shared;
+	FcShared   *shared = progress->target->shared;
 	uint64		total = shared->data_size;
 	double		scan;
 
-	if (job->phase > FC_PHASE_LOAD)
+	if (progress->phase > FC_PHASE_LOAD)
 		return 1.0;
 	scan = shared->key_type == FC_KEY_NONE ?
 		fc_progress_share(&shared->split_bytes, total) :
@@ -66,65 +66,66 @@ fc_progress_done(FcJob *job)
 }
 
 static int64
-fc_progress_type(const FcJob *job)
+fc_progress_type(const FcProgress *progress)
 {
-	return job->options->client ? PROGRESS_COPY_TYPE_PIPE :
-		job->options->program ? PROGRESS_COPY_TYPE_PROGRAM : PROGRESS_COPY_TYPE_FILE;
+	return progress->target->options->client ? PROGRESS_COPY_TYPE_PIPE :
+		progress->target->options->program ? PROGRESS_COPY_TYPE_PROGRAM : PROGRESS_COPY_TYPE_FILE;
 }
 
 void
-fc_progress_start(FcJob *job)
+fc_progress_start(FcProgress *progress)
 {
+	FcTarget   *target = progress->target;
 	const int	params[] = {
 		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL,
 		FC_PARAM_LEFT
 	};
 	const int64 values[] = {
-		PROGRESS_COPY_COMMAND_FROM, fc_progress_type(job),
-		job->inflow ? job->expected : job->source->identity.size, -1
+		PROGRESS_COPY_COMMAND_FROM, fc_progress_type(progress),
+		target->inflow ? target->expected : target->source->identity.size, -1
 	};
 
-	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, job->target);
+	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, target->oid);
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
-	job->shown = true;
+	progress->shown = true;
 }
 
 void
-fc_progress_begin_stream(FcJob *job, FcPhase phase)
+fc_progress_begin_stream(FcProgress *progress, FcPhase phase)
 {
 	const int	params[] = {
 		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL,
 		FC_PARAM_LEFT, FC_PARAM_PHASE
 	};
 	const int64 values[] = {
-		PROGRESS_COPY_COMMAND_FROM, fc_progress_type(job),
-		(int64) job->packed_size, -1, FC_MAGIC << 4 | phase
+		PROGRESS_COPY_COMMAND_FROM, fc_progress_type(progress),
+		(int64) progress->packed_size, -1, FC_MAGIC << 4 | phase
 	};
 
-	fc_progress_begin_phase(job, phase);
-	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, job->target);
+	fc_progress_begin_phase(progress, phase);
+	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, progress->target->oid);
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
-	job->shown = true;
-	fc_tell_phase(job);
+	progress->shown = true;
+	fc_tell_phase(progress);
 }
 
 static void
-fc_progress_parts(FcJob *job)
+fc_progress_parts(FcProgress *progress)
 {
-	int64		done = pg_atomic_read_u32(&job->shared->parts_done);
+	int64		done = pg_atomic_read_u32(&progress->target->shared->parts_done);
 	int			steps_done;
 	int			steps;
 
-	pgstat_progress_update_param(FC_PARAM_PARTS, done << 32 | job->ngroups);
-	(void) fc_progress_steps(job, &steps_done, &steps);
+	pgstat_progress_update_param(FC_PARAM_PARTS, done << 32 | progress->target->ngroups);
+	(void) fc_progress_steps(progress, &steps_done, &steps);
 	pgstat_progress_update_param(FC_PARAM_STEPS, (int64) steps_done << 32 | steps);
 }
 
 /* Rows, whatever became of them */
 static void
-fc_progress_rows(FcJob *job)
+fc_progress_rows(FcProgress *progress)
 {
-	FcShared   *shared = job->shared;
+	FcShared   *shared = progress->target->shared;
 
 	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED,
 								 pg_atomic_read_u64(&shared->loaded));
@@ -136,48 +137,49 @@ fc_progress_rows(FcJob *job)
 
 /* As the report sees it */
 void
-fc_progress_begin_phase(FcJob *job, FcPhase phase)
+fc_progress_begin_phase(FcProgress *progress, FcPhase phase)
 {
-	job->phase = phase;
-	job->phase_wal = pgWalUsage.wal_bytes;
-	INSTR_TIME_SET_CURRENT(job->phase_start);
+	progress->phase = phase;
+	progress->steps = progress->steps_done = 0;
+	progress->phase_wal = pgWalUsage.wal_bytes;
+	INSTR_TIME_SET_CURRENT(progress->phase_start);
 }
 
 void
-fc_progress_phase(FcJob *job, FcPhase phase)
+fc_progress_phase(FcProgress *progress, FcPhase phase)
 {
-	fc_progress_begin_phase(job, phase);
+	fc_progress_begin_phase(progress, phase);
 	pgstat_progress_update_param(FC_PARAM_PHASE, FC_MAGIC << 4 | phase);
 	pgstat_progress_update_param(FC_PARAM_WORKERS,
 								 phase == FC_PHASE_PARTITIONS || phase == FC_PHASE_ATTACH ||
-								 phase == FC_PHASE_ANALYZE ? 0 : job->nworkers);
-	fc_progress_parts(job);
-	fc_progress_rows(job);
-	pgstat_progress_update_param(FC_PARAM_FOUND, job->found);
-	fc_tell_phase(job);
+								 phase == FC_PHASE_ANALYZE ? 0 : progress->target->nworkers);
+	fc_progress_parts(progress);
+	fc_progress_rows(progress);
+	pgstat_progress_update_param(FC_PARAM_FOUND, progress->target->found);
+	fc_tell_phase(progress);
 }
 
 /* Packed bytes, or those that have come */
 static void
-fc_progress_show_stream(FcJob *job)
+fc_progress_show_stream(FcProgress *progress)
 {
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
-								 (int64) pg_atomic_read_u64(job->taken));
-	if (job->inflow && job->shared)
-		fc_progress_rows(job);
+								 (int64) pg_atomic_read_u64(progress->taken));
+	if (progress->target->inflow && progress->target->shared)
+		fc_progress_rows(progress);
 }
 
 static void
-fc_progress_show(FcJob *job, TimestampTz now)
+fc_progress_show(FcProgress *progress, TimestampTz now)
 {
-	FcShared   *shared = job->shared;
-	double		elapsed = Max((now - job->start) / 1e6, 1e-6);
-	double		done = fc_progress_done(job);
+	FcShared   *shared = progress->target->shared;
+	double		elapsed = Max((now - progress->start) / 1e6, 1e-6);
+	double		done = fc_progress_done(progress);
 
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
 								 (int64) (done * shared->file.size));
-	fc_progress_rows(job);
-	fc_progress_parts(job);
+	fc_progress_rows(progress);
+	fc_progress_parts(progress);
 	pgstat_progress_update_param(FC_PARAM_RATE, (int64) (pg_atomic_read_u64(&shared->loaded) / elapsed));
 	if (done > 0.01)
 		pgstat_progress_update_param(FC_PARAM_LEFT,
@@ -187,26 +189,26 @@ fc_progress_show(FcJob *job, TimestampTz now)
 void
 fc_progress_update(void *arg)
 {
-	FcJob	   *job = arg;
+	FcProgress *progress = arg;
 	static TimestampTz last = 0;
 	TimestampTz now = GetCurrentTimestamp();
 
 	/* the next index or table may take long, and nobody comes here meanwhile */
-	if (job->shown && (job->phase == FC_PHASE_INDEX || job->phase == FC_PHASE_ANALYZE))
-		fc_progress_parts(job);
+	if (progress->shown && (progress->phase == FC_PHASE_INDEX || progress->phase == FC_PHASE_ANALYZE))
+		fc_progress_parts(progress);
 	if (now - last < FC_UPDATE_US && now >= last)
 		return;
 	last = now;
-	if (job->shown && fc_progress_is_stream(job))
-		fc_progress_show_stream(job);
-	else if (job->shown)
-		fc_progress_show(job, now);
-	fc_tell_progress(job);
+	if (progress->shown && fc_progress_is_stream(progress))
+		fc_progress_show_stream(progress);
+	else if (progress->shown)
+		fc_progress_show(progress, now);
+	fc_tell_progress(progress);
 }
 
 void
-fc_progress_end(FcJob *job)
+fc_progress_end(FcProgress *progress)
 {
 	pgstat_progress_end_command();
-	job->shown = false;
+	progress->shown = false;
 }

@@ -8,21 +8,21 @@
 #ifndef FC_PROGRESS_H
 #define FC_PROGRESS_H
 
-#include "load/job.h"
+#include "report/figures.h"
 
-extern void fc_progress_start(FcJob *job);
+extern void fc_progress_start(FcProgress *progress);
 
-/* Before the job has shared memory: copies of what can be read once are made */
-extern void fc_progress_begin_stream(FcJob *job, FcPhase phase);
+/* Copies of what can be read once are made, before there is shared memory */
+extern void fc_progress_begin_stream(FcProgress *progress, FcPhase phase);
 
 /* The next phase begins: the report closes the one before */
-extern void fc_progress_phase(FcJob *job, FcPhase phase);
+extern void fc_progress_phase(FcProgress *progress, FcPhase phase);
 
 /* ... one that core shows, or nobody */
-extern void fc_progress_begin_phase(FcJob *job, FcPhase phase);
+extern void fc_progress_begin_phase(FcProgress *progress, FcPhase phase);
 
-/* FcContext.progress: arg is the job; cheap if called often */
+/* FcContext.progress: arg is the FcProgress; cheap if called often */
 extern void fc_progress_update(void *arg);
-extern void fc_progress_end(FcJob *job);
+extern void fc_progress_end(FcProgress *progress);
 
 #endif							/* FC_PROGRESS_H */

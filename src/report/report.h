@@ -18,8 +18,8 @@ typedef struct FcReportRow
 	Oid			partition;
 	char	   *name;			/* of the partition */
 	int			processes;		/* 0: not said */
-	double		alone;			/* for how much of it one of them was left; -1:
-								 * not said */
+	double		alone;			/* for how much of it one of them was left;
+								 * -1: not said */
 	int64		rows;			/* -1: not said */
 	int64		bytes;
 	int64		reads;

@@ -63,31 +63,33 @@ fc_tell_seconds(TimestampTz since)
 
 /* What has been done beside unpacking was begun with that */
 static double
-fc_tell_phase_seconds(const FcJob *job)
+fc_tell_phase_seconds(const FcProgress *progress)
 {
-	bool		beside = job->inflow && job->phase != FC_PHASE_SETUP;
+	bool		beside = progress->target->inflow && progress->phase != FC_PHASE_SETUP;
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, beside ? job->stream_start : job->phase_start);
+	INSTR_TIME_SUBTRACT(now, beside ? progress->stream_start : progress->phase_start);
 	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
 }
 
 /* The rows that the phase has dealt with; -1 if it does not deal with rows */
 static double
-fc_tell_rows(const FcJob *job)
+fc_tell_rows(const FcProgress *progress)
 {
-	switch (job->phase)
+	FcTarget   *target = progress->target;
+
+	switch (progress->phase)
 	{
 		case FC_PHASE_UNPACK:
 		case FC_PHASE_RECEIVE:
-			return !job->inflow || job->shared == NULL ? -1 :
-				(double) pg_atomic_read_u64(&job->shared->scanned);
+			return !target->inflow || target->shared == NULL ? -1 :
+				(double) pg_atomic_read_u64(&target->shared->scanned);
 		case FC_PHASE_SCAN:
-			return (double) pg_atomic_read_u64(&job->shared->scanned);
+			return (double) pg_atomic_read_u64(&target->shared->scanned);
 		case FC_PHASE_LOAD:
 		case FC_PHASE_CHECK:
-			return (double) pg_atomic_read_u64(&job->shared->loaded);
+			return (double) pg_atomic_read_u64(&target->shared->loaded);
 		default:
 			return -1;
 	}
@@ -95,25 +97,25 @@ fc_tell_rows(const FcJob *job)
 
 /* Rows and bytes a second, of the phase so far */
 static void
-fc_tell_rates(StringInfo line, FcJob *job, double done)
+fc_tell_rates(StringInfo line, FcProgress *progress, double done)
 {
-	double		seconds = fc_tell_phase_seconds(job);
-	double		rows = fc_tell_rows(job);
-	double		bytes = done * fc_progress_bytes(job);
+	double		seconds = fc_tell_phase_seconds(progress);
+	double		rows = fc_tell_rows(progress);
+	double		bytes = done * fc_progress_bytes(progress);
 
 	if (rows > 0)
 		appendStringInfo(line, ", %.0f rows/s", rows / seconds);
-	if (bytes > 0 && fc_progress_reads_file(job))
+	if (bytes > 0 && fc_progress_reads_file(progress))
 		appendStringInfo(line, ", %.1f MB/s", bytes / seconds / (1024 * 1024));
 }
 
 /* How much there will be is not known */
 static void
-fc_tell_received(StringInfo line, const FcJob *job)
+fc_tell_received(StringInfo line, const FcProgress *progress)
 {
-	double		megabytes = pg_atomic_read_u64(job->taken) / (1024.0 * 1024);
-	double		seconds = fc_tell_phase_seconds(job);
-	double		rows = fc_tell_rows(job);
+	double		megabytes = pg_atomic_read_u64(progress->taken) / (1024.0 * 1024);
+	double		seconds = fc_tell_phase_seconds(progress);
+	double		rows = fc_tell_rows(progress);
 
 	appendStringInfo(line, "%.1f MB, %.1f MB/s", megabytes, megabytes / seconds);
 	if (rows > 0)
@@ -154,11 +156,11 @@ fc_tell_notice(const char *line)
 
 /* ", 3 of 7 indexes", in a phase that goes from one to the next */
 static void
-fc_tell_steps(StringInfo line, FcJob *job)
+fc_tell_steps(StringInfo line, FcProgress *progress)
 {
 	int			done;
 	int			total;
-	const char *name = fc_progress_steps(job, &done, &total);
+	const char *name = fc_progress_steps(progress, &done, &total);
 
 	if (name && total > 0)
 		appendStringInfo(line, ", %d of %d %s", done, total, name);
@@ -166,21 +168,21 @@ fc_tell_steps(StringInfo line, FcJob *job)
 
 /* Percent, rates and times, behind the name of the phase and the bar */
 static void
-fc_tell_figures(StringInfo line, FcJob *job, double done)
+fc_tell_figures(StringInfo line, FcProgress *progress, double done)
 {
-	double		elapsed = fc_tell_phase_seconds(job);
+	double		elapsed = fc_tell_phase_seconds(progress);
 
 	if (done >= 0)
 		appendStringInfo(line, "%3d%%", (int) (done * 100));
 	if (done >= 0)
 	{
-		fc_tell_rates(line, job, done);
-		fc_tell_steps(line, job);
+		fc_tell_rates(line, progress, done);
+		fc_tell_steps(line, progress);
 	}
-	else if (job->phase == FC_PHASE_RECEIVE)
-		fc_tell_received(line, job);
+	else if (progress->phase == FC_PHASE_RECEIVE)
+		fc_tell_received(line, progress);
 	appendStringInfoString(line, line->len > 0 ? ", " : "");
-	fc_tell_time(line, fc_tell_seconds(job->start));
+	fc_tell_time(line, fc_tell_seconds(progress->start));
 	appendStringInfoString(line, " elapsed");
 	if (done < FC_TELL_SURE)
 		return;
@@ -190,18 +192,18 @@ fc_tell_figures(StringInfo line, FcJob *job, double done)
 }
 
 static void
-fc_tell_line(FcJob *job)
+fc_tell_line(FcProgress *progress)
 {
-	double		done = fc_progress_of_phase(job);
+	double		done = fc_progress_of_phase(progress);
 	StringInfoData line;
 	StringInfoData figures;
 
-	job->told = GetCurrentTimestamp();
+	progress->told = GetCurrentTimestamp();
 	initStringInfo(&line);
 	initStringInfo(&figures);
-	fc_tell_figures(&figures, job, done);
-	appendStringInfo(&line, "fast_copy %s: %s ", job->relname,
-					 fc_phase_name(job->phase));
+	fc_tell_figures(&figures, progress, done);
+	appendStringInfo(&line, "fast_copy %s: %s ", progress->target->relname,
+					 fc_phase_name(progress->phase));
 	if (done >= 0)
 		fc_tell_bar(&line, done, pg_mbstrlen(line.data) +
 					Max(figures.len, FC_TELL_FIGURES));
@@ -212,40 +214,41 @@ fc_tell_line(FcJob *job)
 }
 
 void
-fc_tell_progress(FcJob *job)
+fc_tell_progress(FcProgress *progress)
 {
 	TimestampTz now;
-	TimestampTz last = job->told == 0 ? job->start : job->told;
+	TimestampTz last = progress->told == 0 ? progress->start : progress->told;
 
-	if (job->options->progress_us == 0)
+	if (progress->target->options->progress_us == 0)
 		return;
 	now = GetCurrentTimestamp();
 	/* clocks may be put back */
-	if (now - last >= job->options->progress_us || now < last)
-		fc_tell_line(job);
+	if (now - last >= progress->target->options->progress_us || now < last)
+		fc_tell_line(progress);
 }
 
 void
-fc_tell_phase(FcJob *job)
+fc_tell_phase(FcProgress *progress)
 {
-	if (job->options->progress_us > 0 &&
-		GetCurrentTimestamp() - job->start >= job->options->progress_us)
-		fc_tell_line(job);
+	if (progress->target->options->progress_us > 0 &&
+		GetCurrentTimestamp() - progress->start >= progress->target->options->progress_us)
+		fc_tell_line(progress);
 }
 
 void
-fc_tell_end(FcJob *job)
+fc_tell_end(FcProgress *progress)
 {
-	double		seconds = Max(fc_tell_seconds(job->start), 1e-6);
+	FcTarget   *target = progress->target;
+	double		seconds = Max(fc_tell_seconds(progress->start), 1e-6);
 	StringInfoData line;
 
-	if (job->options->progress_us == 0)
+	if (target->options->progress_us == 0)
 		return;
 	initStringInfo(&line);
 	appendStringInfo(&line, "fast_copy %s: done, " UINT64_FORMAT " rows in ",
-					 job->relname, job->loaded);
+					 target->relname, target->loaded);
 	fc_tell_time(&line, seconds);
-	appendStringInfo(&line, ", %.0f rows/s", job->loaded / seconds);
+	appendStringInfo(&line, ", %.0f rows/s", target->loaded / seconds);
 	fc_tell_notice(line.data);
 	pfree(line.data);
 }

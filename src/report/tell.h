@@ -8,15 +8,15 @@
 #ifndef FC_TELL_H
 #define FC_TELL_H
 
-#include "load/job.h"
+#include "report/figures.h"
 
 /* A NOTICE, if the last one is older than the interval asked for */
-extern void fc_tell_progress(FcJob *job);
+extern void fc_tell_progress(FcProgress *progress);
 
 /* The next phase has begun: a NOTICE, if the load is older than the interval */
-extern void fc_tell_phase(FcJob *job);
+extern void fc_tell_phase(FcProgress *progress);
 
 /* A NOTICE that all is done, if lines were asked for */
-extern void fc_tell_end(FcJob *job);
+extern void fc_tell_end(FcProgress *progress);
 
 #endif							/* FC_TELL_H */

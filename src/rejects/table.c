@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * errors/reject_table.c
+ * rejects/table.c
  *	  The table that rejected records are written to.
  *
  *	 reject ──► its bytes, from the file ──► text ──► INSERT
@@ -30,7 +30,7 @@
 #include "utils/uuid.h"
 
 #include "compat/compat.h"
-#include "errors/reject_table.h"
+#include "rejects/table.h"
 #include "partition/empty_table.h"
 #include "row/executor.h"
 
@@ -57,6 +57,7 @@ static const struct
 	Oid			typid;
 	const char *comment;
 }			reject_columns[NCOLUMNS] = {
+
 	{"job", "pg_catalog.uuid NOT NULL", UUIDOID,
 	"one value for all records that one load rejected"},
 	{"file", "pg_catalog.text NOT NULL", TEXTOID, "path that the load was given"},
@@ -79,7 +80,7 @@ static const struct
 
 struct FcRejectTable
 {
-	FcJob	   *job;
+	FcTarget   *target;
 	SPIPlanPtr	plan;
 	Datum		uuid;
 	Oid			conversion;		/* from the file's encoding, or InvalidOid */
@@ -87,9 +88,9 @@ struct FcRejectTable
 };
 
 static void
-fc_reject_table_check_place(FcJob *job, Oid table)
+fc_reject_table_check_place(FcTarget *target, Oid table)
 {
-	if (table != job->target && !list_member_oid(get_partition_ancestors(table), job->target))
+	if (table != target->oid && !list_member_oid(get_partition_ancestors(table), target->oid))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -127,9 +128,9 @@ fc_reject_table_check_columns(Oid table)
 }
 
 void
-fc_reject_table_check(FcJob *job)
+fc_reject_table_check(FcTarget *target)
 {
-	Oid			table = job->options->reject_table;
+	Oid			table = target->options->reject_table;
 
 	if (!OidIsValid(table))
 		return;
@@ -139,7 +140,7 @@ fc_reject_table_check(FcJob *job)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", table)));
 	fc_target_check_schema(table);
-	fc_reject_table_check_place(job, table);
+	fc_reject_table_check_place(target, table);
 	fc_reject_table_check_columns(table);
 	fc_reject_table_check_rights(table);
 }
@@ -164,24 +165,24 @@ fc_reject_table_insert(Oid table)
 }
 
 FcRejectTable *
-fc_reject_table_begin(FcJob *job)
+fc_reject_table_begin(FcTarget *target)
 {
 	FcRejectTable *table = palloc0(sizeof(FcRejectTable));
 	Oid			types[NCOLUMNS];
 
-	table->job = job;
+	table->target = target;
 	table->uuid = DirectFunctionCall1(gen_random_uuid, (Datum) 0);
-	if (job->plan->need_transcoding)
-		table->conversion = FindDefaultConversionProc(job->options->file_encoding,
+	if (target->plan->need_transcoding)
+		table->conversion = FindDefaultConversionProc(target->options->file_encoding,
 													  GetDatabaseEncoding());
 	table->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											"fast_copy reject",
 											ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < NCOLUMNS; i++)
 		types[i] = reject_columns[i].typid;
-	fc_table_keep_schema(get_rel_namespace(job->options->reject_table));
+	fc_table_keep_schema(get_rel_namespace(target->options->reject_table));
 	SPI_connect();
-	table->plan = SPI_prepare(fc_reject_table_insert(job->options->reject_table),
+	table->plan = SPI_prepare(fc_reject_table_insert(target->options->reject_table),
 							  NCOLUMNS, types);
 	if (table->plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
@@ -192,18 +193,19 @@ fc_reject_table_begin(FcJob *job)
 static char *
 fc_reject_table_text(FcRejectTable *table, char *bytes, size_t len)
 {
-	int			encoding = table->job->options->file_encoding;
+	int			encoding = table->target->options->file_encoding;
 	size_t		size;
 	char	   *text;
 
 	if (pg_encoding_verifymbstr(encoding, bytes, len) != len)
 		return NULL;
-	if (!table->job->plan->need_transcoding)
+	if (!table->target->plan->need_transcoding)
 		return bytes;
 	size = len * MAX_CONVERSION_GROWTH + 1;
 	if (!OidIsValid(table->conversion) || !AllocSizeIsValid(size))
 		return NULL;
 	text = palloc(size);
+
 	if (pg_do_encoding_conversion_buf(table->conversion, encoding,
 									  GetDatabaseEncoding(),
 									  (unsigned char *) bytes, len,
@@ -225,9 +227,10 @@ fc_reject_table_record(FcRejectTable *table, const FcReject *reject,
 	if (!AllocSizeIsValid(len + VARHDRSZ))
 		return;
 	bytes = palloc(len + VARHDRSZ);
-	fc_source_read(table->job->source, reject->offset, bytes, len);
+	fc_source_read(table->target->source, reject->offset, bytes, len);
 	bytes[len] = '\0';
 	text = fc_reject_table_text(table, bytes, len);
+
 	if (text)
 	{
 		values[COL_RECORD] = CStringGetTextDatum(text);
@@ -244,16 +247,16 @@ static void
 fc_reject_table_values(FcRejectTable *table, const FcReject *reject,
 					   uint64 line, Datum *values, char *nulls)
 {
-	FcJob	   *job = table->job;
-	uint32		file = fc_source_number(job->source, reject->offset);
+	FcTarget   *target = table->target;
+	uint32		file = fc_source_number(target->source, reject->offset);
 
 	memset(nulls, ' ', NCOLUMNS);
 	values[COL_JOB] = table->uuid;
-	values[COL_FILE] = CStringGetTextDatum(fc_source_path(job->source, file));
+	values[COL_FILE] = CStringGetTextDatum(fc_source_path(target->source, file));
 	values[COL_LINE] = Int64GetDatum((int64) line);
 	values[COL_BYTE_OFFSET] = Int64GetDatum((int64) (reject->offset -
-													 job->source->files[file].base));
-	if (job->original)
+													 target->source->files[file].base));
+	if (target->original)
 		nulls[COL_BYTE_OFFSET] = 'n';
 	values[COL_COLUMN_NAME] = CStringGetTextDatum(reject->column);
 	if (reject->column[0] == '\0')
@@ -281,17 +284,15 @@ fc_reject_table_put(FcRejectTable *table, const FcReject *reject, uint64 line)
 }
 
 char *
-fc_reject_table_job(const FcRejectTable *table)
-{
-	return DatumGetCString(DirectFunctionCall1(uuid_out, table->uuid));
-}
-
-void
 fc_reject_table_end(FcRejectTable *table)
 {
+	char	   *job;
+
 	SPI_finish();
+	job = DatumGetCString(DirectFunctionCall1(uuid_out, table->uuid));
 	MemoryContextDelete(table->row_mcxt);
 	pfree(table);
+	return job;
 }
 
 static void

@@ -1,29 +1,32 @@
 /*-------------------------------------------------------------------------
  *
- * errors/reject_notices.h
+ * rejects/notices.h
  *	  What the leader tells of the records that on_error passed over.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef FC_REJECT_NOTICES_H
-#define FC_REJECT_NOTICES_H
+#ifndef FC_REJECTS_NOTICES_H
+#define FC_REJECTS_NOTICES_H
 
 #include "errors/reject_file.h"
-#include "load/job.h"
+#include "options/target.h"
 
-/* After the load: COPY's NOTICEs, and the rows of reject_table */
-extern void fc_rejected_finish(FcJob *job);
+/*
+ * After the load: COPY's NOTICEs, and the rows of reject_table.  Returns what
+ * stands in the column "job" of these rows, or NULL if there are none.
+ */
+extern char *fc_rejected_finish(FcTarget *target);
 
 /*
  * Where core loads: tells of a record, which ends at this line, as soon as it is
  * left out, as COPY does; nothing of it will be told again.
  */
-extern void fc_rejected_show(FcJob *job, const FcReject *reject, uint64 line);
+extern void fc_rejected_show(FcTarget *target, const FcReject *reject, uint64 line);
 
 /*
  * Before the first bad record's error is thrown: the NOTICEs of records that
  * stand before it; ERROR 22P02 if they are more than reject_limit allows.
  */
-extern void fc_rejected_throw(FcJob *job);
+extern void fc_rejected_throw(FcTarget *target);
 
-#endif							/* FC_REJECT_NOTICES_H */
+#endif							/* FC_REJECTS_NOTICES_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * errors/reject_notices.c
+ * rejects/notices.c
  *	  What the leader tells of the records that on_error passed over.
  *
  *	 rejects in file order ──► line number ──► NOTICE, as COPY's
@@ -16,22 +16,19 @@
  */
 #include "postgres.h"
 
-#include "executor/instrument.h"
 #include "miscadmin.h"
 
-#include "copyfrom/feed.h"
+#include "errors/first_error.h"
 #include "errors/lines.h"
-#include "errors/reject_notices.h"
-#include "errors/reject_table.h"
-#include "report/progress.h"
-#include "report/report.h"
+#include "rejects/notices.h"
+#include "rejects/table.h"
 
 #define FC_CLASSES	8
 
 /* One pass over the rejects */
 typedef struct FcTeller
 {
-	FcJob	   *job;
+	FcTarget   *target;
 	FcRejects  *rejects;
 	FcLines    *lines;
 	FcRejectTable *table;		/* or NULL */
@@ -67,15 +64,15 @@ static void
 fc_rejected_context(void *arg)
 {
 	const FcTeller *teller = arg;
-	const FcJob *job = teller->job;
+	const FcTarget *target = teller->target;
 
 	/* COPY's, and which file it is where there are several */
-	if (job->source->nfiles == 1)
-		errcontext("fast_copy %s", job->relname);
+	if (target->source->nfiles == 1)
+		errcontext("fast_copy %s", target->relname);
 	else
-		errcontext("fast_copy %s, %s \"%s\"", job->relname,
-				   fc_source_word(job->source),
-				   fc_source_path_at(job->source, teller->reject.offset));
+		errcontext("fast_copy %s, %s \"%s\"", target->relname,
+				   fc_source_word(target->source),
+				   fc_source_path_at(target->source, teller->reject.offset));
 }
 
 /* One record, or one value, is left out */
@@ -115,11 +112,11 @@ fc_rejected_tell(FcTeller *teller, uint64 line)
 }
 
 void
-fc_rejected_show(FcJob *job, const FcReject *reject, uint64 line)
+fc_rejected_show(FcTarget *target, const FcReject *reject, uint64 line)
 {
-	FcTeller	teller = {.job = job,.reject = *reject};
+	FcTeller	teller = {.target = target,.reject = *reject};
 
-	if (job->options->log_verbosity == FC_LOG_VERBOSE)
+	if (target->options->log_verbosity == FC_LOG_VERBOSE)
 		fc_rejected_tell(&teller, line);
 }
 
@@ -150,17 +147,17 @@ fc_rejected_next(FcTeller *teller, uint64 end)
 }
 
 static void
-fc_rejected_begin(FcTeller *teller, FcJob *job)
+fc_rejected_begin(FcTeller *teller, FcTarget *target)
 {
 	memset(teller, 0, sizeof(FcTeller));
-	teller->job = job;
+	teller->target = target;
 	/* where core loads they have been told */
-	teller->verbose = job->options->log_verbosity == FC_LOG_VERBOSE &&
-		job->core_reason == NULL;
-	teller->lines = fc_lines_begin(&job->ctx);
+	teller->verbose = target->options->log_verbosity == FC_LOG_VERBOSE &&
+		target->core_reason == NULL;
+	teller->lines = fc_lines_begin(&target->ctx);
 	/* the load may have fewer processes than the scan had */
-	teller->rejects = fc_rejects_open(&job->ctx,
-									  Max(job->nworkers, job->shared->nscanners));
+	teller->rejects = fc_rejects_open(&target->ctx,
+									  Max(target->nworkers, target->shared->nscanners));
 }
 
 static void
@@ -174,9 +171,9 @@ fc_rejected_end(FcTeller *teller)
 static void
 fc_rejected_summary(FcTeller *teller)
 {
-	uint64		nulled = pg_atomic_read_u64(&teller->job->shared->nulled);
+	uint64		nulled = pg_atomic_read_u64(&teller->target->shared->nulled);
 
-	if (teller->job->options->log_verbosity == FC_LOG_SILENT)
+	if (teller->target->options->log_verbosity == FC_LOG_SILENT)
 		return;
 	for (int i = 0; i < FC_CLASSES; i++)
 		if (teller->of_class[i] > 0)
@@ -192,56 +189,26 @@ fc_rejected_summary(FcTeller *teller)
 							   nulled, nulled)));
 }
 
-/* The report names the job under which the rows are found */
-static void
-fc_rejected_report(FcTeller *teller, instr_time start)
+char *
+fc_rejected_finish(FcTarget *target)
 {
-	FcReportRow row = {0};
-	instr_time	now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, start);
-	row.phase = FC_PHASE_REJECT;
-	row.whole = true;
-	row.wal_bytes = pgWalUsage.wal_bytes - teller->job->phase_wal;
-	row.spill_bytes = -1;
-	row.processes = 1;
-	row.rows = teller->rejected;
-	row.bytes = row.reads = -1;
-	row.seconds = INSTR_TIME_GET_DOUBLE(now);
-	row.choice = psprintf("job %s", fc_reject_table_job(teller->table));
-	fc_report_add(&row);
-}
-
-void
-fc_rejected_finish(FcJob *job)
-{
-	instr_time	start;
-	uint64		rejected = pg_atomic_read_u64(&job->shared->rejected);
+	uint64		rejected = pg_atomic_read_u64(&target->shared->rejected);
+	char	   *job = NULL;
 	FcTeller	teller;
 
-	if (rejected == 0 && pg_atomic_read_u64(&job->shared->nulled) == 0)
-		return;
-	INSTR_TIME_SET_CURRENT(start);
-	if (job->shown)
-		fc_progress_phase(job, FC_PHASE_REJECT);
-	else
-		fc_progress_begin_phase(job, FC_PHASE_REJECT);
-	fc_rejected_begin(&teller, job);
-	if (OidIsValid(job->options->reject_table) && rejected > 0)
-		teller.table = fc_reject_table_begin(job);
+	fc_rejected_begin(&teller, target);
+	if (OidIsValid(target->options->reject_table) && rejected > 0)
+		teller.table = fc_reject_table_begin(target);
 	while (fc_rejected_next(&teller, PG_UINT64_MAX))
-		fc_context_progress(&job->ctx);
+		fc_context_progress(&target->ctx);
 	if (teller.table)
-	{
-		fc_rejected_report(&teller, start);
-		fc_reject_table_end(teller.table);
-	}
+		job = fc_reject_table_end(teller.table);
 	fc_rejected_end(&teller);
 	if (teller.rejected != rejected)
 		elog(ERROR, "fast_copy rejected " UINT64_FORMAT " records, but kept " UINT64_FORMAT,
 			 rejected, teller.rejected);
 	fc_rejected_summary(&teller);
+	return job;
 }
 
 /* The record at hand is the one too many */
@@ -249,29 +216,31 @@ static void
 fc_rejected_limit_context(void *arg)
 {
 	FcTeller   *teller = arg;
-	FcJob	   *job = teller->job;
+	FcTarget   *target = teller->target;
 	FcReject   *reject = &teller->reject;
-	FcFeed		feed = {0};
-	const char *path = fc_source_path_at(job->source, reject->offset);
+	char	   *where = psprintf("fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
+								 target->relname, fc_source_word(target->source),
+								 fc_source_path_at(target->source, reject->offset),
+								 fc_lines_at(teller->lines, reject->offset, reject->length));
 
-	feed.job = job;
-	fc_feed_name(&feed, reject->offset, reject->length, 0,
-				 fc_lines_at(teller->lines, reject->offset, reject->length));
 	if (reject->class != FC_CLASS_CONVERSION)
-		fc_feed_context(&feed);
+	{
+		char	   *text = fc_error_record_text(target->source, reject->offset, reject->length,
+												target->options->file_encoding,
+												target->plan->need_transcoding);
+
+		errcontext(text ? "%s: \"%s\"" : "%s", where, text);
+	}
 	else if (reject->null_input)
-		errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT ", column %s: null input",
-				   job->relname, fc_source_word(job->source), path, feed.line, reject->column);
+		errcontext("%s, column %s: null input", where, reject->column);
 	else
-		errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT ", column %s: \"%s\"",
-				   job->relname, fc_source_word(job->source), path, feed.line, reject->column,
-				   reject->value);
+		errcontext("%s, column %s: \"%s\"", where, reject->column, reject->value);
 }
 
 static void
 fc_rejected_limit(FcTeller *teller)
 {
-	FcOptions  *options = teller->job->options;
+	FcOptions  *options = teller->target->options;
 	ErrorContextCallback callback;
 
 	callback.callback = fc_rejected_limit_context;
@@ -288,17 +257,17 @@ fc_rejected_limit(FcTeller *teller)
 }
 
 void
-fc_rejected_throw(FcJob *job)
+fc_rejected_throw(FcTarget *target)
 {
-	FcErrorSlot *slot = &job->shared->error;
-	int64		limit = job->options->reject_limit;
+	FcErrorSlot *slot = &target->shared->error;
+	int64		limit = target->options->reject_limit;
 	FcTeller	teller;
 
-	if (job->shared->tolerated == 0)
+	if (target->shared->tolerated == 0)
 		return;
-	if (limit < 0 && job->options->log_verbosity != FC_LOG_VERBOSE)
+	if (limit < 0 && target->options->log_verbosity != FC_LOG_VERBOSE)
 		return;
-	fc_rejected_begin(&teller, job);
+	fc_rejected_begin(&teller, target);
 	/* values of the bad record itself may have become NULL before */
 	while (fc_rejected_next(&teller, slot->offset + 1))
 		if (limit >= 0 && teller.rejected > (uint64) limit)

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * context/workers.h
+ *	  Starts parallel workers, which may write WAL, and waits for them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_WORKERS_H
+#define FC_WORKERS_H
+
+#include "access/parallel.h"
+
+/* Starts the workers of a context, which may write WAL; how many there are */
+extern int	fc_workers_launch(ParallelContext *pcxt);
+
+/*
+ * Waits until all workers of a context are done, under the event
+ * FastCopyWorkers, and shows progress (NULL: to nobody) meanwhile.
+ */
+extern void fc_workers_wait(ParallelContext *pcxt, void (*progress) (void *arg),
+							void *arg);
+
+#endif							/* FC_WORKERS_H */
