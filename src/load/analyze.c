@@ -30,6 +30,7 @@
 #include "errors/reject_file.h"
 #include "intake/split.h"
 #include "load/analyze.h"
+#include "load/partitions.h"
 #include "load/phases.h"
 #include "load/run.h"
 #include "load/setup.h"
@@ -317,7 +318,7 @@ fc_analyze_faults(FcAnalysis *analysis)
 {
 	ListCell   *lc;
 
-	foreach(lc, fc_job_faults(analysis->job))
+	foreach(lc, fc_partitions_faults(analysis->job))
 	{
 		FcFault    *fault = lfirst(lc);
 

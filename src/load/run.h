@@ -16,12 +16,6 @@
  */
 extern FcJob *fc_job_analyze(FcOptions *options);
 
-/*
- * What speaks against the partitions to be made, and the rows in them: a list
- * of FcFault.
- */
-extern List *fc_job_faults(FcJob *job);
-
 /* Loads; returns the number of rows */
 extern uint64 fc_job_run(FcOptions *options);
 

@@ -437,3 +437,39 @@ fc_tasks_make_streamed(FcJob *job)
 	}
 	fc_tasks_count_slices(job);
 }
+
+static int
+fc_tasks_leaf_cmp(const void *a, const void *b)
+{
+	Oid			la = ((const FcLeafRows *) a)->leaf;
+	Oid			lb = ((const FcLeafRows *) b)->leaf;
+
+	return la < lb ? -1 : la > lb;
+}
+
+/* One entry per leaf loaded, by OID; job->target.ngroups of them */
+FcLeafRows *
+fc_tasks_leaf_rows(FcJob *job)
+{
+	FcLeafRows *leaves = palloc0(sizeof(FcLeafRows) * (job->target.ngroups + 1));
+
+	for (int i = 0; i < job->ntasks; i++)
+	{
+		FcTask	   *task = &job->tasks[i];
+
+		leaves[task->part].leaf = task->partition;
+		leaves[task->part].rows += task->loaded;
+	}
+	qsort(leaves, job->target.ngroups, sizeof(FcLeafRows), fc_tasks_leaf_cmp);
+	return leaves;
+}
+
+uint64
+fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf)
+{
+	FcLeafRows	key = {leaf, 0};
+	const FcLeafRows *found = bsearch(&key, leaves, job->target.ngroups,
+									  sizeof(FcLeafRows), fc_tasks_leaf_cmp);
+
+	return found ? found->rows : 0;
+}

@@ -39,4 +39,15 @@ extern bool fc_tasks_span_parts(FcJob *job);
 extern Oid	fc_tasks_leaf(FcJob *job, const FcSpillPart *part,
 						  bool *created);
 
+/* Rows that went to one leaf */
+typedef struct FcLeafRows
+{
+	Oid			leaf;
+	uint64		rows;
+} FcLeafRows;
+
+/* One for each leaf loaded, by OID; target.ngroups of them, in one allocation */
+extern FcLeafRows *fc_tasks_leaf_rows(FcJob *job);
+extern uint64 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf);
+
 #endif							/* FC_TASKS_H */

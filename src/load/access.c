@@ -1,0 +1,230 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/access.c
+ *	  What the caller may read, and load into.
+ *
+ * As in COPY: privileges of the role pg_read_server_files, or a file below
+ * fast_copy.root_directory; INSERT on the columns, no row-level security, no
+ * read-only transaction.  Paths are looked at with their links resolved, before
+ * a file is opened and after.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_authid.h"
+#include "utils/rls.h"
+
+#include "load/access.h"
+#include "load/elsewhere.h"
+#include "source/glob.h"
+
+/* Is the path below the directory, both with links resolved? */
+static bool
+fc_access_is_below(const char *path, const char *directory)
+{
+	char		real[PATH_MAX];
+	size_t		len;
+
+	if (directory == NULL || directory[0] == '\0' ||
+		realpath(directory, real) == NULL)
+		return false;
+	len = strlen(real);
+	return strncmp(path, real, len) == 0 && path[len] == '/';
+}
+
+static void
+fc_access_refuse_file(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied to COPY from a file"),
+			 errdetail("Only roles with privileges of the \"%s\" role may COPY from a file.",
+					   "pg_read_server_files"),
+			 errhint("Anyone can COPY to stdout or from stdin. "
+					 "psql's \\copy command also works for anyone.")));
+}
+
+static bool
+fc_access_is_trusted(void)
+{
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES);
+}
+
+/*
+ * A file below fast_copy.root_directory is anyone's.  The path is looked at
+ * before it is opened, so that nothing is told about other files, and after,
+ * so that it cannot be exchanged in between.
+ */
+static void
+fc_access_check_path(const char *path)
+{
+	char		real[PATH_MAX];
+
+	if (!fc_access_is_trusted() &&
+		(realpath(path, real) == NULL ||
+		 !fc_access_is_below(real, fc_root_directory)))
+		fc_access_refuse_file();
+}
+
+static void
+fc_access_check_opened(const FcSource *source)
+{
+	if (!fc_access_is_trusted() &&
+		!fc_access_is_below(fc_source_real_path(source), fc_root_directory))
+		fc_access_refuse_file();
+}
+
+/* The same for a directory in which a pattern looks for files */
+static void
+fc_access_check_directory(const char *path)
+{
+	char		real[PATH_MAX];
+
+	if (fc_access_is_trusted())
+		return;
+	if (realpath(path, real) == NULL ||
+		!fc_access_is_below(psprintf("%s/.", real), fc_root_directory))
+		fc_access_refuse_file();
+}
+
+/* A file of exactly that name is no pattern */
+static bool
+fc_access_is_pattern(const char *path)
+{
+	struct stat st;
+	char		real[PATH_MAX];
+
+	if (!fc_glob_is_pattern(path))
+		return false;
+	if (fc_access_is_trusted())
+		return lstat(path, &st) != 0;
+	return realpath(path, real) == NULL ||
+		!fc_access_is_below(real, fc_root_directory);
+}
+
+/* The paths that the caller named, in the order of the load */
+static List *
+fc_access_paths(const List *sources)
+{
+	List	   *paths = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sources)
+	{
+		char	   *path = strVal(lfirst(lc));
+
+		if (fc_access_is_pattern(path))
+			paths = list_concat(paths, fc_glob_expand(path, fc_access_check_directory));
+		else
+			paths = lappend(paths, path);
+	}
+	return paths;
+}
+
+static int
+fc_access_file_cmp(const void *a, const void *b, void *arg)
+{
+	const FcFile *files = arg;
+	uint32		na = *(const uint32 *) a;
+	uint32		nb = *(const uint32 *) b;
+	const FcIdentity *ia = &files[na].identity;
+	const FcIdentity *ib = &files[nb].identity;
+
+	if (ia->dev != ib->dev)
+		return ia->dev < ib->dev ? -1 : 1;
+	if (ia->ino != ib->ino)
+		return ia->ino < ib->ino ? -1 : 1;
+	return na < nb ? -1 : na > nb;
+}
+
+/* By what they are, and not by their names */
+static void
+fc_access_refuse_twice(const FcSource *source)
+{
+	Size		size = sizeof(uint32) * source->nfiles;
+	uint32	   *order = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	const FcFile *files = source->files;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		order[i] = i;
+	qsort_arg(order, source->nfiles, sizeof(uint32), fc_access_file_cmp,
+			  source->files);
+	for (uint32 i = 1; i < source->nfiles; i++)
+		if (files[order[i - 1]].identity.ino == files[order[i]].identity.ino &&
+			files[order[i - 1]].identity.dev == files[order[i]].identity.dev)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("file \"%s\" is named more than once",
+							fc_source_path(source, order[i])),
+					 errdetail("\"%s\" is the same file.",
+							   fc_source_path(source, order[i - 1])),
+					 errhint("Name each file once in \"source\"; several patterns must not match the same file.")));
+	pfree(order);
+}
+
+FcSource *
+fc_access_open(const List *sources)
+{
+	List	   *paths = fc_access_paths(sources);
+	FcSource   *source;
+	ListCell   *lc;
+
+	if (list_length(paths) == 1)
+	{
+		fc_access_check_path(linitial(paths));
+		source = fc_source_open(linitial(paths));
+		fc_access_check_opened(source);
+		source->files->kind = fc_unpack_detect(source, 0);
+		return source;
+	}
+	source = fc_source_begin();
+	foreach(lc, paths)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_access_check_path(lfirst(lc));
+		fc_source_add(source, lfirst(lc));
+		fc_access_check_opened(source);
+		source->files[source->nfiles - 1].kind = fc_unpack_detect(source, source->nfiles - 1);
+	}
+	fc_access_refuse_twice(source);
+	return source;
+}
+
+/*
+ * The privileges of a load.  What only looks is no INSERT, of which others'
+ * hooks should hear; they see its command.
+ */
+static void
+fc_access_check_permissions(FcJob *job)
+{
+	ExecutorCheckPerms_hook_type hook = ExecutorCheckPerms_hook;
+
+	PG_TRY();
+	{
+		if (job->target.options->analyze)
+			ExecutorCheckPerms_hook = NULL;
+		fc_check_permissions(job->target.plan->pstate);
+	}
+	PG_FINALLY();
+	{
+		ExecutorCheckPerms_hook = hook;
+	}
+	PG_END_TRY();
+}
+
+void
+fc_access_check_target(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	fc_access_check_permissions(job);
+	if (check_enable_rls(target->oid, InvalidOid, false) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("COPY FROM not supported with row-level security"),
+				 errhint("Use INSERT statements instead.")));
+	if (XactReadOnly && !target->rel->rd_islocaltemp && !target->options->analyze)
+		PreventCommandIfReadOnly(target->options->statement ? "COPY FROM" : "fast_copy()");
+	fc_elsewhere_check(target->oid);
+}

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/access.h
+ *	  What the caller may read, and load into.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_LOAD_ACCESS_H
+#define FC_LOAD_ACCESS_H
+
+#include "load/job.h"
+
+/*
+ * Opens the files of a load, in its order: paths, and patterns that stand for
+ * several.  COPY's errors for what the caller may not read, or cannot be opened;
+ * ERROR 22023 for a file that is named twice.
+ */
+extern FcSource *fc_access_open(const List *sources);
+
+/* COPY's errors for what the caller may not load into, once there is a plan */
+extern void fc_access_check_target(FcJob *job);
+
+#endif							/* FC_LOAD_ACCESS_H */

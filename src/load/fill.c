@@ -1,0 +1,269 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/fill.c
+ *	  The phase load: rows into partitions.
+ *
+ *	 tasks or chunks ──► load/load.c in each process ──► counts, first error
+ *
+ * Tables that are written in new files get them when all rows are there
+ * (heap/page_new.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pgstat.h"
+#include "utils/lsyscache.h"
+
+#include "copyfrom/run.h"
+#include "heap/hold.h"
+#include "heap/writer.h"
+#include "load/fill.h"
+#include "load/find.h"
+#include "load/lead.h"
+#include "load/phases.h"
+#include "load/tables.h"
+#include "load/tasks.h"
+#include "load/way.h"
+#include "rejects/notices.h"
+#include "report/progress.h"
+#include "report/report.h"
+#include "row/serial.h"
+
+/* One row of the report per leaf */
+static void
+fc_fill_report_leaves(FcJob *job)
+{
+	for (int i = 0; i < job->ntasks;)
+	{
+		FcReportRow row = {0};
+		FcTask	   *first = &job->tasks[i];
+
+		row.phase = FC_PHASE_LOAD;
+		row.partition = first->partition;
+		row.name = OidIsValid(row.partition) ? get_rel_name(row.partition) : NULL;
+		for (; i < job->ntasks && job->tasks[i].part == first->part; i++)
+		{
+			FcTask	   *task = &job->tasks[i];
+
+			row.rows += job->target.plan->routed ? task->rows : task->loaded;
+			row.bytes += task->bytes;
+			row.reads += task->reads;
+			row.seconds += task->usec / 1e6;
+		}
+		row.choice = psprintf("%s%s", fc_way_of_leaf(job, first),
+							  first->created ? ", new" : "");
+		fc_report_add(&row);
+	}
+}
+
+/* The leader's ring may have been refused, or only a worker's */
+static void
+fc_fill_notice_refusal(FcJob *job)
+{
+	FcShared   *shared = job->target.shared;
+	int			err = pg_atomic_read_u32(&shared->uring_errno);
+
+	if (err == 0 || shared->spill_rows ||
+		pg_atomic_read_u64(&shared->mapped_bytes) == pg_atomic_read_u64(&shared->read_bytes))
+		return;
+	ereport(NOTICE,
+			(errmsg("io_uring is not available, read with preadv instead: %s",
+					strerror(err)),
+			 errdetail("%s", fc_io_uring_why(err))));
+}
+
+static void
+fc_fill_verify(FcJob *job)
+{
+	fc_lead_take_up_tasks(job);
+	fc_load_verify(&job->target.ctx, job->target.ngroups);
+}
+
+/* Throws the first bad record's error */
+static void
+fc_fill_throw(FcJob *job)
+{
+	if (pg_atomic_read_u32(&job->target.shared->stopped) != 0)
+		fc_lead_apart(job, fc_fill_verify);
+	fc_rejected_throw(&job->target);
+	fc_core_throw(&job->target);
+}
+
+static void
+fc_fill_count_table(Oid table, uint64 rows)
+{
+	Relation	rel = table_open(table, NoLock);
+
+	pgstat_count_heap_insert(rel, rows);
+	table_close(rel, NoLock);
+}
+
+/*
+ * Counts for the statistics what workers inserted, in this transaction: it
+ * may be rolled back, which a worker would not know.
+ */
+static void
+fc_fill_count_stats(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	if (target->plan->routed)
+		return;
+	if (target->plan->key_type == FC_KEY_NONE)
+		fc_fill_count_table(target->oid, pg_atomic_read_u64(&target->shared->loaded));
+	for (int i = 0; i < job->ntasks; i++)
+		if (OidIsValid(job->tasks[i].partition))
+			fc_fill_count_table(job->tasks[i].partition, job->tasks[i].loaded);
+}
+
+/* What there is to load, and one turn per leaf */
+static uint32
+fc_fill_work(FcJob *job, FcWork *work)
+{
+	FcTarget   *target = &job->target;
+
+	work->nturns = 1;
+	if (target->plan->key_type == FC_KEY_NONE)
+		target->shared->storage = fc_write_storage(target->rel, target->inflow ?
+												   target->expected / FC_RECORD_GUESS : target->found,
+												   &job->files);
+	else
+	{
+		if (target->shared->streamed)
+			fc_tasks_make_streamed(job);
+		else
+			fc_tasks_make(job);
+		work->tasks = job->tasks;
+		work->task_size = sizeof(FcTask);
+		work->ntasks = job->ntasks;
+		work->nturns = Max(target->ngroups, 1);
+	}
+	work->turns = palloc0(sizeof(FcTurn) * work->nturns);
+	for (uint32 i = 0; i < work->nturns; i++)
+	{
+		pg_atomic_init_u32(&work->turns[i].next, 0);
+		pg_atomic_init_u32(&work->turns[i].block, InvalidBlockNumber);
+	}
+	if (fc_way_sorts_alone(job))
+		return 1;
+	return fc_way_reads_chunks(job) ? target->shared->nchunks :
+		fc_shared_whole_leaves(target->shared) ? target->ngroups : work->ntasks;
+}
+
+/*
+ * All partitions are there: the key has done its work, and core routes.  A
+ * record that was refused stays so, and a row without a partition of its own,
+ * which core would put into the default partition.
+ */
+static void
+fc_fill_drop_key(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcPlan	   *plan = target->plan;
+	FcShared   *shared = target->shared;
+	uint64		bad = pg_atomic_read_u64(&shared->error_offset);
+
+	plan->key_type = shared->key_type = FC_KEY_NONE;
+	plan->key_routes = shared->key_routes = false;
+	plan->routed = shared->routed = true;
+	if (target->options->missing == FC_MISSING_ERROR)
+		shared->refused = target->route->default_oid;
+	fc_find_forget(job);
+	/* an error was caught: the load must end with it, or with one before it */
+	if (bad != PG_UINT64_MAX && shared->error.kind != FC_ERROR_LIMIT)
+		pg_atomic_write_u64(&shared->error_offset, bad);
+	fc_tables_lock(job);
+	fc_tables_check(job);
+}
+
+/* The tables written in pages get them */
+static void
+fc_fill_end_files(FcJob *job)
+{
+	fc_hold_check(job->held);
+	fc_new_end(job->files, job->target.options->freeze);
+	job->files = NIL;
+	CommandCounterIncrement();
+}
+
+void
+fc_fill_run(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+	Size		memory = shared->memory;
+	FcWork		work = {0};
+	int			processes;
+	uint32		units;
+
+	if (target->plan->key_early && target->plan->key_routes)
+		fc_fill_drop_key(job);
+	fc_tables_hold(job);
+	units = fc_fill_work(job, &work);
+	if (target->inflow)
+		fc_find_begin_flow(job);
+	else
+		fc_progress_phase(&job->progress, FC_PHASE_LOAD);
+	fc_number_reserve(&target->ctx, target->found);
+	if (fc_way_sorts_alone(job))
+		shared->memory = (Size) fc_memory_kb * 1024;
+	processes = fc_lead_run(job, FC_PHASE_LOAD, units, &work);
+	shared->memory = memory;
+	if (target->inflow)
+		fc_find_end_flow(job, FC_PHASE_LOAD, processes);
+	if (pg_atomic_read_u32(&shared->unordered) != 0)
+	{
+		fc_lead_report(job, processes, -1, -1, "given up: the file is not in key order");
+		return;
+	}
+	fc_fill_notice_refusal(job);
+	if (pg_atomic_read_u64(&shared->error_offset) != PG_UINT64_MAX)
+		fc_fill_throw(job);
+	if (work.parallel)
+		fc_fill_count_stats(job);
+	fc_fill_end_files(job);
+	target->loaded = pg_atomic_read_u64(&shared->loaded);
+	fc_lead_report(job, processes, target->loaded,
+				   pg_atomic_read_u64(fc_way_reads_chunks(job) ?
+									  &shared->load_bytes : &shared->read_bytes),
+				   fc_way_choice(job));
+	fc_fill_report_leaves(job);
+	CommandCounterIncrement();
+}
+
+void
+fc_fill_unstream(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+
+	fc_fill_end_files(job);
+	fc_tables_let_go(job);
+	for (int i = 0; i < target->ncreated; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		/* their space is wanted before the transaction ends */
+		fc_index_empty(target->created[i].range.partition);
+		fc_partition_drop(target->created[i].range.partition);
+	}
+	CommandCounterIncrement();
+	fc_find_forget(job);
+	pg_atomic_write_u64(&shared->load_bytes, 0);
+	pg_atomic_write_u64(&shared->loaded, 0);
+	pg_atomic_write_u64(&shared->paged, 0);
+	pg_atomic_write_u32(&shared->parts_done, 0);
+	pg_atomic_write_u32(&shared->stopped, 0);
+	pg_atomic_write_u32(&shared->unordered, 0);
+	target->ctx.stopped = false;
+}
+
+bool
+fc_fill_may_flow(const FcJob *job)
+{
+	const FcTarget *target = &job->target;
+
+	return target->core_reason == NULL && target->plan->order == NIL &&
+		target->shared->nnumbers == 0 &&
+		(target->shared->nfiles == 1 || !target->shared->file_order);
+}

@@ -1,0 +1,385 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/find.c
+ *	  The records of the files, and their keys.
+ *
+ *	 split ──► chunks with their first records and lines
+ *	 scan  ──► keys, in spill runs; or core's NextCopyFrom ──► ranges of keys
+ *
+ * A file that looks as if it were in key order needs no scan.  Files that are
+ * unpacked while they are scanned are split by who unpacks them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "copyfrom/feed.h"
+#include "copyfrom/find_keys.h"
+#include "intake/intake.h"
+#include "intake/receive.h"
+#include "intake/split.h"
+#include "load/find.h"
+#include "load/lead.h"
+#include "load/phases.h"
+#include "load/tables.h"
+#include "load/tasks.h"
+#include "load/way.h"
+#include "report/progress.h"
+#include "report/report.h"
+
+/* Files that the report has rows for */
+#define FC_REPORT_FILES		1000
+
+static char *
+fc_find_split_choice(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	if (target->source->nfiles == 1)
+		return psprintf("%u chunks", target->shared->nchunks);
+	return psprintf("%u chunks of %u %ss", target->shared->nchunks, target->source->nfiles,
+					fc_source_word(target->source));
+}
+
+/* Where there are several files: what each has, of the first ones */
+static void
+fc_find_report_files(FcJob *job)
+{
+	const FcSource *source = job->target.source;
+
+	if (source->nfiles == 1)
+		return;
+	for (uint32 i = 0; i < Min(source->nfiles, FC_REPORT_FILES); i++)
+	{
+		FcReportRow row = {0};
+
+		row.phase = FC_PHASE_SPLIT;
+		row.rows = fc_split_records(job->target.shared, source, i);
+		row.bytes = source->files[i].identity.size;
+		row.reads = -1;
+		row.choice = psprintf("%s \"%s\"", fc_source_word(source), fc_source_path(source, i));
+		fc_report_add(&row);
+	}
+}
+
+static void
+fc_find_report_split(FcJob *job, int processes)
+{
+	FcTarget   *target = &job->target;
+
+	target->counted = true;
+	fc_lead_report(job, processes, target->found,
+				   target->data_size, fc_find_split_choice(job));
+	fc_find_report_files(job);
+}
+
+void
+fc_find_split(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcWork		work = {0};
+	int			processes;
+
+	fc_progress_phase(&job->progress, FC_PHASE_SPLIT);
+	processes = fc_lead_run(job, FC_PHASE_SPLIT, target->shared->nchunks, &work);
+	target->found = fc_split_resolve(&target->ctx);
+	fc_find_report_split(job, processes);
+}
+
+/* Chooses the interval of new partitions, and tells the workers */
+static void
+fc_find_interval(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcRoute    *route = target->route;
+
+	if (job->partman && job->partman->refusal == NULL)
+	{
+		route->interval = fc_partman_interval(job->partman, route);
+		route->partman = job->partman;
+	}
+	else
+		route->interval = fc_interval_choose(route, target->options->interval);
+	if (route->interval.zone)
+		strlcpy(target->shared->interval_zone,
+				pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
+}
+
+/* Bounds and interval as they are now; workers read the same bounds */
+static void
+fc_find_route(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	bool		hole;
+
+	if (!target->plan->key_routes)
+		return;
+	target->route = fc_route_build(target->rel);
+	/* an interval is only asked for where something may be missing */
+	hole = target->route->nranges != 1 || !target->route->ranges[0].lo_min ||
+		!target->route->ranges[0].hi_max;
+	target->route->create = (target->options->missing == FC_MISSING_CREATE);
+	if (target->route->create && (hole || target->options->interval))
+		fc_find_interval(job);
+	target->shared->interval = target->route->interval;
+}
+
+bool
+fc_find_core_reads(const FcJob *job)
+{
+	const FcTarget *target = &job->target;
+
+	return target->options->format.binary || target->unconvertible ||
+		(target->unsettled && !fc_feed_is_canonical(target));
+}
+
+/* Core reads the file, and shows its own progress */
+static void
+fc_find_scan_core(FcJob *job)
+{
+	uint64		rows;
+	List	   *parts;
+
+	fc_progress_end(&job->progress);
+	rows = fc_core_keys(&job->target, &parts);
+	fc_tasks_set_parts(job, parts);
+	fc_progress_start(&job->progress);
+	fc_lead_report(job, 1, rows, job->target.source->identity.size,
+				   "keys read by core's COPY");
+}
+
+/*
+ * Rows, or offsets?  An analysis reads the rows in file order, and so does
+ * core.  Returns what was chosen, and why.
+ */
+static char *
+fc_find_choose_spill(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	const char *reason = "as fast_copy.spill says";
+
+	if (target->core_reason || (target->plan->key_early && target->plan->key_routes))
+		return "offsets spilled in sorted runs, to find partitions";
+	job->spill_rows = (fc_spill_kind == FC_SPILL_ROWS);
+	if (fc_spill_kind == FC_SPILL_AUTO && target->inflow)
+		reason = fc_sample_spill_unseen(target->shared, &job->spill_rows);
+	else if (fc_spill_kind == FC_SPILL_AUTO)
+		reason = fc_sample_spill(&target->ctx, Max(target->nworkers, 1),
+								 &job->spill_rows);
+	target->shared->spill_rows = job->spill_rows && !target->options->analyze;
+	return psprintf("%s spilled in sorted runs: %s",
+					job->spill_rows ? "rows" : "offsets", reason);
+}
+
+/* Behind the scan: its report, and the ranges that it found rows for */
+static void
+fc_find_end_scan(FcJob *job, char *choice)
+{
+	FcTarget   *target = &job->target;
+
+	fc_lead_report(job, target->shared->nscanners,
+				   pg_atomic_read_u64(&target->shared->scanned),
+				   pg_atomic_read_u64(&target->shared->spilled),
+				   choice);
+	fc_tasks_find_parts(job);
+}
+
+void
+fc_find_forget(FcJob *job)
+{
+	FcShared   *shared = job->target.shared;
+
+	SharedFileSetDeleteAll(&shared->fileset);
+	pg_atomic_write_u64(&shared->scanned, 0);
+	pg_atomic_write_u64(&shared->filtered, 0);
+	pg_atomic_write_u64(&shared->rejected, 0);
+	pg_atomic_write_u64(&shared->last_rejected, 0);
+	pg_atomic_write_u64(&shared->nulled, 0);
+	pg_atomic_write_u64(&shared->error_offset, PG_UINT64_MAX);
+	/* for errors/reject_file.c it is the load, unless another phase is begun */
+	shared->phase = FC_PHASE_LOAD;
+}
+
+void
+fc_find_keys(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcWork		work = {0};
+	char	   *choice;
+
+	target->shared->streamed = false;
+	fc_progress_phase(&job->progress, FC_PHASE_SCAN);
+	fc_find_route(job);
+	if (fc_find_core_reads(job))
+	{
+		fc_find_scan_core(job);
+		return;
+	}
+	pg_atomic_write_u64(&target->shared->scanned, 0);
+	pg_atomic_write_u64(&target->shared->filtered, 0);
+	pg_atomic_write_u64(&target->shared->rejected, 0);
+	pg_atomic_write_u64(&target->shared->last_rejected, 0);
+	pg_atomic_write_u64(&target->shared->nulled, 0);
+	choice = fc_find_choose_spill(job);
+	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->nchunks, &work);
+	fc_find_end_scan(job, choice);
+}
+
+/*
+ * May a file in key order be loaded without a scan?  Only into partitions that
+ * are all made for it, so that they can be dropped if the file turns out to be
+ * in another order; and where rows are neither left out nor numbered, nor anybody
+ * can see that they were evaluated before.
+ */
+static bool
+fc_find_may_stream(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+
+	return fc_spill_kind == FC_SPILL_AUTO && target->plan->key_routes &&
+		target->options->missing == FC_MISSING_CREATE &&
+		!target->core_reason && !fc_find_core_reads(job) && !target->plan->effects &&
+		shared->tolerated == 0 && shared->nnumbers == 0 &&
+		fc_shared_where(shared)[0] == '\0' && target->plan->order == NIL &&
+		!OidIsValid(target->route->default_oid) && !fc_way_needs_attached(job);
+}
+
+/*
+ * Sets job->parts for a load of the file as it comes, if it is in key order.  The
+ * route stays as it is: who has scanned by it wants to know if it is out of date.
+ */
+static bool
+fc_find_stream(FcJob *job)
+{
+	FcShared   *shared = job->target.shared;
+
+	if (!fc_find_may_stream(job))
+		return false;
+	job->keys = MemoryContextAllocHuge(CurrentMemoryContext,
+									   sizeof(int64) * (shared->nchunks + 1));
+	shared->streamed = fc_order_look(&job->target.ctx, job->keys) &&
+		fc_tasks_span_parts(job);
+	return shared->streamed;
+}
+
+/*
+ * A scan that had to choose what to spill before there was a file: now it can be
+ * seen whether that was right.
+ */
+static void
+fc_find_keep_scan(FcJob *job, char *choice)
+{
+	bool		rows = job->spill_rows;
+
+	if (!rows && fc_spill_kind == FC_SPILL_AUTO)
+		choice = fc_find_choose_spill(job);
+	if (job->spill_rows == rows)
+	{
+		fc_find_end_scan(job, choice);
+		return;
+	}
+	fc_find_forget(job);
+	fc_find_keys(job);
+}
+
+void
+fc_find_begin_flow(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	fc_streams_flow(&job->intake);
+	target->ctx.progress = fc_streams_progress;
+	target->ctx.progress_arg = &job->intake;
+	target->ctx.lead = job->intake.incoming ? fc_receive_lead : NULL;
+	target->ctx.lead_arg = &job->intake;
+}
+
+void
+fc_find_end_flow(FcJob *job, FcPhase phase, int processes)
+{
+	double		alone = job->progress.alone;
+	uint64		wal = job->progress.phase_wal;
+	instr_time	left;
+
+	job->target.ctx.progress = fc_progress_update;
+	job->target.ctx.progress_arg = &job->progress;
+	job->target.ctx.lead = NULL;
+	fc_streams_flowed(&job->intake, processes);
+	left = job->progress.phase_start;
+	job->progress.alone = 0;
+	fc_progress_begin_phase(&job->progress, FC_PHASE_SPLIT);
+	fc_find_report_split(job, 0);
+	fc_progress_begin_phase(&job->progress, phase);
+	job->progress.phase_start = left;
+	job->progress.phase_wal = wal;
+	job->progress.alone = alone;
+}
+
+void
+fc_find_unpack(FcJob *job)
+{
+	FcWork		work = {0};
+	int			processes;
+
+	fc_find_begin_flow(job);
+	processes = fc_lead_run(job, FC_PHASE_SPLIT, job->target.shared->nchunks, &work);
+	fc_find_end_flow(job, FC_PHASE_SPLIT, processes);
+}
+
+/* A scan that unpacks the files, too */
+static void
+fc_find_scan_flow(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcWork		work = {0};
+	char	   *choice;
+
+	fc_find_route(job);
+	choice = fc_find_choose_spill(job);
+	fc_find_begin_flow(job);
+	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->nchunks, &work);
+	fc_find_end_flow(job, FC_PHASE_SCAN, target->shared->nscanners);
+	if (fc_find_stream(job))
+		fc_find_forget(job);
+	else
+		fc_find_keep_scan(job, choice);
+}
+
+void
+fc_find_records(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	if (target->inflow)
+	{
+		/* without a key it is the load that finds the records */
+		if (target->plan->key_type != FC_KEY_NONE)
+			fc_find_scan_flow(job);
+		return;
+	}
+	if (!fc_find_core_reads(job))
+		fc_find_split(job);
+	if (target->plan->key_type == FC_KEY_NONE)
+		return;
+	fc_find_route(job);
+	if (!fc_find_stream(job))
+		fc_find_keys(job);
+}
+
+void
+fc_find_settle(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	fc_tables_lock(job);
+	while (target->plan->key_routes && !job->gives_way &&
+		   fc_tables_bounds_changed(job))
+	{
+		CHECK_FOR_INTERRUPTS();
+		SharedFileSetDeleteAll(&target->shared->fileset);
+		pg_atomic_write_u64(&target->shared->error_offset, PG_UINT64_MAX);
+		fc_find_keys(job);
+		fc_tables_lock(job);
+	}
+}

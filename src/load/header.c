@@ -1,0 +1,245 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/header.c
+ *	  The headers of the files, and how their lines end.
+ *
+ *	 header lines ──► encoding, names ──► first record ──► line end
+ *
+ * Names are compared by core ("match"), or tell which column each field is
+ * ("map").
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "copyfrom/run.h"
+#include "load/header.h"
+
+/*
+ * Header lines, and the line end style of the first line that has one.  COPY
+ * counts '\r' in quotes as lines until it knows the style, and '\n' may be
+ * what counts afterwards: the difference in a first record without a header
+ * is taken off the number of lines before it.
+ */
+static void
+fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)
+{
+	FcTarget   *target = &job->target;
+	FcDialect  *dialect = &target->dialect;
+	FcFile	   *file = &target->source->files[i];
+	FcRecord	record;
+	FcRun		run;
+	FcEnd		end;
+
+	if (dialect->eol != FC_EOL_UNKNOWN)
+		return;
+	end = fc_stream_next(stream, dialect, &record);
+	if (end == FC_END_NONE)
+		record.total = record.embedded = 0;
+	if (end == FC_END_MARKER)
+		file->data_start = fc_source_end(target->source, i);
+	/* "x\.\n" is a row and leaves open how lines end: core knows what then */
+	file->unsettled = (end == FC_END_FOUND && record.marked);
+	if (dialect->eol == FC_EOL_UNKNOWN)
+		dialect->eol = FC_EOL_NL;
+	fc_run_init(&run, FC_OUTSIDE);
+	fc_run_feed(dialect, &run, record.data, record.total);
+	file->lines_before -= run.embedded - record.embedded;
+}
+
+/* Where a fault is that is found before the load */
+typedef struct FcLineContext
+{
+	FcTarget   *target;
+	uint32		file;
+	uint64		line;
+} FcLineContext;
+
+static void
+fc_header_line_context(void *arg)
+{
+	FcLineContext *context = arg;
+
+	errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
+			   context->target->relname, fc_source_word(context->target->source),
+			   fc_source_path(context->target->source, context->file), context->line);
+}
+
+/* COPY's errors of the grammar, for a line of the header */
+static void
+fc_header_check_line(FcJob *job, FcEnd end, uint32 file, int line)
+{
+	FcLineContext context = {&job->target, file, line};
+	ErrorContextCallback callback;
+
+	callback.callback = fc_header_line_context;
+	callback.arg = &context;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	fc_core_refuse_grammar(&job->target.dialect, end);
+	error_context_stack = callback.previous;
+}
+
+/* COPY verifies and converts a header even if nobody asks for its names */
+static void
+fc_header_check_encoding(FcJob *job, const FcRecord *record)
+{
+	FcTarget   *target = &job->target;
+	int			encoding = target->options->file_encoding;
+	int			server = GetDatabaseEncoding();
+	int			valid;
+	char		bad[MAX_MULTIBYTE_CHAR_LEN];
+	int			len;
+
+	valid = pg_encoding_verifymbstr(encoding, record->data, record->total);
+	if (valid < record->total)
+	{
+		/* the message shows bytes that may stand in the next line */
+		len = Min(sizeof(bad),
+				  fc_source_end_at(target->source, record->offset) - record->offset - valid);
+		fc_source_read(target->source, record->offset + valid, bad, len);
+		report_invalid_encoding(encoding, bad, len);
+	}
+	if (encoding != server && encoding != PG_SQL_ASCII && server != PG_SQL_ASCII)
+		(void) pg_any_to_server(pnstrdup(record->data, record->total),
+								record->total, encoding);
+}
+
+/*
+ * With header => 'map' the first file says which columns there are; the others
+ * must say the same.
+ */
+static void
+fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
+{
+	FcTarget   *target = &job->target;
+	FcOptions	other = *target->options;
+
+	other.columns = other.fields = NIL;
+	fc_fields_map(target->rel, file == 0 ? target->options : &other, &target->dialect,
+				  record->data, record->length);
+	if (file == 0 || equal(other.fields, target->options->fields))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("header of %s \"%s\" is another than that of %s \"%s\"",
+					fc_source_word(target->source), fc_source_path(target->source, file),
+					fc_source_word(target->source), fc_source_path(target->source, 0)),
+			 errdetail("With header \"map\" all files of a load must have the same columns in the same order."),
+			 errhint("Load files with other columns by a call of their own.")));
+}
+
+/* What the header says; most are equal to the one before, byte by byte */
+static void
+fc_header_names(FcJob *job, const FcRecord *record, uint32 file)
+{
+	if (file > 0 && record->total == job->header_len &&
+		memcmp(record->data, job->header, record->total) == 0)
+		return;
+	if (job->target.options->header_match)
+		fc_core_match_header(&job->target, file, record);
+	if (job->target.options->header_map)
+		fc_header_map(job, record, file);
+	if (file > 0)
+		return;
+	job->header = palloc(record->total + 1);
+	memcpy(job->header, record->data, record->total);
+	job->header_len = record->total;
+}
+
+/* One line of a header, the last of which has names */
+static void
+fc_header_line(FcJob *job, const FcRecord *record, uint32 file, int line)
+{
+	FcTarget   *target = &job->target;
+	FcLineContext context = {&job->target, file, line};
+	ErrorContextCallback callback;
+	bool		last = (line == target->options->header_lines);
+
+	callback.callback = fc_header_line_context;
+	callback.arg = &context;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	fc_header_check_encoding(job, record);
+	/* of several files, it must be said which one has the wrong names */
+	if (last && target->options->header_map && target->source->nfiles > 1)
+		fc_header_names(job, record, file);
+	error_context_stack = callback.previous;
+	if (last && (target->options->header_match ||
+				 (target->options->header_map && target->source->nfiles == 1)))
+		fc_header_names(job, record, file);
+}
+
+static void
+fc_header_read_file(FcJob *job, FcStream *stream, uint32 i)
+{
+	FcTarget   *target = &job->target;
+	FcFile	   *file = &target->source->files[i];
+	FcRecord	record;
+
+	target->dialect.eol = FC_EOL_UNKNOWN;
+	file->data_start = file->base;
+	file->lines_before = 0;
+	fc_stream_seek_file(stream, i, file->base);
+	for (int line = 1; line <= target->options->header_lines; line++)
+	{
+		FcEnd		end;
+
+		CHECK_FOR_INTERRUPTS();
+		end = fc_stream_next(stream, &target->dialect, &record);
+		if (end == FC_END_NONE)
+			record.length = record.total = 0;
+		fc_header_check_line(job, end, i, line);
+		fc_header_line(job, &record, i, line);
+		if (end == FC_END_NONE)
+			break;
+		if (record.marked)
+		{
+			file->data_start = fc_source_end(target->source, i);
+			break;
+		}
+		file->data_start = record.offset + record.total;
+		file->lines_before += 1 + record.embedded;
+	}
+	fc_header_first_record(job, stream, i);
+	file->eol = target->dialect.eol;
+	target->unsettled |= file->unsettled;
+}
+
+void
+fc_header_read(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcStream   *stream = fc_stream_begin(target->source, 65536);
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy header",
+											   ALLOCSET_DEFAULT_SIZES);
+
+	for (uint32 i = 0; i < target->source->nfiles; i++)
+	{
+		/* what the first one says is kept */
+		MemoryContext old = MemoryContextSwitchTo(i == 0 ? job->mcxt : mcxt);
+
+		CHECK_FOR_INTERRUPTS();
+		fc_header_read_file(job, stream, i);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(mcxt);
+	}
+	target->dialect.eol = target->source->files[0].eol;
+	MemoryContextDelete(mcxt);
+	fc_stream_end(stream);
+}
+
+void
+fc_header_refuse_encoding(FcJob *job)
+{
+	FcLineContext context = {&job->target, job->fault.file, job->fault.line};
+	ErrorContextCallback callback;
+
+	callback.callback = fc_header_line_context;
+	callback.arg = &context;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	fc_recode_refuse(job->target.options->file_encoding, &job->fault);
+	error_context_stack = callback.previous;
+}

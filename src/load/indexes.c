@@ -1,0 +1,158 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/indexes.c
+ *	  Indexes of new partitions.
+ *
+ *	 define, by the leader ──► build, by all processes ──► pg_class
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "copyfrom/run.h"
+#include "load/indexes.h"
+#include "load/lead.h"
+#include "load/phases.h"
+#include "load/tasks.h"
+#include "partition/index_build.h"
+#include "rejects/notices.h"
+#include "report/progress.h"
+#include "sort/order_by_keys.h"
+
+static int
+fc_indexes_cmp(const void *a, const void *b)
+{
+	const FcIndexTask *ta = a;
+	const FcIndexTask *tb = b;
+
+	double		ca = ta->rows * ta->weight;
+	double		cb = tb->rows * tb->weight;
+
+	return ca > cb ? -1 : ca < cb;
+}
+
+/* The column whose values ascend in the new partitions, if there is one */
+static AttrNumber
+fc_indexes_order_column(const FcJob *job)
+{
+	const FcTarget *target = &job->target;
+	FcSortKey  *first;
+
+	if (target->plan->order == NIL)
+		return target->plan->key_attnum;
+	first = linitial(target->plan->order);
+	return fc_sort_key_plain(first) ? first->attnum : InvalidAttrNumber;
+}
+
+/* Defines the parent's indexes on the new partitions, largest first */
+static void
+fc_indexes_define(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	int			each = list_length(RelationGetIndexList(target->rel));
+	FcLeafRows *leaves = fc_tasks_leaf_rows(job);
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy indexes",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+
+	target->nindexes = 0;
+	job->indexes = MemoryContextAllocHuge(old, sizeof(FcIndexTask) *
+										  Max((Size) each * target->ncreated, 1));
+	for (int i = 0; i < target->ncreated; i++)
+	{
+		Oid			leaf = target->created[i].range.partition;
+		ListCell   *lc;
+
+		CHECK_FOR_INTERRUPTS();
+		foreach(lc, fc_index_define(target->rel, leaf, fc_indexes_order_column(job)))
+		{
+			FcIndexTask *task = &job->indexes[target->nindexes++];
+
+			*task = *(FcIndexTask *) lfirst(lc);
+			task->rows = fc_tasks_rows_of(job, leaves, leaf);
+		}
+		MemoryContextReset(mcxt);
+		fc_progress_update(&job->progress);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(mcxt);
+	pfree(leaves);
+	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), fc_indexes_cmp);
+	CommandCounterIncrement();
+}
+
+/* How indexes were built, for the report */
+static char *
+fc_indexes_choice(FcJob *job, int led)
+{
+	int			shared = 0;
+
+	for (int i = 0; i < led; i++)
+		shared += job->indexes[i].nhelpers > 0;
+	if (shared == 0)
+		return psprintf("%d indexes built", job->target.nindexes);
+	return psprintf("%d indexes built, %d of them by all processes together",
+					job->target.nindexes, shared);
+}
+
+static void
+fc_indexes_verify(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	for (int i = 0; i < target->ncreated; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_index_empty(target->created[i].range.partition);
+	}
+	CommandCounterIncrement();
+	fc_lead_take_up_tasks(job);
+	fc_load_verify_indexes(&target->ctx, target->ngroups);
+}
+
+/*
+ * An index of a new partition cannot be built.  The rows are inserted again,
+ * one by one, to find the first that it refuses: COPY's error is about that.
+ */
+static void
+fc_indexes_throw(FcJob *job)
+{
+	fc_lead_apart(job, fc_indexes_verify);
+	fc_rejected_throw(&job->target);
+	fc_core_throw(&job->target);
+}
+
+void
+fc_indexes_run(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcWork		work = {0};
+	int			led;
+	int			processes = 0;
+
+	if (target->ncreated == 0 || job->attach_first)
+		return;
+	fc_progress_phase(&job->progress, FC_PHASE_INDEX);
+	fc_indexes_define(job);
+	if (target->nindexes == 0)
+		return;
+	for (int i = 0; i < target->nindexes; i++)
+		job->progress.index_cost += fc_index_cost(&job->indexes[i]);
+	led = fc_index_plan(job->indexes, target->nindexes, target->nworkers);
+	fc_index_lead(&target->ctx, job->indexes, led);
+	work.tasks = job->indexes + led;
+	work.task_size = sizeof(FcIndexTask);
+	work.ntasks = target->nindexes - led;
+	if (work.ntasks > 0)
+		processes = fc_lead_run(job, FC_PHASE_INDEX, work.ntasks, &work);
+	if (pg_atomic_read_u64(&target->shared->error_offset) != PG_UINT64_MAX)
+		fc_indexes_throw(job);
+	for (int i = 0; i < target->nindexes; i++)
+	{
+		processes = Max(processes, job->indexes[i].nhelpers + 1);
+		fc_index_stats(&job->indexes[i]);
+	}
+	CommandCounterIncrement();
+	fc_lead_report(job, processes, -1, -1, fc_indexes_choice(job, led));
+}

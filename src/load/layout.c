@@ -1,0 +1,332 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/layout.c
+ *	  The segment that all processes of a load share.
+ *
+ *	 options, plan, source ──► FcShared and what follows it, in one segment
+ *
+ * What has no fixed size lies after the struct, at offsets that the struct has.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "optimizer/optimizer.h"
+
+#include "errors/stop.h"
+#include "load/layout.h"
+#include "sort/order_by_keys.h"
+
+/* Chunks have 168 + 56 bytes of shared memory each */
+#define FC_MAX_CHUNKS	65536
+
+/* While files are unpacked: so many places for chunks of each, or a part of those */
+#define FC_LEAST_ROOM	512
+#define FC_MOST_ROOM	16384
+
+/* A worker gets about so many, but none smaller than this unless asked for */
+#define FC_CHUNKS_EACH	16
+#define FC_MIN_CHUNK	(256 * 1024)
+
+/* Small enough for all workers to be at work to the end of a phase */
+static uint64
+fc_layout_chunk_size(const FcJob *job)
+{
+	uint64		size = job->intake.incoming ? 0 : job->target.data_size;
+	uint64		share = Max(size / (FC_CHUNKS_EACH * Max(job->target.nworkers, 1)),
+							FC_MIN_CHUNK);
+
+	return Max(Min((uint64) fc_chunk_size, share),
+			   (size + FC_MAX_CHUNKS - 1) / FC_MAX_CHUNKS);
+}
+
+/* Counters, locks and the error slot */
+static void
+fc_layout_state(FcShared *shared)
+{
+	pg_atomic_init_u32(&shared->next, 0);
+	pg_atomic_init_u32(&shared->unordered, 0);
+	pg_atomic_init_u64(&shared->split_bytes, 0);
+	pg_atomic_init_u64(&shared->scan_bytes, 0);
+	pg_atomic_init_u64(&shared->scanned, 0);
+	pg_atomic_init_u64(&shared->spilled, 0);
+	pg_atomic_init_u64(&shared->load_bytes, 0);
+	pg_atomic_init_u64(&shared->loaded, 0);
+	pg_atomic_init_u64(&shared->paged, 0);
+	pg_atomic_init_u64(&shared->heap_bytes, 0);
+	pg_atomic_init_u64(&shared->filtered, 0);
+	pg_atomic_init_u64(&shared->rejected, 0);
+	pg_atomic_init_u64(&shared->last_rejected, 0);
+	pg_atomic_init_u64(&shared->nulled, 0);
+	pg_atomic_init_u64(&shared->reads, 0);
+	pg_atomic_init_u64(&shared->read_bytes, 0);
+	pg_atomic_init_u64(&shared->mapped_bytes, 0);
+	pg_atomic_init_u32(&shared->sorts, 0);
+	pg_atomic_init_u32(&shared->disk_sorts, 0);
+	pg_atomic_init_u64(&shared->sort_bytes, 0);
+	pg_atomic_init_u32(&shared->parts_done, 0);
+	pg_atomic_init_u64(&shared->built, 0);
+	pg_atomic_init_u32(&shared->nbuilt, 0);
+	pg_atomic_init_u32(&shared->uring_errno, 0);
+	pg_atomic_init_u32(&shared->stopped, 0);
+	pg_atomic_init_u64(&shared->error_offset, PG_UINT64_MAX);
+	SpinLockInit(&shared->error_mutex);
+	/* a tranche of our own would be used up by sessions that come and go */
+	LWLockInitialize(&shared->logical_lock, LWTRANCHE_PARALLEL_APPEND);
+	ConditionVariableInit(&shared->turn_cv);
+	ConditionVariableInit(&shared->inflow_cv);
+	pg_atomic_init_u32(&shared->inflow_failed, 0);
+}
+
+/* A chunk is part of one file, and a file without data has none */
+static uint32
+fc_layout_count_chunks(const FcSource *source, uint64 chunk_size)
+{
+	uint64		n = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		n += (fc_source_end(source, i) - source->files[i].data_start +
+			  chunk_size - 1) / chunk_size;
+	return (uint32) n;
+}
+
+/* Places for chunks of each file, some times as many as it will have */
+static uint32
+fc_layout_room(const FcJob *job, uint64 chunk_size)
+{
+	const FcTarget *target = &job->target;
+	uint64		expected = target->data_size / chunk_size / target->source->nfiles * 4;
+
+	if (job->intake.incoming)
+		return FC_MOST_ROOM;
+	return Max(Min(expected, FC_MOST_ROOM / target->source->nfiles), FC_LEAST_ROOM);
+}
+
+/* The scan unpacks the files into shared memory's source, which is the leader's, too */
+static void
+fc_layout_inflow(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+	FcSource   *heads = target->source;
+
+	shared->streams = job->intake.incoming ? DSM_HANDLE_INVALID : dsm_segment_handle(job->intake.unpacked);
+	for (uint32 i = 0; i < shared->nfiles; i++)
+	{
+		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].published, 0);
+		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].whole, 0);
+	}
+	target->source = fc_source_attach(fc_shared_files(shared), shared->nfiles, heads->paths,
+									  fc_shared_copies(shared), shared->ncopies);
+	target->source->programs = heads->programs;
+	fc_source_close(heads);
+}
+
+static void
+fc_layout_chunks(FcJob *job, uint64 chunk_size)
+{
+	FcTarget   *target = &job->target;
+	FcChunk    *chunk = fc_shared_chunks(target->shared);
+
+	for (uint32 i = 0; i < target->source->nfiles; i++)
+	{
+		uint64		end = fc_source_end(target->source, i);
+
+		for (uint64 at = target->source->files[i].data_start; at < end; chunk++)
+		{
+			chunk->start = at;
+			chunk->length = Min(chunk_size, end - at);
+			at += chunk->length;
+		}
+	}
+}
+
+static void
+fc_layout_job(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+	FcPlan	   *plan = target->plan;
+
+	shared->target = target->oid;
+	shared->dialect = target->dialect;
+	shared->file = target->source->identity;
+	if (target->inflow)
+		shared->file.size = target->expected;
+	shared->joined = (target->source->fd >= 0);
+	shared->programs = target->source->programs;
+	shared->file_encoding = target->options->file_encoding;
+	shared->need_transcoding = plan->need_transcoding;
+	shared->statement = target->options->statement;
+	shared->routed = plan->routed;
+	shared->freeze = target->options->freeze;
+	shared->missing = target->options->missing;
+	shared->tolerated = target->options->tolerated;
+	shared->set_null = target->options->on_error == FC_ON_ERROR_SET_NULL;
+	if (target->options->analyze)
+	{
+		/* faults are told, and do not end the look at the file */
+		shared->tolerated = FC_CLASSES_CHECKED |
+			(plan->routed ? FC_CLASS_NO_PARTITION : 0);
+		if ((target->options->tolerated & FC_CLASS_CONVERSION) == 0)
+			shared->set_null = false;
+	}
+	shared->verbose = target->options->analyze ||
+		target->options->log_verbosity == FC_LOG_VERBOSE;
+	shared->reject_limit = target->options->reject_limit;
+	shared->key_type = plan->key_type;
+	shared->key_attnum = plan->key_attnum;
+	shared->key_field = plan->key_field;
+	shared->key_routes = plan->key_routes;
+	shared->where_late = plan->where_late;
+	shared->data_start = target->source->files[0].data_start;
+	shared->data_size = target->data_size;
+	shared->memory = (Size) fc_memory_kb * 1024 / Max(target->nworkers, 1);
+	shared->io_depth = fc_io_depth;
+}
+
+/* The patterns of all fields, one string behind the other */
+static StringInfo
+fc_layout_patterns(const FcPlan *plan)
+{
+	StringInfo	patterns = makeStringInfo();
+
+	for (int i = 0; i < list_length(plan->columns.fields); i++)
+		appendBinaryStringInfo(patterns, plan->columns.patterns[i] ? plan->columns.patterns[i] : "",
+							   plan->columns.patterns[i] ? strlen(plan->columns.patterns[i]) + 1 : 1);
+	return patterns;
+}
+
+/* A place for len bytes behind what is laid out already */
+static Size
+fc_layout_place(Size *end, Size len)
+{
+	Size		at = *end;
+
+	*end = MAXALIGN(at + len);
+	return at;
+}
+
+static Size
+fc_layout_place_text(Size *end, const char *text)
+{
+	return fc_layout_place(end, strlen(text) + 1);
+}
+
+static char *
+fc_layout_text(char *text)
+{
+	return text ? text : "";
+}
+
+/* Lays out what has no fixed size behind the struct; returns the size of all */
+static Size
+fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
+{
+	FcTarget   *target = &job->target;
+	FcOptions  *options = target->options;
+	Size		end = MAXALIGN(sizeof(FcShared));
+
+	layout->columns_at = fc_layout_place(&end, sizeof(AttrNumber) * layout->ncolumns);
+	layout->flags_at = fc_layout_place(&end, layout->ncolumns);
+	layout->null_at = fc_layout_place_text(&end, options->format.null_print);
+	layout->default_at = fc_layout_place_text(&end, fc_layout_text(options->default_string));
+	layout->patterns_at = fc_layout_place(&end, patterns->len + 1);
+	layout->zone_at = fc_layout_place_text(&end, fc_layout_text(options->time_zone));
+	layout->where_at = fc_layout_place_text(&end, where);
+	layout->path_at = target->inflow ? fc_layout_place(&end, MAXPGPATH) :
+		fc_layout_place_text(&end, target->source->open_path);
+	layout->names_at = fc_layout_place(&end, fc_source_paths_size(target->source));
+	layout->copies_at = fc_layout_place(&end, sizeof(FcCopy) * layout->ncopies);
+	layout->files_at = fc_layout_place(&end, sizeof(FcFile) * layout->nfiles);
+	layout->numbers_at = fc_layout_place(&end, sizeof(FcNumber) * layout->nnumbers);
+	layout->order_at = fc_layout_place(&end, sizeof(FcSortKey) * layout->norder);
+	layout->inflow_at = fc_layout_place(&end, layout->room > 0 ? sizeof(FcInflow) * layout->nfiles : 0);
+	layout->texts_at = fc_layout_place(&end, dsa_minimum_size());
+	layout->chunks_at = fc_layout_place(&end, sizeof(FcChunk) * layout->nchunks);
+	layout->starts_at = fc_layout_place(&end, sizeof(FcChunkStart) * layout->nchunks);
+	return end;
+}
+
+static void
+fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
+{
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+	FcOptions  *options = target->options;
+
+	shared->null_len = strlen(options->format.null_print);
+	shared->default_len = options->default_string ? strlen(options->default_string) : -1;
+	strcpy(fc_shared_null(shared), options->format.null_print);
+	strcpy(fc_shared_default(shared), fc_layout_text(options->default_string));
+	memcpy(fc_shared_patterns(shared), patterns->data, patterns->len);
+	strcpy(fc_shared_zone(shared), fc_layout_text(options->time_zone));
+	strcpy(fc_shared_where(shared), where);
+	strcpy(fc_shared_path(shared), target->source->open_path);
+	memcpy(fc_shared_names(shared), target->source->paths,
+		   fc_source_paths_size(target->source));
+	memcpy(fc_shared_copies(shared), target->source->copies,
+		   sizeof(FcCopy) * target->source->ncopies);
+	memcpy(fc_shared_files(shared), target->source->files,
+		   sizeof(FcFile) * shared->nfiles);
+}
+
+/*
+ * The condition for the phases.  Core evaluates it by itself, and if that may
+ * have an effect, nobody else must.
+ */
+static char *
+fc_layout_where(FcJob *job)
+{
+	List	   *where = job->target.plan->where;
+
+	if (where == NIL ||
+		(job->target.core_reason && contain_volatile_functions((Node *) where)))
+		return "";
+	return nodeToString(where);
+}
+
+void
+fc_layout_make(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	uint64		chunk_size = fc_layout_chunk_size(job);
+	StringInfo	patterns = fc_layout_patterns(target->plan);
+	char	   *where = fc_layout_where(job);
+	FcShared	layout = {0};
+	Size		total;
+
+	layout.nfiles = target->source->nfiles;
+	layout.room = target->inflow ? fc_layout_room(job, chunk_size) : 0;
+	layout.chunk_size = chunk_size;
+	layout.nchunks = target->inflow ? layout.room * layout.nfiles :
+		fc_layout_count_chunks(target->source, chunk_size);
+	/* each process that unpacks will have one */
+	layout.ncopies = target->source->ncopies + (target->inflow ? target->nworkers : 0);
+	layout.ncolumns = list_length(target->plan->columns.fields);
+	layout.nnumbers = list_length(target->plan->numbers);
+	layout.norder = list_length(target->plan->order);
+	layout.order_sliced = target->plan->order_sliced;
+	layout.append = target->options->order_by != NIL;
+	total = fc_layout_places(job, &layout, patterns, where);
+	job->segment = dsm_create(total, 0);
+	target->shared = dsm_segment_address(job->segment);
+	memset(target->shared, 0, total);
+	*target->shared = layout;
+	SharedFileSetInit(&target->shared->fileset, job->segment);
+	fc_error_begin(target->shared, job->segment);
+	for (int i = 0; i < layout.ncolumns; i++)
+		fc_shared_columns(target->shared)[i] = list_nth_int(target->plan->columns.fields, i);
+	for (int i = 0; i < layout.nnumbers; i++)
+		fc_shared_numbers(target->shared)[i] = *(FcNumber *) list_nth(target->plan->numbers, i);
+	for (int i = 0; i < layout.norder; i++)
+		fc_shared_order(target->shared)[i] = *(FcSortKey *) list_nth(target->plan->order, i);
+	memcpy(fc_shared_flags(target->shared), target->plan->columns.flags, layout.ncolumns);
+	fc_layout_texts(job, patterns, where);
+	fc_layout_job(job);
+	fc_layout_state(target->shared);
+	if (target->inflow)
+		fc_layout_inflow(job);
+	else
+		fc_layout_chunks(job, chunk_size);
+}

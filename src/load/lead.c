@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/lead.c
+ *	  What the leader does for each phase: it runs it in workers or alone, takes
+ *	  back what code of users has left behind, and reports.
+ *
+ * Core does DDL between two phases, so that each has a parallel context of its
+ * own (load/worker.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "errors/stop.h"
+#include "load/lead.h"
+#include "load/way.h"
+#include "report/report.h"
+
+void
+fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
+{
+	FcTarget   *target = &job->target;
+	FcReportRow row = {0};
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, job->progress.phase_start);
+	row.phase = job->progress.phase;
+	row.whole = true;
+	row.processes = processes;
+	row.alone = job->progress.alone;
+	row.rows = rows;
+	row.bytes = bytes;
+	row.reads = -1;
+	row.seconds = INSTR_TIME_GET_DOUBLE(now);
+	row.wal_bytes = pgWalUsage.wal_bytes - job->progress.phase_wal;
+	row.spill_bytes = job->progress.phase == FC_PHASE_SCAN ?
+		pg_atomic_read_u64(&target->shared->spilled) : -1;
+	row.choice = choice;
+	if (job->progress.phase == FC_PHASE_LOAD && !fc_way_reads_chunks(job))
+	{
+		row.reads = pg_atomic_read_u64(&target->shared->reads);
+		/* spilled rows are read through the server's temporary files */
+		if (!target->shared->spill_rows)
+			row.io_method = fc_way_io_method(target->shared);
+	}
+	fc_report_add(&row);
+	job->progress.alone = 0;
+}
+
+/*
+ * Workers for a phase of so many chunks or tasks.  Where only one of several
+ * workers would find work the leader is as fast, without being started.
+ */
+static int
+fc_lead_workers(const FcJob *job, uint32 units)
+{
+	if (units < 2 && job->target.nworkers > 1)
+		return 0;
+	return Min(job->target.nworkers, units);
+}
+
+int
+fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
+{
+	FcTarget   *target = &job->target;
+	int			processes;
+
+	target->ctx.apart = phase != FC_PHASE_SPLIT &&
+		(target->plan->effects || target->plan->leader_reason != NULL);
+	processes = fc_worker_run(&target->ctx, job->segment, phase,
+							  fc_lead_workers(job, units), work);
+	job->progress.alone = work->alone;
+	if (work->parallel)
+		job->progress.launched = Max(job->progress.launched, processes);
+	return processes;
+}
+
+/* Body of fc_error_apart */
+typedef struct FcJobApart
+{
+	FcJob	   *job;
+	void		(*phase) (FcJob *job);
+} FcJobApart;
+
+static bool
+fc_lead_undone(void *arg)
+{
+	FcJobApart *apart = arg;
+
+	apart->phase(apart->job);
+	return false;
+}
+
+void
+fc_lead_apart(FcJob *job, void (*phase) (FcJob *job))
+{
+	FcTarget   *target = &job->target;
+	FcJobApart	apart = {job, phase};
+
+	fc_error_apart(&target->ctx, fc_lead_undone, &apart);
+	/* it may run again */
+	target->ctx.stopped = false;
+	pg_atomic_write_u32(&target->shared->stopped, 0);
+}
+
+void
+fc_lead_take_up_tasks(FcJob *job)
+{
+	job->target.ctx.tasks = job->tasks;
+	job->target.shared->ntasks = job->ntasks;
+}

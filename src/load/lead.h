@@ -1,0 +1,35 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/lead.h
+ *	  What the leader does for each phase: it runs it in workers or alone, takes
+ *	  back what code of users has left behind, and reports.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_LOAD_LEAD_H
+#define FC_LOAD_LEAD_H
+
+#include "load/job.h"
+#include "load/worker.h"
+
+/*
+ * Runs a phase over so many chunks or tasks, in workers or alone.  Returns the
+ * number of processes.
+ */
+extern int	fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work);
+
+/*
+ * Calls "phase", in which the leader may run code of users.  What such code has
+ * left behind when an error of it was caught is undone with a subtransaction,
+ * because the transaction goes on.
+ */
+extern void fc_lead_apart(FcJob *job, void (*phase) (FcJob *job));
+
+/* After phases that had other tasks: the tasks of the load are the leader's again */
+extern void fc_lead_take_up_tasks(FcJob *job);
+
+/* Closes the phase in the report; rows and bytes are -1 where not said */
+extern void fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes,
+						   char *choice);
+
+#endif							/* FC_LOAD_LEAD_H */

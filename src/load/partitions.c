@@ -1,0 +1,260 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/partitions.c
+ *	  The partitions that are missing: made before the load, attached after it.
+ *
+ * They are attached last, when filled and indexed.  Three kinds of load attach
+ * them first, and then write to them as to existing ones: those that core's
+ * CopyFrom does; those of published tables, because rows written before a table
+ * is attached are published to nobody; and those that pass over equal rows,
+ * because indexes must be there to find them.  With foreign keys these go to core,
+ * as nobody else would fire the triggers of such partitions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/twophase.h"
+#include "utils/lsyscache.h"
+
+#include "load/lead.h"
+#include "load/partitions.h"
+#include "load/setup.h"
+#include "load/tables.h"
+#include "load/tasks.h"
+#include "load/way.h"
+#include "report/progress.h"
+
+/*
+ * Attaches what was created; core wants the parent closed.  Returns why that
+ * took a command for each, or NULL.
+ */
+static const char *
+fc_partitions_attach_all(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcAttach	attach;
+
+	fc_setup_close_target(job);
+	fc_partition_attach_begin(&attach, target->oid, target->route, target->created,
+							  target->ncreated, !target->ctx.disturbed);
+	for (int i = 0; i < target->ncreated; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_partition_attach(&attach, &target->created[i]);
+		job->progress.steps_done = i + 1;
+		fc_progress_update(&job->progress);
+	}
+	fc_partition_attach_end(&attach);
+	CommandCounterIncrement();
+	fc_partman_finish(target->route, get_rel_namespace(target->oid),
+					  target->created, target->ncreated);
+	fc_setup_open_target(job);
+	return attach.reason;
+}
+
+/*
+ * Each new partition takes locks until commit: its own, its indexes', and two
+ * for a TOAST table.  Better to say at once that there is no room for them.
+ */
+static void
+fc_partitions_check_locks(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	uint64		each = 3 + list_length(RelationGetIndexList(target->rel));
+	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
+
+	if (target->ncreated * each < room)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("cannot create %d partitions in one transaction", target->ncreated),
+			 errdetail("They need " UINT64_FORMAT " locks, and the lock table has room for " UINT64_FORMAT ".",
+					   target->ncreated * each, room),
+			 errhint("Use a longer partition_interval, or increase max_locks_per_transaction.")));
+}
+
+/* Whatever is wrong with a file, it must not fill the catalogs */
+static FcFault *
+fc_partitions_too_many(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcFault    *fault;
+
+	if (target->ncreated <= fc_max_partitions)
+		return NULL;
+	fault = palloc0(sizeof(FcFault));
+	fault->name = "max_partitions";
+	fault->sqlerrcode = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+	fault->message = psprintf("cannot create more than %d partitions", fc_max_partitions);
+	fault->detail = psprintf("The rows need %d new partitions of table \"%s\", from values %s to %s.",
+							 target->ncreated, target->relname,
+							 fc_key_text(target->route->type, target->created[0].range.lo),
+							 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo));
+	fault->hint = pstrdup("Look for wrong keys in the file, use a longer partition_interval, or increase fast_copy.max_partitions.");
+	return fault;
+}
+
+/* Does the table have partitions, and none on this server? */
+static bool
+fc_partitions_is_remote(const FcRoute *route)
+{
+	for (int i = 0; i < route->nranges; i++)
+		if (get_rel_relkind(route->ranges[i].partition) != RELKIND_FOREIGN_TABLE)
+			return false;
+	if (OidIsValid(route->default_oid))
+		return get_rel_relkind(route->default_oid) == RELKIND_FOREIGN_TABLE;
+	return route->nranges > 0;
+}
+
+/* Rows of a table that lives on other servers must not stay here, unasked for */
+static FcFault *
+fc_partitions_misplaced(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcFault    *fault;
+
+	if (target->ncreated == 0 || !fc_partitions_is_remote(target->route))
+		return NULL;
+	fault = palloc0(sizeof(FcFault));
+	fault->name = "foreign partitions";
+	fault->sqlerrcode = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+	fault->message = psprintf("cannot create partitions of table \"%s\", whose partitions are all foreign tables",
+							  target->relname);
+	fault->detail = psprintf("The rows need %d new partitions, from values %s to %s, which would lie on this server.",
+							 target->ncreated,
+							 fc_key_text(target->route->type, target->created[0].range.lo),
+							 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo));
+	fault->hint = pstrdup("Make them on the server they belong to, and here as foreign tables, or set missing_partitions to \"error\" or \"default\".");
+	return fault;
+}
+
+List *
+fc_partitions_faults(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcFault    *too_many = fc_partitions_too_many(job);
+	FcFault    *misplaced = fc_partitions_misplaced(job);
+	List	   *faults = too_many ? list_make1(too_many) : NIL;
+	const FcRange *lowest = NULL;
+	int64		high = PG_INT64_MIN;
+	ListCell   *lc;
+
+	if (misplaced)
+		faults = lappend(faults, misplaced);
+	if (job->partman == NULL || !target->plan->key_routes)
+		return faults;
+	foreach(lc, job->parts)
+	{
+		FcSpillPart *part = lfirst(lc);
+
+		if (part->null)
+			continue;
+		if (lowest == NULL || part->range.lo < lowest->lo)
+			lowest = &part->range;
+		high = Max(high, part->max_key);
+	}
+	if (target->shared->streamed)
+		high = job->keys[target->shared->nchunks];
+	return list_concat(faults,
+					   fc_partman_faults(job->partman, target->route, lowest, high,
+										 target->created, target->ncreated));
+}
+
+/* ERROR for the first of them */
+static void
+fc_partitions_check_faults(FcJob *job)
+{
+	List	   *faults = fc_partitions_faults(job);
+
+	if (faults != NIL)
+		fc_partman_throw(linitial(faults));
+}
+
+/* How partitions were made, for the report */
+static char *
+fc_partitions_choice(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	const FcInterval *interval = &target->route->interval;
+	const char *partman = "";
+
+	if (target->route->partman)
+		partman = interval->zone && (interval->epoch || target->route->type == FC_KEY_TIMESTAMPTZ) ?
+			psprintf(" for pg_partman, in time zone %s", pg_get_timezone_name(interval->zone)) :
+			" for pg_partman";
+	return psprintf("%d created%s%s", target->ncreated, partman,
+					job->attach_first ? ", attached before the load" : "");
+}
+
+void
+fc_partitions_make(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	bool		early;
+
+	if (target->plan->foreign_keys && fc_tables_existing(job) != NIL)
+		target->core_reason = "existing partitions have foreign keys";
+	fc_tables_check(job);
+	fc_partitions_check_faults(job);
+	if (target->ncreated == 0)
+		return;
+	early = fc_way_needs_attached(job);
+	if (early && target->plan->foreign_keys && target->core_reason == NULL)
+		target->core_reason = "foreign keys of partitions attached before the load are checked row by row";
+	fc_partitions_check_locks(job);
+	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
+	fc_partition_create(&target->ctx, target->route, target->created, target->ncreated);
+	CommandCounterIncrement();
+	job->attach_first = target->core_reason != NULL || early;
+	if (job->attach_first)
+		(void) fc_partitions_attach_all(job);
+	fc_lead_report(job, 0, -1, -1, fc_partitions_choice(job));
+}
+
+/* A partition stays away if there were no rows for it, or they were left out */
+static void
+fc_partitions_drop_empty(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcLeafRows *leaves;
+	int			kept = 0;
+
+	if (pg_atomic_read_u64(&target->shared->rejected) == 0 &&
+		pg_atomic_read_u64(&target->shared->filtered) == 0 && !target->shared->streamed)
+		return;
+	leaves = fc_tasks_leaf_rows(job);
+	for (int i = 0; i < target->ncreated; i++)
+	{
+		FcNewPartition *new = &target->created[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (fc_tasks_rows_of(job, leaves, new->range.partition) > 0)
+			target->created[kept++] = *new;
+		else
+			fc_partition_drop(new->range.partition);
+	}
+	pfree(leaves);
+	target->ncreated = kept;
+	CommandCounterIncrement();
+}
+
+void
+fc_partitions_attach(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	const char *reason;
+
+	if (target->ncreated == 0 || job->attach_first)
+		return;
+	fc_partitions_drop_empty(job);
+	if (target->ncreated == 0)
+		return;
+	fc_progress_phase(&job->progress, FC_PHASE_ATTACH);
+	reason = fc_partitions_attach_all(job);
+	if (reason == NULL || target->ncreated == 1)
+		fc_lead_report(job, 0, -1, -1, psprintf("%d attached", target->ncreated));
+	else
+		fc_lead_report(job, 0, -1, -1, psprintf("%d attached one by one: %s",
+												target->ncreated, reason));
+}

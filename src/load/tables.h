@@ -1,0 +1,35 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/tables.h
+ *	  The tables that take rows: locked, looked at and kept as they are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_LOAD_TABLES_H
+#define FC_LOAD_TABLES_H
+
+#include "load/job.h"
+
+/*
+ * Locks the leaves that take rows, and what protects the ranges between them; or
+ * sets gives_way, if pg_partman is making or dropping partitions.
+ */
+extern void fc_tables_lock(FcJob *job);
+
+/* Have partitions come or gone since the scan looked at them? */
+extern bool fc_tables_bounds_changed(FcJob *job);
+
+/* OIDs of the locked leaves that were there before the load */
+extern List *fc_tables_existing(FcJob *job);
+
+/*
+ * What these leaves have may change the way of the whole load; COPY's errors for
+ * FREEZE.
+ */
+extern void fc_tables_check(FcJob *job);
+
+/* Until they are let go, target and leaves stay as they are: see heap/hold.h */
+extern void fc_tables_hold(FcJob *job);
+extern void fc_tables_let_go(FcJob *job);
+
+#endif							/* FC_LOAD_TABLES_H */

@@ -1,0 +1,136 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/way.c
+ *	  Which way a load goes, as its phases ask and its report tells.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "load/way.h"
+#include "sort/order_by_keys.h"
+
+char *
+fc_way_io_method(FcShared *shared)
+{
+	const char *reader = shared->io_uring ? "io_uring" : "sync";
+	uint64		mapped = pg_atomic_read_u64(&shared->mapped_bytes);
+
+	if (mapped == 0)
+		return pstrdup(reader);
+	if (mapped == pg_atomic_read_u64(&shared->read_bytes))
+		return pstrdup("mmap");
+	return psprintf("mmap, %s", reader);
+}
+
+bool
+fc_way_reads_chunks(const FcJob *job)
+{
+	return job->target.plan->key_type == FC_KEY_NONE || job->target.shared->streamed;
+}
+
+bool
+fc_way_sorts_alone(const FcJob *job)
+{
+	const FcTarget *target = &job->target;
+
+	return target->plan->order != NIL &&
+		(target->plan->routed || target->plan->key_type == FC_KEY_NONE);
+}
+
+bool
+fc_way_needs_attached(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	return fc_plan_is_published(target->rel) || target->plan->key_early ||
+		(job->partman && job->partman->early) ||
+		((target->options->tolerated & FC_CLASS_UNIQUE) &&
+		 fc_plan_has_unique(target->rel));
+}
+
+char *
+fc_way_of_leaf(const FcJob *job, const FcTask *task)
+{
+	if (fc_shared_whole_leaves(job->target.shared))
+		return "sorted as a whole";
+	return psprintf("%u %sslices", task->nslices,
+					job->target.plan->order != NIL ? "sorted " : "");
+}
+
+/* Which writers wrote the rows */
+static const char *
+fc_way_writers(FcJob *job)
+{
+	uint64		paged = pg_atomic_read_u64(&job->target.shared->paged);
+	uint64		loaded = pg_atomic_read_u64(&job->target.shared->loaded);
+
+	if (loaded == 0)
+		return "";
+	if (paged == 0)
+		return ", multi_insert";
+	return paged == loaded ? ", page" : ", page and multi_insert";
+}
+
+/* The order, and how many of the sorts had no room in memory */
+static char *
+fc_way_of_sort(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+	uint32		on_disk = pg_atomic_read_u32(&shared->disk_sorts);
+	StringInfoData way;
+
+	initStringInfo(&way);
+	if (target->plan->leader_reason)
+		appendStringInfo(&way, "in the leader: %s, ", target->plan->leader_reason);
+	appendStringInfo(&way, "sorted by %s",
+					 fc_sort_keys_text(target->rel, target->plan->order));
+	if (fc_way_sorts_alone(job))
+		appendStringInfoString(&way, " by one process");
+	if (on_disk > 0)
+		appendStringInfo(&way, ", %u of %u sorts in temporary files of " UINT64_FORMAT " bytes",
+						 on_disk, pg_atomic_read_u32(&shared->sorts),
+						 pg_atomic_read_u64(&shared->sort_bytes));
+	return way.data;
+}
+
+/* How the load went about it, for the report */
+static char *
+fc_way_of_load(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	if (target->plan->order != NIL)
+		return fc_way_of_sort(job);
+	if (target->plan->leader_reason)
+		return psprintf("in the leader: %s", target->plan->leader_reason);
+	if (target->shared->streamed)
+		return "streamed in key order";
+	if (target->plan->key_type != FC_KEY_NONE)
+		return "in key order";
+	return target->shared->file_order ? "in file order" : "chunk by chunk";
+}
+
+char *
+fc_way_choice(FcJob *job)
+{
+	FcShared   *shared = job->target.shared;
+	uint64		filtered = pg_atomic_read_u64(&shared->filtered);
+	uint64		rejected = pg_atomic_read_u64(&shared->rejected);
+	uint64		nulled = pg_atomic_read_u64(&shared->nulled);
+	StringInfoData choice;
+
+	initStringInfo(&choice);
+	appendStringInfoString(&choice, fc_way_of_load(job));
+	appendStringInfoString(&choice, fc_way_writers(job));
+	if (filtered > 0)
+		appendStringInfo(&choice, ", " UINT64_FORMAT " filtered", filtered);
+	if (rejected > 0)
+		appendStringInfo(&choice, ", " UINT64_FORMAT " rejected", rejected);
+	if (nulled > 0)
+		appendStringInfo(&choice, ", " UINT64_FORMAT " with values set to null", nulled);
+	return choice.data;
+}

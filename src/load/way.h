@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/way.h
+ *	  Which way a load goes, as its phases ask and its report tells.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_LOAD_WAY_H
+#define FC_LOAD_WAY_H
+
+#include "load/job.h"
+
+/* Does the load read the files from one end to the other? */
+extern bool fc_way_reads_chunks(const FcJob *job);
+
+/*
+ * Is the load one process's, because it sorts rows that may go to any leaf, or
+ * that have no key?
+ */
+extern bool fc_way_sorts_alone(const FcJob *job);
+
+/* Must new partitions be attached, or have their indexes, before rows come? */
+extern bool fc_way_needs_attached(FcJob *job);
+
+/* For the report: how a load went, and what became of records it did not load */
+extern char *fc_way_choice(FcJob *job);
+extern char *fc_way_of_leaf(const FcJob *job, const FcTask *task);
+extern char *fc_way_io_method(FcShared *shared);
+
+#endif							/* FC_LOAD_WAY_H */
