@@ -128,7 +128,8 @@ scan(const File *file, char *data)
 	while (start + pos < file->len)
 	{
 		FcScan		found;
-		FcField		field;
+		FcBorders	borders;
+	FcField		field;
 
 		if (!fc_marks_record(&file->dialect, &marks, data + start, pos, &found))
 		{
@@ -138,8 +139,11 @@ scan(const File *file, char *data)
 						  file->len - start);
 			continue;
 		}
-		n += fc_marks_field(&file->dialect, &marks, pos, data + start + pos,
-							found.content, "", 0, 0, &field);
+		if (fc_marks_borders(&marks, pos, found.content, 0, &borders))
+		{
+			fc_record_cut(&file->dialect, data + start + pos, &borders, &field);
+			n++;
+		}
 		pos += found.total;
 	}
 	return n;
@@ -153,8 +157,8 @@ fields(const File *file, char *data)
 
 	for (size_t i = 0; i < file->records; i++)
 		n += fc_record_fields(&file->dialect, data + file->starts[i],
-							  file->starts[i + 1] - file->starts[i] - 1, "", 0,
-							  cut, FIELDS_MAX) == file->columns;
+							  file->starts[i + 1] - file->starts[i] - 1, cut,
+							  FIELDS_MAX) == file->columns;
 	return n;
 }
 

@@ -12,8 +12,9 @@
  *	first record, line                             FcChunkStart
  *
  * Most of what is serial in CSV is the one question whether a byte stands in
- * quotes, in text whether it stands behind an active backslash; the runs answer it for all chunks at once and the serial pass costs
- * a few additions per chunk.  Nothing is allocated here.
+ * quotes, in text whether it stands behind an active backslash; the runs
+ * answer it for all chunks at once and the serial pass costs a few additions
+ * per chunk.  Nothing is allocated here.
  *
  *-------------------------------------------------------------------------
  */

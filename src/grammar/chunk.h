@@ -3,11 +3,12 @@
  * grammar/chunk.h
  *	  Cuts a file into chunks at records without reading it serially.
  *
- * Pure C, like grammar/record.h.  A chunk is a range of bytes cut anywhere.  Its
- * first byte may stand in quotes (text: behind a backslash) or not, so a worker finds out what the chunk
- * does for every state it may begin in (FcChunkScan, then FcChunk).  One
- * serial pass over all chunks then knows in which state each really begins
- * (fc_chunk_resolve), and so where its first record starts and on which line.
+ * Pure C, like grammar/dialect.h.  A chunk is a range of bytes cut anywhere.
+ * Its first byte may stand in quotes (text: behind a backslash) or not, so a
+ * worker finds out what the chunk does for every state it may begin in
+ * (FcChunkScan, then FcChunk).  One serial pass over all chunks then knows in
+ * which state each really begins (fc_chunk_resolve), and so where its first
+ * record starts and on which line.
  *
  * A record belongs to the chunk in which its first byte lies; its other bytes
  * may lie in chunks behind.
@@ -17,6 +18,7 @@
 #ifndef FC_CHUNK_H
 #define FC_CHUNK_H
 
+#include "grammar/quote_run.h"
 #include "grammar/record.h"
 
 /* What a chunk does when it begins in one state; positions from its start */
@@ -99,10 +101,10 @@ extern void fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk);
 /*
  * Gives each of the n chunks its true beginning.  *at is what is known before
  * chunks[0] (behind the header: FC_OUTSIDE, true, header lines, 0, false,
- * FC_NOWHERE) and becomes what is known behind the last chunk.  If the file ends there, at->records
- * counts a last record without a line end, too, and a state other than
- * FC_OUTSIDE means a quote that never closes (text: a backslash with nothing
- * behind it).
+ * FC_NOWHERE) and becomes what is known behind the last chunk.  If the file
+ * ends there, at->records counts a last record without a line end, too, and a
+ * state other than FC_OUTSIDE means a quote that never closes (text: a
+ * backslash with nothing behind it).
  *
  * Text: whether at->marker ends the data is for the caller to see, who then
  * resolves once more without what stands behind it.

@@ -222,35 +222,18 @@ field_start(const FcMarks *marks, size_t pos, size_t end, int wanted)
 /* See grammar/marks.h. */
 bool
 fc_marks_borders(const FcMarks *marks, size_t pos, size_t len, int wanted,
-				 size_t *start, size_t *end, int *quotes)
+				 FcBorders *borders)
 {
 	size_t		first = field_start(marks, pos, pos + len, wanted);
-	size_t		behind;
+	size_t		end;
 
 	if (first > pos + len)
 		return false;
-	behind = next_bit(marks->delims, first, pos + len);
-	if (behind > pos + len)
-		behind = pos + len;
-	*start = first - pos;
-	*end = behind - pos;
-	*quotes = marks->has_quotes ? count_bits(marks->quotes, first, behind) : 0;
-	return true;
-}
-
-/* See grammar/marks.h. */
-bool
-fc_marks_field(const FcDialect *dialect, const FcMarks *marks, size_t pos,
-			   char *rec, size_t len, const char *null_string,
-			   size_t null_len, int wanted, FcField *field)
-{
-	size_t		start;
-	size_t		end;
-	int			quotes;
-
-	if (!fc_marks_borders(marks, pos, len, wanted, &start, &end, &quotes))
-		return false;
-	fc_record_cut(dialect, rec, start, end, quotes, null_string, null_len,
-				  field);
+	end = next_bit(marks->delims, first, pos + len);
+	if (end > pos + len)
+		end = pos + len;
+	borders->start = first - pos;
+	borders->end = end - pos;
+	borders->quotes = marks->has_quotes ? count_bits(marks->quotes, first, end) : 0;
 	return true;
 }

@@ -3,15 +3,16 @@
  * grammar/marks.h
  *	  Where records and fields end in a stretch of many records.
  *
- * Pure C, like grammar/record.h.  What fc_record_end and fc_record_field find byte
- * by byte is found here for some hundred records at once, where nothing is out
- * of the ordinary.  Where something is, or may be, it is left to them.
+ * Pure C, like grammar/dialect.h.  What fc_record_end and fc_record_field find
+ * byte by byte is found here for some hundred records at once, where nothing
+ * is out of the ordinary.  Where something is, or may be, it is left to them.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_MARKS_H
 #define FC_MARKS_H
 
+#include "grammar/field.h"
 #include "grammar/mask.h"
 #include "grammar/record.h"
 
@@ -54,20 +55,10 @@ extern bool fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
 							const char *buf, size_t pos, FcScan *scan);
 
 /*
- * Where field number "wanted" (from 0) of the record marked from pos on, of len
- * bytes, starts and ends, counted from pos, and how many quotes it has (text:
- * backslashes).  False if the record has fewer fields.
+ * The borders of field number "wanted" (from 0) of the record marked from pos
+ * on, of len bytes, counted from pos.  False if the record has fewer fields.
  */
 extern bool fc_marks_borders(const FcMarks *marks, size_t pos, size_t len,
-							 int wanted, size_t *start, size_t *end,
-							 int *quotes);
-
-/*
- * As fc_record_field, for such a record: rec is what was marked at pos.
- */
-extern bool fc_marks_field(const FcDialect *dialect, const FcMarks *marks,
-						   size_t pos, char *rec, size_t len,
-						   const char *null_string, size_t null_len,
-						   int wanted, FcField *field);
+							 int wanted, FcBorders *borders);
 
 #endif							/* FC_MARKS_H */

@@ -3,9 +3,9 @@
  * grammar/mask.h
  *	  Where the bytes that matter stand: one bit for each byte.
  *
- * Pure C, like grammar/record.h.  There are several kernels that say the same, each
- * for another kind of processor; the best one this machine runs is chosen at
- * the first use.
+ * Pure C, like grammar/dialect.h.  There are several kernels that say the
+ * same, each for another kind of processor; the best one this machine runs is
+ * chosen at the first use.
  *
  *-------------------------------------------------------------------------
  */

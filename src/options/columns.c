@@ -88,9 +88,10 @@ fc_fields_map_one(Relation rel, FcOptions *options, const FcField *field)
 }
 
 void
-fc_fields_map(Relation rel, FcOptions *options, const FcDialect *dialect,
+fc_fields_map(Relation rel, FcOptions *options, const FcDialect *of_file,
 			  char *rec, size_t len)
 {
+	FcDialect	dialect = *of_file;
 	char	   *line = pnstrdup(rec, len);
 	char	   *text = pg_any_to_server(line, len, options->file_encoding);
 	size_t		textlen;
@@ -102,8 +103,9 @@ fc_fields_map(Relation rel, FcOptions *options, const FcDialect *dialect,
 		text += 3;
 	textlen = strlen(text);
 	fields = palloc(sizeof(FcField) * (textlen + 1));
-	n = fc_record_fields(dialect, text, textlen, options->format.null_print,
-						 options->format.null_print_len, fields, textlen + 1);
+	dialect.null_string = options->format.null_print;
+	dialect.null_len = options->format.null_print_len;
+	n = fc_record_fields(&dialect, text, textlen, fields, textlen + 1);
 	if (n < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),

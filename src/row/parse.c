@@ -91,8 +91,6 @@ struct FcParser
 	FcContext  *ctx;
 	FcShared   *shared;
 	FcDialect	dialect;
-	const char *null_string;
-	int			null_len;
 	bool		null_ascii;		/* the same bytes in every encoding */
 	pg_tz	   *zone;			/* NULL: the session's */
 	pg_tz	   *session;		/* that one, while the other is set */
@@ -339,9 +337,9 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	parser->ctx = ctx;
 	parser->shared = shared;
 	parser->dialect = ctx->dialect;
-	parser->null_string = fc_shared_null(shared);
-	parser->null_len = shared->null_len;
-	parser->null_ascii = pg_is_ascii(parser->null_string);
+	parser->dialect.null_string = fc_shared_null(shared);
+	parser->dialect.null_len = shared->null_len;
+	parser->null_ascii = pg_is_ascii(parser->dialect.null_string);
 	parser->natts = desc->natts;
 	parser->ncolumns = shared->ncolumns;
 	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->ncolumns, 1));
@@ -631,11 +629,11 @@ fc_parse_force(FcParser *parser, FcColumn *column, FcField *field)
 	if (field->null && (column->flags & FC_FIELD_FORCE_NOT_NULL))
 	{
 		field->null = false;
-		field->data = pnstrdup(parser->null_string, parser->null_len);
-		field->len = parser->null_len;
+		field->data = pnstrdup(parser->dialect.null_string, parser->dialect.null_len);
+		field->len = parser->dialect.null_len;
 	}
 	else if (!field->null && (column->flags & FC_FIELD_FORCE_NULL) &&
-			 strcmp(field->data, parser->null_string) == 0)
+			 strcmp(field->data, parser->dialect.null_string) == 0)
 		field->null = true;
 }
 
@@ -728,7 +726,6 @@ fc_parse_cut(FcParser *parser)
 	/* the byte behind the record is there for the last field's NUL */
 	parser->room.readable = parser->rec + parser->len + 1;
 	parser->found = fc_record_fields(&parser->dialect, parser->rec, parser->len,
-									 parser->null_string, parser->null_len,
 									 parser->fields, parser->ncolumns);
 }
 
@@ -1135,12 +1132,16 @@ fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 {
 	int			wanted = parser->shared->key_field;
 
-	if (record->marks)
-		return fc_marks_field(&parser->dialect, record->marks, record->marks_pos,
-							  record->data, record->length, parser->null_string,
-							  parser->null_len, wanted, field);
-	return fc_record_field(&parser->dialect, record->data, record->length,
-						   parser->null_string, parser->null_len, wanted, field);
+	FcBorders	borders;
+
+	if (record->marks == NULL)
+		return fc_record_field(&parser->dialect, record->data, record->length,
+							   wanted, field);
+	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
+						  wanted, &borders))
+		return false;
+	fc_record_cut(&parser->dialect, record->data, &borders, field);
+	return true;
 }
 
 static bool
@@ -1227,9 +1228,7 @@ static bool
 fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
 {
 	FcRecord	copy = *record;
-	size_t		start;
-	size_t		end;
-	int			quotes;
+	FcBorders	borders;
 
 	if (record->marks == NULL)
 	{
@@ -1237,12 +1236,13 @@ fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
 		return fc_parse_key_field(parser, &copy, field);
 	}
 	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
-						  parser->shared->key_field, &start, &end, &quotes))
+						  parser->shared->key_field, &borders))
 		return false;
-	fc_record_cut(&parser->dialect,
-				  fc_parse_copy(parser, record->data + start, end - start),
-				  0, end - start, quotes, parser->null_string,
-				  parser->null_len, field);
+	copy.data = fc_parse_copy(parser, record->data + borders.start,
+							  borders.end - borders.start);
+	borders.end -= borders.start;
+	borders.start = 0;
+	fc_record_cut(&parser->dialect, copy.data, &borders, field);
 	return true;
 }
 

@@ -17,6 +17,7 @@
 #define AGREE_H
 
 #include "grammar/chunk.h"
+#include "grammar/field.h"
 #include "grammar/marks.h"
 #include "slow.h"
 
@@ -26,8 +27,6 @@
 typedef struct Agree
 {
 	FcDialect	dialect;		/* as the file begins */
-	const char *null_string;
-	size_t		null_len;
 	const char *data;
 	size_t		len;
 	uint64_t	seed;			/* of the cuts */
@@ -252,15 +251,17 @@ agree_single_field(const Agree *agree, const char *rec, size_t len, int number,
 {
 	char	   *copy = exact_copy(rec, len + 1);
 	FcField		field;
+	FcBorders	borders;
 	bool		same;
 
 	if (marks)
-		same = fc_marks_field(&agree->dialect, marks, pos, copy, len,
-							  agree->null_string, agree->null_len, number,
-							  &field);
+	{
+		same = fc_marks_borders(marks, pos, len, number, &borders);
+		if (same)
+			fc_record_cut(&agree->dialect, copy, &borders, &field);
+	}
 	else
-		same = fc_record_field(&agree->dialect, copy, len, agree->null_string,
-							   agree->null_len, number, &field);
+		same = fc_record_field(&agree->dialect, copy, len, number, &field);
 	same = same && agree_field(&field, slow, copy) &&
 		memcmp(copy, rec, slow->start) == 0 &&
 		(slow->behind == len ||
@@ -281,14 +282,13 @@ agree_about_fields(const Agree *agree, const char *rec, size_t len)
 	bool		more = true;
 	int			n = 0;
 	int			found = fc_record_fields(&agree->dialect, copy, len,
-										 agree->null_string, agree->null_len,
 										 fields, AGREE_FIELDS);
 
 	while (more && wrong == NULL)
 	{
 		bool		closed = slow_field(&agree->dialect, rec, len,
-										agree->null_string, agree->null_len,
-										&slow);
+										agree->dialect.null_string,
+										agree->dialect.null_len, &slow);
 
 		if (closed && n < AGREE_FIELDS && found >= 0 &&
 			!agree_field(&fields[n], &slow, copy))
@@ -313,27 +313,23 @@ agree_about_marked_fields(const Agree *agree, const FcMarks *marks,
 						  size_t pos, const char *rec, size_t len)
 {
 	const char *wrong = NULL;
-	char	   *copy = exact_copy(rec, len + 1);
 	SlowField	slow = {0};
-	FcField		field;
+	FcBorders	borders;
 	int			n = 0;
 	bool		more;
 
 	do
 	{
-		slow_field(&agree->dialect, rec, len, agree->null_string,
-				   agree->null_len, &slow);
+		slow_field(&agree->dialect, rec, len, agree->dialect.null_string,
+				   agree->dialect.null_len, &slow);
 		if (!agree_single_field(agree, rec, len, n++, &slow, marks, pos))
 			wrong = "a marked field";
 		more = slow.behind < len;
 		free(slow.value);
 		slow = (SlowField) {.start = slow.behind + 1};
 	} while (more && wrong == NULL);
-	if (wrong == NULL &&
-		fc_marks_field(&agree->dialect, marks, pos, copy, len,
-					   agree->null_string, agree->null_len, n, &field))
+	if (wrong == NULL && fc_marks_borders(marks, pos, len, n, &borders))
 		wrong = "the number of marked fields";
-	free(copy);
 	return wrong;
 }
 

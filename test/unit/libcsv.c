@@ -20,6 +20,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "grammar/field.h"
 #include "grammar/record.h"
 #include "tap.h"
 
@@ -92,7 +93,7 @@ trace_grammar(Trace *trace, char delim, char quote, const char *data,
 		if (rec == NULL)
 			abort();
 		memcpy(rec, data, scan.content);
-		n = fc_record_fields(&dialect, rec, scan.content, "", 0, fields,
+		n = fc_record_fields(&dialect, rec, scan.content, fields,
 							 lengthof(fields));
 		for (int i = 0; i < n && i < (int) lengthof(fields); i++)
 			referee_field(fields[i].null ? NULL : fields[i].data,

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * record.c
- *	  Tests of the record grammar, src/grammar/record.c.
+ *	  Tests of the record grammar: src/grammar/record.c, field.c and
+ *	  quote_run.c.
  *
  * Every literal input is read whole, byte by byte and in every two pieces,
  * and must give the same trace.  Random inputs are read by the grammar and by
@@ -9,7 +10,9 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "grammar/field.h"
 #include "grammar/mask.h"
+#include "grammar/quote_run.h"
 #include "grammar/record.h"
 #include "tap.h"
 
@@ -394,12 +397,11 @@ trace_field(Trace *trace, const FcField *field)
 /* Cuts a copy of rec with room for max fields and traces them. */
 static int
 trace_fields(Trace *trace, const FcDialect *dialect, const char *rec,
-			 size_t len, const char *null_string, int max)
+			 size_t len, int max)
 {
 	char	   *copy = exact_copy(rec, len + 1);
 	FcField		fields[64];
-	int			n = fc_record_fields(dialect, copy, len, null_string,
-									 strlen(null_string), fields, max);
+	int			n = fc_record_fields(dialect, copy, len, fields, max);
 
 	if (n < 0)
 		trace_add(trace, "unterminated");
@@ -415,26 +417,22 @@ trace_fields(Trace *trace, const FcDialect *dialect, const char *rec,
  */
 static void
 trace_single_fields(Trace *trace, const FcDialect *dialect, const char *rec,
-					size_t len, const char *null_string)
+					size_t len)
 {
-	size_t		null_len = strlen(null_string);
-
 	for (int i = 0;; i++)
 	{
 		char	   *copy = exact_copy(rec, len + 1);
 		char	   *other = exact_copy(rec, len + 1);
 		FcField		field;
 		FcField		next;
-		bool		found = fc_record_field(dialect, copy, len, null_string,
-											null_len, i, &field);
+		bool		found = fc_record_field(dialect, copy, len, i, &field);
 
 		if (found)
 		{
 			size_t		start = field.data - copy;
 			size_t		behind = len + 1;
 
-			if (fc_record_field(dialect, other, len, null_string, null_len,
-								i + 1, &next))
+			if (fc_record_field(dialect, other, len, i + 1, &next))
 				behind = next.data - other;
 			trace_field(trace, &field);
 			if (memcmp(copy, rec, start) != 0 ||
@@ -456,18 +454,18 @@ test_fields(void)
 	for (size_t i = 0; i < lengthof(field_cases); i++)
 	{
 		const FieldCase *c = &field_cases[i];
-		FcDialect	dialect = {c->delim, c->quote, c->escape, FC_EOL_NL};
+		FcDialect	dialect = {c->delim, c->quote, c->escape, FC_EOL_NL,
+		c->null_string, strlen(c->null_string)};
 		size_t		len = strlen(c->input);
 
 		trace_reset(&trace);
-		trace_fields(&trace, &dialect, c->input, len, c->null_string, 64);
+		trace_fields(&trace, &dialect, c->input, len, 64);
 		is(trace.text, c->expected, c->name);
 
 		if (strcmp(c->expected, "unterminated") != 0)
 		{
 			trace_reset(&trace);
-			trace_single_fields(&trace, &dialect, c->input, len,
-								c->null_string);
+			trace_single_fields(&trace, &dialect, c->input, len);
 			is(trace.text, c->expected, "  the same one by one");
 		}
 	}
@@ -484,22 +482,22 @@ test_field_limits(void)
 	FcField		fields[3] = {{NULL}};
 
 	trace_reset(&trace);
-	ok(trace_fields(&trace, &dialect, "a,\"b\",c,d", 9, "", 2) == 4,
+	ok(trace_fields(&trace, &dialect, "a,\"b\",c,d", 9, 2) == 4,
 	   "four fields are counted where two have room");
 	is(trace.text, "(a)(b)", "two of four fields are stored");
-	fc_record_fields(&dialect, four, strlen(four), "", 0, fields, 2);
+	fc_record_fields(&dialect, four, strlen(four), fields, 2);
 	ok(fields[1].data != NULL && fields[2].data == NULL,
 	   "no field is stored beyond the room");
-	ok(trace_fields(&trace, &dialect, "a,b", 3, "", 0) == 2,
+	ok(trace_fields(&trace, &dialect, "a,b", 3, 0) == 2,
 	   "fields are counted without any room");
-	ok(trace_fields(&trace, &dialect, "a,b,\"c", 6, "", 1) == -1,
+	ok(trace_fields(&trace, &dialect, "a,b,\"c", 6, 1) == -1,
 	   "a quote that never closes is found beyond the room");
 
-	ok(fc_record_field(&dialect, rec, 6, "", 0, 1, &field),
+	ok(fc_record_field(&dialect, rec, 6, 1, &field),
 	   "a field before a quote that never closes is found");
-	ok(!fc_record_field(&dialect, rec, 6, "", 0, 2, &field),
+	ok(!fc_record_field(&dialect, rec, 6, 2, &field),
 	   "the field of a quote that never closes is not");
-	ok(!fc_record_field(&dialect, rec, 6, "", 0, 3, &field),
+	ok(!fc_record_field(&dialect, rec, 6, 3, &field),
 	   "nor is one behind it");
 }
 
@@ -663,6 +661,8 @@ test_random_fields(void)
 		size_t		len = made_up(&seed, 60 * (1 + made_up(&seed, 2)));
 		const char *null_string = made_up(&seed, 2) ? "" : "a";
 
+		dialect.null_string = null_string;
+		dialect.null_len = strlen(null_string);
 		make_bytes(&seed, data, len, made_up(&seed, 3) * 10);
 		data[len] = 'z';
 		trace_reset(&expected);
@@ -670,14 +670,14 @@ test_random_fields(void)
 
 		/* at most 120 delimiters, so a record may exceed the room of 64 */
 		trace_reset(&got);
-		if (trace_fields(&got, &dialect, data, len, null_string, 64) > 64)
+		if (trace_fields(&got, &dialect, data, len, 64) > 64)
 			continue;
 		if (strcmp(got.text, expected.text) != 0)
 			break;
 		if (strcmp(expected.text, "unterminated") == 0)
 			continue;
 		trace_reset(&got);
-		trace_single_fields(&got, &dialect, data, len, null_string);
+		trace_single_fields(&got, &dialect, data, len);
 		if (strcmp(got.text, expected.text) != 0)
 			break;
 	}

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * slow.h
- *	  The record grammar one byte at a time: what src/grammar/record.c is held to.
+ *	  The record grammar one byte at a time: what src/grammar is held to.
  *
  * Written after the description of COPY's formats and in no hurry: no state is
  * kept between calls, nothing is looked up in blocks, every question is asked

@@ -260,7 +260,7 @@ static void
 test_fields(void)
 {
 	static Trace trace;
-	const FcDialect dialect = {.delim = '\t', .eol = FC_EOL_NL,
+	FcDialect	dialect = {.delim = '\t', .eol = FC_EOL_NL,
 	.mode = FC_MODE_TEXT};
 
 	for (size_t i = 0; i < lengthof(field_cases); i++)
@@ -269,9 +269,11 @@ test_fields(void)
 		size_t		len = strlen(c->input);
 		char	   *copy = exact_copy(c->input, len + 1);
 		FcField		fields[8];
-		int			n = fc_record_fields(&dialect, copy, len, c->null_string,
-										 strlen(c->null_string), fields, 8);
+		int			n;
 
+		dialect.null_string = c->null_string;
+		dialect.null_len = strlen(c->null_string);
+		n = fc_record_fields(&dialect, copy, len, fields, 8);
 		trace_reset(&trace);
 		for (int f = 0; f < n; f++)
 			trace_field(&trace, &fields[f]);
@@ -284,15 +286,15 @@ static void
 test_verify(void)
 {
 	const FcDialect dialect = {.delim = '\t', .eol = FC_EOL_NL,
-	.mode = FC_MODE_TEXT};
+	.null_string = "\\N", .null_len = 2, .mode = FC_MODE_TEXT};
 	char		nul[] = "a\\0b";
 	char		literal[] = "a\\\0b";
 	FcField		field;
 
-	ok(fc_record_field(&dialect, nul, 4, "\\N", 2, 0, &field) &&
+	ok(fc_record_field(&dialect, nul, 4, 0, &field) &&
 	   field.len == 3 && memcmp(field.data, "a\0b", 4) == 0 && field.verify,
 	   "an escape that makes a NUL is to be verified");
-	ok(fc_record_field(&dialect, literal, 4, "\\N", 2, 0, &field) &&
+	ok(fc_record_field(&dialect, literal, 4, 0, &field) &&
 	   field.len == 3 && memcmp(field.data, "a\0b", 4) == 0 && !field.verify,
 	   "an escaped NUL of the file is not");
 }
@@ -302,11 +304,12 @@ test_default_string(void)
 {
 	static Trace trace;
 	const FcDialect dialect = {.delim = '\t', .eol = FC_EOL_NL,
-	.mode = FC_MODE_TEXT, .default_string = "\\D", .default_len = 2};
+	.null_string = "\\N", .null_len = 2, .default_string = "\\D",
+	.default_len = 2, .mode = FC_MODE_TEXT};
 	char		rec[] = "\\D\t\\\\D\tD";
 	FcField		fields[3];
 
-	ok(fc_record_fields(&dialect, rec, strlen(rec), "\\N", 2, fields, 3) == 3 &&
+	ok(fc_record_fields(&dialect, rec, strlen(rec), fields, 3) == 3 &&
 	   fields[0].marker && !fields[1].marker && !fields[2].marker,
 	   "the default string is compared before escapes");
 	trace_reset(&trace);
@@ -364,8 +367,8 @@ test_made_up(FcMode mode, int rounds, const char *name)
 		.default_len = 1};
 
 		agree.dialect = dialect;
-		agree.null_string = mode == FC_MODE_TEXT ? "\\N" : "";
-		agree.null_len = strlen(agree.null_string);
+		agree.dialect.null_string = mode == FC_MODE_TEXT ? "\\N" : "";
+		agree.dialect.null_len = strlen(agree.dialect.null_string);
 		agree.len = made_up(&seed, sizeof(data));
 		agree.seed = seed;
 		make_bytes(&seed, mode, data, agree.len, made_up(&seed, 3) * 40);

@@ -38,8 +38,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 			.default_string = bytes[0] & 8 ? "\\D" : NULL,
 			.default_len = 2
 	};
-	agree.null_string = bytes[0] & 16 ? "\\N" : "";
-	agree.null_len = strlen(agree.null_string);
+	agree.dialect.null_string = bytes[0] & 16 ? "\\N" : "";
+	agree.dialect.null_len = strlen(agree.dialect.null_string);
 	agree.seed = 1 + bytes[2] + ((uint64_t) bytes[3] << 20) +
 		((uint64_t) bytes[4] << 40);
 

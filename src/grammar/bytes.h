@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/bytes.h
+ *	  Finds the next byte that means something, in files of the grammar.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_BYTES_H
+#define FC_BYTES_H
+
+#include "grammar/dialect.h"
+#include "grammar/mask.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define BLOCK	FC_MASK_BLOCK
+#define BATCH	16				/* blocks whose masks are made together */
+
+static inline FcMaskBytes
+mask_bytes(const FcDialect *dialect)
+{
+	FcMaskBytes bytes = {dialect->mode == FC_MODE_TEXT ? '\\' : dialect->quote,
+	dialect->delim};
+
+	return bytes;
+}
+
+/*
+ * Position of the first byte among a, b, c in buf[pos..len), or len.
+ */
+static inline size_t
+find_byte(const char *buf, size_t pos, size_t len, char a, char b, char c)
+{
+#ifdef __SSE2__
+	if (len >= 16)
+	{
+		const __m128i ka = _mm_set1_epi8(a);
+		const __m128i kb = _mm_set1_epi8(b);
+		const __m128i kc = _mm_set1_epi8(c);
+
+		while (pos < len)
+		{
+			/* the last load reaches back to bytes already passed */
+			size_t		at = pos <= len - 16 ? pos : len - 16;
+			__m128i		v = _mm_loadu_si128((const __m128i *) (buf + at));
+			unsigned int bits;
+
+			v = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, ka),
+										  _mm_cmpeq_epi8(v, kb)),
+							 _mm_cmpeq_epi8(v, kc));
+			bits = (unsigned int) _mm_movemask_epi8(v) >> (pos - at);
+			if (bits != 0)
+				return pos + __builtin_ctz(bits);
+			pos = at + 16;
+		}
+		return len;
+	}
+#endif
+	while (pos < len && buf[pos] != a && buf[pos] != b && buf[pos] != c)
+		pos++;
+	return pos;
+}
+
+#endif							/* FC_BYTES_H */

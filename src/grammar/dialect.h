@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/dialect.h
+ *	  The record grammar: COPY's CSV and text formats, as one file has them.
+ *
+ * Pure C: nothing of the server is known here, so that the grammar can be
+ * tested and fuzzed alone.
+ *
+ * The rules are those of CopyReadLineText, CopyReadAttributesCSV and
+ * CopyReadAttributesText.  In both formats the style of the first line's end
+ * binds the whole file.
+ *
+ * CSV: every quote byte toggles, wherever it stands; the escape byte means
+ * something inside quotes only; "\." alone on a line is data (as in
+ * PostgreSQL 18).
+ *
+ * Text: a backslash takes the next byte with it, whatever that is.  "\." is
+ * the marker of the end of the data and must be followed by a line end of the
+ * file's style.  Alone on its line it ends the data.  Behind other bytes it is
+ * an error, or, before PostgreSQL 18, part of the line's end.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_DIALECT_H
+#define FC_DIALECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How lines end; found in the first record, binding for all others */
+typedef enum FcEol
+{
+	FC_EOL_UNKNOWN = 0,			/* first record not read yet */
+	FC_EOL_NL,
+	FC_EOL_CR,
+	FC_EOL_CRNL
+} FcEol;
+
+typedef enum FcMode
+{
+	FC_MODE_CSV = 0,
+	FC_MODE_TEXT
+} FcMode;
+
+/* None of the three bytes may be '\r' or '\n'; the filler sees to it */
+typedef struct FcDialect
+{
+	char		delim;
+	char		quote;			/* csv only */
+	char		escape;			/* csv only; equal to quote unless the user
+								 * said else */
+	FcEol		eol;
+	const char *null_string;	/* a field that is NULL; "" if none is set */
+	size_t		null_len;
+	const char *default_string; /* a field that stands for a default, or NULL */
+	size_t		default_len;
+	FcMode		mode;
+	bool		lone_marker;	/* text: "\." behind other bytes of its line is
+								 * an error */
+} FcDialect;
+
+/* The quote state before a byte */
+typedef enum FcQuote
+{
+	FC_OUTSIDE = 0,				/* not in quotes; text: nothing special */
+	FC_INSIDE,					/* in quotes; csv only */
+	FC_ESCAPED					/* csv: in quotes, just behind an active
+								 * escape, only where escape differs from
+								 * quote; text: just behind an active
+								 * backslash */
+} FcQuote;
+
+#define FC_NQUOTES	3			/* number of quote states */
+
+#endif							/* FC_DIALECT_H */

@@ -1,0 +1,509 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/field.c
+ *	  Cuts a record into fields: finds their ends, and takes away quotes and
+ *	  escapes.
+ *
+ *	 bytes ──► masks of delimiters and quotes ──► borders ──► FcField
+ *
+ * An escape that is not the quote is followed byte by byte (field_end), as is
+ * a single field that is wanted alone (fc_record_field).
+ *
+ * A field is compared with the null and default strings before it is unquoted
+ * (make_csv_field, unquote) or de-escaped (make_text_field, unescape), which
+ * both happen in the record's own bytes.
+ *
+ * Nothing is allocated, so there is nothing to release on error.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "grammar/field.h"
+
+#include <string.h>
+
+#include "grammar/bytes.h"
+
+/*
+ * Finds the end of the field that starts at rec[pos]: the position of the
+ * delimiter behind it, or len.  *quoted says whether it has a quote.  False
+ * if a quote never closes.
+ */
+static inline bool
+field_end(const FcDialect *dialect, const char *rec, size_t pos, size_t len,
+		  size_t *end, bool *quoted)
+{
+	const char	delim = dialect->delim;
+	const char	quote = dialect->quote;
+	const char	escape = dialect->escape;
+
+	*quoted = false;
+	for (;;)
+	{
+		pos = find_byte(rec, pos, len, delim, quote, quote);
+		if (pos == len || rec[pos] == delim)
+		{
+			*end = pos;
+			return true;
+		}
+		*quoted = true;
+
+		/*
+		 * A doubled quote closes and opens again, with nothing between that
+		 * could be a delimiter; so only a distinct escape needs care.
+		 */
+		pos = find_byte(rec, pos + 1, len, quote, escape, escape);
+		while (pos < len && rec[pos] != quote)
+		{
+			/* step over the escape and over what it may escape */
+			pos++;
+			if (pos < len && (rec[pos] == quote || rec[pos] == escape))
+				pos++;
+			pos = find_byte(rec, pos, len, quote, escape, escape);
+		}
+		if (pos == len)
+			return false;
+		pos++;
+	}
+}
+
+/*
+ * Removes the quotes and escapes of a field of len bytes, in place.  Every
+ * quote must be closed.  Returns the new length.
+ */
+static size_t
+unquote(const FcDialect *dialect, char *data, size_t len)
+{
+	const char	quote = dialect->quote;
+	const char	escape = dialect->escape;
+	size_t		in = 0;
+	size_t		out = 0;
+	bool		inside = false;
+
+	while (in < len)
+	{
+		size_t		next = find_byte(data, in, len, quote,
+									 inside ? escape : quote, quote);
+
+		if (next > in && out != in)
+			memmove(data + out, data + in, next - in);
+		out += next - in;
+		in = next;
+		if (in == len)
+			break;
+
+		if (inside && data[in] == escape && in + 1 < len &&
+			(data[in + 1] == quote || data[in + 1] == escape))
+		{
+			data[out++] = data[in + 1];
+			in += 2;
+		}
+		else if (data[in] == quote)
+		{
+			inside = !inside;
+			in++;
+		}
+		else
+			data[out++] = data[in++];
+	}
+	return out;
+}
+
+/* The null string, out of the dialect to stay in registers */
+typedef struct Null
+{
+	const char *string;
+	size_t		len;
+} Null;
+
+static inline Null
+null_of(const FcDialect *dialect)
+{
+	return (Null) {dialect->null_string, dialect->null_len};
+}
+
+/*
+ * Compares a raw field with the null and default strings; a field with quotes,
+ * which is not bare, is neither.
+ */
+static inline void
+match_field(const FcDialect *dialect, Null null, bool bare, FcField *field)
+{
+	field->null = bare && field->len == null.len &&
+		(null.len == 0 || memcmp(field->data, null.string, null.len) == 0);
+	field->marker = bare && !field->null && dialect->default_string &&
+		field->len == dialect->default_len &&
+		memcmp(field->data, dialect->default_string, field->len) == 0;
+	field->verify = false;
+}
+
+/*
+ * Makes a field of csv: compares it with the null string before anything is
+ * unquoted, and writes its NUL.
+ */
+static inline void
+make_csv_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
+			   FcField *field)
+{
+	field->data = rec + at.start;
+	field->len = at.end - at.start;
+	match_field(dialect, null, at.quotes == 0, field);
+	if (at.quotes == 2 && rec[at.start] == dialect->quote &&
+		rec[at.end - 1] == dialect->quote)
+	{
+		/* nothing to be moved, as there is nothing else to be removed */
+		field->data++;
+		field->len -= 2;
+	}
+	else if (at.quotes > 0)
+		field->len = unquote(dialect, field->data, field->len);
+	field->data[field->len] = '\0';
+}
+
+/*
+ * Finds the end of the field of text format that starts at rec[pos]: the
+ * position of the delimiter behind it, or len.  *escapes says whether it has a
+ * backslash, *raw where it ends as the null string sees it: a backslash with
+ * nothing behind it, which only the file's last byte can be, does not count.
+ */
+static inline size_t
+text_field_end(const FcDialect *dialect, const char *rec, size_t pos,
+			   size_t len, size_t *raw, bool *escapes)
+{
+	*escapes = false;
+	for (;;)
+	{
+		pos = find_byte(rec, pos, len, dialect->delim, '\\', '\\');
+		*raw = pos;
+		if (pos == len || rec[pos] == dialect->delim)
+			return pos;
+		*escapes = true;
+		if (pos + 1 == len)
+			return len;
+		pos += 2;
+	}
+}
+
+/* The value of an octal or hexadecimal digit, or "base" if it is none. */
+static inline unsigned int
+digit_value(char c, unsigned int base)
+{
+	unsigned int value = base;
+
+	if (c >= '0' && c <= '9')
+		value = c - '0';
+	else if (c >= 'a' && c <= 'f')
+		value = c - 'a' + 10;
+	else if (c >= 'A' && c <= 'F')
+		value = c - 'A' + 10;
+	return value < base ? value : base;
+}
+
+/*
+ * Reads up to max digits at data[*in..len), of which there is at least one.
+ */
+static char
+escaped_number(const char *data, size_t len, size_t *in, unsigned int base,
+			   int max)
+{
+	unsigned int value = 0;
+
+	for (int i = 0; i < max && *in < len; i++)
+	{
+		unsigned int digit = digit_value(data[*in], base);
+
+		if (digit == base)
+			break;
+		value = value * base + digit;
+		(*in)++;
+	}
+	return (char) (value & 0xff);
+}
+
+/*
+ * What the backslash before data[*in] and the bytes from there on stand for;
+ * moves *in behind them.  Sets *verify for a byte that may be wrong in the
+ * encoding.
+ */
+static char
+escaped_byte(const char *data, size_t len, size_t *in, bool *verify)
+{
+	static const char names[] = "bfnrtv";
+	static const char values[] = "\b\f\n\r\t\v";
+	char		c = data[*in];
+	const char *name;
+
+	if (digit_value(c, 8) < 8)
+		c = escaped_number(data, len, in, 8, 3);
+	else if (c == 'x' && *in + 1 < len && digit_value(data[*in + 1], 16) < 16)
+	{
+		(*in)++;
+		c = escaped_number(data, len, in, 16, 2);
+	}
+	else
+	{
+		(*in)++;
+		name = c == '\0' ? NULL : strchr(names, c);
+		return name ? values[name - names] : c;
+	}
+	if (c == '\0' || (c & 0x80))
+		*verify = true;
+	return c;
+}
+
+/*
+ * Puts what escapes stand for in their place, in a field of len bytes.
+ * Returns the new length.
+ */
+static size_t
+unescape(char *data, size_t len, bool *verify)
+{
+	size_t		in = 0;
+	size_t		out = 0;
+
+	for (;;)
+	{
+		size_t		next = find_byte(data, in, len, '\\', '\\', '\\');
+
+		if (next > in && out != in)
+			memmove(data + out, data + in, next - in);
+		out += next - in;
+		in = next + 1;
+		/* at the end of the field a backslash stands for nothing */
+		if (in >= len)
+			return out;
+		data[out++] = escaped_byte(data, len, &in, verify);
+	}
+}
+
+/*
+ * As make_csv_field, for the text format; for the null string the field ends
+ * at "raw".
+ */
+static inline void
+make_text_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
+				size_t raw, FcField *field)
+{
+	field->data = rec + at.start;
+	field->len = raw - at.start;
+	match_field(dialect, null, true, field);
+	if (at.quotes > 0 && !field->null && !field->marker)
+		field->len = unescape(field->data, at.end - at.start, &field->verify);
+	field->data[field->len] = '\0';
+}
+
+static inline void
+make_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
+		   FcField *field)
+{
+	if (dialect->mode == FC_MODE_TEXT)
+		make_text_field(dialect, null, rec, at, at.end, field);
+	else
+		make_csv_field(dialect, null, rec, at, field);
+}
+
+/* See grammar/field.h. */
+void
+fc_record_cut(const FcDialect *dialect, char *rec, const FcBorders *at,
+			  FcField *field)
+{
+	make_field(dialect, null_of(dialect), rec, *at, field);
+}
+
+/* Where the cutting of a record by masks stands */
+typedef struct Cutter
+{
+	const FcDialect *dialect;
+	Null		null;
+	char	   *rec;
+	FcField    *fields;
+	int			max;
+	int			n;				/* fields cut */
+	size_t		start;			/* of the field that is not cut yet */
+	int			quotes;			/* it has in blocks before; more than two are
+								 * three.  Text: backslashes */
+} Cutter;
+
+/* How many bits are set; more than two are three. */
+static inline int
+count_to_three(uint64_t w)
+{
+	uint64_t	without = w & (w - 1);
+
+	if (without == 0)
+		return w != 0;
+	return (without & (without - 1)) == 0 ? 2 : 3;
+}
+
+/*
+ * Cuts the field that ends at "end", with that many quotes.
+ */
+static inline void
+cut_field(Cutter *cutter, size_t end, int quotes)
+{
+	if (cutter->n < cutter->max)
+		make_field(cutter->dialect, cutter->null, cutter->rec,
+				   (FcBorders) {cutter->start, end, quotes},
+				   &cutter->fields[cutter->n]);
+	cutter->n++;
+	cutter->start = end + 1;
+}
+
+/*
+ * Cuts the fields that end in the block at rec[base]: delims and quotes have
+ * the bits of those that count.
+ */
+static inline void
+cut_block(Cutter *cutter, size_t base, uint64_t delims, uint64_t quotes)
+{
+	int			before = cutter->quotes;
+
+	if (quotes == 0 && before == 0)
+	{
+		for (; delims != 0; delims &= delims - 1)
+			cut_field(cutter, base + __builtin_ctzll(delims), 0);
+		return;
+	}
+	for (; delims != 0; delims &= delims - 1)
+	{
+		uint64_t	ahead = (delims & -delims) - 1;
+
+		cut_field(cutter, base + __builtin_ctzll(delims),
+				  before + count_to_three(quotes & ahead));
+		quotes &= ~ahead;
+		before = 0;
+	}
+	before += count_to_three(quotes);
+	cutter->quotes = before > 3 ? 3 : before;
+}
+
+/*
+ * Cuts the last field of a record that ends with a backslash with nothing
+ * behind it, which does not count for the null string.
+ */
+static void
+cut_text_end(Cutter cutter, size_t len)
+{
+	if (cutter.n < cutter.max)
+		make_text_field(cutter.dialect, cutter.null, cutter.rec,
+						(FcBorders) {cutter.start, len, 1}, len - 1,
+						&cutter.fields[cutter.n]);
+}
+
+/*
+ * fc_record_fields where masks tell all: csv whose escape is the quote, and
+ * text.  A block is never looked at again once something was written to it.
+ * The cutter is a copy that can live in registers.
+ */
+static int
+masked_fields(Cutter cutter, size_t len)
+{
+	const bool	text = cutter.dialect->mode == FC_MODE_TEXT;
+	const FcMaskBytes bytes = mask_bytes(cutter.dialect);
+	FcMask		masks[BATCH];
+	uint64_t	inside = 0;
+	bool		escaped = false;
+
+	for (size_t base = 0; base < len; base += BLOCK)
+	{
+		const FcMask *mask = &masks[base / BLOCK % BATCH];
+		uint64_t	delims;
+
+		if (mask == masks)
+			fc_mask_kernel->fields(bytes, cutter.rec + base,
+								   len - base < BATCH * BLOCK ? len - base :
+								   BATCH * BLOCK, masks);
+		delims = mask->delims;
+		if (!text)
+		{
+			inside ^= mask->within;
+			delims &= ~inside;
+			inside = inside >> (BLOCK - 1) ? ~UINT64_C(0) : 0;
+		}
+		else if (mask->quotes != 0 || escaped)
+			delims &= ~fc_mask_escaped(&escaped, mask->quotes,
+									   len - base < BLOCK ? len - base : BLOCK);
+		cut_block(&cutter, base, delims, mask->quotes);
+	}
+	if (inside)
+		return -1;
+	if (escaped)
+		cut_text_end(cutter, len);
+	else
+		cut_field(&cutter, len, cutter.quotes);
+	return escaped ? cutter.n + 1 : cutter.n;
+}
+
+static bool
+text_field(const FcDialect *dialect, char *rec, size_t len, int wanted,
+		   FcField *field)
+{
+	size_t		start = 0;
+	size_t		raw;
+	size_t		end;
+	bool		escapes;
+
+	for (int n = 0;; n++)
+	{
+		end = text_field_end(dialect, rec, start, len, &raw, &escapes);
+		if (n == wanted)
+			break;
+		if (end == len)
+			return false;
+		start = end + 1;
+	}
+	make_text_field(dialect, null_of(dialect), rec,
+					(FcBorders) {start, end, escapes}, raw, field);
+	return true;
+}
+
+/*
+ * See grammar/field.h.  An empty record is one empty field.  Fields beyond max
+ * are counted and left as they are.
+ */
+int
+fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
+				 FcField *fields, int max)
+{
+	Cutter		cutter = {dialect, null_of(dialect), rec, fields, max};
+	size_t		end;
+	bool		quoted;
+
+	if (dialect->mode == FC_MODE_TEXT || dialect->escape == dialect->quote)
+		return masked_fields(cutter, len);
+	do
+	{
+		if (!field_end(dialect, rec, cutter.start, len, &end, &quoted))
+			return -1;
+		cut_field(&cutter, end, quoted ? 3 : 0);
+	} while (end < len);
+	return cutter.n;
+}
+
+/*
+ * See grammar/field.h.  Quotes are judged up to the end of the wanted field;
+ * what stands behind it is not read.
+ */
+bool
+fc_record_field(const FcDialect *dialect, char *rec, size_t len, int wanted,
+				FcField *field)
+{
+	size_t		start = 0;
+	size_t		end;
+	bool		quoted;
+
+	if (dialect->mode == FC_MODE_TEXT)
+		return text_field(dialect, rec, len, wanted, field);
+	for (int n = 0;; n++)
+	{
+		if (!field_end(dialect, rec, start, len, &end, &quoted))
+			return false;
+		if (n == wanted)
+			break;
+		if (end == len)
+			return false;
+		start = end + 1;
+	}
+	make_csv_field(dialect, null_of(dialect), rec,
+				   (FcBorders) {start, end, quoted ? 3 : 0}, field);
+	return true;
+}

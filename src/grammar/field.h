@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/field.h
+ *	  Cuts a record into fields: finds their ends, and takes away quotes and
+ *	  escapes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_FIELD_H
+#define FC_FIELD_H
+
+#include "grammar/dialect.h"
+
+/* One field of a record, unquoted or de-escaped in place */
+typedef struct FcField
+{
+	char	   *data;			/* NUL-terminated; somewhere in the field */
+	size_t		len;			/* without the NUL */
+	bool		null;			/* matched the null string, unquoted; text: as
+								 * it stood in the file */
+	bool		marker;			/* matched the default string, likewise */
+	bool		verify;			/* escapes made bytes that may be wrong in the
+								 * encoding: NUL or with the high bit */
+} FcField;
+
+/* Where a field lies in its record */
+typedef struct FcBorders
+{
+	size_t		start;
+	size_t		end;			/* of its delimiter, or of the record */
+	int			quotes;			/* in it; text: backslashes.  For more than two
+								 * the number need not be exact */
+} FcBorders;
+
+/*
+ * Cuts the record rec[0..len) into fields, unquoting or de-escaping in place:
+ * rec is overwritten and rec[len] must be writable.  Returns the number of
+ * fields in the record, which may exceed max (only max are stored), or -1 for
+ * a quote that never closes ("unterminated CSV quoted field").
+ */
+extern int	fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
+							 FcField *fields, int max);
+
+/*
+ * Cuts out field number "wanted" (from 0) alone, overwriting only that
+ * field's bytes and the one after it.  False if the record has fewer fields
+ * or a quote never closes.
+ */
+extern bool fc_record_field(const FcDialect *dialect, char *rec, size_t len,
+							int wanted, FcField *field);
+
+/*
+ * Makes the field whose borders are known, of a record that has a byte after
+ * its last.
+ */
+extern void fc_record_cut(const FcDialect *dialect, char *rec,
+						  const FcBorders *at, FcField *field);
+
+#endif							/* FC_FIELD_H */

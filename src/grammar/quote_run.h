@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * grammar/quote_run.h
+ *	  Counts the records of bytes that begin in a given quote state.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_QUOTE_RUN_H
+#define FC_QUOTE_RUN_H
+
+#include "grammar/dialect.h"
+
+#define FC_NOWHERE	UINT64_MAX	/* FcRun.first: no record starts here */
+
+/*
+ * What a run over bytes found when it began in one quote state.  Fed piece by
+ * piece; positions are counted from the first byte ever fed.
+ *
+ * Only files whose line end style is known are run over.  A record ends at
+ * '\n' for FC_EOL_NL and FC_EOL_CRNL, at '\r' for FC_EOL_CR, outside quotes
+ * and not escaped; wrong line ends are found later, by fc_record_end.
+ */
+typedef struct FcRun
+{
+	FcQuote		state;			/* state behind the last byte */
+	uint64_t	fed;			/* bytes fed so far */
+	uint64_t	records;		/* record ends met */
+	uint64_t	embedded;		/* line ends in quotes that COPY counts: '\n'
+								 * for FC_EOL_NL, else '\r'; text has none */
+	uint64_t	first;			/* position just behind the first record end,
+								 * or FC_NOWHERE */
+	uint64_t	before;			/* the part of embedded ahead of first */
+	uint64_t	last;			/* position just behind the last record end,
+								 * or FC_NOWHERE */
+	uint64_t	marker;			/* text: position of the first "\." just behind
+								 * a record end, or FC_NOWHERE */
+} FcRun;
+
+extern void fc_run_init(FcRun *run, FcQuote start);
+extern void fc_run_feed(const FcDialect *dialect, FcRun *run,
+						const char *buf, size_t len);
+
+/*
+ * fc_run_feed for both runs of csv whose escape is the quote: one of them
+ * began in quotes, the other not, and both were fed the same bytes so far.
+ */
+extern void fc_run_feed_pair(const FcDialect *dialect, FcRun *one,
+							 FcRun *other, const char *buf, size_t len);
+
+#endif							/* FC_QUOTE_RUN_H */
