@@ -14,6 +14,7 @@
 
 #include "access/attnum.h"
 #include "datatype/timestamp.h"
+#include "pgtime.h"
 #include "utils/relcache.h"
 
 /* Key types: unit of the int64 in the comment */

@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/column.c
+ *	  How a field of the file becomes the value of its column.
+ *
+ *	 field ──► pattern, native conversion (row/convert.c) or input function
+ *			──► value
+ *
+ * Which of them is decided once, by the column's type.  An error is the
+ * caller's to catch.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
+#include "context/shared.h"
+#include "row/column.h"
+
+/* Can the time zone change what a value of this type is? */
+static bool
+fc_column_uses_zone(Oid typid)
+{
+	switch (typid)
+	{
+		case BOOLOID:
+		case BYTEAOID:
+		case CHAROID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case TEXTOID:
+		case BPCHAROID:
+		case VARCHAROID:
+		case UUIDOID:
+		case JSONOID:
+		case JSONBOID:
+			return false;
+		default:
+			return true;
+	}
+}
+
+void
+fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
+			   const char *pattern, bool zone)
+{
+	Form_pg_attribute att;
+	Oid			input;
+
+	column->index = attnum - 1;
+	if (attnum != 0)
+	{
+		att = TupleDescAttr(desc, attnum - 1);
+		column->name = pstrdup(NameStr(att->attname));
+		fc_convert_init(&column->convert, att->atttypid, att->atttypmod);
+		column->typid = att->atttypid;
+		column->typmod = att->atttypmod;
+		getTypeInputInfo(att->atttypid, &input, &column->typioparam);
+		fmgr_info(input, &column->input);
+	}
+	if (pattern[0] != '\0')
+		column->pattern = fc_pattern_compile(pattern, column->typid, column->typmod,
+											 column->name);
+	column->ours = column->pattern != NULL ||
+		(zone && fc_column_uses_zone(column->typid));
+}
+
+bool
+fc_column_is_plain(const FcColumn *column)
+{
+	return column->index >= 0 && column->flags == 0 && column->pattern == NULL &&
+		column->input.fn_strict;
+}
+
+Datum
+fc_column_value(FcColumn *column, const FcField *field)
+{
+	Datum		value;
+
+	if (field->null)
+	{
+		if (column->input.fn_strict)
+			return (Datum) 0;
+		return InputFunctionCall(&column->input, NULL, column->typioparam,
+								 column->typmod);
+	}
+	if (column->pattern)
+	{
+		if (!fc_pattern_parse(column->pattern, field->data, field->len, &value))
+			fc_pattern_mismatch(column->pattern, field->data);
+		return value;
+	}
+	if (fc_convert(&column->convert, field->data, field->len, &value))
+		return value;
+	return InputFunctionCall(&column->input, field->data, column->typioparam,
+							 column->typmod);
+}
+
+void
+fc_column_force(const FcColumn *column, const FcDialect *dialect, FcField *field)
+{
+	if (field->null && (column->flags & FC_FIELD_FORCE_NOT_NULL))
+	{
+		field->null = false;
+		field->data = pnstrdup(dialect->null_string, dialect->null_len);
+		field->len = dialect->null_len;
+	}
+	else if (!field->null && (column->flags & FC_FIELD_FORCE_NULL) &&
+			 strcmp(field->data, dialect->null_string) == 0)
+		field->null = true;
+}

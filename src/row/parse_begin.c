@@ -1,0 +1,158 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/parse_begin.c
+ *	  Sets up a parser: its columns, its zone, the quick way.
+ *
+ * What is allocated lives in the memory context that the caller is in; only
+ * the numbers of sequences must be given back (fc_parse_end).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/string.h"
+#include "utils/rel.h"
+
+#include "row/parse.h"
+#include "row/parser.h"
+
+/* Bytes for the values of a row that the quick way makes */
+#define FC_PARSE_ROOM	8192
+
+/* Bytes of a record that is looked at without being changed, at first */
+#define FC_PARSE_COPY	4096
+
+static bool
+fc_parse_is_complete(FcShared *shared, int natts)
+{
+	for (AttrNumber attnum = 1; attnum <= natts; attnum++)
+		if (!fc_defaults_in_file(shared, attnum))
+			return false;
+	return true;
+}
+
+/* ERROR 22023 for a zone that SET TIME ZONE would refuse */
+static pg_tz *
+fc_parse_init_zone(const char *name)
+{
+	pg_tz	   *zone;
+
+	if (name[0] == '\0')
+		return NULL;
+	zone = pg_tzset(name);
+	if (zone == NULL || !pg_tz_acceptable(zone))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time zone \"%s\" not recognized", name)));
+	return zone;
+}
+
+/*
+ * The quick way's converters make values in the room.  A text may also begin
+ * in the byte before it, which ended the field before, where nobody will ask
+ * for that field again, as set_null does.
+ */
+static void
+fc_parse_init_quick(FcParser *parser, TupleDesc desc)
+{
+	parser->quick.start = palloc(FC_PARSE_ROOM);
+	parser->quick.room.end = parser->quick.start + FC_PARSE_ROOM;
+	parser->quick.columns = palloc0(sizeof(FcQuick) * Max(parser->ncolumns, 1));
+	for (int i = 0; i < parser->ncolumns; i++)
+	{
+		FcColumn   *column = &parser->columns[i];
+		FcQuick    *quick = &parser->quick.columns[i];
+
+		quick->index = column->index;
+		if (!fc_column_is_plain(column))
+			continue;
+		quick->convert = column->convert;
+		/* such a text gets no short header in a tuple */
+		if (TupleDescAttr(desc, column->index)->attlen == -1 &&
+			TupleDescAttr(desc, column->index)->attstorage == TYPSTORAGE_PLAIN)
+			continue;
+		quick->convert.room = &parser->quick.room;
+		quick->convert.in_place = i > 0 && !parser->shared->set_null;
+	}
+}
+
+static void
+fc_parse_init_columns(FcParser *parser, Relation target)
+{
+	FcShared   *shared = parser->shared;
+	const char *pattern = fc_shared_patterns(shared);
+
+	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->ncolumns, 1));
+	for (int i = 0; i < shared->ncolumns; i++)
+	{
+		FcColumn   *column = &parser->columns[i];
+
+		column->flags = fc_shared_flags(shared)[i];
+		fc_column_init(column, RelationGetDescr(target), fc_shared_columns(shared)[i],
+					   pattern, parser->zones.file != NULL);
+		if (shared->default_len >= 0 && column->index >= 0)
+			column->def = fc_defaults_expr(shared, target, column->index + 1);
+		pattern += strlen(pattern) + 1;
+	}
+}
+
+FcParser *
+fc_parse_begin(FcContext *ctx, EState *estate)
+{
+	FcParser   *parser = palloc0(sizeof(FcParser));
+	TupleDesc	desc = RelationGetDescr(ctx->target);
+	FcShared   *shared = ctx->shared;
+	int			n = Max(shared->ncolumns, 1);
+
+	parser->ctx = ctx;
+	parser->shared = shared;
+	parser->dialect = ctx->dialect;
+	parser->dialect.null_string = fc_shared_null(shared);
+	parser->dialect.null_len = shared->null_len;
+	parser->null_ascii = pg_is_ascii(parser->dialect.null_string);
+	parser->natts = desc->natts;
+	parser->ncolumns = shared->ncolumns;
+	parser->complete = fc_parse_is_complete(shared, desc->natts);
+	parser->record.fields = palloc(sizeof(FcField) * n);
+	parser->faults.nulled = palloc(sizeof(FcNulled) * n);
+	parser->texts.made = palloc0(sizeof(bool) * n);
+	parser->look.size = FC_PARSE_COPY;
+	parser->look.data = palloc(FC_PARSE_COPY);
+	parser->zones.file = fc_parse_init_zone(fc_shared_zone(shared));
+	fc_parse_init_columns(parser, ctx->target);
+	fc_defaults_begin(&parser->defaults, shared, ctx->target, estate);
+	if (parser->zones.file == NULL)
+		fc_parse_init_quick(parser, desc);
+	return parser;
+}
+
+void
+fc_parse_end(FcParser *parser)
+{
+	fc_defaults_end(&parser->defaults);
+}
+
+void
+fc_parse_compact(FcParser *parser, bool compact)
+{
+	parser->quick.room.compact = compact;
+}
+
+void
+fc_parse_number(FcParser *parser, uint64 number)
+{
+	if (parser->defaults.numbers)
+		fc_numbers_set(parser->defaults.numbers, number);
+}
+
+void
+fc_parse_known_key(FcParser *parser, int64 key, bool known)
+{
+	FcQuick    *quick;
+
+	if (parser->quick.columns == NULL)
+		return;
+	quick = &parser->quick.columns[parser->shared->key_field];
+	quick->known = known;
+	quick->value = fc_key_datum(parser->shared->key_type, key);
+}

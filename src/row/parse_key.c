@@ -1,0 +1,197 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/parse_key.c
+ *	  The key of a record, without its other fields.
+ *
+ *	 record ──► the key's field (grammar/marks.c where the record is marked)
+ *			──► conversion ──► key, as a number
+ *
+ * The scan reads keys so.  Where a fault of the record may be tolerated it is
+ * told to look at the whole record instead, from unchanged bytes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+
+#include "key/range.h"
+#include "row/parse.h"
+#include "row/parser.h"
+
+/* The key of a record that is read in the file's zone */
+typedef struct FcKeyWanted
+{
+	FcParser   *parser;
+	const FcRecord *record;
+	int64	   *key;
+	bool	   *null;
+	bool		found;
+} FcKeyWanted;
+
+/* Text in a key can only be a zone or month name, but must be valid */
+static void
+fc_parse_key_encoding(FcParser *parser, FcField *field)
+{
+	for (size_t i = 0; i < field->len; i++)
+	{
+		if (!IS_HIGHBIT_SET(field->data[i]))
+			continue;
+		field->data = fc_parse_encoding(parser, field->data, &field->len);
+		return;
+	}
+}
+
+/*
+ * May the key be read from its field alone?  Not where a fault of another
+ * field, or of the key itself, does not end the load, nor where NULL can be
+ * told in the server's encoding only.
+ */
+static bool
+fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
+{
+	return column->flags == 0 && !field->marker &&
+		(parser->null_ascii || !parser->shared->need_transcoding);
+}
+
+/* The key's field, from the marks where the record has them */
+static inline bool
+fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
+{
+	int			wanted = parser->shared->key_field;
+
+	FcBorders	borders;
+
+	if (record->marks == NULL)
+		return fc_record_field(&parser->dialect, record->data, record->length,
+							   wanted, field);
+	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
+						  wanted, &borders))
+		return false;
+	fc_record_cut(&parser->dialect, record->data, &borders, field);
+	return true;
+}
+
+static bool
+fc_parse_any_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
+{
+	FcShared   *shared = parser->shared;
+	FcColumn   *column = &parser->columns[shared->key_field];
+	FcField		field;
+	Datum		value;
+
+	if (!fc_parse_key_field(parser, record, &field))
+	{
+		if (shared->tolerated != 0)
+			return false;
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("missing data for column \"%s\"", column->name)));
+	}
+	if (!fc_parse_key_alone(parser, column, &field) ||
+		(field.verify && shared->tolerated != 0))
+		return false;
+	*null = field.null;
+	*key = 0;
+	if (field.null)
+		return true;
+	if (shared->tolerated != 0)
+	{
+		/* core, reading a pattern, might throw what is tolerated */
+		if (column->pattern ?
+			(column->pattern->kind == FC_PATTERN_CORE ||
+			 !fc_pattern_parse(column->pattern, field.data, field.len, &value)) :
+			!fc_convert(&column->convert, field.data, field.len, &value))
+			return false;
+	}
+	else if (column->pattern ||
+			 !fc_convert(&column->convert, field.data, field.len, &value))
+	{
+		/* what is converted above has no byte that could be wrong */
+		fc_parse_key_encoding(parser, &field);
+		if (field.verify)
+			pg_verifymbstr(field.data, field.len, false);
+		value = fc_column_value(column, &field);
+	}
+	*key = fc_key_from_datum(shared->key_type, value);
+	return true;
+}
+
+static void
+fc_parse_zoned_key(void *arg)
+{
+	FcKeyWanted *wanted = arg;
+
+	wanted->found = fc_parse_any_key(wanted->parser, wanted->record, wanted->key,
+									 wanted->null);
+}
+
+bool
+fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
+{
+	FcKeyWanted wanted = {parser, record, key, null};
+
+	if (parser->zones.file == NULL)
+		return fc_parse_any_key(parser, record, key, null);
+	fc_parse_in_zone(parser, fc_parse_zoned_key, &wanted);
+	return wanted.found;
+}
+
+/* Room for a copy of bytes that are only looked at; it stays until the next */
+static char *
+fc_parse_copy(FcParser *parser, const char *data, size_t len)
+{
+	if (len >= parser->look.size)
+	{
+		parser->look.size = Max(len + 1, parser->look.size * 2);
+		parser->look.data = repalloc_huge(parser->look.data, parser->look.size);
+	}
+	memcpy(parser->look.data, data, len);
+	return parser->look.data;
+}
+
+/* As fc_parse_key_field, from a copy */
+static bool
+fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
+{
+	FcRecord	copy = *record;
+	FcBorders	borders;
+
+	if (record->marks == NULL)
+	{
+		copy.data = fc_parse_copy(parser, record->data, record->length);
+		return fc_parse_key_field(parser, &copy, field);
+	}
+	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
+						  parser->shared->key_field, &borders))
+		return false;
+	copy.data = fc_parse_copy(parser, record->data + borders.start,
+							  borders.end - borders.start);
+	borders.end -= borders.start;
+	borders.start = 0;
+	fc_record_cut(&parser->dialect, copy.data, &borders, field);
+	return true;
+}
+
+bool
+fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
+{
+	FcColumn   *column = &parser->columns[parser->shared->key_field];
+	FcField		field;
+	Datum		value;
+
+	if (parser->zones.file != NULL ||
+		!fc_parse_key_copy(parser, record, &field) || field.null ||
+		field.verify || !fc_parse_key_alone(parser, column, &field) ||
+		column->pattern != NULL ||
+		!fc_convert(&column->convert, field.data, field.len, &value))
+		return false;
+	*key = fc_key_from_datum(parser->shared->key_type, value);
+	return true;
+}
+
+bool
+fc_parse_key_is_default(const FcParser *parser)
+{
+	return parser->record.fields[parser->shared->key_field].marker;
+}

@@ -1,0 +1,190 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/parse_text.c
+ *	  The fields of a record as text for core's own COPY.
+ *
+ *	 record ──► fields, as in row/parse.c
+ *			──► those that core would read otherwise: their values
+ *			──► the others: text
+ *
+ * Core converts the fields that it can.  An error of one that is converted
+ * here must not come before that of a field ahead of it, so that core's are
+ * tried first then (fc_parse_before).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "row/parse.h"
+#include "row/parser.h"
+
+/*
+ * COPY converts column by column: a value before column i that core would
+ * refuse is the first fault.  Error if there is one.
+ */
+static void
+fc_parse_before(FcParser *parser, int i)
+{
+	for (int j = 0; j < i; j++)
+	{
+		FcColumn   *column = &parser->columns[j];
+		FcField    *field = &parser->record.fields[j];
+
+		if (column->index < 0 || column->ours || field->marker || parser->texts.made[j])
+			continue;
+		parser->texts.column = column;
+		parser->texts.field = field;
+		(void) fc_column_value(column, field);
+	}
+	parser->texts.column = NULL;
+}
+
+/* Body of fc_error_catch: the column that is next */
+static void
+fc_parse_try_text(void *arg)
+{
+	FcParser   *parser = arg;
+
+	fc_parse_column(parser, parser->texts.column, &parser->record.fields[parser->record.done]);
+}
+
+/* A value that core could not make from the field */
+static void
+fc_parse_ours(FcParser *parser, int i)
+{
+	ErrorData  *edata = fc_error_catch(parser->ctx, fc_parse_try_text, parser);
+	FcColumn   *column = parser->texts.column;
+	FcField    *field = parser->texts.field;
+
+	if (edata == NULL)
+		return;
+	fc_parse_before(parser, i);
+	parser->texts.column = column;
+	parser->texts.field = field;
+	ThrowErrorData(edata);
+}
+
+/*
+ * One field as text for core, converted only where core could not say what
+ * comes of it; then core is given the value, for code that a type runs must not
+ * run twice
+ */
+static void
+fc_parse_text(FcParser *parser, int i)
+{
+	FcColumn   *column = &parser->columns[i];
+	FcField    *field = &parser->record.fields[i];
+	FcField		unchanged = *field;
+
+	if (field->marker && FC_CORE_HAS_DEFAULT)
+		return;
+	if (!column->ours && !field->marker &&
+		(parser->shared->tolerated & FC_CLASS_CONVERSION) == 0)
+		return;
+	/* what set_null makes of the field is not what an error is about */
+	parser->texts.column = column;
+	parser->texts.field = &unchanged;
+	if (column->ours || field->marker)
+		fc_parse_ours(parser, i);
+	else
+		fc_parse_try_text(parser);
+	parser->texts.column = NULL;
+	field->marker = false;
+	field->null = parser->record.nulls[column->index];
+	parser->texts.made[i] = true;
+}
+
+/*
+ * COPY evaluates a default when it comes to the field that stands for it, also
+ * if it passes over the record then.  Core will not get this one.
+ */
+static void
+fc_parse_skipped_markers(FcParser *parser)
+{
+	for (int i = 0; i < parser->record.done - 1; i++)
+		if (parser->record.fields[i].marker && parser->columns[i].index >= 0)
+			fc_parse_column(parser, &parser->columns[i], &parser->record.fields[i]);
+}
+
+static void
+fc_parse_text_column(FcParser *parser, int i)
+{
+	FcColumn   *column = &parser->columns[i];
+
+	if (i >= parser->record.found)
+	{
+		fc_parse_before(parser, i);
+		fc_parse_malformed(parser, column);
+	}
+	else if (column->index >= 0)
+	{
+		fc_column_force(column, &parser->dialect, &parser->record.fields[i]);
+		fc_parse_text(parser, i);
+	}
+}
+
+static void
+fc_parse_text_columns(void *arg)
+{
+	FcParser   *parser = arg;
+	FcInHand   *record = &parser->record;
+
+	if (!fc_parse_fields(parser))
+		return;
+	for (; record->done < parser->ncolumns && record->ok; record->done++)
+		fc_parse_text_column(parser, record->done);
+	if (!record->ok)
+		fc_parse_skipped_markers(parser);
+}
+
+bool
+fc_parse_texts(FcParser *parser, char *rec, size_t len)
+{
+	int			n = Max(parser->natts, 1);
+
+	parser->texts.column = NULL;
+	memset(parser->texts.made, false, sizeof(bool) * parser->ncolumns);
+	fc_parse_take(parser, rec, len, palloc(sizeof(Datum) * n),
+				  palloc(sizeof(bool) * n));
+	fc_parse_in_zone(parser, fc_parse_text_columns, parser);
+	return parser->record.ok;
+}
+
+const FcField *
+fc_parse_next_text(const FcParser *parser, int *i)
+{
+	while (*i < parser->ncolumns)
+	{
+		int			this = (*i)++;
+
+		if (parser->columns[this].index >= 0)
+			return &parser->record.fields[this];
+	}
+	return NULL;
+}
+
+bool
+fc_parse_text_value(const FcParser *parser, int i, Datum *value)
+{
+	if (parser->texts.made[i])
+		*value = parser->record.values[parser->columns[i].index];
+	return parser->texts.made[i];
+}
+
+bool
+fc_parse_is_cut(const FcParser *parser)
+{
+	return parser->record.cut;
+}
+
+bool
+fc_parse_at(const FcParser *parser, const char **column, const char **value)
+{
+	if (parser->texts.column == NULL)
+		return false;
+	*column = parser->texts.column->name;
+	*value = parser->texts.field->null ? NULL : parser->texts.field->data;
+	return true;
+}
