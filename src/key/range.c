@@ -398,3 +398,14 @@ fc_partition_name_now(const FcNewPartition *part)
 						part->name)));
 	return name;
 }
+
+char *
+fc_range_text(FcKeyType type, const FcRange *range)
+{
+	char	   *lo = range->lo_min ? pstrdup("MINVALUE") :
+		quote_literal_cstr(fc_key_text(type, range->lo));
+	char	   *hi = range->hi_max ? pstrdup("MAXVALUE") :
+		quote_literal_cstr(fc_key_text(type, range->hi));
+
+	return psprintf("FROM (%s) TO (%s)", lo, hi);
+}

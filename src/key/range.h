@@ -165,4 +165,7 @@ extern char *fc_key_text(FcKeyType type, int64 key);
 /* What a new partition is called by now; ERROR 42P01 if it was dropped */
 extern char *fc_partition_name_now(const FcNewPartition *part);
 
+/* The range as commands and messages have it: "FROM (...) TO (...)" */
+extern char *fc_range_text(FcKeyType type, const FcRange *range);
+
 #endif							/* FC_RANGE_H */

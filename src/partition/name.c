@@ -1,0 +1,212 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/name.c
+ *	  Where a new partition gets its name.
+ *
+ * What pg_partman keeps is called as it calls it (partition/partman.c).  Any
+ * other partition is called as its parent and by its lower bound, as coarsely
+ * as the interval allows:
+ *
+ *		events_p2024	events_p202403	events_p20240315_1430	ids_p1000
+ *
+ * and, where that name is taken, with a number after it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/partition.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "pgtime.h"
+#include "utils/datetime.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "partition/name.h"
+#include "partition/partman.h"
+
+/* How much of a lower bound a partition's name tells */
+typedef enum NameLevel
+{
+	NAME_YEAR,
+	NAME_MONTH,
+	NAME_DAY,
+	NAME_MINUTE,
+	NAME_SECOND,
+	NAME_USEC
+} NameLevel;
+
+/* The coarsest level that tells neighbouring intervals apart */
+static NameLevel
+level_of_interval(const FcRoute *route)
+{
+	const FcInterval *interval = &route->interval;
+
+	if (interval->months > 0)
+		return interval->months % 12 == 0 ? NAME_YEAR : NAME_MONTH;
+	if (interval->days || route->type == FC_KEY_DATE)
+		return NAME_DAY;
+	if (interval->width % USECS_PER_MINUTE == 0)
+		return NAME_MINUTE;
+	return interval->width % USECS_PER_SEC == 0 ? NAME_SECOND : NAME_USEC;
+}
+
+/* The coarsest level that tells all of "key" */
+static NameLevel
+level_of_key(FcKeyType type, int64 key, const struct pg_tm *tm, fsec_t fsec)
+{
+	if (fc_key_day_start(type, fc_key_local_day(type, key)) == key)
+		return tm->tm_mday != 1 ? NAME_DAY :
+			tm->tm_mon != 1 ? NAME_MONTH : NAME_YEAR;
+	return fsec != 0 ? NAME_USEC : tm->tm_sec != 0 ? NAME_SECOND : NAME_MINUTE;
+}
+
+/* Years that have not four digits are marked, so that no two dates look alike */
+static void
+append_year(StringInfo buf, int year)
+{
+	if (year <= 0)
+		appendStringInfo(buf, "bc%04d", 1 - year);
+	else if (year > 9999)
+		appendStringInfo(buf, "y%d", year);
+	else
+		appendStringInfo(buf, "%04d", year);
+}
+
+static void
+append_time_suffix(StringInfo buf, const FcRoute *route, int64 key)
+{
+	struct pg_tm tm;
+	fsec_t		fsec;
+	NameLevel	level;
+
+	fc_key_to_tm(route->type, key, false, &tm, &fsec);
+	level = Max(level_of_interval(route),
+				level_of_key(route->type, key, &tm, fsec));
+
+	append_year(buf, tm.tm_year);
+	if (level >= NAME_MONTH)
+		appendStringInfo(buf, "%s%02d", tm.tm_year > 9999 ? "_" : "", tm.tm_mon);
+	if (level >= NAME_DAY)
+		appendStringInfo(buf, "%02d", tm.tm_mday);
+	if (level >= NAME_MINUTE)
+		appendStringInfo(buf, "_%02d%02d", tm.tm_hour, tm.tm_min);
+	if (level >= NAME_SECOND)
+		appendStringInfo(buf, "%02d", tm.tm_sec);
+	if (level >= NAME_USEC)
+		appendStringInfo(buf, "_%06d", fsec);
+}
+
+/* What the name of the partition that starts at "key" ends with */
+static char *
+name_suffix(const FcRoute *route, int64 key)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "_p");
+	if (route->type < FC_KEY_INT2)
+		append_time_suffix(&buf, route, key);
+	else if (key < 0)
+		appendStringInfo(&buf, "m" UINT64_FORMAT, -(uint64) key);
+	else
+		appendStringInfo(&buf, INT64_FORMAT, key);
+	return buf.data;
+}
+
+bool
+fc_name_is_taken(const char *name, Oid nspid)
+{
+	return OidIsValid(get_relname_relid(name, nspid)) ||
+		SearchSysCacheExists2(TYPENAMENSP, CStringGetDatum(name),
+							  ObjectIdGetDatum(nspid));
+}
+
+/*
+ * A name for the partition that starts at "key", in the current memory
+ * context.  Only the parent's part of it is cut to fit.
+ */
+static char *
+choose_name(Relation parent, const FcRoute *route, int64 key)
+{
+	const char *base = RelationGetRelationName(parent);
+	char	   *suffix = name_suffix(route, key);
+	int			n;
+
+	for (n = 0;; n++)
+	{
+		char	   *tail = n == 0 ? suffix : psprintf("%s_%d", suffix, n);
+		int			len = pg_mbcliplen(base, strlen(base),
+									   NAMEDATALEN - 1 - strlen(tail));
+		char	   *name = psprintf("%.*s%s", len, base, tail);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!fc_name_is_taken(name, RelationGetNamespace(parent)))
+			return name;
+	}
+}
+
+/*
+ * pg_partman passes over a name that is taken, and rows would go to the default
+ * partition for ever after.  Only where clocks are put back two partitions may
+ * bear the same name.
+ */
+static void
+refuse_taken(Relation parent, const FcRoute *route, const FcRange *range,
+			 const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DUPLICATE_TABLE),
+			 errmsg("relation \"%s\" already exists", name),
+			 errdetail("pg_partman gives this name to the partition of table \"%s\" for values %s.",
+					   RelationGetRelationName(parent),
+					   fc_range_text(route->type, range)),
+			 errhint("Attach, rename or drop it first.")));
+}
+
+static bool
+is_partition_of(Relation parent, Oid relid)
+{
+	return OidIsValid(relid) && get_rel_relispartition(relid) &&
+		get_partition_parent(relid, true) == RelationGetRelid(parent);
+}
+
+static char *
+choose_partman_name(Relation parent, const FcRoute *route,
+					const FcRange *range, const char *before)
+{
+	Oid			nspid = RelationGetNamespace(parent);
+	char	   *base = fc_partman_name(route->partman, route, range->lo);
+	char	   *name = base;
+
+	for (int n = 1; fc_name_is_taken(name, nspid); n++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!route->interval.elapsed ||
+			!((before && strcmp(before, name) == 0) ||
+			  is_partition_of(parent, get_relname_relid(name, nspid))))
+			refuse_taken(parent, route, range, name);
+		name = psprintf("%s_%d", base, n);
+		if (strlen(name) >= NAMEDATALEN)
+			refuse_taken(parent, route, range, base);
+	}
+	return name;
+}
+
+char *
+fc_partition_name(Relation parent, const FcRoute *route, const FcRange *range)
+{
+	if (route->partman)
+		return fc_partman_name(route->partman, route, range->lo);
+	return choose_name(parent, route, range->lo);
+}
+
+char *
+fc_name_choose(Relation parent, const FcRoute *route, const FcRange *range,
+			   const char *before)
+{
+	return route->partman ? choose_partman_name(parent, route, range, before) :
+		choose_name(parent, route, range->lo);
+}
