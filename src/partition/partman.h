@@ -11,6 +11,9 @@
 #ifndef FC_PARTMAN_H
 #define FC_PARTMAN_H
 
+#include "catalog/pg_class.h"
+#include "nodes/pg_list.h"
+
 #include "key/range.h"
 
 /* Why partitions must not be made, or had better not be */
@@ -124,5 +127,24 @@ extern void fc_partman_prepare(const FcPartman *partman, Oid nspid,
  */
 extern void fc_partman_finish(const FcRoute *route, Oid nspid,
 							  const FcNewPartition *parts, int nparts);
+
+/* From here on for partition/partman*.c */
+
+/* A text as an argument */
+extern Node *fc_partman_argument(const char *text);
+
+/*
+ * Calls one of pg_partman's functions as SQL would, but by its OID and as the
+ * role that may be trusted with it.  Its result, if that is a text and not
+ * NULL.
+ */
+extern char *fc_partman_call(const FcPartman *partman, FcPartmanFunction function,
+							 List *args);
+
+/* The highest partition with two finite bounds, or NULL */
+extern const FcRange *fc_partman_newest(const FcRoute *route);
+
+/* The fixed part of a row of pg_class; zeroes if there is none */
+extern FormData_pg_class fc_partman_class(Oid relid);
 
 #endif							/* FC_PARTMAN_H */

@@ -1,26 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * partition/partman_find.c
- *	  Which tables pg_partman keeps, and whose pg_partman that is.
+ *	  Which tables pg_partman keeps, and what it says of them.
  *
  *		pg_extension ──trusted?──► part_config ──checked──► FcPartman
- *
- * From version 5.2 on whoever may create in the database can install
- * pg_partman, owns all that is in it, and can name any table in its
- * part_config.  So it is used only if it is theirs who could have put code on
- * the table, or who loads it: of the extension, its schema, its two tables and
- * each of its functions.  One that is not is passed over with a warning, and not even
- * looked into: nobody can keep others from loading by a pg_partman of his
- * own.  That of somebody who is no superuser runs as that role.  Its functions
- * make commands of what the template is called and has, and some of them call
- * whatever has the right name in the schema: nobody else may have a hand in
- * these two, or no partitions are made.
+ *			(partition/partman_trust.c)
  *
  * The row of part_config decides what is made.  Which columns it has depends
  * on the version, and what is in them on whoever may write to it: both tables
  * are read by a scan of our own, which runs nobody's code, and kind, types
  * and NULLs are looked at.  What is not as expected is told as a refusal,
  * and no load makes partitions then.
+ *
+ * Both tables stay locked until the transaction ends; nothing is changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,12 +24,7 @@
 #include "access/tableam.h"
 #include "catalog/dependency.h"
 #include "catalog/partition.h"
-#include "catalog/pg_authid.h"
-#include "catalog/pg_database.h"
-#include "catalog/pg_depend.h"
 #include "catalog/pg_extension.h"
-#include "catalog/pg_namespace.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "catalog/namespace.h"
@@ -58,7 +45,7 @@
 
 #include "compat/compat.h"
 #include "compat/settings.h"
-#include "partition/partman.h"
+#include "partition/partman_trust.h"
 
 /* How pg_partman's functions are called: defaults fill up the rest */
 static const struct
@@ -74,20 +61,6 @@ static const struct
 	[FC_PARTMAN_REPLICA_IDENTITY] = {"inherit_replica_identity", 3, {TEXTOID, TEXTOID, TEXTOID}},
 	[FC_PARTMAN_PUBLICATIONS] = {"apply_publications", 3, {TEXTOID, TEXTOID, TEXTOID}},
 };
-
-/* A search for the pg_partman of one table */
-typedef struct FcPartmanSearch
-{
-	FcPartman  *partman;		/* what is found */
-	Relation	parent;
-	Oid			extension;
-	Oid			schema;
-	Oid			owner;			/* of the extension */
-	Oid			config;			/* part_config, or InvalidOid */
-	Oid			config_sub;
-	TupleDesc	desc;			/* of part_config ... */
-	HeapTuple	row;			/* ... and the row of the table */
-} FcPartmanSearch;
 
 /* The extension, by its row in the catalog; false if it is not there */
 static bool
@@ -123,97 +96,6 @@ fc_partman_extension(FcPartmanSearch *search)
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return found;
-}
-
-static Oid
-fc_partman_database_owner(void)
-{
-	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
-	owner = ((Form_pg_database) GETSTRUCT(tuple))->datdba;
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
-/*
- * Could the role run code in this load anyway?  So could who loads, and who
- * owns the table or may act as its owner, by a constraint for instance.
- */
-static bool
-fc_partman_trusts(const FcPartmanSearch *search, Oid role)
-{
-	if (role == ROLE_PG_DATABASE_OWNER)
-		role = fc_partman_database_owner();
-	return role == GetUserId() ||
-		fc_owns_relation(RelationGetRelid(search->parent), role);
-}
-
-/* The fixed part of a row of pg_class; zeroes if there is none */
-static FormData_pg_class
-fc_partman_class(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	FormData_pg_class form = {0};
-
-	if (HeapTupleIsValid(tuple))
-	{
-		memcpy(&form, GETSTRUCT(tuple), CLASS_TUPLE_SIZE);
-		ReleaseSysCache(tuple);
-	}
-	return form;
-}
-
-static Oid
-fc_partman_schema_owner(Oid nspid)
-{
-	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(nspid));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
-	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
-/* Warns if it is another's, whose table and functions are not looked at */
-static bool
-fc_partman_is_trusted(const FcPartmanSearch *search)
-{
-	const Oid	owners[] = {search->owner, fc_partman_schema_owner(search->schema),
-		fc_partman_class(search->config).relowner,
-	fc_partman_class(search->config_sub).relowner};
-
-	for (int i = 0; i < lengthof(owners); i++)
-	{
-		if (!OidIsValid(owners[i]) || fc_partman_trusts(search, owners[i]))
-			continue;
-		ereport(WARNING,
-				(errmsg("pg_partman is passed over for table \"%s\"",
-						RelationGetRelationName(search->parent)),
-				 errdetail("It belongs to role \"%s\", which is neither a superuser, nor the owner of the table, nor the role that loads it.",
-						   GetUserNameFromId(owners[i], true)),
-				 errhint("Let a superuser own the extension and its tables, or switch fast_copy.use_partman off.")));
-		return false;
-	}
-	return true;
-}
-
-/* Notes why pg_partman makes no partitions that we could imitate */
-static void
-fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail)
-{
-	if (partman->refusal)
-		return;
-	partman->refusal =
-		fc_partman_fault("pg_partman", sqlerrcode,
-						 psprintf("cannot make partitions of table \"%s\", which pg_partman keeps",
-								  partman->table),
-						 detail,
-						 pstrdup("Set missing_partitions to \"error\" or \"default\" to load into the partitions that exist, or switch fast_copy.use_partman off."));
 }
 
 /* The same where nobody can say whether it keeps the table */
@@ -342,7 +224,7 @@ fc_partman_text(FcPartmanSearch *search, const char *column)
 		TextDatumGetCString(value) : NULL;
 }
 
-/* ... that must be there */
+/* A text that must be there */
 static char *
 fc_partman_needed(FcPartmanSearch *search, const char *column)
 {
@@ -531,202 +413,6 @@ fc_partman_function(const FcPartmanSearch *search, FcPartmanFunction function)
 	}
 	ReleaseSysCacheList(list);
 	return found;
-}
-
-/* Do its settings name another search_path than pg_catalog? */
-static bool
-fc_partman_sets_path(Datum proconfig)
-{
-	Datum	   *settings;
-	int			n;
-
-	deconstruct_array(DatumGetArrayTypeP(proconfig), TEXTOID, -1, false, TYPALIGN_INT,
-					  &settings, NULL, &n);
-	for (int i = 0; i < n; i++)
-	{
-		char	   *setting = TextDatumGetCString(settings[i]);
-
-		if (strncmp(setting, "search_path=", strlen("search_path=")) == 0 &&
-			strcmp(setting, "search_path=pg_catalog, pg_temp") != 0)
-			return true;
-	}
-	return false;
-}
-
-/* Does it look for things elsewhere than its caller tells it to? */
-static bool
-fc_partman_has_path(Oid function)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	bool		isnull;
-	Datum		value;
-	bool		found;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
-	found = !isnull && strstr(TextDatumGetCString(value), "search_path") != NULL;
-	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proconfig, &isnull);
-	found |= !isnull && fc_partman_sets_path(value);
-	ReleaseSysCache(tuple);
-	return found;
-}
-
-/*
- * Somebody not trusted who may make things in the schema, in words; NULL if
- * there is none.
- */
-static char *
-fc_partman_intruder(const FcPartmanSearch *search)
-{
-	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(search->schema));
-	bool		isnull;
-	Datum		value;
-	char	   *who = NULL;
-
-	if (!HeapTupleIsValid(tuple))
-		return NULL;
-	value = SysCacheGetAttr(NAMESPACEOID, tuple, Anum_pg_namespace_nspacl, &isnull);
-	if (!isnull)
-	{
-		Acl		   *acl = DatumGetAclP(value);
-		const AclItem *items = ACL_DAT(acl);
-
-		for (int i = 0; i < ACL_NUM(acl) && who == NULL; i++)
-		{
-			if ((ACLITEM_GET_PRIVS(items[i]) & ACL_CREATE) == 0)
-				continue;
-			if (items[i].ai_grantee == ACL_ID_PUBLIC)
-				who = "Every role";
-			else if (!fc_partman_trusts(search, items[i].ai_grantee))
-				who = psprintf("Role \"%s\"", GetUserNameFromId(items[i].ai_grantee, true));
-		}
-	}
-	ReleaseSysCache(tuple);
-	return who;
-}
-
-/* Has a function of the server's, or of pg_partman's, this name? */
-static bool
-fc_partman_hides_function(const FcPartmanSearch *search, const char *name)
-{
-	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
-	bool		found = false;
-
-	for (int i = 0; i < list->n_members && !found; i++)
-	{
-		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
-
-		found = form->pronamespace == PG_CATALOG_NAMESPACE ||
-			getExtensionOfObject(ProcedureRelationId, form->oid) == search->extension;
-	}
-	ReleaseSysCacheList(list);
-	return found;
-}
-
-static bool
-fc_partman_hides_name(const char *name)
-{
-	return OidIsValid(get_relname_relid(name, PG_CATALOG_NAMESPACE)) ||
-		SearchSysCacheExists2(TYPENAMENSP, CStringGetDatum(name),
-							  ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
-}
-
-/* The owner of what could be found in place of another; else InvalidOid */
-static Oid
-fc_partman_hider(const FcPartmanSearch *search, Oid class, Oid object)
-{
-	int			cache = class == ProcedureRelationId ? PROCOID :
-		class == OperatorRelationId ? OPEROID :
-		class == TypeRelationId ? TYPEOID :
-		class == RelationRelationId ? RELOID : -1;
-	HeapTuple	tuple = cache < 0 ? NULL : SearchSysCache1(cache, ObjectIdGetDatum(object));
-	void	   *form = HeapTupleIsValid(tuple) ? GETSTRUCT(tuple) : NULL;
-	Oid			owner = InvalidOid;
-
-	if (form == NULL)
-		return InvalidOid;
-	if (cache == OPEROID)
-		owner = ((Form_pg_operator) form)->oprowner;
-	else if (cache == PROCOID &&
-			 fc_partman_hides_function(search, NameStr(((Form_pg_proc) form)->proname)))
-		owner = ((Form_pg_proc) form)->proowner;
-	else if (cache == TYPEOID &&
-			 fc_partman_hides_name(NameStr(((Form_pg_type) form)->typname)))
-		owner = ((Form_pg_type) form)->typowner;
-	else if (cache == RELOID &&
-			 fc_partman_hides_name(NameStr(((Form_pg_class) form)->relname)))
-		owner = ((Form_pg_class) form)->relowner;
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
-/*
- * Who not trusted has made things in the schema that its functions would find
- * in place of others, as long as he might; or InvalidOid.
- */
-static Oid
-fc_partman_squatter(const FcPartmanSearch *search)
-{
-	Relation	rel = table_open(DependRelationId, AccessShareLock);
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	Oid			found = InvalidOid;
-
-	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(NamespaceRelationId));
-	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(search->schema));
-	scan = systable_beginscan(rel, DependReferenceIndexId, true, NULL, 2, keys);
-	while (!OidIsValid(found) && HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
-		Oid			owner = fc_partman_hider(search, form->classid, form->objid);
-
-		if (OidIsValid(owner) && !fc_partman_trusts(search, owner))
-			found = owner;
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return found;
-}
-
-/*
- * A function that has the schema of pg_partman in its search_path, as those
- * of 5.x do, ahead of pg_catalog, runs whatever it finds there.
- */
-static void
-fc_partman_check_schema(FcPartmanSearch *search)
-{
-	FcPartman  *partman = search->partman;
-	bool		has_path = false;
-	char	   *schema;
-	char	   *who;
-	Oid			squatter = InvalidOid;
-
-	for (int i = 0; i < FC_PARTMAN_NFUNCTIONS; i++)
-		has_path |= OidIsValid(partman->functions[i]) &&
-			fc_partman_has_path(partman->functions[i]);
-	if (!has_path || partman->refusal)
-		return;
-	schema = get_namespace_name(search->schema);
-	who = fc_partman_intruder(search);
-	if (who == NULL)
-		squatter = fc_partman_squatter(search);
-	if (who)
-		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-						  psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser, nor the owner of the table, nor the role that loads it.",
-								   who, schema));
-	else if (OidIsValid(squatter))
-		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-						  psprintf("Role \"%s\" owns objects in schema \"%s\" that its functions would find in place of others, and is neither a superuser, nor the owner of the table, nor the role that loads it.",
-								   GetUserNameFromId(squatter, true), schema));
-	if (partman->refusal)
-		partman->refusal->hint =
-			psprintf("%s %s",
-					 who ? "Revoke CREATE on the schema from that role." : "Drop these objects, or give them to another owner.",
-					 partman->refusal->hint);
 }
 
 static void

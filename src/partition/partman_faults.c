@@ -1,0 +1,244 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/partman_faults.c
+ *	  What speaks against the partitions that pg_partman's tables would get.
+ *
+ *		retention	maintenance would remove the rows at once
+ *		premake		maintenance would go on from the new partitions, and make
+ *					no nearer ones
+ *		misfit		between existing partitions there is no whole interval
+ *
+ * Nothing is changed; the current time and the highest key are asked by SQL
+ * (partition/partman_sql.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "common/int.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "compat/compat.h"
+#include "compat/settings.h"
+#include "partition/empty_table.h"
+#include "partition/partman.h"
+#include "partition/partman_sql.h"
+
+FcFault *
+fc_partman_fault(const char *name, int sqlerrcode, char *message, char *detail,
+				 char *hint)
+{
+	FcFault    *fault = palloc(sizeof(FcFault));
+
+	fault->name = name;
+	fault->sqlerrcode = sqlerrcode;
+	fault->message = message;
+	fault->detail = detail;
+	fault->hint = hint;
+	return fault;
+}
+
+void
+fc_partman_throw(const FcFault *fault)
+{
+	ereport(ERROR,
+			(errcode(fault->sqlerrcode),
+			 errmsg("%s", fault->message),
+			 fault->detail ? errdetail("%s", fault->detail) : 0,
+			 fault->hint ? errhint("%s", fault->hint) : 0));
+}
+
+/* An instant as a key of the table */
+static int64
+fc_partman_key(const FcRoute *route, TimestampTz time)
+{
+	pg_tz	   *zone = route->interval.zone;
+	struct pg_tm tm;
+	fsec_t		fsec;
+	int			tz;
+	Timestamp	local;
+
+	if (route->type >= FC_KEY_INT2)
+		return fc_epoch_from_time(route->interval.epoch, time);
+	if (route->type == FC_KEY_TIMESTAMPTZ)
+		return time;
+	if (timestamp2tm(time, &tz, &tm, &fsec, NULL, zone) != 0 ||
+		tm2timestamp(&tm, fsec, NULL, &local) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp out of range")));
+	if (route->type == FC_KEY_TIMESTAMP)
+		return local;
+	return local / USECS_PER_DAY - (local % USECS_PER_DAY < 0 ? 1 : 0);
+}
+
+/* now() and then some: an SQL expression; as a key of the table */
+static int64
+fc_partman_instant(const FcRoute *route, const char *expression)
+{
+	int			level = fc_partman_sql_begin();
+	bool		isnull;
+	Datum		time;
+
+	fc_partman_sql_query(psprintf("SELECT %s", expression));
+	time = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	fc_partman_sql_end(level);
+	return fc_partman_key(route, DatumGetTimestampTz(time));
+}
+
+/* As the table's owner: who may insert need not be allowed to read */
+static void
+fc_partman_query_as(Oid owner, const char *sql)
+{
+	Oid			userid;
+	int			sec_context;
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	fc_partman_sql_query(sql);
+	SetUserIdAndSecContext(userid, sec_context);
+}
+
+/* The highest integer key in the table, or "least" if that is higher */
+static int64
+fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
+{
+	int			level = fc_partman_sql_begin();
+	bool		found = false;
+
+	for (int i = route->nranges - 1; i >= 0 && !found; i--)
+	{
+		Oid			leaf = route->ranges[i].partition;
+		char	   *value;
+
+		CHECK_FOR_INTERRUPTS();
+		/* an analysis writes nothing */
+		if (TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
+			fc_table_keep_schema(get_rel_namespace(leaf));
+		fc_partman_query_as(fc_partman_class(leaf).relowner,
+							psprintf("SELECT max(%s) FROM %s",
+									 quote_identifier(partman->control),
+									 quote_qualified_identifier(get_namespace_name(get_rel_namespace(leaf)),
+																get_rel_name(leaf))));
+		value = fc_partman_sql_value(1);
+		found = value != NULL;
+		if (found)
+			least = Max(least, pg_strtoint64(value));
+	}
+	fc_partman_sql_end(level);
+	return least;
+}
+
+/* Ranges that end below this key are removed by maintenance */
+static int64
+fc_partman_oldest_kept(const FcPartman *partman, const FcRoute *route,
+					   int64 high)
+{
+	int64		kept;
+
+	if (route->type < FC_KEY_INT2 || route->interval.epoch != 0)
+		return fc_partman_instant(route,
+								  psprintf("now() - %s::interval",
+										   quote_literal_cstr(partman->retention)));
+	high = fc_partman_highest(partman, route, high);
+	if (pg_sub_s64_overflow(high, pg_strtoint64(partman->retention), &kept) ||
+		kept == PG_INT64_MAX)
+		return PG_INT64_MIN;
+	return kept + 1;
+}
+
+static FcFault *
+fc_partman_too_old(const FcPartman *partman, const FcRoute *route,
+				   const FcRange *lowest, int64 high)
+{
+	if (partman->retention == NULL || fc_ignore_retention || lowest->hi_max ||
+		lowest->hi >= fc_partman_oldest_kept(partman, route, high))
+		return NULL;
+	return fc_partman_fault("retention", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+							psprintf("rows are older than the retention of pg_partman for table \"%s\"",
+									 partman->table),
+							psprintf("The retention is \"%s\", and the oldest rows belong to values %s: the next maintenance would remove them.",
+									 partman->retention,
+									 fc_range_text(route->type, lowest)),
+							pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_retention."));
+}
+
+/* pg_partman counts its premade partitions up to the highest there is */
+static FcFault *
+fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
+				   const FcRange *highest)
+{
+	const FcRange *newest = fc_partman_newest(route);
+
+	if (fc_ignore_premake ||
+		(route->type >= FC_KEY_INT2 && route->interval.epoch == 0) ||
+		(newest != NULL && highest->lo < newest->lo) ||
+		highest->lo <= fc_partman_instant(route,
+										  psprintf("now() + %d * %s::interval",
+												   partman->premake,
+												   quote_literal_cstr(partman->interval))))
+		return NULL;
+	return fc_partman_fault("premake", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+							psprintf("rows lie beyond the partitions that pg_partman makes ahead for table \"%s\"",
+									 partman->table),
+							psprintf("It makes %d partitions of \"%s\" ahead of now, and the latest rows belong to values %s: maintenance would go on from there and make no nearer ones.",
+									 partman->premake, partman->interval,
+									 fc_range_text(route->type, highest)),
+							pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_premake."));
+}
+
+/* A partition that is no whole interval, because another is in the way */
+static FcFault *
+fc_partman_misfit(const FcPartman *partman, const FcRoute *route,
+				  const FcNewPartition *parts, int nparts)
+{
+	for (int i = 0; i < nparts; i++)
+	{
+		const FcRange *range = &parts[i].range;
+		int64		lo;
+		int64		hi;
+
+		fc_interval_floor(route, range->lo, &lo, &hi);
+		if (lo == range->lo && hi == range->hi)
+			continue;
+		return fc_partman_fault("pg_partman", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+								psprintf("partitions of table \"%s\" do not line up with the interval of pg_partman",
+										 partman->table),
+								psprintf("The interval is \"%s\", and between existing partitions there is only room for values %s.",
+										 partman->interval,
+										 fc_range_text(route->type, range)),
+								pstrdup("Make a partition for these values first, or switch fast_copy.use_partman off."));
+	}
+	return NULL;
+}
+
+List *
+fc_partman_faults(const FcPartman *partman, const FcRoute *route,
+				  const FcRange *lowest, int64 high,
+				  const FcNewPartition *parts, int nparts)
+{
+	List	   *faults = NIL;
+	FcFault    *fault;
+
+	if (partman->refusal)
+	{
+		/* without privileges nothing is known but that there is a row */
+		if (nparts > 0 ||
+			partman->refusal->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
+			faults = lappend(faults, partman->refusal);
+		return faults;
+	}
+	if (lowest && (fault = fc_partman_too_old(partman, route, lowest, high)))
+		faults = lappend(faults, fault);
+	if (nparts > 0 && (fault = fc_partman_too_new(partman, route, &parts[nparts - 1].range)))
+		faults = lappend(faults, fault);
+	if ((fault = fc_partman_misfit(partman, route, parts, nparts)))
+		faults = lappend(faults, fault);
+	return faults;
+}

@@ -1,0 +1,102 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/partman_lock.c
+ *	  The advisory lock that keeps pg_partman's maintenance away.
+ *
+ * Maintenance tries it and leaves if it cannot have it; loads share it.  It
+ * is the transaction's, so that nothing is to be done on error.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_collation.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+
+#include "partition/partman.h"
+
+/* The advisory lock that maintenance tries */
+static int64
+fc_partman_lock_key(void)
+{
+	Datum		name = CStringGetTextDatum("pg_partman run_maintenance");
+
+	return DatumGetInt32(DirectFunctionCall1Coll(hashtext, DEFAULT_COLLATION_OID, name));
+}
+
+bool
+fc_partman_try_lock(void)
+{
+	return DatumGetBool(DirectFunctionCall1(pg_try_advisory_xact_lock_shared_int8,
+											Int64GetDatum(fc_partman_lock_key())));
+}
+
+/* As the functions for locks of one key have it */
+static bool
+fc_partman_is_held(const LockInstanceData *lock, int64 key)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (key >> 32), (uint32) key, 1);
+	return memcmp(&lock->locktag, &tag, sizeof(LOCKTAG)) == 0 &&
+		(lock->holdMask & LOCKBIT_ON(ExclusiveLock)) != 0;
+}
+
+/*
+ * Who has the lock for itself: any role can take it, so that it need not be
+ * maintenance.  NULL: nobody has it any more, or somebody waits for it before
+ * us.
+ */
+static char *
+fc_partman_lock_holder(int64 key)
+{
+	LockData   *data = GetLockStatusData();
+	PGPROC	   *proc;
+	char	   *role;
+	int			i;
+
+	for (i = 0; i < data->nelements; i++)
+		if (fc_partman_is_held(&data->locks[i], key))
+			break;
+	if (i == data->nelements)
+		return NULL;
+	if (data->locks[i].pid == 0)
+		return "a prepared transaction";
+	proc = BackendPidGetProc(data->locks[i].pid);
+	role = proc ? GetUserNameFromId(proc->roleId, true) : NULL;
+	if (role == NULL)
+		return NULL;
+	return psprintf("process %d of role \"%s\"", data->locks[i].pid, role);
+}
+
+/* Also for the server's log, where core says that somebody still waits */
+static void
+fc_partman_wait_context(void *arg)
+{
+	errcontext("waiting for the lock of pg_partman's maintenance, which %s held",
+			   (char *) arg);
+}
+
+void
+fc_partman_lock(void)
+{
+	int64		key = fc_partman_lock_key();
+	char	   *holder = fc_partman_lock_holder(key);
+	ErrorContextCallback callback;
+
+	callback.callback = fc_partman_wait_context;
+	callback.arg = holder ? holder : "another session";
+	callback.previous = error_context_stack;
+	if (holder)
+		ereport(NOTICE,
+				(errmsg("fast_copy waits for the maintenance of pg_partman"),
+				 errdetail("Its lock is held by %s.", holder)));
+	error_context_stack = &callback;
+	DirectFunctionCall1(pg_advisory_xact_lock_shared_int8, Int64GetDatum(key));
+	error_context_stack = callback.previous;
+}
