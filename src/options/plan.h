@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * options/plan.h
- *	  Which way a load takes, from what the target has.
+ *	  What a load will do, from the options and from what the target has.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,5 +74,19 @@ extern bool fc_plan_ends_routed(const FcPlan *plan);
 
 /* Is a row inserted into this table, by itself or an ancestor, published? */
 extern bool fc_plan_is_published(Relation rel);
+
+/* The parts of fc_plan_make that have files of their own */
+
+/* options/plan_key.c: the key, if there is one */
+extern void fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan);
+
+/* Rows that are read in the order of the key need not be sorted by it */
+extern void fc_plan_order(FcPlan *plan);
+
+/* options/plan_way.c: why core loads, or the leader alone; NULL: it does not */
+extern const char *fc_plan_core_reason(Relation rel, const FcOptions *options,
+									   FcPlan *plan);
+extern const char *fc_plan_leader_reason(Relation rel, const FcOptions *options,
+										 const FcPlan *plan);
 
 #endif							/* FC_PLAN_H */

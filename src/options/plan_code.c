@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/plan_code.c
+ *	  What code the rows of a table run on their way in.
+ *
+ *		unsafe		a worker must not run it
+ *		foreign		it may leave things behind when it fails in the middle
+ *		visible		it can be seen how often it has run
+ *
+ * Such is asked of expressions, and of types with all that they are made of.
+ * Nothing is run and nothing is changed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/transam.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/typcache.h"
+
+#include "options/plan_code.h"
+
+/* What is asked of a type and, if that is not it, of its parts */
+typedef bool (*FcTypeTest) (Oid typid, char typtype, Oid input);
+
+static bool
+fc_code_unsafe_function(Oid funcid, void *context)
+{
+	return func_parallel(funcid) != PROPARALLEL_SAFE;
+}
+
+/* May this expression only be evaluated by the leader? */
+static bool
+fc_code_unsafe_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, fc_code_unsafe_function, context) ||
+		IsA(node, NextValueExpr) || IsA(node, CoerceToDomain))
+		return true;
+	return expression_tree_walker(node, fc_code_unsafe_walker, context);
+}
+
+bool
+fc_code_unsafe(Node *node)
+{
+	return fc_code_unsafe_walker(node, NULL);
+}
+
+bool
+fc_code_constraints_unsafe(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	TupleConstr *constr = desc->constr;
+
+	if (constr == NULL)
+		return false;
+	for (int i = 0; i < constr->num_check; i++)
+		if (fc_code_unsafe(stringToNode(constr->check[i].ccbin)))
+			return true;
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+		if (TupleDescAttr(desc, attnum - 1)->attgenerated &&
+			fc_code_unsafe(build_column_default(rel, attnum)))
+			return true;
+	return false;
+}
+
+bool
+fc_code_any_index(Relation rel, FcIndexTest test, AttrNumber attnum)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	bool		found = false;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		found = found || test(index, attnum);
+		index_close(index, NoLock);
+	}
+	return found;
+}
+
+static bool
+fc_code_index_unsafe(Relation index, AttrNumber attnum)
+{
+	return fc_code_unsafe((Node *) RelationGetIndexExpressions(index)) ||
+		fc_code_unsafe((Node *) RelationGetIndexPredicate(index));
+}
+
+bool
+fc_code_indexes_unsafe(Relation rel)
+{
+	return fc_code_any_index(rel, fc_code_index_unsafe, InvalidAttrNumber);
+}
+
+/* Is it true of the type, or of any that a value of it is made of? */
+static bool
+fc_code_type_any(Oid typid, FcTypeTest test)
+{
+	char		typtype = get_typtype(typid);
+	Oid			element = get_element_type(typid);
+	TupleDesc	desc;
+	bool		found = false;
+	Oid			input;
+	Oid			typioparam;
+
+	check_stack_depth();
+	getTypeInputInfo(typid, &input, &typioparam);
+	if (test(typid, typtype, input))
+		return true;
+	if (OidIsValid(element))
+		return fc_code_type_any(element, test);
+	if (typtype == TYPTYPE_RANGE)
+		return fc_code_type_any(get_range_subtype(typid), test);
+	if (typtype == TYPTYPE_MULTIRANGE)
+		return fc_code_type_any(get_multirange_range(typid), test);
+	if (typtype != TYPTYPE_COMPOSITE)
+		return false;
+	desc = lookup_rowtype_tupdesc(typid, -1);
+	for (int i = 0; i < desc->natts && !found; i++)
+		found = !TupleDescAttr(desc, i)->attisdropped &&
+			fc_code_type_any(TupleDescAttr(desc, i)->atttypid, test);
+	ReleaseTupleDesc(desc);
+	return found;
+}
+
+static bool
+fc_code_is_unsafe(Oid typid, char typtype, Oid input)
+{
+	return typtype == TYPTYPE_DOMAIN || fc_code_unsafe_function(input, NULL);
+}
+
+bool
+fc_code_type_unsafe(Oid typid)
+{
+	return fc_code_type_any(typid, fc_code_is_unsafe);
+}
+
+/* A range runs the functions that its maker named */
+static bool
+fc_code_is_foreign(Oid typid, char typtype, Oid input)
+{
+	return typtype == TYPTYPE_DOMAIN || input >= FirstNormalObjectId ||
+		(typid >= FirstNormalObjectId && typtype != TYPTYPE_ENUM &&
+		 typtype != TYPTYPE_COMPOSITE && !OidIsValid(get_element_type(typid)));
+}
+
+bool
+fc_code_type_foreign(Oid typid)
+{
+	return fc_code_type_any(typid, fc_code_is_foreign);
+}
+
+/* Of core's functions none shows how often it was called */
+static bool
+fc_code_visible_function(Oid funcid, void *context)
+{
+	return funcid >= FirstNormalObjectId &&
+		func_volatile(funcid) == PROVOLATILE_VOLATILE;
+}
+
+/* Can it be seen how often this expression is evaluated? */
+static bool
+fc_code_visible_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, fc_code_visible_function, context) ||
+		(IsA(node, CoerceToDomain) &&
+		 fc_code_type_visible(((CoerceToDomain *) node)->resulttype)))
+		return true;
+	return expression_tree_walker(node, fc_code_visible_walker, context);
+}
+
+bool
+fc_code_visible(Node *node)
+{
+	return fc_code_visible_walker(node, NULL);
+}
+
+static bool
+fc_code_domain_visible(Oid typid)
+{
+	/* the memory context looks at it when it is reset */
+	DomainConstraintRef *ref = palloc(sizeof(DomainConstraintRef));
+	ListCell   *lc;
+
+	InitDomainConstraintRef(typid, ref, CurrentMemoryContext, false);
+	foreach(lc, ref->constraints)
+	{
+		DomainConstraintState *constraint = lfirst(lc);
+
+		if (constraint->constrainttype == DOM_CONSTRAINT_CHECK &&
+			fc_code_visible_walker((Node *) constraint->check_expr, NULL))
+			return true;
+	}
+	return fc_code_type_visible(getBaseType(typid));
+}
+
+static bool
+fc_code_is_visible(Oid typid, char typtype, Oid input)
+{
+	return typtype == TYPTYPE_DOMAIN ? fc_code_domain_visible(typid) :
+		fc_code_visible_function(input, NULL);
+}
+
+bool
+fc_code_type_visible(Oid typid)
+{
+	return fc_code_type_any(typid, fc_code_is_visible);
+}

@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/plan_code.h
+ *	  What code the rows of a table run on their way in.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_PLAN_CODE_H
+#define FC_PLAN_CODE_H
+
+#include "nodes/nodes.h"
+#include "utils/relcache.h"
+
+/* May this expression only be evaluated by the leader? */
+extern bool fc_code_unsafe(Node *node);
+
+/* The same of generated columns and CHECK constraints, and of indexes */
+extern bool fc_code_constraints_unsafe(Relation rel);
+extern bool fc_code_indexes_unsafe(Relation rel);
+
+/*
+ * Does a value of the type run code on its way in that is not the input
+ * function's own?  Domains do, also inside other types.
+ */
+extern bool fc_code_type_unsafe(Oid typid);
+
+/*
+ * Can the type's input leave something behind when it fails in the middle?
+ * Not where all of it is core's own code, that of its parts included: such
+ * code reads, and what it holds at an error belongs to a resource owner.
+ */
+extern bool fc_code_type_foreign(Oid typid);
+
+/* Can it be seen how often this expression is evaluated? */
+extern bool fc_code_visible(Node *node);
+
+/* Can it be seen how often a value of the type is read? */
+extern bool fc_code_type_visible(Oid typid);
+
+/* Is it true of any index? */
+typedef bool (*FcIndexTest) (Relation index, AttrNumber attnum);
+extern bool fc_code_any_index(Relation rel, FcIndexTest test, AttrNumber attnum);
+
+#endif							/* FC_PLAN_CODE_H */

@@ -1,0 +1,258 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/plan_way.c
+ *	  Who loads: core's COPY, the leader alone, or workers.
+ *
+ *	 view, foreign table, triggers		──► core's CopyFrom in the leader
+ *	 temporary table, parallel-unsafe	──► our phases in the leader
+ *	 function, other access method
+ *	 everything else					──► our phases in workers
+ *
+ * Nothing is changed here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
+#include "commands/trigger.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "options/plan.h"
+#include "options/plan_code.h"
+#include "row/serial.h"
+#include "sort/order_by_keys.h"
+
+const char *
+fc_plan_leaf_reason(Relation leaf)
+{
+	if (leaf->rd_rel->relkind == RELKIND_RELATION &&
+		leaf->rd_tableam != GetHeapamTableAmRoutine())
+		return "the table is not a heap";
+	if (fc_code_constraints_unsafe(leaf))
+		return "a constraint or generated column is not parallel safe";
+	if (fc_code_indexes_unsafe(leaf))
+		return "an index expression is not parallel safe";
+	return NULL;
+}
+
+static bool
+fc_plan_is_numbered(const FcPlan *plan, AttrNumber attnum)
+{
+	ListCell   *lc;
+
+	foreach(lc, plan->numbers)
+		if (((FcNumber *) lfirst(lc))->attnum == attnum)
+			return true;
+	return false;
+}
+
+/* Types of the file's columns, defaults of the others */
+static const char *
+fc_plan_columns_reason(Relation rel, const FcPlan *plan, bool markers)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+
+		bool		in_file = list_member_int(plan->columns.attnums, attnum);
+
+		if (att->attisdropped || att->attgenerated)
+			continue;
+		if ((markers || !in_file) && !fc_plan_is_numbered(plan, attnum) &&
+			fc_code_unsafe(build_column_default(rel, attnum)))
+			return "a column's default is not parallel safe";
+		if (in_file && fc_code_type_unsafe(att->atttypid))
+			return "a column's type is not parallel safe";
+	}
+	return NULL;
+}
+
+bool
+fc_plan_ends_routed(const FcPlan *plan)
+{
+	return plan->routed || (plan->key_early && plan->key_routes);
+}
+
+const char *
+fc_plan_leader_reason(Relation rel, const FcOptions *options,
+					  const FcPlan *plan)
+{
+	const char *reason;
+
+	if (RelationUsesLocalBuffers(rel))
+		return "the table is temporary";
+	if (IsCatalogRelation(rel))
+		return "the table is a system catalog";
+	if (IsolationIsSerializable())
+		return "the transaction is serializable";
+	if (plan->routed &&
+		fc_code_unsafe((Node *) RelationGetPartitionKey(rel)->partexprs))
+		return "the partition key is not parallel safe";
+	if (fc_plan_ends_routed(plan) && !options->analyze &&
+		!fc_may_lock(RelationGetRelid(rel), GetUserId()))
+		return "who loads may not lock the table against new partitions";
+	if (fc_code_unsafe((Node *) plan->where))
+		return "the condition is not parallel safe";
+	if (fc_sort_keys_unsafe(rel, plan->order))
+		return "the order of a column is not parallel safe";
+	reason = fc_plan_columns_reason(rel, plan, options->default_string != NULL);
+	return reason ? reason : fc_plan_leaf_reason(rel);
+}
+
+/* Would this trigger fire in this session? */
+static bool
+fc_plan_trigger_fires(const Trigger *trigger)
+{
+	if (!TRIGGER_FOR_INSERT(trigger->tgtype))
+		return false;
+	switch (trigger->tgenabled)
+	{
+		case TRIGGER_DISABLED:
+			return false;
+		case TRIGGER_FIRES_ON_ORIGIN:
+			return SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA;
+		case TRIGGER_FIRES_ON_REPLICA:
+			return SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+		default:
+			return true;
+	}
+}
+
+/*
+ * ATTACH will check this foreign key for the whole partition.  Is that what
+ * COPY does at the end of its statement?  Not if the session has it switched
+ * off, if it may wait for commit, or if rows of partitions that are not
+ * attached yet may be what it refers to.
+ */
+static bool
+fc_plan_attach_checks(Relation rel, const Trigger *trigger)
+{
+	return fc_plan_trigger_fires(trigger) && !trigger->tgdeferrable &&
+		trigger->tgconstrrelid != RelationGetRelid(rel);
+}
+
+static bool
+fc_plan_foreign_keys_plain(Relation rel)
+{
+	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
+	{
+		Trigger    *trigger = &rel->trigdesc->triggers[i];
+
+		if (TRIGGER_FOR_INSERT(trigger->tgtype) &&
+			RI_FKey_trigger_type(trigger->tgfoid) == RI_TRIGGER_FK &&
+			!fc_plan_attach_checks(rel, trigger))
+			return false;
+	}
+	return true;
+}
+
+bool
+fc_plan_has_triggers(Relation rel, bool *only_foreign_keys)
+{
+	bool		fires = false;
+
+	*only_foreign_keys = true;
+	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
+	{
+		Trigger    *trigger = &rel->trigdesc->triggers[i];
+
+		if (!fc_plan_trigger_fires(trigger))
+			continue;
+		fires = true;
+		if (RI_FKey_trigger_type(trigger->tgfoid) != RI_TRIGGER_FK)
+			*only_foreign_keys = false;
+	}
+	return fires;
+}
+
+/*
+ * Has a partition something for which core might have to load?  No lock is
+ * kept: it would keep triggers away no more than none, but new partitions
+ * where there is a default one.
+ */
+static bool
+fc_plan_partitions_fire(Relation rel)
+{
+	List	   *children = find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
+	bool		fires = false;
+	ListCell   *lc;
+
+	foreach(lc, children)
+	{
+		Relation	child = table_open(lfirst_oid(lc), NoLock);
+		bool		only_foreign_keys;
+
+		CHECK_FOR_INTERRUPTS();
+		fires = fires || child->rd_rel->relkind == RELKIND_FOREIGN_TABLE ||
+			fc_plan_has_triggers(child, &only_foreign_keys);
+		/* the target's own lock is the caller's */
+		table_close(child, RelationGetRelid(child) == RelationGetRelid(rel) ?
+					NoLock : AccessShareLock);
+	}
+	return fires;
+}
+
+const char *
+fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
+{
+	bool		only_foreign_keys;
+	bool		triggers = fc_plan_has_triggers(rel, &only_foreign_keys);
+
+	if (options->format.binary)
+		return "the format is binary";
+	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+		return "the target is a foreign table";
+	if (rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)
+		return "the target is a view";
+	if (plan->key_routes && !fc_plan_foreign_keys_plain(rel))
+		return "the target has foreign keys that are deferrable, switched off or refer to itself";
+	if (triggers && only_foreign_keys && plan->key_routes)
+		plan->foreign_keys = true;
+	else if (triggers)
+		return only_foreign_keys ? "the target has foreign keys" : "the target has triggers";
+	/* whether one of them matters is known only when the condition was used */
+	if (plan->partitioned && contain_volatile_functions((Node *) plan->where) &&
+		fc_plan_partitions_fire(rel))
+		return "a partition has triggers, and the condition is volatile";
+	return NULL;
+}
+
+/* COPY's refusals, which it makes in CopyFrom */
+void
+fc_plan_check_relkind(Relation rel)
+{
+	char		relkind = rel->rd_rel->relkind;
+	const char *name = RelationGetRelationName(rel);
+
+	if (relkind == RELKIND_RELATION || relkind == RELKIND_FOREIGN_TABLE ||
+		relkind == RELKIND_PARTITIONED_TABLE ||
+		(rel->trigdesc && rel->trigdesc->trig_insert_instead_row))
+		return;
+	if (relkind == RELKIND_VIEW)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot copy to view \"%s\"", name),
+				 errhint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 relkind == RELKIND_MATVIEW ?
+			 errmsg("cannot copy to materialized view \"%s\"", name) :
+			 relkind == RELKIND_SEQUENCE ?
+			 errmsg("cannot copy to sequence \"%s\"", name) :
+			 errmsg("cannot copy to non-table relation \"%s\"", name)));
+}
