@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * sort/run_write.c
- *	  Sorts what the scan finds, within its memory, and writes it as runs.
+ *	  Keeps what the scan finds, within its memory, and writes it as sorted
+ *	  runs.
  *
- *	 hold (bytes), put (entry) ──► block ──► radix sort ──► run ──► "runs.N"
- *										└──► rows per range ──► "meta.N"
+ *	 hold (bytes), put (entry) ──► block ──► sort (item.c) ──► run ──► "runs.N"
+ *						└──► rows per range (parts.c) ──► "meta.N"
  *
  * The block of memory is filled from both ends:
  *
@@ -35,9 +36,7 @@
 #include <sys/mman.h>
 
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "storage/fd.h"
-#include "utils/hsearch.h"
 #include "utils/wait_event.h"
 
 #include "compat/compat.h"
@@ -50,30 +49,12 @@
 #define FC_SPILL_MARK	((Size) 16 * 1024)	/* bytes between two marks */
 #define FC_SPILL_AHEAD	16		/* rows whose bytes are asked for in advance */
 #define FC_SPILL_PAGE	((Size) 2 * 1024 * 1024)	/* of the kernel's large ones */
-#define FC_RADIX_BITS	11
-#define FC_RADIX_SIZE	(1 << FC_RADIX_BITS)
-#define FC_RADIX_SPARE	2		/* bits of digits more than the items' number has */
-#define FC_RADIX_GROUP	32		/* items that are not worth counting */
 
 #ifdef __GNUC__
 #define fc_prefetch(address) __builtin_prefetch(address)
 #else
 #define fc_prefetch(address) ((void) 0)
 #endif
-
-/* Parts are told apart by this */
-typedef struct FcPartKey
-{
-	int64		lo;
-	int64		hi;
-	int64		null;
-} FcPartKey;
-
-typedef struct FcPartEntry
-{
-	FcPartKey	key;
-	FcSpillPart part;
-} FcPartEntry;
 
 /*
  * A row in the block: an FcEntry without its key; its bytes follow, if any.
@@ -119,61 +100,6 @@ struct FcSpill
 	FcSpillPart part;			/* rows counted so far */
 	HTAB	   *parts;
 };
-
-HTAB *
-fc_parts_create(MemoryContext mcxt)
-{
-	HASHCTL		ctl = {0};
-
-	ctl.keysize = sizeof(FcPartKey);
-	ctl.entrysize = sizeof(FcPartEntry);
-	ctl.hcxt = mcxt;
-	return hash_create("fast_copy ranges", 64, &ctl,
-					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-/* Adds what "part" counts to the same range */
-void
-fc_parts_add(HTAB *parts, const FcSpillPart *part)
-{
-	FcPartKey	key = {part->range.lo, part->range.hi, part->null};
-	FcPartEntry *entry;
-	bool		found;
-
-	entry = hash_search(parts, &key, HASH_ENTER, &found);
-	if (!found)
-	{
-		entry->part = *part;
-		return;
-	}
-	entry->part.rows += part->rows;
-	entry->part.bytes += part->bytes;
-	entry->part.min_key = Min(entry->part.min_key, part->min_key);
-	entry->part.max_key = Max(entry->part.max_key, part->max_key);
-	if (part->min_offset < entry->part.min_offset)
-	{
-		entry->part.min_offset = part->min_offset;
-		entry->part.min_length = part->min_length;
-	}
-}
-
-List *
-fc_parts_list(HTAB *parts)
-{
-	HASH_SEQ_STATUS seq;
-	FcPartEntry *entry;
-	List	   *list = NIL;
-
-	hash_seq_init(&seq, parts);
-	while ((entry = hash_seq_search(&seq)) != NULL)
-	{
-		FcSpillPart *part = palloc(sizeof(FcSpillPart));
-
-		*part = entry->part;
-		list = lappend(list, part);
-	}
-	return list;
-}
 
 /* Bytes of the block that a row takes besides its items */
 static inline Size
@@ -317,140 +243,6 @@ fc_spill_split_nulls(FcItem *items, FcItem *scratch, uint64 count)
 			items[n++] = items[i];
 	}
 	memcpy(items + n, scratch, nulls * sizeof(FcItem));
-}
-
-/* One counting pass of the sort by the digit at "shift" */
-static void
-fc_radix_pass(const FcItem *from, FcItem *to, uint64 n, int64 min, int shift)
-{
-	uint64		place[FC_RADIX_SIZE] = {0};
-	uint64		sum = 0;
-
-	for (uint64 i = 0; i < n; i++)
-		place[(((uint64) from[i].key - (uint64) min) >> shift) & (FC_RADIX_SIZE - 1)]++;
-	for (int d = 0; d < FC_RADIX_SIZE; d++)
-	{
-		uint64		count = place[d];
-
-		place[d] = sum;
-		sum += count;
-	}
-	for (uint64 i = 0; i < n; i++)
-		to[place[(((uint64) from[i].key - (uint64) min) >> shift) & (FC_RADIX_SIZE - 1)]++] = from[i];
-}
-
-/* By all bits from "shift" on, the least significant digit first */
-static FcItem *
-fc_radix_sort(FcItem *items, FcItem *scratch, uint64 n, int64 min,
-			  uint64 spread, int shift)
-{
-	for (; shift < 64 && (spread >> shift) > 0; shift += FC_RADIX_BITS)
-	{
-		FcItem	   *swap = scratch;
-
-		CHECK_FOR_INTERRUPTS();
-		fc_radix_pass(items, swap, n, min, shift);
-		scratch = items;
-		items = swap;
-	}
-	return items;
-}
-
-static void
-fc_insertion_sort(FcItem *items, uint64 n)
-{
-	for (uint64 i = 1; i < n; i++)
-	{
-		FcItem		item = items[i];
-		uint64		j = i;
-
-		for (; j > 0 && items[j - 1].key > item.key; j--)
-			items[j] = items[j - 1];
-		items[j] = item;
-	}
-}
-
-/*
- * The lowest bit that the first passes look at: no more digits than let few
- * of n different keys share them, as it takes less to put those right
- */
-static int
-fc_spill_shift(uint64 n, uint64 spread)
-{
-	int			spread_bits = pg_leftmost_one_pos64(spread) + 1;
-	int			bits = pg_leftmost_one_pos64(n) + FC_RADIX_SPARE;
-	int			passes = (bits + FC_RADIX_BITS - 1) / FC_RADIX_BITS;
-
-	return Max(spread_bits - passes * FC_RADIX_BITS, 0);
-}
-
-/* Finds the range of the keys; false if they are in order already */
-static bool
-fc_spill_spread(const FcItem *items, uint64 n, int64 *least, uint64 *spread)
-{
-	int64		min = PG_INT64_MAX;
-	int64		max = PG_INT64_MIN;
-	bool		sorted = true;
-
-	for (uint64 i = 0; i < n; i++)
-	{
-		int64		key = items[i].key;
-
-		sorted = sorted && key >= max;
-		min = Min(min, key);
-		max = Max(max, key);
-	}
-	*least = min;
-	*spread = (uint64) max - (uint64) min;
-	return !sorted;
-}
-
-/* Items in order but for the bits below "shift": sorts those that share the rest */
-static void
-fc_spill_sort_groups(FcItem *items, FcItem *scratch, uint64 n, int64 min,
-					 int shift)
-{
-	uint64		end;
-
-	for (uint64 i = 0; i < n; i = end)
-	{
-		uint64		top = ((uint64) items[i].key - (uint64) min) >> shift;
-		FcItem	   *group = items + i;
-		int64		least;
-		uint64		spread;
-
-		for (end = i + 1; end < n; end++)
-			if ((((uint64) items[end].key - (uint64) min) >> shift) != top)
-				break;
-		if (end - i <= FC_RADIX_GROUP)
-			fc_insertion_sort(group, end - i);
-		else if (fc_spill_spread(group, end - i, &least, &spread) &&
-				 fc_radix_sort(group, scratch, end - i, least, spread, 0) != group)
-			memcpy(group, scratch, (end - i) * sizeof(FcItem));
-	}
-}
-
-/*
- * Sorts items by key, stable.  Returns the array that holds the result.  Where
- * the keys' spread has many more bits than it takes to tell so many apart,
- * only the upper ones are sorted by digits.
- */
-static FcItem *
-fc_spill_sort(FcItem *items, FcItem *scratch, uint64 n)
-{
-	int64		min;
-	uint64		spread;
-	int			shift;
-	FcItem	   *sorted;
-
-	if (n < 2 || !fc_spill_spread(items, n, &min, &spread))
-		return items;
-	shift = fc_spill_shift(n, spread);
-	sorted = fc_radix_sort(items, scratch, n, min, spread, shift);
-	if (shift > 0)
-		fc_spill_sort_groups(sorted, sorted == items ? scratch : items, n, min,
-							 shift);
-	return sorted;
 }
 
 static FcRange
@@ -648,7 +440,7 @@ fc_spill_flush(FcSpill *spill)
 
 	if (spill->nulls > 0)
 		fc_spill_split_nulls(items, scratch, spill->n);
-	fc_spill_write_section(spill, fc_spill_sort(items, scratch, n), n, &run->keys);
+	fc_spill_write_section(spill, fc_item_sort(items, scratch, n), n, &run->keys);
 	fc_spill_write_section(spill, items + n, spill->nulls, &run->nulls);
 	fc_spill_write_marks(spill, run);
 	fc_spill_write(spill);

@@ -21,23 +21,10 @@
 #ifndef FC_RUN_WRITE_H
 #define FC_RUN_WRITE_H
 
-#include "utils/hsearch.h"
-
 #include "context/shared.h"
 #include "sort/fetch_window.h"
-
-/* What one process, or all, found for one range of keys */
-typedef struct FcSpillPart
-{
-	FcRange		range;
-	bool		null;			/* the rows whose key is NULL */
-	uint64		rows;
-	uint64		bytes;			/* of records, line ends not included */
-	uint64		min_offset;		/* of the first of its records in the file */
-	uint64		min_length;		/* of that record */
-	int64		min_key;		/* 0 where the key is NULL */
-	int64		max_key;
-} FcSpillPart;
+#include "sort/item.h"
+#include "sort/parts.h"
 
 /* A row at which reading may begin; the first row of a section has one */
 typedef struct FcSpillMark
@@ -62,28 +49,6 @@ typedef struct FcSpillRun
 	uint64		base;			/* offsets of items are told from here */
 	int			length_bits;	/* of an item; 0: the rows are entries */
 } FcSpillRun;
-
-/*
- * An entry in 16 bytes: above the lowest bit of the row, which says that the
- * key is NULL, come length_bits of the record's length, and then its offset.
- */
-typedef struct FcItem
-{
-	int64		key;
-	uint64		row;
-} FcItem;
-
-static inline uint64
-fc_item_offset(const FcItem *item, uint64 base, int length_bits)
-{
-	return base + (item->row >> 1 >> length_bits);
-}
-
-static inline uint32
-fc_item_length(const FcItem *item, int length_bits)
-{
-	return (uint32) (item->row >> 1 & (((uint64) 1 << length_bits) - 1));
-}
 
 /* The head of a meta file, followed by the runs, followed by the parts */
 typedef struct FcSpillMeta
@@ -142,12 +107,5 @@ extern void fc_spill_hold(FcSpill *spill, const char *data, uint32 length);
 extern const char *fc_spill_copy(FcSpill *spill, uint32 length);
 extern void fc_spill_put(FcSpill *spill, const FcEntry *entry);
 extern void fc_spill_end(FcSpill *spill);
-
-/* Ranges of keys, and adding up what several processes found in them */
-extern HTAB *fc_parts_create(MemoryContext mcxt);
-extern void fc_parts_add(HTAB *parts, const FcSpillPart *part);
-
-/* All of them: FcSpillPart in the current context, in no order */
-extern List *fc_parts_list(HTAB *parts);
 
 #endif							/* FC_RUN_WRITE_H */
