@@ -35,6 +35,7 @@
 #include "utils/timestamp.h"
 
 #include "key/range.h"
+#include "key/search.h"
 
 /*
  * The key type of a column's type, FC_KEY_NONE for all but six.  A domain is
@@ -227,19 +228,11 @@ fc_route_build(Relation parent)
 static int
 ranges_up_to(const FcRoute *route, int64 key)
 {
-	int			low = 0;
-	int			high = route->nranges;
+	const FcRange *ranges = route->ranges;
+	int			n = 0;
 
-	while (low < high)
-	{
-		int			mid = low + (high - low) / 2;
-
-		if (route->ranges[mid].lo_min || route->ranges[mid].lo <= key)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	fc_search(int, n, route->nranges, mid, ranges[mid].lo_min || ranges[mid].lo <= key);
+	return n;
 }
 
 /* The hole that begins after the first "below" ranges */

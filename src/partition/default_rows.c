@@ -20,6 +20,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "key/search.h"
 #include "partition/default_rows.h"
 
 static int
@@ -60,20 +61,10 @@ fc_ranges_merged(const FcNewPartition *parts, int nparts, int *n)
 static const FcRange *
 find_range(const FcRange *ranges, int n, int64 key)
 {
-	int			low = 0;
+	int			i = 0;
 
-	while (low < n)
-	{
-		int			mid = low + (n - low) / 2;
-
-		if (!ranges[mid].hi_max && key >= ranges[mid].hi)
-			low = mid + 1;
-		else if (!ranges[mid].lo_min && key < ranges[mid].lo)
-			n = mid;
-		else
-			return &ranges[mid];
-	}
-	return NULL;
+	fc_search(int, i, n, mid, !ranges[mid].hi_max && ranges[mid].hi <= key);
+	return i < n && (ranges[i].lo_min || ranges[i].lo <= key) ? &ranges[i] : NULL;
 }
 
 /* The range of "parts" that holds "key", for a message */

@@ -29,6 +29,7 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "row/sequence.h"
+#include "key/search.h"
 #include "row/serial.h"
 
 /* Runs in memory at a time */
@@ -360,40 +361,22 @@ fc_numbers_close(FcNumbers *numbers)
 static uint64
 fc_numbers_block(const FcNumberFile *file, uint64 record)
 {
-	uint64		lo = 0;
-	uint64		hi = file->nblocks;
+	uint64		next = 1;
 
-	while (hi - lo > 1)
-	{
-		uint64		mid = lo + (hi - lo) / 2;
-
-		if (file->heads[mid] <= record)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	fc_search(uint64, next, file->nblocks, mid, file->heads[mid] <= record);
+	return next - 1;
 }
 
 static int64
 fc_numbers_get(FcNumberFile *file, uint64 record)
 {
-	int			lo = 0;
-	int			hi;
+	int			next = 1;
 
 	if (file->nblocks > 1)
 		fc_numbers_load_block(file, fc_numbers_block(file, record));
-	for (hi = file->nruns; hi - lo > 1;)
-	{
-		int			mid = lo + (hi - lo) / 2;
-
-		if (file->runs[mid].record <= record)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return fc_number_after(file->number, file->runs[lo].first,
-						   record - file->runs[lo].record);
+	fc_search(int, next, file->nruns, mid, file->runs[mid].record <= record);
+	return fc_number_after(file->number, file->runs[next - 1].first,
+						   record - file->runs[next - 1].record);
 }
 
 void

@@ -37,6 +37,7 @@
 #include "utils/wait_event.h"
 
 #include "compat/compat.h"
+#include "key/search.h"
 #include "sort/run_merge.h"
 
 /* A cursor's buffer: at least, and at most */
@@ -255,25 +256,25 @@ fc_section_mark(const FcRunRef *ref, const FcSpillSection *section, uint64 i)
 	return mark;
 }
 
+static bool
+fc_section_before(const FcRunRef *ref, const FcSpillSection *section, uint64 i,
+				  const FcBound *bound)
+{
+	FcSpillMark mark = fc_section_mark(ref, section, i);
+
+	return fc_bound_cmp(&mark.bound, bound) < 0;
+}
+
 /* Number of the first mark that is not before the bound */
 static uint64
 fc_section_bisect(const FcRunRef *ref, const FcSpillSection *section,
 				  const FcBound *bound)
 {
-	uint64		lo = 0;
-	uint64		hi = section->nmarks;
+	uint64		first = 0;
 
-	while (lo < hi)
-	{
-		uint64		mid = lo + (hi - lo) / 2;
-		FcSpillMark mark = fc_section_mark(ref, section, mid);
-
-		if (fc_bound_cmp(&mark.bound, bound) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	fc_search(uint64, first, section->nmarks, mid,
+			  fc_section_before(ref, section, mid, bound));
+	return first;
 }
 
 /* With a NULL key all keys are 0, so that bounds cut by offset alone */

@@ -43,6 +43,7 @@
 #include "utils/memutils.h"
 
 #include "compat/compat.h"
+#include "key/search.h"
 #include "source/source.h"
 
 /* COPY's own limit of a line: what a StringInfo can hold */
@@ -234,19 +235,10 @@ fc_source_attach(FcFile *files, uint32 nfiles, char *paths, FcCopy *copies,
 uint32
 fc_source_number(const FcSource *source, uint64 offset)
 {
-	uint32		lo = 0;
-	uint32		hi = source->nfiles;
+	uint32		next = 1;
 
-	while (hi - lo > 1)
-	{
-		uint32		mid = lo + (hi - lo) / 2;
-
-		if (source->files[mid].base <= offset)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	fc_search(uint32, next, source->nfiles, mid, source->files[mid].base <= offset);
+	return next - 1;
 }
 
 const char *
