@@ -29,6 +29,7 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
+#include "partition/ddl.h"
 #include "partition/index_define.h"
 #include "partition/partman.h"
 #include "partition/partman_sql.h"
@@ -102,11 +103,11 @@ fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
 		!fc_epoch_to_time(partman->epoch, part->range.hi, &hi))
 		return;
 	level = fc_partman_sql_begin();
-	fc_partman_sql_run(psprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s >= %s AND %s < %s)%s",
-							table, quote_identifier(name),
-							time, quote_literal_cstr(fc_key_text(FC_KEY_TIMESTAMPTZ, lo)),
-							time, quote_literal_cstr(fc_key_text(FC_KEY_TIMESTAMPTZ, hi)),
-							implied ? " NOT VALID" : ""));
+	fc_ddl_run(psprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s >= %s AND %s < %s)%s",
+						table, quote_identifier(name),
+						time, quote_literal_cstr(fc_key_text(FC_KEY_TIMESTAMPTZ, lo)),
+						time, quote_literal_cstr(fc_key_text(FC_KEY_TIMESTAMPTZ, hi)),
+						implied ? " NOT VALID" : ""));
 	fc_partman_sql_end(level);
 	if (implied)
 		fc_partman_vouch(part->range.partition, name);

@@ -18,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
+#include "errors/context.h"
 #include "partition/partman.h"
 
 /* The advisory lock that maintenance tries */
@@ -89,14 +90,12 @@ fc_partman_lock(void)
 	char	   *holder = fc_partman_lock_holder(key);
 	ErrorContextCallback callback;
 
-	callback.callback = fc_partman_wait_context;
-	callback.arg = holder ? holder : "another session";
-	callback.previous = error_context_stack;
 	if (holder)
 		ereport(NOTICE,
 				(errmsg("fast_copy waits for the maintenance of pg_partman"),
 				 errdetail("Its lock is held by %s.", holder)));
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, fc_partman_wait_context,
+						  holder ? holder : "another session");
 	DirectFunctionCall1(pg_advisory_xact_lock_shared_int8, Int64GetDatum(key));
-	error_context_stack = callback.previous;
+	fc_error_context_pop();
 }

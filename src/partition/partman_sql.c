@@ -41,16 +41,6 @@ fc_partman_sql_query(const char *sql)
 	return SPI_processed;
 }
 
-void
-fc_partman_sql_run(const char *sql)
-{
-	int			rc = SPI_execute(sql, false, 0);
-
-	if (rc != SPI_OK_SELECT && rc != SPI_OK_UTILITY)
-		elog(ERROR, "unexpected result of \"%s\": %s", sql,
-			 SPI_result_code_string(rc));
-}
-
 char *
 fc_partman_sql_value(int column)
 {

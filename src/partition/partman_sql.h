@@ -18,8 +18,6 @@ extern void fc_partman_sql_end(int level);
 /* Runs what gives rows; returns how many, but no more than one is fetched */
 extern uint64 fc_partman_sql_query(const char *sql);
 
-extern void fc_partman_sql_run(const char *sql);
-
 /* A column of the row fetched, in the SPI procedure's context; or NULL */
 extern char *fc_partman_sql_value(int column);
 

@@ -23,6 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "errors/context.h"
 #include "row/condition.h"
 
 /* What stands before the caller's text when COPY's grammar reads it */
@@ -97,13 +98,10 @@ fc_where_parse(ParseState *pstate, Relation rel, const char *text)
 	ErrorContextCallback callback;
 	List	   *where;
 
-	callback.callback = fc_where_position;
-	callback.arg = unconstify(char *, text);
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, fc_where_position, unconstify(char *, text));
 	pstate->p_sourcetext = psprintf("%s%s", FC_WHERE_PREFIX, text);
 	where = fc_where_transform(pstate, rel, text);
-	error_context_stack = callback.previous;
+	fc_error_context_pop();
 	return where;
 }
 

@@ -36,6 +36,7 @@
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
+#include "errors/context.h"
 #include "row/pattern.h"
 
 #define UNIX_EPOCH_USEC \
@@ -602,14 +603,14 @@ read_by_core(const FcPattern *pattern, text *s, bool strict)
 static bool
 parse_by_core(FcPattern *pattern, const char *s, const char *end, Datum *value)
 {
-	ErrorContextCallback callback = {error_context_stack, core_context, pattern};
+	ErrorContextCallback callback;
 	text	   *copy = cstring_to_text_with_len(s, end - s);
 	Datum		strict;
 
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, core_context, pattern);
 	strict = read_by_core(pattern, copy, true);
 	*value = read_by_core(pattern, copy, false);
-	error_context_stack = callback.previous;
+	fc_error_context_pop();
 	return has_marks(pattern, s, end) &&
 		(pattern->typid == DATEOID ?
 		 DatumGetDateADT(*value) == DatumGetDateADT(strict) :

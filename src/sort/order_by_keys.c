@@ -23,6 +23,7 @@
 #include "utils/typcache.h"
 
 #include "compat/compat.h"
+#include "errors/context.h"
 #include "sort/order_by_keys.h"
 
 /* What stands before an item when core's grammar reads it */
@@ -47,12 +48,9 @@ fc_sort_parse(char *item)
 	ErrorContextCallback callback;
 	List	   *trees;
 
-	callback.callback = fc_sort_position;
-	callback.arg = item;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, fc_sort_position, item);
 	trees = raw_parser(psprintf("%s%s", FC_SORT_PREFIX, item), RAW_PARSE_DEFAULT);
-	error_context_stack = callback.previous;
+	fc_error_context_pop();
 	return trees;
 }
 
