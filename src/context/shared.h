@@ -30,7 +30,7 @@
 #include "grammar/chunk.h"
 #include "io/io.h"
 #include "key/range.h"
-#include "source/source.h"
+#include "source/stream.h"
 
 /* Bytes that a record is taken to have, as long as there is none to look at */
 #define FC_RECORD_GUESS	64

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source/source.c
- *	  The source, one file or many, and the stream of its records.
+ *	  The source, one file or many, as bytes that stand at offsets.
  *
  * Every process opens the file by itself and compares device, inode, size
  * and times with what the leader saw: a file that was replaced or written to
@@ -16,19 +16,14 @@
  *
  * Spilled entries, tasks, rejects and the order of the load know offsets only.
  * Records end with their file.  Each file is opened when it is read
- * (source/descriptors.c), and compared each time; at the end the leader looks at all
- * of them once more.  If the files have been converted into one (source/recode.c),
- * their bytes really stand so in that.  Those that were packed are read from
- * copies (intake/intake.c), of which each has many.
- *
- *		fc_source_read      any bytes, whole or ERROR
- *		fc_stream_next      record after record, buffered: by marks that
- *							are made for some hundred records at once, or,
- *							where those do not tell, by fc_record_end
+ * (source/descriptors.c), and compared each time; at the end the leader looks
+ * at all of them once more.  If the files have been converted into one
+ * (source/recode.c), their bytes really stand so in that.  Those that were
+ * packed are read from copies (intake/intake.c), of which each has many.
  *
  * The descriptor of a single file comes from OpenTransientFile and is closed by
- * the end of the (sub)transaction if an error skips fc_source_close; the buffers belong to
- * the caller's memory context.
+ * the end of the (sub)transaction if an error skips
+ * fc_source_close.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,23 +40,6 @@
 #include "compat/compat.h"
 #include "key/search.h"
 #include "source/source.h"
-
-/* COPY's own limit of a line: what a StringInfo can hold */
-#define FC_MAX_RECORD	(MaxAllocSize - 1)
-
-struct FcStream
-{
-	const FcSource *source;
-	char	   *buf;			/* size + 1 bytes */
-	size_t		size;
-	size_t		block;			/* bytes read at a time */
-	size_t		len;			/* bytes in buf */
-	size_t		pos;			/* start of the next record in buf */
-	uint64		offset;			/* of buf[0] */
-	uint64		end;			/* of the file that is read */
-	FcMarks    *marks;			/* of some bytes of buf */
-	size_t		marks_start;	/* the first of them in buf */
-};
 
 static uint32 source_wait_event = 0;
 
@@ -544,166 +522,4 @@ fc_source_real_path(const FcSource *source)
 				(errcode_for_file_access(),
 				 errmsg("could not read symbolic link \"%s\": %m", link)));
 	return pnstrdup(path, len);
-}
-
-FcStream *
-fc_stream_begin(const FcSource *source, size_t buffer_size)
-{
-	FcStream   *stream = palloc0(sizeof(FcStream));
-
-	stream->source = source;
-	stream->end = fc_source_end(source, 0);
-	stream->block = Max(buffer_size, 64);
-	stream->size = stream->block;
-	stream->buf = palloc(stream->size + 1);
-	stream->marks = palloc(sizeof(FcMarks));
-	stream->marks->len = stream->marks_start = 0;
-	return stream;
-}
-
-void
-fc_stream_seek(FcStream *stream, uint64 offset)
-{
-	fc_stream_seek_file(stream, fc_source_number(stream->source, offset), offset);
-}
-
-void
-fc_stream_seek_file(FcStream *stream, uint32 number, uint64 offset)
-{
-	stream->offset = offset;
-	stream->end = fc_source_end(stream->source, number);
-	stream->len = stream->pos = 0;
-	stream->marks->len = stream->marks_start = 0;
-}
-
-/*
- * Makes room behind the record that is being read: moves it to the front,
- * and doubles the buffer when it fills it.
- */
-static void
-fc_stream_make_room(FcStream *stream)
-{
-	size_t		kept = stream->len - stream->pos;
-
-	if (stream->pos > 0)
-	{
-		memmove(stream->buf, stream->buf + stream->pos, kept);
-		stream->marks->len = stream->marks_start = 0;
-		stream->offset += stream->pos;
-		stream->len = kept;
-		stream->pos = 0;
-	}
-	if (stream->len < stream->size)
-		return;
-	if (stream->size >= FC_MAX_RECORD)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("out of memory"),
-				 errdetail("The record at byte " UINT64_FORMAT " of file \"%s\" is longer than %zu bytes.",
-						   stream->offset - fc_source_file(stream->source, stream->offset)->base,
-						   fc_source_path_at(stream->source, stream->offset),
-						   (size_t) FC_MAX_RECORD)));
-	stream->size = Min(stream->size * 2, FC_MAX_RECORD);
-	stream->buf = repalloc_huge(stream->buf, stream->size + 1);
-}
-
-/* Reads on; false at the end of its file */
-static bool
-fc_stream_fill(FcStream *stream)
-{
-	uint64		next = stream->offset + stream->len;
-	size_t		want;
-
-	if (next >= stream->end)
-		return false;
-	fc_stream_make_room(stream);
-	next = stream->offset + stream->len;
-	want = Min(stream->size - stream->len, stream->end - next);
-	fc_source_read(stream->source, next, stream->buf + stream->len, want);
-	stream->len += want;
-	return true;
-}
-
-/* The next record if marks tell where it ends; they are made when needed */
-static bool
-fc_stream_marked(FcStream *stream, const FcDialect *dialect, FcRecord *record)
-{
-	FcMarks    *marks = stream->marks;
-	FcScan		scan;
-
-	if (!fc_marks_record(dialect, marks, stream->buf + stream->marks_start,
-						 stream->pos - stream->marks_start, &scan))
-	{
-		if (stream->pos == stream->marks_start && marks->len > 0)
-			return false;
-		fc_marks_fill(dialect, marks, stream->buf + stream->pos,
-					  stream->len - stream->pos);
-		stream->marks_start = stream->pos;
-		if (!fc_marks_record(dialect, marks, stream->buf + stream->pos, 0, &scan))
-			return false;
-	}
-	record->offset = stream->offset + stream->pos;
-	record->data = stream->buf + stream->pos;
-	record->length = scan.content;
-	record->total = scan.total;
-	record->embedded = scan.embedded;
-	record->unterminated = record->marked = false;
-	record->marks = marks;
-	record->marks_pos = stream->pos - stream->marks_start;
-	stream->pos += scan.total;
-	return true;
-}
-
-/*
- * The next record; its data is NULL if an error ends the search, such as the
- * limit of a record's length.  After an error the record tells where it starts, and
- * the stream must not be used further without a seek.
- */
-static FcEnd
-fc_stream_search(FcStream *stream, FcDialect *dialect, FcRecord *record)
-{
-	FcScan		scan = {0};
-	bool		eof = false;
-	FcEnd		end;
-
-	record->data = NULL;
-	record->marks = NULL;
-	for (;;)
-	{
-		end = fc_record_end(dialect, &scan, stream->buf + stream->pos,
-							stream->len - stream->pos, eof);
-		if (end != FC_END_MORE)
-			break;
-		eof = !fc_stream_fill(stream);
-	}
-	if (end == FC_END_NONE && !eof && fc_stream_fill(stream))
-		return fc_stream_search(stream, dialect, record);
-
-	record->offset = stream->offset + stream->pos;
-	record->data = stream->buf + stream->pos;
-	record->length = scan.content;
-	record->total = scan.total;
-	record->embedded = scan.embedded;
-	record->unterminated = scan.unterminated;
-	record->marked = scan.marked;
-	if (end == FC_END_FOUND)
-		stream->pos += scan.total;
-	return end;
-}
-
-FcEnd
-fc_stream_next(FcStream *stream, FcDialect *dialect, FcRecord *record)
-{
-	if (stream->pos < stream->len && fc_marks_serve(dialect) &&
-		fc_stream_marked(stream, dialect, record))
-		return FC_END_FOUND;
-	return fc_stream_search(stream, dialect, record);
-}
-
-void
-fc_stream_end(FcStream *stream)
-{
-	pfree(stream->marks);
-	pfree(stream->buf);
-	pfree(stream);
 }

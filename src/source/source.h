@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "grammar/marks.h"
+#include "grammar/dialect.h"
 #include "source/descriptors.h"
 
 /*
@@ -159,35 +159,5 @@ extern void fc_source_close(FcSource *source);
 
 /* The path of the file that was opened last with all links resolved */
 extern char *fc_source_real_path(const FcSource *source);
-
-/*
- * Records one after the other, from any record start, to the end of its file.
- */
-typedef struct FcStream FcStream;
-
-typedef struct FcRecord
-{
-	uint64		offset;			/* of the first byte in the file */
-	char	   *data;			/* writable, data[length] too, until the next
-								 * record is asked for */
-	size_t		length;			/* bytes without the line end */
-	size_t		total;			/* bytes with it */
-	uint64		embedded;		/* line ends inside quotes that COPY counts */
-	bool		unterminated;	/* the file ended inside quotes */
-	bool		marked;			/* its line end has a marker before it */
-	const FcMarks *marks;		/* what is marked in it; NULL: nothing */
-	size_t		marks_pos;		/* where the marks of its first byte are */
-} FcRecord;
-
-extern FcStream *fc_stream_begin(const FcSource *source, size_t buffer_size);
-
-/* Restarts at a record start; the stream ends with the file of that record */
-extern void fc_stream_seek(FcStream *stream, uint64 offset);
-
-/* ... or at an offset of that file, which may be its end */
-extern void fc_stream_seek_file(FcStream *stream, uint32 number, uint64 offset);
-extern FcEnd fc_stream_next(FcStream *stream, FcDialect *dialect,
-							FcRecord *record);
-extern void fc_stream_end(FcStream *stream);
 
 #endif							/* FC_SOURCE_H */
