@@ -48,9 +48,8 @@
 #include "row/condition.h"
 #include "row/executor.h"
 #include "row/parse.h"
-#include "sort/fetch_map.h"
 #include "sort/order_by.h"
-#include "sort/run_merge.h"
+#include "sort/row_source.h"
 #include "sort/run_write.h"
 
 /* How often progress is counted: rarely enough not to share a cache line */
@@ -94,16 +93,8 @@ typedef struct FcLoader
 	ExprState  *where;			/* to be looked at; NULL: not here */
 	ExprState  *where_again;	/* the scan's, for rows that are read again; or NULL */
 
-	/* with a key: tasks this process has taken, and where their rows come from */
-	FcRuns	   *runs;
-	FcTask	  **taken;
-	uint64	   *given;			/* rows of each that the reader has got */
-	int			ntaken;
+	/* with a key: tasks */
 	FcTask	   *last;			/* the one taken last, ever */
-	int			current;		/* of them, the one whose rows are loaded */
-	uint64		done;			/* rows of it that came back */
-	FcMerge    *merge;			/* of the one taken last */
-	FcMap	   *mapping;		/* of the source; or NULL */
 	uint64		bytes;			/* of rows, not yet in shared->load_bytes */
 	instr_time	task_start;
 	MemoryContext row_mcxt;		/* reset for each row */
@@ -1076,13 +1067,13 @@ fc_load_unit(const FcContext *ctx, uint32 unit)
 }
 
 /*
- * Takes another task for the reader to read ahead, or the next one when there
- * is none at hand.  Near the end of the phase nothing is taken ahead, so that
- * others find work.
+ * FcTakeTask.  Near the end of the phase nothing is taken ahead, so that others
+ * find work.
  */
-static bool
-fc_load_take_task(FcLoader *loader, bool ahead)
+static FcTask *
+fc_load_take_task(void *arg, bool ahead)
 {
+	FcLoader   *loader = arg;
 	FcContext  *ctx = loader->ctx;
 	FcShared   *shared = ctx->shared;
 	uint32		spare = FC_SPARE_TASKS * Max(shared->nprocesses, 1);
@@ -1093,41 +1084,13 @@ fc_load_take_task(FcLoader *loader, bool ahead)
 	if (task == NULL)
 	{
 		if (ahead && pg_atomic_read_u32(&shared->next) + spare >= units)
-			return false;
+			return NULL;
 		if (!fc_context_take(ctx, units, &i))
-			return false;
+			return NULL;
 		task = fc_load_unit(ctx, i);
 	}
-	loader->given[loader->ntaken] = 0;
-	loader->taken[loader->ntaken++] = loader->last = task;
-	return true;
-}
-
-/* The entries of the tasks taken, one task after the other */
-static bool
-fc_load_next_entry(void *arg, FcEntry *entry)
-{
-	FcLoader   *loader = arg;
-
-	while (!loader->ctx->stopped)
-	{
-		if (loader->merge && fc_merge_next(loader->merge, entry))
-		{
-			loader->given[loader->ntaken - 1]++;
-			return true;
-		}
-		if (loader->merge)
-		{
-			fc_merge_end(loader->merge);
-			loader->merge = NULL;
-			if (!fc_load_take_task(loader, true))
-				return false;
-		}
-		loader->merge = fc_merge_begin(loader->runs,
-									   loader->taken[loader->ntaken - 1],
-									   fc_shared_read_memory(loader->ctx->shared) / 8);
-	}
-	return false;
+	loader->last = task;
+	return task;
 }
 
 static void
@@ -1161,57 +1124,6 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 	task->usec = INSTR_TIME_GET_MICROSEC(end);
 	if (task->slice == task->nslices - 1)
 		pg_atomic_fetch_add_u32(&loader->ctx->shared->parts_done, 1);
-}
-
-/*
- * Ends tasks until the wanted one is under way.  One without rows is begun and
- * ended like the others: slices behind it wait for its turn to be over.
- */
-static void
-fc_load_switch_task(FcLoader *loader, int wanted)
-{
-	while (loader->current < wanted)
-	{
-		if (loader->current >= 0)
-			fc_load_end_task(loader, loader->taken[loader->current]);
-		loader->current++;
-		if (loader->current < loader->ntaken)
-			fc_load_begin_task(loader, loader->taken[loader->current]);
-	}
-}
-
-/* Adds what was read since the last time to a task and to all counters */
-static void
-fc_load_count_reads(FcLoader *loader, const FcReadStats *now, FcReadStats *last)
-{
-	FcShared   *shared = loader->ctx->shared;
-
-	loader->taken[loader->current]->reads += now->reads - last->reads;
-	pg_atomic_fetch_add_u64(&shared->reads, now->reads - last->reads);
-	pg_atomic_fetch_add_u64(&shared->read_bytes, now->bytes - last->bytes);
-	pg_atomic_fetch_add_u64(&shared->mapped_bytes, now->mapped - last->mapped);
-	if (now->refused != 0)
-		pg_atomic_write_u32(&shared->uring_errno, now->refused);
-	*last = *now;
-}
-
-/*
- * The number, among the tasks taken, of the task whose row comes next: rows
- * come back in the order in which the reader got them.
- */
-static int
-fc_load_row_task(FcLoader *loader)
-{
-	int			number = Max(loader->current, 0);
-	uint64		done = loader->done;
-
-	while (done == loader->given[number])
-	{
-		number++;
-		done = 0;
-	}
-	loader->done = done + 1;
-	return number;
 }
 
 /* The number in the file of the record, from 0 */
@@ -1251,7 +1163,7 @@ fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
 
 /* One row of the task that is under way */
 static void
-fc_load_entry(FcLoader *loader, const FcEntry *entry, char *data)
+fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry, char *data)
 {
 	FcShared   *shared = loader->ctx->shared;
 
@@ -1259,115 +1171,10 @@ fc_load_entry(FcLoader *loader, const FcEntry *entry, char *data)
 		fc_parse_number(loader->parser, fc_load_entry_number(shared, entry));
 	fc_load_expect_key(loader, entry);
 	fc_load_row(loader, data, entry->offset, entry->length);
-	loader->taken[loader->current]->bytes += entry->length;
+	task->bytes += entry->length;
 	loader->bytes += entry->length;
 	if (loader->bytes >= FC_COUNT_BYTES)
 		fc_load_count_bytes(loader);
-}
-
-/*
- * All rows of the tasks taken, in key order within each.  The reader looks
- * ahead beyond a task, because its reads get cheaper the more rows it has to
- * choose from.
- */
-static void
-fc_load_read_tasks(FcLoader *loader)
-{
-	FcContext  *ctx = loader->ctx;
-	FcShared   *shared = ctx->shared;
-	FcReadStats stats = {0};
-	FcReadStats now;
-	FcReader   *reader;
-	FcEntry		entry;
-	char	   *data;
-
-	reader = fc_read_begin(ctx->source, shared->io_uring ? &fc_io_uring : &fc_io_sync,
-						   shared->io_depth, fc_shared_read_memory(shared) / 8 * 5,
-						   fc_load_next_entry, loader);
-	while (fc_read_next(reader, &entry, &data))
-	{
-		int			number = fc_load_row_task(loader);
-
-		if (number > loader->current)
-		{
-			fc_read_stats(reader, &now);
-			if (loader->current >= 0)
-				fc_load_count_reads(loader, &now, &stats);
-			fc_load_switch_task(loader, number);
-		}
-		fc_load_entry(loader, &entry, data);
-	}
-	fc_load_count_bytes(loader);
-	fc_read_stats(reader, &now);
-	if (loader->current >= 0)
-		fc_load_count_reads(loader, &now, &stats);
-	fc_load_switch_task(loader, loader->ntaken);
-	fc_read_end(reader);
-}
-
-/*
- * Looks before each task, because a file may leave the page cache.  The
- * reader that comes then takes all tasks that are left.
- */
-static bool
-fc_load_is_mapped(FcLoader *loader)
-{
-	FcContext  *ctx = loader->ctx;
-
-	if (!fc_map_worth(ctx->shared, ctx->source))
-		return false;
-	if (loader->mapping == NULL)
-		loader->mapping = fc_map_begin(ctx->source,
-									   fc_shared_read_memory(ctx->shared) / 8);
-	return loader->mapping != NULL;
-}
-
-/* The rows of the one task taken, from a mapping of the source */
-static void
-fc_load_map_task(FcLoader *loader)
-{
-	FcContext  *ctx = loader->ctx;
-	FcReadStats stats;
-	FcReadStats now;
-	FcMerge    *merge;
-	FcEntry		entry;
-	char	   *data;
-
-	merge = fc_merge_begin(loader->runs, loader->taken[0],
-						   fc_shared_read_memory(ctx->shared) / 2);
-	fc_map_entries(loader->mapping, fc_merge_next, merge);
-	fc_map_stats(loader->mapping, &stats);
-	fc_load_switch_task(loader, 0);
-	while (!ctx->stopped && fc_map_next(loader->mapping, &entry, &data))
-		fc_load_entry(loader, &entry, data);
-	fc_load_count_bytes(loader);
-	fc_map_stats(loader->mapping, &now);
-	fc_load_count_reads(loader, &now, &stats);
-	fc_load_switch_task(loader, 1);
-	fc_merge_end(merge);
-}
-
-/* The rows of the one task taken, where they were spilled with their entries */
-static void
-fc_load_merge_task(FcLoader *loader)
-{
-	FcContext  *ctx = loader->ctx;
-	FcReadStats stats = {0};
-	FcReadStats now;
-	FcMerge    *merge;
-	FcEntry		entry;
-	char	   *data;
-
-	merge = fc_merge_begin(loader->runs, loader->taken[0],
-						   fc_shared_read_memory(ctx->shared) / 4 * 3);
-	fc_load_switch_task(loader, 0);
-	while (!ctx->stopped && fc_merge_row(merge, ctx->source, &entry, &data))
-		fc_load_entry(loader, &entry, data);
-	fc_load_count_bytes(loader);
-	fc_merge_stats(merge, &now);
-	fc_load_count_reads(loader, &now, &stats);
-	fc_load_switch_task(loader, 1);
-	fc_merge_end(merge);
 }
 
 static FcStream *
@@ -1581,31 +1388,24 @@ fc_load_without_key(FcLoader *loader)
 	fc_stream_end(stream);
 }
 
+/* All tasks, with their rows in key order */
 static void
-fc_load_key_order(FcLoader *loader)
+fc_load_tasks(FcLoader *loader)
 {
-	FcContext  *ctx = loader->ctx;
+	FcRowSource *rows = fc_row_source_begin(loader->ctx, fc_load_take_task, loader);
+	FcTask	   *task;
+	FcEntry		entry;
+	char	   *data;
 
-	loader->runs = fc_runs_open(ctx->shared);
-	loader->taken = palloc(sizeof(FcTask *) * Max(ctx->shared->ntasks, 1));
-	loader->given = palloc(sizeof(uint64) * Max(ctx->shared->ntasks, 1));
-	for (;;)
+	while ((task = fc_row_source_task(rows)) != NULL)
 	{
-		loader->ntaken = 0;
-		loader->current = -1;
-		loader->done = 0;
-		if (!fc_load_take_task(loader, false))
-			break;
-		if (ctx->shared->spill_rows)
-			fc_load_merge_task(loader);
-		else if (fc_load_is_mapped(loader))
-			fc_load_map_task(loader);
-		else
-			fc_load_read_tasks(loader);
+		fc_load_begin_task(loader, task);
+		while (fc_row_source_next(rows, &entry, &data))
+			fc_load_entry(loader, task, &entry, data);
+		fc_load_count_bytes(loader);
+		fc_load_end_task(loader, task);
 	}
-	if (loader->mapping)
-		fc_map_end(loader->mapping);
-	fc_runs_close(loader->runs);
+	fc_row_source_end(rows);
 }
 
 void
@@ -1625,7 +1425,7 @@ fc_load_run(FcContext *ctx)
 	else if (ctx->shared->streamed)
 		fc_load_streamed(&loader);
 	else
-		fc_load_key_order(&loader);
+		fc_load_tasks(&loader);
 	if (loader.sort)
 		fc_load_write_leaves(&loader);
 	else if (loader.proute)

@@ -415,7 +415,6 @@ fc_map_fill(FcMap *map)
 	else if (!fc_map_copy(map, pieces, n))
 		fc_map_failed(map, n);
 	map->stats.reads++;
-	map->stats.rows += n;
 	map->stats.bytes += used - n;
 	map->stats.mapped = map->stats.bytes;
 	return true;
@@ -431,10 +430,10 @@ fc_map_next(FcMap *map, FcEntry *entry, char **data)
 	return true;
 }
 
-void
-fc_map_stats(const FcMap *map, FcReadStats *stats)
+const FcReadStats *
+fc_map_stats(const FcMap *map)
 {
-	*stats = map->stats;
+	return &map->stats;
 }
 
 void

@@ -40,7 +40,7 @@ extern void fc_map_entries(FcMap *map, FcEntryNext next, void *arg);
 extern bool fc_map_next(FcMap *map, FcEntry *entry, char **data);
 
 /* A batch of records copied is one read */
-extern void fc_map_stats(const FcMap *map, FcReadStats *stats);
+extern const FcReadStats *fc_map_stats(const FcMap *map);
 extern void fc_map_end(FcMap *map);
 
 #endif							/* FC_FETCH_MAP_H */

@@ -657,7 +657,6 @@ fc_read_next(FcReader *reader, FcEntry *entry, char **data)
 	*entry = *fc_window_entry(window, window->row++);
 	fc_cursor_place(&window->cursor, entry);
 	*data = window->block + window->cursor.place;
-	reader->stats.rows++;
 	return true;
 }
 
@@ -670,10 +669,10 @@ fc_read_window(Size memory, uint64 length)
 	return Max(reader.window_max / (length + 1 + 2 * sizeof(FcPiece) + sizeof(FcEntry)), 1);
 }
 
-void
-fc_read_stats(FcReader *reader, FcReadStats *stats)
+const FcReadStats *
+fc_read_stats(const FcReader *reader)
 {
-	*stats = reader->stats;
+	return &reader->stats;
 }
 
 void

@@ -40,7 +40,6 @@ typedef struct FcReader FcReader;
 /* Counters for the report */
 typedef struct FcReadStats
 {
-	uint64		rows;			/* records handed out */
 	uint64		bytes;			/* bytes read, gaps included */
 	uint64		mapped;			/* ... of them copied from a mapping */
 	uint64		reads;			/* reads issued */
@@ -74,7 +73,7 @@ extern uint64 fc_read_window(Size memory, uint64 length);
  */
 #define FC_READ_GAP		4096
 
-extern void fc_read_stats(FcReader *reader, FcReadStats *stats);
+extern const FcReadStats *fc_read_stats(const FcReader *reader);
 extern void fc_read_end(FcReader *reader);
 
 #endif							/* FC_FETCH_WINDOW_H */

@@ -615,7 +615,6 @@ fc_merge_row(FcMerge *merge, const FcSource *source, FcEntry *entry,
 
 	if (!fc_merge_next(merge, entry))
 		return false;
-	merge->stats.rows++;
 	cursor = merge->current;
 	size = fc_cursor_row_size(merge, cursor);
 	if (cursor->n - cursor->i < size && size <= cursor->size)
@@ -627,10 +626,10 @@ fc_merge_row(FcMerge *merge, const FcSource *source, FcEntry *entry,
 	return true;
 }
 
-void
-fc_merge_stats(const FcMerge *merge, FcReadStats *stats)
+const FcReadStats *
+fc_merge_stats(const FcMerge *merge)
 {
-	*stats = merge->stats;
+	return &merge->stats;
 }
 
 void

@@ -36,8 +36,8 @@ extern bool fc_merge_next(void *merge, FcEntry *entry);
 extern bool fc_merge_row(FcMerge *merge, const FcSource *source,
 						 FcEntry *entry, char **data);
 
-/* Rows handed out by fc_merge_row, and what was read so far */
-extern void fc_merge_stats(const FcMerge *merge, FcReadStats *stats);
+/* What was read so far */
+extern const FcReadStats *fc_merge_stats(const FcMerge *merge);
 extern void fc_merge_end(FcMerge *merge);
 
 #endif							/* FC_RUN_MERGE_H */

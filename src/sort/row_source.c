@@ -1,0 +1,286 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/row_source.c
+ *	  The rows of tasks in key order, wherever they are brought from.
+ *
+ *	 task ──► merge of runs ──┬─► windows of reads ──┐
+ *							  ├─► mapping ───────────┼─► row
+ *							  └─► spilled rows ──────┘
+ *
+ * Rows that were spilled with their entries come from the merge itself.  Of
+ * others it gives the entries, and their bytes are copied from a mapping of the
+ * file where that is in the page cache, and else read.
+ *
+ * The mapping and the merge work on one task at a time.  The windows look
+ * ahead beyond a task, because reads get cheaper the more rows there are to
+ * choose from: they take more tasks, and know where in the stream of rows each
+ * one's end.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "sort/fetch_map.h"
+#include "sort/row_source.h"
+#include "sort/run_merge.h"
+
+typedef struct FcRows
+{
+	FcRowSource base;
+	FcContext  *ctx;
+	FcRuns	   *runs;
+	FcTakeTask	take;
+	void	   *arg;
+
+	/* tasks taken, and those of their rows that the merge has given */
+	FcTask	  **tasks;
+	uint64	   *given;
+	int			ntasks;
+	int			current;		/* the one in hand; -1: none */
+	uint64		done;			/* its rows handed out */
+	const FcReadStats *stats;	/* of the method: what was read so far ... */
+	FcReadStats counted;		/* ... of which this belongs to tasks before */
+
+	FcMerge    *merge;			/* of the task taken last; or NULL */
+	FcMap	   *map;			/* of the source; NULL: not so far */
+	FcReader   *reader;			/* of the windows; or NULL */
+	bool		pending;		/* the reader has given this row already: */
+	FcEntry		entry;
+	char	   *data;
+} FcRows;
+
+static Size
+fc_rows_memory(const FcRows *rows)
+{
+	return fc_shared_read_memory(rows->ctx->shared);
+}
+
+/* Takes another task; false if there is none */
+static bool
+fc_rows_take(FcRows *rows, bool ahead)
+{
+	FcTask	   *task = rows->take(rows->arg, ahead);
+
+	if (task == NULL)
+		return false;
+	rows->given[rows->ntasks] = 0;
+	rows->tasks[rows->ntasks++] = task;
+	return true;
+}
+
+static void
+fc_rows_begin_merge(FcRows *rows, Size memory)
+{
+	rows->merge = fc_merge_begin(rows->runs, rows->tasks[rows->ntasks - 1], memory);
+}
+
+/* Rows that were spilled with their entries */
+
+static void
+fc_spilled_begin(FcRowSource *source)
+{
+	FcRows	   *rows = (FcRows *) source;
+
+	fc_rows_begin_merge(rows, fc_rows_memory(rows) / 4 * 3);
+	rows->stats = fc_merge_stats(rows->merge);
+}
+
+static bool
+fc_spilled_next(FcRowSource *source, FcEntry *entry, char **data)
+{
+	FcRows	   *rows = (FcRows *) source;
+
+	return !rows->ctx->stopped &&
+		fc_merge_row(rows->merge, rows->ctx->source, entry, data);
+}
+
+static const FcRowMethod fc_rows_spilled = {fc_spilled_begin, fc_spilled_next};
+
+/* A mapping of the file, which serves all tasks */
+
+static void
+fc_mapped_begin(FcRowSource *source)
+{
+	FcRows	   *rows = (FcRows *) source;
+
+	fc_rows_begin_merge(rows, fc_rows_memory(rows) / 2);
+	fc_map_entries(rows->map, fc_merge_next, rows->merge);
+	rows->stats = fc_map_stats(rows->map);
+	rows->counted = *rows->stats;
+}
+
+static bool
+fc_mapped_next(FcRowSource *source, FcEntry *entry, char **data)
+{
+	FcRows	   *rows = (FcRows *) source;
+
+	return !rows->ctx->stopped && fc_map_next(rows->map, entry, data);
+}
+
+static const FcRowMethod fc_rows_mapped = {fc_mapped_begin, fc_mapped_next};
+
+/* Windows of reads */
+
+/* The entries of the tasks taken, one task after the other */
+static bool
+fc_window_entries(void *arg, FcEntry *entry)
+{
+	FcRows	   *rows = arg;
+
+	while (!rows->ctx->stopped)
+	{
+		if (rows->merge && fc_merge_next(rows->merge, entry))
+		{
+			rows->given[rows->ntasks - 1]++;
+			return true;
+		}
+		if (rows->merge)
+		{
+			fc_merge_end(rows->merge);
+			rows->merge = NULL;
+			if (!fc_rows_take(rows, true))
+				return false;
+		}
+		fc_rows_begin_merge(rows, fc_rows_memory(rows) / 8);
+	}
+	return false;
+}
+
+static void
+fc_window_begin(FcRowSource *source)
+{
+	FcRows	   *rows = (FcRows *) source;
+	FcShared   *shared = rows->ctx->shared;
+
+	rows->reader = fc_read_begin(rows->ctx->source,
+								 shared->io_uring ? &fc_io_uring : &fc_io_sync,
+								 shared->io_depth, fc_rows_memory(rows) / 8 * 5,
+								 fc_window_entries, rows);
+	rows->stats = fc_read_stats(rows->reader);
+}
+
+/*
+ * The task in hand has no more rows that are known of.  If it was taken last,
+ * the reader may give another one of it, or the first of a task that it takes.
+ */
+static bool
+fc_window_look_on(FcRows *rows)
+{
+	if (!rows->pending && rows->current == rows->ntasks - 1)
+		rows->pending = fc_read_next(rows->reader, &rows->entry, &rows->data);
+	return rows->done < rows->given[rows->current];
+}
+
+static bool
+fc_window_next(FcRowSource *source, FcEntry *entry, char **data)
+{
+	FcRows	   *rows = (FcRows *) source;
+
+	if (rows->done == rows->given[rows->current] && !fc_window_look_on(rows))
+		return false;
+	rows->done++;
+	if (!rows->pending)
+		return fc_read_next(rows->reader, entry, data);
+	rows->pending = false;
+	*entry = rows->entry;
+	*data = rows->data;
+	return true;
+}
+
+static const FcRowMethod fc_rows_window = {fc_window_begin, fc_window_next};
+
+/*
+ * For the task that was taken: asked for each, because a file may leave the
+ * page cache.  The windows then take all tasks that are left.
+ */
+static const FcRowMethod *
+fc_rows_choose(FcRows *rows)
+{
+	FcContext  *ctx = rows->ctx;
+
+	if (ctx->shared->spill_rows)
+		return &fc_rows_spilled;
+	if (!fc_map_worth(ctx->shared, ctx->source))
+		return &fc_rows_window;
+	if (rows->map == NULL)
+		rows->map = fc_map_begin(ctx->source, fc_rows_memory(rows) / 8);
+	return rows->map ? &fc_rows_mapped : &fc_rows_window;
+}
+
+/* Adds what was read for the task in hand to it and to all counters */
+static void
+fc_rows_count(FcRows *rows)
+{
+	const FcReadStats *now = rows->stats;
+	FcShared   *shared = rows->ctx->shared;
+	uint64		reads = now->reads - rows->counted.reads;
+
+	rows->tasks[rows->current]->reads += reads;
+	pg_atomic_fetch_add_u64(&shared->reads, reads);
+	pg_atomic_fetch_add_u64(&shared->read_bytes, now->bytes - rows->counted.bytes);
+	pg_atomic_fetch_add_u64(&shared->mapped_bytes, now->mapped - rows->counted.mapped);
+	if (now->refused != 0)
+		pg_atomic_write_u32(&shared->uring_errno, now->refused);
+	rows->counted = *now;
+}
+
+/* All tasks taken are done; a process that was stopped has not ended the merge */
+static void
+fc_rows_forget_tasks(FcRows *rows)
+{
+	/* first the merge: windows have it in the reader's memory */
+	if (rows->merge)
+		fc_merge_end(rows->merge);
+	if (rows->reader)
+		fc_read_end(rows->reader);
+	rows->merge = NULL;
+	rows->reader = NULL;
+	rows->ntasks = 0;
+	rows->current = -1;
+	memset(&rows->counted, 0, sizeof(FcReadStats));
+}
+
+FcRowSource *
+fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *arg)
+{
+	FcRows	   *rows = palloc0(sizeof(FcRows));
+	uint32		ntasks = Max(ctx->shared->ntasks, 1);
+
+	rows->ctx = ctx;
+	rows->runs = fc_runs_open(ctx->shared);
+	rows->take = take;
+	rows->arg = arg;
+	rows->tasks = palloc(sizeof(FcTask *) * ntasks);
+	rows->given = palloc(sizeof(uint64) * ntasks);
+	rows->current = -1;
+	return &rows->base;
+}
+
+FcTask *
+fc_row_source_task(FcRowSource *source)
+{
+	FcRows	   *rows = (FcRows *) source;
+
+	if (rows->current >= 0)
+		fc_rows_count(rows);
+	if (rows->current == rows->ntasks - 1)
+	{
+		fc_rows_forget_tasks(rows);
+		if (!fc_rows_take(rows, false))
+			return NULL;
+		source->method = fc_rows_choose(rows);
+		source->method->begin(source);
+	}
+	rows->done = 0;
+	return rows->tasks[++rows->current];
+}
+
+void
+fc_row_source_end(FcRowSource *source)
+{
+	FcRows	   *rows = (FcRows *) source;
+
+	if (rows->map)
+		fc_map_end(rows->map);
+	fc_runs_close(rows->runs);
+}

@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/row_source.h
+ *	  The rows of tasks in key order, wherever they are brought from.
+ *
+ * One interface and three methods: windows of reads (sort/fetch_window.h), a
+ * mapping of the file (sort/fetch_map.h), and rows that were spilled with
+ * their entries (sort/run_merge.h).  The source chooses among them, task by
+ * task; who loads the rows does not know which it is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_ROW_SOURCE_H
+#define FC_ROW_SOURCE_H
+
+#include "context/shared.h"
+#include "sort/fetch_window.h"
+
+typedef struct FcRowSource FcRowSource;
+
+typedef struct FcRowMethod
+{
+	/* Makes ready to read the task that was taken */
+	void		(*begin) (FcRowSource *rows);
+	/* As fc_row_source_next */
+	bool		(*next) (FcRowSource *rows, FcEntry *entry, char **data);
+} FcRowMethod;
+
+struct FcRowSource
+{
+	const FcRowMethod *method;	/* of the task in hand */
+	/* what follows is sort/row_source.c's own */
+};
+
+/*
+ * Takes another task of the load; NULL if there is none.  "ahead" says that a
+ * task taken before still has rows, and that the caller may well leave this one
+ * to other processes.
+ */
+typedef FcTask *(*FcTakeTask) (void *arg, bool ahead);
+
+/*
+ * Once all runs are written.  What is open is closed by the phase's resource
+ * owner and its memory context if an error skips the end.
+ */
+extern FcRowSource *fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *arg);
+
+/*
+ * The task whose rows come next, NULL if all are done; the rows of the one
+ * before have all been asked for.  Counts what was read for that one.
+ */
+extern FcTask *fc_row_source_task(FcRowSource *rows);
+
+/*
+ * The task's next row, false after its last one: *data is as fc_read_next gives
+ * it.  A process that was stopped gets only those that were read already.
+ */
+static inline bool
+fc_row_source_next(FcRowSource *rows, FcEntry *entry, char **data)
+{
+	return rows->method->next(rows, entry, data);
+}
+
+extern void fc_row_source_end(FcRowSource *rows);
+
+#endif							/* FC_ROW_SOURCE_H */
