@@ -45,6 +45,7 @@
 #include "heap/writer.h"
 #include "intake/chunks.h"
 #include "load/phases.h"
+#include "row/chunk_reader.h"
 #include "row/condition.h"
 #include "row/executor.h"
 #include "row/parse.h"
@@ -95,6 +96,8 @@ typedef struct FcLoader
 
 	/* with a key: tasks */
 	FcTask	   *last;			/* the one taken last, ever */
+	FcTask	   *slice;			/* in key order: the one the chunk has got to */
+	int64		slice_key;		/* ... and the last record's key */
 	uint64		bytes;			/* of rows, not yet in shared->load_bytes */
 	instr_time	task_start;
 	MemoryContext row_mcxt;		/* reset for each row */
@@ -1044,21 +1047,22 @@ fc_load_units(const FcContext *ctx)
 	return n > 0 && fc_shared_whole_leaves(ctx->shared) ? tasks[n - 1].part + 1 : n;
 }
 
-/* The first task of such a unit: leaves are numbered as their tasks come */
+/*
+ * The first task of a leaf, which are numbered as their tasks come; where the
+ * load reads chunks, the first one that is in this chunk or in one after it.
+ */
 static FcTask *
-fc_load_unit(const FcContext *ctx, uint32 unit)
+fc_load_find_task(const FcContext *ctx, uint32 number)
 {
 	FcTask	   *tasks = ctx->tasks;
 	uint32		low = 0;
 	uint32		high = ctx->shared->ntasks;
 
-	if (!fc_shared_whole_leaves(ctx->shared))
-		return &tasks[unit];
 	while (low < high)
 	{
 		uint32		mid = low + (high - low) / 2;
 
-		if (tasks[mid].part < unit)
+		if ((ctx->shared->streamed ? tasks[mid].chunk : tasks[mid].part) < number)
 			low = mid + 1;
 		else
 			high = mid;
@@ -1087,7 +1091,8 @@ fc_load_take_task(void *arg, bool ahead)
 			return NULL;
 		if (!fc_context_take(ctx, units, &i))
 			return NULL;
-		task = fc_load_unit(ctx, i);
+		task = fc_shared_whole_leaves(shared) ? fc_load_find_task(ctx, i) :
+			(FcTask *) ctx->tasks + i;
 	}
 	loader->last = task;
 	return task;
@@ -1177,215 +1182,126 @@ fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry, char *data)
 		fc_load_count_bytes(loader);
 }
 
-static FcStream *
-fc_load_open_stream(FcLoader *loader)
+/* Is the next slice in this chunk, too? */
+static bool
+fc_load_has_slice(const FcLoader *loader, uint32 chunk)
 {
-	Size		share = fc_shared_read_memory(loader->ctx->shared) / 8;
+	const FcContext *ctx = loader->ctx;
 
-	return fc_stream_begin(loader->ctx->source,
-						   Max(Min(share, (Size) 1024 * 1024), 8192));
+	return loader->slice < (FcTask *) ctx->tasks + ctx->shared->ntasks &&
+		loader->slice->chunk == chunk;
 }
 
 /*
- * The records that start in one chunk, in file order; without a scan phase
- * this is where malformed records are met first.
- */
-static void
-fc_load_chunk(FcLoader *loader, FcStream *stream, uint32 i)
-{
-	FcContext  *ctx = loader->ctx;
-	FcShared   *shared = ctx->shared;
-	FcChunk    *chunk = &fc_shared_chunks(shared)[i];
-	FcChunkStart *start = &fc_shared_starts(shared)[i];
-	uint64		chunk_end = chunk->start + chunk->length;
-	uint64		number = start->before;
-
-	pg_atomic_fetch_add_u64(&shared->load_bytes, chunk->length);
-	if (start->first == FC_NOWHERE || fc_error_beyond(shared, start->first))
-		return;
-	fc_context_enter(ctx, start->first);
-	fc_stream_seek(stream, start->first);
-	for (;;)
-	{
-		FcRecord	record;
-		FcEnd		end = fc_stream_next(stream, &ctx->dialect, &record);
-
-		if (end == FC_END_NONE || record.offset >= chunk_end)
-			break;
-		pg_atomic_fetch_add_u64(&shared->scanned, 1);
-		if (end != FC_END_FOUND || record.unterminated)
-		{
-			fc_error_keep_grammar(shared, record.offset, record.length);
-			return;
-		}
-		fc_parse_number(loader->parser, number++);
-		fc_load_row(loader, record.data, record.offset, record.length);
-	}
-	fc_error_check_count(ctx, i, number - start->before);
-}
-
-/*
- * The next record of a streamed chunk, which ends at "end", and its key; false
- * if there is none or if the load is over.  Sets shared->unordered for a
- * record whose key is not plain or is out of order: "last" is that of the
- * record before, *upto the largest there may be.
+ * Goes on to the slice that a record of the chunk belongs to.  False for one
+ * whose key is not plain or is out of order: the load is given up then.
  */
 static bool
-fc_load_next_streamed(FcLoader *loader, FcStream *stream, uint64 end,
-					  int64 upto, int64 *key, FcRecord *record)
+fc_load_reach_slice(FcLoader *loader, const FcRecord *record)
 {
-	FcContext  *ctx = loader->ctx;
-	FcShared   *shared = ctx->shared;
-	int64		last = *key;
-	FcEnd		found = fc_stream_next(stream, &ctx->dialect, record);
+	int64		last = loader->slice_key;
 
-	if (found == FC_END_NONE || record->offset >= end)
-		return false;
-	if (found != FC_END_FOUND || record->unterminated)
+	if (!fc_parse_plain_key(loader->parser, record, &loader->slice_key) ||
+		loader->slice_key < last || loader->slice_key > loader->slice->upto)
 	{
-		fc_error_keep_grammar(shared, record->offset, record->length);
+		pg_atomic_write_u32(&loader->ctx->shared->unordered, 1);
 		return false;
 	}
-	if (fc_parse_plain_key(loader->parser, record, key) &&
-		*key >= last && *key <= upto)
-		return !fc_error_beyond(shared, record->offset);
-	pg_atomic_write_u32(&shared->unordered, 1);
-	return false;
+	while (!loader->slice->hi_max && loader->slice_key >= loader->slice->hi.key)
+	{
+		fc_load_end_task(loader, loader->slice++);
+		fc_load_begin_task(loader, loader->slice);
+	}
+	loader->slice->bytes += record->length;
+	fc_parse_known_key(loader->parser, loader->slice_key, true);
+	return true;
 }
 
-/*
- * The records of a chunk go to its slices, from "task" to the one before
- * "behind".  Whatever ends the load of the chunk, all their turns are passed
- * on, because others wait for them.
- */
+/* The records that start in a chunk, in the order of the file */
 static void
-fc_load_streamed_chunk(FcLoader *loader, FcStream *stream, FcTask *task,
-					   FcTask *behind)
+fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 {
 	FcShared   *shared = loader->ctx->shared;
-	FcChunk    *chunk = &fc_shared_chunks(shared)[task->chunk];
-	int64		key = task->lo.key;
-	uint64		n = 0;
-	FcRecord	record;
+	const FcRecord *record = &reader->record;
 
-	fc_context_enter(loader->ctx, chunk->start);
-	fc_stream_seek(stream, fc_shared_starts(shared)[task->chunk].first);
-	fc_load_begin_task(loader, task);
-	while (!loader->ctx->stopped &&
-		   fc_load_next_streamed(loader, stream, chunk->start + chunk->length,
-								 task->upto, &key, &record))
+	if (!fc_chunk_reader_enter(reader, i))
+		return;
+	while (fc_chunk_reader_next(reader) &&
+		   (loader->slice == NULL || fc_load_reach_slice(loader, record)))
 	{
-		while (!task->hi_max && key >= task->hi.key)
-		{
-			fc_load_end_task(loader, task++);
-			fc_load_begin_task(loader, task);
-		}
-		n++;
-		fc_parse_known_key(loader->parser, key, true);
-		fc_load_row(loader, record.data, record.offset, record.length);
-		task->bytes += record.length;
+		if (shared->nnumbers > 0)
+			fc_parse_number(loader->parser,
+							fc_shared_starts(shared)[i].before + reader->found - 1);
+		fc_load_row(loader, record->data, record->offset, record->length);
 	}
-	for (fc_load_end_task(loader, task++); task < behind; task++)
-	{
-		fc_load_begin_task(loader, task);
-		fc_load_end_task(loader, task);
-	}
-	pg_atomic_fetch_add_u64(&shared->scanned, n);
 	if (pg_atomic_read_u32(&shared->unordered) == 0)
-		fc_error_check_count(loader->ctx, chunk - fc_shared_chunks(shared), n);
-}
-
-/* The first slice that is in a chunk from this on, of all streamed ones */
-static FcTask *
-fc_load_find_streamed(const FcContext *ctx, uint32 chunk)
-{
-	FcTask	   *tasks = ctx->tasks;
-	uint32		low = 0;
-	uint32		high = ctx->shared->ntasks;
-
-	while (low < high)
-	{
-		uint32		mid = low + (high - low) / 2;
-
-		if (tasks[mid].chunk < chunk)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return &tasks[low];
-}
-
-/* A file in key order: chunks are read as they come */
-static void
-fc_load_streamed(FcLoader *loader)
-{
-	FcContext  *ctx = loader->ctx;
-	FcShared   *shared = ctx->shared;
-	FcTask	   *end = (FcTask *) ctx->tasks + shared->ntasks;
-	FcStream   *stream = fc_load_open_stream(loader);
-	uint32		i;
-
-	while (!ctx->stopped && pg_atomic_read_u32(&shared->unordered) == 0 &&
-		   fc_context_take(ctx, shared->nchunks, &i))
-	{
-		FcTask	   *task = fc_load_find_streamed(ctx, i);
-		FcTask	   *behind = task;
-
-		pg_atomic_fetch_add_u64(&shared->load_bytes,
-								fc_shared_chunks(shared)[i].length);
-		while (behind < end && behind->chunk == i)
-			behind++;
-		if (task < behind)
-			fc_load_streamed_chunk(loader, stream, task, behind);
-	}
-	fc_stream_end(stream);
+		fc_chunk_reader_leave(reader);
 }
 
 /*
- * Chunks whose rows are inserted in the order of the file, each by a writer
- * that waits for its turn.
+ * A chunk of a file in key order: its records go to its slices.  Whatever ends
+ * the load of the chunk, the turns of all of them are passed on, because others
+ * wait for them.
  */
 static void
-fc_load_chunks_in_turn(FcLoader *loader, FcStream *stream)
+fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
 {
-	FcContext  *ctx = loader->ctx;
-	FcPlace		place = {ctx->shared->storage, &ctx->turns[0], 0,
-	ctx->shared->memory / 2};
-
-	while (fc_inflow_take(ctx, &place.slice))
+	loader->slice = fc_load_find_task(loader->ctx, i);
+	if (!fc_load_has_slice(loader, i))
+		return;
+	loader->slice_key = loader->slice->lo.key;
+	fc_load_begin_task(loader, loader->slice);
+	fc_load_records(loader, reader, i);
+	for (fc_load_end_task(loader, loader->slice++);
+		 fc_load_has_slice(loader, i); loader->slice++)
 	{
-		fc_load_begin_writer(loader, RelationGetRelid(ctx->target), &place);
-		fc_load_chunk(loader, stream, place.slice);
-		(void) fc_load_end_writer(loader);
+		fc_load_begin_task(loader, loader->slice);
+		fc_load_end_task(loader, loader->slice);
 	}
 }
 
+/*
+ * All chunks, in the order of the file.  In a file in key order each has slices
+ * of partitions.  Else the writer is that of all chunks of the process, or, where
+ * they are to be inserted in turn, of one.
+ */
 static void
-fc_load_chunks(FcLoader *loader, FcStream *stream)
+fc_load_chunks(FcLoader *loader)
 {
 	FcContext  *ctx = loader->ctx;
-	FcPlace		place = {.storage = ctx->shared->storage};
-	uint32		i;
+	FcShared   *shared = ctx->shared;
+	Size		block = Min(fc_shared_read_memory(shared) / 8, (Size) 1024 * 1024);
+	FcPlace		place = {.storage = shared->storage};
+	bool		writes = !shared->streamed && !loader->proute && !loader->dry;
+	/* what is sorted is one process's, and inserted after it all */
+	bool		in_turn = writes && shared->file_order && shared->norder == 0;
+	FcChunkReader reader;
 
-	if (!loader->proute)
+	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
+	if (in_turn)
+	{
+		place.turn = &ctx->turns[0];
+		place.memory = shared->memory / 2;
+	}
+	else if (writes)
 		fc_load_begin_writer(loader, RelationGetRelid(ctx->target), &place);
-	while (fc_inflow_take(ctx, &i))
-		fc_load_chunk(loader, stream, i);
-	if (!loader->proute)
+	while (!ctx->stopped && pg_atomic_read_u32(&shared->unordered) == 0 &&
+		   fc_inflow_take(ctx, &place.slice))
+	{
+		pg_atomic_fetch_add_u64(&shared->load_bytes,
+								fc_shared_chunks(shared)[place.slice].length);
+		if (in_turn)
+			fc_load_begin_writer(loader, RelationGetRelid(ctx->target), &place);
+		if (shared->streamed && !loader->dry)
+			fc_load_slices(loader, &reader, place.slice);
+		else
+			fc_load_records(loader, &reader, place.slice);
+		if (in_turn)
+			(void) fc_load_end_writer(loader);
+	}
+	if (writes && !in_turn)
 		(void) fc_load_end_writer(loader);
-}
-
-static void
-fc_load_without_key(FcLoader *loader)
-{
-	FcStream   *stream = fc_load_open_stream(loader);
-
-	/* what is sorted is one process's, and inserted behind it all */
-	if (loader->ctx->shared->file_order && loader->ctx->shared->norder == 0)
-		fc_load_chunks_in_turn(loader, stream);
-	else
-		fc_load_chunks(loader, stream);
-	fc_stream_end(stream);
+	fc_chunk_reader_end(&reader);
 }
 
 /* All tasks, with their rows in key order */
@@ -1420,10 +1336,8 @@ fc_load_run(FcContext *ctx)
 													&TTSOpsVirtual);
 		loader.sort = fc_load_begin_sort(&loader, RelationGetDescr(ctx->target), NULL);
 	}
-	if (ctx->shared->key_type == FC_KEY_NONE)
-		fc_load_without_key(&loader);
-	else if (ctx->shared->streamed)
-		fc_load_streamed(&loader);
+	if (ctx->shared->key_type == FC_KEY_NONE || ctx->shared->streamed)
+		fc_load_chunks(&loader);
 	else
 		fc_load_tasks(&loader);
 	if (loader.sort)
@@ -1438,17 +1352,13 @@ void
 fc_load_check_run(FcContext *ctx)
 {
 	FcLoader	loader = {0};
-	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
-	uint32		i;
 
 	loader.dry = true;
 	fc_load_begin(&loader, ctx);
 	loader.where = fc_where_begin(ctx->shared);
 	loader.leaf = loader.root;
 	loader.leaf_slot = loader.root_slot;
-	while (fc_context_take(ctx, ctx->shared->nchunks, &i))
-		fc_load_chunk(&loader, stream, i);
-	fc_stream_end(stream);
+	fc_load_chunks(&loader);
 	fc_load_finish(&loader);
 	fc_reject_end(ctx);
 }
@@ -1677,9 +1587,9 @@ fc_verify_insert(FcLoader *loader)
 	MemoryContextSwitchTo(old);
 }
 
-/* False if the record is the first bad one */
-static bool
-fc_verify_record(FcVerifier *verifier, FcRecord *record)
+/* An error that is kept is the first of the file, and ends the chunks */
+static void
+fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 {
 	FcLoader   *loader = &verifier->loader;
 	FcContext  *ctx = loader->ctx;
@@ -1695,7 +1605,7 @@ fc_verify_record(FcVerifier *verifier, FcRecord *record)
 	{
 		fc_parse_count_nulled(loader->parser, record->offset, record->length);
 		fc_error_keep(ctx->shared, record->offset, record->length, edata);
-		return false;
+		return;
 	}
 	if (loader->outcome == FC_ROW_REFUSED)
 		fc_reject_put(ctx, record->offset, record->length, &loader->bad);
@@ -1705,33 +1615,21 @@ fc_verify_record(FcVerifier *verifier, FcRecord *record)
 		fc_verify_insert(loader);
 	MemoryContextReset(loader->row_mcxt);
 	ResetPerTupleExprContext(loader->estate);
-	return true;
 }
 
-/*
- * The records of one file, which are counted; false if no more need be looked
- * at.
- */
-static bool
-fc_verify_file(FcVerifier *verifier, FcStream *stream, uint32 i,
-			   uint64 *number)
+static void
+fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 {
-	FcContext  *ctx = verifier->loader.ctx;
-	const FcFile *file = &ctx->source->files[i];
-	FcRecord	record;
+	uint64		number = fc_shared_starts(reader->ctx->shared)[i].before;
 
-	ctx->dialect.eol = file->eol;
-	fc_stream_seek_file(stream, i, file->data_start);
-	while (fc_stream_next(stream, &ctx->dialect, &record) == FC_END_FOUND)
+	if (!fc_chunk_reader_enter(reader, i))
+		return;
+	while (fc_chunk_reader_next(reader))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (fc_error_beyond(ctx->shared, record.offset))
-			return false;
-		fc_parse_number(verifier->loader.parser, (*number)++);
-		if (!fc_verify_record(verifier, &record))
-			return false;
+		fc_parse_number(verifier->loader.parser, number++);
+		fc_verify_record(verifier, &reader->record);
 	}
-	return !fc_error_beyond(ctx->shared, record.offset);
 }
 
 /*
@@ -1744,9 +1642,9 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 {
 	FcVerifier	verifier = {0};
 	FcLoader   *loader = &verifier.loader;
-	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
-	uint64		number = 0;
+	FcChunkReader reader;
 
+	fc_chunk_reader_begin(&reader, ctx, 65536);
 	ctx->verifying = true;
 	fc_load_begin(loader, ctx);
 	loader->where = fc_where_begin(ctx->shared);
@@ -1754,9 +1652,8 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	verifier.leaves = palloc0(sizeof(FcVerifyLeaf) * verifier.nleaves);
 	verifier.insert = insert;
 	fc_verify_sort_tasks(&verifier);
-	for (uint32 i = 0; i < ctx->source->nfiles; i++)
-		if (!fc_verify_file(&verifier, stream, i, &number))
-			break;
+	for (uint32 i = 0; i < ctx->shared->nchunks; i++)
+		fc_verify_chunk(&verifier, &reader, i);
 	fc_reject_end(ctx);
 	ctx->verifying = false;
 }

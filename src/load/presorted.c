@@ -18,6 +18,7 @@
 
 #include "errors/first_error.h"
 #include "load/phases.h"
+#include "row/chunk_reader.h"
 #include "row/executor.h"
 #include "row/parse.h"
 
@@ -27,8 +28,7 @@
 
 typedef struct FcOrder
 {
-	FcContext  *ctx;
-	FcStream   *stream;
+	FcChunkReader reader;
 	FcParser   *parser;
 	int64	   *keys;
 	int64		last;			/* the largest so far */
@@ -37,38 +37,37 @@ typedef struct FcOrder
 
 /* The next record's key, which becomes the last; false if it is none of those */
 static bool
-fc_order_next(FcOrder *order, uint64 end, FcRecord *record)
+fc_order_next(FcOrder *order)
 {
+	const FcRecord *record = &order->reader.record;
 	int64		key;
 
 	CHECK_FOR_INTERRUPTS();
-	if (fc_stream_next(order->stream, &order->ctx->dialect, record) != FC_END_FOUND ||
-		record->offset >= end)
+	if (!fc_chunk_reader_next(&order->reader))
 		return false;
-	order->sorted = !record->unterminated &&
-		fc_parse_plain_key(order->parser, record, &key) && key >= order->last;
+	order->sorted = fc_parse_plain_key(order->parser, record, &key) &&
+		key >= order->last;
 	if (order->sorted)
 		order->last = key;
 	return order->sorted;
 }
 
-/* The first records of a chunk, so many bytes of them */
-static void
+/* The first records of a chunk, so many bytes of them; false if it has none */
+static bool
 fc_order_chunk(FcOrder *order, uint32 i, uint64 bytes)
 {
-	const FcChunk *chunk = &fc_shared_chunks(order->ctx->shared)[i];
-	const FcChunkStart *start = &fc_shared_starts(order->ctx->shared)[i];
-	uint64		end = Min(start->first + bytes, chunk->start + chunk->length);
-	FcRecord	record;
+	FcChunkReader *reader = &order->reader;
 
-	fc_context_enter(order->ctx, start->first);
-	fc_stream_seek(order->stream, start->first);
+	if (!fc_chunk_reader_enter(reader, i))
+		return false;
+	reader->end = Min(fc_shared_starts(reader->ctx->shared)[i].first + bytes, reader->end);
 	order->sorted = false;
-	if (!fc_order_next(order, PG_UINT64_MAX, &record))
-		return;
+	if (!fc_order_next(order))
+		return true;
 	order->keys[i] = order->last;
-	while (fc_order_next(order, end, &record))
+	while (fc_order_next(order))
 		;
+	return true;
 }
 
 /* Where one of the last records of a chunk begins */
@@ -100,16 +99,15 @@ fc_order_near_end(FcContext *ctx, uint64 first, uint64 end)
 static void
 fc_order_tail(FcOrder *order, uint32 i)
 {
-	FcContext  *ctx = order->ctx;
-	const FcChunk *chunk = &fc_shared_chunks(ctx->shared)[i];
-	uint64		first = fc_shared_starts(ctx->shared)[i].first;
-	FcRecord	record;
+	FcChunkReader *reader = &order->reader;
+	FcContext  *ctx = reader->ctx;
 
-	fc_context_enter(ctx, first);
-	fc_stream_seek(order->stream,
-				   fc_order_near_end(ctx, first, chunk->start + chunk->length));
+	(void) fc_chunk_reader_enter(reader, i);
+	fc_stream_seek(reader->stream,
+				   fc_order_near_end(ctx, fc_shared_starts(ctx->shared)[i].first,
+									 reader->end));
 	order->last = order->keys[i];
-	while (fc_order_next(order, PG_UINT64_MAX, &record))
+	while (fc_order_next(order))
 		;
 }
 
@@ -118,18 +116,14 @@ static void
 fc_order_read(void *arg)
 {
 	FcOrder    *order = arg;
-	FcShared   *shared = order->ctx->shared;
+	FcShared   *shared = order->reader.ctx->shared;
 	uint32		n = shared->nchunks;
 	uint32		tail = n;
 
 	order->sorted = true;
 	for (uint32 i = 0; i < n && order->sorted; i++)
-	{
-		if (fc_shared_starts(shared)[i].first == FC_NOWHERE)
-			continue;
-		fc_order_chunk(order, i, Max(FC_ORDER_BYTES / n, FC_ORDER_LEAST));
-		tail = i;
-	}
+		if (fc_order_chunk(order, i, Max(FC_ORDER_BYTES / n, FC_ORDER_LEAST)))
+			tail = i;
 	if (order->sorted && tail < n)
 		fc_order_tail(order, tail);
 	order->sorted = order->sorted && tail < n;
@@ -142,18 +136,19 @@ fc_order_read(void *arg)
 bool
 fc_order_look(FcContext *ctx, int64 *keys)
 {
-	FcOrder		order = {ctx};
+	FcOrder		order;
 	ResultRelInfo *root;
 	EState	   *estate = fc_target_executor(fc_target_context_state(ctx), &root);
 	ErrorData  *edata;
 
 	order.keys = keys;
 	order.last = PG_INT64_MIN;
-	order.stream = fc_stream_begin(ctx->source, FC_ORDER_TAIL);
+	fc_chunk_reader_begin(&order.reader, ctx, FC_ORDER_TAIL);
+	order.reader.looks = true;
 	order.parser = fc_parse_begin(ctx, estate);
 	edata = fc_error_catch(ctx, fc_order_read, &order);
 	fc_parse_end(order.parser);
-	fc_stream_end(order.stream);
+	fc_chunk_reader_end(&order.reader);
 	fc_target_executor_end(estate);
 	return edata == NULL && order.sorted;
 }

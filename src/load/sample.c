@@ -32,6 +32,7 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "load/phases.h"
+#include "row/chunk_reader.h"
 #include "row/executor.h"
 #include "row/parse.h"
 #include "sort/fetch_map.h"
@@ -69,14 +70,12 @@ typedef struct FcSampleWindow
 
 typedef struct FcSample
 {
-	FcContext  *ctx;
-	FcStream   *stream;
+	FcChunkReader reader;
 	FcParser   *parser;
 	FcSampleRow *rows;
 	uint32		nrows;
 	uint32		max;			/* rows after the stretch that is being read */
 	uint32		stretch;
-	uint64		stop;			/* offset at which the stretch ends */
 } FcSample;
 
 /* Body of fc_error_catch: the records of one stretch */
@@ -84,21 +83,18 @@ static void
 fc_sample_read(void *arg)
 {
 	FcSample   *sample = arg;
-	FcContext  *ctx = sample->ctx;
-	FcRecord	record;
+	const FcRecord *record = &sample->reader.record;
 
-	while (sample->nrows < sample->max &&
-		   fc_stream_next(sample->stream, &ctx->dialect, &record) == FC_END_FOUND &&
-		   record.offset < sample->stop && !record.unterminated)
+	while (sample->nrows < sample->max && fc_chunk_reader_next(&sample->reader))
 	{
 		FcSampleRow *row = &sample->rows[sample->nrows];
 		bool		null;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!fc_parse_key(sample->parser, &record, &row->key, &null) || null)
+		if (!fc_parse_key(sample->parser, record, &row->key, &null) || null)
 			continue;
-		row->offset = record.offset;
-		row->length = record.length;
+		row->offset = record->offset;
+		row->length = record->length;
 		row->stretch = sample->stretch;
 		sample->nrows++;
 	}
@@ -108,31 +104,29 @@ fc_sample_read(void *arg)
 static bool
 fc_sample_stretch(FcSample *sample, uint32 chunk, uint64 bytes)
 {
-	FcChunkStart *start = &fc_shared_starts(sample->ctx->shared)[chunk];
+	FcChunkReader *reader = &sample->reader;
 	ErrorData  *edata;
 
-	if (start->first == FC_NOWHERE)
+	if (!fc_chunk_reader_enter(reader, chunk))
 		return true;
-	sample->stop = start->first + bytes;
-	fc_context_enter(sample->ctx, start->first);
-	fc_stream_seek(sample->stream, start->first);
-	edata = fc_error_catch(sample->ctx, fc_sample_read, sample);
+	reader->end = fc_shared_starts(reader->ctx->shared)[chunk].first + bytes;
+	edata = fc_error_catch(reader->ctx, fc_sample_read, sample);
 	sample->stretch++;
 	return edata == NULL;
 }
 
 /* Rows from places that are spread evenly over the file */
 static void
-fc_sample_take(FcSample *sample)
+fc_sample_take(FcSample *sample, FcContext *ctx)
 {
-	FcContext  *ctx = sample->ctx;
 	uint32		nchunks = ctx->shared->nchunks;
 	uint32		n = Min(nchunks, FC_SAMPLE_STRETCHES);
 	ResultRelInfo *root;
 	EState	   *estate = fc_target_executor(fc_target_context_state(ctx), &root);
 
 	sample->rows = palloc(sizeof(FcSampleRow) * FC_SAMPLE_ROWS);
-	sample->stream = fc_stream_begin(ctx->source, FC_SAMPLE_LEAST);
+	fc_chunk_reader_begin(&sample->reader, ctx, FC_SAMPLE_LEAST);
+	sample->reader.looks = true;
 	sample->parser = fc_parse_begin(ctx, estate);
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -142,7 +136,7 @@ fc_sample_take(FcSample *sample)
 			break;
 	}
 	fc_parse_end(sample->parser);
-	fc_stream_end(sample->stream);
+	fc_chunk_reader_end(&sample->reader);
 	fc_target_executor_end(estate);
 }
 
@@ -289,7 +283,7 @@ const char *
 fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
 {
 	FcShared   *shared = ctx->shared;
-	FcSample	sample = {ctx};
+	FcSample	sample = {0};
 	const FcChunkStart *last;
 	const char *reason;
 	uint64		nwindows;
@@ -305,7 +299,7 @@ fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
 	if (reason)
 		return reason;
 	nwindows = fc_sample_nwindows(shared, nprocesses);
-	fc_sample_take(&sample);
+	fc_sample_take(&sample, ctx);
 	times = fc_sample_times(&sample, Min(nwindows, FC_SAMPLE_WINDOWS));
 	pfree(sample.rows);
 	*rows = times > FC_SAMPLE_TIMES;

@@ -25,6 +25,7 @@
 #include "errors/stop.h"
 #include "intake/chunks.h"
 #include "load/phases.h"
+#include "row/chunk_reader.h"
 #include "row/condition.h"
 #include "row/executor.h"
 #include "row/parse.h"
@@ -34,7 +35,7 @@
 typedef struct FcScanner
 {
 	FcContext  *ctx;
-	FcStream   *stream;
+	FcChunkReader reader;
 	FcParser   *parser;
 	FcSpill    *spill;
 	FcRoute    *route;			/* or NULL */
@@ -42,9 +43,6 @@ typedef struct FcScanner
 	ExprState  *where;			/* or NULL */
 	TupleTableSlot *slot;		/* a whole row, where the key is not enough */
 	MemoryContext row_mcxt;		/* reset now and then */
-	FcRecord	record;			/* the one being looked at */
-	uint64		end;			/* of the chunk */
-	uint64		found;			/* records, in this chunk */
 	Size		used;			/* of row_mcxt, roughly */
 } FcScanner;
 
@@ -60,7 +58,7 @@ typedef struct FcScanner
 static bool
 fc_scan_row(FcScanner *scanner, char *data)
 {
-	FcRecord   *record = &scanner->record;
+	FcRecord   *record = &scanner->reader.record;
 	FcContext  *ctx = scanner->ctx;
 	TupleTableSlot *slot = ExecClearTuple(scanner->slot);
 	bool		parsed;
@@ -99,7 +97,7 @@ fc_scan_row(FcScanner *scanner, char *data)
 static bool
 fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 {
-	FcRecord   *record = &scanner->record;
+	FcRecord   *record = &scanner->reader.record;
 	FcShared   *shared = scanner->ctx->shared;
 	int			i = shared->key_attnum - 1;
 	const char *copy = fc_spill_copy(scanner->spill, record->length);
@@ -144,7 +142,7 @@ fc_scan_key(FcScanner *scanner, int64 *key, bool *null)
 	bool		found;
 
 	ctx->evaluating = true;
-	found = fc_parse_key(scanner->parser, &scanner->record, key, null);
+	found = fc_parse_key(scanner->parser, &scanner->reader.record, key, null);
 	ctx->evaluating = false;
 	return found;
 }
@@ -152,40 +150,21 @@ fc_scan_key(FcScanner *scanner, int64 *key, bool *null)
 static void
 fc_scan_record(FcScanner *scanner)
 {
+	const FcRecord *record = &scanner->reader.record;
 	FcEntry		entry = {0};
 	bool		null;
 
-	entry.offset = scanner->record.offset;
-	entry.length = (uint32) scanner->record.length;
+	entry.offset = record->offset;
+	entry.length = (uint32) record->length;
 	fc_error_at(scanner->ctx, entry.offset, entry.length);
-	fc_spill_hold(scanner->spill, scanner->record.data, entry.length);
+	fc_spill_hold(scanner->spill, record->data, entry.length);
 	if ((scanner->where ||
 		 !fc_scan_key(scanner, &entry.key, &null) ||
 		 fc_scan_no_partition(scanner, entry.key, null)) &&
 		!fc_scan_whole(scanner, &entry.key, &null))
 		return;
-	entry.info = fc_entry_info(null, scanner->found - 1);
+	entry.info = fc_entry_info(null, scanner->reader.found - 1);
 	fc_spill_put(scanner->spill, &entry);
-}
-
-/* Reads the next record of the chunk; false at its end or a malformed one */
-static bool
-fc_scan_next(FcScanner *scanner)
-{
-	FcContext  *ctx = scanner->ctx;
-	FcEnd		end;
-
-	end = fc_stream_next(scanner->stream, &ctx->dialect, &scanner->record);
-	if (end == FC_END_NONE || scanner->record.offset >= scanner->end)
-		return false;
-	scanner->found++;
-	if (end != FC_END_FOUND || scanner->record.unterminated)
-	{
-		fc_error_keep_grammar(ctx->shared, scanner->record.offset,
-							  scanner->record.length);
-		return false;
-	}
-	return !fc_error_beyond(ctx->shared, scanner->record.offset);
 }
 
 /* Body of fc_error_catch: all records of a chunk */
@@ -195,10 +174,10 @@ fc_scan_records(void *arg)
 	FcScanner  *scanner = arg;
 	MemoryContext old = MemoryContextSwitchTo(scanner->row_mcxt);
 
-	while (fc_scan_next(scanner))
+	while (fc_chunk_reader_next(&scanner->reader))
 	{
 		fc_scan_record(scanner);
-		scanner->used += scanner->record.length + FC_SCAN_RECORD;
+		scanner->used += scanner->reader.record.length + FC_SCAN_RECORD;
 		if (scanner->used >= FC_SCAN_RESET)
 		{
 			scanner->used = 0;
@@ -214,34 +193,27 @@ fc_scan_records(void *arg)
 static void
 fc_scan_chunk(FcScanner *scanner, uint32 i)
 {
-	FcShared   *shared = scanner->ctx->shared;
-	FcChunk    *chunk = &fc_shared_chunks(shared)[i];
-	FcChunkStart *start = &fc_shared_starts(shared)[i];
+	FcContext  *ctx = scanner->ctx;
+	const FcRecord *record = &scanner->reader.record;
 	ErrorData  *edata;
 
-	if (start->first == FC_NOWHERE || fc_error_beyond(shared, start->first))
+	if (!fc_chunk_reader_enter(&scanner->reader, i))
 		return;
-	scanner->end = chunk->start + chunk->length;
-	scanner->found = 0;
-	fc_context_enter(scanner->ctx, start->first);
-	fc_stream_seek(scanner->stream, start->first);
-	edata = fc_error_catch(scanner->ctx, fc_scan_records, scanner);
-	scanner->ctx->at_record = false;
-	if (edata && scanner->record.data == NULL)
+	edata = fc_error_catch(ctx, fc_scan_records, scanner);
+	ctx->at_record = false;
+	if (edata && record->data == NULL)
 		ReThrowError(edata);
 	if (edata)
 	{
-		fc_error_keep(shared, scanner->record.offset, scanner->record.length,
-					  edata);
+		fc_error_keep(ctx->shared, record->offset, record->length, edata);
 		if (scanner->where)
-			fc_error_stop(scanner->ctx);
+			fc_error_stop(ctx);
 		FreeErrorData(edata);
 	}
-	else
-		fc_error_check_count(scanner->ctx, i, scanner->found);
+	fc_chunk_reader_leave(&scanner->reader);
 	MemoryContextReset(scanner->row_mcxt);
-	pg_atomic_fetch_add_u64(&shared->scanned, scanner->found);
-	pg_atomic_fetch_add_u64(&shared->scan_bytes, chunk->length);
+	pg_atomic_fetch_add_u64(&ctx->shared->scan_bytes,
+							fc_shared_chunks(ctx->shared)[i].length);
 }
 
 /* Bytes read at a time: no more than a small part of the memory */
@@ -294,7 +266,7 @@ fc_scan_run(FcContext *ctx)
 	}
 	scanner.route = route;
 	scanner.ctx = ctx;
-	scanner.stream = fc_stream_begin(ctx->source, fc_scan_block(shared));
+	fc_chunk_reader_begin(&scanner.reader, ctx, fc_scan_block(shared));
 	scanner.estate = fc_target_executor(fc_target_context_state(ctx), &root);
 	if (!shared->where_late)
 		scanner.where = fc_where_begin(shared);
@@ -309,7 +281,7 @@ fc_scan_run(FcContext *ctx)
 	while (fc_inflow_take(ctx, &i))
 		fc_scan_chunk(&scanner, i);
 	fc_spill_end(scanner.spill);
-	fc_stream_end(scanner.stream);
+	fc_chunk_reader_end(&scanner.reader);
 	ExecDropSingleTupleTableSlot(scanner.slot);
 	fc_target_executor_end(scanner.estate);
 }

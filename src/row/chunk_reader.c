@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/chunk_reader.c
+ *	  The records that start in a chunk, one after the other.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "row/chunk_reader.h"
+
+void
+fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx, size_t buffer)
+{
+	memset(reader, 0, sizeof(FcChunkReader));
+	reader->ctx = ctx;
+	reader->stream = fc_stream_begin(ctx->source, buffer);
+}
+
+bool
+fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
+{
+	FcShared   *shared = reader->ctx->shared;
+	const FcChunk *bytes = &fc_shared_chunks(shared)[chunk];
+	uint64		first = fc_shared_starts(shared)[chunk].first;
+
+	reader->chunk = chunk;
+	reader->end = bytes->start + bytes->length;
+	reader->found = 0;
+	if (first == FC_NOWHERE || fc_error_beyond(shared, first))
+		return false;
+	fc_context_enter(reader->ctx, first);
+	fc_stream_seek(reader->stream, first);
+	return true;
+}
+
+bool
+fc_chunk_reader_refuse(FcChunkReader *reader)
+{
+	if (!reader->looks)
+		fc_error_keep_grammar(reader->ctx->shared, reader->record.offset,
+							  reader->record.length);
+	return false;
+}
+
+void
+fc_chunk_reader_leave(FcChunkReader *reader)
+{
+	pg_atomic_fetch_add_u64(&reader->ctx->shared->scanned, reader->found);
+	fc_error_check_count(reader->ctx, reader->chunk, reader->found);
+}
+
+void
+fc_chunk_reader_end(FcChunkReader *reader)
+{
+	fc_stream_end(reader->stream);
+}

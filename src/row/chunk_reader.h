@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/chunk_reader.h
+ *	  The records that start in a chunk, one after the other.
+ *
+ * All who walk the records of a chunk do it with this: it knows where the chunk
+ * ends, keeps an error for a malformed record, ends the walk at records that
+ * stand after the first bad one known, and counts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_CHUNK_READER_H
+#define FC_CHUNK_READER_H
+
+#include "errors/first_error.h"
+
+typedef struct FcChunkReader
+{
+	FcContext  *ctx;
+	FcStream   *stream;
+	bool		looks;			/* only has a look at some records: others will
+								 * walk them, and keep errors */
+	uint32		chunk;
+	uint64		end;			/* of the chunk, or where the caller's interest
+								 * in it ends */
+	uint64		found;			/* records so far, a malformed one too */
+	FcRecord	record;			/* the one in hand; if an error was thrown while
+								 * it was searched, its data is NULL */
+} FcChunkReader;
+
+/* buffer: bytes read at a time.  Allocates in the current memory context. */
+extern void fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx,
+								  size_t buffer);
+
+/*
+ * Goes to the first record of a chunk; false if there is none to be looked at.
+ */
+extern bool fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk);
+
+/* Keeps an error for the record in hand; false */
+extern bool fc_chunk_reader_refuse(FcChunkReader *reader);
+
+/* Goes to the next record; false if there is none to be looked at */
+static inline bool
+fc_chunk_reader_next(FcChunkReader *reader)
+{
+	FcRecord   *record = &reader->record;
+	FcEnd		end = fc_stream_next(reader->stream, &reader->ctx->dialect, record);
+
+	if (end == FC_END_NONE || record->offset >= reader->end)
+		return false;
+	reader->found++;
+	if (end != FC_END_FOUND || record->unterminated)
+		return fc_chunk_reader_refuse(reader);
+	return !fc_error_beyond(reader->ctx->shared, record->offset);
+}
+
+/*
+ * All records of the chunk were asked for: counts them, ERROR if they are not as
+ * many as the split found.
+ */
+extern void fc_chunk_reader_leave(FcChunkReader *reader);
+extern void fc_chunk_reader_end(FcChunkReader *reader);
+
+#endif							/* FC_CHUNK_READER_H */
