@@ -1,0 +1,418 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/leaf.c
+ *	  Where rows go: the leaves of the target, and their writers.
+ *
+ *	 task or chunk ──► one leaf ─────────┬─► writer
+ *	 row ──► core's routing ──► leaf ────┤
+ *										 └─► sort ──► writer
+ *
+ * Where the load knows the partitions a task is one leaf, or a slice of one;
+ * otherwise core's tuple routing finds each row's leaf.
+ *
+ * Rows that are sorted are written when the last one of their leaf has come;
+ * one process has all of them.  Where core routes, that is one for the whole
+ * load, and the number of the leaf is the first key of the sort.
+ *
+ * What is open when an error passes is closed with the phase.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "load/loader.h"
+
+/* Does the leaf take each row that has values where it must? */
+static bool
+fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
+{
+	TupleDesc	desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
+	TupleConstr *constr = desc->constr;
+
+	if (loader->where || loader->where_again ||
+		loader->ctx->target->rd_rel->relispartition)
+		return false;
+	return constr == NULL ||
+		(constr->num_check == 0 && !constr->has_generated_stored &&
+		 !fc_has_virtual(desc));
+}
+
+void
+fc_leaf_close(FcLoader *loader, FcLeaf *leaf)
+{
+	/* the root's are closed with the executor state */
+	if (leaf->rri && leaf->rri != loader->root)
+	{
+		ExecCloseIndices(leaf->rri);
+		table_close(leaf->rri->ri_RelationDesc, NoLock);
+	}
+	leaf->rri = NULL;
+}
+
+void
+fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
+{
+	Relation	target = loader->ctx->target;
+
+	/* the slices of one leaf share it */
+	if (leaf->rri && RelationGetRelid(leaf->rri->ri_RelationDesc) == oid)
+		return;
+	fc_leaf_close(loader, leaf);
+	if (oid == RelationGetRelid(target))
+		leaf->rri = loader->root;
+	else
+	{
+		leaf->rri = makeNode(ResultRelInfo);
+		InitResultRelInfo(leaf->rri, table_open(oid, RowExclusiveLock), 0,
+						  loader->root, 0);
+	}
+	if (leaf->rri->ri_IndexRelationDescs == NULL)
+		ExecOpenIndices(leaf->rri, false);
+	leaf->map = fc_build_attrmap_if_req(RelationGetDescr(target),
+										RelationGetDescr(leaf->rri->ri_RelationDesc));
+	leaf->plain = fc_leaf_is_plain(loader, leaf);
+}
+
+void
+fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
+{
+	FcPlace		place = {0};
+	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
+
+	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &place);
+	leaf->slot = fc_write_slot(leaf->writer);
+	MemoryContextSwitchTo(old);
+}
+
+static uint64
+fc_leaf_end_writer(FcLeaf *leaf)
+{
+	uint64		inserted = fc_write_end(leaf->writer);
+
+	leaf->writer = NULL;
+	return inserted;
+}
+
+/* Half of the memory is the reader's; slices keep rows for their turn, too */
+static void
+fc_leaf_begin_sort(FcLoader *loader, TupleDesc desc, const AttrMap *map)
+{
+	FcShared   *shared = loader->ctx->shared;
+
+	loader->sorter.sort = fc_sort_begin(shared, desc, map,
+										loader->router.proute != NULL,
+										shared->memory / (shared->order_sliced ? 4 : 2));
+}
+
+void
+fc_leaf_begin(FcLoader *loader, Oid oid, const FcPlace *place)
+{
+	FcLeaf	   *leaf = &loader->only;
+
+	fc_leaf_open(loader, leaf, oid);
+	/* nobody looks at a plain row before it is a tuple */
+	fc_parse_compact(loader->parser, leaf->plain);
+	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, place);
+	leaf->slot = fc_write_slot(leaf->writer);
+	loader->leaf = leaf;
+	loader->slot = leaf->map ? loader->root_slot : leaf->slot;
+	if (loader->ctx->shared->norder > 0)
+		fc_leaf_begin_sort(loader, RelationGetDescr(leaf->rri->ri_RelationDesc),
+						   leaf->map);
+}
+
+void
+fc_leaf_sort_row(FcLoader *loader)
+{
+	FcLeaf	   *leaf = loader->leaf;
+	FcSortRow	row = {leaf->number, loader->row.offset, loader->row.length};
+	TupleTableSlot *slot = leaf->slot;
+
+	if (leaf->to_root)
+		slot = execute_attr_map_slot(leaf->to_root, slot, loader->sorter.slot);
+	fc_sort_put(loader->sorter.sort, slot, &row);
+}
+
+/* A row comes back from the sort, to be written to the leaf in hand */
+static void
+fc_leaf_put_sorted(FcLoader *loader, const FcSortRow *row)
+{
+	FcContext  *ctx = loader->ctx;
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
+	if (!ctx->stopped && !fc_error_beyond(ctx->shared, row->offset))
+		fc_write_put(loader->leaf->writer, row->offset, row->length);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(loader->row_mcxt);
+	if (++loader->rows % 1024 == 0)
+		fc_context_progress(ctx);
+}
+
+static void
+fc_leaf_end_sort(FcLoader *loader)
+{
+	fc_sort_end(loader->sorter.sort);
+	loader->sorter.sort = NULL;
+}
+
+/* All rows of the leaf have come */
+static void
+fc_leaf_write_sorted(FcLoader *loader)
+{
+	FcSortRow	row;
+
+	fc_sort_finish(loader->sorter.sort);
+	while (fc_sort_next(loader->sorter.sort, loader->leaf->slot, &row))
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_leaf_put_sorted(loader, &row);
+	}
+	fc_leaf_end_sort(loader);
+}
+
+uint64
+fc_leaf_end(FcLoader *loader)
+{
+	if (loader->sorter.sort)
+		fc_leaf_write_sorted(loader);
+	return fc_leaf_end_writer(&loader->only);
+}
+
+void
+fc_leaf_begin_routing(FcLoader *loader)
+{
+	FcRouter   *router = &loader->router;
+	ModifyTableState *mtstate = makeNode(ModifyTableState);
+	HASHCTL		ctl = {0};
+
+	mtstate->ps.state = loader->estate;
+	mtstate->operation = CMD_INSERT;
+	mtstate->mt_nrels = 1;
+	mtstate->resultRelInfo = loader->root;
+	mtstate->rootResultRelInfo = loader->root;
+	router->mtstate = mtstate;
+	router->proute = ExecSetupPartitionTupleRouting(loader->estate,
+													loader->ctx->target);
+	ctl.keysize = sizeof(ResultRelInfo *);
+	ctl.entrysize = sizeof(FcLeaf);
+	ctl.hcxt = CurrentMemoryContext;
+	router->leaves = hash_create("fast_copy leaves", 64, &ctl,
+								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+void
+fc_leaf_begin_sort_all(FcLoader *loader)
+{
+	TupleDesc	desc = RelationGetDescr(loader->ctx->target);
+
+	loader->sorter.slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	fc_leaf_begin_sort(loader, desc, NULL);
+}
+
+/* A leaf that the leader has not looked at may have triggers, and worse */
+static void
+fc_leaf_check(FcContext *ctx, Relation leaf)
+{
+	if (ctx->leaves == NIL || list_member_oid(ctx->leaves, RelationGetRelid(leaf)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("partition \"%s\" was attached to table \"%s\" while it was being loaded",
+					RelationGetRelationName(leaf),
+					RelationGetRelationName(ctx->target)),
+			 errhint("Load it again.")));
+}
+
+/*
+ * The first row of a leaf.  An error, which may be kept as the row's, leaves no
+ * half of a leaf behind.  Rows that are sorted are so in the type of the target.
+ */
+static FcLeaf *
+fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
+{
+	TupleDesc	root = RelationGetDescr(loader->ctx->target);
+	TupleDesc	desc = RelationGetDescr(rri->ri_RelationDesc);
+	FcLeaf		new = {rri};
+	FcLeaf	   *leaf;
+
+	fc_leaf_check(loader->ctx, rri->ri_RelationDesc);
+	new.map = fc_build_attrmap_if_req(root, desc);
+	if (loader->sorter.sort)
+	{
+		new.number = list_length(loader->sorter.leaves);
+		new.slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+		new.to_root = fc_build_attrmap_if_req(desc, root);
+	}
+	else
+		fc_leaf_begin_writer(loader, &new);
+	leaf = hash_search(loader->router.leaves, &rri, HASH_ENTER, NULL);
+	*leaf = new;
+	if (loader->sorter.sort)
+		loader->sorter.leaves = lappend(loader->sorter.leaves, leaf);
+	return leaf;
+}
+
+/* Body of fc_error_catch: the leaf that core finds */
+static void
+fc_leaf_find(void *arg)
+{
+	FcLoader   *loader = arg;
+	FcRouter   *router = &loader->router;
+	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
+	ResultRelInfo *rri = ExecFindPartition(router->mtstate, loader->root,
+										   router->proute, loader->root_slot,
+										   loader->estate);
+
+	if (loader->dry)
+		loader->leaf = &loader->only;
+	else
+		loader->leaf = hash_search(router->leaves, &rri, HASH_FIND, NULL);
+	if (loader->leaf == NULL)
+		loader->leaf = fc_leaf_add(loader, rri);
+	MemoryContextSwitchTo(old);
+}
+
+/* False if there is none and that is tolerated */
+static bool
+fc_leaf_try_find(FcLoader *loader)
+{
+	ErrorData  *edata;
+
+	if (!fc_row_tolerates(loader, FC_CLASS_NO_PARTITION))
+	{
+		fc_leaf_find(loader);
+		return true;
+	}
+	edata = fc_error_catch(loader->ctx, fc_leaf_find, loader);
+	if (edata == NULL)
+		return true;
+	if (edata->sqlerrcode != ERRCODE_CHECK_VIOLATION ||
+		!fc_error_is_from(edata, "ExecFindPartition"))
+		ReThrowError(edata);
+	fc_row_refuse_nowhere(loader);
+	return false;
+}
+
+bool
+fc_leaf_route(FcLoader *loader)
+{
+	FcShared   *shared = loader->ctx->shared;
+
+	if (!fc_leaf_try_find(loader))
+		return false;
+	/* missing_partitions => 'error' may keep rows from the default partition */
+	if (!OidIsValid(shared->refused) ||
+		RelationGetRelid(loader->leaf->rri->ri_RelationDesc) != shared->refused ||
+		slot_attisnull(loader->root_slot, shared->key_attnum))
+		return true;
+	if (!fc_row_tolerates(loader, FC_CLASS_NO_PARTITION))
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("no partition of relation \"%s\" found for row",
+						RelationGetRelationName(loader->ctx->target)),
+				 errdetail("Only the default partition would take it."),
+				 errhint("Use missing_partitions%s 'default' or 'create'.",
+						 fc_option_arrow(shared->statement)),
+				 errtable(loader->ctx->target)));
+	fc_row_refuse_nowhere(loader);
+	return false;
+}
+
+/* Flushes all leaves; with "end", or when there are many, closes them */
+static void
+fc_leaf_flush(FcLoader *loader, bool end)
+{
+	HTAB	   *leaves = loader->router.leaves;
+	HASH_SEQ_STATUS seq;
+	FcLeaf	   *leaf;
+
+	end = end || hash_get_num_entries(leaves) > FC_LEAF_WRITERS;
+	if (end)
+		loader->leaf = NULL;
+	hash_seq_init(&seq, leaves);
+	while ((leaf = hash_seq_search(&seq)) != NULL)
+	{
+		if (!end)
+		{
+			fc_write_flush(leaf->writer);
+			continue;
+		}
+		fc_leaf_end_writer(leaf);
+		if (leaf->map)
+			free_attrmap(leaf->map);
+		hash_search(leaves, &leaf->rri, HASH_REMOVE, NULL);
+	}
+}
+
+/* Leaves share the memory that one leaf's batch would have */
+void
+fc_leaf_limit(FcLoader *loader)
+{
+	FcRouter   *router = &loader->router;
+
+	router->pending += loader->row.length + sizeof(HeapTupleTableSlot) + sizeof(HeapTupleData);
+	if (router->pending < loader->ctx->shared->memory / 4 &&
+		hash_get_num_entries(router->leaves) <= FC_LEAF_WRITERS)
+		return;
+	fc_leaf_flush(loader, false);
+	router->pending = 0;
+}
+
+/* The row that comes next is of another leaf, all before it are written */
+static void
+fc_leaf_switch(FcLoader *loader, FcLeaf *leaf)
+{
+	if (loader->leaf)
+		fc_leaf_end_writer(loader->leaf);
+	loader->leaf = leaf;
+	if (leaf)
+		fc_leaf_begin_writer(loader, leaf);
+}
+
+/* All rows of all leaves, which come from the sort one leaf after the other */
+static void
+fc_leaf_write_all(FcLoader *loader)
+{
+	FcSorter   *sorter = &loader->sorter;
+	FcSortRow	row;
+	ListCell   *lc;
+
+	fc_sort_finish(sorter->sort);
+	foreach(lc, sorter->leaves)
+		ExecDropSingleTupleTableSlot(((FcLeaf *) lfirst(lc))->slot);
+	loader->leaf = NULL;
+	while (fc_sort_next(sorter->sort, sorter->slot, &row))
+	{
+		FcLeaf	   *leaf = list_nth(sorter->leaves, row.leaf);
+
+		CHECK_FOR_INTERRUPTS();
+		if (leaf != loader->leaf)
+			fc_leaf_switch(loader, leaf);
+		if (leaf->map)
+			execute_attr_map_slot(leaf->map, sorter->slot, leaf->slot);
+		else
+			ExecCopySlot(leaf->slot, sorter->slot);
+		fc_leaf_put_sorted(loader, &row);
+	}
+	fc_leaf_switch(loader, NULL);
+	fc_leaf_end_sort(loader);
+	ExecDropSingleTupleTableSlot(sorter->slot);
+}
+
+void
+fc_leaf_end_routing(FcLoader *loader)
+{
+	if (loader->sorter.sort)
+		fc_leaf_write_all(loader);
+	else
+		fc_leaf_flush(loader, true);
+	ExecCleanupTupleRouting(loader->router.mtstate, loader->router.proute);
+}

@@ -1,0 +1,184 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/loader.h
+ *	  What a process has in hand while it loads rows: for load/load.c,
+ *	  load/row.c, load/leaf.c and load/verify.c alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_LOADER_H
+#define FC_LOADER_H
+
+#include "access/attmap.h"
+#include "executor/execPartition.h"
+#include "portability/instr_time.h"
+#include "utils/hsearch.h"
+
+#include "errors/reject_file.h"
+#include "heap/writer.h"
+#include "row/parse.h"
+#include "sort/order_by.h"
+
+/* Writers open at once when rows go to any leaf */
+#define FC_LEAF_WRITERS	1024
+
+/* A table that rows go to */
+typedef struct FcLeaf
+{
+	ResultRelInfo *rri;			/* hash key if core routes; NULL: not open */
+	AttrMap    *map;			/* from the target's row type; NULL: the same */
+	bool		plain;			/* a row needs no more than a look for NULLs */
+	FcWriter   *writer;			/* or NULL */
+	TupleTableSlot *slot;		/* where its rows are built: the writer's, or its
+								 * own if it has none */
+
+	/* if core routes and rows are sorted */
+	int32		number;
+	AttrMap    *to_root;		/* back to the target's row type */
+
+	List	   *indexes;		/* load/verify.c: IndexInfos of those that a new
+								 * partition will have */
+} FcLeaf;
+
+/* Core's tuple routing */
+typedef struct FcRouter
+{
+	ModifyTableState *mtstate;
+	PartitionTupleRouting *proute;	/* NULL: leaves are known otherwise */
+	HTAB	   *leaves;			/* FcLeaf: those found so far */
+	Size		pending;		/* bytes they may hold in batches */
+} FcRouter;
+
+/* The sort before rows are written */
+typedef struct FcSorter
+{
+	FcSort	   *sort;			/* of the leaf, or of all; NULL: none */
+	List	   *leaves;			/* FcLeaf by number, if core routes */
+	TupleTableSlot *slot;		/* then, a row in the type that is sorted */
+} FcSorter;
+
+/* The tasks that the process has taken */
+typedef struct FcTasks
+{
+	FcTask	   *last;			/* the one taken last */
+	instr_time	start;			/* of the one in hand */
+	uint64		bytes;			/* of rows, not yet in shared->load_bytes */
+
+	/* file in key order */
+	FcTask	   *slice;			/* the one that the chunk has got to */
+	int64		key;			/* of the record in hand */
+} FcTasks;
+
+/* What became of a row */
+typedef enum FcOutcome
+{
+	FC_ROW_BUILT,
+	FC_ROW_FILTERED,			/* the condition is not true */
+	FC_ROW_CHANGED,				/* is not the row that the scan has found */
+	FC_ROW_REFUSED				/* bad tells why */
+} FcOutcome;
+
+/* The row in hand */
+typedef struct FcRow
+{
+	char	   *data;			/* its record */
+	uint64		offset;
+	uint32		length;
+	bool		keyed;			/* it was found by a key, which it must have */
+	bool		reread;			/* its bytes are read from the file again */
+	bool		key_null;
+	int64		key;
+	bool		parsed;
+	FcOutcome	outcome;
+	FcBad		bad;
+} FcRow;
+
+typedef struct FcLoader
+{
+	FcContext  *ctx;
+	EState	   *estate;
+	ResultRelInfo *root;		/* the target */
+	TupleTableSlot *root_slot;
+	FcParser   *parser;
+	ExprState  *where;			/* to be looked at; NULL: not here */
+	ExprState  *where_again;	/* the scan's, for rows that are read again; or NULL */
+	MemoryContext row_mcxt;		/* reset for each row */
+	bool		dry;			/* nothing is written */
+	uint64		rows;			/* looked at so far */
+	FcTasks		tasks;
+	FcRow		row;
+
+	/* where rows go */
+	FcLeaf		only;			/* the leaf of all rows of a task or chunk */
+	FcLeaf	   *leaf;			/* of the row in hand: that one, or the one it was
+								 * routed to; NULL: no partition takes it */
+	TupleTableSlot *slot;		/* where rows are parsed: the leaf's, if that is
+								 * known before and has the target's row type */
+	FcRouter	router;
+	FcSorter	sorter;
+} FcLoader;
+
+/* Makes all ready but leaves and writers, see load/load.c */
+extern void fc_load_begin(FcLoader *loader, FcContext *ctx);
+
+/* load/row.c: one record, from its bytes to the writer of its leaf, or the sort */
+extern void fc_row_load(FcLoader *loader, char *data, uint64 offset, uint32 length);
+
+/*
+ * Steps of that, in the current memory context.  The first throws no error
+ * about data.  The second says whether there is a row that is to be placed, and
+ * the third takes it into its leaf's slot and checks it; both set the outcome.
+ */
+static inline void
+fc_row_parse_quickly(FcLoader *loader, TupleTableSlot *slot)
+{
+	FcRow	   *row = &loader->row;
+
+	ExecClearTuple(slot);
+	row->parsed = fc_parse_quickly(loader->parser, row->data, row->length,
+								   slot->tts_values, slot->tts_isnull);
+}
+
+extern bool fc_row_parse(FcLoader *loader, TupleTableSlot *slot);
+extern void fc_row_place(FcLoader *loader, TupleTableSlot *slot);
+
+/* The row in hand is refused, because no partition takes it */
+extern void fc_row_refuse_nowhere(FcLoader *loader);
+
+static inline bool
+fc_row_tolerates(const FcLoader *loader, uint32 class)
+{
+	return (loader->ctx->shared->tolerated & class) != 0;
+}
+
+/* load/leaf.c: opens the leaf, unless it is open, with its indexes */
+extern void fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid);
+extern void fc_leaf_close(FcLoader *loader, FcLeaf *leaf);
+
+/* A writer, to any place, for a leaf that is open */
+extern void fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf);
+
+/* All rows that come go to this table, until the end; how many were written */
+extern void fc_leaf_begin(FcLoader *loader, Oid oid, const FcPlace *place);
+extern uint64 fc_leaf_end(FcLoader *loader);
+
+/* Core finds the leaf of each row, from the beginning of the phase to its end */
+extern void fc_leaf_begin_routing(FcLoader *loader);
+
+/* Then, before the first row, if rows are to be sorted */
+extern void fc_leaf_begin_sort_all(FcLoader *loader);
+extern void fc_leaf_end_routing(FcLoader *loader);
+
+/*
+ * The row in root_slot gets its leaf; false if that is refused.  ERROR if it
+ * is not tolerated.
+ */
+extern bool fc_leaf_route(FcLoader *loader);
+
+/* A routed row was put: writes what the leaves hold, if that is much */
+extern void fc_leaf_limit(FcLoader *loader);
+
+/* A row that is built goes to the sort */
+extern void fc_leaf_sort_row(FcLoader *loader);
+
+#endif							/* FC_LOADER_H */

@@ -1,0 +1,438 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/row.c
+ *	  One row: from the bytes of its record to the writer of its leaf.
+ *
+ *	 record ──► parse ──► key and condition ──► leaf's row type
+ *		──► generated columns ──► checks ──► writer, or sort
+ *
+ * A plain row, of a leaf that takes every row, is parsed and put outside of any
+ * catch, because nothing on that way throws an error about data.  Any other is
+ * built in one: its error is kept (errors/first_error.c), and the phase goes on
+ * with the rows that stand before it in the file.  What on_error tolerates is
+ * found here without an exception, before core would throw it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "executor/executor.h"
+#include "executor/nodeModifyTable.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "errors/stop.h"
+#include "load/loader.h"
+#include "row/condition.h"
+
+/* The row is refused for what core would say; the values were all good */
+static void
+fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
+			  int sqlerrcode, char *message)
+{
+	ErrorData  *edata = palloc0(sizeof(ErrorData));
+
+	edata->elevel = ERROR;
+	edata->sqlerrcode = sqlerrcode;
+	edata->message = message;
+	edata->assoc_context = CurrentMemoryContext;
+	loader->row.outcome = FC_ROW_REFUSED;
+	loader->row.bad = (FcBad) {class, column, NULL, edata};
+}
+
+void
+fc_row_refuse_nowhere(FcLoader *loader)
+{
+	fc_row_refuse(loader, FC_CLASS_NO_PARTITION, NULL, ERRCODE_CHECK_VIOLATION,
+				  psprintf("no partition of relation \"%s\" found for row",
+						   RelationGetRelationName(loader->ctx->target)));
+}
+
+/* A row without a value that must have one; false if that is its end */
+static bool
+fc_row_check_nulls(FcLoader *loader)
+{
+	Relation	rel = loader->leaf->rri->ri_RelationDesc;
+	TupleDesc	desc = RelationGetDescr(rel);
+
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+
+		if (!att->attnotnull || fc_is_virtual(att) ||
+			!slot_attisnull(loader->leaf->slot, attnum))
+			continue;
+		fc_row_refuse(loader, FC_CLASS_NOT_NULL, NameStr(att->attname),
+					  ERRCODE_NOT_NULL_VIOLATION,
+					  psprintf("null value in column \"%s\" of relation \"%s\" violates not-null constraint",
+							   NameStr(att->attname), RelationGetRelationName(rel)));
+		return false;
+	}
+	return true;
+}
+
+/* The constraints' expressions, kept where core keeps them */
+static ExprState **
+fc_row_check_exprs(FcLoader *loader, ResultRelInfo *rri)
+{
+	TupleConstr *constr = RelationGetDescr(rri->ri_RelationDesc)->constr;
+	MemoryContext old;
+
+	if (fc_check_exprs(rri) != NULL)
+		return fc_check_exprs(rri);
+	old = MemoryContextSwitchTo(loader->estate->es_query_cxt);
+	fc_check_exprs(rri) = palloc0(sizeof(ExprState *) * constr->num_check);
+	for (int i = 0; i < constr->num_check; i++)
+		if (fc_check_is_enforced(&constr->check[i]))
+			fc_check_exprs(rri)[i] =
+				ExecPrepareExpr((Expr *) fc_check_expression(rri->ri_RelationDesc,
+															 &constr->check[i]),
+								loader->estate);
+	MemoryContextSwitchTo(old);
+	return fc_check_exprs(rri);
+}
+
+/* A row that a CHECK is false for; false if that is its end */
+static bool
+fc_row_check_checks(FcLoader *loader)
+{
+	ResultRelInfo *rri = loader->leaf->rri;
+	TupleConstr *constr = RelationGetDescr(rri->ri_RelationDesc)->constr;
+	ExprContext *econtext = GetPerTupleExprContext(loader->estate);
+	ExprState **exprs = fc_row_check_exprs(loader, rri);
+
+	econtext->ecxt_scantuple = loader->leaf->slot;
+	for (int i = 0; i < constr->num_check; i++)
+	{
+		if (exprs[i] == NULL || ExecCheck(exprs[i], econtext))
+			continue;
+		fc_row_refuse(loader, FC_CLASS_CHECK, NULL, ERRCODE_CHECK_VIOLATION,
+					  psprintf("new row for relation \"%s\" violates check constraint \"%s\"",
+							   RelationGetRelationName(rri->ri_RelationDesc),
+							   constr->check[i].ccname));
+		return false;
+	}
+	return true;
+}
+
+/*
+ * What core's check would throw for a row that is plainly wrong is found here
+ * first where it is tolerated, in core's order; core looks at the rest.
+ */
+static void
+fc_row_check_constraints(FcLoader *loader)
+{
+	FcLeaf	   *leaf = loader->leaf;
+	TupleDesc	desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
+	bool		nulls = fc_row_tolerates(loader, FC_CLASS_NOT_NULL);
+	bool		any = desc->constr->num_check > 0;
+	bool		checks = any && fc_row_tolerates(loader, FC_CLASS_CHECK);
+
+	if (nulls && !fc_row_check_nulls(loader))
+		return;
+	if (checks)
+	{
+		/* a NULL that is not tolerated comes first */
+		if (!nulls && !fc_row_check_nulls(loader))
+		{
+			loader->row.outcome = FC_ROW_BUILT;
+			ExecConstraints(leaf->rri, leaf->slot, loader->estate);
+		}
+		if (!fc_row_check_checks(loader))
+			return;
+	}
+	/* no CHECK is evaluated twice, but where core must see virtual columns */
+	if ((!checks && (any || !nulls)) || fc_has_virtual(desc))
+		ExecConstraints(leaf->rri, leaf->slot, loader->estate);
+}
+
+/* Generated columns and constraints, in the leaf's row type */
+static void
+fc_row_check(FcLoader *loader)
+{
+	FcLeaf	   *leaf = loader->leaf;
+	Relation	rel = leaf->rri->ri_RelationDesc;
+	TupleConstr *constr = RelationGetDescr(rel)->constr;
+
+	leaf->slot->tts_tableOid = RelationGetRelid(rel);
+	if (constr && constr->has_generated_stored)
+		ExecComputeStoredGenerated(leaf->rri, loader->estate, leaf->slot, CMD_INSERT);
+	if (constr)
+		fc_row_check_constraints(loader);
+}
+
+/* A target that is a partition takes its own rows only */
+static bool
+fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
+{
+	bool		tolerated = fc_row_tolerates(loader, FC_CLASS_NO_PARTITION);
+
+	if (ExecPartitionCheck(loader->root, slot, loader->estate, !tolerated))
+		return true;
+	fc_row_refuse(loader, FC_CLASS_NO_PARTITION, NULL, ERRCODE_CHECK_VIOLATION,
+				  psprintf("new row for relation \"%s\" violates partition constraint",
+						   RelationGetRelationName(loader->ctx->target)));
+	return false;
+}
+
+/*
+ * Is the key the one that brought the row here?  Not if the file was written to
+ * after the scan, even where its times say nothing, as with a mapping.
+ */
+static inline bool
+fc_row_has_key(const FcLoader *loader, const TupleTableSlot *slot)
+{
+	const FcShared *shared = loader->ctx->shared;
+	const FcRow *row = &loader->row;
+	int			i = shared->key_attnum - 1;
+
+	if (!row->keyed)
+		return true;
+	if (slot->tts_isnull[i] || row->key_null)
+		return slot->tts_isnull[i] == row->key_null;
+	return fc_key_from_datum(shared->key_type, slot->tts_values[i]) == row->key;
+}
+
+/* Is there a NULL in a column that must have a value? */
+static inline bool
+fc_row_misses_value(const TupleTableSlot *slot)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+	const bool *end = slot->tts_isnull + desc->natts;
+	const bool *null = slot->tts_isnull;
+
+	if (desc->constr == NULL || !desc->constr->has_not_null)
+		return false;
+	while (null < end && (null = memchr(null, true, end - null)) != NULL)
+		if (TupleDescAttr(desc, null++ - slot->tts_isnull)->attnotnull)
+			return true;
+	return false;
+}
+
+/*
+ * A row that is parsed, and needs nothing else that could be an error, is
+ * built; false for any other.
+ */
+static inline bool
+fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
+{
+	FcLeaf	   *leaf = loader->leaf;
+
+	if (!loader->row.parsed || leaf == NULL || !leaf->plain ||
+		!fc_row_has_key(loader, slot))
+		return false;
+	ExecStoreVirtualTuple(slot);
+	if (leaf->map)
+		execute_attr_map_slot(leaf->map, slot, leaf->slot);
+	if (fc_row_misses_value(leaf->slot))
+	{
+		/* core will say so */
+		ExecClearTuple(slot);
+		return false;
+	}
+	leaf->slot->tts_tableOid = RelationGetRelid(leaf->rri->ri_RelationDesc);
+	return true;
+}
+
+/* What of the row is known before it is placed */
+static FcOutcome
+fc_row_parsed(FcLoader *loader, TupleTableSlot *slot)
+{
+	FcRow	   *row = &loader->row;
+
+	if (!row->parsed && !fc_parse_rest(loader->parser))
+	{
+		row->bad = *fc_parse_bad(loader->parser);
+		return FC_ROW_REFUSED;
+	}
+	if (!fc_row_has_key(loader, slot))
+		return FC_ROW_CHANGED;
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = RelationGetRelid(loader->ctx->target);
+	if (loader->where_again && row->reread &&
+		!fc_where_accepts(loader->where_again, loader->estate, slot))
+		return FC_ROW_CHANGED;
+	if (loader->where && !fc_where_accepts(loader->where, loader->estate, slot))
+		return FC_ROW_FILTERED;
+	return FC_ROW_BUILT;
+}
+
+bool
+fc_row_parse(FcLoader *loader, TupleTableSlot *slot)
+{
+	loader->row.outcome = fc_row_parsed(loader, slot);
+	return loader->row.outcome == FC_ROW_BUILT;
+}
+
+void
+fc_row_place(FcLoader *loader, TupleTableSlot *slot)
+{
+	Relation	target = loader->ctx->target;
+	bool		partitioned = target->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	FcLeaf	   *leaf;
+
+	if (loader->router.proute)
+	{
+		if (!fc_leaf_route(loader))
+			return;
+	}
+	else if (loader->leaf == NULL)
+	{
+		fc_row_refuse_nowhere(loader);
+		return;
+	}
+	else if (target->rd_rel->relispartition && partitioned &&
+			 !fc_row_check_partition(loader, slot))
+		return;
+
+	leaf = loader->leaf;
+	if (leaf->map)
+		execute_attr_map_slot(leaf->map, slot, leaf->slot);
+	else if (leaf->slot != slot)
+		ExecCopySlot(leaf->slot, slot);
+	fc_row_check(loader);
+	/* where no row is routed core looks at the other constraints first */
+	if (target->rd_rel->relispartition && !partitioned &&
+		loader->row.outcome == FC_ROW_BUILT)
+		(void) fc_row_check_partition(loader, leaf->slot);
+}
+
+/* Body of fc_error_evaluate: from bytes to a checked row in the leaf's slot */
+static void
+fc_row_build(void *arg)
+{
+	FcLoader   *loader = arg;
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
+	if (fc_row_parse(loader, loader->slot))
+		fc_row_place(loader, loader->slot);
+	MemoryContextSwitchTo(old);
+}
+
+/* Bytes the row takes on a page, before anything of it is compressed */
+static Size
+fc_row_size(TupleTableSlot *slot)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+	Size		header = SizeofHeapTupleHeader;
+
+	for (int i = 0; i < desc->natts; i++)
+		if (slot->tts_isnull[i])
+		{
+			header += BITMAPLEN(desc->natts);
+			break;
+		}
+	return MAXALIGN(MAXALIGN(header) +
+					heap_compute_data_size(desc, slot->tts_values, slot->tts_isnull)) +
+		sizeof(ItemIdData);
+}
+
+static inline void
+fc_row_put(FcLoader *loader)
+{
+	if (loader->sorter.sort)
+		fc_leaf_sort_row(loader);
+	else
+		fc_write_put(loader->leaf->writer, loader->row.offset, loader->row.length);
+}
+
+/* ERROR for a row that has not the key it had in the scan */
+static void
+fc_row_changed(const FcLoader *loader)
+{
+	if (fc_parse_key_is_default(loader->parser))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+				 errmsg("default of the key changed while the file was being loaded"),
+				 errdetail("It is computed twice for a row, first to find the row's partition."),
+				 errhint("A function that does not always return the same must be marked volatile.")));
+	fc_source_differs(loader->ctx->source, loader->row.offset,
+					  "a record with another key, or one that the condition is not true for");
+}
+
+/* Where the row goes, or why it goes nowhere */
+static void
+fc_row_end(FcLoader *loader)
+{
+	FcShared   *shared = loader->ctx->shared;
+	FcRow	   *row = &loader->row;
+
+	if (row->outcome != FC_ROW_REFUSED)
+		fc_parse_count_nulled(loader->parser, row->offset, row->length);
+	switch (row->outcome)
+	{
+		case FC_ROW_BUILT:
+			if (loader->dry)
+			{
+				pg_atomic_fetch_add_u64(&shared->loaded, 1);
+				pg_atomic_fetch_add_u64(&shared->heap_bytes,
+										fc_row_size(loader->leaf->slot));
+				break;
+			}
+			fc_row_put(loader);
+			break;
+		case FC_ROW_FILTERED:
+			pg_atomic_fetch_add_u64(&shared->filtered, 1);
+			break;
+		case FC_ROW_CHANGED:
+			fc_row_changed(loader);
+			break;
+		case FC_ROW_REFUSED:
+			fc_reject_put(loader->ctx, row->offset, row->length, &row->bad);
+			break;
+	}
+}
+
+/* Builds the row, or keeps the error that this is; false then */
+static bool
+fc_row_try(FcLoader *loader)
+{
+	FcContext  *ctx = loader->ctx;
+	FcRow	   *row = &loader->row;
+	ErrorData  *edata = fc_error_evaluate(ctx, row->offset, row->length,
+										  fc_row_build, loader);
+
+	if (edata == NULL)
+		return true;
+	fc_parse_count_nulled(loader->parser, row->offset, row->length);
+	fc_error_keep(ctx->shared, row->offset, row->length, edata);
+	fc_error_stop(ctx);
+	FreeErrorData(edata);
+	return false;
+}
+
+void
+fc_row_load(FcLoader *loader, char *data, uint64 offset, uint32 length)
+{
+	MemoryContext old;
+
+	CHECK_FOR_INTERRUPTS();
+	if (loader->ctx->stopped || fc_error_beyond(loader->ctx->shared, offset))
+		return;
+	loader->row.data = data;
+	loader->row.offset = offset;
+	loader->row.length = length;
+	old = MemoryContextSwitchTo(loader->row_mcxt);
+	fc_row_parse_quickly(loader, loader->slot);
+	if (fc_row_build_plain(loader, loader->slot))
+		fc_row_put(loader);
+	else
+	{
+		MemoryContextSwitchTo(old);
+		if (fc_row_try(loader))
+		{
+			MemoryContextSwitchTo(loader->row_mcxt);
+			fc_row_end(loader);
+		}
+		ResetPerTupleExprContext(loader->estate);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(loader->row_mcxt);
+	if (loader->router.proute && !loader->sorter.sort)
+		fc_leaf_limit(loader);
+	if (++loader->rows % 1024 == 0)
+		fc_context_progress(loader->ctx);
+}

@@ -1,0 +1,332 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/verify.c
+ *	  Rows that are looked at again, in the order of the file.
+ *
+ *	 chunks ──► record ──► row ──► its leaf ──┬─► what indexes compute
+ *											  └─► insert, one by one
+ *
+ * In the leader alone, after a phase in which a process stopped at a record, or
+ * in which an index could not be built: some record before the first bad one
+ * known may be bad as well, and COPY's error is about the first of the file.
+ *
+ * Nothing is released: the transaction aborts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/index.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "load/loader.h"
+#include "load/phases.h"
+#include "row/chunk_reader.h"
+#include "row/condition.h"
+#include "row/executor.h"
+
+typedef struct FcVerifier
+{
+	FcLoader	loader;
+	FcLeaf	   *leaves;			/* by number of the part */
+	FcTask	  **by_key;			/* all tasks */
+	int			nleaves;
+	int			nwriters;		/* open */
+	bool		insert;			/* rows of new partitions, one by one */
+} FcVerifier;
+
+static bool
+fc_verify_before(int64 key, uint64 offset, const FcBound *bound)
+{
+	return key < bound->key || (key == bound->key && offset < bound->offset);
+}
+
+/* By key, those without one last */
+static int
+fc_verify_task_cmp(const void *a, const void *b)
+{
+	const FcTask *ta = *(FcTask *const *) a;
+	const FcTask *tb = *(FcTask *const *) b;
+
+	if (ta->null != tb->null)
+		return ta->null ? 1 : -1;
+	return fc_verify_before(ta->lo.key, ta->lo.offset, &tb->lo) ? -1 :
+		fc_verify_before(tb->lo.key, tb->lo.offset, &ta->lo);
+}
+
+static void
+fc_verify_sort_tasks(FcVerifier *verifier)
+{
+	FcContext  *ctx = verifier->loader.ctx;
+
+	verifier->by_key = palloc(sizeof(FcTask *) * (ctx->shared->ntasks + 1));
+	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
+		verifier->by_key[i] = (FcTask *) ctx->tasks + i;
+	qsort(verifier->by_key, ctx->shared->ntasks, sizeof(FcTask *),
+		  fc_verify_task_cmp);
+}
+
+/* The task that a row with this key belongs to, or NULL */
+static FcTask *
+fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
+{
+	uint32		low = 0;
+	uint32		high = verifier->loader.ctx->shared->ntasks;
+	FcTask	   *task;
+
+	/* the last that begins at the row or before it */
+	while (low < high)
+	{
+		uint32		mid = low + (high - low) / 2;
+
+		task = verifier->by_key[mid];
+		if (task->null != null ? task->null :
+			fc_verify_before(key, offset, &task->lo))
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	if (low == 0)
+		return NULL;
+	task = verifier->by_key[low - 1];
+	return task->null == null &&
+		(task->hi_max || fc_verify_before(key, offset, &task->hi)) ? task : NULL;
+}
+
+/* Leaves stay open: rows come in file order, from one leaf to another */
+static void
+fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, bool created)
+{
+	FcLoader   *loader = &verifier->loader;
+	MemoryContext old;
+
+	if (leaf->rri)
+		return;
+	old = MemoryContextSwitchTo(loader->ctx->mcxt);
+	fc_leaf_open(loader, leaf, oid);
+	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
+										  &TTSOpsVirtual);
+	if (created && !verifier->insert)
+		leaf->indexes = fc_target_child_indexes(loader->ctx->target,
+												leaf->rri->ri_RelationDesc);
+	MemoryContextSwitchTo(old);
+}
+
+/* Each writer that is open has a page pinned: there are not too many */
+static void
+fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
+{
+	if (leaf->writer)
+		return;
+	if (verifier->nwriters == FC_LEAF_WRITERS)
+	{
+		for (int i = 0; i < verifier->nleaves; i++)
+		{
+			if (verifier->leaves[i].writer)
+				(void) fc_write_end(verifier->leaves[i].writer);
+			verifier->leaves[i].writer = NULL;
+		}
+		verifier->nwriters = 0;
+	}
+	fc_leaf_begin_writer(&verifier->loader, leaf);
+	verifier->nwriters++;
+}
+
+/*
+ * The leaf that the row would go to; false if it is one that an error kept
+ * already is about, or that is not to be inserted
+ */
+static bool
+fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
+{
+	FcLoader   *loader = &verifier->loader;
+	FcShared   *shared = loader->ctx->shared;
+	FcTask	   *task = NULL;
+	FcLeaf	   *leaf;
+
+	if (loader->router.proute)
+		return true;
+	if (shared->key_type != FC_KEY_NONE)
+	{
+		int			i = shared->key_attnum - 1;
+		bool		null = slot->tts_isnull[i];
+
+		task = fc_verify_task(verifier, null ? 0 :
+							  fc_key_from_datum(shared->key_type, slot->tts_values[i]),
+							  null, loader->row.offset);
+		if (task == NULL)
+			return false;
+		/* no partition takes it */
+		if (!OidIsValid(task->partition))
+			return true;
+	}
+	if (verifier->insert && !(task && task->created))
+		return false;
+	leaf = &verifier->leaves[task ? task->part : 0];
+	fc_verify_open_leaf(verifier, leaf,
+						task ? task->partition : RelationGetRelid(loader->ctx->target),
+						task && task->created);
+	if (verifier->insert)
+		fc_verify_open_writer(verifier, leaf);
+	loader->leaf = leaf;
+	return true;
+}
+
+static void
+fc_verify_index_value(FcLoader *loader, IndexInfo *index)
+{
+	EState	   *estate = loader->estate;
+	ExprContext *econtext = GetPerTupleExprContext(estate);
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+
+	if (!index->ii_ReadyForInserts)
+		return;
+	econtext->ecxt_scantuple = loader->leaf->slot;
+	if (index->ii_Predicate != NIL && index->ii_PredicateState == NULL)
+		index->ii_PredicateState = ExecPrepareQual(index->ii_Predicate, estate);
+	if (index->ii_Predicate == NIL || ExecQual(index->ii_PredicateState, econtext))
+		FormIndexDatum(index, loader->leaf->slot, estate, values, isnull);
+}
+
+/*
+ * Evaluates what the leaf's indexes are about: a process that stopped may have
+ * been at the rows of another leaf, and batches are indexed late, new
+ * partitions last of all
+ */
+static void
+fc_verify_index_values(FcLoader *loader)
+{
+	ResultRelInfo *rri = loader->leaf->rri;
+	ListCell   *lc;
+
+	for (int i = 0; i < rri->ri_NumIndices; i++)
+		fc_verify_index_value(loader, rri->ri_IndexRelationInfo[i]);
+	foreach(lc, loader->leaf->indexes)
+		fc_verify_index_value(loader, lfirst(lc));
+}
+
+/* Body of fc_error_evaluate: from bytes to a checked row of any leaf */
+static void
+fc_verify_row(void *arg)
+{
+	FcVerifier *verifier = arg;
+	FcLoader   *loader = &verifier->loader;
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+	TupleTableSlot *slot = loader->root_slot;
+
+	fc_row_parse_quickly(loader, slot);
+	if (fc_row_parse(loader, slot) && fc_verify_find_leaf(verifier, slot))
+	{
+		fc_row_place(loader, slot);
+		if (loader->row.outcome == FC_ROW_BUILT && !verifier->insert)
+			fc_verify_index_values(loader);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* An error of an index is kept by the writer */
+static void
+fc_verify_insert(FcLoader *loader)
+{
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
+	fc_write_put(loader->leaf->writer, loader->row.offset, loader->row.length);
+	fc_write_flush(loader->leaf->writer);
+	MemoryContextSwitchTo(old);
+}
+
+/* An error that is kept is the first of the file, and ends the chunks */
+static void
+fc_verify_record(FcVerifier *verifier, const FcRecord *record)
+{
+	FcLoader   *loader = &verifier->loader;
+	FcContext  *ctx = loader->ctx;
+	ErrorData  *edata;
+
+	loader->row.data = record->data;
+	loader->row.offset = record->offset;
+	loader->row.length = record->length;
+	loader->leaf = NULL;
+	edata = fc_error_evaluate(ctx, record->offset, record->length,
+							  fc_verify_row, verifier);
+	if (edata)
+	{
+		fc_parse_count_nulled(loader->parser, record->offset, record->length);
+		fc_error_keep(ctx->shared, record->offset, record->length, edata);
+		return;
+	}
+	if (loader->row.outcome == FC_ROW_REFUSED)
+		fc_reject_put(ctx, record->offset, record->length, &loader->row.bad);
+	else
+		fc_parse_count_nulled(loader->parser, record->offset, record->length);
+	if (loader->row.outcome == FC_ROW_BUILT && verifier->insert && loader->leaf)
+		fc_verify_insert(loader);
+	MemoryContextReset(loader->row_mcxt);
+	ResetPerTupleExprContext(loader->estate);
+}
+
+static void
+fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
+{
+	uint64		number = fc_shared_starts(reader->ctx->shared)[i].before;
+
+	if (!fc_chunk_reader_enter(reader, i))
+		return;
+	while (fc_chunk_reader_next(reader))
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_parse_number(verifier->loader.parser, number++);
+		fc_verify_record(verifier, &reader->record);
+	}
+}
+
+/*
+ * Parses and checks the records before the first bad one known, in file order,
+ * and keeps the first that is refused; those that are tolerated are rejected
+ * once more.
+ */
+static void
+fc_verify_records(FcContext *ctx, int nleaves, bool insert)
+{
+	FcVerifier	verifier = {0};
+	FcLoader   *loader = &verifier.loader;
+	FcChunkReader reader;
+
+	fc_chunk_reader_begin(&reader, ctx, 65536);
+	ctx->verifying = true;
+	fc_load_begin(loader, ctx);
+	loader->where = fc_where_begin(ctx->shared);
+	verifier.nleaves = Max(nleaves, 1);
+	verifier.leaves = palloc0(sizeof(FcLeaf) * verifier.nleaves);
+	verifier.insert = insert;
+	fc_verify_sort_tasks(&verifier);
+	for (uint32 i = 0; i < ctx->shared->nchunks; i++)
+		fc_verify_chunk(&verifier, &reader, i);
+	fc_reject_end(ctx);
+	ctx->verifying = false;
+}
+
+/* In the leader, when a process has stopped.  Writes nothing. */
+void
+fc_load_verify(FcContext *ctx, int nleaves)
+{
+	fc_verify_records(ctx, nleaves, false);
+}
+
+/*
+ * In the leader, when an index of a new partition could not be built, after
+ * these partitions were emptied: inserts their rows one by one until an index
+ * refuses one.  Takes as long as COPY would until there, and is as good to
+ * interrupt.  If no row is refused, for a default may have another value now,
+ * the error kept stays that of the build.
+ */
+void
+fc_load_verify_indexes(FcContext *ctx, int nleaves)
+{
+	fc_verify_records(ctx, nleaves, true);
+}
