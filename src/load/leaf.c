@@ -14,8 +14,6 @@
  * one process has all of them.  Where core routes, that is one for the whole
  * load, and the number of the leaf is the first key of the sort.
  *
- * What is open when an error passes is closed with the phase.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -156,13 +154,6 @@ fc_leaf_put_sorted(FcLoader *loader, const FcSortRow *row)
 		fc_context_progress(ctx);
 }
 
-static void
-fc_leaf_end_sort(FcLoader *loader)
-{
-	fc_sort_end(loader->sorter.sort);
-	loader->sorter.sort = NULL;
-}
-
 /* All rows of the leaf have come */
 static void
 fc_leaf_write_sorted(FcLoader *loader)
@@ -175,7 +166,8 @@ fc_leaf_write_sorted(FcLoader *loader)
 		CHECK_FOR_INTERRUPTS();
 		fc_leaf_put_sorted(loader, &row);
 	}
-	fc_leaf_end_sort(loader);
+	fc_sort_end(loader->sorter.sort);
+	loader->sorter.sort = NULL;
 }
 
 uint64
@@ -232,8 +224,9 @@ fc_leaf_check(FcContext *ctx, Relation leaf)
 }
 
 /*
- * The first row of a leaf.  An error, which may be kept as the row's, leaves no
- * half of a leaf behind.  Rows that are sorted are so in the type of the target.
+ * The first row of a leaf.  An error, which may be kept as the row's, leaves
+ * no half of a leaf behind.  Rows that are sorted are so in the type of the
+ * target.
  */
 static FcLeaf *
 fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
@@ -308,7 +301,7 @@ fc_leaf_route(FcLoader *loader)
 
 	if (!fc_leaf_try_find(loader))
 		return false;
-	/* missing_partitions => 'error' may keep rows from the default partition */
+	/* with missing_partitions => 'error' it may not be the default one */
 	if (!OidIsValid(shared->refused) ||
 		RelationGetRelid(loader->leaf->rri->ri_RelationDesc) != shared->refused ||
 		slot_attisnull(loader->root_slot, shared->key_attnum))
@@ -403,7 +396,7 @@ fc_leaf_write_all(FcLoader *loader)
 		fc_leaf_put_sorted(loader, &row);
 	}
 	fc_leaf_switch(loader, NULL);
-	fc_leaf_end_sort(loader);
+	fc_sort_end(sorter->sort);
 	ExecDropSingleTupleTableSlot(sorter->slot);
 }
 

@@ -3,12 +3,17 @@
  * load/load.c
  *	  Rows into partitions: the load phase, task by task or chunk by chunk.
  *
- *	 with a key:     task ──► rows in key order (sort/row_source.h) ──┐
- *	 without one, or in key order already:                           ├─► row ──► leaf
- *					 chunk ──► records in file order ─────────────────┘
+ *	 task ───► rows in key order (sort/row_source.h) ───────┐
+ *															├─► row ──► leaf
+ *	 chunk ──► records in file order (row/chunk_reader.h) ──┘
  *
- * load/row.c makes the row, load/leaf.c knows where it goes, and load/verify.c
- * looks at rows again after a process has stopped.
+ * With a key there are tasks: each is a range of keys.  Without one, or if the
+ * file is in key order already, the processes take the chunks of the file.
+ * load/row.c makes a row of a record, load/leaf.c knows where rows go, and
+ * load/verify.c looks at records again after a process has stopped.
+ *
+ * What is open when an error passes is closed with the phase: by its resource
+ * owner and its memory context.
  *
  *-------------------------------------------------------------------------
  */
@@ -68,7 +73,7 @@ fc_load_finish(FcLoader *loader)
 	fc_target_executor_end(loader->estate);
 }
 
-/* The task behind this one, if it is of the same leaf and the same process */
+/* The task after this one, if it is of the same leaf and the same process */
 static FcTask *
 fc_load_follower(const FcContext *ctx, FcTask *task)
 {
@@ -114,8 +119,8 @@ fc_load_find_task(const FcContext *ctx, uint32 number)
 }
 
 /*
- * FcTakeTask.  Near the end of the phase nothing is taken ahead, so that others
- * find work.
+ * FcTakeTask.  Near the end of the phase nothing is taken ahead, so that
+ * others find work.
  */
 static FcTask *
 fc_load_take_task(void *arg, bool ahead)
@@ -199,8 +204,8 @@ fc_load_count_bytes(FcLoader *loader)
 }
 
 /*
- * The next row must have the key of its entry.  Where its bytes were spilled they
- * are those that the key was read from; else they are read once more.
+ * The next row must have the key of its entry.  Where its bytes were spilled
+ * they are those that the key was read from; else they are read once more.
  */
 static inline void
 fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
@@ -290,8 +295,8 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 
 /*
  * A chunk of a file in key order: its records go to its slices.  Whatever ends
- * the load of the chunk, the turns of all of them are passed on, because others
- * wait for them.
+ * the load of the chunk, the turns of all of them are passed on, because
+ * others wait for them.
  */
 static void
 fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
@@ -311,9 +316,9 @@ fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
 }
 
 /*
- * All chunks, in the order of the file.  In a file in key order each has slices
- * of partitions.  Else the writer is that of all chunks of the process, or, where
- * they are to be inserted in turn, of one.
+ * All chunks, in the order of the file.  In a file in key order each has
+ * slices of partitions.  Else the writer is that of all chunks of the process,
+ * or, where they are to be inserted in turn, of one.
  */
 static void
 fc_load_chunks(FcLoader *loader)
@@ -323,11 +328,12 @@ fc_load_chunks(FcLoader *loader)
 	Size		block = Min(fc_shared_read_memory(shared) / 8, (Size) 1024 * 1024);
 	FcPlace		place = {.storage = shared->storage};
 	bool		writes = !shared->streamed && !loader->router.proute && !loader->dry;
-	/* what is sorted is one process's, and inserted after it all */
-	bool		in_turn = writes && shared->file_order && shared->norder == 0;
+	bool		in_turn;
 	FcChunkReader reader;
 
 	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
+	/* what is sorted is one process's, and inserted after it all */
+	in_turn = writes && shared->file_order && shared->norder == 0;
 	if (in_turn)
 	{
 		place.turn = &ctx->turns[0];
@@ -342,7 +348,7 @@ fc_load_chunks(FcLoader *loader)
 								fc_shared_chunks(shared)[place.slice].length);
 		if (in_turn)
 			fc_leaf_begin(loader, RelationGetRelid(ctx->target), &place);
-		if (shared->streamed && !loader->dry)
+		if (shared->streamed)
 			fc_load_slices(loader, &reader, place.slice);
 		else
 			fc_load_records(loader, &reader, place.slice);

@@ -26,18 +26,18 @@
 typedef struct FcLeaf
 {
 	ResultRelInfo *rri;			/* hash key if core routes; NULL: not open */
-	AttrMap    *map;			/* from the target's row type; NULL: the same */
+	AttrMap    *map;			/* from the target's type; NULL: the same */
 	bool		plain;			/* a row needs no more than a look for NULLs */
 	FcWriter   *writer;			/* or NULL */
-	TupleTableSlot *slot;		/* where its rows are built: the writer's, or its
-								 * own if it has none */
+	TupleTableSlot *slot;		/* where its rows are built: the writer's, or
+								 * its own if it has none */
 
 	/* if core routes and rows are sorted */
 	int32		number;
 	AttrMap    *to_root;		/* back to the target's row type */
 
-	List	   *indexes;		/* load/verify.c: IndexInfos of those that a new
-								 * partition will have */
+	List	   *indexes;		/* load/verify.c: IndexInfos of those that a
+								 * new partition will have */
 } FcLeaf;
 
 /* Core's tuple routing */
@@ -101,7 +101,8 @@ typedef struct FcLoader
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
 	ExprState  *where;			/* to be looked at; NULL: not here */
-	ExprState  *where_again;	/* the scan's, for rows that are read again; or NULL */
+	ExprState  *where_again;	/* the scan's, for rows that are read again;
+								 * or NULL */
 	MemoryContext row_mcxt;		/* reset for each row */
 	bool		dry;			/* nothing is written */
 	uint64		rows;			/* looked at so far */
@@ -110,10 +111,11 @@ typedef struct FcLoader
 
 	/* where rows go */
 	FcLeaf		only;			/* the leaf of all rows of a task or chunk */
-	FcLeaf	   *leaf;			/* of the row in hand: that one, or the one it was
-								 * routed to; NULL: no partition takes it */
-	TupleTableSlot *slot;		/* where rows are parsed: the leaf's, if that is
-								 * known before and has the target's row type */
+	FcLeaf	   *leaf;			/* of the row in hand: that one, or the one it
+								 * was routed to; NULL: none takes it */
+	TupleTableSlot *slot;		/* where rows are parsed: the leaf's, if that
+								 * is known before and has the target's row
+								 * type */
 	FcRouter	router;
 	FcSorter	sorter;
 } FcLoader;
@@ -121,13 +123,12 @@ typedef struct FcLoader
 /* Makes all ready but leaves and writers, see load/load.c */
 extern void fc_load_begin(FcLoader *loader, FcContext *ctx);
 
-/* load/row.c: one record, from its bytes to the writer of its leaf, or the sort */
+/* load/row.c: a record becomes a row, which goes to a writer or to the sort */
 extern void fc_row_load(FcLoader *loader, char *data, uint64 offset, uint32 length);
 
 /*
- * Steps of that, in the current memory context.  The first throws no error
- * about data.  The second says whether there is a row that is to be placed, and
- * the third takes it into its leaf's slot and checks it; both set the outcome.
+ * The steps of that, for the row in hand and in the current memory context.
+ * The first parses as far as no error about data can come up.
  */
 static inline void
 fc_row_parse_quickly(FcLoader *loader, TupleTableSlot *slot)
@@ -139,7 +140,10 @@ fc_row_parse_quickly(FcLoader *loader, TupleTableSlot *slot)
 								   slot->tts_values, slot->tts_isnull);
 }
 
+/* Parses the rest and sets the outcome; false if no row is to be placed */
 extern bool fc_row_parse(FcLoader *loader, TupleTableSlot *slot);
+
+/* From the target's row type to a checked row in its leaf's slot */
 extern void fc_row_place(FcLoader *loader, TupleTableSlot *slot);
 
 /* The row in hand is refused, because no partition takes it */
@@ -162,7 +166,7 @@ extern void fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf);
 extern void fc_leaf_begin(FcLoader *loader, Oid oid, const FcPlace *place);
 extern uint64 fc_leaf_end(FcLoader *loader);
 
-/* Core finds the leaf of each row, from the beginning of the phase to its end */
+/* Core finds the leaf of each row, from the phase's beginning to its end */
 extern void fc_leaf_begin_routing(FcLoader *loader);
 
 /* Then, before the first row, if rows are to be sorted */

@@ -35,7 +35,7 @@ typedef struct FcOrder
 	bool		sorted;
 } FcOrder;
 
-/* The next record's key, which becomes the last; false if it is none of those */
+/* Goes to the next record; false if there is none, or not in order */
 static bool
 fc_order_next(FcOrder *order)
 {

@@ -6,11 +6,11 @@
  *	 record ──► parse ──► key and condition ──► leaf's row type
  *		──► generated columns ──► checks ──► writer, or sort
  *
- * A plain row, of a leaf that takes every row, is parsed and put outside of any
- * catch, because nothing on that way throws an error about data.  Any other is
- * built in one: its error is kept (errors/first_error.c), and the phase goes on
- * with the rows that stand before it in the file.  What on_error tolerates is
- * found here without an exception, before core would throw it.
+ * A plain row, of a leaf that takes every row, is parsed and put outside of
+ * any catch, because nothing on that way throws an error about data.  Any
+ * other is built within one: its error is kept (errors/first_error.c), and the
+ * phase goes on with the rows that stand before it in the file.  What on_error
+ * tolerates is found here without an exception, before core would throw it.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,13 +34,14 @@ fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 			  int sqlerrcode, char *message)
 {
 	ErrorData  *edata = palloc0(sizeof(ErrorData));
+	FcBad		bad = {class, column, NULL, edata};
 
 	edata->elevel = ERROR;
 	edata->sqlerrcode = sqlerrcode;
 	edata->message = message;
 	edata->assoc_context = CurrentMemoryContext;
 	loader->row.outcome = FC_ROW_REFUSED;
-	loader->row.bad = (FcBad) {class, column, NULL, edata};
+	loader->row.bad = bad;
 }
 
 void
@@ -179,8 +180,8 @@ fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
 }
 
 /*
- * Is the key the one that brought the row here?  Not if the file was written to
- * after the scan, even where its times say nothing, as with a mapping.
+ * Is the key the one that brought the row here?  Not if the file was written
+ * to after the scan, even where its times say nothing, as with a mapping.
  */
 static inline bool
 fc_row_has_key(const FcLoader *loader, const TupleTableSlot *slot)
@@ -237,7 +238,7 @@ fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
 	return true;
 }
 
-/* What of the row is known before it is placed */
+/* The row's outcome, as far as it is known before the row is placed */
 static FcOutcome
 fc_row_parsed(FcLoader *loader, TupleTableSlot *slot)
 {

@@ -91,8 +91,8 @@ fc_scan_row(FcScanner *scanner, char *data)
 /*
  * The key of a record that must be looked at as a whole: because of the
  * condition, or because something about the key is out of the ordinary.  The
- * attempt to cut out the key has changed its bytes.  Those that are spilled must
- * be those that its key is read from.
+ * attempt to cut out the key has changed its bytes.  Those that are spilled
+ * must be those that its key is read from.
  */
 static bool
 fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
@@ -118,7 +118,8 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 
 /*
  * Would the key's having no partition end a load that may pass over the record
- * for another fault?  COPY converts all columns before it looks for a partition.
+ * for another fault?  COPY converts all columns before it looks for a
+ * partition.
  */
 static bool
 fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
@@ -216,13 +217,6 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 							fc_shared_chunks(ctx->shared)[i].length);
 }
 
-/* Bytes read at a time: no more than a small part of the memory */
-static size_t
-fc_scan_block(const FcShared *shared)
-{
-	return Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192);
-}
-
 /*
  * Memory to sort in: not more than the share, nor than the records of the
  * file need.  Fresh memory costs more than merging more runs does, so that of
@@ -266,7 +260,9 @@ fc_scan_run(FcContext *ctx)
 	}
 	scanner.route = route;
 	scanner.ctx = ctx;
-	fc_chunk_reader_begin(&scanner.reader, ctx, fc_scan_block(shared));
+	/* blocks that are a small part of the memory */
+	fc_chunk_reader_begin(&scanner.reader, ctx,
+						  Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192));
 	scanner.estate = fc_target_executor(fc_target_context_state(ctx), &root);
 	if (!shared->where_late)
 		scanner.where = fc_where_begin(shared);

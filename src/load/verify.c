@@ -6,9 +6,10 @@
  *	 chunks ──► record ──► row ──► its leaf ──┬─► what indexes compute
  *											  └─► insert, one by one
  *
- * In the leader alone, after a phase in which a process stopped at a record, or
- * in which an index could not be built: some record before the first bad one
- * known may be bad as well, and COPY's error is about the first of the file.
+ * In the leader alone, after a phase in which a process stopped at a record,
+ * or in which an index could not be built: some record before the first bad
+ * one known may be bad as well, and COPY's error is about the first of the
+ * file.  A record that is malformed ends its chunk here as in other phases.
  *
  * Nothing is released: the transaction aborts.
  *
@@ -56,18 +57,6 @@ fc_verify_task_cmp(const void *a, const void *b)
 		return ta->null ? 1 : -1;
 	return fc_verify_before(ta->lo.key, ta->lo.offset, &tb->lo) ? -1 :
 		fc_verify_before(tb->lo.key, tb->lo.offset, &ta->lo);
-}
-
-static void
-fc_verify_sort_tasks(FcVerifier *verifier)
-{
-	FcContext  *ctx = verifier->loader.ctx;
-
-	verifier->by_key = palloc(sizeof(FcTask *) * (ctx->shared->ntasks + 1));
-	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
-		verifier->by_key[i] = (FcTask *) ctx->tasks + i;
-	qsort(verifier->by_key, ctx->shared->ntasks, sizeof(FcTask *),
-		  fc_verify_task_cmp);
 }
 
 /* The task that a row with this key belongs to, or NULL */
@@ -304,7 +293,10 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	verifier.nleaves = Max(nleaves, 1);
 	verifier.leaves = palloc0(sizeof(FcLeaf) * verifier.nleaves);
 	verifier.insert = insert;
-	fc_verify_sort_tasks(&verifier);
+	verifier.by_key = palloc(sizeof(FcTask *) * (ctx->shared->ntasks + 1));
+	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
+		verifier.by_key[i] = (FcTask *) ctx->tasks + i;
+	qsort(verifier.by_key, ctx->shared->ntasks, sizeof(FcTask *), fc_verify_task_cmp);
 	for (uint32 i = 0; i < ctx->shared->nchunks; i++)
 		fc_verify_chunk(&verifier, &reader, i);
 	fc_reject_end(ctx);

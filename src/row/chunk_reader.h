@@ -3,9 +3,9 @@
  * row/chunk_reader.h
  *	  The records that start in a chunk, one after the other.
  *
- * All who walk the records of a chunk do it with this: it knows where the chunk
- * ends, keeps an error for a malformed record, ends the walk at records that
- * stand after the first bad one known, and counts.
+ * All who walk the records of a chunk do it with this: it knows where the
+ * chunk ends, keeps an error for a malformed record, ends the walk at records
+ * that stand after the first bad one known, and counts.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,14 +18,14 @@ typedef struct FcChunkReader
 {
 	FcContext  *ctx;
 	FcStream   *stream;
-	bool		looks;			/* only has a look at some records: others will
-								 * walk them, and keep errors */
+	bool		looks;			/* only has a look at some records: others
+								 * will walk them, and keep errors */
 	uint32		chunk;
-	uint64		end;			/* of the chunk, or where the caller's interest
-								 * in it ends */
+	uint64		end;			/* of the chunk, or where the caller's
+								 * interest in it ends */
 	uint64		found;			/* records so far, a malformed one too */
-	FcRecord	record;			/* the one in hand; if an error was thrown while
-								 * it was searched, its data is NULL */
+	FcRecord	record;			/* the one in hand; if an error was thrown
+								 * while it was searched, its data is NULL */
 } FcChunkReader;
 
 /* buffer: bytes read at a time.  Allocates in the current memory context. */
@@ -56,8 +56,8 @@ fc_chunk_reader_next(FcChunkReader *reader)
 }
 
 /*
- * All records of the chunk were asked for: counts them, ERROR if they are not as
- * many as the split found.
+ * All records of the chunk were asked for: counts them, ERROR if they are not
+ * as many as the split found.
  */
 extern void fc_chunk_reader_leave(FcChunkReader *reader);
 extern void fc_chunk_reader_end(FcChunkReader *reader);

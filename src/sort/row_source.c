@@ -8,13 +8,13 @@
  *							  └─► spilled rows ──────┘
  *
  * Rows that were spilled with their entries come from the merge itself.  Of
- * others it gives the entries, and their bytes are copied from a mapping of the
- * file where that is in the page cache, and else read.
+ * others the merge gives the entries, and their bytes are copied from a
+ * mapping of the file if that is in the page cache, and else read.
  *
- * The mapping and the merge work on one task at a time.  The windows look
- * ahead beyond a task, because reads get cheaper the more rows there are to
- * choose from: they take more tasks, and know where in the stream of rows each
- * one's end.
+ * Spilled and mapped rows are brought for one task at a time.  The windows
+ * look ahead beyond a task, because reads get cheaper the more rows there are
+ * to choose from: they take more tasks, and the counts of the rows that the
+ * merge gave for each tell where in the stream of rows a task ends.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,9 +24,18 @@
 #include "sort/row_source.h"
 #include "sort/run_merge.h"
 
-typedef struct FcRows
+/* Where a task's rows come from */
+typedef struct FcRowMethod
 {
-	FcRowSource base;
+	/* Makes ready for the task that was taken; rows->stats counts its reads */
+	void		(*begin) (FcRowSource *rows);
+	/* As fc_row_source_next */
+	bool		(*next) (FcRowSource *rows, FcEntry *entry, char **data);
+} FcRowMethod;
+
+struct FcRowSource
+{
+	const FcRowMethod *method;	/* of the task in hand */
 	FcContext  *ctx;
 	FcRuns	   *runs;
 	FcTakeTask	take;
@@ -47,17 +56,17 @@ typedef struct FcRows
 	bool		pending;		/* the reader has given this row already: */
 	FcEntry		entry;
 	char	   *data;
-} FcRows;
+};
 
 static Size
-fc_rows_memory(const FcRows *rows)
+fc_rows_memory(const FcRowSource *rows)
 {
 	return fc_shared_read_memory(rows->ctx->shared);
 }
 
 /* Takes another task; false if there is none */
 static bool
-fc_rows_take(FcRows *rows, bool ahead)
+fc_rows_take(FcRowSource *rows, bool ahead)
 {
 	FcTask	   *task = rows->take(rows->arg, ahead);
 
@@ -69,7 +78,7 @@ fc_rows_take(FcRows *rows, bool ahead)
 }
 
 static void
-fc_rows_begin_merge(FcRows *rows, Size memory)
+fc_rows_begin_merge(FcRowSource *rows, Size memory)
 {
 	rows->merge = fc_merge_begin(rows->runs, rows->tasks[rows->ntasks - 1], memory);
 }
@@ -77,19 +86,15 @@ fc_rows_begin_merge(FcRows *rows, Size memory)
 /* Rows that were spilled with their entries */
 
 static void
-fc_spilled_begin(FcRowSource *source)
+fc_spilled_begin(FcRowSource *rows)
 {
-	FcRows	   *rows = (FcRows *) source;
-
 	fc_rows_begin_merge(rows, fc_rows_memory(rows) / 4 * 3);
 	rows->stats = fc_merge_stats(rows->merge);
 }
 
 static bool
-fc_spilled_next(FcRowSource *source, FcEntry *entry, char **data)
+fc_spilled_next(FcRowSource *rows, FcEntry *entry, char **data)
 {
-	FcRows	   *rows = (FcRows *) source;
-
 	return !rows->ctx->stopped &&
 		fc_merge_row(rows->merge, rows->ctx->source, entry, data);
 }
@@ -99,10 +104,8 @@ static const FcRowMethod fc_rows_spilled = {fc_spilled_begin, fc_spilled_next};
 /* A mapping of the file, which serves all tasks */
 
 static void
-fc_mapped_begin(FcRowSource *source)
+fc_mapped_begin(FcRowSource *rows)
 {
-	FcRows	   *rows = (FcRows *) source;
-
 	fc_rows_begin_merge(rows, fc_rows_memory(rows) / 2);
 	fc_map_entries(rows->map, fc_merge_next, rows->merge);
 	rows->stats = fc_map_stats(rows->map);
@@ -110,10 +113,8 @@ fc_mapped_begin(FcRowSource *source)
 }
 
 static bool
-fc_mapped_next(FcRowSource *source, FcEntry *entry, char **data)
+fc_mapped_next(FcRowSource *rows, FcEntry *entry, char **data)
 {
-	FcRows	   *rows = (FcRows *) source;
-
 	return !rows->ctx->stopped && fc_map_next(rows->map, entry, data);
 }
 
@@ -125,7 +126,7 @@ static const FcRowMethod fc_rows_mapped = {fc_mapped_begin, fc_mapped_next};
 static bool
 fc_window_entries(void *arg, FcEntry *entry)
 {
-	FcRows	   *rows = arg;
+	FcRowSource *rows = arg;
 
 	while (!rows->ctx->stopped)
 	{
@@ -147,9 +148,8 @@ fc_window_entries(void *arg, FcEntry *entry)
 }
 
 static void
-fc_window_begin(FcRowSource *source)
+fc_window_begin(FcRowSource *rows)
 {
-	FcRows	   *rows = (FcRows *) source;
 	FcShared   *shared = rows->ctx->shared;
 
 	rows->reader = fc_read_begin(rows->ctx->source,
@@ -164,7 +164,7 @@ fc_window_begin(FcRowSource *source)
  * the reader may give another one of it, or the first of a task that it takes.
  */
 static bool
-fc_window_look_on(FcRows *rows)
+fc_window_look_on(FcRowSource *rows)
 {
 	if (!rows->pending && rows->current == rows->ntasks - 1)
 		rows->pending = fc_read_next(rows->reader, &rows->entry, &rows->data);
@@ -172,10 +172,8 @@ fc_window_look_on(FcRows *rows)
 }
 
 static bool
-fc_window_next(FcRowSource *source, FcEntry *entry, char **data)
+fc_window_next(FcRowSource *rows, FcEntry *entry, char **data)
 {
-	FcRows	   *rows = (FcRows *) source;
-
 	if (rows->done == rows->given[rows->current] && !fc_window_look_on(rows))
 		return false;
 	rows->done++;
@@ -194,7 +192,7 @@ static const FcRowMethod fc_rows_window = {fc_window_begin, fc_window_next};
  * page cache.  The windows then take all tasks that are left.
  */
 static const FcRowMethod *
-fc_rows_choose(FcRows *rows)
+fc_rows_choose(FcRowSource *rows)
 {
 	FcContext  *ctx = rows->ctx;
 
@@ -209,7 +207,7 @@ fc_rows_choose(FcRows *rows)
 
 /* Adds what was read for the task in hand to it and to all counters */
 static void
-fc_rows_count(FcRows *rows)
+fc_rows_count(FcRowSource *rows)
 {
 	const FcReadStats *now = rows->stats;
 	FcShared   *shared = rows->ctx->shared;
@@ -224,9 +222,9 @@ fc_rows_count(FcRows *rows)
 	rows->counted = *now;
 }
 
-/* All tasks taken are done; a process that was stopped has not ended the merge */
+/* All tasks taken are done.  A process that was stopped still has a merge. */
 static void
-fc_rows_forget_tasks(FcRows *rows)
+fc_rows_forget_tasks(FcRowSource *rows)
 {
 	/* first the merge: windows have it in the reader's memory */
 	if (rows->merge)
@@ -243,7 +241,7 @@ fc_rows_forget_tasks(FcRows *rows)
 FcRowSource *
 fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *arg)
 {
-	FcRows	   *rows = palloc0(sizeof(FcRows));
+	FcRowSource *rows = palloc0(sizeof(FcRowSource));
 	uint32		ntasks = Max(ctx->shared->ntasks, 1);
 
 	rows->ctx = ctx;
@@ -253,14 +251,12 @@ fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *arg)
 	rows->tasks = palloc(sizeof(FcTask *) * ntasks);
 	rows->given = palloc(sizeof(uint64) * ntasks);
 	rows->current = -1;
-	return &rows->base;
+	return rows;
 }
 
 FcTask *
-fc_row_source_task(FcRowSource *source)
+fc_row_source_task(FcRowSource *rows)
 {
-	FcRows	   *rows = (FcRows *) source;
-
 	if (rows->current >= 0)
 		fc_rows_count(rows);
 	if (rows->current == rows->ntasks - 1)
@@ -268,18 +264,22 @@ fc_row_source_task(FcRowSource *source)
 		fc_rows_forget_tasks(rows);
 		if (!fc_rows_take(rows, false))
 			return NULL;
-		source->method = fc_rows_choose(rows);
-		source->method->begin(source);
+		rows->method = fc_rows_choose(rows);
+		rows->method->begin(rows);
 	}
 	rows->done = 0;
 	return rows->tasks[++rows->current];
 }
 
-void
-fc_row_source_end(FcRowSource *source)
+bool
+fc_row_source_next(FcRowSource *rows, FcEntry *entry, char **data)
 {
-	FcRows	   *rows = (FcRows *) source;
+	return rows->method->next(rows, entry, data);
+}
 
+void
+fc_row_source_end(FcRowSource *rows)
+{
 	if (rows->map)
 		fc_map_end(rows->map);
 	fc_runs_close(rows->runs);

@@ -18,24 +18,10 @@
 
 typedef struct FcRowSource FcRowSource;
 
-typedef struct FcRowMethod
-{
-	/* Makes ready to read the task that was taken */
-	void		(*begin) (FcRowSource *rows);
-	/* As fc_row_source_next */
-	bool		(*next) (FcRowSource *rows, FcEntry *entry, char **data);
-} FcRowMethod;
-
-struct FcRowSource
-{
-	const FcRowMethod *method;	/* of the task in hand */
-	/* what follows is sort/row_source.c's own */
-};
-
 /*
  * Takes another task of the load; NULL if there is none.  "ahead" says that a
- * task taken before still has rows, and that the caller may well leave this one
- * to other processes.
+ * task taken before still has rows, and that the caller may well leave this
+ * one to other processes.
  */
 typedef FcTask *(*FcTakeTask) (void *arg, bool ahead);
 
@@ -52,15 +38,11 @@ extern FcRowSource *fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *a
 extern FcTask *fc_row_source_task(FcRowSource *rows);
 
 /*
- * The task's next row, false after its last one: *data is as fc_read_next gives
- * it.  A process that was stopped gets only those that were read already.
+ * The task's next row, false after its last one: *data is as fc_read_next
+ * gives it.  A process that was stopped gets only those that were read
+ * already.
  */
-static inline bool
-fc_row_source_next(FcRowSource *rows, FcEntry *entry, char **data)
-{
-	return rows->method->next(rows, entry, data);
-}
-
+extern bool fc_row_source_next(FcRowSource *rows, FcEntry *entry, char **data);
 extern void fc_row_source_end(FcRowSource *rows);
 
 #endif							/* FC_ROW_SOURCE_H */
