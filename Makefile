@@ -14,7 +14,10 @@ PG_CONFIG ?= pg_config
 EXTENSION = fast_copy
 MODULE_big = fast_copy
 OBJS = $(sort $(patsubst %.c,%.o,$(wildcard src/*.c src/*/*.c)))
-DATA = $(sort $(wildcard sql/fast_copy--*.sql))
+# The script of this version is made (see below), those that update are written.
+EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
+DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
+DATA = $(sort $(filter-out $(DATA_built),$(wildcard sql/fast_copy--*.sql)))
 PGFILEDESC = "fast_copy - partition-aware, parallel COPY"
 
 # Each object notes the headers that it was made from (-MMD).  The last three
@@ -36,6 +39,10 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 -include $(OBJS:.o=.d)
+
+# The arguments of the functions are those of the list that C reads.
+$(DATA_built): sql/fast_copy.sql.in src/options/list.h
+	$(CPP) -x c -undef -P -Isrc $< >$@
 
 # Where the suites below keep their files: the server must be able to read it.
 TMP_DIR ?= $(or $(TMPDIR),/tmp)
@@ -65,8 +72,6 @@ check-style:
 	test/style
 
 # PGXN wants a zip whose files lie below NAME-VERSION.
-DISTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
-
 dist:
-	git archive --format=zip --prefix=$(EXTENSION)-$(DISTVERSION)/ \
-		--output=$(EXTENSION)-$(DISTVERSION).zip HEAD
+	git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ \
+		--output=$(EXTENSION)-$(EXTVERSION).zip HEAD

@@ -3,13 +3,13 @@
  * copy_statement.c
  *	  COPY ... FROM ... WITH (fast_copy, ...), a COPY command that is ours.
  *
- *	 CopyStmt ──► hooks before ours ──► FcArguments ──► load/run.c ──► "COPY n"
+ *	 CopyStmt ──► hooks before ours ──► FcOptions ──► load/run.c ──► "COPY n"
  *
  * psql sends data to nothing but what it has read as COPY ... FROM STDIN, and
  * \copy makes nothing else.  So the command that loads what lies on the client is
  * COPY itself: with an option that core does not know, and that a hook takes out
  * before core sees it.  Options are COPY's, and the arguments of fast_copy() by
- * their names; what is not given is as COPY has it.
+ * their names (options/list.h); what is not given is as COPY has it.
  *
  * The hook is there as soon as the library is: by session_preload_libraries, by
  * LOAD, or because a function of the extension has been called.
@@ -61,9 +61,9 @@
 typedef struct FcStatement
 {
 	const CopyStmt *stmt;
-	List	   *options;		/* but ours */
+	List	   *given;			/* its options but ours */
 	const char *query;
-	const FcArguments *args;	/* NULL: as the command says */
+	FcOptions  *options;		/* NULL: as the command says */
 	uint64		rows;
 	bool		run;
 } FcStatement;
@@ -72,59 +72,6 @@ static ProcessUtility_hook_type previous_hook = NULL;
 
 /* The function's, on its way to our hook */
 static FcStatement *called = NULL;
-
-typedef enum FcOptionKind
-{
-	FC_OPTION_TEXT,
-	FC_OPTION_FLAG,
-	FC_OPTION_LIST,
-	FC_OPTION_TABLE,
-	FC_OPTION_WORKERS,
-	FC_OPTION_LIMIT
-} FcOptionKind;
-
-typedef struct FcOption
-{
-	const char *name;
-	FcOptionKind kind;
-	size_t		at;				/* in FcArguments */
-} FcOption;
-
-#define FC_OPTION(name, kind) {#name, kind, offsetof(FcArguments, name)}
-
-/* COPY's own come first */
-static const FcOption known[] = {
-	FC_OPTION(format, FC_OPTION_TEXT),
-	FC_OPTION(freeze, FC_OPTION_FLAG),
-	FC_OPTION(delimiter, FC_OPTION_TEXT),
-	{"null", FC_OPTION_TEXT, offsetof(FcArguments, null_string)},
-	FC_OPTION(header, FC_OPTION_TEXT),
-	FC_OPTION(quote, FC_OPTION_TEXT),
-	FC_OPTION(escape, FC_OPTION_TEXT),
-	FC_OPTION(force_not_null, FC_OPTION_LIST),
-	FC_OPTION(force_null, FC_OPTION_LIST),
-	{"default", FC_OPTION_TEXT, offsetof(FcArguments, default_string)},
-	FC_OPTION(encoding, FC_OPTION_TEXT),
-	FC_OPTION(on_error, FC_OPTION_TEXT),
-	FC_OPTION(reject_limit, FC_OPTION_LIMIT),
-	FC_OPTION(log_verbosity, FC_OPTION_TEXT),
-	FC_OPTION(null_string, FC_OPTION_TEXT),
-	FC_OPTION(default_string, FC_OPTION_TEXT),
-	FC_OPTION(timestamp_column, FC_OPTION_TEXT),
-	FC_OPTION(ignore_extra_columns, FC_OPTION_FLAG),
-	FC_OPTION(where_clause, FC_OPTION_TEXT),
-	FC_OPTION(timestamp_format, FC_OPTION_TEXT),
-	FC_OPTION(time_zone, FC_OPTION_TEXT),
-	FC_OPTION(partition_interval, FC_OPTION_TEXT),
-	FC_OPTION(missing_partitions, FC_OPTION_TEXT),
-	FC_OPTION(order_by, FC_OPTION_LIST),
-	FC_OPTION(on_error_classes, FC_OPTION_LIST),
-	FC_OPTION(reject_table, FC_OPTION_TABLE),
-	FC_OPTION(run_analyze, FC_OPTION_FLAG),
-	FC_OPTION(progress, FC_OPTION_TEXT),
-	FC_OPTION(workers, FC_OPTION_WORKERS),
-	FC_OPTION(compressed, FC_OPTION_FLAG)
-};
 
 /* Does the command have our option?  Its others are put into *options then */
 static bool
@@ -149,103 +96,6 @@ fc_statement_is_ours(const CopyStmt *stmt, List **options, bool *on)
 	return ours;
 }
 
-/* A list in parentheses, "*", or one name */
-static List *
-fc_statement_list(DefElem *def)
-{
-	if (def->arg && IsA(def->arg, List))
-		return castNode(List, def->arg);
-	if (def->arg && IsA(def->arg, A_Star))
-		return list_make1(makeString("*"));
-	return list_make1(makeString(defGetString(def)));
-}
-
-static Oid
-fc_statement_table(DefElem *def)
-{
-	char	   *name = defGetString(def);
-
-	return RangeVarGetRelid(makeRangeVarFromNameList(fc_string_to_names(name)),
-							NoLock, false);
-}
-
-static int
-fc_statement_workers(DefElem *def)
-{
-	int64		workers = defGetInt64(def);
-
-	if (workers < 0 || workers > FC_MAX_WORKERS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"workers\" must be between 0 and %d",
-						FC_MAX_WORKERS)));
-	return (int) workers;
-}
-
-static void
-fc_statement_option(FcArguments *args, const FcOption *option, DefElem *def)
-{
-	void	   *at = (char *) args + option->at;
-
-	switch (option->kind)
-	{
-		case FC_OPTION_TEXT:
-			/* COPY takes HEADER for HEADER true */
-			*(char **) at = def->arg ? defGetString(def) : "true";
-			break;
-		case FC_OPTION_FLAG:
-			*(bool *) at = defGetBoolean(def);
-			break;
-		case FC_OPTION_LIST:
-			*(List **) at = fc_statement_list(def);
-			break;
-		case FC_OPTION_TABLE:
-			*(Oid *) at = fc_statement_table(def);
-			break;
-		case FC_OPTION_WORKERS:
-			*(int *) at = fc_statement_workers(def);
-			break;
-		case FC_OPTION_LIMIT:
-			*(int64 *) at = defGetInt64(def);
-			args->reject_limited = true;
-			break;
-	}
-}
-
-static const FcOption *
-fc_statement_find(const DefElem *def, ParseState *pstate)
-{
-	for (int i = 0; i < lengthof(known); i++)
-		if (strcmp(def->defname, known[i].name) == 0)
-			return &known[i];
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("option \"%s\" not recognized", def->defname),
-			 parser_errposition(pstate, def->location)));
-	return NULL;
-}
-
-static void
-fc_statement_options(FcArguments *args, List *options, ParseState *pstate)
-{
-	bool		seen[lengthof(known)] = {0};
-	ListCell   *lc;
-
-	foreach(lc, options)
-	{
-		DefElem    *def = lfirst_node(DefElem, lc);
-		const FcOption *option = fc_statement_find(def, pstate);
-
-		if (seen[option - known])
-			ereport(ERROR,
-					(errcode(ERRCODE_SYNTAX_ERROR),
-					 errmsg("conflicting or redundant options"),
-					 parser_errposition(pstate, def->location)));
-		seen[option - known] = true;
-		fc_statement_option(args, option, def);
-	}
-}
-
 /* WHERE as text, which is read again, by the same rules */
 static char *
 fc_statement_where(const CopyStmt *stmt, Oid target, ParseState *pstate)
@@ -268,38 +118,28 @@ fc_statement_where(const CopyStmt *stmt, Oid target, ParseState *pstate)
 	return text;
 }
 
-/* As COPY has it where the command says nothing */
-static void
-fc_statement_defaults(FcArguments *args)
+static FcOptions *
+fc_statement_options(const FcStatement *statement)
 {
-	memset(args, 0, sizeof(FcArguments));
-	args->format = "text";
-	args->header = "false";
-	args->missing_partitions = "create";
-	args->on_error = "stop";
-	args->log_verbosity = "default";
-	args->workers = -1;
-}
+	const CopyStmt *stmt = statement->stmt;
+	FcOptions  *options = fc_options_begin(true);
+	ParseState *pstate = make_parsestate(NULL);
 
-static void
-fc_statement_arguments(FcArguments *args, const CopyStmt *stmt, List *options,
-					   ParseState *pstate)
-{
-	fc_statement_defaults(args);
-	args->statement = true;
-	args->target = RangeVarGetRelid(stmt->relation, RowExclusiveLock, false);
-	args->columns = stmt->attlist;
-	args->client = stmt->filename == NULL;
-	args->program = stmt->is_program;
-	args->sources = list_make1(makeString(stmt->filename ? stmt->filename : "stdin"));
-	fc_statement_options(args, options, pstate);
+	pstate->p_sourcetext = statement->query;
+	options->target = RangeVarGetRelid(stmt->relation, RowExclusiveLock, false);
+	options->columns = stmt->attlist;
+	options->client = stmt->filename == NULL;
+	options->program = stmt->is_program;
+	options->sources = list_make1(makeString(stmt->filename ? stmt->filename : "stdin"));
+	fc_options_take(options, statement->given, pstate);
 	if (stmt->whereClause == NULL)
-		return;
-	if (args->where_clause)
+		return options;
+	if (options->where_clause)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("cannot specify both WHERE and where_clause")));
-	args->where_clause = fc_statement_where(stmt, args->target, pstate);
+	options->where_clause = fc_statement_where(stmt, options->target, pstate);
+	return options;
 }
 
 /* Does the load, in place of core */
@@ -310,23 +150,20 @@ fc_statement_run(void *arg)
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
-	ParseState *pstate = make_parsestate(NULL);
-	FcArguments args;
+	FcOptions  *options = statement->options;
 
-	pstate->p_sourcetext = statement->query;
-	if (statement->args)
-		args = *statement->args;
-	else
+	if (options == NULL)
 	{
 		/* what core looks at before it runs the command */
 		PreventCommandIfParallelMode("COPY");
 		PreventCommandDuringRecovery("COPY");
 		if (statement->stmt->filename == NULL)
 			fc_client_check();
-		fc_statement_arguments(&args, statement->stmt, statement->options, pstate);
+		options = fc_statement_options(statement);
 	}
 	statement->run = true;
-	statement->rows = fc_job_run(fc_options_make(&args));
+	fc_options_check(options);
+	statement->rows = fc_job_run(options);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	return statement->rows;
@@ -347,7 +184,7 @@ fc_statement_load(const FcRelayCall *call, FcStatement *statement)
 {
 	if (previous_hook)
 	{
-		if (statement->args == NULL)
+		if (statement->options == NULL)
 			fc_elsewhere_foresee(RangeVarGetRelid(statement->stmt->relation, NoLock, true));
 		fc_relay(previous_hook, call, fc_statement_run, statement);
 	}
@@ -394,11 +231,11 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		((DiscardStmt *) stmt)->target == DISCARD_ALL;
 
 	ours = IsA(stmt, CopyStmt) && stmt->is_from && stmt->options != NIL &&
-		fc_statement_is_ours(stmt, &statement.options, &on);
+		fc_statement_is_ours(stmt, &statement.given, &on);
 	if (ours && !on)
 	{
 		call.pstmt = copyObject(pstmt);
-		castNode(CopyStmt, call.pstmt->utilityStmt)->options = statement.options;
+		castNode(CopyStmt, call.pstmt->utilityStmt)->options = statement.given;
 	}
 	if (!on)
 	{
@@ -413,21 +250,21 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 
 /* What the hooks see of a call: several files or programs are one name */
 static CopyStmt *
-fc_statement_of(const FcArguments *args, const char *name)
+fc_statement_of(const FcOptions *options, const char *name)
 {
 	CopyStmt   *stmt = makeNode(CopyStmt);
 	StringInfoData sources;
 	ListCell   *lc;
 
 	initStringInfo(&sources);
-	foreach(lc, args->sources)
+	foreach(lc, options->sources)
 		appendStringInfo(&sources, "%s%s", sources.len > 0 ? ", " : "",
 						 strVal(lfirst(lc)));
-	stmt->relation = makeRangeVar(get_namespace_name(get_rel_namespace(args->target)),
+	stmt->relation = makeRangeVar(get_namespace_name(get_rel_namespace(options->target)),
 								  pstrdup(name), -1);
-	stmt->attlist = args->columns;
+	stmt->attlist = options->columns;
 	stmt->is_from = true;
-	stmt->is_program = args->program;
+	stmt->is_program = options->program;
 	stmt->filename = sources.data;
 	stmt->options = list_make1(makeDefElem(FC_STATEMENT_OPTION, NULL,
 											FC_STATEMENT_CALLED));
@@ -446,20 +283,20 @@ fc_statement_text(const CopyStmt *stmt)
 }
 
 uint64
-fc_statement_call(const FcArguments *args)
+fc_statement_call(FcOptions *options)
 {
-	FcStatement statement = {.args = args};
+	FcStatement statement = {.options = options};
 	FcStatement *outer = called;	/* on its way through a hook that calls us */
 	PlannedStmt *pstmt = makeNode(PlannedStmt);
-	char	   *name = get_rel_name(args->target);
+	char	   *name = get_rel_name(options->target);
 	QueryCompletion qc;
 	CopyStmt   *stmt;
 
 	/* there is nothing to be seen: the load will say so */
 	if (name == NULL)
 		return fc_statement_run(&statement);
-	fc_elsewhere_foresee(args->target);
-	stmt = fc_statement_of(args, name);
+	fc_elsewhere_foresee(options->target);
+	stmt = fc_statement_of(options, name);
 	pstmt->commandType = CMD_UTILITY;
 	pstmt->utilityStmt = (Node *) stmt;
 	pstmt->stmt_location = -1;

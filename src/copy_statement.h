@@ -16,7 +16,10 @@
  */
 extern void fc_statement_define(void);
 
-/* A load as fast_copy() wants it, which others' hooks see as a COPY; its rows */
-extern uint64 fc_statement_call(const FcArguments *args);
+/*
+ * A load as fast_copy() wants it, which others' hooks see as a COPY; its rows.
+ * The options are not checked yet: what they say is an error of the load.
+ */
+extern uint64 fc_statement_call(FcOptions *options);
 
 #endif							/* FC_COPY_STATEMENT_H */

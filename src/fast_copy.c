@@ -12,7 +12,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "nodes/value.h"
+#include "nodes/makefuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -30,41 +30,13 @@ PG_FUNCTION_INFO_V1(fast_copy_analyze);
 PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 
-/* The order of the SQL declaration */
+/* The order of the SQL declaration (sql/fast_copy.sql.in) */
 enum
 {
 	ARG_TARGET,
 	ARG_SOURCE,
-	ARG_TIMESTAMP_COLUMN,
-	ARG_COLUMNS,
-	ARG_FORMAT,
-	ARG_HEADER,
-	ARG_IGNORE_EXTRA_COLUMNS,
-	ARG_DELIMITER,
-	ARG_NULL_STRING,
-	ARG_QUOTE,
-	ARG_ESCAPE,
-	ARG_FORCE_NOT_NULL,
-	ARG_FORCE_NULL,
-	ARG_DEFAULT_STRING,
-	ARG_ENCODING,
-	ARG_WHERE_CLAUSE,
-	ARG_TIMESTAMP_FORMAT,
-	ARG_TIME_ZONE,
-	ARG_PARTITION_INTERVAL,
-	ARG_MISSING_PARTITIONS,
-	ARG_ORDER_BY,
-	ARG_FREEZE,
-	ARG_ON_ERROR,
-	ARG_ON_ERROR_CLASSES,
-	ARG_REJECT_LIMIT,
-	ARG_REJECT_TABLE,
-	ARG_LOG_VERBOSITY,
-	ARG_RUN_ANALYZE,
-	ARG_PROGRESS,
-	ARG_WORKERS,
-	ARG_PROGRAM,
-	NARGS
+	ARG_FIRST_OPTION,
+	NARGS = ARG_FIRST_OPTION + FC_NARGUMENTS
 };
 
 PGDLLEXPORT void _PG_init(void);
@@ -76,48 +48,29 @@ _PG_init(void)
 	fc_statement_define();
 }
 
-static char *
-fast_copy_text(FunctionCallInfo fcinfo, int arg)
-{
-	return PG_ARGISNULL(arg) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(arg));
-}
-
-static char *
-fast_copy_name(FunctionCallInfo fcinfo, int arg)
-{
-	return PG_ARGISNULL(arg) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(arg)));
-}
-
 /* Arguments that have a default, but were given as NULL, are a mistake */
-static char *
-fast_copy_required(FunctionCallInfo fcinfo, int arg, const char *name)
+static void
+fast_copy_refuse_null(const char *name, bool has_default)
 {
-	if (PG_ARGISNULL(arg))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", name),
-				 arg == ARG_SOURCE ? 0 :
-				 errhint("Leave it out to get its default.")));
-	return text_to_cstring(PG_GETARG_TEXT_PP(arg));
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("argument \"%s\" must not be null", name),
+			 has_default ? errhint("Leave it out to get its default.") : 0));
 }
 
-/* An array of names or texts to a list of String; NULL: NIL */
+/* An array of names or texts to a list of String */
 static List *
-fast_copy_names(FunctionCallInfo fcinfo, int arg, Oid type, const char *name)
+fast_copy_list(ArrayType *array, const char *name)
 {
+	Oid			type = ARR_ELEMTYPE(array);
+	bool		is_name = type == NAMEOID;
 	List	   *list = NIL;
-	Datum	   *names;
+	Datum	   *values;
 	bool	   *nulls;
 	int			n;
 
-	if (PG_ARGISNULL(arg))
-		return NIL;
-	if (type == NAMEOID)
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), NAMEOID, NAMEDATALEN, false,
-						  TYPALIGN_CHAR, &names, &nulls, &n);
-	else
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), TEXTOID, -1, false,
-						  TYPALIGN_INT, &names, &nulls, &n);
+	deconstruct_array(array, type, is_name ? NAMEDATALEN : -1, false,
+					  is_name ? TYPALIGN_CHAR : TYPALIGN_INT, &values, &nulls, &n);
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -129,109 +82,96 @@ fast_copy_names(FunctionCallInfo fcinfo, int arg, Oid type, const char *name)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("argument \"%s\" must not contain nulls", name)));
-		list = lappend(list, makeString(type == NAMEOID ?
-										pstrdup(NameStr(*DatumGetName(names[i]))) :
-										TextDatumGetCString(names[i])));
+		list = lappend(list, makeString(is_name ?
+										pstrdup(NameStr(*DatumGetName(values[i]))) :
+										TextDatumGetCString(values[i])));
 	}
 	return list;
 }
 
-static int
-fast_copy_workers(FunctionCallInfo fcinfo, int arg)
+/* As COPY's grammar would have read it; a table is a Const */
+static Node *
+fast_copy_value(Datum value, Oid type, const char *name)
 {
-	int			workers;
-
-	if (PG_ARGISNULL(arg))
-		return -1;
-	workers = PG_GETARG_INT32(arg);
-	if (workers < 0 || workers > FC_MAX_WORKERS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"workers\" must be between 0 and %d",
-						FC_MAX_WORKERS),
-				 errhint("Leave workers out to get as many as fast_copy.workers says.")));
-	return workers;
+	switch (type)
+	{
+		case TEXTOID:
+			return (Node *) makeString(TextDatumGetCString(value));
+		case NAMEOID:
+			return (Node *) makeString(pstrdup(NameStr(*DatumGetName(value))));
+		case BOOLOID:
+			return (Node *) makeBoolean(DatumGetBool(value));
+		case INT4OID:
+			return (Node *) makeInteger(DatumGetInt32(value));
+		case INT8OID:
+			return (Node *) makeFloat(psprintf(INT64_FORMAT, DatumGetInt64(value)));
+		case REGCLASSOID:
+			return (Node *) makeConst(REGCLASSOID, -1, InvalidOid, sizeof(Oid), value,
+									  false, true);
+		case NAMEARRAYOID:
+		case TEXTARRAYOID:
+			return (Node *) fast_copy_list(DatumGetArrayTypeP(value), name);
+	}
+	elog(ERROR, "argument \"%s\" has unknown type %u", name, type);
 }
 
-/* The function is declared twice, with one source and with an array of them */
-static List *
-fast_copy_sources(FunctionCallInfo fcinfo)
+/* Nothing tells a default from the same value, written */
+static bool
+fast_copy_is_default(Node *value, const FcOption *option)
 {
+	char	   *text = fc_option_default(option);
+
+	if (IsA(value, Boolean))
+		return !boolVal(value);
+	return text && strcmp(strVal(value), text) == 0;
+}
+
+/* The options among the arguments, as far as they are given */
+static List *
+fast_copy_arguments(FunctionCallInfo fcinfo, const Oid *types)
+{
+	List	   *list = NIL;
+
+	for (int i = 0; i < FC_NARGUMENTS; i++)
+	{
+		const FcOption *option = &fc_option_list[i];
+		int			arg = ARG_FIRST_OPTION + i;
+		Node	   *value;
+
+		if (PG_ARGISNULL(arg))
+		{
+			if (fc_option_default(option))
+				fast_copy_refuse_null(option->name, true);
+			continue;
+		}
+		value = fast_copy_value(PG_GETARG_DATUM(arg), types[arg], option->name);
+		if (!fast_copy_is_default(value, option))
+			list = lappend(list, makeDefElem(pstrdup(option->name), value, -1));
+	}
+	return list;
+}
+
+/* Each function is declared twice, with one source and with an array of them */
+static FcOptions *
+fast_copy_options(FunctionCallInfo fcinfo)
+{
+	FcOptions  *options = fc_options_begin(false);
+	Node	   *source;
 	Oid		   *types;
 	int			n;
 
-	if (PG_ARGISNULL(ARG_SOURCE))
-		return list_make1(fast_copy_required(fcinfo, ARG_SOURCE, "source"));
 	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &n);
-	if (types[ARG_SOURCE] == TEXTARRAYOID)
-		return fast_copy_names(fcinfo, ARG_SOURCE, TEXTOID, "source");
-	return list_make1(makeString(fast_copy_required(fcinfo, ARG_SOURCE, "source")));
-}
-
-static bool
-fast_copy_flag(FunctionCallInfo fcinfo, int arg)
-{
-	return !PG_ARGISNULL(arg) && PG_GETARG_BOOL(arg);
-}
-
-/* What COPY has no word for, or newer versions only */
-static void
-fast_copy_own_arguments(FunctionCallInfo fcinfo, FcArguments *args)
-{
-	args->timestamp_column = fast_copy_name(fcinfo, ARG_TIMESTAMP_COLUMN);
-	args->ignore_extra_columns = fast_copy_flag(fcinfo, ARG_IGNORE_EXTRA_COLUMNS);
-	args->timestamp_format = fast_copy_text(fcinfo, ARG_TIMESTAMP_FORMAT);
-	args->time_zone = fast_copy_text(fcinfo, ARG_TIME_ZONE);
-	args->partition_interval = fast_copy_text(fcinfo, ARG_PARTITION_INTERVAL);
-	args->missing_partitions = fast_copy_required(fcinfo, ARG_MISSING_PARTITIONS, "missing_partitions");
-	args->order_by = fast_copy_names(fcinfo, ARG_ORDER_BY, TEXTOID, "order_by");
-	args->on_error = fast_copy_required(fcinfo, ARG_ON_ERROR, "on_error");
-	args->on_error_classes = fast_copy_names(fcinfo, ARG_ON_ERROR_CLASSES, TEXTOID,
-											 "on_error_classes");
-	args->reject_limited = !PG_ARGISNULL(ARG_REJECT_LIMIT);
-	if (args->reject_limited)
-		args->reject_limit = PG_GETARG_INT64(ARG_REJECT_LIMIT);
-	if (!PG_ARGISNULL(ARG_REJECT_TABLE))
-		args->reject_table = PG_GETARG_OID(ARG_REJECT_TABLE);
-	args->log_verbosity = fast_copy_required(fcinfo, ARG_LOG_VERBOSITY, "log_verbosity");
-	args->run_analyze = fast_copy_flag(fcinfo, ARG_RUN_ANALYZE);
-	args->progress = fast_copy_text(fcinfo, ARG_PROGRESS);
-	args->workers = fast_copy_workers(fcinfo, ARG_WORKERS);
-}
-
-static void
-fast_copy_arguments(FunctionCallInfo fcinfo, FcArguments *args)
-{
-	memset(args, 0, sizeof(FcArguments));
+	if (n != NARGS)
+		elog(ERROR, "fast_copy is declared with %d arguments, not %d", n, NARGS);
 	if (PG_ARGISNULL(ARG_TARGET))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"target\" must not be null")));
-	args->target = PG_GETARG_OID(ARG_TARGET);
-	args->columns = fast_copy_names(fcinfo, ARG_COLUMNS, NAMEOID, "columns");
-	args->format = fast_copy_required(fcinfo, ARG_FORMAT, "format");
-	args->header = fast_copy_required(fcinfo, ARG_HEADER, "header");
-	args->delimiter = fast_copy_text(fcinfo, ARG_DELIMITER);
-	args->null_string = fast_copy_text(fcinfo, ARG_NULL_STRING);
-	args->quote = fast_copy_text(fcinfo, ARG_QUOTE);
-	args->escape = fast_copy_text(fcinfo, ARG_ESCAPE);
-	args->force_not_null = fast_copy_names(fcinfo, ARG_FORCE_NOT_NULL, NAMEOID,
-										   "force_not_null");
-	args->force_null = fast_copy_names(fcinfo, ARG_FORCE_NULL, NAMEOID,
-									   "force_null");
-	args->default_string = fast_copy_text(fcinfo, ARG_DEFAULT_STRING);
-	args->encoding = fast_copy_name(fcinfo, ARG_ENCODING);
-	args->where_clause = fast_copy_text(fcinfo, ARG_WHERE_CLAUSE);
-	args->freeze = fast_copy_flag(fcinfo, ARG_FREEZE);
-	fast_copy_own_arguments(fcinfo, args);
-}
-
-static void
-fast_copy_files(FunctionCallInfo fcinfo, FcArguments *args)
-{
-	fast_copy_arguments(fcinfo, args);
-	args->sources = fast_copy_sources(fcinfo);
-	args->program = fast_copy_flag(fcinfo, ARG_PROGRAM);
+		fast_copy_refuse_null("target", false);
+	options->target = PG_GETARG_OID(ARG_TARGET);
+	fc_options_take(options, fast_copy_arguments(fcinfo, types), NULL);
+	if (PG_ARGISNULL(ARG_SOURCE))
+		fast_copy_refuse_null("source", false);
+	source = fast_copy_value(PG_GETARG_DATUM(ARG_SOURCE), types[ARG_SOURCE], "source");
+	options->sources = IsA(source, List) ? (List *) source : list_make1(source);
+	return options;
 }
 
 /*
@@ -243,15 +183,13 @@ fast_copy(PG_FUNCTION_ARGS)
 {
 	MemoryContext mcxt;
 	MemoryContext old;
-	FcArguments args;
 	uint64		rows;
 
 	PreventCommandIfParallelMode("fast_copy()");
 	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 								 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(mcxt);
-	fast_copy_files(fcinfo, &args);
-	rows = fc_statement_call(&args);
+	rows = fc_statement_call(fast_copy_options(fcinfo));
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	PG_RETURN_INT64((int64) rows);
@@ -331,13 +269,14 @@ Datum
 fast_copy_analyze(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	FcArguments args;
+	FcOptions  *options;
 	ListCell   *lc;
 
 	PreventCommandIfParallelMode("fast_copy_analyze()");
 	InitMaterializedSRF(fcinfo, 0);
-	fast_copy_files(fcinfo, &args);
-	foreach(lc, fc_analyze_run(fc_options_make(&args)))
+	options = fast_copy_options(fcinfo);
+	fc_options_check(options);
+	foreach(lc, fc_analyze_run(options))
 	{
 		FcFinding  *finding = lfirst(lc);
 		Datum		values[8];

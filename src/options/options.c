@@ -3,20 +3,26 @@
  * options/options.c
  *	  What the caller asked for, checked by COPY's own rules.
  *
- *	 arguments ──► DefElem list ──► ProcessCopyOptions ──► FcOptions
+ *	 arguments ─┐
+ *	 JSON ──────┼──► DefElem list ──► FcOptions ◄──► ProcessCopyOptions
+ *	 COPY ──────┘
  *
- * COPY's options travel as the list COPY's grammar would make, so that rules
- * and error texts are COPY's, and a COPY statement's own list can take the
- * same way.
+ * Whoever is called makes a list of what it was given, like the one that COPY's
+ * grammar makes, and what an element means is said by the list of all options
+ * (options/list.h).  Then core's COPY gets its own options in such a list, so
+ * that rules and error texts are COPY's.
+ *
+ * All is allocated in the caller's memory context.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
+#include "commands/defrem.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "parser/parse_node.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -25,46 +31,189 @@
 #include "compat/compat.h"
 #include "options/options.h"
 
+#define FC_OPTION_ROW(name, type, preset, kind, from, core, field) \
+	{#name, #preset, core, FC_KIND_##kind, FC_FROM_##from, offsetof(FcOptions, field)},
+
+const FcOption fc_option_list[FC_NOPTIONS] = {FC_OPTIONS(FC_OPTION_ROW)};
+
+/* A field of another type than the kind of its option would be overwritten */
+#define FC_TYPE_TEXT	char *
+#define FC_TYPE_FLAG	bool
+#define FC_TYPE_LIST	List *
+#define FC_TYPE_TABLE	Oid
+#define FC_TYPE_WORKERS int
+#define FC_TYPE_LIMIT	int64
+#define FC_OPTION_FITS(name, type, preset, kind, from, core, field) \
+	StaticAssertDecl(__builtin_types_compatible_p(typeof(((FcOptions *) 0)->field), \
+												  FC_TYPE_##kind), \
+					 "the field of option " #name " has another type");
+
+FC_OPTIONS(FC_OPTION_FITS)
+
+const FcOption *
+fc_option_find(const char *name, int from)
+{
+	for (int i = 0; i < FC_NOPTIONS; i++)
+	{
+		const FcOption *option = &fc_option_list[i];
+
+		if ((option->from & from) &&
+			(strcmp(name, option->name) == 0 ||
+			 (option->core && strcmp(name, option->core) == 0)))
+			return option;
+	}
+	return NULL;
+}
+
+char *
+fc_option_default(const FcOption *option)
+{
+	if (option->preset[0] != '\'')
+		return NULL;
+	return pnstrdup(option->preset + 1, strlen(option->preset) - 2);
+}
+
+FcOptions *
+fc_options_begin(bool statement)
+{
+	FcOptions  *options = palloc0(sizeof(FcOptions));
+
+	for (int i = 0; i < FC_NOPTIONS; i++)
+		if (fc_option_list[i].kind == FC_KIND_TEXT)
+			*(char **) ((char *) options + fc_option_list[i].at) =
+				fc_option_default(&fc_option_list[i]);
+	options->statement = statement;
+	if (statement)
+		options->words.format = "text";
+	options->reject_limit = -1;
+	options->workers = -1;
+	return options;
+}
+
+/* A list in parentheses, "*", or one name */
+static List *
+fc_options_list(DefElem *def)
+{
+	if (def->arg && IsA(def->arg, List))
+		return castNode(List, def->arg);
+	if (def->arg && IsA(def->arg, A_Star))
+		return list_make1(makeString("*"));
+	return list_make1(makeString(defGetString(def)));
+}
+
+static Oid
+fc_options_table(DefElem *def)
+{
+	if (def->arg && IsA(def->arg, Const))
+		return DatumGetObjectId(castNode(Const, def->arg)->constvalue);
+	return RangeVarGetRelid(makeRangeVarFromNameList(fc_string_to_names(defGetString(def))),
+							NoLock, false);
+}
+
+static int
+fc_options_workers(const FcOptions *options, DefElem *def)
+{
+	int64		workers = defGetInt64(def);
+
+	if (workers < 0 || workers > FC_MAX_WORKERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s \"workers\" must be between 0 and %d",
+						options->statement ? "option" : "argument", FC_MAX_WORKERS),
+				 options->statement ? 0 :
+				 errhint("Leave workers out to get as many as fast_copy.workers says.")));
+	return (int) workers;
+}
+
+static void
+fc_options_set(FcOptions *options, const FcOption *option, DefElem *def)
+{
+	void	   *at = (char *) options + option->at;
+
+	switch (option->kind)
+	{
+		case FC_KIND_TEXT:
+			/* COPY takes HEADER for HEADER true */
+			*(char **) at = def->arg ? defGetString(def) : "true";
+			break;
+		case FC_KIND_FLAG:
+			*(bool *) at = defGetBoolean(def);
+			break;
+		case FC_KIND_LIST:
+			*(List **) at = fc_options_list(def);
+			break;
+		case FC_KIND_TABLE:
+			*(Oid *) at = fc_options_table(def);
+			break;
+		case FC_KIND_WORKERS:
+			*(int *) at = fc_options_workers(options, def);
+			break;
+		case FC_KIND_LIMIT:
+			*(int64 *) at = defGetInt64(def);
+			break;
+	}
+}
+
+void
+fc_options_take(FcOptions *options, List *given, ParseState *pstate)
+{
+	ListCell   *lc;
+
+	foreach(lc, given)
+	{
+		DefElem    *def = lfirst_node(DefElem, lc);
+		const FcOption *option = fc_option_find(def->defname, options->statement ?
+												FC_FROM_COPY : FC_FROM_CALL);
+
+		if (option == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_SYNTAX_ERROR),
+					 errmsg("option \"%s\" not recognized", def->defname),
+					 parser_errposition(pstate, def->location)));
+		if (options->given[option - fc_option_list])
+			ereport(ERROR,
+					(errcode(ERRCODE_SYNTAX_ERROR),
+					 errmsg("conflicting or redundant options"),
+					 parser_errposition(pstate, def->location)));
+		options->given[option - fc_option_list] = true;
+		fc_options_set(options, option, def);
+	}
+}
+
 static List *
 fc_options_add(List *list, const char *name, char *value)
 {
-	if (value == NULL)
-		return list;
-	return lappend(list, makeDefElem(pstrdup(name),
-									 (Node *) makeString(value), -1));
+	return lappend(list, makeDefElem(pstrdup(name), (Node *) makeString(value), -1));
 }
 
+/* What core's COPY gets; of several reasons to refuse, COPY's order decides */
 static List *
-fc_options_add_names(List *list, const char *name, List *names)
-{
-	if (names == NIL)
-		return list;
-	return lappend(list, makeDefElem(pstrdup(name), (Node *) names, -1));
-}
-
-/* COPY's list; of several reasons to refuse, COPY's order decides */
-static List *
-fc_options_list(const FcArguments *args)
+fc_options_for_core(const FcOptions *options)
 {
 	List	   *list = NIL;
 
-	list = fc_options_add(list, "format", args->format);
-	list = fc_options_add(list, "delimiter", args->delimiter);
-	list = fc_options_add(list, "null", args->null_string);
-	list = fc_options_add(list, "quote", args->quote);
-	list = fc_options_add(list, "escape", args->escape);
-	list = fc_options_add_names(list, "force_not_null", args->force_not_null);
-	list = fc_options_add_names(list, "force_null", args->force_null);
-	if (FC_CORE_HAS_DEFAULT)
-		list = fc_options_add(list, "default", args->default_string);
-	list = fc_options_add(list, "encoding", args->encoding);
+	for (int i = 0; i < FC_NOPTIONS; i++)
+	{
+		const FcOption *option = &fc_option_list[i];
+		void	   *value;
+
+		if (option->core == NULL ||
+			(i == FC_OPTION_default_string && !FC_CORE_HAS_DEFAULT))
+			continue;
+		value = *(void **) ((char *) options + option->at);
+		if (value && option->kind == FC_KIND_LIST)
+			list = lappend(list, makeDefElem(pstrdup(option->core), value, -1));
+		else if (value)
+			list = fc_options_add(list, option->core, value);
+	}
 	return list;
 }
 
 /* A number of lines, or what COPY takes; false if it must be shown to COPY */
 static bool
-fc_options_header(FcOptions *options, const char *header)
+fc_options_header(FcOptions *options)
 {
+	const char *header = options->words.header;
 	char	   *end;
 	long		n;
 	bool		on;
@@ -91,8 +240,10 @@ fc_options_header(FcOptions *options, const char *header)
 }
 
 static void
-fc_options_missing(FcOptions *options, const char *missing)
+fc_options_missing(FcOptions *options)
 {
+	const char *missing = options->words.missing_partitions;
+
 	if (pg_strcasecmp(missing, "create") == 0)
 		options->missing = FC_MISSING_CREATE;
 	else if (pg_strcasecmp(missing, "error") == 0)
@@ -228,8 +379,9 @@ fc_options_class(const char *name)
 
 /* What on_error_classes names; without it, what COPY tolerates */
 static void
-fc_options_classes(FcOptions *options, List *classes)
+fc_options_classes(FcOptions *options)
 {
+	List	   *classes = options->words.on_error_classes;
 	ListCell   *lc;
 
 	if (options->on_error == FC_ON_ERROR_STOP && classes != NIL)
@@ -243,21 +395,19 @@ fc_options_classes(FcOptions *options, List *classes)
 }
 
 static void
-fc_options_reject_limit(FcOptions *options, const FcArguments *args)
+fc_options_reject_limit(FcOptions *options)
 {
-	options->reject_limit = -1;
-	options->reject_table = args->reject_table;
-	if (OidIsValid(args->reject_table) && options->on_error == FC_ON_ERROR_STOP)
+	if (OidIsValid(options->reject_table) && options->on_error == FC_ON_ERROR_STOP)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("reject_table requires on_error \"ignore\" or \"set_null\"")));
-	if (!args->reject_limited)
+	if (!options->given[FC_OPTION_reject_limit])
 		return;
-	if (args->reject_limit <= 0)
+	if (options->reject_limit <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("REJECT_LIMIT (" INT64_FORMAT ") must be greater than zero",
-						args->reject_limit)));
+						options->reject_limit)));
 	if (options->on_error == FC_ON_ERROR_STOP)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -265,32 +415,33 @@ fc_options_reject_limit(FcOptions *options, const FcArguments *args)
 						"REJECT_LIMIT", "ON_ERROR", "IGNORE"),
 				 errhint("Add on_error%s 'ignore', or leave reject_limit out.",
 						 fc_option_arrow(options->statement))));
-	options->reject_limit = args->reject_limit;
 }
 
 static void
-fc_options_on_error(FcOptions *options, const FcArguments *args)
+fc_options_on_error(FcOptions *options)
 {
-	if (pg_strcasecmp(args->on_error, "ignore") == 0)
+	const FcOptionWords *words = &options->words;
+
+	if (pg_strcasecmp(words->on_error, "ignore") == 0)
 		options->on_error = FC_ON_ERROR_IGNORE;
-	else if (pg_strcasecmp(args->on_error, "set_null") == 0)
+	else if (pg_strcasecmp(words->on_error, "set_null") == 0)
 		options->on_error = FC_ON_ERROR_SET_NULL;
-	else if (pg_strcasecmp(args->on_error, "stop") != 0)
-		fc_options_not_recognized(options, "ON_ERROR", args->on_error,
+	else if (pg_strcasecmp(words->on_error, "stop") != 0)
+		fc_options_not_recognized(options, "ON_ERROR", words->on_error,
 								  "Use on_error%s 'stop', 'ignore' or 'set_null'.");
-	if (pg_strcasecmp(args->log_verbosity, "verbose") == 0)
+	if (pg_strcasecmp(words->log_verbosity, "verbose") == 0)
 		options->log_verbosity = FC_LOG_VERBOSE;
-	else if (pg_strcasecmp(args->log_verbosity, "default") == 0)
+	else if (pg_strcasecmp(words->log_verbosity, "default") == 0)
 		options->log_verbosity = FC_LOG_DEFAULT;
-	else if (pg_strcasecmp(args->log_verbosity, "silent") != 0)
-		fc_options_not_recognized(options, "LOG_VERBOSITY", args->log_verbosity,
+	else if (pg_strcasecmp(words->log_verbosity, "silent") != 0)
+		fc_options_not_recognized(options, "LOG_VERBOSITY", words->log_verbosity,
 								  "Use log_verbosity%s 'default', 'verbose' or 'silent'.");
 	if (options->format.binary && options->on_error != FC_ON_ERROR_STOP)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("only ON_ERROR STOP is allowed in BINARY mode")));
-	fc_options_classes(options, args->on_error_classes);
-	fc_options_reject_limit(options, args);
+	fc_options_classes(options);
+	fc_options_reject_limit(options);
 }
 
 static void
@@ -313,38 +464,14 @@ fc_options_map(const FcOptions *options)
 				 errmsg("cannot specify %s in BINARY mode", "HEADER")));
 }
 
-static void
-fc_options_copy_arguments(FcOptions *options, const FcArguments *args)
-{
-	options->statement = args->statement;
-	options->target = args->target;
-	options->sources = args->sources;
-	options->program = args->program;
-	options->client = args->client;
-	options->compressed = args->compressed;
-	options->key_column = args->timestamp_column;
-	options->columns = args->columns;
-	options->ignore_extra_columns = args->ignore_extra_columns;
-	options->force_not_null = args->force_not_null;
-	options->force_null = args->force_null;
-	options->default_string = args->default_string;
-	options->where_clause = args->where_clause;
-	options->timestamp_format = args->timestamp_format;
-	options->time_zone = args->time_zone;
-	options->interval = args->partition_interval;
-	options->order_by = args->order_by;
-	options->freeze = args->freeze;
-	options->run_analyze = args->run_analyze;
-	options->workers = args->workers;
-}
-
 /*
  * How often progress is told, as the type interval reads it.  A month has 30
  * days, as core has it where it must compare.
  */
 static void
-fc_options_progress(FcOptions *options, const char *progress)
+fc_options_progress(FcOptions *options)
 {
+	char	   *progress = options->words.progress;
 	Interval   *span;
 	double		us;
 
@@ -366,31 +493,28 @@ fc_options_progress(FcOptions *options, const char *progress)
 	options->progress_us = (int64) us;
 }
 
-FcOptions *
-fc_options_make(const FcArguments *args)
+void
+fc_options_check(FcOptions *options)
 {
-	FcOptions  *options = palloc0(sizeof(FcOptions));
-	List	   *list = fc_options_list(args);
+	List	   *list = fc_options_for_core(options);
 	ParseState *pstate = make_parsestate(NULL);
 
-	fc_options_copy_arguments(options, args);
 	options->copy_options = list;
-	if (!fc_options_header(options, args->header))
-		list = fc_options_add(list_copy(list), "header", args->header);
+	if (!fc_options_header(options))
+		list = fc_options_add(list_copy(list), "header", options->words.header);
 	else if (options->header_lines > 0)
-		list = fc_options_add(list_copy(list), "header", pstrdup("true"));
+		list = fc_options_add(list_copy(list), "header", "true");
 	ProcessCopyOptions(pstate, &options->format, true, list);
 	free_parsestate(pstate);
 	fc_options_check_format(options);
 	fc_options_check_zone(options);
 	fc_options_check_default(options);
 	fc_options_map(options);
-	fc_options_on_error(options, args);
-	fc_options_missing(options, args->missing_partitions);
-	fc_options_progress(options, args->progress);
+	fc_options_on_error(options);
+	fc_options_missing(options);
+	fc_options_progress(options);
 	options->file_encoding = options->format.file_encoding >= 0 ?
 		options->format.file_encoding : pg_get_client_encoding();
-	return options;
 }
 
 void

@@ -9,8 +9,10 @@
 #define FC_OPTIONS_H
 
 #include "commands/copy.h"
+#include "parser/parse_node.h"
 
 #include "context/shared.h"
+#include "options/list.h"
 
 /* on_error */
 typedef enum FcOnError
@@ -27,8 +29,68 @@ typedef enum FcVerbosity
 	FC_LOG_VERBOSE
 } FcVerbosity;
 
+#define FC_OPTION_NUMBER(name, ...) FC_OPTION_##name,
+#define FC_ARGUMENT_COUNT(...) +1
+
+/* In the order of the list: those that are arguments come first */
+typedef enum FcOptionNumber
+{
+	FC_OPTIONS(FC_OPTION_NUMBER)
+	FC_NOPTIONS
+} FcOptionNumber;
+
+#define FC_NARGUMENTS (FC_ARGUMENTS(FC_ARGUMENT_COUNT))
+
+/* What is read from a value, and the type of its field */
+typedef enum FcOptionKind
+{
+	FC_KIND_TEXT,				/* char * */
+	FC_KIND_FLAG,				/* bool */
+	FC_KIND_LIST,				/* List * of String */
+	FC_KIND_TABLE,				/* Oid */
+	FC_KIND_WORKERS,			/* int */
+	FC_KIND_LIMIT				/* int64 */
+} FcOptionKind;
+
+/* Who may give an option */
+#define FC_FROM_CALL	1		/* fast_copy() and fast_copy_analyze() */
+#define FC_FROM_COPY	2		/* COPY ... WITH (fast_copy, ...) */
+#define FC_FROM_ANY		(FC_FROM_CALL | FC_FROM_COPY)
+
+typedef struct FcOption
+{
+	const char *name;
+	const char *preset;			/* the default, as SQL has it */
+	const char *core;			/* its name in core's COPY, or NULL */
+	FcOptionKind kind;
+	int			from;			/* FC_FROM_* */
+	size_t		at;				/* its field in FcOptions */
+} FcOption;
+
+/* The whole list */
+extern const FcOption fc_option_list[FC_NOPTIONS];
+
+/* Options as the caller wrote them, for fc_options_check() */
+typedef struct FcOptionWords
+{
+	char	   *format;
+	char	   *header;
+	char	   *delimiter;
+	char	   *null_string;
+	char	   *quote;
+	char	   *escape;
+	char	   *encoding;
+	char	   *missing_partitions;
+	char	   *on_error;
+	List	   *on_error_classes;
+	char	   *log_verbosity;
+	char	   *progress;
+} FcOptionWords;
+
 typedef struct FcOptions
 {
+	bool		given[FC_NOPTIONS];
+	FcOptionWords words;
 	bool		statement;		/* the caller wrote COPY */
 	Oid			target;
 	List	   *sources;		/* of String: paths and patterns, or commands */
@@ -69,49 +131,30 @@ typedef struct FcOptions
 } FcOptions;
 
 /*
- * Text arguments as fast_copy() has them, NULL where the caller gave none.
- * COPY's errors for COPY's options; ERROR 22023 for what is ours.
+ * Options of which none has been given, for COPY as a statement or for a call.
+ * The caller sets where the data is and where it goes.
  */
-typedef struct FcArguments
-{
-	bool		statement;		/* the caller wrote COPY */
-	Oid			target;
-	List	   *sources;		/* of String */
-	bool		program;
-	bool		client;
-	bool		compressed;
-	char	   *timestamp_column;
-	List	   *columns;
-	char	   *format;
-	char	   *header;
-	bool		ignore_extra_columns;
-	char	   *delimiter;
-	char	   *null_string;
-	char	   *quote;
-	char	   *escape;
-	List	   *force_not_null;
-	List	   *force_null;
-	char	   *default_string;
-	char	   *encoding;
-	char	   *where_clause;
-	char	   *timestamp_format;
-	char	   *time_zone;
-	char	   *partition_interval;
-	char	   *missing_partitions;
-	List	   *order_by;
-	bool		freeze;
-	char	   *on_error;
-	List	   *on_error_classes;
-	bool		reject_limited;
-	int64		reject_limit;
-	Oid			reject_table;	/* InvalidOid where NULL */
-	char	   *log_verbosity;
-	bool		run_analyze;
-	char	   *progress;
-	int			workers;		/* -1 where NULL */
-} FcArguments;
+extern FcOptions *fc_options_begin(bool statement);
 
-extern FcOptions *fc_options_make(const FcArguments *args);
+/*
+ * Takes in DefElems as COPY's grammar makes them.  A table can be a Const, its
+ * OID, as well.  "options" may have been given others before.  ERROR 42601 for
+ * one that is not known, that this caller may not give, or that comes twice; and
+ * for a value what COPY says of it.
+ */
+extern void fc_options_take(FcOptions *options, List *given, ParseState *pstate);
+
+/*
+ * To be called once, when all is taken in: makes what the words mean.  COPY's
+ * errors for COPY's options; ERROR 22023 for what is ours.
+ */
+extern void fc_options_check(FcOptions *options);
+
+/* By either name; NULL: there is none that may be given from there, FC_FROM_* */
+extern const FcOption *fc_option_find(const char *name, int from);
+
+/* A default that is a text, or NULL */
+extern char *fc_option_default(const FcOption *option);
 
 /* The name of one FC_CLASS_*, as on_error_classes has it */
 extern const char *fc_options_class_name(uint32 class);

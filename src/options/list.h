@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/list.h
+ *	  Every option of a load, once.
+ *
+ * From this list come the arguments of fast_copy() and fast_copy_analyze(), in
+ * C and, through the preprocessor, in SQL (sql/fast_copy.sql.in), and the options
+ * of COPY ... WITH (fast_copy, ...).  Who adds an option writes a line here,
+ * declares the field that it fills in FcOptions, and checks its value in
+ * fc_options_check().
+ *
+ * X(name, type, default, kind, from, core, field)
+ *
+ * name		in SQL
+ * type		of the argument; it says as well how C reads it
+ * default	of the argument and, but for that of the format, of the option.
+ *			An argument with a text as its default must not be NULL, and one
+ *			that has its default's value counts as not given, because nothing
+ *			tells the two apart.
+ * kind		what is read from the value, FC_KIND_*
+ * from		who may give it, FC_FROM_*
+ * core		its name in the list that core's COPY gets, and another one under
+ *			which it may be given; NULL: core does not get it
+ * field	of FcOptions
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_LIST_H
+#define FC_LIST_H
+
+/* In the order of the SQL declaration */
+#define FC_ARGUMENTS(X) \
+	X(timestamp_column, name, NULL, TEXT, ANY, NULL, key_column) \
+	X(columns, name[], NULL, LIST, CALL, NULL, columns) \
+	X(format, text, 'csv', TEXT, ANY, "format", words.format) \
+	X(header, text, 'false', TEXT, ANY, NULL, words.header) \
+	X(ignore_extra_columns, boolean, false, FLAG, ANY, NULL, ignore_extra_columns) \
+	X(delimiter, text, NULL, TEXT, ANY, "delimiter", words.delimiter) \
+	X(null_string, text, NULL, TEXT, ANY, "null", words.null_string) \
+	X(quote, text, NULL, TEXT, ANY, "quote", words.quote) \
+	X(escape, text, NULL, TEXT, ANY, "escape", words.escape) \
+	X(force_not_null, name[], NULL, LIST, ANY, "force_not_null", force_not_null) \
+	X(force_null, name[], NULL, LIST, ANY, "force_null", force_null) \
+	X(default_string, text, NULL, TEXT, ANY, "default", default_string) \
+	X(encoding, name, NULL, TEXT, ANY, "encoding", words.encoding) \
+	X(where_clause, text, NULL, TEXT, ANY, NULL, where_clause) \
+	X(timestamp_format, text, NULL, TEXT, ANY, NULL, timestamp_format) \
+	X(time_zone, text, NULL, TEXT, ANY, NULL, time_zone) \
+	X(partition_interval, text, NULL, TEXT, ANY, NULL, interval) \
+	X(missing_partitions, text, 'create', TEXT, ANY, NULL, words.missing_partitions) \
+	X(order_by, text[], NULL, LIST, ANY, NULL, order_by) \
+	X(freeze, boolean, false, FLAG, ANY, NULL, freeze) \
+	X(on_error, text, 'stop', TEXT, ANY, NULL, words.on_error) \
+	X(on_error_classes, text[], NULL, LIST, ANY, NULL, words.on_error_classes) \
+	X(reject_limit, bigint, NULL, LIMIT, ANY, NULL, reject_limit) \
+	X(reject_table, regclass, NULL, TABLE, ANY, NULL, reject_table) \
+	X(log_verbosity, text, 'default', TEXT, ANY, NULL, words.log_verbosity) \
+	X(run_analyze, boolean, false, FLAG, ANY, NULL, run_analyze) \
+	X(progress, text, NULL, TEXT, ANY, NULL, words.progress) \
+	X(workers, integer, NULL, WORKERS, ANY, NULL, workers) \
+	X(program, boolean, false, FLAG, CALL, NULL, program)
+
+/* Those that are no arguments */
+#define FC_LATER_OPTIONS(X) \
+	X(compressed, boolean, false, FLAG, COPY, NULL, compressed)
+
+#define FC_OPTIONS(X) FC_ARGUMENTS(X) FC_LATER_OPTIONS(X)
+
+#endif							/* FC_LIST_H */
