@@ -147,6 +147,34 @@ SELECT fast_copy('opt', '/nowhere', workers => -1);
 SELECT fast_copy('opt', '/nowhere', workers => 257);
 SELECT fc.try('opt', 'a.csv', 'workers => 256');
 
+-- options
+BEGIN;
+SELECT fast_copy('opt_day', fc.path('all.csv'), quote => '''', options => '{"Timestamp_Column": "ts", "columns": ["v", "ts"], "format": "csv",
+	"header": true, "delimiter": ";", "NULL": "NA", "default": null, "partition_interval": "1 month", "freeze": true, "workers": 0}');
+SELECT * FROM fc.partitions('opt_day');
+SELECT * FROM opt_day ORDER BY ts;
+CREATE VIEW opt_load AS SELECT fast_copy('opt', fc.path('header.csv'), options => '{"header": 2, "columns": ["a", "b"], "ignore_extra_columns": false}') AS rows;
+SELECT rows FROM opt_load;
+CREATE FUNCTION opt_load(file text) RETURNS bigint LANGUAGE sql AS $$SELECT fast_copy('opt', fc.path(file), options => '{"header": 1}')$$;
+SELECT opt_load('header.csv');
+SELECT item, name, rows, detail FROM fast_copy_analyze('opt', fc.path('header.csv'), options => '{"header": "match"}') WHERE item = 'rows' ORDER BY name;
+ROLLBACK;
+SELECT fast_copy('opt', '/nowhere', options => options::jsonb) FROM unnest('{"{}", null}'::text[]) AS options;
+SELECT fast_copy('opt', '/nowhere', options => '[]');
+SELECT fast_copy('opt', '/nowhere', options => '{"workers": "4"}');
+SELECT fast_copy('opt', '/nowhere', options => '{"reject_limit": 1.5}');
+SELECT fast_copy('opt', '/nowhere', options => '{"freeze": "on"}');
+SELECT fast_copy('opt', '/nowhere', options => '{"columns": ["a", null]}');
+SELECT fast_copy('opt', '/nowhere', options => '{"columns": []}');
+SELECT fast_copy('opt', '/nowhere', options => '{"header": {"lines": 2}}');
+SELECT fast_copy('opt', '/nowhere', options => '{"reject_table": 5}');
+SELECT fast_copy('opt', '/nowhere', options => '{"workers": 257}');
+SELECT fast_copy('opt', '/nowhere', options => '{"headr": 1}');
+SELECT fast_copy('opt', '/nowhere', options => '{"compressed": true}');
+SELECT fast_copy('opt', '/nowhere', delimiter => ';', options => '{"delimiter": ";"}');
+SELECT fast_copy('opt', '/nowhere', options => '{"null": "a", "null_string": "a"}');
+COPY opt FROM '/nowhere' (fast_copy, null 'a', null_string 'a');
+
 -- settings
 SET fast_copy.workers = 257;
 SET fast_copy.workers = -2;

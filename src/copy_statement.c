@@ -6,10 +6,11 @@
  *	 CopyStmt ──► hooks before ours ──► FcOptions ──► load/run.c ──► "COPY n"
  *
  * psql sends data to nothing but what it has read as COPY ... FROM STDIN, and
- * \copy makes nothing else.  So the command that loads what lies on the client is
- * COPY itself: with an option that core does not know, and that a hook takes out
- * before core sees it.  Options are COPY's, and the arguments of fast_copy() by
- * their names (options/list.h); what is not given is as COPY has it.
+ * \copy makes nothing else.  So the command that loads what lies on the client
+ * is COPY itself: with an option that core does not know, and that a hook
+ * takes out before core sees it.  Options are COPY's, and the arguments of
+ * fast_copy() by their names (options/list.h); what is not given is as COPY
+ * has it.
  *
  * The hook is there as soon as the library is: by session_preload_libraries, by
  * LOAD, or because a function of the extension has been called.

@@ -21,6 +21,7 @@
 #include "copy_statement.h"
 #include "rejects/table.h"
 #include "load/analyze.h"
+#include "options/json.h"
 #include "report/report.h"
 
 PG_MODULE_MAGIC;
@@ -36,7 +37,8 @@ enum
 	ARG_TARGET,
 	ARG_SOURCE,
 	ARG_FIRST_OPTION,
-	NARGS = ARG_FIRST_OPTION + FC_NARGUMENTS
+	ARG_OPTIONS = ARG_FIRST_OPTION + FC_NARGUMENTS,
+	NARGS
 };
 
 PGDLLEXPORT void _PG_init(void);
@@ -151,11 +153,12 @@ fast_copy_arguments(FunctionCallInfo fcinfo, const Oid *types)
 	return list;
 }
 
-/* Each function is declared twice, with one source and with an array of them */
+/* Each function is declared twice, with one source and with an array */
 static FcOptions *
 fast_copy_options(FunctionCallInfo fcinfo)
 {
 	FcOptions  *options = fc_options_begin(false);
+	List	   *given;
 	Node	   *source;
 	Oid		   *types;
 	int			n;
@@ -166,7 +169,10 @@ fast_copy_options(FunctionCallInfo fcinfo)
 	if (PG_ARGISNULL(ARG_TARGET))
 		fast_copy_refuse_null("target", false);
 	options->target = PG_GETARG_OID(ARG_TARGET);
-	fc_options_take(options, fast_copy_arguments(fcinfo, types), NULL);
+	given = fast_copy_arguments(fcinfo, types);
+	if (!PG_ARGISNULL(ARG_OPTIONS))
+		given = list_concat(given, fc_json_options(PG_GETARG_JSONB_P(ARG_OPTIONS)));
+	fc_options_take(options, given, NULL);
 	if (PG_ARGISNULL(ARG_SOURCE))
 		fast_copy_refuse_null("source", false);
 	source = fast_copy_value(PG_GETARG_DATUM(ARG_SOURCE), types[ARG_SOURCE], "source");

@@ -4,10 +4,21 @@
  *	  Every option of a load, once.
  *
  * From this list come the arguments of fast_copy() and fast_copy_analyze(), in
- * C and, through the preprocessor, in SQL (sql/fast_copy.sql.in), and the options
- * of COPY ... WITH (fast_copy, ...).  Who adds an option writes a line here,
- * declares the field that it fills in FcOptions, and checks its value in
+ * C and, through the preprocessor, in SQL (sql/fast_copy.sql.in), the options
+ * of COPY ... WITH (fast_copy, ...), the keys of the argument "options", and
+ * what hints say about them.  Who adds an option writes a line here, declares
+ * the field that it fills in FcOptions, and checks its value in
  * fc_options_check().
+ *
+ * The arguments are those of 0.1.0 and stay so.  A function with another
+ * argument is another function: its users would lose their GRANTs, and views
+ * and functions that call it would have to be dropped before the old one can
+ * be.  So an option that is added later goes into FC_LATER_OPTIONS: COPY takes
+ * it like any other, and fast_copy() as a key of its last argument, a JSON
+ * object.  A VARIADIC argument would be a list of names and values, all of one
+ * type.  An object has numbers, flags and lists, and can be built and kept in
+ * one piece.  It takes the older options as well, so that nobody has to know
+ * how old an option is.
  *
  * X(name, type, default, kind, from, core, field)
  *

@@ -7,10 +7,10 @@
  *	 JSON ──────┼──► DefElem list ──► FcOptions ◄──► ProcessCopyOptions
  *	 COPY ──────┘
  *
- * Whoever is called makes a list of what it was given, like the one that COPY's
- * grammar makes, and what an element means is said by the list of all options
- * (options/list.h).  Then core's COPY gets its own options in such a list, so
- * that rules and error texts are COPY's.
+ * What was given becomes a list like the one that COPY's grammar makes,
+ * whoever was called, and the list of all options (options/list.h) says what
+ * an element means.  Core's COPY gets its own options in such a list as well,
+ * so that rules and error texts are COPY's.
  *
  * All is allocated in the caller's memory context.
  *

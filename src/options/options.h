@@ -137,10 +137,10 @@ typedef struct FcOptions
 extern FcOptions *fc_options_begin(bool statement);
 
 /*
- * Takes in DefElems as COPY's grammar makes them.  A table can be a Const, its
- * OID, as well.  "options" may have been given others before.  ERROR 42601 for
- * one that is not known, that this caller may not give, or that comes twice; and
- * for a value what COPY says of it.
+ * Takes in DefElems as COPY's grammar makes them; a table can also be a Const,
+ * its OID.  May be called again with others.  ERROR 42601 for one that is not
+ * known, that this caller may not give, or that comes twice; and for a value
+ * what COPY says of it.
  */
 extern void fc_options_take(FcOptions *options, List *given, ParseState *pstate);
 
@@ -150,7 +150,7 @@ extern void fc_options_take(FcOptions *options, List *given, ParseState *pstate)
  */
 extern void fc_options_check(FcOptions *options);
 
-/* By either name; NULL: there is none that may be given from there, FC_FROM_* */
+/* By either name; NULL: none that may be given from there (FC_FROM_*) */
 extern const FcOption *fc_option_find(const char *name, int from);
 
 /* A default that is a text, or NULL */

@@ -1,0 +1,194 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/json.c
+ *	  Options in a JSON object.
+ *
+ *	 {"header": 2, "columns": ["ts", "v"]} ──► DefElem list ──► options.c
+ *
+ * A key is the name of an option, in upper or lower case.  A value has the
+ * type that the option's kind asks for: COPY takes 'on' and 1 for a flag, but
+ * JSON has flags.  Only a text may also be written as a number or as true or
+ * false, as COPY has it for header.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "parser/scansup.h"
+#include "utils/builtins.h"
+#include "utils/varlena.h"
+
+#include "options/json.h"
+#include "options/options.h"
+
+/* A key with more typos than that is not taken for an option's name */
+#define FC_JSON_TYPOS	3
+
+#define FC_JSON(type) (1 << jbv##type)
+
+/* What the value of an option may be; a text can be written as what it says */
+static const struct
+{
+	uint32		types;
+	const char *name;
+}			wanted[] = {
+	[FC_KIND_TEXT] = {FC_JSON(String) | FC_JSON(Numeric) | FC_JSON(Bool), "a string"},
+	[FC_KIND_FLAG] = {FC_JSON(Bool), "true or false"},
+	[FC_KIND_LIST] = {FC_JSON(String) | FC_JSON(Binary), "a string or an array of strings"},
+	[FC_KIND_TABLE] = {FC_JSON(String), "a string"},
+	[FC_KIND_WORKERS] = {FC_JSON(Numeric), "an integer"},
+	[FC_KIND_LIMIT] = {FC_JSON(Numeric), "an integer"}
+};
+
+static const char *
+fc_json_nearest(const char *key)
+{
+	const char *nearest = NULL;
+	int			len = strlen(key);
+	int			least = Min(FC_JSON_TYPOS, len / 2) + 1;
+
+	for (int i = 0; i < FC_NOPTIONS && len < NAMEDATALEN; i++)
+	{
+		const char *name = fc_option_list[i].name;
+		int			typos = varstr_levenshtein_less_equal(key, len, name, strlen(name),
+														  1, 1, 1, least, true);
+
+		if ((fc_option_list[i].from & FC_FROM_CALL) && typos < least)
+		{
+			nearest = name;
+			least = typos;
+		}
+	}
+	return nearest;
+}
+
+static char *
+fc_json_names(void)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < FC_NOPTIONS; i++)
+		if (fc_option_list[i].from & FC_FROM_CALL)
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
+							 fc_option_list[i].name);
+	return names.data;
+}
+
+static const FcOption *
+fc_json_find(const char *key)
+{
+	const FcOption *option = fc_option_find(key, FC_FROM_CALL);
+	const char *nearest;
+
+	if (option)
+		return option;
+	nearest = fc_json_nearest(key);
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("option \"%s\" not recognized", key),
+			 nearest ? errhint("Perhaps you meant the option \"%s\".", nearest) :
+			 errhint("Options are %s.", fc_json_names())));
+}
+
+static Node *
+fc_json_string(const JsonbValue *value)
+{
+	return (Node *) makeString(pnstrdup(value->val.string.val, value->val.string.len));
+}
+
+/* NULL: it must be an integer, and is none */
+static Node *
+fc_json_number(const JsonbValue *value, bool integer)
+{
+	char	   *number = DatumGetCString(DirectFunctionCall1(numeric_out,
+															 NumericGetDatum(value->val.numeric)));
+
+	return integer && strchr(number, '.') ? NULL : (Node *) makeFloat(number);
+}
+
+/* NULL: it is an object, or there is something in it that is no string */
+static Node *
+fc_json_array(const char *key, JsonbContainer *array)
+{
+	List	   *list = NIL;
+
+	if (!JsonContainerIsArray(array))
+		return NULL;
+	if (JsonContainerSize(array) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" must not be empty", key)));
+	for (uint32 i = 0; i < JsonContainerSize(array); i++)
+	{
+		JsonbValue *value = getIthJsonbValueFromContainer(array, i);
+
+		if (value->type != jbvString)
+			return NULL;
+		list = lappend(list, fc_json_string(value));
+	}
+	return (Node *) list;
+}
+
+/* NULL: the option has values of another type */
+static Node *
+fc_json_value(const char *key, FcOptionKind kind, const JsonbValue *value)
+{
+	if ((wanted[kind].types & (1 << value->type)) == 0)
+		return NULL;
+	switch (value->type)
+	{
+		case jbvString:
+			return fc_json_string(value);
+		case jbvBool:
+			return (Node *) makeBoolean(value->val.boolean);
+		case jbvNumeric:
+			return fc_json_number(value, kind != FC_KIND_TEXT);
+		default:
+			return fc_json_array(key, value->val.binary.data);
+	}
+}
+
+/* NULL: it is not given */
+static DefElem *
+fc_json_option(char *key, const JsonbValue *value)
+{
+	const FcOption *option = fc_json_find(key);
+	Node	   *node;
+
+	if (value->type == jbvNull)
+		return NULL;
+	node = fc_json_value(key, option->kind, value);
+	if (node == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" must be %s", key, wanted[option->kind].name)));
+	return makeDefElem(key, node, -1);
+}
+
+List *
+fc_json_options(Jsonb *json)
+{
+	List	   *list = NIL;
+	JsonbIterator *members = JsonbIteratorInit(&json->root);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	char	   *key = NULL;
+
+	if (!JB_ROOT_IS_OBJECT(json))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"options\" must be a JSON object")));
+	while ((token = JsonbIteratorNext(&members, &value, true)) != WJB_DONE)
+	{
+		DefElem    *option;
+
+		if (token == WJB_KEY)
+			key = downcase_identifier(value.val.string.val, value.val.string.len,
+									  false, false);
+		else if (token == WJB_VALUE && (option = fc_json_option(key, &value)) != NULL)
+			list = lappend(list, option);
+	}
+	return list;
+}
