@@ -1,0 +1,160 @@
+-- The list of options (src/options/list.h) is what functions, COPY, JSON and the
+-- documentation have, and each way fills the same field.
+--
+-- psql variables: data_dir, absolute paths; README.md and docs are found from there
+--                 tmp_dir, that the server may write to
+
+\set ON_ERROR_STOP 1
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SELECT no_plan();
+
+CREATE VIEW arguments AS
+SELECT p.oid, a.n, p.proargnames[a.n] AS name, format_type(a.type, NULL) AS type,
+	CASE WHEN a.n > p.pronargs - p.pronargdefaults
+		THEN regexp_replace(pg_get_function_arg_default(p.oid, a.n::int), '::[a-z]+(\[\])?$', '') END AS preset
+FROM pg_proc AS p, unnest(p.proargtypes) WITH ORDINALITY AS a (type, n)
+WHERE p.proname IN ('fast_copy', 'fast_copy_analyze');
+
+-- Who has granted it, or calls it in a view, must find it in the next version
+SELECT is(pg_get_function_identity_arguments('fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer, boolean, jsonb)'::regprocedure),
+	'target regclass, source text, timestamp_column name, columns name[], format text, header text, ignore_extra_columns boolean, '
+	'delimiter text, null_string text, quote text, escape text, force_not_null name[], force_null name[], default_string text, '
+	'encoding name, where_clause text, timestamp_format text, time_zone text, partition_interval text, missing_partitions text, '
+	'order_by text[], "freeze" boolean, on_error text, on_error_classes text[], reject_limit bigint, reject_table regclass, '
+	'log_verbosity text, run_analyze boolean, progress text, workers integer, program boolean, options jsonb',
+	'the signature is that of 0.1.0');
+SELECT is(count(*), 4::bigint, 'two functions, for one source and for several') FROM pg_proc WHERE proname IN ('fast_copy', 'fast_copy_analyze');
+SELECT is_empty($$
+	SELECT name FROM arguments WHERE n > 2 GROUP BY n, name, type, preset HAVING count(*) <> 4
+$$, 'all have the same arguments');
+SELECT is_empty($$SELECT name FROM arguments WHERE n > 2 AND preset IS NULL$$, 'each has a default');
+
+CREATE TEMP TABLE option AS
+SELECT n, name, type, preset FROM arguments
+WHERE oid = (SELECT max(oid) FROM arguments) AND n > 2 AND name <> 'options';
+
+-- What a command does, without doing it
+CREATE TABLE t (ts timestamp, n int) PARTITION BY RANGE (ts);
+CREATE TABLE t_old PARTITION OF t FOR VALUES FROM ('2013-01-01') TO ('2013-01-02');
+CREATE TABLE plain (ts timestamp, n int);
+CREATE TABLE other (ts timestamp, n int);
+CREATE FUNCTION outcome(command text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE command;
+	RAISE '% rows, statistics of % columns', (SELECT count(*) FROM t), (SELECT count(*) FROM pg_statistic WHERE starelid = 't'::regclass);
+EXCEPTION WHEN OTHERS THEN
+	-- why it cannot freeze depends on who calls
+	RETURN CASE WHEN SQLERRM LIKE 'cannot perform COPY FREEZE%' THEN 'freeze'
+		ELSE SQLSTATE || ' ' || regexp_replace(SQLERRM, '^argument', 'option') END;
+END
+$$;
+
+-- The library's own list
+CREATE FUNCTION hint_of(options text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	PERFORM fast_copy('t', '/nowhere', options => options::jsonb);
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN SQLERRM || ': ' || hint;
+END
+$$;
+SELECT is(hint_of('{"qqqqqqqqqq": 1}'), 'option "qqqqqqqqqq" not recognized: Options are ' || string_agg(name, ', ' ORDER BY n) || '.',
+	'what the library knows is what SQL declares') FROM option;
+
+-- A value for each that shows that it has arrived
+CREATE TEMP TABLE example (name text, value jsonb);
+INSERT INTO example VALUES
+	('timestamp_column', '"nothing"'), ('columns', '["nothing"]'), ('format', '"nothing"'), ('header', '-1'),
+	('ignore_extra_columns', 'true'), ('delimiter', '"::"'), ('null_string', '"a\nb"'), ('quote', '"::"'), ('escape', '"::"'),
+	('force_not_null', '["nothing"]'), ('force_null', '["nothing", "n"]'), ('default_string', '"a\nb"'), ('encoding', '"nothing"'),
+	('where_clause', '"n > 1"'), ('timestamp_format', '"nothing"'), ('time_zone', '"nothing"'), ('partition_interval', '"nothing"'),
+	('missing_partitions', '"nothing"'), ('order_by', '["nothing"]'), ('freeze', 'true'), ('on_error', '"nothing"'),
+	('on_error_classes', '["nothing"]'), ('reject_limit', '-1'), ('reject_table', '"other"'), ('log_verbosity', '"nothing"'),
+	('run_analyze', 'true'), ('progress', '"0s"'), ('workers', '257'), ('program', 'true');
+SELECT set_eq('SELECT name FROM example', 'SELECT name FROM option', 'an example of each option');
+
+\set file :tmp_dir '/options.csv'
+COPY (VALUES (timestamp '2013-01-01', 1), ('2013-01-02', 2)) TO :'file' (FORMAT csv);
+SET client_min_messages = error;
+
+CREATE TEMP TABLE way AS
+SELECT o.name, value, o.type,
+	format('SELECT fast_copy(''t'', %L, %I => %L)', :'file', o.name,
+		CASE WHEN jsonb_typeof(value) = 'array' THEN (SELECT array_agg(v)::text FROM jsonb_array_elements_text(value) AS v) ELSE value #>> '{}' END) AS argument,
+	format('COPY t FROM %L WITH (fast_copy, %s %s %s)', :'file', CASE WHEN o.name <> 'format' THEN 'format csv,' END, o.name,
+		CASE WHEN jsonb_typeof(value) = 'array' THEN (SELECT format('(%s)', string_agg(quote_ident(v), ', ')) FROM jsonb_array_elements_text(value) AS v)
+			WHEN jsonb_typeof(value) = 'string' THEN quote_literal(value #>> '{}') ELSE value #>> '{}' END) AS copy,
+	format('SELECT fast_copy(''t'', %L, options => %L)', :'file', jsonb_build_object(o.name, value)) AS json
+FROM option AS o JOIN example USING (name);
+
+SELECT isnt(outcome(argument), outcome(format('SELECT fast_copy(''t'', %L)', :'file')), name || ' does something') FROM way;
+SELECT is(outcome(json), outcome(argument), name || ' does the same in JSON') FROM way;
+SELECT is(outcome(replace(json, name, upper(name))), outcome(json), name || ' may be written in upper case') FROM way;
+SELECT is(outcome(copy), CASE WHEN name IN ('columns', 'program')
+		THEN format('42601 option "%s" not recognized', name) ELSE outcome(argument) END, name || ' does the same in COPY, if COPY has it') FROM way;
+SELECT is(outcome(replace(replace(command, 'null_string', 'null'), 'default_string', 'default')), outcome(command), format('%s has two names', name))
+FROM way, unnest(ARRAY[copy, json]) AS command WHERE name IN ('null_string', 'default_string');
+SELECT is(outcome(replace(format('SELECT fast_copy(''t'', %L, %I => %s, options => %L)', :'file', name, substring(argument FROM '=> (.*)\)$'), jsonb_build_object(upper(name), value)), '257', '2')),
+	'42601 conflicting or redundant options', name || ' is given once') FROM way;
+SELECT is(outcome(replace(format('COPY t FROM %L WITH (fast_copy, %s, %s)', :'file', o, o), '257', '2')), '42601 conflicting or redundant options', 'COPY: ' || name || ' is given once')
+FROM way, substring(copy FROM ' (' || name || ' .*)\)$') AS o WHERE name NOT IN ('columns', 'program');
+SELECT is(outcome(format('SELECT fast_copy(''t'', %L, options => %L)', :'file', jsonb_build_object(name, NULL))), outcome(format('SELECT fast_copy(''t'', %L)', :'file')),
+	name || ': null is not given') FROM way;
+SELECT is(outcome(format('SELECT fast_copy(''t'', %L, options => %L)', :'file', jsonb_build_object(name, value))),
+	format('22023 option "%s" must be %s', name, CASE type WHEN 'boolean' THEN 'true or false' WHEN 'bigint' THEN 'an integer' WHEN 'integer' THEN 'an integer'
+		WHEN 'name[]' THEN 'a string or an array of strings' WHEN 'text[]' THEN 'a string or an array of strings' ELSE 'a string' END), format('%s is not %s', name, value))
+FROM option, unnest(ARRAY['{"a": 1}', '["a", 1]', '[["a"]]', '1.5', '"x"', 'true']::jsonb[]) AS value
+WHERE CASE type WHEN 'boolean' THEN value <> 'true' WHEN 'bigint' THEN true WHEN 'integer' THEN true WHEN 'regclass' THEN value <> '"x"'
+	ELSE jsonb_typeof(value) IN ('object', 'array') OR type LIKE '%[]' AND value <> '"x"' END;
+SELECT is(outcome(format('SELECT fast_copy(''t'', %L, options => %L)', :'file', jsonb_build_object(name, '[]'::jsonb))), format('22023 option "%s" must not be empty', name), name || ' is not empty')
+FROM option WHERE type LIKE '%[]';
+
+-- What is no option of a call
+SELECT is(outcome(format('SELECT fast_copy(''t'', %L, options => %L)', :'file', jsonb_build_object(name, 'true'::jsonb))), format('42601 option "%s" not recognized', name), name || ' is no option of a call')
+FROM unnest('{compressed,fast_copy,target,source,options,"",force_quote}'::text[]) AS name;
+SELECT is(outcome(format('SELECT fast_copy(''t'', %L, options => %L)', :'file', value)), '22023 option "options" must be a JSON object', value)
+FROM unnest('{1,"null","\"header\"","[\"header\"]","[{\"header\": 1}]"}'::text[]) AS value;
+SELECT is(hint_of(options), format('option "%s" not recognized: Perhaps you meant the option "%s".', substring(options FROM '\w+'), nearest), options)
+FROM (VALUES ('{"headers": 1}', 'header'), ('{"timestampcolumn": 1}', 'timestamp_column'), ('{"frmat": 1}', 'format'), ('{"orderby": 1}', 'order_by')) AS v (options, nearest);
+SELECT is(outcome(format('SELECT fast_copy(''t'', %L, options => ''{"null": "x", "null_string": "x"}'')', :'file')), '42601 conflicting or redundant options', 'one by both names');
+SELECT is(outcome(format('SELECT fast_copy(''t'', %L, options => ''{"reject_limit": 9223372036854775808}'')', :'file')), '22003 value "9223372036854775808" is out of range for type bigint', 'a number that is too big');
+
+-- All of them at once; what an argument says by default may be said there
+SELECT is(fast_copy('t', :'file', options => '{"format": "csv", "header": true, "columns": ["ts", "n"], "null": "", "workers": 0, "missing_partitions": "create",
+	"partition_interval": "1 month", "freeze": false, "on_error": "ignore", "on_error_classes": "conversion", "reject_limit": 5, "order_by": "n"}'), 1::bigint, 'options in JSON');
+SELECT is(fast_copy('plain', ARRAY[:'file'], options => '{"header": 1}'), 1::bigint, 'a list of files');
+SELECT is((SELECT detail FROM fast_copy_analyze('plain', :'file', options => '{"header": 1, "format": "csv"}') WHERE item = 'file'), 'csv, UTF8, 1 lines of header', 'fast_copy_analyze');
+SELECT is((SELECT sum(rows)::int FROM fast_copy_analyze('plain', ARRAY[:'file'], options => '{"where_clause": "n = 2"}') WHERE name = 'accepted'), 1, 'fast_copy_analyze of a list of files');
+SELECT throws_ok(format($$SELECT * FROM fast_copy_analyze('plain', %L, options => '{"heade": 1}')$$, :'file'), '42601', 'option "heade" not recognized', 'fast_copy_analyze refuses the same');
+
+-- ... and who calls it from elsewhere
+CREATE FUNCTION load(file text, OUT rows bigint) LANGUAGE sql AS $$SELECT fast_copy('plain', file, options => '{"header": 1}')$$;
+CREATE VIEW loads AS SELECT fast_copy('plain', current_setting('test.file'), header => '1', options => '{"workers": 0}') AS rows;
+SELECT is(load(:'file'), 1::bigint, 'in a function');
+SELECT set_config('test.file', :'file', true) \g /dev/null
+SELECT is((SELECT rows FROM loads), 1::bigint, 'in a view');
+
+-- A program is one wherever it is named
+CREATE ROLE option_loader;
+GRANT INSERT ON plain TO option_loader;
+GRANT pg_read_server_files TO option_loader;
+SET ROLE option_loader;
+SELECT is(outcome($$SELECT fast_copy('plain', 'echo', options => '{"program": true}')$$), outcome($$SELECT fast_copy('plain', 'echo', program => true)$$), 'a program needs the privilege');
+SELECT matches(outcome($$SELECT fast_copy('plain', 'echo', options => '{"program": true}')$$), '^42501 ', '... for programs');
+RESET ROLE;
+
+-- The documentation has a line for each
+\set docs `cd :'data_dir'/../.. && cat README.md docs/*.md`
+SELECT ok(:'docs' ~ format(E'\n\\| `%s` \\| %s \\| `?%s`? \\|', name, replace(replace(type, '[', '\['), 'integer', 'int(eger)?'), preset), name || ' is documented')
+FROM option;
+
+SELECT * FROM finish();
+ROLLBACK;
