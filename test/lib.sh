@@ -212,7 +212,7 @@ fc_faults_mutant()
     install DESTDIR="$dir/stage"
 }
 
-# fc_faults ARGUMENT...: test/Faults/run on our installation.  As root, in a
+# fc_faults ARGUMENT...: test/faults/rounds on our installation.  As root, in a
 # mount namespace of its own, where we may: what it mounts goes when it ends.
 fc_faults()
 {
@@ -221,7 +221,7 @@ fc_faults()
   [ -z "${FC_IN_CHROOT:-}" ] || propagation=unchanged
   mkdir "$dir" && chmod 755 "$dir"
   [ -z "$FC_USER" ] || chown "$FC_USER" "$dir"
-  run=(perl "$FC_TREE/test/Faults/run" --bin "$FC_BIN" --mutant "$mutant" --dir "$dir"
+  run=(perl "$FC_TREE/test/faults/rounds" --bin "$FC_BIN" --mutant "$mutant" --dir "$dir"
     --user "${FC_USER:-$(id -un)}" "$@")
   if fc_root unshare --mount --propagation $propagation true 2>/dev/null; then
     run=(env FC_MOUNTS=private unshare --mount --propagation $propagation "${run[@]}")

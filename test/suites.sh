@@ -178,7 +178,7 @@ suite_fuzz()
 # PostgreSQL's own tests of COPY, from the server's source package
 suite_external()
 {
-  tap external test/external "$FC_TMP/files" --
+  tap external test/external/run "$FC_TMP/files" --
 }
 
 # The extension's own files, then those of each test module

@@ -1,11 +1,11 @@
 # Runs the items of a script by psql, in one of several ways, and returns what
 # each of them did.
 
-package External::Run;
+package Run;
 
 use strict;
 use warnings;
-use External::Copy;
+use Copy;
 
 my $DATABASE = 'fast_copy_external';
 my $TEMPLATE = 'fast_copy_external_template';
@@ -141,7 +141,7 @@ sub item_sql
 	$text .= "\\warn '\@\@end'\nGRANT pg_read_server_files TO $1;\n"
 	  if $item->{text} =~ /^create\s+(?:role|user|group)\s+(\w+)/i;
 	$text .= "\\qecho '\@\@rows'\n\\warn '\@\@rows'\nSELECT external.rows("
-	  . External::Copy::literal($copy->table) . ");\n" if $copy && !$copy->apart && !$self->{recorded};
+	  . Copy::literal($copy->table) . ");\n" if $copy && !$copy->apart && !$self->{recorded};
 	return $text;
 }
 

@@ -1,11 +1,11 @@
 # Cuts a file of SQL into what psql would do one after the other: statements,
 # its own commands, and the data that stands after COPY ... FROM STDIN.
 
-package External::Script;
+package Script;
 
 use strict;
 use warnings;
-use External::Copy;
+use Copy;
 
 # A list of { kind => 'sql' or 'meta', text, first, last (lines), copy, data,
 # data_lines (their numbers) }.
@@ -135,7 +135,7 @@ sub backslash
 	{
 		$self->statement(" $command");
 	}
-	elsif ($command =~ /^\\copy\s+(.*?);?\s*$/i && External::Copy->parse("COPY $1;"))
+	elsif ($command =~ /^\\copy\s+(.*?);?\s*$/i && Copy->parse("COPY $1;"))
 	{
 		$self->{text} = $command =~ s/^\\copy/COPY/ir =~ s/;\s*$//r;
 		$self->statement(';');
@@ -155,7 +155,7 @@ sub statement
 
 	return $self->start if $text eq '' && $end eq ';';
 	my $last = $self->{n};
-	my $copy = $end eq ';' ? External::Copy->parse("$text;") : undef;
+	my $copy = $end eq ';' ? Copy->parse("$text;") : undef;
 	my $data = $copy && ($copy->is_stdin || $copy->apart) ? $self->data : undef;
 	$self->add(kind => 'sql', text => "$text$end", copy => $copy, data => $data,
 		last => $last, data_lines => [ $last + 1 .. $self->{n} ]);

@@ -1,7 +1,7 @@
 # Reads a COPY ... FROM statement and says it again: as COPY from a file, and
 # as a call of fast_copy with the same options.
 
-package External::Copy;
+package Copy;
 
 use strict;
 use warnings;

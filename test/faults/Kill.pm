@@ -1,15 +1,15 @@
 # Processes killed at a random moment of a random load: by signals, by SQL, by
 # stopping the server, and once more while it recovers.
 
-package Faults::Kill;
+package Kill;
 
 use strict;
 use warnings;
 use Time::HiRes qw(sleep);
-use Faults::Check;
-use Faults::Load;
-use Faults::Machine;
-use Faults::Server;
+use Check;
+use Load;
+use Machine;
+use Server;
 
 # How, and does it end the whole server?
 my %FAULT = (
@@ -37,7 +37,7 @@ sub server
 	my @conf = $level eq 'minimal' ? ('wal_level = minimal', 'max_wal_senders = 0') : ('wal_level = replica');
 
 	return $server{$level} if $server{$level};
-	return $server{$level} = Faults::Server->new(conf => [ @conf, 'fsync = off' ])->start->extend;
+	return $server{$level} = Server->new(conf => [ @conf, 'fsync = off' ])->start->extend;
 }
 
 # A server that could not be asked any more is not used again.
@@ -52,7 +52,7 @@ sub round
 	my $fault = pick('kill', 'kill', 'kill', sort keys %FAULT);
 	my $victim = pick(qw(leader worker worker postmaster checkpointer walwriter), 'background writer');
 	my $moment = rand(0.9);
-	my $load = Faults::Load->draw;
+	my $load = Load->draw;
 	my $server = server($level);
 
 	$victim = pick(qw(leader worker)) if $fault =~ /terminate|cancel/;

@@ -4,11 +4,11 @@
 # Contents are compared by a count and a sum of hashes, which add up: COPY says
 # what those of a file are, once.
 
-package Faults::Load;
+package Load;
 
 use strict;
 use warnings;
-use Faults::Machine;
+use Machine;
 
 our $SUM = "count(*) || ' ' || coalesce(sum(hashtext(t::text)::bigint), 0)";
 
@@ -22,7 +22,7 @@ sub file
 {
 	my (%what) = @_;
 	my $name = join('-', 'rows', @what{qw(rows order)}, $what{long} ? 'long' : (), $what{bad} ? 'bad' : ());
-	my $path = "$Faults::Machine::DIR/$name.csv";
+	my $path = "$Machine::DIR/$name.csv";
 
 	return $file{$name} if $file{$name};
 	my @rows = map { row($_, %what) } 1 .. $what{rows};

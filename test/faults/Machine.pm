@@ -1,7 +1,7 @@
 # What faults need of the machine: commands as the server's user, chance that
 # can be repeated, processes.
 
-package Faults::Machine;
+package Machine;
 
 use strict;
 use warnings;

@@ -1,17 +1,17 @@
 # What WAL says of a load: a standby that streams during it, a base backup that
 # is taken during it, and recovery to a moment before, in, or after it.
 
-package Faults::Standby;
+package Standby;
 
 use strict;
 use warnings;
 use File::Path ();
 use Time::HiRes qw(sleep);
-use Faults::Check;
-use Faults::Kill;
-use Faults::Load;
-use Faults::Machine;
-use Faults::Server;
+use Check;
+use Kill;
+use Load;
+use Machine;
+use Server;
 
 my %ROUND = (stream => \&stream, backup => \&backup, recovery => \&recovery);
 
@@ -24,7 +24,7 @@ sub forget { undef $primary; undef $standby }
 sub round
 {
 	my $what = pick(qw(stream stream backup recovery));
-	my $load = Faults::Load->draw(least => 5, most => 30);
+	my $load = Load->draw(least => 5, most => 30);
 
 	start() unless $primary;
 	$load->{unlogged} = 0;
@@ -36,10 +36,10 @@ sub round
 
 sub start
 {
-	$archive = "$Faults::Machine::DIR/archive" . ++our $archives;
+	$archive = "$Machine::DIR/archive" . ++our $archives;
 	mkdir $archive;
-	chown((getpwnam($Faults::Machine::USER))[2, 3], $archive) if $> == 0;
-	$primary = Faults::Server->new(conf => [ 'wal_level = replica', 'fsync = off', 'wal_keep_size = 1GB', 'archive_mode = on',
+	chown((getpwnam($Machine::USER))[2, 3], $archive) if $> == 0;
+	$primary = Server->new(conf => [ 'wal_level = replica', 'fsync = off', 'wal_keep_size = 1GB', 'archive_mode = on',
 			"archive_command = 'cp %p $archive/%f'", 'wal_receiver_status_interval = 1' ])->start->extend;
 	$standby = copy_of_primary('-R')->start;
 }
@@ -48,7 +48,7 @@ sub start
 sub copy_of_primary
 {
 	my (@options) = @_;
-	my $copy = Faults::Server->attach;
+	my $copy = Server->attach;
 
 	$copy->must('pg_basebackup', '-h', $primary->{socket}, '-U', 'postgres', '-D', $copy->{data}, '-c', 'fast', '-X', 'stream', '--no-sync', @options);
 	$copy->configure("unix_socket_directories = '$copy->{socket}'", 'archive_mode = off', 'restore_command = \'\'');
@@ -84,7 +84,7 @@ sub stream
 	wait_for(30, sub { read_text($session->{out}) =~ /^loading$/m });
 	sleep(rand($usual));
 	if ($fault eq 'standby') { $standby->crash; $standby->start }
-	elsif ($fault ne 'none') { Faults::Kill::strike($primary, $fault, $victim) }
+	elsif ($fault ne 'none') { Kill::strike($primary, $fault, $victim) }
 	my $said = ended($session);
 	$primary->come_back;
 	my @wrong = wrong_on($primary, $load, $said);
@@ -116,7 +116,7 @@ sub differences
 
 	foreach my $table (qw(t other rejects))
 	{
-		my $sums = join(' and ', map { "@{ Faults::Load::sum_of($_, qq(faults.$table)) }" } $primary, $standby);
+		my $sums = join(' and ', map { "@{ Load::sum_of($_, qq(faults.$table)) }" } $primary, $standby);
 
 		push @wrong, "$table: $sums on the standby" unless $sums =~ /^(.*) and \1$/;
 	}
@@ -156,7 +156,7 @@ sub recovery
 	my $target = $to eq 'inside' ? inside(@lsn) : $lsn[ $to eq 'after' ]{$by};
 	wait_for(60, sub { $primary->sql("SELECT last_archived_wal >= pg_walfile_name('$lsn[1]{lsn}') FROM pg_stat_archiver") eq 't' }) or die "no archive\n";
 	write_text("$copy->{data}/recovery.signal", '');
-	chown((getpwnam($Faults::Machine::USER))[2, 3], "$copy->{data}/recovery.signal") if $> == 0;
+	chown((getpwnam($Machine::USER))[2, 3], "$copy->{data}/recovery.signal") if $> == 0;
 	$copy->configure("restore_command = 'cp $archive/%f %p'", "recovery_target_$by = '$target'", 'recovery_target_action = promote');
 	$copy->start;
 	wait_for(60, sub { $copy->sql('SELECT pg_is_in_recovery()') eq 'f' }) or die "no end of recovery\n" . $copy->log_tail;

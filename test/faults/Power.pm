@@ -3,7 +3,7 @@
 # synced is lost then, and what was reported as committed must not be.
 #
 # The file system lies in a file, on a loop device.  It is mounted in a mount
-# namespace of ours (test/faults makes it), so that nothing is left whatever
+# namespace of ours (test/faults/run makes it), so that nothing is left whatever
 # ends us.  What the device itself has got is not lost: the cache of a disk is
 # not played here.
 #
@@ -11,15 +11,15 @@
 # server that syncs nothing, and a fast_copy that does not tell the checkpointer
 # of the files that it writes.
 
-package Faults::Power;
+package Power;
 
 use strict;
 use warnings;
 use Time::HiRes qw(sleep);
-use Faults::Check;
-use Faults::Load;
-use Faults::Machine;
-use Faults::Server;
+use Check;
+use Load;
+use Machine;
+use Server;
 
 # _IOR('X', 125, __u32), that of ext4 and of XFS; no flush of the log
 my $SHUTDOWN = 0x8004587D;
@@ -69,7 +69,7 @@ sub must
 sub new_disk
 {
 	my ($type) = @_;
-	my $name = "$Faults::Machine::DIR/disk" . ++our $disks;
+	my $name = "$Machine::DIR/disk" . ++our $disks;
 	my $disk = { type => $type, image => "$name.image", at => $name };
 
 	open(my $image, '>', $disk->{image}) or die "$disk->{image}: $!\n";
@@ -117,8 +117,8 @@ sub server
 	return $server{$name} if $server{$name};
 	my $disk = new_disk($type);
 	push @conf, 'fsync = off' if ($mutant // '') eq 'fsync';
-	my $server = Faults::Server->new(at => $disk->{at}, disk => $disk, conf => \@conf,
-		($mutant // '') eq 'request' ? (bin => $Faults::Machine::MUTANT) : ())->start->extend;
+	my $server = Server->new(at => $disk->{at}, disk => $disk, conf => \@conf,
+		($mutant // '') eq 'request' ? (bin => $Machine::MUTANT) : ())->start->extend;
 	$disk->{used} = 1;
 	$server->sql('CHECKPOINT');
 	must('sync', '-f', $disk->{at});
@@ -156,7 +156,7 @@ sub round
 {
 	my %plan = (level => pick(qw(replica replica minimal)), type => pick(@systems),
 		when => pick(qw(running running ready ready)), checkpoint => chance(0.6), moment => rand(1.2));
-	my $load = Faults::Load->draw(least => 5, most => 60);
+	my $load = Load->draw(least => 5, most => 60);
 	my $server = server(@plan{qw(level type)});
 
 	return (describe($load, %plan), play($server, $load, %plan));
@@ -217,7 +217,7 @@ sub mutants
 	my @points = ([ 'power, with all syncs: the loads that show a mutant', map { play_plainly(undef) } 1 .. 2 ]);
 
 	push @points, [ 'power, mutant: a server that syncs nothing is noticed', unnoticed('fsync') ];
-	push @points, [ 'power, mutant: files that no checkpoint knows are noticed', unnoticed('request') ] if defined $Faults::Machine::MUTANT;
+	push @points, [ 'power, mutant: files that no checkpoint knows are noticed', unnoticed('request') ] if defined $Machine::MUTANT;
 	return @points;
 }
 
@@ -244,7 +244,7 @@ sub unnoticed
 sub play_plainly
 {
 	my ($mutant) = @_;
-	my $load = Faults::Load->draw(least => 20, most => 40);
+	my $load = Load->draw(least => 20, most => 40);
 	my $server = server('replica', $systems[0], $mutant);
 
 	@$load{qw(layout order parts index wrap ending source)} = qw(plain random all none block COMMIT file);

@@ -2,14 +2,14 @@
 # place of one call, or of all from one on.  The load must end with an error or
 # with the right rows; a PANIC is core's answer where WAL or a sync is hit.
 
-package Faults::Syscalls;
+package Syscalls;
 
 use strict;
 use warnings;
-use Faults::Check;
-use Faults::Load;
-use Faults::Machine;
-use Faults::Server;
+use Check;
+use Load;
+use Machine;
+use Server;
 
 # By call: up to which one of a process, and the errors.  Of workers too, by
 # tracing the postmaster; "leader" are calls that a postmaster cannot do without.
@@ -30,7 +30,7 @@ my ($met, $rounds) = (0, 0);
 
 sub why_not
 {
-	my ($status, $text) = command('strace', '-f', '-q', '-o', "$Faults::Machine::DIR/strace", 'true');
+	my ($status, $text) = command('strace', '-f', '-q', '-o', "$Machine::DIR/strace", 'true');
 
 	return undef if $status == 0;
 	return $status == 127 << 8 ? 'there is no strace' : "strace may not trace here: $text";
@@ -41,7 +41,7 @@ sub server
 	my ($level) = @_;
 	my @conf = $level eq 'minimal' ? ('wal_level = minimal', 'max_wal_senders = 0') : ('wal_level = replica');
 
-	return $server{$level} //= Faults::Server->new(conf => \@conf)->start->extend;
+	return $server{$level} //= Server->new(conf => \@conf)->start->extend;
 }
 
 sub forget { %server = () }
@@ -55,7 +55,7 @@ sub round
 	my ($most, @errors) = @{ $calls->{$call} };
 	my $error = pick(@errors);
 	my $when = int(exp(rand(log($most + 1)))) . ($error =~ /EINTR|EAGAIN/ || chance(0.6) ? '' : '+');
-	my $load = Faults::Load->draw(least => 2, most => 12);
+	my $load = Load->draw(least => 2, most => 12);
 	my $server = server($level);
 
 	$load->prepare($server);
@@ -71,7 +71,7 @@ sub round
 sub under_errors
 {
 	my ($server, $load, $whose, $inject) = @_;
-	my $gate = "$Faults::Machine::DIR/gate";
+	my $gate = "$Machine::DIR/gate";
 
 	unlink $gate;
 	my $session = $server->start_script("SELECT 'leader ' || pg_backend_pid() AS pid \\gset\n\\warn :pid\n"
@@ -93,7 +93,7 @@ sub trace
 {
 	my ($inject, @pids) = @_;
 	my ($call) = $inject =~ /^(\w+)/;
-	my $trace = start_command('strace', '-f', '-o', "$Faults::Machine::DIR/strace", '-e', "trace=$call", '-e', "inject=$inject",
+	my $trace = start_command('strace', '-f', '-o', "$Machine::DIR/strace", '-e', "trace=$call", '-e', "inject=$inject",
 		map { ('-p', $_) } @pids);
 
 	wait_for(30, sub { (() = read_text($trace->{out}) =~ /attached/g) >= @pids }) or die 'strace: ' . read_text($trace->{out});
@@ -103,7 +103,7 @@ sub trace
 sub count_met
 {
 	$rounds++;
-	$met++ if read_text("$Faults::Machine::DIR/strace") =~ /INJECTED/;
+	$met++ if read_text("$Machine::DIR/strace") =~ /INJECTED/;
 }
 
 sub summary

@@ -1,7 +1,7 @@
 # The server's source package: found by the machine's own package lists, read
 # into a directory of ours.  Nothing of the machine's package state changes.
 
-package External::Source;
+package Source;
 
 use strict;
 use warnings;

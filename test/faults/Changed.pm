@@ -2,15 +2,15 @@
 # it stand at a gate.  The rows are those of the file as it was, or as it is,
 # never of both, and never fewer; or there is an error.
 
-package Faults::Changed;
+package Changed;
 
 use strict;
 use warnings;
 use Time::HiRes qw(sleep stat utime);
-use Faults::Check;
-use Faults::Load;
-use Faults::Machine;
-use Faults::Server;
+use Check;
+use Load;
+use Machine;
+use Server;
 
 my %CHANGE = (
 	'truncated' => \&truncated,
@@ -32,9 +32,9 @@ sub round
 	my $change = pick(sort keys %CHANGE);
 	my $moment = rand(0.6);
 	my $gated = chance(0.6);
-	my $load = Faults::Load->draw(least => 20, most => 60);
+	my $load = Load->draw(least => 20, most => 60);
 
-	$server //= Faults::Server->new(conf => ['fsync = off'])->start->extend;
+	$server //= Server->new(conf => ['fsync = off'])->start->extend;
 	$load->{tolerant} = 0;
 	$load->{wrap} = 'block' if $load->{wrap} eq 'retry';
 	$load->{source} = $load->{source} eq 'packed' ? 'packed' : 'file';
@@ -52,7 +52,7 @@ sub own_file
 {
 	my ($load) = @_;
 	my $end = $load->{source} eq 'packed' ? '.gz' : '';
-	my $path = "$Faults::Machine::DIR/changing.csv";
+	my $path = "$Machine::DIR/changing.csv";
 
 	unlink $path, "$path.gz";
 	write_text("$path$end", read_text($load->path . $end));
@@ -69,7 +69,7 @@ sub while_changing
 	if (defined $moment) { sleep($moment * $usual) }
 	else { at_gate($session) }
 	$CHANGE{$change}->($path);
-	write_text("$Faults::Machine::DIR/gate", '');
+	write_text("$Machine::DIR/gate", '');
 	my ($status, $said) = finish_command($session, 120);
 	die "the session hangs\n" . $server->log_tail if $status < 0;
 	$usual = 0.5 * $usual + 0.5 * $session->{seconds} if $said =~ /^committed$/m;
@@ -80,7 +80,7 @@ sub while_changing
 # Some rows wait, in whichever process checks them, for a file to be there.
 sub close_gate
 {
-	my $gate = "$Faults::Machine::DIR/gate";
+	my $gate = "$Machine::DIR/gate";
 
 	unlink $gate;
 	$server->sql("CREATE FUNCTION faults.gate(n int) RETURNS boolean LANGUAGE plpgsql PARALLEL SAFE AS \$\$ BEGIN
@@ -103,7 +103,7 @@ sub wrong_rows
 {
 	my ($load, $path, $said) = @_;
 	my @may = $load->may_be($said, 0);
-	my $is = join(' ', @{ Faults::Load::sum_of($server, 'faults.t') });
+	my $is = join(' ', @{ Load::sum_of($server, 'faults.t') });
 
 	return if grep { $_ eq $is } @may;
 	my $now = sum_now($path);
@@ -118,10 +118,10 @@ sub sum_now
 	my ($path) = @_;
 
 	return unless -f $path;
-	my $plain = "$Faults::Machine::DIR/changed.csv";
+	my $plain = "$Machine::DIR/changed.csv";
 	return if system("gzip -dcf '$path' >'$plain' 2>/dev/null") != 0;
 	my $sum = eval { $server->sql("CREATE TEMP TABLE t (n int, ts timestamp, v text, w text); COPY t FROM '$plain' (FORMAT csv);
-		SELECT $Faults::Load::SUM FROM t") };
+		SELECT $Load::SUM FROM t") };
 	return defined $sum ? [ split(/ /, $sum) ] : undef;
 }
 

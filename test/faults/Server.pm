@@ -1,10 +1,10 @@
 # One cluster that faults happen to: made, started, killed, asked.
 
-package Faults::Server;
+package Server;
 
 use strict;
 use warnings;
-use Faults::Machine;
+use Machine;
 
 my $clusters = 0;
 my @all;
@@ -29,13 +29,13 @@ sub attach
 {
 	my ($class, %self) = @_;
 	my $number = ++$clusters;
-	my $at = $self{at} // $Faults::Machine::DIR;
-	my $self = bless { %self, data => "$at/data$number", socket => "$Faults::Machine::DIR/s$number",
-		log => "$Faults::Machine::DIR/server$number.log" }, $class;
+	my $at = $self{at} // $Machine::DIR;
+	my $self = bless { %self, data => "$at/data$number", socket => "$Machine::DIR/s$number",
+		log => "$Machine::DIR/server$number.log" }, $class;
 
 	mkdir $self->{socket} or die "$self->{socket}: $!\n";
 	write_text($self->{log}, '');
-	chown((getpwnam($Faults::Machine::USER))[2, 3], $at, $self->{socket}, $self->{log}) if $> == 0;
+	chown((getpwnam($Machine::USER))[2, 3], $at, $self->{socket}, $self->{log}) if $> == 0;
 	push @all, $self;
 	return $self;
 }
@@ -64,7 +64,7 @@ sub programs
 {
 	my ($self, @command) = @_;
 
-	local $Faults::Machine::BIN = $self->{bin} // $Faults::Machine::BIN;
+	local $Machine::BIN = $self->{bin} // $Machine::BIN;
 	return as_user(@command);
 }
 
@@ -144,7 +144,7 @@ sub psql
 	my ($self, @args) = @_;
 
 	return ('env', "PGHOST=$self->{socket}", 'PGUSER=postgres', 'PGDATABASE=postgres', 'PGCONNECT_TIMEOUT=10',
-		($self->{bin} // $Faults::Machine::BIN) . '/psql', qw(-X -q -A -t -v ON_ERROR_STOP=1), @args);
+		($self->{bin} // $Machine::BIN) . '/psql', qw(-X -q -A -t -v ON_ERROR_STOP=1), @args);
 }
 
 # What a script answers; an error of it is ours.
@@ -162,7 +162,7 @@ sub sql
 sub start_script
 {
 	my ($self, $sql) = @_;
-	my $path = write_text("$Faults::Machine::DIR/script." . ++our $scripts, $sql);
+	my $path = write_text("$Machine::DIR/script." . ++our $scripts, $sql);
 	return start_command($self->psql('-f', $path));
 }
 

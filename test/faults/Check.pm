@@ -1,14 +1,14 @@
 # What must be true of a server after any fault: the load's rows are there or
 # not, nothing else has changed, every structure is sound, nothing is left.
 
-package Faults::Check;
+package Check;
 
 use strict;
 use warnings;
 use Exporter 'import';
 use File::Find ();
-use Faults::Machine;
-use Faults::Load;
+use Machine;
+use Load;
 
 our @EXPORT = qw(wrong_after wrong_with_rows wrong_with_structures wrong_with_leftovers wrong_with_next_load orphans);
 
@@ -28,8 +28,8 @@ sub wrong_with_rows
 {
 	my ($server, $load, $said, $crashed) = @_;
 	my @may = $load->may_be($said, $crashed);
-	my $is = join(' ', @{ Faults::Load::sum_of($server, 'faults.t') });
-	my $other = join(' ', @{ Faults::Load::sum_of($server, 'faults.other') });
+	my $is = join(' ', @{ Load::sum_of($server, 'faults.t') });
+	my $other = join(' ', @{ Load::sum_of($server, 'faults.other') });
 	my @wrong;
 
 	push @wrong, "t holds $is, not " . join(' or ', @may) unless grep { $_ eq $is } @may;
@@ -84,7 +84,7 @@ sub wrong_with_next_load
 	my ($server, $load) = @_;
 	my $script = "SET lock_timeout = '10s';\nTRUNCATE faults.t, faults.rejects;\n" . $load->statement(freeze => 1);
 	my ($status, $text) = finish_command($server->start_script($script), 120);
-	my $is = join(' ', @{ Faults::Load::sum_of($server, 'faults.t') });
+	my $is = join(' ', @{ Load::sum_of($server, 'faults.t') });
 
 	return "the next load ends with $text" if $status != 0;
 	return $is eq "@{ $load->{of_file} }" ? () : "the next load brings $is, not @{ $load->{of_file} }";
