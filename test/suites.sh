@@ -267,7 +267,7 @@ perl_tests()
   PG_REGRESS=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/regress/pg_regress
   mkdir -p "$dir"
   [ -z "$FC_USER" ] || chown "$FC_USER" "$dir"
-  TMPDIR=$dir TESTDIR=$dir TESTDATADIR=$dir TESTLOGDIR=$dir/log \
+  TMPDIR=$dir TESTDIR=$dir TESTDATADIR=$dir TESTLOGDIR=$dir/log FC_INITDB=$dir/initdb \
     tap "$name" perl -I "$(dirname "$("$PG_CONFIG" --pgxs)")/../test/perl" -I test/t -- "$@"
 }
 

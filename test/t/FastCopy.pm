@@ -33,6 +33,26 @@ my $directory;
 	};
 }
 
+# Where FC_INITDB is a directory, initdb runs once for each list of its options,
+# there, and each new cluster is a copy of what it has made.
+{
+	no warnings 'redefine';
+	my $system = \&PostgreSQL::Test::Utils::system_or_bail;
+
+	*PostgreSQL::Test::Utils::system_or_bail = sub {
+		my ($program, @options) = @_;
+		my ($at) = grep { $options[$_] =~ /^(-D|--pgdata)$/ } 0 .. $#options;
+
+		goto &$system if $program ne 'initdb' || !defined $at || !defined $ENV{FC_INITDB};
+		my (undef, $new) = splice(@options, $at, 2);
+		my $made = "$ENV{FC_INITDB}/" . join('_', map { s/\W//gr } @options);
+
+		mkdir $ENV{FC_INITDB};
+		$system->('initdb', @options, '-D', $made) unless -d $made;
+		$system->('cp', '-a', $made, $new);
+	};
+}
+
 # One directory for all files; known only once the test runs.
 sub directory
 {
