@@ -181,8 +181,8 @@ fast_copy_options(FunctionCallInfo fcinfo)
 }
 
 /*
- * Loads a file; see README.md.  Everything allocated dies with the context
- * made here.
+ * Loads a file; see docs/loading.md.  Everything allocated dies with the
+ * context made here.
  */
 Datum
 fast_copy(PG_FUNCTION_ARGS)

@@ -1,4 +1,4 @@
-# Which differences are known: each is documented in README.md, has a name,
+# Which differences are known: each is documented in docs/compared_with_copy.md, has a name,
 # and is recognized by all it shows.  What is not recognized is a bug.
 
 use strict;

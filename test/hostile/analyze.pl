@@ -81,7 +81,7 @@ sub what_is_undone
 	}
 }
 
-# What README says about it
+# What docs/errors.md says about it
 sub what_stays
 {
 	acts("IF n = 1 THEN PERFORM pg_advisory_lock(42); COPY (SELECT 1) TO '$left'; END IF");
