@@ -1,6 +1,6 @@
 # Where the documents point to: what a relative link names is there, with its
-# heading; README.md lists every document; and a figure that README.md shows is one of
-# docs/benchmarks.md.
+# heading; README.md lists every document; and a figure that README.md shows is
+# one of docs/benchmarks.md.
 
 use strict;
 use warnings;
@@ -35,7 +35,7 @@ sub broken
 		my $target = $file eq '' ? $path : "$dir/$file";
 
 		next if $link =~ /^\w+:/;
-		# the release archive is without them
+		# The release archive is without them.
 		next if $link =~ m{bench/results} && !-e "$dir/../bench/results";
 		push @broken, "$path: $link" if !-e $target || $anchor ne '' && !anchors($target)->{$anchor};
 	}

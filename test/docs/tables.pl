@@ -1,5 +1,5 @@
 # The tables of docs/options.md beside what the server says: each argument of
-# fast_copy and fast_copy_analyze, each setting, and each column of what the load
+# fast_copy and fast_copy_analyze, each setting, and each column of what a load
 # gives, with type and default.  A row is told as "kind|name|type|default", an
 # enum's value as "value|setting|value".
 
@@ -14,7 +14,7 @@ sub tables
 	my %server = map { $_ => 1 } grep { /\|/ } split /\n/, $out;
 
 	report('options.md: the server tells its options', $rc == 0 && keys %server > 100, $out);
-	# until the function has it
+	# The function is about to get it.
 	delete $documented{'argument|options|jsonb|NULL'} unless grep { /^argument\|options\|/ } keys %server;
 	foreach my $kind ('argument', 'setting', 'value', 'column')
 	{
@@ -26,8 +26,8 @@ sub tables
 	}
 }
 
-# The rows of the document's tables.  Those of columns stand below a heading that
-# names what has them; the values of an enum are those named in its row.
+# The rows of the document's tables.  Those of columns stand below a heading
+# that names what has them; the values of an enum are those named in its row.
 sub documented
 {
 	my ($text) = @_;

@@ -1,5 +1,5 @@
-# Which differences are known: each is documented in docs/compared_with_copy.md, has a name,
-# and is recognized by all it shows.  What is not recognized is a bug.
+# Which differences are known: each is documented in docs/compared_with_copy.md,
+# has a name, and is recognized by all it shows.  What is not recognized is a bug.
 
 use strict;
 use warnings;
