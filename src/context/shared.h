@@ -72,6 +72,26 @@ typedef enum FcMapping
 	FC_MAP_ALWAYS
 } FcMapping;
 
+/*
+ * The way of a load: in which order rows are taken from the files, and by whom.
+ * load/way.c decides.
+ */
+typedef enum FcWay
+{
+	FC_WAY_CHUNKS,				/* chunk by chunk, in no order */
+	FC_WAY_TURNS,				/* chunks, which insert in the order of the
+								 * file */
+	FC_WAY_STREAMED,			/* chunks of a file that is in key order:
+								 * their rows are slices of the leaves */
+	FC_WAY_OFFSETS,				/* leaf by leaf, in key order: read where the
+								 * scan has found them */
+	FC_WAY_ROWS,				/* the same, from the spill of the scan */
+	FC_WAY_COPY					/* core's CopyFrom, in the leader */
+} FcWay;
+
+/* Does the load read the files from one end to the other? */
+#define fc_way_reads_chunks(way)	((way) <= FC_WAY_STREAMED)
+
 /* What a table's file is to this load, decided before a row comes */
 typedef enum FcStorageKind
 {
@@ -79,7 +99,8 @@ typedef enum FcStorageKind
 	FC_STORAGE_EMPTY,			/* rows go behind each other */
 	FC_STORAGE_BUFFERS,			/* ... or all that others have, in pages of
 								 * heap/page_writer.c, through shared buffers */
-	FC_STORAGE_PAGES			/* made by this transaction: in pages, to a new file */
+	FC_STORAGE_PAGES			/* made by this transaction: in pages, to a
+								 * new file */
 } FcStorageKind;
 
 typedef struct FcStorage
@@ -149,16 +170,18 @@ typedef struct FcTurn
 /* What a field of the file needs besides its type's input */
 #define FC_FIELD_FORCE_NOT_NULL		0x01
 #define FC_FIELD_FORCE_NULL			0x02
-#define FC_FIELD_SUBTRANSACTION		0x04	/* its errors need one: options/plan.c */
-#define FC_FIELD_VISIBLE			0x08	/* it shows how often it is read, too */
+#define FC_FIELD_SUBTRANSACTION		0x04	/* its errors need one:
+											 * options/plan_code.c */
+#define FC_FIELD_VISIBLE			0x08	/* it shows how often it is read,
+											 * too */
 
 typedef enum FcErrorKind
 {
 	FC_ERROR_DATA,				/* its text is kept */
 	FC_ERROR_GRAMMAR,			/* the record itself is malformed */
 	FC_ERROR_ROUTE,				/* no partition takes the row */
-	FC_ERROR_LIMIT,				/* here at the latest more records are rejected
-								 * than reject_limit allows */
+	FC_ERROR_LIMIT,				/* here at the latest more records are
+								 * rejected than reject_limit allows */
 	FC_ERROR_INDEX				/* an index cannot be built: some record, at
 								 * FC_SOMEWHERE */
 } FcErrorKind;
@@ -194,87 +217,164 @@ typedef struct FcInflow
 	pg_atomic_uint32 whole;		/* 1: it has no others */
 } FcInflow;
 
+/* The files of a load, as all its processes see them */
+typedef struct FcSharedSource
+{
+	FcIdentity	identity;		/* of many files only the size, of all */
+	uint32		nfiles;
+	bool		joined;			/* they are one file to be opened */
+	bool		programs;		/* they are the output of commands */
+	uint32		ncopies;
+	int			encoding;
+	bool		need_transcoding;
+	uint64		data_start;		/* first byte after the header of the first */
+	uint64		data_size;		/* bytes after the headers of all files */
+	uint32		nchunks;
+	uint64		chunk_size;		/* of each but the last ones of a file's data;
+								 * 0: there are others */
+	uint32		room;			/* places for chunks that each file has, as
+								 * long as files are unpacked; 0: all chunks
+								 * are there */
+	dsm_handle	streams;		/* if there is room: the segment with what
+								 * workers unpack; DSM_HANDLE_INVALID: the
+								 * leader receives it */
+} FcSharedSource;
+
+/* What the rows are sorted and routed by */
+typedef struct FcSharedKey
+{
+	FcKeyType	type;			/* FC_KEY_NONE: in file order */
+	AttrNumber	attnum;
+	int			field;			/* number of the key among the file's fields */
+	bool		routes;			/* the key is the partition key */
+	FcInterval	interval;		/* of partitions to be made; without the zone */
+	char		interval_zone[TZ_STRLEN_MAX + 1];	/* "": the session's */
+} FcSharedKey;
+
+/* The order that rows of a leaf are written in, if not the key's */
+typedef struct FcSharedOrder
+{
+	int			nkeys;			/* rows are sorted by; 0: they come as they
+								 * should */
+	bool		append;			/* rows go after those of the table, as
+								 * order_by was given, and never into free
+								 * space */
+	bool		sliced;			/* the first key is that of the partitions,
+								 * ascending: slices of a leaf follow each
+								 * other in this order */
+} FcSharedOrder;
+
+/* How rows are read in key order, and pages written */
+typedef struct FcSharedIo
+{
+	int			depth;			/* requests in flight */
+	FcMapping	map;
+	bool		uring;			/* false: fc_io_sync */
+	bool		direct;			/* pages go to the disk past the cache */
+	pg_atomic_uint32 uring_errno;	/* a process's refusal, 0 if none */
+} FcSharedIo;
+
+/* What becomes of bad records, and the first that ends the load */
+typedef struct FcSharedErrors
+{
+	uint32		tolerated;		/* FC_CLASS_* */
+	bool		set_null;		/* a refused value becomes NULL */
+	bool		verbose;		/* each such value is to be told of */
+	int64		reject_limit;	/* -1: none */
+
+	/* shared by all during a phase */
+	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_stop */
+	pg_atomic_uint64 offset;	/* of the first; UINT64_MAX: no bad record
+								 * known */
+	slock_t		mutex;
+	FcErrorSlot first;
+} FcSharedErrors;
+
+/* What has been done so far, by all processes */
+typedef struct FcCounts
+{
+	/* of the files */
+	pg_atomic_uint64 split_bytes;
+	pg_atomic_uint64 scan_bytes;
+	pg_atomic_uint64 scanned;	/* records found by the scan */
+	pg_atomic_uint64 spilled;	/* bytes of spill written */
+	pg_atomic_uint64 filtered;	/* rows the condition is not true for */
+	pg_atomic_uint64 rejected;	/* records on_error passed over */
+	pg_atomic_uint64 last_rejected; /* the largest offset of them */
+	pg_atomic_uint64 nulled;	/* records with a value that became NULL */
+
+	/* of the rows */
+	pg_atomic_uint64 load_bytes;
+	pg_atomic_uint64 loaded;	/* rows inserted */
+	pg_atomic_uint64 paged;		/* rows of them that heap/page_writer.c
+								 * inserted */
+	pg_atomic_uint64 heap_bytes;	/* what rows looked at would take */
+	pg_atomic_uint64 reads;
+	pg_atomic_uint64 read_bytes;
+	pg_atomic_uint64 mapped_bytes;	/* bytes of them copied from a mapping */
+	pg_atomic_uint32 sorts;		/* for order_by */
+	pg_atomic_uint32 disk_sorts;	/* sorts of them in temporary files */
+	pg_atomic_uint64 sort_bytes;	/* size of these files */
+	pg_atomic_uint32 parts_done;
+
+	/* of the indexes */
+	pg_atomic_uint64 built;		/* cost of those built */
+	pg_atomic_uint32 nbuilt;	/* how many they are */
+} FcCounts;
+
+/* Where in the segment lies what has no fixed size: offsets from its start */
+typedef struct FcSharedPlaces
+{
+	Size		columns;		/* AttrNumber[ncolumns]; 0: a field that is
+								 * skipped */
+	Size		flags;			/* uint8[ncolumns], FC_FIELD_* */
+	Size		null;			/* the null string */
+	Size		default_;		/* the default string */
+	Size		patterns;		/* ncolumns strings, each after the one
+								 * before: a field's timestamp pattern or "" */
+	Size		zone;			/* the time zone, "": session's */
+	Size		where;			/* the condition as a node tree, "" if there
+								 * is none */
+	Size		path;			/* the path to open */
+	Size		files;			/* FcFile[source.nfiles] */
+	Size		names;			/* their paths, to show */
+	Size		copies;			/* FcCopy[source.ncopies] */
+	Size		numbers;		/* FcNumber[nnumbers] */
+	Size		order;			/* FcSortKey[order.nkeys] */
+	Size		inflow;			/* FcInflow[source.nfiles], if source.room is
+								 * not 0 */
+	Size		texts;			/* a DSA area for errors' texts */
+	Size		chunks;			/* FcChunk[source.nchunks] */
+	Size		starts;			/* FcChunkStart[source.nchunks] */
+} FcSharedPlaces;
+
 typedef struct FcShared
 {
 	/* Written by the leader before the first phase */
 	Oid			target;
 	FcDialect	dialect;
-	FcIdentity	file;			/* of many files only the size, of all */
-	uint32		nfiles;
-	bool		joined;			/* ... which are one file to be opened */
-	bool		programs;		/* ... or the output of commands */
-	uint32		ncopies;
-	int			file_encoding;
-	bool		need_transcoding;
+	FcSharedSource source;
+	FcSharedKey key;
+	FcSharedOrder order;
 	bool		statement;		/* the caller wrote COPY, for hints */
 	bool		routed;			/* leaf found by core's tuple routing */
+	Oid			refused;		/* routed: only rows without a key may go to
+								 * this default partition; InvalidOid: any may */
 	bool		freeze;
-	Oid			refused;		/* routed: only rows without a key may go to this
-								 * default partition; InvalidOid: any may */
 	FcMissing	missing;
-	FcKeyType	key_type;		/* FC_KEY_NONE: in file order */
-	AttrNumber	key_attnum;
-	int			key_field;		/* number of the key among the file's fields */
-	uint32		tolerated;		/* FC_CLASS_* */
-	bool		set_null;		/* a refused value becomes NULL */
-	bool		verbose;		/* each such value is to be told of */
-	int64		reject_limit;	/* -1: none */
-	bool		key_routes;		/* the key is the partition key */
 	bool		where_late;		/* the scan leaves the condition alone */
-	FcInterval	interval;		/* of partitions to be made; without the zone */
-	char		interval_zone[TZ_STRLEN_MAX + 1];	/* "": the session's */
-	uint64		data_start;		/* first byte behind the (first) header */
-	uint64		data_size;		/* bytes behind the headers of all files */
 	Size		memory;			/* bytes per process */
-	int			io_depth;
-	FcMapping	map;
-	bool		io_uring;		/* false: fc_io_sync */
-	bool		direct;			/* pages go to the disk past the cache */
-	uint32		nchunks;
-	uint64		chunk_size;		/* of each but the last ones of a file's data; 0:
-								 * there are others */
-	uint32		room;			/* places for chunks that each file has, as long as
-								 * files are unpacked; 0: all chunks are there */
-	dsm_handle	streams;		/* then, the segment with what workers unpack;
-								 * DSM_HANDLE_INVALID: the leader receives it */
 	int			ncolumns;		/* fields in the file */
 	int			nnumbers;		/* columns with numbers of sequences */
-	int			norder;			/* keys of the order that rows are sorted in before
-								 * they are written; 0: they come as they should */
-	bool		append;			/* rows go behind those of the table, as order_by
-								 * was given, and never into free space */
-	bool		order_sliced;	/* the first of them is the key, ascending: slices
-								 * of a leaf follow each other in this order */
 	int			null_len;
 	int			default_len;	/* -1: no field stands for a default */
-	Size		columns_at;		/* offset of AttrNumber[ncolumns]; 0: a field
-								 * that is skipped */
-	Size		flags_at;		/* offset of uint8[ncolumns], FC_FIELD_* */
-	Size		null_at;		/* offset of the null string */
-	Size		default_at;		/* ... and of the default string */
-	Size		patterns_at;	/* offset of ncolumns strings, one behind the
-								 * other: a field's timestamp pattern or "" */
-	Size		zone_at;		/* offset of the time zone, "": session's */
-	Size		where_at;		/* offset of the condition as a node tree, ""
-								 * if there is none */
-	Size		path_at;		/* offset of the path to open */
-	Size		files_at;		/* offset of FcFile[nfiles] */
-	Size		names_at;		/* offset of their paths, to show */
-	Size		copies_at;		/* offset of FcCopy[ncopies] */
-	Size		numbers_at;		/* offset of FcNumber[nnumbers] */
-	Size		order_at;		/* offset of FcSortKey[norder] */
-	Size		inflow_at;		/* offset of FcInflow[nfiles], if room is not 0 */
-	Size		texts_at;		/* offset of a DSA area for errors' texts */
-	Size		chunks_at;		/* offset of FcChunk[nchunks] */
-	Size		starts_at;		/* offset of FcChunkStart[nchunks] */
+	FcSharedPlaces at;
 
 	/* Written by the leader before each phase */
 	FcPhase		phase;
+	FcWay		way;
 	int			nscanners;		/* processes that left spill files */
-	bool		spill_rows;		/* with the records' bytes: see sort/run_write.h */
 	int			nprocesses;		/* asked for, for this phase */
-	bool		streamed;		/* the load reads chunks, which are in key order */
-	bool		file_order;		/* without a key: chunks insert in turn */
 	FcStorage	storage;		/* without a key: of the target */
 	uint32		ntasks;
 	int64		started;		/* microseconds of a clock that all share */
@@ -284,35 +384,13 @@ typedef struct FcShared
 
 	/* Shared by all during a phase */
 	pg_atomic_uint32 next;		/* chunk or task to be taken */
-	pg_atomic_uint64 split_bytes;
-	pg_atomic_uint64 scan_bytes;
-	pg_atomic_uint64 scanned;	/* records found by the scan */
-	pg_atomic_uint64 spilled;	/* bytes of spill written */
-	pg_atomic_uint64 load_bytes;
-	pg_atomic_uint64 loaded;	/* rows inserted */
-	pg_atomic_uint64 paged;		/* ... of them by heap/page_writer.c */
-	pg_atomic_uint64 heap_bytes;	/* what rows looked at would take */
-	pg_atomic_uint64 filtered;	/* rows the condition is not true for */
-	pg_atomic_uint64 rejected;	/* records on_error passed over */
-	pg_atomic_uint64 last_rejected; /* the largest offset of them */
-	pg_atomic_uint64 nulled;	/* records with a value that became NULL */
-	pg_atomic_uint64 reads;
-	pg_atomic_uint64 read_bytes;
-	pg_atomic_uint64 mapped_bytes;	/* ... of them copied from a mapping */
-	pg_atomic_uint32 sorts;		/* for order_by */
-	pg_atomic_uint32 disk_sorts;	/* ... of them in temporary files */
-	pg_atomic_uint64 sort_bytes;	/* ... which had this size */
-	pg_atomic_uint32 parts_done;
-	pg_atomic_uint64 built;		/* cost of the indexes built */
-	pg_atomic_uint32 nbuilt;	/* of them, how many */
-	pg_atomic_uint32 uring_errno;	/* somebody's refusal, 0 if none */
-	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_stop */
-	pg_atomic_uint32 unordered; /* streamed: the file is not in key order */
-	pg_atomic_uint64 error_offset;	/* UINT64_MAX: no bad record known */
-	slock_t		error_mutex;
-	FcErrorSlot error;
-	LWLock		logical_lock;	/* one inserter at a time for logically
-								 * logged tables */
+	FcCounts	counts;
+	FcSharedErrors errors;
+	FcSharedIo	io;
+	pg_atomic_uint32 unordered; /* FC_WAY_STREAMED: the file is not in key
+								 * order */
+	LWLock		logical_lock;	/* one inserter at a time for logically logged
+								 * tables */
 	ConditionVariable turn_cv;
 	ConditionVariable inflow_cv;	/* chunks have been published */
 	pg_atomic_uint32 inflow_failed; /* 1: a file cannot be unpacked */
@@ -320,23 +398,23 @@ typedef struct FcShared
 	char		data[FLEXIBLE_ARRAY_MEMBER];
 } FcShared;
 
-#define fc_shared_columns(s) ((AttrNumber *) ((char *) (s) + (s)->columns_at))
-#define fc_shared_flags(s) ((uint8 *) (s) + (s)->flags_at)
-#define fc_shared_null(s) ((char *) (s) + (s)->null_at)
-#define fc_shared_default(s) ((char *) (s) + (s)->default_at)
-#define fc_shared_patterns(s) ((char *) (s) + (s)->patterns_at)
-#define fc_shared_zone(s) ((char *) (s) + (s)->zone_at)
-#define fc_shared_where(s) ((char *) (s) + (s)->where_at)
-#define fc_shared_path(s) ((char *) (s) + (s)->path_at)
-#define fc_shared_files(s) ((FcFile *) ((char *) (s) + (s)->files_at))
-#define fc_shared_names(s) ((char *) (s) + (s)->names_at)
-#define fc_shared_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
-#define fc_shared_numbers(s) ((FcNumber *) ((char *) (s) + (s)->numbers_at))
-#define fc_shared_order(s) ((FcSortKey *) ((char *) (s) + (s)->order_at))
-#define fc_shared_texts(s) ((void *) ((char *) (s) + (s)->texts_at))
-#define fc_shared_inflow(s) ((FcInflow *) ((char *) (s) + (s)->inflow_at))
-#define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->chunks_at))
-#define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->starts_at))
+#define fc_shared_columns(s) ((AttrNumber *) ((char *) (s) + (s)->at.columns))
+#define fc_shared_flags(s) ((uint8 *) (s) + (s)->at.flags)
+#define fc_shared_null(s) ((char *) (s) + (s)->at.null)
+#define fc_shared_default(s) ((char *) (s) + (s)->at.default_)
+#define fc_shared_patterns(s) ((char *) (s) + (s)->at.patterns)
+#define fc_shared_zone(s) ((char *) (s) + (s)->at.zone)
+#define fc_shared_where(s) ((char *) (s) + (s)->at.where)
+#define fc_shared_path(s) ((char *) (s) + (s)->at.path)
+#define fc_shared_files(s) ((FcFile *) ((char *) (s) + (s)->at.files))
+#define fc_shared_names(s) ((char *) (s) + (s)->at.names)
+#define fc_shared_copies(s) ((FcCopy *) ((char *) (s) + (s)->at.copies))
+#define fc_shared_numbers(s) ((FcNumber *) ((char *) (s) + (s)->at.numbers))
+#define fc_shared_order(s) ((FcSortKey *) ((char *) (s) + (s)->at.order))
+#define fc_shared_texts(s) ((void *) ((char *) (s) + (s)->at.texts))
+#define fc_shared_inflow(s) ((FcInflow *) ((char *) (s) + (s)->at.inflow))
+#define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->at.chunks))
+#define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->at.starts))
 
 /* One process's side of a phase */
 typedef struct FcContext
@@ -360,13 +438,18 @@ typedef struct FcContext
 	struct FcDirect *direct;	/* of this phase; NULL: no pages so far */
 	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
 	bool		verifying;		/* see fc_load_verify */
-	bool		apart;			/* leader: code that it calls may run commands, which
-								 * are undone if a record is bad */
-	bool		disturbed;		/* leader: code that it called ran commands while
-								 * it loaded rows or built indexes */
-	List	   *leaves;			/* NIL, or the only ones that core may route to */
+	bool		apart;			/* leader: code that it calls may run
+								 * commands, which are undone if a record is
+								 * bad */
+	bool		disturbed;		/* leader: code that it called ran commands
+								 * while it loaded rows or built indexes */
+	List	   *leaves;			/* NIL, or the only ones that core may route
+								 * to */
 
-	/* what the leader does first of all while others do a phase; NULL: nothing */
+	/*
+	 * what the leader does first of all while others do a phase; NULL:
+	 * nothing
+	 */
 	void		(*lead) (void *arg);
 	void	   *lead_arg;
 
@@ -382,7 +465,7 @@ typedef struct FcContext
 static inline Size
 fc_shared_read_memory(const FcShared *shared)
 {
-	return shared->norder > 0 ? shared->memory / 2 : shared->memory;
+	return shared->order.nkeys > 0 ? shared->memory / 2 : shared->memory;
 }
 
 /*
@@ -392,7 +475,7 @@ fc_shared_read_memory(const FcShared *shared)
 static inline bool
 fc_shared_whole_leaves(const FcShared *shared)
 {
-	return shared->norder > 0 && !shared->order_sliced;
+	return shared->order.nkeys > 0 && !shared->order.sliced;
 }
 
 /*

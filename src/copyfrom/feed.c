@@ -121,8 +121,8 @@ fc_feed_progress(FcFeed *feed, uint64 position)
 
 	if (!feed->counts)
 		return;
-	pg_atomic_write_u64(&shared->load_bytes,
-						position - Min(position, shared->data_start));
+	pg_atomic_write_u64(&shared->counts.load_bytes,
+						position - Min(position, shared->source.data_start));
 	fc_context_progress(&feed->target->ctx);
 }
 

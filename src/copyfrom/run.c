@@ -92,7 +92,7 @@ static void
 fc_core_check_count(FcFeed *feed)
 {
 	FcTarget   *target = feed->target;
-	uint64		rejected = pg_atomic_read_u64(&target->shared->rejected);
+	uint64		rejected = pg_atomic_read_u64(&target->shared->counts.rejected);
 
 	if (feed->found == feed->fed + rejected &&
 		(!target->counted || feed->found == target->found))
@@ -391,7 +391,7 @@ fc_core_throw_grammar(FcFeed *feed)
 void
 fc_core_throw(FcTarget *target)
 {
-	FcErrorSlot slot = target->shared->error;
+	FcErrorSlot slot = target->shared->errors.first;
 	FcFeed		feed;
 	ErrorContextCallback callback;
 

@@ -37,7 +37,7 @@
  * It is also sound where on_error lets the load go on, if the error comes from
  * code of core that changes nothing: an input function of a built-in type, a
  * verification of bytes, core's own search for a partition.  For values of
- * other types there is fc_error_catch_undo (options/plan.c tells them apart).
+ * other types there is fc_error_catch_undo (options/plan_code.c tells them apart).
  *
  *-------------------------------------------------------------------------
  */
@@ -182,7 +182,7 @@ static char *
 fc_error_get_texts(FcShared *shared)
 {
 	dsa_area   *area = dsa_attach_in_place(fc_shared_texts(shared), NULL);
-	const char *packed = dsa_get_address(area, shared->error.text);
+	const char *packed = dsa_get_address(area, shared->errors.first.text);
 	FcErrorHead head;
 	char	   *copy;
 
@@ -230,16 +230,16 @@ fc_error_store(FcShared *shared, uint64 offset, uint64 length,
 	/* outside the lock: a spinlock must be held briefly */
 	if (edata)
 		slot.text = fc_error_put_texts(shared, edata);
-	SpinLockAcquire(&shared->error_mutex);
-	if (offset < pg_atomic_read_u64(&shared->error_offset))
+	SpinLockAcquire(&shared->errors.mutex);
+	if (offset < pg_atomic_read_u64(&shared->errors.offset))
 	{
-		FcErrorSlot old = shared->error;
+		FcErrorSlot old = shared->errors.first;
 
-		shared->error = slot;
+		shared->errors.first = slot;
 		slot = old;
-		pg_atomic_write_u64(&shared->error_offset, offset);
+		pg_atomic_write_u64(&shared->errors.offset, offset);
 	}
-	SpinLockRelease(&shared->error_mutex);
+	SpinLockRelease(&shared->errors.mutex);
 	/* of the one that is not kept any more, or is not at all */
 	fc_error_free_texts(shared, slot.text);
 }
@@ -407,8 +407,8 @@ fc_error_place(FcContext *ctx)
 	uint64		offset = ctx->at_offset;
 	uint64		line = fc_error_line(ctx, offset, ctx->at_length);
 	char	   *text = fc_error_record_text(ctx->source, offset, ctx->at_length,
-											ctx->shared->file_encoding,
-											ctx->shared->need_transcoding);
+											ctx->shared->source.encoding,
+											ctx->shared->source.need_transcoding);
 
 	return psprintf(text ? "fast_copy %s, %s \"%s\", line " UINT64_FORMAT ": \"%s\"" :
 					"fast_copy %s, %s \"%s\", line " UINT64_FORMAT,

@@ -47,7 +47,7 @@ extern ErrorData *fc_error_kept(FcShared *shared);
 static inline bool
 fc_error_beyond(FcShared *shared, uint64 offset)
 {
-	return offset >= pg_atomic_read_u64(&shared->error_offset);
+	return offset >= pg_atomic_read_u64(&shared->errors.offset);
 }
 
 /* More records up to this one are rejected than reject_limit allows */

@@ -48,7 +48,7 @@ fc_lines_chunk(const FcShared *shared, uint64 offset)
 {
 	FcChunk    *chunks = fc_shared_chunks(shared);
 	uint32		lo = 0;
-	uint32		hi = shared->nchunks;
+	uint32		hi = shared->source.nchunks;
 
 	while (hi - lo > 1)
 	{

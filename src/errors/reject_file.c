@@ -129,20 +129,20 @@ static void
 fc_reject_count(FcContext *ctx, uint64 offset)
 {
 	FcShared   *shared = ctx->shared;
-	uint64		last = pg_atomic_read_u64(&shared->last_rejected);
+	uint64		last = pg_atomic_read_u64(&shared->counts.last_rejected);
 	uint64		n;
 
 	if (ctx->verifying)
 		return;
 	while (offset > last &&
-		   !pg_atomic_compare_exchange_u64(&shared->last_rejected, &last, offset))
+		   !pg_atomic_compare_exchange_u64(&shared->counts.last_rejected, &last, offset))
 		;
 	/* whoever counts one too many sees the offsets of all counted before */
-	n = pg_atomic_fetch_add_u64(&shared->rejected, 1) + 1;
+	n = pg_atomic_fetch_add_u64(&shared->counts.rejected, 1) + 1;
 	if (!ctx->in_worker)
 		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_SKIPPED, n);
-	if (shared->reject_limit >= 0 && n > (uint64) shared->reject_limit)
-		fc_error_keep_limit(shared, pg_atomic_read_u64(&shared->last_rejected));
+	if (shared->errors.reject_limit >= 0 && n > (uint64) shared->errors.reject_limit)
+		fc_error_keep_limit(shared, pg_atomic_read_u64(&shared->counts.last_rejected));
 }
 
 void
@@ -186,8 +186,8 @@ fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
 	if (n == 0)
 		return;
 	if (!ctx->verifying)
-		pg_atomic_fetch_add_u64(&ctx->shared->nulled, 1);
-	for (int i = 0; i < n && ctx->shared->verbose; i++)
+		pg_atomic_fetch_add_u64(&ctx->shared->counts.nulled, 1);
+	for (int i = 0; i < n && ctx->shared->errors.verbose; i++)
 	{
 		FcReject	reject;
 

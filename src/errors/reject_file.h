@@ -13,7 +13,7 @@
 /* Why a record was refused although the load goes on */
 typedef struct FcBad
 {
-	uint32		class;			/* FC_CLASS_*, one of shared->tolerated */
+	uint32		class;			/* FC_CLASS_*, one of shared->errors.tolerated */
 	const char *column;			/* or NULL */
 	const char *value;			/* of the column as text, or NULL */
 	ErrorData  *edata;			/* SQLSTATE, message, detail, hint */

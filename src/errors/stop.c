@@ -20,7 +20,7 @@ void
 fc_error_stop(FcContext *ctx)
 {
 	ctx->stopped = true;
-	pg_atomic_write_u32(&ctx->shared->stopped, 1);
+	pg_atomic_write_u32(&ctx->shared->errors.stopped, 1);
 	if (!ctx->apart || ctx->shared->phase != FC_PHASE_LOAD)
 		return;
 	/* nobody waits for this process, and its tables may be gone */

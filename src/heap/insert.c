@@ -22,7 +22,7 @@ void
 fc_write_count(FcWriter *writer, int n)
 {
 	writer->inserted += n;
-	pg_atomic_fetch_add_u64(&writer->ctx->shared->loaded, n);
+	pg_atomic_fetch_add_u64(&writer->ctx->shared->counts.loaded, n);
 }
 
 /*

@@ -72,7 +72,7 @@ fc_multi_init_unique(FcMultiWriter *writer)
 {
 	ResultRelInfo *rri = writer->base.rri;
 
-	if ((writer->base.ctx->shared->tolerated & FC_CLASS_UNIQUE) == 0)
+	if ((writer->base.ctx->shared->errors.tolerated & FC_CLASS_UNIQUE) == 0)
 		return;
 	for (int i = 0; i < rri->ri_NumIndices; i++)
 	{
@@ -107,7 +107,7 @@ fc_multi_begin(FcWriter *base)
 	writer->bistate = GetBulkInsertState();
 	writer->last_block = InvalidBlockNumber;
 	/* this session may have inserted somewhere before */
-	if (base->ctx->shared->append)
+	if (base->ctx->shared->order.append)
 		RelationSetTargetBlock(base->rel, InvalidBlockNumber);
 	fc_multi_init_unique(writer);
 }

@@ -86,7 +86,7 @@ fc_direct_begin(FcContext *ctx)
 		int			err;
 
 		direct->mcxt = ctx->mcxt;
-		if (ctx->shared->direct)
+		if (ctx->shared->io.direct)
 			direct->io = fc_io_uring_writes.open(-1, NULL, FC_DIRECT_DEPTH, &err);
 		ctx->direct = direct;
 		MemoryContextSwitchTo(old);

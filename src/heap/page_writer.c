@@ -174,7 +174,7 @@ fc_page_write(FcPageWriter *writer)
 		fc_page_append(writer, &append);
 	}
 	pgstat_count_heap_insert(base->rel, writer->nrows);
-	pg_atomic_fetch_add_u64(&base->ctx->shared->paged, writer->nrows);
+	pg_atomic_fetch_add_u64(&base->ctx->shared->counts.paged, writer->nrows);
 	fc_write_count(base, writer->nrows);
 	writer->npages = 0;
 	writer->nrows = 0;

@@ -125,7 +125,7 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	writer->place = *place;
 	writer->my_turn = (place->turn == NULL);
 	writer->cid = GetCurrentCommandId(!ctx->in_worker);
-	writer->options = place->storage.kind == FC_STORAGE_USED && !ctx->shared->append ?
+	writer->options = place->storage.kind == FC_STORAGE_USED && !ctx->shared->order.append ?
 		0 : HEAP_INSERT_SKIP_FSM;
 	if (ctx->shared->freeze)
 		writer->options |= HEAP_INSERT_FROZEN;

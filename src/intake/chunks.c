@@ -99,14 +99,14 @@ static uint64
 fc_inflow_chunk_size(const FcFinder *finder)
 {
 	const FcShared *shared = finder->ctx->shared;
-	uint32		half = shared->room / 2;
-	uint32		step = shared->room / FC_INFLOW_STEPS;
+	uint32		half = shared->source.room / 2;
+	uint32		step = shared->source.room / FC_INFLOW_STEPS;
 
-	if (finder->n + 1 == shared->room)
+	if (finder->n + 1 == shared->source.room)
 		return PG_UINT64_MAX;
 	if (finder->n < half)
-		return shared->chunk_size;
-	return shared->chunk_size << ((finder->n - half) / step + 1);
+		return shared->source.chunk_size;
+	return shared->source.chunk_size << ((finder->n - half) / step + 1);
 }
 
 /* Tells those who wait that more can be taken; bytes and chunks are there */
@@ -169,7 +169,7 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 		}
 		n = Min(len, finder->left);
 		fc_chunk_feed(&finder->dialect, &finder->scan, buf, n);
-		pg_atomic_fetch_add_u64(&finder->ctx->shared->split_bytes, n);
+		pg_atomic_fetch_add_u64(&finder->ctx->shared->counts.split_bytes, n);
 		finder->offset += n;
 		buf += n;
 		len -= n;
@@ -201,8 +201,8 @@ fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
 	finder->dialect.eol = file->eol;
 	finder->file = file;
 	finder->inflow = &fc_shared_inflow(shared)[number];
-	finder->chunks = fc_shared_chunks(shared) + (Size) shared->room * number;
-	finder->starts = fc_shared_starts(shared) + (Size) shared->room * number;
+	finder->chunks = fc_shared_chunks(shared) + (Size) shared->source.room * number;
+	finder->starts = fc_shared_starts(shared) + (Size) shared->source.room * number;
 	finder->offset = file->base;
 	finder->at = (FcChunkPoint)
 	{
@@ -353,11 +353,11 @@ fc_inflow_run(FcContext *ctx)
 	FcStreams  *streams;
 	FcSource   *source;
 
-	if (shared->room == 0 || shared->streams == DSM_HANDLE_INVALID)
+	if (shared->source.room == 0 || shared->source.streams == DSM_HANDLE_INVALID)
 		return;
 	/* the leader has it already */
-	segment = ctx->in_worker ? dsm_attach(shared->streams) :
-		dsm_find_mapping(shared->streams);
+	segment = ctx->in_worker ? dsm_attach(shared->source.streams) :
+		dsm_find_mapping(shared->source.streams);
 	if (segment == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -433,8 +433,8 @@ fc_inflow_wait(FcContext *ctx, uint32 chunk)
 {
 	static uint32 wait_event = 0;
 	FcShared   *shared = ctx->shared;
-	FcInflow   *inflow = &fc_shared_inflow(shared)[chunk / shared->room];
-	uint32		number = chunk % shared->room;
+	FcInflow   *inflow = &fc_shared_inflow(shared)[chunk / shared->source.room];
+	uint32		number = chunk % shared->source.room;
 
 	if (wait_event == 0)
 		wait_event = fc_wait_event("FastCopyInflow");
@@ -454,8 +454,8 @@ fc_inflow_take(FcContext *ctx, uint32 *chunk)
 	FcShared   *shared = ctx->shared;
 
 	while (pg_atomic_read_u32(&shared->inflow_failed) == 0 &&
-		   fc_context_take(ctx, shared->nchunks, chunk))
-		if (shared->room == 0 || fc_inflow_wait(ctx, *chunk))
+		   fc_context_take(ctx, shared->source.nchunks, chunk))
+		if (shared->source.room == 0 || fc_inflow_wait(ctx, *chunk))
 			return true;
 	return false;
 }
@@ -467,7 +467,7 @@ fc_inflow_gather(FcShared *shared, uint32 number, uint32 to, uint64 records)
 	FcChunk    *chunks = fc_shared_chunks(shared);
 	FcChunkStart *starts = fc_shared_starts(shared);
 	uint32		n = pg_atomic_read_u32(&fc_shared_inflow(shared)[number].published);
-	Size		from = (Size) shared->room * number;
+	Size		from = (Size) shared->source.room * number;
 
 	memmove(chunks + to, chunks + from, sizeof(FcChunk) * n);
 	memmove(starts + to, starts + from, sizeof(FcChunkStart) * n);
@@ -484,19 +484,19 @@ fc_inflow_finish(FcShared *shared)
 	uint32		nchunks = 0;
 	uint64		records = 0;
 
-	for (uint32 i = 0; i < shared->nfiles; i++)
+	for (uint32 i = 0; i < shared->source.nfiles; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		nchunks += fc_inflow_gather(shared, i, nchunks, records);
 		if (nchunks > 0)
 			records = starts[nchunks - 1].before + starts[nchunks - 1].records;
 	}
-	if (shared->nfiles > 1 || nchunks > shared->room / 2)
-		shared->chunk_size = 0;
+	if (shared->source.nfiles > 1 || nchunks > shared->source.room / 2)
+		shared->source.chunk_size = 0;
 	/* a single file has no chunks behind its data */
-	while (shared->nfiles == 1 && nchunks > 0 && chunks[nchunks - 1].length == 0)
+	while (shared->source.nfiles == 1 && nchunks > 0 && chunks[nchunks - 1].length == 0)
 		nchunks--;
-	shared->nchunks = nchunks;
-	shared->room = 0;
+	shared->source.nchunks = nchunks;
+	shared->source.room = 0;
 	return records;
 }

@@ -142,8 +142,8 @@ fc_streams_measure(FcIntake *intake)
 	for (uint32 i = 0; i < source->nfiles; i++)
 		source->identity.size += source->files[i].identity.size;
 	target->expected = source->identity.size;
-	target->shared->file.size = source->identity.size;
-	target->shared->data_size = fc_source_data_size(source);
+	target->shared->source.identity.size = source->identity.size;
+	target->shared->source.data_size = fc_source_data_size(source);
 }
 
 void
@@ -305,7 +305,7 @@ fc_streams_settle(FcIntake *intake)
 	FcSource   *heads = target->source;
 	int			least = intake->packed ? intake->packed->nfiles + 1 : 1;
 
-	if (!target->inflow || (target->nworkers >= least && target->core_reason == NULL &&
+	if (!target->inflow || (target->nworkers >= least && target->way != FC_WAY_COPY &&
 							fc_streams_plan_flows(target->plan)))
 		return;
 	target->inflow = false;
@@ -332,7 +332,7 @@ fc_streams_join_copy(FcShared *shared, const FcSource *inflow)
 
 	strlcpy(fc_shared_path(shared), inflow->copies[file->copy - 1].path, MAXPGPATH);
 	file->copy = 0;
-	shared->joined = true;
+	shared->source.joined = true;
 	/* what was received outlives shared memory */
 	*own = *file;
 	source = fc_streams_open_copy(fc_shared_path(shared), own, 1, inflow->paths);
@@ -358,8 +358,8 @@ fc_streams_take_source(FcIntake *intake)
 	if (intake->packed == NULL)
 		intake->received = target->source;
 	target->ctx.source = target->source;
-	shared->file = target->source->identity;
-	shared->data_size = target->data_size = fc_source_data_size(target->source);
+	shared->source.identity = target->source->identity;
+	shared->source.data_size = target->data_size = fc_source_data_size(target->source);
 }
 
 void

@@ -36,7 +36,7 @@ fc_split_chunk(FcContext *ctx, FcChunk *chunk, char *buf, size_t size)
 
 		fc_source_read(ctx->source, pos, buf, len);
 		fc_chunk_feed(&ctx->dialect, &scan, buf, len);
-		pg_atomic_fetch_add_u64(&ctx->shared->split_bytes, len);
+		pg_atomic_fetch_add_u64(&ctx->shared->counts.split_bytes, len);
 		pos += len;
 		fc_context_progress(ctx);
 	}
@@ -50,7 +50,7 @@ fc_split_run(FcContext *ctx)
 	char	   *buf = palloc(FC_SPLIT_BLOCK);
 	uint32		i;
 
-	while (fc_context_take(ctx, ctx->shared->nchunks, &i))
+	while (fc_context_take(ctx, ctx->shared->source.nchunks, &i))
 		fc_split_chunk(ctx, &chunks[i], buf, FC_SPLIT_BLOCK);
 	pfree(buf);
 }
@@ -73,7 +73,7 @@ static uint32
 fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
 {
 	const FcChunk *chunks = fc_shared_chunks(shared);
-	uint32		end = shared->nchunks;
+	uint32		end = shared->source.nchunks;
 
 	while (i < end)
 	{
@@ -152,9 +152,9 @@ fc_split_resolve(FcContext *ctx)
 	}
 	/* a single file has no chunks behind its data */
 	if (ctx->source->nfiles == 1)
-		while (ctx->shared->nchunks > 0 &&
-			   fc_shared_chunks(ctx->shared)[ctx->shared->nchunks - 1].length == 0)
-			ctx->shared->nchunks--;
+		while (ctx->shared->source.nchunks > 0 &&
+			   fc_shared_chunks(ctx->shared)[ctx->shared->source.nchunks - 1].length == 0)
+			ctx->shared->source.nchunks--;
 	return records;
 }
 

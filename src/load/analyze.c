@@ -112,9 +112,9 @@ fc_analyze_rows(FcAnalysis *analysis)
 
 	fc_analyze_add(analysis, "rows", "accepted")->rows = analysis->job->target.loaded;
 	fc_analyze_add(analysis, "rows", "filtered")->rows =
-		pg_atomic_read_u64(&shared->filtered);
+		pg_atomic_read_u64(&shared->counts.filtered);
 	fc_analyze_add(analysis, "rows", "bad")->rows =
-		pg_atomic_read_u64(&shared->rejected);
+		pg_atomic_read_u64(&shared->counts.rejected);
 }
 
 /* The range of keys */
@@ -255,11 +255,11 @@ fc_analyze_fatal(FcAnalysis *analysis)
 {
 	FcJob	   *job = analysis->job;
 	FcTarget   *target = &job->target;
-	FcErrorSlot *slot = &target->shared->error;
+	FcErrorSlot *slot = &target->shared->errors.first;
 	FcFinding  *finding;
 	ErrorData  *edata;
 
-	if (pg_atomic_read_u64(&target->shared->error_offset) == PG_UINT64_MAX)
+	if (pg_atomic_read_u64(&target->shared->errors.offset) == PG_UINT64_MAX)
 		return;
 	finding = fc_analyze_add(analysis, "error", NULL);
 	finding->line = fc_error_line(&target->ctx, slot->offset, slot->length);
@@ -339,7 +339,7 @@ fc_analyze_warnings(FcAnalysis *analysis)
 	if (fc_plan_is_published(target->rel) && target->ncreated > 0)
 		fc_analyze_warn(analysis, "publication",
 						"New partitions are attached before they are filled, so that subscribers get their rows.");
-	if (target->core_reason)
+	if (target->way == FC_WAY_COPY)
 		fc_analyze_warn(analysis, "serial",
 						psprintf("Rows are loaded one by one, as COPY does%s: %s.",
 								 target->options->order_by != NIL ? ", and order_by would be refused" : "",
@@ -370,18 +370,18 @@ fc_analyze_choices(FcAnalysis *analysis)
 	FcTarget   *target = &job->target;
 
 	fc_analyze_add(analysis, "choice", "workers")->detail =
-		psprintf("%d", target->core_reason || target->plan->leader_reason ? 0 : target->nworkers);
+		psprintf("%d", target->way == FC_WAY_COPY || target->plan->leader_reason ? 0 : target->nworkers);
 	fc_analyze_add(analysis, "choice", "order")->detail =
-		target->options->order_by != NIL && !target->core_reason ? fc_analyze_order(job) :
-		target->core_reason || target->plan->in_order ? "file" :
+		target->options->order_by != NIL && target->way != FC_WAY_COPY ? fc_analyze_order(job) :
+		target->way == FC_WAY_COPY || target->plan->in_order ? "file" :
 		target->plan->key_type != FC_KEY_NONE && !target->plan->key_early ?
 		"key" : "chunks of the file";
 	fc_analyze_add(analysis, "choice", "spill")->detail =
-		target->plan->key_type == FC_KEY_NONE || target->core_reason ? "none" :
-		job->spill_rows ? "rows" : "offsets";
+		target->plan->key_type == FC_KEY_NONE || target->way == FC_WAY_COPY ? "none" :
+		target->way == FC_WAY_ROWS ? "rows" : "offsets";
 	fc_analyze_add(analysis, "choice", "io_method")->detail =
 		fc_map_worth(target->shared, target->source) ? "mmap" :
-		target->shared->io_uring ? "io_uring" : "sync";
+		target->shared->io.uring ? "io_uring" : "sync";
 }
 
 /* Bytes that are not read from the files that were named */
@@ -409,7 +409,7 @@ fc_analyze_disk(FcAnalysis *analysis)
 {
 	FcJob	   *job = analysis->job;
 	FcTarget   *target = &job->target;
-	uint64		heap = pg_atomic_read_u64(&target->shared->heap_bytes);
+	uint64		heap = pg_atomic_read_u64(&target->shared->counts.heap_bytes);
 	uint64		average = target->loaded > 0 ? heap / target->loaded : 0;
 	uint64		nindexes = list_length(RelationGetIndexList(target->rel));
 	uint64		index = nindexes * target->loaded * (FC_INDEX_ENTRY + Min(average / 4, 64)) * 10 / 9;
@@ -422,7 +422,7 @@ fc_analyze_disk(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
 		fc_analyze_copied(job) +
 		(target->plan->key_type == FC_KEY_NONE ? 0 :
-		 target->loaded * FC_SPILL_ENTRY + (job->spill_rows ? target->source->identity.size : 0));
+		 target->loaded * FC_SPILL_ENTRY + (target->way == FC_WAY_ROWS ? target->source->identity.size : 0));
 }
 
 List *

@@ -62,10 +62,10 @@ static void
 fc_fill_notice_refusal(FcJob *job)
 {
 	FcShared   *shared = job->target.shared;
-	int			err = pg_atomic_read_u32(&shared->uring_errno);
+	int			err = pg_atomic_read_u32(&shared->io.uring_errno);
 
-	if (err == 0 || shared->spill_rows ||
-		pg_atomic_read_u64(&shared->mapped_bytes) == pg_atomic_read_u64(&shared->read_bytes))
+	if (err == 0 || job->target.way == FC_WAY_ROWS ||
+		pg_atomic_read_u64(&shared->counts.mapped_bytes) == pg_atomic_read_u64(&shared->counts.read_bytes))
 		return;
 	ereport(NOTICE,
 			(errmsg("io_uring is not available, read with preadv instead: %s",
@@ -84,7 +84,7 @@ fc_fill_verify(FcJob *job)
 static void
 fc_fill_throw(FcJob *job)
 {
-	if (pg_atomic_read_u32(&job->target.shared->stopped) != 0)
+	if (pg_atomic_read_u32(&job->target.shared->errors.stopped) != 0)
 		fc_lead_apart(job, fc_fill_verify);
 	fc_rejected_throw(&job->target);
 	fc_core_throw(&job->target);
@@ -111,7 +111,7 @@ fc_fill_count_stats(FcJob *job)
 	if (target->plan->routed)
 		return;
 	if (target->plan->key_type == FC_KEY_NONE)
-		fc_fill_count_table(target->oid, pg_atomic_read_u64(&target->shared->loaded));
+		fc_fill_count_table(target->oid, pg_atomic_read_u64(&target->shared->counts.loaded));
 	for (int i = 0; i < job->ntasks; i++)
 		if (OidIsValid(job->tasks[i].partition))
 			fc_fill_count_table(job->tasks[i].partition, job->tasks[i].loaded);
@@ -130,7 +130,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 												   &job->files);
 	else
 	{
-		if (target->shared->streamed)
+		if (target->way == FC_WAY_STREAMED)
 			fc_tasks_make_streamed(job);
 		else
 			fc_tasks_make(job);
@@ -147,7 +147,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 	}
 	if (fc_way_sorts_alone(job))
 		return 1;
-	return fc_way_reads_chunks(job) ? target->shared->nchunks :
+	return fc_way_reads_chunks(target->way) ? target->shared->source.nchunks :
 		fc_shared_whole_leaves(target->shared) ? target->ngroups : work->ntasks;
 }
 
@@ -162,17 +162,22 @@ fc_fill_drop_key(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcPlan	   *plan = target->plan;
 	FcShared   *shared = target->shared;
-	uint64		bad = pg_atomic_read_u64(&shared->error_offset);
+	uint64		bad = pg_atomic_read_u64(&shared->errors.offset);
+	uint32		stopped = pg_atomic_read_u32(&shared->errors.stopped);
 
-	plan->key_type = shared->key_type = FC_KEY_NONE;
-	plan->key_routes = shared->key_routes = false;
+	plan->key_type = shared->key.type = FC_KEY_NONE;
+	plan->key_routes = shared->key.routes = false;
 	plan->routed = shared->routed = true;
 	if (target->options->missing == FC_MISSING_ERROR)
 		shared->refused = target->route->default_oid;
+	fc_way_take(target, FC_WAY_CHUNKS);
 	fc_find_forget(job);
 	/* an error was caught: the load must end with it, or with one before it */
-	if (bad != PG_UINT64_MAX && shared->error.kind != FC_ERROR_LIMIT)
-		pg_atomic_write_u64(&shared->error_offset, bad);
+	if (bad != PG_UINT64_MAX && shared->errors.first.kind != FC_ERROR_LIMIT)
+	{
+		pg_atomic_write_u64(&shared->errors.offset, bad);
+		pg_atomic_write_u32(&shared->errors.stopped, stopped);
+	}
 	fc_tables_lock(job);
 	fc_tables_check(job);
 }
@@ -218,15 +223,15 @@ fc_fill_run(FcJob *job)
 		return;
 	}
 	fc_fill_notice_refusal(job);
-	if (pg_atomic_read_u64(&shared->error_offset) != PG_UINT64_MAX)
+	if (pg_atomic_read_u64(&shared->errors.offset) != PG_UINT64_MAX)
 		fc_fill_throw(job);
 	if (work.parallel)
 		fc_fill_count_stats(job);
 	fc_fill_end_files(job);
-	target->loaded = pg_atomic_read_u64(&shared->loaded);
+	target->loaded = pg_atomic_read_u64(&shared->counts.loaded);
 	fc_lead_report(job, processes, target->loaded,
-				   pg_atomic_read_u64(fc_way_reads_chunks(job) ?
-									  &shared->load_bytes : &shared->read_bytes),
+				   pg_atomic_read_u64(fc_way_reads_chunks(target->way) ?
+									  &shared->counts.load_bytes : &shared->counts.read_bytes),
 				   fc_way_choice(job));
 	fc_fill_report_leaves(job);
 	CommandCounterIncrement();
@@ -236,7 +241,6 @@ void
 fc_fill_unstream(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcShared   *shared = target->shared;
 
 	fc_fill_end_files(job);
 	fc_tables_let_go(job);
@@ -249,13 +253,6 @@ fc_fill_unstream(FcJob *job)
 	}
 	CommandCounterIncrement();
 	fc_find_forget(job);
-	pg_atomic_write_u64(&shared->load_bytes, 0);
-	pg_atomic_write_u64(&shared->loaded, 0);
-	pg_atomic_write_u64(&shared->paged, 0);
-	pg_atomic_write_u32(&shared->parts_done, 0);
-	pg_atomic_write_u32(&shared->stopped, 0);
-	pg_atomic_write_u32(&shared->unordered, 0);
-	target->ctx.stopped = false;
 }
 
 bool
@@ -263,7 +260,7 @@ fc_fill_may_flow(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
 
-	return target->core_reason == NULL && target->plan->order == NIL &&
+	return target->way != FC_WAY_COPY && target->plan->order == NIL &&
 		target->shared->nnumbers == 0 &&
-		(target->shared->nfiles == 1 || !target->shared->file_order);
+		(target->shared->source.nfiles == 1 || target->way != FC_WAY_TURNS);
 }

@@ -36,8 +36,8 @@ fc_find_split_choice(FcJob *job)
 	FcTarget   *target = &job->target;
 
 	if (target->source->nfiles == 1)
-		return psprintf("%u chunks", target->shared->nchunks);
-	return psprintf("%u chunks of %u %ss", target->shared->nchunks, target->source->nfiles,
+		return psprintf("%u chunks", target->shared->source.nchunks);
+	return psprintf("%u chunks of %u %ss", target->shared->source.nchunks, target->source->nfiles,
 					fc_source_word(target->source));
 }
 
@@ -81,7 +81,7 @@ fc_find_split(FcJob *job)
 	int			processes;
 
 	fc_progress_phase(&job->progress, FC_PHASE_SPLIT);
-	processes = fc_lead_run(job, FC_PHASE_SPLIT, target->shared->nchunks, &work);
+	processes = fc_lead_run(job, FC_PHASE_SPLIT, target->shared->source.nchunks, &work);
 	target->found = fc_split_resolve(&target->ctx);
 	fc_find_report_split(job, processes);
 }
@@ -101,7 +101,7 @@ fc_find_interval(FcJob *job)
 	else
 		route->interval = fc_interval_choose(route, target->options->interval);
 	if (route->interval.zone)
-		strlcpy(target->shared->interval_zone,
+		strlcpy(target->shared->key.interval_zone,
 				pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
 }
 
@@ -121,7 +121,7 @@ fc_find_route(FcJob *job)
 	target->route->create = (target->options->missing == FC_MISSING_CREATE);
 	if (target->route->create && (hole || target->options->interval))
 		fc_find_interval(job);
-	target->shared->interval = target->route->interval;
+	target->shared->key.interval = target->route->interval;
 }
 
 bool
@@ -148,40 +148,55 @@ fc_find_scan_core(FcJob *job)
 				   "keys read by core's COPY");
 }
 
-/*
- * Rows, or offsets?  An analysis reads the rows in file order, and so does
- * core.  Returns what was chosen, and why.
- */
+/* Rows, or offsets?  Returns what was chosen, and why */
 static char *
 fc_find_choose_spill(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	const char *reason = "as fast_copy.spill says";
+	bool		rows = (fc_spill_kind == FC_SPILL_ROWS);
 
-	if (target->core_reason || (target->plan->key_early && target->plan->key_routes))
+	fc_way_take(target, FC_WAY_OFFSETS);
+	if (target->way == FC_WAY_COPY || (target->plan->key_early && target->plan->key_routes))
 		return "offsets spilled in sorted runs, to find partitions";
-	job->spill_rows = (fc_spill_kind == FC_SPILL_ROWS);
 	if (fc_spill_kind == FC_SPILL_AUTO && target->inflow)
-		reason = fc_sample_spill_unseen(target->shared, &job->spill_rows);
+		reason = fc_sample_spill_unseen(target->shared, &rows);
 	else if (fc_spill_kind == FC_SPILL_AUTO)
-		reason = fc_sample_spill(&target->ctx, Max(target->nworkers, 1),
-								 &job->spill_rows);
-	target->shared->spill_rows = job->spill_rows && !target->options->analyze;
-	return psprintf("%s spilled in sorted runs: %s",
-					job->spill_rows ? "rows" : "offsets", reason);
+		reason = fc_sample_spill(&target->ctx, Max(target->nworkers, 1), &rows);
+	if (rows)
+		fc_way_take(target, FC_WAY_ROWS);
+	return psprintf("%s spilled in sorted runs: %s", rows ? "rows" : "offsets", reason);
 }
 
-/* Behind the scan: its report, and the ranges that it found rows for */
+/* After the scan: its report, and the ranges that it found rows for */
 static void
 fc_find_end_scan(FcJob *job, char *choice)
 {
 	FcTarget   *target = &job->target;
 
 	fc_lead_report(job, target->shared->nscanners,
-				   pg_atomic_read_u64(&target->shared->scanned),
-				   pg_atomic_read_u64(&target->shared->spilled),
+				   pg_atomic_read_u64(&target->shared->counts.scanned),
+				   pg_atomic_read_u64(&target->shared->counts.spilled),
 				   choice);
 	fc_tasks_find_parts(job);
+}
+
+/* What the scan and the load have counted */
+static void
+fc_find_forget_counts(FcCounts *counts)
+{
+	pg_atomic_uint64 *const counters[] = {
+		&counts->scan_bytes, &counts->scanned, &counts->spilled, &counts->filtered,
+		&counts->rejected, &counts->last_rejected, &counts->nulled, &counts->load_bytes,
+		&counts->loaded, &counts->paged, &counts->heap_bytes, &counts->reads,
+		&counts->read_bytes, &counts->mapped_bytes, &counts->sort_bytes
+	};
+
+	for (int i = 0; i < lengthof(counters); i++)
+		pg_atomic_write_u64(counters[i], 0);
+	pg_atomic_write_u32(&counts->sorts, 0);
+	pg_atomic_write_u32(&counts->disk_sorts, 0);
+	pg_atomic_write_u32(&counts->parts_done, 0);
 }
 
 void
@@ -190,12 +205,11 @@ fc_find_forget(FcJob *job)
 	FcShared   *shared = job->target.shared;
 
 	SharedFileSetDeleteAll(&shared->fileset);
-	pg_atomic_write_u64(&shared->scanned, 0);
-	pg_atomic_write_u64(&shared->filtered, 0);
-	pg_atomic_write_u64(&shared->rejected, 0);
-	pg_atomic_write_u64(&shared->last_rejected, 0);
-	pg_atomic_write_u64(&shared->nulled, 0);
-	pg_atomic_write_u64(&shared->error_offset, PG_UINT64_MAX);
+	fc_find_forget_counts(&shared->counts);
+	pg_atomic_write_u64(&shared->errors.offset, PG_UINT64_MAX);
+	pg_atomic_write_u32(&shared->errors.stopped, 0);
+	pg_atomic_write_u32(&shared->unordered, 0);
+	job->target.ctx.stopped = false;
 	/* for errors/reject_file.c it is the load, unless another phase is begun */
 	shared->phase = FC_PHASE_LOAD;
 }
@@ -207,7 +221,6 @@ fc_find_keys(FcJob *job)
 	FcWork		work = {0};
 	char	   *choice;
 
-	target->shared->streamed = false;
 	fc_progress_phase(&job->progress, FC_PHASE_SCAN);
 	fc_find_route(job);
 	if (fc_find_core_reads(job))
@@ -215,13 +228,8 @@ fc_find_keys(FcJob *job)
 		fc_find_scan_core(job);
 		return;
 	}
-	pg_atomic_write_u64(&target->shared->scanned, 0);
-	pg_atomic_write_u64(&target->shared->filtered, 0);
-	pg_atomic_write_u64(&target->shared->rejected, 0);
-	pg_atomic_write_u64(&target->shared->last_rejected, 0);
-	pg_atomic_write_u64(&target->shared->nulled, 0);
 	choice = fc_find_choose_spill(job);
-	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->nchunks, &work);
+	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);
 	fc_find_end_scan(job, choice);
 }
 
@@ -239,8 +247,8 @@ fc_find_may_stream(FcJob *job)
 
 	return fc_spill_kind == FC_SPILL_AUTO && target->plan->key_routes &&
 		target->options->missing == FC_MISSING_CREATE &&
-		!target->core_reason && !fc_find_core_reads(job) && !target->plan->effects &&
-		shared->tolerated == 0 && shared->nnumbers == 0 &&
+		target->way != FC_WAY_COPY && !fc_find_core_reads(job) && !target->plan->effects &&
+		shared->errors.tolerated == 0 && shared->nnumbers == 0 &&
 		fc_shared_where(shared)[0] == '\0' && target->plan->order == NIL &&
 		!OidIsValid(target->route->default_oid) && !fc_way_needs_attached(job);
 }
@@ -252,15 +260,16 @@ fc_find_may_stream(FcJob *job)
 static bool
 fc_find_stream(FcJob *job)
 {
-	FcShared   *shared = job->target.shared;
+	FcTarget   *target = &job->target;
 
 	if (!fc_find_may_stream(job))
 		return false;
 	job->keys = MemoryContextAllocHuge(CurrentMemoryContext,
-									   sizeof(int64) * (shared->nchunks + 1));
-	shared->streamed = fc_order_look(&job->target.ctx, job->keys) &&
-		fc_tasks_span_parts(job);
-	return shared->streamed;
+									   sizeof(int64) * (target->shared->source.nchunks + 1));
+	if (!fc_order_look(&target->ctx, job->keys) || !fc_tasks_span_parts(job))
+		return false;
+	fc_way_take(target, FC_WAY_STREAMED);
+	return true;
 }
 
 /*
@@ -270,11 +279,11 @@ fc_find_stream(FcJob *job)
 static void
 fc_find_keep_scan(FcJob *job, char *choice)
 {
-	bool		rows = job->spill_rows;
+	FcWay		way = job->target.way;
 
-	if (!rows && fc_spill_kind == FC_SPILL_AUTO)
+	if (way != FC_WAY_ROWS && fc_spill_kind == FC_SPILL_AUTO)
 		choice = fc_find_choose_spill(job);
-	if (job->spill_rows == rows)
+	if (job->target.way == way)
 	{
 		fc_find_end_scan(job, choice);
 		return;
@@ -323,7 +332,7 @@ fc_find_unpack(FcJob *job)
 	int			processes;
 
 	fc_find_begin_flow(job);
-	processes = fc_lead_run(job, FC_PHASE_SPLIT, job->target.shared->nchunks, &work);
+	processes = fc_lead_run(job, FC_PHASE_SPLIT, job->target.shared->source.nchunks, &work);
 	fc_find_end_flow(job, FC_PHASE_SPLIT, processes);
 }
 
@@ -338,7 +347,7 @@ fc_find_scan_flow(FcJob *job)
 	fc_find_route(job);
 	choice = fc_find_choose_spill(job);
 	fc_find_begin_flow(job);
-	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->nchunks, &work);
+	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);
 	fc_find_end_flow(job, FC_PHASE_SCAN, target->shared->nscanners);
 	if (fc_find_stream(job))
 		fc_find_forget(job);
@@ -377,8 +386,7 @@ fc_find_settle(FcJob *job)
 		   fc_tables_bounds_changed(job))
 	{
 		CHECK_FOR_INTERRUPTS();
-		SharedFileSetDeleteAll(&target->shared->fileset);
-		pg_atomic_write_u64(&target->shared->error_offset, PG_UINT64_MAX);
+		fc_find_forget(job);
 		fc_find_keys(job);
 		fc_tables_lock(job);
 	}

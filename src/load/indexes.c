@@ -146,7 +146,7 @@ fc_indexes_run(FcJob *job)
 	work.ntasks = target->nindexes - led;
 	if (work.ntasks > 0)
 		processes = fc_lead_run(job, FC_PHASE_INDEX, work.ntasks, &work);
-	if (pg_atomic_read_u64(&target->shared->error_offset) != PG_UINT64_MAX)
+	if (pg_atomic_read_u64(&target->shared->errors.offset) != PG_UINT64_MAX)
 		fc_indexes_throw(job);
 	for (int i = 0; i < target->nindexes; i++)
 	{

@@ -35,7 +35,6 @@ typedef struct FcJob
 	bool		gives_way;		/* to maintenance of pg_partman, and starts
 								 * again */
 
-	bool		spill_rows;		/* they are what a load spills */
 	List	   *parts;			/* FcSpillPart, by key */
 	int64	   *keys;			/* of fc_order_look, if the file is streamed */
 	int			ntasks;

@@ -46,31 +46,31 @@ fc_layout_state(FcShared *shared)
 {
 	pg_atomic_init_u32(&shared->next, 0);
 	pg_atomic_init_u32(&shared->unordered, 0);
-	pg_atomic_init_u64(&shared->split_bytes, 0);
-	pg_atomic_init_u64(&shared->scan_bytes, 0);
-	pg_atomic_init_u64(&shared->scanned, 0);
-	pg_atomic_init_u64(&shared->spilled, 0);
-	pg_atomic_init_u64(&shared->load_bytes, 0);
-	pg_atomic_init_u64(&shared->loaded, 0);
-	pg_atomic_init_u64(&shared->paged, 0);
-	pg_atomic_init_u64(&shared->heap_bytes, 0);
-	pg_atomic_init_u64(&shared->filtered, 0);
-	pg_atomic_init_u64(&shared->rejected, 0);
-	pg_atomic_init_u64(&shared->last_rejected, 0);
-	pg_atomic_init_u64(&shared->nulled, 0);
-	pg_atomic_init_u64(&shared->reads, 0);
-	pg_atomic_init_u64(&shared->read_bytes, 0);
-	pg_atomic_init_u64(&shared->mapped_bytes, 0);
-	pg_atomic_init_u32(&shared->sorts, 0);
-	pg_atomic_init_u32(&shared->disk_sorts, 0);
-	pg_atomic_init_u64(&shared->sort_bytes, 0);
-	pg_atomic_init_u32(&shared->parts_done, 0);
-	pg_atomic_init_u64(&shared->built, 0);
-	pg_atomic_init_u32(&shared->nbuilt, 0);
-	pg_atomic_init_u32(&shared->uring_errno, 0);
-	pg_atomic_init_u32(&shared->stopped, 0);
-	pg_atomic_init_u64(&shared->error_offset, PG_UINT64_MAX);
-	SpinLockInit(&shared->error_mutex);
+	pg_atomic_init_u64(&shared->counts.split_bytes, 0);
+	pg_atomic_init_u64(&shared->counts.scan_bytes, 0);
+	pg_atomic_init_u64(&shared->counts.scanned, 0);
+	pg_atomic_init_u64(&shared->counts.spilled, 0);
+	pg_atomic_init_u64(&shared->counts.load_bytes, 0);
+	pg_atomic_init_u64(&shared->counts.loaded, 0);
+	pg_atomic_init_u64(&shared->counts.paged, 0);
+	pg_atomic_init_u64(&shared->counts.heap_bytes, 0);
+	pg_atomic_init_u64(&shared->counts.filtered, 0);
+	pg_atomic_init_u64(&shared->counts.rejected, 0);
+	pg_atomic_init_u64(&shared->counts.last_rejected, 0);
+	pg_atomic_init_u64(&shared->counts.nulled, 0);
+	pg_atomic_init_u64(&shared->counts.reads, 0);
+	pg_atomic_init_u64(&shared->counts.read_bytes, 0);
+	pg_atomic_init_u64(&shared->counts.mapped_bytes, 0);
+	pg_atomic_init_u32(&shared->counts.sorts, 0);
+	pg_atomic_init_u32(&shared->counts.disk_sorts, 0);
+	pg_atomic_init_u64(&shared->counts.sort_bytes, 0);
+	pg_atomic_init_u32(&shared->counts.parts_done, 0);
+	pg_atomic_init_u64(&shared->counts.built, 0);
+	pg_atomic_init_u32(&shared->counts.nbuilt, 0);
+	pg_atomic_init_u32(&shared->io.uring_errno, 0);
+	pg_atomic_init_u32(&shared->errors.stopped, 0);
+	pg_atomic_init_u64(&shared->errors.offset, PG_UINT64_MAX);
+	SpinLockInit(&shared->errors.mutex);
 	/* a tranche of our own would be used up by sessions that come and go */
 	LWLockInitialize(&shared->logical_lock, LWTRANCHE_PARALLEL_APPEND);
 	ConditionVariableInit(&shared->turn_cv);
@@ -110,14 +110,14 @@ fc_layout_inflow(FcJob *job)
 	FcShared   *shared = target->shared;
 	FcSource   *heads = target->source;
 
-	shared->streams = job->intake.incoming ? DSM_HANDLE_INVALID : dsm_segment_handle(job->intake.unpacked);
-	for (uint32 i = 0; i < shared->nfiles; i++)
+	shared->source.streams = job->intake.incoming ? DSM_HANDLE_INVALID : dsm_segment_handle(job->intake.unpacked);
+	for (uint32 i = 0; i < shared->source.nfiles; i++)
 	{
 		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].published, 0);
 		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].whole, 0);
 	}
-	target->source = fc_source_attach(fc_shared_files(shared), shared->nfiles, heads->paths,
-									  fc_shared_copies(shared), shared->ncopies);
+	target->source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles, heads->paths,
+									  fc_shared_copies(shared), shared->source.ncopies);
 	target->source->programs = heads->programs;
 	fc_source_close(heads);
 }
@@ -149,40 +149,41 @@ fc_layout_job(FcJob *job)
 	FcPlan	   *plan = target->plan;
 
 	shared->target = target->oid;
+	shared->way = target->way;
 	shared->dialect = target->dialect;
-	shared->file = target->source->identity;
+	shared->source.identity = target->source->identity;
 	if (target->inflow)
-		shared->file.size = target->expected;
-	shared->joined = (target->source->fd >= 0);
-	shared->programs = target->source->programs;
-	shared->file_encoding = target->options->file_encoding;
-	shared->need_transcoding = plan->need_transcoding;
+		shared->source.identity.size = target->expected;
+	shared->source.joined = (target->source->fd >= 0);
+	shared->source.programs = target->source->programs;
+	shared->source.encoding = target->options->file_encoding;
+	shared->source.need_transcoding = plan->need_transcoding;
 	shared->statement = target->options->statement;
 	shared->routed = plan->routed;
 	shared->freeze = target->options->freeze;
 	shared->missing = target->options->missing;
-	shared->tolerated = target->options->tolerated;
-	shared->set_null = target->options->on_error == FC_ON_ERROR_SET_NULL;
+	shared->errors.tolerated = target->options->tolerated;
+	shared->errors.set_null = target->options->on_error == FC_ON_ERROR_SET_NULL;
 	if (target->options->analyze)
 	{
 		/* faults are told, and do not end the look at the file */
-		shared->tolerated = FC_CLASSES_CHECKED |
+		shared->errors.tolerated = FC_CLASSES_CHECKED |
 			(plan->routed ? FC_CLASS_NO_PARTITION : 0);
 		if ((target->options->tolerated & FC_CLASS_CONVERSION) == 0)
-			shared->set_null = false;
+			shared->errors.set_null = false;
 	}
-	shared->verbose = target->options->analyze ||
+	shared->errors.verbose = target->options->analyze ||
 		target->options->log_verbosity == FC_LOG_VERBOSE;
-	shared->reject_limit = target->options->reject_limit;
-	shared->key_type = plan->key_type;
-	shared->key_attnum = plan->key_attnum;
-	shared->key_field = plan->key_field;
-	shared->key_routes = plan->key_routes;
+	shared->errors.reject_limit = target->options->reject_limit;
+	shared->key.type = plan->key_type;
+	shared->key.attnum = plan->key_attnum;
+	shared->key.field = plan->key_field;
+	shared->key.routes = plan->key_routes;
 	shared->where_late = plan->where_late;
-	shared->data_start = target->source->files[0].data_start;
-	shared->data_size = target->data_size;
+	shared->source.data_start = target->source->files[0].data_start;
+	shared->source.data_size = target->data_size;
 	shared->memory = (Size) fc_memory_kb * 1024 / Max(target->nworkers, 1);
-	shared->io_depth = fc_io_depth;
+	shared->io.depth = fc_io_depth;
 }
 
 /* The patterns of all fields, one string behind the other */
@@ -227,24 +228,24 @@ fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	FcOptions  *options = target->options;
 	Size		end = MAXALIGN(sizeof(FcShared));
 
-	layout->columns_at = fc_layout_place(&end, sizeof(AttrNumber) * layout->ncolumns);
-	layout->flags_at = fc_layout_place(&end, layout->ncolumns);
-	layout->null_at = fc_layout_place_text(&end, options->format.null_print);
-	layout->default_at = fc_layout_place_text(&end, fc_layout_text(options->default_string));
-	layout->patterns_at = fc_layout_place(&end, patterns->len + 1);
-	layout->zone_at = fc_layout_place_text(&end, fc_layout_text(options->time_zone));
-	layout->where_at = fc_layout_place_text(&end, where);
-	layout->path_at = target->inflow ? fc_layout_place(&end, MAXPGPATH) :
+	layout->at.columns = fc_layout_place(&end, sizeof(AttrNumber) * layout->ncolumns);
+	layout->at.flags = fc_layout_place(&end, layout->ncolumns);
+	layout->at.null = fc_layout_place_text(&end, options->format.null_print);
+	layout->at.default_ = fc_layout_place_text(&end, fc_layout_text(options->default_string));
+	layout->at.patterns = fc_layout_place(&end, patterns->len + 1);
+	layout->at.zone = fc_layout_place_text(&end, fc_layout_text(options->time_zone));
+	layout->at.where = fc_layout_place_text(&end, where);
+	layout->at.path = target->inflow ? fc_layout_place(&end, MAXPGPATH) :
 		fc_layout_place_text(&end, target->source->open_path);
-	layout->names_at = fc_layout_place(&end, fc_source_paths_size(target->source));
-	layout->copies_at = fc_layout_place(&end, sizeof(FcCopy) * layout->ncopies);
-	layout->files_at = fc_layout_place(&end, sizeof(FcFile) * layout->nfiles);
-	layout->numbers_at = fc_layout_place(&end, sizeof(FcNumber) * layout->nnumbers);
-	layout->order_at = fc_layout_place(&end, sizeof(FcSortKey) * layout->norder);
-	layout->inflow_at = fc_layout_place(&end, layout->room > 0 ? sizeof(FcInflow) * layout->nfiles : 0);
-	layout->texts_at = fc_layout_place(&end, dsa_minimum_size());
-	layout->chunks_at = fc_layout_place(&end, sizeof(FcChunk) * layout->nchunks);
-	layout->starts_at = fc_layout_place(&end, sizeof(FcChunkStart) * layout->nchunks);
+	layout->at.names = fc_layout_place(&end, fc_source_paths_size(target->source));
+	layout->at.copies = fc_layout_place(&end, sizeof(FcCopy) * layout->source.ncopies);
+	layout->at.files = fc_layout_place(&end, sizeof(FcFile) * layout->source.nfiles);
+	layout->at.numbers = fc_layout_place(&end, sizeof(FcNumber) * layout->nnumbers);
+	layout->at.order = fc_layout_place(&end, sizeof(FcSortKey) * layout->order.nkeys);
+	layout->at.inflow = fc_layout_place(&end, layout->source.room > 0 ? sizeof(FcInflow) * layout->source.nfiles : 0);
+	layout->at.texts = fc_layout_place(&end, dsa_minimum_size());
+	layout->at.chunks = fc_layout_place(&end, sizeof(FcChunk) * layout->source.nchunks);
+	layout->at.starts = fc_layout_place(&end, sizeof(FcChunkStart) * layout->source.nchunks);
 	return end;
 }
 
@@ -268,7 +269,7 @@ fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
 	memcpy(fc_shared_copies(shared), target->source->copies,
 		   sizeof(FcCopy) * target->source->ncopies);
 	memcpy(fc_shared_files(shared), target->source->files,
-		   sizeof(FcFile) * shared->nfiles);
+		   sizeof(FcFile) * shared->source.nfiles);
 }
 
 /*
@@ -281,7 +282,7 @@ fc_layout_where(FcJob *job)
 	List	   *where = job->target.plan->where;
 
 	if (where == NIL ||
-		(job->target.core_reason && contain_volatile_functions((Node *) where)))
+		(job->target.way == FC_WAY_COPY && contain_volatile_functions((Node *) where)))
 		return "";
 	return nodeToString(where);
 }
@@ -296,18 +297,18 @@ fc_layout_make(FcJob *job)
 	FcShared	layout = {0};
 	Size		total;
 
-	layout.nfiles = target->source->nfiles;
-	layout.room = target->inflow ? fc_layout_room(job, chunk_size) : 0;
-	layout.chunk_size = chunk_size;
-	layout.nchunks = target->inflow ? layout.room * layout.nfiles :
+	layout.source.nfiles = target->source->nfiles;
+	layout.source.room = target->inflow ? fc_layout_room(job, chunk_size) : 0;
+	layout.source.chunk_size = chunk_size;
+	layout.source.nchunks = target->inflow ? layout.source.room * layout.source.nfiles :
 		fc_layout_count_chunks(target->source, chunk_size);
 	/* each process that unpacks will have one */
-	layout.ncopies = target->source->ncopies + (target->inflow ? target->nworkers : 0);
+	layout.source.ncopies = target->source->ncopies + (target->inflow ? target->nworkers : 0);
 	layout.ncolumns = list_length(target->plan->columns.fields);
 	layout.nnumbers = list_length(target->plan->numbers);
-	layout.norder = list_length(target->plan->order);
-	layout.order_sliced = target->plan->order_sliced;
-	layout.append = target->options->order_by != NIL;
+	layout.order.nkeys = list_length(target->plan->order);
+	layout.order.sliced = target->plan->order_sliced;
+	layout.order.append = target->options->order_by != NIL;
 	total = fc_layout_places(job, &layout, patterns, where);
 	job->segment = dsm_create(total, 0);
 	target->shared = dsm_segment_address(job->segment);
@@ -319,7 +320,7 @@ fc_layout_make(FcJob *job)
 		fc_shared_columns(target->shared)[i] = list_nth_int(target->plan->columns.fields, i);
 	for (int i = 0; i < layout.nnumbers; i++)
 		fc_shared_numbers(target->shared)[i] = *(FcNumber *) list_nth(target->plan->numbers, i);
-	for (int i = 0; i < layout.norder; i++)
+	for (int i = 0; i < layout.order.nkeys; i++)
 		fc_shared_order(target->shared)[i] = *(FcSortKey *) list_nth(target->plan->order, i);
 	memcpy(fc_shared_flags(target->shared), target->plan->columns.flags, layout.ncolumns);
 	fc_layout_texts(job, patterns, where);

@@ -35,13 +35,13 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	row.seconds = INSTR_TIME_GET_DOUBLE(now);
 	row.wal_bytes = pgWalUsage.wal_bytes - job->progress.phase_wal;
 	row.spill_bytes = job->progress.phase == FC_PHASE_SCAN ?
-		pg_atomic_read_u64(&target->shared->spilled) : -1;
+		pg_atomic_read_u64(&target->shared->counts.spilled) : -1;
 	row.choice = choice;
-	if (job->progress.phase == FC_PHASE_LOAD && !fc_way_reads_chunks(job))
+	if (job->progress.phase == FC_PHASE_LOAD && !fc_way_reads_chunks(target->way))
 	{
-		row.reads = pg_atomic_read_u64(&target->shared->reads);
+		row.reads = pg_atomic_read_u64(&target->shared->counts.reads);
 		/* spilled rows are read through the server's temporary files */
-		if (!target->shared->spill_rows)
+		if (target->way != FC_WAY_ROWS)
 			row.io_method = fc_way_io_method(target->shared);
 	}
 	fc_report_add(&row);
@@ -101,7 +101,7 @@ fc_lead_apart(FcJob *job, void (*phase) (FcJob *job))
 	fc_error_apart(&target->ctx, fc_lead_undone, &apart);
 	/* it may run again */
 	target->ctx.stopped = false;
-	pg_atomic_write_u32(&target->shared->stopped, 0);
+	pg_atomic_write_u32(&target->shared->errors.stopped, 0);
 }
 
 void

@@ -107,7 +107,7 @@ fc_leaf_begin_sort(FcLoader *loader, TupleDesc desc, const AttrMap *map)
 
 	loader->sorter.sort = fc_sort_begin(shared, desc, map,
 										loader->router.proute != NULL,
-										shared->memory / (shared->order_sliced ? 4 : 2));
+										shared->memory / (shared->order.sliced ? 4 : 2));
 }
 
 void
@@ -122,7 +122,7 @@ fc_leaf_begin(FcLoader *loader, Oid oid, const FcPlace *place)
 	leaf->slot = fc_write_slot(leaf->writer);
 	loader->leaf = leaf;
 	loader->slot = leaf->map ? loader->root_slot : leaf->slot;
-	if (loader->ctx->shared->norder > 0)
+	if (loader->ctx->shared->order.nkeys > 0)
 		fc_leaf_begin_sort(loader, RelationGetDescr(leaf->rri->ri_RelationDesc),
 						   leaf->map);
 }
@@ -304,7 +304,7 @@ fc_leaf_route(FcLoader *loader)
 	/* with missing_partitions => 'error' it may not be the default one */
 	if (!OidIsValid(shared->refused) ||
 		RelationGetRelid(loader->leaf->rri->ri_RelationDesc) != shared->refused ||
-		slot_attisnull(loader->root_slot, shared->key_attnum))
+		slot_attisnull(loader->root_slot, shared->key.attnum))
 		return true;
 	if (!fc_row_tolerates(loader, FC_CLASS_NO_PARTITION))
 		ereport(ERROR,

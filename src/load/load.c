@@ -50,7 +50,7 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 												 &TTSOpsVirtual);
 	loader->parser = fc_parse_begin(ctx, loader->estate);
 	/* with a key the scan has looked at the condition */
-	if (ctx->shared->key_type == FC_KEY_NONE)
+	if (ctx->shared->key.type == FC_KEY_NONE)
 		loader->where = fc_where_begin(ctx->shared);
 	else
 		loader->where_again = fc_where_begin_again(ctx->shared);
@@ -110,7 +110,7 @@ fc_load_find_task(const FcContext *ctx, uint32 number)
 	{
 		uint32		mid = low + (high - low) / 2;
 
-		if ((ctx->shared->streamed ? tasks[mid].chunk : tasks[mid].part) < number)
+		if ((ctx->shared->way == FC_WAY_STREAMED ? tasks[mid].chunk : tasks[mid].part) < number)
 			low = mid + 1;
 		else
 			high = mid;
@@ -182,15 +182,15 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 	INSTR_TIME_SUBTRACT(end, loader->tasks.start);
 	task->usec = INSTR_TIME_GET_MICROSEC(end);
 	if (task->slice == task->nslices - 1)
-		pg_atomic_fetch_add_u32(&loader->ctx->shared->parts_done, 1);
+		pg_atomic_fetch_add_u32(&loader->ctx->shared->counts.parts_done, 1);
 }
 
 /* The number in the file of the record, from 0 */
 static uint64
 fc_load_entry_number(const FcShared *shared, const FcEntry *entry)
 {
-	uint64		i = shared->nfiles == 1 && shared->chunk_size > 0 ?
-		(entry->offset - shared->data_start) / shared->chunk_size :
+	uint64		i = shared->source.nfiles == 1 && shared->source.chunk_size > 0 ?
+		(entry->offset - shared->source.data_start) / shared->source.chunk_size :
 		fc_lines_chunk(shared, entry->offset);
 
 	return fc_shared_starts(shared)[i].before + fc_entry_number(entry);
@@ -199,7 +199,7 @@ fc_load_entry_number(const FcShared *shared, const FcEntry *entry)
 static void
 fc_load_count_bytes(FcLoader *loader)
 {
-	pg_atomic_fetch_add_u64(&loader->ctx->shared->load_bytes, loader->tasks.bytes);
+	pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.load_bytes, loader->tasks.bytes);
 	loader->tasks.bytes = 0;
 }
 
@@ -327,13 +327,13 @@ fc_load_chunks(FcLoader *loader)
 	FcShared   *shared = ctx->shared;
 	Size		block = Min(fc_shared_read_memory(shared) / 8, (Size) 1024 * 1024);
 	FcPlace		place = {.storage = shared->storage};
-	bool		writes = !shared->streamed && !loader->router.proute && !loader->dry;
+	bool		writes = shared->way != FC_WAY_STREAMED && !loader->router.proute && !loader->dry;
 	bool		in_turn;
 	FcChunkReader reader;
 
 	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
 	/* what is sorted is one process's, and inserted after it all */
-	in_turn = writes && shared->file_order && shared->norder == 0;
+	in_turn = writes && shared->way == FC_WAY_TURNS && shared->order.nkeys == 0;
 	if (in_turn)
 	{
 		place.turn = &ctx->turns[0];
@@ -344,11 +344,11 @@ fc_load_chunks(FcLoader *loader)
 	while (!ctx->stopped && pg_atomic_read_u32(&shared->unordered) == 0 &&
 		   fc_inflow_take(ctx, &place.slice))
 	{
-		pg_atomic_fetch_add_u64(&shared->load_bytes,
+		pg_atomic_fetch_add_u64(&shared->counts.load_bytes,
 								fc_shared_chunks(shared)[place.slice].length);
 		if (in_turn)
 			fc_leaf_begin(loader, RelationGetRelid(ctx->target), &place);
-		if (shared->streamed)
+		if (shared->way == FC_WAY_STREAMED)
 			fc_load_slices(loader, &reader, place.slice);
 		else
 			fc_load_records(loader, &reader, place.slice);
@@ -386,9 +386,9 @@ fc_load_run(FcContext *ctx)
 	FcLoader	loader = {0};
 
 	fc_load_begin(&loader, ctx);
-	if (loader.router.proute && ctx->shared->norder > 0)
+	if (loader.router.proute && ctx->shared->order.nkeys > 0)
 		fc_leaf_begin_sort_all(&loader);
-	if (ctx->shared->key_type == FC_KEY_NONE || ctx->shared->streamed)
+	if (fc_way_reads_chunks(ctx->shared->way))
 		fc_load_chunks(&loader);
 	else
 		fc_load_tasks(&loader);

@@ -62,7 +62,8 @@ typedef struct FcTasks
 {
 	FcTask	   *last;			/* the one taken last */
 	instr_time	start;			/* of the one in hand */
-	uint64		bytes;			/* of rows, not yet in shared->load_bytes */
+	uint64		bytes;			/* of rows, not yet in
+								 * shared->counts.load_bytes */
 
 	/* file in key order */
 	FcTask	   *slice;			/* the one that the chunk has got to */
@@ -152,7 +153,7 @@ extern void fc_row_refuse_nowhere(FcLoader *loader);
 static inline bool
 fc_row_tolerates(const FcLoader *loader, uint32 class)
 {
-	return (loader->ctx->shared->tolerated & class) != 0;
+	return (loader->ctx->shared->errors.tolerated & class) != 0;
 }
 
 /* load/leaf.c: opens the leaf, unless it is open, with its indexes */

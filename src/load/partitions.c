@@ -154,8 +154,8 @@ fc_partitions_faults(FcJob *job)
 			lowest = &part->range;
 		high = Max(high, part->max_key);
 	}
-	if (target->shared->streamed)
-		high = job->keys[target->shared->nchunks];
+	if (target->way == FC_WAY_STREAMED)
+		high = job->keys[target->shared->source.nchunks];
 	return list_concat(faults,
 					   fc_partman_faults(job->partman, target->route, lowest, high,
 										 target->created, target->ncreated));
@@ -194,19 +194,19 @@ fc_partitions_make(FcJob *job)
 	bool		early;
 
 	if (target->plan->foreign_keys && fc_tables_existing(job) != NIL)
-		target->core_reason = "existing partitions have foreign keys";
+		fc_way_to_core(target, "existing partitions have foreign keys");
 	fc_tables_check(job);
 	fc_partitions_check_faults(job);
 	if (target->ncreated == 0)
 		return;
 	early = fc_way_needs_attached(job);
-	if (early && target->plan->foreign_keys && target->core_reason == NULL)
-		target->core_reason = "foreign keys of partitions attached before the load are checked row by row";
+	if (early && target->plan->foreign_keys && target->way != FC_WAY_COPY)
+		fc_way_to_core(target, "foreign keys of partitions attached before the load are checked row by row");
 	fc_partitions_check_locks(job);
 	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
 	fc_partition_create(&target->ctx, target->route, target->created, target->ncreated);
 	CommandCounterIncrement();
-	job->attach_first = target->core_reason != NULL || early;
+	job->attach_first = target->way == FC_WAY_COPY || early;
 	if (job->attach_first)
 		(void) fc_partitions_attach_all(job);
 	fc_lead_report(job, 0, -1, -1, fc_partitions_choice(job));
@@ -220,8 +220,8 @@ fc_partitions_drop_empty(FcJob *job)
 	FcLeafRows *leaves;
 	int			kept = 0;
 
-	if (pg_atomic_read_u64(&target->shared->rejected) == 0 &&
-		pg_atomic_read_u64(&target->shared->filtered) == 0 && !target->shared->streamed)
+	if (pg_atomic_read_u64(&target->shared->counts.rejected) == 0 &&
+		pg_atomic_read_u64(&target->shared->counts.filtered) == 0 && target->way != FC_WAY_STREAMED)
 		return;
 	leaves = fc_tasks_leaf_rows(job);
 	for (int i = 0; i < target->ncreated; i++)

@@ -44,7 +44,10 @@ fc_order_next(FcOrder *order)
 
 	CHECK_FOR_INTERRUPTS();
 	if (!fc_chunk_reader_next(&order->reader))
+	{
+		order->sorted &= !order->reader.malformed;
 		return false;
+	}
 	order->sorted = fc_parse_plain_key(order->parser, record, &key) &&
 		key >= order->last;
 	if (order->sorted)
@@ -117,7 +120,7 @@ fc_order_read(void *arg)
 {
 	FcOrder    *order = arg;
 	FcShared   *shared = order->reader.ctx->shared;
-	uint32		n = shared->nchunks;
+	uint32		n = shared->source.nchunks;
 	uint32		tail = n;
 
 	order->sorted = true;

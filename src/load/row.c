@@ -188,13 +188,13 @@ fc_row_has_key(const FcLoader *loader, const TupleTableSlot *slot)
 {
 	const FcShared *shared = loader->ctx->shared;
 	const FcRow *row = &loader->row;
-	int			i = shared->key_attnum - 1;
+	int			i = shared->key.attnum - 1;
 
 	if (!row->keyed)
 		return true;
 	if (slot->tts_isnull[i] || row->key_null)
 		return slot->tts_isnull[i] == row->key_null;
-	return fc_key_from_datum(shared->key_type, slot->tts_values[i]) == row->key;
+	return fc_key_from_datum(shared->key.type, slot->tts_values[i]) == row->key;
 }
 
 /* Is there a NULL in a column that must have a value? */
@@ -368,15 +368,15 @@ fc_row_end(FcLoader *loader)
 		case FC_ROW_BUILT:
 			if (loader->dry)
 			{
-				pg_atomic_fetch_add_u64(&shared->loaded, 1);
-				pg_atomic_fetch_add_u64(&shared->heap_bytes,
+				pg_atomic_fetch_add_u64(&shared->counts.loaded, 1);
+				pg_atomic_fetch_add_u64(&shared->counts.heap_bytes,
 										fc_row_size(loader->leaf->slot));
 				break;
 			}
 			fc_row_put(loader);
 			break;
 		case FC_ROW_FILTERED:
-			pg_atomic_fetch_add_u64(&shared->filtered, 1);
+			pg_atomic_fetch_add_u64(&shared->counts.filtered, 1);
 			break;
 		case FC_ROW_CHANGED:
 			fc_row_changed(loader);

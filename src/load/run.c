@@ -46,9 +46,9 @@ static void
 fc_job_check_conservation(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	uint64		scanned = pg_atomic_read_u64(&target->shared->scanned);
-	uint64		filtered = pg_atomic_read_u64(&target->shared->filtered);
-	uint64		rejected = pg_atomic_read_u64(&target->shared->rejected);
+	uint64		scanned = pg_atomic_read_u64(&target->shared->counts.scanned);
+	uint64		filtered = pg_atomic_read_u64(&target->shared->counts.filtered);
+	uint64		rejected = pg_atomic_read_u64(&target->shared->counts.rejected);
 
 	if (target->found == scanned &&
 		target->found == target->loaded + filtered + rejected)
@@ -125,9 +125,9 @@ fc_job_statistics(FcJob *job)
 static bool
 fc_job_scan_failed(FcJob *job)
 {
-	FcErrorKind kind = job->target.shared->error.kind;
+	FcErrorKind kind = job->target.shared->errors.first.kind;
 
-	return pg_atomic_read_u64(&job->target.shared->error_offset) != PG_UINT64_MAX &&
+	return pg_atomic_read_u64(&job->target.shared->errors.offset) != PG_UINT64_MAX &&
 		(kind == FC_ERROR_DATA || kind == FC_ERROR_GRAMMAR);
 }
 
@@ -136,10 +136,10 @@ static void
 fc_job_rejects(FcJob *job)
 {
 	FcShared   *shared = job->target.shared;
-	uint64		rejected = pg_atomic_read_u64(&shared->rejected);
+	uint64		rejected = pg_atomic_read_u64(&shared->counts.rejected);
 	char	   *name;
 
-	if (rejected == 0 && pg_atomic_read_u64(&shared->nulled) == 0)
+	if (rejected == 0 && pg_atomic_read_u64(&shared->counts.nulled) == 0)
 		return;
 	if (job->progress.shown)
 		fc_progress_phase(&job->progress, FC_PHASE_REJECT);
@@ -167,7 +167,7 @@ fc_job_copy(FcJob *job)
 	fc_find_forget(job);
 	fc_progress_end(&job->progress);
 	fc_progress_begin_phase(&job->progress, FC_PHASE_COPY);
-	pg_atomic_write_u64(&target->shared->load_bytes, 0);
+	pg_atomic_write_u64(&target->shared->counts.load_bytes, 0);
 	target->loaded = fc_core_copy(target);
 	/* core saw it, too: the error should have been thrown by now */
 	if (failed)
@@ -198,7 +198,7 @@ fc_job_fill(FcJob *job)
 	fc_partitions_make(job);
 	if (job->target.inflow && !fc_fill_may_flow(job))
 		fc_find_unpack(job);
-	if (!job->target.core_reason)
+	if (job->target.way != FC_WAY_COPY)
 		fc_fill_run(job);
 }
 
@@ -207,7 +207,7 @@ fc_job_phases(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	if (target->core_reason && !fc_job_core_needs_scan(job))
+	if (target->way == FC_WAY_COPY && !fc_job_core_needs_scan(job))
 	{
 		/* lines of rejects are counted from the chunks */
 		if (target->options->on_error != FC_ON_ERROR_STOP && !fc_find_core_reads(job))
@@ -225,7 +225,7 @@ fc_job_phases(FcJob *job)
 	}
 	if (job->gives_way)
 		return;
-	if (target->core_reason)
+	if (target->way == FC_WAY_COPY)
 	{
 		fc_job_copy(job);
 		return;
@@ -247,8 +247,8 @@ fc_job_check(FcJob *job)
 
 	fc_progress_phase(&job->progress, FC_PHASE_CHECK);
 	fc_find_forget(job);
-	processes = fc_lead_run(job, FC_PHASE_CHECK, target->shared->nchunks, &work);
-	target->loaded = pg_atomic_read_u64(&target->shared->loaded);
+	processes = fc_lead_run(job, FC_PHASE_CHECK, target->shared->source.nchunks, &work);
+	target->loaded = pg_atomic_read_u64(&target->shared->counts.loaded);
 	fc_lead_report(job, processes, target->loaded,
 				   target->data_size, "nothing is written");
 }

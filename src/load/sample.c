@@ -38,12 +38,12 @@
 #include "sort/fetch_map.h"
 #include "sort/fetch_window.h"
 
-#define FC_SAMPLE_STRETCHES	256		/* places in the file, at most */
+#define FC_SAMPLE_STRETCHES	256 /* places in the file, at most */
 #define FC_SAMPLE_LEAST		65536	/* bytes read at each, at least */
 #define FC_SAMPLE_BYTES		(1024 * 1024)	/* in all, if the places are few */
 #define FC_SAMPLE_ROWS		131072	/* rows in all, at most */
 #define FC_SAMPLE_WINDOWS	1024	/* told apart, at most */
-#define FC_SAMPLE_EXTRA		3		/* windows per process that are small */
+#define FC_SAMPLE_EXTRA		3	/* windows per process that are small */
 #define FC_SAMPLE_SMALL		(1024 * 1024)	/* files below are not worth it */
 
 /*
@@ -119,7 +119,7 @@ fc_sample_stretch(FcSample *sample, uint32 chunk, uint64 bytes)
 static void
 fc_sample_take(FcSample *sample, FcContext *ctx)
 {
-	uint32		nchunks = ctx->shared->nchunks;
+	uint32		nchunks = ctx->shared->source.nchunks;
 	uint32		n = Min(nchunks, FC_SAMPLE_STRETCHES);
 	ResultRelInfo *root;
 	EState	   *estate = fc_target_executor(fc_target_context_state(ctx), &root);
@@ -218,11 +218,11 @@ fc_sample_times(const FcSample *sample, uint32 nwindows)
 static uint64
 fc_sample_nwindows(const FcShared *shared, int nprocesses)
 {
-	uint32		n = shared->nchunks;
+	uint32		n = shared->source.nchunks;
 	FcChunkStart *last = &fc_shared_starts(shared)[n - 1];
 	uint64		records = Max(last->before + last->records, 1);
 	uint64		window = fc_read_window(fc_shared_read_memory(shared) / 8 * 5,
-										shared->file.size / records);
+										shared->source.identity.size / records);
 
 	return (records + window - 1) / window + nprocesses * FC_SAMPLE_EXTRA;
 }
@@ -251,7 +251,7 @@ fc_sample_free_space(const SharedFileSet *fileset)
 static const char *
 fc_sample_no_room(const FcShared *shared, uint64 records)
 {
-	uint64		need = shared->file.size + records * (sizeof(FcEntry) + 1);
+	uint64		need = shared->source.identity.size + records * (sizeof(FcEntry) + 1);
 
 	if (temp_file_limit >= 0 && need > (uint64) temp_file_limit * 1024)
 		return "temp_file_limit is too low for rows";
@@ -270,9 +270,9 @@ fc_sample_spill_unseen(const FcShared *shared, bool *rows)
 	uint64		memory = (uint64) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 	const char *reason = NULL;
 
-	*rows = shared->file.size > memory / 2;
+	*rows = shared->source.identity.size > memory / 2;
 	if (*rows)
-		reason = fc_sample_no_room(shared, shared->file.size / FC_RECORD_GUESS);
+		reason = fc_sample_no_room(shared, shared->source.identity.size / FC_RECORD_GUESS);
 	if (reason == NULL)
 		return *rows ? "the data are larger than half of the memory" : "the data are small";
 	*rows = false;
@@ -290,11 +290,11 @@ fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
 	double		times;
 
 	*rows = false;
-	if (shared->nchunks == 0 || shared->file.size < FC_SAMPLE_SMALL)
+	if (shared->source.nchunks == 0 || shared->source.identity.size < FC_SAMPLE_SMALL)
 		return "the file is small";
 	if (fc_map_worth(shared, ctx->source))
 		return "the file is mapped";
-	last = &fc_shared_starts(shared)[shared->nchunks - 1];
+	last = &fc_shared_starts(shared)[shared->source.nchunks - 1];
 	reason = fc_sample_no_room(shared, last->before + last->records);
 	if (reason)
 		return reason;

@@ -83,7 +83,7 @@ fc_scan_row(FcScanner *scanner, char *data)
 	}
 	if (accepted)
 		return true;
-	pg_atomic_fetch_add_u64(&ctx->shared->filtered, 1);
+	pg_atomic_fetch_add_u64(&ctx->shared->counts.filtered, 1);
 	fc_parse_count_nulled(scanner->parser, record->offset, record->length);
 	return false;
 }
@@ -99,7 +99,7 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 {
 	FcRecord   *record = &scanner->reader.record;
 	FcShared   *shared = scanner->ctx->shared;
-	int			i = shared->key_attnum - 1;
+	int			i = shared->key.attnum - 1;
 	const char *copy = fc_spill_copy(scanner->spill, record->length);
 	char	   *data = palloc(record->length + 1);
 
@@ -111,7 +111,7 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 	if (!fc_scan_row(scanner, data))
 		return false;
 	*null = scanner->slot->tts_isnull[i];
-	*key = *null ? 0 : fc_key_from_datum(shared->key_type,
+	*key = *null ? 0 : fc_key_from_datum(shared->key.type,
 										 scanner->slot->tts_values[i]);
 	return true;
 }
@@ -125,7 +125,7 @@ static bool
 fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
 {
 	const FcRoute *route = scanner->route;
-	uint32		tolerated = scanner->ctx->shared->tolerated;
+	uint32		tolerated = scanner->ctx->shared->errors.tolerated;
 
 	if (route == NULL || tolerated == 0 || (tolerated & FC_CLASS_NO_PARTITION))
 		return false;
@@ -213,7 +213,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 	}
 	fc_chunk_reader_leave(&scanner->reader);
 	MemoryContextReset(scanner->row_mcxt);
-	pg_atomic_fetch_add_u64(&ctx->shared->scan_bytes,
+	pg_atomic_fetch_add_u64(&ctx->shared->counts.scan_bytes,
 							fc_shared_chunks(ctx->shared)[i].length);
 }
 
@@ -229,14 +229,14 @@ fc_scan_memory(const FcShared *shared)
 	uint64		records = 0;
 	Size		need;
 
-	if (shared->room > 0)
-		records = shared->data_size / FC_RECORD_GUESS;
-	else if (shared->nchunks > 0)
+	if (shared->source.room > 0)
+		records = shared->source.data_size / FC_RECORD_GUESS;
+	else if (shared->source.nchunks > 0)
 	{
-		last = &fc_shared_starts(shared)[shared->nchunks - 1];
+		last = &fc_shared_starts(shared)[shared->source.nchunks - 1];
 		records = last->before + last->records;
 	}
-	need = fc_spill_need(shared, records, shared->file.size);
+	need = fc_spill_need(shared, records, shared->source.identity.size);
 	return Min(shared->memory / 8 * 7,
 			   Min(need, Max(need / FC_SCAN_RUNS, FC_SCAN_SORT)));
 }
@@ -250,13 +250,13 @@ fc_scan_run(FcContext *ctx)
 	ResultRelInfo *root;
 	uint32		i;
 
-	if (shared->key_routes)
+	if (shared->key.routes)
 	{
 		route = fc_route_build(ctx->target);
 		route->create = (shared->missing == FC_MISSING_CREATE);
-		route->interval = shared->interval;
-		route->interval.zone = shared->interval_zone[0] == '\0' ? NULL :
-			pg_tzset(shared->interval_zone);
+		route->interval = shared->key.interval;
+		route->interval.zone = shared->key.interval_zone[0] == '\0' ? NULL :
+			pg_tzset(shared->key.interval_zone);
 	}
 	scanner.route = route;
 	scanner.ctx = ctx;

@@ -28,6 +28,7 @@
 #include "load/header.h"
 #include "load/layout.h"
 #include "load/setup.h"
+#include "load/way.h"
 #include "load/worker.h"
 #include "rejects/table.h"
 #include "row/executor.h"
@@ -103,17 +104,17 @@ fc_setup_io(FcJob *job)
 	int			err;
 
 	if (fc_io_method == FC_IO_AUTO)
-		shared->map = FC_MAP_CACHED;
+		shared->io.map = FC_MAP_CACHED;
 	else if (fc_io_method == FC_IO_MMAP)
-		shared->map = FC_MAP_ALWAYS;
+		shared->io.map = FC_MAP_ALWAYS;
 	if (fc_io_method == FC_IO_SYNC || target->plan->key_type == FC_KEY_NONE ||
 		(fc_io_method == FC_IO_AUTO && target->nworkers == 0 &&
 		 fc_setup_is_small(job)))
 		return;
 	err = fc_io_uring_probe();
-	shared->io_uring = (err == 0);
-	shared->direct = (err == 0) && !fc_setup_reads_again(job);
-	pg_atomic_write_u32(&shared->uring_errno, err);
+	shared->io.uring = (err == 0);
+	shared->io.direct = (err == 0) && !fc_setup_reads_again(job);
+	pg_atomic_write_u32(&shared->io.uring_errno, err);
 }
 
 static void
@@ -169,7 +170,7 @@ fc_setup_recode(FcJob *job)
 static void
 fc_setup_unconvertible(FcJob *job)
 {
-	job->target.core_reason = "the file has characters that cannot be converted";
+	fc_way_to_core(&job->target, "the file has characters that cannot be converted");
 	if (fc_feed_rereads_fields(&job->target))
 		fc_header_refuse_encoding(job);
 }
@@ -244,10 +245,10 @@ fc_setup_plan(FcJob *job)
 	/* the file may be in another encoding now */
 	if (target->original)
 		target->plan->need_transcoding = false;
-	target->core_reason = target->plan->core_reason;
+	fc_way_begin(target);
 	if (target->unconvertible)
 		fc_setup_unconvertible(job);
-	if (target->core_reason && !target->options->analyze)
+	if (target->way == FC_WAY_COPY && !target->options->analyze)
 		fc_core_check(target);
 }
 
@@ -302,7 +303,7 @@ fc_setup_job(FcJob *job)
 	if (!options->header_map && !options->format.binary)
 		fc_header_read(job);
 	if (target->unsettled)
-		target->core_reason = "the first row ends with a marker, and not with a line end";
+		fc_way_to_core(target, "the first row ends with a marker, and not with a line end");
 	target->data_size = target->inflow ? target->expected : fc_source_data_size(target->source);
 	target->nworkers = fc_setup_workers(job);
 	fc_setup_settle_streams(job);
@@ -329,7 +330,7 @@ fc_setup_end(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	fc_source_check(target->source, &target->shared->file);
+	fc_source_check(target->source, &target->shared->source.identity);
 	fc_source_check_files(target->source);
 	fc_source_close(target->source);
 	fc_setup_end_source(target->original);

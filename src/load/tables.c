@@ -25,6 +25,7 @@
 #include "heap/hold.h"
 #include "load/tables.h"
 #include "load/tasks.h"
+#include "load/way.h"
 
 /*
  * Where core routes, workers find leaves by themselves: no partition may come
@@ -107,10 +108,11 @@ fc_tables_check_one(FcJob *job, Oid leaf)
 	bool		only_foreign_keys;
 
 	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-		target->core_reason = "a partition is a foreign table";
+		fc_way_to_core(target, "a partition is a foreign table");
 	else if (fc_plan_has_triggers(rel, &only_foreign_keys))
-		target->core_reason = only_foreign_keys ?
-			"an existing partition has foreign keys" : "a partition has triggers";
+		fc_way_to_core(target, only_foreign_keys ?
+					   "an existing partition has foreign keys" :
+					   "a partition has triggers");
 	else if (target->plan->leader_reason == NULL)
 		target->plan->leader_reason = fc_plan_leaf_reason(rel);
 
@@ -119,8 +121,9 @@ fc_tables_check_one(FcJob *job, Oid leaf)
 	if ((target->plan->routed || target->plan->key_type == FC_KEY_NONE) &&
 		fc_plan_has_unique(rel))
 	{
-		target->shared->file_order = !target->plan->routed;
-		if (target->plan->routed && target->plan->leader_reason == NULL)
+		if (!target->plan->routed)
+			fc_way_take(target, FC_WAY_TURNS);
+		else if (target->plan->leader_reason == NULL)
 			target->plan->leader_reason = "a partition has a unique index";
 	}
 	if (target->options->freeze && rel->rd_rel->relkind == RELKIND_RELATION)

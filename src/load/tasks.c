@@ -124,7 +124,7 @@ fc_tasks_set_parts(FcJob *job, List *parts)
 		if (fc_tasks_is_missing(job, part))
 			target->created[target->ncreated++].range = part->range;
 		else if (target->plan->key_routes &&
-				 (target->shared->tolerated & FC_CLASS_NO_PARTITION) == 0 &&
+				 (target->shared->errors.tolerated & FC_CLASS_NO_PARTITION) == 0 &&
 				 !OidIsValid(fc_tasks_leaf(job, part, &created)))
 			fc_error_keep_route(target->shared, part->min_offset,
 								part->min_length);
@@ -176,7 +176,7 @@ fc_tasks_groups(FcJob *job)
 		 * is kept already
 		 */
 		if (OidIsValid(group->leaf) || job->target.plan->routed ||
-			(job->target.shared->tolerated & FC_CLASS_NO_PARTITION))
+			(job->target.shared->errors.tolerated & FC_CLASS_NO_PARTITION))
 			single = lappend(single, group);
 	}
 	list_sort(single, fc_group_cmp_leaf);
@@ -225,7 +225,7 @@ fc_tasks_slices(FcJob *job, const FcGroup *group, const FcSpillPart *part,
 		fc_shared_whole_leaves(target->shared))
 		return 1;
 	/* no rows of equal keys apart */
-	if (target->shared->norder > 0 && part->null)
+	if (target->shared->order.nkeys > 0 && part->null)
 		return 1;
 	return Max(Min(part->rows / FC_SLICE_ROWS, FC_MAX_SLICES), 1);
 }
@@ -268,7 +268,7 @@ fc_tasks_cut_part(FcJob *job, FcRuns *runs, const FcGroup *group,
 	int			nbounds = nslices > 1 ? fc_runs_cut(runs, part, nslices, bounds) : 0;
 	FcBound		lo = {part->null ? 0 : part->range.lo, 0};
 
-	if (job->target.shared->norder > 0)
+	if (job->target.shared->order.nkeys > 0)
 		nbounds = fc_tasks_round(part, bounds, nbounds);
 	for (int i = 0; i <= nbounds; i++)
 	{
@@ -343,7 +343,7 @@ fc_tasks_make(FcJob *job)
 bool
 fc_tasks_span_parts(FcJob *job)
 {
-	uint32		nchunks = job->target.shared->nchunks;
+	uint32		nchunks = job->target.shared->source.nchunks;
 	int64		last = job->keys[nchunks];
 	int64		key = job->keys[0];
 	List	   *parts = NIL;
@@ -418,7 +418,7 @@ fc_tasks_make_streamed(FcJob *job)
 	job->tasks = palloc(sizeof(FcTask) * allocated);
 	job->ntasks = 0;
 	job->target.ngroups = nparts;
-	for (uint32 i = 0; i < shared->nchunks; i++)
+	for (uint32 i = 0; i < shared->source.nchunks; i++)
 	{
 		FcSpillPart *part = list_nth(job->parts, first);
 

@@ -139,13 +139,13 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 
 	if (loader->router.proute)
 		return true;
-	if (shared->key_type != FC_KEY_NONE)
+	if (shared->key.type != FC_KEY_NONE)
 	{
-		int			i = shared->key_attnum - 1;
+		int			i = shared->key.attnum - 1;
 		bool		null = slot->tts_isnull[i];
 
 		task = fc_verify_task(verifier, null ? 0 :
-							  fc_key_from_datum(shared->key_type, slot->tts_values[i]),
+							  fc_key_from_datum(shared->key.type, slot->tts_values[i]),
 							  null, loader->row.offset);
 		if (task == NULL)
 			return false;
@@ -297,7 +297,7 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
 		verifier.by_key[i] = (FcTask *) ctx->tasks + i;
 	qsort(verifier.by_key, ctx->shared->ntasks, sizeof(FcTask *), fc_verify_task_cmp);
-	for (uint32 i = 0; i < ctx->shared->nchunks; i++)
+	for (uint32 i = 0; i < ctx->shared->source.nchunks; i++)
 		fc_verify_chunk(&verifier, &reader, i);
 	fc_reject_end(ctx);
 	ctx->verifying = false;

@@ -3,6 +3,12 @@
  * load/way.c
  *	  Which way a load goes, as its phases ask and its report tells.
  *
+ * The plan says whether core must load, and whether there is a key.  The scan
+ * finds out whether the file is in key order already and what it pays to spill;
+ * the leaves, once they are locked, whether core must load after all or chunks
+ * must insert in turn.  Each of them takes the way here, and nobody leaves
+ * FC_WAY_COPY again.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -15,20 +21,43 @@
 char *
 fc_way_io_method(FcShared *shared)
 {
-	const char *reader = shared->io_uring ? "io_uring" : "sync";
-	uint64		mapped = pg_atomic_read_u64(&shared->mapped_bytes);
+	const char *reader = shared->io.uring ? "io_uring" : "sync";
+	uint64		mapped = pg_atomic_read_u64(&shared->counts.mapped_bytes);
 
 	if (mapped == 0)
 		return pstrdup(reader);
-	if (mapped == pg_atomic_read_u64(&shared->read_bytes))
+	if (mapped == pg_atomic_read_u64(&shared->counts.read_bytes))
 		return pstrdup("mmap");
 	return psprintf("mmap, %s", reader);
 }
 
-bool
-fc_way_reads_chunks(const FcJob *job)
+void
+fc_way_begin(FcTarget *target)
 {
-	return job->target.plan->key_type == FC_KEY_NONE || job->target.shared->streamed;
+	FcPlan	   *plan = target->plan;
+
+	target->way = plan->key_type == FC_KEY_NONE ? FC_WAY_CHUNKS : FC_WAY_OFFSETS;
+	if (plan->core_reason)
+		fc_way_to_core(target, plan->core_reason);
+}
+
+void
+fc_way_take(FcTarget *target, FcWay way)
+{
+	if (target->way != FC_WAY_COPY)
+		target->way = way;
+	if (target->shared == NULL)
+		return;
+	/* an analysis reads the rows in the order of the file */
+	target->shared->way = target->way == FC_WAY_ROWS && target->options->analyze ?
+		FC_WAY_OFFSETS : target->way;
+}
+
+void
+fc_way_to_core(FcTarget *target, const char *reason)
+{
+	target->core_reason = reason;
+	fc_way_take(target, FC_WAY_COPY);
 }
 
 bool
@@ -64,8 +93,8 @@ fc_way_of_leaf(const FcJob *job, const FcTask *task)
 static const char *
 fc_way_writers(FcJob *job)
 {
-	uint64		paged = pg_atomic_read_u64(&job->target.shared->paged);
-	uint64		loaded = pg_atomic_read_u64(&job->target.shared->loaded);
+	uint64		paged = pg_atomic_read_u64(&job->target.shared->counts.paged);
+	uint64		loaded = pg_atomic_read_u64(&job->target.shared->counts.loaded);
 
 	if (loaded == 0)
 		return "";
@@ -80,7 +109,7 @@ fc_way_of_sort(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
-	uint32		on_disk = pg_atomic_read_u32(&shared->disk_sorts);
+	uint32		on_disk = pg_atomic_read_u32(&shared->counts.disk_sorts);
 	StringInfoData way;
 
 	initStringInfo(&way);
@@ -92,8 +121,8 @@ fc_way_of_sort(FcJob *job)
 		appendStringInfoString(&way, " by one process");
 	if (on_disk > 0)
 		appendStringInfo(&way, ", %u of %u sorts in temporary files of " UINT64_FORMAT " bytes",
-						 on_disk, pg_atomic_read_u32(&shared->sorts),
-						 pg_atomic_read_u64(&shared->sort_bytes));
+						 on_disk, pg_atomic_read_u32(&shared->counts.sorts),
+						 pg_atomic_read_u64(&shared->counts.sort_bytes));
 	return way.data;
 }
 
@@ -107,20 +136,26 @@ fc_way_of_load(FcJob *job)
 		return fc_way_of_sort(job);
 	if (target->plan->leader_reason)
 		return psprintf("in the leader: %s", target->plan->leader_reason);
-	if (target->shared->streamed)
-		return "streamed in key order";
-	if (target->plan->key_type != FC_KEY_NONE)
-		return "in key order";
-	return target->shared->file_order ? "in file order" : "chunk by chunk";
+	switch (target->way)
+	{
+		case FC_WAY_CHUNKS:
+			return "chunk by chunk";
+		case FC_WAY_TURNS:
+			return "in file order";
+		case FC_WAY_STREAMED:
+			return "streamed in key order";
+		default:
+			return "in key order";
+	}
 }
 
 char *
 fc_way_choice(FcJob *job)
 {
 	FcShared   *shared = job->target.shared;
-	uint64		filtered = pg_atomic_read_u64(&shared->filtered);
-	uint64		rejected = pg_atomic_read_u64(&shared->rejected);
-	uint64		nulled = pg_atomic_read_u64(&shared->nulled);
+	uint64		filtered = pg_atomic_read_u64(&shared->counts.filtered);
+	uint64		rejected = pg_atomic_read_u64(&shared->counts.rejected);
+	uint64		nulled = pg_atomic_read_u64(&shared->counts.nulled);
 	StringInfoData choice;
 
 	initStringInfo(&choice);

@@ -10,8 +10,12 @@
 
 #include "load/job.h"
 
-/* Does the load read the files from one end to the other? */
-extern bool fc_way_reads_chunks(const FcJob *job);
+/* The way as far as the plan says it, before anything is known of the files */
+extern void fc_way_begin(FcTarget *target);
+
+/* A way that is known now, for the leader and its workers; core's stays core's */
+extern void fc_way_take(FcTarget *target, FcWay way);
+extern void fc_way_to_core(FcTarget *target, const char *reason);
 
 /*
  * Is the load one process's, because it sorts rows that may go to any leaf, or

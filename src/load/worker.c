@@ -72,7 +72,7 @@ fc_worker_switch(FcContext *ctx)
 	switch (ctx->shared->phase)
 	{
 		case FC_PHASE_SPLIT:
-			if (ctx->shared->room > 0)
+			if (ctx->shared->source.room > 0)
 				fc_inflow_run(ctx);
 			else
 				fc_split_run(ctx);
@@ -113,20 +113,20 @@ fc_context_source(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
 
-	if (!shared->joined)
+	if (!shared->source.joined)
 	{
-		ctx->source = fc_source_attach(fc_shared_files(shared), shared->nfiles,
+		ctx->source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles,
 									   fc_shared_names(shared),
-									   fc_shared_copies(shared), shared->ncopies);
-		ctx->source->programs = shared->programs;
+									   fc_shared_copies(shared), shared->source.ncopies);
+		ctx->source->programs = shared->source.programs;
 		return;
 	}
 	ctx->source = fc_source_open(fc_shared_path(shared));
 	ctx->source->path = ctx->source->paths = fc_shared_names(shared);
 	ctx->source->files = fc_shared_files(shared);
-	ctx->source->nfiles = shared->nfiles;
-	ctx->source->programs = shared->programs;
-	fc_source_check(ctx->source, &shared->file);
+	ctx->source->nfiles = shared->source.nfiles;
+	ctx->source->programs = shared->source.programs;
+	fc_source_check(ctx->source, &shared->source.identity);
 }
 
 /*
@@ -161,7 +161,7 @@ fc_context_end(FcContext *ctx)
 	if (ctx->in_worker)
 	{
 		table_close(ctx->target, NoLock);
-		fc_source_check(ctx->source, &ctx->shared->file);
+		fc_source_check(ctx->source, &ctx->shared->source.identity);
 		fc_source_close(ctx->source);
 	}
 	MemoryContextDelete(ctx->mcxt);

@@ -18,7 +18,8 @@ typedef struct FcTarget
 {
 	FcOptions  *options;
 	FcPlan	   *plan;			/* NULL until it is made */
-	const char *core_reason;	/* as in the plan, or found out later */
+	FcWay		way;			/* load/way.c decides */
+	const char *core_reason;	/* FC_WAY_COPY: why core loads */
 	int			nworkers;		/* asked for */
 
 	/* where to */

@@ -90,8 +90,8 @@ fc_build_one(FcContext *ctx, FcIndexTask *task)
 		FreeErrorData(edata);
 	}
 	AtEOXact_GUC(true, nest);
-	pg_atomic_fetch_add_u64(&ctx->shared->built, fc_index_cost(task));
-	pg_atomic_fetch_add_u32(&ctx->shared->nbuilt, 1);
+	pg_atomic_fetch_add_u64(&ctx->shared->counts.built, fc_index_cost(task));
+	pg_atomic_fetch_add_u32(&ctx->shared->counts.nbuilt, 1);
 }
 
 /* The part of their time that processes wait for the last one to end */

@@ -153,7 +153,7 @@ fc_rejected_begin(FcTeller *teller, FcTarget *target)
 	teller->target = target;
 	/* where core loads they have been told */
 	teller->verbose = target->options->log_verbosity == FC_LOG_VERBOSE &&
-		target->core_reason == NULL;
+		target->way != FC_WAY_COPY;
 	teller->lines = fc_lines_begin(&target->ctx);
 	/* the load may have fewer processes than the scan had */
 	teller->rejects = fc_rejects_open(&target->ctx,
@@ -171,7 +171,7 @@ fc_rejected_end(FcTeller *teller)
 static void
 fc_rejected_summary(FcTeller *teller)
 {
-	uint64		nulled = pg_atomic_read_u64(&teller->target->shared->nulled);
+	uint64		nulled = pg_atomic_read_u64(&teller->target->shared->counts.nulled);
 
 	if (teller->target->options->log_verbosity == FC_LOG_SILENT)
 		return;
@@ -192,7 +192,7 @@ fc_rejected_summary(FcTeller *teller)
 char *
 fc_rejected_finish(FcTarget *target)
 {
-	uint64		rejected = pg_atomic_read_u64(&target->shared->rejected);
+	uint64		rejected = pg_atomic_read_u64(&target->shared->counts.rejected);
 	char	   *job = NULL;
 	FcTeller	teller;
 
@@ -259,11 +259,11 @@ fc_rejected_limit(FcTeller *teller)
 void
 fc_rejected_throw(FcTarget *target)
 {
-	FcErrorSlot *slot = &target->shared->error;
+	FcErrorSlot *slot = &target->shared->errors.first;
 	int64		limit = target->options->reject_limit;
 	FcTeller	teller;
 
-	if (target->shared->tolerated == 0)
+	if (target->shared->errors.tolerated == 0)
 		return;
 	if (limit < 0 && target->options->log_verbosity != FC_LOG_VERBOSE)
 		return;

@@ -27,7 +27,7 @@ double
 fc_progress_bytes(const FcProgress *progress)
 {
 	return fc_progress_is_stream(progress) ? (double) progress->packed_size :
-		(double) progress->target->shared->data_size;
+		(double) progress->target->shared->source.data_size;
 }
 
 bool
@@ -61,7 +61,7 @@ fc_progress_steps(const FcProgress *progress, int *done, int *total)
 			*total = target->ncreated;
 			return "partitions";
 		case FC_PHASE_INDEX:
-			*done = pg_atomic_read_u32(&target->shared->nbuilt);
+			*done = pg_atomic_read_u32(&target->shared->counts.nbuilt);
 			*total = target->nindexes;
 			return "indexes";
 		case FC_PHASE_ATTACH:
@@ -91,20 +91,20 @@ fc_progress_of_phase(const FcProgress *progress)
 		case FC_PHASE_UNPACK:
 			return fc_progress_share(progress->taken, total);
 		case FC_PHASE_SPLIT:
-			return fc_progress_share(&shared->split_bytes, total);
+			return fc_progress_share(&shared->counts.split_bytes, total);
 		case FC_PHASE_SCAN:
 			/* what core reads is counted in one place */
-			return fc_progress_share(progress->shown ? &shared->scan_bytes :
-									 &shared->load_bytes, total);
+			return fc_progress_share(progress->shown ? &shared->counts.scan_bytes :
+									 &shared->counts.load_bytes, total);
 		case FC_PHASE_LOAD:
 		case FC_PHASE_CHECK:
 		case FC_PHASE_COPY:
-			return fc_progress_share(&shared->load_bytes, total);
+			return fc_progress_share(&shared->counts.load_bytes, total);
 		case FC_PHASE_INDEX:
 			/* one may take longer than all others */
 			if (progress->index_cost <= 0)
 				return -1;
-			return Min(pg_atomic_read_u64(&shared->built) / progress->index_cost, 1.0);
+			return Min(pg_atomic_read_u64(&shared->counts.built) / progress->index_cost, 1.0);
 		default:
 			(void) fc_progress_steps(progress, &done, &steps);
 			return steps > 0 ? (double) done / steps : -1;

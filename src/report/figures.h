@@ -28,7 +28,7 @@ typedef struct FcProgress
 	/* what goes from one thing to the next */
 	int			steps;			/* tables to analyze */
 	int			steps_done;		/* partitions attached, tables analyzed */
-	double		index_cost;		/* of all indexes, see shared->built */
+	double		index_cost;		/* of all indexes, see shared->counts.built */
 
 	/* unpacking and receiving */
 	uint64		packed_size;	/* bytes to be unpacked; 0: nobody knows */

@@ -78,21 +78,38 @@ fc_log_begin(FcLog *log, const FcOptions *options)
 	log->source = fc_log_sources(options);
 }
 
+/* Bytes of spill that the scans have written; there may have been two of them */
+static uint64
+fc_log_spilled(void)
+{
+	uint64		bytes = 0;
+	ListCell   *lc;
+
+	foreach(lc, fc_report_rows())
+	{
+		FcReportRow *row = lfirst(lc);
+
+		if (row->whole && row->phase == FC_PHASE_SCAN)
+			bytes += row->spill_bytes;
+	}
+	return bytes;
+}
+
 static const char *
 fc_log_spill(const FcProgress *progress)
 {
-	if (pg_atomic_read_u64(&progress->target->shared->spilled) == 0)
+	if (fc_log_spilled() == 0)
 		return "none";
-	return progress->target->shared->spill_rows ? "rows" : "offsets";
+	return progress->target->way == FC_WAY_ROWS ? "rows" : "offsets";
 }
 
 static const char *
 fc_log_writer(const FcProgress *progress)
 {
 	FcTarget   *target = progress->target;
-	uint64		paged = pg_atomic_read_u64(&target->shared->paged);
+	uint64		paged = pg_atomic_read_u64(&target->shared->counts.paged);
 
-	if (target->core_reason)
+	if (target->way == FC_WAY_COPY)
 		return "copy";
 	if (target->loaded == 0)
 		return "none";
@@ -105,12 +122,14 @@ static const char *
 fc_log_order(const FcProgress *progress)
 {
 	FcTarget   *target = progress->target;
+	bool		keyed = (target->plan->key_type != FC_KEY_NONE);
 
-	if (target->core_reason || target->plan->leader_reason || target->shared->file_order)
-		return target->plan->key_type == FC_KEY_NONE || target->core_reason ? "file" : "key";
-	if (target->shared->streamed)
+	if (target->way == FC_WAY_COPY || target->plan->leader_reason ||
+		target->way == FC_WAY_TURNS)
+		return keyed && target->way != FC_WAY_COPY ? "key" : "file";
+	if (target->way == FC_WAY_STREAMED)
 		return "streamed";
-	return target->plan->key_type == FC_KEY_NONE ? "none" : "key";
+	return keyed ? "key" : "none";
 }
 
 /* How much of the time each phase took; a phase may have run twice */
@@ -143,21 +162,21 @@ fc_log_figures(const FcProgress *progress, double seconds, uint64 wal)
 {
 	FcTarget   *target = progress->target;
 	FcShared   *shared = target->shared;
-	uint64		bytes = shared->file.size;
+	uint64		bytes = shared->source.identity.size;
 	StringInfoData line;
 
 	initStringInfo(&line);
 	appendStringInfo(&line, "rows=" UINT64_FORMAT ", rejected=" UINT64_FORMAT
 					 ", filtered=" UINT64_FORMAT ", nulled=" UINT64_FORMAT
 					 ", bytes=" UINT64_FORMAT ", seconds=%.3f, rate=%.0f rows/s and %.1f MB/s",
-					 target->loaded, pg_atomic_read_u64(&shared->rejected),
-					 pg_atomic_read_u64(&shared->filtered),
-					 pg_atomic_read_u64(&shared->nulled), bytes, seconds,
+					 target->loaded, pg_atomic_read_u64(&shared->counts.rejected),
+					 pg_atomic_read_u64(&shared->counts.filtered),
+					 pg_atomic_read_u64(&shared->counts.nulled), bytes, seconds,
 					 target->loaded / seconds, bytes / seconds / FC_MEGABYTE);
 	appendStringInfo(&line, ", workers=%d of %d, spill=%s, spill_bytes=" UINT64_FORMAT
 					 ", writer=%s, order=%s, partitions=%d, indexes=%d, wal_bytes=" UINT64_FORMAT,
 					 progress->launched, target->nworkers, fc_log_spill(progress),
-					 pg_atomic_read_u64(&shared->spilled), fc_log_writer(progress),
+					 fc_log_spilled(), fc_log_writer(progress),
 					 fc_log_order(progress), target->ncreated, target->nindexes, wal);
 	fc_log_phases(&line);
 	return line.data;
@@ -176,17 +195,17 @@ fc_log_report(const FcProgress *progress, double seconds, uint64 wal)
 	row.processes = Max(progress->launched, 1);
 	row.alone = -1;
 	row.rows = target->loaded;
-	row.bytes = shared->file.size;
+	row.bytes = shared->source.identity.size;
 	row.reads = -1;
 	row.seconds = seconds;
 	row.wal_bytes = wal;
-	row.spill_bytes = pg_atomic_read_u64(&shared->spilled);
+	row.spill_bytes = fc_log_spilled();
 	row.choice = psprintf("%d of %d workers, " UINT64_FORMAT " filtered, "
 						  UINT64_FORMAT " rejected, " UINT64_FORMAT " with values set to null",
 						  progress->launched, target->nworkers,
-						  pg_atomic_read_u64(&shared->filtered),
-						  pg_atomic_read_u64(&shared->rejected),
-						  pg_atomic_read_u64(&shared->nulled));
+						  pg_atomic_read_u64(&shared->counts.filtered),
+						  pg_atomic_read_u64(&shared->counts.rejected),
+						  pg_atomic_read_u64(&shared->counts.nulled));
 	fc_report_add(&row);
 }
 

@@ -52,17 +52,17 @@ static double
 fc_progress_done(FcProgress *progress)
 {
 	FcShared   *shared = progress->target->shared;
-	uint64		total = shared->data_size;
+	uint64		total = shared->source.data_size;
 	double		scan;
 
 	if (progress->phase > FC_PHASE_LOAD)
 		return 1.0;
-	scan = shared->key_type == FC_KEY_NONE ?
-		fc_progress_share(&shared->split_bytes, total) :
-		fc_progress_share(&shared->scan_bytes, total);
-	return FC_SHARE_SPLIT * fc_progress_share(&shared->split_bytes, total) +
+	scan = shared->key.type == FC_KEY_NONE ?
+		fc_progress_share(&shared->counts.split_bytes, total) :
+		fc_progress_share(&shared->counts.scan_bytes, total);
+	return FC_SHARE_SPLIT * fc_progress_share(&shared->counts.split_bytes, total) +
 		FC_SHARE_SCAN * scan +
-		FC_SHARE_LOAD * fc_progress_share(&shared->load_bytes, total);
+		FC_SHARE_LOAD * fc_progress_share(&shared->counts.load_bytes, total);
 }
 
 static int64
@@ -112,7 +112,7 @@ fc_progress_begin_stream(FcProgress *progress, FcPhase phase)
 static void
 fc_progress_parts(FcProgress *progress)
 {
-	int64		done = pg_atomic_read_u32(&progress->target->shared->parts_done);
+	int64		done = pg_atomic_read_u32(&progress->target->shared->counts.parts_done);
 	int			steps_done;
 	int			steps;
 
@@ -128,11 +128,11 @@ fc_progress_rows(FcProgress *progress)
 	FcShared   *shared = progress->target->shared;
 
 	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED,
-								 pg_atomic_read_u64(&shared->loaded));
+								 pg_atomic_read_u64(&shared->counts.loaded));
 	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_EXCLUDED,
-								 pg_atomic_read_u64(&shared->filtered));
+								 pg_atomic_read_u64(&shared->counts.filtered));
 	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_SKIPPED,
-								 pg_atomic_read_u64(&shared->rejected));
+								 pg_atomic_read_u64(&shared->counts.rejected));
 }
 
 /* As the report sees it */
@@ -177,10 +177,10 @@ fc_progress_show(FcProgress *progress, TimestampTz now)
 	double		done = fc_progress_done(progress);
 
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
-								 (int64) (done * shared->file.size));
+								 (int64) (done * shared->source.identity.size));
 	fc_progress_rows(progress);
 	fc_progress_parts(progress);
-	pgstat_progress_update_param(FC_PARAM_RATE, (int64) (pg_atomic_read_u64(&shared->loaded) / elapsed));
+	pgstat_progress_update_param(FC_PARAM_RATE, (int64) (pg_atomic_read_u64(&shared->counts.loaded) / elapsed));
 	if (done > 0.01)
 		pgstat_progress_update_param(FC_PARAM_LEFT,
 									 (int64) (elapsed * (1.0 - done) / done * 1000));

@@ -27,7 +27,8 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 	reader->chunk = chunk;
 	reader->end = bytes->start + bytes->length;
 	reader->found = 0;
-	if (first == FC_NOWHERE || fc_error_beyond(shared, first))
+	reader->malformed = false;
+	if (first == FC_NOWHERE || (fc_error_beyond(shared, first) && !reader->looks))
 		return false;
 	fc_context_enter(reader->ctx, first);
 	fc_stream_seek(reader->stream, first);
@@ -37,6 +38,7 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 bool
 fc_chunk_reader_refuse(FcChunkReader *reader)
 {
+	reader->malformed = true;
 	if (!reader->looks)
 		fc_error_keep_grammar(reader->ctx->shared, reader->record.offset,
 							  reader->record.length);
@@ -46,7 +48,7 @@ fc_chunk_reader_refuse(FcChunkReader *reader)
 void
 fc_chunk_reader_leave(FcChunkReader *reader)
 {
-	pg_atomic_fetch_add_u64(&reader->ctx->shared->scanned, reader->found);
+	pg_atomic_fetch_add_u64(&reader->ctx->shared->counts.scanned, reader->found);
 	fc_error_check_count(reader->ctx, reader->chunk, reader->found);
 }
 

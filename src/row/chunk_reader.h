@@ -18,12 +18,13 @@ typedef struct FcChunkReader
 {
 	FcContext  *ctx;
 	FcStream   *stream;
-	bool		looks;			/* only has a look at some records: others
-								 * will walk them, and keep errors */
+	bool		looks;			/* only has a look at some records, whatever
+								 * errors are known, and keeps none */
 	uint32		chunk;
 	uint64		end;			/* of the chunk, or where the caller's
 								 * interest in it ends */
 	uint64		found;			/* records so far, a malformed one too */
+	bool		malformed;		/* the walk has ended at such a one */
 	FcRecord	record;			/* the one in hand; if an error was thrown
 								 * while it was searched, its data is NULL */
 } FcChunkReader;
@@ -37,7 +38,7 @@ extern void fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx,
  */
 extern bool fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk);
 
-/* Keeps an error for the record in hand; false */
+/* The record in hand is malformed; false */
 extern bool fc_chunk_reader_refuse(FcChunkReader *reader);
 
 /* Goes to the next record; false if there is none to be looked at */
@@ -52,7 +53,7 @@ fc_chunk_reader_next(FcChunkReader *reader)
 	reader->found++;
 	if (end != FC_END_FOUND || record->unterminated)
 		return fc_chunk_reader_refuse(reader);
-	return !fc_error_beyond(reader->ctx->shared, record->offset);
+	return !fc_error_beyond(reader->ctx->shared, record->offset) || reader->looks;
 }
 
 /*

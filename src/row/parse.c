@@ -53,17 +53,17 @@ fc_parse_encoding(FcParser *parser, char *rec, size_t *len)
 	char	   *converted;
 	int			valid;
 
-	if (!shared->need_transcoding)
+	if (!shared->source.need_transcoding)
 	{
-		valid = pg_encoding_verifymbstr(shared->file_encoding, rec, *len);
+		valid = pg_encoding_verifymbstr(shared->source.encoding, rec, *len);
 		if (valid != *len)
-			report_invalid_encoding(shared->file_encoding, rec + valid,
+			report_invalid_encoding(shared->source.encoding, rec + valid,
 									*len - valid);
 		return rec;
 	}
 	/* what the conversion returns is the input if that was empty */
 	converted = (char *) pg_do_encoding_conversion((unsigned char *) rec, *len,
-												   shared->file_encoding,
+												   shared->source.encoding,
 												   GetDatabaseEncoding());
 	if (converted != rec)
 		*len = strlen(converted);
@@ -73,7 +73,7 @@ fc_parse_encoding(FcParser *parser, char *rec, size_t *len)
 static bool
 fc_parse_tolerates(FcParser *parser, uint32 class)
 {
-	return (parser->shared->tolerated & class) != 0;
+	return (parser->shared->errors.tolerated & class) != 0;
 }
 
 /* Keeps what is wrong with the record; edata NULL: what COPY says */
@@ -218,7 +218,7 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 {
 	FcNulled   *nulled = &parser->faults.nulled[parser->faults.nnulled];
 
-	if (!parser->shared->set_null)
+	if (!parser->shared->errors.set_null)
 	{
 		fc_parse_refuse(parser, FC_CLASS_CONVERSION, column,
 						field->null ? NULL : field->data, edata);
@@ -500,7 +500,7 @@ fc_parse_is_valid(const FcParser *parser)
 	const char *p = parser->record.data;
 	const char *end = p + parser->record.len;
 
-	if (parser->shared->need_transcoding)
+	if (parser->shared->source.need_transcoding)
 		return false;
 	/* plain ASCII is right in all of them */
 	if (parser->record.len >= FC_BLOCK)
@@ -510,7 +510,7 @@ fc_parse_is_valid(const FcParser *parser)
 		if (end - p < FC_BLOCK && fc_parse_is_ascii(end - FC_BLOCK))
 			return true;
 	}
-	return pg_encoding_verifymbstr(parser->shared->file_encoding, p, end - p) == end - p;
+	return pg_encoding_verifymbstr(parser->shared->source.encoding, p, end - p) == end - p;
 }
 
 bool

@@ -100,7 +100,7 @@ extern bool fc_parse_key_is_default(const FcParser *parser);
 /* What was wrong with the last record; lives as long as a record's values */
 extern const FcBad *fc_parse_bad(const FcParser *parser);
 
-/* Values of the last record that became NULL, by shared->set_null; their number */
+/* Values of the last record that became NULL, by shared->errors.set_null; their number */
 extern int	fc_parse_nulled(const FcParser *parser, const FcNulled **nulled);
 
 /* The same for fc_reject_nulled: the record stands at this offset */

@@ -72,7 +72,7 @@ fc_parse_init_quick(FcParser *parser, TupleDesc desc)
 			TupleDescAttr(desc, column->index)->attstorage == TYPSTORAGE_PLAIN)
 			continue;
 		quick->convert.room = &parser->quick.room;
-		quick->convert.in_place = i > 0 && !parser->shared->set_null;
+		quick->convert.in_place = i > 0 && !parser->shared->errors.set_null;
 	}
 }
 
@@ -152,7 +152,7 @@ fc_parse_known_key(FcParser *parser, int64 key, bool known)
 
 	if (parser->quick.columns == NULL)
 		return;
-	quick = &parser->quick.columns[parser->shared->key_field];
+	quick = &parser->quick.columns[parser->shared->key.field];
 	quick->known = known;
-	quick->value = fc_key_datum(parser->shared->key_type, key);
+	quick->value = fc_key_datum(parser->shared->key.type, key);
 }

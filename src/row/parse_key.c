@@ -51,14 +51,14 @@ static bool
 fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
 {
 	return column->flags == 0 && !field->marker &&
-		(parser->null_ascii || !parser->shared->need_transcoding);
+		(parser->null_ascii || !parser->shared->source.need_transcoding);
 }
 
 /* The key's field, from the marks where the record has them */
 static inline bool
 fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 {
-	int			wanted = parser->shared->key_field;
+	int			wanted = parser->shared->key.field;
 
 	FcBorders	borders;
 
@@ -76,26 +76,26 @@ static bool
 fc_parse_any_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 {
 	FcShared   *shared = parser->shared;
-	FcColumn   *column = &parser->columns[shared->key_field];
+	FcColumn   *column = &parser->columns[shared->key.field];
 	FcField		field;
 	Datum		value;
 
 	if (!fc_parse_key_field(parser, record, &field))
 	{
-		if (shared->tolerated != 0)
+		if (shared->errors.tolerated != 0)
 			return false;
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("missing data for column \"%s\"", column->name)));
 	}
 	if (!fc_parse_key_alone(parser, column, &field) ||
-		(field.verify && shared->tolerated != 0))
+		(field.verify && shared->errors.tolerated != 0))
 		return false;
 	*null = field.null;
 	*key = 0;
 	if (field.null)
 		return true;
-	if (shared->tolerated != 0)
+	if (shared->errors.tolerated != 0)
 	{
 		/* core, reading a pattern, might throw what is tolerated */
 		if (column->pattern ?
@@ -113,7 +113,7 @@ fc_parse_any_key(FcParser *parser, const FcRecord *record, int64 *key, bool *nul
 			pg_verifymbstr(field.data, field.len, false);
 		value = fc_column_value(column, &field);
 	}
-	*key = fc_key_from_datum(shared->key_type, value);
+	*key = fc_key_from_datum(shared->key.type, value);
 	return true;
 }
 
@@ -163,7 +163,7 @@ fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
 		return fc_parse_key_field(parser, &copy, field);
 	}
 	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
-						  parser->shared->key_field, &borders))
+						  parser->shared->key.field, &borders))
 		return false;
 	copy.data = fc_parse_copy(parser, record->data + borders.start,
 							  borders.end - borders.start);
@@ -176,7 +176,7 @@ fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
 bool
 fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
 {
-	FcColumn   *column = &parser->columns[parser->shared->key_field];
+	FcColumn   *column = &parser->columns[parser->shared->key.field];
 	FcField		field;
 	Datum		value;
 
@@ -186,12 +186,12 @@ fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
 		column->pattern != NULL ||
 		!fc_convert(&column->convert, field.data, field.len, &value))
 		return false;
-	*key = fc_key_from_datum(parser->shared->key_type, value);
+	*key = fc_key_from_datum(parser->shared->key.type, value);
 	return true;
 }
 
 bool
 fc_parse_key_is_default(const FcParser *parser)
 {
-	return parser->record.fields[parser->shared->key_field].marker;
+	return parser->record.fields[parser->shared->key.field].marker;
 }

@@ -81,7 +81,7 @@ fc_parse_text(FcParser *parser, int i)
 	if (field->marker && FC_CORE_HAS_DEFAULT)
 		return;
 	if (!column->ours && !field->marker &&
-		(parser->shared->tolerated & FC_CLASS_CONVERSION) == 0)
+		(parser->shared->errors.tolerated & FC_CLASS_CONVERSION) == 0)
 		return;
 	/* what set_null makes of the field is not what an error is about */
 	parser->texts.column = column;

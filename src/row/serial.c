@@ -250,7 +250,7 @@ fc_number_chunk(FcShared *shared, uint64 number)
 	FcChunkStart *starts = fc_shared_starts(shared);
 	uint32		i = 0;
 
-	while (i < shared->nchunks - 1 &&
+	while (i < shared->source.nchunks - 1 &&
 		   starts[i].before + starts[i].records <= number)
 		i++;
 	return i;

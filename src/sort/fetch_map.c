@@ -135,10 +135,10 @@ fc_map_worth(const FcShared *shared, const FcSource *source)
 	uint64		size = source->identity.size;
 	int			misses = 0;
 
-	if (size == 0 || size > SIZE_MAX / 4 || shared->map == FC_MAP_NEVER ||
+	if (size == 0 || size > SIZE_MAX / 4 || shared->io.map == FC_MAP_NEVER ||
 		source->nfiles > FC_MAP_FILES)
 		return false;
-	if (shared->map == FC_MAP_ALWAYS)
+	if (shared->io.map == FC_MAP_ALWAYS)
 		return true;
 	/* a read that misses starts to read ahead: other places each time */
 	round++;

@@ -100,7 +100,7 @@ fc_sort_add(FcSortArguments *args, AttrNumber column, Oid operator,
 static void
 fc_sort_arguments(FcSort *sort, const AttrMap *map, FcSortArguments *args)
 {
-	int			n = sort->shared->norder + 2;
+	int			n = sort->shared->order.nkeys + 2;
 
 	args->n = 0;
 	args->columns = palloc(sizeof(AttrNumber) * n);
@@ -109,7 +109,7 @@ fc_sort_arguments(FcSort *sort, const AttrMap *map, FcSortArguments *args)
 	args->nulls_first = palloc(sizeof(bool) * n);
 	if (sort->leaves)
 		fc_sort_add(args, FC_SORT_LEAF + 1, Int4LessOperator, InvalidOid, false);
-	for (int i = 0; i < sort->shared->norder; i++)
+	for (int i = 0; i < sort->shared->order.nkeys; i++)
 	{
 		const FcSortKey *key = &fc_shared_order(sort->shared)[i];
 
@@ -163,11 +163,11 @@ fc_sort_count(FcSort *sort)
 	TuplesortInstrumentation stats;
 
 	tuplesort_get_stats(sort->state, &stats);
-	pg_atomic_fetch_add_u32(&sort->shared->sorts, 1);
+	pg_atomic_fetch_add_u32(&sort->shared->counts.sorts, 1);
 	if (stats.spaceType != SORT_SPACE_TYPE_DISK)
 		return;
-	pg_atomic_fetch_add_u32(&sort->shared->disk_sorts, 1);
-	pg_atomic_fetch_add_u64(&sort->shared->sort_bytes, (uint64) stats.spaceUsed * 1024);
+	pg_atomic_fetch_add_u32(&sort->shared->counts.disk_sorts, 1);
+	pg_atomic_fetch_add_u64(&sort->shared->counts.sort_bytes, (uint64) stats.spaceUsed * 1024);
 }
 
 void

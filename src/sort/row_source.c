@@ -153,8 +153,8 @@ fc_window_begin(FcRowSource *rows)
 	FcShared   *shared = rows->ctx->shared;
 
 	rows->reader = fc_read_begin(rows->ctx->source,
-								 shared->io_uring ? &fc_io_uring : &fc_io_sync,
-								 shared->io_depth, fc_rows_memory(rows) / 8 * 5,
+								 shared->io.uring ? &fc_io_uring : &fc_io_sync,
+								 shared->io.depth, fc_rows_memory(rows) / 8 * 5,
 								 fc_window_entries, rows);
 	rows->stats = fc_read_stats(rows->reader);
 }
@@ -196,7 +196,7 @@ fc_rows_choose(FcRowSource *rows)
 {
 	FcContext  *ctx = rows->ctx;
 
-	if (ctx->shared->spill_rows)
+	if (ctx->shared->way == FC_WAY_ROWS)
 		return &fc_rows_spilled;
 	if (!fc_map_worth(ctx->shared, ctx->source))
 		return &fc_rows_window;
@@ -214,11 +214,11 @@ fc_rows_count(FcRowSource *rows)
 	uint64		reads = now->reads - rows->counted.reads;
 
 	rows->tasks[rows->current]->reads += reads;
-	pg_atomic_fetch_add_u64(&shared->reads, reads);
-	pg_atomic_fetch_add_u64(&shared->read_bytes, now->bytes - rows->counted.bytes);
-	pg_atomic_fetch_add_u64(&shared->mapped_bytes, now->mapped - rows->counted.mapped);
+	pg_atomic_fetch_add_u64(&shared->counts.reads, reads);
+	pg_atomic_fetch_add_u64(&shared->counts.read_bytes, now->bytes - rows->counted.bytes);
+	pg_atomic_fetch_add_u64(&shared->counts.mapped_bytes, now->mapped - rows->counted.mapped);
 	if (now->refused != 0)
-		pg_atomic_write_u32(&shared->uring_errno, now->refused);
+		pg_atomic_write_u32(&shared->io.uring_errno, now->refused);
 	rows->counted = *now;
 }
 

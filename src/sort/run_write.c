@@ -48,7 +48,8 @@
 #define FC_SPILL_LENGTH	24		/* bits of an item for the length, at least */
 #define FC_SPILL_MARK	((Size) 16 * 1024)	/* bytes between two marks */
 #define FC_SPILL_AHEAD	16		/* rows whose bytes are asked for in advance */
-#define FC_SPILL_PAGE	((Size) 2 * 1024 * 1024)	/* of the kernel's large ones */
+#define FC_SPILL_PAGE	((Size) 2 * 1024 * 1024)	/* of the kernel's large
+													 * ones */
 
 #ifdef __GNUC__
 #define fc_prefetch(address) __builtin_prefetch(address)
@@ -116,10 +117,10 @@ fc_spill_need(const FcShared *shared, uint64 records, uint64 bytes)
 
 	if (!fc_spill_packs(shared))
 		each += sizeof(FcHeld);
-	if (shared->spill_rows)
+	if (shared->way == FC_WAY_ROWS)
 		each += MAXIMUM_ALIGNOF;
 	return FC_SPILL_LEAST + FC_SPILL_WRITE + (records + 1) * each +
-		(shared->spill_rows ? bytes : 0);
+		(shared->way == FC_WAY_ROWS ? bytes : 0);
 }
 
 /*
@@ -444,7 +445,7 @@ fc_spill_flush(FcSpill *spill)
 	fc_spill_write_section(spill, items + n, spill->nulls, &run->nulls);
 	fc_spill_write_marks(spill, run);
 	fc_spill_write(spill);
-	pg_atomic_fetch_add_u64(&spill->shared->spilled,
+	pg_atomic_fetch_add_u64(&spill->shared->counts.spilled,
 							run->nulls.end - run->keys.start);
 	spill->n = spill->nulls = 0;
 	spill->used = 0;

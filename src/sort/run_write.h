@@ -74,14 +74,14 @@ fc_spill_keeps_most(const FcShared *shared)
 static inline bool
 fc_spill_keeps(const FcShared *shared, uint32 length)
 {
-	return shared->spill_rows && length <= fc_spill_keeps_most(shared);
+	return shared->way == FC_WAY_ROWS && length <= fc_spill_keeps_most(shared);
 }
 
 /* Are rows items?  They have no room for the record's number. */
 static inline bool
 fc_spill_packs(const FcShared *shared)
 {
-	return !shared->spill_rows && shared->nnumbers == 0;
+	return shared->way != FC_WAY_ROWS && shared->nnumbers == 0;
 }
 
 /* One FcSpill per process */

@@ -142,7 +142,7 @@ static void
 spill_entries(Test *test, int nprocesses, Size memory)
 {
 	FcRoute		route = {0};
-	bool		rows = test->shared->spill_rows;
+	bool		rows = (test->shared->way == FC_WAY_ROWS);
 	char	   *data = palloc(rows ? test->longest + 1 : 1);
 
 	for (int process = 0; process < nprocesses; process++)
@@ -204,7 +204,7 @@ check_task(Test *test, FcRuns *runs, const FcTask *task)
 	char	   *data = NULL;
 
 	while (!test->wrong &&
-		   (test->shared->spill_rows ? fc_merge_row(merge, NULL, &entry, &data) :
+		   (test->shared->way == FC_WAY_ROWS ? fc_merge_row(merge, NULL, &entry, &data) :
 			fc_merge_next(merge, &entry)))
 		check_row(test, &entry, data);
 	fc_merge_end(merge);
@@ -321,10 +321,10 @@ fc_spill_test(PG_FUNCTION_ARGS)
 	test.shared = dsm_segment_address(segment);
 	memset(test.shared, 0, sizeof(FcShared));
 	test.shared->memory = (Size) PG_GETARG_INT32(2) * 1024;
-	test.shared->spill_rows = PG_GETARG_BOOL(4);
+	test.shared->way = PG_GETARG_BOOL(4) ? FC_WAY_ROWS : FC_WAY_OFFSETS;
 	test.shared->nnumbers = PG_GETARG_BOOL(7) ? 1 : 0;
 	test.shared->nscanners = nprocesses;
-	pg_atomic_init_u64(&test.shared->spilled, 0);
+	pg_atomic_init_u64(&test.shared->counts.spilled, 0);
 	SharedFileSetInit(&test.shared->fileset, segment);
 
 	make_entries(&test);
