@@ -55,27 +55,30 @@ foreach my $workers (0, 1, 4)
 	{
 		my ($name, $source, $columns, $options, $settings) = @$case;
 		my $what = "$name, $workers workers";
-		my (%size, %there);
 
-		foreach my $writer ('multi_insert', 'page')
-		{
-			events($primary, 't', $columns);
-			$primary->safe_psql('postgres', 'ALTER TABLE t ADD gone int; ALTER TABLE t DROP gone; CREATE INDEX ON t (n)');
-			my $choice = $primary->safe_psql('postgres', "SET fast_copy.writer = '$writer'; " . ($settings // '') . "
-				SELECT FROM fast_copy('t', '$source', columns => '{n,ts,v}', workers => $workers, $options); $pages");
-			like($choice, qr/\b$writer\b/, "$what: by $writer");
-			$size{$writer} = $primary->safe_psql('postgres', "SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relname ~ '^t_p' AND relkind = 'r'");
-			$there{$writer} = $primary->safe_psql('postgres', $everything);
-		}
-		is($there{page}, $there{multi_insert}, "$what: the same rows in the same order");
-		cmp_ok($size{page}, '<=', $size{multi_insert} * 1.03, "$what: no larger");
-		is_sound($primary, $what);
-		$primary->wait_for_catchup($standby);
-		is($standby->safe_psql('postgres', $everything), $there{page}, "$what: standby is equal");
-		next if $name ne 'frozen';
-		is($primary->safe_psql('postgres', "SELECT bool_and(all_frozen = pg_relation_size(c.oid) / 8192 AND all_visible = all_frozen)
-			FROM pg_class c CROSS JOIN LATERAL pg_visibility_map_summary(c.oid) WHERE c.relkind = 'r' AND c.relname ~ '^t_p'"),
-			't', "$what: all pages are in the visibility map");
+		subtest $what => sub {
+			my (%size, %there);
+
+			foreach my $writer ('multi_insert', 'page')
+			{
+				events($primary, 't', $columns);
+				$primary->safe_psql('postgres', 'ALTER TABLE t ADD gone int; ALTER TABLE t DROP gone; CREATE INDEX ON t (n)');
+				my $choice = $primary->safe_psql('postgres', "SET fast_copy.writer = '$writer'; " . ($settings // '') . "
+					SELECT FROM fast_copy('t', '$source', columns => '{n,ts,v}', workers => $workers, $options); $pages");
+				like($choice, qr/\b$writer\b/, "by $writer");
+				$size{$writer} = $primary->safe_psql('postgres', "SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relname ~ '^t_p' AND relkind = 'r'");
+				$there{$writer} = $primary->safe_psql('postgres', $everything);
+			}
+			is($there{page}, $there{multi_insert}, "the same rows in the same order");
+			cmp_ok($size{page}, '<=', $size{multi_insert} * 1.03, "no larger");
+			is_sound($primary, $what);
+			$primary->wait_for_catchup($standby);
+			is($standby->safe_psql('postgres', $everything), $there{page}, "standby is equal");
+			return if $name ne 'frozen';
+			is($primary->safe_psql('postgres', "SELECT bool_and(all_frozen = pg_relation_size(c.oid) / 8192 AND all_visible = all_frozen)
+				FROM pg_class c CROSS JOIN LATERAL pg_visibility_map_summary(c.oid) WHERE c.relkind = 'r' AND c.relname ~ '^t_p'"),
+				't', "all pages are in the visibility map");
+		};
 	}
 }
 

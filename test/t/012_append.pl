@@ -49,22 +49,25 @@ foreach my $workers (0, 1, 4)
 	{
 		my ($name, $source, $columns, $storage) = @$case;
 		my $what = "$name, $workers workers";
-		my %there;
 
-		foreach my $writer ('multi_insert', 'page')
-		{
-			existing($primary, $columns);
-			$primary->safe_psql('postgres', "SELECT format('ALTER TABLE %s SET ($storage)', relid) FROM pg_partition_tree('t') WHERE isleaf \\gexec") if $storage;
-			is($primary->safe_psql('postgres', "SET fast_copy.writer = $writer; SET fast_copy.chunk_size = '64kB';
-				SELECT FROM fast_copy('t', '$source', columns => '{n,ts,v}', workers => $workers); $choice"), "in key order, $writer", "$what: by $writer");
-			$there{$writer} = $primary->safe_psql('postgres', $everything);
-		}
-		is($there{page}, $there{multi_insert}, "$what: the same rows");
-		is($primary->safe_psql('postgres', 'SELECT count(*) FROM (SELECT ts, n, lag(row(ts, n)) OVER (PARTITION BY tableoid ORDER BY ctid) AS before FROM t WHERE n > 0) x WHERE row(ts, n) < before'),
-			0, "$what: in key order");
-		is_sound($primary, $what);
-		$primary->wait_for_catchup($standby);
-		is($standby->safe_psql('postgres', $everything), $there{page}, "$what: standby is equal");
+		subtest $what => sub {
+			my %there;
+
+			foreach my $writer ('multi_insert', 'page')
+			{
+				existing($primary, $columns);
+				$primary->safe_psql('postgres', "SELECT format('ALTER TABLE %s SET ($storage)', relid) FROM pg_partition_tree('t') WHERE isleaf \\gexec") if $storage;
+				is($primary->safe_psql('postgres', "SET fast_copy.writer = $writer; SET fast_copy.chunk_size = '64kB';
+					SELECT FROM fast_copy('t', '$source', columns => '{n,ts,v}', workers => $workers); $choice"), "in key order, $writer", "by $writer");
+				$there{$writer} = $primary->safe_psql('postgres', $everything);
+			}
+			is($there{page}, $there{multi_insert}, "the same rows");
+			is($primary->safe_psql('postgres', 'SELECT count(*) FROM (SELECT ts, n, lag(row(ts, n)) OVER (PARTITION BY tableoid ORDER BY ctid) AS before FROM t WHERE n > 0) x WHERE row(ts, n) < before'),
+				0, "in key order");
+			is_sound($primary, $what);
+			$primary->wait_for_catchup($standby);
+			is($standby->safe_psql('postgres', $everything), $there{page}, "standby is equal");
+		};
 	}
 }
 
