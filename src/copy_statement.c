@@ -268,7 +268,7 @@ fc_statement_of(const FcOptions *options, const char *name)
 	stmt->is_program = options->program;
 	stmt->filename = sources.data;
 	stmt->options = list_make1(makeDefElem(FC_STATEMENT_OPTION, NULL,
-											FC_STATEMENT_CALLED));
+										   FC_STATEMENT_CALLED));
 	return stmt;
 }
 

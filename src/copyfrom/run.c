@@ -318,22 +318,22 @@ fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end)
 {
 	const char *message;
 	const char *hint = NULL;
-	bool text = dialect->mode == FC_MODE_TEXT;
+	bool		text = dialect->mode == FC_MODE_TEXT;
 
 	switch (end)
 	{
 		case FC_END_BARE_CR:
 			message = text ? "literal carriage return found in data" :
-						"unquoted carriage return found in data";
+				"unquoted carriage return found in data";
 			hint = text ? "Use \"\\r\" to represent carriage return." :
-						"Use quoted CSV field to represent carriage return.";
+				"Use quoted CSV field to represent carriage return.";
 
 			break;
 		case FC_END_BARE_NL:
 			message = text ? "literal newline found in data" :
-						"unquoted newline found in data";
+				"unquoted newline found in data";
 			hint = text ? "Use \"\\n\" to represent newline." :
-						"Use quoted CSV field to represent newline.";
+				"Use quoted CSV field to represent newline.";
 
 			break;
 		case FC_END_MARKER_CORRUPT:

@@ -41,7 +41,8 @@
 
 /* Columns of the sort */
 #define FC_SORT_OFFSET	1
-#define FC_SORT_PASS	2		/* 0, or 1 where the record was looked at again */
+#define FC_SORT_PASS	2		/* 0, or 1 where the record was looked at
+								 * again */
 #define FC_SORT_NUMBER	3		/* of the entry: values of a record in order */
 #define FC_SORT_ENTRY	4
 #define FC_SORT_COLUMNS	4

@@ -28,7 +28,8 @@ typedef void (*FcPlaceRows) (Page page, BlockNumber block);
 typedef struct FcAppend
 {
 	Relation	rel;
-	FcLocator	file;			/* the table's new file; not for shared buffers */
+	FcLocator	file;			/* the table's new file; not for shared
+								 * buffers */
 	ForkNumber	fork;
 	char	   *pages;			/* one behind the other, aligned for I/O */
 	int			n;				/* at most FC_PAGE_BATCH */

@@ -115,7 +115,7 @@ fc_new_copy(const FcNewFile *file)
 	BlockNumber nblocks = smgrnblocks(fc_smgr_open(&file->locator), MAIN_FORKNUM);
 	BufferAccessStrategy reads = GetAccessStrategy(BAS_BULKREAD);
 	BufferAccessStrategy writes = GetAccessStrategy(BAS_BULKWRITE);
-	FcAppend	append = {.rel = file->rel, .place = fc_page_place_rows};
+	FcAppend	append = {.rel = file->rel,.place = fc_page_place_rows};
 
 	append.pages = palloc(FC_PAGE_BATCH * BLCKSZ);
 	for (BlockNumber block = 0; block < nblocks; block += append.n)

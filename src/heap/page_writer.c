@@ -161,8 +161,8 @@ fc_page_write(FcPageWriter *writer)
 {
 	FcWriter   *base = &writer->base;
 	FcAppend	append = {
-		.rel = base->rel, .file = base->place.storage.file, .fork = MAIN_FORKNUM,
-		.standard = true, .place = fc_page_place_rows
+		.rel = base->rel,.file = base->place.storage.file,.fork = MAIN_FORKNUM,
+		.standard = true,.place = fc_page_place_rows
 	};
 
 	fc_write_wait_turn(base);

@@ -48,7 +48,7 @@ void
 fc_write_page_map(Relation rel, FcLocator file)
 {
 	BlockNumber left = smgrnblocks(fc_smgr_open(&file), MAIN_FORKNUM);
-	FcAppend	append = {.rel = rel, .file = file, .fork = VISIBILITYMAP_FORKNUM, .n = 1};
+	FcAppend	append = {.rel = rel,.file = file,.fork = VISIBILITYMAP_FORKNUM,.n = 1};
 	char	   *memory;
 	char	   *page;
 

@@ -130,6 +130,7 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	if (ctx->shared->freeze)
 		writer->options |= HEAP_INSERT_FROZEN;
 	fc_write_open_toast(writer);
+
 	/*
 	 * What a worker counts stays counted if the transaction is rolled back:
 	 * where the leader will know the numbers, it counts.

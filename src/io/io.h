@@ -34,14 +34,15 @@ typedef struct FcIoMethod
 	 * Opens a queue of "depth" requests, allocated in the current memory
 	 * context and drained and closed by a reset callback of that context if
 	 * close was not called.  NULL with *err = errno when the kernel refuses.
-	 * fd is the file of all reads, or -1 if each has its own, which stays open
-	 * until the read has come back.  "path" is for error messages.
+	 * fd is the file of all reads, or -1 if each has its own, which stays
+	 * open until the read has come back.  "path" is for error messages.
 	 */
 	FcIo	   *(*open) (int fd, const char *path, int depth, int *err);
 	/* Adds a request; false if "depth" are queued or in flight already. */
 	bool		(*queue) (FcIo *io, FcRequest *req);
 	/* Hands what is queued to the kernel; never waits. */
 	void		(*submit) (FcIo *io);
+
 	/*
 	 * The next completed request, NULL if there is none (yet).  With "wait",
 	 * sleeps (interruptibly, under a wait event) until there is one; NULL

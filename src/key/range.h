@@ -34,14 +34,15 @@ typedef struct FcInterval
 {
 	int32		months;			/* > 0: whole months, and width is 0 */
 	int64		width;			/* microseconds, days for dates, or integers */
-	bool		days;			/* width is whole calendar days of the session's
-								 * time zone (timestamptz), in microseconds of
-								 * 24-hour days */
+	bool		days;			/* width is whole calendar days of the
+								 * session's time zone (timestamptz), in
+								 * microseconds of 24-hour days */
 	int64		origin;			/* a key where an interval starts */
 	bool		elapsed;		/* a width below a day is time that passes,
 								 * whatever clocks and days do meanwhile */
-	int64		epoch;			/* > 0: integer keys count time from 1970, so many
-								 * in a second; all above are of timestamptz */
+	int64		epoch;			/* > 0: integer keys count time from 1970, so
+								 * many in a second; all above are of
+								 * timestamptz */
 	struct pg_tz *zone;			/* of days and months, NULL: the session's; of
 								 * this process */
 } FcInterval;
@@ -52,8 +53,8 @@ typedef struct FcRange
 	int64		lo;
 	int64		hi;
 	bool		lo_min;			/* no lower bound, lo is PG_INT64_MIN */
-	bool		hi_max;			/* no upper bound (PG_INT64_MAX included), hi is
-								 * PG_INT64_MAX */
+	bool		hi_max;			/* no upper bound (PG_INT64_MAX included), hi
+								 * is PG_INT64_MAX */
 	Oid			partition;		/* the partition that exists, or InvalidOid */
 } FcRange;
 
@@ -72,11 +73,11 @@ typedef struct FcRoute
 	Oid			null_oid;		/* where NULL keys go: default_oid for RANGE */
 	int			nranges;
 	FcRange    *ranges;			/* existing partitions, ascending, disjoint */
-	bool		create;			/* cut holes into intervals (missing_partitions
-								 * => 'create') */
+	bool		create;			/* cut holes into intervals
+								 * (missing_partitions => 'create') */
 	FcInterval	interval;		/* only if create */
-	const struct FcPartman *partman;	/* leader: who names the partitions to be
-										 * made; NULL: we do */
+	const struct FcPartman *partman;	/* leader: who names the partitions to
+										 * be made; NULL: we do */
 } FcRoute;
 
 extern FcKeyType fc_key_type(Oid typid);

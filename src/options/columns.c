@@ -219,7 +219,7 @@ fc_fields_list(Relation rel, const FcOptions *options, FcColumns *columns)
 	columns->fields = NIL;
 	foreach(lc, options->fields)
 		columns->fields = lappend_int(columns->fields, lfirst(lc) == NULL ? 0 :
-								   fc_fields_attnum(rel, strVal(lfirst(lc))));
+									  fc_fields_attnum(rel, strVal(lfirst(lc))));
 	/* a file without any column of the table is not one with all of them */
 	if (options->columns == NIL)
 		columns->attnums = NIL;

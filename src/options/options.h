@@ -99,15 +99,16 @@ typedef struct FcOptions
 	bool		compressed;		/* ... packed */
 	char	   *key_column;		/* or NULL */
 	List	   *columns;		/* of String; NIL: all */
-	List	   *copy_options;	/* DefElems as COPY's grammar makes them, without
-								 * HEADER, FREEZE and what core may not know */
+	List	   *copy_options;	/* DefElems as COPY's grammar makes them,
+								 * without HEADER, FREEZE and what core may
+								 * not know */
 	CopyFormatOptions format;	/* what ProcessCopyOptions made of them */
 	int			header_lines;
 	bool		header_match;	/* the last header line names the columns */
 	bool		header_map;		/* ... and says which is which */
 	bool		ignore_extra_columns;
-	List	   *fields;			/* with header_map: the column of each field of
-								 * the file, a String, or NULL to skip it */
+	List	   *fields;			/* with header_map: the column of each field
+								 * of the file, a String, or NULL to skip it */
 	List	   *force_not_null; /* of String, "*" for all; NIL: none */
 	List	   *force_null;
 	char	   *default_string; /* or NULL */

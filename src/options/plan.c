@@ -126,7 +126,7 @@ fc_plan_number(FcPlan *plan, AttrNumber attnum, Node *expr)
 	/* two columns take turns with one sequence */
 	foreach(lc, plan->numbers)
 		if (((FcNumber *) lfirst(lc))->sequence == number->sequence)
-			return false;
+		return false;
 	number->attnum = attnum;
 	plan->numbers = lappend(plan->numbers, number);
 	return true;

@@ -23,10 +23,10 @@ typedef struct FcPlan
 	bool		in_order;		/* defaults depend on the order in which they
 								 * are evaluated: it must be the file's */
 	bool		effects;		/* a row's evaluation runs code of users whose
-								 * effects others may see, such as a NOTICE: it
-								 * must not be evaluated twice */
-	bool		where_late;		/* the condition looks at such values: the scan
-								 * cannot filter */
+								 * effects others may see, such as a NOTICE:
+								 * it must not be evaluated twice */
+	bool		where_late;		/* the condition looks at such values: the
+								 * scan cannot filter */
 	bool		key_early;		/* for these reasons the key only finds the
 								 * partitions that are missing; the load goes
 								 * without it */
@@ -36,12 +36,14 @@ typedef struct FcPlan
 	bool		partitioned;
 	bool		key_routes;		/* fc_route knows the partitions */
 	bool		routed;			/* partitioned, but core routes */
-	List	   *order;			/* FcSortKey: what rows are sorted by when they are
-								 * built; NIL: they come as they should */
+	List	   *order;			/* FcSortKey: what rows are sorted by when
+								 * they are built; NIL: they come as they
+								 * should */
 	bool		order_sliced;	/* see FcShared */
-	bool		foreign_keys;	/* the only insert triggers are those of foreign
-								 * keys: fine for new partitions */
-	const char *core_reason;	/* not NULL: core's CopyFrom loads, because ... */
+	bool		foreign_keys;	/* the only insert triggers are those of
+								 * foreign keys: fine for new partitions */
+	const char *core_reason;	/* not NULL: core's CopyFrom loads, because
+								 * ... */
 	const char *leader_reason;	/* not NULL: no workers, because ... */
 	bool		need_transcoding;
 } FcPlan;

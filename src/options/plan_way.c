@@ -55,7 +55,7 @@ fc_plan_is_numbered(const FcPlan *plan, AttrNumber attnum)
 
 	foreach(lc, plan->numbers)
 		if (((FcNumber *) lfirst(lc))->attnum == attnum)
-			return true;
+		return true;
 	return false;
 }
 

@@ -150,7 +150,7 @@ fc_attach_runs_code(Relation parent)
 			return true;
 	foreach(lc, RelationGetIndexList(parent))
 		if (fc_attach_index_runs_code(lfirst_oid(lc)))
-			return true;
+		return true;
 	return fc_attach_is_watched();
 }
 

@@ -20,7 +20,8 @@ typedef struct FcAttach
 	const FcRoute *route;
 	const FcNewPartition *parts;
 	Oid		   *guards;			/* a CHECK of each of them, or NULL */
-	Oid			spared;			/* the default partition's CHECK, or InvalidOid */
+	Oid			spared;			/* the default partition's CHECK, or
+								 * InvalidOid */
 	const char *reason;			/* why ATTACH is needed after the first */
 	bool		vouched;		/* are all rows known to be where they belong? */
 	bool		first;			/* is none attached yet? */

@@ -122,7 +122,7 @@ scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
 
 bool
 fc_default_check(Relation defrel, Relation parent, const FcRoute *route,
-			  const FcNewPartition *parts, int nparts)
+				 const FcNewPartition *parts, int nparts)
 {
 	AttrNumber	attnum;
 

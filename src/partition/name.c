@@ -36,7 +36,7 @@ typedef enum NameLevel
 	NAME_MINUTE,
 	NAME_SECOND,
 	NAME_USEC
-} NameLevel;
+}			NameLevel;
 
 /* The coarsest level that tells neighbouring intervals apart */
 static NameLevel

@@ -228,9 +228,9 @@ fc_partman_add_set_zones(List *zones)
 	char	   *names;
 
 	fc_partman_sql_query("SELECT string_agg(DISTINCT substr(s, 10), E'\\n')"
-					 " FROM pg_db_role_setting, unnest(setconfig) AS s"
-					 " WHERE lower(s) LIKE 'timezone=%' AND setdatabase IN"
-					 " (0, (SELECT oid FROM pg_database WHERE datname = current_database()))");
+						 " FROM pg_db_role_setting, unnest(setconfig) AS s"
+						 " WHERE lower(s) LIKE 'timezone=%' AND setdatabase IN"
+						 " (0, (SELECT oid FROM pg_database WHERE datname = current_database()))");
 	names = fc_partman_sql_value(1);
 	MemoryContextSwitchTo(mcxt);
 	for (char *name = names ? strtok(names, "\n") : NULL; name; name = strtok(NULL, "\n"))

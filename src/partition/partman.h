@@ -57,7 +57,8 @@ typedef struct FcPartman
 	char	   *template;		/* or NULL */
 	Oid			template_oid;	/* or InvalidOid, if there is none either */
 	Oid			template_owner;
-	bool		early;			/* what partitions get must be there before rows */
+	bool		early;			/* what partitions get must be there before
+								 * rows */
 	bool		privileges;		/* inherit_privileges */
 	bool		publications;
 	FcFault    *refusal;		/* not NULL: make no partitions, because ... */

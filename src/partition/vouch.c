@@ -100,7 +100,7 @@ vouch(Relation rel, Expr *expr)
 
 Oid
 fc_vouch_for_default(Relation defrel, Relation parent, FcKeyType type,
-				  const FcNewPartition *parts, int nparts)
+					 const FcNewPartition *parts, int nparts)
 {
 	int			n;
 	FcRange    *ranges = fc_ranges_merged(parts, nparts, &n);
@@ -133,7 +133,7 @@ fc_vouch_for_part(Oid parentid, const FcRoute *route, const FcNewPartition *part
 
 Oid *
 fc_vouch_for_parts(Oid parentid, const FcRoute *route, const FcNewPartition *parts,
-				int nparts)
+				   int nparts)
 {
 	Oid		   *constraints = palloc(sizeof(Oid) * nparts);
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext,

@@ -18,7 +18,8 @@
 /* A column as the quick way knows it */
 typedef struct FcQuick
 {
-	FcConverter convert;		/* function NULL: not without a look at FcColumn */
+	FcConverter convert;		/* function NULL: not without a look at
+								 * FcColumn */
 	int			index;			/* as in FcColumn */
 	bool		known;			/* the value is given: no conversion */
 	Datum		value;

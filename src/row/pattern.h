@@ -62,10 +62,11 @@ typedef struct FcPatternStep
 	uint8		unit;
 	uint8		min_digits;
 	uint8		max_digits;
-	uint8		base;			/* of a fraction: 9 where its first digit counts
-								 * tenths of a second, 6 of a millisecond ...;
-								 * of another number: how many digits it has
-								 * where a digit follows, 0 for max_digits */
+	uint8		base;			/* of a fraction: 9 where its first digit
+								 * counts tenths of a second, 6 of a
+								 * millisecond ...; of another number: how
+								 * many digits it has where a digit follows, 0
+								 * for max_digits */
 	char		literal;
 	bool		fill;			/* written with FM */
 } FcPatternStep;

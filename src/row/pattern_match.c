@@ -345,7 +345,7 @@ short_year(int year)
 /* False where the calendar has no such day */
 static bool
 check_date(const FcPattern *pattern, const FcPatternFields *fields,
-		  struct pg_tm *tm)
+		   struct pg_tm *tm)
 {
 	bool		leap;
 
@@ -374,7 +374,7 @@ check_date(const FcPattern *pattern, const FcPatternFields *fields,
 /* False where no clock shows this */
 static bool
 check_time(const FcPattern *pattern, const FcPatternFields *fields,
-		  struct pg_tm *tm)
+		   struct pg_tm *tm)
 {
 	int			rest = fields->number[FC_UNIT_SSSSS];
 
@@ -584,7 +584,7 @@ has_marks(const FcPattern *pattern, const char *s, const char *end)
 
 /* The value as core reads it, as the pattern's type */
 static Datum
-read_by_core(const FcPattern *pattern, text *s, bool strict)
+read_by_core(const FcPattern *pattern, text * s, bool strict)
 {
 	Oid			typid;
 	int32		typmod;

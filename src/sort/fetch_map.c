@@ -69,8 +69,8 @@ struct FcMap
 	const char *start;			/* for fc_map_copy and prefetches only */
 	uint64		size;			/* of the source */
 	Size		mapped;			/* bytes of addresses */
-	Size	   *files;			/* where each file begins in them; NULL: there is
-								 * one */
+	Size	   *files;			/* where each file begins in them; NULL: there
+								 * is one */
 
 	/* the stream of entries */
 	FcEntryNext next;
@@ -106,7 +106,7 @@ static struct
 	const char *start;
 	const char *end;
 	struct sigaction outer;		/* what was there before the handler */
-} fc_map_guard;
+}			fc_map_guard;
 
 /*
  * One byte, if that takes no disk.  mincore() would tell the same without
@@ -255,7 +255,7 @@ fc_map_entries(FcMap *map, FcEntryNext next, void *arg)
 }
 
 static void
-fc_map_sigbus(int signo, siginfo_t *info, void *context)
+fc_map_sigbus(int signo, siginfo_t * info, void *context)
 {
 	const char *at = info->si_addr;
 
@@ -400,7 +400,10 @@ fc_map_fill(FcMap *map)
 		map->entries[n] = map->pending;
 		map->has_pending = false;
 		map->records[n] = map->buf + used;
-		pieces[n] = (FcMapPiece) {fc_map_place(map, &map->pending), map->buf + used, length};
+		pieces[n] = (FcMapPiece)
+		{
+			fc_map_place(map, &map->pending), map->buf + used, length
+		};
 		used += (Size) length + 1;
 		n++;
 		if (used > map->buf_size)

@@ -23,9 +23,10 @@ typedef struct FcEntry
 	int64		key;			/* 0 where the key is NULL */
 	uint64		offset;			/* of the record's first byte */
 	uint32		length;			/* bytes without the line end */
-	uint32		info;			/* 1 if the key is NULL, else 0; above that bit
-								 * the record's number in its chunk, from 0,
-								 * where a column takes numbers of a sequence */
+	uint32		info;			/* 1 if the key is NULL, else 0; above that
+								 * bit the record's number in its chunk, from
+								 * 0, where a column takes numbers of a
+								 * sequence */
 } FcEntry;
 
 #define fc_entry_null(entry)	((entry)->info & 1)

@@ -20,7 +20,8 @@
 
 #define FC_RADIX_BITS	11
 #define FC_RADIX_SIZE	(1 << FC_RADIX_BITS)
-#define FC_RADIX_SPARE	2		/* bits of digits more than the items' number has */
+#define FC_RADIX_SPARE	2		/* bits of digits more than the items' number
+								 * has */
 #define FC_RADIX_GROUP	32		/* items that are not worth counting */
 
 /* One counting pass of the sort by the digit at "shift" */
@@ -112,7 +113,7 @@ fc_item_spread(const FcItem *items, uint64 n, int64 *least, uint64 *spread)
 /* Items in order but for the bits below "shift": sorts those that share the rest */
 static void
 fc_item_sort_groups(FcItem *items, FcItem *scratch, uint64 n, int64 min,
-					 int shift)
+					int shift)
 {
 	uint64		end;
 
@@ -152,6 +153,6 @@ fc_item_sort(FcItem *items, FcItem *scratch, uint64 n)
 	sorted = fc_radix_sort(items, scratch, n, min, spread, shift);
 	if (shift > 0)
 		fc_item_sort_groups(sorted, sorted == items ? scratch : items, n, min,
-							 shift);
+							shift);
 	return sorted;
 }

@@ -251,7 +251,7 @@ fc_sort_index_conflicts(Relation index, List *keys, List *attnums)
 		return false;
 	forboth(lc, keys, lc2, attnums)
 		if (!fc_sort_index_covers(index, lfirst(lc), lfirst_int(lc2)))
-			return true;
+		return true;
 	return false;
 }
 

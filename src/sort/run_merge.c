@@ -60,7 +60,8 @@ struct FcRuns
 	int			nruns;
 	List	   *metas;			/* FcSpillPart lists, one per process */
 	MemoryContext mcxt;
-	char	   *buffers;		/* of the merge's cursors, for the next one, too */
+	char	   *buffers;		/* of the merge's cursors, for the next one,
+								 * too */
 	Size		buffers_size;
 };
 

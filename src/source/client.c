@@ -62,8 +62,8 @@
 typedef struct FcClient
 {
 	FcInput		input;
-	StringInfoData message;		/* the last one; what is read of CopyData
-								 * is after its cursor */
+	StringInfoData message;		/* the last one; what is read of CopyData is
+								 * after its cursor */
 	bool		done;
 	bool		marked;			/* the data may end with a marker */
 	bool		in_line;		/* the data before "held" end within a line */

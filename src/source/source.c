@@ -420,8 +420,11 @@ fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
 
 	if (source->fd >= 0)
 	{
-		*place = (FcSourcePlace) {source->fd, source->path, offset,
-			source->identity.size - offset, NULL};
+		*place = (FcSourcePlace)
+		{
+			source->fd, source->path, offset,
+				source->identity.size - offset, NULL
+		};
 		return true;
 	}
 	number = fc_source_number(source, offset);
@@ -432,9 +435,12 @@ fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
 		return false;
 	descriptor = fc_source_get(source, number);
 	fc_descriptors_pin(source->descriptors, descriptor);
-	*place = (FcSourcePlace) {descriptor->fd, fc_source_path(source, number),
-		fc_source_within(&source->files[number], offset),
-		fc_source_end(source, number) - offset, descriptor};
+	*place = (FcSourcePlace)
+	{
+		descriptor->fd, fc_source_path(source, number),
+			fc_source_within(&source->files[number], offset),
+			fc_source_end(source, number) - offset, descriptor
+	};
 	return true;
 }
 

@@ -28,9 +28,11 @@ typedef struct FcFile
 	uint64		data_start;		/* offset of the first byte behind its header */
 	uint64		lines_before;	/* lines ahead of that */
 	FcEol		eol;
-	bool		unsettled;		/* text: its first line has rows before a marker */
+	bool		unsettled;		/* text: its first line has rows before a
+								 * marker */
 	uint8		kind;			/* as FcCodecKind: how its bytes are packed */
-	uint32		copy;			/* they are in this copy, from 1; 0: in the file */
+	uint32		copy;			/* they are in this copy, from 1; 0: in the
+								 * file */
 	uint64		copy_at;		/* ... and where in that */
 	size_t		path;			/* where in the source's paths its own begins */
 } FcFile;
