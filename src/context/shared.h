@@ -81,7 +81,7 @@ typedef enum FcWay
 	FC_WAY_CHUNKS,				/* chunk by chunk, in no order */
 	FC_WAY_TURNS,				/* chunks, which insert in the order of the
 								 * file */
-	FC_WAY_STREAMED,			/* chunks of a file that is in key order:
+	FC_WAY_PRESORTED,			/* chunks of a file that is in key order:
 								 * their rows are slices of the leaves */
 	FC_WAY_OFFSETS,				/* leaf by leaf, in key order: read where the
 								 * scan has found them */
@@ -90,7 +90,7 @@ typedef enum FcWay
 } FcWay;
 
 /* Does the load read the files from one end to the other? */
-#define fc_way_reads_chunks(way)	((way) <= FC_WAY_STREAMED)
+#define fc_way_reads_chunks(way)	((way) <= FC_WAY_PRESORTED)
 
 /* What a table's file is to this load, decided before a row comes */
 typedef enum FcStorageKind
@@ -132,7 +132,7 @@ typedef struct FcTask
 	uint32		nslices;
 	bool		created;		/* partition was made by this load */
 	FcStorage	storage;		/* of the partition */
-	uint32		chunk;			/* streamed: where in the file the slice is */
+	uint32		chunk;			/* FC_WAY_PRESORTED: where the slice is */
 	int64		upto;			/* ... and the largest key it may have */
 
 	/* results */
@@ -235,7 +235,7 @@ typedef struct FcSharedSource
 	uint32		room;			/* places for chunks that each file has, as
 								 * long as files are unpacked; 0: all chunks
 								 * are there */
-	dsm_handle	streams;		/* if there is room: the segment with what
+	dsm_handle	area;		/* if there is room: the segment with what
 								 * workers unpack; DSM_HANDLE_INVALID: the
 								 * leader receives it */
 } FcSharedSource;
@@ -387,7 +387,7 @@ typedef struct FcShared
 	FcCounts	counts;
 	FcSharedErrors errors;
 	FcSharedIo	io;
-	pg_atomic_uint32 unordered; /* FC_WAY_STREAMED: the file is not in key
+	pg_atomic_uint32 unordered; /* FC_WAY_PRESORTED: the file is not in key
 								 * order */
 	LWLock		logical_lock;	/* one inserter at a time for logically logged
 								 * tables */

@@ -235,34 +235,34 @@ fc_inflow_end(FcFinder *finder)
 }
 
 static void
-fc_inflow_keep_fault(FcStreams *streams, uint32 number,
+fc_inflow_keep_fault(FcUnpackArea *area, uint32 number,
 					 const FcUnpackFault *fault)
 {
-	SpinLockAcquire(&streams->mutex);
-	if (number < streams->faulty)
+	SpinLockAcquire(&area->mutex);
+	if (number < area->faulty)
 	{
-		streams->faulty = number;
-		streams->fault = *fault;
+		area->faulty = number;
+		area->fault = *fault;
 	}
-	SpinLockRelease(&streams->mutex);
+	SpinLockRelease(&area->mutex);
 }
 
 static uint32
-fc_inflow_faulty(FcStreams *streams)
+fc_inflow_faulty(FcUnpackArea *area)
 {
 	uint32		faulty;
 
-	SpinLockAcquire(&streams->mutex);
-	faulty = streams->faulty;
-	SpinLockRelease(&streams->mutex);
+	SpinLockAcquire(&area->mutex);
+	faulty = area->faulty;
+	SpinLockRelease(&area->mutex);
 	return faulty;
 }
 
 static bool
-fc_inflow_unpack_one(FcStreams *streams, const FcSource *source,
+fc_inflow_unpack_one(FcUnpackArea *area, const FcSource *source,
 					 FcUnpacker *unpacker, uint32 number, FcUnpackFault *fault)
 {
-	FcUnpacked *unpacked = &fc_streams_unpacked(streams)[number];
+	FcUnpacked *unpacked = &fc_area_unpacked(area)[number];
 	FcFileInput input;
 	bool		whole;
 
@@ -278,10 +278,10 @@ fc_inflow_unpack_one(FcStreams *streams, const FcSource *source,
 
 /* One file, and the chunks in it if they are wanted */
 static void
-fc_inflow_take_file(FcStreams *streams, const FcSource *source,
+fc_inflow_take_file(FcUnpackArea *area, const FcSource *source,
 					FcUnpacker *unpacker, uint32 number, FcContext *ctx)
 {
-	uint32		copy = fc_streams_unpacked(streams)[number].copy;
+	uint32		copy = fc_area_unpacked(area)[number].copy;
 	FcFinder	finder;
 	FcUnpackFault fault;
 
@@ -291,9 +291,9 @@ fc_inflow_take_file(FcStreams *streams, const FcSource *source,
 		unpacker->look = fc_inflow_look;
 		unpacker->look_arg = &finder;
 	}
-	if (!fc_inflow_unpack_one(streams, source, unpacker, number, &fault))
+	if (!fc_inflow_unpack_one(area, source, unpacker, number, &fault))
 	{
-		fc_inflow_keep_fault(streams, number, &fault);
+		fc_inflow_keep_fault(area, number, &fault);
 		if (ctx == NULL)
 			return;
 		pg_atomic_write_u32(&ctx->shared->inflow_failed, 1);
@@ -305,14 +305,14 @@ fc_inflow_take_file(FcStreams *streams, const FcSource *source,
 
 /* The last one tells when it was */
 static void
-fc_inflow_count(FcStreams *streams)
+fc_inflow_count(FcUnpackArea *area)
 {
-	if (pg_atomic_fetch_add_u32(&streams->done, 1) + 1 == streams->npacked)
-		INSTR_TIME_SET_CURRENT(streams->ended);
+	if (pg_atomic_fetch_add_u32(&area->done, 1) + 1 == area->npacked)
+		INSTR_TIME_SET_CURRENT(area->ended);
 }
 
 void
-fc_inflow_unpack(FcStreams *streams, const FcSource *source, int process,
+fc_inflow_unpack(FcUnpackArea *area, const FcSource *source, int process,
 				 FcContext *ctx, void (*progress) (void *arg), void *progress_arg)
 {
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
@@ -322,25 +322,25 @@ fc_inflow_unpack(FcStreams *streams, const FcSource *source, int process,
 	FcUnpacker	unpacker;
 	uint32		i;
 
-	fc_unpack_begin(&unpacker, &streams->fileset, process, &streams->budget,
-					&streams->taken);
+	fc_unpack_begin(&unpacker, &area->fileset, process, &area->budget,
+					&area->taken);
 	unpacker.progress = progress;
 	unpacker.progress_arg = progress_arg;
 	/* behind the copy of the files' heads */
 	if (ctx)
 		strlcpy(fc_shared_copies(ctx->shared)[process + 1].path,
 				FilePathName(unpacker.file), MAXPGPATH);
-	while ((i = pg_atomic_fetch_add_u32(&streams->next, 1)) < streams->npacked)
+	while ((i = pg_atomic_fetch_add_u32(&area->next, 1)) < area->npacked)
 	{
-		uint32		number = fc_streams_order(streams)[i];
+		uint32		number = fc_area_order(area)[i];
 
 		CHECK_FOR_INTERRUPTS();
-		fc_streams_unpacked(streams)[number].copy = process + 1;
-		if (number < fc_inflow_faulty(streams))
-			fc_inflow_take_file(streams, source, &unpacker, number, ctx);
-		fc_inflow_count(streams);
+		fc_area_unpacked(area)[number].copy = process + 1;
+		if (number < fc_inflow_faulty(area))
+			fc_inflow_take_file(area, source, &unpacker, number, ctx);
+		fc_inflow_count(area);
 	}
-	fc_unpack_end(&unpacker, fc_streams_copies(streams)[process].path, MAXPGPATH);
+	fc_unpack_end(&unpacker, fc_area_copies(area)[process].path, MAXPGPATH);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 }
@@ -350,25 +350,25 @@ fc_inflow_run(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
 	dsm_segment *segment;
-	FcStreams  *streams;
+	FcUnpackArea  *area;
 	FcSource   *source;
 
-	if (shared->source.room == 0 || shared->source.streams == DSM_HANDLE_INVALID)
+	if (shared->source.room == 0 || shared->source.area == DSM_HANDLE_INVALID)
 		return;
 	/* the leader has it already */
-	segment = ctx->in_worker ? dsm_attach(shared->source.streams) :
-		dsm_find_mapping(shared->source.streams);
+	segment = ctx->in_worker ? dsm_attach(shared->source.area) :
+		dsm_find_mapping(shared->source.area);
 	if (segment == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not map dynamic shared memory segment")));
-	streams = dsm_segment_address(segment);
+	area = dsm_segment_address(segment);
 	if (ctx->in_worker)
-		SharedFileSetAttach(&streams->fileset, segment);
-	source = fc_source_attach(fc_streams_files(streams), streams->nfiles,
-							  fc_streams_names(streams), NULL, 0);
-	if (pg_atomic_read_u32(&streams->next) < streams->npacked)
-		fc_inflow_unpack(streams, source, ctx->worker, ctx, ctx->progress,
+		SharedFileSetAttach(&area->fileset, segment);
+	source = fc_source_attach(fc_area_files(area), area->nfiles,
+							  fc_area_names(area), NULL, 0);
+	if (pg_atomic_read_u32(&area->next) < area->npacked)
+		fc_inflow_unpack(area, source, ctx->worker, ctx, ctx->progress,
 						 ctx->progress_arg);
 	fc_source_close(source);
 	if (ctx->in_worker)

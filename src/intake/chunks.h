@@ -22,7 +22,7 @@ typedef struct FcUnpacked
 } FcUnpacked;
 
 /* What those who unpack share, in a segment of its own */
-typedef struct FcStreams
+typedef struct FcUnpackArea
 {
 	/* written by the leader before */
 	uint32		nfiles;
@@ -47,15 +47,15 @@ typedef struct FcStreams
 	instr_time	ended;			/* when the last of the files was done */
 	SharedFileSet fileset;		/* the copies */
 	char		data[FLEXIBLE_ARRAY_MEMBER];
-} FcStreams;
+} FcUnpackArea;
 
-#define fc_streams_files(s) ((FcFile *) ((char *) (s) + (s)->files_at))
-#define fc_streams_names(s) ((char *) (s) + (s)->names_at)
-#define fc_streams_order(s) ((uint32 *) ((char *) (s) + (s)->order_at))
-#define fc_streams_unpacked(s) ((FcUnpacked *) ((char *) (s) + (s)->unpacked_at))
-#define fc_streams_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
+#define fc_area_files(s) ((FcFile *) ((char *) (s) + (s)->files_at))
+#define fc_area_names(s) ((char *) (s) + (s)->names_at)
+#define fc_area_order(s) ((uint32 *) ((char *) (s) + (s)->order_at))
+#define fc_area_unpacked(s) ((FcUnpacked *) ((char *) (s) + (s)->unpacked_at))
+#define fc_area_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
 
-/* One of the packed files as input; source and streams have the same files */
+/* One of the packed files as input; source and area have the same files */
 typedef struct FcFileInput
 {
 	FcInput		input;
@@ -72,7 +72,7 @@ extern void fc_inflow_input(FcFileInput *input, const FcSource *source,
  * that cannot be unpacked is kept, the first of them.  With ctx, whose shared memory has
  * room, chunks are published meanwhile.
  */
-extern void fc_inflow_unpack(FcStreams *streams, const FcSource *source,
+extern void fc_inflow_unpack(FcUnpackArea *area, const FcSource *source,
 							 int process, FcContext *ctx,
 							 void (*progress) (void *arg), void *progress_arg);
 

@@ -24,7 +24,7 @@
 #define FC_SMALL_PACKED	(1024 * 1024)
 
 static int
-fc_streams_size_cmp(const void *a, const void *b, void *arg)
+fc_area_size_cmp(const void *a, const void *b, void *arg)
 {
 	const FcFile *files = arg;
 	uint32		na = *(const uint32 *) a;
@@ -39,19 +39,19 @@ fc_streams_size_cmp(const void *a, const void *b, void *arg)
 
 /* The large ones first, so that nobody is left alone with one at the end */
 static void
-fc_streams_fill_order(FcStreams *streams, const FcSource *source)
+fc_area_fill_order(FcUnpackArea *area, const FcSource *source)
 {
-	uint32	   *order = fc_streams_order(streams);
+	uint32	   *order = fc_area_order(area);
 	uint32		n = 0;
 
 	for (uint32 i = 0; i < source->nfiles; i++)
 		if (source->files[i].kind != FC_CODEC_NONE)
 			order[n++] = i;
-	qsort_arg(order, n, sizeof(uint32), fc_streams_size_cmp, source->files);
+	qsort_arg(order, n, sizeof(uint32), fc_area_size_cmp, source->files);
 }
 
 static Size
-fc_streams_place(Size *end, Size len)
+fc_area_place(Size *end, Size len)
 {
 	Size		at = *end;
 
@@ -59,43 +59,43 @@ fc_streams_place(Size *end, Size len)
 	return at;
 }
 
-FcStreams *
-fc_streams_share(FcIntake *intake, const FcSource *source, uint32 npacked, int processes)
+FcUnpackArea *
+fc_area_share(FcIntake *intake, const FcSource *source, uint32 npacked, int processes)
 {
-	FcStreams	layout = {0};
-	Size		end = MAXALIGN(sizeof(FcStreams));
+	FcUnpackArea	layout = {0};
+	Size		end = MAXALIGN(sizeof(FcUnpackArea));
 	Size		names = source ? fc_source_paths_size(source) : 0;
-	FcStreams  *streams;
+	FcUnpackArea  *area;
 
 	layout.nfiles = source ? source->nfiles : 0;
 	layout.npacked = npacked;
 	layout.ncopies = processes;
-	layout.files_at = fc_streams_place(&end, sizeof(FcFile) * layout.nfiles);
-	layout.names_at = fc_streams_place(&end, names);
-	layout.order_at = fc_streams_place(&end, sizeof(uint32) * npacked);
-	layout.unpacked_at = fc_streams_place(&end, sizeof(FcUnpacked) * layout.nfiles);
-	layout.copies_at = fc_streams_place(&end, sizeof(FcCopy) * processes);
+	layout.files_at = fc_area_place(&end, sizeof(FcFile) * layout.nfiles);
+	layout.names_at = fc_area_place(&end, names);
+	layout.order_at = fc_area_place(&end, sizeof(uint32) * npacked);
+	layout.unpacked_at = fc_area_place(&end, sizeof(FcUnpacked) * layout.nfiles);
+	layout.copies_at = fc_area_place(&end, sizeof(FcCopy) * processes);
 	intake->unpacked = dsm_create(end, 0);
-	streams = dsm_segment_address(intake->unpacked);
-	memset(streams, 0, end);
-	*streams = layout;
-	pg_atomic_init_u32(&streams->next, 0);
-	pg_atomic_init_u64(&streams->taken, 0);
-	fc_budget_init(&streams->budget, (uint64) fc_memory_kb * 1024);
-	SpinLockInit(&streams->mutex);
-	streams->faulty = PG_UINT32_MAX;
-	SharedFileSetInit(&streams->fileset, intake->unpacked);
-	intake->progress->taken = &streams->taken;
+	area = dsm_segment_address(intake->unpacked);
+	memset(area, 0, end);
+	*area = layout;
+	pg_atomic_init_u32(&area->next, 0);
+	pg_atomic_init_u64(&area->taken, 0);
+	fc_budget_init(&area->budget, (uint64) fc_memory_kb * 1024);
+	SpinLockInit(&area->mutex);
+	area->faulty = PG_UINT32_MAX;
+	SharedFileSetInit(&area->fileset, intake->unpacked);
+	intake->progress->taken = &area->taken;
 	if (source == NULL)
-		return streams;
-	memcpy(fc_streams_files(streams), source->files, sizeof(FcFile) * source->nfiles);
-	memcpy(fc_streams_names(streams), source->paths, names);
-	fc_streams_fill_order(streams, source);
-	return streams;
+		return area;
+	memcpy(fc_area_files(area), source->files, sizeof(FcFile) * source->nfiles);
+	memcpy(fc_area_names(area), source->paths, names);
+	fc_area_fill_order(area, source);
+	return area;
 }
 
 FcSource *
-fc_streams_open_copy(const char *path, FcFile *files, uint32 nfiles, char *paths)
+fc_intake_open_copy(const char *path, FcFile *files, uint32 nfiles, char *paths)
 {
 	FcSource   *source = fc_source_open(path);
 
@@ -106,7 +106,7 @@ fc_streams_open_copy(const char *path, FcFile *files, uint32 nfiles, char *paths
 }
 
 void
-fc_streams_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
+fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
 {
 	fc_report_start();
 	intake->progress->reporting = true;
@@ -117,7 +117,7 @@ fc_streams_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
 
 /* Bytes in copies */
 static uint64
-fc_streams_copied(const FcSource *source)
+fc_intake_copied(const FcSource *source)
 {
 	uint64		bytes = 0;
 
@@ -129,7 +129,7 @@ fc_streams_copied(const FcSource *source)
 
 /* The phase ended at "end" */
 void
-fc_streams_report(const FcIntake *intake, FcPhase phase, instr_time end, int processes,
+fc_intake_report(const FcIntake *intake, FcPhase phase, instr_time end, int processes,
 				  char *choice)
 {
 	FcReportRow row = {0};
@@ -141,26 +141,26 @@ fc_streams_report(const FcIntake *intake, FcPhase phase, instr_time end, int pro
 	row.alone = -1;
 	row.rows = row.reads = row.wal_bytes = -1;
 	row.bytes = pg_atomic_read_u64(intake->progress->taken);
-	row.spill_bytes = fc_streams_copied(intake->target->source);
+	row.spill_bytes = fc_intake_copied(intake->target->source);
 	row.seconds = INSTR_TIME_GET_DOUBLE(end);
 	row.choice = choice;
 	fc_report_add(&row);
 }
 
 void
-fc_streams_end(FcIntake *intake, int processes, char *choice)
+fc_intake_end(FcIntake *intake, int processes, char *choice)
 {
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
-	fc_streams_report(intake, intake->progress->phase, now, processes, choice);
+	fc_intake_report(intake, intake->progress->phase, now, processes, choice);
 	fc_progress_end(intake->progress);
 	intake->progress->phase = FC_PHASE_SETUP;
 }
 
 /* For so many packed bytes */
 int
-fc_streams_workers(const FcIntake *intake, uint64 bytes)
+fc_intake_workers(const FcIntake *intake, uint64 bytes)
 {
 	int			workers = intake->target->options->workers >= 0 ? intake->target->options->workers : fc_workers;
 
@@ -175,19 +175,19 @@ fc_streams_workers(const FcIntake *intake, uint64 bytes)
 
 /* Does the scan need workers, and is it the first to see the rows? */
 bool
-fc_streams_plan_flows(const FcPlan *plan)
+fc_intake_plan_flows(const FcPlan *plan)
 {
 	return plan->core_reason == NULL && plan->leader_reason == NULL;
 }
 
 bool
-fc_streams_may_flow(const FcIntake *intake, int least)
+fc_intake_may_flow(const FcIntake *intake, int least)
 {
 	FcTarget   *target = intake->target;
 	const FcPlan *plan = target->plan;
 
-	return fc_streams_workers(intake, intake->progress->packed_size > 0 ? intake->progress->packed_size : PG_UINT64_MAX) >= least &&
+	return fc_intake_workers(intake, intake->progress->packed_size > 0 ? intake->progress->packed_size : PG_UINT64_MAX) >= least &&
 		!target->options->analyze && !target->options->format.binary &&
 		!fc_recode_needed(target->options->file_encoding, &target->dialect) &&
-		(plan == NULL || fc_streams_plan_flows(plan));
+		(plan == NULL || fc_intake_plan_flows(plan));
 }

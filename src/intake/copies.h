@@ -36,31 +36,31 @@ typedef struct FcIntake
  * the scan may want to see a row before.  A plan that is not made yet may say no
  * later.
  */
-extern bool fc_streams_may_flow(const FcIntake *intake, int least);
+extern bool fc_intake_may_flow(const FcIntake *intake, int least);
 
 /* The same as far as the plan says it */
-extern bool fc_streams_plan_flows(const FcPlan *plan);
+extern bool fc_intake_plan_flows(const FcPlan *plan);
 
 /*
  * The segment, which is intake->unpacked then, for so many processes that make
  * copies; of a source, unless it is still to come.
  */
-extern FcStreams *fc_streams_share(FcIntake *intake, const FcSource *source,
+extern FcUnpackArea *fc_area_share(FcIntake *intake, const FcSource *source,
 								   uint32 npacked, int processes);
 
 /* The report of the load begins here, as the first of its phases does; and ends */
-extern void fc_streams_begin(FcIntake *intake, FcPhase phase, uint64 bytes);
-extern void fc_streams_end(FcIntake *intake, int processes, char *choice);
+extern void fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes);
+extern void fc_intake_end(FcIntake *intake, int processes, char *choice);
 
 /* ... with a row for the phase, which ended at "end" */
-extern void fc_streams_report(const FcIntake *intake, FcPhase phase, instr_time end,
+extern void fc_intake_report(const FcIntake *intake, FcPhase phase, instr_time end,
 							  int processes, char *choice);
 
 /* A single copy that has all bytes, the files' one behind the other */
-extern FcSource *fc_streams_open_copy(const char *path, FcFile *files,
+extern FcSource *fc_intake_open_copy(const char *path, FcFile *files,
 									  uint32 nfiles, char *paths);
 
 /* Workers for so many packed bytes */
-extern int	fc_streams_workers(const FcIntake *intake, uint64 bytes);
+extern int	fc_intake_workers(const FcIntake *intake, uint64 bytes);
 
 #endif							/* FC_COPIES_H */

@@ -14,7 +14,7 @@
  *
  * Whatever is wrong with a file is not said here, but when all of it is unpacked.
  *
- * The copy belongs to the streams' SharedFileSet.
+ * The copy belongs to the area's SharedFileSet.
  *
  *-------------------------------------------------------------------------
  */
@@ -72,21 +72,21 @@ fc_heads_unpack(FcHeads *heads, FcUnpacker *unpacker, uint32 number)
 
 /* All of them, into a copy */
 static FcCopy *
-fc_heads_copy(FcHeads *heads, FcStreams *streams)
+fc_heads_copy(FcHeads *heads, FcUnpackArea *area)
 {
 	FcCopy	   *copy = palloc(sizeof(FcCopy));
 	FcUnpacker	unpacker;
 	bool		fit = true;
 
-	fc_unpack_begin(&unpacker, &streams->fileset, streams->ncopies,
-					&streams->budget, &streams->taken);
+	fc_unpack_begin(&unpacker, &area->fileset, area->ncopies,
+					&area->budget, &area->taken);
 	for (uint32 i = 0; i < heads->packed->nfiles && fit; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fit = fc_heads_unpack(heads, &unpacker, i);
 	}
 	fc_unpack_end(&unpacker, copy->path, MAXPGPATH);
-	pg_atomic_write_u64(&streams->taken, 0);
+	pg_atomic_write_u64(&area->taken, 0);
 	return fit ? copy : NULL;
 }
 
@@ -123,7 +123,7 @@ fc_heads_suffice(const FcIntake *intake, const FcSource *source, const bool *cut
 }
 
 FcSource *
-fc_heads_source(FcIntake *intake, FcStreams *streams, uint64 *expected)
+fc_heads_source(FcIntake *intake, FcUnpackArea *area, uint64 *expected)
 {
 	const FcSource *packed = intake->target->source;
 	Size		size = sizeof(FcFile) * packed->nfiles;
@@ -133,7 +133,7 @@ fc_heads_source(FcIntake *intake, FcStreams *streams, uint64 *expected)
 
 	heads.files = memcpy(palloc(size), packed->files, size);
 	heads.cut = palloc0(sizeof(bool) * packed->nfiles);
-	copy = fc_heads_copy(&heads, streams);
+	copy = fc_heads_copy(&heads, area);
 	if (copy == NULL)
 		return NULL;
 	*expected = heads.expected;

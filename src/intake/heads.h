@@ -18,7 +18,7 @@
  * many bytes there will be.  NULL if the heads do not tell
  * what header and first record are, or if a file had better be unpacked alone.
  */
-extern FcSource *fc_heads_source(FcIntake *intake, FcStreams *streams,
+extern FcSource *fc_heads_source(FcIntake *intake, FcUnpackArea *area,
 								 uint64 *expected);
 
 /*

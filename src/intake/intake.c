@@ -37,48 +37,48 @@
 #include "report/report.h"
 #include "source/decompress.h"
 
-#define FC_KEY_STREAMS	UINT64CONST(0xFC00000000000011)
+#define FC_KEY_AREA	UINT64CONST(0xFC00000000000011)
 
-PGDLLEXPORT void fc_streams_main(dsm_segment *seg, shm_toc *toc);
+PGDLLEXPORT void fc_intake_main(dsm_segment *seg, shm_toc *toc);
 
 /* Entry point of a worker */
 void
-fc_streams_main(dsm_segment *seg, shm_toc *toc)
+fc_intake_main(dsm_segment *seg, shm_toc *toc)
 {
-	dsm_handle *handle = shm_toc_lookup(toc, FC_KEY_STREAMS, false);
+	dsm_handle *handle = shm_toc_lookup(toc, FC_KEY_AREA, false);
 	dsm_segment *segment = dsm_attach(*handle);
-	FcStreams  *streams;
+	FcUnpackArea  *area;
 	FcSource   *source;
 
 	if (segment == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not map dynamic shared memory segment")));
-	streams = dsm_segment_address(segment);
-	SharedFileSetAttach(&streams->fileset, segment);
-	source = fc_source_attach(fc_streams_files(streams), streams->nfiles,
-							  fc_streams_names(streams), NULL, 0);
-	fc_inflow_unpack(streams, source, ParallelWorkerNumber, NULL, NULL, NULL);
+	area = dsm_segment_address(segment);
+	SharedFileSetAttach(&area->fileset, segment);
+	source = fc_source_attach(fc_area_files(area), area->nfiles,
+							  fc_area_names(area), NULL, 0);
+	fc_inflow_unpack(area, source, ParallelWorkerNumber, NULL, NULL, NULL);
 	fc_source_close(source);
 	dsm_detach(segment);
 }
 
 /* 0 if no worker could be started, and then nothing has been done */
 static int
-fc_streams_parallel(FcIntake *intake, int nworkers)
+fc_intake_parallel(FcIntake *intake, int nworkers)
 {
 	ParallelContext *pcxt;
 	dsm_handle *handle;
 	int			launched;
 
 	EnterParallelMode();
-	pcxt = CreateParallelContext("fast_copy", "fc_streams_main", nworkers);
+	pcxt = CreateParallelContext("fast_copy", "fc_intake_main", nworkers);
 	shm_toc_estimate_chunk(&pcxt->estimator, sizeof(dsm_handle));
 	shm_toc_estimate_keys(&pcxt->estimator, 1);
 	InitializeParallelDSM(pcxt);
 	handle = shm_toc_allocate(pcxt->toc, sizeof(dsm_handle));
 	*handle = dsm_segment_handle(intake->unpacked);
-	shm_toc_insert(pcxt->toc, FC_KEY_STREAMS, handle);
+	shm_toc_insert(pcxt->toc, FC_KEY_AREA, handle);
 	launched = fc_workers_launch(pcxt);
 	if (launched > 0)
 		fc_workers_wait(pcxt, fc_progress_update, intake->progress);
@@ -89,16 +89,16 @@ fc_streams_parallel(FcIntake *intake, int nworkers)
 
 /* The files as they were named, with copies of those that were packed */
 static FcSource *
-fc_streams_make_source(FcStreams *streams, FcSource *packed)
+fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 {
-	const FcUnpacked *unpacked = fc_streams_unpacked(streams);
+	const FcUnpacked *unpacked = fc_area_unpacked(area);
 	Size		size = sizeof(FcFile) * packed->nfiles;
 	FcFile	   *files = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	FcCopy	   *copies = palloc(sizeof(FcCopy) * streams->ncopies);
+	FcCopy	   *copies = palloc(sizeof(FcCopy) * area->ncopies);
 	uint64		base = 0;
 
 	memcpy(files, packed->files, size);
-	memcpy(copies, fc_streams_copies(streams), sizeof(FcCopy) * streams->ncopies);
+	memcpy(copies, fc_area_copies(area), sizeof(FcCopy) * area->ncopies);
 	for (uint32 i = 0; i < packed->nfiles; i++)
 	{
 		files[i].base = base;
@@ -115,14 +115,14 @@ fc_streams_make_source(FcStreams *streams, FcSource *packed)
 		/* at the end they are looked at by their paths */
 		fc_source_close(packed);
 		return fc_source_attach(files, packed->nfiles, packed->paths, copies,
-								streams->ncopies);
+								area->ncopies);
 	}
 	files[0].copy = 0;
-	return fc_streams_open_copy(copies->path, files, 1, packed->paths);
+	return fc_intake_open_copy(copies->path, files, 1, packed->paths);
 }
 
 void
-fc_streams_flow(FcIntake *intake)
+fc_intake_flow(FcIntake *intake)
 {
 	fc_progress_begin_stream(intake->progress, intake->incoming ? FC_PHASE_RECEIVE : FC_PHASE_UNPACK);
 	/* it goes on */
@@ -133,7 +133,7 @@ fc_streams_flow(FcIntake *intake)
 
 /* All files are unpacked: nobody has to guess any more how much there is */
 static void
-fc_streams_measure(FcIntake *intake)
+fc_intake_measure(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 	FcSource   *source = target->source;
@@ -147,18 +147,18 @@ fc_streams_measure(FcIntake *intake)
 }
 
 void
-fc_streams_progress(void *arg)
+fc_intake_progress(void *arg)
 {
 	FcIntake   *intake = arg;
 	FcTarget   *target = intake->target;
-	FcStreams  *streams = dsm_segment_address(intake->unpacked);
+	FcUnpackArea  *area = dsm_segment_address(intake->unpacked);
 
 	if (intake->progress->phase != target->shared->phase && intake->incoming == NULL &&
-		pg_atomic_read_u32(&streams->done) == streams->npacked)
+		pg_atomic_read_u32(&area->done) == area->npacked)
 	{
 		/* of files that have been passed over after a fault nothing is known */
 		if (pg_atomic_read_u32(&target->shared->inflow_failed) == 0)
-			fc_streams_measure(intake);
+			fc_intake_measure(intake);
 		fc_progress_start(intake->progress);
 		fc_progress_phase(intake->progress, target->shared->phase);
 	}
@@ -166,7 +166,7 @@ fc_streams_progress(void *arg)
 }
 
 static char *
-fc_streams_choice(const FcSource *packed, uint32 npacked)
+fc_intake_choice(const FcSource *packed, uint32 npacked)
 {
 	uint32		counts[FC_CODEC_REFUSED] = {0};
 	const char *separator = " (";
@@ -190,7 +190,7 @@ fc_streams_choice(const FcSource *packed, uint32 npacked)
 
 /* Packed files and their bytes; ERROR for one that nobody can load */
 static uint32
-fc_streams_count(const FcSource *source, uint64 *bytes)
+fc_intake_count(const FcSource *source, uint64 *bytes)
 {
 	uint32		npacked = 0;
 
@@ -212,59 +212,59 @@ fc_streams_count(const FcSource *source, uint64 *bytes)
 
 /* ERROR for the first file that cannot be unpacked */
 static void
-fc_streams_check_fault(FcStreams *streams, const FcSource *source)
+fc_intake_check_fault(FcUnpackArea *area, const FcSource *source)
 {
-	if (streams->faulty != PG_UINT32_MAX)
-		fc_unpack_throw(&streams->fault, fc_source_word(source),
-						fc_source_path(source, streams->faulty));
+	if (area->faulty != PG_UINT32_MAX)
+		fc_unpack_throw(&area->fault, fc_source_word(source),
+						fc_source_path(source, area->faulty));
 }
 
 /* In workers, or alone; returns the number of processes */
 static int
-fc_streams_work(FcIntake *intake, FcStreams *streams, int workers)
+fc_intake_work(FcIntake *intake, FcUnpackArea *area, int workers)
 {
 	int			launched = 0;
 
 	if (workers > 0)
-		launched = fc_streams_parallel(intake, workers);
+		launched = fc_intake_parallel(intake, workers);
 	if (launched == 0)
-		fc_inflow_unpack(streams, intake->target->source, 0, NULL, fc_progress_update, intake->progress);
-	fc_streams_check_fault(streams, intake->target->source);
+		fc_inflow_unpack(area, intake->target->source, 0, NULL, fc_progress_update, intake->progress);
+	fc_intake_check_fault(area, intake->target->source);
 	return Max(launched, 1);
 }
 
 /* As a phase of its own */
 static void
-fc_streams_unpack_all(FcIntake *intake)
+fc_intake_unpack_all(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
-	FcStreams  *streams;
+	FcUnpackArea  *area;
 	uint64		bytes;
-	uint32		npacked = fc_streams_count(target->source, &bytes);
-	int			workers = fc_streams_workers(intake, bytes);
+	uint32		npacked = fc_intake_count(target->source, &bytes);
+	int			workers = fc_intake_workers(intake, bytes);
 	int			processes;
 
 	/* one would do what the leader does as well */
 	workers = npacked < 2 ? 0 : Min(workers, npacked);
-	streams = fc_streams_share(intake, target->source, npacked, Max(workers, 1));
-	fc_streams_begin(intake, FC_PHASE_UNPACK, bytes);
-	processes = fc_streams_work(intake, streams, workers);
+	area = fc_area_share(intake, target->source, npacked, Max(workers, 1));
+	fc_intake_begin(intake, FC_PHASE_UNPACK, bytes);
+	processes = fc_intake_work(intake, area, workers);
 	intake->packed = target->source;
-	target->source = fc_streams_make_source(streams, intake->packed);
-	fc_streams_end(intake, processes, fc_streams_choice(intake->packed, npacked));
+	target->source = fc_intake_make_source(area, intake->packed);
+	fc_intake_end(intake, processes, fc_intake_choice(intake->packed, npacked));
 }
 
 /* Only the heads so far; false, and as if nothing had been, if that is no good */
 static bool
-fc_streams_take_heads(FcIntake *intake, uint32 npacked, int workers)
+fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 {
 	FcTarget   *target = intake->target;
-	FcStreams  *streams = fc_streams_share(intake, target->source, npacked, workers);
+	FcUnpackArea  *area = fc_area_share(intake, target->source, npacked, workers);
 	FcSource   *heads;
 
 	/* the others have the rest of the memory, to scan */
-	streams->budget.size = streams->budget.most / workers * npacked;
-	heads = fc_heads_source(intake, streams, &target->expected);
+	area->budget.size = area->budget.most / workers * npacked;
+	heads = fc_heads_source(intake, area, &target->expected);
 	if (heads == NULL)
 	{
 		dsm_detach(intake->unpacked);
@@ -277,20 +277,20 @@ fc_streams_take_heads(FcIntake *intake, uint32 npacked, int workers)
 }
 
 void
-fc_streams_unpack(FcIntake *intake)
+fc_intake_unpack(FcIntake *intake)
 {
-	uint32		npacked = fc_streams_count(intake->target->source, &intake->progress->packed_size);
-	int			workers = fc_streams_workers(intake, intake->progress->packed_size);
+	uint32		npacked = fc_intake_count(intake->target->source, &intake->progress->packed_size);
+	int			workers = fc_intake_workers(intake, intake->progress->packed_size);
 
 	if (npacked > 0 &&
-		!(npacked == intake->target->source->nfiles && fc_streams_may_flow(intake, npacked + 1) &&
-		  fc_streams_take_heads(intake, npacked, workers)))
-		fc_streams_unpack_all(intake);
+		!(npacked == intake->target->source->nfiles && fc_intake_may_flow(intake, npacked + 1) &&
+		  fc_intake_take_heads(intake, npacked, workers)))
+		fc_intake_unpack_all(intake);
 }
 
 /* What was read of the heads is true of the files, which lie elsewhere */
 static void
-fc_streams_move_header(FcFile *file, const FcFile *head)
+fc_intake_move_header(FcFile *file, const FcFile *head)
 {
 	file->data_start = head->data_start - head->base + file->base;
 	file->lines_before = head->lines_before;
@@ -299,14 +299,14 @@ fc_streams_move_header(FcFile *file, const FcFile *head)
 }
 
 void
-fc_streams_settle(FcIntake *intake)
+fc_intake_settle(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 	FcSource   *heads = target->source;
 	int			least = intake->packed ? intake->packed->nfiles + 1 : 1;
 
 	if (!target->inflow || (target->nworkers >= least && target->way != FC_WAY_COPY &&
-							fc_streams_plan_flows(target->plan)))
+							fc_intake_plan_flows(target->plan)))
 		return;
 	target->inflow = false;
 	if (intake->incoming)
@@ -316,15 +316,15 @@ fc_streams_settle(FcIntake *intake)
 		fc_source_close(heads);
 		target->source = intake->packed;
 		dsm_detach(intake->unpacked);
-		fc_streams_unpack_all(intake);
+		fc_intake_unpack_all(intake);
 	}
 	for (uint32 i = 0; i < heads->nfiles; i++)
-		fc_streams_move_header(&target->source->files[i], &heads->files[i]);
+		fc_intake_move_header(&target->source->files[i], &heads->files[i]);
 }
 
 /* The copy of a single file becomes a file like any other */
 static FcSource *
-fc_streams_join_copy(FcShared *shared, const FcSource *inflow)
+fc_intake_join_copy(FcShared *shared, const FcSource *inflow)
 {
 	FcFile	   *file = fc_shared_files(shared);
 	FcFile	   *own = palloc(sizeof(FcFile));
@@ -335,14 +335,14 @@ fc_streams_join_copy(FcShared *shared, const FcSource *inflow)
 	shared->source.joined = true;
 	/* what was received outlives shared memory */
 	*own = *file;
-	source = fc_streams_open_copy(fc_shared_path(shared), own, 1, inflow->paths);
+	source = fc_intake_open_copy(fc_shared_path(shared), own, 1, inflow->paths);
 	source->programs = inflow->programs;
 	return source;
 }
 
 /* The source that was unpacked into becomes one like any other */
 static void
-fc_streams_take_source(FcIntake *intake)
+fc_intake_take_source(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 	FcShared   *shared = target->shared;
@@ -350,7 +350,7 @@ fc_streams_take_source(FcIntake *intake)
 
 	fc_source_close(inflow);
 	if (inflow->nfiles == 1)
-		target->source = fc_streams_join_copy(shared, inflow);
+		target->source = fc_intake_join_copy(shared, inflow);
 	else
 		target->source = fc_source_attach(inflow->files, inflow->nfiles, inflow->paths,
 										  inflow->copies, inflow->ncopies);
@@ -363,22 +363,22 @@ fc_streams_take_source(FcIntake *intake)
 }
 
 void
-fc_streams_flowed(FcIntake *intake, int processes)
+fc_intake_flowed(FcIntake *intake, int processes)
 {
 	FcTarget   *target = intake->target;
-	FcStreams  *streams = dsm_segment_address(intake->unpacked);
+	FcUnpackArea  *area = dsm_segment_address(intake->unpacked);
 	uint32		nfiles = target->source->nfiles;
-	char	   *choice = intake->packed ? fc_streams_choice(intake->packed, nfiles) :
+	char	   *choice = intake->packed ? fc_intake_choice(intake->packed, nfiles) :
 		fc_receive_choice(intake);
 	const char *meanwhile = target->shared->phase == FC_PHASE_SCAN ? ", scanned meanwhile" :
 		target->shared->phase == FC_PHASE_LOAD ? ", loaded meanwhile" : "";
 
 	if (intake->packed)
-		fc_streams_check_fault(streams, intake->packed);
+		fc_intake_check_fault(area, intake->packed);
 	target->found = fc_inflow_finish(target->shared);
-	fc_streams_take_source(intake);
-	fc_streams_report(intake, intake->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, streams->ended,
+	fc_intake_take_source(intake);
+	fc_intake_report(intake, intake->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, area->ended,
 					  Min(processes, nfiles), psprintf("%s%s", choice, meanwhile));
 	/* what was left to scan then */
-	intake->progress->phase_start = streams->ended;
+	intake->progress->phase_start = area->ended;
 }

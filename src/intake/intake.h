@@ -20,21 +20,21 @@
  * Where a scan can go on beside that, it reads no more than the heads of the
  * files: target->inflow is set then, and target->source has the heads.
  */
-extern void fc_streams_unpack(FcIntake *intake);
+extern void fc_intake_unpack(FcIntake *intake);
 
 /*
  * Unpacks all after all, if what has been learned of the load since speaks
  * against doing it beside the scan.
  */
-extern void fc_streams_settle(FcIntake *intake);
+extern void fc_intake_settle(FcIntake *intake);
 
 /*
  * Before the scan that unpacks; while it goes on, as FcContext.progress, whose
  * arg is the FcIntake; and after it, by so many processes: target->source has the
  * files then.  ERROR as for unpacking.
  */
-extern void fc_streams_flow(FcIntake *intake);
-extern void fc_streams_progress(void *arg);
-extern void fc_streams_flowed(FcIntake *intake, int processes);
+extern void fc_intake_flow(FcIntake *intake);
+extern void fc_intake_progress(void *arg);
+extern void fc_intake_flowed(FcIntake *intake, int processes);
 
 #endif							/* FC_INTAKE_H */

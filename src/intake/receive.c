@@ -10,7 +10,7 @@
  * soon; several programs run one after the other, before all else.
  *
  * The pipe of a program ends with the (sub)transaction, and what a client still
- * sends after an error is core's to skip.  The copy belongs to the streams'
+ * sends after an error is core's to skip.  The copy belongs to the area's
  * SharedFileSet.
  *
  *-------------------------------------------------------------------------
@@ -30,7 +30,7 @@
 
 /*
  * What is over before so many bytes is loaded as a file is, unless the caller
- * wants workers.  Other streams are expected to have about as many as that.
+ * wants workers.  Of what is longer FC_RECEIVE_EXPECTED bytes are expected.
  */
 #define FC_RECEIVE_HEAD		(4 * 1024 * 1024)
 #define FC_RECEIVE_EXPECTED	((uint64) 1024 * 1024 * 1024)
@@ -178,11 +178,11 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 		files[i].identity.size = unpacker->written - files[i].base;
 	}
 	fc_unpack_end(unpacker, path, MAXPGPATH);
-	target->source = fc_streams_open_copy(path, files, list_length(sources),
+	target->source = fc_intake_open_copy(path, files, list_length(sources),
 										  fc_receive_join_names(sources, files));
 	target->source->programs = target->options->program;
 	intake->received = target->source;
-	fc_streams_end(intake, 1, fc_receive_choice(intake));
+	fc_intake_end(intake, 1, fc_receive_choice(intake));
 }
 
 /* The first bytes of what will be the copy; false if they are not enough */
@@ -223,7 +223,7 @@ fc_receive_take_over(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 
-	target->source = fc_streams_open_copy(intake->received->open_path,
+	target->source = fc_intake_open_copy(intake->received->open_path,
 										  intake->received->files, intake->received->nfiles,
 										  intake->received->paths);
 	target->source->programs = intake->received->programs;
@@ -235,7 +235,7 @@ void
 fc_receive(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
-	FcStreams  *streams;
+	FcUnpackArea  *area;
 	FcIncoming *incoming;
 
 	if (intake->received)
@@ -243,16 +243,16 @@ fc_receive(FcIntake *intake)
 		fc_receive_take_over(intake);
 		return;
 	}
-	streams = fc_streams_share(intake, NULL, 0, 1);
+	area = fc_area_share(intake, NULL, 0, 1);
 	/* a scan beside it leaves this part of its memory */
-	streams->budget.size = streams->budget.most / 8;
-	fc_streams_begin(intake, FC_PHASE_RECEIVE, 0);
+	area->budget.size = area->budget.most / 8;
+	fc_intake_begin(intake, FC_PHASE_RECEIVE, 0);
 	incoming = palloc0(sizeof(FcIncoming));
-	fc_unpack_begin(&incoming->unpacker, &streams->fileset, 0, &streams->budget,
-					&streams->taken);
+	fc_unpack_begin(&incoming->unpacker, &area->fileset, 0, &area->budget,
+					&area->taken);
 	incoming->unpacker.progress = fc_progress_update;
 	incoming->unpacker.progress_arg = intake->progress;
-	if (list_length(target->options->sources) > 1 || !fc_streams_may_flow(intake, 1) ||
+	if (list_length(target->options->sources) > 1 || !fc_intake_may_flow(intake, 1) ||
 		!fc_receive_head(intake, incoming))
 	{
 		fc_receive_all(intake, incoming);
@@ -278,7 +278,7 @@ fc_receive_lead(void *arg)
 {
 	FcIntake   *intake = arg;
 	FcIncoming *incoming = intake->incoming;
-	FcStreams  *streams = dsm_segment_address(intake->unpacked);
+	FcUnpackArea  *area = dsm_segment_address(intake->unpacked);
 	char		path[MAXPGPATH];
 
 	incoming->end = fc_inflow_receive(&intake->target->ctx, &incoming->unpacker,
@@ -288,7 +288,7 @@ fc_receive_lead(void *arg)
 	if (!intake->cut)
 		fc_receive_close(intake, incoming);
 	fc_unpack_end(&incoming->unpacker, path, MAXPGPATH);
-	INSTR_TIME_SET_CURRENT(streams->ended);
+	INSTR_TIME_SET_CURRENT(area->ended);
 	intake->incoming = NULL;
 }
 

@@ -130,8 +130,8 @@ fc_fill_work(FcJob *job, FcWork *work)
 												   &job->files);
 	else
 	{
-		if (target->way == FC_WAY_STREAMED)
-			fc_tasks_make_streamed(job);
+		if (target->way == FC_WAY_PRESORTED)
+			fc_tasks_make_presorted(job);
 		else
 			fc_tasks_make(job);
 		work->tasks = job->tasks;
@@ -238,7 +238,7 @@ fc_fill_run(FcJob *job)
 }
 
 void
-fc_fill_unstream(FcJob *job)
+fc_fill_undo(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 

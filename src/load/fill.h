@@ -12,12 +12,12 @@
 
 /*
  * Puts the rows into their leaves.  Throws the error of the first bad record; but
- * if a file that was streamed is not in key order, shared->unordered is set.
+ * if a file that was taken for one in key order is not, shared->unordered is set.
  */
 extern void fc_fill_run(FcJob *job);
 
 /* Then: as if nothing had been loaded, and no partition made */
-extern void fc_fill_unstream(FcJob *job);
+extern void fc_fill_undo(FcJob *job);
 
 /*
  * May chunks be loaded while files are unpacked?  Not if the number of rows is

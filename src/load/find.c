@@ -240,7 +240,7 @@ fc_find_keys(FcJob *job)
  * can see that they were evaluated before.
  */
 static bool
-fc_find_may_stream(FcJob *job)
+fc_find_may_be_presorted(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
@@ -258,17 +258,17 @@ fc_find_may_stream(FcJob *job)
  * route stays as it is: who has scanned by it wants to know if it is out of date.
  */
 static bool
-fc_find_stream(FcJob *job)
+fc_find_presorted(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	if (!fc_find_may_stream(job))
+	if (!fc_find_may_be_presorted(job))
 		return false;
 	job->keys = MemoryContextAllocHuge(CurrentMemoryContext,
 									   sizeof(int64) * (target->shared->source.nchunks + 1));
 	if (!fc_order_look(&target->ctx, job->keys) || !fc_tasks_span_parts(job))
 		return false;
-	fc_way_take(target, FC_WAY_STREAMED);
+	fc_way_take(target, FC_WAY_PRESORTED);
 	return true;
 }
 
@@ -297,8 +297,8 @@ fc_find_begin_flow(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	fc_streams_flow(&job->intake);
-	target->ctx.progress = fc_streams_progress;
+	fc_intake_flow(&job->intake);
+	target->ctx.progress = fc_intake_progress;
 	target->ctx.progress_arg = &job->intake;
 	target->ctx.lead = job->intake.incoming ? fc_receive_lead : NULL;
 	target->ctx.lead_arg = &job->intake;
@@ -314,7 +314,7 @@ fc_find_end_flow(FcJob *job, FcPhase phase, int processes)
 	job->target.ctx.progress = fc_progress_update;
 	job->target.ctx.progress_arg = &job->progress;
 	job->target.ctx.lead = NULL;
-	fc_streams_flowed(&job->intake, processes);
+	fc_intake_flowed(&job->intake, processes);
 	left = job->progress.phase_start;
 	job->progress.alone = 0;
 	fc_progress_begin_phase(&job->progress, FC_PHASE_SPLIT);
@@ -349,7 +349,7 @@ fc_find_scan_flow(FcJob *job)
 	fc_find_begin_flow(job);
 	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);
 	fc_find_end_flow(job, FC_PHASE_SCAN, target->shared->nscanners);
-	if (fc_find_stream(job))
+	if (fc_find_presorted(job))
 		fc_find_forget(job);
 	else
 		fc_find_keep_scan(job, choice);
@@ -372,7 +372,7 @@ fc_find_records(FcJob *job)
 	if (target->plan->key_type == FC_KEY_NONE)
 		return;
 	fc_find_route(job);
-	if (!fc_find_stream(job))
+	if (!fc_find_presorted(job))
 		fc_find_keys(job);
 }
 

@@ -36,7 +36,7 @@ typedef struct FcJob
 								 * again */
 
 	List	   *parts;			/* FcSpillPart, by key */
-	int64	   *keys;			/* of fc_order_look, if the file is streamed */
+	int64	   *keys;			/* of fc_order_look, if the way is FC_WAY_PRESORTED */
 	int			ntasks;
 	FcTask	   *tasks;
 	List	   *held;			/* tables that take rows, until they are

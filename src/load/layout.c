@@ -110,7 +110,7 @@ fc_layout_inflow(FcJob *job)
 	FcShared   *shared = target->shared;
 	FcSource   *heads = target->source;
 
-	shared->source.streams = job->intake.incoming ? DSM_HANDLE_INVALID : dsm_segment_handle(job->intake.unpacked);
+	shared->source.area = job->intake.incoming ? DSM_HANDLE_INVALID : dsm_segment_handle(job->intake.unpacked);
 	for (uint32 i = 0; i < shared->source.nfiles; i++)
 	{
 		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].published, 0);

@@ -110,7 +110,7 @@ fc_load_find_task(const FcContext *ctx, uint32 number)
 	{
 		uint32		mid = low + (high - low) / 2;
 
-		if ((ctx->shared->way == FC_WAY_STREAMED ? tasks[mid].chunk : tasks[mid].part) < number)
+		if ((ctx->shared->way == FC_WAY_PRESORTED ? tasks[mid].chunk : tasks[mid].part) < number)
 			low = mid + 1;
 		else
 			high = mid;
@@ -327,7 +327,7 @@ fc_load_chunks(FcLoader *loader)
 	FcShared   *shared = ctx->shared;
 	Size		block = Min(fc_shared_read_memory(shared) / 8, (Size) 1024 * 1024);
 	FcPlace		place = {.storage = shared->storage};
-	bool		writes = shared->way != FC_WAY_STREAMED && !loader->router.proute && !loader->dry;
+	bool		writes = shared->way != FC_WAY_PRESORTED && !loader->router.proute && !loader->dry;
 	bool		in_turn;
 	FcChunkReader reader;
 
@@ -348,7 +348,7 @@ fc_load_chunks(FcLoader *loader)
 								fc_shared_chunks(shared)[place.slice].length);
 		if (in_turn)
 			fc_leaf_begin(loader, RelationGetRelid(ctx->target), &place);
-		if (shared->way == FC_WAY_STREAMED)
+		if (shared->way == FC_WAY_PRESORTED)
 			fc_load_slices(loader, &reader, place.slice);
 		else
 			fc_load_records(loader, &reader, place.slice);

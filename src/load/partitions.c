@@ -154,7 +154,7 @@ fc_partitions_faults(FcJob *job)
 			lowest = &part->range;
 		high = Max(high, part->max_key);
 	}
-	if (target->way == FC_WAY_STREAMED)
+	if (target->way == FC_WAY_PRESORTED)
 		high = job->keys[target->shared->source.nchunks];
 	return list_concat(faults,
 					   fc_partman_faults(job->partman, target->route, lowest, high,
@@ -221,7 +221,7 @@ fc_partitions_drop_empty(FcJob *job)
 	int			kept = 0;
 
 	if (pg_atomic_read_u64(&target->shared->counts.rejected) == 0 &&
-		pg_atomic_read_u64(&target->shared->counts.filtered) == 0 && target->way != FC_WAY_STREAMED)
+		pg_atomic_read_u64(&target->shared->counts.filtered) == 0 && target->way != FC_WAY_PRESORTED)
 		return;
 	leaves = fc_tasks_leaf_rows(job);
 	for (int i = 0; i < target->ncreated; i++)

@@ -219,7 +219,7 @@ fc_job_phases(FcJob *job)
 	fc_job_fill(job);
 	if (pg_atomic_read_u32(&target->shared->unordered) != 0)
 	{
-		fc_fill_unstream(job);
+		fc_fill_undo(job);
 		fc_find_keys(job);
 		fc_job_fill(job);
 	}

@@ -190,7 +190,7 @@ fc_setup_file(FcJob *job)
 	else
 	{
 		target->source = fc_access_open(target->options->sources);
-		fc_streams_unpack(&job->intake);
+		fc_intake_unpack(&job->intake);
 	}
 	if (!target->options->format.binary)
 		fc_setup_recode(job);
@@ -260,7 +260,7 @@ fc_setup_settle_streams(FcJob *job)
 
 	if (!target->inflow)
 		return;
-	fc_streams_settle(&job->intake);
+	fc_intake_settle(&job->intake);
 	if (target->inflow)
 		return;
 	target->data_size = fc_source_data_size(target->source);

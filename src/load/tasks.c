@@ -31,7 +31,7 @@
 #define FC_SLICE_ROWS	16384
 #define FC_MAX_SLICES	65536
 
-/* Ranges that a streamed file may span: so many, and for each chunk */
+/* Ranges that a file in key order may span: so many, and for each chunk */
 #define FC_SPAN_LEAST	16
 #define FC_SPAN_EACH	4
 
@@ -408,7 +408,7 @@ fc_tasks_count_slices(FcJob *job)
 }
 
 void
-fc_tasks_make_streamed(FcJob *job)
+fc_tasks_make_presorted(FcJob *job)
 {
 	FcShared   *shared = job->target.shared;
 	int			nparts = list_length(job->parts);

@@ -26,7 +26,7 @@ extern void fc_tasks_make(FcJob *job);
  * a slice for each chunk that a part's rows may be in.  Keys are those of
  * fc_order_look.
  */
-extern void fc_tasks_make_streamed(FcJob *job);
+extern void fc_tasks_make_presorted(FcJob *job);
 
 /*
  * Sets job->parts to all ranges of keys from the first of the file to its last,

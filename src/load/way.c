@@ -142,7 +142,7 @@ fc_way_of_load(FcJob *job)
 			return "chunk by chunk";
 		case FC_WAY_TURNS:
 			return "in file order";
-		case FC_WAY_STREAMED:
+		case FC_WAY_PRESORTED:
 			return "streamed in key order";
 		default:
 			return "in key order";

@@ -127,7 +127,7 @@ fc_log_order(const FcProgress *progress)
 	if (target->way == FC_WAY_COPY || target->plan->leader_reason ||
 		target->way == FC_WAY_TURNS)
 		return keyed && target->way != FC_WAY_COPY ? "key" : "file";
-	if (target->way == FC_WAY_STREAMED)
+	if (target->way == FC_WAY_PRESORTED)
 		return "streamed";
 	return keyed ? "key" : "none";
 }

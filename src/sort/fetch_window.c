@@ -78,12 +78,12 @@ typedef struct FcPiece
 } FcPiece;
 
 /* Walks over entries in key order and gives each its place in the arena */
-typedef struct FcCursor
+typedef struct FcWindowCursor
 {
 	uint64		end;			/* file offset behind the last record */
 	Size		place;			/* of the last record */
 	Size		free;			/* arena bytes given away */
-} FcCursor;
+} FcWindowCursor;
 
 typedef struct FcWindow
 {
@@ -94,7 +94,7 @@ typedef struct FcWindow
 
 	/* handing out */
 	uint32		row;			/* next entry */
-	FcCursor	cursor;			/* at the entry before it */
+	FcWindowCursor	cursor;			/* at the entry before it */
 
 	/* reading */
 	FcPiece    *pieces;
@@ -155,7 +155,7 @@ struct FcReader
  * piece.
  */
 static inline bool
-fc_cursor_place(FcCursor *cursor, const FcEntry *entry)
+fc_cursor_place(FcWindowCursor *cursor, const FcEntry *entry)
 {
 	uint64		gap = entry->offset - cursor->end;
 	bool		joined = cursor->free > 0 && gap >= 1 && gap <= FC_READ_JOIN;
@@ -227,7 +227,7 @@ static bool
 fc_window_cut(FcWindow *window, Size arena, uint32 npieces)
 {
 	FcPiece    *pieces = (FcPiece *) (window->block + MAXALIGN(arena));
-	FcCursor	cursor = {0};
+	FcWindowCursor	cursor = {0};
 	uint64		min = PG_UINT64_MAX;
 	uint64		max = 0;
 	bool		sorted = true;
@@ -317,12 +317,12 @@ fc_window_prepare(FcReader *reader, FcWindow *window, bool other_used)
 static void
 fc_window_fill(FcReader *reader, FcWindow *window, bool other_used)
 {
-	FcCursor	cursor = {0};
+	FcWindowCursor	cursor = {0};
 	uint32		npieces = 0;
 
 	window->nentries = window->row = 0;
 	window->npieces = window->piece = window->within = 0;
-	memset(&window->cursor, 0, sizeof(FcCursor));
+	memset(&window->cursor, 0, sizeof(FcWindowCursor));
 
 	if (!fc_reader_peek(reader) ||
 		!fc_window_prepare(reader, window, other_used))
@@ -330,7 +330,7 @@ fc_window_fill(FcReader *reader, FcWindow *window, bool other_used)
 
 	while (fc_reader_peek(reader))
 	{
-		FcCursor	trial = cursor;
+		FcWindowCursor	trial = cursor;
 		bool		joined = fc_cursor_place(&trial, &reader->pending);
 
 		CHECK_FOR_INTERRUPTS();

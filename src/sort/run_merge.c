@@ -66,7 +66,7 @@ struct FcRuns
 };
 
 /* The rows of a run that a merge still has to deliver */
-typedef struct FcCursor
+typedef struct FcRunCursor
 {
 	int			leaf;			/* its number in the tree */
 	FcEntry		entry;			/* of the row at i */
@@ -80,14 +80,14 @@ typedef struct FcCursor
 	Size		size;
 	Size		n;				/* bytes in the buffer */
 	Size		i;				/* the row */
-} FcCursor;
+} FcRunCursor;
 
 /* A cursor in a match.  One that is used up has FC_MATCH_OUT as its offset. */
 typedef struct FcMatch
 {
 	int64		key;
 	uint64		offset;
-	FcCursor   *cursor;
+	FcRunCursor   *cursor;
 } FcMatch;
 
 #define FC_MATCH_OUT	PG_UINT64_MAX
@@ -99,10 +99,10 @@ struct FcMerge
 	FcBound		lo;
 	FcBound		hi;
 	bool		hi_max;
-	FcCursor   *cursors;
+	FcRunCursor   *cursors;
 	int			ncursors;
 	FcMatch    *tree;			/* losers from 1 on; 0 is the winner of all */
-	FcCursor   *current;		/* whose row was handed out last, or NULL */
+	FcRunCursor   *current;		/* whose row was handed out last, or NULL */
 	Size		buffered;		/* bytes per cursor */
 	char	   *large;			/* a row that no cursor has room for */
 	Size		large_size;
@@ -347,7 +347,7 @@ fc_entry_before_bound(const FcEntry *entry, const FcBound *bound)
 
 /* Reads on behind the row at i, which moves to the front */
 static void
-fc_cursor_fill(FcMerge *merge, FcCursor *cursor)
+fc_cursor_fill(FcMerge *merge, FcRunCursor *cursor)
 {
 	Size		kept = cursor->n - cursor->i;
 	Size		size = Min(cursor->size - kept, cursor->end - cursor->place);
@@ -367,14 +367,14 @@ fc_cursor_fill(FcMerge *merge, FcCursor *cursor)
 
 /* Bytes of the cursor's row in its file */
 static inline Size
-fc_cursor_row_size(const FcMerge *merge, const FcCursor *cursor)
+fc_cursor_row_size(const FcMerge *merge, const FcRunCursor *cursor)
 {
 	return cursor->head + (fc_spill_keeps(merge->shared, cursor->entry.length) ?
 						   (Size) cursor->entry.length + 1 : 0);
 }
 
 static inline void
-fc_cursor_entry(FcCursor *cursor)
+fc_cursor_entry(FcRunCursor *cursor)
 {
 	FcItem		item;
 
@@ -392,7 +392,7 @@ fc_cursor_entry(FcCursor *cursor)
 
 /* Takes the entry of the row at i; false if there is none before the bound */
 static inline bool
-fc_cursor_peek(FcMerge *merge, FcCursor *cursor)
+fc_cursor_peek(FcMerge *merge, FcRunCursor *cursor)
 {
 	if (cursor->n - cursor->i < cursor->head)
 	{
@@ -406,7 +406,7 @@ fc_cursor_peek(FcMerge *merge, FcCursor *cursor)
 
 /* Goes on to the next row */
 static inline bool
-fc_cursor_next(FcMerge *merge, FcCursor *cursor)
+fc_cursor_next(FcMerge *merge, FcRunCursor *cursor)
 {
 	Size		size = fc_cursor_row_size(merge, cursor);
 	Size		left = cursor->n - cursor->i;
@@ -440,12 +440,12 @@ fc_match_play(FcMatch *winner, FcMatch *loser)
 	loser->key = (int64) ((uint64) loser->key ^ key);
 	winner->offset ^= offset;
 	loser->offset ^= offset;
-	winner->cursor = (FcCursor *) ((uintptr_t) winner->cursor ^ cursor);
-	loser->cursor = (FcCursor *) ((uintptr_t) loser->cursor ^ cursor);
+	winner->cursor = (FcRunCursor *) ((uintptr_t) winner->cursor ^ cursor);
+	loser->cursor = (FcRunCursor *) ((uintptr_t) loser->cursor ^ cursor);
 }
 
 static inline FcMatch
-fc_cursor_match(FcCursor *cursor, bool more)
+fc_cursor_match(FcRunCursor *cursor, bool more)
 {
 	FcMatch		match = {PG_INT64_MAX, FC_MATCH_OUT, cursor};
 
@@ -503,12 +503,12 @@ fc_merge_add(FcMerge *merge, const FcRunRef *ref, const FcTask *task,
 	const FcSpillSection *section = fc_run_section(ref, task->null);
 	uint64		first = fc_section_bisect(ref, section, &task->lo);
 	uint64		last = section->nmarks;
-	FcCursor   *cursor = &merge->cursors[merge->ncursors];
+	FcRunCursor   *cursor = &merge->cursors[merge->ncursors];
 	bool		more;
 
 	if (!task->hi_max)
 		last = fc_section_bisect(ref, section, &task->hi);
-	memset(cursor, 0, sizeof(FcCursor));
+	memset(cursor, 0, sizeof(FcRunCursor));
 	cursor->file = ref->file;
 	cursor->base = ref->run.base;
 	cursor->length_bits = ref->run.length_bits;
@@ -543,7 +543,7 @@ fc_merge_begin(FcRuns *runs, const FcTask *task, Size memory)
 	merge->hi = task->hi;
 	merge->hi_max = task->hi_max;
 	merge->buffered = MAXALIGN_DOWN(Min(Max(each, FC_CURSOR_LEAST), FC_CURSOR_MOST));
-	merge->cursors = MemoryContextAllocHuge(mcxt, sizeof(FcCursor) *
+	merge->cursors = MemoryContextAllocHuge(mcxt, sizeof(FcRunCursor) *
 											Max(runs->nruns, 1));
 	buffers = fc_runs_buffers(runs, runs->nruns * merge->buffered);
 	for (int i = 0; i < runs->nruns; i++)
@@ -556,7 +556,7 @@ fc_merge_begin(FcRuns *runs, const FcTask *task, Size memory)
 
 /* The cursor whose row was handed out goes on, and plays its way up again */
 static inline void
-fc_merge_advance(FcMerge *merge, FcCursor *cursor)
+fc_merge_advance(FcMerge *merge, FcRunCursor *cursor)
 {
 	FcMatch		match = fc_cursor_match(cursor, fc_cursor_next(merge, cursor));
 
@@ -584,7 +584,7 @@ fc_merge_next(void *arg, FcEntry *entry)
 static char *
 fc_merge_large(FcMerge *merge, const FcSource *source)
 {
-	FcCursor   *cursor = merge->current;
+	FcRunCursor   *cursor = merge->current;
 	const FcEntry *entry = &cursor->entry;
 	Size		size = (Size) entry->length + 1;
 
@@ -611,7 +611,7 @@ bool
 fc_merge_row(FcMerge *merge, const FcSource *source, FcEntry *entry,
 			 char **data)
 {
-	FcCursor   *cursor;
+	FcRunCursor   *cursor;
 	Size		size;
 
 	if (!fc_merge_next(merge, entry))
