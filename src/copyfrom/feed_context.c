@@ -1,0 +1,113 @@
+/*-------------------------------------------------------------------------
+ *
+ * copyfrom/feed_context.c
+ *	  Where core's COPY is when an error comes: file, line, and column or record.
+ *
+ * As COPY says it, but for the name of the file.  The line is the one that core
+ * has come to where core reads the file, and that of the record where it is fed
+ * records one by one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat/compat.h"
+#include "copyfrom/feed.h"
+#include "errors/first_error.h"
+
+static char *
+fc_feed_record_text(const FcFeed *feed)
+{
+	FcTarget   *target = feed->target;
+
+	return fc_error_record_text(target->source, feed->offset, feed->length,
+								target->options->file_encoding,
+								target->plan->need_transcoding);
+}
+
+/* The record in work; NULL if it was cut by wrong line ends or bad bytes */
+static char *
+fc_feed_text(const FcFeed *feed)
+{
+	CopyFromState cstate = feed->cstate;
+
+	if (feed->target->options->format.binary)
+		return NULL;
+	if (feed->parsing)
+		return fc_parse_is_cut(feed->parser) ? fc_feed_record_text(feed) : NULL;
+	if (cstate == NULL)
+		return fc_feed_record_text(feed);
+	if (!cstate->line_buf_valid)
+		return NULL;
+	if (feed->follow && feed->parser == NULL)
+		return fc_error_clip(cstate->line_buf.data, cstate->line_buf.len);
+	return fc_feed_record_text(feed);
+}
+
+/*
+ * The line that is being read, if core knows it better: an error in the midst of
+ * a record is about the line that core has come to.
+ */
+static uint64
+fc_feed_line(const FcFeed *feed)
+{
+	const CopyFromState cstate = feed->cstate;
+
+	if (cstate == NULL || feed->parsing ||
+		!(feed->follow || (feed->middle && !cstate->line_buf_valid)))
+		return feed->line;
+	return cstate->cur_lineno;
+}
+
+/* The field that is being converted, by the parser or by core */
+static bool
+fc_feed_field(const FcFeed *feed, const char **column, const char **value)
+{
+	CopyFromState cstate = feed->cstate;
+
+	if (feed->parsing)
+		return fc_parse_at(feed->parser, column, value);
+	if (cstate == NULL || cstate->cur_attname == NULL)
+		return false;
+	*column = cstate->cur_attname;
+	*value = cstate->cur_attval;
+	return true;
+}
+
+void
+fc_feed_context(void *arg)
+{
+	const FcFeed *feed = arg;
+	FcTarget   *target = feed->target;
+	char	   *where = psprintf("fast_copy %s, %s \"%s\"", target->relname,
+								 fc_source_word(target->source),
+								 fc_source_path(target->source, feed->file));
+	const char *column;
+	const char *value;
+	char	   *text;
+
+	if (feed->silent)
+		return;
+	if (feed->cstate && fc_copy_relname_only(feed->cstate))
+	{
+		errcontext("%s", where);
+		return;
+	}
+	where = psprintf("%s, line " UINT64_FORMAT, where, fc_feed_line(feed));
+	if (!fc_feed_field(feed, &column, &value))
+	{
+		text = fc_feed_text(feed);
+
+		if (text)
+			errcontext("%s: \"%s\"", where, text);
+		else
+			errcontext("%s", where);
+	}
+	else if (target->options->format.binary)
+		errcontext("%s, column %s", where, column);
+	else if (value)
+		errcontext("%s, column %s: \"%s\"", where, column,
+				   fc_error_clip(value, strlen(value)));
+	else
+		errcontext("%s, column %s: null input", where, column);
+}
