@@ -167,22 +167,6 @@ fc_check_permissions(ParseState *pstate)
 #endif
 }
 
-/*
- * 16: the map from the root's rows to a partition's is made on demand, and
- * must not be asked for of the root itself
- */
-static inline TupleConversionMap *
-fc_root_to_child_map(ResultRelInfo *rri, EState *estate)
-{
-#if PG_VERSION_NUM >= 160000
-	if (rri->ri_RootResultRelInfo == NULL)
-		return NULL;
-	return ExecGetRootToChildMap(rri, estate);
-#else
-	return rri->ri_RootToPartitionMap;
-#endif
-}
-
 /* 16: relfilenode became relfilelocator */
 static inline SubTransactionId
 fc_new_storage_subid(Relation rel)

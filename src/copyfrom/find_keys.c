@@ -28,6 +28,7 @@
 #include "copyfrom/feed.h"
 #include "copyfrom/find_keys.h"
 #include "errors/first_error.h"
+#include "key/search.h"
 #include "row/condition.h"
 #include "sort/run_write.h"
 
@@ -62,17 +63,8 @@ static int
 fc_core_keys_search(const FcCoreKeys *scan, int64 lo)
 {
 	int			first = 0;
-	int			end = scan->nparts;
 
-	while (first < end)
-	{
-		int			mid = first + (end - first) / 2;
-
-		if (scan->parts[mid]->range.lo < lo)
-			first = mid + 1;
-		else
-			end = mid;
-	}
+	fc_search(int, first, scan->nparts, mid, scan->parts[mid]->range.lo < lo);
 	return first;
 }
 

@@ -22,6 +22,7 @@
 #include "compat/compat.h"
 #include "copyfrom/feed.h"
 #include "copyfrom/run.h"
+#include "errors/context.h"
 #include "errors/first_error.h"
 #include "row/executor.h"
 
@@ -200,10 +201,7 @@ fc_core_copy(FcTarget *target)
 
 	fc_feed_begin(&feed, target);
 	feed.counts = true;
-	callback.callback = fc_core_file_context;
-	callback.arg = &feed;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, fc_core_file_context, &feed);
 	PG_TRY();
 	{
 		rows = fc_core_copy_files(&feed);
@@ -213,7 +211,7 @@ fc_core_copy(FcTarget *target)
 		fc_feed_end(&feed);
 	}
 	PG_END_TRY();
-	error_context_stack = callback.previous;
+	fc_error_context_pop();
 	return rows;
 }
 
@@ -230,10 +228,7 @@ fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 	feed.file = file;
 	feed.follow = true;
 	fc_feed_bytes(&feed, header->data, header->total);
-	callback.callback = fc_feed_context;
-	callback.arg = &feed;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, fc_feed_context, &feed);
 	PG_TRY();
 	{
 		cstate = fc_feed_copy(&feed, NIL, "match", false);
@@ -245,7 +240,7 @@ fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 		fc_feed_end(&feed);
 	}
 	PG_END_TRY();
-	error_context_stack = callback.previous;
+	fc_error_context_pop();
 	ExecDropSingleTupleTableSlot(row);
 }
 
@@ -385,7 +380,7 @@ fc_core_throw_grammar(FcFeed *feed)
 				 errmsg("unterminated CSV quoted field")));
 	error_context_stack = &callback;
 	fc_core_refuse_grammar(&dialect, end);
-	error_context_stack = callback.previous;
+	fc_error_context_pop();
 }
 
 void
@@ -401,10 +396,7 @@ fc_core_throw(FcTarget *target)
 	fc_feed_name(&feed, slot.offset, slot.length,
 				 fc_error_line(&target->ctx, slot.offset, 0),
 				 fc_error_line(&target->ctx, slot.offset, slot.length));
-	callback.callback = fc_feed_context;
-	callback.arg = &feed;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, fc_feed_context, &feed);
 	PG_TRY();
 	{
 		fc_core_show(&feed, &slot);

@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 
 #include "errors/lines.h"
+#include "key/search.h"
 
 #define FC_LINES_BUFFER	65536
 
@@ -47,19 +48,10 @@ uint32
 fc_lines_chunk(const FcShared *shared, uint64 offset)
 {
 	FcChunk    *chunks = fc_shared_chunks(shared);
-	uint32		lo = 0;
-	uint32		hi = shared->source.nchunks;
+	uint32		after = 1;
 
-	while (hi - lo > 1)
-	{
-		uint32		mid = lo + (hi - lo) / 2;
-
-		if (chunks[mid].start <= offset)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	fc_search(uint32, after, shared->source.nchunks, mid, chunks[mid].start <= offset);
+	return after - 1;
 }
 
 /* Counts up to "end" */

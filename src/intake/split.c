@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 
 #include "intake/split.h"
+#include "key/search.h"
 
 #define FC_SPLIT_BLOCK	((size_t) 256 * 1024)
 
@@ -73,17 +74,8 @@ static uint32
 fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
 {
 	const FcChunk *chunks = fc_shared_chunks(shared);
-	uint32		end = shared->source.nchunks;
 
-	while (i < end)
-	{
-		uint32		mid = i + (end - i) / 2;
-
-		if (chunks[mid].start < offset)
-			i = mid + 1;
-		else
-			end = mid;
-	}
+	fc_search(uint32, i, shared->source.nchunks, mid, chunks[mid].start < offset);
 	return i;
 }
 

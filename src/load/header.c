@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "copyfrom/run.h"
+#include "errors/context.h"
 #include "load/header.h"
 
 /*
@@ -72,12 +73,9 @@ fc_header_check_line(FcJob *job, FcEnd end, uint32 file, int line)
 	FcLineContext context = {&job->target, file, line};
 	ErrorContextCallback callback;
 
-	callback.callback = fc_header_line_context;
-	callback.arg = &context;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, fc_header_line_context, &context);
 	fc_core_refuse_grammar(&job->target.dialect, end);
-	error_context_stack = callback.previous;
+	fc_error_context_pop();
 }
 
 /* COPY verifies and converts a header even if nobody asks for its names */
@@ -156,15 +154,12 @@ fc_header_line(FcJob *job, const FcRecord *record, uint32 file, int line)
 	ErrorContextCallback callback;
 	bool		last = (line == target->options->header_lines);
 
-	callback.callback = fc_header_line_context;
-	callback.arg = &context;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, fc_header_line_context, &context);
 	fc_header_check_encoding(job, record);
 	/* of several files, it must be said which one has the wrong names */
 	if (last && target->options->header_map && target->source->nfiles > 1)
 		fc_header_names(job, record, file);
-	error_context_stack = callback.previous;
+	fc_error_context_pop();
 	if (last && (target->options->header_match ||
 				 (target->options->header_map && target->source->nfiles == 1)))
 		fc_header_names(job, record, file);
@@ -236,10 +231,7 @@ fc_header_refuse_encoding(FcJob *job)
 	FcLineContext context = {&job->target, job->fault.file, job->fault.line};
 	ErrorContextCallback callback;
 
-	callback.callback = fc_header_line_context;
-	callback.arg = &context;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, fc_header_line_context, &context);
 	fc_recode_refuse(job->target.options->file_encoding, &job->fault);
-	error_context_stack = callback.previous;
+	fc_error_context_pop();
 }

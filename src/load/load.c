@@ -26,6 +26,7 @@
 
 #include "errors/lines.h"
 #include "intake/chunks.h"
+#include "key/search.h"
 #include "load/loader.h"
 #include "load/phases.h"
 #include "row/chunk_reader.h"
@@ -103,19 +104,12 @@ static FcTask *
 fc_load_find_task(const FcContext *ctx, uint32 number)
 {
 	FcTask	   *tasks = ctx->tasks;
-	uint32		low = 0;
-	uint32		high = ctx->shared->ntasks;
+	bool		chunks = ctx->shared->way == FC_WAY_PRESORTED;
+	uint32		first = 0;
 
-	while (low < high)
-	{
-		uint32		mid = low + (high - low) / 2;
-
-		if ((ctx->shared->way == FC_WAY_PRESORTED ? tasks[mid].chunk : tasks[mid].part) < number)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return &tasks[low];
+	fc_search(uint32, first, ctx->shared->ntasks, mid,
+			  (chunks ? tasks[mid].chunk : tasks[mid].part) < number);
+	return &tasks[first];
 }
 
 /*

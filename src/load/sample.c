@@ -31,6 +31,7 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
+#include "key/search.h"
 #include "load/phases.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"
@@ -169,19 +170,10 @@ fc_sample_borders(const FcSample *sample, uint32 n)
 static uint32
 fc_sample_window(const int64 *borders, uint32 n, int64 key)
 {
-	uint32		lo = 0;
-	uint32		hi = n;
+	uint32		after = 1;
 
-	while (hi - lo > 1)
-	{
-		uint32		mid = lo + (hi - lo) / 2;
-
-		if (borders[mid] <= key)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	fc_search(uint32, after, n, mid, borders[mid] <= key);
+	return after - 1;
 }
 
 /* How many times its bytes must be read to get the sample window by window */

@@ -24,6 +24,7 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
+#include "key/search.h"
 #include "load/loader.h"
 #include "load/phases.h"
 #include "row/chunk_reader.h"
@@ -63,25 +64,15 @@ fc_verify_task_cmp(const void *a, const void *b)
 static FcTask *
 fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 {
-	uint32		low = 0;
-	uint32		high = verifier->loader.ctx->shared->ntasks;
+	uint32		after = 0;		/* number of the first that begins after the row */
 	FcTask	   *task;
 
-	/* the last that begins at the row or before it */
-	while (low < high)
-	{
-		uint32		mid = low + (high - low) / 2;
-
-		task = verifier->by_key[mid];
-		if (task->null != null ? task->null :
-			fc_verify_before(key, offset, &task->lo))
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	if (low == 0)
+	fc_search(uint32, after, verifier->loader.ctx->shared->ntasks, mid,
+			  !(verifier->by_key[mid]->null != null ? verifier->by_key[mid]->null :
+				fc_verify_before(key, offset, &verifier->by_key[mid]->lo)));
+	if (after == 0)
 		return NULL;
-	task = verifier->by_key[low - 1];
+	task = verifier->by_key[after - 1];
 	return task->null == null &&
 		(task->hi_max || fc_verify_before(key, offset, &task->hi)) ? task : NULL;
 }

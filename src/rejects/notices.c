@@ -18,6 +18,7 @@
 
 #include "miscadmin.h"
 
+#include "errors/context.h"
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "rejects/notices.h"
@@ -103,12 +104,9 @@ fc_rejected_tell(FcTeller *teller, uint64 line)
 {
 	ErrorContextCallback callback;
 
-	callback.callback = fc_rejected_context;
-	callback.arg = teller;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, fc_rejected_context, teller);
 	fc_rejected_notice(teller, line);
-	error_context_stack = callback.previous;
+	fc_error_context_pop();
 }
 
 void
@@ -243,10 +241,7 @@ fc_rejected_limit(FcTeller *teller)
 	FcOptions  *options = teller->target->options;
 	ErrorContextCallback callback;
 
-	callback.callback = fc_rejected_limit_context;
-	callback.arg = teller;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	fc_error_context_push(&callback, fc_rejected_limit_context, teller);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 options->tolerated == FC_CLASS_CONVERSION ?
