@@ -253,20 +253,27 @@ fc_job_check(FcJob *job)
 				   target->data_size, "nothing is written");
 }
 
-FcJob *
-fc_job_analyze(FcOptions *options)
+/* From here on the load has a report, and others see its progress */
+static void
+fc_job_start(FcJob *job)
 {
-	FcJob	   *job = fc_setup_begin(options);
-	FcTarget   *target = &job->target;
-
 	fc_setup_job(job);
 	if (!job->progress.reporting)
 		fc_report_start();
 	job->progress.reporting = true;
 	fc_progress_start(&job->progress);
 	fc_progress_phase(&job->progress, FC_PHASE_SETUP);
-	target->ctx.progress = fc_progress_update;
-	target->ctx.progress_arg = &job->progress;
+	job->target.ctx.progress = fc_progress_update;
+	job->target.ctx.progress_arg = &job->progress;
+}
+
+FcJob *
+fc_job_analyze(FcOptions *options)
+{
+	FcJob	   *job = fc_setup_begin(options);
+	FcTarget   *target = &job->target;
+
+	fc_job_start(job);
 	if (!target->options->format.binary)
 		fc_find_split(job);
 	if (target->plan->key_type != FC_KEY_NONE)
@@ -299,14 +306,7 @@ fc_job_give_way(FcJob *job)
 static bool
 fc_job_load_file(FcJob *job, FcLog *log)
 {
-	fc_setup_job(job);
-	if (!job->progress.reporting)
-		fc_report_start();
-	job->progress.reporting = true;
-	fc_progress_start(&job->progress);
-	fc_progress_phase(&job->progress, FC_PHASE_SETUP);
-	job->target.ctx.progress = fc_progress_update;
-	job->target.ctx.progress_arg = &job->progress;
+	fc_job_start(job);
 	fc_job_phases(job);
 	if (job->gives_way)
 	{
