@@ -254,6 +254,14 @@ sub flows
 }
 
 my $one = packed('shuffled.zst', 'zstd', $shuffled);
+is(query("DROP TABLE k; CREATE TABLE k (n int, v text) PARTITION BY RANGE (n); SET fast_copy.io_method = sync; SET fast_copy.memory = '1MB';
+	CREATE TEMP TABLE spilled (load text, bytes bigint);
+	SELECT fast_copy('k', '$one', partition_interval => '5000', workers => 2);
+	INSERT INTO spilled SELECT 'again', spill_bytes FROM fast_copy_report() WHERE phase IN ('scan', 'total');
+	TRUNCATE k; SET fast_copy.spill = rows; SELECT fast_copy('k', '$loose', workers => 2);
+	INSERT INTO spilled SELECT 'once', spill_bytes FROM fast_copy_report() WHERE phase IN ('scan', 'total');
+	SELECT count(*), count(DISTINCT bytes), min(bytes) > 1000000 FROM spilled"),
+	"40000\n40000\n4|1|t", 'a scan that is done again with rows counts what it spills once');
 my @two = (packed('half1.gz', 'gzip', $halves[0]), packed('half2.xz', 'xz', $halves[1]));
 my $beside = 'unpacked to temporary files, scanned meanwhile';
 my $scan = 'scan: offsets spilled in sorted runs: the file is mapped';
