@@ -5,21 +5,24 @@
  *
  *	 CopyStmt ──► hooks before ours ──► FcOptions ──► load/run.c ──► "COPY n"
  *
- * psql sends data to nothing but what it has read as COPY ... FROM STDIN, and
- * \copy makes nothing else.  So the command that loads what lies on the client
- * is COPY itself: with an option that core does not know, and that a hook
- * takes out before core sees it.  Options are COPY's, and the arguments of
- * fast_copy() by their names (options/list.h); what is not given is as COPY
- * has it.
+ * psql sends data only for what it has read as COPY ... FROM STDIN, and \copy
+ * makes nothing else.  So the command that loads a file of the client is COPY
+ * itself, with an option that core does not know and that a hook takes out
+ * before core sees it.  The options are COPY's and, by their names, the
+ * arguments of fast_copy() (options/list.h); what is not given is as COPY has
+ * it.
  *
- * The hook is there as soon as the library is: by session_preload_libraries, by
- * LOAD, or because a function of the extension has been called.
+ * The hook is there as soon as the library is loaded: by
+ * session_preload_libraries, by LOAD, or because a function of the extension
+ * has been called.
  *
- * Others have hooks as well, and must see the command wherever theirs stand
- * (relay.c).  For the same reason fast_copy() gives its load to the hooks as
- * a COPY: who audits writes, or forbids programs, knows no function of ours.
+ * Other extensions have hooks as well, and must see the command wherever
+ * their hooks stand in the chain (relay.c).  For the same reason fast_copy()
+ * gives its load to the hooks as a COPY: an extension that audits writes or
+ * forbids programs knows no function of ours.
  *
- * All is allocated in a memory context of the command.
+ * All is allocated in a memory context of the command, which an error takes
+ * with it.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,26 +58,29 @@
 
 #define FC_STATEMENT_OPTION	"fast_copy"
 
-/* Where fast_copy() puts the option: no parser does, nor who knows no place */
+/*
+ * The location of our option in the COPY that fast_copy() makes.  No parser
+ * sets it, nor does an extension that knows no location.
+ */
 #define FC_STATEMENT_CALLED	(-2)
 
 /* A load, by a command or by the function */
 typedef struct FcStatement
 {
 	const CopyStmt *stmt;
-	List	   *given;			/* its options but ours */
+	List	   *given;			/* options of stmt without ours */
 	const char *query;
-	FcOptions  *options;		/* NULL: as the command says */
+	FcOptions  *options;		/* NULL: to be made from stmt */
 	uint64		rows;
 	bool		run;
 } FcStatement;
 
 static ProcessUtility_hook_type previous_hook = NULL;
 
-/* The function's, on its way to our hook */
+/* The load of fast_copy() that is on its way to our hook, or NULL */
 static FcStatement *called = NULL;
 
-/* Does the command have our option?  Its others are put into *options then */
+/* Does the command have our option?  If so, *options are the others */
 static bool
 fc_statement_is_ours(const CopyStmt *stmt, List **options, bool *on)
 {
@@ -97,7 +103,7 @@ fc_statement_is_ours(const CopyStmt *stmt, List **options, bool *on)
 	return ours;
 }
 
-/* WHERE as text, which is read again, by the same rules */
+/* Returns WHERE as text, which the load reads by the same rules */
 static char *
 fc_statement_where(const CopyStmt *stmt, Oid target, ParseState *pstate)
 {
@@ -155,7 +161,7 @@ fc_statement_run(void *arg)
 
 	if (options == NULL)
 	{
-		/* what core looks at before it runs the command */
+		/* core checks this before it runs the command */
 		PreventCommandIfParallelMode("COPY");
 		PreventCommandDuringRecovery("COPY");
 		if (statement->stmt->filename == NULL)
@@ -179,7 +185,7 @@ fc_statement_pass_on(const FcRelayCall *call, bool read_only_tree)
 		 call->environment, call->dest, call->qc);
 }
 
-/* Under the eyes of the hooks before ours */
+/* Runs the load where the hooks before ours see it */
 static void
 fc_statement_load(const FcRelayCall *call, FcStatement *statement)
 {
@@ -196,9 +202,11 @@ fc_statement_load(const FcRelayCall *call, FcStatement *statement)
 }
 
 /*
- * The load of fast_copy(), if it has made the command; NULL: it has not.  The
- * command alone does not say how to load: it is run once, and by its call.  Who
- * has printed and read it may have lost the place.
+ * Returns the load of fast_copy() that has made the command, or NULL if a
+ * user wrote the command.  The command alone does not say how to load, so
+ * that it can be run only once, and only by the call that made it.  An
+ * extension that prints the command and reads it again may have lost the
+ * location.
  */
 static FcStatement *
 fc_statement_take_called(const CopyStmt *stmt)
@@ -249,7 +257,10 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	fc_statement_load(&call, load ? load : &statement);
 }
 
-/* What the hooks see of a call: several files or programs are one name */
+/*
+ * Makes the COPY that the hooks see of a call, in which several files or
+ * programs are one name
+ */
 static CopyStmt *
 fc_statement_of(const FcOptions *options, const char *name)
 {
@@ -272,7 +283,7 @@ fc_statement_of(const FcOptions *options, const char *name)
 	return stmt;
 }
 
-/* The same as text, for those who log it */
+/* Returns the COPY of a call as text, for hooks that log it */
 static char *
 fc_statement_text(const CopyStmt *stmt)
 {
@@ -287,13 +298,13 @@ uint64
 fc_statement_call(FcOptions *options)
 {
 	FcStatement statement = {.options = options};
-	FcStatement *outer = called;	/* on its way through a hook that calls us */
+	FcStatement *outer = called;	/* of a call whose hook calls us */
 	PlannedStmt *pstmt = makeNode(PlannedStmt);
 	char	   *name = get_rel_name(options->target);
 	QueryCompletion qc;
 	CopyStmt   *stmt;
 
-	/* there is nothing to be seen: the load will say so */
+	/* the target does not exist: the load will say so */
 	if (name == NULL)
 		return fc_statement_run(&statement);
 	fc_elsewhere_foresee(options->target);

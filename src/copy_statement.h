@@ -11,14 +11,15 @@
 #include "options/options.h"
 
 /*
- * From here on the session's COPY FROM commands with the option fast_copy are
- * loads by fast_copy.  All others are as they were.
+ * From this call on the session's COPY FROM commands with the option
+ * fast_copy are loads by fast_copy; all others stay core's.
  */
 extern void fc_statement_define(void);
 
 /*
- * A load as fast_copy() wants it, which others' hooks see as a COPY; its rows.
- * The options are not checked yet: what they say is an error of the load.
+ * Runs a load of fast_copy(), which hooks of other extensions see as a COPY.
+ * Returns its number of rows.  The options are not checked yet: the load
+ * throws the errors of their values.
  */
 extern uint64 fc_statement_call(FcOptions *options);
 

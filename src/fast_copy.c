@@ -31,7 +31,7 @@ PG_FUNCTION_INFO_V1(fast_copy_analyze);
 PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 
-/* The order of the SQL declaration (sql/fast_copy.sql.in) */
+/* The arguments, in the order of the SQL declaration (sql/fast_copy.sql.in) */
 enum
 {
 	ARG_TARGET,
@@ -50,7 +50,7 @@ _PG_init(void)
 	fc_statement_define();
 }
 
-/* Arguments that have a default, but were given as NULL, are a mistake */
+/* Refuses NULL for an argument that must not be NULL; ERROR 22004 */
 static void
 fast_copy_refuse_null(const char *name, bool has_default)
 {
@@ -60,7 +60,7 @@ fast_copy_refuse_null(const char *name, bool has_default)
 			 has_default ? errhint("Leave it out to get its default.") : 0));
 }
 
-/* An array of names or texts to a list of String */
+/* Makes a list of String from an array of names or texts */
 static List *
 fast_copy_list(ArrayType *array, const char *name)
 {
@@ -91,7 +91,7 @@ fast_copy_list(ArrayType *array, const char *name)
 	return list;
 }
 
-/* As COPY's grammar would have read it; a table is a Const */
+/* Makes the node that COPY's grammar makes of it; a table is a Const */
 static Node *
 fast_copy_value(Datum value, Oid type, const char *name)
 {
@@ -117,7 +117,7 @@ fast_copy_value(Datum value, Oid type, const char *name)
 	elog(ERROR, "argument \"%s\" has unknown type %u", name, type);
 }
 
-/* Nothing tells a default from the same value, written */
+/* Is the value the option's default?  Then it counts as not given */
 static bool
 fast_copy_is_default(Node *value, const FcOption *option)
 {
@@ -128,7 +128,7 @@ fast_copy_is_default(Node *value, const FcOption *option)
 	return text && strcmp(strVal(value), text) == 0;
 }
 
-/* The options among the arguments, as far as they are given */
+/* Returns the options among the arguments, as far as they are given */
 static List *
 fast_copy_arguments(FunctionCallInfo fcinfo, const Oid *types)
 {
@@ -153,7 +153,10 @@ fast_copy_arguments(FunctionCallInfo fcinfo, const Oid *types)
 	return list;
 }
 
-/* Each function is declared twice, with one source and with an array */
+/*
+ * Reads the arguments of fast_copy() and fast_copy_analyze(), which are both
+ * declared twice: with one source and with an array of them.
+ */
 static FcOptions *
 fast_copy_options(FunctionCallInfo fcinfo)
 {
@@ -181,8 +184,8 @@ fast_copy_options(FunctionCallInfo fcinfo)
 }
 
 /*
- * Loads a file; see docs/loading.md.  Everything allocated dies with the
- * context made here.
+ * Loads a file; see docs/loading.md.  Everything allocated lies in the memory
+ * context made here, also on error.
  */
 Datum
 fast_copy(PG_FUNCTION_ARGS)
@@ -208,7 +211,7 @@ fast_copy_create_reject_table(PG_FUNCTION_ARGS)
 	PG_RETURN_OID(fc_reject_table_create(text_to_cstring(PG_GETARG_TEXT_PP(0))));
 }
 
-/* "" becomes NULL: report rows say what they know */
+/* A text that the row does not have is NULL in SQL */
 static void
 fast_copy_report_text(const char *s, Datum *value, bool *null)
 {
@@ -268,9 +271,7 @@ fast_copy_report(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/*
- * What a load with these arguments would do; one row per finding.
- */
+/* Returns what a load with these arguments would do; one row per finding */
 Datum
 fast_copy_analyze(PG_FUNCTION_ARGS)
 {

@@ -6,34 +6,38 @@
  *	 our hook ──► hooks before ──► standard_ProcessUtility ──► copy of the tree:
  *																 SHOW ──► run
  *
- * Hooks of ProcessUtility are a chain: each calls the one that was there before
- * it, and the first one calls core.  A hook that runs a command itself takes it
- * from all that came before it: they audit, count or forbid a COPY that they
- * never see, and some keep a stack of commands that others of their hooks look
- * at.  So the command goes down the chain and is run where core would run it.
+ * Hooks of ProcessUtility are a chain: each calls the one that was there
+ * before it, and the oldest one calls core.  A hook that runs a command
+ * itself hides it from all that were there before it: those audit, count or
+ * forbid a COPY that they never see, and some keep a stack of commands that
+ * others of their hooks look at.  So the command goes down the chain and is
+ * run where core would run it.
  *
  * Core has no hook there, but two habits.  It copies a tree that it may not
  * change, and it knows extensible nodes, which say themselves how they are
- * copied.  So the tree is given away as one that may not be changed, with a node
- * of ours in it, in a place of plans, which a utility command does not have.
- * When core copies that node, it is about to copy the command, and gets another
- * one in its place: SHOW, whose result goes to the receiver that was given away
- * with the tree, which is ours.  SHOW is as much as nothing: it needs no privilege
- * and no snapshot.  The command is run when the receiver is told to begin; nobody
- * can come by it but by this call.  The tree that the hooks know has the COPY
- * again before anything runs.  Only qc is left, which core does not set for SHOW.
+ * copied.  So the tree is given to the chain as one that may not be changed,
+ * with a node of ours in it, in a field for plans, which a utility command
+ * does not use.  Core copies that node just before the command, and our node
+ * puts another command in its place: SHOW, whose result goes to the receiver
+ * that was given away with the tree, which is ours.  SHOW needs no privilege
+ * and no snapshot.  Our receiver runs the load when core tells it to begin;
+ * no other call can reach it.  Before the load runs, the tree that the hooks
+ * know has the COPY again.  Core does not set qc for SHOW; we do.
  *
- * Where core does not do so the command fails, because it has an option that
- * core does not know: it is never run twice or by somebody else.
+ * Where core does not copy the tree the command fails, because it has an
+ * option that core does not know: it is never run twice or by another
+ * extension.
  *
- * A hook may copy the tree as well, and look at the copy alone: it sees SHOW, and
- * so do those it calls.  Some have to be loaded first and do so, for commands
- * that are theirs to distribute or to store; so that is no error, unless there
- * is something that others may want to forbid: a program.  It is known by the
- * copy that counts.  That must be the only one, and made by core: as far up the
- * stack from the receiver as it is when core is called by nobody else.
+ * A hook may copy the tree as well, and look at the copy alone: it sees SHOW,
+ * and so do the hooks it calls.  Some extensions that have to be loaded first
+ * do so, for commands that are theirs to distribute or to store.  So that is
+ * an error only for a program, which other extensions may want to forbid.
+ * Such a hook is recognized by where the copy is made: there must be one
+ * copy, made by core, and as far up the stack from the receiver as it is when
+ * nothing but core is called.
  *
- * All is on the stack of the call, or in its memory context, and nothing is kept.
+ * All is on the stack of the call, or in its memory context, so that there is
+ * nothing to clean up on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,24 +50,27 @@
 
 #include "relay.h"
 
-/* One that is always there, and that everybody may see */
+/* A setting that always exists, and that every user may see */
 #define FC_RELAY_SETTING	"fast_copy.workers"
 #define FC_RELAY_NODE		"FastCopyRelay"
 
-/* Frames may be aligned in different ways; core's own takes more than that */
+/*
+ * Bytes by which frames may differ in alignment; a frame of another function
+ * is larger
+ */
 #define FC_RELAY_SLACK		64
 
 typedef struct FcRelay
 {
-	DestReceiver receiver;		/* of SHOW, first of all */
+	DestReceiver receiver;		/* of SHOW; must be the first field */
 	PlannedStmt *pstmt;			/* what the hooks see */
-	Node	   *command;		/* its command, and ... */
-	Node	   *show;			/* ... what core gets for it */
+	Node	   *command;		/* the command in pstmt */
+	Node	   *show;			/* what core gets in its place */
 	int			ncopies;		/* of pstmt, before the command is run */
-	char	   *copied_at;		/* on the stack, the last time */
-	ptrdiff_t	distance;		/* from there to the receiver */
-	ptrdiff_t	wanted;			/* where core makes the copy */
-	bool		over;			/* it runs, or has run */
+	char	   *copied_at;		/* where on the stack the last copy was made */
+	ptrdiff_t	distance;		/* bytes from there to the receiver */
+	ptrdiff_t	wanted;			/* the distance if core makes the copy */
+	bool		over;			/* the command runs, or has run */
 	QueryCompletion *qc;
 	FcRelayRun	run;			/* NULL: only the distance is wanted */
 	void	   *arg;
@@ -129,7 +136,7 @@ fc_relay_check(const FcRelay *relay)
 			 errhint("Name fast_copy before it in shared_preload_libraries, or load what the program prints by COPY FROM STDIN.")));
 }
 
-/* In place of core, for the copy that it has made */
+/* Runs the load when core starts our receiver for the copy that it has made */
 static void
 fc_relay_run(DestReceiver *receiver, int operation, TupleDesc desc)
 {
@@ -169,7 +176,10 @@ fc_relay_begin(FcRelay *relay, const FcRelayCall *call)
 	relay->pstmt->planTree = (struct Plan *) node;
 }
 
-/* How far the copy is from the receiver where core alone makes it */
+/*
+ * Returns the bytes of stack between the copy and the receiver where core
+ * alone makes the copy; measured once in a session
+ */
 static ptrdiff_t
 fc_relay_distance(const FcRelayCall *call)
 {

@@ -10,10 +10,10 @@
 
 #include "tcop/utility.h"
 
-/* Does what the command does, and returns its number of rows */
+/* Does what the command says, and returns its number of rows */
 typedef uint64 (*FcRelayRun) (void *arg);
 
-/* As a hook of ProcessUtility gets them; the tree is not changed */
+/* The arguments of a hook of ProcessUtility; the tree is not changed */
 typedef struct FcRelayCall
 {
 	PlannedStmt *pstmt;
@@ -30,13 +30,13 @@ extern void fc_relay_define(void);
 
 /*
  * Gives the command, a COPY that core would refuse, to the hooks from "next"
- * on, each of which sees it once; in place of core, run(arg) is called.  It is
- * not called if one of them throws an error, or does not pass the command on.
- * qc has the rows when they look at it, and after the call.
+ * on, each of which sees it once; in place of core, run(arg) is called.  It
+ * is not called if a hook throws an error, or does not pass the command on.
+ * qc has the rows when the hooks look at it, and after the call.
  *
- * One that looks at a copy of the tree in place of the tree sees another command;
- * if there is one, and a program is to be run, ERROR 0A000, as if it has not passed
- * that command on.
+ * A hook that looks at a copy of the tree in place of the tree sees another
+ * command.  If there is such a hook and a program is to be run, the error is
+ * 0A000, as if the hook had not passed the command on.
  */
 extern void fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call,
 					 FcRelayRun run, void *arg);
