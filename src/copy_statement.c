@@ -202,11 +202,10 @@ fc_statement_load(const FcRelayCall *call, FcStatement *statement)
 }
 
 /*
- * Returns the load of fast_copy() that has made the command, or NULL if a
- * user wrote the command.  The command alone does not say how to load, so
- * that it can be run only once, and only by the call that made it.  An
- * extension that prints the command and reads it again may have lost the
- * location.
+ * Returns the load of fast_copy() that has made the command, or NULL if it
+ * was made elsewhere.  The command alone does not say how to load, so that it
+ * can be run only once, and only by the call that made it.  An extension that
+ * prints the command and reads it again may have lost the location.
  */
 static FcStatement *
 fc_statement_take_called(const CopyStmt *stmt)

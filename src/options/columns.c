@@ -22,7 +22,7 @@
 #include "options/columns.h"
 #include "row/pattern.h"
 
-/* The column of this name that a file may have, or 0 */
+/* Returns the column of this name that a file may have, or 0 */
 static AttrNumber
 fc_fields_attnum(Relation rel, const char *name)
 {
@@ -43,7 +43,7 @@ fc_fields_extra(Relation rel, const char *name)
 			 errhint("Use ignore_extra_columns to skip it.")));
 }
 
-/* Every column that the file has not needs a default */
+/* Refuses a file that lacks a column without a default; ERROR 22P04 */
 static void
 fc_fields_missing(Relation rel, List *columns)
 {
@@ -65,7 +65,10 @@ fc_fields_missing(Relation rel, List *columns)
 	}
 }
 
-/* One name of the header, in the server's encoding; NULL: to be skipped */
+/*
+ * Returns the column for a name of the header, which is in the server's
+ * encoding, or NULL if the field is to be skipped
+ */
 static String *
 fc_fields_map_one(Relation rel, FcOptions *options, const FcField *field)
 {
@@ -137,7 +140,7 @@ fc_fields_force(List *names, const FcOptions *options, Relation rel,
 	return all;
 }
 
-/* Sets the flag of the named columns */
+/* Sets the flag of the fields of the named columns */
 static void
 fc_fields_flag(Relation rel, FcColumns *columns, List *names, uint8 flag,
 			   const char *option)
@@ -166,7 +169,10 @@ fc_fields_flag(Relation rel, FcColumns *columns, List *names, uint8 flag,
 	}
 }
 
-/* One column's pattern; compiled, so that a mistake in it is told at once */
+/*
+ * Sets the pattern of one column.  It is compiled only to find its mistakes
+ * before the load begins.
+ */
 static void
 fc_fields_pattern(Relation rel, FcColumns *columns, const FcPatternOption *option)
 {
@@ -220,7 +226,7 @@ fc_fields_list(Relation rel, const FcOptions *options, FcColumns *columns)
 	foreach(lc, options->fields)
 		columns->fields = lappend_int(columns->fields, lfirst(lc) == NULL ? 0 :
 									  fc_fields_attnum(rel, strVal(lfirst(lc))));
-	/* a file without any column of the table is not one with all of them */
+	/* an empty list would mean all columns */
 	if (options->columns == NIL)
 		columns->attnums = NIL;
 }

@@ -14,33 +14,35 @@
 typedef struct FcColumns
 {
 	List	   *attnums;		/* in the file's order */
-	List	   *fields;			/* of the file: attnum, or 0 to skip it */
+	List	   *fields;			/* attnum of each field of the file, or 0 to
+								 * skip it */
 	uint8	   *flags;			/* FC_FIELD_* of each field */
 	char	  **patterns;		/* timestamp pattern of each field, or NULL */
 } FcColumns;
 
 /*
- * header => 'map': takes the names of the fields from the header record
+ * For header => 'map': takes the names of the fields from the header record
  * rec[0..len), which is overwritten, and sets options->fields and
- * options->columns.  ERROR 42703 for a name the table has not, unless extra
- * columns are ignored, 42701 for one that comes twice, 22P04 for a column
- * without a default that is missing.
+ * options->columns.  ERROR 42703 for a name that the table does not have,
+ * unless extra columns are ignored, 42701 for a name that comes twice, 22P04
+ * if a column without a default is missing.
  */
 extern void fc_fields_map(Relation rel, FcOptions *options,
 						  const FcDialect *dialect, char *rec, size_t len);
 
-/* Sets attnums, fields and flags; COPY's errors */
+/* Sets attnums, fields and flags; throws COPY's errors */
 extern void fc_fields_make(Relation rel, const FcOptions *options,
 						   FcColumns *columns);
 
 /*
- * Sets the patterns; key_attnum is 0 where there is no key.  ERROR 42703 or 42P10 for
- * a column that the table or the file has not; those of fc_pattern_compile.
+ * Sets the patterns; key_attnum is 0 where there is no key.  ERROR 42703 or
+ * 42P10 for a column that the table or the file does not have, and the errors
+ * of fc_pattern_compile.
  */
 extern void fc_fields_patterns(Relation rel, const FcOptions *options,
 							   AttrNumber key_attnum, FcColumns *columns);
 
-/* FORCE_NOT_NULL and FORCE_NULL as COPY's list has them, "*" written out */
+/* Returns the names of FORCE_NOT_NULL or FORCE_NULL with "*" written out */
 extern List *fc_fields_force(List *names, const FcOptions *options,
 							 Relation rel, List *attnums);
 

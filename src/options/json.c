@@ -6,9 +6,11 @@
  *	 {"header": 2, "columns": ["ts", "v"]} ──► DefElem list ──► options.c
  *
  * A key is the name of an option, in upper or lower case.  A value has the
- * type that the option's kind asks for: COPY takes 'on' and 1 for a flag, but
- * JSON has flags.  Only a text may also be written as a number or as true or
- * false, as COPY has it for header.
+ * JSON type of the option's kind: COPY takes 'on' and 1 for a flag, but JSON
+ * has flags.  Only a text may also be a number, true or false, as in COPY's
+ * header.
+ *
+ * The list is in the caller's memory context.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,12 +24,12 @@
 #include "options/json.h"
 #include "options/options.h"
 
-/* A key with more typos than that is not taken for an option's name */
+/* A hint names an option only if the key has at most so many typos */
 #define FC_JSON_TYPOS	3
 
 #define FC_JSON(type) (1 << jbv##type)
 
-/* What the value of an option may be; a text can be written as what it says */
+/* The JSON types that each kind of option takes, and their name in errors */
 static const struct
 {
 	uint32		types;
@@ -98,7 +100,7 @@ fc_json_string(const JsonbValue *value)
 	return (Node *) makeString(pnstrdup(value->val.string.val, value->val.string.len));
 }
 
-/* NULL: it must be an integer, and is none */
+/* Returns NULL if the option is an integer, and the number is none */
 static Node *
 fc_json_number(const JsonbValue *value, bool integer)
 {
@@ -108,7 +110,7 @@ fc_json_number(const JsonbValue *value, bool integer)
 	return integer && strchr(number, '.') ? NULL : (Node *) makeFloat(number);
 }
 
-/* NULL: it is an object, or there is something in it that is no string */
+/* Returns NULL for an object, and for an array with something but strings */
 static Node *
 fc_json_array(const char *key, JsonbContainer *array)
 {
@@ -131,7 +133,7 @@ fc_json_array(const char *key, JsonbContainer *array)
 	return (Node *) list;
 }
 
-/* NULL: the option has values of another type */
+/* Returns NULL if the option has values of another type */
 static Node *
 fc_json_value(const char *key, FcOptionKind kind, const JsonbValue *value)
 {
@@ -150,7 +152,7 @@ fc_json_value(const char *key, FcOptionKind kind, const JsonbValue *value)
 	}
 }
 
-/* NULL: it is not given */
+/* Returns NULL for null, which means that the option is not given */
 static DefElem *
 fc_json_option(char *key, const JsonbValue *value)
 {

@@ -12,9 +12,10 @@
 #include "utils/jsonb.h"
 
 /*
- * Its members as DefElems, for fc_options_take(); those that are null are left
- * out.  ERROR 42601 for a key that is no option of a call, 22023 for what is
- * no object and for a value of another type than the option has.
+ * Returns the members of the object as DefElems for fc_options_take(),
+ * without those that are null.  ERROR 42601 for a key that is no option of a
+ * call, 22023 for a value that is no object or has another type than the
+ * option.
  */
 extern List *fc_json_options(Jsonb *json);
 

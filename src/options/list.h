@@ -3,11 +3,11 @@
  * options/list.h
  *	  Every option of a load, once.
  *
- * From this list come the arguments of fast_copy() and fast_copy_analyze(), in
- * C and, through the preprocessor, in SQL (sql/fast_copy.sql.in), the options
- * of COPY ... WITH (fast_copy, ...), the keys of the argument "options", and
- * what hints say about them.  Who adds an option writes a line here, declares
- * the field that it fills in FcOptions, and checks its value in
+ * From this list come the arguments of fast_copy() and fast_copy_analyze(),
+ * in C and, through the preprocessor, in SQL (sql/fast_copy.sql.in), the
+ * options of COPY ... WITH (fast_copy, ...), the keys of the argument
+ * "options", and what hints say about them.  A new option needs a line here,
+ * the field of FcOptions that it fills, and a check of its value in
  * fc_options_check().
  *
  * The arguments are those of 0.1.0 and stay so.  A function with another
@@ -71,7 +71,7 @@
 	X(workers, integer, NULL, WORKERS, ANY, NULL, workers) \
 	X(program, boolean, false, FLAG, CALL, NULL, program)
 
-/* Those that are no arguments */
+/* Options that are no arguments of the functions */
 #define FC_LATER_OPTIONS(X) \
 	X(compressed, boolean, false, FLAG, COPY, NULL, compressed)
 

@@ -7,10 +7,10 @@
  *	 JSON ──────┼──► DefElem list ──► FcOptions ◄──► ProcessCopyOptions
  *	 COPY ──────┘
  *
- * What was given becomes a list like the one that COPY's grammar makes,
- * whoever was called, and the list of all options (options/list.h) says what
- * an element means.  Core's COPY gets its own options in such a list as well,
- * so that rules and error texts are COPY's.
+ * What the caller gave becomes a list like the one that COPY's grammar makes,
+ * and the list of all options (options/list.h) says what an element means.
+ * Core's COPY gets its own options in such a list as well, so that rules and
+ * error texts are COPY's.
  *
  * All is allocated in the caller's memory context.
  *
@@ -36,7 +36,7 @@
 
 const FcOption fc_option_list[FC_NOPTIONS] = {FC_OPTIONS(FC_OPTION_ROW)};
 
-/* A field of another type than the kind of its option would be overwritten */
+/* Taking in an option writes to its field by its kind: the types must agree */
 #define FC_TYPE_TEXT	char *
 #define FC_TYPE_FLAG	bool
 #define FC_TYPE_LIST	List *
@@ -90,7 +90,7 @@ fc_options_begin(bool statement)
 	return options;
 }
 
-/* A list in parentheses, "*", or one name */
+/* Reads a list in parentheses, "*", or one name */
 static List *
 fc_options_list(DefElem *def)
 {
@@ -186,7 +186,7 @@ fc_options_add(List *list, const char *name, char *value)
 	return lappend(list, makeDefElem(pstrdup(name), (Node *) makeString(value), -1));
 }
 
-/* What core's COPY gets; of several reasons to refuse, COPY's order decides */
+/* Returns core's options; core's COPY picks the error of several mistakes */
 static List *
 fc_options_for_core(const FcOptions *options)
 {
@@ -209,7 +209,9 @@ fc_options_for_core(const FcOptions *options)
 	return list;
 }
 
-/* A number of lines, or what COPY takes; false if it must be shown to COPY */
+/*
+ * Reads a number of lines, or what COPY takes; false if COPY is to refuse it
+ */
 static bool
 fc_options_header(FcOptions *options)
 {
@@ -257,7 +259,7 @@ fc_options_missing(FcOptions *options)
 				 errhint("Use \"create\", \"error\" or \"default\".")));
 }
 
-/* A value of the binary format is nothing that could be read another way */
+/* Refuses what says how to read a text: binary values are no texts */
 static void
 fc_options_check_binary(const FcOptions *options)
 {
@@ -269,7 +271,9 @@ fc_options_check_binary(const FcOptions *options)
 				 errhint("Values of the binary format are moments already: leave it out.")));
 }
 
-/* A zone without a name would be taken for none; others are looked up later */
+/*
+ * Refuses an empty name, which would pass for none; the load looks up others
+ */
 static void
 fc_options_check_zone(const FcOptions *options)
 {
@@ -290,7 +294,7 @@ fc_options_check_format(const FcOptions *options)
 	}
 	if (!options->format.csv_mode)
 		return;
-	/* core accepts line ends here before 17, and then nothing else works */
+	/* core before 17 accepts line ends here, and then cannot read the file */
 	if (strchr("\r\n", options->format.quote[0]) ||
 		strchr("\r\n", options->format.escape[0]))
 		ereport(ERROR,
@@ -298,7 +302,10 @@ fc_options_check_format(const FcOptions *options)
 				 errmsg("COPY quote and escape cannot be newline or carriage return")));
 }
 
-/* What core of this version has no rules for; the newest version's errors */
+/*
+ * Refuses what core of this version has no rules for, with the errors of the
+ * newest version
+ */
 static void
 fc_options_check_default(const FcOptions *options)
 {
@@ -377,7 +384,7 @@ fc_options_class(const char *name)
 			 errhint("Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique.")));
 }
 
-/* What on_error_classes names; without it, what COPY tolerates */
+/* Sets what on_error_classes names or, without it, what COPY tolerates */
 static void
 fc_options_classes(FcOptions *options)
 {
@@ -465,8 +472,8 @@ fc_options_map(const FcOptions *options)
 }
 
 /*
- * How often progress is told, as the type interval reads it.  A month has 30
- * days, as core has it where it must compare.
+ * Reads how often progress is told, with the type interval's input function.
+ * A month counts 30 days, as where core compares intervals.
  */
 static void
 fc_options_progress(FcOptions *options)

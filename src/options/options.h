@@ -32,7 +32,7 @@ typedef enum FcVerbosity
 #define FC_OPTION_NUMBER(name, ...) FC_OPTION_##name,
 #define FC_ARGUMENT_COUNT(...) +1
 
-/* In the order of the list: those that are arguments come first */
+/* The numbers of options in the list, arguments first */
 typedef enum FcOptionNumber
 {
 	FC_OPTIONS(FC_OPTION_NUMBER)
@@ -41,7 +41,7 @@ typedef enum FcOptionNumber
 
 #define FC_NARGUMENTS (FC_ARGUMENTS(FC_ARGUMENT_COUNT))
 
-/* What is read from a value, and the type of its field */
+/* What is read from an option's value, and the type of its field */
 typedef enum FcOptionKind
 {
 	FC_KIND_TEXT,				/* char * */
@@ -52,7 +52,7 @@ typedef enum FcOptionKind
 	FC_KIND_LIMIT				/* int64 */
 } FcOptionKind;
 
-/* Who may give an option */
+/* Where an option may be given */
 #define FC_FROM_CALL	1		/* fast_copy() and fast_copy_analyze() */
 #define FC_FROM_COPY	2		/* COPY ... WITH (fast_copy, ...) */
 #define FC_FROM_ANY		(FC_FROM_CALL | FC_FROM_COPY)
@@ -61,13 +61,14 @@ typedef struct FcOption
 {
 	const char *name;
 	const char *preset;			/* the default, as SQL has it */
-	const char *core;			/* its name in core's COPY, or NULL */
+	const char *core;			/* its name in core's COPY, which also callers
+								 * may use, or NULL */
 	FcOptionKind kind;
 	int			from;			/* FC_FROM_* */
 	size_t		at;				/* its field in FcOptions */
 } FcOption;
 
-/* The whole list */
+/* The options of options/list.h */
 extern const FcOption fc_option_list[FC_NOPTIONS];
 
 /* Options as the caller wrote them, for fc_options_check() */
@@ -93,19 +94,21 @@ typedef struct FcOptions
 	FcOptionWords words;
 	bool		statement;		/* the caller wrote COPY */
 	Oid			target;
-	List	   *sources;		/* of String: paths and patterns, or commands */
-	bool		program;		/* they are commands */
-	bool		client;			/* there is one, which the client sends */
-	bool		compressed;		/* ... packed */
+	List	   *sources;		/* of String: paths, patterns or commands */
+	bool		program;		/* sources are commands */
+	bool		client;			/* the one source is what the client sends */
+	bool		compressed;		/* the client sends it packed */
 	char	   *key_column;		/* or NULL */
 	List	   *columns;		/* of String; NIL: all */
 	List	   *copy_options;	/* DefElems as COPY's grammar makes them,
 								 * without HEADER, FREEZE and what core may
 								 * not know */
-	CopyFormatOptions format;	/* what ProcessCopyOptions made of them */
+	CopyFormatOptions format;	/* what ProcessCopyOptions made of
+								 * copy_options */
 	int			header_lines;
 	bool		header_match;	/* the last header line names the columns */
-	bool		header_map;		/* ... and says which is which */
+	bool		header_map;		/* the last header line says which field is
+								 * which column */
 	bool		ignore_extra_columns;
 	List	   *fields;			/* with header_map: the column of each field
 								 * of the file, a String, or NULL to skip it */
@@ -120,47 +123,51 @@ typedef struct FcOptions
 	FcMissing	missing;
 	bool		freeze;
 	FcOnError	on_error;
-	uint32		tolerated;		/* FC_CLASS_* that on_error is about; 0: stop */
+	uint32		tolerated;		/* FC_CLASS_* that on_error tolerates; 0: none */
 	int64		reject_limit;	/* records; -1: no limit */
 	Oid			reject_table;	/* or InvalidOid */
 	FcVerbosity log_verbosity;
-	bool		analyze;		/* write nothing, tell what would be done */
-	bool		run_analyze;	/* statistics after the load */
-	int64		progress_us;	/* between lines about progress; 0: none */
+	bool		analyze;		/* write nothing, but tell what a load would
+								 * do */
+	bool		run_analyze;	/* gather statistics after the load */
+	int64		progress_us;	/* µs between lines about progress; 0: none */
 	int			workers;		/* -1: choose */
 	int			file_encoding;
 } FcOptions;
 
 /*
- * Options of which none has been given, for COPY as a statement or for a call.
- * The caller sets where the data is and where it goes.
+ * Returns options of which none has been given, for COPY as a statement or
+ * for a call.  The caller sets where the data is and where it goes.
  */
 extern FcOptions *fc_options_begin(bool statement);
 
 /*
- * Takes in DefElems as COPY's grammar makes them; a table can also be a Const,
- * its OID.  May be called again with others.  ERROR 42601 for one that is not
- * known, that this caller may not give, or that comes twice; and for a value
- * what COPY says of it.
+ * Takes in DefElems as COPY's grammar makes them; a table can also be a
+ * Const, its OID.  May be called again with other DefElems.  ERROR 42601 for
+ * an option that is not known, that this caller may not give, or that comes
+ * twice; for a wrong value COPY's error.
  */
 extern void fc_options_take(FcOptions *options, List *given, ParseState *pstate);
 
 /*
- * To be called once, when all is taken in: makes what the words mean.  COPY's
- * errors for COPY's options; ERROR 22023 for what is ours.
+ * Works out what the options mean; to be called once, when all are taken in.
+ * COPY's errors for COPY's options, ERROR 22023 for ours.
  */
 extern void fc_options_check(FcOptions *options);
 
-/* By either name; NULL: none that may be given from there (FC_FROM_*) */
+/*
+ * Finds an option by either name; NULL if none may be given from there
+ * (FC_FROM_*)
+ */
 extern const FcOption *fc_option_find(const char *name, int from);
 
-/* A default that is a text, or NULL */
+/* Returns the option's default if that is a text, or NULL */
 extern char *fc_option_default(const FcOption *option);
 
-/* The name of one FC_CLASS_*, as on_error_classes has it */
+/* Returns the name of one FC_CLASS_*, as on_error_classes has it */
 extern const char *fc_options_class_name(uint32 class);
 
-/* The file is (now) in this encoding */
+/* Sets the encoding of the file, after the load has converted it */
 extern void fc_options_set_encoding(FcOptions *options, int encoding);
 
 #endif							/* FC_OPTIONS_H */

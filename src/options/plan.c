@@ -4,7 +4,7 @@
  *	  What a load will do, from the options and from what the target has.
  *
  *	 options, table ──► columns, condition ──► defaults ──► key and order
- *			(plan_key.c) ──► who loads (plan_way.c)
+ *			(plan_key.c) ──► way of the load (plan_way.c)
  *
  * Nothing is changed here.
  *
@@ -40,7 +40,7 @@ fc_plan_has_unique(Relation rel)
 	return fc_code_any_index(rel, fc_plan_is_unique, InvalidAttrNumber);
 }
 
-/* Marks the fields of types whose reading shows */
+/* Marks the fields whose type runs code with visible effects; false: none */
 static bool
 fc_plan_fields_visible(Relation rel, FcPlan *plan)
 {
@@ -59,7 +59,10 @@ fc_plan_fields_visible(Relation rel, FcPlan *plan)
 	return any;
 }
 
-/* Does any code show how often a row is evaluated, before it is in the table? */
+/*
+ * Does any code that a row runs before it is in the table show how often it
+ * runs?
+ */
 static bool
 fc_plan_effects(Relation rel, FcPlan *plan)
 {
@@ -75,7 +78,10 @@ fc_plan_effects(Relation rel, FcPlan *plan)
 	return visible;
 }
 
-/* Marks the fields whose errors can only be tolerated in subtransactions */
+/*
+ * Marks the fields whose errors can only be tolerated in subtransactions;
+ * false: none
+ */
 static bool
 fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 {
@@ -100,7 +106,10 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 	return any;
 }
 
-/* A conversion that somebody made may leave anything behind when it fails */
+/*
+ * Refuses to tolerate errors of a conversion that a user made, which may
+ * leave anything behind when it fails
+ */
 static void
 fc_plan_check_encoding(const FcOptions *options, const FcPlan *plan)
 {
@@ -123,7 +132,7 @@ fc_plan_number(FcPlan *plan, AttrNumber attnum, Node *expr)
 	if (!fc_number_find(expr, number) ||
 		fc_code_unsafe(fc_number_replace(expr, 1)))
 		return false;
-	/* two columns take turns with one sequence */
+	/* two columns with one sequence take its numbers in turn */
 	foreach(lc, plan->numbers)
 		if (((FcNumber *) lfirst(lc))->sequence == number->sequence)
 		return false;
@@ -132,7 +141,7 @@ fc_plan_number(FcPlan *plan, AttrNumber attnum, Node *expr)
 	return true;
 }
 
-/* May records be passed over before their defaults are evaluated? */
+/* May records be rejected before their defaults are evaluated? */
 static bool
 fc_plan_may_leave_out(const FcOptions *options)
 {
@@ -145,9 +154,9 @@ fc_plan_may_leave_out(const FcOptions *options)
 }
 
 /*
- * Defaults that give other values when they are evaluated in another order:
- * either all of them are numbers of sequences, one for each record whatever
- * stands in it, or the load keeps to the order of the file.
+ * Finds defaults that give other values when they are evaluated in another
+ * order.  Either all of them are numbers of sequences, one for each record
+ * whatever its fields are, or the load keeps to the order of the file.
  */
 static void
 fc_plan_defaults(Relation rel, const FcOptions *options, FcPlan *plan)

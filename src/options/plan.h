@@ -14,78 +14,81 @@
 
 typedef struct FcPlan
 {
-	FcColumns	columns;		/* that the file has */
-	ParseState *pstate;			/* target, and the columns its user must be
-								 * allowed to insert and to read */
-	bool		subtransactions;	/* values must be tried in them */
+	FcColumns	columns;		/* columns of the file */
+	ParseState *pstate;			/* the target, and the columns that the caller
+								 * must be allowed to insert and to read */
+	bool		subtransactions;	/* values of some fields must be tried in
+									 * subtransactions */
 	List	   *where;			/* condition, an implicit AND; NIL: none */
-	List	   *numbers;		/* FcNumber of columns that a sequence numbers */
+	List	   *numbers;		/* FcNumber: columns that sequences number */
 	bool		in_order;		/* defaults depend on the order in which they
 								 * are evaluated: it must be the file's */
 	bool		effects;		/* a row's evaluation runs code of users whose
 								 * effects others may see, such as a NOTICE:
 								 * it must not be evaluated twice */
-	bool		where_late;		/* the condition looks at such values: the
-								 * scan cannot filter */
-	bool		key_early;		/* for these reasons the key only finds the
-								 * partitions that are missing; the load goes
+	bool		where_late;		/* the condition looks at values that must not
+								 * be evaluated twice: the scan cannot filter */
+	bool		key_early;		/* in_order or where_late: the key only finds
+								 * the missing partitions; the load goes
 								 * without it */
 	AttrNumber	key_attnum;		/* 0: file order */
-	int			key_field;		/* of fields, from 0 */
+	int			key_field;		/* number of the key's field, from 0; -1: none */
 	FcKeyType	key_type;
 	bool		partitioned;
-	bool		key_routes;		/* fc_route knows the partitions */
+	bool		key_routes;		/* fc_route finds the partition of a key */
 	bool		routed;			/* partitioned, but core routes */
 	List	   *order;			/* FcSortKey: what rows are sorted by when
-								 * they are built; NIL: they come as they
-								 * should */
+								 * they are built; NIL: they come in the order
+								 * asked for */
 	bool		order_sliced;	/* see FcShared */
 	bool		foreign_keys;	/* the only insert triggers are those of
 								 * foreign keys: fine for new partitions */
-	const char *core_reason;	/* not NULL: core's CopyFrom loads, because
-								 * ... */
-	const char *leader_reason;	/* not NULL: no workers, because ... */
+	const char *core_reason;	/* why core's CopyFrom loads, or NULL */
+	const char *leader_reason;	/* why no workers load, or NULL */
 	bool		need_transcoding;
 } FcPlan;
 
-/* COPY's errors for relations it cannot copy to */
+/* Throws COPY's errors for relations that it cannot copy to */
 extern void fc_plan_check_relkind(Relation rel);
 
-/* rel is open and locked, and of a kind that COPY takes; COPY's errors */
+/*
+ * Makes the plan.  The caller has rel open and locked, and of a kind that
+ * COPY takes.  Throws COPY's errors.
+ */
 extern FcPlan *fc_plan_make(Relation rel, const FcOptions *options);
 
 /* Has the relation insert triggers that would fire in this session? */
 extern bool fc_plan_has_triggers(Relation rel, bool *only_foreign_keys);
 
-/* Why this leaf's rows must not be inserted by a worker, or NULL */
+/* Returns why workers must not insert this leaf's rows, or NULL */
 extern const char *fc_plan_leaf_reason(Relation leaf);
 
 /* Can the table refuse a row because of another one? */
 extern bool fc_plan_has_unique(Relation rel);
 
 /*
- * Refuses an order in which the first of two equal rows in the file might not
- * come first, where the other one is to be rejected.  "rel" is the target or a
- * partition of it.
+ * Refuses an order in which, of two equal rows, the first of the file might
+ * come after the other, which is the one to be rejected; ERROR 0A000. "rel"
+ * is the target or a partition of it.
  */
 extern void fc_plan_check_unique(Relation target, Relation rel,
 								 const FcOptions *options, const FcPlan *plan);
 
-/* Does core route the rows, once the missing partitions are there? */
+/* Does core route the rows, once the load has made the missing partitions? */
 extern bool fc_plan_ends_routed(const FcPlan *plan);
 
-/* Is a row inserted into this table, by itself or an ancestor, published? */
+/* Does a publication of the table or of an ancestor publish its new rows? */
 extern bool fc_plan_is_published(Relation rel);
 
-/* The parts of fc_plan_make that have files of their own */
+/* Parts of fc_plan_make */
 
-/* options/plan_key.c: the key, if there is one */
+/* options/plan_key.c: finds the key, if there is one */
 extern void fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan);
 
-/* Rows that are read in the order of the key need not be sorted by it */
+/* Takes out of the order what comes by reading in the order of the key */
 extern void fc_plan_order(FcPlan *plan);
 
-/* options/plan_way.c: why core loads, or the leader alone; NULL: it does not */
+/* options/plan_way.c: why core loads, or the leader alone, or NULL */
 extern const char *fc_plan_core_reason(Relation rel, const FcOptions *options,
 									   FcPlan *plan);
 extern const char *fc_plan_leader_reason(Relation rel, const FcOptions *options,

@@ -5,10 +5,10 @@
  *
  *		unsafe		a worker must not run it
  *		foreign		it may leave things behind when it fails in the middle
- *		visible		it can be seen how often it has run
+ *		visible		its effects show how often it has run
  *
- * Such is asked of expressions, and of types with all that they are made of.
- * Nothing is run and nothing is changed.
+ * These questions are put to expressions, and to types with all that they are
+ * made of.  Nothing is run and nothing is changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +28,7 @@
 
 #include "options/plan_code.h"
 
-/* What is asked of a type and, if that is not it, of its parts */
+/* A question to a type and, if the answer is no, to its parts */
 typedef bool (*FcTypeTest) (Oid typid, char typtype, Oid input);
 
 static bool
@@ -37,7 +37,7 @@ fc_code_unsafe_function(Oid funcid, void *context)
 	return func_parallel(funcid) != PROPARALLEL_SAFE;
 }
 
-/* May this expression only be evaluated by the leader? */
+/* Must a worker not evaluate this expression? */
 static bool
 fc_code_unsafe_walker(Node *node, void *context)
 {
@@ -103,7 +103,7 @@ fc_code_indexes_unsafe(Relation rel)
 	return fc_code_any_index(rel, fc_code_index_unsafe, InvalidAttrNumber);
 }
 
-/* Is it true of the type, or of any that a value of it is made of? */
+/* Is the test true of the type, or of any that a value of it is made of? */
 static bool
 fc_code_type_any(Oid typid, FcTypeTest test)
 {
@@ -146,7 +146,7 @@ fc_code_type_unsafe(Oid typid)
 	return fc_code_type_any(typid, fc_code_is_unsafe);
 }
 
-/* A range runs the functions that its maker named */
+/* A range type runs the functions that its creator named */
 static bool
 fc_code_is_foreign(Oid typid, char typtype, Oid input)
 {
@@ -161,7 +161,7 @@ fc_code_type_foreign(Oid typid)
 	return fc_code_type_any(typid, fc_code_is_foreign);
 }
 
-/* Of core's functions none shows how often it was called */
+/* None of core's functions shows how often it was called */
 static bool
 fc_code_visible_function(Oid funcid, void *context)
 {
@@ -169,7 +169,7 @@ fc_code_visible_function(Oid funcid, void *context)
 		func_volatile(funcid) == PROVOLATILE_VOLATILE;
 }
 
-/* Can it be seen how often this expression is evaluated? */
+/* Do effects show how often this expression is evaluated? */
 static bool
 fc_code_visible_walker(Node *node, void *context)
 {
@@ -191,7 +191,7 @@ fc_code_visible(Node *node)
 static bool
 fc_code_domain_visible(Oid typid)
 {
-	/* the memory context looks at it when it is reset */
+	/* the memory context calls back into it when it is reset */
 	DomainConstraintRef *ref = palloc(sizeof(DomainConstraintRef));
 	ListCell   *lc;
 

@@ -11,10 +11,13 @@
 #include "nodes/nodes.h"
 #include "utils/relcache.h"
 
-/* May this expression only be evaluated by the leader? */
+/* Must a worker not evaluate this expression? */
 extern bool fc_code_unsafe(Node *node);
 
-/* The same of generated columns and CHECK constraints, and of indexes */
+/*
+ * Must a worker not evaluate a generated column or CHECK constraint of the
+ * table, or an expression or predicate of its indexes?
+ */
 extern bool fc_code_constraints_unsafe(Relation rel);
 extern bool fc_code_indexes_unsafe(Relation rel);
 
@@ -26,18 +29,18 @@ extern bool fc_code_type_unsafe(Oid typid);
 
 /*
  * Can the type's input leave something behind when it fails in the middle?
- * Not where all of it is core's own code, that of its parts included: such
- * code reads, and what it holds at an error belongs to a resource owner.
+ * It cannot where all of it is core's own code, that of its parts included:
+ * such code reads, and what it holds at an error belongs to a resource owner.
  */
 extern bool fc_code_type_foreign(Oid typid);
 
-/* Can it be seen how often this expression is evaluated? */
+/* Do effects show how often this expression is evaluated? */
 extern bool fc_code_visible(Node *node);
 
-/* Can it be seen how often a value of the type is read? */
+/* Do effects show how often a value of the type is read? */
 extern bool fc_code_type_visible(Oid typid);
 
-/* Is it true of any index? */
+/* Is the test true of any index of the table? */
 typedef bool (*FcIndexTest) (Relation index, AttrNumber attnum);
 extern bool fc_code_any_index(Relation rel, FcIndexTest test, AttrNumber attnum);
 

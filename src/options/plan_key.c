@@ -39,7 +39,10 @@ fc_plan_field(List *fields, AttrNumber attnum)
 	return -1;
 }
 
-/* The column the caller named: it must be in the file, and of a known type */
+/*
+ * Takes the column that the caller named as the key: it must be in the file,
+ * and of a known type
+ */
 static void
 fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
 {
@@ -68,7 +71,9 @@ fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
 	plan->key_attnum = attnum;
 }
 
-/* The order begins with a column that could have been named */
+/*
+ * Takes the first column of the order as the key, if it could be named as one
+ */
 static void
 fc_plan_order_key(Relation rel, FcPlan *plan)
 {
@@ -111,8 +116,9 @@ fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlan *plan)
 }
 
 /*
- * A volatile default gives another value when it is evaluated again: then its
- * column can be neither a key nor looked at by a condition in the scan.
+ * Is the default volatile?  It gives another value when it is evaluated
+ * again, so that its column can neither be a key nor be looked at by a
+ * condition in the scan.
  */
 static bool
 fc_plan_default_volatile(Relation rel, AttrNumber attnum)
@@ -153,8 +159,9 @@ fc_plan_has_flag(const FcPlan *plan, uint8 flag)
 }
 
 /*
- * Of equal rows the first of the file is to stay: rows must not come in the
- * order of a key that they may differ in.
+ * Of equal rows the load keeps the first of the file: they must not come in
+ * the order of a key in which they may differ.  Does the index let them
+ * differ?
  */
 static bool
 fc_plan_unique_without(Relation index, AttrNumber attnum)
@@ -167,7 +174,7 @@ fc_plan_unique_without(Relation index, AttrNumber attnum)
 		(index->rd_index->indisunique && !has_key);
 }
 
-/* Can the rows not be put into the order of the key? */
+/* Must the rows not be put into the order of the key? */
 static bool
 fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlan *plan)
 {

@@ -59,7 +59,7 @@ fc_plan_is_numbered(const FcPlan *plan, AttrNumber attnum)
 	return false;
 }
 
-/* Types of the file's columns, defaults of the others */
+/* Looks at the types of the file's columns and the defaults of all others */
 static const char *
 fc_plan_columns_reason(Relation rel, const FcPlan *plan, bool markers)
 {
@@ -114,7 +114,7 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 	return reason ? reason : fc_plan_leaf_reason(rel);
 }
 
-/* Would this trigger fire in this session? */
+/* Would this trigger fire for an INSERT in this session? */
 static bool
 fc_plan_trigger_fires(const Trigger *trigger)
 {
@@ -134,10 +134,10 @@ fc_plan_trigger_fires(const Trigger *trigger)
 }
 
 /*
- * ATTACH will check this foreign key for the whole partition.  Is that what
- * COPY does at the end of its statement?  Not if the session has it switched
- * off, if it may wait for commit, or if rows of partitions that are not
- * attached yet may be what it refers to.
+ * Does ATTACH, which checks this foreign key for the whole partition, do what
+ * COPY does at the end of its statement?  Not if the session has the foreign
+ * key switched off, if it may wait for commit, or if it may refer to rows of
+ * partitions that are not attached yet.
  */
 static bool
 fc_plan_attach_checks(Relation rel, const Trigger *trigger)
@@ -182,7 +182,7 @@ fc_plan_has_triggers(Relation rel, bool *only_foreign_keys)
 
 /*
  * Has a partition something for which core might have to load?  No lock is
- * kept: it would keep triggers away no more than none, but new partitions
+ * kept: it would not keep triggers away, but would keep new partitions away
  * where there is a default one.
  */
 static bool
@@ -225,14 +225,14 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
 		plan->foreign_keys = true;
 	else if (triggers)
 		return only_foreign_keys ? "the target has foreign keys" : "the target has triggers";
-	/* whether one of them matters is known only when the condition was used */
+	/* only after the condition has run is it known whether one matters */
 	if (plan->partitioned && contain_volatile_functions((Node *) plan->where) &&
 		fc_plan_partitions_fire(rel))
 		return "a partition has triggers, and the condition is volatile";
 	return NULL;
 }
 
-/* COPY's refusals, which it makes in CopyFrom */
+/* Makes the refusals that COPY makes in CopyFrom */
 void
 fc_plan_check_relkind(Relation rel)
 {

@@ -3,8 +3,8 @@
  * options/target.h
  *	  What is loaded, where to and how, as the leader knows it.
  *
- * The leader alone has it, for as long as the load lasts; what workers need of
- * it is in FcShared.  load/ fills it in, and gives it to the rooms below.
+ * The leader alone has it, for as long as the load lasts; what workers need
+ * of it is in FcShared. load/ fills it in, and gives it to the rooms below.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,24 +20,26 @@ typedef struct FcTarget
 	FcPlan	   *plan;			/* NULL until it is made */
 	FcWay		way;			/* load/way.c decides */
 	const char *core_reason;	/* FC_WAY_COPY: why core loads */
-	int			nworkers;		/* asked for */
+	int			nworkers;		/* workers asked for */
 
 	/* where to */
 	Oid			oid;
 	char	   *relname;		/* for error contexts */
-	Relation	rel;			/* open except while DDL runs; locked */
-	FcRoute    *route;			/* if plan->key_routes, as of the scan */
+	Relation	rel;			/* open and locked; closed only while DDL runs */
+	FcRoute    *route;			/* partitions as the scan found them, if
+								 * plan->key_routes */
 	int			ncreated;		/* partitions that the load makes */
 	FcNewPartition *created;	/* by key */
 	int			ngroups;		/* leaves with rows */
-	int			nindexes;		/* that the load builds */
+	int			nindexes;		/* indexes that the load builds */
 
 	/* what */
-	FcSource   *source;			/* the files, or copies of them */
-	FcSource   *original;		/* NULL, or what source is converted from */
-	bool		inflow;			/* a later phase is to unpack the files: until
+	FcSource   *source;			/* the files, or temporary copies of them */
+	FcSource   *original;		/* what source is converted from, or NULL */
+	bool		inflow;			/* a later phase unpacks the files: until
 								 * then, source has the first bytes of each */
-	uint64		expected;		/* then, about so many bytes there will be */
+	uint64		expected;		/* with inflow: about how many bytes there
+								 * will be */
 	FcDialect	dialect;
 	bool		unsettled;		/* only core can tell how the lines of a file
 								 * end */
