@@ -256,10 +256,7 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	fc_statement_load(&call, load ? load : &statement);
 }
 
-/*
- * Makes the COPY that the hooks see of a call, in which several files or
- * programs are one name
- */
+/* Makes the COPY that hooks see of a call; several files become one name */
 static CopyStmt *
 fc_statement_of(const FcOptions *options, const char *name)
 {

@@ -3,7 +3,7 @@
  * relay.c
  *	  Lets the hooks that were there before ours see a command that we run.
  *
- *	 our hook ──► hooks before ──► standard_ProcessUtility ──► copy of the tree:
+ *	 our hook ──► hooks before ──► standard_ProcessUtility ──► copy of tree:
  *																 SHOW ──► run
  *
  * Hooks of ProcessUtility are a chain: each calls the one that was there
@@ -54,10 +54,7 @@
 #define FC_RELAY_SETTING	"fast_copy.workers"
 #define FC_RELAY_NODE		"FastCopyRelay"
 
-/*
- * Bytes by which frames may differ in alignment; a frame of another function
- * is larger
- */
+/* Frames' alignment may differ by so many bytes; any other frame is larger */
 #define FC_RELAY_SLACK		64
 
 typedef struct FcRelay

@@ -6,19 +6,21 @@
  *	 file ──► bytes as they are ──► core
  *	 file ──► records ──► fields as text ──► canonical records ──► core
  *
- * Where core knows every option the file is fed as it is.  Otherwise each
- * record is cut here, and core is given one record of one form: all columns of
- * the load in their order, every value quoted, NULL as an empty field, in the
- * server's encoding.  Values that had to be converted here are handed over past
- * that text, so that code of their types runs once.  A record per call: core asks for the next one only when
- * it needs it, so that its line number can be set to the file's right then.
+ * Where core knows every option, the file is fed as it is.  Otherwise
+ * fast_copy cuts and reads each record, and feeds core one record of one
+ * form: all columns of the load in their order, every value quoted, NULL as
+ * an empty field, in the server's encoding.  Values that had to be converted
+ * for that are handed to core beside the text, so that code of their types
+ * runs once.  Each call feeds one record: core asks for the next one only
+ * when it needs it, so that its line number can be set to the file's right
+ * then.
  *
- * Core reads through a callback without an argument, so that what it reads
- * from is kept in a static variable.  A trigger may start another load, and
+ * Core reads through a callback without an argument, so that a static
+ * variable says what it reads from.  A trigger may start another load, and
  * catch its error: each feed puts back the one it found.
  *
  * CopyFrom puts its error context on the stack before it reads; the first
- * call takes its place, so that errors name the file.
+ * call of the callback takes its place, so that errors name the file.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +49,7 @@ typedef struct FcFeedColumn
 {
 	FcParser   *parser;
 	int			field;			/* its number in the record */
-	FmgrInfo	input;			/* the type's own */
+	FmgrInfo	input;			/* the type's own input function */
 	int16		typlen;
 	bool		typbyval;
 } FcFeedColumn;
@@ -113,7 +115,7 @@ fc_feed_is_canonical(const FcTarget *target)
 		target->options->on_error != FC_ON_ERROR_STOP;
 }
 
-/* How far core's own COPY, or its search for keys, has come */
+/* Reports how far core's own COPY, or its search for keys, has come */
 static void
 fc_feed_progress(FcFeed *feed, uint64 position)
 {
@@ -126,7 +128,7 @@ fc_feed_progress(FcFeed *feed, uint64 position)
 	fc_context_progress(&feed->target->ctx);
 }
 
-/* Bytes as they are, up to len */
+/* Copies bytes as they are, up to len; returns their number */
 static int
 fc_feed_piece(FcFeed *feed, char *out, int len)
 {
@@ -145,7 +147,7 @@ fc_feed_piece(FcFeed *feed, char *out, int len)
 	return len;
 }
 
-/* What stands for a default; core shows it in errors */
+/* Returns what stands for a default; core shows it in errors */
 static char *
 fc_feed_marker(FcTarget *target)
 {
@@ -156,7 +158,7 @@ fc_feed_marker(FcTarget *target)
 	return marker;
 }
 
-/* The fields the parser has as one line of CSV */
+/* Writes the parser's fields as one line of CSV */
 static void
 fc_feed_canonical(FcFeed *feed)
 {
@@ -182,7 +184,7 @@ fc_feed_canonical(FcFeed *feed)
 		}
 		appendStringInfoChar(&feed->row, ',');
 	}
-	/* the last field has no comma behind it */
+	/* no comma follows the last field */
 	if (feed->row.len > 0)
 		feed->row.data[feed->row.len - 1] = '\n';
 	else
@@ -190,8 +192,8 @@ fc_feed_canonical(FcFeed *feed)
 }
 
 /*
- * Shows core the record as it stands in the file: it says best what is wrong
- * with line ends, quotes or bytes.  Returns if core finds nothing.
+ * Shows core the record as it stands in the file, because core says best what
+ * is wrong with line ends, quotes or bytes.  Returns if core finds nothing.
  */
 static void
 fc_feed_malformed(FcFeed *feed)
@@ -221,7 +223,7 @@ fc_feed_malformed(FcFeed *feed)
 	error_context_stack = context;
 }
 
-/* Core takes the record, or does not know either what is wrong with it */
+/* Refuses a record that the parser refuses, but core does not */
 static void
 fc_feed_refuse(FcFeed *feed)
 {
@@ -235,7 +237,7 @@ fc_feed_refuse(FcFeed *feed)
 		 feed->offset);
 }
 
-/* Parses the record, whose bytes are overwritten */
+/* Parses the record in place; false if on_error rejects it */
 static bool
 fc_feed_parse_whole(FcFeed *feed, char *data)
 {
@@ -267,7 +269,7 @@ fc_feed_parse(FcFeed *feed, char *data)
 
 		if (fc_parse_is_cut(feed->parser))
 			PG_RE_THROW();
-		/* nothing but bytes were looked at */
+		/* the parser had looked at bytes only, and run no code of users */
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
 		FlushErrorState();
@@ -279,7 +281,7 @@ fc_feed_parse(FcFeed *feed, char *data)
 	return ok;
 }
 
-/* Puts aside what on_error made of the record, and tells of it */
+/* Keeps what on_error made of the record, and tells of it */
 static void
 fc_feed_reject(FcFeed *feed, bool ok)
 {
@@ -310,7 +312,10 @@ fc_feed_reject(FcFeed *feed, bool ok)
 		fc_parse_pass_over(parser);
 }
 
-/* The same; what on_error passes over is put aside, up to reject_limit */
+/*
+ * Parses the record; false if on_error rejects it.  Throws the error of too
+ * many rejects.
+ */
 static bool
 fc_feed_accept(FcFeed *feed, char *data)
 {
@@ -368,8 +373,8 @@ fc_feed_next(FcFeed *feed)
 }
 
 /*
- * Core goes to the next line before it reads, and counts the line ends in
- * quotes while it does: what it counts is taken off here.
+ * Sets core's line number.  Core goes to the next line before it reads, and
+ * counts the line ends in quotes while it does: these are taken off here.
  */
 static void
 fc_feed_number(FcFeed *feed)
@@ -383,7 +388,7 @@ fc_feed_number(FcFeed *feed)
 			cstate->cur_lineno--;
 }
 
-/* CopyFrom's context becomes ours: it ends with CopyFrom's loop over rows */
+/* Takes the place of CopyFrom's context, which ends with its loop over rows */
 static void
 fc_feed_take_context(FcFeed *feed)
 {
@@ -397,7 +402,7 @@ fc_feed_take_context(FcFeed *feed)
 	feed->follow = true;
 }
 
-/* Core's callback */
+/* The callback by which core reads */
 static int
 fc_feed_read(void *outbuf, int minread, int maxread)
 {
@@ -422,7 +427,10 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 	return n;
 }
 
-/* The list as COPY's grammar makes it; "*" is not in every version's */
+/*
+ * Returns the options as COPY's grammar makes them, with "*" written out,
+ * which not every version knows
+ */
 static List *
 fc_feed_options(FcFeed *feed)
 {
@@ -449,7 +457,7 @@ fc_feed_option(List *list, const char *name, const char *value)
 									 (Node *) makeString(pstrdup(value)), -1));
 }
 
-/* What canonical records are written in */
+/* Returns the options that canonical records are written in */
 static List *
 fc_feed_canonical_options(FcFeed *feed)
 {
@@ -463,9 +471,9 @@ fc_feed_canonical_options(FcFeed *feed)
 }
 
 /*
- * A file that cannot be converted is core's from the first byte on, so that
- * only core can pass over records.  It ends in an error; before 17 that is the
- * first one of any kind.
+ * Adds on_error for a file that cannot be converted, which core reads from
+ * the first byte on, so that only core can reject records.  The load ends in
+ * an error, which before 17 is the first one of any kind.
  */
 static List *
 fc_feed_on_error(FcFeed *feed, List *list)
@@ -482,8 +490,9 @@ fc_feed_on_error(FcFeed *feed, List *list)
 }
 
 /*
- * As if core had read the lines before.  Of a file's first record nobody knows
- * how its lines end, and core counts those in quotes in another way.
+ * Sets core's state as if core had read the lines before.  Before the first
+ * record of a file core knows no line end, and counts those in quotes in
+ * another way.
  */
 static void
 fc_feed_middle(FcFeed *feed)
@@ -507,8 +516,8 @@ fc_feed_middle(FcFeed *feed)
 }
 
 /*
- * Stands in for a type's input function where core is given a record that was
- * looked at before: what was converted is not converted again.
+ * Stands in for a type's input function where core is given a record that the
+ * parser has read: what was converted is not converted again.
  */
 static Datum
 fc_feed_value(PG_FUNCTION_ARGS)
@@ -521,7 +530,7 @@ fc_feed_value(PG_FUNCTION_ARGS)
 	{
 		if (PG_GETARG_CSTRING(0) == NULL)
 			PG_RETURN_NULL();
-		/* it must last as long as what the function would have made */
+		/* it must last as long as what the type's function would have made */
 		return datumCopy(value, column->typbyval, column->typlen);
 	}
 	fcinfo->flinfo = &column->input;
@@ -530,7 +539,7 @@ fc_feed_value(PG_FUNCTION_ARGS)
 	return value;
 }
 
-/* Makes core take the parser's values */
+/* Makes core take the values that the parser has converted */
 static void
 fc_feed_hand_over(FcFeed *feed)
 {
@@ -601,7 +610,7 @@ fc_feed_whole(FcFeed *feed, uint32 file)
 	return options->header_match ? "match" : "true";
 }
 
-/* What parsing a record needs */
+/* Makes what parsing a record needs */
 static void
 fc_feed_parser(FcFeed *feed)
 {
@@ -609,7 +618,8 @@ fc_feed_parser(FcFeed *feed)
 	int			nnumbers = target->shared->nnumbers;
 
 	feed->estate = CreateExecutorState();
-	/* core takes the numbers of sequences itself; no worker looks here now */
+
+	/* core takes sequences' numbers itself; no worker looks at it meanwhile */
 	target->shared->nnumbers = 0;
 	feed->parser = fc_parse_begin(&target->ctx, feed->estate);
 	target->shared->nnumbers = nnumbers;
@@ -670,8 +680,8 @@ fc_feed_record(FcFeed *feed)
 }
 
 /*
- * With "rest" what stands behind the record is fed, too: core must see the
- * same quotes and markers.  Without it no byte more than the line end is, which
+ * With "rest" the bytes after the record are fed, too: core must see the same
+ * quotes and markers.  Without it, no byte after the line end is fed, which
  * could be half a character.
  */
 void

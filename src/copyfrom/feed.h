@@ -13,20 +13,22 @@
 #include "options/target.h"
 #include "row/parse.h"
 
-/* One run of core's COPY; feeds nest, as a trigger may load, too */
+/* One COPY by core; feeds nest, because a trigger may load, too */
 typedef struct FcFeed
 {
 	FcTarget   *target;
 	bool		counts;			/* what core reads is progress of the load */
-	struct FcFeed *outer;		/* the one that waits for this one to end */
-	CopyFromState cstate;		/* NULL: none yet, or no longer */
-	uint32		file;			/* number of the file that is fed, and named */
+	struct FcFeed *outer;		/* the feed that waits for this one to end */
+	CopyFromState cstate;		/* NULL: core reads nothing */
+	uint32		file;			/* number of the file that is fed and that
+								 * errors name */
 
 	/* bytes that are fed as they are */
 	const char *bytes;			/* NULL: from the file */
 	uint64		position;		/* next byte of the file */
 	uint64		left;			/* bytes that core has not asked for */
-	bool		middle;			/* there are lines before the first byte */
+	bool		middle;			/* lines of the file stand before the first
+								 * byte */
 
 	/* records made canonical; NULL: bytes are fed as they are */
 	FcParser   *parser;
@@ -37,31 +39,31 @@ typedef struct FcFeed
 	StringInfoData row;			/* one record for core */
 	int			sent;			/* bytes of it that core has */
 	uint64		found;			/* records */
-	uint64		fed;			/* ... that core got */
+	uint64		fed;			/* records that core got */
 
 	/* for error contexts */
-	bool		follow;			/* the line is core's, else it is "line" */
+	bool		follow;			/* core counts the line, else it is "line" */
 	bool		parsing;		/* the parser works, not core */
 	bool		silent;			/* the error has its context already */
 	uint64		first;			/* line on which the record begins */
-	uint64		line;			/* ... and ends */
+	uint64		line;			/* line on which it ends */
 	uint64		offset;			/* of the record */
 	uint64		length;
 } FcFeed;
 
-/* Makes the feed current, and puts back the one before it */
+/* Makes the feed current, and makes the one before it current again */
 extern void fc_feed_begin(FcFeed *feed, FcTarget *target);
 extern void fc_feed_end(FcFeed *feed);
 
-/* Are fields of the file something else to us than they would be to core? */
+/* Does fast_copy read fields of the file in another way than core would? */
 extern bool fc_feed_rereads_fields(const FcTarget *target);
 
 /* Must core be given canonical records, because it does not know an option? */
 extern bool fc_feed_is_canonical(const FcTarget *target);
 
 /*
- * What is fed: bytes, a part of the source, or all records made canonical, those
- * of one file at a time
+ * Say what is fed: bytes, a part of the source, or all records made
+ * canonical, those of one file at a time
  */
 extern void fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len);
 extern void fc_feed_file(FcFeed *feed, uint64 offset, uint64 end);
@@ -70,35 +72,38 @@ extern void fc_feed_records_file(FcFeed *feed, uint32 file);
 extern void fc_feed_records_end(FcFeed *feed);
 
 /*
- * One of the files, whole and as it is; returns core's option for its header.
- * Of several header lines core is shown none.
+ * Feeds one of the files, whole and as it is; returns core's option for its
+ * header.  Of several header lines core is shown none.
  */
 extern const char *fc_feed_whole(FcFeed *feed, uint32 file);
 
-/* The record for errors, in whichever file it is; lines of its begin and end */
+/*
+ * Says which record errors name, in whichever file it is, and the lines on
+ * which it begins and ends
+ */
 extern void fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 first,
 						 uint64 line);
 
 /*
- * The record that the feed names for errors: as it is, with the rest of the
- * file or what may be its line end; or made canonical, which is false for a
- * record that on_error passes over.
+ * Feed the record that errors name: as it is, with the rest of the file or
+ * with what may be its line end; or made canonical.  False if on_error
+ * rejects the record.
  */
 extern void fc_feed_raw_record(FcFeed *feed, bool rest);
 extern bool fc_feed_record(FcFeed *feed);
 
 /*
- * Begins core's COPY on what is fed.  header as in COPY's list of options, or
- * NULL.
+ * Begins core's COPY on what is fed. "header" is as in COPY's list of
+ * options, or NULL.
  */
 extern CopyFromState fc_feed_copy(FcFeed *feed, List *where,
 								  const char *header, bool freeze);
 
-/* Core reads one row into such a slot; false: there is none */
+/* Makes core read one row into such a slot; false if there is none */
 extern TupleTableSlot *fc_feed_slot(FcTarget *target);
 extern bool fc_feed_next_row(FcFeed *feed, TupleTableSlot *row);
 
-/* Error context callback: file, line, and column or record */
+/* Error context callback that tells file, line, and column or record */
 extern void fc_feed_context(void *arg);
 
 #endif							/* FC_FEED_H */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * copyfrom/feed_context.c
- *	  Where core's COPY is when an error comes: file, line, and column or record.
+ *	  Where core's COPY is at an error: file, line, and column or record.
  *
- * As COPY says it, but for the name of the file.  The line is the one that core
- * has come to where core reads the file, and that of the record where it is fed
- * records one by one.
+ * The context is COPY's with the name of the file.  The line is core's where
+ * core reads the file, and that of the record where core is fed records one
+ * by one.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,10 @@ fc_feed_record_text(const FcFeed *feed)
 								target->plan->need_transcoding);
 }
 
-/* The record in work; NULL if it was cut by wrong line ends or bad bytes */
+/*
+ * Returns the record in work, or NULL where COPY shows none: it was cut by
+ * wrong line ends or bad bytes
+ */
 static char *
 fc_feed_text(const FcFeed *feed)
 {
@@ -45,8 +48,8 @@ fc_feed_text(const FcFeed *feed)
 }
 
 /*
- * The line that is being read, if core knows it better: an error in the midst of
- * a record is about the line that core has come to.
+ * Returns the line in work: core's, where an error in the midst of a record
+ * is about the line that core has come to.
  */
 static uint64
 fc_feed_line(const FcFeed *feed)
@@ -59,7 +62,7 @@ fc_feed_line(const FcFeed *feed)
 	return cstate->cur_lineno;
 }
 
-/* The field that is being converted, by the parser or by core */
+/* Finds the field that the parser or core converts; false if there is none */
 static bool
 fc_feed_field(const FcFeed *feed, const char **column, const char **value)
 {

@@ -5,14 +5,15 @@
  *
  *	 file ──► core's NextCopyFrom ──► key ──► range ──► parts
  *
- * For files whose records cannot be told apart here: those in binary format,
- * and those with characters that cannot be converted.  Core's CopyFrom loads
- * them; only the partitions that are missing must be made before.  So core
- * reads the file twice, here for the keys.
+ * This is for files whose records fast_copy cannot tell apart: those in
+ * binary format, and those with characters that cannot be converted.  Core's
+ * CopyFrom loads them; but the missing partitions must be made before.  So
+ * core reads the file twice, first for the keys.
  *
  * An error ends the reading, but not the load, unless it is one of the whole
- * transaction: CopyFrom will meet the same one, or one that comes before it.  The reading is a subtransaction, which
- * cleans up after it.  What was found until then is in the caller's memory.
+ * transaction: CopyFrom will meet the same error, or an earlier one.  The
+ * reading is a subtransaction, which cleans up on error.  What was found
+ * until then is in the caller's memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,12 +42,12 @@ typedef struct FcCoreKeys
 	ExprState  *where;			/* or NULL */
 	TupleTableSlot *slot;
 	uint64		rows;
-	uint64		start;			/* of the row's bytes */
+	uint64		start;			/* offset of the row in work */
 	int			nparts;
 	int			allocated;
 	FcSpillPart **parts;		/* by key */
-	FcSpillPart *last;			/* the one found last, or NULL */
-	FcSpillPart *null;			/* rows whose key is NULL, or NULL */
+	FcSpillPart *last;			/* the part found last, or NULL */
+	FcSpillPart *null;			/* the part of rows whose key is NULL, or NULL */
 } FcCoreKeys;
 
 static FcSpillPart *
@@ -58,7 +59,7 @@ fc_core_keys_new_part(FcCoreKeys *scan)
 	return part;
 }
 
-/* The first part whose range starts at "lo" or behind it */
+/* Returns the first part whose range starts at "lo" or after it */
 static int
 fc_core_keys_search(const FcCoreKeys *scan, int64 lo)
 {
@@ -104,7 +105,7 @@ fc_core_keys_part(FcCoreKeys *scan, int64 key)
 	return scan->last;
 }
 
-/* The part of the row in the slot */
+/* Returns the part of the row in the slot */
 static FcSpillPart *
 fc_core_keys_of_row(FcCoreKeys *scan)
 {
@@ -131,7 +132,7 @@ fc_core_keys_of_row(FcCoreKeys *scan)
 	return part;
 }
 
-/* Bytes of the file that core has used; of other formats it reads ahead */
+/* Returns the bytes core has used; 0 for text, which core reads ahead */
 static uint64
 fc_core_keys_used(const FcCoreKeys *scan)
 {
@@ -170,7 +171,7 @@ fc_core_keys_next(FcCoreKeys *scan)
 	return true;
 }
 
-/* Stands in for a type's input or receive function whose effects are CopyFrom's */
+/* Stands in for input functions whose effects are left to CopyFrom */
 static Datum
 fc_core_keys_value(PG_FUNCTION_ARGS)
 {
@@ -178,13 +179,13 @@ fc_core_keys_value(PG_FUNCTION_ARGS)
 
 	if (buf == NULL)
 		PG_RETURN_NULL();
-	/* of binary format all bytes must have been read */
+	/* core checks that all bytes of a binary value were read */
 	if (fcinfo->flinfo->fn_extra)
 		buf->cursor = buf->len;
 	return (Datum) 0;
 }
 
-/* Nobody looks at values of these types: no key is of such a one */
+/* Leaves out the values of types with effects; no key is of such a type */
 static void
 fc_core_keys_leave_effects(const FcTarget *target, CopyFromState cstate)
 {
@@ -201,9 +202,10 @@ fc_core_keys_leave_effects(const FcTarget *target, CopyFromState cstate)
 }
 
 /*
- * Neither defaults are evaluated nor values of types that run code of users: it
- * may have effects, and CopyFrom will do it.  A condition may need them, and is left
- * to CopyFrom, too; then partitions may be made that stay empty.
+ * Counts the keys of one file.  Neither defaults nor values of types that run
+ * code of users are evaluated: the code may have effects, which CopyFrom is
+ * to have once.  A condition that may need them is left to CopyFrom, too;
+ * then the load may make partitions that stay empty.
  */
 static void
 fc_core_keys_read_file(FcCoreKeys *scan, uint32 file)

@@ -11,9 +11,9 @@
 #include "options/target.h"
 
 /*
- * Core reads the whole file, up to its first error; *parts are the ranges of keys
- * that it finds, FcSpillPart as of a scan.  Returns the rows read.  Ends the
- * progress of a COPY.
+ * Makes core read all files, up to the first error; *parts are the ranges of
+ * keys that it finds, FcSpillPart as of a scan.  Returns the rows read.  Ends
+ * the progress of a COPY.
  */
 extern uint64 fc_core_keys(FcTarget *target, List **parts);
 

@@ -3,10 +3,11 @@
  * copyfrom/run.c
  *	  Core's own COPY: for targets only it can load, and for its errors.
  *
- * Triggers, views, foreign tables: CopyFrom in the leader has COPY's meaning
- * by being COPY.  A record that our parser refuses is shown to NextCopyFrom,
- * so that message, detail and SQLSTATE are core's; only the context is ours.
- * What core reads is copyfrom/feed.c's business.
+ * Triggers, views and foreign tables are loaded by CopyFrom in the leader,
+ * which gives them COPY's meaning.  A record that our parser refuses is shown
+ * to NextCopyFrom, so that message, detail and SQLSTATE are core's; only the
+ * context is ours. copyfrom/feed.c feeds core.  Each function here ends its
+ * feed, also on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,7 +59,10 @@ fc_core_ends_in_marker(const FcSource *source, uint32 file)
 	return len == 2 || tail[len - 3] == '\n' || tail[len - 3] == '\r';
 }
 
-/* "\." ends csv data for COPY on 15 to 17: nothing may be left behind it */
+/*
+ * Refuses a file of which core before 18 has not read all, because "\." ends
+ * csv data there
+ */
 static void
 fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 {
@@ -78,7 +82,7 @@ fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 				 errhint("Quote the value.")));
 }
 
-/* Feeds what there is to load of a file; returns core's option for a header */
+/* Feeds what is to be loaded of a file; returns core's option for a header */
 static const char *
 fc_core_feed_file(FcFeed *feed, uint32 file)
 {
@@ -88,7 +92,7 @@ fc_core_feed_file(FcFeed *feed, uint32 file)
 	return NULL;
 }
 
-/* Every record that was found went to core, or was rejected */
+/* Checks that every record that was found went to core, or was rejected */
 static void
 fc_core_check_count(FcFeed *feed)
 {
@@ -106,7 +110,7 @@ fc_core_check_count(FcFeed *feed)
 					   feed->found, feed->fed, rejected)));
 }
 
-/* The progress view shows a file, although core reads through a callback */
+/* Shows a file in the progress view, although core reads through a callback */
 static void
 fc_core_show_file(const FcFile *file)
 {
@@ -132,7 +136,7 @@ fc_core_copy_file(FcFeed *feed, uint32 file)
 	return rows;
 }
 
-/* A COPY for each file, as commands of their own would be */
+/* Runs a COPY for each file, as if each were a command of its own */
 static uint64
 fc_core_copy_files(FcFeed *feed)
 {
@@ -163,7 +167,7 @@ fc_core_copy_files(FcFeed *feed)
 	return rows;
 }
 
-/* What can go wrong in CopyFrom cannot be tolerated */
+/* Errors that come in CopyFrom cannot be tolerated */
 void
 fc_core_check(FcTarget *target)
 {
@@ -244,7 +248,7 @@ fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 	ExecDropSingleTupleTableSlot(row);
 }
 
-/* Core routes the row, and finds no partition for it, or the default only */
+/* Makes core route the row, which finds no partition, or only the default */
 static void
 fc_core_route(FcTarget *target, TupleTableSlot *slot)
 {
@@ -270,7 +274,10 @@ fc_core_route(FcTarget *target, TupleTableSlot *slot)
 			 errtable(target->rel)));
 }
 
-/* Core reads the record that the feed has; a row may find no partition */
+/*
+ * Makes core read the record that the feed has, and route its row if that was
+ * the error; false if core finds no row
+ */
 static bool
 fc_core_show_fed(FcFeed *feed, const FcErrorSlot *slot)
 {
@@ -285,9 +292,10 @@ fc_core_show_fed(FcFeed *feed, const FcErrorSlot *slot)
 }
 
 /*
- * Shows core the record as it got it, or would have got it.  A malformed one
- * is shown as it stands in the file, and so is any other first; but some of
- * them core before 18 takes for the end of the data.
+ * Shows core the record as it got it, or would have got it.  A malformed
+ * record is shown as it stands in the file, and so is any other at first; but
+ * core before 18 takes some of these for the end of the data, and is shown
+ * them made canonical.
  */
 static void
 fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
@@ -301,7 +309,7 @@ fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 		if (fc_core_show_fed(feed, slot) || grammar)
 			return;
 	}
-	/* core takes an empty list of columns for all */
+	/* an empty list of columns would mean all */
 	if (target->options->header_map && target->options->columns == NIL)
 		return;
 	if (fc_feed_record(feed))
@@ -348,7 +356,7 @@ fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end)
 			 hint ? errhint("%s", hint) : 0));
 }
 
-/* Core has no line to show where it has not found the end of one */
+/* Error context for a line whose end core has not found */
 static void
 fc_core_line_context(void *arg)
 {
@@ -359,7 +367,10 @@ fc_core_line_context(void *arg)
 			   fc_source_path(feed->target->source, feed->file), feed->line);
 }
 
-/* A malformed record that core ends at, or reads in another way */
+/*
+ * Throws the error of a malformed record at which core ends, or that it reads
+ * in another way
+ */
 static void
 fc_core_throw_grammar(FcFeed *feed)
 {

@@ -10,22 +10,22 @@
 
 #include "options/target.h"
 
-/* ERROR 0A000 for what cannot be asked for where core loads */
+/* Refuses options that cannot be had where core loads; ERROR 0A000 */
 extern void fc_core_check(FcTarget *target);
 
 /* Loads all files with CopyFrom; returns the rows it counts */
 extern uint64 fc_core_copy(FcTarget *target);
 
-/* Compares a file's header line with the column names; COPY's errors */
+/* Compares a file's header line with the column names; throws COPY's errors */
 extern void fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header);
 
 /*
  * Throws the first bad record's error: COPY's, if COPY refuses the record, or
- * else what was kept.
+ * else the one that a process kept.
  */
 extern void fc_core_throw(FcTarget *target);
 
-/* ERROR 22P04 with COPY's text, if that is what a record's end means */
+/* Throws ERROR 22P04 with COPY's text, if that is what a record's end means */
 extern void fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end);
 
 #endif							/* FC_COPYFROM_RUN_H */

@@ -65,10 +65,7 @@ fc_fields_missing(Relation rel, List *columns)
 	}
 }
 
-/*
- * Returns the column for a name of the header, which is in the server's
- * encoding, or NULL if the field is to be skipped
- */
+/* Returns a name of the header in the server's encoding; NULL to skip it */
 static String *
 fc_fields_map_one(Relation rel, FcOptions *options, const FcField *field)
 {

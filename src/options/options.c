@@ -209,9 +209,7 @@ fc_options_for_core(const FcOptions *options)
 	return list;
 }
 
-/*
- * Reads a number of lines, or what COPY takes; false if COPY is to refuse it
- */
+/* Reads a number of lines, or a word; false if COPY is to refuse it */
 static bool
 fc_options_header(FcOptions *options)
 {
@@ -271,9 +269,7 @@ fc_options_check_binary(const FcOptions *options)
 				 errhint("Values of the binary format are moments already: leave it out.")));
 }
 
-/*
- * Refuses an empty name, which would pass for none; the load looks up others
- */
+/* Refuses an empty name, which would pass for none */
 static void
 fc_options_check_zone(const FcOptions *options)
 {

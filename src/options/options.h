@@ -123,7 +123,7 @@ typedef struct FcOptions
 	FcMissing	missing;
 	bool		freeze;
 	FcOnError	on_error;
-	uint32		tolerated;		/* FC_CLASS_* that on_error tolerates; 0: none */
+	uint32		tolerated;		/* FC_CLASS_* that on_error tolerates */
 	int64		reject_limit;	/* records; -1: no limit */
 	Oid			reject_table;	/* or InvalidOid */
 	FcVerbosity log_verbosity;

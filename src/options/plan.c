@@ -40,7 +40,7 @@ fc_plan_has_unique(Relation rel)
 	return fc_code_any_index(rel, fc_plan_is_unique, InvalidAttrNumber);
 }
 
-/* Marks the fields whose type runs code with visible effects; false: none */
+/* Marks the fields whose type runs code with visible effects */
 static bool
 fc_plan_fields_visible(Relation rel, FcPlan *plan)
 {
@@ -78,10 +78,7 @@ fc_plan_effects(Relation rel, FcPlan *plan)
 	return visible;
 }
 
-/*
- * Marks the fields whose errors can only be tolerated in subtransactions;
- * false: none
- */
+/* Marks the fields whose errors are tolerated only in subtransactions */
 static bool
 fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 {

@@ -27,12 +27,12 @@ typedef struct FcPlan
 								 * effects others may see, such as a NOTICE:
 								 * it must not be evaluated twice */
 	bool		where_late;		/* the condition looks at values that must not
-								 * be evaluated twice: the scan cannot filter */
+								 * be evaluated twice: no filter in the scan */
 	bool		key_early;		/* in_order or where_late: the key only finds
 								 * the missing partitions; the load goes
 								 * without it */
 	AttrNumber	key_attnum;		/* 0: file order */
-	int			key_field;		/* number of the key's field, from 0; -1: none */
+	int			key_field;		/* the key's field, from 0; -1: none */
 	FcKeyType	key_type;
 	bool		partitioned;
 	bool		key_routes;		/* fc_route finds the partition of a key */

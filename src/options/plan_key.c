@@ -71,9 +71,7 @@ fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
 	plan->key_attnum = attnum;
 }
 
-/*
- * Takes the first column of the order as the key, if it could be named as one
- */
+/* Takes the first column of the order as the key, if it could be named */
 static void
 fc_plan_order_key(Relation rel, FcPlan *plan)
 {

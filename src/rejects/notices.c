@@ -7,10 +7,11 @@
  *										  ├──► row of reject_table
  *										  └──► too many: COPY's ERROR
  *
- * COPY gives its notices while it loads, and so they come where core loads.
- * Elsewhere they come when all processes are done, because only then the order of
- * the file is known.  Before an error of a later record they come as COPY would
- * have given them.
+ * COPY gives its notices while it loads, and where core loads they come in
+ * this way.  Elsewhere they come when all processes are done, because only
+ * then the leader knows the order of the file.  Before the error of a later
+ * record the leader gives those that COPY would have given.  All is in the
+ * caller's memory context.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,10 +37,10 @@ typedef struct FcTeller
 	bool		verbose;
 	uint64		rejected;		/* records so far */
 	uint64		of_class[FC_CLASSES];
-	FcReject	reject;			/* the one at hand */
+	FcReject	reject;			/* the reject in work */
 } FcTeller;
 
-/* By the number of the class's bit */
+/* What was wrong, by the number of the class's bit */
 static const char *const reasons[FC_CLASSES] = {
 	"data type incompatibility",
 	"missing columns",
@@ -67,7 +68,7 @@ fc_rejected_context(void *arg)
 	const FcTeller *teller = arg;
 	const FcTarget *target = teller->target;
 
-	/* COPY's, and which file it is where there are several */
+	/* COPY's context, with the name of the file where there are several */
 	if (target->source->nfiles == 1)
 		errcontext("fast_copy %s", target->relname);
 	else
@@ -76,7 +77,7 @@ fc_rejected_context(void *arg)
 				   fc_source_path_at(target->source, teller->reject.offset));
 }
 
-/* One record, or one value, is left out */
+/* Tells that one record, or one value, is left out */
 static void
 fc_rejected_notice(FcTeller *teller, uint64 line)
 {
@@ -98,7 +99,7 @@ fc_rejected_notice(FcTeller *teller, uint64 line)
 						what, line, reject->column, reject->value)));
 }
 
-/* ... with COPY's context */
+/* Tells of the reject in work, with COPY's context */
 static void
 fc_rejected_tell(FcTeller *teller, uint64 line)
 {
@@ -118,7 +119,7 @@ fc_rejected_show(FcTarget *target, const FcReject *reject, uint64 line)
 		fc_rejected_tell(&teller, line);
 }
 
-/* Next record or value, before "end"; with what it is counted and told */
+/* Takes the next record or value before "end", counts it and tells of it */
 static bool
 fc_rejected_next(FcTeller *teller, uint64 end)
 {
@@ -149,7 +150,7 @@ fc_rejected_begin(FcTeller *teller, FcTarget *target)
 {
 	memset(teller, 0, sizeof(FcTeller));
 	teller->target = target;
-	/* where core loads they have been told */
+	/* where core loads, fc_rejected_show has told of them */
 	teller->verbose = target->options->log_verbosity == FC_LOG_VERBOSE &&
 		target->way != FC_WAY_COPY;
 	teller->lines = fc_lines_begin(&target->ctx);
@@ -165,7 +166,7 @@ fc_rejected_end(FcTeller *teller)
 	fc_lines_end(teller->lines);
 }
 
-/* How many there were, by what was wrong */
+/* Tells how many there were, by what was wrong */
 static void
 fc_rejected_summary(FcTeller *teller)
 {
@@ -209,7 +210,7 @@ fc_rejected_finish(FcTarget *target)
 	return job;
 }
 
-/* The record at hand is the one too many */
+/* The context of the record that is one too many */
 static void
 fc_rejected_limit_context(void *arg)
 {
@@ -263,7 +264,7 @@ fc_rejected_throw(FcTarget *target)
 	if (limit < 0 && target->options->log_verbosity != FC_LOG_VERBOSE)
 		return;
 	fc_rejected_begin(&teller, target);
-	/* values of the bad record itself may have become NULL before */
+	/* values of the bad record may have become NULL before its error */
 	while (fc_rejected_next(&teller, slot->offset + 1))
 		if (limit >= 0 && teller.rejected > (uint64) limit)
 			fc_rejected_limit(&teller);

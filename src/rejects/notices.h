@@ -12,20 +12,22 @@
 #include "options/target.h"
 
 /*
- * After the load: COPY's NOTICEs, and the rows of reject_table.  Returns what
- * stands in the column "job" of these rows, or NULL if there are none.
+ * After the load: gives COPY's NOTICEs, and writes the rows of reject_table.
+ * Returns what stands in the column "job" of these rows, or NULL if there are
+ * none.
  */
 extern char *fc_rejected_finish(FcTarget *target);
 
 /*
- * Where core loads: tells of a record, which ends at this line, as soon as it is
- * left out, as COPY does; nothing of it will be told again.
+ * Where core loads: tells of a record, which ends at this line, as soon as it
+ * is left out, as COPY does.  It is not told of again.
  */
 extern void fc_rejected_show(FcTarget *target, const FcReject *reject, uint64 line);
 
 /*
- * Before the first bad record's error is thrown: the NOTICEs of records that
- * stand before it; ERROR 22P02 if they are more than reject_limit allows.
+ * Before the first bad record's error is thrown: gives the NOTICEs of records
+ * that stand before it.  ERROR 22P02 if they are more than reject_limit
+ * allows.
  */
 extern void fc_rejected_throw(FcTarget *target);
 

@@ -6,8 +6,8 @@
  *	 reject ──► its bytes, from the file ──► text ──► INSERT
  *
  * Rows are inserted by SQL, as the caller: the table's defaults, triggers and
- * privileges are what they are for any other INSERT.  It happens in the load's
- * transaction, so that rows and rejects come and go together.
+ * privileges are what they are for any other INSERT.  It happens in the
+ * load's transaction, so that an error takes the rows of both tables back.
  *
  *-------------------------------------------------------------------------
  */
@@ -97,7 +97,7 @@ fc_reject_table_check_place(FcTarget *target, Oid table)
 			 errmsg("reject_table must not be the table that is loaded")));
 }
 
-/* INSERT on the table, or on each of the columns */
+/* Checks for INSERT on the table or on each column; ERROR 42501 */
 static void
 fc_reject_table_check_rights(Oid table)
 {
@@ -189,7 +189,7 @@ fc_reject_table_begin(FcTarget *target)
 	return table;
 }
 
-/* The bytes in the server's encoding, or NULL if they are no text there */
+/* Returns the bytes in the server's encoding, or NULL if they are no text */
 static char *
 fc_reject_table_text(FcRejectTable *table, char *bytes, size_t len)
 {
@@ -214,7 +214,7 @@ fc_reject_table_text(FcRejectTable *table, char *bytes, size_t len)
 	return text;
 }
 
-/* The record in one of two columns; in none if no value can be so long */
+/* Sets one of two columns to the record; none if no value can be so long */
 static void
 fc_reject_table_record(FcRejectTable *table, const FcReject *reject,
 					   Datum *values, char *nulls)
