@@ -618,7 +618,6 @@ fc_feed_parser(FcFeed *feed)
 	int			nnumbers = target->shared->nnumbers;
 
 	feed->estate = CreateExecutorState();
-
 	/* core takes sequences' numbers itself; no worker looks at it meanwhile */
 	target->shared->nnumbers = 0;
 	feed->parser = fc_parse_begin(&target->ctx, feed->estate);

@@ -26,8 +26,8 @@ fc_feed_record_text(const FcFeed *feed)
 }
 
 /*
- * Returns the record in work, or NULL where COPY shows none: it was cut by
- * wrong line ends or bad bytes
+ * Returns the record in work, or NULL where wrong line ends or bad bytes keep
+ * it from being cut out of the file
  */
 static char *
 fc_feed_text(const FcFeed *feed)

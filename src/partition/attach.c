@@ -4,11 +4,11 @@
  *	  Attaches many new partitions with one look at the parent.
  *
  * Each ATTACH PARTITION tells all sessions that the parent has changed, and
- * each one begins with reading the bounds of all partitions that are there:
- * the time for n new partitions grows with n * n, to minutes for thousands.
- * A load knows all its new tables beforehand.  They are like the parent, their
- * rows and bounds are checked, the locks are held; what ATTACH has left to do
- * are rows in the catalogs:
+ * begins with reading the bounds of all partitions that exist: the time for n
+ * new partitions grows with n * n, to minutes for thousands.  A load knows
+ * all its new tables beforehand.  They are like the parent, their rows and
+ * bounds are checked, the locks are held; what ATTACH has left to do are rows
+ * in the catalogs:
  *
  *		pg_inherits, pg_depend	the child has a parent, and goes with it
  *		pg_class				it is a partition, and has a bound
@@ -16,12 +16,11 @@
  *		pg_constraint			and so are CHECKs, NOT NULLs, and keys
  *		(and the same for indexes, by core's function for one index)
  *
- * Those are written here, and at the end the sessions are told, once.  The
- * caller lets ATTACH do the first partition, so that all that it checks of the
- * parent is checked.
+ * This file writes these rows, and at the end tells the sessions, once.  The
+ * caller lets ATTACH do the first partition, so that ATTACH checks what it
+ * checks of the parent.
  *
- * Everything is done in the caller's transaction, so an error leaves nothing
- * behind.
+ * Everything is done in the caller's transaction, which undoes it on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,9 +56,10 @@
 /* An index of the child that becomes a partition of one of the parent */
 typedef struct FcAttachIndex
 {
-	Oid			index;			/* InvalidOid if it is to be built */
+	Oid			index;			/* InvalidOid: the child has none yet */
 	Oid			parent_index;
-	Oid			constraint;		/* both, or InvalidOid */
+	Oid			constraint;		/* both constraints are valid, or both
+								 * InvalidOid */
 	Oid			parent_constraint;
 } FcAttachIndex;
 
@@ -78,7 +78,7 @@ fc_attach_is_watched(void)
 {
 	ProcessUtility_hook_type hook = ProcessUtility_hook;
 
-	/* our own looks at COPY alone */
+	/* our own hook looks at COPY alone */
 	if (own_hook && hook == own_hook)
 		hook = hook_before;
 	return hook != NULL || object_access_hook != NULL ||
@@ -91,7 +91,7 @@ fc_attach_reason(Relation parent, Oid default_oid)
 {
 	if (parent->rd_rel->relispartition)
 		return "the table is a partition itself";
-	/* foreign keys have triggers, and so have the tables they refer to */
+	/* foreign keys have triggers, and so have the tables that they refer to */
 	if (parent->trigdesc != NULL || RelationGetFKeyList(parent) != NIL)
 		return "the table has triggers";
 	if (OidIsValid(default_oid) &&
@@ -117,7 +117,10 @@ fc_attach_own_walker(Node *node, void *context)
 		expression_tree_walker(node, fc_attach_own_walker, context);
 }
 
-/* As they were written: what the relcache has is simplified already */
+/*
+ * Looks at an index's expressions as they were written: the relcache has
+ * simplified ones
+ */
 static bool
 fc_attach_index_runs_code(Oid indexid)
 {
@@ -203,7 +206,10 @@ fc_attach_checks(Relation rel)
 	return constr ? constr->num_check : 0;
 }
 
-/* The child's constraint that belongs to the index, as ATTACH looks for it */
+/*
+ * Pairs the constraints that belong to the two indexes, as ATTACH does; false
+ * if only one index has one
+ */
 static bool
 fc_attach_same_constraint(Relation parent_index, Relation index,
 						  FcAttachIndex *pair)
@@ -233,7 +239,7 @@ fc_attach_same_index(Relation parent_index, Relation index, AttrMap *map)
 							map);
 }
 
-/* Takes the one that is like the parent's from the list of child's indexes */
+/* Takes the index that is like the parent's from the list of the child's */
 static FcAttachIndex *
 fc_attach_pair(Relation parent_index, List **indexes, AttrMap *map)
 {
@@ -259,8 +265,8 @@ fc_attach_pair(Relation parent_index, List **indexes, AttrMap *map)
 }
 
 /*
- * Notes for each index that a partition must have the child's that is like it,
- * or that there is none.
+ * Pairs each index that a partition must have with the child's that is like
+ * it, or with InvalidOid
  */
 static List *
 fc_attach_pairs(Relation parent, Relation child)
@@ -303,7 +309,7 @@ fc_attach_indexes(Oid child, List *pairs)
 	}
 }
 
-/* Builds the indexes that the child lacks, of rows that are to come */
+/* Builds the indexes that the child lacks */
 static void
 fc_attach_missing(Relation parent, Oid child, List *pairs)
 {
@@ -318,7 +324,7 @@ fc_attach_missing(Relation parent, Oid child, List *pairs)
 	}
 }
 
-/* A partition has no columns of its own */
+/* Makes the child's columns inherited ones: a partition has none of its own */
 static void
 fc_attach_columns(Relation parent, Relation child)
 {
@@ -351,7 +357,7 @@ fc_attach_columns(Relation parent, Relation child)
 
 /*
  * Makes a constraint what it is in a partition.  False if it is that already,
- * or no affair of ours.
+ * or is none that inheritance changes.
  */
 static bool
 fc_attach_constraint(Form_pg_constraint form, bool inherited)
@@ -454,8 +460,8 @@ fc_attach_is_like(Relation parent, Relation child, Oid guard)
 }
 
 /*
- * Whoever reads the parent's partitions afresh finds the row in pg_inherits
- * and then must find a bound: both come with the same command.
+ * A session that reads the parent's partitions afresh finds the row in
+ * pg_inherits and then must find a bound: both come with the same command.
  */
 bool
 fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid guard)

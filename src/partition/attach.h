@@ -17,34 +17,38 @@
 /* Do event triggers or other extensions see commands, or what they do? */
 extern bool fc_attach_is_watched(void);
 
-/* A hook that is ours, and watches nobody; "before" is the one it calls */
+/*
+ * Names our own hook, which watches no commands but COPY; "before" is the one
+ * it calls
+ */
 extern void fc_attach_pass_over(ProcessUtility_hook_type own,
 								ProcessUtility_hook_type before);
 
 /*
- * Why tables that this load made like "parent" cannot be attached by
- * fc_attach_table: ATTACH would do more than write rows into catalogs, or
- * somebody would see that it was not called.  NULL if they can.
+ * Returns why tables that this load made like "parent" cannot be attached by
+ * fc_attach_table, or NULL if they can: ATTACH would do more than write rows
+ * into catalogs, or an extension or event trigger would see that it was not
+ * called.
  */
 extern const char *fc_attach_reason(Relation parent, Oid default_oid);
 
 /*
  * May ATTACH run code of the table, which could write to the tables that are
- * not attached yet?  Expressions of CHECKs and indexes are simplified, and
- * functions called for that; and others may see the command.
+ * not attached yet?  Core simplifies expressions of CHECKs and indexes, and
+ * calls functions for that; and hooks and event triggers may see the command.
  */
 extern bool fc_attach_runs_code(Relation parent);
 
-/* Drops a CHECK that this load has made; nobody need hear of it */
+/* Drops a CHECK that this load has made; no hook need hear of it */
 extern void fc_attach_drop_check(Oid constraint);
 
 /*
- * Attaches "child".  The caller holds the locks of ATTACH and vouches that the
- * child was made like the parent, that its rows fit the bound, and that the
- * bound overlaps no other.  False, with nothing done, if the child is in some
- * way not what is expected: ATTACH knows then what to do, or to say.  "guard":
- * a CHECK of the child that says what the bound does, to be dropped; or
- * InvalidOid.
+ * Attaches "child".  The caller holds the locks of ATTACH and vouches that
+ * the child was made like the parent, that its rows fit the bound, and that
+ * the bound overlaps no other.  False, with nothing done, if the child is in
+ * some way not what is expected: ATTACH knows then what to do, or to say.
+ * "guard" is a CHECK of the child that says what the bound does, to be
+ * dropped; or InvalidOid.
  */
 extern bool fc_attach_table(Relation parent, Oid child,
 							PartitionBoundSpec *bound, Oid guard);
@@ -52,8 +56,8 @@ extern bool fc_attach_table(Relation parent, Oid child,
 /*
  * Marks the constraints of a table that was attached, in whichever way, as
  * CREATE TABLE ... PARTITION OF does: ATTACH leaves those of adopted indexes
- * marked NO INHERIT, as those of a stand-alone table are.  "inherited": its
- * CHECKs and NOT NULLs are the parent's, and nobody has said so yet.
+ * marked NO INHERIT, as those of a stand-alone table are. "inherited": its
+ * CHECKs and NOT NULLs are the parent's, but not marked as such yet.
  */
 extern void fc_attach_constraints(Oid child, bool inherited);
 

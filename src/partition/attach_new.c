@@ -5,16 +5,16 @@
  *
  *		begin	the default partition is read and locked; no bounds overlap
  *		each	the first by ATTACH PARTITION, without the scans it would do
- *				(partition/vouch.c); the others, where nobody would see a
+ *				(partition/vouch.c); the others, where no extension sees a
  *				difference, by rows in catalogs (partition/attach.c)
  *		end		constraints that were needed for it are dropped
  *
- * The rows of new partitions are vouched for, but not where code of the table
- * may have written to them as well; where it may do so during ATTACH, all of
- * them have their CHECK before the first is attached.
+ * The load vouches for the rows of new partitions, unless code of the table
+ * may have written to them as well.  Where it may do so during ATTACH, all
+ * partitions get their CHECK before the first is attached.
  *
- * Everything is DDL in the caller's transaction, so an error leaves nothing
- * behind.  SPI is connected and finished within each function.
+ * Everything is DDL in the caller's transaction, which undoes it on error.
+ * SPI is connected and finished within each function.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +36,10 @@
 #include "partition/index_define.h"
 #include "partition/vouch.h"
 
-/* Vouches for the default partition if there is reason to; locks it, if any */
+/*
+ * Locks the default partition, if there is one, and vouches for its rows, if
+ * it has any
+ */
 static Oid
 spare_default(Relation parent, const FcRoute *route, FcNewPartition *parts,
 			  int nparts)
@@ -54,8 +57,8 @@ spare_default(Relation parent, const FcRoute *route, FcNewPartition *parts,
 }
 
 /*
- * ATTACH looks whether a partition overlaps another, and most are attached
- * without it: the bounds are compared with those that there are now.
+ * Compares the bounds with those that exist, as ATTACH does, because most
+ * partitions are attached without it; ERROR 42P17 if two overlap
  */
 static void
 check_holes(Relation parent, const FcNewPartition *parts, int nparts)
@@ -143,7 +146,7 @@ attach_sql(Oid parentid, const FcRoute *route, const FcNewPartition *part)
 					fc_range_text(route->type, &part->range));
 }
 
-/* ATTACH PARTITION */
+/* Attaches by ATTACH PARTITION */
 static void
 attach_by_command(FcAttach *attach, const FcNewPartition *part)
 {
@@ -167,7 +170,9 @@ attach_by_command(FcAttach *attach, const FcNewPartition *part)
 	fc_progress_slot_restore(&slot);
 }
 
-/* What is left of it where nobody would see the difference; false if one would */
+/*
+ * Attaches by rows in catalogs; false, with nothing done, if only ATTACH can
+ */
 static bool
 attach_by_catalog(FcAttach *attach, const FcNewPartition *part)
 {
@@ -188,7 +193,7 @@ attach_by_catalog(FcAttach *attach, const FcNewPartition *part)
 	return done;
 }
 
-/* ATTACH checks of the parent, the first time, what there is to be checked */
+/* The first partition is always attached by ATTACH, which checks the parent */
 void
 fc_partition_attach(FcAttach *attach, const FcNewPartition *part)
 {

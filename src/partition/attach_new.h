@@ -19,24 +19,25 @@ typedef struct FcAttach
 	Oid			parent;
 	const FcRoute *route;
 	const FcNewPartition *parts;
-	Oid		   *guards;			/* a CHECK of each of them, or NULL */
+	Oid		   *guards;			/* a CHECK of each of parts, or NULL */
 	Oid			spared;			/* the default partition's CHECK, or
 								 * InvalidOid */
 	const char *reason;			/* why ATTACH is needed after the first */
 	bool		vouched;		/* are all rows known to be where they belong? */
 	bool		first;			/* is none attached yet? */
-	bool		untold;			/* does the parent's cache entry lack some? */
-	MemoryContext mcxt;			/* of one partition */
+	bool		untold;			/* does the parent's cache entry lack
+								 * partitions? */
+	MemoryContext mcxt;			/* for the work on one partition */
 } FcAttach;
 
 /*
  * Before and after the calls that attach "parts".  Begin spares the default
- * partition the scan that each of them would make.  It locks the parent (SHARE
- * UPDATE EXCLUSIVE) and the default partition (ACCESS EXCLUSIVE) until commit,
- * as the first ATTACH would.  ERROR 23514 if a row has come to the default
- * partition since the precheck.  Nobody may look at the parent's partitions
- * before end.  "vouched": nobody but the loader can have written to the new
- * partitions, and it has compared each row's key with the bounds.
+ * partition the scan that each of them would make.  It locks the parent
+ * (SHARE UPDATE EXCLUSIVE) and the default partition (ACCESS EXCLUSIVE) until
+ * commit, as the first ATTACH would.  ERROR 23514 if a row has come to the
+ * default partition since the precheck.  The caller must not look at the
+ * parent's partitions before end. "vouched": only the load can have written
+ * to the new partitions, and it has compared each row's key with the bounds.
  */
 extern void fc_partition_attach_begin(FcAttach *attach, Oid parentid,
 									  const FcRoute *route,
@@ -45,8 +46,8 @@ extern void fc_partition_attach_begin(FcAttach *attach, Oid parentid,
 extern void fc_partition_attach_end(FcAttach *attach);
 
 /*
- * Attaches one created partition.  Its rows are not read if they are vouched
- * for; else a row in the wrong partition is core's ERROR 23514.
+ * Attaches one created partition.  Its rows are not read if the load vouches
+ * for them; else a row in the wrong partition is core's ERROR 23514.
  *
  * The caller has closed both tables and kept its locks: ALTER TABLE refuses
  * (55006) a table that this session holds open.

@@ -3,16 +3,17 @@
  * partition/create.c
  *	  Makes the missing partitions.
  *
- * CREATE TABLE ... PARTITION OF would lock the parent against everybody from
- * its start to the end of the load, so the life of a new partition is
+ * CREATE TABLE ... PARTITION OF would lock the parent against all sessions
+ * from its start to the end of the load, so that the life of a new partition
+ * is
  *
- *		precheck	may we, and does the default partition allow it?
+ *		precheck	may the caller, and does the default partition allow it?
  *		create		a stand-alone table, equal to what PARTITION OF makes
  *		(rows and indexes, elsewhere)
  *		attach		partition/attach_new.c
  *
- * Everything is DDL in the caller's transaction, so an error leaves nothing
- * behind.  SPI is connected and finished within each function.
+ * Everything is DDL in the caller's transaction, which undoes it on error.
+ * SPI is connected and finished within each function.
  *
  *-------------------------------------------------------------------------
  */
@@ -105,8 +106,8 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 		return;
 
 	/*
-	 * Not kept until commit: a second load that waits for the parent would
-	 * hold it against our ATTACH.
+	 * The lock is not kept until commit: a second load that waits for the
+	 * parent would hold it against our ATTACH.
 	 */
 	defrel = table_open(route->default_oid, AccessShareLock);
 	(void) fc_default_check(defrel, parent, route, parts, nparts);
@@ -114,10 +115,10 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 }
 
 /*
- * LIKE copies what PARTITION OF inherits once indexes, identity, statistics
- * and comments are left out; pg_partman takes some of them along.  Access
- * method (17 and later) and tablespace are the parent's if it names one, and
- * else what the settings say.
+ * Returns the CREATE TABLE.  LIKE copies what PARTITION OF inherits, without
+ * indexes, identity, statistics and comments; pg_partman takes some of these
+ * along.  Access method (17 and later) and tablespace are the parent's if it
+ * names one, and else what the settings say.
  */
 static char *
 create_table_sql(Relation parent, const FcPartman *partman, const char *name)
@@ -144,8 +145,8 @@ create_table_sql(Relation parent, const FcPartman *partman, const char *name)
 }
 
 /*
- * Waiting for the disk, once for each table, is most of the time that making
- * small partitions takes.
+ * Makes the table, if possible without waiting for the disk, which is most of
+ * the time that making small partitions takes.
  */
 static void
 create_table(Relation parent, const char *sql)
@@ -158,8 +159,8 @@ create_table(Relation parent, const char *sql)
 }
 
 /*
- * Privileges as if the owner had made the table: those by default are of who
- * makes it.
+ * Gives the table the default privileges that it would have if the owner had
+ * made it, in place of the superuser's.
  */
 static void
 give_default_privileges(Oid table, Oid owner)
@@ -194,7 +195,7 @@ give_default_privileges(Oid table, Oid owner)
 	table_close(classes, RowExclusiveLock);
 }
 
-/* Statistics of pg_partman's sets are objects of their own */
+/* Gives the owner the extended statistics, which are objects of their own */
 static void
 give_statistics(Oid table, Oid owner)
 {
@@ -207,7 +208,7 @@ give_statistics(Oid table, Oid owner)
 		fc_change_statistics_owner(lfirst_oid(lc), owner);
 }
 
-/* What a superuser made becomes the owner's */
+/* Makes the owner's what a superuser made */
 static void
 give_table(Oid table, Oid owner)
 {
@@ -219,9 +220,10 @@ give_table(Oid table, Oid owner)
 }
 
 /*
- * The table is the parent's owner's, and so is all that is in it: whoever loads
- * the rows has nothing of it, and no code of the owner's is ever run as him.
- * A superuser may give the owner what the owner may not make.
+ * Makes a table that, with all that is in it, is the parent's owner's: the
+ * role that loads the rows owns nothing of it, and code of the owner never
+ * runs as that role.  A superuser may give the owner what the owner may not
+ * make.
  */
 static Oid
 create_owned_table(Relation parent, const char *name, const char *sql)
@@ -245,7 +247,7 @@ create_owned_table(Relation parent, const char *name, const char *sql)
 	return table;
 }
 
-/* An event trigger, or what else sees a new table, may have written to it */
+/* Refuses a new table to which an event trigger or a hook has written */
 static void
 check_empty(const FcNewPartition *part)
 {
@@ -258,7 +260,7 @@ check_empty(const FcNewPartition *part)
 	table_close(rel, NoLock);
 }
 
-/* SPI is connected.  The name is made in "mcxt". */
+/* Makes one partition, and its name in "mcxt".  SPI is connected. */
 static void
 create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
 		   const char *before, MemoryContext mcxt)

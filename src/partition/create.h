@@ -14,13 +14,17 @@
 #include "partition/attach_new.h"
 #include "partition/name.h"
 
-/* ERROR 42501 if the caller may not make partitions: the parent is another's */
+/*
+ * ERROR 42501 if the caller may not make partitions, because the parent is
+ * another role's
+ */
 extern void fc_partition_check_owner(Relation parent);
 
 /*
  * Checks what can be checked before any row is loaded: ownership of the
- * parent (42501), its owner's CREATE on its schema, and that the default
- * partition (if any) has no row that belongs to one of the ranges (23514).
+ * parent (42501), its owner's CREATE on its schema (42501), and that the
+ * default partition, if any, has no row that belongs to one of the ranges
+ * (23514).
  */
 extern void fc_partition_precheck(Relation parent, const FcRoute *route,
 								  FcNewPartition *parts, int nparts);

@@ -9,15 +9,16 @@
 #define FC_DDL_H
 
 /*
- * Pins what the text of a command could be misread by.  Returns the level for
- * AtEOXact_GUC(); an error ends it with the transaction.
+ * Pins search_path, by which the text of a command could be misread.  Returns
+ * the level for AtEOXact_GUC(), which the end of the transaction calls on
+ * error.
  */
 extern int	fc_ddl_pin(void);
 
-/* Runs a command; SPI is connected */
+/* Runs a command that gives no rows; SPI is connected */
 extern void fc_ddl_run(const char *sql);
 
-/* The name of a relation with its schema's */
+/* Returns the name of a relation with its schema's, both quoted */
 extern char *fc_ddl_name(Oid nspid, const char *relname);
 
 #endif							/* FC_DDL_H */

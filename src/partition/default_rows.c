@@ -3,8 +3,8 @@
  * partition/default_rows.c
  *	  Rows of the default partition that are in the way of new partitions.
  *
- * ATTACH would find them, once for each new partition.  Here the default
- * partition is read once for all of them, before any row is loaded and again
+ * ATTACH would find them, once for each new partition.  The leader reads the
+ * default partition once for all of them, before any row is loaded and again
  * under the lock.  Nothing is changed, so there is nothing to clean up.
  *
  *-------------------------------------------------------------------------
@@ -57,7 +57,7 @@ fc_ranges_merged(const FcNewPartition *parts, int nparts, int *n)
 	return ranges;
 }
 
-/* The one of "n" ascending ranges that holds "key", or NULL */
+/* Returns the one of "n" ascending ranges that holds "key", or NULL */
 static const FcRange *
 find_range(const FcRange *ranges, int n, int64 key)
 {
@@ -67,7 +67,7 @@ find_range(const FcRange *ranges, int n, int64 key)
 	return i < n && (ranges[i].lo_min || ranges[i].lo <= key) ? &ranges[i] : NULL;
 }
 
-/* The range of "parts" that holds "key", for a message */
+/* Returns the range of "parts" that holds "key", for a message */
 static const FcRange *
 part_of_key(const FcNewPartition *parts, int nparts, int64 key)
 {
@@ -80,8 +80,8 @@ part_of_key(const FcNewPartition *parts, int nparts, int64 key)
 }
 
 /*
- * ERROR 23514 if a row of the default partition belongs to one of "parts".
- * The message is the one that ATTACH would end the load with.
+ * ERROR 23514, with the message of ATTACH, if a row of the default partition
+ * belongs to one of "parts"
  */
 static void
 scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,

@@ -10,13 +10,16 @@
 
 #include "context/shared.h"
 
-/* The ranges of "parts", ascending, neighbours merged into one; *n of them */
+/*
+ * Returns the ranges of "parts", ascending, with neighbours merged into one;
+ * *n of them
+ */
 extern FcRange *fc_ranges_merged(const FcNewPartition *parts, int nparts, int *n);
 
 /*
- * Looks for rows that are in the way, if there can be any that we can read
- * (ATTACH deals with foreign and partitioned defaults itself): ERROR 23514.
- * True if the default partition has rows, and none of them is.
+ * ERROR 23514 if the default partition has a row that belongs to one of
+ * "parts".  True if it has rows, but none of these; false if it has none, or
+ * is foreign or partitioned, which ATTACH deals with itself.
  */
 extern bool fc_default_check(Relation defrel, Relation parent, const FcRoute *route,
 							 const FcNewPartition *parts, int nparts);

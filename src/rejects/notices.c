@@ -10,8 +10,8 @@
  * COPY gives its notices while it loads, and where core loads they come in
  * this way.  Elsewhere they come when all processes are done, because only
  * then the leader knows the order of the file.  Before the error of a later
- * record the leader gives those that COPY would have given.  All is in the
- * caller's memory context.
+ * record the leader gives those that COPY would have given.  On error the
+ * caller's memory context and resource owner clean up.
  *
  *-------------------------------------------------------------------------
  */
