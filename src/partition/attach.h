@@ -56,7 +56,7 @@ extern bool fc_attach_table(Relation parent, Oid child,
 /*
  * Marks the constraints of a table that was attached, in whichever way, as
  * CREATE TABLE ... PARTITION OF does: ATTACH leaves those of adopted indexes
- * marked NO INHERIT, as those of a stand-alone table are. "inherited": its
+ * marked NO INHERIT, as those of a stand-alone table are.  "inherited": its
  * CHECKs and NOT NULLs are the parent's, but not marked as such yet.
  */
 extern void fc_attach_constraints(Oid child, bool inherited);

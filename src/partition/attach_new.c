@@ -170,9 +170,7 @@ attach_by_command(FcAttach *attach, const FcNewPartition *part)
 	fc_progress_slot_restore(&slot);
 }
 
-/*
- * Attaches by rows in catalogs; false, with nothing done, if only ATTACH can
- */
+/* Attaches by rows in catalogs; false, with nothing done, if ATTACH must */
 static bool
 attach_by_catalog(FcAttach *attach, const FcNewPartition *part)
 {

@@ -23,7 +23,7 @@ typedef struct FcAttach
 	Oid			spared;			/* the default partition's CHECK, or
 								 * InvalidOid */
 	const char *reason;			/* why ATTACH is needed after the first */
-	bool		vouched;		/* are all rows known to be where they belong? */
+	bool		vouched;		/* are all rows known to be in their place? */
 	bool		first;			/* is none attached yet? */
 	bool		untold;			/* does the parent's cache entry lack
 								 * partitions? */
@@ -36,7 +36,7 @@ typedef struct FcAttach
  * (SHARE UPDATE EXCLUSIVE) and the default partition (ACCESS EXCLUSIVE) until
  * commit, as the first ATTACH would.  ERROR 23514 if a row has come to the
  * default partition since the precheck.  The caller must not look at the
- * parent's partitions before end. "vouched": only the load can have written
+ * parent's partitions before end.  "vouched": only the load can have written
  * to the new partitions, and it has compared each row's key with the bounds.
  */
 extern void fc_partition_attach_begin(FcAttach *attach, Oid parentid,

@@ -10,8 +10,8 @@
 
 /*
  * Pins search_path, by which the text of a command could be misread.  Returns
- * the level for AtEOXact_GUC(), which the end of the transaction calls on
- * error.
+ * the level for AtEOXact_GUC(); on error the end of the transaction restores
+ * it.
  */
 extern int	fc_ddl_pin(void);
 

@@ -4,16 +4,15 @@
  *	  Makes a table without waiting for the disk.
  *
  * CREATE TABLE makes a TOAST table as well, whose index is built like any
- * other: PostgreSQL 15 and 16 write its one page behind the back of the shared
- * buffers and then must wait until it is on disk.  A load of thousands of small
- * partitions spends most of its time so.
+ * other: PostgreSQL 15 and 16 write its one page past the shared buffers and
+ * then must wait until it is on disk.  In a load of thousands of small
+ * partitions these waits take most of the time.
  *
- * Here the parts of CREATE TABLE are called one by one, and that page is made
- * in shared buffers and logged, as any page that comes to an index later: the
- * next checkpoint takes it to disk together with all others.
+ * This file calls the parts of CREATE TABLE one by one, and makes that page
+ * in shared buffers and logs it, like any page that comes to an index later:
+ * the next checkpoint takes it to disk together with all others.
  *
- * Everything is DDL in the caller's transaction, so an error leaves nothing
- * behind.
+ * Everything is DDL in the caller's transaction, which undoes it on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,7 +49,7 @@
 #include "compat/compat.h"
 #include "partition/empty_table.h"
 
-/* What an index has before its first row: the page that says so */
+/* Writes the one page that an index has before its first row */
 static void
 fc_table_empty_index(Relation index)
 {
@@ -70,7 +69,7 @@ fc_table_empty_index(Relation index)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* The columns that detoasting knows by their numbers */
+/* Returns the columns that detoasting knows by their numbers */
 static TupleDesc
 fc_table_toast_columns(void)
 {
@@ -115,7 +114,7 @@ fc_table_toast_index(Oid toast, Oid table)
 	index_close(index, NoLock);
 }
 
-/* The table knows its TOAST table, which goes with it */
+/* Makes the TOAST table known to the table, and dropped with it */
 static void
 fc_table_set_toast(Oid table, Oid toast)
 {
@@ -158,7 +157,10 @@ fc_table_make_toast(Relation rel)
 	fc_table_set_toast(table, toast);
 }
 
-/* An unlogged index has another file, for which core waits as well */
+/*
+ * Makes the TOAST table.  Core makes that of an unlogged table, whose index
+ * has another file, for which core waits as well.
+ */
 static void
 fc_table_toast(Oid table)
 {
@@ -171,7 +173,7 @@ fc_table_toast(Oid table)
 	table_close(rel, NoLock);
 }
 
-/* What is left to be done of LIKE: ALTER TABLE */
+/* Runs the ALTER TABLE that is left to be done of LIKE */
 static void
 fc_table_alter(Node *stmt, const char *sql)
 {
@@ -199,7 +201,9 @@ fc_table_create(const char *sql)
 		{
 			ObjectAddress table;
 
-			/* LIKE goes on with the name as it was understood here */
+			/*
+			 * LIKE goes on with the name as transformCreateStmt completed it
+			 */
 			name = ((CreateStmt *) stmt)->relation;
 			table = DefineRelation((CreateStmt *) stmt, RELKIND_RELATION,
 								   InvalidOid, NULL, sql);
@@ -215,7 +219,7 @@ fc_table_create(const char *sql)
 	}
 }
 
-/* The row of the schema, as it is now; ERROR if it was dropped */
+/* Returns the schema's newest row; ERROR 3F000 if it was dropped */
 static HeapTuple
 fc_table_schema_row(Relation schemas, Oid nspid)
 {
@@ -236,8 +240,8 @@ fc_table_schema_row(Relation schemas, Oid nspid)
 }
 
 /*
- * RENAME takes no lock on the schema.  But it changes a key of the row, and so
- * waits for whoever has locked that as a foreign key would.
+ * RENAME takes no lock on the schema.  But it changes a key of the row, and
+ * so waits for a transaction that has locked the row as a foreign key would.
  */
 void
 fc_table_keep_schema(Oid nspid)
@@ -257,7 +261,7 @@ fc_table_keep_schema(Oid nspid)
 								 &buffer, &failure);
 		ReleaseBuffer(buffer);
 		heap_freetuple(tuple);
-		/* names that others have changed meanwhile */
+		/* names that other sessions have changed meanwhile */
 		AcceptInvalidationMessages();
 	} while (result == TM_Updated || result == TM_Deleted);
 	table_close(schemas, RowShareLock);

@@ -15,9 +15,9 @@
 extern void fc_table_create(const char *sql);
 
 /*
- * The schema keeps its name until the transaction ends: nobody can rename it,
- * and have commands by name meet tables of his own.  It waits for who is at
- * it.  Leader only.
+ * The schema keeps its name until the transaction ends: no session can rename
+ * it, and have commands by name meet other tables.  Waits for a session that
+ * is changing the schema.  Leader only.
  */
 extern void fc_table_keep_schema(Oid nspid);
 

@@ -9,14 +9,15 @@
  *
  * Where an index is so large that the other processes would wait for the one
  * that builds it, all of them build it together: core's access methods can do
- * that with workers that the leader starts, and a worker cannot start any.
+ * that with helpers, workers that the leader starts, and a worker cannot
+ * start any.
  *
- * An index that rows keep from being built (two are equal, an expression
- * fails) ends the phase.  The build does not know the rows' lines, nor which
- * is the first in the file: the leader then finds that out, by inserting the
- * rows again (fc_load_verify_indexes).
+ * An error of an index build (two rows are equal, an expression fails) ends
+ * the phase.  The build does not know the rows' lines, nor which is the first
+ * in the file: the leader then finds that out, by inserting the rows again
+ * (fc_load_verify_indexes).
  *
- * maintenance_work_mem is lowered to the process's part of fast_copy.memory;
+ * maintenance_work_mem is lowered to the process's share of fast_copy.memory;
  * core restores it with the GUC nest level, on error too.
  *
  *-------------------------------------------------------------------------
@@ -29,10 +30,10 @@
 #include "errors/first_error.h"
 #include "partition/index_build.h"
 
-/* Below this many rows starting helpers takes longer than they save */
+/* Below this many rows, starting helpers takes longer than they save */
 #define FC_SHARED_ROWS	200000
 
-/* Processes may wait for each other for this part of the time */
+/* The share of their time that processes may wait for each other */
 #define FC_IDLE_SHARE	0.1
 
 static void
@@ -47,7 +48,7 @@ fc_build_limit_memory(const FcShared *shared, int processes)
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
-/* An index to build, in the hands of fc_error_catch */
+/* An index to build, for the callback of fc_error_catch */
 typedef struct FcBuild
 {
 	FcContext  *ctx;
@@ -55,8 +56,8 @@ typedef struct FcBuild
 } FcBuild;
 
 /*
- * Body of fc_error_catch.  Helpers lock the index, which is logged under the
- * XID of the (sub)transaction, and they cannot assign one.
+ * Callback of fc_error_catch.  Helpers lock the index, which is logged under
+ * the XID of the (sub)transaction, and they cannot assign one.
  */
 static void
 fc_build_index(void *arg)
@@ -70,7 +71,10 @@ fc_build_index(void *arg)
 	build->ctx->disturbed |= command != GetCurrentCommandId(false);
 }
 
-/* Helpers of a build that fails are only ended by a subtransaction's abort */
+/*
+ * Builds an index.  Helpers of a build that fails are only ended by a
+ * subtransaction's abort.
+ */
 static void
 fc_build_one(FcContext *ctx, FcIndexTask *task)
 {
@@ -94,7 +98,7 @@ fc_build_one(FcContext *ctx, FcIndexTask *task)
 	pg_atomic_fetch_add_u32(&ctx->shared->counts.nbuilt, 1);
 }
 
-/* The part of their time that processes wait for the last one to end */
+/* Returns the share of time that processes wait for the last one to end */
 static double
 fc_build_idle(const FcIndexTask *tasks, int ntasks, int processes)
 {
@@ -128,7 +132,9 @@ fc_build_advance(FcIndexTask *tasks, int i)
 	tasks[0] = task;
 }
 
-/* The largest that several processes can build together, or -1 */
+/*
+ * Returns the largest index that several processes can build together, or -1
+ */
 static int
 fc_build_divisible(const FcIndexTask *tasks, int ntasks)
 {
@@ -160,7 +166,7 @@ fc_index_plan(FcIndexTask *tasks, int ntasks, int processes)
 void
 fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks)
 {
-	/* the tables are emptied after a build that failed: no pin may be left */
+	/* the leader empties the tables after a failed build: leave no pins */
 	struct ResourceOwnerData *outer = fc_error_owner_begin();
 
 	for (int i = 0; i < ntasks && !fc_error_beyond(ctx->shared, FC_SOMEWHERE); i++)

@@ -11,16 +11,17 @@
 #include "context/shared.h"
 #include "partition/index_define.h"
 
-/* Indexes of new partitions */
+/* Each process: builds indexes of new partitions until none is left */
 extern void fc_index_run(FcContext *ctx);
 
 /*
- * Leader, before that: given tasks in falling order of cost, puts first those
- * that it builds itself, alone or with helpers, and returns their number.
+ * Leader, before fc_index_run: given tasks in falling order of cost, puts
+ * first those that it builds itself, alone or with helpers, and returns their
+ * number.
  */
 extern int	fc_index_plan(FcIndexTask *tasks, int ntasks, int processes);
 
-/* Leader, outside of parallel mode: builds those */
+/* Leader, outside of parallel mode: builds what fc_index_plan put first */
 extern void fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks);
 
 #endif							/* FC_INDEX_BUILD_H */

@@ -13,7 +13,7 @@
  *		stats	leader		what ambuild counted, into pg_class
  *
  * A worker must not write to the catalogs, and ambuild does not.  Until the
- * build the index is valid in the catalog but empty, which nobody but this
+ * build the index is valid in the catalog but empty, which only this
  * transaction can see; an error takes table and index with it.  ATTACH then
  * finds an index equal to each of the parent's and adopts it.
  *
@@ -46,7 +46,7 @@
 #include "compat/compat.h"
 #include "partition/index_define.h"
 
-/* The command stays invalid where nothing is reported, as in workers */
+/* The command stays invalid where a process reports nothing, as in workers */
 void
 fc_progress_slot_save(FcProgressSlot *slot)
 {
@@ -73,7 +73,7 @@ fc_progress_slot_restore(const FcProgressSlot *slot)
 									   slot->params);
 }
 
-/* Do the index's expressions and predicate call only parallel-safe functions? */
+/* Are all functions of the index's expressions and predicate parallel safe? */
 static bool
 expressions_parallel_safe(IndexInfo *info)
 {
@@ -122,8 +122,9 @@ fc_index_build_partition(Relation parent, Oid parent_index, Oid heap)
 }
 
 /*
- * Ratios as measured, rounded: tuplesort finds what is sorted already in one
- * pass, and text is compared by its collation.
+ * Returns how long a row takes, about.  Ratios are measured, and rounded:
+ * tuplesort finds what is sorted already in one pass, and text is compared by
+ * its collation.
  */
 static double
 weight_of_index(Relation index, AttrNumber key)
@@ -159,9 +160,9 @@ task_of_index(Relation parent, Relation parent_index, Oid heap)
 }
 
 /*
- * Indexes of the parent that are not partitioned ones are those of CREATE
- * INDEX CONCURRENTLY gone wrong, or the like; ATTACH passes over them as well.
- * An invalid partitioned index (ON ONLY) is treated as any other.
+ * The parent may have indexes that are not partitioned, left by a failed
+ * CREATE INDEX CONCURRENTLY or the like; ATTACH passes over them as well.  An
+ * invalid partitioned index (ON ONLY) is treated as any other.
  */
 List *
 fc_index_define(Relation parent, Oid heap, AttrNumber key)
@@ -192,7 +193,7 @@ fc_index_define(Relation parent, Oid heap, AttrNumber key)
 	return tasks;
 }
 
-/* An unlogged index is reset to its init fork after a crash: write it */
+/* Writes the init fork, to which a crash resets an unlogged index */
 static void
 build_init_fork(Relation index)
 {
@@ -234,8 +235,9 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 }
 
 /*
- * Core would now mark the index as unusable for older snapshots, in the
- * catalog.  It cannot be necessary: the heap is new and no row was updated.
+ * Core would mark an index over updated rows as unusable for older snapshots,
+ * in the catalog.  There cannot be any: the heap is new and no row was
+ * updated.
  */
 static void
 check_nothing_left(Relation index, const IndexInfo *info)
@@ -248,8 +250,8 @@ check_nothing_left(Relation index, const IndexInfo *info)
 }
 
 /*
- * An exclusion constraint is checked by a second pass over the heap, which
- * only core's own function makes.  It sets the statistics, too.
+ * Builds an exclusion constraint, which a second pass over the heap checks.
+ * Only core's own function makes that pass.  It sets the statistics, too.
  */
 static void
 build_exclusion(Relation heap, Relation index, IndexInfo *info,

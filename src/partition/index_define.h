@@ -24,7 +24,7 @@ typedef struct FcIndexTask
 								 * no order is 1 */
 	bool		leader_only;	/* cannot be built in a worker */
 	bool		divisible;		/* core can build it with workers of its own */
-	int			nhelpers;		/* such workers; 0: one process builds it */
+	int			nhelpers;		/* workers that help; 0: one process builds it */
 
 	/* results */
 	double		heap_tuples;
@@ -41,7 +41,7 @@ typedef struct FcIndexTask
  */
 extern List *fc_index_define(Relation parent, Oid heap, AttrNumber key);
 
-/* How long it takes, about, as a number that can be added up */
+/* Returns how long the build takes, about, as a number that can be added up */
 static inline uint64
 fc_index_cost(const FcIndexTask *task)
 {
@@ -61,18 +61,19 @@ extern void fc_index_build(FcIndexTask *task);
 extern void fc_index_empty(Oid heap);
 
 /*
- * Leader: builds on "heap", a partition of "parent" already, its part of the
- * parent's index.
+ * Leader: builds the index of "heap", which is a partition of "parent"
+ * already, for the parent's index.
  */
 extern void fc_index_build_partition(Relation parent, Oid parent_index, Oid heap);
 
-/* Leader, after parallel mode: pg_class statistics of index and heap. */
+/* Leader, after parallel mode: sets pg_class statistics of index and heap. */
 extern void fc_index_stats(const FcIndexTask *task);
 
 /*
- * This backend's progress, as others see it.  Core's DDL reports the building
- * of each index, even a TOAST table's empty one, in the same slot that the
- * load reports in: put back what was there once it is done.
+ * This backend's progress, as other sessions see it.  Core's DDL reports the
+ * building of each index, even a TOAST table's empty one, in the same slot
+ * that the load reports in: the caller saves the slot before such DDL and
+ * restores it after.
  */
 typedef struct FcProgressSlot
 {

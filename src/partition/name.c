@@ -3,13 +3,13 @@
  * partition/name.c
  *	  Where a new partition gets its name.
  *
- * What pg_partman keeps is called as it calls it (partition/partman.c).  Any
- * other partition is called as its parent and by its lower bound, as coarsely
- * as the interval allows:
+ * A partition of a table that pg_partman keeps is called as pg_partman calls
+ * it (partition/partman.c).  Any other partition is called as its parent and
+ * by its lower bound, as coarsely as the interval allows:
  *
  *		events_p2024	events_p202403	events_p20240315_1430	ids_p1000
  *
- * and, where that name is taken, with a number after it.
+ * and, where that name is taken, with a number after it.  Nothing is changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +27,7 @@
 #include "partition/name.h"
 #include "partition/partman.h"
 
-/* How much of a lower bound a partition's name tells */
+/* How much of its lower bound a partition's name tells */
 typedef enum NameLevel
 {
 	NAME_YEAR,
@@ -38,7 +38,7 @@ typedef enum NameLevel
 	NAME_USEC
 }			NameLevel;
 
-/* The coarsest level that tells neighbouring intervals apart */
+/* Returns the coarsest level that tells neighbouring intervals apart */
 static NameLevel
 level_of_interval(const FcRoute *route)
 {
@@ -53,7 +53,7 @@ level_of_interval(const FcRoute *route)
 	return interval->width % USECS_PER_SEC == 0 ? NAME_SECOND : NAME_USEC;
 }
 
-/* The coarsest level that tells all of "key" */
+/* Returns the coarsest level that tells all of "key" */
 static NameLevel
 level_of_key(FcKeyType type, int64 key, const struct pg_tm *tm, fsec_t fsec)
 {
@@ -63,7 +63,7 @@ level_of_key(FcKeyType type, int64 key, const struct pg_tm *tm, fsec_t fsec)
 	return fsec != 0 ? NAME_USEC : tm->tm_sec != 0 ? NAME_SECOND : NAME_MINUTE;
 }
 
-/* Years that have not four digits are marked, so that no two dates look alike */
+/* Writes a year; one without four digits is marked, to look like no other */
 static void
 append_year(StringInfo buf, int year)
 {
@@ -99,7 +99,7 @@ append_time_suffix(StringInfo buf, const FcRoute *route, int64 key)
 		appendStringInfo(buf, "_%06d", fsec);
 }
 
-/* What the name of the partition that starts at "key" ends with */
+/* Returns what the name of the partition that starts at "key" ends with */
 static char *
 name_suffix(const FcRoute *route, int64 key)
 {
@@ -125,8 +125,8 @@ fc_name_is_taken(const char *name, Oid nspid)
 }
 
 /*
- * A name for the partition that starts at "key", in the current memory
- * context.  Only the parent's part of it is cut to fit.
+ * Returns a name for the partition that starts at "key", in the current
+ * memory context.  Only the parent's part of it is cut to fit.
  */
 static char *
 choose_name(Relation parent, const FcRoute *route, int64 key)
@@ -149,9 +149,9 @@ choose_name(Relation parent, const FcRoute *route, int64 key)
 }
 
 /*
- * pg_partman passes over a name that is taken, and rows would go to the default
- * partition for ever after.  Only where clocks are put back two partitions may
- * bear the same name.
+ * Refuses a name that is taken: pg_partman would pass over it, and rows would
+ * go to the default partition for good.  Only where clocks are put back may
+ * two partitions bear the same name, but for a number.
  */
 static void
 refuse_taken(Relation parent, const FcRoute *route, const FcRange *range,

@@ -11,21 +11,21 @@
  *		partman_lock.c			maintenance is kept away meanwhile
  *
  * pg_partman makes partitions ahead, by its own rules, from a row for each
- * table in part_config.  A partition that a load makes must be what pg_partman
- * would have made: its maintenance reads times out of names (4.x), steps from
- * the highest partition to the next, and passes over a name that is taken.  So
- * the row decides here, and pg_partman's own functions cut names and hand down
- * what a template, the parent and its privileges have.
+ * table in part_config.  A partition that a load makes must be what
+ * pg_partman would have made: its maintenance reads times out of names (4.x),
+ * steps from the highest partition to the next, and passes over a name that
+ * is taken.  So the row decides, and pg_partman's own functions cut names and
+ * hand down what a template, the parent and its privileges have.
  *
- * Partitions are only made where there are rows.  pg_partman does not mind
- * holes.
+ * A load makes partitions only where there are rows.  pg_partman does not
+ * mind holes.
  *
- * Everything that happens is the caller's SQL, in the caller's transaction, so
- * an error leaves nothing behind.  pg_partman's functions are called by OID, as
- * the role that fc_partman_find has found right for them.  They change
- * search_path and put it back for the whole session; all settings are put back
- * by the level they were changed in.  SPI is connected and finished within
- * each function.
+ * Everything that happens is the caller's SQL, in the caller's transaction,
+ * which undoes it on error.  pg_partman's functions are called by OID, as the
+ * role that fc_partman_find has found right for them.  They change
+ * search_path and put it back for the whole session; fast_copy restores all
+ * settings by ending the nest level in which they were changed.  SPI is
+ * connected and finished within each function.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,7 +59,10 @@
 #include "partition/partman.h"
 #include "partition/partman_sql.h"
 
-/* A bound as the clock on the wall shows it where partitions begin */
+/*
+ * Returns a bound as the clock on the wall shows it where partitions begin;
+ * ERROR 22008 if there is no such time
+ */
 static Timestamp
 fc_partman_local(const FcRoute *route, int64 key)
 {
@@ -88,7 +91,7 @@ fc_partman_local(const FcRoute *route, int64 key)
 	return local;
 }
 
-/* What stands behind "_p" in a name */
+/* Returns what stands after "_p" in the name */
 static char *
 fc_partman_suffix(const FcPartman *partman, const FcRoute *route, int64 key)
 {
@@ -106,7 +109,7 @@ fc_partman_argument(const char *text)
 							  CStringGetTextDatum(text), false, false);
 }
 
-/* Evaluates the call; its result, if that is a text and not NULL */
+/* Evaluates the call; returns its result, or NULL if that is no text */
 static char *
 fc_partman_evaluate(Oid function, List *args)
 {
@@ -181,8 +184,8 @@ fc_partman_newest(const FcRoute *route)
 }
 
 /*
- * Do existing partitions speak for this interval's time zone?  They begin at
- * its midnights, or, where they are shorter, are named by its clock.
+ * Do existing partitions fit this interval's time zone?  They begin at its
+ * midnights or, where they are shorter, are named by its clock.
  */
 static bool
 fc_partman_fits(const FcPartman *partman, const FcRoute *route,
@@ -219,7 +222,7 @@ fc_partman_add_zone(List *zones, const char *name)
 	return zone ? list_append_unique_ptr(zones, zone) : zones;
 }
 
-/* Those that roles and the database are set to */
+/* Adds the time zones that roles and the database are set to */
 static List *
 fc_partman_add_set_zones(List *zones)
 {
@@ -240,8 +243,8 @@ fc_partman_add_set_zones(List *zones)
 }
 
 /*
- * Time zones in which maintenance may run: this session's, those that sessions
- * of this database begin with, the server's
+ * Returns the time zones in which maintenance may run: this session's, those
+ * that sessions of this database begin with, the server's
  */
 static List *
 fc_partman_zones(const FcPartman *partman)
@@ -277,7 +280,7 @@ fc_partman_interval(const FcPartman *partman, const FcRoute *route)
 		if (fc_partman_fits(partman, route, &interval))
 			return interval;
 	}
-	/* names may be anything, but midnight must be at midnight */
+	/* partitions may have any names, but days must begin at midnight */
 	if (!interval.elapsed)
 		fc_partman_refuse_zone(partman, pg_get_timezone_name(linitial(zones)));
 	return fc_interval_step(route, partman->interval, partman->epoch,
@@ -310,7 +313,11 @@ fc_partman_class(Oid relid)
 	return form;
 }
 
-/* It is called by its name, and who may rename a schema is not asked for */
+/*
+ * Locks the template and keeps its schema's name: pg_partman finds the
+ * template by name, and the role that may rename a schema need not be one
+ * that is trusted.
+ */
 static void
 fc_partman_keep_template(const FcPartman *partman)
 {

@@ -16,7 +16,7 @@
 
 #include "key/range.h"
 
-/* Why partitions must not be made, or had better not be */
+/* A reason why partitions must not be made, or had better not be */
 typedef struct FcFault
 {
 	const char *name;			/* of the warning in an analysis */
@@ -38,14 +38,14 @@ typedef enum FcPartmanFunction
 	FC_PARTMAN_NFUNCTIONS
 } FcPartmanFunction;
 
-/* What pg_partman says of one table, in the context of fc_partman_find */
+/* What pg_partman says of a table, in memory of fc_partman_find's caller */
 typedef struct FcPartman
 {
 	int			version;		/* 100 * major + minor */
-	Oid			user;			/* as whom its functions run */
-	Oid			functions[FC_PARTMAN_NFUNCTIONS];	/* InvalidOid: not there */
+	Oid			user;			/* the role that its functions run as */
+	Oid			functions[FC_PARTMAN_NFUNCTIONS];	/* or InvalidOid */
 	char	   *table;			/* as part_config calls it */
-	char	   *name;			/* without the schema */
+	char	   *name;			/* table without the schema */
 	char	   *control;
 	char	   *type;			/* partition_type */
 	char	   *interval;
@@ -55,97 +55,103 @@ typedef struct FcPartman
 	int			premake;
 	char	   *zone;			/* partition_timezone, or NULL */
 	char	   *template;		/* or NULL */
-	Oid			template_oid;	/* or InvalidOid, if there is none either */
+	Oid			template_oid;	/* InvalidOid: none, or it does not exist */
 	Oid			template_owner;
 	bool		early;			/* what partitions get must be there before
-								 * rows */
+								 * they have rows */
 	bool		privileges;		/* inherit_privileges */
 	bool		publications;
-	FcFault    *refusal;		/* not NULL: make no partitions, because ... */
+	FcFault    *refusal;		/* why no partitions can be made, or NULL */
 } FcPartman;
 
 extern FcFault *fc_partman_fault(const char *name, int sqlerrcode,
 								 char *message, char *detail, char *hint);
 
 /*
- * NULL if pg_partman does not keep the table, or fast_copy.use_partman is off,
- * or with a WARNING if it belongs to somebody who could not run code in this
- * load without it.  What it does not say, for want of privileges too, is left
- * NULL or zero, and refusal is set.
+ * Returns what pg_partman says of the table.  NULL if pg_partman does not
+ * keep it, if fast_copy.use_partman is off, or, with a WARNING, if pg_partman
+ * belongs to a role that could not run code in this load without it.  Fields
+ * that cannot be known, for want of privileges too, stay NULL or zero, and
+ * refusal is set.
  */
 extern FcPartman *fc_partman_find(Relation parent);
 
 /*
- * The interval of new partitions.  ERROR 22023 if it is none, and 55000 if the
- * existing partitions tell of no time zone that it could be in.
+ * Returns the interval of new partitions.  ERROR 22023 if its text is no
+ * interval, and 55000 if the existing partitions fit no time zone that it
+ * could be in.
  */
 extern FcInterval fc_partman_interval(const FcPartman *partman,
 									  const FcRoute *route);
 
-/* The name pg_partman would give the partition that starts at "key" */
+/* Returns the name pg_partman would give a partition that starts at "key" */
 extern char *fc_partman_name(const FcPartman *partman, const FcRoute *route,
 							 int64 key);
 
-/* The table of the name that "template" is, or InvalidOid */
+/* Returns the table that "template" names, or InvalidOid */
 extern Oid	fc_partman_template(const FcPartman *partman);
 
 /*
- * ERROR 55000 if the table, or its schema, is called otherwise by now, or the
- * template is another.  Locks that until the transaction ends.
+ * ERROR 55000 if the table or its schema was renamed meanwhile, or the name
+ * of the template means another table.  Locks the template until the
+ * transaction ends.
  */
 extern void fc_partman_check_names(const FcPartman *partman, Relation parent);
 
 /*
- * Keeps maintenance away until the transaction ends; it does not wait but
- * leaves.  Other loads share the lock.  False if maintenance is at work: then
- * whoever has a lock on the table must not wait for it here, because it may
- * want the whole table, to drop a partition.
+ * Keeps maintenance away until the transaction ends; maintenance does not
+ * wait but leaves.  Other loads share the lock.  False if maintenance is at
+ * work: then a load with a lock on the table must not wait, because
+ * maintenance may want the whole table, to drop a partition.
  */
 extern bool fc_partman_try_lock(void);
 
-/* The same, once maintenance has ended; without a lock on the table */
+/*
+ * Waits for maintenance to end, and then keeps it away in the same way.  The
+ * caller must not have a lock on the table.
+ */
 extern void fc_partman_lock(void);
 
 /*
- * What speaks against loading rows of the range "lowest" (NULL: none) to the
- * key "high", for which "parts" (ascending) are to be made, and that no
- * setting tells to be ignored: a list of FcFault.
+ * Returns what speaks against loading rows of the range "lowest" (NULL: none)
+ * to the key "high", for which "parts" (ascending) are to be made, unless a
+ * setting tells to ignore it: a list of FcFault.
  */
 extern List *fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 							   const FcRange *lowest, int64 high,
 							   const FcNewPartition *parts, int nparts);
 
-/* ERROR */
+/* Throws the fault as an ERROR */
 extern void fc_partman_throw(const FcFault *fault);
 
-/* What an empty table of this name gets before it is filled */
+/* Gives an empty table of this name what it must have before it is filled */
 extern void fc_partman_prepare(const FcPartman *partman, Oid nspid,
 							   const char *name);
 
 /*
- * What partitions get once they are attached.  Rows were compared with their
- * bounds.  The caller has closed all of them.
+ * Gives partitions what they must have after they are attached.  The load has
+ * compared their rows with the bounds.  The caller has closed all of them.
  */
 extern void fc_partman_finish(const FcRoute *route, Oid nspid,
 							  const FcNewPartition *parts, int nparts);
 
-/* From here on for partition/partman*.c */
+/* Functions for partition/partman*.c alone */
 
-/* A text as an argument */
+/* Returns a text as an argument */
 extern Node *fc_partman_argument(const char *text);
 
 /*
  * Calls one of pg_partman's functions as SQL would, but by its OID and as the
- * role that may be trusted with it.  Its result, if that is a text and not
- * NULL.
+ * role that may be trusted with it.  Returns its result if that is a text and
+ * not NULL, or NULL.
  */
 extern char *fc_partman_call(const FcPartman *partman, FcPartmanFunction function,
 							 List *args);
 
-/* The highest partition with two finite bounds, or NULL */
+/* Returns the highest partition with two finite bounds, or NULL */
 extern const FcRange *fc_partman_newest(const FcRoute *route);
 
-/* The fixed part of a row of pg_class; zeroes if there is none */
+/* Returns the fixed part of a row of pg_class; zeroes if there is none */
 extern FormData_pg_class fc_partman_class(Oid relid);
 
 #endif							/* FC_PARTMAN_H */

@@ -6,9 +6,10 @@
  *		retention	maintenance would remove the rows at once
  *		premake		maintenance would go on from the new partitions, and make
  *					no nearer ones
- *		misfit		between existing partitions there is no whole interval
+ *		misfit		a new partition would be no whole interval, because another
+ *					one is in its way
  *
- * Nothing is changed; the current time and the highest key are asked by SQL
+ * Nothing is changed.  SQL tells the current time and the highest key
  * (partition/partman_sql.c).
  *
  *-------------------------------------------------------------------------
@@ -53,7 +54,7 @@ fc_partman_throw(const FcFault *fault)
 			 fault->hint ? errhint("%s", fault->hint) : 0));
 }
 
-/* An instant as a key of the table */
+/* Returns an instant as a key of the table; ERROR 22008 if there is none */
 static int64
 fc_partman_key(const FcRoute *route, TimestampTz time)
 {
@@ -77,7 +78,7 @@ fc_partman_key(const FcRoute *route, TimestampTz time)
 	return local / USECS_PER_DAY - (local % USECS_PER_DAY < 0 ? 1 : 0);
 }
 
-/* now() and then some: an SQL expression; as a key of the table */
+/* Returns the value of an SQL expression with now() as a key of the table */
 static int64
 fc_partman_instant(const FcRoute *route, const char *expression)
 {
@@ -91,7 +92,7 @@ fc_partman_instant(const FcRoute *route, const char *expression)
 	return fc_partman_key(route, DatumGetTimestampTz(time));
 }
 
-/* As the table's owner: who may insert need not be allowed to read */
+/* Runs a query as the owner, because the caller may lack SELECT */
 static void
 fc_partman_query_as(Oid owner, const char *sql)
 {
@@ -105,7 +106,7 @@ fc_partman_query_as(Oid owner, const char *sql)
 	SetUserIdAndSecContext(userid, sec_context);
 }
 
-/* The highest integer key in the table, or "least" if that is higher */
+/* Returns the table's highest integer key, or "least" if that is higher */
 static int64
 fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 {
@@ -118,7 +119,7 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 		char	   *value;
 
 		CHECK_FOR_INTERRUPTS();
-		/* an analysis writes nothing */
+		/* an analysis has no XID, and must write nothing */
 		if (TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
 			fc_table_keep_schema(get_rel_namespace(leaf));
 		fc_partman_query_as(fc_partman_class(leaf).relowner,
@@ -135,7 +136,7 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 	return least;
 }
 
-/* Ranges that end below this key are removed by maintenance */
+/* Returns the key below which maintenance removes ranges that end there */
 static int64
 fc_partman_oldest_kept(const FcPartman *partman, const FcRoute *route,
 					   int64 high)
@@ -169,7 +170,10 @@ fc_partman_too_old(const FcPartman *partman, const FcRoute *route,
 							pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_retention."));
 }
 
-/* pg_partman counts its premade partitions up to the highest there is */
+/*
+ * Are partitions too far ahead?  pg_partman counts those it makes ahead up to
+ * the highest that exists.
+ */
 static FcFault *
 fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
 				   const FcRange *highest)
@@ -193,7 +197,7 @@ fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
 							pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_premake."));
 }
 
-/* A partition that is no whole interval, because another is in the way */
+/* Would a partition be no whole interval, because another is in its way? */
 static FcFault *
 fc_partman_misfit(const FcPartman *partman, const FcRoute *route,
 				  const FcNewPartition *parts, int nparts)
@@ -228,7 +232,7 @@ fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 
 	if (partman->refusal)
 	{
-		/* without privileges nothing is known but that there is a row */
+		/* without privileges nothing but the existence of the row is known */
 		if (nparts > 0 ||
 			partman->refusal->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
 			faults = lappend(faults, partman->refusal);

@@ -7,12 +7,13 @@
  *			(partition/partman_trust.c)
  *
  * The row of part_config decides what is made.  Which columns it has depends
- * on the version, and what is in them on whoever may write to it: both tables
- * are read by a scan of our own, which runs nobody's code, and kind, types
- * and NULLs are looked at.  What is not as expected is told as a refusal,
- * and no load makes partitions then.
+ * on pg_partman's version, and what is in them on the roles that may write to
+ * it: both tables are read by a scan of our own, which runs no code of users,
+ * and kind, types and NULLs are checked.  What is not as expected becomes a
+ * refusal, and no load makes partitions then.
  *
- * Both tables stay locked until the transaction ends; nothing is changed.
+ * Both tables stay locked until the transaction ends; nothing else is
+ * changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +48,7 @@
 #include "compat/settings.h"
 #include "partition/partman_trust.h"
 
-/* How pg_partman's functions are called: defaults fill up the rest */
+/* How pg_partman's functions are called: further arguments have defaults */
 static const struct
 {
 	const char *name;
@@ -62,7 +63,7 @@ static const struct
 	[FC_PARTMAN_PUBLICATIONS] = {"apply_publications", 3, {TEXTOID, TEXTOID, TEXTOID}},
 };
 
-/* The extension, by its row in the catalog; false if it is not there */
+/* Finds the extension by its row in the catalog; false if there is none */
 static bool
 fc_partman_extension(FcPartmanSearch *search)
 {
@@ -98,7 +99,7 @@ fc_partman_extension(FcPartmanSearch *search)
 	return found;
 }
 
-/* The same where nobody can say whether it keeps the table */
+/* Refuses a table of which cannot be told whether pg_partman keeps it */
 static void
 fc_partman_refuse_unknown(FcPartman *partman, char *detail)
 {
@@ -107,7 +108,7 @@ fc_partman_refuse_unknown(FcPartman *partman, char *detail)
 		psprintf("cannot tell whether pg_partman keeps table \"%s\"", partman->table);
 }
 
-/* Is it a table as pg_partman makes them, and can it be searched by "column"? */
+/* Is this a table as pg_partman makes them, and can "column" be searched? */
 static bool
 fc_partman_check_table(FcPartmanSearch *search, Oid relid, const char *name,
 					   const char *column)
@@ -133,10 +134,10 @@ fc_partman_check_table(FcPartmanSearch *search, Oid relid, const char *name,
 }
 
 /*
- * A copy of the row that has the name in this column, or NULL; *desc is what
- * it looks like.  Read without asking whether the caller may: a table that
- * pg_partman keeps must not get partitions that its next maintenance would
- * stumble over.
+ * Returns a copy of the row that has the name in this column, or NULL; *desc
+ * describes it.  The row is read without asking whether the caller may: a
+ * table that pg_partman keeps must not get partitions that its next
+ * maintenance would stumble over.
  */
 static HeapTuple
 fc_partman_row(Oid relid, const char *column, const char *name, TupleDesc *desc)
@@ -157,7 +158,7 @@ fc_partman_row(Oid relid, const char *column, const char *name, TupleDesc *desc)
 		if (!isnull && strcmp(TextDatumGetCString(value), name) == 0)
 			row = ExecCopySlotHeapTuple(slot);
 	}
-	/* with what columns that were added later have in rows from before */
+	/* with the values that columns added later have in older rows */
 	*desc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
@@ -166,7 +167,7 @@ fc_partman_row(Oid relid, const char *column, const char *name, TupleDesc *desc)
 	return row;
 }
 
-/* Has pg_partman partitions of the table's, or of one above it, partitioned? */
+/* Does pg_partman sub-partition the table, or one above it? */
 static bool
 fc_partman_is_sub(const FcPartmanSearch *search)
 {
@@ -190,7 +191,7 @@ fc_partman_is_sub(const FcPartmanSearch *search)
 	return false;
 }
 
-/* A value of the row; false if it is NULL or there is no such column */
+/* Gets a value of the row; false if it is NULL or there is no such column */
 static bool
 fc_partman_value(FcPartmanSearch *search, const char *column, Oid type,
 				 Datum *value)
@@ -224,7 +225,7 @@ fc_partman_text(FcPartmanSearch *search, const char *column)
 		TextDatumGetCString(value) : NULL;
 }
 
-/* A text that must be there */
+/* Returns a text of the row; refuses if there is none */
 static char *
 fc_partman_needed(FcPartmanSearch *search, const char *column)
 {
@@ -257,7 +258,7 @@ fc_partman_any(FcPartmanSearch *search, const char *column)
 	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) > 0;
 }
 
-/* How many of the key make a second; 0: it is none; -1: unknown */
+/* Returns units of the key per second; 0: the key is no time; -1: unknown */
 static int64
 fc_partman_epoch(const char *name)
 {
@@ -281,7 +282,7 @@ fc_partman_epoch(const char *name)
 	return -1;
 }
 
-/* What the row says */
+/* Takes what the row says */
 static void
 fc_partman_take(FcPartmanSearch *search)
 {
@@ -302,7 +303,7 @@ fc_partman_take(FcPartmanSearch *search)
 	partman->publications = fc_partman_any(search, "publications");
 }
 
-/* What pg_partman is doing to the table, or what it has done */
+/* Refuses a table to which pg_partman does what a load cannot imitate */
 static void
 fc_partman_check_state(FcPartmanSearch *search)
 {
@@ -326,7 +327,7 @@ fc_partman_check_state(FcPartmanSearch *search)
 						  "Its keys are times that a function encodes (time_encoder).");
 }
 
-/* Whether the table is partitioned by what pg_partman thinks it is */
+/* Refuses a table whose partition key is not what pg_partman takes for it */
 static void
 fc_partman_check_key(FcPartman *partman, Relation parent)
 {
@@ -359,8 +360,9 @@ fc_partman_check_key(FcPartman *partman, Relation parent)
 }
 
 /*
- * pg_partman puts together commands of what its template has, names of columns
- * and of indexes too, and its functions run as whoever loads.
+ * Looks for the template, and refuses one whose owner is not trusted:
+ * pg_partman makes commands of names in its template, of columns and indexes
+ * too, and its functions may run as the caller.
  */
 static void
 fc_partman_check_template(FcPartmanSearch *search)
@@ -371,7 +373,7 @@ fc_partman_check_template(FcPartmanSearch *search)
 	partman->template_oid = fc_partman_template(partman);
 	form = fc_partman_class(partman->template_oid);
 	partman->template_owner = form.relowner;
-	/* its indexes are built on tables without rows */
+	/* pg_partman builds its indexes on tables without rows */
 	partman->early |= form.relhasindex;
 	if (OidIsValid(form.relowner) && !fc_partman_trusts(search, form.relowner))
 		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
@@ -379,7 +381,7 @@ fc_partman_check_template(FcPartmanSearch *search)
 								   partman->template, GetUserNameFromId(form.relowner, true)));
 }
 
-/* Can it be called in that way, and is it the extension's own? */
+/* Can the function be called in that way, and is it the extension's own? */
 static bool
 fc_partman_is_function(const FcPartmanSearch *search, Form_pg_proc form,
 					   FcPartmanFunction function)
@@ -396,7 +398,7 @@ fc_partman_is_function(const FcPartmanSearch *search, Form_pg_proc form,
 		fc_partman_trusts(search, form->proowner);
 }
 
-/* One of pg_partman's functions, or InvalidOid */
+/* Returns one of pg_partman's functions, or InvalidOid */
 static Oid
 fc_partman_function(const FcPartmanSearch *search, FcPartmanFunction function)
 {
@@ -436,7 +438,7 @@ fc_partman_find_functions(FcPartmanSearch *search)
 	}
 }
 
-/* NULL if the table is not there */
+/* Reads what pg_partman says of the table; NULL if it has no row for it */
 static FcPartman *
 fc_partman_read(FcPartmanSearch *search)
 {

@@ -5,11 +5,11 @@
  *
  *		new table ──prepare──► (rows) ──► attach ──finish──► its partition
  *
- * Its own functions hand down what the template, the parent and its privileges
- * have.  Only the constraint of an epoch set is written here.
+ * pg_partman's own functions hand down what the template, the parent and its
+ * privileges have.  Only the constraint of an epoch set, a table whose key
+ * counts time, is written by fast_copy.
  *
- * Everything is done in the caller's transaction, so an error leaves nothing
- * behind.
+ * Everything is done in the caller's transaction, which undoes it on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,7 +51,7 @@ fc_partman_prepare(const FcPartman *partman, Oid nspid, const char *name)
 	fc_progress_slot_restore(&slot);
 }
 
-/* The catalog's word that all rows fulfil a constraint */
+/* Marks a constraint in the catalog as one that all rows fulfil */
 static void
 fc_partman_vouch(Oid partition, const char *name)
 {
@@ -69,7 +69,7 @@ fc_partman_vouch(Oid partition, const char *name)
 	CommandCounterIncrement();
 }
 
-/* The key of an epoch set as a time, as pg_partman writes it */
+/* Returns the key of an epoch set as a time, as pg_partman writes it */
 static char *
 fc_partman_key_time(const FcPartman *partman)
 {
@@ -82,9 +82,9 @@ fc_partman_key_time(const FcPartman *partman)
 }
 
 /*
- * A partition of an epoch set has a constraint that says its bounds in times.
- * It says no more than they do; but below 1970 divisions round up, and rows
- * near a bound may have to be refused.
+ * Gives a partition of an epoch set the constraint that says its bounds in
+ * times.  It says no more than the bounds do, but before 1970 divisions round
+ * up, and rows near a bound may have to be refused.
  */
 static void
 fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,

@@ -3,8 +3,8 @@
  * partition/partman_lock.c
  *	  The advisory lock that keeps pg_partman's maintenance away.
  *
- * Maintenance tries it and leaves if it cannot have it; loads share it.  It
- * is the transaction's, so that nothing is to be done on error.
+ * Maintenance tries it and leaves if it cannot have it; loads share it.  The
+ * end of the transaction releases it, also on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +21,7 @@
 #include "errors/context.h"
 #include "partition/partman.h"
 
-/* The advisory lock that maintenance tries */
+/* Returns the key of the advisory lock that maintenance tries */
 static int64
 fc_partman_lock_key(void)
 {
@@ -37,7 +37,10 @@ fc_partman_try_lock(void)
 											Int64GetDatum(fc_partman_lock_key())));
 }
 
-/* As the functions for locks of one key have it */
+/*
+ * Is this the lock on the key, held exclusively?  The tag is as the functions
+ * for locks of one key make it.
+ */
 static bool
 fc_partman_is_held(const LockInstanceData *lock, int64 key)
 {
@@ -49,9 +52,9 @@ fc_partman_is_held(const LockInstanceData *lock, int64 key)
 }
 
 /*
- * Who has the lock for itself: any role can take it, so that it need not be
- * maintenance.  NULL: nobody has it any more, or somebody waits for it before
- * us.
+ * Returns the session that has the lock for itself, in words: any role can
+ * take it, so that it need not be maintenance.  NULL if no session has it, or
+ * another one waits for it before us.
  */
 static char *
 fc_partman_lock_holder(int64 key)
@@ -75,7 +78,10 @@ fc_partman_lock_holder(int64 key)
 	return psprintf("process %d of role \"%s\"", data->locks[i].pid, role);
 }
 
-/* Also for the server's log, where core says that somebody still waits */
+/*
+ * Error context, which the server's log shows, too, when core says that this
+ * session still waits
+ */
 static void
 fc_partman_wait_context(void *arg)
 {

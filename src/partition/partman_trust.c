@@ -3,16 +3,17 @@
  * partition/partman_trust.c
  *	  Whose pg_partman it is, and who has a hand in what it runs.
  *
- * From version 5.2 on whoever may create in the database can install
+ * From version 5.2 on a role that may create in the database can install
  * pg_partman, owns all that is in it, and can name any table in its
- * part_config.  So it is used only if it is theirs who could have put code on
- * the table, or who loads it: of the extension, its schema, its two tables and
- * each of its functions.  One that is not is passed over with a warning, and
- * not even looked into: nobody can keep others from loading by a pg_partman of
- * his own.  That of somebody who is no superuser runs as that role.  Its
- * functions make commands of what the template is called and has, and some of
- * them call whatever has the right name in the schema: nobody else may have a
- * hand in these two, or no partitions are made.
+ * part_config.  So a load uses pg_partman only if the extension, its schema,
+ * its two tables and each of its functions belong to roles that could have
+ * put code on the table, or to the role that loads.  A pg_partman of another
+ * role is passed over with a warning, and not even read: no role can keep
+ * others from loading by installing one.  A pg_partman whose owner is no
+ * superuser runs as its owner.  Its functions make commands of the template's
+ * name and of what the template has, and some of them call whatever has the
+ * right name in the schema: if a role that is not trusted can change one of
+ * the two, no partitions are made.
  *
  * Catalogs are read, and nothing is changed.
  *
@@ -116,7 +117,7 @@ fc_partman_is_trusted(const FcPartmanSearch *search)
 	return true;
 }
 
-/* Do its settings name another search_path than pg_catalog? */
+/* Do the function's settings name another search_path than pg_catalog? */
 static bool
 fc_partman_sets_path(Datum proconfig)
 {
@@ -136,7 +137,7 @@ fc_partman_sets_path(Datum proconfig)
 	return false;
 }
 
-/* Does it look for things elsewhere than its caller tells it to? */
+/* Does the function look for things elsewhere than its caller tells it to? */
 static bool
 fc_partman_has_path(Oid function)
 {
@@ -156,8 +157,8 @@ fc_partman_has_path(Oid function)
 }
 
 /*
- * Somebody not trusted who may make things in the schema, in words; NULL if
- * there is none.
+ * Returns, in words, a role that is not trusted and may make things in the
+ * schema; NULL if there is none
  */
 static char *
 fc_partman_intruder(const FcPartmanSearch *search)
@@ -189,7 +190,7 @@ fc_partman_intruder(const FcPartmanSearch *search)
 	return who;
 }
 
-/* Has a function of the server's, or of pg_partman's, this name? */
+/* Has a function of the server or of pg_partman this name? */
 static bool
 fc_partman_hides_function(const FcPartmanSearch *search, const char *name)
 {
@@ -207,7 +208,9 @@ fc_partman_hides_function(const FcPartmanSearch *search, const char *name)
 	return found;
 }
 
-/* The owner of what could be found in place of another; else InvalidOid */
+/*
+ * Returns the owner of what could be found in place of another, or InvalidOid
+ */
 static Oid
 fc_partman_hider(const FcPartmanSearch *search, Oid class, Oid object)
 {
@@ -239,8 +242,8 @@ fc_partman_hider(const FcPartmanSearch *search, Oid class, Oid object)
 }
 
 /*
- * Who not trusted has made things in the schema that its functions would find
- * in place of others, as long as he might; or InvalidOid.
+ * Returns a role that is not trusted and owns an object in the schema that
+ * pg_partman's functions would find in place of another, or InvalidOid
  */
 static Oid
 fc_partman_squatter(const FcPartmanSearch *search)

@@ -15,33 +15,37 @@
 /* A search for the pg_partman of one table */
 typedef struct FcPartmanSearch
 {
-	FcPartman  *partman;		/* what is found */
+	FcPartman  *partman;		/* what the search has found */
 	Relation	parent;
 	Oid			extension;
 	Oid			schema;
 	Oid			owner;			/* of the extension */
 	Oid			config;			/* part_config, or InvalidOid */
 	Oid			config_sub;
-	TupleDesc	desc;			/* of part_config ... */
-	HeapTuple	row;			/* ... and the row of the table */
+	TupleDesc	desc;			/* of part_config */
+	HeapTuple	row;			/* the table's row in part_config */
 } FcPartmanSearch;
 
-/* Notes why pg_partman makes no partitions that we could imitate */
+/* Notes the first reason why fast_copy cannot make pg_partman's partitions */
 extern void fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail);
 
 /*
- * Could the role run code in this load anyway?  So could who loads, and who
- * owns the table or may act as its owner, by a constraint for instance.
+ * Could the role run code in this load anyway?  So could the role that loads,
+ * and a role that owns the table or may act as its owner, by a constraint for
+ * instance.
  */
 extern bool fc_partman_trusts(const FcPartmanSearch *search, Oid role);
 
-/* Warns if it is another's, whose table and functions are not looked at */
+/*
+ * Warns if pg_partman is an untrusted role's, and returns false: the load
+ * must not read its tables nor call its functions
+ */
 extern bool fc_partman_is_trusted(const FcPartmanSearch *search);
 
 /*
- * A function that has the schema of pg_partman in its search_path, as those
- * of 5.x do, ahead of pg_catalog, runs whatever it finds there.  A refusal if
- * somebody not trusted has a hand in that.
+ * Refuses a pg_partman with functions that have its schema in their
+ * search_path, as those of 5.x do, ahead of pg_catalog, and so run whatever
+ * they find there, if a role that is not trusted can put something there.
  */
 extern void fc_partman_check_schema(FcPartmanSearch *search);
 

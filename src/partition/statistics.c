@@ -3,12 +3,12 @@
  * partition/statistics.c
  *	  The planner's statistics of what was loaded: run_analyze.
  *
- * Core's own ANALYZE does it.  It is called with OIDs, as autovacuum calls it,
- * because by name it would go on to all partitions of a partitioned table,
- * those that got no row included.
+ * Core's own ANALYZE gathers them.  It is called with OIDs, as autovacuum
+ * calls it, because by name it would go on to all partitions of a partitioned
+ * table, those that got no row included.
  *
- * It shows its progress in the slot that the load reports in, which is put
- * back afterwards.
+ * ANALYZE shows its progress in the slot that the load reports in, which is
+ * restored afterwards.
  *
  *-------------------------------------------------------------------------
  */

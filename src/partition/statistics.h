@@ -9,10 +9,10 @@
 #define FC_STATISTICS_H
 
 /*
- * ANALYZE of the table, and of nothing below it, as the current user and
- * within the current transaction: it stays locked in
- * ShareUpdateExclusiveLock.  WARNING, as from core, if the user may not analyze
- * it.  Not in parallel mode.
+ * Runs ANALYZE on the table, and on nothing below it, as the current user and
+ * within the current transaction: the table stays locked in
+ * ShareUpdateExclusiveLock.  WARNING, as from core, if the user may not
+ * analyze it.  Not in parallel mode.
  */
 extern void fc_statistics_gather(Oid table);
 

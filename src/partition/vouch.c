@@ -4,13 +4,14 @@
  *	  CHECK constraints that spare ATTACH the reading of rows.
  *
  * ATTACH reads all rows of the new partition, and of the default partition,
- * unless a valid CHECK constraint proves that no row is out of place.  Here
- * such a constraint is written into the catalog without reading a row: for the
- * new partition, because the loader has compared each key with the range; for
- * the default, because the leader has read it once, under the lock, for all
- * new ranges.  Whoever has it made drops it again (fc_attach_drop_check).
+ * unless a valid CHECK constraint proves that no row is out of place.  Such a
+ * constraint is written into the catalog without reading a row: for the new
+ * partition, because the loader has compared each key with the range; for the
+ * default, because the leader has read it once, under the lock, for all new
+ * ranges.  The caller drops it again (fc_attach_drop_check).
  *
- * They are rows in catalogs, so an error leaves nothing behind.
+ * Constraints are rows in catalogs, which the end of the transaction undoes
+ * on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +32,7 @@
 #include "partition/default_rows.h"
 #include "partition/vouch.h"
 
-/* One bound as the parser makes it */
+/* Returns one bound as the parser makes it */
 static Node *
 bound_datum(PartitionKey key, FcKeyType type, int64 bound,
 			PartitionRangeDatumKind kind)
@@ -67,7 +68,10 @@ fc_vouch_bound(Relation parent, FcKeyType type, const FcRange *range)
 	return spec;
 }
 
-/* The condition on "rel", a partition to be or the default, to be in "range" */
+/*
+ * Returns the condition that a row of "rel", a new partition or the default,
+ * is in "range"
+ */
 static Expr *
 range_condition(Relation rel, Relation parent, FcKeyType type,
 				const FcRange *range)

@@ -12,19 +12,22 @@
 
 #include "context/shared.h"
 
-/* FOR VALUES as the parser makes it */
+/* Returns FOR VALUES as the parser makes it */
 extern PartitionBoundSpec *fc_vouch_bound(Relation parent, FcKeyType type,
 										  const FcRange *range);
 
-/* Vouches for the rows of a new partition; the OID of its CHECK */
+/* Vouches for the rows of a new partition; returns the OID of its CHECK */
 extern Oid	fc_vouch_for_part(Oid parentid, const FcRoute *route,
 							  const FcNewPartition *part);
 
-/* The same for all of them */
+/* Vouches for the rows of all of "parts"; returns the OIDs of their CHECKs */
 extern Oid *fc_vouch_for_parts(Oid parentid, const FcRoute *route,
 							   const FcNewPartition *parts, int nparts);
 
-/* Vouches that no row of the default partition is in one of "parts" */
+/*
+ * Vouches that no row of the default partition is in one of "parts"; returns
+ * the OID of its CHECK
+ */
 extern Oid	fc_vouch_for_default(Relation defrel, Relation parent, FcKeyType type,
 								 const FcNewPartition *parts, int nparts);
 
