@@ -58,10 +58,7 @@
 
 #define FC_STATEMENT_OPTION	"fast_copy"
 
-/*
- * The location of our option in the COPY that fast_copy() makes.  No parser
- * sets it, nor does an extension that knows no location.
- */
+/* The option's location in fast_copy()'s COPY; no parser sets this one */
 #define FC_STATEMENT_CALLED	(-2)
 
 /* A load, by a command or by the function */

@@ -153,10 +153,7 @@ fast_copy_arguments(FunctionCallInfo fcinfo, const Oid *types)
 	return list;
 }
 
-/*
- * Reads the arguments of fast_copy() and fast_copy_analyze(), which are both
- * declared twice: with one source and with an array of them.
- */
+/* Reads the arguments; the source may be one or an array */
 static FcOptions *
 fast_copy_options(FunctionCallInfo fcinfo)
 {

@@ -8,10 +8,10 @@
  *
  * Hooks of ProcessUtility are a chain: each calls the one that was there
  * before it, and the oldest one calls core.  A hook that runs a command
- * itself hides it from all that were there before it: those audit, count or
- * forbid a COPY that they never see, and some keep a stack of commands that
- * others of their hooks look at.  So the command goes down the chain and is
- * run where core would run it.
+ * itself hides it from all older hooks: those audit, count or forbid a COPY
+ * that they never see, and some keep a stack of commands that others of their
+ * hooks look at.  So the command goes down the chain and is run where core
+ * would run it.
  *
  * Core has no hook there, but two habits.  It copies a tree that it may not
  * change, and it knows extensible nodes, which say themselves how they are
@@ -173,10 +173,7 @@ fc_relay_begin(FcRelay *relay, const FcRelayCall *call)
 	relay->pstmt->planTree = (struct Plan *) node;
 }
 
-/*
- * Returns the bytes of stack between the copy and the receiver where core
- * alone makes the copy; measured once in a session
- */
+/* Returns the distance of the copy from the receiver if core alone makes it */
 static ptrdiff_t
 fc_relay_distance(const FcRelayCall *call)
 {

@@ -312,10 +312,7 @@ fc_feed_reject(FcFeed *feed, bool ok)
 		fc_parse_pass_over(parser);
 }
 
-/*
- * Parses the record; false if on_error rejects it.  Throws the error of too
- * many rejects.
- */
+/* Parses a record, and keeps it if on_error rejects it, up to reject_limit */
 static bool
 fc_feed_accept(FcFeed *feed, char *data)
 {
@@ -427,10 +424,7 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 	return n;
 }
 
-/*
- * Returns the options as COPY's grammar makes them, with "*" written out,
- * which not every version knows
- */
+/* Returns the options as COPY's grammar makes them, "*" written out */
 static List *
 fc_feed_options(FcFeed *feed)
 {

@@ -77,10 +77,7 @@ extern void fc_feed_records_end(FcFeed *feed);
  */
 extern const char *fc_feed_whole(FcFeed *feed, uint32 file);
 
-/*
- * Says which record errors name, in whichever file it is, and the lines on
- * which it begins and ends
- */
+/* Says which record errors name, and the lines where it begins and ends */
 extern void fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 first,
 						 uint64 line);
 

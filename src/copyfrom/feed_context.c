@@ -25,10 +25,7 @@ fc_feed_record_text(const FcFeed *feed)
 								target->plan->need_transcoding);
 }
 
-/*
- * Returns the record in work, or NULL where wrong line ends or bad bytes keep
- * it from being cut out of the file
- */
+/* Returns the record in work; NULL if bad bytes or line ends broke it */
 static char *
 fc_feed_text(const FcFeed *feed)
 {

@@ -59,10 +59,7 @@ fc_core_ends_in_marker(const FcSource *source, uint32 file)
 	return len == 2 || tail[len - 3] == '\n' || tail[len - 3] == '\r';
 }
 
-/*
- * Refuses a file of which core before 18 has not read all, because "\." ends
- * csv data there
- */
+/* Refuses a file with "\." in csv data, where core before 18 stops reading */
 static void
 fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 {
@@ -167,7 +164,7 @@ fc_core_copy_files(FcFeed *feed)
 	return rows;
 }
 
-/* Errors that come in CopyFrom cannot be tolerated */
+/* Refuses to tolerate errors that come in CopyFrom */
 void
 fc_core_check(FcTarget *target)
 {
@@ -274,10 +271,7 @@ fc_core_route(FcTarget *target, TupleTableSlot *slot)
 			 errtable(target->rel)));
 }
 
-/*
- * Makes core read the record that the feed has, and route its row if that was
- * the error; false if core finds no row
- */
+/* Makes core read the fed record, and route it if that was the error */
 static bool
 fc_core_show_fed(FcFeed *feed, const FcErrorSlot *slot)
 {
@@ -367,10 +361,7 @@ fc_core_line_context(void *arg)
 			   fc_source_path(feed->target->source, feed->file), feed->line);
 }
 
-/*
- * Throws the error of a malformed record at which core ends, or that it reads
- * in another way
- */
+/* Throws the error of a malformed record that core does not refuse */
 static void
 fc_core_throw_grammar(FcFeed *feed)
 {

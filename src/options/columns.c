@@ -166,10 +166,7 @@ fc_fields_flag(Relation rel, FcColumns *columns, List *names, uint8 flag,
 	}
 }
 
-/*
- * Sets the pattern of one column.  It is compiled only to find its mistakes
- * before the load begins.
- */
+/* Sets the pattern of one column, compiled so that mistakes show at once */
 static void
 fc_fields_pattern(Relation rel, FcColumns *columns, const FcPatternOption *option)
 {

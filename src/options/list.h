@@ -13,12 +13,12 @@
  * The arguments are those of 0.1.0 and stay so.  A function with another
  * argument is another function: its users would lose their GRANTs, and views
  * and functions that call it would have to be dropped before the old one can
- * be.  So an option that is added later goes into FC_LATER_OPTIONS: COPY takes
- * it like any other, and fast_copy() as a key of its last argument, a JSON
- * object.  A VARIADIC argument would be a list of names and values, all of one
- * type.  An object has numbers, flags and lists, and can be built and kept in
- * one piece.  It takes the older options as well, so that nobody has to know
- * how old an option is.
+ * be.  So an option that is added later goes into FC_LATER_OPTIONS: COPY
+ * takes it like any other, and fast_copy() as a key of its last argument, a
+ * JSON object.  A VARIADIC argument would be a list of names and values, all
+ * of one type.  An object has numbers, flags and lists, and can be built and
+ * kept in one piece.  It takes the older options as well, so that users need
+ * not know how old an option is.
  *
  * X(name, type, default, kind, from, core, field)
  *
@@ -29,7 +29,7 @@
  *			that has its default's value counts as not given, because nothing
  *			tells the two apart.
  * kind		what is read from the value, FC_KIND_*
- * from		who may give it, FC_FROM_*
+ * from		where it may be given, FC_FROM_*
  * core		its name in the list that core's COPY gets, and another one under
  *			which it may be given; NULL: core does not get it
  * field	of FcOptions

@@ -298,10 +298,7 @@ fc_options_check_format(const FcOptions *options)
 				 errmsg("COPY quote and escape cannot be newline or carriage return")));
 }
 
-/*
- * Refuses what core of this version has no rules for, with the errors of the
- * newest version
- */
+/* Refuses what only newer versions of core have rules for, as they do */
 static void
 fc_options_check_default(const FcOptions *options)
 {

@@ -155,10 +155,7 @@ extern void fc_options_take(FcOptions *options, List *given, ParseState *pstate)
  */
 extern void fc_options_check(FcOptions *options);
 
-/*
- * Finds an option by either name; NULL if none may be given from there
- * (FC_FROM_*)
- */
+/* Finds an option by either name, if "from" (FC_FROM_*) has it; or NULL */
 extern const FcOption *fc_option_find(const char *name, int from);
 
 /* Returns the option's default if that is a text, or NULL */

@@ -59,10 +59,7 @@ fc_plan_fields_visible(Relation rel, FcPlan *plan)
 	return any;
 }
 
-/*
- * Does any code that a row runs before it is in the table show how often it
- * runs?
- */
+/* Do effects show how often code runs before a row is in the table? */
 static bool
 fc_plan_effects(Relation rel, FcPlan *plan)
 {
@@ -103,10 +100,7 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 	return any;
 }
 
-/*
- * Refuses to tolerate errors of a conversion that a user made, which may
- * leave anything behind when it fails
- */
+/* Refuses to tolerate a user's conversion, whose errors may have effects */
 static void
 fc_plan_check_encoding(const FcOptions *options, const FcPlan *plan)
 {

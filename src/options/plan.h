@@ -51,10 +51,7 @@ typedef struct FcPlan
 /* Throws COPY's errors for relations that it cannot copy to */
 extern void fc_plan_check_relkind(Relation rel);
 
-/*
- * Makes the plan.  The caller has rel open and locked, and of a kind that
- * COPY takes.  Throws COPY's errors.
- */
+/* Makes the plan; rel is open, locked and of a kind that COPY takes */
 extern FcPlan *fc_plan_make(Relation rel, const FcOptions *options);
 
 /* Has the relation insert triggers that would fire in this session? */

@@ -4,7 +4,7 @@
  *	  What code the rows of a table run on their way in.
  *
  *		unsafe		a worker must not run it
- *		foreign		it may leave things behind when it fails in the middle
+ *		foreign		it may leave effects when it fails in the middle
  *		visible		its effects show how often it has run
  *
  * These questions are put to expressions, and to types with all that they are

@@ -28,9 +28,9 @@ extern bool fc_code_indexes_unsafe(Relation rel);
 extern bool fc_code_type_unsafe(Oid typid);
 
 /*
- * Can the type's input leave something behind when it fails in the middle?
- * It cannot where all of it is core's own code, that of its parts included:
- * such code reads, and what it holds at an error belongs to a resource owner.
+ * Can the type's input leave effects when it fails in the middle?  It cannot
+ * where all of it is core's own code, that of its parts included: such code
+ * reads, and what it holds at an error belongs to a resource owner.
  */
 extern bool fc_code_type_foreign(Oid typid);
 

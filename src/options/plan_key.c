@@ -39,10 +39,7 @@ fc_plan_field(List *fields, AttrNumber attnum)
 	return -1;
 }
 
-/*
- * Takes the column that the caller named as the key: it must be in the file,
- * and of a known type
- */
+/* Takes the column that the caller named as the key, if it can be one */
 static void
 fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
 {

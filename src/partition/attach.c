@@ -117,10 +117,7 @@ fc_attach_own_walker(Node *node, void *context)
 		expression_tree_walker(node, fc_attach_own_walker, context);
 }
 
-/*
- * Looks at an index's expressions as they were written: the relcache has
- * simplified ones
- */
+/* Looks at expressions as they were written: the relcache's are simplified */
 static bool
 fc_attach_index_runs_code(Oid indexid)
 {
@@ -206,10 +203,7 @@ fc_attach_checks(Relation rel)
 	return constr ? constr->num_check : 0;
 }
 
-/*
- * Pairs the constraints that belong to the two indexes, as ATTACH does; false
- * if only one index has one
- */
+/* Pairs the constraints of the two indexes; false if only one has one */
 static bool
 fc_attach_same_constraint(Relation parent_index, Relation index,
 						  FcAttachIndex *pair)

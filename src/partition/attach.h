@@ -17,10 +17,7 @@
 /* Do event triggers or other extensions see commands, or what they do? */
 extern bool fc_attach_is_watched(void);
 
-/*
- * Names our own hook, which watches no commands but COPY; "before" is the one
- * it calls
- */
+/* Names our own hook, which watches only COPY, and the one it calls */
 extern void fc_attach_pass_over(ProcessUtility_hook_type own,
 								ProcessUtility_hook_type before);
 

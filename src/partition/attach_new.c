@@ -36,10 +36,7 @@
 #include "partition/index_define.h"
 #include "partition/vouch.h"
 
-/*
- * Locks the default partition, if there is one, and vouches for its rows, if
- * it has any
- */
+/* Locks the default partition, if any, and vouches for it if it has rows */
 static Oid
 spare_default(Relation parent, const FcRoute *route, FcNewPartition *parts,
 			  int nparts)

@@ -14,10 +14,7 @@
 #include "partition/attach_new.h"
 #include "partition/name.h"
 
-/*
- * ERROR 42501 if the caller may not make partitions, because the parent is
- * another role's
- */
+/* ERROR 42501 if the caller may not act as the parent's owner */
 extern void fc_partition_check_owner(Relation parent);
 
 /*

@@ -10,10 +10,7 @@
 
 #include "context/shared.h"
 
-/*
- * Returns the ranges of "parts", ascending, with neighbours merged into one;
- * *n of them
- */
+/* Returns the *n ranges of "parts", ascending, with neighbours merged */
 extern FcRange *fc_ranges_merged(const FcNewPartition *parts, int nparts, int *n);
 
 /*

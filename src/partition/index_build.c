@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/index_build.c
- *	  The index phase: who builds which index.
+ *	  The index phase: which process builds which index.
  *
  *	 tasks, largest first ──► leader: those that only it can build
  *						  ──► leader with helpers: those too large for one
@@ -132,9 +132,7 @@ fc_build_advance(FcIndexTask *tasks, int i)
 	tasks[0] = task;
 }
 
-/*
- * Returns the largest index that several processes can build together, or -1
- */
+/* Returns the largest index that several processes can build, or -1 */
 static int
 fc_build_divisible(const FcIndexTask *tasks, int ntasks)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/index_build.h
- *	  The index phase: who builds which index.
+ *	  The index phase: which process builds which index.
  *
  *-------------------------------------------------------------------------
  */

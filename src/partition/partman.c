@@ -59,10 +59,7 @@
 #include "partition/partman.h"
 #include "partition/partman_sql.h"
 
-/*
- * Returns a bound as the clock on the wall shows it where partitions begin;
- * ERROR 22008 if there is no such time
- */
+/* Returns a bound as wall clocks show it; ERROR 22008 if there is none */
 static Timestamp
 fc_partman_local(const FcRoute *route, int64 key)
 {
@@ -313,11 +310,7 @@ fc_partman_class(Oid relid)
 	return form;
 }
 
-/*
- * Locks the template and keeps its schema's name: pg_partman finds the
- * template by name, and the role that may rename a schema need not be one
- * that is trusted.
- */
+/* Locks the template and keeps its schema's name, by which it is called */
 static void
 fc_partman_keep_template(const FcPartman *partman)
 {

@@ -106,10 +106,7 @@ extern void fc_partman_check_names(const FcPartman *partman, Relation parent);
  */
 extern bool fc_partman_try_lock(void);
 
-/*
- * Waits for maintenance to end, and then keeps it away in the same way.  The
- * caller must not have a lock on the table.
- */
+/* Waits for maintenance, then keeps it away; without a lock on the table */
 extern void fc_partman_lock(void);
 
 /*

@@ -170,10 +170,7 @@ fc_partman_too_old(const FcPartman *partman, const FcRoute *route,
 							pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_retention."));
 }
 
-/*
- * Are partitions too far ahead?  pg_partman counts those it makes ahead up to
- * the highest that exists.
- */
+/* Is a partition too new?  pg_partman counts its own up to the highest */
 static FcFault *
 fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
 				   const FcRange *highest)

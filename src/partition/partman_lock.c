@@ -37,10 +37,7 @@ fc_partman_try_lock(void)
 											Int64GetDatum(fc_partman_lock_key())));
 }
 
-/*
- * Is this the lock on the key, held exclusively?  The tag is as the functions
- * for locks of one key make it.
- */
+/* Is this the lock on the key, as its functions make it, held exclusively? */
 static bool
 fc_partman_is_held(const LockInstanceData *lock, int64 key)
 {
@@ -78,10 +75,7 @@ fc_partman_lock_holder(int64 key)
 	return psprintf("process %d of role \"%s\"", data->locks[i].pid, role);
 }
 
-/*
- * Error context, which the server's log shows, too, when core says that this
- * session still waits
- */
+/* Error context, also for the server's log when core says that we wait */
 static void
 fc_partman_wait_context(void *arg)
 {

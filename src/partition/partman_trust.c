@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/partman_trust.c
- *	  Whose pg_partman it is, and who has a hand in what it runs.
+ *	  Which roles own pg_partman, and can change what it runs.
  *
  * From version 5.2 on a role that may create in the database can install
  * pg_partman, owns all that is in it, and can name any table in its
@@ -208,9 +208,7 @@ fc_partman_hides_function(const FcPartmanSearch *search, const char *name)
 	return found;
 }
 
-/*
- * Returns the owner of what could be found in place of another, or InvalidOid
- */
+/* Returns the owner of what could hide another object, or InvalidOid */
 static Oid
 fc_partman_hider(const FcPartmanSearch *search, Oid class, Oid object)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/partman_trust.h
- *	  Whose pg_partman it is, and who has a hand in what it runs.
+ *	  Which roles own pg_partman, and can change what it runs.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,10 +36,7 @@ extern void fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail);
  */
 extern bool fc_partman_trusts(const FcPartmanSearch *search, Oid role);
 
-/*
- * Warns if pg_partman is an untrusted role's, and returns false: the load
- * must not read its tables nor call its functions
- */
+/* Warns and returns false if an untrusted role owns it: leave it unread */
 extern bool fc_partman_is_trusted(const FcPartmanSearch *search);
 
 /*

@@ -6,7 +6,7 @@
  * ATTACH reads all rows of the new partition, and of the default partition,
  * unless a valid CHECK constraint proves that no row is out of place.  Such a
  * constraint is written into the catalog without reading a row: for the new
- * partition, because the loader has compared each key with the range; for the
+ * partition, because the load has compared each key with the range; for the
  * default, because the leader has read it once, under the lock, for all new
  * ranges.  The caller drops it again (fc_attach_drop_check).
  *
@@ -68,10 +68,7 @@ fc_vouch_bound(Relation parent, FcKeyType type, const FcRange *range)
 	return spec;
 }
 
-/*
- * Returns the condition that a row of "rel", a new partition or the default,
- * is in "range"
- */
+/* Returns the condition that a row of "rel" is in "range" */
 static Expr *
 range_condition(Relation rel, Relation parent, FcKeyType type,
 				const FcRange *range)

@@ -24,10 +24,7 @@ extern Oid	fc_vouch_for_part(Oid parentid, const FcRoute *route,
 extern Oid *fc_vouch_for_parts(Oid parentid, const FcRoute *route,
 							   const FcNewPartition *parts, int nparts);
 
-/*
- * Vouches that no row of the default partition is in one of "parts"; returns
- * the OID of its CHECK
- */
+/* Vouches that no row of the default is in "parts"; its CHECK's OID */
 extern Oid	fc_vouch_for_default(Relation defrel, Relation parent, FcKeyType type,
 								 const FcNewPartition *parts, int nparts);
 
