@@ -20,15 +20,13 @@ typedef struct FcFeed
 	bool		counts;			/* what core reads is progress of the load */
 	struct FcFeed *outer;		/* the feed that waits for this one to end */
 	CopyFromState cstate;		/* NULL: core reads nothing */
-	uint32		file;			/* number of the file that is fed and that
-								 * errors name */
+	uint32		file;			/* number of the file, for errors, too */
 
 	/* bytes that are fed as they are */
 	const char *bytes;			/* NULL: from the file */
 	uint64		position;		/* next byte of the file */
 	uint64		left;			/* bytes that core has not asked for */
-	bool		middle;			/* lines of the file stand before the first
-								 * byte */
+	bool		middle;			/* there are lines before the first byte */
 
 	/* records made canonical; NULL: bytes are fed as they are */
 	FcParser   *parser;
@@ -89,10 +87,7 @@ extern void fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 firs
 extern void fc_feed_raw_record(FcFeed *feed, bool rest);
 extern bool fc_feed_record(FcFeed *feed);
 
-/*
- * Begins core's COPY on what is fed. "header" is as in COPY's list of
- * options, or NULL.
- */
+/* Begins core's COPY on what is fed; "header" as COPY has it, or NULL */
 extern CopyFromState fc_feed_copy(FcFeed *feed, List *where,
 								  const char *header, bool freeze);
 

@@ -14,8 +14,7 @@
 typedef struct FcColumns
 {
 	List	   *attnums;		/* in the file's order */
-	List	   *fields;			/* attnum of each field of the file, or 0 to
-								 * skip it */
+	List	   *fields;			/* attnum of each field, or 0 to skip it */
 	uint8	   *flags;			/* FC_FIELD_* of each field */
 	char	  **patterns;		/* timestamp pattern of each field, or NULL */
 } FcColumns;

@@ -61,8 +61,7 @@ typedef struct FcOption
 {
 	const char *name;
 	const char *preset;			/* the default, as SQL has it */
-	const char *core;			/* its name in core's COPY, which also callers
-								 * may use, or NULL */
+	const char *core;			/* its other name, in core's COPY, or NULL */
 	FcOptionKind kind;
 	int			from;			/* FC_FROM_* */
 	size_t		at;				/* its field in FcOptions */
@@ -103,12 +102,10 @@ typedef struct FcOptions
 	List	   *copy_options;	/* DefElems as COPY's grammar makes them,
 								 * without HEADER, FREEZE and what core may
 								 * not know */
-	CopyFormatOptions format;	/* what ProcessCopyOptions made of
-								 * copy_options */
+	CopyFormatOptions format;	/* copy_options, as core has read them */
 	int			header_lines;
 	bool		header_match;	/* the last header line names the columns */
-	bool		header_map;		/* the last header line says which field is
-								 * which column */
+	bool		header_map;		/* the last header line maps the fields */
 	bool		ignore_extra_columns;
 	List	   *fields;			/* with header_map: the column of each field
 								 * of the file, a String, or NULL to skip it */
@@ -127,8 +124,7 @@ typedef struct FcOptions
 	int64		reject_limit;	/* records; -1: no limit */
 	Oid			reject_table;	/* or InvalidOid */
 	FcVerbosity log_verbosity;
-	bool		analyze;		/* write nothing, but tell what a load would
-								 * do */
+	bool		analyze;		/* write nothing; tell what a load would do */
 	bool		run_analyze;	/* gather statistics after the load */
 	int64		progress_us;	/* µs between lines about progress; 0: none */
 	int			workers;		/* -1: choose */

@@ -17,8 +17,7 @@ typedef struct FcPlan
 	FcColumns	columns;		/* columns of the file */
 	ParseState *pstate;			/* the target, and the columns that the caller
 								 * must be allowed to insert and to read */
-	bool		subtransactions;	/* values of some fields must be tried in
-									 * subtransactions */
+	bool		subtransactions;	/* some values must be tried in them */
 	List	   *where;			/* condition, an implicit AND; NIL: none */
 	List	   *numbers;		/* FcNumber: columns that sequences number */
 	bool		in_order;		/* defaults depend on the order in which they
@@ -65,7 +64,7 @@ extern bool fc_plan_has_unique(Relation rel);
 
 /*
  * Refuses an order in which, of two equal rows, the first of the file might
- * come after the other, which is the one to be rejected; ERROR 0A000. "rel"
+ * come after the other, which is the one to be rejected; ERROR 0A000.  "rel"
  * is the target or a partition of it.
  */
 extern void fc_plan_check_unique(Relation target, Relation rel,

@@ -14,10 +14,7 @@
 /* Must a worker not evaluate this expression? */
 extern bool fc_code_unsafe(Node *node);
 
-/*
- * Must a worker not evaluate a generated column or CHECK constraint of the
- * table, or an expression or predicate of its indexes?
- */
+/* Must a worker not evaluate generated columns and CHECKs, or indexes? */
 extern bool fc_code_constraints_unsafe(Relation rel);
 extern bool fc_code_indexes_unsafe(Relation rel);
 

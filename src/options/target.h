@@ -26,8 +26,7 @@ typedef struct FcTarget
 	Oid			oid;
 	char	   *relname;		/* for error contexts */
 	Relation	rel;			/* open and locked; closed only while DDL runs */
-	FcRoute    *route;			/* partitions as the scan found them, if
-								 * plan->key_routes */
+	FcRoute    *route;			/* as of the scan, if plan->key_routes */
 	int			ncreated;		/* partitions that the load makes */
 	FcNewPartition *created;	/* by key */
 	int			ngroups;		/* leaves with rows */
@@ -38,8 +37,7 @@ typedef struct FcTarget
 	FcSource   *original;		/* what source is converted from, or NULL */
 	bool		inflow;			/* a later phase unpacks the files: until
 								 * then, source has the first bytes of each */
-	uint64		expected;		/* with inflow: about how many bytes there
-								 * will be */
+	uint64		expected;		/* with inflow: bytes there will be, about */
 	FcDialect	dialect;
 	bool		unsettled;		/* only core can tell how the lines of a file
 								 * end */

@@ -58,8 +58,7 @@ typedef struct FcAttachIndex
 {
 	Oid			index;			/* InvalidOid: the child has none yet */
 	Oid			parent_index;
-	Oid			constraint;		/* both constraints are valid, or both
-								 * InvalidOid */
+	Oid			constraint;		/* both or none of the two is valid */
 	Oid			parent_constraint;
 } FcAttachIndex;
 
@@ -258,10 +257,7 @@ fc_attach_pair(Relation parent_index, List **indexes, AttrMap *map)
 	return pair;
 }
 
-/*
- * Pairs each index that a partition must have with the child's that is like
- * it, or with InvalidOid
- */
+/* Pairs each index that a partition must have with one of the child's */
 static List *
 fc_attach_pairs(Relation parent, Relation child)
 {

@@ -25,8 +25,7 @@ typedef struct FcAttach
 	const char *reason;			/* why ATTACH is needed after the first */
 	bool		vouched;		/* are all rows known to be in their place? */
 	bool		first;			/* is none attached yet? */
-	bool		untold;			/* does the parent's cache entry lack
-								 * partitions? */
+	bool		untold;			/* are sessions not told of some yet? */
 	MemoryContext mcxt;			/* for the work on one partition */
 } FcAttach;
 

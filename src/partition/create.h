@@ -36,7 +36,7 @@ extern void fc_partition_create(FcContext *ctx, const FcRoute *route,
 								FcNewPartition *parts, int nparts);
 
 /*
- * Drops a created partition that has no rows, before any are attached.  The
+ * Drops a created partition without rows, before any are attached.  The
  * caller has closed it.
  */
 extern void fc_partition_drop(Oid partition);

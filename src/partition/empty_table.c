@@ -157,10 +157,7 @@ fc_table_make_toast(Relation rel)
 	fc_table_set_toast(table, toast);
 }
 
-/*
- * Makes the TOAST table.  Core makes that of an unlogged table, whose index
- * has another file, for which core waits as well.
- */
+/* Makes the TOAST table; if it is unlogged, core waits for its init fork */
 static void
 fc_table_toast(Oid table)
 {
@@ -201,9 +198,7 @@ fc_table_create(const char *sql)
 		{
 			ObjectAddress table;
 
-			/*
-			 * LIKE goes on with the name as transformCreateStmt completed it
-			 */
+			/* LIKE goes on with the name that transformCreateStmt made */
 			name = ((CreateStmt *) stmt)->relation;
 			table = DefineRelation((CreateStmt *) stmt, RELKIND_RELATION,
 								   InvalidOid, NULL, sql);

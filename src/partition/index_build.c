@@ -71,10 +71,7 @@ fc_build_index(void *arg)
 	build->ctx->disturbed |= command != GetCurrentCommandId(false);
 }
 
-/*
- * Builds an index.  Helpers of a build that fails are only ended by a
- * subtransaction's abort.
- */
+/* Builds an index; only a subtransaction's abort ends a build's helpers */
 static void
 fc_build_one(FcContext *ctx, FcIndexTask *task)
 {
