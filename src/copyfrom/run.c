@@ -3,11 +3,11 @@
  * copyfrom/run.c
  *	  Core's own COPY: for targets only it can load, and for its errors.
  *
- * Triggers, views and foreign tables are loaded by CopyFrom in the leader,
- * which gives them COPY's meaning.  A record that our parser refuses is shown
- * to NextCopyFrom, so that message, detail and SQLSTATE are core's; only the
- * context is ours. copyfrom/feed.c feeds core.  Each function here ends its
- * feed, also on error.
+ * CopyFrom in the leader loads targets with triggers, views and foreign
+ * tables, which gives them COPY's meaning.  A record that our parser refuses
+ * is shown to NextCopyFrom, so that message, detail and SQLSTATE are core's;
+ * only the context is ours.  What core reads comes from copyfrom/feed.c; each
+ * function here ends its feed, also on error.
  *
  *-------------------------------------------------------------------------
  */

@@ -6,7 +6,7 @@
  *	 column list, or header of the file ──► attribute number per field (0: the
  *		field is skipped), FORCE_NOT_NULL and FORCE_NULL
  *
- * Everything is allocated in the job's memory context.
+ * Everything is allocated in the load's memory context.
  *
  *-------------------------------------------------------------------------
  */

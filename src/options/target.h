@@ -25,7 +25,7 @@ typedef struct FcTarget
 	/* where to */
 	Oid			oid;
 	char	   *relname;		/* for error contexts */
-	Relation	rel;			/* open and locked; closed only while DDL runs */
+	Relation	rel;			/* open and locked; closed while DDL runs */
 	FcRoute    *route;			/* as of the scan, if plan->key_routes */
 	int			ncreated;		/* partitions that the load makes */
 	FcNewPartition *created;	/* by key */

@@ -4,8 +4,7 @@
  *	  Makes the missing partitions.
  *
  * CREATE TABLE ... PARTITION OF would lock the parent against all sessions
- * from its start to the end of the load, so that the life of a new partition
- * is
+ * from its start to the end of the load.  So the life of a new partition is
  *
  *		precheck	may the caller, and does the default partition allow it?
  *		create		a stand-alone table, equal to what PARTITION OF makes

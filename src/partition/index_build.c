@@ -9,8 +9,7 @@
  *
  * Where an index is so large that the other processes would wait for the one
  * that builds it, all of them build it together: core's access methods can do
- * that with helpers, workers that the leader starts, and a worker cannot
- * start any.
+ * that with helpers, which are workers that only the leader can start.
  *
  * An error of an index build (two rows are equal, an expression fails) ends
  * the phase.  The build does not know the rows' lines, nor which is the first

@@ -6,8 +6,9 @@
  *	 reject ──► its bytes, from the file ──► text ──► INSERT
  *
  * Rows are inserted by SQL, as the caller: the table's defaults, triggers and
- * privileges are what they are for any other INSERT.  It happens in the
- * load's transaction, so that an error takes the rows of both tables back.
+ * privileges are what they are for any other INSERT.  The INSERTs belong to
+ * the load's transaction, so that an error takes the rows of both tables
+ * back.
  *
  *-------------------------------------------------------------------------
  */
