@@ -3,10 +3,10 @@
  * load/access.c
  *	  What the caller may read, and load into.
  *
- * As in COPY: privileges of the role pg_read_server_files, or a file below
- * fast_copy.root_directory; INSERT on the columns, no row-level security, no
- * read-only transaction.  Paths are looked at with their links resolved, before
- * a file is opened and after.
+ * The rules are COPY's: the caller needs the privileges of the role
+ * pg_read_server_files, or a file below fast_copy.root_directory; and INSERT on
+ * the columns, without row-level security or a read-only transaction.  Paths
+ * are looked at with their links resolved, before a file is opened and after.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,8 +52,8 @@ fc_access_is_trusted(void)
 }
 
 /*
- * A file below fast_copy.root_directory is anyone's.  The path is looked at
- * before it is opened, so that nothing is told about other files, and after,
+ * Any caller may read a file below fast_copy.root_directory.  Its path is looked
+ * at before it is opened, so that nothing is told about other files, and after,
  * so that it cannot be exchanged in between.
  */
 static void
@@ -75,7 +75,7 @@ fc_access_check_opened(const FcSource *source)
 		fc_access_refuse_file();
 }
 
-/* The same for a directory in which a pattern looks for files */
+/* Refuses a directory that the caller may not look for files in */
 static void
 fc_access_check_directory(const char *path)
 {
@@ -88,7 +88,7 @@ fc_access_check_directory(const char *path)
 		fc_access_refuse_file();
 }
 
-/* A file of exactly that name is no pattern */
+/* A name that a file bears exactly is no pattern */
 static bool
 fc_access_is_pattern(const char *path)
 {
@@ -138,7 +138,7 @@ fc_access_file_cmp(const void *a, const void *b, void *arg)
 	return na < nb ? -1 : na > nb;
 }
 
-/* By what they are, and not by their names */
+/* Files are compared by device and inode, because one may have several names */
 static void
 fc_access_refuse_twice(const FcSource *source)
 {
@@ -192,8 +192,8 @@ fc_access_open(const List *sources)
 }
 
 /*
- * The privileges of a load.  What only looks is no INSERT, of which others'
- * hooks should hear; they see its command.
+ * Checks the privileges of a load.  An analysis inserts nothing, so that the
+ * hooks of other extensions are not asked; they see its command.
  */
 static void
 fc_access_check_permissions(FcJob *job)

@@ -12,12 +12,12 @@
 
 /*
  * Opens the files of a load, in its order: paths, and patterns that stand for
- * several.  COPY's errors for what the caller may not read, or cannot be opened;
- * ERROR 22023 for a file that is named twice.
+ * several.  Throws COPY's errors for files that the caller may not read or that
+ * cannot be opened, and ERROR 22023 for a file that is named twice.
  */
 extern FcSource *fc_access_open(const List *sources);
 
-/* COPY's errors for what the caller may not load into, once there is a plan */
+/* Throws COPY's errors if the caller may not load the target; needs the plan */
 extern void fc_access_check_target(FcJob *job);
 
 #endif							/* FC_LOAD_ACCESS_H */

@@ -71,7 +71,7 @@ fc_analyze_warn(FcAnalysis *analysis, const char *name, const char *detail)
 	fc_analyze_add(analysis, "warning", name)->detail = detail;
 }
 
-/* Which of several files a detail is about */
+/* Names the file that a detail is about, if there are several */
 static char *
 fc_analyze_where(FcJob *job, uint64 offset)
 {
@@ -104,7 +104,7 @@ fc_analyze_file(FcAnalysis *analysis, uint32 file)
 							   options->header_lines);
 }
 
-/* What becomes of the records */
+/* Tells how many records would be loaded, filtered and refused */
 static void
 fc_analyze_rows(FcAnalysis *analysis)
 {
@@ -117,7 +117,6 @@ fc_analyze_rows(FcAnalysis *analysis)
 		pg_atomic_read_u64(&shared->counts.rejected);
 }
 
-/* The range of keys */
 static void
 fc_analyze_key(FcAnalysis *analysis)
 {
@@ -209,7 +208,7 @@ fc_analyze_partitions(FcAnalysis *analysis)
 	}
 }
 
-/* The first faults of the file, and how many there are of them */
+/* Tells the first rejects, in the order of the file */
 static void
 fc_analyze_rejects(FcAnalysis *analysis)
 {
@@ -240,7 +239,7 @@ fc_analyze_rejects(FcAnalysis *analysis)
 	fc_rejects_close(rejects);
 }
 
-/* Nothing may be written: no fault of the file */
+/* Code of the table tried to write: that is no fault of the file */
 static bool
 fc_analyze_forbade(const ErrorData *edata)
 {
@@ -249,7 +248,7 @@ fc_analyze_forbade(const ErrorData *edata)
 		strcmp(edata->funcname, "PreventCommandIfReadOnly") == 0;
 }
 
-/* What nothing can be done about: rows behind it were not looked at */
+/* Tells the error that ended the look: rows after it were not looked at */
 static void
 fc_analyze_fatal(FcAnalysis *analysis)
 {
@@ -384,7 +383,7 @@ fc_analyze_choices(FcAnalysis *analysis)
 		target->shared->io.uring ? "io_uring" : "sync";
 }
 
-/* Bytes that are not read from the files that were named */
+/* Bytes of temporary copies and of the converted file */
 static uint64
 fc_analyze_copied(const FcJob *job)
 {
@@ -401,8 +400,8 @@ fc_analyze_copied(const FcJob *job)
 }
 
 /*
- * About the disk space that the load takes: rows as they are formed, pages
- * nine tenths full for indexes, and as much WAL again.
+ * Estimates the disk space that the load takes: tuples, index pages nine tenths
+ * full, and as much WAL again.
  */
 static void
 fc_analyze_disk(FcAnalysis *analysis)
@@ -432,9 +431,9 @@ fc_analyze_run(FcOptions *options)
 	bool		read_only = XactReadOnly;
 
 	/*
-	 * A condition or constraint may call what is not ours.  The setting
-	 * itself cannot be changed for a function from 16 on; an abort takes this
-	 * back, too.
+	 * A condition or constraint may call functions that write.  From 16 on
+	 * the setting itself cannot be changed for one function; an abort resets
+	 * the variable, too.
 	 */
 	XactReadOnly = true;
 	options->analyze = true;

@@ -10,7 +10,7 @@
 
 #include "options/options.h"
 
-/* One row of fast_copy_analyze(); NULL and -1 where nothing is to be said */
+/* One row of fast_copy_analyze(); NULL and -1 are its nulls */
 typedef struct FcFinding
 {
 	const char *item;			/* file, rows, key, partition, error, warning,
@@ -24,7 +24,10 @@ typedef struct FcFinding
 	const char *detail;
 } FcFinding;
 
-/* List of FcFinding, in the current memory context */
+/*
+ * Analyzes the load that the options describe, and returns a List of FcFinding
+ * in the current memory context.
+ */
 extern List *fc_analyze_run(FcOptions *options);
 
 #endif							/* FC_ANALYZE_H */

@@ -5,24 +5,25 @@
  *
  *	 catalog of the extension ──► tables listed ──► is the target one of them?
  *
- * Citus stores the rows of a table in shards, TimescaleDB in chunks, and both
- * take COPY out of core's hands to send rows there.  The table itself is as any
- * other for who looks at pg_class; but rows that are written to it are seen by
- * no query.  So the catalogs of these extensions are looked at, and what they
- * list is refused.
+ * Citus stores the rows of a table in shards, TimescaleDB in tables that it
+ * calls chunks, and both take COPY out of core's hands to send rows there.  In
+ * pg_class such a table looks like any other, but no query sees rows that are
+ * written to it.  So the leader reads the lists of tables that these extensions
+ * keep, and refuses the tables in them.
  *
- * The load looks once it holds its lock (fc_elsewhere_check).  Before its command is
- * shown to other hooks it is looked at as well (fc_elsewhere_foresee): one of them
- * may be the extension's own, which would take the command for one that is to be
- * run by itself, and complain of an option that it does not know.
+ * It does so once it holds the lock on the target (fc_elsewhere_check), and also
+ * before other hooks see the command (fc_elsewhere_foresee): the extension's own
+ * hook would run the command itself, and complain of an option that it does not
+ * know.
  *
- * They are read as catalogs are, whatever the caller may read.  Only the ones
- * that a superuser has put in place count: nobody else makes tables in
+ * The lists are read as catalogs are, whatever the caller may read.  Only lists
+ * that a superuser has put in place count: only superusers make tables in
  * pg_catalog, and the name of an extension stands for files on the server.  A
- * table of such a name anywhere else is not looked at.  One that has not the
- * columns it should have is an error: rows that no query would find are worse.
+ * table of such a name anywhere else is not looked at.  A list without the
+ * columns that it should have is an error: rows that no query would find are
+ * worse.
  *
- * Nothing is linked with, and nothing is kept.
+ * The extensions are not linked with, and nothing is kept between loads.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,8 +54,9 @@ typedef struct FcKeeper
 								 * proof */
 	const char *schema;
 	const char *list;
-	const char *relid;			/* column of type regclass, ... */
-	const char *relschema;		/* ... or NULL, and two of type name */
+	const char *relid;			/* column of type regclass, or NULL and two
+								 * columns of type name */
+	const char *relschema;
 	const char *relname;
 } FcKeeper;
 
@@ -64,7 +66,7 @@ static const FcKeeper keepers[] = {
 	NULL, "schema_name", "table_name"},
 };
 
-/* Where the columns are; those that the list has not are 0 */
+/* Where the columns are; 0 for one that the list does not have */
 typedef struct FcListColumns
 {
 	AttrNumber	relid;
@@ -98,9 +100,8 @@ fc_elsewhere_refuse(const FcKeeper *keeper, Oid target, Oid listed)
 }
 
 /*
- * Opens the list, or returns NULL if the extension is not here.  One that is
- * here, and has neither list nor schema where they should be, is of a form that
- * is not known.
+ * Opens the list, or returns NULL if the extension is not installed.  ERROR
+ * 0A000 if it is installed without the list that is expected of it.
  */
 static Relation
 fc_elsewhere_open(const FcKeeper *keeper, Oid target)
@@ -186,7 +187,7 @@ fc_elsewhere_parents(Oid target)
 	return parents;
 }
 
-/* Is it the target, a table that this inherits from, or a partition of it? */
+/* Is the listed table the target, a parent of the target or a partition of it? */
 static bool
 fc_elsewhere_is_target(Oid target, const List *parents, Oid listed)
 {
@@ -230,7 +231,10 @@ fc_elsewhere_check(Oid target)
 	}
 }
 
-/* Who may not write to the table is to be told that, and not where its rows are */
+/*
+ * May the caller insert into the table?  One who may not is told that, and not
+ * where its rows are.
+ */
 static bool
 fc_elsewhere_may_insert(Oid target)
 {

@@ -5,8 +5,9 @@
  *
  *	 tasks or chunks ──► load/load.c in each process ──► counts, first error
  *
- * Tables that are written in new files get them when all rows are there
- * (heap/page_new.c).
+ * The leader makes the tasks, runs the phase, throws the first error of the file
+ * and gives the tables the new files that they were written in, when all rows
+ * are there (heap/page_new.c).  An error leaves those files to the abort.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,7 +58,7 @@ fc_fill_report_leaves(FcJob *job)
 	}
 }
 
-/* The leader's ring may have been refused, or only a worker's */
+/* Tells that io_uring was refused, to the leader or to a worker alone */
 static void
 fc_fill_notice_refusal(FcJob *job)
 {
@@ -80,7 +81,7 @@ fc_fill_verify(FcJob *job)
 	fc_load_verify(&job->target.ctx, job->target.ngroups);
 }
 
-/* Throws the first bad record's error */
+/* Throws the error of the first bad record of the file */
 static void
 fc_fill_throw(FcJob *job)
 {
@@ -100,8 +101,8 @@ fc_fill_count_table(Oid table, uint64 rows)
 }
 
 /*
- * Counts for the statistics what workers inserted, in this transaction: it
- * may be rolled back, which a worker would not know.
+ * Counts the rows that workers inserted for the statistics.  Only the leader
+ * knows whether the transaction is rolled back.
  */
 static void
 fc_fill_count_stats(FcJob *job)
@@ -117,7 +118,10 @@ fc_fill_count_stats(FcJob *job)
 			fc_fill_count_table(job->tasks[i].partition, job->tasks[i].loaded);
 }
 
-/* What there is to load, and one turn per leaf */
+/*
+ * Makes the tasks, if there is a key, and one turn per leaf.  Returns the number
+ * of units of work: chunks, leaves or tasks.
+ */
 static uint32
 fc_fill_work(FcJob *job, FcWork *work)
 {
@@ -152,9 +156,9 @@ fc_fill_work(FcJob *job, FcWork *work)
 }
 
 /*
- * All partitions are there: the key has done its work, and core routes.  A
- * record that was refused stays so, and a row without a partition of its own,
- * which core would put into the default partition.
+ * Forgets the key once all partitions are made: from there on core routes.  A
+ * record that the scan has refused stays refused, and so does a row without a
+ * partition of its own, which core would put into the default partition.
  */
 static void
 fc_fill_drop_key(FcJob *job)
@@ -172,7 +176,7 @@ fc_fill_drop_key(FcJob *job)
 		shared->refused = target->route->default_oid;
 	fc_way_take(target, FC_WAY_CHUNKS);
 	fc_find_forget(job);
-	/* an error was caught: the load must end with it, or with one before it */
+	/* the load must end with an error that was caught, or an earlier one */
 	if (bad != PG_UINT64_MAX && shared->errors.first.kind != FC_ERROR_LIMIT)
 	{
 		pg_atomic_write_u64(&shared->errors.offset, bad);
@@ -182,7 +186,7 @@ fc_fill_drop_key(FcJob *job)
 	fc_tables_check(job);
 }
 
-/* The tables written in pages get them */
+/* Gives the tables that were written in new files these files */
 static void
 fc_fill_end_files(FcJob *job)
 {
@@ -247,7 +251,7 @@ fc_fill_undo(FcJob *job)
 	for (int i = 0; i < target->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		/* their space is wanted before the transaction ends */
+		/* the next attempt needs their space before the transaction ends */
 		fc_index_empty(target->created[i].range.partition);
 		fc_partition_drop(target->created[i].range.partition);
 	}

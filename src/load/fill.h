@@ -11,17 +11,17 @@
 #include "load/job.h"
 
 /*
- * Puts the rows into their leaves.  Throws the error of the first bad record; but
- * if a file that was taken for one in key order is not, shared->unordered is set.
+ * Puts the rows into their leaves.  Throws the error of the first bad record.  If
+ * a file that was taken for a presorted one is not, it sets shared->unordered.
  */
 extern void fc_fill_run(FcJob *job);
 
-/* Then: as if nothing had been loaded, and no partition made */
+/* After a load that set unordered: drops the new partitions and their rows */
 extern void fc_fill_undo(FcJob *job);
 
 /*
- * May chunks be loaded while files are unpacked?  Not if the number of rows is
- * wanted before; and where rows are inserted in turn there must be no gap
+ * May chunks be loaded while files are unpacked?  Not if the number of rows must
+ * be known before; and where rows are inserted in turn there must be no gap
  * between chunks.
  */
 extern bool fc_fill_may_flow(const FcJob *job);

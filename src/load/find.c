@@ -6,8 +6,8 @@
  *	 split ──► chunks with their first records and lines
  *	 scan  ──► keys, in spill runs; or core's NextCopyFrom ──► ranges of keys
  *
- * A file that looks as if it were in key order needs no scan.  Files that are
- * unpacked while they are scanned are split by who unpacks them.
+ * A file that looks presorted needs no scan.  Files that are unpacked while they
+ * are scanned are split by the process that unpacks them.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +41,7 @@ fc_find_split_choice(FcJob *job)
 					fc_source_word(target->source));
 }
 
-/* Where there are several files: what each has, of the first ones */
+/* Reports records and bytes of each of the first files, if there are several */
 static void
 fc_find_report_files(FcJob *job)
 {
@@ -86,7 +86,7 @@ fc_find_split(FcJob *job)
 	fc_find_report_split(job, processes);
 }
 
-/* Chooses the interval of new partitions, and tells the workers */
+/* Chooses the interval of new partitions, and the time zone for the workers */
 static void
 fc_find_interval(FcJob *job)
 {
@@ -105,7 +105,7 @@ fc_find_interval(FcJob *job)
 				pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
 }
 
-/* Bounds and interval as they are now; workers read the same bounds */
+/* Reads the bounds and chooses the interval; workers read the same bounds */
 static void
 fc_find_route(FcJob *job)
 {
@@ -115,7 +115,7 @@ fc_find_route(FcJob *job)
 	if (!target->plan->key_routes)
 		return;
 	target->route = fc_route_build(target->rel);
-	/* an interval is only asked for where something may be missing */
+	/* an interval is only needed where a partition may be missing */
 	hole = target->route->nranges != 1 || !target->route->ranges[0].lo_min ||
 		!target->route->ranges[0].hi_max;
 	target->route->create = (target->options->missing == FC_MISSING_CREATE);
@@ -148,7 +148,7 @@ fc_find_scan_core(FcJob *job)
 				   "keys read by core's COPY");
 }
 
-/* Rows, or offsets?  Returns what was chosen, and why */
+/* Chooses between spilled rows and offsets; returns the choice and why */
 static char *
 fc_find_choose_spill(FcJob *job)
 {
@@ -168,7 +168,7 @@ fc_find_choose_spill(FcJob *job)
 	return psprintf("%s spilled in sorted runs: %s", rows ? "rows" : "offsets", reason);
 }
 
-/* After the scan: its report, and the ranges that it found rows for */
+/* Reports the scan, and takes the ranges that it found rows for */
 static void
 fc_find_end_scan(FcJob *job, char *choice)
 {
@@ -181,7 +181,7 @@ fc_find_end_scan(FcJob *job, char *choice)
 	fc_tasks_find_parts(job);
 }
 
-/* What the scan and the load have counted */
+/* Resets what the scan and the load have counted */
 static void
 fc_find_forget_counts(FcCounts *counts)
 {
@@ -210,7 +210,7 @@ fc_find_forget(FcJob *job)
 	pg_atomic_write_u32(&shared->errors.stopped, 0);
 	pg_atomic_write_u32(&shared->unordered, 0);
 	job->target.ctx.stopped = false;
-	/* for errors/reject_file.c it is the load, unless another phase is begun */
+	/* errors/reject_file.c goes by the phase, and the next may be the load */
 	shared->phase = FC_PHASE_LOAD;
 }
 
@@ -234,10 +234,10 @@ fc_find_keys(FcJob *job)
 }
 
 /*
- * May a file in key order be loaded without a scan?  Only into partitions that
- * are all made for it, so that they can be dropped if the file turns out to be
- * in another order; and where rows are neither left out nor numbered, nor anybody
- * can see that they were evaluated before.
+ * May a presorted file be loaded without a scan?  Only into partitions that are
+ * all made for it, so that they can be dropped if the file turns out to be in
+ * another order; and where rows are neither left out nor numbered, and their
+ * evaluation has no effects, because it may be done twice.
  */
 static bool
 fc_find_may_be_presorted(FcJob *job)
@@ -254,8 +254,9 @@ fc_find_may_be_presorted(FcJob *job)
 }
 
 /*
- * Sets job->parts for a load of the file as it comes, if it is in key order.  The
- * route stays as it is: who has scanned by it wants to know if it is out of date.
+ * Sets job->parts for a load of the file as it comes, if it looks presorted.  The
+ * route stays as it is: a scan that went by it must be able to tell whether it
+ * is out of date.
  */
 static bool
 fc_find_presorted(FcJob *job)
@@ -273,8 +274,8 @@ fc_find_presorted(FcJob *job)
 }
 
 /*
- * A scan that had to choose what to spill before there was a file: now it can be
- * seen whether that was right.
+ * Keeps a scan that had to choose what to spill before there was a file, or
+ * does it again if the files show that another choice is better.
  */
 static void
 fc_find_keep_scan(FcJob *job, char *choice)
@@ -336,7 +337,7 @@ fc_find_unpack(FcJob *job)
 	fc_find_end_flow(job, FC_PHASE_SPLIT, processes);
 }
 
-/* A scan that unpacks the files, too */
+/* Scans the files while they are unpacked */
 static void
 fc_find_scan_flow(FcJob *job)
 {

@@ -11,25 +11,25 @@
 #include "load/job.h"
 
 /*
- * Finds the records and, where they are wanted and the file is in another order,
+ * Finds the records and, if there is a key and the file does not look presorted,
  * their keys.
  */
 extern void fc_find_records(FcJob *job);
 
-/* The records alone, and the keys alone */
+/* Find the records alone, and the keys alone */
 extern void fc_find_split(FcJob *job);
 extern void fc_find_keys(FcJob *job);
 
 /*
- * Locks the leaves that take rows.  The scan ran under a lock that lets others
- * attach partitions; if somebody did, it is done again.  Sets gives_way if
- * pg_partman is making or dropping partitions.
+ * Locks the leaves that take rows.  The scan ran under a lock that lets other
+ * sessions attach partitions; if one did, the scan is done again.  Sets gives_way
+ * if pg_partman is making or dropping partitions.
  */
 extern void fc_find_settle(FcJob *job);
 
 /*
- * As if nothing had been scanned or loaded: whatever was passed over or refused
- * is met again.
+ * Forgets what was scanned or loaded, with its counts, spill and errors: the
+ * next scan or load meets all records again.
  */
 extern void fc_find_forget(FcJob *job);
 
@@ -37,14 +37,14 @@ extern void fc_find_forget(FcJob *job);
 extern bool fc_find_core_reads(const FcJob *job);
 
 /*
- * Around a phase that unpacks the files as well.  After it, by so many processes,
- * all is as if they had been unpacked and split before, and only what was left of
- * the phase then had been in it.
+ * Stand around a phase that unpacks the files as well.  fc_find_end_flow() reports
+ * the phase as if the files had been unpacked and split before it: to the phase
+ * itself it counts only what came after that.
  */
 extern void fc_find_begin_flow(FcJob *job);
 extern void fc_find_end_flow(FcJob *job, FcPhase phase, int processes);
 
-/* Unpacks the files and finds their records, and nothing else meanwhile */
+/* Unpacks the files and finds their records, in a phase of its own */
 extern void fc_find_unpack(FcJob *job);
 
 #endif							/* FC_LOAD_FIND_H */

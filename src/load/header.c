@@ -5,7 +5,7 @@
  *
  *	 header lines ──► encoding, names ──► first record ──► line end
  *
- * Names are compared by core ("match"), or tell which column each field is
+ * Core compares the names ("match"), or they tell which column each field is
  * ("map").
  *
  *-------------------------------------------------------------------------
@@ -17,10 +17,10 @@
 #include "load/header.h"
 
 /*
- * Header lines, and the line end style of the first line that has one.  COPY
- * counts '\r' in quotes as lines until it knows the style, and '\n' may be
- * what counts afterwards: the difference in a first record without a header
- * is taken off the number of lines before it.
+ * Finds the line end style in the first record, if the header has not told it.
+ * COPY counts '\r' in quotes as lines until it knows the style, and '\n' may be
+ * what counts afterwards: the difference within the first record is taken off
+ * the number of lines before it.
  */
 static void
 fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)
@@ -39,7 +39,7 @@ fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)
 		record.total = record.embedded = 0;
 	if (end == FC_END_MARKER)
 		file->data_start = fc_source_end(target->source, i);
-	/* "x\.\n" is a row and leaves open how lines end: core knows what then */
+	/* "x\.\n" is a row, but leaves open how lines end: core must read on */
 	file->unsettled = (end == FC_END_FOUND && record.marked);
 	if (dialect->eol == FC_EOL_UNKNOWN)
 		dialect->eol = FC_EOL_NL;
@@ -48,7 +48,7 @@ fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)
 	file->lines_before -= run.embedded - record.embedded;
 }
 
-/* Where a fault is that is found before the load */
+/* The line of a fault that is found before the load, for its context */
 typedef struct FcLineContext
 {
 	FcTarget   *target;
@@ -66,7 +66,7 @@ fc_header_line_context(void *arg)
 			   fc_source_path(context->target->source, context->file), context->line);
 }
 
-/* COPY's errors of the grammar, for a line of the header */
+/* Throws COPY's error if a line of the header breaks the grammar */
 static void
 fc_header_check_line(FcJob *job, FcEnd end, uint32 file, int line)
 {
@@ -78,7 +78,7 @@ fc_header_check_line(FcJob *job, FcEnd end, uint32 file, int line)
 	fc_error_context_pop();
 }
 
-/* COPY verifies and converts a header even if nobody asks for its names */
+/* Verifies and converts a header line, as COPY does even if it uses no names */
 static void
 fc_header_check_encoding(FcJob *job, const FcRecord *record)
 {
@@ -92,7 +92,7 @@ fc_header_check_encoding(FcJob *job, const FcRecord *record)
 	valid = pg_encoding_verifymbstr(encoding, record->data, record->total);
 	if (valid < record->total)
 	{
-		/* the message shows bytes that may stand in the next line */
+		/* the message shows bytes that may belong to the next line */
 		len = Min(sizeof(bad),
 				  fc_source_end_at(target->source, record->offset) - record->offset - valid);
 		fc_source_read(target->source, record->offset + valid, bad, len);
@@ -104,8 +104,8 @@ fc_header_check_encoding(FcJob *job, const FcRecord *record)
 }
 
 /*
- * With header => 'map' the first file says which columns there are; the others
- * must say the same.
+ * Takes the columns from the first file's header for header => 'map'; the headers
+ * of the others must name the same ones.
  */
 static void
 fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
@@ -127,7 +127,7 @@ fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
 			 errhint("Load files with other columns by a call of their own.")));
 }
 
-/* What the header says; most are equal to the one before, byte by byte */
+/* Takes the names of a header; most are equal to the first, byte by byte */
 static void
 fc_header_names(FcJob *job, const FcRecord *record, uint32 file)
 {
@@ -145,7 +145,7 @@ fc_header_names(FcJob *job, const FcRecord *record, uint32 file)
 	job->header_len = record->total;
 }
 
-/* One line of a header, the last of which has names */
+/* Checks one line of a header; the last one has the names */
 static void
 fc_header_line(FcJob *job, const FcRecord *record, uint32 file, int line)
 {
@@ -156,7 +156,7 @@ fc_header_line(FcJob *job, const FcRecord *record, uint32 file, int line)
 
 	fc_error_context_push(&callback, fc_header_line_context, &context);
 	fc_header_check_encoding(job, record);
-	/* of several files, it must be said which one has the wrong names */
+	/* the context says which of several files has the wrong names */
 	if (last && target->options->header_map && target->source->nfiles > 1)
 		fc_header_names(job, record, file);
 	fc_error_context_pop();
@@ -212,7 +212,7 @@ fc_header_read(FcJob *job)
 
 	for (uint32 i = 0; i < target->source->nfiles; i++)
 	{
-		/* what the first one says is kept */
+		/* the names of the first header are kept */
 		MemoryContext old = MemoryContextSwitchTo(i == 0 ? job->mcxt : mcxt);
 
 		CHECK_FOR_INTERRUPTS();

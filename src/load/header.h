@@ -13,11 +13,11 @@
 /*
  * Reads the header lines of each file, and finds out how its lines end, from its
  * first record.  Sets where the data of each file start, and with header "map"
- * options->columns and options->fields.  COPY's errors.
+ * options->columns and options->fields.  Throws COPY's errors.
  */
 extern void fc_header_read(FcJob *job);
 
-/* ERROR for the character of a file that cannot be converted, with its line */
+/* Throws COPY's error for the character that cannot be converted, with its line */
 extern void fc_header_refuse_encoding(FcJob *job);
 
 #endif							/* FC_LOAD_HEADER_H */
