@@ -7,25 +7,27 @@
  *							└─► chunks ─────┴─► published ──► load/scan.c
  *
  * Where there are fewer packed files than processes, those that have none to
- * unpack scan what the others have unpacked so far.  Who unpacks a file sees all
- * of its bytes in order, and so knows of each chunk at once where its first
- * record begins, without the leader's pass over all of them.
+ * unpack scan what the others have unpacked so far.  Who unpacks a file sees
+ * all of its bytes in order, and so knows of each chunk at once where its
+ * first record begins, without the leader's pass over all of them.
  *
- * A chunk is published as soon as a record is known to begin behind it: all that
- * begin in it are whole then, with their line ends.  Nobody knows how many
- * chunks a file will have.  Each has room for so many, and as it is used up the
- * chunks become larger.  Chunks are taken in the order of their numbers, as in
- * other scans, and who comes to one that is not there yet waits.  Who unpacks
- * waits for nobody who scans, so that one process alone comes to an end, too.
+ * A chunk is published as soon as a record is known to begin behind it: all
+ * that begin in it are whole then, with their line ends.  Nobody knows how
+ * many chunks a file will have.  Each has room for so many, and as it is used
+ * up the chunks become larger.  Chunks are taken in the order of their
+ * numbers, as in other scans, and who comes to one that is not there yet
+ * waits.  Who unpacks waits for nobody who scans, so that one process alone
+ * comes to an end, too.
  *
  * In text format the data may end before the file does.  Whether a "\." ends
  * them depends on what follows it, so that its chunk and those behind it are
  * published with the file's last.
  *
- * If a file cannot be unpacked, what was scanned is of no use, and the scan ends.
+ * If a file cannot be unpacked, what was scanned is of no use, and the scan
+ * ends.
  *
- * Copies belong to a SharedFileSet, and libraries' memory to source/decompress.c; all
- * else is in the phase's memory context.
+ * Copies belong to a SharedFileSet, and libraries' memory to
+ * source/decompress.c; all else is in the phase's memory context.
  *
  *-------------------------------------------------------------------------
  */
@@ -185,8 +187,8 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 }
 
 /*
- * File "number" begins in a copy, counted from 1, at byte "at", and "size" bytes
- * of it are there
+ * File "number" begins in a copy, counted from 1, at byte "at", and "size"
+ * bytes of it are there
  */
 static void
 fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
@@ -350,7 +352,7 @@ fc_inflow_run(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
 	dsm_segment *segment;
-	FcUnpackArea  *area;
+	FcUnpackArea *area;
 	FcSource   *source;
 
 	if (shared->source.room == 0 || shared->source.area == DSM_HANDLE_INVALID)
@@ -393,8 +395,8 @@ fc_inflow_look_back(FcFinder *finder, uint64 size)
 }
 
 /*
- * Is a record among what there is that ends the load?  Of packed data the end is
- * wanted as well: it says whether they are what they were.
+ * Is a record among what there is that ends the load?  Of packed data the end
+ * is wanted as well: it says whether they are what they were.
  */
 static bool
 fc_inflow_is_enough(const FcFinder *finder, const FcUnpacking *unpacking)
@@ -460,7 +462,9 @@ fc_inflow_take(FcContext *ctx, uint32 *chunk)
 	return false;
 }
 
-/* Moves the chunks of a file to where those before it end; how many they are */
+/*
+ * Moves the chunks of a file to where those before it end; how many they are
+ */
 static uint32
 fc_inflow_gather(FcShared *shared, uint32 number, uint32 to, uint64 records)
 {

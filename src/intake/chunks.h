@@ -69,8 +69,8 @@ extern void fc_inflow_input(FcFileInput *input, const FcSource *source,
 
 /*
  * One process's work: unpacks files until none is left, into its copy.  A file
- * that cannot be unpacked is kept, the first of them.  With ctx, whose shared memory has
- * room, chunks are published meanwhile.
+ * that cannot be unpacked is kept, the first of them.  With ctx, whose shared
+ * memory has room, chunks are published meanwhile.
  */
 extern void fc_inflow_unpack(FcUnpackArea *area, const FcSource *source,
 							 int process, FcContext *ctx,
@@ -80,17 +80,17 @@ extern void fc_inflow_unpack(FcUnpackArea *area, const FcSource *source,
 extern void fc_inflow_run(FcContext *ctx);
 
 /*
- * Leader, beside a phase: what is left of an input whose first bytes are in the
- * copy, which is the first one.  FC_UNPACK_MORE: the rest is not wanted, since the
- * load ends with an error in what there is.
+ * Leader, beside a phase: what is left of an input whose first bytes are in
+ * the copy, which is the first one.  FC_UNPACK_MORE: the rest is not wanted,
+ * since the load ends with an error in what there is.
  */
 extern FcUnpackEnd fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker,
 									 FcUnpacking *unpacking,
 									 FcUnpackFault *fault);
 
 /*
- * fc_context_take for chunks: the next one that is there, for which it waits under the
- * event FastCopyInflow.  False as well if a file cannot be unpacked.
+ * fc_context_take for chunks: the next one that is there, for which it waits
+ * under the event FastCopyInflow.  False as well if a file cannot be unpacked.
  */
 extern bool fc_inflow_take(FcContext *ctx, uint32 *chunk);
 

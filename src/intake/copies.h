@@ -32,9 +32,9 @@ typedef struct FcIntake
 } FcIntake;
 
 /*
- * May a scan go on beside unpacking, with so many workers at least?  Nobody but
- * the scan may want to see a row before.  A plan that is not made yet may say no
- * later.
+ * May a scan go on beside unpacking, with so many workers at least?  Nobody
+ * but the scan may want to see a row before.  A plan that is not made yet may
+ * say no later.
  */
 extern bool fc_intake_may_flow(const FcIntake *intake, int least);
 
@@ -48,17 +48,20 @@ extern bool fc_intake_plan_flows(const FcPlan *plan);
 extern FcUnpackArea *fc_area_share(FcIntake *intake, const FcSource *source,
 								   uint32 npacked, int processes);
 
-/* The report of the load begins here, as the first of its phases does; and ends */
+/*
+ * The report of the load begins here, as the first of its phases does; and
+ * ends
+ */
 extern void fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes);
 extern void fc_intake_end(FcIntake *intake, int processes, char *choice);
 
 /* ... with a row for the phase, which ended at "end" */
 extern void fc_intake_report(const FcIntake *intake, FcPhase phase, instr_time end,
-							  int processes, char *choice);
+							 int processes, char *choice);
 
 /* A single copy that has all bytes, the files' one behind the other */
 extern FcSource *fc_intake_open_copy(const char *path, FcFile *files,
-									  uint32 nfiles, char *paths);
+									 uint32 nfiles, char *paths);
 
 /* Workers for so many packed bytes */
 extern int	fc_intake_workers(const FcIntake *intake, uint64 bytes);

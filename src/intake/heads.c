@@ -6,13 +6,14 @@
  *
  *	 packed files ──► some 256 kB of each ──► a copy ──► FcSource
  *
- * The headers and the line ends must be known before a record can be looked for.
- * What is unpacked here is unpacked again with the rest of its file.
+ * The headers and the line ends must be known before a record can be looked
+ * for.  What is unpacked here is unpacked again with the rest of its file.
  *
- * The files' bytes get places so far from each other that the rest has room: an
- * offset means the same before and behind that.
+ * The files' bytes get places so far from each other that the rest has room:
+ * an offset means the same before and behind that.
  *
- * Whatever is wrong with a file is not said here, but when all of it is unpacked.
+ * Whatever is wrong with a file is not said here, but when all of it is
+ * unpacked.
  *
  * The copy belongs to the area's SharedFileSet.
  *
@@ -27,7 +28,9 @@
 /* Bits of an offset within its file: no file is larger */
 #define FC_HEADS_BITS	48
 
-/* Bytes behind the first record that must be there, too: a message shows some */
+/*
+ * Bytes behind the first record that must be there, too: a message shows some
+ */
 #define FC_HEADS_MARGIN	16
 
 #define FC_HEADS_READ	65536	/* bytes at a time */
@@ -41,7 +44,9 @@ typedef struct FcHeads
 	uint64		expected;		/* bytes in all, roughly */
 } FcHeads;
 
-/* One file's; false if it is at fault, or wants more than its part of memory */
+/*
+ * One file's; false if it is at fault, or wants more than its part of memory
+ */
 static bool
 fc_heads_unpack(FcHeads *heads, FcUnpacker *unpacker, uint32 number)
 {
@@ -90,7 +95,10 @@ fc_heads_copy(FcHeads *heads, FcUnpackArea *area)
 	return fit ? copy : NULL;
 }
 
-/* Do header and first record end in the head, and is nothing special about them? */
+/*
+ * Do header and first record end in the head, and is nothing special about
+ * them?
+ */
 static bool
 fc_heads_is_enough(const FcIntake *intake, const FcSource *source, FcStream *stream,
 				   uint32 number)

@@ -6,15 +6,15 @@
  *	 packed files ──► processes, a file at a time ──► copies ──► FcSource
  *
  * Where there are fewer of them than processes, the leader takes no more than
- * their heads (intake/heads.c), and the scan, or a load without one, does the rest
- * (intake/chunks.c).  Else they are unpacked before all other phases, even before
- * the headers are read, with a segment and a parallel context for that.
- * Everything behind it sees a source as if the unpacked files had been named;
- * with their names in messages.
+ * their heads (intake/heads.c), and the scan, or a load without one, does the
+ * rest (intake/chunks.c).  Else they are unpacked before all other phases,
+ * even before the headers are read, with a segment and a parallel context for
+ * that.  Everything behind it sees a source as if the unpacked files had been
+ * named; with their names in messages.
  *
- * Of several files that cannot be unpacked the first one is told, whoever meets
- * which one first: a process that meets one keeps it, and goes on with files
- * before it only.  Errors of other kinds are thrown at once.
+ * Of several files that cannot be unpacked the first one is told, whoever
+ * meets which one first: a process that meets one keeps it, and goes on with
+ * files before it only.  Errors of other kinds are thrown at once.
  *
  * The segment belongs to the current resource owner and the copies to the
  * SharedFileSet in it; workers end with the parallel context.
@@ -47,7 +47,7 @@ fc_intake_main(dsm_segment *seg, shm_toc *toc)
 {
 	dsm_handle *handle = shm_toc_lookup(toc, FC_KEY_AREA, false);
 	dsm_segment *segment = dsm_attach(*handle);
-	FcUnpackArea  *area;
+	FcUnpackArea *area;
 	FcSource   *source;
 
 	if (segment == NULL)
@@ -151,12 +151,14 @@ fc_intake_progress(void *arg)
 {
 	FcIntake   *intake = arg;
 	FcTarget   *target = intake->target;
-	FcUnpackArea  *area = dsm_segment_address(intake->unpacked);
+	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
 
 	if (intake->progress->phase != target->shared->phase && intake->incoming == NULL &&
 		pg_atomic_read_u32(&area->done) == area->npacked)
 	{
-		/* of files that have been passed over after a fault nothing is known */
+		/*
+		 * of files that have been passed over after a fault nothing is known
+		 */
 		if (pg_atomic_read_u32(&target->shared->inflow_failed) == 0)
 			fc_intake_measure(intake);
 		fc_progress_start(intake->progress);
@@ -238,7 +240,7 @@ static void
 fc_intake_unpack_all(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
-	FcUnpackArea  *area;
+	FcUnpackArea *area;
 	uint64		bytes;
 	uint32		npacked = fc_intake_count(target->source, &bytes);
 	int			workers = fc_intake_workers(intake, bytes);
@@ -254,12 +256,14 @@ fc_intake_unpack_all(FcIntake *intake)
 	fc_intake_end(intake, processes, fc_intake_choice(intake->packed, npacked));
 }
 
-/* Only the heads so far; false, and as if nothing had been, if that is no good */
+/*
+ * Only the heads so far; false, and as if nothing had been, if that is no good
+ */
 static bool
 fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 {
 	FcTarget   *target = intake->target;
-	FcUnpackArea  *area = fc_area_share(intake, target->source, npacked, workers);
+	FcUnpackArea *area = fc_area_share(intake, target->source, npacked, workers);
 	FcSource   *heads;
 
 	/* the others have the rest of the memory, to scan */
@@ -366,7 +370,7 @@ void
 fc_intake_flowed(FcIntake *intake, int processes)
 {
 	FcTarget   *target = intake->target;
-	FcUnpackArea  *area = dsm_segment_address(intake->unpacked);
+	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
 	uint32		nfiles = target->source->nfiles;
 	char	   *choice = intake->packed ? fc_intake_choice(intake->packed, nfiles) :
 		fc_receive_choice(intake);
@@ -378,7 +382,7 @@ fc_intake_flowed(FcIntake *intake, int processes)
 	target->found = fc_inflow_finish(target->shared);
 	fc_intake_take_source(intake);
 	fc_intake_report(intake, intake->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, area->ended,
-					  Min(processes, nfiles), psprintf("%s%s", choice, meanwhile));
+					 Min(processes, nfiles), psprintf("%s%s", choice, meanwhile));
 	/* what was left to scan then */
 	intake->progress->phase_start = area->ended;
 }

@@ -30,8 +30,8 @@ extern void fc_intake_settle(FcIntake *intake);
 
 /*
  * Before the scan that unpacks; while it goes on, as FcContext.progress, whose
- * arg is the FcIntake; and after it, by so many processes: target->source has the
- * files then.  ERROR as for unpacking.
+ * arg is the FcIntake; and after it, by so many processes: target->source has
+ * the files then.  ERROR as for unpacking.
  */
 extern void fc_intake_flow(FcIntake *intake);
 extern void fc_intake_progress(void *arg);

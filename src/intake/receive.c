@@ -5,13 +5,14 @@
  *
  *	 programs, client ──► leader ──► copy ──► FcSource
  *
- * It comes once, so that it is put into a copy, unpacked if it is packed.  What
- * one program or the client gives is scanned by the workers meanwhile, if it is not over
- * soon; several programs run one after the other, before all else.
+ * It comes once, so that it is put into a copy, unpacked if it is packed.
+ * What one program or the client gives is scanned by the workers meanwhile, if
+ * it is not over soon; several programs run one after the other, before all
+ * else.
  *
- * The pipe of a program ends with the (sub)transaction, and what a client still
- * sends after an error is core's to skip.  The copy belongs to the area's
- * SharedFileSet.
+ * The pipe of a program ends with the (sub)transaction, and what a client
+ * still sends after an error is core's to skip.  The copy belongs to the
+ * area's SharedFileSet.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,7 +45,9 @@ struct FcIncoming
 	FcUnpackFault fault;
 };
 
-/* As core counts them, also where the header is still to say which there are */
+/*
+ * As core counts them, also where the header is still to say which there are
+ */
 static int
 fc_receive_count_columns(const FcTarget *target)
 {
@@ -179,7 +182,7 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 	}
 	fc_unpack_end(unpacker, path, MAXPGPATH);
 	target->source = fc_intake_open_copy(path, files, list_length(sources),
-										  fc_receive_join_names(sources, files));
+										 fc_receive_join_names(sources, files));
 	target->source->programs = target->options->program;
 	intake->received = target->source;
 	fc_intake_end(intake, 1, fc_receive_choice(intake));
@@ -224,8 +227,8 @@ fc_receive_take_over(FcIntake *intake)
 	FcTarget   *target = intake->target;
 
 	target->source = fc_intake_open_copy(intake->received->open_path,
-										  intake->received->files, intake->received->nfiles,
-										  intake->received->paths);
+										 intake->received->files, intake->received->nfiles,
+										 intake->received->paths);
 	target->source->programs = intake->received->programs;
 	intake->received = target->source;
 }
@@ -235,7 +238,7 @@ void
 fc_receive(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
-	FcUnpackArea  *area;
+	FcUnpackArea *area;
 	FcIncoming *incoming;
 
 	if (intake->received)
@@ -278,7 +281,7 @@ fc_receive_lead(void *arg)
 {
 	FcIntake   *intake = arg;
 	FcIncoming *incoming = intake->incoming;
-	FcUnpackArea  *area = dsm_segment_address(intake->unpacked);
+	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
 	char		path[MAXPGPATH];
 
 	incoming->end = fc_inflow_receive(&intake->target->ctx, &incoming->unpacker,

@@ -11,9 +11,9 @@
 #include "intake/copies.h"
 
 /*
- * Makes target->source of what programs, or the client, give now.  Or of its first
- * bytes only, if the rest can be received while it is scanned: intake->incoming is
- * what is to come then.
+ * Makes target->source of what programs, or the client, give now.  Or of its
+ * first bytes only, if the rest can be received while it is scanned:
+ * intake->incoming is what is to come then.
  */
 extern void fc_receive(FcIntake *intake);
 

@@ -20,8 +20,8 @@ extern void fc_split_run(FcContext *ctx);
 extern uint64 fc_split_resolve(FcContext *ctx);
 
 /*
- * Any process: does the "\." with which a record begins at "offset" end the data
- * of its file?
+ * Any process: does the "\." with which a record begins at "offset" end the
+ * data of its file?
  */
 extern bool fc_split_marker_ends(FcContext *ctx, uint64 offset);
 

@@ -4,9 +4,10 @@
  *	  What the caller may read, and load into.
  *
  * The rules are COPY's: the caller needs the privileges of the role
- * pg_read_server_files, or a file below fast_copy.root_directory; and INSERT on
- * the columns, without row-level security or a read-only transaction.  Paths
- * are looked at with their links resolved, before a file is opened and after.
+ * pg_read_server_files, or a file below fast_copy.root_directory; and INSERT
+ * on the columns, without row-level security or a read-only transaction.
+ * Paths are looked at with their links resolved, before a file is opened and
+ * after.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,9 +53,9 @@ fc_access_is_trusted(void)
 }
 
 /*
- * Any caller may read a file below fast_copy.root_directory.  Its path is looked
- * at before it is opened, so that nothing is told about other files, and after,
- * so that it cannot be exchanged in between.
+ * Any caller may read a file below fast_copy.root_directory.  Its path is
+ * looked at before it is opened, so that nothing is told about other files,
+ * and after, so that it cannot be exchanged in between.
  */
 static void
 fc_access_check_path(const char *path)
@@ -138,7 +139,9 @@ fc_access_file_cmp(const void *a, const void *b, void *arg)
 	return na < nb ? -1 : na > nb;
 }
 
-/* Files are compared by device and inode, because one may have several names */
+/*
+ * Files are compared by device and inode, because one may have several names
+ */
 static void
 fc_access_refuse_twice(const FcSource *source)
 {

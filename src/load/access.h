@@ -12,12 +12,14 @@
 
 /*
  * Opens the files of a load, in its order: paths, and patterns that stand for
- * several.  Throws COPY's errors for files that the caller may not read or that
- * cannot be opened, and ERROR 22023 for a file that is named twice.
+ * several.  Throws COPY's errors for files that the caller may not read or
+ * that cannot be opened, and ERROR 22023 for a file that is named twice.
  */
 extern FcSource *fc_access_open(const List *sources);
 
-/* Throws COPY's errors if the caller may not load the target; needs the plan */
+/*
+ * Throws COPY's errors if the caller may not load the target; needs the plan
+ */
 extern void fc_access_check_target(FcJob *job);
 
 #endif							/* FC_LOAD_ACCESS_H */

@@ -275,7 +275,7 @@ fc_analyze_fatal(FcAnalysis *analysis)
 							 fc_analyze_where(job, slot->offset), finding->line));
 }
 
-/* What stands in the way of partitions to be made, as text; NULL: nothing */
+/* Why the partitions cannot be made, as text; NULL if they can */
 static char *
 fc_analyze_precheck(FcJob *job)
 {
@@ -311,7 +311,7 @@ fc_analyze_precheck(FcJob *job)
 	return reason;
 }
 
-/* What a load would refuse */
+/* Tells the faults for which a load would make no partitions */
 static void
 fc_analyze_faults(FcAnalysis *analysis)
 {
@@ -400,8 +400,8 @@ fc_analyze_copied(const FcJob *job)
 }
 
 /*
- * Estimates the disk space that the load takes: tuples, index pages nine tenths
- * full, and as much WAL again.
+ * Estimates the disk space that the load takes: tuples, index pages nine
+ * tenths full, and as much WAL again.
  */
 static void
 fc_analyze_disk(FcAnalysis *analysis)

@@ -8,18 +8,18 @@
  * Citus stores the rows of a table in shards, TimescaleDB in tables that it
  * calls chunks, and both take COPY out of core's hands to send rows there.  In
  * pg_class such a table looks like any other, but no query sees rows that are
- * written to it.  So the leader reads the lists of tables that these extensions
- * keep, and refuses the tables in them.
+ * written to it.  So the leader reads the lists of tables that these
+ * extensions keep, and refuses the tables in them.
  *
- * It does so once it holds the lock on the target (fc_elsewhere_check), and also
- * before other hooks see the command (fc_elsewhere_foresee): the extension's own
- * hook would run the command itself, and complain of an option that it does not
- * know.
+ * It does so once it holds the lock on the target (fc_elsewhere_check), and
+ * also before other hooks see the command (fc_elsewhere_foresee): the
+ * extension's own hook would run the command itself, and complain of an option
+ * that it does not know.
  *
- * The lists are read as catalogs are, whatever the caller may read.  Only lists
- * that a superuser has put in place count: only superusers make tables in
- * pg_catalog, and the name of an extension stands for files on the server.  A
- * table of such a name anywhere else is not looked at.  A list without the
+ * The lists are read as catalogs are, whatever the caller may read.  Only
+ * lists that a superuser has put in place count: only superusers make tables
+ * in pg_catalog, and the name of an extension stands for files on the server.
+ * A table of such a name anywhere else is not looked at.  A list without the
  * columns that it should have is an error: rows that no query would find are
  * worse.
  *
@@ -187,7 +187,9 @@ fc_elsewhere_parents(Oid target)
 	return parents;
 }
 
-/* Is the listed table the target, a parent of the target or a partition of it? */
+/*
+ * Is the listed table the target, a parent of the target or a partition of it?
+ */
 static bool
 fc_elsewhere_is_target(Oid target, const List *parents, Oid listed)
 {

@@ -9,17 +9,17 @@
 #define FC_ELSEWHERE_H
 
 /*
- * Throws ERROR 0A000 if rows of the table, of one of its partitions or of a table
- * it inherits from belong to Citus or TimescaleDB; or if that cannot be found
- * out, because the extension's catalog has an unknown form.  The caller holds a
- * lock that keeps the table from being handed over to them.
+ * Throws ERROR 0A000 if rows of the table, of one of its partitions or of a
+ * table it inherits from belong to Citus or TimescaleDB; or if that cannot be
+ * found out, because the extension's catalog has an unknown form.  The caller
+ * holds a lock that keeps the table from being handed over to them.
  */
 extern void fc_elsewhere_check(Oid target);
 
 /*
  * Does what fc_elsewhere_check() does, before the table is locked and only if
- * the caller may insert into it: other hooks need not see a command that will be
- * refused.
+ * the caller may insert into it: other hooks need not see a command that will
+ * be refused.
  */
 extern void fc_elsewhere_foresee(Oid target);
 

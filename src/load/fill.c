@@ -5,9 +5,9 @@
  *
  *	 tasks or chunks ──► load/load.c in each process ──► counts, first error
  *
- * The leader makes the tasks, runs the phase, throws the first error of the file
- * and gives the tables the new files that they were written in, when all rows
- * are there (heap/page_new.c).  An error leaves those files to the abort.
+ * The leader makes the tasks, runs the phase, throws the first error of the
+ * file and gives the tables the new files that they were written in, when all
+ * rows are there (heap/page_new.c).  An error leaves those files to the abort.
  *
  *-------------------------------------------------------------------------
  */
@@ -119,8 +119,8 @@ fc_fill_count_stats(FcJob *job)
 }
 
 /*
- * Makes the tasks, if there is a key, and one turn per leaf.  Returns the number
- * of units of work: chunks, leaves or tasks.
+ * Makes the tasks, if there is a key, and one turn per leaf.  Returns the
+ * number of units of work: chunks, leaves or tasks.
  */
 static uint32
 fc_fill_work(FcJob *job, FcWork *work)

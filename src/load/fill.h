@@ -11,8 +11,9 @@
 #include "load/job.h"
 
 /*
- * Puts the rows into their leaves.  Throws the error of the first bad record.  If
- * a file that was taken for a presorted one is not, it sets shared->unordered.
+ * Puts the rows into their leaves.  Throws the error of the first bad record.
+ * If a file that was taken for a presorted one is not, it sets
+ * shared->unordered.
  */
 extern void fc_fill_run(FcJob *job);
 
@@ -20,9 +21,9 @@ extern void fc_fill_run(FcJob *job);
 extern void fc_fill_undo(FcJob *job);
 
 /*
- * May chunks be loaded while files are unpacked?  Not if the number of rows must
- * be known before; and where rows are inserted in turn there must be no gap
- * between chunks.
+ * May chunks be loaded while files are unpacked?  Not if the number of rows
+ * must be known before; and where rows are inserted in turn there must be no
+ * gap between chunks.
  */
 extern bool fc_fill_may_flow(const FcJob *job);
 

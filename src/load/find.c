@@ -6,8 +6,8 @@
  *	 split ──► chunks with their first records and lines
  *	 scan  ──► keys, in spill runs; or core's NextCopyFrom ──► ranges of keys
  *
- * A file that looks presorted needs no scan.  Files that are unpacked while they
- * are scanned are split by the process that unpacks them.
+ * A file that looks presorted needs no scan.  Files that are unpacked while
+ * they are scanned are split by the process that unpacks them.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +41,9 @@ fc_find_split_choice(FcJob *job)
 					fc_source_word(target->source));
 }
 
-/* Reports records and bytes of each of the first files, if there are several */
+/*
+ * Reports records and bytes of each of the first files, if there are several
+ */
 static void
 fc_find_report_files(FcJob *job)
 {
@@ -234,10 +236,10 @@ fc_find_keys(FcJob *job)
 }
 
 /*
- * May a presorted file be loaded without a scan?  Only into partitions that are
- * all made for it, so that they can be dropped if the file turns out to be in
- * another order; and where rows are neither left out nor numbered, and their
- * evaluation has no effects, because it may be done twice.
+ * May a presorted file be loaded without a scan?  Only into partitions that
+ * are all made for it, so that they can be dropped if the file turns out to be
+ * in another order; and where rows are neither left out nor numbered, and
+ * their evaluation has no effects, because it may be done twice.
  */
 static bool
 fc_find_may_be_presorted(FcJob *job)
@@ -254,9 +256,9 @@ fc_find_may_be_presorted(FcJob *job)
 }
 
 /*
- * Sets job->parts for a load of the file as it comes, if it looks presorted.  The
- * route stays as it is: a scan that went by it must be able to tell whether it
- * is out of date.
+ * Sets job->parts for a load of the file as it comes, if it looks presorted.
+ * The route stays as it is: a scan that went by it must be able to tell
+ * whether it is out of date.
  */
 static bool
 fc_find_presorted(FcJob *job)

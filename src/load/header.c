@@ -18,9 +18,9 @@
 
 /*
  * Finds the line end style in the first record, if the header has not told it.
- * COPY counts '\r' in quotes as lines until it knows the style, and '\n' may be
- * what counts afterwards: the difference within the first record is taken off
- * the number of lines before it.
+ * COPY counts '\r' in quotes as lines until it knows the style, and '\n' may
+ * be what counts afterwards: the difference within the first record is taken
+ * off the number of lines before it.
  */
 static void
 fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)
@@ -78,7 +78,9 @@ fc_header_check_line(FcJob *job, FcEnd end, uint32 file, int line)
 	fc_error_context_pop();
 }
 
-/* Verifies and converts a header line, as COPY does even if it uses no names */
+/*
+ * Verifies and converts a header line, as COPY does even if it uses no names
+ */
 static void
 fc_header_check_encoding(FcJob *job, const FcRecord *record)
 {
@@ -104,8 +106,8 @@ fc_header_check_encoding(FcJob *job, const FcRecord *record)
 }
 
 /*
- * Takes the columns from the first file's header for header => 'map'; the headers
- * of the others must name the same ones.
+ * Takes the columns from the first file's header for header => 'map'; the
+ * headers of the others must name the same ones.
  */
 static void
 fc_header_map(FcJob *job, const FcRecord *record, uint32 file)

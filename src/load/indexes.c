@@ -5,6 +5,9 @@
  *
  *	 define, by the leader ──► build, by all processes ──► pg_class
  *
+ * The leader defines the parent's indexes, unbuilt, and the processes build
+ * them.  The abort takes back what an error leaves.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -31,7 +34,7 @@ fc_indexes_cmp(const void *a, const void *b)
 	return ca > cb ? -1 : ca < cb;
 }
 
-/* The column whose values ascend in the new partitions, if there is one */
+/* The column whose values ascend in new partitions, or InvalidAttrNumber */
 static AttrNumber
 fc_indexes_order_column(const FcJob *job)
 {
@@ -82,7 +85,7 @@ fc_indexes_define(FcJob *job)
 	CommandCounterIncrement();
 }
 
-/* How indexes were built, for the report */
+/* Says for the report how indexes were built */
 static char *
 fc_indexes_choice(FcJob *job, int led)
 {
@@ -112,8 +115,9 @@ fc_indexes_verify(FcJob *job)
 }
 
 /*
- * An index of a new partition cannot be built.  The rows are inserted again,
- * one by one, to find the first that it refuses: COPY's error is about that.
+ * Throws COPY's error if an index of a new partition cannot be built.  That is
+ * about the first row that the index refuses; the leader finds it by inserting
+ * the rows again, one by one.
  */
 static void
 fc_indexes_throw(FcJob *job)

@@ -25,18 +25,19 @@ typedef struct FcJob
 	MemoryContext mcxt;			/* everything of the load */
 	dsm_segment *segment;		/* of target.shared; owns the spill files */
 	dsm_segment *converted;		/* owns the converted file */
-	FcRecodeFault fault;		/* if target.unconvertible: why */
+	FcRecodeFault fault;		/* why target.unconvertible is set */
 	char	   *header;			/* the first file's last header line */
 	size_t		header_len;
 
-	FcPartman  *partman;		/* NULL: partitions are not kept by it, or not
-								 * to be made */
-	bool		attach_first;	/* before the rows come, see load/run.c */
-	bool		gives_way;		/* to maintenance of pg_partman, and starts
-								 * again */
+	FcPartman  *partman;		/* NULL: pg_partman does not keep the table,
+								 * or no partitions are to be made */
+	bool		attach_first;	/* new partitions are attached before the
+								 * load, see load/partitions.c */
+	bool		gives_way;		/* the load ends for maintenance of pg_partman
+								 * and starts again */
 
 	List	   *parts;			/* FcSpillPart, by key */
-	int64	   *keys;			/* of fc_order_look, if the way is FC_WAY_PRESORTED */
+	int64	   *keys;			/* of fc_order_look, for FC_WAY_PRESORTED */
 	int			ntasks;
 	FcTask	   *tasks;
 	List	   *held;			/* tables that take rows, until they are

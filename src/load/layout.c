@@ -5,7 +5,9 @@
  *
  *	 options, plan, source ──► FcShared and what follows it, in one segment
  *
- * What has no fixed size lies after the struct, at offsets that the struct has.
+ * What has no fixed size lies after the struct, at offsets that the struct
+ * has.  The segment belongs to the current resource owner, which detaches it
+ * on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,15 +22,15 @@
 /* Chunks have 168 + 56 bytes of shared memory each */
 #define FC_MAX_CHUNKS	65536
 
-/* While files are unpacked: so many places for chunks of each, or a part of those */
+/* Places for the chunks of a file that is unpacked: least, and most for all */
 #define FC_LEAST_ROOM	512
 #define FC_MOST_ROOM	16384
 
-/* A worker gets about so many, but none smaller than this unless asked for */
+/* Chunks that a worker gets, about; and the least bytes of a chunk */
 #define FC_CHUNKS_EACH	16
 #define FC_MIN_CHUNK	(256 * 1024)
 
-/* Small enough for all workers to be at work to the end of a phase */
+/* Bytes of a chunk: so few that all workers have work to the end of a phase */
 static uint64
 fc_layout_chunk_size(const FcJob *job)
 {
@@ -71,14 +73,16 @@ fc_layout_state(FcShared *shared)
 	pg_atomic_init_u32(&shared->errors.stopped, 0);
 	pg_atomic_init_u64(&shared->errors.offset, PG_UINT64_MAX);
 	SpinLockInit(&shared->errors.mutex);
-	/* a tranche of our own would be used up by sessions that come and go */
+	/* tranche ids run out if each session takes one, so that we use core's */
 	LWLockInitialize(&shared->logical_lock, LWTRANCHE_PARALLEL_APPEND);
 	ConditionVariableInit(&shared->turn_cv);
 	ConditionVariableInit(&shared->inflow_cv);
 	pg_atomic_init_u32(&shared->inflow_failed, 0);
 }
 
-/* A chunk is part of one file, and a file without data has none */
+/*
+ * Chunks of all files: each is part of one file; a file without data has none
+ */
 static uint32
 fc_layout_count_chunks(const FcSource *source, uint64 chunk_size)
 {
@@ -102,7 +106,10 @@ fc_layout_room(const FcJob *job, uint64 chunk_size)
 	return Max(Min(expected, FC_MOST_ROOM / target->source->nfiles), FC_LEAST_ROOM);
 }
 
-/* The scan unpacks the files into shared memory's source, which is the leader's, too */
+/*
+ * Makes the leader use the source in shared memory, as processes that unpack
+ * do
+ */
 static void
 fc_layout_inflow(FcJob *job)
 {
@@ -166,7 +173,7 @@ fc_layout_job(FcJob *job)
 	shared->errors.set_null = target->options->on_error == FC_ON_ERROR_SET_NULL;
 	if (target->options->analyze)
 	{
-		/* faults are told, and do not end the look at the file */
+		/* an analysis tells faults, and goes on */
 		shared->errors.tolerated = FC_CLASSES_CHECKED |
 			(plan->routed ? FC_CLASS_NO_PARTITION : 0);
 		if ((target->options->tolerated & FC_CLASS_CONVERSION) == 0)
@@ -186,7 +193,7 @@ fc_layout_job(FcJob *job)
 	shared->io.depth = fc_io_depth;
 }
 
-/* The patterns of all fields, one string behind the other */
+/* The patterns of all fields, one string after the other */
 static StringInfo
 fc_layout_patterns(const FcPlan *plan)
 {
@@ -198,7 +205,7 @@ fc_layout_patterns(const FcPlan *plan)
 	return patterns;
 }
 
-/* A place for len bytes behind what is laid out already */
+/* Reserves len bytes after what is laid out already; returns their offset */
 static Size
 fc_layout_place(Size *end, Size len)
 {
@@ -220,7 +227,7 @@ fc_layout_text(char *text)
 	return text ? text : "";
 }
 
-/* Lays out what has no fixed size behind the struct; returns the size of all */
+/* Lays out what has no fixed size after the struct; returns the size of all */
 static Size
 fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 {
@@ -273,8 +280,8 @@ fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
 }
 
 /*
- * The condition for the phases.  Core evaluates it by itself, and if that may
- * have an effect, nobody else must.
+ * The condition for the phases.  If core loads the rows it evaluates the
+ * condition itself, and a volatile one must not be evaluated twice.
  */
 static char *
 fc_layout_where(FcJob *job)
@@ -302,7 +309,7 @@ fc_layout_make(FcJob *job)
 	layout.source.chunk_size = chunk_size;
 	layout.source.nchunks = target->inflow ? layout.source.room * layout.source.nfiles :
 		fc_layout_count_chunks(target->source, chunk_size);
-	/* each process that unpacks will have one */
+	/* each process that unpacks makes a temporary copy */
 	layout.source.ncopies = target->source->ncopies + (target->inflow ? target->nworkers : 0);
 	layout.ncolumns = list_length(target->plan->columns.fields);
 	layout.nnumbers = list_length(target->plan->numbers);

@@ -11,8 +11,8 @@
 #include "load/job.h"
 
 /*
- * Makes target.shared, for which options, plan and source must be there.  The
- * segment is the current resource owner's.
+ * Makes target.shared from options, plan and source.  The segment belongs to
+ * the current resource owner.
  */
 extern void fc_layout_make(FcJob *job);
 

@@ -1,11 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * load/lead.c
- *	  What the leader does for each phase: it runs it in workers or alone, takes
+ *	  What the leader does for each phase: runs it in workers or alone, takes
  *	  back what code of users has left behind, and reports.
- *
- * Core does DDL between two phases, so that each has a parallel context of its
- * own (load/worker.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -49,8 +46,8 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 }
 
 /*
- * Workers for a phase of so many chunks or tasks.  Where only one of several
- * workers would find work the leader is as fast, without being started.
+ * Workers for a phase of so many chunks or tasks.  For one chunk or task the
+ * leader is as fast as a worker, and need not be started.
  */
 static int
 fc_lead_workers(const FcJob *job, uint32 units)
@@ -99,7 +96,7 @@ fc_lead_apart(FcJob *job, void (*phase) (FcJob *job))
 	FcJobApart	apart = {job, phase};
 
 	fc_error_apart(&target->ctx, fc_lead_undone, &apart);
-	/* it may run again */
+	/* the phase may run again */
 	target->ctx.stopped = false;
 	pg_atomic_write_u32(&target->shared->errors.stopped, 0);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * load/lead.h
- *	  What the leader does for each phase: it runs it in workers or alone, takes
+ *	  What the leader does for each phase: runs it in workers or alone, takes
  *	  back what code of users has left behind, and reports.
  *
  *-------------------------------------------------------------------------
@@ -13,22 +13,26 @@
 #include "load/worker.h"
 
 /*
- * Runs a phase over so many chunks or tasks, in workers or alone.  Returns the
- * number of processes.
+ * Runs a phase over so many chunks or tasks, in workers or in the leader
+ * alone.  Returns the number of processes that worked.
  */
 extern int	fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work);
 
 /*
- * Calls "phase", in which the leader may run code of users.  What such code has
- * left behind when an error of it was caught is undone with a subtransaction,
- * because the transaction goes on.
+ * Calls "phase", in which the leader may run code of users, in a
+ * subtransaction.  That undoes what such code has left behind when its error
+ * was caught, because the transaction goes on.
  */
 extern void fc_lead_apart(FcJob *job, void (*phase) (FcJob *job));
 
-/* After phases that had other tasks: the tasks of the load are the leader's again */
+/*
+ * Gives the leader the tasks of the load again, after phases with other tasks
+ */
 extern void fc_lead_take_up_tasks(FcJob *job);
 
-/* Closes the phase in the report; rows and bytes are -1 where not said */
+/*
+ * Ends the phase in the report; rows and bytes are -1 where they are unknown
+ */
 extern void fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes,
 						   char *choice);
 

@@ -11,8 +11,11 @@
  * otherwise core's tuple routing finds each row's leaf.
  *
  * Rows that are sorted are written when the last one of their leaf has come;
- * one process has all of them.  Where core routes, that is one for the whole
- * load, and the number of the leaf is the first key of the sort.
+ * one process has all of them.  Where core routes, one process has the rows of
+ * all leaves, and the number of the leaf is the first key of the sort.
+ *
+ * What is open when an error passes is closed with the phase, by its resource
+ * owner and its memory context.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +31,7 @@
 #include "errors/first_error.h"
 #include "load/loader.h"
 
-/* Does the leaf take each row that has values where it must? */
+/* Does the leaf take each row that has no NULL where none is allowed? */
 static bool
 fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
 {
@@ -46,7 +49,7 @@ fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
 void
 fc_leaf_close(FcLoader *loader, FcLeaf *leaf)
 {
-	/* the root's are closed with the executor state */
+	/* the root's indexes are closed with the executor state */
 	if (leaf->rri && leaf->rri != loader->root)
 	{
 		ExecCloseIndices(leaf->rri);
@@ -60,7 +63,7 @@ fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 {
 	Relation	target = loader->ctx->target;
 
-	/* the slices of one leaf share it */
+	/* the slices of one leaf share the open table */
 	if (leaf->rri && RelationGetRelid(leaf->rri->ri_RelationDesc) == oid)
 		return;
 	fc_leaf_close(loader, leaf);
@@ -99,7 +102,9 @@ fc_leaf_end_writer(FcLeaf *leaf)
 	return inserted;
 }
 
-/* Half of the memory is the reader's; slices keep rows for their turn, too */
+/*
+ * The reader has half of the memory; rows of slices that wait have a quarter
+ */
 static void
 fc_leaf_begin_sort(FcLoader *loader, TupleDesc desc, const AttrMap *map)
 {
@@ -116,7 +121,7 @@ fc_leaf_begin(FcLoader *loader, Oid oid, const FcPlace *place)
 	FcLeaf	   *leaf = &loader->only;
 
 	fc_leaf_open(loader, leaf, oid);
-	/* nobody looks at a plain row before it is a tuple */
+	/* no expression looks at a plain row before it is a tuple */
 	fc_parse_compact(loader->parser, leaf->plain);
 	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, place);
 	leaf->slot = fc_write_slot(leaf->writer);
@@ -139,7 +144,7 @@ fc_leaf_sort_row(FcLoader *loader)
 	fc_sort_put(loader->sorter.sort, slot, &row);
 }
 
-/* A row comes back from the sort, to be written to the leaf in hand */
+/* Writes a row that comes back from the sort to the leaf in hand */
 static void
 fc_leaf_put_sorted(FcLoader *loader, const FcSortRow *row)
 {
@@ -154,7 +159,7 @@ fc_leaf_put_sorted(FcLoader *loader, const FcSortRow *row)
 		fc_context_progress(ctx);
 }
 
-/* All rows of the leaf have come */
+/* Writes the sorted rows of the leaf, once all have come */
 static void
 fc_leaf_write_sorted(FcLoader *loader)
 {
@@ -209,7 +214,7 @@ fc_leaf_begin_sort_all(FcLoader *loader)
 	fc_leaf_begin_sort(loader, desc, NULL);
 }
 
-/* A leaf that the leader has not looked at may have triggers, and worse */
+/* Refuses a leaf that the leader has not looked at: it may have triggers */
 static void
 fc_leaf_check(FcContext *ctx, Relation leaf)
 {
@@ -224,8 +229,8 @@ fc_leaf_check(FcContext *ctx, Relation leaf)
 }
 
 /*
- * The first row of a leaf.  An error, which may be kept as the row's, leaves
- * no half of a leaf behind.  Rows that are sorted are so in the type of the
+ * Adds the leaf of a first row.  An error, which may be kept as the row's,
+ * leaves no half of a leaf behind.  Rows are sorted in the row type of the
  * target.
  */
 static FcLeaf *
@@ -253,7 +258,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	return leaf;
 }
 
-/* Body of fc_error_catch: the leaf that core finds */
+/* Body of fc_error_catch: lets core find the leaf of the row */
 static void
 fc_leaf_find(void *arg)
 {
@@ -273,7 +278,7 @@ fc_leaf_find(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
-/* False if there is none and that is tolerated */
+/* Finds the leaf of the row; false if there is none and that is tolerated */
 static bool
 fc_leaf_try_find(FcLoader *loader)
 {
@@ -301,7 +306,7 @@ fc_leaf_route(FcLoader *loader)
 
 	if (!fc_leaf_try_find(loader))
 		return false;
-	/* with missing_partitions => 'error' it may not be the default one */
+	/* missing_partitions => 'error' refuses rows for the default partition */
 	if (!OidIsValid(shared->refused) ||
 		RelationGetRelid(loader->leaf->rri->ri_RelationDesc) != shared->refused ||
 		slot_attisnull(loader->root_slot, shared->key.attnum))
@@ -359,7 +364,7 @@ fc_leaf_limit(FcLoader *loader)
 	router->pending = 0;
 }
 
-/* The row that comes next is of another leaf, all before it are written */
+/* Ends the leaf whose rows are all written, and begins the next; NULL: none */
 static void
 fc_leaf_switch(FcLoader *loader, FcLeaf *leaf)
 {
@@ -370,7 +375,7 @@ fc_leaf_switch(FcLoader *loader, FcLeaf *leaf)
 		fc_leaf_begin_writer(loader, leaf);
 }
 
-/* All rows of all leaves, which come from the sort one leaf after the other */
+/* Writes the rows of all leaves; the sort returns one leaf after the other */
 static void
 fc_leaf_write_all(FcLoader *loader)
 {

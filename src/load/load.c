@@ -35,10 +35,12 @@
 #include "sort/row_source.h"
 #include "sort/run_write.h"
 
-/* How often progress is counted: rarely enough not to share a cache line */
+/*
+ * Bytes after which progress is counted: few enough, with a shared cache line
+ */
 #define FC_COUNT_BYTES		65536
 
-/* Tasks per process that nobody takes ahead */
+/* The last tasks, per process, that no process takes ahead */
 #define FC_SPARE_TASKS		2
 
 void
@@ -74,7 +76,9 @@ fc_load_finish(FcLoader *loader)
 	fc_target_executor_end(loader->estate);
 }
 
-/* The task after this one, if it is of the same leaf and the same process */
+/*
+ * The task after this one, if the same process must load it into the same leaf
+ */
 static FcTask *
 fc_load_follower(const FcContext *ctx, FcTask *task)
 {
@@ -86,7 +90,7 @@ fc_load_follower(const FcContext *ctx, FcTask *task)
 	return task + 1;
 }
 
-/* How many units of work there are: tasks, or leaves */
+/* Units of work: leaves, where one process loads all of a leaf, or tasks */
 static uint32
 fc_load_units(const FcContext *ctx)
 {
@@ -97,8 +101,8 @@ fc_load_units(const FcContext *ctx)
 }
 
 /*
- * The first task of a leaf, which are numbered as their tasks come; where the
- * load reads chunks, the first one that is in this chunk or in one after it.
+ * The first task of the leaf with this number, or, if the file is presorted,
+ * the first task that is in the chunk with this number or in one after it.
  */
 static FcTask *
 fc_load_find_task(const FcContext *ctx, uint32 number)
@@ -113,8 +117,8 @@ fc_load_find_task(const FcContext *ctx, uint32 number)
 }
 
 /*
- * FcTakeTask.  Near the end of the phase nothing is taken ahead, so that
- * others find work.
+ * FcTakeTask: takes the next task, or NULL.  Near the end of the phase a
+ * process takes nothing ahead, so that others find work.
  */
 static FcTask *
 fc_load_take_task(void *arg, bool ahead)
@@ -160,7 +164,7 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 		loader->leaf = NULL;
 		loader->slot = loader->root_slot;
 	}
-	/* the writer may be that of the task before */
+	/* the writer of the task before stays open if both are of one leaf */
 	else if (loader->only.writer == NULL)
 		fc_leaf_begin(loader, task->partition, &place);
 }
@@ -179,7 +183,7 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 		pg_atomic_fetch_add_u32(&loader->ctx->shared->counts.parts_done, 1);
 }
 
-/* The number in the file of the record, from 0 */
+/* The record's number in the file, from 0 */
 static uint64
 fc_load_entry_number(const FcShared *shared, const FcEntry *entry)
 {
@@ -198,8 +202,9 @@ fc_load_count_bytes(FcLoader *loader)
 }
 
 /*
- * The next row must have the key of its entry.  Where its bytes were spilled
- * they are those that the key was read from; else they are read once more.
+ * Makes the next row have to have the key of its entry.  The key was read from
+ * the same bytes if these were spilled; if not, they are read once more, and
+ * may have changed.
  */
 static inline void
 fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
@@ -215,7 +220,7 @@ fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
 	fc_parse_known_key(loader->parser, entry->key, !null && kept);
 }
 
-/* One row of the task that is under way */
+/* Loads one row of the task in hand */
 static void
 fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry, char *data)
 {
@@ -231,7 +236,7 @@ fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry, char *data)
 		fc_load_count_bytes(loader);
 }
 
-/* Is the next slice in this chunk, too? */
+/* Is the slice in hand one of this chunk? */
 static bool
 fc_load_has_slice(const FcLoader *loader, uint32 chunk)
 {
@@ -242,8 +247,8 @@ fc_load_has_slice(const FcLoader *loader, uint32 chunk)
 }
 
 /*
- * Goes on to the slice that a record of the chunk belongs to.  False for one
- * whose key is not plain or is out of order: the load is given up then.
+ * Goes on to the slice that a record of the chunk belongs to.  False if the
+ * key of the record is not plain or out of order: the load is given up then.
  */
 static bool
 fc_load_reach_slice(FcLoader *loader, const FcRecord *record)
@@ -266,7 +271,7 @@ fc_load_reach_slice(FcLoader *loader, const FcRecord *record)
 	return true;
 }
 
-/* The records that start in a chunk, in the order of the file */
+/* Loads the records that start in a chunk, in the order of the file */
 static void
 fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 {
@@ -288,9 +293,9 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 }
 
 /*
- * A chunk of a file in key order: its records go to its slices.  Whatever ends
- * the load of the chunk, the turns of all of them are passed on, because
- * others wait for them.
+ * Loads a chunk of a presorted file into its slices.  Whatever ends the load
+ * of the chunk, all its slices pass their turns on, because other processes
+ * wait for them.
  */
 static void
 fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
@@ -310,9 +315,9 @@ fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
 }
 
 /*
- * All chunks, in the order of the file.  In a file in key order each has
- * slices of partitions.  Else the writer is that of all chunks of the process,
- * or, where they are to be inserted in turn, of one.
+ * Loads chunks, in the order of the file.  In a presorted file each has slices
+ * of partitions.  Else one writer serves all chunks of the process; but if
+ * chunks insert in turn, each has its own.
  */
 static void
 fc_load_chunks(FcLoader *loader)
@@ -326,7 +331,10 @@ fc_load_chunks(FcLoader *loader)
 	FcChunkReader reader;
 
 	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
-	/* what is sorted is one process's, and inserted after it all */
+
+	/*
+	 * rows that are sorted are inserted by one process, after the last chunk
+	 */
 	in_turn = writes && shared->way == FC_WAY_TURNS && shared->order.nkeys == 0;
 	if (in_turn)
 	{
@@ -354,7 +362,7 @@ fc_load_chunks(FcLoader *loader)
 	fc_chunk_reader_end(&reader);
 }
 
-/* All tasks, with their rows in key order */
+/* Loads tasks, with their rows in key order */
 static void
 fc_load_tasks(FcLoader *loader)
 {

@@ -27,12 +27,12 @@ typedef struct FcLeaf
 {
 	ResultRelInfo *rri;			/* hash key if core routes; NULL: not open */
 	AttrMap    *map;			/* from the target's type; NULL: the same */
-	bool		plain;			/* a row needs no more than a look for NULLs */
+	bool		plain;			/* a row needs no check but that for NULLs */
 	FcWriter   *writer;			/* or NULL */
 	TupleTableSlot *slot;		/* where its rows are built: the writer's, or
 								 * its own if it has none */
 
-	/* if core routes and rows are sorted */
+	/* set if core routes and rows are sorted */
 	int32		number;
 	AttrMap    *to_root;		/* back to the target's row type */
 
@@ -54,7 +54,7 @@ typedef struct FcSorter
 {
 	FcSort	   *sort;			/* of the leaf, or of all; NULL: none */
 	List	   *leaves;			/* FcLeaf by number, if core routes */
-	TupleTableSlot *slot;		/* then, a row in the type that is sorted */
+	TupleTableSlot *slot;		/* if core routes: a row as it is sorted */
 } FcSorter;
 
 /* The tasks that the process has taken */
@@ -65,7 +65,7 @@ typedef struct FcTasks
 	uint64		bytes;			/* of rows, not yet in
 								 * shared->counts.load_bytes */
 
-	/* file in key order */
+	/* set if the file is presorted */
 	FcTask	   *slice;			/* the one that the chunk has got to */
 	int64		key;			/* of the record in hand */
 } FcTasks;
@@ -101,9 +101,9 @@ typedef struct FcLoader
 	ResultRelInfo *root;		/* the target */
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
-	ExprState  *where;			/* to be looked at; NULL: not here */
-	ExprState  *where_again;	/* the scan's, for rows that are read again;
-								 * or NULL */
+	ExprState  *where;			/* the condition; NULL if the scan looks */
+	ExprState  *where_again;	/* the scan's condition, for rows that are
+								 * read again; or NULL */
 	MemoryContext row_mcxt;		/* reset for each row */
 	bool		dry;			/* nothing is written */
 	uint64		rows;			/* looked at so far */
@@ -112,24 +112,26 @@ typedef struct FcLoader
 
 	/* where rows go */
 	FcLeaf		only;			/* the leaf of all rows of a task or chunk */
-	FcLeaf	   *leaf;			/* of the row in hand: that one, or the one it
-								 * was routed to; NULL: none takes it */
-	TupleTableSlot *slot;		/* where rows are parsed: the leaf's, if that
-								 * is known before and has the target's row
-								 * type */
+	FcLeaf	   *leaf;			/* of the row in hand: "only", or the one that
+								 * it was routed to; NULL: none takes it */
+	TupleTableSlot *slot;		/* where rows are parsed: the leaf's, if the
+								 * leaf is known before and has the target's
+								 * row type; else root_slot */
 	FcRouter	router;
 	FcSorter	sorter;
 } FcLoader;
 
-/* Makes all ready but leaves and writers, see load/load.c */
+/* load/load.c: makes all ready but leaves and writers */
 extern void fc_load_begin(FcLoader *loader, FcContext *ctx);
 
-/* load/row.c: a record becomes a row, which goes to a writer or to the sort */
+/*
+ * load/row.c: makes a row of a record and gives it to the writer or the sort
+ */
 extern void fc_row_load(FcLoader *loader, char *data, uint64 offset, uint32 length);
 
 /*
- * The steps of that, for the row in hand and in the current memory context.
- * The first parses as far as no error about data can come up.
+ * Parses the row in hand, in the current memory context, as far as no error
+ * about data can come up.
  */
 static inline void
 fc_row_parse_quickly(FcLoader *loader, TupleTableSlot *slot)
@@ -144,10 +146,10 @@ fc_row_parse_quickly(FcLoader *loader, TupleTableSlot *slot)
 /* Parses the rest and sets the outcome; false if no row is to be placed */
 extern bool fc_row_parse(FcLoader *loader, TupleTableSlot *slot);
 
-/* From the target's row type to a checked row in its leaf's slot */
+/* Makes of a row of the target's row type a checked row in its leaf's slot */
 extern void fc_row_place(FcLoader *loader, TupleTableSlot *slot);
 
-/* The row in hand is refused, because no partition takes it */
+/* Refuses the row in hand, because no partition takes it */
 extern void fc_row_refuse_nowhere(FcLoader *loader);
 
 static inline bool
@@ -160,30 +162,34 @@ fc_row_tolerates(const FcLoader *loader, uint32 class)
 extern void fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid);
 extern void fc_leaf_close(FcLoader *loader, FcLeaf *leaf);
 
-/* A writer, to any place, for a leaf that is open */
+/* Begins a writer, to any place, for a leaf that is open */
 extern void fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf);
 
-/* All rows that come go to this table, until the end; how many were written */
+/*
+ * Between the two all rows go to this table.  fc_leaf_end() returns the number
+ * of rows written.
+ */
 extern void fc_leaf_begin(FcLoader *loader, Oid oid, const FcPlace *place);
 extern uint64 fc_leaf_end(FcLoader *loader);
 
-/* Core finds the leaf of each row, from the phase's beginning to its end */
+/* Lets core find the leaf of each row, until fc_leaf_end_routing() */
 extern void fc_leaf_begin_routing(FcLoader *loader);
 
-/* Then, before the first row, if rows are to be sorted */
+/* Begins the sort of all rows that core routes, before the first of them */
 extern void fc_leaf_begin_sort_all(FcLoader *loader);
 extern void fc_leaf_end_routing(FcLoader *loader);
 
 /*
- * The row in root_slot gets its leaf; false if that is refused.  ERROR if it
- * is not tolerated.
+ * Finds the leaf of the row in root_slot.  If there is none, refuses the row
+ * and returns false where that is tolerated; throws ERROR 23514 where it is
+ * not.
  */
 extern bool fc_leaf_route(FcLoader *loader);
 
-/* A routed row was put: writes what the leaves hold, if that is much */
+/* After a routed row: writes what the leaves hold, if that is much */
 extern void fc_leaf_limit(FcLoader *loader);
 
-/* A row that is built goes to the sort */
+/* Gives the row that is built to the sort */
 extern void fc_leaf_sort_row(FcLoader *loader);
 
 #endif							/* FC_LOADER_H */

@@ -5,10 +5,10 @@
  *
  * They are attached last, when filled and indexed.  Three kinds of load attach
  * them first, and then write to them as to existing ones: those that core's
- * CopyFrom does; those of published tables, because rows written before a table
- * is attached are published to nobody; and those that pass over equal rows,
- * because indexes must be there to find them.  With foreign keys these go to core,
- * as nobody else would fire the triggers of such partitions.
+ * CopyFrom does; those of published tables, because rows written before a
+ * table is attached are published to nobody; and those that pass over equal
+ * rows, because indexes must be there to find them.  With foreign keys these
+ * go to core, as nobody else would fire the triggers of such partitions.
  *
  *-------------------------------------------------------------------------
  */
@@ -107,7 +107,9 @@ fc_partitions_is_remote(const FcRoute *route)
 	return route->nranges > 0;
 }
 
-/* Rows of a table that lives on other servers must not stay here, unasked for */
+/*
+ * Rows of a table that lives on other servers must not stay here, unasked for
+ */
 static FcFault *
 fc_partitions_misplaced(FcJob *job)
 {
@@ -212,7 +214,9 @@ fc_partitions_make(FcJob *job)
 	fc_lead_report(job, 0, -1, -1, fc_partitions_choice(job));
 }
 
-/* A partition stays away if there were no rows for it, or they were left out */
+/*
+ * A partition stays away if there were no rows for it, or they were left out
+ */
 static void
 fc_partitions_drop_empty(FcJob *job)
 {

@@ -14,7 +14,8 @@
 
 /*
  * Leader, before the scan by so many processes: are rows to be spilled, or
- * offsets?  Looks at some keys of the file; returns the reason, for the report.
+ * offsets?  Looks at some keys of the file; returns the reason, for the
+ * report.
  */
 extern const char *fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows);
 

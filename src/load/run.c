@@ -121,7 +121,9 @@ fc_job_statistics(FcJob *job)
 	fc_lead_report(job, 0, -1, -1, psprintf("%d tables", list_length(tables)));
 }
 
-/* Did the scan meet a record that ends the load, whatever core does with it? */
+/*
+ * Did the scan meet a record that ends the load, whatever core does with it?
+ */
 static bool
 fc_job_scan_failed(FcJob *job)
 {
@@ -187,7 +189,9 @@ fc_job_core_needs_scan(FcJob *job)
 		!target->options->freeze;
 }
 
-/* Partitions and their rows, once it is known which ranges of keys there are */
+/*
+ * Partitions and their rows, once it is known which ranges of keys there are
+ */
 static void
 fc_job_fill(FcJob *job)
 {
@@ -285,8 +289,8 @@ fc_job_analyze(FcOptions *options)
 }
 
 /*
- * Ends a load that has written nothing so far, with its lock on the target.  What
- * it has received nobody will send again.
+ * Ends a load that has written nothing so far, with its lock on the target.
+ * What it has received nobody will send again.
  */
 static void
 fc_job_give_way(FcJob *job)

@@ -11,7 +11,9 @@
 
 #include "load/job.h"
 
-/* A job that has begun, and gets ready; both in the memory context of the load */
+/*
+ * A job that has begun, and gets ready; both in the memory context of the load
+ */
 extern FcJob *fc_setup_begin(FcOptions *options);
 extern void fc_setup_job(FcJob *job);
 

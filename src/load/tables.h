@@ -11,8 +11,8 @@
 #include "load/job.h"
 
 /*
- * Locks the leaves that take rows, and what protects the ranges between them; or
- * sets gives_way, if pg_partman is making or dropping partitions.
+ * Locks the leaves that take rows, and what protects the ranges between them;
+ * or sets gives_way, if pg_partman is making or dropping partitions.
  */
 extern void fc_tables_lock(FcJob *job);
 
@@ -23,12 +23,14 @@ extern bool fc_tables_bounds_changed(FcJob *job);
 extern List *fc_tables_existing(FcJob *job);
 
 /*
- * What these leaves have may change the way of the whole load; COPY's errors for
- * FREEZE.
+ * What these leaves have may change the way of the whole load; COPY's errors
+ * for FREEZE.
  */
 extern void fc_tables_check(FcJob *job);
 
-/* Until they are let go, target and leaves stay as they are: see heap/hold.h */
+/*
+ * Until they are let go, target and leaves stay as they are: see heap/hold.h
+ */
 extern void fc_tables_hold(FcJob *job);
 extern void fc_tables_let_go(FcJob *job);
 

@@ -12,8 +12,9 @@
 #include "sort/run_write.h"
 
 /*
- * Sets job->parts from the spill, or as they are given, job->target.created from the ranges that have no
- * partition, and keeps an error for rows that no partition will take.
+ * Sets job->parts from the spill, or as they are given, job->target.created
+ * from the ranges that have no partition, and keeps an error for rows that no
+ * partition will take.
  */
 extern void fc_tasks_find_parts(FcJob *job);
 extern void fc_tasks_set_parts(FcJob *job, List *parts);
@@ -22,16 +23,16 @@ extern void fc_tasks_set_parts(FcJob *job, List *parts);
 extern void fc_tasks_make(FcJob *job);
 
 /*
- * The same where the load reads the chunks of the file, which are in key order:
- * a slice for each chunk that a part's rows may be in.  Keys are those of
- * fc_order_look.
+ * The same where the load reads the chunks of the file, which are in key
+ * order: a slice for each chunk that a part's rows may be in.  Keys are those
+ * of fc_order_look.
  */
 extern void fc_tasks_make_presorted(FcJob *job);
 
 /*
- * Sets job->parts to all ranges of keys from the first of the file to its last,
- * of which some may turn out to have no rows.  False if they are too many, or
- * not all of them are to be created.
+ * Sets job->parts to all ranges of keys from the first of the file to its
+ * last, of which some may turn out to have no rows.  False if they are too
+ * many, or not all of them are to be created.
  */
 extern bool fc_tasks_span_parts(FcJob *job);
 
@@ -46,7 +47,9 @@ typedef struct FcLeafRows
 	uint64		rows;
 } FcLeafRows;
 
-/* One for each leaf loaded, by OID; target.ngroups of them, in one allocation */
+/*
+ * One for each leaf loaded, by OID; target.ngroups of them, in one allocation
+ */
 extern FcLeafRows *fc_tasks_leaf_rows(FcJob *job);
 extern uint64 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf);
 

@@ -4,10 +4,10 @@
  *	  Which way a load goes, as its phases ask and its report tells.
  *
  * The plan says whether core must load, and whether there is a key.  The scan
- * finds out whether the file is in key order already and what it pays to spill;
- * the leaves, once they are locked, whether core must load after all or chunks
- * must insert in turn.  Each of them takes the way here, and nobody leaves
- * FC_WAY_COPY again.
+ * finds out whether the file is in key order already and what it pays to
+ * spill; the leaves, once they are locked, whether core must load after all or
+ * chunks must insert in turn.  Each of them takes the way here, and nobody
+ * leaves FC_WAY_COPY again.
  *
  *-------------------------------------------------------------------------
  */

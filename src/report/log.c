@@ -7,10 +7,11 @@
  *	 counters, report rows ──► figures ──► LOG, fast_copy_report()
  *
  * fast_copy.log_min_duration decides about the line.  It holds names, counts
- * and choices, and nothing that stands in the file or in the command of a program.  A load that fails is told
- * with its phase and SQLSTATE; the error itself is logged by core, and does not
- * wait for us: the line is written while the error is on its way, from memory
- * that was filled before, without a look at catalogs.
+ * and choices, and nothing that stands in the file or in the command of a
+ * program.  A load that fails is told with its phase and SQLSTATE; the error
+ * itself is logged by core, and does not wait for us: the line is written
+ * while the error is on its way, from memory that was filled before, without a
+ * look at catalogs.
  *
  *-------------------------------------------------------------------------
  */
@@ -78,7 +79,9 @@ fc_log_begin(FcLog *log, const FcOptions *options)
 	log->source = fc_log_sources(options);
 }
 
-/* Bytes of spill that the scans have written; there may have been two of them */
+/*
+ * Bytes of spill that the scans have written; there may have been two of them
+ */
 static uint64
 fc_log_spilled(void)
 {

@@ -35,7 +35,10 @@ extern void fc_log_add_up(FcLog *log, FcProgress *progress);
 /* Once nothing can go wrong any more */
 extern void fc_log_loaded(FcLog *log);
 
-/* In a PG_CATCH block; progress is NULL if the load has not begun.  Throws nothing. */
+/*
+ * In a PG_CATCH block; progress is NULL if the load has not begun.  Throws
+ * nothing.
+ */
 extern void fc_log_failed(FcLog *log, const FcProgress *progress);
 
 #endif							/* FC_LOG_H */

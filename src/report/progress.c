@@ -193,7 +193,9 @@ fc_progress_update(void *arg)
 	static TimestampTz last = 0;
 	TimestampTz now = GetCurrentTimestamp();
 
-	/* the next index or table may take long, and nobody comes here meanwhile */
+	/*
+	 * the next index or table may take long, and nobody comes here meanwhile
+	 */
 	if (progress->shown && (progress->phase == FC_PHASE_INDEX || progress->phase == FC_PHASE_ANALYZE))
 		fc_progress_parts(progress);
 	if (now - last < FC_UPDATE_US && now >= last)

@@ -3,9 +3,9 @@
  * report/report.c
  *	  What fast_copy_report() tells of this session's last load.
  *
- * Rows live in a context of their own until the next load starts, or DISCARD ALL
- * gives the session to somebody else.  They are shown to who has the privileges
- * of the user that ran the load: a session may change its user.
+ * Rows live in a context of their own until the next load starts, or DISCARD
+ * ALL gives the session to somebody else.  They are shown to who has the
+ * privileges of the user that ran the load: a session may change its user.
  *
  *-------------------------------------------------------------------------
  */

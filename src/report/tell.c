@@ -8,14 +8,15 @@
  * The leader sends them from wherever it shows progress to other sessions, be
  * it waiting for workers or at work itself.  Percent and time left are those
  * of the phase: how long the phases behind it take is not known.  While core
- * builds an index in the leader, converts a file or analyzes a table nobody comes
- * here; so each phase of a long load begins with a line, and there is one between
- * two indexes or tables.
+ * builds an index in the leader, converts a file or analyzes a table nobody
+ * comes here; so each phase of a long load begins with a line, and there is
+ * one between two indexes or tables.
  *
  * A NOTICE is flushed to the client by core.  The server is not told how wide
  * a terminal is: a bar is drawn if fast_copy.progress_width says it.
  *
- * Nothing is allocated but in the caller's context, a few hundred bytes a line.
+ * Nothing is allocated but in the caller's context, a few hundred bytes a
+ * line.
  *
  *-------------------------------------------------------------------------
  */

@@ -13,7 +13,9 @@
 /* A NOTICE, if the last one is older than the interval asked for */
 extern void fc_tell_progress(FcProgress *progress);
 
-/* The next phase has begun: a NOTICE, if the load is older than the interval */
+/*
+ * The next phase has begun: a NOTICE, if the load is older than the interval
+ */
 extern void fc_tell_phase(FcProgress *progress);
 
 /* A NOTICE that all is done, if lines were asked for */
