@@ -6,9 +6,9 @@
  * They are attached last, when filled and indexed.  Three kinds of load attach
  * them first, and then write to them as to existing ones: those that core's
  * CopyFrom does; those of published tables, because rows written before a
- * table is attached are published to nobody; and those that pass over equal
- * rows, because indexes must be there to find them.  With foreign keys these
- * go to core, as nobody else would fire the triggers of such partitions.
+ * table is attached are not published; and those that pass over equal rows,
+ * because indexes must be there to find them.  With foreign keys such loads go
+ * to core, because only core fires the triggers of these partitions.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,8 +26,8 @@
 #include "report/progress.h"
 
 /*
- * Attaches what was created; core wants the parent closed.  Returns why that
- * took a command for each, or NULL.
+ * Attaches the new partitions; core wants the parent closed.  Returns why that
+ * took a command for each, or NULL if it did not.
  */
 static const char *
 fc_partitions_attach_all(FcJob *job)
@@ -55,7 +55,7 @@ fc_partitions_attach_all(FcJob *job)
 
 /*
  * Each new partition takes locks until commit: its own, its indexes', and two
- * for a TOAST table.  Better to say at once that there is no room for them.
+ * for a TOAST table.  ERROR 53200 at once if there is no room for them.
  */
 static void
 fc_partitions_check_locks(FcJob *job)
@@ -74,7 +74,7 @@ fc_partitions_check_locks(FcJob *job)
 			 errhint("Use a longer partition_interval, or increase max_locks_per_transaction.")));
 }
 
-/* Whatever is wrong with a file, it must not fill the catalogs */
+/* A fault if so many are needed that wrong keys would fill the catalogs */
 static FcFault *
 fc_partitions_too_many(FcJob *job)
 {
@@ -95,7 +95,7 @@ fc_partitions_too_many(FcJob *job)
 	return fault;
 }
 
-/* Does the table have partitions, and none on this server? */
+/* Does the table have partitions, all of them foreign tables? */
 static bool
 fc_partitions_is_remote(const FcRoute *route)
 {
@@ -163,7 +163,7 @@ fc_partitions_faults(FcJob *job)
 										 target->created, target->ncreated));
 }
 
-/* ERROR for the first of them */
+/* Throws the first fault */
 static void
 fc_partitions_check_faults(FcJob *job)
 {
@@ -173,7 +173,7 @@ fc_partitions_check_faults(FcJob *job)
 		fc_partman_throw(linitial(faults));
 }
 
-/* How partitions were made, for the report */
+/* Says for the report how partitions were made */
 static char *
 fc_partitions_choice(FcJob *job)
 {

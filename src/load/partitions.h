@@ -17,10 +17,10 @@
  */
 extern void fc_partitions_make(FcJob *job);
 
-/* Attaches those that got rows, and drops the others */
+/* Attaches the new partitions that got rows, and drops the others */
 extern void fc_partitions_attach(FcJob *job);
 
-/* What speaks against them, and the rows in them: a list of FcFault */
+/* What speaks against making the partitions: a list of FcFault */
 extern List *fc_partitions_faults(FcJob *job);
 
 #endif							/* FC_LOAD_PARTITIONS_H */

@@ -19,7 +19,9 @@
  */
 extern const char *fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows);
 
-/* The same before there is a file to look at */
+/*
+ * Leader: chooses between rows and offsets before there is a file to look at
+ */
 extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);
 
 /*
@@ -29,19 +31,28 @@ extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);
  */
 extern bool fc_order_look(FcContext *ctx, int64 *keys);
 
-/* The key of each record into sorted spill runs */
+/* Scan: writes the key of each record into sorted spill runs */
 extern void fc_scan_run(FcContext *ctx);
 
-/* Rows into partitions */
+/* Load: puts rows into leaves */
 extern void fc_load_run(FcContext *ctx);
 
-/* Rows are parsed and checked as for a load, and not written */
+/* Check: parses and checks rows as for a load, and writes nothing */
 extern void fc_load_check_run(FcContext *ctx);
 
-/* Leader, after a load in which a process stopped: see load/load.c */
+/*
+ * Leader, after a load in which a process stopped: keeps the first error of
+ * the file.  Writes nothing.
+ */
 extern void fc_load_verify(FcContext *ctx, int nleaves);
 
-/* ... and after one whose indexes could not be built */
+/*
+ * Leader, after an index of a new partition could not be built and these
+ * partitions were emptied: inserts their rows one by one, in the order of the
+ * file, until an index refuses one.  That takes as long as COPY would take,
+ * and can be interrupted.  If no row is refused, because a default may have
+ * another value this time, the error kept stays that of the build.
+ */
 extern void fc_load_verify_indexes(FcContext *ctx, int nleaves);
 
 #endif							/* FC_PHASES_H */

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * load/presorted.c
- *	  Looks at some records of the file, to see whether it is in key order.
+ *	  Looks at some records of the file, to see whether it is presorted.
  *
  *	 chunks ──► first records of each, the last of the file ──► keys ascend?
  *
- * A file that looks so is loaded without a scan, and found out then if it is
- * not.  Nothing of an error is said here: a key that is not plain is left to
- * the scan, as is a file that is not in order.
+ * A file that looks presorted is loaded without a scan, and the load finds out
+ * if it is not.  No error is thrown here: the scan meets a key that is not
+ * plain again, and what is open is closed with the phase.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +35,7 @@ typedef struct FcOrder
 	bool		sorted;
 } FcOrder;
 
-/* Goes to the next record; false if there is none, or not in order */
+/* Goes to the next record; false if there is none or it is out of order */
 static bool
 fc_order_next(FcOrder *order)
 {
@@ -55,7 +55,7 @@ fc_order_next(FcOrder *order)
 	return order->sorted;
 }
 
-/* The first records of a chunk, so many bytes of them; false if it has none */
+/* Looks at so many bytes of a chunk's first records; false if it has none */
 static bool
 fc_order_chunk(FcOrder *order, uint32 i, uint64 bytes)
 {
@@ -73,7 +73,7 @@ fc_order_chunk(FcOrder *order, uint32 i, uint64 bytes)
 	return true;
 }
 
-/* Where one of the last records of a chunk begins */
+/* The offset at which one of the last records of a chunk begins */
 static uint64
 fc_order_near_end(FcContext *ctx, uint64 first, uint64 end)
 {
@@ -98,7 +98,7 @@ fc_order_near_end(FcContext *ctx, uint64 first, uint64 end)
 	return run.last == FC_NOWHERE ? first : first + run.last;
 }
 
-/* The last records of the last chunk that has any */
+/* Looks at the last records of chunk i, the last one that has any */
 static void
 fc_order_tail(FcOrder *order, uint32 i)
 {
@@ -114,7 +114,7 @@ fc_order_tail(FcOrder *order, uint32 i)
 		;
 }
 
-/* Body of fc_error_catch */
+/* Body of fc_error_catch: looks at all chunks */
 static void
 fc_order_read(void *arg)
 {

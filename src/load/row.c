@@ -6,9 +6,9 @@
  *	 record ──► parse ──► key and condition ──► leaf's row type
  *		──► generated columns ──► checks ──► writer, or sort
  *
- * A plain row, of a leaf that takes every row, is parsed and put outside of
- * any catch, because nothing on that way throws an error about data.  Any
- * other is built within one: its error is kept (errors/first_error.c), and the
+ * A plain row, of a leaf that takes every row, is parsed and written outside
+ * of any catch, because that throws no error about data.  Any other row is
+ * built within a catch: its error is kept (errors/first_error.c), and the
  * phase goes on with the rows that stand before it in the file.  What on_error
  * tolerates is found here without an exception, before core would throw it.
  *
@@ -28,7 +28,7 @@
 #include "load/loader.h"
 #include "row/condition.h"
 
-/* The row is refused for what core would say; the values were all good */
+/* Refuses the row with core's text, after all its values were converted */
 static void
 fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 			  int sqlerrcode, char *message)
@@ -52,7 +52,7 @@ fc_row_refuse_nowhere(FcLoader *loader)
 						   RelationGetRelationName(loader->ctx->target)));
 }
 
-/* A row without a value that must have one; false if that is its end */
+/* Refuses a row with a NULL where none is allowed; false if it did */
 static bool
 fc_row_check_nulls(FcLoader *loader)
 {
@@ -75,7 +75,7 @@ fc_row_check_nulls(FcLoader *loader)
 	return true;
 }
 
-/* The constraints' expressions, kept where core keeps them */
+/* The CHECKs' expressions, kept where core keeps them */
 static ExprState **
 fc_row_check_exprs(FcLoader *loader, ResultRelInfo *rri)
 {
@@ -96,7 +96,7 @@ fc_row_check_exprs(FcLoader *loader, ResultRelInfo *rri)
 	return fc_check_exprs(rri);
 }
 
-/* A row that a CHECK is false for; false if that is its end */
+/* Refuses a row for which a CHECK is false; false if it did */
 static bool
 fc_row_check_checks(FcLoader *loader)
 {
@@ -120,8 +120,8 @@ fc_row_check_checks(FcLoader *loader)
 }
 
 /*
- * What core's check would throw for a row that is plainly wrong is found here
- * first where it is tolerated, in core's order; core looks at the rest.
+ * Checks NOT NULL and CHECK.  Violations that are tolerated are found here
+ * before core would throw them, in core's order; core checks the rest.
  */
 static void
 fc_row_check_constraints(FcLoader *loader)
@@ -145,12 +145,12 @@ fc_row_check_constraints(FcLoader *loader)
 		if (!fc_row_check_checks(loader))
 			return;
 	}
-	/* no CHECK is evaluated twice, but where core must see virtual columns */
+	/* a CHECK is evaluated twice only where core must see virtual columns */
 	if ((!checks && (any || !nulls)) || fc_has_virtual(desc))
 		ExecConstraints(leaf->rri, leaf->slot, loader->estate);
 }
 
-/* Generated columns and constraints, in the leaf's row type */
+/* Computes generated columns and checks constraints, in the leaf's row type */
 static void
 fc_row_check(FcLoader *loader)
 {
@@ -165,7 +165,7 @@ fc_row_check(FcLoader *loader)
 		fc_row_check_constraints(loader);
 }
 
-/* A target that is a partition takes its own rows only */
+/* Refuses a row that the target, itself a partition, does not take */
 static bool
 fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
 {
@@ -180,8 +180,9 @@ fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
 }
 
 /*
- * Is the key the one that brought the row here?  Not if the file was written
- * to after the scan, even where its times say nothing, as with a mapping.
+ * Does the row have the key that the scan found?  Not if the file was written
+ * to after the scan.  Its times need not tell that, if it was written by a
+ * mapping.
  */
 static inline bool
 fc_row_has_key(const FcLoader *loader, const TupleTableSlot *slot)
@@ -214,8 +215,8 @@ fc_row_misses_value(const TupleTableSlot *slot)
 }
 
 /*
- * A row that is parsed, and needs nothing else that could be an error, is
- * built; false for any other.
+ * Builds a row that is parsed, if nothing else about it can be an error;
+ * returns false for any other.
  */
 static inline bool
 fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
@@ -230,7 +231,7 @@ fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
 		execute_attr_map_slot(leaf->map, slot, leaf->slot);
 	if (fc_row_misses_value(leaf->slot))
 	{
-		/* core will say so */
+		/* fc_row_try() lets core throw the error */
 		ExecClearTuple(slot);
 		return false;
 	}
@@ -238,7 +239,7 @@ fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
 	return true;
 }
 
-/* The row's outcome, as far as it is known before the row is placed */
+/* Parses the rest; returns the outcome as far as it is known without a leaf */
 static FcOutcome
 fc_row_parsed(FcLoader *loader, TupleTableSlot *slot)
 {
@@ -295,7 +296,7 @@ fc_row_place(FcLoader *loader, TupleTableSlot *slot)
 	else if (leaf->slot != slot)
 		ExecCopySlot(leaf->slot, slot);
 	fc_row_check(loader);
-	/* where no row is routed core looks at the other constraints first */
+	/* where it does not route, core checks the other constraints first */
 	if (target->rd_rel->relispartition && !partitioned &&
 		loader->row.outcome == FC_ROW_BUILT)
 		(void) fc_row_check_partition(loader, leaf->slot);
@@ -313,7 +314,7 @@ fc_row_build(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
-/* Bytes the row takes on a page, before anything of it is compressed */
+/* Bytes that the row takes on a page if nothing of it is compressed */
 static Size
 fc_row_size(TupleTableSlot *slot)
 {
@@ -340,7 +341,7 @@ fc_row_put(FcLoader *loader)
 		fc_write_put(loader->leaf->writer, loader->row.offset, loader->row.length);
 }
 
-/* ERROR for a row that has not the key it had in the scan */
+/* Throws ERROR for a row whose key or condition is not that of the scan */
 static void
 fc_row_changed(const FcLoader *loader)
 {
@@ -354,7 +355,7 @@ fc_row_changed(const FcLoader *loader)
 					  "a record with another key, or one that the condition is not true for");
 }
 
-/* Where the row goes, or why it goes nowhere */
+/* Writes or counts the row, as its outcome says */
 static void
 fc_row_end(FcLoader *loader)
 {
@@ -387,7 +388,7 @@ fc_row_end(FcLoader *loader)
 	}
 }
 
-/* Builds the row, or keeps the error that this is; false then */
+/* Builds the row; if that throws, keeps the error and returns false */
 static bool
 fc_row_try(FcLoader *loader)
 {

@@ -5,8 +5,8 @@
  *
  *	 split ──► scan ──► partitions ──► load ──► index ──► attach
  *
- * A file that looks as if it were in key order is loaded without a scan; if it
- * turns out to be in another order, all is begun again behind the split.
+ * A file that looks presorted is loaded without a scan; if it turns out to be
+ * in another order, the load begins again after the split.
  *
  * All of it happens in the caller's transaction, under the caller's XID:
  * whatever fails, the (sub)transaction's abort takes back rows, tables and
@@ -41,7 +41,7 @@
 #include "report/report.h"
 #include "report/tell.h"
 
-/* Every record found was loaded, filtered or rejected, or the load fails */
+/* Throws ERROR unless every record found was loaded, filtered or rejected */
 static void
 fc_job_check_conservation(FcJob *job)
 {
@@ -63,7 +63,9 @@ fc_job_check_conservation(FcJob *job)
 			 errhint("Nothing was loaded. Please report this with the file's first lines.")));
 }
 
-/* Leaves that the scan found rows for; without one, all tables of the tree */
+/*
+ * The target and leaves that got rows; all tables of the tree without a scan
+ */
 static List *
 fc_job_analyzed(FcJob *job)
 {
@@ -86,7 +88,7 @@ fc_job_analyzed(FcJob *job)
 	return lcons_oid(target->oid, tables);
 }
 
-/* Between two tables there is a moment to tell how far it has come */
+/* Analyzes the tables, and shows progress after each */
 static void
 fc_job_gather(FcJob *job, const List *tables)
 {
@@ -103,9 +105,9 @@ fc_job_gather(FcJob *job, const List *tables)
 }
 
 /*
- * The target is the first to be locked, as in other loads that attach to it,
- * and the leaves follow in the order of their OIDs, so that two such loads
- * wait and do not lock each other out.
+ * Analyzes the tables that were loaded.  The target is locked first, as in
+ * other loads that attach to it, and the leaves follow in the order of their
+ * OIDs, so that two such loads wait for each other without a deadlock.
  */
 static void
 fc_job_statistics(FcJob *job)
@@ -133,7 +135,7 @@ fc_job_scan_failed(FcJob *job)
 		(kind == FC_ERROR_DATA || kind == FC_ERROR_GRAMMAR);
 }
 
-/* Tells of the records that were left out, and puts them into reject_table */
+/* Tells of the rejects, and puts them into reject_table */
 static void
 fc_job_rejects(FcJob *job)
 {
@@ -153,8 +155,8 @@ fc_job_rejects(FcJob *job)
 }
 
 /*
- * Core's way.  Missing partitions are found by our scan and attached before;
- * where that is not possible COPY's error says so.
+ * Loads with core's CopyFrom.  Missing partitions were found by our scan and
+ * are attached; where that is not possible core throws COPY's error.
  */
 static void
 fc_job_copy(FcJob *job)
@@ -171,7 +173,7 @@ fc_job_copy(FcJob *job)
 	fc_progress_begin_phase(&job->progress, FC_PHASE_COPY);
 	pg_atomic_write_u64(&target->shared->counts.load_bytes, 0);
 	target->loaded = fc_core_copy(target);
-	/* core saw it, too: the error should have been thrown by now */
+	/* core should have thrown an error for the record that the scan refused */
 	if (failed)
 		fc_core_throw(target);
 	fc_lead_report(job, 1, target->loaded, target->source->identity.size,
@@ -179,7 +181,7 @@ fc_job_copy(FcJob *job)
 	fc_job_rejects(job);
 }
 
-/* Must the file be scanned before core loads it?  FREEZE will be refused */
+/* Must the file be scanned before core loads it?  Not if it refuses FREEZE. */
 static bool
 fc_job_core_needs_scan(FcJob *job)
 {
@@ -241,7 +243,7 @@ fc_job_phases(FcJob *job)
 	fc_job_rejects(job);
 }
 
-/* Looks at every row, as the load would */
+/* Parses and checks every row, as the load would */
 static void
 fc_job_check(FcJob *job)
 {
@@ -289,8 +291,8 @@ fc_job_analyze(FcOptions *options)
 }
 
 /*
- * Ends a load that has written nothing so far, with its lock on the target.
- * What it has received nobody will send again.
+ * Ends a load that has written nothing so far, and its lock on the target.
+ * Keeps what it has received, because that comes only once.
  */
 static void
 fc_job_give_way(FcJob *job)
@@ -306,7 +308,7 @@ fc_job_give_way(FcJob *job)
 	UnlockRelationOid(target, RowExclusiveLock);
 }
 
-/* False if it gave way */
+/* Runs the load; false if it gave way to pg_partman and must start again */
 static bool
 fc_job_load_file(FcJob *job, FcLog *log)
 {
@@ -326,7 +328,7 @@ fc_job_load_file(FcJob *job, FcLog *log)
 	return true;
 }
 
-/* A load from its beginning; it may change its options */
+/* Begins a load with its own copy of the options, which it may change */
 static FcJob *
 fc_job_begin(const FcOptions *options)
 {
@@ -350,7 +352,7 @@ fc_job_run(FcOptions *options)
 		{
 			FcJob	   *before = job;
 
-			/* nothing of it can be told any more */
+			/* the job has ended: fc_log_failed() must not look at it */
 			job = NULL;
 			fc_partman_lock();
 			job = fc_job_begin(options);

@@ -16,7 +16,7 @@
  */
 extern FcJob *fc_job_analyze(FcOptions *options);
 
-/* Loads; returns the number of rows */
+/* Loads the file in the caller's transaction; returns the number of rows */
 extern uint64 fc_job_run(FcOptions *options);
 
 #endif							/* FC_LOAD_RUN_H */

@@ -5,19 +5,19 @@
  *
  *	 chunks ──► first records of some ──► keys ──► cost of reading in key order
  *
- * With offsets the load reads the source file in key order, a window of rows
- * at a time; in the file a window's rows may be neighbours or strewn.  What
- * that costs is found out by doing it with a sample: its keys are cut into as
- * many windows as the file would have, and for each row the bytes are counted
- * that must be read since the row of the same window before it.  As the reader
- * does, gaps up to FC_READ_GAP are read, and a request of its own is taken to
- * cost as much.
+ * If offsets are spilled, the load reads the source file in key order, a
+ * window of rows at a time; in the file a window's rows may be neighbours or
+ * far apart.  What that costs is found out with a sample: its keys are cut
+ * into as many windows as the file would have, and for each row the bytes are
+ * counted that must be read after the row before it in the same window.  As
+ * the reader does, gaps up to FC_READ_GAP are read; a request of its own is
+ * taken to cost as much as such a gap.
  *
- * With rows each byte is written once more and read once more, whatever the
- * order of the file.
+ * If rows are spilled, each byte is written once more and read once more,
+ * whatever the order of the file.
  *
- * The leader does it before the workers are started.  An error in a record is
- * left to the scan, and ends the sample.
+ * The leader takes the sample before the workers are started.  An error in a
+ * record ends the sample, and the scan meets it again.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,7 +59,7 @@ typedef struct FcSampleRow
 	int64		key;
 	uint64		offset;
 	uint32		length;
-	uint32		stretch;		/* its number */
+	uint32		stretch;		/* number of its place in the file */
 } FcSampleRow;
 
 /* Where the last row of a window was */
@@ -101,7 +101,7 @@ fc_sample_read(void *arg)
 	}
 }
 
-/* False if an error ended the sample */
+/* Reads one stretch; false if an error ended the sample */
 static bool
 fc_sample_stretch(FcSample *sample, uint32 chunk, uint64 bytes)
 {
@@ -116,7 +116,7 @@ fc_sample_stretch(FcSample *sample, uint32 chunk, uint64 bytes)
 	return edata == NULL;
 }
 
-/* Rows from places that are spread evenly over the file */
+/* Takes rows from places that are spread evenly over the file */
 static void
 fc_sample_take(FcSample *sample, FcContext *ctx)
 {
@@ -204,8 +204,9 @@ fc_sample_times(const FcSample *sample, uint32 nwindows)
 }
 
 /*
- * Windows of readers that it takes to read the whole file.  Each process has
- * some that are smaller: the first, and those of tasks nobody takes ahead.
+ * The number of windows that it takes to read the whole file.  Each process
+ * has some that are smaller: the first, and those of tasks that are not taken
+ * ahead.
  */
 static uint64
 fc_sample_nwindows(const FcShared *shared, int nprocesses)
@@ -219,7 +220,7 @@ fc_sample_nwindows(const FcShared *shared, int nprocesses)
 	return (records + window - 1) / window + nprocesses * FC_SAMPLE_EXTRA;
 }
 
-/* Free bytes where the spill files will be; that of several with least */
+/* Free bytes in the tablespace for spill files that has the least */
 static uint64
 fc_sample_free_space(const SharedFileSet *fileset)
 {
@@ -247,15 +248,13 @@ fc_sample_no_room(const FcShared *shared, uint64 records)
 
 	if (temp_file_limit >= 0 && need > (uint64) temp_file_limit * 1024)
 		return "temp_file_limit is too low for rows";
-	/* others, and the load itself, want room as well */
+	/* other sessions, and the load itself, need room as well */
 	if (need > fc_sample_free_space(&shared->fileset) / 2)
 		return "too little disk space for rows";
 	return NULL;
 }
 
-/*
- * What has just been unpacked is in the page cache, if there is room for it.
- */
+/* Files that are unpacked meanwhile are in the page cache if there is room */
 const char *
 fc_sample_spill_unseen(const FcShared *shared, bool *rows)
 {

@@ -8,8 +8,9 @@
  *
  * A process works through chunks in file order, so that its entries come in
  * the order of the file.  The last record of a chunk may reach into the next.
- * A record without an end or a key is kept as an error; nothing behind it in
- * the chunk can be trusted, so the chunk ends there.
+ * A record without an end or a key is kept as an error; nothing after it in
+ * the chunk can be trusted, so that the chunk ends there.  What is open when
+ * an error passes is closed with the phase.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +32,6 @@
 #include "row/parse.h"
 #include "sort/run_write.h"
 
-/* What one process uses through the phase */
 typedef struct FcScanner
 {
 	FcContext  *ctx;
@@ -46,11 +46,11 @@ typedef struct FcScanner
 	Size		used;			/* of row_mcxt, roughly */
 } FcScanner;
 
-/* So many runs are few, and so much memory to sort in costs little */
+/* Runs that are few enough to merge, and bytes to sort in that cost little */
 #define FC_SCAN_RUNS	64
 #define FC_SCAN_SORT	((Size) 32 * 1024 * 1024)
 
-/* Bytes of records between resets of row_mcxt, and what each has besides */
+/* Bytes between resets of row_mcxt, and those of a record beside its length */
 #define FC_SCAN_RESET	65536
 #define FC_SCAN_RECORD	64
 
@@ -89,10 +89,11 @@ fc_scan_row(FcScanner *scanner, char *data)
 }
 
 /*
- * The key of a record that must be looked at as a whole: because of the
+ * Finds the key of a record that must be looked at as a whole: because of the
  * condition, or because something about the key is out of the ordinary.  The
- * attempt to cut out the key has changed its bytes.  Those that are spilled
- * must be those that its key is read from.
+ * attempt to cut out the key has changed the bytes in the reader's buffer.
+ * The key must be read from the bytes that are spilled.  False if the load
+ * passes over the record.
  */
 static bool
 fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
@@ -117,8 +118,8 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 }
 
 /*
- * Would the key's having no partition end a load that may pass over the record
- * for another fault?  COPY converts all columns before it looks for a
+ * Would a missing partition for the key end a load that may pass over the
+ * record for another fault?  COPY converts all columns before it looks for a
  * partition.
  */
 static bool
@@ -135,7 +136,7 @@ fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
 		!OidIsValid(fc_route_find(route, key).partition);
 }
 
-/* The key of an ordinary record; false if it must be looked at as a whole */
+/* Finds the key; false if the record must be looked at as a whole */
 static bool
 fc_scan_key(FcScanner *scanner, int64 *key, bool *null)
 {
@@ -168,7 +169,7 @@ fc_scan_record(FcScanner *scanner)
 	fc_spill_put(scanner->spill, &entry);
 }
 
-/* Body of fc_error_catch: all records of a chunk */
+/* Body of fc_error_catch: scans all records of a chunk */
 static void
 fc_scan_records(void *arg)
 {
@@ -218,9 +219,9 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 }
 
 /*
- * Memory to sort in: not more than the share, nor than the records of the
- * file need.  Fresh memory costs more than merging more runs does, so that of
- * a large share only as much is used as keeps the number of runs low.
+ * Bytes to sort in: not more than the process's share, nor than the records of
+ * the file need.  Fresh memory costs more than merging more runs does, so that
+ * of a large share only as much is used as keeps the number of runs low.
  */
 static Size
 fc_scan_memory(const FcShared *shared)

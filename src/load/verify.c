@@ -6,10 +6,11 @@
  *	 chunks ──► record ──► row ──► its leaf ──┬─► what indexes compute
  *											  └─► insert, one by one
  *
- * In the leader alone, after a phase in which a process stopped at a record,
- * or in which an index could not be built: some record before the first bad
- * one known may be bad as well, and COPY's error is about the first of the
- * file.  A record that is malformed ends its chunk here as in other phases.
+ * The leader does this alone, after a phase in which a process stopped at a
+ * record, or in which an index could not be built: some record before the
+ * first bad one known may be bad as well, and COPY's error is about the first
+ * of the file.  A record that is malformed ends its chunk here as in other
+ * phases.
  *
  * Nothing is released: the transaction aborts.
  *
@@ -35,10 +36,10 @@ typedef struct FcVerifier
 {
 	FcLoader	loader;
 	FcLeaf	   *leaves;			/* by number of the part */
-	FcTask	  **by_key;			/* all tasks */
+	FcTask	  **by_key;			/* all tasks, by key */
 	int			nleaves;
 	int			nwriters;		/* open */
-	bool		insert;			/* rows of new partitions, one by one */
+	bool		insert;			/* insert rows of new partitions, one by one */
 } FcVerifier;
 
 static bool
@@ -47,7 +48,7 @@ fc_verify_before(int64 key, uint64 offset, const FcBound *bound)
 	return key < bound->key || (key == bound->key && offset < bound->offset);
 }
 
-/* By key, those without one last */
+/* Orders tasks by key, with those of null keys last */
 static int
 fc_verify_task_cmp(const void *a, const void *b)
 {
@@ -77,7 +78,7 @@ fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 		(task->hi_max || fc_verify_before(key, offset, &task->hi)) ? task : NULL;
 }
 
-/* Leaves stay open: rows come in file order, from one leaf to another */
+/* Opens a leaf for good: rows come in file order, each of another leaf */
 static void
 fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, bool created)
 {
@@ -96,7 +97,9 @@ fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, bool created)
 	MemoryContextSwitchTo(old);
 }
 
-/* Each writer that is open has a page pinned: there are not too many */
+/*
+ * Opens a writer; each has a page pinned, so that all are closed if too many
+ */
 static void
 fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
 {
@@ -117,8 +120,8 @@ fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
 }
 
 /*
- * The leaf that the row would go to; false if it is one that an error kept
- * already is about, or that is not to be inserted
+ * Finds the leaf that the row would go to.  False if an error about it is kept
+ * already, or the row is not to be inserted.
  */
 static bool
 fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
@@ -174,9 +177,9 @@ fc_verify_index_value(FcLoader *loader, IndexInfo *index)
 }
 
 /*
- * Evaluates what the leaf's indexes are about: a process that stopped may have
- * been at the rows of another leaf, and batches are indexed late, new
- * partitions last of all
+ * Evaluates the expressions and predicates of the leaf's indexes.  The load
+ * may not have: a process that stopped may have been at another leaf, batches
+ * are indexed late, and new partitions last of all.
  */
 static void
 fc_verify_index_values(FcLoader *loader)
@@ -209,7 +212,7 @@ fc_verify_row(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
-/* An error of an index is kept by the writer */
+/* Inserts a row; the writer keeps an error of an index */
 static void
 fc_verify_insert(FcLoader *loader)
 {
@@ -220,7 +223,7 @@ fc_verify_insert(FcLoader *loader)
 	MemoryContextSwitchTo(old);
 }
 
-/* An error that is kept is the first of the file, and ends the chunks */
+/* Looks at a record; an error kept is the file's first, and ends the chunks */
 static void
 fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 {
@@ -294,20 +297,12 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	ctx->verifying = false;
 }
 
-/* In the leader, when a process has stopped.  Writes nothing. */
 void
 fc_load_verify(FcContext *ctx, int nleaves)
 {
 	fc_verify_records(ctx, nleaves, false);
 }
 
-/*
- * In the leader, when an index of a new partition could not be built, after
- * these partitions were emptied: inserts their rows one by one until an index
- * refuses one.  Takes as long as COPY would until there, and is as good to
- * interrupt.  If no row is refused, for a default may have another value now,
- * the error kept stays that of the build.
- */
 void
 fc_load_verify_indexes(FcContext *ctx, int nleaves)
 {
