@@ -214,9 +214,7 @@ fc_partitions_make(FcJob *job)
 	fc_lead_report(job, 0, -1, -1, fc_partitions_choice(job));
 }
 
-/*
- * A partition stays away if there were no rows for it, or they were left out
- */
+/* Drops new partitions that got no rows: there were none, or all left out */
 static void
 fc_partitions_drop_empty(FcJob *job)
 {

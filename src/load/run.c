@@ -123,9 +123,7 @@ fc_job_statistics(FcJob *job)
 	fc_lead_report(job, 0, -1, -1, psprintf("%d tables", list_length(tables)));
 }
 
-/*
- * Did the scan meet a record that ends the load, whatever core does with it?
- */
+/* Did the scan keep an error for which the load must end, in any way? */
 static bool
 fc_job_scan_failed(FcJob *job)
 {
@@ -191,9 +189,7 @@ fc_job_core_needs_scan(FcJob *job)
 		!target->options->freeze;
 }
 
-/*
- * Partitions and their rows, once it is known which ranges of keys there are
- */
+/* Makes partitions and fills them, once the ranges of keys are known */
 static void
 fc_job_fill(FcJob *job)
 {

@@ -56,7 +56,6 @@ fc_setup_close_target(FcJob *job)
 	target->rel = target->ctx.target = NULL;
 }
 
-/* Is the file so small that workers cost more than they bring? */
 static bool
 fc_setup_is_small(const FcJob *job)
 {
@@ -93,8 +92,8 @@ fc_setup_reads_again(FcJob *job)
 }
 
 /*
- * How records are read in key order: io_uring if the kernel lets us.  The
- * rings of a small file would take longer to set up than its reads take.
+ * Chooses how records are read in key order: by io_uring if the kernel lets
+ * us.  For a small file the rings take longer to set up than its reads take.
  */
 static void
 fc_setup_io(FcJob *job)
@@ -136,8 +135,9 @@ fc_setup_dialect(FcJob *job)
 }
 
 /*
- * From here on the copy is the file, in the server's encoding; core is told
- * so, too.  If the file cannot be converted, core will say why.
+ * Converts the source to the server's encoding, if it is in one that records
+ * cannot be found in.  From then on the converted copy is the source, for
+ * core, too.  If it cannot be converted, core will throw the error.
  */
 static void
 fc_setup_recode(FcJob *job)
@@ -164,8 +164,9 @@ fc_setup_recode(FcJob *job)
 }
 
 /*
- * Core reads a file that cannot be converted, until it meets the character;
- * and knows nothing of zones, patterns and fields to be skipped.
+ * Lets core read a file that cannot be converted, until it meets the
+ * character.  If core would not read the fields as we do (zones, patterns,
+ * skipped fields), throws the error at once.
  */
 static void
 fc_setup_unconvertible(FcJob *job)
@@ -175,7 +176,7 @@ fc_setup_unconvertible(FcJob *job)
 		fc_header_refuse_encoding(job);
 }
 
-/* The file, and with header => 'map' what its header says */
+/* Opens or receives the source, and converts it */
 static void
 fc_setup_file(FcJob *job)
 {
@@ -196,7 +197,7 @@ fc_setup_file(FcJob *job)
 		fc_setup_recode(job);
 }
 
-/* Partitions are to be made as pg_partman makes them, if it keeps the table */
+/* Finds the pg_partman that keeps the table, to make partitions as it does */
 static void
 fc_setup_partman(FcJob *job)
 {
@@ -215,15 +216,15 @@ fc_setup_partman(FcJob *job)
 						target->relname),
 				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
 
-	/* who may not read the configuration may still load existing partitions */
+	/* without the privilege to read it, existing partitions can be loaded */
 	if (partman->refusal && !target->options->analyze &&
 		partman->refusal->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
 		fc_partman_throw(partman->refusal);
 }
 
 /*
- * Which way the load takes.  As in COPY the target is looked at before the
- * file, but for a file that says itself which columns it has.
+ * Makes the plan and begins the way.  As in COPY the target is looked at
+ * before the file, unless the header says which columns there are.
  */
 static void
 fc_setup_plan(FcJob *job)
@@ -252,7 +253,7 @@ fc_setup_plan(FcJob *job)
 		fc_core_check(target);
 }
 
-/* Are the files to be unpacked before all else, after all? */
+/* Unpacks the files at once if the plan does not let the scan do it */
 static void
 fc_setup_settle_streams(FcJob *job)
 {
@@ -288,7 +289,7 @@ fc_setup_job(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcOptions  *options = target->options;
 
-	/* whoever names a table by its OID passes over its schema */
+	/* naming a table by its OID must not get around its schema's privileges */
 	fc_target_check_schema(target->oid);
 	fc_setup_open_target(job);
 	target->relname = pstrdup(RelationGetRelationName(target->rel));
@@ -314,7 +315,7 @@ fc_setup_job(FcJob *job)
 	target->ctx.target = target->rel;
 }
 
-/* One that the load itself has not read, or NULL */
+/* Checks that a source did not change, and closes it; NULL: there is none */
 static void
 fc_setup_end_source(FcSource *source)
 {

@@ -17,10 +17,10 @@
 extern FcJob *fc_setup_begin(FcOptions *options);
 extern void fc_setup_job(FcJob *job);
 
-/* Closes what setup opened; the target's lock is kept */
+/* Closes what setup opened, and checks that no file changed; keeps the lock */
 extern void fc_setup_end(FcJob *job);
 
-/* (Re)opens and closes the target: DDL wants it closed */
+/* Open and close the target, which must be closed for DDL */
 extern void fc_setup_open_target(FcJob *job);
 extern void fc_setup_close_target(FcJob *job);
 

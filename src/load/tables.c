@@ -28,9 +28,10 @@
 #include "load/way.h"
 
 /*
- * Where core routes, workers find leaves by themselves: no partition may come
- * or go at any level while they do, and all leaves are locked until commit.
- * Who may not lock the table for that loads alone, and into these leaves only
+ * Locks all levels where core routes: workers find leaves by themselves, so
+ * that no partition may come or go at any level while they do, and all leaves
+ * are locked until commit.  For a caller who may not lock the table against
+ * new partitions the leader loads alone, and into these leaves only
  * (fc_tables_check).
  */
 static void
@@ -99,7 +100,7 @@ fc_tables_bounds_changed(FcJob *job)
 	return changed;
 }
 
-/* What an existing leaf has may change the way of the whole load */
+/* Takes the way that the triggers and indexes of an existing leaf ask for */
 static void
 fc_tables_check_one(FcJob *job, Oid leaf)
 {
@@ -117,7 +118,7 @@ fc_tables_check_one(FcJob *job, Oid leaf)
 		target->plan->leader_reason = fc_plan_leaf_reason(rel);
 
 	fc_plan_check_unique(target->rel, rel, target->options, target->plan);
-	/* of two equal rows the second in the file is the one to be refused */
+	/* of two equal rows the second in the file must be refused */
 	if ((target->plan->routed || target->plan->key_type == FC_KEY_NONE) &&
 		fc_plan_has_unique(rel))
 	{
@@ -142,7 +143,7 @@ fc_tables_check_one(FcJob *job, Oid leaf)
 	table_close(rel, NoLock);
 }
 
-/* COPY's condition for freezing rows of tables that others of us may see */
+/* Throws COPY's errors if rows of existing tables may not be frozen */
 static void
 fc_tables_check_freeze(FcJob *job)
 {
@@ -213,7 +214,7 @@ fc_tables_hold(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		job->held = fc_hold_begin(job->held, lfirst_oid(lc));
 	}
-	/* where core routes they have been attached, and are among the others */
+	/* where core routes the new ones are attached, and held already */
 	for (int i = 0; i < target->ncreated && !target->plan->routed; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -23,7 +23,7 @@
 #include "load/tasks.h"
 #include "sort/run_merge.h"
 
-/* A leaf is cut if it has more rows than 1/4 of a worker's share, and than */
+/* A leaf is cut if it has more rows than this, and than 1/4 of a share */
 #define FC_CUT_MIN		32768
 #define FC_CUT_SHARE	4
 
@@ -31,7 +31,9 @@
 #define FC_SLICE_ROWS	16384
 #define FC_MAX_SLICES	65536
 
-/* Ranges that a file in key order may span: so many, and for each chunk */
+/*
+ * Ranges that a presorted file may span: so many, and so many for each chunk
+ */
 #define FC_SPAN_LEAST	16
 #define FC_SPAN_EACH	4
 
@@ -86,7 +88,7 @@ fc_tasks_leaf(FcJob *job, const FcSpillPart *part, bool *created)
 	return new->range.partition;
 }
 
-/* Is a partition to be made for this part? */
+/* Must a partition be made for this part? */
 static bool
 fc_tasks_is_missing(FcJob *job, const FcSpillPart *part)
 {
@@ -172,8 +174,8 @@ fc_tasks_groups(FcJob *job)
 		group->parts = list_make1(part);
 
 		/*
-		 * rows that no partition takes are to be rejected, or an error that
-		 * is kept already
+		 * rows that no partition takes have a group to be rejected; if they
+		 * are not tolerated, their error is kept already
 		 */
 		if (OidIsValid(group->leaf) || job->target.plan->routed ||
 			(job->target.shared->errors.tolerated & FC_CLASS_NO_PARTITION))
@@ -212,7 +214,7 @@ fc_tasks_storage(FcJob *job, Oid leaf, uint64 rows)
 	return storage;
 }
 
-/* How many slices a part of a group should have */
+/* The number of slices that a part of a group should have */
 static int
 fc_tasks_slices(FcJob *job, const FcGroup *group, const FcSpillPart *part,
 				uint64 total)
@@ -224,7 +226,7 @@ fc_tasks_slices(FcJob *job, const FcGroup *group, const FcSpillPart *part,
 	if (target->nworkers < 2 || group->rows <= limit ||
 		fc_shared_whole_leaves(target->shared))
 		return 1;
-	/* no rows of equal keys apart */
+	/* rows of equal keys are sorted together */
 	if (target->shared->order.nkeys > 0 && part->null)
 		return 1;
 	return Max(Min(part->rows / FC_SLICE_ROWS, FC_MAX_SLICES), 1);
@@ -242,7 +244,7 @@ fc_tasks_add(FcJob *job, int *allocated)
 	return &job->tasks[job->ntasks++];
 }
 
-/* Bounds that have all rows of a key on one side; returns how many are left */
+/* Rounds bounds to whole keys; returns the number of bounds left */
 static int
 fc_tasks_round(const FcSpillPart *part, FcBound *bounds, int nbounds)
 {
@@ -259,7 +261,7 @@ fc_tasks_round(const FcSpillPart *part, FcBound *bounds, int nbounds)
 	return n;
 }
 
-/* The tasks of one part: its slices, in key order */
+/* Adds the tasks of one part: its slices, in key order */
 static void
 fc_tasks_cut_part(FcJob *job, FcRuns *runs, const FcGroup *group,
 				  const FcSpillPart *part, int nslices, int *allocated)
@@ -310,7 +312,9 @@ fc_tasks_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	/* only cutting looks at the runs, and fewer workers have nothing cut */
+	/*
+	 * only cutting looks at the runs, and without two workers nothing is cut
+	 */
 	FcRuns	   *runs = target->nworkers < 2 ? NULL : fc_runs_open(target->shared);
 	List	   *groups = fc_tasks_groups(job);
 	int			allocated = 64;
@@ -367,7 +371,7 @@ fc_tasks_span_parts(FcJob *job)
 	return false;
 }
 
-/* The slice that a chunk is of a part */
+/* Adds the slice for the rows of a part that a chunk may have */
 static void
 fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 				   uint32 chunk, int *allocated)
@@ -383,7 +387,7 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 		task->slice = before->slice + 1;
 	}
 	else
-		/* nobody knows how many rows each of them gets */
+		/* the rows of each part are not known before the load */
 		task->storage = fc_tasks_storage(job, task->partition,
 										 job->target.found / list_length(job->parts));
 	task->lo.key = part->range.lo;
@@ -393,7 +397,7 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 	task->upto = job->keys[chunk + 1];
 }
 
-/* Each slice knows how many there are of its part */
+/* Tells each slice how many slices its part has */
 static void
 fc_tasks_count_slices(FcJob *job)
 {
@@ -447,7 +451,6 @@ fc_tasks_leaf_cmp(const void *a, const void *b)
 	return la < lb ? -1 : la > lb;
 }
 
-/* One entry per leaf loaded, by OID; job->target.ngroups of them */
 FcLeafRows *
 fc_tasks_leaf_rows(FcJob *job)
 {

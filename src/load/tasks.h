@@ -19,7 +19,7 @@
 extern void fc_tasks_find_parts(FcJob *job);
 extern void fc_tasks_set_parts(FcJob *job, List *parts);
 
-/* Makes job->tasks, largest leaf first, once partitions have their OIDs */
+/* Makes job->tasks, the largest leaf first; new partitions must have OIDs */
 extern void fc_tasks_make(FcJob *job);
 
 /*

@@ -48,7 +48,7 @@ fc_way_take(FcTarget *target, FcWay way)
 		target->way = way;
 	if (target->shared == NULL)
 		return;
-	/* an analysis reads the rows in the order of the file */
+	/* an analysis needs no rows in the spill: it reads them in file order */
 	target->shared->way = target->way == FC_WAY_ROWS && target->options->analyze ?
 		FC_WAY_OFFSETS : target->way;
 }
@@ -89,7 +89,7 @@ fc_way_of_leaf(const FcJob *job, const FcTask *task)
 					job->target.plan->order != NIL ? "sorted " : "");
 }
 
-/* Which writers wrote the rows */
+/* Says which writers wrote the rows */
 static const char *
 fc_way_writers(FcJob *job)
 {
@@ -103,7 +103,7 @@ fc_way_writers(FcJob *job)
 	return paged == loaded ? ", page" : ", page and multi_insert";
 }
 
-/* The order, and how many of the sorts had no room in memory */
+/* Says by what rows were sorted, and how many sorts had no room in memory */
 static char *
 fc_way_of_sort(FcJob *job)
 {
@@ -126,7 +126,7 @@ fc_way_of_sort(FcJob *job)
 	return way.data;
 }
 
-/* How the load went about it, for the report */
+/* Says for the report in which order and by whom rows were loaded */
 static char *
 fc_way_of_load(FcJob *job)
 {

@@ -10,7 +10,7 @@
 
 #include "load/job.h"
 
-/* The way as far as the plan says it, before anything is known of the files */
+/* Takes the way that the plan says, before anything is known of the files */
 extern void fc_way_begin(FcTarget *target);
 
 /*
@@ -20,8 +20,8 @@ extern void fc_way_take(FcTarget *target, FcWay way);
 extern void fc_way_to_core(FcTarget *target, const char *reason);
 
 /*
- * Is the load one process's, because it sorts rows that may go to any leaf, or
- * that have no key?
+ * Must one process load alone, because it sorts rows that may go to any leaf,
+ * or that have no key?
  */
 extern bool fc_way_sorts_alone(const FcJob *job);
 

@@ -4,8 +4,8 @@
  *	  Runs a phase in parallel workers, or in the leader.
  *
  * Each phase has a parallel context of its own, because between phases the
- * leader does DDL, which parallel mode forbids.  What must live longer (the
- * chunks, the counters, the spill files) is in the job's own segment, to
+ * leader does DDL, which parallel mode forbids.  What must outlive a phase
+ * (the chunks, the counters, the spill files) is in the job's own segment, to
  * which workers attach by its handle.
  *
  * A worker's error ends the phase: the leader throws it from
@@ -44,10 +44,10 @@ typedef struct FcWorkerArgs
 {
 	dsm_handle	segment;
 	uint32		nturns;
-	RepOriginId origin;			/* where the session has its changes from */
+	RepOriginId origin;			/* replication origin of the leader's session */
 } FcWorkerArgs;
 
-/* What a worker used, which counts as the leader's */
+/* What a worker used, which is counted as the leader's */
 typedef struct FcUsage
 {
 	BufferUsage buffers;
@@ -96,7 +96,7 @@ fc_worker_switch(FcContext *ctx)
 	}
 }
 
-/* A phase has a resource owner of its own */
+/* Runs this process's part of a phase, with a resource owner of its own */
 static void
 fc_worker_phase(FcContext *ctx)
 {
@@ -107,7 +107,7 @@ fc_worker_phase(FcContext *ctx)
 	fc_error_owner_end(ctx, outer);
 }
 
-/* In a worker: the source as the leader saw it */
+/* Opens the source in a worker as the leader saw it */
 static void
 fc_context_source(FcContext *ctx)
 {
@@ -130,8 +130,8 @@ fc_context_source(FcContext *ctx)
 }
 
 /*
- * The phase's memory dies with it, the source is opened by the caller in the
- * leader and here in a worker.
+ * In a worker this opens source and target; in the leader the caller sets
+ * them.  fc_context_end() frees the memory of the phase.
  */
 void
 fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
@@ -184,8 +184,8 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 				 errmsg("could not map dynamic shared memory segment")));
 
 	/*
-	 * decoding filters by origin, each row and the commit, which is the
-	 * leader's
+	 * decoding filters rows and commit by their origin, and the commit has
+	 * the leader's
 	 */
 	replorigin_session_origin = args->origin;
 	shared = dsm_segment_address(segment);
@@ -205,10 +205,11 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 }
 
 /*
- * What the leader calls in a row's or an index's name may run any command,
- * and even write to a new partition, which nobody else can name; workers may
- * not.  A command counts as a new one because the number of the one before
- * has been used.
+ * Returns the command id before the leader works alone.  Code that it calls
+ * for a row or an index may run any command, and even write to a new
+ * partition, which no other session sees; workers run no commands.  In load
+ * and index the id is marked as used, so that each such command takes a new
+ * one.
  */
 static CommandId
 fc_worker_command(const FcContext *ctx)
@@ -230,7 +231,7 @@ fc_worker_alone(FcContext *ctx, FcWork *work)
 	ctx->disturbed |= command != GetCurrentCommandId(false);
 }
 
-/* Body of fc_error_apart: what is done with a bad record is of no use */
+/* Body of fc_error_apart: after a bad record the phase's work is undone */
 typedef struct FcWorkAlone
 {
 	FcContext  *ctx;
@@ -248,7 +249,7 @@ fc_worker_apart(void *arg)
 		pg_atomic_read_u32(&shared->unordered) == 0;
 }
 
-/* The phase in the leader, with memory of its own */
+/* Runs the phase in the leader, with memory of its own */
 static void
 fc_worker_lead(FcContext *ctx, FcWork *work)
 {
@@ -266,11 +267,13 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(ctx->mcxt);
 	ctx->mcxt = outer;
-	/* lived in there; a load that was given up is followed by another one */
+	/* it was in that memory, and a load that was given up runs again */
 	ctx->direct = NULL;
 }
 
-/* EXPLAIN (BUFFERS, WAL) and pg_stat_statements see it, and the report does */
+/*
+ * Adds the workers' usage to the leader's, for pg_stat_statements and report
+ */
 static void
 fc_worker_usage(ParallelContext *pcxt)
 {
@@ -321,7 +324,7 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 	return pcxt;
 }
 
-/* The part of the phase at whose end a single one of the workers was left */
+/* The share of the phase, at its end, in which only one worker was left */
 static double
 fc_worker_alone_share(const FcShared *shared, int nworkers)
 {
@@ -337,7 +340,9 @@ fc_worker_alone_share(const FcShared *shared, int nworkers)
 		(double) (last - before) / (last - shared->started);
 }
 
-/* 0 if no worker could be started, and then nothing has been done */
+/*
+ * Runs the phase in workers; 0 if none could be started and nothing was done
+ */
 static int
 fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 				   FcWork *work)

@@ -21,15 +21,15 @@ typedef struct FcWork
 
 	/* results */
 	bool		parallel;		/* workers did the work */
-	double		alone;			/* part of the phase at whose end a single one
-								 * of several workers was left */
+	double		alone;			/* share of the phase, at its end, in which
+								 * only one of several workers was left */
 } FcWork;
 
 /*
- * Runs the phase with up to nworkers workers, all of them done on return;
- * alone, through ctx, if nworkers is 0 or none can be had.  Returns the
- * number of processes that worked.  Must not be called in parallel mode;
- * the caller holds every lock that the workers need.
+ * Runs the phase in up to nworkers workers and waits for all of them; in the
+ * leader alone, through ctx, if nworkers is 0 or none can be had.  Returns the
+ * number of processes that worked.  Must not be called in parallel mode; the
+ * caller holds every lock that the workers need.
  */
 extern int	fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 						  int nworkers, FcWork *work);
