@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * intake/chunks.c
- *	  Unpacks files, and lets others scan what there is of them.
+ *	  Unpacks files, and lets other processes scan what there is of them.
  *
  *	 packed file ──► source/decompress.c ──► copy ──┐
  *							└─► chunks ─────┴─► published ──► load/scan.c
@@ -67,11 +67,11 @@ typedef struct FcFinder
 	uint32		n;				/* chunks found */
 	uint32		known;			/* records that begin before this one are
 								 * whole */
-	FcChunkPoint at;			/* behind the last */
+	FcChunkPoint at;			/* after the last */
 	FcChunkPoint before[2];		/* before the last, and the one before that */
-	bool		marked;			/* a marker may end the data ... */
-	uint32		held;			/* ... and so chunks are held from this one on */
-	FcChunkPoint held_at;		/* what is known before it */
+	bool		marked;			/* a marker may end the data */
+	uint32		held;			/* first chunk held back, if marked */
+	FcChunkPoint held_at;		/* what is known before that chunk */
 } FcFinder;
 
 static size_t
@@ -111,7 +111,7 @@ fc_inflow_chunk_size(const FcFinder *finder)
 	return shared->source.chunk_size << ((finder->n - half) / step + 1);
 }
 
-/* Tells those who wait that more can be taken; bytes and chunks are there */
+/* Lets other processes take the first n chunks, whose bytes are in the copy */
 static void
 fc_inflow_publish(FcFinder *finder, uint32 n, bool whole)
 {
@@ -125,7 +125,7 @@ fc_inflow_publish(FcFinder *finder, uint32 n, bool whole)
 	ConditionVariableBroadcast(&finder->ctx->shared->inflow_cv);
 }
 
-/* The chunk that was begun ends here */
+/* Ends the chunk that is being found, and notes where its records begin */
 static void
 fc_inflow_end_chunk(FcFinder *finder)
 {
@@ -149,7 +149,9 @@ fc_inflow_end_chunk(FcFinder *finder)
 	finder->left = 0;
 }
 
-/* FcUnpacker.look: bytes that are in the copy now */
+/*
+ * FcUnpacker.look: finds chunks in the bytes that the temporary copy just got
+ */
 static void
 fc_inflow_look(void *arg, const char *buf, size_t len)
 {
@@ -179,7 +181,7 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 		if (finder->left == 0)
 			fc_inflow_end_chunk(finder);
 	}
-	/* it never shrinks: others read up to it meanwhile */
+	/* the size never shrinks: other processes read up to it meanwhile */
 	finder->file->identity.size = Max(finder->file->identity.size,
 									  finder->offset - finder->file->base);
 	fc_inflow_publish(finder, finder->marked ? Min(finder->known, finder->held) :
@@ -215,7 +217,7 @@ fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
 	file->identity.size = size;
 }
 
-/* All of the file is there */
+/* Ends the last chunk and publishes all, once the whole file is unpacked */
 static void
 fc_inflow_end(FcFinder *finder)
 {
@@ -272,13 +274,13 @@ fc_inflow_unpack_one(FcUnpackArea *area, const FcSource *source,
 	unpacked->at = unpacker->written;
 	whole = fc_unpack(unpacker, &input.input,
 					  (FcCodecKind) source->files[number].kind, fault);
-	/* a file that is written to may look like any fault */
+	/* first of all, a file that was written to may look faulty in any way */
 	fc_source_check_at(source, source->files[number].base);
 	unpacked->size = unpacker->written - unpacked->at;
 	return whole;
 }
 
-/* One file, and the chunks in it if they are wanted */
+/* Unpacks one file, and with ctx publishes the chunks in it */
 static void
 fc_inflow_take_file(FcUnpackArea *area, const FcSource *source,
 					FcUnpacker *unpacker, uint32 number, FcContext *ctx)
@@ -305,7 +307,7 @@ fc_inflow_take_file(FcUnpackArea *area, const FcSource *source,
 		fc_inflow_end(&finder);
 }
 
-/* The last one tells when it was */
+/* Counts a file that is done; the process with the last one notes the time */
 static void
 fc_inflow_count(FcUnpackArea *area)
 {
@@ -328,7 +330,7 @@ fc_inflow_unpack(FcUnpackArea *area, const FcSource *source, int process,
 					&area->taken);
 	unpacker.progress = progress;
 	unpacker.progress_arg = progress_arg;
-	/* behind the copy of the files' heads */
+	/* place 0 has the temporary copy of the files' heads */
 	if (ctx)
 		strlcpy(fc_shared_copies(ctx->shared)[process + 1].path,
 				FilePathName(unpacker.file), MAXPGPATH);
@@ -357,7 +359,7 @@ fc_inflow_run(FcContext *ctx)
 
 	if (shared->source.room == 0 || shared->source.area == DSM_HANDLE_INVALID)
 		return;
-	/* the leader has it already */
+	/* the leader has the segment mapped already */
 	segment = ctx->in_worker ? dsm_attach(shared->source.area) :
 		dsm_find_mapping(shared->source.area);
 	if (segment == NULL)
@@ -377,7 +379,7 @@ fc_inflow_run(FcContext *ctx)
 		dsm_detach(segment);
 }
 
-/* The chunks of what the copy has had before anybody looked */
+/* Finds the chunks of what was in the temporary copy before the phase */
 static void
 fc_inflow_look_back(FcFinder *finder, uint64 size)
 {
@@ -429,7 +431,7 @@ fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
 	return end;
 }
 
-/* Waits for the chunk; false if there is none of that number */
+/* Waits for the chunk to be published; false if the file has fewer chunks */
 static bool
 fc_inflow_wait(FcContext *ctx, uint32 chunk)
 {
@@ -497,7 +499,7 @@ fc_inflow_finish(FcShared *shared)
 	}
 	if (shared->source.nfiles > 1 || nchunks > shared->source.room / 2)
 		shared->source.chunk_size = 0;
-	/* a single file has no chunks behind its data */
+	/* a single file has no chunks after its data */
 	while (shared->source.nfiles == 1 && nchunks > 0 && chunks[nchunks - 1].length == 0)
 		nchunks--;
 	shared->source.nchunks = nchunks;

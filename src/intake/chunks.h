@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * intake/chunks.h
- *	  Files that are unpacked, by those who also scan what there is of them.
+ *	  Files that are unpacked by the processes that scan them.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,12 +16,13 @@
 /* Where an unpacked file is */
 typedef struct FcUnpacked
 {
-	uint32		copy;			/* from 1; 0: it is not packed */
+	uint32		copy;			/* number of the temporary copy, from 1; 0:
+								 * the file is not packed */
 	uint64		at;
 	uint64		size;
 } FcUnpacked;
 
-/* What those who unpack share, in a segment of its own */
+/* What the processes that unpack share, in a segment of its own */
 typedef struct FcUnpackArea
 {
 	/* written by the leader before */
@@ -40,12 +41,12 @@ typedef struct FcUnpackArea
 	pg_atomic_uint64 taken;		/* bytes of the packed files */
 	pg_atomic_uint32 done;		/* files */
 	FcBudget	budget;
-	slock_t		mutex;			/* for: */
+	slock_t		mutex;			/* for faulty and fault */
 	uint32		faulty;			/* the first file known that cannot be
 								 * unpacked */
 	FcUnpackFault fault;
 	instr_time	ended;			/* when the last of the files was done */
-	SharedFileSet fileset;		/* the copies */
+	SharedFileSet fileset;		/* the temporary copies */
 	char		data[FLEXIBLE_ARRAY_MEMBER];
 } FcUnpackArea;
 
@@ -76,7 +77,7 @@ extern void fc_inflow_unpack(FcUnpackArea *area, const FcSource *source,
 							 int process, FcContext *ctx,
 							 void (*progress) (void *arg), void *progress_arg);
 
-/* The same at the beginning of a phase, if there are files to be unpacked */
+/* Any process, at the beginning of a phase: unpacks files if there are any */
 extern void fc_inflow_run(FcContext *ctx);
 
 /*

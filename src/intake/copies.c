@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * intake/copies.c
- *	  The segment and the copies of what can be read only once, and its part of
- *	  the report.
+ *	  The segment and the temporary copies of what can be read only once, and
+ *	  its part of the report.
  *
- * The segment belongs to the current resource owner and the copies to the
- * SharedFileSet in it.
+ * The segment belongs to the current resource owner and the temporary copies
+ * to the SharedFileSet in it.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,7 @@
 #include "report/report.h"
 #include "source/recode.h"
 
-/* Workers cost more than they bring for less than so many packed bytes */
+/* For fewer packed bytes workers cost more than they bring */
 #define FC_SMALL_PACKED	(1024 * 1024)
 
 static int
@@ -37,7 +37,9 @@ fc_area_size_cmp(const void *a, const void *b, void *arg)
 	return na < nb ? -1 : na > nb;
 }
 
-/* The large ones first, so that nobody is left alone with one at the end */
+/*
+ * Large files come first, so that no process is left alone with one at the end
+ */
 static void
 fc_area_fill_order(FcUnpackArea *area, const FcSource *source)
 {
@@ -62,10 +64,10 @@ fc_area_place(Size *end, Size len)
 FcUnpackArea *
 fc_area_share(FcIntake *intake, const FcSource *source, uint32 npacked, int processes)
 {
-	FcUnpackArea	layout = {0};
+	FcUnpackArea layout = {0};
 	Size		end = MAXALIGN(sizeof(FcUnpackArea));
 	Size		names = source ? fc_source_paths_size(source) : 0;
-	FcUnpackArea  *area;
+	FcUnpackArea *area;
 
 	layout.nfiles = source ? source->nfiles : 0;
 	layout.npacked = npacked;
@@ -115,7 +117,7 @@ fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
 	intake->progress->stream_start = intake->progress->phase_start;
 }
 
-/* Bytes in copies */
+/* Bytes in temporary copies */
 static uint64
 fc_intake_copied(const FcSource *source)
 {
@@ -127,10 +129,9 @@ fc_intake_copied(const FcSource *source)
 	return bytes;
 }
 
-/* The phase ended at "end" */
 void
 fc_intake_report(const FcIntake *intake, FcPhase phase, instr_time end, int processes,
-				  char *choice)
+				 char *choice)
 {
 	FcReportRow row = {0};
 
@@ -158,7 +159,6 @@ fc_intake_end(FcIntake *intake, int processes, char *choice)
 	intake->progress->phase = FC_PHASE_SETUP;
 }
 
-/* For so many packed bytes */
 int
 fc_intake_workers(const FcIntake *intake, uint64 bytes)
 {
@@ -173,7 +173,6 @@ fc_intake_workers(const FcIntake *intake, uint64 bytes)
 	return Min(workers, FC_MAX_WORKERS);
 }
 
-/* Does the scan need workers, and is it the first to see the rows? */
 bool
 fc_intake_plan_flows(const FcPlan *plan)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * intake/copies.h
- *	  Copies of what can be read only once.
+ *	  Temporary copies of what can be read only once.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,15 +20,15 @@ typedef struct FcIntake
 {
 	FcTarget   *target;
 	FcProgress *progress;
-	FcSource   *packed;			/* NULL, or what the files were before they
-								 * were unpacked */
-	FcSource   *received;		/* NULL, or those that came: good for another
-								 * load, too */
-	dsm_segment *unpacked;		/* owns the copies of what was packed or
-								 * received */
+	FcSource   *packed;			/* NULL, or the files as they were named,
+								 * before they were unpacked */
+	FcSource   *received;		/* NULL, or what was received: good for
+								 * another load, too */
+	dsm_segment *unpacked;		/* owns the temporary copies of what was
+								 * packed or received */
 	FcIncoming *incoming;		/* NULL, or what the leader receives while
 								 * workers load */
-	bool		cut;			/* its end was not wanted: the load must fail */
+	bool		cut;			/* the rest was left out: the load must fail */
 } FcIntake;
 
 /*
@@ -38,7 +38,7 @@ typedef struct FcIntake
  */
 extern bool fc_intake_may_flow(const FcIntake *intake, int least);
 
-/* The same as far as the plan says it */
+/* Does the plan let a scan go on beside unpacking? */
 extern bool fc_intake_plan_flows(const FcPlan *plan);
 
 /*
@@ -55,11 +55,13 @@ extern FcUnpackArea *fc_area_share(FcIntake *intake, const FcSource *source,
 extern void fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes);
 extern void fc_intake_end(FcIntake *intake, int processes, char *choice);
 
-/* ... with a row for the phase, which ended at "end" */
+/* Adds the row for the phase, which ended at "end", to the report */
 extern void fc_intake_report(const FcIntake *intake, FcPhase phase, instr_time end,
 							 int processes, char *choice);
 
-/* A single copy that has all bytes, the files' one behind the other */
+/*
+ * Opens a temporary copy that has the bytes of all files, one after the other
+ */
 extern FcSource *fc_intake_open_copy(const char *path, FcFile *files,
 									 uint32 nfiles, char *paths);
 

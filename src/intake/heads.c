@@ -4,7 +4,7 @@
  *	  The first bytes of packed files, for what must be known of them before
  *	  they are unpacked.
  *
- *	 packed files ──► some 256 kB of each ──► a copy ──► FcSource
+ *	 packed files ──► some 256 kB of each ──► temporary copy ──► FcSource
  *
  * The headers and the line ends must be known before a record can be looked
  * for.  What is unpacked here is unpacked again with the rest of its file.
@@ -75,7 +75,7 @@ fc_heads_unpack(FcHeads *heads, FcUnpacker *unpacker, uint32 number)
 	return end != FC_UNPACK_FAULT && fits;
 }
 
-/* All of them, into a copy */
+/* Unpacks all heads into a temporary copy; NULL if one cannot be */
 static FcCopy *
 fc_heads_copy(FcHeads *heads, FcUnpackArea *area)
 {

@@ -3,7 +3,7 @@
  * intake/intake.c
  *	  Packed files, which can only be read once, from front to back.
  *
- *	 packed files ──► processes, a file at a time ──► copies ──► FcSource
+ *	 packed files ──► processes, a file at a time ──► temporary copies
  *
  * Where there are fewer of them than processes, the leader takes no more than
  * their heads (intake/heads.c), and the scan, or a load without one, does the
@@ -16,8 +16,8 @@
  * meets which one first: a process that meets one keeps it, and goes on with
  * files before it only.  Errors of other kinds are thrown at once.
  *
- * The segment belongs to the current resource owner and the copies to the
- * SharedFileSet in it; workers end with the parallel context.
+ * The segment belongs to the current resource owner and the temporary copies
+ * to the SharedFileSet in it; workers end with the parallel context.
  *
  *-------------------------------------------------------------------------
  */
@@ -63,7 +63,7 @@ fc_intake_main(dsm_segment *seg, shm_toc *toc)
 	dsm_detach(segment);
 }
 
-/* 0 if no worker could be started, and then nothing has been done */
+/* Unpacks in workers; 0 if none could be started and nothing was done */
 static int
 fc_intake_parallel(FcIntake *intake, int nworkers)
 {
@@ -87,7 +87,9 @@ fc_intake_parallel(FcIntake *intake, int nworkers)
 	return launched;
 }
 
-/* The files as they were named, with copies of those that were packed */
+/*
+ * Makes a source of the files, with temporary copies of those that were packed
+ */
 static FcSource *
 fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 {
@@ -112,7 +114,7 @@ fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 	}
 	if (packed->nfiles > 1)
 	{
-		/* at the end they are looked at by their paths */
+		/* fc_setup_end() looks at the packed files by their paths */
 		fc_source_close(packed);
 		return fc_source_attach(files, packed->nfiles, packed->paths, copies,
 								area->ncopies);
@@ -125,13 +127,13 @@ void
 fc_intake_flow(FcIntake *intake)
 {
 	fc_progress_begin_stream(intake->progress, intake->incoming ? FC_PHASE_RECEIVE : FC_PHASE_UNPACK);
-	/* it goes on */
+	/* receiving began with the first bytes */
 	if (intake->incoming)
 		intake->progress->phase_start = intake->progress->stream_start;
 	intake->progress->stream_start = intake->progress->phase_start;
 }
 
-/* All files are unpacked: nobody has to guess any more how much there is */
+/* Replaces the guess of the files' sizes, once all are unpacked */
 static void
 fc_intake_measure(FcIntake *intake)
 {
@@ -190,7 +192,7 @@ fc_intake_choice(const FcSource *packed, uint32 npacked)
 	return choice.data;
 }
 
-/* Packed files and their bytes; ERROR for one that nobody can load */
+/* Counts packed files and their bytes; ERROR for a kind we cannot unpack */
 static uint32
 fc_intake_count(const FcSource *source, uint64 *bytes)
 {
@@ -212,7 +214,7 @@ fc_intake_count(const FcSource *source, uint64 *bytes)
 	return npacked;
 }
 
-/* ERROR for the first file that cannot be unpacked */
+/* Throws the error of the first file that cannot be unpacked */
 static void
 fc_intake_check_fault(FcUnpackArea *area, const FcSource *source)
 {
@@ -221,7 +223,7 @@ fc_intake_check_fault(FcUnpackArea *area, const FcSource *source)
 						fc_source_path(source, area->faulty));
 }
 
-/* In workers, or alone; returns the number of processes */
+/* Unpacks in workers or in the leader; returns the number of processes */
 static int
 fc_intake_work(FcIntake *intake, FcUnpackArea *area, int workers)
 {
@@ -235,7 +237,7 @@ fc_intake_work(FcIntake *intake, FcUnpackArea *area, int workers)
 	return Max(launched, 1);
 }
 
-/* As a phase of its own */
+/* Unpacks all files, in a phase of its own */
 static void
 fc_intake_unpack_all(FcIntake *intake)
 {
@@ -246,7 +248,7 @@ fc_intake_unpack_all(FcIntake *intake)
 	int			workers = fc_intake_workers(intake, bytes);
 	int			processes;
 
-	/* one would do what the leader does as well */
+	/* the leader unpacks a single file as fast as a worker does */
 	workers = npacked < 2 ? 0 : Min(workers, npacked);
 	area = fc_area_share(intake, target->source, npacked, Max(workers, 1));
 	fc_intake_begin(intake, FC_PHASE_UNPACK, bytes);
@@ -266,7 +268,7 @@ fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 	FcUnpackArea *area = fc_area_share(intake, target->source, npacked, workers);
 	FcSource   *heads;
 
-	/* the others have the rest of the memory, to scan */
+	/* the processes that scan have the rest of the memory */
 	area->budget.size = area->budget.most / workers * npacked;
 	heads = fc_heads_source(intake, area, &target->expected);
 	if (heads == NULL)
@@ -292,7 +294,7 @@ fc_intake_unpack(FcIntake *intake)
 		fc_intake_unpack_all(intake);
 }
 
-/* What was read of the heads is true of the files, which lie elsewhere */
+/* Takes what the heads told of the header to a file at another offset */
 static void
 fc_intake_move_header(FcFile *file, const FcFile *head)
 {
@@ -326,7 +328,7 @@ fc_intake_settle(FcIntake *intake)
 		fc_intake_move_header(&target->source->files[i], &heads->files[i]);
 }
 
-/* The copy of a single file becomes a file like any other */
+/* Opens the temporary copy of a single file as the source */
 static FcSource *
 fc_intake_join_copy(FcShared *shared, const FcSource *inflow)
 {
@@ -337,14 +339,14 @@ fc_intake_join_copy(FcShared *shared, const FcSource *inflow)
 	strlcpy(fc_shared_path(shared), inflow->copies[file->copy - 1].path, MAXPGPATH);
 	file->copy = 0;
 	shared->source.joined = true;
-	/* what was received outlives shared memory */
+	/* what was received outlives the load's shared memory */
 	*own = *file;
 	source = fc_intake_open_copy(fc_shared_path(shared), own, 1, inflow->paths);
 	source->programs = inflow->programs;
 	return source;
 }
 
-/* The source that was unpacked into becomes one like any other */
+/* Opens the temporary copies as the source, as if they had been named */
 static void
 fc_intake_take_source(FcIntake *intake)
 {
@@ -383,6 +385,6 @@ fc_intake_flowed(FcIntake *intake, int processes)
 	fc_intake_take_source(intake);
 	fc_intake_report(intake, intake->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, area->ended,
 					 Min(processes, nfiles), psprintf("%s%s", choice, meanwhile));
-	/* what was left to scan then */
+	/* the phase itself counts from the end of unpacking on */
 	intake->progress->phase_start = area->ended;
 }

@@ -13,18 +13,18 @@
 #include "intake/copies.h"
 
 /*
- * Takes copies of the source's files that are packed, unpacked, and makes the
- * source read those; what it was is intake->packed then.  Files that are not
+ * Unpacks packed files of the source to temporary copies, and makes the source
+ * read those; intake->packed becomes the source as it was.  Files that are not
  * packed are read where they are.
  *
- * Where a scan can go on beside that, it reads no more than the heads of the
- * files: target->inflow is set then, and target->source has the heads.
+ * If a scan can go on beside that, it unpacks no more than the heads of the
+ * files, sets target->inflow, and target->source has the heads.
  */
 extern void fc_intake_unpack(FcIntake *intake);
 
 /*
- * Unpacks all after all, if what has been learned of the load since speaks
- * against doing it beside the scan.
+ * Unpacks all files at once, if the plan or the way forbids to do it beside
+ * the scan.
  */
 extern void fc_intake_settle(FcIntake *intake);
 

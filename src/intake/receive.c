@@ -3,12 +3,12 @@
  * intake/receive.c
  *	  What programs print, or the client sends, as source of a load.
  *
- *	 programs, client ──► leader ──► copy ──► FcSource
+ *	 programs, client ──► leader ──► temporary copy ──► FcSource
  *
- * It comes once, so that it is put into a copy, unpacked if it is packed.
- * What one program or the client gives is scanned by the workers meanwhile, if
- * it is not over soon; several programs run one after the other, before all
- * else.
+ * The data come once, so that the leader puts them into a temporary copy,
+ * unpacked if they are packed.  What one program or the client gives is
+ * scanned by the workers meanwhile, unless it ends soon; several programs run
+ * one after the other, before all else.
  *
  * The pipe of a program ends with the (sub)transaction, and what a client
  * still sends after an error is core's to skip.  The copy belongs to the
@@ -30,8 +30,8 @@
 #include "source/program.h"
 
 /*
- * What is over before so many bytes is loaded as a file is, unless the caller
- * wants workers.  Of what is longer FC_RECEIVE_EXPECTED bytes are expected.
+ * Data of fewer bytes are loaded as a file is, unless the caller wants
+ * workers.  Of longer data FC_RECEIVE_EXPECTED bytes are expected.
  */
 #define FC_RECEIVE_HEAD		(4 * 1024 * 1024)
 #define FC_RECEIVE_EXPECTED	((uint64) 1024 * 1024 * 1024)
@@ -39,7 +39,7 @@
 struct FcIncoming
 {
 	FcUnpacker	unpacker;
-	FcInput    *input;			/* that is open; NULL: none */
+	FcInput    *input;			/* the open one; NULL: none */
 	FcUnpacking *unpacking;
 	FcUnpackEnd end;			/* how far it has come */
 	FcUnpackFault fault;
@@ -81,7 +81,7 @@ fc_receive_from_client(const FcIntake *intake)
 	return fc_client_begin(data, fc_receive_count_columns(intake->target));
 }
 
-/* Clients spoil what they do not take for bytes */
+/* Refuses packed data without "compressed": clients convert and spoil text */
 static void
 fc_receive_refuse_packed(const FcUnpacking *unpacking)
 {
@@ -109,7 +109,7 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 		fc_receive_refuse_packed(incoming->unpacking);
 }
 
-/* Behind its end; ERROR if that was not as it should be */
+/* Ends an input; ERROR if it could not be unpacked or its program failed */
 static void
 fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 {
@@ -120,7 +120,7 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 
 	fc_unpack_close(incoming->unpacking);
 	incoming->input = NULL;
-	/* output that ends too early, since the program has failed */
+	/* output may be cut because the program failed: its error comes first */
 	if (!whole && !incoming->fault.cut)
 		fc_unpack_throw(&incoming->fault, word, name);
 	if (intake->target->options->program)
@@ -131,7 +131,9 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 		fc_unpack_throw(&incoming->fault, word, name);
 }
 
-/* Puts what one command prints, or the client sends, behind what there is */
+/*
+ * Appends what one program prints, or the client sends, to the temporary copy
+ */
 static void
 fc_receive_one(FcIntake *intake, FcIncoming *incoming, const char *name)
 {
@@ -143,7 +145,7 @@ fc_receive_one(FcIntake *intake, FcIncoming *incoming, const char *name)
 	fc_receive_close(intake, incoming);
 }
 
-/* The names that messages use, one behind the other, and where each begins */
+/* Joins the names that messages use, and notes where each begins */
 static char *
 fc_receive_join_names(const List *sources, FcFile *files)
 {
@@ -161,7 +163,7 @@ fc_receive_join_names(const List *sources, FcFile *files)
 	return names.data;
 }
 
-/* What they give is put into one copy, as a source of its own */
+/* Receives all there is into one temporary copy, and makes it the source */
 static void
 fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 {
@@ -188,7 +190,7 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 	fc_intake_end(intake, 1, fc_receive_choice(intake));
 }
 
-/* The first bytes of what will be the copy; false if they are not enough */
+/* Makes a source of the first bytes received; false if they are not enough */
 static bool
 fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 {
@@ -220,7 +222,7 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 	return true;
 }
 
-/* A load that gave way before this one has received all there was */
+/* Takes the source that a load which gave way has received */
 static void
 fc_receive_take_over(FcIntake *intake)
 {
@@ -233,7 +235,7 @@ fc_receive_take_over(FcIntake *intake)
 	intake->received = target->source;
 }
 
-/* The wait before the first byte counts: a program may be slow to begin */
+/* The phase begins before the first byte: a program may be slow to begin */
 void
 fc_receive(FcIntake *intake)
 {
@@ -286,7 +288,7 @@ fc_receive_lead(void *arg)
 
 	incoming->end = fc_inflow_receive(&intake->target->ctx, &incoming->unpacker,
 									  incoming->unpacking, &incoming->fault);
-	/* the end of the transaction ends what has more to give */
+	/* an input that is cut is ended with the transaction, which must fail */
 	intake->cut = (incoming->end == FC_UNPACK_MORE);
 	if (!intake->cut)
 		fc_receive_close(intake, incoming);

@@ -17,13 +17,13 @@
  */
 extern void fc_receive(FcIntake *intake);
 
-/* The rest, before any other phase */
+/* Leader: receives the rest before any other phase */
 extern void fc_receive_rest(FcIntake *intake);
 
-/* The same beside the scan, as FcContext.lead; arg is the FcIntake */
+/* FcContext.lead: receives the rest beside the scan; arg is the FcIntake */
 extern void fc_receive_lead(void *arg);
 
-/* What was received, for the report */
+/* Says for the report what was received */
 extern char *fc_receive_choice(const FcIntake *intake);
 
 #endif							/* FC_RECEIVE_H */

@@ -69,7 +69,9 @@ fc_split_marker_ends(FcContext *ctx, uint64 offset)
 	return fc_record_end(&dialect, &scan, buf, len, true) == FC_END_MARKER;
 }
 
-/* The number of the first chunk from i on that begins at "offset" or behind */
+/*
+ * The number of the first chunk from i on that begins at "offset" or after it
+ */
 static uint32
 fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
 {
@@ -79,7 +81,7 @@ fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
 	return i;
 }
 
-/* Only one of them is read again */
+/* Only the chunk in which the data end is read again */
 void
 fc_split_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
 {
@@ -142,7 +144,7 @@ fc_split_resolve(FcContext *ctx)
 										end - first, records);
 		first = end;
 	}
-	/* a single file has no chunks behind its data */
+	/* a single file has no chunks after its data */
 	if (ctx->source->nfiles == 1)
 		while (ctx->shared->source.nchunks > 0 &&
 			   fc_shared_chunks(ctx->shared)[ctx->shared->source.nchunks - 1].length == 0)

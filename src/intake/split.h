@@ -10,7 +10,7 @@
 
 #include "context/shared.h"
 
-/* What each chunk does to the quote state, for every state it may start in */
+/* Notes what each chunk does to every quote state that it may begin in */
 extern void fc_split_run(FcContext *ctx);
 
 /*
@@ -31,7 +31,7 @@ extern bool fc_split_marker_ends(FcContext *ctx, uint64 offset);
  */
 extern void fc_split_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end);
 
-/* Behind that: the records in one of the files */
+/* After fc_split_resolve(): the number of records in one of the files */
 extern uint64 fc_split_records(FcShared *shared, const FcSource *source,
 							   uint32 file);
 

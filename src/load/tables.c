@@ -3,8 +3,8 @@
  * load/tables.c
  *	  The tables that take rows: locked, looked at and kept as they are.
  *
- * The leader holds every lock that matters until the transaction ends;
- * workers' locks go with them.
+ * The leader holds every lock that matters until the transaction ends; a
+ * worker's locks are gone when it ends.
  *
  *-------------------------------------------------------------------------
  */

@@ -23,16 +23,15 @@ extern void fc_tasks_set_parts(FcJob *job, List *parts);
 extern void fc_tasks_make(FcJob *job);
 
 /*
- * The same where the load reads the chunks of the file, which are in key
- * order: a slice for each chunk that a part's rows may be in.  Keys are those
- * of fc_order_look.
+ * Makes job->tasks for a presorted file: a slice for each chunk that a part's
+ * rows may be in.  Goes by job->keys, which fc_order_look has set.
  */
 extern void fc_tasks_make_presorted(FcJob *job);
 
 /*
- * Sets job->parts to all ranges of keys from the first of the file to its
- * last, of which some may turn out to have no rows.  False if they are too
- * many, or not all of them are to be created.
+ * Sets job->parts to all ranges of keys from the first key of a presorted file
+ * to its last; some may turn out to have no rows.  False if they are too many,
+ * or if one of them has a partition.
  */
 extern bool fc_tasks_span_parts(FcJob *job);
 
