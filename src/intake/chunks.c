@@ -3,30 +3,30 @@
  * intake/chunks.c
  *	  Unpacks files, and lets other processes scan what there is of them.
  *
- *	 packed file ──► source/decompress.c ──► copy ──┐
+ *	 packed file ──► source/decompress.c ──► bytes ─┐
  *							└─► chunks ─────┴─► published ──► load/scan.c
  *
  * Where there are fewer packed files than processes, those that have none to
- * unpack scan what the others have unpacked so far.  Who unpacks a file sees
- * all of its bytes in order, and so knows of each chunk at once where its
- * first record begins, without the leader's pass over all of them.
+ * unpack scan what the others have unpacked so far.  The process that unpacks
+ * a file sees all of its bytes in order, and so knows of each chunk at once
+ * where its first record begins, without the leader's pass over all of them.
  *
- * A chunk is published as soon as a record is known to begin behind it: all
- * that begin in it are whole then, with their line ends.  Nobody knows how
- * many chunks a file will have.  Each has room for so many, and as it is used
- * up the chunks become larger.  Chunks are taken in the order of their
- * numbers, as in other scans, and who comes to one that is not there yet
- * waits.  Who unpacks waits for nobody who scans, so that one process alone
- * comes to an end, too.
+ * A chunk is published as soon as a record is known to begin after it: all
+ * records that begin in it are whole then, with their line ends.  How many
+ * chunks a file will have is not known.  Each file has room for a fixed
+ * number, and as the room is used up the chunks become larger.  Chunks are
+ * taken in the order of their numbers, as in other scans; a process waits for
+ * a chunk that is not published yet.  Unpacking never waits for scanning, so
+ * that one process alone comes to an end, too.
  *
  * In text format the data may end before the file does.  Whether a "\." ends
- * them depends on what follows it, so that its chunk and those behind it are
+ * them depends on what follows it, so that its chunk and those after it are
  * published with the file's last.
  *
  * If a file cannot be unpacked, what was scanned is of no use, and the scan
  * ends.
  *
- * Copies belong to a SharedFileSet, and libraries' memory to
+ * Temporary copies belong to a SharedFileSet, and libraries' memory to
  * source/decompress.c; all else is in the phase's memory context.
  *
  *-------------------------------------------------------------------------
@@ -43,7 +43,7 @@
 #include "intake/split.h"
 
 /*
- * The first half of a file's chunks have the size that was asked for; behind
+ * The first half of a file's chunks have the size that was asked for; after
  * them each 32nd part of all has twice the size of the one before.
  */
 #define FC_INFLOW_STEPS	32
@@ -189,8 +189,8 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 }
 
 /*
- * File "number" begins in a copy, counted from 1, at byte "at", and "size"
- * bytes of it are there
+ * Begins to find chunks in file "number", which begins at byte "at" of
+ * temporary copy number "copy", from 1, where "size" bytes of it are already.
  */
 static void
 fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
@@ -274,7 +274,7 @@ fc_inflow_unpack_one(FcUnpackArea *area, const FcSource *source,
 	unpacked->at = unpacker->written;
 	whole = fc_unpack(unpacker, &input.input,
 					  (FcCodecKind) source->files[number].kind, fault);
-	/* first of all, a file that was written to may look faulty in any way */
+	/* a file that was written to meanwhile may look faulty in any way */
 	fc_source_check_at(source, source->files[number].base);
 	unpacked->size = unpacker->written - unpacked->at;
 	return whole;
@@ -397,8 +397,8 @@ fc_inflow_look_back(FcFinder *finder, uint64 size)
 }
 
 /*
- * Is a record among what there is that ends the load?  Of packed data the end
- * is wanted as well: it says whether they are what they were.
+ * Does a record that was received end the load?  Packed data are received to
+ * their end in any case, because only the end says whether they are sound.
  */
 static bool
 fc_inflow_is_enough(const FcFinder *finder, const FcUnpacking *unpacking)

@@ -96,7 +96,7 @@ extern FcUnpackEnd fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker,
 extern bool fc_inflow_take(FcContext *ctx, uint32 *chunk);
 
 /*
- * Leader, behind the phase: from then on all chunks are there, without gaps
+ * Leader, after the phase: from then on all chunks are there, without gaps
  * between their numbers.  Returns the records in all files.
  */
 extern uint64 fc_inflow_finish(FcShared *shared);

@@ -9,13 +9,12 @@
  * The headers and the line ends must be known before a record can be looked
  * for.  What is unpacked here is unpacked again with the rest of its file.
  *
- * The files' bytes get places so far from each other that the rest has room:
- * an offset means the same before and behind that.
+ * The files get offsets so far from each other that the rest of each has room:
+ * an offset means the same before the rest is unpacked and after.
  *
- * Whatever is wrong with a file is not said here, but when all of it is
- * unpacked.
+ * Faults of a file are not thrown here, but when all of it is unpacked.
  *
- * The copy belongs to the area's SharedFileSet.
+ * The temporary copy belongs to the area's SharedFileSet.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +28,7 @@
 #define FC_HEADS_BITS	48
 
 /*
- * Bytes behind the first record that must be there, too: a message shows some
+ * Bytes after the first record that must be there, too: a message shows some
  */
 #define FC_HEADS_MARGIN	16
 

@@ -9,12 +9,12 @@
  * their heads (intake/heads.c), and the scan, or a load without one, does the
  * rest (intake/chunks.c).  Else they are unpacked before all other phases,
  * even before the headers are read, with a segment and a parallel context for
- * that.  Everything behind it sees a source as if the unpacked files had been
- * named; with their names in messages.
+ * that.  The phases after it see a source as if the unpacked files had been
+ * named; messages have the names of the packed ones.
  *
- * Of several files that cannot be unpacked the first one is told, whoever
- * meets which one first: a process that meets one keeps it, and goes on with
- * files before it only.  Errors of other kinds are thrown at once.
+ * Of several files that cannot be unpacked the error is about the first one: a
+ * process that meets one keeps its fault, and from then on all processes
+ * unpack only files before it.  Errors of other kinds are thrown at once.
  *
  * The segment belongs to the current resource owner and the temporary copies
  * to the SharedFileSet in it; workers end with the parallel context.

@@ -6,8 +6,8 @@
  * Workers read chunks, in any order, and note what each does to every quote
  * state it may begin in; the leader then knows, in one pass over the notes,
  * the true state, the line number and the first record of every chunk, and in
- * text format where the data end: chunks behind that become empty.  Each file
- * is resolved for itself: its first chunk begins behind its header.
+ * text format where the data end: chunks after that become empty.  Each file
+ * is resolved for itself: its first chunk begins after its header.
  *
  * Nothing is held but a buffer in the phase's memory context.
  *

@@ -15,7 +15,7 @@ extern void fc_split_run(FcContext *ctx);
 
 /*
  * Leader, after the split: true starts, and the end of the data of each file,
- * behind which its chunks are empty; returns the records in all files.
+ * after which its chunks are empty; returns the records in all files.
  */
 extern uint64 fc_split_resolve(FcContext *ctx);
 
@@ -26,8 +26,8 @@ extern uint64 fc_split_resolve(FcContext *ctx);
 extern bool fc_split_marker_ends(FcContext *ctx, uint64 offset);
 
 /*
- * Takes the bytes from "end" on out of n chunks of a file, behind each other;
- * those behind it stay, empty.
+ * Takes the bytes from "end" on out of n chunks of a file, which follow one
+ * another; chunks after "end" stay, empty.
  */
 extern void fc_split_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end);
 

@@ -38,7 +38,7 @@ fc_progress_reads_file(const FcProgress *progress)
 		progress->phase == FC_PHASE_COPY || fc_progress_is_stream(progress);
 }
 
-/* Partitions made, as far as they have their numbers */
+/* The number of new partitions that have an OID already */
 static int
 fc_progress_created(const FcProgress *progress)
 {
@@ -93,7 +93,7 @@ fc_progress_of_phase(const FcProgress *progress)
 		case FC_PHASE_SPLIT:
 			return fc_progress_share(&shared->counts.split_bytes, total);
 		case FC_PHASE_SCAN:
-			/* what core reads is counted in one place */
+			/* while core scans, the slot is its own, and load_bytes counts */
 			return fc_progress_share(progress->shown ? &shared->counts.scan_bytes :
 									 &shared->counts.load_bytes, total);
 		case FC_PHASE_LOAD:
@@ -101,7 +101,7 @@ fc_progress_of_phase(const FcProgress *progress)
 		case FC_PHASE_COPY:
 			return fc_progress_share(&shared->counts.load_bytes, total);
 		case FC_PHASE_INDEX:
-			/* one may take longer than all others */
+			/* by cost, because one index may take longer than all others */
 			if (progress->index_cost <= 0)
 				return -1;
 			return Min(pg_atomic_read_u64(&shared->counts.built) / progress->index_cost, 1.0);

@@ -13,7 +13,7 @@
 
 #include "options/target.h"
 
-/* How far a load has come: for its report, other sessions, and who waits */
+/* How far a load has come: for its report, other sessions and the client */
 typedef struct FcProgress
 {
 	FcTarget   *target;
@@ -22,17 +22,17 @@ typedef struct FcProgress
 	instr_time	phase_start;
 	instr_time	stream_start;	/* of unpacking or receiving */
 	uint64		phase_wal;		/* bytes of WAL until then, of this backend */
-	int			launched;		/* workers, in the phase with the most */
+	int			launched;		/* workers of the phase with the most */
 	double		alone;			/* of the phase's workers, see FcWork */
 
-	/* what goes from one thing to the next */
+	/* phases that go from one thing to the next */
 	int			steps;			/* tables to analyze */
 	int			steps_done;		/* partitions attached, tables analyzed */
 	double		index_cost;		/* of all indexes, see shared->counts.built */
 
 	/* unpacking and receiving */
-	uint64		packed_size;	/* bytes to be unpacked; 0: nobody knows */
-	pg_atomic_uint64 *taken;	/* ... of which so many have been */
+	uint64		packed_size;	/* bytes to be unpacked; 0: not known */
+	pg_atomic_uint64 *taken;	/* bytes unpacked or received so far */
 
 	bool		reporting;		/* the report is this load's */
 	bool		shown;			/* the progress slot is ours, not core's */
@@ -40,22 +40,22 @@ typedef struct FcProgress
 } FcProgress;
 
 
-/* So many of "total" bytes, from 0 to 1 */
+/* The share that the bytes are of "total", from 0 to 1 */
 extern double fc_progress_share(pg_atomic_uint64 *bytes, uint64 total);
 
-/* Does the phase take copies of what can be read only once? */
+/* Is it a phase that unpacks or receives? */
 extern bool fc_progress_is_stream(const FcProgress *progress);
 
-/* How much of the phase is done, from 0 to 1; -1 if nobody counts */
+/* The share of the phase that is done, from 0 to 1; -1 if it is not known */
 extern double fc_progress_of_phase(const FcProgress *progress);
 
 /*
- * A phase that goes from one thing to the next: what those are, how many there
- * are and how many are done.  NULL for one that goes through bytes.
+ * For a phase that goes from one thing to the next: what those are, how many
+ * there are and how many are done.  NULL for one that goes through bytes.
  */
 extern const char *fc_progress_steps(const FcProgress *progress, int *done, int *total);
 
-/* Bytes there are to be loaded, and does the phase go through them? */
+/* The bytes of the phase's source, and does the phase go through them? */
 extern double fc_progress_bytes(const FcProgress *progress);
 extern bool fc_progress_reads_file(const FcProgress *progress);
 

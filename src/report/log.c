@@ -6,12 +6,12 @@
  *
  *	 counters, report rows ──► figures ──► LOG, fast_copy_report()
  *
- * fast_copy.log_min_duration decides about the line.  It holds names, counts
- * and choices, and nothing that stands in the file or in the command of a
- * program.  A load that fails is told with its phase and SQLSTATE; the error
- * itself is logged by core, and does not wait for us: the line is written
- * while the error is on its way, from memory that was filled before, without a
- * look at catalogs.
+ * fast_copy.log_min_duration says whether the line is written.  It holds
+ * names, counts and choices, and nothing that stands in the file or in the
+ * command of a program.  For a load that fails it has the phase and the
+ * SQLSTATE; core logs the error itself.  The leader writes that line in a
+ * PG_CATCH block, from memory that was filled before, without a look at
+ * catalogs.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,7 +37,7 @@ fc_log_seconds(const FcLog *log)
 	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
 }
 
-/* Somebody may have dropped it: then it is its number */
+/* The table's name, or its OID if the table has been dropped */
 static char *
 fc_log_name(Oid relid)
 {
@@ -79,9 +79,7 @@ fc_log_begin(FcLog *log, const FcOptions *options)
 	log->source = fc_log_sources(options);
 }
 
-/*
- * Bytes of spill that the scans have written; there may have been two of them
- */
+/* Bytes of spill that the scans have written: a load may scan twice */
 static uint64
 fc_log_spilled(void)
 {
@@ -135,7 +133,7 @@ fc_log_order(const FcProgress *progress)
 	return keyed ? "key" : "none";
 }
 
-/* How much of the time each phase took; a phase may have run twice */
+/* Appends the seconds of each phase, which may have run twice */
 static void
 fc_log_phases(StringInfo line)
 {
@@ -147,7 +145,7 @@ fc_log_phases(StringInfo line)
 	{
 		FcReportRow *row = lfirst(lc);
 
-		/* others are about a part of a phase */
+		/* other rows are about a part of a phase */
 		if (row->whole)
 			seconds[row->phase] += row->seconds;
 	}
@@ -185,7 +183,7 @@ fc_log_figures(const FcProgress *progress, double seconds, uint64 wal)
 	return line.data;
 }
 
-/* The report's last row: what the phases come to */
+/* Adds the last row of the report: the phases' total */
 static void
 fc_log_report(const FcProgress *progress, double seconds, uint64 wal)
 {
@@ -223,7 +221,7 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 		log->figures = fc_log_figures(progress, log->seconds, wal);
 }
 
-/* The statement and its context may hold what nobody wants in a log */
+/* Hides statement and context, which may hold data or passwords */
 static void
 fc_log_line(const FcLog *log, const char *outcome, const char *figures)
 {

@@ -18,7 +18,7 @@ typedef struct FcLog
 	MemoryContext mcxt;
 	instr_time	start;
 	uint64		wal;			/* this backend's, when the load began */
-	char	   *target;			/* qualified and quoted; NULL: nobody asks */
+	char	   *target;			/* qualified and quoted; NULL: no line */
 	const char *source;
 
 	/* what the load did, and how: kept when it ends */
@@ -26,18 +26,18 @@ typedef struct FcLog
 	double		seconds;
 } FcLog;
 
-/* Before anything else; looks the target's name up while that is possible */
+/* Before the load; looks the target's name up while that is possible */
 extern void fc_log_begin(FcLog *log, const FcOptions *options);
 
-/* Adds up what was done, while the load is open; adds the row to the report */
+/* While the load is open: adds up what was done, and the row to the report */
 extern void fc_log_add_up(FcLog *log, FcProgress *progress);
 
-/* Once nothing can go wrong any more */
+/* Writes the line once nothing can go wrong any more */
 extern void fc_log_loaded(FcLog *log);
 
 /*
- * In a PG_CATCH block; progress is NULL if the load has not begun.  Throws
- * nothing.
+ * Writes the line of a load that fails, in a PG_CATCH block; progress is NULL
+ * if the load has not begun.  Throws nothing.
  */
 extern void fc_log_failed(FcLog *log, const FcProgress *progress);
 

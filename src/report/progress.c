@@ -3,10 +3,10 @@
  * report/progress.c
  *	  What other sessions see of a running load.
  *
- * The leader copies the shared counters into its own progress slot, as COPY:
- * pg_stat_progress_copy shows bytes and tuples as it does for COPY, and the
- * view fast_copy_progress shows the slot's spare parameters.  The slot is
- * cleared by core at the end of the (sub)transaction if an error comes.
+ * The leader writes the shared counters into its own progress slot, as COPY
+ * does: pg_stat_progress_copy shows bytes and tuples as for COPY, and the view
+ * fast_copy_progress shows the slot's spare parameters.  After an error core
+ * clears the slot at the end of the (sub)transaction.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,8 +40,8 @@
 #define FC_UPDATE_US		50000
 
 /*
- * How the work is shared among the passes over the file: about what loads of
- * narrow rows take.
+ * The share of each pass over the file in the work, as it is in loads of
+ * narrow rows.
  */
 #define FC_SHARE_SPLIT	0.03
 #define FC_SHARE_SCAN	0.12
@@ -121,7 +121,7 @@ fc_progress_parts(FcProgress *progress)
 	pgstat_progress_update_param(FC_PARAM_STEPS, (int64) steps_done << 32 | steps);
 }
 
-/* Rows, whatever became of them */
+/* Shows the rows loaded, filtered and rejected */
 static void
 fc_progress_rows(FcProgress *progress)
 {
@@ -135,7 +135,6 @@ fc_progress_rows(FcProgress *progress)
 								 pg_atomic_read_u64(&shared->counts.rejected));
 }
 
-/* As the report sees it */
 void
 fc_progress_begin_phase(FcProgress *progress, FcPhase phase)
 {
@@ -159,7 +158,7 @@ fc_progress_phase(FcProgress *progress, FcPhase phase)
 	fc_tell_phase(progress);
 }
 
-/* Packed bytes, or those that have come */
+/* Shows packed bytes that were unpacked, or bytes that were received */
 static void
 fc_progress_show_stream(FcProgress *progress)
 {
@@ -193,9 +192,7 @@ fc_progress_update(void *arg)
 	static TimestampTz last = 0;
 	TimestampTz now = GetCurrentTimestamp();
 
-	/*
-	 * the next index or table may take long, and nobody comes here meanwhile
-	 */
+	/* the next index or table may take long, without another call */
 	if (progress->shown && (progress->phase == FC_PHASE_INDEX || progress->phase == FC_PHASE_ANALYZE))
 		fc_progress_parts(progress);
 	if (now - last < FC_UPDATE_US && now >= last)

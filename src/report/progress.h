@@ -12,13 +12,13 @@
 
 extern void fc_progress_start(FcProgress *progress);
 
-/* Copies of what can be read once are made, before there is shared memory */
+/* Begins a phase that unpacks or receives, before there is shared memory */
 extern void fc_progress_begin_stream(FcProgress *progress, FcPhase phase);
 
-/* The next phase begins: the report closes the one before */
+/* Begins a phase, and shows it; the report must have ended the one before */
 extern void fc_progress_phase(FcProgress *progress, FcPhase phase);
 
-/* ... one that core shows, or nobody */
+/* Begins a phase that core shows, or that is not shown */
 extern void fc_progress_begin_phase(FcProgress *progress, FcPhase phase);
 
 /* FcContext.progress: arg is the FcProgress; cheap if called often */

@@ -4,7 +4,7 @@
  *	  What fast_copy_report() tells of this session's last load.
  *
  * Rows live in a context of their own until the next load starts, or DISCARD
- * ALL gives the session to somebody else.  They are shown to who has the
+ * ALL gives the session to another client.  They are shown to roles with the
  * privileges of the user that ran the load: a session may change its user.
  *
  *-------------------------------------------------------------------------
@@ -18,7 +18,7 @@
 
 static MemoryContext report_mcxt = NULL;
 static List *report_rows = NIL;
-static Oid	report_user = InvalidOid;	/* who ran the load */
+static Oid	report_user = InvalidOid;	/* the user that ran the load */
 
 void
 fc_report_forget(void)

@@ -10,7 +10,7 @@
 
 #include "context/shared.h"
 
-/* One row of the report; strings and OID 0 may be missing */
+/* One row of the report; strings may be NULL, and the OID InvalidOid */
 typedef struct FcReportRow
 {
 	FcPhase		phase;
@@ -18,8 +18,8 @@ typedef struct FcReportRow
 	Oid			partition;
 	char	   *name;			/* of the partition */
 	int			processes;		/* 0: not said */
-	double		alone;			/* for how much of it one of them was left;
-								 * -1: not said */
+	double		alone;			/* share of the phase in which only one of
+								 * them was left; -1: not said */
 	int64		rows;			/* -1: not said */
 	int64		bytes;
 	int64		reads;
@@ -30,18 +30,18 @@ typedef struct FcReportRow
 	char	   *choice;			/* what was decided, and why */
 } FcReportRow;
 
-/* Forgets the load before; the report is the current user's */
+/* Forgets the load before, and begins a report of the current user */
 extern void fc_report_start(void);
 extern void fc_report_forget(void);
 
-/* Strings are copied */
+/* Adds a copy of the row and its strings */
 extern void fc_report_add(const FcReportRow *row);
 extern const char *fc_phase_name(FcPhase phase);
 
 /* List of FcReportRow */
 extern List *fc_report_rows(void);
 
-/* The same, if the current user may see them, or NIL */
+/* The rows if the current user may see them, or NIL */
 extern List *fc_report_visible_rows(void);
 
 #endif							/* FC_REPORT_H */

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * report/tell.c
- *	  Lines for the person who waits for a load: progress => '5s'.
+ *	  Lines of progress for the client of a load: progress => '5s'.
  *
  *	 shared counters ──► one NOTICE, every so often ──► client
  *
  * The leader sends them from wherever it shows progress to other sessions, be
  * it waiting for workers or at work itself.  Percent and time left are those
- * of the phase: how long the phases behind it take is not known.  While core
- * builds an index in the leader, converts a file or analyzes a table nobody
- * comes here; so each phase of a long load begins with a line, and there is
- * one between two indexes or tables.
+ * of the phase: how long the phases after it take is not known.  While the
+ * leader builds an index, converts a file or analyzes a table it sends none;
+ * so each phase of a long load begins with a line, and there is one between
+ * two indexes or tables.
  *
  * A NOTICE is flushed to the client by core.  The server is not told how wide
  * a terminal is: a bar is drawn if fast_copy.progress_width says it.
@@ -33,17 +33,19 @@
 /* What psql puts in front of the line */
 #define FC_TELL_PREFIX	((int) strlen("NOTICE:  "))
 
-/* A bar is not drawn with less than this between its brackets, and ... */
+/* Least and most columns between the brackets of a bar; none has less */
 #define FC_TELL_BAR_MIN	10
 #define FC_TELL_BAR_MAX	200
 
-/* The figures seldom take more: bars of one length are easier to read */
+/*
+ * Columns for the figures, so that bars have one length; they seldom take more
+ */
 #define FC_TELL_FIGURES	58
 
-/* Phases shorter than this say nothing about how long they will take */
+/* A smaller share of a phase does not tell how long the rest will take */
 #define FC_TELL_SURE	0.005
 
-/* As a clock shows it: 0:07, 12:34, 1:02:03 */
+/* Appends a time as a clock shows it: 0:07, 12:34, 1:02:03 */
 static void
 fc_tell_time(StringInfo line, double seconds)
 {
@@ -62,7 +64,7 @@ fc_tell_seconds(TimestampTz since)
 	return Max((GetCurrentTimestamp() - since) / 1e6, 0.0);
 }
 
-/* What has been done beside unpacking was begun with that */
+/* Seconds of the phase; one beside unpacking began when that began */
 static double
 fc_tell_phase_seconds(const FcProgress *progress)
 {
@@ -96,7 +98,7 @@ fc_tell_rows(const FcProgress *progress)
 	}
 }
 
-/* Rows and bytes a second, of the phase so far */
+/* Appends rows and bytes per second of the phase so far */
 static void
 fc_tell_rates(StringInfo line, FcProgress *progress, double done)
 {
@@ -110,7 +112,7 @@ fc_tell_rates(StringInfo line, FcProgress *progress, double done)
 		appendStringInfo(line, ", %.1f MB/s", bytes / seconds / (1024 * 1024));
 }
 
-/* How much there will be is not known */
+/* Appends what was received, without a share: the total is not known */
 static void
 fc_tell_received(StringInfo line, const FcProgress *progress)
 {
@@ -123,7 +125,9 @@ fc_tell_received(StringInfo line, const FcProgress *progress)
 		appendStringInfo(line, ", %.0f rows/s", rows / seconds);
 }
 
-/* [####------], in what the rest leaves of the width */
+/*
+ * Appends [####------], in what the len columns of the rest leave of the width
+ */
 static void
 fc_tell_bar(StringInfo line, double done, int len)
 {
@@ -142,8 +146,8 @@ fc_tell_bar(StringInfo line, double done, int len)
 }
 
 /*
- * What code is at work must not add to a line that is not about an error, and
- * to find out which record it is at takes long.
+ * Sends a line without context: it is not about an error, and to find out
+ * which record the load is at takes long.
  */
 static void
 fc_tell_notice(const char *line)
@@ -155,7 +159,7 @@ fc_tell_notice(const char *line)
 	error_context_stack = context;
 }
 
-/* ", 3 of 7 indexes", in a phase that goes from one to the next */
+/* Appends ", 3 of 7 indexes" in a phase that goes from one to the next */
 static void
 fc_tell_steps(StringInfo line, FcProgress *progress)
 {
@@ -167,7 +171,7 @@ fc_tell_steps(StringInfo line, FcProgress *progress)
 		appendStringInfo(line, ", %d of %d %s", done, total, name);
 }
 
-/* Percent, rates and times, behind the name of the phase and the bar */
+/* Appends percent, rates and times */
 static void
 fc_tell_figures(StringInfo line, FcProgress *progress, double done)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * report/tell.h
- *	  Lines for the person who waits for a load: progress => '5s'.
+ *	  Lines of progress for the client of a load: progress => '5s'.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,15 +10,15 @@
 
 #include "report/figures.h"
 
-/* A NOTICE, if the last one is older than the interval asked for */
+/* Sends a NOTICE, if the last one is older than the interval asked for */
 extern void fc_tell_progress(FcProgress *progress);
 
 /*
- * The next phase has begun: a NOTICE, if the load is older than the interval
+ * At the begin of a phase: a NOTICE, if the load is older than the interval
  */
 extern void fc_tell_phase(FcProgress *progress);
 
-/* A NOTICE that all is done, if lines were asked for */
+/* Sends a NOTICE that all is done, if lines were asked for */
 extern void fc_tell_end(FcProgress *progress);
 
 #endif							/* FC_TELL_H */
