@@ -46,7 +46,7 @@ struct FcIncoming
 };
 
 /*
- * As core counts them, also where the header is still to say which there are
+ * Counts columns as core does, also if the header must still tell them
  */
 static int
 fc_receive_count_columns(const FcTarget *target)

@@ -12,7 +12,8 @@
 #include "load/job.h"
 
 /*
- * A job that has begun, and gets ready; both in the memory context of the load
+ * Begin a job and make it ready, both in the memory context of the load.
+ * Throw COPY's errors for privileges, target, files and header.
  */
 extern FcJob *fc_setup_begin(FcOptions *options);
 extern void fc_setup_job(FcJob *job);

@@ -23,8 +23,8 @@ extern bool fc_tables_bounds_changed(FcJob *job);
 extern List *fc_tables_existing(FcJob *job);
 
 /*
- * What these leaves have may change the way of the whole load; COPY's errors
- * for FREEZE.
+ * Takes the way that the triggers and indexes of these leaves ask for.  Throws
+ * COPY's errors for FREEZE.
  */
 extern void fc_tables_check(FcJob *job);
 

@@ -3,11 +3,11 @@
  * load/way.c
  *	  Which way a load goes, as its phases ask and its report tells.
  *
- * The plan says whether core must load, and whether there is a key.  The scan
- * finds out whether the file is in key order already and what it pays to
- * spill; the leaves, once they are locked, whether core must load after all or
- * chunks must insert in turn.  Each of them takes the way here, and nobody
- * leaves FC_WAY_COPY again.
+ * The plan says whether core must load, and whether there is a key.  The
+ * leader then finds out whether the file is presorted and what it pays to
+ * spill; and, once the leaves are locked, whether core must load after all or
+ * chunks must insert in turn.  Each time it takes the way here.  FC_WAY_COPY
+ * is never left again.
  *
  *-------------------------------------------------------------------------
  */

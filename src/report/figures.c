@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * report/figures.c
- *	  How far a phase has come, for all who show it.
+ *	  How far a phase has come, for report, log, progress and NOTICEs.
  *
  *-------------------------------------------------------------------------
  */
