@@ -149,9 +149,7 @@ fc_inflow_end_chunk(FcFinder *finder)
 	finder->left = 0;
 }
 
-/*
- * FcUnpacker.look: finds chunks in the bytes that the temporary copy just got
- */
+/* FcUnpacker.look: finds chunks in bytes that are in the temporary copy */
 static void
 fc_inflow_look(void *arg, const char *buf, size_t len)
 {
@@ -464,9 +462,7 @@ fc_inflow_take(FcContext *ctx, uint32 *chunk)
 	return false;
 }
 
-/*
- * Moves the chunks of a file to where those before it end; how many they are
- */
+/* Moves a file's chunks to after those before it; returns their number */
 static uint32
 fc_inflow_gather(FcShared *shared, uint32 number, uint32 to, uint64 records)
 {

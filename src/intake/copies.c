@@ -37,9 +37,7 @@ fc_area_size_cmp(const void *a, const void *b, void *arg)
 	return na < nb ? -1 : na > nb;
 }
 
-/*
- * Large files come first, so that no process is left alone with one at the end
- */
+/* Large files come first, so that no process is left alone with one */
 static void
 fc_area_fill_order(FcUnpackArea *area, const FcSource *source)
 {

@@ -59,9 +59,7 @@ extern void fc_intake_end(FcIntake *intake, int processes, char *choice);
 extern void fc_intake_report(const FcIntake *intake, FcPhase phase, instr_time end,
 							 int processes, char *choice);
 
-/*
- * Opens a temporary copy that has the bytes of all files, one after the other
- */
+/* Opens a temporary copy that has all files, one after the other */
 extern FcSource *fc_intake_open_copy(const char *path, FcFile *files,
 									 uint32 nfiles, char *paths);
 

@@ -27,9 +27,7 @@
 /* Bits of an offset within its file: no file is larger */
 #define FC_HEADS_BITS	48
 
-/*
- * Bytes after the first record that must be there, too: a message shows some
- */
+/* Bytes after the first record that a head must have, for messages */
 #define FC_HEADS_MARGIN	16
 
 #define FC_HEADS_READ	65536	/* bytes at a time */
@@ -43,9 +41,7 @@ typedef struct FcHeads
 	uint64		expected;		/* bytes in all, roughly */
 } FcHeads;
 
-/*
- * One file's; false if it is at fault, or wants more than its part of memory
- */
+/* Unpacks one head; false if it is faulty or needs too much memory */
 static bool
 fc_heads_unpack(FcHeads *heads, FcUnpacker *unpacker, uint32 number)
 {

@@ -87,9 +87,7 @@ fc_intake_parallel(FcIntake *intake, int nworkers)
 	return launched;
 }
 
-/*
- * Makes a source of the files, with temporary copies of those that were packed
- */
+/* Makes a source of the files, with temporary copies of the packed ones */
 static FcSource *
 fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 {
@@ -158,9 +156,7 @@ fc_intake_progress(void *arg)
 	if (intake->progress->phase != target->shared->phase && intake->incoming == NULL &&
 		pg_atomic_read_u32(&area->done) == area->npacked)
 	{
-		/*
-		 * of files that have been passed over after a fault nothing is known
-		 */
+		/* after a fault files are passed over, and have no size */
 		if (pg_atomic_read_u32(&target->shared->inflow_failed) == 0)
 			fc_intake_measure(intake);
 		fc_progress_start(intake->progress);
@@ -258,9 +254,7 @@ fc_intake_unpack_all(FcIntake *intake)
 	fc_intake_end(intake, processes, fc_intake_choice(intake->packed, npacked));
 }
 
-/*
- * Only the heads so far; false, and as if nothing had been, if that is no good
- */
+/* Unpacks the heads; false, with nothing changed, if they do not suffice */
 static bool
 fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 {

@@ -45,9 +45,7 @@ struct FcIncoming
 	FcUnpackFault fault;
 };
 
-/*
- * Counts columns as core does, also if the header must still tell them
- */
+/* Counts columns as core does, also if the header must tell them */
 static int
 fc_receive_count_columns(const FcTarget *target)
 {
@@ -131,9 +129,7 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 		fc_unpack_throw(&incoming->fault, word, name);
 }
 
-/*
- * Appends what one program prints, or the client sends, to the temporary copy
- */
+/* Appends what one program, or the client, gives to the temporary copy */
 static void
 fc_receive_one(FcIntake *intake, FcIncoming *incoming, const char *name)
 {

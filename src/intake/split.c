@@ -69,9 +69,7 @@ fc_split_marker_ends(FcContext *ctx, uint64 offset)
 	return fc_record_end(&dialect, &scan, buf, len, true) == FC_END_MARKER;
 }
 
-/*
- * The number of the first chunk from i on that begins at "offset" or after it
- */
+/* The number of the first chunk from i on that begins at "offset" or later */
 static uint32
 fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
 {

@@ -139,9 +139,7 @@ fc_access_file_cmp(const void *a, const void *b, void *arg)
 	return na < nb ? -1 : na > nb;
 }
 
-/*
- * Files are compared by device and inode, because one may have several names
- */
+/* Compares files by device and inode, because one may have several names */
 static void
 fc_access_refuse_twice(const FcSource *source)
 {

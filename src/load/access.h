@@ -17,9 +17,7 @@
  */
 extern FcSource *fc_access_open(const List *sources);
 
-/*
- * Throws COPY's errors if the caller may not load the target; needs the plan
- */
+/* Throws COPY's errors if the caller may not load; needs the plan */
 extern void fc_access_check_target(FcJob *job);
 
 #endif							/* FC_LOAD_ACCESS_H */

@@ -187,9 +187,7 @@ fc_elsewhere_parents(Oid target)
 	return parents;
 }
 
-/*
- * Is the listed table the target, a parent of the target or a partition of it?
- */
+/* Is the listed table the target, its parent or its partition? */
 static bool
 fc_elsewhere_is_target(Oid target, const List *parents, Oid listed)
 {

@@ -41,9 +41,7 @@ fc_find_split_choice(FcJob *job)
 					fc_source_word(target->source));
 }
 
-/*
- * Reports records and bytes of each of the first files, if there are several
- */
+/* Reports records and bytes of the first files, if there are several */
 static void
 fc_find_report_files(FcJob *job)
 {

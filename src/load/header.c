@@ -78,9 +78,7 @@ fc_header_check_line(FcJob *job, FcEnd end, uint32 file, int line)
 	fc_error_context_pop();
 }
 
-/*
- * Verifies and converts a header line, as COPY does even if it uses no names
- */
+/* Verifies and converts a header line, as COPY does without use for names */
 static void
 fc_header_check_encoding(FcJob *job, const FcRecord *record)
 {

@@ -80,9 +80,7 @@ fc_layout_state(FcShared *shared)
 	pg_atomic_init_u32(&shared->inflow_failed, 0);
 }
 
-/*
- * Chunks of all files: each is part of one file; a file without data has none
- */
+/* The number of chunks; each is part of one file */
 static uint32
 fc_layout_count_chunks(const FcSource *source, uint64 chunk_size)
 {

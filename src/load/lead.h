@@ -25,14 +25,10 @@ extern int	fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work);
  */
 extern void fc_lead_apart(FcJob *job, void (*phase) (FcJob *job));
 
-/*
- * Gives the leader the tasks of the load again, after phases with other tasks
- */
+/* Gives the leader the load's tasks again, after phases with others */
 extern void fc_lead_take_up_tasks(FcJob *job);
 
-/*
- * Ends the phase in the report; rows and bytes are -1 where they are unknown
- */
+/* Ends the phase in the report; rows and bytes are -1 if unknown */
 extern void fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes,
 						   char *choice);
 

@@ -102,9 +102,7 @@ fc_leaf_end_writer(FcLeaf *leaf)
 	return inserted;
 }
 
-/*
- * The reader has half of the memory; rows of slices that wait have a quarter
- */
+/* The reader has half of the memory, and slices that wait a quarter */
 static void
 fc_leaf_begin_sort(FcLoader *loader, TupleDesc desc, const AttrMap *map)
 {

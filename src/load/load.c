@@ -35,9 +35,7 @@
 #include "sort/row_source.h"
 #include "sort/run_write.h"
 
-/*
- * Bytes after which progress is counted: few enough, with a shared cache line
- */
+/* Bytes after which progress is counted: the counter's cache line is shared */
 #define FC_COUNT_BYTES		65536
 
 /* The last tasks, per process, that no process takes ahead */
@@ -76,9 +74,7 @@ fc_load_finish(FcLoader *loader)
 	fc_target_executor_end(loader->estate);
 }
 
-/*
- * The task after this one, if the same process must load it into the same leaf
- */
+/* The task after this one, if the same process must load it, too */
 static FcTask *
 fc_load_follower(const FcContext *ctx, FcTask *task)
 {
@@ -332,9 +328,7 @@ fc_load_chunks(FcLoader *loader)
 
 	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
 
-	/*
-	 * rows that are sorted are inserted by one process, after the last chunk
-	 */
+	/* one process inserts sorted rows, after the last chunk */
 	in_turn = writes && shared->way == FC_WAY_TURNS && shared->order.nkeys == 0;
 	if (in_turn)
 	{

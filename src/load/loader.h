@@ -124,9 +124,7 @@ typedef struct FcLoader
 /* load/load.c: makes all ready but leaves and writers */
 extern void fc_load_begin(FcLoader *loader, FcContext *ctx);
 
-/*
- * load/row.c: makes a row of a record and gives it to the writer or the sort
- */
+/* load/row.c: makes a row of a record, for the writer or the sort */
 extern void fc_row_load(FcLoader *loader, char *data, uint64 offset, uint32 length);
 
 /*

@@ -107,9 +107,7 @@ fc_partitions_is_remote(const FcRoute *route)
 	return route->nranges > 0;
 }
 
-/*
- * Rows of a table that lives on other servers must not stay here, unasked for
- */
+/* A fault if rows of a table on other servers would stay here */
 static FcFault *
 fc_partitions_misplaced(FcJob *job)
 {

@@ -19,9 +19,7 @@
  */
 extern const char *fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows);
 
-/*
- * Leader: chooses between rows and offsets before there is a file to look at
- */
+/* Leader: chooses between rows and offsets without a file to look at */
 extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);
 
 /*

@@ -63,9 +63,7 @@ fc_job_check_conservation(FcJob *job)
 			 errhint("Nothing was loaded. Please report this with the file's first lines.")));
 }
 
-/*
- * The target and leaves that got rows; all tables of the tree without a scan
- */
+/* The target and the leaves with rows; without a scan all tables */
 static List *
 fc_job_analyzed(FcJob *job)
 {

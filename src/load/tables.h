@@ -28,9 +28,7 @@ extern List *fc_tables_existing(FcJob *job);
  */
 extern void fc_tables_check(FcJob *job);
 
-/*
- * Until they are let go, target and leaves stay as they are: see heap/hold.h
- */
+/* Between the two target and leaves stay as they are: see heap/hold.h */
 extern void fc_tables_hold(FcJob *job);
 extern void fc_tables_let_go(FcJob *job);
 

@@ -31,9 +31,7 @@
 #define FC_SLICE_ROWS	16384
 #define FC_MAX_SLICES	65536
 
-/*
- * Ranges that a presorted file may span: so many, and so many for each chunk
- */
+/* Ranges that a presorted file may span: so many, and more for each chunk */
 #define FC_SPAN_LEAST	16
 #define FC_SPAN_EACH	4
 
@@ -312,9 +310,7 @@ fc_tasks_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	/*
-	 * only cutting looks at the runs, and without two workers nothing is cut
-	 */
+	/* runs are needed to cut parts only, which takes two workers */
 	FcRuns	   *runs = target->nworkers < 2 ? NULL : fc_runs_open(target->shared);
 	List	   *groups = fc_tasks_groups(job);
 	int			allocated = 64;

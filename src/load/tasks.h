@@ -46,9 +46,7 @@ typedef struct FcLeafRows
 	uint64		rows;
 } FcLeafRows;
 
-/*
- * One for each leaf loaded, by OID; target.ngroups of them, in one allocation
- */
+/* One for each leaf loaded, by OID: target.ngroups, in one allocation */
 extern FcLeafRows *fc_tasks_leaf_rows(FcJob *job);
 extern uint64 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf);
 

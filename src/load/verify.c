@@ -97,9 +97,7 @@ fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, bool created)
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * Opens a writer; each has a page pinned, so that all are closed if too many
- */
+/* Opens a writer; closes all if they are many, as each has a page pinned */
 static void
 fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
 {

@@ -13,9 +13,7 @@
 /* Takes the way that the plan says, before anything is known of the files */
 extern void fc_way_begin(FcTarget *target);
 
-/*
- * A way that is known now, for the leader and its workers; core's stays core's
- */
+/* Takes a way for the leader and its workers; FC_WAY_COPY stays */
 extern void fc_way_take(FcTarget *target, FcWay way);
 extern void fc_way_to_core(FcTarget *target, const char *reason);
 
@@ -28,9 +26,7 @@ extern bool fc_way_sorts_alone(const FcJob *job);
 /* Must new partitions be attached, or have their indexes, before rows come? */
 extern bool fc_way_needs_attached(FcJob *job);
 
-/*
- * For the report: how a load went, and what became of records it did not load
- */
+/* For the report: how a load went, and what it did not load */
 extern char *fc_way_choice(FcJob *job);
 extern char *fc_way_of_leaf(const FcJob *job, const FcTask *task);
 extern char *fc_way_io_method(FcShared *shared);

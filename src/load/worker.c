@@ -271,9 +271,7 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	ctx->direct = NULL;
 }
 
-/*
- * Adds the workers' usage to the leader's, for pg_stat_statements and report
- */
+/* Adds the workers' usage to the leader's, as parallel queries do */
 static void
 fc_worker_usage(ParallelContext *pcxt)
 {
@@ -340,9 +338,7 @@ fc_worker_alone_share(const FcShared *shared, int nworkers)
 		(double) (last - before) / (last - shared->started);
 }
 
-/*
- * Runs the phase in workers; 0 if none could be started and nothing was done
- */
+/* Runs the phase in workers; 0 if none could be started */
 static int
 fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 				   FcWork *work)

@@ -37,9 +37,7 @@
 #define FC_TELL_BAR_MIN	10
 #define FC_TELL_BAR_MAX	200
 
-/*
- * Columns for the figures, so that bars have one length; they seldom take more
- */
+/* Columns kept for the figures, so that bars have one length */
 #define FC_TELL_FIGURES	58
 
 /* A smaller share of a phase does not tell how long the rest will take */
@@ -125,9 +123,7 @@ fc_tell_received(StringInfo line, const FcProgress *progress)
 		appendStringInfo(line, ", %.0f rows/s", rows / seconds);
 }
 
-/*
- * Appends [####------], in what the len columns of the rest leave of the width
- */
+/* Appends [####------], in the width that is left by len columns */
 static void
 fc_tell_bar(StringInfo line, double done, int len)
 {

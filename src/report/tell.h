@@ -13,9 +13,7 @@
 /* Sends a NOTICE, if the last one is older than the interval asked for */
 extern void fc_tell_progress(FcProgress *progress);
 
-/*
- * At the begin of a phase: a NOTICE, if the load is older than the interval
- */
+/* At a phase's begin: a NOTICE, if the load is older than the interval */
 extern void fc_tell_phase(FcProgress *progress);
 
 /* Sends a NOTICE that all is done, if lines were asked for */
