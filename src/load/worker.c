@@ -44,7 +44,7 @@ typedef struct FcWorkerArgs
 {
 	dsm_handle	segment;
 	uint32		nturns;
-	RepOriginId origin;			/* replication origin of the leader's session */
+	RepOriginId origin;			/* replication origin of the session */
 } FcWorkerArgs;
 
 /* What a worker used, which is counted as the leader's */
