@@ -19,9 +19,9 @@
 #include "utils/memutils.h"
 
 #include "copy_statement.h"
-#include "rejects/table.h"
 #include "load/analyze.h"
 #include "options/json.h"
+#include "rejects/table.h"
 #include "report/report.h"
 
 PG_MODULE_MAGIC;

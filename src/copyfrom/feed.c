@@ -38,8 +38,8 @@
 #include "copyfrom/feed.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
-#include "rejects/notices.h"
 #include "options/columns.h"
+#include "rejects/notices.h"
 #include "row/executor.h"
 
 #define FC_FEED_BLOCK	65536

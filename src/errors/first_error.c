@@ -32,7 +32,7 @@
  * to abort.  What the error leaves behind until then: user id and settings of a
  * function are restored here, as are the SPI stack (of a worker) and the active
  * snapshots; lightweight locks are released; pins and the like belong to the
- * resource owner that load/worker.c gives the phase, and are dropped with it.
+ * resource owner that phase/worker.c gives the phase, and are dropped with it.
  *
  * It is also sound where on_error lets the load go on, if the error comes from
  * code of core that changes nothing: an input function of a built-in type, a

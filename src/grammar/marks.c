@@ -8,6 +8,13 @@
  *
  * Nothing is allocated and nothing outside the bytes given is read.
  *
+ * Blocks of 64 bytes become bit masks of line ends, quotes, delimiters and
+ * escapes, and a prefix-XOR of the quotes says what stands inside of them;
+ * both states that a chunk may begin in are complements of each other and
+ * cost one pass.  Whatever is out of the ordinary (a distinct escape, a quote
+ * in the wrong place, a NUL) is left to the plain grammar of grammar/record.c
+ * and grammar/field.c, and a fuzzer compares the two.
+ *
  *-------------------------------------------------------------------------
  */
 #include "grammar/marks.h"

@@ -3,7 +3,7 @@
  * heap/writer.c
  *	  Rows into one table, whichever writer puts them there.
  *
- *	 load/load.c ──► begin, slot, put, flush, end ──┬─► heap/multi_insert.c
+ *	 phase/load.c ──► begin, slot, put, flush, end ──┬─► heap/multi_insert.c
  *												  └─► heap/page_writer.c
  *
  * What both writers have in common: which of them it is, the turns of a
@@ -12,6 +12,24 @@
  *
  * On error the transaction aborts and takes the rows along; the writer lives
  * in the phase's memory context, the relations belong to the caller.
+ *
+ * heap/multi_insert.c is heap_multi_insert, right for every table.
+ * heap/page_writer.c forms tuples on pages of its own and appends them.  An
+ * empty table whose storage this transaction has made gets them past shared
+ * buffers, in a new file that becomes the table's own when all of them are
+ * there, because the load's own code (a CHECK) may read the table meanwhile,
+ * and insert into it (heap/page_new.c).  The head of heap/page_file.c says
+ * why that is safe in a crash, beside a checkpoint and without WAL.  Other
+ * tables get them through shared buffers (heap/page_shared.c), if there are
+ * many rows and the table has little free space that they should go to.
+ * Tables with indexes and logically logged ones never get pages, because page
+ * images mean nothing to decoding.  The leader decides for each leaf before
+ * the load (fc_write_storage).
+ *
+ * Where the load reads nothing of what it has written (no index, no
+ * statistics), full batches of pages go to the disk past the page cache, in
+ * flight (heap/page_direct.c): fresh pages of the cache cost more than all
+ * else the writer does.
  *
  *-------------------------------------------------------------------------
  */

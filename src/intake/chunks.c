@@ -4,7 +4,7 @@
  *	  Unpacks files, and lets other processes scan what there is of them.
  *
  *	 packed file ──► source/decompress.c ──► bytes ─┐
- *							└─► chunks ─────┴─► published ──► load/scan.c
+ *							└─► chunks ─────┴─► published ──► phase/scan.c
  *
  * Where there are fewer packed files than processes, those that have none to
  * unpack scan what the others have unpacked so far.  The process that unpacks

@@ -19,6 +19,27 @@
  * The segment belongs to the current resource owner and the temporary copies
  * to the SharedFileSet in it; workers end with the parallel context.
  *
+ * A load reads its source several times, in any order, and what is packed or
+ * received can be read once.  The temporary copy is to it what the spill of
+ * rows would be, in the order of the file, so that a packed file in key order
+ * is still loaded without a sort; names in messages stay the user's.
+ *
+ * Files that are unpacked beside a scan get offsets with gaps between them,
+ * as their sizes are not known when they get their places (intake/heads.c).
+ * Whether such a file is in key order, and what it would cost to read its
+ * rows by offsets, can only be seen after the scan: if that speaks for it,
+ * the scan is forgotten, or done again with the rows.  A load without a key
+ * takes the chunks itself as they are published, unless it must know the
+ * number of rows before (sequences), sorts them, or inserts those of several
+ * files in turn; then the files are unpacked first, as they are for a load
+ * that core does, an analysis, and files that must be converted.
+ *
+ * What a program or the client sends after a record that ends the load is not
+ * waited for, unless it is packed: only the end of packed data says whether
+ * they are sound.  A load that gives way to pg_partman and starts again keeps
+ * what it has received, because that comes only once; packed files are
+ * unpacked again.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,7 +3,7 @@
  * load/fill.c
  *	  The phase load: rows into partitions.
  *
- *	 tasks or chunks ──► load/load.c in each process ──► counts, first error
+ *	 tasks or chunks ──► phase/load.c in each process ──► counts, first error
  *
  * The leader makes the tasks, runs the phase, throws the first error of the
  * file and gives the tables the new files that they were written in, when all
@@ -22,10 +22,10 @@
 #include "load/fill.h"
 #include "load/find.h"
 #include "load/lead.h"
-#include "load/phases.h"
 #include "load/tables.h"
 #include "load/tasks.h"
 #include "load/way.h"
+#include "phase/phases.h"
 #include "rejects/notices.h"
 #include "report/progress.h"
 #include "report/report.h"

@@ -20,10 +20,10 @@
 #include "intake/split.h"
 #include "load/find.h"
 #include "load/lead.h"
-#include "load/phases.h"
 #include "load/tables.h"
 #include "load/tasks.h"
 #include "load/way.h"
+#include "phase/phases.h"
 #include "report/progress.h"
 #include "report/report.h"
 

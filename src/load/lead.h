@@ -10,7 +10,7 @@
 #define FC_LOAD_LEAD_H
 
 #include "load/job.h"
-#include "load/worker.h"
+#include "phase/worker.h"
 
 /*
  * Runs a phase over so many chunks or tasks, in workers or in the leader

@@ -29,7 +29,7 @@
 #include "load/layout.h"
 #include "load/setup.h"
 #include "load/way.h"
-#include "load/worker.h"
+#include "phase/worker.h"
 #include "rejects/table.h"
 #include "row/executor.h"
 #include "source/program.h"

@@ -10,6 +10,16 @@
  * The slices of a group insert in turn, so that the leaf is in key order; a
  * slice is small enough for a worker to hold its rows while it waits.
  *
+ * A partition that holds more than a quarter of a worker's share of the rows
+ * is cut into slices of some 16,000 rows at sampled (key, offset) bounds.
+ * Workers parse slices of one partition at the same time, but insert in turn,
+ * and each goes on in the block in which the one before stopped.  A worker
+ * whose turn has not come keeps its rows, within its memory, and only then
+ * waits.  Tasks are taken in order, so that the slice waited for is always in
+ * a process's hands.  Inserting in turn bounds what more workers bring on a
+ * single table: the heap insert and its WAL are serial there, parsing and
+ * reading are not.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

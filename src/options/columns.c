@@ -19,8 +19,8 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "convert/pattern.h"
 #include "options/columns.h"
-#include "row/pattern.h"
 
 /* Returns the column of this name that a file may have, or 0 */
 static AttrNumber

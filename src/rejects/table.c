@@ -31,8 +31,8 @@
 #include "utils/uuid.h"
 
 #include "compat/compat.h"
-#include "rejects/table.h"
 #include "partition/empty_table.h"
+#include "rejects/table.h"
 #include "row/executor.h"
 
 /* The columns, in the order of the INSERT */

@@ -3,7 +3,7 @@
  * row/column.c
  *	  How a field of the file becomes the value of its column.
  *
- *	 field ──► pattern, native conversion (row/convert.c) or input function
+ *	 field ──► pattern, native conversion (convert/convert.c) or input function
  *			──► value
  *
  * Which of them is decided once, by the column's type.  An error is the

@@ -12,9 +12,9 @@
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 
+#include "convert/convert.h"
+#include "convert/pattern.h"
 #include "grammar/field.h"
-#include "row/convert.h"
-#include "row/pattern.h"
 
 /* A column of the file */
 typedef struct FcColumn

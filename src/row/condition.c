@@ -8,6 +8,11 @@
  *
  * Rows that it is not true for count as filtered.
  *
+ * The scan looks at the condition where there is a key, so that rows it
+ * filters make no partition; the whole record is parsed then, because COPY
+ * refuses a bad value of a row that it would filter.  A condition that looks
+ * at a volatile default is left to the load.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -15,6 +15,12 @@
  * in files of the job's SharedFileSet, and only their first records of every
  * FC_NUMBER_BLOCK in memory.  The set deletes the files on error, too.
  *
+ * The default is given a parameter in nextval()'s place.  An entry of the
+ * spill has room for the record's number within its chunk.  Where other
+ * volatile defaults that are not parallel safe are needed, new partitions are
+ * attached before the load, and the leader lets core route the rows in the
+ * order of the file.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -28,8 +34,8 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
-#include "row/sequence.h"
 #include "key/search.h"
+#include "row/sequence.h"
 #include "row/serial.h"
 
 /* Runs in memory at a time */

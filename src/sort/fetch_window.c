@@ -37,6 +37,14 @@
  * blocks are freed, whoever deletes the context; no block is freed while the
  * reads of its window are under way.
  *
+ * One reader serves a process through many tasks.  It looks ahead beyond the
+ * partition that is being written, because a file in random order has each
+ * partition's rows everywhere, and the more rows a window has, the fewer
+ * times the file is read.  The size of the window matters more than the
+ * method: fast_copy_report() shows the bytes read and the rows per read,
+ * which fast_copy.memory changes; io_uring and preadv are close on a cached
+ * file.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -29,6 +29,9 @@
  * leader's segment goes, on error too; open ones are closed by the phase's
  * resource owner.
  *
+ * The block that is sorted is no larger than makes about 64 runs of the file,
+ * but at least 32 MB: fresh memory costs more than merging more runs.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

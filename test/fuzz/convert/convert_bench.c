@@ -19,7 +19,7 @@
 #include "utils/memutils.h"
 
 #include "catalog/pg_type.h"
-#include "row/convert.h"
+#include "convert/convert.h"
 
 PG_FUNCTION_INFO_V1(bench_convert);
 

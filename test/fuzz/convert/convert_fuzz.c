@@ -23,7 +23,7 @@
 #include "utils/memutils.h"
 
 #include "convert_strings.h"
-#include "row/convert.h"
+#include "convert/convert.h"
 
 PG_MODULE_MAGIC;
 

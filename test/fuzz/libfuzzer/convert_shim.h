@@ -11,8 +11,8 @@
 #include "postgres.h"
 
 #include "compat/compat.h"
-#include "row/convert.h"
-#include "row/convert_types.h"
+#include "convert/convert.h"
+#include "convert/types.h"
 
 /* the C library's, not PostgreSQL's */
 #undef printf

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fc_pattern_test.c
- *	  Lets SQL call src/row/pattern.c.
+ *	  Lets SQL call src/convert/pattern.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "row/pattern.h"
+#include "convert/pattern.h"
 
 PG_MODULE_MAGIC;
 

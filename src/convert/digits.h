@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * row/convert_digits.h
+ * convert/digits.h
  *	  Decimal digits, eight at a time.
  *
  * A word holds eight bytes of text, the first one lowest, whatever the byte
@@ -13,7 +13,7 @@
 
 #include "port/pg_bswap.h"
 
-#include "row/convert.h"
+#include "convert/convert.h"
 
 /* A word of eight such bytes */
 #define FC_WORD(byte) (UINT64CONST(0x0101010101010101) * (byte))

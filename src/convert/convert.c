@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * row/convert.c
+ * convert/convert.c
  *	  Which types have a native conversion.
  *
  *	 field ──► converter ──► datum
@@ -18,8 +18,8 @@
 
 #include "catalog/pg_type.h"
 
-#include "row/convert.h"
-#include "row/convert_types.h"
+#include "convert/convert.h"
+#include "convert/types.h"
 
 static FcConvert
 fc_convert_function(Oid typid)

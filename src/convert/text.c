@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * row/convert_text.c
+ * convert/text.c
  *	  boolean, text, varchar, char, uuid and bytea from text.
  *
  * Declined are: white space around a boolean, values too long for varchar(n)
@@ -17,8 +17,8 @@
 #include "utils/uuid.h"
 
 #include "compat/compat.h"
-#include "row/convert.h"
-#include "row/convert_types.h"
+#include "convert/convert.h"
+#include "convert/types.h"
 
 /* Of a byte: its value as a hexadecimal digit, plus one; 0 if it is none */
 static const uint8 fc_hex_digit[256] = {

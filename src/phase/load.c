@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/load.c
+ * phase/load.c
  *	  Rows into partitions: the load phase, task by task or chunk by chunk.
  *
  *	 task ───► rows in key order (sort/row_source.h) ───────┐
@@ -9,8 +9,8 @@
  *
  * With a key there are tasks: each is a range of keys.  Without one, or if the
  * file is in key order already, the processes take the chunks of the file.
- * load/row.c makes a row of a record, load/leaf.c knows where rows go, and
- * load/verify.c looks at records again after a process has stopped.
+ * phase/row.c makes a row of a record, phase/leaf.c knows where rows go, and
+ * phase/verify.c looks at records again after a process has stopped.
  *
  * What is open when an error passes is closed with the phase: by its resource
  * owner and its memory context.
@@ -27,8 +27,8 @@
 #include "errors/lines.h"
 #include "intake/chunks.h"
 #include "key/search.h"
-#include "load/loader.h"
-#include "load/phases.h"
+#include "phase/loader.h"
+#include "phase/phases.h"
 #include "row/chunk_reader.h"
 #include "row/condition.h"
 #include "row/executor.h"

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/leaf.c
+ * phase/leaf.c
  *	  Where rows go: the leaves of the target, and their writers.
  *
  *	 task or chunk ──► one leaf ─────────┬─► writer
@@ -29,7 +29,7 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
-#include "load/loader.h"
+#include "phase/loader.h"
 
 /* Does the leaf take each row that has no NULL where none is allowed? */
 static bool

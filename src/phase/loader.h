@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
- * load/loader.h
- *	  What a process has in hand while it loads rows: for load/load.c,
- *	  load/row.c, load/leaf.c and load/verify.c alone.
+ * phase/loader.h
+ *	  What a process has in hand while it loads rows: for phase/load.c,
+ *	  phase/row.c, phase/leaf.c and phase/verify.c alone.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +36,7 @@ typedef struct FcLeaf
 	int32		number;
 	AttrMap    *to_root;		/* back to the target's row type */
 
-	List	   *indexes;		/* load/verify.c: IndexInfos of those that a
+	List	   *indexes;		/* phase/verify.c: IndexInfos of those that a
 								 * new partition will have */
 } FcLeaf;
 
@@ -121,10 +121,10 @@ typedef struct FcLoader
 	FcSorter	sorter;
 } FcLoader;
 
-/* load/load.c: makes all ready but leaves and writers */
+/* phase/load.c: makes all ready but leaves and writers */
 extern void fc_load_begin(FcLoader *loader, FcContext *ctx);
 
-/* load/row.c: makes a row of a record, for the writer or the sort */
+/* phase/row.c: makes a row of a record, for the writer or the sort */
 extern void fc_row_load(FcLoader *loader, char *data, uint64 offset, uint32 length);
 
 /*
@@ -156,7 +156,7 @@ fc_row_tolerates(const FcLoader *loader, uint32 class)
 	return (loader->ctx->shared->errors.tolerated & class) != 0;
 }
 
-/* load/leaf.c: opens the leaf, unless it is open, with its indexes */
+/* phase/leaf.c: opens the leaf, unless it is open, with its indexes */
 extern void fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid);
 extern void fc_leaf_close(FcLoader *loader, FcLeaf *leaf);
 

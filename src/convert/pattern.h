@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * row/pattern.h
+ * convert/pattern.h
  *	  Timestamps and dates that are written in a form the caller describes.
  *
- * row/pattern.c makes a program of a pattern, row/pattern_match.c runs it.
+ * convert/pattern.c makes a program of a pattern, convert/pattern_match.c runs it.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * row/convert_time.c
+ * convert/time.c
  *	  date, time, timestamp and timestamptz from text.
  *
  *	 "2013-01-05"  "2013/01/05"  "20130105"
@@ -27,9 +27,9 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
-#include "row/convert_digits.h"
-#include "row/convert.h"
-#include "row/convert_types.h"
+#include "convert/convert.h"
+#include "convert/digits.h"
+#include "convert/types.h"
 
 /* A moment as it is written */
 typedef struct FcMoment

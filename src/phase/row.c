@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/row.c
+ * phase/row.c
  *	  One row: from the bytes of its record to the writer of its leaf.
  *
  *	 record ──► parse ──► key and condition ──► leaf's row type
@@ -25,7 +25,7 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "errors/stop.h"
-#include "load/loader.h"
+#include "phase/loader.h"
 #include "row/condition.h"
 
 /* Refuses the row with core's text, after all its values were converted */

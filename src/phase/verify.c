@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/verify.c
+ * phase/verify.c
  *	  Rows that are looked at again, in the order of the file.
  *
  *	 chunks ──► record ──► row ──► its leaf ──┬─► what indexes compute
@@ -26,8 +26,8 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "key/search.h"
-#include "load/loader.h"
-#include "load/phases.h"
+#include "phase/loader.h"
+#include "phase/phases.h"
 #include "row/chunk_reader.h"
 #include "row/condition.h"
 #include "row/executor.h"

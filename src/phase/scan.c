@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/scan.c
+ * phase/scan.c
  *	  Finds every record and its key, and spills (key, offset, length), with
  *	  the record itself or without.
  *
@@ -25,7 +25,7 @@
 #include "errors/reject_file.h"
 #include "errors/stop.h"
 #include "intake/chunks.h"
-#include "load/phases.h"
+#include "phase/phases.h"
 #include "row/chunk_reader.h"
 #include "row/condition.h"
 #include "row/executor.h"

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * row/pattern_match.c
+ * convert/pattern_match.c
  *	  Reads a value as a compiled pattern says.
  *
  * The value's bytes go through the pattern's steps, which collect numbers;
@@ -36,8 +36,8 @@
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
+#include "convert/pattern.h"
 #include "errors/context.h"
-#include "row/pattern.h"
 
 #define UNIX_EPOCH_USEC \
 	((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/presorted.c
+ * phase/presorted.c
  *	  Looks at some records of the file, to see whether it is presorted.
  *
  *	 chunks ──► first records of each, the last of the file ──► keys ascend?
@@ -8,6 +8,15 @@
  * A file that looks presorted is loaded without a scan, and the load finds out
  * if it is not.  No error is thrown here: the scan meets a key that is not
  * plain again, and what is open is closed with the phase.
+ *
+ * The leader makes a partition for each range of keys between the first key
+ * and the last, and the workers load chunks, whose rows are slices of the
+ * partitions in turn.  They check that keys ascend, within a chunk and up to
+ * the first key of the next.  If one does not, or is not plainly a key, the
+ * load is given up, the partitions are dropped, and the file is scanned as
+ * any other.  So this is only done where all partitions are made by the load,
+ * and rows are neither filtered, tolerated nor numbered (load/find.c).
+ * Ranges that turn out to have no rows are dropped.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +26,7 @@
 #include "miscadmin.h"
 
 #include "errors/first_error.h"
-#include "load/phases.h"
+#include "phase/phases.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"
 #include "row/parse.h"

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/worker.c
+ * phase/worker.c
  *	  Runs a phase in parallel workers, or in the leader.
  *
  * Each phase has a parallel context of its own, because between phases the
@@ -31,9 +31,9 @@
 #include "errors/stop.h"
 #include "intake/chunks.h"
 #include "intake/split.h"
-#include "load/phases.h"
-#include "load/worker.h"
 #include "partition/index_build.h"
+#include "phase/phases.h"
+#include "phase/worker.h"
 
 #define FC_KEY_ARGS		UINT64CONST(0xFC00000000000001)
 #define FC_KEY_TASKS	UINT64CONST(0xFC00000000000002)

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * row/pattern.c
+ * convert/pattern.c
  *	  Compiles the patterns of the argument timestamp_format.
  *
  * Three kinds of patterns are told apart by their text alone:
@@ -17,7 +17,7 @@
  * belongs to: that is how one style's pattern looks if it is read as the
  * other's, and reading on would load wrong times without a word.
  *
- * Both become steps for row/pattern_match.c.  What to_timestamp has beyond that
+ * Both become steps for convert/pattern_match.c.  What to_timestamp has beyond that
  * (week dates, centuries, eras, Roman months, ordinals, names in the locale's
  * language, FX) makes the pattern one for core, which is then told to be strict
  * as well: nothing may be missing, and nothing may be left over.  Strict or not
@@ -39,7 +39,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 
-#include "row/pattern.h"
+#include "convert/pattern.h"
 
 static const char *const months_and_minutes =
 "Months and minutes are MM and MI in \"YYYY-MM-DD HH24:MI:SS\", and MM and mm in \"yyyy-MM-dd HH:mm:ss\".";

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * row/convert_number.c
+ * convert/number.c
  *	  Integers and floating point numbers from text.
  *
  * Digits with an optional minus, for floats with a point and an exponent.  A
@@ -19,9 +19,9 @@
 
 #include "port/pg_bitutils.h"
 
-#include "row/convert_digits.h"
-#include "row/convert.h"
-#include "row/convert_types.h"
+#include "convert/convert.h"
+#include "convert/digits.h"
+#include "convert/types.h"
 
 /* Any 19 digits fit, but not always into an int64 */
 #define FC_MAX_DIGITS 19

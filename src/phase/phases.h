@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/phases.h
+ * phase/phases.h
  *	  The phases that run in parallel workers, or in the leader alone.
  *
  * Each takes chunks or tasks until none is left.

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * row/convert_numeric.c
+ * convert/numeric.c
  *	  numeric from digits with an optional minus and point.
  *
  * The value is written as it is stored, whose layout PostgreSQL keeps to itself
@@ -13,8 +13,8 @@
  */
 #include "postgres.h"
 
-#include "row/convert.h"
-#include "row/convert_types.h"
+#include "convert/convert.h"
+#include "convert/types.h"
 
 /* The header of the short form */
 #define FC_NUMERIC_SHORT 0x8000

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * row/convert_types.h
- *	  The converters of the single types, for row/convert.c, and where they make
+ * convert/types.h
+ *	  The converters of the single types, for convert/convert.c, and where they make
  *	  their values.
  *
  *-------------------------------------------------------------------------
@@ -51,25 +51,25 @@ fc_convert_varlena(FcConverter *converter, Size len, char **data)
 #define FC_CONVERTER(name) \
 	extern bool name(FcConverter *converter, char *s, size_t len, Datum *value)
 
-/* row/convert_number.c */
+/* convert/number.c */
 FC_CONVERTER(fc_convert_int2);
 FC_CONVERTER(fc_convert_int4);
 FC_CONVERTER(fc_convert_int8);
 FC_CONVERTER(fc_convert_float4);
 FC_CONVERTER(fc_convert_float8);
 
-/* row/convert_numeric.c */
+/* convert/numeric.c */
 FC_CONVERTER(fc_convert_numeric);
 extern bool fc_convert_numeric_typmod(FcConverter *converter, int32 typmod);
 
-/* row/convert_time.c */
+/* convert/time.c */
 FC_CONVERTER(fc_convert_date);
 FC_CONVERTER(fc_convert_time);
 FC_CONVERTER(fc_convert_timestamp);
 FC_CONVERTER(fc_convert_timestamptz);
 extern bool fc_convert_time_typmod(FcConverter *converter, int32 typmod);
 
-/* row/convert_text.c */
+/* convert/text.c */
 FC_CONVERTER(fc_convert_bool);
 FC_CONVERTER(fc_convert_text);
 FC_CONVERTER(fc_convert_varchar);

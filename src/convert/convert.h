@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * row/convert.h
+ * convert/convert.h
  *	  From text to datums without the type's input function.
  *
  * A converter gives the datum the input function would give, byte by byte, or
