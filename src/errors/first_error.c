@@ -6,7 +6,7 @@
  * COPY stops at the first bad line.  Here many processes meet records in
  * another order, so that a data error does not end the phase: it goes into the
  * one slot in shared memory if no earlier bad record is known, and from then on
- * records behind it are skipped while those before it are still parsed, checked
+ * records after it are skipped while those before it are still parsed, checked
  * and inserted.  Its texts, which may have any length, are in a DSA area whose
  * place is in the leader's segment, and which is released with that.
  *
@@ -152,7 +152,7 @@ fc_error_put_texts(FcShared *shared, const ErrorData *edata)
 	}
 	PG_CATCH();
 	{
-		/* there is no room to keep it: it cannot wait for others */
+		/* the area has no room for the error, so it is thrown at once */
 		LWLockReleaseAll();
 		dsa_release_in_place(fc_shared_texts(shared));
 		FlushErrorState();
@@ -240,7 +240,7 @@ fc_error_store(FcShared *shared, uint64 offset, uint64 length,
 		pg_atomic_write_u64(&shared->errors.offset, offset);
 	}
 	SpinLockRelease(&shared->errors.mutex);
-	/* of the one that is not kept any more, or is not at all */
+	/* the texts of the error that lost its place, or never got one */
 	fc_error_free_texts(shared, slot.text);
 }
 
@@ -301,7 +301,7 @@ fc_error_state_restore(FcContext *ctx, FcErrorState *state)
 	UnlockBuffers();
 	SetUserIdAndSecContext(state->userid, state->sec_context);
 	AtEOXact_GUC(false, state->guc_level);
-	/* in the leader levels below ours belong to our caller */
+	/* in the leader, SPI levels below this one belong to its caller */
 	if (ctx->in_worker)
 		AtEOSubXact_SPI(false, GetCurrentSubTransactionId());
 	while (ActiveSnapshotSet() && GetActiveSnapshot() != state->snapshot)
@@ -548,7 +548,11 @@ fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
 		FlushErrorState();
-		/* whatever the error is: nobody else knows of the subtransaction */
+
+		/*
+		 * whatever the error is: only this function knows of the
+		 * subtransaction
+		 */
 		RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_END_TRY();

@@ -26,15 +26,15 @@ extern bool fc_error_is_of_server(const ErrorData *edata);
 extern void fc_error_keep(FcShared *shared, uint64 offset, uint64 length,
 						  const ErrorData *edata);
 
-/* The same for a record that breaks the grammar */
+/* Keeps that a record breaks the grammar, if it is the first bad one */
 extern void fc_error_keep_grammar(FcShared *shared, uint64 offset,
 								  uint64 length);
 
-/* ... and for one that no partition takes */
+/* Keeps that no partition takes a record, if it is the first bad one */
 extern void fc_error_keep_route(FcShared *shared, uint64 offset,
 								uint64 length);
 
-/* ... and for an index that some record keeps from being built */
+/* Keeps that an index cannot be built, because of a record not known which */
 extern void fc_error_keep_index(FcShared *shared, const ErrorData *edata);
 
 /*
@@ -43,7 +43,7 @@ extern void fc_error_keep_index(FcShared *shared, const ErrorData *edata);
  */
 extern ErrorData *fc_error_kept(FcShared *shared);
 
-/* Is a record at this offset, or behind it, beyond the first bad one? */
+/* Is this offset that of the first bad record, or after it? */
 static inline bool
 fc_error_beyond(FcShared *shared, uint64 offset)
 {
@@ -72,7 +72,10 @@ fc_error_at(FcContext *ctx, uint64 offset, uint64 length)
 typedef void (*FcErrorBody) (void *arg);
 extern ErrorData *fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg);
 
-/* The same for the record at this offset; and for no more than evaluating it */
+/*
+ * The same for the record at this offset.  fc_error_evaluate catches only what
+ * evaluating the record throws.
+ */
 extern ErrorData *fc_error_catch_at(FcContext *ctx, uint64 offset, uint64 length,
 									FcErrorBody body, void *arg);
 extern ErrorData *fc_error_evaluate(FcContext *ctx, uint64 offset, uint64 length,

@@ -16,7 +16,7 @@
  * all rejects up to there are known, and with them the one that is too many.
  *
  * A process that looks at records again (fc_load_verify) does not count them;
- * what it puts is only read where nobody has put that record before.
+ * what it puts is only read where no process has put that record before.
  *
  *-------------------------------------------------------------------------
  */

@@ -47,14 +47,14 @@ extern void fc_reject_put(FcContext *ctx, uint64 offset, uint64 length,
 extern void fc_reject_fill(FcReject *reject, uint64 offset, uint64 length,
 						   const FcBad *bad);
 
-/* The same of a value that became NULL */
+/* Fills in what is told of a value that became NULL */
 extern void fc_reject_fill_nulled(FcReject *reject, uint64 offset, uint64 length,
 								  const FcNulled *nulled);
 
 /*
  * Counts the record if n > 0 values of it became NULL, and keeps them where each
- * is to be told of.  Once per record: in the phase in
- * which nobody behind will parse it again.
+ * is to be told of.  Once per record: in the phase after which no process will
+ * parse it again.
  */
 extern void fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
 							 const FcNulled *nulled, int n);

@@ -23,7 +23,7 @@ fc_error_stop(FcContext *ctx)
 	pg_atomic_write_u32(&ctx->shared->errors.stopped, 1);
 	if (!ctx->apart || ctx->shared->phase != FC_PHASE_LOAD)
 		return;
-	/* nobody waits for this process, and its tables may be gone */
+	/* no process waits for this one, and its tables may be gone */
 	fc_reject_end(ctx);
 	ctx->ended = true;
 	ereport(ERROR,

@@ -15,8 +15,8 @@
 extern List *fc_hold_begin(List *held, Oid table);
 
 /*
- * Is the table, which is held and opened once more by the caller, used by
- * nobody else in this session?
+ * Is the table, which is held and opened once more by the caller, used by no
+ * other code of this session?
  */
 extern bool fc_hold_alone(Relation rel);
 

@@ -94,7 +94,7 @@ fc_write_pass_turn(FcWriter *writer)
 	if (writer->place.turn == NULL)
 		return;
 	fc_write_wait_turn(writer);
-	/* a full barrier: who sees the turn sees what the writer left behind */
+	/* a full barrier: a process that sees the turn sees what the writer did */
 	pg_atomic_fetch_add_u32(&writer->place.turn->next, 1);
 	ConditionVariableBroadcast(&writer->ctx->shared->turn_cv);
 }

@@ -51,7 +51,7 @@ typedef struct FcMultiWriter
 	FcWriter	base;
 	MemoryContext mcxt;			/* slots and tuples */
 	MemoryContext insert_mcxt;	/* reset after each insert */
-	TupleDesc	desc;			/* of the slots: a copy, which nobody counts */
+	TupleDesc	desc;			/* of the slots: a copy without references */
 	FcBatchRow *rows;
 	int			nrows;
 	int			nslots;			/* rows[] that have a slot */

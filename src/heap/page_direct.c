@@ -24,8 +24,8 @@
  * way, which meets its error.
  *
  * A file is made longer before it is written to, under the lock for extension,
- * so that nobody has to wait for the write itself; until then the new blocks
- * are zeros, in a file that nobody can read yet (heap/page_new.c).  Kernels also
+ * so that no process has to wait for the write itself; until then the new blocks
+ * are zeros, in a file that no session can read yet (heap/page_new.c).  Kernels also
  * handle writes that extend a file one by one.
  *
  * A writer that is done does not wait for its last writes, or each slice would hold
@@ -61,7 +61,7 @@ typedef struct FcFlight
 	ResourceOwner owner;		/* of the reference to rel */
 } FcFlight;
 
-/* Memory that nobody uses; its beginning says where there is more */
+/* Memory that is free; its beginning says where there is more */
 typedef struct FcFreeBatch
 {
 	struct FcFreeBatch *next;

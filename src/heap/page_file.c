@@ -13,11 +13,11 @@
  *
  * WAL.  Core's RelationNeedsWAL decides.  A page may reach the disk before its
  * WAL does, unlike in shared buffers: without the commit record, which comes
- * behind both, nothing refers to the file.
+ * after both, nothing refers to the file.
  *
  * Checkpoints.  Replay begins at a checkpoint's redo pointer.  For pages whose
  * WAL is before it the checkpoint must have synced the file, with all of them
- * in it.  So the checkpointer is told of the file behind the write, and then
+ * in it.  So the checkpointer is told of the file after the write, and then
  * the redo pointer is looked at.  As long as it is not beyond the WAL record,
  * every checkpoint that comes to be beyond it begins its syncs later, and knows
  * the file.  If it is, that checkpoint may have missed the pages: they are
@@ -29,7 +29,7 @@
  * shutdown: the checkpointer is told of it, too.
  *
  * Segments.  smgrextend makes the file of another one; the first was made by the
- * leader (heap/page_new.c).  Nobody has the number of blocks cached: smgrnblocks
+ * leader (heap/page_new.c).  No process has the number of blocks cached: smgrnblocks
  * asks the kernel.
  *
  * Errors.  The descriptor is closed by the end of the (sub)transaction.  What

@@ -31,18 +31,18 @@ typedef struct FcAppend
 	FcLocator	file;			/* the table's new file; not for shared
 								 * buffers */
 	ForkNumber	fork;
-	char	   *pages;			/* one behind the other, aligned for I/O */
+	char	   *pages;			/* one after the other, aligned for I/O */
 	int			n;				/* at most FC_PAGE_BATCH */
 	bool		standard;		/* the hole is free: see log_newpage */
 	FcPlaceRows place;			/* or NULL */
 	BlockNumber block;			/* where the first goes: set when known */
 } FcAppend;
 
-/* Appends them, all steps; they are changed.  Returns when they are there. */
+/* Appends the pages, which are changed.  Returns when they are there. */
 extern void fc_file_append(FcAppend *append);
 
 /*
- * The same in steps, for heap/page_direct.c.
+ * Appends pages in steps, for heap/page_direct.c.
  *
  * Makes room for them at the end of the fork and returns a descriptor for
  * direct I/O (a transient one), with block set; -1, and nothing was done, if

@@ -14,7 +14,7 @@
 
 /*
  * Appends the pages through shared buffers, in their order, though perhaps not
- * one right behind the other; append->block is the last one's place then.  The
+ * one right after the other; append->block is the last one's place then.  The
  * pages themselves are changed.
  */
 extern void fc_buffer_append(FcAppend *append, BufferAccessStrategy strategy);

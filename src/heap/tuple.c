@@ -110,7 +110,7 @@ fc_form_begin(TupleDesc desc, Size max)
 	return form;
 }
 
-/* Copies len bytes to row[off], if they fit; returns what is behind, or 0 */
+/* Copies len bytes to row[off], if they fit; returns the offset after them, or 0 */
 static inline Size
 fc_form_copy(FcForm *form, Size off, const void *data, Size len)
 {
@@ -143,7 +143,7 @@ fc_form_reference(FcForm *form, const FcFormColumn *column, Size off, char *p)
 	return fc_form_copy(form, off + VARHDRSZ_SHORT, VARDATA(p), len - VARHDRSZ_SHORT);
 }
 
-/* A value, NULL apart, behind row[off]; returns what is behind it, or 0 */
+/* A value, NULL apart, at row[off]; returns the offset after it, or 0 */
 static inline Size
 fc_form_value(FcForm *form, const FcFormColumn *column, Size off, Datum value)
 {
@@ -169,7 +169,7 @@ fc_form_value(FcForm *form, const FcFormColumn *column, Size off, Datum value)
 	}
 }
 
-/* All values, from row[off] on; returns what is behind them, or 0 */
+/* All values, from row[off] on; returns the offset after them, or 0 */
 static Size
 fc_form_all(FcForm *form, const Datum *values, Size off)
 {
@@ -181,7 +181,7 @@ fc_form_all(FcForm *form, const Datum *values, Size off)
 	return off;
 }
 
-/* The same with NULLs among them */
+/* All values, with NULLs among them; returns the offset after them, or 0 */
 static Size
 fc_form_some(FcForm *form, const Datum *values, const bool *nulls, Size off)
 {

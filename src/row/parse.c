@@ -144,7 +144,7 @@ fc_parse_encode(void *arg)
 	record->data = fc_parse_encoding(parser, record->data, &record->len);
 }
 
-/* The same: verifies the bytes that escapes of text format made */
+/* Verifies the bytes that escapes of text format made */
 static void
 fc_parse_verify(void *arg)
 {

@@ -49,15 +49,16 @@ extern bool fc_parse_record(FcParser *parser, char *rec, size_t len,
 extern void fc_parse_compact(FcParser *parser, bool compact);
 
 /*
- * Its halves.  The first throws no error about data and calls nobody's code
- * but ours: true if that was all.  Otherwise the second goes on from there.
+ * The two halves of fc_parse_record.  The first throws no error about data and
+ * calls no code but ours: true if that was all.  Otherwise the second goes on
+ * from there.
  */
 extern bool fc_parse_quickly(FcParser *parser, char *rec, size_t len,
 							 Datum *values, bool *nulls);
 extern bool fc_parse_rest(FcParser *parser);
 
 /*
- * The same for core's COPY: the fields as text, which core converts to what
+ * Parses a record for core's COPY: the fields as text, which core converts to what
  * fc_parse_record would give.  Only values that core could not read, or whose
  * faults are tolerated, are converted here, and only here: for these there is
  * fc_parse_text_value.  Defaults of columns the file does not have are not
@@ -78,7 +79,7 @@ extern bool fc_parse_text_value(const FcParser *parser, int i, Datum *value);
 extern void fc_parse_pass_over(FcParser *parser);
 
 /*
- * The fields then, without those that are skipped: NULL behind the last.  *i
+ * The fields then, without those that are skipped: NULL after the last.  *i
  * starts with 0.  A field that stands for a default is only there if core
  * knows such fields.
  */
@@ -103,7 +104,7 @@ extern const FcBad *fc_parse_bad(const FcParser *parser);
 /* Values of the last record that became NULL, by shared->errors.set_null; their number */
 extern int	fc_parse_nulled(const FcParser *parser, const FcNulled **nulled);
 
-/* The same for fc_reject_nulled: the record stands at this offset */
+/* Counts and keeps these values by fc_reject_nulled; offset is the record's */
 extern void fc_parse_count_nulled(const FcParser *parser, uint64 offset, uint64 length);
 
 /*
@@ -114,8 +115,8 @@ extern bool fc_parse_key(FcParser *parser, const FcRecord *record,
 						 int64 *key, bool *null);
 
 /*
- * The same where no error, and no look at the whole record, can come of it:
- * false for any other key, a NULL too.  Leaves the record as it is.
+ * The key alone, where no error, and no look at the whole record, can come of
+ * it: false for any other key, a NULL too.  Leaves the record as it is.
  */
 extern bool fc_parse_plain_key(FcParser *parser, const FcRecord *record,
 							   int64 *key);

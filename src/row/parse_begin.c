@@ -49,8 +49,8 @@ fc_parse_init_zone(const char *name)
 
 /*
  * The quick way's converters make values in the room.  A text may also begin
- * in the byte before it, which ended the field before, where nobody will ask
- * for that field again, as set_null does.
+ * in the byte before it, which ended the field before, unless that field is
+ * asked for again, as set_null does.
  */
 static void
 fc_parse_init_quick(FcParser *parser, TupleDesc desc)

@@ -9,15 +9,15 @@
  * already is looked up by the CPU.  What is left is waiting for memory, for
  * several records at a time.
  *
- * A mapped page that is not there is a SIGBUS: behind the end of a file that
- * was truncated, or when the disk fails.  So nobody ever has an address in the
+ * A mapped page that is not there is a SIGBUS: after the end of a file that was
+ * truncated, or when the disk fails.  So no function has an address in the
  * mapping but fc_map_copy, which copies to private memory and does nothing
  * else, with a handler of that signal that is installed as long as it runs.
  * Neither an error nor an interrupt is thrown from there, so that the handler
  * is always taken back.  A signal that is not about the mapping gets what it
  * would have got without us.
  *
- * Many files are mapped behind each other into one range of addresses, each
+ * Many files are mapped one after the other into one range of addresses, each
  * from a page of its own on; too many are not mapped at all, because a process may
  * have only so many mappings.
  *
@@ -261,7 +261,7 @@ fc_map_sigbus(int signo, siginfo_t * info, void *context)
 
 	if (info->si_code > 0 && at >= fc_map_guard.start && at < fc_map_guard.end)
 		siglongjmp(fc_map_guard.jump, 1);
-	/* a fault comes up again behind this function, what was sent does not */
+	/* a fault comes up again after this function, what was sent does not */
 	(void) sigaction(signo, &fc_map_guard.outer, NULL);
 	if (info->si_code <= 0)
 		(void) raise(signo);

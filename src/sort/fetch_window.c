@@ -16,7 +16,7 @@
  *
  * so that few long records and many short ones use it equally well.  Every
  * record has its place in the arena from the moment its entry is taken from
- * the stream; one byte behind it is free.
+ * the stream; one byte after it is free.
  *
  * A piece is what one read can bring to its final place.  Mostly it is one
  * record.  Records that follow each other in the file just as they do in key
@@ -88,7 +88,7 @@ typedef struct FcPiece
 /* Walks over entries in key order and gives each its place in the arena */
 typedef struct FcWindowCursor
 {
-	uint64		end;			/* file offset behind the last record */
+	uint64		end;			/* file offset after the last record */
 	Size		place;			/* of the last record */
 	Size		free;			/* arena bytes given away */
 } FcWindowCursor;
@@ -102,7 +102,7 @@ typedef struct FcWindow
 
 	/* handing out */
 	uint32		row;			/* next entry */
-	FcWindowCursor	cursor;			/* at the entry before it */
+	FcWindowCursor cursor;		/* at the entry before it */
 
 	/* reading */
 	FcPiece    *pieces;
@@ -159,7 +159,7 @@ struct FcReader
 };
 
 /*
- * Places an entry behind the last one.  True if it continues the last one's
+ * Places an entry after the last one.  True if it continues the last one's
  * piece.
  */
 static inline bool
@@ -168,7 +168,7 @@ fc_cursor_place(FcWindowCursor *cursor, const FcEntry *entry)
 	uint64		gap = entry->offset - cursor->end;
 	bool		joined = cursor->free > 0 && gap >= 1 && gap <= FC_READ_JOIN;
 
-	/* the byte kept free behind a record is the first of its line end */
+	/* the byte kept free after a record is the first of its line end */
 	cursor->place = cursor->free + (joined ? gap - 1 : 0);
 	cursor->free = cursor->place + entry->length + 1;
 	cursor->end = entry->offset + entry->length;
@@ -235,7 +235,7 @@ static bool
 fc_window_cut(FcWindow *window, Size arena, uint32 npieces)
 {
 	FcPiece    *pieces = (FcPiece *) (window->block + MAXALIGN(arena));
-	FcWindowCursor	cursor = {0};
+	FcWindowCursor cursor = {0};
 	uint64		min = PG_UINT64_MAX;
 	uint64		max = 0;
 	bool		sorted = true;
@@ -325,7 +325,7 @@ fc_window_prepare(FcReader *reader, FcWindow *window, bool other_used)
 static void
 fc_window_fill(FcReader *reader, FcWindow *window, bool other_used)
 {
-	FcWindowCursor	cursor = {0};
+	FcWindowCursor cursor = {0};
 	uint32		npieces = 0;
 
 	window->nentries = window->row = 0;
@@ -338,7 +338,7 @@ fc_window_fill(FcReader *reader, FcWindow *window, bool other_used)
 
 	while (fc_reader_peek(reader))
 	{
-		FcWindowCursor	trial = cursor;
+		FcWindowCursor trial = cursor;
 		bool		joined = fc_cursor_place(&trial, &reader->pending);
 
 		CHECK_FOR_INTERRUPTS();
@@ -361,7 +361,7 @@ fc_window_fill(FcReader *reader, FcWindow *window, bool other_used)
 
 /*
  * The pieces from the next one on that one staging buffer takes: their
- * number, and *end behind the last one in the file.  "limit" is where that file
+ * number, and *end after the last one in the file.  "limit" is where that file
  * ends.
  */
 static uint32

@@ -6,8 +6,8 @@
  *	 slot ──► row with its place in the file ──► core's tuplesort, on tapes if
  *		memory is short ──► slot
  *
- * Checks and conversions are behind a row when it comes here, so that all that
- * is left to go wrong is a comparison.  Such an error is thrown at once: it is
+ * A row has been converted and checked when it comes here, so that all that is
+ * left to go wrong is a comparison.  Such an error is thrown at once: it is
  * about two rows, and COPY has none like it.
  *
  * In front of the row's own columns stand the record's offset, which makes the

@@ -23,7 +23,7 @@ typedef struct FcSortKey
 } FcSortKey;
 
 /*
- * A list of FcSortKey from a list of String, each an item as it stands behind
+ * A list of FcSortKey from a list of String, each an item as it stands after
  * ORDER BY, but of a column's name alone.  The grammar's errors; ERROR 42703 for
  * a column that is not there, 42883 for a type without an order, 0A000 for
  * whatever else ORDER BY would take.

@@ -8,7 +8,7 @@
  *
  * The files are those of sort/run_write.c.  A task's rows are contiguous in every
  * run, so that each run is read sequentially, from the last mark that is not
- * behind the lower bound to the first that is not before the upper one, in
+ * after the lower bound to the first that is not before the upper one, in
  * blocks as large as the memory allows.  While one is used up the kernel is
  * asked for the next.
  *
@@ -74,7 +74,7 @@ typedef struct FcRunCursor
 	uint64		base;			/* of its items: see FcSpillRun */
 	int			length_bits;	/* the same; 0: its rows are entries */
 	Size		head;			/* bytes of an item, or of an entry */
-	uint64		place;			/* in the file, behind what the buffer has */
+	uint64		place;			/* in the file, after what the buffer has */
 	uint64		end;			/* of the rows to be read */
 	char	   *buf;
 	Size		size;
@@ -87,7 +87,7 @@ typedef struct FcMatch
 {
 	int64		key;
 	uint64		offset;
-	FcRunCursor   *cursor;
+	FcRunCursor *cursor;
 } FcMatch;
 
 #define FC_MATCH_OUT	PG_UINT64_MAX
@@ -99,10 +99,10 @@ struct FcMerge
 	FcBound		lo;
 	FcBound		hi;
 	bool		hi_max;
-	FcRunCursor   *cursors;
+	FcRunCursor *cursors;
 	int			ncursors;
 	FcMatch    *tree;			/* losers from 1 on; 0 is the winner of all */
-	FcRunCursor   *current;		/* whose row was handed out last, or NULL */
+	FcRunCursor *current;		/* whose row was handed out last, or NULL */
 	Size		buffered;		/* bytes per cursor */
 	char	   *large;			/* a row that no cursor has room for */
 	Size		large_size;
@@ -345,7 +345,7 @@ fc_entry_before_bound(const FcEntry *entry, const FcBound *bound)
 		(entry->key == bound->key && entry->offset < bound->offset);
 }
 
-/* Reads on behind the row at i, which moves to the front */
+/* Reads on after the row at the cursor, which moves to the front */
 static void
 fc_cursor_fill(FcMerge *merge, FcRunCursor *cursor)
 {
@@ -503,7 +503,7 @@ fc_merge_add(FcMerge *merge, const FcRunRef *ref, const FcTask *task,
 	const FcSpillSection *section = fc_run_section(ref, task->null);
 	uint64		first = fc_section_bisect(ref, section, &task->lo);
 	uint64		last = section->nmarks;
-	FcRunCursor   *cursor = &merge->cursors[merge->ncursors];
+	FcRunCursor *cursor = &merge->cursors[merge->ncursors];
 	bool		more;
 
 	if (!task->hi_max)
@@ -584,7 +584,7 @@ fc_merge_next(void *arg, FcEntry *entry)
 static char *
 fc_merge_large(FcMerge *merge, const FcSource *source)
 {
-	FcRunCursor   *cursor = merge->current;
+	FcRunCursor *cursor = merge->current;
 	const FcEntry *entry = &cursor->entry;
 	Size		size = (Size) entry->length + 1;
 
@@ -611,7 +611,7 @@ bool
 fc_merge_row(FcMerge *merge, const FcSource *source, FcEntry *entry,
 			 char **data)
 {
-	FcRunCursor   *cursor;
+	FcRunCursor *cursor;
 	Size		size;
 
 	if (!fc_merge_next(merge, entry))

@@ -30,8 +30,8 @@ extern FcMerge *fc_merge_begin(FcRuns *runs, const FcTask *task, Size memory);
 extern bool fc_merge_next(void *merge, FcEntry *entry);
 
 /*
- * The same with the record, where rows were spilled; those that are too long
- * for that are read from the source.  *data is as fc_read_next gives it.
+ * As fc_merge_next, with the record, where rows were spilled; those that are too
+ * long for that are read from the source.  *data is as fc_read_next gives it.
  */
 extern bool fc_merge_row(FcMerge *merge, const FcSource *source,
 						 FcEntry *entry, char **data);

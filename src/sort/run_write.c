@@ -181,7 +181,7 @@ fc_spill_held(FcSpill *spill, uint64 row)
 	return (FcHeld *) (spill->block + spill->size - (row & ~(uint64) 1));
 }
 
-/* Writes bytes behind the others; short writes go on, to meet their error */
+/* Writes bytes after the others; short writes go on, to meet their error */
 static void
 fc_spill_write_bytes(FcSpill *spill, const void *data, Size size, Size most)
 {
@@ -411,7 +411,7 @@ fc_spill_write_section(FcSpill *spill, const FcItem *items, uint64 n,
 	section->nmarks = spill->nmarks - section->nmarks;
 }
 
-/* The marks of both sections, one behind the other */
+/* Writes the marks of both sections, one after the other */
 static void
 fc_spill_write_marks(FcSpill *spill, FcSpillRun *run)
 {
