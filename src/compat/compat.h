@@ -142,7 +142,7 @@ fc_rte_require_insert(ParseNamespaceItem *nsitem, Bitmapset *columns)
 #endif
 }
 
-/* ... and 18 wants to know which relations were pruned: none */
+/* 18 wants to know which relations were pruned: none */
 static inline void
 fc_init_range_table(EState *estate, ParseState *pstate)
 {
@@ -178,7 +178,7 @@ fc_new_storage_subid(Relation rel)
 #endif
 }
 
-/* ... and so did the mark of what has new storage since this transaction */
+/* 16 renamed the mark of what has new storage since this transaction */
 static inline SubTransactionId
 fc_first_storage_subid(Relation rel)
 {
@@ -189,7 +189,7 @@ fc_first_storage_subid(Relation rel)
 #endif
 }
 
-/* ... and so did what a table's files are found by */
+/* 16 renamed what a table's files are found by */
 #if PG_VERSION_NUM >= 160000
 typedef RelFileLocator FcLocator;
 #define fc_relation_locator(rel) ((rel)->rd_locator)
@@ -239,7 +239,7 @@ fc_create_files(Relation rel)
 	return locator;
 }
 
-/* ... and of what tells the relcache that a table has other files */
+/* Tells the relcache that a table has other files; 16 renamed it */
 static inline void
 fc_assume_new_files(Relation rel)
 {
@@ -405,7 +405,7 @@ fc_define_index_unbuilt(Oid relid, IndexStmt *stmt)
 #endif
 }
 
-/* ... and builds one that becomes a partition of the parent's */
+/* Builds an index that becomes a partition of the parent's */
 static inline void
 fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
 				   Oid parent_constraint)
@@ -488,7 +488,7 @@ fc_make_check(char *name, char *cooked)
 #define fc_check_exprs(rri) ((rri)->ri_ConstraintExprs)
 #endif
 
-/* 18: constraints that nobody checks, columns that are not stored */
+/* 18: constraints that are not enforced, columns that are not stored */
 static inline bool
 fc_check_is_enforced(const ConstrCheck *check)
 {
@@ -519,7 +519,7 @@ fc_has_virtual(TupleDesc desc)
 #endif
 }
 
-/* ... whose expressions stand for them in a CHECK */
+/* A CHECK's expression, with those of virtual columns in their place */
 static inline Node *
 fc_check_expression(Relation rel, const ConstrCheck *check)
 {
@@ -669,7 +669,7 @@ fc_decode_timezone_abbrev(char *lowtoken, int *offset, pg_tz **tz)
 #define FC_CORE_LONE_MARKER	false
 #endif
 
-/* ... and CSV has none any more */
+/* 18: CSV has no marker of the end of the data */
 #if PG_VERSION_NUM >= 180000
 #define FC_CORE_CSV_MARKER	false
 #else
