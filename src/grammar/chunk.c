@@ -12,7 +12,7 @@
  *	first record, line                             FcChunkStart
  *
  * Most of what is serial in CSV is the one question whether a byte stands in
- * quotes, in text whether it stands behind an active backslash; the runs
+ * quotes, in text whether it stands after an active backslash; the runs
  * answer it for all chunks at once and the serial pass costs a few additions
  * per chunk.  Nothing is allocated here.
  *
@@ -159,7 +159,7 @@ fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 
 /*
  * Notes the first marker of the file, if it is in this chunk, not empty, that
- * lies behind "at".  It may begin with the last byte of the chunk before.
+ * lies after "at".  It may begin with the last byte of the chunk before.
  */
 static void
 find_marker(const FcChunk *chunk, FcChunkPoint *at)
@@ -178,7 +178,7 @@ find_marker(const FcChunk *chunk, FcChunkPoint *at)
 }
 
 /*
- * Describes the beginning of a chunk, not empty, that lies behind "at".
+ * Describes the beginning of a chunk, not empty, that lies after "at".
  */
 static void
 describe_start(const FcChunk *chunk, const FcChunkPoint *at,
@@ -198,7 +198,7 @@ describe_start(const FcChunk *chunk, const FcChunkPoint *at,
 		start->first_line += run->before + 1;
 	}
 
-	/* what starts behind the last byte is the next chunk's, or nobody's */
+	/* what starts after the last byte is the next chunk's, if there is one */
 	if (run->ends_record)
 		start->records--;
 }

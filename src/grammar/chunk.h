@@ -4,14 +4,14 @@
  *	  Cuts a file into chunks at records without reading it serially.
  *
  * Pure C, like grammar/dialect.h.  A chunk is a range of bytes cut anywhere.
- * Its first byte may stand in quotes (text: behind a backslash) or not, so a
+ * Its first byte may stand in quotes (text: after a backslash) or not, so a
  * worker finds out what the chunk does for every state it may begin in
  * (FcChunkScan, then FcChunk).  One serial pass over all chunks then knows in
  * which state each really begins (fc_chunk_resolve), and so where its first
  * record starts and on which line.
  *
  * A record belongs to the chunk in which its first byte lies; its other bytes
- * may lie in chunks behind.
+ * may lie in later chunks.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,11 +26,11 @@ typedef struct FcChunkRun
 {
 	uint64_t	records;		/* record ends met */
 	uint64_t	embedded;		/* line ends in quotes, as FcRun.embedded */
-	uint64_t	first;			/* just behind the first record end, or
+	uint64_t	first;			/* just after the first record end, or
 								 * FC_NOWHERE */
 	uint64_t	before;			/* the part of embedded ahead of first */
 	uint64_t	marker;			/* as FcRun.marker */
-	FcQuote		state;			/* state behind the last byte */
+	FcQuote		state;			/* state after the last byte */
 	bool		ends_record;	/* the last byte ends a record */
 	bool		opened;			/* the last byte is a record's first, and an
 								 * active backslash */
@@ -100,14 +100,14 @@ extern void fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk);
 
 /*
  * Gives each of the n chunks its true beginning.  *at is what is known before
- * chunks[0] (behind the header: FC_OUTSIDE, true, header lines, 0, false,
- * FC_NOWHERE) and becomes what is known behind the last chunk.  If the file
+ * chunks[0] (after the header: FC_OUTSIDE, true, header lines, 0, false,
+ * FC_NOWHERE) and becomes what is known after the last chunk.  If the file
  * ends there, at->records counts a last record without a line end, too, and a
  * state other than FC_OUTSIDE means a quote that never closes (text: a
- * backslash with nothing behind it).
+ * backslash with nothing after it).
  *
- * Text: whether at->marker ends the data is for the caller to see, who then
- * resolves once more without what stands behind it.
+ * Text: the caller decides whether at->marker ends the data, and if so
+ * resolves once more without what stands after it.
  *
  * False, with nothing to rely on in starts and at, if a chunk does not start
  * where the one before it ends.

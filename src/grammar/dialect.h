@@ -16,7 +16,7 @@
  *
  * Text: a backslash takes the next byte with it, whatever that is.  "\." is
  * the marker of the end of the data and must be followed by a line end of the
- * file's style.  Alone on its line it ends the data.  Behind other bytes it is
+ * file's style.  Alone on its line it ends the data.  After other bytes it is
  * an error, or, before PostgreSQL 18, part of the line's end.
  *
  *-------------------------------------------------------------------------
@@ -56,7 +56,7 @@ typedef struct FcDialect
 	const char *default_string; /* a field that stands for a default, or NULL */
 	size_t		default_len;
 	FcMode		mode;
-	bool		lone_marker;	/* text: "\." behind other bytes of its line is
+	bool		lone_marker;	/* text: "\." after other bytes of its line is
 								 * an error */
 } FcDialect;
 
@@ -65,9 +65,9 @@ typedef enum FcQuote
 {
 	FC_OUTSIDE = 0,				/* not in quotes; text: nothing special */
 	FC_INSIDE,					/* in quotes; csv only */
-	FC_ESCAPED					/* csv: in quotes, just behind an active
+	FC_ESCAPED					/* csv: in quotes, just after an active
 								 * escape, only where escape differs from
-								 * quote; text: just behind an active
+								 * quote; text: just after an active
 								 * backslash */
 } FcQuote;
 

@@ -25,7 +25,7 @@
 
 /*
  * Finds the end of the field that starts at rec[pos]: the position of the
- * delimiter behind it, or len.  *quoted says whether it has a quote.  False
+ * delimiter after it, or len.  *quoted says whether it has a quote.  False
  * if a quote never closes.
  */
 static inline bool
@@ -161,9 +161,9 @@ make_csv_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
 
 /*
  * Finds the end of the field of text format that starts at rec[pos]: the
- * position of the delimiter behind it, or len.  *escapes says whether it has a
+ * position of the delimiter after it, or len.  *escapes says whether it has a
  * backslash, *raw where it ends as the null string sees it: a backslash with
- * nothing behind it, which only the file's last byte can be, does not count.
+ * nothing after it, which only the file's last byte can be, does not count.
  */
 static inline size_t
 text_field_end(const FcDialect *dialect, const char *rec, size_t pos,
@@ -221,7 +221,7 @@ escaped_number(const char *data, size_t len, size_t *in, unsigned int base,
 
 /*
  * What the backslash before data[*in] and the bytes from there on stand for;
- * moves *in behind them.  Sets *verify for a byte that may be wrong in the
+ * moves *in after them.  Sets *verify for a byte that may be wrong in the
  * encoding.
  */
 static char
@@ -378,7 +378,7 @@ cut_block(Cutter *cutter, size_t base, uint64_t delims, uint64_t quotes)
 
 /*
  * Cuts the last field of a record that ends with a backslash with nothing
- * behind it, which does not count for the null string.
+ * after it, which does not count for the null string.
  */
 static void
 cut_text_end(Cutter cutter, size_t len)
@@ -481,7 +481,7 @@ fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
 
 /*
  * See grammar/field.h.  Quotes are judged up to the end of the wanted field;
- * what stands behind it is not read.
+ * what stands after it is not read.
  */
 bool
 fc_record_field(const FcDialect *dialect, char *rec, size_t len, int wanted,

@@ -64,8 +64,8 @@ mark_csv(FcMarks *marks, size_t first, const FcMask *masks, size_t n, bool nl,
 }
 
 /*
- * Marks the markers: "." behind an active backslash.  "escaped" has the bits
- * of what stands behind active backslashes in block i at p.
+ * Marks the markers: "." after an active backslash.  "escaped" has the bits
+ * of what stands after active backslashes in block i at p.
  */
 static void
 mark_markers(FcMarks *marks, size_t i, const char *p, uint64_t escaped)
@@ -136,7 +136,7 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 	}
 }
 
-/* The first bit at or behind pos, or a position not below "end". */
+/* The first bit at or after pos, or a position not below "end". */
 static inline size_t
 next_bit(const uint64_t *words, size_t pos, size_t end)
 {
@@ -202,7 +202,7 @@ fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
 
 /*
  * The start of field number "wanted" of the record that is marked from pos to
- * "end", or behind "end" if it has fewer fields.
+ * "end", or after "end" if it has fewer fields.
  */
 static inline size_t
 field_start(const FcMarks *marks, size_t pos, size_t end, int wanted)

@@ -19,7 +19,7 @@
 #define FC_MARKS_BYTES	16384
 #define FC_MARKS_BLOCKS	(FC_MARKS_BYTES / FC_MASK_BLOCK)
 
-/* Bit n of word w is byte 64 * w + n; bits behind the last byte are 0 */
+/* Bit n of word w is byte 64 * w + n; bits after the last byte are 0 */
 typedef struct FcMarks
 {
 	size_t		len;			/* bytes marked */

@@ -7,7 +7,7 @@
  * the processor is found to have both; SSE2, which every x86-64 has; NEON,
  * which every aarch64 has; and words of 64 bits for all others.
  *
- * Nothing is allocated and nothing outside p[0..len) is read: the bytes behind
+ * Nothing is allocated and nothing outside p[0..len) is read: the bytes after
  * the last whole block are read together with those before them.
  *
  *-------------------------------------------------------------------------

@@ -3,8 +3,8 @@
  * grammar/mask.h
  *	  Where the bytes that matter stand: one bit for each byte.
  *
- * Pure C, like grammar/dialect.h.  There are several kernels that say the
- * same, each for another kind of processor; the best one this machine runs is
+ * Pure C, like grammar/dialect.h.  There are several kernels with the same
+ * results, each for another kind of processor; the best one this machine runs is
  * chosen at the first use.
  *
  *-------------------------------------------------------------------------
@@ -25,14 +25,14 @@ typedef struct FcMaskBytes
 	char		delim;
 } FcMaskBytes;
 
-/* One block: bit n is its byte n; bits behind the last byte are 0 */
+/* One block: bit n is its byte n; bits after the last byte are 0 */
 typedef struct FcMask
 {
 	uint64_t	quotes;
 	uint64_t	delims;
 	uint64_t	nl;				/* '\n' */
 	uint64_t	cr;				/* '\r' */
-	uint64_t	within;			/* behind an odd number of the block's quotes,
+	uint64_t	within;			/* after an odd number of the block's quotes,
 								 * themselves included */
 } FcMask;
 
@@ -82,12 +82,12 @@ fc_mask_prefix_xor(uint64_t w)
 }
 
 /*
- * The bytes behind an odd number of backslashes, in a block of n; *escaped is
+ * The bytes after an odd number of backslashes, in a block of n; *escaped is
  * whether the byte before the block is an active backslash, and then whether
  * the last of these bytes is one.  Backslashes that are escaped themselves are
  * left out, but for the first byte.
  *
- * Added to a run of backslashes, the run's head carries to the bit just behind
+ * Added to a run of backslashes, the run's head carries to the bit just after
  * it; an odd length shows in head and that bit standing at unlike places.
  */
 static inline uint64_t

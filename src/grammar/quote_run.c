@@ -120,7 +120,7 @@ run_block(const FcDialect *dialect, FcRun *run, const FcMask *mask,
 }
 
 /*
- * Notes the first marker that stands just behind a record end: ends and
+ * Notes the first marker that stands just after a record end: ends and
  * backslashes have the bits of the block of n bytes at p, and the run's books
  * are those before it.  A backslash may be the last byte before the block.
  */

@@ -22,17 +22,17 @@
  */
 typedef struct FcRun
 {
-	FcQuote		state;			/* state behind the last byte */
+	FcQuote		state;			/* state after the last byte */
 	uint64_t	fed;			/* bytes fed so far */
 	uint64_t	records;		/* record ends met */
 	uint64_t	embedded;		/* line ends in quotes that COPY counts: '\n'
 								 * for FC_EOL_NL, else '\r'; text has none */
-	uint64_t	first;			/* position just behind the first record end,
+	uint64_t	first;			/* position just after the first record end,
 								 * or FC_NOWHERE */
-	uint64_t	before;			/* the part of embedded ahead of first */
-	uint64_t	last;			/* position just behind the last record end,
+	uint64_t	before;			/* the part of embedded before first */
+	uint64_t	last;			/* position just after the last record end,
 								 * or FC_NOWHERE */
-	uint64_t	marker;			/* text: position of the first "\." just behind
+	uint64_t	marker;			/* text: position of the first "\." just after
 								 * a record end, or FC_NOWHERE */
 } FcRun;
 

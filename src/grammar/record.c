@@ -30,7 +30,7 @@ counted_byte(const FcDialect *dialect)
 }
 
 /*
- * Moves scan, which stands in quotes, behind the quote that closes them or to
+ * Moves scan, which stands in quotes, after the quote that closes them or to
  * the end of buf[0..len), whichever comes first.
  */
 static void

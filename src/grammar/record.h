@@ -19,7 +19,7 @@ typedef enum FcEnd
 	FC_END_BARE_CR,				/* "unquoted carriage return found in data" */
 	FC_END_BARE_NL,				/* "unquoted newline found in data" */
 	FC_END_MARKER,				/* text: "\." alone on its line, the data ends */
-	FC_END_MARKER_CORRUPT,		/* text: "\." not alone, or no line end behind */
+	FC_END_MARKER_CORRUPT,		/* text: "\." not alone, or no line end after */
 	FC_END_MARKER_STYLE			/* text: "\." and a line end of another style */
 } FcEnd;
 
@@ -45,9 +45,9 @@ typedef struct FcScan
 
 /*
  * Finds the end of the record that starts at buf.  buf[0..len) are the bytes
- * read so far, eof says that the file ends behind them.  When dialect->eol is
+ * read so far, eof says that the file ends after them.  When dialect->eol is
  * unknown it is set by the line end met; a marker leaves it unknown, but for
- * FC_END_MARKER_CORRUPT, where a line end behind the marker sets it.  Line ends in
+ * FC_END_MARKER_CORRUPT, where a line end after the marker sets it.  Line ends in
  * quotes are counted as COPY counts them, '\r' while the style is unknown.
  */
 extern FcEnd fc_record_end(FcDialect *dialect, FcScan *scan,
