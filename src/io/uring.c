@@ -218,7 +218,7 @@ fc_uring_queue(FcIo *io, FcRequest *req)
 	return true;
 }
 
-/* What the kernel has no resources for now stays queued for the next call. */
+/* What the kernel lacks resources for stays queued for the next call. */
 static void
 fc_uring_submit(FcIo *io)
 {
