@@ -6,7 +6,7 @@
  *
  *	 bytes ──► member ──► [padding] ──► member ... ──► bytes
  *
- * All five formats allow several members (frames, streams) behind each other,
+ * All five formats allow several members (frames, streams) in a row,
  * and each library has its own opinion of where one ends.  Here a member ends
  * where its library says so; what follows must begin another one.  gzip files
  * may be filled up with zeros at their end, xz streams with zeros in multiples
@@ -15,8 +15,8 @@
  *
  * Checksums are the libraries' business, and all of them are looked at.
  *
- * Memory is malloc'ed by the libraries.  Who begins a codec sees to it that it
- * ends; nothing else is held.
+ * Memory is malloc'ed by the libraries.  A caller that begins a codec
+ * ends it, on an error too; nothing else is held.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,7 +42,7 @@ typedef enum FcCodecState
 {
 	FC_CODEC_BETWEEN,			/* a member may begin */
 	FC_CODEC_INSIDE,
-	FC_CODEC_PADDING			/* behind a member there were zeros */
+	FC_CODEC_PADDING			/* after a member there were zeros */
 } FcCodecState;
 
 struct FcCodec
@@ -265,7 +265,7 @@ fc_codec_end(FcCodec *codec)
 	free(codec);
 }
 
-/* The member's first bytes; libraries take as many as they like before they complain */
+/* The member's first bytes; a library may take any number before it complains */
 static void
 fc_codec_keep_head(FcCodec *codec, const FcCodecIo *io)
 {
@@ -453,7 +453,7 @@ fc_codec_step_member(FcCodec *codec, FcCodecIo *io, bool *end)
 	}
 }
 
-/* Makes the library begin anew behind a member */
+/* Makes the library begin anew after a member */
 static bool
 fc_codec_restart(FcCodec *codec)
 {
@@ -498,7 +498,7 @@ fc_codec_pad(FcCodec *codec, FcCodecIo *io)
 	return true;
 }
 
-/* Behind a member: what follows begins one, or is padding */
+/* After a member: what follows begins one, or is padding */
 static FcCodecResult
 fc_codec_between(FcCodec *codec, FcCodecIo *io)
 {

@@ -17,7 +17,7 @@
 
 typedef enum FcCodecKind
 {
-	FC_CODEC_UNKNOWN = -1,		/* nobody has looked */
+	FC_CODEC_UNKNOWN = -1,		/* not looked at yet */
 	FC_CODEC_NONE,				/* plain data */
 	FC_CODEC_GZIP,
 	FC_CODEC_ZSTD,

@@ -11,14 +11,14 @@
  * everything else works on that.  What is not packed is copied as it is, if it
  * comes from a program or a client.
  *
- * A process puts all that it unpacks into one file, one behind the other: a
+ * A process puts all that it unpacks into one file, one after the other: a
  * hundred thousand packed files are as many temporary files as there are
  * processes.
  *
  * What a decompressor needs is bounded: FC_CODEC_LEAST, and what is beyond that
- * must be in fast_copy.memory, of which all processes together have one.  Who
- * needs more than is left waits for the others; nobody keeps what it has while it
- * waits, so that they do not wait for each other.
+ * must be in fast_copy.memory, of which all processes together have one.  A
+ * process that needs more than is left waits for the others, and gives back
+ * what it has before it waits, so that they do not wait for each other.
  *
  * The temporary file belongs to a SharedFileSet; the library's memory is given
  * back by a reset callback of a memory context, also on the error path.
@@ -38,7 +38,7 @@
 #define FC_UNPACK_IN	((size_t) 128 * 1024)
 #define FC_UNPACK_OUT	((size_t) 256 * 1024)
 
-/* Frames to be skipped, one behind the other, before it is no stream any more */
+/* More skippable frames in a row than this are not taken for a stream */
 #define FC_UNPACK_SKIPS	1000
 
 struct FcUnpacking
@@ -158,7 +158,7 @@ fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
 		unpacker->look(unpacker->look_arg, buf, len);
 }
 
-/* More of the input behind what the buffer has; false at its end */
+/* More of the input after what the buffer has; false at its end */
 static bool
 fc_unpack_read(FcUnpacking *unpacking)
 {
@@ -204,7 +204,7 @@ fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
 	return FC_UNPACK_FAULT;
 }
 
-/* The unpacked bytes so far; false: an archive shows itself in the first of them */
+/* Takes the unpacked bytes so far; false: their first ones show an archive */
 static bool
 fc_unpack_flush(FcUnpacking *unpacking)
 {

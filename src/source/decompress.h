@@ -31,8 +31,8 @@ typedef struct FcInput
 } FcInput;
 
 /*
- * Memory that those share who unpack at the same time, beyond FC_CODEC_LEAST
- * each.  Who is alone may have more than all of it.
+ * Memory that processes share which unpack at the same time, beyond
+ * FC_CODEC_LEAST each.  One that is alone may have more than all of it.
  */
 typedef struct FcBudget
 {
@@ -68,7 +68,7 @@ typedef struct FcUnpacker
 	void		(*progress) (void *arg);	/* or NULL */
 	void	   *progress_arg;
 
-	/* NULL, or who wants to see what has just been written */
+	/* NULL, or called with what has just been written */
 	void		(*look) (void *arg, const char *buf, size_t len);
 	void	   *look_arg;
 } FcUnpacker;
@@ -85,15 +85,16 @@ extern void fc_unpack_begin(FcUnpacker *unpacker, SharedFileSet *fileset,
 extern void fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size);
 
 /*
- * Appends all that the input gives to the file, unpacked if it is packed: if
- * nobody knows, its first bytes tell.  False: it cannot be unpacked, as *fault says; then
- * what has been appended means nothing, and the input may have more.
+ * Appends all that the input gives to the file, unpacked if it is packed; the
+ * first bytes tell if the codec is not known.  False: it cannot be unpacked, as
+ * *fault says; then what has been appended means nothing, and the input may
+ * have more.
  */
 extern bool fc_unpack(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind,
 					  FcUnpackFault *fault);
 
 /*
- * The same piece by piece: each goes on until "upto" bytes or some more are in
+ * fc_unpack piece by piece: each goes on until "upto" bytes or some more are in
  * the file.  One at a time with an unpacker, of which it keeps the buffers.
  */
 typedef struct FcUnpacking FcUnpacking;
@@ -113,10 +114,10 @@ extern void fc_unpack_close(FcUnpacking *unpacking);
 
 extern FcCodecKind fc_unpack_kind(const FcUnpacking *unpacking);
 
-/* Is it more than a copy? */
+/* Is the input packed at all? */
 extern bool fc_unpack_is_packed(const FcUnpacking *unpacking);
 
-/* Bytes of the budget that it holds now, and of the input that it has used */
+/* Bytes of the budget that it holds, and of the input that it has used */
 extern uint64 fc_unpack_window(const FcUnpacking *unpacking);
 extern uint64 fc_unpack_taken(const FcUnpacking *unpacking);
 

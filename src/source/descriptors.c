@@ -29,7 +29,7 @@
 /* Open at a time; fewer if fd.c grants fewer */
 #define FC_DESCRIPTORS	64
 
-/* Never pinned, for those who read at once */
+/* Never pinned, for callers that read at once */
 #define FC_DESCRIPTORS_FREE	2
 
 struct FcDescriptors
@@ -168,7 +168,7 @@ fc_descriptors_open(FcDescriptors *descriptors, uint32 file, const char *path)
 bool
 fc_descriptors_may_pin(const FcDescriptors *descriptors)
 {
-	/* with none pinned there is nobody to wait for */
+	/* with none pinned there is no other process to wait for */
 	return descriptors->npinned == 0 ||
 		(descriptors->npinned < FC_DESCRIPTORS - FC_DESCRIPTORS_FREE &&
 		 descriptors->npinned < descriptors->nplaces - FC_DESCRIPTORS_FREE);

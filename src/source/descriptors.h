@@ -26,7 +26,7 @@ typedef struct FcDescriptor
 {
 	int			fd;				/* -1: none */
 	uint32		file;			/* its number */
-	int			pins;			/* who must not lose it */
+	int			pins;			/* readers that must not lose it */
 	uint64		used;			/* when it was asked for last */
 } FcDescriptor;
 

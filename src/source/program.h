@@ -15,7 +15,7 @@ extern void fc_program_check(void);
 
 /*
  * Starts a command of the shell.  The pipe is fd.c's and is closed with the
- * (sub)transaction, if nobody did.
+ * (sub)transaction at the latest.
  */
 extern FcInput *fc_program_begin(const char *command);
 

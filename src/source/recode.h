@@ -26,7 +26,7 @@ typedef struct FcRecodeFault
 } FcRecodeFault;
 
 /*
- * Converts all files, one behind the other, into a temporary file of the set and
+ * Converts all files, one after the other, into a temporary file of the set and
  * opens that, under the source's paths as far as messages go.  NULL if a
  * character cannot be converted: then *fault is the first one.
  */

@@ -8,7 +8,7 @@
  * while loading is an error, not a silently shorter or mixed load.  Only
  * sort/fetch_map.c maps it, because a truncated mapping is a SIGBUS.
  *
- * The bytes of many files stand behind each other, so that an offset says which
+ * The bytes of many files stand one after another, so that an offset says which
  * file is meant:
  *
  *		| file 0      | file 1 | file 2             |
@@ -332,8 +332,8 @@ fc_source_check(const FcSource *source, const FcIdentity *expected)
 }
 
 /*
- * By its path, as who reads it next would find it; nobody writes to what has been
- * copied
+ * Checks a file by its path, as its next reader would find it; a temporary
+ * copy is not checked, because no other process writes to it.
  */
 static void
 fc_source_check_file(const FcSource *source, uint32 number)
@@ -371,7 +371,7 @@ fc_source_check_at(const FcSource *source, uint64 offset)
 		fc_source_check_file(source, fc_source_number(source, offset));
 }
 
-/* The number of what is opened for a file: copies come behind the files */
+/* A file's number among the open ones: temporary copies follow the files */
 static uint32
 fc_source_opened(const FcSource *source, uint32 number)
 {

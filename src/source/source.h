@@ -17,15 +17,15 @@
 #include "source/descriptors.h"
 
 /*
- * One of the files.  Their bytes stand behind each other: what is called an
- * offset counts from the first byte of the first of them.  Files whose size is
+ * One of the files.  Their bytes stand one after another: an offset
+ * counts from the first byte of the first of them.  Files whose size is
  * not known at first have gaps between them.
  */
 typedef struct FcFile
 {
 	uint64		base;			/* offset of its first byte */
 	FcIdentity	identity;
-	uint64		data_start;		/* offset of the first byte behind its header */
+	uint64		data_start;		/* offset of the first byte after its header */
 	uint64		lines_before;	/* lines ahead of that */
 	FcEol		eol;
 	bool		unsettled;		/* text: its first line has rows before a
@@ -114,7 +114,7 @@ extern uint64 fc_source_end_at(const FcSource *source, uint64 offset);
 /* The offset of the byte that n others come before */
 extern uint64 fc_source_nth(const FcSource *source, uint64 n);
 
-/* Bytes behind the headers */
+/* Bytes after the headers */
 extern uint64 fc_source_data_size(const FcSource *source);
 
 /*
@@ -142,7 +142,7 @@ extern int	fc_source_descriptor(const FcSource *source, uint32 number);
 /* ERROR 55000 unless the open file still is what "expected" says */
 extern void fc_source_check(const FcSource *source, const FcIdentity *expected);
 
-/* The same for the files that have been added, and for one of them */
+/* ERROR 55000 unless all files are as they were added, or that at offset is */
 extern void fc_source_check_files(const FcSource *source);
 extern void fc_source_check_at(const FcSource *source, uint64 offset);
 
@@ -153,7 +153,8 @@ extern void fc_source_early_end(const char *path, uint64 offset);
 
 /*
  * ERROR 55000: the bytes at this offset were read twice, and the second time
- * were "what".  XX000 if they are of a copy, which nobody writes to.
+ * were "what".  XX000 if they are of a temporary copy, which no other process
+ * writes to.
  */
 extern void fc_source_differs(const FcSource *source, uint64 offset,
 							  const char *what);

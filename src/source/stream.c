@@ -66,7 +66,7 @@ fc_stream_seek_file(FcStream *stream, uint32 number, uint64 offset)
 }
 
 /*
- * Makes room behind the record that is being read: moves it to the front,
+ * Makes room after the record that is being read: moves it to the front,
  * and doubles the buffer when it fills it.
  */
 static void

@@ -35,7 +35,7 @@ extern FcStream *fc_stream_begin(const FcSource *source, size_t buffer_size);
 /* Restarts at a record start; the stream ends with the file of that record */
 extern void fc_stream_seek(FcStream *stream, uint64 offset);
 
-/* The same at an offset of that file, which may be its end */
+/* Restarts at an offset of file "number", which may be its end */
 extern void fc_stream_seek_file(FcStream *stream, uint32 number, uint64 offset);
 extern FcEnd fc_stream_next(FcStream *stream, FcDialect *dialect,
 							FcRecord *record);
