@@ -85,7 +85,7 @@ typedef enum FcWay
 								 * their rows are slices of the leaves */
 	FC_WAY_OFFSETS,				/* leaf by leaf, in key order: read where the
 								 * scan has found them */
-	FC_WAY_ROWS,				/* the same, from the spill of the scan */
+	FC_WAY_ROWS,				/* rows in key order, from the scan's spill */
 	FC_WAY_COPY					/* core's CopyFrom, in the leader */
 } FcWay;
 
@@ -96,7 +96,7 @@ typedef enum FcWay
 typedef enum FcStorageKind
 {
 	FC_STORAGE_USED,			/* it may have free space, which rows go to */
-	FC_STORAGE_EMPTY,			/* rows go behind each other */
+	FC_STORAGE_EMPTY,			/* rows go one after another */
 	FC_STORAGE_BUFFERS,			/* ... or all that others have, in pages of
 								 * heap/page_writer.c, through shared buffers */
 	FC_STORAGE_PAGES			/* made by this transaction: in pages, to a
@@ -124,7 +124,7 @@ typedef struct FcTask
 	Oid			partition;		/* leaf to load, InvalidOid: core routes */
 	bool		null;			/* the rows whose key is NULL */
 	FcBound		lo;				/* first bound that belongs */
-	FcBound		hi;				/* first that no longer does */
+	FcBound		hi;				/* first that does not */
 	bool		hi_max;			/* no upper bound */
 	uint64		rows;			/* expected, to sort tasks by */
 	uint32		part;			/* number of the partition in the load */
@@ -162,7 +162,7 @@ typedef struct FcTurn
 #define FC_CLASS_NO_PARTITION		0x40
 #define FC_CLASS_UNIQUE				0x80
 
-/* ... for which it is enough to look at the record */
+/* Classes of errors that a look at the record alone finds */
 #define FC_CLASSES_CHECKED	(FC_CLASS_CONVERSION | FC_CLASS_MISSING_COLUMNS | \
 							 FC_CLASS_EXTRA_COLUMNS | FC_CLASS_ENCODING | \
 							 FC_CLASS_CHECK | FC_CLASS_NOT_NULL)
@@ -186,7 +186,7 @@ typedef enum FcErrorKind
 								 * FC_SOMEWHERE */
 } FcErrorKind;
 
-/* Behind all records, but known: see fc_error_keep_index */
+/* After all records, but known: see fc_error_keep_index */
 #define FC_SOMEWHERE	(PG_UINT64_MAX - 1)
 
 /* The first bad record of the file, as far as known */
@@ -235,7 +235,7 @@ typedef struct FcSharedSource
 	uint32		room;			/* places for chunks that each file has, as
 								 * long as files are unpacked; 0: all chunks
 								 * are there */
-	dsm_handle	area;		/* if there is room: the segment with what
+	dsm_handle	area;			/* if there is room: the segment with what
 								 * workers unpack; DSM_HANDLE_INVALID: the
 								 * leader receives it */
 } FcSharedSource;

@@ -15,7 +15,7 @@ extern int	fc_workers_launch(ParallelContext *pcxt);
 
 /*
  * Waits until all workers of a context are done, under the event
- * FastCopyWorkers, and shows progress (NULL: to nobody) meanwhile.
+ * FastCopyWorkers, and shows progress meanwhile (NULL: does not).
  */
 extern void fc_workers_wait(ParallelContext *pcxt, void (*progress) (void *arg),
 							void *arg);
