@@ -29,7 +29,7 @@ typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,
 
 /*
  * Memory for the values of one row, which lasts until the owner sets "next"
- * back to its start; and how far behind a text bytes may be read.
+ * back to its start; and how far after a text bytes may be read.
  */
 typedef struct FcRoom
 {

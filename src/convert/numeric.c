@@ -30,7 +30,7 @@
 #define FC_NUMERIC_MAX_DIGITS \
 	((FC_NUMERIC_MAX_WHOLE + FC_NUMERIC_MAX_SCALE) / FC_BASE_DIGITS + 2)
 
-/* The parts of the text: digits before and behind the point */
+/* The parts of the text: digits before and after the point */
 typedef struct FcParts
 {
 	bool		negative;

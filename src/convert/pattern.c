@@ -379,7 +379,7 @@ read_prefix(FcPatternCompiler *compiler)
 	compiler->at += 2;
 }
 
-/* ... and behind it: the ending of an ordinal number */
+/* After a part of a pattern: the ending of an ordinal number */
 static void
 read_suffix(FcPatternCompiler *compiler)
 {
@@ -482,12 +482,12 @@ is_number(const FcPatternStep *step)
 }
 
 /*
- * A number that a digit follows has all its digits, or nobody could tell where
+ * A number that a digit follows has all its digits, or none could tell where
  * it ends; core gives it all digits there are if it was written with FM.  The
  * last of to_timestamp's numbers in a row must have its digits as well, or a
  * value that was cut off would be taken for another.
  *
- * Core does not find a text behind more blanks than the pattern has.
+ * Core does not find a text after more blanks than the pattern has.
  */
 static void
 fix_widths(FcPattern *pattern, bool upper)

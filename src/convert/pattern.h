@@ -13,7 +13,7 @@
 #include "nodes/pg_list.h"
 #include "pgtime.h"
 
-/* Who reads the values */
+/* What reads the values */
 typedef enum FcPatternKind
 {
 	FC_PATTERN_STEPS,			/* the steps below */

@@ -202,7 +202,7 @@ read_offset(const char **s, const char *end, FcPatternFields *fields)
 
 /*
  * A POSIX rule is no name of a zone, but server code takes letters with a
- * number behind them for one: "ES1T" would be an hour, "UTC+2" west.
+ * number after them for one: "ES1T" would be an hour, "UTC+2" west.
  */
 static bool
 is_zone_rule(const char *name)
@@ -467,7 +467,7 @@ fields_value(const FcPattern *pattern, const FcPatternFields *fields,
 		instant_value(pattern, local + tz * USECS_PER_SEC, value);
 }
 
-/* The digits behind a point, as millionths, the seventh rounded; -1 if none */
+/* The digits after a point, as millionths, the seventh rounded; -1 if none */
 static int64
 read_millionths(const char *s, const char *end)
 {

@@ -11,7 +11,7 @@
 
 #include "compat/compat.h"
 
-/* The most bytes of data behind a short header */
+/* The most bytes of data after a short header */
 #define FC_SHORT_DATA	(VARATT_SHORT_MAX - VARHDRSZ_SHORT)
 
 static inline char *
