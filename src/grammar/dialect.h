@@ -43,7 +43,7 @@ typedef enum FcMode
 	FC_MODE_TEXT
 } FcMode;
 
-/* None of the three bytes may be '\r' or '\n'; the filler sees to it */
+/* None of the three bytes may be '\r' or '\n'; the caller ensures it */
 typedef struct FcDialect
 {
 	char		delim;

@@ -221,7 +221,7 @@ escaped_number(const char *data, size_t len, size_t *in, unsigned int base,
 
 /*
  * What the backslash before data[*in] and the bytes from there on stand for;
- * moves *in after them.  Sets *verify for a byte that may be wrong in the
+ * moves *in past them.  Sets *verify for a byte that may be wrong in the
  * encoding.
  */
 static char

@@ -24,7 +24,7 @@
 #define BLOCK	FC_MASK_BLOCK
 #define BATCH	16				/* blocks whose masks are made together */
 
-/* See grammar/marks.h.  Where escape and quote differ, masks do not tell enough. */
+/* Where escape and quote differ, masks do not tell enough. */
 bool
 fc_marks_serve(const FcDialect *dialect)
 {
@@ -155,7 +155,7 @@ next_bit(const uint64_t *words, size_t pos, size_t end)
 	return w * BLOCK + __builtin_ctzll(bits);
 }
 
-/* How many bits from pos on, ahead of "end", are set. */
+/* How many bits from pos on, before "end", are set. */
 static inline int
 count_bits(const uint64_t *words, size_t pos, size_t end)
 {

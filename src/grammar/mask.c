@@ -26,8 +26,8 @@
 
 /*
  * A kernel's loops must know what they look for when they are compiled.  Masks
- * are kept in registers of their own: gathering them in a vector, only to store
- * them together, takes longer than all the rest.
+ * are kept in registers of their own: to gather them in a vector only in order
+ * to store them together takes longer than all the rest.
  */
 #ifdef __GNUC__
 #define FC_MASK_INLINE	static inline __attribute__((always_inline))

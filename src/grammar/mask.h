@@ -4,8 +4,8 @@
  *	  Where the bytes that matter stand: one bit for each byte.
  *
  * Pure C, like grammar/dialect.h.  There are several kernels with the same
- * results, each for another kind of processor; the best one this machine runs is
- * chosen at the first use.
+ * results, each for another kind of processor; the first use chooses the best
+ * one that this machine runs.
  *
  *-------------------------------------------------------------------------
  */

@@ -76,7 +76,7 @@ live_quotes(bool inside, bool *escaped, uint64_t quotes, uint64_t escapes,
 /*
  * Enters n bytes in the run's books: ends has the bits of the record ends,
  * embedded those of the line ends in quotes.  Whether a block has a record end
- * is anybody's guess, so that there is no branch on it.
+ * cannot be predicted, so that there is no branch on it.
  */
 static inline void
 run_account(FcRun *run, uint64_t ends, uint64_t embedded, size_t n)
@@ -214,8 +214,8 @@ fc_run_feed(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
 }
 
 /*
- * fc_run_feed_pair for at most BATCH blocks.  Two copies that can live in
- * registers are given back.
+ * fc_run_feed_pair for at most BATCH blocks.  It works on local copies of
+ * the runs, which can live in registers, and writes them back.
  */
 static inline void
 pair_batch(const FcDialect *dialect, FcRun *one, FcRun *other, const char *buf,

@@ -30,7 +30,7 @@ counted_byte(const FcDialect *dialect)
 }
 
 /*
- * Moves scan, which stands in quotes, after the quote that closes them or to
+ * Moves scan, which stands in quotes, past the quote that closes them or to
  * the end of buf[0..len), whichever comes first.
  */
 static void
@@ -180,7 +180,8 @@ text_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 }
 
 /*
- * fc_record_end for CSV, likewise.
+ * fc_record_end for CSV, but for the end of the file: FC_END_NONE if no end is
+ * among these bytes.
  */
 static FcEnd
 csv_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,

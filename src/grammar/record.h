@@ -47,8 +47,8 @@ typedef struct FcScan
  * Finds the end of the record that starts at buf.  buf[0..len) are the bytes
  * read so far, eof says that the file ends after them.  When dialect->eol is
  * unknown it is set by the line end met; a marker leaves it unknown, but for
- * FC_END_MARKER_CORRUPT, where a line end after the marker sets it.  Line ends in
- * quotes are counted as COPY counts them, '\r' while the style is unknown.
+ * FC_END_MARKER_CORRUPT, where a line end after the marker sets it.  Line ends
+ * in quotes are counted as COPY counts them, '\r' while the style is unknown.
  */
 extern FcEnd fc_record_end(FcDialect *dialect, FcScan *scan,
 						   const char *buf, size_t len, bool eof);
