@@ -57,9 +57,9 @@ extern const FcIoMethod fc_io_uring;
 extern const FcIoMethod fc_io_sync;
 
 /*
- * The same for writes, each to a file of its own choice: open ignores file and
- * path.  One that fails comes back, too, with done < len; the caller knows
- * better what to do then.
+ * Writes, each to the file that its request names: open ignores file and path.
+ * A write that fails comes back, too, with done < len; the caller knows better
+ * what to do then.
  */
 extern const FcIoMethod fc_io_uring_writes;
 

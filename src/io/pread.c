@@ -48,7 +48,7 @@ struct FcIo
 	uint64		head;			/* these three only grow, see fc_sync_slot */
 	uint64		done;
 	uint64		tail;
-	uint64		announced;		/* requests before this one are */
+	uint64		announced;		/* requests before this one are announced */
 	int			announce;		/* so many more are to be announced */
 	FcRequest **requests;		/* depth of them */
 };
