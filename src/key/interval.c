@@ -41,7 +41,7 @@
 #define END_OF_DATES	(DATE_END_JULIAN - POSTGRES_EPOCH_JDATE)
 #define END_OF_STAMPS	(TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE)
 
-/* A Monday */
+/* 2000-01-03, a Monday */
 #define FIRST_MONDAY	INT64CONST(2)
 
 static const FcInterval one_day = {.width = USECS_PER_DAY,.days = true};
@@ -390,7 +390,7 @@ fc_interval_floor(const FcRoute *route, int64 key, int64 *lo, int64 *hi)
 		any_floor(route->type, &route->interval, key, lo, hi);
 }
 
-/* Both ends exist and are finite */
+/* Do both ends exist, and are they finite? */
 static bool
 is_finite(const FcRoute *route, const FcRange *range)
 {
@@ -399,7 +399,7 @@ is_finite(const FcRoute *route, const FcRange *range)
 		!fc_key_is_infinite(route->type, range->hi);
 }
 
-/* The first key of the interval is the first one of a local day */
+/* Is the first key of the interval the first one of a local day? */
 static bool
 starts_day(FcKeyType type, int64 key, pg_tz *zone)
 {

@@ -121,7 +121,7 @@ extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
  * The width that another program steps by, from the existing partitions:
  * "text" is an integer for integer keys unless they are times, of which
  * "epoch" make a second.  Days and months are those of "zone" (NULL: the
- * session's).  Same errors.
+ * session's).  Errors as fc_interval_choose.
  */
 extern FcInterval fc_interval_step(const FcRoute *route, const char *text,
 								   int64 epoch, struct pg_tz *zone);
@@ -163,7 +163,7 @@ extern void fc_key_to_tm(FcKeyType type, int64 key, bool utc, struct pg_tm *tm,
 /* A key as text that means the same in every session */
 extern char *fc_key_text(FcKeyType type, int64 key);
 
-/* What a new partition is called by now; ERROR 42P01 if it was dropped */
+/* The current name of a new partition; ERROR 42P01 if it was dropped */
 extern char *fc_partition_name_now(const FcNewPartition *part);
 
 /* The range as commands and messages have it: "FROM (...) TO (...)" */

@@ -11,7 +11,7 @@
 /*
  * Of the numbers from "at" to before "n", moves "at" to the first for which
  * "before" is false, or to n.  "before" is an expression in "mid", and true of
- * all numbers ahead of that one.
+ * all numbers before that one.
  */
 #define fc_search(type, at, n, mid, before) \
 	do { \
