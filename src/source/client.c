@@ -8,8 +8,8 @@
  * The part of the frontend/backend protocol that COPY FROM STDIN speaks.  The
  * client is told of the data what core tells it, because it goes by that: psql
  * ends inline data at a line with "\." where they are text, and drivers take text
- * for it or refuse to.  Packed data would not survive that.  So the command must
- * say that they are packed, and then the client is told of one column of bytes.
+ * for it or refuse to.  Packed data would not survive that, so the caller must
+ * say that they are packed; then the client is told of one column of bytes.
  *
  * In CSV, psql before 18 ends the data with the line "\.", which core before 18
  * takes for their end wherever it stands, and drops what follows.  Newer ones
@@ -17,7 +17,7 @@
  * nothing follows it.  In text format the grammar knows it on all versions.
  *
  * A cancel is looked at before each message, while nothing of it has been read;
- * within one it would leave the client and us at different places.  For the same
+ * within one it would leave client and server at different places.  For the same
  * reason a message is read whole before anything is done with it.
  *
  * After an error core skips the rest: CopyData, CopyDone and CopyFail in the
@@ -169,7 +169,7 @@ fc_client_may_be_marker(const char *buf, int len)
 	return strncmp(buf, "\\.\n", len) == 0 || strncmp(buf, "\\.\r\n", len) == 0;
 }
 
-/* How many bytes at the end of the message could be that, of a line of their own? */
+/* How many last bytes of the message could be a marker on its own line? */
 static int
 fc_client_marker_length(const FcClient *client)
 {
@@ -186,7 +186,7 @@ fc_client_marker_length(const FcClient *client)
 	return 0;
 }
 
-/* Puts what has been held before the message, and holds what it may end with */
+/* Puts the bytes held before the message, holds a possible marker at its end */
 static void
 fc_client_hold(FcClient *client)
 {

@@ -6,17 +6,17 @@
  *
  *	 bytes ──► member ──► [padding] ──► member ... ──► bytes
  *
- * All five formats allow several members (frames, streams) in a row,
- * and each library has its own opinion of where one ends.  Here a member ends
+ * All five formats allow several members (frames, streams) in a row, and each
+ * library has its own opinion of where one ends.  Here a member ends
  * where its library says so; what follows must begin another one.  gzip files
  * may be filled up with zeros at their end, xz streams with zeros in multiples
- * of four.  Anything else is an error: that tools pass over what follows the
- * data has cost people rows.
+ * of four.  Anything else is an error: to pass over what follows the data, as
+ * tools do, would lose rows.
  *
  * Checksums are the libraries' business, and all of them are looked at.
  *
- * Memory is malloc'ed by the libraries.  A caller that begins a codec
- * ends it, on an error too; nothing else is held.
+ * Memory is malloc'ed by the libraries.  A caller that begins a codec ends it,
+ * on an error too; nothing else is held.
  *
  *-------------------------------------------------------------------------
  */
@@ -238,7 +238,7 @@ fc_codec_begin(FcCodecKind kind, size_t memory)
 	return NULL;
 }
 
-/* All of them may be called for what has not begun */
+/* The libraries' ends may be called for what has not begun */
 void
 fc_codec_end(FcCodec *codec)
 {
@@ -275,7 +275,7 @@ fc_codec_keep_head(FcCodec *codec, const FcCodecIo *io)
 		codec->head[n] = io->in[at++];
 }
 
-/* Is what follows a member no other one, as far as there are bytes of it? */
+/* Do the bytes after a member, as far as there are any, begin no other one? */
 static bool
 fc_codec_is_garbage(const FcCodec *codec)
 {

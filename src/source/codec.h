@@ -39,7 +39,7 @@ typedef enum FcCodecKind
 
 /*
  * By content, of which head has the first bytes, all of them if there are less
- * than FC_CODEC_HEAD.  If that is a frame to be skipped and "skip" is given, the
+ * than FC_CODEC_HEAD.  If that is a skippable frame and "skip" is given, the
  * bytes from *skip on tell more; *skip is else 0.
  */
 extern FcCodecKind fc_codec_detect(const char *head, size_t len, uint64_t *skip);

@@ -7,8 +7,8 @@
  *	 FcInput ──► format, from the first bytes ──► source/codec.c ──► temporary file
  *
  * A load reads its source several times and in any order, and packed data can
- * be read once and from front to back.  So they are unpacked into a copy, and
- * everything else works on that.  What is not packed is copied as it is, if it
+ * be read once and from front to back.  So they are unpacked into a temporary
+ * copy, and everything else works on that.  What is not packed is copied as it is, if it
  * comes from a program or a client.
  *
  * A process puts all that it unpacks into one file, one after the other: a
@@ -96,7 +96,7 @@ fc_budget_give(FcBudget *budget, uint64 size)
 	ConditionVariableBroadcast(&budget->cv);
 }
 
-/* What the decompressor has grown to; it shrinks at its end */
+/* Reserves the decompressor's size, in bytes; waits until the budget has it */
 static void
 fc_unpack_reserve(FcUnpacker *unpacker, uint64 size)
 {
@@ -283,7 +283,7 @@ fc_unpack_free(void *codec)
 	fc_codec_end(codec);
 }
 
-/* Frames to be skipped may come before what tells zstd from lz4 */
+/* Skippable frames may come before what tells zstd from lz4 */
 static FcCodecKind
 fc_unpack_look(const FcUnpacker *unpacker, size_t len)
 {

@@ -18,7 +18,7 @@
 #include "source/codec.h"
 #include "source/source.h"
 
-/* Where bytes come from; what makes one puts this first in a struct of its own */
+/* Where bytes come from; each kind has it as the first field of its struct */
 typedef struct FcInput
 {
 	/*
@@ -27,7 +27,7 @@ typedef struct FcInput
 	 */
 	size_t		(*read) (struct FcInput *input, char *buf, size_t len);
 	const char *word;			/* what it is: "file" */
-	const char *path;			/* ... and which */
+	const char *path;			/* which one it is */
 } FcInput;
 
 /*

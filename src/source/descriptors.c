@@ -8,7 +8,7 @@
  * that was not read for longest.  What reads in flight need is pinned.
  *
  * The descriptors are bare ones that fd.c only counts: its own virtual files
- * may be closed by whoever opens another, with reads in flight, and what it
+ * may be closed when any code opens another, with reads in flight, and what it
  * allocates for a transaction goes with a subtransaction in which a file
  * happened to be read.  So a callback of the memory context closes them, also
  * on the error path.

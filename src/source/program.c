@@ -5,9 +5,9 @@
  *
  * As COPY FROM PROGRAM runs one: by the shell, in the data directory, as the
  * server's user, with the server's stderr.  Its output is read to the end, so
- * that a program that dies of SIGPIPE has another reason than us.
+ * that the load is never why a program dies of SIGPIPE.
  *
- * The pipe is waited for together with the latch: whoever cancels the load
+ * The pipe is waited for together with the latch: a user who cancels the load
  * does not have to wait until the program prints something.
  *
  *-------------------------------------------------------------------------

@@ -1,17 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * source/recode.c
- *	  A copy of the source file in the server's encoding.
+ *	  A temporary copy of the source file in the server's encoding.
  *
  * In SJIS, BIG5, GBK, GB18030, UHC and JOHAB the second byte of a character
  * can look like a quote or a delimiter, and where a file starts in the middle
  * of one cannot be known.  Such a file is converted once, by the leader, and
- * everything else works on the copy.  So is a file whose delimiter or quote is
+ * everything else works on the temporary copy.  So is a file whose delimiter or quote is
  * not ASCII, because these are given in the server's encoding.
  *
- * Many files become one copy, in which each has its place.
- *
- * The copy is a temporary file of a SharedFileSet: it counts against
+ * Many files become one temporary copy, in which each has its place.  It is a
+ * file of a SharedFileSet: it counts against
  * temp_file_limit and goes when the set's segment goes.
  *
  *-------------------------------------------------------------------------

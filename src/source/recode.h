@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source/recode.h
- *	  A copy of the source file in the server's encoding.
+ *	  A temporary copy of the source file in the server's encoding.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,8 +26,8 @@ typedef struct FcRecodeFault
 } FcRecodeFault;
 
 /*
- * Converts all files, one after the other, into a temporary file of the set and
- * opens that, under the source's paths as far as messages go.  NULL if a
+ * Converts all files, one after the other, into a temporary copy in the set
+ * and opens that; messages go on to name the source's paths.  NULL if a
  * character cannot be converted: then *fault is the first one.
  */
 extern FcSource *fc_recode_source(const FcSource *source, int encoding,

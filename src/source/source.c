@@ -8,8 +8,8 @@
  * while loading is an error, not a silently shorter or mixed load.  Only
  * sort/fetch_map.c maps it, because a truncated mapping is a SIGBUS.
  *
- * The bytes of many files stand one after another, so that an offset says which
- * file is meant:
+ * The bytes of many files stand one after another, so that an offset says
+ * which file is meant:
  *
  *		| file 0      | file 1 | file 2             |
  *		0             base     base                 size
@@ -18,12 +18,12 @@
  * Records end with their file.  Each file is opened when it is read
  * (source/descriptors.c), and compared each time; at the end the leader looks
  * at all of them once more.  If the files have been converted into one
- * (source/recode.c), their bytes really stand so in that.  Those that were
- * packed are read from copies (intake/intake.c), of which each has many.
+ * (source/recode.c), their bytes really stand so in that.  Files
+ * that were packed are read from temporary copies (intake/intake.c), each of
+ * which has many files.
  *
- * The descriptor of a single file comes from OpenTransientFile and is closed by
- * the end of the (sub)transaction if an error skips
- * fc_source_close.
+ * The descriptor of a single file comes from OpenTransientFile; the end of the
+ * (sub)transaction closes it if an error skips fc_source_close.
  *
  *-------------------------------------------------------------------------
  */
@@ -145,7 +145,7 @@ fc_source_begin(void)
 	return source;
 }
 
-/* Room for one more file and its path, of so many bytes; the file's is zeroed */
+/* Makes room for one more file, zeroed, and for its path of so many bytes */
 static FcFile *
 fc_source_grow(FcSource *source, size_t path_size)
 {
@@ -450,7 +450,7 @@ fc_source_unpin(const FcSource *source, FcDescriptor *pinned)
 	fc_descriptors_unpin(source->descriptors, pinned);
 }
 
-/* Bytes of one descriptor */
+/* Reads bytes of one descriptor */
 static void
 fc_source_read_from(int fd, const char *path, uint64 offset, char *buf,
 					size_t len)

@@ -17,27 +17,27 @@
 #include "source/descriptors.h"
 
 /*
- * One of the files.  Their bytes stand one after another: an offset
- * counts from the first byte of the first of them.  Files whose size is
- * not known at first have gaps between them.
+ * One of the files.  Their bytes stand one after another: an offset counts from
+ * the first byte of the first file.  Files whose size is not known at first
+ * have gaps between them.
  */
 typedef struct FcFile
 {
 	uint64		base;			/* offset of its first byte */
 	FcIdentity	identity;
 	uint64		data_start;		/* offset of the first byte after its header */
-	uint64		lines_before;	/* lines ahead of that */
+	uint64		lines_before;	/* lines before that */
 	FcEol		eol;
 	bool		unsettled;		/* text: its first line has rows before a
 								 * marker */
 	uint8		kind;			/* as FcCodecKind: how its bytes are packed */
-	uint32		copy;			/* they are in this copy, from 1; 0: in the
-								 * file */
-	uint64		copy_at;		/* ... and where in that */
+	uint32		copy;			/* they are in this temporary copy, from 1; 0:
+								 * in the file */
+	uint64		copy_at;		/* where in the temporary copy */
 	size_t		path;			/* where in the source's paths its own begins */
 } FcFile;
 
-/* A temporary file that has the bytes of any number of files */
+/* A temporary copy, which has the bytes of any number of files */
 typedef struct FcCopy
 {
 	char		path[MAXPGPATH];
@@ -66,13 +66,13 @@ typedef struct FcSource
  */
 extern FcSource *fc_source_open(const char *path);
 
-/* A source of several files, none so far; and one more, opened like that */
+/* A source of several files, none so far; adds one, as fc_source_open opens */
 extern FcSource *fc_source_begin(void);
 extern void fc_source_add(FcSource *source, const char *path);
 
 /*
- * Many files that have been looked at, and some of which have been copied; they
- * are opened when read.
+ * Many files that the leader has looked at, some of which have temporary
+ * copies; they are opened when read.
  */
 extern FcSource *fc_source_attach(FcFile *files, uint32 nfiles, char *paths,
 								  FcCopy *copies, uint32 ncopies);

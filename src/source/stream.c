@@ -145,8 +145,8 @@ fc_stream_marked(FcStream *stream, const FcDialect *dialect, FcRecord *record)
 
 /*
  * The next record; its data is NULL if an error ends the search, such as the
- * limit of a record's length.  After an error the record tells where it starts, and
- * the stream must not be used further without a seek.
+ * limit of a record's length.  After an error the record tells where it
+ * starts, and the stream must not be used further without a seek.
  */
 static FcEnd
 fc_stream_search(FcStream *stream, FcDialect *dialect, FcRecord *record)
