@@ -50,7 +50,7 @@ typedef enum FcPhase
 	FC_PHASE_CHECK,				/* rows are looked at, nothing is written */
 	FC_PHASE_ANALYZE,			/* statistics, run_analyze */
 	FC_PHASE_UNPACK,			/* between setup and split: packed files */
-	FC_PHASE_RECEIVE,			/* ... or what a program or the client gives */
+	FC_PHASE_RECEIVE,			/* receives from a program or the client */
 	FC_PHASE_TOTAL				/* none: all of them, for the report */
 } FcPhase;
 
@@ -73,7 +73,7 @@ typedef enum FcMapping
 } FcMapping;
 
 /*
- * The way of a load: in which order rows are taken from the files, and by whom.
+ * The way of a load: in which order which processes take rows from the files.
  * load/way.c decides.
  */
 typedef enum FcWay
@@ -97,8 +97,8 @@ typedef enum FcStorageKind
 {
 	FC_STORAGE_USED,			/* it may have free space, which rows go to */
 	FC_STORAGE_EMPTY,			/* rows go one after another */
-	FC_STORAGE_BUFFERS,			/* ... or all that others have, in pages of
-								 * heap/page_writer.c, through shared buffers */
+	FC_STORAGE_BUFFERS,			/* rows go into pages of heap/page_writer.c,
+								 * through shared buffers */
 	FC_STORAGE_PAGES			/* made by this transaction: in pages, to a
 								 * new file */
 } FcStorageKind;
@@ -133,7 +133,7 @@ typedef struct FcTask
 	bool		created;		/* partition was made by this load */
 	FcStorage	storage;		/* of the partition */
 	uint32		chunk;			/* FC_WAY_PRESORTED: where the slice is */
-	int64		upto;			/* ... and the largest key it may have */
+	int64		upto;			/* FC_WAY_PRESORTED: its largest key, at most */
 
 	/* results */
 	uint64		loaded;
@@ -210,7 +210,7 @@ typedef struct FcNumber
 	uint64		nruns;			/* stretches without a gap */
 } FcNumber;
 
-/* A file that is unpacked while what there is of it is scanned: intake/chunks.c */
+/* A file that is scanned while it is unpacked: intake/chunks.c */
 typedef struct FcInflow
 {
 	pg_atomic_uint32 published; /* its first chunks that may be taken */
@@ -434,7 +434,7 @@ typedef struct FcContext
 	uint64		at_offset;
 	uint64		at_length;
 	bool		stopped;		/* see fc_error_stop */
-	bool		ended;			/* ... which has thrown */
+	bool		ended;			/* fc_error_stop has thrown */
 	struct FcDirect *direct;	/* of this phase; NULL: no pages so far */
 	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
 	bool		verifying;		/* see fc_load_verify */
@@ -447,20 +447,20 @@ typedef struct FcContext
 								 * to */
 
 	/*
-	 * what the leader does first of all while others do a phase; NULL:
-	 * nothing
+	 * What the leader does first of all while workers do a phase; NULL:
+	 * nothing.
 	 */
 	void		(*lead) (void *arg);
 	void	   *lead_arg;
 
-	/* the leader shows progress while it does a phase itself */
+	/* shows progress, in the leader, while it does a phase itself */
 	void		(*progress) (void *arg);
 	void	   *progress_arg;
 } FcContext;
 
 /*
- * Memory of a process for finding and reading rows in key order; the other half
- * is the sort's.
+ * Bytes that a process may use to find and read rows in key order; the other
+ * half is the sort's.
  */
 static inline Size
 fc_shared_read_memory(const FcShared *shared)
@@ -469,8 +469,8 @@ fc_shared_read_memory(const FcShared *shared)
 }
 
 /*
- * Is all that goes to a leaf one process's business?  Otherwise tasks are taken
- * one by one.
+ * Does one process load all that goes to a leaf?  Otherwise processes take
+ * tasks one by one.
  */
 static inline bool
 fc_shared_whole_leaves(const FcShared *shared)
