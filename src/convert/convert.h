@@ -7,8 +7,8 @@
  * declines by returning false; then the input function decides, errors
  * included.  It throws nothing itself.
  *
- * With a room that is compact a datum may have the short header that it gets in
- * a tuple anyway, and be made of the text itself.
+ * With a room that is compact a datum may have the short header that it gets
+ * in a tuple anyway, and be made of the text itself.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +29,7 @@ typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,
 
 /*
  * Memory for the values of one row, which lasts until the owner sets "next"
- * back to its start; and how far after a text bytes may be read.
+ * back to its start.  Bytes after a text may be read up to "readable".
  */
 typedef struct FcRoom
 {
@@ -56,13 +56,13 @@ struct FcConverter
 	int32		typmod;
 	int64		unit;			/* times: microseconds they are rounded to */
 	uint64		date_first;		/* dates: the last one's bytes */
-	uint16		date_last;		/* ... the 9th and 10th of them */
-	int64		day;			/* ... and what they stand for */
+	uint16		date_last;		/* the 9th and 10th byte of that date */
+	int64		day;			/* the day that date stands for */
 	int			precision;		/* numeric: digits, -1 if not bounded */
 	int			scale;
 	FcZone		zone;			/* timestamptz: where the last value was */
 	pg_tz	   *letters_zone;	/* "T" and "Z" were asked for in this zone */
-	bool		letters;		/* ... and mean what they mean in ISO 8601 */
+	bool		letters;		/* there they mean what ISO 8601 says */
 };
 
 /* The converter of a column's type, without a room; its function may be NULL */

@@ -639,7 +639,7 @@ compile_steps(FcPattern *pattern)
 		check_lower_parts(&compiler);
 }
 
-/* As COPY shows a long value */
+/* Shortens a long value for messages, as COPY does */
 static char *
 clipped(char *text)
 {

@@ -3,7 +3,8 @@
  * convert/pattern.h
  *	  Timestamps and dates that are written in a form the caller describes.
  *
- * convert/pattern.c makes a program of a pattern, convert/pattern_match.c runs it.
+ * convert/pattern.c makes a program of a pattern, convert/pattern_match.c runs
+ * it.
  *
  *-------------------------------------------------------------------------
  */
@@ -95,8 +96,8 @@ typedef struct FcPattern
 	int			nsteps;
 	FcPatternStep *steps;
 	text	   *core_format;
-	int			signs;			/* "+" and "-" that a value for core has ... */
-	int			zone_signs;		/* ... and so many more that it may have */
+	int			signs;			/* "+" and "-" that a value for core has */
+	int			zone_signs;		/* how many more it may have, for its zone */
 	int			ordinals;		/* numbers in it that end like "1st" */
 	bool		out_of_range;	/* why the last value was refused */
 	FcPatternZone zone;

@@ -15,9 +15,9 @@
  * were changed.
  *
  * Only patterns with features that have no steps leave the value to core, with
- * core's errors.  Its strict reading is what sees that nothing is missing or left
- * over, and to_timestamp's is what the value means: where they differ the value
- * does not match.
+ * core's errors.  Core's strict reading sees that nothing is missing or left
+ * over, and to_timestamp's says what the value means: where they differ the
+ * value does not match.
  *
  *-------------------------------------------------------------------------
  */
@@ -201,8 +201,8 @@ read_offset(const char **s, const char *end, FcPatternFields *fields)
 }
 
 /*
- * A POSIX rule is no name of a zone, but server code takes letters with a
- * number after them for one: "ES1T" would be an hour, "UTC+2" west.
+ * A POSIX rule is no name of a zone, but core takes letters with a number
+ * after them for one: "ES1T" would be an hour, "UTC+2" west.
  */
 static bool
 is_zone_rule(const char *name)
@@ -331,7 +331,7 @@ read_steps(FcPattern *pattern, const char *s, const char *end,
 	return s == end;
 }
 
-/* A year of one to three digits is the one nearest to 2020 that ends so */
+/* The year nearest to 2020 that ends with these one to three digits */
 static int
 short_year(int year)
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * convert/types.h
- *	  The converters of the single types, for convert/convert.c, and where they make
- *	  their values.
+ *	  The converters of the single types, for convert/convert.c, and where
+ *	  they make their values.
  *
  *-------------------------------------------------------------------------
  */
