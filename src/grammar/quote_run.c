@@ -214,8 +214,8 @@ fc_run_feed(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
 }
 
 /*
- * fc_run_feed_pair for at most BATCH blocks.  It works on local copies of
- * the runs, which can live in registers, and writes them back.
+ * fc_run_feed_pair for at most BATCH blocks.  The caller passes
+ * local runs of its own, so that they can live in registers.
  */
 static inline void
 pair_batch(const FcDialect *dialect, FcRun *one, FcRun *other, const char *buf,
