@@ -706,7 +706,9 @@ fc_copy_relname_only(CopyFromState cstate)
 #define FC_CORE_NUMBERS_ALL	false
 #endif
 
-/* 17: is the record that NextCopyFrom has read one to pass over?  Asked once */
+/*
+ * 17: is the record that NextCopyFrom has read one to pass over?  Asked once
+ */
 static inline bool
 fc_copy_passes_over(CopyFromState cstate)
 {

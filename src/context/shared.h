@@ -359,7 +359,7 @@ typedef struct FcShared
 	bool		statement;		/* the caller wrote COPY, for hints */
 	bool		routed;			/* leaf found by core's tuple routing */
 	Oid			refused;		/* routed: only rows without a key may go to
-								 * this default partition; InvalidOid: any may */
+								 * this default partition; 0: any may */
 	bool		freeze;
 	FcMissing	missing;
 	bool		where_late;		/* the scan leaves the condition alone */

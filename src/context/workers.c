@@ -32,10 +32,10 @@ fc_workers_active(ParallelContext *pcxt)
 }
 
 /*
- * Logical decoding must know that a subtransaction is one before it sees a row of
- * it.  The first record that the leader writes in a subtransaction names the
- * top-level transaction too; those of workers never do, because a worker does
- * not know that its transaction is the leader's subtransaction.
+ * Logical decoding must know that a subtransaction is one before it sees a row
+ * of it.  The first record that the leader writes in a subtransaction names
+ * the top-level transaction too; those of workers never do, because a worker
+ * does not know that its transaction is the leader's subtransaction.
  */
 static void
 fc_workers_log_subtransaction(void)

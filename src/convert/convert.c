@@ -7,10 +7,10 @@
  *			'──► declined ──► the type's input function ──► datum or error
  *
  * The converters (the other files of this room) handle the plain forms that
- * files are full of and decline anything else.  Those forms mean the same under every
- * DateStyle and IntervalStyle.  Domains have types of their own and therefore
- * no converter; neither has json, whose text must be checked as its input
- * function does it.
+ * files are full of and decline anything else.  Those forms mean the same
+ * under every DateStyle and IntervalStyle.  Domains have types of their own
+ * and therefore no converter; neither has json, whose text must be checked as
+ * its input function does it.
  *
  *-------------------------------------------------------------------------
  */

@@ -65,7 +65,9 @@ struct FcConverter
 	bool		letters;		/* there they mean what ISO 8601 says */
 };
 
-/* The converter of a column's type, without a room; its function may be NULL */
+/*
+ * The converter of a column's type, without a room; its function may be NULL
+ */
 extern void fc_convert_init(FcConverter *converter, Oid typid, int32 typmod);
 
 static inline bool

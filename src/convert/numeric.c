@@ -3,11 +3,12 @@
  * convert/numeric.c
  *	  numeric from digits with an optional minus and point.
  *
- * The value is written as it is stored, whose layout PostgreSQL keeps to itself
- * but cannot change, as it is on disk and known to pg_upgrade: after the length
- * come two bytes with sign, display scale and weight, then digits to the base
- * 10000 without zeroes at either end.  Numbers that need the longer header are
- * declined, as are exponents, and a rounding that would carry.
+ * The value is written as it is stored, whose layout PostgreSQL keeps to
+ * itself but cannot change, as it is on disk and known to pg_upgrade: after
+ * the length come two bytes with sign, display scale and weight, then digits
+ * to the base 10000 without zeroes at either end.  Numbers that need the
+ * longer header are declined, as are exponents, and a rounding that would
+ * carry.
  *
  *-------------------------------------------------------------------------
  */

@@ -17,12 +17,13 @@
  * belongs to: that is how one style's pattern looks if it is read as the
  * other's, and reading on would load wrong times without a word.
  *
- * Both become steps for convert/pattern_match.c.  What to_timestamp has beyond that
- * (week dates, centuries, eras, Roman months, ordinals, names in the locale's
- * language, FX) makes the pattern one for core, which is then told to be strict
- * as well: nothing may be missing, and nothing may be left over.  Strict or not
- * core takes a sign for part of any number, and any two characters for the
- * ending of an ordinal: what the pattern has of these is counted here.
+ * Both become steps for convert/pattern_match.c.  What to_timestamp has beyond
+ * that (week dates, centuries, eras, Roman months, ordinals, names in the
+ * locale's language, FX) makes the pattern one for core, which is then told to
+ * be strict as well: nothing may be missing, and nothing may be left
+ * over.  Strict or not core takes a sign for part of any number, and any two
+ * characters for the ending of an ordinal: what the pattern has of these is
+ * counted here.
  *
  * All is allocated in the caller's memory context.
  *
@@ -582,7 +583,9 @@ check_lower_parts(const FcPatternCompiler *compiler)
 			   "Write .SSSUUU, .SSSUUUNNN, .U+ or .N+.");
 }
 
-/* to_timestamp has rules for parts that contradict each other; they stay its */
+/*
+ * to_timestamp has rules for parts that contradict each other; they stay its
+ */
 static bool
 is_contradictory(int parts)
 {

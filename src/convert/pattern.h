@@ -131,8 +131,8 @@ extern void fc_pattern_mismatch(const FcPattern *pattern, const char *s);
 
 /*
  * The argument timestamp_format: a pattern, which is the key column's, or a
- * JSON object {"column": "pattern", ...}.  List of FcPatternOption; whether the
- * columns exist is not checked.  ERROR 22023 or 22P02.
+ * JSON object {"column": "pattern", ...}.  List of FcPatternOption; whether
+ * the columns exist is not checked.  ERROR 22023 or 22P02.
  */
 extern List *fc_pattern_options(const char *timestamp_format,
 								const char *key_column);

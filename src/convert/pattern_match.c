@@ -415,7 +415,9 @@ find_offset(const FcPattern *pattern, const FcPatternFields *fields,
 	return fields->zone_hour <= MAX_TZDISP_HOUR && minute < MINS_PER_HOUR;
 }
 
-/* An instant as a value of the pattern's type; false if the type ends before */
+/*
+ * An instant as a value of the pattern's type; false if the type ends before
+ */
 static bool
 instant_value(const FcPattern *pattern, TimestampTz instant, Datum *value)
 {

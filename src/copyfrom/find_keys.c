@@ -47,7 +47,7 @@ typedef struct FcCoreKeys
 	int			allocated;
 	FcSpillPart **parts;		/* by key */
 	FcSpillPart *last;			/* the part found last, or NULL */
-	FcSpillPart *null;			/* the part of rows whose key is NULL, or NULL */
+	FcSpillPart *null;			/* part of rows whose key is NULL, or NULL */
 } FcCoreKeys;
 
 static FcSpillPart *

@@ -5,39 +5,43 @@
  *
  * COPY stops at the first bad line.  Here many processes meet records in
  * another order, so that a data error does not end the phase: it goes into the
- * one slot in shared memory if no earlier bad record is known, and from then on
- * records after it are skipped while those before it are still parsed, checked
- * and inserted.  Its texts, which may have any length, are in a DSA area whose
- * place is in the leader's segment, and which is released with that.
+ * one slot in shared memory if no earlier bad record is known, and from then
+ * on records after it are skipped while those before it are still parsed,
+ * checked and inserted.  Its texts, which may have any length, are in a DSA
+ * area whose place is in the leader's segment, and which is released with
+ * that.
  *
  * Whether an error is about data is told by where it was raised, not by its
  * SQLSTATE, which a user's function may choose at will: while a record is
- * evaluated (its input functions, defaults, generated columns, constraints, the
- * condition) it is the record's, unless the server ends whatever this
- * transaction does, as a cancel does.  Such an error ends the load at once, and
- * only gets the place of the record.  Where the server works at a record or an
- * index, and a disk may be full, see fc_error_is_of_record.
+ * evaluated (its input functions, defaults, generated columns, constraints,
+ * the condition) it is the record's, unless the server ends whatever this
+ * transaction does, as a cancel does.  Such an error ends the load at once,
+ * and only gets the place of the record.  Where the server works at a record
+ * or an index, and a disk may be full, see fc_error_is_of_record.
  *
  * A process that caught an error in code that may be a user's (an input
  * function, a default, a CHECK) stops: such code must not run again where it
  * was interrupted.  Shared->stopped says so, and the leader then looks at the
- * records before the bad one in file order (fc_load_verify) before it throws.
- * It must find the catalogs and tables as they were before the phase: code that
- * is not parallel safe may have run commands, one of which may be half done.
- * Where the leader calls such code the phase has a subtransaction, which goes
- * with the first error kept, and in the load at once; so has the look at the
- * records, because core is shown the bad one after that.  Workers run no commands.
+ * records before the bad one in file order (fc_load_verify) before it
+ * throws.  It must find the catalogs and tables as they were before the phase:
+ * code that is not parallel safe may have run commands, one of which may be
+ * half done.  Where the leader calls such code the phase has a subtransaction,
+ * which goes with the first error kept, and in the load at once; so has the
+ * look at the records, because core is shown the bad one after that.  Workers
+ * run no commands.
  *
  * Catching without a subtransaction is sound where the transaction is certain
- * to abort.  What the error leaves behind until then: user id and settings of a
- * function are restored here, as are the SPI stack (of a worker) and the active
- * snapshots; lightweight locks are released; pins and the like belong to the
- * resource owner that phase/worker.c gives the phase, and are dropped with it.
+ * to abort.  What the error leaves behind until then: user id and settings of
+ * a function are restored here, as are the SPI stack (of a worker) and the
+ * active snapshots; lightweight locks are released; pins and the like belong
+ * to the resource owner that phase/worker.c gives the phase, and are dropped
+ * with it.
  *
  * It is also sound where on_error lets the load go on, if the error comes from
  * code of core that changes nothing: an input function of a built-in type, a
  * verification of bytes, core's own search for a partition.  For values of
- * other types there is fc_error_catch_undo (options/plan_code.c tells them apart).
+ * other types there is fc_error_catch_undo (options/plan_code.c tells them
+ * apart).
  *
  *-------------------------------------------------------------------------
  */
@@ -79,7 +83,9 @@ static const size_t fc_error_texts[] = {
 #define fc_error_text(edata, i) \
 	(*(const char **) ((char *) (edata) + fc_error_texts[i]))
 
-/* What stands before them; each is a byte, 0 for NULL, and a string if it is 1 */
+/*
+ * What stands before them; each is a byte, 0 for NULL, and a string if it is 1
+ */
 typedef struct FcErrorHead
 {
 	Size		size;			/* with all texts */
@@ -309,9 +315,9 @@ fc_error_state_restore(FcContext *ctx, FcErrorState *state)
 }
 
 /*
- * Raised by the server to end whatever this transaction does: cancels, timeouts,
- * deadlocks, serialization failures.  A function that raises such an SQLSTATE by
- * itself has said so of a record.
+ * Raised by the server to end whatever this transaction does: cancels,
+ * timeouts, deadlocks, serialization failures.  A function that raises such an
+ * SQLSTATE by itself has said so of a record.
  */
 bool
 fc_error_is_of_transaction(const ErrorData *edata)
@@ -417,9 +423,9 @@ fc_error_place(FcContext *ctx)
 }
 
 /*
- * Not about data: goes on, with the record's place and the context that was kept
- * from it.  The error state was flushed.  A source that cannot be read any more
- * must not hide the error.
+ * Not about data: goes on, with the record's place and the context that was
+ * kept from it.  The error state was flushed.  A source that cannot be read
+ * any more must not hide the error.
  */
 static void
 fc_error_pass(FcContext *ctx, ErrorData *edata, ErrorContextCallback *context_stack)

@@ -14,8 +14,8 @@
 extern void fc_error_begin(FcShared *shared, dsm_segment *segment);
 
 /*
- * Does the server end with this error whatever the transaction does?  Those are
- * thrown at once.
+ * Does the server end with this error whatever the transaction does?  Those
+ * are thrown at once.
  */
 extern bool fc_error_is_of_transaction(const ErrorData *edata);
 
@@ -63,11 +63,11 @@ fc_error_at(FcContext *ctx, uint64 offset, uint64 length)
 }
 
 /*
- * Runs body(arg) so that an error about data is caught: its ErrorData is returned
- * (in the current memory context) and ctx->failed is set.  NULL if body came
- * through.  Errors of any other kind pass.  While ctx->evaluating is set, which
- * body may do for a while, any error is about the record, unless it is of the
- * transaction.
+ * Runs body(arg) so that an error about data is caught: its ErrorData is
+ * returned (in the current memory context) and ctx->failed is set.  NULL if
+ * body came through.  Errors of any other kind pass.  While ctx->evaluating is
+ * set, which body may do for a while, any error is about the record, unless it
+ * is of the transaction.
  */
 typedef void (*FcErrorBody) (void *arg);
 extern ErrorData *fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg);
@@ -91,8 +91,8 @@ extern struct ResourceOwnerData *fc_error_owner_begin(void);
 extern void fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer);
 
 /*
- * fc_error_catch in a subtransaction, for code that leaves things behind which only
- * an abort undoes, where the load goes on.  Not in workers.
+ * fc_error_catch in a subtransaction, for code that leaves things behind which
+ * only an abort undoes, where the load goes on.  Not in workers.
  */
 extern ErrorData *fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg);
 

@@ -11,9 +11,10 @@
  * core's: memory is bounded whatever the number of rejects.
  *
  * reject_limit is exact: once more records are rejected than it allows, the
- * last of them becomes the first bad record known (errors/first_error.c), so that from
- * then on only records before it are looked at; when no process has one left,
- * all rejects up to there are known, and with them the one that is too many.
+ * last of them becomes the first bad record known (errors/first_error.c), so
+ * that from then on only records before it are looked at; when no process has
+ * one left, all rejects up to there are known, and with them the one that is
+ * too many.
  *
  * A process that looks at records again (fc_load_verify) does not count them;
  * what it puts is only read where no process has put that record before.

@@ -13,7 +13,7 @@
 /* Why a record was refused although the load goes on */
 typedef struct FcBad
 {
-	uint32		class;			/* FC_CLASS_*, one of shared->errors.tolerated */
+	uint32		class;			/* FC_CLASS_*, one that is tolerated */
 	const char *column;			/* or NULL */
 	const char *value;			/* of the column as text, or NULL */
 	ErrorData  *edata;			/* SQLSTATE, message, detail, hint */
@@ -52,9 +52,9 @@ extern void fc_reject_fill_nulled(FcReject *reject, uint64 offset, uint64 length
 								  const FcNulled *nulled);
 
 /*
- * Counts the record if n > 0 values of it became NULL, and keeps them where each
- * is to be told of.  Once per record: in the phase after which no process will
- * parse it again.
+ * Counts the record if n > 0 values of it became NULL, and keeps them where
+ * each is to be told of.  Once per record: in the phase after which no process
+ * will parse it again.
  */
 extern void fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
 							 const FcNulled *nulled, int n);

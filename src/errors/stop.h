@@ -18,9 +18,9 @@
 extern void fc_error_stop(FcContext *ctx);
 
 /*
- * Runs body(arg) in a subtransaction of its own, which stays if it returns true,
- * and else is undone, as it is if an error passes.  Of fc_error_stop it returns.
- * Not in parallel mode.
+ * Runs body(arg) in a subtransaction of its own, which stays if it returns
+ * true, and else is undone, as it is if an error passes.  Of fc_error_stop it
+ * returns.  Not in parallel mode.
  */
 typedef bool (*FcApartBody) (void *arg);
 extern void fc_error_apart(FcContext *ctx, FcApartBody body, void *arg);

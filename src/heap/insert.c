@@ -33,8 +33,8 @@ fc_write_count(FcWriter *writer, int n)
  * report; its comment says that everything else is there.  Targets with such
  * triggers never come here, the leader has the XID and the command id before
  * the workers start, so that hiding the worker for the length of this call
- * takes nothing away.  The one place that does so.  A request to end the process
- * waits so long: who ends must know that it is a worker.
+ * takes nothing away.  The one place that does so.  A request to end the
+ * process waits so long: who ends must know that it is a worker.
  */
 void
 fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)

@@ -8,11 +8,12 @@
  *		│									  └─► through the │ cache, at once
  *		└──────────────── settle, give ◄──────────────────────┘
  *
- * Pages that the load will not read again need no memory but their own.  A write into
- * the file system's cache takes new memory for all of them, which costs more
- * than anything else the page writer does; a direct write takes none, and the
- * kernel copies nothing.  What it costs is the wait for the disk, so that it is
- * left in flight (io_uring) while the next batch is formed.
+ * Pages that the load will not read again need no memory but their own.  A
+ * write into the file system's cache takes new memory for all of them, which
+ * costs more than anything else the page writer does; a direct write takes
+ * none, and the kernel copies nothing.  What it costs is the wait for the
+ * disk, so that it is left in flight (io_uring) while the next batch is
+ * formed.
  *
  * There is never a wait for room: when FC_DIRECT_DEPTH writes are in flight,
  * the disk is slower than this process, and the batch goes through the cache.
@@ -24,12 +25,13 @@
  * way, which meets its error.
  *
  * A file is made longer before it is written to, under the lock for extension,
- * so that no process has to wait for the write itself; until then the new blocks
- * are zeros, in a file that no session can read yet (heap/page_new.c).  Kernels also
- * handle writes that extend a file one by one.
+ * so that no process has to wait for the write itself; until then the new
+ * blocks are zeros, in a file that no session can read yet
+ * (heap/page_new.c).  Kernels also handle writes that extend a file one by
+ * one.
  *
- * A writer that is done does not wait for its last writes, or each slice would hold
- * up the next: they are waited for at the end of the phase.
+ * A writer that is done does not wait for its last writes, or each slice would
+ * hold up the next: they are waited for at the end of the phase.
  *
  * The memory of batches, new for every table otherwise, is kept for the phase,
  * and is what the process had in use at one time.  It lives where the ring was

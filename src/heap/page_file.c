@@ -19,18 +19,18 @@
  * WAL is before it the checkpoint must have synced the file, with all of them
  * in it.  So the checkpointer is told of the file after the write, and then
  * the redo pointer is looked at.  As long as it is not beyond the WAL record,
- * every checkpoint that comes to be beyond it begins its syncs later, and knows
- * the file.  If it is, that checkpoint may have missed the pages: they are
- * logged once more, which is rare.  No checkpoint ever has to wait.
+ * every checkpoint that comes to be beyond it begins its syncs later, and
+ * knows the file.  If it is, that checkpoint may have missed the pages: they
+ * are logged once more, which is rare.  No checkpoint ever has to wait.
  *
- * No WAL.  A table of wal_level=minimal is synced by commit (or logged by it as
- * a whole, if small); the kernel is asked to begin writing at once, so that
- * commit has less to wait for.  An unlogged table must be on disk after a clean
- * shutdown: the checkpointer is told of it, too.
+ * No WAL.  A table of wal_level=minimal is synced by commit (or logged by it
+ * as a whole, if small); the kernel is asked to begin writing at once, so that
+ * commit has less to wait for.  An unlogged table must be on disk after a
+ * clean shutdown: the checkpointer is told of it, too.
  *
- * Segments.  smgrextend makes the file of another one; the first was made by the
- * leader (heap/page_new.c).  No process has the number of blocks cached: smgrnblocks
- * asks the kernel.
+ * Segments.  smgrextend makes the file of another one; the first was made by
+ * the leader (heap/page_new.c).  No process has the number of blocks cached:
+ * smgrnblocks asks the kernel.
  *
  * Errors.  The descriptor is closed by the end of the (sub)transaction.  What
  * was written remains in the file, which goes with the (sub)transaction.  Part

@@ -3,30 +3,32 @@
  * heap/page_new.c
  *	  New files for tables that are written in pages.
  *
- *	 begin: new file ──► load: pages, by all processes ──► end: it is the table's
+ *	 begin: new file ──► load: pages, by all processes ──► end: the table's
  *								  own file empty: pg_class tells of the new one
  *								  own file in use: pages behind those it has
  *
- * Pages get to the disk in any order, and a file is made longer before they are
- * there.  Whoever read such a file through shared buffers would find pages of
- * zeros or halves of pages, and keep them, and whoever inserted would take them
- * for free.  The code of the load's own tables (a CHECK, a default, a type)
- * can do both: to the target, or to a partition that is not attached yet.  So
- * they find the table's own file, which is as empty as before the load, until
- * all pages are where they belong.  No buffer can hold a block of the new one.
+ * Pages get to the disk in any order, and a file is made longer before they
+ * are there.  Whoever read such a file through shared buffers would find pages
+ * of zeros or halves of pages, and keep them, and whoever inserted would take
+ * them for free.  The code of the load's own tables (a CHECK, a default, a
+ * type) can do both: to the target, or to a partition that is not attached
+ * yet.  So they find the table's own file, which is as empty as before the
+ * load, until all pages are where they belong.  No buffer can hold a block of
+ * the new one.
  *
- * What such code has put into the table's own file is kept there, and the pages
- * follow it, through shared buffers, where anybody may be.
+ * What such code has put into the table's own file is kept there, and the
+ * pages follow it, through shared buffers, where anybody may be.
  *
- * The leader holds the tables (heap/hold.c), which have the files that they had
- * when all pages are there.  No other session sees them, since their storage is
- * of this transaction.  A table that this session has open elsewhere, as in a
- * cursor or in a load whose code runs this one, gets no new file, as core gives
- * it none then.
+ * The leader holds the tables (heap/hold.c), which have the files that they
+ * had when all pages are there.  No other session sees them, since their
+ * storage is of this transaction.  A table that this session has open
+ * elsewhere, as in a cursor or in a load whose code runs this one, gets no new
+ * file, as core gives it none then.
  *
- * It is ALTER TABLE ... SET TABLESPACE in two halves.  Whatever (sub)transaction
- * is rolled back takes the new file along, and pg_class's row; the old file
- * goes with commit.  A table's WAL is skipped or not for both of them.
+ * It is ALTER TABLE ... SET TABLESPACE in two halves.  Whatever
+ * (sub)transaction is rolled back takes the new file along, and pg_class's
+ * row; the old file goes with commit.  A table's WAL is skipped or not for
+ * both of them.
  *
  *-------------------------------------------------------------------------
  */

@@ -14,15 +14,15 @@
 #include "compat/compat.h"
 
 /*
- * Leader, before the load: makes a file for the table, which is held, and whose
- * own must be empty and of this transaction, and adds it to the list.
+ * Leader, before the load: makes a file for the table, which is held, and
+ * whose own must be empty and of this transaction, and adds it to the list.
  */
 extern FcLocator fc_new_begin(Relation rel, List **files);
 
 /*
  * Leader, when all processes have written what they had to, and fc_hold_check
- * has found nothing: the tables get their files.  With "frozen" all rows in the
- * files are.  To be seen after CommandCounterIncrement.
+ * has found nothing: the tables get their files.  With "frozen" all rows in
+ * the files are.  To be seen after CommandCounterIncrement.
  */
 extern void fc_new_end(List *files, bool frozen);
 

@@ -6,13 +6,13 @@
  *	 batch of pages ──► new buffers at the end of the table, locked
  *		──► copied ──► one WAL record of their images
  *
- * What heap_multi_insert does for a page's rows under the buffer's lock is done
- * before, on a page of our own; the lock is held for a copy.  The order of
- * steps is core's: the buffer is changed, dirty and logged in one critical
+ * What heap_multi_insert does for a page's rows under the buffer's lock is
+ * done before, on a page of our own; the lock is held for a copy.  The order
+ * of steps is core's: the buffer is changed, dirty and logged in one critical
  * section, the page has its record's LSN, and gets to the disk after it.
  *
- * Another session may find a page that was added but is not locked yet (from 16
- * on), and put rows on it; then it is that session's, and ours goes to the
+ * Another session may find a page that was added but is not locked yet (from
+ * 16 on), and put rows on it; then it is that session's, and ours goes to the
  * next.
  *
  * Errors.  Locks and pins go with the transaction.  Pages that were added and

@@ -12,14 +12,15 @@
  *
  * Empty tables whose storage this transaction made, which are partitions made
  * by the load and tables created or truncated before it, get a new file, which
- * no session can read before all pages are there (heap/page_new.c), so that shared
- * buffers, their locks and a WAL record per page's rows are spared; what is on
- * the pages is what heap_multi_insert would leave there.  The index build and
- * all later sessions read the file through shared buffers, which cannot hold
- * anything older, as each block is written once.
+ * no session can read before all pages are there (heap/page_new.c), so that
+ * shared buffers, their locks and a WAL record per page's rows are spared;
+ * what is on the pages is what heap_multi_insert would leave there.  The index
+ * build and all later sessions read the file through shared buffers, which
+ * cannot hold anything older, as each block is written once.
  *
  * How pages get into WAL and file, and what makes that safe in a crash and
- * beside a checkpoint, is in heap/page_file.c; heap/page_direct.c has the memory.
+ * beside a checkpoint, is in heap/page_file.c; heap/page_direct.c has the
+ * memory.
  *
  * Slices of a partition form their pages at the same time, as far as memory
  * goes, and append them in turn.  The last page of a slice stays as full as it

@@ -27,7 +27,7 @@ typedef enum FcFormKind
 	FC_FORM_FOUR,
 	FC_FORM_EIGHT,
 	FC_FORM_FIXED,				/* by reference, always the same size */
-	FC_FORM_PACKED,				/* varlena, with a short header if it is short */
+	FC_FORM_PACKED,				/* varlena, with a short header if short */
 	FC_FORM_LONG				/* varlena as it comes, and cstring */
 } FcFormKind;
 
@@ -110,7 +110,10 @@ fc_form_begin(TupleDesc desc, Size max)
 	return form;
 }
 
-/* Copies len bytes to row[off], if they fit; returns the offset after them, or 0 */
+/*
+ * Copies len bytes to row[off], if they fit; returns the offset after them, or
+ * 0
+ */
 static inline Size
 fc_form_copy(FcForm *form, Size off, const void *data, Size len)
 {

@@ -20,9 +20,9 @@ typedef struct FcForm FcForm;
 extern FcForm *fc_form_begin(TupleDesc desc, Size max);
 
 /*
- * The tuple that heap_form_tuple would make, up to what an insert puts into its
- * header; it stays until the next one is formed.  NULL for a row that is too
- * long, or that has a value which is not all there (external, expanded).
+ * The tuple that heap_form_tuple would make, up to what an insert puts into
+ * its header; it stays until the next one is formed.  NULL for a row that is
+ * too long, or that has a value which is not all there (external, expanded).
  */
 extern HeapTupleHeader fc_form_row(FcForm *form, const Datum *values,
 								   const bool *nulls, Size *len);

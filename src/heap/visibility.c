@@ -3,10 +3,10 @@
  * heap/visibility.c
  *	  The visibility map of a table that was written by pages and is frozen.
  *
- * heap_multi_insert under FREEZE marks each page it fills as visible to all and
- * frozen, in the page's header and in the map.  heap/page_writer.c marks the
- * headers; the map follows when all pages are there, because then it can be
- * written as pages, too: one for each 255 MB of the table.
+ * heap_multi_insert under FREEZE marks each page it fills as visible to all
+ * and frozen, in the page's header and in the map.  heap/page_writer.c marks
+ * the headers; the map follows when all pages are there, because then it can
+ * be written as pages, too: one for each 255 MB of the table.
  *
  * Pages whose header is marked and which the map does not have are sound, so
  * that nothing is lost where an error comes between.

@@ -24,7 +24,7 @@ typedef struct FcIndexTask
 								 * no order is 1 */
 	bool		leader_only;	/* cannot be built in a worker */
 	bool		divisible;		/* core can build it with workers of its own */
-	int			nhelpers;		/* workers that help; 0: one process builds it */
+	int			nhelpers;		/* workers that help; 0: one process builds */
 
 	/* results */
 	double		heap_tuples;

@@ -65,7 +65,7 @@ fc_verify_task_cmp(const void *a, const void *b)
 static FcTask *
 fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 {
-	uint32		after = 0;		/* number of the first that begins after the row */
+	uint32		after = 0;		/* number of the first one after the row */
 	FcTask	   *task;
 
 	fc_search(uint32, after, verifier->loader.ctx->shared->ntasks, mid,

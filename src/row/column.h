@@ -24,7 +24,7 @@ typedef struct FcColumn
 	uint8		flags;			/* FC_FIELD_* */
 	bool		ours;			/* core cannot read the field as it is */
 	FcConverter convert;
-	FcPattern  *pattern;		/* the file's own form of a timestamp, or NULL */
+	FcPattern  *pattern;		/* the file's form of a timestamp, or NULL */
 	FmgrInfo	input;
 	Oid			typioparam;
 	Oid			typid;

@@ -15,8 +15,8 @@
 #include "context/shared.h"
 
 /*
- * ERROR 42501 without USAGE on the schema of a table that the caller gave as an
- * OID.
+ * ERROR 42501 without USAGE on the schema of a table that the caller gave as
+ * an OID.
  */
 extern void fc_target_check_schema(Oid relid);
 

@@ -493,7 +493,10 @@ fc_parse_is_ascii(const char *p)
 			FC_HIGH_BITS) == 0;
 }
 
-/* Is the record right in the server's encoding?  False also if that is unknown. */
+/*
+ * Is the record right in the server's encoding?  False also if that is
+ * unknown.
+ */
 static bool
 fc_parse_is_valid(const FcParser *parser)
 {

@@ -27,8 +27,8 @@ extern void fc_parse_end(FcParser *parser);
 extern void fc_parse_number(FcParser *parser, uint64 number);
 
 /*
- * The key of the very bytes that are parsed next, if it is known: then it is not
- * converted again.  With this said of one record it must be said of all.
+ * The key of the very bytes that are parsed next, if it is known: then it is
+ * not converted again.  With this said of one record it must be said of all.
  */
 extern void fc_parse_known_key(FcParser *parser, int64 key, bool known);
 
@@ -58,11 +58,11 @@ extern bool fc_parse_quickly(FcParser *parser, char *rec, size_t len,
 extern bool fc_parse_rest(FcParser *parser);
 
 /*
- * Parses a record for core's COPY: the fields as text, which core converts to what
- * fc_parse_record would give.  Only values that core could not read, or whose
- * faults are tolerated, are converted here, and only here: for these there is
- * fc_parse_text_value.  Defaults of columns the file does not have are not
- * evaluated.
+ * Parses a record for core's COPY: the fields as text, which core converts to
+ * what fc_parse_record would give.  Only values that core could not read, or
+ * whose faults are tolerated, are converted here, and only here: for these
+ * there is fc_parse_text_value.  Defaults of columns the file does not have
+ * are not evaluated.
  */
 extern bool fc_parse_texts(FcParser *parser, char *rec, size_t len);
 
@@ -73,8 +73,8 @@ extern bool fc_parse_texts(FcParser *parser, char *rec, size_t len);
 extern bool fc_parse_text_value(const FcParser *parser, int i, Datum *value);
 
 /*
- * A record that fc_parse_texts was false for is passed over: evaluates what COPY
- * evaluates of it then, the defaults of columns the file does not have.
+ * A record that fc_parse_texts was false for is passed over: evaluates what
+ * COPY evaluates of it then, the defaults of columns the file does not have.
  */
 extern void fc_parse_pass_over(FcParser *parser);
 
@@ -101,7 +101,10 @@ extern bool fc_parse_key_is_default(const FcParser *parser);
 /* What was wrong with the last record; lives as long as a record's values */
 extern const FcBad *fc_parse_bad(const FcParser *parser);
 
-/* Values of the last record that became NULL, by shared->errors.set_null; their number */
+/*
+ * Values of the last record that became NULL, by shared->errors.set_null;
+ * their number
+ */
 extern int	fc_parse_nulled(const FcParser *parser, const FcNulled **nulled);
 
 /* Counts and keeps these values by fc_reject_nulled; offset is the record's */

@@ -68,8 +68,8 @@ fc_parse_ours(FcParser *parser, int i)
 
 /*
  * One field as text for core, converted only where core could not say what
- * comes of it; then core is given the value, for code that a type runs must not
- * run twice
+ * comes of it; then core is given the value, for code that a type runs must
+ * not run twice
  */
 static void
 fc_parse_text(FcParser *parser, int i)

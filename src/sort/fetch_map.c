@@ -3,23 +3,23 @@
  * sort/fetch_map.c
  *	  Copies records of the source file, in any order, out of a mapping of it.
  *
- *	  entry stream ──► batch of entries ──► copied out of the mapping ──► records
+ *	  entry stream ──► batch of entries ──► copied from the mapping ──► records
  *
  * A read of a record costs a system call; a page that is in the page cache
  * already is looked up by the CPU.  What is left is waiting for memory, for
  * several records at a time.
  *
- * A mapped page that is not there is a SIGBUS: after the end of a file that was
- * truncated, or when the disk fails.  So no function has an address in the
+ * A mapped page that is not there is a SIGBUS: after the end of a file that
+ * was truncated, or when the disk fails.  So no function has an address in the
  * mapping but fc_map_copy, which copies to private memory and does nothing
- * else, with a handler of that signal that is installed as long as it runs.
- * Neither an error nor an interrupt is thrown from there, so that the handler
- * is always taken back.  A signal that is not about the mapping gets what it
- * would have got without us.
+ * else, with a handler of that signal that is installed as long as it
+ * runs.  Neither an error nor an interrupt is thrown from there, so that the
+ * handler is always taken back.  A signal that is not about the mapping gets
+ * what it would have got without us.
  *
  * Many files are mapped one after the other into one range of addresses, each
- * from a page of its own on; too many are not mapped at all, because a process may
- * have only so many mappings.
+ * from a page of its own on; too many are not mapped at all, because a process
+ * may have only so many mappings.
  *
  * The mapping ends with the memory context, by a reset callback.
  *
@@ -169,8 +169,8 @@ fc_map_ahead(const FcFile *file)
 }
 
 /*
- * Maps each file at its place, the first page of which begins one; false if one
- * cannot be
+ * Maps each file at its place, the first page of which begins one; false if
+ * one cannot be
  */
 static bool
 fc_map_place_files(const FcMap *map)

@@ -3,9 +3,9 @@
  * sort/fetch_map.h
  *	  Copies records of the source file, in any order, out of a mapping of it.
  *
- * What sort/fetch_window.h does with reads, for a file that is in the page cache: no
- * window and no system call per record, so that entries are taken one task
- * after the other.
+ * What sort/fetch_window.h does with reads, for a file that is in the page
+ * cache: no window and no system call per record, so that entries are taken
+ * one task after the other.
  *
  *-------------------------------------------------------------------------
  */

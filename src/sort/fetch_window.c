@@ -29,8 +29,8 @@
  * straight into the arena.  Pieces with small gaps between them are read
  * together into a staging buffer and copied to their places from there.
  *
- * Where the source is many files, a read ends where its file does, and the file
- * stays open until the read is back.
+ * Where the source is many files, a read ends where its file does, and the
+ * file stays open until the read is back.
  *
  * Memory: all of it is in the reader's own context, in which the queue is
  * opened as well.  Its reset callback ends the reads in flight before the

@@ -110,7 +110,10 @@ fc_item_spread(const FcItem *items, uint64 n, int64 *least, uint64 *spread)
 	return !sorted;
 }
 
-/* Items in order but for the bits below "shift": sorts those that share the rest */
+/*
+ * Items in order but for the bits below "shift": sorts those that share the
+ * rest
+ */
 static void
 fc_item_sort_groups(FcItem *items, FcItem *scratch, uint64 n, int64 min,
 					int shift)

@@ -24,11 +24,11 @@ typedef struct FcSortRow
 } FcSortRow;
 
 /*
- * Sorts rows of the type "desc" by the keys in shared memory.  "map" leads from
- * the target's row type to it; NULL: they are the same.  Without "leaves" all
- * rows have the same number, which is not kept.  Holds about "memory" bytes,
- * and writes what is beyond them to temporary files, which belong to the
- * current resource owner.
+ * Sorts rows of the type "desc" by the keys in shared memory.  "map" leads
+ * from the target's row type to it; NULL: they are the same.  Without "leaves"
+ * all rows have the same number, which is not kept.  Holds about "memory"
+ * bytes, and writes what is beyond them to temporary files, which belong to
+ * the current resource owner.
  */
 extern FcSort *fc_sort_begin(FcShared *shared, TupleDesc desc,
 							 const AttrMap *map, bool leaves, Size memory);
@@ -41,8 +41,8 @@ extern void fc_sort_put(FcSort *sort, TupleTableSlot *slot,
 extern void fc_sort_finish(FcSort *sort);
 
 /*
- * The next row, into a virtual slot of the type it was put with; false if there
- * is none.  The values last until the next call.
+ * The next row, into a virtual slot of the type it was put with; false if
+ * there is none.  The values last until the next call.
  */
 extern bool fc_sort_next(FcSort *sort, TupleTableSlot *slot, FcSortRow *row);
 

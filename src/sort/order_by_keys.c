@@ -92,7 +92,9 @@ fc_sort_check_column(Relation rel, const char *name, AttrNumber attnum)
 				 errmsg("cannot order rows by virtual generated column \"%s\"", name)));
 }
 
-/* As ORDER BY would: the type's default operator class, the column's collation */
+/*
+ * As ORDER BY would: the type's default operator class, the column's collation
+ */
 static void
 fc_sort_operator(Relation rel, FcSortKey *key)
 {

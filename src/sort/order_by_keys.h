@@ -15,7 +15,7 @@
 typedef struct FcSortKey
 {
 	AttrNumber	attnum;			/* of the target */
-	Oid			operator;		/* < or > of the type's default operator class */
+	Oid			operator;		/* < or > of the type's default class */
 	Oid			family;			/* that class's */
 	Oid			collation;		/* the column's */
 	bool		descending;
@@ -24,8 +24,8 @@ typedef struct FcSortKey
 
 /*
  * A list of FcSortKey from a list of String, each an item as it stands after
- * ORDER BY, but of a column's name alone.  The grammar's errors; ERROR 42703 for
- * a column that is not there, 42883 for a type without an order, 0A000 for
+ * ORDER BY, but of a column's name alone.  The grammar's errors; ERROR 42703
+ * for a column that is not there, 42883 for a type without an order, 0A000 for
  * whatever else ORDER BY would take.
  */
 extern List *fc_sort_keys_parse(Relation rel, List *items);
@@ -40,8 +40,9 @@ extern bool fc_sort_key_plain(const FcSortKey *key);
 extern bool fc_sort_keys_unsafe(Relation rel, List *keys);
 
 /*
- * The name of an index of "rel", the target or a partition of it, that may take
- * two rows for equal although one comes before the other; NULL if there is none.
+ * The name of an index of "rel", the target or a partition of it, that may
+ * take two rows for equal although one comes before the other; NULL if there
+ * is none.
  */
 extern char *fc_sort_keys_conflict(Relation target, Relation rel, List *keys);
 

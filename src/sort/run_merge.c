@@ -6,9 +6,9 @@
  *	 runs.* ── marks around the task's bounds ──► a cursor per run
  *		──► matches ──► rows in (key, offset) order
  *
- * The files are those of sort/run_write.c.  A task's rows are contiguous in every
- * run, so that each run is read sequentially, from the last mark that is not
- * after the lower bound to the first that is not before the upper one, in
+ * The files are those of sort/run_write.c.  A task's rows are contiguous in
+ * every run, so that each run is read sequentially, from the last mark that is
+ * not after the lower bound to the first that is not before the upper one, in
  * blocks as large as the memory allows.  While one is used up the kernel is
  * asked for the next.
  *
@@ -16,15 +16,15 @@
  * they are asked for, and go to a buffer of their own if they are longer than
  * the cursor's.  So any number of runs works in any memory.
  *
- * The smallest row is found as in a tournament: the cursors are the leaves of a
- * binary tree, each node keeps the key of the cursor that lost there, and a
+ * The smallest row is found as in a tournament: the cursors are the leaves of
+ * a binary tree, each node keeps the key of the cursor that lost there, and a
  * cursor that goes on plays again only on its way up.  Which of two wins is as
- * good as random, so a match takes no branch; that is what core's
- * pairingheap, made for comparison functions, cannot do.
+ * good as random, so a match takes no branch; that is what core's pairingheap,
+ * made for comparison functions, cannot do.
  *
  * All memory of a merge is in its own context but the cursors' buffers, which
- * all merges of these runs use, one after the other.  The files are closed by the
- * phase's resource owner if an error skips fc_runs_close.
+ * all merges of these runs use, one after the other.  The files are closed by
+ * the phase's resource owner if an error skips fc_runs_close.
  *
  *-------------------------------------------------------------------------
  */

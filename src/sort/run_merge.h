@@ -23,15 +23,19 @@ extern int	fc_runs_cut(FcRuns *runs, const FcSpillPart *part, int n,
 						FcBound *bounds);
 extern void fc_runs_close(FcRuns *runs);
 
-/* The entries of a task in (key, offset) order; one merge of the runs at a time */
+/*
+ * The entries of a task in (key, offset) order; one merge of the runs at a
+ * time
+ */
 typedef struct FcMerge FcMerge;
 
 extern FcMerge *fc_merge_begin(FcRuns *runs, const FcTask *task, Size memory);
 extern bool fc_merge_next(void *merge, FcEntry *entry);
 
 /*
- * As fc_merge_next, with the record, where rows were spilled; those that are too
- * long for that are read from the source.  *data is as fc_read_next gives it.
+ * As fc_merge_next, with the record, where rows were spilled; those that are
+ * too long for that are read from the source.  *data is as fc_read_next gives
+ * it.
  */
 extern bool fc_merge_row(FcMerge *merge, const FcSource *source,
 						 FcEntry *entry, char **data);

@@ -14,9 +14,9 @@
  * so that few long records and many short ones use it equally well.  An item
  * is what the sort moves: a key and where its row is held.  When the block is
  * full the items are sorted, and the rows gathered in that order go to the
- * file in large sequential writes.  Where offsets alone are spilled an item has
- * the row itself, and the sorted items are the run.  Its bits are shared out
- * anew for each run; a record that does not fit begins the next one.
+ * file in large sequential writes.  Where offsets alone are spilled an item
+ * has the row itself, and the sorted items are the run.  Its bits are shared
+ * out anew for each run; a record that does not fit begins the next one.
  *
  * Keys of a partition are contiguous in a run because partitions are ranges
  * of keys, so that a process needs one file for any number of partitions and

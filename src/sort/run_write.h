@@ -103,7 +103,9 @@ extern Size fc_spill_need(const FcShared *shared, uint64 records, uint64 bytes);
  */
 extern void fc_spill_hold(FcSpill *spill, const char *data, uint32 length);
 
-/* The copy that was taken last, of so many bytes; NULL if they are not spilled */
+/*
+ * The copy that was taken last, of so many bytes; NULL if they are not spilled
+ */
 extern const char *fc_spill_copy(FcSpill *spill, uint32 length);
 extern void fc_spill_put(FcSpill *spill, const FcEntry *entry);
 extern void fc_spill_end(FcSpill *spill);

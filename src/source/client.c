@@ -7,31 +7,34 @@
  *
  * The part of the frontend/backend protocol that COPY FROM STDIN speaks.  The
  * client is told of the data what core tells it, because it goes by that: psql
- * ends inline data at a line with "\." where they are text, and drivers take text
- * for it or refuse to.  Packed data would not survive that, so the caller must
- * say that they are packed; then the client is told of one column of bytes.
+ * ends inline data at a line with "\." where they are text, and drivers take
+ * text for it or refuse to.  Packed data would not survive that, so the caller
+ * must say that they are packed; then the client is told of one column of
+ * bytes.
  *
- * In CSV, psql before 18 ends the data with the line "\.", which core before 18
- * takes for their end wherever it stands, and drops what follows.  Newer ones
- * take it for data.  Here it is the end on those versions of core, but only where
- * nothing follows it.  In text format the grammar knows it on all versions.
+ * In CSV, psql before 18 ends the data with the line "\.", which core before
+ * 18 takes for their end wherever it stands, and drops what follows.  Newer
+ * ones take it for data.  Here it is the end on those versions of core, but
+ * only where nothing follows it.  In text format the grammar knows it on all
+ * versions.
  *
- * A cancel is looked at before each message, while nothing of it has been read;
- * within one it would leave client and server at different places.  For the same
- * reason a message is read whole before anything is done with it.
+ * A cancel is looked at before each message, while nothing of it has been
+ * read; within one it would leave client and server at different places.  For
+ * the same reason a message is read whole before anything is done with it.
  *
  * After an error core skips the rest: CopyData, CopyDone and CopyFail in the
- * simple protocol, everything up to the next Sync in the extended one.  That one
- * may come while data are awaited, from clients that do not know that their
- * command was a COPY; then it is passed over.
+ * simple protocol, everything up to the next Sync in the extended one.  That
+ * one may come while data are awaited, from clients that do not know that
+ * their command was a COPY; then it is passed over.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 /*
- * The headers of these libraries need not be there to build an extension.  They
- * are for members of struct Port only, which nothing here looks into.
+ * The headers of these libraries need not be there to build an
+ * extension.  They are for members of struct Port only, which nothing here
+ * looks into.
  */
 #undef ENABLE_GSS
 #undef USE_OPENSSL
@@ -67,7 +70,7 @@ typedef struct FcClient
 	bool		done;
 	bool		marked;			/* the data may end with a marker */
 	bool		in_line;		/* the data before "held" end within a line */
-	char		held[FC_CLIENT_MARKER]; /* which may be (a part of) the marker */
+	char		held[FC_CLIENT_MARKER]; /* perhaps (a part of) the marker */
 	int			nheld;
 } FcClient;
 
@@ -186,7 +189,9 @@ fc_client_marker_length(const FcClient *client)
 	return 0;
 }
 
-/* Puts the bytes held before the message, holds a possible marker at its end */
+/*
+ * Puts the bytes held before the message, holds a possible marker at its end
+ */
 static void
 fc_client_hold(FcClient *client)
 {

@@ -265,7 +265,9 @@ fc_codec_end(FcCodec *codec)
 	free(codec);
 }
 
-/* The member's first bytes; a library may take any number before it complains */
+/*
+ * The member's first bytes; a library may take any number before it complains
+ */
 static void
 fc_codec_keep_head(FcCodec *codec, const FcCodecIo *io)
 {

@@ -4,21 +4,21 @@
  *	  Puts what a file, a program or a client gives into a temporary file,
  *	  unpacked.
  *
- *	 FcInput ──► format, from the first bytes ──► source/codec.c ──► temporary file
+ *	 FcInput ──► format, by first bytes ──► source/codec.c ──► temporary file
  *
  * A load reads its source several times and in any order, and packed data can
  * be read once and from front to back.  So they are unpacked into a temporary
- * copy, and everything else works on that.  What is not packed is copied as it is, if it
- * comes from a program or a client.
+ * copy, and everything else works on that.  What is not packed is copied as it
+ * is, if it comes from a program or a client.
  *
  * A process puts all that it unpacks into one file, one after the other: a
  * hundred thousand packed files are as many temporary files as there are
  * processes.
  *
- * What a decompressor needs is bounded: FC_CODEC_LEAST, and what is beyond that
- * must be in fast_copy.memory, of which all processes together have one.  A
- * process that needs more than is left waits for the others, and gives back
- * what it has before it waits, so that they do not wait for each other.
+ * What a decompressor needs is bounded: FC_CODEC_LEAST, and what is beyond
+ * that must be in fast_copy.memory, of which all processes together have
+ * one.  A process that needs more than is left waits for the others, and gives
+ * back what it has before it waits, so that they do not wait for each other.
  *
  * The temporary file belongs to a SharedFileSet; the library's memory is given
  * back by a reset callback of a memory context, also on the error path.

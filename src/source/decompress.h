@@ -86,16 +86,16 @@ extern void fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size);
 
 /*
  * Appends all that the input gives to the file, unpacked if it is packed; the
- * first bytes tell if the codec is not known.  False: it cannot be unpacked, as
- * *fault says; then what has been appended means nothing, and the input may
+ * first bytes tell if the codec is not known.  False: it cannot be unpacked,
+ * as *fault says; then what has been appended means nothing, and the input may
  * have more.
  */
 extern bool fc_unpack(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind,
 					  FcUnpackFault *fault);
 
 /*
- * fc_unpack piece by piece: each goes on until "upto" bytes or some more are in
- * the file.  One at a time with an unpacker, of which it keeps the buffers.
+ * fc_unpack piece by piece: each goes on until "upto" bytes or some more are
+ * in the file.  One at a time with an unpacker, of which it keeps the buffers.
  */
 typedef struct FcUnpacking FcUnpacking;
 

@@ -13,8 +13,8 @@
  * "*", "?" and "[...]", none of which stands for a leading period or a slash;
  * a backslash takes the meaning from the next character.
  *
- * Paths are allocated in the caller's memory context; directories are closed by
- * the end of the (sub)transaction if an error skips that.
+ * Paths are allocated in the caller's memory context; directories are closed
+ * by the end of the (sub)transaction if an error skips that.
  *
  *-------------------------------------------------------------------------
  */

@@ -6,8 +6,8 @@
  * In SJIS, BIG5, GBK, GB18030, UHC and JOHAB the second byte of a character
  * can look like a quote or a delimiter, and where a file starts in the middle
  * of one cannot be known.  Such a file is converted once, by the leader, and
- * everything else works on the temporary copy.  So is a file whose delimiter or quote is
- * not ASCII, because these are given in the server's encoding.
+ * everything else works on the temporary copy.  So is a file whose delimiter
+ * or quote is not ASCII, because these are given in the server's encoding.
  *
  * Many files become one temporary copy, in which each has its place.  It is a
  * file of a SharedFileSet: it counts against

@@ -17,9 +17,9 @@
 #include "source/descriptors.h"
 
 /*
- * One of the files.  Their bytes stand one after another: an offset counts from
- * the first byte of the first file.  Files whose size is not known at first
- * have gaps between them.
+ * One of the files.  Their bytes stand one after another: an offset counts
+ * from the first byte of the first file.  Files whose size is not known at
+ * first have gaps between them.
  */
 typedef struct FcFile
 {
@@ -119,9 +119,9 @@ extern uint64 fc_source_data_size(const FcSource *source);
 
 /*
  * Where a byte is read: its descriptor, the offset in that, and the bytes from
- * there on that it has.  The descriptor stays open until it is given back; NULL
- * if so many are in use that one must be given back first.  For the one file
- * that a source may have there is nothing to hold: pinned is NULL then.
+ * there on that it has.  The descriptor stays open until it is given back;
+ * NULL if so many are in use that one must be given back first.  For the one
+ * file that a source may have there is nothing to hold: pinned is NULL then.
  */
 typedef struct FcSourcePlace
 {
