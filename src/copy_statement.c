@@ -47,6 +47,7 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
+#include "accelerate.h"
 #include "compat/compat.h"
 #include "copy_statement.h"
 #include "load/elsewhere.h"
@@ -68,6 +69,7 @@ typedef struct FcStatement
 	List	   *given;			/* options of stmt without ours */
 	const char *query;
 	FcOptions  *options;		/* NULL: to be made from stmt */
+	bool		accelerated;	/* stmt is a COPY without our option */
 	uint64		rows;
 	bool		run;
 } FcStatement;
@@ -146,6 +148,19 @@ fc_statement_options(const FcStatement *statement)
 	return options;
 }
 
+/* Makes the load's options of the command's, after core's first checks */
+static FcOptions *
+fc_statement_take_options(const FcStatement *statement)
+{
+	if (statement->options)
+		return statement->options;
+	PreventCommandIfParallelMode("COPY");
+	PreventCommandDuringRecovery("COPY");
+	if (statement->stmt->filename == NULL)
+		fc_client_check();
+	return fc_statement_options(statement);
+}
+
 /* Does the load, in place of core */
 static uint64
 fc_statement_run(void *arg)
@@ -154,20 +169,20 @@ fc_statement_run(void *arg)
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
-	FcOptions  *options = statement->options;
 
-	if (options == NULL)
+	if (statement->accelerated)
 	{
-		/* core checks this before it runs the command */
-		PreventCommandIfParallelMode("COPY");
-		PreventCommandDuringRecovery("COPY");
-		if (statement->stmt->filename == NULL)
-			fc_client_check();
-		options = fc_statement_options(statement);
+		statement->run = true;
+		statement->rows = fc_accelerate_run(statement->stmt, statement->query);
 	}
-	statement->run = true;
-	fc_options_check(options);
-	statement->rows = fc_job_run(options);
+	else
+	{
+		FcOptions  *options = fc_statement_take_options(statement);
+
+		statement->run = true;
+		fc_options_check(options);
+		statement->rows = fc_job_run(options);
+	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	return statement->rows;
@@ -182,20 +197,25 @@ fc_statement_pass_on(const FcRelayCall *call, bool read_only_tree)
 		 call->environment, call->dest, call->qc);
 }
 
-/* Runs the load where the hooks before ours see it */
-static void
+/*
+ * Runs the load where the hooks before ours see it.  False if one of them sees
+ * another command, and the load is a COPY that core can run as well.
+ */
+static bool
 fc_statement_load(const FcRelayCall *call, FcStatement *statement)
 {
 	if (previous_hook)
 	{
-		if (statement->options == NULL)
+		if (statement->options == NULL && !statement->accelerated)
 			fc_elsewhere_foresee(RangeVarGetRelid(statement->stmt->relation, NoLock, true));
-		fc_relay(previous_hook, call, fc_statement_run, statement);
+		if (!fc_relay(previous_hook, call, fc_statement_run, statement, statement->accelerated))
+			return false;
 	}
 	else
 		(void) fc_statement_run(statement);
 	if (call->qc && statement->run)
 		SetQueryCompletion(call->qc, CMDTAG_COPY, statement->rows);
+	return true;
 }
 
 /*
@@ -229,7 +249,6 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	FcRelayCall call = {pstmt, query, context, params, environment, dest, qc};
 	CopyStmt   *stmt = (CopyStmt *) pstmt->utilityStmt;
 	FcStatement statement = {stmt, NIL, query};
-	FcStatement *load;
 	bool		on = false;
 	bool		ours;
 	bool		discards = IsA(stmt, DiscardStmt) &&
@@ -242,15 +261,17 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		call.pstmt = copyObject(pstmt);
 		castNode(CopyStmt, call.pstmt->utilityStmt)->options = statement.given;
 	}
-	if (!on)
+	statement.accelerated = !ours && IsA(stmt, CopyStmt) && fc_accelerate_may(stmt);
+	if (on)
 	{
-		fc_statement_pass_on(&call, read_only_tree);
-		if (discards)
-			fc_report_forget();
-		return;
+		FcStatement *load = fc_statement_take_called(stmt);
+
+		fc_statement_load(&call, load ? load : &statement);
 	}
-	load = fc_statement_take_called(stmt);
-	fc_statement_load(&call, load ? load : &statement);
+	else if (!statement.accelerated || !fc_statement_load(&call, &statement))
+		fc_statement_pass_on(&call, read_only_tree);
+	if (discards)
+		fc_report_forget();
 }
 
 /* Makes the COPY that hooks see of a call; several files become one name */

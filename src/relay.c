@@ -67,7 +67,9 @@ typedef struct FcRelay
 	char	   *copied_at;		/* where on the stack the last copy was made */
 	ptrdiff_t	distance;		/* bytes from there to the receiver */
 	ptrdiff_t	wanted;			/* the distance if core makes the copy */
+	bool		optional;		/* core can run the command as well */
 	bool		over;			/* the command runs, or has run */
+	bool		refused;		/* it was not run, and core is to run it */
 	QueryCompletion *qc;
 	FcRelayRun	run;			/* NULL: only the distance is wanted */
 	void	   *arg;
@@ -118,14 +120,19 @@ static const ExtensibleNodeMethods node_methods = {
 	.nodeRead = fc_relay_node_read
 };
 
-static void
-fc_relay_check(const FcRelay *relay)
+/* Would a hook have seen a program that it may forbid? */
+static bool
+fc_relay_is_open(const FcRelay *relay)
 {
 	if (!castNode(CopyStmt, relay->command)->is_program)
-		return;
-	if (relay->ncopies == 1 && relay->distance > relay->wanted - FC_RELAY_SLACK &&
-		relay->distance < relay->wanted + FC_RELAY_SLACK)
-		return;
+		return true;
+	return relay->ncopies == 1 && relay->distance > relay->wanted - FC_RELAY_SLACK &&
+		relay->distance < relay->wanted + FC_RELAY_SLACK;
+}
+
+static void
+fc_relay_refuse_program(void)
+{
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot run a program together with another extension that is loaded before fast_copy"),
@@ -147,7 +154,11 @@ fc_relay_run(DestReceiver *receiver, int operation, TupleDesc desc)
 	relay->pstmt->utilityStmt = relay->command;
 	if (relay->run == NULL)
 		return;
-	fc_relay_check(relay);
+	relay->refused = !fc_relay_is_open(relay);
+	if (relay->refused && relay->optional)
+		return;
+	if (relay->refused)
+		fc_relay_refuse_program();
 	rows = relay->run(relay->arg);
 	if (relay->qc)
 		SetQueryCompletion(relay->qc, CMDTAG_COPY, rows);
@@ -195,9 +206,9 @@ fc_relay_define(void)
 	RegisterExtensibleNodeMethods(&node_methods);
 }
 
-void
+bool
 fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call, FcRelayRun run,
-		 void *arg)
+		 void *arg, bool optional)
 {
 	ptrdiff_t	wanted = fc_relay_distance(call);
 	FcRelay		relay;
@@ -207,11 +218,15 @@ fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call, FcRelayRun run,
 	relay.run = run;
 	relay.arg = arg;
 	relay.qc = call->qc;
+	relay.optional = optional;
 	next(relay.pstmt, call->query, true, call->context, call->params,
 		 call->environment, &relay.receiver, call->qc);
+	if (optional)
+		return !relay.refused && (relay.over || relay.ncopies == 0);
 	if (relay.ncopies > 0 && !relay.over)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("another extension has not passed the load on"),
 				 errdetail("It looks at a copy of the command, in which it does not see the load.")));
+	return true;
 }

@@ -13,6 +13,8 @@
 #include "compat/compat.h"
 #include "compat/settings.h"
 
+bool		fc_accelerate_copy = false;
+int			fc_accelerate_min_kb = 8192;
 int			fc_log_min_duration = -1;
 int			fc_progress_width = 0;
 int			fc_workers = -1;
@@ -91,6 +93,21 @@ fc_settings_define_sizes(void)
 }
 
 static void
+fc_settings_define_copy(void)
+{
+	DefineCustomBoolVariable("fast_copy.accelerate_copy",
+							 "Loads by fast_copy what COPY FROM commands are to load.",
+							 "They do all that they do without it; those that are small, or that fast_copy cannot load in parallel, are left to COPY.",
+							 &fc_accelerate_copy, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.accelerate_min_size",
+							"Size of the data from which a COPY is accelerated.",
+							"So much of what a client or a program sends is kept in memory before that is known.",
+							&fc_accelerate_min_kb, 8192, 0, 524288,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+}
+
+static void
 fc_settings_define_guards(void)
 {
 	DefineCustomBoolVariable("fast_copy.ignore_premake",
@@ -118,6 +135,7 @@ fc_settings_define_guards(void)
 void
 fc_settings_define(void)
 {
+	fc_settings_define_copy();
 	fc_settings_define_sizes();
 	fc_settings_define_guards();
 	DefineCustomEnumVariable("fast_copy.io_method",

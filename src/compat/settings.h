@@ -36,6 +36,8 @@ enum
 	FC_WRITER_PAGE
 };
 
+extern bool fc_accelerate_copy;
+extern int	fc_accelerate_min_kb;
 extern int	fc_workers;
 extern int	fc_memory_kb;
 extern int	fc_io_method;

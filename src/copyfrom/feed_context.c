@@ -79,9 +79,7 @@ fc_feed_context(void *arg)
 {
 	const FcFeed *feed = arg;
 	FcTarget   *target = feed->target;
-	char	   *where = psprintf("fast_copy %s, %s \"%s\"", target->relname,
-								 fc_source_word(target->source),
-								 fc_source_path(target->source, feed->file));
+	char	   *where = fc_target_place(target, feed->file);
 	const char *column;
 	const char *value;
 	char	   *text;

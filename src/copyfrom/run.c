@@ -35,9 +35,7 @@ fc_core_file_context(void *arg)
 	FcFeed	   *feed = arg;
 
 	if (!feed->follow)
-		errcontext("fast_copy %s, %s \"%s\"", feed->target->relname,
-				   fc_source_word(feed->target->source),
-				   fc_source_path(feed->target->source, feed->file));
+		errcontext("%s", fc_target_place(feed->target, feed->file));
 }
 
 /* Is the last line of the file a marker, which core has taken for the end? */
@@ -356,9 +354,8 @@ fc_core_line_context(void *arg)
 {
 	const FcFeed *feed = arg;
 
-	errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT, feed->target->relname,
-			   fc_source_word(feed->target->source),
-			   fc_source_path(feed->target->source, feed->file), feed->line);
+	errcontext("%s, line " UINT64_FORMAT, fc_target_place(feed->target, feed->file),
+			   feed->line);
 }
 
 /* Throws the error of a malformed record that core does not refuse */

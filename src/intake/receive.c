@@ -96,10 +96,12 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 {
 	FcTarget   *target = intake->target;
 
-	incoming->input = target->options->program ? fc_program_begin(name) :
+	incoming->input = target->options->input ? target->options->input :
+		target->options->program ? fc_program_begin(name) :
 		fc_receive_from_client(intake);
 	incoming->unpacking = fc_unpack_open(&incoming->unpacker, incoming->input,
-										 FC_CODEC_UNKNOWN);
+										 target->options->accelerated ?
+										 FC_CODEC_NONE : FC_CODEC_UNKNOWN);
 	incoming->end = FC_UNPACK_MORE;
 	if (target->options->client && !target->options->compressed &&
 		fc_unpack_is_packed(incoming->unpacking) &&
@@ -124,7 +126,10 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 	if (intake->target->options->program)
 		fc_program_end(input);
 	else
+	{
+		fc_client_check_whole(input);
 		fc_client_end(input);
+	}
 	if (!whole)
 		fc_unpack_throw(&incoming->fault, word, name);
 }

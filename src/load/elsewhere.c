@@ -74,49 +74,53 @@ typedef struct FcListColumns
 	AttrNumber	relname;
 } FcListColumns;
 
-static void
-fc_elsewhere_refuse_unknown(const FcKeeper *keeper, Oid target)
+/* What is known of a target that an extension may keep elsewhere */
+typedef struct FcElsewhere
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot tell whether %s keeps the rows of table \"%s\"",
-					keeper->name, get_rel_name(target)),
-			 errdetail("\"%s.%s\", where it lists its tables, does not have the form that fast_copy knows.",
-					   keeper->schema, keeper->list),
-			 errhint("Use COPY without the option fast_copy.")));
-}
+	const FcKeeper *keeper;		/* NULL: none does */
+	Oid			listed;			/* InvalidOid: the list is not as expected */
+} FcElsewhere;
 
 static void
-fc_elsewhere_refuse(const FcKeeper *keeper, Oid target, Oid listed)
+fc_elsewhere_refuse(const FcElsewhere *kept, Oid target)
 {
+	const FcKeeper *keeper = kept->keeper;
+
+	if (!OidIsValid(kept->listed))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot tell whether %s keeps the rows of table \"%s\"",
+						keeper->name, get_rel_name(target)),
+				 errdetail("\"%s.%s\", where it lists its tables, does not have the form that fast_copy knows.",
+						   keeper->schema, keeper->list),
+				 errhint("Use COPY without the option fast_copy.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("fast_copy cannot load table \"%s\", whose rows %s keeps elsewhere",
 					get_rel_name(target), keeper->name),
 			 errdetail("Table \"%s\" is listed in \"%s.%s\".",
-					   get_rel_name(listed), keeper->schema, keeper->list),
+					   get_rel_name(kept->listed), keeper->schema, keeper->list),
 			 errhint("Use COPY without the option fast_copy: %s sends its rows to where they belong.",
 					 keeper->name)));
 }
 
 /*
- * Opens the list, or returns NULL if the extension is not installed.  ERROR
- * 0A000 if it is installed without the list that is expected of it.
+ * Finds the list.  False if the extension is not installed; *list is
+ * InvalidOid if it is installed without the list that is expected of it.
  */
-static Relation
-fc_elsewhere_open(const FcKeeper *keeper, Oid target)
+static bool
+fc_elsewhere_list(const FcKeeper *keeper, Oid *list)
 {
 	Oid			schema = get_namespace_oid(keeper->schema, true);
-	Oid			list;
 
 	if (keeper->extension && !OidIsValid(get_extension_oid(keeper->extension, true)))
-		return NULL;
-	list = OidIsValid(schema) ? get_relname_relid(keeper->list, schema) : InvalidOid;
-	if (!OidIsValid(list) && keeper->extension == NULL)
-		return NULL;
-	if (!OidIsValid(list) || get_rel_relkind(list) != RELKIND_RELATION)
-		fc_elsewhere_refuse_unknown(keeper, target);
-	return table_open(list, AccessShareLock);
+		return false;
+	*list = OidIsValid(schema) ? get_relname_relid(keeper->list, schema) : InvalidOid;
+	if (!OidIsValid(*list) && keeper->extension == NULL)
+		return false;
+	if (OidIsValid(*list) && get_rel_relkind(*list) != RELKIND_RELATION)
+		*list = InvalidOid;
+	return true;
 }
 
 /* 0 if there is no such column, or it is of another type */
@@ -130,17 +134,14 @@ fc_elsewhere_column(Relation list, const char *name, Oid type)
 	return attnum;
 }
 
-static FcListColumns
-fc_elsewhere_columns(const FcKeeper *keeper, Relation list, Oid target)
+/* False if the list does not have the columns that it should have */
+static bool
+fc_elsewhere_columns(const FcKeeper *keeper, Relation list, FcListColumns *columns)
 {
-	FcListColumns columns;
-
-	columns.relid = fc_elsewhere_column(list, keeper->relid, REGCLASSOID);
-	columns.relschema = fc_elsewhere_column(list, keeper->relschema, NAMEOID);
-	columns.relname = fc_elsewhere_column(list, keeper->relname, NAMEOID);
-	if (columns.relid == 0 && (columns.relschema == 0 || columns.relname == 0))
-		fc_elsewhere_refuse_unknown(keeper, target);
-	return columns;
+	columns->relid = fc_elsewhere_column(list, keeper->relid, REGCLASSOID);
+	columns->relschema = fc_elsewhere_column(list, keeper->relschema, NAMEOID);
+	columns->relname = fc_elsewhere_column(list, keeper->relname, NAMEOID);
+	return columns->relid != 0 || (columns->relschema != 0 && columns->relname != 0);
 }
 
 /* The table that an entry is about; InvalidOid if there is none */
@@ -198,37 +199,71 @@ fc_elsewhere_is_target(Oid target, const List *parents, Oid listed)
 		list_member_oid(get_partition_ancestors(listed), target);
 }
 
-static void
-fc_elsewhere_look(const FcKeeper *keeper, Relation list, Oid target)
+/* Is there an entry about the target?  If so, sets the table it is about */
+static bool
+fc_elsewhere_look(Relation list, const FcListColumns *columns, Oid target, Oid *listed)
 {
-	FcListColumns columns = fc_elsewhere_columns(keeper, list, target);
 	List	   *parents = fc_elsewhere_parents(target);
 	SysScanDesc scan = systable_beginscan(list, InvalidOid, false, NULL, 0, NULL);
 	HeapTuple	tuple;
+	bool		found = false;
 
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		Oid			listed = fc_elsewhere_listed(list, tuple, &columns);
-
 		CHECK_FOR_INTERRUPTS();
-		if (OidIsValid(listed) && fc_elsewhere_is_target(target, parents, listed))
-			fc_elsewhere_refuse(keeper, target, listed);
+		*listed = fc_elsewhere_listed(list, tuple, columns);
+		found = OidIsValid(*listed) && fc_elsewhere_is_target(target, parents, *listed);
 	}
 	systable_endscan(scan);
+	return found;
+}
+
+/* May this extension keep rows of the target? */
+static bool
+fc_elsewhere_has(const FcKeeper *keeper, Oid target, Oid *listed)
+{
+	FcListColumns columns;
+	Relation	rel;
+	Oid			list;
+	bool		has = true;
+
+	*listed = InvalidOid;
+	if (!fc_elsewhere_list(keeper, &list))
+		return false;
+	if (!OidIsValid(list))
+		return true;
+	rel = table_open(list, AccessShareLock);
+	if (fc_elsewhere_columns(keeper, rel, &columns))
+		has = fc_elsewhere_look(rel, &columns, target, listed);
+	table_close(rel, AccessShareLock);
+	return has;
+}
+
+/* Finds the extension that may keep rows of the target */
+static FcElsewhere
+fc_elsewhere_find(Oid target)
+{
+	FcElsewhere kept = {NULL};
+
+	for (int i = 0; i < lengthof(keepers) && kept.keeper == NULL; i++)
+		if (fc_elsewhere_has(&keepers[i], target, &kept.listed))
+			kept.keeper = &keepers[i];
+	return kept;
+}
+
+bool
+fc_elsewhere_keeps(Oid target)
+{
+	return fc_elsewhere_find(target).keeper != NULL;
 }
 
 void
 fc_elsewhere_check(Oid target)
 {
-	for (int i = 0; i < lengthof(keepers); i++)
-	{
-		Relation	list = fc_elsewhere_open(&keepers[i], target);
+	FcElsewhere kept = fc_elsewhere_find(target);
 
-		if (list == NULL)
-			continue;
-		fc_elsewhere_look(&keepers[i], list, target);
-		table_close(list, AccessShareLock);
-	}
+	if (kept.keeper)
+		fc_elsewhere_refuse(&kept, target);
 }
 
 /*

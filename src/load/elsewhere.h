@@ -16,6 +16,9 @@
  */
 extern void fc_elsewhere_check(Oid target);
 
+/* Would fc_elsewhere_check() throw? */
+extern bool fc_elsewhere_keeps(Oid target);
+
 /*
  * Does what fc_elsewhere_check() does, before the table is locked and only if
  * the caller may insert into it: other hooks need not see a command that will

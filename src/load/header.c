@@ -61,9 +61,8 @@ fc_header_line_context(void *arg)
 {
 	FcLineContext *context = arg;
 
-	errcontext("fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
-			   context->target->relname, fc_source_word(context->target->source),
-			   fc_source_path(context->target->source, context->file), context->line);
+	errcontext("%s, line " UINT64_FORMAT,
+			   fc_target_place(context->target, context->file), context->line);
 }
 
 /* Throws COPY's error if a line of the header breaks the grammar */

@@ -160,9 +160,10 @@ fc_job_copy(FcJob *job)
 	FcTarget   *target = &job->target;
 	bool		failed = fc_job_scan_failed(job);
 
-	ereport(NOTICE,
-			(errmsg("rows are loaded one by one, as COPY does: %s",
-					target->core_reason)));
+	if (!target->options->accelerated)
+		ereport(NOTICE,
+				(errmsg("rows are loaded one by one, as COPY does: %s",
+						target->core_reason)));
 	fc_core_check(target);
 	fc_find_forget(job);
 	fc_progress_end(&job->progress);

@@ -188,6 +188,8 @@ fc_setup_file(FcJob *job)
 		fc_program_check();
 	if (target->options->program || target->options->client)
 		fc_receive(&job->intake);
+	else if (target->options->accelerated)
+		target->source = fc_source_open(strVal(linitial(target->options->sources)));
 	else
 	{
 		target->source = fc_access_open(target->options->sources);

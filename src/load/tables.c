@@ -138,6 +138,7 @@ fc_tables_check_one(FcJob *job, Oid leaf)
 					 leaf == RelationGetRelid(target->rel) ? 0 :
 					 errdetail("Rows of the file go to table \"%s\".",
 							   RelationGetRelationName(rel)),
+					 target->options->accelerated ? 0 :
 					 errhint("Leave freeze out, or create or truncate the table in the transaction that loads it.")));
 	}
 	table_close(rel, NoLock);

@@ -13,6 +13,7 @@
 
 #include "context/shared.h"
 #include "options/list.h"
+#include "source/input.h"
 
 /* on_error */
 typedef enum FcOnError
@@ -92,6 +93,10 @@ typedef struct FcOptions
 	bool		given[FC_NOPTIONS];
 	FcOptionWords words;
 	bool		statement;		/* the caller wrote COPY */
+	bool		accelerated;	/* and not that fast_copy is to load: the load
+								 * does what core's COPY does */
+	FcInput    *input;			/* what the program or the client sends, if
+								 * that has been asked already; or NULL */
 	Oid			target;
 	List	   *sources;		/* of String: paths, patterns or commands */
 	bool		program;		/* sources are commands */
@@ -113,6 +118,7 @@ typedef struct FcOptions
 	List	   *force_null;
 	char	   *default_string; /* or NULL */
 	char	   *where_clause;	/* or NULL */
+	List	   *where;			/* accelerated: the condition, as core has it */
 	char	   *timestamp_format;	/* or NULL */
 	char	   *time_zone;		/* or NULL: the session's */
 	char	   *interval;		/* or NULL */

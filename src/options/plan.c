@@ -185,7 +185,9 @@ fc_plan_make(Relation rel, const FcOptions *options)
 
 	fc_fields_make(rel, options, &plan->columns);
 	plan->pstate = fc_target_parse_state(rel, plan->columns.attnums);
-	if (options->where_clause)
+	if (options->accelerated)
+		plan->where = options->where;
+	else if (options->where_clause)
 		plan->where = fc_where_parse(plan->pstate, rel, options->where_clause);
 	plan->need_transcoding = options->file_encoding != server &&
 		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;

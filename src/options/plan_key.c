@@ -186,11 +186,13 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
 {
 	plan->key_field = -1;
 	plan->partitioned = (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE);
-	if (options->key_column)
+	if (options->accelerated)
+		plan->routed = plan->partitioned;
+	else if (options->key_column)
 		fc_plan_named_key(rel, options->key_column, plan);
 	else if (!plan->partitioned && plan->order != NIL)
 		fc_plan_order_key(rel, plan);
-	if (plan->partitioned)
+	if (plan->partitioned && !options->accelerated)
 		fc_plan_partition_key(rel, options, plan);
 	/* COPY reads all columns of a row before it filters it */
 	plan->where_late = plan->key_type != FC_KEY_NONE &&

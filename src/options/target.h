@@ -52,4 +52,7 @@ typedef struct FcTarget
 	FcContext	ctx;			/* the leader's own side */
 } FcTarget;
 
+/* What is loaded, for error contexts: COPY's words, or ours with the file */
+extern char *fc_target_place(const FcTarget *target, uint32 file);
+
 #endif							/* FC_TARGET_H */

@@ -83,11 +83,9 @@ fc_where_check_columns(Relation rel, Node *where)
 							   NameStr(TupleDescAttr(desc, attnum - 1)->attname))));
 }
 
-static List *
-fc_where_transform(ParseState *pstate, Relation rel, const char *text)
+List *
+fc_where_transform(ParseState *pstate, Relation rel, Node *where)
 {
-	Node	   *where = fc_where_grammar(text);
-
 	where = transformExpr(pstate, where, EXPR_KIND_COPY_WHERE);
 	where = coerce_to_boolean(pstate, where, "WHERE");
 	assign_expr_collations(pstate, where);
@@ -105,7 +103,7 @@ fc_where_parse(ParseState *pstate, Relation rel, const char *text)
 
 	fc_error_context_push(&callback, fc_where_position, unconstify(char *, text));
 	pstate->p_sourcetext = psprintf("%s%s", FC_WHERE_PREFIX, text);
-	where = fc_where_transform(pstate, rel, text);
+	where = fc_where_transform(pstate, rel, fc_where_grammar(text));
 	fc_error_context_pop();
 	return where;
 }

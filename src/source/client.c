@@ -18,6 +18,8 @@
  * only where nothing follows it.  In text format the grammar knows it on all
  * versions.
  *
+ * What came before CopyFail is read first: a record of it may be the error.
+ *
  * A cancel is looked at before each message, while nothing of it has been
  * read; within one it would leave client and server at different places.  For
  * the same reason a message is read whole before anything is done with it.
@@ -68,6 +70,8 @@ typedef struct FcClient
 	StringInfoData message;		/* the last one; what is read of CopyData is
 								 * after its cursor */
 	bool		done;
+	char	   *failure;		/* what the client has ended the data with, by
+								 * CopyFail; or NULL */
 	bool		marked;			/* the data may end with a marker */
 	bool		in_line;		/* the data before "held" end within a line */
 	char		held[FC_CLIENT_MARKER]; /* perhaps (a part of) the marker */
@@ -237,10 +241,9 @@ fc_client_next(FcClient *client)
 				fc_client_release(client);
 				break;
 			case FC_MSG_COPY_FAIL:
-				ereport(ERROR,
-						(errcode(ERRCODE_QUERY_CANCELED),
-						 errmsg("COPY from stdin failed: %s",
-								pq_getmsgstring(&client->message))));
+				client->failure = pstrdup(pq_getmsgstring(&client->message));
+				client->message.cursor = client->message.len;
+				client->done = true;
 				break;
 			default:
 				/* Flush and Sync mean nothing yet */
@@ -292,6 +295,17 @@ fc_client_begin(FcClientData data, int ncolumns)
 		ncolumns = 1;
 	fc_client_ask(data == FC_CLIENT_BINARY || data == FC_CLIENT_PACKED, ncolumns);
 	return &client->input;
+}
+
+void
+fc_client_check_whole(FcInput *input)
+{
+	FcClient   *client = (FcClient *) input;
+
+	if (client->failure)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("COPY from stdin failed: %s", client->failure)));
 }
 
 void

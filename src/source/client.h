@@ -27,6 +27,11 @@ extern void fc_client_check(void);
  * After an error the client's next messages are core's to skip.
  */
 extern FcInput *fc_client_begin(FcClientData data, int ncolumns);
+
+/*
+ * After the last byte: ERROR 57014 if the client has given up with CopyFail
+ */
+extern void fc_client_check_whole(FcInput *input);
 extern void fc_client_end(FcInput *input);
 
 #endif							/* FC_CLIENT_H */

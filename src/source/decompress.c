@@ -169,8 +169,8 @@ fc_unpack_read(FcUnpacking *unpacking)
 	CHECK_FOR_INTERRUPTS();
 	if (unpacking->eof)
 		return false;
-	n = unpacking->input->read(unpacking->input, unpacker->in + io->in_len,
-							   FC_UNPACK_IN - io->in_len);
+	n = fc_input_read(unpacking->input, unpacker->in + io->in_len,
+					  FC_UNPACK_IN - io->in_len);
 	unpacking->eof = (n == 0);
 	io->in_len += n;
 	pg_atomic_fetch_add_u64(unpacker->taken, n);

@@ -16,19 +16,8 @@
 #include "storage/spin.h"
 
 #include "source/codec.h"
+#include "source/input.h"
 #include "source/source.h"
-
-/* Where bytes come from; each kind has it as the first field of its struct */
-typedef struct FcInput
-{
-	/*
-	 * Up to len bytes, and at least one; 0: there are no more.  Processes
-	 * interrupts.
-	 */
-	size_t		(*read) (struct FcInput *input, char *buf, size_t len);
-	const char *word;			/* what it is: "file" */
-	const char *path;			/* which one it is */
-} FcInput;
 
 /*
  * Memory that processes share which unpack at the same time, beyond

@@ -1,0 +1,323 @@
+/*-------------------------------------------------------------------------
+ *
+ * accelerate.c
+ *	  COPY ... FROM as it is, faster: fast_copy.accelerate_copy.
+ *
+ *	 CopyStmt ──► core's checks ──► first bytes ──┬─► few, or not ours: CopyFrom
+ *												  └─► FcOptions ──► load/run.c
+ *
+ * Whoever runs the command must be able to tell no difference but the time.
+ * So what core does before it reads the first byte is done here by core's own
+ * functions, in its order.  Whether a load is worth its workers is known once
+ * there are fast_copy.accelerate_min_size bytes.  Until then what the client
+ * or the program sends is kept (source/input.h), and if it ends before, core
+ * loads it from there.  A file has a size, and core reads a small one itself.
+ *
+ * A load that does not all that COPY does for this command is not begun: core
+ * loads, and fast_copy_report() says why.
+ *
+ * All is allocated in a memory context of the command; files, programs and
+ * relations go with the (sub)transaction, as they do in core.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_authid.h"
+#include "commands/copyfrom_internal.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "tcop/tcopprot.h"
+#include "utils/acl.h"
+#include "utils/backend_progress.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+
+#include "accelerate.h"
+#include "compat/compat.h"
+#include "compat/settings.h"
+#include "errors/context.h"
+#include "load/elsewhere.h"
+#include "load/run.h"
+#include "options/options.h"
+#include "options/plan.h"
+#include "report/report.h"
+#include "row/condition.h"
+#include "row/executor.h"
+#include "source/client.h"
+#include "source/program.h"
+
+#define FC_ACCELERATE_BYTES	((size_t) fc_accelerate_min_kb * 1024)
+
+/* A COPY FROM on its way */
+typedef struct FcAccelerated
+{
+	const CopyStmt *stmt;
+	Relation	rel;
+	List	   *attnums;		/* of the columns in the data */
+	ParseState *pstate;
+	List	   *where;
+	CopyFromState cstate;
+	FcInput    *input;			/* of a program or the client, once asked */
+	struct FcAccelerated *outer;	/* that waits for this one to end, because
+									 * a trigger copies, too */
+} FcAccelerated;
+
+/* Core reads through a callback without an argument */
+static FcAccelerated *current = NULL;
+
+static bool
+fc_accelerate_is_large(const char *path)
+{
+	struct stat st;
+
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES) &&
+		is_absolute_path(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+		(size_t) st.st_size >= FC_ACCELERATE_BYTES;
+}
+
+bool
+fc_accelerate_may(const CopyStmt *stmt)
+{
+	if (!fc_accelerate_copy || !stmt->is_from || IsInParallelMode() ||
+		RecoveryInProgress())
+		return false;
+	if (stmt->filename == NULL)
+		return whereToSendOutput == DestRemote && MyProcPort != NULL;
+	if (stmt->is_program)
+		return has_privs_of_role(GetUserId(), ROLE_PG_EXECUTE_SERVER_PROGRAM);
+	return fc_accelerate_is_large(stmt->filename);
+}
+
+/* Does what DoCopy does before it begins to read */
+static void
+fc_accelerate_open(FcAccelerated *copy, const char *query)
+{
+	const CopyStmt *stmt = copy->stmt;
+
+	copy->rel = table_openrv(stmt->relation, RowExclusiveLock);
+	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->rel), copy->rel, stmt->attlist);
+	copy->pstate = fc_target_parse_state(copy->rel, copy->attnums);
+	copy->pstate->p_sourcetext = query;
+	if (stmt->whereClause)
+		copy->where = fc_where_transform(copy->pstate, copy->rel,
+										 copyObject(stmt->whereClause));
+	fc_check_permissions(copy->pstate);
+	if (check_enable_rls(RelationGetRelid(copy->rel), InvalidOid, false) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("COPY FROM not supported with row-level security"),
+				 errhint("Use INSERT statements instead.")));
+	if (XactReadOnly && !copy->rel->rd_islocaltemp)
+		PreventCommandIfReadOnly("COPY FROM");
+}
+
+/* Asks the client, or starts the program */
+static void
+fc_accelerate_ask(FcAccelerated *copy)
+{
+	const CopyStmt *stmt = copy->stmt;
+
+	if (stmt->is_program)
+		copy->input = fc_program_begin(stmt->filename);
+	else
+		copy->input = fc_client_begin(copy->cstate->opts.binary ?
+									  FC_CLIENT_BINARY : FC_CLIENT_TEXT,
+									  list_length(copy->attnums));
+}
+
+/* copy_data_source_cb: core asks for min to max bytes; fewer are the end */
+static int
+fc_accelerate_read(void *out, int min, int max)
+{
+	FcAccelerated *copy = current;
+	int			n = 0;
+
+	while (n < min)
+	{
+		size_t		got = fc_input_read(copy->input, (char *) out + n, max - n);
+
+		if (got == 0 && !copy->stmt->is_program)
+			fc_client_check_whole(copy->input);
+		if (got == 0)
+			break;
+		n += got;
+	}
+	return n;
+}
+
+/* Reads what the client sends after the marker that has ended its data */
+static void
+fc_accelerate_drain(FcAccelerated *copy)
+{
+	char		rest[1024];
+
+	while (fc_input_read(copy->input, rest, sizeof(rest)) > 0)
+		;
+	fc_client_check_whole(copy->input);
+	fc_client_end(copy->input);
+}
+
+/* Loads by core, from its own file or from what was asked for here */
+static uint64
+fc_accelerate_by_core(FcAccelerated *copy)
+{
+	ErrorContextCallback callback;
+	uint64		rows;
+
+	if (copy->stmt->filename == NULL)
+		pgstat_progress_update_param(PROGRESS_COPY_TYPE, PROGRESS_COPY_TYPE_PIPE);
+	else if (copy->stmt->is_program)
+		pgstat_progress_update_param(PROGRESS_COPY_TYPE, PROGRESS_COPY_TYPE_PROGRAM);
+	rows = CopyFrom(copy->cstate);
+	if (copy->input && !copy->stmt->is_program)
+	{
+		fc_error_context_push(&callback, CopyFromErrorCallback, copy->cstate);
+		fc_accelerate_drain(copy);
+		fc_error_context_pop();
+	}
+	EndCopyFrom(copy->cstate);
+	if (copy->input && copy->stmt->is_program)
+		fc_program_end(copy->input);
+	return rows;
+}
+
+/* Says why core loads, where a user may look for it */
+static void
+fc_accelerate_tell(const char *reason)
+{
+	FcReportRow row = {0};
+
+	fc_report_start();
+	row.phase = FC_PHASE_COPY;
+	row.whole = true;
+	row.alone = -1;
+	row.rows = row.bytes = row.reads = row.wal_bytes = row.spill_bytes = -1;
+	row.choice = psprintf("core's COPY: %s", reason);
+	fc_report_add(&row);
+	ereport(DEBUG1,
+			(errmsg_internal("COPY is not accelerated: %s", reason)));
+}
+
+/* The load's options, once core has checked the command's own */
+static FcOptions *
+fc_accelerate_options(FcAccelerated *copy)
+{
+	const CopyStmt *stmt = copy->stmt;
+	FcOptions  *options = fc_options_begin(true);
+
+	options->accelerated = true;
+	options->words.missing_partitions = "error";
+	options->target = RelationGetRelid(copy->rel);
+	options->columns = stmt->attlist;
+	options->client = stmt->filename == NULL;
+	options->program = stmt->is_program;
+	options->input = copy->input;
+	options->sources = list_make1(makeString(stmt->filename ? stmt->filename : "stdin"));
+	options->where = copy->where;
+	fc_options_take(options, stmt->options, copy->pstate);
+	fc_options_check(options);
+	return options;
+}
+
+/* Does the load know this option of COPY? */
+static bool
+fc_accelerate_knows_options(const List *given)
+{
+	ListCell   *lc;
+
+	foreach(lc, given)
+		if (fc_option_find(lfirst_node(DefElem, lc)->defname, FC_FROM_COPY) == NULL)
+		return false;
+	return true;
+}
+
+/* Returns why core must load, or NULL and the load's options */
+static const char *
+fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
+{
+	char		relkind = copy->rel->rd_rel->relkind;
+	FcPlan	   *plan;
+
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
+		return "the target is not a table";
+	if (copy->cstate->opts.binary)
+		return "the format is binary";
+	if (!fc_accelerate_knows_options(copy->stmt->options))
+		return "an option is not known";
+	if (fc_elsewhere_keeps(RelationGetRelid(copy->rel)))
+		return "another extension may keep the rows elsewhere";
+	*options = fc_accelerate_options(copy);
+	if ((*options)->on_error != FC_ON_ERROR_STOP)
+		return "errors are tolerated";
+	if ((*options)->freeze && relkind == RELKIND_PARTITIONED_TABLE)
+		return "FREEZE is for a partitioned table";
+	plan = fc_plan_make(copy->rel, *options);
+	if (plan->core_reason || plan->leader_reason)
+		return plan->core_reason ? plan->core_reason : plan->leader_reason;
+	if (plan->effects)
+		return "a row's evaluation has effects that others may see";
+	return NULL;
+}
+
+/* Loads once the data have turned out to be many */
+static uint64
+fc_accelerate_large(FcAccelerated *copy)
+{
+	FcOptions  *options;
+	const char *reason = fc_accelerate_reason(copy, &options);
+
+	if (reason)
+	{
+		fc_accelerate_tell(reason);
+		return fc_accelerate_by_core(copy);
+	}
+	EndCopyFrom(copy->cstate);
+	return fc_job_run(options);
+}
+
+/* Loads with "current" set, until which core does not read */
+static uint64
+fc_accelerate_load(FcAccelerated *copy)
+{
+	const CopyStmt *stmt = copy->stmt;
+	bool		file = stmt->filename && !stmt->is_program;
+
+	copy->cstate = BeginCopyFrom(copy->pstate, copy->rel, (Node *) copy->where,
+								 file ? stmt->filename : NULL, false,
+								 file ? NULL : fc_accelerate_read,
+								 stmt->attlist, stmt->options);
+	if (file)
+		return fc_accelerate_large(copy);
+	if (copy->input == NULL)
+		fc_accelerate_ask(copy);
+	if (fc_input_look_ahead(copy->input, FC_ACCELERATE_BYTES))
+		return fc_accelerate_large(copy);
+	fc_accelerate_tell("the data are smaller than fast_copy.accelerate_min_size");
+	return fc_accelerate_by_core(copy);
+}
+
+uint64
+fc_accelerate_run(const CopyStmt *stmt, const char *query)
+{
+	FcAccelerated copy = {.stmt = stmt,.outer = current};
+	volatile uint64 rows = 0;
+
+	fc_accelerate_open(&copy, query);
+	PG_TRY();
+	{
+		current = &copy;
+		rows = fc_accelerate_load(&copy);
+	}
+	PG_FINALLY();
+	{
+		current = copy.outer;
+	}
+	PG_END_TRY();
+	table_close(copy.rel, NoLock);
+	return rows;
+}

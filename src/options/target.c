@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/target.c
+ *	  What is loaded, where to and how, as the leader knows it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "options/target.h"
+
+char *
+fc_target_place(const FcTarget *target, uint32 file)
+{
+	if (target->options->accelerated)
+		return psprintf("COPY %s", target->relname);
+	return psprintf("fast_copy %s, %s \"%s\"", target->relname,
+					fc_source_word(target->source), fc_source_path(target->source, file));
+}
