@@ -115,7 +115,8 @@ fc_elsewhere_list(const FcKeeper *keeper, Oid *list)
 
 	if (keeper->extension && !OidIsValid(get_extension_oid(keeper->extension, true)))
 		return false;
-	*list = OidIsValid(schema) ? get_relname_relid(keeper->list, schema) : InvalidOid;
+	*list = !OidIsValid(schema) ? InvalidOid :
+		get_relname_relid(keeper->list, schema);
 	if (!OidIsValid(*list) && keeper->extension == NULL)
 		return false;
 	if (OidIsValid(*list) && get_rel_relkind(*list) != RELKIND_RELATION)
