@@ -126,7 +126,7 @@ fc_sort_key(Relation rel, char *text)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("order_by item \"%s\" is not the name of a column", text),
-				 errhint("Each item names one column, with ASC or DESC and NULLS FIRST or NULLS LAST behind it if need be.")));
+				 errhint("Each item names one column, with ASC or DESC and NULLS FIRST or NULLS LAST after it if need be.")));
 	name = strVal(linitial(castNode(ColumnRef, item->node)->fields));
 	key->attnum = get_attnum(RelationGetRelid(rel), name);
 	fc_sort_check_column(rel, name, key->attnum);

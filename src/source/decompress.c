@@ -409,7 +409,7 @@ fc_unpack_throw_format(const FcUnpackFault *fault, const char *word,
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("something else follows the %s data of %s \"%s\"", name, word, path),
-				 errdetail("At byte " UINT64_FORMAT ", behind their end.", fault->offset)));
+				 errdetail("At byte " UINT64_FORMAT ", after their end.", fault->offset)));
 	if (fault->cut)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
