@@ -19,7 +19,7 @@ typedef struct FcSort FcSort;
 typedef struct FcSortRow
 {
 	int32		leaf;			/* its number; the smallest comes first */
-	uint64		offset;			/* of the record; equal rows come in its order */
+	uint64		offset;			/* of the record; it orders equal rows */
 	uint32		length;
 } FcSortRow;
 
