@@ -38,11 +38,11 @@ typedef struct FcChunkRun
 /* A chunk as its worker reports it; 168 bytes, without pointers */
 typedef struct FcChunk
 {
-	uint64_t	start;			/* offset in the file; set by the planner */
+	uint64_t	start;			/* offset in the file; set by the caller */
 	uint64_t	length;			/* bytes; may be 0 */
 	char		head[2];		/* its first bytes; text only */
 	FcChunkRun	run[FC_NQUOTES];	/* by start state; those that cannot occur
-									 * (fc_chunk_state_occurs) are unset */
+									 * are unset */
 } FcChunk;
 
 /* The work of one worker on one chunk */

@@ -112,8 +112,8 @@ extern FcRange fc_route_find(const FcRoute *route, int64 key);
 /*
  * The width of the partitions to be made: "text" (an interval such as '1 day',
  * an integer width for integer keys), or else what the existing partitions
- * use, or else one day.  ERROR 22023 for what cannot be a width; for integer
- * keys without text and partitions an ERROR with a hint.
+ * use, or else one day.  ERROR 22023 for what cannot be a width, and for
+ * integer keys without text and existing partitions.
  */
 extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
 

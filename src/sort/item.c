@@ -20,8 +20,8 @@
 
 #define FC_RADIX_BITS	11
 #define FC_RADIX_SIZE	(1 << FC_RADIX_BITS)
-#define FC_RADIX_SPARE	2		/* bits that are sorted by beyond those of the
-								 * number of items */
+#define FC_RADIX_SPARE	2		/* bits sorted by, more than the number of
+								 * items has */
 #define FC_RADIX_GROUP	32		/* items that are not worth a counting pass */
 
 /* One counting pass of the sort by the digit at "shift" */

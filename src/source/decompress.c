@@ -158,7 +158,7 @@ fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
 		unpacker->look(unpacker->look_arg, buf, len);
 }
 
-/* Reads more of the input to the buffer's end; false if there is no more */
+/* Reads more of the input, after what the buffer has; false at its end */
 static bool
 fc_unpack_read(FcUnpacking *unpacking)
 {
