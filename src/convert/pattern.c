@@ -390,7 +390,7 @@ read_suffix(FcPatternCompiler *compiler)
 		return;
 	if (starts_with(s, "THH"))
 		refuse(compiler->pattern,
-			   "to_timestamp reads TH as the ending of an ordinal number, and not the hour behind it.",
+			   "to_timestamp reads TH as the ending of an ordinal number, and not the hour after it.",
 			   "Put the letter T in quotes: \"YYYY-MM-DD\\\"T\\\"HH24:MI:SS\".");
 	compiler->pattern->kind = FC_PATTERN_CORE;
 	compiler->pattern->ordinals += (*s != 'S');

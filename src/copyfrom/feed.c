@@ -7,13 +7,12 @@
  *	 file ──► records ──► fields as text ──► canonical records ──► core
  *
  * Where core knows every option, the file is fed as it is.  Otherwise
- * fast_copy cuts and reads each record, and feeds core one record of one
- * form: all columns of the load in their order, every value quoted, NULL as
- * an empty field, in the server's encoding.  Values that had to be converted
- * for that are handed to core beside the text, so that code of their types
- * runs once.  Each call feeds one record: core asks for the next one only
- * when it needs it, so that its line number can be set to the file's right
- * then.
+ * fast_copy cuts and reads each record, and feeds core one record of one form:
+ * all columns of the load in their order, every value quoted, NULL as an empty
+ * field, in the server's encoding.  Values that had to be converted for that
+ * are handed to core beside the text, so that code of their types runs once.
+ * Each call feeds one record: core asks for the next one only when it needs
+ * it, and the call then sets core's line number to that in the file.
  *
  * Core reads through a callback without an argument, so that a static
  * variable says what it reads from.  A trigger may start another load, and
@@ -206,7 +205,7 @@ fc_feed_malformed(FcFeed *feed)
 	fc_feed_name(&raw, feed->offset, feed->length, feed->first, feed->line);
 	callback.callback = fc_feed_context;
 	callback.arg = &raw;
-	/* the context that stands for core's is about the same record */
+	/* the innermost context is about the same record, and is left out */
 	callback.previous = context->previous;
 	error_context_stack = &callback;
 	PG_TRY();

@@ -25,7 +25,7 @@ fc_feed_record_text(const FcFeed *feed)
 								target->plan->need_transcoding);
 }
 
-/* Returns the record in work; NULL if bad bytes or line ends broke it */
+/* Returns the record in hand; NULL if bad bytes or line ends broke it */
 static char *
 fc_feed_text(const FcFeed *feed)
 {
@@ -45,8 +45,8 @@ fc_feed_text(const FcFeed *feed)
 }
 
 /*
- * Returns the line in work: core's, where an error in the midst of a record
- * is about the line that core has come to.
+ * Returns the line in hand: core's, where an error in the midst of a record is
+ * about the line that core has come to.
  */
 static uint64
 fc_feed_line(const FcFeed *feed)

@@ -5,10 +5,10 @@
  *
  *	 file ──► core's NextCopyFrom ──► key ──► range ──► parts
  *
- * This is for files whose records fast_copy cannot tell apart: those in
- * binary format, and those with characters that cannot be converted.  Core's
- * CopyFrom loads them; but the missing partitions must be made before.  So
- * core reads the file twice, first for the keys.
+ * This is for files whose records fast_copy cannot tell apart: those in binary
+ * format, and those with characters that cannot be converted.  Core's CopyFrom
+ * loads them, but the missing partitions must be made before it does.  So core
+ * reads the file twice, first for the keys.
  *
  * An error ends the reading, but not the load, unless it is one of the whole
  * transaction: CopyFrom will meet the same error, or an earlier one.  The
@@ -42,7 +42,7 @@ typedef struct FcCoreKeys
 	ExprState  *where;			/* or NULL */
 	TupleTableSlot *slot;
 	uint64		rows;
-	uint64		start;			/* offset of the row in work */
+	uint64		start;			/* offset of the row in hand */
 	int			nparts;
 	int			allocated;
 	FcSpillPart **parts;		/* by key */

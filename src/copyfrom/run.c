@@ -4,10 +4,10 @@
  *	  Core's own COPY: for targets only it can load, and for its errors.
  *
  * CopyFrom in the leader loads targets with triggers, views and foreign
- * tables, which gives them COPY's meaning.  A record that our parser refuses
- * is shown to NextCopyFrom, so that message, detail and SQLSTATE are core's;
- * only the context is ours.  What core reads comes from copyfrom/feed.c; each
- * function here ends its feed, also on error.
+ * tables, which gives them COPY's meaning.  A record that fast_copy's parser
+ * refuses is shown to NextCopyFrom, so that message, detail and SQLSTATE are
+ * core's; only the context is fast_copy's.  What core reads comes from
+ * copyfrom/feed.c; each function here ends its feed, also on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -169,7 +169,7 @@ fc_core_check(FcTarget *target)
 	const uint32 classes = FC_CLASS_CHECK | FC_CLASS_NOT_NULL |
 		FC_CLASS_NO_PARTITION | FC_CLASS_UNIQUE;
 
-	/* such a file has one row, or is one that core refuses */
+	/* a file of either kind has one row, or core refuses it */
 	if (target->options->order_by != NIL && !target->unconvertible && !target->unsettled)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

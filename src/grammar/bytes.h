@@ -28,7 +28,7 @@ mask_bytes(const FcDialect *dialect)
 }
 
 /*
- * Position of the first byte among a, b, c in buf[pos..len), or len.
+ * The position of the first byte among a, b and c in buf[pos..len), or len.
  */
 static inline size_t
 find_byte(const char *buf, size_t pos, size_t len, char a, char b, char c)

@@ -11,10 +11,10 @@
  *	   |              |              |
  *	first record, line                             FcChunkStart
  *
- * Most of what is serial in CSV is the one question whether a byte stands in
- * quotes, in text whether it stands after an active backslash; the runs
- * answer it for all chunks at once and the serial pass costs a few additions
- * per chunk.  Nothing is allocated here.
+ * All that must be known serially is, in CSV, whether a byte stands in quotes,
+ * and in text whether it stands after an active backslash.  The runs answer
+ * this for all chunks at once, and the serial pass costs a few additions per
+ * chunk.  Nothing is allocated here.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +31,7 @@ state_occurs(const FcDialect *dialect, FcQuote state)
 {
 	if (dialect->mode == FC_MODE_TEXT)
 		return state != FC_INSIDE;
-	/* with a mere toggle there is no escape */
+	/* where the escape is the quote, a quote only toggles */
 	return state != FC_ESCAPED || dialect->escape != dialect->quote;
 }
 
@@ -48,8 +48,8 @@ fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan)
 }
 
 /*
- * Lets a run go on as another does, if from here on it must find the same:
- * where both have met the same record end, they were in the same state.
+ * Joins a run to another that must find the same from here on: where both have
+ * met the same record end, they were in the same state.
  */
 static void
 join_run(FcChunkScan *scan, int i, int with)
@@ -67,7 +67,7 @@ join_run(FcChunkScan *scan, int i, int with)
 }
 
 /*
- * Feeds one slice to the runs that stand for themselves.
+ * Feeds one slice to the runs that are not joined to others.
  */
 static void
 feed_slice(const FcDialect *dialect, FcChunkScan *scan, const char *buf,
@@ -110,7 +110,7 @@ fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 }
 
 /*
- * The run as if it had been fed to the end.
+ * What the run would be if it had been fed to the end.
  */
 static FcRun
 whole_run(const FcChunkScan *scan, int i)
@@ -198,7 +198,7 @@ describe_start(const FcChunk *chunk, const FcChunkPoint *at,
 		start->first_line += run->before + 1;
 	}
 
-	/* what starts after the last byte is the next chunk's, if there is one */
+	/* a record that starts after the last byte is the next chunk's, if any */
 	if (run->ends_record)
 		start->records--;
 }

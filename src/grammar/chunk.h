@@ -6,9 +6,9 @@
  * Pure C, like grammar/dialect.h.  A chunk is a range of bytes cut anywhere.
  * Its first byte may stand in quotes (text: after a backslash) or not, so a
  * worker finds out what the chunk does for every state it may begin in
- * (FcChunkScan, then FcChunk).  One serial pass over all chunks then knows in
- * which state each really begins (fc_chunk_resolve), and so where its first
- * record starts and on which line.
+ * (FcChunkScan, then FcChunk).  From the states of all chunks one serial pass
+ * finds in which one each really begins (fc_chunk_resolve), and so where its
+ * first record starts and on which line.
  *
  * A record belongs to the chunk in which its first byte lies; its other bytes
  * may lie in later chunks.
@@ -26,9 +26,8 @@ typedef struct FcChunkRun
 {
 	uint64_t	records;		/* record ends met */
 	uint64_t	embedded;		/* line ends in quotes, as FcRun.embedded */
-	uint64_t	first;			/* just after the first record end, or
-								 * FC_NOWHERE */
-	uint64_t	before;			/* the part of embedded ahead of first */
+	uint64_t	first;			/* after the first record end, or FC_NOWHERE */
+	uint64_t	before;			/* the part of embedded before first */
 	uint64_t	marker;			/* as FcRun.marker */
 	FcQuote		state;			/* state after the last byte */
 	bool		ends_record;	/* the last byte ends a record */
@@ -39,11 +38,11 @@ typedef struct FcChunkRun
 /* A chunk as its worker reports it; 168 bytes, without pointers */
 typedef struct FcChunk
 {
-	uint64_t	start;			/* offset in the file; set by the planner */
+	uint64_t	start;			/* offset in the file; set by the caller */
 	uint64_t	length;			/* bytes; may be 0 */
 	char		head[2];		/* its first bytes; text only */
 	FcChunkRun	run[FC_NQUOTES];	/* by start state; those that cannot occur
-									 * (fc_chunk_state_occurs) are unset */
+									 * are unset */
 } FcChunk;
 
 /* The work of one worker on one chunk */
@@ -53,12 +52,12 @@ typedef struct FcChunkScan
 	FcRun		run[FC_NQUOTES];
 
 	/*
-	 * A run that has come to the same state as one before it finds the same
-	 * from there on, and is fed no more
+	 * A run that has come to the same state as one of a lower number finds the
+	 * same from there on, and is fed no more
 	 */
 	bool		joined[FC_NQUOTES];
 	FcQuote		with[FC_NQUOTES];
-	uint64_t	records[FC_NQUOTES];	/* that it had more */
+	uint64_t	records[FC_NQUOTES];	/* what it met beyond the other's */
 	uint64_t	embedded[FC_NQUOTES];
 	char		head[2];
 } FcChunkScan;
@@ -85,7 +84,7 @@ typedef struct FcChunkStart
 								 * in the chunk, or FC_NOWHERE */
 	uint64_t	first_line;		/* lines before that record; as line if none */
 	uint64_t	records;		/* records that start in the chunk */
-	uint64_t	before;			/* records that start in chunks before */
+	uint64_t	before;			/* records that start in earlier chunks */
 } FcChunkStart;
 
 /*

@@ -6,8 +6,9 @@
  *
  *	 bytes ──► masks of delimiters and quotes ──► borders ──► FcField
  *
- * An escape that is not the quote is followed byte by byte (field_end), as is
- * a single field that is wanted alone (fc_record_field).
+ * Masks do not serve for an escape that is not the quote, nor pay for a single
+ * field that is wanted alone (fc_record_field): these go from one byte that
+ * matters to the next (field_end).
  *
  * A field is compared with the null and default strings before it is unquoted
  * (make_csv_field, unquote) or de-escaped (make_text_field, unescape), which
@@ -108,7 +109,7 @@ unquote(const FcDialect *dialect, char *data, size_t len)
 	return out;
 }
 
-/* The null string, out of the dialect to stay in registers */
+/* The null string, taken out of the dialect so that it stays in registers */
 typedef struct Null
 {
 	const char *string;
@@ -150,7 +151,7 @@ make_csv_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
 	if (at.quotes == 2 && rec[at.start] == dialect->quote &&
 		rec[at.end - 1] == dialect->quote)
 	{
-		/* nothing to be moved, as there is nothing else to be removed */
+		/* nothing else is to be removed, so nothing has to be moved */
 		field->data++;
 		field->len -= 2;
 	}
@@ -319,8 +320,8 @@ typedef struct Cutter
 	int			max;
 	int			n;				/* fields cut */
 	size_t		start;			/* of the field that is not cut yet */
-	int			quotes;			/* it has in blocks before; more than two are
-								 * three.  Text: backslashes */
+	int			quotes;			/* that it has in earlier blocks; more than two
+								 * are three.  Text: backslashes */
 } Cutter;
 
 /* How many bits are set; more than two are three. */
@@ -391,8 +392,8 @@ cut_text_end(Cutter cutter, size_t len)
 
 /*
  * fc_record_fields where masks tell all: csv whose escape is the quote, and
- * text.  A block is never looked at again once something was written to it.
- * The cutter is a copy that can live in registers.
+ * text.  A block's masks are made before anything is written to it.  The
+ * cutter is passed by value, so that it can live in registers.
  */
 static int
 masked_fields(Cutter cutter, size_t len)

@@ -16,9 +16,9 @@ typedef struct FcField
 {
 	char	   *data;			/* NUL-terminated; somewhere in the field */
 	size_t		len;			/* without the NUL */
-	bool		null;			/* matched the null string, unquoted; text: as
+	bool		null;			/* is the null string, without quotes; text: as
 								 * it stood in the file */
-	bool		marker;			/* matched the default string, likewise */
+	bool		marker;			/* is the default string, likewise */
 	bool		verify;			/* escapes made bytes that may be wrong in the
 								 * encoding: NUL or with the high bit */
 } FcField;
@@ -50,8 +50,8 @@ extern bool fc_record_field(const FcDialect *dialect, char *rec, size_t len,
 							int wanted, FcField *field);
 
 /*
- * Makes the field whose borders are known, of a record that has a byte after
- * its last.
+ * Makes the field whose borders are known; the byte after the record must be
+ * writable.
  */
 extern void fc_record_cut(const FcDialect *dialect, char *rec,
 						  const FcBorders *at, FcField *field);

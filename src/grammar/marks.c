@@ -9,11 +9,10 @@
  * Nothing is allocated and nothing outside the bytes given is read.
  *
  * Blocks of 64 bytes become bit masks of line ends, quotes, delimiters and
- * escapes, and a prefix-XOR of the quotes says what stands inside of them;
- * both states that a chunk may begin in are complements of each other and
- * cost one pass.  Whatever is out of the ordinary (a distinct escape, a quote
- * in the wrong place, a NUL) is left to the plain grammar of grammar/record.c
- * and grammar/field.c, and a fuzzer compares the two.
+ * escapes, and a prefix-XOR of the quotes says what stands inside of them.
+ * Whatever is out of the ordinary (a distinct escape, a line end of another
+ * style, a marker) is left to the plain grammar of grammar/record.c and
+ * grammar/field.c, and a fuzzer compares the two.
  *
  *-------------------------------------------------------------------------
  */
@@ -64,8 +63,9 @@ mark_csv(FcMarks *marks, size_t first, const FcMask *masks, size_t n, bool nl,
 }
 
 /*
- * Marks the markers: "." after an active backslash.  "escaped" has the bits
- * of what stands after active backslashes in block i at p.
+ * Marks the backslash of each marker, which is one with "." after it.
+ * "escaped" has the bits of what stands after active backslashes in block i at
+ * p.
  */
 static void
 mark_markers(FcMarks *marks, size_t i, const char *p, uint64_t escaped)
@@ -182,19 +182,19 @@ fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
 				const char *buf, size_t pos, FcScan *scan)
 {
 	size_t		end = next_bit(marks->ends, pos, marks->len);
-	size_t		behind = end + 1;
+	size_t		after = end + 1;
 
 	if (end >= marks->len ||
 		buf[end] != (dialect->eol == FC_EOL_NL ? '\n' : '\r'))
 		return false;
 	if (dialect->eol == FC_EOL_CRNL)
 	{
-		if (behind >= marks->len || buf[behind] != '\n')
+		if (after >= marks->len || buf[after] != '\n')
 			return false;
-		behind++;
+		after++;
 	}
 	scan->content = end - pos;
-	scan->total = behind - pos;
+	scan->total = after - pos;
 	scan->embedded = marks->has_embedded ?
 		count_bits(marks->embedded, pos, end) : 0;
 	return true;

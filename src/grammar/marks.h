@@ -3,9 +3,9 @@
  * grammar/marks.h
  *	  Where records and fields end in a stretch of many records.
  *
- * Pure C, like grammar/dialect.h.  What fc_record_end and fc_record_field find
- * byte by byte is found here for some hundred records at once, where nothing
- * is out of the ordinary.  Where something is, or may be, it is left to them.
+ * Pure C, like grammar/dialect.h.  Finds for some hundred records at once what
+ * fc_record_end and fc_record_field find byte by byte, where nothing is out of
+ * the ordinary.  Where something is, or may be, it is left to them.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +35,7 @@ typedef struct FcMarks
 											 * none at all */
 } FcMarks;
 
-/* Are there marks for files like this? */
+/* Can files of this dialect be marked? */
 extern bool fc_marks_serve(const FcDialect *dialect);
 
 /*
@@ -46,10 +46,11 @@ extern void fc_marks_fill(const FcDialect *dialect, FcMarks *marks,
 						  const char *buf, size_t len);
 
 /*
- * The record that starts at buf[pos], both as they were marked: fills content,
- * total and embedded of *scan, which is zeroed before, as fc_record_end would.
- * False, with nothing filled, if that must be asked: the end is not among the
- * bytes marked, or is no plain end of a record.
+ * Finds the end of the record that starts at buf[pos], which was marked from
+ * its start: fills content, total and embedded of *scan, which the caller has
+ * zeroed, as fc_record_end would.  False, with nothing filled, if
+ * fc_record_end must be asked: the end is not among the bytes marked, or is no
+ * plain end of a record.
  */
 extern bool fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
 							const char *buf, size_t pos, FcScan *scan);

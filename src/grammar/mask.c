@@ -25,9 +25,10 @@
 #endif
 
 /*
- * A kernel's loops must know what they look for when they are compiled.  Masks
- * are kept in registers of their own: to gather them in a vector only in order
- * to store them together takes longer than all the rest.
+ * FC_MASK_INLINE: a kernel's loops must know when they are compiled what they
+ * look for.  FC_MASK_KEEP keeps a mask in a register of its own: to gather
+ * masks in a vector only in order to store them together takes longer than all
+ * the rest.
  */
 #ifdef __GNUC__
 #define FC_MASK_INLINE	static inline __attribute__((always_inline))
@@ -37,7 +38,7 @@
 #define FC_MASK_KEEP(w)	((void) 0)
 #endif
 
-/* Less than 8 bytes. */
+/* The mask of p[0..n), for less than 8 bytes. */
 static inline uint64_t
 single_bytes(const char *p, size_t n, char c)
 {
@@ -167,7 +168,7 @@ fc_mask_number(int n)
 	return &kernels[n];
 }
 
-/* The first use chooses the kernel for all others. */
+/* Chooses the kernel at the first use, for all later ones. */
 static const FcMaskKernel *
 choose(void)
 {

@@ -10,7 +10,7 @@
  *	PREFIX(w)		a word whose bit n is the exclusive or of bits 0 to n of w
  *	SHORTER			function for less than PIECE bytes, as KERNEL(part)
  *
- * All are undefined here again.
+ * Its end undefines them all.
  *
  *-------------------------------------------------------------------------
  */

@@ -75,8 +75,8 @@ live_quotes(bool inside, bool *escaped, uint64_t quotes, uint64_t escapes,
 
 /*
  * Enters n bytes in the run's books: ends has the bits of the record ends,
- * embedded those of the line ends in quotes.  Whether a block has a record end
- * cannot be predicted, so that there is no branch on it.
+ * embedded those of the line ends in quotes.  It does not branch on whether a
+ * block has a record end, because that cannot be predicted.
  */
 static inline void
 run_account(FcRun *run, uint64_t ends, uint64_t embedded, size_t n)
@@ -121,8 +121,8 @@ run_block(const FcDialect *dialect, FcRun *run, const FcMask *mask,
 
 /*
  * Notes the first marker that stands just after a record end: ends and
- * backslashes have the bits of the block of n bytes at p, and the run's books
- * are those before it.  A backslash may be the last byte before the block.
+ * backslashes have the bits of the block of n bytes at p, which the run's
+ * books do not have yet.  A backslash may be the last byte before the block.
  */
 static void
 run_find_marker(FcRun *run, const char *p, size_t n, uint64_t ends,

@@ -3,11 +3,11 @@
  * grammar/record.c
  *	  Finds where a record ends.
  *
- * One of three readers of the grammar: a run over many bytes only counts
- * (grammar/quote_run.c, for split), here the end of one record is searched,
- * and grammar/field.c cuts one record into fields (scan, load).  They share
- * the quote states of FcQuote.  Here bytes are found 16 at a time; plain
- * records are found in grammar/marks.c, many at once.
+ * One of three readers of the grammar: grammar/quote_run.c only counts, over
+ * many bytes (split); this file finds the end of one record, and
+ * grammar/field.c cuts one record into fields (scan, load).  They share the
+ * quote states of FcQuote.  Here bytes are found 16 at a time; plain records
+ * are found in grammar/marks.c, many at once.
  *
  * The quote, the escape and the delimiter must be neither '\r' nor '\n'.
  * As every server encoding sets the high bit in all bytes of a multibyte
@@ -102,8 +102,8 @@ judge_line_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 }
 
 /*
- * The line end that must follow a marker: its length if the "len" bytes at buf
- * begin with it.  Negative if not: minus the FcEnd to be given.
+ * Checks the line end that must follow a marker: its length if the "len" bytes
+ * at buf begin with it; if not, minus the FcEnd to be given.
  */
 static int
 marker_line_end(const FcDialect *dialect, const char *buf, size_t len)
@@ -133,22 +133,22 @@ static FcEnd
 judge_marker(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 			 bool eof)
 {
-	size_t		behind = scan->pos + 2;
+	size_t		after = scan->pos + 2;
 	int			end;
 
-	if (len - behind < (dialect->eol == FC_EOL_CRNL ? 2 : 1) && !eof)
+	if (len - after < (dialect->eol == FC_EOL_CRNL ? 2 : 1) && !eof)
 		return FC_END_MORE;
 	scan->content = scan->pos;
-	end = marker_line_end(dialect, buf + behind, len - behind);
+	end = marker_line_end(dialect, buf + after, len - after);
 	if (end < 0)
 		return (FcEnd) -end;
 	if (scan->content > 0 && dialect->lone_marker)
 	{
 		if (dialect->eol == FC_EOL_UNKNOWN)
-			dialect->eol = buf[behind] == '\r' ? FC_EOL_CR : FC_EOL_NL;
+			dialect->eol = buf[after] == '\r' ? FC_EOL_CR : FC_EOL_NL;
 		return FC_END_MARKER_CORRUPT;
 	}
-	scan->total = behind + end;
+	scan->total = after + end;
 	scan->marked = true;
 	if (scan->content == 0)
 		return FC_END_MARKER;

@@ -34,8 +34,8 @@ typedef struct FcScan
 	uint64_t	embedded;		/* as FcRun.embedded, within this record */
 
 	/*
-	 * Valid after FC_END_FOUND and FC_END_MARKER; of the errors
-	 * content is the error's position
+	 * Valid after FC_END_FOUND and FC_END_MARKER; after an error, content is
+	 * its position
 	 */
 	size_t		content;		/* bytes without the line end */
 	size_t		total;			/* bytes with the line end */

@@ -3,8 +3,8 @@
  * grammar/segment.h
  *	  The files that a table's pages are in.
  *
- * A table is a row of files of the same number of blocks, of which only the
- * last may be shorter.  Knows nothing of the server.
+ * A table is in a sequence of files of the same number of blocks, of which
+ * only the last may be shorter.  Knows nothing of the server.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/* How many of n blocks, from this one on, are in its segment? */
+/* How many of n blocks, from this one on, are in this one's segment? */
 static inline uint32_t
 fc_segment_run(uint32_t block, uint32_t n, uint32_t segment_size)
 {

@@ -114,7 +114,7 @@ local_midnight(int64 day, pg_tz *zone)
 static int64
 day_start(FcKeyType type, int64 day, pg_tz *zone)
 {
-	/* near its ends the type has days that a zone's offset puts outside */
+	/* near the type's ends a zone's offset may put a day's start outside */
 	int64		margin = type == FC_KEY_TIMESTAMPTZ ? 1 : 0;
 
 	if (type == FC_KEY_DATE)
@@ -153,7 +153,9 @@ month_of_day(int64 day)
 	return (int64) year * 12 + month - 1;
 }
 
-/* The first day of a month; a day outside all types for one outside them */
+/*
+ * The first day of a month; for one outside all types a day outside them, too
+ */
 static int64
 first_day_of_month(int64 month)
 {
@@ -175,7 +177,7 @@ days_of(FcKeyType type, const FcInterval *interval)
 		interval->width / USECS_PER_DAY;
 }
 
-/* The start of interval number "i", counted from the origin's */
+/* The start of interval number "i"; number 0 is the origin's */
 static int64
 calendar_start(FcKeyType type, const FcInterval *interval, int64 i)
 {
@@ -222,7 +224,7 @@ calendar_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	}
 }
 
-/* Can intervals be counted from each day's start? */
+/* Can intervals be counted from the start of each day? */
 static bool
 fits_in_day(FcKeyType type, const FcInterval *interval)
 {
@@ -249,7 +251,9 @@ clock_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	*hi = Min(*lo + interval->width, next);
 }
 
-/* The integer or instant range of a type, "end" excluded if an instant */
+/*
+ * The range of a type; *end is the first instant past it, but the last integer
+ */
 static void
 type_range(FcKeyType type, int64 *first, int64 *end)
 {
@@ -348,7 +352,10 @@ fc_epoch_from_time(int64 unit, int64 time)
 	return key;
 }
 
-/* An interval of time, as integers.  Keys that are no time share a range. */
+/*
+ * fc_interval_floor for integer keys that count time.  Those that are no
+ * timestamp share a range at either end.
+ */
 static void
 epoch_floor(FcKeyType type, const FcInterval *interval, int64 key,
 			int64 *lo, int64 *hi)
@@ -377,10 +384,6 @@ epoch_floor(FcKeyType type, const FcInterval *interval, int64 key,
 		*hi = past_end(type);
 }
 
-/*
- * "key" is finite.  *hi is PG_INT64_MAX if an integer type ends before the
- * interval does: then the range has no upper bound.
- */
 void
 fc_interval_floor(const FcRoute *route, int64 key, int64 *lo, int64 *hi)
 {
@@ -399,7 +402,7 @@ is_finite(const FcRoute *route, const FcRange *range)
 		!fc_key_is_infinite(route->type, range->hi);
 }
 
-/* Is the first key of the interval the first one of a local day? */
+/* Is this the first key of a day in the zone? */
 static bool
 starts_day(FcKeyType type, int64 key, pg_tz *zone)
 {
@@ -415,7 +418,7 @@ starts_month(FcKeyType type, int64 key, pg_tz *zone)
 		first_day_of_month(month_of_day(day)) == day;
 }
 
-/* The interval that a finite range is one of */
+/* The interval of which a finite range is one */
 static FcInterval
 interval_of_range(FcKeyType type, const FcRange *range)
 {
@@ -518,7 +521,10 @@ check_width(const char *text, FcKeyType type, const Interval *span)
 		refuse_width(text, _("The partition key is a date, so the interval must be whole days or months."));
 }
 
-/* Reads a width of timestamp and date keys.  Times of whole days are days. */
+/*
+ * Reads a width of timestamp and date keys.  Hours that make whole days are
+ * days.
+ */
 static FcInterval
 time_width(FcKeyType type, const char *text)
 {
@@ -577,7 +583,7 @@ fc_interval_choose(const FcRoute *route, const char *text)
 	return time_width(route->type, "1 day");
 }
 
-/* What an interval counts a bound of "route" as */
+/* A bound of "route" in the unit that the interval counts in */
 static int64
 counted_bound(const FcRoute *route, const FcInterval *interval, int64 bound)
 {
@@ -588,7 +594,7 @@ counted_bound(const FcRoute *route, const FcInterval *interval, int64 bound)
 	return fc_epoch_to_time(interval->epoch, bound, &time) ? time : DT_NOEND;
 }
 
-/* Is a range what "interval" makes of its first key? */
+/* Would "interval" make this range of the range's first key? */
 static bool
 is_one_interval(const FcRoute *route, const FcInterval *interval,
 				const FcRange *range)
@@ -604,8 +610,9 @@ is_one_interval(const FcRoute *route, const FcInterval *interval,
 }
 
 /*
- * Counts from the highest partition that is one interval wide; or else from
- * the highest that has two bounds; or else as it does.
+ * Makes the interval count from the highest partition that is one interval
+ * wide, or else from the highest that has two finite bounds; without either
+ * its origin stays as it is.
  */
 static void
 count_from_existing(const FcRoute *route, FcInterval *interval)

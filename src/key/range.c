@@ -5,15 +5,15 @@
  *
  * Core routes one row at a time through its partition descriptor.  The scan
  * wants more: not only where a row goes, but between which keys all its
- * neighbours go there too, so that a run of rows costs two comparisons each;
- * and for a row that has no partition yet, the range that a new one should
- * cover.  Both come from one sorted array of int64 ranges:
+ * neighbours go there too, so that each of them costs two comparisons; and for
+ * a row that has no partition yet, the range that a new one should cover.
+ * Both come from one sorted array of int64 ranges:
  *
  *		partition descriptor --fc_route_build--> ranges[] --fc_route_find-->
  *			existing range, or hole --fc_interval_floor--> interval, cut
  *
- * The array is plain memory without pointers to the relation cache, so that a
- * job can copy it to its workers.  Nothing here needs cleaning up on error.
+ * The array is plain memory without pointers to the relation cache, so that
+ * the leader can copy it to workers.  Nothing here needs cleaning up on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -129,7 +129,8 @@ fc_key_is_infinite(FcKeyType type, int64 key)
 
 /*
  * The partitions that rows may go to.  As for COPY, one that is being detached
- * concurrently is none, unless this transaction's snapshot must not notice.
+ * concurrently is left out, unless this transaction's snapshot must not
+ * notice.
  */
 static PartitionDesc
 route_partdesc(Relation parent)
@@ -213,7 +214,7 @@ fc_route_build(Relation parent)
 		FcRange    *range;
 
 		if (bounds->indexes[i] < 0)
-			continue;			/* nothing ends here, a hole does */
+			continue;			/* a hole ends here, and no partition */
 		range = &route->ranges[route->nranges++];
 		*range = range_below_bound(route->type, bounds, i);
 		range->partition = desc->oids[bounds->indexes[i]];
@@ -251,8 +252,8 @@ hole_after(const FcRoute *route, int below)
 }
 
 /*
- * Leaves the infinities out of a range of finite keys.  They would be at its
- * ends, so that it stays one range; and 'infinity' is a bound that exists,
+ * Leaves the infinities out of a range of finite keys.  They can only be at
+ * its ends, so that it stays one range.  As a bound 'infinity' keeps them out,
  * where MAXVALUE would let infinite rows in.
  */
 static void
@@ -301,7 +302,7 @@ cut_to_interval(const FcRoute *route, int64 key, FcRange *hole)
 		hole->lo_min = false;
 	}
 
-	/* the end of the integers: let the last of them in as well */
+	/* no bound at the end of the integers, so that the last of them gets in */
 	if (hi == PG_INT64_MAX && route->type >= FC_KEY_INT2)
 		return;
 	if (hole->hi_max || hi < hole->hi)
@@ -370,7 +371,7 @@ fc_key_text(FcKeyType type, int64 key)
 		return pstrdup(key < 0 ? "-infinity" : "infinity");
 
 	fc_key_to_tm(type, key, true, &tm, &fsec);
-	tm.tm_isdst = 0;			/* or else the zone would not be printed */
+	tm.tm_isdst = 0;			/* else the zone would not be printed */
 	if (type == FC_KEY_DATE)
 		EncodeDateOnly(&tm, USE_ISO_DATES, buf);
 	else

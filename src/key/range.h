@@ -41,10 +41,10 @@ typedef struct FcInterval
 	bool		elapsed;		/* a width below a day is time that passes,
 								 * whatever clocks and days do meanwhile */
 	int64		epoch;			/* > 0: integer keys count time from 1970, so
-								 * many in a second; all above are of
+								 * many in a second; all fields above are of
 								 * timestamptz */
-	struct pg_tz *zone;			/* of days and months, NULL: the session's; of
-								 * this process */
+	struct pg_tz *zone;			/* of days and months, in this process's
+								 * memory; NULL: the session's */
 } FcInterval;
 
 /* Keys lo <= key < hi belong together */
@@ -58,11 +58,11 @@ typedef struct FcRange
 	Oid			partition;		/* the partition that exists, or InvalidOid */
 } FcRange;
 
-/* A partition this load makes */
+/* A partition that this load makes */
 typedef struct FcNewPartition
 {
 	FcRange		range;			/* range.partition is its OID once created */
-	char	   *name;			/* relation name, chosen by create */
+	char	   *name;			/* relation name, chosen before it is made */
 } FcNewPartition;
 
 typedef struct FcRoute
@@ -76,8 +76,8 @@ typedef struct FcRoute
 	bool		create;			/* cut holes into intervals
 								 * (missing_partitions => 'create') */
 	FcInterval	interval;		/* only if create */
-	const struct FcPartman *partman;	/* leader: who names the partitions to
-										 * be made; NULL: we do */
+	const struct FcPartman *partman;	/* leader: names the partitions to be
+										 * made; NULL: fast_copy does */
 } FcRoute;
 
 extern FcKeyType fc_key_type(Oid typid);
@@ -112,15 +112,15 @@ extern FcRange fc_route_find(const FcRoute *route, int64 key);
 /*
  * The width of the partitions to be made: "text" (an interval such as '1 day',
  * an integer width for integer keys), or else what the existing partitions
- * use, or else one day.  ERROR 22023 for what cannot be a width; for integer
- * keys without text and partitions an ERROR with a hint.
+ * use, or else one day.  ERROR 22023 for what cannot be a width, and for
+ * integer keys without text and existing partitions.
  */
 extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
 
 /*
- * The width that another program steps by, from the existing partitions:
- * "text" is an integer for integer keys unless they are times, of which
- * "epoch" make a second.  Days and months are those of "zone" (NULL: the
+ * The width that another program steps by, counted from the existing
+ * partitions: "text" is an integer for integer keys, unless these are times of
+ * which "epoch" make a second.  Days and months are those of "zone" (NULL: the
  * session's).  Errors as fc_interval_choose.
  */
 extern FcInterval fc_interval_step(const FcRoute *route, const char *text,
@@ -131,8 +131,9 @@ extern bool fc_interval_lines_up(const FcRoute *route,
 								 const FcInterval *interval);
 
 /*
- * Integer keys that count time from 1970: false for those that are no
- * timestamp.  Back, those that are no bigint become the nearest.
+ * Turn integer keys that count time from 1970, "unit" of them in a second,
+ * into a timestamptz and back.  False for keys that are no timestamp; of times
+ * that are no bigint the nearest key.
  */
 extern bool fc_epoch_to_time(int64 unit, int64 key, int64 *time);
 extern int64 fc_epoch_from_time(int64 unit, int64 time);

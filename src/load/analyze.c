@@ -271,7 +271,7 @@ fc_analyze_fatal(FcAnalysis *analysis)
 		psprintf("%s%s: malformed record", fc_analyze_where(job, slot->offset),
 				 unpack_sql_state(ERRCODE_BAD_COPY_FILE_FORMAT));
 	fc_analyze_warn(analysis, "file",
-					psprintf("%sRecords behind line " INT64_FORMAT " were not looked at.",
+					psprintf("%sRecords after line " INT64_FORMAT " were not looked at.",
 							 fc_analyze_where(job, slot->offset), finding->line));
 }
 

@@ -105,7 +105,7 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 		return "the partition key is not parallel safe";
 	if (fc_plan_ends_routed(plan) && !options->analyze &&
 		!fc_may_lock(RelationGetRelid(rel), GetUserId()))
-		return "who loads may not lock the table against new partitions";
+		return "the caller may not lock the table against new partitions";
 	if (fc_code_unsafe((Node *) plan->where))
 		return "the condition is not parallel safe";
 	if (fc_sort_keys_unsafe(rel, plan->order))

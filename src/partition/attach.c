@@ -77,7 +77,7 @@ fc_attach_is_watched(void)
 {
 	ProcessUtility_hook_type hook = ProcessUtility_hook;
 
-	/* our own hook looks at COPY alone */
+	/* fast_copy's own hook looks at COPY alone */
 	if (own_hook && hook == own_hook)
 		hook = hook_before;
 	return hook != NULL || object_access_hook != NULL ||
@@ -116,7 +116,10 @@ fc_attach_own_walker(Node *node, void *context)
 		expression_tree_walker(node, fc_attach_own_walker, context);
 }
 
-/* Looks at expressions as they were written: the relcache's are simplified */
+/*
+ * Do the index's expressions call functions that are not core's?  Looks at
+ * them as they were written, because the relcache simplifies them.
+ */
 static bool
 fc_attach_index_runs_code(Oid indexid)
 {
@@ -451,7 +454,7 @@ fc_attach_is_like(Relation parent, Relation child, Oid guard)
 
 /*
  * A session that reads the parent's partitions afresh finds the row in
- * pg_inherits and then must find a bound: both come with the same command.
+ * pg_inherits and then must find a bound: the same command writes both.
  */
 bool
 fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid guard)

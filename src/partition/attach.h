@@ -17,7 +17,10 @@
 /* Do event triggers or other extensions see commands, or what they do? */
 extern bool fc_attach_is_watched(void);
 
-/* Names our own hook, which watches only COPY, and the one it calls */
+/*
+ * Names fast_copy's own hook, which watches only COPY, and the one that it
+ * calls
+ */
 extern void fc_attach_pass_over(ProcessUtility_hook_type own,
 								ProcessUtility_hook_type before);
 

@@ -167,7 +167,9 @@ attach_by_command(FcAttach *attach, const FcNewPartition *part)
 	fc_progress_slot_restore(&slot);
 }
 
-/* Attaches by rows in catalogs; false, with nothing done, if ATTACH must */
+/*
+ * Attaches by rows in catalogs; false, with nothing done, if only ATTACH can
+ */
 static bool
 attach_by_catalog(FcAttach *attach, const FcNewPartition *part)
 {

@@ -13,13 +13,13 @@
 
 #include "context/shared.h"
 
-/* Between attach_begin and attach_end */
+/* State from fc_partition_attach_begin to fc_partition_attach_end */
 typedef struct FcAttach
 {
 	Oid			parent;
 	const FcRoute *route;
 	const FcNewPartition *parts;
-	Oid		   *guards;			/* a CHECK of each of parts, or NULL */
+	Oid		   *guards;			/* a CHECK for each of "parts", or NULL */
 	Oid			spared;			/* the default partition's CHECK, or
 								 * InvalidOid */
 	const char *reason;			/* why ATTACH is needed after the first */
@@ -30,13 +30,13 @@ typedef struct FcAttach
 } FcAttach;
 
 /*
- * Before and after the calls that attach "parts".  Begin spares the default
- * partition the scan that each of them would make.  It locks the parent
- * (SHARE UPDATE EXCLUSIVE) and the default partition (ACCESS EXCLUSIVE) until
- * commit, as the first ATTACH would.  ERROR 23514 if a row has come to the
- * default partition since the precheck.  The caller must not look at the
- * parent's partitions before end.  "vouched": only the load can have written
- * to the new partitions, and it has compared each row's key with the bounds.
+ * Enclose the calls that attach "parts".  Begin spares the default partition
+ * the scan that each of them would make.  It locks the parent (SHARE UPDATE
+ * EXCLUSIVE) and the default partition (ACCESS EXCLUSIVE) until commit, as the
+ * first ATTACH would.  ERROR 23514 if a row has come to the default partition
+ * since the precheck.  The caller must not look at the parent's partitions
+ * before end.  "vouched": only the load can have written to the new
+ * partitions, and it has compared each row's key with the bounds.
  */
 extern void fc_partition_attach_begin(FcAttach *attach, Oid parentid,
 									  const FcRoute *route,

@@ -71,7 +71,10 @@ owner_may_create(Relation parent)
 		 fc_tablespace_aclcheck(tablespace, form->relowner, ACL_CREATE) == ACLCHECK_OK);
 }
 
-/* May the caller make partitions, and may their owner have them there? */
+/*
+ * ERROR if the caller may not make partitions, or their owner not have them
+ * there
+ */
 static void
 check_rights(Relation parent)
 {
@@ -106,7 +109,7 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 
 	/*
 	 * The lock is not kept until commit: a second load that waits for the
-	 * parent would hold it against our ATTACH.
+	 * parent would keep this load's ATTACH from the default partition.
 	 */
 	defrel = table_open(route->default_oid, AccessShareLock);
 	(void) fc_default_check(defrel, parent, route, parts, nparts);
@@ -207,7 +210,7 @@ give_statistics(Oid table, Oid owner)
 		fc_change_statistics_owner(lfirst_oid(lc), owner);
 }
 
-/* Makes the owner's what a superuser made */
+/* Gives the owner a table that a superuser made */
 static void
 give_table(Oid table, Oid owner)
 {
@@ -219,8 +222,8 @@ give_table(Oid table, Oid owner)
 }
 
 /*
- * Makes a table that, with all that is in it, is the parent's owner's: the
- * role that loads the rows owns nothing of it, and code of the owner never
+ * Makes a table that belongs, with all that is in it, to the parent's owner:
+ * the role that loads the rows owns nothing of it, and code of the owner never
  * runs as that role.  A superuser may give the owner what the owner may not
  * make.
  */

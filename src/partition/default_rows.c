@@ -3,9 +3,9 @@
  * partition/default_rows.c
  *	  Rows of the default partition that are in the way of new partitions.
  *
- * ATTACH would find them, once for each new partition.  The leader reads the
- * default partition once for all of them, before any row is loaded and again
- * under the lock.  Nothing is changed, so there is nothing to clean up.
+ * ATTACH would look for them once for each new partition.  The leader reads
+ * the default partition once for all of them, before any row is loaded and
+ * again under the lock.  Nothing is changed, so there is nothing to clean up.
  *
  *-------------------------------------------------------------------------
  */

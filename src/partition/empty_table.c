@@ -170,7 +170,7 @@ fc_table_toast(Oid table)
 	table_close(rel, NoLock);
 }
 
-/* Runs the ALTER TABLE that is left to be done of LIKE */
+/* Runs an ALTER TABLE, which LIKE leaves to be done after CREATE TABLE */
 static void
 fc_table_alter(Node *stmt, const char *sql)
 {
@@ -256,7 +256,7 @@ fc_table_keep_schema(Oid nspid)
 								 &buffer, &failure);
 		ReleaseBuffer(buffer);
 		heap_freetuple(tuple);
-		/* names that other sessions have changed meanwhile */
+		/* learn of names that other sessions have changed meanwhile */
 		AcceptInvalidationMessages();
 	} while (result == TM_Updated || result == TM_Deleted);
 	table_close(schemas, RowShareLock);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/empty_table.h
- *	  Makes a table without waiting for the disk, and lets none come between.
+ *	  Makes a table without waiting for the disk; keeps a schema's name.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,9 +15,9 @@
 extern void fc_table_create(const char *sql);
 
 /*
- * The schema keeps its name until the transaction ends: no session can rename
- * it, and have commands by name meet other tables.  Waits for a session that
- * is changing the schema.  Leader only.
+ * Keeps the schema's name until the transaction ends: no session can rename it
+ * and so have commands by name meet other tables.  Waits for a session that is
+ * changing the schema.  Leader only.
  */
 extern void fc_table_keep_schema(Oid nspid);
 

@@ -235,9 +235,8 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 }
 
 /*
- * Core would mark an index over updated rows as unusable for older snapshots,
- * in the catalog.  There cannot be any: the heap is new and no row was
- * updated.
+ * Core would mark an index over updated rows, in the catalog, as unusable for
+ * older snapshots.  There cannot be such rows: the heap is new.
  */
 static void
 check_nothing_left(Relation index, const IndexInfo *info)

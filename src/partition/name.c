@@ -3,13 +3,13 @@
  * partition/name.c
  *	  Where a new partition gets its name.
  *
- * A partition of a table that pg_partman keeps is called as pg_partman calls
- * it (partition/partman.c).  Any other partition is called as its parent and
- * by its lower bound, as coarsely as the interval allows:
+ * A partition of a table that pg_partman keeps gets the name that pg_partman
+ * would give it (partition/partman.c).  Any other partition is named after its
+ * parent and its lower bound, as coarsely as the interval allows:
  *
  *		events_p2024	events_p202403	events_p20240315_1430	ids_p1000
  *
- * and, where that name is taken, with a number after it.  Nothing is changed.
+ * Where that name is taken a number follows it.  Nothing is changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -63,7 +63,9 @@ level_of_key(FcKeyType type, int64 key, const struct pg_tm *tm, fsec_t fsec)
 	return fsec != 0 ? NAME_USEC : tm->tm_sec != 0 ? NAME_SECOND : NAME_MINUTE;
 }
 
-/* Writes a year; one without four digits is marked, to look like no other */
+/*
+ * Writes a year, marked if it has not four digits, so as to look like no other
+ */
 static void
 append_year(StringInfo buf, int year)
 {

@@ -8,9 +8,9 @@
  *
  * The row of part_config decides what is made.  Which columns it has depends
  * on pg_partman's version, and what is in them on the roles that may write to
- * it: both tables are read by a scan of our own, which runs no code of users,
- * and kind, types and NULLs are checked.  What is not as expected becomes a
- * refusal, and no load makes partitions then.
+ * it.  So fast_copy reads both tables by a scan of its own, which runs no code
+ * of users, and checks kind, types and NULLs.  What is not as expected becomes
+ * a refusal, and no load makes partitions then.
  *
  * Both tables stay locked until the transaction ends; nothing else is
  * changed.
@@ -99,7 +99,7 @@ fc_partman_extension(FcPartmanSearch *search)
 	return found;
 }
 
-/* Refuses a table of which cannot be told whether pg_partman keeps it */
+/* Refuses a table that pg_partman may or may not keep */
 static void
 fc_partman_refuse_unknown(FcPartman *partman, char *detail)
 {
@@ -282,7 +282,7 @@ fc_partman_epoch(const char *name)
 	return -1;
 }
 
-/* Takes what the row says */
+/* Fills in what the row says */
 static void
 fc_partman_take(FcPartmanSearch *search)
 {

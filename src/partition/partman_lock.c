@@ -37,7 +37,7 @@ fc_partman_try_lock(void)
 											Int64GetDatum(fc_partman_lock_key())));
 }
 
-/* Is this the lock on the key, as its functions make it, held exclusively? */
+/* Is this the advisory lock on the key, held exclusively? */
 static bool
 fc_partman_is_held(const LockInstanceData *lock, int64 key)
 {
@@ -51,7 +51,7 @@ fc_partman_is_held(const LockInstanceData *lock, int64 key)
 /*
  * Returns the session that has the lock for itself, in words: any role can
  * take it, so that it need not be maintenance.  NULL if no session has it, or
- * another one waits for it before us.
+ * another one waits for it ahead of this one.
  */
 static char *
 fc_partman_lock_holder(int64 key)
@@ -75,7 +75,10 @@ fc_partman_lock_holder(int64 key)
 	return psprintf("process %d of role \"%s\"", data->locks[i].pid, role);
 }
 
-/* Error context, also for the server's log when core says that we wait */
+/*
+ * Error context, also for the server's log when core says that this session
+ * waits
+ */
 static void
 fc_partman_wait_context(void *arg)
 {

@@ -30,13 +30,16 @@ typedef struct FcPartmanSearch
 extern void fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail);
 
 /*
- * Could the role run code in this load anyway?  So could the role that loads,
- * and a role that owns the table or may act as its owner, by a constraint for
- * instance.
+ * Could the role run code in this load anyway, because it is the role that
+ * loads, or owns the table or may act as its owner?  An owner can do so by a
+ * constraint, for instance.
  */
 extern bool fc_partman_trusts(const FcPartmanSearch *search, Oid role);
 
-/* Warns and returns false if an untrusted role owns it: leave it unread */
+/*
+ * Returns false, with a WARNING, if an untrusted role owns it: it is not read
+ * then
+ */
 extern bool fc_partman_is_trusted(const FcPartmanSearch *search);
 
 /*

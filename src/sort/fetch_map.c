@@ -5,23 +5,22 @@
  *
  *	  entry stream ──► batch of entries ──► copied from the mapping ──► records
  *
- * A read of a record costs a system call; a page that is in the page cache
- * already is looked up by the CPU.  What is left is waiting for memory, for
- * several records at a time.
+ * A read of a record costs a system call, while the CPU itself finds a mapped
+ * page that is in the page cache.  What is left is to wait for memory, and
+ * prefetches let it wait for several records at a time.
  *
- * A mapped page that is not there is a SIGBUS: after the end of a file that
- * was truncated, or when the disk fails.  So no function has an address in the
- * mapping but fc_map_copy, which copies to private memory and does nothing
- * else, with a handler of that signal that is installed as long as it
- * runs.  Neither an error nor an interrupt is thrown from there, so that the
- * handler is always taken back.  A signal that is not about the mapping gets
- * what it would have got without us.
+ * To touch a mapped page that cannot be had raises SIGBUS: it lies after the
+ * end of a file that was truncated, or the disk fails.  So only fc_map_copy
+ * reads the mapping.  It copies to private memory and does nothing else, and
+ * while it runs a handler of that signal is installed.  It throws no error and
+ * takes no interrupt, so that the handler is always removed again.  A SIGBUS
+ * that is not about the mapping goes to the handler that was there before.
  *
- * Many files are mapped one after the other into one range of addresses, each
- * from a page of its own on; too many are not mapped at all, because a process
- * may have only so many mappings.
+ * The files of a source are mapped one after the other into one range of
+ * addresses, each from a page of its own on.  More than FC_MAP_FILES are not
+ * mapped, because a process may have only so many mappings.
  *
- * The mapping ends with the memory context, by a reset callback.
+ * A reset callback of the memory context ends the mapping, on error too.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,15 +45,18 @@
 #define FC_MAP_PIECE		((Size) 1024 * 1024)
 
 /*
- * So many records ahead the CPU is asked for a record: enough to wait for
- * several at a time, and not more than its first cache holds.  Of a long one
- * it gets the first bytes, and sees by itself how it goes on.
+ * The CPU is asked for a record while the one that comes so many before it is
+ * copied: enough to wait for several at a time, and not more than its first
+ * cache holds.  It is asked for the first bytes of a long record, and sees by
+ * itself how that goes on.
  */
 #define FC_MAP_AHEAD		16
 #define FC_MAP_LINES		((Size) 512)
 #define FC_MAP_LINE			64
 
-/* Places of the file that are looked at, and how many need not be cached */
+/*
+ * Places of the file that are looked at, and how many of them may be uncached
+ */
 #define FC_MAP_PROBES		128
 #define FC_MAP_MISSES		2
 
@@ -69,8 +71,8 @@ struct FcMap
 	const char *start;			/* for fc_map_copy and prefetches only */
 	uint64		size;			/* of the source */
 	Size		mapped;			/* bytes of addresses */
-	Size	   *files;			/* where each file begins in them; NULL: there
-								 * is one */
+	Size	   *files;			/* where each file begins in them; NULL if
+								 * there is one file */
 
 	/* the stream of entries */
 	FcEntryNext next;
@@ -109,8 +111,8 @@ static struct
 }			fc_map_guard;
 
 /*
- * One byte, if that takes no disk.  mincore() would tell the same without
- * copying, but the truth only to those who could write to the file.
+ * Reads one byte if that takes no disk.  mincore() would tell the same without
+ * a read, but the truth only to those who could write to the file.
  */
 static bool
 fc_map_cached(const FcSource *source, uint64 offset)
@@ -140,7 +142,11 @@ fc_map_worth(const FcShared *shared, const FcSource *source)
 		return false;
 	if (shared->io.map == FC_MAP_ALWAYS)
 		return true;
-	/* a read that misses starts to read ahead: other places each time */
+
+	/*
+	 * a read that misses may start a read-ahead, so that each call tries
+	 * other places
+	 */
 	round++;
 	for (int i = 0; i < FC_MAP_PROBES; i++)
 	{
@@ -161,7 +167,7 @@ fc_map_unmap(void *arg)
 	(void) munmap((void *) map->start, map->mapped);
 }
 
-/* Bytes of a copy's page before the first one of the file */
+/* Bytes before the file's first one on its page of the temporary copy */
 static Size
 fc_map_ahead(const FcFile *file)
 {
@@ -169,8 +175,8 @@ fc_map_ahead(const FcFile *file)
 }
 
 /*
- * Maps each file at its place, the first page of which begins one; false if
- * one cannot be
+ * Maps each file at its place in the reserved addresses; false if one cannot
+ * be
  */
 static bool
 fc_map_place_files(const FcMap *map)
@@ -191,7 +197,7 @@ fc_map_place_files(const FcMap *map)
 	return true;
 }
 
-/* Addresses for all files; true if they could be had */
+/* Maps a single file, or reserves addresses for all; false if that fails */
 static bool
 fc_map_reserve(FcMap *map)
 {
@@ -261,7 +267,11 @@ fc_map_sigbus(int signo, siginfo_t * info, void *context)
 
 	if (info->si_code > 0 && at >= fc_map_guard.start && at < fc_map_guard.end)
 		siglongjmp(fc_map_guard.jump, 1);
-	/* a fault comes up again after this function, what was sent does not */
+
+	/*
+	 * a fault is raised again after this function, a signal that was sent is
+	 * not
+	 */
 	(void) sigaction(signo, &fc_map_guard.outer, NULL);
 	if (info->si_code <= 0)
 		(void) raise(signo);
@@ -282,8 +292,8 @@ fc_map_prefetch(const FcMap *map, const FcMapPiece *piece)
 }
 
 /*
- * The only one who reads the mapping.  False if a page of it cannot be had;
- * throws nothing.
+ * Copies pieces out of the mapping, which no other function reads.  False if a
+ * page of it cannot be had; throws nothing.
  */
 static bool
 fc_map_copy(const FcMap *map, const FcMapPiece *pieces, uint32 n)
@@ -291,7 +301,10 @@ fc_map_copy(const FcMap *map, const FcMapPiece *pieces, uint32 n)
 	struct sigaction action = {0};
 	volatile bool whole = false;
 
-	/* not blocked in the handler, so that the jump needs no signal mask */
+	/*
+	 * the handler does not block SIGBUS, so that the jump needs no signal
+	 * mask
+	 */
 	action.sa_sigaction = fc_map_sigbus;
 	action.sa_flags = SA_SIGINFO | SA_NODEFER;
 	sigemptyset(&action.sa_mask);
@@ -313,7 +326,9 @@ fc_map_copy(const FcMap *map, const FcMapPiece *pieces, uint32 n)
 	return whole;
 }
 
-/* ERROR for what the mapping did not have: one of the batch's n records */
+/*
+ * Throws the ERROR for one of the batch's n records, which could not be copied
+ */
 static void
 fc_map_failed(const FcMap *map, uint32 n)
 {
@@ -326,7 +341,7 @@ fc_map_failed(const FcMap *map, uint32 n)
 					fc_source_path_at(map->source, map->entries[0].offset))));
 }
 
-/* Where in the mapping the record is */
+/* Where the record is in the mapping; ERROR if its file has got too short */
 static inline Size
 fc_map_place(const FcMap *map, const FcEntry *entry)
 {
@@ -339,7 +354,7 @@ fc_map_place(const FcMap *map, const FcEntry *entry)
 	return map->files == NULL ? entry->offset : map->files[number] + within;
 }
 
-/* Takes the batch's next entry from the stream */
+/* Makes map->pending valid; false at the end of the stream */
 static bool
 fc_map_take(FcMap *map)
 {
@@ -354,7 +369,7 @@ fc_map_take(FcMap *map)
 	return true;
 }
 
-/* A record that does not fit into the buffer is a batch of its own */
+/* Copies a record that does not fit into the buffer, as a batch of its own */
 static void
 fc_map_large(FcMap *map)
 {

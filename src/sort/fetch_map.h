@@ -3,9 +3,9 @@
  * sort/fetch_map.h
  *	  Copies records of the source file, in any order, out of a mapping of it.
  *
- * What sort/fetch_window.h does with reads, for a file that is in the page
- * cache: no window and no system call per record, so that entries are taken
- * one task after the other.
+ * Does what sort/fetch_window.h does with reads, for a file that is in the
+ * page cache.  It needs no window and no system call per record, so that it
+ * takes entries of one task after the other.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,19 +18,22 @@
 typedef struct FcMap FcMap;
 
 /*
- * May the file be mapped, as the setting says, and is it worth it: is nearly
- * all of it in the page cache?  Looks anew with each call.
+ * Is the file to be mapped: does the setting say so, or else is nearly all of
+ * it in the page cache?  Looks anew with each call.
  */
 extern bool fc_map_worth(const FcShared *shared, const FcSource *source);
 
 /*
- * memory: bytes that records may take in all (a single larger one is copied
- * to a buffer of its own).  NULL if the file cannot be mapped.  Everything
- * lives in a child of the current memory context, and the mapping as long.
+ * memory: bytes that records may take in all (a single larger one is copied to
+ * a buffer of its own).  NULL if the file cannot be mapped.  Everything, the
+ * mapping too, lives as long as a child of the current memory context.
  */
 extern FcMap *fc_map_begin(const FcSource *source, Size memory);
 
-/* The entries to come; what is left of those before is forgotten */
+/*
+ * Sets the entries whose records come next; what is left of others is
+ * forgotten
+ */
 extern void fc_map_entries(FcMap *map, FcEntryNext next, void *arg);
 
 /*
@@ -39,7 +42,7 @@ extern void fc_map_entries(FcMap *map, FcEntryNext next, void *arg);
  */
 extern bool fc_map_next(FcMap *map, FcEntry *entry, char **data);
 
-/* A batch of records copied is one read */
+/* Counts a batch of records that was copied as one read */
 extern const FcReadStats *fc_map_stats(const FcMap *map);
 extern void fc_map_end(FcMap *map);
 

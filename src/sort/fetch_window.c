@@ -3,7 +3,7 @@
  * sort/fetch_window.c
  *	  Reads records of the source file in an order that is not the file's.
  *
- * There are two windows.  The rows of one are handed out while the reads of
+ * There are two windows.  The records of one are handed out while the reads of
  * the other are under way; when the first is used up they swap.
  *
  *	  entry stream --> window: entries in key order
@@ -20,10 +20,9 @@
  *
  * A piece is what one read can bring to its final place.  Mostly it is one
  * record.  Records that follow each other in the file just as they do in key
- * order, nothing but a line end between them, keep that distance in the
- * arena and become one piece: a file that is in order already turns into
- * large reads straight into the arena, with no work per record but taking
- * its entry.
+ * order, nothing but a line end between them, keep that distance in the arena
+ * and become one piece: a presorted file turns into large reads straight into
+ * the arena, with no work per record but taking its entry.
  *
  * Pieces are sorted by offset.  A piece that has no near neighbour is read
  * straight into the arena.  Pieces with small gaps between them are read
@@ -33,17 +32,16 @@
  * file stays open until the read is back.
  *
  * Memory: all of it is in the reader's own context, in which the queue is
- * opened as well.  Its reset callback ends the reads in flight before the
- * blocks are freed, whoever deletes the context; no block is freed while the
- * reads of its window are under way.
+ * opened as well.  The queue's reset callback ends the reads in flight before
+ * the blocks are freed, on error too; no block is freed while the reads of its
+ * window are under way.
  *
  * One reader serves a process through many tasks.  It looks ahead beyond the
  * partition that is being written, because a file in random order has each
- * partition's rows everywhere, and the more rows a window has, the fewer
+ * partition's records everywhere, and the more records a window has, the fewer
  * times the file is read.  The size of the window matters more than the
- * method: fast_copy_report() shows the bytes read and the rows per read,
- * which fast_copy.memory changes; io_uring and preadv are close on a cached
- * file.
+ * method: fast_copy_report() shows the bytes read and the rows per read, which
+ * fast_copy.memory changes; io_uring and preadv are close on a cached file.
  *
  *-------------------------------------------------------------------------
  */
@@ -72,9 +70,9 @@
 #define FC_WINDOW_STREAM	((Size) 1024 * 1024)
 #define FC_WINDOW_MAX		((Size) 128 * 1024 * 1024)
 
-#define FC_READ_LEAST		((Size) 64 * 1024)	/* memory below is refused */
+#define FC_READ_LEAST		((Size) 64 * 1024)	/* memory, at least */
 
-/* Rows handed out between two looks at the queue */
+/* Records handed out between two looks at the queue */
 #define FC_READ_PUMP		32
 
 /* What one read can bring to its place */
@@ -144,7 +142,7 @@ struct FcReader
 	FcWindow   *ahead;			/* read ahead, empty if there is nothing */
 	Size		window_max;
 	Size		window_size;	/* wanted for the next one */
-	int			since_pump;		/* rows handed out since the last pump */
+	int			since_pump;		/* records handed out since the last pump */
 
 	/* requests */
 	FcOp	   *ops;
@@ -189,8 +187,8 @@ fc_window_busy(FcWindow *window)
 }
 
 /*
- * Stable radix sort by offset, in "bits" at a time of what differs.  Returns
- * the array that holds the result: pieces or scratch.
+ * Stable radix sort by offset, "bits" bits at a time.  Returns the array that
+ * holds the result: pieces or scratch.
  */
 static FcPiece *
 fc_pieces_sort(FcPiece *pieces, FcPiece *scratch, uint32 n,
@@ -228,8 +226,8 @@ fc_pieces_sort(FcPiece *pieces, FcPiece *scratch, uint32 n,
 }
 
 /*
- * Cuts a window's entries into pieces, in file order.  True if they already
- * were.
+ * Cuts a window's entries into pieces, in file order.  True if the entries
+ * were in that order already.
  */
 static bool
 fc_window_cut(FcWindow *window, Size arena, uint32 npieces)
@@ -282,7 +280,7 @@ fc_reader_peek(FcReader *reader)
 	return reader->has_pending;
 }
 
-/* The window space that entries and arena of these sizes need */
+/* Bytes of a window that this arena, these entries and their pieces need */
 static inline Size
 fc_window_need(Size arena, uint32 nentries, uint32 npieces)
 {
@@ -319,8 +317,8 @@ fc_window_prepare(FcReader *reader, FcWindow *window, bool other_used)
 
 /*
  * Takes the next entries from the stream into a window that is not in use and
- * plans their reads.  The window stays empty at the end of the stream, or if
- * a huge record must wait for the other window, see fc_window_prepare.
+ * plans their reads.  The window stays empty at the end of the stream, or if a
+ * huge record must wait for the other window (fc_window_prepare).
  */
 static void
 fc_window_fill(FcReader *reader, FcWindow *window, bool other_used)
@@ -360,9 +358,9 @@ fc_window_fill(FcReader *reader, FcWindow *window, bool other_used)
 }
 
 /*
- * The pieces from the next one on that one staging buffer takes: their
- * number, and *end after the last one in the file.  "limit" is where that file
- * ends.
+ * How many pieces, from the next one on, a read into one staging buffer takes;
+ * *end is the end of the last one in the file.  "limit" is where the file ends
+ * that the first one is in.
  */
 static uint32
 fc_window_neighbours(FcReader *reader, FcWindow *window, uint64 limit,
@@ -378,7 +376,7 @@ fc_window_neighbours(FcReader *reader, FcWindow *window, uint64 limit,
 		FcPiece    *piece = &first[n];
 		uint64		piece_end = piece->offset + piece->length;
 
-		/* unsigned: overlapping ones are no neighbours */
+		/* unsigned: a piece that overlaps is no neighbour */
 		if (piece->offset - *end > FC_READ_GAP || piece_end > limit ||
 			piece_end - first->offset > reader->stage_size)
 			break;
@@ -515,9 +513,9 @@ fc_op_finish(FcReader *reader, FcOp *op)
 }
 
 /*
- * Goes on with the reads of the window ahead, without waiting.  Only so many
- * that they keep ahead of the rows handed out: with the synchronous method
- * this is where the time goes, and one row should not pay for all.
+ * Goes on with the reads of the window ahead, without waiting, and only with
+ * so many that they keep ahead of the records handed out: with the synchronous
+ * method this is where the time goes, and one record should not pay for all.
  */
 static void
 fc_reader_pump(FcReader *reader)
@@ -558,8 +556,8 @@ fc_window_finish(FcReader *reader, FcWindow *window)
 }
 
 /*
- * The current window is used up: goes on to the one ahead, and starts to read
- * the next.  False at the end of the stream.
+ * Goes on to the window ahead, because the current one is used up, and starts
+ * to read the one after it.  False at the end of the stream.
  */
 static bool
 fc_reader_advance(FcReader *reader)
@@ -588,7 +586,7 @@ fc_reader_advance(FcReader *reader)
 	return ahead->nentries > 0;
 }
 
-/* Shares the memory out: staging buffers, and two windows. */
+/* Shares the memory out among staging buffers and two windows. */
 static void
 fc_reader_budget(FcReader *reader, int depth, Size memory)
 {
@@ -639,7 +637,7 @@ fc_read_begin(const FcSource *source, const FcIoMethod *method, int depth,
 	reader->io = method->open(source->fd, source->path, depth, &err);
 	if (reader->io == NULL)
 	{
-		/* the probe went well, but this ring is one too many */
+		/* the kernel has io_uring, but refuses this ring */
 		reader->stats.refused = err;
 		reader->method = &fc_io_sync;
 		reader->io = reader->method->open(source->fd, source->path, depth, &err);

@@ -4,10 +4,10 @@
  *	  Reads records of the source file in an order that is not the file's.
  *
  * Takes a stream of (key, offset, length) entries in key order, and hands out
- * the records in the same order.  A window of entries is read ahead at a
- * time: its reads are ordered by offset, neighbours and small gaps merged
- * into one read, many in flight, while the rows of the window before are
- * being consumed.
+ * the records in the same order.  It reads a window of entries ahead: the
+ * reads are ordered by offset, neighbours with small gaps between them become
+ * one read, and many reads are in flight while the caller consumes the records
+ * of the window before.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,16 +42,18 @@ typedef struct FcReader FcReader;
 typedef struct FcReadStats
 {
 	uint64		bytes;			/* bytes read, gaps included */
-	uint64		mapped;			/* ... of them copied from a mapping */
+	uint64		mapped;			/* those of them that were copied from a
+								 * mapping */
 	uint64		reads;			/* reads issued */
-	int			refused;		/* errno with which the method's queue was
-								 * refused, the sync twin stood in; or 0 */
+	int			refused;		/* errno with which the kernel refused the
+								 * method's queue, so that fc_io_sync is used;
+								 * or 0 */
 } FcReadStats;
 
 /*
- * memory: bytes the reader may use in all (a single larger record is read
- * into a buffer of its own).  Everything lives in a child of the current
- * memory context; the reader's end or the context's death drains the queue.
+ * memory: bytes the reader may use in all (a single larger record is read into
+ * a buffer of its own).  Everything lives in a child of the current memory
+ * context; fc_read_end, or the end of that context, drains the queue.
  */
 extern FcReader *fc_read_begin(const FcSource *source,
 							   const FcIoMethod *method, int depth,

@@ -20,9 +20,9 @@
 
 #define FC_RADIX_BITS	11
 #define FC_RADIX_SIZE	(1 << FC_RADIX_BITS)
-#define FC_RADIX_SPARE	2		/* bits of digits more than the items' number
-								 * has */
-#define FC_RADIX_GROUP	32		/* items that are not worth counting */
+#define FC_RADIX_SPARE	2		/* bits sorted by, more than the number of
+								 * items has */
+#define FC_RADIX_GROUP	32		/* items that are not worth a counting pass */
 
 /* One counting pass of the sort by the digit at "shift" */
 static void
@@ -76,8 +76,9 @@ fc_insertion_sort(FcItem *items, uint64 n)
 }
 
 /*
- * The lowest bit that the first passes look at: no more digits than let few
- * of n different keys share them, as it takes less to put those right
+ * The lowest bit that the first passes look at.  They take only as many digits
+ * as leave few of n different keys with the same ones, because it costs less
+ * to sort those few afterwards.
  */
 static int
 fc_item_shift(uint64 n, uint64 spread)
@@ -111,8 +112,8 @@ fc_item_spread(const FcItem *items, uint64 n, int64 *least, uint64 *spread)
 }
 
 /*
- * Items in order but for the bits below "shift": sorts those that share the
- * rest
+ * Sorts the groups of items that differ only in the bits below "shift", where
+ * all are in order by the other bits
  */
 static void
 fc_item_sort_groups(FcItem *items, FcItem *scratch, uint64 n, int64 min,
@@ -139,8 +140,9 @@ fc_item_sort_groups(FcItem *items, FcItem *scratch, uint64 n, int64 min,
 }
 
 /*
- * Where the keys' spread has many more bits than it takes to tell so many
- * apart, only the upper ones are sorted by digits.
+ * Where the keys' spread has many more bits than it takes to tell n keys
+ * apart, the passes sort by the upper ones, and groups that share these are
+ * sorted afterwards.
  */
 FcItem *
 fc_item_sort(FcItem *items, FcItem *scratch, uint64 n)

@@ -9,8 +9,9 @@
 #define FC_ITEM_H
 
 /*
- * An entry in 16 bytes: above the lowest bit of the row, which says that the
- * key is NULL, come length_bits of the record's length, and then its offset.
+ * An entry in 16 bytes.  The lowest bit of "row" says that the key is NULL;
+ * above it stand length_bits of the record's length, and above these its
+ * offset, counted from a base that many items share.
  */
 typedef struct FcItem
 {

@@ -7,15 +7,15 @@
  *		memory is short ──► slot
  *
  * A row has been converted and checked when it comes here, so that all that is
- * left to go wrong is a comparison.  Such an error is thrown at once: it is
- * about two rows, and COPY has none like it.
+ * left to go wrong is a comparison.  Such an error is thrown at once, because
+ * it is about two rows and COPY has none like it.
  *
- * In front of the row's own columns stand the record's offset, which makes the
- * order of equal rows that of the file, its length, and the number of its
- * leaf.  They are first because whatever follows a NULL or a text is found by
- * going over all that stands before it.
+ * Before the row's own columns stand the record's offset, which keeps equal
+ * rows in the order of the file, its length, and the number of its leaf.  They
+ * are first because core finds a column after a NULL or a text by stepping
+ * over all columns before it.
  *
- * Memory is tuplesort's and ends with the phase; its files belong to the
+ * The memory is tuplesort's and ends with the phase; its files belong to the
  * resource owner.
  *
  *-------------------------------------------------------------------------
@@ -31,7 +31,7 @@
 #include "sort/order_by.h"
 #include "sort/order_by_keys.h"
 
-/* The columns in front */
+/* The columns before the row's own */
 enum
 {
 	FC_SORT_OFFSET,
@@ -43,14 +43,14 @@ enum
 struct FcSort
 {
 	FcShared   *shared;
-	bool		leaves;			/* rows have numbers of leaves */
+	bool		leaves;			/* rows come leaf by leaf */
 	int			natts;			/* of the row itself */
 	TupleTableSlot *in;
 	TupleTableSlot *out;
 	Tuplesortstate *state;
 };
 
-/* The row's type, with the columns in front of it */
+/* The row's type, with those columns before its own */
 static TupleDesc
 fc_sort_desc(TupleDesc desc)
 {
@@ -156,7 +156,7 @@ fc_sort_put(FcSort *sort, TupleTableSlot *slot, const FcSortRow *row)
 	tuplesort_puttupleslot(sort->state, in);
 }
 
-/* For the report */
+/* Counts the sort, and what it wrote to disk, for the report */
 static void
 fc_sort_count(FcSort *sort)
 {

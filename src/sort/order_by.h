@@ -18,15 +18,15 @@ typedef struct FcSort FcSort;
 /* What comes with a row's values */
 typedef struct FcSortRow
 {
-	int32		leaf;			/* rows of the smallest number come first */
-	uint64		offset;			/* of the record; equal rows are in its order */
+	int32		leaf;			/* its number; the smallest comes first */
+	uint64		offset;			/* of the record; it orders equal rows */
 	uint32		length;
 } FcSortRow;
 
 /*
  * Sorts rows of the type "desc" by the keys in shared memory.  "map" leads
- * from the target's row type to it; NULL: they are the same.  Without "leaves"
- * all rows have the same number, which is not kept.  Holds about "memory"
+ * from the target's row type to it; NULL: they are the same.  "leaves": the
+ * rows are of several leaves, and come leaf by leaf.  Holds about "memory"
  * bytes, and writes what is beyond them to temporary files, which belong to
  * the current resource owner.
  */
@@ -37,7 +37,7 @@ extern FcSort *fc_sort_begin(FcShared *shared, TupleDesc desc,
 extern void fc_sort_put(FcSort *sort, TupleTableSlot *slot,
 						const FcSortRow *row);
 
-/* All rows have been put: they can be had now */
+/* Sorts the rows, after the last one was put */
 extern void fc_sort_finish(FcSort *sort);
 
 /*

@@ -29,7 +29,7 @@
 /* What stands before an item when core's grammar reads it */
 #define FC_SORT_PREFIX	"SELECT ORDER BY "
 
-/* A place in the statement becomes one in the caller's text */
+/* Makes of an error's place in the statement one in the item, "arg" */
 static void
 fc_sort_position(void *arg)
 {
@@ -55,8 +55,8 @@ fc_sort_parse(char *item)
 }
 
 /*
- * The one item of an ORDER BY that nothing follows, by a column's name and no
- * operator; or NULL
+ * The item, if the statement is an ORDER BY of one item that is a column's
+ * name, without USING, and nothing else; or NULL
  */
 static SortBy *
 fc_sort_item(List *trees)
@@ -93,7 +93,8 @@ fc_sort_check_column(Relation rel, const char *name, AttrNumber attnum)
 }
 
 /*
- * As ORDER BY would: the type's default operator class, the column's collation
+ * Sets what ORDER BY would take: an operator of the type's default class, and
+ * the column's collation
  */
 static void
 fc_sort_operator(Relation rel, FcSortKey *key)
@@ -126,7 +127,7 @@ fc_sort_key(Relation rel, char *text)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("order_by item \"%s\" is not the name of a column", text),
-				 errhint("Each item names one column, with ASC or DESC and NULLS FIRST or NULLS LAST behind it if need be.")));
+				 errhint("Each item names one column, with ASC or DESC and NULLS FIRST or NULLS LAST after it if need be.")));
 	name = strVal(linitial(castNode(ColumnRef, item->node)->fields));
 	key->attnum = get_attnum(RelationGetRelid(rel), name);
 	fc_sort_check_column(rel, name, key->attnum);
@@ -184,7 +185,10 @@ fc_sort_type_unsafe(Oid typid)
 		func_parallel(type->cmp_proc) != PROPARALLEL_SAFE;
 }
 
-/* A value that is made of others is compared by their functions */
+/*
+ * May only the leader compare values of this type?  A value that is made of
+ * others is compared by their functions.
+ */
 static bool
 fc_sort_unsafe(Oid typid)
 {
@@ -228,7 +232,7 @@ fc_sort_keys_unsafe(Relation rel, List *keys)
 	return false;
 }
 
-/* Are values that the index takes for equal equal for this key? */
+/* Are values that the index takes for equal also equal by this key? */
 static bool
 fc_sort_index_covers(Relation index, const FcSortKey *key, AttrNumber attnum)
 {
@@ -240,7 +244,7 @@ fc_sort_index_covers(Relation index, const FcSortKey *key, AttrNumber attnum)
 	return false;
 }
 
-/* Of rows the index takes for equal, may some come before others? */
+/* May one of two rows that the index takes for equal come before the other? */
 static bool
 fc_sort_index_conflicts(Relation index, List *keys, List *attnums)
 {

@@ -16,21 +16,21 @@ typedef struct FcSortKey
 {
 	AttrNumber	attnum;			/* of the target */
 	Oid			operator;		/* < or > of the type's default class */
-	Oid			family;			/* that class's */
-	Oid			collation;		/* the column's */
+	Oid			family;			/* of that class */
+	Oid			collation;		/* of the column */
 	bool		descending;
 	bool		nulls_first;
 } FcSortKey;
 
 /*
- * A list of FcSortKey from a list of String, each an item as it stands after
- * ORDER BY, but of a column's name alone.  The grammar's errors; ERROR 42703
- * for a column that is not there, 42883 for a type without an order, 0A000 for
- * whatever else ORDER BY would take.
+ * A list of FcSortKey from a list of String, each an item as ORDER BY takes
+ * it, but only of a column's name.  Throws the grammar's errors; 42703 for a
+ * column that is not there, 42883 for a type without an order, 0A000 for a
+ * virtual column and for whatever else ORDER BY would take.
  */
 extern List *fc_sort_keys_parse(Relation rel, List *items);
 
-/* The keys as ORDER BY would have them */
+/* The keys as the text of an ORDER BY */
 extern char *fc_sort_keys_text(Relation rel, List *keys);
 
 /* Does the key ascend, with NULLs last? */

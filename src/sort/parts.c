@@ -3,9 +3,9 @@
  * sort/parts.c
  *	  What the scan counts per range of keys.
  *
- * Each process counts the rows of its runs, and the leader adds that up, to
- * make partitions and tasks of it.  All is in the memory context that the
- * table of ranges was made in.
+ * Each process counts the rows of its runs, and the leader adds the counts up,
+ * to make partitions and tasks of the parts.  The table lives in the memory
+ * context that it was made in.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 
 #include "sort/parts.h"
 
-/* Parts are told apart by this */
+/* What tells parts apart */
 typedef struct FcPartKey
 {
 	int64		lo;

@@ -25,11 +25,11 @@ typedef struct FcSpillPart
 	int64		max_key;
 } FcSpillPart;
 
-/* Ranges of keys, and adding up what several processes found in them */
+/* A table of parts.  Adding one that it has already adds up the counts. */
 extern HTAB *fc_parts_create(MemoryContext mcxt);
 extern void fc_parts_add(HTAB *parts, const FcSpillPart *part);
 
-/* All of them: FcSpillPart in the current context, in no order */
+/* The table's parts, in no order: FcSpillPart in the current context */
 extern List *fc_parts_list(HTAB *parts);
 
 #endif							/* FC_PARTS_H */

@@ -9,7 +9,7 @@
  *
  * Rows that were spilled with their entries come from the merge itself.  Of
  * others the merge gives the entries, and their bytes are copied from a
- * mapping of the file if that is in the page cache, and else read.
+ * mapping of the file if the page cache has it, and else read.
  *
  * Spilled and mapped rows are brought for one task at a time.  The windows
  * look ahead beyond a task, because reads get cheaper the more rows there are
@@ -27,9 +27,12 @@
 /* Where a task's rows come from */
 typedef struct FcRowMethod
 {
-	/* Makes ready for the task that was taken; rows->stats counts its reads */
+	/*
+	 * Prepares for the task taken last; rows->stats counts its reads from now
+	 * on
+	 */
 	void		(*begin) (FcRowSource *rows);
-	/* As fc_row_source_next */
+	/* See fc_row_source_next */
 	bool		(*next) (FcRowSource *rows, FcEntry *entry, char **data);
 } FcRowMethod;
 
@@ -47,13 +50,14 @@ struct FcRowSource
 	int			ntasks;
 	int			current;		/* the one in hand; -1: none */
 	uint64		done;			/* its rows handed out */
-	const FcReadStats *stats;	/* of the method: what was read so far ... */
-	FcReadStats counted;		/* ... of which this belongs to tasks before */
+	const FcReadStats *stats;	/* of the method: what was read so far */
+	FcReadStats counted;		/* the part of it that belongs to earlier
+								 * tasks */
 
 	FcMerge    *merge;			/* of the task taken last; or NULL */
-	FcMap	   *map;			/* of the source; NULL: not so far */
+	FcMap	   *map;			/* of the source; NULL until a task needs it */
 	FcReader   *reader;			/* of the windows; or NULL */
-	bool		pending;		/* the reader has given this row already: */
+	bool		pending;		/* the reader has given the next row already: */
 	FcEntry		entry;
 	char	   *data;
 };
@@ -160,8 +164,9 @@ fc_window_begin(FcRowSource *rows)
 }
 
 /*
- * The task in hand has no more rows that are known of.  If it was taken last,
- * the reader may give another one of it, or the first of a task that it takes.
+ * Looks for another row of the task in hand, all known rows of which were
+ * handed out.  If the task was taken last, the reader gives its next row, or
+ * the first one of a task that it takes meanwhile.
  */
 static bool
 fc_window_look_on(FcRowSource *rows)
@@ -188,8 +193,8 @@ fc_window_next(FcRowSource *rows, FcEntry *entry, char **data)
 static const FcRowMethod fc_rows_window = {fc_window_begin, fc_window_next};
 
 /*
- * For the task that was taken: asked for each, because a file may leave the
- * page cache.  The windows then take all tasks that are left.
+ * The method for the task that was taken.  Each task asks anew, because a file
+ * may leave the page cache; the windows take all tasks that are left.
  */
 static const FcRowMethod *
 fc_rows_choose(FcRowSource *rows)
@@ -222,11 +227,14 @@ fc_rows_count(FcRowSource *rows)
 	rows->counted = *now;
 }
 
-/* All tasks taken are done.  A process that was stopped still has a merge. */
+/*
+ * Forgets the tasks taken, all of which are done.  A process that was stopped
+ * still has a merge.
+ */
 static void
 fc_rows_forget_tasks(FcRowSource *rows)
 {
-	/* first the merge: windows have it in the reader's memory */
+	/* first the merge, which windows have in the reader's memory */
 	if (rows->merge)
 		fc_merge_end(rows->merge);
 	if (rows->reader)

@@ -6,7 +6,7 @@
  * One interface and three methods: windows of reads (sort/fetch_window.h), a
  * mapping of the file (sort/fetch_map.h), and rows that were spilled with
  * their entries (sort/run_merge.h).  The source chooses among them, task by
- * task; who loads the rows does not know which it is.
+ * task; the caller does not see which it is.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,21 +26,21 @@ typedef struct FcRowSource FcRowSource;
 typedef FcTask *(*FcTakeTask) (void *arg, bool ahead);
 
 /*
- * Once all runs are written.  What is open is closed by the phase's resource
- * owner and its memory context if an error skips the end.
+ * To be called once all runs are written.  If an error skips
+ * fc_row_source_end, the phase's resource owner and its memory context close
+ * what is open.
  */
 extern FcRowSource *fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *arg);
 
 /*
- * The task whose rows come next, NULL if all are done; the rows of the one
- * before have all been asked for.  Counts what was read for that one.
+ * The task whose rows come next, NULL if all are done.  The caller has asked
+ * for all rows of the task before; what was read for them is counted.
  */
 extern FcTask *fc_row_source_task(FcRowSource *rows);
 
 /*
  * The task's next row, false after its last one: *data is as fc_read_next
- * gives it.  A process that was stopped gets only those that were read
- * already.
+ * gives it.  A process that was stopped gets only rows that were read already.
  */
 extern bool fc_row_source_next(FcRowSource *rows, FcEntry *entry, char **data);
 extern void fc_row_source_end(FcRowSource *rows);

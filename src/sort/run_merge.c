@@ -12,19 +12,19 @@
  * blocks as large as the memory allows.  While one is used up the kernel is
  * asked for the next.
  *
- * A cursor's buffer always has a row's entry; its bytes are brought in when
- * they are asked for, and go to a buffer of their own if they are longer than
- * the cursor's.  So any number of runs works in any memory.
+ * A cursor's buffer always has its row's entry.  The row's bytes are read when
+ * they are asked for, into a buffer of their own if they are longer than the
+ * cursor's.  So any number of runs works in any memory.
  *
- * The smallest row is found as in a tournament: the cursors are the leaves of
- * a binary tree, each node keeps the key of the cursor that lost there, and a
- * cursor that goes on plays again only on its way up.  Which of two wins is as
- * good as random, so a match takes no branch; that is what core's pairingheap,
- * made for comparison functions, cannot do.
+ * The smallest row is found by a tree of losers (Knuth, TAOCP 3, 5.4.1): the
+ * cursors are the leaves of a binary tree, each node keeps the key of the
+ * cursor that lost there, and a cursor that goes on plays again only on its
+ * way up.  Which of two wins is as good as random, so a match takes no branch;
+ * that is what core's pairingheap, made for comparison functions, cannot do.
  *
- * All memory of a merge is in its own context but the cursors' buffers, which
- * all merges of these runs use, one after the other.  The files are closed by
- * the phase's resource owner if an error skips fc_runs_close.
+ * All memory of a merge is in its own context, except the cursors' buffers,
+ * which all merges of these runs use, one after the other.  The files are
+ * closed by the phase's resource owner if an error skips fc_runs_close.
  *
  *-------------------------------------------------------------------------
  */
@@ -60,8 +60,8 @@ struct FcRuns
 	int			nruns;
 	List	   *metas;			/* FcSpillPart lists, one per process */
 	MemoryContext mcxt;
-	char	   *buffers;		/* of the merge's cursors, for the next one,
-								 * too */
+	char	   *buffers;		/* of the merge's cursors, kept for the next
+								 * merge */
 	Size		buffers_size;
 };
 
@@ -72,14 +72,14 @@ typedef struct FcRunCursor
 	FcEntry		entry;			/* of the row at i */
 	File		file;
 	uint64		base;			/* of its items: see FcSpillRun */
-	int			length_bits;	/* the same; 0: its rows are entries */
+	int			length_bits;	/* of its items; 0: its rows are entries */
 	Size		head;			/* bytes of an item, or of an entry */
-	uint64		place;			/* in the file, after what the buffer has */
+	uint64		place;			/* in the file, after the buffer's last byte */
 	uint64		end;			/* of the rows to be read */
 	char	   *buf;
 	Size		size;
 	Size		n;				/* bytes in the buffer */
-	Size		i;				/* the row */
+	Size		i;				/* where the row begins in it */
 } FcRunCursor;
 
 /* A cursor in a match.  One that is used up has FC_MATCH_OUT as its offset. */
@@ -109,7 +109,7 @@ struct FcMerge
 	FcReadStats stats;
 };
 
-/* Exactly so many bytes */
+/* Reads exactly so many bytes; ERROR XX001 if the file has fewer */
 static void
 fc_runs_read(File file, uint64 place, char *buf, Size size)
 {
@@ -278,7 +278,10 @@ fc_section_bisect(const FcRunRef *ref, const FcSpillSection *section,
 	return first;
 }
 
-/* With a NULL key all keys are 0, so that bounds cut by offset alone */
+/*
+ * Where a part's rows are.  NULL keys count as 0, so that bounds cut them by
+ * offset alone.
+ */
 static const FcSpillSection *
 fc_run_section(const FcRunRef *ref, bool null)
 {
@@ -307,9 +310,9 @@ fc_runs_sample(const FcRunRef *ref, const FcSpillPart *part, int per_run,
 }
 
 /*
- * Runs are samples of about the same size of the same data (each is what one
- * process met in one stretch of time), so that every run gives the same
- * number of marks.
+ * Every run gives the same number of marks, because runs are samples of about
+ * the same size of the same data: each is what one process met in one stretch
+ * of time.
  */
 int
 fc_runs_cut(FcRuns *runs, const FcSpillPart *part, int n, FcBound *bounds)
@@ -345,7 +348,7 @@ fc_entry_before_bound(const FcEntry *entry, const FcBound *bound)
 		(entry->key == bound->key && entry->offset < bound->offset);
 }
 
-/* Reads on after the row at the cursor, which moves to the front */
+/* Moves the row at the cursor to the buffer's front and reads on after it */
 static void
 fc_cursor_fill(FcMerge *merge, FcRunCursor *cursor)
 {
@@ -415,7 +418,7 @@ fc_cursor_next(FcMerge *merge, FcRunCursor *cursor)
 		cursor->i += size;
 	else
 	{
-		/* the rest of the row was not read, or into another buffer */
+		/* the rest of the row was not read, or went to another buffer */
 		cursor->place += size - left;
 		cursor->i = cursor->n = 0;
 	}
@@ -423,8 +426,8 @@ fc_cursor_next(FcMerge *merge, FcRunCursor *cursor)
 }
 
 /*
- * The earlier of both stays in *winner, the other in *loser; without a branch,
- * as it would be predicted wrongly half of the time
+ * Leaves the earlier of both in *winner, the other in *loser; without a
+ * branch, which would be predicted wrongly half of the time
  */
 static inline void
 fc_match_play(FcMatch *winner, FcMatch *loser)
@@ -480,7 +483,10 @@ fc_merge_plant(FcMerge *merge)
 	pfree(winners);
 }
 
-/* So much memory: what the merge before had, as fresh memory costs more */
+/*
+ * Memory for all cursors' buffers: what the merge before had, if that is
+ * enough, because fresh memory costs more
+ */
 static char *
 fc_runs_buffers(FcRuns *runs, Size size)
 {
@@ -495,7 +501,7 @@ fc_runs_buffers(FcRuns *runs, Size size)
 	return runs->buffers;
 }
 
-/* A cursor for the task's rows in one run, if there are any */
+/* Adds a cursor for the task's rows in one run, if there are any */
 static void
 fc_merge_add(FcMerge *merge, const FcRunRef *ref, const FcTask *task,
 			 char *buffer)
@@ -554,7 +560,7 @@ fc_merge_begin(FcRuns *runs, const FcTask *task, Size memory)
 	return merge;
 }
 
-/* The cursor whose row was handed out goes on, and plays its way up again */
+/* Moves on the cursor whose row was handed out, and plays its way up again */
 static inline void
 fc_merge_advance(FcMerge *merge, FcRunCursor *cursor)
 {
@@ -580,7 +586,10 @@ fc_merge_next(void *arg, FcEntry *entry)
 	return true;
 }
 
-/* The bytes of a row that the cursor's buffer has no room for */
+/*
+ * Reads the bytes of a row that do not fit into the cursor's buffer, or were
+ * not spilled
+ */
 static char *
 fc_merge_large(FcMerge *merge, const FcSource *source)
 {

@@ -10,15 +10,24 @@
 
 #include "sort/run_write.h"
 
-/* For any process, once the writers have ended */
+/*
+ * The runs of all processes.  Any process may open them once all writers have
+ * ended.
+ */
 typedef struct FcRuns FcRuns;
 
 extern FcRuns *fc_runs_open(FcShared *shared);
 
-/* All ranges with rows, in key order, NULL last, summed over processes */
+/*
+ * All parts in key order, that of NULL last, summed over processes:
+ * FcSpillPart
+ */
 extern List *fc_runs_parts(FcRuns *runs);
 
-/* Up to n bounds that cut the range into parts of about equal row counts */
+/*
+ * Cuts a part into up to n pieces of about as many rows each.  Returns the
+ * number of bounds between them, fewer than n.
+ */
 extern int	fc_runs_cut(FcRuns *runs, const FcSpillPart *part, int n,
 						FcBound *bounds);
 extern void fc_runs_close(FcRuns *runs);
@@ -33,9 +42,9 @@ extern FcMerge *fc_merge_begin(FcRuns *runs, const FcTask *task, Size memory);
 extern bool fc_merge_next(void *merge, FcEntry *entry);
 
 /*
- * As fc_merge_next, with the record, where rows were spilled; those that are
- * too long for that are read from the source.  *data is as fc_read_next gives
- * it.
+ * As fc_merge_next, with the record, where rows were spilled.  A record that
+ * was too long for that is read from the source.  *data is as fc_read_next
+ * gives it.
  */
 extern bool fc_merge_row(FcMerge *merge, const FcSource *source,
 						 FcEntry *entry, char **data);

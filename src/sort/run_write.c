@@ -15,8 +15,9 @@
  * is what the sort moves: a key and where its row is held.  When the block is
  * full the items are sorted, and the rows gathered in that order go to the
  * file in large sequential writes.  Where offsets alone are spilled an item
- * has the row itself, and the sorted items are the run.  Its bits are shared
- * out anew for each run; a record that does not fit begins the next one.
+ * holds the record's offset and length itself, and the sorted items are the
+ * run.  How many bits the length gets is decided for each run; a record that
+ * does not fit begins the next run.
  *
  * Keys of a partition are contiguous in a run because partitions are ranges
  * of keys, so that a process needs one file for any number of partitions and
@@ -25,12 +26,12 @@
  * Entries come in file order from each process, and the sort is stable, so
  * that ties keep file order inside a run; the merge compares offsets too.
  *
- * The files belong to the job's SharedFileSet, which deletes them when the
- * leader's segment goes, on error too; open ones are closed by the phase's
- * resource owner.
+ * The files belong to the load's SharedFileSet, which deletes them when the
+ * leader's segment goes, on error too; the phase's resource owner closes those
+ * that are open.
  *
- * The block that is sorted is no larger than makes about 64 runs of the file,
- * but at least 32 MB: fresh memory costs more than merging more runs.
+ * The block is only so large that the file makes about 64 runs, but at least
+ * 32 MB: fresh memory costs more than merging more runs.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,12 +48,12 @@
 
 #define FC_SPILL_LEAST	((Size) 48 * 1024)	/* the block, at least */
 #define FC_SPILL_WRITE	((Size) 256 * 1024) /* bytes written at a time */
-#define FC_SPILL_DIRECT	((Size) 1024 * 1024)	/* the same, of items */
+#define FC_SPILL_DIRECT	((Size) 1024 * 1024)	/* bytes of items written at a
+												 * time */
 #define FC_SPILL_LENGTH	24		/* bits of an item for the length, at least */
 #define FC_SPILL_MARK	((Size) 16 * 1024)	/* bytes between two marks */
 #define FC_SPILL_AHEAD	16		/* rows whose bytes are asked for in advance */
-#define FC_SPILL_PAGE	((Size) 2 * 1024 * 1024)	/* of the kernel's large
-													 * ones */
+#define FC_SPILL_PAGE	((Size) 2 * 1024 * 1024)	/* of a large page */
 
 #ifdef __GNUC__
 #define fc_prefetch(address) __builtin_prefetch(address)
@@ -61,9 +62,9 @@
 #endif
 
 /*
- * A row in the block: an FcEntry without its key; its bytes follow, if any.
- * The row of its item is its place, counted from the block's end; the lowest
- * bit says that the key is NULL here, too.
+ * A row in the block: an FcEntry without its key, followed by its bytes if
+ * they are spilled.  The "row" of its item is the row's place, counted from
+ * the block's end; here, too, the lowest bit says that the key is NULL.
  */
 typedef struct FcHeld
 {
@@ -83,10 +84,10 @@ struct FcSpill
 	char	   *block;
 	Size		size;
 	uint64		n;				/* items */
-	uint64		nulls;			/* of them, those with a NULL key */
+	uint64		nulls;			/* those of them with a NULL key */
 	uint64		base;			/* of the items: see FcSpillRun */
-	int			length_bits;	/* the same; 0: rows are held */
-	Size		used;			/* by rows, at the block's end */
+	int			length_bits;	/* of the items; 0: rows are held */
+	Size		used;			/* bytes of rows at the block's end */
 
 	/* the file */
 	File		file;
@@ -154,7 +155,7 @@ fc_spill_begin(FcShared *shared, int process, const FcRoute *route,
 	spill->process = process;
 	spill->route = route;
 	spill->mcxt = CurrentMemoryContext;
-	/* any row that is kept has room in it */
+	/* the buffer has room for any row whose bytes are spilled */
 	spill->out_size = Max(Min(memory / 16, FC_SPILL_WRITE),
 						  fc_spill_keeps_most(shared) + 2 * sizeof(FcEntry));
 	spill->out = palloc(spill->out_size);
@@ -181,7 +182,10 @@ fc_spill_held(FcSpill *spill, uint64 row)
 	return (FcHeld *) (spill->block + spill->size - (row & ~(uint64) 1));
 }
 
-/* Writes bytes after the others; short writes go on, to meet their error */
+/*
+ * Appends bytes to the file.  After a short write it goes on, to meet its
+ * error.
+ */
 static void
 fc_spill_write_bytes(FcSpill *spill, const void *data, Size size, Size most)
 {
@@ -213,7 +217,7 @@ fc_spill_write(FcSpill *spill)
 	spill->out_used = 0;
 }
 
-/* Room for so many bytes in the buffer, to be filled by the caller */
+/* Makes room in the buffer for so many bytes, which the caller fills in */
 static inline char *
 fc_spill_reserve(FcSpill *spill, Size size)
 {
@@ -232,7 +236,7 @@ fc_spill_place(const FcSpill *spill)
 	return spill->out_place + spill->out_used;
 }
 
-/* Moves items with a NULL key to the end, both halves in order */
+/* Moves items with a NULL key to the end; both halves keep their order */
 static void
 fc_spill_split_nulls(FcItem *items, FcItem *scratch, uint64 count)
 {
@@ -264,7 +268,7 @@ fc_spill_range(const FcSpill *spill, int64 key, bool null)
 	return fc_route_find(spill->route, key);
 }
 
-/* The rows counted so far go to those of their range */
+/* Adds the rows counted so far to those of their range */
 static void
 fc_spill_end_part(FcSpill *spill)
 {
@@ -286,7 +290,7 @@ fc_spill_begin_part(FcSpill *spill, int64 key, bool null)
 	part->min_key = key;
 }
 
-/* Rows come in key order */
+/* Counts a row; they come in key order */
 static inline void
 fc_spill_count(FcSpill *spill, int64 key, const FcHeld *held)
 {
@@ -359,7 +363,10 @@ fc_spill_write_held(FcSpill *spill, const FcItem *items, uint64 n)
 	}
 }
 
-/* Counts the items from the first on that are in its range; their number */
+/*
+ * Counts the items from the first on that are in its range; returns their
+ * number
+ */
 static uint64
 fc_spill_count_items(FcSpill *spill, const FcItem *items, uint64 n)
 {
@@ -454,7 +461,7 @@ fc_spill_flush(FcSpill *spill)
 	spill->used = 0;
 }
 
-/* Makes sure that one more item and so many bytes have room */
+/* Makes sure that there is room for one more item and so many bytes */
 static inline void
 fc_spill_make_room(FcSpill *spill, Size need)
 {
@@ -485,7 +492,7 @@ fc_spill_copy(FcSpill *spill, uint32 length)
 										 fc_held_size(spill->shared, length)) + 1);
 }
 
-/* Keeps the row in the block; its place there */
+/* Keeps the row in the block, and returns its place there */
 static uint64
 fc_spill_keep(FcSpill *spill, const FcEntry *entry)
 {

@@ -10,9 +10,9 @@
  *	  row ... row | NULL row ... NULL row | marks | marks of the NULL rows
  *
  * Where offsets alone are spilled a row is an FcItem.  Otherwise it is an
- * FcEntry, and where fc_spill_keeps() the record's bytes and one byte more, in
- * which the reader may write.  A mark tells the (key, offset)
- * and the place of every so-manieth row, so that the rows between two bounds
+ * FcEntry, followed, where fc_spill_keeps() says so, by the record's bytes and
+ * one byte more, in which the reader may write.  At regular distances a mark
+ * tells a row's (key, offset) and place, so that the rows between two bounds
  * are found without reading all before them.  "meta.N" tells where the runs
  * are, and counts rows per range of keys.
  *
@@ -30,10 +30,10 @@
 typedef struct FcSpillMark
 {
 	FcBound		bound;			/* of the row */
-	uint64		place;			/* of it in the file */
+	uint64		place;			/* of the row in the file */
 } FcSpillMark;
 
-/* Rows [start, end) of a file and their marks */
+/* The rows in the bytes [start, end) of a file, and their marks */
 typedef struct FcSpillSection
 {
 	uint64		start;
@@ -46,8 +46,9 @@ typedef struct FcSpillRun
 {
 	FcSpillSection keys;
 	FcSpillSection nulls;
-	uint64		base;			/* offsets of items are told from here */
-	int			length_bits;	/* of an item; 0: the rows are entries */
+	uint64		base;			/* offsets of items are counted from here */
+	int			length_bits;	/* of an item's length; 0: the rows are
+								 * entries */
 } FcSpillRun;
 
 /* The head of a meta file, followed by the runs, followed by the parts */
@@ -58,12 +59,15 @@ typedef struct FcSpillMeta
 } FcSpillMeta;
 
 /*
- * Records longer than this are not copied: one read of their place in the
+ * Records longer than this are not spilled: one read of their place in the
  * source file costs no more than the copy would.
  */
 #define FC_SPILL_LONG	65536
 
-/* The longest whose bytes are: two of them must fit into small memory, too */
+/*
+ * The longest record whose bytes are spilled: two must fit into small memory,
+ * too
+ */
 static inline uint32
 fc_spill_keeps_most(const FcShared *shared)
 {
@@ -77,7 +81,7 @@ fc_spill_keeps(const FcShared *shared, uint32 length)
 	return shared->way == FC_WAY_ROWS && length <= fc_spill_keeps_most(shared);
 }
 
-/* Are rows items?  They have no room for the record's number. */
+/* Are rows spilled as items?  These have no room for the record's number. */
 static inline bool
 fc_spill_packs(const FcShared *shared)
 {
@@ -94,17 +98,18 @@ typedef struct FcSpill FcSpill;
 extern FcSpill *fc_spill_begin(FcShared *shared, int process,
 							   const FcRoute *route, Size memory);
 
-/* So much of it for so many records of so many bytes in all */
+/* Memory for so many records, of so many bytes in all */
 extern Size fc_spill_need(const FcShared *shared, uint64 records, uint64 bytes);
 
 /*
- * Takes a copy of a record's bytes, before the caller changes them, for the
- * entry that is put next.  If none is, the next record takes its place.
+ * Holds a record's bytes, before the caller changes them, for the entry that
+ * is put next.  If no entry is put, the next record that is held takes their
+ * place.
  */
 extern void fc_spill_hold(FcSpill *spill, const char *data, uint32 length);
 
 /*
- * The copy that was taken last, of so many bytes; NULL if they are not spilled
+ * The bytes that were held last, so many of them; NULL if they are not spilled
  */
 extern const char *fc_spill_copy(FcSpill *spill, uint32 length);
 extern void fc_spill_put(FcSpill *spill, const FcEntry *entry);

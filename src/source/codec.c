@@ -6,8 +6,8 @@
  *
  *	 bytes ──► member ──► [padding] ──► member ... ──► bytes
  *
- * All five formats allow several members (frames, streams) in a row, and each
- * library has its own opinion of where one ends.  Here a member ends
+ * All five formats allow several members (frames, streams) in a row, and the
+ * libraries differ in what they do at the end of one.  Here a member ends
  * where its library says so; what follows must begin another one.  gzip files
  * may be filled up with zeros at their end, xz streams with zeros in multiples
  * of four.  Anything else is an error: to pass over what follows the data, as
@@ -32,17 +32,17 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* Of zstd's windows, these are in FC_CODEC_LEAST */
+/* zstd's windows of up to 2^23 bytes fit into FC_CODEC_LEAST */
 #define FC_ZSTD_WINDOW_LOG	23
 
-/* A format tells itself in so many bytes of a member */
+/* The first bytes of a member that are kept, enough to tell its format */
 #define FC_CODEC_MAGIC		6
 
 typedef enum FcCodecState
 {
 	FC_CODEC_BETWEEN,			/* a member may begin */
 	FC_CODEC_INSIDE,
-	FC_CODEC_PADDING			/* after a member there were zeros */
+	FC_CODEC_PADDING			/* zeros have followed a member */
 } FcCodecState;
 
 struct FcCodec
@@ -51,7 +51,7 @@ struct FcCodec
 	FcCodecState state;
 	size_t		memory;			/* it may use */
 	uint64_t	members;		/* that have ended */
-	uint64_t	taken;			/* bytes of the member at hand, or of padding */
+	uint64_t	taken;			/* bytes of the member in hand, or of padding */
 	char		head[FC_CODEC_MAGIC];	/* the first of them */
 	bool		live;			/* the library holds something */
 	const char *reason;
@@ -69,11 +69,11 @@ typedef struct FcMagic
 {
 	FcCodecKind kind;
 	size_t		len;
-	size_t		least;			/* a file that is no longer is cut, and known */
+	size_t		least;			/* enough to know a file that is cut off */
 	const char *bytes;
 } FcMagic;
 
-/* Shorter ones could be rows: "BZh9" */
+/* bzip2 is not among them: "BZh9" could be a row */
 static const FcMagic magics[] = {
 	{FC_CODEC_GZIP, 2, 2, "\x1f\x8b"},
 	{FC_CODEC_ZSTD, 4, 3, "\x28\xb5\x2f\xfd"},
@@ -99,7 +99,7 @@ fc_codec_number(const char *bytes, int len)
 	return n;
 }
 
-/* The level, and what a block or the end of a stream begins with */
+/* After the level follows what a block, or the end of a stream, begins with */
 static bool
 fc_codec_is_bzip2(const char *head, size_t len)
 {
@@ -109,7 +109,7 @@ fc_codec_is_bzip2(const char *head, size_t len)
 		 memcmp(head + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0);
 }
 
-/* No row has a NUL */
+/* A header of tar has a NUL before its "ustar", and no row has a NUL */
 static bool
 fc_codec_is_tar(const char *head, size_t len)
 {
@@ -118,7 +118,7 @@ fc_codec_is_tar(const char *head, size_t len)
 		memchr(head, '\0', FC_TAR_MAGIC_AT) != NULL;
 }
 
-/* zstd and lz4 have these in common */
+/* Does a skippable frame begin here?  zstd and lz4 have them in common. */
 static bool
 fc_codec_skips(const char *head)
 {
@@ -183,7 +183,7 @@ fc_codec_name(FcCodecKind kind)
 	return "unknown";
 }
 
-/* Windows of 2^n bytes fit into the memory */
+/* The largest n for which a window of 2^n bytes fits into the memory */
 static int
 fc_codec_window_log(size_t memory)
 {
@@ -195,7 +195,7 @@ fc_codec_window_log(size_t memory)
 	return n;
 }
 
-/* What a library needs at first; false: there is no memory */
+/* Makes the library begin; false if it gets no memory */
 static bool
 fc_codec_start(FcCodec *codec)
 {
@@ -238,7 +238,7 @@ fc_codec_begin(FcCodecKind kind, size_t memory)
 	return NULL;
 }
 
-/* The libraries' ends may be called for what has not begun */
+/* Each library allows its end to be called where its beginning failed */
 void
 fc_codec_end(FcCodec *codec)
 {
@@ -266,7 +266,8 @@ fc_codec_end(FcCodec *codec)
 }
 
 /*
- * The member's first bytes; a library may take any number before it complains
+ * Keeps the member's first bytes, because a library may take any number of
+ * bytes before it complains
  */
 static void
 fc_codec_keep_head(FcCodec *codec, const FcCodecIo *io)
@@ -277,7 +278,10 @@ fc_codec_keep_head(FcCodec *codec, const FcCodecIo *io)
 		codec->head[n] = io->in[at++];
 }
 
-/* Do the bytes after a member, as far as there are any, begin no other one? */
+/*
+ * Is it certain, by the bytes seen after a member, that they begin no other
+ * one?
+ */
 static bool
 fc_codec_is_garbage(const FcCodec *codec)
 {
@@ -328,7 +332,7 @@ fc_codec_step_gzip(FcCodec *codec, FcCodecIo *io, bool *end)
 	{
 		case Z_OK:
 		case Z_STREAM_END:
-		case Z_BUF_ERROR:		/* no byte more in, or no room left */
+		case Z_BUF_ERROR:		/* no input, or no room, is left */
 			return FC_CODEC_OK;
 		case Z_MEM_ERROR:
 			return FC_CODEC_OUT_OF_MEMORY;
@@ -468,7 +472,7 @@ fc_codec_restart(FcCodec *codec)
 			memset(&codec->of.bzip2, 0, sizeof(bz_stream));
 			return fc_codec_start(codec);
 		case FC_CODEC_XZ:
-			/* memory that it has is used again */
+			/* the library uses again what memory it has */
 			return fc_codec_start(codec);
 		default:
 			/* zstd and lz4 go on by themselves */
@@ -476,7 +480,7 @@ fc_codec_restart(FcCodec *codec)
 	}
 }
 
-/* Takes zeros that may follow a member; false: something else does */
+/* Passes over zeros that may follow a member; false if what follows may not */
 static bool
 fc_codec_pad(FcCodec *codec, FcCodecIo *io)
 {
@@ -500,7 +504,10 @@ fc_codec_pad(FcCodec *codec, FcCodecIo *io)
 	return true;
 }
 
-/* After a member: what follows begins one, or is padding */
+/*
+ * Before the first member, and after each: lets the next one begin, or takes
+ * padding
+ */
 static FcCodecResult
 fc_codec_between(FcCodec *codec, FcCodecIo *io)
 {
@@ -536,13 +543,13 @@ fc_codec_step(FcCodec *codec, FcCodecIo *io)
 	if (codec->taken < FC_CODEC_MAGIC)
 		fc_codec_keep_head(codec, io);
 	result = fc_codec_step_member(codec, io, &end);
-	/* it may have seen more than it takes: all of it, if it complains */
+	/* a library that complains has seen all of the input, whatever it took */
 	codec->taken += (result == FC_CODEC_CORRUPT ? io->in_len : io->in_pos) - in;
 	if (result == FC_CODEC_CORRUPT && fc_codec_is_garbage(codec))
 		return fc_codec_fault(codec, FC_CODEC_GARBAGE, "");
 	if (result != FC_CODEC_OK)
 		return result;
-	/* a library that neither goes on nor ends does not like what it sees */
+	/* a library that neither goes on nor ends cannot read its input */
 	if (!end && io->in_pos == in && io->out_pos == out &&
 		io->in_pos < io->in_len && io->out_pos < io->out_len)
 		return FC_CODEC_CORRUPT;

@@ -6,22 +6,22 @@
  *
  *	 FcInput ──► format, by first bytes ──► source/codec.c ──► temporary file
  *
- * A load reads its source several times and in any order, and packed data can
- * be read once and from front to back.  So they are unpacked into a temporary
- * copy, and everything else works on that.  What is not packed is copied as it
- * is, if it comes from a program or a client.
+ * A load reads its source several times and in any order, while packed data
+ * can be read only once and from front to back.  So they are unpacked into a
+ * temporary copy, and everything else works on that.  What is not packed is
+ * copied as it is, if it comes from a program or the client.
  *
- * A process puts all that it unpacks into one file, one after the other: a
- * hundred thousand packed files are as many temporary files as there are
- * processes.
+ * A process puts all that it unpacks into one file, one input after the other,
+ * so that a hundred thousand packed files take only as many temporary files as
+ * there are processes.
  *
- * What a decompressor needs is bounded: FC_CODEC_LEAST, and what is beyond
- * that must be in fast_copy.memory, of which all processes together have
- * one.  A process that needs more than is left waits for the others, and gives
- * back what it has before it waits, so that they do not wait for each other.
+ * A decompressor may always have FC_CODEC_LEAST.  What it needs beyond that
+ * comes from fast_copy.memory, which all processes share.  A process that
+ * needs more than is left waits for the others, and gives back what it has
+ * before it waits, so that they do not wait for each other.
  *
- * The temporary file belongs to a SharedFileSet; the library's memory is given
- * back by a reset callback of a memory context, also on the error path.
+ * The temporary file belongs to a SharedFileSet; a reset callback of a memory
+ * context frees the library's memory, on error too.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@
 #include "compat/compat.h"
 #include "source/decompress.h"
 
-/* At least FC_CODEC_HEAD */
+/* Bytes of the two buffers; the first has room for FC_CODEC_HEAD */
 #define FC_UNPACK_IN	((size_t) 128 * 1024)
 #define FC_UNPACK_OUT	((size_t) 256 * 1024)
 
@@ -158,7 +158,7 @@ fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
 		unpacker->look(unpacker->look_arg, buf, len);
 }
 
-/* More of the input after what the buffer has; false at its end */
+/* Reads more of the input, after what the buffer has; false at its end */
 static bool
 fc_unpack_read(FcUnpacking *unpacking)
 {
@@ -179,7 +179,10 @@ fc_unpack_read(FcUnpacking *unpacking)
 	return n > 0;
 }
 
-/* A pipe or a client may give single bytes: a buffer full is better */
+/*
+ * Fills the whole buffer anew, because a pipe or a client may give single
+ * bytes
+ */
 static void
 fc_unpack_fill(FcUnpacking *unpacking)
 {
@@ -189,7 +192,7 @@ fc_unpack_fill(FcUnpacking *unpacking)
 		;
 }
 
-/* Something is wrong with the input */
+/* Notes what is wrong with the input */
 static FcUnpackEnd
 fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
 {
@@ -204,7 +207,9 @@ fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
 	return FC_UNPACK_FAULT;
 }
 
-/* Takes the unpacked bytes so far; false: their first ones show an archive */
+/*
+ * Writes the unpacked bytes so far; false if the first of them show an archive
+ */
 static bool
 fc_unpack_flush(FcUnpacking *unpacking)
 {
@@ -222,7 +227,7 @@ fc_unpack_flush(FcUnpacking *unpacking)
 	return true;
 }
 
-/* As far as fc_unpack_some goes */
+/* fc_unpack_some for packed input */
 static FcUnpackEnd
 fc_unpack_packed(FcUnpacking *unpacking, uint64 upto)
 {
@@ -283,7 +288,10 @@ fc_unpack_free(void *codec)
 	fc_codec_end(codec);
 }
 
-/* Skippable frames may come before what tells zstd from lz4 */
+/*
+ * The input's format.  Skippable frames may come before the one that tells
+ * zstd from lz4.
+ */
 static FcCodecKind
 fc_unpack_look(const FcUnpacker *unpacker, size_t len)
 {
@@ -303,7 +311,7 @@ fc_unpack_look(const FcUnpacker *unpacker, size_t len)
 	}
 }
 
-/* A decompressor in a context of its own */
+/* Begins a decompressor, which a memory context of its own will end */
 static void
 fc_unpack_take_codec(FcUnpacking *unpacking)
 {
@@ -409,7 +417,7 @@ fc_unpack_throw_format(const FcUnpackFault *fault, const char *word,
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("something else follows the %s data of %s \"%s\"", name, word, path),
-				 errdetail("At byte " UINT64_FORMAT ", behind their end.", fault->offset)));
+				 errdetail("At byte " UINT64_FORMAT ", after their end.", fault->offset)));
 	if (fault->cut)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),

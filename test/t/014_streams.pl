@@ -139,7 +139,7 @@ foreach my $format (@FORMATS)
 	foreach my $behind ('x', "rows\n", $parts[0] . 'junk behind it', $parts[0] . "\0x")
 	{
 		like(failure("TRUNCATE p; SELECT fast_copy('p', '" . file('garbage', $parts[0] . $behind) . "')"),
-			qr/22P04: something else follows the $format data of file ".*garbage"\nDETAIL:  At byte \d+, behind their end/, "$format: garbage behind the data: " . length($behind) . ' bytes');
+			qr/22P04: something else follows the $format data of file ".*garbage"\nDETAIL:  At byte \d+, after their end/, "$format: garbage after the data: " . length($behind) . ' bytes');
 	}
 }
 is(query("TRUNCATE p; SELECT fast_copy('p', '" . file('zeros.gz', pack_bytes('gzip', "1,a\n") . "\0" x 10000) . "')"), 1, 'gzip: zeros behind the data');
