@@ -17,8 +17,8 @@
  * constraints, the condition) every error is about that record, but for those
  * by which the server ends the transaction whatever it does, as a cancel.
  * These end the load at once, and get the record's place as a context.  Where
- * a process also writes a row or builds an index, the server may tell of
- * itself, as of a full disk: see fc_error_is_of_record.
+ * a process also writes a row or builds an index, the server may report a
+ * trouble of its own, such as a full disk: see fc_error_is_of_record.
  *
  * A process that caught an error in code that may be a user's (an input
  * function, a default, a CHECK) stops, because such code must not run again
@@ -320,8 +320,8 @@ fc_error_state_restore(FcContext *ctx, FcErrorState *state)
 }
 
 /*
- * The server raises such errors in these places only.  The same SQLSTATE from
- * a user's function is about the record that the function was called for.
+ * Such errors of the server come from these places.  The same SQLSTATE from a
+ * user's function is about the record that the function was called for.
  */
 bool
 fc_error_is_of_transaction(const ErrorData *edata)
@@ -352,7 +352,10 @@ fc_error_is_of_server(const ErrorData *edata)
 	}
 }
 
-/* A procedural language adds a context; core, at an index, only a helper's */
+/*
+ * Did code of a procedural language throw it?  Such code adds a context.  What
+ * core does at an index has none, or that of an index build's helper.
+ */
 static bool
 fc_error_is_of_procedure(const ErrorData *edata)
 {
@@ -561,8 +564,7 @@ fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
 		FlushErrorState();
 
 		/*
-		 * whatever the error is about, because no caller knows of the
-		 * subtransaction
+		 * whatever it is about, because no caller knows of the subtransaction
 		 */
 		RollbackAndReleaseCurrentSubTransaction();
 	}

@@ -10,7 +10,7 @@
 
 #include "context/shared.h"
 
-/* The leader, before the calls below; the segment is the one shared lies in */
+/* The leader calls this first; shared lies in the segment */
 extern void fc_error_begin(FcShared *shared, dsm_segment *segment);
 
 /*
@@ -19,9 +19,7 @@ extern void fc_error_begin(FcShared *shared, dsm_segment *segment);
  */
 extern bool fc_error_is_of_transaction(const ErrorData *edata);
 
-/*
- * Is its SQLSTATE one by which the server tells of itself, as of full disks?
- */
+/* Is its SQLSTATE one of the server's own troubles, such as a full disk? */
 extern bool fc_error_is_of_server(const ErrorData *edata);
 
 /* Keeps the error of a record, if no bad record before it is known */
@@ -53,7 +51,7 @@ fc_error_beyond(FcShared *shared, uint64 offset)
 	return offset >= pg_atomic_read_u64(&shared->errors.offset);
 }
 
-/* Keeps that more records up to this offset are rejected than reject_limit */
+/* Keeps that the rejects up to this offset are more than reject_limit */
 extern void fc_error_keep_limit(FcShared *shared, uint64 offset);
 
 /* Errors that are thrown on tell of this record, until at_record is false */

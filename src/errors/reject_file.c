@@ -18,7 +18,7 @@
  * and so is the one that is too many.
  *
  * Where the leader looks at records again (fc_load_verify) it does not count
- * them, and of what it puts only records are read that no process has put
+ * them, and what it puts is read only for records that no process has put
  * before.
  *
  *-------------------------------------------------------------------------
@@ -83,7 +83,7 @@ fc_reject_name(char *name, FcPhase phase, int process)
 	snprintf(name, MAXPGPATH, "rejects.%d.%d", phase, process);
 }
 
-/* For a file's name; what fc_load_verify puts has the number of no phase */
+/* The phase in a file's name; FC_NPHASES for what fc_load_verify puts */
 static FcPhase
 fc_reject_phase(const FcContext *ctx)
 {
@@ -127,7 +127,7 @@ fc_reject_write(FcContext *ctx, const FcReject *reject)
 	fc_buffile_write(file, reject->message, message_len);
 }
 
-/* Counts one more reject, and keeps that there are too many */
+/* Counts one more reject; keeps an error if there are too many */
 static void
 fc_reject_count(FcContext *ctx, uint64 offset)
 {

@@ -26,7 +26,7 @@ typedef struct FcNulled
 	const char *value;			/* its field as text; NULL: it was NULL */
 } FcNulled;
 
-/* What is kept of a reject; the value is clipped, and "" is no text */
+/* What is kept of a reject; the value is clipped, and a missing text is "" */
 typedef struct FcReject
 {
 	uint64		offset;

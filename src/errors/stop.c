@@ -23,7 +23,7 @@ fc_error_stop(FcContext *ctx)
 	pg_atomic_write_u32(&ctx->shared->errors.stopped, 1);
 	if (!ctx->apart || ctx->shared->phase != FC_PHASE_LOAD)
 		return;
-	/* no process waits for this one, whose tables the code may have changed */
+	/* no process waits for this one, and its tables may have been changed */
 	fc_reject_end(ctx);
 	ctx->ended = true;
 	ereport(ERROR,
@@ -59,7 +59,7 @@ fc_error_apart(FcContext *ctx, FcApartBody body, void *arg)
 		RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(mcxt);
 	CurrentResourceOwner = owner;
-	/* at fc_error_stop the error about data was kept */
+	/* the error of fc_error_stop ends here: that about data is kept */
 	if (edata && !ctx->ended)
 		ReThrowError(edata);
 }

@@ -11,9 +11,7 @@
 #include "nodes/pg_list.h"
 #include "utils/relcache.h"
 
-/*
- * The leader, before the load: adds a table that it has locked, and opens it
- */
+/* The leader, before the load: opens a locked table, and adds it */
 extern List *fc_hold_begin(List *held, Oid table);
 
 /*

@@ -191,10 +191,7 @@ fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
 		if (edata)
 		{
 			fc_error_keep(shared, rows[i].offset, rows[i].length, edata);
-
-			/*
-			 * unless the index itself threw it, with no user's code under way
-			 */
+			/* unless the index itself threw it, with no user's code running */
 			if (edata->context != NULL ||
 				ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
 				fc_error_stop(writer->base.ctx);

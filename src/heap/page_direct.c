@@ -32,8 +32,9 @@
  *
  * The memory of batches is kept for the phase, not for one table only, and is
  * as much as the process had in use at one time.  It lives in the phase's
- * context, as the ring does, whose end waits for what is in flight.  The
- * descriptors are transient ones: the end of the (sub)transaction closes them.
+ * context, as the ring does; the end of that context waits for what is in
+ * flight.  The descriptors are transient ones: the end of the (sub)transaction
+ * closes them.
  *
  *-------------------------------------------------------------------------
  */
@@ -60,7 +61,7 @@ typedef struct FcFlight
 	ResourceOwner owner;		/* of the reference to rel */
 } FcFlight;
 
-/* The beginning of memory that is free */
+/* The beginning of a batch's memory while it is free */
 typedef struct FcFreeBatch
 {
 	struct FcFreeBatch *next;

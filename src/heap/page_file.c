@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap/page_file.c
- *	  Appends pages to a table's new file, for WAL and checkpoints as well.
+ *	  Appends pages to a table's new file: WAL, the file, the checkpointer.
  *
  *	 batch of pages ──► log: images in WAL ──► write: cut at the borders of
  *		segments, one write each ──► settle: "sync this file"
@@ -234,9 +234,7 @@ fc_file_lengthen(int fd, const char *path, off_t from, off_t len)
 	return false;
 }
 
-/*
- * Makes the file longer and opens it for direct I/O; -1 if that cannot be done
- */
+/* Opens the file for direct I/O and makes it longer; -1 if either fails */
 static int
 fc_file_open_direct(const FcAppend *append)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap/page_file.h
- *	  Appends pages to a table's new file, for WAL and checkpoints as well.
+ *	  Appends pages to a table's new file: WAL, the file, the checkpointer.
  *
  *-------------------------------------------------------------------------
  */

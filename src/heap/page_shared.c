@@ -6,11 +6,11 @@
  *	 batch of pages ──► new buffers at the end of the table, locked
  *		──► copied ──► one WAL record of their images
  *
- * heap_multi_insert puts a page's rows there under the buffer's lock.  Here
- * that is done before, on a page of the process's own, and the lock is held
- * for a memcpy.  The order of steps is core's: the buffer is changed, marked
- * dirty and logged in one critical section, and its page gets the record's
- * LSN, so that it is written to disk after the record.
+ * heap_multi_insert puts rows on a page under the buffer's lock.  Here that is
+ * done before, on a page of the process's own, and the lock is held for a
+ * memcpy.  The order of steps is core's: the buffer is changed, marked dirty
+ * and logged in one critical section, and its page gets the record's LSN, so
+ * that it is written to disk after the record.
  *
  * From 16 on another session may find a page that was added and is not locked
  * yet, and put rows on it.  That page is left to the session, and the process

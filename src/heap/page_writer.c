@@ -19,8 +19,8 @@
  * hold nothing older, because each block is written once.
  *
  * heap/page_file.c says how pages get into WAL and file, and what makes that
- * safe in a crash and beside a checkpoint.  heap/page_direct.c has the memory
- * of pages, and who frees it on error.
+ * safe in a crash and beside a checkpoint; heap/page_direct.c has the memory
+ * of pages, and says who frees it.
  *
  * Processes form the pages of a partition's slices at the same time, as far as
  * memory goes, and append them in turn.  The last page of a slice is not
@@ -248,7 +248,7 @@ fc_page_room(FcPageWriter *writer, Size len)
 	return (HeapTupleHeader) ((char *) page + page->pd_upper - len);
 }
 
-/* Takes the room that fc_page_room gave, where the row is by now */
+/* Takes the room that fc_page_room gave, and that holds the row */
 static void
 fc_page_take(FcPageWriter *writer, Size len)
 {

@@ -103,7 +103,7 @@ fc_form_begin(TupleDesc desc, Size max)
 		form->columns[i].align = fc_form_align(att->attalign);
 		form->columns[i].len = att->attlen;
 	}
-	/* values passed by value are put there without a look at the size */
+	/* values passed by value are put into it without a look at the size */
 	form->size = MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(desc->natts)) + max +
 		2 * sizeof(Datum) * desc->natts;
 	form->row = palloc0(form->size);
@@ -172,9 +172,7 @@ fc_form_value(FcForm *form, const FcFormColumn *column, Size off, Datum value)
 	}
 }
 
-/*
- * Puts the values of a row without NULLs; returns the offset after them, or 0
- */
+/* Puts all values, of a row without NULLs; returns the offset after, or 0 */
 static Size
 fc_form_all(FcForm *form, const Datum *values, Size off)
 {
@@ -186,7 +184,7 @@ fc_form_all(FcForm *form, const Datum *values, Size off)
 	return off;
 }
 
-/* Puts the values of a row with NULLs; returns the offset after them, or 0 */
+/* Puts all values, of a row with NULLs; returns the offset after, or 0 */
 static Size
 fc_form_some(FcForm *form, const Datum *values, const bool *nulls, Size off)
 {

@@ -18,8 +18,8 @@ typedef struct FcChunkReader
 {
 	FcContext  *ctx;
 	FcStream   *stream;
-	bool		looks;			/* the caller only samples records: known
-								 * errors end nothing, none is kept */
+	bool		looks;			/* the caller samples records: known errors do
+								 * not end the walk, none is kept */
 	uint32		chunk;
 	uint64		end;			/* of the chunk, or where the caller wants to
 								 * end */

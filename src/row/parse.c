@@ -33,9 +33,7 @@
 #include "row/parse.h"
 #include "row/parser.h"
 
-/*
- * Bytes looked at together; of each of eight the lowest bit, the highest bit
- */
+/* Bytes looked at together; of each of eight the lowest and the highest bit */
 #define FC_BLOCK		16
 #define FC_ONES			UINT64CONST(0x0101010101010101)
 #define FC_HIGH_BITS	UINT64CONST(0x8080808080808080)

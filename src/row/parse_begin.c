@@ -49,8 +49,8 @@ fc_parse_init_zone(const char *name)
 
 /*
  * Lets the quick way's converters make values in the room.  A text may also
- * stay in the record: its header takes the byte before it, which ended the
- * field before, unless that field is asked for again, as set_null does.
+ * stay in the record, with its header in the byte before, which ended the
+ * field before; not if that field may be asked for again, as by set_null.
  */
 static void
 fc_parse_init_quick(FcParser *parser, TupleDesc desc)

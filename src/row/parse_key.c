@@ -55,9 +55,7 @@ fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
 		(parser->null_ascii || !parser->shared->source.need_transcoding);
 }
 
-/*
- * Cuts the key's field, by the marks if there are any; false if it is missing
- */
+/* Cuts the key's field, by marks if there are any; false if it is missing */
 static inline bool
 fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 {

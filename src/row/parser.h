@@ -18,7 +18,7 @@
 /* A column as the quick way knows it */
 typedef struct FcQuick
 {
-	FcConverter convert;		/* function NULL: none without FcColumn */
+	FcConverter convert;		/* function NULL: takes FcColumn to convert */
 	int			index;			/* as in FcColumn */
 	bool		known;			/* by fc_parse_known_key: no conversion */
 	Datum		value;
