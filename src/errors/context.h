@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * errors/context.h
- *	  What an error's CONTEXT says while something is done.
+ *	  Adds to the CONTEXT of errors that are thrown while something is done.
  *
- * An error takes the callback off by itself.
+ * Push a callback before, pop it after.  If an error is thrown in between, the
+ * PG_CATCH that catches it has put the stack back.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +21,7 @@ fc_error_context_push(ErrorContextCallback *callback, void (*function) (void *ar
 	error_context_stack = callback;
 }
 
-/* The callback that was pushed last is done with */
+/* Takes off the callback that was pushed last */
 static inline void
 fc_error_context_pop(void)
 {

@@ -1,47 +1,51 @@
 /*-------------------------------------------------------------------------
  *
  * errors/first_error.c
- *	  The first bad record of the file wins, whoever meets it.
+ *	  Errors about records are caught, and the first one in the file is kept.
  *
- * COPY stops at the first bad line.  Here many processes meet records in
- * another order, so that a data error does not end the phase: it goes into the
- * one slot in shared memory if no earlier bad record is known, and from then
- * on records after it are skipped while those before it are still parsed,
- * checked and inserted.  Its texts, which may have any length, are in a DSA
- * area whose place is in the leader's segment, and which is released with
- * that.
+ * COPY stops at the first bad line.  Here processes meet records in another
+ * order, so that an error about data does not end the phase.  The process puts
+ * it into the one slot in shared memory, if no bad record before it is known.
+ * From then on all processes skip the records after that one, and still parse,
+ * check and insert those before it.  The error's texts, which may have any
+ * length, are in a DSA area, which lies in the leader's segment and is
+ * released with it.
  *
- * Whether an error is about data is told by where it was raised, not by its
- * SQLSTATE, which a user's function may choose at will: while a record is
- * evaluated (its input functions, defaults, generated columns, constraints,
- * the condition) it is the record's, unless the server ends whatever this
- * transaction does, as a cancel does.  Such an error ends the load at once,
- * and only gets the place of the record.  Where the server works at a record
- * or an index, and a disk may be full, see fc_error_is_of_record.
+ * Where an error was raised decides whether it is about data, not its
+ * SQLSTATE, which a user's function may choose at will.  While a process
+ * evaluates a record (input functions, defaults, generated columns,
+ * constraints, the condition) every error is about that record, but for those
+ * by which the server ends the transaction whatever it does, as a cancel.
+ * These end the load at once, and get the record's place as a context.  Where
+ * a process also writes a row or builds an index, the server may report a
+ * trouble of its own, such as a full disk: see fc_error_is_of_record.
  *
  * A process that caught an error in code that may be a user's (an input
- * function, a default, a CHECK) stops: such code must not run again where it
- * was interrupted.  Shared->stopped says so, and the leader then looks at the
- * records before the bad one in file order (fc_load_verify) before it
- * throws.  It must find the catalogs and tables as they were before the phase:
- * code that is not parallel safe may have run commands, one of which may be
- * half done.  Where the leader calls such code the phase has a subtransaction,
- * which goes with the first error kept, and in the load at once; so has the
- * look at the records, because core is shown the bad one after that.  Workers
- * run no commands.
+ * function, a default, a CHECK) stops, because such code must not run again
+ * after it was interrupted.  Some records before the bad one may then be
+ * unread.  So shared->errors.stopped makes the leader look at them in the
+ * order of the file (fc_load_verify), before it throws the error.
  *
- * Catching without a subtransaction is sound where the transaction is certain
- * to abort.  What the error leaves behind until then: user id and settings of
- * a function are restored here, as are the SPI stack (of a worker) and the
- * active snapshots; lightweight locks are released; pins and the like belong
- * to the resource owner that phase/worker.c gives the phase, and are dropped
- * with it.
+ * That look must find catalogs and tables as they were before the phase.
+ * Workers run no commands; but code that the leader calls, if it is not
+ * parallel safe, may have run some, and one may be half done.  A phase in
+ * which the leader calls such code therefore has a subtransaction
+ * (fc_error_apart).  It is rolled back if an error was kept: as soon as the
+ * leader stops in the load, else at the end of the phase.  The look has one as
+ * well, because core is shown the bad record after it.
  *
- * It is also sound where on_error lets the load go on, if the error comes from
- * code of core that changes nothing: an input function of a built-in type, a
- * verification of bytes, core's own search for a partition.  For values of
- * other types there is fc_error_catch_undo (options/plan_code.c tells them
- * apart).
+ * Catching an error without a subtransaction is sound where the transaction is
+ * certain to abort.  Until then fc_error_catch repairs what the error left: it
+ * releases lightweight locks, and restores user id and settings, which a
+ * function may have changed, the active snapshots and, in a worker, the SPI
+ * stack.  Pins and the like belong to the resource owner that phase/worker.c
+ * makes for the phase, and are released with it.
+ *
+ * It is sound as well where on_error lets the load go on, if the error comes
+ * from code of core that changes nothing: an input function of a built-in
+ * type, a verification of bytes, core's own search for a partition.  Values of
+ * other types are converted under fc_error_catch_undo; options/plan_code.c
+ * tells which types these are.
  *
  *-------------------------------------------------------------------------
  */
@@ -63,7 +67,7 @@
 #include "errors/first_error.h"
 #include "errors/lines.h"
 
-/* Texts of an error, as they follow each other in a kept one */
+/* The texts of an ErrorData that are kept, in the order they are packed in */
 static const size_t fc_error_texts[] = {
 	offsetof(ErrorData, message),
 	offsetof(ErrorData, detail),
@@ -84,11 +88,12 @@ static const size_t fc_error_texts[] = {
 	(*(const char **) ((char *) (edata) + fc_error_texts[i]))
 
 /*
- * What stands before them; each is a byte, 0 for NULL, and a string if it is 1
+ * The beginning of a kept error.  The texts follow: for each a byte, which is
+ * 0 for NULL, or 1 and then the string with its NUL.
  */
 typedef struct FcErrorHead
 {
-	Size		size;			/* with all texts */
+	Size		size;			/* bytes, with all texts */
 	int			sqlerrcode;
 	int			cursorpos;
 	int			internalpos;
@@ -143,8 +148,8 @@ fc_error_add_texts(dsa_area *area, const ErrorData *edata)
 }
 
 /*
- * The area is attached for as long as it is used: what it maps belongs to the
- * current resource owner.
+ * Packs the error into the area, which is attached for this call only: the
+ * mappings belong to the current resource owner.
  */
 static dsa_pointer
 fc_error_put_texts(FcShared *shared, const ErrorData *edata)
@@ -158,7 +163,7 @@ fc_error_put_texts(FcShared *shared, const ErrorData *edata)
 	}
 	PG_CATCH();
 	{
-		/* the area has no room for the error, so it is thrown at once */
+		/* the area has no room for the error: throws it at once */
 		LWLockReleaseAll();
 		dsa_release_in_place(fc_shared_texts(shared));
 		FlushErrorState();
@@ -233,7 +238,7 @@ fc_error_store(FcShared *shared, uint64 offset, uint64 length,
 
 	if (fc_error_beyond(shared, offset))
 		return;
-	/* outside the lock: a spinlock must be held briefly */
+	/* packed before the lock is taken: a spinlock must be held briefly */
 	if (edata)
 		slot.text = fc_error_put_texts(shared, edata);
 	SpinLockAcquire(&shared->errors.mutex);
@@ -246,7 +251,7 @@ fc_error_store(FcShared *shared, uint64 offset, uint64 length,
 		pg_atomic_write_u64(&shared->errors.offset, offset);
 	}
 	SpinLockRelease(&shared->errors.mutex);
-	/* the texts of the error that lost its place, or never got one */
+	/* the texts of an error that lost the slot, or that did not get it */
 	fc_error_free_texts(shared, slot.text);
 }
 
@@ -281,7 +286,7 @@ fc_error_keep_limit(FcShared *shared, uint64 offset)
 	fc_error_store(shared, offset, 0, FC_ERROR_LIMIT, NULL);
 }
 
-/* What an interrupted function may have changed */
+/* What a function may have left changed when an error interrupted it */
 typedef struct FcErrorState
 {
 	Oid			userid;
@@ -298,7 +303,7 @@ fc_error_state_save(FcErrorState *state)
 	state->snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
 }
 
-/* As AbortSubTransaction does, in its order */
+/* Does what AbortSubTransaction does, in its order */
 static void
 fc_error_state_restore(FcContext *ctx, FcErrorState *state)
 {
@@ -307,7 +312,7 @@ fc_error_state_restore(FcContext *ctx, FcErrorState *state)
 	UnlockBuffers();
 	SetUserIdAndSecContext(state->userid, state->sec_context);
 	AtEOXact_GUC(false, state->guc_level);
-	/* in the leader, SPI levels below this one belong to its caller */
+	/* in the leader this would end the levels of the load's caller, too */
 	if (ctx->in_worker)
 		AtEOSubXact_SPI(false, GetCurrentSubTransactionId());
 	while (ActiveSnapshotSet() && GetActiveSnapshot() != state->snapshot)
@@ -315,9 +320,8 @@ fc_error_state_restore(FcContext *ctx, FcErrorState *state)
 }
 
 /*
- * Raised by the server to end whatever this transaction does: cancels,
- * timeouts, deadlocks, serialization failures.  A function that raises such an
- * SQLSTATE by itself has said so of a record.
+ * Such errors of the server come from these places.  The same SQLSTATE from a
+ * user's function is about the record that the function was called for.
  */
 bool
 fc_error_is_of_transaction(const ErrorData *edata)
@@ -348,7 +352,10 @@ fc_error_is_of_server(const ErrorData *edata)
 	}
 }
 
-/* A procedure has a context; core has none for what it does at an index */
+/*
+ * Did code of a procedural language throw it?  Such code adds a context.  What
+ * core does at an index has none, or that of an index build's helper.
+ */
 static bool
 fc_error_is_of_procedure(const ErrorData *edata)
 {
@@ -357,9 +364,9 @@ fc_error_is_of_procedure(const ErrorData *edata)
 }
 
 /*
- * Is the error about the record in hand?  Where records are only evaluated it
- * is.  Elsewhere the server also reads, writes and sorts, and what it says of
- * itself then is not.
+ * Is the error about the record in hand?  While a record is only evaluated
+ * every error is.  Elsewhere the server also reads, writes and sorts, and an
+ * error about the server is not about the record.
  */
 static bool
 fc_error_is_of_record(const FcContext *ctx, const ErrorData *edata)
@@ -406,7 +413,7 @@ fc_error_record_text(const FcSource *source, uint64 offset, uint64 length,
 	return fc_error_clip(text, len);
 }
 
-/* The record in hand, as a line of the context */
+/* A line of context that tells of the record in hand */
 static char *
 fc_error_place(FcContext *ctx)
 {
@@ -423,9 +430,10 @@ fc_error_place(FcContext *ctx)
 }
 
 /*
- * Not about data: goes on, with the record's place and the context that was
- * kept from it.  The error state was flushed.  A source that cannot be read
- * any more must not hide the error.
+ * Throws on an error that is not about data, whose error state was flushed.
+ * Adds the place of the record in hand, and the context of the callers, which
+ * fc_error_catch had kept from it.  Where the source cannot be read any more,
+ * the error goes on without the place.
  */
 static void
 fc_error_pass(FcContext *ctx, ErrorData *edata, ErrorContextCallback *context_stack)
@@ -465,7 +473,7 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 	ErrorData  *volatile edata = NULL;
 
 	fc_error_state_save(&state);
-	/* the outer context is added when the kept error is thrown */
+	/* the leader adds the callers' context when it throws a kept error */
 	error_context_stack = NULL;
 	PG_TRY();
 	{
@@ -556,8 +564,7 @@ fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
 		FlushErrorState();
 
 		/*
-		 * whatever the error is: only this function knows of the
-		 * subtransaction
+		 * whatever it is about, because no caller knows of the subtransaction
 		 */
 		RollbackAndReleaseCurrentSubTransaction();
 	}
@@ -573,7 +580,7 @@ fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
 bool
 fc_error_is_from(const ErrorData *edata, const char *function)
 {
-	/* code called from there, in whatever language, has a context */
+	/* code that the function called, in whatever language, adds a context */
 	return edata->context == NULL && edata->funcname != NULL &&
 		strcmp(edata->funcname, function) == 0;
 }

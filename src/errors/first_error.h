@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * errors/first_error.h
- *	  Which record of the file is the first bad one.
+ *	  Errors about records are caught, and the first one in the file is kept.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,50 +10,51 @@
 
 #include "context/shared.h"
 
-/* By the leader, before any other of these: the segment is the shared one */
+/* The leader calls this first; shared lies in the segment */
 extern void fc_error_begin(FcShared *shared, dsm_segment *segment);
 
 /*
- * Does the server end with this error whatever the transaction does?  Those
- * are thrown at once.
+ * Does the server end the transaction by this error whatever it does, as by a
+ * cancel or a deadlock?  Such an error is thrown on, never kept.
  */
 extern bool fc_error_is_of_transaction(const ErrorData *edata);
 
-/* Could the server say so of itself, to judge by the SQLSTATE? */
+/* Is its SQLSTATE one of the server's own troubles, such as a full disk? */
 extern bool fc_error_is_of_server(const ErrorData *edata);
 
-/* Keeps the error if no bad record before this one is known */
+/* Keeps the error of a record, if no bad record before it is known */
 extern void fc_error_keep(FcShared *shared, uint64 offset, uint64 length,
 						  const ErrorData *edata);
 
-/* Keeps that a record breaks the grammar, if it is the first bad one */
+/* Keeps that a record is malformed, if no bad record before it is known */
 extern void fc_error_keep_grammar(FcShared *shared, uint64 offset,
 								  uint64 length);
 
-/* Keeps that no partition takes a record, if it is the first bad one */
+/* Keeps that no partition takes a record, if no bad one before it is known */
 extern void fc_error_keep_route(FcShared *shared, uint64 offset,
 								uint64 length);
 
-/* Keeps that an index cannot be built, because of a record not known which */
+/* Keeps that an index cannot be built, because of some record in the file */
 extern void fc_error_keep_index(FcShared *shared, const ErrorData *edata);
 
 /*
- * The error kept, which has kind FC_ERROR_DATA or FC_ERROR_INDEX, whole and in
- * the current memory context.  In the leader, when no process is at work.
+ * Returns the kept error with all its texts, in the current memory context.
+ * Its kind must be FC_ERROR_DATA or FC_ERROR_INDEX.  Only the leader calls
+ * this, while no process works at a phase.
  */
 extern ErrorData *fc_error_kept(FcShared *shared);
 
-/* Is this offset that of the first bad record, or after it? */
+/* Does the first bad record known stand at this offset, or before it? */
 static inline bool
 fc_error_beyond(FcShared *shared, uint64 offset)
 {
 	return offset >= pg_atomic_read_u64(&shared->errors.offset);
 }
 
-/* More records up to this one are rejected than reject_limit allows */
+/* Keeps that the rejects up to this offset are more than reject_limit */
 extern void fc_error_keep_limit(FcShared *shared, uint64 offset);
 
-/* The record at this offset is in hand: errors that pass will say so */
+/* Errors that are thrown on tell of this record, until at_record is false */
 static inline void
 fc_error_at(FcContext *ctx, uint64 offset, uint64 length)
 {
@@ -63,18 +64,19 @@ fc_error_at(FcContext *ctx, uint64 offset, uint64 length)
 }
 
 /*
- * Runs body(arg) so that an error about data is caught: its ErrorData is
- * returned (in the current memory context) and ctx->failed is set.  NULL if
- * body came through.  Errors of any other kind pass.  While ctx->evaluating is
- * set, which body may do for a while, any error is about the record, unless it
- * is of the transaction.
+ * Runs body(arg).  If it throws an error about data, sets ctx->failed and
+ * returns the ErrorData, in the current memory context; if it throws nothing,
+ * returns NULL.  Other errors are thrown on.  While ctx->evaluating is set,
+ * which body may do for a part of its work, every error is about data, unless
+ * fc_error_is_of_transaction.
  */
 typedef void (*FcErrorBody) (void *arg);
 extern ErrorData *fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg);
 
 /*
- * The same for the record at this offset.  fc_error_evaluate catches only what
- * evaluating the record throws.
+ * fc_error_catch for a body that works at the record at this offset.  The body
+ * of fc_error_evaluate does nothing but evaluate the record: ctx->evaluating
+ * is set for all of it.
  */
 extern ErrorData *fc_error_catch_at(FcContext *ctx, uint64 offset, uint64 length,
 									FcErrorBody body, void *arg);
@@ -82,44 +84,48 @@ extern ErrorData *fc_error_evaluate(FcContext *ctx, uint64 offset, uint64 length
 									FcErrorBody body, void *arg);
 
 /*
- * What a caught error leaves behind (pins of buffers, open relations) belongs
- * to the resource owner that was current.  Between these two that is one of
- * its own, which the end releases as an abort would do it if ctx->failed, but
- * for locks: where the load goes on they are the transaction's.
+ * A caught error leaves pins of buffers and open relations to the resource
+ * owner that was current.  Between these two calls that is a new one.  The
+ * first returns the outer one, for the second, which releases what the new one
+ * holds, as an abort does if ctx->failed is set.  Locks pass to the outer one,
+ * because the load may go on.
  */
 extern struct ResourceOwnerData *fc_error_owner_begin(void);
 extern void fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer);
 
 /*
- * fc_error_catch in a subtransaction, for code that leaves things behind which
- * only an abort undoes, where the load goes on.  Not in workers.
+ * fc_error_catch in a subtransaction, for code that leaves things which only
+ * an abort undoes, where the load goes on after the error.  Not in workers;
+ * ctx->failed stays as it is.
  */
 extern ErrorData *fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg);
 
 /*
- * Did this function of core find the fault itself, and not a user's code that
- * it called?  For errors that were caught by fc_error_catch.
+ * Did this function of core raise the error, and not a user's code that it
+ * called?  For errors that fc_error_catch has kept free of its callers'
+ * context.
  */
 extern bool fc_error_is_from(const ErrorData *edata, const char *function);
 
 /*
- * A process has read so many records in the chunk: ERROR if the split found
- * another number, unless some of them were not wanted any more.
+ * ERROR if a process has found another number of records in the chunk than the
+ * split, unless it may have left some out: because it has stopped, or because
+ * a bad record is known that stands before the chunk's end.
  */
 extern void fc_error_check_count(FcContext *ctx, uint32 chunk, uint64 found);
 
-/* Line number, as COPY counts, at the end of the record at "offset" */
+/* The number of the line on which the record ends, as COPY counts lines */
 extern uint64 fc_error_line(FcContext *ctx, uint64 offset, uint64 length);
 
 /*
- * The record as COPY's context shows it, or NULL if it is not right in its
- * encoding, which is the server's unless it is to be converted; in the current
- * memory context
+ * The record as COPY shows it in a context, in the current memory context;
+ * NULL if its bytes are not valid in the encoding.  With "convert" the text is
+ * converted to the server's encoding; without, the encoding is the server's.
  */
 extern char *fc_error_record_text(const FcSource *source, uint64 offset,
 								  uint64 length, int encoding, bool convert);
 
-/* A text as COPY's messages show it: no more than 100 bytes and an ellipsis */
+/* The text as COPY's messages show it: palloc'd, cut after 100 bytes */
 extern char *fc_error_clip(const char *s, int len);
 
 #endif							/* FC_FIRST_ERROR_H */

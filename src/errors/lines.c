@@ -3,10 +3,11 @@
  * errors/lines.c
  *	  Line numbers of records, as COPY counts them.
  *
- * No entry of a spill file carries a line number: it is counted when it is
- * asked for, from the start of the record's chunk, whose line is known, to the
- * record's end; or from the end of the record asked for before, if that stands
- * ahead of it in the same chunk.
+ * The entries of a spill file carry no line numbers.  A record's line is
+ * counted when it is asked for: from the start of its chunk, whose line is
+ * known, to its end; or from where the last count ended, if that is before the
+ * record in the same chunk.  Nothing is held but memory of the caller's
+ * context.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,11 +24,11 @@ struct FcLines
 {
 	FcContext  *ctx;
 	FcDialect	dialect;		/* of the chunk's file */
-	uint64		end;			/* of that */
-	uint32		chunk;			/* in which run counts */
-	FcRun		run;			/* from the chunk's start to pos */
-	uint64		pos;			/* UINT64_MAX: nowhere yet */
-	uint64		buf_start;		/* bytes of the file in buf */
+	uint64		end;			/* of the chunk's file */
+	uint32		chunk;			/* the one that is being counted */
+	FcRun		run;			/* what its bytes up to pos hold */
+	uint64		pos;			/* UINT64_MAX: nothing was counted yet */
+	uint64		buf_start;		/* the bytes of the file that buf has */
 	uint64		buf_len;
 	char		buf[FC_LINES_BUFFER];
 };
@@ -54,7 +55,7 @@ fc_lines_chunk(const FcShared *shared, uint64 offset)
 	return after - 1;
 }
 
-/* Counts up to "end" */
+/* Counts the lines up to the offset "end" */
 static void
 fc_lines_feed(FcLines *lines, uint64 end)
 {

@@ -12,12 +12,13 @@
 
 typedef struct FcLines FcLines;
 
-/* Lives in the current memory context; chunks must be resolved */
+/* In the current memory context; for chunks that the leader has resolved */
 extern FcLines *fc_lines_begin(FcContext *ctx);
 
 /*
- * The line on which the record ends.  Records asked for in file order cost one
- * pass over the chunks they stand in, others one over theirs.
+ * The number of the line on which the record ends.  To ask for records in the
+ * order of the file costs one pass over their chunks; to go back costs a pass
+ * over the chunk up to the record.
  */
 extern uint64 fc_lines_at(FcLines *lines, uint64 offset, uint64 length);
 extern void fc_lines_end(FcLines *lines);

@@ -1,23 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * errors/reject_file.c
- *	  Records that on_error passed over, from all processes, in file order.
+ *	  Records that on_error leaves out, from all processes, in file order.
  *
  *	 process, phase ──► file "rejects.PHASE.PROCESS" ──┐
  *	 process, phase ──► file ──────────────────────────┴─► sort ──► leader
  *
- * Of a record its place and what was wrong are kept, not its bytes: the file
- * still has them.  The files belong to the job's SharedFileSet, the sort is
- * core's: memory is bounded whatever the number of rejects.
+ * The place of a record is kept and what is wrong with it, not its bytes,
+ * which the source still has.  The files belong to the load's SharedFileSet,
+ * which deletes them on error as well, and the leader reads them through
+ * core's sort: memory is bounded whatever the number of rejects.
  *
- * reject_limit is exact: once more records are rejected than it allows, the
- * last of them becomes the first bad record known (errors/first_error.c), so
- * that from then on only records before it are looked at; when no process has
- * one left, all rejects up to there are known, and with them the one that is
- * too many.
+ * reject_limit is exact.  The process that counts one reject too many keeps
+ * the last reject of the file as the first bad record known
+ * (errors/first_error.c), so that from then on all processes look at records
+ * before it only.  When they have done so all rejects up to there are known,
+ * and so is the one that is too many.
  *
- * A process that looks at records again (fc_load_verify) does not count them;
- * what it puts is only read where no process has put that record before.
+ * Where the leader looks at records again (fc_load_verify) it does not count
+ * them, and what it puts is read only for records that no process has put
+ * before.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,13 +44,12 @@
 
 /* Columns of the sort */
 #define FC_SORT_OFFSET	1
-#define FC_SORT_PASS	2		/* 0, or 1 where the record was looked at
-								 * again */
-#define FC_SORT_NUMBER	3		/* of the entry: values of a record in order */
+#define FC_SORT_PASS	2		/* 1: put by fc_load_verify; else 0 */
+#define FC_SORT_NUMBER	3		/* keeps the values of a record in order */
 #define FC_SORT_ENTRY	4
 #define FC_SORT_COLUMNS	4
 
-/* As it stands in a file, followed by three strings with their NUL */
+/* What a file has of a reject.  Three strings with their NUL follow it. */
 typedef struct FcRejectEntry
 {
 	uint64		offset;
@@ -69,11 +70,11 @@ struct FcRejects
 	FcContext  *ctx;
 	Tuplesortstate *sort;
 	TupleDesc	desc;
-	TupleTableSlot *in;			/* to the sort */
-	TupleTableSlot *slot;		/* from it */
-	uint64		number;			/* of entries sorted */
+	TupleTableSlot *in;			/* a row for the sort */
+	TupleTableSlot *slot;		/* a row that comes from it */
+	uint64		number;			/* of rows put into it */
 	uint64		offset;			/* of the record read last */
-	int			pass;			/* in which it was put */
+	int			pass;			/* its FC_SORT_PASS */
 };
 
 static void
@@ -82,7 +83,7 @@ fc_reject_name(char *name, FcPhase phase, int process)
 	snprintf(name, MAXPGPATH, "rejects.%d.%d", phase, process);
 }
 
-/* Records looked at again go where no phase of that number puts any */
+/* The phase in a file's name; FC_NPHASES for what fc_load_verify puts */
 static FcPhase
 fc_reject_phase(const FcContext *ctx)
 {
@@ -126,7 +127,7 @@ fc_reject_write(FcContext *ctx, const FcReject *reject)
 	fc_buffile_write(file, reject->message, message_len);
 }
 
-/* One more; too many? */
+/* Counts one more reject; keeps an error if there are too many */
 static void
 fc_reject_count(FcContext *ctx, uint64 offset)
 {
@@ -139,7 +140,7 @@ fc_reject_count(FcContext *ctx, uint64 offset)
 	while (offset > last &&
 		   !pg_atomic_compare_exchange_u64(&shared->counts.last_rejected, &last, offset))
 		;
-	/* whoever counts one too many sees the offsets of all counted before */
+	/* a full barrier: last_rejected then has the offsets of all n */
 	n = pg_atomic_fetch_add_u64(&shared->counts.rejected, 1) + 1;
 	if (!ctx->in_worker)
 		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_SKIPPED, n);
@@ -246,7 +247,7 @@ fc_rejects_sort_entry(FcRejects *rejects, const FcRejectEntry *entry, int pass,
 	tuplesort_puttupleslot(rejects->sort, slot);
 }
 
-/* Everything in a file that one process put, if it did put something */
+/* Sorts what a process put in a phase; it has no file if that was nothing */
 static void
 fc_rejects_read_file(FcRejects *rejects, FcPhase phase, int process)
 {

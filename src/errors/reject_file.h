@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * errors/reject_file.h
- *	  Records that on_error passed over, from all processes, in file order.
+ *	  Records that on_error leaves out, from all processes, in file order.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,23 +10,23 @@
 
 #include "context/shared.h"
 
-/* Why a record was refused although the load goes on */
+/* Why a record is rejected */
 typedef struct FcBad
 {
-	uint32		class;			/* FC_CLASS_*, one that is tolerated */
+	uint32		class;			/* FC_CLASS_* of the fault, a tolerated one */
 	const char *column;			/* or NULL */
-	const char *value;			/* of the column as text, or NULL */
+	const char *value;			/* of its field, as text; or NULL */
 	ErrorData  *edata;			/* SQLSTATE, message, detail, hint */
 } FcBad;
 
-/* A value that became NULL because its type refused it */
+/* A value that became NULL because the column's type refused it */
 typedef struct FcNulled
 {
 	const char *column;
-	const char *value;			/* NULL: none */
+	const char *value;			/* its field as text; NULL: it was NULL */
 } FcNulled;
 
-/* What is kept of one record; texts are clipped, and "" if there is none */
+/* What is kept of a reject; the value is clipped, and a missing text is "" */
 typedef struct FcReject
 {
 	uint64		offset;
@@ -39,32 +39,33 @@ typedef struct FcReject
 	char	   *message;
 } FcReject;
 
-/* Counts the record and keeps what was wrong with it; by any process */
+/* In any process: counts the record as rejected, and keeps what is wrong */
 extern void fc_reject_put(FcContext *ctx, uint64 offset, uint64 length,
 						  const FcBad *bad);
 
-/* What fc_reject_put keeps of the record, in the current memory context */
+/* Fills in what fc_reject_put keeps, in the current memory context */
 extern void fc_reject_fill(FcReject *reject, uint64 offset, uint64 length,
 						   const FcBad *bad);
 
-/* Fills in what is told of a value that became NULL */
+/* Fills in what fc_reject_nulled keeps of a value, in the same way */
 extern void fc_reject_fill_nulled(FcReject *reject, uint64 offset, uint64 length,
 								  const FcNulled *nulled);
 
 /*
- * Counts the record if n > 0 values of it became NULL, and keeps them where
- * each is to be told of.  Once per record: in the phase after which no process
- * will parse it again.
+ * If n > 0 values of the record became NULL, counts the record, and keeps the
+ * values if errors.verbose is set.  To be called once per record: in the last
+ * phase in which a process parses it.
  */
 extern void fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
 							 const FcNulled *nulled, int n);
 
-/* This process has put all it had to put in this phase */
+/* At the end of the phase: lets the leader read what this process has put */
 extern void fc_reject_end(FcContext *ctx);
 
 /*
- * Reading, by the leader between phases: everything put so far in file order,
- * each record once.
+ * Between phases the leader reads what processes have put so far, in the order
+ * of the file.  nprocesses is the most that any phase had.  The texts of a
+ * reject last until the next call.
  */
 typedef struct FcRejects FcRejects;
 

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * errors/stop.c
- *	  Code of users that must not go on, and what it has left behind.
+ *	  Stops a process at an error of users' code, and undoes what it did.
  *
- * The head of errors/first_error.c says why.
+ * The head of errors/first_error.c says why a process stops.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,7 @@ fc_error_stop(FcContext *ctx)
 	pg_atomic_write_u32(&ctx->shared->errors.stopped, 1);
 	if (!ctx->apart || ctx->shared->phase != FC_PHASE_LOAD)
 		return;
-	/* no process waits for this one, and its tables may be gone */
+	/* no process waits for this one, and its tables may have been changed */
 	fc_reject_end(ctx);
 	ctx->ended = true;
 	ereport(ERROR,
@@ -59,7 +59,7 @@ fc_error_apart(FcContext *ctx, FcApartBody body, void *arg)
 		RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(mcxt);
 	CurrentResourceOwner = owner;
-	/* the error for which the phase ended is kept */
+	/* the error of fc_error_stop ends here: that about data is kept */
 	if (edata && !ctx->ended)
 		ReThrowError(edata);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * errors/stop.h
- *	  Code of users that must not go on, and what it has left behind.
+ *	  Stops a process at an error of users' code, and undoes what it did.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,16 +11,17 @@
 #include "errors/first_error.h"
 
 /*
- * The process must not run a user's code again: it skips all further records,
- * and the leader will look at them.  The load phase of a leader that is apart
- * ends here.
+ * The process has kept an error that may come from a user's code, and must not
+ * run such code again: it skips all further records, and the leader will look
+ * at those before the bad one.  In the load, a leader that is apart does not
+ * return from here, but from fc_error_apart.
  */
 extern void fc_error_stop(FcContext *ctx);
 
 /*
- * Runs body(arg) in a subtransaction of its own, which stays if it returns
- * true, and else is undone, as it is if an error passes.  Of fc_error_stop it
- * returns.  Not in parallel mode.
+ * Runs body(arg) in a subtransaction, which stays if body returns true.  It is
+ * rolled back if body returns false or throws, and then the error is thrown
+ * on, unless it is that of fc_error_stop.  Not in parallel mode.
  */
 typedef bool (*FcApartBody) (void *arg);
 extern void fc_error_apart(FcContext *ctx, FcApartBody body, void *arg);

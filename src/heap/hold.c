@@ -3,20 +3,20 @@
  * heap/hold.c
  *	  The tables of a load, kept as they are while rows are put into them.
  *
- * What a load evaluates (a CHECK, a default, an index's expression) may run
- * any command in the leader.  Core refuses those that would empty or change a
- * table which this session has open, and so COPY has each partition open from
- * its first row to its end.  A load closes a partition when all its rows are
- * in it; so the leader keeps all that take rows open until their indexes are
- * built.
+ * Code that a load evaluates (a CHECK, a default, an index's expression) may
+ * run any command in the leader.  Core refuses commands that would empty or
+ * change a table which this session has open.  That guards COPY, which has
+ * each partition open from its first row to the end.  A load closes a
+ * partition when all its rows are in it; so the leader keeps all tables that
+ * take rows open until their indexes are built.
  *
- * Few commands do not ask who has a table open.  ALTER TABLE ALL IN TABLESPACE
- * copies its files and goes on with the copy, ATTACH PARTITION gives it
- * indexes and reads its rows, both without those that are still under
- * way.  COPY loses them; a load is an ERROR.
+ * A few commands do not ask whether the table is open.  ALTER TABLE ALL IN
+ * TABLESPACE copies its files, which are its own from then on; ATTACH
+ * PARTITION gives it indexes and reads its rows.  Both miss the rows that are
+ * still under way.  COPY loses these; a load ends with an ERROR.
  *
- * No other session can do so, because of the leader's locks, nor a worker,
- * which runs no such commands.
+ * No other session can run such a command, because of the leader's locks, and
+ * workers run none.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,7 +54,7 @@ fc_hold_alone(Relation rel)
 	return rel->rd_refcnt == 2;
 }
 
-/* What has become of the table; or NULL */
+/* What was done to the table, as a detail of the error; NULL: nothing */
 static const char *
 fc_hold_change(const FcHeld *one)
 {

@@ -11,22 +11,22 @@
 #include "nodes/pg_list.h"
 #include "utils/relcache.h"
 
-/* Leader, before the load: adds a table, which is locked, to the list */
+/* The leader, before the load: opens a locked table, and adds it */
 extern List *fc_hold_begin(List *held, Oid table);
 
 /*
- * Is the table, which is held and opened once more by the caller, used by no
- * other code of this session?
+ * Does no other code of this session have the table open?  It is held, and the
+ * caller has opened it once more.
  */
 extern bool fc_hold_alone(Relation rel);
 
 /*
- * Leader, when all rows are there and before anything else is done with the
- * tables: ERROR if one of them has been changed
+ * The leader, when all rows are there and before it does anything else with
+ * the tables: ERROR 55006 if one of them has been changed
  */
 extern void fc_hold_check(List *held);
 
-/* Lets go of them */
+/* Closes the tables and frees the list */
 extern void fc_hold_end(List *held);
 
 #endif							/* FC_HOLD_H */

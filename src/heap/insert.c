@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * heap/insert.c
- *	  What all writers have in common: the turns of a partition's slices, the
- *	  count of rows, and the way around core's refusal to insert in a worker.
+ *	  What all writers have in common: the turns of a table's slices, the count
+ *	  of rows, and the way around core's refusal to insert in a worker.
  *
  * On error the transaction aborts; nothing here outlives it.
  *
@@ -26,15 +26,15 @@ fc_write_count(FcWriter *writer, int n)
 }
 
 /*
- * Core's inserts, also in a parallel worker.
+ * Lets core insert in a parallel worker, by hiding from it that this is one.
  *
  * heap_prepare_insert refuses in workers because an insert could make new
  * command ids (AFTER triggers, foreign keys), which workers have no way to
- * report; its comment says that everything else is there.  Targets with such
- * triggers never come here, the leader has the XID and the command id before
- * the workers start, so that hiding the worker for the length of this call
- * takes nothing away.  The one place that does so.  A request to end the
- * process waits so long: who ends must know that it is a worker.
+ * report; its comment says that everything else is there.  Tables with such
+ * triggers never come here, and the leader has assigned XID and command id
+ * before the workers start, so that the refusal guards nothing.  No other
+ * function hides a worker.  A request to end the process waits until the call
+ * is over, because the process must know then that it is a worker.
  */
 void
 fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)
@@ -58,7 +58,7 @@ fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)
 		ParallelWorkerNumber = worker;
 	}
 	PG_END_TRY();
-	/* an error has done so itself */
+	/* an error has reset the count of such holds itself */
 	if (worker >= 0)
 		RESUME_INTERRUPTS();
 }

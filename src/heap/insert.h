@@ -19,9 +19,9 @@ typedef struct FcWriter FcWriter;
 typedef struct FcPlace
 {
 	FcStorage	storage;
-	FcTurn	   *turn;			/* NULL: no other slice of this table */
-	uint32		slice;			/* which one of them */
-	Size		memory;			/* bytes to keep while it is not our turn */
+	FcTurn	   *turn;			/* NULL: the table has no other slice */
+	uint32		slice;			/* number of the slice */
+	Size		memory;			/* bytes of rows to keep before the turn */
 } FcPlace;
 
 typedef struct FcWriterRoutine
@@ -51,21 +51,21 @@ struct FcWriter
 	int			ntoast_indexes;
 };
 
-/* Sleeps until the slice before has written all its rows */
+/* Sleeps until the slice before has inserted all its rows */
 extern void fc_write_wait_turn(FcWriter *writer);
 
-/* Is it our turn, as far as can be told without sleeping? */
+/* Has the writer's turn come?  Does not sleep. */
 extern bool fc_write_has_turn(FcWriter *writer);
 
-/* Lets the next slice write, after all before it */
+/* Waits for the writer's own turn, and lets the next slice write */
 extern void fc_write_pass_turn(FcWriter *writer);
 
-/* Counts rows that are in the table now */
+/* Counts n rows as inserted */
 extern void fc_write_count(FcWriter *writer, int n);
 
 /*
- * Calls body(arg), which may insert into the heap or its TOAST table, in a
- * worker too: see there
+ * Calls body(arg), which may insert into rel's heap or TOAST table, also in a
+ * worker
  */
 extern void fc_write_as_leader(Relation rel, void (*body) (void *), void *arg);
 

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * heap/multi_insert.c
- *	  Rows into one table through heap_multi_insert, and into its indexes.
+ *	  Puts rows into one table through heap_multi_insert, and into its indexes.
  *
  *	 slot ──► heap tuple ──► batch ──► heap_multi_insert ──► index entries
  *
- * Right for any target, also one that others use.  The slices of a partition
- * insert in key order: a writer whose turn has not come keeps its rows while
- * memory lasts, then waits; it goes on in the block where the slice before
- * stopped.
+ * Right for any table, also for one that other sessions use.  The slices of a
+ * partition insert in key order: a writer whose turn has not come keeps its
+ * rows while memory lasts, then waits, and goes on in the block in which the
+ * slice before it stopped.
  *
  * On error the transaction aborts and takes the rows along; the batch lives in
  * the phase's memory context, the relations belong to the caller.
@@ -32,8 +32,9 @@
 #include "heap/multi_insert.h"
 
 /*
- * As many rows and bytes per insert as COPY takes.  More rows make the sort
- * of index entries no better and the batch fall out of the cache.
+ * As many rows and bytes per insert as COPY takes.  With more rows index
+ * entries come in no better order, and the batch falls out of the processor's
+ * cache.
  */
 #define FC_BATCH_ROWS	1000
 #define FC_BATCH_BYTES	65535
@@ -51,21 +52,22 @@ typedef struct FcMultiWriter
 	FcWriter	base;
 	MemoryContext mcxt;			/* slots and tuples */
 	MemoryContext insert_mcxt;	/* reset after each insert */
-	TupleDesc	desc;			/* of the slots: a copy without references */
+	TupleDesc	desc;			/* of the slots: without reference count */
 	FcBatchRow *rows;
 	int			nrows;
-	int			nslots;			/* rows[] that have a slot */
+	int			nslots;			/* how many of rows[] have a slot */
 	int			maxrows;		/* rows allocated */
 	Size		bytes;			/* of tuples in the batch */
 	BulkInsertState bistate;
 	BlockNumber last_block;		/* of the last row inserted */
-	bool		unique;			/* equal rows are rejected, one by one */
+	bool		unique;			/* rows that an index refuses are rejected */
 } FcMultiWriter;
 
 /*
- * Where rows that a unique index or an exclusion constraint refuses are passed
- * over, the indexes must be ready to be asked before a row is inserted.  Those
- * that are deferrable have a trigger, and their tables never come here.
+ * Where on_error leaves out rows that a unique index or an exclusion
+ * constraint refuses, the writer asks the index before it inserts a row, and
+ * unique ones must be made ready for that.  Deferrable ones have a trigger,
+ * and their tables never come here.
  */
 static void
 fc_multi_init_unique(FcMultiWriter *writer)
@@ -106,7 +108,7 @@ fc_multi_begin(FcWriter *base)
 	writer->rows = palloc0(sizeof(FcBatchRow) * writer->maxrows);
 	writer->bistate = GetBulkInsertState();
 	writer->last_block = InvalidBlockNumber;
-	/* this session may have inserted somewhere before */
+	/* an earlier insert of this session may have set a target block */
 	if (base->ctx->shared->order.append)
 		RelationSetTargetBlock(base->rel, InvalidBlockNumber);
 	fc_multi_init_unique(writer);
@@ -131,8 +133,8 @@ fc_multi_insert(void *arg)
 }
 
 /*
- * Logical decoding wants a transaction's TOAST chunks right before their row,
- * so that a logically logged table has one inserter at a time.
+ * Logical decoding wants a transaction's TOAST chunks right before their row:
+ * processes insert into a logically logged table one at a time.
  */
 static void
 fc_multi_heap(FcMultiWriter *writer, TupleTableSlot **slots, int n)
@@ -154,7 +156,7 @@ fc_multi_heap(FcMultiWriter *writer, TupleTableSlot **slots, int n)
 	fc_write_count(&writer->base, n);
 }
 
-/* Body of fc_error_catch: index entries of one row */
+/* Body of fc_error_catch_at: inserts the index entries of one row */
 typedef struct FcIndexInsert
 {
 	FcMultiWriter *writer;
@@ -189,7 +191,7 @@ fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
 		if (edata)
 		{
 			fc_error_keep(shared, rows[i].offset, rows[i].length, edata);
-			/* thrown by the index itself, with no user's code under way? */
+			/* unless the index itself threw it, with no user's code running */
 			if (edata->context != NULL ||
 				ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
 				fc_error_stop(writer->base.ctx);
@@ -199,8 +201,8 @@ fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
 }
 
 /*
- * Once a bad record is known the load fails, and rows are only inserted to
- * find out whether an index refuses one that stands before it.
+ * Are the rows wanted?  Once a bad record is known the load fails, and rows
+ * are only inserted to find out whether an index refuses one before it.
  */
 static bool
 fc_multi_wanted(FcMultiWriter *writer)
@@ -209,7 +211,7 @@ fc_multi_wanted(FcMultiWriter *writer)
 		!fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1);
 }
 
-/* Body of fc_error_catch: the index that has an equal row, or -1 */
+/* Body of fc_error_catch_at: finds the index that refuses the row, or -1 */
 typedef struct FcConflict
 {
 	FcMultiWriter *writer;
@@ -235,7 +237,7 @@ fc_multi_find_conflict(void *arg)
 	ResetPerTupleExprContext(estate);
 }
 
-/* Another row, of the file or not, is equal: what core says of it */
+/* Rejects a row that index i refuses, with core's text */
 static void
 fc_multi_reject(FcMultiWriter *writer, FcBatchRow *row, int i)
 {
@@ -254,9 +256,10 @@ fc_multi_reject(FcMultiWriter *writer, FcBatchRow *row, int i)
 }
 
 /*
- * One row, unless an equal one is there.  Rows of this load come in the order
- * of the file wherever they can be equal, so that the first one stays.  A row
- * that another transaction inserts after we have asked is an error.
+ * Inserts one row, unless an index refuses it.  Rows of this load that could
+ * refuse each other come in the order of the file, so that the first one
+ * stays.  A row that another transaction inserts after the index was asked is
+ * an error.
  */
 static void
 fc_multi_one(FcMultiWriter *writer, FcBatchRow *row)
@@ -304,7 +307,10 @@ fc_multi_some(FcMultiWriter *writer, int i, int n)
 		fc_multi_indexes(writer, writer->rows + i, n);
 }
 
-/* Goes on in the block in which the slice before stopped */
+/*
+ * Waits for the turn, and goes on in the block in which the slice before
+ * stopped
+ */
 static void
 fc_multi_wait_turn(FcMultiWriter *writer)
 {
@@ -337,7 +343,7 @@ fc_multi_flush(FcWriter *base)
 	writer->bytes = 0;
 }
 
-/* Is it our turn, or are there rows to wait for it with? */
+/* Is the batch full, and either its turn come or its memory used up? */
 static bool
 fc_multi_full(FcMultiWriter *writer)
 {
@@ -363,7 +369,7 @@ fc_multi_next_row(FcMultiWriter *writer)
 	{
 		MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
 
-		/* the resource owner gets slow with many references to one thing */
+		/* a resource owner gets slow with many references to one thing */
 		if (writer->desc == NULL)
 			writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(writer->base.rel));
 		row->slot = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);
@@ -373,7 +379,7 @@ fc_multi_next_row(FcMultiWriter *writer)
 	return row;
 }
 
-/* The row is copied into a tuple of the batch */
+/* Copies the row into a tuple of the batch */
 static void
 fc_multi_put(FcWriter *base, uint64 offset, uint32 length)
 {

@@ -4,39 +4,37 @@
  *	  Batches of pages on their way to the disk while more are formed.
  *
  *	 take ──► (pages are formed) ──► append ──┬─► reserve, log, write in flight
- *		^									  │				  │
- *		│									  └─► through the │ cache, at once
- *		└──────────────── settle, give ◄──────────────────────┘
+ *		^                                     └─► write through the cache │
+ *		└─────────────────────────────────────────── settle, give ◄───────┘
  *
- * Pages that the load will not read again need no memory but their own.  A
- * write into the file system's cache takes new memory for all of them, which
- * costs more than anything else the page writer does; a direct write takes
- * none, and the kernel copies nothing.  What it costs is the wait for the
- * disk, so that it is left in flight (io_uring) while the next batch is
- * formed.
+ * Pages that the load will not read again need not be in the kernel's cache.
+ * A write into it takes new memory for all of them, which costs more than
+ * anything else that the page writer does.  A direct write takes none, and
+ * copies nothing; but it has to wait for the disk, so that the process leaves
+ * it in flight (io_uring) and forms the next batch meanwhile.
  *
- * There is never a wait for room: when FC_DIRECT_DEPTH writes are in flight,
- * the disk is slower than this process, and the batch goes through the cache.
+ * A process never waits for room: when FC_DIRECT_DEPTH writes are in flight
+ * the disk is slower than the process, and the batch goes through the cache.
  *
- * Only where the leader says so (FcShared.direct): no index is built of the
- * pages after the load, no statistics are wanted, io_uring is there and not
- * switched off.  Where the file system knows no direct I/O, or no fallocate,
- * all goes through the cache.  A direct write that fails is done again in that
- * way, which meets its error.
+ * The leader allows direct writes (FcSharedIo.direct) if no index is built of
+ * the pages after the load, no statistics are wanted, and io_uring is there
+ * and not switched off.  Where the file system knows no direct I/O, or no
+ * fallocate, all pages go through the cache.  The pages of a direct write that
+ * fails are written again in that way, which meets the error.
  *
- * A file is made longer before it is written to, under the lock for extension,
- * so that no process has to wait for the write itself; until then the new
- * blocks are zeros, in a file that no session can read yet
- * (heap/page_new.c).  Kernels also handle writes that extend a file one by
- * one.
+ * A process makes the file longer under the lock for extension, and writes
+ * without the lock, so that no other has to wait for the write.  Until then
+ * the new blocks are zeros, in a file that no session can read yet
+ * (heap/page_new.c).  A kernel also does writes that extend a file one by one.
  *
- * A writer that is done does not wait for its last writes, or each slice would
- * hold up the next: they are waited for at the end of the phase.
+ * A writer that ends does not wait for its last writes, because its slice
+ * would hold up the next one: fc_direct_finish waits for them.
  *
- * The memory of batches, new for every table otherwise, is kept for the phase,
- * and is what the process had in use at one time.  It lives where the ring was
- * opened, in the phase's context, whose end waits for what is in flight.  The
- * descriptors are transient ones, closed by the end of the (sub)transaction.
+ * The memory of batches is kept for the phase, not for one table only, and is
+ * as much as the process had in use at one time.  It lives in the phase's
+ * context, as the ring does; the end of that context waits for what is in
+ * flight.  The descriptors are transient ones: the end of the (sub)transaction
+ * closes them.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,7 +51,7 @@
 /* Writes in flight of one process */
 #define FC_DIRECT_DEPTH	8
 
-/* Pages that are worth one */
+/* Pages that are worth a direct write */
 #define FC_DIRECT_PAGES	8
 
 typedef struct FcFlight
@@ -63,7 +61,7 @@ typedef struct FcFlight
 	ResourceOwner owner;		/* of the reference to rel */
 } FcFlight;
 
-/* Memory that is free; its beginning says where there is more */
+/* The beginning of a batch's memory while it is free */
 typedef struct FcFreeBatch
 {
 	struct FcFreeBatch *next;
@@ -105,7 +103,7 @@ fc_direct_give(FcDirect *direct, char *pages)
 	direct->free = batch;
 }
 
-/* The flight's relation is kept open: its writer may be done before it */
+/* Keeps the relation open: its writer may end before the flight */
 static void
 fc_direct_hold(FcFlight *flight, const FcAppend *append)
 {
@@ -125,7 +123,7 @@ fc_direct_release(FcFlight *flight)
 	flight->append.rel = NULL;
 }
 
-/* One write has come back: whatever it lacks is written again */
+/* A write has ended; if it fell short all its pages are written again */
 static void
 fc_direct_land(FcDirect *direct, FcRequest *request)
 {
@@ -140,7 +138,7 @@ fc_direct_land(FcDirect *direct, FcRequest *request)
 	direct->nflights--;
 }
 
-/* Takes back what has come back; with "wait", waits for all */
+/* Takes up writes that have ended; with "wait", waits for all */
 static void
 fc_direct_reap(FcDirect *direct, bool wait)
 {
@@ -165,7 +163,7 @@ fc_direct_take(FcDirect *direct)
 	return (char *) batch;
 }
 
-/* False, and nothing was done, if the pages cannot be sent in this way now */
+/* Puts the pages in flight; false if that is not possible now */
 static bool
 fc_direct_send(FcDirect *direct, const FcAppend *append)
 {

@@ -13,7 +13,7 @@
 
 typedef struct FcDirect FcDirect;
 
-/* A process's batches, for the rest of the phase */
+/* This process's batches, made once per phase */
 extern FcDirect *fc_direct_begin(FcContext *ctx);
 
 /* Memory for FC_PAGE_BATCH pages, aligned for I/O */
@@ -21,12 +21,12 @@ extern char *fc_direct_take(FcDirect *direct);
 extern void fc_direct_give(FcDirect *direct, char *pages);
 
 /*
- * Appends pages that were taken above, and gives them back when they are
- * there: now, or later if the disk can take them as they are.
+ * Appends pages whose memory fc_direct_take gave, and takes the memory back
+ * when they are in the file: at once, or after a write in flight.
  */
 extern void fc_direct_append(FcDirect *direct, const FcAppend *append);
 
-/* At the end of the phase: returns when all are there */
+/* At the end of the phase: waits until all pages are in their files */
 extern void fc_direct_finish(FcContext *ctx);
 
 #endif							/* FC_PAGE_DIRECT_H */

@@ -1,40 +1,40 @@
 /*-------------------------------------------------------------------------
  *
  * heap/page_file.c
- *	  Pages to the end of a table's new file: WAL, the file, the checkpointer.
+ *	  Appends pages to a table's new file: WAL, the file, the checkpointer.
  *
  *	 batch of pages ──► log: images in WAL ──► write: cut at the borders of
  *		segments, one write each ──► settle: "sync this file"
  *
- * smgrextend writes a page per call; one write of many spares calls, and lets
- * the file system take memory for many pages at once.  Core gives no access to
- * the files that it holds open, so that this opens a segment by its name, for
- * the length of one write.
+ * smgrextend writes a page per call.  One write of many pages spares calls,
+ * and lets the file system take memory for all of them at once.  Core gives no
+ * access to the files that it has open, so that a process opens a segment by
+ * its name, for the length of one write.
  *
  * WAL.  Core's RelationNeedsWAL decides.  A page may reach the disk before its
- * WAL does, unlike in shared buffers: without the commit record, which comes
- * after both, nothing refers to the file.
+ * WAL does, unlike in shared buffers: nothing refers to the file without the
+ * commit record, which comes after both.
  *
- * Checkpoints.  Replay begins at a checkpoint's redo pointer.  For pages whose
- * WAL is before it the checkpoint must have synced the file, with all of them
- * in it.  So the checkpointer is told of the file after the write, and then
- * the redo pointer is looked at.  As long as it is not beyond the WAL record,
- * every checkpoint that comes to be beyond it begins its syncs later, and
- * knows the file.  If it is, that checkpoint may have missed the pages: they
- * are logged once more, which is rare.  No checkpoint ever has to wait.
+ * Checkpoints.  Replay begins at a checkpoint's redo pointer.  That checkpoint
+ * must have synced the file with all pages in it whose WAL is before the
+ * pointer.  So a process writes the pages, then tells the checkpointer of the
+ * file, and then looks at the redo pointer.  If that is not beyond the pages'
+ * WAL record yet, any checkpoint that moves it there begins its syncs later,
+ * and knows the file.  If it is, the checkpoint may have missed the pages: the
+ * process logs them once more, which is rare.  No checkpoint ever has to wait.
  *
- * No WAL.  A table of wal_level=minimal is synced by commit (or logged by it
- * as a whole, if small); the kernel is asked to begin writing at once, so that
+ * No WAL.  Under wal_level=minimal commit syncs the file (or logs all of it,
+ * if it is small); the kernel is asked to begin writing at once, so that
  * commit has less to wait for.  An unlogged table must be on disk after a
  * clean shutdown: the checkpointer is told of it, too.
  *
- * Segments.  smgrextend makes the file of another one; the first was made by
- * the leader (heap/page_new.c).  No process has the number of blocks cached:
- * smgrnblocks asks the kernel.
+ * Segments.  The leader has made the first (heap/page_new.c), smgrextend makes
+ * the others.  No process has the number of blocks cached: smgrnblocks asks
+ * the kernel.
  *
- * Errors.  The descriptor is closed by the end of the (sub)transaction.  What
- * was written remains in the file, which goes with the (sub)transaction.  Part
- * of a page at the end is no page to smgrnblocks.
+ * Errors.  The end of the (sub)transaction closes the descriptor, and deletes
+ * the file with what was written to it.  Part of a page at the end is no page
+ * to smgrnblocks.
  *
  *-------------------------------------------------------------------------
  */
@@ -67,7 +67,7 @@ fc_file_path(const FcAppend *append, BlockNumber block)
 	return segment;
 }
 
-/* ERROR unless all bytes get there; a short write goes on to meet its error */
+/* Writes all bytes; goes on after a short write, to get the error behind it */
 static void
 fc_file_write_bytes(int fd, const char *path, const char *data, size_t len, off_t at)
 {
@@ -75,7 +75,7 @@ fc_file_write_bytes(int fd, const char *path, const char *data, size_t len, off_
 	{
 		ssize_t		n;
 
-		/* where the kernel gives no reason, it is most likely this one */
+		/* if the kernel gives no reason, the disk is most likely full */
 		errno = ENOSPC;
 		pgstat_report_wait_start(WAIT_EVENT_DATA_FILE_EXTEND);
 		n = pwrite(fd, data, len, at);
@@ -93,7 +93,7 @@ fc_file_write_bytes(int fd, const char *path, const char *data, size_t len, off_
 	}
 }
 
-/* Pages that are all of one segment */
+/* Writes pages that are all of one segment */
 static void
 fc_file_write_run(const FcAppend *append, char *pages, BlockNumber block, uint32 n)
 {
@@ -131,7 +131,7 @@ fc_file_write(const FcAppend *append)
 	}
 }
 
-/* Sets where the pages go.  The fork's lock for extension is held. */
+/* Sets append->block.  The caller holds the lock for extension. */
 static void
 fc_file_find_end(FcAppend *append)
 {
@@ -149,7 +149,7 @@ fc_append_page(const FcAppend *append, int i)
 	return (Page) (append->pages + (Size) i * BLCKSZ);
 }
 
-/* Page images; each page has the LSN of its record then */
+/* Logs images of the pages; each page gets the LSN of its record */
 static void
 fc_file_log_images(FcAppend *append)
 {
@@ -198,8 +198,8 @@ fc_file_settle(FcAppend *append)
 }
 
 /*
- * Others of this load may append to the same file: the lock is the one that
- * core extends a table under.
+ * Other processes of the load may append to the same file: they exclude each
+ * other by the lock under which core extends a table.
  */
 void
 fc_file_append(FcAppend *append)
@@ -218,15 +218,15 @@ fc_file_append(FcAppend *append)
 }
 
 /*
- * Makes the file longer, so that what is written next extends nothing.  False,
- * and it is as long as before, if that cannot be done.
+ * Makes the file longer, so that the write after this does not.  If that
+ * cannot be done returns false, and the file is as long as before.
  */
 static bool
 fc_file_lengthen(int fd, const char *path, off_t from, off_t len)
 {
 	if (fallocate(fd, 0, from, len) == 0)
 		return true;
-	/* on a full disk it gets as long as there was room */
+	/* on a full disk it may have become longer by a part */
 	if (ftruncate(fd, from) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -234,7 +234,7 @@ fc_file_lengthen(int fd, const char *path, off_t from, off_t len)
 	return false;
 }
 
-/* Opens the file for direct I/O; what stops that is no error yet */
+/* Opens the file for direct I/O and makes it longer; -1 if either fails */
 static int
 fc_file_open_direct(const FcAppend *append)
 {
@@ -258,7 +258,7 @@ fc_file_reserve(FcAppend *append)
 
 	LockRelationForExtension(append->rel, ExclusiveLock);
 	fc_file_find_end(append);
-	/* a segment that is begun, and has room for all */
+	/* only in a segment that is there and has room for all pages */
 	if ((append->block == 0 || append->block % RELSEG_SIZE != 0) &&
 		fc_segment_run(append->block, append->n, RELSEG_SIZE) == append->n)
 		fd = fc_file_open_direct(append);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap/page_file.h
- *	  Pages to the end of a table's new file: WAL, the file, the checkpointer.
+ *	  Appends pages to a table's new file: WAL, the file, the checkpointer.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 /* Pages per WAL record and write */
 #define FC_PAGE_BATCH	32
 
-/* What direct I/O asks for, whether or not it is used */
+/* How pages are aligned in memory, because direct I/O may ask for it */
 #define FC_PAGE_ALIGN	4096
 #define fc_page_align(p)	((char *) TYPEALIGN(FC_PAGE_ALIGN, p))
 
@@ -28,7 +28,7 @@ typedef void (*FcPlaceRows) (Page page, BlockNumber block);
 typedef struct FcAppend
 {
 	Relation	rel;
-	FcLocator	file;			/* the table's new file; not for shared
+	FcLocator	file;			/* the table's new file; unused for shared
 								 * buffers */
 	ForkNumber	fork;
 	char	   *pages;			/* one after the other, aligned for I/O */
@@ -38,25 +38,28 @@ typedef struct FcAppend
 	BlockNumber block;			/* where the first goes: set when known */
 } FcAppend;
 
-/* Appends the pages, which are changed.  Returns when they are there. */
+/*
+ * Appends the pages, which get LSN and checksum, and returns when they are in
+ * the file
+ */
 extern void fc_file_append(FcAppend *append);
 
 /*
- * Appends pages in steps, for heap/page_direct.c.
+ * heap/page_direct.c appends pages in the steps below.
  *
- * Makes room for them at the end of the fork and returns a descriptor for
- * direct I/O (a transient one), with block set; -1, and nothing was done, if
- * that cannot be had here.
+ * Makes room for the pages at the end of the fork, sets append->block, and
+ * returns a descriptor (a transient one) for direct I/O; -1, and nothing was
+ * done, if there can be none.
  */
 extern int	fc_file_reserve(FcAppend *append);
 
-/* They know their place, are in the WAL and have their checksums then */
+/* Gives the pages their places, logs them, and sets their checksums */
 extern void fc_file_log(FcAppend *append);
 
-/* Writes them through the cache, to blocks that may be there or not */
+/* Writes the pages through the cache; their blocks may be there already */
 extern void fc_file_write(const FcAppend *append);
 
-/* They are in the file: makes sure that a checkpoint knows */
+/* When the pages are in the file: makes sure that a checkpoint syncs it */
 extern void fc_file_settle(FcAppend *append);
 
 /* Where a block is in the file of its segment */

@@ -5,30 +5,31 @@
  *
  *	 begin: new file ──► load: pages, by all processes ──► end: the table's
  *								  own file empty: pg_class tells of the new one
- *								  own file in use: pages behind those it has
+ *								  own file in use: pages follow those it has
  *
  * Pages get to the disk in any order, and a file is made longer before they
- * are there.  Whoever read such a file through shared buffers would find pages
- * of zeros or halves of pages, and keep them, and whoever inserted would take
- * them for free.  The code of the load's own tables (a CHECK, a default, a
- * type) can do both: to the target, or to a partition that is not attached
- * yet.  So they find the table's own file, which is as empty as before the
- * load, until all pages are where they belong.  No buffer can hold a block of
- * the new one.
+ * are there.  A reader of such a file would find zeros or halves of pages,
+ * which shared buffers would keep, and an insert would take them for free
+ * pages.  Code that the load evaluates (a CHECK, a default, a type) can read
+ * the target, or a partition that is not attached yet, and insert into it.
+ * Until all pages are where they belong it finds the table's own file, which
+ * is as empty as before the load, and no buffer can hold a block of the new
+ * one.
  *
- * What such code has put into the table's own file is kept there, and the
- * pages follow it, through shared buffers, where anybody may be.
+ * Rows that such code puts into the table's own file stay there.  The leader
+ * then appends the pages to that file, through shared buffers, because it may
+ * be in use.
  *
- * The leader holds the tables (heap/hold.c), which have the files that they
- * had when all pages are there.  No other session sees them, since their
- * storage is of this transaction.  A table that this session has open
- * elsewhere, as in a cursor or in a load whose code runs this one, gets no new
- * file, as core gives it none then.
+ * The leader holds the tables (heap/hold.c), and finds out whether they still
+ * have the same files when all pages are there.  No other session can read
+ * them, since their storage is of this transaction.  A table that this session
+ * has open elsewhere (in a cursor, or in a load whose code runs this one) gets
+ * no new file, as core would give it none.
  *
- * It is ALTER TABLE ... SET TABLESPACE in two halves.  Whatever
- * (sub)transaction is rolled back takes the new file along, and pg_class's
- * row; the old file goes with commit.  A table's WAL is skipped or not for
- * both of them.
+ * Both halves together are an ALTER TABLE ... SET TABLESPACE.  A
+ * (sub)transaction that is rolled back takes the new file along, and
+ * pg_class's row; commit deletes the old file.  WAL is skipped for both files
+ * of a table or for neither.
  *
  *-------------------------------------------------------------------------
  */
@@ -63,7 +64,7 @@ fc_new_begin(Relation rel, List **files)
 	return file->locator;
 }
 
-/* The table's files are the new ones */
+/* Makes the new file the table's own */
 static void
 fc_new_exchange(const FcNewFile *file)
 {
@@ -81,7 +82,7 @@ fc_new_exchange(const FcNewFile *file)
 	table_close(classes, RowExclusiveLock);
 }
 
-/* At most FC_PAGE_BATCH pages of the new file */
+/* Reads append->n pages of the new file, from the block on */
 static void
 fc_new_read(const FcNewFile *file, FcAppend *append, BlockNumber block,
 			BufferAccessStrategy strategy)
@@ -99,7 +100,7 @@ fc_new_read(const FcNewFile *file, FcAppend *append, BlockNumber block,
 	}
 }
 
-/* The new file goes with commit, as any other that a table no longer has */
+/* Lets commit delete the new file, which its table does not get */
 static void
 fc_new_drop(const FcNewFile *file)
 {
@@ -110,7 +111,7 @@ fc_new_drop(const FcNewFile *file)
 	RelationDropStorage(&stand_in);
 }
 
-/* Somebody has used the table's file: what is in the new one follows there */
+/* Appends the pages of the new file to the table's own, which is not empty */
 static void
 fc_new_copy(const FcNewFile *file)
 {

@@ -14,15 +14,17 @@
 #include "compat/compat.h"
 
 /*
- * Leader, before the load: makes a file for the table, which is held, and
- * whose own must be empty and of this transaction, and adds it to the list.
+ * The leader, before the load: makes a file for the table, and adds it to the
+ * list.  The table is held (heap/hold.h), and its own file must be empty and
+ * made by this transaction.
  */
 extern FcLocator fc_new_begin(Relation rel, List **files);
 
 /*
- * Leader, when all processes have written what they had to, and fc_hold_check
- * has found nothing: the tables get their files.  With "frozen" all rows in
- * the files are.  To be seen after CommandCounterIncrement.
+ * The leader, when all processes have written their pages and fc_hold_check
+ * has found nothing: gives the tables their new files, and frees the list.
+ * With "frozen" all rows in the files are frozen.  The change is visible after
+ * CommandCounterIncrement.
  */
 extern void fc_new_end(List *files, bool frozen);
 

@@ -1,22 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * heap/page_shared.c
- *	  Pages to the end of a table that others use.
+ *	  Appends pages to a table that other sessions use.
  *
  *	 batch of pages ──► new buffers at the end of the table, locked
  *		──► copied ──► one WAL record of their images
  *
- * What heap_multi_insert does for a page's rows under the buffer's lock is
- * done before, on a page of our own; the lock is held for a copy.  The order
- * of steps is core's: the buffer is changed, dirty and logged in one critical
- * section, the page has its record's LSN, and gets to the disk after it.
+ * heap_multi_insert puts rows on a page under the buffer's lock.  Here that is
+ * done before, on a page of the process's own, and the lock is held for a
+ * memcpy.  The order of steps is core's: the buffer is changed, marked dirty
+ * and logged in one critical section, and its page gets the record's LSN, so
+ * that it is written to disk after the record.
  *
- * Another session may find a page that was added but is not locked yet (from
- * 16 on), and put rows on it; then it is that session's, and ours goes to the
- * next.
+ * From 16 on another session may find a page that was added and is not locked
+ * yet, and put rows on it.  That page is left to the session, and the process
+ * goes on to the next.
  *
- * Errors.  Locks and pins go with the transaction.  Pages that were added and
- * not filled stay empty, as those that core adds before an error; VACUUM finds
+ * Errors.  The abort releases locks and pins.  Pages that were added and not
+ * filled stay empty, as those that core adds before an error; VACUUM finds
  * them.
  *
  *-------------------------------------------------------------------------
@@ -35,7 +36,7 @@
 #include "compat/compat.h"
 #include "heap/page_shared.h"
 
-/* Pages whose free space stands for all */
+/* Pages whose free space is taken for that of all */
 #define FC_SPACE_SAMPLE	64
 
 static Page
@@ -44,7 +45,7 @@ fc_buffer_source(const FcAppend *append, int i)
 	return (Page) (append->pages + (Size) i * BLCKSZ);
 }
 
-/* One record; the pages have its LSN then */
+/* Logs the pages in one record, whose LSN they get */
 static void
 fc_buffer_log(const Buffer *buffers, int n)
 {
@@ -84,7 +85,7 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 		UnlockReleaseBuffer(buffers[i]);
 }
 
-/* Leaves those out that somebody has used; returns how many are left */
+/* Leaves out pages that another session has used; returns how many are left */
 static int
 fc_buffer_keep_new(Buffer *buffers, int n)
 {

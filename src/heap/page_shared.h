@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap/page_shared.h
- *	  Pages to the end of a table that others use.
+ *	  Appends pages to a table that other sessions use.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,16 +13,16 @@
 #include "heap/page_file.h"
 
 /*
- * Appends the pages through shared buffers, in their order, though perhaps not
- * one right after the other; append->block is the last one's place then.  The
- * pages themselves are changed.
+ * Appends the pages through shared buffers, in their order, but perhaps with
+ * pages of others in between.  Their rows get their places, and append->block
+ * is the last page's.
  */
 extern void fc_buffer_append(FcAppend *append, BufferAccessStrategy strategy);
 
-/* Tells the free space map of a page */
+/* Tells the free space map how many bytes of a page are free */
 extern void fc_buffer_record_space(Relation rel, BlockNumber block, Size space);
 
-/* The share of the table, in percent, that its map knows to be free */
+/* The share of the table, in percent, that its free space map says is free */
 extern int	fc_buffer_free_percent(Relation rel);
 
 #endif							/* FC_PAGE_SHARED_H */

@@ -7,24 +7,24 @@
  *		──► WAL, images of many pages in a record ──► end of the file
  *		or ──► shared buffers
  *
- * Tables that others use are appended to through shared buffers
- * (heap/page_shared.c): their free space is left as it is.
+ * Pages for tables that other sessions use go through shared buffers
+ * (heap/page_shared.c); free space in those tables is left as it is.
  *
  * Empty tables whose storage this transaction made, which are partitions made
  * by the load and tables created or truncated before it, get a new file, which
- * no session can read before all pages are there (heap/page_new.c), so that
- * shared buffers, their locks and a WAL record per page's rows are spared;
- * what is on the pages is what heap_multi_insert would leave there.  The index
+ * no session can read before all pages are there (heap/page_new.c).  That
+ * spares shared buffers, their locks, and a WAL record for each page's rows;
+ * what is on the pages is what heap_multi_insert would put there.  The index
  * build and all later sessions read the file through shared buffers, which
- * cannot hold anything older, as each block is written once.
+ * hold nothing older, because each block is written once.
  *
- * How pages get into WAL and file, and what makes that safe in a crash and
- * beside a checkpoint, is in heap/page_file.c; heap/page_direct.c has the
- * memory.
+ * heap/page_file.c says how pages get into WAL and file, and what makes that
+ * safe in a crash and beside a checkpoint; heap/page_direct.c has the memory
+ * of pages, and says who frees it.
  *
- * Slices of a partition form their pages at the same time, as far as memory
- * goes, and append them in turn.  The last page of a slice stays as full as it
- * is: the next slice has formed its pages long before.
+ * Processes form the pages of a partition's slices at the same time, as far as
+ * memory goes, and append them in turn.  The last page of a slice is not
+ * filled up, because the next slice has its pages formed by then.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,26 +52,26 @@
 typedef struct FcPageWriter
 {
 	FcWriter	base;
-	MemoryContext mcxt;			/* the pages and what rows are formed with */
+	MemoryContext mcxt;			/* what rows are formed with */
 	MemoryContext toast_mcxt;	/* reset after each row */
 	FcForm	   *form;
 	TransactionId xid;
 	uint16		infomask;		/* of all rows */
-	Size		save_free;		/* of each page, for fillfactor */
-	FcDirect   *direct;			/* who has memory for pages, and takes them */
+	Size		save_free;		/* bytes of each page, for fillfactor */
+	FcDirect   *direct;			/* has memory for pages, and writes them */
 	char	  **batches;		/* FC_PAGE_BATCH pages each */
 	int			maxbatches;
-	int			npages;			/* begun since they were written last */
+	int			npages;			/* begun and not written yet */
 	Page		page;			/* the last of them, NULL if it is full */
-	int			nrows;			/* in all of them */
-	BufferAccessStrategy strategy;	/* of shared buffers, or NULL: past them */
-	BlockNumber last_block;		/* written through them */
-	Size		last_space;		/* free there */
+	int			nrows;			/* on all of them */
+	BufferAccessStrategy strategy;	/* NULL: pages go past shared buffers */
+	BlockNumber last_block;		/* that was written through them */
+	Size		last_space;		/* bytes free in it */
 } FcPageWriter;
 
 /*
- * Page images are invisible to logical decoding; temporary tables live in
- * local buffers; an index wants its entries at the time of the insert.
+ * Logical decoding sees no rows in page images; temporary tables live in local
+ * buffers; an index must get its entries at the time of the insert.
  */
 bool
 fc_write_page_can(Relation rel)
@@ -137,7 +137,7 @@ fc_page_wanted(FcPageWriter *writer)
 	return !fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1);
 }
 
-/* Hands on one batch */
+/* Appends one batch, and gives its memory back */
 static void
 fc_page_append(FcPageWriter *writer, FcAppend *append)
 {
@@ -156,7 +156,7 @@ fc_page_append(FcPageWriter *writer, FcAppend *append)
 	fc_direct_give(writer->direct, append->pages);
 }
 
-/* Hands on all pages; the writes may be on their way then */
+/* Appends all pages in their turn; writes may be in flight after that */
 static void
 fc_page_write(FcPageWriter *writer)
 {
@@ -215,7 +215,7 @@ fc_page_next(FcPageWriter *writer)
 	writer->npages++;
 }
 
-/* The last page takes no more rows: are there enough pages to be written? */
+/* Ends the last page; writes full batches in turn, or to get memory back */
 static void
 fc_page_full(FcPageWriter *writer)
 {
@@ -227,7 +227,7 @@ fc_page_full(FcPageWriter *writer)
 		fc_page_write(writer);
 }
 
-/* Room for a row of this length, filled with zeros; not taken yet */
+/* Room for a row of so many bytes, filled with zeros; not taken yet */
 static HeapTupleHeader
 fc_page_room(FcPageWriter *writer, Size len)
 {
@@ -248,7 +248,7 @@ fc_page_room(FcPageWriter *writer, Size len)
 	return (HeapTupleHeader) ((char *) page + page->pd_upper - len);
 }
 
-/* Takes the room of a row that is there now */
+/* Takes the room that fc_page_room gave, and that holds the row */
 static void
 fc_page_take(FcPageWriter *writer, Size len)
 {
@@ -261,7 +261,7 @@ fc_page_take(FcPageWriter *writer, Size len)
 	writer->nrows++;
 }
 
-/* As core prepares a row for an insert */
+/* Sets in the header what core sets before an insert */
 static void
 fc_page_set_header(FcPageWriter *writer, HeapTupleHeader row)
 {
@@ -290,8 +290,8 @@ fc_page_toast(void *arg)
 }
 
 /*
- * A row that core's inserts would show to the toaster; or one with a value of
- * a default or an expression that is not all there
+ * Puts a row that is long, so that core would show it to the toaster, or that
+ * has a value which is not all there, of a default or an expression
  */
 static void
 fc_page_put_long(FcPageWriter *writer)

@@ -14,10 +14,10 @@
 
 extern const FcWriterRoutine fc_write_page;
 
-/* May the table be written by pages? */
+/* May the table be written in pages? */
 extern bool fc_write_page_can(Relation rel);
 
-/* A row's place in the file is known when its page's is */
+/* Tells the rows of a page their places, once the page's block is known */
 extern void fc_page_place_rows(Page page, BlockNumber block);
 
 #endif							/* FC_PAGE_WRITER_H */

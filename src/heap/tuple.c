@@ -6,10 +6,10 @@
  *	 values ──► one pass, by what each column is ──► tuple in a buffer
  *
  * heap_form_tuple goes over the columns twice, to know the size first, and
- * finds out anew each time how wide a column is, how it is aligned and
- * whether it may get a short header.  Here that is known from the beginning,
- * and short tuples are made in a buffer that is large enough for them; for the
- * others the caller turns to core.
+ * finds out for each row how wide a column is, how it is aligned and whether
+ * it may get a short header.  Here that is found out once, and short tuples
+ * are made in a buffer that is large enough for them; for the others the
+ * caller turns to core.  All memory is of the caller's context.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,7 +44,7 @@ struct FcForm
 	FcFormColumn *columns;
 	Size		max;
 	char	   *row;
-	Size		size;			/* of the buffer */
+	Size		size;			/* bytes that it has */
 	Size		used;			/* bytes of it that may not be zero */
 	uint16		infomask;		/* of the row that is formed */
 };
@@ -103,7 +103,7 @@ fc_form_begin(TupleDesc desc, Size max)
 		form->columns[i].align = fc_form_align(att->attalign);
 		form->columns[i].len = att->attlen;
 	}
-	/* what is passed by value is put there without a look at the size */
+	/* values passed by value are put into it without a look at the size */
 	form->size = MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(desc->natts)) + max +
 		2 * sizeof(Datum) * desc->natts;
 	form->row = palloc0(form->size);
@@ -123,7 +123,7 @@ fc_form_copy(FcForm *form, Size off, const void *data, Size len)
 	return off + len;
 }
 
-/* A value that is passed by reference; the same */
+/* Copies a value that is passed by reference; returns as fc_form_copy does */
 static Size
 fc_form_reference(FcForm *form, const FcFormColumn *column, Size off, char *p)
 {
@@ -146,7 +146,7 @@ fc_form_reference(FcForm *form, const FcFormColumn *column, Size off, char *p)
 	return fc_form_copy(form, off + VARHDRSZ_SHORT, VARDATA(p), len - VARHDRSZ_SHORT);
 }
 
-/* A value, NULL apart, at row[off]; returns the offset after it, or 0 */
+/* Puts a value, not NULL, at row[off]; returns the offset after it, or 0 */
 static inline Size
 fc_form_value(FcForm *form, const FcFormColumn *column, Size off, Datum value)
 {
@@ -172,7 +172,7 @@ fc_form_value(FcForm *form, const FcFormColumn *column, Size off, Datum value)
 	}
 }
 
-/* All values, from row[off] on; returns the offset after them, or 0 */
+/* Puts all values, of a row without NULLs; returns the offset after, or 0 */
 static Size
 fc_form_all(FcForm *form, const Datum *values, Size off)
 {
@@ -184,7 +184,7 @@ fc_form_all(FcForm *form, const Datum *values, Size off)
 	return off;
 }
 
-/* All values, with NULLs among them; returns the offset after them, or 0 */
+/* Puts all values, of a row with NULLs; returns the offset after, or 0 */
 static Size
 fc_form_some(FcForm *form, const Datum *values, const bool *nulls, Size off)
 {

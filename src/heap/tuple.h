@@ -14,15 +14,16 @@
 typedef struct FcForm FcForm;
 
 /*
- * For rows of this type whose tuples have at most so many bytes.  Lives in the
+ * For tuples of this row type that have at most so many bytes.  Lives in the
  * current memory context.
  */
 extern FcForm *fc_form_begin(TupleDesc desc, Size max);
 
 /*
- * The tuple that heap_form_tuple would make, up to what an insert puts into
- * its header; it stays until the next one is formed.  NULL for a row that is
- * too long, or that has a value which is not all there (external, expanded).
+ * The tuple that heap_form_tuple would make, without what an insert puts into
+ * its header, and its length.  It stays until the next one is formed.  NULL
+ * for a row that is too long, or that has a value which is not all there
+ * (external, expanded).
  */
 extern HeapTupleHeader fc_form_row(FcForm *form, const Datum *values,
 								   const bool *nulls, Size *len);

@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * heap/visibility.c
- *	  The visibility map of a table that was written by pages and is frozen.
+ *	  The visibility map of a table that was written in pages and is frozen.
  *
- * heap_multi_insert under FREEZE marks each page it fills as visible to all
- * and frozen, in the page's header and in the map.  heap/page_writer.c marks
- * the headers; the map follows when all pages are there, because then it can
- * be written as pages, too: one for each 255 MB of the table.
+ * Under FREEZE heap_multi_insert marks each page that it fills as visible to
+ * all and frozen, in the page's header and in the visibility map.
+ * heap/page_writer.c marks the headers.  The leader makes the map when all
+ * pages are there, because then it can be written in pages, too: one for each
+ * 255 MB of the table.
  *
- * Pages whose header is marked and which the map does not have are sound, so
- * that nothing is lost where an error comes between.
+ * A page whose header is marked and which the map does not have is sound as
+ * well: pages that go through shared buffers get no map.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,12 +27,12 @@
 #include "heap/page_file.h"
 #include "heap/visibility.h"
 
-/* The map's layout, which visibilitymap.c keeps to itself */
+/* The visibility map's layout, which visibilitymap.c keeps to itself */
 #define FC_MAP_HEADER	MAXALIGN(SizeOfPageHeaderData)
 #define FC_MAP_PER_BYTE	(BITS_PER_BYTE / BITS_PER_HEAPBLOCK)
 #define FC_MAP_PER_PAGE	((BLCKSZ - FC_MAP_HEADER) * FC_MAP_PER_BYTE)
 
-/* A page of the map for this many pages, all of them visible and frozen */
+/* Fills a page of the map for so many blocks, all visible and frozen */
 static void
 fc_map_fill(char *page, uint32 nblocks)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap/visibility.h
- *	  The visibility map of a table that was written by pages and is frozen.
+ *	  The visibility map of a table that was written in pages and is frozen.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,8 +13,8 @@
 #include "compat/compat.h"
 
 /*
- * The visibility map of a new file, whose rows are all frozen and were all
- * written by pages; leader, after the load.
+ * The leader, after the load: writes the visibility map of a new file, whose
+ * rows were all written in pages and are all frozen.
  */
 extern void fc_write_page_map(Relation rel, FcLocator file);
 

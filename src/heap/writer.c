@@ -1,35 +1,35 @@
 /*-------------------------------------------------------------------------
  *
  * heap/writer.c
- *	  Rows into one table, whichever writer puts them there.
+ *	  Puts rows into one table, by one writer or the other.
  *
  *	 phase/load.c ──► begin, slot, put, flush, end ──┬─► heap/multi_insert.c
- *												  └─► heap/page_writer.c
+ *													 └─► heap/page_writer.c
  *
- * What both writers have in common: which of them it is, the turns of a
- * partition's slices, the TOAST table, the statistics, and the way around
- * core's refusal to insert in a parallel worker.
+ * Here is what both writers have in common: which of them it is, the TOAST
+ * table, and the statistics.  heap/insert.c has the turns of a table's slices,
+ * and the way around core's refusal to insert in a parallel worker.
  *
  * On error the transaction aborts and takes the rows along; the writer lives
  * in the phase's memory context, the relations belong to the caller.
  *
- * heap/multi_insert.c is heap_multi_insert, right for every table.
- * heap/page_writer.c forms tuples on pages of its own and appends them.  An
+ * heap/multi_insert.c calls heap_multi_insert, which is right for every table.
+ * heap/page_writer.c forms tuples on pages of its own, and appends them.  An
  * empty table whose storage this transaction has made gets them past shared
- * buffers, in a new file that becomes the table's own when all of them are
- * there, because the load's own code (a CHECK) may read the table meanwhile,
- * and insert into it (heap/page_new.c).  The head of heap/page_file.c says
- * why that is safe in a crash, beside a checkpoint and without WAL.  Other
- * tables get them through shared buffers (heap/page_shared.c), if there are
- * many rows and the table has little free space that they should go to.
- * Tables with indexes and logically logged ones never get pages, because page
- * images mean nothing to decoding.  The leader decides for each leaf before
- * the load (fc_write_storage).
+ * buffers, in a new file that becomes the table's own when all pages are in
+ * it, because code that the load evaluates (a CHECK) may read the table
+ * meanwhile, and insert into it (heap/page_new.c).  The head of
+ * heap/page_file.c says why that is safe in a crash, beside a checkpoint and
+ * without WAL.  Other tables get pages through shared buffers
+ * (heap/page_shared.c), if there are many rows and the table has little free
+ * space that they should go to.  Tables with indexes and logically logged ones
+ * never get pages (fc_write_page_can).  The leader decides for each leaf
+ * before the load (fc_write_storage).
  *
  * Where the load reads nothing of what it has written (no index, no
- * statistics), full batches of pages go to the disk past the page cache, in
- * flight (heap/page_direct.c): fresh pages of the cache cost more than all
- * else the writer does.
+ * statistics), full batches of pages go to the disk past the kernel's page
+ * cache, in flight (heap/page_direct.c): fresh pages of the cache cost more
+ * than all else that the writer does.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,17 +56,15 @@
 #include "heap/writer.h"
 #include "options/plan.h"
 
-/*
- * Rows that are worth pages of their own, the last of which stays half empty,
- * and a new file
- */
+/* Rows that are worth a new file, and a last page that stays half empty */
 #define FC_PAGES_ROWS	10000
 
 /* Free space, in percent of a table, that rows should go to first */
 #define FC_SPACE_USED	10
 
 /*
- * Core tells by the same two fields whether a table's WAL may be skipped.
+ * Did this transaction make the table's storage?  Core tells by the same two
+ * fields whether the table's WAL may be skipped.
  */
 static bool
 fc_write_is_own(Relation rel)
@@ -108,10 +106,11 @@ fc_write_storage(Relation rel, uint64 rows, List **files)
 }
 
 /*
- * The TOAST table must be in this worker's relcache before fc_write_as_leader
- * hides that this is a worker: only a relcache entry built as a worker knows
+ * Gets the TOAST table into a worker's relcache before fc_write_as_leader
+ * hides that this is a worker.  Only an entry that was built in a worker knows
  * that WAL may be skipped for a table created in this transaction
- * (wal_level=minimal), and a table is either skipped or logged, never both.
+ * (wal_level=minimal); and either all processes skip a table's WAL or none
+ * does.
  */
 static void
 fc_write_open_toast(FcWriter *writer)
@@ -150,8 +149,8 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	fc_write_open_toast(writer);
 
 	/*
-	 * What a worker counts stays counted if the transaction is rolled back:
-	 * where the leader will know the numbers, it counts.
+	 * What a worker counts stays counted if the transaction is rolled back.
+	 * So the leader counts, where it will know the numbers.
 	 */
 	if (ctx->in_worker && !ctx->shared->routed)
 	{

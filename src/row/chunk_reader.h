@@ -3,7 +3,7 @@
  * row/chunk_reader.h
  *	  The records that start in a chunk, one after the other.
  *
- * All who walk the records of a chunk do it with this: it knows where the
+ * Every walk over a chunk's records goes through this: it knows where the
  * chunk ends, keeps an error for a malformed record, ends the walk at records
  * that stand after the first bad one known, and counts.
  *
@@ -18,15 +18,15 @@ typedef struct FcChunkReader
 {
 	FcContext  *ctx;
 	FcStream   *stream;
-	bool		looks;			/* only has a look at some records, whatever
-								 * errors are known, and keeps none */
+	bool		looks;			/* the caller samples records: known errors do
+								 * not end the walk, none is kept */
 	uint32		chunk;
-	uint64		end;			/* of the chunk, or where the caller's
-								 * interest in it ends */
+	uint64		end;			/* of the chunk, or where the caller wants to
+								 * end */
 	uint64		found;			/* records so far, a malformed one too */
 	bool		malformed;		/* the walk has ended at such a one */
-	FcRecord	record;			/* the one in hand; if an error was thrown
-								 * while it was searched, its data is NULL */
+	FcRecord	record;			/* the one in hand; its data is NULL if an
+								 * error was thrown in the search for it */
 } FcChunkReader;
 
 /* buffer: bytes read at a time.  Allocates in the current memory context. */
@@ -38,7 +38,7 @@ extern void fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx,
  */
 extern bool fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk);
 
-/* The record in hand is malformed; false */
+/* Ends the walk at the record in hand, which is malformed; returns false */
 extern bool fc_chunk_reader_refuse(FcChunkReader *reader);
 
 /* Goes to the next record; false if there is none to be looked at */
@@ -57,7 +57,7 @@ fc_chunk_reader_next(FcChunkReader *reader)
 }
 
 /*
- * All records of the chunk were asked for: counts them, ERROR if they are not
+ * After the walk over a whole chunk: counts its records, ERROR if they are not
  * as many as the split found.
  */
 extern void fc_chunk_reader_leave(FcChunkReader *reader);

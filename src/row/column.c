@@ -6,8 +6,8 @@
  *	 field ──► pattern, native conversion (convert/convert.c) or input function
  *			──► value
  *
- * Which of them is decided once, by the column's type.  An error is the
- * caller's to catch.
+ * The column's type decides once which of them it is.  Errors are thrown to
+ * the caller, in whose memory context values are.
  *
  *-------------------------------------------------------------------------
  */

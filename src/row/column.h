@@ -16,38 +16,38 @@
 #include "convert/pattern.h"
 #include "grammar/field.h"
 
-/* A column of the file */
+/* A field of the file and its column */
 typedef struct FcColumn
 {
 	int			index;			/* in the target's row, from 0; -1: skipped */
 	const char *name;
 	uint8		flags;			/* FC_FIELD_* */
-	bool		ours;			/* core cannot read the field as it is */
+	bool		ours;			/* core would not read the field right */
 	FcConverter convert;
 	FcPattern  *pattern;		/* the file's form of a timestamp, or NULL */
 	FmgrInfo	input;
 	Oid			typioparam;
 	Oid			typid;
 	int32		typmod;
-	ExprState  *def;			/* where a field may stand for it, or NULL */
+	ExprState  *def;			/* the default, if a field may stand for it */
 } FcColumn;
 
 /*
- * The column is zeroed.  attnum 0: the field is skipped.  pattern: the file's
- * own form of a timestamp, or "".  zone: times are read in one that is not the
- * session's.
+ * Fills in a column that is zeroed.  attnum 0: the field is skipped.  pattern:
+ * the file's own form of a timestamp, or "".  zone: the file's times are in a
+ * zone that is not the session's.
  */
 extern void fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 						   const char *pattern, bool zone);
 
-/* Is there nothing more to the column's field than its type and NULL? */
+/* Does the value depend on nothing but the field, its type and NULL? */
 extern bool fc_column_is_plain(const FcColumn *column);
 
-/* COPY's FORCE options: what is NULL, and what is not */
+/* Applies COPY's FORCE_NULL and FORCE_NOT_NULL to the field */
 extern void fc_column_force(const FcColumn *column, const FcDialect *dialect,
 							FcField *field);
 
-/* A value as the input function gives it; it is asked for NULLs too */
+/* The value that the input function gives, which is asked for NULLs, too */
 extern Datum fc_column_value(FcColumn *column, const FcField *field);
 
 #endif							/* FC_COLUMN_H */

@@ -8,10 +8,10 @@
  *
  * Rows that it is not true for count as filtered.
  *
- * The scan looks at the condition where there is a key, so that rows it
- * filters make no partition; the whole record is parsed then, because COPY
- * refuses a bad value of a row that it would filter.  A condition that looks
- * at a volatile default is left to the load.
+ * Where there is a key the scan evaluates the condition, so that no partition
+ * is made for rows that it filters.  It parses the whole record then, because
+ * COPY refuses a bad value even in a row that it would filter.  A condition
+ * that looks at a volatile default is left to the load.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@
 /* What stands before the caller's text when COPY's grammar reads it */
 #define FC_WHERE_PREFIX	"COPY pg_class FROM STDIN WHERE "
 
-/* A place in the statement becomes one in the caller's text */
+/* Turns an error's place in the statement into one in the caller's text */
 static void
 fc_where_position(void *arg)
 {
@@ -47,7 +47,7 @@ fc_where_position(void *arg)
 	internalerrquery(arg);
 }
 
-/* Anything but one condition is a syntax error there, too */
+/* Parses the text by COPY's grammar; ERROR 42601 if it is not one condition */
 static Node *
 fc_where_grammar(const char *text)
 {
@@ -63,7 +63,7 @@ fc_where_grammar(const char *text)
 	return castNode(CopyStmt, copy)->whereClause;
 }
 
-/* Stored generated columns are not computed yet when rows are filtered */
+/* ERROR 42P10 for generated columns: they are computed after the condition */
 static void
 fc_where_check_columns(Relation rel, Node *where)
 {

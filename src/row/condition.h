@@ -14,9 +14,9 @@
 #include "context/shared.h"
 
 /*
- * The condition as a list of expressions that must all be true.  pstate has
- * the target as its only relation, and learns which columns must be readable.
- * COPY's errors.
+ * Makes the condition a list of expressions that must all be true.  pstate has
+ * the target as its only relation, and notes which columns the user must be
+ * allowed to read.  Throws COPY's errors.
  */
 extern List *fc_where_parse(ParseState *pstate, Relation rel, const char *text);
 
@@ -27,8 +27,8 @@ extern List *fc_where_transform(ParseState *pstate, Relation rel, Node *where);
 extern ExprState *fc_where_begin(FcShared *shared);
 
 /*
- * The same for rows that it was true for before: NULL as well if it may not be
- * so again, because it is volatile
+ * Prepares the condition for rows that it was true for in the scan.  NULL if
+ * there is none, or if it is volatile and may not be true again.
  */
 extern ExprState *fc_where_begin_again(FcShared *shared);
 

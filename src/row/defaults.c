@@ -3,9 +3,9 @@
  * row/defaults.c
  *	  Defaults of the columns that the file does not have.
  *
- * They are the target's, compiled once for a parser and evaluated for each
- * row.  Where a sequence numbers a column, the leader has taken the numbers
- * ahead, and a parameter stands in nextval()'s place (row/serial.c).
+ * The defaults are the target's, compiled once for a parser and evaluated for
+ * each row.  Where a sequence numbers a column, the leader has taken the
+ * numbers ahead, and a parameter stands in nextval()'s place (row/serial.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +41,7 @@ fc_defaults_expr(FcShared *shared, Relation target, AttrNumber attnum)
 		expr = (Expr *) makeNullConst(TupleDescAttr(RelationGetDescr(target),
 													attnum - 1)->atttypid, -1, InvalidOid);
 	expr = expression_planner(expr);
-	/* a look at the file takes no numbers */
+	/* a phase that loads nothing takes no numbers */
 	if (shared->phase == FC_PHASE_CHECK)
 		expr = (Expr *) fc_number_replace((Node *) expr, 0);
 	for (int i = 0; i < shared->nnumbers && shared->phase != FC_PHASE_CHECK; i++)
@@ -71,7 +71,7 @@ fc_defaults_begin(FcDefaults *defaults, FcShared *shared, Relation target,
 			defaults->n++;
 	}
 	defaults->econtext = GetPerTupleExprContext(estate);
-	/* up to the scan, for which a sample is taken, there are no numbers yet */
+	/* up to the scan, as for its sample, no default needs a number */
 	if (shared->nnumbers == 0 || shared->phase <= FC_PHASE_SCAN ||
 		shared->phase == FC_PHASE_CHECK)
 		return;

@@ -12,7 +12,7 @@
 
 #include "row/serial.h"
 
-/* A column the file does not have, with a default */
+/* A column that has a default, and no field in the file */
 typedef struct FcDefault
 {
 	int			index;			/* in the target's row, from 0 */
@@ -24,10 +24,10 @@ typedef struct FcDefaults
 	int			n;
 	FcDefault  *defaults;
 	ExprContext *econtext;
-	FcNumbers  *numbers;		/* that sequences gave; or NULL */
+	FcNumbers  *numbers;		/* numbers of sequences, or NULL */
 } FcDefaults;
 
-/* Does the file have this column? */
+/* Does the file have a field for this column? */
 extern bool fc_defaults_in_file(FcShared *shared, AttrNumber attnum);
 
 extern void fc_defaults_begin(FcDefaults *defaults, FcShared *shared,
@@ -35,14 +35,14 @@ extern void fc_defaults_begin(FcDefaults *defaults, FcShared *shared,
 extern void fc_defaults_end(FcDefaults *defaults);
 
 /*
- * The target's default, as for COPY, not the partition's; or NULL.  The scan
- * needs no value that may be another one in the load, and must not use one
- * up.
+ * Prepares the column's default: the target's, as for COPY, not a partition's;
+ * NULL if there is none.  Up to the scan a volatile one becomes NULL, because
+ * the load may get another value, and the scan must not use one up.
  */
 extern ExprState *fc_defaults_expr(FcShared *shared, Relation target,
 								   AttrNumber attnum);
 
-/* Evaluates them into a row */
+/* Evaluates the defaults into a row */
 extern void fc_defaults_evaluate(const FcDefaults *defaults, Datum *values,
 								 bool *nulls);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * row/executor.c
- *	  The target as the executor wants it: a range table of one.
+ *	  The target as the executor wants it: a range table of one entry.
  *
  * Leader and workers build the same one, because core's checks take from it
  * which columns an error message may show.
@@ -31,7 +31,7 @@ fc_target_check_schema(Oid relid)
 	Oid			nspid = get_rel_namespace(relid);
 	AclResult	aclresult;
 
-	/* who opens the table will say that it is not there */
+	/* the function that opens the table says that it is not there */
 	if (!OidIsValid(nspid))
 		return;
 	aclresult = fc_namespace_aclcheck(nspid, GetUserId(), ACL_USAGE);

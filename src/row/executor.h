@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * row/executor.h
- *	  The target as the executor wants it: a range table of one.
+ *	  The target as the executor wants it: a range table of one entry.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,18 +15,18 @@
 #include "context/shared.h"
 
 /*
- * ERROR 42501 without USAGE on the schema of a table that the caller gave as
- * an OID.
+ * ERROR 42501 if the user lacks USAGE on the schema of a table that the caller
+ * gave as an OID.
  */
 extern void fc_target_check_schema(Oid relid);
 
 /*
- * A parse state whose range table holds the relation, with INSERT on the
- * columns (a list of attribute numbers) asked for.
+ * A parse state whose range table holds only this relation, and asks for
+ * INSERT on the columns (a list of attribute numbers).
  */
 extern ParseState *fc_target_parse_state(Relation rel, List *attnums);
 
-/* The same for the file's columns, as the processes of a load share them */
+/* A parse state for the target and the columns that the file has fields for */
 extern ParseState *fc_target_context_state(FcContext *ctx);
 
 /* An executor state and the target's ResultRelInfo, indexes not opened */
@@ -34,7 +34,7 @@ extern EState *fc_target_executor(ParseState *pstate, ResultRelInfo **rri);
 extern void fc_target_executor_end(EState *estate);
 
 /*
- * What a new partition's indexes will be when it is attached: a list of
+ * The indexes that a new partition gets when it is attached: a list of
  * IndexInfo, of the parent's indexes, with the columns of the child.
  */
 extern List *fc_target_child_indexes(Relation parent, Relation child);

@@ -9,9 +9,9 @@
  *			──► defaults of the columns the file does not have
  *				(row/defaults.c)
  *
- * A record goes this way as far as nothing is to be thrown or evaluated (the
- * quick way: fc_parse_quickly), and the rest of it, where COPY's options and
- * faults are looked after, only if need be.
+ * fc_parse_quickly takes a record this way as far as nothing is to be thrown
+ * or evaluated (the quick way).  fc_parse_rest, which looks after COPY's
+ * options and faults, goes on with what is left of the record.
  *
  * The order of checks is NextCopyFrom's, so that a record with several faults
  * gives the error COPY gives: encoding, quotes, too many fields, then column
@@ -33,12 +33,12 @@
 #include "row/parse.h"
 #include "row/parser.h"
 
-/* Bytes looked at together, and of eight: the lowest bits, the highest */
+/* Bytes looked at together; of each of eight the lowest and the highest bit */
 #define FC_BLOCK		16
 #define FC_ONES			UINT64CONST(0x0101010101010101)
 #define FC_HIGH_BITS	UINT64CONST(0x8080808080808080)
 
-/* A value, in the hands of fc_error_catch */
+/* A value that fc_parse_try_value makes */
 typedef struct FcValue
 {
 	FcColumn   *column;
@@ -61,7 +61,7 @@ fc_parse_encoding(FcParser *parser, char *rec, size_t *len)
 									*len - valid);
 		return rec;
 	}
-	/* what the conversion returns is the input if that was empty */
+	/* the conversion of an empty input returns the input itself */
 	converted = (char *) pg_do_encoding_conversion((unsigned char *) rec, *len,
 												   shared->source.encoding,
 												   GetDatabaseEncoding());
@@ -76,7 +76,7 @@ fc_parse_tolerates(FcParser *parser, uint32 class)
 	return (parser->shared->errors.tolerated & class) != 0;
 }
 
-/* Keeps what is wrong with the record; edata NULL: what COPY says */
+/* Keeps what is wrong with the record; edata has what COPY says of it */
 static void
 fc_parse_refuse(FcParser *parser, uint32 class, FcColumn *column,
 				const char *value, ErrorData *edata)
@@ -110,9 +110,9 @@ fc_parse_malformed(FcParser *parser, FcColumn *column)
 }
 
 /*
- * Is it the value that is wrong?  A function that cannot run, because it may
- * not be called, misses a table, a resource or does not end, would refuse all
- * values.
+ * Is the error about the value?  Not if the function cannot run at all,
+ * because the user may not call it, or because it misses a table or a resource
+ * or does not end: it would refuse every value.
  */
 static bool
 fc_parse_is_of_value(const ErrorData *edata)
@@ -127,14 +127,14 @@ fc_parse_is_of_value(const ErrorData *edata)
 		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
 		case ERRCODE_FEATURE_NOT_SUPPORTED:
 		case ERRCODE_INTERNAL_ERROR:
-			/* an input function says so itself, a procedure has a context */
+			/* a procedure has a context; an input function itself has none */
 			return edata->context == NULL;
 		default:
 			return true;
 	}
 }
 
-/* Body of fc_error_catch */
+/* Body of fc_error_catch: brings the record into the server's encoding */
 static void
 fc_parse_encode(void *arg)
 {
@@ -144,7 +144,7 @@ fc_parse_encode(void *arg)
 	record->data = fc_parse_encoding(parser, record->data, &record->len);
 }
 
-/* Verifies the bytes that escapes of text format made */
+/* Body of fc_error_catch: verifies bytes that escapes of text format made */
 static void
 fc_parse_verify(void *arg)
 {
@@ -157,8 +157,8 @@ fc_parse_verify(void *arg)
 }
 
 /*
- * Runs what looks at the record's encoding.  An error is thrown, unless such
- * records are tolerated.
+ * Calls check, which throws if the record's encoding is wrong.  Where such
+ * records are tolerated, refuses the record instead.
  */
 static void
 fc_parse_check_encoding(FcParser *parser, FcErrorBody check)
@@ -186,9 +186,10 @@ fc_parse_try_value(void *arg)
 }
 
 /*
- * What an input function of core holds at an error, as it does the row type of
- * a composite one, is released at once, as an abort would do it: a million of
- * them would cost quadratic time.  Locks stay.
+ * Makes the value; returns the error if there is one.  What the input function
+ * of core holds then, as the row type of a composite one, is released at once,
+ * as an abort does it: to release a million of them at the end takes quadratic
+ * time.  Locks stay.
  */
 static ErrorData *
 fc_parse_catch(FcParser *parser, FcValue *value)
@@ -211,7 +212,7 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 	return edata;
 }
 
-/* A value the type refuses: NULL instead, or the end of the record */
+/* The type refuses the value: sets NULL instead, or refuses the record */
 static void
 fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 					   ErrorData *edata)
@@ -227,16 +228,17 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 	nulled->column = column->name;
 	nulled->value = field->null ? NULL : field->data;
 	field->null = true;
-	/* a domain may refuse the NULL, and then nothing helps */
+	/* a domain may refuse the NULL, too: that is thrown */
 	parser->record.values[column->index] = fc_column_value(column, field);
 	parser->faults.nnulled++;
 	parser->record.nulls[column->index] = true;
 }
 
 /*
- * Values of the file are read in its zone, defaults are the session's.  It is
- * set for each value: a function that has TimeZone among its own settings,
- * called for the value before, has put back the session's.
+ * Sets the time zone: the file's for values of the file, the session's for
+ * defaults.  It must be set for each value, because a function with a TimeZone
+ * among its own settings, called for the value before, has put back the
+ * session's.
  */
 static void
 fc_parse_set_zone(FcParser *parser, bool of_file)
@@ -294,7 +296,7 @@ fc_parse_pass_over(FcParser *parser)
 		fc_parse_defaults(parser);
 }
 
-/* A field that stands for a default needs one */
+/* ERROR 22P04 if a field stands for a default that its column does not have */
 static void
 fc_parse_check_markers(FcParser *parser)
 {
@@ -323,7 +325,7 @@ fc_parse_cut(FcParser *parser)
 									 record->fields, parser->ncolumns);
 }
 
-/* What may be wrong with the fields before any has a value */
+/* Checks what COPY checks before it converts the first field */
 static void
 fc_parse_check_fields(FcParser *parser)
 {
@@ -358,8 +360,8 @@ fc_parse_fields(FcParser *parser)
 }
 
 /*
- * The value of a field, if nothing is to be thrown or evaluated for it.  True
- * also for a field that is skipped.
+ * Sets the value of a field, if nothing is to be thrown or evaluated for it;
+ * else returns false.  True also for a field that is skipped.
  */
 static inline bool
 fc_parse_quick_field(FcQuick *quick, const FcField *field, Datum *values,
@@ -380,7 +382,7 @@ fc_parse_quick_field(FcQuick *quick, const FcField *field, Datum *values,
 	return true;
 }
 
-/* How many columns, from the first, get their value so */
+/* Sets values from the first on, as long as that is quick; returns how many */
 static int
 fc_parse_quick_fields(FcParser *parser)
 {
@@ -398,7 +400,7 @@ fc_parse_quick_fields(FcParser *parser)
 	return field - parser->record.fields;
 }
 
-/* One column that is not done yet */
+/* Sets the value of a column that the quick way has not set */
 static void
 fc_parse_any_column(FcParser *parser, int i)
 {
@@ -418,7 +420,7 @@ fc_parse_any_column(FcParser *parser, int i)
 	}
 }
 
-/* Body of fc_parse_in_zone: the columns that are not done yet */
+/* Body of fc_parse_in_zone: sets the values that the quick way has not set */
 static void
 fc_parse_columns(void *arg)
 {
@@ -494,8 +496,8 @@ fc_parse_is_ascii(const char *p)
 }
 
 /*
- * Is the record right in the server's encoding?  False also if that is
- * unknown.
+ * Is the record valid in the server's encoding as it is?  False also if it
+ * would have to be converted.
  */
 static bool
 fc_parse_is_valid(const FcParser *parser)
@@ -505,7 +507,7 @@ fc_parse_is_valid(const FcParser *parser)
 
 	if (parser->shared->source.need_transcoding)
 		return false;
-	/* plain ASCII is right in all of them */
+	/* plain ASCII is valid in all of them */
 	if (parser->record.len >= FC_BLOCK)
 	{
 		while (end - p >= FC_BLOCK && fc_parse_is_ascii(p))

@@ -21,37 +21,38 @@ extern FcParser *fc_parse_begin(FcContext *ctx, EState *estate);
 extern void fc_parse_end(FcParser *parser);
 
 /*
- * The number in the file, from 0, of the record to be parsed next: defaults
- * that a sequence numbers go by it.
+ * Says which number, from 0, the record that is parsed next has in the file:
+ * by it defaults get their numbers of sequences.
  */
 extern void fc_parse_number(FcParser *parser, uint64 number);
 
 /*
- * The key of the very bytes that are parsed next, if it is known: then it is
- * not converted again.  With this said of one record it must be said of all.
+ * Says which key the bytes have that are parsed next, so that it is not
+ * converted again.  Once called for a record this must be called for all, with
+ * "known" false where the key is NULL or the bytes may have changed.
  */
 extern void fc_parse_known_key(FcParser *parser, int64 key, bool known);
 
 /*
  * Fills values and nulls, in the target's row type, from rec[0..len), which is
- * overwritten.  Values passed by reference are allocated in the current
- * memory context, or are in rec or the parser: they last until any of the
- * three has another use.  Errors are those of COPY, in COPY's order; false for
- * one that is tolerated, see fc_parse_bad.
+ * overwritten.  Values passed by reference are allocated in the current memory
+ * context, or are in rec or the parser: they last until one of the three is
+ * used again.  Throws COPY's errors, in COPY's order; returns false at one
+ * that is tolerated, see fc_parse_bad.
  */
 extern bool fc_parse_record(FcParser *parser, char *rec, size_t len,
 							Datum *values, bool *nulls);
 
 /*
- * May values have the short headers that they will have in a tuple?  Not where
- * an expression could ask for their size before, as a CHECK can.
+ * Says whether values may have the short headers that they will have in a
+ * tuple: not where an expression, as a CHECK, could ask for their size.
  */
 extern void fc_parse_compact(FcParser *parser, bool compact);
 
 /*
- * The two halves of fc_parse_record.  The first throws no error about data and
- * calls no code but ours: true if that was all.  Otherwise the second goes on
- * from there.
+ * The two halves of fc_parse_record.  fc_parse_quickly throws no error about
+ * data and calls only code of this extension.  It returns true if the row is
+ * complete.  Otherwise fc_parse_rest goes on from there.
  */
 extern bool fc_parse_quickly(FcParser *parser, char *rec, size_t len,
 							 Datum *values, bool *nulls);
@@ -59,67 +60,68 @@ extern bool fc_parse_rest(FcParser *parser);
 
 /*
  * Parses a record for core's COPY: the fields as text, which core converts to
- * what fc_parse_record would give.  Only values that core could not read, or
- * whose faults are tolerated, are converted here, and only here: for these
- * there is fc_parse_text_value.  Defaults of columns the file does not have
- * are not evaluated.
+ * what fc_parse_record would give.  Values that core could not read, or whose
+ * faults are tolerated, are converted here: core must take them from
+ * fc_parse_text_value.  Defaults of columns that have no field are not
+ * evaluated.  Throws and returns as fc_parse_record does.
  */
 extern bool fc_parse_texts(FcParser *parser, char *rec, size_t len);
 
 /*
- * The value of field i, from 0, if it was converted; it lasts as long as those
- * of fc_parse_record.
+ * Was field i, from 0, converted by fc_parse_texts?  Then *value is its value,
+ * which lasts as long as those of fc_parse_record.
  */
 extern bool fc_parse_text_value(const FcParser *parser, int i, Datum *value);
 
 /*
- * A record that fc_parse_texts was false for is passed over: evaluates what
- * COPY evaluates of it then, the defaults of columns the file does not have.
+ * For a record that fc_parse_texts returned false for: evaluates what COPY
+ * evaluates although it leaves the record out, which are the defaults of
+ * columns that have no field.
  */
 extern void fc_parse_pass_over(FcParser *parser);
 
 /*
- * The fields then, without those that are skipped: NULL after the last.  *i
- * starts with 0.  A field that stands for a default is only there if core
- * knows such fields.
+ * Goes through the fields of fc_parse_texts, without those that are skipped;
+ * NULL after the last.  *i starts with 0.  A field stands for a default only
+ * if core knows such fields.
  */
 extern const FcField *fc_parse_next_text(const FcParser *parser, int *i);
 
-/* Did fc_parse_texts get beyond the record's encoding? */
+/* Was the record's encoding valid, so that fc_parse_texts has cut it? */
 extern bool fc_parse_is_cut(const FcParser *parser);
 
 /*
- * Which field an error of fc_parse_texts is about; false: the record.  *value
- * is NULL for a NULL.
+ * Finds the field that an error of fc_parse_texts is about; false if it is
+ * about the record.  *value is the field's text, or NULL for a NULL.
  */
 extern bool fc_parse_at(const FcParser *parser, const char **column,
 						const char **value);
 
-/* Is the last record's key a default that a field stood for? */
+/* Does the last record's key come from a field that stands for a default? */
 extern bool fc_parse_key_is_default(const FcParser *parser);
 
-/* What was wrong with the last record; lives as long as a record's values */
+/* What was wrong with the last record; lasts as long as its values */
 extern const FcBad *fc_parse_bad(const FcParser *parser);
 
 /*
- * Values of the last record that became NULL, by shared->errors.set_null;
- * their number
+ * The values of the last record that became NULL by errors.set_null; returns
+ * how many they are
  */
 extern int	fc_parse_nulled(const FcParser *parser, const FcNulled **nulled);
 
-/* Counts and keeps these values by fc_reject_nulled; offset is the record's */
+/* Hands the values that became NULL to fc_reject_nulled */
 extern void fc_parse_count_nulled(const FcParser *parser, uint64 offset, uint64 length);
 
 /*
- * Only the key: true with *key set, or with *null.  Errors as above, but false
- * only says that the whole record must be looked at, from unchanged bytes.
+ * Reads only the key: sets *key, or *null.  Throws COPY's errors.  False says
+ * that the whole record must be parsed, from bytes that are unchanged.
  */
 extern bool fc_parse_key(FcParser *parser, const FcRecord *record,
 						 int64 *key, bool *null);
 
 /*
- * The key alone, where no error, and no look at the whole record, can come of
- * it: false for any other key, a NULL too.  Leaves the record as it is.
+ * Reads only the key, if that can neither throw an error nor need the whole
+ * record; false for any other key, and for NULL.  Does not change the record.
  */
 extern bool fc_parse_plain_key(FcParser *parser, const FcRecord *record,
 							   int64 *key);

@@ -3,8 +3,8 @@
  * row/parse_begin.c
  *	  Sets up a parser: its columns, its zone, the quick way.
  *
- * What is allocated lives in the memory context that the caller is in; only
- * the numbers of sequences must be given back (fc_parse_end).
+ * The parser lives in the caller's memory context, which frees it on error,
+ * too.  fc_parse_end closes the files with numbers of sequences.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
 /* Bytes for the values of a row that the quick way makes */
 #define FC_PARSE_ROOM	8192
 
-/* Bytes of a record that is looked at without being changed, at first */
+/* Bytes that FcLook has room for at first */
 #define FC_PARSE_COPY	4096
 
 static bool
@@ -48,9 +48,9 @@ fc_parse_init_zone(const char *name)
 }
 
 /*
- * The quick way's converters make values in the room.  A text may also begin
- * in the byte before it, which ended the field before, unless that field is
- * asked for again, as set_null does.
+ * Lets the quick way's converters make values in the room.  A text may also
+ * stay in the record, with its header in the byte before, which ended the
+ * field before; not if that field may be asked for again, as by set_null.
  */
 static void
 fc_parse_init_quick(FcParser *parser, TupleDesc desc)
@@ -67,7 +67,7 @@ fc_parse_init_quick(FcParser *parser, TupleDesc desc)
 		if (!fc_column_is_plain(column))
 			continue;
 		quick->convert = column->convert;
-		/* such a text gets no short header in a tuple */
+		/* a text with storage PLAIN gets no short header in a tuple */
 		if (TupleDescAttr(desc, column->index)->attlen == -1 &&
 			TupleDescAttr(desc, column->index)->attstorage == TYPSTORAGE_PLAIN)
 			continue;

@@ -6,8 +6,9 @@
  *	 record ──► the key's field (grammar/marks.c where the record is marked)
  *			──► conversion ──► key, as a number
  *
- * The scan reads keys so.  Where a fault of the record may be tolerated it is
- * told to look at the whole record instead, from unchanged bytes.
+ * The scan reads keys in this way.  Where a fault of the record may be
+ * tolerated the scan is told to parse the whole record instead, from unchanged
+ * bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +20,7 @@
 #include "row/parse.h"
 #include "row/parser.h"
 
-/* The key of a record that is read in the file's zone */
+/* The key that fc_parse_zoned_key reads */
 typedef struct FcKeyWanted
 {
 	FcParser   *parser;
@@ -29,7 +30,7 @@ typedef struct FcKeyWanted
 	bool		found;
 } FcKeyWanted;
 
-/* Text in a key can only be a zone or month name, but must be valid */
+/* Brings the key's bytes into the server's encoding, if not all are ASCII */
 static void
 fc_parse_key_encoding(FcParser *parser, FcField *field)
 {
@@ -43,9 +44,9 @@ fc_parse_key_encoding(FcParser *parser, FcField *field)
 }
 
 /*
- * May the key be read from its field alone?  Not where a fault of another
- * field, or of the key itself, does not end the load, nor where NULL can be
- * told in the server's encoding only.
+ * May the key be read from its field alone?  Not if the field has FC_FIELD_*
+ * or stands for a default, nor if NULL can be told in the server's encoding
+ * only.
  */
 static bool
 fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
@@ -54,7 +55,7 @@ fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
 		(parser->null_ascii || !parser->shared->source.need_transcoding);
 }
 
-/* The key's field, from the marks where the record has them */
+/* Cuts the key's field, by marks if there are any; false if it is missing */
 static inline bool
 fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 {
@@ -97,7 +98,7 @@ fc_parse_any_key(FcParser *parser, const FcRecord *record, int64 *key, bool *nul
 		return true;
 	if (shared->errors.tolerated != 0)
 	{
-		/* core, reading a pattern, might throw what is tolerated */
+		/* core, when it reads a pattern, might throw what is tolerated */
 		if (column->pattern ?
 			(column->pattern->kind == FC_PATTERN_CORE ||
 			 !fc_pattern_parse(column->pattern, field.data, field.len, &value)) :
@@ -107,7 +108,7 @@ fc_parse_any_key(FcParser *parser, const FcRecord *record, int64 *key, bool *nul
 	else if (column->pattern ||
 			 !fc_convert(&column->convert, field.data, field.len, &value))
 	{
-		/* what is converted above has no byte that could be wrong */
+		/* only bytes that fc_convert has taken are known to be valid */
 		fc_parse_key_encoding(parser, &field);
 		if (field.verify)
 			pg_verifymbstr(field.data, field.len, false);
@@ -137,7 +138,7 @@ fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 	return wanted.found;
 }
 
-/* Room for a copy of bytes that are only looked at; it stays until the next */
+/* Copies bytes that are only looked at; the copy lasts until the next call */
 static char *
 fc_parse_copy(FcParser *parser, const char *data, size_t len)
 {
@@ -150,7 +151,7 @@ fc_parse_copy(FcParser *parser, const char *data, size_t len)
 	return parser->look.data;
 }
 
-/* As fc_parse_key_field, from a copy */
+/* As fc_parse_key_field, but cuts a copy of the record */
 static bool
 fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
 {

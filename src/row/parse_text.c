@@ -7,9 +7,9 @@
  *			──► those that core would read otherwise: their values
  *			──► the others: text
  *
- * Core converts the fields that it can.  An error of one that is converted
- * here must not come before that of a field ahead of it, so that core's are
- * tried first then (fc_parse_before).
+ * Core converts the fields that it can.  If one that is converted here is
+ * refused, a field before it may be one that core would refuse, and that is
+ * the first fault: those before are tried then (fc_parse_before).
  *
  *-------------------------------------------------------------------------
  */
@@ -21,8 +21,8 @@
 #include "row/parser.h"
 
 /*
- * COPY converts column by column: a value before column i that core would
- * refuse is the first fault.  Error if there is one.
+ * Throws core's error if core would refuse a value before column i, because
+ * COPY converts column by column, and its error is about the first.
  */
 static void
 fc_parse_before(FcParser *parser, int i)
@@ -41,7 +41,7 @@ fc_parse_before(FcParser *parser, int i)
 	parser->texts.column = NULL;
 }
 
-/* Body of fc_error_catch: the column that is next */
+/* Body of fc_error_catch: sets the value of column record.done */
 static void
 fc_parse_try_text(void *arg)
 {
@@ -50,7 +50,7 @@ fc_parse_try_text(void *arg)
 	fc_parse_column(parser, parser->texts.column, &parser->record.fields[parser->record.done]);
 }
 
-/* A value that core could not make from the field */
+/* Makes a value that core could not; ERROR for the first fault up to it */
 static void
 fc_parse_ours(FcParser *parser, int i)
 {
@@ -67,9 +67,9 @@ fc_parse_ours(FcParser *parser, int i)
 }
 
 /*
- * One field as text for core, converted only where core could not say what
- * comes of it; then core is given the value, for code that a type runs must
- * not run twice
+ * Makes one field for core.  It stays text, unless core could not say what
+ * comes of it: then it is converted here, and core is given the value, because
+ * code that a type runs must not run twice.
  */
 static void
 fc_parse_text(FcParser *parser, int i)
@@ -83,7 +83,7 @@ fc_parse_text(FcParser *parser, int i)
 	if (!column->ours && !field->marker &&
 		(parser->shared->errors.tolerated & FC_CLASS_CONVERSION) == 0)
 		return;
-	/* what set_null makes of the field is not what an error is about */
+	/* an error is about the field as it was before set_null */
 	parser->texts.column = column;
 	parser->texts.field = &unchanged;
 	if (column->ours || field->marker)
@@ -97,8 +97,9 @@ fc_parse_text(FcParser *parser, int i)
 }
 
 /*
- * COPY evaluates a default when it comes to the field that stands for it, also
- * if it passes over the record then.  Core will not get this one.
+ * COPY evaluates a default when it comes to the field that stands for it, even
+ * if it then leaves the record out.  Core does not get this record, so that
+ * the defaults of its fields are evaluated here.
  */
 static void
 fc_parse_skipped_markers(FcParser *parser)

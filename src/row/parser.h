@@ -18,19 +18,18 @@
 /* A column as the quick way knows it */
 typedef struct FcQuick
 {
-	FcConverter convert;		/* function NULL: not without a look at
-								 * FcColumn */
+	FcConverter convert;		/* function NULL: takes FcColumn to convert */
 	int			index;			/* as in FcColumn */
-	bool		known;			/* the value is given: no conversion */
+	bool		known;			/* by fc_parse_known_key: no conversion */
 	Datum		value;
 } FcQuick;
 
-/* The quick way, see row/parse.c */
+/* What fc_parse_quickly needs */
 typedef struct FcQuickWay
 {
 	FcQuick    *columns;		/* NULL: there is no quick way */
 	FcRoom		room;			/* for the values of a row */
-	char	   *start;			/* of the room */
+	char	   *start;			/* its beginning */
 } FcQuickWay;
 
 /* The record that is being parsed */
@@ -41,30 +40,30 @@ typedef struct FcInHand
 	Datum	   *values;
 	bool	   *nulls;
 	FcField    *fields;
-	int			found;			/* fields it has; -1: an open quote */
+	int			found;			/* its fields; -1: a quote is open */
 	int			done;			/* columns that have their value */
-	bool		cut;			/* the encoding is right, fields are known */
+	bool		cut;			/* its encoding is valid, fields are known */
 	bool		ok;
 } FcInHand;
 
-/* What is wrong with it, and tolerated */
+/* What is wrong with the record in hand, and tolerated */
 typedef struct FcFaults
 {
 	FcBad		bad;
 	int			nnulled;
 	FcNulled   *nulled;
-	ResourceOwner owner;		/* of what a value is tried with, or NULL */
+	ResourceOwner owner;		/* holds what an input function opens */
 } FcFaults;
 
-/* Its fields as text, for core */
+/* The fields of the record in hand as text, for core */
 typedef struct FcTexts
 {
 	FcColumn   *column;			/* being converted here, or NULL */
-	FcField    *field;			/* that this is made from */
-	bool	   *made;			/* fields whose value core need not make */
+	FcField    *field;			/* the field that its value is made from */
+	bool	   *made;			/* fields whose value was made here */
 } FcTexts;
 
-/* Bytes that are only looked at: a copy, which stays until the next one */
+/* A copy of bytes of a record that must stay as it is */
 typedef struct FcLook
 {
 	char	   *data;
@@ -75,7 +74,7 @@ typedef struct FcLook
 typedef struct FcZones
 {
 	pg_tz	   *file;			/* NULL: in the session's */
-	pg_tz	   *session;		/* that one, while the other is set */
+	pg_tz	   *session;		/* the session's, while file is set */
 } FcZones;
 
 struct FcParser
@@ -100,26 +99,29 @@ struct FcParser
 
 /* From row/parse.c, for fields as text and for keys */
 
-/* The record in hand is another one, with room for its values */
+/* Takes another record in hand; its row goes into values and nulls */
 extern void fc_parse_take(struct FcParser *parser, char *rec, size_t len,
 						  Datum *values, bool *nulls);
 
 /*
- * Makes its fields, in the server's encoding, and looks at what may be wrong
- * with them before any has a value; false if record.ok is.
+ * Cuts the record in hand into fields, in the server's encoding, and checks
+ * what COPY checks before it converts any.  Returns record.ok.
  */
 extern bool fc_parse_fields(struct FcParser *parser);
 
-/* The value of one field; record.ok is false if it is refused and tolerated */
+/* Sets the value of one field; record.ok is false after a tolerated fault */
 extern void fc_parse_column(struct FcParser *parser, FcColumn *column, FcField *field);
 
-/* The record has no field for this column; or NULL: it has too many */
+/*
+ * Refuses a record without a field for the column, or, if column is NULL, with
+ * too many fields; ERROR 22P04 unless that is tolerated
+ */
 extern void fc_parse_malformed(struct FcParser *parser, FcColumn *column);
 
-/* Bytes in the server's encoding; verified even if nothing changes */
+/* Brings bytes into the server's encoding; verifies them if they are in it */
 extern char *fc_parse_encoding(struct FcParser *parser, char *rec, size_t *len);
 
-/* Calls it with times read in the file's zone */
+/* Calls body(arg) with the file's time zone set, if it has one */
 extern void fc_parse_in_zone(struct FcParser *parser, void (*body) (void *arg), void *arg);
 
 #endif							/* FC_PARSER_H */

@@ -9,9 +9,9 @@
  * lock of its buffer, so that each number is given away once, with a WAL
  * record of the state it has afterwards.
  *
- * It is nextval() that asks for the privilege, locks the sequence against
- * ALTER and DROP until the transaction ends, and knows what currval() is to
- * say: the caller calls it before and after.
+ * The caller calls nextval() before and after: that asks for the privilege,
+ * locks the sequence against ALTER and DROP until the transaction ends, and
+ * knows what currval() is to say.
  *
  *-------------------------------------------------------------------------
  */
@@ -61,7 +61,7 @@ fc_sequence_left(const FormData_pg_sequence *form, int64 last)
 		((uint64) last - (uint64) form->seqmin) / -(uint64) form->seqincrement;
 }
 
-/* Makes the number the last one given, also in WAL; buf is locked */
+/* Sets the number given last, also in WAL; buf is locked by the caller */
 static void
 fc_sequence_set(Relation rel, Buffer buf, ItemId item, int64 last)
 {
@@ -122,7 +122,7 @@ fc_sequence_take(Oid sequence, uint64 wanted, int64 *first)
 
 	if (form.seqcache != 1)
 		return 0;
-	/* so that the commit waits for the WAL record */
+	/* with an XID the commit waits for the WAL record */
 	(void) GetTopTransactionId();
 	rel = relation_open(sequence, NoLock);
 	buf = ReadBuffer(rel, 0);

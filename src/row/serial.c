@@ -6,20 +6,20 @@
  *	 nextval(), as if once per record ──► runs of consecutive numbers ──► files
  *		"numbers.N" ──► number of a record, in any process and any order
  *
- * A serial or identity column that the file does not have gets the number
- * that COPY would give it: the n-th record gets the n-th number, whoever
- * loads it.  Workers cannot call nextval(), and would do so in another order.
+ * A serial or identity column that has no field gets the number that COPY
+ * would give it: the n-th record gets the n-th number, whichever process loads
+ * it.  Workers cannot call nextval(), and would do so in another order.
  *
- * A run is what one session gets without another one in between, nearly always
- * one per file; the worst case is one run per record, so that runs are kept
- * in files of the job's SharedFileSet, and only their first records of every
- * FC_NUMBER_BLOCK in memory.  The set deletes the files on error, too.
+ * A run is the numbers that the leader gets without another session in
+ * between.  There is nearly always one for a load; in the worst case there is
+ * one for each record.  So runs are kept in files of the load's SharedFileSet,
+ * which deletes them on error, too, and a process has in memory one block of
+ * FC_NUMBER_BLOCK runs, and the first record of each block.
  *
- * The default is given a parameter in nextval()'s place.  An entry of the
- * spill has room for the record's number within its chunk.  Where other
- * volatile defaults that are not parallel safe are needed, new partitions are
- * attached before the load, and the leader lets core route the rows in the
- * order of the file.
+ * A parameter stands in nextval()'s place in the default, and an entry of the
+ * spill has room for the record's number within its chunk.  Where a load needs
+ * other volatile defaults that are not parallel safe, the leader attaches new
+ * partitions before it, and lets core route the rows in the order of the file.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,7 +55,7 @@ typedef struct FcNumberFile
 	BufFile    *file;
 	uint64		nblocks;
 	uint64	   *heads;			/* first record of each block */
-	uint64		block;			/* the one in memory */
+	uint64		block;			/* number of the one in memory */
 	int			nruns;			/* in it */
 	FcNumberRun *runs;
 } FcNumberFile;
@@ -67,7 +67,7 @@ struct FcNumbers
 	ParamListInfo params;
 };
 
-/* What is being taken, in the hands of fc_error_catch */
+/* The numbers that fc_number_take takes */
 typedef struct FcNumberTaker
 {
 	FcContext  *ctx;
@@ -78,7 +78,7 @@ typedef struct FcNumberTaker
 	int64		last;
 } FcNumberTaker;
 
-/* A call of nextval() whose sequence is known */
+/* Is it a call of nextval() whose sequence is known? */
 static bool
 fc_number_is_call(Node *node, FcNumber *number)
 {
@@ -112,7 +112,7 @@ fc_number_contains(Node *node, void *context)
 		expression_tree_walker(node, fc_number_contains, context);
 }
 
-/* The one argument of these that has a call in it, or NULL */
+/* The argument that has a call in it; NULL if none has, or more than one */
 static Node *
 fc_number_argument(List *args)
 {
@@ -130,11 +130,7 @@ fc_number_argument(List *args)
 	return found;
 }
 
-/*
- * Goes down through what evaluates all its arguments.  Whether the rest of
- * the expression is safe is for the caller to find out, from
- * fc_number_replace.
- */
+/* Goes down through what evaluates all its arguments */
 bool
 fc_number_find(Node *expr, FcNumber *number)
 {
@@ -190,7 +186,7 @@ fc_number_replace(Node *expr, int id)
 	return fc_number_mutator(expr, &id);
 }
 
-/* The number that comes "count" after one */
+/* The number that comes "count" numbers after the first */
 static int64
 fc_number_after(const FcNumber *number, int64 first, uint64 count)
 {
@@ -207,7 +203,7 @@ fc_number_file(FcShared *shared, int i, bool create)
 		BufFileOpenFileSet(&shared->fileset.fs, name, O_RDONLY, false);
 }
 
-/* Adds consecutive numbers for the next records */
+/* Adds "count" consecutive numbers for the next records */
 static void
 fc_number_add(FcNumberTaker *taker, int64 first, uint64 count)
 {
@@ -223,7 +219,7 @@ fc_number_add(FcNumberTaker *taker, int64 first, uint64 count)
 	taker->taken += count;
 }
 
-/* Body of fc_error_catch: the first and the last number are nextval()'s */
+/* Body of fc_error_catch; the first and the last number are from nextval() */
 static void
 fc_number_take(void *arg)
 {
@@ -262,7 +258,7 @@ fc_number_chunk(FcShared *shared, uint64 number)
 	return i;
 }
 
-/* COPY would have stopped at the record that there was no number for */
+/* Keeps the error for the first record without a number: COPY stops there */
 static void
 fc_number_refuse(FcContext *ctx, uint64 number, const ErrorData *edata)
 {

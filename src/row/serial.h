@@ -15,18 +15,19 @@
 
 /*
  * Does the expression, as planned, call nextval() for one sequence exactly
- * once whatever the values are, and is it parallel safe otherwise?  Sets
- * sequence and identity of *number.
+ * once whatever the values are?  Sets sequence and identity of *number.
+ * Whether the rest of it is parallel safe is for the caller to find out, from
+ * fc_number_replace.
  */
 extern bool fc_number_find(Node *expr, FcNumber *number);
 
-/* The expression with parameter "id" in the place of nextval(); 0: with 1 */
+/* The expression with parameter "id", or with 1 if id is 0, for nextval() */
 extern Node *fc_number_replace(Node *expr, int id);
 
 /*
- * In the leader, outside parallel mode, when the split has counted the
- * records: takes that many numbers of each of the load's sequences, as COPY
- * would.  An error is kept for the record that COPY would report it for.
+ * The leader, outside parallel mode, when the split has counted the records:
+ * takes that many numbers of each of the load's sequences, as COPY would.  An
+ * error is kept for the record that COPY would report it for.
  */
 extern void fc_number_reserve(FcContext *ctx, uint64 records);
 
