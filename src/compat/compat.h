@@ -12,6 +12,7 @@
 
 #include "access/amapi.h"
 #include "access/attmap.h"
+#include "access/hio.h"
 #include "access/multixact.h"
 #include "access/table.h"
 #include "access/tableam.h"
@@ -376,17 +377,28 @@ fc_tablespace_aclcheck(Oid tablespace, Oid roleid, AclMode mode)
 #endif
 }
 
-/* 17: may the role lock a table against changes, by LOCK TABLE? */
-static inline bool
-fc_may_lock(Oid relid, Oid roleid)
+/*
+ * 16: a bulk insert adds more blocks than it needs now.  These are the ones
+ * that are left, for another bulk insert to go on with.
+ */
+static inline void
+fc_bulk_set_free(struct BulkInsertStateData *bistate, BlockNumber next, BlockNumber last, uint32 added)
 {
-#if PG_VERSION_NUM >= 170000
-	AclMode		mode = ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE | ACL_MAINTAIN;
-#else
-	AclMode		mode = ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE;
+#if PG_VERSION_NUM >= 160000
+	bistate->next_free = next;
+	bistate->last_free = last;
+	bistate->already_extended_by = added;
 #endif
+}
 
-	return pg_class_aclcheck(relid, roleid, mode) == ACLCHECK_OK;
+static inline void
+fc_bulk_get_free(struct BulkInsertStateData *bistate, BlockNumber *next, BlockNumber *last, uint32 *added)
+{
+#if PG_VERSION_NUM >= 160000
+	*next = bistate->next_free;
+	*last = bistate->last_free;
+	*added = bistate->already_extended_by;
+#endif
 }
 
 /*

@@ -142,11 +142,24 @@ typedef struct FcTask
 	int64		usec;
 } FcTask;
 
-/* The turn of the slices of one partition: they insert in key order */
+/* Where inserts into a table have come to, for the slice that follows */
+typedef struct FcSpot
+{
+	BlockNumber block;			/* of the last row; InvalidBlockNumber: none */
+	BlockNumber next_free;		/* 16: blocks that core has added for it, */
+	BlockNumber last_free;		/* and that have no rows yet */
+	uint32		added;			/* 16: how many core has added so far */
+} FcSpot;
+
+/*
+ * The turn of slices, which insert in their order; or, where core routes and
+ * one turn is that of all leaves, one of the leaves.
+ */
 typedef struct FcTurn
 {
 	pg_atomic_uint32 next;		/* slice whose rows may be inserted */
-	pg_atomic_uint32 block;		/* block the slice before it stopped at */
+	pg_atomic_uint32 leaf;		/* its OID, once a row has been routed to it */
+	FcSpot		spot;			/* touched by the slice whose turn it is */
 } FcTurn;
 
 /*
@@ -392,6 +405,9 @@ typedef struct FcShared
 	LWLock		logical_lock;	/* one inserter at a time for logically logged
 								 * tables */
 	ConditionVariable turn_cv;
+	uint32		nturns;			/* the turns that there is room for */
+	pg_atomic_uint32 nheld;		/* leaves that core routes to, and that the
+								 * leader has locked as well */
 	ConditionVariable inflow_cv;	/* chunks have been published */
 	pg_atomic_uint32 inflow_failed; /* 1: a file cannot be unpacked */
 	SharedFileSet fileset;
@@ -443,8 +459,6 @@ typedef struct FcContext
 								 * bad */
 	bool		disturbed;		/* leader: code that it called ran commands
 								 * while it loaded rows or built indexes */
-	List	   *leaves;			/* NIL, or the only ones that core may route
-								 * to */
 
 	/*
 	 * What the leader does first of all while workers do a phase; NULL:

@@ -64,37 +64,37 @@ fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)
 }
 
 bool
-fc_write_has_turn(FcWriter *writer)
+fc_turn_has_come(const FcSlice *slice)
 {
-	return writer->my_turn ||
-		pg_atomic_read_u32(&writer->place.turn->next) == writer->place.slice;
+	return slice == NULL || slice->turn == NULL || slice->mine ||
+		pg_atomic_read_u32(&slice->turn->next) == slice->number;
 }
 
 void
-fc_write_wait_turn(FcWriter *writer)
+fc_turn_wait(FcContext *ctx, FcSlice *slice)
 {
 	static uint32 wait_event = 0;
-	FcTurn	   *turn = writer->place.turn;
-	ConditionVariable *cv = &writer->ctx->shared->turn_cv;
+	ConditionVariable *cv = &ctx->shared->turn_cv;
 
-	if (writer->my_turn)
+	if (slice == NULL || slice->turn == NULL || slice->mine)
 		return;
 	if (wait_event == 0)
 		wait_event = fc_wait_event("FastCopyTurn");
 	ConditionVariablePrepareToSleep(cv);
-	while (pg_atomic_read_u32(&turn->next) != writer->place.slice)
+	while (pg_atomic_read_u32(&slice->turn->next) != slice->number)
 		ConditionVariableSleep(cv, wait_event);
 	ConditionVariableCancelSleep();
-	writer->my_turn = true;
+	slice->mine = true;
 }
 
 void
-fc_write_pass_turn(FcWriter *writer)
+fc_turn_pass(FcContext *ctx, FcSlice *slice)
 {
-	if (writer->place.turn == NULL)
+	if (slice->turn == NULL)
 		return;
-	fc_write_wait_turn(writer);
+	fc_turn_wait(ctx, slice);
 	/* a full barrier: a process that sees the turn sees what the writer did */
-	pg_atomic_fetch_add_u32(&writer->place.turn->next, 1);
-	ConditionVariableBroadcast(&writer->ctx->shared->turn_cv);
+	pg_atomic_fetch_add_u32(&slice->turn->next, 1);
+	ConditionVariableBroadcast(&ctx->shared->turn_cv);
+	slice->turn = NULL;
 }

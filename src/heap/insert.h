@@ -15,12 +15,20 @@
 
 typedef struct FcWriter FcWriter;
 
+/* A part of what several processes insert in turn */
+typedef struct FcSlice
+{
+	FcTurn	   *turn;			/* NULL: there is no other slice */
+	uint32		number;			/* of the slice */
+	bool		mine;			/* its turn has come */
+} FcSlice;
+
 /* Where a writer's rows belong */
 typedef struct FcPlace
 {
 	FcStorage	storage;
-	FcTurn	   *turn;			/* NULL: the table has no other slice */
-	uint32		slice;			/* number of the slice */
+	FcSlice    *slice;			/* the process's slice in hand; NULL: none */
+	FcSpot	   *spot;			/* of the table, if it has several slices */
 	Size		memory;			/* bytes of rows to keep before the turn */
 } FcPlace;
 
@@ -42,7 +50,6 @@ struct FcWriter
 	Relation	rel;
 	TupleTableSlot *slot;		/* where the next row is built */
 	FcPlace		place;
-	bool		my_turn;
 	CommandId	cid;
 	int			options;		/* HEAP_INSERT_* */
 	uint64		inserted;
@@ -52,13 +59,13 @@ struct FcWriter
 };
 
 /* Sleeps until the slice before has inserted all its rows */
-extern void fc_write_wait_turn(FcWriter *writer);
+extern void fc_turn_wait(FcContext *ctx, FcSlice *slice);
 
-/* Has the writer's turn come?  Does not sleep. */
-extern bool fc_write_has_turn(FcWriter *writer);
+/* Has the slice's turn come?  Does not sleep. */
+extern bool fc_turn_has_come(const FcSlice *slice);
 
-/* Waits for the writer's own turn, and lets the next slice write */
-extern void fc_write_pass_turn(FcWriter *writer);
+/* Waits for the slice's own turn, and lets the next slice insert */
+extern void fc_turn_pass(FcContext *ctx, FcSlice *slice);
 
 /* Counts n rows as inserted */
 extern void fc_write_count(FcWriter *writer, int n);

@@ -307,21 +307,33 @@ fc_multi_some(FcMultiWriter *writer, int i, int n)
 		fc_multi_indexes(writer, writer->rows + i, n);
 }
 
-/*
- * Waits for the turn, and goes on in the block in which the slice before
- * stopped
- */
+/* Waits for the turn, and goes on where the slice before has stopped */
 static void
-fc_multi_wait_turn(FcMultiWriter *writer)
+fc_multi_take_spot(FcMultiWriter *writer)
 {
-	BlockNumber block;
+	FcWriter   *base = &writer->base;
+	const FcSpot *spot = base->place.spot;
 
-	if (writer->base.my_turn)
+	fc_turn_wait(base->ctx, base->place.slice);
+	if (spot == NULL)
 		return;
-	fc_write_wait_turn(&writer->base);
-	block = pg_atomic_read_u32(&writer->base.place.turn->block);
-	if (block != InvalidBlockNumber)
-		RelationSetTargetBlock(writer->base.rel, block);
+	if (spot->block != InvalidBlockNumber)
+		RelationSetTargetBlock(base->rel, spot->block);
+	fc_bulk_set_free(writer->bistate, spot->next_free, spot->last_free, spot->added);
+}
+
+/* Notes where the slice after this one goes on, and lets go of the page */
+static void
+fc_multi_leave_spot(FcMultiWriter *writer)
+{
+	FcSpot	   *spot = writer->base.place.spot;
+
+	if (spot == NULL)
+		return;
+	if (writer->last_block != InvalidBlockNumber)
+		spot->block = writer->last_block;
+	fc_bulk_get_free(writer->bistate, &spot->next_free, &spot->last_free, &spot->added);
+	ReleaseBulkInsertStatePin(writer->bistate);
 }
 
 static void
@@ -331,12 +343,13 @@ fc_multi_flush(FcWriter *base)
 
 	if (writer->nrows == 0)
 		return;
-	fc_multi_wait_turn(writer);
+	fc_multi_take_spot(writer);
 	for (int i = 0; i < writer->nrows; i += FC_BATCH_ROWS)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_multi_some(writer, i, Min(writer->nrows - i, FC_BATCH_ROWS));
 	}
+	fc_multi_leave_spot(writer);
 	for (int i = 0; i < writer->nrows; i++)
 		ExecClearTuple(writer->rows[i].slot);
 	writer->nrows = 0;
@@ -349,7 +362,7 @@ fc_multi_full(FcMultiWriter *writer)
 {
 	if (writer->nrows < FC_BATCH_ROWS && writer->bytes < FC_BATCH_BYTES)
 		return false;
-	return fc_write_has_turn(&writer->base) ||
+	return fc_turn_has_come(writer->base.place.slice) ||
 		writer->bytes >= writer->base.place.memory;
 }
 
@@ -406,12 +419,8 @@ static void
 fc_multi_end(FcWriter *base)
 {
 	FcMultiWriter *writer = (FcMultiWriter *) base;
-	FcTurn	   *turn = base->place.turn;
 
 	FreeBulkInsertState(writer->bistate);
-	fc_multi_wait_turn(writer);
-	if (turn && writer->last_block != InvalidBlockNumber)
-		pg_atomic_write_u32(&turn->block, writer->last_block);
 	for (int i = 0; i < writer->nslots; i++)
 		ExecDropSingleTupleTableSlot(writer->rows[i].slot);
 	MemoryContextDelete(writer->mcxt);

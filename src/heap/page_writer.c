@@ -166,7 +166,7 @@ fc_page_write(FcPageWriter *writer)
 		.standard = true,.place = fc_page_place_rows
 	};
 
-	fc_write_wait_turn(base);
+	fc_turn_wait(base->ctx, base->place.slice);
 	for (int i = 0; i < writer->npages; i += FC_PAGE_BATCH)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -222,7 +222,7 @@ fc_page_full(FcPageWriter *writer)
 	writer->page = NULL;
 	if (writer->npages % FC_PAGE_BATCH != 0)
 		return;
-	if (fc_write_has_turn(&writer->base) ||
+	if (fc_turn_has_come(writer->base.place.slice) ||
 		(Size) writer->npages * BLCKSZ >= writer->base.place.memory)
 		fc_page_write(writer);
 }

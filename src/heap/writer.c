@@ -140,7 +140,6 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	writer->slot = MakeSingleTupleTableSlot(RelationGetDescr(writer->rel),
 											&TTSOpsVirtual);
 	writer->place = *place;
-	writer->my_turn = (place->turn == NULL);
 	writer->cid = GetCurrentCommandId(!ctx->in_worker);
 	writer->options = place->storage.kind == FC_STORAGE_USED && !ctx->shared->order.append ?
 		0 : HEAP_INSERT_SKIP_FSM;
@@ -186,7 +185,6 @@ fc_write_end(FcWriter *writer)
 
 	writer->routine->flush(writer);
 	writer->routine->end(writer);
-	fc_write_pass_turn(writer);
 	ExecDropSingleTupleTableSlot(writer->slot);
 	if (writer->toast)
 	{

@@ -31,6 +31,9 @@
 #include "report/report.h"
 #include "row/serial.h"
 
+/* Leaves that others may attach meanwhile */
+#define FC_NEW_LEAVES	256
+
 /* One row of the report per leaf */
 static void
 fc_fill_report_leaves(FcJob *job)
@@ -128,6 +131,8 @@ fc_fill_work(FcJob *job, FcWork *work)
 	FcTarget   *target = &job->target;
 
 	work->nturns = 1;
+	if (target->plan->routed)
+		work->nturns += fc_tables_count(target->oid) + FC_NEW_LEAVES;
 	if (target->plan->key_type == FC_KEY_NONE)
 		target->shared->storage = fc_write_storage(target->rel, target->inflow ?
 												   target->expected / FC_RECORD_GUESS : target->found,
@@ -147,7 +152,9 @@ fc_fill_work(FcJob *job, FcWork *work)
 	for (uint32 i = 0; i < work->nturns; i++)
 	{
 		pg_atomic_init_u32(&work->turns[i].next, 0);
-		pg_atomic_init_u32(&work->turns[i].block, InvalidBlockNumber);
+		pg_atomic_init_u32(&work->turns[i].leaf, InvalidOid);
+		work->turns[i].spot.block = InvalidBlockNumber;
+		work->turns[i].spot.next_free = work->turns[i].spot.last_free = InvalidBlockNumber;
 	}
 	if (fc_way_sorts_alone(job))
 		return 1;
@@ -174,7 +181,7 @@ fc_fill_drop_key(FcJob *job)
 	plan->routed = shared->routed = true;
 	if (target->options->missing == FC_MISSING_ERROR)
 		shared->refused = target->route->default_oid;
-	fc_way_take(target, FC_WAY_CHUNKS);
+	fc_way_take(target, FC_WAY_TURNS);
 	fc_find_forget(job);
 	/* the load must end with an error that was caught, or an earlier one */
 	if (bad != PG_UINT64_MAX && shared->errors.first.kind != FC_ERROR_LIMIT)

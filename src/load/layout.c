@@ -30,6 +30,9 @@
 #define FC_CHUNKS_EACH	16
 #define FC_MIN_CHUNK	(256 * 1024)
 
+/* Bytes of a chunk whose rows may have to wait, in memory, for their turn */
+#define FC_TURN_CHUNK	(1024 * 1024)
+
 /* Bytes of a chunk: so few that all workers have work to the end of a phase */
 static uint64
 fc_layout_chunk_size(const FcJob *job)
@@ -38,6 +41,8 @@ fc_layout_chunk_size(const FcJob *job)
 	uint64		share = Max(size / (FC_CHUNKS_EACH * Max(job->target.nworkers, 1)),
 							FC_MIN_CHUNK);
 
+	if (job->target.way == FC_WAY_TURNS)
+		share = Min(share, FC_TURN_CHUNK);
 	return Max(Min((uint64) fc_chunk_size, share),
 			   (size + FC_MAX_CHUNKS - 1) / FC_MAX_CHUNKS);
 }
@@ -47,6 +52,7 @@ static void
 fc_layout_state(FcShared *shared)
 {
 	pg_atomic_init_u32(&shared->next, 0);
+	pg_atomic_init_u32(&shared->nheld, 0);
 	pg_atomic_init_u32(&shared->unordered, 0);
 	pg_atomic_init_u64(&shared->counts.split_bytes, 0);
 	pg_atomic_init_u64(&shared->counts.scan_bytes, 0);

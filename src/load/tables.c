@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
@@ -27,28 +28,26 @@
 #include "load/tasks.h"
 #include "load/way.h"
 
-/*
- * Locks all levels where core routes: workers find leaves by themselves, so
- * that no partition may come or go at any level while they do, and all leaves
- * are locked until commit.  For a caller who may not lock the table against
- * new partitions the leader loads alone, and into these leaves only
- * (fc_tables_check).
- */
-static void
-fc_tables_lock_tree(Oid parent, bool against_new)
+uint32
+fc_tables_count(Oid target)
 {
-	List	   *children;
-	ListCell   *lc;
+	List	   *tables = find_all_inheritors(target, NoLock, NULL);
+	uint32		n = list_length(tables);
 
-	if (against_new)
-		LockRelationOid(parent, ShareUpdateExclusiveLock);
-	children = find_inheritance_children(parent, RowExclusiveLock);
-	foreach(lc, children)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_TABLE)
-			fc_tables_lock_tree(lfirst_oid(lc), against_new);
-	}
+	list_free(tables);
+	return n;
+}
+
+/*
+ * Does core's routing lock leaves when their first rows come?  Not if code of
+ * users runs for rows in the leader: what it does to a table is found out
+ * afterwards, so that all leaves are held from the beginning.
+ */
+static bool
+fc_tables_lock_late(const FcTarget *target)
+{
+	return target->plan->routed && !target->plan->effects &&
+		target->plan->leader_reason == NULL;
 }
 
 void
@@ -57,8 +56,8 @@ fc_tables_lock(FcJob *job)
 	FcTarget   *target = &job->target;
 	ListCell   *lc;
 
-	if (target->plan->routed)
-		fc_tables_lock_tree(target->oid, fc_may_lock(target->oid, GetUserId()));
+	if (target->plan->routed && !fc_tables_lock_late(target))
+		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
 	if (!target->plan->key_routes)
 		return;
 	if (target->ncreated > 0)
@@ -100,48 +99,65 @@ fc_tables_bounds_changed(FcJob *job)
 	return changed;
 }
 
+/* Throws COPY's error unless the table is new, or emptied, in this subtransaction */
+static void
+fc_tables_check_frozen(const FcTarget *target, Relation rel)
+{
+	SubTransactionId subxid = GetCurrentSubTransactionId();
+
+	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_createSubid == subxid ||
+		fc_new_storage_subid(rel) == subxid)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction"),
+			 RelationGetRelid(rel) == target->oid ? 0 :
+			 errdetail("Rows of the file go to table \"%s\".",
+					   RelationGetRelationName(rel)),
+			 target->options->accelerated ? 0 :
+			 errhint("Leave freeze out, or create or truncate the table in the transaction that loads it.")));
+}
+
 /* Takes the way that the triggers and indexes of an existing leaf ask for */
 static void
-fc_tables_check_one(FcJob *job, Oid leaf)
+fc_tables_check_one(FcTarget *target, Relation rel)
 {
-	FcTarget   *target = &job->target;
-	Relation	rel = table_open(leaf, NoLock);
-	bool		only_foreign_keys;
+	const char *reason = fc_plan_leaf_core_reason(rel);
 
-	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-		fc_way_to_core(target, "a partition is a foreign table");
-	else if (fc_plan_has_triggers(rel, &only_foreign_keys))
-		fc_way_to_core(target, only_foreign_keys ?
-					   "an existing partition has foreign keys" :
-					   "a partition has triggers");
+	if (reason)
+		fc_way_to_core(target, reason);
 	else if (target->plan->leader_reason == NULL)
 		target->plan->leader_reason = fc_plan_leaf_reason(rel);
-
 	fc_plan_check_unique(target->rel, rel, target->options, target->plan);
 	/* of two equal rows the second in the file must be refused */
 	if ((target->plan->routed || target->plan->key_type == FC_KEY_NONE) &&
 		fc_plan_has_unique(rel))
-	{
-		if (!target->plan->routed)
-			fc_way_take(target, FC_WAY_TURNS);
-		else if (target->plan->leader_reason == NULL)
-			target->plan->leader_reason = "a partition has a unique index";
-	}
-	if (target->options->freeze && rel->rd_rel->relkind == RELKIND_RELATION)
-	{
-		SubTransactionId subxid = GetCurrentSubTransactionId();
+		fc_way_take(target, FC_WAY_TURNS);
+	if (target->options->freeze)
+		fc_tables_check_frozen(target, rel);
+}
 
-		if (rel->rd_createSubid != subxid && fc_new_storage_subid(rel) != subxid)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction"),
-					 leaf == RelationGetRelid(target->rel) ? 0 :
-					 errdetail("Rows of the file go to table \"%s\".",
-							   RelationGetRelationName(rel)),
-					 target->options->accelerated ? 0 :
-					 errhint("Leave freeze out, or create or truncate the table in the transaction that loads it.")));
+/*
+ * Looks at a leaf that is not locked.  A COPY would not wait for another
+ * session with a lock on it, which may get no row; if it does get one, the
+ * process that has it looks at the leaf.
+ */
+static void
+fc_tables_check_unlocked(FcTarget *target, Oid leaf)
+{
+	Relation	rel;
+
+	if (!target->options->accelerated)
+		LockRelationOid(leaf, AccessShareLock);
+	else if (!ConditionalLockRelationOid(leaf, AccessShareLock))
+		return;
+	rel = try_relation_open(leaf, NoLock);
+	if (rel)
+	{
+		fc_tables_check_one(target, rel);
+		relation_close(rel, NoLock);
 	}
-	table_close(rel, NoLock);
+	UnlockRelationOid(leaf, AccessShareLock);
 }
 
 /* Throws COPY's errors if rows of existing tables may not be frozen */
@@ -188,16 +204,24 @@ fc_tables_check(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	List	   *leaves = fc_tables_existing(job);
+	bool		late = fc_tables_lock_late(target);
 	ListCell   *lc;
 
 	if (target->options->freeze && leaves != NIL)
 		fc_tables_check_freeze(job);
 	foreach(lc, leaves)
-		fc_tables_check_one(job, lfirst_oid(lc));
-	if (target->plan->routed && !fc_may_lock(target->oid, GetUserId()))
 	{
-		target->ctx.leaves = leaves;
-		target->nworkers = 0;
+		Oid			leaf = lfirst_oid(lc);
+		Relation	rel;
+
+		if (late && leaf != target->oid)
+		{
+			fc_tables_check_unlocked(target, leaf);
+			continue;
+		}
+		rel = table_open(leaf, NoLock);
+		fc_tables_check_one(target, rel);
+		table_close(rel, NoLock);
 	}
 	if (target->plan->leader_reason != NULL)
 		target->nworkers = 0;
@@ -207,8 +231,13 @@ void
 fc_tables_hold(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	List	   *tables = list_append_unique_oid(fc_tables_existing(job), target->oid);
+	List	   *tables = list_make1_oid(target->oid);
 	ListCell   *lc;
+
+	if (target->plan->routed && !fc_tables_lock_late(target))
+		tables = find_all_inheritors(target->oid, RowExclusiveLock, NULL);
+	else if (!target->plan->routed)
+		tables = list_append_unique_oid(fc_tables_existing(job), target->oid);
 
 	foreach(lc, tables)
 	{

@@ -16,6 +16,9 @@
  */
 extern void fc_tables_lock(FcJob *job);
 
+/* The number of the target's partitions at all levels, and itself */
+extern uint32 fc_tables_count(Oid target);
+
 /* Have partitions come or gone since the scan looked at them? */
 extern bool fc_tables_bounds_changed(FcJob *job);
 

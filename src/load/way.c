@@ -36,7 +36,11 @@ fc_way_begin(FcTarget *target)
 {
 	FcPlan	   *plan = target->plan;
 
-	target->way = plan->key_type == FC_KEY_NONE ? FC_WAY_CHUNKS : FC_WAY_OFFSETS;
+	if (plan->key_type != FC_KEY_NONE)
+		target->way = FC_WAY_OFFSETS;
+	else
+		target->way = target->inflow && target->source->nfiles > 1 ?
+			FC_WAY_CHUNKS : FC_WAY_TURNS;
 	if (plan->core_reason)
 		fc_way_to_core(target, plan->core_reason);
 }

@@ -59,6 +59,9 @@ extern bool fc_plan_has_triggers(Relation rel, bool *only_foreign_keys);
 /* Returns why workers must not insert this leaf's rows, or NULL */
 extern const char *fc_plan_leaf_reason(Relation leaf);
 
+/* Returns why core's CopyFrom must load because of this leaf, or NULL */
+extern const char *fc_plan_leaf_core_reason(Relation leaf);
+
 /* Can the table refuse a row because of another one? */
 extern bool fc_plan_has_unique(Relation rel);
 
@@ -69,9 +72,6 @@ extern bool fc_plan_has_unique(Relation rel);
  */
 extern void fc_plan_check_unique(Relation target, Relation rel,
 								 const FcOptions *options, const FcPlan *plan);
-
-/* Does core route the rows, once the load has made the missing partitions? */
-extern bool fc_plan_ends_routed(const FcPlan *plan);
 
 /* Does a publication of the table or of an ancestor publish its new rows? */
 extern bool fc_plan_is_published(Relation rel);

@@ -48,6 +48,19 @@ fc_plan_leaf_reason(Relation leaf)
 	return NULL;
 }
 
+const char *
+fc_plan_leaf_core_reason(Relation leaf)
+{
+	bool		only_foreign_keys;
+
+	if (leaf->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+		return "a partition is a foreign table";
+	if (fc_plan_has_triggers(leaf, &only_foreign_keys))
+		return only_foreign_keys ? "an existing partition has foreign keys" :
+			"a partition has triggers";
+	return NULL;
+}
+
 static bool
 fc_plan_is_numbered(const FcPlan *plan, AttrNumber attnum)
 {
@@ -82,12 +95,6 @@ fc_plan_columns_reason(Relation rel, const FcPlan *plan, bool markers)
 	return NULL;
 }
 
-bool
-fc_plan_ends_routed(const FcPlan *plan)
-{
-	return plan->routed || (plan->key_early && plan->key_routes);
-}
-
 const char *
 fc_plan_leader_reason(Relation rel, const FcOptions *options,
 					  const FcPlan *plan)
@@ -103,9 +110,6 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 	if (plan->routed &&
 		fc_code_unsafe((Node *) RelationGetPartitionKey(rel)->partexprs))
 		return "the partition key is not parallel safe";
-	if (fc_plan_ends_routed(plan) && !options->analyze &&
-		!fc_may_lock(RelationGetRelid(rel), GetUserId()))
-		return "the caller may not lock the table against new partitions";
 	if (fc_code_unsafe((Node *) plan->where))
 		return "the condition is not parallel safe";
 	if (fc_sort_keys_unsafe(rel, plan->order))

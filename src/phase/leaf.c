@@ -25,11 +25,15 @@
 #include "access/table.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
+#include "options/plan.h"
 #include "phase/loader.h"
+#include "phase/phases.h"
 
 /* Does the leaf take each row that has no NULL where none is allowed? */
 static bool
@@ -85,9 +89,12 @@ fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 void
 fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 {
-	FcPlace		place = {0};
+	FcShared   *shared = loader->ctx->shared;
+	FcPlace		place = {.slice = &loader->slice,.memory = shared->memory / 2};
 	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
+	if (leaf->turn)
+		place.spot = &leaf->turn->spot;
 	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &place);
 	leaf->slot = fc_write_slot(leaf->writer);
 	MemoryContextSwitchTo(old);
@@ -176,9 +183,13 @@ fc_leaf_write_sorted(FcLoader *loader)
 uint64
 fc_leaf_end(FcLoader *loader)
 {
+	uint64		inserted;
+
 	if (loader->sorter.sort)
 		fc_leaf_write_sorted(loader);
-	return fc_leaf_end_writer(&loader->only);
+	inserted = fc_leaf_end_writer(&loader->only);
+	fc_turn_pass(loader->ctx, &loader->slice);
+	return inserted;
 }
 
 void
@@ -212,18 +223,91 @@ fc_leaf_begin_sort_all(FcLoader *loader)
 	fc_leaf_begin_sort(loader, desc, NULL);
 }
 
-/* Refuses a leaf that the leader has not looked at: it may have triggers */
 static void
-fc_leaf_check(FcContext *ctx, Relation leaf)
+fc_leaf_refuse(FcContext *ctx, Relation leaf)
 {
-	if (ctx->leaves == NIL || list_member_oid(ctx->leaves, RelationGetRelid(leaf)))
-		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("partition \"%s\" was attached to table \"%s\" while it was being loaded",
 					RelationGetRelationName(leaf),
 					RelationGetRelationName(ctx->target)),
 			 errhint("Load it again.")));
+}
+
+/*
+ * Refuses a leaf that this process must not load: the leader has looked at the
+ * leaves, and would have taken another way.
+ */
+static void
+fc_leaf_check(FcContext *ctx, Relation leaf)
+{
+	bool		only_foreign_keys;
+
+	if (leaf->rd_rel->relkind != RELKIND_RELATION ||
+		fc_plan_has_triggers(leaf, &only_foreign_keys) ||
+		(ctx->in_worker && fc_plan_leaf_reason(leaf) != NULL))
+		fc_leaf_refuse(ctx, leaf);
+}
+
+/*
+ * Finds the leaf among those that rows are routed to, or adds it: the leader
+ * locks all of them (fc_leaf_lock_found).
+ */
+static FcTurn *
+fc_leaf_turn(FcLoader *loader, Relation leaf)
+{
+	FcContext  *ctx = loader->ctx;
+
+	for (uint32 i = 1; i < ctx->shared->nturns; i++)
+	{
+		uint32		oid = InvalidOid;
+
+		if (!pg_atomic_compare_exchange_u32(&ctx->turns[i].leaf, &oid, RelationGetRelid(leaf)) &&
+			oid != RelationGetRelid(leaf))
+			continue;
+		loader->router.nturns = Max(loader->router.nturns, i + 1);
+		return &ctx->turns[i];
+	}
+	fc_leaf_refuse(ctx, leaf);
+	return NULL;
+}
+
+void
+fc_leaf_lock_found(FcContext *ctx)
+{
+	FcShared   *shared = ctx->shared;
+	uint32		before = pg_atomic_read_u32(&shared->nheld);
+	uint32		n = before;
+	Oid			leaf;
+
+	while (n + 1 < shared->nturns &&
+		   OidIsValid(leaf = pg_atomic_read_u32(&ctx->turns[n + 1].leaf)))
+	{
+		LockRelationOid(leaf, RowExclusiveLock);
+		n++;
+	}
+	if (n == before)
+		return;
+	pg_atomic_write_u32(&shared->nheld, n);
+	ConditionVariableBroadcast(&shared->turn_cv);
+}
+
+/* A worker's locks go with it: waits until the leader has them, too */
+static void
+fc_leaf_wait_locked(FcLoader *loader)
+{
+	static uint32 wait_event = 0;
+	FcShared   *shared = loader->ctx->shared;
+
+	if (!loader->ctx->in_worker || loader->router.nturns == 0)
+		return;
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyLock");
+	SetLatch(&MyProc->lockGroupLeader->procLatch);
+	ConditionVariablePrepareToSleep(&shared->turn_cv);
+	while (pg_atomic_read_u32(&shared->nheld) + 1 < loader->router.nturns)
+		ConditionVariableSleep(&shared->turn_cv, wait_event);
+	ConditionVariableCancelSleep();
 }
 
 /*
@@ -240,6 +324,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	FcLeaf	   *leaf;
 
 	fc_leaf_check(loader->ctx, rri->ri_RelationDesc);
+	new.turn = fc_leaf_turn(loader, rri->ri_RelationDesc);
 	new.map = fc_build_attrmap_if_req(root, desc);
 	if (loader->sorter.sort)
 	{
@@ -355,11 +440,19 @@ fc_leaf_limit(FcLoader *loader)
 	FcRouter   *router = &loader->router;
 
 	router->pending += loader->row.length + sizeof(HeapTupleTableSlot) + sizeof(HeapTupleData);
-	if (router->pending < loader->ctx->shared->memory / 4 &&
+	if (router->pending < loader->ctx->shared->memory / 2 &&
 		hash_get_num_entries(router->leaves) <= FC_LEAF_WRITERS)
 		return;
 	fc_leaf_flush(loader, false);
 	router->pending = 0;
+}
+
+void
+fc_leaf_end_slice(FcLoader *loader)
+{
+	fc_leaf_flush(loader, false);
+	loader->router.pending = 0;
+	fc_turn_pass(loader->ctx, &loader->slice);
 }
 
 /* Ends the leaf whose rows are all written, and begins the next; NULL: none */
@@ -410,5 +503,6 @@ fc_leaf_end_routing(FcLoader *loader)
 		fc_leaf_write_all(loader);
 	else
 		fc_leaf_flush(loader, true);
+	fc_leaf_wait_locked(loader);
 	ExecCleanupTupleRouting(loader->router.mtstate, loader->router.proute);
 }

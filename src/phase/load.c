@@ -143,14 +143,18 @@ fc_load_take_task(void *arg, bool ahead)
 static void
 fc_load_begin_task(FcLoader *loader, FcTask *task)
 {
-	FcPlace		place = {0};
+	FcPlace		place = {task->storage, &loader->slice};
 
 	INSTR_TIME_SET_CURRENT(loader->tasks.start);
-	place.storage = task->storage;
 	if (task->nslices > 1 && !fc_shared_whole_leaves(loader->ctx->shared))
 	{
-		place.turn = &loader->ctx->turns[task->part];
-		place.slice = task->slice;
+		FcTurn	   *turn = &loader->ctx->turns[task->part];
+
+		loader->slice = (FcSlice)
+		{
+			turn, task->slice
+		};
+		place.spot = &turn->spot;
 		place.memory = loader->ctx->shared->memory / 4;
 	}
 	if (loader->router.proute)
@@ -310,10 +314,34 @@ fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
 	}
 }
 
+/* Loads one chunk, which inserts its rows when its turn has come */
+static void
+fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
+{
+	FcContext  *ctx = loader->ctx;
+	FcPlace		place = {ctx->shared->storage, &loader->slice, &ctx->turns[0].spot,
+	ctx->shared->memory / 2};
+
+	loader->slice = (FcSlice)
+	{
+		&ctx->turns[0], i
+	};
+	if (loader->router.proute)
+	{
+		fc_load_records(loader, reader, i);
+		fc_leaf_end_slice(loader);
+		return;
+	}
+	fc_leaf_begin(loader, RelationGetRelid(ctx->target), &place);
+	fc_load_records(loader, reader, i);
+	(void) fc_leaf_end(loader);
+}
+
 /*
  * Loads chunks, in the order of the file.  In a presorted file each has slices
- * of partitions.  Else one writer serves all chunks of the process; but if
- * chunks insert in turn, each has its own.
+ * of partitions.  Else each inserts in turn; but where rows are sorted, or
+ * files are unpacked at the same time, one writer serves all chunks of the
+ * process.
  */
 static void
 fc_load_chunks(FcLoader *loader)
@@ -321,37 +349,29 @@ fc_load_chunks(FcLoader *loader)
 	FcContext  *ctx = loader->ctx;
 	FcShared   *shared = ctx->shared;
 	Size		block = Min(fc_shared_read_memory(shared) / 8, (Size) 1024 * 1024);
-	FcPlace		place = {.storage = shared->storage};
-	bool		writes = shared->way != FC_WAY_PRESORTED && !loader->router.proute && !loader->dry;
-	bool		in_turn;
+	FcPlace		place = {shared->storage, &loader->slice};
+	bool		in_turn = shared->way == FC_WAY_TURNS && shared->order.nkeys == 0 && !loader->dry;
+	bool		one_writer = !in_turn && shared->way != FC_WAY_PRESORTED &&
+		!loader->router.proute && !loader->dry;
 	FcChunkReader reader;
+	uint32		i;
 
 	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
-
-	/* one process inserts sorted rows, after the last chunk */
-	in_turn = writes && shared->way == FC_WAY_TURNS && shared->order.nkeys == 0;
-	if (in_turn)
-	{
-		place.turn = &ctx->turns[0];
-		place.memory = shared->memory / 2;
-	}
-	else if (writes)
+	if (one_writer)
 		fc_leaf_begin(loader, RelationGetRelid(ctx->target), &place);
 	while (!ctx->stopped && pg_atomic_read_u32(&shared->unordered) == 0 &&
-		   fc_inflow_take(ctx, &place.slice))
+		   fc_inflow_take(ctx, &i))
 	{
 		pg_atomic_fetch_add_u64(&shared->counts.load_bytes,
-								fc_shared_chunks(shared)[place.slice].length);
-		if (in_turn)
-			fc_leaf_begin(loader, RelationGetRelid(ctx->target), &place);
+								fc_shared_chunks(shared)[i].length);
 		if (shared->way == FC_WAY_PRESORTED)
-			fc_load_slices(loader, &reader, place.slice);
+			fc_load_slices(loader, &reader, i);
+		else if (in_turn)
+			fc_load_chunk_in_turn(loader, &reader, i);
 		else
-			fc_load_records(loader, &reader, place.slice);
-		if (in_turn)
-			(void) fc_leaf_end(loader);
+			fc_load_records(loader, &reader, i);
 	}
-	if (writes && !in_turn)
+	if (one_writer)
 		(void) fc_leaf_end(loader);
 	fc_chunk_reader_end(&reader);
 }

@@ -32,6 +32,9 @@ typedef struct FcLeaf
 	TupleTableSlot *slot;		/* where its rows are built: the writer's, or
 								 * its own if it has none */
 
+	FcTurn	   *turn;			/* its entry in ctx->turns; NULL: core does
+								 * not route */
+
 	/* set if core routes and rows are sorted */
 	int32		number;
 	AttrMap    *to_root;		/* back to the target's row type */
@@ -46,6 +49,8 @@ typedef struct FcRouter
 	ModifyTableState *mtstate;
 	PartitionTupleRouting *proute;	/* NULL: leaves are known otherwise */
 	HTAB	   *leaves;			/* FcLeaf: those found so far */
+	uint32		nturns;			/* of ctx->turns: those that leaves found so
+								 * far have, at most */
 	Size		pending;		/* bytes they may hold in batches */
 } FcRouter;
 
@@ -108,6 +113,7 @@ typedef struct FcLoader
 	bool		dry;			/* nothing is written */
 	uint64		rows;			/* looked at so far */
 	FcTasks		tasks;
+	FcSlice		slice;			/* of the task or chunk, if it has a turn */
 	FcRow		row;
 
 	/* where rows go */
@@ -176,6 +182,9 @@ extern void fc_leaf_begin_routing(FcLoader *loader);
 /* Begins the sort of all rows that core routes, before the first of them */
 extern void fc_leaf_begin_sort_all(FcLoader *loader);
 extern void fc_leaf_end_routing(FcLoader *loader);
+
+/* Writes what the leaves hold, and lets the slice after this one insert */
+extern void fc_leaf_end_slice(FcLoader *loader);
 
 /*
  * Finds the leaf of the row in root_slot.  If there is none, refuses the row

@@ -35,6 +35,9 @@ extern void fc_scan_run(FcContext *ctx);
 /* Load: puts rows into leaves */
 extern void fc_load_run(FcContext *ctx);
 
+/* Leader, while workers load: locks the leaves that they have found */
+extern void fc_leaf_lock_found(FcContext *ctx);
+
 /* Check: parses and checks rows as for a load, and writes nothing */
 extern void fc_load_check_run(FcContext *ctx);
 

@@ -338,6 +338,17 @@ fc_worker_alone_share(const FcShared *shared, int nworkers)
 		(double) (last - before) / (last - shared->started);
 }
 
+/* What the leader does while it waits for workers */
+static void
+fc_worker_watch(void *arg)
+{
+	FcContext  *ctx = arg;
+
+	if (ctx->turns && ctx->shared->routed)
+		fc_leaf_lock_found(ctx);
+	fc_context_progress(ctx);
+}
+
 /* Runs the phase in workers; 0 if none could be started */
 static int
 fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
@@ -357,9 +368,10 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	launched = fc_workers_launch(pcxt);
 	if (launched > 0)
 	{
+		ctx->turns = shm_toc_lookup(pcxt->toc, FC_KEY_TURNS, true);
 		if (ctx->lead)
 			ctx->lead(ctx->lead_arg);
-		fc_workers_wait(pcxt, ctx->progress, ctx->progress_arg);
+		fc_workers_wait(pcxt, fc_worker_watch, ctx);
 		fc_worker_usage(pcxt);
 		work->alone = fc_worker_alone_share(ctx->shared, launched);
 		if (work->ntasks > 0)
@@ -368,6 +380,7 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	}
 	DestroyParallelContext(pcxt);
 	ExitParallelMode();
+	ctx->turns = NULL;
 	return launched;
 }
 
@@ -380,6 +393,7 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 
 	shared->phase = phase;
 	shared->ntasks = work->ntasks;
+	shared->nturns = work->nturns;
 	shared->nprocesses = Max(nworkers, 1);
 	shared->started = fc_worker_clock();
 	memset(shared->ended, 0, sizeof(shared->ended));
