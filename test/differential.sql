@@ -106,6 +106,15 @@ $$ SELECT count(*) FROM pg_class WHERE relnamespace = 'fast'::regnamespace $$;
 
 -- One load by fast_copy against what COPY did: empty if they agree, else what
 -- is different.  "key" is given where rows must lie in key order.
+-- all rows as they lie in each table
+CREATE FUNCTION diff.sequence(schema text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT md5(string_agg(relname || t::text, '','' ORDER BY relname, t.ctid)) FROM %I.t JOIN pg_class c ON c.oid = t.tableoid', schema) INTO result;
+	RETURN result;
+END $$;
+
 CREATE FUNCTION diff.compare(stmt text, file text, key text, empty_before bigint)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -136,7 +145,11 @@ BEGIN
 	IF diff.rows_of('fast', 'copy') <> 0 THEN
 		bad := bad || format('%s rows COPY has not; ', diff.rows_of('fast', 'copy'));
 	END IF;
-	IF key IS NOT NULL AND diff.disorder(key) <> 0 THEN
+	IF key = 'COPY' THEN
+		IF diff.sequence('fast') IS DISTINCT FROM diff.sequence('copy') THEN
+			bad := bad || 'rows in another order than after COPY; ';
+		END IF;
+	ELSIF key IS NOT NULL AND diff.disorder(key) <> 0 THEN
 		bad := bad || format('%s rows out of order; ', diff.disorder(key));
 	END IF;
 	RETURN bad;

@@ -96,7 +96,7 @@ foreach my $case (
 		TRUNCATE t;
 		SELECT FROM fast_copy('t', '$mixed', workers => 2); $pages; COMMIT; SELECT count(*), sum(n) FROM t;
 		INSERT INTO t VALUES (0); DELETE FROM t WHERE n = 0");
-	is($answer, "in key order, page\n0\nchunk by chunk, page\n4000|8002000", "$what: page writer, nothing left behind");
+	is($answer, "in key order, page\n0\nin file order, page\n4000|8002000", "$what: page writer, nothing left behind");
 	is_sound($primary, $what);
 }
 cmp_ok($primary->safe_psql('postgres', "SELECT pg_relation_size('t') * 0.5 > (SELECT sum(pg_column_size(t.*)) FROM t)"), 'eq', 't',
@@ -171,13 +171,13 @@ foreach my $level ('replica', 'minimal')
 my $node = new_node('unlogged', {}, $by_pages);
 $node->safe_psql('postgres', 'CREATE UNLOGGED TABLE t (n int, ts timestamp, v text)');
 my $unlogged = "BEGIN; TRUNCATE t; SELECT FROM fast_copy('t', '$file', workers => 2); $pages; COMMIT";
-is($node->safe_psql('postgres', $unlogged), 'chunk by chunk, page', 'unlogged: page writer');
+is($node->safe_psql('postgres', $unlogged), 'in file order, page', 'unlogged: page writer');
 is($node->safe_psql('postgres', "SELECT pg_relation_size('t', 'init')"), 0, 'unlogged: the init fork is empty');
 $node->restart;
 is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), "$rows|$sum", 'unlogged: there after a clean stop');
 $node->stop('immediate');
 $node->start;
 is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 0, 'unlogged: empty after a crash');
-is($node->safe_psql('postgres', $unlogged), 'chunk by chunk, page', 'unlogged: loaded again');
+is($node->safe_psql('postgres', $unlogged), 'in file order, page', 'unlogged: loaded again');
 $node->stop;
 done_testing();

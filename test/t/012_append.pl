@@ -75,13 +75,13 @@ foreach my $workers (0, 1, 4)
 my $load = sub { return $primary->safe_psql('postgres', "SELECT FROM fast_copy('t', '$_[0]', workers => 1); $choice") };
 existing($primary);
 $primary->safe_psql('postgres', "ALTER TABLE t DETACH PARTITION t_p0; DROP TABLE t; ALTER TABLE t_p0 RENAME TO t");
-is($load->($few), 'chunk by chunk, multi_insert', 'few rows: no pages of their own');
-is($load->($file), 'chunk by chunk, page', 'many rows: pages');
+is($load->($few), 'in file order, multi_insert', 'few rows: no pages of their own');
+is($load->($file), 'in file order, page', 'many rows: pages');
 $primary->safe_psql('postgres', 'DELETE FROM t WHERE n % 8 <> 0');
 $primary->safe_psql('postgres', 'VACUUM t');
 my $before = $primary->safe_psql('postgres', "SELECT pg_relation_size('t')");
-is($load->($few), 'chunk by chunk, multi_insert', 'free space: still few rows');
-is($load->(write_rows('more.csv', 12000)), 'chunk by chunk, multi_insert', 'free space is filled');
+is($load->($few), 'in file order, multi_insert', 'free space: still few rows');
+is($load->(write_rows('more.csv', 12000)), 'in file order, multi_insert', 'free space is filled');
 is($primary->safe_psql('postgres', "SELECT pg_relation_size('t')"), $before, '... and the table is not longer');
 is_sound($primary, 'free space');
 $primary->safe_psql('postgres', 'DROP TABLE t');
