@@ -359,6 +359,7 @@ typedef struct FcSharedPlaces
 	Size		texts;			/* a DSA area for errors' texts */
 	Size		chunks;			/* FcChunk[source.nchunks] */
 	Size		starts;			/* FcChunkStart[source.nchunks] */
+	Size		ring;			/* FcRing; 0: there is none */
 } FcSharedPlaces;
 
 typedef struct FcShared
@@ -406,6 +407,8 @@ typedef struct FcShared
 								 * tables */
 	ConditionVariable turn_cv;
 	uint32		nturns;			/* the turns that there is room for */
+	uint32		done;			/* the first turn of the phase that was not
+								 * passed on, after workers have ended */
 	pg_atomic_uint32 nheld;		/* leaves that core routes to, and that the
 								 * leader has locked as well */
 	ConditionVariable inflow_cv;	/* chunks have been published */
@@ -431,6 +434,7 @@ typedef struct FcShared
 #define fc_shared_inflow(s) ((FcInflow *) ((char *) (s) + (s)->at.inflow))
 #define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->at.chunks))
 #define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->at.starts))
+#define fc_shared_ring(s) ((s)->at.ring == 0 ? NULL : (FcRing *) ((char *) (s) + (s)->at.ring))
 
 /* One process's side of a phase */
 typedef struct FcContext
@@ -441,6 +445,7 @@ typedef struct FcContext
 	Relation	target;			/* opened, locked by the leader */
 	int			worker;			/* number among the phase's processes */
 	bool		in_worker;		/* not the leader */
+	bool		parallel;		/* the leader, while workers do the phase */
 	void	   *tasks;			/* the phase's tasks in shared memory */
 	FcTurn	   *turns;			/* of the load phase, one per partition */
 	MemoryContext mcxt;			/* dies with the phase */

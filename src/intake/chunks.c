@@ -40,6 +40,7 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "intake/chunks.h"
+#include "intake/ring.h"
 #include "intake/split.h"
 
 /*
@@ -103,12 +104,14 @@ fc_inflow_chunk_size(const FcFinder *finder)
 	const FcShared *shared = finder->ctx->shared;
 	uint32		half = shared->source.room / 2;
 	uint32		step = shared->source.room / FC_INFLOW_STEPS;
+	uint64		size = shared->source.chunk_size;
+	const FcRing *ring = fc_shared_ring(shared);
 
 	if (finder->n + 1 == shared->source.room)
 		return PG_UINT64_MAX;
-	if (finder->n < half)
-		return shared->source.chunk_size;
-	return shared->source.chunk_size << ((finder->n - half) / step + 1);
+	if (finder->n >= half)
+		size <<= (finder->n - half) / step + 1;
+	return ring ? Min(size, ring->size / 4) : size;
 }
 
 /* Lets other processes take the first n chunks, whose bytes are in the copy */
@@ -409,10 +412,70 @@ fc_inflow_is_enough(const FcFinder *finder, const FcUnpacking *unpacking)
 	return true;
 }
 
+/* The first byte that a process may still read */
+static uint64
+fc_inflow_tail(const FcFinder *finder, uint32 done)
+{
+	if (done < finder->n || finder->left > 0)
+		return finder->chunks[Min(done, finder->n)].start;
+	return finder->offset;
+}
+
+/*
+ * Waits until the ring has room for len bytes.  Chunks that are done make
+ * room; if all have been done that are published, a record is longer than the
+ * ring.  A process keeps an error before it passes on the turn of its chunk,
+ * so that the turn is looked at first.
+ */
+static FcUnpackPut
+fc_inflow_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
+{
+	static uint32 wait_event = 0;
+	FcShared   *shared = finder->ctx->shared;
+	FcUnpackPut put = FC_PUT_NOT;
+
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyRing");
+	ConditionVariablePrepareToSleep(&shared->turn_cv);
+	while (fc_ring_takes(ring, finder->offset))
+	{
+		uint32		done = pg_atomic_read_u32(&finder->ctx->turns[0].next);
+
+		pg_read_barrier();
+		put = FC_PUT_DROPPED;
+		if (fc_error_beyond(shared, finder->offset))
+			break;
+		put = FC_PUT_ELSEWHERE;
+		if (finder->offset + len <= fc_inflow_tail(finder, done) + ring->size)
+			break;
+		put = FC_PUT_NOT;
+		if (done >= pg_atomic_read_u32(&finder->inflow->published))
+			fc_ring_leave(ring, finder->offset);
+		else
+			ConditionVariableSleep(&shared->turn_cv, wait_event);
+	}
+	ConditionVariableCancelSleep();
+	return put;
+}
+
+/* FcUnpacker.put: puts bytes into the ring */
+static FcUnpackPut
+fc_inflow_put(void *arg, const char *buf, size_t len)
+{
+	FcFinder   *finder = arg;
+	FcRing	   *ring = fc_shared_ring(finder->ctx->shared);
+	FcUnpackPut put = fc_inflow_wait_room(finder, ring, len);
+
+	if (put == FC_PUT_ELSEWHERE)
+		fc_ring_copy(ring, finder->offset, buf, len);
+	return put;
+}
+
 FcUnpackEnd
 fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
 				  FcUnpackFault *fault)
 {
+	FcRing	   *ring = fc_shared_ring(ctx->shared);
 	FcFinder	finder;
 	FcUnpackEnd end;
 
@@ -420,10 +483,18 @@ fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
 	fc_inflow_look_back(&finder, unpacker->written);
 	unpacker->look = fc_inflow_look;
 	unpacker->look_arg = &finder;
+	/* if no worker loads meanwhile, all goes to the temporary copy */
+	if (ring && ctx->shared->phase == FC_PHASE_LOAD && ctx->parallel)
+	{
+		fc_ring_begin(ring, unpacker->written);
+		unpacker->put = fc_inflow_put;
+		unpacker->put_arg = &finder;
+	}
 	do
 		end = fc_unpack_some(unpacking, unpacker->written + FC_INFLOW_PIECE, fault);
 	while (end == FC_UNPACK_MORE && !fc_inflow_is_enough(&finder, unpacking));
 	unpacker->look = NULL;
+	unpacker->put = NULL;
 	if (end == FC_UNPACK_END)
 		fc_inflow_end(&finder);
 	return end;

@@ -362,19 +362,27 @@ fc_intake_join_copy(FcShared *shared, const FcSource *inflow)
 }
 
 /* Opens the temporary copies as the source, as if they had been named */
+static FcSource *
+fc_intake_join(FcShared *shared, FcSource *inflow)
+{
+	fc_source_close(inflow);
+	if (inflow->nfiles == 1)
+		return fc_intake_join_copy(shared, inflow);
+	return fc_source_attach(inflow->files, inflow->nfiles, inflow->paths,
+							inflow->copies, inflow->ncopies);
+}
+
+/* From here on the size of the source is known; of a ring it is the rest */
 static void
 fc_intake_take_source(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 	FcShared   *shared = target->shared;
-	FcSource   *inflow = target->source;
 
-	fc_source_close(inflow);
-	if (inflow->nfiles == 1)
-		target->source = fc_intake_join_copy(shared, inflow);
+	if (target->source->ring)
+		target->source->identity.size = target->source->files->identity.size;
 	else
-		target->source = fc_source_attach(inflow->files, inflow->nfiles, inflow->paths,
-										  inflow->copies, inflow->ncopies);
+		target->source = fc_intake_join(shared, target->source);
 	target->inflow = false;
 	if (intake->packed == NULL)
 		intake->received = target->source;

@@ -298,6 +298,12 @@ fc_receive_lead(void *arg)
 	intake->incoming = NULL;
 }
 
+bool
+fc_receive_is_packed(const FcIncoming *incoming)
+{
+	return fc_unpack_is_packed(incoming->unpacking);
+}
+
 char *
 fc_receive_choice(const FcIntake *intake)
 {

@@ -24,6 +24,9 @@ extern void fc_receive_rest(FcIntake *intake);
 extern void fc_receive_lead(void *arg);
 
 /* Says for the report what was received */
+/* Is what is received packed? */
+extern bool fc_receive_is_packed(const FcIncoming *incoming);
+
 extern char *fc_receive_choice(const FcIntake *intake);
 
 #endif							/* FC_RECEIVE_H */

@@ -16,6 +16,8 @@
 #include "optimizer/optimizer.h"
 
 #include "errors/stop.h"
+#include "intake/receive.h"
+#include "intake/ring.h"
 #include "load/layout.h"
 #include "sort/order_by_keys.h"
 
@@ -130,6 +132,7 @@ fc_layout_inflow(FcJob *job)
 	target->source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles, heads->paths,
 									  fc_shared_copies(shared), shared->source.ncopies);
 	target->source->programs = heads->programs;
+	target->source->ring = fc_shared_ring(shared);
 	fc_source_close(heads);
 }
 
@@ -231,6 +234,20 @@ fc_layout_text(char *text)
 	return text ? text : "";
 }
 
+/*
+ * Are received bytes read once?  Not if they are sorted or unpacked, if a
+ * record that is left out is shown later, or if all is received before.
+ */
+static bool
+fc_layout_has_ring(const FcJob *job)
+{
+	const FcTarget *target = &job->target;
+
+	return job->intake.incoming && !fc_receive_is_packed(job->intake.incoming) &&
+		target->way == FC_WAY_TURNS && target->plan->order == NIL &&
+		target->options->tolerated == 0 && target->plan->numbers == NIL;
+}
+
 /* Lays out what has no fixed size after the struct; returns the size of all */
 static Size
 fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
@@ -257,6 +274,8 @@ fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	layout->at.texts = fc_layout_place(&end, dsa_minimum_size());
 	layout->at.chunks = fc_layout_place(&end, sizeof(FcChunk) * layout->source.nchunks);
 	layout->at.starts = fc_layout_place(&end, sizeof(FcChunkStart) * layout->source.nchunks);
+	if (fc_layout_has_ring(job))
+		layout->at.ring = fc_layout_place(&end, offsetof(FcRing, data));
 	return end;
 }
 
@@ -307,6 +326,7 @@ fc_layout_make(FcJob *job)
 	char	   *where = fc_layout_where(job);
 	FcShared	layout = {0};
 	Size		total;
+	Size		ring_size;
 
 	layout.source.nfiles = target->source->nfiles;
 	layout.source.room = target->inflow ? fc_layout_room(job, chunk_size) : 0;
@@ -321,10 +341,14 @@ fc_layout_make(FcJob *job)
 	layout.order.sliced = target->plan->order_sliced;
 	layout.order.append = target->options->order_by != NIL;
 	total = fc_layout_places(job, &layout, patterns, where);
-	job->segment = dsm_create(total, 0);
+	ring_size = layout.at.ring == 0 ? 0 :
+		fc_ring_size(target->nworkers, chunk_size, (Size) fc_memory_kb * 1024);
+	job->segment = dsm_create(total + ring_size, 0);
 	target->shared = dsm_segment_address(job->segment);
 	memset(target->shared, 0, total);
 	*target->shared = layout;
+	if (ring_size > 0)
+		fc_ring_init(fc_shared_ring(target->shared), ring_size);
 	SharedFileSetInit(&target->shared->fileset, job->segment);
 	fc_error_begin(target->shared, job->segment);
 	for (int i = 0; i < layout.ncolumns; i++)

@@ -267,6 +267,16 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 }
 
 /*
+ * The first chunk that must be looked at.  Of a ring the chunks before the
+ * turn are gone, all of whose records are good.
+ */
+static uint32
+fc_verify_first(const FcContext *ctx)
+{
+	return fc_shared_ring(ctx->shared) == NULL ? 0 : ctx->shared->done;
+}
+
+/*
  * Parses and checks the records before the first bad one known, in file order,
  * and keeps the first that is refused; those that are tolerated are rejected
  * once more.
@@ -289,7 +299,7 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
 		verifier.by_key[i] = (FcTask *) ctx->tasks + i;
 	qsort(verifier.by_key, ctx->shared->ntasks, sizeof(FcTask *), fc_verify_task_cmp);
-	for (uint32 i = 0; i < ctx->shared->source.nchunks; i++)
+	for (uint32 i = fc_verify_first(ctx); i < ctx->shared->source.nchunks; i++)
 		fc_verify_chunk(&verifier, &reader, i);
 	fc_reject_end(ctx);
 	ctx->verifying = false;

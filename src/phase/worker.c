@@ -119,6 +119,7 @@ fc_context_source(FcContext *ctx)
 									   fc_shared_names(shared),
 									   fc_shared_copies(shared), shared->source.ncopies);
 		ctx->source->programs = shared->source.programs;
+		ctx->source->ring = fc_shared_ring(shared);
 		return;
 	}
 	ctx->source = fc_source_open(fc_shared_path(shared));
@@ -369,6 +370,7 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	if (launched > 0)
 	{
 		ctx->turns = shm_toc_lookup(pcxt->toc, FC_KEY_TURNS, true);
+		ctx->parallel = true;
 		if (ctx->lead)
 			ctx->lead(ctx->lead_arg);
 		fc_workers_wait(pcxt, fc_worker_watch, ctx);
@@ -378,9 +380,12 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 			memcpy(work->tasks, shm_toc_lookup(pcxt->toc, FC_KEY_TASKS, false),
 				   work->task_size * work->ntasks);
 	}
+	if (ctx->turns)
+		ctx->shared->done = pg_atomic_read_u32(&ctx->turns[0].next);
 	DestroyParallelContext(pcxt);
 	ExitParallelMode();
 	ctx->turns = NULL;
+	ctx->parallel = false;
 	return launched;
 }
 

@@ -140,21 +140,32 @@ fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size)
 }
 
 static void
-fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
+fc_unpack_write_file(FcUnpacker *unpacker, char *buf, size_t len)
 {
-	int			n;
+	int			n = FileWrite(unpacker->file, buf, (int) len, (off_t) unpacker->in_file,
+							  fc_unpack_wait_event());
 
-	if (len == 0)
-		return;
-	n = FileWrite(unpacker->file, buf, (int) len, (off_t) unpacker->written,
-				  fc_unpack_wait_event());
 	if (n != (int) len)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not write to file \"%s\": %m",
 						FilePathName(unpacker->file))));
+	unpacker->in_file += len;
+}
+
+static void
+fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
+{
+	FcUnpackPut put = FC_PUT_NOT;
+
+	if (len == 0)
+		return;
+	if (unpacker->put)
+		put = unpacker->put(unpacker->put_arg, buf, len);
+	if (put == FC_PUT_NOT)
+		fc_unpack_write_file(unpacker, buf, len);
 	unpacker->written += len;
-	if (unpacker->look)
+	if (unpacker->look && put != FC_PUT_DROPPED)
 		unpacker->look(unpacker->look_arg, buf, len);
 }
 

@@ -44,11 +44,20 @@ typedef struct FcUnpackFault
 	char		reason[128];	/* the library's word for it, or "" */
 } FcUnpackFault;
 
+/* What has been done with bytes that were to be written */
+typedef enum FcUnpackPut
+{
+	FC_PUT_NOT,					/* nothing: they go to the file */
+	FC_PUT_ELSEWHERE,
+	FC_PUT_DROPPED				/* they are not wanted any more */
+} FcUnpackPut;
+
 /* One process's temporary file, and what it unpacks with */
 typedef struct FcUnpacker
 {
 	File		file;
-	uint64		written;		/* bytes in the file */
+	uint64		written;		/* bytes unpacked */
+	uint64		in_file;		/* of these, in the file */
 	char	   *in;				/* FC_UNPACK_IN bytes */
 	char	   *out;			/* FC_UNPACK_OUT bytes */
 	FcBudget   *budget;
@@ -56,6 +65,13 @@ typedef struct FcUnpacker
 	pg_atomic_uint64 *taken;	/* counts bytes of the input */
 	void		(*progress) (void *arg);	/* or NULL */
 	void	   *progress_arg;
+
+	/*
+	 * NULL, or called first with what is to be written: it may have another
+	 * place for it
+	 */
+	FcUnpackPut (*put) (void *arg, const char *buf, size_t len);
+	void	   *put_arg;
 
 	/* NULL, or called with what has just been written */
 	void		(*look) (void *arg, const char *buf, size_t len);

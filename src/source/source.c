@@ -477,6 +477,36 @@ fc_source_read_from(int fd, const char *path, uint64 offset, char *buf,
 	}
 }
 
+/* Copies bytes that are in the ring; returns how many, 0 if not the first */
+static size_t
+fc_source_read_ring(FcRing *ring, uint64 offset, char *buf, size_t len)
+{
+	uint64		upto = pg_atomic_read_u64(&ring->upto);
+	size_t		at = (offset - ring->from) % ring->size;
+
+	if (offset < ring->from || offset >= upto)
+		return 0;
+	len = Min(Min(len, upto - offset), ring->size - at);
+	memcpy(buf, ring->data + at, len);
+	return len;
+}
+
+/* Bytes from here on that are in one piece of one file; sets where */
+static size_t
+fc_source_piece(const FcSource *source, uint32 number, uint64 offset, uint64 *within)
+{
+	FcRing	   *ring = source->ring;
+	uint64		end = fc_source_end(source, number);
+
+	*within = fc_source_within(&source->files[number], offset);
+	if (ring == NULL)
+		return end - offset;
+	if (offset < ring->from)
+		return Min(end, ring->from) - offset;
+	*within -= pg_atomic_read_u64(&ring->upto) - ring->from;
+	return end - offset;
+}
+
 void
 fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 {
@@ -488,14 +518,23 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 	while (len > 0)
 	{
 		uint32		number = fc_source_number(source, offset);
-		size_t		n = Min(len, fc_source_end(source, number) - offset);
+		uint64		within;
+		size_t		n = source->ring == NULL ? 0 :
+			fc_source_read_ring(source->ring, offset, buf, len);
 
+		if (n > 0)
+		{
+			buf += n;
+			offset += n;
+			len -= n;
+			continue;
+		}
+		n = Min(len, fc_source_piece(source, number, offset, &within));
 		if (n == 0)
 			fc_source_early_end(fc_source_path(source, number),
 								offset - source->files[number].base);
 		fc_source_read_from(fc_source_get(source, number)->fd,
-							fc_source_path(source, number),
-							fc_source_within(&source->files[number], offset), buf, n);
+							fc_source_path(source, number), within, buf, n);
 		buf += n;
 		offset += n;
 		len -= n;

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "port/atomics.h"
+
 #include "grammar/dialect.h"
 #include "source/descriptors.h"
 
@@ -43,6 +45,20 @@ typedef struct FcCopy
 	char		path[MAXPGPATH];
 } FcCopy;
 
+/*
+ * Memory for bytes that are read once, in turn: of the bytes from "from" up to
+ * "upto" it has the last ones that were put into it.
+ */
+typedef struct FcRing
+{
+	Size		size;			/* bytes; 0: there is none */
+	uint64		from;			/* offset of the first byte that was put there;
+								 * those before are in the temporary copy */
+	pg_atomic_uint64 upto;		/* offset of the first byte after, which are
+								 * in the temporary copy again */
+	char		data[FLEXIBLE_ARRAY_MEMBER];
+} FcRing;
+
 typedef struct FcSource
 {
 	char	   *path;			/* of the first file, as the user gave it */
@@ -58,6 +74,7 @@ typedef struct FcSource
 	uint32		ncopies;
 	FcCopy	   *copies;
 	FcDescriptors *descriptors; /* if fd is -1 */
+	FcRing	   *ring;			/* has most bytes of the one file; or NULL */
 } FcSource;
 
 /*

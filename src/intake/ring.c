@@ -1,0 +1,74 @@
+/*-------------------------------------------------------------------------
+ *
+ * intake/ring.c
+ *	  Memory for bytes that are received while they are loaded.
+ *
+ *	 leader ──► ring, in shared memory ──► workers, chunk by chunk
+ *
+ * What a load without a key receives is read once, in chunks that insert in
+ * turn.  So it need not be kept: the leader puts the bytes into a ring, and
+ * waits where they would take the place of a chunk that is not done yet.  The
+ * client waits with it.  Memory is used again and again, and no disk at all.
+ *
+ *	  from            tail                 head
+ *	 ..|.. done ......|-- chunks --|-- ? --|
+ *					  '---- at most the ring's size ----'
+ *
+ * A chunk in which an error is known is not done, so that the bytes of the
+ * first bad record, and of those before it that must be looked at again, are
+ * there until the error is thrown.
+ *
+ * A record longer than the ring would make the leader wait for ever.  It then
+ * leaves the ring, and the rest of the data goes to the temporary copy, as it
+ * does where no worker could be started.
+ *
+ * The ring is in the load's shared segment.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "intake/ring.h"
+
+/* Chunks that each process may be ahead */
+#define FC_RING_CHUNKS	8
+
+#define FC_RING_LEAST	((Size) 4 * 1024 * 1024)
+
+Size
+fc_ring_size(int nworkers, uint64 chunk_size, Size memory)
+{
+	Size		size = Max(FC_RING_LEAST, (Size) nworkers * FC_RING_CHUNKS * chunk_size);
+
+	return Min(size, Max(memory / 4, FC_RING_LEAST));
+}
+
+void
+fc_ring_init(FcRing *ring, Size size)
+{
+	ring->size = size;
+	ring->from = PG_UINT64_MAX;
+	pg_atomic_init_u64(&ring->upto, PG_UINT64_MAX);
+}
+
+void
+fc_ring_begin(FcRing *ring, uint64 offset)
+{
+	ring->from = offset;
+}
+
+void
+fc_ring_copy(FcRing *ring, uint64 offset, const char *buf, size_t len)
+{
+	size_t		at = (offset - ring->from) % ring->size;
+	size_t		n = Min(len, ring->size - at);
+
+	memcpy(ring->data + at, buf, n);
+	memcpy(ring->data, buf + n, len - n);
+}
+
+void
+fc_ring_leave(FcRing *ring, uint64 offset)
+{
+	pg_atomic_write_u64(&ring->upto, offset);
+}
