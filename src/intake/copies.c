@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 
 #include "intake/copies.h"
+#include "intake/ring.h"
 #include "report/progress.h"
 #include "report/report.h"
 #include "source/recode.h"
@@ -121,6 +122,8 @@ fc_intake_copied(const FcSource *source)
 {
 	uint64		bytes = 0;
 
+	if (source->ring)
+		return fc_ring_not_taken(source->ring, source->identity.size);
 	for (uint32 i = 0; i < source->nfiles; i++)
 		if (source->fd >= 0 || source->files[i].copy != 0)
 			bytes += source->files[i].identity.size;

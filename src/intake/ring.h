@@ -35,4 +35,13 @@ fc_ring_takes(FcRing *ring, uint64 offset)
 	return offset < pg_atomic_read_u64(&ring->upto);
 }
 
+/* Of so many bytes, those that have not gone through the ring */
+static inline uint64
+fc_ring_not_taken(FcRing *ring, uint64 size)
+{
+	uint64		upto = Min(pg_atomic_read_u64(&ring->upto), size);
+
+	return size - (upto - Min(ring->from, upto));
+}
+
 #endif							/* FC_RING_H */
