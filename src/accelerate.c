@@ -25,12 +25,15 @@
 
 #include <sys/stat.h>
 
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_inherits.h"
 #include "commands/copyfrom_internal.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/backend_progress.h"
@@ -224,7 +227,10 @@ fc_accelerate_options(FcAccelerated *copy)
 	return options;
 }
 
-/* Does the load know this option of COPY? */
+/*
+ * Does the load know all these options of COPY?  A version of core may have
+ * others.
+ */
 static bool
 fc_accelerate_knows_options(const List *given)
 {
@@ -234,6 +240,46 @@ fc_accelerate_knows_options(const List *given)
 		if (fc_option_find(lfirst_node(DefElem, lc)->defname, FC_FROM_COPY) == NULL)
 		return false;
 	return true;
+}
+
+/*
+ * Returns why core must load because of a partition, or NULL.  A COPY would
+ * not wait for a lock on a partition that gets no row.
+ */
+static const char *
+fc_accelerate_leaf_reason(Oid leaf)
+{
+	const char *reason = NULL;
+	Relation	rel;
+
+	if (!ConditionalLockRelationOid(leaf, AccessShareLock))
+		return "another session has locked a partition";
+	rel = try_relation_open(leaf, NoLock);
+	if (rel)
+	{
+		reason = fc_plan_leaf_core_reason(rel);
+		if (reason == NULL)
+			reason = fc_plan_leaf_reason(rel);
+		relation_close(rel, NoLock);
+	}
+	UnlockRelationOid(leaf, AccessShareLock);
+	return reason;
+}
+
+static const char *
+fc_accelerate_leaves_reason(Oid target)
+{
+	List	   *tables = find_all_inheritors(target, NoLock, NULL);
+	const char *reason = NULL;
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (reason == NULL && lfirst_oid(lc) != target)
+			reason = fc_accelerate_leaf_reason(lfirst_oid(lc));
+	}
+	return reason;
 }
 
 /* Returns why core must load, or NULL and the load's options */
@@ -261,7 +307,7 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 		return plan->core_reason ? plan->core_reason : plan->leader_reason;
 	if (plan->effects)
 		return "a row's evaluation has effects that others may see";
-	return NULL;
+	return plan->partitioned ? fc_accelerate_leaves_reason(RelationGetRelid(copy->rel)) : NULL;
 }
 
 /* Loads once the data have turned out to be many */

@@ -28,6 +28,8 @@ typedef struct FcIntake
 								 * packed or received */
 	FcIncoming *incoming;		/* NULL, or what the leader receives while
 								 * workers load */
+	FcInput    *given_up;		/* NULL, or what the client has given up: the
+								 * load fails when it has loaded the rest */
 	bool		cut;			/* the rest was left out: the load must fail */
 } FcIntake;
 

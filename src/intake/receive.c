@@ -21,6 +21,8 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
+#include "errors/context.h"
+#include "errors/first_error.h"
 #include "intake/chunks.h"
 #include "intake/copies.h"
 #include "intake/heads.h"
@@ -115,6 +117,7 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 {
 	FcInput    *input = incoming->input;
 	bool		whole = (incoming->end == FC_UNPACK_END);
+	bool		given_up = input->failed && whole;
 	const char *word = input->word;
 	const char *name = input->path;
 
@@ -125,6 +128,8 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 		fc_unpack_throw(&incoming->fault, word, name);
 	if (intake->target->options->program)
 		fc_program_end(input);
+	else if (given_up)
+		intake->given_up = input;
 	else
 	{
 		fc_client_check_whole(input);
@@ -302,6 +307,27 @@ bool
 fc_receive_is_packed(const FcIncoming *incoming)
 {
 	return fc_unpack_is_packed(incoming->unpacking);
+}
+
+static void
+fc_receive_context(void *arg)
+{
+	FcTarget   *target = arg;
+
+	errcontext("%s, line " UINT64_FORMAT, fc_target_place(target, 0),
+			   fc_error_line(&target->ctx, fc_source_end(target->source, 0), 0));
+}
+
+void
+fc_receive_check_whole(const FcIntake *intake)
+{
+	ErrorContextCallback callback;
+
+	if (intake->given_up == NULL)
+		return;
+	fc_error_context_push(&callback, fc_receive_context, intake->target);
+	fc_client_check_whole(intake->given_up);
+	fc_error_context_pop();
 }
 
 char *

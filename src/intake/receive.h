@@ -24,6 +24,12 @@ extern void fc_receive_rest(FcIntake *intake);
 extern void fc_receive_lead(void *arg);
 
 /* Says for the report what was received */
+/*
+ * After all rows that have come are loaded: ERROR 57014 if the client has
+ * given up before its data were whole
+ */
+extern void fc_receive_check_whole(const FcIntake *intake);
+
 /* Is what is received packed? */
 extern bool fc_receive_is_packed(const FcIncoming *incoming);
 

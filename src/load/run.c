@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 
 #include "copyfrom/run.h"
+#include "intake/receive.h"
 #include "load/fill.h"
 #include "load/find.h"
 #include "load/indexes.h"
@@ -314,6 +315,7 @@ fc_job_load_file(FcJob *job, FcLog *log)
 		fc_job_give_way(job);
 		return false;
 	}
+	fc_receive_check_whole(&job->intake);
 	if (job->intake.cut)
 		elog(ERROR, "the error for which the rest was not received is gone");
 	fc_job_statistics(job);

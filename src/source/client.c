@@ -244,6 +244,7 @@ fc_client_next(FcClient *client)
 				client->failure = pstrdup(pq_getmsgstring(&client->message));
 				client->message.cursor = client->message.len;
 				client->done = true;
+				client->input.failed = true;
 				break;
 			default:
 				/* Flush and Sync mean nothing yet */

@@ -20,6 +20,7 @@ typedef struct FcInput
 	size_t		(*read) (struct FcInput *input, char *buf, size_t len);
 	const char *word;			/* what it is: "file" */
 	const char *path;			/* which one it is */
+	bool		failed;			/* the sender says that the rest will not come */
 	StringInfo	ahead;			/* read already, from its cursor on; or NULL */
 } FcInput;
 
