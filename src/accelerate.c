@@ -33,6 +33,7 @@
 #include "commands/copyfrom_internal.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
@@ -293,6 +294,8 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 		return "the target is not a table";
 	if (copy->cstate->opts.binary)
 		return "the format is binary";
+	if (copy->cstate->volatile_defexprs || contain_volatile_functions((Node *) copy->where))
+		return "a default or the condition may look at the rows before";
 	if (!fc_accelerate_knows_options(copy->stmt->options))
 		return "an option is not known";
 	if (fc_elsewhere_keeps(RelationGetRelid(copy->rel)))

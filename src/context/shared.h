@@ -191,6 +191,7 @@ typedef struct FcTurn
 typedef enum FcErrorKind
 {
 	FC_ERROR_DATA,				/* its text is kept */
+	FC_ERROR_ENTRY,				/* an index refuses the row; its text is kept */
 	FC_ERROR_GRAMMAR,			/* the record itself is malformed */
 	FC_ERROR_ROUTE,				/* no partition takes the row */
 	FC_ERROR_LIMIT,				/* here at the latest more records are

@@ -42,6 +42,7 @@ typedef struct FcFeed
 	/* for error contexts */
 	bool		follow;			/* core counts the line, else it is "line" */
 	bool		parsing;		/* the parser works, not core */
+	bool		unseen;			/* only the line is told, not the record */
 	bool		silent;			/* the error has its context already */
 	uint64		first;			/* line on which the record begins */
 	uint64		line;			/* line on which it ends */

@@ -31,7 +31,7 @@ fc_feed_text(const FcFeed *feed)
 {
 	CopyFromState cstate = feed->cstate;
 
-	if (feed->target->options->format.binary)
+	if (feed->target->options->format.binary || feed->unseen)
 		return NULL;
 	if (feed->parsing)
 		return fc_parse_is_cut(feed->parser) ? fc_feed_record_text(feed) : NULL;

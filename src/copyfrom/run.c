@@ -395,17 +395,19 @@ fc_core_throw(FcTarget *target)
 	fc_feed_name(&feed, slot.offset, slot.length,
 				 fc_error_line(&target->ctx, slot.offset, 0),
 				 fc_error_line(&target->ctx, slot.offset, slot.length));
+	feed.unseen = (slot.kind == FC_ERROR_ENTRY);
 	fc_error_context_push(&callback, fc_feed_context, &feed);
 	PG_TRY();
 	{
-		fc_core_show(&feed, &slot);
+		if (!feed.unseen)
+			fc_core_show(&feed, &slot);
 	}
 	PG_FINALLY();
 	{
 		fc_feed_end(&feed);
 	}
 	PG_END_TRY();
-	if (slot.kind == FC_ERROR_DATA)
+	if (slot.kind == FC_ERROR_DATA || slot.kind == FC_ERROR_ENTRY)
 		ThrowErrorData(fc_error_kept(target->shared));
 	if (slot.kind == FC_ERROR_ROUTE)
 		ereport(ERROR,

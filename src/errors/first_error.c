@@ -263,6 +263,13 @@ fc_error_keep(FcShared *shared, uint64 offset, uint64 length,
 }
 
 void
+fc_error_keep_entry(FcShared *shared, uint64 offset, uint64 length,
+					const ErrorData *edata)
+{
+	fc_error_store(shared, offset, length, FC_ERROR_ENTRY, edata);
+}
+
+void
 fc_error_keep_grammar(FcShared *shared, uint64 offset, uint64 length)
 {
 	fc_error_store(shared, offset, length, FC_ERROR_GRAMMAR, NULL);

@@ -26,6 +26,13 @@ extern bool fc_error_is_of_server(const ErrorData *edata);
 extern void fc_error_keep(FcShared *shared, uint64 offset, uint64 length,
 						  const ErrorData *edata);
 
+/*
+ * Keeps the error of an index entry, in the same way.  Core makes entries after
+ * it has read other records, and shows no record with such an error.
+ */
+extern void fc_error_keep_entry(FcShared *shared, uint64 offset, uint64 length,
+								const ErrorData *edata);
+
 /* Keeps that a record is malformed, if no bad record before it is known */
 extern void fc_error_keep_grammar(FcShared *shared, uint64 offset,
 								  uint64 length);
@@ -39,7 +46,7 @@ extern void fc_error_keep_index(FcShared *shared, const ErrorData *edata);
 
 /*
  * Returns the kept error with all its texts, in the current memory context.
- * Its kind must be FC_ERROR_DATA or FC_ERROR_INDEX.  Only the leader calls
+ * Its kind must be FC_ERROR_DATA, FC_ERROR_ENTRY or FC_ERROR_INDEX.  Only the leader calls
  * this, while no process works at a phase.
  */
 extern ErrorData *fc_error_kept(FcShared *shared);

@@ -190,7 +190,7 @@ fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
 								  fc_multi_index_entries, &insert);
 		if (edata)
 		{
-			fc_error_keep(shared, rows[i].offset, rows[i].length, edata);
+			fc_error_keep_entry(shared, rows[i].offset, rows[i].length, edata);
 			/* unless the index itself threw it, with no user's code running */
 			if (edata->context != NULL ||
 				ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)

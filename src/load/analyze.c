@@ -262,7 +262,7 @@ fc_analyze_fatal(FcAnalysis *analysis)
 		return;
 	finding = fc_analyze_add(analysis, "error", NULL);
 	finding->line = fc_error_line(&target->ctx, slot->offset, slot->length);
-	edata = slot->kind == FC_ERROR_DATA ? fc_error_kept(target->shared) : NULL;
+	edata = slot->kind == FC_ERROR_DATA || slot->kind == FC_ERROR_ENTRY ? fc_error_kept(target->shared) : NULL;
 	if (edata && fc_analyze_forbade(edata))
 		ThrowErrorData(edata);
 	finding->detail = edata ?

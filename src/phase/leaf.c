@@ -258,6 +258,9 @@ fc_leaf_turn(FcLoader *loader, Relation leaf)
 {
 	FcContext  *ctx = loader->ctx;
 
+	/* rows that are only looked at have no turn */
+	if (ctx->turns == NULL)
+		return NULL;
 	for (uint32 i = 1; i < ctx->shared->nturns; i++)
 	{
 		uint32		oid = InvalidOid;

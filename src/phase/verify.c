@@ -39,6 +39,7 @@ typedef struct FcVerifier
 	FcTask	  **by_key;			/* all tasks, by key */
 	int			nleaves;
 	int			nwriters;		/* open */
+	bool		entry;			/* an index's expression is evaluated */
 	bool		insert;			/* insert rows of new partitions, one by one */
 } FcVerifier;
 
@@ -201,10 +202,12 @@ fc_verify_row(void *arg)
 	TupleTableSlot *slot = loader->root_slot;
 
 	fc_row_parse_quickly(loader, slot);
+	verifier->entry = false;
 	if (fc_row_parse(loader, slot) && fc_verify_find_leaf(verifier, slot))
 	{
 		fc_row_place(loader, slot);
-		if (loader->row.outcome == FC_ROW_BUILT && !verifier->insert)
+		verifier->entry = loader->row.outcome == FC_ROW_BUILT && !verifier->insert;
+		if (verifier->entry)
 			fc_verify_index_values(loader);
 	}
 	MemoryContextSwitchTo(old);
@@ -238,7 +241,8 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 	if (edata)
 	{
 		fc_parse_count_nulled(loader->parser, record->offset, record->length);
-		fc_error_keep(ctx->shared, record->offset, record->length, edata);
+		(verifier->entry ? fc_error_keep_entry : fc_error_keep)
+			(ctx->shared, record->offset, record->length, edata);
 		return;
 	}
 	if (loader->row.outcome == FC_ROW_REFUSED)
