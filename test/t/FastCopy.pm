@@ -14,6 +14,7 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(new_node write_rows write_bytes events gates open_gate close_gate
   start_load finish_load wait_until at_gate is_clean is_sound toast_indexes_are_sound
@@ -193,12 +194,22 @@ sub finish_load
 	return ($load->{out}, $load->{err});
 }
 
-# Polls a boolean query; false after a while.
+# Polls a boolean query; false after a while.  What is waited for here comes in
+# a few milliseconds, and core's poll_query_until() sleeps for 100.
 sub wait_until
 {
 	my ($node, $sql) = @_;
+	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
 
-	return $node->poll_query_until('postgres', $sql);
+	while (time < $end)
+	{
+		my ($rc, $out, $err) = $node->psql('postgres', $sql);
+
+		return 1 if $rc == 0 && $out eq 't' && $err eq '';
+		usleep(10_000);
+	}
+	diag("it has not become true: $sql");
+	return 0;
 }
 
 sub at_gate
