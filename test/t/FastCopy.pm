@@ -113,19 +113,23 @@ sub events
 }
 
 # The heaps of t and its partitions, their TOAST tables, indexes and visibility
-# maps; for nodes with amcheck and pg_visibility.
+# maps; for nodes with amcheck and pg_visibility.  An index that is not sound is
+# an error of psql's, which ends the test.
 sub is_sound
 {
 	my ($node, $what) = @_;
 	my $heaps = "SELECT oid FROM pg_class WHERE relkind = 'r' AND relname ~ '^t(_p|\$)'";
 	my $toasts = "SELECT reltoastrelid AS oid FROM pg_class WHERE relkind = 'r' AND relname ~ '^t(_p|\$)' AND reltoastrelid <> 0";
-
-	is($node->safe_psql('postgres', "SELECT count(*) FROM ($heaps UNION ALL $toasts) c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true)"),
-		0, "$what: heaps are sound");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM ($heaps) c CROSS JOIN LATERAL pg_check_visible(c.oid)"), 0, "$what: what is marked visible is visible");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM ($heaps) c CROSS JOIN LATERAL pg_check_frozen(c.oid)"), 0, "$what: what is marked frozen is frozen");
-	$node->safe_psql('postgres', "SELECT bt_index_check(i.indexrelid, true) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+	my ($unsound, $visible, $frozen) = split /\n/, $node->safe_psql('postgres', "
+		SELECT count(*) FROM ($heaps UNION ALL $toasts) c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true);
+		SELECT count(*) FROM ($heaps) c CROSS JOIN LATERAL pg_check_visible(c.oid);
+		SELECT count(*) FROM ($heaps) c CROSS JOIN LATERAL pg_check_frozen(c.oid);
+		SELECT bt_index_check(i.indexrelid, true) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 		WHERE c.relam = (SELECT oid FROM pg_am WHERE amname = 'btree') AND i.indrelid IN ($heaps UNION ALL $toasts)");
+
+	is($unsound, 0, "$what: heaps are sound");
+	is($visible, 0, "$what: what is marked visible is visible");
+	is($frozen, 0, "$what: what is marked frozen is frozen");
 }
 
 # The indexes of the TOAST tables of t's partitions, for nodes with amcheck;
