@@ -113,8 +113,7 @@ sub they_may_own_it
 		my $what = "of $owner, loaded by $loader";
 
 		subtest "pg_partman $what: partitions are the table owner's, and its functions run as the right role" => sub {
-			install($owner);
-			query('GRANT SELECT ON fake.part_config TO PUBLIC');
+			install($owner, more => 'GRANT SELECT ON fake.part_config TO PUBLIC');
 			my ($out, $err) = outcome("SET ROLE $loader; SELECT fast_copy('kept', '$days'); SHOW search_path");
 			is($out, "300\n\"\$user\", public", "$what: loaded") or diag($err);
 			unlike($err, qr/WARNING/, "$what: no warning");
