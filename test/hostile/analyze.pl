@@ -18,8 +18,8 @@ query("CREATE TABLE log (n int); CREATE SEQUENCE seq;
 	CREATE TABLE t (n int, ts timestamp, v text, CHECK (act(n))) PARTITION BY RANGE (ts);
 	CREATE TABLE plain (n int, ts timestamp, v text)");
 what_is_refused();
-what_is_undone();
-what_stays();
+subtest 'what a function does to the session is undone' => \&what_is_undone;
+subtest 'what nobody can undo stays' => \&what_stays;
 $node->stop;
 done_testing();
 
@@ -52,18 +52,25 @@ sub what_is_refused
 
 	foreach my $statement (sort keys %statement)
 	{
-		foreach my $parallel ('UNSAFE', 'SAFE')
-		{
-			acts($statement, $parallel);
-			foreach my $look (looks())
+		subtest "$statement: refused" => sub {
+			foreach my $parallel ('UNSAFE', 'SAFE')
 			{
-				my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.workers = 2; $look");
+				acts($statement, $parallel);
+				foreach my $look (looks())
+				{
+					my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.workers = 2; $look");
 
-				like("$out$err", qr/$statement{$statement}|during a parallel operation/, "$statement, $parallel: $look");
+					like("$out$err", qr/$statement{$statement}|during a parallel operation/, "$statement, $parallel: $look");
+				}
 			}
-		}
+		};
 	}
-	# the session may write afterwards, whatever the error was
+	subtest 'what is refused leaves nothing, and the session may write afterwards' => \&nothing_is_left;
+}
+
+# Whatever the error was
+sub nothing_is_left
+{
 	my ($rc, $out, $err) = $node->psql('postgres', join("\n", looks(), 'INSERT INTO log VALUES (2);', "DO \$\$BEGIN PERFORM * FROM fast_copy_analyze('t', '$file'); EXCEPTION WHEN OTHERS THEN INSERT INTO log VALUES (3); END\$\$;"), on_error_stop => 0);
 	is(query("SELECT string_agg(n::text, ' ' ORDER BY n) FROM log; TRUNCATE log"), '2 3', 'the session goes on');
 	is(query("SELECT is_called FROM seq; SELECT to_regclass('made') IS NULL; SELECT count(*) FROM plain"), "f\nt\n0", 'nothing is there');

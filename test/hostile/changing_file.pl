@@ -3,8 +3,9 @@
 # belong to, and none is lost: the load fails, or is what the file was at one time.
 #
 # A mapping that is dirty already can be written to without a trace, until the
-# kernel writes it back, which it never does for a file in memory.  The load stands still between scan and load, because
-# somebody has a lock on a partition; or at a gate in a condition or a CHECK.
+# kernel writes it back, which it never does for a file in memory.  The load
+# stands still between scan and load, because somebody has a lock on a partition;
+# or at a gate in a condition or a CHECK.
 
 use strict;
 use warnings;
@@ -195,13 +196,15 @@ foreach my $i (0 .. $#cases)
 	my $set = $case->{set} // 'SET fast_copy.spill = offsets; ';
 
 	# both ways to read, with and without workers: by turns, and all for the first
-	foreach my $way (0 .. 3)
-	{
-		my $method = $way % 2 ? 'sync' : 'mmap';
+	subtest "$name: what changes after the scan puts no row into a wrong partition" => sub {
+		foreach my $way (0 .. 3)
+		{
+			my $method = $way % 2 ? 'sync' : 'mmap';
 
-		changes("$name, $method", $way < 2 ? 0 : 2, { %$case, set => "$set SET fast_copy.io_method = $method; " })
-		  if $i == 0 || $i % 4 == $way;
-	}
+			changes("$name, $method", $way < 2 ? 0 : 2, { %$case, set => "$set SET fast_copy.io_method = $method; " })
+			  if $i == 0 || $i % 4 == $way;
+		}
+	};
 }
 
 # Long rows, of which a process has read a part when it stands at the gate.
@@ -254,40 +257,44 @@ foreach my $name (sort keys %tables)
 {
 	my ($table, $args, $sorted) = @{ $tables{$name} };
 
-	foreach my $workers (0, 2)
-	{
-		my $file = long_rows($sorted);
-		my $what = "fewer records in $name, $workers workers";
+	subtest "$name that gets fewer records is refused" => sub {
+		foreach my $workers (0, 2)
+		{
+			my $file = long_rows($sorted);
+			my $what = "fewer records in $name, $workers workers";
 
-		$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (n int, k int, v text' . ($table =~ /^,/ ? "$table)" : ") $table"));
-		my ($unmoved, $out, $err) = changes_at_gate($what, $workers,
-			"SELECT fast_copy('t', FILE" . ($args && ", $args") . ')', $file, joined($file, 2990));
-		fails_as_changed($what, $err, $unmoved);
-	}
+			$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (n int, k int, v text' . ($table =~ /^,/ ? "$table)" : ") $table"));
+			my ($unmoved, $out, $err) = changes_at_gate($what, $workers,
+				"SELECT fast_copy('t', FILE" . ($args && ", $args") . ')', $file, joined($file, 2990));
+			fails_as_changed($what, $err, $unmoved);
+		}
+	};
 }
 
 # A file in key order is read once: a key that changes before is the row's key.
-foreach my $to (1000001, int($int->($count)) . '', 9499990)
-{
-	my $file = long_rows(1);
-	my $what = "a key that becomes $to in a file in key order";
-
-	$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (n int, k int, v text, CHECK (as_index(n) = n)) PARTITION BY RANGE (k)');
-	my ($unmoved, $out, $err) = changes_at_gate($what, 0, "SELECT fast_copy('t', FILE, partition_interval => '100000')",
-		$file, key_of($file, 2990) . " $to");
-	if (!$unmoved)
+subtest 'a file in key order is loaded as it is when it is read' => sub {
+	foreach my $to (1000001, int($int->($count)) . '', 9499990)
 	{
-		fails_as_changed($what, $err, $unmoved);
-		next;
+		my $file = long_rows(1);
+		my $what = "a key that becomes $to in a file in key order";
+
+		$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (n int, k int, v text, CHECK (as_index(n) = n)) PARTITION BY RANGE (k)');
+		my ($unmoved, $out, $err) = changes_at_gate($what, 0, "SELECT fast_copy('t', FILE, partition_interval => '100000')",
+			$file, key_of($file, 2990) . " $to");
+		if (!$unmoved)
+		{
+			fails_as_changed($what, $err, $unmoved);
+			next;
+		}
+		is($out, $count, "$what: loaded") or diag($err);
+		is($node->safe_psql('postgres', "SELECT k FROM t WHERE v LIKE 'row 02990%'"), $to, "$what: as it is");
+		is(misplaced(), 0, "$what: all rows are where they belong");
 	}
-	is($out, $count, "$what: loaded") or diag($err);
-	is($node->safe_psql('postgres', "SELECT k FROM t WHERE v LIKE 'row 02990%'"), $to, "$what: as it is");
-	is(misplaced(), 0, "$what: all rows are where they belong");
-}
+};
 
 # Rows that are spilled have the keys that they were spilled by, even where a
 # condition looks at the whole row once more.
-{
+subtest 'rows that are spilled keep the keys that they were spilled by' => sub {
 	my $file = long_rows(0);
 	my $what = 'a key that changes under a condition';
 
@@ -297,21 +304,23 @@ foreach my $to (1000001, int($int->($count)) . '', 9499990)
 		$file, key_of($file, 5) . ' 9499990');
 	is($unmoved ? $out : $count, $count, "$what: loaded") or diag($err);
 	is(misplaced(), 0, "$what: all rows are where they belong") if $unmoved;
-}
+};
 
 # A default that a field stands for, and that is not what its label says
-foreach my $spill (qw(offsets rows))
-{
-	my $file = write_file(map { "$_,dflt,row\n" } 1 .. 3);
+subtest 'a default of the key that changes is refused' => sub {
+	foreach my $spill (qw(offsets rows))
+	{
+		my $file = write_file(map { "$_,dflt,row\n" } 1 .. 3);
 
-	$node->safe_psql('postgres', q{DROP TABLE t; DROP FUNCTION IF EXISTS steps; DROP SEQUENCE IF EXISTS s; CREATE SEQUENCE s;
-		CREATE FUNCTION steps() RETURNS int STABLE LANGUAGE sql AS $$ SELECT (nextval('s') * 100000)::int $$;
-		CREATE TABLE t (n int, k int DEFAULT steps(), v text) PARTITION BY RANGE (k)});
-	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSET fast_copy.spill = $spill;
-		SELECT fast_copy('t', '$file', partition_interval => '100000', default_string => 'dflt')");
-	like($err, qr/ERROR:  42P13: default of the key changed while the file was being loaded/, "a default that changes, $spill: refused");
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 0, "a default that changes, $spill: no row left");
-}
+		$node->safe_psql('postgres', q{DROP TABLE t; DROP FUNCTION IF EXISTS steps; DROP SEQUENCE IF EXISTS s; CREATE SEQUENCE s;
+			CREATE FUNCTION steps() RETURNS int STABLE LANGUAGE sql AS $$ SELECT (nextval('s') * 100000)::int $$;
+			CREATE TABLE t (n int, k int DEFAULT steps(), v text) PARTITION BY RANGE (k)});
+		my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSET fast_copy.spill = $spill;
+			SELECT fast_copy('t', '$file', partition_interval => '100000', default_string => 'dflt')");
+		like($err, qr/ERROR:  42P13: default of the key changed while the file was being loaded/, "a default that changes, $spill: refused");
+		is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 0, "a default that changes, $spill: no row left");
+	}
+};
 
 $node->stop;
 done_testing();

@@ -30,14 +30,15 @@ query("CREATE ROLE loader LOGIN; GRANT pg_read_server_files TO loader;
 	CREATE TABLE s1_all PARTITION OF s1 DEFAULT;
 	GRANT ALL ON ALL TABLES IN SCHEMA public TO loader");
 
-loads($_, 'nothing is there') foreach 't', 'child', 'p', 's';
-tables_of_citus();
+subtest 'where neither of them is, all tables are loaded' => sub { loads($_, 'nothing is there') foreach 't', 'child', 'p', 's' };
+subtest 'tables that Citus lists are refused, and others are loaded' => \&tables_of_citus;
 other_forms_of_the_list();
-what_others_name_so();
-tables_of_timescaledb();
+subtest 'a list of another form, that can be read, is read' => \&columns_of_the_list;
+subtest 'a role without more than a schema stops nobody' => \&what_others_name_so;
+subtest 'tables that TimescaleDB lists are refused, and others are loaded' => \&tables_of_timescaledb;
 beside_its_hook();
-real_citus();
-real_timescaledb();
+subtest 'tables of the real Citus are refused, and others are loaded' => \&real_citus;
+subtest 'tables of the real TimescaleDB are refused, and others are loaded' => \&real_timescaledb;
 $node->stop;
 done_testing();
 
@@ -60,9 +61,8 @@ sub loads
 {
 	my ($table, $what) = @_;
 
-	is(query("SELECT fast_copy('$table', '$file'); SELECT count(*) FROM ONLY $table"),
-		"100\n" . query("SELECT CASE WHEN relkind = 'p' THEN 0 ELSE 100 END FROM pg_class WHERE relname = '$table'"), "$what: $table is loaded");
-	query("TRUNCATE $table");
+	is(query("SELECT fast_copy('$table', '$file'); SELECT (SELECT count(*) FROM ONLY $table) = CASE WHEN relkind = 'p' THEN 0 ELSE 100 END
+		FROM pg_class WHERE oid = '$table'::regclass; TRUNCATE $table"), "100\nt", "$what: $table is loaded");
 }
 
 sub is_refused
@@ -139,12 +139,17 @@ sub other_forms_of_the_list
 	{
 		my $kind = $form{$what} =~ /CREATE (MATERIALIZED VIEW|\w+)/ ? $1 : '';
 
-		query("$MODS $form{$what}");
-		is_refused('t', qr/cannot tell whether Citus keeps the rows of table "t"\nDETAIL:  "pg_catalog\.pg_dist_partition"/, $what);
-		query("$MODS DROP $kind pg_catalog.pg_dist_partition");
+		subtest "where the list is $what, nobody can tell, and nothing is loaded" => sub {
+			query("$MODS $form{$what}");
+			is_refused('t', qr/cannot tell whether Citus keeps the rows of table "t"\nDETAIL:  "pg_catalog\.pg_dist_partition"/, $what);
+			query("$MODS DROP $kind pg_catalog.pg_dist_partition");
+		};
 	}
+}
 
-	# another order of columns, one that was added, NULLs
+# Another order of columns, one that was added, NULLs
+sub columns_of_the_list
+{
 	query("$MODS CREATE TABLE pg_catalog.pg_dist_partition (gone text, logicalrelid regclass);
 		INSERT INTO pg_dist_partition VALUES ('x', NULL), ('y', 'other');
 		ALTER TABLE pg_dist_partition DROP gone; ALTER TABLE pg_dist_partition ADD later text DEFAULT 'z'");
@@ -197,57 +202,66 @@ sub tables_of_timescaledb
 
 # What keeps rows elsewhere has a hook that loads its tables itself, by options that
 # it knows, and may look at a copy of each command.  It must neither spoil the refusal
-# nor other tables' loads, asked before us or behind us.
+# nor other tables' loads, asked before us or after us.
 sub beside_its_hook
 {
-	my $main = $node;
-
-	$node = new_node('hook', {});
-	query("CREATE ROLE loader LOGIN; CREATE ROLE poor; GRANT pg_read_server_files TO loader, poor;
-		CREATE TABLE h ($COLUMNS); CREATE TABLE chunk () INHERITS (h); CREATE TABLE other ($COLUMNS);
-		CREATE TABLE p ($COLUMNS) PARTITION BY RANGE (ts); CREATE TABLE p1 PARTITION OF p FOR VALUES FROM ('2013-01-01') TO ('2014-01-01');
+	query("CREATE ROLE poor; GRANT pg_read_server_files TO poor;
+		CREATE TABLE h ($COLUMNS); CREATE TABLE chunk () INHERITS (h);
 		GRANT ALL ON ALL TABLES IN SCHEMA public TO loader; CREATE SCHEMA hidden; CREATE TABLE hidden.far ($COLUMNS); GRANT INSERT ON hidden.far TO poor;
 		CREATE SCHEMA _timescaledb_catalog; CREATE TABLE _timescaledb_catalog.hypertable AS
 			SELECT 'public'::name AS schema_name, 'h'::name AS table_name UNION ALL SELECT 'hidden', 'far'");
 	query("$MODS INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
 		VALUES (99999, 'timescaledb', 10, '_timescaledb_catalog'::regnamespace, false, '2')");
-	foreach my $case ([ 'fc_watch, fast_copy', 'off' ], [ 'fc_watch, fast_copy', 'on' ], [ 'fast_copy, fc_watch', 'off' ], [ 'fast_copy, fc_watch', 'on' ])
+	foreach my $order ('fc_watch, fast_copy', 'fast_copy, fc_watch')
 	{
-		my ($order, $copy) = @$case;
-		my $inside = $order =~ /^fc_watch/;
-		my $what = "$order, which looks at " . ($copy eq 'on' ? 'a copy' : 'the command');
-
-		$node->append_conf('postgresql.conf', "shared_preload_libraries = '$order'\nfc_watch.take = 'h'\nfc_watch.copy = $copy\n");
+		$node->append_conf('postgresql.conf', "shared_preload_libraries = '$order'\nfc_watch.take = 'h'\n");
 		$node->restart;
-		my @entries = entries('h');
-		my ($rc, $out, $err) = $node->psql('postgres', join("\n", '\set VERBOSITY verbose', map { "$_;" =~ s/^(\\.*);$/$1/r } @entries), on_error_stop => 0);
-		my $refused = keeps('TimescaleDB', 'h', '_timescaledb_catalog.hypertable', 'h');
-		# a COPY that it is asked for before us is its own
-		is(scalar(() = $err =~ /ERROR:  0A000: $refused/g), $inside ? @entries : 3, "$what: its table is refused");
-		is(scalar(() = $err =~ /ERROR:  42601: option "fast_copy" not recognized/g), $inside ? 0 : @entries - 3, "$what: ... or is its own");
-		like(($node->psql('postgres', "SET ROLE loader; SELECT fast_copy('h', '$file')"))[2], qr/$refused/, "$what: ... by others, too");
-		like(($node->psql('postgres', "SET ROLE poor; SELECT fast_copy('public.h', '$file')"))[2],
-			qr/permission denied for table h|must be superuser to COPY/, "$what: ... and to who may not write it");
-		like(($node->psql('postgres', "SELECT set_config('t.far', 'hidden.far'::regclass::oid::text, false); SET ROLE poor; SELECT fast_copy(current_setting('t.far')::oid, '$file')"))[2],
-			qr/permission denied for schema hidden/, "$what: ... and to who may not look into its schema");
-		like(($node->psql('postgres', "COPY h FROM '$file' (FORMAT csv)"))[2], qr/NOTICE:  takes COPY h/, "$what: it loads its own table by COPY");
-		like(($node->psql('postgres', "SELECT fast_copy('chunk', '$file')"))[2], qr/table "chunk", whose rows/, "$what: a table below it");
-		is(query('SELECT count(*) FROM h'), 0, "$what: no row");
-
-		foreach my $table ('other', 'p')
+		foreach my $copy ('off', 'on')
 		{
-			foreach my $entry (entries($table))
-			{
-				my ($rc, $out, $err) = $node->psql('postgres', $entry);
-				my $program = $entry =~ /PROGRAM/ && $inside && $copy eq 'on';
-				if ($program) { like($err, qr/ERROR:  cannot run a program together with another extension/, "$what: $entry") }
-				else { is($err =~ s/^NOTICE:.*\n?//mgr, '', "$what: $entry") }
-				is(query("SELECT count(*) FROM $table; TRUNCATE $table"), $entry =~ /analyze/ || $program ? 0 : 100, '... and its rows');
-			}
+			my $inside = $order =~ /^fc_watch/;
+			my $what = "$order, which looks at " . ($copy eq 'on' ? 'a copy' : 'the command');
+
+			query("ALTER DATABASE postgres SET fc_watch.copy = $copy");
+			subtest "$what: its table is refused or its own" => sub { its_table($what, $inside) };
+			subtest "$what: other tables are loaded" => sub { other_tables($what, $inside, $copy) };
 		}
 	}
-	$node->stop;
-	$node = $main;
+}
+
+sub its_table
+{
+	my ($what, $inside) = @_;
+	my @entries = entries('h');
+	my ($rc, $out, $err) = $node->psql('postgres', join("\n", '\set VERBOSITY verbose', map { "$_;" =~ s/^(\\.*);$/$1/r } @entries), on_error_stop => 0);
+	my $refused = keeps('TimescaleDB', 'h', '_timescaledb_catalog.hypertable', 'h');
+	# a COPY that it is asked for before us is its own
+	is(scalar(() = $err =~ /ERROR:  0A000: $refused/g), $inside ? @entries : 3, "$what: its table is refused");
+	is(scalar(() = $err =~ /ERROR:  42601: option "fast_copy" not recognized/g), $inside ? 0 : @entries - 3, "$what: ... or is its own");
+	like(($node->psql('postgres', "SET ROLE loader; SELECT fast_copy('h', '$file')"))[2], qr/$refused/, "$what: ... by others, too");
+	like(($node->psql('postgres', "SET ROLE poor; SELECT fast_copy('public.h', '$file')"))[2],
+		qr/permission denied for table h|must be superuser to COPY/, "$what: ... and to who may not write it");
+	like(($node->psql('postgres', "SELECT set_config('t.far', 'hidden.far'::regclass::oid::text, false); SET ROLE poor; SELECT fast_copy(current_setting('t.far')::oid, '$file')"))[2],
+		qr/permission denied for schema hidden/, "$what: ... and to who may not look into its schema");
+	like(($node->psql('postgres', "COPY h FROM '$file' (FORMAT csv)"))[2], qr/NOTICE:  takes COPY h/, "$what: it loads its own table by COPY");
+	like(($node->psql('postgres', "SELECT fast_copy('chunk', '$file')"))[2], qr/table "chunk", whose rows/, "$what: a table below it");
+	is(query('SELECT count(*) FROM h'), 0, "$what: no row");
+}
+
+sub other_tables
+{
+	my ($what, $inside, $copy) = @_;
+
+	foreach my $table ('other', 'p')
+	{
+		foreach my $entry (entries($table))
+		{
+			my ($rc, $out, $err) = $node->psql('postgres', "$entry\n; SELECT count(*) FROM $table; TRUNCATE $table", on_error_stop => 0);
+			my $program = $entry =~ /PROGRAM/ && $inside && $copy eq 'on';
+			if ($program) { like($err, qr/ERROR:  cannot run a program together with another extension/, "$what: $entry") }
+			else { is($err =~ s/^NOTICE:.*\n?//mgr, '', "$what: $entry") }
+			is((split /\n/, $out)[-1], $entry =~ /analyze/ || $program ? 0 : 100, '... and its rows');
+		}
+	}
 }
 
 # The real one, on one node that is its own worker

@@ -55,28 +55,35 @@ my $dump = dump_of('source');
 my $script = $dump =~ s/FROM stdin;/FROM stdin WITH (fast_copy);/gr;
 my $tables = () = $script =~ /WITH \(fast_copy\)/g;
 
-is($tables, 5, 'all tables of the script are loaded by fast_copy');
-is(join('|', psql('target', $script)), "0|\n4001|", 'pg_dump | sed | psql ends well');
-ok(dump_of('target') eq $dump, 'the restored database is the dumped one');
+subtest 'a dump that fast_copy loads is the database that was dumped' => sub {
+	is($tables, 5, 'all tables of the script are loaded by fast_copy');
+	is(join('|', psql('target', $script)), "0|\n4001|", 'pg_dump | sed | psql ends well');
+	ok(dump_of('target') eq $dump, 'the restored database is the dumped one');
+};
 
 # ---- inline data ------------------------------------------------------------
 
 sql('postgres', 'CREATE TABLE t (n int, v text)');
-my %rows = (text => "1\ta\n2\t\\N\n", csv => "1,a\n2,\n");
-foreach my $format (sort keys %rows)
-{
-	foreach my $workers (0, 2)
-	{
-		my $with = "(FORMAT $format, fast_copy, workers $workers)";
+subtest 'inline data are loaded' => sub {
+	my %rows = (text => "1\ta\n2\t\\N\n", csv => "1,a\n2,\n");
 
-		is(join('|', psql('postgres', "\\set QUIET off\nCOPY t FROM STDIN $with;\n$rows{$format}\\.\nSELECT count(*) FROM t; TRUNCATE t;\n\\copy t from stdin $with\n$rows{$format}\\.\nSELECT n, coalesce(v, 'NULL') FROM t ORDER BY n;\nTRUNCATE t;")),
-			"0|COPY 2\n2\nTRUNCATE TABLE\nCOPY 2\n1|a\n2|NULL\nTRUNCATE TABLE|", "inline, $format, $workers workers");
+	foreach my $format (sort keys %rows)
+	{
+		foreach my $workers (0, 2)
+		{
+			my $with = "(FORMAT $format, fast_copy, workers $workers)";
+
+			is(join('|', psql('postgres', "\\set QUIET off\nCOPY t FROM STDIN $with;\n$rows{$format}\\.\nSELECT count(*) FROM t; TRUNCATE t;\n\\copy t from stdin $with\n$rows{$format}\\.\nSELECT n, coalesce(v, 'NULL') FROM t ORDER BY n;\nTRUNCATE t;")),
+				"0|COPY 2\n2\nTRUNCATE TABLE\nCOPY 2\n1|a\n2|NULL\nTRUNCATE TABLE|", "inline, $format, $workers workers");
+		}
 	}
-}
-my ($rc, $out, $err) = run("COPY t FROM STDIN (fast_copy);\n1\ta\nx\tb\n\\.\nSELECT 'goes on';\n", 'psql', '-X', '-q', '-A', '-t', '-d', $node->connstr('postgres'));
-is($out, 'goes on', 'after bad inline data the script goes on');
-like($err, qr/invalid input syntax for type integer: "x".*line 2, column n: "x"/s, '... and says what was wrong');
-is(sql('postgres', 'SELECT count(*) FROM t'), 0, '... and nothing was loaded');
+};
+subtest 'bad inline data are refused, and the script goes on' => sub {
+	my ($rc, $out, $err) = run("COPY t FROM STDIN (fast_copy);\n1\ta\nx\tb\n\\.\nSELECT 'goes on';\n", 'psql', '-X', '-q', '-A', '-t', '-d', $node->connstr('postgres'));
+	is($out, 'goes on', 'after bad inline data the script goes on');
+	like($err, qr/invalid input syntax for type integer: "x".*line 2, column n: "x"/s, '... and says what was wrong');
+	is(sql('postgres', 'SELECT count(*) FROM t'), 0, '... and nothing was loaded');
+};
 
 # ---- drivers ----------------------------------------------------------------
 
@@ -86,25 +93,27 @@ sub driver
 	my ($module, $program) = @_;
 	my $script = write_bytes("by_$module.py", $program);
 
-	SKIP:
-	{
-		my ($rc, $out, $err) = run('', '/usr/bin/python3', '-c', "import $module");
-		skip "the driver $module is not installed: $err", 1 if $rc;
-		local $ENV{DSN} = $node->connstr('postgres');
-		local $ENV{SOCKET} = $node->host . '/.s.PGSQL.' . $node->port;
-		local $ENV{DRIVER_USER} = getpwuid($>);
-
-		($rc, $out, $err) = run('', '/usr/bin/python3', $script);
-		is($rc, 0, "$module: ends well") or diag($err);
-		foreach my $line (split(/\n/, $out))
+	subtest "$module: ends each COPY as without fast_copy" => sub {
+		SKIP:
 		{
-			my ($what, $core, $ours) = split(/\t/, $line);
+			my ($rc, $out, $err) = run('', '/usr/bin/python3', '-c', "import $module");
+			skip "the driver $module is not installed: $err", 1 if $rc;
+			local $ENV{DSN} = $node->connstr('postgres');
+			local $ENV{SOCKET} = $node->host . '/.s.PGSQL.' . $node->port;
+			local $ENV{DRIVER_USER} = getpwuid($>);
 
-			isnt($core, '', "$module: $what");
-			is($ours, $core, "$module: $what, as COPY");
+			($rc, $out, $err) = run('', '/usr/bin/python3', $script);
+			is($rc, 0, "$module: ends well") or diag($err);
+			foreach my $line (split(/\n/, $out))
+			{
+				my ($what, $core, $ours) = split(/\t/, $line);
+
+				isnt($core, '', "$module: $what");
+				is($ours, $core, "$module: $what, as COPY");
+			}
+			cmp_ok(() = $out =~ /\n/g, '>=', 5, "$module: all of it");
 		}
-		cmp_ok(() = $out =~ /\n/g, '>=', 5, "$module: all of it");
-	}
+	};
 }
 
 driver('psycopg', <<'PY');

@@ -126,19 +126,21 @@ sub same_errors
 }
 
 # 1. Every SQLSTATE, raised by a CHECK
-foreach my $state (@STATES)
-{
-	my @workers = $THOROUGH{$state} ? @WORKERS : (2);
-	my $raised = write_file("raised$state", $state, 0);
-	my $both = write_file("both$state", $state, 1);
+subtest 'whatever a CHECK raises is reported as by COPY' => sub {
+	foreach my $state (@STATES)
+	{
+		my @workers = $THOROUGH{$state} ? @WORKERS : (2);
+		my $raised = write_file("raised$state", $state, 0);
+		my $both = write_file("both$state", $state, 1);
 
-	same_error($state, $RAISES, "COPY t FROM '$raised' (FORMAT csv)",
-		"SELECT fast_copy('t', '$raised', workers => WORKERS)", '', @workers);
-	same_error("$state after an earlier bad line", $BAD, "COPY t FROM '$both' (FORMAT csv)",
-		"SELECT fast_copy('t', '$both', timestamp_column => 'ts', workers => WORKERS)", '', @workers);
-}
-same_errors();
-is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 0, 'no row of all these');
+		same_error($state, $RAISES, "COPY t FROM '$raised' (FORMAT csv)",
+			"SELECT fast_copy('t', '$raised', workers => WORKERS)", '', @workers);
+		same_error("$state after an earlier bad line", $BAD, "COPY t FROM '$both' (FORMAT csv)",
+			"SELECT fast_copy('t', '$both', timestamp_column => 'ts', workers => WORKERS)", '', @workers);
+	}
+	same_errors();
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 0, 'no row of all these');
+};
 
 # 2. Everything else that evaluates a record, and may say of the server what it
 # likes
@@ -152,29 +154,31 @@ my %places = (
 	'condition' => 'CREATE TABLE NAME (ts timestamp, n int, state text)',
 	'default' => 'CREATE TABLE NAME (ts timestamp, n int, state text, x int DEFAULT fail_always())');
 my @some = qw(55000 57014 53100 XX001);
-foreach my $place (sort keys %places)
-{
-	my $p = 'p_' . $place =~ s/ .*//r;
-
-	$node->safe_psql('postgres', $places{$place} =~ s/NAME/$p/gr);
-	foreach my $state (@some[ 0, 1 ])
+subtest 'what anything else raises that evaluates a record is reported as by COPY' => sub {
+	foreach my $place (sort keys %places)
 	{
-		my $raised = write_file("raised$state", $state, 0);
-		my $both = write_file("both$state", $state, 1);
-		my ($where, $condition) = $place eq 'condition' ? ('WHERE fail(n, state)', "where_clause => 'fail(n, state)', ") : ('', '');
-		my $setup = "SET my.state = '$state';";
+		my $p = 'p_' . $place =~ s/ .*//r;
 
-		same_error("$state by a $place", $place eq 'default' ? 1 : $RAISES,
-			"COPY $p (ts, n, state) FROM '$raised' (FORMAT csv) $where",
-			"SELECT fast_copy('$p', '$raised', columns => '{ts,n,state}', ${condition}workers => WORKERS)", $setup, 0, 2);
-		same_error("$state by a $place after an earlier bad line", $place eq 'default' ? 1 : $BAD,
-			"COPY $p (ts, n, state) FROM '$both' (FORMAT csv) $where",
-			"SELECT fast_copy('$p', '$both', columns => '{ts,n,state}', timestamp_column => 'ts', ${condition}workers => WORKERS)", $setup, 0, 2);
+		$node->safe_psql('postgres', $places{$place} =~ s/NAME/$p/gr);
+		foreach my $state (@some[ 0, 1 ])
+		{
+			my $raised = write_file("raised$state", $state, 0);
+			my $both = write_file("both$state", $state, 1);
+			my ($where, $condition) = $place eq 'condition' ? ('WHERE fail(n, state)', "where_clause => 'fail(n, state)', ") : ('', '');
+			my $setup = "SET my.state = '$state';";
+
+			same_error("$state by a $place", $place eq 'default' ? 1 : $RAISES,
+				"COPY $p (ts, n, state) FROM '$raised' (FORMAT csv) $where",
+				"SELECT fast_copy('$p', '$raised', columns => '{ts,n,state}', ${condition}workers => WORKERS)", $setup, 0, 2);
+			same_error("$state by a $place after an earlier bad line", $place eq 'default' ? 1 : $BAD,
+				"COPY $p (ts, n, state) FROM '$both' (FORMAT csv) $where",
+				"SELECT fast_copy('$p', '$both', columns => '{ts,n,state}', timestamp_column => 'ts', ${condition}workers => WORKERS)", $setup, 0, 2);
+		}
+		# the next place has the others
+		@some = @some[ 2, 3, 0, 1 ];
 	}
-	# the next place has the others
-	@some = @some[ 2, 3, 0, 1 ];
-}
-same_errors();
+	same_errors();
+};
 
 # The index of a new partition is built when its rows are there
 $node->safe_psql('postgres', q{
@@ -183,13 +187,16 @@ $node->safe_psql('postgres', q{
 	SELECT format('CREATE TABLE days_%s PARTITION OF days FOR VALUES FROM (%L) TO (%L)', d, date '2013-01-01' + d, date '2013-01-02' + d) FROM generate_series(0, 9) d \gexec
 	CREATE INDEX ON made (fail_index(n, state));
 	CREATE INDEX ON days (fail_index(n, state))});
-foreach my $state (@some)
-{
-	my $raised = write_file("raised$state", $state, 0);
+subtest 'what the index of a new partition raises is reported as by COPY' => sub {
+	foreach my $state (@some)
+	{
+		my $raised = write_file("raised$state", $state, 0);
 
-	same_error("$state by the index of a new partition", $RAISES, "COPY days FROM '$raised' (FORMAT csv)",
-		"SELECT fast_copy('made', '$raised', workers => WORKERS)", '', 0, 2);
-}
+		same_error("$state by the index of a new partition", $RAISES, "COPY days FROM '$raised' (FORMAT csv)",
+			"SELECT fast_copy('made', '$raised', workers => WORKERS)", '', 0, 2);
+	}
+	same_errors();
+};
 
 # Core's own: a value of an enum that this transaction has added
 $node->safe_psql('postgres', "CREATE TYPE e AS ENUM ('', 'old'); CREATE TABLE enums (ts timestamp, n int, state e)");
@@ -202,8 +209,8 @@ same_error("a new value of an enum, $_", $RAISES, "COPY enums FROM '$raised' (FO
 same_error('a new value of an enum after an earlier bad line', $BAD, "COPY enums FROM '$both' (FORMAT csv)",
 	"SELECT fast_copy('enums', '$both', timestamp_column => 'ts', workers => WORKERS)", $begin, 0, 2);
 
-# ... where the scan parses whole records, and where core looks for keys before
-# it loads
+# The same where the scan parses whole records, and where core looks for keys
+# before it loads
 my $binary = FastCopy::directory() . '/new.bin';
 $node->safe_psql('postgres', qq{
 	CREATE TABLE labels (ts timestamp, n int, state text);
@@ -219,17 +226,20 @@ foreach ([ $RAISES, $raised ], [ $BAD, $both ])
 }
 same_error('a new value of an enum in a binary file', $RAISES, "COPY enums FROM '$binary' (FORMAT binary)",
 	"SELECT fast_copy('enums_made', '$binary', format => 'binary', workers => WORKERS)", $begin, 0);
+subtest 'a value of an enum that this transaction has added is refused as by COPY' => \&same_errors;
 
 # on_error tolerates none of what says that the server is at fault; values of
 # domains are the leader's
-foreach my $state (qw(08006 25000 40001 53100 55000 57014 58030 XX001))
-{
-	my $raised = write_file("raised$state", $state, 0);
+subtest 'on_error tolerates nothing that says that the server is at fault' => sub {
+	foreach my $state (qw(08006 25000 40001 53100 55000 57014 58030 XX001))
+	{
+		my $raised = write_file("raised$state", $state, 0);
 
-	same_error("$state with on_error", $RAISES, "COPY p_domain FROM '$raised' (FORMAT csv)",
-		"SELECT fast_copy('p_domain', '$raised', on_error => 'ignore', workers => WORKERS)", '', 2);
-}
-same_errors();
+		same_error("$state with on_error", $RAISES, "COPY p_domain FROM '$raised' (FORMAT csv)",
+			"SELECT fast_copy('p_domain', '$raised', on_error => 'ignore', workers => WORKERS)", '', 2);
+	}
+	same_errors();
+};
 
 # A command that was half done when it failed is undone where the error of an
 # earlier record is looked for, and where core is shown the record
@@ -246,25 +256,27 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION also() RETURNS boolean LANGUAGE sql AS 'SELECT true';
 	CREATE DOMAIN half_domain AS text CHECK (half(1, VALUE));
 	CREATE TABLE halves (n int)});
-foreach my $place ("state text, CHECK (half(n, state))", "state text, g boolean GENERATED ALWAYS AS (half(n, state)) STORED", 'state half_domain')
-{
-	my $table = 'halved_' . ++$halved;
-
-	$node->safe_psql('postgres', qq{ALTER FUNCTION half IMMUTABLE;
-		CREATE TABLE $table (ts timestamp, n int CHECK (also()), $place) PARTITION BY RANGE (ts);
-		ALTER FUNCTION half VOLATILE;
-		SELECT format('CREATE TABLE ${table}_%s PARTITION OF $table FOR VALUES FROM (%L) TO (%L)', d, date '2013-01-01' + d, date '2013-01-02' + d) FROM generate_series(0, 9) d \\gexec
-	});
-	foreach ([ $RAISES, write_file("half$halved", $halved, 0) ], [ $BAD, write_file("both_half$halved", $halved, 1) ])
+subtest 'a command that was half done is undone before the error is looked for' => sub {
+	foreach my $place ("state text, CHECK (half(n, state))", "state text, g boolean GENERATED ALWAYS AS (half(n, state)) STORED", 'state half_domain')
 	{
-		my ($line, $file) = @$_;
+		my $table = 'halved_' . ++$halved;
 
-		same_error("a half-done DROP in line $line, $place", $line, "COPY $table FROM '$file' (FORMAT csv)",
-			"SELECT fast_copy('$table', '$file', workers => WORKERS)", '', 0, 2);
+		$node->safe_psql('postgres', qq{ALTER FUNCTION half IMMUTABLE;
+			CREATE TABLE $table (ts timestamp, n int CHECK (also()), $place) PARTITION BY RANGE (ts);
+			ALTER FUNCTION half VOLATILE;
+			SELECT format('CREATE TABLE ${table}_%s PARTITION OF $table FOR VALUES FROM (%L) TO (%L)', d, date '2013-01-01' + d, date '2013-01-02' + d) FROM generate_series(0, 9) d \\gexec
+		});
+		foreach ([ $RAISES, write_file("half$halved", $halved, 0) ], [ $BAD, write_file("both_half$halved", $halved, 1) ])
+		{
+			my ($line, $file) = @$_;
+
+			same_error("a half-done DROP in line $line, $place", $line, "COPY $table FROM '$file' (FORMAT csv)",
+				"SELECT fast_copy('$table', '$file', workers => WORKERS)", '', 0, 2);
+		}
 	}
-}
-same_errors();
-is($node->safe_psql('postgres', 'SELECT count(*), also() FROM halves'), '0|t', 'nothing of a half-done DROP is left');
+	same_errors();
+	is($node->safe_psql('postgres', 'SELECT count(*), also() FROM halves'), '0|t', 'nothing of a half-done DROP is left');
+};
 
 # 3. What the server says of the transaction ends the load at once: the earlier
 # bad line is not looked for, but the line is told
@@ -293,26 +305,28 @@ my %ends = (
 	lock => [ "SET lock_timeout = '10ms';", '55P03|canceling statement due to lock timeout', 0, 2 ]);
 my $holder = $node->background_psql('postgres');
 $holder->query_safe('SELECT pg_advisory_lock(1)');
-foreach my $what (sort keys %ends)
-{
-	my ($setup, $error, @workers) = @{ $ends{$what} };
-	my $both = write_file("both_$what", $what, 1);
-	my @got = outcomes($setup, map { "SELECT fast_copy('ends', '$both', timestamp_column => 'ts', workers => $_)" } @workers);
-
-	foreach my $i (0 .. $#workers)
+subtest 'what ends the transaction ends the load at once, and tells the line' => sub {
+	foreach my $what (sort keys %ends)
 	{
-		my $text = $got[$i];
+		my ($setup, $error, @workers) = @{ $ends{$what} };
+		my $both = write_file("both_$what", $what, 1);
+		my @got = outcomes($setup, map { "SELECT fast_copy('ends', '$both', timestamp_column => 'ts', workers => $_)" } @workers);
 
-		like($text, qr/^\Q$error\E\|/, "$what, $workers[$i] workers: at once");
-		like($text, qr/^PL\/pgSQL function end_it.*^at line $RAISES: "2013-01-01,$RAISES,$what"$/ms, "$what, $workers[$i] workers: line");
+		foreach my $i (0 .. $#workers)
+		{
+			my $text = $got[$i];
+
+			like($text, qr/^\Q$error\E\|/, "$what, $workers[$i] workers: at once");
+			like($text, qr/^PL\/pgSQL function end_it.*^at line $RAISES: "2013-01-01,$RAISES,$what"$/ms, "$what, $workers[$i] workers: line");
+		}
 	}
-}
+};
 
 # What a function makes of a cancel is its own
 my $caught = write_file('both_catch', 'catch', 1);
 same_error('a cancel that is caught', $BAD, "COPY ends FROM '$caught' (FORMAT csv)",
 	"SELECT fast_copy('ends', '$caught', timestamp_column => 'ts', workers => WORKERS)", '', 0);
-same_errors();
+subtest 'a cancel that a function catches is its own' => \&same_errors;
 
 # A deadlock: the load waits for the holder, who waits for the load
 $node->safe_psql('postgres', q{
@@ -329,13 +343,15 @@ $node->safe_psql('postgres', q{
 	END $$;
 	CREATE TABLE locks (ts timestamp, n int, what text, CHECK (lock_both(n, what)))});
 my $locks = write_file('both_lock', 'lock', 1);
-my $load = start_load($node, "SET deadlock_timeout = '10ms'; SELECT fast_copy('locks', '$locks', timestamp_column => 'ts', workers => 0);\n");
-wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted");
-$holder->query_safe("SET deadlock_timeout = '1min'");
-$holder->query_safe('SELECT pg_advisory_lock(2)');
-my (undef, $deadlock) = finish_load($load);
-like($deadlock, qr/ERROR:  deadlock detected/, 'a deadlock ends the load at once');
-like($deadlock, qr/^fast_copy locks, file "[^"]*", line $RAISES: /m, '... and tells the line');
+subtest 'a deadlock ends the load at once, and tells the line' => sub {
+	my $load = start_load($node, "SET deadlock_timeout = '10ms'; SELECT fast_copy('locks', '$locks', timestamp_column => 'ts', workers => 0);\n");
+	wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted");
+	$holder->query_safe("SET deadlock_timeout = '1min'");
+	$holder->query_safe('SELECT pg_advisory_lock(2)');
+	my (undef, $deadlock) = finish_load($load);
+	like($deadlock, qr/ERROR:  deadlock detected/, 'a deadlock ends the load at once');
+	like($deadlock, qr/^fast_copy locks, file "[^"]*", line $RAISES: /m, '... and tells the line');
+};
 $holder->quit;
 
 # 4. Texts of any length, whole
@@ -359,15 +375,17 @@ $node->safe_psql('postgres', q{
 my $long = write_file('long', '', 0);
 my $wide = write_bytes('wide.csv', join('', map { '2013-01-01,' . ($_ == 7 ? '' : $_) . (",\xc3\xa9" . 'x' x 47) x 98 . "\n" } 1 .. 20));
 
-same_error('long texts', $RAISES, "COPY long FROM '$long' (FORMAT csv)", "SELECT fast_copy('long', '$long', workers => WORKERS)", '', @WORKERS);
-same_error('a row of 100 columns', 7, "COPY wide FROM '$wide' (FORMAT csv)", "SELECT fast_copy('wide', '$wide', workers => WORKERS)", '', @WORKERS);
-my ($shown) = outcomes('', "COPY wide FROM '$wide' (FORMAT csv)");
-cmp_ok(length($shown), '>', 5000, '... which take some place');
-same_errors();
-$node->safe_psql('postgres', "CREATE TABLE wide_made_1 PARTITION OF wide_made FOR VALUES FROM ('2013-01-01') TO ('2013-01-02')");
-same_error('a row of 100 columns in a partition', 7, "COPY wide_made FROM '$wide' (FORMAT csv)",
-	"SELECT fast_copy('wide_made', '$wide', workers => WORKERS)", '', @WORKERS);
-same_errors();
+subtest 'texts of any length are reported whole' => sub {
+	same_error('long texts', $RAISES, "COPY long FROM '$long' (FORMAT csv)", "SELECT fast_copy('long', '$long', workers => WORKERS)", '', @WORKERS);
+	same_error('a row of 100 columns', 7, "COPY wide FROM '$wide' (FORMAT csv)", "SELECT fast_copy('wide', '$wide', workers => WORKERS)", '', @WORKERS);
+	my ($shown) = outcomes('', "COPY wide FROM '$wide' (FORMAT csv)");
+	cmp_ok(length($shown), '>', 5000, '... which take some place');
+	same_errors();
+	$node->safe_psql('postgres', "CREATE TABLE wide_made_1 PARTITION OF wide_made FOR VALUES FROM ('2013-01-01') TO ('2013-01-02')");
+	same_error('a row of 100 columns in a partition', 7, "COPY wide_made FROM '$wide' (FORMAT csv)",
+		"SELECT fast_copy('wide_made', '$wide', workers => WORKERS)", '', @WORKERS);
+	same_errors();
+};
 
 # Nothing of them stays in shared memory; the server has some segments of its own
 sub segments

@@ -47,9 +47,9 @@ sub table
 
 my $HERE = "CREATE TABLE t_here PARTITION OF t FOR VALUES FROM ('2013-01-03') TO ('2013-01-06')";
 
-one_commit_for_each_server();
-none_is_made_here();
-where_they_may_be_made();
+subtest 'each server commits for itself, as by COPY' => \&one_commit_for_each_server;
+subtest 'where all partitions are foreign, none is made here' => \&none_is_made_here;
+subtest 'where one partition is here, or there is none at all, they are made here' => \&where_they_may_be_made;
 $node->stop;
 done_testing();
 
@@ -119,9 +119,9 @@ HINT:  Make them on the server they belong to/, "$what: refused to $role: $sql")
 sub none_is_made_here
 {
 	table();
-	is_refused('all partitions are foreign');
+	subtest 'refused where all partitions are foreign' => sub { is_refused('all partitions are foreign') };
 	table("CREATE FOREIGN TABLE t_rest PARTITION OF t DEFAULT SERVER one OPTIONS (table_name 'r')");
-	is_refused('and the default one');
+	subtest 'refused where the default one is foreign, too' => sub { is_refused('and the default one') };
 
 	# what the hint says
 	is(query("SELECT fast_copy('t', '$file', missing_partitions => 'default')"), 100, 'into the default partition');

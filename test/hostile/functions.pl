@@ -42,12 +42,15 @@ my @CASES = (
 	[ 'no answer', 'RETURN false' ]);
 
 $node->safe_psql('postgres', 'CREATE ROLE nobody; CREATE EXTENSION amcheck');
-compare(@$_) foreach @CASES;
-partitions_dropped();
-parallel_code();
-event_triggers();
-hijacked();
-recursion();
+foreach my $case (@CASES)
+{
+	subtest "$case->[0]: ends as in COPY, or is refused" => sub { compare(@$case) };
+}
+subtest 'partitions that are changed under the load: all rows, or an error and none' => \&partitions_dropped;
+subtest 'code in workers may not do what a worker may not' => \&parallel_code;
+subtest 'event triggers take no row away' => \&event_triggers;
+subtest 'the load calls nothing of the search path' => \&hijacked;
+subtest 'a load in a load of the same table ends' => \&recursion;
 ok($node->psql('postgres', 'SELECT 1') == 0, 'the server was never restarted');
 $node->stop;
 done_testing();
@@ -72,13 +75,12 @@ sub outcome
 	my ($sql) = @_;
 	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$sql");
 	my ($error) = $err =~ /((?:ERROR|FATAL): .*)/;
-	my $rows = sub { $node->safe_psql('postgres', "SELECT count(*), sum(hashtext(x::text)::bigint) FROM $_[0] x") };
 	my $what = $error // 'no error';
 
 	# whatever it is that is in use
 	$what =~ s/new row for relation "t\S*"/new row/;
 	$what =~ s/cannot DROP (?:TABLE|INDEX) "\S+"/cannot DROP it/;
-	return "$what; " . join('; ', map { $rows->($_) } qw(public.t public.other));
+	return "$what; " . $node->safe_psql('postgres', join(';', map { "SELECT count(*), sum(hashtext(x::text)::bigint) FROM $_ x" } qw(public.t public.other))) =~ s/\n/; /r;
 }
 
 sub compare
@@ -105,9 +107,11 @@ sub compare
 sub is_whole
 {
 	my ($what, $rows) = @_;
+	my ($there, $unsound) = split /\n/, $node->safe_psql('postgres', "SELECT count(*) FROM t;
+		SELECT count(*) FROM pg_class c, LATERAL verify_heapam(c.oid) WHERE c.relkind = 'r' AND c.relname LIKE 't\\_p%'");
 
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, "$what: $rows rows");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class c, LATERAL verify_heapam(c.oid) WHERE c.relkind = 'r' AND c.relname LIKE 't\\_p%'"), 0, "$what: heaps are sound");
+	is($there, $rows, "$what: $rows rows");
+	is($unsound, 0, "$what: heaps are sound");
 }
 
 # Partitions that the load fills, or has made

@@ -48,7 +48,6 @@ sub starts_with
 	$node->restart;
 }
 
-starts_with('pg_stat_statements', '');
 $node->safe_psql('postgres', 'CREATE EXTENSION pg_stat_statements') if $has{pg_stat_statements};
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (n int, v text) PARTITION BY RANGE (n);
@@ -80,97 +79,83 @@ foreach my $order (@orders)
 
 	foreach my $role ('postgres', 'loader')
 	{
-		my $set = $role eq 'loader' ? 'SET ROLE loader;' : '';
-		my $with = 'WITH (FORMAT csv, fast_copy)';
-		my ($out, $err, @audit) = session("$set COPY t FROM '$file' $with");
+		subtest "$name: what $role loads is seen as a COPY, and audited once" => sub {
+			my $set = $role eq 'loader' ? 'SET ROLE loader;' : '';
+			my $with = 'WITH (FORMAT csv, fast_copy)';
+			my ($out, $err, @audit) = session("$set COPY t FROM '$file' $with");
 
-		is($err, join("\n", @tells), "$name: $role: COPY is seen, with its rows");
+			is($err, join("\n", @tells), "$name: $role: COPY is seen, with its rows");
+			SKIP:
+			{
+				skip 'pgaudit is not installed', 1 unless $has{pgaudit};
+				is(join("\n", @audit), "SESSION,WRITE,COPY,,,\"COPY t FROM '$file' $with\"", "$name: $role: COPY is audited, once");
+			}
+			($out, $err, @audit) = session("$set SELECT fast_copy('t', '$file')");
+			is("$out\n$err", "3\n" . join("\n", @tells) =~ s/2 options/1 options/r, "$name: $role: the function is seen as a COPY");
+			SKIP:
+			{
+				skip 'pgaudit is not installed', 1 unless $has{pgaudit};
+				is(join("\n", grep { /,WRITE,/ } @audit), "SESSION,WRITE,COPY,,,COPY public.t FROM '$file' WITH (fast_copy)", "$name: $role: the function is audited as a write");
+				is(scalar(grep { /^SESSION,FUNCTION,EXECUTE,FUNCTION,public\.fast_copy,/ } @audit), 1, "$name: $role: ... and as a function");
+			}
+		};
+	}
+	subtest "$name: rows and calls are counted once" => sub {
+		is($node->safe_psql('postgres', 'SELECT count(*) FROM t; TRUNCATE t'), 12, "$name: all rows are there, once");
+
 		SKIP:
 		{
-			skip 'pgaudit is not installed', 1 unless $has{pgaudit};
-			is(join("\n", @audit), "SESSION,WRITE,COPY,,,\"COPY t FROM '$file' $with\"", "$name: $role: COPY is audited, once");
+			skip 'pg_stat_statements is not installed', 1 unless $has{pg_stat_statements};
+			is($node->safe_psql('postgres', "SELECT sum(calls), sum(rows) FROM pg_stat_statements WHERE query LIKE '%COPY t FROM%'"), '2|6', "$name: calls and rows are counted");
+			is($node->safe_psql('postgres', "SELECT sum(calls), sum(rows) FROM pg_stat_statements WHERE query LIKE '%SELECT fast_copy(\$1, \$2)%'"), '2|2', "$name: ... and those of the function");
 		}
-		($out, $err, @audit) = session("$set SELECT fast_copy('t', '$file')");
-		is("$out\n$err", "3\n" . join("\n", @tells) =~ s/2 options/1 options/r, "$name: $role: the function is seen as a COPY");
-		SKIP:
-		{
-			skip 'pgaudit is not installed', 1 unless $has{pgaudit};
-			is(join("\n", grep { /,WRITE,/ } @audit), "SESSION,WRITE,COPY,,,COPY public.t FROM '$file' WITH (fast_copy)", "$name: $role: the function is audited as a write");
-			is(scalar(grep { /^SESSION,FUNCTION,EXECUTE,FUNCTION,public\.fast_copy,/ } @audit), 1, "$name: $role: ... and as a function");
-		}
-	}
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM t; TRUNCATE t'), 12, "$name: all rows are there, once");
-
-	SKIP:
-	{
-		skip 'pg_stat_statements is not installed', 1 unless $has{pg_stat_statements};
-		is($node->safe_psql('postgres', "SELECT sum(calls), sum(rows) FROM pg_stat_statements WHERE query LIKE '%COPY t FROM%'"), '2|6', "$name: calls and rows are counted");
-		is($node->safe_psql('postgres', "SELECT sum(calls), sum(rows) FROM pg_stat_statements WHERE query LIKE '%SELECT fast_copy(\$1, \$2)%'"), '2|2', "$name: ... and those of the function");
-	}
+	};
 
 	# a table of the auditor's, options, the client, several files
-	my ($out, $err, @audit) = session("SET ROLE loader; COPY seen (n, v) FROM '$file' WITH (FORMAT csv, fast_copy, workers 2)");
-	is($err, "NOTICE:  sees COPY seen from $file, 3 options\nNOTICE:  saw COPY 3", "$name: with workers");
-	is(scalar(grep { /^OBJECT,WRITE,INSERT,TABLE,public\.seen,/ } @audit), 1, "$name: audited by its object") if $has{pgaudit};
-	($out, $err, @audit) = session("SET ROLE loader; SELECT fast_copy('seen', ARRAY['$file', '$file.gz'], columns => '{n,v}')") if system("gzip -kf '$file'") == 0;
-	is("$out\n$err", "6\nNOTICE:  sees COPY seen from $file, $file.gz, 1 options\nNOTICE:  saw COPY 6", "$name: several files");
-	is(scalar(grep { /^OBJECT,WRITE,INSERT,TABLE,public\.seen,/ } @audit), 1, "$name: ... audited by their object") if $has{pgaudit};
-	($out, $err) = session("SET ROLE loader; COPY t FROM STDIN WITH (fast_copy) WHERE n > 5;\n1\ta\n7\tb\n\\.\n");
-	is($err, "NOTICE:  sees COPY t from the client where, 1 options\nNOTICE:  saw COPY 1", "$name: from the client, with a condition");
+	subtest "$name: each way to load is seen, and audited by its object" => sub {
+		my ($out, $err, @audit) = session("SET ROLE loader; COPY seen (n, v) FROM '$file' WITH (FORMAT csv, fast_copy, workers 2)");
+		is($err, "NOTICE:  sees COPY seen from $file, 3 options\nNOTICE:  saw COPY 3", "$name: with workers");
+		is(scalar(grep { /^OBJECT,WRITE,INSERT,TABLE,public\.seen,/ } @audit), 1, "$name: audited by its object") if $has{pgaudit};
+		($out, $err, @audit) = session("SET ROLE loader; SELECT fast_copy('seen', ARRAY['$file', '$file.gz'], columns => '{n,v}')") if system("gzip -kf '$file'") == 0;
+		is("$out\n$err", "6\nNOTICE:  sees COPY seen from $file, $file.gz, 1 options\nNOTICE:  saw COPY 6", "$name: several files");
+		is(scalar(grep { /^OBJECT,WRITE,INSERT,TABLE,public\.seen,/ } @audit), 1, "$name: ... audited by their object") if $has{pgaudit};
+		($out, $err) = session("SET ROLE loader; COPY t FROM STDIN WITH (fast_copy) WHERE n > 5;\n1\ta\n7\tb\n\\.\n");
+		is($err, "NOTICE:  sees COPY t from the client where, 1 options\nNOTICE:  saw COPY 1", "$name: from the client, with a condition");
+	};
 
-	# partitions that are made, rejects, an analysis
-	($out, $err, @audit) = session("SET client_min_messages = warning; SELECT fast_copy('t', '" . write_bytes('bad.csv', "30000,a\nx,b\n") . "', partition_interval => '10000', on_error => 'ignore', reject_table => 'wrong')");
-	is($out, 1, "$name: with rejects");
-	is(join("\n", grep { /,WRITE,/ } @audit) =~ s/,,,.*/,,,/gr, "SESSION,WRITE,COPY,,,\nSESSION,WRITE,INSERT,,,", "$name: rejects are audited as writes, too") if $has{pgaudit};
-	$node->safe_psql('postgres', "TRUNCATE wrong; DROP TABLE t_p30000");
-	($out, $err, @audit) = session("SET ROLE loader; SELECT count(*) > 3 FROM fast_copy_analyze('t', '$file')");
-	is("$out|$err", 't|', "$name: an analysis is no COPY");
-	is(join("\n", map { s/"?SELECT count.*//sr } @audit), "SESSION,READ,SELECT,,,\nSESSION,FUNCTION,EXECUTE,FUNCTION,public.fast_copy_analyze,", "$name: ... and no write") if $has{pgaudit};
-	like((session("SET ROLE poor; SELECT fast_copy_analyze('wrong', '$file')"))[1], qr/permission denied/, "$name: ... but needs the same privileges");
+	subtest "$name: rejects are audited as writes, and an analysis as none" => sub {
+		my ($out, $err, @audit) = session("SET client_min_messages = warning; SELECT fast_copy('t', '" . write_bytes('bad.csv', "30000,a\nx,b\n") . "', partition_interval => '10000', on_error => 'ignore', reject_table => 'wrong')");
+		is($out, 1, "$name: with rejects");
+		is(join("\n", grep { /,WRITE,/ } @audit) =~ s/,,,.*/,,,/gr, "SESSION,WRITE,COPY,,,\nSESSION,WRITE,INSERT,,,", "$name: rejects are audited as writes, too") if $has{pgaudit};
+		$node->safe_psql('postgres', "TRUNCATE wrong; DROP TABLE t_p30000");
+		($out, $err, @audit) = session("SET ROLE loader; SELECT count(*) > 3 FROM fast_copy_analyze('t', '$file')");
+		is("$out|$err", 't|', "$name: an analysis is no COPY");
+		is(join("\n", map { s/"?SELECT count.*//sr } @audit), "SESSION,READ,SELECT,,,\nSESSION,FUNCTION,EXECUTE,FUNCTION,public.fast_copy_analyze,", "$name: ... and no write") if $has{pgaudit};
+		like((session("SET ROLE poor; SELECT fast_copy_analyze('wrong', '$file')"))[1], qr/permission denied/, "$name: ... but needs the same privileges");
+	};
 
-	# a hook says no
-	foreach my $load ('COPY t (n) FROM PROGRAM \'echo 1\' (fast_copy)', 'SELECT fast_copy(\'t\', \'echo 1\', columns => \'{n}\', program => true)')
-	{
-		like((session("SET fc_watch.forbid = on; $load"))[1], qr/^NOTICE:  sees COPY t from program echo 1, 1 options\nERROR:  programs are forbidden/, "$name: what is forbidden is not run: $load");
-		like((session("SET ROLE loader; $load"))[1], qr/^NOTICE:  sees COPY t from program echo 1, 1 options\nNOTICE:  saw COPY 1$/, '... but for that it is');
-	}
+	subtest "$name: what a hook forbids is not run" => sub {
+		foreach my $load ('COPY t (n) FROM PROGRAM \'echo 1\' (fast_copy)', 'SELECT fast_copy(\'t\', \'echo 1\', columns => \'{n}\', program => true)')
+		{
+			like((session("SET fc_watch.forbid = on; $load"))[1], qr/^NOTICE:  sees COPY t from program echo 1, 1 options\nERROR:  programs are forbidden/, "$name: what is forbidden is not run: $load");
+			like((session("SET ROLE loader; $load"))[1], qr/^NOTICE:  sees COPY t from program echo 1, 1 options\nNOTICE:  saw COPY 1$/, '... but for that it is');
+		}
+	};
 
-	# errors go through the hooks, and the session goes on
-	($out, $err) = session("\\set ON_ERROR_STOP off\n;COPY t FROM PROGRAM 'echo 1; echo x' (fast_copy, workers 0);\n SELECT fast_copy('t', '$file', format => 'text');\n COPY t FROM '$file' (FORMAT csv, fast_copy); SELECT 'goes on'");
-	is($out, 'goes on', "$name: after errors the session goes on");
-	like($err, qr/ERROR:  missing data.*ERROR:  invalid input syntax.*NOTICE:  saw COPY 3$/s, '... with the next load');
+	subtest "$name: errors go through the hooks, and the session goes on" => sub {
+		my ($out, $err) = session("\\set ON_ERROR_STOP off\n;COPY t FROM PROGRAM 'echo 1; echo x' (fast_copy, workers 0);\n SELECT fast_copy('t', '$file', format => 'text');\n COPY t FROM '$file' (FORMAT csv, fast_copy); SELECT 'goes on'");
+		is($out, 'goes on', "$name: after errors the session goes on");
+		like($err, qr/ERROR:  missing data.*ERROR:  invalid input syntax.*NOTICE:  saw COPY 3$/s, '... with the next load');
+	};
 
 	# pgaudit keeps what a hook has shown it to the end of the command
 	SKIP:
 	{
 		skip 'pgaudit is not installed', 1 unless $has{pgaudit};
-		($out, $err, @audit) = session("SET pgaudit.log_rows = on; SET pgaudit.log_relation = on; SET ROLE loader; SELECT fast_copy('seen', '$file') FROM generate_series(1, 2); SELECT fast_copy_analyze('seen', '$file') LIMIT 0; COPY seen FROM '$file' (FORMAT csv, fast_copy)");
+		my ($out) = session("SET pgaudit.log_rows = on; SET pgaudit.log_relation = on; SET ROLE loader; SELECT fast_copy('seen', '$file') FROM generate_series(1, 2); SELECT fast_copy_analyze('seen', '$file') LIMIT 0; COPY seen FROM '$file' (FORMAT csv, fast_copy)");
 		is($out, "3\n3", "$name: with the rows in the audit");
 	}
 	$node->safe_psql('postgres', 'TRUNCATE t, seen');
-}
-
-# A hook that is asked before ours and looks at a copy of the command
-starts_with('fc_watch fast_copy', '');
-my ($out, $err) = session("SET fc_watch.copy = on; SELECT fast_copy('t', '$file')");
-is($out, 3, 'a hook that looks at a copy does not see the load');
-foreach my $load ('COPY t (n) FROM PROGRAM \'echo 1\' (fast_copy)', 'SELECT fast_copy(\'t\', \'echo 1\', columns => \'{n}\', program => true)')
-{
-	like((session("SET fc_watch.copy = on; $load"))[1], qr/ERROR:  cannot run a program together with another extension/, "and so no program is run: $load");
-}
-starts_with('fast_copy fc_watch', '');
-($out, $err) = session("SET fc_watch.copy = on; SET fc_watch.forbid = on; COPY t (n) FROM PROGRAM 'echo 1' (fast_copy)");
-like($err, qr/ERROR:  programs are forbidden/, 'one that comes before ours sees it');
-
-# One that keeps the command for itself
-foreach my $order ('fast_copy fc_watch', 'fc_watch fast_copy')
-{
-	starts_with($order, '');
-	like((session("SET fc_watch.keep = on; SELECT fast_copy('t', '$file')"))[1], qr/ERROR:  another extension has taken the load/, "$order: a load that is not passed on is an error");
-	is($node->safe_psql('postgres', "SET fc_watch.keep = on; COPY t FROM '$file' (FORMAT csv, fast_copy); SELECT count(*) FROM t"), 3, "$order: ... and a COPY is its own");
-	next if $order !~ /^fc_watch/;
-	like((session("SET fc_watch.keep = on; SET fc_watch.copy = on; $_"))[1], qr/ERROR:  another extension has not passed the load on/, "$order: ... but not one that it did not see: $_")
-	  foreach "SELECT fast_copy('t', '$file')", "COPY t FROM '$file' (FORMAT csv, fast_copy)";
 }
 
 $node->safe_psql('postgres', q{
@@ -181,15 +166,57 @@ $node->safe_psql('postgres', q{
 		RETURN (SELECT count(*) FROM pg_settings);
 	END $$});
 
-# Ones that run SQL of their own before, the command twice, or fail behind it.  What
-# must not be loaded in any other way is in the options, which only the call knows.
 foreach my $order ('fast_copy fc_watch', 'fc_watch fast_copy')
 {
+	my $inside = $order =~ /^fc_watch/;
+
+	starts_with($order, '');
+	subtest "$order: a load that a hook keeps for itself is an error" => sub { it_keeps($order, $inside) };
+	subtest "$order: a hook that looks at a copy of the command lets no program run unseen" => sub { it_looks_at_a_copy($inside) };
+	subtest "$order: a hook that runs more than the command takes no row away and adds none" => sub { it_does_more($order) };
+}
+
+$node->stop;
+is(scalar(() = slurp_file($node->logfile) =~ /terminated by signal/g), 0, 'nothing has crashed');
+done_testing();
+
+sub it_keeps
+{
+	my ($order, $inside) = @_;
+
+	like((session("SET fc_watch.keep = on; SELECT fast_copy('t', '$file')"))[1], qr/ERROR:  another extension has taken the load/, "$order: a load that is not passed on is an error");
+	is($node->safe_psql('postgres', "SET fc_watch.keep = on; COPY t FROM '$file' (FORMAT csv, fast_copy); SELECT count(*) FROM t"), 0, "$order: ... and a COPY is its own");
+	return if !$inside;
+	like((session("SET fc_watch.keep = on; SET fc_watch.copy = on; $_"))[1], qr/ERROR:  another extension has not passed the load on/, "$order: ... but not one that it did not see: $_")
+	  foreach "SELECT fast_copy('t', '$file')", "COPY t FROM '$file' (FORMAT csv, fast_copy)";
+}
+
+sub it_looks_at_a_copy
+{
+	my ($inside) = @_;
+	my @loads = ('COPY t (n) FROM PROGRAM \'echo 1\' (fast_copy)', 'SELECT fast_copy(\'t\', \'echo 1\', columns => \'{n}\', program => true)');
+
+	if ($inside)
+	{
+		is((session("SET fc_watch.copy = on; SELECT fast_copy('t', '$file')"))[0], 3, 'a hook that is asked before ours does not see the load');
+		like((session("SET fc_watch.copy = on; $_"))[1], qr/ERROR:  cannot run a program together with another extension/, "and so no program is run: $_") foreach @loads;
+	}
+	else
+	{
+		like((session("SET fc_watch.copy = on; SET fc_watch.forbid = on; $loads[0]"))[1], qr/ERROR:  programs are forbidden/, 'one that comes before ours sees it');
+	}
+}
+
+# It runs SQL of its own before the command, the command twice, or fails after it.
+# What must not be loaded in any other way is in the options, which only the call
+# knows.
+sub it_does_more
+{
+	my ($order) = @_;
 	my $load = "SELECT fast_copy('t', '$file')";
 	my $copy = "COPY t FROM '$file' (FORMAT csv, fast_copy)";
 	my $counts = 'SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM seen)';
 
-	starts_with($order, '');
 	$node->safe_psql('postgres', 'TRUNCATE t, seen');
 	foreach my $before ("SELECT fast_copy(''seen'', ''$file'')", "COPY seen FROM ''$file'' (FORMAT csv, fast_copy)")
 	{
@@ -200,7 +227,7 @@ foreach my $order ('fast_copy fc_watch', 'fc_watch fast_copy')
 	like((session("SET fc_watch.twice = on; $load"))[1], qr/ERROR:  (another extension has run the load more than once|option "fast_copy" not recognized)/, "$order: a load that is run twice is an error");
 	like((session("SET fc_watch.fail = on; $_"))[1], qr/ERROR:  failed behind the command/, "$order: a hook that fails behind it: $_") foreach $load, $copy;
 	is($node->safe_psql('postgres', $counts), '0|0', "$order: ... takes the rows with it");
-	($out, $err) = session("\\set ON_ERROR_STOP off\n;SET fc_watch.before = 'SELECT 1/0';\n$load;\n$copy;\nRESET fc_watch.before;\n$load; $copy; $counts; TRUNCATE t");
+	my ($out) = session("\\set ON_ERROR_STOP off\n;SET fc_watch.before = 'SELECT 1/0';\n$load;\n$copy;\nRESET fc_watch.before;\n$load; $copy; $counts; TRUNCATE t");
 	is($out, "3\n6|0", "$order: after a hook that fails before, the next loads run");
 
 	# nobody's code can run the load of somebody else
@@ -211,7 +238,3 @@ foreach my $order ('fast_copy fc_watch', 'fc_watch fast_copy')
 	like(($node->psql('postgres', "BEGIN READ ONLY; $copy"))[2], qr/ERROR:  cannot execute COPY FROM in a read-only transaction/, "$order: COPY in a transaction that is read-only");
 	like(($node->psql('postgres', "BEGIN READ ONLY; $load"))[2], qr/ERROR:  cannot execute fast_copy\(\) in a read-only transaction/, "$order: ... and the function");
 }
-
-$node->stop;
-is(scalar(() = slurp_file($node->logfile) =~ /terminated by signal/g), 0, 'nothing has crashed');
-done_testing();

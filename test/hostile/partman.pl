@@ -16,12 +16,13 @@ my $uninstall = q{SET allow_system_table_mods = on; DELETE FROM pg_depend WHERE 
 query("CREATE ROLE mallory; CREATE ROLE alice; CREATE ROLE deputy IN ROLE alice; GRANT pg_read_server_files TO alice, deputy;
 	GRANT CREATE ON SCHEMA public TO alice, mallory; GRANT CREATE ON DATABASE postgres TO mallory, alice, deputy");
 
-another_role_owns_it();
+subtest 'a pg_partman of a role that may not act for the table is passed over' => \&another_role_owns_it;
 they_may_own_it();
-one_part_is_anothers();
+subtest 'a superuser loads where the table or its schema is odd' => \&a_superuser_loads;
+subtest 'a part of pg_partman that is another role\'s is not run' => \&one_part_is_anothers;
 others_have_a_hand_in_it();
 it_looks_otherwise();
-the_real_one();
+subtest 'the real pg_partman is held to the same' => \&the_real_one;
 $node->stop;
 done_testing();
 
@@ -111,17 +112,22 @@ sub they_may_own_it
 		my ($owner, $loader) = split / /, $pair;
 		my $what = "of $owner, loaded by $loader";
 
-		install($owner);
-		query('GRANT SELECT ON fake.part_config TO PUBLIC');
-		my ($out, $err) = outcome("SET ROLE $loader; SELECT fast_copy('kept', '$days'); SHOW search_path");
-		is($out, "300\n\"\$user\", public", "$what: loaded") or diag($err);
-		unlike($err, qr/WARNING/, "$what: no warning");
-		is(partitions(), 'kept_p20130101,kept_p20130102,kept_p20130103', "$what: named by pg_partman");
-		is(ran_by(), $runs{$pair}, "$what: its functions run as the right role");
-		is(query("SELECT DISTINCT relowner::regrole, has_table_privilege('mallory', c.oid, 'SELECT') FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'kept'::regclass"),
-			'alice|t', "$what: owned by the table's owner, and with privileges");
-		is_no_superuser($what) unless $runs{$pair} eq 'postgres';
+		subtest "pg_partman $what: partitions are the table owner's, and its functions run as the right role" => sub {
+			install($owner, more => 'GRANT SELECT ON fake.part_config TO PUBLIC');
+			my ($out, $err) = outcome("SET ROLE $loader; SELECT fast_copy('kept', '$days'); SHOW search_path");
+			is($out, "300\n\"\$user\", public", "$what: loaded") or diag($err);
+			unlike($err, qr/WARNING/, "$what: no warning");
+			is(partitions(), 'kept_p20130101,kept_p20130102,kept_p20130103', "$what: named by pg_partman");
+			is(ran_by(), $runs{$pair}, "$what: its functions run as the right role");
+			is(query("SELECT DISTINCT relowner::regrole, has_table_privilege('mallory', c.oid, 'SELECT') FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'kept'::regclass"),
+				'alice|t', "$what: owned by the table's owner, and with privileges");
+			is_no_superuser($what) unless $runs{$pair} eq 'postgres';
+		};
 	}
+}
+
+sub a_superuser_loads
+{
 	install('postgres', more => 'CREATE STATISTICS public.kept_s ON n, v FROM public.kept; REVOKE CREATE ON SCHEMA public FROM alice');
 	is((outcome("SELECT fast_copy('kept', '$days')"))[0], 300, 'a superuser loads where the owner may not create');
 	is(query("SELECT count(*), string_agg(DISTINCT stxowner::regrole::text, ',') FROM pg_statistic_ext WHERE stxrelid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'kept'::regclass)"),
@@ -180,19 +186,21 @@ sub others_have_a_hand_in_it
 	{
 		my ($what, $error, $more) = @$hand;
 
-		install('postgres', more => "DROP SCHEMA IF EXISTS his CASCADE; $more");
-		my ($out, $err) = outcome("SELECT fast_copy('kept', '$days')");
-		if (!defined $error)
-		{
-			is($out, 300, "$what: loaded") or diag($err);
-			isnt(ran_by(), '', "$what: its functions have run");
-			next;
-		}
-		like($err, $error, "$what: refused");
-		is(ran_by(), '', "$what: nothing of it was run");
-		is_no_superuser($what);
-		query("CREATE TABLE kept_all PARTITION OF kept FOR VALUES FROM ('2013-01-01') TO ('2014-01-01')");
-		is((outcome("SELECT fast_copy('kept', '$days')"))[0], 300, "$what: loaded into partitions that are there") or diag($err);
+		subtest "$what: " . ($error ? 'refused, and nothing is run' : 'loaded') => sub {
+			install('postgres', more => "DROP SCHEMA IF EXISTS his CASCADE; $more");
+			my ($out, $err) = outcome("SELECT fast_copy('kept', '$days')");
+			if (!defined $error)
+			{
+				is($out, 300, "$what: loaded") or diag($err);
+				isnt(ran_by(), '', "$what: its functions have run");
+				return;
+			}
+			like($err, $error, "$what: refused");
+			is(ran_by(), '', "$what: nothing of it was run");
+			is_no_superuser($what);
+			query("CREATE TABLE kept_all PARTITION OF kept FOR VALUES FROM ('2013-01-01') TO ('2014-01-01')");
+			is((outcome("SELECT fast_copy('kept', '$days')"))[0], 300, "$what: loaded into partitions that are there") or diag($err);
+		};
 	}
 }
 
@@ -231,17 +239,19 @@ sub it_looks_otherwise
 	{
 		my ($what, $detail, @part) = @$shape;
 
-		install('postgres', @part);
-		my ($out, $err) = outcome("SELECT fast_copy('kept', '$days');" . (defined $detail ? "SELECT detail FROM fast_copy_analyze('kept', '$days') WHERE item = 'warning';
-			SET fast_copy.use_partman = off; SELECT fast_copy('kept', '$days')" : ''));
-		if (!defined $detail)
-		{
-			is($out, 300, "$what: loaded") or diag($err);
-			next;
-		}
-		like($err, qr/ERROR:  (55000|0A000): cannot (make partitions|tell).*\nDETAIL:  $detail\nHINT:  Set missing_partitions/, "$what: refused");
-		like($out, qr/: $detail\n/, "$what: an analysis tells");
-		like($out, qr/\n300$/, "$what: without it");
+		subtest "$what: " . ($detail ? 'refused, and an analysis tells' : 'loaded') => sub {
+			install('postgres', @part);
+			my ($out, $err) = outcome("SELECT fast_copy('kept', '$days');" . (defined $detail ? "SELECT detail FROM fast_copy_analyze('kept', '$days') WHERE item = 'warning';
+				SET fast_copy.use_partman = off; SELECT fast_copy('kept', '$days')" : ''));
+			if (!defined $detail)
+			{
+				is($out, 300, "$what: loaded") or diag($err);
+				return;
+			}
+			like($err, qr/ERROR:  (55000|0A000): cannot (make partitions|tell).*\nDETAIL:  $detail\nHINT:  Set missing_partitions/, "$what: refused");
+			like($out, qr/: $detail\n/, "$what: an analysis tells");
+			like($out, qr/\n300$/, "$what: without it");
+		};
 	}
 	query($uninstall);
 }

@@ -26,11 +26,11 @@ query("CREATE TABLE t (n int, ts timestamptz NOT NULL, v text) PARTITION BY RANG
 # pg_partman makes partitions around the day it is called on
 my $file = write_bytes('rows.csv', query("SELECT current_date - 9") . ",x\n");
 
-it_gives_up();
-it_goes_on();
-an_idle_session();
-a_prepared_transaction();
-hardened_catalogs();
+subtest 'a load that waits tells for whom, and gives up when it is told to' => \&it_gives_up;
+subtest 'a load that waits goes on when the lock is free' => \&it_goes_on;
+subtest 'a load tells of an idle session that holds the lock' => \&an_idle_session;
+subtest 'a load tells of a prepared transaction that holds the lock' => \&a_prepared_transaction;
+subtest 'a role that sees nobody else is told, too' => \&hardened_catalogs;
 $node->stop;
 done_testing();
 
@@ -59,11 +59,14 @@ sub it_gives_up
 
 	foreach my $name (sort keys %way)
 	{
-		foreach my $statement ([ 'a load', load() ], [ 'with workers', load(', workers => 2') ], [ 'COPY', "COPY t (ts, v) FROM '$file' WITH (FORMAT csv, fast_copy)" ])
+		my ($set, $error) = @{ $way{$name} };
+		my %sql = ('a load' => load(), 'with workers' => load(', workers => 2'), 'COPY' => "COPY t (ts, v) FROM '$file' WITH (FORMAT csv, fast_copy)");
+		# all of them wait at the same time
+		my %load = map { $_ => start_load($node, "$set $sql{$_};\n") } sort keys %sql;
+
+		foreach my $what (sort keys %load)
 		{
-			my ($what, $sql) = @$statement;
-			my ($set, $error) = @{ $way{$name} };
-			my ($rc, $out, $err) = $node->psql('postgres', "$set $sql");
+			my (undef, $err) = finish_load($load{$what});
 
 			like($err, qr/NOTICE:  fast_copy waits for the maintenance of pg_partman\nDETAIL:  Its lock is held by $who\./, "$name, $what: told at once");
 			like($err, qr/$error\nCONTEXT:  waiting for the lock of pg_partman's maintenance, which $who held/, "$name, $what: and in the error");
@@ -72,7 +75,7 @@ sub it_gives_up
 
 	# the server's log says it where core says that somebody waits
 	my $from = -s $node->logfile;
-	$node->psql('postgres', "SET log_lock_waits = on; SET deadlock_timeout = '10ms'; SET lock_timeout = '500ms'; " . load());
+	$node->psql('postgres', "SET log_lock_waits = on; SET deadlock_timeout = '10ms'; SET lock_timeout = '200ms'; " . load());
 	my $log = slurp_file($node->logfile, $from);
 	like($log, qr/still waiting for ShareLock on advisory lock.*?\n.*?Process holding the lock: $pid\..*?\n.*CONTEXT:  waiting for the lock of pg_partman's maintenance, which $who held/, 'log_lock_waits');
 

@@ -19,15 +19,15 @@ query("CREATE ROLE mallory; CREATE ROLE bob; CREATE ROLE team; CREATE ROLE membe
 	ALTER DEFAULT PRIVILEGES FOR ROLE postgres GRANT ALL ON TABLES TO ins");
 
 partitions_are_the_owners();
-a_member_loads();
-the_owner_may_not_have_them();
-who_locks_the_table();
-a_partition_comes();
-an_oid_needs_the_schema();
-code_writes_to_a_new_partition();
-code_writes_while_partitions_are_attached();
+subtest 'a member of the owning role makes partitions of that role' => \&a_member_loads;
+subtest 'who loads needs an owner who may have the partitions' => \&the_owner_may_not_have_them;
+subtest 'INSERT alone keeps nobody from the table' => \&who_locks_the_table;
+subtest 'a partition that comes while it loads fails the load' => \&a_partition_comes;
+subtest 'the OID of a table does not stand for USAGE of its schema' => \&an_oid_needs_the_schema;
+subtest 'code puts no row of another range into a new partition' => \&code_writes_to_a_new_partition;
+subtest 'code puts no row of another range into a partition that is not attached yet' => \&code_writes_while_partitions_are_attached;
 code_changes_a_new_partition();
-the_schema_keeps_its_name();
+subtest 'the schema keeps its name while the load goes on' => \&the_schema_keeps_its_name;
 $node->stop;
 done_testing();
 
@@ -62,22 +62,24 @@ sub partitions_are_the_owners
 {
 	foreach my $workers (0, 2)
 	{
-		query("DROP TABLE IF EXISTS s.t;
-			CREATE OR REPLACE FUNCTION s.mine(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS \$\$
-			BEGIN
-				IF current_user <> 'mallory' THEN RAISE EXCEPTION 'run as %', current_user; END IF;
-				RETURN n;
-			END \$\$;
-			ALTER FUNCTION s.mine(int) OWNER TO mallory;
-			SET ROLE mallory;
-			CREATE TABLE s.t (n int, day date, v text, UNIQUE (day, n)) PARTITION BY RANGE (day);
-			CREATE INDEX ON s.t (s.mine(n))");
-		is(query("SELECT fast_copy('s.t', '$days', workers => $workers)"), 300, "$workers workers: a superuser loads");
-		is(owners('s.t'), 'mallory', "$workers workers: all is the owner's");
-		is(query("SELECT DISTINCT relacl FROM pg_class WHERE relname LIKE 't\\_p%' AND relkind = 'r'"), '{mallory=arwdDxt/mallory,bob=r/mallory}' =~ s/Dxt/query("SELECT current_setting('server_version_num')::int >= 170000") eq 't' ? 'Dxtm' : 'Dxt'/er,
-			"$workers workers: by the owner's default privileges");
-		query("ANALYZE s.t");
-		query("SET ROLE mallory; DROP TABLE s.t");
+		subtest "$workers workers: what a superuser makes is the owner's" => sub {
+			query("DROP TABLE IF EXISTS s.t;
+				CREATE OR REPLACE FUNCTION s.mine(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS \$\$
+				BEGIN
+					IF current_user <> 'mallory' THEN RAISE EXCEPTION 'run as %', current_user; END IF;
+					RETURN n;
+				END \$\$;
+				ALTER FUNCTION s.mine(int) OWNER TO mallory;
+				SET ROLE mallory;
+				CREATE TABLE s.t (n int, day date, v text, UNIQUE (day, n)) PARTITION BY RANGE (day);
+				CREATE INDEX ON s.t (s.mine(n))");
+			is(query("SELECT fast_copy('s.t', '$days', workers => $workers)"), 300, "$workers workers: a superuser loads");
+			is(owners('s.t'), 'mallory', "$workers workers: all is the owner's");
+			is(query("SELECT DISTINCT relacl FROM pg_class WHERE relname LIKE 't\\_p%' AND relkind = 'r'"), '{mallory=arwdDxt/mallory,bob=r/mallory}' =~ s/Dxt/query("SELECT current_setting('server_version_num')::int >= 170000") eq 't' ? 'Dxtm' : 'Dxt'/er,
+				"$workers workers: by the owner's default privileges");
+			query("ANALYZE s.t");
+			query("SET ROLE mallory; DROP TABLE s.t");
+		};
 	}
 }
 
@@ -165,8 +167,6 @@ sub an_oid_needs_the_schema
 	is(query("SET ROLE ins; SELECT fast_copy($t, '$days')"), 300, 'with USAGE');
 }
 
-# A row that code of the table puts into a partition before it is one: as if it
-# were a partition already, it must be of its range.
 # A function of constants is called when ATTACH looks at the CHECKs: the first
 # finds the others with their rows, and not attached yet.
 sub code_writes_while_partitions_are_attached
@@ -217,20 +217,23 @@ sub code_changes_a_new_partition
 	foreach my $change (@changes)
 	{
 		my ($what, $sql, $name) = @$change;
-		# the last row of the file is one of the last partition
-		query("CREATE TABLE c (n int CHECK (change(n)), day date, v text) PARTITION BY RANGE (day); CREATE TABLE other (LIKE c INCLUDING CONSTRAINTS)");
-		my ($rc, $out, $err) = $node->psql('postgres', "SET client_min_messages = error; SET test.change = '$sql'; SELECT fast_copy('c', '$days', workers => 0)", on_error_stop => 0);
-		if (defined $name)
-		{
-			is($out, 300, "code that $what") or diag($err);
-			is(query("SELECT count(*), string_agg(DISTINCT tableoid::regclass::text, ',') FROM c"), "300|c_p20130101,c_p20130102,$name", '... loses no row');
-		}
-		else
-		{
-			isnt($err, '', "code that $what: an error");
-			is(query('SELECT count(*) FROM c'), 0, '... and no row');
-		}
-		query('DROP TABLE c; DROP TABLE IF EXISTS other, c_p20130103');
+
+		subtest "code that $what: " . (defined $name ? 'no row is lost' : 'an error') => sub {
+			# the last row of the file is one of the last partition
+			query("CREATE TABLE c (n int CHECK (change(n)), day date, v text) PARTITION BY RANGE (day); CREATE TABLE other (LIKE c INCLUDING CONSTRAINTS)");
+			my ($rc, $out, $err) = $node->psql('postgres', "SET client_min_messages = error; SET test.change = '$sql'; SELECT fast_copy('c', '$days', workers => 0)", on_error_stop => 0);
+			if (defined $name)
+			{
+				is($out, 300, "code that $what") or diag($err);
+				is(query("SELECT count(*), string_agg(DISTINCT tableoid::regclass::text, ',') FROM c"), "300|c_p20130101,c_p20130102,$name", '... loses no row');
+			}
+			else
+			{
+				isnt($err, '', "code that $what: an error");
+				is(query('SELECT count(*) FROM c'), 0, '... and no row');
+			}
+			query('DROP TABLE c; DROP TABLE IF EXISTS other, c_p20130103');
+		};
 	}
 	query("CREATE TABLE c (n int, day date, v text) PARTITION BY RANGE (day);
 		CREATE FUNCTION no_more(n int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS \$\$
@@ -244,6 +247,8 @@ sub code_changes_a_new_partition
 	query('DROP TABLE c');
 }
 
+# A row that code of the table puts into a partition before it is one: as if it
+# were a partition already, it must be of its range.
 sub code_writes_to_a_new_partition
 {
 	my %write = (
@@ -284,7 +289,7 @@ sub the_schema_keeps_its_name
 	close_gate();
 	my $load = start_load($node, "SELECT fast_copy('s.r', '$days', workers => 0);\n");
 	ok(at_gate($node), 'the load has made its partitions');
-	like(failure("SET lock_timeout = '300ms'; SET ROLE mallory; ALTER SCHEMA s RENAME TO elsewhere"), qr/55P03: canceling statement due to lock timeout/, 'the schema keeps its name');
+	like(failure("SET lock_timeout = '50ms'; SET ROLE mallory; ALTER SCHEMA s RENAME TO elsewhere"), qr/55P03: canceling statement due to lock timeout/, 'the schema keeps its name');
 	is(failure('SET ROLE mallory; GRANT USAGE ON SCHEMA s TO bob'), '', '... and nothing else');
 	open_gate();
 	my ($out, $err) = finish_load($load);

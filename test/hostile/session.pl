@@ -16,8 +16,8 @@ my $SEEN = 'SELECT count(*) > 0 FROM fast_copy_report();';
 
 query("CREATE ROLE alice; CREATE ROLE bob; CREATE ROLE team; GRANT alice TO team; GRANT pg_read_server_files TO alice, bob;
 	CREATE TABLE t (n int, ts timestamp, v text) PARTITION BY RANGE (ts); ALTER TABLE t OWNER TO alice; GRANT CREATE ON SCHEMA public TO alice");
-a_report_is_the_loaders();
-it_is_forgotten();
+subtest 'a report is seen by who has loaded, and by superusers' => \&a_report_is_the_loaders;
+subtest 'DISCARD ALL forgets a report, and nothing else does' => \&it_is_forgotten;
 programs_in_the_log();
 $node->stop;
 done_testing();
@@ -82,12 +82,14 @@ sub programs_in_the_log
 	$node->reload;
 	foreach my $sql (sort keys %sql)
 	{
-		my $from = -s $node->logfile;
+		subtest "$sql: the log tells from where, and no command" => sub {
+			my $from = -s $node->logfile;
 
-		$node->psql('postgres', $sql);
-		my @lines = grep { /fast_copy of/ } split /^/, slurp_file($node->logfile, $from);
-		is(scalar(@lines), 1, "$sql: a line");
-		like($lines[0] // '', qr/LOG:  fast_copy of public\.t from \Q$sql{$sql}\E: /, "$sql: from where");
-		unlike("@lines", qr/secret cat|PASSWORD/, "$sql: no command");
+			$node->psql('postgres', $sql);
+			my @lines = grep { /fast_copy of/ } split /^/, slurp_file($node->logfile, $from);
+			is(scalar(@lines), 1, "$sql: a line");
+			like($lines[0] // '', qr/LOG:  fast_copy of public\.t from \Q$sql{$sql}\E: /, "$sql: from where");
+			unlike("@lines", qr/secret cat|PASSWORD/, "$sql: no command");
+		};
 	}
 }

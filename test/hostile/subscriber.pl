@@ -23,7 +23,7 @@ my $publisher = new_node('publisher', { allows_streaming => 'logical' },
 	'logical_decoding_work_mem = 64kB', 'max_wal_senders = 20', 'max_replication_slots = 20',
 	'max_prepared_transactions = 10', "fast_copy.chunk_size = '16kB'");
 my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
-$subscriber->init;
+$subscriber->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
 $subscriber->append_conf('postgresql.conf', join("\n", 'max_worker_processes = 40',
 	'max_logical_replication_workers = 30', 'max_sync_workers_per_subscription = 4',
 	'max_replication_slots = 40', 'max_prepared_transactions = 10', 'autovacuum = off') . "\n");
@@ -158,20 +158,24 @@ my %kinds = map {
 } 'off', 'on', $version >= 16 ? 'parallel' : ();
 $kinds{local} = 'streaming = parallel, origin = none' if $version >= 16;
 
+$subscriber->safe_psql('postgres', 'CREATE DATABASE tables');
+$subscriber->safe_psql('tables', tables(0));
 foreach my $kind (sort keys %kinds)
 {
-	$subscriber->safe_psql('postgres', "CREATE DATABASE $kind");
-	$subscriber->safe_psql($kind, tables(0) . "CREATE SUBSCRIPTION $kind CONNECTION '" . $publisher->connstr
+	$subscriber->safe_psql('postgres', "CREATE DATABASE $kind TEMPLATE tables");
+	$subscriber->safe_psql($kind, "CREATE SUBSCRIPTION $kind CONNECTION '" . $publisher->connstr
 		  . " dbname=postgres' PUBLICATION p WITH (copy_data = false, $kinds{$kind})");
 }
-foreach my $kind (sort keys %kinds)
-{
-	ok(wait_until($publisher, "SELECT count(*) = 1 FROM pg_stat_replication WHERE application_name = '$kind' AND state = 'streaming'"),
-		"$kind is there");
-	$subscriber->poll_query_until($kind, "SELECT count(*) = 0 FROM pg_subscription_rel WHERE srsubstate <> 'r'") or die $kind;
-	next unless $kind =~ /^prepared/;
-	$subscriber->poll_query_until('postgres', "SELECT subtwophasestate = 'e' FROM pg_subscription WHERE subname = '$kind'") or die $kind;
-}
+subtest 'all subscriptions are there' => sub {
+	foreach my $kind (sort keys %kinds)
+	{
+		ok(wait_until($publisher, "SELECT count(*) = 1 FROM pg_stat_replication WHERE application_name = '$kind' AND state = 'streaming'"),
+			"$kind is there");
+		$subscriber->poll_query_until($kind, "SELECT count(*) = 0 FROM pg_subscription_rel WHERE srsubstate <> 'r'") or die $kind;
+		next unless $kind =~ /^prepared/;
+		$subscriber->poll_query_until('postgres', "SELECT subtwophasestate = 'e' FROM pg_subscription WHERE subname = '$kind'") or die $kind;
+	}
+};
 $publisher->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('$_', 'test_decoding')") foreach 'streamed', 'whole';
 
 # The loads.
@@ -185,23 +189,27 @@ is(join(' ', map { (split /\|/)[1] } split /\n/, $want), join(' ', map { ($_->[1
 # Each subscriber.
 foreach my $kind (sort keys %kinds)
 {
-	$publisher->wait_for_catchup($kind);
-	same_rows(rows_of($subscriber, $kind), $want, "$kind: the subscriber has the same");
-	my $how = $kind =~ /off/ ? 'spill_txns' : 'stream_txns';
-	ok(wait_until($publisher, "SELECT $how >= @{[ scalar @tables ]} / 2 FROM pg_stat_replication_slots WHERE slot_name = '$kind'"),
-		"$kind: decoded beyond the memory");
+	subtest "$kind: the subscriber gets each row that was committed, from more than the memory holds" => sub {
+		$publisher->wait_for_catchup($kind);
+		same_rows(rows_of($subscriber, $kind), $want, "$kind: the subscriber has the same");
+		my $how = $kind =~ /off/ ? 'spill_txns' : 'stream_txns';
+		ok(wait_until($publisher, "SELECT $how >= @{[ scalar @tables ]} / 2 FROM pg_stat_replication_slots WHERE slot_name = '$kind'"),
+			"$kind: decoded beyond the memory");
+	};
 }
 
-# Another decoder: what is begun ends, and each row is there once.
-my $changes = $publisher->safe_psql('postgres', "SELECT data FROM pg_logical_slot_get_changes('streamed', NULL, NULL, 'stream-changes', '1')");
-my %opened = map { $_ => 1 } $changes =~ /^opening a streamed block for transaction TXN (\d+)/mg;
-delete $opened{$_} foreach $changes =~ /^(?:committing streamed transaction|aborting streamed \(sub\)transaction) TXN (\d+)/mg;
-is(join(' ', sort keys %opened), '', 'test_decoding: every streamed transaction ends');
-like($changes, qr/^committing streamed transaction/m, 'test_decoding: there are streams');
-my $total = 0;
-$total += $_->[1] * @workers foreach @cases;
-is($publisher->safe_psql('postgres', "SELECT count(*) FROM pg_logical_slot_get_changes('whole', NULL, NULL) WHERE data LIKE 'table public.t%INSERT%'"),
-	$total, 'test_decoding: every row once');
+# Another decoder
+subtest 'test_decoding: what is begun ends, and each row is there once' => sub {
+	my $changes = $publisher->safe_psql('postgres', "SELECT data FROM pg_logical_slot_get_changes('streamed', NULL, NULL, 'stream-changes', '1')");
+	my %opened = map { $_ => 1 } $changes =~ /^opening a streamed block for transaction TXN (\d+)/mg;
+	delete $opened{$_} foreach $changes =~ /^(?:committing streamed transaction|aborting streamed \(sub\)transaction) TXN (\d+)/mg;
+	is(join(' ', sort keys %opened), '', 'test_decoding: every streamed transaction ends');
+	like($changes, qr/^committing streamed transaction/m, 'test_decoding: there are streams');
+	my $total = 0;
+	$total += $_->[1] * @workers foreach @cases;
+	is($publisher->safe_psql('postgres', "SELECT count(*) FROM pg_logical_slot_get_changes('whole', NULL, NULL) WHERE data LIKE 'table public.t%INSERT%'"),
+		$total, 'test_decoding: every row once');
+};
 
 # What a session has from another server, by its origin, is not sent to who wants
 # local changes only: neither what the leader wrote nor what workers did, nor
@@ -209,21 +217,23 @@ is($publisher->safe_psql('postgres', "SELECT count(*) FROM pg_logical_slot_get_c
 $publisher->safe_psql('postgres', "SELECT pg_replication_origin_create('elsewhere'); SELECT pg_create_logical_replication_slot('local_changes', 'test_decoding')");
 $publisher->safe_psql('postgres', "SELECT pg_replication_origin_session_setup('elsewhere'); "
 	  . run_case(0, $_) . "SELECT fast_copy('" . table(0, $_) . "', '$two', workers => $_)") foreach @workers;
-my $inserts = "count(*) FILTER (WHERE data LIKE '%INSERT%'), count(*) FILTER (WHERE data LIKE 'opening%') > 0";
-is($publisher->safe_psql('postgres', "SELECT $inserts FROM pg_logical_slot_peek_changes('local_changes', NULL, NULL, 'stream-changes', '1', 'only-local', '1')"),
-	'0|f', 'test_decoding: nothing of another origin');
-is($publisher->safe_psql('postgres', "SELECT $inserts FROM pg_logical_slot_peek_changes('local_changes', NULL, NULL)"),
-	@workers * (1 + 2 * $rows) . '|f', 'test_decoding: all of another origin');
-$publisher->safe_psql('postgres', 'INSERT INTO ' . table(0, 0) . ' VALUES (-9)');
-if ($version >= 16)
-{
-	$publisher->wait_for_catchup('local');
-	is($subscriber->safe_psql('local', "SELECT count(*) FROM " . table(0, $_)), 1 + $rows + !$_,
-		"$_ workers: the subscriber has nothing of another origin") foreach @workers;
-}
-$publisher->wait_for_catchup('plain_on');
-is($subscriber->safe_psql('plain_on', "SELECT count(*) FROM " . table(0, $_)), 2 + 3 * $rows + !$_,
-	"$_ workers: another subscriber has") foreach @workers;
+subtest 'what comes from another origin goes to nobody who wants local changes only, and to all others' => sub {
+	my $inserts = "count(*) FILTER (WHERE data LIKE '%INSERT%'), count(*) FILTER (WHERE data LIKE 'opening%') > 0";
+	is($publisher->safe_psql('postgres', "SELECT $inserts FROM pg_logical_slot_peek_changes('local_changes', NULL, NULL, 'stream-changes', '1', 'only-local', '1')"),
+		'0|f', 'test_decoding: nothing of another origin');
+	is($publisher->safe_psql('postgres', "SELECT $inserts FROM pg_logical_slot_peek_changes('local_changes', NULL, NULL)"),
+		@workers * (1 + 2 * $rows) . '|f', 'test_decoding: all of another origin');
+	$publisher->safe_psql('postgres', 'INSERT INTO ' . table(0, 0) . ' VALUES (-9)');
+	if ($version >= 16)
+	{
+		$publisher->wait_for_catchup('local');
+		is($subscriber->safe_psql('local', "SELECT count(*) FROM " . table(0, $_)), 1 + $rows + !$_,
+			"$_ workers: the subscriber has nothing of another origin") foreach @workers;
+	}
+	$publisher->wait_for_catchup('plain_on');
+	is($subscriber->safe_psql('plain_on', "SELECT count(*) FROM " . table(0, $_)), 2 + 3 * $rows + !$_,
+		"$_ workers: another subscriber has") foreach @workers;
+};
 
 $subscriber->safe_psql($_, "DROP SUBSCRIPTION $_") foreach sort keys %kinds;
 $subscriber->stop;

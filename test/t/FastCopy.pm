@@ -14,6 +14,7 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(new_node write_rows write_bytes events gates open_gate close_gate
   start_load finish_load wait_until at_gate is_clean is_sound toast_indexes_are_sound
@@ -112,19 +113,23 @@ sub events
 }
 
 # The heaps of t and its partitions, their TOAST tables, indexes and visibility
-# maps; for nodes with amcheck and pg_visibility.
+# maps; for nodes with amcheck and pg_visibility.  An index that is not sound is
+# an error of psql's, which ends the test.
 sub is_sound
 {
 	my ($node, $what) = @_;
 	my $heaps = "SELECT oid FROM pg_class WHERE relkind = 'r' AND relname ~ '^t(_p|\$)'";
 	my $toasts = "SELECT reltoastrelid AS oid FROM pg_class WHERE relkind = 'r' AND relname ~ '^t(_p|\$)' AND reltoastrelid <> 0";
-
-	is($node->safe_psql('postgres', "SELECT count(*) FROM ($heaps UNION ALL $toasts) c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true)"),
-		0, "$what: heaps are sound");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM ($heaps) c CROSS JOIN LATERAL pg_check_visible(c.oid)"), 0, "$what: what is marked visible is visible");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM ($heaps) c CROSS JOIN LATERAL pg_check_frozen(c.oid)"), 0, "$what: what is marked frozen is frozen");
-	$node->safe_psql('postgres', "SELECT bt_index_check(i.indexrelid, true) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+	my ($unsound, $visible, $frozen) = split /\n/, $node->safe_psql('postgres', "
+		SELECT count(*) FROM ($heaps UNION ALL $toasts) c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true);
+		SELECT count(*) FROM ($heaps) c CROSS JOIN LATERAL pg_check_visible(c.oid);
+		SELECT count(*) FROM ($heaps) c CROSS JOIN LATERAL pg_check_frozen(c.oid);
+		SELECT bt_index_check(i.indexrelid, true) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 		WHERE c.relam = (SELECT oid FROM pg_am WHERE amname = 'btree') AND i.indrelid IN ($heaps UNION ALL $toasts)");
+
+	is($unsound, 0, "$what: heaps are sound");
+	is($visible, 0, "$what: what is marked visible is visible");
+	is($frozen, 0, "$what: what is marked frozen is frozen");
 }
 
 # The indexes of the TOAST tables of t's partitions, for nodes with amcheck;
@@ -193,12 +198,22 @@ sub finish_load
 	return ($load->{out}, $load->{err});
 }
 
-# Polls a boolean query; false after a while.
+# Polls a boolean query; false after a while.  What is waited for here comes in
+# a few milliseconds, and core's poll_query_until() sleeps for 100.
 sub wait_until
 {
 	my ($node, $sql) = @_;
+	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
 
-	return $node->poll_query_until('postgres', $sql);
+	while (time < $end)
+	{
+		my ($rc, $out, $err) = $node->psql('postgres', $sql);
+
+		return 1 if $rc == 0 && $out eq 't' && $err eq '';
+		usleep(10_000);
+	}
+	diag("it has not become true: $sql");
+	return 0;
 }
 
 sub at_gate
