@@ -90,6 +90,7 @@ fc_inflow_read(FcInput *input, char *buf, size_t len)
 void
 fc_inflow_input(FcFileInput *input, const FcSource *source, uint32 number)
 {
+	memset(input, 0, sizeof(FcFileInput));
 	input->input.read = fc_inflow_read;
 	input->input.word = fc_source_word(source);
 	input->input.path = fc_source_path(source, number);
