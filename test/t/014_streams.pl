@@ -122,6 +122,7 @@ foreach my $format (@FORMATS)
 		is(query("SET fast_copy.spill = rows; SET fast_copy.io_method = sync; TRUNCATE k; SELECT fast_copy('k', '$file{$format}', workers => 2)"), 20000, 'rows spilled');
 	};
 }
+
 subtest 'the first bytes tell what is packed, and it is unpacked once' => sub {
 	my $twice = packed('twice.gz', 'gzip', pack_bytes('gzip', "1,a\n"));
 	like(failure("TRUNCATE p; SELECT fast_copy('p', '$twice')"), qr/22021: invalid byte sequence|22P02: /, 'packed twice is unpacked once');
@@ -148,6 +149,7 @@ foreach my $format (@FORMATS)
 		}
 	};
 }
+
 subtest 'padding and frames to be skipped are no data' => sub {
 	is(query("TRUNCATE p; SELECT fast_copy('p', '" . file('zeros.gz', pack_bytes('gzip', "1,a\n") . "\0" x 10000) . "')"), 1, 'gzip: zeros after the data');
 	like(failure("TRUNCATE p; SELECT fast_copy('p', '" . file('zeros.gz', pack_bytes('gzip', "1,a\n") . "\0" x 5 . pack_bytes('gzip', "1,a\n")) . "')"), qr/22P04: something else follows/, 'gzip: but nothing after those');
