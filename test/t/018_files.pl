@@ -52,14 +52,15 @@ sub agrees
 
 	query("DROP TABLE IF EXISTS c, f; CREATE TABLE c ($columns, id serial);
 		CREATE TABLE f ($columns, id serial); " . join('', map { "COPY c (" . names($columns) . ") FROM '$_' WITH (FORMAT csv$with);" } @$files));
-	foreach my $workers (0, 1, 2, 4)
-	{
-		my $out = query("$sets; TRUNCATE f RESTART IDENTITY; SELECT set_config('x.n', fast_copy('f', $source, "
-			. ($options =~ /'map'/ ? '' : "columns => '{" . names($columns) . "}', ") . "workers => $workers$options)::text, false);
-			SELECT current_setting('x.n') = (SELECT count(*) FROM c)::text,
-			(SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE f) x), (SELECT count(*) FROM (TABLE f EXCEPT ALL TABLE c) x)");
-		is((split /\n/, $out)[-1], 't|0|0', "$what: $workers workers");
-	}
+	my @workers = (0, 1, 2, 4);
+	my $out = query("$sets;" . join('', map {
+		"TRUNCATE f RESTART IDENTITY; SELECT set_config('x.n', fast_copy('f', $source, "
+		  . ($options =~ /'map'/ ? '' : "columns => '{" . names($columns) . "}', ") . "workers => $_$options)::text, false) \\gset
+		SELECT current_setting('x.n') = (SELECT count(*) FROM c)::text,
+		(SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE f) x), (SELECT count(*) FROM (TABLE f EXCEPT ALL TABLE c) x);"
+	} @workers));
+	my @agrees = split /\n/, $out;
+	is($agrees[$_], 't|0|0', "$what: $workers[$_] workers") foreach 0 .. $#workers;
 }
 
 sub names { return join(', ', $_[0] =~ /(\w+) \w+(?:,|$)/g) }
