@@ -243,11 +243,11 @@ sub is_clean
 	ok(wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker'"),
 		"$what: no worker left");
 	is(scalar(spill_files($node)), 0, "$what: no spill file left");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname LIKE '$name\\_p%'"),
-		0, "$what: no partition left");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM $name"), 0, "$what: no row left");
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_stat_progress_copy'), 0,
-		"$what: no progress entry left");
+	my ($partitions, $rows, $entries) = split /\|/, $node->safe_psql('postgres', "SELECT (SELECT count(*) FROM pg_class WHERE relname LIKE '$name\\_p%'),
+		(SELECT count(*) FROM $name), (SELECT count(*) FROM pg_stat_progress_copy)");
+	is($partitions, 0, "$what: no partition left");
+	is($rows, 0, "$what: no row left");
+	is($entries, 0, "$what: no progress entry left");
 }
 
 1;
