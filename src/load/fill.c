@@ -153,6 +153,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 	{
 		pg_atomic_init_u32(&work->turns[i].next, 0);
 		pg_atomic_init_u32(&work->turns[i].leaf, InvalidOid);
+		pg_atomic_init_u32(&work->turns[i].storage, 0);
 		work->turns[i].spot.block = InvalidBlockNumber;
 		work->turns[i].spot.next_free = work->turns[i].spot.last_free = InvalidBlockNumber;
 	}
