@@ -50,9 +50,9 @@ foreach my $name (sort keys %tables)
 {
 	subtest "$name: rows, their places and the locks are those of COPY" => sub {
 		my $all = "SELECT tableoid::regclass, count(*), md5(string_agg(t::text, '|' ORDER BY ctid)) FROM t GROUP BY 1 ORDER BY 1::text";
-		my $sizes = 'SELECT relid, pg_relation_size(relid) FROM pg_partition_tree(\'t\') ORDER BY 1::text';
+		my $sizes = 'SELECT relid, pg_relation_size(relid) FROM pg_partition_tree(\'t\') ORDER BY relid::text';
 		my $locks = "SELECT relation::regclass, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation'
-			AND relation::regclass::text ~ '^t(_p|\$)' ORDER BY 1::text, 2";
+			AND relation::regclass::text ~ '^t(_p|\$)' ORDER BY relation::regclass::text, mode";
 
 		both($tables{$name}, "COPY t FROM '$file' (FORMAT csv); $all", 'all rows, in the order of the file');
 		both($tables{$name}, "COPY t FROM '$file' (FORMAT csv); " . ($name eq 'plain' ? "SELECT pg_relation_size('t')" : $sizes), 'tables of the same size');
