@@ -7,7 +7,6 @@ use FindBin;
 use lib $FindBin::Bin;
 use Digest::MD5 qw(md5_hex);
 use FastCopy;
-use IO::Socket::UNIX;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
@@ -604,63 +603,22 @@ subtest 'INSERT is the privilege that is needed' => sub {
 
 # ---- from the client, message by message ------------------------------------
 
-# The protocol itself.  Messages are [ type, body ].
-sub connection
-{
-	my $socket = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "socket: $!";
-	my $start = pack('N', 196608) . join("\0", 'user', scalar(getpwuid($>)), 'database', 'postgres') . "\0\0";
-
-	syswrite($socket, pack('N', length($start) + 4) . $start);
-	until_type($socket, 'Z');
-	return $socket;
-}
-
-sub say_to
-{
-	my ($socket, @messages) = @_;
-	my $bytes = join('', map { $_->[0] . pack('N', length($_->[1] // '') + 4) . ($_->[1] // '') } @messages);
-
-	while (length($bytes) > 0)
-	{
-		my $n = syswrite($socket, $bytes);
-		die "write: $!" unless $n;
-		substr($bytes, 0, $n) = '';
-	}
-}
-
-sub read_from
-{
-	my ($socket, $len) = @_;
-	my $bytes = '';
-
-	while (length($bytes) < $len)
-	{
-		local $SIG{ALRM} = sub { die "the server says nothing\n" };
-		alarm 60;
-		sysread($socket, $bytes, $len - length($bytes), length($bytes)) or die "read: connection closed\n";
-		alarm 0;
-	}
-	return $bytes;
-}
-
 # Messages up to one of a type: their types, and errors by SQLSTATE and text
 sub until_type
 {
 	my ($socket, @end) = @_;
 	my $seen = '';
 
-	for (;;)
+	foreach my $message (messages($socket, @end))
 	{
-		my ($type, $len) = unpack('aN', read_from($socket, 5));
-		my $body = $len > 4 ? read_from($socket, $len - 4) : '';
+		my ($type, $body) = @$message;
 
-		next if $type =~ /[SRK]/;
 		$seen .= $type;
 		$seen .= "($1 $2)" if $type =~ /[EN]/ && $body =~ /\0C([^\0]*).*?\0M([^\0]*)/s;
 		$seen .= '(' . $body =~ s/\0.*//sr . ')' if $type eq 'C';
 		$seen .= '(' . unpack('H*', $body) . ')' if $type eq 'G';
-		return $seen if grep { $_ eq $type } @end;
 	}
+	return $seen;
 }
 
 sub extended
@@ -672,7 +630,7 @@ sub extended
 
 my $call = 'COPY p FROM STDIN (FORMAT csv, fast_copy, compressed, workers 0)';
 my $asks = 'G(0100010001)';
-my $s = connection();
+my $s = connection($node);
 
 subtest 'the client is told of the data what core tells it' => sub {
 	foreach my $what ('p FROM STDIN (', 'p FROM STDIN (FORMAT csv, ', 'p FROM STDIN (FORMAT binary, ', 'p (v) FROM STDIN (', 'p (v, n) FROM STDIN (FORMAT csv, HEADER, ', 'dropped FROM STDIN (FORMAT binary, ')
