@@ -39,7 +39,7 @@ typedef struct FcChunk
 {
 	uint64_t	start;			/* offset in the file; set by the caller */
 	uint64_t	length;			/* bytes; may be 0 */
-	char		head[4];		/* its first bytes: a marker may be among them */
+	char		head[4];		/* its first bytes: a marker may be there */
 	FcChunkRun	run[FC_NQUOTES];	/* by start state; those that cannot occur
 									 * are unset */
 } FcChunk;

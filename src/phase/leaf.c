@@ -259,7 +259,7 @@ fc_leaf_storage(const FcLoader *loader, Relation leaf, uint32 number)
 {
 	FcShared   *shared = loader->ctx->shared;
 
-	/* pages wait for their turn in batches, and others must not see rows late */
+	/* pages wait for their turn, and code of users must not see rows late */
 	if (loader->slice.turn == NULL || loader->ctx->apart ||
 		number > shared->memory / 4 / (FC_PAGE_BATCH * BLCKSZ))
 		return FC_STORAGE_USED;
