@@ -99,7 +99,7 @@ fc_tables_bounds_changed(FcJob *job)
 	return changed;
 }
 
-/* Throws COPY's error unless this subtransaction has made or emptied the table */
+/* Throws COPY's error unless this subtransaction has made or emptied it */
 static void
 fc_tables_check_frozen(const FcTarget *target, Relation rel)
 {
