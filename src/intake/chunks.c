@@ -512,7 +512,7 @@ fc_inflow_put(void *arg, const char *buf, size_t len)
 
 FcUnpackEnd
 fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
-				  FcUnpackFault *fault)
+				  bool leaves, FcUnpackFault *fault)
 {
 	FcRing	   *ring = fc_shared_ring(ctx->shared);
 	FcFinder	finder;
@@ -530,8 +530,11 @@ fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
 		unpacker->put_arg = &finder;
 	}
 	do
+	{
 		end = fc_unpack_some(unpacking, unpacker->written + FC_INFLOW_PIECE, fault);
-	while (end == FC_UNPACK_MORE && !fc_inflow_is_enough(&finder, unpacking));
+		if (leaves && end == FC_UNPACK_MORE && finder.at.marker != FC_NOWHERE)
+			end = FC_UNPACK_END;
+	} while (end == FC_UNPACK_MORE && !fc_inflow_is_enough(&finder, unpacking));
 	unpacker->look = NULL;
 	unpacker->put = NULL;
 	if (end == FC_UNPACK_END && fc_unpack_is_given_up(unpacking))
