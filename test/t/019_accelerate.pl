@@ -134,4 +134,26 @@ subtest 'headers and "\."' => sub {
 	agrees('no header', '', ', HEADER');
 };
 
+subtest 'a program that prints on after "\."' => sub {
+	my $path = write_bytes('data.csv', "a,1\n" x 1000 . "\\.\n");
+	my $trigger = 'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$; CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()';
+
+	said("SET statement_timeout = '20s'");
+	foreach my $by ('', $trigger)
+	{
+		said($by);
+		foreach my $after ('yes', 'exit 3', 'yes; exit 3')
+		{
+			foreach my $format ("text, DELIMITER ','", $node->pg_version < 18 ? 'csv' : ())
+			{
+				my $copy = "COPY t FROM PROGRAM 'cat $path; $after' (FORMAT $format)";
+				my $cores = copied($copy, '', 1, 'fast_copy.accelerate_copy = off');
+
+				is(copied($copy, '', 1, 'fast_copy.accelerate_copy = on', "fast_copy.workers = $_", "fast_copy.chunk_size = '1kB'"),
+					$cores, "$after, $_ workers, $format" . ($by ? ', by core' : '')) foreach -1, 2;
+			}
+		}
+	}
+};
+
 done_testing();
