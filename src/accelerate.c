@@ -120,7 +120,10 @@ fc_accelerate_open(FcAccelerated *copy, const char *query)
 		PreventCommandIfReadOnly("COPY FROM");
 }
 
-/* Asks the client, or starts the program */
+/*
+ * Asks the client, or starts the program: core does at the latest when it reads
+ * the header of binary data, while there is no COPY state here yet
+ */
 static void
 fc_accelerate_ask(FcAccelerated *copy)
 {
@@ -129,7 +132,7 @@ fc_accelerate_ask(FcAccelerated *copy)
 	if (stmt->is_program)
 		copy->input = fc_program_begin(stmt->filename);
 	else
-		copy->input = fc_client_begin(copy->cstate->opts.binary ?
+		copy->input = fc_client_begin(copy->cstate == NULL || copy->cstate->opts.binary ?
 									  FC_CLIENT_BINARY : FC_CLIENT_TEXT,
 									  list_length(copy->attnums));
 }
@@ -141,6 +144,8 @@ fc_accelerate_read(void *out, int min, int max)
 	FcAccelerated *copy = current;
 	int			n = 0;
 
+	if (copy->input == NULL)
+		fc_accelerate_ask(copy);
 	while (n < min)
 	{
 		size_t		got = fc_input_read(copy->input, (char *) out + n, max - n);
