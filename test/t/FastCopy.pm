@@ -306,4 +306,59 @@ sub messages
 	return grep { $_->[0] !~ /[SRK]/ } @messages;
 }
 
+# The protocol itself.  Messages are [ type, body ].
+sub connection
+{
+	my ($node) = @_;
+	my $socket = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "socket: $!";
+	my $start = pack('N', 196608) . join("\0", 'user', scalar(getpwuid($>)), 'database', 'postgres') . "\0\0";
+
+	syswrite($socket, pack('N', length($start) + 4) . $start);
+	messages($socket, 'Z');
+	return $socket;
+}
+
+sub say_to
+{
+	my ($socket, @messages) = @_;
+	my $bytes = join('', map { $_->[0] . pack('N', length($_->[1] // '') + 4) . ($_->[1] // '') } @messages);
+
+	while (length($bytes) > 0)
+	{
+		my $n = syswrite($socket, $bytes);
+		die "write: $!" unless $n;
+		substr($bytes, 0, $n) = '';
+	}
+}
+
+sub read_from
+{
+	my ($socket, $len) = @_;
+	my $bytes = '';
+
+	while (length($bytes) < $len)
+	{
+		local $SIG{ALRM} = sub { die "the server says nothing\n" };
+		alarm 60;
+		sysread($socket, $bytes, $len - length($bytes), length($bytes)) or die "read: connection closed\n";
+		alarm 0;
+	}
+	return $bytes;
+}
+
+# Messages up to one of these types, without those about the session
+sub messages
+{
+	my ($socket, @end) = @_;
+	my @messages;
+
+	do
+	{
+		my ($type, $len) = unpack('aN', read_from($socket, 5));
+
+		push(@messages, [ $type, $len > 4 ? read_from($socket, $len - 4) : '' ]);
+	} until grep { $_ eq $messages[-1][0] } @end;
+	return grep { $_->[0] !~ /[SRK]/ } @messages;
+}
+
 1;
