@@ -62,6 +62,7 @@
 typedef struct FcAccelerated
 {
 	const CopyStmt *stmt;
+	MemoryContext mcxt;			/* of the command */
 	Relation	rel;
 	List	   *attnums;		/* of the columns in the data */
 	ParseState *pstate;
@@ -123,12 +124,14 @@ fc_accelerate_open(FcAccelerated *copy, const char *query)
 
 /*
  * Asks the client, or starts the program: core does at the latest when it reads
- * the header of binary data, while there is no COPY state here yet
+ * the header of binary data, in the memory of its COPY state, which is not here
+ * yet, and may end before the input does
  */
 static void
 fc_accelerate_ask(FcAccelerated *copy)
 {
 	const CopyStmt *stmt = copy->stmt;
+	MemoryContext old = MemoryContextSwitchTo(copy->mcxt);
 
 	if (stmt->is_program)
 		copy->input = fc_program_begin(stmt->filename);
@@ -136,6 +139,7 @@ fc_accelerate_ask(FcAccelerated *copy)
 		copy->input = fc_client_begin(copy->cstate == NULL || copy->cstate->opts.binary ?
 									  FC_CLIENT_BINARY : FC_CLIENT_TEXT,
 									  list_length(copy->attnums));
+	MemoryContextSwitchTo(old);
 }
 
 /* copy_data_source_cb: core asks for min to max bytes; fewer are the end */
@@ -388,7 +392,7 @@ fc_accelerate_load(FcAccelerated *copy)
 uint64
 fc_accelerate_run(const CopyStmt *stmt, const char *query)
 {
-	FcAccelerated copy = {.stmt = stmt,.outer = current};
+	FcAccelerated copy = {.stmt = stmt,.mcxt = CurrentMemoryContext,.outer = current};
 	volatile uint64 rows = 0;
 
 	fc_accelerate_open(&copy, query);
