@@ -146,7 +146,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 		work->tasks = job->tasks;
 		work->task_size = sizeof(FcTask);
 		work->ntasks = job->ntasks;
-		work->nturns = Max(target->ngroups, 1);
+		work->nturns = Max(work->nturns, target->ngroups);
 	}
 	work->turns = palloc0(sizeof(FcTurn) * work->nturns);
 	for (uint32 i = 0; i < work->nturns; i++)

@@ -24,8 +24,9 @@ sub start
 	  'max_parallel_workers = 32', 'max_locks_per_transaction = 256', @conf;
 	close($out);
 	push @running, $self;
-	command("pg_ctl -D '$dir/data' -l '$dir/log' -w -s start");
+	# before it starts: postgres_fdw's tests connect by the server's own variables
 	$self->use;
+	command("pg_ctl -D '$dir/data' -l '$dir/log' -w -s start");
 	return $self;
 }
 

@@ -521,6 +521,7 @@ subtest 'a program that fails fails the load, as in COPY' => sub {
 		is(failure("SELECT fast_copy('p', $quoted, program => true)"), $copy, "as COPY: $command") unless $command =~ /^head/;
 		like(failure("SELECT fast_copy('p', $quoted, program => true)"), qr/38000: program ".*" failed\nDETAIL:  child process exited with exit code 1/, 'a program whose output is cut is told of') if $command =~ /^head/;
 	}
+	like(failure("SELECT fast_copy('p', 'echo x,a; exit 1', program => true)"), qr/22P02: invalid input syntax for type integer: "x"/, 'a bad row comes before the failure');
 	is_left_clean('programs that fail');
 };
 
