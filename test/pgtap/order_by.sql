@@ -46,7 +46,7 @@ BEGIN
 	RETURN 'no error';
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT, context = PG_EXCEPTION_CONTEXT;
-	RETURN concat_ws(' | ', sqlstate, sqlerrm, nullif(detail, ''), nullif(hint, ''), substring(context FROM 'line \d+(?=[,:]|$)'));
+	RETURN concat_ws(' | ', sqlstate, sqlerrm, nullif(detail, ''), nullif(hint, ''), substring(context FROM 'line \d+(?=[,:\n]|$)'));
 END $$;
 
 CREATE FUNCTION pg_temp.way() RETURNS text LANGUAGE sql AS
