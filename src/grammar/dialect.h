@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * grammar/dialect.h
- *	  The record grammar: COPY's CSV and text formats, as one file has them.
+ *	  The record grammar: COPY's formats, as one file has them.
  *
  * Pure C: nothing of the server is known here, so that the grammar can be
  * tested and fuzzed alone.
@@ -40,7 +40,8 @@ typedef enum FcEol
 typedef enum FcMode
 {
 	FC_MODE_CSV = 0,
-	FC_MODE_TEXT
+	FC_MODE_TEXT,
+	FC_MODE_BINARY				/* see grammar/binary.h */
 } FcMode;
 
 /* None of the three bytes may be '\r' or '\n'; the caller ensures it */
@@ -58,6 +59,7 @@ typedef struct FcDialect
 	FcMode		mode;
 	bool		lone_marker;	/* text: "\." after other bytes of its line is
 								 * an error */
+	int			nfields;		/* binary only: of each record */
 } FcDialect;
 
 /* The quote state before a byte */
