@@ -73,6 +73,8 @@ typedef struct FcFinder
 	FcChunkPoint before[2];		/* before the last, and the one before that */
 	bool		marked;			/* a marker may end the data */
 	uint32		held;			/* first chunk held back, if marked */
+	bool		bad;			/* binary: a record is malformed, and all that
+								 * is known is published */
 	FcChunkPoint held_at;		/* what is known before that chunk */
 } FcFinder;
 
@@ -154,6 +156,21 @@ fc_inflow_end_chunk(FcFinder *finder)
 	finder->left = 0;
 }
 
+/*
+ * Ends the chunk in which a binary record is malformed: no record is found
+ * after it, so that the load shall meet it at once.
+ */
+static void
+fc_inflow_meet_bad(FcFinder *finder)
+{
+	if (finder->bad || !finder->scan.walk.bad)
+		return;
+	finder->bad = true;
+	if (finder->left > 0)
+		fc_inflow_end_chunk(finder);
+	finder->known = finder->n;
+}
+
 /* FcUnpacker.look: finds chunks in bytes that are in the temporary copy */
 static void
 fc_inflow_look(void *arg, const char *buf, size_t len)
@@ -183,6 +200,7 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 		finder->left -= n;
 		if (finder->left == 0)
 			fc_inflow_end_chunk(finder);
+		fc_inflow_meet_bad(finder);
 	}
 	/* the size never shrinks: other processes read up to it meanwhile */
 	finder->file->identity.size = Max(finder->file->identity.size,
@@ -220,6 +238,35 @@ fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
 	file->identity.size = size;
 }
 
+/*
+ * Takes the last record, which begins at "end" in the last chunk known to have
+ * one, out of the chunks, and what comes after it
+ */
+static void
+fc_inflow_cut(FcFinder *finder, uint64 end)
+{
+	FcChunkPoint at = {.marker = FC_NOWHERE};
+	uint32		first = finder->known;
+
+	if (end == finder->offset)
+		return;
+	at.state = finder->starts[first].state;
+	at.starts_record = (finder->starts[first].first == finder->chunks[first].start);
+	at.line = finder->starts[first].line;
+	at.records = finder->starts[first].before;
+	fc_split_cut(finder->ctx, finder->chunks + first, finder->n - first, end);
+	(void) fc_chunk_resolve(finder->chunks + first, finder->n - first, &at,
+							finder->starts + first);
+	finder->offset = end;
+}
+
+/* Where the tuple in hand begins */
+static uint64
+fc_inflow_tuple(const FcFinder *finder)
+{
+	return finder->file->data_start + finder->scan.walk.start;
+}
+
 /* Ends the last chunk and publishes all, once the whole file is unpacked */
 static void
 fc_inflow_end(FcFinder *finder)
@@ -229,6 +276,8 @@ fc_inflow_end(FcFinder *finder)
 	if (finder->left > 0)
 		fc_inflow_end_chunk(finder);
 	finder->file->identity.size = finder->offset - finder->file->base;
+	if (finder->dialect.mode == FC_MODE_BINARY && fc_walk_may_end(&finder->scan.walk))
+		fc_inflow_cut(finder, fc_inflow_tuple(finder));
 	chunks = finder->chunks + finder->held;
 	if (finder->marked && fc_split_marker_ends(finder->ctx, finder->at.marker))
 	{
@@ -403,11 +452,14 @@ fc_inflow_look_back(FcFinder *finder, uint64 size)
 static uint64
 fc_inflow_find_partial(const FcFinder *finder)
 {
-	FcStream   *stream = fc_stream_begin(finder->ctx->source, FC_INFLOW_BLOCK);
+	FcStream   *stream;
 	FcDialect	dialect = finder->dialect;
 	uint64		end = finder->offset;
 	FcRecord	record;
 
+	if (dialect.mode == FC_MODE_BINARY)
+		return finder->bad ? end : fc_inflow_tuple(finder);
+	stream = fc_stream_begin(finder->ctx->source, FC_INFLOW_BLOCK);
 	fc_stream_seek(stream, finder->starts[finder->known].first);
 	while (fc_stream_next(stream, &dialect, &record) == FC_END_FOUND)
 	{
@@ -426,25 +478,10 @@ fc_inflow_find_partial(const FcFinder *finder)
 static void
 fc_inflow_drop_partial(FcFinder *finder)
 {
-	FcChunkPoint at = {.marker = FC_NOWHERE};
-	uint32		first = finder->known;
-	uint64		end;
-
 	if (finder->left > 0)
 		fc_inflow_end_chunk(finder);
-	if (finder->n == 0)
-		return;
-	end = fc_inflow_find_partial(finder);
-	if (end == finder->offset)
-		return;
-	at.state = finder->starts[first].state;
-	at.starts_record = (finder->starts[first].first == finder->chunks[first].start);
-	at.line = finder->starts[first].line;
-	at.records = finder->starts[first].before;
-	fc_split_cut(finder->ctx, finder->chunks + first, finder->n - first, end);
-	(void) fc_chunk_resolve(finder->chunks + first, finder->n - first, &at,
-							finder->starts + first);
-	finder->offset = end;
+	if (finder->n > 0)
+		fc_inflow_cut(finder, fc_inflow_find_partial(finder));
 }
 
 /*
