@@ -67,6 +67,7 @@ typedef struct FcAccelerated
 	List	   *where;
 	CopyFromState cstate;
 	FcInput    *input;			/* of a program or the client, once asked */
+	MemoryContext mcxt;			/* of the input: core's own ends before it */
 	struct FcAccelerated *outer;	/* that waits for this one to end, because
 									 * a trigger copies, too */
 } FcAccelerated;
@@ -122,28 +123,37 @@ fc_accelerate_open(FcAccelerated *copy, const char *query)
 
 /* Asks the client, or starts the program */
 static void
-fc_accelerate_ask(FcAccelerated *copy)
+fc_accelerate_ask(FcAccelerated *copy, bool binary)
 {
 	const CopyStmt *stmt = copy->stmt;
 
 	if (stmt->is_program)
 		copy->input = fc_program_begin(stmt->filename);
 	else
-		copy->input = fc_client_begin(copy->cstate->opts.binary ?
-									  FC_CLIENT_BINARY : FC_CLIENT_TEXT,
+		copy->input = fc_client_begin(binary ? FC_CLIENT_BINARY : FC_CLIENT_TEXT,
 									  list_length(copy->attnums));
 }
 
-/* copy_data_source_cb: core asks for min to max bytes; fewer are the end */
+/*
+ * copy_data_source_cb: core asks for min to max bytes; fewer are the end.  The
+ * header of binary data, which core reads as soon as it begins, is kept for the
+ * load.
+ */
 static int
 fc_accelerate_read(void *out, int min, int max)
 {
 	FcAccelerated *copy = current;
+	MemoryContext old = MemoryContextSwitchTo(copy->mcxt);
+	bool		header = (copy->cstate == NULL);
 	int			n = 0;
 
+	if (copy->input == NULL)
+		fc_accelerate_ask(copy, true);
 	while (n < min)
 	{
-		size_t		got = fc_input_read(copy->input, (char *) out + n, max - n);
+		size_t		got = header ?
+			fc_input_read_head(copy->input, (char *) out + n, min - n) :
+			fc_input_read(copy->input, (char *) out + n, max - n);
 
 		if (got == 0 && !copy->stmt->is_program)
 			fc_client_check_whole(copy->input);
@@ -151,6 +161,7 @@ fc_accelerate_read(void *out, int min, int max)
 			break;
 		n += got;
 	}
+	MemoryContextSwitchTo(old);
 	return n;
 }
 
@@ -292,8 +303,6 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 
 	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
 		return "the target is not a table";
-	if (copy->cstate->opts.binary)
-		return "the format is binary";
 	if (copy->cstate->volatile_defexprs || contain_volatile_functions((Node *) copy->where))
 		return "a default or the condition may look at the rows before";
 	if (!fc_accelerate_knows_options(copy->stmt->options))
@@ -326,6 +335,8 @@ fc_accelerate_large(FcAccelerated *copy)
 		return fc_accelerate_by_core(copy);
 	}
 	EndCopyFrom(copy->cstate);
+	if (copy->input)
+		fc_input_rewind(copy->input);
 	return fc_job_run(options);
 }
 
@@ -343,7 +354,7 @@ fc_accelerate_load(FcAccelerated *copy)
 	if (file)
 		return fc_accelerate_large(copy);
 	if (copy->input == NULL)
-		fc_accelerate_ask(copy);
+		fc_accelerate_ask(copy, false);
 	if (fc_input_look_ahead(copy->input, FC_ACCELERATE_BYTES))
 		return fc_accelerate_large(copy);
 	fc_accelerate_tell("the data are smaller than fast_copy.accelerate_min_size");
@@ -353,7 +364,7 @@ fc_accelerate_load(FcAccelerated *copy)
 uint64
 fc_accelerate_run(const CopyStmt *stmt, const char *query)
 {
-	FcAccelerated copy = {.stmt = stmt,.outer = current};
+	FcAccelerated copy = {.stmt = stmt,.outer = current,.mcxt = CurrentMemoryContext};
 	volatile uint64 rows = 0;
 
 	fc_accelerate_open(&copy, query);
