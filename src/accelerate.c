@@ -38,6 +38,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/backend_progress.h"
+#include "utils/backend_status.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
 
@@ -121,17 +122,24 @@ fc_accelerate_open(FcAccelerated *copy, const char *query)
 		PreventCommandIfReadOnly("COPY FROM");
 }
 
-/* Asks the client, or starts the program */
+/*
+ * Asks the client, or starts the program: core does at the latest when it reads
+ * the header of binary data, in the memory of its COPY state, which is not here
+ * yet, and may end before the input does
+ */
 static void
-fc_accelerate_ask(FcAccelerated *copy, bool binary)
+fc_accelerate_ask(FcAccelerated *copy)
 {
 	const CopyStmt *stmt = copy->stmt;
+	MemoryContext old = MemoryContextSwitchTo(copy->mcxt);
 
 	if (stmt->is_program)
 		copy->input = fc_program_begin(stmt->filename);
 	else
-		copy->input = fc_client_begin(binary ? FC_CLIENT_BINARY : FC_CLIENT_TEXT,
+		copy->input = fc_client_begin(copy->cstate == NULL || copy->cstate->opts.binary ?
+									  FC_CLIENT_BINARY : FC_CLIENT_TEXT,
 									  list_length(copy->attnums));
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -148,7 +156,7 @@ fc_accelerate_read(void *out, int min, int max)
 	int			n = 0;
 
 	if (copy->input == NULL)
-		fc_accelerate_ask(copy, true);
+		fc_accelerate_ask(copy);
 	while (n < min)
 	{
 		size_t		got = header ?
@@ -322,12 +330,33 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 	return plan->partitioned ? fc_accelerate_leaves_reason(RelationGetRelid(copy->rel)) : NULL;
 }
 
+/*
+ * Says where a COPY is that is cancelled or terminated.  When core is, it names
+ * the line that it works on; here several processes work on as many, or bytes
+ * are read that nobody has looked at yet, and it is the first one not loaded.
+ */
+static void
+fc_accelerate_context(void *arg)
+{
+	FcAccelerated *copy = arg;
+	bool		given_up = copy->input && copy->input->failed;
+	int64		rows = MyBEEntry->st_progress_param[PROGRESS_COPY_TUPLES_PROCESSED];
+
+	/* what the client has given up says so itself */
+	if ((geterrcode() == ERRCODE_QUERY_CANCELED && !given_up) ||
+		geterrcode() == ERRCODE_ADMIN_SHUTDOWN)
+		errcontext("COPY %s, line " INT64_FORMAT,
+				   RelationGetRelationName(copy->rel), rows + 1);
+}
+
 /* Loads once the data have turned out to be many */
 static uint64
 fc_accelerate_large(FcAccelerated *copy)
 {
 	FcOptions  *options;
 	const char *reason = fc_accelerate_reason(copy, &options);
+	ErrorContextCallback callback;
+	uint64		rows;
 
 	if (reason)
 	{
@@ -337,7 +366,10 @@ fc_accelerate_large(FcAccelerated *copy)
 	EndCopyFrom(copy->cstate);
 	if (copy->input)
 		fc_input_rewind(copy->input);
-	return fc_job_run(options);
+	fc_error_context_push(&callback, fc_accelerate_context, copy);
+	rows = fc_job_run(options);
+	fc_error_context_pop();
+	return rows;
 }
 
 /* Loads with "current" set, until which core does not read */
@@ -346,6 +378,8 @@ fc_accelerate_load(FcAccelerated *copy)
 {
 	const CopyStmt *stmt = copy->stmt;
 	bool		file = stmt->filename && !stmt->is_program;
+	ErrorContextCallback callback;
+	bool		large;
 
 	copy->cstate = BeginCopyFrom(copy->pstate, copy->rel, (Node *) copy->where,
 								 file ? stmt->filename : NULL, false,
@@ -354,8 +388,11 @@ fc_accelerate_load(FcAccelerated *copy)
 	if (file)
 		return fc_accelerate_large(copy);
 	if (copy->input == NULL)
-		fc_accelerate_ask(copy, false);
-	if (fc_input_look_ahead(copy->input, FC_ACCELERATE_BYTES))
+		fc_accelerate_ask(copy);
+	fc_error_context_push(&callback, fc_accelerate_context, copy);
+	large = fc_input_look_ahead(copy->input, FC_ACCELERATE_BYTES);
+	fc_error_context_pop();
+	if (large)
 		return fc_accelerate_large(copy);
 	fc_accelerate_tell("the data are smaller than fast_copy.accelerate_min_size");
 	return fc_accelerate_by_core(copy);
@@ -364,7 +401,7 @@ fc_accelerate_load(FcAccelerated *copy)
 uint64
 fc_accelerate_run(const CopyStmt *stmt, const char *query)
 {
-	FcAccelerated copy = {.stmt = stmt,.outer = current,.mcxt = CurrentMemoryContext};
+	FcAccelerated copy = {.stmt = stmt,.mcxt = CurrentMemoryContext,.outer = current};
 	volatile uint64 rows = 0;
 
 	fc_accelerate_open(&copy, query);

@@ -3,7 +3,8 @@
  * copy_statement.c
  *	  COPY ... FROM ... WITH (fast_copy, ...), a COPY command that is ours.
  *
- *	 CopyStmt ──► hooks before ours ──► FcOptions ──► load/run.c ──► "COPY n"
+ *	 CopyStmt ──► hooks before ours ──┬─► FcOptions ──► load/run.c ──► "COPY n"
+ *									  └─► accelerate.c, without our option
  *
  * psql sends data only for what it has read as COPY ... FROM STDIN, and \copy
  * makes nothing else.  So the command that loads a file of the client is COPY
@@ -79,9 +80,22 @@ static ProcessUtility_hook_type previous_hook = NULL;
 /* The load of fast_copy() that is on its way to our hook, or NULL */
 static FcStatement *called = NULL;
 
+/* Throws COPY's error for an option that is given twice */
+static void
+fc_statement_refuse_twice(const DefElem *def, const char *query)
+{
+	ParseState *pstate = make_parsestate(NULL);
+
+	pstate->p_sourcetext = query;
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("conflicting or redundant options"),
+			 parser_errposition(pstate, def->location)));
+}
+
 /* Does the command have our option?  If so, *options are the others */
 static bool
-fc_statement_is_ours(const CopyStmt *stmt, List **options, bool *on)
+fc_statement_is_ours(const CopyStmt *stmt, const char *query, List **options, bool *on)
 {
 	bool		ours = false;
 	ListCell   *lc;
@@ -93,6 +107,8 @@ fc_statement_is_ours(const CopyStmt *stmt, List **options, bool *on)
 
 		if (strcmp(def->defname, FC_STATEMENT_OPTION) == 0)
 		{
+			if (ours)
+				fc_statement_refuse_twice(def, query);
 			ours = true;
 			*on = defGetBoolean(def);
 		}
@@ -255,7 +271,7 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		((DiscardStmt *) stmt)->target == DISCARD_ALL;
 
 	ours = IsA(stmt, CopyStmt) && stmt->is_from && stmt->options != NIL &&
-		fc_statement_is_ours(stmt, &statement.given, &on);
+		fc_statement_is_ours(stmt, query, &statement.given, &on);
 	if (ours && !on)
 	{
 		call.pstmt = copyObject(pstmt);

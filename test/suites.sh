@@ -6,7 +6,7 @@
 # is printed when it has ended, so that lines of two are never mixed; the counts
 # are added to PASSED and FAILED.
 
-SUITES="style unit libfuzzer regress pgtap convert differential fuzz external docs tap hostile faults bench package"
+SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients faults bench package"
 FC_JOBS=${FC_JOBS:-2}
 PASSED=0
 FAILED=0
@@ -36,9 +36,15 @@ fc_suite_packages()
     libfuzzer) echo clang libclang-rt-dev ;;
     pgtap) echo "libtap-parser-sourcehandler-pgtap-perl postgresql-$FC_MAJOR-pgtap postgresql-$FC_MAJOR-partman" ;;
     external) echo bzip2 xz-utils dpkg-dev ;;
+    accelerate) echo bzip2 xz-utils dpkg-dev libipc-run-perl ;;
     differential|fuzz|docs) echo gzip zstd lz4 bzip2 xz-utils zip ;;
     tap) echo "gzip zstd lz4 bzip2 xz-utils zip libipc-run-perl postgresql-$FC_MAJOR-partman" ;;
     hostile) echo "libipc-run-perl python3-psycopg python3-pg8000 postgresql-$FC_MAJOR-partman postgresql-$FC_MAJOR-pgaudit" ;;
+    clients)
+      echo libipc-run-perl python3-psycopg python3-pg8000 python3-asyncpg libpostgresql-jdbc-java librust-tokio-postgres-dev
+      command -v javac >/dev/null || echo default-jdk-headless
+      command -v cargo >/dev/null || echo cargo
+      ;;
     faults) echo gzip zstd lz4 bzip2 xz-utils zip strace e2fsprogs ;;
     package) echo git unzip binutils build-essential dpkg-dev debhelper postgresql-server-dev-all ;;
   esac
@@ -181,6 +187,16 @@ suite_external()
   tap external test/external/run "$FC_TMP/files" --
 }
 
+# All of PostgreSQL's own tests, and restores, with every COPY accelerated, on
+# clusters of their own.  FC_ACCELERATE chooses others than these.
+suite_accelerate()
+{
+  mkdir "$FC_TMP/accelerate" || return
+  [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_TMP/accelerate"
+  PG_CONFIG=$PG_CONFIG tap accelerate test/accelerate/run "$FC_TMP/accelerate" \
+    ${FC_ACCELERATE:---workers 2 schedule restore contrib} --
+}
+
 # The extension's own files, then those of each test module
 suite_regress()
 {
@@ -246,6 +262,16 @@ suite_tap()
 suite_hostile()
 {
   perl_tests hostile test/hostile/*.pl
+}
+
+# psql and drivers, whose programs are made first, with the user's own compilers
+suite_clients()
+{
+  export FC_CLIENTS=$FC_TMP/clients.made
+  test/clients/build "$FC_CLIENTS" >&2 || return
+  perl_tests clients test/clients/clients.pl
+  sed -n 's/^# ran: /clients: /p' "$FC_TMP/log/clients.tap" >&2
+  sed 's/^.*/*** clients: & IS NOT TESTED, it cannot be had here/' "$FC_CLIENTS/missing" >&2
 }
 
 # A few rounds of each kind of fault, always the same ones

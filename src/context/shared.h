@@ -149,6 +149,8 @@ typedef struct FcSpot
 	BlockNumber next_free;		/* 16: blocks that core has added for it, */
 	BlockNumber last_free;		/* and that have no rows yet */
 	uint32		added;			/* 16: how many core has added so far */
+	Size		space;			/* bytes free in "block", if a slice has
+								 * appended it as a page of its own */
 } FcSpot;
 
 /*
@@ -159,6 +161,8 @@ typedef struct FcTurn
 {
 	pg_atomic_uint32 next;		/* slice whose rows may be inserted */
 	pg_atomic_uint32 leaf;		/* its OID, once a row has been routed to it */
+	pg_atomic_uint32 storage;	/* FcStorageKind of the leaf, plus 1; 0: not
+								 * known yet */
 	FcSpot		spot;			/* touched by the slice whose turn it is */
 } FcTurn;
 

@@ -63,7 +63,8 @@ fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 {
 	FcTarget   *target = feed->target;
 
-	if (feed->parser || target->dialect.mode != FC_MODE_CSV)
+	if (feed->parser || target->dialect.mode != FC_MODE_CSV ||
+		target->dialect.csv_marker)
 		return;
 	if (INPUT_BUF_BYTES(cstate) > 0 || feed->left > 0 ||
 		fc_core_ends_in_marker(target->source, feed->file))

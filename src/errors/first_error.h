@@ -46,8 +46,8 @@ extern void fc_error_keep_index(FcShared *shared, const ErrorData *edata);
 
 /*
  * Returns the kept error with all its texts, in the current memory context.
- * Its kind must be FC_ERROR_DATA, FC_ERROR_ENTRY or FC_ERROR_INDEX.  Only the leader calls
- * this, while no process works at a phase.
+ * Its kind must be FC_ERROR_DATA, FC_ERROR_ENTRY or FC_ERROR_INDEX.  Only the
+ * leader calls this, while no process works at a phase.
  */
 extern ErrorData *fc_error_kept(FcShared *shared);
 

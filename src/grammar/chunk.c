@@ -96,10 +96,9 @@ fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 		fc_walk_feed(dialect, &scan->walk, &scan->run[FC_OUTSIDE], buf, len);
 		return;
 	}
-	if (dialect->mode == FC_MODE_TEXT)
-		for (uint64_t at = scan->run[FC_OUTSIDE].fed, i = 0;
-			 at < sizeof(scan->head) && i < len; at++, i++)
-			scan->head[at] = buf[i];
+	for (uint64_t at = scan->run[FC_OUTSIDE].fed, i = 0;
+		 at < sizeof(scan->head) && i < len; at++, i++)
+		scan->head[at] = buf[i];
 	if (dialect->mode == FC_MODE_CSV && dialect->escape == dialect->quote)
 	{
 		fc_run_feed_pair(dialect, &scan->run[FC_OUTSIDE],
@@ -132,6 +131,7 @@ whole_run(const FcChunkScan *scan, int i)
 	run.fed = other.fed;
 	run.last = other.last;
 	run.marker = other.marker;
+	run.opened = other.opened;
 	run.records = other.records + scan->records[i];
 	run.embedded = other.embedded + scan->embedded[i];
 	return run;
@@ -159,29 +159,29 @@ fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 		report->marker = run.marker;
 		report->state = run.state;
 		report->ends_record = run.last == run.fed;
-		report->opened = run.state == FC_ESCAPED &&
-			run.last != FC_NOWHERE && run.last + 1 == run.fed;
+		report->opened = run.opened;
 	}
 }
 
 /*
- * Notes the first marker of the file, if it is in this chunk, not empty, that
- * lies after "at".  It may begin with the last byte of the chunk before.
+ * Notes the first marker of the file, if it ends in this chunk, not empty, that
+ * lies after "at".
  */
 static void
-find_marker(const FcChunk *chunk, FcChunkPoint *at)
+find_marker(const FcDialect *dialect, const FcChunk *chunk, FcChunkPoint *at)
 {
 	const FcChunkRun *run = &chunk->run[at->state];
+	const char *rest = fc_dialect_marker(dialect) + at->opened;
+	size_t		left = strlen(rest);
+	size_t		n = chunk->length < left ? chunk->length : left;
+	bool		begun = n > 0 && (at->starts_record || at->opened > 0) &&
+		memcmp(chunk->head, rest, n) == 0;
 
-	if (at->marker != FC_NOWHERE)
-		return;
-	if (at->opened && chunk->head[0] == '.')
-		at->marker = chunk->start - 1;
-	else if (at->starts_record && chunk->length > 1 &&
-			 chunk->head[0] == '\\' && chunk->head[1] == '.')
-		at->marker = chunk->start;
-	else if (run->marker != FC_NOWHERE)
+	if (at->marker == FC_NOWHERE && begun && n == left)
+		at->marker = chunk->start - at->opened;
+	else if (at->marker == FC_NOWHERE && run->marker != FC_NOWHERE)
 		at->marker = chunk->start + run->marker;
+	at->opened = begun && n < left ? at->opened + n : run->opened;
 }
 
 /*
@@ -212,8 +212,8 @@ describe_start(const FcChunk *chunk, const FcChunkPoint *at,
 
 /* The serial pass, see grammar/chunk.h. */
 bool
-fc_chunk_resolve(const FcChunk *chunks, size_t n, FcChunkPoint *at,
-				 FcChunkStart *starts)
+fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks, size_t n,
+				 FcChunkPoint *at, FcChunkStart *starts)
 {
 	for (size_t i = 0; i < n; i++)
 	{
@@ -234,9 +234,7 @@ fc_chunk_resolve(const FcChunk *chunks, size_t n, FcChunkPoint *at,
 			continue;
 
 		describe_start(chunk, at, start);
-		find_marker(chunk, at);
-		at->opened = run->opened || (chunk->length == 1 && at->starts_record &&
-									 run->state == FC_ESCAPED);
+		find_marker(dialect, chunk, at);
 		at->state = run->state;
 		at->starts_record = run->ends_record;
 		at->line += run->records + run->embedded;

@@ -32,8 +32,7 @@ typedef struct FcChunkRun
 	uint64_t	marker;			/* as FcRun.marker */
 	FcQuote		state;			/* state after the last byte */
 	bool		ends_record;	/* the last byte ends a record */
-	bool		opened;			/* the last byte is a record's first, and an
-								 * active backslash */
+	uint8_t		opened;			/* as FcRun.opened */
 } FcChunkRun;
 
 /* A chunk as its worker reports it; 168 bytes, without pointers */
@@ -41,7 +40,7 @@ typedef struct FcChunk
 {
 	uint64_t	start;			/* offset in the file; set by the caller */
 	uint64_t	length;			/* bytes; may be 0 */
-	char		head[2];		/* its first bytes; text only */
+	char		head[4];		/* its first bytes: a marker may be there */
 	FcChunkRun	run[FC_NQUOTES];	/* by start state; those that cannot occur
 									 * are unset */
 } FcChunk;
@@ -60,7 +59,7 @@ typedef struct FcChunkScan
 	FcQuote		with[FC_NQUOTES];
 	uint64_t	records[FC_NQUOTES];	/* what it met beyond the other's */
 	uint64_t	embedded[FC_NQUOTES];
-	char		head[2];
+	char		head[4];
 	FcWalk		walk;			/* binary: stays from chunk to chunk */
 } FcChunkScan;
 
@@ -71,10 +70,10 @@ typedef struct FcChunkPoint
 	bool		starts_record;	/* a record starts here, or the file ends */
 	uint64_t	line;			/* lines before, as COPY counts them */
 	uint64_t	records;		/* records whose first byte lies before */
-	bool		opened;			/* the byte before is a record's first, and an
-								 * active backslash */
-	uint64_t	marker;			/* file offset of the first record before that
-								 * begins with "\.", or FC_NOWHERE */
+	uint8_t		opened;			/* so many bytes before are the beginning of a
+								 * marker */
+	uint64_t	marker;			/* file offset of the first marker before, or
+								 * FC_NOWHERE */
 } FcChunkPoint;
 
 /* A chunk's true beginning */
@@ -102,19 +101,19 @@ extern void fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk);
 
 /*
  * Gives each of the n chunks its true beginning.  *at is what is known before
- * chunks[0] (after the header: FC_OUTSIDE, true, header lines, 0, false,
+ * chunks[0] (after the header: FC_OUTSIDE, true, header lines, 0, 0,
  * FC_NOWHERE) and becomes what is known after the last chunk.  If the file
  * ends there, at->records counts a last record without a line end, too, and a
  * state other than FC_OUTSIDE means a quote that never closes (text: a
  * backslash with nothing after it).
  *
- * Text: the caller decides whether at->marker ends the data, and if so
- * resolves once more without what stands after it.
+ * The data end at at->marker: the caller resolves once more without what
+ * stands from there on.
  *
  * False, with nothing to rely on in starts and at, if a chunk does not start
  * where the one before it ends.
  */
-extern bool fc_chunk_resolve(const FcChunk *chunks, size_t n, FcChunkPoint *at,
-							 FcChunkStart *starts);
+extern bool fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks,
+							 size_t n, FcChunkPoint *at, FcChunkStart *starts);
 
 #endif							/* FC_CHUNK_H */

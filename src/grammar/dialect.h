@@ -11,8 +11,9 @@
  * binds the whole file.
  *
  * CSV: every quote byte toggles, wherever it stands; the escape byte means
- * something inside quotes only; "\." alone on a line is data (as in
- * PostgreSQL 18).
+ * something inside quotes only.  "\." alone on a line is data (as in
+ * PostgreSQL 18) or the marker of the end of the data (as before 18).  With no
+ * line end after it, or with anything else, it is data in any case.
  *
  * Text: a backslash takes the next byte with it, whatever that is.  "\." is
  * the marker of the end of the data and must be followed by a line end of the
@@ -59,8 +60,22 @@ typedef struct FcDialect
 	FcMode		mode;
 	bool		lone_marker;	/* text: "\." after other bytes of its line is
 								 * an error */
+	bool		csv_marker;		/* csv: "\." alone on a line ends the data */
 	int			nfields;		/* binary only: of each record */
 } FcDialect;
+
+/*
+ * The marker with its line end, which ends the data where it is a record of
+ * its own; "" if the dialect has none.  dialect->eol must be known.
+ */
+static inline const char *
+fc_dialect_marker(const FcDialect *dialect)
+{
+	if (dialect->mode == FC_MODE_CSV && !dialect->csv_marker)
+		return "";
+	return dialect->eol == FC_EOL_NL ? "\\.\n" :
+		dialect->eol == FC_EOL_CR ? "\\.\r" : "\\.\r\n";
+}
 
 /* The quote state before a byte */
 typedef enum FcQuote

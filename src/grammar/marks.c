@@ -188,6 +188,9 @@ fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
 	if (end >= marks->len ||
 		buf[end] != (dialect->eol == FC_EOL_NL ? '\n' : '\r'))
 		return false;
+	/* it may be a marker, which is none of the marks in csv */
+	if (dialect->csv_marker && buf[pos] == '\\' && buf[pos + 1] == '.')
+		return false;
 	if (dialect->eol == FC_EOL_CRNL)
 	{
 		if (after >= marks->len || buf[after] != '\n')

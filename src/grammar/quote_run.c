@@ -120,40 +120,11 @@ run_block(const FcDialect *dialect, FcRun *run, const FcMask *mask,
 }
 
 /*
- * Notes the first marker that stands just after a record end: ends and
- * backslashes have the bits of the block of n bytes at p, which the run's
- * books do not have yet.  A backslash may be the last byte before the block.
- */
-static void
-run_find_marker(FcRun *run, const char *p, size_t n, uint64_t ends,
-				uint64_t backslashes)
-{
-	uint64_t	starts = (ends << 1 | (run->last == run->fed)) & backslashes;
-
-	if (run->last != FC_NOWHERE && run->state == FC_ESCAPED &&
-		run->last + 1 == run->fed && p[0] == '.')
-	{
-		run->marker = run->fed - 1;
-		return;
-	}
-	for (; starts != 0; starts &= starts - 1)
-	{
-		size_t		pos = __builtin_ctzll(starts);
-
-		if (pos + 1 < n && p[pos + 1] == '.')
-		{
-			run->marker = run->fed + pos;
-			return;
-		}
-	}
-}
-
-/*
- * As run_block, for the text format; p has the block's bytes.
+ * As run_block, for the text format.
  */
 static inline void
 run_text_block(const FcDialect *dialect, FcRun *run, const FcMask *mask,
-			   const char *p, size_t n)
+			   size_t n)
 {
 	uint64_t	backslashes = mask->quotes;
 	uint64_t	ends = dialect->eol == FC_EOL_CR ? mask->cr : mask->nl;
@@ -162,8 +133,6 @@ run_text_block(const FcDialect *dialect, FcRun *run, const FcMask *mask,
 	if (backslashes != 0 || escaped)
 	{
 		ends &= ~fc_mask_escaped(&escaped, backslashes, n);
-		if (run->marker == FC_NOWHERE)
-			run_find_marker(run, p, n, ends, backslashes);
 		run->state = escaped ? FC_ESCAPED : FC_OUTSIDE;
 	}
 	run_account(run, ends, 0, n);
@@ -189,7 +158,7 @@ run_batch(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
 		size_t		n = len - at < BLOCK ? len - at : BLOCK;
 
 		if (text)
-			run_text_block(dialect, run, &masks[i], buf + at, n);
+			run_text_block(dialect, run, &masks[i], n);
 		else
 			run_block(dialect, run, &masks[i],
 					  distinct ? escapes[i].quotes : 0, n);
@@ -197,24 +166,7 @@ run_batch(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
 }
 
 /*
- * Runs over the next len bytes.  dialect->eol must be known.  The run may be
- * fed in pieces cut anywhere, even between '\r' and '\n'.
- */
-void
-fc_run_feed(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
-{
-	while (len > 0)
-	{
-		size_t		n = len < BATCH * BLOCK ? len : BATCH * BLOCK;
-
-		run_batch(dialect, run, buf, n);
-		buf += n;
-		len -= n;
-	}
-}
-
-/*
- * fc_run_feed_pair for at most BATCH blocks.  The caller passes
+ * Runs two over at most BATCH blocks, see fc_run_feed_pair.  The caller passes
  * local runs of its own, so that they can live in registers.
  */
 static inline void
@@ -243,24 +195,166 @@ pair_batch(const FcDialect *dialect, FcRun *one, FcRun *other, const char *buf,
 }
 
 /*
- * See grammar/quote_run.h.  A quote that toggles one run toggles the other,
- * so that where one is in quotes the other is not, all the way.
+ * Runs over bytes without a look for markers.  A quote that toggles one run of
+ * a pair toggles the other, so that where one is in quotes the other is not,
+ * all the way.
  */
-void
-fc_run_feed_pair(const FcDialect *dialect, FcRun *one, FcRun *other,
-				 const char *buf, size_t len)
+static void
+feed_unwatched(const FcDialect *dialect, FcRun *one, FcRun *other,
+			   const char *buf, size_t len)
 {
 	FcRun		a = *one;
-	FcRun		b = *other;
+	FcRun		b = other ? *other : a;
 
 	while (len > 0)
 	{
 		size_t		n = len < BATCH * BLOCK ? len : BATCH * BLOCK;
 
-		pair_batch(dialect, &a, &b, buf, n);
+		if (other)
+			pair_batch(dialect, &a, &b, buf, n);
+		else
+			run_batch(dialect, &a, buf, n);
 		buf += n;
 		len -= n;
 	}
 	*one = a;
-	*other = b;
+	if (other)
+		*other = b;
+}
+
+/*
+ * The position of the first backslash with a dot after it in buf[pos..len), or
+ * one near the end of it that has none; or len.
+ */
+static inline size_t
+find_backslash_dot(const char *buf, size_t pos, size_t len)
+{
+#ifdef __SSE2__
+	const __m128i backslash = _mm_set1_epi8('\\');
+	const __m128i dot = _mm_set1_epi8('.');
+
+	for (; pos + 16 < len; pos += 16)
+	{
+		__m128i		v = _mm_loadu_si128((const __m128i *) (buf + pos));
+		__m128i		next = _mm_loadu_si128((const __m128i *) (buf + pos + 1));
+		unsigned int bits;
+
+		v = _mm_and_si128(_mm_cmpeq_epi8(v, backslash), _mm_cmpeq_epi8(next, dot));
+		bits = (unsigned int) _mm_movemask_epi8(v);
+		if (bits != 0)
+			return pos + __builtin_ctz(bits);
+	}
+#endif
+	while (pos < len && buf[pos] != '\\')
+		pos++;
+	return pos;
+}
+
+/*
+ * The position of the first marker from pos on that is whole in buf[0..len),
+ * whatever stands before it; or len.  Most stretches have no backslash at all.
+ */
+static size_t
+find_marker(const char *marker, size_t size, const char *buf, size_t pos,
+			size_t len)
+{
+	while (pos < len)
+	{
+		size_t		end = len - pos < BATCH * BLOCK ? len : pos + BATCH * BLOCK;
+		const char *backslash = memchr(buf + pos, '\\', end - pos);
+
+		for (pos = backslash ? (size_t) (backslash - buf) : end;
+			 (pos = find_backslash_dot(buf, pos, end)) < end; pos++)
+			if (len - pos >= size && memcmp(buf + pos, marker, size) == 0)
+				return pos;
+	}
+	return len;
+}
+
+/* Notes a marker at a position, unless one is known */
+static inline void
+note_marker(FcRun *run, uint64_t at)
+{
+	if (run->marker == FC_NOWHERE)
+		run->marker = at;
+}
+
+/*
+ * Notes a marker that began before the bytes that come now.
+ */
+static void
+close_marker(FcRun *run, const char *marker, size_t size, const char *buf,
+			 size_t len)
+{
+	size_t		left = size - run->opened;
+
+	if (run->opened > 0 && len >= left &&
+		memcmp(buf, marker + run->opened, left) == 0)
+		note_marker(run, run->fed - run->opened);
+}
+
+/*
+ * Notes how much of a marker the bytes that were just fed end with.
+ */
+static void
+open_marker(FcRun *run, const char *marker, size_t size, const char *buf,
+			size_t len)
+{
+	uint64_t	opened = run->last == FC_NOWHERE ? 0 : run->fed - run->last;
+	size_t		before = opened > len ? opened - len : 0;
+
+	if (opened >= size || (before > 0 && before != run->opened) ||
+		memcmp(buf + len - (opened - before), marker + before, opened - before) != 0)
+		opened = 0;
+	run->opened = (uint8_t) opened;
+}
+
+/*
+ * Runs over bytes and stops at whatever looks like a marker, which is one if a
+ * record has just ended.
+ */
+static void
+feed_runs(const FcDialect *dialect, FcRun *one, FcRun *other, const char *buf,
+		  size_t len)
+{
+	const char *marker = fc_dialect_marker(dialect);
+	const size_t size = strlen(marker);
+	FcRun	   *runs[] = {one, other};
+	const int	n = other ? 2 : 1;
+	size_t		fed = 0;
+
+	for (int i = 0; i < n && size > 0; i++)
+		close_marker(runs[i], marker, size, buf, len);
+	for (size_t at = 0; size > 0; at++)
+	{
+		at = find_marker(marker, size, buf, at, len);
+		if (at == len)
+			break;
+		feed_unwatched(dialect, one, other, buf + fed, at - fed);
+		fed = at;
+		for (int i = 0; i < n; i++)
+			if (runs[i]->last == runs[i]->fed)
+				note_marker(runs[i], runs[i]->fed);
+	}
+	feed_unwatched(dialect, one, other, buf + fed, len - fed);
+	for (int i = 0; i < n && size > 0; i++)
+		open_marker(runs[i], marker, size, buf, len);
+}
+
+/*
+ * Runs over the next len bytes.  dialect->eol must be known.  The run may be
+ * fed in pieces cut anywhere, even between '\r' and '\n'.
+ */
+void
+fc_run_feed(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
+{
+	feed_runs(dialect, run, NULL, buf, len);
+}
+
+/* See grammar/quote_run.h. */
+void
+fc_run_feed_pair(const FcDialect *dialect, FcRun *one, FcRun *other,
+				 const char *buf, size_t len)
+{
+	feed_runs(dialect, one, other, buf, len);
 }

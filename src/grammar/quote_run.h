@@ -32,8 +32,10 @@ typedef struct FcRun
 	uint64_t	before;			/* the part of embedded before first */
 	uint64_t	last;			/* position just after the last record end,
 								 * or FC_NOWHERE */
-	uint64_t	marker;			/* text: position of the first "\." just after
-								 * a record end, or FC_NOWHERE */
+	uint64_t	marker;			/* position of the first marker just after a
+								 * record end, or FC_NOWHERE */
+	uint8_t		opened;			/* so many bytes at the end, just after a
+								 * record end, are the beginning of a marker */
 } FcRun;
 
 extern void fc_run_init(FcRun *run, FcQuote start);

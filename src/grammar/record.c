@@ -112,7 +112,7 @@ marker_line_end(const FcDialect *dialect, const char *buf, size_t len)
 
 	if (dialect->eol == FC_EOL_CRNL)
 	{
-		if (len > 0 && buf[0] == '\n')
+		if (len > 0 && buf[0] == '\n' && dialect->mode == FC_MODE_TEXT)
 			return -FC_END_MARKER_STYLE;
 		if (len == 0 || buf[0] != '\r')
 			return -FC_END_MARKER_CORRUPT;
@@ -180,6 +180,24 @@ text_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 }
 
 /*
+ * Judges the backslash that a record of CSV begins with: FC_END_NONE if it is
+ * data.
+ */
+static FcEnd
+csv_marker(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
+		   bool eof)
+{
+	FcEnd		end;
+
+	if (len == 1)
+		return eof ? FC_END_NONE : FC_END_MORE;
+	if (buf[1] != '.')
+		return FC_END_NONE;
+	end = judge_marker(dialect, scan, buf, len, eof);
+	return end == FC_END_MARKER_CORRUPT ? FC_END_NONE : end;
+}
+
+/*
  * fc_record_end for CSV, but for the end of the file: FC_END_NONE if no end is
  * among these bytes.
  */
@@ -187,6 +205,13 @@ static FcEnd
 csv_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 			   bool eof)
 {
+	if (dialect->csv_marker && scan->pos == 0 && len > 0 && buf[0] == '\\')
+	{
+		FcEnd		end = csv_marker(dialect, scan, buf, len, eof);
+
+		if (end != FC_END_NONE)
+			return end;
+	}
 	while (scan->pos < len)
 	{
 		if (scan->state != FC_OUTSIDE)

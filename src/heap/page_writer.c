@@ -23,8 +23,9 @@
  * of pages, and says who frees it.
  *
  * Processes form the pages of a partition's slices at the same time, as far as
- * memory goes, and append them in turn.  The last page of a slice is not
- * filled up, because the next slice has its pages formed by then.
+ * memory goes, and append them in turn.  The first rows of a slice go to the
+ * last page of the slice before, by core, and the others move up; in a new
+ * file, whose pages are on their way to the disk, that page is not filled up.
  *
  *-------------------------------------------------------------------------
  */
@@ -67,6 +68,12 @@ typedef struct FcPageWriter
 	BufferAccessStrategy strategy;	/* NULL: pages go past shared buffers */
 	BlockNumber last_block;		/* that was written through them */
 	Size		last_space;		/* bytes free in it */
+
+	/* for rows that go to the last page of the slice before */
+	TupleDesc	desc;			/* a copy without references; NULL: none went */
+	BulkInsertState bistate;
+	TupleTableSlot **slots;		/* MaxHeapTuplesPerPage */
+	int			nslots;			/* made so far */
 } FcPageWriter;
 
 /*
@@ -137,6 +144,13 @@ fc_page_wanted(FcPageWriter *writer)
 	return !fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1);
 }
 
+static void
+fc_page_count(FcPageWriter *writer, int nrows)
+{
+	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.paged, nrows);
+	fc_write_count(&writer->base, nrows);
+}
+
 /* Appends one batch, and gives its memory back */
 static void
 fc_page_append(FcPageWriter *writer, FcAppend *append)
@@ -156,9 +170,9 @@ fc_page_append(FcPageWriter *writer, FcAppend *append)
 	fc_direct_give(writer->direct, append->pages);
 }
 
-/* Appends all pages in their turn; writes may be in flight after that */
+/* Appends all pages; writes may be in flight after that */
 static void
-fc_page_write(FcPageWriter *writer)
+fc_page_append_all(FcPageWriter *writer)
 {
 	FcWriter   *base = &writer->base;
 	FcAppend	append = {
@@ -166,7 +180,6 @@ fc_page_write(FcPageWriter *writer)
 		.standard = true,.place = fc_page_place_rows
 	};
 
-	fc_turn_wait(base->ctx, base->place.slice);
 	for (int i = 0; i < writer->npages; i += FC_PAGE_BATCH)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -175,11 +188,31 @@ fc_page_write(FcPageWriter *writer)
 		fc_page_append(writer, &append);
 	}
 	pgstat_count_heap_insert(base->rel, writer->nrows);
-	pg_atomic_fetch_add_u64(&base->ctx->shared->counts.paged, writer->nrows);
-	fc_write_count(base, writer->nrows);
+	fc_page_count(writer, writer->nrows);
 	writer->npages = 0;
 	writer->nrows = 0;
 	writer->page = NULL;
+}
+
+static void fc_page_join(FcPageWriter *writer);
+
+/* Appends all pages in their turn, after the last page of the slice before */
+static void
+fc_page_write(FcPageWriter *writer)
+{
+	FcSpot	   *spot = writer->base.place.spot;
+
+	fc_turn_wait(writer->base.ctx, writer->base.place.slice);
+	if (spot == NULL || writer->strategy == NULL)
+	{
+		fc_page_append_all(writer);
+		return;
+	}
+	if (spot->block != InvalidBlockNumber && fc_page_wanted(writer))
+		fc_page_join(writer);
+	fc_page_append_all(writer);
+	spot->block = writer->last_block;
+	spot->space = writer->last_space;
 }
 
 static void
@@ -259,6 +292,170 @@ fc_page_take(FcPageWriter *writer, Size len)
 	page->pd_lower += sizeof(ItemIdData);
 	ItemIdSetNormal(item, page->pd_upper, len);
 	writer->nrows++;
+}
+
+/* The i-th page that is not written yet */
+static Page
+fc_page_nth(char **batches, int i)
+{
+	return (Page) (batches[i / FC_PAGE_BATCH] + (Size) (i % FC_PAGE_BATCH) * BLCKSZ);
+}
+
+/*
+ * How many of the first rows fit on the page where the slice before stopped?
+ * *space goes down by the bytes they take.  Those that core would show to the
+ * toaster again do not go there.
+ */
+static int
+fc_page_count_fitting(FcPageWriter *writer, Size *space)
+{
+	int			n = 0;
+
+	for (int i = 0; i < writer->npages; i++)
+	{
+		Page		page = fc_page_nth(writer->batches, i);
+
+		for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
+		{
+			ItemId		item = PageGetItemId(page, off);
+			Size		len = ItemIdGetLength(item);
+			Size		taken = MAXALIGN(len) + sizeof(ItemIdData);
+			HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, item);
+
+			if (taken + writer->save_free > *space || len > TOAST_TUPLE_THRESHOLD ||
+				(row->t_infomask & HEAP_HASEXTERNAL) != 0 || n == MaxHeapTuplesPerPage)
+				return n;
+			*space -= taken;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Puts the first n rows into slots, for core */
+static void
+fc_page_fill_slots(FcPageWriter *writer, HeapTupleData *tuples, int n)
+{
+	FcWriter   *base = &writer->base;
+	int			done = 0;
+
+	if (writer->slots == NULL)
+	{
+		/* the resource owner gets slow with many references to one thing */
+		writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(base->rel));
+		writer->slots = palloc(sizeof(TupleTableSlot *) * MaxHeapTuplesPerPage);
+		writer->bistate = GetBulkInsertState();
+	}
+	for (; writer->nslots < n; writer->nslots++)
+		writer->slots[writer->nslots] = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);
+	for (int i = 0; done < n; i++)
+	{
+		Page		page = fc_page_nth(writer->batches, i);
+
+		for (OffsetNumber off = FirstOffsetNumber;
+			 off <= PageGetMaxOffsetNumber(page) && done < n; off++, done++)
+		{
+			HeapTuple	tuple = &tuples[done];
+
+			tuple->t_data = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));
+			tuple->t_len = ItemIdGetLength(PageGetItemId(page, off));
+			tuple->t_tableOid = RelationGetRelid(base->rel);
+			ItemPointerSetInvalid(&tuple->t_self);
+			ExecStoreHeapTuple(tuple, writer->slots[done], false);
+		}
+	}
+}
+
+/* Body of fc_write_as_leader: core inserts the rows in the first n slots */
+typedef struct FcPageTopUp
+{
+	FcPageWriter *writer;
+	int			n;
+} FcPageTopUp;
+
+static void
+fc_page_insert(void *arg)
+{
+	FcPageTopUp *up = arg;
+	FcWriter   *base = &up->writer->base;
+
+	table_multi_insert(base->rel, up->writer->slots, up->n, base->cid,
+					   base->options, up->writer->bistate);
+}
+
+/* Lets core put the first n rows on the page where the slice before stopped */
+static void
+fc_page_top_up(FcPageWriter *writer, int n)
+{
+	FcWriter   *base = &writer->base;
+	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
+	HeapTupleData *tuples = palloc(sizeof(HeapTupleData) * n);
+	FcPageTopUp up = {writer, n};
+
+	fc_page_fill_slots(writer, tuples, n);
+	RelationSetTargetBlock(base->rel, base->place.spot->block);
+	MemoryContextSwitchTo(writer->toast_mcxt);
+	fc_write_as_leader(base->rel, fc_page_insert, &up);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(writer->toast_mcxt);
+	ReleaseBulkInsertStatePin(writer->bistate);
+	writer->last_block = ItemPointerGetBlockNumber(&writer->slots[n - 1]->tts_tid);
+	for (int i = 0; i < n; i++)
+		ExecClearTuple(writer->slots[i]);
+	pfree(tuples);
+	fc_page_count(writer, n);
+}
+
+/* Forms all pages once more, without the first n rows */
+static void
+fc_page_lay_anew(FcPageWriter *writer, int n)
+{
+	char	  **batches = writer->batches;
+	int			npages = writer->npages;
+
+	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
+	writer->npages = 0;
+	writer->nrows = 0;
+	writer->page = NULL;
+	for (int i = 0; i < npages; i++)
+	{
+		Page		page = fc_page_nth(batches, i);
+
+		for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
+		{
+			ItemId		item = PageGetItemId(page, off);
+			HeapTupleHeader row;
+
+			if (n-- > 0)
+				continue;
+			row = fc_page_room(writer, ItemIdGetLength(item));
+			memcpy(row, PageGetItem(page, item), ItemIdGetLength(item));
+			fc_page_take(writer, ItemIdGetLength(item));
+		}
+		if (i % FC_PAGE_BATCH == FC_PAGE_BATCH - 1 || i == npages - 1)
+			fc_direct_give(writer->direct, batches[i / FC_PAGE_BATCH]);
+	}
+	pfree(batches);
+}
+
+/*
+ * Fills the page where the slice before stopped with the first rows, so that
+ * slices leave no half empty pages behind.
+ */
+static void
+fc_page_join(FcPageWriter *writer)
+{
+	FcSpot	   *spot = writer->base.place.spot;
+	int			n;
+
+	if (writer->base.options & HEAP_INSERT_FROZEN)
+		return;
+	n = fc_page_count_fitting(writer, &spot->space);
+	if (n == 0)
+		return;
+	fc_page_top_up(writer, n);
+	writer->last_space = spot->space;
+	fc_page_lay_anew(writer, n);
 }
 
 /* Sets in the header what core sets before an insert */
@@ -343,6 +540,10 @@ fc_page_end(FcWriter *base)
 		fc_buffer_record_space(base->rel, writer->last_block, writer->last_space);
 	if (writer->strategy)
 		FreeAccessStrategy(writer->strategy);
+	for (int i = 0; i < writer->nslots; i++)
+		ExecDropSingleTupleTableSlot(writer->slots[i]);
+	if (writer->bistate)
+		FreeBulkInsertState(writer->bistate);
 	MemoryContextDelete(writer->mcxt);
 	MemoryContextDelete(writer->toast_mcxt);
 }

@@ -95,6 +95,14 @@ fc_write_kind(Relation rel, uint64 rows)
 	return empty ? FC_STORAGE_EMPTY : FC_STORAGE_USED;
 }
 
+FcStorageKind
+fc_write_routed_kind(Relation rel, uint64 rows)
+{
+	FcStorageKind kind = fc_write_kind(rel, rows);
+
+	return kind == FC_STORAGE_PAGES ? FC_STORAGE_BUFFERS : kind;
+}
+
 FcStorage
 fc_write_storage(Relation rel, uint64 rows, List **files)
 {

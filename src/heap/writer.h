@@ -20,6 +20,12 @@
  */
 extern FcStorage fc_write_storage(Relation rel, uint64 rows, List **files);
 
+/*
+ * The same for a leaf that core routes to, asked by the process that finds it
+ * first.  The leaf gets no new file.
+ */
+extern FcStorageKind fc_write_routed_kind(Relation rel, uint64 rows);
+
 /* The caller has opened and locked rri's relation, and opened its indexes */
 extern FcWriter *fc_write_begin(FcContext *ctx, EState *estate,
 								ResultRelInfo *rri, const FcPlace *place);

@@ -19,9 +19,8 @@
  * a chunk that is not published yet.  Unpacking never waits for scanning, so
  * that one process alone comes to an end, too.
  *
- * In text format the data may end before the file does.  Whether a "\." ends
- * them depends on what follows it, so that its chunk and those after it are
- * published with the file's last.
+ * Where a marker ends the data before the file does, its chunk and those after
+ * it are published with the file's last.
  *
  * If a file cannot be unpacked, what was scanned is of no use, and the scan
  * ends.
@@ -70,12 +69,9 @@ typedef struct FcFinder
 	uint32		known;			/* records that begin before this one are
 								 * whole */
 	FcChunkPoint at;			/* after the last */
-	FcChunkPoint before[2];		/* before the last, and the one before that */
-	bool		marked;			/* a marker may end the data */
-	uint32		held;			/* first chunk held back, if marked */
+	uint32		held;			/* first chunk held back: it has the marker */
 	bool		bad;			/* binary: a record is malformed, and all that
 								 * is known is published */
-	FcChunkPoint held_at;		/* what is known before that chunk */
 } FcFinder;
 
 static size_t
@@ -140,16 +136,12 @@ fc_inflow_end_chunk(FcFinder *finder)
 	FcChunkStart *start = &finder->starts[finder->n];
 
 	fc_chunk_finish(&finder->scan, chunk);
-	finder->before[1] = finder->before[0];
-	finder->before[0] = finder->at;
-	(void) fc_chunk_resolve(chunk, 1, &finder->at, start);
-	/* the marker may begin with the last byte of the chunk before */
-	if (!finder->marked && finder->at.marker != FC_NOWHERE)
-	{
-		finder->marked = true;
-		finder->held = finder->n > 0 ? finder->n - 1 : 0;
-		finder->held_at = finder->before[finder->n - finder->held];
-	}
+	(void) fc_chunk_resolve(&finder->dialect, chunk, 1, &finder->at, start);
+	/* the marker may begin in a chunk before the one that it ends in */
+	if (finder->at.marker != FC_NOWHERE && finder->held == PG_UINT32_MAX)
+		for (finder->held = finder->n;
+			 finder->chunks[finder->held].start > finder->at.marker;)
+			finder->held--;
 	if (start->first != FC_NOWHERE)
 		finder->known = finder->n;
 	finder->n++;
@@ -205,8 +197,7 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 	/* the size never shrinks: other processes read up to it meanwhile */
 	finder->file->identity.size = Max(finder->file->identity.size,
 									  finder->offset - finder->file->base);
-	fc_inflow_publish(finder, finder->marked ? Min(finder->known, finder->held) :
-					  finder->known, false);
+	fc_inflow_publish(finder, Min(finder->known, finder->held), false);
 }
 
 /*
@@ -231,32 +222,28 @@ fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
 	finder->offset = file->base;
 	finder->at = (FcChunkPoint)
 	{
-		FC_OUTSIDE, true, file->lines_before, 0, false, FC_NOWHERE
+		FC_OUTSIDE, true, file->lines_before, 0, 0, FC_NOWHERE
 	};
+	finder->held = PG_UINT32_MAX;
 	file->copy = copy;
 	file->copy_at = at;
 	file->identity.size = size;
 }
 
-/*
- * Takes the last record, which begins at "end" in the last chunk known to have
- * one, out of the chunks, and what comes after it
- */
+/* Takes the bytes from "end" on out of the chunks from number "first" on */
 static void
-fc_inflow_cut(FcFinder *finder, uint64 end)
+fc_inflow_cut(FcFinder *finder, uint32 first, uint64 end)
 {
-	FcChunkPoint at = {.marker = FC_NOWHERE};
-	uint32		first = finder->known;
+	FcChunk    *chunks = &finder->chunks[first];
+	FcChunkStart *starts = &finder->starts[first];
+	uint32		n = finder->n - first;
+	FcChunkPoint at = {starts->state, starts->first == chunks->start,
+	starts->line, starts->before, 0, FC_NOWHERE};
 
 	if (end == finder->offset)
 		return;
-	at.state = finder->starts[first].state;
-	at.starts_record = (finder->starts[first].first == finder->chunks[first].start);
-	at.line = finder->starts[first].line;
-	at.records = finder->starts[first].before;
-	fc_split_cut(finder->ctx, finder->chunks + first, finder->n - first, end);
-	(void) fc_chunk_resolve(finder->chunks + first, finder->n - first, &at,
-							finder->starts + first);
+	fc_split_cut(finder->ctx, chunks, n, end);
+	(void) fc_chunk_resolve(&finder->dialect, chunks, n, &at, starts);
 	finder->offset = end;
 }
 
@@ -271,22 +258,13 @@ fc_inflow_tuple(const FcFinder *finder)
 static void
 fc_inflow_end(FcFinder *finder)
 {
-	FcChunk    *chunks;
-
 	if (finder->left > 0)
 		fc_inflow_end_chunk(finder);
 	finder->file->identity.size = finder->offset - finder->file->base;
 	if (finder->dialect.mode == FC_MODE_BINARY && fc_walk_may_end(&finder->scan.walk))
-		fc_inflow_cut(finder, fc_inflow_tuple(finder));
-	chunks = finder->chunks + finder->held;
-	if (finder->marked && fc_split_marker_ends(finder->ctx, finder->at.marker))
-	{
-		uint32		n = finder->n - finder->held;
-
-		fc_split_cut(finder->ctx, chunks, n, finder->at.marker);
-		finder->at = finder->held_at;
-		(void) fc_chunk_resolve(chunks, n, &finder->at, finder->starts + finder->held);
-	}
+		fc_inflow_cut(finder, finder->known, fc_inflow_tuple(finder));
+	if (finder->at.marker != FC_NOWHERE)
+		fc_inflow_cut(finder, finder->held, finder->at.marker);
 	fc_inflow_publish(finder, finder->n, true);
 }
 
@@ -481,7 +459,7 @@ fc_inflow_drop_partial(FcFinder *finder)
 	if (finder->left > 0)
 		fc_inflow_end_chunk(finder);
 	if (finder->n > 0)
-		fc_inflow_cut(finder, fc_inflow_find_partial(finder));
+		fc_inflow_cut(finder, finder->known, fc_inflow_find_partial(finder));
 }
 
 /*
@@ -560,7 +538,7 @@ fc_inflow_put(void *arg, const char *buf, size_t len)
 
 FcUnpackEnd
 fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
-				  FcUnpackFault *fault)
+				  bool leaves, FcUnpackFault *fault)
 {
 	FcRing	   *ring = fc_shared_ring(ctx->shared);
 	FcFinder	finder;
@@ -578,8 +556,11 @@ fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
 		unpacker->put_arg = &finder;
 	}
 	do
+	{
 		end = fc_unpack_some(unpacking, unpacker->written + FC_INFLOW_PIECE, fault);
-	while (end == FC_UNPACK_MORE && !fc_inflow_is_enough(&finder, unpacking));
+		if (leaves && end == FC_UNPACK_MORE && finder.at.marker != FC_NOWHERE)
+			end = FC_UNPACK_END;
+	} while (end == FC_UNPACK_MORE && !fc_inflow_is_enough(&finder, unpacking));
 	unpacker->look = NULL;
 	unpacker->put = NULL;
 	if (end == FC_UNPACK_END && fc_unpack_is_given_up(unpacking))

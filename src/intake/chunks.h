@@ -82,11 +82,12 @@ extern void fc_inflow_run(FcContext *ctx);
 
 /*
  * Leader, beside a phase: what is left of an input whose first bytes are in
- * the copy, which is the first one.  FC_UNPACK_MORE: the rest is not wanted,
- * since the load ends with an error in what there is.
+ * the copy, which is the first one.  With "leaves", what comes after a marker
+ * may be left unread.  FC_UNPACK_MORE: the rest is not wanted, since the load
+ * ends with an error in what there is.
  */
 extern FcUnpackEnd fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker,
-									 FcUnpacking *unpacking,
+									 FcUnpacking *unpacking, bool leaves,
 									 FcUnpackFault *fault);
 
 /*

@@ -293,7 +293,10 @@ fc_receive_lead(void *arg)
 	char		path[MAXPGPATH];
 
 	incoming->end = fc_inflow_receive(&intake->target->ctx, &incoming->unpacker,
-									  incoming->unpacking, &incoming->fault);
+									  incoming->unpacking,
+									  intake->target->options->accelerated &&
+									  intake->target->options->program,
+									  &incoming->fault);
 	/* an input that is cut is ended with the transaction, which must fail */
 	intake->cut = (incoming->end == FC_UNPACK_MORE);
 	if (!intake->cut)

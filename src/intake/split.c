@@ -5,9 +5,9 @@
  *
  * Workers read chunks, in any order, and note what each does to every quote
  * state it may begin in; the leader then knows, in one pass over the notes,
- * the true state, the line number and the first record of every chunk, and in
- * text format where the data end: chunks after that become empty.  Each file
- * is resolved for itself: its first chunk begins after its header.
+ * the true state, the line number and the first record of every chunk, and
+ * whether a marker ends the data: chunks after it become empty.  Each file is
+ * resolved for itself: its first chunk begins after its header.
  *
  * Of a binary file nothing is known before the bytes ahead are, so that one
  * process walks over all of it.
@@ -86,19 +86,6 @@ fc_split_run(FcContext *ctx)
 	pfree(buf);
 }
 
-bool
-fc_split_marker_ends(FcContext *ctx, uint64 offset)
-{
-	FcDialect	dialect = ctx->dialect;
-	FcScan		scan = {0};
-	char		buf[4];			/* with the longest line end */
-	size_t		len = Min(sizeof(buf), fc_source_end_at(ctx->source, offset) - offset);
-
-	dialect.eol = fc_source_file(ctx->source, offset)->eol;
-	fc_source_read(ctx->source, offset, buf, len);
-	return fc_record_end(&dialect, &scan, buf, len, true) == FC_END_MARKER;
-}
-
 /* The number of the first chunk from i on that begins at "offset" or later */
 static uint32
 fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
@@ -138,9 +125,9 @@ fc_split_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
 }
 
 /*
- * In text format a line with "\." alone ends the data, whatever follows.  One
- * that COPY refuses is left in the data, for the record's reader to refuse.
- * "records" are in the files before; returns those up to the end of this one.
+ * A marker ends the data, whatever follows.  What COPY refuses instead of it
+ * is left in the data, for the record's reader to refuse.  "records" are in
+ * the files before; returns those up to the end of this one.
  */
 static uint64
 fc_split_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
@@ -149,15 +136,18 @@ fc_split_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
 	FcChunk    *chunks = fc_shared_chunks(ctx->shared) + first;
 	FcChunkStart *starts = fc_shared_starts(ctx->shared) + first;
 	const FcChunkPoint begin = {FC_OUTSIDE, true, file->lines_before, records,
-	false, FC_NOWHERE};
+	0, FC_NOWHERE};
 	FcChunkPoint at = begin;
-	bool		join = fc_chunk_resolve(chunks, n, &at, starts);
+	FcDialect	dialect = ctx->dialect;
+	bool		join;
 
-	if (join && at.marker != FC_NOWHERE && fc_split_marker_ends(ctx, at.marker))
+	dialect.eol = file->eol;
+	join = fc_chunk_resolve(&dialect, chunks, n, &at, starts);
+	if (join && at.marker != FC_NOWHERE)
 	{
 		fc_split_cut(ctx, chunks, n, at.marker);
 		at = begin;
-		join = fc_chunk_resolve(chunks, n, &at, starts);
+		join = fc_chunk_resolve(&dialect, chunks, n, &at, starts);
 	}
 	if (!join)
 		elog(ERROR, "chunks of the file do not join");

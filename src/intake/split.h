@@ -20,12 +20,6 @@ extern void fc_split_run(FcContext *ctx);
 extern uint64 fc_split_resolve(FcContext *ctx);
 
 /*
- * Any process: does the "\." with which a record begins at "offset" end the
- * data of its file?
- */
-extern bool fc_split_marker_ends(FcContext *ctx, uint64 offset);
-
-/*
  * Takes the bytes from "end" on out of n chunks of a file, which follow one
  * another; chunks after "end" stay, empty.
  */

@@ -146,13 +146,14 @@ fc_fill_work(FcJob *job, FcWork *work)
 		work->tasks = job->tasks;
 		work->task_size = sizeof(FcTask);
 		work->ntasks = job->ntasks;
-		work->nturns = Max(target->ngroups, 1);
+		work->nturns = Max(work->nturns, target->ngroups);
 	}
 	work->turns = palloc0(sizeof(FcTurn) * work->nturns);
 	for (uint32 i = 0; i < work->nturns; i++)
 	{
 		pg_atomic_init_u32(&work->turns[i].next, 0);
 		pg_atomic_init_u32(&work->turns[i].leaf, InvalidOid);
+		pg_atomic_init_u32(&work->turns[i].storage, 0);
 		work->turns[i].spot.block = InvalidBlockNumber;
 		work->turns[i].spot.next_free = work->turns[i].spot.last_free = InvalidBlockNumber;
 	}

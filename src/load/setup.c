@@ -134,6 +134,7 @@ fc_setup_dialect(FcJob *job)
 	{
 		target->dialect.quote = format->quote[0];
 		target->dialect.escape = format->escape[0];
+		target->dialect.csv_marker = target->options->accelerated && FC_CORE_CSV_MARKER;
 		return;
 	}
 	target->dialect.mode = FC_MODE_TEXT;

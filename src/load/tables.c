@@ -99,7 +99,7 @@ fc_tables_bounds_changed(FcJob *job)
 	return changed;
 }
 
-/* Throws COPY's error unless the table is new, or emptied, in this subtransaction */
+/* Throws COPY's error unless this subtransaction has made or emptied it */
 static void
 fc_tables_check_frozen(const FcTarget *target, Relation rel)
 {

@@ -86,7 +86,8 @@ fc_code_any_index(Relation rel, FcIndexTest test, AttrNumber attnum)
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
 		found = found || test(index, attnum);
-		index_close(index, NoLock);
+		/* the lock on the table keeps it */
+		index_close(index, AccessShareLock);
 	}
 	return found;
 }

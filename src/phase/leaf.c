@@ -31,6 +31,7 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
+#include "heap/page_direct.h"
 #include "options/plan.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
@@ -94,7 +95,10 @@ fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
 	if (leaf->turn)
+	{
 		place.spot = &leaf->turn->spot;
+		place.storage.kind = pg_atomic_read_u32(&leaf->turn->storage) - 1;
+	}
 	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &place);
 	leaf->slot = fc_write_slot(leaf->writer);
 	MemoryContextSwitchTo(old);
@@ -249,6 +253,30 @@ fc_leaf_check(FcContext *ctx, Relation leaf)
 		fc_leaf_refuse(ctx, leaf);
 }
 
+/* How rows go to the leaf with this number among those found */
+static FcStorageKind
+fc_leaf_storage(const FcLoader *loader, Relation leaf, uint32 number)
+{
+	FcShared   *shared = loader->ctx->shared;
+
+	/* pages wait for their turn, and code of users must not see rows late */
+	if (loader->slice.turn == NULL || loader->ctx->apart ||
+		number > shared->memory / 4 / (FC_PAGE_BATCH * BLCKSZ))
+		return FC_STORAGE_USED;
+	return fc_write_routed_kind(leaf, shared->source.data_size / FC_RECORD_GUESS);
+}
+
+/* Waits until the process that has added the leaf says how rows go to it */
+static void
+fc_leaf_wait_storage(FcTurn *turn)
+{
+	while (pg_atomic_read_u32(&turn->storage) == 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		pg_usleep(100);
+	}
+}
+
 /*
  * Finds the leaf among those that rows are routed to, or adds it: the leader
  * locks all of them (fc_leaf_lock_found).
@@ -263,13 +291,16 @@ fc_leaf_turn(FcLoader *loader, Relation leaf)
 		return NULL;
 	for (uint32 i = 1; i < ctx->shared->nturns; i++)
 	{
+		FcTurn	   *turn = &ctx->turns[i];
 		uint32		oid = InvalidOid;
 
-		if (!pg_atomic_compare_exchange_u32(&ctx->turns[i].leaf, &oid, RelationGetRelid(leaf)) &&
-			oid != RelationGetRelid(leaf))
+		if (pg_atomic_compare_exchange_u32(&turn->leaf, &oid, RelationGetRelid(leaf)))
+			pg_atomic_write_u32(&turn->storage, fc_leaf_storage(loader, leaf, i) + 1);
+		else if (oid != RelationGetRelid(leaf))
 			continue;
+		fc_leaf_wait_storage(turn);
 		loader->router.nturns = Max(loader->router.nturns, i + 1);
-		return &ctx->turns[i];
+		return turn;
 	}
 	fc_leaf_refuse(ctx, leaf);
 	return NULL;

@@ -146,6 +146,14 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 	FcPlace		place = {task->storage, &loader->slice};
 
 	INSTR_TIME_SET_CURRENT(loader->tasks.start);
+	if (loader->router.proute)
+		return;
+	if (!OidIsValid(task->partition))
+	{
+		loader->leaf = NULL;
+		loader->slot = loader->root_slot;
+		return;
+	}
 	if (task->nslices > 1 && !fc_shared_whole_leaves(loader->ctx->shared))
 	{
 		FcTurn	   *turn = &loader->ctx->turns[task->part];
@@ -157,15 +165,8 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 		place.spot = &turn->spot;
 		place.memory = loader->ctx->shared->memory / 4;
 	}
-	if (loader->router.proute)
-		return;
-	if (!OidIsValid(task->partition))
-	{
-		loader->leaf = NULL;
-		loader->slot = loader->root_slot;
-	}
 	/* the writer of the task before stays open if both are of one leaf */
-	else if (loader->only.writer == NULL)
+	if (loader->only.writer == NULL)
 		fc_leaf_begin(loader, task->partition, &place);
 }
 

@@ -18,7 +18,10 @@
  * only where nothing follows it.  In text format the grammar knows it on all
  * versions.
  *
- * What came before CopyFail is read first: a record of it may be the error.
+ * What came before CopyFail is read first: a record of it may be the error.  So
+ * it is with what came before the connection was lost, or before a message that
+ * has no place here.  After those two core ends the session, because a message
+ * is begun and not read (pq_is_reading_msg).
  *
  * A cancel is looked at before each message, while nothing of it has been
  * read; within one it would leave client and server at different places.  For
@@ -72,6 +75,9 @@ typedef struct FcClient
 	bool		done;
 	char	   *failure;		/* what the client has ended the data with, by
 								 * CopyFail; or NULL */
+	bool		lost;			/* the connection is */
+	int			unexpected;		/* type of a message that has no place here, or
+								 * 0 */
 	bool		marked;			/* the data may end with a marker */
 	bool		in_line;		/* the data before "held" end within a line */
 	char		held[FC_CLIENT_MARKER]; /* perhaps (a part of) the marker */
@@ -87,14 +93,6 @@ fc_client_check(void)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot COPY from the client here"),
 			 errdetail("There is no client that could be asked for the data.")));
-}
-
-static void
-fc_client_lost(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_CONNECTION_FAILURE),
-			 errmsg("unexpected EOF on client connection with an open transaction")));
 }
 
 /* Until something comes, from the client or another process */
@@ -113,7 +111,10 @@ fc_client_wait(void)
 		ResetLatch(MyLatch);
 }
 
-/* The first byte of a message, waiting for it so that a cancel is heard */
+/*
+ * The first byte of a message, waiting for it so that a cancel is heard, or
+ * EOF.  Cancels are held from then on.
+ */
 static int
 fc_client_message_type(void)
 {
@@ -126,16 +127,15 @@ fc_client_message_type(void)
 		HOLD_CANCEL_INTERRUPTS();
 		pq_startmsgread();
 		rc = pq_getbyte_if_available(&type);
-		if (rc > 0)
-			return type;
-		if (rc < 0)
-			fc_client_lost();
+		if (rc != 0)
+			return rc > 0 ? type : EOF;
 		pq_endmsgread();
 		RESUME_CANCEL_INTERRUPTS();
 		fc_client_wait();
 	}
 }
 
+/* How long a message of this type may be; 0: there is none such */
 static int
 fc_client_limit(int type)
 {
@@ -149,24 +149,23 @@ fc_client_limit(int type)
 		case FC_MSG_SYNC:
 			return PQ_SMALL_MESSAGE_LIMIT;
 		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_PROTOCOL_VIOLATION),
-					 errmsg("unexpected message type 0x%02X during COPY from stdin",
-							type)));
+			return 0;
 	}
-	return 0;
 }
 
-/* Reads one whole message; cancels are held from its first byte to its last */
+/* Reads one whole message, and returns its type; 0: there is none to be read */
 static int
 fc_client_message(FcClient *client)
 {
 	int			type = fc_client_message_type();
+	int			limit = fc_client_limit(type);
 
-	if (pq_getmessage(&client->message, fc_client_limit(type)))
-		fc_client_lost();
+	if (type != EOF && limit == 0)
+		client->unexpected = type;
+	else if (type == EOF || pq_getmessage(&client->message, limit))
+		client->lost = true;
 	RESUME_CANCEL_INTERRUPTS();
-	return type;
+	return client->unexpected || client->lost ? 0 : type;
 }
 
 /* Could the bytes be the beginning of a marker, or all of it? */
@@ -242,6 +241,8 @@ fc_client_next(FcClient *client)
 				break;
 			case FC_MSG_COPY_FAIL:
 				client->failure = pstrdup(pq_getmsgstring(&client->message));
+				/* FALLTHROUGH */
+			case 0:
 				client->message.cursor = client->message.len;
 				client->done = true;
 				client->input.failed = true;
@@ -307,6 +308,15 @@ fc_client_check_whole(FcInput *input)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
 				 errmsg("COPY from stdin failed: %s", client->failure)));
+	if (client->unexpected)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROTOCOL_VIOLATION),
+				 errmsg("unexpected message type 0x%02X during COPY from stdin",
+						client->unexpected)));
+	if (client->lost)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("unexpected EOF on client connection with an open transaction")));
 }
 
 void

@@ -20,7 +20,7 @@ typedef struct FcInput
 	size_t		(*read) (struct FcInput *input, char *buf, size_t len);
 	const char *word;			/* what it is: "file" */
 	const char *path;			/* which one it is */
-	bool		failed;			/* the sender says that the rest will not come */
+	bool		failed;			/* the sender will not send the rest */
 	StringInfo	ahead;			/* read already, from its cursor on; or NULL */
 } FcInput;
 

@@ -52,8 +52,9 @@ typedef struct FcCopy
 typedef struct FcRing
 {
 	Size		size;			/* bytes; 0: there is none */
-	uint64		from;			/* offset of the first byte that was put there;
-								 * those before are in the temporary copy */
+	uint64		from;			/* offset of the first byte that was put
+								 * there; those before are in the temporary
+								 * copy */
 	pg_atomic_uint64 upto;		/* offset of the first byte after, which are
 								 * in the temporary copy again */
 	char		data[FLEXIBLE_ARRAY_MEMBER];

@@ -18,26 +18,28 @@ gates($node);
 # A load that stands at a gate, ended from another session.
 sub cancel_at_gate
 {
-	my ($workers, $phase, $end, $message) = @_;
-	my $spill = $workers ? 'rows' : 'offsets';
-	my $load = start_load($node, "SET application_name = 'load'; SET fast_copy.spill = '$spill'; $end->{before}
-		SELECT fast_copy('t', '$file', workers => $workers);\n");
-	my $what = "$phase, $workers workers, $end->{name}";
+	my ($workers, $phase, $end) = @_;
 
-	ok(at_gate($node), "$what: at the gate");
-	is($node->safe_psql('postgres', 'SELECT phase FROM fast_copy_progress'), $phase, "$what: phase");
-	my $start = time;
-	$node->safe_psql('postgres', $end->{sql}) if $end->{sql};
-	my ($out, $err) = finish_load($load);
-	cmp_ok(time - $start, '<', 10, "$what: at once");
-	like($err, $end->{message}, "$what: error");
-	is_clean($node, 't', $what);
+	subtest "$phase, $workers workers: $end->{name} ends the load at once, and nothing is left" => sub {
+		my $spill = $workers ? 'rows' : 'offsets';
+		my $load = start_load($node, "SET application_name = 'load'; SET fast_copy.spill = '$spill'; $end->{before}
+			SELECT fast_copy('t', '$file', workers => $workers);\n");
+
+		ok(at_gate($node), 'at the gate');
+		is($node->safe_psql('postgres', 'SELECT phase FROM fast_copy_progress'), $phase, 'phase');
+		my $start = time;
+		$node->safe_psql('postgres', $end->{sql}) if $end->{sql};
+		my ($out, $err) = finish_load($load);
+		cmp_ok(time - $start, '<', 10, 'at once');
+		like($err, $end->{message}, 'error');
+		is_clean($node, 't', $end->{name});
+	};
 }
 
 my @ends = (
 	{ name => 'cancel', before => '', sql => $cancel,
 		message => qr/canceling statement due to user request/ },
-	{ name => 'statement_timeout', before => "SET statement_timeout = '2s';",
+	{ name => 'statement_timeout', before => "SET statement_timeout = '1500ms';",
 		message => qr/canceling statement due to statement timeout/ },
 	{ name => 'terminate', before => '', sql => $cancel =~ s/cancel/terminate/r,
 		message => qr/terminating (connection|background worker "parallel worker") due to administrator command|server closed/ });
@@ -58,50 +60,56 @@ foreach my $workers (0, 2)
 
 # Other phases last too short for a gate: tiny chunks make split and scan
 # long, and timeouts that grow hit whatever phase runs then.
-events($node, 't');
-my $timeouts = 0;
-foreach my $ms (1, 2, 5, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 250, 300, 400, 500)
-{
-	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '${ms}ms';
-		SET fast_copy.chunk_size = '64B'; SET fast_copy.memory = '1MB'; SET fast_copy.spill = '${\ ($ms % 4 ? 'rows' : 'offsets') }';
-		SELECT fast_copy('t', '$file', workers => 2)");
+subtest 'a timeout in any phase leaves nothing' => sub {
+	events($node, 't');
+	my $timeouts = 0;
+	foreach my $ms (1, 2, 5, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 250, 300, 400, 500)
+	{
+		my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '${ms}ms';
+			SET fast_copy.chunk_size = '64B'; SET fast_copy.memory = '1MB'; SET fast_copy.spill = '${\ ($ms % 4 ? 'rows' : 'offsets') }';
+			SELECT fast_copy('t', '$file', workers => 2)");
 
-	last if $rc == 0;
-	$timeouts++;
-	like($err, qr/statement timeout/, "timeout after $ms ms");
-	is_clean($node, 't', "timeout after $ms ms");
-}
-cmp_ok($timeouts, '>', 2, 'some loads timed out');
+		last if $rc == 0;
+		$timeouts++;
+		like($err, qr/statement timeout/, "timeout after $ms ms");
+		is_clean($node, 't', "timeout after $ms ms");
+	}
+	cmp_ok($timeouts, '>', 2, 'some loads timed out');
+};
 
-# A limit of the server that the rows go beyond, and the entries alone do not.
-events($node, 't');
-my $spill = "SET temp_file_limit = '600kB'; SET fast_copy.memory = '1MB'; SET fast_copy.spill = 'rows'; SET fast_copy.chunk_size = '64kB';";
-foreach my $workers (0, 2)
-{
-	my ($rc, $out, $err) = $node->psql('postgres', "$spill SELECT fast_copy('t', '$file', workers => $workers)");
-	like($err, qr/temporary file size exceeds "?temp_file_limit/, "temp_file_limit, $workers workers: error");
-	is_clean($node, 't', "temp_file_limit, $workers workers");
-}
-is($node->safe_psql('postgres', "$spill SET fast_copy.spill = 'offsets'; SELECT fast_copy('t', '$file', workers => 0)"),
-	20000, 'temp_file_limit: enough for offsets');
+subtest 'rows beyond temp_file_limit are an error, and leave nothing' => sub {
+	events($node, 't');
+	my $spill = "SET temp_file_limit = '600kB'; SET fast_copy.memory = '1MB'; SET fast_copy.spill = 'rows'; SET fast_copy.chunk_size = '64kB';";
+	foreach my $workers (0, 2)
+	{
+		my ($rc, $out, $err) = $node->psql('postgres', "$spill SELECT fast_copy('t', '$file', workers => $workers)");
+		like($err, qr/temporary file size exceeds "?temp_file_limit/, "$workers workers: error");
+		is_clean($node, 't', "$workers workers");
+	}
+	is($node->safe_psql('postgres', "$spill SET fast_copy.spill = 'offsets'; SELECT fast_copy('t', '$file', workers => 0)"),
+		20000, 'offsets alone stay below it');
+};
 
-# A lock that another session holds must not make the load deaf.
-events($node, 't');
-$node->safe_psql('postgres', "CREATE TABLE t_other PARTITION OF t FOR VALUES FROM ('2020-01-01') TO ('2020-01-02')");
-my $holder = start_load($node, "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(4);\n");
-ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't'::regclass AND mode = 'AccessExclusiveLock' AND granted"),
-	'table is locked');
-my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT fast_copy('t', '$file')");
-like($err, qr/statement timeout/, 'timeout while waiting for a lock');
-finish_load($holder);
-is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname LIKE 't\\_p%'"), 0,
-	'timeout while waiting for a lock: no partition left');
+subtest 'a load that waits for a lock hears a timeout' => sub {
+	events($node, 't');
+	$node->safe_psql('postgres', "CREATE TABLE t_other PARTITION OF t FOR VALUES FROM ('2020-01-01') TO ('2020-01-02')");
+	my $holder = start_load($node, "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60);\n");
+	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't'::regclass AND mode = 'AccessExclusiveLock' AND granted"),
+		'table is locked');
+	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT fast_copy('t', '$file')");
+	like($err, qr/statement timeout/, 'timeout');
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
+	finish_load($holder);
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname LIKE 't\\_p%'"), 0,
+		'no partition left');
+};
 
-# After all this the same load works.
-events($node, 't');
-is($node->safe_psql('postgres', "SELECT fast_copy('t', '$file', workers => 2)"), 20000, 'the load works afterwards');
-is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname LIKE 't\\_p%'"), 5, 'its partitions');
-is(scalar(spill_files($node)), 0, 'no spill file after success');
+subtest 'after all this the same load works' => sub {
+	events($node, 't');
+	is($node->safe_psql('postgres', "SELECT fast_copy('t', '$file', workers => 2)"), 20000, 'the load works afterwards');
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname LIKE 't\\_p%'"), 5, 'its partitions');
+	is(scalar(spill_files($node)), 0, 'no spill file after success');
+};
 
 $node->stop;
 done_testing();

@@ -38,21 +38,25 @@ sub load
 	return ($lines[2], $err);
 }
 
-SKIP:
-{
-	skip 'no io_uring here', 4 unless $ring;
-	my ($method, $err) = load('granted', "SET fast_copy.io_method = 'io_uring';");
-	is($method, 'io_uring', 'granted: used');
-	is($err, '', 'granted: nothing said');
-}
-{
+subtest 'io_uring is used where it is granted' => sub {
+	SKIP:
+	{
+		skip 'no io_uring here', 4 unless $ring;
+		my ($method, $err) = load('granted', "SET fast_copy.io_method = 'io_uring';");
+		is($method, 'io_uring', 'used');
+		is($err, '', 'nothing said');
+	}
+};
+
+subtest 'other methods are used where they are asked for' => sub {
 	my ($method, $err) = load('sync', "SET fast_copy.io_method = 'sync';");
 	is($method, 'sync', 'sync: used');
 	is($err, '', 'sync: nothing said');
 	($method, $err) = load('mmap', "SET fast_copy.io_method = 'mmap';");
 	is($method, 'mmap', 'mmap: used');
 	is($err, '', 'mmap: nothing said');
-}
+};
+
 $node->stop;
 
 my %cause = (
@@ -63,18 +67,20 @@ my %cause = (
 
 foreach my $errno (sort keys %cause)
 {
-	PostgreSQL::Test::Utils::system_or_bail($^X, "$FindBin::Bin/refuse", $errno,
-		'pg_ctl', '-w', '-s', '-D', $node->data_dir, '-l', $node->logfile, 'start');
-	$node->_update_pid(1);
-	my ($method, $err) = load($errno, "SET fast_copy.io_method = 'io_uring';");
-	is($method, 'sync', "$errno: preadv instead");
-	is(() = $err =~ /NOTICE/g, 1, "$errno: one NOTICE") or diag($err);
-	like($err, $cause{$errno}, "$errno: it names the cause");
+	subtest "$errno: preadv is used instead, and a NOTICE says why" => sub {
+		PostgreSQL::Test::Utils::system_or_bail($^X, "$FindBin::Bin/refuse", $errno,
+			'pg_ctl', '-w', '-s', '-D', $node->data_dir, '-l', $node->logfile, 'start');
+		$node->_update_pid(1);
+		my ($method, $err) = load($errno, "SET fast_copy.io_method = 'io_uring';");
+		is($method, 'sync', 'preadv instead');
+		is(() = $err =~ /NOTICE/g, 1, 'one NOTICE') or diag($err);
+		like($err, $cause{$errno}, 'it names the cause');
 
-	# a file that is cached is mapped, where the file system says that it is
-	($method, $err) = load("$errno, auto", '');
-	like($method, qr/^(mmap|sync)$/, "$errno, auto: not io_uring");
-	is(() = $err =~ /NOTICE/g, $method eq 'sync' ? 1 : 0, "$errno, auto: a NOTICE where it would be used") or diag($err);
-	$node->stop;
+		# a file that is cached is mapped, where the file system says that it is
+		($method, $err) = load('auto', '');
+		like($method, qr/^(mmap|sync)$/, 'auto: not io_uring');
+		is(() = $err =~ /NOTICE/g, $method eq 'sync' ? 1 : 0, 'auto: a NOTICE where it would be used') or diag($err);
+		$node->stop;
+	};
 }
 done_testing();

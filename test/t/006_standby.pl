@@ -36,29 +36,32 @@ foreach my $step (
 {
 	my ($what, $sql) = @$step;
 
-	$primary->safe_psql('postgres', $sql);
-	$primary->wait_for_catchup($standby);
-	my $there = $primary->safe_psql('postgres', $everything);
-	isnt($there, '', "$what: rows on the primary");
-	is($standby->safe_psql('postgres', $everything), $there, "$what: standby is equal");
-	foreach my $node ($primary, $standby)
-	{
-		is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT bt_index_check(c.oid, true)
-				FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'btree' AND c.relkind = 'i'
-				AND c.relname LIKE 't\\_p%') x"), 5, "$what: indexes are sound on " . $node->name);
-		toast_indexes_are_sound($node, 5, $what);
-	}
-	is($primary->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true)
-			WHERE c.relname LIKE 't\\_p%' AND c.relkind = 'r'"), 0, "$what: heaps are sound");
+	subtest "$what: the standby is equal and sound" => sub {
+		$primary->safe_psql('postgres', $sql);
+		$primary->wait_for_catchup($standby);
+		my $there = $primary->safe_psql('postgres', $everything);
+		isnt($there, '', 'rows on the primary');
+		is($standby->safe_psql('postgres', $everything), $there, 'standby is equal');
+		foreach my $node ($primary, $standby)
+		{
+			is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT bt_index_check(c.oid, true)
+					FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'btree' AND c.relkind = 'i'
+					AND c.relname LIKE 't\\_p%') x"), 5, 'indexes are sound on ' . $node->name);
+			toast_indexes_are_sound($node, 5, $what);
+		}
+		is($primary->safe_psql('postgres', "SELECT count(*) FROM pg_class c CROSS JOIN LATERAL verify_heapam(c.oid, check_toast => true)
+				WHERE c.relname LIKE 't\\_p%' AND c.relkind = 'r'"), 0, 'heaps are sound');
+	};
 }
 
-# The standby itself cannot be loaded.
-my ($rc, $out, $err) = $standby->psql('postgres', "SELECT fast_copy('t', '$file')");
-like($err, qr/cannot execute .* in a read-only transaction|during recovery/, 'no load on a standby');
-foreach my $option ('', ', fast_copy')
-{
-	like(($standby->psql('postgres', "LOAD 'fast_copy'; COPY t FROM '$file' (FORMAT csv$option)"))[2], qr/ERROR:  cannot execute COPY during recovery/, "... nor a COPY (FORMAT csv$option)");
-}
+subtest 'the standby itself cannot be loaded' => sub {
+	my ($rc, $out, $err) = $standby->psql('postgres', "SELECT fast_copy('t', '$file')");
+	like($err, qr/cannot execute .* in a read-only transaction|during recovery/, 'no load');
+	foreach my $option ('', ', fast_copy')
+	{
+		like(($standby->psql('postgres', "LOAD 'fast_copy'; COPY t FROM '$file' (FORMAT csv$option)"))[2], qr/ERROR:  cannot execute COPY during recovery/, "no COPY (FORMAT csv$option)");
+	}
+};
 
 $standby->stop;
 $primary->stop;

@@ -15,45 +15,47 @@ my $bytes = -s $file;
 gates($node);
 foreach my $workers (0, 2)
 {
-	my $what = "$workers workers";
+	subtest "$workers workers: progress is seen at the gate, and gone afterwards" => sub {
+		close_gate();
+		# row 7 alone waits: rows of the other days go in meanwhile
+		events($node, 't', ', CHECK (gate(n))');
+		$node->safe_psql('postgres', 'CREATE INDEX ON t (as_index(n + 1))');
+		my $load = start_load($node, "SELECT fast_copy('t', '$file', workers => $workers);\n");
+		ok(at_gate($node), 'at the gate');
 
-	close_gate();
-	# row 7 alone waits: rows of the other days go in meanwhile
-	events($node, 't', ', CHECK (gate(n))');
-	$node->safe_psql('postgres', 'CREATE INDEX ON t (as_index(n + 1))');
-	my $load = start_load($node, "SELECT fast_copy('t', '$file', workers => $workers);\n");
-	ok(at_gate($node), "$what: at the gate");
-
-	my $copy = $node->safe_psql('postgres', 'SELECT relid::regclass, command, type, bytes_total FROM pg_stat_progress_copy');
-	is($copy, "t|COPY FROM|FILE|$bytes", "$what: pg_stat_progress_copy");
-	ok(wait_until($node, 'SELECT bytes_processed > 0 FROM pg_stat_progress_copy'), "$what: bytes move");
-	my $mine = $node->safe_psql('postgres', "SELECT phase, partitions_total, workers FROM fast_copy_progress");
-	is($mine, "load|5|$workers", "$what: fast_copy_progress");
-	if ($workers > 0)
-	{
-		ok(wait_until($node, 'SELECT tuples_processed > 0 FROM pg_stat_progress_copy'), "$what: tuples move");
-	}
-	open_gate();
-	my ($out, $err) = finish_load($load);
-	is($out, $rows, "$what: loaded");
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_stat_progress_copy'), 0, "$what: gone afterwards");
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM fast_copy_progress'), 0, "$what: gone from fast_copy_progress");
+		my $copy = $node->safe_psql('postgres', 'SELECT relid::regclass, command, type, bytes_total FROM pg_stat_progress_copy');
+		is($copy, "t|COPY FROM|FILE|$bytes", 'pg_stat_progress_copy');
+		ok(wait_until($node, 'SELECT bytes_processed > 0 FROM pg_stat_progress_copy'), 'bytes move');
+		my $mine = $node->safe_psql('postgres', "SELECT phase, partitions_total, workers FROM fast_copy_progress");
+		is($mine, "load|5|$workers", 'fast_copy_progress');
+		if ($workers > 0)
+		{
+			ok(wait_until($node, 'SELECT tuples_processed > 0 FROM pg_stat_progress_copy'), 'tuples move');
+		}
+		open_gate();
+		my ($out, $err) = finish_load($load);
+		is($out, $rows, 'loaded');
+		is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_stat_progress_copy'), 0, 'gone afterwards');
+		is($node->safe_psql('postgres', 'SELECT count(*) FROM fast_copy_progress'), 0, 'gone from fast_copy_progress');
+	};
 }
 
-# A plain COPY of another session is not ours.
-my $other = start_load($node, "CREATE TABLE other (a int, CHECK (gate(a)));
-	COPY other FROM PROGRAM 'echo 7';\n");
-close_gate();
-$node->safe_psql('postgres', 'SELECT 1');
-open_gate();
-finish_load($other);
+subtest 'a plain COPY of another session is not ours' => sub {
+	close_gate();
+	my $other = start_load($node, "CREATE TABLE other (a int, CHECK (gate(a))); COPY other FROM PROGRAM 'echo 7';\n");
+	ok(at_gate($node), 'at the gate');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM fast_copy_progress'), 0, 'no line of it');
+	open_gate();
+	finish_load($other);
+};
 
-# The report of the session's last load adds up.
-events($node, 't');
-my $report = $node->safe_psql('postgres', "SELECT fast_copy('t', '$file', workers => 2);
-	SELECT sum(rows), count(*) FROM fast_copy_report() WHERE partition IS NOT NULL");
-is($report, "$rows\n$rows|5", 'fast_copy_report() by partition');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM fast_copy_report()'), 0, 'no report without a load');
+subtest 'the report of the last load of a session adds up' => sub {
+	events($node, 't');
+	my $report = $node->safe_psql('postgres', "SELECT fast_copy('t', '$file', workers => 2);
+		SELECT sum(rows), count(*) FROM fast_copy_report() WHERE partition IS NOT NULL");
+	is($report, "$rows\n$rows|5", 'fast_copy_report() by partition');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM fast_copy_report()'), 0, 'no report without a load');
+};
 
 $node->stop;
 done_testing();

@@ -18,60 +18,61 @@ gates($node);
 sub must_wait
 {
 	my ($sql, $what) = @_;
-	my ($rc, $out, $err) = $node->psql('postgres', "SET lock_timeout = '200ms'; $sql");
+	my ($rc, $out, $err) = $node->psql('postgres', "SET lock_timeout = '100ms'; $sql");
 
 	like($err, qr/canceling statement due to lock timeout/, $what);
 }
 
 foreach my $workers (0, 2)
 {
-	my $what = "$workers workers, core routes";
-	my $load = paused("CREATE TABLE t (n int, ts timestamp, v text, CHECK (gate(n))) PARTITION BY LIST ((n % 2));
-		CREATE TABLE t0 PARTITION OF t FOR VALUES IN (0);
-		CREATE TABLE t1 PARTITION OF t FOR VALUES IN (1);
-		CREATE TABLE late (LIKE t INCLUDING ALL)", $workers);
+	subtest "$workers workers, core routes: others can add partitions, but neither take them away nor empty them" => sub {
+		my $load = paused("CREATE TABLE t (n int, ts timestamp, v text, CHECK (gate(n))) PARTITION BY LIST ((n % 2));
+			CREATE TABLE t0 PARTITION OF t FOR VALUES IN (0);
+			CREATE TABLE t1 PARTITION OF t FOR VALUES IN (1);
+			CREATE TABLE late (LIKE t INCLUDING ALL)", $workers);
 
-	ok(at_gate($node), "$what: at the gate");
-	must_wait('ALTER TABLE t ATTACH PARTITION late FOR VALUES IN (2)', "$what: ATTACH waits");
-	must_wait('ALTER TABLE t DETACH PARTITION t0', "$what: DETACH waits");
-	must_wait('TRUNCATE t1', "$what: TRUNCATE of a partition waits");
-	must_wait('ALTER TABLE t0 ADD CHECK (n < 5)', "$what: a new constraint waits");
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 0, "$what: reading does not wait");
-	ends($load, $what);
+		ok(at_gate($node), 'at the gate');
+		is(($node->psql('postgres', "SET lock_timeout = '100ms'; ALTER TABLE t ATTACH PARTITION late FOR VALUES IN (2)"))[0], 0,
+			'ATTACH does not wait, as it does not beside COPY');
+		must_wait('ALTER TABLE t DETACH PARTITION t0', 'DETACH waits');
+		must_wait('TRUNCATE t1', 'TRUNCATE of a partition waits');
+		must_wait('ALTER TABLE t0 ADD CHECK (n < 5)', 'a new constraint waits');
+		is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 0, 'reading does not wait');
+		ends($load);
+	};
 }
 
 foreach my $workers (0, 2)
 {
-	my $what = "$workers workers, by day";
-	my $load = paused("CREATE TABLE t (n int, ts timestamp, v text, CHECK (gate(n))) PARTITION BY RANGE (ts);
-		CREATE TABLE t3 PARTITION OF t FOR VALUES FROM ('2013-01-03') TO ('2013-01-04');
-		CREATE TABLE late (LIKE t INCLUDING ALL)", $workers);
+	subtest "$workers workers, by day: others can neither fill a hole nor take partitions away" => sub {
+		my $load = paused("CREATE TABLE t (n int, ts timestamp, v text, CHECK (gate(n))) PARTITION BY RANGE (ts);
+			CREATE TABLE t3 PARTITION OF t FOR VALUES FROM ('2013-01-03') TO ('2013-01-04');
+			CREATE TABLE late (LIKE t INCLUDING ALL)", $workers);
 
-	ok(at_gate($node), "$what: at the gate");
-	must_wait("ALTER TABLE t ATTACH PARTITION late FOR VALUES FROM ('2013-01-02') TO ('2013-01-03')", "$what: ATTACH in a hole waits");
-	must_wait('TRUNCATE t3', "$what: TRUNCATE of a partition waits");
-	must_wait('DROP TABLE t3', "$what: DROP of a partition waits");
-	is($node->safe_psql('postgres', "INSERT INTO t VALUES (0, '2013-01-03', 'other'); DELETE FROM t WHERE n = 0; SELECT count(*) FROM t"),
-		0, "$what: others write to a partition that exists");
-	ends($load, $what);
+		ok(at_gate($node), 'at the gate');
+		must_wait("ALTER TABLE t ATTACH PARTITION late FOR VALUES FROM ('2013-01-02') TO ('2013-01-03')", 'ATTACH in a hole waits');
+		must_wait('TRUNCATE t3', 'TRUNCATE of a partition waits');
+		must_wait('DROP TABLE t3', 'DROP of a partition waits');
+		is($node->safe_psql('postgres', "INSERT INTO t VALUES (0, '2013-01-03', 'other'); DELETE FROM t WHERE n = 0; SELECT count(*) FROM t"),
+			0, 'others write to a partition that exists');
+		ends($load);
+	};
 }
 
-# Two loads that make the same partitions: the second waits, then appends.
-{
-	my $what = 'two loads';
+subtest 'of two loads that make the same partitions the second waits, then appends' => sub {
 	my $first = paused('CREATE TABLE t (n int, ts timestamp, v text, CHECK (gate(n))) PARTITION BY RANGE (ts)', 1);
 
-	ok(at_gate($node), "$what: the first is at the gate");
+	ok(at_gate($node), 'the first is at the gate');
 	my $second = start_load($node, "SELECT fast_copy('t', '$file', workers => 1);\n");
 	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't'::regclass AND NOT granted"),
-		"$what: the second waits");
+		'the second waits');
 	open_gate();
-	is((finish_load($first))[0], $rows, "$what: the first is done");
+	is((finish_load($first))[0], $rows, 'the first is done');
 	my ($out, $err) = finish_load($second);
-	is($out, $rows, "$what: the second is done") or diag($err);
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 2 * $rows, "$what: all rows");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_inherits WHERE inhparent = 't'::regclass"), 5, "$what: each day once");
-}
+	is($out, $rows, 'the second is done') or diag($err);
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 2 * $rows, 'all rows');
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_inherits WHERE inhparent = 't'::regclass"), 5, 'each day once');
+};
 
 $node->stop;
 done_testing();
@@ -88,10 +89,10 @@ sub paused
 
 sub ends
 {
-	my ($load, $what) = @_;
+	my ($load) = @_;
 
 	open_gate();
 	my ($out, $err) = finish_load($load);
-	is($out, $rows, "$what: loaded") or diag($err);
-	is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT n) FROM t'), "$rows|$rows", "$what: every row is there");
+	is($out, $rows, 'loaded') or diag($err);
+	is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT n) FROM t'), "$rows|$rows", 'every row is there');
 }

@@ -14,8 +14,8 @@ my @workers = (0, 2, 4);
 
 # A small decoding memory: transactions are streamed, or spilled.
 my $publisher = new_node('publisher', { allows_streaming => 'logical' },
-	'logical_decoding_work_mem = 64kB', 'max_wal_senders = 8', "fast_copy.chunk_size = '16kB'");
-my $subscriber = new_node('subscriber', {});
+	'logical_decoding_work_mem = 64kB', 'max_wal_senders = 16', 'max_replication_slots = 16', "fast_copy.chunk_size = '16kB'");
+my $subscriber = new_node('subscriber', {}, 'max_logical_replication_workers = 12', 'max_sync_workers_per_subscription = 10');
 
 # One row of ten is too wide for its page.
 my $file = write_bytes('published.csv', join('', map {
@@ -63,48 +63,50 @@ sub rows_of
 {
 	my ($node, $tables, $columns, $where) = @_;
 
-	return join("\n", map {
-		"$_: " . $node->safe_psql('postgres',
-			"SELECT count(*), md5(string_agg(concat_ws('|', $columns), ',' ORDER BY n)) FROM $_ WHERE $where")
-	} @$tables);
+	return $node->safe_psql('postgres', join('; ', map {
+		"SELECT '$_: ' || count(*), md5(string_agg(concat_ws('|', $columns), ',' ORDER BY n)) FROM $_ WHERE $where"
+	} @$tables));
 }
 
-# Publishes, loads with each number of workers, and compares.
+# Publishes, loads with each number of workers, and compares.  The tables are
+# empty when the subscription is made, so that there is nothing to copy.
 sub published
 {
 	my ($what, %case) = @_;
-	my $schema = $case{schema} // 'public';
-	my $shape = $case{shape} // 'day';
-	my $tree = ($schema eq 'public' ? '' : "CREATE SCHEMA $schema; ") . tree($schema, $shape);
-	my @tables = map { "$schema.t$_" } @workers;
-	my $published = join(', ', map { $shape eq 'above' ? "$schema.r$_" : "$schema.t$_" } @workers);
-	my $for = $case{for} =~ s/TABLES_HERE/$published/r =~ s/EACH\((.*)\)/join(', ', map { "$schema.t$_ $1" } @workers)/er;
-	my $root = $case{root} // 1;
-	my $options = $root ? 'true' : 'false';
-	my $columns = $case{columns} // 'n, ts, v';
-	my $where = $case{where} // 'true';
 
-	$publisher->safe_psql('postgres', "$tree; CREATE PUBLICATION p FOR $for WITH (publish_via_partition_root = $options)");
-	$subscriber->safe_psql('postgres', $tree . new_days($shape, @tables));
-	$subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION s CONNECTION '" . $publisher->connstr
-		  . " dbname=postgres' PUBLICATION p WITH (streaming = " . ($case{streaming} // 'off') . ')');
-	$subscriber->wait_for_subscription_sync($publisher, 's');
-	$publisher->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('d', 'pgoutput')");
+	subtest "$what: a subscriber gets each row once" => sub {
+		my $schema = $case{schema} // 'public';
+		my $shape = $case{shape} // 'day';
+		my $tree = ($schema eq 'public' ? '' : "CREATE SCHEMA $schema; ") . tree($schema, $shape);
+		my @tables = map { "$schema.t$_" } @workers;
+		my $published = join(', ', map { $shape eq 'above' ? "$schema.r$_" : "$schema.t$_" } @workers);
+		my $for = $case{for} =~ s/TABLES_HERE/$published/r =~ s/EACH\((.*)\)/join(', ', map { "$schema.t$_ $1" } @workers)/er;
+		my $root = $case{root} // 1;
+		my $options = $root ? 'true' : 'false';
+		my $columns = $case{columns} // 'n, ts, v';
+		my $where = $case{where} // 'true';
 
-	$publisher->safe_psql('postgres', load_sql($tables[$_], $workers[$_], $case{savepoint})) foreach 0 .. $#workers;
-	$publisher->wait_for_catchup('s');
-	learn_partitions() unless $root;
+		$publisher->safe_psql('postgres', "$tree; CREATE PUBLICATION p FOR $for WITH (publish_via_partition_root = $options)");
+		$subscriber->safe_psql('postgres', $tree . new_days($shape, @tables));
+		$subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION s CONNECTION '" . $publisher->connstr
+			  . " dbname=postgres' PUBLICATION p WITH (copy_data = false, streaming = " . ($case{streaming} // 'off') . ')');
+		$publisher->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('d', 'pgoutput')");
 
-	my $want = rows_of($publisher, \@tables, $columns, $where);
-	is(scalar(() = $want =~ /: $case{rows}\|/g), @workers, "$what: the publisher has the rows");
-	is(decoded(), $case{rows} * @workers, "$what: each is sent once");
-	ok(wait_until($publisher, "SELECT stream_txns >= @{[ scalar @workers ]} FROM pg_stat_replication_slots WHERE slot_name = 's'"),
-		"$what: in streams") if $case{streaming};
-	is(rows_of($subscriber, \@tables, $columns, 'true'), $want, "$what: the subscriber has the same");
+		$publisher->safe_psql('postgres', join(' ', map { load_sql($tables[$_], $workers[$_], $case{savepoint}) } 0 .. $#workers));
+		$publisher->wait_for_catchup('s');
+		learn_partitions() unless $root;
 
-	$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s');
-	$publisher->safe_psql('postgres', 'DROP PUBLICATION p');
-	$_->safe_psql('postgres', "DROP TABLE $published" . ($schema eq 'public' ? '' : "; DROP SCHEMA $schema")) foreach $publisher, $subscriber;
+		my $want = rows_of($publisher, \@tables, $columns, $where);
+		is(scalar(() = $want =~ /: $case{rows}\|/g), @workers, 'the publisher has the rows');
+		is(decoded(), $case{rows} * @workers, 'each is sent once');
+		ok(wait_until($publisher, "SELECT stream_txns >= @{[ scalar @workers ]} FROM pg_stat_replication_slots WHERE slot_name = 's'"),
+			'in streams') if $case{streaming};
+		is(rows_of($subscriber, \@tables, $columns, 'true'), $want, 'the subscriber has the same');
+
+		$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s');
+		$publisher->safe_psql('postgres', 'DROP PUBLICATION p');
+		$_->safe_psql('postgres', "DROP TABLE $published" . ($schema eq 'public' ? '' : "; DROP SCHEMA $schema")) foreach $publisher, $subscriber;
+	};
 }
 
 # What a load makes, which the subscriber has to be given: partitions that are
@@ -125,7 +127,7 @@ sub load_sql
 	return $load unless $savepoint;
 	return "BEGIN; INSERT INTO $table VALUES (-1, '2013-01-02', 'before');
 		SAVEPOINT a; $load ROLLBACK TO a; SAVEPOINT b; $load RELEASE b;
-		INSERT INTO $table VALUES (-2, '2013-01-03', 'after'); COMMIT";
+		INSERT INTO $table VALUES (-2, '2013-01-03', 'after'); COMMIT;";
 }
 
 # A subscription has the tables there were when it was last refreshed, and
@@ -133,18 +135,16 @@ sub load_sql
 sub learn_partitions
 {
 	$subscriber->safe_psql('postgres', 'ALTER SUBSCRIPTION s REFRESH PUBLICATION');
-	$subscriber->wait_for_subscription_sync($publisher, 's');
+	wait_until($subscriber, "SELECT count(*) = 0 FROM pg_subscription_rel WHERE srsubstate NOT IN ('r', 's')");
 }
 
 # The rows that are sent to a subscriber, whatever it does with them.
 sub decoded
 {
-	my $rows = $publisher->safe_psql('postgres',
+	return $publisher->safe_psql('postgres',
 		"SELECT count(*) FROM pg_logical_slot_get_binary_changes('d', NULL, NULL,
-			'proto_version', '1', 'publication_names', 'p') WHERE get_byte(data, 0) = ascii('I')");
-
-	$publisher->safe_psql('postgres', "SELECT pg_drop_replication_slot('d')");
-	return $rows;
+			'proto_version', '1', 'publication_names', 'p') WHERE get_byte(data, 0) = ascii('I');
+		SELECT FROM pg_drop_replication_slot('d')");
 }
 
 foreach my $root (1, 0)

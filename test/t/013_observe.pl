@@ -16,14 +16,14 @@ my $bytes = -s $file;
 my $named = $node->safe_psql('postgres', "SELECT current_setting('server_version_num')::int >= 170000") eq 't';
 
 gates($node);
-lines_at_the_gate();
-lines_of_the_leader();
-lines_between_steps();
-lines_inside_other_sql();
-logged_loads();
-failed_loads();
-who_may_set_it();
-usage();
+subtest 'lines come while workers load' => \&lines_at_the_gate;
+subtest 'a leader that loads alone tells of it itself' => \&lines_of_the_leader;
+subtest 'a step longer than the interval is followed by a line' => \&lines_between_steps;
+subtest 'each load inside other SQL has one last line' => \&lines_inside_other_sql;
+subtest 'the log has a line for each load that took long enough' => \&logged_loads;
+subtest 'the log has a line for each load that failed, with its phase' => \&failed_loads;
+subtest 'superusers say what is logged, all how wide lines are' => \&who_may_set_it;
+subtest 'EXPLAIN and the report count what workers wrote' => \&usage;
 $node->stop;
 done_testing();
 
@@ -32,11 +32,11 @@ sub seen
 {
 	my ($load, $pattern) = @_;
 
-	foreach (1 .. 300)
+	foreach (1 .. 1500)
 	{
 		$load->{run}->pump_nb;
 		return 1 if $load->{err} =~ $pattern;
-		select(undef, undef, undef, 0.1);
+		select(undef, undef, undef, 0.02);
 	}
 	return 0;
 }
@@ -51,7 +51,7 @@ sub lines_at_the_gate
 		SELECT fast_copy('t', '$file', workers => 2, progress => '100ms');\n");
 	ok(at_gate($node), 'at the gate');
 	ok(seen($load, qr/NOTICE:  fast_copy t: load \[#*-+\] +\d+%, /), 'a line while workers load');
-	ok(seen($load, qr/(load .*){3}/s), 'and more of them');
+	ok(seen($load, qr/(load .*){3}/s), 'more of them');
 	unlike($load->{err}, qr/done/, 'before the load is done');
 	my $event = $named ? 'FastCopyWorkers' : 'Extension';
 	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Extension' AND wait_event = '$event'"),
@@ -60,8 +60,8 @@ sub lines_at_the_gate
 	my ($out, $err) = finish_load($load);
 	is($out, $rows, 'loaded');
 	like($err, qr/NOTICE:  fast_copy t: index/, 'a line for the phase of indexes');
-	like($err, qr/NOTICE:  fast_copy t: attach/, 'and of attaching');
-	like($err, qr/NOTICE:  fast_copy t: done, $rows rows in \d+:\d\d, \d+ rows\/s\n\z/, 'and the last one');
+	like($err, qr/NOTICE:  fast_copy t: attach/, 'a line for attaching');
+	like($err, qr/NOTICE:  fast_copy t: done, $rows rows in \d+:\d\d, \d+ rows\/s\n\z/, 'the last line');
 	my @bars = $err =~ /^.*?NOTICE:  (.*\[.*)$/mg;
 	is(scalar(grep { length("NOTICE:  $_") > 100 } @bars), 0, 'no line is wider than the terminal');
 }
@@ -79,7 +79,7 @@ sub lines_of_the_leader
 		$node->safe_psql('postgres', $sql) if $sql;
 		my $load = start_load($node, "SELECT fast_copy('t', '$file', workers => 0, progress => '100ms');\n");
 		ok(at_gate($node), "$phase: at the gate");
-		select(undef, undef, undef, 0.3);
+		select(undef, undef, undef, 0.2);
 		open_gate();
 		my ($out, $err) = finish_load($load);
 		is($out, $rows, "$phase: loaded");
@@ -102,11 +102,11 @@ sub lines_between_steps
 	ok(at_gate($node), 'index: at the gate');
 	my ($phase, $done, $total) = split /\|/, $node->safe_psql('postgres', $view);
 	is("$phase of $total", 'index of 10', 'index: fast_copy_progress');
-	select(undef, undef, undef, 0.3);
+	select(undef, undef, undef, 0.2);
 	open_gate();
 	my ($out, $err) = finish_load($run);
 	my $next = $done + 1;
-	like($err, qr/NOTICE:  fast_copy t: index +\d+%, $next of 10 indexes, .*elapsed/, 'index: a line behind the one that took long');
+	like($err, qr/NOTICE:  fast_copy t: index +\d+%, $next of 10 indexes, .*elapsed/, 'index: a line after the one that took long');
 	like($err, qr/NOTICE:  fast_copy t: attach +0%, 0 of 5 partitions, .*elapsed/, 'attach: a line') or diag($err);
 	like($err, qr/NOTICE:  fast_copy t: analyze/, 'analyze: a line');
 
@@ -119,11 +119,11 @@ sub lines_between_steps
 	$run = start_load($node, "$load;\n");
 	ok(wait_until($node, "SELECT count(*) = 1 FROM fast_copy_progress WHERE phase = 'analyze' AND steps_done = 2 AND steps_total = 6"),
 		'analyze: fast_copy_progress');
-	select(undef, undef, undef, 0.3);
+	select(undef, undef, undef, 0.2);
 	open_gate();
 	finish_load($other);
 	($out, $err) = finish_load($run);
-	like($err, qr/NOTICE:  fast_copy t: analyze +50%, 3 of 6 tables, .*elapsed/, 'analyze: a line behind the one that took long');
+	like($err, qr/NOTICE:  fast_copy t: analyze +50%, 3 of 6 tables, .*elapsed/, 'analyze: a line after the one that took long');
 }
 
 sub lines_inside_other_sql
@@ -163,7 +163,7 @@ sub logged_loads
 	$node->safe_psql('postgres', $load);
 	is(logged(), '', 'no load is logged by default');
 	$node->safe_psql('postgres', "SET fast_copy.log_min_duration = '1h'; TRUNCATE t; $load");
-	is(logged(), '', 'nor one that is quick');
+	is(logged(), '', 'no load is logged that is quick');
 	my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.log_min_duration = 0; DROP TABLE t;
 		CREATE SCHEMA \"A b\"; CREATE TABLE \"A b\".t (n int, ts timestamp, v text) PARTITION BY RANGE (ts);
 		CREATE INDEX ON \"A b\".t (n); SET search_path = \"A b\", public; $load");
@@ -172,7 +172,7 @@ sub logged_loads
 	like($line, qr/LOG:  fast_copy of "A b".t from "\Q$file\E": rows=$rows, rejected=0, filtered=0, nulled=0, bytes=$bytes, seconds=[\d.]+, rate=\d+ rows\/s and [\d.]+ MB\/s, /, 'what was loaded, and how fast');
 	like($line, qr/workers=[0-2] of 2, spill=(rows|offsets), spill_bytes=[1-9]\d+, writer=(page|multi_insert), order=key, partitions=5, indexes=5, wal_bytes=[1-9]\d+; split=/, 'what was chosen');
 	unlike($err, qr/fast_copy of/, 'the client does not see it');
-	unlike($line, qr/some text/, 'nor anybody the file');
+	unlike($line, qr/some text/, 'nobody sees the file');
 
 	my $bad = write_bytes('bad.csv', "1,2013-01-01,secret\nx,2013-01-01,secret\n");
 	$node->safe_psql('postgres', "SET fast_copy.log_min_duration = 0; CREATE TABLE plain2 (n int, ts timestamp, v text);
@@ -204,7 +204,7 @@ sub failed_loads
 	my ($rc, $out) = $node->psql('postgres', "SET fast_copy.log_min_duration = 0;
 		DO \$\$BEGIN PERFORM fast_copy('plain2', '/nowhere'); EXCEPTION WHEN OTHERS THEN NULL; END\$\$; SELECT 'on'");
 	is("$rc $out", '0 on', 'the caller goes on');
-	like(logged(), qr/failed: phase=setup/, 'and it is logged');
+	like(logged(), qr/failed: phase=setup/, 'a load that was caught is logged');
 }
 
 sub who_may_set_it

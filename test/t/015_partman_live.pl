@@ -24,14 +24,14 @@ my $v4 = query("SELECT extversion LIKE '4.%' FROM pg_extension WHERE extname = '
 my $LOCK = "hashtext('pg_partman run_maintenance')";
 my $MAINTAIN = "SELECT partman.run_maintenance('public.t')";
 
-maintenance_meets_a_load();
-maintenance_makes_what_a_scan_missed();
-a_load_waits_for_maintenance();
-a_stream_is_read_once();
-maintenance_drops_while_a_load_waits();
-a_load_gives_up();
-maintenance_dies();
-loads_of_two_sets();
+subtest 'maintenance leaves at once where it meets a load' => \&maintenance_meets_a_load;
+subtest 'partitions that maintenance makes during the scan are used' => \&maintenance_makes_what_a_scan_missed;
+subtest 'a load waits for maintenance with nothing in hand' => \&a_load_waits_for_maintenance;
+subtest 'a stream is read once by a load that begins anew' => \&a_stream_is_read_once;
+subtest 'maintenance drops partitions while a load waits' => \&maintenance_drops_while_a_load_waits;
+subtest 'a load that gives up waiting leaves nothing' => \&a_load_gives_up;
+subtest 'a load makes what maintenance that died had made' => \&maintenance_dies;
+subtest 'loads keep maintenance away, but not each other' => \&loads_of_two_sets;
 $node->stop;
 done_testing();
 
@@ -79,10 +79,13 @@ sub is_whole
 	my ($name, $days, $rows, $what) = @_;
 
 	is(partitions($name), $days, "$what: partitions");
-	is(query("SELECT count(*) FROM $name"), $rows, "$what: rows");
-	is(query("SELECT count(*) FROM ONLY ${name}_default"), 0, "$what: none in the default partition");
-	is(query("SELECT count(*) FROM pg_class WHERE relname LIKE '${name}\\_p%' AND NOT relispartition AND relkind = 'r'"), 0, "$what: no table beside the set");
-	is(query("SELECT count(*) FROM partman.show_partitions('public.$name')"), scalar(() = $days =~ /\S+/g), "$what: show_partitions()");
+	my ($all, $default, $beside, $shown) = split /\|/, query("SELECT (SELECT count(*) FROM $name), (SELECT count(*) FROM ONLY ${name}_default),
+		(SELECT count(*) FROM pg_class WHERE relname LIKE '${name}\\_p%' AND NOT relispartition AND relkind = 'r'),
+		(SELECT count(*) FROM partman.show_partitions('public.$name'))");
+	is($all, $rows, "$what: rows");
+	is($default, 0, "$what: none in the default partition");
+	is($beside, 0, "$what: no table beside the set");
+	is($shown, scalar(() = $days =~ /\S+/g), "$what: show_partitions()");
 }
 
 # More days ahead are wanted: what the next maintenance makes of it

@@ -102,35 +102,39 @@ sub copy_into
 
 foreach my $way (sort keys %ways)
 {
-	my $expected = $way =~ /two columns/ ?
-	  ($takes_all ? "1|0|1|2\n5|2|3|6\n9|4|5|10" : "1|0|1|2\n3|2|3|4\n5|4|5|6") :
-	  ($takes_all ? "1|0|1\n3|2|3\n5|4|5" : "1|0|1\n2|2|3\n3|4|5");
+	subtest "$way: rows have COPY's numbers" => sub {
+		my $expected = $way =~ /two columns/ ?
+		  ($takes_all ? "1|0|1|2\n5|2|3|6\n9|4|5|10" : "1|0|1|2\n3|2|3|4\n5|4|5|6") :
+		  ($takes_all ? "1|0|1\n3|2|3\n5|4|5" : "1|0|1\n2|2|3\n3|4|5");
 
-	if ($copy_tolerates && $way ne 'new partitions')
-	{
-		is(loaded($way, 'int', copy_into($numbers, 'ON_ERROR ignore'))->{rows}, $expected, "$way: COPY's numbers");
-	}
-	foreach my $workers (0, 1, 2, 4)
-	{
-		is(loaded($way, 'int', "SELECT fast_copy('t', '$numbers', columns => '{k,n}', on_error => 'ignore', " . ($new{$way} // '') . "workers => $workers)")->{rows},
-			$expected, "$way: numbers with $workers workers");
-	}
+		if ($copy_tolerates && $way ne 'new partitions')
+		{
+			is(loaded($way, 'int', copy_into($numbers, 'ON_ERROR ignore'))->{rows}, $expected, 'COPY');
+		}
+		foreach my $workers (0, 1, 2, 4)
+		{
+			is(loaded($way, 'int', "SELECT fast_copy('t', '$numbers', columns => '{k,n}', on_error => 'ignore', " . ($new{$way} // '') . "workers => $workers)")->{rows},
+				$expected, "$workers workers");
+		}
+	};
 }
 
-# A field that stands for a default is evaluated before the value behind it
-SKIP:
-{
-	skip 'COPY has not DEFAULT and ON_ERROR', 3 unless $copy_tolerates;
-	my $file = write_bytes('markers.csv', "\\D,0,1\n\\D,1,bad\n\\D,2,3\n");
-	my $copy = loaded('a trigger', 'int', "ALTER TABLE t ALTER id DROP IDENTITY, ALTER id SET DEFAULT nextval('seq');
-		COPY t FROM '$file' (FORMAT csv, DEFAULT '\\D', ON_ERROR ignore)");
-	is($copy->{rows}, "1|0|1\n3|2|3", 'markers by COPY');
-	foreach my $way ('a trigger', 'a plain table')
+# A field that stands for a default is evaluated before the value after it.
+subtest 'a marker that stands for a default takes a number before the record fails' => sub {
+	SKIP:
 	{
-		is(loaded($way, 'int', "ALTER TABLE t ALTER id DROP IDENTITY, ALTER id SET DEFAULT nextval('seq');
-			SELECT fast_copy('t', '$file', default_string => '\\D', on_error => 'ignore')")->{rows}, $copy->{rows}, "$way: markers");
+		skip 'COPY has not DEFAULT and ON_ERROR', 3 unless $copy_tolerates;
+		my $file = write_bytes('markers.csv', "\\D,0,1\n\\D,1,bad\n\\D,2,3\n");
+		my $copy = loaded('a trigger', 'int', "ALTER TABLE t ALTER id DROP IDENTITY, ALTER id SET DEFAULT nextval('seq');
+			COPY t FROM '$file' (FORMAT csv, DEFAULT '\\D', ON_ERROR ignore)");
+		is($copy->{rows}, "1|0|1\n3|2|3", 'markers by COPY');
+		foreach my $way ('a trigger', 'a plain table')
+		{
+			is(loaded($way, 'int', "ALTER TABLE t ALTER id DROP IDENTITY, ALTER id SET DEFAULT nextval('seq');
+				SELECT fast_copy('t', '$file', default_string => '\\D', on_error => 'ignore')")->{rows}, $copy->{rows}, "$way: markers");
+		}
 	}
-}
+};
 
 # --- NOTICEs as they come, each once --------------------------------------
 
@@ -142,19 +146,21 @@ my %seen = (
 	'a trigger' => ['NOTICE:  sees 1', $skipped[0], map({ "NOTICE:  sees $_" } 3, '<NULL>'), $skipped[1], 'NOTICE:  sees 6', 'ERROR:  a trigger stops here']);
 foreach my $way (sort keys %seen)
 {
-	my $expected = join "\n", @{ $seen{$way} };
-	my $log = $way eq 'a trigger' ? '' : '1 3 NULL 6 7';
+	subtest "$way: each thing is told once, as by COPY" => sub {
+		my $expected = join "\n", @{ $seen{$way} };
+		my $log = $way eq 'a trigger' ? '' : '1 3 NULL 6 7';
 
-	if ($copy_tolerates)
-	{
-		my $copy = loaded($way, 'noisy', copy_into($rows, 'ON_ERROR ignore, LOG_VERBOSITY verbose'));
-		is($copy->{told}, $expected, "$way: COPY tells");
-		is($copy->{log}, $log, "$way: COPY's values write");
-	}
-	my $fast = loaded($way, 'noisy', "SELECT fast_copy('t', '$rows', columns => '{k,n}', on_error => 'ignore', log_verbosity => 'verbose')");
-	is($fast->{told}, $expected, "$way: tells as COPY, each thing once");
-	is($fast->{log}, $log, "$way: values write once");
-	is(() = $fast->{all} =~ /^CONTEXT:  fast_copy t$/mg, 2, "$way: with COPY's context");
+		if ($copy_tolerates)
+		{
+			my $copy = loaded($way, 'noisy', copy_into($rows, 'ON_ERROR ignore, LOG_VERBOSITY verbose'));
+			is($copy->{told}, $expected, 'COPY tells');
+			is($copy->{log}, $log, 'COPY\'s values write');
+		}
+		my $fast = loaded($way, 'noisy', "SELECT fast_copy('t', '$rows', columns => '{k,n}', on_error => 'ignore', log_verbosity => 'verbose')");
+		is($fast->{told}, $expected, 'fast_copy tells');
+		is($fast->{log}, $log, 'values write');
+		is(() = $fast->{all} =~ /^CONTEXT:  fast_copy t$/mg, 2, 'with COPY\'s context');
+	};
 }
 
 # Values made here are the rows', of each kind of type; NULLs by set_null too
@@ -179,49 +185,58 @@ my %once = (
 	'of binary format, with a condition' => "'$binary', format => 'binary', where_clause => 'n > 1'");
 foreach my $what (sort keys %once)
 {
-	foreach my $workers (0, 2)
-	{
-		my $fast = loaded('new partitions', 'noisy', "SELECT fast_copy('t', $once{$what}, columns => '{k,n}', partition_interval => '10', workers => $workers)");
-		is(join(' ', sort split / /, $fast->{log}), '1 2 3', "new partitions, $what, $workers workers: values write once");
-		is(join(' ', sort $fast->{told} =~ /sees (\d+)/g), '1 2 3', '... and tell once');
-	}
+	subtest "new partitions, $what: values are evaluated once" => sub {
+		foreach my $workers (0, 2)
+		{
+			my $fast = loaded('new partitions', 'noisy', "SELECT fast_copy('t', $once{$what}, columns => '{k,n}', partition_interval => '10', workers => $workers)");
+			is(join(' ', sort split / /, $fast->{log}), '1 2 3', "$workers workers: values write");
+			is(join(' ', sort $fast->{told} =~ /sees (\d+)/g), '1 2 3', "$workers workers: values tell");
+		}
+	};
 }
 
-# A condition that core evaluates, too
-foreach my $source ("'$plain'", "'$binary', format => 'binary'")
-{
-	$ways{'parts with a trigger'} = 'CREATE TABLE t (id int, k int, n N) PARTITION BY RANGE (k);
-		CREATE TRIGGER stops BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION stops()';
-	is(loaded('parts with a trigger', 'int', "SELECT fast_copy('t', $source, columns => '{k,n}', partition_interval => '10', where_clause => 'noisy(n::text)')")->{log},
-		'1 2 3', "a condition, where core loads $source");
-}
+subtest 'a condition that core evaluates, too, is evaluated once' => sub {
+	foreach my $source ("'$plain'", "'$binary', format => 'binary'")
+	{
+		$ways{'parts with a trigger'} = 'CREATE TABLE t (id int, k int, n N) PARTITION BY RANGE (k);
+			CREATE TRIGGER stops BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION stops()';
+		is(loaded('parts with a trigger', 'int', "SELECT fast_copy('t', $source, columns => '{k,n}', partition_interval => '10', where_clause => 'noisy(n::text)')")->{log},
+			'1 2 3', "core loads $source");
+	}
+};
 
 # It looks as if it were in key order, but is not: what is loaded before that is
 # known is loaded again
-my $almost = write_bytes('almost.csv', join('', map { "$_,$_\n" } 1 .. 36000, 35000, 36001 .. 200000));
-$ways{'a CHECK'} = 'CREATE TABLE t (id int, k int, n N, CHECK (noisy(n::text))) PARTITION BY RANGE (k)';
-$ways{'a CHECK of some'} = 'CREATE TABLE t (id int, k int, n N, CHECK (n > 3 OR noisy(n::text))) PARTITION BY RANGE (k)';
-is(loaded('a CHECK of some', 'int', "SET fast_copy.chunk_size = '512kB'; SELECT fast_copy('t', '$almost', columns => '{k,n}', partition_interval => '100000')")->{log},
-	'1 2 3', 'a file almost in key order');
+subtest 'rows that are loaded again are evaluated once' => sub {
+	my $almost = write_bytes('almost.csv', join('', map { "$_,$_\n" } 1 .. 36000, 35000, 36001 .. 200000));
+	$ways{'a CHECK'} = 'CREATE TABLE t (id int, k int, n N, CHECK (noisy(n::text))) PARTITION BY RANGE (k)';
+	$ways{'a CHECK of some'} = 'CREATE TABLE t (id int, k int, n N, CHECK (n > 3 OR noisy(n::text))) PARTITION BY RANGE (k)';
+	is(loaded('a CHECK of some', 'int', "SET fast_copy.chunk_size = '512kB'; SELECT fast_copy('t', '$almost', columns => '{k,n}', partition_interval => '100000')")->{log},
+		'1 2 3', 'a file almost in key order');
+};
 
-# A CHECK that is tolerated
-foreach my $classes ('{check}', '{check,not_null}', '{not_null}', '{conversion}')
-{
-	is(loaded('a CHECK', 'int', "SELECT fast_copy('t', '$plain', columns => '{k,n}', partition_interval => '10', on_error => 'ignore', on_error_classes => '$classes')")->{log} =~ tr/0-9//,
-		3, "a CHECK with $classes");
-}
+subtest 'a CHECK that may be tolerated is evaluated once' => sub {
+	foreach my $classes ('{check}', '{check,not_null}', '{not_null}', '{conversion}')
+	{
+		is(loaded('a CHECK', 'int', "SELECT fast_copy('t', '$plain', columns => '{k,n}', partition_interval => '10', on_error => 'ignore', on_error_classes => '$classes')")->{log} =~ tr/0-9//,
+			3, $classes);
+	}
+};
 
 # --- the null string as it stands ---------------------------------------------
 
 $ways{'words'} = "CREATE TABLE t (k int REFERENCES p, n noisy_text)";
-my $null = write_bytes('null.csv', "1,ok\n2,wrong\n");
-my $option = "null 'wrong', force_not_null (n)";
-like(loaded('words', 'int', copy_into($null, $option))->{all}, qr/^COPY t, line 2, column n: "wrong"$/m, 'COPY: a null string that is none');
-foreach my $more ('', ", on_error => 'ignore'", ", time_zone => 'Asia/Tokyo'")
-{
-	like(loaded('words', 'int', "SELECT fast_copy('t', '$null', columns => '{k,n}', null_string => 'wrong', force_not_null => '{n}'$more)")->{all},
-		qr/fast_copy t, file ".*", line 2, column n: "wrong"$/m, "a null string that is none$more");
-}
+
+subtest 'a null string that the type refuses is an error, as in COPY' => sub {
+	my $null = write_bytes('null.csv', "1,ok\n2,wrong\n");
+	my $option = "null 'wrong', force_not_null (n)";
+	like(loaded('words', 'int', copy_into($null, $option))->{all}, qr/^COPY t, line 2, column n: "wrong"$/m, 'COPY: a null string that is none');
+	foreach my $more ('', ", on_error => 'ignore'", ", time_zone => 'Asia/Tokyo'")
+	{
+		like(loaded('words', 'int', "SELECT fast_copy('t', '$null', columns => '{k,n}', null_string => 'wrong', force_not_null => '{n}'$more)")->{all},
+			qr/fast_copy t, file ".*", line 2, column n: "wrong"$/m, "a null string that is none$more");
+	}
+};
 
 $node->stop;
 done_testing();

@@ -10,6 +10,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 use File::Find;
+use IO::Socket::UNIX;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -18,7 +19,7 @@ use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(new_node write_rows write_bytes events gates open_gate close_gate
   start_load finish_load wait_until at_gate is_clean is_sound toast_indexes_are_sound
-  spill_files);
+  spill_files connection say_to messages);
 
 my $loads = 0;
 my $directory;
@@ -243,11 +244,121 @@ sub is_clean
 	ok(wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker'"),
 		"$what: no worker left");
 	is(scalar(spill_files($node)), 0, "$what: no spill file left");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname LIKE '$name\\_p%'"),
-		0, "$what: no partition left");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM $name"), 0, "$what: no row left");
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_stat_progress_copy'), 0,
-		"$what: no progress entry left");
+	my ($partitions, $rows, $entries) = split /\|/, $node->safe_psql('postgres', "SELECT (SELECT count(*) FROM pg_class WHERE relname LIKE '$name\\_p%'),
+		(SELECT count(*) FROM $name), (SELECT count(*) FROM pg_stat_progress_copy)");
+	is($partitions, 0, "$what: no partition left");
+	is($rows, 0, "$what: no row left");
+	is($entries, 0, "$what: no progress entry left");
+}
+
+# The protocol itself.  Messages are [ type, body ].
+sub connection
+{
+	my ($node) = @_;
+	my $socket = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "socket: $!";
+	my $start = pack('N', 196608) . join("\0", 'user', scalar(getpwuid($>)), 'database', 'postgres') . "\0\0";
+
+	syswrite($socket, pack('N', length($start) + 4) . $start);
+	messages($socket, 'Z');
+	return $socket;
+}
+
+sub say_to
+{
+	my ($socket, @messages) = @_;
+	my $bytes = join('', map { $_->[0] . pack('N', length($_->[1] // '') + 4) . ($_->[1] // '') } @messages);
+
+	while (length($bytes) > 0)
+	{
+		my $n = syswrite($socket, $bytes);
+		die "write: $!" unless $n;
+		substr($bytes, 0, $n) = '';
+	}
+}
+
+sub read_from
+{
+	my ($socket, $len) = @_;
+	my $bytes = '';
+
+	while (length($bytes) < $len)
+	{
+		local $SIG{ALRM} = sub { die "the server says nothing\n" };
+		alarm 60;
+		sysread($socket, $bytes, $len - length($bytes), length($bytes)) or die "read: connection closed\n";
+		alarm 0;
+	}
+	return $bytes;
+}
+
+# Messages up to one of these types, without those about the session
+sub messages
+{
+	my ($socket, @end) = @_;
+	my @messages;
+
+	do
+	{
+		my ($type, $len) = unpack('aN', read_from($socket, 5));
+
+		push(@messages, [ $type, $len > 4 ? read_from($socket, $len - 4) : '' ]);
+	} until grep { $_ eq $messages[-1][0] } @end;
+	return grep { $_->[0] !~ /[SRK]/ } @messages;
+}
+
+# The protocol itself.  Messages are [ type, body ].
+sub connection
+{
+	my ($node) = @_;
+	my $socket = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "socket: $!";
+	my $start = pack('N', 196608) . join("\0", 'user', scalar(getpwuid($>)), 'database', 'postgres') . "\0\0";
+
+	syswrite($socket, pack('N', length($start) + 4) . $start);
+	messages($socket, 'Z');
+	return $socket;
+}
+
+sub say_to
+{
+	my ($socket, @messages) = @_;
+	my $bytes = join('', map { $_->[0] . pack('N', length($_->[1] // '') + 4) . ($_->[1] // '') } @messages);
+
+	while (length($bytes) > 0)
+	{
+		my $n = syswrite($socket, $bytes);
+		die "write: $!" unless $n;
+		substr($bytes, 0, $n) = '';
+	}
+}
+
+sub read_from
+{
+	my ($socket, $len) = @_;
+	my $bytes = '';
+
+	while (length($bytes) < $len)
+	{
+		local $SIG{ALRM} = sub { die "the server says nothing\n" };
+		alarm 60;
+		sysread($socket, $bytes, $len - length($bytes), length($bytes)) or die "read: connection closed\n";
+		alarm 0;
+	}
+	return $bytes;
+}
+
+# Messages up to one of these types, without those about the session
+sub messages
+{
+	my ($socket, @end) = @_;
+	my @messages;
+
+	do
+	{
+		my ($type, $len) = unpack('aN', read_from($socket, 5));
+
+		push(@messages, [ $type, $len > 4 ? read_from($socket, $len - 4) : '' ]);
+	} until grep { $_ eq $messages[-1][0] } @end;
+	return grep { $_->[0] !~ /[SRK]/ } @messages;
 }
 
 1;

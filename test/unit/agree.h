@@ -187,8 +187,7 @@ agree_marker(const Agree *agree, uint64_t marker)
 {
 	const SlowRecord *last = &agree->records[agree->n];
 
-	if ((agree->end == FC_END_MARKER || agree->end == FC_END_MARKER_CORRUPT ||
-		 agree->end == FC_END_MARKER_STYLE) && last->content == 0)
+	if (agree->end == FC_END_MARKER)
 		return marker == last->start;
 	/* behind an error anything may be found */
 	return marker == FC_NOWHERE ||
@@ -200,11 +199,11 @@ agree_about_chunks(Agree *agree)
 {
 	static FcChunk chunks[AGREE_BYTES];
 	static FcChunkStart starts[AGREE_BYTES];
-	FcChunkPoint at = {FC_OUTSIDE, true, 0, 0, false, FC_NOWHERE};
+	FcChunkPoint at = {FC_OUTSIDE, true, 0, 0, 0, FC_NOWHERE};
 	size_t		n = agree_make_chunks(agree, chunks);
 	size_t		record = 0;
 
-	if (!fc_chunk_resolve(chunks, n, &at, starts))
+	if (!fc_chunk_resolve(&agree->dialect, chunks, n, &at, starts))
 		return "whether the chunks join";
 	for (size_t i = 0; i < n && record < agree->n; i++)
 	{
@@ -346,6 +345,9 @@ agree_about_marked(const Agree *agree, const FcMarks *marks, const char *buf,
 	bool		plain = i < agree->n && slow->total > slow->content &&
 		pos + slow->total <= marks->len && buf[pos + slow->content] != '\\';
 
+	if (plain && agree->dialect.csv_marker && slow->content >= 2 &&
+		memcmp(buf + pos, "\\.", 2) == 0)
+		plain = false;
 	*found = fc_marks_record(&agree->dialect, marks, buf, pos, &scan);
 	if (*found != plain)
 		return "whether marks tell a record's end";

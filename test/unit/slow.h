@@ -61,7 +61,10 @@ slow_line_end(FcDialect *dialect, const char *data, size_t len, size_t at)
 	return c == '\r' && next == '\n' ? 2 : 0;
 }
 
-/* What the marker at data[at] means in a record that starts at rec->start. */
+/*
+ * What the marker at data[at] means in a record that starts at rec->start; csv
+ * takes corrupt ones for data.
+ */
 static inline FcEnd
 slow_marker(FcDialect *dialect, const char *data, size_t len, size_t at,
 			SlowRecord *rec)
@@ -73,7 +76,7 @@ slow_marker(FcDialect *dialect, const char *data, size_t len, size_t at,
 	if (dialect->eol == FC_EOL_CRNL)
 	{
 		c = slow_byte(data, len, behind++);
-		if (c == '\n')
+		if (c == '\n' && dialect->mode == FC_MODE_TEXT)
 			return FC_END_MARKER_STYLE;
 		if (c != '\r')
 			return FC_END_MARKER_CORRUPT;
@@ -118,6 +121,14 @@ slow_record(FcDialect *dialect, const char *data, size_t len, SlowRecord *rec)
 		}
 		if (dialect->mode == FC_MODE_CSV)
 		{
+			if (dialect->csv_marker && at == rec->start && c == '\\' &&
+				slow_byte(data, len, at + 1) == '.')
+			{
+				FcEnd		end = slow_marker(dialect, data, len, at, rec);
+
+				if (end != FC_END_MARKER_CORRUPT)
+					return end;
+			}
 			if (escaped)
 				escaped = false;
 			else if (in_quotes && (char) c == dialect->escape &&
@@ -150,12 +161,18 @@ slow_run(const FcDialect *dialect, FcRun *run, const char *data, size_t len)
 	bool		text = dialect->mode == FC_MODE_TEXT;
 	char		ends = dialect->eol == FC_EOL_CR ? '\r' : '\n';
 	char		counted = dialect->eol == FC_EOL_NL ? '\n' : '\r';
+	const char *marker = dialect->eol == FC_EOL_NL ? "\\.\n" :
+		dialect->eol == FC_EOL_CR ? "\\.\r" : "\\.\r\n";
 
 	for (size_t i = 0; i < len; i++)
 	{
 		char		c = data[i];
 		FcQuote		before = run->state;
 
+		if ((text || dialect->csv_marker) && run->marker == FC_NOWHERE &&
+			run->last == i && len - i >= strlen(marker) &&
+			memcmp(data + i, marker, strlen(marker)) == 0)
+			run->marker = i;
 		if (before == FC_ESCAPED)
 			run->state = text ? FC_OUTSIDE : FC_INSIDE;
 		else if (text && c == '\\')
@@ -169,9 +186,6 @@ slow_run(const FcDialect *dialect, FcRun *run, const char *data, size_t len)
 		run->fed++;
 		if (!text && run->state != FC_OUTSIDE && c == counted)
 			run->embedded++;
-		if (text && before == FC_ESCAPED && c == '.' && run->last != FC_NOWHERE &&
-			run->last + 2 == run->fed && run->marker == FC_NOWHERE)
-			run->marker = run->last;
 		if (run->state == FC_OUTSIDE && c == ends &&
 			!(text && before == FC_ESCAPED))
 		{

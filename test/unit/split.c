@@ -147,7 +147,7 @@ test_literal(void)
 			snprintf(name, sizeof(name), "%s, chunks of %d", c->name,
 					 (int) chunk_sizes[s]);
 			trace_reset(&trace);
-			if (!fc_chunk_resolve(chunks, n, &at, starts))
+			if (!fc_chunk_resolve(&dialect, chunks, n, &at, starts))
 				trace_add(&trace, "gap");
 			trace_starts(&trace, starts, n);
 			trace_end(&trace, &at);
@@ -168,7 +168,7 @@ check_from(FcChunkPoint at, uint64_t base, const char *data, size_t size,
 								chunks);
 
 	trace_reset(&trace);
-	if (!fc_chunk_resolve(chunks, n, &at, starts))
+	if (!fc_chunk_resolve(&dialect, chunks, n, &at, starts))
 		trace_add(&trace, "gap");
 	trace_starts(&trace, starts, n);
 	trace_end(&trace, &at);
@@ -216,7 +216,7 @@ test_shape(void)
 	chunks[1].start = 2;
 	chunks[3].start = 4;
 	trace_reset(&trace);
-	ok(fc_chunk_resolve(chunks, 4, &at, starts), "empty chunks are no gap");
+	ok(fc_chunk_resolve(&dialect, chunks, 4, &at, starts), "empty chunks are no gap");
 	trace_starts(&trace, starts, 4);
 	trace_end(&trace, &at);
 	is(trace.text, "O0:0/0x1 O1 O1:2/1x1 O2 end O2 x2",
@@ -224,9 +224,9 @@ test_shape(void)
 	ok(at.starts_record, "the file ends where a record would start");
 
 	chunks[2].start = 3;
-	ok(!fc_chunk_resolve(chunks, 4, &at, starts), "a gap is found");
+	ok(!fc_chunk_resolve(&dialect, chunks, 4, &at, starts), "a gap is found");
 	chunks[2].start = 1;
-	ok(!fc_chunk_resolve(chunks, 4, &at, starts), "an overlap is found");
+	ok(!fc_chunk_resolve(&dialect, chunks, 4, &at, starts), "an overlap is found");
 }
 
 /* Adds "offset/line " for each record of the file, read serially. */
@@ -323,7 +323,7 @@ test_random_files(void)
 		trace_add(&serial, "%d lines", (int) lines);
 
 		trace_reset(&by_chunks);
-		if (!fc_chunk_resolve(chunks, n, &at, starts))
+		if (!fc_chunk_resolve(&dialect, chunks, n, &at, starts))
 			trace_add(&by_chunks, "gap");
 		trace_by_chunks(&by_chunks, dialect, data, len, chunks, starts, n);
 		trace_add(&by_chunks, "%d lines", (int) at.line);

@@ -48,17 +48,17 @@ static const FileCase file_cases[] = {
 	{"marker CR", true, FC_EOL_CR, "a\r\\.\rb", "<a>marker CR",
 	"0/0 2/1 5/2 x3 marker 2"},
 	{"marker without a line end", false, FC_EOL_NL, "a\n\\.", "<a>corrupt@0 NL",
-	"0/0 2/1 x2 marker 2"},
+	"0/0 2/1 x2"},
 	{"marker with CR alone", false, FC_EOL_CRNL, "\\.\r", "corrupt@0 CRNL",
-	"0/0 x1 marker 0"},
+	"0/0 x1"},
 	{"corrupt marker", false, FC_EOL_NL, "\\..\n", "corrupt@0 NL",
-	"0/0 x1 marker 0"},
+	"0/0 x1"},
 	{"marker of another style", false, FC_EOL_NL, "\\.\r\n", "style@0 NL",
-	"0/0 x1 marker 0"},
+	"0/0 x1"},
 	{"NL marker, CRNL file", false, FC_EOL_CRNL, "\\.\n", "style@0 CRNL",
-	"0/0 x1 marker 0"},
+	"0/0 x1"},
 	{"CR CR marker, CRNL file", false, FC_EOL_CRNL, "\\.\r\r", "style@0 CRNL",
-	"0/0 x1 marker 0"},
+	"0/0 x1"},
 	{"escaped marker", false, FC_EOL_NL, "\\\\.\n", "<\\\\.>end NL", "0/0 x1"},
 	{"marker behind data", false, FC_EOL_NL, "a\\.\nb\n", "<a><b>end NL",
 	"0/0 4/1 x2"},
@@ -76,6 +76,47 @@ static const FileCase file_cases[] = {
 		"abcdef\\\n\\.\nb\n", "<abcdef\\^J><b>end NL", "0/0 11/1 x2"},
 	{"record that begins with a backslash", false, FC_EOL_NL,
 	"\\N\n\\.\n\\N\n", "<\\N>marker NL", "0/0 3/1 6/2 x3 marker 3"},
+};
+
+/* As COPY reads CSV before PostgreSQL 18 */
+static const FileCase csv_cases[] = {
+	{"csv: marker", false, FC_EOL_NL, "a\n\\.\nb\n", "<a>marker NL",
+	"0/0 2/1 5/2 x3 marker 2"},
+	{"csv: marker first", false, FC_EOL_NL, "\\.\nb\n", "marker NL",
+	"0/0 3/1 x2 marker 0"},
+	{"csv: marker first, style unknown", false, FC_EOL_UNKNOWN, "\\.\r\nb\n",
+	"marker ?", NULL},
+	{"csv: marker CRNL", false, FC_EOL_CRNL, "a\r\n\\.\r\nb", "<a>marker CRNL",
+	"0/0 3/1 7/2 x3 marker 3"},
+	{"csv: marker CR", false, FC_EOL_CR, "a\r\\.\rb", "<a>marker CR",
+	"0/0 2/1 5/2 x3 marker 2"},
+	{"csv: two markers", false, FC_EOL_NL, "a\n\\.\n\\.\n", "<a>marker NL",
+	"0/0 2/1 5/2 x3 marker 2"},
+	{"csv: a marker without a line end is data", false, FC_EOL_NL, "a\n\\.",
+	"<a><\\.>end NL", "0/0 2/1 x2"},
+	{"csv: the same, style unknown", false, FC_EOL_UNKNOWN, "\\.",
+	"<\\.>end ?", NULL},
+	{"csv: backslashes", false, FC_EOL_NL, "\\\n\\\\.\n\\.x\n.\n\\..\n\\",
+		"<\\><\\\\.><\\.x><.><\\..><\\>end NL",
+	"0/0 2/1 6/2 10/3 12/4 16/5 x6"},
+	{"csv: data before a marker, and after others", false, FC_EOL_NL,
+		"\\.x\na\\.\n,\\.\n\\.\n\\.y\n", "<\\.x><a\\.><,\\.>marker NL",
+	"0/0 4/1 8/2 12/3 15/4 x5 marker 12"},
+	{"csv: marker in quotes", false, FC_EOL_NL,
+		"\"\n\\.\n\"\n\\.\n", "<\"^J\\.^J\">marker NL",
+	"0/0 7/3 x2 marker 7"},
+	{"csv: quoted marker", false, FC_EOL_NL, "\"\\.\"\nb\n",
+	"<\"\\.\"><b>end NL", "0/0 5/1 x2"},
+	{"csv: marker of another style", false, FC_EOL_NL, "a\n\\.\r\n",
+	"<a>style@0 NL", "0/0 2/1 x2"},
+	{"csv: NL marker, CR file", false, FC_EOL_CR, "a\r\\.\n", "<a>style@0 CR",
+	"0/0 2/1 x2"},
+	{"csv: NL marker, CRNL file", false, FC_EOL_CRNL, "\\.\n", "nl@2 CRNL",
+	"0/0 x1"},
+	{"csv: CR CR marker, CRNL file", false, FC_EOL_CRNL, "\\.\r\r",
+	"style@0 CRNL", "0/0 x1"},
+	{"csv: marker with CR alone, CRNL file", false, FC_EOL_CRNL, "\\.\r",
+	"cr@2 CRNL", "0/0 x1"},
 };
 
 static const char *const eol_names[] = {"?", "NL", "CR", "CRNL"};
@@ -139,7 +180,7 @@ trace_chunks(Trace *trace, const FcDialect *dialect, const char *input,
 {
 	static FcChunk chunks[64];
 	static FcChunkStart starts[64];
-	FcChunkPoint at = {FC_OUTSIDE, true, 0, 0, false, FC_NOWHERE};
+	FcChunkPoint at = {FC_OUTSIDE, true, 0, 0, 0, FC_NOWHERE};
 	size_t		n = 0;
 
 	for (size_t from = 0; from < len; from += size)
@@ -154,7 +195,7 @@ trace_chunks(Trace *trace, const FcDialect *dialect, const char *input,
 		chunks[n].start = from;
 		fc_chunk_finish(&scan, &chunks[n++]);
 	}
-	if (!fc_chunk_resolve(chunks, n, &at, starts))
+	if (!fc_chunk_resolve(dialect, chunks, n, &at, starts))
 		trace_add(trace, "gap");
 
 	/* with one byte to a chunk every record is the first of its chunk */
@@ -168,15 +209,16 @@ trace_chunks(Trace *trace, const FcDialect *dialect, const char *input,
 }
 
 static void
-test_files(void)
+test_files(FcMode mode, const FileCase *cases, size_t n)
 {
 	static Trace trace;
 
-	for (size_t i = 0; i < lengthof(file_cases); i++)
+	for (size_t i = 0; i < n; i++)
 	{
-		const FileCase *c = &file_cases[i];
-		FcDialect	dialect = {.delim = '\t', .eol = c->eol,
-		.mode = FC_MODE_TEXT, .lone_marker = c->lone_marker};
+		const FileCase *c = &cases[i];
+		FcDialect	dialect = {.delim = '\t', .quote = '"', .escape = '"',
+			.eol = c->eol, .mode = mode, .lone_marker = c->lone_marker,
+		.csv_marker = true};
 		size_t		len = strlen(c->input);
 		const char *total;
 
@@ -349,6 +391,15 @@ make_line_ends(const FcDialect *dialect, char *data, size_t len)
 	}
 }
 
+/* Makes some records "\.", which made-up bytes seldom are. */
+static void
+make_markers(uint64_t *seed, char *data, size_t len)
+{
+	for (size_t i = 0; i + 3 < len; i++)
+		if ((data[i] == '\r' || data[i] == '\n') && made_up(seed, 10) == 0)
+			memcpy(data + i + 1, "\\.", 2);
+}
+
 static void
 test_made_up(FcMode mode, int rounds, const char *name)
 {
@@ -361,17 +412,20 @@ test_made_up(FcMode mode, int rounds, const char *name)
 	for (round = 0; round < rounds && wrong == NULL; round++)
 	{
 		FcDialect	dialect = {.delim = mode == FC_MODE_TEXT ? '\t' : ',',
-			.quote = '"', .escape = made_up(&seed, 2) ? '\\' : '"',
+			.quote = "\"\"\"\"\".\\\""[made_up(&seed, 8)],
 			.eol = (FcEol) made_up(&seed, 4), .mode = mode,
-			.lone_marker = made_up(&seed, 2), .default_string = "a",
+			.lone_marker = made_up(&seed, 2),
+			.csv_marker = made_up(&seed, 2), .default_string = "a",
 		.default_len = 1};
 
+		dialect.escape = made_up(&seed, 2) ? '\\' : dialect.quote;
 		agree.dialect = dialect;
 		agree.dialect.null_string = mode == FC_MODE_TEXT ? "\\N" : "";
 		agree.dialect.null_len = strlen(agree.dialect.null_string);
 		agree.len = made_up(&seed, sizeof(data));
 		agree.seed = seed;
 		make_bytes(&seed, mode, data, agree.len, made_up(&seed, 3) * 40);
+		make_markers(&seed, data, agree.len);
 		if (made_up(&seed, 4) > 0)
 			make_line_ends(&dialect, data, agree.len);
 		data[agree.len] = 'z';
@@ -385,7 +439,8 @@ test_made_up(FcMode mode, int rounds, const char *name)
 int
 main(void)
 {
-	test_files();
+	test_files(FC_MODE_TEXT, file_cases, lengthof(file_cases));
+	test_files(FC_MODE_CSV, csv_cases, lengthof(csv_cases));
 	test_fields();
 	test_verify();
 	test_default_string();

@@ -34,6 +34,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 			.quote = '"',
 			.escape = bytes[0] & 2 ? '\\' : '"',
 			.lone_marker = bytes[0] & 4,
+			.csv_marker = bytes[0] & 32,
 			.eol = (FcEol) (bytes[1] % 4),
 			.default_string = bytes[0] & 8 ? "\\D" : NULL,
 			.default_len = 2

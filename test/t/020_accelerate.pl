@@ -1,0 +1,127 @@
+# COPY as it is, loaded by fast_copy: what of it others can see, and when core
+# loads after all.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use Test::More;
+
+my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'", 'fast_copy.accelerate_min_size = 0');
+my $rows = 20000;
+my $file = write_rows('rows.csv', $rows);
+my $choice = "SELECT choice FROM fast_copy_report() WHERE phase IN ('load', 'copy')";
+
+gates($node);
+
+# A session with the setting on or off
+sub session
+{
+	my ($on, $sql) = @_;
+
+	return $node->safe_psql('postgres', "SET fast_copy.accelerate_copy = $on; SET fast_copy.workers = 2; SET fast_copy.chunk_size = '16kB'; $sql");
+}
+
+# What both ways of the same SQL say
+sub both
+{
+	my ($setup, $sql, $name) = @_;
+	my @answers;
+
+	foreach my $on ('off', 'on')
+	{
+		$node->safe_psql('postgres', "DROP TABLE IF EXISTS t CASCADE; $setup");
+		push @answers, session($on, $sql);
+	}
+	is($answers[1], $answers[0], $name);
+	return $answers[1];
+}
+
+my %tables = (
+	plain => 'CREATE TABLE t (n int, ts timestamp, v text)',
+	indexed => 'CREATE TABLE t (n int PRIMARY KEY, ts timestamp, v text)',
+	list => 'CREATE TABLE t (n int, ts timestamp, v text) PARTITION BY LIST ((n % 3)); CREATE TABLE t_p0 PARTITION OF t FOR VALUES IN (0);
+		CREATE TABLE t_p1 PARTITION OF t FOR VALUES IN (1); CREATE TABLE t_p2 PARTITION OF t FOR VALUES IN (2); CREATE TABLE t_p3 PARTITION OF t FOR VALUES IN (3)',
+	days => 'CREATE TABLE t (n int, ts timestamp, v text, PRIMARY KEY (n, ts)) PARTITION BY RANGE (ts);
+		' . join(';', map { "CREATE TABLE t_p$_ PARTITION OF t FOR VALUES FROM ('2013-01-0$_') TO ('2013-01-0" . ($_ + 1) . "')" } 1 .. 6));
+
+foreach my $name (sort keys %tables)
+{
+	subtest "$name: rows, their places and the locks are those of COPY" => sub {
+		my $all = "SELECT tableoid::regclass, count(*), md5(string_agg(t::text, '|' ORDER BY ctid)) FROM t GROUP BY 1 ORDER BY 1::text";
+		my $sizes = 'SELECT relid, pg_relation_size(relid) FROM pg_partition_tree(\'t\') ORDER BY relid::text';
+		my $locks = "SELECT relation::regclass, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation'
+			AND relation::regclass::text ~ '^t(_p|\$)' ORDER BY relation::regclass::text, mode";
+
+		both($tables{$name}, "COPY t FROM '$file' (FORMAT csv); $all", 'all rows, in the order of the file');
+		both($tables{$name}, "COPY t FROM '$file' (FORMAT csv); " . ($name eq 'plain' ? "SELECT pg_relation_size('t')" : $sizes), 'tables of the same size');
+		both($tables{$name}, "BEGIN; COPY t FROM '$file' (FORMAT csv); $locks; COMMIT", 'the same locks until commit');
+		like(session('on', "TRUNCATE t; COPY t FROM '$file' (FORMAT csv); $choice"), qr/^in file order/, 'it was loaded by fast_copy');
+	};
+}
+
+subtest 'a caller needs what COPY needs, and gets workers with it' => sub {
+	$node->safe_psql('postgres', "DROP TABLE t; $tables{list}; CREATE ROLE loader IN ROLE pg_read_server_files; GRANT INSERT ON t TO loader");
+	is(session('on', "SET ROLE loader; COPY t FROM '$file' (FORMAT csv); SELECT processes, rows FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL"),
+		"2|$rows", 'INSERT suffices');
+	my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.accelerate_copy = on; REVOKE INSERT ON t FROM loader; SET ROLE loader; COPY t FROM '$file' (FORMAT csv)");
+	like($err, qr/ERROR:  permission denied for table t/, 'no less does');
+};
+
+subtest 'what is not for fast_copy is loaded by core, and the report says why' => sub {
+	my $why = sub {
+		my ($setup, $copy) = @_;
+		$node->safe_psql('postgres', "DROP TABLE IF EXISTS t CASCADE; $setup");
+		return session('on', "$copy; SELECT count(*) FROM t; $choice");
+	};
+
+	is($why->("$tables{plain}; CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'; CREATE TRIGGER f BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()",
+		"COPY t FROM '$file' (FORMAT csv)"), "$rows\ncore's COPY: the target has triggers", 'a trigger');
+	is($why->("$tables{list}; CREATE TRIGGER f BEFORE INSERT ON t_p1 FOR EACH ROW EXECUTE FUNCTION f()",
+		"COPY t FROM '$file' (FORMAT csv)"), "$rows\ncore's COPY: a partition has triggers", 'a trigger of a partition');
+	is($why->('CREATE TABLE t (n int, ts timestamp, v text, r float DEFAULT random())',
+		"COPY t (n, ts, v) FROM '$file' (FORMAT csv)"), "$rows\ncore's COPY: a default or the condition may look at the rows before", 'a volatile default');
+	is($why->($tables{plain}, "SET fast_copy.accelerate_min_size = '100MB'; COPY t FROM PROGRAM 'cat $file' (FORMAT csv)"),
+		"$rows\ncore's COPY: the data are smaller than fast_copy.accelerate_min_size", 'few data');
+};
+
+subtest 'a partition that gets no row is neither locked nor waited for' => sub {
+	$node->safe_psql('postgres', "DROP TABLE t; $tables{list}");
+	my $other = start_load($node, "BEGIN; LOCK TABLE t_p3; SELECT pg_sleep(0); SELECT gate(7); COMMIT;\n");
+
+	close_gate();
+	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p3'::regclass AND mode = 'AccessExclusiveLock' AND granted"), 'another session has it');
+	is(session('on', "SET lock_timeout = '1s'; COPY t FROM '$file' (FORMAT csv); SELECT count(*) FROM t_p0, (SELECT 1) x; $choice"),
+		int($rows / 3) . "\ncore's COPY: another session has locked a partition", 'COPY does not wait');
+	open_gate();
+	finish_load($other);
+};
+
+subtest 'what a program prints goes through memory, and can be looked at again after an error' => sub {
+	my $long = write_bytes('long.csv', "1,2013-01-01,short\n2,2013-01-01," . 'x' x 9_000_000 . "\n" . "3,2013-01-01,short\n" x 200_000);
+	my $bad = write_bytes('bad.csv', "1,2013-01-01,short\n" x 300_000 . "2,2013-13-01,bad\n" . "3,2013-01-01,short\n" x 300_000);
+	my $spilled = "SELECT spill_bytes FROM fast_copy_report() WHERE phase = 'receive'";
+
+	$node->safe_psql('postgres', "DROP TABLE t; $tables{plain}");
+	cmp_ok(session('on', "RESET fast_copy.chunk_size; COPY t FROM PROGRAM 'cat $file $file $file $file $file $file $file $file' (FORMAT csv); $spilled"), '<', 1_000_000, 'little of it is in a temporary file');
+	is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), 8 * $rows . '|' . 4 * $rows * ($rows + 1), 'all rows are there');
+	is(session('on', "RESET fast_copy.chunk_size; TRUNCATE t; COPY t FROM PROGRAM 'cat $long' (FORMAT csv); SELECT count(*), max(length(v)) FROM t"), '200002|9000000', 'a record longer than the memory');
+	my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.accelerate_copy = on; SET fast_copy.workers = 2; COPY t FROM PROGRAM 'cat $bad' (FORMAT csv)");
+	like($err, qr/ERROR:  date\/time field value out of range: "2013-13-01".*CONTEXT:  COPY t, line 300001, column ts: "2013-13-01"/s, 'the error is that of COPY');
+};
+
+subtest 'while it runs it is a COPY to others' => sub {
+	close_gate();
+	$node->safe_psql('postgres', "DROP TABLE t; CREATE TABLE t (n int, ts timestamp, v text); CREATE INDEX ON t (as_index(n))");
+	my $load = start_load($node, "SET fast_copy.accelerate_copy = on; SET fast_copy.workers = 2; COPY t FROM PROGRAM 'cat $file' (FORMAT csv);\n");
+
+	ok(at_gate($node), 'at the gate');
+	is($node->safe_psql('postgres', 'SELECT relid::regclass, command, type FROM pg_stat_progress_copy'), 't|COPY FROM|PROGRAM', 'in the view of core');
+	open_gate();
+	is((finish_load($load))[1], '', 'it ends without a word');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'all rows');
+};
+
+$node->stop;
+done_testing();

@@ -1,0 +1,159 @@
+# fast_copy.accelerate_copy: nothing but the time can be told from core's COPY,
+# which is asked with the setting off.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'", 'fast_copy.accelerate_min_size = 0');
+my $socket = connection($node);
+
+# What is said to a command, and to the data where the server asks for them:
+# errors and notices in full, rows, and the command's tag
+sub said
+{
+	my ($sql, $data, $cut) = @_;
+	my $said = '';
+
+	say_to($socket, [ 'Q', "$sql\0" ]);
+	my @messages = messages($socket, 'G', 'Z');
+	if ($messages[-1][0] eq 'G')
+	{
+		say_to($socket, (map { [ 'd', $_ ] } $data =~ /(.{1,$cut})/sg), ['c']);
+		@messages = messages($socket, 'Z');
+	}
+	foreach (@messages)
+	{
+		my ($type, $body) = @$_;
+
+		$said .= join(' ', $type, $body =~ /\0([CMDHW][^\0]*)/g) . "\n" if $type =~ /[EN]/;
+		$said .= "$body\n" =~ s/\0//r if $type eq 'C';
+		$said .= substr($body, 6) . "\n" if $type eq 'D';
+	}
+	return $said;
+}
+
+# What a COPY says, and the rows it leaves, in their order
+sub copied
+{
+	my ($copy, $data, $cut, @settings) = @_;
+
+	said("SET $_") foreach @settings;
+	said('TRUNCATE t');
+	return said($copy, $data, $cut) . said("SELECT string_agg(t::text, ' ') FROM t");
+}
+
+# Each way to read the data, by core and accelerated: chunks of any size, and
+# processes that look for records in them
+sub agrees
+{
+	my ($name, $data, $options, $columns) = @_;
+	my $path = write_bytes('data.csv', $data);
+	my @wrong;
+
+	foreach my $source ("'$path'", "PROGRAM 'cat $path'", 'STDIN')
+	{
+		my $copy = 'COPY t ' . ($columns // '') . " FROM $source (FORMAT csv" . ($options // '') . ')';
+		my $cores = copied($copy, $data, 100, 'fast_copy.accelerate_copy = off');
+
+		foreach my $workers (0, 2)
+		{
+			foreach my $chunk (1, 2, 3, 7, 30000)
+			{
+				my $ours = copied($copy, $data, $chunk, 'fast_copy.accelerate_copy = on',
+					"fast_copy.workers = $workers", "fast_copy.chunk_size = '${chunk}B'");
+
+				$ours .= said("SELECT choice FROM fast_copy_report() WHERE choice LIKE 'core%' AND choice NOT LIKE '%cannot be converted'") if $ours =~ /^COPY/;
+				push(@wrong, "$source, $workers workers, chunks of $chunk:\n$ours" . "core:\n$cores") if $ours =~ s/SELECT 0\n$//r ne $cores;
+			}
+		}
+	}
+	is(join("\n", @wrong), '', $name);
+}
+
+$node->safe_psql('postgres', 'CREATE TABLE t (v text, n int)');
+
+subtest 'the record "\." ends CSV before 18, and is data since' => sub {
+	agrees('last', "a,1\nb,2\n\\.\n");
+	agrees('in the middle', "a,1\nb,2\n\\.\nc,3\nd,4\n");
+	agrees('first', "\\.\na,1\n");
+	agrees('alone', "\\.\n");
+	agrees('twice', "a,1\n\\.\n\\.\nb,2\n");
+	agrees('after a line that is empty', "a,1\n\n\\.\n", '', '(v)');
+	agrees('CR NL', "a,1\r\n\\.\r\nb,2\r\n");
+	agrees('CR', "a,1\r\\.\rb,2\r");
+	agrees('first, and then another style', "\\.\r\na,1\n");
+	agrees('what follows is not looked at', "a,1\n\\.\nx,y,z\xff\n\r\\.x\n\"\n");
+	agrees('an error before it', "a,1\nb,x\n\\.\nc,3\n");
+	agrees('many rows', join('', map { "row $_,$_\n" } 1 .. 100) . "\\.\n" . "c,3\n" x 100);
+	agrees('another encoding', "\xe9,1\n\\.\n\xe9,2\n", ", ENCODING 'latin1'");
+	agrees('an encoding that is converted first', "\x82\xa0,1\n\\.\n\x82\xa0,2\n", ", ENCODING 'sjis'");
+	agrees('what follows cannot be converted', "\x82\xa0,1\n\\.\n\x82,2\n", ", ENCODING 'sjis'");
+	agrees('where it has quote and escape in it', "a,1\n\\.\nb,2\n", ", QUOTE '.', ESCAPE '\\'");
+	agrees('where it begins with a quote', "a,1\n\\.\nb,2\n", ", QUOTE '\\'");
+	agrees('where it begins with a delimiter', "a\\1\n\\.\nb\\2\n", ", DELIMITER '\\'");
+};
+
+subtest 'what is not the record "\." is data' => sub {
+	agrees('more after it', "\\.x,1\n\\.,2\n\\. ,3\n");
+	agrees('more before it', "a\\.\n\\\\.\n \\.\n.\n", '', '(v)');
+	agrees('backslashes', "\\\n\\\\\n\\,\n\\", '', '(v)');
+	agrees('without a line end', "a\n\\.", '', '(v)');
+	agrees('without a line end, alone', '\.', '', '(v)');
+	agrees('quoted', "\"\\.\"\nb\n", '', '(v)');
+	agrees('in quotes', "\"a\n\\.\n\",1\nb,2\n");
+	agrees('after such data', "\\.x,1\n\"a\n\\.\n\",2\n\\.,3\n\\.\nb,4\n");
+	agrees('after such data, CR NL', "\\.x,1\r\n\"a\r\n\\.\r\n\",2\r\n\\.,3\r\n\\.\r\nb,4\r\n");
+	agrees('a quote in the marker', "\\.\n.,1\n\\.\nb,2\n", ", QUOTE '.'");
+	agrees('the same, CR NL', "a,1\r\n\\.\n.,1\r\n\\.\r\nb,2\r\n", ", QUOTE '.'");
+};
+
+subtest 'a line end of another style after "\."' => sub {
+	agrees('CR in an NL file', "a,1\n\\.\rb,2\n");
+	agrees('CR NL in an NL file', "a,1\n\\.\r\nb,2\n");
+	agrees('NL in a CR file', "a,1\r\\.\nb,2\r");
+	agrees('NL in a CR NL file', "a,1\r\n\\.\nb,2\r\n");
+	agrees('CR CR in a CR NL file', "a,1\r\n\\.\r\rb,2\r\n");
+	agrees('CR in a CR NL file', "a,1\r\n\\.\rb,2\r\n");
+	agrees('CR at the end of a CR NL file', "a,1\r\n\\.\r");
+	agrees('after many rows', join('', map { "row $_,$_\n" } 1 .. 100) . "\\.\r\nc,3\n");
+};
+
+subtest 'headers and "\."' => sub {
+	agrees('after the header', "v,n\n\\.\na,1\n", ', HEADER');
+	agrees('after the header, and nothing else', "v,n\n\\.\n", ', HEADER match');
+	agrees('as the header', "\\.\na,1\n", ', HEADER');
+	agrees('as the header that is to match', "\\.\na,1\n", ', HEADER match');
+	agrees('another style after the header', "v,n\n\\.\r\na,1\n", ', HEADER');
+	agrees('a header that begins so', "\\.,n\na,1\n\\.\nb,2\n", ', HEADER');
+	agrees('after rows', "v,n\na,1\n\\.\nb,2\n", ', HEADER match');
+	agrees('no header', '', ', HEADER');
+};
+
+subtest 'a program that prints on after "\."' => sub {
+	my $path = write_bytes('data.csv', "a,1\n" x 1000 . "\\.\n");
+	my $trigger = 'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$; CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()';
+
+	said("SET statement_timeout = '20s'");
+	foreach my $by ('', $trigger)
+	{
+		said($by);
+		foreach my $after ('yes', 'exit 3', 'yes; exit 3')
+		{
+			foreach my $format ("text, DELIMITER ','", $node->pg_version < 18 ? 'csv' : ())
+			{
+				my $copy = "COPY t FROM PROGRAM 'cat $path; $after' (FORMAT $format)";
+				my $cores = copied($copy, '', 1, 'fast_copy.accelerate_copy = off');
+
+				is(copied($copy, '', 1, 'fast_copy.accelerate_copy = on', "fast_copy.workers = $_", "fast_copy.chunk_size = '1kB'"),
+					$cores, "$after, $_ workers, $format" . ($by ? ', by core' : '')) foreach -1, 2;
+			}
+		}
+	}
+};
+
+done_testing();
