@@ -62,13 +62,13 @@
 typedef struct FcAccelerated
 {
 	const CopyStmt *stmt;
-	MemoryContext mcxt;			/* of the command */
 	Relation	rel;
 	List	   *attnums;		/* of the columns in the data */
 	ParseState *pstate;
 	List	   *where;
 	CopyFromState cstate;
 	FcInput    *input;			/* of a program or the client, once asked */
+	MemoryContext mcxt;			/* of the input: core's own ends before it */
 	struct FcAccelerated *outer;	/* that waits for this one to end, because
 									 * a trigger copies, too */
 } FcAccelerated;
@@ -142,18 +142,26 @@ fc_accelerate_ask(FcAccelerated *copy)
 	MemoryContextSwitchTo(old);
 }
 
-/* copy_data_source_cb: core asks for min to max bytes; fewer are the end */
+/*
+ * copy_data_source_cb: core asks for min to max bytes; fewer are the end.  The
+ * header of binary data, which core reads as soon as it begins, is kept for the
+ * load.
+ */
 static int
 fc_accelerate_read(void *out, int min, int max)
 {
 	FcAccelerated *copy = current;
+	MemoryContext old = MemoryContextSwitchTo(copy->mcxt);
+	bool		header = (copy->cstate == NULL);
 	int			n = 0;
 
 	if (copy->input == NULL)
 		fc_accelerate_ask(copy);
 	while (n < min)
 	{
-		size_t		got = fc_input_read(copy->input, (char *) out + n, max - n);
+		size_t		got = header ?
+			fc_input_read_head(copy->input, (char *) out + n, min - n) :
+			fc_input_read(copy->input, (char *) out + n, max - n);
 
 		if (got == 0 && !copy->stmt->is_program)
 			fc_client_check_whole(copy->input);
@@ -161,6 +169,7 @@ fc_accelerate_read(void *out, int min, int max)
 			break;
 		n += got;
 	}
+	MemoryContextSwitchTo(old);
 	return n;
 }
 
@@ -302,8 +311,6 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 
 	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
 		return "the target is not a table";
-	if (copy->cstate->opts.binary)
-		return "the format is binary";
 	if (copy->cstate->volatile_defexprs || contain_volatile_functions((Node *) copy->where))
 		return "a default or the condition may look at the rows before";
 	if (!fc_accelerate_knows_options(copy->stmt->options))
@@ -357,6 +364,8 @@ fc_accelerate_large(FcAccelerated *copy)
 		return fc_accelerate_by_core(copy);
 	}
 	EndCopyFrom(copy->cstate);
+	if (copy->input)
+		fc_input_rewind(copy->input);
 	fc_error_context_push(&callback, fc_accelerate_context, copy);
 	rows = fc_job_run(options);
 	fc_error_context_pop();

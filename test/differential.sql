@@ -44,7 +44,7 @@ EXCEPTION WHEN OTHERS THEN
 	o.rows := NULL;
 	IF strpos(o.context, name) > 0 THEN
 		place := regexp_match(substr(o.context, strpos(o.context, name) + length(name)),
-							  '^line (\d+)(?:, column ([^:\n]+): ([^\n]*))?');
+							  '^line (\d+)(?:, column ([^:\n]+)(?:: ([^\n]*))?)?');
 		o.line := place[1];
 		o.col := place[2];
 		o.val := place[3];

@@ -4,7 +4,8 @@
  *	  Which types have a native conversion.
  *
  *	 field ──► converter ──► datum
- *			'──► declined ──► the type's input function ──► datum or error
+ *			'──► declined ──► the type's input function, or, of a binary
+ *								field, the receive function ──► datum or error
  *
  * The converters (the other files of this room) handle the plain forms that
  * files are full of and decline anything else.  Those forms mean the same
@@ -17,54 +18,50 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
 
 #include "convert/convert.h"
 #include "convert/types.h"
 
-static FcConvert
-fc_convert_function(Oid typid)
+/* A type's converters from text and from its binary form */
+typedef struct FcConverters
 {
-	switch (typid)
-	{
-		case INT2OID:
-			return fc_convert_int2;
-		case INT4OID:
-			return fc_convert_int4;
-		case INT8OID:
-			return fc_convert_int8;
-		case FLOAT4OID:
-			return fc_convert_float4;
-		case FLOAT8OID:
-			return fc_convert_float8;
-		case NUMERICOID:
-			return fc_convert_numeric;
-		case DATEOID:
-			return fc_convert_date;
-		case TIMEOID:
-			return fc_convert_time;
-		case TIMESTAMPOID:
-			return fc_convert_timestamp;
-		case TIMESTAMPTZOID:
-			return fc_convert_timestamptz;
-		case BOOLOID:
-			return fc_convert_bool;
-		case TEXTOID:
-			return fc_convert_text;
-		case VARCHAROID:
-			return fc_convert_varchar;
-		case BPCHAROID:
-			return fc_convert_bpchar;
-		case UUIDOID:
-			return fc_convert_uuid;
-		case BYTEAOID:
-			return fc_convert_bytea;
-		default:
-			return NULL;
-	}
+	Oid			typid;
+	FcConvert	text;
+	FcConvert	binary;
+	bool		encoded;		/* the binary form is a text */
+} FcConverters;
+
+static const FcConverters fc_converters[] = {
+	{INT2OID, fc_convert_int2, fc_binary_int2},
+	{INT4OID, fc_convert_int4, fc_binary_int4},
+	{INT8OID, fc_convert_int8, fc_binary_int8},
+	{FLOAT4OID, fc_convert_float4, fc_binary_float4},
+	{FLOAT8OID, fc_convert_float8, fc_binary_float8},
+	{NUMERICOID, fc_convert_numeric, fc_binary_numeric},
+	{DATEOID, fc_convert_date, fc_binary_date},
+	{TIMEOID, fc_convert_time, fc_binary_time},
+	{TIMESTAMPOID, fc_convert_timestamp, fc_binary_timestamp},
+	{TIMESTAMPTZOID, fc_convert_timestamptz, fc_binary_timestamp},
+	{BOOLOID, fc_convert_bool, fc_binary_bool},
+	{TEXTOID, fc_convert_text, fc_binary_text, true},
+	{VARCHAROID, fc_convert_varchar, fc_binary_varchar, true},
+	{BPCHAROID, fc_convert_bpchar, fc_binary_bpchar, true},
+	{UUIDOID, fc_convert_uuid, fc_binary_uuid},
+	{BYTEAOID, fc_convert_bytea, fc_convert_text}
+};
+
+/* Receive functions take texts for the client's, whatever sent the file */
+bool
+fc_convert_receives(void)
+{
+	int			client = pg_get_client_encoding();
+
+	return client == GetDatabaseEncoding() || client == PG_SQL_ASCII;
 }
 
 void
-fc_convert_init(FcConverter *converter, Oid typid, int32 typmod)
+fc_convert_init(FcConverter *converter, Oid typid, int32 typmod, bool binary)
 {
 	bool		known = true;
 
@@ -75,6 +72,12 @@ fc_convert_init(FcConverter *converter, Oid typid, int32 typmod)
 	else if (typid == TIMEOID || typid == TIMESTAMPOID ||
 			 typid == TIMESTAMPTZOID)
 		known = fc_convert_time_typmod(converter, typmod);
-	if (known)
-		converter->function = fc_convert_function(typid);
+	for (int i = 0; i < lengthof(fc_converters) && known; i++)
+	{
+		const FcConverters *type = &fc_converters[i];
+
+		if (type->typid == typid &&
+			!(binary && type->encoded && !fc_convert_receives()))
+			converter->function = binary ? type->binary : type->text;
+	}
 }

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * convert/convert.h
- *	  From text to datums without the type's input function.
+ *	  To datums from text without the type's input function, and from binary
+ *	  fields without the receive function.
  *
- * A converter gives the datum the input function would give, byte by byte, or
- * declines by returning false; then the input function decides, errors
- * included.  It throws nothing itself.
+ * A converter gives the datum the function would give, byte by byte, or
+ * declines by returning false; then the function decides, errors included.  It
+ * throws nothing itself.
  *
  * With a room that is compact a datum may have the short header that it gets
  * in a tuple anyway, and be made of the text itself.
@@ -20,9 +21,9 @@
 typedef struct FcConverter FcConverter;
 
 /*
- * s is NUL-terminated, len its length; it is valid in the server's encoding.
- * What is passed by reference is palloc'ed, if there is no room for it.  s is
- * as it was if the converter declines.
+ * s is NUL-terminated, len its length; it is valid in the server's encoding,
+ * unless it is of a binary field.  What is passed by reference is palloc'ed, if
+ * there is no room for it.  s is as it was if the converter declines.
  */
 typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,
 						   Datum *value);
@@ -50,7 +51,7 @@ typedef struct FcZone
 
 struct FcConverter
 {
-	FcConvert	function;		/* or NULL: the input function is needed */
+	FcConvert	function;		/* or NULL: the type's own is needed */
 	FcRoom	   *room;			/* or NULL: palloc, and no short headers */
 	bool		in_place;		/* the byte before a text may be its header */
 	int32		typmod;
@@ -68,7 +69,11 @@ struct FcConverter
 /*
  * The converter of a column's type, without a room; its function may be NULL
  */
-extern void fc_convert_init(FcConverter *converter, Oid typid, int32 typmod);
+extern void fc_convert_init(FcConverter *converter, Oid typid, int32 typmod,
+							bool binary);
+
+/* Are texts in binary form those of the server, which need no conversion? */
+extern bool fc_convert_receives(void);
 
 static inline bool
 fc_convert(FcConverter *converter, char *s, size_t len, Datum *value)

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * convert/numeric.c
- *	  numeric from digits with an optional minus and point.
+ *	  numeric from digits with an optional minus and point, or from its binary
+ *	  form.
  *
  * The value is written as it is stored, whose layout PostgreSQL keeps to
  * itself but cannot change, as it is on disk and known to pg_upgrade: after
@@ -28,6 +29,11 @@
 #define FC_NUMERIC_MAX_WHOLE 128
 
 #define FC_BASE_DIGITS 4
+
+/* The binary form's sign, and the largest weight taken of either sign */
+#define FC_BINARY_NEGATIVE 0x4000
+#define FC_BINARY_MAX_WEIGHT 31
+
 #define FC_NUMERIC_MAX_DIGITS \
 	((FC_NUMERIC_MAX_WHOLE + FC_NUMERIC_MAX_SCALE) / FC_BASE_DIGITS + 2)
 
@@ -190,6 +196,77 @@ fc_convert_numeric(FcConverter *converter, char *s, size_t len, Datum *value)
 	if (n == 0)
 		weight = 0;
 	*value = fc_make_numeric(converter, parts.negative && n > 0, scale, weight,
+							 digits, n);
+	return true;
+}
+
+/* An integer of two bytes */
+static inline int
+fc_binary_short(const char *s)
+{
+	return (unsigned char) s[0] << 8 | (unsigned char) s[1];
+}
+
+/*
+ * The digits of the binary form; false if one is none, or if the function
+ * would have to leave some out, because they are zeroes or lie beyond the scale
+ */
+static bool
+fc_binary_digits(const char *s, int n, int weight, int scale, int16 *digits)
+{
+	static const int power[] = {1, 10, 100, 1000};
+	int			beyond = (n - 1 - weight) * FC_BASE_DIGITS - scale;
+
+	for (int i = 0; i < n; i++)
+	{
+		digits[i] = fc_binary_short(s + i * sizeof(int16));
+		if (digits[i] < 0 || digits[i] > 9999)
+			return false;
+	}
+	if (n == 0)
+		return true;
+	return digits[0] != 0 && digits[n - 1] != 0 && beyond < FC_BASE_DIGITS &&
+		(beyond <= 0 || digits[n - 1] % power[beyond] == 0);
+}
+
+/* Does a number with this first digit fit the column's precision? */
+static bool
+fc_binary_fits(const FcConverter *converter, int weight, int first)
+{
+	int			nwhole = weight * FC_BASE_DIGITS + 1;
+
+	for (; first >= 10; first /= 10)
+		nwhole++;
+	return weight < 0 || nwhole <= converter->precision - converter->scale;
+}
+
+/* Of the special values, and where a scale would round, none is taken */
+bool
+fc_binary_numeric(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	int16		digits[FC_NUMERIC_MAX_DIGITS];
+	int			n = len < 8 ? -1 : fc_binary_short(s);
+	int			weight;
+	int			sign;
+	int			scale;
+
+	if (n < 0 || n > FC_NUMERIC_MAX_DIGITS || len != 8 + n * sizeof(int16))
+		return false;
+	weight = n == 0 ? 0 : (int16) fc_binary_short(s + 2);
+	sign = fc_binary_short(s + 4);
+	scale = fc_binary_short(s + 6);
+	if ((sign != 0 && sign != FC_BINARY_NEGATIVE) || scale > FC_NUMERIC_MAX_SCALE ||
+		weight < -FC_BINARY_MAX_WEIGHT || weight > FC_BINARY_MAX_WEIGHT ||
+		!fc_binary_digits(s + 8, n, weight, scale, digits))
+		return false;
+	if (converter->precision >= 0)
+	{
+		if (scale > converter->scale ||
+			(n > 0 && !fc_binary_fits(converter, weight, digits[0])))
+			return false;
+		scale = converter->scale;
+	}
+	*value = fc_make_numeric(converter, sign != 0 && n > 0, scale, weight,
 							 digits, n);
 	return true;
 }

@@ -51,19 +51,6 @@ fc_convert_time_typmod(FcConverter *converter, int32 typmod)
 	return typmod <= MAX_TIMESTAMP_PRECISION;
 }
 
-/* Half a unit rounds away from 2000-01-01, as in AdjustTimestampForTypmod */
-static inline int64
-fc_round_time(const FcConverter *converter, int64 time)
-{
-	int64		unit = converter->unit;
-
-	if (unit == 1)
-		return time;
-	if (time >= 0)
-		return (time + unit / 2) / unit * unit;
-	return -((-time + unit / 2) / unit * unit);
-}
-
 /* Two digits at s; above 99 if one is none */
 static inline int
 fc_two_digits(const char *s)

@@ -48,6 +48,19 @@ fc_convert_varlena(FcConverter *converter, Size len, char **data)
 	return PointerGetDatum(result);
 }
 
+/* Half a unit rounds away from 2000-01-01, as in AdjustTimestampForTypmod */
+static inline int64
+fc_round_time(const FcConverter *converter, int64 time)
+{
+	int64		unit = converter->unit;
+
+	if (unit == 1)
+		return time;
+	if (time >= 0)
+		return (time + unit / 2) / unit * unit;
+	return -((-time + unit / 2) / unit * unit);
+}
+
 #define FC_CONVERTER(name) \
 	extern bool name(FcConverter *converter, char *s, size_t len, Datum *value)
 
@@ -60,6 +73,7 @@ FC_CONVERTER(fc_convert_float8);
 
 /* convert/numeric.c */
 FC_CONVERTER(fc_convert_numeric);
+FC_CONVERTER(fc_binary_numeric);
 extern bool fc_convert_numeric_typmod(FcConverter *converter, int32 typmod);
 
 /* convert/time.c */
@@ -76,5 +90,20 @@ FC_CONVERTER(fc_convert_varchar);
 FC_CONVERTER(fc_convert_bpchar);
 FC_CONVERTER(fc_convert_uuid);
 FC_CONVERTER(fc_convert_bytea);
+
+/* convert/binary.c */
+FC_CONVERTER(fc_binary_bool);
+FC_CONVERTER(fc_binary_int2);
+FC_CONVERTER(fc_binary_int4);
+FC_CONVERTER(fc_binary_int8);
+FC_CONVERTER(fc_binary_float4);
+FC_CONVERTER(fc_binary_float8);
+FC_CONVERTER(fc_binary_date);
+FC_CONVERTER(fc_binary_time);
+FC_CONVERTER(fc_binary_timestamp);
+FC_CONVERTER(fc_binary_uuid);
+FC_CONVERTER(fc_binary_text);
+FC_CONVERTER(fc_binary_varchar);
+FC_CONVERTER(fc_binary_bpchar);
 
 #endif							/* FC_CONVERT_TYPES_H */

@@ -37,6 +37,7 @@
 #include "copyfrom/feed.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
+#include "grammar/binary.h"
 #include "options/columns.h"
 #include "rejects/notices.h"
 #include "row/executor.h"
@@ -108,7 +109,7 @@ fc_feed_rereads_fields(const FcTarget *target)
 bool
 fc_feed_is_canonical(const FcTarget *target)
 {
-	if (target->options->format.binary || target->unconvertible)
+	if (target->unconvertible)
 		return false;
 	return fc_feed_rereads_fields(target) ||
 		target->options->on_error != FC_ON_ERROR_STOP;
@@ -558,11 +559,29 @@ fc_feed_hand_over(FcFeed *feed)
 	}
 }
 
+/* Begins core's COPY, which reads the header of binary data at once */
+static CopyFromState
+fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
+{
+	FcTarget   *target = feed->target;
+	ParseState *pstate = fc_target_parse_state(target->rel, target->plan->columns.attnums);
+	FcFeed		fed = *feed;
+	bool		header = feed->middle && target->dialect.mode == FC_MODE_BINARY;
+	CopyFromState cstate;
+
+	if (header)
+		fc_feed_bytes(feed, FC_BINARY_HEADER, FC_BINARY_HEADER_LEN);
+	cstate = BeginCopyFrom(pstate, target->rel, (Node *) where, NULL, false,
+						   fc_feed_read, target->options->columns, list);
+	if (header)
+		*feed = fed;
+	return cstate;
+}
+
 CopyFromState
 fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 {
 	FcTarget   *target = feed->target;
-	ParseState *pstate = fc_target_parse_state(target->rel, target->plan->columns.attnums);
 	List	   *list = feed->parser ? fc_feed_canonical_options(feed) : fc_feed_options(feed);
 
 	if (header)
@@ -571,8 +590,7 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 		list = fc_feed_option(list, "freeze", "true");
 	if (target->unconvertible)
 		list = fc_feed_on_error(feed, list);
-	feed->cstate = BeginCopyFrom(pstate, target->rel, (Node *) where, NULL, false,
-								 fc_feed_read, target->options->columns, list);
+	feed->cstate = fc_feed_begin_copy(feed, where, list);
 	if (feed->parser)
 		fc_feed_hand_over(feed);
 	if (feed->middle)

@@ -26,7 +26,8 @@ typedef struct FcFeed
 	const char *bytes;			/* NULL: from the file */
 	uint64		position;		/* next byte of the file */
 	uint64		left;			/* bytes that core has not asked for */
-	bool		middle;			/* there are lines before the first byte */
+	bool		middle;			/* there are lines before the first byte, or,
+								 * of a binary file, its header */
 
 	/* records made canonical; NULL: bytes are fed as they are */
 	FcParser   *parser;

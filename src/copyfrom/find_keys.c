@@ -5,10 +5,10 @@
  *
  *	 file ──► core's NextCopyFrom ──► key ──► range ──► parts
  *
- * This is for files whose records fast_copy cannot tell apart: those in binary
- * format, and those with characters that cannot be converted.  Core's CopyFrom
- * loads them, but the missing partitions must be made before it does.  So core
- * reads the file twice, first for the keys.
+ * This is for files whose records fast_copy cannot tell apart, such as those
+ * with characters that cannot be converted.  Core's CopyFrom loads them, but
+ * the missing partitions must be made before it does.  So core reads the file
+ * twice, first for the keys.
  *
  * An error ends the reading, but not the load, unless it is one of the whole
  * transaction: CopyFrom will meet the same error, or an earlier one.  The
@@ -42,7 +42,6 @@ typedef struct FcCoreKeys
 	ExprState  *where;			/* or NULL */
 	TupleTableSlot *slot;
 	uint64		rows;
-	uint64		start;			/* offset of the row in hand */
 	int			nparts;
 	int			allocated;
 	FcSpillPart **parts;		/* by key */
@@ -132,24 +131,6 @@ fc_core_keys_of_row(FcCoreKeys *scan)
 	return part;
 }
 
-/* Returns the bytes core has used; 0 for text, which core reads ahead */
-static uint64
-fc_core_keys_used(const FcCoreKeys *scan)
-{
-	if (!scan->target->options->format.binary)
-		return 0;
-	return scan->feed.position - RAW_BUF_BYTES(scan->feed.cstate);
-}
-
-static void
-fc_core_keys_count(FcCoreKeys *scan)
-{
-	FcSpillPart *part = fc_core_keys_of_row(scan);
-
-	part->rows++;
-	part->bytes += fc_core_keys_used(scan) - scan->start;
-}
-
 static bool
 fc_core_keys_next(FcCoreKeys *scan)
 {
@@ -158,7 +139,6 @@ fc_core_keys_next(FcCoreKeys *scan)
 	bool		found;
 
 	ResetPerTupleExprContext(scan->estate);
-	scan->start = fc_core_keys_used(scan);
 	old = MemoryContextSwitchTo(GetPerTupleMemoryContext(scan->estate));
 	found = NextCopyFrom(scan->feed.cstate, GetPerTupleExprContext(scan->estate),
 						 slot->tts_values, slot->tts_isnull);
@@ -175,13 +155,8 @@ fc_core_keys_next(FcCoreKeys *scan)
 static Datum
 fc_core_keys_value(PG_FUNCTION_ARGS)
 {
-	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
-
-	if (buf == NULL)
+	if (PG_GETARG_CSTRING(0) == NULL)
 		PG_RETURN_NULL();
-	/* core checks that all bytes of a binary value were read */
-	if (fcinfo->flinfo->fn_extra)
-		buf->cursor = buf->len;
 	return (Datum) 0;
 }
 
@@ -191,13 +166,10 @@ fc_core_keys_leave_effects(const FcTarget *target, CopyFromState cstate)
 {
 	for (int i = 0; i < list_length(target->plan->columns.fields); i++)
 	{
-		FmgrInfo   *input;
+		AttrNumber	attnum = list_nth_int(target->plan->columns.fields, i);
 
-		if ((target->plan->columns.flags[i] & FC_FIELD_VISIBLE) == 0)
-			continue;
-		input = &cstate->in_functions[list_nth_int(target->plan->columns.fields, i) - 1];
-		input->fn_addr = fc_core_keys_value;
-		input->fn_extra = target->options->format.binary ? input : NULL;
+		if (target->plan->columns.flags[i] & FC_FIELD_VISIBLE)
+			cstate->in_functions[attnum - 1].fn_addr = fc_core_keys_value;
 	}
 }
 
@@ -230,7 +202,7 @@ fc_core_keys_read_file(FcCoreKeys *scan, uint32 file)
 			continue;
 		if (scan->where == NULL ||
 			fc_where_accepts(scan->where, scan->estate, scan->slot))
-			fc_core_keys_count(scan);
+			fc_core_keys_of_row(scan)->rows++;
 	}
 	EndCopyFrom(cstate);
 	ExecDropSingleTupleTableSlot(scan->slot);

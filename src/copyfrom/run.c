@@ -63,8 +63,8 @@ fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 {
 	FcTarget   *target = feed->target;
 
-	if (target->options->format.binary || feed->parser ||
-		target->dialect.mode == FC_MODE_TEXT || target->dialect.csv_marker)
+	if (feed->parser || target->dialect.mode != FC_MODE_CSV ||
+		target->dialect.csv_marker)
 		return;
 	if (INPUT_BUF_BYTES(cstate) > 0 || feed->left > 0 ||
 		fc_core_ends_in_marker(target->source, feed->file))
@@ -191,6 +191,28 @@ fc_core_check(FcTarget *target)
 						   target->core_reason)));
 }
 
+void
+fc_core_binary_header(FcTarget *target, uint32 file)
+{
+	FcFeed		feed;
+	ErrorContextCallback callback;
+
+	fc_feed_begin(&feed, target);
+	fc_error_context_push(&callback, fc_core_file_context, &feed);
+	PG_TRY();
+	{
+		(void) fc_feed_whole(&feed, file);
+		EndCopyFrom(fc_feed_copy(&feed, NIL, NULL, false));
+		target->source->files[file].data_start = feed.position;
+	}
+	PG_FINALLY();
+	{
+		fc_feed_end(&feed);
+	}
+	PG_END_TRY();
+	fc_error_context_pop();
+}
+
 uint64
 fc_core_copy(FcTarget *target)
 {
@@ -297,7 +319,7 @@ fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 
 	if (grammar || !fc_feed_is_canonical(target))
 	{
-		fc_feed_raw_record(feed, grammar || target->dialect.mode == FC_MODE_TEXT);
+		fc_feed_raw_record(feed, grammar || target->dialect.mode != FC_MODE_CSV);
 		if (fc_core_show_fed(feed, slot) || grammar)
 			return;
 	}

@@ -16,6 +16,9 @@ extern void fc_core_check(FcTarget *target);
 /* Loads all files with CopyFrom; returns the rows it counts */
 extern uint64 fc_core_copy(FcTarget *target);
 
+/* Makes core read the header of a binary file, and notes where it ends */
+extern void fc_core_binary_header(FcTarget *target, uint32 file);
+
 /* Compares a file's header line with the column names; throws COPY's errors */
 extern void fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header);
 

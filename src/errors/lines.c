@@ -27,6 +27,8 @@ struct FcLines
 	uint64		end;			/* of the chunk's file */
 	uint32		chunk;			/* the one that is being counted */
 	FcRun		run;			/* what its bytes up to pos hold */
+	FcWalk		walk;			/* binary: over its tuples */
+	uint64		before;			/* lines before what run has counted */
 	uint64		pos;			/* UINT64_MAX: nothing was counted yet */
 	uint64		buf_start;		/* the bytes of the file that buf has */
 	uint64		buf_len;
@@ -74,10 +76,23 @@ fc_lines_feed(FcLines *lines, uint64 end)
 			fc_source_read(ctx->source, lines->pos, lines->buf, lines->buf_len);
 		}
 		len = Min(end, lines->buf_start + lines->buf_len) - lines->pos;
-		fc_run_feed(&lines->dialect, &lines->run,
-					lines->buf + (lines->pos - lines->buf_start), len);
+		if (lines->dialect.mode == FC_MODE_BINARY)
+			fc_walk_feed(&lines->dialect, &lines->walk, &lines->run,
+						 lines->buf + (lines->pos - lines->buf_start), len);
+		else
+			fc_run_feed(&lines->dialect, &lines->run,
+						lines->buf + (lines->pos - lines->buf_start), len);
 		lines->pos += len;
 	}
+}
+
+/* Tuples can be counted from the first that begins in the chunk */
+static void
+fc_lines_begin_tuples(FcLines *lines, const FcChunkStart *start)
+{
+	memset(&lines->walk, 0, sizeof(FcWalk));
+	lines->before = start->first_line;
+	lines->pos = start->first == FC_NOWHERE ? lines->end : start->first;
 }
 
 uint64
@@ -86,6 +101,7 @@ fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 	FcShared   *shared = lines->ctx->shared;
 	uint32		i = fc_lines_chunk(shared, offset);
 	FcChunkStart *start = &fc_shared_starts(shared)[i];
+	bool		binary = lines->dialect.mode == FC_MODE_BINARY;
 
 	if (i != lines->chunk || lines->pos > offset)
 	{
@@ -93,10 +109,14 @@ fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 		lines->pos = fc_shared_chunks(shared)[i].start;
 		lines->end = fc_source_end_at(lines->ctx->source, lines->pos);
 		lines->dialect.eol = fc_source_file(lines->ctx->source, lines->pos)->eol;
+		lines->before = start->line;
 		fc_run_init(&lines->run, start->state);
+		if (binary)
+			fc_lines_begin_tuples(lines, start);
 	}
-	fc_lines_feed(lines, Min(offset + length, lines->end));
-	return start->line + lines->run.records + lines->run.embedded + 1;
+	/* to the end of a tuple would be to the next one */
+	fc_lines_feed(lines, Min(binary ? offset : offset + length, lines->end));
+	return lines->before + lines->run.records + lines->run.embedded + 1;
 }
 
 void

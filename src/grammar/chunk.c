@@ -29,6 +29,8 @@
 static bool
 state_occurs(const FcDialect *dialect, FcQuote state)
 {
+	if (dialect->mode == FC_MODE_BINARY)
+		return state == FC_OUTSIDE;
 	if (dialect->mode == FC_MODE_TEXT)
 		return state != FC_INSIDE;
 	/* where the escape is the quote, a quote only toggles */
@@ -39,7 +41,7 @@ state_occurs(const FcDialect *dialect, FcQuote state)
 void
 fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan)
 {
-	memset(scan, 0, sizeof(*scan));
+	memset(scan, 0, offsetof(FcChunkScan, walk));
 	for (int i = 0; i < FC_NQUOTES; i++)
 	{
 		scan->occurs[i] = state_occurs(dialect, (FcQuote) i);
@@ -89,6 +91,11 @@ void
 fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 			  const char *buf, size_t len)
 {
+	if (dialect->mode == FC_MODE_BINARY)
+	{
+		fc_walk_feed(dialect, &scan->walk, &scan->run[FC_OUTSIDE], buf, len);
+		return;
+	}
 	for (uint64_t at = scan->run[FC_OUTSIDE].fed, i = 0;
 		 at < sizeof(scan->head) && i < len; at++, i++)
 		scan->head[at] = buf[i];

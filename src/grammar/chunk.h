@@ -13,13 +13,14 @@
  * A record belongs to the chunk in which its first byte lies; its other bytes
  * may lie in later chunks.
  *
+ * Binary files are walked over from their beginning, chunk after chunk.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_CHUNK_H
 #define FC_CHUNK_H
 
-#include "grammar/quote_run.h"
-#include "grammar/record.h"
+#include "grammar/binary.h"
 
 /* What a chunk does when it begins in one state; positions from its start */
 typedef struct FcChunkRun
@@ -59,6 +60,7 @@ typedef struct FcChunkScan
 	uint64_t	records[FC_NQUOTES];	/* what it met beyond the other's */
 	uint64_t	embedded[FC_NQUOTES];
 	char		head[4];
+	FcWalk		walk;			/* binary: stays from chunk to chunk */
 } FcChunkScan;
 
 /* What is known of a place between two chunks */
@@ -89,7 +91,8 @@ typedef struct FcChunkStart
 /*
  * The worker: begin, feed the chunk's bytes in order in pieces of any size,
  * finish.  dialect->eol must be known.  Finish leaves chunk->start alone and
- * sets chunk->length to the bytes fed.
+ * sets chunk->length to the bytes fed.  Binary: all chunks of a file by one
+ * scan in their order, whose walk the caller zeroes before the first.
  */
 extern void fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan);
 extern void fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * grammar/dialect.h
- *	  The record grammar: COPY's CSV and text formats, as one file has them.
+ *	  The record grammar: COPY's formats, as one file has them.
  *
  * Pure C: nothing of the server is known here, so that the grammar can be
  * tested and fuzzed alone.
@@ -41,7 +41,8 @@ typedef enum FcEol
 typedef enum FcMode
 {
 	FC_MODE_CSV = 0,
-	FC_MODE_TEXT
+	FC_MODE_TEXT,
+	FC_MODE_BINARY				/* see grammar/binary.h */
 } FcMode;
 
 /* None of the three bytes may be '\r' or '\n'; the caller ensures it */
@@ -60,6 +61,7 @@ typedef struct FcDialect
 	bool		lone_marker;	/* text: "\." after other bytes of its line is
 								 * an error */
 	bool		csv_marker;		/* csv: "\." alone on a line ends the data */
+	int			nfields;		/* binary only: of each record */
 } FcDialect;
 
 /*

@@ -29,7 +29,8 @@ fc_marks_serve(const FcDialect *dialect)
 {
 	if (dialect->eol == FC_EOL_UNKNOWN)
 		return false;
-	return dialect->mode == FC_MODE_TEXT || dialect->escape == dialect->quote;
+	return dialect->mode == FC_MODE_TEXT ||
+		(dialect->mode == FC_MODE_CSV && dialect->escape == dialect->quote);
 }
 
 /*

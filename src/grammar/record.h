@@ -18,9 +18,11 @@ typedef enum FcEnd
 	FC_END_NONE,				/* end of file, and no byte of a record */
 	FC_END_BARE_CR,				/* "unquoted carriage return found in data" */
 	FC_END_BARE_NL,				/* "unquoted newline found in data" */
-	FC_END_MARKER,				/* "\." alone on its line ends the data */
+	FC_END_MARKER,				/* "\." alone on its line ends the data;
+								 * binary: the trailer does */
 	FC_END_MARKER_CORRUPT,		/* text: "\." not alone, or no line end after */
-	FC_END_MARKER_STYLE			/* "\." and a line end of another style */
+	FC_END_MARKER_STYLE,		/* "\." and a line end of another style */
+	FC_END_MALFORMED			/* binary: COPY refuses the record */
 } FcEnd;
 
 /*

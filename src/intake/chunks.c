@@ -70,6 +70,8 @@ typedef struct FcFinder
 								 * whole */
 	FcChunkPoint at;			/* after the last */
 	uint32		held;			/* first chunk held back: it has the marker */
+	bool		bad;			/* binary: a record is malformed, and all that
+								 * is known is published */
 } FcFinder;
 
 static size_t
@@ -146,6 +148,21 @@ fc_inflow_end_chunk(FcFinder *finder)
 	finder->left = 0;
 }
 
+/*
+ * Ends the chunk in which a binary record is malformed: no record is found
+ * after it, so that the load shall meet it at once.
+ */
+static void
+fc_inflow_meet_bad(FcFinder *finder)
+{
+	if (finder->bad || !finder->scan.walk.bad)
+		return;
+	finder->bad = true;
+	if (finder->left > 0)
+		fc_inflow_end_chunk(finder);
+	finder->known = finder->n;
+}
+
 /* FcUnpacker.look: finds chunks in bytes that are in the temporary copy */
 static void
 fc_inflow_look(void *arg, const char *buf, size_t len)
@@ -175,6 +192,7 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 		finder->left -= n;
 		if (finder->left == 0)
 			fc_inflow_end_chunk(finder);
+		fc_inflow_meet_bad(finder);
 	}
 	/* the size never shrinks: other processes read up to it meanwhile */
 	finder->file->identity.size = Max(finder->file->identity.size,
@@ -222,8 +240,18 @@ fc_inflow_cut(FcFinder *finder, uint32 first, uint64 end)
 	FcChunkPoint at = {starts->state, starts->first == chunks->start,
 	starts->line, starts->before, 0, FC_NOWHERE};
 
+	if (end == finder->offset)
+		return;
 	fc_split_cut(finder->ctx, chunks, n, end);
 	(void) fc_chunk_resolve(&finder->dialect, chunks, n, &at, starts);
+	finder->offset = end;
+}
+
+/* Where the tuple in hand begins */
+static uint64
+fc_inflow_tuple(const FcFinder *finder)
+{
+	return finder->file->data_start + finder->scan.walk.start;
 }
 
 /* Ends the last chunk and publishes all, once the whole file is unpacked */
@@ -233,6 +261,8 @@ fc_inflow_end(FcFinder *finder)
 	if (finder->left > 0)
 		fc_inflow_end_chunk(finder);
 	finder->file->identity.size = finder->offset - finder->file->base;
+	if (finder->dialect.mode == FC_MODE_BINARY && fc_walk_may_end(&finder->scan.walk))
+		fc_inflow_cut(finder, finder->known, fc_inflow_tuple(finder));
 	if (finder->at.marker != FC_NOWHERE)
 		fc_inflow_cut(finder, finder->held, finder->at.marker);
 	fc_inflow_publish(finder, finder->n, true);
@@ -400,11 +430,14 @@ fc_inflow_look_back(FcFinder *finder, uint64 size)
 static uint64
 fc_inflow_find_partial(const FcFinder *finder)
 {
-	FcStream   *stream = fc_stream_begin(finder->ctx->source, FC_INFLOW_BLOCK);
+	FcStream   *stream;
 	FcDialect	dialect = finder->dialect;
 	uint64		end = finder->offset;
 	FcRecord	record;
 
+	if (dialect.mode == FC_MODE_BINARY)
+		return finder->bad ? end : fc_inflow_tuple(finder);
+	stream = fc_stream_begin(finder->ctx->source, FC_INFLOW_BLOCK);
 	fc_stream_seek(stream, finder->starts[finder->known].first);
 	while (fc_stream_next(stream, &dialect, &record) == FC_END_FOUND)
 	{
@@ -423,17 +456,10 @@ fc_inflow_find_partial(const FcFinder *finder)
 static void
 fc_inflow_drop_partial(FcFinder *finder)
 {
-	uint64		end;
-
 	if (finder->left > 0)
 		fc_inflow_end_chunk(finder);
-	if (finder->n == 0)
-		return;
-	end = fc_inflow_find_partial(finder);
-	if (end == finder->offset)
-		return;
-	fc_inflow_cut(finder, finder->known, end);
-	finder->offset = end;
+	if (finder->n > 0)
+		fc_inflow_cut(finder, finder->known, fc_inflow_find_partial(finder));
 }
 
 /*

@@ -187,7 +187,8 @@ fc_intake_may_flow(const FcIntake *intake, int least)
 	const FcPlan *plan = target->plan;
 
 	return fc_intake_workers(intake, intake->progress->packed_size > 0 ? intake->progress->packed_size : PG_UINT64_MAX) >= least &&
-		!target->options->analyze && !target->options->format.binary &&
-		!fc_recode_needed(target->options->file_encoding, &target->dialect) &&
+		!target->options->analyze &&
+		(target->options->format.binary ||
+		 !fc_recode_needed(target->options->file_encoding, &target->dialect)) &&
 		(plan == NULL || fc_intake_plan_flows(plan));
 }

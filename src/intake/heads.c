@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "port/pg_bswap.h"
 
 #include "intake/heads.h"
 
@@ -90,6 +91,21 @@ fc_heads_copy(FcHeads *heads, FcUnpackArea *area)
 	return fit ? copy : NULL;
 }
 
+/* Does a binary header end in the head?  Core refuses one that is malformed */
+static bool
+fc_heads_has_binary(const FcSource *source, uint32 number)
+{
+	char		header[FC_BINARY_HEADER_LEN];
+	uint64		size = fc_source_end(source, number) - source->files[number].base;
+	uint32		extension;
+
+	if (size < sizeof(header))
+		return false;
+	fc_source_read(source, source->files[number].base, header, sizeof(header));
+	memcpy(&extension, header + sizeof(header) - sizeof(extension), sizeof(extension));
+	return size - sizeof(header) >= pg_ntoh32(extension);
+}
+
 /*
  * Do header and first record end in the head, and is nothing special about
  * them?
@@ -101,6 +117,8 @@ fc_heads_is_enough(const FcIntake *intake, const FcSource *source, FcStream *str
 	FcDialect	dialect = intake->target->dialect;
 	FcRecord	record;
 
+	if (dialect.mode == FC_MODE_BINARY)
+		return fc_heads_has_binary(source, number);
 	fc_stream_seek_file(stream, number, source->files[number].base);
 	for (int line = 0; line <= intake->target->options->header_lines; line++)
 	{

@@ -9,6 +9,9 @@
  * whether a marker ends the data: chunks after it become empty.  Each file is
  * resolved for itself: its first chunk begins after its header.
  *
+ * Of a binary file nothing is known before the bytes ahead are, so that one
+ * process walks over all of it.
+ *
  * Nothing is held but a buffer in the phase's memory context.
  *
  *-------------------------------------------------------------------------
@@ -23,25 +26,48 @@
 #define FC_SPLIT_BLOCK	((size_t) 256 * 1024)
 
 static void
-fc_split_chunk(FcContext *ctx, FcChunk *chunk, char *buf, size_t size)
+fc_split_chunk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk, char *buf,
+			   size_t size)
 {
-	FcChunkScan scan;
 	uint64		start = chunk->start;
 	uint64		end = start + chunk->length;
 
 	fc_context_enter(ctx, start);
-	fc_chunk_begin(&ctx->dialect, &scan);
+	fc_chunk_begin(&ctx->dialect, scan);
 	for (uint64 pos = start; pos < end;)
 	{
 		size_t		len = Min(size, end - pos);
 
 		fc_source_read(ctx->source, pos, buf, len);
-		fc_chunk_feed(&ctx->dialect, &scan, buf, len);
+		fc_chunk_feed(&ctx->dialect, scan, buf, len);
 		pg_atomic_fetch_add_u64(&ctx->shared->counts.split_bytes, len);
 		pos += len;
 		fc_context_progress(ctx);
 	}
-	fc_chunk_finish(&scan, chunk);
+	fc_chunk_finish(scan, chunk);
+}
+
+/*
+ * One process walks over a binary file from its first chunk to its last, and
+ * takes away what is no tuple after it.
+ */
+static void
+fc_split_walk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk, char *buf, size_t size)
+{
+	const FcFile *file = fc_source_file(ctx->source, chunk->start);
+	uint64		end = chunk->start + chunk->length;
+	uint32		n = 1;
+
+	if (chunk->start == file->data_start)
+		memset(&scan->walk, 0, sizeof(FcWalk));
+	fc_split_chunk(ctx, scan, chunk, buf, size);
+	if (end < file->base + file->identity.size || !fc_walk_may_end(&scan->walk))
+		return;
+	end = file->data_start + scan->walk.start;
+	/* the trailer may begin with the last byte of the chunk before */
+	for (; chunk->start > end; chunk--)
+		n++;
+	fc_split_cut(ctx, chunk, n, end);
 }
 
 void
@@ -49,10 +75,14 @@ fc_split_run(FcContext *ctx)
 {
 	FcChunk    *chunks = fc_shared_chunks(ctx->shared);
 	char	   *buf = palloc(FC_SPLIT_BLOCK);
+	FcChunkScan scan;
 	uint32		i;
 
 	while (fc_context_take(ctx, ctx->shared->source.nchunks, &i))
-		fc_split_chunk(ctx, &chunks[i], buf, FC_SPLIT_BLOCK);
+		if (ctx->dialect.mode == FC_MODE_BINARY)
+			fc_split_walk(ctx, &scan, &chunks[i], buf, FC_SPLIT_BLOCK);
+		else
+			fc_split_chunk(ctx, &scan, &chunks[i], buf, FC_SPLIT_BLOCK);
 	pfree(buf);
 }
 
@@ -66,10 +96,14 @@ fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
 	return i;
 }
 
-/* Only the chunk in which the data end is read again */
+/*
+ * Only the chunk in which the data end is read again; not even that if they
+ * end with a tuple
+ */
 void
 fc_split_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
 {
+	FcChunkScan scan;
 	char	   *buf;
 
 	for (; n > 0 && chunks[n - 1].start >= end; n--)
@@ -79,9 +113,14 @@ fc_split_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
 	}
 	if (n == 0)
 		return;
-	buf = palloc(FC_SPLIT_BLOCK);
 	chunks[n - 1].length = end - chunks[n - 1].start;
-	fc_split_chunk(ctx, &chunks[n - 1], buf, FC_SPLIT_BLOCK);
+	if (ctx->dialect.mode == FC_MODE_BINARY)
+	{
+		chunks[n - 1].run[FC_OUTSIDE].ends_record = true;
+		return;
+	}
+	buf = palloc(FC_SPLIT_BLOCK);
+	fc_split_chunk(ctx, &scan, &chunks[n - 1], buf, FC_SPLIT_BLOCK);
 	pfree(buf);
 }
 

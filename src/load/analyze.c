@@ -92,13 +92,9 @@ fc_analyze_file(FcAnalysis *analysis, uint32 file)
 										 fc_source_path(target->source, file));
 
 	finding->bytes = target->source->files[file].identity.size;
-	if (options->format.binary)
-	{
-		finding->detail = "binary";
-		return;
-	}
 	finding->rows = fc_split_records(target->shared, target->source, file);
-	finding->detail = psprintf("%s, %s, %d lines of header",
+	finding->detail = options->format.binary ? "binary" :
+		psprintf("%s, %s, %d lines of header",
 							   options->format.csv_mode ? "csv" : "text",
 							   pg_encoding_to_char(options->file_encoding),
 							   options->header_lines);
@@ -440,21 +436,16 @@ fc_analyze_run(FcOptions *options)
 	analysis.job = fc_job_analyze(options);
 	for (uint32 i = 0; i < analysis.job->target.source->nfiles; i++)
 		fc_analyze_file(&analysis, i);
-	if (!options->format.binary)
-		fc_analyze_rows(&analysis);
+	fc_analyze_rows(&analysis);
 	if (analysis.job->target.plan->key_type != FC_KEY_NONE)
 		fc_analyze_key(&analysis);
 	fc_analyze_partitions(&analysis);
-	if (!options->format.binary)
-	{
-		fc_analyze_rejects(&analysis);
-		fc_analyze_fatal(&analysis);
-	}
+	fc_analyze_rejects(&analysis);
+	fc_analyze_fatal(&analysis);
 	fc_analyze_warnings(&analysis);
 	fc_analyze_faults(&analysis);
 	fc_analyze_choices(&analysis);
-	if (!options->format.binary)
-		fc_analyze_disk(&analysis);
+	fc_analyze_disk(&analysis);
 	fc_setup_end(analysis.job);
 	XactReadOnly = read_only;
 	return analysis.findings;

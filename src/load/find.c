@@ -81,7 +81,11 @@ fc_find_split(FcJob *job)
 	int			processes;
 
 	fc_progress_phase(&job->progress, FC_PHASE_SPLIT);
-	processes = fc_lead_run(job, FC_PHASE_SPLIT, target->shared->source.nchunks, &work);
+	/* a binary file is split by one process */
+	processes = fc_lead_run(job, FC_PHASE_SPLIT,
+							target->dialect.mode == FC_MODE_BINARY ?
+							Min(target->shared->source.nchunks, 1) :
+							target->shared->source.nchunks, &work);
 	target->found = fc_split_resolve(&target->ctx);
 	fc_find_report_split(job, processes);
 }
@@ -129,7 +133,7 @@ fc_find_core_reads(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
 
-	return target->options->format.binary || target->unconvertible ||
+	return target->unconvertible ||
 		(target->unsettled && !fc_feed_is_canonical(target));
 }
 

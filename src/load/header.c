@@ -6,7 +6,7 @@
  *	 header lines ──► encoding, names ──► first record ──► line end
  *
  * Core compares the names ("match"), or they tell which column each field is
- * ("map").
+ * ("map").  Core reads the header of a binary file.
  *
  *-------------------------------------------------------------------------
  */
@@ -174,6 +174,12 @@ fc_header_read_file(FcJob *job, FcStream *stream, uint32 i)
 	target->dialect.eol = FC_EOL_UNKNOWN;
 	file->data_start = file->base;
 	file->lines_before = 0;
+	file->eol = FC_EOL_UNKNOWN;
+	if (target->dialect.mode == FC_MODE_BINARY)
+	{
+		fc_core_binary_header(target, i);
+		return;
+	}
 	fc_stream_seek_file(stream, i, file->base);
 	for (int line = 1; line <= target->options->header_lines; line++)
 	{

@@ -276,12 +276,10 @@ fc_job_analyze(FcOptions *options)
 	FcTarget   *target = &job->target;
 
 	fc_job_start(job);
-	if (!target->options->format.binary)
-		fc_find_split(job);
+	fc_find_split(job);
 	if (target->plan->key_type != FC_KEY_NONE)
 		fc_lead_apart(job, fc_find_keys);
-	if (!target->options->format.binary)
-		fc_lead_apart(job, fc_job_check);
+	fc_lead_apart(job, fc_job_check);
 	fc_progress_end(&job->progress);
 	return job;
 }

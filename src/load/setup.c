@@ -122,8 +122,14 @@ fc_setup_dialect(FcJob *job)
 	FcTarget   *target = &job->target;
 	CopyFormatOptions *format = &target->options->format;
 
-	target->dialect.delim = format->delim[0];
 	target->dialect.eol = FC_EOL_UNKNOWN;
+	if (format->binary)
+	{
+		target->dialect.mode = FC_MODE_BINARY;
+		target->dialect.nfields = list_length(target->plan->columns.fields);
+		return;
+	}
+	target->dialect.delim = format->delim[0];
 	if (format->csv_mode)
 	{
 		target->dialect.quote = format->quote[0];
@@ -148,7 +154,8 @@ fc_setup_recode(FcJob *job)
 	SharedFileSet *fileset;
 	FcSource   *copy;
 
-	if (!fc_recode_needed(options->file_encoding, &target->dialect))
+	if (options->format.binary ||
+		!fc_recode_needed(options->file_encoding, &target->dialect))
 		return;
 	job->converted = dsm_create(sizeof(SharedFileSet), 0);
 	fileset = dsm_segment_address(job->converted);
@@ -183,8 +190,7 @@ fc_setup_file(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	if (!target->options->format.binary)
-		fc_setup_dialect(job);
+	fc_setup_dialect(job);
 	if (target->options->program)
 		fc_program_check();
 	if (target->options->program || target->options->client)
@@ -196,8 +202,7 @@ fc_setup_file(FcJob *job)
 		target->source = fc_access_open(target->options->sources);
 		fc_intake_unpack(&job->intake);
 	}
-	if (!target->options->format.binary)
-		fc_setup_recode(job);
+	fc_setup_recode(job);
 }
 
 /* Finds the pg_partman that keeps the table, to make partitions as it does */
@@ -304,7 +309,7 @@ fc_setup_job(FcJob *job)
 		(void) GetCurrentTransactionId();
 		(void) GetCurrentCommandId(true);
 	}
-	if (!options->header_map && !options->format.binary)
+	if (!options->header_map)
 		fc_header_read(job);
 	if (target->unsettled)
 		fc_way_to_core(target, "the first row ends with a marker, and not with a line end");

@@ -42,7 +42,7 @@ fc_plan_has_unique(Relation rel)
 
 /* Marks the fields whose type runs code with visible effects */
 static bool
-fc_plan_fields_visible(Relation rel, FcPlan *plan)
+fc_plan_fields_visible(Relation rel, const FcOptions *options, FcPlan *plan)
 {
 	bool		any = false;
 
@@ -51,7 +51,8 @@ fc_plan_fields_visible(Relation rel, FcPlan *plan)
 		AttrNumber	attnum = list_nth_int(plan->columns.fields, i);
 
 		if (attnum == 0 ||
-			!fc_code_type_visible(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
+			!fc_code_type_visible(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
+								  options->format.binary))
 			continue;
 		plan->columns.flags[i] |= FC_FIELD_VISIBLE;
 		any = true;
@@ -61,10 +62,10 @@ fc_plan_fields_visible(Relation rel, FcPlan *plan)
 
 /* Do effects show how often code runs before a row is in the table? */
 static bool
-fc_plan_effects(Relation rel, FcPlan *plan)
+fc_plan_effects(Relation rel, const FcOptions *options, FcPlan *plan)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	bool		visible = fc_plan_fields_visible(rel, plan);
+	bool		visible = fc_plan_fields_visible(rel, options, plan);
 
 	for (int i = 0; desc->constr && i < desc->constr->num_check; i++)
 		visible = visible ||
@@ -90,7 +91,8 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 		AttrNumber	attnum = lfirst_int(lc);
 
 		if (attnum != 0 &&
-			fc_code_type_foreign(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
+			fc_code_type_foreign(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
+								 options->format.binary))
 		{
 			plan->columns.flags[i] |= FC_FIELD_SUBTRANSACTION;
 			any = true;
@@ -189,10 +191,11 @@ fc_plan_make(Relation rel, const FcOptions *options)
 		plan->where = options->where;
 	else if (options->where_clause)
 		plan->where = fc_where_parse(plan->pstate, rel, options->where_clause);
-	plan->need_transcoding = options->file_encoding != server &&
+	plan->need_transcoding = !options->format.binary &&
+		options->file_encoding != server &&
 		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
 	fc_plan_defaults(rel, options, plan);
-	plan->effects = fc_plan_effects(rel, plan);
+	plan->effects = fc_plan_effects(rel, options, plan);
 	plan->order = fc_sort_keys_parse(rel, options->order_by);
 	fc_plan_key(rel, options, plan);
 	fc_plan_order(plan);

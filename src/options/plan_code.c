@@ -24,12 +24,13 @@
 #include "rewrite/rewriteHandler.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "options/plan_code.h"
 
 /* A question to a type and, if the answer is no, to its parts */
-typedef bool (*FcTypeTest) (Oid typid, char typtype, Oid input);
+typedef bool (*FcTypeTest) (Oid typid, char typtype, Oid input, bool binary);
 
 static bool
 fc_code_unsafe_function(Oid funcid, void *context)
@@ -104,52 +105,67 @@ fc_code_indexes_unsafe(Relation rel)
 	return fc_code_any_index(rel, fc_code_index_unsafe, InvalidAttrNumber);
 }
 
+/* The function that reads values of the type; InvalidOid: there is none */
+static Oid
+fc_code_input(Oid typid, bool binary)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(typid));
+	Form_pg_type type;
+	Oid			input;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", typid);
+	type = (Form_pg_type) GETSTRUCT(tuple);
+	input = binary ? type->typreceive : type->typinput;
+	ReleaseSysCache(tuple);
+	return input;
+}
+
 /* Is the test true of the type, or of any that a value of it is made of? */
 static bool
-fc_code_type_any(Oid typid, FcTypeTest test)
+fc_code_type_any(Oid typid, FcTypeTest test, bool binary)
 {
 	char		typtype = get_typtype(typid);
 	Oid			element = get_element_type(typid);
 	TupleDesc	desc;
+	Oid			input = fc_code_input(typid, binary);
 	bool		found = false;
-	Oid			input;
-	Oid			typioparam;
 
 	check_stack_depth();
-	getTypeInputInfo(typid, &input, &typioparam);
-	if (test(typid, typtype, input))
+	/* without it core refuses to read values of the type */
+	if (OidIsValid(input) && test(typid, typtype, input, binary))
 		return true;
 	if (OidIsValid(element))
-		return fc_code_type_any(element, test);
+		return fc_code_type_any(element, test, binary);
 	if (typtype == TYPTYPE_RANGE)
-		return fc_code_type_any(get_range_subtype(typid), test);
+		return fc_code_type_any(get_range_subtype(typid), test, binary);
 	if (typtype == TYPTYPE_MULTIRANGE)
-		return fc_code_type_any(get_multirange_range(typid), test);
+		return fc_code_type_any(get_multirange_range(typid), test, binary);
 	if (typtype != TYPTYPE_COMPOSITE)
 		return false;
 	desc = lookup_rowtype_tupdesc(typid, -1);
 	for (int i = 0; i < desc->natts && !found; i++)
 		found = !TupleDescAttr(desc, i)->attisdropped &&
-			fc_code_type_any(TupleDescAttr(desc, i)->atttypid, test);
+			fc_code_type_any(TupleDescAttr(desc, i)->atttypid, test, binary);
 	ReleaseTupleDesc(desc);
 	return found;
 }
 
 static bool
-fc_code_is_unsafe(Oid typid, char typtype, Oid input)
+fc_code_is_unsafe(Oid typid, char typtype, Oid input, bool binary)
 {
 	return typtype == TYPTYPE_DOMAIN || fc_code_unsafe_function(input, NULL);
 }
 
 bool
-fc_code_type_unsafe(Oid typid)
+fc_code_type_unsafe(Oid typid, bool binary)
 {
-	return fc_code_type_any(typid, fc_code_is_unsafe);
+	return fc_code_type_any(typid, fc_code_is_unsafe, binary);
 }
 
 /* A range type runs the functions that its creator named */
 static bool
-fc_code_is_foreign(Oid typid, char typtype, Oid input)
+fc_code_is_foreign(Oid typid, char typtype, Oid input, bool binary)
 {
 	return typtype == TYPTYPE_DOMAIN || input >= FirstNormalObjectId ||
 		(typid >= FirstNormalObjectId && typtype != TYPTYPE_ENUM &&
@@ -157,9 +173,9 @@ fc_code_is_foreign(Oid typid, char typtype, Oid input)
 }
 
 bool
-fc_code_type_foreign(Oid typid)
+fc_code_type_foreign(Oid typid, bool binary)
 {
-	return fc_code_type_any(typid, fc_code_is_foreign);
+	return fc_code_type_any(typid, fc_code_is_foreign, binary);
 }
 
 /* None of core's functions shows how often it was called */
@@ -178,7 +194,7 @@ fc_code_visible_walker(Node *node, void *context)
 		return false;
 	if (check_functions_in_node(node, fc_code_visible_function, context) ||
 		(IsA(node, CoerceToDomain) &&
-		 fc_code_type_visible(((CoerceToDomain *) node)->resulttype)))
+		 fc_code_type_visible(((CoerceToDomain *) node)->resulttype, false)))
 		return true;
 	return expression_tree_walker(node, fc_code_visible_walker, context);
 }
@@ -190,7 +206,7 @@ fc_code_visible(Node *node)
 }
 
 static bool
-fc_code_domain_visible(Oid typid)
+fc_code_domain_visible(Oid typid, bool binary)
 {
 	/* the memory context calls back into it when it is reset */
 	DomainConstraintRef *ref = palloc(sizeof(DomainConstraintRef));
@@ -205,18 +221,18 @@ fc_code_domain_visible(Oid typid)
 			fc_code_visible_walker((Node *) constraint->check_expr, NULL))
 			return true;
 	}
-	return fc_code_type_visible(getBaseType(typid));
+	return fc_code_type_visible(getBaseType(typid), binary);
 }
 
 static bool
-fc_code_is_visible(Oid typid, char typtype, Oid input)
+fc_code_is_visible(Oid typid, char typtype, Oid input, bool binary)
 {
-	return typtype == TYPTYPE_DOMAIN ? fc_code_domain_visible(typid) :
+	return typtype == TYPTYPE_DOMAIN ? fc_code_domain_visible(typid, binary) :
 		fc_code_visible_function(input, NULL);
 }
 
 bool
-fc_code_type_visible(Oid typid)
+fc_code_type_visible(Oid typid, bool binary)
 {
-	return fc_code_type_any(typid, fc_code_is_visible);
+	return fc_code_type_any(typid, fc_code_is_visible, binary);
 }

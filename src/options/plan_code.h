@@ -20,22 +20,23 @@ extern bool fc_code_indexes_unsafe(Relation rel);
 
 /*
  * Does a value of the type run code on its way in that is not the input
- * function's own?  Domains do, also inside other types.
+ * function's own, or, if it comes in binary form, the receive function's?
+ * Domains do, also inside other types.
  */
-extern bool fc_code_type_unsafe(Oid typid);
+extern bool fc_code_type_unsafe(Oid typid, bool binary);
 
 /*
  * Can the type's input leave effects when it fails in the middle?  It cannot
  * where all of it is core's own code, that of its parts included: such code
  * reads, and what it holds at an error belongs to a resource owner.
  */
-extern bool fc_code_type_foreign(Oid typid);
+extern bool fc_code_type_foreign(Oid typid, bool binary);
 
 /* Do effects show how often this expression is evaluated? */
 extern bool fc_code_visible(Node *node);
 
 /* Do effects show how often a value of the type is read? */
-extern bool fc_code_type_visible(Oid typid);
+extern bool fc_code_type_visible(Oid typid, bool binary);
 
 /* Is the test true of any index of the table? */
 typedef bool (*FcIndexTest) (Relation index, AttrNumber attnum);

@@ -30,6 +30,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "convert/convert.h"
 #include "options/plan.h"
 #include "options/plan_code.h"
 #include "row/serial.h"
@@ -74,9 +75,10 @@ fc_plan_is_numbered(const FcPlan *plan, AttrNumber attnum)
 
 /* Looks at the types of the file's columns and the defaults of all others */
 static const char *
-fc_plan_columns_reason(Relation rel, const FcPlan *plan, bool markers)
+fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlan *plan)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
+	bool		markers = options->default_string != NULL;
 
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
@@ -89,7 +91,7 @@ fc_plan_columns_reason(Relation rel, const FcPlan *plan, bool markers)
 		if ((markers || !in_file) && !fc_plan_is_numbered(plan, attnum) &&
 			fc_code_unsafe(build_column_default(rel, attnum)))
 			return "a column's default is not parallel safe";
-		if (in_file && fc_code_type_unsafe(att->atttypid))
+		if (in_file && fc_code_type_unsafe(att->atttypid, options->format.binary))
 			return "a column's type is not parallel safe";
 	}
 	return NULL;
@@ -114,7 +116,10 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 		return "the condition is not parallel safe";
 	if (fc_sort_keys_unsafe(rel, plan->order))
 		return "the order of a column is not parallel safe";
-	reason = fc_plan_columns_reason(rel, plan, options->default_string != NULL);
+	/* workers have the server's encoding for their client's */
+	if (options->format.binary && !fc_convert_receives())
+		return "binary texts are in the client's encoding, which is not the server's";
+	reason = fc_plan_columns_reason(rel, options, plan);
 	return reason ? reason : fc_plan_leaf_reason(rel);
 }
 
@@ -217,8 +222,6 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
 	bool		only_foreign_keys;
 	bool		triggers = fc_plan_has_triggers(rel, &only_foreign_keys);
 
-	if (options->format.binary)
-		return "the format is binary";
 	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		return "the target is a foreign table";
 	if (rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)

@@ -3,8 +3,8 @@
  * row/column.c
  *	  How a field of the file becomes the value of its column.
  *
- *	 field ──► pattern, native conversion (convert/convert.c) or input function
- *			──► value
+ *	 field ──► pattern, native conversion (convert/convert.c) or the type's
+ *				input or receive function ──► value
  *
  * The column's type decides once which of them it is.  Errors are thrown to
  * the caller, in whose memory context values are.
@@ -48,20 +48,24 @@ fc_column_uses_zone(Oid typid)
 
 void
 fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
-			   const char *pattern, bool zone)
+			   const char *pattern, bool zone, bool binary)
 {
 	Form_pg_attribute att;
 	Oid			input;
 
 	column->index = attnum - 1;
+	column->binary = binary;
 	if (attnum != 0)
 	{
 		att = TupleDescAttr(desc, attnum - 1);
 		column->name = pstrdup(NameStr(att->attname));
-		fc_convert_init(&column->convert, att->atttypid, att->atttypmod);
+		fc_convert_init(&column->convert, att->atttypid, att->atttypmod, binary);
 		column->typid = att->atttypid;
 		column->typmod = att->atttypmod;
-		getTypeInputInfo(att->atttypid, &input, &column->typioparam);
+		if (binary)
+			getTypeBinaryInputInfo(att->atttypid, &input, &column->typioparam);
+		else
+			getTypeInputInfo(att->atttypid, &input, &column->typioparam);
 		fmgr_info(input, &column->input);
 	}
 	if (pattern[0] != '\0')
@@ -78,6 +82,25 @@ fc_column_is_plain(const FcColumn *column)
 		column->input.fn_strict;
 }
 
+/* What the receive function makes of the field, or of a NULL */
+static Datum
+fc_column_receive(FcColumn *column, const FcField *field)
+{
+	StringInfoData buf;
+	Datum		value;
+
+	/* the function may want a NUL after the field, as core gives it */
+	initStringInfo(&buf);
+	appendBinaryStringInfo(&buf, field->data, (int) field->len);
+	value = ReceiveFunctionCall(&column->input, field->null ? NULL : &buf,
+								column->typioparam, column->typmod);
+	if (!field->null && buf.cursor != buf.len)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("incorrect binary data format")));
+	return value;
+}
+
 Datum
 fc_column_value(FcColumn *column, const FcField *field)
 {
@@ -87,6 +110,8 @@ fc_column_value(FcColumn *column, const FcField *field)
 	{
 		if (column->input.fn_strict)
 			return (Datum) 0;
+		if (column->binary)
+			return fc_column_receive(column, field);
 		return InputFunctionCall(&column->input, NULL, column->typioparam,
 								 column->typmod);
 	}
@@ -98,6 +123,8 @@ fc_column_value(FcColumn *column, const FcField *field)
 	}
 	if (fc_convert(&column->convert, field->data, field->len, &value))
 		return value;
+	if (column->binary)
+		return fc_column_receive(column, field);
 	return InputFunctionCall(&column->input, field->data, column->typioparam,
 							 column->typmod);
 }

@@ -23,6 +23,8 @@ typedef struct FcColumn
 	const char *name;
 	uint8		flags;			/* FC_FIELD_* */
 	bool		ours;			/* core would not read the field right */
+	bool		binary;			/* the field is of a binary file, and input is
+								 * the type's receive function */
 	FcConverter convert;
 	FcPattern  *pattern;		/* the file's form of a timestamp, or NULL */
 	FmgrInfo	input;
@@ -38,7 +40,7 @@ typedef struct FcColumn
  * zone that is not the session's.
  */
 extern void fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
-						   const char *pattern, bool zone);
+						   const char *pattern, bool zone, bool binary);
 
 /* Does the value depend on nothing but the field, its type and NULL? */
 extern bool fc_column_is_plain(const FcColumn *column);

@@ -30,6 +30,7 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
+#include "grammar/binary.h"
 #include "row/parse.h"
 #include "row/parser.h"
 
@@ -222,7 +223,7 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 	if (!parser->shared->errors.set_null)
 	{
 		fc_parse_refuse(parser, FC_CLASS_CONVERSION, column,
-						field->null ? NULL : field->data, edata);
+						field->null || column->binary ? NULL : field->data, edata);
 		return;
 	}
 	nulled->column = column->name;
@@ -321,8 +322,10 @@ fc_parse_cut(FcParser *parser)
 	record->cut = true;
 	/* the byte after the record is there for the last field's NUL */
 	parser->quick.room.readable = record->data + record->len + 1;
-	record->found = fc_record_fields(&parser->dialect, record->data, record->len,
-									 record->fields, parser->ncolumns);
+	record->found = parser->dialect.mode == FC_MODE_BINARY ?
+		fc_binary_fields(record->data, record->len, record->fields, parser->ncolumns) :
+		fc_record_fields(&parser->dialect, record->data, record->len,
+						 record->fields, parser->ncolumns);
 }
 
 /* Checks what COPY checks before it converts the first field */
@@ -334,7 +337,9 @@ fc_parse_check_fields(FcParser *parser)
 	if (record->found < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("unterminated CSV quoted field")));
+				 errmsg(parser->dialect.mode == FC_MODE_BINARY ?
+						"unexpected EOF in COPY data" :
+						"unterminated CSV quoted field")));
 	if (parser->dialect.mode == FC_MODE_TEXT)
 		fc_parse_check_encoding(parser, fc_parse_verify);
 	if (!record->ok)
@@ -350,7 +355,8 @@ fc_parse_fields(FcParser *parser)
 {
 	if (!parser->record.cut)
 	{
-		fc_parse_check_encoding(parser, fc_parse_encode);
+		if (parser->dialect.mode != FC_MODE_BINARY)
+			fc_parse_check_encoding(parser, fc_parse_encode);
 		if (!parser->record.ok)
 			return false;
 		fc_parse_cut(parser);
@@ -505,6 +511,9 @@ fc_parse_is_valid(const FcParser *parser)
 	const char *p = parser->record.data;
 	const char *end = p + parser->record.len;
 
+	/* the texts among binary values are verified one by one */
+	if (parser->dialect.mode == FC_MODE_BINARY)
+		return true;
 	if (parser->shared->source.need_transcoding)
 		return false;
 	/* plain ASCII is valid in all of them */

@@ -89,7 +89,8 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 
 		column->flags = fc_shared_flags(shared)[i];
 		fc_column_init(column, RelationGetDescr(target), fc_shared_columns(shared)[i],
-					   pattern, parser->zones.file != NULL);
+					   pattern, parser->zones.file != NULL,
+					   parser->dialect.mode == FC_MODE_BINARY);
 		if (shared->default_len >= 0 && column->index >= 0)
 			column->def = fc_defaults_expr(shared, target, column->index + 1);
 		pattern += strlen(pattern) + 1;

@@ -16,6 +16,7 @@
 
 #include "mb/pg_wchar.h"
 
+#include "grammar/binary.h"
 #include "key/range.h"
 #include "row/parse.h"
 #include "row/parser.h"
@@ -63,6 +64,8 @@ fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 
 	FcBorders	borders;
 
+	if (parser->dialect.mode == FC_MODE_BINARY)
+		return fc_binary_field(record->data, record->length, wanted, field);
 	if (record->marks == NULL)
 		return fc_record_field(&parser->dialect, record->data, record->length,
 							   wanted, field);
@@ -109,7 +112,8 @@ fc_parse_any_key(FcParser *parser, const FcRecord *record, int64 *key, bool *nul
 			 !fc_convert(&column->convert, field.data, field.len, &value))
 	{
 		/* only bytes that fc_convert has taken are known to be valid */
-		fc_parse_key_encoding(parser, &field);
+		if (parser->dialect.mode != FC_MODE_BINARY)
+			fc_parse_key_encoding(parser, &field);
 		if (field.verify)
 			pg_verifymbstr(field.data, field.len, false);
 		value = fc_column_value(column, &field);

@@ -40,7 +40,7 @@ fc_input_read(FcInput *input, char *buf, size_t len)
 bool
 fc_input_look_ahead(FcInput *input, size_t size)
 {
-	StringInfo	ahead = makeStringInfo();
+	StringInfo	ahead = input->ahead ? input->ahead : makeStringInfo();
 	size_t		n = 1;
 
 	while ((size_t) ahead->len < size && n > 0)
@@ -51,4 +51,24 @@ fc_input_look_ahead(FcInput *input, size_t size)
 	}
 	input->ahead = ahead;
 	return n > 0;
+}
+
+size_t
+fc_input_read_head(FcInput *input, char *buf, size_t len)
+{
+	size_t		n;
+
+	if (input->ahead == NULL)
+		input->ahead = makeStringInfo();
+	n = input->read(input, buf, len);
+	appendBinaryStringInfo(input->ahead, buf, n);
+	input->ahead->cursor = input->ahead->len;
+	return n;
+}
+
+void
+fc_input_rewind(FcInput *input)
+{
+	if (input->ahead)
+		input->ahead->cursor = 0;
 }

@@ -30,8 +30,15 @@ extern size_t fc_input_read(FcInput *input, char *buf, size_t len);
 /*
  * Keeps so many of the first bytes for later reads, in the current memory
  * context.  False if there are fewer; then all are kept.  To be called before
- * the first read.
+ * the first read, but for those of fc_input_read_head.
  */
 extern bool fc_input_look_ahead(FcInput *input, size_t size);
+
+/*
+ * As fc_input_read, but the bytes are kept, too: fc_input_rewind makes the next
+ * read begin with them again.  No other read may come between the two.
+ */
+extern size_t fc_input_read_head(FcInput *input, char *buf, size_t len);
+extern void fc_input_rewind(FcInput *input);
 
 #endif							/* FC_INPUT_H */

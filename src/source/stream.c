@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "grammar/binary.h"
 #include "source/stream.h"
 
 /* COPY's own limit of a line: what a StringInfo can hold */
@@ -159,8 +160,11 @@ fc_stream_search(FcStream *stream, FcDialect *dialect, FcRecord *record)
 	record->marks = NULL;
 	for (;;)
 	{
-		end = fc_record_end(dialect, &scan, stream->buf + stream->pos,
-							stream->len - stream->pos, eof);
+		end = dialect->mode == FC_MODE_BINARY ?
+			fc_binary_end(dialect, &scan, stream->buf + stream->pos,
+						  stream->len - stream->pos, eof) :
+			fc_record_end(dialect, &scan, stream->buf + stream->pos,
+						  stream->len - stream->pos, eof);
 		if (end != FC_END_MORE)
 			break;
 		eof = !fc_stream_fill(stream);

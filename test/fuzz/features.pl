@@ -62,7 +62,7 @@ sub make_order
 	my ($c) = @_;
 	my @columns = grep { !$_->{dropped} && $_->{type} !~ /^(json|jsonpath|xml|point|circle|box|lseg|path|polygon|line)$/ && !($_->{generated} && $SERVER{version} >= 18) } @{ $c->{columns} };
 
-	return if !@columns || !$SERVER{arguments}{order_by} || one_by_one($c) || $c->{source};
+	return if !@columns || !$SERVER{arguments}{order_by} || one_by_one($c);
 	# which of two equal rows stays is the file's business
 	return if grep { $_ eq 'unique' } @{ $c->{options}{on_error_classes} // [] };
 	$c->{options}{order_by} = [ map { quoted(pick(@columns)->{name}) . pick('', '', ' ASC', ' DESC') . pick('', '', ' NULLS FIRST', ' NULLS LAST') } 1 .. pick(1, 1, 2, 3) ];

@@ -335,7 +335,7 @@ sub ordering
 {
 	my ($c) = @_;
 
-	return 'none' if one_by_one($c) || keeps_order($c) || $c->{source} || $c->{options}{order_by};
+	return 'none' if one_by_one($c) || keeps_order($c) || $c->{options}{order_by};
 	return 'none' if $c->{layout} eq 'key' && (grep { $_ eq 'unique' } @{ $c->{options}{on_error_classes} // [] }) && grep { /UNIQUE|PRIMARY|EXCLUDE/ } @{ $c->{setup} };
 	return 'key' if $c->{layout} =~ /^(plain|key)$/ && $c->{options}{timestamp_column};
 	return 'key' if $c->{layout} eq 'range' && $c->{key_in_file};

@@ -381,7 +381,6 @@ SELECT is(pg_temp.refused('{""}'), '42601 | syntax error at end of input', 'noth
 SELECT matches(pg_temp.refused('{n up}'), '^42601 \| syntax error', 'a word that is none');
 SELECT is(pg_temp.refused('{}'), '22023 | argument "order_by" must not be empty | Leave it out, or give NULL, to get its default.', 'no item');
 SELECT is(pg_temp.refused('{n,NULL}'), '22004 | argument "order_by" must not contain nulls', 'NULL');
-SELECT matches(pg_temp.refused('{n}', ', format => ''binary'''), '^0A000 \| cannot load rows in the order of order_by here \| Rows are loaded one by one, as COPY does: the format is binary\.', 'binary');
 CREATE FUNCTION pg_temp.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
 CREATE TRIGGER nothing BEFORE INSERT ON unordered FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
 SELECT is(pg_temp.refused('{n}'), '0A000 | cannot load rows in the order of order_by here | Rows are loaded one by one, as COPY does: the target has triggers.', 'triggers');

@@ -90,7 +90,7 @@ bench_init(Bench *bench, Oid typid, int32 typmod, ArrayType *values)
 	bench->typmod = typmod;
 	getTypeInputInfo(typid, &input, &bench->typioparam);
 	fmgr_info(input, &bench->input);
-	fc_convert_init(&bench->converter, typid, typmod);
+	fc_convert_init(&bench->converter, typid, typmod, false);
 	deconstruct_array(values, TEXTOID, -1, false, TYPALIGN_INT, &texts, NULL,
 					  &bench->nvalues);
 	bench->values = palloc(sizeof(char *) * Max(bench->nvalues, 1));

@@ -62,7 +62,7 @@ fuzz_init(Fuzz *fuzz, Oid typid, int32 typmod)
 	get_typlenbyval(typid, &fuzz->typlen, &fuzz->typbyval);
 	getTypeInputInfo(typid, &input, &fuzz->typioparam);
 	fmgr_info(input, &fuzz->input);
-	fc_convert_init(&fuzz->converter, typid, typmod);
+	fc_convert_init(&fuzz->converter, typid, typmod, false);
 	fuzz->quick = fuzz->converter;
 	fuzz->quick.room = &fuzz->room;
 	fuzz->room.next = palloc(FUZZ_ROOM);
