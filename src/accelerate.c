@@ -205,7 +205,10 @@ fc_accelerate_by_core(FcAccelerated *copy)
 	}
 	EndCopyFrom(copy->cstate);
 	if (copy->input && copy->stmt->is_program)
+	{
 		fc_program_end(copy->input);
+		fc_program_check_end(copy->input);
+	}
 	return rows;
 }
 

@@ -111,13 +111,26 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 		fc_receive_refuse_packed(incoming->unpacking);
 }
 
-/* Ends an input; ERROR if it could not be unpacked or its program failed */
+/* ERROR if the program failed, or the client gave up */
+static void
+fc_receive_check(const FcIntake *intake, FcInput *input)
+{
+	if (intake->target->options->program)
+		fc_program_check_end(input);
+	else
+		fc_client_check_whole(input);
+}
+
+/*
+ * Ends an input; ERROR if it could not be unpacked.  That its sender failed is
+ * told once what came before is loaded, or here if several programs run.
+ */
 static void
 fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 {
+	const FcOptions *options = intake->target->options;
 	FcInput    *input = incoming->input;
 	bool		whole = (incoming->end == FC_UNPACK_END);
-	bool		given_up = input->failed && whole;
 	const char *word = input->word;
 	const char *name = input->path;
 
@@ -126,15 +139,14 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 	/* output may be cut because the program failed: its error comes first */
 	if (!whole && !incoming->fault.cut)
 		fc_unpack_throw(&incoming->fault, word, name);
-	if (intake->target->options->program)
+	if (options->program)
 		fc_program_end(input);
-	else if (given_up)
+	if (input->failed && whole && list_length(options->sources) == 1)
 		intake->given_up = input;
 	else
-	{
-		fc_client_check_whole(input);
+		fc_receive_check(intake, input);
+	if (!options->program && !input->failed)
 		fc_client_end(input);
-	}
 	if (!whole)
 		fc_unpack_throw(&incoming->fault, word, name);
 }
@@ -317,6 +329,9 @@ fc_receive_context(void *arg)
 {
 	FcTarget   *target = arg;
 
+	/* core asks for a program's status after it has left the data */
+	if (target->options->program)
+		return;
 	errcontext("%s, line " UINT64_FORMAT, fc_target_place(target, 0),
 			   fc_error_line(&target->ctx, fc_source_end(target->source, 0), 0));
 }
@@ -329,7 +344,7 @@ fc_receive_check_whole(const FcIntake *intake)
 	if (intake->given_up == NULL)
 		return;
 	fc_error_context_push(&callback, fc_receive_context, intake->target);
-	fc_client_check_whole(intake->given_up);
+	fc_receive_check(intake, intake->given_up);
 	fc_error_context_pop();
 }
 

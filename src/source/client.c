@@ -322,8 +322,5 @@ fc_client_check_whole(FcInput *input)
 void
 fc_client_end(FcInput *input)
 {
-	FcClient   *client = (FcClient *) input;
-
-	pfree(client->message.data);
-	pfree(client);
+	pfree(((FcClient *) input)->message.data);
 }

@@ -32,6 +32,8 @@ extern FcInput *fc_client_begin(FcClientData data, int ncolumns);
  * After the last byte: ERROR 57014 if the client has given up with CopyFail
  */
 extern void fc_client_check_whole(FcInput *input);
+
+/* Lets go of the last message; what the struct tells stays */
 extern void fc_client_end(FcInput *input);
 
 #endif							/* FC_CLIENT_H */

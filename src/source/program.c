@@ -33,6 +33,7 @@ typedef struct FcProgram
 	FcInput		input;
 	FILE	   *pipe;
 	bool		ended;			/* its output was read to the end */
+	int			status;			/* with which it ended */
 } FcProgram;
 
 void
@@ -108,16 +109,24 @@ void
 fc_program_end(FcInput *input)
 {
 	FcProgram  *program = (FcProgram *) input;
-	int			rc = ClosePipeStream(program->pipe);
 
-	if (rc == -1)
+	program->status = ClosePipeStream(program->pipe);
+	if (program->status == -1)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not close pipe to external command: %m")));
-	if (rc != 0 && (program->ended || !wait_result_is_signal(rc, SIGPIPE)))
+	input->failed = program->status != 0 &&
+		(program->ended || !wait_result_is_signal(program->status, SIGPIPE));
+}
+
+void
+fc_program_check_end(const FcInput *input)
+{
+	const FcProgram *program = (const FcProgram *) input;
+
+	if (input->failed)
 		ereport(ERROR,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("program \"%s\" failed", input->path),
-				 errdetail_internal("%s", wait_result_to_str(rc))));
-	pfree(input);
+				 errdetail_internal("%s", wait_result_to_str(program->status))));
 }

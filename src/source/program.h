@@ -19,7 +19,10 @@ extern void fc_program_check(void);
  */
 extern FcInput *fc_program_begin(const char *command);
 
-/* Ends it; ERROR 38000 if it says that it failed */
+/* Ends it, and notes in input->failed whether it says that it failed */
 extern void fc_program_end(FcInput *input);
+
+/* ERROR 38000 if it did; to be called after fc_program_end */
+extern void fc_program_check_end(const FcInput *input);
 
 #endif							/* FC_PROGRAM_H */
