@@ -120,7 +120,7 @@ trace_walk(const FcDialect *dialect, Trace *trace, const char *data, size_t len,
 		chunks[n - 1].length = end - chunks[n - 1].start;
 		chunks[n - 1].run[FC_OUTSIDE].ends_record = true;
 	}
-	if (!fc_chunk_resolve(chunks, n, &at, starts))
+	if (!fc_chunk_resolve(dialect, chunks, n, &at, starts))
 		trace_add(trace, "not joined ");
 	trace_reset(trace);
 	for (size_t i = 0; i < n; i++)
