@@ -11,6 +11,7 @@
 
 CONTENDERS="fast_copy fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index
   duckdb duckdb_sorted clickhouse questdb"
+ACCELERATE_CONTENDERS="accelerated copy accelerated_stdin copy_stdin accelerated_binary copy_binary accelerated_restore copy_restore"
 POSTGRES_CONTENDERS="fast_copy fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index"
 QUESTDB_VERSION=${QUESTDB_VERSION:-9.3.4}
 QUESTDB_PORT=
@@ -30,7 +31,10 @@ meets()
   case $1 in
     fast_copy_files | copy_then_index) [ "$WORKLOAD" = objects ] ;;
     *_packed) [ "$WORKLOAD" = events ] && [ "$TARGET" = new ] ;;
-    copy | fast_copy) true ;;
+    copy) true ;;
+    fast_copy) [ "$TARGET" != plain ] ;;
+    *_restore) [ "$TARGET" = plain ] ;;
+    accelerated* | copy_stdin | copy_binary) [ "$TARGET" != new ] ;;
     *) [ "$TARGET" = new ] ;;
   esac
 }
@@ -55,8 +59,10 @@ pg_before()
   {
     echo 'SET client_min_messages = warning; DROP TABLE IF EXISTS target, stage, wanted;
       DROP FOREIGN TABLE IF EXISTS stage_file;'
-    echo "CREATE TABLE target ($(sql postgres columns)) PARTITION BY RANGE ($KEY);"
-    [ "$TARGET" = new ] || cat "$FC_TMP/partitions.sql"
+    echo "CREATE TABLE target ($(sql postgres columns))"
+    [ "$TARGET" = plain ] || echo "PARTITION BY RANGE ($KEY)"
+    echo ';'
+    [[ "$TARGET" = @(new|plain) ]] || cat "$FC_TMP/partitions.sql"
     [ "$WORKLOAD" != objects ] || [ "${1:-}" = plain ] || echo "ALTER TABLE target ADD PRIMARY KEY ($KEY);"
     [ "$TARGET" != indexed ] || [ "$WORKLOAD" = objects ] || echo "CREATE INDEX ON target ($KEY);"
     echo 'CHECKPOINT;'
@@ -90,7 +96,7 @@ pg_after()
 {
   local table=${1:-target} out
   out=$(value "SELECT sum(pg_table_size(relid)), sum(pg_indexes_size(relid)) FROM pg_partition_tree('$table')") || return 1
-  [ "$table" = target ] || out=$(value "SELECT pg_table_size('$table'), pg_indexes_size('$table')")
+  [[ "$table" = target && "$TARGET" != plain ]] || out=$(value "SELECT pg_table_size('$table'), pg_indexes_size('$table')")
   ROW[heap]=${out%|*} ROW[index]=${out#*|}
   out=$(value "SELECT $(sql postgres check), sum(hash_record_extended($table.*, 0)) FROM $table") || return 1
   out=${out//|/ }
@@ -205,6 +211,82 @@ before_copy() { pg_before; }
 load_copy() { { pg_partitions; copy_into target; } | pg_run; }
 after_copy() { pg_after; }
 about_copy() { pg_about 'file order, not sorted'; }
+
+# ---- The same COPY with fast_copy.accelerate_copy off and on
+
+# In the session that loads
+accelerate()
+{
+  echo "LOAD 'fast_copy'; SET fast_copy.accelerate_copy = on; SET fast_copy.memory = '$MEMORY'; SET fast_copy.workers = $WORKERS;"
+}
+about_accelerated()
+{
+  pg_about 'file order, not sorted'
+  SETTINGS="$SETTINGS; fast_copy.accelerate_copy, workers $WORKERS, fast_copy.memory $MEMORY"
+}
+
+before_accelerated() { pg_before; }
+load_accelerated() { { accelerate; copy_into target; } | pg_run; }
+after_accelerated() { pg_after; }
+
+# The data stand in the script that psql runs
+inline()
+{
+  echo "COPY target FROM STDIN WITH (FORMAT $FORMAT);"
+  cat "${FILES[@]}"
+  echo '\.'
+}
+
+before_copy_stdin() { pg_before; }
+load_copy_stdin() { inline | pg_run; }
+after_copy_stdin() { pg_after; }
+about_copy_stdin() { pg_about 'file order, not sorted; the data are in the script'; }
+
+before_accelerated_stdin() { pg_before; }
+load_accelerated_stdin() { { accelerate; inline; } | pg_run; }
+after_accelerated_stdin() { pg_after; }
+about_accelerated_stdin() { about_accelerated; HANDICAP='the data are in the script'; }
+
+# The rows in binary, and as a dump with its own compression
+keep_rows()
+{
+  [ ! -f "$PATTERN.dump" ] || return 0
+  {
+    echo "CREATE TABLE target ($(sql postgres columns));"
+    copy_into target
+    echo "COPY target TO '$PATTERN.binary' (FORMAT binary);"
+  } | fc_psql -f - &&
+    fc_as pg_dump -Fc --data-only -t target -f "$PATTERN.dump" && fc_psql -c 'DROP TABLE target'
+}
+
+before_copy_binary() { fc_psql -c 'DROP TABLE IF EXISTS target' && keep_rows && pg_before && bench_cache "$PATTERN.binary"; }
+load_copy_binary() { echo "COPY target FROM '$PATTERN.binary' (FORMAT binary);" | pg_run; }
+after_copy_binary() { pg_after; }
+about_copy_binary() { pg_about 'file order, not sorted; reads binary data'; }
+
+before_accelerated_binary() { before_copy_binary; }
+load_accelerated_binary() { { accelerate; echo "COPY target FROM '$PATTERN.binary' (FORMAT binary);"; } | pg_run; }
+after_accelerated_binary() { pg_after; }
+about_accelerated_binary() { about_accelerated; HANDICAP='reads binary data'; }
+
+# restore [OPTION...]: pg_restore of the table's data, with these settings
+restore()
+{
+  PGOPTIONS="$*" fc_as pg_restore --exit-on-error -d "${PGDATABASE:-postgres}" "$PATTERN.dump" 2>>"$FC_TMP/log/error"
+}
+
+before_copy_restore() { before_copy_binary && bench_cache "$PATTERN.dump"; }
+load_copy_restore() { restore; }
+after_copy_restore() { pg_after; }
+about_copy_restore() { pg_about 'pg_restore unpacks and sends the rows'; }
+
+before_accelerated_restore() { before_copy_restore; }
+load_accelerated_restore()
+{
+  restore -c session_preload_libraries=fast_copy -c fast_copy.accelerate_copy=on -c "fast_copy.memory=$MEMORY" -c "fast_copy.workers=$WORKERS"
+}
+after_accelerated_restore() { pg_after; }
+about_accelerated_restore() { about_accelerated; HANDICAP='pg_restore unpacks and sends the rows'; }
 
 # As many sessions as workers, each reading its part of the file's lines
 before_copy_parallel() { pg_before; }
