@@ -148,6 +148,25 @@ foreach my $order (@orders)
 		like($err, qr/ERROR:  missing data.*ERROR:  invalid input syntax.*NOTICE:  saw COPY 3$/s, '... with the next load');
 	};
 
+	subtest "$name: a COPY is seen, audited and counted alike with accelerate_copy off and on" => sub {
+		foreach my $copy ("t FROM '$file' (FORMAT csv)", "seen FROM PROGRAM 'cat $file' (FORMAT csv) WHERE n > 1",
+			"t (n, v) FROM STDIN;\n1\ta\n7\tb\n\\.\n", "t FROM '$file' (FORMAT csv, FREEZE)", "t FROM '$file'")
+		{
+			foreach my $role ('loader', 'poor')
+			{
+				my @seen = map {
+					$node->safe_psql('postgres', 'SELECT pg_stat_statements_reset()') if $has{pg_stat_statements};
+					my ($out, @told) = session("SET fast_copy.accelerate_copy = $_; SET fast_copy.accelerate_min_size = 0; SET ROLE $role; COPY $copy");
+					push @told, $node->safe_psql('postgres', "SELECT query, calls, rows FROM pg_stat_statements WHERE query LIKE 'COPY%'") if $has{pg_stat_statements};
+					join("\n", @told);
+				} 'off', 'on';
+
+				is($seen[1], $seen[0], "$name: $role: COPY $copy");
+			}
+		}
+		like((session("SET fast_copy.accelerate_copy = on; SET fast_copy.accelerate_min_size = 0; COPY t FROM '$file' (FORMAT csv); SELECT 'as ' || phase FROM fast_copy_report()"))[0], qr/^as load$/m, "$name: it is accelerated");
+	};
+
 	# pgaudit keeps what a hook has shown it to the end of the command
 	SKIP:
 	{
