@@ -41,6 +41,7 @@
 #include "options/columns.h"
 #include "rejects/notices.h"
 #include "row/executor.h"
+#include "source/client.h"
 
 #define FC_FEED_BLOCK	65536
 
@@ -128,10 +129,18 @@ fc_feed_progress(FcFeed *feed, uint64 position)
 	fc_context_progress(&feed->target->ctx);
 }
 
-/* Copies bytes as they are, up to len; returns their number */
+/*
+ * Copies bytes as they are, up to len; returns their number.  Where a client has
+ * given up they do not end, but the load does.
+ */
 static int
 fc_feed_piece(FcFeed *feed, char *out, int len)
 {
+	const FcTarget *target = feed->target;
+
+	if (feed->left == 0 && feed->bytes == NULL && target->given_up &&
+		target->options->client && feed->position == fc_source_end(target->source, feed->file))
+		fc_client_check_whole(target->given_up);
 	len = Min((uint64) len, feed->left);
 	if (feed->bytes)
 	{

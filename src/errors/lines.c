@@ -86,13 +86,20 @@ fc_lines_feed(FcLines *lines, uint64 end)
 	}
 }
 
-/* Tuples can be counted from the first that begins in the chunk */
+/*
+ * Tuples can be counted from the first that begins in the chunk.  If none does,
+ * the data end in it, and what is asked for is after them.
+ */
 static void
-fc_lines_begin_tuples(FcLines *lines, const FcChunkStart *start)
+fc_lines_begin_tuples(FcLines *lines, const FcChunk *chunk, const FcChunkStart *start)
 {
 	memset(&lines->walk, 0, sizeof(FcWalk));
 	lines->before = start->first_line;
-	lines->pos = start->first == FC_NOWHERE ? lines->end : start->first;
+	lines->pos = start->first;
+	if (start->first != FC_NOWHERE)
+		return;
+	lines->before = start->line + chunk->run[FC_OUTSIDE].records;
+	lines->pos = lines->end;
 }
 
 uint64
@@ -100,19 +107,20 @@ fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 {
 	FcShared   *shared = lines->ctx->shared;
 	uint32		i = fc_lines_chunk(shared, offset);
-	FcChunkStart *start = &fc_shared_starts(shared)[i];
+	const FcChunk *chunk = &fc_shared_chunks(shared)[i];
+	const FcChunkStart *start = &fc_shared_starts(shared)[i];
 	bool		binary = lines->dialect.mode == FC_MODE_BINARY;
 
 	if (i != lines->chunk || lines->pos > offset)
 	{
 		lines->chunk = i;
-		lines->pos = fc_shared_chunks(shared)[i].start;
+		lines->pos = chunk->start;
 		lines->end = fc_source_end_at(lines->ctx->source, lines->pos);
 		lines->dialect.eol = fc_source_file(lines->ctx->source, lines->pos)->eol;
 		lines->before = start->line;
 		fc_run_init(&lines->run, start->state);
 		if (binary)
-			fc_lines_begin_tuples(lines, start);
+			fc_lines_begin_tuples(lines, chunk, start);
 	}
 	/* to the end of a tuple would be to the next one */
 	fc_lines_feed(lines, Min(binary ? offset : offset + length, lines->end));

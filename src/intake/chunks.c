@@ -41,7 +41,6 @@
 #include "intake/chunks.h"
 #include "intake/ring.h"
 #include "intake/split.h"
-#include "source/stream.h"
 
 /*
  * The first half of a file's chunks have the size that was asked for; after
@@ -426,42 +425,6 @@ fc_inflow_look_back(FcFinder *finder, uint64 size)
 	pfree(buf);
 }
 
-/* Where the last record begins, if it has no line end; else the data's end */
-static uint64
-fc_inflow_find_partial(const FcFinder *finder)
-{
-	FcStream   *stream;
-	FcDialect	dialect = finder->dialect;
-	uint64		end = finder->offset;
-	FcRecord	record;
-
-	if (dialect.mode == FC_MODE_BINARY)
-		return finder->bad ? end : fc_inflow_tuple(finder);
-	stream = fc_stream_begin(finder->ctx->source, FC_INFLOW_BLOCK);
-	fc_stream_seek(stream, finder->starts[finder->known].first);
-	while (fc_stream_next(stream, &dialect, &record) == FC_END_FOUND)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (record.total == record.length)
-			end = record.offset;
-	}
-	fc_stream_end(stream);
-	return end;
-}
-
-/*
- * Takes the last record out of data that the client has given up, unless it is
- * whole: core would wait for the rest of it, and meet the client's failure.
- */
-static void
-fc_inflow_drop_partial(FcFinder *finder)
-{
-	if (finder->left > 0)
-		fc_inflow_end_chunk(finder);
-	if (finder->n > 0)
-		fc_inflow_cut(finder, finder->known, fc_inflow_find_partial(finder));
-}
-
 /*
  * Does a record that was received end the load?  Packed data are received to
  * their end in any case, because only the end says whether they are sound.
@@ -563,8 +526,6 @@ fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
 	} while (end == FC_UNPACK_MORE && !fc_inflow_is_enough(&finder, unpacking));
 	unpacker->look = NULL;
 	unpacker->put = NULL;
-	if (end == FC_UNPACK_END && fc_unpack_is_given_up(unpacking))
-		fc_inflow_drop_partial(&finder);
 	if (end == FC_UNPACK_END)
 		fc_inflow_end(&finder);
 	return end;

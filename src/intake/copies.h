@@ -28,8 +28,6 @@ typedef struct FcIntake
 								 * packed or received */
 	FcIncoming *incoming;		/* NULL, or what the leader receives while
 								 * workers load */
-	FcInput    *given_up;		/* NULL, or the one whose sender has failed:
-								 * so does the load, after the rows before */
 	bool		cut;			/* the rest was left out: the load must fail */
 } FcIntake;
 

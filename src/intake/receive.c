@@ -142,7 +142,7 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 	if (options->program)
 		fc_program_end(input);
 	if (input->failed && whole && list_length(options->sources) == 1)
-		intake->given_up = input;
+		intake->target->given_up = input;
 	else
 		fc_receive_check(intake, input);
 	if (!options->program && !input->failed)
@@ -328,12 +328,21 @@ static void
 fc_receive_context(void *arg)
 {
 	FcTarget   *target = arg;
+	const FcShared *shared = target->shared;
+	uint64		end = fc_source_end(target->source, 0);
 
 	/* core asks for a program's status after it has left the data */
 	if (target->options->program)
 		return;
+	/* core is still in the line of a marker that has ended the data */
+	if (shared->source.nchunks > 0)
+	{
+		const FcChunk *last = &fc_shared_chunks(shared)[shared->source.nchunks - 1];
+
+		end = last->start + last->length;
+	}
 	errcontext("%s, line " UINT64_FORMAT, fc_target_place(target, 0),
-			   fc_error_line(&target->ctx, fc_source_end(target->source, 0), 0));
+			   fc_error_line(&target->ctx, end, 0));
 }
 
 void
@@ -341,10 +350,10 @@ fc_receive_check_whole(const FcIntake *intake)
 {
 	ErrorContextCallback callback;
 
-	if (intake->given_up == NULL)
+	if (intake->target->given_up == NULL)
 		return;
 	fc_error_context_push(&callback, fc_receive_context, intake->target);
-	fc_receive_check(intake, intake->given_up);
+	fc_receive_check(intake, intake->target->given_up);
 	fc_error_context_pop();
 }
 

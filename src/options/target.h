@@ -13,6 +13,7 @@
 
 #include "options/options.h"
 #include "options/plan.h"
+#include "source/input.h"
 
 typedef struct FcTarget
 {
@@ -38,6 +39,8 @@ typedef struct FcTarget
 	bool		inflow;			/* a later phase unpacks the files: until
 								 * then, source has the first bytes of each */
 	uint64		expected;		/* with inflow: bytes there will be, about */
+	FcInput    *given_up;		/* NULL, or the one whose sender has failed:
+								 * so does the load, after the rows before */
 	FcDialect	dialect;
 	bool		unsettled;		/* only core can tell how the lines of a file
 								 * end */

@@ -381,12 +381,6 @@ fc_unpack_kind(const FcUnpacking *unpacking)
 }
 
 bool
-fc_unpack_is_given_up(const FcUnpacking *unpacking)
-{
-	return unpacking->input->failed;
-}
-
-bool
 fc_unpack_is_packed(const FcUnpacking *unpacking)
 {
 	return unpacking->kind != FC_CODEC_NONE;

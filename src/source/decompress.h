@@ -122,9 +122,6 @@ extern FcCodecKind fc_unpack_kind(const FcUnpacking *unpacking);
 /* Is the input packed at all? */
 extern bool fc_unpack_is_packed(const FcUnpacking *unpacking);
 
-/* Has the input ended because its sender has given up? */
-extern bool fc_unpack_is_given_up(const FcUnpacking *unpacking);
-
 /* Bytes of the budget that it holds, and of the input that it has used */
 extern uint64 fc_unpack_window(const FcUnpacking *unpacking);
 extern uint64 fc_unpack_taken(const FcUnpacking *unpacking);

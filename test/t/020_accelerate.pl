@@ -111,6 +111,44 @@ subtest 'what a program prints goes through memory, and can be looked at again a
 	like($err, qr/ERROR:  date\/time field value out of range: "2013-13-01".*CONTEXT:  COPY t, line 300001, column ts: "2013-13-01"/s, 'the error is that of COPY');
 };
 
+subtest 'a client may give up after any byte' => sub {
+	my $socket = connection($node);
+	my $said = sub {
+		my ($sql, $data) = @_;
+
+		say_to($socket, [ 'Q', "$sql\0" ]);
+		my @messages = messages($socket, 'G', 'Z');
+		if ($messages[-1][0] eq 'G')
+		{
+			say_to($socket, (map { [ 'd', $_ ] } $data =~ /(.{1,9})/sg), [ 'f', "no more\0" ]);
+			@messages = messages($socket, 'Z');
+		}
+		return join('|', map { $_->[1] =~ /\0([CMW][^\0]*)/g } grep { $_->[0] eq 'E' } @messages);
+	};
+	my %data = (
+		text => "1\ta\n2\tb\\\nc\n34\td\n\\.\n",
+		csv => qq(1,a\n2,"b\nc"\n34,d\n),
+		binary => "PGCOPY\n\377\r\n\0" . pack('NN', 0, 0) . join('', map { pack('nNNN/a', 2, 4, $_, "v$_") } 1 .. 2) . pack('nNNN/a', 2, 4, 3, "\xff") . pack('nNnN', 2, 2, 3, 0) . "\xff\xff");
+	my %ways = ('alone' => "SET fast_copy.workers = 0; SET fast_copy.chunk_size = '1MB'",
+		'with workers' => "SET fast_copy.workers = 2; SET fast_copy.chunk_size = '1B'");
+
+	$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (n int, v text)');
+	foreach my $format (sort keys %data)
+	{
+		my $copy = "COPY t FROM STDIN (FORMAT $format)";
+		my @cuts = map { substr($data{$format}, 0, $_) } 0 .. length $data{$format};
+		my $failures = sub { return join("\n", map { $said->($copy, $_) } @cuts) };
+
+		$said->('SET fast_copy.accelerate_copy = off');
+		my $expected = $failures->();
+		foreach my $way (sort keys %ways)
+		{
+			$said->("SET fast_copy.accelerate_copy = on; $ways{$way}");
+			is($failures->(), $expected, "$format, $way");
+		}
+	}
+};
+
 subtest 'while it runs it is a COPY to others' => sub {
 	close_gate();
 	$node->safe_psql('postgres', "DROP TABLE t; CREATE TABLE t (n int, ts timestamp, v text); CREATE INDEX ON t (as_index(n))");
