@@ -69,6 +69,14 @@ subtest 'a caller needs what COPY needs, and gets workers with it' => sub {
 	like($err, qr/ERROR:  permission denied for table t/, 'no less does');
 };
 
+subtest 'of several faults of the command the first one is told, which is that of COPY' => sub {
+	foreach my $faulty ("(none) FROM '$file' WHERE nothing > 1", "(n, n) FROM '$file' WHERE 1 / 0 = 1", "(none) FROM '$file' (FORMAT none)")
+	{
+		my @told = map { ($node->psql('postgres', "SET fast_copy.accelerate_copy = $_; COPY t $faulty"))[2] } 'off', 'on';
+		is($told[1], $told[0], $faulty =~ s/FROM '.*?'/FROM/r);
+	}
+};
+
 subtest 'what is not for fast_copy is loaded by core, and the report says why' => sub {
 	my $why = sub {
 		my ($setup, $copy) = @_;
