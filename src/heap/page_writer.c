@@ -391,13 +391,17 @@ fc_page_top_up(FcPageWriter *writer, int n)
 	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
 	HeapTupleData *tuples = palloc(sizeof(HeapTupleData) * n);
 	FcPageTopUp up = {writer, n};
+	MemoryContext insert_mcxt;
 
 	fc_page_fill_slots(writer, tuples, n);
 	RelationSetTargetBlock(base->rel, base->place.spot->block);
-	MemoryContextSwitchTo(writer->toast_mcxt);
+	/* toast_mcxt may have the long row for which room is made */
+	insert_mcxt = AllocSetContextCreate(writer->mcxt, "fast_copy insert",
+										ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(insert_mcxt);
 	fc_write_as_leader(base->rel, fc_page_insert, &up);
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(writer->toast_mcxt);
+	MemoryContextDelete(insert_mcxt);
 	ReleaseBulkInsertStatePin(writer->bistate);
 	writer->last_block = ItemPointerGetBlockNumber(&writer->slots[n - 1]->tts_tid);
 	for (int i = 0; i < n; i++)

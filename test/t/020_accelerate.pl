@@ -43,6 +43,8 @@ my %tables = (
 	indexed => 'CREATE TABLE t (n int PRIMARY KEY, ts timestamp, v text)',
 	list => 'CREATE TABLE t (n int, ts timestamp, v text) PARTITION BY LIST ((n % 3)); CREATE TABLE t_p0 PARTITION OF t FOR VALUES IN (0);
 		CREATE TABLE t_p1 PARTITION OF t FOR VALUES IN (1); CREATE TABLE t_p2 PARTITION OF t FOR VALUES IN (2); CREATE TABLE t_p3 PARTITION OF t FOR VALUES IN (3)',
+	tree => 'CREATE TABLE t (n int, ts timestamp, v text) PARTITION BY LIST ((n % 2)); CREATE TABLE t_p0 PARTITION OF t FOR VALUES IN (0) PARTITION BY LIST ((n % 3));
+		CREATE TABLE t_p1 PARTITION OF t FOR VALUES IN (1); CREATE TABLE t_p2 PARTITION OF t_p0 FOR VALUES IN (0, 1); CREATE TABLE t_p3 PARTITION OF t_p0 FOR VALUES IN (2)',
 	days => 'CREATE TABLE t (n int, ts timestamp, v text, PRIMARY KEY (n, ts)) PARTITION BY RANGE (ts);
 		' . join(';', map { "CREATE TABLE t_p$_ PARTITION OF t FOR VALUES FROM ('2013-01-0$_') TO ('2013-01-0" . ($_ + 1) . "')" } 1 .. 6));
 
@@ -60,6 +62,14 @@ foreach my $name (sort keys %tables)
 		like(session('on', "TRUNCATE t; COPY t FROM '$file' (FORMAT csv); $choice"), qr/^in file order/, 'it was loaded by fast_copy');
 	};
 }
+
+subtest 'long rows go where the page of another process has room' => sub {
+	my $numbers = write_bytes('numbers.csv', join('', map { "$_\n" } 1 .. 100_000));
+
+	both("CREATE TABLE t (n int, v text GENERATED ALWAYS AS (repeat(chr(97 + n % 26), 3000)) STORED); INSERT INTO t VALUES (0)",
+		"SET fast_copy.memory = '1MB'; SET fast_copy.writer = 'page'; RESET fast_copy.chunk_size; COPY t (n) FROM '$numbers'; SELECT count(*), md5(string_agg(t::text, '|' ORDER BY ctid)) FROM t",
+		'all rows, in the order of the file');
+};
 
 subtest 'a caller needs what COPY needs, and gets workers with it' => sub {
 	$node->safe_psql('postgres', "DROP TABLE t; $tables{list}; CREATE ROLE loader IN ROLE pg_read_server_files; GRANT INSERT ON t TO loader");
