@@ -54,6 +54,8 @@ fc_workers_launch(ParallelContext *pcxt)
 {
 	fc_workers_log_subtransaction();
 	LaunchParallelWorkers(pcxt);
+	/* a worker that was never started tells nobody else */
+	WaitForParallelWorkersToAttach(pcxt);
 	return pcxt->nworkers_launched;
 }
 
@@ -64,7 +66,6 @@ fc_workers_wait(ParallelContext *pcxt, void (*progress) (void *arg), void *arg)
 
 	if (wait_event == 0)
 		wait_event = fc_wait_event("FastCopyWorkers");
-	WaitForParallelWorkersToAttach(pcxt);
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
