@@ -160,9 +160,8 @@ typedef struct FcSpot
 typedef struct FcTurn
 {
 	pg_atomic_uint32 next;		/* slice whose rows may be inserted */
-	pg_atomic_uint32 leaf;		/* its OID, once a row has been routed to it */
-	pg_atomic_uint32 storage;	/* FcStorageKind of the leaf, plus 1; 0: not
-								 * known yet */
+	pg_atomic_uint64 leaf;		/* its OID, once a row has been routed to it,
+								 * and from bit 32 on its FcStorageKind */
 	FcSpot		spot;			/* touched by the slice whose turn it is */
 } FcTurn;
 

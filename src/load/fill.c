@@ -152,8 +152,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 	for (uint32 i = 0; i < work->nturns; i++)
 	{
 		pg_atomic_init_u32(&work->turns[i].next, 0);
-		pg_atomic_init_u32(&work->turns[i].leaf, InvalidOid);
-		pg_atomic_init_u32(&work->turns[i].storage, 0);
+		pg_atomic_init_u64(&work->turns[i].leaf, InvalidOid);
 		work->turns[i].spot.block = InvalidBlockNumber;
 		work->turns[i].spot.next_free = work->turns[i].spot.last_free = InvalidBlockNumber;
 	}

@@ -23,6 +23,7 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/partition.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -97,7 +98,7 @@ fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 	if (leaf->turn)
 	{
 		place.spot = &leaf->turn->spot;
-		place.storage.kind = pg_atomic_read_u32(&leaf->turn->storage) - 1;
+		place.storage.kind = pg_atomic_read_u64(&leaf->turn->leaf) >> 32;
 	}
 	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &place);
 	leaf->slot = fc_write_slot(leaf->writer);
@@ -266,20 +267,10 @@ fc_leaf_storage(const FcLoader *loader, Relation leaf, uint32 number)
 	return fc_write_routed_kind(leaf, shared->source.data_size / FC_RECORD_GUESS);
 }
 
-/* Waits until the process that has added the leaf says how rows go to it */
-static void
-fc_leaf_wait_storage(FcTurn *turn)
-{
-	while (pg_atomic_read_u32(&turn->storage) == 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		pg_usleep(100);
-	}
-}
-
 /*
  * Finds the leaf among those that rows are routed to, or adds it: the leader
- * locks all of them (fc_leaf_lock_found).
+ * locks all of them (fc_leaf_lock_found).  What could throw an error comes
+ * before the leaf is added, so that no process waits for another here.
  */
 static FcTurn *
 fc_leaf_turn(FcLoader *loader, Relation leaf)
@@ -292,18 +283,40 @@ fc_leaf_turn(FcLoader *loader, Relation leaf)
 	for (uint32 i = 1; i < ctx->shared->nturns; i++)
 	{
 		FcTurn	   *turn = &ctx->turns[i];
-		uint32		oid = InvalidOid;
+		uint64		found = pg_atomic_read_u64(&turn->leaf);
 
-		if (pg_atomic_compare_exchange_u32(&turn->leaf, &oid, RelationGetRelid(leaf)))
-			pg_atomic_write_u32(&turn->storage, fc_leaf_storage(loader, leaf, i) + 1);
-		else if (oid != RelationGetRelid(leaf))
+		if (found == InvalidOid)
+		{
+			uint64		storage = fc_leaf_storage(loader, leaf, i);
+
+			if (pg_atomic_compare_exchange_u64(&turn->leaf, &found,
+											   storage << 32 | RelationGetRelid(leaf)))
+				found = RelationGetRelid(leaf);
+		}
+		if ((Oid) found != RelationGetRelid(leaf))
 			continue;
-		fc_leaf_wait_storage(turn);
 		loader->router.nturns = Max(loader->router.nturns, i + 1);
 		return turn;
 	}
 	fc_leaf_refuse(ctx, leaf);
 	return NULL;
+}
+
+/* Locks the leaf, and the tables that a row passes on its way from the target */
+static void
+fc_leaf_lock(const FcContext *ctx, Oid leaf)
+{
+	List	   *ancestors = get_partition_ancestors(leaf);
+	ListCell   *lc;
+
+	LockRelationOid(leaf, RowExclusiveLock);
+	foreach(lc, ancestors)
+	{
+		if (lfirst_oid(lc) == RelationGetRelid(ctx->target))
+			break;
+		LockRelationOid(lfirst_oid(lc), RowExclusiveLock);
+	}
+	list_free(ancestors);
 }
 
 void
@@ -315,9 +328,9 @@ fc_leaf_lock_found(FcContext *ctx)
 	Oid			leaf;
 
 	while (n + 1 < shared->nturns &&
-		   OidIsValid(leaf = pg_atomic_read_u32(&ctx->turns[n + 1].leaf)))
+		   OidIsValid(leaf = (Oid) pg_atomic_read_u64(&ctx->turns[n + 1].leaf)))
 	{
-		LockRelationOid(leaf, RowExclusiveLock);
+		fc_leaf_lock(ctx, leaf);
 		n++;
 	}
 	if (n == before)
