@@ -51,9 +51,13 @@ uint32
 fc_lines_chunk(const FcShared *shared, uint64 offset)
 {
 	FcChunk    *chunks = fc_shared_chunks(shared);
+	uint32		n = shared->source.nchunks;
 	uint32		after = 1;
 
-	fc_search(uint32, after, shared->source.nchunks, mid, chunks[mid].start <= offset);
+	/* while a file is received most of its chunks are not found yet */
+	if (shared->source.room > 0 && shared->source.nfiles == 1)
+		n = pg_atomic_read_u32(&fc_shared_inflow(shared)->published);
+	fc_search(uint32, after, n, mid, chunks[mid].start <= offset);
 	return after - 1;
 }
 
