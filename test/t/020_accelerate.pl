@@ -23,10 +23,10 @@ sub session
 	return $node->safe_psql('postgres', "SET fast_copy.accelerate_copy = $on; SET fast_copy.workers = 2; SET fast_copy.chunk_size = '16kB'; $sql");
 }
 
-# What both ways of the same SQL say
-sub both
+# What both ways of the same SQL say, in a new table each
+sub answers
 {
-	my ($setup, $sql, $name) = @_;
+	my ($setup, $sql) = @_;
 	my @answers;
 
 	foreach my $on ('off', 'on')
@@ -34,8 +34,27 @@ sub both
 		$node->safe_psql('postgres', "DROP TABLE IF EXISTS t CASCADE; $setup");
 		push @answers, session($on, $sql);
 	}
-	is($answers[1], $answers[0], $name);
-	return $answers[1];
+	return @answers;
+}
+
+sub both
+{
+	my ($setup, $sql, $name) = @_;
+	my ($off, $on) = answers($setup, $sql);
+
+	is($on, $off, $name);
+	return $on;
+}
+
+# From 16 on core adds up to 64 empty pages at a time, we only what rows need
+sub are_sizes
+{
+	my ($setup, $sql, $name) = @_;
+	my @sizes = map { [ /(\d+)$/mg ] } answers($setup, $sql);
+	my @larger = grep { $sizes[1][$_] > $sizes[0][$_] } 0 .. $#{ $sizes[0] };
+
+	return both($setup, $sql, $name) if $node->pg_version < 16;
+	is("@larger", '', "$name, or smaller ones");
 }
 
 my %tables = (
@@ -57,7 +76,7 @@ foreach my $name (sort keys %tables)
 			AND relation::regclass::text ~ '^t(_p|\$)' ORDER BY relation::regclass::text, mode";
 
 		both($tables{$name}, "COPY t FROM '$file' (FORMAT csv); $all", 'all rows, in the order of the file');
-		both($tables{$name}, "COPY t FROM '$file' (FORMAT csv); " . ($name eq 'plain' ? "SELECT pg_relation_size('t')" : $sizes), 'tables of the same size');
+		are_sizes($tables{$name}, "COPY t FROM '$file' (FORMAT csv); " . ($name eq 'plain' ? "SELECT pg_relation_size('t')" : $sizes), 'tables of the same size');
 		both($tables{$name}, "BEGIN; COPY t FROM '$file' (FORMAT csv); $locks; COMMIT", 'the same locks until commit');
 		like(session('on', "TRUNCATE t; COPY t FROM '$file' (FORMAT csv); $choice"), qr/^in file order/, 'it was loaded by fast_copy');
 	};
