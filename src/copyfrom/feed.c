@@ -130,8 +130,8 @@ fc_feed_progress(FcFeed *feed, uint64 position)
 }
 
 /*
- * Copies bytes as they are, up to len; returns their number.  Where a client has
- * given up they do not end, but the load does.
+ * Copies bytes as they are, up to len; returns their number.  Where a client
+ * has given up they do not end, but the load does.
  */
 static int
 fc_feed_piece(FcFeed *feed, char *out, int len)
