@@ -302,7 +302,7 @@ fc_leaf_turn(FcLoader *loader, Relation leaf)
 	return NULL;
 }
 
-/* Locks the leaf, and the tables that a row passes on its way from the target */
+/* Locks the leaf, and the tables that its rows pass on their way */
 static void
 fc_leaf_lock(const FcContext *ctx, Oid leaf)
 {
