@@ -470,10 +470,11 @@ typedef struct FcContext
 								 * while it loaded rows or built indexes */
 
 	/*
-	 * What the leader does first of all while workers do a phase; NULL:
-	 * nothing.
+	 * What the leader does, step by step, while workers do a phase, or when it
+	 * lacks a chunk while it does the phase itself; false once all is done.
+	 * NULL: nothing.
 	 */
-	void		(*lead) (void *arg);
+	bool		(*lead) (void *arg);
 	void	   *lead_arg;
 
 	/* shows progress, in the leader, while it does a phase itself */
@@ -526,6 +527,21 @@ static inline const char *
 fc_option_arrow(bool statement)
 {
 	return statement ? "" : " =>";
+}
+
+/* Leader: a step of what it does beside the phase; false: no other follows */
+static inline bool
+fc_context_lead(FcContext *ctx)
+{
+	MemoryContext old;
+
+	if (ctx->lead == NULL)
+		return false;
+	old = MemoryContextSwitchTo(ctx->mcxt);
+	if (!ctx->lead(ctx->lead_arg))
+		ctx->lead = NULL;
+	MemoryContextSwitchTo(old);
+	return ctx->lead != NULL;
 }
 
 /* To be called every few thousand rows */

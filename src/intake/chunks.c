@@ -73,6 +73,15 @@ typedef struct FcFinder
 								 * is known is published */
 } FcFinder;
 
+/* What the leader receives */
+struct FcReceiver
+{
+	FcUnpacker *unpacker;
+	FcUnpacking *unpacking;
+	bool		leaves;			/* what comes after a marker may stay unread */
+	FcFinder	finder;
+};
+
 static size_t
 fc_inflow_read(FcInput *input, char *buf, size_t len)
 {
@@ -452,7 +461,7 @@ fc_inflow_tail(const FcFinder *finder, uint32 done)
 /*
  * Waits until the ring has room for len bytes.  Chunks that are done make
  * room; if all have been done that are published, a record is longer than the
- * ring.  A process keeps an error before it passes on the turn of its chunk,
+ * ring, and a leader alone has nobody to wait for.  A process keeps an error before it passes on the turn of its chunk,
  * so that the turn is looked at first.
  */
 static FcUnpackPut
@@ -477,7 +486,8 @@ fc_inflow_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
 		if (finder->offset + len <= fc_inflow_tail(finder, done) + ring->size)
 			break;
 		put = FC_PUT_NOT;
-		if (done >= pg_atomic_read_u32(&finder->inflow->published))
+		if (done >= pg_atomic_read_u32(&finder->inflow->published) ||
+			!finder->ctx->parallel)
 			fc_ring_leave(ring, finder->offset);
 		else
 			ConditionVariableSleep(&shared->turn_cv, wait_event);
@@ -499,39 +509,62 @@ fc_inflow_put(void *arg, const char *buf, size_t len)
 	return put;
 }
 
-FcUnpackEnd
-fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker, FcUnpacking *unpacking,
-				  bool leaves, FcUnpackFault *fault)
+FcReceiver *
+fc_inflow_begin_receiving(FcContext *ctx, FcUnpacker *unpacker,
+						  FcUnpacking *unpacking, bool leaves)
 {
 	FcRing	   *ring = fc_shared_ring(ctx->shared);
-	FcFinder	finder;
-	FcUnpackEnd end;
+	FcReceiver *receiver = palloc(sizeof(FcReceiver));
+	FcFinder   *finder = &receiver->finder;
 
-	fc_inflow_begin(&finder, ctx, 0, 1, 0, unpacker->written);
-	fc_inflow_look_back(&finder, unpacker->written);
+	receiver->unpacker = unpacker;
+	receiver->unpacking = unpacking;
+	receiver->leaves = leaves;
+	fc_inflow_begin(finder, ctx, 0, 1, 0, unpacker->written);
+	fc_inflow_look_back(finder, unpacker->written);
 	unpacker->look = fc_inflow_look;
-	unpacker->look_arg = &finder;
-	/* if no worker loads meanwhile, all goes to the temporary copy */
-	if (ring && ctx->shared->phase == FC_PHASE_LOAD && ctx->parallel)
+	unpacker->look_arg = finder;
+	/* what the leader loads apart may be loaded once more */
+	if (ring && ctx->shared->phase == FC_PHASE_LOAD && (ctx->parallel || !ctx->apart))
 	{
 		fc_ring_begin(ring, unpacker->written);
 		unpacker->put = fc_inflow_put;
-		unpacker->put_arg = &finder;
+		unpacker->put_arg = finder;
 	}
-	do
-	{
-		end = fc_unpack_some(unpacking, unpacker->written + FC_INFLOW_PIECE, fault);
-		if (leaves && end == FC_UNPACK_MORE && finder.at.marker != FC_NOWHERE)
-			end = FC_UNPACK_END;
-	} while (end == FC_UNPACK_MORE && !fc_inflow_is_enough(&finder, unpacking));
-	unpacker->look = NULL;
-	unpacker->put = NULL;
-	if (end == FC_UNPACK_END)
-		fc_inflow_end(&finder);
-	return end;
+	return receiver;
 }
 
-/* Waits for the chunk to be published; false if the file has fewer chunks */
+bool
+fc_inflow_receive(FcReceiver *receiver, FcUnpackEnd *end, FcUnpackFault *fault)
+{
+	FcUnpacker *unpacker = receiver->unpacker;
+	FcFinder   *finder = &receiver->finder;
+
+	*end = fc_unpack_some(receiver->unpacking, unpacker->written + FC_INFLOW_PIECE, fault);
+	if (receiver->leaves && *end == FC_UNPACK_MORE && finder->at.marker != FC_NOWHERE)
+		*end = FC_UNPACK_END;
+	if (*end == FC_UNPACK_MORE && !fc_inflow_is_enough(finder, receiver->unpacking))
+		return true;
+	unpacker->look = NULL;
+	unpacker->put = NULL;
+	if (*end == FC_UNPACK_END)
+		fc_inflow_end(finder);
+	return false;
+}
+
+/* May the chunk still come? */
+static bool
+fc_inflow_comes(FcShared *shared, FcInflow *inflow, uint32 number)
+{
+	return pg_atomic_read_u32(&inflow->published) <= number &&
+		pg_atomic_read_u32(&inflow->whole) == 0 &&
+		pg_atomic_read_u32(&shared->inflow_failed) == 0;
+}
+
+/*
+ * Waits for the chunk to be published; false if the file has fewer chunks.  A
+ * leader that loads alone receives it itself.
+ */
 static bool
 fc_inflow_wait(FcContext *ctx, uint32 chunk)
 {
@@ -542,10 +575,10 @@ fc_inflow_wait(FcContext *ctx, uint32 chunk)
 
 	if (wait_event == 0)
 		wait_event = fc_wait_event("FastCopyInflow");
+	while (ctx->lead && fc_inflow_comes(shared, inflow, number))
+		(void) fc_context_lead(ctx);
 	ConditionVariablePrepareToSleep(&shared->inflow_cv);
-	while (pg_atomic_read_u32(&inflow->published) <= number &&
-		   pg_atomic_read_u32(&inflow->whole) == 0 &&
-		   pg_atomic_read_u32(&shared->inflow_failed) == 0)
+	while (fc_inflow_comes(shared, inflow, number))
 		ConditionVariableSleep(&shared->inflow_cv, wait_event);
 	ConditionVariableCancelSleep();
 	pg_read_barrier();

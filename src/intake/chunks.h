@@ -81,14 +81,21 @@ extern void fc_inflow_unpack(FcUnpackArea *area, const FcSource *source,
 extern void fc_inflow_run(FcContext *ctx);
 
 /*
- * Leader, beside a phase: what is left of an input whose first bytes are in
- * the copy, which is the first one.  With "leaves", what comes after a marker
- * may be left unread.  FC_UNPACK_MORE: the rest is not wanted, since the load
- * ends with an error in what there is.
+ * Leader, in a phase: what is left of an input whose first bytes are in the
+ * copy, which is the first one.  With "leaves", what comes after a marker may
+ * be left unread.  The receiver is in the current memory context.
  */
-extern FcUnpackEnd fc_inflow_receive(FcContext *ctx, FcUnpacker *unpacker,
-									 FcUnpacking *unpacking, bool leaves,
-									 FcUnpackFault *fault);
+typedef struct FcReceiver FcReceiver;
+
+extern FcReceiver *fc_inflow_begin_receiving(FcContext *ctx, FcUnpacker *unpacker,
+											 FcUnpacking *unpacking, bool leaves);
+
+/*
+ * Receives some more; false once nothing is left that is wanted.  Then *end is
+ * FC_UNPACK_MORE if the load ends with an error in what there is.
+ */
+extern bool fc_inflow_receive(FcReceiver *receiver, FcUnpackEnd *end,
+							  FcUnpackFault *fault);
 
 /*
  * fc_context_take for chunks: the next one that is there, for which it waits

@@ -324,7 +324,9 @@ fc_intake_settle(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 	FcSource   *heads = target->source;
-	int			least = intake->packed ? intake->packed->nfiles + 1 : 1;
+	/* the leader alone has no use for a copy of what it reads once */
+	int			least = intake->packed ? intake->packed->nfiles + 1 :
+		target->way == FC_WAY_TURNS && target->plan->order == NIL ? 0 : 1;
 
 	if (!target->inflow || (target->nworkers >= least && target->way != FC_WAY_COPY &&
 							fc_intake_plan_flows(target->plan)))

@@ -43,6 +43,7 @@ struct FcIncoming
 	FcUnpacker	unpacker;
 	FcInput    *input;			/* the open one; NULL: none */
 	FcUnpacking *unpacking;
+	FcReceiver *receiver;		/* NULL: no phase receives it yet */
 	FcUnpackEnd end;			/* how far it has come */
 	FcUnpackFault fault;
 };
@@ -275,7 +276,7 @@ fc_receive(FcIntake *intake)
 					&area->taken);
 	incoming->unpacker.progress = fc_progress_update;
 	incoming->unpacker.progress_arg = intake->progress;
-	if (list_length(target->options->sources) > 1 || !fc_intake_may_flow(intake, 1) ||
+	if (list_length(target->options->sources) > 1 || !fc_intake_may_flow(intake, 0) ||
 		!fc_receive_head(intake, incoming))
 	{
 		fc_receive_all(intake, incoming);
@@ -296,19 +297,25 @@ fc_receive_rest(FcIntake *intake)
 	fc_receive_all(intake, incoming);
 }
 
-void
+bool
 fc_receive_lead(void *arg)
 {
 	FcIntake   *intake = arg;
+	const FcOptions *options = intake->target->options;
 	FcIncoming *incoming = intake->incoming;
 	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
 	char		path[MAXPGPATH];
 
-	incoming->end = fc_inflow_receive(&intake->target->ctx, &incoming->unpacker,
-									  incoming->unpacking,
-									  intake->target->options->accelerated &&
-									  intake->target->options->program,
-									  &incoming->fault);
+	/* what is there already is loaded first */
+	if (incoming->receiver == NULL)
+	{
+		incoming->receiver = fc_inflow_begin_receiving(&intake->target->ctx,
+													   &incoming->unpacker, incoming->unpacking,
+													   options->accelerated && options->program);
+		return true;
+	}
+	if (fc_inflow_receive(incoming->receiver, &incoming->end, &incoming->fault))
+		return true;
 	/* an input that is cut is ended with the transaction, which must fail */
 	intake->cut = (incoming->end == FC_UNPACK_MORE);
 	if (!intake->cut)
@@ -316,6 +323,7 @@ fc_receive_lead(void *arg)
 	fc_unpack_end(&incoming->unpacker, path, MAXPGPATH);
 	INSTR_TIME_SET_CURRENT(area->ended);
 	intake->incoming = NULL;
+	return false;
 }
 
 bool

@@ -20,8 +20,8 @@ extern void fc_receive(FcIntake *intake);
 /* Leader: receives the rest before any other phase */
 extern void fc_receive_rest(FcIntake *intake);
 
-/* FcContext.lead: receives the rest beside the scan; arg is the FcIntake */
-extern void fc_receive_lead(void *arg);
+/* FcContext.lead: receives some of the rest; arg is the FcIntake */
+extern bool fc_receive_lead(void *arg);
 
 /* Says for the report what was received */
 /*

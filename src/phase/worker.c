@@ -226,9 +226,9 @@ fc_worker_alone(FcContext *ctx, FcWork *work)
 
 	ctx->tasks = work->tasks;
 	ctx->turns = work->turns;
-	if (ctx->lead)
-		ctx->lead(ctx->lead_arg);
 	fc_worker_phase(ctx);
+	while (fc_context_lead(ctx))
+		;
 	ctx->disturbed |= command != GetCurrentCommandId(false);
 }
 
@@ -371,8 +371,8 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	{
 		ctx->turns = shm_toc_lookup(pcxt->toc, FC_KEY_TURNS, true);
 		ctx->parallel = true;
-		if (ctx->lead)
-			ctx->lead(ctx->lead_arg);
+		while (fc_context_lead(ctx))
+			;
 		fc_workers_wait(pcxt, fc_worker_watch, ctx);
 		fc_worker_usage(pcxt);
 		work->alone = fc_worker_alone_share(ctx->shared, launched);
