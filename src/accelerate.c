@@ -105,16 +105,13 @@ fc_accelerate_open(FcAccelerated *copy, const char *query)
 {
 	const CopyStmt *stmt = copy->stmt;
 
-	ParseState *pstate;
-
 	copy->rel = table_openrv(stmt->relation, RowExclusiveLock);
-	pstate = fc_target_parse_state(copy->rel, NIL);
-	pstate->p_sourcetext = query;
-	if (stmt->whereClause)
-		copy->where = fc_where_transform(pstate, copy->rel, copyObject(stmt->whereClause));
 	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->rel), copy->rel, stmt->attlist);
 	copy->pstate = fc_target_parse_state(copy->rel, copy->attnums);
 	copy->pstate->p_sourcetext = query;
+	if (stmt->whereClause)
+		copy->where = fc_where_transform(copy->pstate, copy->rel,
+										 copyObject(stmt->whereClause));
 	fc_check_permissions(copy->pstate);
 	if (check_enable_rls(RelationGetRelid(copy->rel), InvalidOid, false) == RLS_ENABLED)
 		ereport(ERROR,

@@ -252,6 +252,8 @@ typedef struct FcSharedSource
 	uint32		room;			/* places for chunks that each file has, as
 								 * long as files are unpacked; 0: all chunks
 								 * are there */
+	uint32		places;			/* for chunks of a ring, one after the other,
+								 * again and again; 0: each has its own */
 	dsm_handle	area;			/* if there is room: the segment with what
 								 * workers unpack; DSM_HANDLE_INVALID: the
 								 * leader receives it */
@@ -439,6 +441,19 @@ typedef struct FcShared
 #define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->at.chunks))
 #define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->at.starts))
 #define fc_shared_ring(s) ((s)->at.ring == 0 ? NULL : (FcRing *) ((char *) (s) + (s)->at.ring))
+
+/* Chunk number i, and where its records begin */
+static inline FcChunk *
+fc_shared_chunk(FcShared *shared, uint32 i)
+{
+	return &fc_shared_chunks(shared)[shared->source.places ? i % shared->source.places : i];
+}
+
+static inline FcChunkStart *
+fc_shared_start(FcShared *shared, uint32 i)
+{
+	return &fc_shared_starts(shared)[shared->source.places ? i % shared->source.places : i];
+}
 
 /* One process's side of a phase */
 typedef struct FcContext

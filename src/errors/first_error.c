@@ -595,8 +595,8 @@ fc_error_is_from(const ErrorData *edata, const char *function)
 void
 fc_error_check_count(FcContext *ctx, uint32 chunk, uint64 found)
 {
-	const FcChunk *bytes = &fc_shared_chunks(ctx->shared)[chunk];
-	uint64		expected = fc_shared_starts(ctx->shared)[chunk].records;
+	const FcChunk *bytes = fc_shared_chunk(ctx->shared, chunk);
+	uint64		expected = fc_shared_start(ctx->shared, chunk)->records;
 
 	if (found == expected || ctx->stopped ||
 		fc_error_beyond(ctx->shared, bytes->start + bytes->length - 1))

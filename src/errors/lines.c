@@ -48,16 +48,19 @@ fc_lines_begin(FcContext *ctx)
 }
 
 uint32
-fc_lines_chunk(const FcShared *shared, uint64 offset)
+fc_lines_chunk(FcShared *shared, uint64 offset)
 {
-	FcChunk    *chunks = fc_shared_chunks(shared);
 	uint32		n = shared->source.nchunks;
+	uint32		places = shared->source.places;
 	uint32		after = 1;
 
 	/* while a file is received most of its chunks are not found yet */
 	if (shared->source.room > 0 && shared->source.nfiles == 1)
 		n = pg_atomic_read_u32(&fc_shared_inflow(shared)->published);
-	fc_search(uint32, after, n, mid, chunks[mid].start <= offset);
+	/* the finder may be about to use the oldest ones' places again */
+	if (places > 0 && n > places / 4 * 3)
+		after = n - places / 4 * 3;
+	fc_search(uint32, after, n, mid, fc_shared_chunk(shared, mid)->start <= offset);
 	return after - 1;
 }
 
@@ -111,8 +114,8 @@ fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 {
 	FcShared   *shared = lines->ctx->shared;
 	uint32		i = fc_lines_chunk(shared, offset);
-	const FcChunk *chunk = &fc_shared_chunks(shared)[i];
-	const FcChunkStart *start = &fc_shared_starts(shared)[i];
+	const FcChunk *chunk = fc_shared_chunk(shared, i);
+	const FcChunkStart *start = fc_shared_start(shared, i);
 	bool		binary = lines->dialect.mode == FC_MODE_BINARY;
 
 	if (i != lines->chunk || lines->pos > offset)

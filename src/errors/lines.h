@@ -24,6 +24,6 @@ extern uint64 fc_lines_at(FcLines *lines, uint64 offset, uint64 length);
 extern void fc_lines_end(FcLines *lines);
 
 /* The number of the chunk that holds "offset" */
-extern uint32 fc_lines_chunk(const FcShared *shared, uint64 offset);
+extern uint32 fc_lines_chunk(FcShared *shared, uint64 offset);
 
 #endif							/* FC_LINES_H */

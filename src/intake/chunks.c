@@ -105,20 +105,40 @@ fc_inflow_input(FcFileInput *input, const FcSource *source, uint32 number)
 	input->end = fc_source_end(source, number);
 }
 
+/* Chunk number i of the file */
+static uint32
+fc_inflow_place(const FcFinder *finder, uint32 i)
+{
+	uint32		places = finder->ctx->shared->source.places;
+
+	return places ? i % places : i;
+}
+
+/* The places that chunks have taken: those of a ring are free once they are done */
+static uint32
+fc_inflow_taken(const FcFinder *finder)
+{
+	return finder->n - (finder->ctx->shared->source.places ?
+						pg_atomic_read_u32(&finder->ctx->turns[0].next) : 0);
+}
+
 /* Bytes of the chunk that is about to begin */
 static uint64
 fc_inflow_chunk_size(const FcFinder *finder)
 {
 	const FcShared *shared = finder->ctx->shared;
-	uint32		half = shared->source.room / 2;
-	uint32		step = shared->source.room / FC_INFLOW_STEPS;
+	/* of a ring's places some keep what is done, for the place of an error */
+	uint32		room = shared->source.places ? shared->source.places / 2 : shared->source.room;
+	uint32		half = room / 2;
+	uint32		step = room / FC_INFLOW_STEPS;
 	uint64		size = shared->source.chunk_size;
+	uint32		taken = fc_inflow_taken(finder);
 	const FcRing *ring = fc_shared_ring(shared);
 
-	if (finder->n + 1 == shared->source.room)
+	if (taken + 1 >= room)
 		return PG_UINT64_MAX;
-	if (finder->n >= half)
-		size <<= (finder->n - half) / step + 1;
+	if (taken >= half)
+		size <<= (taken - half) / step + 1;
 	return ring ? Min(size, ring->size / 4) : size;
 }
 
@@ -140,15 +160,15 @@ fc_inflow_publish(FcFinder *finder, uint32 n, bool whole)
 static void
 fc_inflow_end_chunk(FcFinder *finder)
 {
-	FcChunk    *chunk = &finder->chunks[finder->n];
-	FcChunkStart *start = &finder->starts[finder->n];
+	FcChunk    *chunk = &finder->chunks[fc_inflow_place(finder, finder->n)];
+	FcChunkStart *start = &finder->starts[fc_inflow_place(finder, finder->n)];
 
 	fc_chunk_finish(&finder->scan, chunk);
 	(void) fc_chunk_resolve(&finder->dialect, chunk, 1, &finder->at, start);
 	/* the marker may begin in a chunk before the one that it ends in */
 	if (finder->at.marker != FC_NOWHERE && finder->held == PG_UINT32_MAX)
 		for (finder->held = finder->n;
-			 finder->chunks[finder->held].start > finder->at.marker;)
+			 finder->chunks[fc_inflow_place(finder, finder->held)].start > finder->at.marker;)
 			finder->held--;
 	if (start->first != FC_NOWHERE)
 		finder->known = finder->n;
@@ -187,7 +207,7 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 
 		if (finder->left == 0)
 		{
-			finder->chunks[finder->n].start = finder->offset;
+			finder->chunks[fc_inflow_place(finder, finder->n)].start = finder->offset;
 			finder->left = fc_inflow_chunk_size(finder);
 			fc_chunk_begin(&finder->dialect, &finder->scan);
 		}
@@ -238,20 +258,49 @@ fc_inflow_begin(FcFinder *finder, FcContext *ctx, uint32 number, uint32 copy,
 	file->identity.size = size;
 }
 
+/* Copies n chunks from number "first" on to "to", or back if that is "back" */
+static void
+fc_inflow_copy(FcFinder *finder, uint32 first, uint32 n, FcChunk *chunks,
+			   FcChunkStart *starts, bool back)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		place = fc_inflow_place(finder, first + i);
+
+		if (back)
+		{
+			finder->chunks[place] = chunks[i];
+			finder->starts[place] = starts[i];
+		}
+		else
+		{
+			chunks[i] = finder->chunks[place];
+			starts[i] = finder->starts[place];
+		}
+	}
+}
+
 /* Takes the bytes from "end" on out of the chunks from number "first" on */
 static void
 fc_inflow_cut(FcFinder *finder, uint32 first, uint64 end)
 {
-	FcChunk    *chunks = &finder->chunks[first];
-	FcChunkStart *starts = &finder->starts[first];
 	uint32		n = finder->n - first;
-	FcChunkPoint at = {starts->state, starts->first == chunks->start,
-	starts->line, starts->before, 0, FC_NOWHERE};
+	FcChunk    *chunks;
+	FcChunkStart *starts;
+	FcChunkPoint at;
 
-	if (end == finder->offset)
+	if (end == finder->offset || n == 0)
 		return;
+	chunks = palloc(sizeof(FcChunk) * n);
+	starts = palloc(sizeof(FcChunkStart) * n);
+	fc_inflow_copy(finder, first, n, chunks, starts, false);
+	at = (FcChunkPoint)
+	{
+		starts->state, starts->first == chunks->start, starts->line, starts->before, 0, FC_NOWHERE
+	};
 	fc_split_cut(finder->ctx, chunks, n, end);
 	(void) fc_chunk_resolve(&finder->dialect, chunks, n, &at, starts);
+	fc_inflow_copy(finder, first, n, chunks, starts, true);
 	finder->offset = end;
 }
 
@@ -454,7 +503,7 @@ static uint64
 fc_inflow_tail(const FcFinder *finder, uint32 done)
 {
 	if (done < finder->n || finder->left > 0)
-		return finder->chunks[Min(done, finder->n)].start;
+		return finder->chunks[fc_inflow_place(finder, Min(done, finder->n))].start;
 	return finder->offset;
 }
 
@@ -524,8 +573,7 @@ fc_inflow_begin_receiving(FcContext *ctx, FcUnpacker *unpacker,
 	fc_inflow_look_back(finder, unpacker->written);
 	unpacker->look = fc_inflow_look;
 	unpacker->look_arg = finder;
-	/* what the leader loads apart may be loaded once more */
-	if (ring && ctx->shared->phase == FC_PHASE_LOAD && (ctx->parallel || !ctx->apart))
+	if (ring && ctx->shared->phase == FC_PHASE_LOAD)
 	{
 		fc_ring_begin(ring, unpacker->written);
 		unpacker->put = fc_inflow_put;
@@ -570,8 +618,9 @@ fc_inflow_wait(FcContext *ctx, uint32 chunk)
 {
 	static uint32 wait_event = 0;
 	FcShared   *shared = ctx->shared;
-	FcInflow   *inflow = &fc_shared_inflow(shared)[chunk / shared->source.room];
-	uint32		number = chunk % shared->source.room;
+	uint32		each = shared->source.places ? PG_UINT32_MAX : shared->source.room;
+	FcInflow   *inflow = &fc_shared_inflow(shared)[chunk / each];
+	uint32		number = chunk % each;
 
 	if (wait_event == 0)
 		wait_event = fc_wait_event("FastCopyInflow");
@@ -589,11 +638,14 @@ bool
 fc_inflow_take(FcContext *ctx, uint32 *chunk)
 {
 	FcShared   *shared = ctx->shared;
+	uint32		n = shared->source.places ? PG_UINT32_MAX : shared->source.nchunks;
 
 	while (pg_atomic_read_u32(&shared->inflow_failed) == 0 &&
-		   fc_context_take(ctx, shared->source.nchunks, chunk))
+		   fc_context_take(ctx, n, chunk))
 		if (shared->source.room == 0 || fc_inflow_wait(ctx, *chunk))
 			return true;
+		else if (shared->source.places > 0)
+			break;
 	return false;
 }
 
@@ -606,6 +658,8 @@ fc_inflow_gather(FcShared *shared, uint32 number, uint32 to, uint64 records)
 	uint32		n = pg_atomic_read_u32(&fc_shared_inflow(shared)[number].published);
 	Size		from = (Size) shared->source.room * number;
 
+	if (shared->source.places > 0)
+		return n;
 	memmove(chunks + to, chunks + from, sizeof(FcChunk) * n);
 	memmove(starts + to, starts + from, sizeof(FcChunkStart) * n);
 	for (uint32 i = to; i < to + n; i++)
@@ -616,8 +670,6 @@ fc_inflow_gather(FcShared *shared, uint32 number, uint32 to, uint64 records)
 uint64
 fc_inflow_finish(FcShared *shared)
 {
-	const FcChunk *chunks = fc_shared_chunks(shared);
-	const FcChunkStart *starts = fc_shared_starts(shared);
 	uint32		nchunks = 0;
 	uint64		records = 0;
 
@@ -626,12 +678,14 @@ fc_inflow_finish(FcShared *shared)
 		CHECK_FOR_INTERRUPTS();
 		nchunks += fc_inflow_gather(shared, i, nchunks, records);
 		if (nchunks > 0)
-			records = starts[nchunks - 1].before + starts[nchunks - 1].records;
+			records = fc_shared_start(shared, nchunks - 1)->before +
+				fc_shared_start(shared, nchunks - 1)->records;
 	}
 	if (shared->source.nfiles > 1 || nchunks > shared->source.room / 2)
 		shared->source.chunk_size = 0;
 	/* a single file has no chunks after its data */
-	while (shared->source.nfiles == 1 && nchunks > 0 && chunks[nchunks - 1].length == 0)
+	while (shared->source.nfiles == 1 && nchunks > 0 &&
+		   fc_shared_chunk(shared, nchunks - 1)->length == 0)
 		nchunks--;
 	shared->source.nchunks = nchunks;
 	shared->source.room = 0;

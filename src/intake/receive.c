@@ -345,7 +345,7 @@ fc_receive_context(void *arg)
 	/* core is still in the line of a marker that has ended the data */
 	if (shared->source.nchunks > 0)
 	{
-		const FcChunk *last = &fc_shared_chunks(shared)[shared->source.nchunks - 1];
+		const FcChunk *last = fc_shared_chunk(target->shared, shared->source.nchunks - 1);
 
 		end = last->start + last->length;
 	}

@@ -236,7 +236,8 @@ fc_layout_text(char *text)
 
 /*
  * Are received bytes read once?  Not if they are sorted or unpacked, if a
- * record that is left out is shown later, or if all is received before.
+ * record that is left out is shown later, if all is received before, or if the
+ * leader may have to undo what it has loaded and load once more.
  */
 static bool
 fc_layout_has_ring(const FcJob *job)
@@ -245,7 +246,8 @@ fc_layout_has_ring(const FcJob *job)
 
 	return job->intake.incoming && !fc_receive_is_packed(job->intake.incoming) &&
 		target->way == FC_WAY_TURNS && target->plan->order == NIL &&
-		target->options->tolerated == 0 && target->plan->numbers == NIL;
+		target->options->tolerated == 0 && target->plan->numbers == NIL &&
+		!target->plan->effects && target->plan->leader_reason == NULL;
 }
 
 /* Lays out what has no fixed size after the struct; returns the size of all */
@@ -348,7 +350,10 @@ fc_layout_make(FcJob *job)
 	memset(target->shared, 0, total);
 	*target->shared = layout;
 	if (ring_size > 0)
+	{
+		target->shared->source.places = layout.source.room;
 		fc_ring_init(fc_shared_ring(target->shared), ring_size);
+	}
 	SharedFileSetInit(&target->shared->fileset, job->segment);
 	fc_error_begin(target->shared, job->segment);
 	for (int i = 0; i < layout.ncolumns; i++)

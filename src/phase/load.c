@@ -186,7 +186,7 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 
 /* The record's number in the file, from 0 */
 static uint64
-fc_load_entry_number(const FcShared *shared, const FcEntry *entry)
+fc_load_entry_number(FcShared *shared, const FcEntry *entry)
 {
 	uint64		i = shared->source.nfiles == 1 && shared->source.chunk_size > 0 ?
 		(entry->offset - shared->source.data_start) / shared->source.chunk_size :
@@ -364,7 +364,7 @@ fc_load_chunks(FcLoader *loader)
 		   fc_inflow_take(ctx, &i))
 	{
 		pg_atomic_fetch_add_u64(&shared->counts.load_bytes,
-								fc_shared_chunks(shared)[i].length);
+								fc_shared_chunk(shared, i)->length);
 		if (shared->way == FC_WAY_PRESORTED)
 			fc_load_slices(loader, &reader, i);
 		else if (in_turn)

@@ -258,7 +258,7 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 static void
 fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 {
-	uint64		number = fc_shared_starts(reader->ctx->shared)[i].before;
+	uint64		number = fc_shared_start(reader->ctx->shared, i)->before;
 
 	if (!fc_chunk_reader_enter(reader, i))
 		return;

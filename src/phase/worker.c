@@ -229,6 +229,8 @@ fc_worker_alone(FcContext *ctx, FcWork *work)
 	fc_worker_phase(ctx);
 	while (fc_context_lead(ctx))
 		;
+	if (ctx->turns)
+		ctx->shared->done = pg_atomic_read_u32(&ctx->turns[0].next);
 	ctx->disturbed |= command != GetCurrentCommandId(false);
 }
 

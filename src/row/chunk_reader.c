@@ -21,8 +21,8 @@ bool
 fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 {
 	FcShared   *shared = reader->ctx->shared;
-	const FcChunk *bytes = &fc_shared_chunks(shared)[chunk];
-	uint64		first = fc_shared_starts(shared)[chunk].first;
+	const FcChunk *bytes = fc_shared_chunk(shared, chunk);
+	uint64		first = fc_shared_start(shared, chunk)->first;
 
 	reader->chunk = chunk;
 	reader->end = bytes->start + bytes->length;

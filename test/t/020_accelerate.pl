@@ -167,7 +167,7 @@ subtest 'a client may give up after any byte' => sub {
 		csv => qq(1,a\n2,"b\nc"\n34,d\n),
 		binary => "PGCOPY\n\377\r\n\0" . pack('NN', 0, 0) . join('', map { pack('nNNN/a', 2, 4, $_, "v$_") } 1 .. 2) . pack('nNNN/a', 2, 4, 3, "\xff") . pack('nNnN', 2, 2, 3, 0) . "\xff\xff");
 	my %ways = ('alone' => "SET fast_copy.workers = 0; SET fast_copy.chunk_size = '1MB'",
-		'with workers' => "SET fast_copy.workers = 2; SET fast_copy.chunk_size = '1B'");
+		'with workers' => "SET fast_copy.workers = 2; SET fast_copy.chunk_size = '1kB'");
 
 	$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (n int, v text)');
 	foreach my $format (sort keys %data)
@@ -183,6 +183,28 @@ subtest 'a client may give up after any byte' => sub {
 			$said->("SET fast_copy.accelerate_copy = on; $ways{$way}");
 			is($failures->(), $expected, "$format, $way");
 		}
+	}
+};
+
+# More chunks than there are places for at a time, and bytes than the ring has
+subtest 'what a program prints takes no disk, however much it is and whoever loads it' => sub {
+	my $prog = "seq 1 1000000 | sed 's/\$/," . 'abcdefghij' x 7 . "/'";
+	my $set = "SET temp_file_limit = '6MB'; SET fast_copy.chunk_size = '1kB'";
+	my $sum = "SELECT count(*), md5(string_agg(n || v, '' ORDER BY ctid)) FROM t";
+
+	$node->safe_psql('postgres', 'DROP TABLE IF EXISTS t CASCADE; CREATE TABLE t (n int, v text)');
+	foreach my $workers (0, 2)
+	{
+		my @answers = map {
+			my ($rc, $out, $err) = $node->psql('postgres', "TRUNCATE t; $set; SET fast_copy.workers = $workers; SET fast_copy.accelerate_copy = $_;
+				COPY t FROM PROGRAM \$\$$prog\$\$ (FORMAT csv); $sum");
+			my ($rc2, $out2, $err2) = $node->psql('postgres', "TRUNCATE t; $set; SET fast_copy.workers = $workers; SET fast_copy.accelerate_copy = $_;
+				COPY t FROM PROGRAM \$\$$prog | sed 's/^777777,/x,/'; yes\$\$ (FORMAT csv)");
+			"$out $err2" =~ s/psql:<stdin>:\d+: //r;
+		} 'off', 'on';
+
+		is($answers[1], $answers[0], "$workers workers");
+		like($answers[1], qr/^1000000\|\w{32} ERROR: .*line 777777/s, '... to the end, and to the error');
 	}
 };
 
