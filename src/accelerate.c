@@ -34,13 +34,16 @@
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_relation.h"
 #include "storage/lmgr.h"
+#include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/backend_progress.h"
 #include "utils/backend_status.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
+#include "utils/snapmgr.h"
 
 #include "accelerate.h"
 #include "compat/compat.h"
@@ -50,6 +53,7 @@
 #include "load/run.h"
 #include "options/options.h"
 #include "options/plan.h"
+#include "options/plan_code.h"
 #include "report/report.h"
 #include "row/condition.h"
 #include "row/executor.h"
@@ -106,12 +110,13 @@ fc_accelerate_open(FcAccelerated *copy, const char *query)
 	const CopyStmt *stmt = copy->stmt;
 
 	copy->rel = table_openrv(stmt->relation, RowExclusiveLock);
-	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->rel), copy->rel, stmt->attlist);
-	copy->pstate = fc_target_parse_state(copy->rel, copy->attnums);
+	copy->pstate = fc_target_parse_state(copy->rel, NIL);
 	copy->pstate->p_sourcetext = query;
 	if (stmt->whereClause)
 		copy->where = fc_where_transform(copy->pstate, copy->rel,
 										 copyObject(stmt->whereClause));
+	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->rel), copy->rel, stmt->attlist);
+	fc_target_require_insert(copy->pstate, copy->attnums);
 	fc_check_permissions(copy->pstate);
 	if (check_enable_rls(RelationGetRelid(copy->rel), InvalidOid, false) == RLS_ENABLED)
 		ereport(ERROR,
@@ -179,6 +184,8 @@ fc_accelerate_drain(FcAccelerated *copy)
 {
 	char		rest[1024];
 
+	/* core would still be at the marker's line */
+	copy->cstate->line_buf_valid = false;
 	while (fc_input_read(copy->input, rest, sizeof(rest)) > 0)
 		;
 	fc_client_check_whole(copy->input);
@@ -305,26 +312,61 @@ fc_accelerate_leaves_reason(Oid target)
 	return reason;
 }
 
+/*
+ * Returns why core must load before any data are asked for, or NULL: it refuses
+ * a table, and fires triggers for the statement, before it reads
+ */
+static const char *
+fc_accelerate_first_reason(const FcAccelerated *copy)
+{
+	Relation	rel = copy->rel;
+	char		relkind = rel->rd_rel->relkind;
+	SubTransactionId subxid = GetCurrentSubTransactionId();
+
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
+		return "the target is not a table";
+	if (rel->trigdesc && rel->trigdesc->trig_insert_before_statement)
+		return "the target has triggers";
+	if (!copy->cstate->opts.freeze)
+		return NULL;
+	if (relkind == RELKIND_PARTITIONED_TABLE)
+		return "FREEZE is for a partitioned table";
+	InvalidateCatalogSnapshot();
+	if (!ThereAreNoPriorRegisteredSnapshots() || !ThereAreNoReadyPortals() ||
+		(rel->rd_createSubid != subxid && fc_new_storage_subid(rel) != subxid))
+		return "FREEZE is refused";
+	return NULL;
+}
+
+static bool
+fc_accelerate_talks(const FcAccelerated *copy)
+{
+	ListCell   *lc;
+
+	foreach(lc, copy->attnums)
+		if (fc_code_type_talks(attnumTypeId(copy->rel, lfirst_int(lc)),
+							   copy->cstate->opts.binary))
+		return true;
+	return false;
+}
+
 /* Returns why core must load, or NULL and the load's options */
 static const char *
 fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 {
-	char		relkind = copy->rel->rd_rel->relkind;
 	FcPlan	   *plan;
 
-	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
-		return "the target is not a table";
 	if (copy->cstate->volatile_defexprs || contain_volatile_functions((Node *) copy->where))
 		return "a default or the condition may look at the rows before";
 	if (!fc_accelerate_knows_options(copy->stmt->options))
 		return "an option is not known";
+	if (fc_accelerate_talks(copy))
+		return "a column's type tells of its values";
 	if (fc_elsewhere_keeps(RelationGetRelid(copy->rel)))
 		return "another extension may keep the rows elsewhere";
 	*options = fc_accelerate_options(copy);
 	if ((*options)->on_error != FC_ON_ERROR_STOP)
 		return "errors are tolerated";
-	if ((*options)->freeze && relkind == RELKIND_PARTITIONED_TABLE)
-		return "FREEZE is for a partitioned table";
 	plan = fc_plan_make(copy->rel, *options);
 	if (plan->core_reason || plan->leader_reason)
 		return plan->core_reason ? plan->core_reason : plan->leader_reason;
@@ -382,16 +424,23 @@ fc_accelerate_load(FcAccelerated *copy)
 	const CopyStmt *stmt = copy->stmt;
 	bool		file = stmt->filename && !stmt->is_program;
 	ErrorContextCallback callback;
+	const char *reason;
 	bool		large;
 
 	copy->cstate = BeginCopyFrom(copy->pstate, copy->rel, (Node *) copy->where,
 								 file ? stmt->filename : NULL, false,
 								 file ? NULL : fc_accelerate_read,
 								 stmt->attlist, stmt->options);
+	if (!file && copy->input == NULL)
+		fc_accelerate_ask(copy);
+	reason = fc_accelerate_first_reason(copy);
+	if (reason)
+	{
+		fc_accelerate_tell(reason);
+		return fc_accelerate_by_core(copy);
+	}
 	if (file)
 		return fc_accelerate_large(copy);
-	if (copy->input == NULL)
-		fc_accelerate_ask(copy);
 	fc_error_context_push(&callback, fc_accelerate_context, copy);
 	large = fc_input_look_ahead(copy->input, FC_ACCELERATE_BYTES);
 	fc_error_context_pop();

@@ -114,7 +114,6 @@ fc_tables_check_frozen(const FcTarget *target, Relation rel)
 			 RelationGetRelid(rel) == target->oid ? 0 :
 			 errdetail("Rows of the file go to table \"%s\".",
 					   RelationGetRelationName(rel)),
-			 target->options->accelerated ? 0 :
 			 errhint("Leave freeze out, or create or truncate the table in the transaction that loads it.")));
 }
 

@@ -163,6 +163,19 @@ fc_code_type_unsafe(Oid typid, bool binary)
 	return fc_code_type_any(typid, fc_code_is_unsafe, binary);
 }
 
+/* Tells of a query without lexemes by a NOTICE */
+static bool
+fc_code_is_talking(Oid typid, char typtype, Oid input, bool binary)
+{
+	return typid == TSQUERYOID && !binary;
+}
+
+bool
+fc_code_type_talks(Oid typid, bool binary)
+{
+	return fc_code_type_any(typid, fc_code_is_talking, binary);
+}
+
 /* A range type runs the functions that its creator named */
 static bool
 fc_code_is_foreign(Oid typid, char typtype, Oid input, bool binary)

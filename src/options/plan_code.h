@@ -26,6 +26,12 @@ extern bool fc_code_indexes_unsafe(Relation rel);
 extern bool fc_code_type_unsafe(Oid typid, bool binary);
 
 /*
+ * Does core's own code tell the client of values of the type?  From a worker
+ * that would come at another time, and without the value's place.
+ */
+extern bool fc_code_type_talks(Oid typid, bool binary);
+
+/*
  * Can the type's input leave effects when it fails in the middle?  It cannot
  * where all of it is core's own code, that of its parts included: such code
  * reads, and what it holds at an error belongs to a resource owner.

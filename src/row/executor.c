@@ -39,21 +39,28 @@ fc_target_check_schema(Oid relid)
 		aclcheck_error(aclresult, OBJECT_SCHEMA, get_namespace_name(nspid));
 }
 
+void
+fc_target_require_insert(ParseState *pstate, List *attnums)
+{
+	Bitmapset  *inserted = NULL;
+	ListCell   *lc;
+
+	foreach(lc, attnums)
+		inserted = bms_add_member(inserted,
+								  lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
+	fc_rte_require_insert(linitial(pstate->p_namespace), inserted);
+}
+
 ParseState *
 fc_target_parse_state(Relation rel, List *attnums)
 {
 	ParseState *pstate = make_parsestate(NULL);
-	ParseNamespaceItem *nsitem;
-	Bitmapset  *inserted = NULL;
-	ListCell   *lc;
 
-	nsitem = addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
-										   NULL, false, false);
-	foreach(lc, attnums)
-		inserted = bms_add_member(inserted,
-								  lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
-	fc_rte_require_insert(nsitem, inserted);
-	addNSItemToQuery(pstate, nsitem, false, true, true);
+	addNSItemToQuery(pstate,
+					 addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
+												   NULL, false, false),
+					 false, true, true);
+	fc_target_require_insert(pstate, attnums);
 	return pstate;
 }
 

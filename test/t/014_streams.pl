@@ -717,6 +717,33 @@ subtest 'the client is asked for bytes, in both protocols' => sub {
 	query('TRUNCATE p');
 };
 
+subtest 'what the client has not ended when it gives up is no record, as in core' => sub {
+	foreach my $text ('1', "1,a\n2", "1,a\n2,\"b\n", "1,a\n\xc3", "1,a\r2,b\r", "1,a\r\n2\r")
+	{
+		foreach my $workers (0, 2)
+		{
+			say_to($s, [ 'Q', "COPY p FROM STDIN (FORMAT csv, fast_copy, workers $workers)\0" ], [ 'd', $text ], [ 'f', "no more\0" ]);
+			is(until_type($s, 'Z') =~ s/^G\([0-9a-f]*\)//r, 'E(57014 COPY from stdin failed: no more)Z', "workers $workers: " . ($text =~ s/([^ -~])/sprintf '\x%02x', ord $1/ger));
+		}
+	}
+	say_to($s, [ 'Q', "COPY p FROM STDIN (FORMAT csv, HEADER match, fast_copy)\0" ], [ 'd', 'a' ], [ 'f', "no more\0" ]);
+	is(until_type($s, 'Z') =~ s/^G\([0-9a-f]*\)//r, 'E(57014 COPY from stdin failed: no more)Z', 'a header');
+};
+
+subtest 'FREEZE is refused before the data are read, as in core' => sub {
+	query('CREATE TABLE unfrozen (a int)');
+	my @said = map {
+		my @sets = ("SET fast_copy.accelerate_copy = $_", 'SET fast_copy.accelerate_min_size = 0');
+
+		say_to($s, (map { [ 'Q', "$_\0" ] } @sets), extended('COPY unfrozen FROM STDIN (HEADER match, FREEZE)'), [ 'd', "wrong\n" ], ['c'], ['S']);
+		join('', map { until_type($s, 'Z') } 1 .. 4)
+	} 'off', 'on';
+	is($said[1], $said[0], 'a Sync ahead of the data is not taken for one among them');
+	say_to($s, [ 'Q', "RESET fast_copy.accelerate_copy\0" ]);
+	until_type($s, 'Z');
+	query('DROP TABLE unfrozen');
+};
+
 my %wrong = (
 	'the client gives up' => [ 'E(57014 COPY from stdin failed: no more)', [ 'd', "1,a\n" ], [ 'f', "no more\0" ] ],
 	'bad data' => [ 'E(22P02 invalid input syntax for type integer: "x")', [ 'd', "x,a\n" ], ['c'] ],
