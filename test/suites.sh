@@ -178,7 +178,7 @@ suite_convert()
 # Random cases against COPY, always the same ones
 suite_fuzz()
 {
-  tap fuzz test/fuzz/run --seed 1 --cases 400 "$FC_TMP/files" --
+  tap fuzz sh -c "\$0 --seed 1 --cases 400 '$FC_TMP/files'" -- test/fuzz/run test/fuzz/run-accelerate
 }
 
 # PostgreSQL's own tests of COPY, from the server's source package
