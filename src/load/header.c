@@ -77,9 +77,12 @@ fc_header_check_line(FcJob *job, FcEnd end, uint32 file, int line)
 	fc_error_context_pop();
 }
 
-/* Verifies and converts a header line, as COPY does without use for names */
+/*
+ * Verifies and converts a header line, as COPY does without use for names.
+ * Adds the line ends in quotes that stand before a bad character to *line.
+ */
 static void
-fc_header_check_encoding(FcJob *job, const FcRecord *record)
+fc_header_check_encoding(FcJob *job, const FcRecord *record, uint64 *line)
 {
 	FcTarget   *target = &job->target;
 	int			encoding = target->options->file_encoding;
@@ -91,6 +94,16 @@ fc_header_check_encoding(FcJob *job, const FcRecord *record)
 	valid = pg_encoding_verifymbstr(encoding, record->data, record->total);
 	if (valid < record->total)
 	{
+		FcDialect	dialect = target->dialect;
+		FcRun		run;
+
+		if (*line == 1)
+			dialect.eol = FC_EOL_UNKNOWN;
+		fc_run_init(&run, FC_OUTSIDE);
+		/* core looks at the byte after '\r' before it counts the line */
+		fc_run_feed(&dialect, &run, record->data,
+					valid > 0 && record->data[valid - 1] == '\r' ? valid - 1 : valid);
+		*line += run.embedded;
 		/* the message shows bytes that may belong to the next line */
 		len = Min(sizeof(bad),
 				  fc_source_end_at(target->source, record->offset) - record->offset - valid);
@@ -154,7 +167,7 @@ fc_header_line(FcJob *job, const FcRecord *record, uint32 file, int line)
 	bool		last = (line == target->options->header_lines);
 
 	fc_error_context_push(&callback, fc_header_line_context, &context);
-	fc_header_check_encoding(job, record);
+	fc_header_check_encoding(job, record, &context.line);
 	/* the context says which of several files has the wrong names */
 	if (last && target->options->header_map && target->source->nfiles > 1)
 		fc_header_names(job, record, file);
