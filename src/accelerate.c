@@ -116,7 +116,7 @@ fc_accelerate_open(FcAccelerated *copy, const char *query)
 		copy->where = fc_where_transform(copy->pstate, copy->rel,
 										 copyObject(stmt->whereClause));
 	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->rel), copy->rel, stmt->attlist);
-	fc_target_require_insert(copy->pstate, copy->attnums);
+	fc_target_insert_columns(copy->pstate, copy->attnums);
 	fc_check_permissions(copy->pstate);
 	if (check_enable_rls(RelationGetRelid(copy->rel), InvalidOid, false) == RLS_ENABLED)
 		ereport(ERROR,

@@ -132,13 +132,21 @@ fc_seq_rec_locate(xl_seq_rec *record, Relation sequence)
 
 /* 16: permissions left the range table entry for a list of their own */
 static inline void
-fc_rte_require_insert(ParseNamespaceItem *nsitem, Bitmapset *columns)
+fc_rte_require_insert(ParseNamespaceItem *nsitem)
 {
 #if PG_VERSION_NUM >= 160000
 	nsitem->p_perminfo->requiredPerms = ACL_INSERT;
-	nsitem->p_perminfo->insertedCols = columns;
 #else
 	nsitem->p_rte->requiredPerms = ACL_INSERT;
+#endif
+}
+
+static inline void
+fc_rte_insert_columns(ParseNamespaceItem *nsitem, Bitmapset *columns)
+{
+#if PG_VERSION_NUM >= 160000
+	nsitem->p_perminfo->insertedCols = columns;
+#else
 	nsitem->p_rte->insertedCols = columns;
 #endif
 }

@@ -40,7 +40,7 @@ fc_target_check_schema(Oid relid)
 }
 
 void
-fc_target_require_insert(ParseState *pstate, List *attnums)
+fc_target_insert_columns(ParseState *pstate, List *attnums)
 {
 	Bitmapset  *inserted = NULL;
 	ListCell   *lc;
@@ -48,19 +48,20 @@ fc_target_require_insert(ParseState *pstate, List *attnums)
 	foreach(lc, attnums)
 		inserted = bms_add_member(inserted,
 								  lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
-	fc_rte_require_insert(linitial(pstate->p_namespace), inserted);
+	fc_rte_insert_columns(linitial(pstate->p_namespace), inserted);
 }
 
 ParseState *
 fc_target_parse_state(Relation rel, List *attnums)
 {
 	ParseState *pstate = make_parsestate(NULL);
+	ParseNamespaceItem *nsitem;
 
-	addNSItemToQuery(pstate,
-					 addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
-												   NULL, false, false),
-					 false, true, true);
-	fc_target_require_insert(pstate, attnums);
+	nsitem = addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
+										   NULL, false, false);
+	fc_rte_require_insert(nsitem);
+	addNSItemToQuery(pstate, nsitem, false, true, true);
+	fc_target_insert_columns(pstate, attnums);
 	return pstate;
 }
 

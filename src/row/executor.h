@@ -27,7 +27,7 @@ extern void fc_target_check_schema(Oid relid);
 extern ParseState *fc_target_parse_state(Relation rel, List *attnums);
 
 /* Asks for INSERT on other columns of such a parse state */
-extern void fc_target_require_insert(ParseState *pstate, List *attnums);
+extern void fc_target_insert_columns(ParseState *pstate, List *attnums);
 
 /* A parse state for the target and the columns that the file has fields for */
 extern ParseState *fc_target_context_state(FcContext *ctx);
