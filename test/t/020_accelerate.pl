@@ -190,7 +190,7 @@ subtest 'a client may give up after any byte' => sub {
 subtest 'what a program prints takes no disk, however much it is and whoever loads it' => sub {
 	my $prog = "seq 1 1000000 | sed 's/\$/," . 'abcdefghij' x 7 . "/'";
 	my $set = "SET temp_file_limit = '6MB'; SET fast_copy.chunk_size = '1kB'";
-	my $sum = "SELECT count(*), md5(string_agg(n || v, '' ORDER BY ctid)) FROM t";
+	my $sum = 'SELECT count(*), bool_and(n = number), sum(hashtext(v)::bigint) FROM (SELECT *, row_number() OVER () AS number FROM t) AS x';
 
 	$node->safe_psql('postgres', 'DROP TABLE IF EXISTS t CASCADE; CREATE TABLE t (n int, v text)');
 	foreach my $workers (0, 2)
@@ -204,7 +204,7 @@ subtest 'what a program prints takes no disk, however much it is and whoever loa
 		} 'off', 'on';
 
 		is($answers[1], $answers[0], "$workers workers");
-		like($answers[1], qr/^1000000\|\w{32} ERROR: .*line 777777/s, '... to the end, and to the error');
+		like($answers[1], qr/^1000000\|t\|-?\d+ ERROR: .*line 777777/s, '... to the end, and to the error');
 	}
 };
 
