@@ -114,7 +114,7 @@ fc_inflow_place(const FcFinder *finder, uint32 i)
 	return places ? i % places : i;
 }
 
-/* The places that chunks have taken: those of a ring are free once they are done */
+/* The places that chunks have taken: a ring frees those of chunks done */
 static uint32
 fc_inflow_taken(const FcFinder *finder)
 {
@@ -510,8 +510,9 @@ fc_inflow_tail(const FcFinder *finder, uint32 done)
 /*
  * Waits until the ring has room for len bytes.  Chunks that are done make
  * room; if all have been done that are published, a record is longer than the
- * ring, and a leader alone has nobody to wait for.  A process keeps an error before it passes on the turn of its chunk,
- * so that the turn is looked at first.
+ * ring, and a leader alone has nobody to wait for.  A process keeps an error
+ * before it passes on the turn of its chunk, so that the turn is looked at
+ * first.
  */
 static FcUnpackPut
 fc_inflow_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
@@ -588,7 +589,8 @@ fc_inflow_receive(FcReceiver *receiver, FcUnpackEnd *end, FcUnpackFault *fault)
 	FcUnpacker *unpacker = receiver->unpacker;
 	FcFinder   *finder = &receiver->finder;
 
-	*end = fc_unpack_some(receiver->unpacking, unpacker->written + FC_INFLOW_PIECE, fault);
+	*end = fc_unpack_some(receiver->unpacking,
+						  unpacker->written + FC_INFLOW_PIECE, fault);
 	if (receiver->leaves && *end == FC_UNPACK_MORE && finder->at.marker != FC_NOWHERE)
 		*end = FC_UNPACK_END;
 	if (*end == FC_UNPACK_MORE && !fc_inflow_is_enough(finder, receiver->unpacking))
