@@ -450,6 +450,25 @@ fc_accelerate_load(FcAccelerated *copy)
 	return fc_accelerate_by_core(copy);
 }
 
+/* Throws the error in hand on as if no worker had been there */
+static void
+fc_accelerate_rethrow(MemoryContext mcxt)
+{
+	ErrorData  *edata;
+	char	   *worker;
+	char	   *at;
+
+	MemoryContextSwitchTo(mcxt);
+	edata = CopyErrorData();
+	worker = psprintf("\n%s", _("parallel worker"));
+	at = edata->context ? strstr(edata->context, worker) : NULL;
+	if (at == NULL)
+		PG_RE_THROW();
+	memmove(at, at + strlen(worker), strlen(at + strlen(worker)) + 1);
+	FlushErrorState();
+	ReThrowError(edata);
+}
+
 uint64
 fc_accelerate_run(const CopyStmt *stmt, const char *query)
 {
@@ -462,11 +481,13 @@ fc_accelerate_run(const CopyStmt *stmt, const char *query)
 		current = &copy;
 		rows = fc_accelerate_load(&copy);
 	}
-	PG_FINALLY();
+	PG_CATCH();
 	{
 		current = copy.outer;
+		fc_accelerate_rethrow(copy.mcxt);
 	}
 	PG_END_TRY();
+	current = copy.outer;
 	table_close(copy.rel, NoLock);
 	return rows;
 }

@@ -383,6 +383,7 @@ typedef struct FcShared
 	bool		freeze;
 	FcMissing	missing;
 	bool		where_late;		/* the scan leaves the condition alone */
+	bool		accelerated;	/* errors are those of a plain COPY */
 	Size		memory;			/* bytes per process */
 	int			ncolumns;		/* fields in the file */
 	int			nnumbers;		/* columns with numbers of sequences */

@@ -426,10 +426,14 @@ fc_error_place(FcContext *ctx)
 {
 	uint64		offset = ctx->at_offset;
 	uint64		line = fc_error_line(ctx, offset, ctx->at_length);
-	char	   *text = fc_error_record_text(ctx->source, offset, ctx->at_length,
-											ctx->shared->source.encoding,
-											ctx->shared->source.need_transcoding);
+	char	   *text;
 
+	if (ctx->shared->accelerated)
+		return psprintf("COPY %s, line " UINT64_FORMAT,
+						RelationGetRelationName(ctx->target), line);
+	text = fc_error_record_text(ctx->source, offset, ctx->at_length,
+								ctx->shared->source.encoding,
+								ctx->shared->source.need_transcoding);
 	return psprintf(text ? "fast_copy %s, %s \"%s\", line " UINT64_FORMAT ": \"%s\"" :
 					"fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
 					RelationGetRelationName(ctx->target), fc_source_word(ctx->source),

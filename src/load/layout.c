@@ -194,6 +194,7 @@ fc_layout_job(FcJob *job)
 	shared->key.field = plan->key_field;
 	shared->key.routes = plan->key_routes;
 	shared->where_late = plan->where_late;
+	shared->accelerated = target->options->accelerated;
 	shared->source.data_start = target->source->files[0].data_start;
 	shared->source.data_size = target->data_size;
 	shared->memory = (Size) fc_memory_kb * 1024 / Max(target->nworkers, 1);

@@ -8,7 +8,7 @@ use lib $FindBin::Bin;
 use FastCopy;
 use Test::More;
 
-my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'", 'fast_copy.accelerate_min_size = 0');
+my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'", 'fast_copy.accelerate_min_size = 0', 'max_prepared_transactions = 1');
 my $rows = 20000;
 my $file = write_rows('rows.csv', $rows);
 my $choice = "SELECT choice FROM fast_copy_report() WHERE phase IN ('load', 'copy')";
@@ -206,6 +206,22 @@ subtest 'what a program prints takes no disk, however much it is and whoever loa
 		is($answers[1], $answers[0], "$workers workers");
 		like($answers[1], qr/^1000000\|t\|-?\d+ ERROR: .*line 777777/s, '... to the end, and to the error');
 	}
+};
+
+# Another transaction has a row of the same key, and does not end
+subtest 'an error that a worker meets is told as COPY tells it' => sub {
+	my @answers = map {
+		$node->safe_psql('postgres', "DROP TABLE IF EXISTS t CASCADE; CREATE TABLE t (n int PRIMARY KEY, ts timestamp, v text);
+			BEGIN; INSERT INTO t VALUES (15000); PREPARE TRANSACTION 'other'");
+		my ($rc, $out, $err) = $node->psql('postgres', "SET lock_timeout = '200ms'; SET fast_copy.accelerate_copy = $_; SET fast_copy.workers = 2;
+			COPY t FROM '$file' (FORMAT csv)");
+
+		$node->safe_psql('postgres', "ROLLBACK PREPARED 'other'");
+		$err =~ s/psql:<stdin>:\d+: //r;
+	} 'off', 'on';
+
+	is($answers[1], $answers[0], 'all of it');
+	like($answers[1], qr/lock timeout\nCONTEXT:  while inserting index tuple .*\nCOPY t, line 15000$/, 'with the line, and without the worker');
 };
 
 subtest 'while it runs it is a COPY to others' => sub {
