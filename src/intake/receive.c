@@ -7,8 +7,9 @@
  *
  * The data come once, so that the leader puts them into a temporary copy,
  * unpacked if they are packed.  What one program or the client gives is
- * scanned by the workers meanwhile, unless it ends soon; several programs run
- * one after the other, before all else.
+ * scanned by the workers meanwhile, unless it ends soon, and what is read once
+ * goes through a ring instead (intake/ring.c); several programs run one after
+ * the other, before all else.
  *
  * The pipe of a program ends with the (sub)transaction, and what a client
  * still sends after an error is core's to skip.  The copy belongs to the

@@ -18,9 +18,11 @@
  * first bad record, and of those before it that must be looked at again, are
  * there until the error is thrown.
  *
+ * A leader that loads alone receives as much as it lacks for the next chunk,
+ * and so never waits.
+ *
  * A record longer than the ring would make the leader wait for ever.  It then
- * leaves the ring, and the rest of the data goes to the temporary copy, as it
- * does where no worker could be started.
+ * leaves the ring, and the rest of the data goes to the temporary copy.
  *
  * The ring is in the load's shared segment.
  *
