@@ -15,6 +15,7 @@
 #include "copyfrom/run.h"
 #include "errors/context.h"
 #include "load/header.h"
+#include "source/client.h"
 
 /*
  * Finds the line end style in the first record, if the header has not told it.
@@ -65,14 +66,22 @@ fc_header_line_context(void *arg)
 			   fc_target_place(context->target, context->file), context->line);
 }
 
-/* Throws COPY's error if a line of the header breaks the grammar */
+/*
+ * Throws COPY's error if a line of the header breaks the grammar, or if the
+ * client has given up before its end
+ */
 static void
-fc_header_check_line(FcJob *job, FcEnd end, uint32 file, int line)
+fc_header_check_line(FcJob *job, FcEnd end, const FcRecord *record, uint32 file,
+					 int line)
 {
-	FcLineContext context = {&job->target, file, line};
+	FcTarget   *target = &job->target;
+	FcLineContext context = {target, file, line};
 	ErrorContextCallback callback;
 
 	fc_error_context_push(&callback, fc_header_line_context, &context);
+	if (target->given_up && target->options->client &&
+		(end == FC_END_NONE || (end == FC_END_FOUND && record->total == record->length)))
+		fc_client_check_whole(target->given_up);
 	fc_core_refuse_grammar(&job->target.dialect, end);
 	fc_error_context_pop();
 }
@@ -202,7 +211,7 @@ fc_header_read_file(FcJob *job, FcStream *stream, uint32 i)
 		end = fc_stream_next(stream, &target->dialect, &record);
 		if (end == FC_END_NONE)
 			record.length = record.total = 0;
-		fc_header_check_line(job, end, i, line);
+		fc_header_check_line(job, end, &record, i, line);
 		fc_header_line(job, &record, i, line);
 		if (end == FC_END_NONE)
 			break;
