@@ -105,7 +105,7 @@ fc_inflow_input(FcFileInput *input, const FcSource *source, uint32 number)
 	input->end = fc_source_end(source, number);
 }
 
-/* Chunk number i of the file */
+/* The place in the arrays of the file's chunk number i */
 static uint32
 fc_inflow_place(const FcFinder *finder, uint32 i)
 {
@@ -646,7 +646,7 @@ fc_inflow_take(FcContext *ctx, uint32 *chunk)
 		   fc_context_take(ctx, n, chunk))
 		if (shared->source.room == 0 || fc_inflow_wait(ctx, *chunk))
 			return true;
-		else if (shared->source.places > 0)
+		else if (shared->source.nfiles == 1)
 			break;
 	return false;
 }

@@ -19,7 +19,7 @@ my $mixed = write_bytes('mixed.csv', join('', map {
 	sprintf "%d,2013-01-%02d 00:00:00,%s\n", $_, $_ % 5 + 1, $text
 } 1 .. 4000));
 my $few = write_rows('few.csv', 50);
-my $everything = 'SELECT tableoid::regclass, count(*), md5(string_agg(t::text, \'|\' ORDER BY n)) FROM t GROUP BY 1 ORDER BY 1::text';
+my $everything = 'SELECT tableoid::regclass, count(*), md5(string_agg(t::text, \'|\' ORDER BY n, t::text)) FROM t GROUP BY 1 ORDER BY 1::text';
 my $choice = "SELECT string_agg(DISTINCT choice, ';') FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL";
 my $size = "SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree('t') WHERE isleaf";
 
