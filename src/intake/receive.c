@@ -350,6 +350,9 @@ fc_receive_context(void *arg)
 
 		end = last->start + last->length;
 	}
+	if (target->dialect.mode == FC_MODE_CSV && end > 0 &&
+		fc_client_ends_in_return(target->given_up))
+		end--;
 	errcontext("%s, line " UINT64_FORMAT, fc_target_place(target, 0),
 			   fc_error_line(&target->ctx, end, 0));
 }

@@ -66,6 +66,17 @@ fc_header_line_context(void *arg)
 			   fc_target_place(context->target, context->file), context->line);
 }
 
+/* Would core ask the client for more before it takes the line as ended? */
+static bool
+fc_header_is_open(const FcTarget *target, FcEnd end, const FcRecord *record, uint32 file)
+{
+	if (end != FC_END_FOUND)
+		return end == FC_END_NONE;
+	return record->total == record->length ||
+		(fc_client_ends_in_return(target->given_up) &&
+		 record->offset + record->total == fc_source_end(target->source, file));
+}
+
 /*
  * Throws COPY's error if a line of the header breaks the grammar, or if the
  * client has given up before its end
@@ -80,7 +91,7 @@ fc_header_check_line(FcJob *job, FcEnd end, const FcRecord *record, uint32 file,
 
 	fc_error_context_push(&callback, fc_header_line_context, &context);
 	if (target->given_up && target->options->client &&
-		(end == FC_END_NONE || (end == FC_END_FOUND && record->total == record->length)))
+		fc_header_is_open(target, end, record, file))
 		fc_client_check_whole(target->given_up);
 	fc_core_refuse_grammar(&job->target.dialect, end);
 	fc_error_context_pop();

@@ -76,12 +76,13 @@ typedef struct FcClient
 	char	   *failure;		/* what the client has ended the data with, by
 								 * CopyFail; or NULL */
 	bool		lost;			/* the connection is */
-	int			unexpected;		/* type of a message that has no place here, or
-								 * 0 */
+	int			unexpected;		/* type of a message that has no place here,
+								 * or 0 */
 	bool		marked;			/* the data may end with a marker */
 	bool		in_line;		/* the data before "held" end within a line */
 	char		held[FC_CLIENT_MARKER]; /* perhaps (a part of) the marker */
 	int			nheld;
+	char		last;			/* byte that was given away */
 } FcClient;
 
 void
@@ -266,6 +267,7 @@ fc_client_read(FcInput *input, char *buf, size_t len)
 		return 0;
 	n = Min(len, (size_t) (client->message.len - client->message.cursor));
 	pq_copymsgbytes(&client->message, buf, (int) n);
+	client->last = buf[n - 1];
 	return n;
 }
 
@@ -317,6 +319,12 @@ fc_client_check_whole(FcInput *input)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
 				 errmsg("unexpected EOF on client connection with an open transaction")));
+}
+
+bool
+fc_client_ends_in_return(const FcInput *input)
+{
+	return ((const FcClient *) input)->last == '\r';
 }
 
 void

@@ -33,6 +33,12 @@ extern FcInput *fc_client_begin(FcClientData data, int ncolumns);
  */
 extern void fc_client_check_whole(FcInput *input);
 
+/*
+ * Is the last byte so far a carriage return?  Core asks for more then, to see
+ * whether a line feed comes after it.
+ */
+extern bool fc_client_ends_in_return(const FcInput *input);
+
 /* Lets go of the last message; what the struct tells stays */
 extern void fc_client_end(FcInput *input);
 

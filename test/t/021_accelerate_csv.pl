@@ -12,6 +12,8 @@ use Test::More;
 my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'", 'fast_copy.accelerate_min_size = 0');
 my $socket = connection($node);
 
+my @end = ('c');    # how the client ends its data
+
 # What is said to a command, and to the data where the server asks for them:
 # errors and notices in full, rows, and the command's tag
 sub said
@@ -23,7 +25,7 @@ sub said
 	my @messages = messages($socket, 'G', 'Z');
 	if ($messages[-1][0] eq 'G')
 	{
-		say_to($socket, (map { [ 'd', $_ ] } $data =~ /(.{1,$cut})/sg), ['c']);
+		say_to($socket, (map { [ 'd', $_ ] } $data =~ /(.{1,$cut})/sg), \@end);
 		@messages = messages($socket, 'Z');
 	}
 	foreach (@messages)
@@ -51,11 +53,11 @@ sub copied
 # processes that look for records in them
 sub agrees
 {
-	my ($name, $data, $options, $columns) = @_;
+	my ($name, $data, $options, $columns, @sources) = @_;
 	my $path = write_bytes('data.csv', $data);
 	my @wrong;
 
-	foreach my $source ("'$path'", "PROGRAM 'cat $path'", 'STDIN')
+	foreach my $source (@sources ? @sources : ("'$path'", "PROGRAM 'cat $path'", 'STDIN'))
 	{
 		my $copy = 'COPY t ' . ($columns // '') . " FROM $source (FORMAT csv" . ($options // '') . ')';
 		my $cores = copied($copy, $data, 100, 'fast_copy.accelerate_copy = off');
@@ -132,6 +134,18 @@ subtest 'headers and "\."' => sub {
 	agrees('a header that begins so', "\\.,n\na,1\n\\.\nb,2\n", ', HEADER');
 	agrees('after rows', "v,n\na,1\n\\.\nb,2\n", ', HEADER match');
 	agrees('no header', '', ', HEADER');
+};
+
+subtest 'the client gives up' => sub {
+	@end = ('f', "no more\0");
+	foreach my $data ("v,n\r", "v,n\ra,1\r", "v,n\r\na,1\r", "v,n\r\na,1\r\n", "v,n\na,1\n", "v,n\n", 'v,n', "v,n\na,1", '')
+	{
+		my $name = $data =~ s/\r/CR /gr =~ s/\n/NL /gr;
+
+		agrees("after $name", $data, ', HEADER', undef, 'STDIN');
+		agrees("after a record of $name", $data =~ s/n/7/r, '', undef, 'STDIN');
+	}
+	@end = ('c');
 };
 
 subtest 'a program that prints on after "\."' => sub {
