@@ -288,34 +288,10 @@ fc_register_sync(const FcLocator *locator, ForkNumber fork, BlockNumber segment)
 	(void) RegisterSyncRequest(&tag, SYNC_REQUEST, true);
 }
 
-/*
- * 16: core extends a table by many blocks at once.  At most n buffers of new
- * blocks, in order, pinned and locked; from 16 on somebody may have used them
- * before they were locked.
- */
-static inline int
-fc_extend_buffers(Relation rel, BufferAccessStrategy strategy, int n,
-				  Buffer *buffers)
-{
+/* 16: core extends a table by many blocks at once (see compat/extend.c) */
 #if PG_VERSION_NUM >= 160000
-	uint32		extended;
-
-	(void) ExtendBufferedRelBy(BMR_REL(rel), MAIN_FORKNUM, strategy,
-							   EB_LOCK_FIRST, n, buffers, &extended);
-	for (uint32 i = 1; i < extended; i++)
-		LockBuffer(buffers[i], BUFFER_LOCK_EXCLUSIVE);
-	return extended;
-#else
-	/* a fair share of the buffers, as core of 16 has it */
-	n = Min(n, Max(NBuffers / (MaxBackends + NUM_AUXILIARY_PROCS), 1));
-	LockRelationForExtension(rel, ExclusiveLock);
-	for (int i = 0; i < n; i++)
-		buffers[i] = ReadBufferExtended(rel, MAIN_FORKNUM, P_NEW,
-										RBM_ZERO_AND_LOCK, strategy);
-	UnlockRelationForExtension(rel, ExclusiveLock);
-	return n;
+#define FC_CORE_EXTENDS_BY_MANY
 #endif
-}
 
 /* 17: extensions name their wait events */
 static inline uint32

@@ -12,9 +12,9 @@
  * and logged in one critical section, and its page gets the record's LSN, so
  * that it is written to disk after the record.
  *
- * From 16 on another session may find a page that was added and is not locked
- * yet, and put rows on it.  That page is left to the session, and the process
- * goes on to the next.
+ * Another session may find a page that was added and is not locked yet, and
+ * put rows on it.  That page is left to the session, and the process goes on
+ * to the next.
  *
  * Errors.  The abort releases locks and pins.  Pages that were added and not
  * filled stay empty, as those that core adds before an error; VACUUM finds
@@ -34,6 +34,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "compat/extend.h"
 #include "heap/page_shared.h"
 
 /* Pages whose free space is taken for that of all */

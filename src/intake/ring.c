@@ -33,7 +33,7 @@
 #include "intake/ring.h"
 
 /* Chunks that each process may be ahead */
-#define FC_RING_CHUNKS	8
+#define FC_RING_CHUNKS	3
 
 #define FC_RING_LEAST	((Size) 4 * 1024 * 1024)
 

@@ -197,8 +197,13 @@ range_below_bound(FcKeyType type, PartitionBoundInfo bounds, int i)
 FcRoute *
 fc_route_build(Relation parent)
 {
+	return fc_route_build_from(parent, route_partdesc(parent));
+}
+
+FcRoute *
+fc_route_build_from(Relation parent, PartitionDesc desc)
+{
 	PartitionKey key = RelationGetPartitionKey(parent);
-	PartitionDesc desc = route_partdesc(parent);
 	PartitionBoundInfo bounds = desc->boundinfo;
 	FcRoute    *route = palloc0(sizeof(FcRoute));
 	int			i;
@@ -312,21 +317,26 @@ cut_to_interval(const FcRoute *route, int64 key, FcRange *hole)
 	}
 }
 
+int
+fc_route_find_existing(const FcRoute *route, int64 key)
+{
+	int			i = ranges_up_to(route, key) - 1;
+
+	if (i >= 0 && !route->ranges[i].hi_max && key >= route->ranges[i].hi)
+		return -1;
+	return i;
+}
+
 FcRange
 fc_route_find(const FcRoute *route, int64 key)
 {
-	int			below = ranges_up_to(route, key);
+	int			existing = fc_route_find_existing(route, key);
 	FcRange		hole;
 
-	if (below > 0)
-	{
-		const FcRange *range = &route->ranges[below - 1];
+	if (existing >= 0)
+		return route->ranges[existing];
 
-		if (range->hi_max || key < range->hi)
-			return *range;
-	}
-
-	hole = hole_after(route, below);
+	hole = hole_after(route, ranges_up_to(route, key));
 	if (fc_key_is_infinite(route->type, key))
 	{
 		hole.lo = key;

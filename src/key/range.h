@@ -14,6 +14,7 @@
 
 #include "access/attnum.h"
 #include "datatype/timestamp.h"
+#include "partitioning/partdefs.h"
 #include "pgtime.h"
 #include "utils/relcache.h"
 
@@ -100,6 +101,12 @@ extern bool fc_route_possible(Relation parent, AttrNumber *attnum);
  * interval is left zero.
  */
 extern FcRoute *fc_route_build(Relation parent);
+
+/* The same of a partition descriptor that the caller has of "parent" */
+extern FcRoute *fc_route_build_from(Relation parent, PartitionDesc desc);
+
+/* The number in route->ranges of the one that has "key"; -1: none has it */
+extern int	fc_route_find_existing(const FcRoute *route, int64 key);
 
 /*
  * The range that "key" belongs to.  ->partition is the existing partition;

@@ -32,16 +32,22 @@
 #define FC_CHUNKS_EACH	16
 #define FC_MIN_CHUNK	(256 * 1024)
 
-/* Bytes of a chunk whose rows may have to wait, in memory, for their turn */
-#define FC_TURN_CHUNK	(1024 * 1024)
+/* Bytes of a chunk of data that are on their way, of whatever size */
+#define FC_STREAM_CHUNK	(1024 * 1024)
+
+/*
+ * Bytes of a chunk whose rows may have to wait, in memory, for their turn.
+ * Each partition that it has rows for begins in the middle of a page.
+ */
+#define FC_TURN_CHUNK	(4 * 1024 * 1024)
 
 /* Bytes of a chunk: so few that all workers have work to the end of a phase */
 static uint64
 fc_layout_chunk_size(const FcJob *job)
 {
 	uint64		size = job->intake.incoming ? 0 : job->target.data_size;
-	uint64		share = Max(size / (FC_CHUNKS_EACH * Max(job->target.nworkers, 1)),
-							FC_MIN_CHUNK);
+	uint64		share = job->intake.incoming ? FC_STREAM_CHUNK :
+		Max(size / (FC_CHUNKS_EACH * Max(job->target.nworkers, 1)), FC_MIN_CHUNK);
 
 	if (job->target.way == FC_WAY_TURNS)
 		share = Min(share, FC_TURN_CHUNK);

@@ -4,11 +4,13 @@
  *	  Where rows go: the leaves of the target, and their writers.
  *
  *	 task or chunk ──► one leaf ─────────┬─► writer
- *	 row ──► core's routing ──► leaf ────┤
+ *	 row ──► key, or core's routing ─────┤
  *										 └─► sort ──► writer
  *
  * Where the load knows the partitions a task is one leaf, or a slice of one;
- * otherwise core's tuple routing finds each row's leaf.
+ * otherwise core's tuple routing finds each row's leaf.  Where keys tell the
+ * partition (key/range.c) core does so for the first row of each, with all its
+ * checks, and rows after that one go where it went.
  *
  * Rows that are sorted are written when the last one of their leaf has come;
  * one process has all of them.  Where core routes, one process has the rows of
@@ -26,6 +28,7 @@
 #include "catalog/partition.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "partitioning/partdesc.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "utils/rel.h"
@@ -197,6 +200,22 @@ fc_leaf_end(FcLoader *loader)
 	return inserted;
 }
 
+/* The route is made of the partitions that core routes by */
+static void
+fc_leaf_begin_route(FcLoader *loader)
+{
+	FcRouter   *router = &loader->router;
+	Relation	target = loader->ctx->target;
+	AttrNumber	attnum;
+
+	if (loader->dry || !fc_route_possible(target, &attnum))
+		return;
+	router->route = fc_route_build_from(target,
+										PartitionDirectoryLookup(loader->estate->es_partition_directory,
+																 target));
+	router->known = palloc0(sizeof(FcLeaf *) * Max(router->route->nranges, 1));
+}
+
 void
 fc_leaf_begin_routing(FcLoader *loader)
 {
@@ -212,6 +231,7 @@ fc_leaf_begin_routing(FcLoader *loader)
 	router->mtstate = mtstate;
 	router->proute = ExecSetupPartitionTupleRouting(loader->estate,
 													loader->ctx->target);
+	fc_leaf_begin_route(loader);
 	ctl.keysize = sizeof(ResultRelInfo *);
 	ctl.entrysize = sizeof(FcLeaf);
 	ctl.hcxt = CurrentMemoryContext;
@@ -373,6 +393,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	fc_leaf_check(loader->ctx, rri->ri_RelationDesc);
 	new.turn = fc_leaf_turn(loader, rri->ri_RelationDesc);
 	new.map = fc_build_attrmap_if_req(root, desc);
+	new.plain = fc_leaf_is_plain(loader, &new);
 	if (loader->sorter.sort)
 	{
 		new.number = list_length(loader->sorter.leaves);
@@ -386,6 +407,56 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	if (loader->sorter.sort)
 		loader->sorter.leaves = lappend(loader->sorter.leaves, leaf);
 	return leaf;
+}
+
+/* The number in the route of the partition that has the row's key; -1: none */
+static int
+fc_leaf_number(const FcLoader *loader)
+{
+	const FcRoute *route = loader->router.route;
+	const TupleTableSlot *slot = loader->root_slot;
+
+	if (route == NULL || slot->tts_isnull[route->attnum - 1])
+		return -1;
+	return fc_route_find_existing(route, fc_key_from_datum(route->type,
+														   slot->tts_values[route->attnum - 1]));
+}
+
+FcLeaf *
+fc_leaf_find_known(FcLoader *loader)
+{
+	int			i = fc_leaf_number(loader);
+
+	return i < 0 ? NULL : loader->router.known[i];
+}
+
+/* Notes where core has routed the row in hand */
+static void
+fc_leaf_know(FcLoader *loader)
+{
+	int			i = fc_leaf_number(loader);
+
+	if (i >= 0 && loader->router.route->ranges[i].partition ==
+		RelationGetRelid(loader->leaf->rri->ri_RelationDesc))
+		loader->router.known[i] = loader->leaf;
+}
+
+void
+fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot)
+{
+	TupleTableSlot *own = leaf->slot;
+	int			natts = slot->tts_tupleDescriptor->natts;
+
+	if (leaf->map)
+		execute_attr_map_slot(leaf->map, slot, own);
+	else if (own != slot)
+	{
+		/* the values stay where they are until the row is written */
+		ExecClearTuple(own);
+		memcpy(own->tts_values, slot->tts_values, sizeof(Datum) * natts);
+		memcpy(own->tts_isnull, slot->tts_isnull, sizeof(bool) * natts);
+		ExecStoreVirtualTuple(own);
+	}
 }
 
 /* Body of fc_error_catch: lets core find the leaf of the row */
@@ -405,6 +476,8 @@ fc_leaf_find(void *arg)
 		loader->leaf = hash_search(router->leaves, &rri, HASH_FIND, NULL);
 	if (loader->leaf == NULL)
 		loader->leaf = fc_leaf_add(loader, rri);
+	if (!loader->dry)
+		fc_leaf_know(loader);
 	MemoryContextSwitchTo(old);
 }
 
@@ -478,6 +551,8 @@ fc_leaf_flush(FcLoader *loader, bool end)
 			free_attrmap(leaf->map);
 		hash_search(leaves, &leaf->rri, HASH_REMOVE, NULL);
 	}
+	if (end && loader->router.route)
+		memset(loader->router.known, 0, sizeof(FcLeaf *) * loader->router.route->nranges);
 }
 
 /* Leaves share the memory that one leaf's batch would have */
@@ -532,10 +607,7 @@ fc_leaf_write_all(FcLoader *loader)
 		CHECK_FOR_INTERRUPTS();
 		if (leaf != loader->leaf)
 			fc_leaf_switch(loader, leaf);
-		if (leaf->map)
-			execute_attr_map_slot(leaf->map, sorter->slot, leaf->slot);
-		else
-			ExecCopySlot(leaf->slot, sorter->slot);
+		fc_leaf_take(leaf, sorter->slot);
 		fc_leaf_put_sorted(loader, &row);
 	}
 	fc_leaf_switch(loader, NULL);

@@ -16,6 +16,7 @@
 
 #include "errors/reject_file.h"
 #include "heap/writer.h"
+#include "key/range.h"
 #include "row/parse.h"
 #include "sort/order_by.h"
 
@@ -49,6 +50,10 @@ typedef struct FcRouter
 	ModifyTableState *mtstate;
 	PartitionTupleRouting *proute;	/* NULL: leaves are known otherwise */
 	HTAB	   *leaves;			/* FcLeaf: those found so far */
+	FcRoute    *route;			/* the partitions by their keys; NULL: only
+								 * core can tell them */
+	FcLeaf	  **known;			/* by number in route: the leaf, once core has
+								 * routed a row to it */
 	uint32		nturns;			/* of ctx->turns: those that leaves found so
 								 * far have, at most */
 	Size		pending;		/* bytes they may hold in batches */
@@ -176,7 +181,10 @@ extern void fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf);
 extern void fc_leaf_begin(FcLoader *loader, Oid oid, const FcPlace *place);
 extern uint64 fc_leaf_end(FcLoader *loader);
 
-/* Lets core find the leaf of each row, until fc_leaf_end_routing() */
+/*
+ * Lets core find the leaf of each row, until fc_leaf_end_routing(), or that of
+ * a partition's first row, where keys tell the partition
+ */
 extern void fc_leaf_begin_routing(FcLoader *loader);
 
 /* Begins the sort of all rows that core routes, before the first of them */
@@ -185,6 +193,15 @@ extern void fc_leaf_end_routing(FcLoader *loader);
 
 /* Writes what the leaves hold, and lets the slice after this one insert */
 extern void fc_leaf_end_slice(FcLoader *loader);
+
+/*
+ * Finds the leaf of the parsed row in root_slot, if core has routed a row with
+ * such a key before; NULL: not so, and fc_leaf_route() must find it
+ */
+extern FcLeaf *fc_leaf_find_known(FcLoader *loader);
+
+/* Makes a row of the target's row type one of the leaf's, in its slot */
+extern void fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot);
 
 /*
  * Finds the leaf of the row in root_slot.  If there is none, refuses the row

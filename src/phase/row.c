@@ -221,14 +221,17 @@ fc_row_misses_value(const TupleTableSlot *slot)
 static inline bool
 fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
 {
-	FcLeaf	   *leaf = loader->leaf;
+	FcLeaf	   *leaf;
 
-	if (!loader->row.parsed || leaf == NULL || !leaf->plain ||
-		!fc_row_has_key(loader, slot))
+	if (!loader->row.parsed)
+		return false;
+	if (loader->router.proute)
+		loader->leaf = fc_leaf_find_known(loader);
+	leaf = loader->leaf;
+	if (leaf == NULL || !leaf->plain || !fc_row_has_key(loader, slot))
 		return false;
 	ExecStoreVirtualTuple(slot);
-	if (leaf->map)
-		execute_attr_map_slot(leaf->map, slot, leaf->slot);
+	fc_leaf_take(leaf, slot);
 	if (fc_row_misses_value(leaf->slot))
 	{
 		/* fc_row_try() lets core throw the error */
@@ -291,10 +294,7 @@ fc_row_place(FcLoader *loader, TupleTableSlot *slot)
 		return;
 
 	leaf = loader->leaf;
-	if (leaf->map)
-		execute_attr_map_slot(leaf->map, slot, leaf->slot);
-	else if (leaf->slot != slot)
-		ExecCopySlot(leaf->slot, slot);
+	fc_leaf_take(leaf, slot);
 	fc_row_check(loader);
 	/* where it does not route, core checks the other constraints first */
 	if (target->rd_rel->relispartition && !partitioned &&
