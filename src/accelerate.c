@@ -142,7 +142,9 @@ fc_accelerate_ask(FcAccelerated *copy)
 		copy->input = fc_program_begin(stmt->filename);
 	else
 		copy->input = fc_client_begin(copy->cstate == NULL || copy->cstate->opts.binary ?
-									  FC_CLIENT_BINARY : FC_CLIENT_TEXT,
+									  FC_CLIENT_BINARY :
+									  copy->cstate->opts.csv_mode ? FC_CLIENT_CSV_WHOLE : FC_CLIENT_TEXT,
+									  copy->cstate ? copy->cstate->file_encoding : 0,
 									  list_length(copy->attnums));
 	MemoryContextSwitchTo(old);
 }

@@ -80,7 +80,7 @@ fc_receive_from_client(const FcIntake *intake)
 		data = FC_CLIENT_BINARY;
 	else if (options->format.csv_mode)
 		data = FC_CLIENT_CSV;
-	return fc_client_begin(data, fc_receive_count_columns(intake->target));
+	return fc_client_begin(data, options->file_encoding, fc_receive_count_columns(intake->target));
 }
 
 /* Refuses packed data without "compressed": clients convert and spoil text */
@@ -333,28 +333,37 @@ fc_receive_is_packed(const FcIncoming *incoming)
 	return fc_unpack_is_packed(incoming->unpacking);
 }
 
+/*
+ * The line that core is in when the client gives up: still that of a marker
+ * which has ended the data, and of a carriage return that ends all
+ */
+static uint64
+fc_receive_line(FcTarget *target)
+{
+	const FcFile *file = target->source->files;
+	uint32		n = target->shared->source.nchunks;
+	const FcChunk *last;
+	uint64		end;
+
+	if (n == 0)
+		return file->lines_before + 1;
+	last = fc_shared_chunk(target->shared, n - 1);
+	end = last->start + last->length;
+	if (end == fc_source_end(target->source, 0) &&
+		target->dialect.mode == FC_MODE_CSV && fc_client_ends_in_return(target->given_up))
+		end--;
+	return fc_error_line(&target->ctx, end, 0);
+}
+
 static void
 fc_receive_context(void *arg)
 {
 	FcTarget   *target = arg;
-	const FcShared *shared = target->shared;
-	uint64		end = fc_source_end(target->source, 0);
 
 	/* core asks for a program's status after it has left the data */
-	if (target->options->program)
-		return;
-	/* core is still in the line of a marker that has ended the data */
-	if (shared->source.nchunks > 0)
-	{
-		const FcChunk *last = fc_shared_chunk(target->shared, shared->source.nchunks - 1);
-
-		end = last->start + last->length;
-	}
-	if (target->dialect.mode == FC_MODE_CSV && end > 0 &&
-		fc_client_ends_in_return(target->given_up))
-		end--;
-	errcontext("%s, line " UINT64_FORMAT, fc_target_place(target, 0),
-			   fc_error_line(&target->ctx, end, 0));
+	if (!target->options->program)
+		errcontext("%s, line " UINT64_FORMAT, fc_target_place(target, 0),
+				   fc_receive_line(target));
 }
 
 void

@@ -56,6 +56,7 @@
 
 #include "compat/compat.h"
 #include "source/client.h"
+#include "source/marker.h"
 
 /* Messages of the protocol */
 #define FC_MSG_COPY_IN_RESPONSE	'G'
@@ -78,8 +79,11 @@ typedef struct FcClient
 	bool		lost;			/* the connection is */
 	int			unexpected;		/* type of a message that has no place here,
 								 * or 0 */
-	bool		marked;			/* the data may end with a marker */
+	bool		marked;			/* CSV that may end with a marker */
 	bool		in_line;		/* the data before "held" end within a line */
+	bool		scanned;		/* text that a marker ends, anywhere */
+	bool		ended;			/* it has; what comes after it is dropped */
+	FcMarkerScan scan;
 	char		held[FC_CLIENT_MARKER]; /* perhaps (a part of) the marker */
 	int			nheld;
 	char		last;			/* byte that was given away */
@@ -193,6 +197,19 @@ fc_client_marker_length(const FcClient *client)
 	return 0;
 }
 
+/* Ends the message before a marker; how many of its last bytes may be one? */
+static int
+fc_client_scan(FcClient *client)
+{
+	StringInfo	message = &client->message;
+	size_t		held;
+	size_t		end = fc_marker_find(&client->scan, message->data, message->len, &held);
+
+	client->ended = (end < message->len);
+	message->len = end;
+	return held;
+}
+
 /*
  * Puts the bytes held before the message, holds a possible marker at its end
  */
@@ -201,6 +218,11 @@ fc_client_hold(FcClient *client)
 {
 	StringInfo	message = &client->message;
 
+	if (client->ended)
+	{
+		message->cursor = message->len;
+		return;
+	}
 	if (client->nheld > 0)
 	{
 		enlargeStringInfo(message, client->nheld);
@@ -208,7 +230,7 @@ fc_client_hold(FcClient *client)
 		memcpy(message->data, client->held, client->nheld);
 		message->len += client->nheld;
 	}
-	client->nheld = fc_client_marker_length(client);
+	client->nheld = client->scanned ? fc_client_scan(client) : fc_client_marker_length(client);
 	message->len -= client->nheld;
 	memcpy(client->held, message->data + message->len, client->nheld);
 	if (message->len > 0)
@@ -234,7 +256,7 @@ fc_client_next(FcClient *client)
 		switch (fc_client_message(client))
 		{
 			case FC_MSG_COPY_DATA:
-				if (client->marked)
+				if (client->marked || client->scanned)
 					fc_client_hold(client);
 				break;
 			case FC_MSG_COPY_DONE:
@@ -286,7 +308,7 @@ fc_client_ask(bool binary, int ncolumns)
 }
 
 FcInput *
-fc_client_begin(FcClientData data, int ncolumns)
+fc_client_begin(FcClientData data, int encoding, int ncolumns)
 {
 	FcClient   *client = palloc0(sizeof(FcClient));
 
@@ -294,6 +316,8 @@ fc_client_begin(FcClientData data, int ncolumns)
 	client->input.word = "file";
 	client->input.path = "stdin";
 	client->marked = (data == FC_CLIENT_CSV && FC_CORE_CSV_MARKER);
+	client->scanned = (data == FC_CLIENT_TEXT && !FC_CORE_LONE_MARKER);
+	client->scan.encoding = encoding;
 	initStringInfo(&client->message);
 	if (data == FC_CLIENT_PACKED)
 		ncolumns = 1;

@@ -15,6 +15,7 @@ typedef enum FcClientData
 {
 	FC_CLIENT_TEXT,
 	FC_CLIENT_CSV,
+	FC_CLIENT_CSV_WHOLE,		/* with a marker that it ends with */
 	FC_CLIENT_BINARY,
 	FC_CLIENT_PACKED			/* bytes, packed or not */
 } FcClientData;
@@ -23,10 +24,11 @@ typedef enum FcClientData
 extern void fc_client_check(void);
 
 /*
- * Asks the client for data of so many columns, and reads them to their end.
+ * Asks the client for data of so many columns, in that encoding, and reads
+ * them to their end.
  * After an error the client's next messages are core's to skip.
  */
-extern FcInput *fc_client_begin(FcClientData data, int ncolumns);
+extern FcInput *fc_client_begin(FcClientData data, int encoding, int ncolumns);
 
 /*
  * After the last byte: ERROR 57014 if the client has given up with CopyFail

@@ -138,7 +138,7 @@ subtest 'headers and "\."' => sub {
 
 subtest 'the client gives up' => sub {
 	@end = ('f', "no more\0");
-	foreach my $data ("v,n\r", "v,n\ra,1\r", "v,n\r\na,1\r", "v,n\r\na,1\r\n", "v,n\na,1\n", "v,n\n", 'v,n', "v,n\na,1", '')
+	foreach my $data ("v,n\r", "v,n\ra,1\r", "v,n\r\na,1\r", "v,n\r\na,1\r\n", "v,n\na,1\n", "v,n\n", 'v,n', "v,n\na,1", "v,n\ra,1\r\\.\rb,2\r", "\\.\r\n", "v,n\n\\.\n", '')
 	{
 		my $name = $data =~ s/\r/CR /gr =~ s/\n/NL /gr;
 
@@ -146,6 +146,29 @@ subtest 'the client gives up' => sub {
 		agrees("after a record of $name", $data =~ s/n/7/r, '', undef, 'STDIN');
 	}
 	@end = ('c');
+};
+
+# Before 18 "\." ends what a client sends wherever it stands, and core reads the
+# data of a load that it does itself as those of a file.
+subtest 'text that the client ends within a line' => sub {
+	foreach my $data ("a,1\\.\nb,2\n", "a,1\nb,2\\.\nc,3\n", "a,1\r\nb,2\\.\r\nc,3\r\n", "a,1\rb,2\\.\rc,3\r", "a,1\\.\r\nb,2\r\n", "a,1\\.\rb,2\r",
+		"a,1\n\\.\nb,2\n", "\\.\nb,2\n", "a,1\nb\\\\.,2\nc\\\\\\.\nd\n", "a,1\nb\\\n,2\\.\nc,3\n", "a,1\nb,2\\.x\nc,3\n", "a,1\nb,2\\.\r\nc,3\n", "a,1\r\nb,2\\.\nc,3\n",
+		"a,1\nb,2\\.", "a,1\nb,2\\", "a,1\nb,2\\.\n", "\x83\\.,1\n\x83\\\\.\nc,3\n")
+	{
+		my $name = $data =~ s/\r/CR /gr =~ s/\n/NL /gr =~ s/[^ -~]/?/gr;
+		my $copy = 'COPY t FROM STDIN (DELIMITER \',\'' . ($data =~ /\x83/ ? ', ENCODING \'sjis\')' : ')');
+		my $cores = copied($copy, $data, 100, 'fast_copy.accelerate_copy = off');
+
+		foreach my $cut (1, 2, 3, 100)
+		{
+			foreach my $least (0, 64)
+			{
+				is(copied($copy, $data, $cut, 'fast_copy.accelerate_copy = on', 'fast_copy.workers = 2', "fast_copy.accelerate_min_size = $least", "fast_copy.chunk_size = '3B'"),
+					$cores, "$name, in pieces of $cut, by " . ($least ? 'core' : 'a load'));
+			}
+		}
+	}
+	said('RESET fast_copy.accelerate_min_size');
 };
 
 subtest 'a program that prints on after "\."' => sub {
