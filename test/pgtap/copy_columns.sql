@@ -5,6 +5,10 @@
 -- Layouts: plain, new (fast_copy makes the partitions that COPY finds), day
 -- (all exist), mixed (every other one exists).
 --
+-- Each statement is a transaction: in one for all of them the rows of dropped
+-- tables would stay in the catalogs, and each table would take longer than the
+-- one before.
+--
 -- psql variable: tmp_dir, an absolute path that the server may write to
 
 \set ON_ERROR_STOP 1
@@ -13,13 +17,12 @@
 \pset tuples_only on
 \pset pager off
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
-SET LOCAL fast_copy.chunk_size = '40B';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_columns.csv', true) \g /dev/null
+SET client_min_messages = warning;
+SET search_path = public, pg_catalog;
+SET timezone = 'UTC';
+SET datestyle = 'ISO, MDY';
+SET fast_copy.chunk_size = '40B';
+SELECT set_config('fc.file', :'tmp_dir' || '/fc_columns.csv', false) \g /dev/null
 SELECT * FROM no_plan();
 
 SELECT format('COPY (SELECT n, timestamp ''2013-01-01'' + n * 7 %% 5 * interval ''1 day'' + n * interval ''1 minute'', '
@@ -194,7 +197,7 @@ SELECT pg_temp.same('other triggers', 'plain new day', 'n int, ts timestamp, v t
 SELECT pg_temp.same('trigger and serial', 'plain new day mixed', 'n int, ts timestamp, v text, id serial', 'CREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION fc_log()');
 SELECT pg_temp.same('trigger of a partition and serial', 'day mixed', 'n int, ts timestamp, v text, id serial', '', 'CREATE TRIGGER a BEFORE INSERT ON t_p20130103 FOR EACH ROW EXECUTE FUNCTION fc_log()');
 SELECT pg_temp.same('view', 'plain', 'n int, ts timestamp, v text', 'CREATE VIEW w AS SELECT * FROM t; CREATE FUNCTION put() RETURNS trigger LANGUAGE plpgsql AS ''BEGIN INSERT INTO t VALUES (new.n, new.ts, new.v); RETURN new; END''; CREATE TRIGGER put INSTEAD OF INSERT ON w FOR EACH ROW EXECUTE FUNCTION put(); CREATE TRIGGER s AFTER INSERT ON w FOR EACH STATEMENT EXECUTE FUNCTION fc_log()', target => 'w');
-SET LOCAL session_replication_role = replica;
+SET session_replication_role = replica;
 SELECT pg_temp.same('as a replica', 'plain new day mixed', 'n int, ts timestamp, v text', 'CREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION fc_log(); CREATE TRIGGER b AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION fc_log(); ALTER TABLE t ENABLE REPLICA TRIGGER b;
 	CREATE TABLE r (n int PRIMARY KEY); ALTER TABLE t ADD FOREIGN KEY (n) REFERENCES r');
 RESET session_replication_role;
@@ -203,4 +206,5 @@ RESET session_replication_role;
 SELECT pg_temp.same('rule', 'plain new day mixed', 'n int, ts timestamp, v text', 'CREATE RULE a AS ON INSERT TO t DO INSTEAD NOTHING; CREATE RULE b AS ON INSERT TO t DO ALSO INSERT INTO log (what) VALUES (''rule'')');
 
 SELECT * FROM finish();
-ROLLBACK;
+DROP FUNCTION fc_log, fc_log_table, fc_short, fc_small;
+DROP DOMAIN fc_below;
