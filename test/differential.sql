@@ -104,9 +104,7 @@ END $$;
 CREATE FUNCTION diff.relations() RETURNS bigint LANGUAGE sql AS
 $$ SELECT count(*) FROM pg_class WHERE relnamespace = 'fast'::regnamespace $$;
 
--- One load by fast_copy against what COPY did: empty if they agree, else what
--- is different.  "key" is given where rows must lie in key order.
--- all rows as they lie in each table
+-- All rows of a table's leaves, as they lie there
 CREATE FUNCTION diff.sequence(schema text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
@@ -115,6 +113,9 @@ BEGIN
 	RETURN result;
 END $$;
 
+-- One load by fast_copy against what COPY did: empty if they agree, else what
+-- is different.  "key" is given where rows must lie in key order; 'COPY' where
+-- they must lie as COPY leaves them.
 CREATE FUNCTION diff.compare(stmt text, file text, key text, empty_before bigint)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
