@@ -51,7 +51,7 @@ fc_extend_buffers(Relation rel, BufferAccessStrategy strategy, int n,
 
 #else
 
-/* With fewer blocks, core of 16 writes zeros, too */
+/* A single block is core's to add */
 #define FC_EXTEND_LEAST	2
 
 /* Asks the file system for room for n blocks, which are all of one segment */

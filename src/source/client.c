@@ -229,6 +229,7 @@ fc_client_hold(FcClient *client)
 		memmove(message->data + client->nheld, message->data, message->len);
 		memcpy(message->data, client->held, client->nheld);
 		message->len += client->nheld;
+		message->data[message->len] = '\0';
 	}
 	client->nheld = client->scanned ? fc_client_scan(client) : fc_client_marker_length(client);
 	message->len -= client->nheld;
