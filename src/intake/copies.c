@@ -169,7 +169,8 @@ fc_intake_workers(const FcIntake *intake, uint64 bytes)
 	{
 		if (bytes < FC_SMALL_PACKED)
 			return 0;
-		workers = Min(sysconf(_SC_NPROCESSORS_ONLN), max_parallel_workers);
+		workers = (int) sysconf(_SC_NPROCESSORS_ONLN);
+		workers = Min(workers, max_parallel_workers);
 	}
 	return Min(workers, FC_MAX_WORKERS);
 }

@@ -39,8 +39,9 @@ fc_ring_takes(FcRing *ring, uint64 offset)
 static inline uint64
 fc_ring_not_taken(FcRing *ring, uint64 size)
 {
-	uint64		upto = Min(pg_atomic_read_u64(&ring->upto), size);
+	uint64		upto = pg_atomic_read_u64(&ring->upto);
 
+	upto = Min(upto, size);
 	return size - (upto - Min(ring->from, upto));
 }
 

@@ -109,7 +109,7 @@ fc_header_check_encoding(FcJob *job, const FcRecord *record, uint64 *line)
 	int			server = GetDatabaseEncoding();
 	int			valid;
 	char		bad[MAX_MULTIBYTE_CHAR_LEN];
-	int			len;
+	uint64		rest;
 
 	valid = pg_encoding_verifymbstr(encoding, record->data, record->total);
 	if (valid < record->total)
@@ -125,10 +125,10 @@ fc_header_check_encoding(FcJob *job, const FcRecord *record, uint64 *line)
 					valid > 0 && record->data[valid - 1] == '\r' ? valid - 1 : valid);
 		*line += run.embedded;
 		/* the message shows bytes that may belong to the next line */
-		len = Min(sizeof(bad),
-				  fc_source_end_at(target->source, record->offset) - record->offset - valid);
-		fc_source_read(target->source, record->offset + valid, bad, len);
-		report_invalid_encoding(encoding, bad, len);
+		rest = fc_source_end_at(target->source, record->offset) - record->offset - valid;
+		rest = Min(sizeof(bad), rest);
+		fc_source_read(target->source, record->offset + valid, bad, rest);
+		report_invalid_encoding(encoding, bad, (int) rest);
 	}
 	if (encoding != server && encoding != PG_SQL_ASCII && server != PG_SQL_ASCII)
 		(void) pg_any_to_server(pnstrdup(record->data, record->total),

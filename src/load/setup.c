@@ -75,7 +75,8 @@ fc_setup_workers(const FcJob *job)
 	{
 		if (fc_setup_is_small(job))
 			return 0;
-		workers = Min(sysconf(_SC_NPROCESSORS_ONLN), max_parallel_workers);
+		workers = (int) sysconf(_SC_NPROCESSORS_ONLN);
+		workers = Min(workers, max_parallel_workers);
 	}
 	return Max(Min(workers, FC_MAX_WORKERS), 0);
 }

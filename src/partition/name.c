@@ -82,11 +82,12 @@ append_time_suffix(StringInfo buf, const FcRoute *route, int64 key)
 {
 	struct pg_tm tm;
 	fsec_t		fsec;
+	NameLevel	least = level_of_interval(route);
 	NameLevel	level;
 
 	fc_key_to_tm(route->type, key, false, &tm, &fsec);
-	level = Max(level_of_interval(route),
-				level_of_key(route->type, key, &tm, fsec));
+	level = level_of_key(route->type, key, &tm, fsec);
+	level = Max(level, least);
 
 	append_year(buf, tm.tm_year);
 	if (level >= NAME_MONTH)

@@ -130,7 +130,11 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 		value = fc_partman_sql_value(1);
 		found = value != NULL;
 		if (found)
-			least = Max(least, pg_strtoint64(value));
+		{
+			int64		highest = pg_strtoint64(value);
+
+			least = Max(least, highest);
+		}
 	}
 	fc_partman_sql_end(level);
 	return least;

@@ -349,7 +349,8 @@ fc_load_chunks(FcLoader *loader)
 {
 	FcContext  *ctx = loader->ctx;
 	FcShared   *shared = ctx->shared;
-	Size		block = Min(fc_shared_read_memory(shared) / 8, (Size) 1024 * 1024);
+	Size		memory = fc_shared_read_memory(shared);
+	Size		block = Min(memory / 8, (Size) 1024 * 1024);
 	FcPlace		place = {shared->storage, &loader->slice};
 	bool		in_turn = shared->way == FC_WAY_TURNS && shared->order.nkeys == 0 && !loader->dry;
 	bool		one_writer = !in_turn && shared->way != FC_WAY_PRESORTED &&

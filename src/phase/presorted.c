@@ -69,10 +69,11 @@ static bool
 fc_order_chunk(FcOrder *order, uint32 i, uint64 bytes)
 {
 	FcChunkReader *reader = &order->reader;
+	uint64		end = fc_shared_starts(reader->ctx->shared)[i].first + bytes;
 
 	if (!fc_chunk_reader_enter(reader, i))
 		return false;
-	reader->end = Min(fc_shared_starts(reader->ctx->shared)[i].first + bytes, reader->end);
+	reader->end = Min(end, reader->end);
 	order->sorted = false;
 	if (!fc_order_next(order))
 		return true;

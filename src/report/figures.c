@@ -10,11 +10,11 @@
 #include "report/figures.h"
 
 double
-fc_progress_share(pg_atomic_uint64 *bytes, uint64 total)
+fc_progress_share(pg_atomic_uint64 *counter, double total)
 {
-	if (total == 0)
-		return 1.0;
-	return Min((double) pg_atomic_read_u64(bytes) / total, 1.0);
+	double		done = (double) pg_atomic_read_u64(counter);
+
+	return done < total ? done / total : 1.0;
 }
 
 bool
@@ -104,7 +104,7 @@ fc_progress_of_phase(const FcProgress *progress)
 			/* by cost, because one index may take longer than all others */
 			if (progress->index_cost <= 0)
 				return -1;
-			return Min(pg_atomic_read_u64(&shared->counts.built) / progress->index_cost, 1.0);
+			return fc_progress_share(&shared->counts.built, progress->index_cost);
 		default:
 			(void) fc_progress_steps(progress, &done, &steps);
 			return steps > 0 ? (double) done / steps : -1;

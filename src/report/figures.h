@@ -40,8 +40,8 @@ typedef struct FcProgress
 } FcProgress;
 
 
-/* The share that the bytes are of "total", from 0 to 1 */
-extern double fc_progress_share(pg_atomic_uint64 *bytes, uint64 total);
+/* The share that the counter is of "total", from 0 to 1 */
+extern double fc_progress_share(pg_atomic_uint64 *counter, double total);
 
 /* Is it a phase that unpacks or receives? */
 extern bool fc_progress_is_stream(const FcProgress *progress);

@@ -240,11 +240,12 @@ void
 fc_tell_end(FcProgress *progress)
 {
 	FcTarget   *target = progress->target;
-	double		seconds = Max(fc_tell_seconds(progress->start), 1e-6);
+	double		seconds = fc_tell_seconds(progress->start);
 	StringInfoData line;
 
 	if (target->options->progress_us == 0)
 		return;
+	seconds = Max(seconds, 1e-6);
 	initStringInfo(&line);
 	appendStringInfo(&line, "fast_copy %s: done, " UINT64_FORMAT " rows in ",
 					 target->relname, target->loaded);

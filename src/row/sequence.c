@@ -101,7 +101,8 @@ fc_sequence_advance(Relation rel, Buffer buf, const FormData_pg_sequence *form,
 	HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
 	Form_pg_sequence_data data = (Form_pg_sequence_data) ((char *) tuple + tuple->t_hoff);
 	int64		last = data->last_value;
-	uint64		count = Min(wanted, fc_sequence_left(form, last));
+	uint64		left = fc_sequence_left(form, last);
+	uint64		count = Min(wanted, left);
 
 	/* after setval(..., false) the number itself comes next */
 	if (count == 0 || !data->is_called)

@@ -149,6 +149,7 @@ fc_spill_begin(FcShared *shared, int process, const FcRoute *route,
 			   Size memory)
 {
 	FcSpill    *spill = palloc0(sizeof(FcSpill));
+	Size		most = fc_spill_keeps_most(shared) + 2 * sizeof(FcEntry);
 	char		name[MAXPGPATH];
 
 	spill->shared = shared;
@@ -156,8 +157,7 @@ fc_spill_begin(FcShared *shared, int process, const FcRoute *route,
 	spill->route = route;
 	spill->mcxt = CurrentMemoryContext;
 	/* the buffer has room for any row whose bytes are spilled */
-	spill->out_size = Max(Min(memory / 16, FC_SPILL_WRITE),
-						  fc_spill_keeps_most(shared) + 2 * sizeof(FcEntry));
+	spill->out_size = Max(Min(memory / 16, FC_SPILL_WRITE), most);
 	spill->out = palloc(spill->out_size);
 	spill->size = MAXALIGN_DOWN(Max(memory - Min(memory, spill->out_size),
 									FC_SPILL_LEAST));

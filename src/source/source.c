@@ -491,20 +491,23 @@ fc_source_read_ring(FcRing *ring, uint64 offset, char *buf, size_t len)
 	return len;
 }
 
-/* Bytes from here on that are in one piece of one file; sets where */
+/*
+ * Of len bytes from here on, those that are in one piece of one file; sets
+ * where.  A file that is being unpacked grows meanwhile.
+ */
 static size_t
-fc_source_piece(const FcSource *source, uint32 number, uint64 offset, uint64 *within)
+fc_source_piece(const FcSource *source, uint32 number, uint64 offset, size_t len,
+				uint64 *within)
 {
 	FcRing	   *ring = source->ring;
 	uint64		end = fc_source_end(source, number);
 
 	*within = fc_source_within(&source->files[number], offset);
-	if (ring == NULL)
-		return end - offset;
-	if (offset < ring->from)
-		return Min(end, ring->from) - offset;
-	*within -= pg_atomic_read_u64(&ring->upto) - ring->from;
-	return end - offset;
+	if (ring && offset < ring->from)
+		end = Min(end, ring->from);
+	else if (ring)
+		*within -= pg_atomic_read_u64(&ring->upto) - ring->from;
+	return Min(len, end - offset);
 }
 
 void
@@ -529,7 +532,7 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 			len -= n;
 			continue;
 		}
-		n = Min(len, fc_source_piece(source, number, offset, &within));
+		n = fc_source_piece(source, number, offset, len, &within);
 		if (n == 0)
 			fc_source_early_end(fc_source_path(source, number),
 								offset - source->files[number].base);

@@ -287,7 +287,7 @@ subtest 'files are scanned while they are unpacked, as far as there are workers'
 	is(flows("'cat $one'", 'workers => 2, program => true', "SET max_parallel_workers = $_;") =~ s/, scanned meanwhile//r, "40000\n0\n0\nreceive: 1 program\n$scan", "$_ of two workers to be had beside a program") foreach 0, 1;
 	foreach my $chunk (1, 7, 100, 4096)
 	{
-		is(flows("'$one'", 'workers => 3', "SET fast_copy.chunk_size = '${chunk}B';") =~ s/\n.*//sr, 40000, "chunks of $chunk bytes");
+		like(flows("'$one'", 'workers => 3', "SET fast_copy.chunk_size = '${chunk}B';"), qr/^40000\n0\n0\n/, "chunks of $chunk bytes");
 		is(flows(array(@two), 'workers => 4', "SET fast_copy.chunk_size = '${chunk}B'; SET fast_copy.spill = rows;") =~ s/\nunpack.*//sr, "40000\n0\n0", "chunks of $chunk bytes, two files, rows spilled");
 	}
 };
