@@ -9,10 +9,10 @@
 # They know the case by WORKLOAD ROWS FILES PATTERN FORMAT KEY INTERVAL WAL
 # TARGET and, fast_copy only, by the settings of the variant in VARIANT.
 
-CONTENDERS="fast_copy fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index
+CONTENDERS="fast_copy fast_copy_alone fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index
   duckdb duckdb_sorted clickhouse questdb"
 ACCELERATE_CONTENDERS="accelerated copy accelerated_stdin copy_stdin accelerated_binary copy_binary accelerated_restore copy_restore"
-POSTGRES_CONTENDERS="fast_copy fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index"
+POSTGRES_CONTENDERS="fast_copy fast_copy_alone fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index"
 QUESTDB_VERSION=${QUESTDB_VERSION:-9.3.4}
 QUESTDB_PORT=
 
@@ -32,7 +32,7 @@ meets()
     fast_copy_files | copy_then_index) [ "$WORKLOAD" = objects ] ;;
     *_packed) [ "$WORKLOAD" = events ] && [ "$TARGET" = new ] ;;
     copy) true ;;
-    fast_copy) [ "$TARGET" != plain ] ;;
+    fast_copy | fast_copy_alone) [ "$TARGET" != plain ] ;;
     *_restore) [ "$TARGET" = plain ] ;;
     accelerated* | copy_stdin | copy_binary) [ "$TARGET" != new ] ;;
     *) [ "$TARGET" = new ] ;;
@@ -143,6 +143,12 @@ fast_copy_settings()
     "io ${VARIANT[io]:-auto}, writer ${VARIANT[writer]:-auto}"
 }
 
+# The leader without workers: one process, as COPY is
+before_fast_copy_alone() { pg_before; }
+load_fast_copy_alone() { VARIANT[workers]=0; load_fast_copy; }
+after_fast_copy_alone() { pg_after; }
+about_fast_copy_alone() { VARIANT[workers]=0; about_fast_copy; }
+
 # Prints the statements that load the files named
 fast_copy_of()
 {
@@ -197,7 +203,13 @@ pack_one()
 
 before_fast_copy_one_packed() { pack_one && pg_before; }
 load_fast_copy_one_packed() { fast_copy_of "$PATTERN.gz" | pg_run; }
-after_fast_copy_one_packed() { pg_after; }
+after_fast_copy_one_packed()
+{
+  local start=$EPOCHREALTIME
+  gzip -dc "$PATTERN.gz" >/dev/null
+  EXTRA+="seconds_of_gzip_-dc_alone=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }') "
+  pg_after
+}
 about_fast_copy_one_packed() { about_fast_copy; HANDICAP="reads one file packed by gzip"; }
 
 before_copy_one_packed() { pack_one && pg_before; }
