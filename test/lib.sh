@@ -125,13 +125,19 @@ fc_temporary()
   FC_LOG=$FC_TMP/log/setup.log
 }
 
+# ISA-L, which the extension is built with where there is one
+fc_isal_package()
+{
+  case $(dpkg --print-architecture 2>/dev/null) in amd64 | arm64) echo libisal-dev ;; esac
+}
+
 # Makes $FC_TMP, finds PostgreSQL and the user to run as.  Extra Debian
 # packages by argument.
 fc_begin()
 {
   fc_temporary
   fc_packages gcc make libc6-dev perl liburing-dev zlib1g-dev libzstd-dev \
-    liblz4-dev libbz2-dev liblzma-dev util-linux procps "$@"
+    liblz4-dev libbz2-dev liblzma-dev $(fc_isal_package) util-linux procps "$@"
   fc_postgres
   if [ "$(id -u)" = 0 ]; then
     FC_USER=postgres

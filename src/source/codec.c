@@ -21,6 +21,7 @@
  *-------------------------------------------------------------------------
  */
 #include "source/codec.h"
+#include "source/gunzip.h"
 
 #include <bzlib.h>
 #include <limits.h>
@@ -28,7 +29,6 @@
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -57,7 +57,7 @@ struct FcCodec
 	const char *reason;
 	union
 	{
-		z_stream	gzip;
+		FcGunzip   *gzip;
 		ZSTD_DStream *zstd;
 		LZ4F_dctx  *lz4;
 		bz_stream	bzip2;
@@ -202,8 +202,8 @@ fc_codec_start(FcCodec *codec)
 	switch (codec->kind)
 	{
 		case FC_CODEC_GZIP:
-			/* 15 bits of window, and 16 for gzip's own header */
-			return inflateInit2(&codec->of.gzip, 15 + 16) == Z_OK;
+			codec->of.gzip = fc_gunzip_begin();
+			return codec->of.gzip != NULL;
 		case FC_CODEC_ZSTD:
 			codec->of.zstd = ZSTD_createDStream();
 			return codec->of.zstd != NULL &&
@@ -245,7 +245,7 @@ fc_codec_end(FcCodec *codec)
 	switch (codec->kind)
 	{
 		case FC_CODEC_GZIP:
-			(void) inflateEnd(&codec->of.gzip);
+			fc_gunzip_end(codec->of.gzip);
 			break;
 		case FC_CODEC_ZSTD:
 			(void) ZSTD_freeDStream(codec->of.zstd);
@@ -317,28 +317,10 @@ fc_codec_count(size_t n)
 static FcCodecResult
 fc_codec_step_gzip(FcCodec *codec, FcCodecIo *io, bool *end)
 {
-	z_stream   *z = &codec->of.gzip;
-	int			rc;
+	const char *reason = NULL;
+	FcCodecResult result = fc_gunzip_step(codec->of.gzip, io, end, &reason);
 
-	z->next_in = (Bytef *) io->in + io->in_pos;
-	z->avail_in = fc_codec_count(io->in_len - io->in_pos);
-	z->next_out = (Bytef *) io->out + io->out_pos;
-	z->avail_out = fc_codec_count(io->out_len - io->out_pos);
-	rc = inflate(z, Z_NO_FLUSH);
-	io->in_pos = (const char *) z->next_in - io->in;
-	io->out_pos = (char *) z->next_out - io->out;
-	*end = (rc == Z_STREAM_END);
-	switch (rc)
-	{
-		case Z_OK:
-		case Z_STREAM_END:
-		case Z_BUF_ERROR:		/* no input, or no room, is left */
-			return FC_CODEC_OK;
-		case Z_MEM_ERROR:
-			return FC_CODEC_OUT_OF_MEMORY;
-		default:
-			return fc_codec_fault(codec, FC_CODEC_CORRUPT, z->msg);
-	}
+	return result == FC_CODEC_CORRUPT ? fc_codec_fault(codec, result, reason) : result;
 }
 
 static FcCodecResult
@@ -466,7 +448,7 @@ fc_codec_restart(FcCodec *codec)
 	switch (codec->kind)
 	{
 		case FC_CODEC_GZIP:
-			return inflateReset(&codec->of.gzip) == Z_OK;
+			return fc_gunzip_restart(codec->of.gzip);
 		case FC_CODEC_BZIP2:
 			(void) BZ2_bzDecompressEnd(&codec->of.bzip2);
 			memset(&codec->of.bzip2, 0, sizeof(bz_stream));

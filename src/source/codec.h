@@ -11,9 +11,7 @@
 #ifndef FC_CODEC_H
 #define FC_CODEC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "source/codec_io.h"
 
 typedef enum FcCodecKind
 {
@@ -46,26 +44,6 @@ extern FcCodecKind fc_codec_detect(const char *head, size_t len, uint64_t *skip)
 
 /* As messages have it: "gzip" */
 extern const char *fc_codec_name(FcCodecKind kind);
-
-typedef enum FcCodecResult
-{
-	FC_CODEC_OK,				/* all is well so far */
-	FC_CODEC_CORRUPT,
-	FC_CODEC_GARBAGE,			/* something else follows the data */
-	FC_CODEC_TOO_BIG,			/* needs more memory than it may have */
-	FC_CODEC_OUT_OF_MEMORY
-} FcCodecResult;
-
-/* Where a step takes bytes from, and where it puts them */
-typedef struct FcCodecIo
-{
-	const char *in;
-	size_t		in_len;
-	size_t		in_pos;			/* bytes taken */
-	char	   *out;
-	size_t		out_len;
-	size_t		out_pos;		/* bytes put */
-} FcCodecIo;
 
 typedef struct FcCodec FcCodec;
 
