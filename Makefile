@@ -26,7 +26,9 @@ PGFILEDESC = "fast_copy - partition-aware, parallel COPY"
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers
-SHLIB_LINK = -luring -lzstd -llz4 -lbz2 -llzma
+# Before 16 all symbols are exported: without -Bsymbolic-functions each call from
+# file to file goes through a table, which each worker fills by name.
+SHLIB_LINK = -Wl,-Bsymbolic-functions -luring -lzstd -llz4 -lbz2 -llzma
 
 # ISA-L unpacks gzip several times as fast as zlib: it is taken where it is
 # installed, unless ISAL=no.

@@ -49,23 +49,60 @@ fc_workers_log_subtransaction(void)
 	(void) XLogInsert(RM_XLOG_ID, XLOG_NOOP);
 }
 
+/* Sleeps until a worker or the postmaster tells something, or for a moment */
+static void
+fc_workers_sleep(void)
+{
+	static uint32 wait_event = 0;
+
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyWorkers");
+	(void) WaitLatch(MyLatch,
+					 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 FC_POLL_MS, wait_event);
+	ResetLatch(MyLatch);
+}
+
+/* Has the worker neither sent anything yet nor ended? */
+static bool
+fc_workers_is_starting(const ParallelWorkerInfo *worker)
+{
+	pid_t		pid;
+
+	return worker->error_mqh != NULL &&
+		shm_mq_get_sender(shm_mq_get_queue(worker->error_mqh)) == NULL &&
+		GetBackgroundWorkerPid(worker->bgwhandle, &pid) != BGWH_STOPPED;
+}
+
+/*
+ * Waits until all workers are there; ERROR if one was never started, which it
+ * cannot tell itself.  Core's function does not sleep once the postmaster has
+ * made the process, so that it takes the processor which the worker needs.
+ */
+static void
+fc_workers_meet(ParallelContext *pcxt)
+{
+	for (int i = 0; i < pcxt->nworkers_launched; i++)
+		while (fc_workers_is_starting(&pcxt->worker[i]))
+		{
+			CHECK_FOR_INTERRUPTS();
+			fc_workers_sleep();
+		}
+	WaitForParallelWorkersToAttach(pcxt);
+}
+
 int
 fc_workers_launch(ParallelContext *pcxt)
 {
 	fc_workers_log_subtransaction();
 	LaunchParallelWorkers(pcxt);
-	/* a worker that was never started tells nobody else */
-	WaitForParallelWorkersToAttach(pcxt);
+	fc_workers_meet(pcxt);
 	return pcxt->nworkers_launched;
 }
 
 void
 fc_workers_wait(ParallelContext *pcxt, void (*progress) (void *arg), void *arg)
 {
-	static uint32 wait_event = 0;
-
-	if (wait_event == 0)
-		wait_event = fc_wait_event("FastCopyWorkers");
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -73,10 +110,7 @@ fc_workers_wait(ParallelContext *pcxt, void (*progress) (void *arg), void *arg)
 			progress(arg);
 		if (!fc_workers_active(pcxt))
 			break;
-		(void) WaitLatch(MyLatch,
-						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 FC_POLL_MS, wait_event);
-		ResetLatch(MyLatch);
+		fc_workers_sleep();
 	}
 	WaitForParallelWorkersToFinish(pcxt);
 }
