@@ -30,6 +30,12 @@
 /* Files that the report has rows for */
 #define FC_REPORT_FILES		1000
 
+/*
+ * So many bytes the leader splits before workers would have started.  A binary
+ * file is split by one process in any case.
+ */
+#define FC_SPLIT_ALONE		((uint64) 32 * 1024 * 1024)
+
 static char *
 fc_find_split_choice(FcJob *job)
 {
@@ -77,15 +83,14 @@ void
 fc_find_split(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	bool		alone = target->dialect.mode == FC_MODE_BINARY ||
+		target->data_size <= FC_SPLIT_ALONE;
 	FcWork		work = {0};
 	int			processes;
 
 	fc_progress_phase(&job->progress, FC_PHASE_SPLIT);
-	/* a binary file is split by one process */
 	processes = fc_lead_run(job, FC_PHASE_SPLIT,
-							target->dialect.mode == FC_MODE_BINARY ?
-							Min(target->shared->source.nchunks, 1) :
-							target->shared->source.nchunks, &work);
+							alone ? 0 : target->shared->source.nchunks, &work);
 	target->found = fc_split_resolve(&target->ctx);
 	fc_find_report_split(job, processes);
 }

@@ -46,8 +46,8 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 }
 
 /*
- * Workers for a phase of so many chunks or tasks.  For one chunk or task the
- * leader is as fast as a worker, and need not be started.
+ * Workers for a phase of so many chunks or tasks; none for 0.  For one chunk or
+ * task the leader is as fast as a worker, and need not be started.
  */
 static int
 fc_lead_workers(const FcJob *job, uint32 units)

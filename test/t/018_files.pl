@@ -380,5 +380,23 @@ subtest 'as many files without a key are loaded' => sub {
 		5 * $files + 1 . "\n0", "$_ workers") foreach 0, 2;
 };
 
+# Rows of several lines, of which a chunk may begin in any
+subtest 'a large file is split by workers, a small one by the leader' => sub {
+	my $lines = "1,\"first\nsecond \"\"line\"\"\nthird\"\r\n2,\"a,b\"\r\n" x 1000;
+
+	query('CREATE TABLE large (n int, v text); CREATE TABLE large_c (n int, v text)');
+	foreach my $case ([ 'small.csv', 700, 1 ], [ 'large.csv', 900, 2 ])
+	{
+		my ($name, $times, $processes) = @$case;
+		my $path = file($name, $lines x $times);
+
+		is(query("TRUNCATE large, large_c; COPY large_c FROM '$path' CSV; SELECT fast_copy('large', '$path', workers => 2);
+			SELECT (SELECT (count(*), sum(n), sum(hashtext(v))) FROM large) = (SELECT (count(*), sum(n), sum(hashtext(v))) FROM large_c);
+			SELECT processes FROM fast_copy_report() WHERE phase = 'split' AND choice LIKE '%chunks'"),
+			2000 * $times . "\nt\n$processes", $name);
+		unlink $path;
+	}
+};
+
 $node->stop;
 done_testing();
