@@ -224,7 +224,7 @@ typedef struct FcNumber
 
 	/* what the leader took */
 	int64		increment;
-	uint64		nruns;			/* stretches without a gap */
+	uint64		nspans;			/* stretches without a gap */
 } FcNumber;
 
 /* A file that is scanned while it is unpacked: intake/chunks.c */
@@ -486,9 +486,9 @@ typedef struct FcContext
 								 * while it loaded rows or built indexes */
 
 	/*
-	 * What the leader does, step by step, while workers do a phase, or when it
-	 * lacks a chunk while it does the phase itself; false once all is done.
-	 * NULL: nothing.
+	 * What the leader does, step by step, while workers do a phase, or when
+	 * it lacks a chunk while it does the phase itself; false once all is
+	 * done. NULL: nothing.
 	 */
 	bool		(*lead) (void *arg);
 	void	   *lead_arg;

@@ -26,7 +26,7 @@ struct FcLines
 	FcDialect	dialect;		/* of the chunk's file */
 	uint64		end;			/* of the chunk's file */
 	uint32		chunk;			/* the one that is being counted */
-	FcRun		run;			/* what its bytes up to pos hold */
+	FcQuoteRun	run;			/* what its bytes up to pos hold */
 	FcWalk		walk;			/* binary: over its tuples */
 	uint64		before;			/* lines before what run has counted */
 	uint64		pos;			/* UINT64_MAX: nothing was counted yet */
@@ -87,8 +87,8 @@ fc_lines_feed(FcLines *lines, uint64 end)
 			fc_walk_feed(&lines->dialect, &lines->walk, &lines->run,
 						 lines->buf + (lines->pos - lines->buf_start), len);
 		else
-			fc_run_feed(&lines->dialect, &lines->run,
-						lines->buf + (lines->pos - lines->buf_start), len);
+			fc_quote_run_feed(&lines->dialect, &lines->run,
+							  lines->buf + (lines->pos - lines->buf_start), len);
 		lines->pos += len;
 	}
 }
@@ -125,7 +125,7 @@ fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 		lines->end = fc_source_end_at(lines->ctx->source, lines->pos);
 		lines->dialect.eol = fc_source_file(lines->ctx->source, lines->pos)->eol;
 		lines->before = start->line;
-		fc_run_init(&lines->run, start->state);
+		fc_quote_run_init(&lines->run, start->state);
 		if (binary)
 			fc_lines_begin_tuples(lines, chunk, start);
 	}

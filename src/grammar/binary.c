@@ -153,7 +153,7 @@ walk_piece(const FcDialect *dialect, FcWalk *walk, const char *p, size_t n, bool
 
 /* See grammar/binary.h.  After the trailer each byte is one too many. */
 void
-fc_walk_feed(const FcDialect *dialect, FcWalk *walk, FcRun *run,
+fc_walk_feed(const FcDialect *dialect, FcWalk *walk, FcQuoteRun *run,
 			 const char *buf, size_t len)
 {
 	size_t		at = 0;

@@ -46,7 +46,7 @@ typedef struct FcWalk
  * Walks over the next len bytes, and counts in run, which was prepared for
  * FC_OUTSIDE, the tuples that end in them.
  */
-extern void fc_walk_feed(const FcDialect *dialect, FcWalk *walk, FcRun *run,
+extern void fc_walk_feed(const FcDialect *dialect, FcWalk *walk, FcQuoteRun *run,
 						 const char *buf, size_t len);
 
 /* Does a file that ends here end where COPY takes it to end? */

@@ -45,7 +45,7 @@ fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan)
 	for (int i = 0; i < FC_NQUOTES; i++)
 	{
 		scan->occurs[i] = state_occurs(dialect, (FcQuote) i);
-		fc_run_init(&scan->run[i], (FcQuote) i);
+		fc_quote_run_init(&scan->run[i], (FcQuote) i);
 	}
 }
 
@@ -56,8 +56,8 @@ fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan)
 static void
 join_run(FcChunkScan *scan, int i, int with)
 {
-	const FcRun *run = &scan->run[i];
-	const FcRun *other = &scan->run[with];
+	const FcQuoteRun *run = &scan->run[i];
+	const FcQuoteRun *other = &scan->run[with];
 
 	if (run->last != other->last || run->last == FC_NOWHERE ||
 		run->marker != other->marker)
@@ -79,7 +79,7 @@ feed_slice(const FcDialect *dialect, FcChunkScan *scan, const char *buf,
 	{
 		if (!scan->occurs[i] || scan->joined[i])
 			continue;
-		fc_run_feed(dialect, &scan->run[i], buf, len);
+		fc_quote_run_feed(dialect, &scan->run[i], buf, len);
 		for (int with = 0; with < i && !scan->joined[i]; with++)
 			if (scan->occurs[with] && !scan->joined[with])
 				join_run(scan, i, with);
@@ -101,7 +101,7 @@ fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 		scan->head[at] = buf[i];
 	if (dialect->mode == FC_MODE_CSV && dialect->escape == dialect->quote)
 	{
-		fc_run_feed_pair(dialect, &scan->run[FC_OUTSIDE],
+		fc_quote_run_feed_pair(dialect, &scan->run[FC_OUTSIDE],
 						 &scan->run[FC_INSIDE], buf, len);
 		return;
 	}
@@ -118,11 +118,11 @@ fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 /*
  * What the run would be if it had been fed to the end.
  */
-static FcRun
+static FcQuoteRun
 whole_run(const FcChunkScan *scan, int i)
 {
-	FcRun		run = scan->run[i];
-	FcRun		other;
+	FcQuoteRun	run = scan->run[i];
+	FcQuoteRun	other;
 
 	if (!scan->joined[i])
 		return run;
@@ -147,7 +147,7 @@ fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 	for (int i = 0; i < FC_NQUOTES; i++)
 	{
 		FcChunkRun *report = &chunk->run[i];
-		FcRun		run;
+		FcQuoteRun	run;
 
 		if (!scan->occurs[i])
 			continue;

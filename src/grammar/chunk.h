@@ -26,13 +26,13 @@
 typedef struct FcChunkRun
 {
 	uint64_t	records;		/* record ends met */
-	uint64_t	embedded;		/* line ends in quotes, as FcRun.embedded */
+	uint64_t	embedded;		/* in quotes, as FcQuoteRun.embedded */
 	uint64_t	first;			/* after the first record end, or FC_NOWHERE */
 	uint64_t	before;			/* the part of embedded before first */
-	uint64_t	marker;			/* as FcRun.marker */
+	uint64_t	marker;			/* as FcQuoteRun.marker */
 	FcQuote		state;			/* state after the last byte */
 	bool		ends_record;	/* the last byte ends a record */
-	uint8_t		opened;			/* as FcRun.opened */
+	uint8_t		opened;			/* as FcQuoteRun.opened */
 } FcChunkRun;
 
 /* A chunk as its worker reports it; 168 bytes, without pointers */
@@ -49,7 +49,7 @@ typedef struct FcChunk
 typedef struct FcChunkScan
 {
 	bool		occurs[FC_NQUOTES]; /* runs that are needed */
-	FcRun		run[FC_NQUOTES];
+	FcQuoteRun	run[FC_NQUOTES];
 
 	/*
 	 * A run that has come to the same state as one of a lower number finds the

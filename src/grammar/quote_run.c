@@ -5,7 +5,7 @@
  *
  * The bytes are looked at by masks of 64, of BATCH blocks at once:
  *
- *	 bytes ──► masks of line ends and quotes ──► what is in quotes ──► FcRun
+ *	 bytes ──► masks of line ends and quotes ──► what is quoted ──► FcQuoteRun
  *
  * Nothing is allocated and nothing outside the bytes fed is read, so there is
  * nothing to release on error.
@@ -22,7 +22,7 @@
  * Prepares a run that begins in the quote state "start".
  */
 void
-fc_run_init(FcRun *run, FcQuote start)
+fc_quote_run_init(FcQuoteRun *run, FcQuote start)
 {
 	memset(run, 0, sizeof(*run));
 	run->state = start;
@@ -79,7 +79,7 @@ live_quotes(bool inside, bool *escaped, uint64_t quotes, uint64_t escapes,
  * block has a record end, because that cannot be predicted.
  */
 static inline void
-run_account(FcRun *run, uint64_t ends, uint64_t embedded, size_t n)
+run_account(FcQuoteRun *run, uint64_t ends, uint64_t embedded, size_t n)
 {
 	if (run->first == FC_NOWHERE && ends != 0)
 	{
@@ -98,7 +98,7 @@ run_account(FcRun *run, uint64_t ends, uint64_t embedded, size_t n)
  * the quote.
  */
 static inline void
-run_block(const FcDialect *dialect, FcRun *run, const FcMask *mask,
+run_block(const FcDialect *dialect, FcQuoteRun *run, const FcMask *mask,
 		  uint64_t escapes, size_t n)
 {
 	uint64_t	inside = run->state == FC_OUTSIDE ? 0 : ~UINT64_C(0);
@@ -123,7 +123,7 @@ run_block(const FcDialect *dialect, FcRun *run, const FcMask *mask,
  * As run_block, for the text format.
  */
 static inline void
-run_text_block(const FcDialect *dialect, FcRun *run, const FcMask *mask,
+run_text_block(const FcDialect *dialect, FcQuoteRun *run, const FcMask *mask,
 			   size_t n)
 {
 	uint64_t	backslashes = mask->quotes;
@@ -142,7 +142,7 @@ run_text_block(const FcDialect *dialect, FcRun *run, const FcMask *mask,
  * Runs over len bytes, at most BATCH blocks.
  */
 static void
-run_batch(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
+run_batch(const FcDialect *dialect, FcQuoteRun *run, const char *buf, size_t len)
 {
 	const bool	text = dialect->mode == FC_MODE_TEXT;
 	const bool	distinct = !text && dialect->escape != dialect->quote;
@@ -166,11 +166,11 @@ run_batch(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
 }
 
 /*
- * Runs two over at most BATCH blocks, see fc_run_feed_pair.  The caller passes
- * local runs of its own, so that they can live in registers.
+ * Runs two over at most BATCH blocks, see fc_quote_run_feed_pair.  The caller
+ * passes local runs of its own, so that they can live in registers.
  */
 static inline void
-pair_batch(const FcDialect *dialect, FcRun *one, FcRun *other, const char *buf,
+pair_batch(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other, const char *buf,
 		   size_t len)
 {
 	const bool	cr = dialect->eol == FC_EOL_CR;
@@ -200,11 +200,11 @@ pair_batch(const FcDialect *dialect, FcRun *one, FcRun *other, const char *buf,
  * all the way.
  */
 static void
-feed_unwatched(const FcDialect *dialect, FcRun *one, FcRun *other,
+feed_unwatched(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other,
 			   const char *buf, size_t len)
 {
-	FcRun		a = *one;
-	FcRun		b = other ? *other : a;
+	FcQuoteRun	a = *one;
+	FcQuoteRun	b = other ? *other : a;
 
 	while (len > 0)
 	{
@@ -273,7 +273,7 @@ find_marker(const char *marker, size_t size, const char *buf, size_t pos,
 
 /* Notes a marker at a position, unless one is known */
 static inline void
-note_marker(FcRun *run, uint64_t at)
+note_marker(FcQuoteRun *run, uint64_t at)
 {
 	if (run->marker == FC_NOWHERE)
 		run->marker = at;
@@ -283,7 +283,7 @@ note_marker(FcRun *run, uint64_t at)
  * Notes a marker that began before the bytes that come now.
  */
 static void
-close_marker(FcRun *run, const char *marker, size_t size, const char *buf,
+close_marker(FcQuoteRun *run, const char *marker, size_t size, const char *buf,
 			 size_t len)
 {
 	size_t		left = size - run->opened;
@@ -297,7 +297,7 @@ close_marker(FcRun *run, const char *marker, size_t size, const char *buf,
  * Notes how much of a marker the bytes that were just fed end with.
  */
 static void
-open_marker(FcRun *run, const char *marker, size_t size, const char *buf,
+open_marker(FcQuoteRun *run, const char *marker, size_t size, const char *buf,
 			size_t len)
 {
 	uint64_t	opened = run->last == FC_NOWHERE ? 0 : run->fed - run->last;
@@ -314,12 +314,12 @@ open_marker(FcRun *run, const char *marker, size_t size, const char *buf,
  * record has just ended.
  */
 static void
-feed_runs(const FcDialect *dialect, FcRun *one, FcRun *other, const char *buf,
+feed_runs(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other, const char *buf,
 		  size_t len)
 {
 	const char *marker = fc_dialect_marker(dialect);
 	const size_t size = strlen(marker);
-	FcRun	   *runs[] = {one, other};
+	FcQuoteRun *runs[] = {one, other};
 	const int	n = other ? 2 : 1;
 	size_t		fed = 0;
 
@@ -346,14 +346,14 @@ feed_runs(const FcDialect *dialect, FcRun *one, FcRun *other, const char *buf,
  * fed in pieces cut anywhere, even between '\r' and '\n'.
  */
 void
-fc_run_feed(const FcDialect *dialect, FcRun *run, const char *buf, size_t len)
+fc_quote_run_feed(const FcDialect *dialect, FcQuoteRun *run, const char *buf, size_t len)
 {
 	feed_runs(dialect, run, NULL, buf, len);
 }
 
 /* See grammar/quote_run.h. */
 void
-fc_run_feed_pair(const FcDialect *dialect, FcRun *one, FcRun *other,
+fc_quote_run_feed_pair(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other,
 				 const char *buf, size_t len)
 {
 	feed_runs(dialect, one, other, buf, len);

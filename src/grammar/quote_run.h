@@ -10,7 +10,7 @@
 
 #include "grammar/dialect.h"
 
-#define FC_NOWHERE	UINT64_MAX	/* FcRun.first: no record starts here */
+#define FC_NOWHERE	UINT64_MAX	/* FcQuoteRun.first: no record starts here */
 
 /*
  * What a run over bytes found when it began in one quote state.  Fed piece by
@@ -20,7 +20,7 @@
  * '\n' for FC_EOL_NL and FC_EOL_CRNL, at '\r' for FC_EOL_CR, outside quotes
  * and not escaped; wrong line ends are found later, by fc_record_end.
  */
-typedef struct FcRun
+typedef struct FcQuoteRun
 {
 	FcQuote		state;			/* state after the last byte */
 	uint64_t	fed;			/* bytes fed so far */
@@ -36,17 +36,17 @@ typedef struct FcRun
 								 * record end, or FC_NOWHERE */
 	uint8_t		opened;			/* so many bytes at the end, just after a
 								 * record end, are the beginning of a marker */
-} FcRun;
+} FcQuoteRun;
 
-extern void fc_run_init(FcRun *run, FcQuote start);
-extern void fc_run_feed(const FcDialect *dialect, FcRun *run,
+extern void fc_quote_run_init(FcQuoteRun *run, FcQuote start);
+extern void fc_quote_run_feed(const FcDialect *dialect, FcQuoteRun *run,
 						const char *buf, size_t len);
 
 /*
- * fc_run_feed for both runs of csv whose escape is the quote: one of them
+ * fc_quote_run_feed for both runs of csv whose escape is the quote: one of them
  * began in quotes, the other not, and both were fed the same bytes so far.
  */
-extern void fc_run_feed_pair(const FcDialect *dialect, FcRun *one,
-							 FcRun *other, const char *buf, size_t len);
+extern void fc_quote_run_feed_pair(const FcDialect *dialect, FcQuoteRun *one,
+							 FcQuoteRun *other, const char *buf, size_t len);
 
 #endif							/* FC_QUOTE_RUN_H */

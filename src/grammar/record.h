@@ -33,7 +33,7 @@ typedef struct FcScan
 {
 	size_t		pos;			/* bytes of the record examined so far */
 	FcQuote		state;			/* quote state before pos */
-	uint64_t	embedded;		/* as FcRun.embedded, within this record */
+	uint64_t	embedded;		/* as FcQuoteRun.embedded, within this record */
 
 	/*
 	 * Valid after FC_END_FOUND and FC_END_MARKER; after an error, content is

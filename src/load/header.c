@@ -30,7 +30,7 @@ fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)
 	FcDialect  *dialect = &target->dialect;
 	FcFile	   *file = &target->source->files[i];
 	FcRecord	record;
-	FcRun		run;
+	FcQuoteRun	run;
 	FcEnd		end;
 
 	if (dialect->eol != FC_EOL_UNKNOWN)
@@ -44,8 +44,8 @@ fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)
 	file->unsettled = (end == FC_END_FOUND && record.marked);
 	if (dialect->eol == FC_EOL_UNKNOWN)
 		dialect->eol = FC_EOL_NL;
-	fc_run_init(&run, FC_OUTSIDE);
-	fc_run_feed(dialect, &run, record.data, record.total);
+	fc_quote_run_init(&run, FC_OUTSIDE);
+	fc_quote_run_feed(dialect, &run, record.data, record.total);
 	file->lines_before -= run.embedded - record.embedded;
 }
 
@@ -115,14 +115,14 @@ fc_header_check_encoding(FcJob *job, const FcRecord *record, uint64 *line)
 	if (valid < record->total)
 	{
 		FcDialect	dialect = target->dialect;
-		FcRun		run;
+		FcQuoteRun	run;
 
 		if (*line == 1)
 			dialect.eol = FC_EOL_UNKNOWN;
-		fc_run_init(&run, FC_OUTSIDE);
+		fc_quote_run_init(&run, FC_OUTSIDE);
 		/* core looks at the byte after '\r' before it counts the line */
-		fc_run_feed(&dialect, &run, record->data,
-					valid > 0 && record->data[valid - 1] == '\r' ? valid - 1 : valid);
+		fc_quote_run_feed(&dialect, &run, record->data,
+						  valid > 0 && record->data[valid - 1] == '\r' ? valid - 1 : valid);
 		*line += run.embedded;
 		/* the message shows bytes that may belong to the next line */
 		rest = fc_source_end_at(target->source, record->offset) - record->offset - valid;

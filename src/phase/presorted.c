@@ -89,19 +89,19 @@ fc_order_near_end(FcContext *ctx, uint64 first, uint64 end)
 {
 	Size		size = FC_ORDER_TAIL;
 	char	   *buf;
-	FcRun		run;
+	FcQuoteRun	run;
 
 	if (ctx->dialect.eol == FC_EOL_UNKNOWN || end - first <= size)
 		return first;
 	buf = palloc(size);
-	fc_run_init(&run, FC_OUTSIDE);
+	fc_quote_run_init(&run, FC_OUTSIDE);
 	for (uint64 pos = first; pos < end - size;)
 	{
 		size_t		len = Min(size, end - size - pos);
 
 		CHECK_FOR_INTERRUPTS();
 		fc_source_read(ctx->source, pos, buf, len);
-		fc_run_feed(&ctx->dialect, &run, buf, len);
+		fc_quote_run_feed(&ctx->dialect, &run, buf, len);
 		pos += len;
 	}
 	pfree(buf);

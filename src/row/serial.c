@@ -3,18 +3,18 @@
  * row/serial.c
  *	  Numbers of sequences, taken by the leader for the records of the file.
  *
- *	 nextval(), as if once per record ──► runs of consecutive numbers ──► files
+ *	 nextval(), as if once per record ──► spans of consecutive numbers ──► files
  *		"numbers.N" ──► number of a record, in any process and any order
  *
  * A serial or identity column that has no field gets the number that COPY
  * would give it: the n-th record gets the n-th number, whichever process loads
  * it.  Workers cannot call nextval(), and would do so in another order.
  *
- * A run is the numbers that the leader gets without another session in
+ * A span is the numbers that the leader gets without another session in
  * between.  There is nearly always one for a load; in the worst case there is
- * one for each record.  So runs are kept in files of the load's SharedFileSet,
+ * one for each record.  So spans are kept in files of the load's SharedFileSet,
  * which deletes them on error, too, and a process has in memory one block of
- * FC_NUMBER_BLOCK runs, and the first record of each block.
+ * FC_NUMBER_BLOCK spans, and the first record of each block.
  *
  * A parameter stands in nextval()'s place in the default, and an entry of the
  * spill has room for the record's number within its chunk.  Where a load needs
@@ -42,11 +42,11 @@
 #define FC_NUMBER_BLOCK	512
 
 /* Records "record" and on have the numbers "first" and on */
-typedef struct FcNumberRun
+typedef struct FcNumberSpan
 {
 	uint64		record;
 	int64		first;
-} FcNumberRun;
+} FcNumberSpan;
 
 /* The numbers of one sequence */
 typedef struct FcNumberFile
@@ -56,8 +56,8 @@ typedef struct FcNumberFile
 	uint64		nblocks;
 	uint64	   *heads;			/* first record of each block */
 	uint64		block;			/* number of the one in memory */
-	int			nruns;			/* in it */
-	FcNumberRun *runs;
+	int			nspans;			/* in it */
+	FcNumberSpan *spans;
 } FcNumberFile;
 
 struct FcNumbers
@@ -208,12 +208,12 @@ static void
 fc_number_add(FcNumberTaker *taker, int64 first, uint64 count)
 {
 	FcNumber   *number = taker->number;
-	FcNumberRun run = {taker->taken, first};
+	FcNumberSpan span = {taker->taken, first};
 
 	if (taker->taken == 0 || first != fc_number_after(number, taker->last, 1))
 	{
-		fc_buffile_write(taker->file, &run, sizeof(run));
-		number->nruns++;
+		fc_buffile_write(taker->file, &span, sizeof(span));
+		number->nspans++;
 	}
 	taker->last = fc_number_after(number, first, count - 1);
 	taker->taken += count;
@@ -290,7 +290,7 @@ fc_number_reserve(FcContext *ctx, uint64 records)
 		ErrorData  *edata;
 
 		taker.records = records;
-		taker.number->nruns = 0;
+		taker.number->nspans = 0;
 		taker.file = fc_number_file(shared, i, true);
 		edata = fc_error_catch(ctx, fc_number_take, &taker);
 		BufFileExportFileSet(taker.file);
@@ -307,12 +307,12 @@ fc_numbers_load_block(FcNumberFile *file, uint64 block)
 
 	if (file->block == block)
 		return;
-	if (BufFileSeek(file->file, 0, (off_t) (first * sizeof(FcNumberRun)), SEEK_SET) != 0)
+	if (BufFileSeek(file->file, 0, (off_t) (first * sizeof(FcNumberSpan)), SEEK_SET) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not seek in temporary file")));
-	file->nruns = Min(file->number->nruns - first, FC_NUMBER_BLOCK);
-	fc_buffile_read(file->file, file->runs, file->nruns * sizeof(FcNumberRun));
+	file->nspans = Min(file->number->nspans - first, FC_NUMBER_BLOCK);
+	fc_buffile_read(file->file, file->spans, file->nspans * sizeof(FcNumberSpan));
 	file->block = block;
 }
 
@@ -321,16 +321,16 @@ fc_numbers_open_file(FcNumberFile *file, FcShared *shared, int i)
 {
 	file->number = &fc_shared_numbers(shared)[i];
 	file->file = fc_number_file(shared, i, false);
-	file->nblocks = (file->number->nruns + FC_NUMBER_BLOCK - 1) / FC_NUMBER_BLOCK;
+	file->nblocks = (file->number->nspans + FC_NUMBER_BLOCK - 1) / FC_NUMBER_BLOCK;
 	file->heads = MemoryContextAllocHuge(CurrentMemoryContext,
 										 Max(file->nblocks, 1) * sizeof(uint64));
-	file->runs = palloc(FC_NUMBER_BLOCK * sizeof(FcNumberRun));
+	file->spans = palloc(FC_NUMBER_BLOCK * sizeof(FcNumberSpan));
 	file->block = PG_UINT64_MAX;
 	for (uint64 block = 0; block < file->nblocks; block++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_numbers_load_block(file, block);
-		file->heads[block] = file->runs[0].record;
+		file->heads[block] = file->spans[0].record;
 	}
 }
 
@@ -376,9 +376,9 @@ fc_numbers_get(FcNumberFile *file, uint64 record)
 
 	if (file->nblocks > 1)
 		fc_numbers_load_block(file, fc_numbers_block(file, record));
-	fc_search(int, next, file->nruns, mid, file->runs[mid].record <= record);
-	return fc_number_after(file->number, file->runs[next - 1].first,
-						   record - file->runs[next - 1].record);
+	fc_search(int, next, file->nspans, mid, file->spans[mid].record <= record);
+	return fc_number_after(file->number, file->spans[next - 1].first,
+						   record - file->spans[next - 1].record);
 }
 
 void

@@ -128,12 +128,12 @@ agree_about_runs(Agree *agree)
 {
 	for (int state = 0; state < FC_NQUOTES; state++)
 	{
-		FcRun		run;
-		FcRun		slow;
+		FcQuoteRun	run;
+		FcQuoteRun	slow;
 
 		if (!agree_state_occurs(&agree->dialect, state))
 			continue;
-		fc_run_init(&run, (FcQuote) state);
+		fc_quote_run_init(&run, (FcQuote) state);
 		slow = run;
 		slow_run(&agree->dialect, &slow, agree->data, agree->len);
 		for (size_t at = 0; at < agree->len;)
@@ -141,7 +141,7 @@ agree_about_runs(Agree *agree)
 			size_t		size = agree_cut(agree, agree->len - at);
 			char	   *piece = exact_copy(agree->data + at, size);
 
-			fc_run_feed(&agree->dialect, &run, piece, size);
+			fc_quote_run_feed(&agree->dialect, &run, piece, size);
 			free(piece);
 			at += size;
 		}

@@ -196,7 +196,7 @@ typedef struct RunCase
 	FcEol		eol;
 	FcQuote		start;
 	const char *input;
-	FcRun		expected;
+	FcQuoteRun	expected;
 } RunCase;
 
 #define NONE FC_NOWHERE
@@ -241,7 +241,7 @@ static const RunCase run_cases[] = {
 
 /* Adds the run's books, with all positions moved back by shift. */
 static void
-trace_run(Trace *trace, const FcRun *run, size_t shift)
+trace_run(Trace *trace, const FcQuoteRun *run, size_t shift)
 {
 	trace_add(trace, "state %d fed %d records %d embedded %d before %d",
 			  run->state, (int) (run->fed - shift), (int) run->records,
@@ -253,11 +253,11 @@ trace_run(Trace *trace, const FcRun *run, size_t shift)
 }
 
 static void
-feed_exact(const FcDialect *dialect, FcRun *run, const char *data, size_t len)
+feed_exact(const FcDialect *dialect, FcQuoteRun *run, const char *data, size_t len)
 {
 	char	   *piece = exact_copy(data, len);
 
-	fc_run_feed(dialect, run, piece, len);
+	fc_quote_run_feed(dialect, run, piece, len);
 	free(piece);
 }
 
@@ -272,11 +272,11 @@ run_gives(const RunCase *c, size_t shift, size_t step, const char *expected,
 	FcDialect	dialect = {',', '"', c->escape, c->eol};
 	char		bytes[256];
 	size_t		len = shift + strlen(c->input);
-	FcRun		run;
+	FcQuoteRun	run;
 
 	memset(bytes, 'x', shift);
 	memcpy(bytes + shift, c->input, len - shift);
-	fc_run_init(&run, c->start);
+	fc_quote_run_init(&run, c->start);
 	for (size_t at = 0; at < len; at += step)
 		feed_exact(&dialect, &run, bytes + at,
 				   step < len - at ? step : len - at);
@@ -505,7 +505,7 @@ test_field_limits(void)
  * The grammar one byte at a time: what a run over data[0..len) must find.
  */
 static void
-slow_run(const FcDialect *dialect, FcRun *run, const char *data, size_t len)
+slow_run(const FcDialect *dialect, FcQuoteRun *run, const char *data, size_t len)
 {
 	char		ends = dialect->eol == FC_EOL_CR ? '\r' : '\n';
 	char		counted = dialect->eol == FC_EOL_NL ? '\n' : '\r';
@@ -571,14 +571,14 @@ test_random_runs(void)
 		FcQuote		start = (FcQuote) made_up(&seed, escape ? 3 : 2);
 		size_t		len = made_up(&seed, sizeof(data));
 		size_t		cut = made_up(&seed, (unsigned int) len + 1);
-		FcRun		run;
-		FcRun		slow;
+		FcQuoteRun	run;
+		FcQuoteRun	slow;
 
 		make_bytes(&seed, data, len, made_up(&seed, 3) * 40);
-		fc_run_init(&run, start);
+		fc_quote_run_init(&run, start);
 		feed_exact(&dialect, &run, data, cut);
 		feed_exact(&dialect, &run, data + cut, len - cut);
-		fc_run_init(&slow, start);
+		fc_quote_run_init(&slow, start);
 		slow_run(&dialect, &slow, data, len);
 
 		trace_reset(&got);
@@ -704,7 +704,7 @@ test_ends_agree_with_runs(void)
 		uint64_t	records = 0;
 		uint64_t	embedded = 0;
 		FcEnd		end;
-		FcRun		run;
+		FcQuoteRun	run;
 
 		make_bytes(&seed, data, len, 30);
 		for (;;)
@@ -723,8 +723,8 @@ test_ends_agree_with_runs(void)
 		if (end != FC_END_NONE)
 			continue;
 		compared++;
-		fc_run_init(&run, FC_OUTSIDE);
-		fc_run_feed(&dialect, &run, data, len);
+		fc_quote_run_init(&run, FC_OUTSIDE);
+		fc_quote_run_feed(&dialect, &run, data, len);
 		if (run.records != records || run.embedded != embedded)
 			differ++;
 	}

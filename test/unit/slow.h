@@ -156,7 +156,7 @@ slow_record(FcDialect *dialect, const char *data, size_t len, SlowRecord *rec)
 
 /* What a run over data[0..len) must find. */
 static inline void
-slow_run(const FcDialect *dialect, FcRun *run, const char *data, size_t len)
+slow_run(const FcDialect *dialect, FcQuoteRun *run, const char *data, size_t len)
 {
 	bool		text = dialect->mode == FC_MODE_TEXT;
 	char		ends = dialect->eol == FC_EOL_CR ? '\r' : '\n';
