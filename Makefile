@@ -30,8 +30,8 @@ PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 # file to file goes through a table, which each worker fills by name.
 SHLIB_LINK = -Wl,-Bsymbolic-functions -luring -lzstd -llz4 -lbz2 -llzma
 
-# ISA-L unpacks gzip several times as fast as zlib: it is taken where it is
-# installed, unless ISAL=no.
+# ISA-L unpacks gzip faster than zlib does: it is taken where it is installed,
+# unless ISAL=no.
 ISAL := $(shell $(CC) -include isa-l/igzip_lib.h -E -x c /dev/null >/dev/null 2>&1 && echo yes || echo no)
 ifeq ($(ISAL),yes)
 PG_CPPFLAGS += -DHAVE_ISAL

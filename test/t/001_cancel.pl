@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use FastCopy;
+use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
@@ -102,6 +103,24 @@ subtest 'a load that waits for a lock hears a timeout' => sub {
 	finish_load($holder);
 	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname LIKE 't\\_p%'"), 0,
 		'no partition left');
+};
+
+# The server's user may have no more processes: the postmaster cannot fork
+subtest 'a worker that cannot be started is an error at once' => sub {
+	my $pid = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+	my $soft = `prlimit --pid $pid --nproc --noheadings --raw -o SOFT`;
+
+	chomp $soft;
+
+	events($node, 't');
+	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '20s';
+\\! prlimit --pid $pid --nproc=1:
+SELECT fast_copy('t', '$file', workers => 2);
+\\! prlimit --pid $pid --nproc=$soft:
+", on_error_stop => 0);
+	like($err, qr/ERROR: +parallel worker failed to initialize/, 'it is told');
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname LIKE 't\\_p%'"), 0, 'no partition left');
+	is(scalar(spill_files($node)), 0, 'no spill file');
 };
 
 subtest 'after all this the same load works' => sub {

@@ -65,7 +65,7 @@ pack(size_t start, int level, int strategy, bool header)
 	head.name = (Bytef *) "a name";
 	head.comment = (Bytef *) "a comment";
 	head.extra = (Bytef *) "EX\4\0more";
-	head.extra_len = 8;
+	head.extra_len = 4 * any(3);
 	head.hcrc = 1;
 	if (header)
 		deflateSetHeader(&z, &head);
