@@ -72,6 +72,8 @@ fc_convert_init(FcConverter *converter, Oid typid, int32 typmod, bool binary)
 	else if (typid == TIMEOID || typid == TIMESTAMPOID ||
 			 typid == TIMESTAMPTZOID)
 		known = fc_convert_time_typmod(converter, typmod);
+	if (typid == DATEOID || typid == TIMESTAMPOID || typid == TIMESTAMPTZOID)
+		converter->dates = palloc0(sizeof(FcDate) * FC_DATES);
 	for (int i = 0; i < lengthof(fc_converters) && known; i++)
 	{
 		const FcConverters *type = &fc_converters[i];

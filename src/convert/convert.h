@@ -40,6 +40,16 @@ typedef struct FcRoom
 	bool		compact;		/* headers may be short */
 } FcRoom;
 
+/* A date that came up, as it is written with separators, and its day */
+typedef struct FcDate
+{
+	uint64		first;			/* bytes 1 to 8 */
+	uint16		last;			/* bytes 9 and 10 */
+	int64		day;			/* since 2000-01-01 */
+} FcDate;
+
+#define FC_DATES	64
+
 /* The offset of local times from first to before end, in Unix seconds */
 typedef struct FcZone
 {
@@ -56,9 +66,7 @@ struct FcConverter
 	bool		in_place;		/* the byte before a text may be its header */
 	int32		typmod;
 	int64		unit;			/* times: microseconds they are rounded to */
-	uint64		date_first;		/* dates: the last one's bytes */
-	uint16		date_last;		/* the 9th and 10th byte of that date */
-	int64		day;			/* the day that date stands for */
+	FcDate	   *dates;			/* dates that came up, FC_DATES of them */
 	int			precision;		/* numeric: digits, -1 if not bounded */
 	int			scale;
 	FcZone		zone;			/* timestamptz: where the last value was */

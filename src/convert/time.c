@@ -77,22 +77,48 @@ fc_parse_day(const char *year, const char *month, const char *mday, int64 *day)
 	return true;
 }
 
-/* "2013-01-05" at s; the last one's day is known, and often comes again */
+/*
+ * Where a date that is written as "2013-01-05" is kept: two months in a row do
+ * not get into each other's way
+ */
+static inline FcDate *
+fc_date_slot(const FcConverter *converter, uint64 first, uint16 last)
+{
+	unsigned	mday = (last & 0xF) * 10 + (last >> 8 & 0xF);
+	unsigned	odd = first >> 48 & 1;
+
+	return &converter->dates[(mday + odd * 32) % FC_DATES];
+}
+
+/* The date at s, if it has come up before; else NULL */
+static inline const FcDate *
+fc_date_known(const FcConverter *converter, const char *s)
+{
+	uint64		first = fc_load_word(s);
+	uint16		last = (unsigned char) s[8] | (unsigned char) s[9] << 8;
+	const FcDate *date = fc_date_slot(converter, first, last);
+
+	return date->first == first && date->last == last ? date : NULL;
+}
+
+/* "2013-01-05" at s */
 static inline bool
 fc_parse_separated_day(FcConverter *converter, const char *s, int64 *day)
 {
-	uint64		first = fc_load_word(s);
-	uint16		last;
+	const FcDate *known = fc_date_known(converter, s);
+	FcDate		date;
 
-	memcpy(&last, s + 8, sizeof(last));
-	if (first != converter->date_first || last != converter->date_last)
+	if (known == NULL)
 	{
-		if (!fc_parse_day(s, s + 5, s + 8, &converter->day))
+		if (!fc_parse_day(s, s + 5, s + 8, &date.day))
 			return false;
-		converter->date_first = first;
-		converter->date_last = last;
+		date.first = fc_load_word(s);
+		date.last = (unsigned char) s[8] | (unsigned char) s[9] << 8;
+		*fc_date_slot(converter, date.first, date.last) = date;
+		*day = date.day;
+		return true;
 	}
-	*day = converter->day;
+	*day = known->day;
 	return true;
 }
 
@@ -202,6 +228,34 @@ fc_letters(FcConverter *converter)
 		strpbrk(pg_get_timezone_name(session_timezone), "0123456789<") == NULL;
 	converter->letters_zone = session_timezone;
 	return converter->letters;
+}
+
+/*
+ * "2013-01-05 06:00:00", perhaps with up to six digits of a fraction and
+ * nothing after it, if the date has come up before: what files are full of.
+ * Sets *time to what a timestamp is, without rounding.
+ */
+static inline bool
+fc_parse_usual_time(const FcConverter *converter, const char *s, size_t len,
+					int64 *time)
+{
+	static const int power[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
+	size_t		digits = len - 20;
+	const FcDate *date;
+	int64		sec;
+	uint64		word;
+
+	if (len < 19 || s[10] != ' ' || (date = fc_date_known(converter, s)) == NULL ||
+		!fc_parse_clock(s + 11, &sec))
+		return false;
+	*time = (date->day * SECS_PER_DAY + sec) * USECS_PER_SEC;
+	if (len == 19)
+		return true;
+	if (s[19] != '.' || digits - 1 >= 6 || fc_readable(converter, s + len) - s < 28)
+		return false;
+	word = (fc_load_word(s + 20) ^ FC_WORD('0')) << (64 - 8 * digits);
+	*time += (int64) fc_word_number(word) * power[digits];
+	return fc_word_is_digits(word);
 }
 
 /*
@@ -326,9 +380,9 @@ fc_moment_usec(const FcMoment *moment)
 }
 
 /* The zone of a timestamp without one is read, and does not count */
-bool
-fc_convert_timestamp(FcConverter *converter, char *s, size_t len,
-					 Datum *value)
+static pg_noinline bool
+fc_convert_any_timestamp(FcConverter *converter, char *s, size_t len,
+						 Datum *value)
 {
 	FcMoment	moment;
 	size_t		used;
@@ -339,6 +393,18 @@ fc_convert_timestamp(FcConverter *converter, char *s, size_t len,
 		return false;
 	*value = TimestampGetDatum(fc_round_time(converter,
 											 fc_moment_usec(&moment)));
+	return true;
+}
+
+bool
+fc_convert_timestamp(FcConverter *converter, char *s, size_t len,
+					 Datum *value)
+{
+	int64		time;
+
+	if (!fc_parse_usual_time(converter, s, len, &time))
+		return fc_convert_any_timestamp(converter, s, len, value);
+	*value = TimestampGetDatum(fc_round_time(converter, time));
 	return true;
 }
 

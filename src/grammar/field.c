@@ -4,11 +4,10 @@
  *	  Cuts a record into fields: finds their ends, and takes away quotes and
  *	  escapes.
  *
- *	 bytes ──► masks of delimiters and quotes ──► borders ──► FcField
+ *	 bytes ──► borders ──► FcField
  *
- * Masks do not serve for an escape that is not the quote, nor pay for a single
- * field that is wanted alone (fc_record_field): these go from one byte that
- * matters to the next (field_end).
+ * Borders are found from one byte that matters to the next (field_end).  Where
+ * a record is marked they are known without that (grammar/marks.c).
  *
  * A field is compared with the null and default strings before it is unquoted
  * (make_csv_field, unquote) or de-escaped (make_text_field, unescape), which
@@ -23,6 +22,13 @@
 #include <string.h>
 
 #include "grammar/bytes.h"
+
+/* For what would only take registers away from the loop beside it */
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE
+#endif
 
 /*
  * Finds the end of the field that starts at rec[pos]: the position of the
@@ -163,18 +169,16 @@ make_csv_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
 /*
  * Finds the end of the field of text format that starts at rec[pos]: the
  * position of the delimiter after it, or len.  *escapes says whether it has a
- * backslash, *raw where it ends as the null string sees it: a backslash with
- * nothing after it, which only the file's last byte can be, does not count.
+ * backslash.
  */
 static inline size_t
 text_field_end(const FcDialect *dialect, const char *rec, size_t pos,
-			   size_t len, size_t *raw, bool *escapes)
+			   size_t len, bool *escapes)
 {
 	*escapes = false;
 	for (;;)
 	{
 		pos = find_byte(rec, pos, len, dialect->delim, '\\', '\\');
-		*raw = pos;
 		if (pos == len || rec[pos] == dialect->delim)
 			return pos;
 		*escapes = true;
@@ -277,15 +281,26 @@ unescape(char *data, size_t len, bool *verify)
 }
 
 /*
- * As make_csv_field, for the text format; for the null string the field ends
- * at "raw".
+ * Where the field ends as the null string sees it: a backslash with nothing
+ * after it, which only the file's last byte can be, does not count.
  */
+static size_t
+raw_end(const char *rec, FcBorders at)
+{
+	size_t		backslashes = 0;
+
+	while (at.end - backslashes > at.start && rec[at.end - backslashes - 1] == '\\')
+		backslashes++;
+	return at.end - backslashes % 2;
+}
+
+/* As make_csv_field, for the text format */
 static inline void
 make_text_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
-				size_t raw, FcField *field)
+				FcField *field)
 {
 	field->data = rec + at.start;
-	field->len = raw - at.start;
+	field->len = (at.quotes > 0 ? raw_end(rec, at) : at.end) - at.start;
 	match_field(dialect, null, true, field);
 	if (at.quotes > 0 && !field->null && !field->marker)
 		field->len = unescape(field->data, at.end - at.start, &field->verify);
@@ -297,7 +312,7 @@ make_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
 		   FcField *field)
 {
 	if (dialect->mode == FC_MODE_TEXT)
-		make_text_field(dialect, null, rec, at, at.end, field);
+		make_text_field(dialect, null, rec, at, field);
 	else
 		make_csv_field(dialect, null, rec, at, field);
 }
@@ -310,7 +325,74 @@ fc_record_cut(const FcDialect *dialect, char *rec, const FcBorders *at,
 	make_field(dialect, null_of(dialect), rec, *at, field);
 }
 
-/* Where the cutting of a record by masks stands */
+/*
+ * Finds the borders of the field that starts at rec[start]; false if a quote
+ * never closes.
+ */
+static inline bool
+field_borders(const FcDialect *dialect, const char *rec, size_t start,
+			  size_t len, FcBorders *at)
+{
+	bool		any;
+
+	at->start = start;
+	if (dialect->mode == FC_MODE_TEXT)
+		at->end = text_field_end(dialect, rec, start, len, &any);
+	else if (!field_end(dialect, rec, start, len, &at->end, &any))
+		return false;
+	at->quotes = any ? 3 : 0;
+	return true;
+}
+
+/*
+ * See grammar/field.h.  An empty record is one empty field.  Fields beyond max
+ * are counted and left as they are.
+ */
+int
+fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
+				 FcField *fields, int max)
+{
+	const Null	null = null_of(dialect);
+	FcBorders	at;
+	int			n = 0;
+
+	for (size_t start = 0; start <= len; start = at.end + 1)
+	{
+		if (!field_borders(dialect, rec, start, len, &at))
+			return -1;
+		if (n < max)
+			make_field(dialect, null, rec, at, &fields[n]);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * See grammar/field.h.  Quotes are judged up to the end of the wanted field;
+ * what stands after it is not read.
+ */
+bool
+fc_record_field(const FcDialect *dialect, char *rec, size_t len, int wanted,
+				FcField *field)
+{
+	FcBorders	at;
+	size_t		start = 0;
+
+	for (int n = 0;; n++)
+	{
+		if (!field_borders(dialect, rec, start, len, &at))
+			return false;
+		if (n == wanted)
+			break;
+		if (at.end == len)
+			return false;
+		start = at.end + 1;
+	}
+	make_field(dialect, null_of(dialect), rec, at, field);
+	return true;
+}
+
+/* Where the cutting of a record by marks stands */
 typedef struct Cutter
 {
 	const FcDialect *dialect;
@@ -377,134 +459,75 @@ cut_block(Cutter *cutter, size_t base, uint64_t delims, uint64_t quotes)
 	cutter->quotes = before > 3 ? 3 : before;
 }
 
-/*
- * Cuts the last field of a record that ends with a backslash with nothing
- * after it, which does not count for the null string.
- */
-static void
-cut_text_end(Cutter cutter, size_t len)
+/* Of a word of marks, whose first byte is number "base", those of [pos, end) */
+static inline uint64_t
+marks_within(uint64_t word, size_t base, size_t pos, size_t end)
 {
-	if (cutter.n < cutter.max)
-		make_text_field(cutter.dialect, cutter.null, cutter.rec,
-						(FcBorders) {cutter.start, len, 1}, len - 1,
-						&cutter.fields[cutter.n]);
+	if (base < pos)
+		word &= ~UINT64_C(0) << (pos - base);
+	return end - base < BLOCK ? word & ~(~UINT64_C(0) << (end - base)) : word;
 }
 
 /*
- * fc_record_fields where masks tell all: csv whose escape is the quote, and
- * text.  A block's masks are made before anything is written to it.  The
- * cutter is passed by value, so that it can live in registers.
+ * fc_record_marked_fields, where fields may have quotes or stand for a default.
+ * The cutter is passed by value, so that it can live in registers.
  */
-static int
-masked_fields(Cutter cutter, size_t len)
+static NOINLINE int
+quoted_fields(Cutter cutter, const FcMarks *marks, size_t pos, size_t len)
 {
-	const bool	text = cutter.dialect->mode == FC_MODE_TEXT;
-	const FcMaskBytes bytes = mask_bytes(cutter.dialect);
-	FcMask		masks[BATCH];
-	uint64_t	inside = 0;
-	bool		escaped = false;
+	const size_t end = pos + len;
 
-	for (size_t base = 0; base < len; base += BLOCK)
-	{
-		const FcMask *mask = &masks[base / BLOCK % BATCH];
-		uint64_t	delims;
-
-		if (mask == masks)
-			fc_mask_kernel->fields(bytes, cutter.rec + base,
-								   len - base < BATCH * BLOCK ? len - base :
-								   BATCH * BLOCK, masks);
-		delims = mask->delims;
-		if (!text)
-		{
-			inside ^= mask->within;
-			delims &= ~inside;
-			inside = inside >> (BLOCK - 1) ? ~UINT64_C(0) : 0;
-		}
-		else if (mask->quotes != 0 || escaped)
-			delims &= ~fc_mask_escaped(&escaped, mask->quotes,
-									   len - base < BLOCK ? len - base : BLOCK);
-		cut_block(&cutter, base, delims, mask->quotes);
-	}
-	if (inside)
-		return -1;
-	if (escaped)
-		cut_text_end(cutter, len);
-	else
-		cut_field(&cutter, len, cutter.quotes);
-	return escaped ? cutter.n + 1 : cutter.n;
-}
-
-static bool
-text_field(const FcDialect *dialect, char *rec, size_t len, int wanted,
-		   FcField *field)
-{
-	size_t		start = 0;
-	size_t		raw;
-	size_t		end;
-	bool		escapes;
-
-	for (int n = 0;; n++)
-	{
-		end = text_field_end(dialect, rec, start, len, &raw, &escapes);
-		if (n == wanted)
-			break;
-		if (end == len)
-			return false;
-		start = end + 1;
-	}
-	make_text_field(dialect, null_of(dialect), rec,
-					(FcBorders) {start, end, escapes}, raw, field);
-	return true;
-}
-
-/*
- * See grammar/field.h.  An empty record is one empty field.  Fields beyond max
- * are counted and left as they are.
- */
-int
-fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
-				 FcField *fields, int max)
-{
-	Cutter		cutter = {dialect, null_of(dialect), rec, fields, max};
-	size_t		end;
-	bool		quoted;
-
-	if (dialect->mode == FC_MODE_TEXT || dialect->escape == dialect->quote)
-		return masked_fields(cutter, len);
-	do
-	{
-		if (!field_end(dialect, rec, cutter.start, len, &end, &quoted))
-			return -1;
-		cut_field(&cutter, end, quoted ? 3 : 0);
-	} while (end < len);
+	for (size_t w = pos / BLOCK; w * BLOCK < end; w++)
+		cut_block(&cutter, w * BLOCK - pos,
+				  marks_within(marks->delims[w], w * BLOCK, pos, end),
+				  marks_within(marks->quotes[w], w * BLOCK, pos, end));
+	cut_field(&cutter, len, cutter.quotes);
 	return cutter.n;
 }
 
-/*
- * See grammar/field.h.  Quotes are judged up to the end of the wanted field;
- * what stands after it is not read.
- */
-bool
-fc_record_field(const FcDialect *dialect, char *rec, size_t len, int wanted,
-				FcField *field)
+/* Makes a field that has no quotes and stands for no default */
+static inline void
+make_plain_field(Null null, char *rec, size_t start, size_t end, FcField *field)
 {
-	size_t		start = 0;
-	size_t		end;
-	bool		quoted;
+	field->data = rec + start;
+	field->len = end - start;
+	field->null = field->len == null.len &&
+		(null.len == 0 || memcmp(field->data, null.string, null.len) == 0);
+	field->marker = false;
+	field->verify = false;
+	rec[end] = '\0';
+}
 
-	if (dialect->mode == FC_MODE_TEXT)
-		return text_field(dialect, rec, len, wanted, field);
-	for (int n = 0;; n++)
+/*
+ * See grammar/field.h.  The marks of the records around this one stand in the
+ * same words.
+ */
+int
+fc_record_marked_fields(const FcDialect *dialect, const FcMarks *marks, size_t pos,
+						char *rec, size_t len, FcField *fields, int max)
+{
+	const Null	null = null_of(dialect);
+	const size_t end = pos + len;
+	size_t		start = 0;
+	int			n = 0;
+
+	if (marks->has_quotes || dialect->default_string != NULL)
+		return quoted_fields((Cutter) {dialect, null, rec, fields, max}, marks, pos, len);
+	for (size_t base = pos / BLOCK * BLOCK; base < end; base += BLOCK)
 	{
-		if (!field_end(dialect, rec, start, len, &end, &quoted))
-			return false;
-		if (n == wanted)
-			break;
-		if (end == len)
-			return false;
-		start = end + 1;
+		uint64_t	delims = marks_within(marks->delims[base / BLOCK], base, pos, end);
+
+		for (; delims != 0; delims &= delims - 1)
+		{
+			size_t		at = base - pos + __builtin_ctzll(delims);
+
+			if (n < max)
+				make_plain_field(null, rec, start, at, &fields[n]);
+			start = at + 1;
+			n++;
+		}
 	}
-	make_csv_field(dialect, null_of(dialect), rec,
-				   (FcBorders) {start, end, quoted ? 3 : 0}, field);
-	return true;
+	if (n < max)
+		make_plain_field(null, rec, start, len, &fields[n]);
+	return n + 1;
 }

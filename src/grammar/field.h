@@ -9,7 +9,7 @@
 #ifndef FC_FIELD_H
 #define FC_FIELD_H
 
-#include "grammar/dialect.h"
+#include "grammar/marks.h"
 
 /* One field of a record, unquoted or de-escaped in place */
 typedef struct FcField
@@ -23,15 +23,6 @@ typedef struct FcField
 								 * encoding: NUL or with the high bit */
 } FcField;
 
-/* Where a field lies in its record */
-typedef struct FcBorders
-{
-	size_t		start;
-	size_t		end;			/* of its delimiter, or of the record */
-	int			quotes;			/* in it; text: backslashes.  For more than two
-								 * the number need not be exact */
-} FcBorders;
-
 /*
  * Cuts the record rec[0..len) into fields, unquoting or de-escaping in place:
  * rec is overwritten and rec[len] must be writable.  Returns the number of
@@ -40,6 +31,13 @@ typedef struct FcBorders
  */
 extern int	fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
 							 FcField *fields, int max);
+
+/*
+ * The same for a record that is marked from pos on, in which each quote closes
+ */
+extern int	fc_record_marked_fields(const FcDialect *dialect, const FcMarks *marks,
+									size_t pos, char *rec, size_t len,
+									FcField *fields, int max);
 
 /*
  * Cuts out field number "wanted" (from 0) alone, overwriting only that

@@ -23,16 +23,6 @@
 #define BLOCK	FC_MASK_BLOCK
 #define BATCH	16				/* blocks whose masks are made together */
 
-/* Where escape and quote differ, masks do not tell enough. */
-bool
-fc_marks_serve(const FcDialect *dialect)
-{
-	if (dialect->eol == FC_EOL_UNKNOWN)
-		return false;
-	return dialect->mode == FC_MODE_TEXT ||
-		(dialect->mode == FC_MODE_CSV && dialect->escape == dialect->quote);
-}
-
 /*
  * Marks n blocks of csv from block "first" on; *inside is all ones where they
  * begin in quotes.
@@ -44,6 +34,7 @@ mark_csv(FcMarks *marks, size_t first, const FcMask *masks, size_t n, bool nl,
 	uint64_t	outer = *inside;
 	uint64_t	quotes = 0;
 	uint64_t	embedded = 0;
+	uint64_t	strange = 0;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -56,11 +47,13 @@ mark_csv(FcMarks *marks, size_t first, const FcMask *masks, size_t n, bool nl,
 		marks->quotes[first + i] = mask->quotes;
 		marks->embedded[first + i] = (nl ? mask->nl : mask->cr) & within;
 		quotes |= mask->quotes;
+		strange |= mask->strange;
 		embedded |= marks->embedded[first + i];
 	}
 	*inside = outer;
 	marks->has_quotes |= quotes != 0;
 	marks->has_embedded |= embedded != 0;
+	marks->has_strange |= strange != 0;
 }
 
 /*
@@ -105,6 +98,7 @@ mark_text(FcMarks *marks, size_t first, const FcMask *masks, size_t n,
 		marks->delims[first + i] = mask->delims & ~data;
 		marks->quotes[first + i] = mask->quotes;
 		marks->has_quotes |= mask->quotes != 0;
+		marks->has_strange |= mask->strange != 0;
 		mark_markers(marks, first + i, p + i * BLOCK, data);
 	}
 }
@@ -121,7 +115,7 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 	bool		escaped = false;
 
 	marks->len = len < FC_MARKS_BYTES ? len : FC_MARKS_BYTES;
-	marks->has_quotes = marks->has_embedded = false;
+	marks->has_quotes = marks->has_embedded = marks->has_strange = false;
 	for (size_t at = 0; at < marks->len; at += BATCH * BLOCK)
 	{
 		size_t		n = marks->len - at < BATCH * BLOCK ? marks->len - at :
@@ -135,25 +129,6 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 			mark_csv(marks, at / BLOCK, masks, blocks,
 					 dialect->eol == FC_EOL_NL, &inside);
 	}
-}
-
-/* The first bit at or after pos, or a position not below "end". */
-static inline size_t
-next_bit(const uint64_t *words, size_t pos, size_t end)
-{
-	size_t		w = pos / BLOCK;
-	uint64_t	bits;
-
-	if (pos >= end)
-		return end;
-	bits = words[w] & (~UINT64_C(0) << (pos % BLOCK));
-	while (bits == 0)
-	{
-		if (++w * BLOCK >= end)
-			return end;
-		bits = words[w];
-	}
-	return w * BLOCK + __builtin_ctzll(bits);
 }
 
 /* How many bits from pos on, before "end", are set. */
@@ -178,30 +153,10 @@ count_bits(const uint64_t *words, size_t pos, size_t end)
 }
 
 /* See grammar/marks.h. */
-bool
-fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
-				const char *buf, size_t pos, FcScan *scan)
+int
+fc_marks_embedded(const FcMarks *marks, size_t pos, size_t end)
 {
-	size_t		end = next_bit(marks->ends, pos, marks->len);
-	size_t		after = end + 1;
-
-	if (end >= marks->len ||
-		buf[end] != (dialect->eol == FC_EOL_NL ? '\n' : '\r'))
-		return false;
-	/* it may be a marker, which is none of the marks in csv */
-	if (dialect->csv_marker && buf[pos] == '\\' && buf[pos + 1] == '.')
-		return false;
-	if (dialect->eol == FC_EOL_CRNL)
-	{
-		if (after >= marks->len || buf[after] != '\n')
-			return false;
-		after++;
-	}
-	scan->content = end - pos;
-	scan->total = after - pos;
-	scan->embedded = marks->has_embedded ?
-		count_bits(marks->embedded, pos, end) : 0;
-	return true;
+	return count_bits(marks->embedded, pos, end);
 }
 
 /*
@@ -240,11 +195,18 @@ fc_marks_borders(const FcMarks *marks, size_t pos, size_t len, int wanted,
 
 	if (first > pos + len)
 		return false;
-	end = next_bit(marks->delims, first, pos + len);
+	end = fc_marks_next(marks->delims, first, pos + len);
 	if (end > pos + len)
 		end = pos + len;
 	borders->start = first - pos;
 	borders->end = end - pos;
 	borders->quotes = marks->has_quotes ? count_bits(marks->quotes, first, end) : 0;
 	return true;
+}
+
+/* See grammar/marks.h. */
+bool
+fc_marks_closed(const FcMarks *marks, size_t pos, size_t len)
+{
+	return !marks->has_quotes || count_bits(marks->quotes, pos, pos + len) % 2 == 0;
 }

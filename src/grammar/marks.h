@@ -12,12 +12,20 @@
 #ifndef FC_MARKS_H
 #define FC_MARKS_H
 
-#include "grammar/field.h"
 #include "grammar/mask.h"
 #include "grammar/record.h"
 
 #define FC_MARKS_BYTES	16384
 #define FC_MARKS_BLOCKS	(FC_MARKS_BYTES / FC_MASK_BLOCK)
+
+/* Where a field lies in its record */
+typedef struct FcBorders
+{
+	size_t		start;
+	size_t		end;			/* of its delimiter, or of the record */
+	int			quotes;			/* in it; text: backslashes.  For more than two
+								 * the number need not be exact */
+} FcBorders;
 
 /* Bit n of word w is byte 64 * w + n; bits after the last byte are 0 */
 typedef struct FcMarks
@@ -25,6 +33,7 @@ typedef struct FcMarks
 	size_t		len;			/* bytes marked */
 	bool		has_quotes;		/* any bit of quotes is set */
 	bool		has_embedded;	/* any bit of embedded is set */
+	bool		has_strange;	/* any byte is not ASCII, or 0 */
 	uint64_t	ends[FC_MARKS_BLOCKS];	/* line ends outside quotes and not
 										 * escaped; text: also the backslash of
 										 * a marker */
@@ -35,8 +44,17 @@ typedef struct FcMarks
 											 * none at all */
 } FcMarks;
 
-/* Can files of this dialect be marked? */
-extern bool fc_marks_serve(const FcDialect *dialect);
+/*
+ * Can files of this dialect be marked?  Where escape and quote differ, masks do
+ * not tell enough.
+ */
+static inline bool
+fc_marks_serve(const FcDialect *dialect)
+{
+	return dialect->eol != FC_EOL_UNKNOWN &&
+		(dialect->mode == FC_MODE_TEXT ||
+		 (dialect->mode == FC_MODE_CSV && dialect->escape == dialect->quote));
+}
 
 /*
  * Marks buf[0..len), or as much as there is room for; buf[0] is the first byte
@@ -45,6 +63,28 @@ extern bool fc_marks_serve(const FcDialect *dialect);
 extern void fc_marks_fill(const FcDialect *dialect, FcMarks *marks,
 						  const char *buf, size_t len);
 
+/* The first bit at or after pos, or a position not below "end" */
+static inline size_t
+fc_marks_next(const uint64_t *words, size_t pos, size_t end)
+{
+	size_t		w = pos / FC_MASK_BLOCK;
+	uint64_t	bits;
+
+	if (pos >= end)
+		return end;
+	bits = words[w] & (~UINT64_C(0) << (pos % FC_MASK_BLOCK));
+	while (bits == 0)
+	{
+		if (++w * FC_MASK_BLOCK >= end)
+			return end;
+		bits = words[w];
+	}
+	return w * FC_MASK_BLOCK + __builtin_ctzll(bits);
+}
+
+/* How many line ends that COPY counts stand in quotes from pos to "end" */
+extern int	fc_marks_embedded(const FcMarks *marks, size_t pos, size_t end);
+
 /*
  * Finds the end of the record that starts at buf[pos], which was marked from
  * its start: fills content, total and embedded of *scan, which the caller has
@@ -52,8 +92,45 @@ extern void fc_marks_fill(const FcDialect *dialect, FcMarks *marks,
  * fc_record_end must be asked: the end is not among the bytes marked, or is no
  * plain end of a record.
  */
-extern bool fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
-							const char *buf, size_t pos, FcScan *scan);
+static inline bool
+fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
+				const char *buf, size_t pos, FcScan *scan)
+{
+	size_t		end = fc_marks_next(marks->ends, pos, marks->len);
+	size_t		after = end + 1;
+
+	if (end >= marks->len ||
+		buf[end] != (dialect->eol == FC_EOL_NL ? '\n' : '\r'))
+		return false;
+	/* it may be a marker, which is none of the marks in csv */
+	if (dialect->csv_marker && buf[pos] == '\\' && buf[pos + 1] == '.')
+		return false;
+	if (dialect->eol == FC_EOL_CRNL)
+	{
+		if (after >= marks->len || buf[after] != '\n')
+			return false;
+		after++;
+	}
+	scan->content = end - pos;
+	scan->total = after - pos;
+	scan->embedded = marks->has_embedded ? fc_marks_embedded(marks, pos, end) : 0;
+	return true;
+}
+
+/*
+ * Do line ends that count stand right after the bytes marked from pos on, "len"
+ * of them, and right before unless they are the first?
+ */
+static inline bool
+fc_marks_enclosed(const FcMarks *marks, size_t pos, size_t len)
+{
+	size_t		end = pos + len;
+
+	return end < marks->len &&
+		(marks->ends[end / FC_MASK_BLOCK] >> (end % FC_MASK_BLOCK) & 1) != 0 &&
+		(pos == 0 ||
+		 (marks->ends[(pos - 1) / FC_MASK_BLOCK] >> ((pos - 1) % FC_MASK_BLOCK) & 1) != 0);
+}
 
 /*
  * The borders of field number "wanted" (from 0) of the record marked from pos
@@ -61,5 +138,8 @@ extern bool fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
  */
 extern bool fc_marks_borders(const FcMarks *marks, size_t pos, size_t len,
 							 int wanted, FcBorders *borders);
+
+/* Does each quote of the csv record marked from pos on, of len bytes, close? */
+extern bool fc_marks_closed(const FcMarks *marks, size_t pos, size_t len);
 
 #endif							/* FC_MARKS_H */

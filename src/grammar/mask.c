@@ -65,12 +65,31 @@ word_equal(const char *p, char c)
 	return (unsigned int) ((w * UINT64_C(0x0102040810204080)) >> 56);
 }
 
+/* As single_bytes: those that are not ASCII, and 0 */
+static inline uint64_t
+single_strange(const char *p, size_t n)
+{
+	uint64_t	mask = 0;
+
+	for (size_t i = 0; i < n; i++)
+		mask |= (uint64_t) ((signed char) p[i] <= 0) << i;
+	return mask;
+}
+
+static inline unsigned int
+word_strange_piece(const char *p)
+{
+	return (unsigned int) single_strange(p, 8);
+}
+
+#define single_part		single_bytes
 #define KERNEL(name)	word_##name
 #define TARGET
 #define PIECE			8
 #define EQUAL(p, c)		word_equal(p, c)
+#define STRANGE(p)		word_strange_piece(p)
 #define PREFIX(w)		fc_mask_prefix_xor(w)
-#define SHORTER			single_bytes
+#define SHORTER(name)	single_##name
 #include "grammar/mask_kernel.h"
 
 #ifdef FC_MASK_X86
@@ -82,12 +101,22 @@ sse2_equal(const char *p, char c)
 	return (unsigned int) _mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8(c)));
 }
 
+static inline unsigned int
+sse2_strange_piece(const char *p)
+{
+	__m128i		v = _mm_loadu_si128((const __m128i *) p);
+
+	v = _mm_or_si128(v, _mm_cmpeq_epi8(v, _mm_setzero_si128()));
+	return (unsigned int) _mm_movemask_epi8(v);
+}
+
 #define KERNEL(name)	sse2_##name
 #define TARGET
 #define PIECE			16
 #define EQUAL(p, c)		sse2_equal(p, c)
+#define STRANGE(p)		sse2_strange_piece(p)
 #define PREFIX(w)		fc_mask_prefix_xor(w)
-#define SHORTER			word_part
+#define SHORTER(name)	word_##name
 #include "grammar/mask_kernel.h"
 
 #define AVX2	__attribute__((target("avx2,pclmul")))
@@ -98,6 +127,15 @@ avx2_equal(const char *p, char c)
 	__m256i		v = _mm256_loadu_si256((const __m256i *) p);
 
 	return (unsigned int) _mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(c)));
+}
+
+AVX2 static inline unsigned int
+avx2_strange_piece(const char *p)
+{
+	__m256i		v = _mm256_loadu_si256((const __m256i *) p);
+
+	v = _mm256_or_si256(v, _mm256_cmpeq_epi8(v, _mm256_setzero_si256()));
+	return (unsigned int) _mm256_movemask_epi8(v);
 }
 
 /* Multiplied by ones without carries, each bit adds itself to all above it. */
@@ -114,44 +152,56 @@ avx2_prefix_xor(uint64_t w)
 #define TARGET			AVX2
 #define PIECE			32
 #define EQUAL(p, c)		avx2_equal(p, c)
+#define STRANGE(p)		avx2_strange_piece(p)
 #define PREFIX(w)		avx2_prefix_xor(w)
-#define SHORTER			sse2_part
+#define SHORTER(name)	sse2_##name
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_X86 */
 
 #ifdef FC_MASK_NEON
 /* Each byte keeps the bit of its place in its half; adding gathers them. */
 static inline unsigned int
-neon_equal(const char *p, char c)
+neon_gather(uint8x16_t v)
 {
 	static const uint8_t places[16] = {1, 2, 4, 8, 16, 32, 64, 128,
 	1, 2, 4, 8, 16, 32, 64, 128};
-	uint8x16_t	v = vceqq_u8(vld1q_u8((const uint8_t *) p),
-							 vdupq_n_u8((uint8_t) c));
 
 	v = vandq_u8(v, vld1q_u8(places));
 	return vaddv_u8(vget_low_u8(v)) |
 		(unsigned int) vaddv_u8(vget_high_u8(v)) << 8;
 }
 
+static inline unsigned int
+neon_equal(const char *p, char c)
+{
+	return neon_gather(vceqq_u8(vld1q_u8((const uint8_t *) p), vdupq_n_u8((uint8_t) c)));
+}
+
+static inline unsigned int
+neon_strange_piece(const char *p)
+{
+	return neon_gather(vcleq_s8(vld1q_s8((const int8_t *) p), vdupq_n_s8(0)));
+}
+
 #define KERNEL(name)	neon_##name
 #define TARGET
 #define PIECE			16
 #define EQUAL(p, c)		neon_equal(p, c)
+#define STRANGE(p)		neon_strange_piece(p)
 #define PREFIX(w)		fc_mask_prefix_xor(w)
-#define SHORTER			word_part
+#define SHORTER(name)	word_##name
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_NEON */
 
 static const FcMaskKernel kernels[] = {
 #ifdef FC_MASK_X86
-	{"avx2", avx2_all, avx2_fields},
-	{"sse2", sse2_all, sse2_fields},
+	{"avx2", avx2_all, avx2_lines, avx2_fields},
+	{"sse2", sse2_all, sse2_lines, sse2_fields},
 #endif
 #ifdef FC_MASK_NEON
-	{"neon", neon_all, neon_fields},
+	{"neon", neon_all, neon_lines, neon_fields},
 #endif
-	{"words", word_all, word_fields}
+	{"words", word_all, word_lines, word_fields}
 };
 
 /* See grammar/mask.h. */
@@ -186,11 +236,17 @@ first_all(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
 }
 
 static void
+first_lines(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
+{
+	choose()->lines(bytes, p, len, masks);
+}
+
+static void
 first_fields(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
 {
 	choose()->fields(bytes, p, len, masks);
 }
 
-static const FcMaskKernel none_yet = {"none", first_all, first_fields};
+static const FcMaskKernel none_yet = {"none", first_all, first_lines, first_fields};
 
 const FcMaskKernel *fc_mask_kernel = &none_yet;

@@ -32,13 +32,16 @@ typedef struct FcMask
 	uint64_t	delims;
 	uint64_t	nl;				/* '\n' */
 	uint64_t	cr;				/* '\r' */
+	uint64_t	strange;		/* neither ASCII nor to be believed to be text:
+								 * with the high bit, or 0 */
 	uint64_t	within;			/* after an odd number of the block's quotes,
 								 * themselves included */
 } FcMask;
 
 /*
  * Fills masks for the blocks of p[0..len), the last of which may be short;
- * len is not 0, and no other byte is read.  "fields" leaves nl and cr alone.
+ * len is not 0, and no other byte is read.  "lines" leaves strange alone,
+ * "fields" nl and cr, too.
  */
 typedef void (*FcMaskFill) (FcMaskBytes bytes, const char *p, size_t len,
 							FcMask *masks);
@@ -47,6 +50,7 @@ typedef struct FcMaskKernel
 {
 	const char *name;
 	FcMaskFill	all;
+	FcMaskFill	lines;
 	FcMaskFill	fields;
 } FcMaskKernel;
 

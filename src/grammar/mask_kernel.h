@@ -7,8 +7,9 @@
  *	TARGET			attributes of its functions
  *	PIECE			bytes compared at once
  *	EQUAL(p, c)		the mask of p[0..PIECE)
+ *	STRANGE(p)		likewise, of the bytes that are not ASCII, or 0
  *	PREFIX(w)		a word whose bit n is the exclusive or of bits 0 to n of w
- *	SHORTER			function for less than PIECE bytes, as KERNEL(part)
+ *	SHORTER(name)	function for less than PIECE bytes, as KERNEL(name)
  *
  * Its end undefines them all.
  *
@@ -34,13 +35,33 @@ KERNEL(long_part)(const char *p, size_t n, char c)
 TARGET static inline uint64_t
 KERNEL(part)(const char *p, size_t n, char c)
 {
-	return n < PIECE ? SHORTER(p, n, c) : KERNEL(long_part)(p, n, c);
+	return n < PIECE ? SHORTER(part)(p, n, c) : KERNEL(long_part)(p, n, c);
+}
+
+/* Likewise, of strange bytes. */
+TARGET FC_MASK_INLINE uint64_t
+KERNEL(long_strange)(const char *p, size_t n)
+{
+	uint64_t	mask = 0;
+	size_t		at;
+
+	for (at = 0; at + PIECE <= n; at += PIECE)
+		mask |= (uint64_t) STRANGE(p + at) << at;
+	if (at < n)
+		mask |= (uint64_t) STRANGE(p + n - PIECE) << (n - PIECE);
+	return mask;
+}
+
+TARGET static inline uint64_t
+KERNEL(strange)(const char *p, size_t n)
+{
+	return n < PIECE ? SHORTER(strange)(p, n) : KERNEL(long_strange)(p, n);
 }
 
 /* The masks of p[0..n); bits of the first "known" bytes are left out. */
 TARGET FC_MASK_INLINE void
 KERNEL(block)(FcMaskBytes bytes, const char *p, size_t n, size_t known,
-			  bool lines, FcMask *out)
+			  bool lines, bool strange, FcMask *out)
 {
 	FcMask		mask = {0};
 
@@ -53,6 +74,8 @@ KERNEL(block)(FcMaskBytes bytes, const char *p, size_t n, size_t known,
 			mask.nl = KERNEL(long_part)(p, FC_MASK_BLOCK, '\n') >> known;
 			mask.cr = KERNEL(long_part)(p, FC_MASK_BLOCK, '\r') >> known;
 		}
+		if (strange)
+			mask.strange = KERNEL(long_strange)(p, FC_MASK_BLOCK) >> known;
 	}
 	else
 	{
@@ -63,6 +86,8 @@ KERNEL(block)(FcMaskBytes bytes, const char *p, size_t n, size_t known,
 			mask.nl = KERNEL(part)(p, n, '\n');
 			mask.cr = KERNEL(part)(p, n, '\r');
 		}
+		if (strange)
+			mask.strange = KERNEL(strange)(p, n);
 	}
 	FC_MASK_KEEP(mask.quotes);
 	FC_MASK_KEEP(mask.delims);
@@ -74,39 +99,48 @@ KERNEL(block)(FcMaskBytes bytes, const char *p, size_t n, size_t known,
 		out->nl = mask.nl;
 		out->cr = mask.cr;
 	}
+	if (strange)
+		out->strange = mask.strange;
 	out->within = mask.quotes == 0 ? 0 : PREFIX(mask.quotes);
 }
 
 TARGET FC_MASK_INLINE void
 KERNEL(fill)(FcMaskBytes bytes, const char *p, size_t len, bool lines,
-			 FcMask *masks)
+			 bool strange, FcMask *masks)
 {
 	size_t		left = len;
 
 	for (; left >= FC_MASK_BLOCK; left -= FC_MASK_BLOCK, p += FC_MASK_BLOCK)
-		KERNEL(block)(bytes, p, FC_MASK_BLOCK, 0, lines, masks++);
+		KERNEL(block)(bytes, p, FC_MASK_BLOCK, 0, lines, strange, masks++);
 	if (left > 0 && len > left)
 		KERNEL(block)(bytes, p + left - FC_MASK_BLOCK, FC_MASK_BLOCK,
-					  FC_MASK_BLOCK - left, lines, masks);
+					  FC_MASK_BLOCK - left, lines, strange, masks);
 	else if (left > 0)
-		KERNEL(block)(bytes, p, left, 0, lines, masks);
+		KERNEL(block)(bytes, p, left, 0, lines, strange, masks);
 }
 
 TARGET static void
 KERNEL(all)(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
 {
-	KERNEL(fill)(bytes, p, len, true, masks);
+	KERNEL(fill)(bytes, p, len, true, true, masks);
+}
+
+TARGET static void
+KERNEL(lines)(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
+{
+	KERNEL(fill)(bytes, p, len, true, false, masks);
 }
 
 TARGET static void
 KERNEL(fields)(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
 {
-	KERNEL(fill)(bytes, p, len, false, masks);
+	KERNEL(fill)(bytes, p, len, false, false, masks);
 }
 
 #undef KERNEL
 #undef TARGET
 #undef PIECE
 #undef EQUAL
+#undef STRANGE
 #undef PREFIX
 #undef SHORTER

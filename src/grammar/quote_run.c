@@ -149,7 +149,7 @@ run_batch(const FcDialect *dialect, FcQuoteRun *run, const char *buf, size_t len
 	FcMask		masks[BATCH];
 	FcMask		escapes[BATCH];
 
-	fc_mask_kernel->all(mask_bytes(dialect), buf, len, masks);
+	fc_mask_kernel->lines(mask_bytes(dialect), buf, len, masks);
 	if (distinct)
 		fc_mask_kernel->fields((FcMaskBytes) {dialect->escape, dialect->escape},
 							   buf, len, escapes);
@@ -178,7 +178,7 @@ pair_batch(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other, const c
 	uint64_t	inside = one->state == FC_OUTSIDE ? 0 : ~UINT64_C(0);
 	FcMask		masks[BATCH];
 
-	fc_mask_kernel->all(mask_bytes(dialect), buf, len, masks);
+	fc_mask_kernel->lines(mask_bytes(dialect), buf, len, masks);
 	for (size_t at = 0, i = 0; at < len; at += BLOCK, i++)
 	{
 		size_t		n = len - at < BLOCK ? len - at : BLOCK;

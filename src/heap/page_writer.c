@@ -95,6 +95,17 @@ fc_write_page_can(Relation rel)
 	return !has_index;
 }
 
+/* Sets in the header what core sets before an insert */
+static void
+fc_page_set_header(FcPageWriter *writer, HeapTupleHeader row)
+{
+	row->t_infomask = (row->t_infomask & ~HEAP_XACT_MASK) | writer->infomask;
+	row->t_infomask2 &= ~HEAP2_XACT_MASK;
+	HeapTupleHeaderSetXmin(row, writer->xid);
+	HeapTupleHeaderSetCmin(row, writer->base.cid);
+	HeapTupleHeaderSetXmax(row, InvalidTransactionId);
+}
+
 static void
 fc_page_begin(FcWriter *base)
 {
@@ -117,6 +128,7 @@ fc_page_begin(FcWriter *base)
 	writer->infomask = HEAP_XMAX_INVALID;
 	if (base->options & HEAP_INSERT_FROZEN)
 		writer->infomask |= HEAP_XMIN_FROZEN;
+	fc_page_set_header(writer, fc_form_head(writer->form));
 	writer->save_free = RelationGetTargetPageFreeSpace(base->rel,
 													   HEAP_DEFAULT_FILLFACTOR);
 	writer->last_block = InvalidBlockNumber;
@@ -462,17 +474,6 @@ fc_page_join(FcPageWriter *writer)
 	fc_page_lay_anew(writer, n);
 }
 
-/* Sets in the header what core sets before an insert */
-static void
-fc_page_set_header(FcPageWriter *writer, HeapTupleHeader row)
-{
-	row->t_infomask = (row->t_infomask & ~HEAP_XACT_MASK) | writer->infomask;
-	row->t_infomask2 &= ~HEAP2_XACT_MASK;
-	HeapTupleHeaderSetXmin(row, writer->xid);
-	HeapTupleHeaderSetCmin(row, writer->base.cid);
-	HeapTupleHeaderSetXmax(row, InvalidTransactionId);
-}
-
 /* Body of fc_write_as_leader: compresses values, or moves them out of line */
 typedef struct FcPageToast
 {
@@ -522,16 +523,13 @@ fc_page_put(FcWriter *base, uint64 offset, uint32 length)
 	Size		len;
 	HeapTupleHeader formed = fc_form_row(writer->form, base->slot->tts_values,
 										 base->slot->tts_isnull, &len);
-	HeapTupleHeader row;
 
 	if (formed == NULL)
 	{
 		fc_page_put_long(writer);
 		return;
 	}
-	row = fc_page_room(writer, len);
-	memcpy(row, formed, len);
-	fc_page_set_header(writer, row);
+	memcpy(fc_page_room(writer, len), formed, len);
 	fc_page_take(writer, len);
 }
 

@@ -40,17 +40,16 @@ typedef struct FcFormColumn
 
 struct FcForm
 {
+	HeapTupleHeader head;		/* what each tuple begins with */
 	int			natts;
 	FcFormColumn *columns;
 	Size		max;
 	char	   *row;
-	Size		size;			/* bytes that it has */
-	Size		used;			/* bytes of it that may not be zero */
 	uint16		infomask;		/* of the row that is formed */
 };
 
 static uint8
-fc_form_align(char attalign)
+fc_form_align_mask(char attalign)
 {
 	switch (attalign)
 	{
@@ -100,14 +99,21 @@ fc_form_begin(TupleDesc desc, Size max)
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
 		form->columns[i].kind = fc_form_kind(att);
-		form->columns[i].align = fc_form_align(att->attalign);
+		form->columns[i].align = fc_form_align_mask(att->attalign);
 		form->columns[i].len = att->attlen;
 	}
+	form->head = palloc0(sizeof(HeapTupleHeaderData));
+	HeapTupleHeaderSetNatts(form->head, desc->natts);
 	/* values passed by value are put into it without a look at the size */
-	form->size = MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(desc->natts)) + max +
-		2 * sizeof(Datum) * desc->natts;
-	form->row = palloc0(form->size);
+	form->row = palloc0(MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(desc->natts)) + max +
+						2 * sizeof(Datum) * desc->natts);
 	return form;
+}
+
+HeapTupleHeader
+fc_form_head(FcForm *form)
+{
+	return form->head;
 }
 
 /*
@@ -123,52 +129,71 @@ fc_form_copy(FcForm *form, Size off, const void *data, Size len)
 	return off + len;
 }
 
-/* Copies a value that is passed by reference; returns as fc_form_copy does */
+/* The offset at which a value may stand; what is skipped for that is zero */
+static inline Size
+fc_form_align(FcForm *form, Size off, uint8 align)
+{
+	StaticAssertStmt(MAXIMUM_ALIGNOF <= sizeof(uint64), "one word is enough");
+	memset(form->row + off, 0, sizeof(uint64));
+	return (off + align) & ~(Size) align;
+}
+
+/*
+ * Copies a value that is passed by reference, but for a varlena with a short
+ * header; returns as fc_form_copy does
+ */
 static Size
 fc_form_reference(FcForm *form, const FcFormColumn *column, Size off, char *p)
 {
-	Size		aligned = (off + column->align) & ~(Size) column->align;
 	Size		len;
 
 	if (column->len >= 0)
-		return fc_form_copy(form, aligned, p, column->len);
+		return fc_form_copy(form, fc_form_align(form, off, column->align), p, column->len);
 	form->infomask |= HEAP_HASVARWIDTH;
 	if (column->len == -2)
-		return fc_form_copy(form, aligned, p, strlen(p) + 1);
+		return fc_form_copy(form, fc_form_align(form, off, column->align), p, strlen(p) + 1);
 	if (VARATT_IS_EXTERNAL(p))
 		return 0;
-	if (VARATT_IS_SHORT(p))
-		return fc_form_copy(form, off, p, VARSIZE_SHORT(p));
 	if (column->kind == FC_FORM_LONG || !VARATT_CAN_MAKE_SHORT(p))
-		return fc_form_copy(form, aligned, p, VARSIZE(p));
+		return fc_form_copy(form, fc_form_align(form, off, column->align), p, VARSIZE(p));
 	len = VARATT_CONVERTED_SHORT_SIZE(p);
 	SET_VARSIZE_SHORT(form->row + off, len);
 	return fc_form_copy(form, off + VARHDRSZ_SHORT, VARDATA(p), len - VARHDRSZ_SHORT);
 }
 
 /* Puts a value, not NULL, at row[off]; returns the offset after it, or 0 */
-static inline Size
+static pg_attribute_always_inline Size
 fc_form_value(FcForm *form, const FcFormColumn *column, Size off, Datum value)
 {
-	Size		aligned = (off + column->align) & ~(Size) column->align;
-	char	   *p = form->row + aligned;
+	char	   *p = DatumGetPointer(value);
 
 	switch (column->kind)
 	{
 		case FC_FORM_BYTE:
-			*p = DatumGetChar(value);
-			return aligned + 1;
+			form->row[off] = DatumGetChar(value);
+			return off + 1;
 		case FC_FORM_TWO:
-			*(int16 *) p = DatumGetInt16(value);
-			return aligned + sizeof(int16);
+			off = fc_form_align(form, off, ALIGNOF_SHORT - 1);
+			*(int16 *) (form->row + off) = DatumGetInt16(value);
+			return off + sizeof(int16);
 		case FC_FORM_FOUR:
-			*(int32 *) p = DatumGetInt32(value);
-			return aligned + sizeof(int32);
+			off = fc_form_align(form, off, ALIGNOF_INT - 1);
+			*(int32 *) (form->row + off) = DatumGetInt32(value);
+			return off + sizeof(int32);
 		case FC_FORM_EIGHT:
-			*(Datum *) p = value;
-			return aligned + sizeof(Datum);
+			off = fc_form_align(form, off, ALIGNOF_DOUBLE - 1);
+			*(Datum *) (form->row + off) = value;
+			return off + sizeof(Datum);
+		case FC_FORM_PACKED:
+		case FC_FORM_LONG:
+			if (column->len == -1 && VARATT_IS_SHORT(p) && !VARATT_IS_EXTERNAL(p))
+			{
+				form->infomask |= HEAP_HASVARWIDTH;
+				return fc_form_copy(form, off, p, VARSIZE_SHORT(p));
+			}
+			/* FALLTHROUGH */
 		default:
-			return fc_form_reference(form, column, off, DatumGetPointer(value));
+			return fc_form_reference(form, column, off, p);
 	}
 }
 
@@ -190,7 +215,8 @@ fc_form_some(FcForm *form, const Datum *values, const bool *nulls, Size off)
 {
 	bits8	   *bits = ((HeapTupleHeader) form->row)->t_bits;
 
-	form->infomask = HEAP_HASNULL;
+	form->infomask |= HEAP_HASNULL;
+	memset(bits, 0, off - SizeofHeapTupleHeader);
 	for (int i = 0; i < form->natts && off > 0; i++)
 	{
 		if (nulls[i])
@@ -205,19 +231,16 @@ HeapTupleHeader
 fc_form_row(FcForm *form, const Datum *values, const bool *nulls, Size *len)
 {
 	HeapTupleHeader row = (HeapTupleHeader) form->row;
-	bool		has_nulls = memchr(nulls, true, form->natts) != NULL;
+	bool		has_nulls = fc_form_any_null(nulls, form->natts);
 	Size		hoff = MAXALIGN(SizeofHeapTupleHeader +
 								(has_nulls ? BITMAPLEN(form->natts) : 0));
 
-	memset(form->row, 0, form->used);
-	form->used = form->size;
-	form->infomask = 0;
+	memcpy(row, form->head, sizeof(HeapTupleHeaderData));
+	form->infomask = form->head->t_infomask;
 	*len = has_nulls ? fc_form_some(form, values, nulls, hoff) :
 		fc_form_all(form, values, hoff);
 	if (*len == 0 || *len > form->max)
 		return NULL;
-	form->used = *len;
-	HeapTupleHeaderSetNatts(row, form->natts);
 	row->t_infomask = form->infomask;
 	row->t_hoff = hoff;
 	return row;

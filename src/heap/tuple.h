@@ -20,10 +20,40 @@ typedef struct FcForm FcForm;
 extern FcForm *fc_form_begin(TupleDesc desc, Size max);
 
 /*
- * The tuple that heap_form_tuple would make, without what an insert puts into
- * its header, and its length.  It stays until the next one is formed.  NULL
- * for a row that is too long, or that has a value which is not all there
- * (external, expanded).
+ * The header that all tuples begin with: what an insert sets in it is the
+ * caller's to fill in
+ */
+extern HeapTupleHeader fc_form_head(FcForm *form);
+
+/* Is one of the n true?  Looks at eight at a time. */
+static inline bool
+fc_form_any_null(const bool *nulls, int n)
+{
+	uint64		any = 0;
+	uint64		word;
+	uint32		half;
+
+	for (; n >= (int) sizeof(word); n -= sizeof(word), nulls += sizeof(word))
+	{
+		memcpy(&word, nulls, sizeof(word));
+		any |= word;
+	}
+	if (n >= (int) sizeof(half))
+	{
+		memcpy(&half, nulls, sizeof(half));
+		any |= half;
+		n -= sizeof(half);
+		nulls += sizeof(half);
+	}
+	while (n-- > 0)
+		any |= *nulls++;
+	return any != 0;
+}
+
+/*
+ * The tuple that heap_form_tuple would make, with that header, and its length.
+ * It stays until the next one is formed.  NULL for a row that is too long, or
+ * that has a value which is not all there (external, expanded).
  */
 extern HeapTupleHeader fc_form_row(FcForm *form, const Datum *values,
 								   const bool *nulls, Size *len);

@@ -149,7 +149,7 @@ void
 fc_leaf_sort_row(FcLoader *loader)
 {
 	FcLeaf	   *leaf = loader->leaf;
-	FcSortRow	row = {leaf->number, loader->row.offset, loader->row.length};
+	FcSortRow	row = {leaf->number, loader->row.record->offset, loader->row.record->length};
 	TupleTableSlot *slot = leaf->slot;
 
 	if (leaf->to_root)
@@ -561,7 +561,7 @@ fc_leaf_limit(FcLoader *loader)
 {
 	FcRouter   *router = &loader->router;
 
-	router->pending += loader->row.length + sizeof(HeapTupleTableSlot) + sizeof(HeapTupleData);
+	router->pending += loader->row.record->length + sizeof(HeapTupleTableSlot) + sizeof(HeapTupleData);
 	if (router->pending < loader->ctx->shared->memory / 2 &&
 		hash_get_num_entries(router->leaves) <= FC_LEAF_WRITERS)
 		return;

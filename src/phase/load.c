@@ -223,14 +223,15 @@ fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
 
 /* Loads one row of the task in hand */
 static void
-fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry, char *data)
+fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry,
+			  const FcRecord *record)
 {
 	FcShared   *shared = loader->ctx->shared;
 
 	if (shared->nnumbers > 0)
 		fc_parse_number(loader->parser, fc_load_entry_number(shared, entry));
 	fc_load_expect_key(loader, entry);
-	fc_row_load(loader, data, entry->offset, entry->length);
+	fc_row_load(loader, record);
 	task->bytes += entry->length;
 	loader->tasks.bytes += entry->length;
 	if (loader->tasks.bytes >= FC_COUNT_BYTES)
@@ -247,28 +248,61 @@ fc_load_has_slice(const FcLoader *loader, uint32 chunk)
 		loader->tasks.slice->chunk == chunk;
 }
 
+/* Is the key of the record in hand after the end of the slice in hand? */
+static inline bool
+fc_load_is_beyond(const FcLoader *loader)
+{
+	return !loader->tasks.slice->hi_max && loader->tasks.key >= loader->tasks.slice->hi.key;
+}
+
 /*
- * Goes on to the slice that a record of the chunk belongs to.  False if the
- * key of the record is not plain or out of order: the load is given up then.
+ * Goes on to the slice that the record in hand belongs to, and takes the
+ * record again: another leaf may want its values in another form.
  */
 static bool
-fc_load_reach_slice(FcLoader *loader, const FcRecord *record)
+fc_load_reach_slice(FcLoader *loader, FcRecord *record)
+{
+	int64		key = loader->tasks.key;
+
+	while (fc_load_is_beyond(loader))
+	{
+		fc_load_end_task(loader, loader->tasks.slice++);
+		fc_load_begin_task(loader, loader->tasks.slice);
+	}
+	/* the bytes in hand have been changed where they were cut */
+	record->data = MemoryContextAlloc(loader->row_mcxt, record->length + 1);
+	record->marks = NULL;
+	fc_source_read(loader->ctx->source, record->offset, record->data, record->length);
+	record->data[record->length] = '\0';
+	if (!fc_row_take(loader, record))
+		return false;
+	if (!fc_parse_taken_key(loader->parser, record, &loader->tasks.key) ||
+		loader->tasks.key != key)
+		fc_source_differs(loader->ctx->source, record->offset, "a record with another key");
+	return true;
+}
+
+/*
+ * Loads a record of a presorted file into its slice.  False if its key is not
+ * plain or out of order: the load is given up then.
+ */
+static bool
+fc_load_sliced(FcLoader *loader, FcRecord *record)
 {
 	int64		last = loader->tasks.key;
 
-	if (!fc_parse_plain_key(loader->parser, record, &loader->tasks.key) ||
+	if (!fc_row_take(loader, record))
+		return true;
+	if (!fc_parse_taken_key(loader->parser, record, &loader->tasks.key) ||
 		loader->tasks.key < last || loader->tasks.key > loader->tasks.slice->upto)
 	{
 		pg_atomic_write_u32(&loader->ctx->shared->unordered, 1);
 		return false;
 	}
-	while (!loader->tasks.slice->hi_max && loader->tasks.key >= loader->tasks.slice->hi.key)
-	{
-		fc_load_end_task(loader, loader->tasks.slice++);
-		fc_load_begin_task(loader, loader->tasks.slice);
-	}
+	if (fc_load_is_beyond(loader) && !fc_load_reach_slice(loader, record))
+		return true;
 	loader->tasks.slice->bytes += record->length;
-	fc_parse_known_key(loader->parser, loader->tasks.key, true);
+	fc_row_load_taken(loader);
 	return true;
 }
 
@@ -277,17 +311,18 @@ static void
 fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 {
 	FcShared   *shared = loader->ctx->shared;
-	const FcRecord *record = &reader->record;
 
 	if (!fc_chunk_reader_enter(reader, i))
 		return;
-	while (fc_chunk_reader_next(reader) &&
-		   (loader->tasks.slice == NULL || fc_load_reach_slice(loader, record)))
+	while (fc_chunk_reader_next(reader))
 	{
 		if (shared->nnumbers > 0)
 			fc_parse_number(loader->parser,
 							fc_shared_starts(shared)[i].before + reader->found - 1);
-		fc_row_load(loader, record->data, record->offset, record->length);
+		if (loader->tasks.slice == NULL)
+			fc_row_load(loader, &reader->record);
+		else if (!fc_load_sliced(loader, &reader->record))
+			break;
 	}
 	if (pg_atomic_read_u32(&shared->unordered) == 0)
 		fc_chunk_reader_leave(reader);
@@ -385,13 +420,13 @@ fc_load_tasks(FcLoader *loader)
 	FcRowSource *rows = fc_row_source_begin(loader->ctx, fc_load_take_task, loader);
 	FcTask	   *task;
 	FcEntry		entry;
-	char	   *data;
+	FcRecord	record = {0};
 
 	while ((task = fc_row_source_task(rows)) != NULL)
 	{
 		fc_load_begin_task(loader, task);
-		while (fc_row_source_next(rows, &entry, &data))
-			fc_load_entry(loader, task, &entry, data);
+		while (fc_row_source_next(rows, &entry, &record))
+			fc_load_entry(loader, task, &entry, &record);
 		fc_load_count_bytes(loader);
 		fc_load_end_task(loader, task);
 	}

@@ -92,9 +92,7 @@ typedef enum FcOutcome
 /* The row in hand */
 typedef struct FcRow
 {
-	char	   *data;			/* its record */
-	uint64		offset;
-	uint32		length;
+	const FcRecord *record;
 	bool		keyed;			/* it was found by a key, which it must have */
 	bool		reread;			/* its bytes are read from the file again */
 	bool		key_null;
@@ -135,8 +133,21 @@ typedef struct FcLoader
 /* phase/load.c: makes all ready but leaves and writers */
 extern void fc_load_begin(FcLoader *loader, FcContext *ctx);
 
-/* phase/row.c: makes a row of a record, for the writer or the sort */
-extern void fc_row_load(FcLoader *loader, char *data, uint64 offset, uint32 length);
+/*
+ * phase/row.c: takes a record in hand, and parses it as far as no error about
+ * data can come up; false if nobody wants its row any more
+ */
+extern bool fc_row_take(FcLoader *loader, const FcRecord *record);
+
+/* Makes a row of the record in hand, for the writer or the sort */
+extern void fc_row_load_taken(FcLoader *loader);
+
+static inline void
+fc_row_load(FcLoader *loader, const FcRecord *record)
+{
+	if (fc_row_take(loader, record))
+		fc_row_load_taken(loader);
+}
 
 /*
  * Parses the row in hand, in the current memory context, as far as no error
@@ -148,8 +159,8 @@ fc_row_parse_quickly(FcLoader *loader, TupleTableSlot *slot)
 	FcRow	   *row = &loader->row;
 
 	ExecClearTuple(slot);
-	row->parsed = fc_parse_quickly(loader->parser, row->data, row->length,
-								   slot->tts_values, slot->tts_isnull);
+	row->parsed = fc_parse_quickly(loader->parser, row->record, slot->tts_values,
+								   slot->tts_isnull);
 }
 
 /* Parses the rest and sets the outcome; false if no row is to be placed */

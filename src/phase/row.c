@@ -25,6 +25,7 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "errors/stop.h"
+#include "heap/tuple.h"
 #include "phase/loader.h"
 #include "row/condition.h"
 
@@ -206,7 +207,8 @@ fc_row_misses_value(const TupleTableSlot *slot)
 	const bool *end = slot->tts_isnull + desc->natts;
 	const bool *null = slot->tts_isnull;
 
-	if (desc->constr == NULL || !desc->constr->has_not_null)
+	if (!fc_form_any_null(null, desc->natts) ||
+		desc->constr == NULL || !desc->constr->has_not_null)
 		return false;
 	while (null < end && (null = memchr(null, true, end - null)) != NULL)
 		if (TupleDescAttr(desc, null++ - slot->tts_isnull)->attnotnull)
@@ -231,7 +233,8 @@ fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
 	if (leaf == NULL || !leaf->plain || !fc_row_has_key(loader, slot))
 		return false;
 	ExecStoreVirtualTuple(slot);
-	fc_leaf_take(leaf, slot);
+	if (slot != leaf->slot)
+		fc_leaf_take(leaf, slot);
 	if (fc_row_misses_value(leaf->slot))
 	{
 		/* fc_row_try() lets core throw the error */
@@ -338,7 +341,7 @@ fc_row_put(FcLoader *loader)
 	if (loader->sorter.sort)
 		fc_leaf_sort_row(loader);
 	else
-		fc_write_put(loader->leaf->writer, loader->row.offset, loader->row.length);
+		fc_write_put(loader->leaf->writer, loader->row.record->offset, loader->row.record->length);
 }
 
 /* Throws ERROR for a row whose key or condition is not that of the scan */
@@ -351,7 +354,7 @@ fc_row_changed(const FcLoader *loader)
 				 errmsg("default of the key changed while the file was being loaded"),
 				 errdetail("It is computed twice for a row, first to find the row's partition."),
 				 errhint("A function that does not always return the same must be marked volatile.")));
-	fc_source_differs(loader->ctx->source, loader->row.offset,
+	fc_source_differs(loader->ctx->source, loader->row.record->offset,
 					  "a record with another key, or one that the condition is not true for");
 }
 
@@ -363,7 +366,7 @@ fc_row_end(FcLoader *loader)
 	FcRow	   *row = &loader->row;
 
 	if (row->outcome != FC_ROW_REFUSED)
-		fc_parse_count_nulled(loader->parser, row->offset, row->length);
+		fc_parse_count_nulled(loader->parser, row->record->offset, row->record->length);
 	switch (row->outcome)
 	{
 		case FC_ROW_BUILT:
@@ -383,7 +386,7 @@ fc_row_end(FcLoader *loader)
 			fc_row_changed(loader);
 			break;
 		case FC_ROW_REFUSED:
-			fc_reject_put(loader->ctx, row->offset, row->length, &row->bad);
+			fc_reject_put(loader->ctx, row->record->offset, row->record->length, &row->bad);
 			break;
 	}
 }
@@ -394,31 +397,38 @@ fc_row_try(FcLoader *loader)
 {
 	FcContext  *ctx = loader->ctx;
 	FcRow	   *row = &loader->row;
-	ErrorData  *edata = fc_error_evaluate(ctx, row->offset, row->length,
+	ErrorData  *edata = fc_error_evaluate(ctx, row->record->offset, row->record->length,
 										  fc_row_build, loader);
 
 	if (edata == NULL)
 		return true;
-	fc_parse_count_nulled(loader->parser, row->offset, row->length);
-	fc_error_keep(ctx->shared, row->offset, row->length, edata);
+	fc_parse_count_nulled(loader->parser, row->record->offset, row->record->length);
+	fc_error_keep(ctx->shared, row->record->offset, row->record->length, edata);
 	fc_error_stop(ctx);
 	FreeErrorData(edata);
 	return false;
 }
 
-void
-fc_row_load(FcLoader *loader, char *data, uint64 offset, uint32 length)
+bool
+fc_row_take(FcLoader *loader, const FcRecord *record)
 {
 	MemoryContext old;
 
 	CHECK_FOR_INTERRUPTS();
-	if (loader->ctx->stopped || fc_error_beyond(loader->ctx->shared, offset))
-		return;
-	loader->row.data = data;
-	loader->row.offset = offset;
-	loader->row.length = length;
+	if (loader->ctx->stopped || fc_error_beyond(loader->ctx->shared, record->offset))
+		return false;
+	loader->row.record = record;
 	old = MemoryContextSwitchTo(loader->row_mcxt);
 	fc_row_parse_quickly(loader, loader->slot);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+void
+fc_row_load_taken(FcLoader *loader)
+{
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
 	if (fc_row_build_plain(loader, loader->slot))
 		fc_row_put(loader);
 	else
@@ -432,7 +442,8 @@ fc_row_load(FcLoader *loader, char *data, uint64 offset, uint32 length)
 		ResetPerTupleExprContext(loader->estate);
 	}
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(loader->row_mcxt);
+	if (!loader->row_mcxt->isReset || loader->row_mcxt->firstchild != NULL)
+		MemoryContextReset(loader->row_mcxt);
 	if (loader->router.proute && !loader->sorter.sort)
 		fc_leaf_limit(loader);
 	if (++loader->rows % 1024 == 0)

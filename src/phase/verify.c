@@ -139,7 +139,7 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 
 		task = fc_verify_task(verifier, null ? 0 :
 							  fc_key_from_datum(shared->key.type, slot->tts_values[i]),
-							  null, loader->row.offset);
+							  null, loader->row.record->offset);
 		if (task == NULL)
 			return false;
 		/* no partition takes it */
@@ -219,7 +219,7 @@ fc_verify_insert(FcLoader *loader)
 {
 	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 
-	fc_write_put(loader->leaf->writer, loader->row.offset, loader->row.length);
+	fc_write_put(loader->leaf->writer, loader->row.record->offset, loader->row.record->length);
 	fc_write_flush(loader->leaf->writer);
 	MemoryContextSwitchTo(old);
 }
@@ -232,9 +232,7 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 	FcContext  *ctx = loader->ctx;
 	ErrorData  *edata;
 
-	loader->row.data = record->data;
-	loader->row.offset = record->offset;
-	loader->row.length = record->length;
+	loader->row.record = record;
 	loader->leaf = NULL;
 	edata = fc_error_evaluate(ctx, record->offset, record->length,
 							  fc_verify_row, verifier);

@@ -143,6 +143,7 @@ fc_parse_encode(void *arg)
 	FcInHand   *record = &parser->record;
 
 	record->data = fc_parse_encoding(parser, record->data, &record->len);
+	record->marks = NULL;
 }
 
 /* Body of fc_error_catch: verifies bytes that escapes of text format made */
@@ -314,18 +315,45 @@ fc_parse_check_markers(FcParser *parser)
 	}
 }
 
+/*
+ * Marks the record in hand by itself, if that can be done.  Its last quote may
+ * be open, if the file has changed or ends there.
+ */
+static inline void
+fc_parse_mark(FcParser *parser)
+{
+	FcInHand   *record = &parser->record;
+
+	if (record->len == 0 || record->len > FC_MARKS_BYTES ||
+		!fc_marks_serve(&parser->dialect))
+		return;
+	fc_marks_fill(&parser->dialect, parser->marks, record->data, record->len);
+	record->marks_pos = 0;
+	if (parser->dialect.mode == FC_MODE_TEXT || fc_marks_closed(parser->marks, 0, record->len))
+		record->marks = parser->marks;
+}
+
 static void
 fc_parse_cut(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;
+	const FcDialect *dialect = &parser->dialect;
 
 	record->cut = true;
 	/* the byte after the record is there for the last field's NUL */
 	parser->quick.room.readable = record->data + record->len + 1;
-	record->found = parser->dialect.mode == FC_MODE_BINARY ?
-		fc_binary_fields(record->data, record->len, record->fields, parser->ncolumns) :
-		fc_record_fields(&parser->dialect, record->data, record->len,
-						 record->fields, parser->ncolumns);
+	if (record->marks == NULL)
+		fc_parse_mark(parser);
+	if (record->marks != NULL)
+		record->found = fc_record_marked_fields(dialect, record->marks, record->marks_pos,
+										record->data, record->len, record->fields,
+										parser->ncolumns);
+	else if (dialect->mode == FC_MODE_BINARY)
+		record->found = fc_binary_fields(record->data, record->len, record->fields,
+										 parser->ncolumns);
+	else
+		record->found = fc_record_fields(dialect, record->data, record->len,
+										 record->fields, parser->ncolumns);
 }
 
 /* Checks what COPY checks before it converts the first field */
@@ -471,6 +499,7 @@ fc_parse_start(FcParser *parser, char *rec, size_t len, Datum *values,
 
 	record->data = rec;
 	record->len = len;
+	record->marks = NULL;
 	record->values = values;
 	record->nulls = nulls;
 	record->ok = true;
@@ -517,6 +546,8 @@ fc_parse_is_valid(const FcParser *parser)
 	if (parser->shared->source.need_transcoding)
 		return false;
 	/* plain ASCII is valid in all of them */
+	if (parser->record.marks != NULL && !parser->record.marks->has_strange)
+		return true;
 	if (parser->record.len >= FC_BLOCK)
 	{
 		while (end - p >= FC_BLOCK && fc_parse_is_ascii(p))
@@ -528,10 +559,11 @@ fc_parse_is_valid(const FcParser *parser)
 }
 
 bool
-fc_parse_quickly(FcParser *parser, char *rec, size_t len,
-				 Datum *values, bool *nulls)
+fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *nulls)
 {
-	fc_parse_start(parser, rec, len, values, nulls);
+	fc_parse_start(parser, record->data, record->length, values, nulls);
+	parser->record.marks = record->marks;
+	parser->record.marks_pos = record->marks_pos;
 	if (parser->quick.columns == NULL || !fc_parse_is_valid(parser))
 		return false;
 	fc_parse_cut(parser);
@@ -552,7 +584,9 @@ bool
 fc_parse_record(FcParser *parser, char *rec, size_t len,
 				Datum *values, bool *nulls)
 {
-	return fc_parse_quickly(parser, rec, len, values, nulls) ||
+	FcRecord	record = {.data = rec,.length = len};
+
+	return fc_parse_quickly(parser, &record, values, nulls) ||
 		fc_parse_rest(parser);
 }
 

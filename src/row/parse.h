@@ -52,9 +52,10 @@ extern void fc_parse_compact(FcParser *parser, bool compact);
 /*
  * The two halves of fc_parse_record.  fc_parse_quickly throws no error about
  * data and calls only code of this extension.  It returns true if the row is
- * complete.  Otherwise fc_parse_rest goes on from there.
+ * complete.  Otherwise fc_parse_rest goes on from there.  It takes a record's
+ * data, length and marks, and cuts it by the marks if there are some.
  */
-extern bool fc_parse_quickly(FcParser *parser, char *rec, size_t len,
+extern bool fc_parse_quickly(FcParser *parser, const FcRecord *record,
 							 Datum *values, bool *nulls);
 extern bool fc_parse_rest(FcParser *parser);
 
@@ -125,5 +126,8 @@ extern bool fc_parse_key(FcParser *parser, const FcRecord *record,
  */
 extern bool fc_parse_plain_key(FcParser *parser, const FcRecord *record,
 							   int64 *key);
+
+/* The same for the record that fc_parse_quickly has taken */
+extern bool fc_parse_taken_key(FcParser *parser, const FcRecord *record, int64 *key);
 
 #endif							/* FC_PARSE_H */

@@ -76,6 +76,24 @@ fc_parse_init_quick(FcParser *parser, TupleDesc desc)
 	}
 }
 
+/*
+ * May keys be read from their fields alone?  Not if NULL can be told in the
+ * server's encoding only, nor if fields may stand for a default.
+ */
+static void
+fc_parse_init_key(FcParser *parser)
+{
+	FcShared   *shared = parser->shared;
+	FcConverter *key;
+
+	if (shared->key.type == FC_KEY_NONE || shared->key.field < 0 || parser->quick.columns == NULL ||
+		parser->dialect.default_string != NULL ||
+		(shared->source.need_transcoding && !parser->null_ascii))
+		return;
+	key = &parser->quick.columns[shared->key.field].convert;
+	parser->quick.key = key->function != NULL ? key : NULL;
+}
+
 static void
 fc_parse_init_columns(FcParser *parser, Relation target)
 {
@@ -115,6 +133,7 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	parser->ncolumns = shared->ncolumns;
 	parser->complete = fc_parse_is_complete(shared, desc->natts);
 	parser->record.fields = palloc(sizeof(FcField) * n);
+	parser->marks = palloc(sizeof(FcMarks));
 	parser->faults.nulled = palloc(sizeof(FcNulled) * n);
 	parser->texts.made = palloc0(sizeof(bool) * n);
 	parser->look.size = FC_PARSE_COPY;
@@ -124,6 +143,7 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	fc_defaults_begin(&parser->defaults, shared, ctx->target, estate);
 	if (parser->zones.file == NULL)
 		fc_parse_init_quick(parser, desc);
+	fc_parse_init_key(parser);
 	return parser;
 }
 

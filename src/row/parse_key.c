@@ -122,6 +122,34 @@ fc_parse_any_key(FcParser *parser, const FcRecord *record, int64 *key, bool *nul
 	return true;
 }
 
+/*
+ * Reads the key of a record that is marked and has no quotes, where there is
+ * nothing special about it; does not change the record
+ */
+static inline bool
+fc_parse_usual_key(FcParser *parser, const FcRecord *record, int64 *key)
+{
+	const FcDialect *dialect = &parser->dialect;
+	FcBorders	at;
+	char	   *field;
+	size_t		len;
+	Datum		value;
+
+	if (parser->quick.key == NULL || record->marks == NULL || record->marks->has_quotes ||
+		!fc_marks_borders(record->marks, record->marks_pos, record->length,
+						  parser->shared->key.field, &at))
+		return false;
+	field = record->data + at.start;
+	len = at.end - at.start;
+	if (len == dialect->null_len && memcmp(field, dialect->null_string, len) == 0)
+		return false;
+	parser->quick.room.readable = record->data + record->length + 1;
+	if (!parser->quick.key->function(parser->quick.key, field, len, &value))
+		return false;
+	*key = fc_key_from_datum(parser->shared->key.type, value);
+	return true;
+}
+
 static void
 fc_parse_zoned_key(void *arg)
 {
@@ -136,6 +164,9 @@ fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 {
 	FcKeyWanted wanted = {parser, record, key, null};
 
+	*null = false;
+	if (fc_parse_usual_key(parser, record, key))
+		return true;
 	if (parser->zones.file == NULL)
 		return fc_parse_any_key(parser, record, key, null);
 	fc_parse_in_zone(parser, fc_parse_zoned_key, &wanted);
@@ -178,21 +209,45 @@ fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
 	return true;
 }
 
-bool
-fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
+/* Is the field's value the key, and plain?  Then sets *key. */
+static bool
+fc_parse_plain_value(FcParser *parser, const FcField *field, int64 *key)
 {
 	FcColumn   *column = &parser->columns[parser->shared->key.field];
-	FcField		field;
 	Datum		value;
 
-	if (parser->zones.file != NULL ||
-		!fc_parse_key_copy(parser, record, &field) || field.null ||
-		field.verify || !fc_parse_key_alone(parser, column, &field) ||
+	if (field->null || field->verify || !fc_parse_key_alone(parser, column, field) ||
 		column->pattern != NULL ||
-		!fc_convert(&column->convert, field.data, field.len, &value))
+		!fc_convert(&column->convert, field->data, field->len, &value))
 		return false;
 	*key = fc_key_from_datum(parser->shared->key.type, value);
 	return true;
+}
+
+bool
+fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
+{
+	FcField		field;
+
+	return parser->zones.file == NULL &&
+		fc_parse_key_copy(parser, record, &field) &&
+		fc_parse_plain_value(parser, &field, key);
+}
+
+bool
+fc_parse_taken_key(FcParser *parser, const FcRecord *record, int64 *key)
+{
+	FcInHand   *hand = &parser->record;
+	int			field = parser->shared->key.field;
+	int			i = parser->shared->key.attnum - 1;
+
+	/* its bytes are as they were */
+	if (!hand->cut)
+		return fc_parse_plain_key(parser, record, key);
+	if (hand->done <= field)
+		return field < hand->found && fc_parse_plain_value(parser, &hand->fields[field], key);
+	*key = fc_key_from_datum(parser->shared->key.type, hand->values[i]);
+	return !hand->nulls[i];
 }
 
 bool

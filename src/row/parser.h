@@ -12,6 +12,7 @@
 #include "utils/resowner.h"
 
 #include "errors/reject_file.h"
+#include "grammar/marks.h"
 #include "row/column.h"
 #include "row/defaults.h"
 
@@ -28,6 +29,8 @@ typedef struct FcQuick
 typedef struct FcQuickWay
 {
 	FcQuick    *columns;		/* NULL: there is no quick way */
+	FcConverter *key;			/* of the key, if it may be read from its field
+								 * alone; or NULL */
 	FcRoom		room;			/* for the values of a row */
 	char	   *start;			/* its beginning */
 } FcQuickWay;
@@ -37,6 +40,8 @@ typedef struct FcInHand
 {
 	char	   *data;
 	size_t		len;
+	const FcMarks *marks;		/* of its bytes from marks_pos on; or NULL */
+	size_t		marks_pos;
 	Datum	   *values;
 	bool	   *nulls;
 	FcField    *fields;
@@ -92,6 +97,7 @@ struct FcParser
 	FcZones		zones;
 	FcQuickWay	quick;
 	FcInHand	record;
+	FcMarks    *marks;			/* of a record that came without */
 	FcFaults	faults;
 	FcTexts		texts;
 	FcLook		look;

@@ -3,7 +3,8 @@
  * sort/fetch_map.c
  *	  Copies records of the source file, in any order, out of a mapping of it.
  *
- *	  entry stream ──► batch of entries ──► copied from the mapping ──► records
+ *	  entry stream ──► batch of entries ──► copied from the mapping
+ *		──► marked together ──► records
  *
  * A read of a record costs a system call, while the CPU itself finds a mapped
  * page that is in the page cache.  What is left is to wait for memory, and
@@ -85,8 +86,12 @@ struct FcMap
 	char	   *records[FC_MAP_BATCH];
 	uint32		nentries;
 	uint32		entry;			/* next one to be handed out */
-	char	   *buf;
+	char	   *buf;			/* the records, with a line end after each */
 	Size		buf_size;
+	Size		used;			/* bytes of it */
+	const FcDialect *dialect;
+	FcMarks    *marks;			/* of the bytes from "marked" on */
+	char	   *marked;
 	char	   *large;			/* a record that the buffer has no room for */
 	Size		large_size;
 
@@ -232,7 +237,7 @@ fc_map_reserve(FcMap *map)
 }
 
 FcMap *
-fc_map_begin(const FcSource *source, Size memory)
+fc_map_begin(const FcSource *source, const FcDialect *dialect, Size memory)
 {
 	MemoryContext mcxt;
 	FcMap	   *map;
@@ -242,6 +247,8 @@ fc_map_begin(const FcSource *source, Size memory)
 	map = MemoryContextAllocZero(mcxt, sizeof(FcMap));
 	map->buf_size = Min(memory, FC_MAP_BUFFER);
 	map->buf = MemoryContextAlloc(mcxt, map->buf_size);
+	map->marks = MemoryContextAllocZero(mcxt, sizeof(FcMarks));
+	map->dialect = dialect;
 	map->mcxt = mcxt;
 	map->source = source;
 	map->size = source->identity.size;
@@ -423,9 +430,12 @@ fc_map_fill(FcMap *map)
 		n++;
 		if (used > map->buf_size)
 			break;
+		map->buf[used - 1] = '\n';
 	}
 	map->nentries = n;
 	map->entry = 0;
+	map->used = used;
+	map->marks->len = 0;
 	if (n == 0)
 		return false;
 	if (used > map->buf_size)
@@ -438,13 +448,39 @@ fc_map_fill(FcMap *map)
 	return true;
 }
 
+/*
+ * Marks the record, together with those that come after it.  The file may have
+ * changed: if a line end beside a record stands in quotes, the marks say
+ * nothing about it.
+ */
+static inline void
+fc_map_mark(FcMap *map, FcRecord *record)
+{
+	FcMarks    *marks = map->marks;
+
+	record->marks = NULL;
+	if (record->data == map->large || !fc_marks_serve(map->dialect))
+		return;
+	if (marks->len == 0 || record->data + record->length >= map->marked + marks->len)
+	{
+		map->marked = record->data;
+		fc_marks_fill(map->dialect, marks, record->data,
+					  map->buf + map->used - record->data);
+	}
+	record->marks_pos = record->data - map->marked;
+	if (fc_marks_enclosed(marks, record->marks_pos, record->length))
+		record->marks = marks;
+}
+
 bool
-fc_map_next(FcMap *map, FcEntry *entry, char **data)
+fc_map_next(FcMap *map, FcEntry *entry, FcRecord *record)
 {
 	if (map->entry == map->nentries && !fc_map_fill(map))
 		return false;
 	*entry = map->entries[map->entry];
-	*data = map->records[map->entry++];
+	record->data = map->records[map->entry++];
+	record->length = entry->length;
+	fc_map_mark(map, record);
 	return true;
 }
 

@@ -14,6 +14,7 @@
 
 #include "context/shared.h"
 #include "sort/fetch_window.h"
+#include "source/stream.h"
 
 typedef struct FcMap FcMap;
 
@@ -28,7 +29,8 @@ extern bool fc_map_worth(const FcShared *shared, const FcSource *source);
  * a buffer of its own).  NULL if the file cannot be mapped.  Everything, the
  * mapping too, lives as long as a child of the current memory context.
  */
-extern FcMap *fc_map_begin(const FcSource *source, Size memory);
+extern FcMap *fc_map_begin(const FcSource *source, const FcDialect *dialect,
+						   Size memory);
 
 /*
  * Sets the entries whose records come next; what is left of others is
@@ -37,10 +39,10 @@ extern FcMap *fc_map_begin(const FcSource *source, Size memory);
 extern void fc_map_entries(FcMap *map, FcEntryNext next, void *arg);
 
 /*
- * The next record in the order of the entries, as fc_read_next gives it.
- * ERROR if the file has got shorter, or its disk fails.
+ * The next record in the order of the entries, as fc_read_next gives it, and
+ * marked if that can be.  ERROR if the file has got shorter, or its disk fails.
  */
-extern bool fc_map_next(FcMap *map, FcEntry *entry, char **data);
+extern bool fc_map_next(FcMap *map, FcEntry *entry, FcRecord *record);
 
 /* Counts a batch of records that was copied as one read */
 extern const FcReadStats *fc_map_stats(const FcMap *map);

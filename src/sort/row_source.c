@@ -33,7 +33,7 @@ typedef struct FcRowMethod
 	 */
 	void		(*begin) (FcRowSource *rows);
 	/* See fc_row_source_next */
-	bool		(*next) (FcRowSource *rows, FcEntry *entry, char **data);
+	bool		(*next) (FcRowSource *rows, FcEntry *entry, FcRecord *record);
 } FcRowMethod;
 
 struct FcRowSource
@@ -97,10 +97,10 @@ fc_spilled_begin(FcRowSource *rows)
 }
 
 static bool
-fc_spilled_next(FcRowSource *rows, FcEntry *entry, char **data)
+fc_spilled_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
 {
 	return !rows->ctx->stopped &&
-		fc_merge_row(rows->merge, rows->ctx->source, entry, data);
+		fc_merge_row(rows->merge, rows->ctx->source, entry, &record->data);
 }
 
 static const FcRowMethod fc_rows_spilled = {fc_spilled_begin, fc_spilled_next};
@@ -117,9 +117,9 @@ fc_mapped_begin(FcRowSource *rows)
 }
 
 static bool
-fc_mapped_next(FcRowSource *rows, FcEntry *entry, char **data)
+fc_mapped_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
 {
-	return !rows->ctx->stopped && fc_map_next(rows->map, entry, data);
+	return !rows->ctx->stopped && fc_map_next(rows->map, entry, record);
 }
 
 static const FcRowMethod fc_rows_mapped = {fc_mapped_begin, fc_mapped_next};
@@ -177,16 +177,16 @@ fc_window_look_on(FcRowSource *rows)
 }
 
 static bool
-fc_window_next(FcRowSource *rows, FcEntry *entry, char **data)
+fc_window_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
 {
 	if (rows->done == rows->given[rows->current] && !fc_window_look_on(rows))
 		return false;
 	rows->done++;
 	if (!rows->pending)
-		return fc_read_next(rows->reader, entry, data);
+		return fc_read_next(rows->reader, entry, &record->data);
 	rows->pending = false;
 	*entry = rows->entry;
-	*data = rows->data;
+	record->data = rows->data;
 	return true;
 }
 
@@ -206,7 +206,8 @@ fc_rows_choose(FcRowSource *rows)
 	if (!fc_map_worth(ctx->shared, ctx->source))
 		return &fc_rows_window;
 	if (rows->map == NULL)
-		rows->map = fc_map_begin(ctx->source, fc_rows_memory(rows) / 8);
+		rows->map = fc_map_begin(ctx->source, &ctx->dialect,
+								 fc_rows_memory(rows) / 8);
 	return rows->map ? &fc_rows_mapped : &fc_rows_window;
 }
 
@@ -280,9 +281,14 @@ fc_row_source_task(FcRowSource *rows)
 }
 
 bool
-fc_row_source_next(FcRowSource *rows, FcEntry *entry, char **data)
+fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
 {
-	return rows->method->next(rows, entry, data);
+	record->marks = NULL;
+	if (!rows->method->next(rows, entry, record))
+		return false;
+	record->offset = entry->offset;
+	record->length = entry->length;
+	return true;
 }
 
 void

@@ -15,6 +15,7 @@
 
 #include "context/shared.h"
 #include "sort/fetch_window.h"
+#include "source/stream.h"
 
 typedef struct FcRowSource FcRowSource;
 
@@ -39,10 +40,11 @@ extern FcRowSource *fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *a
 extern FcTask *fc_row_source_task(FcRowSource *rows);
 
 /*
- * The task's next row, false after its last one: *data is as fc_read_next
- * gives it.  A process that was stopped gets only rows that were read already.
+ * The task's next row, false after its last one: its offset, data (as
+ * fc_read_next gives them), length and marks are set in *record.  A process
+ * that was stopped gets only rows that were read already.
  */
-extern bool fc_row_source_next(FcRowSource *rows, FcEntry *entry, char **data);
+extern bool fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record);
 extern void fc_row_source_end(FcRowSource *rows);
 
 #endif							/* FC_ROW_SOURCE_H */

@@ -114,24 +114,29 @@ fc_stream_fill(FcStream *stream)
 	return true;
 }
 
-/* The next record if marks tell where it ends; they are made when needed */
+/* Marks what comes next; false if that is marked already */
 static bool
+fc_stream_mark(FcStream *stream, const FcDialect *dialect)
+{
+	if (stream->pos == stream->marks_start && stream->marks->len > 0)
+		return false;
+	fc_marks_fill(dialect, stream->marks, stream->buf + stream->pos,
+				  stream->len - stream->pos);
+	stream->marks_start = stream->pos;
+	return true;
+}
+
+/* The next record if marks tell where it ends; they are made when needed */
+static inline bool
 fc_stream_marked(FcStream *stream, const FcDialect *dialect, FcRecord *record)
 {
 	FcMarks    *marks = stream->marks;
 	FcScan		scan;
 
-	if (!fc_marks_record(dialect, marks, stream->buf + stream->marks_start,
-						 stream->pos - stream->marks_start, &scan))
-	{
-		if (stream->pos == stream->marks_start && marks->len > 0)
+	while (!fc_marks_record(dialect, marks, stream->buf + stream->marks_start,
+							stream->pos - stream->marks_start, &scan))
+		if (!fc_stream_mark(stream, dialect))
 			return false;
-		fc_marks_fill(dialect, marks, stream->buf + stream->pos,
-					  stream->len - stream->pos);
-		stream->marks_start = stream->pos;
-		if (!fc_marks_record(dialect, marks, stream->buf + stream->pos, 0, &scan))
-			return false;
-	}
 	record->offset = stream->offset + stream->pos;
 	record->data = stream->buf + stream->pos;
 	record->length = scan.content;

@@ -270,6 +270,55 @@ agree_single_field(const Agree *agree, const char *rec, size_t len, int number,
 	return same;
 }
 
+/* Is any byte that is marked 0, or not ASCII? */
+static inline bool
+agree_is_strange(const FcMarks *marks, const char *buf)
+{
+	for (size_t i = 0; i < marks->len; i++)
+		if (buf[i] == 0 || (buf[i] & 0x80))
+			return true;
+	return false;
+}
+
+/* All fields of a record, by its marks and without, are the same. */
+static inline bool
+agree_all_fields(const Agree *agree, const FcMarks *marks, size_t pos,
+				 const char *rec, size_t len)
+{
+	char	   *one = exact_copy(rec, len + 1);
+	char	   *other = exact_copy(rec, len + 1);
+	FcField		fields[AGREE_FIELDS];
+	FcField		marked[AGREE_FIELDS];
+	int			n = fc_record_fields(&agree->dialect, one, len, fields, AGREE_FIELDS);
+	bool		same = n == fc_record_marked_fields(&agree->dialect, marks, pos, other, len,
+											marked, AGREE_FIELDS);
+
+	for (int i = 0; i < n && i < AGREE_FIELDS && same; i++)
+		same = fields[i].len == marked[i].len &&
+			memcmp(fields[i].data, marked[i].data, fields[i].len + 1) == 0 &&
+			fields[i].null == marked[i].null && fields[i].marker == marked[i].marker &&
+			fields[i].verify == marked[i].verify;
+	free(one);
+	free(other);
+	return same;
+}
+
+/* The same, for marks of this record alone. */
+static inline bool
+agree_marked_alone(const Agree *agree, const char *rec, size_t len, bool closed)
+{
+	static FcMarks marks;
+
+	if (len == 0 || !fc_marks_serve(&agree->dialect))
+		return true;
+	fc_marks_fill(&agree->dialect, &marks, rec, len);
+	if (marks.len < len)
+		return true;
+	if (agree->dialect.mode == FC_MODE_CSV && fc_marks_closed(&marks, 0, len) != closed)
+		return false;
+	return !closed || agree_all_fields(agree, &marks, 0, rec, len);
+}
+
 /* The fields of one record, whose bytes are rec[0..len). */
 static inline const char *
 agree_about_fields(const Agree *agree, const char *rec, size_t len)
@@ -302,6 +351,8 @@ agree_about_fields(const Agree *agree, const char *rec, size_t len)
 	}
 	if (wrong == NULL && found != n)
 		wrong = "the number of fields";
+	if (wrong == NULL && !agree_marked_alone(agree, rec, len, found >= 0))
+		wrong = "the fields of a record marked alone";
 	free(copy);
 	return wrong;
 }
@@ -329,6 +380,10 @@ agree_about_marked_fields(const Agree *agree, const FcMarks *marks,
 	} while (more && wrong == NULL);
 	if (wrong == NULL && fc_marks_borders(marks, pos, len, n, &borders))
 		wrong = "the number of marked fields";
+	if (wrong == NULL && !agree_all_fields(agree, marks, pos, rec, len))
+		wrong = "all marked fields";
+	if (wrong == NULL && marks->has_strange != agree_is_strange(marks, rec - pos))
+		wrong = "strange bytes";
 	return wrong;
 }
 

@@ -41,7 +41,7 @@ mask_is(uint64_t mask, const char *p, size_t n, char what)
 }
 
 static bool
-block_is_right(const FcMask *mask, const char *p, size_t n, bool lines)
+block_is_right(const FcMask *mask, const char *p, size_t n, bool lines, bool strange)
 {
 	bool		within = false;
 
@@ -50,6 +50,9 @@ block_is_right(const FcMask *mask, const char *p, size_t n, bool lines)
 		return false;
 	if (lines && (!mask_is(mask->nl, p, n, '\n') || !mask_is(mask->cr, p, n, '\r')))
 		return false;
+	for (size_t i = 0; i < FC_MASK_BLOCK && strange; i++)
+		if (((mask->strange >> i) & 1) != (i < n && (p[i] == 0 || (p[i] & 0x80))))
+			return false;
 	for (size_t i = 0; i < FC_MASK_BLOCK; i++)
 	{
 		if (i < n && p[i] == bytes.quote)
@@ -63,7 +66,7 @@ block_is_right(const FcMask *mask, const char *p, size_t n, bool lines)
 /* Are all masks of data right, read from a copy that begins at "shift"? */
 static bool
 masks_are_right(const FcMaskKernel *kernel, const char *data, size_t len,
-				size_t shift, bool lines)
+				size_t shift, FcMaskFill fill)
 {
 	char	   *copy = exact_copy(data - shift, len + shift);
 	FcMask		masks[MAX_BLOCKS + 1];
@@ -71,14 +74,14 @@ masks_are_right(const FcMaskKernel *kernel, const char *data, size_t len,
 	bool		right = true;
 
 	memset(masks, 0x55, sizeof(masks));
-	(lines ? kernel->all : kernel->fields) (bytes, copy + shift, len, masks);
+	fill(bytes, copy + shift, len, masks);
 	for (size_t i = 0; i < blocks && right; i++)
 	{
 		size_t		at = i * FC_MASK_BLOCK;
 
 		right = block_is_right(&masks[i], data + at,
 							   len - at < FC_MASK_BLOCK ? len - at : FC_MASK_BLOCK,
-							   lines);
+							   fill != kernel->fields, fill == kernel->all);
 	}
 	free(copy);
 	return right && masks[blocks].quotes == UINT64_C(0x5555555555555555);
@@ -96,14 +99,16 @@ test_kernel(const FcMaskKernel *kernel)
 		for (size_t shift = 0; shift < 64 && right; shift++)
 		{
 			make_bytes(&seed, data, sizeof(data), (shift % 3) * 20);
-			right = masks_are_right(kernel, data + 64, len, shift, true) &&
-				masks_are_right(kernel, data + 64, len, shift, false);
+			right = masks_are_right(kernel, data + 64, len, shift, kernel->all) &&
+				masks_are_right(kernel, data + 64, len, shift, kernel->lines) &&
+				masks_are_right(kernel, data + 64, len, shift, kernel->fields);
 		}
 	for (; len <= MAX_BYTES && right; len += 61)
 	{
 		make_bytes(&seed, data, sizeof(data), 20);
-		right = masks_are_right(kernel, data + 64, len, len % 64, true) &&
-			masks_are_right(kernel, data + 64, len, len % 64, false);
+		right = masks_are_right(kernel, data + 64, len, len % 64, kernel->all) &&
+			masks_are_right(kernel, data + 64, len, len % 64, kernel->lines) &&
+			masks_are_right(kernel, data + 64, len, len % 64, kernel->fields);
 	}
 	if (!ok(right, kernel->name))
 		printf("# at length %d\n", (int) len - 1);
@@ -151,7 +156,7 @@ main(void)
 	const FcMaskKernel *best = NULL;
 	int			n = 0;
 
-	ok(masks_are_right(fc_mask_kernel, "a,\"b\"", 5, 0, true),
+	ok(masks_are_right(fc_mask_kernel, "a,\"b\"", 5, 0, fc_mask_kernel->all),
 	   "there is a kernel before one is chosen");
 	for (int i = 0; i < FC_MASK_KERNELS; i++)
 	{

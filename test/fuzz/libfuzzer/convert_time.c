@@ -151,6 +151,7 @@ bool
 one_string(char type, int modifier, char *s, size_t len)
 {
 	static FcConverter zoned;
+	static FcDate dates[FC_DATES];
 	FcConverter fresh;
 	FcConverter *converter = &fresh;
 	FcConvert	function = type == 'd' ? fc_convert_date :
@@ -167,9 +168,12 @@ one_string(char type, int modifier, char *s, size_t len)
 		memset(&fresh, 0, sizeof(fresh));
 	if (modifier < 0 || modifier > 6)
 		modifier = -1;
+	converter->dates = dates;
 	EXPECT(fc_convert_time_typmod(converter, modifier));
 	if (!function(converter, s, len, &value))
 		return false;
+	/* once more, now that its date is known */
+	EXPECT(function(converter, s, len, &value));
 	EXPECT((type == 'd' ? DatumGetDateADT(value) : DatumGetInt64(value)) ==
 		   expected(type, s, converter->unit));
 	return true;
