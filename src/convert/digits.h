@@ -56,6 +56,31 @@ fc_readable(const FcConverter *converter, const char *end)
 }
 
 /*
+ * Are the n bytes at s, up to 16 of them, digits?  Then *value is the number
+ * that they make.  Not to be asked where fc_readable says that fewer than 16
+ * bytes may be read, or 8 for up to 8.
+ */
+static inline bool
+fc_all_digits(const char *s, size_t n, uint64 *value)
+{
+	static const uint32 power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+	uint64		first = fc_load_word(s) ^ FC_WORD('0');
+	uint64		rest;
+
+	/* as if zeroes stood before them: lengths are hard to predict */
+	if (n <= 8)
+	{
+		first <<= 64 - 8 * n;
+		*value = fc_word_number(first);
+		return fc_word_is_digits(first);
+	}
+	n -= 8;
+	rest = (fc_load_word(s + 8) ^ FC_WORD('0')) << (64 - 8 * n);
+	*value = (uint64) fc_word_number(first) * power[n] + fc_word_number(rest);
+	return fc_word_is_digits(first) && fc_word_is_digits(rest);
+}
+
+/*
  * Takes digits from s on, at most to "end", and appends them to *value, which
  * is wrong then if it had not room for them.  Returns where they end.  Bytes
  * may be read up to "readable", which is not before "end".

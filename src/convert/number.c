@@ -42,9 +42,15 @@ fc_parse_int(const FcConverter *converter, const char *s, size_t len,
 		return (uint64) *result <= 9;
 	}
 	s += negative;
-	if ((size_t) (end - s) - 1 >= FC_MAX_DIGITS ||
-		fc_take_digits(s, end, fc_readable(converter, end), &value) != end ||
-		value > PG_INT64_MAX)
+	len -= negative;
+	if (len - 1 < 16 && fc_readable(converter, end) - s >= (len <= 8 ? 8 : 16))
+	{
+		if (!fc_all_digits(s, len, &value))
+			return false;
+	}
+	else if (len - 1 >= FC_MAX_DIGITS ||
+			 fc_take_digits(s, end, fc_readable(converter, end), &value) != end ||
+			 value > PG_INT64_MAX)
 		return false;
 	*result = negative ? -(int64) value : (int64) value;
 	return true;
@@ -129,10 +135,58 @@ fc_parse_exponent(const char *s, size_t len, int *exponent)
 	return true;
 }
 
+/* Up to 10^16 */
+static const uint64 fc_decimal_power[] = {
+	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+	UINT64CONST(10000000000), UINT64CONST(100000000000),
+	UINT64CONST(1000000000000), UINT64CONST(10000000000000),
+	UINT64CONST(100000000000000), UINT64CONST(1000000000000000),
+	UINT64CONST(10000000000000000)
+};
+
+/*
+ * "-540.850752": 1 to 7 digits, a point and 1 to 16 digits, 19 in all, where
+ * that many bytes may be read as it takes to look at many together
+ */
+static inline bool
+fc_parse_usual_decimal(const FcConverter *converter, const char *s, size_t len,
+					   FcDecimal *decimal)
+{
+	const char *readable = fc_readable(converter, s + len);
+	size_t		whole;
+	size_t		fraction;
+	uint64		word;
+	uint64		point;
+
+	decimal->negative = (len > 0 && *s == '-');
+	s += decimal->negative;
+	len -= decimal->negative;
+	if (readable - s < 8)
+		return false;
+	word = fc_load_word(s);
+	/* the lowest byte that is zero gets its highest bit */
+	point = word ^ FC_WORD('.');
+	point = (point - FC_WORD(1)) & ~point & FC_WORD(0x80);
+	if (point == 0)
+		return false;
+	whole = pg_rightmost_one_pos64(point) / 8;
+	fraction = len - whole - 1;
+	if (whole - 1 >= 7 || fraction - 1 >= 16 || whole + fraction > FC_MAX_DIGITS ||
+		readable - (s + whole + 1) < (fraction <= 8 ? 8 : 16))
+		return false;
+	word = (word ^ FC_WORD('0')) << (64 - 8 * whole);
+	if (!fc_word_is_digits(word) ||
+		!fc_all_digits(s + whole + 1, fraction, &decimal->mantissa))
+		return false;
+	decimal->mantissa += fc_word_number(word) * fc_decimal_power[fraction];
+	decimal->exponent = -(int) fraction;
+	return true;
+}
+
 /* 1 to 19 digits with at most one point, perhaps an exponent */
-static bool
-fc_parse_decimal(const FcConverter *converter, const char *s, size_t len,
-				 FcDecimal *decimal)
+static pg_noinline bool
+fc_parse_any_decimal(const FcConverter *converter, const char *s, size_t len,
+					 FcDecimal *decimal)
 {
 	const char *end = s + len;
 	const char *readable = fc_readable(converter, end);
@@ -158,6 +212,14 @@ fc_parse_decimal(const FcConverter *converter, const char *s, size_t len,
 		return true;
 	return (*s == 'e' || *s == 'E') &&
 		fc_parse_exponent(s, end - s, &decimal->exponent);
+}
+
+static inline bool
+fc_parse_decimal(const FcConverter *converter, const char *s, size_t len,
+				 FcDecimal *decimal)
+{
+	return fc_parse_usual_decimal(converter, s, len, decimal) ||
+		fc_parse_any_decimal(converter, s, len, decimal);
 }
 
 /*

@@ -408,9 +408,9 @@ fc_convert_timestamp(FcConverter *converter, char *s, size_t len,
 	return true;
 }
 
-bool
-fc_convert_timestamptz(FcConverter *converter, char *s, size_t len,
-					   Datum *value)
+static pg_noinline bool
+fc_convert_any_timestamptz(FcConverter *converter, char *s, size_t len,
+						   Datum *value)
 {
 	FcMoment	moment;
 	size_t		used;
@@ -425,6 +425,22 @@ fc_convert_timestamptz(FcConverter *converter, char *s, size_t len,
 	*value = TimestampTzGetDatum(fc_round_time(converter,
 											   fc_moment_usec(&moment) +
 											   tz * USECS_PER_SEC));
+	return true;
+}
+
+/* What COPY writes has an offset at the end, most often of hours alone */
+bool
+fc_convert_timestamptz(FcConverter *converter, char *s, size_t len,
+					   Datum *value)
+{
+	int64		time;
+	int			tz;
+
+	if (len < 22 || !fc_parse_usual_time(converter, s, len - 3, &time) ||
+		!fc_parse_zone(converter, s + len - 3, 3, &tz))
+		return fc_convert_any_timestamptz(converter, s, len, value);
+	time += tz * USECS_PER_SEC;
+	*value = TimestampTzGetDatum(fc_round_time(converter, time));
 	return true;
 }
 
