@@ -31,34 +31,73 @@
 #endif
 
 /*
- * Finds the end of the field that starts at rec[pos]: the position of the
+ * From rec[pos], outside quotes in a long field, passes over batches of blocks
+ * in which no delimiter stands outside quotes; returns where it got to, and in
+ * *inside whether that is in quotes.  The escape must be the quote.
+ */
+static NOINLINE size_t
+skip_batches(const FcDialect *dialect, const char *rec, size_t pos, size_t len,
+			 bool *inside)
+{
+	uint64_t	state = 0;
+	FcMask		masks[BATCH];
+
+	for (; len - pos >= BATCH * BLOCK; pos += BATCH * BLOCK)
+	{
+		uint64_t	within = state;
+		uint64_t	delims = 0;
+
+		fc_mask_kernel->fields(mask_bytes(dialect), rec + pos, BATCH * BLOCK, masks);
+		for (int i = 0; i < BATCH; i++)
+		{
+			delims |= masks[i].delims & ~(masks[i].within ^ within);
+			within = (masks[i].within ^ within) >> (BLOCK - 1) ? ~UINT64_C(0) : 0;
+		}
+		if (delims != 0)
+			break;
+		state = within;
+	}
+	*inside = state != 0;
+	return pos;
+}
+
+/*
+ * Finds the end of the field that starts at rec[start]: the position of the
  * delimiter after it, or len.  *quoted says whether it has a quote.  False
  * if a quote never closes.
  */
 static inline bool
-field_end(const FcDialect *dialect, const char *rec, size_t pos, size_t len,
+field_end(const FcDialect *dialect, const char *rec, size_t start, size_t len,
 		  size_t *end, bool *quoted)
 {
 	const char	delim = dialect->delim;
 	const char	quote = dialect->quote;
 	const char	escape = dialect->escape;
+	size_t		pos = start;
+	bool		inside = false;
 
 	*quoted = false;
 	for (;;)
 	{
-		pos = find_byte(rec, pos, len, delim, quote, quote);
-		if (pos == len || rec[pos] == delim)
+		if (pos - start >= BATCH * BLOCK && escape == quote)
+			pos = skip_batches(dialect, rec, pos, len, &inside);
+		if (!inside)
 		{
-			*end = pos;
-			return true;
+			pos = find_byte(rec, pos, len, delim, quote, quote);
+			if (pos == len || rec[pos] == delim)
+			{
+				*end = pos;
+				return true;
+			}
+			*quoted = true;
+			pos++;
 		}
-		*quoted = true;
 
 		/*
 		 * A doubled quote closes and opens again, with nothing between that
 		 * could be a delimiter; so only a distinct escape needs care.
 		 */
-		pos = find_byte(rec, pos + 1, len, quote, escape, escape);
+		pos = find_byte(rec, pos, len, quote, escape, escape);
 		while (pos < len && rec[pos] != quote)
 		{
 			/* step over the escape and over what it may escape */
@@ -70,6 +109,7 @@ field_end(const FcDialect *dialect, const char *rec, size_t pos, size_t len,
 		if (pos == len)
 			return false;
 		pos++;
+		inside = false;
 	}
 }
 

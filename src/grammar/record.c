@@ -6,8 +6,9 @@
  * One of three readers of the grammar: grammar/quote_run.c only counts, over
  * many bytes (split); this file finds the end of one record, and
  * grammar/field.c cuts one record into fields (scan, load).  They share the
- * quote states of FcQuote.  Here bytes are found 16 at a time; plain records
- * are found in grammar/marks.c, many at once.
+ * quote states of FcQuote.  Here bytes are found 16 at a time, or
+ * passed over 1024 at a time; plain records are found in grammar/marks.c, many
+ * at once.
  *
  * The quote, the escape and the delimiter must be neither '\r' nor '\n'.
  * As every server encoding sets the high bit in all bytes of a multibyte
@@ -198,6 +199,39 @@ csv_marker(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 }
 
 /*
+ * Moves scan over batches of blocks in which no line end stands outside quotes,
+ * as long records have them.  The escape must be the quote.
+ */
+static void
+skip_batches(const FcDialect *dialect, FcScan *scan, const char *buf, size_t len)
+{
+	const bool	nl = counted_byte(dialect) == '\n';
+	FcMask		masks[BATCH];
+
+	while (len - scan->pos >= BATCH * BLOCK)
+	{
+		uint64_t	inside = scan->state == FC_OUTSIDE ? 0 : ~UINT64_C(0);
+		uint64_t	ends = 0;
+		uint64_t	embedded = 0;
+
+		fc_mask_kernel->lines(mask_bytes(dialect), buf + scan->pos, BATCH * BLOCK, masks);
+		for (int i = 0; i < BATCH; i++)
+		{
+			uint64_t	within = masks[i].within ^ inside;
+
+			ends |= (masks[i].nl | masks[i].cr) & ~within;
+			embedded += fc_mask_count((nl ? masks[i].nl : masks[i].cr) & within);
+			inside = within >> (BLOCK - 1) ? ~UINT64_C(0) : 0;
+		}
+		if (ends != 0)
+			return;
+		scan->embedded += embedded;
+		scan->state = inside ? FC_INSIDE : FC_OUTSIDE;
+		scan->pos += BATCH * BLOCK;
+	}
+}
+
+/*
  * fc_record_end for CSV, but for the end of the file: FC_END_NONE if no end is
  * among these bytes.
  */
@@ -212,6 +246,8 @@ csv_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 		if (end != FC_END_NONE)
 			return end;
 	}
+	if (dialect->escape == dialect->quote)
+		skip_batches(dialect, scan, buf, len);
 	while (scan->pos < len)
 	{
 		if (scan->state != FC_OUTSIDE)

@@ -42,7 +42,7 @@ typedef struct Agree
 static inline size_t
 agree_cut(Agree *agree, size_t left)
 {
-	size_t		size = 1 + made_up(&agree->seed, 1 << made_up(&agree->seed, 9));
+	size_t		size = 1 + made_up(&agree->seed, 1 << made_up(&agree->seed, left > 1024 ? 13 : 9));
 
 	return size < left ? size : left;
 }

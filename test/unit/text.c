@@ -436,6 +436,47 @@ test_made_up(FcMode mode, int rounds, const char *name)
 		printf("# round %d: disagree about %s\n", round, wrong);
 }
 
+/* Fields of some thousand bytes: what ends them stands mostly in quotes. */
+static void
+make_long_fields(uint64_t *seed, char *data, size_t len)
+{
+	int			rarity = made_up(seed, 2) ? 12 : 400;
+	bool		inside = false;
+
+	for (size_t i = 0; i < len; i++)
+	{
+		bool		special = made_up(seed, inside ? 20 : 1500) == 0;
+
+		data[i] = special ? ",\n,\r"[made_up(seed, inside ? 4 : 2)] :
+			made_up(seed, rarity) == 0 ? '"' : 'a';
+		inside ^= data[i] == '"';
+	}
+}
+
+static void
+test_long_fields(void)
+{
+	static Agree agree;
+	static char data[AGREE_BYTES + 1];
+	uint64_t	seed = UINT64_C(5772156649);
+	const char *wrong = NULL;
+	int			round;
+
+	for (round = 0; round < 1500 && wrong == NULL; round++)
+	{
+		agree.dialect = (FcDialect) {.delim = ',',.quote = '"',.escape = '"',
+			.eol = made_up(&seed, 2) ? FC_EOL_NL : FC_EOL_UNKNOWN,.null_string = ""};
+		agree.len = made_up(&seed, sizeof(data));
+		agree.seed = seed;
+		make_long_fields(&seed, data, agree.len);
+		data[agree.len] = 'z';
+		agree.data = data;
+		wrong = agree_check(&agree);
+	}
+	if (!ok(wrong == NULL, "1500 made-up csv files of long fields"))
+		printf("# round %d: disagree about %s\n", round, wrong);
+}
+
 int
 main(void)
 {
@@ -446,5 +487,6 @@ main(void)
 	test_default_string();
 	test_made_up(FC_MODE_TEXT, 30000, "30000 made-up text files");
 	test_made_up(FC_MODE_CSV, 30000, "30000 made-up csv files");
+	test_long_fields();
 	return done_testing();
 }
