@@ -477,6 +477,9 @@ typedef struct FcContext
 	bool		stopped;		/* see fc_error_stop */
 	bool		ended;			/* fc_error_stop has thrown */
 	struct FcDirect *direct;	/* of this phase; NULL: no pages so far */
+	List	   *deferred;		/* FcWriter: have all rows of a slice, whose
+								 * turn has not come */
+	Size		deferred_bytes; /* that they take */
 	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
 	bool		verifying;		/* see fc_load_verify */
 	bool		apart;			/* leader: code that it calls may run

@@ -1,8 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * heap/insert.c
- *	  What all writers have in common: the turns of a table's slices, the count
- *	  of rows, and the way around core's refusal to insert in a worker.
+ *	  What all writers have in common: the turns of a table's slices, and the
+ *	  way around core's refusal to insert in a worker.
+ *
+ * Slices of one leaf insert in their order, because that is the order of the
+ * rows.  A process whose writer has all rows of a slice before its turn has
+ * come leaves the writer here, as far as memory goes, and takes its next slice.
+ *
+ * A process that waits for one turn must not keep others waiting for another,
+ * so that it ends its deferred writers while it waits.  Nobody waits for ever:
+ * processes take slices in one order, which is also that of each leaf.  So of
+ * all slices that are not inserted the first has its turn, and the process that
+ * has it forms its rows, or comes by here.
  *
  * On error the transaction aborts; nothing here outlives it.
  *
@@ -11,19 +21,20 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "access/table.h"
+#include "access/toast_internals.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/resowner.h"
 
 #include "compat/compat.h"
 #include "heap/insert.h"
 #include "options/plan.h"
 
-void
-fc_write_count(FcWriter *writer, int n)
-{
-	writer->inserted += n;
-	pg_atomic_fetch_add_u64(&writer->ctx->shared->counts.loaded, n);
-}
+/* Memory of a writer beside its rows, about */
+#define FC_WRITER_BYTES	(32 * 1024)
 
 /*
  * Lets core insert in a parallel worker, by hiding from it that this is one.
@@ -71,20 +82,114 @@ fc_turn_has_come(const FcSlice *slice)
 }
 
 void
-fc_turn_wait(FcContext *ctx, FcSlice *slice)
+fc_write_count(FcContext *ctx, int n)
+{
+	pg_atomic_fetch_add_u64(&ctx->shared->counts.loaded, n);
+}
+
+ResourceOwner
+fc_relation_hold(Relation rel)
+{
+	RelationIncrementReferenceCount(rel);
+	return CurrentResourceOwner;
+}
+
+void
+fc_relation_release(Relation rel, ResourceOwner owner)
+{
+	ResourceOwner current = CurrentResourceOwner;
+
+	CurrentResourceOwner = owner;
+	RelationDecrementReferenceCount(rel);
+	CurrentResourceOwner = current;
+}
+
+uint64
+fc_write_end(FcWriter *writer)
+{
+	uint64		inserted;
+
+	writer->routine->end(writer);
+	inserted = writer->inserted;
+	ExecDropSingleTupleTableSlot(writer->slot);
+	if (writer->toast)
+	{
+		toast_close_indexes(writer->toast_indexes, writer->ntoast_indexes, NoLock);
+		table_close(writer->toast, NoLock);
+	}
+	pfree(writer);
+	return inserted;
+}
+
+/* What a deferred writer takes in all */
+static Size
+fc_turn_bytes(const FcWriter *writer)
+{
+	return writer->held + FC_WRITER_BYTES;
+}
+
+static void
+fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
+{
+	Relation	rel = writer->rel;
+	ResourceOwner owner = writer->owner;
+	FcSlice		slice = writer->slice;
+
+	ctx->deferred = list_delete_ptr(ctx->deferred, writer);
+	ctx->deferred_bytes -= fc_turn_bytes(writer);
+	writer->place.slice = &slice;
+	(void) fc_write_end(writer);
+	fc_turn_pass(ctx, &slice);
+	fc_relation_release(rel, owner);
+}
+
+bool
+fc_turn_take_deferred(FcContext *ctx)
+{
+	ListCell   *lc;
+
+	foreach(lc, ctx->deferred)
+	{
+		FcWriter   *writer = lfirst(lc);
+
+		if (!fc_turn_has_come(&writer->slice))
+			continue;
+		fc_turn_end_deferred(ctx, writer);
+		return true;
+	}
+	return false;
+}
+
+/* Sleeps until the slice's turn, or, without one, those of all deferred ones */
+static void
+fc_turn_sleep(FcContext *ctx, const FcSlice *slice)
 {
 	static uint32 wait_event = 0;
 	ConditionVariable *cv = &ctx->shared->turn_cv;
 
-	if (slice == NULL || slice->turn == NULL || slice->mine)
-		return;
 	if (wait_event == 0)
 		wait_event = fc_wait_event("FastCopyTurn");
 	ConditionVariablePrepareToSleep(cv);
-	while (pg_atomic_read_u32(&slice->turn->next) != slice->number)
-		ConditionVariableSleep(cv, wait_event);
+	while (slice ? !fc_turn_has_come(slice) : ctx->deferred != NIL)
+		if (!fc_turn_take_deferred(ctx))
+			ConditionVariableSleep(cv, wait_event);
 	ConditionVariableCancelSleep();
+}
+
+void
+fc_turn_wait(FcContext *ctx, FcSlice *slice)
+{
+	if (slice == NULL || slice->turn == NULL || slice->mine)
+		return;
+	fc_turn_sleep(ctx, slice);
 	slice->mine = true;
+}
+
+void
+fc_turn_finish(FcContext *ctx)
+{
+	if (ctx->deferred != NIL)
+		fc_turn_sleep(ctx, NULL);
 }
 
 void
@@ -97,4 +202,23 @@ fc_turn_pass(FcContext *ctx, FcSlice *slice)
 	pg_atomic_fetch_add_u32(&slice->turn->next, 1);
 	ConditionVariableBroadcast(&ctx->shared->turn_cv);
 	slice->turn = NULL;
+}
+
+bool
+fc_turn_defer(FcContext *ctx, FcWriter *writer)
+{
+	FcSlice    *slice = writer->place.slice;
+	MemoryContext old;
+
+	if (!writer->routine->patient || fc_turn_has_come(slice) ||
+		ctx->deferred_bytes + fc_turn_bytes(writer) > writer->place.memory)
+		return false;
+	writer->slice = *slice;
+	slice->turn = NULL;
+	writer->owner = fc_relation_hold(writer->rel);
+	old = MemoryContextSwitchTo(ctx->mcxt);
+	ctx->deferred = lappend(ctx->deferred, writer);
+	MemoryContextSwitchTo(old);
+	ctx->deferred_bytes += fc_turn_bytes(writer);
+	return true;
 }

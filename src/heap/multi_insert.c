@@ -153,7 +153,8 @@ fc_multi_heap(FcMultiWriter *writer, TupleTableSlot **slots, int n)
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(writer->insert_mcxt);
 	writer->last_block = ItemPointerGetBlockNumber(&slots[n - 1]->tts_tid);
-	fc_write_count(&writer->base, n);
+	writer->base.inserted += n;
+	fc_write_count(writer->base.ctx, n);
 }
 
 /* Body of fc_error_catch_at: inserts the index entries of one row */
@@ -420,6 +421,7 @@ fc_multi_end(FcWriter *base)
 {
 	FcMultiWriter *writer = (FcMultiWriter *) base;
 
+	fc_multi_flush(base);
 	FreeBulkInsertState(writer->bistate);
 	for (int i = 0; i < writer->nslots; i++)
 		ExecDropSingleTupleTableSlot(writer->rows[i].slot);

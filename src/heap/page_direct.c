@@ -3,9 +3,9 @@
  * heap/page_direct.c
  *	  Batches of pages on their way to the disk while more are formed.
  *
- *	 take ──► (pages are formed) ──► append ──┬─► reserve, log, write in flight
- *		^                                     └─► write through the cache │
- *		└─────────────────────────────────────────── settle, give ◄───────┘
+ *	 take ──► (pages are formed) ──► reserve ──► log ──┬─► write in flight
+ *		^                                              └─► through the cache
+ *		└────────────────────────────────── settle, give ◄───────┘
  *
  * Pages that the load will not read again need not be in the kernel's cache.
  * A write into it takes new memory for all of them, which costs more than
@@ -18,17 +18,13 @@
  *
  * The leader allows direct writes (FcSharedIo.direct) if no index is built of
  * the pages after the load, no statistics are wanted, and io_uring is there
- * and not switched off.  Where the file system knows no direct I/O, or no
- * fallocate, all pages go through the cache.  The pages of a direct write that
- * fails are written again in that way, which meets the error.
+ * and not switched off.  Where the file system knows no direct I/O all pages go
+ * through the cache.  The pages of a direct write that fails are written again
+ * in that way, which meets the error.  A kernel does writes that extend a file
+ * one by one, so that the file is made longer, with room, before.
  *
- * A process makes the file longer under the lock for extension, and writes
- * without the lock, so that no other has to wait for the write.  Until then
- * the new blocks are zeros, in a file that no session can read yet
- * (heap/page_new.c).  A kernel also does writes that extend a file one by one.
- *
- * A writer that ends does not wait for its last writes, because its slice
- * would hold up the next one: fc_direct_finish waits for them.
+ * A writer that ends does not wait for its last writes: fc_direct_finish waits
+ * for all of the phase.
  *
  * The memory of batches is kept for the phase, not for one table only, and is
  * as much as the process had in use at one time.  It lives in the phase's
@@ -42,9 +38,8 @@
 
 #include "storage/fd.h"
 #include "utils/memutils.h"
-#include "utils/relcache.h"
-#include "utils/resowner.h"
 
+#include "heap/insert.h"
 #include "heap/page_direct.h"
 #include "io/io.h"
 
@@ -103,26 +98,6 @@ fc_direct_give(FcDirect *direct, char *pages)
 	direct->free = batch;
 }
 
-/* Keeps the relation open: its writer may end before the flight */
-static void
-fc_direct_hold(FcFlight *flight, const FcAppend *append)
-{
-	flight->append = *append;
-	flight->owner = CurrentResourceOwner;
-	RelationIncrementReferenceCount(append->rel);
-}
-
-static void
-fc_direct_release(FcFlight *flight)
-{
-	ResourceOwner owner = CurrentResourceOwner;
-
-	CurrentResourceOwner = flight->owner;
-	RelationDecrementReferenceCount(flight->append.rel);
-	CurrentResourceOwner = owner;
-	flight->append.rel = NULL;
-}
-
 /* A write has ended; if it fell short all its pages are written again */
 static void
 fc_direct_land(FcDirect *direct, FcRequest *request)
@@ -134,7 +109,8 @@ fc_direct_land(FcDirect *direct, FcRequest *request)
 		fc_file_write(&flight->append);
 	fc_file_settle(&flight->append);
 	fc_direct_give(direct, flight->append.pages);
-	fc_direct_release(flight);
+	fc_relation_release(flight->append.rel, flight->owner);
+	flight->append.rel = NULL;
 	direct->nflights--;
 }
 
@@ -163,6 +139,12 @@ fc_direct_take(FcDirect *direct)
 	return (char *) batch;
 }
 
+void
+fc_direct_reserve(FcDirect *direct, FcAppend *append, int npages)
+{
+	fc_file_reserve(append, npages, direct->io != NULL);
+}
+
 /* Puts the pages in flight; false if that is not possible now */
 static bool
 fc_direct_send(FcDirect *direct, const FcAppend *append)
@@ -173,18 +155,16 @@ fc_direct_send(FcDirect *direct, const FcAppend *append)
 	fc_direct_reap(direct, false);
 	if (direct->io == NULL || direct->nflights == FC_DIRECT_DEPTH)
 		return false;
+	fd = fc_file_open_direct(append);
+	if (fd < 0)
+		return false;
 	while (flight->append.rel != NULL)
 		flight++;
-	fc_direct_hold(flight, append);
-	fd = fc_file_reserve(&flight->append);
-	if (fd < 0)
-	{
-		fc_direct_release(flight);
-		return false;
-	}
-	fc_file_log(&flight->append);
+	/* its writer may end before the flight */
+	flight->append = *append;
+	flight->owner = fc_relation_hold(append->rel);
 	flight->request.fd = fd;
-	flight->request.offset = fc_file_offset(flight->append.block);
+	flight->request.offset = fc_file_offset(append->block);
 	flight->request.buf = append->pages;
 	flight->request.len = append->n * BLCKSZ;
 	flight->request.owner = flight;
@@ -196,13 +176,13 @@ fc_direct_send(FcDirect *direct, const FcAppend *append)
 }
 
 void
-fc_direct_append(FcDirect *direct, const FcAppend *append)
+fc_direct_write(FcDirect *direct, FcAppend *append)
 {
-	FcAppend	now = *append;
-
+	fc_file_log(append);
 	if (append->n >= FC_DIRECT_PAGES && fc_direct_send(direct, append))
 		return;
-	fc_file_append(&now);
+	fc_file_write(append);
+	fc_file_settle(append);
 	fc_direct_give(direct, append->pages);
 }
 

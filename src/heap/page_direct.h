@@ -20,11 +20,15 @@ extern FcDirect *fc_direct_begin(FcContext *ctx);
 extern char *fc_direct_take(FcDirect *direct);
 extern void fc_direct_give(FcDirect *direct, char *pages);
 
+/* Sets append->block, from which on so many pages have their place */
+extern void fc_direct_reserve(FcDirect *direct, FcAppend *append, int npages);
+
 /*
- * Appends pages whose memory fc_direct_take gave, and takes the memory back
- * when they are in the file: at once, or after a write in flight.
+ * Writes pages to the place that they have.  Their memory, which
+ * fc_direct_take gave, is taken back when they are in the file: at once, or
+ * after a write in flight.
  */
-extern void fc_direct_append(FcDirect *direct, const FcAppend *append);
+extern void fc_direct_write(FcDirect *direct, FcAppend *append);
 
 /* At the end of the phase: waits until all pages are in their files */
 extern void fc_direct_finish(FcContext *ctx);

@@ -3,8 +3,15 @@
  * heap/page_file.c
  *	  Appends pages to a table's new file: WAL, the file, the checkpointer.
  *
- *	 batch of pages ──► log: images in WAL ──► write: cut at the borders of
- *		segments, one write each ──► settle: "sync this file"
+ *	 reserve: the file gets longer by n pages ──► each batch of them
+ *		──► log: images in WAL ──► write: cut at the borders of segments, one
+ *		write each ──► settle: "sync this file"
+ *
+ * Several processes append to one file.  The place of pages is decided when it
+ * is reserved, under the lock with which core extends a table; they are logged
+ * and written without it, at the same time as those of other processes.  Until
+ * then their blocks are zeros, in a file that no session can read yet
+ * (heap/page_new.c).
  *
  * smgrextend writes a page per call.  One write of many pages spares calls,
  * and lets the file system take memory for all of them at once.  Core gives no
@@ -28,13 +35,12 @@
  * commit has less to wait for.  An unlogged table must be on disk after a
  * clean shutdown: the checkpointer is told of it, too.
  *
- * Segments.  The leader has made the first (heap/page_new.c), smgrextend makes
- * the others.  No process has the number of blocks cached: smgrnblocks asks
- * the kernel.
+ * Segments.  The leader has made the first (heap/page_new.c); who reserves a
+ * place in another that is not there yet makes it.  No process has the number
+ * of blocks cached: smgrnblocks asks the kernel.
  *
  * Errors.  The end of the (sub)transaction closes the descriptor, and deletes
- * the file with what was written to it.  Part of a page at the end is no page
- * to smgrnblocks.
+ * the file with what was written to it.
  *
  *-------------------------------------------------------------------------
  */
@@ -93,26 +99,47 @@ fc_file_write_bytes(int fd, const char *path, const char *data, size_t len, off_
 	}
 }
 
+static void
+fc_file_close(int fd, const char *path)
+{
+	if (CloseTransientFile(fd) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not close file \"%s\": %m", path)));
+}
+
+/* Opens the segment that a block is in, which must be there or the next one */
+static int
+fc_file_open(const char *path, BlockNumber block)
+{
+	int			flags = block > 0 && block % RELSEG_SIZE == 0 ? O_CREAT : 0;
+	int			fd = OpenTransientFile(path, O_WRONLY | PG_BINARY | flags);
+
+	if (fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\": %m", path)));
+	return fd;
+}
+
 /* Writes pages that are all of one segment */
 static void
 fc_file_write_run(const FcAppend *append, char *pages, BlockNumber block, uint32 n)
 {
 	char	   *path = fc_file_path(append, block);
-	int			fd;
+	int			fd = fc_file_open(path, block);
 
-	if (block > 0 && block % RELSEG_SIZE == 0)
-		smgrextend(fc_smgr_open(&append->file), append->fork, block, pages, true);
-	fd = OpenTransientFile(path, O_WRONLY | PG_BINARY);
-	if (fd < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\": %m", path)));
 	fc_file_write_bytes(fd, path, pages, (size_t) n * BLCKSZ, fc_file_offset(block));
-	if (CloseTransientFile(fd) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not close file \"%s\": %m", path)));
+	fc_file_close(fd, path);
 	pfree(path);
+}
+
+/* Does commit sync the table's files, and nothing before it? */
+static bool
+fc_file_waits_for_commit(Relation rel)
+{
+	return !RelationNeedsWAL(rel) &&
+		rel->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED;
 }
 
 void
@@ -129,18 +156,8 @@ fc_file_write(const FcAppend *append)
 						  block, run);
 		block += run;
 	}
-}
-
-/* Sets append->block.  The caller holds the lock for extension. */
-static void
-fc_file_find_end(FcAppend *append)
-{
-	append->block = smgrnblocks(fc_smgr_open(&append->file), append->fork);
-	if (append->n > InvalidBlockNumber - append->block)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("cannot extend relation %s beyond %u blocks",
-						RelationGetRelationName(append->rel), InvalidBlockNumber)));
+	if (fc_file_waits_for_commit(append->rel))
+		smgrwriteback(fc_smgr_open(&append->file), append->fork, append->block, append->n);
 }
 
 static Page
@@ -163,6 +180,7 @@ fc_file_log_images(FcAppend *append)
 	}
 	log_newpages(&append->file, append->fork, append->n, blocks, pages,
 				 append->standard);
+	XLogSetAsyncXactLSN(PageGetLSN(pages[append->n - 1]));
 }
 
 void
@@ -185,8 +203,7 @@ fc_file_settle(FcAppend *append)
 	Relation	rel = append->rel;
 	BlockNumber last = append->block + append->n - 1;
 
-	if (!RelationNeedsWAL(rel) &&
-		rel->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED)
+	if (fc_file_waits_for_commit(rel))
 		return;
 	for (BlockNumber segment = append->block / RELSEG_SIZE;
 		 segment <= last / RELSEG_SIZE; segment++)
@@ -198,70 +215,69 @@ fc_file_settle(FcAppend *append)
 }
 
 /*
- * Other processes of the load may append to the same file: they exclude each
- * other by the lock under which core extends a table.
+ * Makes a segment longer by n pages, from this block on.  With "room" the file
+ * system takes room for them, so that no write after this has to.  Where that
+ * cannot be done the write does it, and meets the error on a full disk.
  */
-void
-fc_file_append(FcAppend *append)
+static void
+fc_file_lengthen(const FcAppend *append, BlockNumber block, uint32 n, bool room)
 {
-	Relation	rel = append->rel;
+	char	   *path = fc_file_path(append, block);
+	off_t		from = fc_file_offset(block);
+	off_t		len = (off_t) n * BLCKSZ;
+	int			fd = fc_file_open(path, block);
 
-	LockRelationForExtension(rel, ExclusiveLock);
-	fc_file_find_end(append);
-	fc_file_log(append);
-	fc_file_write(append);
-	UnlockRelationForExtension(rel, ExclusiveLock);
-	fc_file_settle(append);
-	if (!RelationNeedsWAL(rel) &&
-		rel->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED)
-		smgrwriteback(fc_smgr_open(&append->file), append->fork, append->block, append->n);
-}
-
-/*
- * Makes the file longer, so that the write after this does not.  If that
- * cannot be done returns false, and the file is as long as before.
- */
-static bool
-fc_file_lengthen(int fd, const char *path, off_t from, off_t len)
-{
-	if (fallocate(fd, 0, from, len) == 0)
-		return true;
-	/* on a full disk it may have become longer by a part */
-	if (ftruncate(fd, from) != 0)
+	if (!(room && fallocate(fd, 0, from, len) == 0) && ftruncate(fd, from + len) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not truncate file \"%s\": %m", path)));
-	return false;
+				 errmsg("could not extend file \"%s\": %m", path),
+				 errhint("Check free disk space.")));
+	fc_file_close(fd, path);
+	pfree(path);
 }
 
-/* Opens the file for direct I/O and makes it longer; -1 if either fails */
-static int
-fc_file_open_direct(const FcAppend *append)
+/* The first block of n that can be added; the lock for extension is held */
+static BlockNumber
+fc_file_end(const FcAppend *append, uint32 n)
 {
-	char	   *path = fc_file_path(append, append->block);
-	int			fd = OpenTransientFile(path, O_WRONLY | PG_BINARY | O_DIRECT);
+	BlockNumber end = smgrnblocks(fc_smgr_open(&append->file), append->fork);
 
-	if (fd >= 0 && !fc_file_lengthen(fd, path, fc_file_offset(append->block),
-									 (off_t) append->n * BLCKSZ))
+	if (n > InvalidBlockNumber - end)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("cannot extend relation %s beyond %u blocks",
+						RelationGetRelationName(append->rel), InvalidBlockNumber)));
+	return end;
+}
+
+void
+fc_file_reserve(FcAppend *append, uint32 n, bool room)
+{
+	BlockNumber block;
+	BlockNumber end;
+
+	LockRelationForExtension(append->rel, ExclusiveLock);
+	block = append->block = fc_file_end(append, n);
+	for (end = block + n; block < end;)
 	{
-		CloseTransientFile(fd);
-		fd = -1;
+		uint32		run = fc_segment_run(block, end - block, RELSEG_SIZE);
+
+		fc_file_lengthen(append, block, run, room);
+		block += run;
 	}
-	pfree(path);
-	return fd;
+	UnlockRelationForExtension(append->rel, ExclusiveLock);
 }
 
 int
-fc_file_reserve(FcAppend *append)
+fc_file_open_direct(const FcAppend *append)
 {
-	int			fd = -1;
+	char	   *path;
+	int			fd;
 
-	LockRelationForExtension(append->rel, ExclusiveLock);
-	fc_file_find_end(append);
-	/* only in a segment that is there and has room for all pages */
-	if ((append->block == 0 || append->block % RELSEG_SIZE != 0) &&
-		fc_segment_run(append->block, append->n, RELSEG_SIZE) == append->n)
-		fd = fc_file_open_direct(append);
-	UnlockRelationForExtension(append->rel, ExclusiveLock);
+	if (fc_segment_run(append->block, append->n, RELSEG_SIZE) != append->n)
+		return -1;
+	path = fc_file_path(append, append->block);
+	fd = OpenTransientFile(path, O_WRONLY | PG_BINARY | O_DIRECT);
+	pfree(path);
 	return fd;
 }

@@ -35,29 +35,28 @@ typedef struct FcAppend
 	int			n;				/* at most FC_PAGE_BATCH */
 	bool		standard;		/* the hole is free: see log_newpage */
 	FcPlaceRows place;			/* or NULL */
-	BlockNumber block;			/* where the first goes: set when known */
+	BlockNumber block;			/* where the first goes: set when reserved */
 } FcAppend;
 
 /*
- * Appends the pages, which get LSN and checksum, and returns when they are in
- * the file
+ * Sets append->block: n pages, of one batch after the other, have their place
+ * from there on, and what is reserved later goes after them.  "room": they will
+ * be written directly.
  */
-extern void fc_file_append(FcAppend *append);
+extern void fc_file_reserve(FcAppend *append, uint32 n, bool room);
 
 /*
- * heap/page_direct.c appends pages in the steps below.
+ * The steps for each batch of pages that have a place.
  *
- * Makes room for the pages at the end of the fork, sets append->block, and
- * returns a descriptor (a transient one) for direct I/O; -1, and nothing was
- * done, if there can be none.
+ * Gives the pages their places, logs them, and sets their LSNs and checksums.
  */
-extern int	fc_file_reserve(FcAppend *append);
-
-/* Gives the pages their places, logs them, and sets their checksums */
 extern void fc_file_log(FcAppend *append);
 
-/* Writes the pages through the cache; their blocks may be there already */
+/* Writes the pages through the cache, and returns when they are there */
 extern void fc_file_write(const FcAppend *append);
+
+/* A transient descriptor for a direct write of all pages; -1: not possible */
+extern int	fc_file_open_direct(const FcAppend *append);
 
 /* When the pages are in the file: makes sure that a checkpoint syncs it */
 extern void fc_file_settle(FcAppend *append);

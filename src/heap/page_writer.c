@@ -23,9 +23,11 @@
  * of pages, and says who frees it.
  *
  * Processes form the pages of a partition's slices at the same time, as far as
- * memory goes, and append them in turn.  The first rows of a slice go to the
- * last page of the slice before, by core, and the others move up; in a new
- * file, whose pages are on their way to the disk, that page is not filled up.
+ * memory goes, and append them in turn.  In a new file the turn is over when
+ * the pages have their place; they are logged and written after it, beside
+ * those of other slices.  In a table that others use the first rows of a slice
+ * go to the last page of the slice before, by core, and the others move up; in
+ * a new file, where that page may not be written yet, it is not filled up.
  *
  *-------------------------------------------------------------------------
  */
@@ -160,31 +162,44 @@ static void
 fc_page_count(FcPageWriter *writer, int nrows)
 {
 	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.paged, nrows);
-	fc_write_count(&writer->base, nrows);
+	fc_write_count(writer->base.ctx, nrows);
 }
 
 /* Appends one batch, and gives its memory back */
 static void
 fc_page_append(FcPageWriter *writer, FcAppend *append)
 {
-	if (writer->strategy && fc_page_wanted(writer))
+	if (!fc_page_wanted(writer))
+		fc_direct_give(writer->direct, append->pages);
+	else if (writer->strategy == NULL)
+		fc_direct_write(writer->direct, append);
+	else
 	{
 		fc_buffer_append(append, writer->strategy);
 		writer->last_block = append->block;
 		writer->last_space = PageGetHeapFreeSpace((Page) (append->pages +
 														  (Size) (append->n - 1) * BLCKSZ));
+		fc_direct_give(writer->direct, append->pages);
 	}
-	else if (fc_page_wanted(writer))
-	{
-		fc_direct_append(writer->direct, append);
-		return;
-	}
-	fc_direct_give(writer->direct, append->pages);
+}
+
+/*
+ * Gives all pages their place in the new file.  After the last ones of a slice
+ * the next slice can do the same, while these are logged and written.
+ */
+static void
+fc_page_reserve(FcPageWriter *writer, FcAppend *append, bool last)
+{
+	FcSlice    *slice = writer->base.place.slice;
+
+	fc_direct_reserve(writer->direct, append, writer->npages);
+	if (last && slice)
+		fc_turn_pass(writer->base.ctx, slice);
 }
 
 /* Appends all pages; writes may be in flight after that */
 static void
-fc_page_append_all(FcPageWriter *writer)
+fc_page_append_all(FcPageWriter *writer, bool last)
 {
 	FcWriter   *base = &writer->base;
 	FcAppend	append = {
@@ -192,15 +207,19 @@ fc_page_append_all(FcPageWriter *writer)
 		.standard = true,.place = fc_page_place_rows
 	};
 
+	if (writer->strategy == NULL && fc_page_wanted(writer))
+		fc_page_reserve(writer, &append, last);
 	for (int i = 0; i < writer->npages; i += FC_PAGE_BATCH)
 	{
 		CHECK_FOR_INTERRUPTS();
 		append.pages = writer->batches[i / FC_PAGE_BATCH];
 		append.n = Min(writer->npages - i, FC_PAGE_BATCH);
 		fc_page_append(writer, &append);
+		append.block += append.n;
 	}
 	pgstat_count_heap_insert(base->rel, writer->nrows);
 	fc_page_count(writer, writer->nrows);
+	base->held = 0;
 	writer->npages = 0;
 	writer->nrows = 0;
 	writer->page = NULL;
@@ -208,21 +227,24 @@ fc_page_append_all(FcPageWriter *writer)
 
 static void fc_page_join(FcPageWriter *writer);
 
-/* Appends all pages in their turn, after the last page of the slice before */
+/*
+ * Appends all pages in their turn, after the last page of the slice before.
+ * "last": no more of this slice will come.
+ */
 static void
-fc_page_write(FcPageWriter *writer)
+fc_page_write(FcPageWriter *writer, bool last)
 {
 	FcSpot	   *spot = writer->base.place.spot;
 
 	fc_turn_wait(writer->base.ctx, writer->base.place.slice);
 	if (spot == NULL || writer->strategy == NULL)
 	{
-		fc_page_append_all(writer);
+		fc_page_append_all(writer, last);
 		return;
 	}
 	if (spot->block != InvalidBlockNumber && fc_page_wanted(writer))
 		fc_page_join(writer);
-	fc_page_append_all(writer);
+	fc_page_append_all(writer, last);
 	spot->block = writer->last_block;
 	spot->space = writer->last_space;
 }
@@ -233,7 +255,7 @@ fc_page_flush(FcWriter *base)
 	FcPageWriter *writer = (FcPageWriter *) base;
 
 	if (writer->npages > 0)
-		fc_page_write(writer);
+		fc_page_write(writer, false);
 }
 
 /* Begins the next page; memory for it comes in batches */
@@ -258,18 +280,23 @@ fc_page_next(FcPageWriter *writer)
 	if (writer->base.options & HEAP_INSERT_FROZEN)
 		PageSetAllVisible(writer->page);
 	writer->npages++;
+	writer->base.held += BLCKSZ;
 }
 
 /* Ends the last page; writes full batches in turn, or to get memory back */
 static void
 fc_page_full(FcPageWriter *writer)
 {
+	FcContext  *ctx = writer->base.ctx;
+
 	writer->page = NULL;
 	if (writer->npages % FC_PAGE_BATCH != 0)
 		return;
+	while (fc_turn_take_deferred(ctx))
+		;
 	if (fc_turn_has_come(writer->base.place.slice) ||
-		(Size) writer->npages * BLCKSZ >= writer->base.place.memory)
-		fc_page_write(writer);
+		writer->base.held + ctx->deferred_bytes >= writer->base.place.memory)
+		fc_page_write(writer, false);
 }
 
 /* Room for a row of so many bytes, filled with zeros; not taken yet */
@@ -430,6 +457,7 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 	int			npages = writer->npages;
 
 	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
+	writer->base.held = 0;
 	writer->npages = 0;
 	writer->nrows = 0;
 	writer->page = NULL;
@@ -524,6 +552,7 @@ fc_page_put(FcWriter *base, uint64 offset, uint32 length)
 	HeapTupleHeader formed = fc_form_row(writer->form, base->slot->tts_values,
 										 base->slot->tts_isnull, &len);
 
+	base->inserted++;
 	if (formed == NULL)
 	{
 		fc_page_put_long(writer);
@@ -538,6 +567,8 @@ fc_page_end(FcWriter *base)
 {
 	FcPageWriter *writer = (FcPageWriter *) base;
 
+	if (writer->npages > 0)
+		fc_page_write(writer, true);
 	if (writer->last_block != InvalidBlockNumber)
 		fc_buffer_record_space(base->rel, writer->last_block, writer->last_space);
 	if (writer->strategy)
@@ -552,6 +583,7 @@ fc_page_end(FcWriter *base)
 
 const FcWriterRoutine fc_write_page = {
 	.size = sizeof(FcPageWriter),
+	.patient = true,
 	.begin = fc_page_begin,
 	.put = fc_page_put,
 	.flush = fc_page_flush,

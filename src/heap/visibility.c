@@ -65,7 +65,10 @@ fc_write_page_map(Relation rel, FcLocator file)
 
 		CHECK_FOR_INTERRUPTS();
 		fc_map_fill(page, n);
-		fc_file_append(&append);
+		fc_file_reserve(&append, 1, false);
+		fc_file_log(&append);
+		fc_file_write(&append);
+		fc_file_settle(&append);
 		left -= n;
 	}
 	pfree(memory);

@@ -187,25 +187,22 @@ fc_write_flush(FcWriter *writer)
 }
 
 uint64
-fc_write_end(FcWriter *writer)
+fc_write_end_slice(FcWriter *writer)
 {
-	uint64		inserted;
+	FcContext  *ctx = writer->ctx;
+	FcSlice    *slice = writer->place.slice;
+	uint64		inserted = writer->inserted;
 
-	writer->routine->flush(writer);
-	writer->routine->end(writer);
-	ExecDropSingleTupleTableSlot(writer->slot);
-	if (writer->toast)
-	{
-		toast_close_indexes(writer->toast_indexes, writer->ntoast_indexes, NoLock);
-		table_close(writer->toast, NoLock);
-	}
-	inserted = writer->inserted;
-	pfree(writer);
+	if (fc_turn_defer(ctx, writer))
+		return inserted;
+	inserted = fc_write_end(writer);
+	fc_turn_pass(ctx, slice);
 	return inserted;
 }
 
 void
 fc_write_finish(FcContext *ctx)
 {
+	fc_turn_finish(ctx);
 	fc_direct_finish(ctx);
 }

@@ -39,12 +39,16 @@ extern void fc_write_put(FcWriter *writer, uint64 offset, uint32 length);
 /* Inserts all rows put so far; pages may still be on their way to the disk */
 extern void fc_write_flush(FcWriter *writer);
 
-/* Flushes, lets the next slice write, and returns how many rows it inserted */
-extern uint64 fc_write_end(FcWriter *writer);
+/*
+ * Ends the one writer of a slice, which has all rows of it, and lets the next
+ * slice insert: now, or when the turn comes and the process is busy with
+ * others.  Returns how many rows it inserts.
+ */
+extern uint64 fc_write_end_slice(FcWriter *writer);
 
 /*
- * In each process at the end of the phase: waits until all pages of its
- * writers are in their files
+ * In each process at the end of the phase: waits until all slices are ended,
+ * and all pages are in their files
  */
 extern void fc_write_finish(FcContext *ctx);
 

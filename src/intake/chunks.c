@@ -38,6 +38,7 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
+#include "heap/insert.h"
 #include "intake/chunks.h"
 #include "intake/ring.h"
 #include "intake/split.h"
@@ -613,7 +614,9 @@ fc_inflow_comes(FcShared *shared, FcInflow *inflow, uint32 number)
 
 /*
  * Waits for the chunk to be published; false if the file has fewer chunks.  A
- * leader that loads alone receives it itself.
+ * leader that loads alone receives it itself.  Others may wait for the turns of
+ * this process's slices, and what is received for them: so they end before it
+ * sleeps.
  */
 static bool
 fc_inflow_wait(FcContext *ctx, uint32 chunk)
@@ -628,6 +631,8 @@ fc_inflow_wait(FcContext *ctx, uint32 chunk)
 		wait_event = fc_wait_event("FastCopyInflow");
 	while (ctx->lead && fc_inflow_comes(shared, inflow, number))
 		(void) fc_context_lead(ctx);
+	if (fc_inflow_comes(shared, inflow, number))
+		fc_turn_finish(ctx);
 	ConditionVariablePrepareToSleep(&shared->inflow_cv);
 	while (fc_inflow_comes(shared, inflow, number))
 		ConditionVariableSleep(&shared->inflow_cv, wait_event);

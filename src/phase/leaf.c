@@ -195,8 +195,8 @@ fc_leaf_end(FcLoader *loader)
 
 	if (loader->sorter.sort)
 		fc_leaf_write_sorted(loader);
-	inserted = fc_leaf_end_writer(&loader->only);
-	fc_turn_pass(loader->ctx, &loader->slice);
+	inserted = fc_write_end_slice(loader->only.writer);
+	loader->only.writer = NULL;
 	return inserted;
 }
 

@@ -272,6 +272,8 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	ctx->mcxt = outer;
 	/* it was in that memory, and a load that was given up runs again */
 	ctx->direct = NULL;
+	ctx->deferred = NIL;
+	ctx->deferred_bytes = 0;
 }
 
 /* Adds the workers' usage to the leader's, as parallel queries do */

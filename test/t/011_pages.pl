@@ -82,6 +82,53 @@ foreach my $workers (0, 1, 4)
 	}
 }
 
+# Slices of many partitions in turn: in time order, where a chunk has slices of
+# several, and in random order; with memory for many that wait, and for hardly
+# any.  No process waits for a slice that the same or another process keeps.
+my $sorted = write_bytes('sorted.csv', join('', map {
+	sprintf "%d,2013-01-%02d %02d:%02d:%02d,some text of row %d\n", $_, $_ / 3600 / 24 + 1, $_ / 3600 % 24, $_ / 60 % 60, $_ % 60, $_
+} 1 .. $rows * 4));
+foreach my $workers (2, 4)
+{
+	foreach my $source ($sorted, $file)
+	{
+		subtest "slices in turn, $workers workers, " . ($source eq $file ? 'random' : 'time') . ' order' => sub {
+			my $there = "count(*), md5(string_agg(t::text, '|' ORDER BY n))";
+
+			$primary->safe_psql('postgres', "DROP TABLE IF EXISTS copied; CREATE TABLE copied (n int, ts timestamp, v text); COPY copied FROM '$source' (FORMAT csv)");
+			my $copied = $primary->safe_psql('postgres', "SELECT $there FROM copied t");
+			foreach my $settings (map { my $c = $_; map { "SET fast_copy.chunk_size = '$c'; SET fast_copy.memory = '$_'" } '1MB', '16MB' } '16kB', '256kB')
+			{
+				events($primary, 't');
+				is($primary->safe_psql('postgres', "SET statement_timeout = '60s'; $settings;
+					SELECT FROM fast_copy('t', '$source', workers => $workers, partition_interval => '5 hours');
+					SELECT $there, (SELECT count(*) FROM (SELECT ts < lag(ts) OVER (PARTITION BY tableoid ORDER BY ctid) AS back FROM t) x WHERE back) FROM t"),
+					"$copied|0", $settings);
+			}
+			is_sound($primary, 'slices in turn');
+		};
+	}
+}
+
+# What a client sends is taken while slices wait: the receiver has room again
+# only when they are inserted.
+foreach my $workers (2, 4)
+{
+	subtest "a client's data in turn, $workers workers" => sub {
+		foreach my $memory ('1MB', '4MB', '64MB')
+		{
+			my $there = 'count(*), sum(n)';
+			my $answer = $primary->safe_psql('postgres', "LOAD 'fast_copy'; SET client_min_messages = warning; SET statement_timeout = '60s';
+				SET fast_copy.memory = '$memory'; SET fast_copy.writer = 'page'; SET fast_copy.chunk_size = '16kB';
+				BEGIN; DROP TABLE IF EXISTS sent; CREATE TABLE sent (n int, ts timestamp, v text);
+				\\copy sent FROM '$sorted' WITH (FORMAT csv, fast_copy, workers $workers)
+				COMMIT; SELECT $there, (SELECT count(*) FROM (SELECT n < lag(n) OVER (ORDER BY ctid) AS back FROM sent) x WHERE back) FROM sent");
+			is($answer, $rows * 4 . '|' . $rows * 2 * ($rows * 4 + 1) . '|0', $memory);
+		}
+		is_sound($primary, 'sent');
+	};
+}
+
 # Tables that were created or truncated before, in this transaction.
 foreach my $case (
 	[ 'created', 'CREATE TABLE t (n int, ts timestamp, v text) WITH (fillfactor = 40)' ],
