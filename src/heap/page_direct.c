@@ -15,6 +15,8 @@
  *
  * A process never waits for room: when FC_DIRECT_DEPTH writes are in flight
  * the disk is slower than the process, and the batch goes through the cache.
+ * More of them would be in the way of the WAL, which has to reach the disk
+ * before commit, and the pages need not.
  *
  * The leader allows direct writes (FcSharedIo.direct) if no index is built of
  * the pages after the load, no statistics are wanted, and io_uring is there
@@ -44,7 +46,7 @@
 #include "io/io.h"
 
 /* Writes in flight of one process */
-#define FC_DIRECT_DEPTH	8
+#define FC_DIRECT_DEPTH	1
 
 /* Pages that are worth a direct write */
 #define FC_DIRECT_PAGES	8

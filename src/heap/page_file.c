@@ -47,6 +47,7 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "access/xlog.h"
@@ -58,6 +59,9 @@
 #include "compat/compat.h"
 #include "grammar/segment.h"
 #include "heap/page_file.h"
+
+/* Bytes that room is taken for beyond what is asked for, at most */
+#define FC_FILE_ROOM	((off_t) 16 * 1024 * 1024)
 
 /* The name of the file that a block is in, or will be */
 static char *
@@ -215,10 +219,25 @@ fc_file_settle(FcAppend *append)
 }
 
 /*
- * Makes a segment longer by n pages, from this block on.  With "room" the file
- * system takes room for them, so that no write after this has to.  Where that
- * cannot be done the write does it, and meets the error on a full disk.
+ * Has the file system take room for bytes that will be written directly, so
+ * that no write has to.  Doing so waits for all writes in flight to the file:
+ * where what was expected (fc_file_expect) is not enough, room is taken for
+ * more than is asked for, and given back at the end (fc_file_trim).  Where it
+ * cannot be had the writes take it, and meet the error on a full disk.
  */
+static void
+fc_file_make_room(int fd, off_t from, off_t len)
+{
+	off_t		more = Max(len, Min(from, FC_FILE_ROOM));
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && (off_t) st.st_blocks * 512 >= from + len)
+		return;
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, from, more) != 0 && more > len)
+		(void) fallocate(fd, FALLOC_FL_KEEP_SIZE, from, len);
+}
+
+/* Makes a segment longer by n pages, from this block on */
 static void
 fc_file_lengthen(const FcAppend *append, BlockNumber block, uint32 n, bool room)
 {
@@ -227,7 +246,9 @@ fc_file_lengthen(const FcAppend *append, BlockNumber block, uint32 n, bool room)
 	off_t		len = (off_t) n * BLCKSZ;
 	int			fd = fc_file_open(path, block);
 
-	if (!(room && fallocate(fd, 0, from, len) == 0) && ftruncate(fd, from + len) != 0)
+	if (room)
+		fc_file_make_room(fd, from, len);
+	if (ftruncate(fd, from + len) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not extend file \"%s\": %m", path),
@@ -280,4 +301,36 @@ fc_file_open_direct(const FcAppend *append)
 	fd = OpenTransientFile(path, O_WRONLY | PG_BINARY | O_DIRECT);
 	pfree(path);
 	return fd;
+}
+
+void
+fc_file_expect(const FcLocator *file, uint64 bytes)
+{
+	FcAppend	append = {.file = *file,.fork = MAIN_FORKNUM};
+	char	   *path = fc_file_path(&append, 0);
+	int			fd = fc_file_open(path, 0);
+
+	fc_file_make_room(fd, 0, (off_t) Min(bytes, (uint64) RELSEG_SIZE * BLCKSZ));
+	fc_file_close(fd, path);
+	pfree(path);
+}
+
+void
+fc_file_trim(FcLocator *file)
+{
+	BlockNumber nblocks = smgrnblocks(fc_smgr_open(file), MAIN_FORKNUM);
+	FcAppend	append = {.file = *file,.fork = MAIN_FORKNUM};
+	BlockNumber last = nblocks > 0 ? nblocks - 1 : 0;
+	char	   *path = fc_file_path(&append, last);
+	int			fd = fc_file_open(path, last);
+	struct stat st;
+
+	/* cutting a file where it ends gives the room beyond its end back */
+	if (fstat(fd, &st) == 0 && (off_t) st.st_blocks * 512 > st.st_size &&
+		ftruncate(fd, st.st_size) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not truncate file \"%s\": %m", path)));
+	fc_file_close(fd, path);
+	pfree(path);
 }

@@ -65,4 +65,13 @@ extern void fc_file_settle(FcAppend *append);
 #define fc_file_offset(block) \
 	((off_t) ((block) % (BlockNumber) RELSEG_SIZE) * BLCKSZ)
 
+/*
+ * Takes room for about so many bytes in the main fork's first segment, before
+ * the first page is written
+ */
+extern void fc_file_expect(const FcLocator *file, uint64 bytes);
+
+/* Gives room beyond the end of the main fork back: no more pages will come */
+extern void fc_file_trim(FcLocator *file);
+
 #endif							/* FC_PAGE_FILE_H */

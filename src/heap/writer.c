@@ -59,6 +59,9 @@
 /* Rows that are worth a new file, and a last page that stays half empty */
 #define FC_PAGES_ROWS	10000
 
+/* Bytes that a row on a page takes beyond those of its values, about */
+#define FC_ROW_MORE		(SizeofHeapTupleHeader + sizeof(ItemIdData) + MAXIMUM_ALIGNOF)
+
 /* Free space, in percent of a table, that rows should go to first */
 #define FC_SPACE_USED	10
 
@@ -104,12 +107,14 @@ fc_write_routed_kind(Relation rel, uint64 rows)
 }
 
 FcStorage
-fc_write_storage(Relation rel, uint64 rows, List **files)
+fc_write_storage(const FcShared *shared, Relation rel, uint64 rows, uint64 width,
+				 List **files)
 {
 	FcStorage	storage = {fc_write_kind(rel, rows)};
 
 	if (storage.kind == FC_STORAGE_PAGES)
-		storage.file = fc_new_begin(rel, files);
+		storage.file = fc_new_begin(rel, shared->io.direct ? rows * (width + FC_ROW_MORE) : 0,
+									files);
 	return storage;
 }
 

@@ -12,13 +12,14 @@
 #include "heap/page_new.h"
 
 /*
- * Decides how about so many rows get into the table, by what it and
- * fast_copy.writer allow.  The leader does so before the load, because all
- * processes must go the same way.  The table is held (heap/hold.h), and open
- * once more.  If it gets a new file, that is added to the list, which
- * fc_new_end takes after the load.
+ * Decides how about so many rows, of records of so many bytes, get into the
+ * table, by what it and fast_copy.writer allow.  The leader does so before the
+ * load, because all processes must go the same way.  The table is held
+ * (heap/hold.h), and open once more.  If it gets a new file, that is added to
+ * the list, which fc_new_end takes after the load.
  */
-extern FcStorage fc_write_storage(Relation rel, uint64 rows, List **files);
+extern FcStorage fc_write_storage(const FcShared *shared, Relation rel, uint64 rows,
+								  uint64 width, List **files);
 
 /*
  * The same for a leaf that core routes to, asked by the process that finds it

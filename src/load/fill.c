@@ -121,6 +121,17 @@ fc_fill_count_stats(FcJob *job)
 			fc_fill_count_table(job->tasks[i].partition, job->tasks[i].loaded);
 }
 
+/* How all rows get into the target, where there is no key */
+static FcStorage
+fc_fill_storage(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	uint64		rows = target->inflow ? target->expected / FC_RECORD_GUESS : target->found;
+
+	return fc_write_storage(target->shared, target->rel, rows,
+							target->data_size / Max(rows, 1), &job->files);
+}
+
 /*
  * Makes the tasks, if there is a key, and one turn per leaf.  Returns the
  * number of units of work: chunks, leaves or tasks.
@@ -134,9 +145,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 	if (target->plan->routed)
 		work->nturns += fc_tables_count(target->oid) + FC_NEW_LEAVES;
 	if (target->plan->key_type == FC_KEY_NONE)
-		target->shared->storage = fc_write_storage(target->rel, target->inflow ?
-												   target->expected / FC_RECORD_GUESS : target->found,
-												   &job->files);
+		target->shared->storage = fc_fill_storage(job);
 	else
 	{
 		if (target->way == FC_WAY_PRESORTED)

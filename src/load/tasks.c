@@ -209,15 +209,17 @@ fc_tasks_groups(FcJob *job)
 static FcStorage
 fc_tasks_storage(FcJob *job, Oid leaf, uint64 rows)
 {
+	FcTarget   *target = &job->target;
+	uint64		width = target->data_size / Max(target->found, 1);
 	Relation	rel;
 	FcStorage	storage = {FC_STORAGE_USED};
 
 	if (!OidIsValid(leaf))
 		return storage;
-	if (leaf == job->target.oid)
-		return fc_write_storage(job->target.rel, rows, &job->files);
+	if (leaf == target->oid)
+		return fc_write_storage(target->shared, target->rel, rows, width, &job->files);
 	rel = table_open(leaf, NoLock);
-	storage = fc_write_storage(rel, rows, &job->files);
+	storage = fc_write_storage(target->shared, rel, rows, width, &job->files);
 	table_close(rel, NoLock);
 	return storage;
 }

@@ -1,5 +1,5 @@
-# A file that could only be made longer in part: it is cut back, and has pages
-# of rows alone.
+# A file that room could only be taken for in part: it gets all rows, and has
+# pages of rows alone.
 
 use strict;
 use warnings;
@@ -28,7 +28,7 @@ foreach my $workers (0, 2)
 	{
 		my $what = "$workers workers" . ($options ? ', frozen' : '');
 
-		subtest "$what: a file that could not grow enough is cut back" => sub {
+		subtest "$what: a file without enough room" => sub {
 			my $log = -s $node->logfile;
 
 			events($node, 't');
