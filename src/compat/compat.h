@@ -3,7 +3,8 @@
  * compat/compat.h
  *	  The one place that knows PostgreSQL's versions (15 to 18).
  *
- * Wrappers carry the newest version's signature.
+ * Each wrapper is called in one way in all versions.  Its comment tells which
+ * version changed what it wraps, and how: "16:" means from 16 on.
  *
  *-------------------------------------------------------------------------
  */
@@ -71,7 +72,7 @@
 #define FC_CORE_HAS_DEFAULT false
 #endif
 
-/* 16: the build takes missing_ok */
+/* 16: build_attrmap_by_name_if_req takes missing_ok */
 static inline AttrMap *
 fc_build_attrmap_if_req(TupleDesc indesc, TupleDesc outdesc)
 {
@@ -107,7 +108,7 @@ fc_buffile_write(BufFile *file, const void *ptr, size_t size)
 #endif
 }
 
-/* 16: onlySummarizing */
+/* 16: ExecInsertIndexTuples takes onlySummarizing */
 static inline List *
 fc_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate)
 {
@@ -151,7 +152,7 @@ fc_rte_insert_columns(ParseNamespaceItem *nsitem, Bitmapset *columns)
 #endif
 }
 
-/* 18 wants to know which relations were pruned: none */
+/* 16: takes permissions.  18: takes the relations that pruning left: all */
 static inline void
 fc_init_range_table(EState *estate, ParseState *pstate)
 {
@@ -165,7 +166,7 @@ fc_init_range_table(EState *estate, ParseState *pstate)
 #endif
 }
 
-/* ERROR 42501 unless the user may do what the range table asks */
+/* 16: renamed.  ERROR 42501 unless the user may do what the range table asks */
 static inline void
 fc_check_permissions(ParseState *pstate)
 {
@@ -176,7 +177,7 @@ fc_check_permissions(ParseState *pstate)
 #endif
 }
 
-/* 16: relfilenode became relfilelocator */
+/* 16: renamed.  The subtransaction that gave the table its present file */
 static inline SubTransactionId
 fc_new_storage_subid(Relation rel)
 {
@@ -187,7 +188,7 @@ fc_new_storage_subid(Relation rel)
 #endif
 }
 
-/* 16 renamed the mark of what has new storage since this transaction */
+/* 16: renamed.  The first one of this transaction that gave it a new file */
 static inline SubTransactionId
 fc_first_storage_subid(Relation rel)
 {
@@ -198,7 +199,7 @@ fc_first_storage_subid(Relation rel)
 #endif
 }
 
-/* 16 renamed what a table's files are found by */
+/* 16: renamed.  What the files of a table are found by */
 #if PG_VERSION_NUM >= 160000
 typedef RelFileLocator FcLocator;
 #define fc_relation_locator(rel) ((rel)->rd_locator)
@@ -211,7 +212,7 @@ typedef RelFileNode FcLocator;
 #define fc_locator_equals(a, b) RelFileNodeEquals(a, b)
 #endif
 
-/* 17: what stood for no backend in particular stands for no process */
+/* 17: a relation of no single backend is opened with another constant */
 static inline SMgrRelation
 fc_smgr_open(const FcLocator *locator)
 {
@@ -223,8 +224,8 @@ fc_smgr_open(const FcLocator *locator)
 }
 
 /*
- * 16: the names of what makes new files for a table.  They go with the
- * (sub)transaction, if it is rolled back; they are not the table's yet.
+ * 16: renamed.  Makes new files for a table, which are not its own yet.  If the
+ * (sub)transaction is rolled back they are deleted.
  */
 static inline FcLocator
 fc_create_files(Relation rel)
@@ -248,7 +249,7 @@ fc_create_files(Relation rel)
 	return locator;
 }
 
-/* Tells the relcache that a table has other files; 16 renamed it */
+/* 16: renamed.  Tells the relcache that a table has other files */
 static inline void
 fc_assume_new_files(Relation rel)
 {
@@ -259,7 +260,7 @@ fc_assume_new_files(Relation rel)
 #endif
 }
 
-/* 18: what a file's name is made of returns it by value */
+/* 18: relpathperm returns the path by value */
 static inline char *
 fc_locator_path(const FcLocator *locator, ForkNumber fork)
 {
@@ -270,7 +271,7 @@ fc_locator_path(const FcLocator *locator, ForkNumber fork)
 #endif
 }
 
-/* 16: what the checkpointer is told to sync: a file of a table */
+/* 16: renamed.  Tells the checkpointer to sync one file of a table */
 static inline void
 fc_register_sync(const FcLocator *locator, ForkNumber fork, BlockNumber segment)
 {
@@ -304,7 +305,7 @@ fc_wait_event(const char *name)
 #endif
 }
 
-/* 16: the build takes missing_ok */
+/* 16: build_attrmap_by_name takes missing_ok */
 static inline AttrMap *
 fc_build_attrmap(TupleDesc indesc, TupleDesc outdesc)
 {
@@ -326,7 +327,7 @@ fc_owns_relation(Oid relid, Oid roleid)
 #endif
 }
 
-/* 17: takes the catalog by its OID */
+/* 17: AlterObjectOwner_internal takes the catalog by its OID */
 static inline void
 fc_change_statistics_owner(Oid statistics, Oid owner)
 {
@@ -362,8 +363,8 @@ fc_tablespace_aclcheck(Oid tablespace, Oid roleid, AclMode mode)
 }
 
 /*
- * 16: a bulk insert adds more blocks than it needs now.  These are the ones
- * that are left, for another bulk insert to go on with.
+ * 16: a bulk insert adds more blocks than it needs at once.  These two hand the
+ * blocks that are left over to another bulk insert.
  */
 static inline void
 fc_bulk_set_free(struct BulkInsertStateData *bistate, BlockNumber next, BlockNumber last, uint32 added)
@@ -386,8 +387,9 @@ fc_bulk_get_free(struct BulkInsertStateData *bistate, BlockNumber *next, BlockNu
 }
 
 /*
- * 16: total_parts.  Defines an index without building it, as ATTACH PARTITION
- * would define it (no check of rights, the parent's owner asked for it).
+ * 16: DefineIndex takes total_parts.  Defines an index without building it, as
+ * ATTACH PARTITION would define it: without a check of rights, because the
+ * parent's owner asked for it.
  */
 static inline ObjectAddress
 fc_define_index_unbuilt(Oid relid, IndexStmt *stmt)
@@ -401,7 +403,7 @@ fc_define_index_unbuilt(Oid relid, IndexStmt *stmt)
 #endif
 }
 
-/* Builds an index that becomes a partition of the parent's */
+/* Likewise, but builds the index, as a partition of the parent's index */
 static inline void
 fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
 				   Oid parent_constraint)
@@ -423,8 +425,8 @@ fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
 #endif
 
 /*
- * 17: options of classes, statistics.  A TOAST table's index, its file left
- * empty.
+ * 17: index_create takes options of operator classes, and statistics.  Makes
+ * the index of a TOAST table, and leaves its file empty.
  */
 static inline Oid
 fc_create_toast_index(Relation heap, const char *name, IndexInfo *info,
@@ -459,7 +461,7 @@ fc_log_smgrcreate(Relation rel, ForkNumber fork)
 #endif
 }
 
-/* 18: is_enforced.  A CHECK that is valid without a look at the rows */
+/* 18: has is_enforced.  Makes a CHECK that is valid without a look at rows */
 static inline Constraint *
 fc_make_check(char *name, char *cooked)
 {
@@ -484,7 +486,7 @@ fc_make_check(char *name, char *cooked)
 #define fc_check_exprs(rri) ((rri)->ri_ConstraintExprs)
 #endif
 
-/* 18: constraints that are not enforced, columns that are not stored */
+/* 18: a CHECK need not be enforced */
 static inline bool
 fc_check_is_enforced(const ConstrCheck *check)
 {
@@ -495,6 +497,7 @@ fc_check_is_enforced(const ConstrCheck *check)
 #endif
 }
 
+/* 18: a generated column need not be stored */
 static inline bool
 fc_is_virtual(Form_pg_attribute att)
 {
@@ -515,7 +518,7 @@ fc_has_virtual(TupleDesc desc)
 #endif
 }
 
-/* A CHECK's expression, with those of virtual columns in their place */
+/* A CHECK's expression, with those of virtual columns in place of them */
 static inline Node *
 fc_check_expression(Relation rel, const ConstrCheck *check)
 {
@@ -527,7 +530,7 @@ fc_check_expression(Relation rel, const ConstrCheck *check)
 	return expr;
 }
 
-/* 18: tupleid.  Would the index named take the row? */
+/* 18: takes tupleid.  Would the index take the row? */
 static inline bool
 fc_check_index(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate,
 			   Oid index)
@@ -548,7 +551,7 @@ fc_check_index(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate,
 	return free;
 }
 
-/* 16: escontext.  A qualified name as to_regclass reads it */
+/* 16: takes escontext.  Reads a qualified name as to_regclass does */
 static inline List *
 fc_string_to_names(const char *name)
 {
@@ -580,8 +583,8 @@ fc_interval_is_infinite(const Interval *span)
 }
 
 /*
- * 18: num_all_frozen_pages.  Sets the statistics of a relation made by this
- * transaction.
+ * 18: vac_update_relstats takes num_all_frozen_pages.  Sets the statistics of a
+ * relation that this transaction made.
  */
 static inline void
 fc_set_relstats(Relation rel, BlockNumber pages, double tuples,
@@ -610,8 +613,8 @@ fc_am_builds_in_parallel(Oid am)
 }
 
 /*
- * 16: vac_context, and a strategy is up to the caller.  ANALYZE of a list of
- * VacuumRelation, as part of a transaction.
+ * 16: vacuum takes the strategy and a memory context.  Analyzes the tables of a
+ * list of VacuumRelation, within the transaction.
  */
 static inline void
 fc_analyze_tables(List *tables)
@@ -628,7 +631,7 @@ fc_analyze_tables(List *tables)
 #endif
 }
 
-/* 16: escontext.  Rounds to the precision of a column */
+/* 16: takes escontext.  Rounds to the precision of a column */
 static inline void
 fc_adjust_timestamp(Timestamp *stamp, int32 typmod)
 {
@@ -640,8 +643,9 @@ fc_adjust_timestamp(Timestamp *stamp, int32 typmod)
 }
 
 /*
- * 16: the type comes back by reference, and with it why a zone could not be
- * read.  TZ, DTZ, DYNTZ or UNKNOWN_FIELD; *offset is seconds east.
+ * 16: DecodeTimezoneAbbrev gives the type by reference, and returns why it
+ * could not read the zone.  This returns TZ, DTZ, DYNTZ or UNKNOWN_FIELD;
+ * *offset is seconds east.
  */
 static inline int
 fc_decode_timezone_abbrev(char *lowtoken, int *offset, pg_tz **tz)
@@ -672,7 +676,7 @@ fc_decode_timezone_abbrev(char *lowtoken, int *offset, pg_tz **tz)
 #define FC_CORE_CSV_MARKER	true
 #endif
 
-/* 16: is an error of COPY about no line in particular? */
+/* 16: an error of COPY may be about no line in particular: is it? */
 static inline bool
 fc_copy_relname_only(CopyFromState cstate)
 {
@@ -683,7 +687,7 @@ fc_copy_relname_only(CopyFromState cstate)
 #endif
 }
 
-/* 17: COPY has ON_ERROR; 18: and REJECT_LIMIT */
+/* 17: COPY has ON_ERROR.  18: COPY has REJECT_LIMIT */
 #if PG_VERSION_NUM >= 170000
 #define FC_CORE_HAS_ON_ERROR true
 #else
@@ -695,7 +699,7 @@ fc_copy_relname_only(CopyFromState cstate)
 #define FC_CORE_HAS_REJECT_LIMIT false
 #endif
 
-/* 18: the defaults of a record that is passed over are evaluated, too */
+/* 18: COPY evaluates the defaults of a record that it passes over, too */
 #if PG_VERSION_NUM >= 180000
 #define FC_CORE_NUMBERS_ALL	true
 #else
@@ -703,7 +707,8 @@ fc_copy_relname_only(CopyFromState cstate)
 #endif
 
 /*
- * 17: is the record that NextCopyFrom has read one to pass over?  Asked once
+ * 17: must the record that NextCopyFrom has read be passed over?  The caller
+ * asks once for each record: the answer resets the mark.
  */
 static inline bool
 fc_copy_passes_over(CopyFromState cstate)

@@ -3,16 +3,17 @@
  * compat/extend.c
  *	  Makes a table longer by many blocks at once.
  *
- * From 16 on core does that.  Before, it writes a block of zeros for each page,
+ * From 16 on core does that.  Core of 15 writes a block of zeros for each page,
  * and later the page: half of the kernel's work for a load.  Here the file
  * system is asked for the room of all blocks, as core of 16 does it, and the
- * buffers of the new blocks are taken without a read.  What that cannot be
- * done for is left to core: few blocks, those at the border of a segment, file
- * systems without fallocate(), and full disks, of which core tells the user.
+ * buffers of the new blocks are taken without a read.  Core adds what this
+ * cannot: a single block, blocks that reach into another segment, blocks in a
+ * file system without fallocate(), or on a full disk, of which core tells the
+ * user.
  *
- * If only a part of the room could be had, the file may be longer than before.
- * Its new blocks are empty, as those that core leaves behind at an error;
- * others may have seen them, so that they stay.
+ * If the file system had room for a part of the blocks only, the file may be
+ * longer than before.  The new blocks are empty, as those that core leaves in a
+ * file after an error.  They stay, because other sessions may have seen them.
  *
  * The end of the (sub)transaction closes the descriptor, and releases lock,
  * pins and buffers.
@@ -79,7 +80,10 @@ fc_extend_file(Relation rel, BlockNumber block, int n)
 	return rc == 0;
 }
 
-/* Makes room for n blocks; InvalidBlockNumber: core must do it */
+/*
+ * Makes room for n blocks, and returns the first one; InvalidBlockNumber if
+ * core must add them
+ */
 static BlockNumber
 fc_extend_by(Relation rel, int n)
 {

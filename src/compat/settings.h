@@ -53,7 +53,7 @@ extern bool fc_ignore_premake;
 extern int	fc_log_min_duration;
 extern int	fc_progress_width;
 
-/* When the library is loaded */
+/* Defines them; called when the library is loaded */
 extern void fc_settings_define(void);
 
 #endif							/* FC_SETTINGS_H */
