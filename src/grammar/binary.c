@@ -7,8 +7,9 @@
  * of grammar/quote_run.c do, so that grammar/chunk.c makes chunks of what it
  * finds.  The other functions are about one tuple.
  *
- * A tuple is malformed as soon as COPY would refuse what is known of it.  What
- * its fields hold is not looked at: COPY may refuse one that stands before.
+ * A tuple is malformed as soon as COPY would refuse what is known of it.  Its
+ * values are not looked at here, so that COPY may refuse a malformed tuple for
+ * a value that stands before what is malformed.
  *
  * Nothing is allocated and nothing outside the bytes given is read, so there
  * is nothing to release on error.
@@ -49,8 +50,8 @@ is_length(int32_t length)
 }
 
 /*
- * The bytes of the tuple that begins at buf, if all of it is there; else 0, and
- * in *end whether it is malformed.
+ * The length of the tuple that begins at buf, if all of it is there.  Else 0,
+ * and *end tells why: FC_END_MORE or FC_END_MALFORMED.
  */
 static size_t
 tuple_length(const FcDialect *dialect, const char *buf, size_t len, FcEnd *end)
@@ -210,8 +211,8 @@ fc_binary_end(const FcDialect *dialect, FcScan *scan, const char *buf,
 }
 
 /*
- * The length of the field at rec[at..len), its four bytes included in what is
- * looked at; false if it is not all there
+ * Makes the field whose length stands at rec[at]; false if rec[at..len) does
+ * not hold all of it.
  */
 static inline bool
 field_at(char *rec, size_t at, size_t len, FcField *field)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * grammar/bytes.h
- *	  Finds the next byte that means something, in files of the grammar.
+ *	  What files of the grammar share: the masks to make, the search for a byte.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,6 +18,7 @@
 #define BLOCK	FC_MASK_BLOCK
 #define BATCH	16				/* blocks whose masks are made together */
 
+/* What the masks of a file are to show */
 static inline FcMaskBytes
 mask_bytes(const FcDialect *dialect)
 {

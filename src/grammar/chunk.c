@@ -3,7 +3,7 @@
  * grammar/chunk.c
  *	  Cuts a file into chunks at records without reading it serially.
  *
- *	chunk 0        chunk 1        chunk 2          workers, in any order
+ *	chunk 0        chunk 1        chunk 2          processes, in any order
  *	   |              |              |
  *	a run for each state the chunk may begin in    fc_chunk_feed
  *	   |              |              |
@@ -164,8 +164,8 @@ fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 }
 
 /*
- * Notes the first marker of the file, if it ends in this chunk, not empty, that
- * lies after "at".
+ * Notes the first marker of the file, if it ends in this chunk.  The chunk is
+ * not empty and begins at "at".
  */
 static void
 find_marker(const FcDialect *dialect, const FcChunk *chunk, FcChunkPoint *at)
@@ -185,7 +185,7 @@ find_marker(const FcDialect *dialect, const FcChunk *chunk, FcChunkPoint *at)
 }
 
 /*
- * Describes the beginning of a chunk, not empty, that lies after "at".
+ * Describes the beginning of a chunk that is not empty and begins at "at".
  */
 static void
 describe_start(const FcChunk *chunk, const FcChunkPoint *at,

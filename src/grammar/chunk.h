@@ -4,11 +4,11 @@
  *	  Cuts a file into chunks at records without reading it serially.
  *
  * Pure C, like grammar/dialect.h.  A chunk is a range of bytes cut anywhere.
- * Its first byte may stand in quotes (text: after a backslash) or not, so a
- * worker finds out what the chunk does for every state it may begin in
- * (FcChunkScan, then FcChunk).  From the states of all chunks one serial pass
- * finds in which one each really begins (fc_chunk_resolve), and so where its
- * first record starts and on which line.
+ * Its first byte may stand in quotes (text: after a backslash) or not, so that
+ * a process finds out what the chunk does for every state it may begin in
+ * (FcChunkScan, then FcChunk).  The leader then goes through all chunks once
+ * (fc_chunk_resolve), and finds in which state each really begins, and so where
+ * its first record starts and on which line.
  *
  * A record belongs to the chunk in which its first byte lies; its other bytes
  * may lie in later chunks.
@@ -35,7 +35,7 @@ typedef struct FcChunkRun
 	uint8_t		opened;			/* as FcQuoteRun.opened */
 } FcChunkRun;
 
-/* A chunk as its worker reports it; 168 bytes, without pointers */
+/* A chunk as a process reports it; 168 bytes, without pointers */
 typedef struct FcChunk
 {
 	uint64_t	start;			/* offset in the file; set by the caller */
@@ -45,7 +45,7 @@ typedef struct FcChunk
 									 * are unset */
 } FcChunk;
 
-/* The work of one worker on one chunk */
+/* The work of one process on one chunk */
 typedef struct FcChunkScan
 {
 	bool		occurs[FC_NQUOTES]; /* runs that are needed */
@@ -57,7 +57,8 @@ typedef struct FcChunkScan
 	 */
 	bool		joined[FC_NQUOTES];
 	FcQuote		with[FC_NQUOTES];
-	uint64_t	records[FC_NQUOTES];	/* what it met beyond the other's */
+	uint64_t	records[FC_NQUOTES];	/* how many more it has met than the
+										 * other, modulo 2^64 */
 	uint64_t	embedded[FC_NQUOTES];
 	char		head[4];
 	FcWalk		walk;			/* binary: stays from chunk to chunk */
@@ -89,10 +90,11 @@ typedef struct FcChunkStart
 } FcChunkStart;
 
 /*
- * The worker: begin, feed the chunk's bytes in order in pieces of any size,
- * finish.  dialect->eol must be known.  Finish leaves chunk->start alone and
- * sets chunk->length to the bytes fed.  Binary: all chunks of a file by one
- * scan in their order, whose walk the caller zeroes before the first.
+ * A process begins a chunk, feeds the chunk's bytes in order, in pieces of any
+ * size, and finishes it.  dialect->eol must be known.  Finish leaves
+ * chunk->start alone and sets chunk->length to the bytes fed.  Binary: one scan
+ * takes all chunks of a file in their order; the caller zeroes its walk before
+ * the first.
  */
 extern void fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan);
 extern void fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
@@ -107,8 +109,8 @@ extern void fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk);
  * state other than FC_OUTSIDE means a quote that never closes (text: a
  * backslash with nothing after it).
  *
- * The data end at at->marker: the caller resolves once more without what
- * stands from there on.
+ * If at->marker is set the data end there: the caller resolves once more,
+ * without what stands from there on.
  *
  * False, with nothing to rely on in starts and at, if a chunk does not start
  * where the one before it ends.

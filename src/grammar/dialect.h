@@ -45,7 +45,7 @@ typedef enum FcMode
 	FC_MODE_BINARY				/* see grammar/binary.h */
 } FcMode;
 
-/* None of the three bytes may be '\r' or '\n'; the caller ensures it */
+/* delim, quote and escape are neither '\r' nor '\n'; the caller ensures it */
 typedef struct FcDialect
 {
 	char		delim;
@@ -61,7 +61,7 @@ typedef struct FcDialect
 	bool		lone_marker;	/* text: "\." after other bytes of its line is
 								 * an error */
 	bool		csv_marker;		/* csv: "\." alone on a line ends the data */
-	int			nfields;		/* binary only: of each record */
+	int			nfields;		/* binary only: fields of each record */
 } FcDialect;
 
 /*

@@ -23,7 +23,7 @@
 
 #include "grammar/bytes.h"
 
-/* For what would only take registers away from the loop beside it */
+/* For a function that, if inlined, takes registers away from the loop around */
 #ifdef __GNUC__
 #define NOINLINE __attribute__((noinline))
 #else
@@ -321,8 +321,8 @@ unescape(char *data, size_t len, bool *verify)
 }
 
 /*
- * Where the field ends as the null string sees it: a backslash with nothing
- * after it, which only the file's last byte can be, does not count.
+ * Where the field ends when it is compared with the null string: a backslash
+ * with nothing after it does not count.  Only the file's last byte can be one.
  */
 static size_t
 raw_end(const char *rec, FcBorders at)
@@ -499,7 +499,7 @@ cut_block(Cutter *cutter, size_t base, uint64_t delims, uint64_t quotes)
 	cutter->quotes = before > 3 ? 3 : before;
 }
 
-/* Of a word of marks, whose first byte is number "base", those of [pos, end) */
+/* The marks in [pos, end) of a word whose first byte is number "base" */
 static inline uint64_t
 marks_within(uint64_t word, size_t base, size_t pos, size_t end)
 {

@@ -24,8 +24,9 @@
 #define BATCH	16				/* blocks whose masks are made together */
 
 /*
- * Marks n blocks of csv from block "first" on; *inside is all ones where they
- * begin in quotes.
+ * Marks n blocks of csv from block "first" on.  *inside is all ones if they
+ * begin in quotes, and is set for the blocks after them.  With "nl" it is '\n'
+ * that COPY counts in quotes, else '\r'.
  */
 static void
 mark_csv(FcMarks *marks, size_t first, const FcMask *masks, size_t n, bool nl,
@@ -57,9 +58,9 @@ mark_csv(FcMarks *marks, size_t first, const FcMask *masks, size_t n, bool nl,
 }
 
 /*
- * Marks the backslash of each marker, which is one with "." after it.
- * "escaped" has the bits of what stands after active backslashes in block i at
- * p.
+ * Marks the backslash of each marker, which is an active one with "." after it.
+ * "escaped" has the bytes of block i, which is at p, that stand after active
+ * backslashes.
  */
 static void
 mark_markers(FcMarks *marks, size_t i, const char *p, uint64_t escaped)
@@ -78,8 +79,9 @@ mark_markers(FcMarks *marks, size_t i, const char *p, uint64_t escaped)
 }
 
 /*
- * Marks n blocks of text, with p the first one's bytes; *escaped says whether
- * an active backslash stands before them.
+ * Marks n blocks of text, which are at p, from block "first" on.  *escaped says
+ * whether an active backslash stands just before them, and is set for the
+ * blocks after them.
  */
 static void
 mark_text(FcMarks *marks, size_t first, const FcMask *masks, size_t n,

@@ -23,8 +23,8 @@ typedef struct FcBorders
 {
 	size_t		start;
 	size_t		end;			/* of its delimiter, or of the record */
-	int			quotes;			/* in it; text: backslashes.  For more than two
-								 * the number need not be exact */
+	int			quotes;			/* in it; text: backslashes.  From 3 on the
+								 * number need not be exact */
 } FcBorders;
 
 /* Bit n of word w is byte 64 * w + n; bits after the last byte are 0 */
@@ -63,7 +63,7 @@ fc_marks_serve(const FcDialect *dialect)
 extern void fc_marks_fill(const FcDialect *dialect, FcMarks *marks,
 						  const char *buf, size_t len);
 
-/* The first bit at or after pos, or a position not below "end" */
+/* The first bit at or after pos; not below "end" if none is before "end" */
 static inline size_t
 fc_marks_next(const uint64_t *words, size_t pos, size_t end)
 {
@@ -118,8 +118,9 @@ fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
 }
 
 /*
- * Do line ends that count stand right after the bytes marked from pos on, "len"
- * of them, and right before unless they are the first?
+ * Are the "len" bytes marked from pos on whole lines, by the marks?  They are
+ * if a line end is marked just after them, and another just before them unless
+ * they are the first bytes.
  */
 static inline bool
 fc_marks_enclosed(const FcMarks *marks, size_t pos, size_t len)
@@ -139,7 +140,7 @@ fc_marks_enclosed(const FcMarks *marks, size_t pos, size_t len)
 extern bool fc_marks_borders(const FcMarks *marks, size_t pos, size_t len,
 							 int wanted, FcBorders *borders);
 
-/* Does each quote of the csv record marked from pos on, of len bytes, close? */
+/* Is each quote of the csv record marked from pos on, of len bytes, closed? */
 extern bool fc_marks_closed(const FcMarks *marks, size_t pos, size_t len);
 
 #endif							/* FC_MARKS_H */

@@ -25,10 +25,10 @@
 #endif
 
 /*
- * FC_MASK_INLINE: a kernel's loops must know when they are compiled what they
- * look for.  FC_MASK_KEEP keeps a mask in a register of its own: to gather
- * masks in a vector only in order to store them together takes longer than all
- * the rest.
+ * FC_MASK_INLINE: what a kernel's loops look for must be constant when they are
+ * compiled.  FC_MASK_KEEP keeps a mask in a register of its own: a compiler
+ * would gather masks in a vector, only to store them together, which takes
+ * longer than all the rest.
  */
 #ifdef __GNUC__
 #define FC_MASK_INLINE	static inline __attribute__((always_inline))

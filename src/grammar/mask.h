@@ -32,16 +32,16 @@ typedef struct FcMask
 	uint64_t	delims;
 	uint64_t	nl;				/* '\n' */
 	uint64_t	cr;				/* '\r' */
-	uint64_t	strange;		/* neither ASCII nor to be believed to be text:
-								 * with the high bit, or 0 */
-	uint64_t	within;			/* after an odd number of the block's quotes,
-								 * themselves included */
+	uint64_t	strange;		/* bytes that may be wrong in the encoding: with
+								 * the high bit, or 0 */
+	uint64_t	within;			/* bytes up to which the block has an odd number
+								 * of quotes, themselves included */
 } FcMask;
 
 /*
  * Fills masks for the blocks of p[0..len), the last of which may be short;
- * len is not 0, and no other byte is read.  "lines" leaves strange alone,
- * "fields" nl and cr, too.
+ * len is not 0, and no other byte is read.  "lines" does not set strange;
+ * "fields" sets neither strange nor nl nor cr.
  */
 typedef void (*FcMaskFill) (FcMaskBytes bytes, const char *p, size_t len,
 							FcMask *masks);
@@ -57,8 +57,8 @@ typedef struct FcMaskKernel
 extern const FcMaskKernel *fc_mask_kernel;	/* the one in use */
 
 /*
- * Kernel number n, best first; NULL if none has the number or this machine
- * lacks it
+ * Kernel number n, best first; NULL if none has the number, or if this machine
+ * cannot run it
  */
 extern const FcMaskKernel *fc_mask_number(int n);
 
@@ -89,14 +89,15 @@ fc_mask_prefix_xor(uint64_t w)
 }
 
 /*
- * The bytes after an odd number of backslashes, in a block of n.  *escaped
- * comes in as whether the byte before the block is an active backslash, and
- * goes out as whether the block's last byte is one.  Backslashes that are
- * escaped themselves are left out, but for the first byte.
+ * The bytes of a block of n that stand just after an odd number of backslashes,
+ * and so are escaped.  An escaped backslash has a bit only where it is the
+ * block's first byte.  *escaped tells whether an active backslash stands just
+ * before the block; it is set to whether the block's last byte is one.
  *
- * Added to a sequence of backslashes, its head carries to the bit just after
- * it; an odd length shows in head and that bit standing at unlike places
- * (Langdale and Lemire, Parsing Gigabytes of JSON per Second, 2019).
+ * The bit of the first backslash of a sequence, added to the sequence, carries
+ * to the bit just after it.  The sequence is odd if one of these two bits has
+ * an even place and the other an odd one (Langdale and Lemire, Parsing
+ * Gigabytes of JSON per Second, 2019).
  */
 static inline uint64_t
 fc_mask_escaped(bool *escaped, uint64_t backslashes, size_t n)

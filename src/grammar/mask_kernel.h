@@ -58,7 +58,10 @@ KERNEL(strange)(const char *p, size_t n)
 	return n < PIECE ? SHORTER(strange)(p, n) : KERNEL(long_strange)(p, n);
 }
 
-/* The masks of p[0..n); bits of the first "known" bytes are left out. */
+/*
+ * The masks of p[known..n), whose bit 0 is the byte p[known].  Only a whole
+ * block may have known bytes.
+ */
 TARGET FC_MASK_INLINE void
 KERNEL(block)(FcMaskBytes bytes, const char *p, size_t n, size_t known,
 			  bool lines, bool strange, FcMask *out)

@@ -3,7 +3,7 @@
  * grammar/quote_run.c
  *	  Counts the records of bytes that begin in a given quote state.
  *
- * The bytes are looked at by masks of 64, of BATCH blocks at once:
+ * Masks tell of the bytes, for BATCH blocks of 64 bytes at once:
  *
  *	 bytes ──► masks of line ends and quotes ──► what is quoted ──► FcQuoteRun
  *
@@ -66,7 +66,7 @@ live_quotes(bool inside, bool *escaped, uint64_t quotes, uint64_t escapes,
 		else
 			bit |= bit << 1;	/* whatever the next byte is, it is data */
 
-		/* what stands before it is dealt with or, outside, means nothing */
+		/* done with all up to it; outside quotes an escape means nothing */
 		bit |= bit - 1;
 		quotes &= ~bit;
 		escapes &= ~bit;
@@ -166,8 +166,8 @@ run_batch(const FcDialect *dialect, FcQuoteRun *run, const char *buf, size_t len
 }
 
 /*
- * Runs two over the blocks of a batch without quotes: one is outside of quotes
- * all the way, and the other within.
+ * Feeds a batch without quotes to a pair of runs: one of them is outside of
+ * quotes all the way, and the other within.
  */
 static inline void
 quiet_batch(const FcDialect *dialect, FcQuoteRun *outside, FcQuoteRun *within,
@@ -186,8 +186,10 @@ quiet_batch(const FcDialect *dialect, FcQuoteRun *outside, FcQuoteRun *within,
 }
 
 /*
- * Runs two over at most BATCH blocks, see fc_quote_run_feed_pair.  The caller
- * passes local runs of its own, so that they can live in registers.
+ * Feeds at most BATCH blocks to a pair of runs.  A quote that toggles one of
+ * them toggles the other, so that where one is in quotes the other is not, all
+ * the way.  The caller passes local runs of its own, so that they can live in
+ * registers.
  */
 static inline void
 pair_batch(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other, const char *buf,
@@ -226,9 +228,8 @@ pair_batch(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other, const c
 }
 
 /*
- * Runs over bytes without a look for markers.  A quote that toggles one run of
- * a pair toggles the other, so that where one is in quotes the other is not,
- * all the way.
+ * Feeds bytes to one run, or to a pair if there is an "other", without a look
+ * for markers.
  */
 static void
 feed_unwatched(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other,
@@ -254,8 +255,9 @@ feed_unwatched(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other,
 }
 
 /*
- * The position of the first backslash with a dot after it in buf[pos..len), or
- * one near the end of it that has none; or len.
+ * The position of a backslash in buf[pos..len) before which no marker begins;
+ * or len, if none begins there at all.  Only near the end may it lack the dot
+ * of a marker.
  */
 static inline size_t
 find_backslash_dot(const char *buf, size_t pos, size_t len)
@@ -283,7 +285,8 @@ find_backslash_dot(const char *buf, size_t pos, size_t len)
 
 /*
  * The position of the first marker from pos on that is whole in buf[0..len),
- * whatever stands before it; or len.  Most stretches have no backslash at all.
+ * whatever stands before it; or len.  memchr comes first, because most bytes
+ * have no backslash among them.
  */
 static size_t
 find_marker(const char *marker, size_t size, const char *buf, size_t pos,
@@ -311,7 +314,7 @@ note_marker(FcQuoteRun *run, uint64_t at)
 }
 
 /*
- * Notes a marker that began before the bytes that come now.
+ * Notes the marker that began in the bytes fed before and ends in these.
  */
 static void
 close_marker(FcQuoteRun *run, const char *marker, size_t size, const char *buf,
@@ -325,7 +328,7 @@ close_marker(FcQuoteRun *run, const char *marker, size_t size, const char *buf,
 }
 
 /*
- * Notes how much of a marker the bytes that were just fed end with.
+ * Notes how much of a marker stands at the end of the bytes just fed.
  */
 static void
 open_marker(FcQuoteRun *run, const char *marker, size_t size, const char *buf,
@@ -341,8 +344,8 @@ open_marker(FcQuoteRun *run, const char *marker, size_t size, const char *buf,
 }
 
 /*
- * Runs over bytes and stops at whatever looks like a marker, which is one if a
- * record has just ended.
+ * Feeds bytes to one run or to a pair, and stops before whatever looks like a
+ * marker.  It is one for the runs that have just met a record's end.
  */
 static void
 feed_runs(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other, const char *buf,
@@ -373,8 +376,8 @@ feed_runs(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other, const ch
 }
 
 /*
- * Runs over the next len bytes.  dialect->eol must be known.  The run may be
- * fed in pieces cut anywhere, even between '\r' and '\n'.
+ * Feeds the next len bytes to the run.  dialect->eol must be known.  Pieces may
+ * be cut anywhere, even between '\r' and '\n'.
  */
 void
 fc_quote_run_feed(const FcDialect *dialect, FcQuoteRun *run, const char *buf, size_t len)

@@ -3,12 +3,11 @@
  * grammar/record.c
  *	  Finds where a record ends.
  *
- * One of three readers of the grammar: grammar/quote_run.c only counts, over
- * many bytes (split); this file finds the end of one record, and
- * grammar/field.c cuts one record into fields (scan, load).  They share the
- * quote states of FcQuote.  Here bytes are found 16 at a time, or
- * passed over 1024 at a time; plain records are found in grammar/marks.c, many
- * at once.
+ * Four files read the grammar.  grammar/quote_run.c only counts records, for
+ * the split.  The others serve scan and load: grammar/marks.c finds the ends of
+ * many plain records, and of their fields, at once; this file finds the end of
+ * any one record, for which it looks at 16 bytes at a time, and in a long
+ * record at 1024; grammar/field.c cuts one record into fields.
  *
  * The quote, the escape and the delimiter must be neither '\r' nor '\n'.
  * As every server encoding sets the high bit in all bytes of a multibyte
@@ -103,8 +102,8 @@ judge_line_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 }
 
 /*
- * Checks the line end that must follow a marker: its length if the "len" bytes
- * at buf begin with it; if not, minus the FcEnd to be given.
+ * The length of the line end that must follow a marker, if buf[0..len) begins
+ * with it; else minus the FcEnd that fc_record_end must return.
  */
 static int
 marker_line_end(const FcDialect *dialect, const char *buf, size_t len)
