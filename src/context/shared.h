@@ -4,8 +4,9 @@
  *	  What the processes of one load share, and what each has for itself.
  *
  * FcShared lives in a DSM segment of the leader that outlives the parallel
- * context of each phase.  Its first part is written by the leader between
- * phases and only read by workers; the second is atomics and locks.
+ * context of each phase.  Its first fields are written by the leader, before
+ * the first phase or between phases, and only read by workers.  The last ones
+ * change during a phase, by atomics and under locks.
  *
  *-------------------------------------------------------------------------
  */
@@ -99,8 +100,8 @@ typedef enum FcStorageKind
 	FC_STORAGE_EMPTY,			/* rows go one after another */
 	FC_STORAGE_BUFFERS,			/* rows go into pages of heap/page_writer.c,
 								 * through shared buffers */
-	FC_STORAGE_PAGES			/* made by this transaction: in pages, to a
-								 * new file */
+	FC_STORAGE_PAGES			/* rows go into pages of a new file: the table
+								 * was made by this transaction */
 } FcStorageKind;
 
 typedef struct FcStorage
@@ -146,22 +147,25 @@ typedef struct FcTask
 typedef struct FcSpot
 {
 	BlockNumber block;			/* of the last row; InvalidBlockNumber: none */
-	BlockNumber next_free;		/* 16: blocks that core has added for it, */
-	BlockNumber last_free;		/* and that have no rows yet */
+	BlockNumber next_free;		/* 16: first block that core has added and
+								 * that has no rows yet */
+	BlockNumber last_free;		/* 16: the last such block */
 	uint32		added;			/* 16: how many core has added so far */
 	Size		space;			/* bytes free in "block", if a slice has
 								 * appended it as a page of its own */
 } FcSpot;
 
 /*
- * The turn of slices, which insert in their order; or, where core routes and
- * one turn is that of all leaves, one of the leaves.
+ * The turn of a leaf's slices, which insert in their order.  Where core routes,
+ * the first FcTurn of the phase is the turn for all leaves, and each of the
+ * others has one leaf, with the place that inserts into it have come to.
  */
 typedef struct FcTurn
 {
 	pg_atomic_uint32 next;		/* slice whose rows may be inserted */
-	pg_atomic_uint64 leaf;		/* its OID, once a row has been routed to it,
-								 * and from bit 32 on its FcStorageKind */
+	pg_atomic_uint64 leaf;		/* where core routes: the leaf's OID, once a
+								 * row has been routed to it, and from bit 32
+								 * on its FcStorageKind */
 	FcSpot		spot;			/* touched by the slice whose turn it is */
 } FcTurn;
 
@@ -188,8 +192,8 @@ typedef struct FcTurn
 #define FC_FIELD_FORCE_NULL			0x02
 #define FC_FIELD_SUBTRANSACTION		0x04	/* its errors need one:
 											 * options/plan_code.c */
-#define FC_FIELD_VISIBLE			0x08	/* it shows how often it is read,
-											 * too */
+#define FC_FIELD_VISIBLE			0x08	/* its type's code can show how
+											 * often it is called */
 
 typedef enum FcErrorKind
 {
@@ -230,8 +234,9 @@ typedef struct FcNumber
 /* A file that is scanned while it is unpacked: intake/chunks.c */
 typedef struct FcInflow
 {
-	pg_atomic_uint32 published; /* its first chunks that may be taken */
-	pg_atomic_uint32 whole;		/* 1: it has no others */
+	pg_atomic_uint32 published; /* so many of its chunks, from the first on,
+								 * may be taken */
+	pg_atomic_uint32 whole;		/* 1: no other chunks follow */
 } FcInflow;
 
 /* The files of a load, as all its processes see them */
@@ -247,16 +252,16 @@ typedef struct FcSharedSource
 	uint64		data_start;		/* first byte after the header of the first */
 	uint64		data_size;		/* bytes after the headers of all files */
 	uint32		nchunks;
-	uint64		chunk_size;		/* of each but the last ones of a file's data;
-								 * 0: there are others */
+	uint64		chunk_size;		/* of each chunk but a file's last ones; 0:
+								 * chunks of other sizes occur */
 	uint32		room;			/* places for chunks that each file has, as
 								 * long as files are unpacked; 0: all chunks
 								 * are there */
 	uint32		places;			/* for chunks of a ring, one after the other,
 								 * again and again; 0: each has its own */
-	dsm_handle	area;			/* if there is room: the segment with what
+	dsm_handle	area;			/* if room is not 0: the segment through which
 								 * workers unpack; DSM_HANDLE_INVALID: the
-								 * leader receives it */
+								 * leader receives the data */
 } FcSharedSource;
 
 /* What the rows are sorted and routed by */
@@ -273,8 +278,8 @@ typedef struct FcSharedKey
 /* The order that rows of a leaf are written in, if not the key's */
 typedef struct FcSharedOrder
 {
-	int			nkeys;			/* rows are sorted by; 0: they come as they
-								 * should */
+	int			nkeys;			/* that rows are sorted by; 0: they come in
+								 * the right order */
 	bool		append;			/* rows go after those of the table, as
 								 * order_by was given, and never into free
 								 * space */
@@ -290,7 +295,8 @@ typedef struct FcSharedIo
 	FcMapping	map;
 	bool		uring;			/* false: fc_io_sync */
 	bool		direct;			/* pages go to the disk past the cache */
-	pg_atomic_uint32 uring_errno;	/* a process's refusal, 0 if none */
+	pg_atomic_uint32 uring_errno;	/* with which the kernel has refused
+								 * io_uring to a process; 0: to none */
 } FcSharedIo;
 
 /* What becomes of bad records, and the first that ends the load */
@@ -318,30 +324,31 @@ typedef struct FcCounts
 	pg_atomic_uint64 scanned;	/* records found by the scan */
 	pg_atomic_uint64 spilled;	/* bytes of spill written */
 	pg_atomic_uint64 filtered;	/* rows the condition is not true for */
-	pg_atomic_uint64 rejected;	/* records on_error passed over */
-	pg_atomic_uint64 last_rejected; /* the largest offset of them */
+	pg_atomic_uint64 rejected;	/* records that on_error left out */
+	pg_atomic_uint64 last_rejected; /* the largest offset of such a record */
 	pg_atomic_uint64 nulled;	/* records with a value that became NULL */
 
 	/* of the rows */
 	pg_atomic_uint64 load_bytes;
 	pg_atomic_uint64 loaded;	/* rows inserted */
-	pg_atomic_uint64 paged;		/* rows of them that heap/page_writer.c
+	pg_atomic_uint64 paged;		/* of these, rows that heap/page_writer.c
 								 * inserted */
-	pg_atomic_uint64 heap_bytes;	/* what rows looked at would take */
+	pg_atomic_uint64 heap_bytes;	/* fast_copy_analyze(): what rows would
+									 * take */
 	pg_atomic_uint64 reads;
 	pg_atomic_uint64 read_bytes;
-	pg_atomic_uint64 mapped_bytes;	/* bytes of them copied from a mapping */
+	pg_atomic_uint64 mapped_bytes;	/* of these, copied from a mapping */
 	pg_atomic_uint32 sorts;		/* for order_by */
-	pg_atomic_uint32 disk_sorts;	/* sorts of them in temporary files */
+	pg_atomic_uint32 disk_sorts;	/* of these, sorts in temporary files */
 	pg_atomic_uint64 sort_bytes;	/* size of these files */
 	pg_atomic_uint32 parts_done;
 
 	/* of the indexes */
-	pg_atomic_uint64 built;		/* cost of those built */
-	pg_atomic_uint32 nbuilt;	/* how many they are */
+	pg_atomic_uint64 built;		/* cost of the indexes that are built */
+	pg_atomic_uint32 nbuilt;	/* how many these are */
 } FcCounts;
 
-/* Where in the segment lies what has no fixed size: offsets from its start */
+/* What has no fixed size: its offsets from the start of the segment */
 typedef struct FcSharedPlaces
 {
 	Size		columns;		/* AttrNumber[ncolumns]; 0: a field that is
@@ -377,7 +384,7 @@ typedef struct FcShared
 	FcSharedKey key;
 	FcSharedOrder order;
 	bool		statement;		/* the caller wrote COPY, for hints */
-	bool		routed;			/* leaf found by core's tuple routing */
+	bool		routed;			/* core's tuple routing finds the leaves */
 	Oid			refused;		/* routed: only rows without a key may go to
 								 * this default partition; 0: any may */
 	bool		freeze;
@@ -395,13 +402,14 @@ typedef struct FcShared
 	FcPhase		phase;
 	FcWay		way;
 	int			nscanners;		/* processes that left spill files */
-	int			nprocesses;		/* asked for, for this phase */
-	FcStorage	storage;		/* without a key: of the target */
+	int			nprocesses;		/* that the leader asked for, in this phase */
+	FcStorage	storage;		/* of the target, if there is no key */
 	uint32		ntasks;
 	int64		started;		/* microseconds of a clock that all share */
 
 	/* Written by one worker each */
-	int64		ended[FC_MAX_WORKERS];	/* when it found nothing more to do */
+	int64		ended[FC_MAX_WORKERS];	/* when the worker found nothing more
+										 * to do */
 
 	/* Shared by all during a phase */
 	pg_atomic_uint32 next;		/* chunk or task to be taken */
@@ -470,16 +478,18 @@ typedef struct FcContext
 	FcTurn	   *turns;			/* of the load phase, one per partition */
 	MemoryContext mcxt;			/* dies with the phase */
 	bool		failed;			/* caught an error: see fc_error_catch */
-	bool		evaluating;		/* what is raised is of the record in hand */
-	bool		at_record;		/* this one: */
+	bool		evaluating;		/* an error that is raised is of the record in
+								 * hand */
+	bool		at_record;		/* that record is known: at_offset, at_length */
 	uint64		at_offset;
 	uint64		at_length;
 	bool		stopped;		/* see fc_error_stop */
 	bool		ended;			/* fc_error_stop has thrown */
-	struct FcDirect *direct;	/* of this phase; NULL: no pages so far */
-	List	   *deferred;		/* FcWriter: have all rows of a slice, whose
-								 * turn has not come */
-	Size		deferred_bytes; /* that they take */
+	struct FcDirect *direct;	/* writes pages past the cache in this phase;
+								 * NULL: none so far */
+	List	   *deferred;		/* FcWriters that have all rows of a slice
+								 * whose turn has not come */
+	Size		deferred_bytes; /* that these writers take */
 	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
 	bool		verifying;		/* see fc_load_verify */
 	bool		apart;			/* leader: code that it calls may run
@@ -496,7 +506,7 @@ typedef struct FcContext
 	bool		(*lead) (void *arg);
 	void	   *lead_arg;
 
-	/* shows progress, in the leader, while it does a phase itself */
+	/* Shows progress, in a leader that does a phase itself */
 	void		(*progress) (void *arg);
 	void	   *progress_arg;
 } FcContext;
@@ -533,7 +543,7 @@ fc_context_take(FcContext *ctx, uint32 ntasks, uint32 *task)
 	return *task < ntasks;
 }
 
-/* Each file says how its lines end: to be called before a chunk is read */
+/* Takes on how lines end in the file at an offset, before a chunk is read */
 static inline void
 fc_context_enter(FcContext *ctx, uint64 offset)
 {
@@ -548,7 +558,7 @@ fc_option_arrow(bool statement)
 	return statement ? "" : " =>";
 }
 
-/* Leader: a step of what it does beside the phase; false: no other follows */
+/* Leader: does a step of ctx->lead, if there is one; false: no other follows */
 static inline bool
 fc_context_lead(FcContext *ctx)
 {

@@ -3,8 +3,8 @@
  * context/workers.c
  *	  Starts parallel workers, which may write WAL, and waits for them.
  *
- * The parallel context is the caller's, and ends the workers whatever happens:
- * its own clean-up at the end of the (sub)transaction destroys it.
+ * The parallel context is the caller's.  On error core destroys it at the end
+ * of the (sub)transaction, and so ends the workers.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,8 +76,9 @@ fc_workers_is_starting(const ParallelWorkerInfo *worker)
 
 /*
  * Waits until all workers are there; ERROR if one was never started, which it
- * cannot tell itself.  Core's function does not sleep once the postmaster has
- * made the process, so that it takes the processor which the worker needs.
+ * cannot tell itself.  Core's function alone would not sleep once the
+ * postmaster has made the process, and take the processor that the worker
+ * needs.
  */
 static void
 fc_workers_meet(ParallelContext *pcxt)

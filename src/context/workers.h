@@ -10,12 +10,12 @@
 
 #include "access/parallel.h"
 
-/* Starts the workers of a context, which may write WAL; how many there are */
+/* Starts the workers of a context; returns how many there are */
 extern int	fc_workers_launch(ParallelContext *pcxt);
 
 /*
  * Waits until all workers of a context are done, under the event
- * FastCopyWorkers, and shows progress meanwhile (NULL: does not).
+ * FastCopyWorkers.  Meanwhile calls "progress", unless it is NULL.
  */
 extern void fc_workers_wait(ParallelContext *pcxt, void (*progress) (void *arg),
 							void *arg);

@@ -3,9 +3,10 @@
  * io/io.h
  *	  Many reads, or writes, in flight: one interface, several methods.
  *
- * queue, submit, wait, drain.  io/uring.c gives it to the kernel through
- * liburing, io/pread.c is its preadv twin.  A method hides short reads,
- * EINTR and EAGAIN: a request comes back whole or as an ERROR.
+ * The caller queues requests, submits them, and takes them as they come back.
+ * io/uring.c hands them to the kernel through liburing; io/pread.c reads by
+ * preadv where the kernel does not grant that.  Both hide short reads, EINTR
+ * and EAGAIN: a read comes back whole, or is an ERROR.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,9 +58,9 @@ extern const FcIoMethod fc_io_uring;
 extern const FcIoMethod fc_io_sync;
 
 /*
- * Writes, each to the file that its request names: open ignores file and path.
- * A write that fails comes back, too, with done < len; the caller knows better
- * what to do then.
+ * The same for writes.  Each goes to the file that its request names: open
+ * ignores file and path.  A write that failed, or was short, comes back too,
+ * with done < len, and the caller decides what to do.
  */
 extern const FcIoMethod fc_io_uring_writes;
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * io/pread.c
- *	  The twin of io/uring.c for places where io_uring is forbidden.
+ *	  Reads in key order by preadv, for where io_uring is not granted.
  *
  * The queue is a circle of requests in the order in which they came:
  *
@@ -104,7 +104,7 @@ fc_sync_queue(FcIo *io, FcRequest *req)
 	return true;
 }
 
-/* next() reads; here the kernel is told what it will be. */
+/* Reads nothing: tells the kernel, after a slow read, what next() will read. */
 static void
 fc_sync_submit(FcIo *io)
 {
@@ -120,7 +120,7 @@ fc_sync_submit(FcIo *io)
 #endif
 }
 
-/* Collects the waiting requests that one call can read; how many */
+/* Collects the waiting requests that one call can read; returns how many */
 static int
 fc_sync_gather(FcIo *io, struct iovec *iov)
 {
@@ -177,7 +177,7 @@ fc_sync_judge(FcIo *io, instr_time start, size_t bytes)
 	fc_sync_submit(io);
 }
 
-/* One system call for the first waiting request and those that touch it. */
+/* Reads the first waiting request, and those that touch it, by one call. */
 static void
 fc_sync_read(FcIo *io)
 {

@@ -10,8 +10,8 @@
  *	days		days of the session's time zone, from 2000-01-01; weeks from a
  *				Monday; or from an existing partition.  A timestamptz day has
  *				23 or 25 hours where clocks change
- *	clock		a part of a day that fits in it without a rest: microseconds
- *				from the day's start, the last one cut at the next day's
+ *	clock		a width that divides a day evenly: microseconds from the day's
+ *				start, the last one cut at the next day's
  *	plain		anything else, and integers: multiples of the width from an
  *				origin
  *
@@ -154,7 +154,8 @@ month_of_day(int64 day)
 }
 
 /*
- * The first day of a month; for one outside all types a day outside them, too
+ * The first day of a month; if the month is outside the range of all types, a
+ * day outside them, too
  */
 static int64
 first_day_of_month(int64 month)
@@ -252,7 +253,8 @@ clock_floor(FcKeyType type, const FcInterval *interval, int64 key,
 }
 
 /*
- * The range of a type; *end is the first instant past it, but the last integer
+ * The range of a type.  *end is the first key after it; of integers, which may
+ * have none, it is the last key.
  */
 static void
 type_range(FcKeyType type, int64 *first, int64 *end)
@@ -418,7 +420,7 @@ starts_month(FcKeyType type, int64 key, pg_tz *zone)
 		first_day_of_month(month_of_day(day)) == day;
 }
 
-/* The interval of which a finite range is one */
+/* The interval that is as wide as a finite range, and counts from its start */
 static FcInterval
 interval_of_range(FcKeyType type, const FcRange *range)
 {
@@ -454,8 +456,9 @@ interval_of_range(FcKeyType type, const FcRange *range)
 }
 
 /*
- * The highest existing finite partition, of the width of "like" unless that is
- * NULL.  False if there is none.
+ * The interval of the highest existing partition with finite bounds; unless
+ * "like" is NULL, of the highest that is as wide as "like".  False if there is
+ * none.
  */
 static bool
 existing_interval(const FcRoute *route, const FcInterval *like,
@@ -594,7 +597,7 @@ counted_bound(const FcRoute *route, const FcInterval *interval, int64 bound)
 	return fc_epoch_to_time(interval->epoch, bound, &time) ? time : DT_NOEND;
 }
 
-/* Would "interval" make this range of the range's first key? */
+/* Is the range what "interval" gives for the range's first key? */
 static bool
 is_one_interval(const FcRoute *route, const FcInterval *interval,
 				const FcRange *range)

@@ -12,8 +12,9 @@
  *		partition descriptor --fc_route_build--> ranges[] --fc_route_find-->
  *			existing range, or hole --fc_interval_floor--> interval, cut
  *
- * The array is plain memory without pointers to the relation cache, so that
- * the leader can copy it to workers.  Nothing here needs cleaning up on error.
+ * The array is plain memory without pointers to the relation cache: it stays
+ * as it is when the partitions change, and each process makes its own.  Nothing
+ * here needs cleaning up on error.
  *
  *-------------------------------------------------------------------------
  */

@@ -18,7 +18,7 @@
 #include "pgtime.h"
 #include "utils/relcache.h"
 
-/* Key types: unit of the int64 in the comment */
+/* Types of keys.  All keys are int64; the comments tell their units */
 typedef enum FcKeyType
 {
 	FC_KEY_NONE = 0,			/* no key of a type known here */
@@ -66,6 +66,7 @@ typedef struct FcNewPartition
 	char	   *name;			/* relation name, chosen before it is made */
 } FcNewPartition;
 
+/* Where the keys of a table go */
 typedef struct FcRoute
 {
 	FcKeyType	type;
@@ -102,10 +103,10 @@ extern bool fc_route_possible(Relation parent, AttrNumber *attnum);
  */
 extern FcRoute *fc_route_build(Relation parent);
 
-/* The same of a partition descriptor that the caller has of "parent" */
+/* The same, from a partition descriptor of "parent" that the caller has */
 extern FcRoute *fc_route_build_from(Relation parent, PartitionDesc desc);
 
-/* The number in route->ranges of the one that has "key"; -1: none has it */
+/* The number in route->ranges of the range with "key" in it; -1: none has it */
 extern int	fc_route_find_existing(const FcRoute *route, int64 key);
 
 /*
@@ -125,10 +126,11 @@ extern FcRange fc_route_find(const FcRoute *route, int64 key);
 extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
 
 /*
- * The width that another program steps by, counted from the existing
- * partitions: "text" is an integer for integer keys, unless these are times of
- * which "epoch" make a second.  Days and months are those of "zone" (NULL: the
- * session's).  Errors as fc_interval_choose.
+ * The width by which pg_partman steps, counted from the existing partitions.
+ * If "epoch" is not 0, integer keys are times, so many of them in a second, and
+ * "text" is an interval; else it is an integer for integer keys.  Days and
+ * months are those of "zone" (NULL: the session's).  Errors as
+ * fc_interval_choose.
  */
 extern FcInterval fc_interval_step(const FcRoute *route, const char *text,
 								   int64 epoch, struct pg_tz *zone);
@@ -139,8 +141,8 @@ extern bool fc_interval_lines_up(const FcRoute *route,
 
 /*
  * Turn integer keys that count time from 1970, "unit" of them in a second,
- * into a timestamptz and back.  False for keys that are no timestamp; of times
- * that are no bigint the nearest key.
+ * into a timestamptz and back.  False for a key that is beyond all timestamps;
+ * for a time that is beyond all bigints the nearest key.
  */
 extern bool fc_epoch_to_time(int64 unit, int64 key, int64 *time);
 extern int64 fc_epoch_from_time(int64 unit, int64 time);
@@ -155,8 +157,8 @@ extern void fc_interval_floor(const FcRoute *route, int64 key,
 
 /*
  * Days of the calendar, counted from 2000-01-01, in the session's time zone
- * for timestamptz: the day a key lies in, and the first key of a day (cut to
- * the type's range; the type's infinity past its end).
+ * for timestamptz: the day that a key lies in, and the first key of a day (cut
+ * to the type's range; past its end the type's infinity).
  */
 extern int64 fc_key_local_day(FcKeyType type, int64 key);
 extern int64 fc_key_day_start(FcKeyType type, int64 day);
