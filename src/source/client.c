@@ -6,30 +6,30 @@
  *	 server: CopyInResponse ──► client: CopyData ... CopyDone | CopyFail
  *
  * The part of the frontend/backend protocol that COPY FROM STDIN speaks.  The
- * client is told of the data what core tells it, because it goes by that: psql
+ * client is told of the data what core tells it, because it acts on that: psql
  * ends inline data at a line with "\." where they are text, and drivers take
  * text for it or refuse to.  Packed data would not survive that, so the caller
  * must say that they are packed; then the client is told of one column of
  * bytes.
  *
- * In CSV, psql before 18 ends the data with the line "\.", which core before
- * 18 takes for their end wherever it stands, and drops what follows.  Newer
- * ones take it for data.  Here it is the end on those versions of core, but
- * only where nothing follows it.  In text format the grammar knows it on all
- * versions.
+ * In CSV, psql before 18 ends the data with the line "\.".  Core before 18
+ * takes that line for the end of the data wherever it stands, and drops what
+ * follows; newer versions take it for data.  On core before 18 it is the end
+ * here, too, but only where nothing follows it.  In text format the grammar
+ * knows the marker on all versions.
  *
- * What came before CopyFail is read first: a record of it may be the error.  So
- * it is with what came before the connection was lost, or before a message that
- * has no place here.  After those two core ends the session, because a message
- * is begun and not read (pq_is_reading_msg).
+ * What came before CopyFail is read first, because a record of it may be the
+ * error.  So is what came before the connection was lost, or before a message
+ * that has no place here.  After these two core ends the session, because a
+ * message was begun and not read (pq_is_reading_msg).
  *
  * A cancel is looked at before each message, while nothing of it has been
  * read; within one it would leave client and server at different places.  For
  * the same reason a message is read whole before anything is done with it.
  *
  * After an error core skips the rest: CopyData, CopyDone and CopyFail in the
- * simple protocol, everything up to the next Sync in the extended one.  That
- * one may come while data are awaited, from clients that do not know that
+ * simple protocol, everything up to the next Sync in the extended one.  A Sync
+ * may also come while data are awaited, from clients that do not know that
  * their command was a COPY; then it is passed over.
  *
  *-------------------------------------------------------------------------
@@ -76,17 +76,18 @@ typedef struct FcClient
 	bool		done;
 	char	   *failure;		/* what the client has ended the data with, by
 								 * CopyFail; or NULL */
-	bool		lost;			/* the connection is */
+	bool		lost;			/* the connection is lost */
 	int			unexpected;		/* type of a message that has no place here,
 								 * or 0 */
 	bool		marked;			/* CSV that may end with a marker */
 	bool		in_line;		/* the data before "held" end within a line */
-	bool		scanned;		/* text that a marker ends, anywhere */
-	bool		ended;			/* it has; what comes after it is dropped */
+	bool		scanned;		/* text, which a marker ends anywhere */
+	bool		ended;			/* the marker has come; drops what follows */
 	FcMarkerScan scan;
-	char		held[FC_CLIENT_MARKER]; /* perhaps (a part of) the marker */
+	char		held[FC_CLIENT_MARKER]; /* bytes held back: they may be the
+										 * marker, or begin it */
 	int			nheld;
-	char		last;			/* byte that was given away */
+	char		last;			/* the last byte that was given away */
 } FcClient;
 
 void
@@ -100,7 +101,7 @@ fc_client_check(void)
 			 errdetail("There is no client that could be asked for the data.")));
 }
 
-/* Until something comes, from the client or another process */
+/* Waits until something comes, from the client or another process */
 static void
 fc_client_wait(void)
 {
@@ -117,8 +118,8 @@ fc_client_wait(void)
 }
 
 /*
- * The first byte of a message, waiting for it so that a cancel is heard, or
- * EOF.  Cancels are held from then on.
+ * The first byte of a message, or EOF.  A cancel is heard while it waits for
+ * that byte; after it cancels are held.
  */
 static int
 fc_client_message_type(void)
@@ -211,7 +212,8 @@ fc_client_scan(FcClient *client)
 }
 
 /*
- * Puts the bytes held before the message, holds a possible marker at its end
+ * Puts the bytes held back in front of the message, and holds back what may be
+ * a marker at its end
  */
 static void
 fc_client_hold(FcClient *client)
@@ -238,7 +240,7 @@ fc_client_hold(FcClient *client)
 		client->in_line = message->data[message->len - 1] != '\n';
 }
 
-/* No more will come: what is held is the marker, or data */
+/* Nothing more will come: gives away what is held, unless it is the marker */
 static void
 fc_client_release(FcClient *client)
 {

@@ -15,7 +15,8 @@ typedef enum FcClientData
 {
 	FC_CLIENT_TEXT,
 	FC_CLIENT_CSV,
-	FC_CLIENT_CSV_WHOLE,		/* with a marker that it ends with */
+	FC_CLIENT_CSV_WHOLE,		/* with its marker, if it has one: core finds
+								 * it */
 	FC_CLIENT_BINARY,
 	FC_CLIENT_PACKED			/* bytes, packed or not */
 } FcClientData;
@@ -25,8 +26,7 @@ extern void fc_client_check(void);
 
 /*
  * Asks the client for data of so many columns, in that encoding, and reads
- * them to their end.
- * After an error the client's next messages are core's to skip.
+ * them to their end.  After an error core skips the client's next messages.
  */
 extern FcInput *fc_client_begin(FcClientData data, int encoding, int ncolumns);
 
@@ -41,7 +41,7 @@ extern void fc_client_check_whole(FcInput *input);
  */
 extern bool fc_client_ends_in_return(const FcInput *input);
 
-/* Lets go of the last message; what the struct tells stays */
+/* Frees the last message; the functions above may be called after it */
 extern void fc_client_end(FcInput *input);
 
 #endif							/* FC_CLIENT_H */

@@ -49,7 +49,7 @@ struct FcCodec
 {
 	FcCodecKind kind;
 	FcCodecState state;
-	size_t		memory;			/* it may use */
+	size_t		memory;			/* that it may use */
 	uint64_t	members;		/* that have ended */
 	uint64_t	taken;			/* bytes of the member in hand, or of padding */
 	char		head[FC_CODEC_MAGIC];	/* the first of them */
@@ -89,6 +89,7 @@ static const FcMagic magics[] = {
 #define FC_BZIP2_MAGIC	10
 #define FC_TAR_MAGIC_AT	257
 
+/* The number in len bytes, of which the lowest comes first */
 static uint64_t
 fc_codec_number(const char *bytes, int len)
 {
@@ -99,7 +100,7 @@ fc_codec_number(const char *bytes, int len)
 	return n;
 }
 
-/* After the level follows what a block, or the end of a stream, begins with */
+/* "BZh" and a level, and then what a block or a stream's end begins with */
 static bool
 fc_codec_is_bzip2(const char *head, size_t len)
 {
@@ -195,7 +196,7 @@ fc_codec_window_log(size_t memory)
 	return n;
 }
 
-/* Makes the library begin; false if it gets no memory */
+/* Lets the library begin; false if it gets no memory */
 static bool
 fc_codec_start(FcCodec *codec)
 {
@@ -441,7 +442,7 @@ fc_codec_step_member(FcCodec *codec, FcCodecIo *io, bool *end)
 	}
 }
 
-/* Makes the library begin anew after a member */
+/* Lets the library begin anew after a member */
 static bool
 fc_codec_restart(FcCodec *codec)
 {

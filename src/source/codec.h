@@ -36,9 +36,10 @@ typedef enum FcCodecKind
 #define FC_CODEC_HEAD	512
 
 /*
- * By content, of which head has the first bytes, all of them if there are less
- * than FC_CODEC_HEAD.  If that is a skippable frame and "skip" is given, the
- * bytes from *skip on tell more; *skip is else 0.
+ * The format of data that begin with head[0..len); if len is less than
+ * FC_CODEC_HEAD these are all.  Where they begin with a skippable frame, *skip
+ * is set to its length, and the bytes after it tell more; else *skip is 0.
+ * "skip" may be NULL.
  */
 extern FcCodecKind fc_codec_detect(const char *head, size_t len, uint64_t *skip);
 
@@ -48,9 +49,9 @@ extern const char *fc_codec_name(FcCodecKind kind);
 typedef struct FcCodec FcCodec;
 
 /*
- * Memory is the library's own, and fc_codec_end must be called for it.  NULL:
- * there is none.  What is unpacked may need "memory" bytes for its window, and
- * always FC_CODEC_LEAST.
+ * Memory is the library's own, so that fc_codec_end must be called; NULL if
+ * there is none.  The data's window may take "memory" bytes, or FC_CODEC_LEAST
+ * if that is more.
  */
 #define FC_CODEC_LEAST	((size_t) 16 * 1024 * 1024)
 
@@ -61,7 +62,7 @@ extern void fc_codec_end(FcCodec *codec);
  * Unpacks as far as the input reaches and the output has room, at most to the
  * end of one of the members that may follow each other.  Without input it
  * still gives what it keeps; if a call neither takes nor puts a byte, it has
- * nothing left.  After anything but FC_CODEC_OK there is no other call.
+ * nothing left.  After anything but FC_CODEC_OK it must not be called again.
  */
 extern FcCodecResult fc_codec_step(FcCodec *codec, FcCodecIo *io);
 

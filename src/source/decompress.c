@@ -9,7 +9,8 @@
  * A load reads its source several times and in any order, while packed data
  * can be read only once and from front to back.  So they are unpacked into a
  * temporary copy, and everything else works on that.  What is not packed is
- * copied as it is, if it comes from a program or the client.
+ * copied as it is, if it comes from a program or the client.  A caller that has
+ * another place for some of the bytes takes them itself (FcUnpacker.put).
  *
  * A process puts all that it unpacks into one file, one input after the other,
  * so that a hundred thousand packed files take only as many temporary files as
@@ -55,7 +56,7 @@ struct FcUnpacking
 	FcCodec    *codec;
 };
 
-uint32
+static uint32
 fc_unpack_wait_event(void)
 {
 	static uint32 wait_event = 0;
@@ -278,6 +279,7 @@ fc_unpack_packed(FcUnpacking *unpacking, uint64 upto)
 	return FC_UNPACK_MORE;
 }
 
+/* fc_unpack_some for input that is not packed */
 static FcUnpackEnd
 fc_unpack_plain(FcUnpacking *unpacking, uint64 upto)
 {
@@ -322,7 +324,7 @@ fc_unpack_look(const FcUnpacker *unpacker, size_t len)
 	}
 }
 
-/* Begins a decompressor, which a memory context of its own will end */
+/* Begins a decompressor, which ends with a memory context of its own */
 static void
 fc_unpack_take_codec(FcUnpacking *unpacking)
 {

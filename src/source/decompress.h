@@ -20,13 +20,14 @@
 #include "source/source.h"
 
 /*
- * Memory that processes share which unpack at the same time, beyond
- * FC_CODEC_LEAST each.  One that is alone may have more than all of it.
+ * Memory that the processes which unpack at the same time share, beyond
+ * FC_CODEC_LEAST for each.  A process that is alone may have more than all of
+ * it.
  */
 typedef struct FcBudget
 {
 	slock_t		mutex;
-	uint64		most;			/* that one may have */
+	uint64		most;			/* that one process may have */
 	uint64		size;
 	uint64		used;
 	ConditionVariable cv;
@@ -57,18 +58,18 @@ typedef struct FcUnpacker
 {
 	File		file;
 	uint64		written;		/* bytes unpacked */
-	uint64		in_file;		/* of these, in the file */
+	uint64		in_file;		/* of these, bytes in the file */
 	char	   *in;				/* FC_UNPACK_IN bytes */
 	char	   *out;			/* FC_UNPACK_OUT bytes */
 	FcBudget   *budget;
-	uint64		reserved;		/* of that */
+	uint64		reserved;		/* bytes of the budget */
 	pg_atomic_uint64 *taken;	/* counts bytes of the input */
 	void		(*progress) (void *arg);	/* or NULL */
 	void	   *progress_arg;
 
 	/*
-	 * NULL, or called first with what is to be written: it may have another
-	 * place for it
+	 * NULL, or called with what is to be written, before that: it may take the
+	 * bytes to another place
 	 */
 	FcUnpackPut (*put) (void *arg, const char *buf, size_t len);
 	void	   *put_arg;
@@ -79,28 +80,29 @@ typedef struct FcUnpacker
 } FcUnpacker;
 
 /*
- * The file is made in the set, counts against temp_file_limit while it is
- * written, and goes with the set.
+ * Makes the temporary file in the set.  It counts against temp_file_limit while
+ * it is written, and is deleted with the set.
  */
 extern void fc_unpack_begin(FcUnpacker *unpacker, SharedFileSet *fileset,
 							int number, FcBudget *budget,
 							pg_atomic_uint64 *taken);
 
-/* Closes it, and gives its path, which stays good until the set goes */
+/* Closes the file, and gives its path, which is good as long as the set is */
 extern void fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size);
 
 /*
- * Appends all that the input gives to the file, unpacked if it is packed; the
- * first bytes tell if the codec is not known.  False: it cannot be unpacked,
- * as *fault says; then what has been appended means nothing, and the input may
- * have more.
+ * Appends all that the input gives to the file, unpacked if it is packed.  If
+ * the kind is FC_CODEC_UNKNOWN, the first bytes tell.  False if the input
+ * cannot be unpacked, as *fault says; then what has been appended means
+ * nothing, and the input may have more.
  */
 extern bool fc_unpack(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind,
 					  FcUnpackFault *fault);
 
 /*
- * fc_unpack piece by piece: each goes on until "upto" bytes or some more are
- * in the file.  One at a time with an unpacker, of which it keeps the buffers.
+ * fc_unpack piece by piece: each call goes on until the unpacker has unpacked
+ * "upto" bytes or some more.  An unpacker, which has the buffers, can be used
+ * for one input at a time.
  */
 typedef struct FcUnpacking FcUnpacking;
 
@@ -122,19 +124,18 @@ extern FcCodecKind fc_unpack_kind(const FcUnpacking *unpacking);
 /* Is the input packed at all? */
 extern bool fc_unpack_is_packed(const FcUnpacking *unpacking);
 
-/* Bytes of the budget that it holds, and of the input that it has used */
+/* Bytes of the budget that it holds, and bytes of the input that it has used */
 extern uint64 fc_unpack_window(const FcUnpacking *unpacking);
 extern uint64 fc_unpack_taken(const FcUnpacking *unpacking);
 
-/* ERROR 22P04 or 54000 */
+/* ERROR 22P04, or 54000 or 53200 if it is about memory; see fc_unpack_refuse */
 extern void fc_unpack_throw(const FcUnpackFault *fault, const char *word,
 							const char *path);
 
-/* How one of the files is packed; ERROR 0A000 if it cannot be loaded at all */
+/* How one of the files is packed */
 extern FcCodecKind fc_unpack_detect(const FcSource *source, uint32 number);
-extern void fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path);
 
-/* "FastCopyUnpack" */
-extern uint32 fc_unpack_wait_event(void);
+/* ERROR 0A000, for a kind that cannot be loaded at all */
+extern void fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path);
 
 #endif							/* FC_DECOMPRESS_H */

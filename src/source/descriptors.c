@@ -37,7 +37,7 @@ struct FcDescriptors
 	MemoryContext mcxt;
 	MemoryContextCallback callback;
 	FcDescriptor places[FC_DESCRIPTORS];
-	int			nplaces;		/* that had a file; they always have one */
+	int			nplaces;		/* that have been used so far */
 	int			npinned;
 	uint64		clock;
 	FcDescriptor *last;			/* the one that was found last */
@@ -168,7 +168,7 @@ fc_descriptors_open(FcDescriptors *descriptors, uint32 file, const char *path)
 bool
 fc_descriptors_may_pin(const FcDescriptors *descriptors)
 {
-	/* with none pinned there is no other process to wait for */
+	/* with none pinned there is none whose end could be waited for */
 	return descriptors->npinned == 0 ||
 		(descriptors->npinned < FC_DESCRIPTORS - FC_DESCRIPTORS_FREE &&
 		 descriptors->npinned < descriptors->nplaces - FC_DESCRIPTORS_FREE);

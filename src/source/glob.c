@@ -56,7 +56,7 @@ fc_glob_is_pattern(const char *path)
 	return fc_glob_has_special(path, strlen(path));
 }
 
-/* The first len bytes without the backslashes that only keep a meaning away */
+/* The first len bytes, without the backslashes that take meaning away */
 static char *
 fc_glob_plain(const char *s, size_t len)
 {
@@ -79,7 +79,7 @@ fc_glob_enter(const FcGlob *glob, const char *directory)
 	glob->enter(directory[0] == '\0' ? "." : directory);
 }
 
-/* A path that is known up to here, and what must follow it */
+/* Takes a path that matches so far; "rest" is the pattern of what follows it */
 static void
 fc_glob_found(FcGlob *glob, char *path, const char *rest)
 {
@@ -91,7 +91,7 @@ fc_glob_found(FcGlob *glob, char *path, const char *rest)
 		fc_glob_walk(glob, path, rest);
 }
 
-/* All names of a directory that match a component */
+/* Takes all names of a directory that match a component */
 static void
 fc_glob_match(FcGlob *glob, const char *directory, const char *component,
 			  const char *rest)
@@ -111,7 +111,10 @@ fc_glob_match(FcGlob *glob, const char *directory, const char *component,
 	FreeDir(dir);
 }
 
-/* "before" is there and ends with a slash or is empty; pattern is the rest */
+/*
+ * Takes the next component of the pattern.  "before" is what is known of the
+ * path; the pattern begins with the slashes that follow it, if any do.
+ */
 static void
 fc_glob_walk(FcGlob *glob, const char *before, const char *pattern)
 {

@@ -3,9 +3,9 @@
  * source/input.c
  *	  Bytes that come once, from front to back.
  *
- * Whether a load is worth its workers is known once there are enough bytes
- * for it.  What has been read until then is kept, and is what the first reads
- * give, be it core that reads or the load.
+ * Whether a load is worth its workers shows only after enough bytes have come.
+ * What has been read until then is kept, and the first reads give it, whether
+ * core reads or the load.
  *
  * The bytes are in the memory context that was current when they were read.
  *

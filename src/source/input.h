@@ -29,8 +29,8 @@ extern size_t fc_input_read(FcInput *input, char *buf, size_t len);
 
 /*
  * Keeps so many of the first bytes for later reads, in the current memory
- * context.  False if there are fewer; then all are kept.  To be called before
- * the first read, but for those of fc_input_read_head.
+ * context.  False if there are fewer; then all are kept.  Only
+ * fc_input_read_head may have been called before.
  */
 extern bool fc_input_look_ahead(FcInput *input, size_t size);
 

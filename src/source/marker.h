@@ -10,16 +10,13 @@
 
 #include "grammar/dialect.h"
 
-/* So many bytes can be the beginning of a marker, at most */
-#define FC_MARKER_HELD	3
-
 /* Zeros but for the encoding, before the first byte */
 typedef struct FcMarkerScan
 {
 	int			encoding;		/* of the bytes */
 	FcEol		eol;			/* how the first line ends */
-	size_t		skip;			/* of the bytes to come, those of a character
-								 * that has begun before */
+	size_t		skip;			/* so many of the bytes to come are of a
+								 * character that has begun before */
 	bool		bad;			/* what follows "\." is no line end: an error */
 } FcMarkerScan;
 

@@ -3,10 +3,10 @@
  * source/program.c
  *	  What a program prints, as input.
  *
- * As COPY FROM PROGRAM runs one: by the shell, in the data directory, as the
- * server's user, with the server's stderr.  Its output is read to the end, so
- * that the load is never why a program dies of SIGPIPE; but where core leaves
- * what comes after a marker, a COPY that is accelerated may, too.
+ * A program runs as COPY FROM PROGRAM runs it: by the shell, in the data
+ * directory, as the server's user, with the server's stderr.  Its output is
+ * read to the end, so that no program dies of SIGPIPE because of the load.
+ * Only an accelerated COPY may stop reading at a marker, because core does.
  *
  * The pipe is waited for together with the latch: a user who cancels the load
  * does not have to wait until the program prints something.

@@ -10,7 +10,7 @@
 
 #include "source/decompress.h"
 
-/* ERROR 42501 unless the user may run programs, as COPY has it */
+/* ERROR 42501, as COPY's, unless the user may run programs */
 extern void fc_program_check(void);
 
 /*
@@ -19,10 +19,10 @@ extern void fc_program_check(void);
  */
 extern FcInput *fc_program_begin(const char *command);
 
-/* Ends it, and notes in input->failed whether it says that it failed */
+/* Waits for its end, and notes in input->failed whether it has failed */
 extern void fc_program_end(FcInput *input);
 
-/* ERROR 38000 if it did; to be called after fc_program_end */
+/* ERROR 38000 if it has; to be called after fc_program_end */
 extern void fc_program_check_end(const FcInput *input);
 
 #endif							/* FC_PROGRAM_H */

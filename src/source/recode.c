@@ -9,9 +9,9 @@
  * everything else works on the temporary copy.  So is a file whose delimiter
  * or quote is not ASCII, because these are given in the server's encoding.
  *
- * Many files become one temporary copy, in which each has its place.  It is a
- * file of a SharedFileSet: it counts against
- * temp_file_limit and goes when the set's segment goes.
+ * Many files become one temporary copy, in which each has its place.  The copy
+ * is a file of a SharedFileSet: it counts against temp_file_limit, and is
+ * deleted when the set's segment goes.
  *
  *-------------------------------------------------------------------------
  */
@@ -104,7 +104,7 @@ fc_recode_block(FcRecode *recode, bool eof)
 	return true;
 }
 
-/* The bytes of one file: a character does not go on in the next */
+/* Converts one file, in which its characters end; false at a bad one */
 static bool
 fc_recode_file(FcRecode *recode)
 {
@@ -127,7 +127,10 @@ fc_recode_file(FcRecode *recode)
 	return true;
 }
 
-/* Sets in "files" where each of them stands in the copy */
+/*
+ * Converts all files, and sets in "files" where each of them stands in the
+ * copy; false at a bad character
+ */
 static bool
 fc_recode_all(FcRecode *recode, FcFile *files)
 {

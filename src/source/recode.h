@@ -19,7 +19,8 @@ extern bool fc_recode_needed(int encoding, const FcDialect *dialect);
 /* A character that cannot be converted */
 typedef struct FcRecodeFault
 {
-	unsigned char bytes[MAX_CONVERSION_INPUT_LENGTH];	/* it begins them */
+	unsigned char bytes[MAX_CONVERSION_INPUT_LENGTH];	/* it, and what
+														 * follows */
 	int			len;
 	uint32		file;			/* number of the file it is in */
 	uint64		line;			/* of the file, header included */

@@ -17,10 +17,10 @@
  * Spilled entries, tasks, rejects and the order of the load know offsets only.
  * Records end with their file.  Each file is opened when it is read
  * (source/descriptors.c), and compared each time; at the end the leader looks
- * at all of them once more.  If the files have been converted into one
- * (source/recode.c), their bytes really stand so in that.  Files
- * that were packed are read from temporary copies (intake/intake.c), each of
- * which has many files.
+ * at all of them once more.  Where source/recode.c has converted them into one
+ * file, their bytes really stand like that.  Files that were packed are read
+ * from temporary copies (intake/intake.c), each of which may have many of them.
+ * What comes only once may be in a ring in shared memory (intake/ring.c).
  *
  * The descriptor of a single file comes from OpenTransientFile; the end of the
  * (sub)transaction closes it if an error skips fc_source_close.
@@ -380,7 +380,7 @@ fc_source_opened(const FcSource *source, uint32 number)
 	return copy == 0 ? number : source->nfiles + copy - 1;
 }
 
-/* Opens the file, if it is not open, as the one that was looked at first */
+/* The descriptor of a file; ERROR if it is not the file that was added */
 static FcDescriptor *
 fc_source_get(const FcSource *source, uint32 number)
 {
@@ -477,7 +477,7 @@ fc_source_read_from(int fd, const char *path, uint64 offset, char *buf,
 	}
 }
 
-/* Copies bytes that are in the ring; returns how many, 0 if not the first */
+/* Copies bytes from the ring; returns how many, 0 if it lacks the first one */
 static size_t
 fc_source_read_ring(FcRing *ring, uint64 offset, char *buf, size_t len)
 {
@@ -492,8 +492,8 @@ fc_source_read_ring(FcRing *ring, uint64 offset, char *buf, size_t len)
 }
 
 /*
- * Of len bytes from here on, those that are in one piece of one file; sets
- * where.  A file that is being unpacked grows meanwhile.
+ * How many of len bytes from the offset on stand together in what is opened for
+ * the file, and *within where.  What is in the ring is not there.
  */
 static size_t
 fc_source_piece(const FcSource *source, uint32 number, uint64 offset, size_t len,

@@ -46,17 +46,18 @@ typedef struct FcCopy
 } FcCopy;
 
 /*
- * Memory for bytes that are read once, in turn: of the bytes from "from" up to
- * "upto" it has the last ones that were put into it.
+ * Memory for bytes that are read only once, one after another.  The bytes from
+ * "from" up to "upto" are put into it, and it has the last ones of these.
  */
 typedef struct FcRing
 {
 	Size		size;			/* bytes; 0: there is none */
 	uint64		from;			/* offset of the first byte that was put
-								 * there; those before are in the temporary
+								 * there; those before it are in the temporary
 								 * copy */
-	pg_atomic_uint64 upto;		/* offset of the first byte after, which are
-								 * in the temporary copy again */
+	pg_atomic_uint64 upto;		/* offset of the first byte after them that is
+								 * in the temporary copy again; UINT64_MAX:
+								 * none is so far */
 	char		data[FLEXIBLE_ARRAY_MEMBER];
 } FcRing;
 
@@ -64,9 +65,10 @@ typedef struct FcSource
 {
 	char	   *path;			/* of the first file, as the user gave it */
 	char	   *open_path;		/* what was opened */
-	int			fd;				/* has all bytes, released with the
-								 * (sub)transaction; -1: each file its own */
-	FcIdentity	identity;		/* of that; without it only the size is set */
+	int			fd;				/* of the file with all bytes; -1: each file
+								 * is opened by itself */
+	FcIdentity	identity;		/* of what fd is; if it is -1 only the size is
+								 * set, of all files */
 	uint32		nfiles;
 	FcFile	   *files;			/* in the order of the load */
 	char	   *paths;			/* theirs, as the user gave them */
@@ -75,7 +77,8 @@ typedef struct FcSource
 	uint32		ncopies;
 	FcCopy	   *copies;
 	FcDescriptors *descriptors; /* if fd is -1 */
-	FcRing	   *ring;			/* has most bytes of the one file; or NULL */
+	FcRing	   *ring;			/* has most bytes, if there is one file; or
+								 * NULL */
 } FcSource;
 
 /*
@@ -118,7 +121,7 @@ fc_source_file(const FcSource *source, uint64 offset)
 		&source->files[fc_source_number(source, offset)];
 }
 
-/* Where in what is opened for it one of its bytes is */
+/* Where a byte of the file stands in what is opened for that file */
 static inline uint64
 fc_source_within(const FcFile *file, uint64 offset)
 {
@@ -129,17 +132,16 @@ fc_source_within(const FcFile *file, uint64 offset)
 extern const char *fc_source_path_at(const FcSource *source, uint64 offset);
 extern uint64 fc_source_end_at(const FcSource *source, uint64 offset);
 
-/* The offset of the byte that n others come before */
+/* The offset of byte number n, from 0, of all files together */
 extern uint64 fc_source_nth(const FcSource *source, uint64 n);
 
 /* Bytes after the headers */
 extern uint64 fc_source_data_size(const FcSource *source);
 
 /*
- * Where a byte is read: its descriptor, the offset in that, and the bytes from
- * there on that it has.  The descriptor stays open until it is given back;
- * NULL if so many are in use that one must be given back first.  For the one
- * file that a source may have there is nothing to hold: pinned is NULL then.
+ * Where a byte is read: a descriptor, the byte's offset in that, and how many
+ * bytes of the file are left from there on.  The descriptor stays open until
+ * "pinned" is given back; it is NULL for a single file, which needs none.
  */
 typedef struct FcSourcePlace
 {
@@ -150,6 +152,7 @@ typedef struct FcSourcePlace
 	FcDescriptor *pinned;
 } FcSourcePlace;
 
+/* False if so many are pinned that one must be given back first */
 extern bool fc_source_pin(const FcSource *source, uint64 offset,
 						  FcSourcePlace *place);
 extern void fc_source_unpin(const FcSource *source, FcDescriptor *pinned);
@@ -160,7 +163,7 @@ extern int	fc_source_descriptor(const FcSource *source, uint32 number);
 /* ERROR 55000 unless the open file still is what "expected" says */
 extern void fc_source_check(const FcSource *source, const FcIdentity *expected);
 
-/* ERROR 55000 unless all files are as they were added, or that at offset is */
+/* ERROR 55000 unless all files, or the one at offset, are as they were added */
 extern void fc_source_check_files(const FcSource *source);
 extern void fc_source_check_at(const FcSource *source, uint64 offset);
 
@@ -178,7 +181,7 @@ extern void fc_source_differs(const FcSource *source, uint64 offset,
 							  const char *what);
 extern void fc_source_close(FcSource *source);
 
-/* The path of the file that was opened last with all links resolved */
+/* The path of the last file, with all links resolved */
 extern char *fc_source_real_path(const FcSource *source);
 
 #endif							/* FC_SOURCE_H */

@@ -126,7 +126,7 @@ fc_stream_mark(FcStream *stream, const FcDialect *dialect)
 	return true;
 }
 
-/* The next record if marks tell where it ends; they are made when needed */
+/* Finds the next record if marks tell where it ends; makes them when needed */
 static inline bool
 fc_stream_marked(FcStream *stream, const FcDialect *dialect, FcRecord *record)
 {
@@ -150,9 +150,9 @@ fc_stream_marked(FcStream *stream, const FcDialect *dialect, FcRecord *record)
 }
 
 /*
- * The next record; its data is NULL if an error ends the search, such as the
- * limit of a record's length.  After an error the record tells where it
- * starts, and the stream must not be used further without a seek.
+ * Finds the next record without marks.  Its data stays NULL if an error is
+ * thrown meanwhile, such as that about the length of a record.  After a
+ * malformed record the stream must not be used further without a seek.
  */
 static FcEnd
 fc_stream_search(FcStream *stream, FcDialect *dialect, FcRecord *record)

@@ -26,8 +26,9 @@ typedef struct FcRecord
 	uint64		embedded;		/* line ends inside quotes that COPY counts */
 	bool		unterminated;	/* the file ended inside quotes */
 	bool		marked;			/* its line end has a marker before it */
-	const FcMarks *marks;		/* what is marked in it; NULL: nothing */
-	size_t		marks_pos;		/* where the marks of its first byte are */
+	const FcMarks *marks;		/* of a stretch with this record in it; NULL:
+								 * it has none */
+	size_t		marks_pos;		/* place of its first byte in the marks */
 } FcRecord;
 
 extern FcStream *fc_stream_begin(const FcSource *source, size_t buffer_size);
@@ -37,6 +38,11 @@ extern void fc_stream_seek(FcStream *stream, uint64 offset);
 
 /* Restarts at an offset of file "number", which may be its end */
 extern void fc_stream_seek_file(FcStream *stream, uint32 number, uint64 offset);
+
+/*
+ * Finds the next record; anything but FC_END_FOUND says why there is none, and
+ * record->offset then is where the search began
+ */
 extern FcEnd fc_stream_next(FcStream *stream, FcDialect *dialect,
 							FcRecord *record);
 extern void fc_stream_end(FcStream *stream);
