@@ -3,9 +3,10 @@
  * convert/binary.c
  *	  Values of the common types from their binary form.
  *
- * What a type's receive function takes from its bytes is made of them here,
- * without a call through fmgr and a buffer in between.  Whatever that function
- * would refuse is declined, and so is a value with too many bytes or too few.
+ * The converters make of a field's bytes what the type's receive function would
+ * make of them, without a call through fmgr and a buffer in between.  Whatever
+ * that function would refuse they decline, and with it a value that has too
+ * many bytes or too few.
  * Texts are verified, as pq_getmsgtext does it where the client's encoding is
  * the server's; elsewhere there is no converter for them.
  *

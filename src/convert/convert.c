@@ -51,7 +51,7 @@ static const FcConverters fc_converters[] = {
 	{BYTEAOID, fc_convert_bytea, fc_convert_text}
 };
 
-/* Receive functions take texts for the client's, whatever sent the file */
+/* Receive functions take texts to be in the client's encoding */
 bool
 fc_convert_receives(void)
 {

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * convert/convert.h
- *	  To datums from text without the type's input function, and from binary
+ *	  Makes datums of text without the type's input function, and of binary
  *	  fields without the receive function.
  *
- * A converter gives the datum the function would give, byte by byte, or
- * declines by returning false; then the function decides, errors included.  It
- * throws nothing itself.
+ * A converter gives the datum that the function would give, byte by byte, or
+ * declines by returning false; then the function decides, errors included.  A
+ * converter throws nothing itself.
  *
- * With a room that is compact a datum may have the short header that it gets
- * in a tuple anyway, and be made of the text itself.
+ * With a room that is compact, a datum may have the short header that it gets
+ * in a tuple anyway, and may be made where the text stands.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,8 +22,8 @@ typedef struct FcConverter FcConverter;
 
 /*
  * s is NUL-terminated, len its length; it is valid in the server's encoding,
- * unless it is of a binary field.  What is passed by reference is palloc'ed, if
- * there is no room for it.  s is as it was if the converter declines.
+ * unless it is of a binary field.  What is passed by reference is palloc'ed if
+ * there is no room for it.  If the converter declines s is as it was.
  */
 typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,
 						   Datum *value);
@@ -50,7 +50,7 @@ typedef struct FcDate
 
 #define FC_DATES	64
 
-/* The offset of local times from first to before end, in Unix seconds */
+/* The offset of local times from "first" on, before "end", in Unix seconds */
 typedef struct FcZone
 {
 	pg_tz	   *zone;
@@ -80,7 +80,7 @@ struct FcConverter
 extern void fc_convert_init(FcConverter *converter, Oid typid, int32 typmod,
 							bool binary);
 
-/* Are texts in binary form those of the server, which need no conversion? */
+/* Are texts of binary fields in the server's encoding, as they stand? */
 extern bool fc_convert_receives(void);
 
 static inline bool

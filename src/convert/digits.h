@@ -41,7 +41,7 @@ fc_word_is_digits(uint64 word)
 static inline uint32
 fc_word_number(uint64 word)
 {
-	/* each step makes pairs: of digits, of pairs, of fours */
+	/* each step joins neighbours: digits, then pairs, then fours */
 	word = word * 10 + (word >> 8);
 	word = (word & UINT64CONST(0x00FF00FF00FF00FF)) * 100 +
 		((word >> 16) & UINT64CONST(0x00FF00FF00FF00FF));
@@ -56,9 +56,8 @@ fc_readable(const FcConverter *converter, const char *end)
 }
 
 /*
- * Are the n bytes at s, up to 16 of them, digits?  Then *value is the number
- * that they make.  Not to be asked where fc_readable says that fewer than 16
- * bytes may be read, or 8 for up to 8.
+ * Are the n bytes at s, of which there are 1 to 16, digits?  Then *value is the
+ * number that they make.  8 bytes must be readable, or 16 if n is above 8.
  */
 static inline bool
 fc_all_digits(const char *s, size_t n, uint64 *value)
@@ -81,9 +80,9 @@ fc_all_digits(const char *s, size_t n, uint64 *value)
 }
 
 /*
- * Takes digits from s on, at most to "end", and appends them to *value, which
- * is wrong then if it had not room for them.  Returns where they end.  Bytes
- * may be read up to "readable", which is not before "end".
+ * Appends the digits from s on, at most to "end", to the number *value, which
+ * is wrong then if they do not fit.  Returns where they end.  Bytes may be read
+ * up to "readable", which is not before "end".
  */
 static inline const char *
 fc_take_digits(const char *s, const char *end, const char *readable,

@@ -37,7 +37,7 @@ fc_parse_int(const FcConverter *converter, const char *s, size_t len,
 
 	if (len == 1)
 	{
-		/* most small integers are that small */
+		/* small integers are mostly single digits */
 		*result = (unsigned char) *s - '0';
 		return (uint64) *result <= 9;
 	}
@@ -145,8 +145,8 @@ static const uint64 fc_decimal_power[] = {
 };
 
 /*
- * "-540.850752": 1 to 7 digits, a point and 1 to 16 digits, 19 in all, where
- * that many bytes may be read as it takes to look at many together
+ * "-540.850752": 1 to 7 digits, a point and 1 to 16 digits, at most 19 in all.
+ * False also where too few bytes after the text may be read.
  */
 static inline bool
 fc_parse_usual_decimal(const FcConverter *converter, const char *s, size_t len,
@@ -259,10 +259,10 @@ StaticAssertDecl(lengthof(fc_power5) == FC_MAX_POWER5 + 1,
 				 "one entry for each power");
 
 /*
- * mantissa / 10^-exponent to so many bits, ties to even: *bits * 2^*power.
- * 10^k is 5^k * 2^k; both operands of the division are shifted to the left
- * as far as they go, so that the quotient has 63 or 64 bits, and what else
- * there is below it only matters by being zero or not.
+ * Sets *bits and *power so that *bits * 2^*power is mantissa / 10^-exponent,
+ * rounded to nbits bits, ties to even.  10^k is 5^k * 2^k.  Both operands of
+ * the division are shifted to the left as far as they go, so that the quotient
+ * has 63 or 64 bits; of the remainder it only matters whether it is zero.
  */
 static bool
 fc_decimal_divide(const FcDecimal *decimal, int nbits, uint64 *bits, int *power)
@@ -334,8 +334,9 @@ fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
 }
 
 /*
- * A double rounded to a float is right unless the double lies in the middle
- * between two floats, to which the first rounding may have brought it.
+ * Does the double lie in the middle between two floats?  The first rounding may
+ * have brought it there; everywhere else rounding it again gives the right
+ * float.
  */
 static bool
 fc_double_is_middle(double number)

@@ -4,8 +4,8 @@
  *	  numeric from digits with an optional minus and point, or from its binary
  *	  form.
  *
- * The value is written as it is stored, whose layout PostgreSQL keeps to
- * itself but cannot change, as it is on disk and known to pg_upgrade: after
+ * The value is written as PostgreSQL stores it.  No header of core has that
+ * layout, but it cannot change, because tables of older servers have it: after
  * the length come two bytes with sign, display scale and weight, then digits
  * to the base 10000 without zeroes at either end.  Numbers that need the
  * longer header are declined, as are exponents, and a rounding that would
@@ -100,7 +100,7 @@ fc_parse_parts(const char *s, size_t len, FcParts *parts)
 	return s == end && digits > 0 && parts->nwhole <= FC_NUMERIC_MAX_WHOLE;
 }
 
-/* Cuts the fraction to the column's scale; rounding up is not for us */
+/* Cuts the fraction to the column's scale; false if it would be rounded up */
 static bool
 fc_apply_typmod(const FcConverter *converter, FcParts *parts)
 {
@@ -208,8 +208,9 @@ fc_binary_short(const char *s)
 }
 
 /*
- * The digits of the binary form; false if one is none, or if the function
- * would have to leave some out, because they are zeroes or lie beyond the scale
+ * The digits of the binary form.  False if one is no digit, or if the receive
+ * function would leave some out, because they are zeroes at an end or lie
+ * beyond the scale.
  */
 static bool
 fc_binary_digits(const char *s, int n, int weight, int scale, int16 *digits)
@@ -240,7 +241,7 @@ fc_binary_fits(const FcConverter *converter, int weight, int first)
 	return weight < 0 || nwhole <= converter->precision - converter->scale;
 }
 
-/* Of the special values, and where a scale would round, none is taken */
+/* Declines NaN and infinities, and what the column's scale would round */
 bool
 fc_binary_numeric(FcConverter *converter, char *s, size_t len, Datum *value)
 {

@@ -20,10 +20,10 @@
  * Both become steps for convert/pattern_match.c.  What to_timestamp has beyond
  * that (week dates, centuries, eras, Roman months, ordinals, names in the
  * locale's language, FX) makes the pattern one for core, which is then told to
- * be strict as well: nothing may be missing, and nothing may be left
- * over.  Strict or not core takes a sign for part of any number, and any two
- * characters for the ending of an ordinal: what the pattern has of these is
- * counted here.
+ * be strict as well: nothing may be missing, and nothing may be left over.
+ * Strict or not, core takes a sign for part of any number, and any two
+ * characters for the ending of an ordinal.  So both are counted in the pattern
+ * here, and in the values by convert/pattern_match.c.
  *
  * All is allocated in the caller's memory context.
  *
@@ -187,7 +187,7 @@ typedef struct FcPatternCompiler
 	int			parts;
 } FcPatternCompiler;
 
-/* ERROR 22023: the pattern, what is wrong with it and what would be right */
+/* ERROR 22023: tells what is wrong with the pattern, and what would be right */
 static void
 refuse(const FcPattern *pattern, const char *detail, const char *hint)
 {
@@ -483,10 +483,10 @@ is_number(const FcPatternStep *step)
 }
 
 /*
- * A number that a digit follows has all its digits, or none could tell where
- * it ends; core gives it all digits there are if it was written with FM.  The
- * last of to_timestamp's numbers in a row must have its digits as well, or a
- * value that was cut off would be taken for another.
+ * A number that a digit follows must have all its digits, or nobody could tell
+ * where it ends.  Written with FM it is left to core, which gives it all digits
+ * there are.  The last of to_timestamp's numbers in a row must have its digits
+ * as well, or a value that was cut off would be taken for another.
  *
  * Core does not find a text after more blanks than the pattern has.
  */
@@ -584,7 +584,8 @@ check_lower_parts(const FcPatternCompiler *compiler)
 }
 
 /*
- * to_timestamp has rules for parts that contradict each other; they stay its
+ * Do the parts contradict each other?  to_timestamp has rules for that, so
+ * that core reads the values.
  */
 static bool
 is_contradictory(int parts)

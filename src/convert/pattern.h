@@ -64,10 +64,10 @@ typedef struct FcPatternStep
 	uint8		min_digits;
 	uint8		max_digits;
 	uint8		base;			/* of a fraction: 9 where its first digit
-								 * counts tenths of a second, 6 of a
-								 * millisecond ...; of another number: how
-								 * many digits it has where a digit follows, 0
-								 * for max_digits */
+								 * counts tenths of a second, 6 where of a
+								 * millisecond, 3 where of a microsecond; of
+								 * another number: how many digits it has
+								 * where a digit follows, 0 for max_digits */
 	char		literal;
 	bool		fill;			/* written with FM */
 } FcPatternStep;
@@ -112,8 +112,8 @@ typedef struct FcPatternOption
 
 /*
  * The pattern for a column, in the current memory context.  ERROR 22023 with a
- * hint for a pattern that says nothing, too little or two things, and for a
- * type that is not timestamp, timestamptz or date.
+ * hint for a pattern that names no moment, too few of its parts, or a part
+ * twice, and for a type that is not timestamp, timestamptz or date.
  */
 extern FcPattern *fc_pattern_compile(const char *text, Oid typid, int32 typmod,
 									 const char *column);

@@ -14,10 +14,10 @@
  * clock shows, so that a timestamp column gets just that, even where clocks
  * were changed.
  *
- * Only patterns with features that have no steps leave the value to core, with
- * core's errors.  Core's strict reading sees that nothing is missing or left
- * over, and to_timestamp's says what the value means: where they differ the
- * value does not match.
+ * A pattern with a feature that has no steps leaves its values to core, which
+ * allocates, and throws errors of its own.  Core reads such a value twice.  The
+ * strict reading sees that nothing is missing or left over, and to_timestamp's
+ * says what the value means: where they differ the value does not match.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,7 +76,7 @@ is_letter(char c)
 	return (unsigned char) ((c | 0x20) - 'a') < 26;
 }
 
-/* From min to max digits at *s; how many, or 0 */
+/* Reads min to max digits at *s; returns how many, or 0 */
 static inline int
 read_digits(const char **s, const char *end, int min, int max, int *value)
 {
@@ -201,8 +201,8 @@ read_offset(const char **s, const char *end, FcPatternFields *fields)
 }
 
 /*
- * A POSIX rule is no name of a zone, but core takes letters with a number
- * after them for one: "ES1T" would be an hour, "UTC+2" west.
+ * Is it a POSIX rule, which core takes for a zone, and not the name of one?
+ * "ES1T" would be one hour west of Greenwich, and "UTC+2" two.
  */
 static bool
 is_zone_rule(const char *name)
@@ -542,7 +542,7 @@ core_context(void *arg)
 	errcontext("pattern \"%s\" of column \"%s\"", pattern->shown, pattern->column);
 }
 
-/* What core made of a value, as the pattern's type */
+/* Casts what core made of a value to the pattern's type */
 static Datum
 cast_core_value(const FcPattern *pattern, Datum datum, Oid from)
 {

@@ -90,13 +90,13 @@ fc_convert_varchar(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int			max = fc_max_characters(converter);
 
-	/* bytes bound characters; only beyond must they be counted */
+	/* characters are no more than bytes: they are counted only above that */
 	if (max >= 0 && len > (size_t) max && pg_mbcharcliplen(s, len, max) != len)
 		return false;
 	return fc_convert_text(converter, s, len, value);
 }
 
-/* Bytes without a high bit are characters, in every server encoding */
+/* In every server encoding a byte without the high bit is a character */
 static int
 fc_count_characters(const char *s, size_t len)
 {
@@ -193,7 +193,7 @@ fc_convert_bytea(FcConverter *converter, char *s, size_t len, Datum *value)
 	size_t		size = hex ? (len - 2) / 2 : len;
 	char	   *result;
 
-	/* escapes take less room than they are given */
+	/* size is the most: what an escape stands for is shorter than the escape */
 	if ((hex && len % 2 != 0) || size > MaxAllocSize - VARHDRSZ)
 		return false;
 	result = palloc(VARHDRSZ + size);

@@ -10,8 +10,9 @@
  * Years have four digits, so that no DateStyle can take them for a day; months
  * and the rest have two.  Leap seconds, 24:00:00, BC and names are declined.
  *
- * Where a local time stands in its zone is found as
- * DetermineTimeZoneOffset does it, but kept until a time lies elsewhere.
+ * Dates that came up are kept (FcDate), because most columns have few of them.
+ * The offset of a local time is found as DetermineTimeZoneOffset
+ * finds it, and kept until a time comes for which it does not hold (FcZone).
  *
  *-------------------------------------------------------------------------
  */
@@ -78,8 +79,8 @@ fc_parse_day(const char *year, const char *month, const char *mday, int64 *day)
 }
 
 /*
- * Where a date that is written as "2013-01-05" is kept: two months in a row do
- * not get into each other's way
+ * The place for a date that is written as "2013-01-05".  The days of two months
+ * that follow each other have different places.
  */
 static inline FcDate *
 fc_date_slot(const FcConverter *converter, uint64 first, uint16 last)
@@ -134,8 +135,9 @@ fc_parse_date(FcConverter *converter, const char *s, size_t len, int64 *day)
 }
 
 /*
- * ".5" at s, to microseconds; 0 bytes used if there is none, or if core might
- * round it in another way: its double must be exact up to one division.
+ * ".5" at s, to microseconds.  Returns how many bytes it took; 0 if there is
+ * none, or if core might round it in another way, as it may where its double is
+ * not exact up to one division.
  */
 static inline size_t
 fc_parse_fraction(const FcConverter *converter, const char *s, size_t len,
@@ -163,7 +165,7 @@ fc_parse_fraction(const FcConverter *converter, const char *s, size_t len,
 #endif
 }
 
-/* "06:00:00" at s, as it stands in a word, to seconds; false if it is none */
+/* "06:00:00" at s, to seconds; false if something else stands there */
 static inline bool
 fc_parse_clock(const char *s, int64 *sec)
 {
@@ -343,7 +345,7 @@ fc_learn_zone(FcZone *zone, int64 local)
 		zone->zone = session_timezone;
 }
 
-/* What core says of a time that lies where an offset does not hold for long */
+/* The offset as core finds it, where fc_learn_zone has found none to keep */
 static int
 fc_core_offset(const FcMoment *moment)
 {
@@ -379,7 +381,7 @@ fc_moment_usec(const FcMoment *moment)
 		moment->usec;
 }
 
-/* The zone of a timestamp without one is read, and does not count */
+/* If a zone is written it is read, and means nothing to this type */
 static pg_noinline bool
 fc_convert_any_timestamp(FcConverter *converter, char *s, size_t len,
 						 Datum *value)
@@ -428,7 +430,7 @@ fc_convert_any_timestamptz(FcConverter *converter, char *s, size_t len,
 	return true;
 }
 
-/* What COPY writes has an offset at the end, most often of hours alone */
+/* COPY TO writes an offset at the end, most often of hours alone */
 bool
 fc_convert_timestamptz(FcConverter *converter, char *s, size_t len,
 					   Datum *value)

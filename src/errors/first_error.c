@@ -15,7 +15,7 @@
  * SQLSTATE, which a user's function may choose at will.  While a process
  * evaluates a record (input functions, defaults, generated columns,
  * constraints, the condition) every error is about that record, but for those
- * by which the server ends the transaction whatever it does, as a cancel.
+ * by which the server ends the transaction in any case, such as a cancel.
  * These end the load at once, and get the record's place as a context.  Where
  * a process also writes a row or builds an index, the server may report a
  * trouble of its own, such as a full disk: see fc_error_is_of_record.
@@ -31,8 +31,8 @@
  * parallel safe, may have run some, and one may be half done.  A phase in
  * which the leader calls such code therefore has a subtransaction
  * (fc_error_apart).  It is rolled back if an error was kept: as soon as the
- * leader stops in the load, else at the end of the phase.  The look has one as
- * well, because core is shown the bad record after it.
+ * leader stops in the load phase, else at the end of the phase.  The look has a
+ * subtransaction as well, because core is shown the bad record after it.
  *
  * Catching an error without a subtransaction is sound where the transaction is
  * certain to abort.  Until then fc_error_catch repairs what the error left: it
@@ -163,7 +163,7 @@ fc_error_put_texts(FcShared *shared, const ErrorData *edata)
 	}
 	PG_CATCH();
 	{
-		/* the area has no room for the error: throws it at once */
+		/* the area has no room for the error, so that it is thrown at once */
 		LWLockReleaseAll();
 		dsa_release_in_place(fc_shared_texts(shared));
 		FlushErrorState();
@@ -327,7 +327,7 @@ fc_error_state_restore(FcContext *ctx, FcErrorState *state)
 }
 
 /*
- * Such errors of the server come from these places.  The same SQLSTATE from a
+ * The server throws such errors in these places only.  The same SQLSTATE from a
  * user's function is about the record that the function was called for.
  */
 bool
@@ -420,7 +420,7 @@ fc_error_record_text(const FcSource *source, uint64 offset, uint64 length,
 	return fc_error_clip(text, len);
 }
 
-/* A line of context that tells of the record in hand */
+/* The line of context that says where the record in hand stands */
 static char *
 fc_error_place(FcContext *ctx)
 {
@@ -575,7 +575,8 @@ fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
 		FlushErrorState();
 
 		/*
-		 * whatever it is about, because no caller knows of the subtransaction
+		 * whatever the error is about, because no caller knows of the
+		 * subtransaction
 		 */
 		RollbackAndReleaseCurrentSubTransaction();
 	}

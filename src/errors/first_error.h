@@ -10,12 +10,12 @@
 
 #include "context/shared.h"
 
-/* The leader calls this first; shared lies in the segment */
+/* Makes room for texts; the leader calls it first.  shared is in the segment */
 extern void fc_error_begin(FcShared *shared, dsm_segment *segment);
 
 /*
- * Does the server end the transaction by this error whatever it does, as by a
- * cancel or a deadlock?  Such an error is thrown on, never kept.
+ * Does the server end the transaction by this error in any case, as by a cancel
+ * or a deadlock?  Such an error is thrown on, never kept.
  */
 extern bool fc_error_is_of_transaction(const ErrorData *edata);
 
@@ -74,8 +74,8 @@ fc_error_at(FcContext *ctx, uint64 offset, uint64 length)
  * Runs body(arg).  If it throws an error about data, sets ctx->failed and
  * returns the ErrorData, in the current memory context; if it throws nothing,
  * returns NULL.  Other errors are thrown on.  While ctx->evaluating is set,
- * which body may do for a part of its work, every error is about data, unless
- * fc_error_is_of_transaction.
+ * which body may do for a part of its work, every error is about data, but for
+ * those of fc_error_is_of_transaction.
  */
 typedef void (*FcErrorBody) (void *arg);
 extern ErrorData *fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg);
@@ -92,25 +92,25 @@ extern ErrorData *fc_error_evaluate(FcContext *ctx, uint64 offset, uint64 length
 
 /*
  * A caught error leaves pins of buffers and open relations to the resource
- * owner that was current.  Between these two calls that is a new one.  The
- * first returns the outer one, for the second, which releases what the new one
- * holds, as an abort does if ctx->failed is set.  Locks pass to the outer one,
- * because the load may go on.
+ * owner that was current.  Between these two calls that is a new owner.  The
+ * first call returns the outer owner.  The second takes it, and releases what
+ * the new owner holds, as an abort does if ctx->failed is set.  Locks pass to
+ * the outer owner, because the load may go on.
  */
 extern struct ResourceOwnerData *fc_error_owner_begin(void);
 extern void fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer);
 
 /*
- * fc_error_catch in a subtransaction, for code that leaves things which only
- * an abort undoes, where the load goes on after the error.  Not in workers;
+ * fc_error_catch in a subtransaction: for code whose effects only an abort
+ * undoes, where the load goes on after the error.  Workers must not call it;
  * ctx->failed stays as it is.
  */
 extern ErrorData *fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg);
 
 /*
- * Did this function of core raise the error, and not a user's code that it
- * called?  For errors that fc_error_catch has kept free of its callers'
- * context.
+ * Did this function of core throw the error, and not a user's code that it
+ * called?  To be asked of errors that fc_error_catch has returned, because
+ * these lack the context of its callers.
  */
 extern bool fc_error_is_from(const ErrorData *edata, const char *function);
 

@@ -6,16 +6,16 @@
  *	 process, phase ──► file "rejects.PHASE.PROCESS" ──┐
  *	 process, phase ──► file ──────────────────────────┴─► sort ──► leader
  *
- * The place of a record is kept and what is wrong with it, not its bytes,
- * which the source still has.  The files belong to the load's SharedFileSet,
+ * A file has the places of records and what is wrong with them, not their
+ * bytes, which the source still has.  Files belong to the load's SharedFileSet,
  * which deletes them on error as well, and the leader reads them through
  * core's sort: memory is bounded whatever the number of rejects.
  *
  * reject_limit is exact.  The process that counts one reject too many keeps
  * the last reject of the file as the first bad record known
- * (errors/first_error.c), so that from then on all processes look at records
- * before it only.  When they have done so all rejects up to there are known,
- * and so is the one that is too many.
+ * (errors/first_error.c), so that from then on all processes look only at
+ * records before it.  Once they have done so all rejects up to there are known,
+ * and with them the one that is too many.
  *
  * Where the leader looks at records again (fc_load_verify) it does not count
  * them, and what it puts is read only for records that no process has put
@@ -140,7 +140,7 @@ fc_reject_count(FcContext *ctx, uint64 offset)
 	while (offset > last &&
 		   !pg_atomic_compare_exchange_u64(&shared->counts.last_rejected, &last, offset))
 		;
-	/* a full barrier: last_rejected then has the offsets of all n */
+	/* a full barrier: last_rejected is then the largest offset of all n */
 	n = pg_atomic_fetch_add_u64(&shared->counts.rejected, 1) + 1;
 	if (!ctx->in_worker)
 		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_SKIPPED, n);
@@ -247,7 +247,7 @@ fc_rejects_sort_entry(FcRejects *rejects, const FcRejectEntry *entry, int pass,
 	tuplesort_puttupleslot(rejects->sort, slot);
 }
 
-/* Sorts what a process put in a phase; it has no file if that was nothing */
+/* Reads into the sort what a process put in a phase, if it put anything */
 static void
 fc_rejects_read_file(FcRejects *rejects, FcPhase phase, int process)
 {

@@ -39,7 +39,7 @@ typedef struct FcReject
 	char	   *message;
 } FcReject;
 
-/* In any process: counts the record as rejected, and keeps what is wrong */
+/* Counts the record as rejected, and keeps what is wrong with it */
 extern void fc_reject_put(FcContext *ctx, uint64 offset, uint64 length,
 						  const FcBad *bad);
 

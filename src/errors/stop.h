@@ -11,10 +11,10 @@
 #include "errors/first_error.h"
 
 /*
- * The process has kept an error that may come from a user's code, and must not
- * run such code again: it skips all further records, and the leader will look
- * at those before the bad one.  In the load, a leader that is apart does not
- * return from here, but from fc_error_apart.
+ * Called by a process that has kept an error which may come from a user's code,
+ * and must not run such code again.  It skips all further records, and the
+ * leader will look at those before the bad one.  In the load phase, a leader
+ * that is apart does not return from here, but from fc_error_apart.
  */
 extern void fc_error_stop(FcContext *ctx);
 
