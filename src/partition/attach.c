@@ -13,8 +13,9 @@
  *		pg_inherits, pg_depend	the child has a parent, and goes with it
  *		pg_class				it is a partition, and has a bound
  *		pg_attribute			columns are inherited ones
- *		pg_constraint			and so are CHECKs, NOT NULLs, and keys
- *		(and the same for indexes, by core's function for one index)
+ *		pg_constraint			CHECKs, NOT NULLs and keys are inherited, too
+ *
+ * Core's function for one index writes the rows of each index.
  *
  * This file writes these rows, and at the end tells the sessions, once.  The
  * caller lets ATTACH do the first partition, so that ATTACH checks what it
@@ -101,6 +102,7 @@ fc_attach_reason(Relation parent, Oid default_oid)
 	return NULL;
 }
 
+/* Is the function not one of core's? */
 static bool
 fc_attach_own_function(Oid funcid, void *context)
 {
@@ -453,8 +455,8 @@ fc_attach_is_like(Relation parent, Relation child, Oid guard)
 }
 
 /*
- * A session that reads the parent's partitions afresh finds the row in
- * pg_inherits and then must find a bound: the same command writes both.
+ * Another session that reads the parent's partitions and finds the row in
+ * pg_inherits must find a bound as well: the same command writes both.
  */
 bool
 fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid guard)

@@ -18,8 +18,9 @@
 extern bool fc_attach_is_watched(void);
 
 /*
- * Names fast_copy's own hook, which watches only COPY, and the one that it
- * calls
+ * Tells which hook of ProcessUtility is fast_copy's own, and which one that
+ * calls next.  The own one looks at COPY alone, so that it does not count as
+ * one that sees commands.
  */
 extern void fc_attach_pass_over(ProcessUtility_hook_type own,
 								ProcessUtility_hook_type before);
@@ -45,19 +46,20 @@ extern void fc_attach_drop_check(Oid constraint);
 /*
  * Attaches "child".  The caller holds the locks of ATTACH and vouches that
  * the child was made like the parent, that its rows fit the bound, and that
- * the bound overlaps no other.  False, with nothing done, if the child is in
- * some way not what is expected: ATTACH knows then what to do, or to say.
- * "guard" is a CHECK of the child that says what the bound does, to be
- * dropped; or InvalidOid.
+ * the bound overlaps no other.  False, with nothing done, if the child is not
+ * like the parent: the caller then runs ATTACH, which can deal with that or
+ * throws the right error.  "guard" is a CHECK of the child with the condition
+ * of the bound, which is dropped; or InvalidOid.
  */
 extern bool fc_attach_table(Relation parent, Oid child,
 							PartitionBoundSpec *bound, Oid guard);
 
 /*
- * Marks the constraints of a table that was attached, in whichever way, as
- * CREATE TABLE ... PARTITION OF does: ATTACH leaves those of adopted indexes
- * marked NO INHERIT, as those of a stand-alone table are.  "inherited": its
- * CHECKs and NOT NULLs are the parent's, but not marked as such yet.
+ * Marks the constraints of an attached table as CREATE TABLE ... PARTITION OF
+ * would have marked them.  ATTACH leaves the constraints of adopted indexes
+ * marked NO INHERIT, as they are on a stand-alone table.  With "inherited" the
+ * table was attached by fc_attach_table: its CHECKs and NOT NULLs are marked
+ * as inherited from the parent, too.
  */
 extern void fc_attach_constraints(Oid child, bool inherited);
 

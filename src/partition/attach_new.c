@@ -3,15 +3,16 @@
  * partition/attach_new.c
  *	  Attaches the new partitions of a load, once they are filled.
  *
- *		begin	the default partition is read and locked; no bounds overlap
+ *		begin	the default partition is locked and read, bounds are compared
  *		each	the first by ATTACH PARTITION, without the scans it would do
  *				(partition/vouch.c); the others, where no extension sees a
  *				difference, by rows in catalogs (partition/attach.c)
  *		end		constraints that were needed for it are dropped
  *
  * The load vouches for the rows of new partitions, unless code of the table
- * may have written to them as well.  Where it may do so during ATTACH, all
- * partitions get their CHECK before the first is attached.
+ * may have written to them as well.  Where ATTACH may run such code, all new
+ * partitions get their CHECK before the first is attached, so that the code
+ * cannot write a wrong row to one that is attached later.
  *
  * Everything is DDL in the caller's transaction, which undoes it on error.
  * SPI is connected and finished within each function.

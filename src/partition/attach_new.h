@@ -25,18 +25,19 @@ typedef struct FcAttach
 	const char *reason;			/* why ATTACH is needed after the first */
 	bool		vouched;		/* are all rows known to be in their place? */
 	bool		first;			/* is none attached yet? */
-	bool		untold;			/* are sessions not told of some yet? */
+	bool		untold;			/* are some attached of which sessions have
+								 * not been told yet? */
 	MemoryContext mcxt;			/* for the work on one partition */
 } FcAttach;
 
 /*
- * Enclose the calls that attach "parts".  Begin spares the default partition
- * the scan that each of them would make.  It locks the parent (SHARE UPDATE
- * EXCLUSIVE) and the default partition (ACCESS EXCLUSIVE) until commit, as the
- * first ATTACH would.  ERROR 23514 if a row has come to the default partition
- * since the precheck.  The caller must not look at the parent's partitions
- * before end.  "vouched": only the load can have written to the new
- * partitions, and it has compared each row's key with the bounds.
+ * The caller attaches "parts" between these two, and does not look at the
+ * parent's partitions meanwhile.  The first reads the default partition once,
+ * in place of each ATTACH, and throws ERROR 23514 if a row of "parts" has come
+ * to it since the precheck.  It locks the parent (SHARE UPDATE EXCLUSIVE) and
+ * the default partition (ACCESS EXCLUSIVE) until commit, as the first ATTACH
+ * would.  "vouched": only the load can have written to the new partitions, and
+ * it has compared each row's key with the bounds.
  */
 extern void fc_partition_attach_begin(FcAttach *attach, Oid parentid,
 									  const FcRoute *route,

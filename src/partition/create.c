@@ -6,7 +6,8 @@
  * CREATE TABLE ... PARTITION OF would lock the parent against all sessions
  * from its start to the end of the load.  So the life of a new partition is
  *
- *		precheck	may the caller, and does the default partition allow it?
+ *		precheck	has the caller the rights, and the default partition no
+ *					rows that belong to it?
  *		create		a stand-alone table, equal to what PARTITION OF makes
  *		(rows and indexes, elsewhere)
  *		attach		partition/attach_new.c
@@ -72,8 +73,8 @@ owner_may_create(Relation parent)
 }
 
 /*
- * ERROR if the caller may not make partitions, or their owner not have them
- * there
+ * ERROR 42501 if the caller may not act as the parent's owner or, unless the
+ * caller is a superuser, if the owner may not create in the parent's schema
  */
 static void
 check_rights(Relation parent)
@@ -117,10 +118,10 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 }
 
 /*
- * Returns the CREATE TABLE.  LIKE copies what PARTITION OF inherits, without
- * indexes, identity, statistics and comments; pg_partman takes some of these
- * along.  Access method (17 and later) and tablespace are the parent's if it
- * names one, and else what the settings say.
+ * Returns the CREATE TABLE.  LIKE copies what PARTITION OF inherits, but no
+ * indexes, identity, statistics and comments; pg_partman copies comments, too,
+ * and from 5.2 on statistics.  Access method and tablespace are the parent's
+ * if it names one (the access method from 17 on), else those of the settings.
  */
 static char *
 create_table_sql(Relation parent, const FcPartman *partman, const char *name)
@@ -262,7 +263,10 @@ check_empty(const FcNewPartition *part)
 	table_close(rel, NoLock);
 }
 
-/* Makes one partition, and its name in "mcxt".  SPI is connected. */
+/*
+ * Makes one partition; its name is in "mcxt".  "before" is the name of the one
+ * made before it, or NULL.  SPI is connected.
+ */
 static void
 create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
 		   const char *before, MemoryContext mcxt)

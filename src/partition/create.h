@@ -27,10 +27,10 @@ extern void fc_partition_precheck(Relation parent, const FcRoute *route,
 								  FcNewPartition *parts, int nparts);
 
 /*
- * Creates stand-alone tables equal to what CREATE TABLE ... PARTITION OF
- * makes (indexes aside), for the target, and sets their OIDs and names.  They
- * belong to the target's owner.  The schema keeps its name until the
- * transaction ends.
+ * Makes the new partitions of the target as stand-alone tables, which are
+ * what CREATE TABLE ... PARTITION OF makes but for indexes, and sets their
+ * OIDs and names.  They belong to the target's owner.  Their schema keeps its
+ * name until the transaction ends.
  */
 extern void fc_partition_create(FcContext *ctx, const FcRoute *route,
 								FcNewPartition *parts, int nparts);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/empty_table.c
- *	  Makes a table without waiting for the disk.
+ *	  Makes a table without waiting for the disk; keeps a schema's name.
  *
  * CREATE TABLE makes a TOAST table as well, whose index is built like any
  * other: PostgreSQL 15 and 16 write its one page past the shared buffers and
@@ -157,7 +157,7 @@ fc_table_make_toast(Relation rel)
 	fc_table_set_toast(table, toast);
 }
 
-/* Makes the TOAST table; if it is unlogged, core waits for its init fork */
+/* Makes the TOAST table; an unlogged one by core, which syncs its init fork */
 static void
 fc_table_toast(Oid table)
 {

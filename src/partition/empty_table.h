@@ -15,9 +15,9 @@
 extern void fc_table_create(const char *sql);
 
 /*
- * Keeps the schema's name until the transaction ends: no session can rename it
- * and so have commands by name meet other tables.  Waits for a session that is
- * changing the schema.  Leader only.
+ * Keeps the schema's name until the transaction ends: no session can rename
+ * it, so that commands which name the schema meet the tables that they should.
+ * Waits for a session that is changing the schema.  Leader only.
  */
 extern void fc_table_keep_schema(Oid nspid);
 

@@ -5,16 +5,16 @@
  *
  *	 tasks, largest first ──► leader: those that only it can build
  *						  ──► leader with helpers: those too large for one
- *						  ──► workers: all others, one each at a time
+ *						  ──► workers: all others, each of them by one worker
  *
  * Where an index is so large that the other processes would wait for the one
  * that builds it, all of them build it together: core's access methods can do
  * that with helpers, which are workers that only the leader can start.
  *
  * An error of an index build (two rows are equal, an expression fails) ends
- * the phase.  The build does not know the rows' lines, nor which is the first
- * in the file: the leader then finds that out, by inserting the rows again
- * (fc_load_verify_indexes).
+ * the phase.  The build knows neither the lines of the rows nor which row is
+ * the first in the file that the index refuses.  The leader finds that out, by
+ * inserting the rows again (fc_load_verify_indexes).
  *
  * maintenance_work_mem is lowered to the process's share of fast_copy.memory;
  * core restores it with the GUC nest level, on error too.
@@ -47,7 +47,7 @@ fc_build_limit_memory(const FcShared *shared, int processes)
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
-/* An index to build, for the callback of fc_error_catch */
+/* An index to build, for the body of fc_error_catch */
 typedef struct FcBuild
 {
 	FcContext  *ctx;
@@ -55,8 +55,9 @@ typedef struct FcBuild
 } FcBuild;
 
 /*
- * Callback of fc_error_catch.  Helpers lock the index, which is logged under
- * the XID of the (sub)transaction, and they cannot assign one.
+ * Body of fc_error_catch.  Helpers lock the index, and core logs that lock
+ * under the XID of the (sub)transaction.  They cannot assign one, so that the
+ * leader does it before.
  */
 static void
 fc_build_index(void *arg)
@@ -70,7 +71,10 @@ fc_build_index(void *arg)
 	build->ctx->disturbed |= command != GetCurrentCommandId(false);
 }
 
-/* Builds an index; only a subtransaction's abort ends a build's helpers */
+/*
+ * Builds an index; with helpers in a subtransaction, because after an error
+ * only its abort ends them
+ */
 static void
 fc_build_one(FcContext *ctx, FcIndexTask *task)
 {
@@ -160,7 +164,7 @@ fc_index_plan(FcIndexTask *tasks, int ntasks, int processes)
 void
 fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks)
 {
-	/* the leader empties the tables after a failed build: leave no pins */
+	/* pins must go: after a failed build the leader empties the tables */
 	struct ResourceOwnerData *outer = fc_error_owner_begin();
 
 	for (int i = 0; i < ntasks && !fc_error_beyond(ctx->shared, FC_SOMEWHERE); i++)

@@ -20,8 +20,8 @@ typedef struct FcIndexTask
 	Oid			heap;
 	Oid			index;
 	uint64		rows;			/* rows loaded */
-	double		weight;			/* how long a row takes, about; an integer in
-								 * no order is 1 */
+	double		weight;			/* about how long a row takes; 1 is a row with
+								 * an integer, in no order */
 	bool		leader_only;	/* cannot be built in a worker */
 	bool		divisible;		/* core can build it with workers of its own */
 	int			nhelpers;		/* workers that help; 0: one process builds */
@@ -61,8 +61,8 @@ extern void fc_index_build(FcIndexTask *task);
 extern void fc_index_empty(Oid heap);
 
 /*
- * Leader: builds the index of "heap", which is a partition of "parent"
- * already, for the parent's index.
+ * Leader: defines and builds the index that "heap", which is a partition of
+ * "parent" already, has for this index of the parent.
  */
 extern void fc_index_build_partition(Relation parent, Oid parent_index, Oid heap);
 

@@ -153,8 +153,8 @@ choose_name(Relation parent, const FcRoute *route, int64 key)
 
 /*
  * Refuses a name that is taken: pg_partman would pass over it, and rows would
- * go to the default partition for good.  Only where clocks are put back may
- * two partitions bear the same name, but for a number.
+ * go to the default partition for good.  Only where clocks are put back may two
+ * partitions get one name: the second then has a number after it.
  */
 static void
 refuse_taken(Relation parent, const FcRoute *route, const FcRange *range,

@@ -181,8 +181,8 @@ fc_partman_newest(const FcRoute *route)
 }
 
 /*
- * Do existing partitions fit this interval's time zone?  They begin at its
- * midnights or, where they are shorter, are named by its clock.
+ * Do existing partitions fit this interval's time zone?  Those of a day or
+ * more begin at its midnights, and shorter ones are named by its clock.
  */
 static bool
 fc_partman_fits(const FcPartman *partman, const FcRoute *route,
@@ -277,7 +277,7 @@ fc_partman_interval(const FcPartman *partman, const FcRoute *route)
 		if (fc_partman_fits(partman, route, &interval))
 			return interval;
 	}
-	/* partitions may have any names, but days must begin at midnight */
+	/* names of short partitions may be any, but days must begin at midnight */
 	if (!interval.elapsed)
 		fc_partman_refuse_zone(partman, pg_get_timezone_name(linitial(zones)));
 	return fc_interval_step(route, partman->interval, partman->epoch,

@@ -57,8 +57,8 @@ typedef struct FcPartman
 	char	   *template;		/* or NULL */
 	Oid			template_oid;	/* InvalidOid: none, or it does not exist */
 	Oid			template_owner;
-	bool		early;			/* what partitions get must be there before
-								 * they have rows */
+	bool		early;			/* pg_partman's functions must see partitions
+								 * before these have rows */
 	bool		privileges;		/* inherit_privileges */
 	bool		publications;
 	FcFault    *refusal;		/* why no partitions can be made, or NULL */
@@ -101,8 +101,8 @@ extern void fc_partman_check_names(const FcPartman *partman, Relation parent);
 /*
  * Keeps maintenance away until the transaction ends; maintenance does not
  * wait but leaves.  Other loads share the lock.  False if maintenance is at
- * work: then a load with a lock on the table must not wait, because
- * maintenance may want the whole table, to drop a partition.
+ * work: a load that holds a lock on the table must not wait for it, because
+ * maintenance itself may wait for that lock, to drop a partition.
  */
 extern bool fc_partman_try_lock(void);
 
@@ -110,9 +110,10 @@ extern bool fc_partman_try_lock(void);
 extern void fc_partman_lock(void);
 
 /*
- * Returns what speaks against loading rows of the range "lowest" (NULL: none)
- * to the key "high", for which "parts" (ascending) are to be made, unless a
- * setting tells to ignore it: a list of FcFault.
+ * Returns, as a list of FcFault, what speaks against a load of rows from the
+ * range "lowest" (NULL: there are none) up to the key "high", and against
+ * making "parts" (ascending) for them.  A fault that a setting ignores is left
+ * out.
  */
 extern List *fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 							   const FcRange *lowest, int64 high,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/partman_faults.c
- *	  What speaks against the partitions that pg_partman's tables would get.
+ *	  What speaks against partitions that a table of pg_partman would get.
  *
  *		retention	maintenance would remove the rows at once
  *		premake		maintenance would go on from the new partitions, and make
@@ -78,7 +78,7 @@ fc_partman_key(const FcRoute *route, TimestampTz time)
 	return local / USECS_PER_DAY - (local % USECS_PER_DAY < 0 ? 1 : 0);
 }
 
-/* Returns the value of an SQL expression with now() as a key of the table */
+/* Returns an SQL expression's value, a timestamptz, as a key of the table */
 static int64
 fc_partman_instant(const FcRoute *route, const char *expression)
 {
@@ -140,7 +140,7 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 	return least;
 }
 
-/* Returns the key below which maintenance removes ranges that end there */
+/* Returns a key: maintenance removes the partitions that end before it */
 static int64
 fc_partman_oldest_kept(const FcPartman *partman, const FcRoute *route,
 					   int64 high)
@@ -174,7 +174,10 @@ fc_partman_too_old(const FcPartman *partman, const FcRoute *route,
 							pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_retention."));
 }
 
-/* Is a partition too new?  pg_partman counts its own up to the highest */
+/*
+ * Is a partition so far ahead that maintenance, which goes on from the highest
+ * one, would make no nearer ones?
+ */
 static FcFault *
 fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
 				   const FcRange *highest)

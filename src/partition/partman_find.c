@@ -158,7 +158,7 @@ fc_partman_row(Oid relid, const char *column, const char *name, TupleDesc *desc)
 		if (!isnull && strcmp(TextDatumGetCString(value), name) == 0)
 			row = ExecCopySlotHeapTuple(slot);
 	}
-	/* with the values that columns added later have in older rows */
+	/* constr has the values of columns that were added after the row */
 	*desc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
@@ -167,7 +167,7 @@ fc_partman_row(Oid relid, const char *column, const char *name, TupleDesc *desc)
 	return row;
 }
 
-/* Does pg_partman sub-partition the table, or one above it? */
+/* Does pg_partman sub-partition the table, or one of its ancestors? */
 static bool
 fc_partman_is_sub(const FcPartmanSearch *search)
 {

@@ -3,8 +3,8 @@
  * partition/partman_lock.c
  *	  The advisory lock that keeps pg_partman's maintenance away.
  *
- * Maintenance tries it and leaves if it cannot have it; loads share it.  The
- * end of the transaction releases it, also on error.
+ * Maintenance takes the lock for itself, and leaves if it cannot have it at
+ * once; loads share it.  The end of the transaction releases it, also on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,8 +50,8 @@ fc_partman_is_held(const LockInstanceData *lock, int64 key)
 
 /*
  * Returns the session that has the lock for itself, in words: any role can
- * take it, so that it need not be maintenance.  NULL if no session has it, or
- * another one waits for it ahead of this one.
+ * take it, so that it need not be maintenance.  NULL if no session has it: it
+ * was released, or others only wait for it.
  */
 static char *
 fc_partman_lock_holder(int64 key)

@@ -10,10 +10,12 @@
  * put code on the table, or to the role that loads.  A pg_partman of another
  * role is passed over with a warning, and not even read: no role can keep
  * others from loading by installing one.  A pg_partman whose owner is no
- * superuser runs as its owner.  Its functions make commands of the template's
- * name and of what the template has, and some of them call whatever has the
- * right name in the schema: if a role that is not trusted can change one of
- * the two, no partitions are made.
+ * superuser runs as its owner.
+ *
+ * Its functions make commands of the template's name and of what the template
+ * has, and some of them call whatever has the right name in the schema.  So no
+ * partitions are made if a role that is not trusted can change the template or
+ * the schema.
  *
  * Catalogs are read, and nothing is changed.
  *
@@ -117,7 +119,7 @@ fc_partman_is_trusted(const FcPartmanSearch *search)
 	return true;
 }
 
-/* Do the function's settings name another search_path than pg_catalog? */
+/* Do the function's settings set search_path to more than pg_catalog? */
 static bool
 fc_partman_sets_path(Datum proconfig)
 {
@@ -137,7 +139,7 @@ fc_partman_sets_path(Datum proconfig)
 	return false;
 }
 
-/* Does the function look for things elsewhere than its caller tells it to? */
+/* Does the function look for things by a search_path of its own? */
 static bool
 fc_partman_has_path(Oid function)
 {
@@ -208,7 +210,10 @@ fc_partman_hides_function(const FcPartmanSearch *search, const char *name)
 	return found;
 }
 
-/* Returns the owner of what could hide another object, or InvalidOid */
+/*
+ * Returns the owner of an object that functions with the schema ahead in their
+ * search_path would find in place of another; InvalidOid if it hides none
+ */
 static Oid
 fc_partman_hider(const FcPartmanSearch *search, Oid class, Oid object)
 {

@@ -37,15 +37,15 @@ extern void fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail);
 extern bool fc_partman_trusts(const FcPartmanSearch *search, Oid role);
 
 /*
- * Returns false, with a WARNING, if an untrusted role owns it: it is not read
- * then
+ * Returns false, with a WARNING, if a role that is not trusted owns
+ * pg_partman, its schema or its tables: the load then does not read them
  */
 extern bool fc_partman_is_trusted(const FcPartmanSearch *search);
 
 /*
- * Refuses a pg_partman with functions that have its schema in their
- * search_path, as those of 5.x do, ahead of pg_catalog, and so run whatever
- * they find there, if a role that is not trusted can put something there.
+ * Refuses a pg_partman whose functions run what they find in its schema, if a
+ * role that is not trusted can put something there.  Those of 5.x do so: they
+ * have the schema in their search_path, ahead of pg_catalog.
  */
 extern void fc_partman_check_schema(FcPartmanSearch *search);
 

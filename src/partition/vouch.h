@@ -24,7 +24,10 @@ extern Oid	fc_vouch_for_part(Oid parentid, const FcRoute *route,
 extern Oid *fc_vouch_for_parts(Oid parentid, const FcRoute *route,
 							   const FcNewPartition *parts, int nparts);
 
-/* Vouches that no row of the default is in "parts"; its CHECK's OID */
+/*
+ * Vouches that no row of the default partition belongs to "parts"; returns the
+ * OID of its CHECK
+ */
 extern Oid	fc_vouch_for_default(Relation defrel, Relation parent, FcKeyType type,
 								 const FcNewPartition *parts, int nparts);
 
