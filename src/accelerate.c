@@ -72,12 +72,13 @@ typedef struct FcAccelerated
 	List	   *where;
 	CopyFromState cstate;
 	FcInput    *input;			/* of a program or the client, once asked */
-	MemoryContext mcxt;			/* of the input: core's own ends before it */
-	struct FcAccelerated *outer;	/* that waits for this one to end, because
-									 * a trigger copies, too */
+	MemoryContext mcxt;			/* of the input, which outlives core's COPY
+								 * state */
+	struct FcAccelerated *outer;	/* the COPY whose trigger, or other code,
+									 * runs this one; NULL: none */
 } FcAccelerated;
 
-/* Core reads through a callback without an argument */
+/* The innermost one: core reads through a callback without an argument */
 static FcAccelerated *current = NULL;
 
 static bool
@@ -128,9 +129,9 @@ fc_accelerate_open(FcAccelerated *copy, const char *query)
 }
 
 /*
- * Asks the client, or starts the program: core does at the latest when it reads
- * the header of binary data, in the memory of its COPY state, which is not here
- * yet, and may end before the input does
+ * Asks the client for data, or starts the program, when core would.  For binary
+ * data that is while BeginCopyFrom reads their header, before it has returned
+ * the COPY state.
  */
 static void
 fc_accelerate_ask(FcAccelerated *copy)
@@ -150,9 +151,9 @@ fc_accelerate_ask(FcAccelerated *copy)
 }
 
 /*
- * copy_data_source_cb: core asks for min to max bytes; fewer are the end.  The
- * header of binary data, which core reads as soon as it begins, is kept for the
- * load.
+ * copy_data_source_cb: core asks for min to max bytes, and takes fewer than min
+ * for the end.  The header of binary data, which BeginCopyFrom reads, is kept
+ * for the load.
  */
 static int
 fc_accelerate_read(void *out, int min, int max)
@@ -186,7 +187,7 @@ fc_accelerate_drain(FcAccelerated *copy)
 {
 	char		rest[1024];
 
-	/* core would still be at the marker's line */
+	/* as in core, an error's context has the marker's line, without its text */
 	copy->cstate->line_buf_valid = false;
 	while (fc_input_read(copy->input, rest, sizeof(rest)) > 0)
 		;
@@ -194,7 +195,7 @@ fc_accelerate_drain(FcAccelerated *copy)
 	fc_client_end(copy->input);
 }
 
-/* Loads by core, from its own file or from what was asked for here */
+/* Loads by core, from a file that core has opened or from copy->input */
 static uint64
 fc_accelerate_by_core(FcAccelerated *copy)
 {
@@ -221,7 +222,7 @@ fc_accelerate_by_core(FcAccelerated *copy)
 	return rows;
 }
 
-/* Says why core loads, where a user may look for it */
+/* Says in the report, and in a message for DEBUG1, why core loads */
 static void
 fc_accelerate_tell(const char *reason)
 {
@@ -260,8 +261,8 @@ fc_accelerate_options(FcAccelerated *copy)
 }
 
 /*
- * Does the load know all these options of COPY?  A version of core may have
- * others.
+ * Does fast_copy know all these options of COPY?  A later version of core may
+ * have others.
  */
 static bool
 fc_accelerate_knows_options(const List *given)
@@ -275,8 +276,8 @@ fc_accelerate_knows_options(const List *given)
 }
 
 /*
- * Returns why core must load because of a partition, or NULL.  A COPY would
- * not wait for a lock on a partition that gets no row.
+ * Returns why core must load because of a partition, or NULL.  This does not
+ * wait for a lock on the partition: a COPY without a row for it would not.
  */
 static const char *
 fc_accelerate_leaf_reason(Oid leaf)
@@ -315,8 +316,9 @@ fc_accelerate_leaves_reason(Oid target)
 }
 
 /*
- * Returns why core must load before any data are asked for, or NULL: it refuses
- * a table, and fires triggers for the statement, before it reads
+ * Returns why core must load, as far as that can be told before a byte is read,
+ * or NULL.  Core refuses a table, and fires the triggers of a statement, before
+ * it reads.
  */
 static const char *
 fc_accelerate_first_reason(const FcAccelerated *copy)
@@ -378,9 +380,10 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 }
 
 /*
- * Says where a COPY is that is cancelled or terminated.  When core is, it names
- * the line that it works on; here several processes work on as many, or bytes
- * are read that nobody has looked at yet, and it is the first one not loaded.
+ * Error context of a COPY that is cancelled or terminated.  Core names the line
+ * that it works on.  Here several processes work on a line each, or the leader
+ * reads bytes that no process has looked at yet; so the context names the first
+ * line that is not loaded.
  */
 static void
 fc_accelerate_context(void *arg)
@@ -389,7 +392,7 @@ fc_accelerate_context(void *arg)
 	bool		given_up = copy->input && copy->input->failed;
 	int64		rows = MyBEEntry->st_progress_param[PROGRESS_COPY_TUPLES_PROCESSED];
 
-	/* what the client has given up says so itself */
+	/* the error that the client has given up brings a context of its own */
 	if ((geterrcode() == ERRCODE_QUERY_CANCELED && !given_up) ||
 		geterrcode() == ERRCODE_ADMIN_SHUTDOWN)
 		errcontext("COPY %s, line " INT64_FORMAT,
@@ -419,7 +422,7 @@ fc_accelerate_large(FcAccelerated *copy)
 	return rows;
 }
 
-/* Loads with "current" set, until which core does not read */
+/* Loads by core or by a load; core reads by "current", which the caller sets */
 static uint64
 fc_accelerate_load(FcAccelerated *copy)
 {

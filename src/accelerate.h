@@ -10,7 +10,7 @@
 
 #include "nodes/parsenodes.h"
 
-/* Is it worth a closer look?  If not, core runs the command as ever. */
+/* Is the COPY worth a closer look?  If not, core runs it as ever. */
 extern bool fc_accelerate_may(const CopyStmt *stmt);
 
 /*

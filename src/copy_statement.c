@@ -7,11 +7,11 @@
  *									  └─► accelerate.c, without our option
  *
  * psql sends data only for what it has read as COPY ... FROM STDIN, and \copy
- * makes nothing else.  So the command that loads a file of the client is COPY
- * itself, with an option that core does not know and that a hook takes out
- * before core sees it.  The options are COPY's and, by their names, the
- * arguments of fast_copy() (options/list.h); what is not given is as COPY has
- * it.
+ * sends no other command.  So the command that loads a file of the client is
+ * COPY itself, with an option that core does not know: our hook runs it in
+ * place of core, or takes the option out if it is off.  The other options are
+ * COPY's and, by their names, the arguments of fast_copy() (options/list.h);
+ * what is not given is as COPY has it.
  *
  * The hook is there as soon as the library is loaded: by
  * session_preload_libraries, by LOAD, or because a function of the extension
@@ -72,7 +72,7 @@ typedef struct FcStatement
 	FcOptions  *options;		/* NULL: to be made from stmt */
 	bool		accelerated;	/* stmt is a COPY without our option */
 	uint64		rows;
-	bool		run;
+	bool		run;			/* the load has begun */
 } FcStatement;
 
 static ProcessUtility_hook_type previous_hook = NULL;
@@ -328,7 +328,8 @@ uint64
 fc_statement_call(FcOptions *options)
 {
 	FcStatement statement = {.options = options};
-	FcStatement *outer = called;	/* of a call whose hook calls us */
+	FcStatement *outer = called;	/* of a call, one of whose hooks has
+									 * called fast_copy() */
 	PlannedStmt *pstmt = makeNode(PlannedStmt);
 	char	   *name = get_rel_name(options->target);
 	QueryCompletion qc;

@@ -12,7 +12,8 @@
 
 /*
  * From this call on the session's COPY FROM commands with the option
- * fast_copy are loads by fast_copy; all others stay core's.
+ * fast_copy are loads by fast_copy, and so may be plain ones while
+ * fast_copy.accelerate_copy is on; all others stay core's.
  */
 extern void fc_statement_define(void);
 

@@ -91,7 +91,7 @@ fast_copy_list(ArrayType *array, const char *name)
 	return list;
 }
 
-/* Makes the node that COPY's grammar makes of it; a table is a Const */
+/* Makes the node that COPY's grammar makes of a value; for a table a Const */
 static Node *
 fast_copy_value(Datum value, Oid type, const char *name)
 {
@@ -208,7 +208,7 @@ fast_copy_create_reject_table(PG_FUNCTION_ARGS)
 	PG_RETURN_OID(fc_reject_table_create(text_to_cstring(PG_GETARG_TEXT_PP(0))));
 }
 
-/* A text that the row does not have is NULL in SQL */
+/* A text that is not known is NULL in SQL, and so is a number below 0 */
 static void
 fast_copy_report_text(const char *s, Datum *value, bool *null)
 {
@@ -223,7 +223,7 @@ fast_copy_report_number(int64 n, Datum *value, bool *null)
 	*value = Int64GetDatum(n);
 }
 
-/* A slice may take no time that can be measured */
+/* A rate is NULL in SQL if it is unknown, or if no time could be measured */
 static void
 fast_copy_report_rate(int64 n, double seconds, Datum *value, bool *null)
 {

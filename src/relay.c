@@ -13,16 +13,16 @@
  * hooks look at.  So the command goes down the chain and is run where core
  * would run it.
  *
- * Core has no hook there, but two habits.  It copies a tree that it may not
- * change, and it knows extensible nodes, which say themselves how they are
- * copied.  So the tree is given to the chain as one that may not be changed,
- * with a node of ours in it, in a field for plans, which a utility command
- * does not use.  Core copies that node just before the command, and our node
- * puts another command in its place: SHOW, whose result goes to the receiver
- * that was given away with the tree, which is ours.  SHOW needs no privilege
- * and no snapshot.  Our receiver runs the load when core tells it to begin;
- * no other call can reach it.  Before the load runs, the tree that the hooks
- * know has the COPY again.  Core does not set qc for SHOW; we do.
+ * Core has no hook there.  But it copies a tree that it may not change, and
+ * lets extensible nodes say how they are copied.  So our hook gives the chain a
+ * tree that may not be changed, with a node of ours in planTree, which no
+ * utility command uses.  Core copies that node before it copies the command,
+ * and our node then puts SHOW in the place of the COPY.  The result of SHOW
+ * goes to a receiver that our hook has given along with the tree: when core
+ * tells it to begin, it runs the load; no other call can reach it.  SHOW needs
+ * no privilege and no snapshot.  Before the load runs, the receiver puts the
+ * COPY back into the tree that the hooks know.  Core does not set qc for SHOW;
+ * the receiver does.
  *
  * Where core does not copy the tree the command fails, because it has an
  * option that core does not know: it is never run twice or by another
@@ -32,9 +32,8 @@
  * and so do the hooks it calls.  Some extensions that have to be loaded first
  * do so, for commands that are theirs to distribute or to store.  So that is
  * an error only for a program, which other extensions may want to forbid.
- * Such a hook is recognized by where the copy is made: there must be one
- * copy, made by core, and as far up the stack from the receiver as it is when
- * nothing but core is called.
+ * There is no such hook if there was one copy, and if it was made as far up the
+ * stack from the receiver as when nothing but core is called.
  *
  * All is on the stack of the call, or in its memory context, so that there is
  * nothing to clean up on error.
@@ -120,7 +119,7 @@ static const ExtensibleNodeMethods node_methods = {
 	.nodeRead = fc_relay_node_read
 };
 
-/* Would a hook have seen a program that it may forbid? */
+/* Have all hooks seen the program that the command runs, if it runs one? */
 static bool
 fc_relay_is_open(const FcRelay *relay)
 {
@@ -140,7 +139,7 @@ fc_relay_refuse_program(void)
 			 errhint("Name fast_copy before it in shared_preload_libraries, or load what the program prints by COPY FROM STDIN.")));
 }
 
-/* Runs the load when core starts our receiver for the copy that it has made */
+/* rStartup: runs the load when core begins to send the result of SHOW */
 static void
 fc_relay_run(DestReceiver *receiver, int operation, TupleDesc desc)
 {

@@ -29,16 +29,16 @@ typedef struct FcRelayCall
 extern void fc_relay_define(void);
 
 /*
- * Gives the command, a COPY, to the hooks from "next"
- * on, each of which sees it once; in place of core, run(arg) is called.  It
- * is not called if a hook throws an error, or does not pass the command on.
- * qc has the rows when the hooks look at it, and after the call.
+ * Gives the command, a COPY, to the hooks from "next" on, each of which sees
+ * it once, and calls run(arg) where core would run the command.  Does not call
+ * it if a hook throws an error, or does not pass the command on.  qc has the
+ * number of rows when the hooks look at it, and after the call.
  *
- * A hook that looks at a copy of the tree in place of the tree sees another
- * command.  If there is such a hook and a program is to be run, or if the hook
- * does not pass the command on, the error is 0A000; or, with "optional", the
- * result is false and nothing was run, for the caller to give the command to
- * the hooks as it is.
+ * A hook that copies the tree, and looks at its copy alone, sees another
+ * command.  ERROR 0A000 if such a hook does not pass the command on, or if the
+ * command runs a program, which the hook might want to forbid.  With "optional"
+ * nothing is run then and the result is false: the caller can give the command
+ * to the hooks as it is.
  */
 extern bool fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call,
 					 FcRelayRun run, void *arg, bool optional);

@@ -52,6 +52,7 @@ static const char *const reasons[FC_CLASSES] = {
 	"unique constraints"
 };
 
+/* The number of the class's bit, from 0 */
 static int
 fc_rejected_number(uint32 class)
 {
@@ -119,7 +120,10 @@ fc_rejected_show(FcTarget *target, const FcReject *reject, uint64 line)
 		fc_rejected_tell(&teller, line);
 }
 
-/* Takes the next record or value before "end", counts it and tells of it */
+/*
+ * Takes the next reject before the offset "end", counts it and tells of it;
+ * false if there is none
+ */
 static bool
 fc_rejected_next(FcTeller *teller, uint64 end)
 {
@@ -210,7 +214,7 @@ fc_rejected_finish(FcTarget *target)
 	return job;
 }
 
-/* The context of the record that is one too many */
+/* Error context of the first reject that is beyond reject_limit */
 static void
 fc_rejected_limit_context(void *arg)
 {

@@ -93,7 +93,7 @@ fc_progress_of_phase(const FcProgress *progress)
 		case FC_PHASE_SPLIT:
 			return fc_progress_share(&shared->counts.split_bytes, total);
 		case FC_PHASE_SCAN:
-			/* while core scans, the slot is its own, and load_bytes counts */
+			/* core shows its own progress while it scans, in load_bytes */
 			return fc_progress_share(progress->shown ? &shared->counts.scan_bytes :
 									 &shared->counts.load_bytes, total);
 		case FC_PHASE_LOAD:

@@ -21,7 +21,7 @@ typedef struct FcProgress
 	TimestampTz start;			/* of the load */
 	instr_time	phase_start;
 	instr_time	stream_start;	/* of unpacking or receiving */
-	uint64		phase_wal;		/* bytes of WAL until then, of this backend */
+	uint64		phase_wal;		/* this backend's bytes of WAL before it */
 	int			launched;		/* workers of the phase with the most */
 	double		alone;			/* of the phase's workers, see FcWork */
 
@@ -39,7 +39,6 @@ typedef struct FcProgress
 	TimestampTz told;			/* when the last line of progress was sent */
 } FcProgress;
 
-
 /* The share that the counter is of "total", from 0 to 1 */
 extern double fc_progress_share(pg_atomic_uint64 *counter, double total);
 
@@ -55,8 +54,10 @@ extern double fc_progress_of_phase(const FcProgress *progress);
  */
 extern const char *fc_progress_steps(const FcProgress *progress, int *done, int *total);
 
-/* The bytes of the phase's source, and does the phase go through them? */
+/* The bytes of the phase's source: packed ones, if the phase unpacks them */
 extern double fc_progress_bytes(const FcProgress *progress);
+
+/* Does the phase go through these bytes? */
 extern bool fc_progress_reads_file(const FcProgress *progress);
 
 #endif							/* FC_FIGURES_H */

@@ -29,7 +29,10 @@ typedef struct FcLog
 /* Before the load; looks the target's name up while that is possible */
 extern void fc_log_begin(FcLog *log, const FcOptions *options);
 
-/* While the load is open: adds up what was done, and the row to the report */
+/*
+ * While the load is open: adds up what was done, for the line in the log, and
+ * adds the last row of the report
+ */
 extern void fc_log_add_up(FcLog *log, FcProgress *progress);
 
 /* Writes the line once nothing can go wrong any more */

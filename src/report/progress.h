@@ -10,6 +10,7 @@
 
 #include "report/figures.h"
 
+/* Begins to show the load in the progress slot, as a COPY */
 extern void fc_progress_start(FcProgress *progress);
 
 /* Begins a phase that unpacks or receives, before there is shared memory */
@@ -23,6 +24,8 @@ extern void fc_progress_begin_phase(FcProgress *progress, FcPhase phase);
 
 /* FcContext.progress: arg is the FcProgress; cheap if called often */
 extern void fc_progress_update(void *arg);
+
+/* Gives the progress slot up, to core or because the load has ended */
 extern void fc_progress_end(FcProgress *progress);
 
 #endif							/* FC_PROGRESS_H */

@@ -30,8 +30,10 @@ typedef struct FcReportRow
 	char	   *choice;			/* what was decided, and why */
 } FcReportRow;
 
-/* Forgets the load before, and begins a report of the current user */
+/* Begins a report of a load by the current user; forgets the one before */
 extern void fc_report_start(void);
+
+/* Forgets the report */
 extern void fc_report_forget(void);
 
 /* Adds a copy of the row and its strings */

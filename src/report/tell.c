@@ -5,12 +5,12 @@
  *
  *	 shared counters ──► one NOTICE, every so often ──► client
  *
- * The leader sends them from wherever it shows progress to other sessions, be
- * it waiting for workers or at work itself.  Percent and time left are those
- * of the phase: how long the phases after it take is not known.  While the
- * leader builds an index, converts a file or analyzes a table it sends none;
- * so each phase of a long load begins with a line, and there is one between
- * two indexes or tables.
+ * The leader sends a line wherever it shows progress to other sessions, while
+ * it waits for workers and while it works itself.  Percent and time left are
+ * those of the phase: how long the phases after it take is not known.  While
+ * the leader builds an index, converts a file or analyzes a table it sends no
+ * line.  So each phase of a long load begins with a line, and there may be one
+ * between two indexes or tables.
  *
  * A NOTICE is flushed to the client by core.  The server is not told how wide
  * a terminal is: a bar is drawn if fast_copy.progress_width says it.
@@ -62,7 +62,7 @@ fc_tell_seconds(TimestampTz since)
 	return Max((GetCurrentTimestamp() - since) / 1e6, 0.0);
 }
 
-/* Seconds of the phase; one beside unpacking began when that began */
+/* Seconds of the phase; one that unpacks as well began when unpacking did */
 static double
 fc_tell_phase_seconds(const FcProgress *progress)
 {
@@ -167,7 +167,7 @@ fc_tell_steps(StringInfo line, FcProgress *progress)
 		appendStringInfo(line, ", %d of %d %s", done, total, name);
 }
 
-/* Appends percent, rates and times */
+/* Appends percent, rates and times; done is -1 if it is not known */
 static void
 fc_tell_figures(StringInfo line, FcProgress *progress, double done)
 {
