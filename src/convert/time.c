@@ -11,8 +11,8 @@
  * and the rest have two.  Leap seconds, 24:00:00, BC and names are declined.
  *
  * Dates that came up are kept (FcDate), because most columns have few of them.
- * The offset of a local time is found as DetermineTimeZoneOffset
- * finds it, and kept until a time comes for which it does not hold (FcZone).
+ * The offset of a local time is found as DetermineTimeZoneOffset finds it, and
+ * kept until a time comes for which it does not hold (FcZone).
  *
  *-------------------------------------------------------------------------
  */

@@ -22,7 +22,7 @@ typedef struct FcColumn
 	int			index;			/* in the target's row, from 0; -1: skipped */
 	const char *name;
 	uint8		flags;			/* FC_FIELD_* */
-	bool		ours;			/* core would not read the field right */
+	bool		ours;			/* core would read the field in another way */
 	bool		binary;			/* the field is of a binary file, and input is
 								 * the type's receive function */
 	FcConverter convert;
@@ -49,7 +49,7 @@ extern bool fc_column_is_plain(const FcColumn *column);
 extern void fc_column_force(const FcColumn *column, const FcDialect *dialect,
 							FcField *field);
 
-/* The value that the input function gives, which is asked for NULLs, too */
+/* The field's value; a NULL goes through the input function, unless strict */
 extern Datum fc_column_value(FcColumn *column, const FcField *field);
 
 #endif							/* FC_COLUMN_H */

@@ -20,7 +20,7 @@
  */
 extern List *fc_where_parse(ParseState *pstate, Relation rel, const char *text);
 
-/* The same of an expression as the grammar makes it, which is changed */
+/* The same, from an expression as the grammar makes it, which it changes */
 extern List *fc_where_transform(ParseState *pstate, Relation rel, Node *where);
 
 /* Prepares the condition kept in shared memory; NULL: there is none */

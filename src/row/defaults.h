@@ -36,8 +36,9 @@ extern void fc_defaults_end(FcDefaults *defaults);
 
 /*
  * Prepares the column's default: the target's, as for COPY, not a partition's;
- * NULL if there is none.  Up to the scan a volatile one becomes NULL, because
- * the load may get another value, and the scan must not use one up.
+ * NULL if there is none.  In the scan, and before it, a constant NULL stands
+ * for a volatile default: the load may get another value, and the scan must
+ * not use one up.
  */
 extern ExprState *fc_defaults_expr(FcShared *shared, Relation target,
 								   AttrNumber attnum);

@@ -4,7 +4,7 @@
  *	  From the bytes of a record to the values of a row, as COPY has them.
  *
  *	 record ──► encoding verified or converted
- *			──► fields (in place: grammar/field.c)
+ *			──► fields, cut in place (grammar/field.c; by grammar/marks.c)
  *			──► their values (row/column.c)
  *			──► defaults of the columns the file does not have
  *				(row/defaults.c)
@@ -188,10 +188,10 @@ fc_parse_try_value(void *arg)
 }
 
 /*
- * Makes the value; returns the error if there is one.  What the input function
- * of core holds then, as the row type of a composite one, is released at once,
- * as an abort does it: to release a million of them at the end takes quadratic
- * time.  Locks stay.
+ * Makes the value; returns the error if there is one.  After an error, what the
+ * input function of core has left open, such as the row type of a composite
+ * value, is released at once, as an abort does it: to release a million of them
+ * at the end takes quadratic time.  Locks stay.
  */
 static ErrorData *
 fc_parse_catch(FcParser *parser, FcValue *value)
@@ -316,8 +316,8 @@ fc_parse_check_markers(FcParser *parser)
 }
 
 /*
- * Marks the record in hand by itself, if that can be done.  Its last quote may
- * be open, if the file has changed or ends there.
+ * Marks the record in hand alone, if that can be done.  It stays without marks
+ * if its last quote is open, as where the file has changed or ends there.
  */
 static inline void
 fc_parse_mark(FcParser *parser)
@@ -333,6 +333,7 @@ fc_parse_mark(FcParser *parser)
 		record->marks = parser->marks;
 }
 
+/* Cuts the record in hand into fields, by marks if it has or can get some */
 static void
 fc_parse_cut(FcParser *parser)
 {
@@ -545,7 +546,7 @@ fc_parse_is_valid(const FcParser *parser)
 		return true;
 	if (parser->shared->source.need_transcoding)
 		return false;
-	/* plain ASCII is valid in all of them */
+	/* plain ASCII is valid in every server encoding */
 	if (parser->record.marks != NULL && !parser->record.marks->has_strange)
 		return true;
 	if (parser->record.len >= FC_BLOCK)

@@ -27,7 +27,7 @@ extern void fc_parse_end(FcParser *parser);
 extern void fc_parse_number(FcParser *parser, uint64 number);
 
 /*
- * Says which key the bytes have that are parsed next, so that it is not
+ * Says which key the record has that is parsed next, so that the key is not
  * converted again.  Once called for a record this must be called for all, with
  * "known" false where the key is NULL or the bytes may have changed.
  */
@@ -50,10 +50,10 @@ extern bool fc_parse_record(FcParser *parser, char *rec, size_t len,
 extern void fc_parse_compact(FcParser *parser, bool compact);
 
 /*
- * The two halves of fc_parse_record.  fc_parse_quickly throws no error about
- * data and calls only code of this extension.  It returns true if the row is
- * complete.  Otherwise fc_parse_rest goes on from there.  It takes a record's
- * data, length and marks, and cuts it by the marks if there are some.
+ * The two halves of fc_parse_record.  fc_parse_quickly takes a record's data
+ * and length, and cuts it by its marks if it has some.  It throws no error
+ * about data, and calls only code of this extension.  It returns true if the
+ * row is complete.  Otherwise fc_parse_rest goes on from there.
  */
 extern bool fc_parse_quickly(FcParser *parser, const FcRecord *record,
 							 Datum *values, bool *nulls);

@@ -49,8 +49,8 @@ fc_parse_init_zone(const char *name)
 
 /*
  * Lets the quick way's converters make values in the room.  A text may also
- * stay in the record, with its header in the byte before, which ended the
- * field before; not if that field may be asked for again, as by set_null.
+ * stay in the record.  Its header then takes the place of the byte that ended
+ * the field before, which must not be needed again, as set_null may need it.
  */
 static void
 fc_parse_init_quick(FcParser *parser, TupleDesc desc)

@@ -61,7 +61,6 @@ static inline bool
 fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 {
 	int			wanted = parser->shared->key.field;
-
 	FcBorders	borders;
 
 	if (parser->dialect.mode == FC_MODE_BINARY)

@@ -21,7 +21,8 @@ typedef struct FcQuick
 {
 	FcConverter convert;		/* function NULL: takes FcColumn to convert */
 	int			index;			/* as in FcColumn */
-	bool		known;			/* by fc_parse_known_key: no conversion */
+	bool		known;			/* "value" is the record's: see
+								 * fc_parse_known_key */
 	Datum		value;
 } FcQuick;
 
@@ -63,7 +64,7 @@ typedef struct FcFaults
 /* The fields of the record in hand as text, for core */
 typedef struct FcTexts
 {
-	FcColumn   *column;			/* being converted here, or NULL */
+	FcColumn   *column;			/* that is being converted here, or NULL */
 	FcField    *field;			/* the field that its value is made from */
 	bool	   *made;			/* fields whose value was made here */
 } FcTexts;

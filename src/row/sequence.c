@@ -9,9 +9,9 @@
  * lock of its buffer, so that each number is given away once, with a WAL
  * record of the state it has afterwards.
  *
- * The caller calls nextval() before and after: that asks for the privilege,
- * locks the sequence against ALTER and DROP until the transaction ends, and
- * knows what currval() is to say.
+ * The caller calls nextval() before this and after it.  That checks the
+ * privilege, locks the sequence against ALTER and DROP until the transaction
+ * ends, and sets what currval() says.
  *
  *-------------------------------------------------------------------------
  */

@@ -11,9 +11,9 @@
  * it.  Workers cannot call nextval(), and would do so in another order.
  *
  * A span is the numbers that the leader gets without another session in
- * between.  There is nearly always one for a load; in the worst case there is
- * one for each record.  So spans are kept in files of the load's SharedFileSet,
- * which deletes them on error, too, and a process has in memory one block of
+ * between.  Nearly always a load has one span; in the worst case it has one for
+ * each record.  So spans are kept in files of the load's SharedFileSet, which
+ * deletes them on error, too.  A process has in memory one block of
  * FC_NUMBER_BLOCK spans, and the first record of each block.
  *
  * A parameter stands in nextval()'s place in the default, and an entry of the
@@ -38,7 +38,7 @@
 #include "row/sequence.h"
 #include "row/serial.h"
 
-/* Runs in memory at a time */
+/* Spans in memory at a time */
 #define FC_NUMBER_BLOCK	512
 
 /* Records "record" and on have the numbers "first" and on */
@@ -130,7 +130,7 @@ fc_number_argument(List *args)
 	return found;
 }
 
-/* Goes down through what evaluates all its arguments */
+/* Goes down through expressions that evaluate all their arguments */
 bool
 fc_number_find(Node *expr, FcNumber *number)
 {

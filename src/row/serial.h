@@ -21,13 +21,13 @@
  */
 extern bool fc_number_find(Node *expr, FcNumber *number);
 
-/* The expression with parameter "id", or with 1 if id is 0, for nextval() */
+/* The expression with parameter "id" (0: with the number 1) for nextval() */
 extern Node *fc_number_replace(Node *expr, int id);
 
 /*
- * The leader, outside parallel mode, when the split has counted the records:
- * takes that many numbers of each of the load's sequences, as COPY would.  An
- * error is kept for the record that COPY would report it for.
+ * Called by the leader, outside parallel mode, after the split has counted the
+ * records: takes that many numbers of each of the load's sequences, as COPY
+ * would.  An error is kept for the record that COPY would report it for.
  */
 extern void fc_number_reserve(FcContext *ctx, uint64 records);
 

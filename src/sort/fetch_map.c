@@ -46,10 +46,10 @@
 #define FC_MAP_PIECE		((Size) 1024 * 1024)
 
 /*
- * The CPU is asked for a record while the one that comes so many before it is
- * copied: enough to wait for several at a time, and not more than its first
- * cache holds.  It is asked for the first bytes of a long record, and sees by
- * itself how that goes on.
+ * While a record is copied the CPU is asked for the one that comes so many
+ * after it: enough to wait for several at a time, and not more than its first
+ * cache holds.  Of a long record it is asked for the first bytes only, and then
+ * sees by itself how the record goes on.
  */
 #define FC_MAP_AHEAD		16
 #define FC_MAP_LINES		((Size) 512)
@@ -85,7 +85,7 @@ struct FcMap
 	FcEntry		entries[FC_MAP_BATCH];
 	char	   *records[FC_MAP_BATCH];
 	uint32		nentries;
-	uint32		entry;			/* next one to be handed out */
+	uint32		entry;			/* the next one to be handed out */
 	char	   *buf;			/* the records, with a line end after each */
 	Size		buf_size;
 	Size		used;			/* bytes of it */
@@ -449,9 +449,9 @@ fc_map_fill(FcMap *map)
 }
 
 /*
- * Marks the record, together with those that come after it.  The file may have
- * changed: if a line end beside a record stands in quotes, the marks say
- * nothing about it.
+ * Marks the record, together with those that come after it in the batch.  If
+ * the file has changed, a line end beside the record may stand in quotes by the
+ * marks: then they say nothing about it, and it gets none.
  */
 static inline void
 fc_map_mark(FcMap *map, FcRecord *record)

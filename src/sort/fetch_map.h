@@ -5,7 +5,7 @@
  *
  * Does what sort/fetch_window.h does with reads, for a file that is in the
  * page cache.  It needs no window and no system call per record, so that it
- * takes entries of one task after the other.
+ * takes the entries of one task at a time.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,8 +19,8 @@
 typedef struct FcMap FcMap;
 
 /*
- * Is the file to be mapped: does the setting say so, or else is nearly all of
- * it in the page cache?  Looks anew with each call.
+ * Should the file be mapped?  True if the setting says so, or if nearly all of
+ * the file is in the page cache, which each call looks at anew.
  */
 extern bool fc_map_worth(const FcShared *shared, const FcSource *source);
 
@@ -44,7 +44,7 @@ extern void fc_map_entries(FcMap *map, FcEntryNext next, void *arg);
  */
 extern bool fc_map_next(FcMap *map, FcEntry *entry, FcRecord *record);
 
-/* Counts a batch of records that was copied as one read */
+/* What was copied so far; a batch of records counts as one read */
 extern const FcReadStats *fc_map_stats(const FcMap *map);
 extern void fc_map_end(FcMap *map);
 

@@ -20,8 +20,8 @@
 
 #define FC_RADIX_BITS	11
 #define FC_RADIX_SIZE	(1 << FC_RADIX_BITS)
-#define FC_RADIX_SPARE	2		/* bits sorted by, more than the number of
-								 * items has */
+#define FC_RADIX_SPARE	2		/* so many more bits are sorted by than the
+								 * number of items has */
 #define FC_RADIX_GROUP	32		/* items that are not worth a counting pass */
 
 /* One counting pass of the sort by the digit at "shift" */
@@ -76,9 +76,9 @@ fc_insertion_sort(FcItem *items, uint64 n)
 }
 
 /*
- * The lowest bit that the first passes look at.  They take only as many digits
- * as leave few of n different keys with the same ones, because it costs less
- * to sort those few afterwards.
+ * The lowest bit that the first passes look at.  They look only at as many
+ * digits as it takes to tell most of n different keys apart, because it costs
+ * less to sort the few others afterwards.
  */
 static int
 fc_item_shift(uint64 n, uint64 spread)

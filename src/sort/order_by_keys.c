@@ -29,7 +29,7 @@
 /* What stands before an item when core's grammar reads it */
 #define FC_SORT_PREFIX	"SELECT ORDER BY "
 
-/* Makes of an error's place in the statement one in the item, "arg" */
+/* Turns an error's place in the statement into one in the item, "arg" */
 static void
 fc_sort_position(void *arg)
 {

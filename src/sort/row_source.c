@@ -57,7 +57,8 @@ struct FcRowSource
 	FcMerge    *merge;			/* of the task taken last; or NULL */
 	FcMap	   *map;			/* of the source; NULL until a task needs it */
 	FcReader   *reader;			/* of the windows; or NULL */
-	bool		pending;		/* the reader has given the next row already: */
+	bool		pending;		/* entry and data are the next row, which the
+								 * reader has given already */
 	FcEntry		entry;
 	char	   *data;
 };

@@ -96,8 +96,7 @@ struct FcMerge
 {
 	MemoryContext mcxt;
 	FcShared   *shared;
-	FcBound		lo;
-	FcBound		hi;
+	FcBound		hi;				/* of the task */
 	bool		hi_max;
 	FcRunCursor *cursors;
 	int			ncursors;

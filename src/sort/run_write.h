@@ -26,7 +26,7 @@
 #include "sort/item.h"
 #include "sort/parts.h"
 
-/* A row at which reading may begin; the first row of a section has one */
+/* Tells of a row at which reading may begin, such as a section's first row */
 typedef struct FcSpillMark
 {
 	FcBound		bound;			/* of the row */
