@@ -79,7 +79,8 @@ fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len)
 	feed->left = len;
 }
 
-void
+/* Says that a part of the source is fed */
+static void
 fc_feed_file(FcFeed *feed, uint64 offset, uint64 end)
 {
 	feed->position = offset;
@@ -130,8 +131,8 @@ fc_feed_progress(FcFeed *feed, uint64 position)
 }
 
 /*
- * Copies bytes as they are, up to len; returns their number.  Where a client
- * has given up they do not end, but the load does.
+ * Copies bytes as they are, up to len; returns their number.  If the client has
+ * given up, the load ends in an error where its data end.
  */
 static int
 fc_feed_piece(FcFeed *feed, char *out, int len)
@@ -246,7 +247,7 @@ fc_feed_refuse(FcFeed *feed)
 		 feed->offset);
 }
 
-/* Parses the record in place; false if on_error rejects it */
+/* Parses the record in place, for core; false if on_error rejects it */
 static bool
 fc_feed_parse_whole(FcFeed *feed, char *data)
 {
@@ -259,6 +260,7 @@ fc_feed_parse_whole(FcFeed *feed, char *data)
 	return ok;
 }
 
+/* fc_feed_parse_whole, but lets core say what is wrong with bad bytes */
 static bool
 fc_feed_parse(FcFeed *feed, char *data)
 {

@@ -51,7 +51,7 @@ typedef struct FcFeed
 	uint64		length;
 } FcFeed;
 
-/* Makes the feed current, and makes the one before it current again */
+/* Make the feed current, and at its end the one that waits for it */
 extern void fc_feed_begin(FcFeed *feed, FcTarget *target);
 extern void fc_feed_end(FcFeed *feed);
 
@@ -62,11 +62,10 @@ extern bool fc_feed_rereads_fields(const FcTarget *target);
 extern bool fc_feed_is_canonical(const FcTarget *target);
 
 /*
- * Say what is fed: bytes, a part of the source, or all records made
- * canonical, those of one file at a time
+ * Say what is fed: bytes, or all records made canonical, those of one file at
+ * a time
  */
 extern void fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len);
-extern void fc_feed_file(FcFeed *feed, uint64 offset, uint64 end);
 extern void fc_feed_records(FcFeed *feed);
 extern void fc_feed_records_file(FcFeed *feed, uint32 file);
 extern void fc_feed_records_end(FcFeed *feed);

@@ -169,7 +169,7 @@ fc_core_check(FcTarget *target)
 	const uint32 classes = FC_CLASS_CHECK | FC_CLASS_NOT_NULL |
 		FC_CLASS_NO_PARTITION | FC_CLASS_UNIQUE;
 
-	/* a file of either kind has one row, or core refuses it */
+	/* an unconvertible or unsettled file has one row, or core refuses it */
 	if (target->options->order_by != NIL && !target->unconvertible && !target->unsettled)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -306,10 +306,10 @@ fc_core_show_fed(FcFeed *feed, const FcErrorSlot *slot)
 }
 
 /*
- * Shows core the record as it got it, or would have got it.  A malformed
- * record is shown as it stands in the file, and so is any other at first; but
- * core before 18 takes some of these for the end of the data, and is shown
- * them made canonical.
+ * Shows core the record in the form in which core would load it.  A malformed
+ * record is shown as it stands in the file, and so is any other at first if
+ * core reads such files as they are.  But core before 18 takes some of these
+ * for the end of the data, and is shown them made canonical.
  */
 static void
 fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
