@@ -116,12 +116,6 @@ fc_fields_map(Relation rel, FcOptions *options, const FcDialect *of_file,
 	fc_fields_missing(rel, options->columns);
 }
 
-static bool
-fc_fields_all(List *names)
-{
-	return list_length(names) == 1 && strcmp(strVal(linitial(names)), "*") == 0;
-}
-
 List *
 fc_fields_force(List *names, const FcOptions *options, Relation rel,
 				List *attnums)
@@ -129,7 +123,7 @@ fc_fields_force(List *names, const FcOptions *options, Relation rel,
 	List	   *all = NIL;
 	ListCell   *lc;
 
-	if (!fc_fields_all(names))
+	if (list_length(names) != 1 || strcmp(strVal(linitial(names)), "*") != 0)
 		return names;
 	foreach(lc, attnums)
 		all = lappend(all, makeString(get_attname(RelationGetRelid(rel),

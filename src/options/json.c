@@ -24,7 +24,7 @@
 #include "options/json.h"
 #include "options/options.h"
 
-/* A hint names an option only if the key has at most so many typos */
+/* A hint names an option only if the key differs by at most so many letters */
 #define FC_JSON_TYPOS	3
 
 #define FC_JSON(type) (1 << jbv##type)
@@ -100,7 +100,7 @@ fc_json_string(const JsonbValue *value)
 	return (Node *) makeString(pnstrdup(value->val.string.val, value->val.string.len));
 }
 
-/* Returns NULL if the option is an integer, and the number is none */
+/* Returns NULL if the option takes an integer and the number has a fraction */
 static Node *
 fc_json_number(const JsonbValue *value, bool integer)
 {

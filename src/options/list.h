@@ -23,15 +23,15 @@
  * X(name, type, default, kind, from, core, field)
  *
  * name		in SQL
- * type		of the argument; it says as well how C reads it
+ * type		of the argument, by which C reads its value
  * default	of the argument and, but for that of the format, of the option.
  *			An argument with a text as its default must not be NULL, and one
  *			that has its default's value counts as not given, because nothing
  *			tells the two apart.
  * kind		what is read from the value, FC_KIND_*
  * from		where it may be given, FC_FROM_*
- * core		its name in the list that core's COPY gets, and another one under
- *			which it may be given; NULL: core does not get it
+ * core		its name in the list that core's COPY gets; the caller may give the
+ *			option by this name, too.  NULL: core does not get it
  * field	of FcOptions
  *
  *-------------------------------------------------------------------------

@@ -36,7 +36,7 @@
 
 const FcOption fc_option_list[FC_NOPTIONS] = {FC_OPTIONS(FC_OPTION_ROW)};
 
-/* Taking in an option writes to its field by its kind: the types must agree */
+/* fc_options_set() writes to a field by its option's kind: types must agree */
 #define FC_TYPE_TEXT	char *
 #define FC_TYPE_FLAG	bool
 #define FC_TYPE_LIST	List *
@@ -186,7 +186,10 @@ fc_options_add(List *list, const char *name, char *value)
 	return lappend(list, makeDefElem(pstrdup(name), (Node *) makeString(value), -1));
 }
 
-/* Returns core's options; core's COPY picks the error of several mistakes */
+/*
+ * Returns all options that core knows, unchecked: of several mistakes core then
+ * reports the one that COPY reports
+ */
 static List *
 fc_options_for_core(const FcOptions *options)
 {
@@ -209,7 +212,7 @@ fc_options_for_core(const FcOptions *options)
 	return list;
 }
 
-/* Reads a number of lines, or a word; false if COPY is to refuse it */
+/* Reads a number of lines, or a word; false if core is to refuse the word */
 static bool
 fc_options_header(FcOptions *options)
 {
@@ -298,7 +301,7 @@ fc_options_check_format(const FcOptions *options)
 				 errmsg("COPY quote and escape cannot be newline or carriage return")));
 }
 
-/* Refuses what only newer versions of core have rules for, as they do */
+/* Where core does not know DEFAULT, refuses what newer versions of it refuse */
 static void
 fc_options_check_default(const FcOptions *options)
 {

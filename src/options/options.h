@@ -42,7 +42,7 @@ typedef enum FcOptionNumber
 
 #define FC_NARGUMENTS (FC_ARGUMENTS(FC_ARGUMENT_COUNT))
 
-/* What is read from an option's value, and the type of its field */
+/* What kind of value an option has, and the C type of its field */
 typedef enum FcOptionKind
 {
 	FC_KIND_TEXT,				/* char * */
@@ -93,15 +93,15 @@ typedef struct FcOptions
 	bool		given[FC_NOPTIONS];
 	FcOptionWords words;
 	bool		statement;		/* the caller wrote COPY */
-	bool		accelerated;	/* and not that fast_copy is to load: the load
+	bool		accelerated;	/* the caller wrote a plain COPY: the load
 								 * does what core's COPY does */
-	FcInput    *input;			/* what the program or the client sends, if
-								 * that has been asked already; or NULL */
+	FcInput    *input;			/* what the program or the client sends, if it
+								 * was asked for before the load; or NULL */
 	Oid			target;
 	List	   *sources;		/* of String: paths, patterns or commands */
 	bool		program;		/* sources are commands */
 	bool		client;			/* the one source is what the client sends */
-	bool		compressed;		/* the client sends it packed */
+	bool		compressed;		/* what the client sends is packed */
 	char	   *key_column;		/* or NULL */
 	List	   *columns;		/* of String; NIL: all */
 	List	   *copy_options;	/* DefElems as COPY's grammar makes them,
@@ -138,8 +138,8 @@ typedef struct FcOptions
 } FcOptions;
 
 /*
- * Returns options of which none has been given, for COPY as a statement or
- * for a call.  The caller sets where the data is and where it goes.
+ * Returns options of which none has been given, for a COPY statement or for a
+ * call of a function.  The caller then sets the sources and the target.
  */
 extern FcOptions *fc_options_begin(bool statement);
 
@@ -152,12 +152,15 @@ extern FcOptions *fc_options_begin(bool statement);
 extern void fc_options_take(FcOptions *options, List *given, ParseState *pstate);
 
 /*
- * Works out what the options mean; to be called once, when all are taken in.
- * COPY's errors for COPY's options, ERROR 22023 for ours.
+ * Works out what the options mean.  The caller calls it once, after all are
+ * taken in.  Throws COPY's errors for COPY's options, ERROR 22023 for ours.
  */
 extern void fc_options_check(FcOptions *options);
 
-/* Finds an option by either name, if "from" (FC_FROM_*) has it; or NULL */
+/*
+ * Finds the option with this name, its own or core's, that may be given in one
+ * of the places "from" (FC_FROM_*); or NULL
+ */
 extern const FcOption *fc_option_find(const char *name, int from);
 
 /* Returns the option's default if that is a text, or NULL */
@@ -166,7 +169,7 @@ extern char *fc_option_default(const FcOption *option);
 /* Returns the name of one FC_CLASS_*, as on_error_classes has it */
 extern const char *fc_options_class_name(uint32 class);
 
-/* Sets the encoding of the file, after the load has converted it */
+/* Sets another encoding of the file, because the load has converted it */
 extern void fc_options_set_encoding(FcOptions *options, int encoding);
 
 #endif							/* FC_OPTIONS_H */

@@ -60,7 +60,7 @@ fc_plan_fields_visible(Relation rel, const FcOptions *options, FcPlan *plan)
 	return any;
 }
 
-/* Do effects show how often code runs before a row is in the table? */
+/* Do effects show how often a row's code runs before it is in the table? */
 static bool
 fc_plan_effects(Relation rel, const FcOptions *options, FcPlan *plan)
 {
@@ -115,7 +115,10 @@ fc_plan_check_encoding(const FcOptions *options, const FcPlan *plan)
 			 errmsg("on_error_classes \"encoding\" cannot be used with a conversion that is not built in")));
 }
 
-/* May the leader take the default's numbers before the rows are loaded? */
+/*
+ * Adds the column to plan->numbers, if the leader may take the numbers of its
+ * default before the rows are loaded; else returns false
+ */
 static bool
 fc_plan_number(FcPlan *plan, AttrNumber attnum, Node *expr)
 {
@@ -134,7 +137,7 @@ fc_plan_number(FcPlan *plan, AttrNumber attnum, Node *expr)
 	return true;
 }
 
-/* May records be rejected before their defaults are evaluated? */
+/* May a record be rejected before its defaults take their numbers? */
 static bool
 fc_plan_may_leave_out(const FcOptions *options)
 {
@@ -148,8 +151,8 @@ fc_plan_may_leave_out(const FcOptions *options)
 
 /*
  * Finds defaults that give other values when they are evaluated in another
- * order.  Either all of them are numbers of sequences, one for each record
- * whatever its fields are, or the load keeps to the order of the file.
+ * order.  If each of them takes one number of a sequence for each record,
+ * plan->numbers has them; else the load keeps to the order of the file.
  */
 static void
 fc_plan_defaults(Relation rel, const FcOptions *options, FcPlan *plan)
@@ -204,7 +207,7 @@ fc_plan_make(Relation rel, const FcOptions *options)
 	fc_plan_check_encoding(options, plan);
 	plan->subtransactions = fc_plan_subtransactions(rel, options, plan);
 	plan->core_reason = fc_plan_core_reason(rel, options, plan);
-	/* core will evaluate the condition, whatever the scan does */
+	/* core evaluates the condition: a volatile one must not run before */
 	plan->where_late = plan->where_late ||
 		(plan->core_reason && contain_volatile_functions((Node *) plan->where));
 	if (plan->core_reason == NULL && plan->subtransactions &&

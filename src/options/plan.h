@@ -19,7 +19,8 @@ typedef struct FcPlan
 								 * must be allowed to insert and to read */
 	bool		subtransactions;	/* some values must be tried in them */
 	List	   *where;			/* condition, an implicit AND; NIL: none */
-	List	   *numbers;		/* FcNumber: columns that sequences number */
+	List	   *numbers;		/* FcNumber: columns whose default is the next
+								 * number of a sequence */
 	bool		in_order;		/* defaults depend on the order in which they
 								 * are evaluated: it must be the file's */
 	bool		effects;		/* a row's evaluation runs code of users whose
@@ -27,21 +28,22 @@ typedef struct FcPlan
 								 * it must not be evaluated twice */
 	bool		where_late;		/* the condition looks at values that must not
 								 * be evaluated twice: no filter in the scan */
-	bool		key_early;		/* in_order or where_late: the key only finds
-								 * the missing partitions; the load goes
-								 * without it */
+	bool		key_early;		/* in_order or where_late: the scan uses the
+								 * key to find the missing partitions, and the
+								 * load does not use it */
 	AttrNumber	key_attnum;		/* 0: file order */
 	int			key_field;		/* the key's field, from 0; -1: none */
 	FcKeyType	key_type;
 	bool		partitioned;
 	bool		key_routes;		/* fc_route finds the partition of a key */
 	bool		routed;			/* partitioned, but core routes */
-	List	   *order;			/* FcSortKey: what rows are sorted by when
-								 * they are built; NIL: they come in the order
-								 * asked for */
+	List	   *order;			/* FcSortKey: what a process still sorts rows
+								 * by after it has built them; NIL: they come
+								 * in the order asked for */
 	bool		order_sliced;	/* see FcShared */
 	bool		foreign_keys;	/* the only insert triggers are those of
-								 * foreign keys: fine for new partitions */
+								 * foreign keys: ATTACH checks these for new
+								 * partitions */
 	const char *core_reason;	/* why core's CopyFrom loads, or NULL */
 	const char *leader_reason;	/* why no workers load, or NULL */
 	bool		need_transcoding;
@@ -66,9 +68,9 @@ extern const char *fc_plan_leaf_core_reason(Relation leaf);
 extern bool fc_plan_has_unique(Relation rel);
 
 /*
- * Refuses an order in which, of two equal rows, the first of the file might
- * come after the other, which is the one to be rejected; ERROR 0A000.  "rel"
- * is the target or a partition of it.
+ * ERROR 0A000 if order_by may change which of two rows is rejected.  An index
+ * rejects the row that comes second, and that must be the second one in the
+ * file.  "rel" is the target or a partition of it.
  */
 extern void fc_plan_check_unique(Relation target, Relation rel,
 								 const FcOptions *options, const FcPlan *plan);
@@ -81,10 +83,13 @@ extern bool fc_plan_is_published(Relation rel);
 /* options/plan_key.c: finds the key, if there is one */
 extern void fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan);
 
-/* Takes out of the order what comes by reading in the order of the key */
+/*
+ * Takes the key out of plan->order where rows are read in its order anyway;
+ * what is left is for the sort
+ */
 extern void fc_plan_order(FcPlan *plan);
 
-/* options/plan_way.c: why core loads, or the leader alone, or NULL */
+/* options/plan_way.c: return why core loads, why the leader alone, or NULL */
 extern const char *fc_plan_core_reason(Relation rel, const FcOptions *options,
 									   FcPlan *plan);
 extern const char *fc_plan_leader_reason(Relation rel, const FcOptions *options,

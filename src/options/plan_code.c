@@ -29,7 +29,7 @@
 
 #include "options/plan_code.h"
 
-/* A question to a type and, if the answer is no, to its parts */
+/* A question about a type; if the answer is no, it is asked about its parts */
 typedef bool (*FcTypeTest) (Oid typid, char typtype, Oid input, bool binary);
 
 static bool
@@ -132,7 +132,7 @@ fc_code_type_any(Oid typid, FcTypeTest test, bool binary)
 	bool		found = false;
 
 	check_stack_depth();
-	/* without it core refuses to read values of the type */
+	/* core refuses to read values of a type without such a function */
 	if (OidIsValid(input) && test(typid, typtype, input, binary))
 		return true;
 	if (OidIsValid(element))
@@ -163,7 +163,7 @@ fc_code_type_unsafe(Oid typid, bool binary)
 	return fc_code_type_any(typid, fc_code_is_unsafe, binary);
 }
 
-/* Tells of a query without lexemes by a NOTICE */
+/* tsquery's input sends a NOTICE about a query without lexemes */
 static bool
 fc_code_is_talking(Oid typid, char typtype, Oid input, bool binary)
 {
@@ -176,7 +176,12 @@ fc_code_type_talks(Oid typid, bool binary)
 	return fc_code_type_any(typid, fc_code_is_talking, binary);
 }
 
-/* A range type runs the functions that its creator named */
+/*
+ * Code of users runs for a domain and for a type with an input function of
+ * theirs.  It may run for any other type that a user has made, such as a range,
+ * which calls the functions that its creator named; but not for an enum, a row
+ * type or an array, which core reads by itself.
+ */
 static bool
 fc_code_is_foreign(Oid typid, char typtype, Oid input, bool binary)
 {
@@ -191,7 +196,7 @@ fc_code_type_foreign(Oid typid, bool binary)
 	return fc_code_type_any(typid, fc_code_is_foreign, binary);
 }
 
-/* None of core's functions shows how often it was called */
+/* The effects of core's own functions do not show how often they have run */
 static bool
 fc_code_visible_function(Oid funcid, void *context)
 {

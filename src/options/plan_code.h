@@ -19,22 +19,23 @@ extern bool fc_code_constraints_unsafe(Relation rel);
 extern bool fc_code_indexes_unsafe(Relation rel);
 
 /*
- * Does a value of the type run code on its way in that is not the input
- * function's own, or, if it comes in binary form, the receive function's?
- * Domains do, also inside other types.
+ * Must a worker not read values of the type?  Not if the type's input function
+ * (its receive function, for the binary format) is not parallel safe, and not
+ * those of a domain, whose constraints may call any function.  The same holds
+ * for types that are parts of the type.
  */
 extern bool fc_code_type_unsafe(Oid typid, bool binary);
 
 /*
- * Does core's own code tell the client of values of the type?  From a worker
- * that would come at another time, and without the value's place.
+ * Does core send the client a NOTICE about some values of the type?  From a
+ * worker it would come at another time, and would not say where the value is.
  */
 extern bool fc_code_type_talks(Oid typid, bool binary);
 
 /*
  * Can the type's input leave effects when it fails in the middle?  It cannot
- * where all of it is core's own code, that of its parts included: such code
- * reads, and what it holds at an error belongs to a resource owner.
+ * if the type and all its parts are read by core's own code: that only reads,
+ * and what it holds at an error belongs to a resource owner.
  */
 extern bool fc_code_type_foreign(Oid typid, bool binary);
 

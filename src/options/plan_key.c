@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * options/plan_key.c
- *	  The column by which rows are put in order, and the order asked for.
+ *	  The key, by which rows are put in order, and the order asked for.
  *
  *	 timestamp_column, order_by, or the partition key
  *		──► the key, if rows may come in its order ──► what is left to sort
@@ -68,7 +68,7 @@ fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
 	plan->key_attnum = attnum;
 }
 
-/* Takes the first column of the order as the key, if it could be named */
+/* Takes the first column of order_by as the key, if it can be one */
 static void
 fc_plan_order_key(Relation rel, FcPlan *plan)
 {
@@ -154,9 +154,9 @@ fc_plan_has_flag(const FcPlan *plan, uint8 flag)
 }
 
 /*
- * Of equal rows the load keeps the first of the file: they must not come in
- * the order of a key in which they may differ.  Does the index let them
- * differ?
+ * May two rows that this index takes for equal differ in this column?  If so
+ * it must not be the key: of equal rows the load keeps the first one of the
+ * file, and in the order of the key another one may come first.
  */
 static bool
 fc_plan_unique_without(Relation index, AttrNumber attnum)
@@ -169,7 +169,7 @@ fc_plan_unique_without(Relation index, AttrNumber attnum)
 		(index->rd_index->indisunique && !has_key);
 }
 
-/* Must the rows not be put into the order of the key? */
+/* Must the load not put rows into the order of the key? */
 static bool
 fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlan *plan)
 {

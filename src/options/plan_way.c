@@ -73,7 +73,7 @@ fc_plan_is_numbered(const FcPlan *plan, AttrNumber attnum)
 	return false;
 }
 
-/* Looks at the types of the file's columns and the defaults of all others */
+/* Looks at the types of columns in the file and the defaults of all others */
 static const char *
 fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlan *plan)
 {
@@ -83,7 +83,6 @@ fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlan *pla
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-
 		bool		in_file = list_member_int(plan->columns.attnums, attnum);
 
 		if (att->attisdropped || att->attgenerated)
@@ -116,7 +115,7 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 		return "the condition is not parallel safe";
 	if (fc_sort_keys_unsafe(rel, plan->order))
 		return "the order of a column is not parallel safe";
-	/* workers have the server's encoding for their client's */
+	/* for a worker the client's encoding is the server's */
 	if (options->format.binary && !fc_convert_receives())
 		return "binary texts are in the client's encoding, which is not the server's";
 	reason = fc_plan_columns_reason(rel, options, plan);
@@ -190,9 +189,10 @@ fc_plan_has_triggers(Relation rel, bool *only_foreign_keys)
 }
 
 /*
- * Has a partition something for which core might have to load?  No lock is
- * kept: it would not keep triggers away, but would keep new partitions away
- * where there is a default one.
+ * Has a partition triggers, or is one a foreign table, so that core may have
+ * to load?  The locks on partitions are not kept: they would not keep triggers
+ * away, but where there is a default partition they would keep other sessions
+ * from attaching new ones.
  */
 static bool
 fc_plan_partitions_fire(Relation rel)
@@ -232,7 +232,7 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
 		plan->foreign_keys = true;
 	else if (triggers)
 		return only_foreign_keys ? "the target has foreign keys" : "the target has triggers";
-	/* only after the condition has run is it known whether one matters */
+	/* a volatile condition must run to tell which partitions get rows */
 	if (plan->partitioned && contain_volatile_functions((Node *) plan->where) &&
 		fc_plan_partitions_fire(rel))
 		return "a partition has triggers, and the condition is volatile";

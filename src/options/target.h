@@ -4,7 +4,8 @@
  *	  What is loaded, where to and how, as the leader knows it.
  *
  * The leader alone has it, for as long as the load lasts; what workers need
- * of it is in FcShared. load/ fills it in, and gives it to the rooms below.
+ * of it is in FcShared.  load/ fills it in, and passes it to the rooms above it
+ * in src/README's list.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,15 +37,19 @@ typedef struct FcTarget
 	/* what */
 	FcSource   *source;			/* the files, or temporary copies of them */
 	FcSource   *original;		/* what source is converted from, or NULL */
-	bool		inflow;			/* a later phase unpacks the files: until
-								 * then, source has the first bytes of each */
-	uint64		expected;		/* with inflow: bytes there will be, about */
-	FcInput    *given_up;		/* NULL, or the one whose sender has failed:
-								 * so does the load, after the rows before */
+	bool		inflow;			/* a later phase unpacks or receives the
+								 * files: until then source has only the first
+								 * bytes of each */
+	uint64		expected;		/* with inflow: about how many bytes there
+								 * will be */
+	FcInput    *given_up;		/* NULL, or the input whose sender has failed:
+								 * the load fails, too, once the rows that
+								 * came before are loaded */
 	FcDialect	dialect;
 	bool		unsettled;		/* only core can tell how the lines of a file
 								 * end */
-	bool		unconvertible;	/* a file cannot be converted */
+	bool		unconvertible;	/* a file cannot be converted to the server's
+								 * encoding */
 	uint64		data_size;		/* bytes after the headers */
 	uint64		found;			/* records in the files; 0: not counted yet */
 	bool		counted;		/* the split has counted them */
@@ -52,10 +57,13 @@ typedef struct FcTarget
 
 	/* how far it has come */
 	FcShared   *shared;			/* NULL until it is made */
-	FcContext	ctx;			/* the leader's own side */
+	FcContext	ctx;			/* what each process has, here the leader */
 } FcTarget;
 
-/* What is loaded, for error contexts: COPY's words, or ours with the file */
+/*
+ * Returns what is loaded, for error contexts: "COPY table" in a plain COPY,
+ * else ours, which names the file as well
+ */
 extern char *fc_target_place(const FcTarget *target, uint32 file);
 
 #endif							/* FC_TARGET_H */
