@@ -9,15 +9,15 @@
  *
  * Where the load knows the partitions a task is one leaf, or a slice of one;
  * otherwise core's tuple routing finds each row's leaf.  Where keys tell the
- * partition (key/range.c) core does so for the first row of each, with all its
- * checks, and rows after that one go where it went.
+ * partition (key/range.c) core routes only the first row of each partition,
+ * with all its checks, and later rows go where that one went.
  *
  * Rows that are sorted are written when the last one of their leaf has come;
  * one process has all of them.  Where core routes, one process has the rows of
  * all leaves, and the number of the leaf is the first key of the sort.
  *
- * What is open when an error passes is closed with the phase, by its resource
- * owner and its memory context.
+ * On error the end of the phase closes what is open: its resource owner and
+ * its memory context have all of it.
  *
  *-------------------------------------------------------------------------
  */
@@ -108,16 +108,17 @@ fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 	MemoryContextSwitchTo(old);
 }
 
-static uint64
+static void
 fc_leaf_end_writer(FcLeaf *leaf)
 {
-	uint64		inserted = fc_write_end(leaf->writer);
-
+	(void) fc_write_end(leaf->writer);
 	leaf->writer = NULL;
-	return inserted;
 }
 
-/* The reader has half of the memory, and slices that wait a quarter */
+/*
+ * The sort gets the memory that the reader leaves, which is half; where slices
+ * are sorted, rows that wait for their turn have half of that
+ */
 static void
 fc_leaf_begin_sort(FcLoader *loader, TupleDesc desc, const AttrMap *map)
 {
@@ -200,7 +201,7 @@ fc_leaf_end(FcLoader *loader)
 	return inserted;
 }
 
-/* The route is made of the partitions that core routes by */
+/* Makes the route of the same partition descriptor that core routes by */
 static void
 fc_leaf_begin_route(FcLoader *loader)
 {
@@ -260,8 +261,9 @@ fc_leaf_refuse(FcContext *ctx, Relation leaf)
 }
 
 /*
- * Refuses a leaf that this process must not load: the leader has looked at the
- * leaves, and would have taken another way.
+ * Refuses a leaf that this process must not load.  It was attached after the
+ * leader had looked at the leaves: else the leader would have taken another
+ * way.
  */
 static void
 fc_leaf_check(FcContext *ctx, Relation leaf)
@@ -274,7 +276,7 @@ fc_leaf_check(FcContext *ctx, Relation leaf)
 		fc_leaf_refuse(ctx, leaf);
 }
 
-/* How rows go to the leaf with this number among those found */
+/* How rows get into a leaf; "number" is its place among the leaves found */
 static FcStorageKind
 fc_leaf_storage(const FcLoader *loader, Relation leaf, uint32 number)
 {
@@ -288,9 +290,10 @@ fc_leaf_storage(const FcLoader *loader, Relation leaf, uint32 number)
 }
 
 /*
- * Finds the leaf among those that rows are routed to, or adds it: the leader
- * locks all of them (fc_leaf_lock_found).  What could throw an error comes
- * before the leaf is added, so that no process waits for another here.
+ * Returns the leaf's entry in ctx->turns, in which processes share the leaves
+ * that rows are routed to, or adds one.  The leader locks all these leaves
+ * (fc_leaf_lock_found).  An entry is added in one atomic step, after all that
+ * could throw an error, so that no process waits for another here.
  */
 static FcTurn *
 fc_leaf_turn(FcLoader *loader, Relation leaf)
@@ -359,7 +362,7 @@ fc_leaf_lock_found(FcContext *ctx)
 	ConditionVariableBroadcast(&shared->turn_cv);
 }
 
-/* A worker's locks go with it: waits until the leader has them, too */
+/* Waits until the leader has a worker's locks, too: they go with the worker */
 static void
 fc_leaf_wait_locked(FcLoader *loader)
 {
@@ -378,9 +381,9 @@ fc_leaf_wait_locked(FcLoader *loader)
 }
 
 /*
- * Adds the leaf of a first row.  An error, which may be kept as the row's,
- * leaves no half of a leaf behind.  Rows are sorted in the row type of the
- * target.
+ * Adds a leaf when core has routed a first row to it.  It goes into the table
+ * of leaves when it is complete, because an error before that may be kept as
+ * the row's, and the load go on.  Rows are sorted in the target's row type.
  */
 static FcLeaf *
 fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
@@ -481,7 +484,7 @@ fc_leaf_find(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
-/* Finds the leaf of the row; false if there is none and that is tolerated */
+/* Finds the leaf of the row; false if it has none and is refused for that */
 static bool
 fc_leaf_try_find(FcLoader *loader)
 {
@@ -577,7 +580,7 @@ fc_leaf_end_slice(FcLoader *loader)
 	fc_turn_pass(loader->ctx, &loader->slice);
 }
 
-/* Ends the leaf whose rows are all written, and begins the next; NULL: none */
+/* Ends the writer of the leaf in hand, and begins the next one's; NULL: none */
 static void
 fc_leaf_switch(FcLoader *loader, FcLeaf *leaf)
 {

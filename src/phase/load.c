@@ -38,7 +38,7 @@
 /* Bytes after which progress is counted: the counter's cache line is shared */
 #define FC_COUNT_BYTES		65536
 
-/* The last tasks, per process, that no process takes ahead */
+/* So many of the last tasks, for each process, are not taken ahead */
 #define FC_SPARE_TASKS		2
 
 void
@@ -74,7 +74,7 @@ fc_load_finish(FcLoader *loader)
 	fc_target_executor_end(loader->estate);
 }
 
-/* The task after this one, if the same process must load it, too */
+/* The task after this one, if the same process must load it for its leaf */
 static FcTask *
 fc_load_follower(const FcContext *ctx, FcTask *task)
 {
@@ -86,7 +86,7 @@ fc_load_follower(const FcContext *ctx, FcTask *task)
 	return task + 1;
 }
 
-/* Units of work: leaves, where one process loads all of a leaf, or tasks */
+/* The number of units that processes take: whole leaves, or tasks */
 static uint32
 fc_load_units(const FcContext *ctx)
 {
@@ -195,6 +195,13 @@ fc_load_entry_number(FcShared *shared, const FcEntry *entry)
 	return fc_shared_starts(shared)[i].before + fc_entry_number(entry);
 }
 
+static inline void
+fc_load_row(FcLoader *loader, const FcRecord *record)
+{
+	if (fc_row_take(loader, record))
+		fc_row_load_taken(loader);
+}
+
 static void
 fc_load_count_bytes(FcLoader *loader)
 {
@@ -203,9 +210,9 @@ fc_load_count_bytes(FcLoader *loader)
 }
 
 /*
- * Makes the next row have to have the key of its entry.  The key was read from
- * the same bytes if these were spilled; if not, they are read once more, and
- * may have changed.
+ * Tells the parser and phase/row.c which key the next row must have, that of
+ * its entry.  The scan read the key from the same bytes if it spilled them; if
+ * not, the bytes are read from the file once more, and may have changed.
  */
 static inline void
 fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
@@ -231,7 +238,7 @@ fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry,
 	if (shared->nnumbers > 0)
 		fc_parse_number(loader->parser, fc_load_entry_number(shared, entry));
 	fc_load_expect_key(loader, entry);
-	fc_row_load(loader, record);
+	fc_load_row(loader, record);
 	task->bytes += entry->length;
 	loader->tasks.bytes += entry->length;
 	if (loader->tasks.bytes >= FC_COUNT_BYTES)
@@ -257,7 +264,8 @@ fc_load_is_beyond(const FcLoader *loader)
 
 /*
  * Goes on to the slice that the record in hand belongs to, and takes the
- * record again: another leaf may want its values in another form.
+ * record again, for that slice's leaf: its slot is another one, and it may
+ * want values in another form.  False if nobody wants the row any more.
  */
 static bool
 fc_load_reach_slice(FcLoader *loader, FcRecord *record)
@@ -320,7 +328,7 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 			fc_parse_number(loader->parser,
 							fc_shared_starts(shared)[i].before + reader->found - 1);
 		if (loader->tasks.slice == NULL)
-			fc_row_load(loader, &reader->record);
+			fc_load_row(loader, &reader->record);
 		else if (!fc_load_sliced(loader, &reader->record))
 			break;
 	}
@@ -374,10 +382,10 @@ fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 }
 
 /*
- * Loads chunks, in the order of the file.  In a presorted file each has slices
- * of partitions.  Else each inserts in turn; but where rows are sorted, or
- * files are unpacked at the same time, one writer serves all chunks of the
- * process.
+ * Takes chunks in the order of the file, and loads them.  The rows of a chunk
+ * of a presorted file are slices of partitions.  Of other files each chunk
+ * inserts in turn; but where rows are sorted, or where several files are
+ * unpacked meanwhile, one writer has the rows of all chunks of the process.
  */
 static void
 fc_load_chunks(FcLoader *loader)

@@ -20,7 +20,7 @@
 #include "row/parse.h"
 #include "sort/order_by.h"
 
-/* Writers open at once when rows go to any leaf */
+/* So many writers may be open at once where rows go to any leaf */
 #define FC_LEAF_WRITERS	1024
 
 /* A table that rows go to */
@@ -28,13 +28,14 @@ typedef struct FcLeaf
 {
 	ResultRelInfo *rri;			/* hash key if core routes; NULL: not open */
 	AttrMap    *map;			/* from the target's type; NULL: the same */
-	bool		plain;			/* a row needs no check but that for NULLs */
+	bool		plain;			/* it takes each row that has no NULL where
+								 * none is allowed */
 	FcWriter   *writer;			/* or NULL */
 	TupleTableSlot *slot;		/* where its rows are built: the writer's, or
 								 * its own if it has none */
 
-	FcTurn	   *turn;			/* its entry in ctx->turns; NULL: core does
-								 * not route */
+	FcTurn	   *turn;			/* if core routes: its entry in ctx->turns;
+								 * else NULL */
 
 	/* set if core routes and rows are sorted */
 	int32		number;
@@ -54,9 +55,9 @@ typedef struct FcRouter
 								 * core can tell them */
 	FcLeaf	  **known;			/* by number in route: the leaf, once core has
 								 * routed a row to it */
-	uint32		nturns;			/* of ctx->turns: those that leaves found so
-								 * far have, at most */
-	Size		pending;		/* bytes they may hold in batches */
+	uint32		nturns;			/* the leaves that this process has found are
+								 * among the first so many of ctx->turns */
+	Size		pending;		/* about how many bytes the leaves hold */
 } FcRouter;
 
 /* The sort before rows are written */
@@ -76,7 +77,7 @@ typedef struct FcTasks
 								 * shared->counts.load_bytes */
 
 	/* set if the file is presorted */
-	FcTask	   *slice;			/* the one that the chunk has got to */
+	FcTask	   *slice;			/* the one that the chunk's rows go to now */
 	int64		key;			/* of the record in hand */
 } FcTasks;
 
@@ -85,7 +86,8 @@ typedef enum FcOutcome
 {
 	FC_ROW_BUILT,
 	FC_ROW_FILTERED,			/* the condition is not true */
-	FC_ROW_CHANGED,				/* is not the row that the scan has found */
+	FC_ROW_CHANGED,				/* the file has another row there than in the
+								 * scan */
 	FC_ROW_REFUSED				/* bad tells why */
 } FcOutcome;
 
@@ -114,7 +116,7 @@ typedef struct FcLoader
 								 * read again; or NULL */
 	MemoryContext row_mcxt;		/* reset for each row */
 	bool		dry;			/* nothing is written */
-	uint64		rows;			/* looked at so far */
+	uint64		rows;			/* looked at so far, to show progress */
 	FcTasks		tasks;
 	FcSlice		slice;			/* of the task or chunk, if it has a turn */
 	FcRow		row;
@@ -123,8 +125,8 @@ typedef struct FcLoader
 	FcLeaf		only;			/* the leaf of all rows of a task or chunk */
 	FcLeaf	   *leaf;			/* of the row in hand: "only", or the one that
 								 * it was routed to; NULL: none takes it */
-	TupleTableSlot *slot;		/* where rows are parsed: the leaf's, if the
-								 * leaf is known before and has the target's
+	TupleTableSlot *slot;		/* where rows are parsed: the leaf's, if it is
+								 * known before the row and has the target's
 								 * row type; else root_slot */
 	FcRouter	router;
 	FcSorter	sorter;
@@ -139,15 +141,8 @@ extern void fc_load_begin(FcLoader *loader, FcContext *ctx);
  */
 extern bool fc_row_take(FcLoader *loader, const FcRecord *record);
 
-/* Makes a row of the record in hand, for the writer or the sort */
+/* Makes a row of the record in hand, and gives it to the writer or the sort */
 extern void fc_row_load_taken(FcLoader *loader);
-
-static inline void
-fc_row_load(FcLoader *loader, const FcRecord *record)
-{
-	if (fc_row_take(loader, record))
-		fc_row_load_taken(loader);
-}
 
 /*
  * Parses the row in hand, in the current memory context, as far as no error
@@ -163,10 +158,13 @@ fc_row_parse_quickly(FcLoader *loader, TupleTableSlot *slot)
 								   slot->tts_isnull);
 }
 
-/* Parses the rest and sets the outcome; false if no row is to be placed */
+/* Parses the rest of the row in hand, and sets its outcome; is it built? */
 extern bool fc_row_parse(FcLoader *loader, TupleTableSlot *slot);
 
-/* Makes of a row of the target's row type a checked row in its leaf's slot */
+/*
+ * Finds the leaf of a built row, where core routes; makes the row, which has
+ * the target's row type, one of the leaf's in the leaf's slot; and checks it
+ */
 extern void fc_row_place(FcLoader *loader, TupleTableSlot *slot);
 
 /* Refuses the row in hand, because no partition takes it */
@@ -182,7 +180,7 @@ fc_row_tolerates(const FcLoader *loader, uint32 class)
 extern void fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid);
 extern void fc_leaf_close(FcLoader *loader, FcLeaf *leaf);
 
-/* Begins a writer, to any place, for a leaf that is open */
+/* Begins a writer for an open leaf, which is one of several that have one */
 extern void fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf);
 
 /*
@@ -193,8 +191,8 @@ extern void fc_leaf_begin(FcLoader *loader, Oid oid, const FcPlace *place);
 extern uint64 fc_leaf_end(FcLoader *loader);
 
 /*
- * Lets core find the leaf of each row, until fc_leaf_end_routing(), or that of
- * a partition's first row, where keys tell the partition
+ * From here to fc_leaf_end_routing() core finds the leaf of each row; or, where
+ * keys tell the partition, of the first row of each partition
  */
 extern void fc_leaf_begin_routing(FcLoader *loader);
 
@@ -202,12 +200,12 @@ extern void fc_leaf_begin_routing(FcLoader *loader);
 extern void fc_leaf_begin_sort_all(FcLoader *loader);
 extern void fc_leaf_end_routing(FcLoader *loader);
 
-/* Writes what the leaves hold, and lets the slice after this one insert */
+/* Writes what the leaves hold of a slice, and lets the next slice insert */
 extern void fc_leaf_end_slice(FcLoader *loader);
 
 /*
- * Finds the leaf of the parsed row in root_slot, if core has routed a row with
- * such a key before; NULL: not so, and fc_leaf_route() must find it
+ * Returns the leaf of the parsed row in root_slot, if core has routed another
+ * row of the same partition to it; else NULL, and fc_leaf_route() finds it
  */
 extern FcLeaf *fc_leaf_find_known(FcLoader *loader);
 
@@ -221,7 +219,7 @@ extern void fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot);
  */
 extern bool fc_leaf_route(FcLoader *loader);
 
-/* After a routed row: writes what the leaves hold, if that is much */
+/* After each routed row: writes what the leaves hold, once that is much */
 extern void fc_leaf_limit(FcLoader *loader);
 
 /* Gives the row that is built to the sort */

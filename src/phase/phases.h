@@ -13,19 +13,19 @@
 #include "context/shared.h"
 
 /*
- * Leader, before the scan by so many processes: are rows to be spilled, or
- * offsets?  Looks at some keys of the file; returns the reason, for the
- * report.
+ * Leader, before the scan by so many processes: looks at some keys of the file,
+ * and sets *rows if the scan is to spill rows, not offsets.  Returns the
+ * reason, for the report.
  */
 extern const char *fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows);
 
-/* Leader: chooses between rows and offsets without a file to look at */
+/* Leader: the same before there is a file to look at */
 extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);
 
 /*
  * Leader, before the scan: is the file in key order, as far as a look at some
- * records tells?  keys[i] is then the first key of chunk i or, if no record
- * starts there, of the next, and keys[nchunks] the file's last.
+ * records tells?  If so, keys[i] is the first key of chunk i, or of the next
+ * chunk in which a record starts; keys[nchunks] is the last key of the file.
  */
 extern bool fc_order_look(FcContext *ctx, int64 *keys);
 
@@ -42,8 +42,9 @@ extern void fc_leaf_lock_found(FcContext *ctx);
 extern void fc_load_check_run(FcContext *ctx);
 
 /*
- * Leader, after a load in which a process stopped: keeps the first error of
- * the file.  Writes nothing.
+ * Leader, after a load in which a process stopped (errors/stop.h): looks again
+ * at the records before the bad one, and keeps the first error of the file.
+ * Writes nothing.
  */
 extern void fc_load_verify(FcContext *ctx, int nleaves);
 
@@ -51,8 +52,8 @@ extern void fc_load_verify(FcContext *ctx, int nleaves);
  * Leader, after an index of a new partition could not be built and these
  * partitions were emptied: inserts their rows one by one, in the order of the
  * file, until an index refuses one.  That takes as long as COPY would take,
- * and can be interrupted.  If no row is refused, because a default may have
- * another value this time, the error kept stays that of the build.
+ * and can be interrupted.  A default may have another value this time, so that
+ * no row is refused: then the error that is kept stays that of the build.
  */
 extern void fc_load_verify_indexes(FcContext *ctx, int nleaves);
 

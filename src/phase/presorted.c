@@ -6,17 +6,17 @@
  *	 chunks ──► first records of each, the last of the file ──► keys ascend?
  *
  * A file that looks presorted is loaded without a scan, and the load finds out
- * if it is not.  No error is thrown here: the scan meets a key that is not
- * plain again, and what is open is closed with the phase.
+ * if it is not.  No error is thrown here: a record that is malformed or has no
+ * plain key ends the look, and the scan meets it again.
  *
  * The leader makes a partition for each range of keys between the first key
- * and the last, and the workers load chunks, whose rows are slices of the
- * partitions in turn.  They check that keys ascend, within a chunk and up to
- * the first key of the next.  If one does not, or is not plainly a key, the
- * load is given up, the partitions are dropped, and the file is scanned as
- * any other.  So this is only done where all partitions are made by the load,
- * and rows are neither filtered, tolerated nor numbered (load/find.c).
- * Ranges that turn out to have no rows are dropped.
+ * and the last.  Processes load chunks; the rows of a chunk for one partition
+ * are a slice of it, and slices insert in turn.  Processes check that keys
+ * ascend within a chunk and up to the first key of the next.  If one does not,
+ * or is not plain, the load is given up, the leader drops the partitions, and
+ * the file is scanned as any other.  So this is only done where the load makes
+ * all partitions, and where no row is filtered, rejected or numbered
+ * (load/find.c).  Partitions that turn out to have no rows are dropped.
  *
  *-------------------------------------------------------------------------
  */
@@ -83,7 +83,7 @@ fc_order_chunk(FcOrder *order, uint32 i, uint64 bytes)
 	return true;
 }
 
-/* The offset at which one of the last records of a chunk begins */
+/* Returns the offset of a record that begins near the end of a chunk */
 static uint64
 fc_order_near_end(FcContext *ctx, uint64 first, uint64 end)
 {

@@ -6,11 +6,12 @@
  *	 record ──► parse ──► key and condition ──► leaf's row type
  *		──► generated columns ──► checks ──► writer, or sort
  *
- * A plain row, of a leaf that takes every row, is parsed and written outside
- * of any catch, because that throws no error about data.  Any other row is
- * built within a catch: its error is kept (errors/first_error.c), and the
- * phase goes on with the rows that stand before it in the file.  What on_error
- * tolerates is found here without an exception, before core would throw it.
+ * A row of a plain leaf whose values all parse without an error is built and
+ * written outside of any catch: nothing about it can be an error.  Any other
+ * row is built within a catch: its error is kept (errors/first_error.c), and
+ * the phase goes on with the rows that stand before it in the file.  What
+ * on_error tolerates is found here, without an exception, before core would
+ * throw it.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,7 +54,7 @@ fc_row_refuse_nowhere(FcLoader *loader)
 						   RelationGetRelationName(loader->ctx->target)));
 }
 
-/* Refuses a row with a NULL where none is allowed; false if it did */
+/* False, and the row is refused, if it has a NULL where none is allowed */
 static bool
 fc_row_check_nulls(FcLoader *loader)
 {
@@ -97,7 +98,7 @@ fc_row_check_exprs(FcLoader *loader, ResultRelInfo *rri)
 	return fc_check_exprs(rri);
 }
 
-/* Refuses a row for which a CHECK is false; false if it did */
+/* False, and the row is refused, if a CHECK is false for it */
 static bool
 fc_row_check_checks(FcLoader *loader)
 {
@@ -166,7 +167,7 @@ fc_row_check(FcLoader *loader)
 		fc_row_check_constraints(loader);
 }
 
-/* Refuses a row that the target, itself a partition, does not take */
+/* False, and the row is refused, if the target's own bound does not allow it */
 static bool
 fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
 {
@@ -181,9 +182,9 @@ fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
 }
 
 /*
- * Does the row have the key that the scan found?  Not if the file was written
- * to after the scan.  Its times need not tell that, if it was written by a
- * mapping.
+ * Does the row have the key that the scan found?  Not if another process has
+ * written to the file since.  The file's times need not show that, if it was
+ * written to by a mapping.
  */
 static inline bool
 fc_row_has_key(const FcLoader *loader, const TupleTableSlot *slot)
@@ -217,8 +218,8 @@ fc_row_misses_value(const TupleTableSlot *slot)
 }
 
 /*
- * Builds a row that is parsed, if nothing else about it can be an error;
- * returns false for any other.
+ * Builds a row that is parsed, if nothing else about it can be an error.
+ * Returns false for any other row, which fc_row_try() then builds.
  */
 static inline bool
 fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
@@ -299,7 +300,7 @@ fc_row_place(FcLoader *loader, TupleTableSlot *slot)
 	leaf = loader->leaf;
 	fc_leaf_take(leaf, slot);
 	fc_row_check(loader);
-	/* where it does not route, core checks the other constraints first */
+	/* core checks the bound after other constraints where it does not route */
 	if (target->rd_rel->relispartition && !partitioned &&
 		loader->row.outcome == FC_ROW_BUILT)
 		(void) fc_row_check_partition(loader, leaf->slot);

@@ -7,26 +7,26 @@
  *
  * If offsets are spilled, the load reads the source file in key order, a
  * window of rows at a time; in the file a window's rows may be neighbours or
- * far apart.  What that costs is found out with a sample: its keys are cut
- * into as many windows as the file would have, and for each row the bytes are
- * counted that must be read after the row before it in the same window.  As
- * the reader does, gaps up to FC_READ_GAP are read; a request of its own is
- * taken to cost as much as such a gap.
+ * far apart.  A sample tells what that costs: its keys are cut into as many
+ * windows as the file would have, and each row counts with its bytes and those
+ * of the gap after the row before it in the same window.  The reader reads over
+ * gaps up to FC_READ_GAP; for a wider one it makes another request, which
+ * counts as much as such a gap.
  *
  * If rows are spilled, each byte is written once more and read once more,
  * whatever the order of the file.
  *
- * The leader takes the sample before the workers are started.  An error in a
- * record ends the sample, and the scan meets it again.
+ * The leader takes the sample before it starts workers.  An error in a record
+ * ends the sample, and the scan meets it again.
  *
  * Reading rows in key order costs about 0.7 us each where they lie anywhere
  * in the file, cached or not; copying them costs a thirtieth of that.  So
  * there are two spills with the same entries: with offsets alone, whose rows
  * are read from the source (sort/fetch_window.c), and with the rows, which
- * are read sequentially (sort/run_merge.c).  A file that is in the page cache
- * is neither read in windows nor spilled: its rows are copied out of a
- * mapping (sort/fetch_map.c).  Records too long for the memory are always
- * read from the source.  fast_copy.spill overrules the choice.
+ * are read sequentially (sort/run_merge.c).  Rows of a file that is in the page
+ * cache are not spilled, nor read in windows, but copied out of a mapping
+ * (sort/fetch_map.c).  Records too long for the memory are always read from the
+ * source.  fast_copy.spill overrules the choice.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,8 +53,8 @@
 #define FC_SAMPLE_BYTES		(1024 * 1024)	/* in all, if the places are few */
 #define FC_SAMPLE_ROWS		131072	/* rows in all, at most */
 #define FC_SAMPLE_WINDOWS	1024	/* told apart, at most */
-#define FC_SAMPLE_EXTRA		3	/* windows per process that are small */
-#define FC_SAMPLE_SMALL		(1024 * 1024)	/* files below are not worth it */
+#define FC_SAMPLE_EXTRA		3	/* smaller windows of each process */
+#define FC_SAMPLE_SMALL		(1024 * 1024)	/* smaller files get no sample */
 
 /*
  * Rows are spilled if reading by offsets takes more than so many times the
@@ -84,7 +84,7 @@ typedef struct FcSample
 	FcParser   *parser;
 	FcSampleRow *rows;
 	uint32		nrows;
-	uint32		max;			/* rows after the stretch that is being read */
+	uint32		max;			/* the most rows after the stretch in hand */
 	uint32		stretch;
 } FcSample;
 
@@ -185,7 +185,9 @@ fc_sample_window(const int64 *borders, uint32 n, int64 key)
 	return after - 1;
 }
 
-/* How many times its bytes must be read to get the sample window by window */
+/*
+ * What it costs to read the sample window by window, as a multiple of its bytes
+ */
 static double
 fc_sample_times(const FcSample *sample, uint32 nwindows)
 {
@@ -213,9 +215,8 @@ fc_sample_times(const FcSample *sample, uint32 nwindows)
 }
 
 /*
- * The number of windows that it takes to read the whole file.  Each process
- * has some that are smaller: the first, and those of tasks that are not taken
- * ahead.
+ * The number of windows in which the whole file is read.  Each process has some
+ * smaller ones: its first, and those of tasks that are not taken ahead.
  */
 static uint64
 fc_sample_nwindows(const FcShared *shared, int nprocesses)
@@ -263,7 +264,7 @@ fc_sample_no_room(const FcShared *shared, uint64 records)
 	return NULL;
 }
 
-/* Files that are unpacked meanwhile are in the page cache if there is room */
+/* What has just been unpacked is in the page cache, if there is room for it */
 const char *
 fc_sample_spill_unseen(const FcShared *shared, bool *rows)
 {

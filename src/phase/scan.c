@@ -6,11 +6,11 @@
  *
  *	 chunk ──► records that start in it ──► key ──► sorted runs
  *
- * A process works through chunks in file order, so that its entries come in
- * the order of the file.  The last record of a chunk may reach into the next.
- * A record without an end or a key is kept as an error; nothing after it in
- * the chunk can be trusted, so that the chunk ends there.  What is open when
- * an error passes is closed with the phase.
+ * A process takes chunks in the order of the file, so that its entries are in
+ * that order, too.  The last record of a chunk may reach into the next.  A
+ * record without an end or a key is kept as an error, and ends the chunk,
+ * because nothing after it can be trusted.  On error the end of the phase
+ * closes what is open.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,7 +46,7 @@ typedef struct FcScanner
 	Size		used;			/* of row_mcxt, roughly */
 } FcScanner;
 
-/* Runs that are few enough to merge, and bytes to sort in that cost little */
+/* So many runs, and so many bytes of memory to sort in, cost little */
 #define FC_SCAN_RUNS	64
 #define FC_SCAN_SORT	((Size) 32 * 1024 * 1024)
 
@@ -90,10 +90,11 @@ fc_scan_row(FcScanner *scanner, char *data)
 
 /*
  * Finds the key of a record that must be looked at as a whole: because of the
- * condition, or because something about the key is out of the ordinary.  The
- * attempt to cut out the key has changed the bytes in the reader's buffer.
- * The key must be read from the bytes that are spilled.  False if the load
- * passes over the record.
+ * condition, or because something about the key is out of the ordinary.  False
+ * if the load passes over the record.
+ *
+ * The key is read from the bytes that are spilled with it, or from the file:
+ * fc_scan_key() has changed those in the reader's buffer.
  */
 static bool
 fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
@@ -118,9 +119,9 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 }
 
 /*
- * Would a missing partition for the key end a load that may pass over the
- * record for another fault?  COPY converts all columns before it looks for a
- * partition.
+ * Has the key no partition, which ends the load, while another fault of the
+ * record would be tolerated?  Then the whole record is looked at first: COPY
+ * converts all columns before it looks for a partition.
  */
 static bool
 fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
@@ -261,7 +262,7 @@ fc_scan_run(FcContext *ctx)
 	}
 	scanner.route = route;
 	scanner.ctx = ctx;
-	/* blocks that are a small part of the memory */
+	/* the reader's block is a small part of the memory */
 	fc_chunk_reader_begin(&scanner.reader, ctx,
 						  Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192));
 	scanner.estate = fc_target_executor(fc_target_context_state(ctx), &root);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * phase/verify.c
- *	  Rows that are looked at again, in the order of the file.
+ *	  Looks at rows again, in the order of the file.
  *
  *	 chunks ──► record ──► row ──► its leaf ──┬─► what indexes compute
  *											  └─► insert, one by one
@@ -39,8 +39,10 @@ typedef struct FcVerifier
 	FcTask	  **by_key;			/* all tasks, by key */
 	int			nleaves;
 	int			nwriters;		/* open */
-	bool		entry;			/* an index's expression is evaluated */
-	bool		insert;			/* insert rows of new partitions, one by one */
+	bool		entry;			/* the row is built: an error is one of an
+								 * index's expression */
+	bool		insert;			/* rows of new partitions are inserted, one by
+								 * one */
 } FcVerifier;
 
 static bool
@@ -66,7 +68,7 @@ fc_verify_task_cmp(const void *a, const void *b)
 static FcTask *
 fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 {
-	uint32		after = 0;		/* number of the first one after the row */
+	uint32		after = 0;		/* number of the first task after the row */
 	FcTask	   *task;
 
 	fc_search(uint32, after, verifier->loader.ctx->shared->ntasks, mid,
@@ -79,7 +81,7 @@ fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 		(task->hi_max || fc_verify_before(key, offset, &task->hi)) ? task : NULL;
 }
 
-/* Opens a leaf for good: rows come in file order, each of another leaf */
+/* Opens a leaf, and keeps it open: the next row may be of any other leaf */
 static void
 fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, bool created)
 {
@@ -98,7 +100,7 @@ fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, bool created)
 	MemoryContextSwitchTo(old);
 }
 
-/* Opens a writer; closes all if they are many, as each has a page pinned */
+/* Opens a writer; ends all if they are many, because each has a page pinned */
 static void
 fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
 {
@@ -119,8 +121,9 @@ fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
 }
 
 /*
- * Finds the leaf that the row would go to.  False if an error about it is kept
- * already, or the row is not to be inserted.
+ * Sets loader->leaf, where core does not route; it stays NULL if no partition
+ * takes the row.  False if the row need not be looked at: an error about it is
+ * kept already, or rows of its leaf are not to be inserted.
  */
 static bool
 fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
@@ -176,9 +179,10 @@ fc_verify_index_value(FcLoader *loader, IndexInfo *index)
 }
 
 /*
- * Evaluates the expressions and predicates of the leaf's indexes.  The load
- * may not have: a process that stopped may have been at another leaf, batches
- * are indexed late, and new partitions last of all.
+ * Evaluates the expressions and predicates of the leaf's indexes, as COPY does
+ * for each row.  The load need not have done so for this row: a process may
+ * have stopped before it, batches get their index entries after the rows, and
+ * new partitions get their indexes after the load.
  */
 static void
 fc_verify_index_values(FcLoader *loader)
@@ -269,8 +273,8 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 }
 
 /*
- * The first chunk that must be looked at.  Of a ring the chunks before the
- * turn are gone, all of whose records are good.
+ * The first chunk that must be looked at.  A ring has lost the chunks whose
+ * turn is over, but all of their records are good.
  */
 static uint32
 fc_verify_first(const FcContext *ctx)

@@ -8,8 +8,8 @@
  * (the chunks, the counters, the spill files) is in the job's own segment, to
  * which workers attach by its handle.
  *
- * A worker's error ends the phase: the leader throws it from
- * CHECK_FOR_INTERRUPTS, and the end of the transaction stops the others.
+ * An error that a worker throws ends the load: the leader throws it on from
+ * CHECK_FOR_INTERRUPTS, and the end of the transaction stops other workers.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +43,6 @@
 typedef struct FcWorkerArgs
 {
 	dsm_handle	segment;
-	uint32		nturns;
 	RepOriginId origin;			/* replication origin of the session */
 } FcWorkerArgs;
 
@@ -107,7 +106,7 @@ fc_worker_phase(FcContext *ctx)
 	fc_error_owner_end(ctx, outer);
 }
 
-/* Opens the source in a worker as the leader saw it */
+/* Opens the source in a worker, with the files as the leader has seen them */
 static void
 fc_context_source(FcContext *ctx)
 {
@@ -130,10 +129,6 @@ fc_context_source(FcContext *ctx)
 	fc_source_check(ctx->source, &shared->source.identity);
 }
 
-/*
- * In a worker this opens source and target; in the leader the caller sets
- * them.  fc_context_end() frees the memory of the phase.
- */
 void
 fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
 {
@@ -185,8 +180,8 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 				 errmsg("could not map dynamic shared memory segment")));
 
 	/*
-	 * decoding filters rows and commit by their origin, and the commit has
-	 * the leader's
+	 * logical decoding filters by origin, and a worker's rows must have that
+	 * of the commit, which is the leader's
 	 */
 	replorigin_session_origin = args->origin;
 	shared = dsm_segment_address(segment);
@@ -206,11 +201,11 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 }
 
 /*
- * Returns the command id before the leader works alone.  Code that it calls
- * for a row or an index may run any command, and even write to a new
- * partition, which no other session sees; workers run no commands.  In load
- * and index the id is marked as used, so that each such command takes a new
- * one.
+ * Returns the command id before the leader works alone, for it to find out
+ * whether it has moved: code that the leader calls for a row or an index may
+ * run any command, and even write to a new partition.  (Workers run no
+ * commands.)  In the phases load and index the id is marked as used, so that
+ * each such command takes a new one.
  */
 static CommandId
 fc_worker_command(const FcContext *ctx)
@@ -234,13 +229,17 @@ fc_worker_alone(FcContext *ctx, FcWork *work)
 	ctx->disturbed |= command != GetCurrentCommandId(false);
 }
 
-/* Body of fc_error_apart: after a bad record the phase's work is undone */
+/* The arguments of fc_worker_apart */
 typedef struct FcWorkAlone
 {
 	FcContext  *ctx;
 	FcWork	   *work;
 } FcWorkAlone;
 
+/*
+ * Body of fc_error_apart: false, so that the phase's work is undone, if a bad
+ * record is known or a presorted file is in another order
+ */
 static bool
 fc_worker_apart(void *arg)
 {
@@ -270,7 +269,7 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(ctx->mcxt);
 	ctx->mcxt = outer;
-	/* it was in that memory, and a load that was given up runs again */
+	/* these were in that memory, and a load that was given up runs again */
 	ctx->direct = NULL;
 	ctx->deferred = NIL;
 	ctx->deferred_bytes = 0;
