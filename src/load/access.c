@@ -89,7 +89,7 @@ fc_access_check_directory(const char *path)
 		fc_access_refuse_file();
 }
 
-/* A name that a file bears exactly is no pattern */
+/* Is it a pattern?  Not if there is a file of exactly that name. */
 static bool
 fc_access_is_pattern(const char *path)
 {
@@ -219,7 +219,7 @@ fc_access_check_target(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	/* that was done where core does it */
+	/* accelerate.c has done that, where core does it */
 	if (target->options->accelerated)
 		return;
 	fc_access_check_permissions(job);

@@ -43,7 +43,7 @@
 /* Errors that are told with their lines */
 #define FC_ANALYZE_ERRORS	10
 
-/* A spill entry, and about what an index entry takes besides its key */
+/* Bytes of a spill entry, and about those of an index entry beside its key */
 #define FC_SPILL_ENTRY		24
 #define FC_INDEX_ENTRY		20
 
@@ -235,7 +235,7 @@ fc_analyze_rejects(FcAnalysis *analysis)
 	fc_rejects_close(rejects);
 }
 
-/* Code of the table tried to write: that is no fault of the file */
+/* Has code of the table tried to write?  That is no fault of the file. */
 static bool
 fc_analyze_forbade(const ErrorData *edata)
 {
@@ -244,7 +244,7 @@ fc_analyze_forbade(const ErrorData *edata)
 		strcmp(edata->funcname, "PreventCommandIfReadOnly") == 0;
 }
 
-/* Tells the error that ended the look: rows after it were not looked at */
+/* Tells the error at which the analysis ended, before the rows after it */
 static void
 fc_analyze_fatal(FcAnalysis *analysis)
 {
@@ -271,7 +271,7 @@ fc_analyze_fatal(FcAnalysis *analysis)
 							 fc_analyze_where(job, slot->offset), finding->line));
 }
 
-/* Why the partitions cannot be made, as text; NULL if they can */
+/* Returns, as text, why the partitions cannot be made; NULL if they can */
 static char *
 fc_analyze_precheck(FcJob *job)
 {
@@ -428,8 +428,8 @@ fc_analyze_run(FcOptions *options)
 
 	/*
 	 * A condition or constraint may call functions that write.  From 16 on
-	 * the setting itself cannot be changed for one function; an abort resets
-	 * the variable, too.
+	 * transaction_read_only cannot be set for the length of one function, so
+	 * that its variable is set; an abort resets the variable, too.
 	 */
 	XactReadOnly = true;
 	options->analyze = true;

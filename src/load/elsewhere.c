@@ -16,12 +16,12 @@
  * extension's own hook would run the command itself, and complain of an option
  * that it does not know.
  *
- * The lists are read as catalogs are, whatever the caller may read.  Only
- * lists that a superuser has put in place count: only superusers make tables
- * in pg_catalog, and the name of an extension stands for files on the server.
- * A table of such a name anywhere else is not looked at.  A list without the
- * columns that it should have is an error: rows that no query would find are
- * worse.
+ * The leader reads the lists as catalogs, whatever the caller may read.  A list
+ * counts only if a superuser has put it in place: only superusers make tables
+ * in pg_catalog, and an extension of a given name is made from files on the
+ * server.  A table of such a name anywhere else is not looked at.  A list
+ * without the columns that it should have is an error: to load rows that no
+ * query would find is worse.
  *
  * The extensions are not linked with, and nothing is kept between loads.
  *
@@ -50,8 +50,8 @@
 typedef struct FcKeeper
 {
 	const char *name;
-	const char *extension;		/* must be installed; NULL: the schema is
-								 * proof */
+	const char *extension;		/* must be installed; NULL: a list in its
+								 * schema is proof enough */
 	const char *schema;
 	const char *list;
 	const char *relid;			/* column of type regclass, or NULL and two
@@ -189,7 +189,7 @@ fc_elsewhere_parents(Oid target)
 	return parents;
 }
 
-/* Is the listed table the target, its parent or its partition? */
+/* Is the listed table the target, one of its parents or a partition of it? */
 static bool
 fc_elsewhere_is_target(Oid target, const List *parents, Oid listed)
 {

@@ -9,10 +9,10 @@
 #define FC_ELSEWHERE_H
 
 /*
- * Throws ERROR 0A000 if rows of the table, of one of its partitions or of a
- * table it inherits from belong to Citus or TimescaleDB; or if that cannot be
- * found out, because the extension's catalog has an unknown form.  The caller
- * holds a lock that keeps the table from being handed over to them.
+ * Throws ERROR 0A000 if Citus or TimescaleDB keeps the rows of the table, of
+ * one of its partitions or of a table that it inherits from; or if that cannot
+ * be found out, because the extension's catalog has an unknown form.  The
+ * caller's lock keeps the table from being handed over to them.
  */
 extern void fc_elsewhere_check(Oid target);
 

@@ -5,9 +5,10 @@
  *
  *	 tasks or chunks ──► phase/load.c in each process ──► counts, first error
  *
- * The leader makes the tasks, runs the phase, throws the first error of the
- * file and gives the tables the new files that they were written in, when all
- * rows are there (heap/page_new.c).  An error leaves those files to the abort.
+ * The leader makes the tasks, runs the phase and throws the first error of the
+ * file.  Rows may have been written to new files of tables: when all are there
+ * the leader gives the tables these files (heap/page_new.c).  On error the
+ * abort deletes them.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +32,7 @@
 #include "report/report.h"
 #include "row/serial.h"
 
-/* Leaves that others may attach meanwhile */
+/* Turns beside those of the leaves known, for leaves attached meanwhile */
 #define FC_NEW_LEAVES	256
 
 /* One row of the report per leaf */
@@ -61,7 +62,7 @@ fc_fill_report_leaves(FcJob *job)
 	}
 }
 
-/* Tells that io_uring was refused, to the leader or to a worker alone */
+/* Gives a NOTICE if a process was refused io_uring, and had to read without */
 static void
 fc_fill_notice_refusal(FcJob *job)
 {
@@ -133,8 +134,9 @@ fc_fill_storage(FcJob *job)
 }
 
 /*
- * Makes the tasks, if there is a key, and one turn per leaf.  Returns the
- * number of units of work: chunks, leaves or tasks.
+ * Makes the tasks, if there is a key, and the turns: one for the chunks of a
+ * load without a key, and one per leaf.  Returns the number of units of work:
+ * chunks, leaves or tasks.
  */
 static uint32
 fc_fill_work(FcJob *job, FcWork *work)
@@ -172,9 +174,10 @@ fc_fill_work(FcJob *job, FcWork *work)
 }
 
 /*
- * Forgets the key once all partitions are made: from there on core routes.  A
- * record that the scan has refused stays refused, and so does a row without a
- * partition of its own, which core would put into the default partition.
+ * Forgets the key once all partitions are made: from here on core routes.  An
+ * error that the scan has kept still ends the load, and with
+ * missing_partitions => 'error' a row without a partition of its own is still
+ * refused, which core would put into the default partition.
  */
 static void
 fc_fill_drop_key(FcJob *job)
@@ -192,7 +195,7 @@ fc_fill_drop_key(FcJob *job)
 		shared->refused = target->route->default_oid;
 	fc_way_take(target, FC_WAY_TURNS);
 	fc_find_forget(job);
-	/* the load must end with an error that was caught, or an earlier one */
+	/* the load must end with the error that was caught, or an earlier one */
 	if (bad != PG_UINT64_MAX && shared->errors.first.kind != FC_ERROR_LIMIT)
 	{
 		pg_atomic_write_u64(&shared->errors.offset, bad);
@@ -202,7 +205,7 @@ fc_fill_drop_key(FcJob *job)
 	fc_tables_check(job);
 }
 
-/* Gives the tables that were written in new files these files */
+/* Makes the new files, in which tables were written, the tables' own */
 static void
 fc_fill_end_files(FcJob *job)
 {

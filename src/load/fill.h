@@ -12,18 +12,18 @@
 
 /*
  * Puts the rows into their leaves.  Throws the error of the first bad record.
- * If a file that was taken for a presorted one is not, it sets
- * shared->unordered.
+ * If the file was taken for a presorted one and is not, the load is given up
+ * and shared->unordered is set.
  */
 extern void fc_fill_run(FcJob *job);
 
-/* After a load that set unordered: drops the new partitions and their rows */
+/* After a load that was given up: drops the new partitions and their rows */
 extern void fc_fill_undo(FcJob *job);
 
 /*
- * May chunks be loaded while files are unpacked?  Not if the number of rows
- * must be known before; and where rows are inserted in turn there must be no
- * gap between chunks.
+ * May chunks be loaded while files are unpacked?  Not if core loads, if rows
+ * are sorted or if their number must be known before.  And where chunks insert
+ * in turn their numbers must have no gap, as those of several files would.
  */
 extern bool fc_fill_may_flow(const FcJob *job);
 

@@ -27,12 +27,12 @@
 #include "report/progress.h"
 #include "report/report.h"
 
-/* Files that the report has rows for */
+/* The report has a row for each of the first so many files */
 #define FC_REPORT_FILES		1000
 
 /*
- * So many bytes the leader splits before workers would have started.  A binary
- * file is split by one process in any case.
+ * The leader splits so many bytes in the time that workers take to start.  A
+ * binary file is split by one process in any case.
  */
 #define FC_SPLIT_ALONE		((uint64) 32 * 1024 * 1024)
 
@@ -95,7 +95,7 @@ fc_find_split(FcJob *job)
 	fc_find_report_split(job, processes);
 }
 
-/* Chooses the interval of new partitions, and the time zone for the workers */
+/* Sets the interval of new partitions, and tells workers its time zone */
 static void
 fc_find_interval(FcJob *job)
 {
@@ -114,7 +114,7 @@ fc_find_interval(FcJob *job)
 				pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
 }
 
-/* Reads the bounds and chooses the interval; workers read the same bounds */
+/* Reads the bounds and sets the interval; workers read the bounds themselves */
 static void
 fc_find_route(FcJob *job)
 {
@@ -263,9 +263,9 @@ fc_find_may_be_presorted(FcJob *job)
 }
 
 /*
- * Sets job->parts for a load of the file as it comes, if it looks presorted.
- * The route stays as it is: a scan that went by it must be able to tell
- * whether it is out of date.
+ * If the file looks presorted, sets job->parts for a load of it as it comes.
+ * target->route stays as it is, because it tells later whether bounds have
+ * changed since a scan that went by it.
  */
 static bool
 fc_find_presorted(FcJob *job)
@@ -283,8 +283,8 @@ fc_find_presorted(FcJob *job)
 }
 
 /*
- * Keeps a scan that had to choose what to spill before there was a file, or
- * does it again if the files show that another choice is better.
+ * Keeps what a scan has spilled that had to choose before there was a file; or
+ * scans again, if the unpacked files show that the other choice is better.
  */
 static void
 fc_find_keep_scan(FcJob *job, char *choice)

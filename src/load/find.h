@@ -22,8 +22,8 @@ extern void fc_find_keys(FcJob *job);
 
 /*
  * Locks the leaves that take rows.  The scan ran under a lock that lets other
- * sessions attach partitions; if one did, the scan is done again.  Sets
- * gives_way if pg_partman is making or dropping partitions.
+ * sessions attach and detach partitions; if one did, the scan is done again.
+ * Sets gives_way if pg_partman is making or dropping partitions.
  */
 extern void fc_find_settle(FcJob *job);
 
@@ -37,9 +37,9 @@ extern void fc_find_forget(FcJob *job);
 extern bool fc_find_core_reads(const FcJob *job);
 
 /*
- * Stand around a phase that unpacks the files as well.  fc_find_end_flow()
- * reports the phase as if the files had been unpacked and split before it: to
- * the phase itself it counts only what came after that.
+ * The leader runs a phase that unpacks or receives the files as well between
+ * these two.  The second reports as if the files had been unpacked and split
+ * before the phase: the phase gets only the time after that.
  */
 extern void fc_find_begin_flow(FcJob *job);
 extern void fc_find_end_flow(FcJob *job, FcPhase phase, int processes);

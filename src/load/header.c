@@ -5,8 +5,9 @@
  *
  *	 header lines ──► encoding, names ──► first record ──► line end
  *
- * Core compares the names ("match"), or they tell which column each field is
- * ("map").  Core reads the header of a binary file.
+ * With header "match" core compares the names with the columns; with "map" the
+ * names tell which column each field is.  Core reads the header of a binary
+ * file.  The names are kept in the load's memory context.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,10 +19,10 @@
 #include "source/client.h"
 
 /*
- * Finds the line end style in the first record, if the header has not told it.
- * COPY counts '\r' in quotes as lines until it knows the style, and '\n' may
- * be what counts afterwards: the difference within the first record is taken
- * off the number of lines before it.
+ * Finds out from the first record how lines end, if the header has not told.
+ * Until COPY knows that, it counts each '\r' in quotes as a line, and later
+ * perhaps each '\n'.  We count by one of the two only, so that the difference
+ * within the first record is taken off the number of lines before it.
  */
 static void
 fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)
@@ -40,7 +41,7 @@ fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)
 		record.total = record.embedded = 0;
 	if (end == FC_END_MARKER)
 		file->data_start = fc_source_end(target->source, i);
-	/* "x\.\n" is a row, but leaves open how lines end: core must read on */
+	/* after "x\.\n", which is a row, only core can tell how lines end */
 	file->unsettled = (end == FC_END_FOUND && record.marked);
 	if (dialect->eol == FC_EOL_UNKNOWN)
 		dialect->eol = FC_EOL_NL;
@@ -78,8 +79,8 @@ fc_header_is_open(const FcTarget *target, FcEnd end, const FcRecord *record, uin
 }
 
 /*
- * Throws COPY's error if a line of the header breaks the grammar, or if the
- * client has given up before its end
+ * Throws COPY's error if a line of the header is malformed, or if the client
+ * has given up before the end of the line
  */
 static void
 fc_header_check_line(FcJob *job, FcEnd end, const FcRecord *record, uint32 file,
@@ -98,8 +99,9 @@ fc_header_check_line(FcJob *job, FcEnd end, const FcRecord *record, uint32 file,
 }
 
 /*
- * Verifies and converts a header line, as COPY does without use for names.
- * Adds the line ends in quotes that stand before a bad character to *line.
+ * Verifies and converts a header line for the errors alone, as COPY does if it
+ * has no use for the names.  Before the error of a bad character it adds to
+ * *line the line ends in quotes that stand before the character.
  */
 static void
 fc_header_check_encoding(FcJob *job, const FcRecord *record, uint64 *line)
@@ -159,7 +161,7 @@ fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
 			 errhint("Load files with other columns by a call of their own.")));
 }
 
-/* Takes the names of a header; most are equal to the first, byte by byte */
+/* Takes or compares the names; most headers are the first, byte by byte */
 static void
 fc_header_names(FcJob *job, const FcRecord *record, uint32 file)
 {

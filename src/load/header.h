@@ -12,14 +12,14 @@
 
 /*
  * Reads the header lines of each file, and finds out how its lines end, from
- * its first record.  Sets where the data of each file start, and with header
+ * its first record.  Sets where the data of each file begin, and with header
  * "map" options->columns and options->fields.  Throws COPY's errors.
  */
 extern void fc_header_read(FcJob *job);
 
 /*
- * Throws COPY's error for the character that cannot be converted, with its
- * line
+ * Throws COPY's error, with the line, for the character because of which a
+ * file cannot be converted (job->fault)
  */
 extern void fc_header_refuse_encoding(FcJob *job);
 

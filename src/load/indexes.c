@@ -115,9 +115,9 @@ fc_indexes_verify(FcJob *job)
 }
 
 /*
- * Throws COPY's error if an index of a new partition cannot be built.  That is
- * about the first row that the index refuses; the leader finds it by inserting
- * the rows again, one by one.
+ * Throws COPY's error after an index of a new partition could not be built.
+ * COPY's error is about the first row of the file that an index refuses; the
+ * leader finds it by inserting the rows again, one by one.
  */
 static void
 fc_indexes_throw(FcJob *job)

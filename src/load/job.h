@@ -33,15 +33,15 @@ typedef struct FcJob
 								 * or no partitions are to be made */
 	bool		attach_first;	/* new partitions are attached before the
 								 * load, see load/partitions.c */
-	bool		gives_way;		/* the load ends for maintenance of pg_partman
-								 * and starts again */
+	bool		gives_way;		/* the load ends, waits for maintenance of
+								 * pg_partman and begins again */
 
 	List	   *parts;			/* FcSpillPart, by key */
 	int64	   *keys;			/* of fc_order_look, for FC_WAY_PRESORTED */
 	int			ntasks;
 	FcTask	   *tasks;
-	List	   *held;			/* tables that take rows, until they are
-								 * indexed */
+	List	   *held;			/* tables that take rows, as heap/hold.c keeps
+								 * them until they are indexed */
 	List	   *files;			/* FcNewFile, until the load has ended */
 	FcIndexTask *indexes;		/* target.nindexes */
 } FcJob;

@@ -5,9 +5,9 @@
  *
  *	 options, plan, source ──► FcShared and what follows it, in one segment
  *
- * What has no fixed size lies after the struct, at offsets that the struct
- * has.  The segment belongs to the current resource owner, which detaches it
- * on error.
+ * What has no fixed size lies after the struct, which has its offsets
+ * (FcSharedPlaces).  The segment belongs to the current resource owner, which
+ * detaches it on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,27 +21,28 @@
 #include "load/layout.h"
 #include "sort/order_by_keys.h"
 
-/* Chunks have 168 + 56 bytes of shared memory each */
+/* At most so many chunks, each of which has 168 + 56 bytes of shared memory */
 #define FC_MAX_CHUNKS	65536
 
-/* Places for the chunks of a file that is unpacked: least, and most for all */
+/* Places for chunks of files that are unpacked: least for each, most for all */
 #define FC_LEAST_ROOM	512
 #define FC_MOST_ROOM	16384
 
-/* Chunks that a worker gets, about; and the least bytes of a chunk */
+/* A worker gets about so many chunks, of so many bytes at least */
 #define FC_CHUNKS_EACH	16
 #define FC_MIN_CHUNK	(256 * 1024)
 
-/* Bytes of a chunk of data that are on their way, of whatever size */
+/* Bytes of a chunk of data that are received, whose size is not known */
 #define FC_STREAM_CHUNK	(1024 * 1024)
 
 /*
- * Bytes of a chunk whose rows may have to wait, in memory, for their turn.
- * Each partition that it has rows for begins in the middle of a page.
+ * The most bytes of a chunk whose rows may have to wait, in memory, for their
+ * turn.  Smaller chunks would cost more: the rows of each begin, in each of the
+ * partitions, in the middle of a page.
  */
 #define FC_TURN_CHUNK	(4 * 1024 * 1024)
 
-/* Bytes of a chunk: so few that all workers have work to the end of a phase */
+/* Bytes of a chunk: so few that no worker runs out of work before the others */
 static uint64
 fc_layout_chunk_size(const FcJob *job)
 {
@@ -119,8 +120,8 @@ fc_layout_room(const FcJob *job, uint64 chunk_size)
 }
 
 /*
- * Makes the leader use the source in shared memory, as processes that unpack
- * do
+ * Makes the leader's source the one in shared memory, which grows while
+ * processes unpack or receive the files
  */
 static void
 fc_layout_inflow(FcJob *job)
@@ -186,7 +187,7 @@ fc_layout_job(FcJob *job)
 	shared->errors.set_null = target->options->on_error == FC_ON_ERROR_SET_NULL;
 	if (target->options->analyze)
 	{
-		/* an analysis tells faults, and goes on */
+		/* an analysis tells of faults, and goes on */
 		shared->errors.tolerated = FC_CLASSES_CHECKED |
 			(plan->routed ? FC_CLASS_NO_PARTITION : 0);
 		if ((target->options->tolerated & FC_CLASS_CONVERSION) == 0)
@@ -242,9 +243,10 @@ fc_layout_text(char *text)
 }
 
 /*
- * Are received bytes read once?  Not if they are sorted or unpacked, if a
- * record that is left out is shown later, if all is received before, or if the
- * leader may have to undo what it has loaded and load once more.
+ * Does the load read received bytes only once, so that a ring is enough for
+ * them?  Not if rows are sorted, if the bytes are packed, if rejected records
+ * are shown later, if the number of rows must be known before, or if the leader
+ * may have to undo what it has loaded and load once more.
  */
 static bool
 fc_layout_has_ring(const FcJob *job)
@@ -257,7 +259,7 @@ fc_layout_has_ring(const FcJob *job)
 		!target->plan->effects && target->plan->leader_reason == NULL;
 }
 
-/* Lays out what has no fixed size after the struct; returns the size of all */
+/* Gives places after the struct to what has no fixed size; returns the end */
 static Size
 fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 {
@@ -312,8 +314,8 @@ fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
 }
 
 /*
- * The condition for the phases.  If core loads the rows it evaluates the
- * condition itself, and a volatile one must not be evaluated twice.
+ * The condition that the phases evaluate.  If core loads the rows it evaluates
+ * the condition itself, and a volatile one must not be evaluated twice.
  */
 static char *
 fc_layout_where(FcJob *job)

@@ -46,8 +46,9 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 }
 
 /*
- * Workers for a phase of so many chunks or tasks; none for 0.  For one chunk or
- * task the leader is as fast as a worker, and need not be started.
+ * The number of workers for a phase of so many chunks or tasks; 0: the leader
+ * works alone.  For one chunk or task the leader is as fast as a worker, and
+ * need not be started; but where one worker was asked for, it works.
  */
 static int
 fc_lead_workers(const FcJob *job, uint32 units)
@@ -73,13 +74,14 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	return processes;
 }
 
-/* Body of fc_error_apart */
+/* The arguments of fc_lead_undone */
 typedef struct FcJobApart
 {
 	FcJob	   *job;
 	void		(*phase) (FcJob *job);
 } FcJobApart;
 
+/* Body of fc_error_apart: false, so that all of it is rolled back */
 static bool
 fc_lead_undone(void *arg)
 {

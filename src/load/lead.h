@@ -20,12 +20,12 @@ extern int	fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work);
 
 /*
  * Calls "phase", in which the leader may run code of users, in a
- * subtransaction.  That undoes what such code has left behind when its error
- * was caught, because the transaction goes on.
+ * subtransaction, and rolls that back: when an error of such code was caught
+ * the transaction goes on, and what the code has left must go.
  */
 extern void fc_lead_apart(FcJob *job, void (*phase) (FcJob *job));
 
-/* Gives the leader the load's tasks again, after phases with others */
+/* Gives the leader the load's tasks again, after a phase with other tasks */
 extern void fc_lead_take_up_tasks(FcJob *job);
 
 /* Ends the phase in the report; rows and bytes are -1 if unknown */

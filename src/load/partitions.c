@@ -3,12 +3,19 @@
  * load/partitions.c
  *	  The partitions that are missing: made before the load, attached after it.
  *
- * They are attached last, when filled and indexed.  Three kinds of load attach
- * them first, and then write to them as to existing ones: those that core's
- * CopyFrom does; those of published tables, because rows written before a
- * table is attached are not published; and those that pass over equal rows,
- * because indexes must be there to find them.  With foreign keys such loads go
- * to core, because only core fires the triggers of these partitions.
+ * They are attached last, when filled and indexed.  Some loads attach them
+ * first, and then write to them as to existing ones:
+ *
+ *		core's CopyFrom loads, or core routes because the load goes without
+ *		the key (FcPlan.key_early)
+ *		the table is published: rows that are written before a table is
+ *		attached are not published
+ *		on_error passes over equal rows: indexes must be there to find them
+ *		pg_partman's functions must see partitions without rows
+ *
+ * With foreign keys such loads go to core, because only core fires the triggers
+ * of these partitions.  Everything is DDL in the caller's transaction, which
+ * undoes it on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,8 +33,8 @@
 #include "report/progress.h"
 
 /*
- * Attaches the new partitions; core wants the parent closed.  Returns why that
- * took a command for each, or NULL if it did not.
+ * Attaches the new partitions, with the parent closed, as core wants it.
+ * Returns why that took a command for each of them, or NULL if it did not.
  */
 static const char *
 fc_partitions_attach_all(FcJob *job)
@@ -74,7 +81,7 @@ fc_partitions_check_locks(FcJob *job)
 			 errhint("Use a longer partition_interval, or increase max_locks_per_transaction.")));
 }
 
-/* A fault if so many are needed that wrong keys would fill the catalogs */
+/* A fault if more are needed than a setting allows, maybe for wrong keys */
 static FcFault *
 fc_partitions_too_many(FcJob *job)
 {
@@ -107,7 +114,7 @@ fc_partitions_is_remote(const FcRoute *route)
 	return route->nranges > 0;
 }
 
-/* A fault if rows of a table on other servers would stay here */
+/* A fault if all partitions are on other servers, and new ones would be here */
 static FcFault *
 fc_partitions_misplaced(FcJob *job)
 {
@@ -161,15 +168,6 @@ fc_partitions_faults(FcJob *job)
 										 target->created, target->ncreated));
 }
 
-/* Throws the first fault */
-static void
-fc_partitions_check_faults(FcJob *job)
-{
-	List	   *faults = fc_partitions_faults(job);
-
-	if (faults != NIL)
-		fc_partman_throw(linitial(faults));
-}
 
 /* Says for the report how partitions were made */
 static char *
@@ -191,12 +189,15 @@ void
 fc_partitions_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	List	   *faults;
 	bool		early;
 
 	if (target->plan->foreign_keys && fc_tables_existing(job) != NIL)
 		fc_way_to_core(target, "existing partitions have foreign keys");
 	fc_tables_check(job);
-	fc_partitions_check_faults(job);
+	faults = fc_partitions_faults(job);
+	if (faults != NIL)
+		fc_partman_throw(linitial(faults));
 	if (target->ncreated == 0)
 		return;
 	early = fc_way_needs_attached(job);
@@ -212,7 +213,7 @@ fc_partitions_make(FcJob *job)
 	fc_lead_report(job, 0, -1, -1, fc_partitions_choice(job));
 }
 
-/* Drops new partitions that got no rows: there were none, or all left out */
+/* Drops new partitions without rows: none was found, or all were left out */
 static void
 fc_partitions_drop_empty(FcJob *job)
 {

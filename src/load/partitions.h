@@ -11,9 +11,9 @@
 #include "load/job.h"
 
 /*
- * Makes the partitions that are missing, once the leaves are locked.  With a
- * bad record known there is no need for those that only records after it would
- * fill, but it does no harm: the load fails in any case.
+ * Makes the partitions that are missing, once the leaves are locked.  If a bad
+ * record is known it makes those for later records, too, which does no harm:
+ * the load fails in any case.
  */
 extern void fc_partitions_make(FcJob *job);
 

@@ -64,7 +64,7 @@ fc_job_check_conservation(FcJob *job)
 			 errhint("Nothing was loaded. Please report this with the file's first lines.")));
 }
 
-/* The target and the leaves with rows; without a scan all tables */
+/* The target and its leaves with rows; without a scan all its partitions */
 static List *
 fc_job_analyzed(FcJob *job)
 {
@@ -104,9 +104,9 @@ fc_job_gather(FcJob *job, const List *tables)
 }
 
 /*
- * Analyzes the tables that were loaded.  The target is locked first, as in
- * other loads that attach to it, and the leaves follow in the order of their
- * OIDs, so that two such loads wait for each other without a deadlock.
+ * Analyzes the tables that were loaded.  ANALYZE locks the target first, as
+ * loads that attach to it do, and then the leaves in the order of their OIDs:
+ * so two such loads wait for each other without a deadlock.
  */
 static void
 fc_job_statistics(FcJob *job)
@@ -122,7 +122,7 @@ fc_job_statistics(FcJob *job)
 	fc_lead_report(job, 0, -1, -1, psprintf("%d tables", list_length(tables)));
 }
 
-/* Did the scan keep an error for which the load must end, in any way? */
+/* Has the scan kept an error about a record, so that no load can succeed? */
 static bool
 fc_job_scan_failed(FcJob *job)
 {
@@ -179,7 +179,10 @@ fc_job_copy(FcJob *job)
 	fc_job_rejects(job);
 }
 
-/* Must the file be scanned before core loads it?  Not if it refuses FREEZE. */
+/*
+ * Must the file be scanned before core loads it, to make missing partitions?
+ * Not with FREEZE, which core refuses for a partitioned table.
+ */
 static bool
 fc_job_core_needs_scan(FcJob *job)
 {
@@ -285,8 +288,8 @@ fc_job_analyze(FcOptions *options)
 }
 
 /*
- * Ends a load that has written nothing so far, and its lock on the target.
- * Keeps what it has received, because that comes only once.
+ * Ends a load that has written nothing so far, and gives up its lock on the
+ * target.  What it has received is kept, because that comes only once.
  */
 static void
 fc_job_give_way(FcJob *job)

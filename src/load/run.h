@@ -11,8 +11,8 @@
 #include "load/job.h"
 
 /*
- * Splits, scans and checks the file, and writes nothing.  The job stays open:
- * fc_setup_end ends it.
+ * Splits, scans and checks the files, and writes nothing.  The job stays open
+ * for the caller to look at, who ends it by fc_setup_end.
  */
 extern FcJob *fc_job_analyze(FcOptions *options);
 

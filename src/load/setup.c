@@ -35,7 +35,7 @@
 #include "source/program.h"
 #include "source/recode.h"
 
-/* Below this size of data workers cost more than they bring */
+/* For fewer bytes of data workers cost more time than they save */
 #define FC_SMALL_FILE	(4 * 1024 * 1024)
 
 void
@@ -173,9 +173,9 @@ fc_setup_recode(FcJob *job)
 }
 
 /*
- * Lets core read a file that cannot be converted, until it meets the
- * character.  If core would not read the fields as we do (zones, patterns,
- * skipped fields), throws the error at once.
+ * Lets core load a file that cannot be converted: it throws its error when it
+ * meets the character.  Where core does not read fields as we do (time zones,
+ * patterns, skipped fields) the error is thrown at once.
  */
 static void
 fc_setup_unconvertible(FcJob *job)
@@ -232,8 +232,9 @@ fc_setup_partman(FcJob *job)
 }
 
 /*
- * Makes the plan and begins the way.  As in COPY the target is looked at
- * before the file, unless the header says which columns there are.
+ * Makes the plan, opens the files and takes the first way.  As in COPY the
+ * target is looked at before the files, unless a header says which columns
+ * there are.
  */
 static void
 fc_setup_plan(FcJob *job)
@@ -262,7 +263,7 @@ fc_setup_plan(FcJob *job)
 		fc_core_check(target);
 }
 
-/* Unpacks the files at once if the plan does not let the scan do it */
+/* Unpacks or receives all now, if the plan does not let a later phase do it */
 static void
 fc_setup_settle_streams(FcJob *job)
 {
@@ -304,7 +305,7 @@ fc_setup_job(FcJob *job)
 	target->relname = pstrdup(RelationGetRelationName(target->rel));
 	fc_setup_plan(job);
 
-	/* workers need both, and must not make them */
+	/* workers need an XID and a used command id, and must not make them */
 	if (!options->analyze)
 	{
 		(void) GetCurrentTransactionId();

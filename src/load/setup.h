@@ -12,8 +12,9 @@
 #include "load/job.h"
 
 /*
- * Begin a job and make it ready, both in the memory context of the load.
- * Throw COPY's errors for privileges, target, files and header.
+ * The first makes a job, and the second makes it ready to run, both in the
+ * memory context of the load.  The second throws COPY's errors for privileges,
+ * target, files and header.
  */
 extern FcJob *fc_setup_begin(FcOptions *options);
 extern void fc_setup_job(FcJob *job);
@@ -21,7 +22,7 @@ extern void fc_setup_job(FcJob *job);
 /* Closes what setup opened, and checks that no file changed; keeps the lock */
 extern void fc_setup_end(FcJob *job);
 
-/* Open and close the target, which must be closed for DDL */
+/* Open and close the target, which the leader closes while it does DDL */
 extern void fc_setup_open_target(FcJob *job);
 extern void fc_setup_close_target(FcJob *job);
 

@@ -3,8 +3,8 @@
  * load/tables.c
  *	  The tables that take rows: locked, looked at and kept as they are.
  *
- * The leader holds every lock that matters until the transaction ends; a
- * worker's locks are gone when it ends.
+ * A worker's locks end with it, so that the leader holds every lock that
+ * matters, until the transaction ends.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,9 +39,9 @@ fc_tables_count(Oid target)
 }
 
 /*
- * Does core's routing lock leaves when their first rows come?  Not if code of
- * users runs for rows in the leader: what it does to a table is found out
- * afterwards, so that all leaves are held from the beginning.
+ * Does core's routing lock leaves only when their first rows come?  Not if the
+ * leader runs code of users for rows: to find out afterwards what that did to
+ * a leaf (heap/hold.c) the leader holds all leaves from the beginning.
  */
 static bool
 fc_tables_lock_late(const FcTarget *target)
@@ -99,7 +99,7 @@ fc_tables_bounds_changed(FcJob *job)
 	return changed;
 }
 
-/* Throws COPY's error unless this subtransaction has made or emptied it */
+/* Throws COPY's error unless this subtransaction made or emptied the table */
 static void
 fc_tables_check_frozen(const FcTarget *target, Relation rel)
 {
@@ -137,9 +137,9 @@ fc_tables_check_one(FcTarget *target, Relation rel)
 }
 
 /*
- * Looks at a leaf that is not locked.  A COPY would not wait for another
- * session with a lock on it, which may get no row; if it does get one, the
- * process that has it looks at the leaf.
+ * Looks at a leaf that the load does not lock before its first row.  For a
+ * plain COPY this does not wait for a lock on the leaf, which may get no row;
+ * if it gets one, the process with that row looks at it (phase/leaf.c).
  */
 static void
 fc_tables_check_unlocked(FcTarget *target, Oid leaf)
@@ -243,7 +243,7 @@ fc_tables_hold(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		job->held = fc_hold_begin(job->held, lfirst_oid(lc));
 	}
-	/* where core routes the new ones are attached, and held already */
+	/* where core routes, new partitions are attached: they are held already */
 	for (int i = 0; i < target->ncreated && !target->plan->routed; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -11,12 +11,13 @@
 #include "load/job.h"
 
 /*
- * Locks the leaves that take rows, and what protects the ranges between them;
- * or sets gives_way, if pg_partman is making or dropping partitions.
+ * Locks the leaves that take rows; and the target, if partitions are to be
+ * made, so that no other session makes one in their place.  Or sets gives_way,
+ * if pg_partman is making or dropping partitions.
  */
 extern void fc_tables_lock(FcJob *job);
 
-/* The number of the target's partitions at all levels, and itself */
+/* The number of the target's partitions at all levels, plus one for itself */
 extern uint32 fc_tables_count(Oid target);
 
 /* Have partitions come or gone since the scan looked at them? */
@@ -26,8 +27,8 @@ extern bool fc_tables_bounds_changed(FcJob *job);
 extern List *fc_tables_existing(FcJob *job);
 
 /*
- * Takes the way that the triggers and indexes of these leaves ask for.  Throws
- * COPY's errors for FREEZE.
+ * Looks at the leaves that were there before the load, and takes the way that
+ * their triggers and indexes ask for.  Throws COPY's errors for FREEZE.
  */
 extern void fc_tables_check(FcJob *job);
 

@@ -6,19 +6,18 @@
  *	 parts (range of keys, rows) ──► groups (one leaf each), largest first
  *		──► slices of a group, in key order ──► tasks
  *
- * A group is cut only if it is too large a share of the load for one worker.
- * The slices of a group insert in turn, so that the leaf is in key order; a
- * slice is small enough for a worker to hold its rows while it waits.
+ * A group with more than a quarter of a worker's share of the rows is cut into
+ * slices of some 16,000 rows, at sampled (key, offset) bounds.  Workers parse
+ * slices of one leaf at the same time, but insert in turn, so that the leaf is
+ * in key order.  A worker whose turn has not come keeps its rows, as far as its
+ * memory goes, and only then waits.  Tasks are taken in order, so that a
+ * process always has the slice that others wait for (heap/insert.c).
  *
- * A partition that holds more than a quarter of a worker's share of the rows
- * is cut into slices of some 16,000 rows at sampled (key, offset) bounds.
- * Workers parse slices of one partition at the same time, but insert in turn,
- * and each goes on in the block in which the one before stopped.  A worker
- * whose turn has not come keeps its rows, within its memory, and only then
- * waits.  Tasks are taken in order, so that the slice waited for is always in
- * a process's hands.  Inserting in turn bounds what more workers bring on a
- * single table: the heap insert and its WAL are serial there, parsing and
- * reading are not.
+ * Turns bound what more workers bring for a single table that is in use: the
+ * insert and its WAL are done in turn there.  In a new file only the place of
+ * pages is given in turn (heap/page_writer.c).
+ *
+ * All is allocated in the load's memory context.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +40,7 @@
 #define FC_SLICE_ROWS	16384
 #define FC_MAX_SLICES	65536
 
-/* Ranges that a presorted file may span: so many, and more for each chunk */
+/* A presorted file may span so many ranges, and so many more for each chunk */
 #define FC_SPAN_LEAST	16
 #define FC_SPAN_EACH	4
 
@@ -182,8 +181,8 @@ fc_tasks_groups(FcJob *job)
 		group->parts = list_make1(part);
 
 		/*
-		 * rows that no partition takes have a group to be rejected; if they
-		 * are not tolerated, their error is kept already
+		 * rows that no partition takes are in a group, too, if they are to be
+		 * rejected; if that is not tolerated their error is kept already
 		 */
 		if (OidIsValid(group->leaf) || job->target.plan->routed ||
 			(job->target.shared->errors.tolerated & FC_CLASS_NO_PARTITION))
@@ -236,7 +235,7 @@ fc_tasks_slices(FcJob *job, const FcGroup *group, const FcSpillPart *part,
 	if (target->nworkers < 2 || group->rows <= limit ||
 		fc_shared_whole_leaves(target->shared))
 		return 1;
-	/* rows of equal keys are sorted together */
+	/* rows of one key are sorted together, and NULL counts as one */
 	if (target->shared->order.nkeys > 0 && part->null)
 		return 1;
 	return Max(Min(part->rows / FC_SLICE_ROWS, FC_MAX_SLICES), 1);
@@ -303,7 +302,7 @@ fc_tasks_cut_part(FcJob *job, FcRuns *runs, const FcGroup *group,
 	pfree(bounds);
 }
 
-/* Numbers the slices of a group; where core routes, slices need no order */
+/* Numbers the slices of a group; where core routes they have no turns */
 static void
 fc_tasks_number(FcJob *job, int first, int part)
 {
@@ -322,7 +321,7 @@ fc_tasks_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	/* runs are needed to cut parts only, which takes two workers */
+	/* runs are needed to cut parts only, which two workers or more want */
 	FcRuns	   *runs = target->nworkers < 2 ? NULL : fc_runs_open(target->shared);
 	List	   *groups = fc_tasks_groups(job);
 	int			allocated = 64;

@@ -12,9 +12,9 @@
 #include "sort/run_write.h"
 
 /*
- * Sets job->parts from the spill, or as they are given, job->target.created
- * from the ranges that have no partition, and keeps an error for rows that no
- * partition will take.
+ * The first sets job->parts from the spill, the second to the parts given.
+ * Both set job->target.created to the ranges that need a new partition, and
+ * keep an error for rows that no partition will take.
  */
 extern void fc_tasks_find_parts(FcJob *job);
 extern void fc_tasks_set_parts(FcJob *job, List *parts);
@@ -29,13 +29,16 @@ extern void fc_tasks_make(FcJob *job);
 extern void fc_tasks_make_presorted(FcJob *job);
 
 /*
- * Sets job->parts to all ranges of keys from the first key of a presorted file
- * to its last; some may turn out to have no rows.  False if they are too many,
- * or if one of them has a partition.
+ * Sets job->parts to all ranges from the first key of a presorted file to its
+ * last; some may turn out to have no rows.  False if these are too many, or if
+ * a new partition cannot be made for each of them.
  */
 extern bool fc_tasks_span_parts(FcJob *job);
 
-/* The leaf that takes a part's rows, or InvalidOid */
+/*
+ * The leaf that takes a part's rows; InvalidOid if none does, if core routes or
+ * as long as it is not made.  *created: the load makes it.
+ */
 extern Oid	fc_tasks_leaf(FcJob *job, const FcSpillPart *part,
 						  bool *created);
 
@@ -46,7 +49,7 @@ typedef struct FcLeafRows
 	uint64		rows;
 } FcLeafRows;
 
-/* One for each leaf loaded, by OID: target.ngroups, in one allocation */
+/* Returns target.ngroups of them, one for each leaf loaded, in order of OIDs */
 extern FcLeafRows *fc_tasks_leaf_rows(FcJob *job);
 extern uint64 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf);
 

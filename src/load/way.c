@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * load/way.c
- *	  Which way a load goes, as its phases ask and its report tells.
+ *	  Which way a load goes: it is taken here, and told to the report.
  *
- * The plan says whether core must load, and whether there is a key.  The
- * leader then finds out whether the file is presorted and what it pays to
- * spill; and, once the leaves are locked, whether core must load after all or
- * chunks must insert in turn.  Each time it takes the way here.  FC_WAY_COPY
- * is never left again.
+ * The plan says whether core must load, and whether there is a key.  Later the
+ * leader finds out whether the file is presorted, whether to spill rows or
+ * offsets and, once the leaves are locked, whether core must load after all or
+ * chunks must insert in turn.  Each time it takes another way here.  No other
+ * way follows FC_WAY_COPY.
  *
  *-------------------------------------------------------------------------
  */

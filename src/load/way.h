@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * load/way.h
- *	  Which way a load goes, as its phases ask and its report tells.
+ *	  Which way a load goes: it is taken here, and told to the report.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,7 @@
 /* Takes the way that the plan says, before anything is known of the files */
 extern void fc_way_begin(FcTarget *target);
 
-/* Takes a way for the leader and its workers; FC_WAY_COPY stays */
+/* Takes a way for the leader and its workers, unless it is FC_WAY_COPY now */
 extern void fc_way_take(FcTarget *target, FcWay way);
 extern void fc_way_to_core(FcTarget *target, const char *reason);
 
