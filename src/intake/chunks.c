@@ -7,9 +7,11 @@
  *							└─► chunks ─────┴─► published ──► phase/scan.c
  *
  * Where there are fewer packed files than processes, those that have none to
- * unpack scan what the others have unpacked so far.  The process that unpacks
- * a file sees all of its bytes in order, and so knows of each chunk at once
- * where its first record begins, without the leader's pass over all of them.
+ * unpack scan, or load, what the others have unpacked so far.  The process that
+ * unpacks a file sees all of its bytes in order, and so knows of each chunk at
+ * once where its first record begins, without the leader's pass over all of
+ * them.  In the same way the leader finds the chunks of what it receives from a
+ * program or the client.
  *
  * A chunk is published as soon as a record is known to begin after it: all
  * records that begin in it are whole then, with their line ends.  How many
@@ -49,8 +51,8 @@
  */
 #define FC_INFLOW_STEPS	32
 
-#define FC_INFLOW_PIECE	(1024 * 1024)	/* bytes received between two looks at
-										 * errors */
+#define FC_INFLOW_PIECE	(1024 * 1024)	/* bytes received before the leader
+										 * looks for an error again */
 #define FC_INFLOW_BLOCK	((size_t) 256 * 1024)	/* bytes read at a time */
 
 /* The chunks of a file that is being unpacked, as one process finds them */
@@ -66,10 +68,11 @@ typedef struct FcFinder
 	uint64		left;			/* bytes it lacks; 0: none has begun */
 	uint64		offset;			/* of the next byte */
 	uint32		n;				/* chunks found */
-	uint32		known;			/* records that begin before this one are
-								 * whole */
-	FcChunkPoint at;			/* after the last */
-	uint32		held;			/* first chunk held back: it has the marker */
+	uint32		known;			/* number of the last chunk in which a record
+								 * begins: records in chunks before are whole */
+	FcChunkPoint at;			/* where the chunks found so far end */
+	uint32		held;			/* number of the first chunk held back, because
+								 * the marker is in it */
 	bool		bad;			/* binary: a record is malformed, and all that
 								 * is known is published */
 } FcFinder;
@@ -115,7 +118,7 @@ fc_inflow_place(const FcFinder *finder, uint32 i)
 	return places ? i % places : i;
 }
 
-/* The places that chunks have taken: a ring frees those of chunks done */
+/* The number of places in use; with a ring those of finished chunks are free */
 static uint32
 fc_inflow_taken(const FcFinder *finder)
 {
@@ -128,7 +131,7 @@ static uint64
 fc_inflow_chunk_size(const FcFinder *finder)
 {
 	const FcShared *shared = finder->ctx->shared;
-	/* of a ring's places some keep what is done, for the place of an error */
+	/* half of a ring's places keep finished chunks, for the line of an error */
 	uint32		room = shared->source.places ? shared->source.places / 2 : shared->source.room;
 	uint32		half = room / 2;
 	uint32		step = room / FC_INFLOW_STEPS;
@@ -178,8 +181,8 @@ fc_inflow_end_chunk(FcFinder *finder)
 }
 
 /*
- * Ends the chunk in which a binary record is malformed: no record is found
- * after it, so that the load shall meet it at once.
+ * Ends the chunk in which a binary record is malformed, and has it published:
+ * no record can be found after it, and the load is to meet the error at once.
  */
 static void
 fc_inflow_meet_bad(FcFinder *finder)
@@ -509,11 +512,11 @@ fc_inflow_tail(const FcFinder *finder, uint32 done)
 }
 
 /*
- * Waits until the ring has room for len bytes.  Chunks that are done make
- * room; if all have been done that are published, a record is longer than the
- * ring, and a leader alone has nobody to wait for.  A process keeps an error
- * before it passes on the turn of its chunk, so that the turn is looked at
- * first.
+ * Waits until the ring has room for len bytes: chunks make room when their turn
+ * is over.  If that of all published chunks is, a record is longer than the
+ * ring; and a leader that loads alone has nobody to wait for.  In both cases it
+ * leaves the ring.  A process keeps an error before it passes on the turn of
+ * its chunk, so that the turn must be read before the error.
  */
 static FcUnpackPut
 fc_inflow_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
@@ -603,7 +606,7 @@ fc_inflow_receive(FcReceiver *receiver, FcUnpackEnd *end, FcUnpackFault *fault)
 	return false;
 }
 
-/* May the chunk still come? */
+/* May a chunk that is not published yet still come? */
 static bool
 fc_inflow_comes(FcShared *shared, FcInflow *inflow, uint32 number)
 {
@@ -614,9 +617,9 @@ fc_inflow_comes(FcShared *shared, FcInflow *inflow, uint32 number)
 
 /*
  * Waits for the chunk to be published; false if the file has fewer chunks.  A
- * leader that loads alone receives it itself.  Others may wait for the turns of
- * this process's slices, and what is received for them: so they end before it
- * sleeps.
+ * leader that loads alone receives it itself.  Any other process first ends its
+ * deferred slices: other processes may wait for their turns, and the leader,
+ * which receives, for those processes.
  */
 static bool
 fc_inflow_wait(FcContext *ctx, uint32 chunk)

@@ -25,7 +25,7 @@ typedef struct FcUnpacked
 /* What the processes that unpack share, in a segment of its own */
 typedef struct FcUnpackArea
 {
-	/* written by the leader before */
+	/* written by the leader before processes unpack */
 	uint32		nfiles;
 	uint32		npacked;
 	uint32		ncopies;		/* processes */
@@ -37,9 +37,9 @@ typedef struct FcUnpackArea
 	Size		copies_at;		/* offset of FcCopy[ncopies] */
 
 	/* shared by all */
-	pg_atomic_uint32 next;		/* to be taken */
-	pg_atomic_uint64 taken;		/* bytes of the packed files */
-	pg_atomic_uint32 done;		/* files */
+	pg_atomic_uint32 next;		/* place in the order: the file to be taken */
+	pg_atomic_uint64 taken;		/* bytes that were read of the packed files */
+	pg_atomic_uint32 done;		/* files that are unpacked, or given up */
 	FcBudget	budget;
 	slock_t		mutex;			/* for faulty and fault */
 	uint32		faulty;			/* the first file known that cannot be
@@ -69,9 +69,10 @@ extern void fc_inflow_input(FcFileInput *input, const FcSource *source,
 							uint32 number);
 
 /*
- * One process's work: unpacks files until none is left, into its copy.  A file
- * that cannot be unpacked is kept, the first of them.  With ctx, whose shared
- * memory has room, chunks are published meanwhile.
+ * One process's work: unpacks files into its temporary copy until none is left.
+ * Of files that cannot be unpacked the area keeps the first, with its fault.
+ * With ctx, whose shared memory has room for chunks, the process publishes
+ * chunks meanwhile.
  */
 extern void fc_inflow_unpack(FcUnpackArea *area, const FcSource *source,
 							 int process, FcContext *ctx,
@@ -81,9 +82,9 @@ extern void fc_inflow_unpack(FcUnpackArea *area, const FcSource *source,
 extern void fc_inflow_run(FcContext *ctx);
 
 /*
- * Leader, in a phase: what is left of an input whose first bytes are in the
- * copy, which is the first one.  With "leaves", what comes after a marker may
- * be left unread.  The receiver is in the current memory context.
+ * Leader, in a phase: begins to receive the rest of an input, whose first bytes
+ * are in the first temporary copy already.  With "leaves", what comes after a
+ * marker may stay unread.  The receiver is in the current memory context.
  */
 typedef struct FcReceiver FcReceiver;
 
@@ -91,15 +92,16 @@ extern FcReceiver *fc_inflow_begin_receiving(FcContext *ctx, FcUnpacker *unpacke
 											 FcUnpacking *unpacking, bool leaves);
 
 /*
- * Receives some more; false once nothing is left that is wanted.  Then *end is
- * FC_UNPACK_MORE if the load ends with an error in what there is.
+ * Receives some more; false once nothing is left that is wanted.  *end then
+ * says how the input ended; FC_UNPACK_MORE: the rest is not wanted, because a
+ * record that was received ends the load with an error.
  */
 extern bool fc_inflow_receive(FcReceiver *receiver, FcUnpackEnd *end,
 							  FcUnpackFault *fault);
 
 /*
- * fc_context_take for chunks: the next one that is there, for which it waits
- * under the event FastCopyInflow.  False as well if a file cannot be unpacked.
+ * fc_context_take for chunks: waits, under the event FastCopyInflow, until the
+ * next one is published.  False as well if a file cannot be unpacked.
  */
 extern bool fc_inflow_take(FcContext *ctx, uint32 *chunk);
 

@@ -8,7 +8,6 @@
 #ifndef FC_COPIES_H
 #define FC_COPIES_H
 
-
 #include "intake/chunks.h"
 #include "report/figures.h"
 
@@ -32,25 +31,25 @@ typedef struct FcIntake
 } FcIntake;
 
 /*
- * May a scan go on beside unpacking, with so many workers at least?  Nobody
- * but the scan may want to see a row before.  A plan that is not made yet may
- * say no later.
+ * May the scan, or a load without one, go on while the files are unpacked or
+ * received?  Only with so many workers at least, and if nobody must read a row
+ * before.  A plan that is not made yet may forbid it later.
  */
 extern bool fc_intake_may_flow(const FcIntake *intake, int least);
 
-/* Does the plan let a scan go on beside unpacking? */
+/* Does the plan allow it? */
 extern bool fc_intake_plan_flows(const FcPlan *plan);
 
 /*
- * The segment, which is intake->unpacked then, for so many processes that make
- * copies; of a source, unless it is still to come.
+ * Makes the segment, intake->unpacked, for so many processes that make
+ * temporary copies of the files of a source; NULL: of what is to be received.
  */
 extern FcUnpackArea *fc_area_share(FcIntake *intake, const FcSource *source,
 								   uint32 npacked, int processes);
 
 /*
- * The report of the load begins here, as the first of its phases does; and
- * ends
+ * Begin and end the phase that unpacks or receives before all others; with it
+ * begins the load's report.  "bytes" is the packed size, 0 if it is not known.
  */
 extern void fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes);
 extern void fc_intake_end(FcIntake *intake, int processes, char *choice);
@@ -63,7 +62,7 @@ extern void fc_intake_report(const FcIntake *intake, FcPhase phase, instr_time e
 extern FcSource *fc_intake_open_copy(const char *path, FcFile *files,
 									 uint32 nfiles, char *paths);
 
-/* Workers for so many packed bytes */
+/* The number of workers that unpack so many packed bytes */
 extern int	fc_intake_workers(const FcIntake *intake, uint64 bytes);
 
 #endif							/* FC_COPIES_H */

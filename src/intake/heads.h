@@ -13,10 +13,10 @@
 #include "intake/copies.h"
 
 /*
- * A source of the first bytes of target->source's files, all of which are
- * packed; their offsets stay good when the files become longer.  *expected is
- * about how many bytes there will be.  NULL if the heads do not tell what
- * header and first record are, or if a file had better be unpacked alone.
+ * Returns a source of the first bytes of target->source's files, all of which
+ * are packed; offsets stay the same when the files become longer.  *expected is
+ * about how many bytes there will be.  NULL if a head does not have the whole
+ * header and first record, or if it is faulty or needs too much memory.
  */
 extern FcSource *fc_heads_source(FcIntake *intake, FcUnpackArea *area,
 								 uint64 *expected);

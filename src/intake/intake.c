@@ -1,44 +1,47 @@
 /*-------------------------------------------------------------------------
  *
  * intake/intake.c
- *	  Packed files, which can only be read once, from front to back.
+ *	  Sources that can only be read once, from front to back: packed files,
+ *	  and what receive.c and they have in common.
  *
  *	 packed files ──► processes, a file at a time ──► temporary copies
  *
- * Where there are fewer of them than processes, the leader takes no more than
- * their heads (intake/heads.c), and the scan, or a load without one, does the
- * rest (intake/chunks.c).  Else they are unpacked before all other phases,
- * even before the headers are read, with a segment and a parallel context for
- * that.  The phases after it see a source as if the unpacked files had been
- * named; messages have the names of the packed ones.
+ * A load reads its source several times, in any order, and what is packed or
+ * received can be read only once.  A temporary copy is to it what the spill of
+ * rows would be, in the order of the file, so that a packed file in key order
+ * is still loaded without a sort.  Phases after unpacking see a source as if
+ * the unpacked files had been named; messages have the names of the packed
+ * ones.
+ *
+ * Where there are fewer packed files than processes, the leader unpacks no more
+ * than their heads (intake/heads.c), and the processes that scan, or load
+ * without a scan, unpack the rest meanwhile (intake/chunks.c).  Else all files
+ * are unpacked before all other phases, even before the headers are read, with
+ * a segment and a parallel context for that.
+ *
+ * Files that are unpacked beside a scan get offsets with gaps between them,
+ * because their sizes are not known when they get their places.  Only after the
+ * scan can the leader see whether such a file is in key order, and what it
+ * would cost to read its rows by offsets.  It may then forget the scan, or scan
+ * again and spill rows (load/find.c).
+ *
+ * A load without a key takes chunks itself as they are published.  The files
+ * are unpacked first if it must know the number of rows before (sequences),
+ * sorts rows, or inserts those of several files in turn; and so they are for a
+ * load by core, for an analysis, and if they must be converted.
  *
  * Of several files that cannot be unpacked the error is about the first one: a
  * process that meets one keeps its fault, and from then on all processes
  * unpack only files before it.  Errors of other kinds are thrown at once.
  *
- * The segment belongs to the current resource owner and the temporary copies
- * to the SharedFileSet in it; workers end with the parallel context.
- *
- * A load reads its source several times, in any order, and what is packed or
- * received can be read once.  The temporary copy is to it what the spill of
- * rows would be, in the order of the file, so that a packed file in key order
- * is still loaded without a sort; names in messages stay the user's.
- *
- * Files that are unpacked beside a scan get offsets with gaps between them,
- * as their sizes are not known when they get their places (intake/heads.c).
- * Whether such a file is in key order, and what it would cost to read its
- * rows by offsets, can only be seen after the scan: if that speaks for it,
- * the scan is forgotten, or done again with the rows.  A load without a key
- * takes the chunks itself as they are published, unless it must know the
- * number of rows before (sequences), sorts them, or inserts those of several
- * files in turn; then the files are unpacked first, as they are for a load
- * that core does, an analysis, and files that must be converted.
- *
  * What a program or the client sends after a record that ends the load is not
  * waited for, unless it is packed: only the end of packed data says whether
- * they are sound.  A load that gives way to pg_partman and starts again keeps
+ * they are sound.  A load that gives way to pg_partman and begins again keeps
  * what it has received, because that comes only once; packed files are
  * unpacked again.
+ *
+ * The segment belongs to the current resource owner and the temporary copies
+ * to the SharedFileSet in it; workers end with the parallel context.
  *
  *-------------------------------------------------------------------------
  */
@@ -283,7 +286,7 @@ fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 	FcUnpackArea *area = fc_area_share(intake, target->source, npacked, workers);
 	FcSource   *heads;
 
-	/* the processes that scan have the rest of the memory */
+	/* the rest of the memory is for the processes that scan */
 	area->budget.size = area->budget.most / workers * npacked;
 	heads = fc_heads_source(intake, area, &target->expected);
 	if (heads == NULL)
@@ -324,7 +327,7 @@ fc_intake_settle(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 	FcSource   *heads = target->source;
-	/* the leader alone has no use for a copy of what it reads once */
+	/* a leader alone reads received data only once, and needs no copy then */
 	int			least = intake->packed ? intake->packed->nfiles + 1 :
 		target->way == FC_WAY_TURNS && target->plan->order == NIL ? 0 : 1;
 
@@ -374,7 +377,7 @@ fc_intake_join(FcShared *shared, FcSource *inflow)
 							inflow->copies, inflow->ncopies);
 }
 
-/* From here on the size of the source is known; of a ring it is the rest */
+/* Takes the whole files as the source, or what a ring still has of them */
 static void
 fc_intake_take_source(FcIntake *intake)
 {
@@ -410,6 +413,6 @@ fc_intake_flowed(FcIntake *intake, int processes)
 	fc_intake_take_source(intake);
 	fc_intake_report(intake, intake->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, area->ended,
 					 Min(processes, nfiles), psprintf("%s%s", choice, meanwhile));
-	/* the phase itself counts from the end of unpacking on */
+	/* the report counts the phase from the end of unpacking on */
 	intake->progress->phase_start = area->ended;
 }

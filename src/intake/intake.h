@@ -29,9 +29,11 @@ extern void fc_intake_unpack(FcIntake *intake);
 extern void fc_intake_settle(FcIntake *intake);
 
 /*
- * Before the scan that unpacks; while it goes on, as FcContext.progress, whose
- * arg is the FcIntake; and after it, by so many processes: target->source has
- * the files then.  ERROR as for unpacking.
+ * For a phase that unpacks or receives as well: the leader calls the first
+ * before it; the second is its FcContext.progress, with the FcIntake as arg;
+ * and the third comes after the phase, in which so many processes unpacked.
+ * From then on target->source has the whole files.  The third throws ERROR for
+ * a file that cannot be unpacked.
  */
 extern void fc_intake_flow(FcIntake *intake);
 extern void fc_intake_progress(void *arg);

@@ -6,10 +6,10 @@
  *	 programs, client ──► leader ──► temporary copy ──► FcSource
  *
  * The data come once, so that the leader puts them into a temporary copy,
- * unpacked if they are packed.  What one program or the client gives is
- * scanned by the workers meanwhile, unless it ends soon, and what is read once
- * goes through a ring instead (intake/ring.c); several programs run one after
- * the other, before all else.
+ * unpacked if they are packed.  Workers scan or load what one program or the
+ * client gives meanwhile, unless it ends soon; if they read it only once it
+ * goes through a ring, and not into the copy (intake/ring.c).  Several programs
+ * run one after the other, before all else.
  *
  * The pipe of a program ends with the (sub)transaction, and what a client
  * still sends after an error is core's to skip.  The copy belongs to the
@@ -33,8 +33,9 @@
 #include "source/program.h"
 
 /*
- * Data of fewer bytes are loaded as a file is, unless the caller wants
- * workers.  Of longer data FC_RECEIVE_EXPECTED bytes are expected.
+ * Data of fewer bytes than FC_RECEIVE_HEAD are received before they are loaded,
+ * unless the caller wants workers.  Longer data are taken to have
+ * FC_RECEIVE_EXPECTED bytes.
  */
 #define FC_RECEIVE_HEAD		(4 * 1024 * 1024)
 #define FC_RECEIVE_EXPECTED	((uint64) 1024 * 1024 * 1024)
@@ -42,14 +43,15 @@
 struct FcIncoming
 {
 	FcUnpacker	unpacker;
-	FcInput    *input;			/* the open one; NULL: none */
+	FcInput    *input;			/* the program's or client's; NULL: none is
+								 * open */
 	FcUnpacking *unpacking;
 	FcReceiver *receiver;		/* NULL: no phase receives it yet */
 	FcUnpackEnd end;			/* how far it has come */
 	FcUnpackFault fault;
 };
 
-/* Counts columns as core does, also if the header must tell them */
+/* Counts columns as core does, even before the header has told their names */
 static int
 fc_receive_count_columns(const FcTarget *target)
 {
@@ -83,7 +85,10 @@ fc_receive_from_client(const FcIntake *intake)
 	return fc_client_begin(data, options->file_encoding, fc_receive_count_columns(intake->target));
 }
 
-/* Refuses packed data without "compressed": clients convert and spoil text */
+/*
+ * Refuses packed data without "compressed": a client that takes them for text
+ * may change them
+ */
 static void
 fc_receive_refuse_packed(const FcUnpacking *unpacking)
 {
@@ -124,8 +129,9 @@ fc_receive_check(const FcIntake *intake, FcInput *input)
 }
 
 /*
- * Ends an input; ERROR if it could not be unpacked.  That its sender failed is
- * told once what came before is loaded, or here if several programs run.
+ * Ends an input; ERROR if it could not be unpacked.  If its sender has failed
+ * the load first loads what came before (target->given_up); with several
+ * programs it ends here, by that error.
  */
 static void
 fc_receive_close(FcIntake *intake, FcIncoming *incoming)
@@ -242,7 +248,7 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 	return true;
 }
 
-/* Takes the source that a load which gave way has received */
+/* Takes the source that the load had received before it gave way */
 static void
 fc_receive_take_over(FcIntake *intake)
 {
@@ -307,7 +313,7 @@ fc_receive_lead(void *arg)
 	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
 	char		path[MAXPGPATH];
 
-	/* what is there already is loaded first */
+	/* the first step only finds the chunks of what was received before */
 	if (incoming->receiver == NULL)
 	{
 		incoming->receiver = fc_inflow_begin_receiving(&intake->target->ctx,
@@ -317,7 +323,7 @@ fc_receive_lead(void *arg)
 	}
 	if (fc_inflow_receive(incoming->receiver, &incoming->end, &incoming->fault))
 		return true;
-	/* an input that is cut is ended with the transaction, which must fail */
+	/* the end of the transaction, which must fail, ends an input that is cut */
 	intake->cut = (incoming->end == FC_UNPACK_MORE);
 	if (!intake->cut)
 		fc_receive_close(intake, incoming);
@@ -334,8 +340,9 @@ fc_receive_is_packed(const FcIncoming *incoming)
 }
 
 /*
- * The line that core is in when the client gives up: still that of a marker
- * which has ended the data, and of a carriage return that ends all
+ * The line that core is in when the client gives up.  After a marker that has
+ * ended the data that is the marker's line; and after a carriage return at the
+ * end of all data it is the line that the carriage return ends.
  */
 static uint64
 fc_receive_line(FcTarget *target)

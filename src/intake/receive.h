@@ -11,28 +11,28 @@
 #include "intake/copies.h"
 
 /*
- * Makes target->source of what programs, or the client, give now.  Or of its
- * first bytes only, if the rest can be received while it is scanned:
- * intake->incoming is what is to come then.
+ * Receives what programs print or the client sends, and makes it
+ * target->source.  If the rest can be received while it is scanned or loaded,
+ * this receives the first bytes only, and sets intake->incoming.
  */
 extern void fc_receive(FcIntake *intake);
 
-/* Leader: receives the rest before any other phase */
+/* Leader: receives the rest now, before any other phase */
 extern void fc_receive_rest(FcIntake *intake);
 
 /* FcContext.lead: receives some of the rest; arg is the FcIntake */
 extern bool fc_receive_lead(void *arg);
 
-/* Says for the report what was received */
 /*
- * After all rows that have come are loaded: ERROR 57014 if the client has
- * given up before its data were whole
+ * After all rows that have come are loaded: ERROR 57014 if the client has given
+ * up before its data were whole, or the error of a program that has failed
  */
 extern void fc_receive_check_whole(const FcIntake *intake);
 
 /* Is what is received packed? */
 extern bool fc_receive_is_packed(const FcIncoming *incoming);
 
+/* Says for the report what was received */
 extern char *fc_receive_choice(const FcIntake *intake);
 
 #endif							/* FC_RECEIVE_H */

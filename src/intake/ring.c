@@ -7,16 +7,16 @@
  *
  * What a load without a key receives is read once, in chunks that insert in
  * turn.  So it need not be kept: the leader puts the bytes into a ring, and
- * waits where they would take the place of a chunk that is not done yet.  The
- * client waits with it.  Memory is used again and again, and no disk at all.
+ * waits before they would take the place of a chunk whose turn is not over.
+ * The client waits with it.  Memory is used again and again, and no disk.
  *
  *	  from            tail                 head
  *	 ..|.. done ......|-- chunks --|-- ? --|
  *					  '---- at most the ring's size ----'
  *
- * A chunk in which an error is known is not done, so that the bytes of the
- * first bad record, and of those before it that must be looked at again, are
- * there until the error is thrown.
+ * The turn of a chunk in which an error is known is never over, so that the
+ * bytes of the first bad record, and of records before it that must be looked
+ * at again, are there until the error is thrown.
  *
  * A leader that loads alone receives as much as it lacks for the next chunk,
  * and so never waits.

@@ -10,7 +10,7 @@
 
 #include "context/shared.h"
 
-/* Bytes that the ring of so many workers and such chunks should have */
+/* Returns the bytes of a ring for so many workers and chunks of this size */
 extern Size fc_ring_size(int nworkers, uint64 chunk_size, Size memory);
 
 /* Makes a ring of the memory, FcRing and size bytes after it */
@@ -20,8 +20,8 @@ extern void fc_ring_init(FcRing *ring, Size size);
 extern void fc_ring_begin(FcRing *ring, uint64 offset);
 
 /*
- * Copies bytes into the ring, in place of those that came fc_ring_init()'s
- * size before them and that no process needs any more.
+ * Copies bytes into the ring, in the place of the bytes that stand the ring's
+ * size before them: no process must need those any more.
  */
 extern void fc_ring_copy(FcRing *ring, uint64 offset, const char *buf, size_t len);
 
@@ -35,7 +35,7 @@ fc_ring_takes(FcRing *ring, uint64 offset)
 	return offset < pg_atomic_read_u64(&ring->upto);
 }
 
-/* Of so many bytes, those that have not gone through the ring */
+/* How many of the first so many bytes have not gone through the ring */
 static inline uint64
 fc_ring_not_taken(FcRing *ring, uint64 size)
 {

@@ -3,14 +3,14 @@
  * intake/split.c
  *	  Finds where records start in every chunk of the file.
  *
- * Workers read chunks, in any order, and note what each does to every quote
- * state it may begin in; the leader then knows, in one pass over the notes,
+ * Processes read chunks, in any order, and note what each does to every quote
+ * state that it may begin in.  In one pass over the notes the leader then finds
  * the true state, the line number and the first record of every chunk, and
- * whether a marker ends the data: chunks after it become empty.  Each file is
- * resolved for itself: its first chunk begins after its header.
+ * whether a marker ends the data: chunks after it become empty.  It resolves
+ * each file for itself, whose first chunk begins after the header.
  *
- * Of a binary file nothing is known before the bytes ahead are, so that one
- * process walks over all of it.
+ * Where a tuple of a binary file begins can only be told from all bytes before
+ * it, so that one process walks over the whole file.
  *
  * Nothing is held but a buffer in the phase's memory context.
  *
@@ -125,9 +125,10 @@ fc_split_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
 }
 
 /*
- * A marker ends the data, whatever follows.  What COPY refuses instead of it
- * is left in the data, for the record's reader to refuse.  "records" are in
- * the files before; returns those up to the end of this one.
+ * Resolves the chunks of one file.  A marker ends its data, whatever follows.
+ * What looks like one and is refused by COPY stays in the data, for the
+ * record's reader to refuse.  "records" is the number of records in the files
+ * before; returns the number up to the end of this one.
  */
 static uint64
 fc_split_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,

@@ -10,12 +10,13 @@
 
 #include "context/shared.h"
 
-/* Notes what each chunk does to every quote state that it may begin in */
+/* Each process: notes what chunks do to every quote state they may begin in */
 extern void fc_split_run(FcContext *ctx);
 
 /*
- * Leader, after the split: true starts, and the end of the data of each file,
- * after which its chunks are empty; returns the records in all files.
+ * Leader, after the split: finds where records begin in each chunk, and where
+ * the data of each file end; chunks after that become empty.  Returns the
+ * number of records in all files.
  */
 extern uint64 fc_split_resolve(FcContext *ctx);
 
