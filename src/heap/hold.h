@@ -11,7 +11,7 @@
 #include "nodes/pg_list.h"
 #include "utils/relcache.h"
 
-/* The leader, before the load: opens a locked table, and adds it */
+/* The leader, before the load: opens a locked table, and adds it to the list */
 extern List *fc_hold_begin(List *held, Oid table);
 
 /*

@@ -11,8 +11,8 @@
  * A process that waits for one turn must not keep others waiting for another,
  * so that it ends its deferred writers while it waits.  Nobody waits for ever:
  * processes take slices in one order, which is also that of each leaf.  So of
- * all slices that are not inserted the first has its turn, and the process that
- * has it forms its rows, or comes by here.
+ * all slices that are not inserted the first one has its turn, and the process
+ * that has it still forms its rows, or waits here and then ends it.
  *
  * On error the transaction aborts; nothing here outlives it.
  *
@@ -69,7 +69,7 @@ fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)
 		ParallelWorkerNumber = worker;
 	}
 	PG_END_TRY();
-	/* an error has reset the count of such holds itself */
+	/* after an error core has reset the count of such holds itself */
 	if (worker >= 0)
 		RESUME_INTERRUPTS();
 }
@@ -121,7 +121,7 @@ fc_write_end(FcWriter *writer)
 	return inserted;
 }
 
-/* What a deferred writer takes in all */
+/* Bytes that a deferred writer takes in all */
 static Size
 fc_turn_bytes(const FcWriter *writer)
 {
@@ -160,7 +160,10 @@ fc_turn_take_deferred(FcContext *ctx)
 	return false;
 }
 
-/* Sleeps until the slice's turn, or, without one, those of all deferred ones */
+/*
+ * Sleeps until the slice's turn has come; without a slice, until all deferred
+ * writers have ended
+ */
 static void
 fc_turn_sleep(FcContext *ctx, const FcSlice *slice)
 {

@@ -15,12 +15,12 @@
 
 typedef struct FcWriter FcWriter;
 
-/* A part of what several processes insert in turn */
+/* The slice in hand: what a process inserts in one turn */
 typedef struct FcSlice
 {
-	FcTurn	   *turn;			/* NULL: there is no other slice */
+	FcTurn	   *turn;			/* NULL: rows do not wait for a turn */
 	uint32		number;			/* of the slice */
-	bool		mine;			/* its turn has come */
+	bool		mine;			/* its turn has come, and is not over */
 } FcSlice;
 
 /* Where a writer's rows belong */
@@ -29,14 +29,15 @@ typedef struct FcPlace
 	FcStorage	storage;
 	FcSlice    *slice;			/* the process's slice in hand; NULL: none */
 	FcSpot	   *spot;			/* of the table, if it has several slices */
-	Size		memory;			/* bytes that the process may keep before
-								 * turns */
+	Size		memory;			/* bytes of rows that the process may keep
+								 * while it has no turn */
 } FcPlace;
 
 typedef struct FcWriterRoutine
 {
 	Size		size;			/* of the struct that begins with FcWriter */
-	bool		patient;		/* "end" needs the open table and no more */
+	bool		patient;		/* "end" can be called long after the last
+								 * "put": it needs nothing but the open table */
 	void		(*begin) (FcWriter *writer);
 	void		(*put) (FcWriter *writer, uint64 offset, uint32 length);
 	void		(*flush) (FcWriter *writer);
@@ -54,7 +55,7 @@ struct FcWriter
 	FcPlace		place;
 	CommandId	cid;
 	int			options;		/* HEAP_INSERT_* */
-	uint64		inserted;		/* with those that are put and will be */
+	uint64		inserted;		/* rows; patient: those that are put, too */
 	Size		held;			/* patient: bytes of rows not inserted yet */
 	FcSlice		slice;			/* deferred: its own copy */
 	ResourceOwner owner;		/* deferred: of the reference to rel */
@@ -64,8 +65,8 @@ struct FcWriter
 };
 
 /*
- * Sleeps until the slice before has inserted all its rows; ends deferred
- * writers meanwhile, as their turns come.
+ * Sleeps until the turn of the slice before is over; ends deferred writers
+ * meanwhile, as their turns come.
  */
 extern void fc_turn_wait(FcContext *ctx, FcSlice *slice);
 
@@ -76,10 +77,10 @@ extern bool fc_turn_has_come(const FcSlice *slice);
 extern void fc_turn_pass(FcContext *ctx, FcSlice *slice);
 
 /*
- * Lets the writer, which has all rows of its slice, end when its turn comes,
- * and takes the slice over; ctx has the writer then.  False, and nothing was
- * done, if it must end now: its turn has come, there is no memory to wait, or
- * it is not patient.
+ * Defers the writer, which has all rows of its slice: ctx takes both over, and
+ * ends the writer when its turn comes.  False, and nothing is done, if the
+ * writer must end now: its turn has come, it is not patient, or its rows need
+ * more memory than the process may keep.
  */
 extern bool fc_turn_defer(FcContext *ctx, FcWriter *writer);
 
@@ -89,19 +90,22 @@ extern bool fc_turn_take_deferred(FcContext *ctx);
 /* Waits for the turns of all deferred writers */
 extern void fc_turn_finish(FcContext *ctx);
 
-/* Flushes, gives all back, and returns how many rows the writer inserted */
+/* Flushes and frees the writer; returns how many rows it inserted */
 extern uint64 fc_write_end(FcWriter *writer);
 
 /* Counts n rows as inserted */
 extern void fc_write_count(FcContext *ctx, int n);
 
-/* Keeps a relation open beyond its user, until the owner's reference is gone */
+/*
+ * Keep a relation open, also after who opened it has closed it, and let it go.
+ * The first returns the resource owner that has the reference.
+ */
 extern ResourceOwner fc_relation_hold(Relation rel);
 extern void fc_relation_release(Relation rel, ResourceOwner owner);
 
 /*
- * Calls body(arg), which may insert into rel's heap or TOAST table, also in a
- * worker
+ * Calls body(arg), which may insert into rel's heap and TOAST table.  It may do
+ * so even in a worker, where core would refuse that.
  */
 extern void fc_write_as_leader(Relation rel, void (*body) (void *), void *arg);
 

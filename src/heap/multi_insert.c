@@ -5,10 +5,10 @@
  *
  *	 slot ──► heap tuple ──► batch ──► heap_multi_insert ──► index entries
  *
- * Right for any table, also for one that other sessions use.  The slices of a
- * partition insert in key order: a writer whose turn has not come keeps its
+ * This writer is right for any table, also for one that other sessions use.
+ * Slices of a leaf insert in turn: a writer whose turn has not come keeps its
  * rows while memory lasts, then waits, and goes on in the block in which the
- * slice before it stopped.
+ * slice before stopped.
  *
  * On error the transaction aborts and takes the rows along; the batch lives in
  * the phase's memory context, the relations belong to the caller.
@@ -65,9 +65,9 @@ typedef struct FcMultiWriter
 
 /*
  * Where on_error leaves out rows that a unique index or an exclusion
- * constraint refuses, the writer asks the index before it inserts a row, and
- * unique ones must be made ready for that.  Deferrable ones have a trigger,
- * and their tables never come here.
+ * constraint refuses, the writer asks the index before it inserts a row.
+ * Unique indexes must be made ready for that.  A deferrable constraint has a
+ * trigger, so that its table never comes here.
  */
 static void
 fc_multi_init_unique(FcMultiWriter *writer)
@@ -114,7 +114,7 @@ fc_multi_begin(FcWriter *base)
 	fc_multi_init_unique(writer);
 }
 
-/* Body of fc_write_as_leader */
+/* The arguments of fc_multi_insert */
 typedef struct FcMultiInsert
 {
 	FcMultiWriter *writer;
@@ -122,6 +122,7 @@ typedef struct FcMultiInsert
 	int			n;
 } FcMultiInsert;
 
+/* Body of fc_write_as_leader: core inserts the rows in n slots */
 static void
 fc_multi_insert(void *arg)
 {
@@ -157,13 +158,14 @@ fc_multi_heap(FcMultiWriter *writer, TupleTableSlot **slots, int n)
 	fc_write_count(writer->base.ctx, n);
 }
 
-/* Body of fc_error_catch_at: inserts the index entries of one row */
+/* The arguments of fc_multi_index_entries */
 typedef struct FcIndexInsert
 {
 	FcMultiWriter *writer;
 	TupleTableSlot *slot;
 } FcIndexInsert;
 
+/* Body of fc_error_catch_at: inserts the index entries of one row */
 static void
 fc_multi_index_entries(void *arg)
 {
@@ -192,7 +194,7 @@ fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
 		if (edata)
 		{
 			fc_error_keep_entry(shared, rows[i].offset, rows[i].length, edata);
-			/* unless the index itself threw it, with no user's code running */
+			/* code of users may have thrown it, and not the index itself */
 			if (edata->context != NULL ||
 				ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
 				fc_error_stop(writer->base.ctx);
@@ -203,7 +205,8 @@ fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
 
 /*
  * Are the rows wanted?  Once a bad record is known the load fails, and rows
- * are only inserted to find out whether an index refuses one before it.
+ * are inserted only to find out whether an index refuses one that stands
+ * before it in the file.
  */
 static bool
 fc_multi_wanted(FcMultiWriter *writer)
@@ -212,7 +215,7 @@ fc_multi_wanted(FcMultiWriter *writer)
 		!fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1);
 }
 
-/* Body of fc_error_catch_at: finds the index that refuses the row, or -1 */
+/* The arguments of fc_multi_find_conflict, and its result */
 typedef struct FcConflict
 {
 	FcMultiWriter *writer;
@@ -220,6 +223,7 @@ typedef struct FcConflict
 	int			index;
 } FcConflict;
 
+/* Body of fc_error_catch_at: finds the index that refuses the row, or -1 */
 static void
 fc_multi_find_conflict(void *arg)
 {
@@ -257,10 +261,10 @@ fc_multi_reject(FcMultiWriter *writer, FcBatchRow *row, int i)
 }
 
 /*
- * Inserts one row, unless an index refuses it.  Rows of this load that could
- * refuse each other come in the order of the file, so that the first one
- * stays.  A row that another transaction inserts after the index was asked is
- * an error.
+ * Inserts one row, unless an index refuses it.  Rows of this load that an index
+ * takes for equal come in the order of the file, so that the first one stays.
+ * If another transaction inserts such a row after the index was asked, the load
+ * ends with an error.
  */
 static void
 fc_multi_one(FcMultiWriter *writer, FcBatchRow *row)
@@ -308,7 +312,7 @@ fc_multi_some(FcMultiWriter *writer, int i, int n)
 		fc_multi_indexes(writer, writer->rows + i, n);
 }
 
-/* Waits for the turn, and goes on where the slice before has stopped */
+/* Waits for the slice's turn, and takes over where the slice before stopped */
 static void
 fc_multi_take_spot(FcMultiWriter *writer)
 {
@@ -383,7 +387,7 @@ fc_multi_next_row(FcMultiWriter *writer)
 	{
 		MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
 
-		/* a resource owner gets slow with many references to one thing */
+		/* resource owners get slow with many references to one descriptor */
 		if (writer->desc == NULL)
 			writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(writer->base.rel));
 		row->slot = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);

@@ -23,16 +23,17 @@
  * and not switched off.  Where the file system knows no direct I/O all pages go
  * through the cache.  The pages of a direct write that fails are written again
  * in that way, which meets the error.  A kernel does writes that extend a file
- * one by one, so that the file is made longer, with room, before.
+ * one by one, so that the file is made longer before; and room for it is taken
+ * earlier still, because that waits for writes in flight (heap/page_file.c).
  *
  * A writer that ends does not wait for its last writes: fc_direct_finish waits
  * for all of the phase.
  *
  * The memory of batches is kept for the phase, not for one table only, and is
  * as much as the process had in use at one time.  It lives in the phase's
- * context, as the ring does; the end of that context waits for what is in
- * flight.  The descriptors are transient ones: the end of the (sub)transaction
- * closes them.
+ * context, as io_uring's ring does; the end of that context waits for what is
+ * in flight.  The descriptors are transient ones: the end of the
+ * (sub)transaction closes them.
  *
  *-------------------------------------------------------------------------
  */
@@ -100,7 +101,7 @@ fc_direct_give(FcDirect *direct, char *pages)
 	direct->free = batch;
 }
 
-/* A write has ended; if it fell short all its pages are written again */
+/* A write has ended; if it was short all its pages are written again */
 static void
 fc_direct_land(FcDirect *direct, FcRequest *request)
 {

@@ -16,17 +16,17 @@ typedef struct FcDirect FcDirect;
 /* This process's batches, made once per phase */
 extern FcDirect *fc_direct_begin(FcContext *ctx);
 
-/* Memory for FC_PAGE_BATCH pages, aligned for I/O */
+/* Gives memory for FC_PAGE_BATCH pages, aligned for I/O, and takes it back */
 extern char *fc_direct_take(FcDirect *direct);
 extern void fc_direct_give(FcDirect *direct, char *pages);
 
-/* Sets append->block, from which on so many pages have their place */
+/* Reserves so many blocks of the file; append->block is the first of them */
 extern void fc_direct_reserve(FcDirect *direct, FcAppend *append, int npages);
 
 /*
- * Writes pages to the place that they have.  Their memory, which
- * fc_direct_take gave, is taken back when they are in the file: at once, or
- * after a write in flight.
+ * Logs and writes pages whose blocks are reserved.  Takes back their memory,
+ * which fc_direct_take gave, when they are in the file: at once, or when a
+ * write in flight has ended.
  */
 extern void fc_direct_write(FcDirect *direct, FcAppend *append);
 

@@ -3,9 +3,10 @@
  * heap/page_file.c
  *	  Appends pages to a table's new file: WAL, the file, the checkpointer.
  *
- *	 reserve: the file gets longer by n pages ──► each batch of them
- *		──► log: images in WAL ──► write: cut at the borders of segments, one
- *		write each ──► settle: "sync this file"
+ *	 (expect: room is taken) ──► reserve: the file gets longer by n pages
+ *		──► each batch of them ──► log: images in WAL ──► write: cut at the
+ *		borders of segments, one write each ──► settle: "sync this file"
+ *		──► (trim: room that was not used is given back)
  *
  * Several processes append to one file.  The place of pages is decided when it
  * is reserved, under the lock with which core extends a table; they are logged
@@ -60,7 +61,7 @@
 #include "grammar/segment.h"
 #include "heap/page_file.h"
 
-/* Bytes that room is taken for beyond what is asked for, at most */
+/* Room is taken for at most so many bytes more than is asked for */
 #define FC_FILE_ROOM	((off_t) 16 * 1024 * 1024)
 
 /* The name of the file that a block is in, or will be */
@@ -77,7 +78,7 @@ fc_file_path(const FcAppend *append, BlockNumber block)
 	return segment;
 }
 
-/* Writes all bytes; goes on after a short write, to get the error behind it */
+/* Writes all bytes; after a short write it writes again, and meets the error */
 static void
 fc_file_write_bytes(int fd, const char *path, const char *data, size_t len, off_t at)
 {
@@ -220,10 +221,11 @@ fc_file_settle(FcAppend *append)
 
 /*
  * Has the file system take room for bytes that will be written directly, so
- * that no write has to.  Doing so waits for all writes in flight to the file:
- * where what was expected (fc_file_expect) is not enough, room is taken for
- * more than is asked for, and given back at the end (fc_file_trim).  Where it
- * cannot be had the writes take it, and meet the error on a full disk.
+ * that no write has to.  That waits for all writes in flight to the file, and
+ * should be rare: if the room that was expected (fc_file_expect) is not enough,
+ * more is taken than is asked for, and what is left is given back at the end
+ * (fc_file_trim).  If there is no room the writes try to take it, and meet the
+ * error of a full disk.
  */
 static void
 fc_file_make_room(int fd, off_t from, off_t len)

@@ -35,20 +35,23 @@ typedef struct FcAppend
 	int			n;				/* at most FC_PAGE_BATCH */
 	bool		standard;		/* the hole is free: see log_newpage */
 	FcPlaceRows place;			/* or NULL */
-	BlockNumber block;			/* where the first goes: set when reserved */
+	BlockNumber block;			/* where the first goes, as fc_file_reserve
+								 * sets it; after fc_buffer_append: where the
+								 * last went */
 } FcAppend;
 
 /*
- * Sets append->block: n pages, of one batch after the other, have their place
- * from there on, and what is reserved later goes after them.  "room": they will
+ * Reserves the next n blocks of the file, for pages of one batch after the
+ * other, and sets append->block to the first of them.  "room": the pages will
  * be written directly.
  */
 extern void fc_file_reserve(FcAppend *append, uint32 n, bool room);
 
 /*
- * The steps for each batch of pages that have a place.
+ * The steps for each batch of pages whose blocks are reserved.
  *
- * Gives the pages their places, logs them, and sets their LSNs and checksums.
+ * Tells the rows on the pages their places, logs the pages, and sets their LSNs
+ * and checksums.
  */
 extern void fc_file_log(FcAppend *append);
 

@@ -37,7 +37,7 @@
 #include "compat/extend.h"
 #include "heap/page_shared.h"
 
-/* Pages whose free space is taken for that of all */
+/* The free space of so many pages is taken for that of all */
 #define FC_SPACE_SAMPLE	64
 
 static Page

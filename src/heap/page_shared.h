@@ -14,8 +14,8 @@
 
 /*
  * Appends the pages through shared buffers, in their order, but perhaps with
- * pages of others in between.  Their rows get their places, and append->block
- * is the last page's.
+ * pages of other sessions in between.  Tells the rows on them their places, and
+ * sets append->block to the block of the last page.
  */
 extern void fc_buffer_append(FcAppend *append, BufferAccessStrategy strategy);
 

@@ -24,10 +24,11 @@
  *
  * Processes form the pages of a partition's slices at the same time, as far as
  * memory goes, and append them in turn.  In a new file the turn is over when
- * the pages have their place; they are logged and written after it, beside
- * those of other slices.  In a table that others use the first rows of a slice
- * go to the last page of the slice before, by core, and the others move up; in
- * a new file, where that page may not be written yet, it is not filled up.
+ * the blocks of the pages are reserved; a process logs and writes them after
+ * it, at the same time as others.  In a table that others use, core puts the
+ * first rows of a slice on the last page of the slice before, and the other
+ * rows move up.  In a new file that page may not be written yet, and is not
+ * filled up.
  *
  *-------------------------------------------------------------------------
  */
@@ -66,21 +67,23 @@ typedef struct FcPageWriter
 	int			maxbatches;
 	int			npages;			/* begun and not written yet */
 	Page		page;			/* the last of them, NULL if it is full */
-	int			nrows;			/* on all of them */
+	int			nrows;			/* on all these pages */
 	BufferAccessStrategy strategy;	/* NULL: pages go past shared buffers */
-	BlockNumber last_block;		/* that was written through them */
+	BlockNumber last_block;		/* the last one written through them */
 	Size		last_space;		/* bytes free in it */
 
 	/* for rows that go to the last page of the slice before */
-	TupleDesc	desc;			/* a copy without references; NULL: none went */
+	TupleDesc	desc;			/* a copy that is not reference counted; NULL:
+								 * no row went there */
 	BulkInsertState bistate;
 	TupleTableSlot **slots;		/* MaxHeapTuplesPerPage */
 	int			nslots;			/* made so far */
 } FcPageWriter;
 
 /*
- * Logical decoding sees no rows in page images; temporary tables live in local
- * buffers; an index must get its entries at the time of the insert.
+ * Not if the table is logically logged, because decoding sees no rows in page
+ * images; nor if it is temporary, in local buffers; nor if it has an index,
+ * whose entries must be made with the insert.
  */
 bool
 fc_write_page_can(Relation rel)
@@ -184,8 +187,8 @@ fc_page_append(FcPageWriter *writer, FcAppend *append)
 }
 
 /*
- * Gives all pages their place in the new file.  After the last ones of a slice
- * the next slice can do the same, while these are logged and written.
+ * Reserves blocks of the new file for all pages.  After the last ones of a
+ * slice the next slice can do the same, while these are logged and written.
  */
 static void
 fc_page_reserve(FcPageWriter *writer, FcAppend *append, bool last)
@@ -228,8 +231,8 @@ fc_page_append_all(FcPageWriter *writer, bool last)
 static void fc_page_join(FcPageWriter *writer);
 
 /*
- * Appends all pages in their turn, after the last page of the slice before.
- * "last": no more of this slice will come.
+ * Appends all pages in the slice's turn, after the last page of the slice
+ * before.  "last": no more pages of this slice will come.
  */
 static void
 fc_page_write(FcPageWriter *writer, bool last)
@@ -283,7 +286,10 @@ fc_page_next(FcPageWriter *writer)
 	writer->base.held += BLCKSZ;
 }
 
-/* Ends the last page; writes full batches in turn, or to get memory back */
+/*
+ * Ends the last page.  Writes full batches if the slice's turn has come; or, if
+ * memory is used up, waits for the turn and writes them.
+ */
 static void
 fc_page_full(FcPageWriter *writer)
 {
@@ -299,7 +305,7 @@ fc_page_full(FcPageWriter *writer)
 		fc_page_write(writer, false);
 }
 
-/* Room for a row of so many bytes, filled with zeros; not taken yet */
+/* Returns room for a row of so many bytes, all zero; fc_page_take takes it */
 static HeapTupleHeader
 fc_page_room(FcPageWriter *writer, Size len)
 {
@@ -320,7 +326,7 @@ fc_page_room(FcPageWriter *writer, Size len)
 	return (HeapTupleHeader) ((char *) page + page->pd_upper - len);
 }
 
-/* Takes the room that fc_page_room gave, and that holds the row */
+/* Takes the room that fc_page_room has returned, and that holds a row now */
 static void
 fc_page_take(FcPageWriter *writer, Size len)
 {
@@ -342,8 +348,8 @@ fc_page_nth(char **batches, int i)
 
 /*
  * How many of the first rows fit on the page where the slice before stopped?
- * *space goes down by the bytes they take.  Those that core would show to the
- * toaster again do not go there.
+ * Takes the bytes that they need off *space.  Stops before a row that core
+ * would show to the toaster again.
  */
 static int
 fc_page_count_fitting(FcPageWriter *writer, Size *space)
@@ -380,7 +386,7 @@ fc_page_fill_slots(FcPageWriter *writer, HeapTupleData *tuples, int n)
 
 	if (writer->slots == NULL)
 	{
-		/* the resource owner gets slow with many references to one thing */
+		/* resource owners get slow with many references to one descriptor */
 		writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(base->rel));
 		writer->slots = palloc(sizeof(TupleTableSlot *) * MaxHeapTuplesPerPage);
 		writer->bistate = GetBulkInsertState();
@@ -405,13 +411,14 @@ fc_page_fill_slots(FcPageWriter *writer, HeapTupleData *tuples, int n)
 	}
 }
 
-/* Body of fc_write_as_leader: core inserts the rows in the first n slots */
+/* The arguments of fc_page_insert */
 typedef struct FcPageTopUp
 {
 	FcPageWriter *writer;
 	int			n;
 } FcPageTopUp;
 
+/* Body of fc_write_as_leader: core inserts the rows in the first n slots */
 static void
 fc_page_insert(void *arg)
 {
@@ -434,7 +441,7 @@ fc_page_top_up(FcPageWriter *writer, int n)
 
 	fc_page_fill_slots(writer, tuples, n);
 	RelationSetTargetBlock(base->rel, base->place.spot->block);
-	/* toast_mcxt may have the long row for which room is made */
+	/* toast_mcxt may have a long row, for which the caller wants room */
 	insert_mcxt = AllocSetContextCreate(writer->mcxt, "fast_copy insert",
 										ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(insert_mcxt);
@@ -484,7 +491,7 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 
 /*
  * Fills the page where the slice before stopped with the first rows, so that
- * slices leave no half empty pages behind.
+ * no page stays half empty between slices.
  */
 static void
 fc_page_join(FcPageWriter *writer)
@@ -502,13 +509,14 @@ fc_page_join(FcPageWriter *writer)
 	fc_page_lay_anew(writer, n);
 }
 
-/* Body of fc_write_as_leader: compresses values, or moves them out of line */
+/* The arguments of fc_page_toast, and its result */
 typedef struct FcPageToast
 {
 	FcPageWriter *writer;
 	HeapTuple	tuple;
 } FcPageToast;
 
+/* Body of fc_write_as_leader: compresses values, or moves them out of line */
 static void
 fc_page_toast(void *arg)
 {
@@ -520,8 +528,8 @@ fc_page_toast(void *arg)
 }
 
 /*
- * Puts a row that is long, so that core would show it to the toaster, or that
- * has a value which is not all there, of a default or an expression
+ * Puts a row that is so long that core would show it to the toaster, or that
+ * has an external or expanded value, from a default or an expression
  */
 static void
 fc_page_put_long(FcPageWriter *writer)

@@ -7,9 +7,9 @@
  *
  * heap_form_tuple goes over the columns twice, to know the size first, and
  * finds out for each row how wide a column is, how it is aligned and whether
- * it may get a short header.  Here that is found out once, and short tuples
- * are made in a buffer that is large enough for them; for the others the
- * caller turns to core.  All memory is of the caller's context.
+ * it may get a short header.  fc_form_begin finds that out once, and tuples up
+ * to a given size are made in a buffer that is large enough for them.  For
+ * longer ones the caller turns to core.  All memory is of the caller's context.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,7 @@
 
 typedef enum FcFormKind
 {
-	FC_FORM_BYTE,				/* by value, in so many bytes */
+	FC_FORM_BYTE,				/* by value, in 1, 2, 4 or 8 bytes */
 	FC_FORM_TWO,
 	FC_FORM_FOUR,
 	FC_FORM_EIGHT,
@@ -104,7 +104,7 @@ fc_form_begin(TupleDesc desc, Size max)
 	}
 	form->head = palloc0(sizeof(HeapTupleHeaderData));
 	HeapTupleHeaderSetNatts(form->head, desc->natts);
-	/* values passed by value are put into it without a look at the size */
+	/* values passed by value are put into it without a look at "max" */
 	form->row = palloc0(MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(desc->natts)) + max +
 						2 * sizeof(Datum) * desc->natts);
 	return form;
@@ -129,7 +129,7 @@ fc_form_copy(FcForm *form, Size off, const void *data, Size len)
 	return off + len;
 }
 
-/* The offset at which a value may stand; what is skipped for that is zero */
+/* Returns the next offset at which a value may stand; zeros what is skipped */
 static inline Size
 fc_form_align(FcForm *form, Size off, uint8 align)
 {
@@ -139,8 +139,8 @@ fc_form_align(FcForm *form, Size off, uint8 align)
 }
 
 /*
- * Copies a value that is passed by reference, but for a varlena with a short
- * header; returns as fc_form_copy does
+ * Copies a value that is passed by reference and is no varlena with a short
+ * header; returns what fc_form_copy does
  */
 static Size
 fc_form_reference(FcForm *form, const FcFormColumn *column, Size off, char *p)

@@ -20,8 +20,8 @@ typedef struct FcForm FcForm;
 extern FcForm *fc_form_begin(TupleDesc desc, Size max);
 
 /*
- * The header that all tuples begin with: what an insert sets in it is the
- * caller's to fill in
+ * Returns the header that all tuples begin with; the caller fills in what an
+ * insert sets in it
  */
 extern HeapTupleHeader fc_form_head(FcForm *form);
 
@@ -51,9 +51,9 @@ fc_form_any_null(const bool *nulls, int n)
 }
 
 /*
- * The tuple that heap_form_tuple would make, with that header, and its length.
- * It stays until the next one is formed.  NULL for a row that is too long, or
- * that has a value which is not all there (external, expanded).
+ * Returns the tuple that heap_form_tuple would make, with that header, and sets
+ * its length.  It stays until the next one is formed.  NULL for a row that is
+ * too long, or that has an external or expanded value.
  */
 extern HeapTupleHeader fc_form_row(FcForm *form, const Datum *values,
 								   const bool *nulls, Size *len);

@@ -14,17 +14,21 @@
  * in the phase's memory context, the relations belong to the caller.
  *
  * heap/multi_insert.c calls heap_multi_insert, which is right for every table.
- * heap/page_writer.c forms tuples on pages of its own, and appends them.  An
- * empty table whose storage this transaction has made gets them past shared
- * buffers, in a new file that becomes the table's own when all pages are in
- * it, because code that the load evaluates (a CHECK) may read the table
- * meanwhile, and insert into it (heap/page_new.c).  The head of
+ * heap/page_writer.c forms tuples on pages of its own, and appends these pages
+ * to the table, in one of two ways.
+ *
+ * The pages of an empty table whose storage this transaction has made go past
+ * shared buffers, to a new file.  The leader makes that the table's own when
+ * all pages are in it, because code that the load evaluates (a CHECK) may read
+ * the table meanwhile, and insert into it (heap/page_new.c).  The head of
  * heap/page_file.c says why that is safe in a crash, beside a checkpoint and
- * without WAL.  Other tables get pages through shared buffers
- * (heap/page_shared.c), if there are many rows and the table has little free
- * space that they should go to.  Tables with indexes and logically logged ones
- * never get pages (fc_write_page_can).  The leader decides for each leaf
- * before the load (fc_write_storage).
+ * without WAL.
+ *
+ * Pages of other tables go through shared buffers (heap/page_shared.c), if
+ * there are many rows and the table has little free space for them.  Tables
+ * with indexes and logically logged ones never get pages (fc_write_page_can).
+ * The leader decides for each leaf before the load (fc_write_storage); where
+ * core routes, the process that finds a leaf decides (fc_write_routed_kind).
  *
  * Where the load reads nothing of what it has written (no index, no
  * statistics), full batches of pages go to the disk past the kernel's page
@@ -120,10 +124,10 @@ fc_write_storage(const FcShared *shared, Relation rel, uint64 rows, uint64 width
 
 /*
  * Gets the TOAST table into a worker's relcache before fc_write_as_leader
- * hides that this is a worker.  Only an entry that was built in a worker knows
- * that WAL may be skipped for a table created in this transaction
- * (wal_level=minimal); and either all processes skip a table's WAL or none
- * does.
+ * hides that this is a worker.  Only if core knows that it is in a worker does
+ * it note in the entry that WAL may be skipped for a table created in this
+ * transaction (wal_level=minimal); and either all processes skip a table's WAL
+ * or none does.
  */
 static void
 fc_write_open_toast(FcWriter *writer)

@@ -37,13 +37,13 @@ extern TupleTableSlot *fc_write_slot(FcWriter *writer);
 /* Takes a copy of the row in that slot; offset and length are its record's */
 extern void fc_write_put(FcWriter *writer, uint64 offset, uint32 length);
 
-/* Inserts all rows put so far; pages may still be on their way to the disk */
+/* Inserts all rows put so far; their pages may still be in flight after it */
 extern void fc_write_flush(FcWriter *writer);
 
 /*
  * Ends the one writer of a slice, which has all rows of it, and lets the next
- * slice insert: now, or when the turn comes and the process is busy with
- * others.  Returns how many rows it inserts.
+ * slice insert: now or, if fc_turn_defer defers the writer, when its turn
+ * comes.  Returns how many rows the writer inserts.
  */
 extern uint64 fc_write_end_slice(FcWriter *writer);
 
