@@ -1,15 +1,16 @@
 # Shared by bench/demo, bench/compare and bench/traffic; sourced after
 # test/lib.sh.
 
-# Settings of the cluster: durable, full WAL (wal_level = replica is the
-# default), room for two rounds of segments.
+# Settings of the cluster: it is durable, has full WAL (wal_level = replica is
+# the default) and room for the WAL segments of two rounds.
 BENCH_SETTINGS=(
   'shared_buffers = 1GB' 'max_wal_size = 8GB' 'min_wal_size = 4GB'
   'checkpoint_timeout = 30min' 'autovacuum = off'
   'max_worker_processes = 16' 'max_parallel_workers = 8' 'max_locks_per_transaction = 1024'
 )
 
-# FC_INSTALLED names an installation with fast_copy in it, as test/run has.
+# Makes a cluster with the extension.  FC_INSTALLED names an installation that
+# has fast_copy, as test/run has one; else this builds and installs it.
 bench_cluster()
 {
   fc_begin
@@ -34,13 +35,13 @@ bench_wal()
   fc_as pg_ctl -D "$FC_TMP/data" -l "$FC_TMP/log/server.log" -w -s restart || fc_die "no server with wal_level = $1"
 }
 
-# Gives files of ours to the user that the servers run as.
+# Gives files to the user as whom the servers run.
 own()
 {
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$@"
 }
 
-# Like fc_packages, for what is wanted but not needed: fails without a word.
+# Like fc_packages, but returns false, and prints nothing, where that fails.
 try_packages()
 {
   (fc_packages "$@") >/dev/null 2>&1
@@ -48,7 +49,8 @@ try_packages()
 
 postmaster() { head -n 1 "$FC_TMP/data/postmaster.pid"; }
 
-# Clock ticks that a process and those below it, past ones too, have used.
+# Prints the clock ticks that a process and all below it have used, with those
+# of children that have ended.
 ticks_of()
 {
   family "$1" | while read -r p; do
@@ -65,7 +67,7 @@ family()
   done
 }
 
-# What a reader of the figures must know before the first of them.
+# Prints what a reader must know before the first figure.
 bench_conditions()
 {
   local commit
@@ -88,7 +90,7 @@ timed()
   fc_psql -o /dev/null -c '\timing on' "${args[@]}" | awk '$1 == "Time:" { t = $2 } END { print t }'
 }
 
-# Like psql's own answer, without decoration.
+# Prints the answer to a query, without decoration.
 value()
 {
   fc_psql -A -t -c "$1"
@@ -114,7 +116,7 @@ count_partitions()
   value "SELECT count(*) FROM pg_inherits WHERE inhparent = '$1'::regclass"
 }
 
-# The mean over the partitions, weighted by nothing: each is one table.
+# Prints a column's correlation, the plain mean over all partitions.
 correlation()
 {
   value "SELECT round(avg(s.correlation)::numeric, 3) FROM pg_stats s

@@ -1,22 +1,24 @@
-# Another distribution's suite, for a PostgreSQL that this one has not.
+# Runs the tests in a system of another distribution's suite, for a PostgreSQL
+# that the machine's own distribution does not have.
 #
 # Sourced by test/run after lib.sh.  fc_chroot_find asks the machine's own
 # mirror which of the suites has the version (by apt, with its keyring, in a
-# state directory of ours), fc_chroot_make builds a minimal system of that
-# suite once and keeps it, and fc_chroot_run runs test/run in it: that
-# installs what it needs there, as on any machine.
+# state directory of ours).  fc_chroot_make builds a minimal system of that
+# suite once and keeps it.  fc_chroot_run runs test/run in it, which installs
+# what it needs there, as on any machine.
 #
 # All mounts are made in a mount namespace of their own, and all processes run
-# in a process namespace: whatever ends them, by a signal or the power, none of
-# either is left, and the machine never sees one.  The tree is mounted for
-# reading, and /tmp is a directory below $FC_TMP, which the caller removes.
+# in a process namespace.  So none of them is left however they end, by a signal
+# or because the power fails, and the rest of the machine never sees one.  The
+# tree is mounted read-only, and /tmp is a directory below $FC_TMP, which the
+# caller removes.
 #
 # Settings:  FC_CACHE   where the systems are kept (default: fast_copy below
 #                       $XDG_CACHE_HOME, or ~/.cache)
 #            FC_SUITES  the suites to look into, the first that has it wins
 #
 # A version that cannot be had is no failure of the tests, but no success
-# either: those functions return 77 for it and have said why.
+# either: these functions then print why, and return 77.
 
 FC_NOT_HERE=77
 
@@ -62,7 +64,7 @@ fc_chroot_check()
     fc_not_here "no permission to mount" || return
 }
 
-# One at a time makes it, the others wait.
+# Makes the system, unless it is there; other runs that want it wait.
 fc_chroot_locked()
 {
   local rc
@@ -118,7 +120,8 @@ fc_mirror()
   [ -f "$FC_KEYS" ] || fc_not_here "no keyring for its packages: $FC_KEYS" || return
 }
 
-# Makes the system beside its place, so that what is there is whole.
+# Makes the system under another name and renames it, so that a system which has
+# its name is whole.
 fc_chroot_make()
 {
   local new=$FC_ROOT.new start=$SECONDS
@@ -144,8 +147,8 @@ fc_debootstrap()
     "$FC_SUITE" "$1" "$FC_MIRROR" "$script"
 }
 
-# No service starts in it, no package waits for the disk, and apt goes the way
-# the machine's goes.  The last file says that it is whole.
+# Settings of the new system: no service starts in it, no package waits for the
+# disk, and apt takes the machine's proxy.  The last file says that it is whole.
 fc_settings()
 {
   {
@@ -161,15 +164,16 @@ fc_settings()
     echo "$FC_SUITE" | fc_root tee "$1/etc/fast_copy" >/dev/null
 }
 
-# fc_root, for a process that is to be killed
+# fc_root, but in place of the shell: who kills its process kills the command
 fc_exec()
 {
   [ "$(id -u)" != 0 ] || exec "$@"
   exec sudo -n "$@"
 }
 
-# fc_chroot_enter TMP ARGUMENT...: test/run in the system.  In the background,
-# for a trap of ours to run at once; when unshare is killed, all in it is.
+# fc_chroot_enter TMP ARGUMENT...: runs test/run in the system.  It runs in the
+# background, because bash runs a trap only when no command is in the
+# foreground; when unshare is killed, so is all that runs in it.
 fc_chroot_enter()
 {
   local tmp=$1 names=() name

@@ -1,10 +1,12 @@
-# Shared by test/run and the commands in bench/: packages, build, cluster.
+# Shared by test/run, test/quick, test/faults/run and the commands in bench/:
+# packages, build, cluster.
 #
 # Sourced by bash.  Everything happens in one temporary directory, $FC_TMP:
 # a copy of the tree (where it is built), a private copy of PostgreSQL's
 # installation (where it is installed), and a cluster on a Unix socket.
-# Nothing of the machine's own installation is touched, several runs do not
-# meet, and one removal on exit leaves nothing behind.  FC_KEEP=1 keeps it.
+# Nothing of the machine's own installation is touched but for the Debian
+# packages that are missing, several runs do not meet, and nothing is left once
+# that directory is removed, on exit.  FC_KEEP=1 keeps it.
 #
 # PostgreSQL finds its share and lib directories relative to its binary.
 # That is what makes the private copy work: real binaries, symbolic links for
@@ -30,7 +32,7 @@ fc_die()
   exit 1
 }
 
-# Runs a command as root, by sudo where we are not root.
+# Runs a command as root: by sudo if the caller is not root.
 fc_root()
 {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
@@ -67,7 +69,7 @@ fc_apt()
   fc_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" >>"$FC_LOG" 2>&1
 }
 
-# The newest major version below a directory of them, or nothing.
+# Prints the newest major version whose Debian package has this file, or nothing.
 fc_newest()
 {
   ls -d /usr/lib/postgresql/*/$1 2>/dev/null | cut -d/ -f5 | sort -n | tail -n 1
@@ -100,8 +102,8 @@ fc_default_major()
     sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1
 }
 
-# Installs a server.  Debian's package would start a cluster of its own at its
-# first installation: not for us.
+# Installs a server.  Debian's package would make and start a cluster when it is
+# first installed, which a setting prevents.
 fc_server_packages()
 {
   local conf=/etc/postgresql-common/createcluster.d/fast_copy.conf
@@ -113,7 +115,7 @@ fc_server_packages()
   [ ! -f $conf ] || fc_root rm -f $conf
 }
 
-# Makes $FC_TMP, which goes when we do.
+# Makes $FC_TMP, which the trap fc_end removes on exit.
 fc_temporary()
 {
   [ -z "$FC_TMP" ] || return 0
@@ -125,7 +127,8 @@ fc_temporary()
   FC_LOG=$FC_TMP/log/setup.log
 }
 
-# ISA-L, which the extension is built with where there is one
+# Prints the package of ISA-L, with which the extension is built where there is
+# one
 fc_isal_package()
 {
   case $(dpkg --print-architecture 2>/dev/null) in amd64 | arm64) echo libisal-dev ;; esac
@@ -194,7 +197,8 @@ fc_stage()
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_STAGE"
 }
 
-# Parts that SQL can call one by one, for their tests
+# Builds and installs the test modules: parts of the extension that SQL can call
+# one by one
 fc_modules()
 {
   local dir
@@ -204,8 +208,8 @@ fc_modules()
   done
 }
 
-# A second installation beside ours: its fast_copy tells no checkpoint of the
-# files that it writes.
+# Makes a second installation beside ours, whose fast_copy does not tell the
+# checkpointer of the files that it writes: tests must notice.
 fc_faults_mutant()
 {
   local dir=$FC_TMP/mutant source=src/heap/page_file.c
@@ -218,12 +222,12 @@ fc_faults_mutant()
     install DESTDIR="$dir/stage"
 }
 
-# fc_faults ARGUMENT...: test/faults/rounds on our installation.  As root, in a
-# mount namespace of its own, where we may: what it mounts goes when it ends.
+# fc_faults ARGUMENT...: runs test/faults/rounds on our installation; if we may,
+# as root in a mount namespace of its own, so that its mounts go when it ends.
 fc_faults()
 {
   local dir=$FC_TMP/faults mutant=$FC_TMP/mutant/stage${FC_BIN#"$FC_STAGE"} run propagation=private
-  # there the mounts are private already
+  # in the system of test/chroot.sh the mounts are private already
   [ -z "${FC_IN_CHROOT:-}" ] || propagation=unchanged
   mkdir "$dir" && chmod 755 "$dir"
   [ -z "$FC_USER" ] || chown "$FC_USER" "$dir"
@@ -265,8 +269,8 @@ fc_server_variables()
   unset PGSERVICE PGPASSWORD PGOPTIONS PGDATA PGHOSTADDR
 }
 
-# Stops our cluster, and those that a test left when it was interrupted; all
-# but one, if its directory is named.
+# Stops our cluster, and those that an interrupted test has left; but not the
+# one whose directory is named.
 fc_stop()
 {
   local pid
@@ -275,8 +279,8 @@ fc_stop()
   done
 }
 
-# Ends the process groups in FC_GROUPS, and comes back when nothing of them is
-# left: a test that gets the signal ends its servers and unmounts.
+# Ends the process groups in FC_GROUPS, and waits until nothing of them is left:
+# a test that gets the signal first ends its servers and unmounts.
 fc_end_groups()
 {
   local group tries
@@ -291,7 +295,7 @@ fc_end_groups()
   FC_GROUPS=
 }
 
-# Some processes of a suite may be root's
+# kill, and again as root, because some processes of a suite may be root's
 fc_kill()
 {
   kill "$@" 2>/dev/null

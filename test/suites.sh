@@ -1,10 +1,10 @@
 # The suites of test/run and test/quick, and what runs them side by side.
 #
-# Sourced by bash after lib.sh, when that has a tree that is built and installed.
-# fc_suites runs suites as far as they do not disturb each other, two at a time
-# (FC_JOBS says how many), each in a process group of its own.  What a suite says
-# is printed when it has ended, so that lines of two are never mixed; the counts
-# are added to PASSED and FAILED.
+# Sourced by bash after lib.sh; fc_suites wants a tree that is built and
+# installed.  It runs two suites at a time (FC_JOBS says how many), where they do
+# not disturb each other, each in a process group of its own.  What a suite says
+# is printed when it has ended, so that the lines of two are never mixed; its
+# counts are added to PASSED and FAILED.
 
 SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients faults bench package"
 FC_JOBS=${FC_JOBS:-2}
@@ -14,9 +14,9 @@ FAILED=0
 declare -A RUNNING=()       # process: suite
 declare -A STARTED=()       # suite: seconds
 
-# What a suite asks of those beside it: "server", the cluster that suites
-# share, whose workers and roles are there once; "alone", the machine, because
-# it measures, fills disks or installs; "alone server", both.
+# What a suite needs for itself while it runs: "server", the cluster that suites
+# share, because its workers and roles are there only once; "alone", the
+# machine, because it measures, fills disks or installs; "alone server", both.
 fc_suite_wants()
 {
   case $1 in
@@ -91,8 +91,9 @@ fc_suite_start()
   FC_GROUPS+=" $!"
 }
 
-# Waits for a suite to end.  "wait -n" forgets those that ended before, and "kill
-# -0" may meet another process that has the number by now.
+# Waits for a suite to end.  It asks for the jobs that run again and again:
+# "wait -n" misses one that ended before it, and "kill -0" may meet another
+# process that has the number by now.
 fc_suite_wait()
 {
   local pid running
@@ -244,7 +245,8 @@ suite_bench()
   FC_INSTALLED=$FC_STAGE PG_CONFIG=$PG_CONFIG tap bench test/bench --
 }
 
-# Archive, installation, Debian's package, versions: leaves our own installed
+# Archive, installation, Debian's package, updates.  It unpacks the package into
+# our installation, so that the extension is installed there again after it.
 suite_package()
 {
   mkdir "$FC_TMP/package" || return
@@ -264,7 +266,8 @@ suite_hostile()
   perl_tests hostile test/hostile/*.pl
 }
 
-# psql and drivers, whose programs are made first, with the user's own compilers
+# psql and drivers.  The drivers' programs are built first, with the compilers
+# of the user who runs the tests.
 suite_clients()
 {
   export FC_CLIENTS=$FC_TMP/clients.made
