@@ -4,7 +4,7 @@
  *	  Appends pages to a table's new file: WAL, the file, the checkpointer.
  *
  *	 (expect: room is taken) ──► reserve: the file gets longer by n pages
- *		──► each batch of them ──► log: images in WAL ──► write: cut at the
+ *		──► each batch of them ──► log (heap/page_log.c) ──► write: cut at the
  *		borders of segments, one write each ──► settle: "sync this file"
  *		──► (trim: room that was not used is given back)
  *
@@ -60,6 +60,7 @@
 #include "compat/compat.h"
 #include "grammar/segment.h"
 #include "heap/page_file.h"
+#include "heap/page_log.h"
 
 /* Room is taken for at most so many bytes more than is asked for */
 #define FC_FILE_ROOM	((off_t) 16 * 1024 * 1024)
@@ -165,29 +166,6 @@ fc_file_write(const FcAppend *append)
 		smgrwriteback(fc_smgr_open(&append->file), append->fork, append->block, append->n);
 }
 
-static Page
-fc_append_page(const FcAppend *append, int i)
-{
-	return (Page) (append->pages + (Size) i * BLCKSZ);
-}
-
-/* Logs images of the pages; each page gets the LSN of its record */
-static void
-fc_file_log_images(FcAppend *append)
-{
-	Page		pages[FC_PAGE_BATCH];
-	BlockNumber blocks[FC_PAGE_BATCH];
-
-	for (int i = 0; i < append->n; i++)
-	{
-		pages[i] = fc_append_page(append, i);
-		blocks[i] = append->block + i;
-	}
-	log_newpages(&append->file, append->fork, append->n, blocks, pages,
-				 append->standard);
-	XLogSetAsyncXactLSN(PageGetLSN(pages[append->n - 1]));
-}
-
 void
 fc_file_log(FcAppend *append)
 {
@@ -197,7 +175,7 @@ fc_file_log(FcAppend *append)
 			append->place(fc_append_page(append, i), append->block + i);
 	}
 	if (RelationNeedsWAL(append->rel))
-		fc_file_log_images(append);
+		fc_log_pages(append);
 	for (int i = 0; i < append->n; i++)
 		PageSetChecksumInplace(fc_append_page(append, i), append->block + i);
 }
@@ -216,7 +194,7 @@ fc_file_settle(FcAppend *append)
 	/* the first page's LSN is the end of the first record */
 	if (RelationNeedsWAL(rel) &&
 		GetRedoRecPtr() >= PageGetLSN(fc_append_page(append, 0)))
-		fc_file_log_images(append);
+		fc_log_pages(append);
 }
 
 /*

@@ -8,37 +8,7 @@
 #ifndef FC_PAGE_FILE_H
 #define FC_PAGE_FILE_H
 
-#include "common/relpath.h"
-#include "storage/bufpage.h"
-#include "utils/rel.h"
-
-#include "compat/compat.h"
-
-/* Pages per WAL record and write */
-#define FC_PAGE_BATCH	32
-
-/* How pages are aligned in memory, because direct I/O may ask for it */
-#define FC_PAGE_ALIGN	4096
-#define fc_page_align(p)	((char *) TYPEALIGN(FC_PAGE_ALIGN, p))
-
-/* Called for each page once its block is known */
-typedef void (*FcPlaceRows) (Page page, BlockNumber block);
-
-/* Pages that are to become the last of a fork */
-typedef struct FcAppend
-{
-	Relation	rel;
-	FcLocator	file;			/* the table's new file; unused for shared
-								 * buffers */
-	ForkNumber	fork;
-	char	   *pages;			/* one after the other, aligned for I/O */
-	int			n;				/* at most FC_PAGE_BATCH */
-	bool		standard;		/* the hole is free: see log_newpage */
-	FcPlaceRows place;			/* or NULL */
-	BlockNumber block;			/* where the first goes, as fc_file_reserve
-								 * sets it; after fc_buffer_append: where the
-								 * last went */
-} FcAppend;
+#include "heap/append.h"
 
 /*
  * Reserves the next n blocks of the file, for pages of one batch after the

@@ -4,7 +4,7 @@
  *	  Appends pages to a table that other sessions use.
  *
  *	 batch of pages ──► new buffers at the end of the table, locked
- *		──► copied ──► one WAL record of their images
+ *		──► copied ──► a WAL record of each page's rows
  *
  * heap_multi_insert puts rows on a page under the buffer's lock.  Here that is
  * done before, on a page of the process's own, and the lock is held for a
@@ -24,8 +24,6 @@
  */
 #include "postgres.h"
 
-#include "access/xloginsert.h"
-#include "catalog/pg_control.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
@@ -35,30 +33,11 @@
 
 #include "compat/compat.h"
 #include "compat/extend.h"
+#include "heap/page_log.h"
 #include "heap/page_shared.h"
 
 /* The free space of so many pages is taken for that of all */
 #define FC_SPACE_SAMPLE	64
-
-static Page
-fc_buffer_source(const FcAppend *append, int i)
-{
-	return (Page) (append->pages + (Size) i * BLCKSZ);
-}
-
-/* Logs the pages in one record, whose LSN they get */
-static void
-fc_buffer_log(const Buffer *buffers, int n)
-{
-	XLogRecPtr	lsn;
-
-	XLogBeginInsert();
-	for (int i = 0; i < n; i++)
-		XLogRegisterBuffer(i, buffers[i], REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
-	lsn = XLogInsert(RM_XLOG_ID, XLOG_FPI);
-	for (int i = 0; i < n; i++)
-		PageSetLSN(BufferGetPage(buffers[i]), lsn);
-}
 
 /* Fills buffers, which are new and locked, with pages from the first one on */
 static void
@@ -69,18 +48,17 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 	for (int i = 0; i < n; i++)
 	{
 		append->block = BufferGetBlockNumber(buffers[i]);
-		append->place(fc_buffer_source(append, first + i), append->block);
+		append->place(fc_append_page(append, first + i), append->block);
 	}
-	if (logged)
-		XLogEnsureRecordSpace(n, 0);
 	START_CRIT_SECTION();
 	for (int i = 0; i < n; i++)
 	{
-		memcpy(BufferGetPage(buffers[i]), fc_buffer_source(append, first + i), BLCKSZ);
+		memcpy(BufferGetPage(buffers[i]), fc_append_page(append, first + i), BLCKSZ);
 		MarkBufferDirty(buffers[i]);
 	}
-	if (logged)
-		fc_buffer_log(buffers, n);
+	for (int i = 0; i < n && logged; i++)
+		fc_log_rows(append, BufferGetPage(buffers[i]), BufferGetBlockNumber(buffers[i]),
+					buffers[i]);
 	END_CRIT_SECTION();
 	for (int i = 0; i < n; i++)
 		UnlockReleaseBuffer(buffers[i]);

@@ -10,7 +10,7 @@
 
 #include "storage/buf.h"
 
-#include "heap/page_file.h"
+#include "heap/append.h"
 
 /*
  * Appends the pages through shared buffers, in their order, but perhaps with

@@ -4,7 +4,7 @@
  *	  The writer that forms pages itself, for tables without indexes.
  *
  *	 slot ──► tuple, in place on a page of our own ──► batch of pages
- *		──► WAL, images of many pages in a record ──► end of the file
+ *		──► WAL, a record of each page's rows ──► end of the file
  *		or ──► shared buffers
  *
  * Pages for tables that other sessions use go through shared buffers
@@ -13,10 +13,10 @@
  * Empty tables whose storage this transaction made, which are partitions made
  * by the load and tables created or truncated before it, get a new file, which
  * no session can read before all pages are there (heap/page_new.c).  That
- * spares shared buffers, their locks, and a WAL record for each page's rows;
- * what is on the pages is what heap_multi_insert would put there.  The index
- * build and all later sessions read the file through shared buffers, which
- * hold nothing older, because each block is written once.
+ * spares shared buffers and their locks; what is on the pages, and in the WAL,
+ * is what heap_multi_insert would put there.  The index build and all later
+ * sessions read the file through shared buffers, which hold nothing older,
+ * because each block is written once.
  *
  * heap/page_file.c says how pages get into WAL and file, and what makes that
  * safe in a crash and beside a checkpoint; heap/page_direct.c has the memory
@@ -207,7 +207,7 @@ fc_page_append_all(FcPageWriter *writer, bool last)
 	FcWriter   *base = &writer->base;
 	FcAppend	append = {
 		.rel = base->rel,.file = base->place.storage.file,.fork = MAIN_FORKNUM,
-		.standard = true,.place = fc_page_place_rows
+		.place = fc_page_place_rows
 	};
 
 	if (writer->strategy == NULL && fc_page_wanted(writer))
