@@ -75,10 +75,12 @@ my %damages = (
 	'a byte is twice there' => 'substr(bytes, 1, i) || substr(bytes, i)');
 foreach my $damage (sort keys %damages)
 {
-	my %steps = (1 => 11, 50 => 2, 1000 => 11);
+	subtest "$damage: the error is COPY's" => sub {
+		my %steps = (1 => 11, 50 => 2, 1000 => 11);
 
-	is(differences($damage, $_, $steps{$_}, @ALONE), '', "$damage, chunks of $_ bytes") foreach sort keys %steps;
-	is(differences($damage, 64, 41, @WORKERS), '', "$damage, with workers");
+		is(differences($damage, $_, $steps{$_}, @ALONE), '', "chunks of $_ bytes") foreach sort keys %steps;
+		is(differences($damage, 64, 41, @WORKERS), '', 'with workers');
+	};
 }
 
 sub differences

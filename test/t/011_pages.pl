@@ -137,57 +137,64 @@ foreach my $case (
 {
 	my ($what, $sql) = @$case;
 
-	$primary->safe_psql('postgres', 'DROP TABLE t') if $what eq 'created';
-	my $answer = $primary->safe_psql('postgres', "BEGIN; $sql; SAVEPOINT s;
-		SELECT FROM fast_copy('t', '$mixed', 'ts', workers => 2); $pages; ROLLBACK TO s; SELECT count(*) FROM t;
-		TRUNCATE t;
-		SELECT FROM fast_copy('t', '$mixed', workers => 2); $pages; COMMIT; SELECT count(*), sum(n) FROM t;
-		INSERT INTO t VALUES (0); DELETE FROM t WHERE n = 0");
-	is($answer, "in key order, page\n0\nin file order, page\n4000|8002000", "$what: page writer, nothing left behind");
-	is_sound($primary, $what);
+	subtest "a table that was $what in the transaction" => sub {
+		$primary->safe_psql('postgres', 'DROP TABLE t') if $what eq 'created';
+		my $answer = $primary->safe_psql('postgres', "BEGIN; $sql; SAVEPOINT s;
+			SELECT FROM fast_copy('t', '$mixed', 'ts', workers => 2); $pages; ROLLBACK TO s; SELECT count(*) FROM t;
+			TRUNCATE t;
+			SELECT FROM fast_copy('t', '$mixed', workers => 2); $pages; COMMIT; SELECT count(*), sum(n) FROM t;
+			INSERT INTO t VALUES (0); DELETE FROM t WHERE n = 0");
+		is($answer, "in key order, page\n0\nin file order, page\n4000|8002000", 'page writer, nothing left behind');
+		is_sound($primary, $what);
+	};
 }
 cmp_ok($primary->safe_psql('postgres', "SELECT pg_relation_size('t') * 0.5 > (SELECT sum(pg_column_size(t.*)) FROM t)"), 'eq', 't',
 	'fillfactor is respected');
 
-# What has an index, or is not shared, is left to heap_multi_insert.
-my %others = (
-	'a temporary table' => [ 'CREATE TEMP TABLE tmp (LIKE t)', 'tmp' ],
-	'a table with an index' => [ 'CREATE TABLE tmp (LIKE t); CREATE INDEX ON tmp (n)', 'tmp' ]);
+subtest 'what has an index, or is not shared, is left to heap_multi_insert' => sub {
+	my %others = (
+		'a temporary table' => [ 'CREATE TEMP TABLE tmp (LIKE t)', 'tmp' ],
+		'a table with an index' => [ 'CREATE TABLE tmp (LIKE t); CREATE INDEX ON tmp (n)', 'tmp' ]);
 
-foreach my $what (sort keys %others)
-{
-	my ($sql, $name) = @{ $others{$what} };
-	my $choice = $primary->safe_psql('postgres', "SET fast_copy.writer = page; BEGIN; $sql;
-		SELECT FROM fast_copy('$name', '$mixed', workers => 0); $pages; ROLLBACK");
-	like($choice, qr/, multi_insert/, $what);
-}
+	foreach my $what (sort keys %others)
+	{
+		my ($sql, $name) = @{ $others{$what} };
+		my $choice = $primary->safe_psql('postgres', "SET fast_copy.writer = page; BEGIN; $sql;
+			SELECT FROM fast_copy('$name', '$mixed', workers => 0); $pages; ROLLBACK");
+		like($choice, qr/, multi_insert/, $what);
+	}
+};
 
 # Files that a checkpoint must sync are known to it.  Those just created are in
 # any case, so that there is a checkpoint before rows come.
-events($primary, 't');
-$primary->safe_psql('postgres', 'ALTER TABLE t ALTER v TYPE varchar(40)');    # no TOAST tables
-$primary->safe_psql('postgres', 'ALTER SYSTEM SET fsync = on');
-$primary->reload;
-$primary->safe_psql('postgres', 'CHECKPOINT');
-my $choice = $primary->safe_psql('postgres', "BEGIN;
-	SELECT format('CREATE TABLE t_p%s PARTITION OF t FOR VALUES FROM (%L) TO (%L)', i, s, s + '1 hour')
-	FROM generate_series(0, 119) i, LATERAL (SELECT timestamp '2013-01-01' + i * interval '1 hour' AS s) x \\gexec
-	CHECKPOINT;
-	DO 'BEGIN RAISE LOG \$\$rows come\$\$; END';
-	SELECT FROM fast_copy('t', '$file', workers => 2); $pages; COMMIT; CHECKPOINT");
-is($choice, 'in key order, page', 'partitions of the transaction: page writer');
-my ($log) = slurp_file($primary->logfile) =~ /LOG:  rows come(.*)/s;
-my $synced = 0;
-$synced += $_ foreach $log =~ /checkpoint complete.*sync files=(\d+)/g;
-cmp_ok($synced, '>=', 120, 'checkpoints sync the new files');
-$primary->safe_psql('postgres', 'ALTER SYSTEM RESET fsync');
+subtest 'checkpoints sync the files of new partitions' => sub {
+	events($primary, 't');
+	$primary->safe_psql('postgres', 'ALTER TABLE t ALTER v TYPE varchar(40)');    # no TOAST tables
+	$primary->safe_psql('postgres', 'ALTER SYSTEM SET fsync = on');
+	$primary->reload;
+	$primary->safe_psql('postgres', 'CHECKPOINT');
+	my $choice = $primary->safe_psql('postgres', "BEGIN;
+		SELECT format('CREATE TABLE t_p%s PARTITION OF t FOR VALUES FROM (%L) TO (%L)', i, s, s + '1 hour')
+		FROM generate_series(0, 119) i, LATERAL (SELECT timestamp '2013-01-01' + i * interval '1 hour' AS s) x \\gexec
+		CHECKPOINT;
+		DO 'BEGIN RAISE LOG \$\$rows come\$\$; END';
+		SELECT FROM fast_copy('t', '$file', workers => 2); $pages; COMMIT; CHECKPOINT");
+	is($choice, 'in key order, page', 'partitions of the transaction: page writer');
+	my ($log) = slurp_file($primary->logfile) =~ /LOG:  rows come(.*)/s;
+	my $synced = 0;
+	$synced += $_ foreach $log =~ /checkpoint complete.*sync files=(\d+)/g;
+	cmp_ok($synced, '>=', 120, 'checkpoints sync the new files');
+	$primary->safe_psql('postgres', 'ALTER SYSTEM RESET fsync');
+};
 
 $standby->stop;
 $primary->stop;
-command_ok([ 'pg_checksums', '--check', '-D', $primary->data_dir ], 'checksums of the primary');
-command_ok([ 'pg_checksums', '--check', '-D', $standby->data_dir ], 'checksums of the standby');
+subtest 'the checksums of both servers hold' => sub {
+	command_ok([ 'pg_checksums', '--check', '-D', $primary->data_dir ], 'primary');
+	command_ok([ 'pg_checksums', '--check', '-D', $standby->data_dir ], 'standby');
+};
 
-# A crash right after commit; a checkpoint in the middle of the load.
+# There is a checkpoint in the middle of the load.
 foreach my $level ('replica', 'minimal')
 {
 	my $node = new_node($level, {}, "wal_level = $level", 'max_wal_senders = 0', 'wal_skip_threshold = 0', $by_pages);
@@ -198,33 +205,36 @@ foreach my $level ('replica', 'minimal')
 	{
 		my $what = "wal_level = $level, $workers workers";
 
-		close_gate();
-		events($node, 't', ', CHECK (gate(n))');
-		my $load = start_load($node, "SELECT FROM fast_copy('t', '$file', workers => $workers); $pages;\n");
-		ok(at_gate($node), "$what: at the gate");
-		$node->safe_psql('postgres', 'CHECKPOINT');
-		open_gate();
-		my ($choice, $err) = finish_load($load);
-		is($choice . $err, 'in key order, page', "$what: loaded");
-		$node->stop('immediate');
-		$node->start;
-		is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), "$rows|$sum", "$what: all rows survive");
-		is_sound($node, $what);
+		subtest "$what: a crash right after commit takes no row away" => sub {
+			close_gate();
+			events($node, 't', ', CHECK (gate(n))');
+			my $load = start_load($node, "SELECT FROM fast_copy('t', '$file', workers => $workers); $pages;\n");
+			ok(at_gate($node), 'at the gate');
+			$node->safe_psql('postgres', 'CHECKPOINT');
+			open_gate();
+			my ($choice, $err) = finish_load($load);
+			is($choice . $err, 'in key order, page', 'loaded');
+			$node->stop('immediate');
+			$node->start;
+			is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), "$rows|$sum", 'all rows survive');
+			is_sound($node, $what);
+		};
 	}
 	$node->stop;
 }
 
-# An unlogged table is there after a clean stop, and empty after a crash.
-my $node = new_node('unlogged', {}, $by_pages);
-$node->safe_psql('postgres', 'CREATE UNLOGGED TABLE t (n int, ts timestamp, v text)');
-my $unlogged = "BEGIN; TRUNCATE t; SELECT FROM fast_copy('t', '$file', workers => 2); $pages; COMMIT";
-is($node->safe_psql('postgres', $unlogged), 'in file order, page', 'unlogged: page writer');
-is($node->safe_psql('postgres', "SELECT pg_relation_size('t', 'init')"), 0, 'unlogged: the init fork is empty');
-$node->restart;
-is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), "$rows|$sum", 'unlogged: there after a clean stop');
-$node->stop('immediate');
-$node->start;
-is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 0, 'unlogged: empty after a crash');
-is($node->safe_psql('postgres', $unlogged), 'in file order, page', 'unlogged: loaded again');
-$node->stop;
+subtest 'an unlogged table is there after a clean stop, and empty after a crash' => sub {
+	my $node = new_node('unlogged', {}, $by_pages);
+	$node->safe_psql('postgres', 'CREATE UNLOGGED TABLE t (n int, ts timestamp, v text)');
+	my $unlogged = "BEGIN; TRUNCATE t; SELECT FROM fast_copy('t', '$file', workers => 2); $pages; COMMIT";
+	is($node->safe_psql('postgres', $unlogged), 'in file order, page', 'page writer');
+	is($node->safe_psql('postgres', "SELECT pg_relation_size('t', 'init')"), 0, 'the init fork is empty');
+	$node->restart;
+	is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), "$rows|$sum", 'there after a clean stop');
+	$node->stop('immediate');
+	$node->start;
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 0, 'empty after a crash');
+	is($node->safe_psql('postgres', $unlogged), 'in file order, page', 'loaded again');
+	$node->stop;
+};
 done_testing();

@@ -1,4 +1,4 @@
-# Pages of a load behind the rows of others, through shared buffers: what is
+# Pages of a load after the rows of others, through shared buffers: what is
 # there is what heap_multi_insert leaves, on a standby and after a crash too,
 # with other sessions at the same tables.
 
@@ -58,7 +58,7 @@ foreach my $workers (0, 1, 4)
 				existing($primary, $columns);
 				$primary->safe_psql('postgres', "SELECT format('ALTER TABLE %s SET ($storage)', relid) FROM pg_partition_tree('t') WHERE isleaf \\gexec") if $storage;
 				is($primary->safe_psql('postgres', "SET fast_copy.writer = $writer; SET fast_copy.chunk_size = '64kB';
-					SELECT FROM fast_copy('t', '$source', columns => '{n,ts,v}', workers => $workers); $choice"), "in key order, $writer", "by $writer");
+			SELECT FROM fast_copy('t', '$source', columns => '{n,ts,v}', workers => $workers); $choice"), "in key order, $writer", "by $writer");
 				$there{$writer} = $primary->safe_psql('postgres', $everything);
 			}
 			is($there{page}, $there{multi_insert}, "the same rows");
@@ -71,63 +71,73 @@ foreach my $workers (0, 1, 4)
 	}
 }
 
-# Few rows, and free space, are for heap_multi_insert.
-my $load = sub { return $primary->safe_psql('postgres', "SELECT FROM fast_copy('t', '$_[0]', workers => 1); $choice") };
-existing($primary);
-$primary->safe_psql('postgres', "ALTER TABLE t DETACH PARTITION t_p0; DROP TABLE t; ALTER TABLE t_p0 RENAME TO t");
-is($load->($few), 'in file order, multi_insert', 'few rows: no pages of their own');
-is($load->($file), 'in file order, page', 'many rows: pages');
-$primary->safe_psql('postgres', 'DELETE FROM t WHERE n % 8 <> 0');
-$primary->safe_psql('postgres', 'VACUUM t');
-my $before = $primary->safe_psql('postgres', "SELECT pg_relation_size('t')");
-is($load->($few), 'in file order, multi_insert', 'free space: still few rows');
-is($load->(write_rows('more.csv', 12000)), 'in file order, multi_insert', 'free space is filled');
-is($primary->safe_psql('postgres', "SELECT pg_relation_size('t')"), $before, '... and the table is not longer');
-is_sound($primary, 'free space');
-$primary->safe_psql('postgres', 'DROP TABLE t');
+subtest 'few rows, and free space, are for heap_multi_insert' => sub {
+	my $load = sub { return $primary->safe_psql('postgres', "SELECT FROM fast_copy('t', '$_[0]', workers => 1); $choice") };
 
-# The last page is known to have room.
-existing($primary);
-$primary->safe_psql('postgres', "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => 2)");
-$before = $primary->safe_psql('postgres', $size);
-$primary->safe_psql('postgres', "INSERT INTO t SELECT -1, d, 'after' FROM generate_series(timestamp '2013-01-01', '2013-01-31', '1 day') d");
-is($primary->safe_psql('postgres', $size), $before, 'rows of later inserts fill the last pages');
+	existing($primary);
+	$primary->safe_psql('postgres', "ALTER TABLE t DETACH PARTITION t_p0; DROP TABLE t; ALTER TABLE t_p0 RENAME TO t");
+	is($load->($few), 'in file order, multi_insert', 'few rows: no pages of their own');
+	is($load->($file), 'in file order, page', 'many rows: pages');
+	$primary->safe_psql('postgres', 'DELETE FROM t WHERE n % 8 <> 0');
+	$primary->safe_psql('postgres', 'VACUUM t');
+	my $before = $primary->safe_psql('postgres', "SELECT pg_relation_size('t')");
+	is($load->($few), 'in file order, multi_insert', 'still few rows');
+	is($load->(write_rows('more.csv', 12000)), 'in file order, multi_insert', 'free space is filled');
+	is($primary->safe_psql('postgres', "SELECT pg_relation_size('t')"), $before, 'the table is not longer');
+	is_sound($primary, 'free space');
+	$primary->safe_psql('postgres', 'DROP TABLE t');
+};
 
-# A load rolled back leaves dead rows, which VACUUM takes away.
-is($primary->safe_psql('postgres', "SET fast_copy.writer = page; BEGIN; SELECT FROM fast_copy('t', '$file', workers => 2); ROLLBACK; SELECT count(*), sum(n) FROM t"),
-	($rows + 62) . '|' . ($sum - 31), 'rolled back');
-$primary->safe_psql('postgres', 'VACUUM t');
-is($primary->safe_psql('postgres', $size), $before, '... and VACUUM gives the pages back');
-is_sound($primary, 'rolled back');
-
-# A serializable transaction that has read the table is told of the load.
-my ($code, $out, $err) = $primary->psql('postgres', "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM t WHERE n = 99999;
-	\\! psql -X -q -d '@{[ $primary->connstr('postgres') ]}' -c \"BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM u; SET LOCAL fast_copy.writer = page; SELECT fast_copy('t', '$file', workers => 0); COMMIT\" 2>&1
-	INSERT INTO u VALUES (1); COMMIT") if $primary->safe_psql('postgres', 'CREATE TABLE u (a int)') eq '';
-like($err, qr/could not serialize access/, 'serializable: write skew is found');
-
-# Other sessions insert into the same partitions, at the same time.
-existing($primary);
-my $insert = join('', map { "INSERT INTO t SELECT -$_, d, 'beside' FROM generate_series(timestamp '2013-01-01', '2013-01-31', '1 hour') d;\n" } 1 .. 60);
-my @beside = map { start_load($primary, $insert) } 1 .. 2;
-foreach my $n (1 .. 3)
-{
+subtest 'the last page is known to have room' => sub {
+	existing($primary);
 	$primary->safe_psql('postgres', "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => 2)");
-}
-is(join('', map { (finish_load($_))[1] } @beside), '', 'beside others: they are not disturbed');
-is($primary->safe_psql('postgres', 'SELECT count(*), count(*) FILTER (WHERE n > 0), sum(n) FILTER (WHERE n > 0), sum(n) FILTER (WHERE n < 0) FROM t'),
-	join('|', 31 + 3 * $rows + 2 * 60 * 721, 3 * $rows, 3 * $sum, -2 * 721 * 60 * 61 / 2), '... and no row is lost');
-is_sound($primary, 'beside others');
-$primary->wait_for_catchup($standby);
-is($standby->safe_psql('postgres', $everything), $primary->safe_psql('postgres', $everything), 'beside others: standby is equal');
+	my $before = $primary->safe_psql('postgres', $size);
+	$primary->safe_psql('postgres', "INSERT INTO t SELECT -1, d, 'after' FROM generate_series(timestamp '2013-01-01', '2013-01-31', '1 day') d");
+	is($primary->safe_psql('postgres', $size), $before, 'rows of later inserts fill the last pages');
+};
+
+subtest 'a load that is rolled back leaves dead rows, which VACUUM takes away' => sub {
+	my $before = $primary->safe_psql('postgres', $size);
+
+	is($primary->safe_psql('postgres', "SET fast_copy.writer = page; BEGIN; SELECT FROM fast_copy('t', '$file', workers => 2); ROLLBACK; SELECT count(*), sum(n) FROM t"),
+		($rows + 62) . '|' . ($sum - 31), 'rolled back');
+	$primary->safe_psql('postgres', 'VACUUM t');
+	is($primary->safe_psql('postgres', $size), $before, 'VACUUM gives the pages back');
+	is_sound($primary, 'rolled back');
+};
+
+subtest 'a serializable transaction that has read the table is told of the load' => sub {
+	$primary->safe_psql('postgres', 'CREATE TABLE u (a int)');
+	my ($code, $out, $err) = $primary->psql('postgres', "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM t WHERE n = 99999;
+		\\! psql -X -q -d '@{[ $primary->connstr('postgres') ]}' -c \"BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM u; SET LOCAL fast_copy.writer = page; SELECT fast_copy('t', '$file', workers => 0); COMMIT\" 2>&1
+		INSERT INTO u VALUES (1); COMMIT");
+	like($err, qr/could not serialize access/, 'write skew is found');
+};
+
+subtest 'other sessions insert into the same partitions at the same time' => sub {
+	existing($primary);
+	my $insert = join('', map { "INSERT INTO t SELECT -$_, d, 'beside' FROM generate_series(timestamp '2013-01-01', '2013-01-31', '1 hour') d;\n" } 1 .. 60);
+	my @beside = map { start_load($primary, $insert) } 1 .. 2;
+	foreach my $n (1 .. 3)
+	{
+		$primary->safe_psql('postgres', "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => 2)");
+	}
+	is(join('', map { (finish_load($_))[1] } @beside), '', 'they are not disturbed');
+	is($primary->safe_psql('postgres', 'SELECT count(*), count(*) FILTER (WHERE n > 0), sum(n) FILTER (WHERE n > 0), sum(n) FILTER (WHERE n < 0) FROM t'),
+		join('|', 31 + 3 * $rows + 2 * 60 * 721, 3 * $rows, 3 * $sum, -2 * 721 * 60 * 61 / 2), 'no row is lost');
+	is_sound($primary, 'beside others');
+	$primary->wait_for_catchup($standby);
+	is($standby->safe_psql('postgres', $everything), $primary->safe_psql('postgres', $everything), 'standby is equal');
+};
 
 $standby->stop;
 $primary->stop;
-command_ok([ 'pg_checksums', '--check', '-D', $primary->data_dir ], 'checksums of the primary');
-command_ok([ 'pg_checksums', '--check', '-D', $standby->data_dir ], 'checksums of the standby');
+subtest 'the checksums of both servers hold' => sub {
+	command_ok([ 'pg_checksums', '--check', '-D', $primary->data_dir ], 'primary');
+	command_ok([ 'pg_checksums', '--check', '-D', $standby->data_dir ], 'standby');
+};
 
-# A crash right after commit, with a checkpoint in the middle of the load; and
-# before commit.
+# The first load has a checkpoint in its middle.
 foreach my $level ('replica', 'minimal')
 {
 	my $node = new_node($level, {}, "wal_level = $level", 'max_wal_senders = 0', 'autovacuum = off');
@@ -138,28 +148,32 @@ foreach my $level ('replica', 'minimal')
 	{
 		my $what = "wal_level = $level, $workers workers";
 
-		existing($node);
-		$node->safe_psql('postgres', 'ALTER TABLE t ADD CHECK (gate(n))');
-		close_gate();
-		my $load = start_load($node, "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => $workers); $choice;\n");
-		ok(at_gate($node), "$what: at the gate");
-		$node->safe_psql('postgres', 'CHECKPOINT');
-		open_gate();
-		my ($choice, $err) = finish_load($load);
-		is($choice . $err, 'in key order, page', "$what: loaded");
-		$node->stop('immediate');
-		$node->start;
-		is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), ($rows + 31) . "|$sum", "$what: all rows survive");
-		is_sound($node, $what);
-		close_gate();
-		start_load($node, "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => $workers);\n");
-		ok(at_gate($node), "$what: at the gate again");
-		$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
-		$node->stop('immediate');
-		open_gate();
-		$node->start;
-		is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), ($rows + 31) . "|$sum", "$what: none of a load that crashed");
-		is_sound($node, "$what, crashed");
+		subtest "$what: a crash right after commit takes no row away" => sub {
+			existing($node);
+			$node->safe_psql('postgres', 'ALTER TABLE t ADD CHECK (gate(n))');
+			close_gate();
+			my $load = start_load($node, "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => $workers); $choice;\n");
+			ok(at_gate($node), 'at the gate');
+			$node->safe_psql('postgres', 'CHECKPOINT');
+			open_gate();
+			my ($choice, $err) = finish_load($load);
+			is($choice . $err, 'in key order, page', 'loaded');
+			$node->stop('immediate');
+			$node->start;
+			is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), ($rows + 31) . "|$sum", 'all rows survive');
+			is_sound($node, $what);
+		};
+		subtest "$what: a crash before commit leaves none" => sub {
+			close_gate();
+			start_load($node, "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => $workers);\n");
+			ok(at_gate($node), 'at the gate again');
+			$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
+			$node->stop('immediate');
+			open_gate();
+			$node->start;
+			is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), ($rows + 31) . "|$sum", 'none of a load that crashed');
+			is_sound($node, "$what, crashed");
+		};
 	}
 	$node->stop;
 }
