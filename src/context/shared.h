@@ -477,6 +477,10 @@ typedef struct FcContext
 	void	   *tasks;			/* the phase's tasks in shared memory */
 	FcTurn	   *turns;			/* of the load phase, one per partition */
 	MemoryContext mcxt;			/* dies with the phase */
+	MemoryContext keep;			/* leader of a load without workers: for what
+								 * the next phase needs; else NULL */
+	struct FcSpillKept *kept;	/* in "keep": what the scan found, if that is
+								 * in no file */
 	bool		failed;			/* caught an error: see fc_error_catch */
 	bool		evaluating;		/* an error that is raised is of the record in
 								 * hand */

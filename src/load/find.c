@@ -214,6 +214,9 @@ fc_find_forget(FcJob *job)
 	FcShared   *shared = job->target.shared;
 
 	SharedFileSetDeleteAll(&shared->fileset);
+	job->target.ctx.kept = NULL;
+	if (job->target.ctx.keep)
+		MemoryContextReset(job->target.ctx.keep);
 	fc_find_forget_counts(&shared->counts);
 	pg_atomic_write_u64(&shared->errors.offset, PG_UINT64_MAX);
 	pg_atomic_write_u32(&shared->errors.stopped, 0);

@@ -31,8 +31,10 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	row.reads = -1;
 	row.seconds = INSTR_TIME_GET_DOUBLE(now);
 	row.wal_bytes = pgWalUsage.wal_bytes - job->progress.phase_wal;
-	row.spill_bytes = job->progress.phase == FC_PHASE_SCAN ?
-		pg_atomic_read_u64(&target->shared->counts.spilled) : -1;
+	if (job->progress.phase != FC_PHASE_SCAN)
+		row.spill_bytes = -1;
+	else if (target->ctx.kept == NULL)
+		row.spill_bytes = pg_atomic_read_u64(&target->shared->counts.spilled);
 	row.choice = choice;
 	if (job->progress.phase == FC_PHASE_LOAD && !fc_way_reads_chunks(target->way))
 	{

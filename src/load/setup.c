@@ -323,6 +323,9 @@ fc_setup_job(FcJob *job)
 	fc_context_begin(&target->ctx, target->shared, 0, false);
 	target->ctx.source = target->source;
 	target->ctx.target = target->rel;
+	if (target->nworkers == 0)
+		target->ctx.keep = AllocSetContextCreate(target->ctx.mcxt, "fast_copy kept",
+												 ALLOCSET_DEFAULT_SIZES);
 }
 
 /* Checks that a source did not change, and closes it; NULL: there is none */

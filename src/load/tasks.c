@@ -110,7 +110,7 @@ fc_tasks_is_missing(FcJob *job, const FcSpillPart *part)
 void
 fc_tasks_find_parts(FcJob *job)
 {
-	FcRuns	   *runs = fc_runs_open(job->target.shared);
+	FcRuns	   *runs = fc_runs_open(job->target.shared, job->target.ctx.kept);
 
 	fc_tasks_set_parts(job, fc_runs_parts(runs));
 	fc_runs_close(runs);
@@ -322,7 +322,7 @@ fc_tasks_make(FcJob *job)
 	FcTarget   *target = &job->target;
 
 	/* runs are needed to cut parts only, which two workers or more want */
-	FcRuns	   *runs = target->nworkers < 2 ? NULL : fc_runs_open(target->shared);
+	FcRuns	   *runs = target->nworkers < 2 ? NULL : fc_runs_open(target->shared, target->ctx.kept);
 	List	   *groups = fc_tasks_groups(job);
 	int			allocated = 64;
 	uint64		total = 0;

@@ -278,7 +278,9 @@ fc_scan_run(FcContext *ctx)
 											 ALLOCSET_DEFAULT_SIZES);
 	while (fc_inflow_take(ctx, &i))
 		fc_scan_chunk(&scanner, i);
-	fc_spill_end(scanner.spill);
+	ctx->kept = ctx->keep ? fc_spill_keep_all(scanner.spill, ctx->keep) : NULL;
+	if (ctx->kept == NULL)
+		fc_spill_end(scanner.spill);
 	fc_chunk_reader_end(&scanner.reader);
 	ExecDropSingleTupleTableSlot(scanner.slot);
 	fc_target_executor_end(scanner.estate);

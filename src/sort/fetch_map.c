@@ -56,9 +56,11 @@
 #define FC_MAP_LINE			64
 
 /*
- * Places of the file that are looked at, and how many of them may be uncached
+ * Places of the file that are looked at, not more than one in so many bytes,
+ * and how many of them may be uncached
  */
 #define FC_MAP_PROBES		128
+#define FC_MAP_APART		((uint64) 4096)
 #define FC_MAP_MISSES		2
 
 /* Files that are mapped at most; processes may have 65,530 mappings */
@@ -140,6 +142,7 @@ fc_map_worth(const FcShared *shared, const FcSource *source)
 {
 	static uint32 round = 0;
 	uint64		size = source->identity.size;
+	int			probes = Min(FC_MAP_PROBES, size / FC_MAP_APART + 1);
 	int			misses = 0;
 
 	if (size == 0 || size > SIZE_MAX / 4 || shared->io.map == FC_MAP_NEVER ||
@@ -153,11 +156,11 @@ fc_map_worth(const FcShared *shared, const FcSource *source)
 	 * other places
 	 */
 	round++;
-	for (int i = 0; i < FC_MAP_PROBES; i++)
+	for (int i = 0; i < probes; i++)
 	{
 		double		place = i + (round * 0.618 - (uint32) (round * 0.618));
 
-		if (!fc_map_cached(source, fc_source_nth(source, (uint64) (place / FC_MAP_PROBES * size))) &&
+		if (!fc_map_cached(source, fc_source_nth(source, (uint64) (place / probes * size))) &&
 			++misses > FC_MAP_MISSES)
 			return false;
 	}

@@ -36,6 +36,9 @@ typedef struct FcRowMethod
 	bool		(*next) (FcRowSource *rows, FcEntry *entry, FcRecord *record);
 } FcRowMethod;
 
+/* Bytes that are copied from a mapping before the page cache is asked again */
+#define FC_ROWS_TRUST	((uint64) 1024 * 1024)
+
 struct FcRowSource
 {
 	const FcRowMethod *method;	/* of the task in hand */
@@ -56,6 +59,7 @@ struct FcRowSource
 
 	FcMerge    *merge;			/* of the task taken last; or NULL */
 	FcMap	   *map;			/* of the source; NULL until a task needs it */
+	uint64		trusted;		/* bytes up to which it is used unasked */
 	FcReader   *reader;			/* of the windows; or NULL */
 	bool		pending;		/* entry and data are the next row, which the
 								 * reader has given already */
@@ -194,8 +198,23 @@ fc_window_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
 static const FcRowMethod fc_rows_window = {fc_window_begin, fc_window_next};
 
 /*
- * The method for the task that was taken.  Each task asks anew, because a file
- * may leave the page cache; the windows take all tasks that are left.
+ * Is the file to be mapped for the task that was taken?  The page cache is
+ * asked again from time to time, because a file may leave it.
+ */
+static bool
+fc_rows_map_worth(FcRowSource *rows)
+{
+	uint64		mapped = rows->map ? fc_map_stats(rows->map)->bytes : 0;
+
+	if (rows->map && mapped < rows->trusted)
+		return true;
+	rows->trusted = mapped + FC_ROWS_TRUST;
+	return fc_map_worth(rows->ctx->shared, rows->ctx->source);
+}
+
+/*
+ * The method for the task that was taken; the windows take all tasks that are
+ * left
  */
 static const FcRowMethod *
 fc_rows_choose(FcRowSource *rows)
@@ -204,7 +223,7 @@ fc_rows_choose(FcRowSource *rows)
 
 	if (ctx->shared->way == FC_WAY_ROWS)
 		return &fc_rows_spilled;
-	if (!fc_map_worth(ctx->shared, ctx->source))
+	if (!fc_rows_map_worth(rows))
 		return &fc_rows_window;
 	if (rows->map == NULL)
 		rows->map = fc_map_begin(ctx->source, &ctx->dialect,
@@ -255,7 +274,7 @@ fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *arg)
 	uint32		ntasks = Max(ctx->shared->ntasks, 1);
 
 	rows->ctx = ctx;
-	rows->runs = fc_runs_open(ctx->shared);
+	rows->runs = fc_runs_open(ctx->shared, ctx->kept);
 	rows->take = take;
 	rows->arg = arg;
 	rows->tasks = palloc(sizeof(FcTask *) * ntasks);

@@ -3,7 +3,7 @@
  * sort/run_merge.c
  *	  Reads the runs of all processes as one, in key order.
  *
- *	 runs.* ── marks around the task's bounds ──► a cursor per run
+ *	 runs.* or memory ── marks around the task's bounds ──► a cursor per run
  *		──► matches ──► rows in (key, offset) order
  *
  * The files are those of sort/run_write.c.  A task's rows are contiguous in
@@ -44,10 +44,17 @@
 #define FC_CURSOR_LEAST	((Size) 512)
 #define FC_CURSOR_MOST	((Size) 256 * 1024)
 
+/* Where runs are: in a file, or in memory */
+typedef struct FcRunFile
+{
+	File		file;
+	const char *kept;			/* NULL: in the file */
+} FcRunFile;
+
 /* One run as the merge and the cuts see it */
 typedef struct FcRunRef
 {
-	File		file;
+	const FcRunFile *file;
 	FcSpillRun	run;
 } FcRunRef;
 
@@ -55,7 +62,7 @@ struct FcRuns
 {
 	FcShared   *shared;
 	int			nfiles;
-	File	   *files;
+	FcRunFile  *files;
 	FcRunRef   *runs;
 	int			nruns;
 	List	   *metas;			/* FcSpillPart lists, one per process */
@@ -70,7 +77,7 @@ typedef struct FcRunCursor
 {
 	int			leaf;			/* its number in the tree */
 	FcEntry		entry;			/* of the row at i */
-	File		file;
+	const FcRunFile *file;
 	uint64		base;			/* of its items: see FcSpillRun */
 	int			length_bits;	/* of its items; 0: its rows are entries */
 	Size		head;			/* bytes of an item, or of an entry */
@@ -110,8 +117,15 @@ struct FcMerge
 
 /* Reads exactly so many bytes; ERROR XX001 if the file has fewer */
 static void
-fc_runs_read(File file, uint64 place, char *buf, Size size)
+fc_runs_read(const FcRunFile *from, uint64 place, char *buf, Size size)
 {
+	File		file = from->file;
+
+	if (from->kept)
+	{
+		memcpy(buf, from->kept + place, size);
+		return;
+	}
 	while (size > 0)
 	{
 		int			n;
@@ -152,7 +166,7 @@ fc_runs_read_meta(FcRuns *runs, int process)
 	{
 		FcRunRef   *ref = &runs->runs[runs->nruns++];
 
-		ref->file = runs->files[process];
+		ref->file = &runs->files[process];
 		fc_buffile_read(file, &ref->run, sizeof(FcSpillRun));
 	}
 	for (uint64 i = 0; i < meta.nparts; i++)
@@ -166,15 +180,39 @@ fc_runs_read_meta(FcRuns *runs, int process)
 	BufFileClose(file);
 }
 
+/* Takes the runs that this process has kept */
+static void
+fc_runs_take_kept(FcRuns *runs, const FcSpillKept *kept)
+{
+	ListCell   *lc;
+
+	runs->files[0].kept = kept->rows;
+	runs->runs = repalloc_huge(runs->runs,
+							   (list_length(kept->runs) + 1) * sizeof(FcRunRef));
+	foreach(lc, kept->runs)
+	{
+		FcRunRef   *ref = &runs->runs[runs->nruns++];
+
+		ref->file = &runs->files[0];
+		ref->run = *(FcSpillRun *) lfirst(lc);
+	}
+	runs->metas = list_make1(kept->parts);
+}
+
 FcRuns *
-fc_runs_open(FcShared *shared)
+fc_runs_open(FcShared *shared, const FcSpillKept *kept)
 {
 	FcRuns	   *runs = palloc0(sizeof(FcRuns));
 
 	runs->shared = shared;
 	runs->mcxt = CurrentMemoryContext;
-	runs->files = palloc0(sizeof(File) * Max(shared->nscanners, 1));
+	runs->files = palloc0(sizeof(FcRunFile) * Max(shared->nscanners, 1));
 	runs->runs = palloc(sizeof(FcRunRef));
+	if (kept)
+	{
+		fc_runs_take_kept(runs, kept);
+		return runs;
+	}
 	for (int i = 0; i < shared->nscanners; i++)
 	{
 		char		name[MAXPGPATH];
@@ -186,7 +224,7 @@ fc_runs_open(FcShared *shared)
 			ereport(ERROR,
 					(errcode_for_file_access(),
 					 errmsg("could not open temporary file \"%s\": %m", name)));
-		runs->files[runs->nfiles++] = file;
+		runs->files[runs->nfiles++].file = file;
 		fc_runs_read_meta(runs, i);
 	}
 	return runs;
@@ -196,7 +234,7 @@ void
 fc_runs_close(FcRuns *runs)
 {
 	for (int i = 0; i < runs->nfiles; i++)
-		FileClose(runs->files[i]);
+		FileClose(runs->files[i].file);
 	if (runs->buffers)
 		pfree(runs->buffers);
 	pfree(runs->files);
@@ -361,8 +399,8 @@ fc_cursor_fill(FcMerge *merge, FcRunCursor *cursor)
 	cursor->i = 0;
 	merge->stats.reads++;
 	merge->stats.bytes += size;
-	if (cursor->place < cursor->end)
-		(void) FilePrefetch(cursor->file, cursor->place,
+	if (cursor->place < cursor->end && cursor->file->kept == NULL)
+		(void) FilePrefetch(cursor->file->file, cursor->place,
 							Min(cursor->size, cursor->end - cursor->place),
 							WAIT_EVENT_BUFFILE_READ);
 }

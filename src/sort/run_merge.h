@@ -12,11 +12,12 @@
 
 /*
  * The runs of all processes.  Any process may open them once all writers have
- * ended.
+ * ended.  "kept": what the only writer, this process, has kept in memory; else
+ * NULL.
  */
 typedef struct FcRuns FcRuns;
 
-extern FcRuns *fc_runs_open(FcShared *shared);
+extern FcRuns *fc_runs_open(FcShared *shared, const FcSpillKept *kept);
 
 /*
  * All parts in key order, that of NULL last, summed over processes:

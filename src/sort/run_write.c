@@ -26,6 +26,9 @@
  * Entries come in file order from each process, and the sort is stable, so
  * that ties keep file order inside a run; the merge compares offsets too.
  *
+ * What fits into the buffer of the file makes no file, if the process itself
+ * reads it: a load of few rows by the leader alone.
+ *
  * The files belong to the load's SharedFileSet, which deletes them when the
  * leader's segment goes, on error too; the phase's resource owner closes those
  * that are open.
@@ -89,8 +92,8 @@ struct FcSpill
 	int			length_bits;	/* of the items; 0: rows are held */
 	Size		used;			/* bytes of rows at the block's end */
 
-	/* the file */
-	File		file;
+	/* the file, made when the buffer is full */
+	File		file;			/* 0: there is none */
 	char	   *out;			/* written when full */
 	Size		out_size;
 	Size		out_used;
@@ -150,7 +153,6 @@ fc_spill_begin(FcShared *shared, int process, const FcRoute *route,
 {
 	FcSpill    *spill = palloc0(sizeof(FcSpill));
 	Size		most = fc_spill_keeps_most(shared) + 2 * sizeof(FcEntry);
-	char		name[MAXPGPATH];
 
 	spill->shared = shared;
 	spill->process = process;
@@ -165,8 +167,6 @@ fc_spill_begin(FcShared *shared, int process, const FcRoute *route,
 	fc_spill_advise(spill);
 	spill->mark_bytes = Min(spill->size / 64, FC_SPILL_MARK);
 	spill->parts = fc_parts_create(CurrentMemoryContext);
-	snprintf(name, sizeof(name), "runs.%d", process);
-	spill->file = FileSetCreate(&shared->fileset.fs, name);
 	return spill;
 }
 
@@ -182,6 +182,15 @@ fc_spill_held(FcSpill *spill, uint64 row)
 	return (FcHeld *) (spill->block + spill->size - (row & ~(uint64) 1));
 }
 
+static void
+fc_spill_make_file(FcSpill *spill)
+{
+	char		name[MAXPGPATH];
+
+	snprintf(name, sizeof(name), "runs.%d", spill->process);
+	spill->file = FileSetCreate(&spill->shared->fileset.fs, name);
+}
+
 /*
  * Appends bytes to the file.  After a short write it goes on, to meet its
  * error.
@@ -191,6 +200,8 @@ fc_spill_write_bytes(FcSpill *spill, const void *data, Size size, Size most)
 {
 	Size		done = 0;
 
+	if (spill->file == 0)
+		fc_spill_make_file(spill);
 	while (done < size)
 	{
 		int			n;
@@ -399,6 +410,11 @@ fc_spill_write_items(FcSpill *spill, const FcItem *items, uint64 n)
 					  fc_spill_place(spill) + i * sizeof(FcItem));
 	for (uint64 i = 0; i < n;)
 		i += fc_spill_count_items(spill, items + i, n - i);
+	if (n * sizeof(FcItem) <= spill->out_size - spill->out_used)
+	{
+		memcpy(fc_spill_reserve(spill, n * sizeof(FcItem)), items, n * sizeof(FcItem));
+		return;
+	}
 	fc_spill_write(spill);
 	fc_spill_write_bytes(spill, items, n * sizeof(FcItem), FC_SPILL_DIRECT);
 }
@@ -430,7 +446,7 @@ fc_spill_write_marks(FcSpill *spill, FcSpillRun *run)
 	spill->nmarks = 0;
 }
 
-/* Sorts what is in memory and writes it as a run */
+/* Sorts what is in memory and makes a run of it */
 static void
 fc_spill_flush(FcSpill *spill)
 {
@@ -454,7 +470,6 @@ fc_spill_flush(FcSpill *spill)
 	fc_spill_write_section(spill, fc_item_sort(items, scratch, n), n, &run->keys);
 	fc_spill_write_section(spill, items + n, spill->nulls, &run->nulls);
 	fc_spill_write_marks(spill, run);
-	fc_spill_write(spill);
 	pg_atomic_fetch_add_u64(&spill->shared->counts.spilled,
 							run->nulls.end - run->keys.start);
 	spill->n = spill->nulls = 0;
@@ -568,12 +583,9 @@ fc_spill_write_meta(FcSpill *spill)
 	list_free_deep(parts);
 }
 
-void
-fc_spill_end(FcSpill *spill)
+static void
+fc_spill_free(FcSpill *spill)
 {
-	fc_spill_flush(spill);
-	FileClose(spill->file);
-	fc_spill_write_meta(spill);
 	hash_destroy(spill->parts);
 	pfree(spill->block);
 	pfree(spill->out);
@@ -581,4 +593,42 @@ fc_spill_end(FcSpill *spill)
 		pfree(spill->marks);
 	list_free_deep(spill->runs);
 	pfree(spill);
+}
+
+void
+fc_spill_end(FcSpill *spill)
+{
+	fc_spill_flush(spill);
+	/* makes the file, too, if there is no row */
+	fc_spill_write(spill);
+	FileClose(spill->file);
+	fc_spill_write_meta(spill);
+	fc_spill_free(spill);
+}
+
+FcSpillKept *
+fc_spill_keep_all(FcSpill *spill, MemoryContext mcxt)
+{
+	MemoryContext old;
+	FcSpillKept *kept;
+	ListCell   *lc;
+
+	fc_spill_flush(spill);
+	if (spill->file != 0)
+		return NULL;
+	old = MemoryContextSwitchTo(mcxt);
+	kept = palloc0(sizeof(FcSpillKept));
+	kept->rows = palloc(Max(spill->out_used, 1));
+	memcpy(kept->rows, spill->out, spill->out_used);
+	kept->parts = fc_parts_list(spill->parts);
+	foreach(lc, spill->runs)
+	{
+		FcSpillRun *run = palloc(sizeof(FcSpillRun));
+
+		*run = *(FcSpillRun *) lfirst(lc);
+		kept->runs = lappend(kept->runs, run);
+	}
+	MemoryContextSwitchTo(old);
+	fc_spill_free(spill);
+	return kept;
 }

@@ -113,6 +113,23 @@ extern void fc_spill_hold(FcSpill *spill, const char *data, uint32 length);
  */
 extern const char *fc_spill_copy(FcSpill *spill, uint32 length);
 extern void fc_spill_put(FcSpill *spill, const FcEntry *entry);
+
+/* Ends the spill: its rows are in the files, for all processes */
 extern void fc_spill_end(FcSpill *spill);
+
+/* What "runs.N" and "meta.N" would hold, in the memory of one process */
+typedef struct FcSpillKept
+{
+	char	   *rows;
+	List	   *runs;			/* FcSpillRun */
+	List	   *parts;			/* FcSpillPart */
+} FcSpillKept;
+
+/*
+ * Ends the spill without files, for this process alone, if it is so small that
+ * none of it is in a file; what is returned lives in "mcxt".  NULL, with
+ * nothing done: it is larger.
+ */
+extern FcSpillKept *fc_spill_keep_all(FcSpill *spill, MemoryContext mcxt);
 
 #endif							/* FC_RUN_WRITE_H */

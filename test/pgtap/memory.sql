@@ -14,7 +14,7 @@ SET LOCAL search_path = public, pg_catalog;
 SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_memory.csv', true) \g /dev/null
-SELECT plan(37);
+SELECT plan(41);
 
 -- 300,000 rows of 20 days in no order: 24 bytes each to sort are 7 MB, the file
 -- has 20 MB
@@ -106,6 +106,17 @@ SELECT set_config('fc.peak', '0', true) \g /dev/null
 TRUNCATE part;
 SELECT is(fast_copy('part', current_setting('fc.file'), where_clause => 'pg_temp.note_memory(n)'), 10::bigint, 'long rows that are looked at in the scan');
 SELECT cmp_ok(current_setting('fc.peak')::bigint, '<', 1000000::bigint, 'are not kept there');
+
+-- What the leader alone keeps of few rows takes no file, as COPY takes none
+TRUNCATE part;
+SELECT format('COPY (SELECT * FROM source WHERE n <= 500) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SET LOCAL fast_copy.spill = 'auto';
+SET LOCAL temp_file_limit = 0;
+SELECT is(fast_copy('part', current_setting('fc.file')), 500::bigint, 'few rows without temporary files');
+SELECT is((SELECT count(*) FROM ((TABLE part EXCEPT ALL SELECT * FROM source WHERE n <= 500) UNION ALL (SELECT * FROM source WHERE n <= 500 EXCEPT ALL TABLE part)) AS s), 0::bigint, 'are all there');
+SELECT is((SELECT spill_bytes FROM fast_copy_report() WHERE phase = 'scan'), 0::bigint, 'and none is reported as spilled');
+SET LOCAL temp_file_limit = -1;
+SELECT cmp_ok((SELECT spill_bytes FROM (SELECT fast_copy('part', current_setting('fc.file'), workers => 1)) AS load, fast_copy_report() WHERE phase = 'scan'), '>', 0::bigint, 'a worker is given files');
 
 SELECT * FROM finish();
 ROLLBACK;

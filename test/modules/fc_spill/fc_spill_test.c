@@ -37,6 +37,8 @@ typedef struct Test
 	int			slices;
 	FcEntry    *entries;		/* in the order wanted */
 	int			next;			/* of them, the one that must come next */
+	bool		keep;			/* in memory, if that can be */
+	FcSpillKept *kept;			/* NULL: in files */
 	char	   *wrong;
 } Test;
 
@@ -159,7 +161,9 @@ spill_entries(Test *test, int nprocesses, Size memory)
 				hold_record(spill, data, entry);
 			fc_spill_put(spill, entry);
 		}
-		fc_spill_end(spill);
+		test->kept = test->keep ? fc_spill_keep_all(spill, CurrentMemoryContext) : NULL;
+		if (test->kept == NULL)
+			fc_spill_end(spill);
 	}
 	pfree(data);
 }
@@ -290,7 +294,7 @@ count_runs(FcShared *shared)
 static void
 check_all(Test *test)
 {
-	FcRuns	   *runs = fc_runs_open(test->shared);
+	FcRuns	   *runs = fc_runs_open(test->shared, test->kept);
 	ListCell   *lc;
 
 	qsort(test->entries, test->nrecords, sizeof(FcEntry), entry_cmp);
@@ -324,13 +328,16 @@ fc_spill_test(PG_FUNCTION_ARGS)
 	test.shared->way = PG_GETARG_BOOL(4) ? FC_WAY_ROWS : FC_WAY_OFFSETS;
 	test.shared->nnumbers = PG_GETARG_BOOL(7) ? 1 : 0;
 	test.shared->nscanners = nprocesses;
+	test.keep = PG_GETARG_BOOL(8);
 	pg_atomic_init_u64(&test.shared->counts.spilled, 0);
 	SharedFileSetInit(&test.shared->fileset, segment);
 
 	make_entries(&test);
 	spill_entries(&test, nprocesses, test.shared->memory);
 	check_all(&test);
-	answer = test.wrong ? test.wrong : psprintf("%d runs", count_runs(test.shared));
+	answer = test.wrong ? test.wrong :
+		test.kept ? psprintf("%d runs, kept", list_length(test.kept->runs)) :
+		psprintf("%d runs", count_runs(test.shared));
 	dsm_detach(segment);
 	PG_RETURN_TEXT_P(cstring_to_text(answer));
 }

@@ -31,3 +31,12 @@ SELECT fc_spill_test(50000, 100, 256, 3, false, 8, 2000, true);
 -- lengths and distances that do not fit into the items of one run
 SELECT fc_spill_test(3000, 2147483647, 256, 2, false);
 SELECT fc_spill_test(20000, 100000000, 256, 2, false);
+-- what is kept in memory, and what is too much for that
+SELECT fc_spill_test(0, 100, 1024, 1, true, 1, 10000, false, true);
+SELECT fc_spill_test(1, 100, 1024, 1, true, 1, 10000, false, true);
+SELECT fc_spill_test(2000, 10, 1024, 1, true, 1, 10000, false, true);
+SELECT fc_spill_test(2000, 10, 1024, 1, false, 1, 1, false, true);
+SELECT fc_spill_test(1000, 10, 1024, 1, false, 1, 100, true, true);
+SELECT fc_spill_test(100, 2147483647, 1024, 1, false, 1, 10000, false, true);
+SELECT fc_spill_test(5000, 10, 1024, 1, false, 1, 10000, false, true);
+SELECT fc_spill_test(5000, 100, 1024, 1, true, 1, 10000, false, true);
