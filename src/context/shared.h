@@ -288,13 +288,12 @@ typedef struct FcSharedOrder
 								 * other in this order */
 } FcSharedOrder;
 
-/* How rows are read in key order, and pages written */
+/* How rows are read in key order */
 typedef struct FcSharedIo
 {
 	int			depth;			/* requests in flight */
 	FcMapping	map;
 	bool		uring;			/* false: fc_io_sync */
-	bool		direct;			/* pages go to the disk past the cache */
 	pg_atomic_uint32 uring_errno;	/* with which the kernel has refused
 								 * io_uring to a process; 0: to none */
 } FcSharedIo;
@@ -489,8 +488,8 @@ typedef struct FcContext
 	uint64		at_length;
 	bool		stopped;		/* see fc_error_stop */
 	bool		ended;			/* fc_error_stop has thrown */
-	struct FcDirect *direct;	/* writes pages past the cache in this phase;
-								 * NULL: none so far */
+	struct FcBatches *batches;	/* memory for pages in this phase; NULL: none
+								 * so far */
 	List	   *deferred;		/* FcWriters that have all rows of a slice
 								 * whose turn has not come */
 	Size		deferred_bytes; /* that these writers take */

@@ -17,10 +17,6 @@
 /* Pages written at a time */
 #define FC_PAGE_BATCH	32
 
-/* How pages are aligned in memory, because direct I/O may ask for it */
-#define FC_PAGE_ALIGN	4096
-#define fc_page_align(p)	((char *) TYPEALIGN(FC_PAGE_ALIGN, p))
-
 /* Called for each page once its block is known */
 typedef void (*FcPlaceRows) (Page page, BlockNumber block);
 
@@ -31,7 +27,7 @@ typedef struct FcAppend
 	FcLocator	file;			/* the table's new file; unused for shared
 								 * buffers */
 	ForkNumber	fork;
-	char	   *pages;			/* one after the other, aligned for I/O */
+	char	   *pages;			/* one after the other */
 	int			n;				/* at most FC_PAGE_BATCH */
 	FcPlaceRows place;			/* or NULL */
 	BlockNumber block;			/* where the first goes, as fc_file_reserve

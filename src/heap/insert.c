@@ -87,14 +87,8 @@ fc_write_count(FcContext *ctx, int n)
 	pg_atomic_fetch_add_u64(&ctx->shared->counts.loaded, n);
 }
 
-ResourceOwner
-fc_relation_hold(Relation rel)
-{
-	RelationIncrementReferenceCount(rel);
-	return CurrentResourceOwner;
-}
-
-void
+/* Gives a reference back that this resource owner has */
+static void
 fc_relation_release(Relation rel, ResourceOwner owner)
 {
 	ResourceOwner current = CurrentResourceOwner;
@@ -218,7 +212,8 @@ fc_turn_defer(FcContext *ctx, FcWriter *writer)
 		return false;
 	writer->slice = *slice;
 	slice->turn = NULL;
-	writer->owner = fc_relation_hold(writer->rel);
+	RelationIncrementReferenceCount(writer->rel);
+	writer->owner = CurrentResourceOwner;
 	old = MemoryContextSwitchTo(ctx->mcxt);
 	ctx->deferred = lappend(ctx->deferred, writer);
 	MemoryContextSwitchTo(old);

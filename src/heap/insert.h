@@ -97,13 +97,6 @@ extern uint64 fc_write_end(FcWriter *writer);
 extern void fc_write_count(FcContext *ctx, int n);
 
 /*
- * Keep a relation open, also after who opened it has closed it, and let it go.
- * The first returns the resource owner that has the reference.
- */
-extern ResourceOwner fc_relation_hold(Relation rel);
-extern void fc_relation_release(Relation rel, ResourceOwner owner);
-
-/*
  * Calls body(arg), which may insert into rel's heap and TOAST table.  It may do
  * so even in a worker, where core would refuse that.
  */

@@ -3,10 +3,9 @@
  * heap/page_file.c
  *	  Appends pages to a table's new file: WAL, the file, the checkpointer.
  *
- *	 (expect: room is taken) ──► reserve: the file gets longer by n pages
- *		──► each batch of them ──► log (heap/page_log.c) ──► write: cut at the
- *		borders of segments, one write each ──► settle: "sync this file"
- *		──► (trim: room that was not used is given back)
+ *	 reserve: the file gets longer by n pages ──► each batch of them
+ *		──► log (heap/page_log.c) ──► write: cut at the borders of segments,
+ *		one write each ──► settle: "sync this file"
  *
  * Several processes append to one file.  The place of pages is decided when it
  * is reserved, under the lock with which core extends a table; they are logged
@@ -48,7 +47,6 @@
 #include "postgres.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "access/xlog.h"
@@ -62,8 +60,9 @@
 #include "heap/page_file.h"
 #include "heap/page_log.h"
 
-/* Room is taken for at most so many bytes more than is asked for */
-#define FC_FILE_ROOM	((off_t) 16 * 1024 * 1024)
+/* Where a block is in the file of its segment */
+#define fc_file_offset(block) \
+	((off_t) ((block) % (BlockNumber) RELSEG_SIZE) * BLCKSZ)
 
 /* The name of the file that a block is in, or will be */
 static char *
@@ -148,7 +147,7 @@ fc_file_waits_for_commit(Relation rel)
 		rel->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED;
 }
 
-void
+static void
 fc_file_write(const FcAppend *append)
 {
 	BlockNumber block = append->block;
@@ -166,7 +165,11 @@ fc_file_write(const FcAppend *append)
 		smgrwriteback(fc_smgr_open(&append->file), append->fork, append->block, append->n);
 }
 
-void
+/*
+ * Tells the rows on the pages their places, logs the pages, and sets their LSNs
+ * and checksums
+ */
+static void
 fc_file_log(FcAppend *append)
 {
 	if (append->place)
@@ -180,7 +183,8 @@ fc_file_log(FcAppend *append)
 		PageSetChecksumInplace(fc_append_page(append, i), append->block + i);
 }
 
-void
+/* When the pages are in the file: makes sure that a checkpoint syncs it */
+static void
 fc_file_settle(FcAppend *append)
 {
 	Relation	rel = append->rel;
@@ -197,38 +201,22 @@ fc_file_settle(FcAppend *append)
 		fc_log_pages(append);
 }
 
-/*
- * Has the file system take room for bytes that will be written directly, so
- * that no write has to.  That waits for all writes in flight to the file, and
- * should be rare: if the room that was expected (fc_file_expect) is not enough,
- * more is taken than is asked for, and what is left is given back at the end
- * (fc_file_trim).  If there is no room the writes try to take it, and meet the
- * error of a full disk.
- */
-static void
-fc_file_make_room(int fd, off_t from, off_t len)
+void
+fc_file_append(FcAppend *append)
 {
-	off_t		more = Max(len, Min(from, FC_FILE_ROOM));
-	struct stat st;
-
-	if (fstat(fd, &st) == 0 && (off_t) st.st_blocks * 512 >= from + len)
-		return;
-	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, from, more) != 0 && more > len)
-		(void) fallocate(fd, FALLOC_FL_KEEP_SIZE, from, len);
+	fc_file_log(append);
+	fc_file_write(append);
+	fc_file_settle(append);
 }
 
 /* Makes a segment longer by n pages, from this block on */
 static void
-fc_file_lengthen(const FcAppend *append, BlockNumber block, uint32 n, bool room)
+fc_file_lengthen(const FcAppend *append, BlockNumber block, uint32 n)
 {
 	char	   *path = fc_file_path(append, block);
-	off_t		from = fc_file_offset(block);
-	off_t		len = (off_t) n * BLCKSZ;
 	int			fd = fc_file_open(path, block);
 
-	if (room)
-		fc_file_make_room(fd, from, len);
-	if (ftruncate(fd, from + len) != 0)
+	if (ftruncate(fd, fc_file_offset(block) + (off_t) n * BLCKSZ) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not extend file \"%s\": %m", path),
@@ -252,7 +240,7 @@ fc_file_end(const FcAppend *append, uint32 n)
 }
 
 void
-fc_file_reserve(FcAppend *append, uint32 n, bool room)
+fc_file_reserve(FcAppend *append, uint32 n)
 {
 	BlockNumber block;
 	BlockNumber end;
@@ -263,54 +251,8 @@ fc_file_reserve(FcAppend *append, uint32 n, bool room)
 	{
 		uint32		run = fc_segment_run(block, end - block, RELSEG_SIZE);
 
-		fc_file_lengthen(append, block, run, room);
+		fc_file_lengthen(append, block, run);
 		block += run;
 	}
 	UnlockRelationForExtension(append->rel, ExclusiveLock);
-}
-
-int
-fc_file_open_direct(const FcAppend *append)
-{
-	char	   *path;
-	int			fd;
-
-	if (fc_segment_run(append->block, append->n, RELSEG_SIZE) != append->n)
-		return -1;
-	path = fc_file_path(append, append->block);
-	fd = OpenTransientFile(path, O_WRONLY | PG_BINARY | O_DIRECT);
-	pfree(path);
-	return fd;
-}
-
-void
-fc_file_expect(const FcLocator *file, uint64 bytes)
-{
-	FcAppend	append = {.file = *file,.fork = MAIN_FORKNUM};
-	char	   *path = fc_file_path(&append, 0);
-	int			fd = fc_file_open(path, 0);
-
-	fc_file_make_room(fd, 0, (off_t) Min(bytes, (uint64) RELSEG_SIZE * BLCKSZ));
-	fc_file_close(fd, path);
-	pfree(path);
-}
-
-void
-fc_file_trim(FcLocator *file)
-{
-	BlockNumber nblocks = smgrnblocks(fc_smgr_open(file), MAIN_FORKNUM);
-	FcAppend	append = {.file = *file,.fork = MAIN_FORKNUM};
-	BlockNumber last = nblocks > 0 ? nblocks - 1 : 0;
-	char	   *path = fc_file_path(&append, last);
-	int			fd = fc_file_open(path, last);
-	struct stat st;
-
-	/* cutting a file where it ends gives the room beyond its end back */
-	if (fstat(fd, &st) == 0 && (off_t) st.st_blocks * 512 > st.st_size &&
-		ftruncate(fd, st.st_size) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not truncate file \"%s\": %m", path)));
-	fc_file_close(fd, path);
-	pfree(path);
 }

@@ -42,7 +42,6 @@
 #include "storage/bufmgr.h"
 #include "utils/syscache.h"
 
-#include "heap/page_file.h"
 #include "heap/page_new.h"
 #include "heap/page_shared.h"
 #include "heap/page_writer.h"
@@ -55,15 +54,13 @@ typedef struct FcNewFile
 } FcNewFile;
 
 FcLocator
-fc_new_begin(Relation rel, uint64 room, List **files)
+fc_new_begin(Relation rel, List **files)
 {
 	FcNewFile  *file = palloc(sizeof(FcNewFile));
 
 	file->rel = rel;
 	file->locator = fc_create_files(rel);
 	*files = lappend(*files, file);
-	if (room > 0)
-		fc_file_expect(&file->locator, room);
 	return file->locator;
 }
 
@@ -147,7 +144,6 @@ fc_new_end(List *files, bool frozen)
 		FcNewFile  *file = lfirst(lc);
 
 		CHECK_FOR_INTERRUPTS();
-		fc_file_trim(&file->locator);
 		if (RelationGetNumberOfBlocks(file->rel) > 0)
 			fc_new_copy(file);
 		else

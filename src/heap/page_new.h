@@ -14,11 +14,11 @@
 #include "compat/compat.h"
 
 /*
- * The leader, before the load: makes a file for the table, with room for so
- * many bytes, and adds it to the list.  The table is held (heap/hold.h), and
- * its own file must be empty and made by this transaction.
+ * The leader, before the load: makes a file for the table, and adds it to the
+ * list.  The table is held (heap/hold.h), and its own file must be empty and
+ * made by this transaction.
  */
-extern FcLocator fc_new_begin(Relation rel, uint64 room, List **files);
+extern FcLocator fc_new_begin(Relation rel, List **files);
 
 /*
  * The leader, when all processes have written their pages and fc_hold_check

@@ -19,7 +19,7 @@
  * because each block is written once.
  *
  * heap/page_file.c says how pages get into WAL and file, and what makes that
- * safe in a crash and beside a checkpoint; heap/page_direct.c has the memory
+ * safe in a crash and beside a checkpoint; heap/page_batch.c has the memory
  * of pages, and says who frees it.
  *
  * Processes form the pages of a partition's slices at the same time, as far as
@@ -48,7 +48,8 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
-#include "heap/page_direct.h"
+#include "heap/page_batch.h"
+#include "heap/page_file.h"
 #include "heap/page_shared.h"
 #include "heap/page_writer.h"
 #include "heap/tuple.h"
@@ -62,7 +63,7 @@ typedef struct FcPageWriter
 	TransactionId xid;
 	uint16		infomask;		/* of all rows */
 	Size		save_free;		/* bytes of each page, for fillfactor */
-	FcDirect   *direct;			/* has memory for pages, and writes them */
+	FcBatches  *memory;			/* for pages */
 	char	  **batches;		/* FC_PAGE_BATCH pages each */
 	int			maxbatches;
 	int			npages;			/* begun and not written yet */
@@ -126,7 +127,7 @@ fc_page_begin(FcWriter *base)
 	old = MemoryContextSwitchTo(writer->mcxt);
 	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD);
 	MemoryContextSwitchTo(old);
-	writer->direct = fc_direct_begin(base->ctx);
+	writer->memory = fc_batches_begin(base->ctx);
 	writer->maxbatches = 8;
 	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
 	writer->xid = GetCurrentTransactionId();
@@ -172,18 +173,15 @@ fc_page_count(FcPageWriter *writer, int nrows)
 static void
 fc_page_append(FcPageWriter *writer, FcAppend *append)
 {
-	if (!fc_page_wanted(writer))
-		fc_direct_give(writer->direct, append->pages);
-	else if (writer->strategy == NULL)
-		fc_direct_write(writer->direct, append);
-	else
+	if (fc_page_wanted(writer) && writer->strategy == NULL)
+		fc_file_append(append);
+	else if (fc_page_wanted(writer))
 	{
 		fc_buffer_append(append, writer->strategy);
 		writer->last_block = append->block;
-		writer->last_space = PageGetHeapFreeSpace((Page) (append->pages +
-														  (Size) (append->n - 1) * BLCKSZ));
-		fc_direct_give(writer->direct, append->pages);
+		writer->last_space = PageGetHeapFreeSpace(fc_append_page(append, append->n - 1));
 	}
+	fc_batch_give(writer->memory, append->pages);
 }
 
 /*
@@ -195,12 +193,11 @@ fc_page_reserve(FcPageWriter *writer, FcAppend *append, bool last)
 {
 	FcSlice    *slice = writer->base.place.slice;
 
-	fc_direct_reserve(writer->direct, append, writer->npages);
+	fc_file_reserve(append, writer->npages);
 	if (last && slice)
 		fc_turn_pass(writer->base.ctx, slice);
 }
 
-/* Appends all pages; writes may be in flight after that */
 static void
 fc_page_append_all(FcPageWriter *writer, bool last)
 {
@@ -275,7 +272,7 @@ fc_page_next(FcPageWriter *writer)
 			writer->batches = repalloc(writer->batches,
 									   sizeof(char *) * writer->maxbatches);
 		}
-		writer->batches[batch] = fc_direct_take(writer->direct);
+		writer->batches[batch] = fc_batch_take(writer->memory);
 	}
 	writer->page = (Page) (writer->batches[batch] +
 						   (Size) (writer->npages % FC_PAGE_BATCH) * BLCKSZ);
@@ -484,7 +481,7 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 			fc_page_take(writer, ItemIdGetLength(item));
 		}
 		if (i % FC_PAGE_BATCH == FC_PAGE_BATCH - 1 || i == npages - 1)
-			fc_direct_give(writer->direct, batches[i / FC_PAGE_BATCH]);
+			fc_batch_give(writer->memory, batches[i / FC_PAGE_BATCH]);
 	}
 	pfree(batches);
 }

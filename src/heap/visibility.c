@@ -50,26 +50,21 @@ fc_write_page_map(Relation rel, FcLocator file)
 {
 	BlockNumber left = smgrnblocks(fc_smgr_open(&file), MAIN_FORKNUM);
 	FcAppend	append = {.rel = rel,.file = file,.fork = VISIBILITYMAP_FORKNUM,.n = 1};
-	char	   *memory;
 	char	   *page;
 
 	if (left == 0)
 		return;
 	smgrcreate(fc_smgr_open(&file), VISIBILITYMAP_FORKNUM, false);
-	memory = palloc(BLCKSZ + FC_PAGE_ALIGN);
-	page = fc_page_align(memory);
-	append.pages = page;
+	append.pages = page = palloc(BLCKSZ);
 	while (left > 0)
 	{
 		uint32		n = Min(left, FC_MAP_PER_PAGE);
 
 		CHECK_FOR_INTERRUPTS();
 		fc_map_fill(page, n);
-		fc_file_reserve(&append, 1, false);
-		fc_file_log(&append);
-		fc_file_write(&append);
-		fc_file_settle(&append);
+		fc_file_reserve(&append, 1);
+		fc_file_append(&append);
 		left -= n;
 	}
-	pfree(memory);
+	pfree(page);
 }

@@ -30,11 +30,6 @@
  * The leader decides for each leaf before the load (fc_write_storage); where
  * core routes, the process that finds a leaf decides (fc_write_routed_kind).
  *
- * Where the load reads nothing of what it has written (no index, no
- * statistics), full batches of pages go to the disk past the kernel's page
- * cache, in flight (heap/page_direct.c): fresh pages of the cache cost more
- * than all else that the writer does.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -54,7 +49,6 @@
 #include "compat/compat.h"
 #include "heap/hold.h"
 #include "heap/multi_insert.h"
-#include "heap/page_direct.h"
 #include "heap/page_shared.h"
 #include "heap/page_writer.h"
 #include "heap/writer.h"
@@ -62,9 +56,6 @@
 
 /* Rows that are worth a new file, and a last page that stays half empty */
 #define FC_PAGES_ROWS	10000
-
-/* Bytes that a row on a page takes beyond those of its values, about */
-#define FC_ROW_MORE		(SizeofHeapTupleHeader + sizeof(ItemIdData) + MAXIMUM_ALIGNOF)
 
 /* Free space, in percent of a table, that rows should go to first */
 #define FC_SPACE_USED	10
@@ -111,14 +102,12 @@ fc_write_routed_kind(Relation rel, uint64 rows)
 }
 
 FcStorage
-fc_write_storage(const FcShared *shared, Relation rel, uint64 rows, uint64 width,
-				 List **files)
+fc_write_storage(Relation rel, uint64 rows, List **files)
 {
 	FcStorage	storage = {fc_write_kind(rel, rows)};
 
 	if (storage.kind == FC_STORAGE_PAGES)
-		storage.file = fc_new_begin(rel, shared->io.direct ? rows * (width + FC_ROW_MORE) : 0,
-									files);
+		storage.file = fc_new_begin(rel, files);
 	return storage;
 }
 
@@ -207,11 +196,4 @@ fc_write_end_slice(FcWriter *writer)
 	inserted = fc_write_end(writer);
 	fc_turn_pass(ctx, slice);
 	return inserted;
-}
-
-void
-fc_write_finish(FcContext *ctx)
-{
-	fc_turn_finish(ctx);
-	fc_direct_finish(ctx);
 }

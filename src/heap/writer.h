@@ -12,14 +12,13 @@
 #include "heap/page_new.h"
 
 /*
- * Decides how about so many rows, of records of so many bytes, get into the
- * table, by what it and fast_copy.writer allow.  The leader does so before the
- * load, because all processes must go the same way.  The table is held
- * (heap/hold.h), and open once more.  If it gets a new file, that is added to
- * the list, which fc_new_end takes after the load.
+ * Decides how about so many rows get into the table, by what it and
+ * fast_copy.writer allow.  The leader does so before the load, because all
+ * processes must go the same way.  The table is held (heap/hold.h), and open
+ * once more.  If it gets a new file, that is added to the list, which
+ * fc_new_end takes after the load.
  */
-extern FcStorage fc_write_storage(const FcShared *shared, Relation rel, uint64 rows,
-								  uint64 width, List **files);
+extern FcStorage fc_write_storage(Relation rel, uint64 rows, List **files);
 
 /*
  * The same for a leaf that core routes to, asked by the process that finds it
@@ -46,11 +45,5 @@ extern void fc_write_flush(FcWriter *writer);
  * comes.  Returns how many rows the writer inserts.
  */
 extern uint64 fc_write_end_slice(FcWriter *writer);
-
-/*
- * In each process at the end of the phase: waits until all slices are ended,
- * and all pages are in their files
- */
-extern void fc_write_finish(FcContext *ctx);
 
 #endif							/* FC_WRITER_H */

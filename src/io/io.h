@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * io/io.h
- *	  Many reads, or writes, in flight: one interface, several methods.
+ *	  Many reads in flight: one interface, several methods.
  *
  * The caller queues requests, submits them, and takes them as they come back.
  * io/uring.c hands them to the kernel through liburing; io/pread.c reads by
@@ -13,15 +13,15 @@
 #ifndef FC_IO_H
 #define FC_IO_H
 
-/* One read or write.  The caller leaves it alone until it has come back. */
+/* One read.  The caller leaves it alone until it has come back. */
 typedef struct FcRequest
 {
 	int			fd;				/* its file */
-	const char *path;			/* of a read: for messages */
+	const char *path;			/* for messages */
 	uint64		offset;			/* byte in the file */
 	char	   *buf;			/* len bytes */
 	uint32		len;			/* bytes wanted */
-	uint32		done;			/* bytes read or written (the method's) */
+	uint32		done;			/* bytes read (the method's) */
 	void	   *owner;			/* the caller's own */
 } FcRequest;
 
@@ -56,13 +56,6 @@ typedef struct FcIoMethod
 
 extern const FcIoMethod fc_io_uring;
 extern const FcIoMethod fc_io_sync;
-
-/*
- * The same for writes.  Each goes to the file that its request names: open
- * ignores file and path.  A write that failed, or was short, comes back too,
- * with done < len, and the caller decides what to do.
- */
-extern const FcIoMethod fc_io_uring_writes;
 
 /*
  * Raises the error of a request that cannot come back whole: err is the

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * io/uring.c
- *	  Reads and writes in flight through the kernel's io_uring.
+ *	  Reads in flight through the kernel's io_uring.
  *
  * One ring per queue.  A request is in one of two places: in the submission
  * queue (not yet seen by the kernel) or in flight; together they are never
@@ -53,13 +53,12 @@ struct FcIo
 	MemoryContextCallback callback; /* drains and closes */
 	bool		is_open;		/* ring exists and an external FD is held */
 	bool		fixed;			/* fd is the ring's registered file 0 */
-	char	   *path;			/* NULL: a queue of writes */
+	char	   *path;			/* for messages */
 	int			depth;
 	int			outstanding;	/* in the submission queue or in flight */
 };
 
 static uint32 fc_uring_wait_event = 0;
-static uint32 fc_uring_write_event = 0;
 
 /*
  * Makes a ring and accounts for its descriptor.  0 or an errno; on 0 the
@@ -118,7 +117,7 @@ fc_uring_shut(void *arg)
 		struct io_uring_cqe *cqe;
 		int			rc;
 
-		pgstat_report_wait_start(io->path ? fc_uring_wait_event : fc_uring_write_event);
+		pgstat_report_wait_start(fc_uring_wait_event);
 		rc = io_uring_wait_cqe(&io->ring, &cqe);
 		pgstat_report_wait_end();
 		if (rc == 0)
@@ -136,27 +135,22 @@ fc_uring_shut(void *arg)
 	fc_uring_teardown(&io->ring);
 }
 
-/* Makes a queue, of writes if path is NULL; fixes no file for reads */
 static FcIo *
-fc_uring_allocate(const char *path, int depth, int *err)
+fc_uring_open(int fd, const char *path, int depth, int *err)
 {
 	FcIo	   *io;
 
 	/* whatever allocates comes before the ring, which no one would close */
 	if (fc_uring_wait_event == 0)
-	{
 		fc_uring_wait_event = fc_wait_event("FastCopyRead");
-		fc_uring_write_event = fc_wait_event("FastCopyWrite");
-	}
 	io = palloc0(sizeof(FcIo));
-	io->path = path ? pstrdup(path) : NULL;
+	io->path = pstrdup(path);
 	io->depth = depth;
 
 	*err = fc_uring_setup(&io->ring, depth);
 	if (*err != 0)
 	{
-		if (io->path)
-			pfree(io->path);
+		pfree(io->path);
 		pfree(io);
 		return NULL;
 	}
@@ -164,24 +158,8 @@ fc_uring_allocate(const char *path, int depth, int *err)
 	io->callback.func = fc_uring_shut;
 	io->callback.arg = io;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &io->callback);
-	return io;
-}
-
-static FcIo *
-fc_uring_open(int fd, const char *path, int depth, int *err)
-{
-	FcIo	   *io = fc_uring_allocate(path, depth, err);
-
-	if (io == NULL)
-		return NULL;
 	io->fixed = fd >= 0 && io_uring_register_files(&io->ring, &fd, 1) == 0;
 	return io;
-}
-
-static FcIo *
-fc_uring_open_writes(int fd, const char *path, int depth, int *err)
-{
-	return fc_uring_allocate(NULL, depth, err);
 }
 
 /*
@@ -196,11 +174,8 @@ fc_uring_put(FcIo *io, FcRequest *req)
 	if (sqe == NULL)
 		elog(ERROR, "io_uring submission queue is full");
 
-	if (io->path == NULL)
-		io_uring_prep_write(sqe, req->fd, req->buf, req->len, req->offset);
-	else
-		io_uring_prep_read(sqe, io->fixed ? 0 : req->fd, req->buf + req->done,
-						   req->len - req->done, req->offset + req->done);
+	io_uring_prep_read(sqe, io->fixed ? 0 : req->fd, req->buf + req->done,
+					   req->len - req->done, req->offset + req->done);
 	if (io->fixed)
 		sqe->flags |= IOSQE_FIXED_FILE;
 	io_uring_sqe_set_data(sqe, req);
@@ -233,7 +208,6 @@ fc_uring_submit(FcIo *io)
 		errno = -rc;
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 io->path == NULL ? errmsg("could not submit writes: %m") :
 				 errmsg("could not submit reads of file \"%s\": %m",
 						io->path)));
 	}
@@ -241,8 +215,7 @@ fc_uring_submit(FcIo *io)
 
 /*
  * Takes one completion off the ring.  False if there is none; *whole is set
- * if its request is done (a write: however it ended), else the request is in
- * the submission queue again.
+ * if its request is done, else the request is in the submission queue again.
  */
 static bool
 fc_uring_reap(FcIo *io, FcRequest **whole)
@@ -261,12 +234,6 @@ fc_uring_reap(FcIo *io, FcRequest **whole)
 	io_uring_cqe_seen(&io->ring, cqe);
 	io->outstanding--;
 
-	if (io->path == NULL)
-	{
-		req->done = Max(res, 0);
-		*whole = req;
-		return true;
-	}
 	if (res == 0 || (res < 0 && res != -EINTR && res != -EAGAIN))
 		fc_io_failed(req->path, req, -res);
 
@@ -290,7 +257,7 @@ fc_uring_sleep(FcIo *io)
 	struct io_uring_cqe *cqe;
 	int			rc;
 
-	pgstat_report_wait_start(io->path ? fc_uring_wait_event : fc_uring_write_event);
+	pgstat_report_wait_start(fc_uring_wait_event);
 	rc = io_uring_wait_cqe_timeout(&io->ring, &cqe, &timeout);
 	pgstat_report_wait_end();
 
@@ -299,7 +266,6 @@ fc_uring_sleep(FcIo *io)
 		errno = -rc;
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 io->path == NULL ? errmsg("could not wait for writes: %m") :
 				 errmsg("could not wait for reads of file \"%s\": %m",
 						io->path)));
 	}
@@ -374,15 +340,6 @@ fc_io_uring_why(int err)
 const FcIoMethod fc_io_uring = {
 	.name = "io_uring",
 	.open = fc_uring_open,
-	.queue = fc_uring_queue,
-	.submit = fc_uring_submit,
-	.next = fc_uring_next,
-	.close = fc_uring_close
-};
-
-const FcIoMethod fc_io_uring_writes = {
-	.name = "io_uring",
-	.open = fc_uring_open_writes,
 	.queue = fc_uring_queue,
 	.submit = fc_uring_submit,
 	.next = fc_uring_next,

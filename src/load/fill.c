@@ -129,8 +129,7 @@ fc_fill_storage(FcJob *job)
 	FcTarget   *target = &job->target;
 	uint64		rows = target->inflow ? target->expected / FC_RECORD_GUESS : target->found;
 
-	return fc_write_storage(target->shared, target->rel, rows,
-							target->data_size / Max(rows, 1), &job->files);
+	return fc_write_storage(target->rel, rows, &job->files);
 }
 
 /*

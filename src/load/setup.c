@@ -81,17 +81,6 @@ fc_setup_workers(const FcJob *job)
 	return Max(Min(workers, FC_MAX_WORKERS), 0);
 }
 
-/* Will the load itself read the rows it has written? */
-static bool
-fc_setup_reads_again(FcJob *job)
-{
-	List	   *indexes = RelationGetIndexList(job->target.rel);
-	bool		has_index = (indexes != NIL);
-
-	list_free(indexes);
-	return has_index || job->target.options->run_analyze;
-}
-
 /*
  * Chooses how records are read in key order: by io_uring if the kernel lets
  * us.  For a small file the rings take longer to set up than its reads take.
@@ -113,7 +102,6 @@ fc_setup_io(FcJob *job)
 		return;
 	err = fc_io_uring_probe();
 	shared->io.uring = (err == 0);
-	shared->io.direct = (err == 0) && !fc_setup_reads_again(job);
 	pg_atomic_write_u32(&shared->io.uring_errno, err);
 }
 

@@ -209,16 +209,15 @@ static FcStorage
 fc_tasks_storage(FcJob *job, Oid leaf, uint64 rows)
 {
 	FcTarget   *target = &job->target;
-	uint64		width = target->data_size / Max(target->found, 1);
 	Relation	rel;
 	FcStorage	storage = {FC_STORAGE_USED};
 
 	if (!OidIsValid(leaf))
 		return storage;
 	if (leaf == target->oid)
-		return fc_write_storage(target->shared, target->rel, rows, width, &job->files);
+		return fc_write_storage(target->rel, rows, &job->files);
 	rel = table_open(leaf, NoLock);
-	storage = fc_write_storage(target->shared, rel, rows, width, &job->files);
+	storage = fc_write_storage(rel, rows, &job->files);
 	table_close(rel, NoLock);
 	return storage;
 }

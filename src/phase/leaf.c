@@ -35,7 +35,7 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
-#include "heap/page_direct.h"
+#include "heap/append.h"
 #include "options/plan.h"
 #include "phase/loader.h"
 #include "phase/phases.h"

@@ -454,7 +454,7 @@ fc_load_run(FcContext *ctx)
 	else
 		fc_load_tasks(&loader);
 	fc_load_finish(&loader);
-	fc_write_finish(ctx);
+	fc_turn_finish(ctx);
 }
 
 void

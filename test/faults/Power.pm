@@ -240,7 +240,7 @@ sub unnoticed
 # A new file, which one checkpoint sees before anything is written to it, and
 # the next one when all is: only our own request makes that one sync it.  The
 # file's first row, which is in no page on the disk yet, asks for the first of
-# them.  Direct writes would need no sync to be there.
+# them.
 sub play_plainly
 {
 	my ($mutant) = @_;
