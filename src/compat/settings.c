@@ -29,6 +29,8 @@ int			fc_max_partitions = 3660;
 bool		fc_use_partman = true;
 bool		fc_ignore_retention = false;
 bool		fc_ignore_premake = false;
+int			fc_max_rate_kb = 0;
+int			fc_max_replica_lag_kb = 0;
 
 static const struct config_enum_entry io_methods[] = {
 	{"auto", FC_IO_AUTO, false},
@@ -132,12 +134,28 @@ fc_settings_define_guards(void)
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
+static void
+fc_settings_define_pace(void)
+{
+	DefineCustomIntVariable("fast_copy.max_rate",
+							"Most that a load reads of its source in a second, and most WAL that it writes.",
+							"All processes of the load have this together. 0: no limit.",
+							&fc_max_rate_kb, 0, 0, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("fast_copy.max_replica_lag",
+							"WAL by which a standby may be behind without holding a load back.",
+							"The load waits while a standby that streams is further behind than this. 0: it does not wait.",
+							&fc_max_replica_lag_kb, 0, 0, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+}
+
 void
 fc_settings_define(void)
 {
 	fc_settings_define_copy();
 	fc_settings_define_sizes();
 	fc_settings_define_guards();
+	fc_settings_define_pace();
 	DefineCustomEnumVariable("fast_copy.io_method",
 							 "How records are read in key order.",
 							 "auto copies them from a mapping while the file is in the page cache, and else reads with io_uring where the kernel grants it, or with preadv.",

@@ -52,6 +52,8 @@ extern bool fc_ignore_retention;
 extern bool fc_ignore_premake;
 extern int	fc_log_min_duration;
 extern int	fc_progress_width;
+extern int	fc_max_rate_kb;
+extern int	fc_max_replica_lag_kb;
 
 /* Defines them; called when the library is loaded */
 extern void fc_settings_define(void);

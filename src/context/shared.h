@@ -314,6 +314,15 @@ typedef struct FcSharedErrors
 	FcErrorSlot first;
 } FcSharedErrors;
 
+/* What holds a load back, see context/pace.c */
+typedef struct FcSharedPace
+{
+	uint64		rate;			/* bytes a second; 0: as many as it can */
+	uint64		lag;			/* of a standby, bytes; 0: whatever it is */
+	pg_atomic_uint64 read;		/* moment up to which bytes read are paid for */
+	pg_atomic_uint64 logged;	/* ... and bytes of WAL */
+} FcSharedPace;
+
 /* What has been done so far, by all processes */
 typedef struct FcCounts
 {
@@ -415,6 +424,7 @@ typedef struct FcShared
 	FcCounts	counts;
 	FcSharedErrors errors;
 	FcSharedIo	io;
+	FcSharedPace pace;
 	pg_atomic_uint32 unordered; /* FC_WAY_PRESORTED: the file is not in key
 								 * order */
 	LWLock		logical_lock;	/* one inserter at a time for logically logged
@@ -500,6 +510,12 @@ typedef struct FcContext
 								 * bad */
 	bool		disturbed;		/* leader: code that it called ran commands
 								 * while it loaded rows or built indexes */
+
+	struct
+	{
+		uint64		bytes;		/* read since the last look at the limits */
+		uint64		wal;		/* written until then */
+	}			pace;
 
 	/*
 	 * What the leader does, step by step, while workers do a phase, or when

@@ -34,6 +34,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "context/pace.h"
 #include "copyfrom/feed.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
@@ -121,13 +122,16 @@ fc_feed_is_canonical(const FcTarget *target)
 static void
 fc_feed_progress(FcFeed *feed, uint64 position)
 {
-	FcShared   *shared = feed->target->shared;
+	FcContext  *ctx = &feed->target->ctx;
+	FcShared   *shared = ctx->shared;
+	uint64		before;
+	uint64		now = position - Min(position, shared->source.data_start);
 
 	if (!feed->counts)
 		return;
-	pg_atomic_write_u64(&shared->counts.load_bytes,
-						position - Min(position, shared->source.data_start));
-	fc_context_progress(&feed->target->ctx);
+	before = pg_atomic_exchange_u64(&shared->counts.load_bytes, now);
+	fc_pace(ctx, now - Min(now, before));
+	fc_context_progress(ctx);
 }
 
 /*

@@ -21,6 +21,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "context/pace.h"
 #include "copyfrom/feed.h"
 #include "copyfrom/run.h"
 #include "errors/context.h"
@@ -222,6 +223,7 @@ fc_core_copy(FcTarget *target)
 
 	fc_feed_begin(&feed, target);
 	feed.counts = true;
+	fc_pace_enter(&target->ctx);
 	fc_error_context_push(&callback, fc_core_file_context, &feed);
 	PG_TRY();
 	{

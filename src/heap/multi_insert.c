@@ -26,6 +26,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "context/pace.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "errors/stop.h"
@@ -353,6 +354,7 @@ fc_multi_flush(FcWriter *base)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_multi_some(writer, i, Min(writer->nrows - i, FC_BATCH_ROWS));
+		fc_pace_wait(base->ctx);
 	}
 	fc_multi_leave_spot(writer);
 	for (int i = 0; i < writer->nrows; i++)

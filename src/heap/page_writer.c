@@ -47,6 +47,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "context/pace.h"
 #include "errors/first_error.h"
 #include "heap/page_batch.h"
 #include "heap/page_file.h"
@@ -216,6 +217,7 @@ fc_page_append_all(FcPageWriter *writer, bool last)
 		append.n = Min(writer->npages - i, FC_PAGE_BATCH);
 		fc_page_append(writer, &append);
 		append.block += append.n;
+		fc_pace_wait(base->ctx);
 	}
 	pgstat_count_heap_insert(base->rel, writer->nrows);
 	fc_page_count(writer, writer->nrows);

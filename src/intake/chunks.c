@@ -39,6 +39,7 @@
 #include "utils/memutils.h"
 
 #include "compat/compat.h"
+#include "context/pace.h"
 #include "errors/first_error.h"
 #include "heap/insert.h"
 #include "intake/chunks.h"
@@ -201,6 +202,7 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 {
 	FcFinder   *finder = arg;
 	uint64		skip = 0;
+	size_t		looked = len;
 
 	if (finder->offset < finder->file->data_start)
 		skip = Min(len, finder->file->data_start - finder->offset);
@@ -230,6 +232,9 @@ fc_inflow_look(void *arg, const char *buf, size_t len)
 	finder->file->identity.size = Max(finder->file->identity.size,
 									  finder->offset - finder->file->base);
 	fc_inflow_publish(finder, Min(finder->known, finder->held), false);
+	/* what goes through a ring is paid for by those who take it from there */
+	if (fc_shared_ring(finder->ctx->shared) == NULL)
+		fc_pace(finder->ctx, looked);
 }
 
 /*

@@ -20,6 +20,7 @@
 
 #include "miscadmin.h"
 
+#include "context/pace.h"
 #include "intake/split.h"
 #include "key/search.h"
 
@@ -42,6 +43,7 @@ fc_split_chunk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk, char *buf,
 		fc_chunk_feed(&ctx->dialect, scan, buf, len);
 		pg_atomic_fetch_add_u64(&ctx->shared->counts.split_bytes, len);
 		pos += len;
+		fc_pace(ctx, len);
 		fc_context_progress(ctx);
 	}
 	fc_chunk_finish(scan, chunk);

@@ -15,6 +15,7 @@
 
 #include "optimizer/optimizer.h"
 
+#include "context/pace.h"
 #include "errors/stop.h"
 #include "intake/receive.h"
 #include "intake/ring.h"
@@ -375,6 +376,7 @@ fc_layout_make(FcJob *job)
 	fc_layout_texts(job, patterns, where);
 	fc_layout_job(job);
 	fc_layout_state(target->shared);
+	fc_pace_begin(target->shared);
 	if (target->inflow)
 		fc_layout_inflow(job);
 	else

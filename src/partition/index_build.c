@@ -26,6 +26,7 @@
 #include "access/xact.h"
 #include "utils/guc.h"
 
+#include "context/pace.h"
 #include "errors/first_error.h"
 #include "partition/index_build.h"
 
@@ -167,10 +168,12 @@ fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks)
 	/* pins must go: after a failed build the leader empties the tables */
 	struct ResourceOwnerData *outer = fc_error_owner_begin();
 
+	fc_pace_enter(ctx);
 	for (int i = 0; i < ntasks && !fc_error_beyond(ctx->shared, FC_SOMEWHERE); i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_build_one(ctx, &tasks[i]);
+		fc_pace_wait(ctx);
 		fc_context_progress(ctx);
 	}
 	fc_error_owner_end(ctx, outer);
@@ -186,6 +189,7 @@ fc_index_run(FcContext *ctx)
 		   fc_context_take(ctx, ctx->shared->ntasks, &i))
 	{
 		fc_build_one(ctx, &tasks[i]);
+		fc_pace_wait(ctx);
 		fc_context_progress(ctx);
 	}
 }

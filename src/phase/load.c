@@ -24,6 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "context/pace.h"
 #include "errors/lines.h"
 #include "intake/chunks.h"
 #include "key/search.h"
@@ -206,6 +207,7 @@ static void
 fc_load_count_bytes(FcLoader *loader)
 {
 	pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.load_bytes, loader->tasks.bytes);
+	fc_pace(loader->ctx, loader->tasks.bytes);
 	loader->tasks.bytes = 0;
 }
 

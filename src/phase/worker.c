@@ -25,6 +25,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "context/pace.h"
 #include "context/workers.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
@@ -102,6 +103,7 @@ fc_worker_phase(FcContext *ctx)
 	struct ResourceOwnerData *outer = fc_error_owner_begin();
 
 	fc_worker_switch(ctx);
+	fc_pace_wait(ctx);
 	fc_reject_end(ctx);
 	fc_error_owner_end(ctx, outer);
 }
@@ -142,6 +144,7 @@ fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
 	}
 	ctx->worker = worker;
 	ctx->in_worker = in_worker;
+	fc_pace_enter(ctx);
 	ctx->mcxt = AllocSetContextCreate(CurrentMemoryContext,
 									  "fast_copy phase",
 									  ALLOCSET_DEFAULT_SIZES);
@@ -406,6 +409,7 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	shared->started = fc_worker_clock();
 	memset(shared->ended, 0, sizeof(shared->ended));
 	pg_atomic_write_u32(&shared->next, 0);
+	fc_pace_enter(ctx);
 	if (nworkers > 0)
 		launched = fc_worker_parallel(ctx, segment, nworkers, work);
 	work->parallel = launched > 0;

@@ -12,6 +12,7 @@
 #ifndef FC_CHUNK_READER_H
 #define FC_CHUNK_READER_H
 
+#include "context/pace.h"
 #include "errors/first_error.h"
 
 typedef struct FcChunkReader
@@ -51,6 +52,7 @@ fc_chunk_reader_next(FcChunkReader *reader)
 	if (end == FC_END_NONE || record->offset >= reader->end)
 		return false;
 	reader->found++;
+	fc_pace(reader->ctx, record->total);
 	if (end != FC_END_FOUND || record->unterminated)
 		return fc_chunk_reader_refuse(reader);
 	return !fc_error_beyond(reader->ctx->shared, record->offset) || reader->looks;

@@ -1,0 +1,142 @@
+/*-------------------------------------------------------------------------
+ *
+ * context/pace.c
+ *	  Holds a load back, for the sake of others on the server.
+ *
+ *	 bytes read of the source ─┐
+ *	 bytes of WAL written ─────┴─► paid up to a moment ──► sleep until then
+ *
+ * fast_copy.max_rate bounds what all processes of a load read of the source in
+ * a second, and the WAL that they write.  Each of the two has a moment up to
+ * which all bytes so far are paid for.  A process that has read or written some
+ * moves it on by the time that they may take, and sleeps until it has come.
+ * Nobody holds a lock for that, and processes are served in the order in which
+ * they come.  A moment that is past begins anew a little before the present, so
+ * that sleeps which end late do not make the load slower than its limit.
+ *
+ * fast_copy.max_replica_lag makes all processes wait while a standby that
+ * streams is further behind than that.
+ *
+ * Nothing is held that an error would have to release.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "storage/latch.h"
+
+#include "compat/compat.h"
+#include "compat/replicas.h"
+#include "context/pace.h"
+
+/* Microseconds: shorter waits are left to the next call; what may be made up */
+#define FC_PACE_LEAST	2000
+#define FC_PACE_CREDIT	20000
+
+/* Milliseconds between two looks at the standbys, and the longest sleep */
+#define FC_PACE_LOOK	50
+#define FC_PACE_LONGEST	1000
+
+static int64
+fc_pace_clock(void)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	return INSTR_TIME_GET_MICROSEC(now);
+}
+
+void
+fc_pace_begin(FcShared *shared)
+{
+	shared->pace.rate = (uint64) fc_max_rate_kb * 1024;
+	shared->pace.lag = (uint64) fc_max_replica_lag_kb * 1024;
+	pg_atomic_init_u64(&shared->pace.read, 0);
+	pg_atomic_init_u64(&shared->pace.logged, 0);
+}
+
+void
+fc_pace_enter(FcContext *ctx)
+{
+	ctx->pace.bytes = 0;
+	ctx->pace.wal = pgWalUsage.wal_bytes;
+}
+
+/*
+ * Sleeps; whatever ends it early, the caller looks again.  The caller's caller
+ * may be about to sleep for a condition variable, whose signal would be lost.
+ */
+static void
+fc_pace_sleep(long ms, uint32 wait_event)
+{
+	ConditionVariableCancelSleep();
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 ms, wait_event);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Returns the moment up to which all bytes are paid for, with these */
+static uint64
+fc_pace_pay(pg_atomic_uint64 *paid, uint64 bytes, uint64 rate, uint64 now)
+{
+	uint64		before = pg_atomic_read_u64(paid);
+	uint64		after;
+
+	do
+		after = Max(before, now - FC_PACE_CREDIT) + (bytes * 1000000 + rate - 1) / rate;
+	while (!pg_atomic_compare_exchange_u64(paid, &before, after));
+	return after;
+}
+
+static void
+fc_pace_keep_rate(FcContext *ctx, uint64 read, uint64 logged)
+{
+	static uint32 wait_event = 0;
+	FcSharedPace *pace = &ctx->shared->pace;
+	int64		now = fc_pace_clock();
+	int64		read_until = fc_pace_pay(&pace->read, read, pace->rate, now);
+	int64		logged_until = fc_pace_pay(&pace->logged, logged, pace->rate, now);
+	int64		until = Max(read_until, logged_until);
+
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyRate");
+	if (until < now + FC_PACE_LEAST)
+		return;
+	for (; now < until; now = fc_pace_clock())
+	{
+		fc_pace_sleep(Min((until - now + 999) / 1000, FC_PACE_LONGEST), wait_event);
+		fc_context_progress(ctx);
+	}
+}
+
+static void
+fc_pace_keep_lag(FcContext *ctx)
+{
+	static uint32 wait_event = 0;
+
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyReplica");
+	while (fc_replica_lag() > ctx->shared->pace.lag)
+	{
+		fc_pace_sleep(FC_PACE_LOOK, wait_event);
+		fc_context_progress(ctx);
+	}
+}
+
+void
+fc_pace_wait(FcContext *ctx)
+{
+	FcSharedPace *pace = &ctx->shared->pace;
+	uint64		read = ctx->pace.bytes;
+	uint64		logged = pgWalUsage.wal_bytes - ctx->pace.wal;
+
+	fc_pace_enter(ctx);
+	if (pace->rate > 0)
+		fc_pace_keep_rate(ctx, read, logged);
+	if (pace->lag > 0)
+		fc_pace_keep_lag(ctx);
+}
