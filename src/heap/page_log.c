@@ -8,7 +8,8 @@
  * rows but what differs, so that it takes two thirds of the bytes of an image
  * where rows are short; who waits for WAL, here and on a standby's wire, waits
  * less.  Replay makes the page anew, as from an image, whatever the file holds.
- * Other pages (the visibility map's) are logged as images.
+ * Logged as images are rows of a subtransaction that has ended since, as
+ * heap/page_new.c copies them, and other pages (the visibility map's).
  *
  * The record says nothing to logical decoding: a logically logged table has no
  * page writer (fc_write_page_can).
@@ -20,8 +21,10 @@
 #include "access/heapam_xlog.h"
 #include "access/htup_details.h"
 #include "access/rmgr.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
+#include "catalog/pg_control.h"
 #include "storage/bufpage.h"
 
 #include "compat/compat.h"
@@ -73,27 +76,53 @@ fc_log_fill(Page page, int nrows, char *buf)
 	return end - buf;
 }
 
+static void
+fc_log_register(const FcAppend *append, Page page, BlockNumber block,
+				Buffer buffer, uint8 flags)
+{
+	XLogBeginInsert();
+	if (BufferIsValid(buffer))
+		XLogRegisterBuffer(0, buffer, flags | REGBUF_STANDARD);
+	else
+		XLogRegisterBlock(0, (FcLocator *) &append->file, append->fork, block, page,
+						  flags | REGBUF_STANDARD);
+}
+
+/*
+ * Would replay give the rows the transaction that they have?  It takes that of
+ * the record.  The rows of a page are all of one transaction.
+ */
+static bool
+fc_log_has_own_rows(Page page)
+{
+	ItemId		first = PageGetItemId(page, FirstOffsetNumber);
+	HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, first);
+
+	return HeapTupleHeaderGetRawXmin(row) == GetCurrentTransactionIdIfAny();
+}
+
 void
 fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 {
 	PGAlignedBlock rows;
 	xl_heap_multi_insert record = {0};
 	XLogRecPtr	lsn;
-	Size		len;
 
-	record.ntuples = PageGetMaxOffsetNumber(page);
-	if (PageIsAllVisible(page))
-		record.flags = XLH_INSERT_ALL_FROZEN_SET;
-	len = fc_log_fill(page, record.ntuples, rows.data);
-	XLogBeginInsert();
-	XLogRegisterData((char *) &record, SizeOfHeapMultiInsert);
-	if (BufferIsValid(buffer))
-		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD | REGBUF_WILL_INIT);
+	if (!fc_log_has_own_rows(page))
+	{
+		fc_log_register(append, page, block, buffer, REGBUF_FORCE_IMAGE);
+		lsn = XLogInsert(RM_XLOG_ID, XLOG_FPI);
+	}
 	else
-		XLogRegisterBlock(0, (FcLocator *) &append->file, append->fork, block, page,
-						  REGBUF_STANDARD | REGBUF_WILL_INIT);
-	XLogRegisterBufData(0, rows.data, len);
-	lsn = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT | XLOG_HEAP_INIT_PAGE);
+	{
+		record.ntuples = PageGetMaxOffsetNumber(page);
+		if (PageIsAllVisible(page))
+			record.flags = XLH_INSERT_ALL_FROZEN_SET;
+		fc_log_register(append, page, block, buffer, REGBUF_WILL_INIT);
+		XLogRegisterData((char *) &record, SizeOfHeapMultiInsert);
+		XLogRegisterBufData(0, rows.data, fc_log_fill(page, record.ntuples, rows.data));
+		lsn = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT | XLOG_HEAP_INIT_PAGE);
+	}
 	PageSetLSN(page, lsn);
 }
 

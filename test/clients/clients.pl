@@ -125,7 +125,7 @@ sub run
 	is($?, 0, "$command: ends well, $database") or diag($err);
 	my $log = slurp_file($node->logfile, $logged);
 	# asyncpg gives up by CopyFail and by a cancel at once: chance says which is met, and where
-	$log =~ s/(ERROR:  )(?:canceling statement due to user request|COPY from stdin failed: no more)\n(?:\w+: CONTEXT: .*\n(?:\t.*\n)*)?/$1given up\n/g if $command =~ /asyncpg/;
+	$log =~ s/(ERROR:  )(?:canceling statement due to user request|COPY from stdin failed: (?:no more|'str' object .*))\n(?:\w+: CONTEXT: .*\n(?:\t.*\n)*)?/$1given up\n/g if $command =~ /asyncpg/;
 	my $loads = () = $log =~ /^$database: LOG:  fast_copy of /mg;
 	return ($out, $loads, [ $log =~ /^$database: ((?!LOG: ).*(?:\n\t.*)*)/mg ]);
 }
