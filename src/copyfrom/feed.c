@@ -123,13 +123,13 @@ static void
 fc_feed_progress(FcFeed *feed, uint64 position)
 {
 	FcContext  *ctx = &feed->target->ctx;
-	FcShared   *shared = ctx->shared;
 	uint64		before;
-	uint64		now = position - Min(position, shared->source.data_start);
+	uint64		now;
 
 	if (!feed->counts)
 		return;
-	before = pg_atomic_exchange_u64(&shared->counts.load_bytes, now);
+	now = position - Min(position, ctx->shared->source.data_start);
+	before = pg_atomic_exchange_u64(&ctx->shared->counts.load_bytes, now);
 	fc_pace(ctx, now - Min(now, before));
 	fc_context_progress(ctx);
 }
