@@ -152,13 +152,13 @@ about_fast_copy_alone() { VARIANT[workers]=0; about_fast_copy; }
 # Prints the statements that load the files named
 fast_copy_of()
 {
-  local file setting
+  local file setting settings=${VARIANT[set]:-}
   echo "SET LOCAL fast_copy.memory = '${VARIANT[memory]:-$MEMORY}';"
   echo 'SET LOCAL fast_copy.max_partitions = 1000000;'
   [ -z "${VARIANT[spill]:-}" ] || echo "SET LOCAL fast_copy.spill = '${VARIANT[spill]}';"
   [ -z "${VARIANT[writer]:-}" ] || echo "SET LOCAL fast_copy.writer = '${VARIANT[writer]}';"
   [ -z "${VARIANT[io]:-}" ] || echo "SET LOCAL fast_copy.io_method = '${VARIANT[io]}';"
-  for setting in ${VARIANT[set]//,/ }; do echo "SET LOCAL fast_copy.${setting%%=*} = '${setting#*=}';"; done
+  for setting in ${settings//,/ }; do echo "SET LOCAL fast_copy.${setting%%=*} = '${setting#*=}';"; done
   for file in "$@"; do
     echo "SELECT fast_copy('target', '$file', workers => ${VARIANT[workers]:-$WORKERS}, format => '$FORMAT', partition_interval => '$INTERVAL');"
   done
