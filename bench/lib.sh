@@ -111,6 +111,14 @@ partitions_sql()
     END LOOP; END \$\$"
 }
 
+# weather_table NAME: for the year of test/data, without a partition
+weather_table()
+{
+  fc_psql -c "CREATE TABLE $1 (origin text, year int, month int, day int, hour int, temp float8,
+    dewp float8, humid float8, wind_dir int, wind_speed float8, wind_gust float8, precip float8,
+    pressure float8, visib float8, time_hour timestamptz NOT NULL) PARTITION BY RANGE (time_hour)"
+}
+
 count_partitions()
 {
   value "SELECT count(*) FROM pg_inherits WHERE inhparent = '$1'::regclass"

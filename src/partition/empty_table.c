@@ -49,9 +49,8 @@
 #include "compat/compat.h"
 #include "partition/empty_table.h"
 
-/* Writes the one page that an index has before its first row */
-static void
-fc_table_empty_index(Relation index)
+void
+fc_index_begin_btree(Relation index)
 {
 	bool		equal_image = _bt_allequalimage(index, false);
 	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, P_NEW,
@@ -109,7 +108,7 @@ fc_table_toast_index(Oid toast, Oid table)
 	table_close(rel, NoLock);
 
 	index = index_open(oid, AccessExclusiveLock);
-	fc_table_empty_index(index);
+	fc_index_begin_btree(index);
 	fc_set_relstats(index, 1, 0, 0, 0);
 	index_close(index, NoLock);
 }

@@ -9,7 +9,7 @@
  *
  *		define	leader		catalog rows and an empty file (DefineIndex, build
  *							skipped)
- *		build	worker		the access method's ambuild, which fills the file
+ *		build	worker		the access method's ambuild, or inserts of few rows
  *		stats	leader		what ambuild counted, into pg_class
  *
  * A worker must not write to the catalogs, and ambuild does not.  Until the
@@ -25,6 +25,7 @@
 #include "access/genam.h"
 #include "access/parallel.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "catalog/heap.h"
@@ -44,7 +45,11 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "partition/empty_table.h"
 #include "partition/index_define.h"
+
+/* Rows of a B-tree that are inserted one by one, at most */
+#define FC_INSERT_ROWS	256
 
 /* The command stays invalid where a process reports nothing, as in workers */
 void
@@ -206,6 +211,51 @@ build_init_fork(Relation index)
 }
 
 /*
+ * Is the index to be filled row by row?  Before 17 the build of a B-tree waits
+ * until it is on disk, which takes longer than to insert some hundred rows.
+ */
+static bool
+is_small_btree(Relation index, const FcIndexTask *task)
+{
+	return task->rows <= FC_INSERT_ROWS && index->rd_rel->relam == BTREE_AM_OID &&
+		RelationNeedsWAL(index);
+}
+
+/* What the scan of the heap calls for each row that the index has */
+typedef struct FcInsertion
+{
+	Relation	heap;
+	IndexInfo  *info;
+	double		entries;
+} FcInsertion;
+
+static void
+insert_entry(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+			 bool alive, void *arg)
+{
+	FcInsertion *insertion = arg;
+
+	(void) index_insert(index, values, isnull, tid, insertion->heap,
+						insertion->info->ii_Unique && alive ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
+						false, insertion->info);
+	insertion->entries++;
+}
+
+/* Does what ambuild does for a B-tree of few rows */
+static IndexBuildResult *
+build_by_inserts(Relation heap, Relation index, IndexInfo *info)
+{
+	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	FcInsertion insertion = {heap, info};
+
+	fc_index_begin_btree(index);
+	result->heap_tuples = table_index_build_scan(heap, index, info, false, false,
+												 insert_entry, &insertion, NULL);
+	result->index_tuples = insertion.entries;
+	return result;
+}
+
+/*
  * Runs ambuild as the table's owner, because the index's expressions may call
  * the owner's functions, and notes what it counted.
  */
@@ -224,7 +274,8 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 	level = NewGUCNestLevel();
 	fc_restrict_search_path();
 
-	result = index->rd_indam->ambuild(heap, index, info);
+	result = is_small_btree(index, task) ? build_by_inserts(heap, index, info) :
+		index->rd_indam->ambuild(heap, index, info);
 	build_init_fork(index);
 
 	AtEOXact_GUC(false, level);
