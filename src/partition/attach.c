@@ -319,35 +319,54 @@ fc_attach_missing(Relation parent, Oid child, List *pairs)
 	}
 }
 
-/* Makes the child's columns inherited ones: a partition has none of its own */
+/*
+ * Makes the child's columns inherited ones, as all columns of a partition are,
+ * or its own ones if parent is NULL.  Those that fc_table_create made are
+ * inherited ones from the start, which spares an update of each.
+ */
 static void
-fc_attach_columns(Relation parent, Relation child)
+fc_attach_columns(Relation child, TupleDesc parent)
 {
 	Relation	columns = table_open(AttributeRelationId, RowExclusiveLock);
 	CatalogIndexState indexes = CatalogOpenIndexes(columns);
-	TupleDesc	desc = RelationGetDescr(parent);
-	AttrNumber	n = 0;
+	TupleDesc	desc = RelationGetDescr(child);
+	int			inherited = parent ? 1 : 0;
+	int			p = 0;
 
-	for (int i = 0; i < desc->natts; i++)
+	for (int i = 0; i < desc->natts; i++, p++)
 	{
 		HeapTuple	tuple;
 		Form_pg_attribute form;
 
-		if (TupleDescAttr(desc, i)->attisdropped)
+		while (parent && TupleDescAttr(parent, p)->attisdropped)
+			p++;
+		if (TupleDescAttr(desc, i)->attinhcount == inherited)
 			continue;
-		tuple = SearchSysCacheCopyAttNum(RelationGetRelid(child), ++n);
+		tuple = SearchSysCacheCopy2(ATTNUM, ObjectIdGetDatum(RelationGetRelid(child)),
+									Int16GetDatum(i + 1));
 		if (!HeapTupleIsValid(tuple))
 			elog(ERROR, "cache lookup failed for attribute %d of relation %u",
-				 n, RelationGetRelid(child));
+				 i + 1, RelationGetRelid(child));
 		form = (Form_pg_attribute) GETSTRUCT(tuple);
-		form->attinhcount = 1;
-		form->attislocal = false;
-		fc_inherit_identity(form, TupleDescAttr(desc, i));
+		form->attinhcount = inherited;
+		form->attislocal = !inherited;
+		if (parent)
+			fc_inherit_identity(form, TupleDescAttr(parent, p));
 		CatalogTupleUpdateWithInfo(columns, &tuple->t_self, tuple, indexes);
 		heap_freetuple(tuple);
 	}
 	CatalogCloseIndexes(indexes);
 	table_close(columns, RowExclusiveLock);
+}
+
+void
+fc_attach_own_columns(Oid childid)
+{
+	Relation	child = table_open(childid, AccessExclusiveLock);
+
+	fc_attach_columns(child, NULL);
+	table_close(child, NoLock);
+	CommandCounterIncrement();
 }
 
 /*
@@ -469,7 +488,7 @@ fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid gua
 	{
 		pairs = fc_attach_pairs(parent, child);
 		fc_attach_indexes(childid, pairs);
-		fc_attach_columns(parent, child);
+		fc_attach_columns(child, RelationGetDescr(parent));
 		fc_attach_bound(child, bound);
 		fc_attach_inherit(RelationGetRelid(parent), childid);
 		CommandCounterIncrement();

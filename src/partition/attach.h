@@ -44,6 +44,12 @@ extern bool fc_attach_runs_code(Relation parent);
 extern void fc_attach_drop_check(Oid constraint);
 
 /*
+ * Makes the columns of a table that fc_table_create made the table's own ones,
+ * as ATTACH wants them.
+ */
+extern void fc_attach_own_columns(Oid child);
+
+/*
  * Attaches "child".  The caller holds the locks of ATTACH and vouches that
  * the child was made like the parent, that its rows fit the bound, and that
  * the bound overlaps no other.  False, with nothing done, if the child is not

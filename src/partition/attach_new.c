@@ -159,6 +159,7 @@ attach_by_command(FcAttach *attach, const FcNewPartition *part)
 		vouched = attach->guards[part - attach->parts];
 	else if (attach->vouched)
 		vouched = fc_vouch_for_part(attach->parent, attach->route, part);
+	fc_attach_own_columns(part->range.partition);
 	fc_ddl_run(attach_sql(attach->parent, attach->route, part));
 	if (OidIsValid(vouched))
 		fc_attach_drop_check(vouched);

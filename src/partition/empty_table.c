@@ -181,6 +181,21 @@ fc_table_alter(Node *stmt, const char *sql)
 				   None_Receiver, NULL);
 }
 
+/* Makes the columns inherited ones, as they will be in a partition */
+static void
+fc_table_inherit_columns(CreateStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->tableElts)
+	{
+		ColumnDef  *column = lfirst_node(ColumnDef, lc);
+
+		column->is_local = false;
+		column->inhcount = 1;
+	}
+}
+
 void
 fc_table_create(const char *sql)
 {
@@ -199,6 +214,7 @@ fc_table_create(const char *sql)
 
 			/* LIKE goes on with the name that transformCreateStmt made */
 			name = ((CreateStmt *) stmt)->relation;
+			fc_table_inherit_columns((CreateStmt *) stmt);
 			table = DefineRelation((CreateStmt *) stmt, RELKIND_RELATION,
 								   InvalidOid, NULL, sql);
 			CommandCounterIncrement();

@@ -11,8 +11,10 @@
 #include "utils/relcache.h"
 
 /*
- * Executes one CREATE TABLE, of a table that is not temporary.  Leader only.
- * Event triggers and hooks of other extensions do not see the command.
+ * Executes one CREATE TABLE, of a table that is not temporary and will be
+ * attached (partition/attach.h): its columns are marked as inherited ones.
+ * Leader only.  Event triggers and hooks of other extensions do not see the
+ * command.
  */
 extern void fc_table_create(const char *sql);
 
