@@ -140,14 +140,16 @@ sub compare
 	my @core = split(/\n/, $core);
 	my %ours = map { /^([^\t]*)\t(.*)/ ? ($1 => $2) : () } split(/\n/, $ours);
 
-	foreach (@core)
-	{
-		my ($case, $said) = /^([^\t]*)\t(.*)/;
-		is($ours{$case}, $said, "$name, $database: $case");
-	}
-	is_deeply($our_log, $core_log, "$name, $database: the server's log");
-	is($none, 0, "$name: core loads in core");
-	cmp_ok($loads, '>=', $database eq 'small' ? 5 : 2, "$name, $database: fast_copy has loaded");
+	subtest "$name, $database: says and loads the same" => sub {
+		foreach (@core)
+		{
+			my ($case, $said) = /^([^\t]*)\t(.*)/;
+			is($ours{$case}, $said, $case);
+		}
+		is_deeply($our_log, $core_log, "the server's log");
+		is($none, 0, 'core loads in core');
+		cmp_ok($loads, '>=', $database eq 'small' ? 5 : 2, 'fast_copy has loaded');
+	};
 	note($core);
 	return $core[0] =~ /^driver\t([^\t]*)/;
 }
