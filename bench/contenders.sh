@@ -6,7 +6,7 @@
 #   load_NAME     the load, measured; ends when the data is committed
 #   after_NAME    sizes and checks what it loaded, sets ROW; then cleans up
 #   about_NAME    sets VERSION, DURABLE, SETTINGS and HANDICAP
-# They know the case by WORKLOAD ROWS FILES PATTERN FORMAT KEY INTERVAL WAL
+# They know the case by WORKLOAD ORDER ROWS FILES PATTERN FORMAT KEY INTERVAL WAL
 # TARGET and, fast_copy only, by the settings of the variant in VARIANT.
 
 CONTENDERS="fast_copy fast_copy_alone fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index
@@ -44,6 +44,15 @@ sql() { "$FC_TOP/bench/sql" "$WORKLOAD" "$1" "$2" "$ROWS" "${DAYS:-1}" "${PARTIT
 # ---- PostgreSQL: the same server and the same table for all
 
 pg_version() { VERSION=$(value 'SHOW server_version' | cut -d' ' -f1); VERSION="PostgreSQL $VERSION"; }
+
+# What a load leaves that keeps the order of the file
+file_order()
+{
+  case $ORDER in
+    sorted | time) echo 'file order' ;;
+    *) echo 'file order, not sorted' ;;
+  esac
+}
 
 pg_about()
 {
@@ -194,7 +203,7 @@ load_copy_packed()
   } | pg_run
 }
 after_copy_packed() { pg_after; }
-about_copy_packed() { pg_about 'file order, not sorted; reads eight files packed by gzip'; }
+about_copy_packed() { pg_about "$(file_order); reads eight files packed by gzip"; }
 
 # ... and in one
 pack_one()
@@ -216,14 +225,14 @@ about_fast_copy_one_packed() { about_fast_copy; HANDICAP="reads one file packed 
 before_copy_one_packed() { pack_one && pg_before; }
 load_copy_one_packed() { { pg_partitions; echo "COPY target FROM PROGRAM 'gzip -dc $PATTERN.gz' WITH (FORMAT $FORMAT);"; } | pg_run; }
 after_copy_one_packed() { pg_after; }
-about_copy_one_packed() { pg_about 'file order, not sorted; reads one file packed by gzip'; }
+about_copy_one_packed() { pg_about "$(file_order); reads one file packed by gzip"; }
 
 # ---- COPY as it is
 
 before_copy() { pg_before; }
 load_copy() { { pg_partitions; copy_into target; } | pg_run; }
 after_copy() { pg_after; }
-about_copy() { pg_about 'file order, not sorted'; }
+about_copy() { pg_about "$(file_order)"; }
 
 # ---- The same COPY with fast_copy.accelerate_copy off and on
 
@@ -234,7 +243,7 @@ accelerate()
 }
 about_accelerated()
 {
-  pg_about 'file order, not sorted'
+  pg_about "$(file_order)"
   SETTINGS="$SETTINGS; fast_copy.accelerate_copy, workers $WORKERS, fast_copy.memory $MEMORY"
 }
 
@@ -253,12 +262,12 @@ inline()
 before_copy_stdin() { pg_before; }
 load_copy_stdin() { inline | pg_run; }
 after_copy_stdin() { pg_after; }
-about_copy_stdin() { pg_about 'file order, not sorted; the data are in the script'; }
+about_copy_stdin() { pg_about "$(file_order); the data are in the script"; }
 
 before_accelerated_stdin() { pg_before; }
 load_accelerated_stdin() { { accelerate; inline; } | pg_run; }
 after_accelerated_stdin() { pg_after; }
-about_accelerated_stdin() { about_accelerated; HANDICAP='the data are in the script'; }
+about_accelerated_stdin() { about_accelerated; HANDICAP+='; the data are in the script'; }
 
 # The rows in binary, and as a dump with its own compression
 keep_rows()
@@ -275,12 +284,12 @@ keep_rows()
 before_copy_binary() { fc_psql -c 'DROP TABLE IF EXISTS target' && keep_rows && pg_before && bench_cache "$PATTERN.binary"; }
 load_copy_binary() { echo "COPY target FROM '$PATTERN.binary' (FORMAT binary);" | pg_run; }
 after_copy_binary() { pg_after; }
-about_copy_binary() { pg_about 'file order, not sorted; reads binary data'; }
+about_copy_binary() { pg_about "$(file_order); reads binary data"; }
 
 before_accelerated_binary() { before_copy_binary; }
 load_accelerated_binary() { { accelerate; echo "COPY target FROM '$PATTERN.binary' (FORMAT binary);"; } | pg_run; }
 after_accelerated_binary() { pg_after; }
-about_accelerated_binary() { about_accelerated; HANDICAP='reads binary data'; }
+about_accelerated_binary() { about_accelerated; HANDICAP+='; reads binary data'; }
 
 # restore [OPTION...]: pg_restore of the table's data, with these settings
 restore()
@@ -291,7 +300,7 @@ restore()
 before_copy_restore() { before_copy_binary && bench_cache "$PATTERN.dump"; }
 load_copy_restore() { restore; }
 after_copy_restore() { pg_after; }
-about_copy_restore() { pg_about 'pg_restore unpacks and sends the rows'; }
+about_copy_restore() { pg_about "$(file_order); pg_restore unpacks and sends the rows"; }
 
 before_accelerated_restore() { before_copy_restore; }
 load_accelerated_restore()
@@ -299,7 +308,7 @@ load_accelerated_restore()
   restore -c session_preload_libraries=fast_copy -c fast_copy.accelerate_copy=on -c "fast_copy.memory=$MEMORY" -c "fast_copy.workers=$WORKERS"
 }
 after_accelerated_restore() { pg_after; }
-about_accelerated_restore() { about_accelerated; HANDICAP='pg_restore unpacks and sends the rows'; }
+about_accelerated_restore() { about_accelerated; HANDICAP+='; pg_restore unpacks and sends the rows'; }
 
 # As many sessions as workers, each reading its part of the file's lines
 before_copy_parallel() { pg_before; }
@@ -339,7 +348,7 @@ about_copy_stage() { pg_about 'sorted, as fast_copy'; SETTINGS="$SETTINGS; work_
 before_copy_freeze() { pg_before; }
 load_copy_freeze() { { echo 'CREATE TABLE stage (LIKE target);'; copy_into stage FREEZE; } | pg_run; }
 after_copy_freeze() { pg_after stage; }
-about_copy_freeze() { pg_about 'one flat table, not sorted: COPY FREEZE takes no partitioned table'; }
+about_copy_freeze() { pg_about "$(file_order); one flat table: COPY FREEZE takes no partitioned table"; }
 
 setup_file_fdw()
 {
@@ -373,7 +382,7 @@ load_copy_then_index()
   } | pg_run
 }
 after_copy_then_index() { pg_after; }
-about_copy_then_index() { pg_about 'file order, not sorted'; SETTINGS="$SETTINGS; maintenance_work_mem $MEMORY"; }
+about_copy_then_index() { pg_about "$(file_order)"; SETTINGS="$SETTINGS; maintenance_work_mem $MEMORY"; }
 
 # ---- Embedded engines, from a Python environment of our own
 
