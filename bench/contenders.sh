@@ -9,10 +9,10 @@
 # They know the case by WORKLOAD ORDER ROWS FILES PATTERN FORMAT KEY INTERVAL WAL
 # TARGET and, fast_copy only, by the settings of the variant in VARIANT.
 
-CONTENDERS="fast_copy fast_copy_alone fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index
+CONTENDERS="fast_copy fast_copy_alone fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_cluster copy_stage copy_freeze file_fdw copy_then_index
   duckdb duckdb_sorted clickhouse questdb"
 ACCELERATE_CONTENDERS="accelerated copy accelerated_stdin copy_stdin accelerated_binary copy_binary accelerated_restore copy_restore"
-POSTGRES_CONTENDERS="fast_copy fast_copy_alone fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_stage copy_freeze file_fdw copy_then_index"
+POSTGRES_CONTENDERS="fast_copy fast_copy_alone fast_copy_files fast_copy_packed fast_copy_one_packed copy copy_packed copy_one_packed copy_parallel copy_cluster copy_stage copy_freeze file_fdw copy_then_index"
 QUESTDB_VERSION=${QUESTDB_VERSION:-9.3.4}
 QUESTDB_PORT=
 
@@ -331,6 +331,24 @@ about_copy_parallel()
   pg_about "$WORKERS transactions, not one; not sorted; cannot read newlines in fields"
   SETTINGS="$SETTINGS; $WORKERS sessions"
 }
+
+# COPY, and then the order that fast_copy makes, by an index that is made for it or
+# by the primary key
+before_copy_cluster() { pg_before plain; }
+load_copy_cluster()
+{
+  load_copy || return 1
+  {
+    echo "SET maintenance_work_mem = '$MEMORY';"
+    if [ "$WORKLOAD" = objects ]; then
+      echo "ALTER TABLE target ADD PRIMARY KEY ($KEY); CLUSTER target USING target_pkey;"
+    else
+      echo "CREATE INDEX target_order ON target ($KEY); CLUSTER target USING target_order; DROP INDEX target_order;"
+    fi
+  } | fc_psql -o "$FC_TMP/log/output" -f - 2>>"$FC_TMP/log/error"
+}
+after_copy_cluster() { pg_after; }
+about_copy_cluster() { pg_about 'sorted, as fast_copy; several transactions; CLUSTER keeps readers out'; SETTINGS="$SETTINGS; maintenance_work_mem $MEMORY"; }
 
 before_copy_stage() { pg_before; }
 load_copy_stage()

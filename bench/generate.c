@@ -190,11 +190,11 @@ metrics(int64_t rows)
 }
 
 /*
- * Thirty days to the millisecond.  "nearly": as it arrives, each row up to a
- * second late and each hundredth up to ten minutes.
+ * Thirty days to the millisecond, of so many kinds.  "nearly": as it arrives,
+ * each row up to a second late and each hundredth up to ten minutes.
  */
 static void
-events(int64_t rows, const char *order)
+events(int64_t rows, const char *order, int64_t kinds)
 {
 	const int64_t span = 30 * USECS_PER_DAY / 1000;
 	bool		random = strcmp(order, "random") == 0,
@@ -216,7 +216,7 @@ events(int64_t rows, const char *order)
 		put_char(',');
 		put_decimal(below(INT64_C(10000000000000000)), 13);
 		put_char(',');
-		put_int(below(1000000));
+		put_int(below(kinds));
 		put_text(",row ");
 		put_int(i + 1);
 		end_row();
@@ -545,7 +545,9 @@ main(int argc, char **argv)
 	if (strcmp(workload, "metrics") == 0)
 		metrics(rows);
 	else if (strcmp(workload, "events") == 0)
-		events(rows, argv[3]);
+		events(rows, argv[3], 1000000);
+	else if (strcmp(workload, "readings") == 0)
+		events(rows, argv[3], 1000);
 	else if (strcmp(workload, "hits") == 0)
 		hits(rows);
 	else if (strcmp(workload, "lineitem") == 0)

@@ -1,5 +1,4 @@
-# Shared by bench/demo, bench/compare and bench/traffic; sourced after
-# test/lib.sh.
+# Shared by the commands in bench/; sourced after test/lib.sh.
 
 # Settings of the cluster: it is durable, has full WAL (wal_level = replica is
 # the default) and room for the WAL segments of two rounds.
@@ -22,6 +21,17 @@ bench_cluster()
   fc_start "${BENCH_SETTINGS[@]}" || fc_die "the cluster did not start: $(tail "$FC_TMP/log/server.log")"
   fc_psql -c 'CREATE EXTENSION fast_copy'
   gcc -O2 -o "$FC_TMP/generate" "$FC_TOP/bench/generate.c" || fc_die 'the generator does not compile'
+}
+
+# Makes a standby beside the cluster, on the same socket, and starts it
+bench_standby()
+{
+  STANDBY_PORT=5433
+  {
+    fc_as pg_basebackup -h "$PGHOST" -D "$FC_TMP/standby" -R -X stream -c fast --no-sync &&
+      printf '%s\n' "port = $STANDBY_PORT" 'shared_buffers = 256MB' | fc_as tee -a "$FC_TMP/standby/postgresql.conf" &&
+      fc_as pg_ctl -D "$FC_TMP/standby" -l "$FC_TMP/log/standby.log" -w -s start
+  } >>"$FC_LOG" 2>&1 || fc_die "no standby: $(tail -n 3 "$FC_LOG")"
 }
 
 # bench_wal LEVEL: restarts the server with that wal_level.
@@ -95,6 +105,9 @@ value()
 {
   fc_psql -A -t -c "$1"
 }
+
+# Those named, the first of them last
+turn() { echo "${@:2} $1"; }
 
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
 sum() { awk -v a="$1" -v b="$2" 'BEGIN { print a + b }'; }
