@@ -42,6 +42,7 @@ typedef struct FcOrder
 	int64	   *keys;
 	int64		last;			/* the largest so far */
 	bool		sorted;
+	bool		whole;			/* no record of the chunk was left out */
 } FcOrder;
 
 /* Goes to the next record; false if there is none or it is out of order */
@@ -69,17 +70,20 @@ static bool
 fc_order_chunk(FcOrder *order, uint32 i, uint64 bytes)
 {
 	FcChunkReader *reader = &order->reader;
-	uint64		end = fc_shared_starts(reader->ctx->shared)[i].first + bytes;
+	uint64		limit = fc_shared_starts(reader->ctx->shared)[i].first + bytes;
+	uint64		end;
 
 	if (!fc_chunk_reader_enter(reader, i))
 		return false;
-	reader->end = Min(end, reader->end);
+	end = reader->end;
+	reader->end = Min(limit, end);
 	order->sorted = false;
 	if (!fc_order_next(order))
 		return true;
 	order->keys[i] = order->last;
 	while (fc_order_next(order))
 		;
+	order->whole = reader->record.offset >= end;
 	return true;
 }
 
@@ -134,10 +138,11 @@ fc_order_read(void *arg)
 	uint32		tail = n;
 
 	order->sorted = true;
+	order->whole = false;
 	for (uint32 i = 0; i < n && order->sorted; i++)
 		if (fc_order_chunk(order, i, Max(FC_ORDER_BYTES / n, FC_ORDER_LEAST)))
 			tail = i;
-	if (order->sorted && tail < n)
+	if (order->sorted && tail < n && !order->whole)
 		fc_order_tail(order, tail);
 	order->sorted = order->sorted && tail < n;
 	order->keys[n] = order->last;
