@@ -231,12 +231,14 @@ typedef struct FcNumber
 	uint64		nspans;			/* stretches without a gap */
 } FcNumber;
 
-/* A file that is scanned while it is unpacked: intake/chunks.c */
+/* A file that is scanned while it is unpacked: intake/finder.c */
 typedef struct FcInflow
 {
 	pg_atomic_uint32 published; /* so many of its chunks, from the first on,
 								 * may be taken */
 	pg_atomic_uint32 whole;		/* 1: no other chunks follow */
+	bool		uneven;			/* a chunk before the last may be shorter than
+								 * those before it */
 } FcInflow;
 
 /* The files of a load, as all its processes see them */
@@ -247,6 +249,7 @@ typedef struct FcSharedSource
 	bool		joined;			/* they are one file to be opened */
 	bool		programs;		/* they are the output of commands */
 	uint32		ncopies;
+	uint32		nextents;		/* there is room for */
 	int			encoding;
 	bool		need_transcoding;
 	uint64		data_start;		/* first byte after the header of the first */
@@ -257,6 +260,8 @@ typedef struct FcSharedSource
 	uint32		room;			/* places for chunks that each file has, as
 								 * long as files are unpacked; 0: all chunks
 								 * are there */
+	uint32		ahead;			/* so many of these are for chunks of pieces
+								 * that are unpacked ahead of their turn */
 	uint32		places;			/* for chunks of a ring, one after the other,
 								 * again and again; 0: each has its own */
 	dsm_handle	area;			/* if room is not 0: the segment through which
@@ -373,6 +378,7 @@ typedef struct FcSharedPlaces
 	Size		files;			/* FcFile[source.nfiles] */
 	Size		names;			/* their paths, to show */
 	Size		copies;			/* FcCopy[source.ncopies] */
+	Size		extents;		/* FcExtent[source.nextents] */
 	Size		numbers;		/* FcNumber[nnumbers] */
 	Size		order;			/* FcSortKey[order.nkeys] */
 	Size		inflow;			/* FcInflow[source.nfiles], if source.room is
@@ -452,6 +458,7 @@ typedef struct FcShared
 #define fc_shared_files(s) ((FcFile *) ((char *) (s) + (s)->at.files))
 #define fc_shared_names(s) ((char *) (s) + (s)->at.names)
 #define fc_shared_copies(s) ((FcCopy *) ((char *) (s) + (s)->at.copies))
+#define fc_shared_extents(s) ((FcExtent *) ((char *) (s) + (s)->at.extents))
 #define fc_shared_numbers(s) ((FcNumber *) ((char *) (s) + (s)->at.numbers))
 #define fc_shared_order(s) ((FcSortKey *) ((char *) (s) + (s)->at.order))
 #define fc_shared_texts(s) ((void *) ((char *) (s) + (s)->at.texts))
@@ -500,6 +507,8 @@ typedef struct FcContext
 	bool		ended;			/* fc_error_stop has thrown */
 	struct FcBatches *batches;	/* memory for pages in this phase; NULL: none
 								 * so far */
+	struct FcHelp *help;		/* takes part in unpacking in this phase; NULL:
+								 * no file is unpacked */
 	List	   *deferred;		/* FcWriters that have all rows of a slice
 								 * whose turn has not come */
 	Size		deferred_bytes; /* that these writers take */

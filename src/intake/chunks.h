@@ -1,85 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * intake/chunks.h
- *	  Files that are unpacked by the processes that scan them.
+ *	  The chunks of files that are unpacked or received meanwhile.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_CHUNKS_H
 #define FC_CHUNKS_H
 
-#include "portability/instr_time.h"
-
-#include "context/shared.h"
-#include "source/decompress.h"
-
-/* Where an unpacked file is */
-typedef struct FcUnpacked
-{
-	uint32		copy;			/* number of the temporary copy, from 1; 0:
-								 * the file is not packed */
-	uint64		at;
-	uint64		size;
-} FcUnpacked;
-
-/* What the processes that unpack share, in a segment of its own */
-typedef struct FcUnpackArea
-{
-	/* written by the leader before processes unpack */
-	uint32		nfiles;
-	uint32		npacked;
-	uint32		ncopies;		/* processes */
-	Size		files_at;		/* offset of FcFile[nfiles], as named */
-	Size		names_at;		/* offset of their paths */
-	Size		order_at;		/* offset of uint32[npacked]: numbers of files
-								 * in the order in which they are taken */
-	Size		unpacked_at;	/* offset of FcUnpacked[nfiles] */
-	Size		copies_at;		/* offset of FcCopy[ncopies] */
-
-	/* shared by all */
-	pg_atomic_uint32 next;		/* place in the order: the file to be taken */
-	pg_atomic_uint64 taken;		/* bytes that were read of the packed files */
-	pg_atomic_uint32 done;		/* files that are unpacked, or given up */
-	FcBudget	budget;
-	slock_t		mutex;			/* for faulty and fault */
-	uint32		faulty;			/* the first file known that cannot be
-								 * unpacked */
-	FcUnpackFault fault;
-	instr_time	ended;			/* when the last of the files was done */
-	SharedFileSet fileset;		/* the temporary copies */
-	char		data[FLEXIBLE_ARRAY_MEMBER];
-} FcUnpackArea;
-
-#define fc_area_files(s) ((FcFile *) ((char *) (s) + (s)->files_at))
-#define fc_area_names(s) ((char *) (s) + (s)->names_at)
-#define fc_area_order(s) ((uint32 *) ((char *) (s) + (s)->order_at))
-#define fc_area_unpacked(s) ((FcUnpacked *) ((char *) (s) + (s)->unpacked_at))
-#define fc_area_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
-
-/* One of the packed files as input; source and area have the same files */
-typedef struct FcFileInput
-{
-	FcInput		input;
-	const FcSource *source;
-	uint64		at;
-	uint64		end;
-} FcFileInput;
-
-extern void fc_inflow_input(FcFileInput *input, const FcSource *source,
-							uint32 number);
+#include "intake/pieces.h"
 
 /*
- * One process's work: unpacks files into its temporary copy until none is left.
- * Of files that cannot be unpacked the area keeps the first, with its fault.
- * With ctx, whose shared memory has room for chunks, the process publishes
- * chunks meanwhile.
+ * Any process, at the beginning of a phase, and at its end: takes part in
+ * unpacking files, if there are any
  */
-extern void fc_inflow_unpack(FcUnpackArea *area, const FcSource *source,
-							 int process, FcContext *ctx,
-							 void (*progress) (void *arg), void *progress_arg);
-
-/* Any process, at the beginning of a phase: unpacks files if there are any */
-extern void fc_inflow_run(FcContext *ctx);
+extern void fc_inflow_begin(FcContext *ctx);
+extern void fc_inflow_end(FcContext *ctx);
 
 /*
  * Leader, in a phase: begins to receive the rest of an input, whose first bytes
@@ -100,8 +36,9 @@ extern bool fc_inflow_receive(FcReceiver *receiver, FcUnpackEnd *end,
 							  FcUnpackFault *fault);
 
 /*
- * fc_context_take for chunks: waits, under the event FastCopyInflow, until the
- * next one is published.  False as well if a file cannot be unpacked.
+ * fc_context_take for chunks: the next one that is there, for which it unpacks
+ * files, or waits under the event FastCopyInflow.  False as well if a file
+ * cannot be unpacked.
  */
 extern bool fc_inflow_take(FcContext *ctx, uint32 *chunk);
 

@@ -60,12 +60,40 @@ fc_area_place(Size *end, Size len)
 	return at;
 }
 
+/*
+ * The chains of all files, those of files that are not packed empty; counts
+ * their pieces.  A binary file has one if its chunks are looked for: its
+ * records can only be found in their order.
+ */
+static FcChain *
+fc_area_make_chains(const FcIntake *intake, const FcSource *source, int processes, bool flows,
+					uint32 *npieces)
+{
+	Size		size = sizeof(FcChain) * source->nfiles;
+	FcChain    *chains = MemoryContextAllocExtended(CurrentMemoryContext, size,
+													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+	{
+		chains[i].first = *npieces;
+		if (source->files[i].kind == FC_CODEC_NONE)
+			continue;
+		fc_chain_init(&chains[i], source->files[i].identity.size, source->nfiles, processes,
+					  flows && intake->target->options->format.binary);
+		*npieces += chains[i].npieces;
+	}
+	return chains;
+}
+
 FcUnpackArea *
-fc_area_share(FcIntake *intake, const FcSource *source, uint32 npacked, int processes)
+fc_area_share(FcIntake *intake, const FcSource *source, uint32 npacked, int processes,
+			  bool flows)
 {
 	FcUnpackArea layout = {0};
 	Size		end = MAXALIGN(sizeof(FcUnpackArea));
 	Size		names = source ? fc_source_paths_size(source) : 0;
+	FcChain    *chains = source ?
+		fc_area_make_chains(intake, source, processes, flows, &layout.npieces) : NULL;
 	FcUnpackArea *area;
 
 	layout.nfiles = source ? source->nfiles : 0;
@@ -74,16 +102,21 @@ fc_area_share(FcIntake *intake, const FcSource *source, uint32 npacked, int proc
 	layout.files_at = fc_area_place(&end, sizeof(FcFile) * layout.nfiles);
 	layout.names_at = fc_area_place(&end, names);
 	layout.order_at = fc_area_place(&end, sizeof(uint32) * npacked);
-	layout.unpacked_at = fc_area_place(&end, sizeof(FcUnpacked) * layout.nfiles);
+	layout.chains_at = fc_area_place(&end, sizeof(FcChain) * layout.nfiles);
+	layout.pieces_at = fc_area_place(&end, sizeof(FcPiece) * layout.npieces);
+	layout.extents_at = fc_area_place(&end, sizeof(FcExtent) * layout.npieces);
+	layout.notes_at = fc_area_place(&end, flows ? sizeof(FcChunk) * FC_NOTES * layout.npieces : 0);
 	layout.copies_at = fc_area_place(&end, sizeof(FcCopy) * processes);
 	intake->unpacked = dsm_create(end, 0);
 	area = dsm_segment_address(intake->unpacked);
 	memset(area, 0, end);
 	*area = layout;
-	pg_atomic_init_u32(&area->next, 0);
 	pg_atomic_init_u64(&area->taken, 0);
+	pg_atomic_init_u32(&area->done, 0);
+	pg_atomic_init_u32(&area->processes, 0);
 	fc_budget_init(&area->budget, (uint64) fc_memory_kb * 1024);
-	SpinLockInit(&area->mutex);
+	/* tranche ids run out if each session takes one, so that we use core's */
+	LWLockInitialize(&area->lock, LWTRANCHE_PARALLEL_APPEND);
 	area->faulty = PG_UINT32_MAX;
 	SharedFileSetInit(&area->fileset, intake->unpacked);
 	intake->progress->taken = &area->taken;
@@ -91,6 +124,8 @@ fc_area_share(FcIntake *intake, const FcSource *source, uint32 npacked, int proc
 		return area;
 	memcpy(fc_area_files(area), source->files, sizeof(FcFile) * source->nfiles);
 	memcpy(fc_area_names(area), source->paths, names);
+	memcpy(fc_area_chains(area), chains, sizeof(FcChain) * source->nfiles);
+	pfree(chains);
 	fc_area_fill_order(area, source);
 	return area;
 }
@@ -125,7 +160,7 @@ fc_intake_copied(const FcSource *source)
 	if (source->ring)
 		return fc_ring_not_taken(source->ring, source->identity.size);
 	for (uint32 i = 0; i < source->nfiles; i++)
-		if (source->fd >= 0 || source->files[i].copy != 0)
+		if (source->fd >= 0 || source->files[i].nextents > 0)
 			bytes += source->files[i].identity.size;
 	return bytes;
 }

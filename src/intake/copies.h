@@ -43,9 +43,10 @@ extern bool fc_intake_plan_flows(const FcPlan *plan);
 /*
  * Makes the segment, intake->unpacked, for so many processes that make
  * temporary copies of the files of a source; NULL: of what is to be received.
+ * With "flows" these processes find chunks, too.
  */
 extern FcUnpackArea *fc_area_share(FcIntake *intake, const FcSource *source,
-								   uint32 npacked, int processes);
+								   uint32 npacked, int processes, bool flows);
 
 /*
  * Begin and end the phase that unpacks or receives before all others; with it

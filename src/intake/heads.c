@@ -38,8 +38,10 @@ typedef struct FcHeads
 {
 	const FcSource *packed;
 	FcFile	   *files;			/* as the heads have them */
+	FcExtent   *extents;		/* one of each */
 	bool	   *cut;			/* there is more than the head */
 	uint64		expected;		/* bytes in all, roughly */
+	bool		wide;			/* windows take memory of the budget */
 } FcHeads;
 
 /* Unpacks one head; false if it is faulty or needs too much memory */
@@ -55,16 +57,21 @@ fc_heads_unpack(FcHeads *heads, FcUnpacker *unpacker, uint32 number)
 	uint64		taken;
 	bool		fits;
 
-	fc_inflow_input(&input, heads->packed, number);
-	file->copy = 1;
-	file->copy_at = unpacker->written;
+	fc_piece_input(&input, heads->packed, number, 0);
+	file->nextents = 1;
+	file->extent = number;
 	file->base = (uint64) number << FC_HEADS_BITS;
+	heads->extents[number] = (FcExtent)
+	{
+		file->base, unpacker->written, 0
+	};
 	unpacking = fc_unpack_open(unpacker, &input.input, (FcCodecKind) packed->kind);
 	end = fc_unpack_some(unpacking, unpacker->written + 1, &fault);
 	taken = fc_unpack_taken(unpacking);
 	fits = fc_unpack_window(unpacking) <= unpacker->budget->size;
+	heads->wide |= fc_unpack_window(unpacking) > 0;
 	fc_unpack_close(unpacking);
-	file->identity.size = unpacker->written - file->copy_at;
+	file->identity.size = unpacker->written - heads->extents[number].at;
 	heads->cut[number] = (end == FC_UNPACK_MORE);
 	heads->expected += end == FC_UNPACK_END ? file->identity.size :
 		(uint64) ((double) packed->identity.size / Max(taken, 1) * file->identity.size);
@@ -88,6 +95,8 @@ fc_heads_copy(FcHeads *heads, FcUnpackArea *area)
 	}
 	fc_unpack_end(&unpacker, copy->path, MAXPGPATH);
 	pg_atomic_write_u64(&area->taken, 0);
+	if (!heads->wide)
+		area->budget.size = 0;
 	return fit ? copy : NULL;
 }
 
@@ -153,12 +162,13 @@ fc_heads_source(FcIntake *intake, FcUnpackArea *area, uint64 *expected)
 	FcSource   *source;
 
 	heads.files = memcpy(palloc(size), packed->files, size);
+	heads.extents = palloc(sizeof(FcExtent) * packed->nfiles);
 	heads.cut = palloc0(sizeof(bool) * packed->nfiles);
 	copy = fc_heads_copy(&heads, area);
 	if (copy == NULL)
 		return NULL;
 	*expected = heads.expected;
-	source = fc_source_attach(heads.files, packed->nfiles, packed->paths, copy, 1);
+	source = fc_source_attach(heads.files, packed->nfiles, packed->paths, copy, 1, heads.extents);
 	if (fc_heads_suffice(intake, source, heads.cut))
 		return source;
 	fc_source_close(source);

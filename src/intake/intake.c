@@ -4,7 +4,7 @@
  *	  Sources that can only be read once, from front to back: packed files,
  *	  and what receive.c and they have in common.
  *
- *	 packed files ──► processes, a file at a time ──► temporary copies
+ *	 packed files ──► processes, a piece at a time ──► temporary copies
  *
  * A load reads its source several times, in any order, and what is packed or
  * received can be read only once.  A temporary copy is to it what the spill of
@@ -15,7 +15,7 @@
  *
  * Where there are fewer packed files than processes, the leader unpacks no more
  * than their heads (intake/heads.c), and the processes that scan, or load
- * without a scan, unpack the rest meanwhile (intake/chunks.c).  Else all files
+ * without a scan, unpack the rest meanwhile (intake/pieces.c).  Else all files
  * are unpacked before all other phases, even before the headers are read, with
  * a segment and a parallel context for that.
  *
@@ -31,8 +31,8 @@
  * load by core, for an analysis, and if they must be converted.
  *
  * Of several files that cannot be unpacked the error is about the first one: a
- * process that meets one keeps its fault, and from then on all processes
- * unpack only files before it.  Errors of other kinds are thrown at once.
+ * process that meets one notes that, and from then on all processes unpack
+ * only files before it.  Errors of other kinds are thrown at once.
  *
  * What a program or the client sends after a record that ends the load is not
  * waited for, unless it is packed: only the end of packed data says whether
@@ -65,6 +65,18 @@
 
 PGDLLEXPORT void fc_intake_main(dsm_segment *seg, shm_toc *toc);
 
+/* One process's work: unpacks pieces until none is left, into its copy */
+static void
+fc_intake_unpack_pieces(FcUnpackArea *area, const FcSource *source, int process,
+						void (*progress) (void *arg), void *progress_arg)
+{
+	FcHand	   *hand = fc_hand_begin(area, source, process, NULL, progress, progress_arg);
+
+	while (fc_hand_step(hand))
+		;
+	fc_hand_end(hand);
+}
+
 /* Entry point of a worker */
 void
 fc_intake_main(dsm_segment *seg, shm_toc *toc)
@@ -81,8 +93,8 @@ fc_intake_main(dsm_segment *seg, shm_toc *toc)
 	area = dsm_segment_address(segment);
 	SharedFileSetAttach(&area->fileset, segment);
 	source = fc_source_attach(fc_area_files(area), area->nfiles,
-							  fc_area_names(area), NULL, 0);
-	fc_inflow_unpack(area, source, ParallelWorkerNumber, NULL, NULL, NULL);
+							  fc_area_names(area), NULL, 0, NULL);
+	fc_intake_unpack_pieces(area, source, ParallelWorkerNumber, NULL, NULL);
 	fc_source_close(source);
 	dsm_detach(segment);
 }
@@ -111,38 +123,49 @@ fc_intake_parallel(FcIntake *intake, int nworkers)
 	return launched;
 }
 
+/* Makes the unpacked file follow those before it */
+static void
+fc_intake_place_file(FcUnpackArea *area, FcFile *file, uint32 number, uint64 base)
+{
+	const FcChain *chain = &fc_area_chains(area)[number];
+
+	file->base = base;
+	if (chain->npieces == 0)
+		return;
+	file->identity.size = chain->unpacked;
+	file->extent = chain->first;
+	file->nextents = chain->nextents;
+	for (uint32 i = 0; i < chain->nextents; i++)
+		fc_area_extents(area)[chain->first + i].offset += base;
+}
+
 /* Makes a source of the files, with temporary copies of the packed ones */
 static FcSource *
 fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 {
-	const FcUnpacked *unpacked = fc_area_unpacked(area);
 	Size		size = sizeof(FcFile) * packed->nfiles;
 	FcFile	   *files = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	FcCopy	   *copies = palloc(sizeof(FcCopy) * area->ncopies);
 	uint64		base = 0;
 
 	memcpy(files, packed->files, size);
-	memcpy(copies, fc_area_copies(area), sizeof(FcCopy) * area->ncopies);
 	for (uint32 i = 0; i < packed->nfiles; i++)
 	{
-		files[i].base = base;
-		if (unpacked[i].copy != 0)
-		{
-			files[i].identity.size = unpacked[i].size;
-			files[i].copy = unpacked[i].copy;
-			files[i].copy_at = unpacked[i].at;
-		}
+		fc_intake_place_file(area, &files[i], i, base);
 		base += files[i].identity.size;
 	}
 	if (packed->nfiles > 1)
 	{
 		/* fc_setup_end() looks at the packed files by their paths */
 		fc_source_close(packed);
-		return fc_source_attach(files, packed->nfiles, packed->paths, copies,
-								area->ncopies);
 	}
-	files[0].copy = 0;
-	return fc_intake_open_copy(copies->path, files, 1, packed->paths);
+	else if (files->nextents == 1)
+	{
+		files->nextents = 0;
+		return fc_intake_open_copy(fc_area_copies(area)[fc_area_extents(area)->copy].path,
+								   files, 1, packed->paths);
+	}
+	return fc_source_attach(files, packed->nfiles, packed->paths, fc_area_copies(area),
+							area->ncopies, fc_area_extents(area));
 }
 
 void
@@ -234,27 +257,53 @@ fc_intake_count(const FcSource *source, uint64 *bytes)
 	return npacked;
 }
 
-/* Throws the error of the first file that cannot be unpacked */
-static void
-fc_intake_check_fault(FcUnpackArea *area, const FcSource *source)
+/* FcUnpacker.put: drops what is unpacked */
+static FcUnpackPut
+fc_intake_drop(void *arg, const char *buf, size_t len)
 {
-	if (area->faulty != PG_UINT32_MAX)
-		fc_unpack_throw(&area->fault, fc_source_word(source),
-						fc_source_path(source, area->faulty));
+	return FC_PUT_DROPPED;
 }
 
-/* Unpacks in workers or in the leader; returns the number of processes */
-static int
+/*
+ * Throws the error of the first file that cannot be unpacked.  Whoever met it
+ * may have begun in the middle of the file: so it is unpacked once more, from
+ * the front, to tell the same as if one process had.
+ */
+static void
+fc_intake_check_fault(const FcIntake *intake, FcUnpackArea *area, const FcSource *source)
+{
+	FcUnpacker	unpacker;
+	FcFileInput input;
+	FcUnpackFault fault;
+	FcUnpackEnd end;
+	uint64		taken;
+
+	if (area->faulty == PG_UINT32_MAX)
+		return;
+	fc_unpack_begin(&unpacker, &area->fileset, area->ncopies + 1, &area->budget, &area->taken);
+	unpacker.progress = fc_progress_update;
+	unpacker.progress_arg = intake->progress;
+	unpacker.put = fc_intake_drop;
+	fc_piece_input(&input, source, area->faulty, 0);
+	end = fc_unpack_members(&unpacker, &input.input, (FcCodecKind) source->files[area->faulty].kind,
+							false, PG_UINT64_MAX, &taken, &fault);
+	/* a file that was written to meanwhile may look faulty in any way */
+	fc_source_check_at(source, source->files[area->faulty].base);
+	if (end != FC_UNPACK_FAULT)
+		elog(ERROR, "file \"%s\" is sound, but a piece of it is not",
+			 fc_source_path(source, area->faulty));
+	fc_unpack_throw(&fault, fc_source_word(source), fc_source_path(source, area->faulty));
+}
+
+/* Unpacks in workers or in the leader */
+static void
 fc_intake_work(FcIntake *intake, FcUnpackArea *area, int workers)
 {
-	int			launched = 0;
-
-	if (workers > 0)
-		launched = fc_intake_parallel(intake, workers);
-	if (launched == 0)
-		fc_inflow_unpack(area, intake->target->source, 0, NULL, fc_progress_update, intake->progress);
-	fc_intake_check_fault(area, intake->target->source);
-	return Max(launched, 1);
+	/* the leader unpacks a single piece as fast as a worker does */
+	workers = area->npieces < 2 ? 0 : Min(workers, area->npieces);
+	if (workers == 0 || fc_intake_parallel(intake, workers) == 0)
+		fc_intake_unpack_pieces(area, intake->target->source, 0, fc_progress_update, intake->progress);
+	fc_intake_check_fault(intake, area, intake->target->source);
 }
 
 /* Unpacks all files, in a phase of its own */
@@ -266,16 +315,14 @@ fc_intake_unpack_all(FcIntake *intake)
 	uint64		bytes;
 	uint32		npacked = fc_intake_count(target->source, &bytes);
 	int			workers = fc_intake_workers(intake, bytes);
-	int			processes;
 
-	/* the leader unpacks a single file as fast as a worker does */
-	workers = npacked < 2 ? 0 : Min(workers, npacked);
-	area = fc_area_share(intake, target->source, npacked, Max(workers, 1));
+	area = fc_area_share(intake, target->source, npacked, Max(workers, 1), false);
 	fc_intake_begin(intake, FC_PHASE_UNPACK, bytes);
-	processes = fc_intake_work(intake, area, workers);
+	fc_intake_work(intake, area, workers);
 	intake->packed = target->source;
 	target->source = fc_intake_make_source(area, intake->packed);
-	fc_intake_end(intake, processes, fc_intake_choice(intake->packed, npacked));
+	fc_intake_end(intake, pg_atomic_read_u32(&area->processes),
+				  fc_intake_choice(intake->packed, npacked));
 }
 
 /* Unpacks the heads; false, with nothing changed, if they do not suffice */
@@ -283,11 +330,11 @@ static bool
 fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 {
 	FcTarget   *target = intake->target;
-	FcUnpackArea *area = fc_area_share(intake, target->source, npacked, workers);
+	FcUnpackArea *area = fc_area_share(intake, target->source, npacked, workers, true);
 	FcSource   *heads;
 
-	/* the rest of the memory is for the processes that scan */
-	area->budget.size = area->budget.most / workers * npacked;
+	/* the rest of the memory is for the scan, in the same processes */
+	area->budget.size = Min(area->budget.most / workers * npacked, area->budget.most / 2);
 	heads = fc_heads_source(intake, area, &target->expected);
 	if (heads == NULL)
 	{
@@ -331,6 +378,13 @@ fc_intake_settle(FcIntake *intake)
 	int			least = intake->packed ? intake->packed->nfiles + 1 :
 		target->way == FC_WAY_TURNS && target->plan->order == NIL ? 0 : 1;
 
+	/* a function that was evaluated meanwhile may have asked for more */
+	if (target->inflow && intake->packed)
+	{
+		const FcUnpackArea *area = dsm_segment_address(intake->unpacked);
+
+		target->nworkers = Min(target->nworkers, area->ncopies);
+	}
 	if (!target->inflow || (target->nworkers >= least && target->way != FC_WAY_COPY &&
 							fc_intake_plan_flows(target->plan)))
 		return;
@@ -356,8 +410,9 @@ fc_intake_join_copy(FcShared *shared, const FcSource *inflow)
 	FcFile	   *own = palloc(sizeof(FcFile));
 	FcSource   *source;
 
-	strlcpy(fc_shared_path(shared), inflow->copies[file->copy - 1].path, MAXPGPATH);
-	file->copy = 0;
+	strlcpy(fc_shared_path(shared), inflow->copies[inflow->extents[file->extent].copy].path,
+			MAXPGPATH);
+	file->nextents = 0;
 	shared->source.joined = true;
 	/* what was received outlives the load's shared memory */
 	*own = *file;
@@ -371,10 +426,10 @@ static FcSource *
 fc_intake_join(FcShared *shared, FcSource *inflow)
 {
 	fc_source_close(inflow);
-	if (inflow->nfiles == 1)
+	if (inflow->nfiles == 1 && inflow->files->nextents == 1)
 		return fc_intake_join_copy(shared, inflow);
 	return fc_source_attach(inflow->files, inflow->nfiles, inflow->paths,
-							inflow->copies, inflow->ncopies);
+							inflow->copies, inflow->ncopies, inflow->extents);
 }
 
 /* Takes the whole files as the source, or what a ring still has of them */
@@ -397,22 +452,23 @@ fc_intake_take_source(FcIntake *intake)
 }
 
 void
-fc_intake_flowed(FcIntake *intake, int processes)
+fc_intake_flowed(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
 	uint32		nfiles = target->source->nfiles;
+	int			processes = intake->packed ? pg_atomic_read_u32(&area->processes) : 1;
 	char	   *choice = intake->packed ? fc_intake_choice(intake->packed, nfiles) :
 		fc_receive_choice(intake);
 	const char *meanwhile = target->shared->phase == FC_PHASE_SCAN ? ", scanned meanwhile" :
 		target->shared->phase == FC_PHASE_LOAD ? ", loaded meanwhile" : "";
 
 	if (intake->packed)
-		fc_intake_check_fault(area, intake->packed);
+		fc_intake_check_fault(intake, area, intake->packed);
 	target->found = fc_inflow_finish(target->shared);
 	fc_intake_take_source(intake);
 	fc_intake_report(intake, intake->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, area->ended,
-					 Min(processes, nfiles), psprintf("%s%s", choice, meanwhile));
+					 processes, psprintf("%s%s", choice, meanwhile));
 	/* the report counts the phase from the end of unpacking on */
 	intake->progress->phase_start = area->ended;
 }

@@ -31,12 +31,11 @@ extern void fc_intake_settle(FcIntake *intake);
 /*
  * For a phase that unpacks or receives as well: the leader calls the first
  * before it; the second is its FcContext.progress, with the FcIntake as arg;
- * and the third comes after the phase, in which so many processes unpacked.
- * From then on target->source has the whole files.  The third throws ERROR for
- * a file that cannot be unpacked.
+ * and the third comes after the phase.  From then on target->source has the
+ * whole files.  The third throws ERROR for a file that cannot be unpacked.
  */
 extern void fc_intake_flow(FcIntake *intake);
 extern void fc_intake_progress(void *arg);
-extern void fc_intake_flowed(FcIntake *intake, int processes);
+extern void fc_intake_flowed(FcIntake *intake);
 
 #endif							/* FC_INTAKE_H */

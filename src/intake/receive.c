@@ -234,10 +234,10 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 		fc_unpack_window(incoming->unpacking) > unpacker->budget->size)
 		return false;
 	file->identity.size = unpacker->written;
-	file->copy = 1;
+	file->nextents = 1;
 	strlcpy(copy->path, FilePathName(unpacker->file), MAXPGPATH);
 	head = fc_source_attach(file, 1, fc_receive_join_names(target->options->sources, file),
-							copy, 1);
+							copy, 1, palloc0(sizeof(FcExtent)));
 	head->programs = target->options->program;
 	if (!fc_heads_suffice(intake, head, NULL))
 	{
@@ -274,7 +274,7 @@ fc_receive(FcIntake *intake)
 		fc_receive_take_over(intake);
 		return;
 	}
-	area = fc_area_share(intake, NULL, 0, 1);
+	area = fc_area_share(intake, NULL, 0, 1, false);
 	/* a scan beside it leaves this part of its memory */
 	area->budget.size = area->budget.most / 8;
 	fc_intake_begin(intake, FC_PHASE_RECEIVE, 0);

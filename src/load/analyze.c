@@ -390,7 +390,7 @@ fc_analyze_copied(const FcJob *job)
 	if (job->intake.unpacked == NULL)
 		return bytes;
 	for (uint32 i = 0; i < source->nfiles; i++)
-		if (source->fd >= 0 || source->files[i].copy != 0)
+		if (source->fd >= 0 || source->files[i].nextents > 0)
 			bytes += source->files[i].identity.size;
 	return bytes;
 }

@@ -238,7 +238,7 @@ fc_fill_run(FcJob *job)
 	processes = fc_lead_run(job, FC_PHASE_LOAD, units, &work);
 	shared->memory = memory;
 	if (target->inflow)
-		fc_find_end_flow(job, FC_PHASE_LOAD, processes);
+		fc_find_end_flow(job, FC_PHASE_LOAD);
 	if (pg_atomic_read_u32(&shared->unordered) != 0)
 	{
 		fc_lead_report(job, processes, -1, -1, "given up: the file is not in key order");

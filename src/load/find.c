@@ -318,7 +318,7 @@ fc_find_begin_flow(FcJob *job)
 }
 
 void
-fc_find_end_flow(FcJob *job, FcPhase phase, int processes)
+fc_find_end_flow(FcJob *job, FcPhase phase)
 {
 	double		alone = job->progress.alone;
 	uint64		wal = job->progress.phase_wal;
@@ -327,7 +327,7 @@ fc_find_end_flow(FcJob *job, FcPhase phase, int processes)
 	job->target.ctx.progress = fc_progress_update;
 	job->target.ctx.progress_arg = &job->progress;
 	job->target.ctx.lead = NULL;
-	fc_intake_flowed(&job->intake, processes);
+	fc_intake_flowed(&job->intake);
 	left = job->progress.phase_start;
 	job->progress.alone = 0;
 	fc_progress_begin_phase(&job->progress, FC_PHASE_SPLIT);
@@ -342,11 +342,10 @@ void
 fc_find_unpack(FcJob *job)
 {
 	FcWork		work = {0};
-	int			processes;
 
 	fc_find_begin_flow(job);
-	processes = fc_lead_run(job, FC_PHASE_SPLIT, job->target.shared->source.nchunks, &work);
-	fc_find_end_flow(job, FC_PHASE_SPLIT, processes);
+	(void) fc_lead_run(job, FC_PHASE_SPLIT, job->target.shared->source.nchunks, &work);
+	fc_find_end_flow(job, FC_PHASE_SPLIT);
 }
 
 /* Scans the files while they are unpacked */
@@ -361,7 +360,7 @@ fc_find_scan_flow(FcJob *job)
 	choice = fc_find_choose_spill(job);
 	fc_find_begin_flow(job);
 	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);
-	fc_find_end_flow(job, FC_PHASE_SCAN, target->shared->nscanners);
+	fc_find_end_flow(job, FC_PHASE_SCAN);
 	if (fc_find_presorted(job))
 		fc_find_forget(job);
 	else

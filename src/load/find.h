@@ -42,7 +42,7 @@ extern bool fc_find_core_reads(const FcJob *job);
  * before the phase: the phase gets only the time after that.
  */
 extern void fc_find_begin_flow(FcJob *job);
-extern void fc_find_end_flow(FcJob *job, FcPhase phase, int processes);
+extern void fc_find_end_flow(FcJob *job, FcPhase phase);
 
 /* Unpacks the files and finds their records, in a phase of its own */
 extern void fc_find_unpack(FcJob *job);

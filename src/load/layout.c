@@ -138,7 +138,8 @@ fc_layout_inflow(FcJob *job)
 		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].whole, 0);
 	}
 	target->source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles, heads->paths,
-									  fc_shared_copies(shared), shared->source.ncopies);
+									  fc_shared_copies(shared), shared->source.ncopies,
+									  fc_shared_extents(shared));
 	target->source->programs = heads->programs;
 	target->source->ring = fc_shared_ring(shared);
 	fc_source_close(heads);
@@ -161,6 +162,25 @@ fc_layout_chunks(FcJob *job, uint64 chunk_size)
 			at += chunk->length;
 		}
 	}
+}
+
+/* What unpacks files beside a phase shares; NULL: none are */
+static const FcUnpackArea *
+fc_layout_area(const FcJob *job)
+{
+	if (!job->target.inflow || job->intake.incoming)
+		return NULL;
+	return dsm_segment_address(job->intake.unpacked);
+}
+
+/* The memory of each process that scans or loads */
+static Size
+fc_layout_memory(const FcJob *job)
+{
+	const FcUnpackArea *area = fc_layout_area(job);
+	Size		memory = area ? area->budget.most - area->budget.size : (Size) fc_memory_kb * 1024;
+
+	return memory / Max(job->target.nworkers, 1);
 }
 
 static void
@@ -205,7 +225,7 @@ fc_layout_job(FcJob *job)
 	shared->accelerated = target->options->accelerated;
 	shared->source.data_start = target->source->files[0].data_start;
 	shared->source.data_size = target->data_size;
-	shared->memory = (Size) fc_memory_kb * 1024 / Max(target->nworkers, 1);
+	shared->memory = fc_layout_memory(job);
 	shared->io.depth = fc_io_depth;
 }
 
@@ -279,6 +299,7 @@ fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 		fc_layout_place_text(&end, target->source->open_path);
 	layout->at.names = fc_layout_place(&end, fc_source_paths_size(target->source));
 	layout->at.copies = fc_layout_place(&end, sizeof(FcCopy) * layout->source.ncopies);
+	layout->at.extents = fc_layout_place(&end, sizeof(FcExtent) * layout->source.nextents);
 	layout->at.files = fc_layout_place(&end, sizeof(FcFile) * layout->source.nfiles);
 	layout->at.numbers = fc_layout_place(&end, sizeof(FcNumber) * layout->nnumbers);
 	layout->at.order = fc_layout_place(&end, sizeof(FcSortKey) * layout->order.nkeys);
@@ -289,6 +310,40 @@ fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	if (fc_layout_has_ring(job))
 		layout->at.ring = fc_layout_place(&end, offsetof(FcRing, data));
 	return end;
+}
+
+/* Places for the extents of all files: each piece may become one */
+static uint32
+fc_layout_count_extents(const FcJob *job)
+{
+	const FcSource *source = job->target.source;
+	const FcUnpackArea *area = fc_layout_area(job);
+	uint32		n = area ? area->npieces : 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		n = Max(n, source->files[i].extent + source->files[i].nextents);
+	return n;
+}
+
+/* The extents, and those of the heads of files where their own will be */
+static void
+fc_layout_extents(FcJob *job)
+{
+	FcShared   *shared = job->target.shared;
+	const FcExtent *extents = job->target.source->extents;
+	const FcUnpackArea *area = fc_layout_area(job);
+
+	for (uint32 i = 0; i < shared->source.nfiles; i++)
+	{
+		FcFile	   *file = &fc_shared_files(shared)[i];
+		uint32		from = file->extent;
+
+		if (area)
+			file->extent = fc_area_chains(area)[i].first;
+		if (file->nextents > 0)
+			memcpy(fc_shared_extents(shared) + file->extent, extents + from,
+				   sizeof(FcExtent) * file->nextents);
+	}
 }
 
 static void
@@ -312,6 +367,7 @@ fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
 		   sizeof(FcCopy) * target->source->ncopies);
 	memcpy(fc_shared_files(shared), target->source->files,
 		   sizeof(FcFile) * shared->source.nfiles);
+	fc_layout_extents(job);
 }
 
 /*
@@ -329,6 +385,23 @@ fc_layout_where(FcJob *job)
 	return nodeToString(where);
 }
 
+/* Places for chunks that each file has beside them: most files are alike */
+static uint32
+fc_layout_ahead(const FcJob *job)
+{
+	const FcUnpackArea *area = fc_layout_area(job);
+	uint32		most = 0;
+
+	for (uint32 i = 0; area && i < area->nfiles; i++)
+	{
+		const FcChain *chain = &fc_area_chains(area)[i];
+
+		most = Max(most, chain->npieces);
+	}
+	/* and each piece ends a chunk before that has its size */
+	return most * (FC_NOTES + 1);
+}
+
 void
 fc_layout_make(FcJob *job)
 {
@@ -341,12 +414,14 @@ fc_layout_make(FcJob *job)
 	Size		ring_size;
 
 	layout.source.nfiles = target->source->nfiles;
-	layout.source.room = target->inflow ? fc_layout_room(job, chunk_size) : 0;
+	layout.source.ahead = fc_layout_ahead(job);
+	layout.source.room = target->inflow ? fc_layout_room(job, chunk_size) + layout.source.ahead : 0;
 	layout.source.chunk_size = chunk_size;
 	layout.source.nchunks = target->inflow ? layout.source.room * layout.source.nfiles :
 		fc_layout_count_chunks(target->source, chunk_size);
 	/* each process that unpacks makes a temporary copy */
 	layout.source.ncopies = target->source->ncopies + (target->inflow ? target->nworkers : 0);
+	layout.source.nextents = fc_layout_count_extents(job);
 	layout.ncolumns = list_length(target->plan->columns.fields);
 	layout.nnumbers = list_length(target->plan->numbers);
 	layout.order.nkeys = list_length(target->plan->order);

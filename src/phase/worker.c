@@ -72,17 +72,14 @@ fc_worker_switch(FcContext *ctx)
 	switch (ctx->shared->phase)
 	{
 		case FC_PHASE_SPLIT:
-			if (ctx->shared->source.room > 0)
-				fc_inflow_run(ctx);
-			else
+			/* who unpacks files finds their chunks */
+			if (ctx->shared->source.room == 0)
 				fc_split_run(ctx);
 			break;
 		case FC_PHASE_SCAN:
-			fc_inflow_run(ctx);
 			fc_scan_run(ctx);
 			break;
 		case FC_PHASE_LOAD:
-			fc_inflow_run(ctx);
 			fc_load_run(ctx);
 			break;
 		case FC_PHASE_CHECK:
@@ -102,7 +99,9 @@ fc_worker_phase(FcContext *ctx)
 {
 	struct ResourceOwnerData *outer = fc_error_owner_begin();
 
+	fc_inflow_begin(ctx);
 	fc_worker_switch(ctx);
+	fc_inflow_end(ctx);
 	fc_pace_wait(ctx);
 	fc_reject_end(ctx);
 	fc_error_owner_end(ctx, outer);
@@ -118,7 +117,8 @@ fc_context_source(FcContext *ctx)
 	{
 		ctx->source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles,
 									   fc_shared_names(shared),
-									   fc_shared_copies(shared), shared->source.ncopies);
+									   fc_shared_copies(shared), shared->source.ncopies,
+									   fc_shared_extents(shared));
 		ctx->source->programs = shared->source.programs;
 		ctx->source->ring = fc_shared_ring(shared);
 		return;

@@ -17,9 +17,10 @@
  * takes no interrupt, so that the handler is always removed again.  A SIGBUS
  * that is not about the mapping goes to the handler that was there before.
  *
- * The files of a source are mapped one after the other into one range of
- * addresses, each from a page of its own on.  More than FC_MAP_FILES are not
- * mapped, because a process may have only so many mappings.
+ * The files of a source, or the extents of their copies, are mapped one after
+ * the other into one range of addresses, each from a page of its own on.  More
+ * than FC_MAP_RANGES are not mapped, because a process may have only so many
+ * mappings.  A record that goes on in another extent is read.
  *
  * A reset callback of the memory context ends the mapping, on error too.
  *
@@ -36,11 +37,15 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "key/search.h"
 #include "sort/fetch_map.h"
 
 /* Records copied at a time, and bytes of them */
 #define FC_MAP_BATCH		256
 #define FC_MAP_BUFFER		((Size) 128 * 1024)
+
+/* No place in the mapping */
+#define FC_MAP_NOWHERE		SIZE_MAX
 
 /* Bytes copied between two looks at interrupts */
 #define FC_MAP_PIECE		((Size) 1024 * 1024)
@@ -63,8 +68,17 @@
 #define FC_MAP_APART		((uint64) 4096)
 #define FC_MAP_MISSES		2
 
-/* Files that are mapped at most; processes may have 65,530 mappings */
-#define FC_MAP_FILES		4096
+/* Mapped at most; processes may have 65,530 mappings */
+#define FC_MAP_RANGES		4096
+
+/* Bytes that stand together in a file or in a copy, and in the mapping */
+typedef struct FcMapRange
+{
+	uint64		offset;			/* in the source */
+	uint64		end;
+	uint32		number;			/* of the file */
+	Size		place;			/* in the mapping */
+} FcMapRange;
 
 struct FcMap
 {
@@ -74,8 +88,11 @@ struct FcMap
 	const char *start;			/* for fc_map_copy and prefetches only */
 	uint64		size;			/* of the source */
 	Size		mapped;			/* bytes of addresses */
-	Size	   *files;			/* where each file begins in them; NULL if
-								 * there is one file */
+	FcMapRange *ranges;			/* that are in them, by their offsets */
+	uint32		nranges;
+	uint32	   *first;			/* the range that has byte i << shift, for
+								 * each i up to the end, and the last one */
+	int			shift;
 
 	/* the stream of entries */
 	FcEntryNext next;
@@ -127,14 +144,24 @@ fc_map_cached(const FcSource *source, uint64 offset)
 #ifdef RWF_NOWAIT
 	char		byte;
 	struct iovec iov = {&byte, 1};
-	uint32		number = source->fd >= 0 ? 0 : fc_source_number(source, offset);
+	FcSourcePlace place;
 
-	return preadv2(fc_source_descriptor(source, number), &iov, 1,
-				   (off_t) fc_source_within(&source->files[number], offset),
-				   RWF_NOWAIT) == 1;
+	fc_source_place(source, fc_source_number(source, offset), offset, &place);
+	return preadv2(place.fd, &iov, 1, (off_t) place.offset, RWF_NOWAIT) == 1;
 #else
 	return false;
 #endif
+}
+
+/* How many ranges have all bytes of the source */
+static uint64
+fc_map_count(const FcSource *source)
+{
+	uint64		n = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		n += Max(source->files[i].nextents, 1);
+	return n;
 }
 
 bool
@@ -146,7 +173,7 @@ fc_map_worth(const FcShared *shared, const FcSource *source)
 	int			misses = 0;
 
 	if (size == 0 || size > SIZE_MAX / 4 || shared->io.map == FC_MAP_NEVER ||
-		source->nfiles > FC_MAP_FILES)
+		fc_map_count(source) > FC_MAP_RANGES)
 		return false;
 	if (shared->io.map == FC_MAP_ALWAYS)
 		return true;
@@ -175,34 +202,91 @@ fc_map_unmap(void *arg)
 	(void) munmap((void *) map->start, map->mapped);
 }
 
-/* Bytes before the file's first one on its page of the temporary copy */
-static Size
-fc_map_ahead(const FcFile *file)
-{
-	return file->copy_at % sysconf(_SC_PAGESIZE);
-}
-
 /*
- * Maps each file at its place in the reserved addresses; false if one cannot
+ * Maps each range at its place in the reserved addresses; false if one cannot
  * be
  */
 static bool
-fc_map_place_files(const FcMap *map)
+fc_map_place_ranges(const FcMap *map)
 {
-	for (uint32 i = 0; i < map->source->nfiles; i++)
+	for (uint32 i = 0; i < map->nranges; i++)
 	{
-		const FcFile *file = &map->source->files[i];
-		Size		ahead = fc_map_ahead(file);
+		const FcMapRange *range = &map->ranges[i];
+		Size		ahead = range->place % sysconf(_SC_PAGESIZE);
+		FcSourcePlace place;
 
 		CHECK_FOR_INTERRUPTS();
-		if (file->identity.size > 0 &&
-			mmap((char *) map->start + map->files[i] - ahead,
-				 file->identity.size + ahead, PROT_READ,
-				 MAP_SHARED | MAP_FIXED, fc_source_descriptor(map->source, i),
-				 (off_t) (file->copy_at - ahead)) == MAP_FAILED)
+		if (range->offset == range->end)
+			continue;
+		fc_source_place(map->source, range->number, range->offset, &place);
+		if (mmap((char *) map->start + range->place - ahead,
+				 range->end - range->offset + ahead, PROT_READ,
+				 MAP_SHARED | MAP_FIXED, place.fd,
+				 (off_t) (place.offset - ahead)) == MAP_FAILED)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * Adds a range, which stands on its page as it does in the file or the copy.
+ * What has all bytes in one file is mapped as it is.
+ */
+static void
+fc_map_add_range(FcMap *map, uint32 number, uint64 offset, uint64 end, uint64 at)
+{
+	Size		page = sysconf(_SC_PAGESIZE);
+	Size		place = map->source->fd >= 0 ? offset : map->mapped + at % page;
+
+	map->ranges[map->nranges++] = (FcMapRange)
+	{
+		offset, end, number, place
+	};
+	map->mapped = TYPEALIGN(page, place + (end - offset));
+}
+
+static void
+fc_map_make_ranges(FcMap *map)
+{
+	const FcSource *source = map->source;
+
+	map->ranges = MemoryContextAlloc(map->mcxt, sizeof(FcMapRange) * fc_map_count(source));
+	for (uint32 i = 0; i < source->nfiles; i++)
+	{
+		const FcFile *file = &source->files[i];
+		const FcExtent *extents = source->extents + file->extent;
+		uint64		end = fc_source_end(source, i);
+
+		if (file->nextents == 0)
+			fc_map_add_range(map, i, file->base, end, 0);
+		for (uint32 j = 0; j < file->nextents; j++)
+			fc_map_add_range(map, i, extents[j].offset,
+							 j + 1 < file->nextents ? extents[j + 1].offset : end, extents[j].at);
+	}
+}
+
+/*
+ * So that few ranges are looked at to find the one that has a byte.  There may
+ * be large gaps between the offsets of files.
+ */
+static void
+fc_map_index_ranges(FcMap *map)
+{
+	uint64		end = map->ranges[map->nranges - 1].end;
+	uint32		range = 0;
+	uint64		n;
+
+	while (end >> map->shift >= (uint64) map->nranges * 4)
+		map->shift++;
+	n = (end >> map->shift) + 1;
+	map->first = MemoryContextAlloc(map->mcxt, sizeof(uint32) * (n + 1));
+	for (uint64 i = 0; i < n; i++)
+	{
+		while (range + 1 < map->nranges && map->ranges[range + 1].offset <= i << map->shift)
+			range++;
+		map->first[i] = range;
+	}
+	map->first[n] = map->nranges - 1;
 }
 
 /* Maps a single file, or reserves addresses for all; false if that fails */
@@ -210,22 +294,10 @@ static bool
 fc_map_reserve(FcMap *map)
 {
 	const FcSource *source = map->source;
-	Size		page = sysconf(_SC_PAGESIZE);
 	void	   *start;
 
-	map->mapped = TYPEALIGN(page, map->size);
-	if (source->fd < 0)
-	{
-		map->files = MemoryContextAlloc(map->mcxt, sizeof(Size) * source->nfiles);
-		map->mapped = 0;
-		for (uint32 i = 0; i < source->nfiles; i++)
-		{
-			Size		ahead = fc_map_ahead(&source->files[i]);
-
-			map->files[i] = map->mapped + ahead;
-			map->mapped += TYPEALIGN(page, source->files[i].identity.size + ahead);
-		}
-	}
+	fc_map_make_ranges(map);
+	fc_map_index_ranges(map);
 	start = source->fd >= 0 ?
 		mmap(NULL, map->size, PROT_READ, MAP_SHARED, source->fd, 0) :
 		mmap(NULL, map->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -255,7 +327,7 @@ fc_map_begin(const FcSource *source, const FcDialect *dialect, Size memory)
 	map->mcxt = mcxt;
 	map->source = source;
 	map->size = source->identity.size;
-	if (fc_map_reserve(map) && (map->files == NULL || fc_map_place_files(map)))
+	if (fc_map_reserve(map) && (source->fd >= 0 || fc_map_place_ranges(map)))
 		return map;
 	MemoryContextDelete(mcxt);
 	return NULL;
@@ -351,17 +423,26 @@ fc_map_failed(const FcMap *map, uint32 n)
 					fc_source_path_at(map->source, map->entries[0].offset))));
 }
 
-/* Where the record is in the mapping; ERROR if its file has got too short */
+/*
+ * Where the record is in the mapping, or FC_MAP_NOWHERE if not all of it is in
+ * one range; ERROR if its file has got too short
+ */
 static inline Size
 fc_map_place(const FcMap *map, const FcEntry *entry)
 {
-	uint32		number = fc_source_number(map->source, entry->offset);
-	const FcFile *file = &map->source->files[number];
-	uint64		within = entry->offset - file->base;
+	uint64		end = entry->offset + entry->length;
+	const uint32 *first = &map->first[entry->offset >> map->shift];
+	uint32		next = first[0] + 1;
+	const FcMapRange *range;
 
-	if (within + entry->length > file->identity.size)
-		fc_source_early_end(fc_source_path(map->source, number), file->identity.size);
-	return map->files == NULL ? entry->offset : map->files[number] + within;
+	fc_search(uint32, next, first[1] + 1, mid, map->ranges[mid].offset <= entry->offset);
+	range = &map->ranges[next - 1];
+	if (end <= range->end)
+		return range->place + (entry->offset - range->offset);
+	if (end > fc_source_end(map->source, range->number))
+		fc_source_early_end(fc_source_path(map->source, range->number),
+							map->source->files[range->number].identity.size);
+	return FC_MAP_NOWHERE;
 }
 
 /* Makes map->pending valid; false at the end of the stream */
@@ -396,6 +477,12 @@ fc_map_large(FcMap *map)
 		map->large = MemoryContextAllocHuge(map->mcxt, size);
 		map->large_size = size;
 	}
+	map->records[0] = map->large;
+	if (place == FC_MAP_NOWHERE)
+	{
+		fc_source_read(map->source, entry->offset, map->large, entry->length);
+		return;
+	}
 	for (Size done = 0; done < entry->length; done += FC_MAP_PIECE)
 	{
 		FcMapPiece	piece = {place + done, map->large + done,
@@ -405,7 +492,6 @@ fc_map_large(FcMap *map)
 		if (!fc_map_copy(map, &piece, 1))
 			fc_map_failed(map, 1);
 	}
-	map->records[0] = map->large;
 }
 
 /* Fills the batch anew; false at the end of the stream */
@@ -415,24 +501,29 @@ fc_map_fill(FcMap *map)
 	FcMapPiece	pieces[FC_MAP_BATCH];
 	Size		used = 0;
 	uint32		n = 0;
+	uint32		npieces = 0;
 
 	CHECK_FOR_INTERRUPTS();
 	while (n < FC_MAP_BATCH && fc_map_take(map) &&
 		   (n == 0 || map->pending.length < map->buf_size - used))
 	{
 		uint32		length = map->pending.length;
+		Size		place = fc_map_place(map, &map->pending);
 
 		map->entries[n] = map->pending;
 		map->has_pending = false;
 		map->records[n] = map->buf + used;
-		pieces[n] = (FcMapPiece)
-		{
-			fc_map_place(map, &map->pending), map->buf + used, length
-		};
 		used += (Size) length + 1;
 		n++;
 		if (used > map->buf_size)
 			break;
+		if (place == FC_MAP_NOWHERE)
+			fc_source_read(map->source, map->entries[n - 1].offset, map->records[n - 1], length);
+		else
+			pieces[npieces++] = (FcMapPiece)
+		{
+			place, map->records[n - 1], length
+		};
 		map->buf[used - 1] = '\n';
 	}
 	map->nentries = n;
@@ -443,7 +534,7 @@ fc_map_fill(FcMap *map)
 		return false;
 	if (used > map->buf_size)
 		fc_map_large(map);
-	else if (!fc_map_copy(map, pieces, n))
+	else if (!fc_map_copy(map, pieces, npieces))
 		fc_map_failed(map, n);
 	map->stats.reads++;
 	map->stats.bytes += used - n;

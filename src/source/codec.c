@@ -50,7 +50,8 @@ struct FcCodec
 	FcCodecKind kind;
 	FcCodecState state;
 	size_t		memory;			/* that it may use */
-	uint64_t	members;		/* that have ended */
+	bool		used;			/* a member has ended */
+	uint64_t	members;		/* that have, of the data in hand */
 	uint64_t	taken;			/* bytes of the member in hand, or of padding */
 	char		head[FC_CODEC_MAGIC];	/* the first of them */
 	bool		live;			/* the library holds something */
@@ -501,7 +502,7 @@ fc_codec_between(FcCodec *codec, FcCodecIo *io)
 		return FC_CODEC_GARBAGE;
 	if (codec->state == FC_CODEC_PADDING)
 		return FC_CODEC_OK;
-	if (codec->members > 0 && !fc_codec_restart(codec))
+	if (codec->used && !fc_codec_restart(codec))
 		return FC_CODEC_OUT_OF_MEMORY;
 	codec->state = FC_CODEC_INSIDE;
 	codec->taken = 0;
@@ -539,9 +540,22 @@ fc_codec_step(FcCodec *codec, FcCodecIo *io)
 	if (end && codec->taken > 0)
 	{
 		codec->state = FC_CODEC_BETWEEN;
+		codec->used = true;
 		codec->members++;
 	}
 	return FC_CODEC_OK;
+}
+
+void
+fc_codec_go_on(FcCodec *codec, bool follows)
+{
+	codec->members = follows ? 1 : 0;
+}
+
+bool
+fc_codec_is_between(const FcCodec *codec)
+{
+	return codec->state == FC_CODEC_BETWEEN && codec->members > 0;
 }
 
 FcCodecResult

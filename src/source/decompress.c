@@ -35,8 +35,7 @@
 #include "compat/compat.h"
 #include "source/decompress.h"
 
-/* Bytes of the two buffers; the first has room for FC_CODEC_HEAD */
-#define FC_UNPACK_IN	((size_t) 128 * 1024)
+/* Bytes of the other buffer */
 #define FC_UNPACK_OUT	((size_t) 256 * 1024)
 
 /* More skippable frames in a row than this are not taken for a stream */
@@ -52,6 +51,9 @@ struct FcUnpacking
 	uint64		before;			/* bytes of the input before io.in */
 	bool		eof;
 	bool		begun;			/* some of the output has been written */
+	bool		failed;
+	uint64		border;			/* bytes of the input after which it may stop
+								 * between members */
 	MemoryContext mcxt;			/* frees the codec; NULL: there is none */
 	FcCodec    *codec;
 };
@@ -129,6 +131,16 @@ fc_unpack_begin(FcUnpacker *unpacker, SharedFileSet *fileset, int number,
 	unpacker->out = palloc(FC_UNPACK_OUT);
 	unpacker->budget = budget;
 	unpacker->taken = taken;
+	unpacker->mcxt = CurrentMemoryContext;
+}
+
+/* Frees the decompressor that is kept */
+static void
+fc_unpack_drop_codec(FcUnpacker *unpacker)
+{
+	if (unpacker->codec)
+		MemoryContextDelete(unpacker->codec_mcxt);
+	unpacker->codec = NULL;
 }
 
 void
@@ -136,6 +148,7 @@ fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size)
 {
 	strlcpy(path, FilePathName(unpacker->file), path_size);
 	FileClose(unpacker->file);
+	fc_unpack_drop_codec(unpacker);
 	pfree(unpacker->in);
 	pfree(unpacker->out);
 }
@@ -165,8 +178,9 @@ fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
 		put = unpacker->put(unpacker->put_arg, buf, len);
 	if (put == FC_PUT_NOT)
 		fc_unpack_write_file(unpacker, buf, len);
+	unpacker->enough = (put == FC_PUT_ENOUGH);
 	unpacker->written += len;
-	if (unpacker->look && put != FC_PUT_DROPPED)
+	if (unpacker->look && put != FC_PUT_DROPPED && put != FC_PUT_ENOUGH)
 		unpacker->look(unpacker->look_arg, buf, len);
 }
 
@@ -210,6 +224,7 @@ fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
 {
 	FcUnpackFault *fault = unpacking->fault;
 
+	unpacking->failed = true;
 	memset(fault, 0, sizeof(FcUnpackFault));
 	fault->kind = kind;
 	fault->result = result;
@@ -239,6 +254,18 @@ fc_unpack_flush(FcUnpacking *unpacking)
 	return true;
 }
 
+/*
+ * May it stop here, where a member has ended?  Not before the first bytes have
+ * shown what they are.
+ */
+static bool
+fc_unpack_at_border(const FcUnpacking *unpacking)
+{
+	return fc_unpack_taken(unpacking) >= unpacking->border &&
+		fc_codec_is_between(unpacking->codec) &&
+		(unpacking->begun || unpacking->io.out_pos >= FC_CODEC_HEAD);
+}
+
 /* fc_unpack_some for packed input */
 static FcUnpackEnd
 fc_unpack_packed(FcUnpacking *unpacking, uint64 upto)
@@ -246,7 +273,7 @@ fc_unpack_packed(FcUnpacking *unpacking, uint64 upto)
 	FcCodecIo  *io = &unpacking->io;
 	FcCodecResult result;
 
-	while (unpacking->unpacker->written < upto)
+	while (unpacking->unpacker->written < upto && !unpacking->unpacker->enough)
 	{
 		size_t		in = io->in_pos;
 		size_t		out = io->out_pos;
@@ -260,6 +287,8 @@ fc_unpack_packed(FcUnpacking *unpacking, uint64 upto)
 		moved = io->in_pos != in || io->out_pos != out;
 		if (io->out_pos == io->out_len && !fc_unpack_flush(unpacking))
 			return FC_UNPACK_FAULT;
+		if (fc_unpack_at_border(unpacking))
+			return fc_unpack_flush(unpacking) ? FC_UNPACK_MORE : FC_UNPACK_FAULT;
 		if (moved)
 			continue;
 		if (!unpacking->eof)
@@ -326,11 +355,11 @@ fc_unpack_look(const FcUnpacker *unpacker, size_t len)
 
 /* Begins a decompressor, which ends with a memory context of its own */
 static void
-fc_unpack_take_codec(FcUnpacking *unpacking)
+fc_unpack_begin_codec(FcUnpacking *unpacking)
 {
 	MemoryContextCallback *callback;
 
-	unpacking->mcxt = AllocSetContextCreate(CurrentMemoryContext,
+	unpacking->mcxt = AllocSetContextCreate(unpacking->unpacker->mcxt,
 											"fast_copy codec",
 											ALLOCSET_SMALL_SIZES);
 	callback = MemoryContextAllocZero(unpacking->mcxt, sizeof(MemoryContextCallback));
@@ -346,6 +375,40 @@ fc_unpack_take_codec(FcUnpacking *unpacking)
 	MemoryContextRegisterResetCallback(unpacking->mcxt, callback);
 }
 
+/* Takes the decompressor that is kept, or begins one */
+static void
+fc_unpack_take_codec(FcUnpacking *unpacking)
+{
+	FcUnpacker *unpacker = unpacking->unpacker;
+
+	if (unpacker->codec == NULL || unpacker->kind != unpacking->kind)
+	{
+		fc_unpack_begin_codec(unpacking);
+		return;
+	}
+	unpacking->codec = unpacker->codec;
+	unpacking->mcxt = unpacker->codec_mcxt;
+	unpacker->codec = NULL;
+	fc_codec_go_on(unpacking->codec, false);
+}
+
+/* Keeps the decompressor, if it can go on and has no more memory than it may */
+static void
+fc_unpack_give_codec(FcUnpacking *unpacking)
+{
+	FcUnpacker *unpacker = unpacking->unpacker;
+
+	if (unpacking->failed || !fc_codec_is_between(unpacking->codec) || unpacker->reserved > 0)
+	{
+		MemoryContextDelete(unpacking->mcxt);
+		return;
+	}
+	fc_unpack_drop_codec(unpacker);
+	unpacker->codec = unpacking->codec;
+	unpacker->kind = unpacking->kind;
+	unpacker->codec_mcxt = unpacking->mcxt;
+}
+
 FcUnpacking *
 fc_unpack_open(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind)
 {
@@ -354,6 +417,7 @@ fc_unpack_open(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind)
 	unpacking->unpacker = unpacker;
 	unpacking->input = input;
 	unpacking->kind = kind;
+	unpacking->border = PG_UINT64_MAX;
 	unpacking->io.in = unpacker->in;
 	unpacking->io.out = unpacker->out;
 	unpacking->io.out_len = FC_UNPACK_OUT;
@@ -403,21 +467,30 @@ fc_unpack_window(const FcUnpacking *unpacking)
 void
 fc_unpack_close(FcUnpacking *unpacking)
 {
-	if (unpacking->mcxt)
-		MemoryContextDelete(unpacking->mcxt);
+	if (unpacking->codec)
+		fc_unpack_give_codec(unpacking);
 	fc_unpack_reserve(unpacking->unpacker, 0);
 	pfree(unpacking);
 }
 
-bool
-fc_unpack(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind,
-		  FcUnpackFault *fault)
+FcUnpackEnd
+fc_unpack_members(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind, bool follows,
+				  uint64 border, uint64 *taken, FcUnpackFault *fault)
 {
 	FcUnpacking *unpacking = fc_unpack_open(unpacker, input, kind);
-	FcUnpackEnd end = fc_unpack_some(unpacking, PG_UINT64_MAX, fault);
+	FcUnpackEnd end;
 
+	unpacking->border = border;
+	unpacking->begun = follows;
+	if (follows)
+		fc_codec_go_on(unpacking->codec, true);
+	end = fc_unpack_some(unpacking, PG_UINT64_MAX, fault);
+	*taken = fc_unpack_taken(unpacking);
+	/* what is left in the buffer is read again */
+	pg_atomic_fetch_sub_u64(unpacker->taken,
+							unpacking->before + unpacking->io.in_len - *taken);
 	fc_unpack_close(unpacking);
-	return end == FC_UNPACK_END;
+	return end;
 }
 
 static void

@@ -21,8 +21,8 @@
 
 /*
  * Memory that the processes which unpack at the same time share, beyond
- * FC_CODEC_LEAST for each.  A process that is alone may have more than all of
- * it.
+ * FC_CODEC_LEAST for each.  A process that is the only one to have any of it
+ * may have more than all of it.
  */
 typedef struct FcBudget
 {
@@ -45,12 +45,16 @@ typedef struct FcUnpackFault
 	char		reason[128];	/* the library's word for it, or "" */
 } FcUnpackFault;
 
+/* Bytes of the buffer for packed data; it has room for FC_CODEC_HEAD */
+#define FC_UNPACK_IN	((size_t) 128 * 1024)
+
 /* What has been done with bytes that were to be written */
 typedef enum FcUnpackPut
 {
 	FC_PUT_NOT,					/* nothing: they go to the file */
 	FC_PUT_ELSEWHERE,
-	FC_PUT_DROPPED				/* they are not wanted any more */
+	FC_PUT_DROPPED,				/* they are not wanted any more */
+	FC_PUT_ENOUGH				/* nor is whether what follows is sound */
 } FcUnpackPut;
 
 /* One process's temporary file, and what it unpacks with */
@@ -73,6 +77,16 @@ typedef struct FcUnpacker
 	 */
 	FcUnpackPut (*put) (void *arg, const char *buf, size_t len);
 	void	   *put_arg;
+	bool		enough;			/* it has said so: the input is given up */
+
+	/*
+	 * A decompressor of an input before, for the next one of its kind: fresh
+	 * memory would cost more than small members do
+	 */
+	FcCodec    *codec;			/* or NULL */
+	FcCodecKind kind;
+	MemoryContext codec_mcxt;	/* frees it */
+	MemoryContext mcxt;			/* of the unpacker */
 
 	/* NULL, or called with what has just been written */
 	void		(*look) (void *arg, const char *buf, size_t len);
@@ -90,28 +104,31 @@ extern void fc_unpack_begin(FcUnpacker *unpacker, SharedFileSet *fileset,
 /* Closes the file, and gives its path, which is good as long as the set is */
 extern void fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size);
 
-/*
- * Appends all that the input gives to the file, unpacked if it is packed.  If
- * the kind is FC_CODEC_UNKNOWN, the first bytes tell.  False if the input
- * cannot be unpacked, as *fault says; then what has been appended means
- * nothing, and the input may have more.
- */
-extern bool fc_unpack(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind,
-					  FcUnpackFault *fault);
-
-/*
- * fc_unpack piece by piece: each call goes on until the unpacker has unpacked
- * "upto" bytes or some more.  An unpacker, which has the buffers, can be used
- * for one input at a time.
- */
-typedef struct FcUnpacking FcUnpacking;
-
 typedef enum FcUnpackEnd
 {
-	FC_UNPACK_MORE,
+	FC_UNPACK_MORE,				/* the input has more */
 	FC_UNPACK_END,				/* of the input */
-	FC_UNPACK_FAULT
+	FC_UNPACK_FAULT				/* what has been appended means nothing, and
+								 * the input may have more */
 } FcUnpackEnd;
+
+/*
+ * Appends to the file what the input gives, unpacked, and stops at the end of
+ * the first member that ends at byte "border" of the input or later.  *taken
+ * becomes the number of bytes used up to there.  *fault is set if the input
+ * cannot be unpacked.  With "follows" the input begins after a member.
+ */
+extern FcUnpackEnd fc_unpack_members(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind,
+									 bool follows, uint64 border, uint64 *taken,
+									 FcUnpackFault *fault);
+
+/*
+ * Appends all that the input gives to the file, unpacked if it is packed.  If
+ * the kind is FC_CODEC_UNKNOWN, the first bytes tell.  Each call goes on until
+ * the unpacker has unpacked "upto" bytes or some more.  An unpacker, which has
+ * the buffers, can be used for one input at a time.
+ */
+typedef struct FcUnpacking FcUnpacking;
 
 extern FcUnpacking *fc_unpack_open(FcUnpacker *unpacker, FcInput *input,
 								   FcCodecKind kind);

@@ -137,8 +137,7 @@ fc_recode_all(FcRecode *recode, FcFile *files)
 	for (uint32 i = 0; i < recode->source->nfiles; i++)
 	{
 		recode->number = i;
-		files[i].copy = 0;
-		files[i].copy_at = 0;
+		files[i].nextents = 0;
 		files[i].base = recode->written;
 		if (!fc_recode_file(recode))
 			return false;

@@ -19,8 +19,9 @@
  * (source/descriptors.c), and compared each time; at the end the leader looks
  * at all of them once more.  Where source/recode.c has converted them into one
  * file, their bytes really stand like that.  Files that were packed are read
- * from temporary copies (intake/intake.c), each of which may have many of them.
- * What comes only once may be in a ring in shared memory (intake/ring.c).
+ * from temporary copies (intake/intake.c): each copy may have extents of many
+ * files, and a file may have extents in several copies.  What comes only once
+ * may be in a ring in shared memory (intake/ring.c).
  *
  * The descriptor of a single file comes from OpenTransientFile; the end of the
  * (sub)transaction closes it if an error skips fc_source_close.
@@ -195,7 +196,7 @@ fc_source_add(FcSource *source, const char *path)
 
 FcSource *
 fc_source_attach(FcFile *files, uint32 nfiles, char *paths, FcCopy *copies,
-				 uint32 ncopies)
+				 uint32 ncopies, FcExtent *extents)
 {
 	FcSource   *source = fc_source_begin();
 
@@ -204,6 +205,7 @@ fc_source_attach(FcFile *files, uint32 nfiles, char *paths, FcCopy *copies,
 	source->path = source->paths = paths;
 	source->copies = copies;
 	source->ncopies = ncopies;
+	source->extents = extents;
 	for (uint32 i = 0; i < nfiles; i++)
 		source->identity.size += files[i].identity.size;
 	return source;
@@ -295,7 +297,7 @@ fc_source_differs(const FcSource *source, uint64 offset, const char *what)
 	char	   *detail = psprintf("The second time it was read, byte " UINT64_FORMAT " began %s.",
 								  offset - file->base, what);
 
-	if (file->copy != 0)
+	if (file->nextents > 0)
 		elog(ERROR, "copy of \"%s\" changed: %s",
 			 fc_source_path_at(source, offset), detail);
 	fc_source_changed(fc_source_path_at(source, offset), detail);
@@ -341,7 +343,7 @@ fc_source_check_file(const FcSource *source, uint32 number)
 	const char *path = fc_source_path(source, number);
 	struct stat st;
 
-	if (source->files[number].copy != 0)
+	if (source->files[number].nextents > 0)
 		return;
 	if (stat(path, &st) != 0)
 		ereport(ERROR,
@@ -371,52 +373,75 @@ fc_source_check_at(const FcSource *source, uint64 offset)
 		fc_source_check_file(source, fc_source_number(source, offset));
 }
 
-/* A file's number among the open ones: temporary copies follow the files */
-static uint32
-fc_source_opened(const FcSource *source, uint32 number)
+/* Bytes that stand together in the file, or in a copy of it */
+typedef struct FcStretch
 {
-	uint32		copy = source->files[number].copy;
+	uint32		opened;			/* what has them, as fc_source_get numbers it */
+	uint64		within;			/* where in that */
+	uint64		left;			/* how many */
+} FcStretch;
 
-	return copy == 0 ? number : source->nfiles + copy - 1;
+/*
+ * Where the byte is, and those after it.  A file that is being unpacked grows
+ * meanwhile: its end is read first, so that all extents up to there are seen.
+ */
+static FcStretch
+fc_source_stretch(const FcSource *source, uint32 number, uint64 offset)
+{
+	const FcFile *file = &source->files[number];
+	const FcExtent *extents = source->extents + file->extent;
+	uint64		end = fc_source_end(source, number);
+	uint32		n;
+	uint32		i = 1;
+
+	pg_read_barrier();
+	n = file->nextents;
+	if (n == 0)
+		return (FcStretch)
+	{
+		number, offset - file->base, end - offset
+	};
+	fc_search(uint32, i, n, mid, extents[mid].offset <= offset);
+	if (i < n)
+		end = Min(end, extents[i].offset);
+	return (FcStretch)
+	{
+		source->nfiles + extents[i - 1].copy,
+			offset - extents[i - 1].offset + extents[i - 1].at, end - offset
+	};
 }
 
-/* The descriptor of a file; ERROR if it is not the file that was added */
+/*
+ * The descriptor of a file; ERROR if it is not the file that was added.  The
+ * numbers of temporary copies follow those of the files.
+ */
 static FcDescriptor *
-fc_source_get(const FcSource *source, uint32 number)
+fc_source_get(const FcSource *source, uint32 opened)
 {
-	uint32		opened = fc_source_opened(source, number);
 	FcDescriptor *descriptor = fc_descriptors_find(source->descriptors, opened);
-	const FcFile *file = &source->files[number];
-	const char *path = source->paths + file->path;
+	bool		copy = opened >= source->nfiles;
+	const char *path = copy ? source->copies[opened - source->nfiles].path :
+		fc_source_path(source, opened);
 	struct stat st;
 
 	if (descriptor)
 		return descriptor;
-	if (file->copy != 0)
-		path = source->copies[file->copy - 1].path;
 	descriptor = fc_descriptors_open(source->descriptors, opened, path);
 	if (descriptor == NULL)
 		fc_source_cannot_open(path);
-	if (file->copy == 0)
+	if (!copy)
 	{
 		fc_source_stat(descriptor->fd, path, &st);
-		fc_source_compare(path, &st, &file->identity);
+		fc_source_compare(path, &st, &source->files[opened].identity);
 	}
 	fc_source_advise(descriptor->fd);
 	return descriptor;
 }
 
-int
-fc_source_descriptor(const FcSource *source, uint32 number)
+void
+fc_source_place(const FcSource *source, uint32 number, uint64 offset, FcSourcePlace *place)
 {
-	return source->fd >= 0 ? source->fd : fc_source_get(source, number)->fd;
-}
-
-bool
-fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
-{
-	FcDescriptor *descriptor;
-	uint32		number;
+	FcStretch	stretch;
 
 	if (source->fd >= 0)
 	{
@@ -425,22 +450,36 @@ fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
 			source->fd, source->path, offset,
 				source->identity.size - offset, NULL
 		};
+		return;
+	}
+	stretch = fc_source_stretch(source, number, offset);
+	*place = (FcSourcePlace)
+	{
+		fc_source_get(source, stretch.opened)->fd, fc_source_path(source, number),
+			stretch.within, stretch.left, NULL
+	};
+}
+
+bool
+fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
+{
+	FcDescriptor *descriptor;
+	uint32		number = fc_source_number(source, offset);
+	uint32		opened;
+
+	if (source->fd >= 0)
+	{
+		fc_source_place(source, number, offset, place);
 		return true;
 	}
-	number = fc_source_number(source, offset);
-	descriptor = fc_descriptors_find(source->descriptors,
-									 fc_source_opened(source, number));
+	opened = fc_source_stretch(source, number, offset).opened;
+	descriptor = fc_descriptors_find(source->descriptors, opened);
 	if ((descriptor == NULL || descriptor->pins == 0) &&
 		!fc_descriptors_may_pin(source->descriptors))
 		return false;
-	descriptor = fc_source_get(source, number);
-	fc_descriptors_pin(source->descriptors, descriptor);
-	*place = (FcSourcePlace)
-	{
-		descriptor->fd, fc_source_path(source, number),
-			fc_source_within(&source->files[number], offset),
-			fc_source_end(source, number) - offset, descriptor
-	};
+	fc_source_place(source, number, offset, place);
+	place->pinned = fc_source_get(source, opened);
+	fc_descriptors_pin(source->descriptors, place->pinned);
 	return true;
 }
 
@@ -491,23 +530,14 @@ fc_source_read_ring(FcRing *ring, uint64 offset, char *buf, size_t len)
 	return len;
 }
 
-/*
- * How many of len bytes from the offset on stand together in what is opened for
- * the file, and *within where.  What is in the ring is not there.
- */
-static size_t
-fc_source_piece(const FcSource *source, uint32 number, uint64 offset, size_t len,
-				uint64 *within)
+/* Takes what the ring has out of the bytes in a copy */
+static void
+fc_source_without_ring(FcRing *ring, uint64 offset, FcStretch *stretch)
 {
-	FcRing	   *ring = source->ring;
-	uint64		end = fc_source_end(source, number);
-
-	*within = fc_source_within(&source->files[number], offset);
-	if (ring && offset < ring->from)
-		end = Min(end, ring->from);
-	else if (ring)
-		*within -= pg_atomic_read_u64(&ring->upto) - ring->from;
-	return Min(len, end - offset);
+	if (offset < ring->from)
+		stretch->left = Min(stretch->left, ring->from - offset);
+	else
+		stretch->within -= pg_atomic_read_u64(&ring->upto) - ring->from;
 }
 
 void
@@ -521,7 +551,7 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 	while (len > 0)
 	{
 		uint32		number = fc_source_number(source, offset);
-		uint64		within;
+		FcStretch	stretch;
 		size_t		n = source->ring == NULL ? 0 :
 			fc_source_read_ring(source->ring, offset, buf, len);
 
@@ -532,12 +562,15 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 			len -= n;
 			continue;
 		}
-		n = fc_source_piece(source, number, offset, len, &within);
+		stretch = fc_source_stretch(source, number, offset);
+		if (source->ring)
+			fc_source_without_ring(source->ring, offset, &stretch);
+		n = Min(len, stretch.left);
 		if (n == 0)
 			fc_source_early_end(fc_source_path(source, number),
 								offset - source->files[number].base);
-		fc_source_read_from(fc_source_get(source, number)->fd,
-							fc_source_path(source, number), within, buf, n);
+		fc_source_read_from(fc_source_get(source, stretch.opened)->fd,
+							fc_source_path(source, number), stretch.within, buf, n);
 		buf += n;
 		offset += n;
 		len -= n;
@@ -560,10 +593,12 @@ fc_source_real_path(const FcSource *source)
 {
 	char		link[MAXPGPATH];
 	char		path[MAXPGPATH];
+	uint32		last = source->nfiles - 1;
+	FcSourcePlace place;
 	ssize_t		len;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d",
-			 fc_source_descriptor(source, source->nfiles - 1));
+	fc_source_place(source, last, source->files[last].base, &place);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place.fd);
 	len = readlink(link, path, sizeof(path) - 1);
 	if (len < 0)
 		ereport(ERROR,

@@ -33,9 +33,9 @@ typedef struct FcFile
 	bool		unsettled;		/* text: its first line has rows before a
 								 * marker */
 	uint8		kind;			/* as FcCodecKind: how its bytes are packed */
-	uint32		copy;			/* they are in this temporary copy, from 1; 0:
-								 * in the file */
-	uint64		copy_at;		/* where in the temporary copy */
+	uint32		nextents;		/* they are in temporary copies; 0: in the
+								 * file */
+	uint32		extent;			/* the first of their extents */
 	size_t		path;			/* where in the source's paths its own begins */
 } FcFile;
 
@@ -44,6 +44,14 @@ typedef struct FcCopy
 {
 	char		path[MAXPGPATH];
 } FcCopy;
+
+/* Bytes of one file that stand together in a temporary copy */
+typedef struct FcExtent
+{
+	uint64		offset;			/* of the first of them in the source */
+	uint64		at;				/* in the copy */
+	uint32		copy;			/* its number, from 0 */
+} FcExtent;
 
 /*
  * Memory for bytes that are read only once, one after another.  The bytes from
@@ -76,6 +84,7 @@ typedef struct FcSource
 	bool		programs;		/* they are commands whose output was copied */
 	uint32		ncopies;
 	FcCopy	   *copies;
+	FcExtent   *extents;		/* of all files; each has its own in order */
 	FcDescriptors *descriptors; /* if fd is -1 */
 	FcRing	   *ring;			/* has most bytes, if there is one file; or
 								 * NULL */
@@ -96,7 +105,7 @@ extern void fc_source_add(FcSource *source, const char *path);
  * copies; they are opened when read.
  */
 extern FcSource *fc_source_attach(FcFile *files, uint32 nfiles, char *paths,
-								  FcCopy *copies, uint32 ncopies);
+								  FcCopy *copies, uint32 ncopies, FcExtent *extents);
 
 /* Bytes that the paths of all files take */
 extern size_t fc_source_paths_size(const FcSource *source);
@@ -119,13 +128,6 @@ fc_source_file(const FcSource *source, uint64 offset)
 {
 	return source->nfiles == 1 ? source->files :
 		&source->files[fc_source_number(source, offset)];
-}
-
-/* Where a byte of the file stands in what is opened for that file */
-static inline uint64
-fc_source_within(const FcFile *file, uint64 offset)
-{
-	return offset - file->base + file->copy_at;
 }
 
 /* Its name for messages, and where it ends */
@@ -157,8 +159,9 @@ extern bool fc_source_pin(const FcSource *source, uint64 offset,
 						  FcSourcePlace *place);
 extern void fc_source_unpin(const FcSource *source, FcDescriptor *pinned);
 
-/* A descriptor that is good until another byte of the source is read */
-extern int	fc_source_descriptor(const FcSource *source, uint32 number);
+/* The same without a pin: good until another byte of the source is read */
+extern void fc_source_place(const FcSource *source, uint32 number, uint64 offset,
+							FcSourcePlace *place);
 
 /* ERROR 55000 unless the open file still is what "expected" says */
 extern void fc_source_check(const FcSource *source, const FcIdentity *expected);

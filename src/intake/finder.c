@@ -1,0 +1,319 @@
+/*-------------------------------------------------------------------------
+ *
+ * intake/finder.c
+ *	  Finds chunks in bytes as they come, and lets other processes take them.
+ *
+ *	 bytes in order ──► chunks ──► published ──► phase/scan.c, phase/load.c
+ *	 bytes from anywhere ──► notes ──┘ (once all bytes before them are there)
+ *
+ * Who sees all bytes of a file in order knows of each chunk at once where its
+ * first record begins, without the leader's pass over all of them.  Who begins
+ * in the middle notes what a chunk does for each possible state of quotes, as
+ * a split does (intake/split.c), and the notes are taken over later.
+ *
+ * A chunk is published as soon as a record is known to begin after it: all
+ * records that begin in it are whole then, with their line ends.  How many
+ * chunks a file will have is not known.  Each file has room for a fixed
+ * number, and as the room is used up the chunks become larger.
+ *
+ * Where a marker ends the data before the file does, its chunk and those after
+ * it are published with the file's last.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "port/atomics.h"
+
+#include "context/pace.h"
+#include "intake/finder.h"
+#include "intake/split.h"
+
+/*
+ * The first half of a file's chunks have the size that was asked for; after
+ * them each 32nd part of all has twice the size of the one before.  Of notes
+ * each in the second half has twice the size of the one before.
+ */
+#define FC_FINDER_STEPS	32
+
+/* The number of places in use; with a ring those of finished chunks are free */
+static uint32
+fc_finder_taken(const FcFinder *finder)
+{
+	if (finder->ctx->shared->source.places)
+		return finder->found.n - pg_atomic_read_u32(&finder->ctx->turns[0].next);
+	return finder->notes ? finder->found.n : finder->found.sized;
+}
+
+/* The places that there are for chunks whose size goes by their number */
+static uint32
+fc_finder_room(const FcFinder *finder)
+{
+	const FcSharedSource *source = &finder->ctx->shared->source;
+
+	if (finder->notes)
+		return FC_NOTES;
+	/* half of a ring's places keep finished chunks, for the line of an error */
+	return source->places ? source->places / 2 : source->room - source->ahead;
+}
+
+/* Bytes of the chunk that is about to begin */
+static uint64
+fc_finder_chunk_size(const FcFinder *finder)
+{
+	const FcShared *shared = finder->ctx->shared;
+	uint32		room = fc_finder_room(finder);
+	uint32		half = room / 2;
+	uint32		step = Max(room / FC_FINDER_STEPS, 1);
+	uint64		size = shared->source.chunk_size;
+	uint32		taken = fc_finder_taken(finder);
+	const FcRing *ring = fc_shared_ring(shared);
+
+	if (taken + 1 >= room)
+		return PG_UINT64_MAX;
+	if (taken >= half)
+		size <<= (taken - half) / step + 1;
+	return ring ? Min(size, ring->size / 4) : size;
+}
+
+/* Lets other processes take the first n chunks, whose bytes are in the copy */
+static void
+fc_finder_publish(FcFinder *finder, uint32 n, bool whole)
+{
+	if (n == pg_atomic_read_u32(&finder->inflow->published) && !whole)
+		return;
+	pg_write_barrier();
+	pg_atomic_write_u32(&finder->inflow->published, n);
+	pg_write_barrier();
+	if (whole)
+		pg_atomic_write_u32(&finder->inflow->whole, 1);
+	ConditionVariableBroadcast(&finder->ctx->shared->inflow_cv);
+}
+
+/* Tells of the bytes that are in their place, and of their chunks */
+static void
+fc_finder_tell(FcFinder *finder)
+{
+	/* the size never shrinks: other processes read up to it meanwhile */
+	pg_write_barrier();
+	finder->file->identity.size = Max(finder->file->identity.size,
+									  finder->found.offset - finder->file->base);
+	fc_finder_publish(finder, Min(finder->found.known, finder->found.held), false);
+}
+
+/* The chunk that is being found */
+static FcChunk *
+fc_finder_chunk(const FcFinder *finder)
+{
+	return finder->notes ? &finder->notes[finder->found.n] :
+		&finder->chunks[fc_finder_place(finder, finder->found.n)];
+}
+
+/* Adds the chunk that is in its place, and notes where its records begin */
+static void
+fc_finder_add(FcFinder *finder)
+{
+	FcChunk    *chunk = fc_finder_chunk(finder);
+	FcChunkStart *start = &finder->starts[fc_finder_place(finder, finder->found.n)];
+
+	(void) fc_chunk_resolve(&finder->dialect, chunk, 1, &finder->found.at, start);
+	/* the marker may begin in a chunk before the one that it ends in */
+	if (finder->found.at.marker != FC_NOWHERE && finder->found.held == PG_UINT32_MAX)
+		for (finder->found.held = finder->found.n;
+			 finder->chunks[fc_finder_place(finder, finder->found.held)].start > finder->found.at.marker;)
+			finder->found.held--;
+	if (start->first != FC_NOWHERE)
+		finder->found.known = finder->found.n;
+	finder->found.n++;
+}
+
+static void
+fc_finder_end_chunk(FcFinder *finder)
+{
+	fc_chunk_finish(&finder->scan, fc_finder_chunk(finder));
+	finder->left = 0;
+	if (finder->notes)
+	{
+		finder->found.n++;
+		return;
+	}
+	fc_finder_add(finder);
+	finder->found.sized++;
+}
+
+void
+fc_finder_pause(FcFinder *finder)
+{
+	if (finder->left > 0)
+		fc_finder_end_chunk(finder);
+}
+
+/*
+ * Ends the chunk in which a binary record is malformed, and has it published:
+ * no record can be found after it, and the load is to meet the error at once.
+ */
+static void
+fc_finder_meet_bad(FcFinder *finder)
+{
+	if (finder->bad || !finder->scan.walk.bad)
+		return;
+	finder->bad = true;
+	fc_finder_pause(finder);
+	finder->found.known = finder->found.n;
+}
+
+void
+fc_finder_look(void *arg, const char *buf, size_t len)
+{
+	FcFinder   *finder = arg;
+	uint64		skip = 0;
+	size_t		looked = len;
+
+	if (!finder->notes && finder->found.offset < finder->file->data_start)
+		skip = Min(len, finder->file->data_start - finder->found.offset);
+	finder->found.offset += skip;
+	for (buf += skip, len -= skip; len > 0;)
+	{
+		size_t		n;
+
+		if (finder->left == 0)
+		{
+			fc_finder_chunk(finder)->start = finder->found.offset;
+			finder->left = fc_finder_chunk_size(finder);
+			fc_chunk_begin(&finder->dialect, &finder->scan);
+		}
+		n = Min(len, finder->left);
+		fc_chunk_feed(&finder->dialect, &finder->scan, buf, n);
+		pg_atomic_fetch_add_u64(&finder->ctx->shared->counts.split_bytes, n);
+		finder->found.offset += n;
+		buf += n;
+		len -= n;
+		finder->left -= n;
+		if (finder->left == 0)
+			fc_finder_end_chunk(finder);
+		fc_finder_meet_bad(finder);
+	}
+	if (!finder->notes)
+		fc_finder_tell(finder);
+	/* what goes through a ring is paid for by those who take it from there */
+	if (fc_shared_ring(finder->ctx->shared) == NULL)
+		fc_pace(finder->ctx, looked);
+}
+
+void
+fc_finder_append(FcFinder *finder, const FcChunk *notes, uint32 n, uint64 size)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		FcChunk    *chunk = fc_finder_chunk(finder);
+
+		*chunk = notes[i];
+		chunk->start += finder->found.offset;
+		fc_finder_add(finder);
+	}
+	finder->found.offset += size;
+	fc_finder_tell(finder);
+}
+
+void
+fc_finder_begin(FcFinder *finder, FcContext *ctx, uint32 number, const FcFound *found)
+{
+	FcShared   *shared = ctx->shared;
+	FcFile	   *file = &fc_shared_files(shared)[number];
+
+	memset(finder, 0, sizeof(FcFinder));
+	finder->ctx = ctx;
+	finder->dialect = ctx->dialect;
+	finder->dialect.eol = file->eol;
+	finder->file = file;
+	finder->inflow = &fc_shared_inflow(shared)[number];
+	finder->chunks = fc_shared_chunks(shared) + (Size) shared->source.room * number;
+	finder->starts = fc_shared_starts(shared) + (Size) shared->source.room * number;
+	if (found)
+	{
+		finder->found = *found;
+		finder->inflow->uneven = true;
+		return;
+	}
+	finder->found.offset = file->base;
+	finder->found.at = (FcChunkPoint)
+	{
+		FC_OUTSIDE, true, file->lines_before, 0, 0, FC_NOWHERE
+	};
+	finder->found.held = PG_UINT32_MAX;
+}
+
+void
+fc_finder_begin_notes(FcFinder *finder, FcContext *ctx, uint32 number, FcChunk *notes)
+{
+	memset(finder, 0, sizeof(FcFinder));
+	finder->ctx = ctx;
+	finder->dialect = ctx->dialect;
+	finder->dialect.eol = fc_shared_files(ctx->shared)[number].eol;
+	finder->notes = notes;
+}
+
+/* Copies n chunks from number "first" on to "to", or back if that is "back" */
+static void
+fc_finder_copy(FcFinder *finder, uint32 first, uint32 n, FcChunk *chunks,
+			   FcChunkStart *starts, bool back)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		place = fc_finder_place(finder, first + i);
+
+		if (back)
+		{
+			finder->chunks[place] = chunks[i];
+			finder->starts[place] = starts[i];
+		}
+		else
+		{
+			chunks[i] = finder->chunks[place];
+			starts[i] = finder->starts[place];
+		}
+	}
+}
+
+/* Takes the bytes from "end" on out of the chunks from number "first" on */
+static void
+fc_finder_cut(FcFinder *finder, uint32 first, uint64 end)
+{
+	uint32		n = finder->found.n - first;
+	FcChunk    *chunks;
+	FcChunkStart *starts;
+	FcChunkPoint at;
+
+	if (end == finder->found.offset || n == 0)
+		return;
+	chunks = palloc(sizeof(FcChunk) * n);
+	starts = palloc(sizeof(FcChunkStart) * n);
+	fc_finder_copy(finder, first, n, chunks, starts, false);
+	at = (FcChunkPoint)
+	{
+		starts->state, starts->first == chunks->start, starts->line, starts->before, 0, FC_NOWHERE
+	};
+	fc_split_cut(finder->ctx, chunks, n, end);
+	(void) fc_chunk_resolve(&finder->dialect, chunks, n, &at, starts);
+	fc_finder_copy(finder, first, n, chunks, starts, true);
+	finder->found.offset = end;
+}
+
+/* Where the tuple in hand begins */
+static uint64
+fc_finder_tuple(const FcFinder *finder)
+{
+	return finder->file->data_start + finder->scan.walk.start;
+}
+
+void
+fc_finder_end(FcFinder *finder)
+{
+	fc_finder_pause(finder);
+	finder->file->identity.size = finder->found.offset - finder->file->base;
+	if (finder->dialect.mode == FC_MODE_BINARY && fc_walk_may_end(&finder->scan.walk))
+		fc_finder_cut(finder, finder->found.known, fc_finder_tuple(finder));
+	if (finder->found.at.marker != FC_NOWHERE)
+		fc_finder_cut(finder, finder->found.held, finder->found.at.marker);
+	fc_finder_publish(finder, finder->found.n, true);
+}

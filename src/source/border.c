@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/border.c
+ *	  Where a member of packed data seems to begin.
+ *
+ *	 bytes ──► magic of the format ──► header that makes sense ──► a guess
+ *
+ * Data of many members can be unpacked from any of them on.  No byte says for
+ * sure that a member begins with it: what looks so may be packed data, and of
+ * a hostile file it is.  So what is found here is a guess, and the caller has
+ * to see for itself whether the member before ends there.  Headers are looked
+ * at as closely as costs nothing, because a wrong guess is unpacked in vain.
+ *
+ * Nothing is allocated here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "source/border.h"
+
+#include <string.h>
+
+/* The largest block of zstd, whatever its window */
+#define ZSTD_BLOCK	(128 * 1024)
+
+/* Flags, extra flags and system as compressors write them */
+static bool
+begins_gzip(const unsigned char *b)
+{
+	return b[1] == 0x8b && b[2] == 8 && (b[3] & 0xe0) == 0 &&
+		(b[8] == 0 || b[8] == 2 || b[8] == 4) && (b[9] <= 13 || b[9] == 255);
+}
+
+/* The frame's header, and that of its first block */
+static bool
+begins_zstd(const unsigned char *b)
+{
+	static const unsigned char dictionary[] = {0, 1, 2, 4};
+	static const unsigned char content[] = {0, 2, 4, 8};
+	unsigned int flags = b[4];
+	bool		single = (flags & 0x20) != 0;
+	const unsigned char *block = b + 5 + (single ? 0 : 1) + dictionary[flags & 3] +
+		(flags >> 6 == 0 && single ? 1 : content[flags >> 6]);
+	unsigned int header = block[0] | block[1] << 8 | block[2] << 16;
+
+	return memcmp(b, "\x28\xb5\x2f\xfd", 4) == 0 && (flags & 0x08) == 0 &&
+		(header >> 1 & 3) != 3 && header >> 3 <= ZSTD_BLOCK;
+}
+
+/* Bytes of the frame that tells the size of the next one, as pzstd has it */
+#define PZSTD_FRAME	12
+
+static bool
+begins_pzstd(const char *b)
+{
+	return (b[0] & 0xf0) == 0x50 && memcmp(b + 1, "\x2a\x4d\x18\4\0\0\0", 7) == 0;
+}
+
+static bool
+begins_lz4(const unsigned char *b)
+{
+	return memcmp(b, "\x04\x22\x4d\x18", 4) == 0 && (b[4] & 0xc2) == 0x40 &&
+		(b[5] & 0x8f) == 0 && b[5] >> 4 >= 4;
+}
+
+static bool
+begins_bzip2(const unsigned char *b)
+{
+	return fc_codec_detect((const char *) b, FC_BORDER_HEAD, NULL) == FC_CODEC_BZIP2;
+}
+
+/* Of the flags only four bits are in use */
+static bool
+begins_xz(const unsigned char *b)
+{
+	return memcmp(b, "\xfd" "7zXZ\0\0", 7) == 0 && (b[7] & 0xf0) == 0;
+}
+
+/* The next place from "at" on that has the byte; len if there is none */
+static size_t
+next_byte(const char *buf, size_t at, size_t len, int byte)
+{
+	const char *found = at < len ? memchr(buf + at, byte, len - at) : NULL;
+
+	return found ? (size_t) (found - buf) : len;
+}
+
+/* Looks for a member that begins with the byte */
+static size_t
+find(const char *buf, size_t len, int byte, bool (*begins) (const unsigned char *b))
+{
+	size_t		end = len < FC_BORDER_HEAD ? 0 : len - FC_BORDER_HEAD + 1;
+	size_t		at;
+
+	for (at = next_byte(buf, 0, end, byte); at < end; at = next_byte(buf, at + 1, end, byte))
+		if (begins((const unsigned char *) buf + at))
+			return at;
+	return len;
+}
+
+size_t
+fc_border_find(FcCodecKind kind, const char *buf, size_t len)
+{
+	size_t		at;
+
+	switch (kind)
+	{
+		case FC_CODEC_GZIP:
+			return find(buf, len, 0x1f, begins_gzip);
+		case FC_CODEC_ZSTD:
+			at = find(buf, len, 0x28, begins_zstd);
+			return at < len && at >= PZSTD_FRAME && begins_pzstd(buf + at - PZSTD_FRAME) ?
+				at - PZSTD_FRAME : at;
+		case FC_CODEC_LZ4:
+			return find(buf, len, 0x04, begins_lz4);
+		case FC_CODEC_BZIP2:
+			return find(buf, len, 'B', begins_bzip2);
+		case FC_CODEC_XZ:
+			return find(buf, len, 0xfd, begins_xz);
+		default:
+			return len;
+	}
+}
