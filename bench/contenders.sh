@@ -205,25 +205,55 @@ load_copy_packed()
 after_copy_packed() { pg_after; }
 about_copy_packed() { pg_about "$(file_order); reads eight files packed by gzip"; }
 
-# ... and in one
+# ... and in one, by a tool that packs them in one piece or in many: members of
+# gzip, frames of zstd and lz4, streams of bzip2 and xz
 pack_one()
 {
-  [ -e "$PATTERN.gz" ] || { gzip -1 <"$PATTERN" >"$PATTERN.gz" && own "$PATTERN.gz"; }
+  local packer=${VARIANT[packer]:-gzip} file
+  packed_file
+  [ ! -e "$file" ] || return 0
+  case $packer in
+    gzip | zstd | lz4 | bzip2) "$packer" -1 -c <"$PATTERN" >"$file" ;;
+    xz) xz -0 -c <"$PATTERN" >"$file" ;;
+    bgzip) bgzip -l 1 -c <"$PATTERN" >"$file" ;;
+    pzstd) pzstd -q -1 -c <"$PATTERN" >"$file" ;;
+    pbzip2) pbzip2 -1 -c <"$PATTERN" >"$file" ;;
+    lz4_frames) split -b 4M --filter='lz4 -1 -q -c' "$PATTERN" >"$file" ;;
+    xz_streams) split -b 4M --filter='xz -0 -c' "$PATTERN" >"$file" ;;
+    *) fc_die "no packer $packer" ;;
+  esac && own "$file"
 }
+
+setup_fast_copy_one_packed()
+{
+  local packer=${VARIANT[packer]:-gzip}
+  try_packages gzip tabix zstd lz4 bzip2 pbzip2 xz-utils
+  command -v "${packer%_*}" >/dev/null || unavailable "there is no ${packer%_*} here"
+}
+
+packed_file() { file=$PATTERN.${VARIANT[packer]:-gzip}; }
 
 before_fast_copy_one_packed() { pack_one && pg_before; }
-load_fast_copy_one_packed() { fast_copy_of "$PATTERN.gz" | pg_run; }
+load_fast_copy_one_packed() { local file; packed_file; fast_copy_of "$file" | pg_run; }
 after_fast_copy_one_packed()
 {
-  local start=$EPOCHREALTIME
-  gzip -dc "$PATTERN.gz" >/dev/null
-  EXTRA+="seconds_of_gzip_-dc_alone=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }') "
+  local start=$EPOCHREALTIME file
+  if [ "${VARIANT[packer]:-gzip}" = gzip ]; then
+    packed_file
+    gzip -dc <"$file" >/dev/null
+    EXTRA+="seconds_of_gzip_-dc_alone=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }') "
+  fi
   pg_after
 }
-about_fast_copy_one_packed() { about_fast_copy; HANDICAP="reads one file packed by gzip"; }
+about_fast_copy_one_packed() { about_fast_copy; HANDICAP="reads one file packed by ${VARIANT[packer]:-gzip}"; }
 
 before_copy_one_packed() { pack_one && pg_before; }
-load_copy_one_packed() { { pg_partitions; echo "COPY target FROM PROGRAM 'gzip -dc $PATTERN.gz' WITH (FORMAT $FORMAT);"; } | pg_run; }
+load_copy_one_packed()
+{
+  local file
+  packed_file
+  { pg_partitions; echo "COPY target FROM PROGRAM 'gzip -dc <$file' WITH (FORMAT $FORMAT);"; } | pg_run
+}
 after_copy_one_packed() { pg_after; }
 about_copy_one_packed() { pg_about "$(file_order); reads one file packed by gzip"; }
 
