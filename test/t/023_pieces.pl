@@ -45,7 +45,9 @@ sub tool
 	return $packed;
 }
 
-sub pack_bytes { return tool($PACK{ $_[0] }[0], $_[1]) }
+# The same bytes are packed once.
+my %packed;
+sub pack_bytes { return $packed{ $_[0] }{ $_[1] } //= tool($PACK{ $_[0] }[0], $_[1]) }
 
 # Members of so many plain bytes, wherever that cuts
 sub members
@@ -136,7 +138,7 @@ foreach my $format (@FORMATS)
 					SELECT count(*) FROM t; SELECT md5(string_agg(n || v, ' ' $INTO{$into}[2])) FROM t");
 
 				is(one_process($into, $file), $copy, "$into: one process");
-				foreach my $workers (0, 1, 2, 4)
+				foreach my $workers (0, 2, 4)
 				{
 					is(pieces($into, $file, $workers, $_), $copy, "$into: $workers workers, steps of $_") foreach $into eq 'parts' && $workers > 0 ? (1, 300) : 300;
 				}
@@ -330,7 +332,8 @@ subtest 'a window that is too large is told of, wherever it is' => sub {
 };
 
 subtest 'an archive is refused whatever its first member has' => sub {
-	system("cd '$dir' && tar -cf rows.tar to_pack") == 0 or die;
+	file('few.csv', substr($short, 0, 1000));
+	system("cd '$dir' && tar -cf rows.tar few.csv") == 0 or die;
 	open(my $in, '<:raw', "$dir/rows.tar") or die;
 	my $tar = members('gzip', do { local $/; <$in> }, 100);
 
