@@ -30,9 +30,9 @@
 #include "intake/split.h"
 
 /*
- * The first half of a file's chunks have the size that was asked for; after
- * them each 32nd part of all has twice the size of the one before.  Of notes
- * each in the second half has twice the size of the one before.
+ * Chunks have the size that was asked for while half of the places are free;
+ * from then on the size doubles with each 32nd part of the places.  Of notes it
+ * doubles with each place of the second half.
  */
 #define FC_FINDER_STEPS	32
 
@@ -94,7 +94,7 @@ fc_finder_publish(FcFinder *finder, uint32 n, bool whole)
 static void
 fc_finder_tell(FcFinder *finder)
 {
-	/* the size never shrinks: other processes read up to it meanwhile */
+	/* other processes read up to the size meanwhile: it must not shrink */
 	pg_write_barrier();
 	finder->file->identity.size = Max(finder->file->identity.size,
 									  finder->found.offset - finder->file->base);

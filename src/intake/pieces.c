@@ -8,11 +8,10 @@
  *	 pieces        |---- 0 ----|--- 1 ---|------------ 2 -------|-- 3 --|
  *
  * Formats allow members (frames, streams) to follow each other, and each can
- * be unpacked without those before it.  A piece is what begins at the first
- * border of members after its step of the packed file does, and ends at the
- * first border after that of the next piece does; a step in which no member
- * begins has an empty one.  So a file of one member is one piece, which one
- * process unpacks from front to back.
+ * be unpacked without those before it.  A piece goes from the first border of
+ * members in its step of the packed file, or after it, to that of the next
+ * step; a step in which no member begins has an empty piece.  So a file of one
+ * member is one piece, which one process unpacks from front to back.
  *
  * Where members begin is known only to who has unpacked all before.  A process
  * that takes a piece ahead of its turn looks for what seems to be a border
@@ -55,8 +54,9 @@
 #include "source/border.h"
 
 /*
- * Bytes of a step, at least and at most, and steps for each process; and pieces
- * that all files have together, at most, if there are fewer files
+ * Bytes of a step, at least (unless fast_copy.chunk_size is smaller) and at
+ * most, and steps for each process; and pieces that all files have together, at
+ * most, if there are fewer files
  */
 #define FC_STEP_LEAST	(256 * 1024)
 #define FC_STEP_MOST	(4 * 1024 * 1024)
@@ -385,6 +385,16 @@ fc_hand_look(FcHand *hand)
 	hand->unpacker.look_arg = &hand->finder;
 }
 
+/* FcUnpacker.put: gives up a file after one that cannot be unpacked */
+static FcUnpackPut
+fc_piece_put_in_order(void *arg, const char *buf, size_t len)
+{
+	const FcHand *hand = arg;
+	const volatile FcUnpackArea *area = hand->area;
+
+	return hand->number > area->faulty ? FC_PUT_ENOUGH : FC_PUT_NOT;
+}
+
 /* Ends a piece that was unpacked when its turn had come */
 static void
 fc_piece_end_in_order(FcHand *hand, FcUnpackEnd end, uint64 taken)
@@ -398,6 +408,8 @@ fc_piece_end_in_order(FcHand *hand, FcUnpackEnd end, uint64 taken)
 		fc_hand_fail(hand);
 		return;
 	}
+	if (hand->unpacker.enough)
+		return;
 	if (hand->ctx)
 		fc_finder_pause(&hand->finder);
 	LWLockAcquire(&hand->area->lock, LW_EXCLUSIVE);
@@ -430,6 +442,8 @@ fc_piece_in_order(FcHand *hand)
 		fc_hand_look(hand);
 	}
 	fc_chain_extend(hand, piece);
+	hand->unpacker.put = fc_piece_put_in_order;
+	hand->unpacker.put_arg = hand;
 	end = fc_piece_unpack(hand, &taken);
 	fc_piece_end_in_order(hand, end, taken);
 }
@@ -463,8 +477,8 @@ fc_piece_search(FcHand *hand)
 }
 
 /*
- * The turn of the piece has come while it is unpacked ahead: its chunks are
- * published from now on.  False if it does not go on where those before it end.
+ * The turn of the piece has come while it is unpacked ahead: from now on it is
+ * unpacked in order.  False if it does not go on where those before it end.
  */
 static bool
 fc_piece_meet_turn(FcHand *hand)
@@ -478,12 +492,14 @@ fc_piece_meet_turn(FcHand *hand)
 	LWLockRelease(&hand->area->lock);
 	if (!joins)
 		return false;
-	fc_finder_pause(&hand->finder);
+	if (hand->ctx)
+		fc_finder_pause(&hand->finder);
 	piece->size = hand->unpacker.in_file - piece->at;
 	piece->nnotes = hand->finder.found.n;
 	fc_piece_join(hand, piece);
-	fc_finder_begin(&hand->finder, hand->ctx, hand->number, &fc_hand_chain(hand)->found);
-	hand->unpacker.put = NULL;
+	if (hand->ctx)
+		fc_finder_begin(&hand->finder, hand->ctx, hand->number, &fc_hand_chain(hand)->found);
+	hand->unpacker.put = fc_piece_put_in_order;
 	return true;
 }
 
@@ -496,7 +512,7 @@ fc_piece_put(void *arg, const char *buf, size_t len)
 
 	if (head > hand->piece || hand->number >= hand->area->faulty)
 		return FC_PUT_ENOUGH;
-	if (hand->ctx && head == hand->piece && !fc_piece_meet_turn(hand))
+	if (head == hand->piece && !fc_piece_meet_turn(hand))
 		return FC_PUT_ENOUGH;
 	return FC_PUT_NOT;
 }
@@ -525,7 +541,7 @@ fc_piece_guess(FcHand *hand, bool *sound)
 	hand->unpacker.put = fc_piece_put;
 	hand->unpacker.put_arg = hand;
 	end = fc_piece_unpack(hand, &taken);
-	if (hand->unpacker.put == NULL)
+	if (hand->unpacker.put == fc_piece_put_in_order)
 	{
 		fc_piece_end_in_order(hand, end, taken);
 		return false;

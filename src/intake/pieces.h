@@ -42,7 +42,10 @@ typedef struct FcChain
 	uint32		first;			/* number of the first among all pieces */
 	uint32		npieces;
 
-	/* the rest is guarded by the area's lock */
+	/*
+	 * next and head are guarded by the area's lock; the rest is written by
+	 * who unpacks the head, or with the lock while nobody does
+	 */
 	uint32		next;			/* piece that nobody has taken so far */
 	uint32		head;			/* the piece whose turn it is */
 	uint64		border;			/* where it begins in the packed file */

@@ -156,7 +156,10 @@ fc_table_make_toast(Relation rel)
 	fc_table_set_toast(table, toast);
 }
 
-/* Makes the TOAST table; an unlogged one by core, which syncs its init fork */
+/*
+ * Makes the TOAST table; by core if it is not logged, because that syncs the
+ * init fork
+ */
 static void
 fc_table_toast(Oid table)
 {

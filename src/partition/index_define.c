@@ -213,6 +213,7 @@ build_init_fork(Relation index)
 /*
  * Is the index to be filled row by row?  Before 17 the build of a B-tree waits
  * until it is on disk, which takes longer than to insert some hundred rows.
+ * Later versions go the same way.
  */
 static bool
 is_small_btree(Relation index, const FcIndexTask *task)

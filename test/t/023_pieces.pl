@@ -290,6 +290,18 @@ subtest 'what only looks like a border is none' => sub {
 	is_same(file('cut_border.gz', $gz . substr($gz, 0, 9)), 'a border at the end that is cut', 40, 100);
 };
 
+subtest 'a wrong guess ends when its turn comes, and a file after a bad one at once' => sub {
+	my $giant = `head -c 2000000000 /dev/zero | zstd -1 -qc`;
+	my $few = file('few.zst', pack_bytes('zstd', "2,\"b\"\n"));
+	my $limit = "SET fast_copy.chunk_size = '300B'; SET temp_file_limit = '1GB';";
+	my $guess = "'" . file('guess.zst', pack_bytes('zstd', $short) . "\x50\x2a\x4d\x18" . pack('V', length $giant) . $giant . pack_bytes('zstd', "1,\"a\"\n")) . "', '$few'";
+	my $bad = file('bad.zst', substr(pack_bytes('zstd', $short), 0, 500) . 'garbage');
+	my $after = "'$bad', '" . file('after.zst', $giant) . "'";
+
+	is(loads('heap_of_files', "ARRAY[$guess]", 'workers => 1', $limit), loads('heap_of_files', "ARRAY[$guess]", 'workers => 0', 'SET fast_copy.chunk_size = 1000000000;'), 'a wrong guess');
+	like(loads('heap_of_files', "ARRAY[$after]", "workers => $_", $limit), qr/22P04: .*file ".*bad\.zst"/, "$_ workers: the error is that of the first file") foreach 2, 4;
+};
+
 subtest 'of a file that is cut and has bad data the file is told' => sub {
 	my $bad = members('gzip', "x,bad\n$short", 301);
 
