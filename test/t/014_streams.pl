@@ -20,8 +20,7 @@ my %PACK = (
 my @FORMATS = sort keys %PACK;
 
 my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'");
-my $dir = PostgreSQL::Test::Utils::tempdir();
-chmod 0755, $dir;
+my $dir = FastCopy::directory();
 
 sub file
 {
@@ -32,18 +31,7 @@ sub file
 		mkdir "$dir/$1";
 		chmod 0755, "$dir/$1";
 	}
-	return write_raw("$dir/$name", $bytes);
-}
-
-sub write_raw
-{
-	my ($path, $bytes) = @_;
-
-	open(my $out, '>:raw', $path) or die "$path: $!";
-	print $out $bytes;
-	close $out;
-	chmod 0644, $path;
-	return $path;
+	return write_bytes($name, $bytes);
 }
 
 sub slurp
@@ -801,7 +789,7 @@ subtest 'a packed file that is written to while it is loaded is an error' => sub
 		close_gate();
 		my $load = start_load($node, "SELECT fast_copy('t', $source, workers => 0);\n");
 		ok(at_gate($node), 'at the gate');
-		write_raw($file{gzip}, slurp($file{gzip}));
+		write_bytes($file{gzip} =~ s{^\Q$dir\E/}{}r, slurp($file{gzip}));
 		open_gate();
 		my ($out, $err) = finish_load($load);
 		like($err, qr/ERROR:  file ".*rows\.gzip" changed while it was being loaded/, 'the error names it');

@@ -21,24 +21,12 @@ my %PACK = (
 my @FORMATS = sort keys %PACK;
 
 my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'");
-my $dir = PostgreSQL::Test::Utils::tempdir();
-chmod 0755, $dir;
-
-sub file
-{
-	my ($name, $bytes) = @_;
-
-	open(my $out, '>:raw', "$dir/$name") or die "$name: $!";
-	print $out $bytes;
-	close $out;
-	chmod 0644, "$dir/$name";
-	return "$dir/$name";
-}
+my $dir = FastCopy::directory();
 
 sub tool
 {
 	my ($tool, $bytes) = @_;
-	my $plain = file('to_pack', $bytes);
+	my $plain = write_bytes('to_pack', $bytes);
 	my $packed = `$tool <'$plain'`;
 
 	die "$tool: $?" if $? || $packed eq '';
@@ -120,8 +108,8 @@ sub is_left_clean
 # Rows in no order, many of them over several lines
 my $rows = join('', map { my $n = $_ * 7919 % 10007; sprintf "%d,\"%s\nof \"\"%d\"\",\n\"\n", $n, 'y' x ($n % 40), $n } 1 .. 10000);
 my $short = substr($rows, 0, index($rows, "\"\n", 20000) + 2);
-my %file = map { $_ => file("members.$_", members($_, $short, 301)) } @FORMATS;
-my %many = map { $_ => file("tool.$_", $PACK{$_}[1] ? tool($PACK{$_}[1], $rows) : members($_, $rows, 20011)) } @FORMATS;
+my %file = map { $_ => write_bytes("members.$_", members($_, $short, 301)) } @FORMATS;
+my %many = map { $_ => write_bytes("tool.$_", $PACK{$_}[1] ? tool($PACK{$_}[1], $rows) : members($_, $rows, 20011)) } @FORMATS;
 
 # ---- the bytes are those of the file -----------------------------------------
 
@@ -173,7 +161,7 @@ subtest 'the turn of a large member comes while it is unpacked' => sub {
 
 	foreach my $format ('gzip', 'lz4')
 	{
-		my $file = file("turn.$format", join('', map { pack_bytes($format, $_) } @text));
+		my $file = write_bytes("turn.$format", join('', map { pack_bytes($format, $_) } @text));
 
 		foreach my $into ('heap', 'parts')
 		{
@@ -185,7 +173,7 @@ subtest 'the turn of a large member comes while it is unpacked' => sub {
 };
 
 subtest 'several files of many members, and some of one' => sub {
-	my @files = ($many{gzip}, $file{zstd}, $many{xz}, file('one.bz2', pack_bytes('bzip2', $short)));
+	my @files = ($many{gzip}, $file{zstd}, $many{xz}, write_bytes('one.bz2', pack_bytes('bzip2', $short)));
 	my $source = 'ARRAY[' . join(', ', map { "'$_'" } @files) . ']';
 
 	foreach my $into ('heap_of_files', 'parts', 'turns')
@@ -205,10 +193,10 @@ subtest 'headers, markers and line ends may stand anywhere' => sub {
 
 		foreach my $format ('gzip', 'lz4')
 		{
-			is_same(file("header$size.$format", members($format, $header, $size)), "$format: a header", 30, 90);
+			is_same(write_bytes("header$size.$format", members($format, $header, $size)), "$format: a header", 30, 90);
 			foreach my $more (", header => 'true'", ", format => 'text'")
 			{
-				my $file = file("more$size.$format", members($format, $more =~ /text/ ? $text : $header, $size));
+				my $file = write_bytes("more$size.$format", members($format, $more =~ /text/ ? $text : $header, $size));
 				my $one = one_process('heap', $file, $more);
 
 				is(pieces('heap', $file, 3, $_, $more), $one, "$format$more, members of $size, steps of $_") foreach 1, 60, 300;
@@ -219,8 +207,7 @@ subtest 'headers, markers and line ends may stand anywhere' => sub {
 
 subtest 'a binary file is found its records in by one process' => sub {
 	my $bytes = outcome("COPY (SELECT g, repeat('b', g % 50) FROM generate_series(1, 3000) g) TO '$dir/bin' (FORMAT binary)");
-	open(my $in, '<:raw', "$dir/bin") or die;
-	my $file = file('bin.gz', members('gzip', do { local $/; <$in> }, 999));
+	my $file = write_bytes('bin.gz', members('gzip', slurp_file("$dir/bin"), 999));
 
 	foreach my $into ('heap', 'parts', 'sorted')
 	{
@@ -242,9 +229,9 @@ foreach my $format (@FORMATS)
 			my $at = int($length * ($i + 0.3) / 8);
 			my $bad = $whole;
 
-			is_same(file('cut', substr($whole, 0, $at)), "cut at $at", 60);
+			is_same(write_bytes('cut', substr($whole, 0, $at)), "cut at $at", 60);
 			substr($bad, $at, 1) ^= chr(1 << $i);
-			$loaded += is_same(file('bad', $bad), "changed at $at", 60) !~ /ERROR/;
+			$loaded += is_same(write_bytes('bad', $bad), "changed at $at", 60) !~ /ERROR/;
 		}
 		cmp_ok($loaded, '<', 8, 'most changes are found');
 		is_left_clean('cut or changed');
@@ -263,7 +250,7 @@ foreach my $format (@FORMATS)
 			'another format between' => $m[0] . $m[1] . pack_bytes($format eq 'gzip' ? 'zstd' : 'gzip', "9,x\n") . $m[2],
 			'another format after' => $m[0] . $m[1] . pack_bytes($format eq 'lz4' ? 'zstd' : 'lz4', "9,x\n"));
 
-		is_same(file('odd', $odd{$_}), $_, 1, 60) foreach sort keys %odd;
+		is_same(write_bytes('odd', $odd{$_}), $_, 1, 60) foreach sort keys %odd;
 	};
 }
 
@@ -276,27 +263,27 @@ subtest 'what only looks like a border is none' => sub {
 
 	substr($gz, 3, 1) = "\4";
 	substr($gz, 10, 0) = pack('v', length $extra) . $extra;
-	my $one = is_same(file('false.gz', $gz . pack_bytes('gzip', "41,true\n") . $gz), 'gzip', 40, 100, 333);
+	my $one = is_same(write_bytes('false.gz', $gz . pack_bytes('gzip', "41,true\n") . $gz), 'gzip', 40, 100, 333);
 	like($one, qr/^81\n/, 'the rows are those of the true members');
 	foreach my $format ('zstd', 'lz4')
 	{
 		my $false = join('', map { pack_bytes($format, "666,false $_\n" x 20) } 1 .. 20);
 		my $skip = "\x50\x2a\x4d\x18" . pack('V', length $false) . $false;
 
-		$one = is_same(file("false.$format", pack_bytes($format, $true) . $skip . pack_bytes($format, "41,true\n") . $skip . $skip), $format, 40, 100, 333);
+		$one = is_same(write_bytes("false.$format", pack_bytes($format, $true) . $skip . pack_bytes($format, "41,true\n") . $skip . $skip), $format, 40, 100, 333);
 		like($one, qr/^41\n/, 'the rows are those of the true members');
 	}
 	my $stored = tool('gzip -nc', $true);
-	is_same(file('cut_border.gz', $gz . substr($gz, 0, 9)), 'a border at the end that is cut', 40, 100);
+	is_same(write_bytes('cut_border.gz', $gz . substr($gz, 0, 9)), 'a border at the end that is cut', 40, 100);
 };
 
 subtest 'a wrong guess ends when its turn comes, and a file after a bad one at once' => sub {
 	my $giant = `head -c 2000000000 /dev/zero | zstd -1 -qc`;
-	my $few = file('few.zst', pack_bytes('zstd', "2,\"b\"\n"));
+	my $few = write_bytes('few.zst', pack_bytes('zstd', "2,\"b\"\n"));
 	my $limit = "SET fast_copy.chunk_size = '300B'; SET temp_file_limit = '1GB';";
-	my $guess = "'" . file('guess.zst', pack_bytes('zstd', $short) . "\x50\x2a\x4d\x18" . pack('V', length $giant) . $giant . pack_bytes('zstd', "1,\"a\"\n")) . "', '$few'";
-	my $bad = file('bad.zst', substr(pack_bytes('zstd', $short), 0, 500) . 'garbage');
-	my $after = "'$bad', '" . file('after.zst', $giant) . "'";
+	my $guess = "'" . write_bytes('guess.zst', pack_bytes('zstd', $short) . "\x50\x2a\x4d\x18" . pack('V', length $giant) . $giant . pack_bytes('zstd', "1,\"a\"\n")) . "', '$few'";
+	my $bad = write_bytes('bad.zst', substr(pack_bytes('zstd', $short), 0, 500) . 'garbage');
+	my $after = "'$bad', '" . write_bytes('after.zst', $giant) . "'";
 
 	is(loads('heap_of_files', "ARRAY[$guess]", 'workers => 1', $limit), loads('heap_of_files', "ARRAY[$guess]", 'workers => 0', 'SET fast_copy.chunk_size = 1000000000;'), 'a wrong guess');
 	like(loads('heap_of_files', "ARRAY[$after]", "workers => $_", $limit), qr/22P04: .*file ".*bad\.zst"/, "$_ workers: the error is that of the first file") foreach 2, 4;
@@ -305,15 +292,15 @@ subtest 'a wrong guess ends when its turn comes, and a file after a bad one at o
 subtest 'of a file that is cut and has bad data the file is told' => sub {
 	my $bad = members('gzip', "x,bad\n$short", 301);
 
-	like(pieces($_, file('both.gz', substr($bad, 0, -9)), 2, 300), qr/22P04: unexpected end of the gzip data/, $_) foreach 'heap', 'parts', 'turns';
-	like(pieces($_, file('both.gz', $bad), 2, 300), qr/22P02: invalid input syntax.*line 1, column n/s, "$_: bad data only") foreach 'heap', 'parts', 'turns';
-	my $file = file('line.gz', members('gzip', "$short-1,\"a\n\"\nx,b\n", 301));
+	like(pieces($_, write_bytes('both.gz', substr($bad, 0, -9)), 2, 300), qr/22P04: unexpected end of the gzip data/, $_) foreach 'heap', 'parts', 'turns';
+	like(pieces($_, write_bytes('both.gz', $bad), 2, 300), qr/22P02: invalid input syntax.*line 1, column n/s, "$_: bad data only") foreach 'heap', 'parts', 'turns';
+	my $file = write_bytes('line.gz', members('gzip', "$short-1,\"a\n\"\nx,b\n", 301));
 	my $copy = outcome("COPY t FROM PROGRAM 'zcat $file' CSV") =~ s/.*(line \d+).*/$1/sr;
 	like(pieces($_, $file, 3, 300), qr/ $copy,/, "$_: the line is that of the unpacked file") foreach 'heap', 'parts', 'turns';
 };
 
 subtest 'the first bad file in the order of the load is told' => sub {
-	my @bad = map { my $b = members('gzip', $short, 301); substr($b, 3000, 1) ^= "\xff" if $_ != 1; file("many$_.gz", $b) } 1 .. 4;
+	my @bad = map { my $b = members('gzip', $short, 301); substr($b, 3000, 1) ^= "\xff" if $_ != 1; write_bytes("many$_.gz", $b) } 1 .. 4;
 	my $source = 'ARRAY[' . join(', ', map { "'$_'" } @bad) . ']';
 
 	foreach my $workers (2, 5, 8)
@@ -326,38 +313,37 @@ subtest 'the first bad file in the order of the load is told' => sub {
 
 subtest 'a hundred thousand members without a byte are passed over' => sub {
 	my $empty = pack_bytes('gzip', '');
-	my $file = file('empty.gz', pack_bytes('gzip', "1,a\n") . $empty x 100000 . pack_bytes('gzip', "2,b\n"));
+	my $file = write_bytes('empty.gz', pack_bytes('gzip', "1,a\n") . $empty x 100000 . pack_bytes('gzip', "2,b\n"));
 
 	is(one_process('heap', $file), loads('heap', "'$file'", 'workers => 3', "SET fast_copy.chunk_size = '1B'; SET fast_copy.memory = '1MB';"), 'in little memory');
-	like(outcome("SET statement_timeout = '30ms'; SELECT fast_copy('t', '" . file('empties.gz', $empty x 1000000) . "', workers => 2)"), qr/57014: canceling statement/, 'a cancel is heard');
+	like(outcome("SET statement_timeout = '30ms'; SELECT fast_copy('t', '" . write_bytes('empties.gz', $empty x 1000000) . "', workers => 2)"), qr/57014: canceling statement/, 'a cancel is heard');
 };
 
 subtest 'a window that is too large is told of, wherever it is' => sub {
 	my $frame = "\x28\xb5\x2f\xfd\x00\xa0" . "\x01\0\0";
-	my $file = file('window.zst', members('zstd', $short, 2000) . $frame);
+	my $file = write_bytes('window.zst', members('zstd', $short, 2000) . $frame);
 
 	like(loads('heap', "'$file'", "workers => $_", "SET fast_copy.memory = '64MB'; SET fast_copy.chunk_size = '300B';"),
 		qr/54000: zstd data of file ".*window\.zst" need more memory than fast_copy\.memory/, "$_ workers") foreach 0, 2, 4;
-	$file = file('wide.zst', join('', map { tool('zstd -qc --long=25', $_) } $rows, $rows));
+	$file = write_bytes('wide.zst', join('', map { tool('zstd -qc --long=25', $_) } $rows, $rows));
 	my $one = one_process('heap', $file);
 	is(loads('heap', "'$file'", 'workers => 4', "SET fast_copy.memory = '$_'; SET fast_copy.chunk_size = '5kB';"), $one, "one that only a process alone may have, of $_") foreach '40MB', '140MB';
 };
 
 subtest 'an archive is refused whatever its first member has' => sub {
-	file('few.csv', substr($short, 0, 1000));
+	write_bytes('few.csv', substr($short, 0, 1000));
 	system("cd '$dir' && tar -cf rows.tar few.csv") == 0 or die;
-	open(my $in, '<:raw', "$dir/rows.tar") or die;
-	my $tar = members('gzip', do { local $/; <$in> }, 100);
+	my $tar = members('gzip', slurp_file("$dir/rows.tar"), 100);
 
-	like(pieces('heap', file('rows.tgz', $tar), $_, 50), qr/0A000: cannot load file ".*rows\.tgz": it is in tar format/, "$_ workers") foreach 0, 2;
+	like(pieces('heap', write_bytes('rows.tgz', $tar), $_, 50), qr/0A000: cannot load file ".*rows\.tgz": it is in tar format/, "$_ workers") foreach 0, 2;
 };
 
 # ---- several processes do it --------------------------------------------------
 
 subtest 'the report tells how many processes have unpacked' => sub {
 	my $large = $rows x 30;
-	my $many = file('large.bz2', tool('pbzip2 -c -b1 -p2', $large));
-	my $one = file('large1.bz2', pack_bytes('bzip2', $large));
+	my $many = write_bytes('large.bz2', tool('pbzip2 -c -b1 -p2', $large));
+	my $one = write_bytes('large1.bz2', pack_bytes('bzip2', $large));
 
 	foreach my $into ('parts', 'heap', 'sorted')
 	{
@@ -379,7 +365,7 @@ subtest 'a file that is written to meanwhile is an error' => sub {
 	outcome('DROP TABLE t; CREATE TABLE t (n int, v text, CHECK (gate(n)))');
 	my $load = start_load($node, "SET fast_copy.chunk_size = '500B'; SELECT fast_copy('t', '$many{gzip}', workers => 2);\n");
 	ok(at_gate($node), 'at the gate');
-	file('tool.gzip', 'other bytes');
+	write_bytes('tool.gzip', 'other bytes');
 	open_gate();
 	my ($out, $err) = finish_load($load);
 	like($err, qr/ERROR:  file ".*tool\.gzip" changed while it was being loaded/, 'the error names it');
