@@ -4,15 +4,15 @@
  *	  Holds a load back, for the sake of others on the server.
  *
  *	 bytes read of the source ─┐
- *	 bytes of WAL written ─────┴─► paid up to a moment ──► sleep until then
+ *	 bytes of WAL written ─────┴─► the moment that allows them ──► sleep
  *
- * fast_copy.max_rate bounds what all processes of a load read of the source in
- * a second, and the WAL that they write.  Each of the two has a moment up to
- * which all bytes so far are paid for.  A process that has read or written some
- * moves it on by the time that they may take, and sleeps until it has come.
- * Nobody holds a lock for that, and processes are served in the order in which
- * they come.  A moment that is past begins anew a little before the present, so
- * that sleeps which end late do not make the load slower than its limit.
+ * fast_copy.max_rate bounds the bytes that all processes of a load together
+ * read of the source in a second, and the bytes of WAL that they write.  For
+ * each of the two, shared memory has the moment at which the limit allows all
+ * bytes so far.  A process adds to it the time that its new bytes may take,
+ * without a lock, and sleeps until then.  If the moment is in the past, the
+ * time is added to a moment a little before the present instead: a sleep that
+ * ends too late can so be made up for, and a pause cannot be saved up.
  *
  * fast_copy.max_replica_lag makes all processes wait while a standby that
  * streams is further behind than that.
@@ -32,8 +32,10 @@
 #include "compat/replicas.h"
 #include "context/pace.h"
 
-/* Microseconds: shorter waits are left to the next call; what may be made up */
+/* µs: a shorter wait is left to the next call */
 #define FC_PACE_LEAST	2000
+
+/* µs of sleep that may be made up for */
 #define FC_PACE_CREDIT	20000
 
 /* Milliseconds between two looks at the standbys, and the longest sleep */
@@ -66,8 +68,10 @@ fc_pace_enter(FcContext *ctx)
 }
 
 /*
- * Sleeps; whatever ends it early, the caller looks again.  The caller's caller
- * may be about to sleep for a condition variable, whose signal would be lost.
+ * Sleeps for so many milliseconds, or less: the caller reads the clock again.
+ * The process may have prepared to sleep on a condition variable, and the sleep
+ * here takes its signal; after the cancel the process looks at the condition
+ * again before it sleeps on it.
  */
 static void
 fc_pace_sleep(long ms, uint32 wait_event)
@@ -79,7 +83,7 @@ fc_pace_sleep(long ms, uint32 wait_event)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Returns the moment up to which all bytes are paid for, with these */
+/* Adds bytes; returns the moment, in µs, at which the rate allows them all */
 static uint64
 fc_pace_pay(pg_atomic_uint64 *paid, uint64 bytes, uint64 rate, uint64 now)
 {

@@ -31,6 +31,7 @@
 #include "errors/reject_file.h"
 #include "errors/stop.h"
 #include "heap/multi_insert.h"
+#include "heap/turn.h"
 
 /*
  * As many rows and bytes per insert as COPY takes.  With more rows index

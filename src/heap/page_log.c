@@ -3,13 +3,16 @@
  * heap/page_log.c
  *	  WAL of new pages.
  *
- * Pages of rows get a record each, the one that core's heap_multi_insert writes
- * for rows that begin a new page.  It holds no line pointers and no headers of
- * rows but what differs, so that it takes two thirds of the bytes of an image
- * where rows are short; who waits for WAL, here and on a standby's wire, waits
- * less.  Replay makes the page anew, as from an image, whatever the file holds.
- * Logged as images are rows of a subtransaction that has ended since, as
- * heap/page_new.c copies them, and other pages (the visibility map's).
+ * A page of rows gets one record, which is the record that core's
+ * heap_multi_insert writes for rows on a new page.  It has no line pointers,
+ * and of the rows' headers only what differs.  Where rows are short it is two
+ * thirds as long as an image of the page, so that the disk, and the wire to a
+ * standby, are waited for less.  Replay makes the whole page from it, whatever
+ * the file holds.
+ *
+ * Pages of two kinds are logged as images: rows of a subtransaction that has
+ * ended since, as heap/page_new.c copies them, and pages that are not rows (the
+ * visibility map's).
  *
  * The record says nothing to logical decoding: a logically logged table has no
  * page writer (fc_write_page_can).

@@ -54,6 +54,7 @@
 #include "heap/page_shared.h"
 #include "heap/page_writer.h"
 #include "heap/tuple.h"
+#include "heap/turn.h"
 
 typedef struct FcPageWriter
 {

@@ -51,6 +51,7 @@
 #include "heap/multi_insert.h"
 #include "heap/page_shared.h"
 #include "heap/page_writer.h"
+#include "heap/turn.h"
 #include "heap/writer.h"
 #include "options/plan.h"
 

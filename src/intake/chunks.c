@@ -26,7 +26,7 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
-#include "heap/insert.h"
+#include "heap/turn.h"
 #include "intake/chunks.h"
 #include "intake/ring.h"
 #include "intake/split.h"

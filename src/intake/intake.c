@@ -25,14 +25,15 @@
  * would cost to read its rows by offsets.  It may then forget the scan, or scan
  * again and spill rows (load/find.c).
  *
- * A load without a key takes chunks itself as they are published.  The files
- * are unpacked first if it must know the number of rows before (sequences),
- * sorts rows, or inserts those of several files in turn; and so they are for a
- * load by core, for an analysis, and if they must be converted.
+ * A load without a key takes chunks as soon as they are published.  All files
+ * are unpacked before it if it must know the number of rows (sequences), sorts
+ * rows, or inserts the rows of several files in turn.  They are unpacked first,
+ * too, for a load by core, for an analysis, and if their encoding must be
+ * converted.
  *
- * Of several files that cannot be unpacked the error is about the first one: a
- * process that meets one notes that, and from then on all processes unpack
- * only files before it.  Errors of other kinds are thrown at once.
+ * If several files cannot be unpacked, the error is about the first of them: a
+ * process that meets one notes it, and all processes then unpack only files
+ * before it.  Errors of other kinds are thrown at once.
  *
  * What a program or the client sends after a record that ends the load is not
  * waited for, unless it is packed: only the end of packed data says whether
@@ -374,7 +375,10 @@ fc_intake_settle(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 	FcSource   *heads = target->source;
-	/* a leader alone reads received data only once, and needs no copy then */
+	/*
+	 * workers that it takes; a leader alone can load received data as they
+	 * come, without a copy, if it reads them only once
+	 */
 	int			least = intake->packed ? intake->packed->nfiles + 1 :
 		target->way == FC_WAY_TURNS && target->plan->order == NIL ? 0 : 1;
 

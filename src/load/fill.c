@@ -26,6 +26,7 @@
 #include "load/tables.h"
 #include "load/tasks.h"
 #include "load/way.h"
+#include "partition/empty_table.h"
 #include "phase/phases.h"
 #include "rejects/notices.h"
 #include "report/progress.h"
@@ -270,7 +271,7 @@ fc_fill_undo(FcJob *job)
 	{
 		CHECK_FOR_INTERRUPTS();
 		/* the next attempt needs their space before the transaction ends */
-		fc_index_empty(target->created[i].range.partition);
+		fc_table_truncate(target->created[i].range.partition);
 		fc_partition_drop(target->created[i].range.partition);
 	}
 	CommandCounterIncrement();

@@ -279,7 +279,7 @@ fc_find_presorted(FcJob *job)
 		return false;
 	job->keys = MemoryContextAllocHuge(CurrentMemoryContext,
 									   sizeof(int64) * (target->shared->source.nchunks + 1));
-	if (!fc_order_look(&target->ctx, job->keys) || !fc_tasks_span_parts(job))
+	if (!fc_presorted_look(&target->ctx, job->keys) || !fc_tasks_span_parts(job))
 		return false;
 	fc_way_take(target, FC_WAY_PRESORTED);
 	return true;

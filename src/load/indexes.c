@@ -13,10 +13,11 @@
 #include "postgres.h"
 
 #include "copyfrom/run.h"
+#include "index/share.h"
 #include "load/indexes.h"
 #include "load/lead.h"
 #include "load/tasks.h"
-#include "partition/index_build.h"
+#include "partition/empty_table.h"
 #include "phase/phases.h"
 #include "rejects/notices.h"
 #include "report/progress.h"
@@ -107,7 +108,7 @@ fc_indexes_verify(FcJob *job)
 	for (int i = 0; i < target->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_index_empty(target->created[i].range.partition);
+		fc_table_truncate(target->created[i].range.partition);
 	}
 	CommandCounterIncrement();
 	fc_lead_take_up_tasks(job);

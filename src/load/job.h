@@ -9,10 +9,10 @@
 #define FC_JOB_H
 
 #include "context/shared.h"
+#include "index/define.h"
 #include "intake/copies.h"
 #include "options/target.h"
 #include "partition/create.h"
-#include "partition/index_define.h"
 #include "partition/partman.h"
 #include "report/figures.h"
 #include "source/recode.h"
@@ -37,7 +37,7 @@ typedef struct FcJob
 								 * pg_partman and begins again */
 
 	List	   *parts;			/* FcSpillPart, by key */
-	int64	   *keys;			/* of fc_order_look, for FC_WAY_PRESORTED */
+	int64	   *keys;			/* of fc_presorted_look, for FC_WAY_PRESORTED */
 	int			ntasks;
 	FcTask	   *tasks;
 	List	   *held;			/* tables that take rows, as heap/hold.c keeps

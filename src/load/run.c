@@ -66,7 +66,7 @@ fc_job_check_conservation(FcJob *job)
 
 /* The target and its leaves with rows; without a scan all its partitions */
 static List *
-fc_job_analyzed(FcJob *job)
+fc_job_loaded_tables(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	List	   *tables = NIL;
@@ -117,7 +117,7 @@ fc_job_statistics(FcJob *job)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_ANALYZE);
 	CommandCounterIncrement();
-	tables = fc_job_analyzed(job);
+	tables = fc_job_loaded_tables(job);
 	fc_job_gather(job, tables);
 	fc_lead_report(job, 0, -1, -1, psprintf("%d tables", list_length(tables)));
 }

@@ -24,7 +24,7 @@ extern void fc_tasks_make(FcJob *job);
 
 /*
  * Makes job->tasks for a presorted file: a slice for each chunk that a part's
- * rows may be in.  Goes by job->keys, which fc_order_look has set.
+ * rows may be in.  Goes by job->keys, which fc_presorted_look has set.
  */
 extern void fc_tasks_make_presorted(FcJob *job);
 

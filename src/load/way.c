@@ -6,8 +6,7 @@
  * The plan says whether core must load, and whether there is a key.  Later the
  * leader finds out whether the file is presorted, whether to spill rows or
  * offsets and, once the leaves are locked, whether core must load after all or
- * chunks must insert in turn.  Each time it takes another way here.  No other
- * way follows FC_WAY_COPY.
+ * chunks must insert in turn.  Each time it takes another way here.
  *
  *-------------------------------------------------------------------------
  */

@@ -13,8 +13,13 @@
 /* Takes the way that the plan says, before anything is known of the files */
 extern void fc_way_begin(FcTarget *target);
 
-/* Takes a way for the leader and its workers, unless it is FC_WAY_COPY now */
+/*
+ * Takes a way for the leader and its workers.  Does nothing once the way is
+ * FC_WAY_COPY: nothing that is found out later lets the load go another way.
+ */
 extern void fc_way_take(FcTarget *target, FcWay way);
+
+/* Takes FC_WAY_COPY; the reason is for the report */
 extern void fc_way_to_core(FcTarget *target, const char *reason);
 
 /*

@@ -3,23 +3,21 @@
  * partition/attach.c
  *	  Attaches many new partitions with one look at the parent.
  *
- * Each ATTACH PARTITION tells all sessions that the parent has changed, and
- * begins with reading the bounds of all partitions that exist: the time for n
- * new partitions grows with n * n, to minutes for thousands.  A load knows
- * all its new tables beforehand.  They are like the parent, their rows and
- * bounds are checked, the locks are held; what ATTACH has left to do are rows
- * in the catalogs:
+ * Each ATTACH PARTITION begins with reading the bounds of all partitions that
+ * exist, and ends with telling all sessions that the parent has changed.  The
+ * time for n new partitions grows with n * n, to minutes for thousands.  A load
+ * knows all its new tables before.  It has made them like the parent, has
+ * checked their rows and bounds, and holds the locks; all that ATTACH would do
+ * yet is to write rows into catalogs:
  *
  *		pg_inherits, pg_depend	the child has a parent, and goes with it
  *		pg_class				it is a partition, and has a bound
  *		pg_attribute			columns are inherited ones
  *		pg_constraint			CHECKs, NOT NULLs and keys are inherited, too
  *
- * Core's function for one index writes the rows of each index.
- *
- * This file writes these rows, and at the end tells the sessions, once.  The
- * caller lets ATTACH do the first partition, so that ATTACH checks what it
- * checks of the parent.
+ * This file writes them, and tells the sessions once, at the end.  The rows of
+ * an index are written by core's function that attaches one.  The caller lets
+ * ATTACH attach the first partition, because ATTACH also checks the parent.
  *
  * Everything is done in the caller's transaction, which undoes it on error.
  *
@@ -51,8 +49,8 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
+#include "index/define.h"
 #include "partition/attach.h"
-#include "partition/index_define.h"
 
 /* An index of the child that becomes a partition of one of the parent */
 typedef struct FcAttachIndex
@@ -63,13 +61,13 @@ typedef struct FcAttachIndex
 	Oid			parent_constraint;
 } FcAttachIndex;
 
-static ProcessUtility_hook_type own_hook = NULL;
+static ProcessUtility_hook_type our_hook = NULL;
 static ProcessUtility_hook_type hook_before = NULL;
 
 void
-fc_attach_pass_over(ProcessUtility_hook_type own, ProcessUtility_hook_type before)
+fc_attach_pass_over(ProcessUtility_hook_type ours, ProcessUtility_hook_type before)
 {
-	own_hook = own;
+	our_hook = ours;
 	hook_before = before;
 }
 
@@ -78,8 +76,8 @@ fc_attach_is_watched(void)
 {
 	ProcessUtility_hook_type hook = ProcessUtility_hook;
 
-	/* fast_copy's own hook looks at COPY alone */
-	if (own_hook && hook == own_hook)
+	/* ours looks at COPY alone */
+	if (our_hook && hook == our_hook)
 		hook = hook_before;
 	return hook != NULL || object_access_hook != NULL ||
 		EventCacheLookup(EVT_DDLCommandStart) != NIL ||
@@ -102,20 +100,20 @@ fc_attach_reason(Relation parent, Oid default_oid)
 	return NULL;
 }
 
-/* Is the function not one of core's? */
+/* Is the function one of a user or an extension, not of core? */
 static bool
-fc_attach_own_function(Oid funcid, void *context)
+fc_attach_users_function(Oid funcid, void *context)
 {
 	return funcid >= FirstNormalObjectId;
 }
 
 static bool
-fc_attach_own_walker(Node *node, void *context)
+fc_attach_users_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	return check_functions_in_node(node, fc_attach_own_function, context) ||
-		expression_tree_walker(node, fc_attach_own_walker, context);
+	return check_functions_in_node(node, fc_attach_users_function, context) ||
+		expression_tree_walker(node, fc_attach_users_walker, context);
 }
 
 /*
@@ -137,7 +135,7 @@ fc_attach_index_runs_code(Oid indexid)
 		Datum		value = SysCacheGetAttr(INDEXRELID, tuple, columns[i], &isnull);
 
 		found = !isnull &&
-			fc_attach_own_walker(stringToNode(TextDatumGetCString(value)), NULL);
+			fc_attach_users_walker(stringToNode(TextDatumGetCString(value)), NULL);
 	}
 	ReleaseSysCache(tuple);
 	return found;
@@ -150,7 +148,7 @@ fc_attach_runs_code(Relation parent)
 	ListCell   *lc;
 
 	for (int i = 0; constr && i < constr->num_check; i++)
-		if (fc_attach_own_walker(stringToNode(constr->check[i].ccbin), NULL))
+		if (fc_attach_users_walker(stringToNode(constr->check[i].ccbin), NULL))
 			return true;
 	foreach(lc, RelationGetIndexList(parent))
 		if (fc_attach_index_runs_code(lfirst_oid(lc)))
@@ -315,14 +313,14 @@ fc_attach_missing(Relation parent, Oid child, List *pairs)
 		FcAttachIndex *pair = lfirst(lc);
 
 		if (!OidIsValid(pair->index))
-			fc_index_build_partition(parent, pair->parent_index, child);
+			fc_index_define_built(parent, pair->parent_index, child);
 	}
 }
 
 /*
- * Makes the child's columns inherited ones, as all columns of a partition are,
- * or its own ones if parent is NULL.  Those that fc_table_create made are
- * inherited ones from the start, which spares an update of each.
+ * Marks the child's columns as inherited from the parent, as all columns of a
+ * partition are; if parent is NULL, as local ones.  Those that fc_table_create
+ * made are marked as inherited from the start, which spares an update of each.
  */
 static void
 fc_attach_columns(Relation child, TupleDesc parent)
@@ -360,7 +358,7 @@ fc_attach_columns(Relation child, TupleDesc parent)
 }
 
 void
-fc_attach_own_columns(Oid childid)
+fc_attach_localize_columns(Oid childid)
 {
 	Relation	child = table_open(childid, AccessExclusiveLock);
 

@@ -18,11 +18,10 @@
 extern bool fc_attach_is_watched(void);
 
 /*
- * Tells which hook of ProcessUtility is fast_copy's own, and which one that
- * calls next.  The own one looks at COPY alone, so that it does not count as
- * one that sees commands.
+ * Tells which hook of ProcessUtility is ours, and which one it calls next.
+ * Ours looks at COPY alone, and does not count as one that sees commands.
  */
-extern void fc_attach_pass_over(ProcessUtility_hook_type own,
+extern void fc_attach_pass_over(ProcessUtility_hook_type ours,
 								ProcessUtility_hook_type before);
 
 /*
@@ -44,10 +43,10 @@ extern bool fc_attach_runs_code(Relation parent);
 extern void fc_attach_drop_check(Oid constraint);
 
 /*
- * Makes the columns of a table that fc_table_create made the table's own ones,
- * as ATTACH wants them.
+ * Marks the columns of a table that fc_table_create made as local ones, not
+ * inherited ones: the command ATTACH PARTITION refuses to attach others.
  */
-extern void fc_attach_own_columns(Oid child);
+extern void fc_attach_localize_columns(Oid child);
 
 /*
  * Attaches "child".  The caller holds the locks of ATTACH and vouches that

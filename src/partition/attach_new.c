@@ -9,10 +9,11 @@
  *				difference, by rows in catalogs (partition/attach.c)
  *		end		constraints that were needed for it are dropped
  *
- * The load vouches for the rows of new partitions, unless code of the table
- * may have written to them as well.  Where ATTACH may run such code, all new
- * partitions get their CHECK before the first is attached, so that the code
- * cannot write a wrong row to one that is attached later.
+ * The load vouches that the rows of a new partition fit its bounds, unless code
+ * of the table may have written to it as well.  If ATTACH itself may run such
+ * code, all new partitions get a CHECK of their bounds (a guard) before the
+ * first is attached: the code cannot write a wrong row to a partition that is
+ * attached later.
  *
  * Everything is DDL in the caller's transaction, which undoes it on error.
  * SPI is connected and finished within each function.
@@ -29,12 +30,12 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "index/progress_slot.h"
 #include "partition/attach.h"
 #include "partition/attach_new.h"
 #include "partition/ddl.h"
 #include "partition/default_rows.h"
 #include "partition/empty_table.h"
-#include "partition/index_define.h"
 #include "partition/vouch.h"
 
 /* Locks the default partition, if any, and vouches for it if it has rows */
@@ -59,7 +60,7 @@ spare_default(Relation parent, const FcRoute *route, FcNewPartition *parts,
  * partitions are attached without it; ERROR 42P17 if two overlap
  */
 static void
-check_holes(Relation parent, const FcNewPartition *parts, int nparts)
+check_overlaps(Relation parent, const FcNewPartition *parts, int nparts)
 {
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											   "fast_copy bounds",
@@ -104,7 +105,7 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 	attach->spared = spare_default(parent, route, parts, nparts);
 	attach->reason = vouched ? fc_attach_reason(parent, route->default_oid) :
 		"code of the table ran commands of its own";
-	check_holes(parent, parts, nparts);
+	check_overlaps(parent, parts, nparts);
 	attach->guards = vouched && fc_attach_runs_code(parent) ?
 		fc_vouch_for_parts(parentid, route, parts, nparts) : NULL;
 	attach->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy attach",
@@ -159,7 +160,7 @@ attach_by_command(FcAttach *attach, const FcNewPartition *part)
 		vouched = attach->guards[part - attach->parts];
 	else if (attach->vouched)
 		vouched = fc_vouch_for_part(attach->parent, attach->route, part);
-	fc_attach_own_columns(part->range.partition);
+	fc_attach_localize_columns(part->range.partition);
 	fc_ddl_run(attach_sql(attach->parent, attach->route, part));
 	if (OidIsValid(vouched))
 		fc_attach_drop_check(vouched);

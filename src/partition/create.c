@@ -40,12 +40,12 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
+#include "index/progress_slot.h"
 #include "partition/attach.h"
 #include "partition/create.h"
 #include "partition/ddl.h"
 #include "partition/default_rows.h"
 #include "partition/empty_table.h"
-#include "partition/index_define.h"
 #include "partition/name.h"
 #include "partition/partman.h"
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * partition/empty_table.c
- *	  Makes a table without waiting for the disk; keeps a schema's name.
+ *	  Makes a table without waiting for the disk, and empties it; keeps a
+ *	  schema's name.
  *
  * CREATE TABLE makes a TOAST table as well, whose index is built like any
  * other: PostgreSQL 15 and 16 write its one page past the shared buffers and
@@ -20,12 +21,10 @@
 
 #include "access/genam.h"
 #include "access/heapam.h"
-#include "access/nbtree.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/toast_compression.h"
 #include "access/xact.h"
-#include "access/xloginsert.h"
 #include "catalog/dependency.h"
 #include "catalog/heap.h"
 #include "catalog/index.h"
@@ -39,7 +38,6 @@
 #include "nodes/makefuncs.h"
 #include "parser/parse_utilcmd.h"
 #include "parser/parser.h"
-#include "storage/bufmgr.h"
 #include "tcop/utility.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -47,26 +45,9 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
+#include "index/build.h"
+#include "index/progress_slot.h"
 #include "partition/empty_table.h"
-
-void
-fc_index_begin_btree(Relation index)
-{
-	bool		equal_image = _bt_allequalimage(index, false);
-	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, P_NEW,
-											RBM_ZERO_AND_LOCK, NULL);
-
-	if (BufferGetBlockNumber(buffer) != BTREE_METAPAGE)
-		elog(ERROR, "new index \"%s\" is not empty",
-			 RelationGetRelationName(index));
-	START_CRIT_SECTION();
-	_bt_initmetapage(BufferGetPage(buffer), P_NONE, 0, equal_image);
-	MarkBufferDirty(buffer);
-	if (RelationNeedsWAL(index))
-		log_newpage_buffer(buffer, true);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buffer);
-}
 
 /* Returns the columns that detoasting knows by their numbers */
 static TupleDesc
@@ -280,4 +261,16 @@ fc_table_keep_schema(Oid nspid)
 	table_close(schemas, RowShareLock);
 	if (result != TM_Ok)
 		elog(ERROR, "could not lock schema %u: %d", nspid, result);
+}
+
+void
+fc_table_truncate(Oid heap)
+{
+	Relation	rel = table_open(heap, AccessExclusiveLock);
+	FcProgressSlot slot;
+
+	fc_progress_slot_save(&slot);
+	heap_truncate_one_rel(rel);
+	fc_progress_slot_restore(&slot);
+	table_close(rel, NoLock);
 }

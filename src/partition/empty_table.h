@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * partition/empty_table.h
- *	  Makes a table without waiting for the disk; keeps a schema's name.
+ *	  Makes a table without waiting for the disk, and empties it; keeps a
+ *	  schema's name.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,10 +20,10 @@
 extern void fc_table_create(const char *sql);
 
 /*
- * Writes the one page that a B-tree has before its first row, without a wait
- * for the disk.  The index is new, and its file empty.
+ * Takes all rows out of the table and all entries out of its indexes, built or
+ * not, so that rows can be inserted into both.  Leader only.
  */
-extern void fc_index_begin_btree(Relation index);
+extern void fc_table_truncate(Oid relid);
 
 /*
  * Keeps the schema's name until the transaction ends: no session can rename

@@ -29,8 +29,8 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
+#include "index/progress_slot.h"
 #include "partition/ddl.h"
-#include "partition/index_define.h"
 #include "partition/partman.h"
 #include "partition/partman_sql.h"
 

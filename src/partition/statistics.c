@@ -18,7 +18,7 @@
 #include "utils/memutils.h"
 
 #include "compat/compat.h"
-#include "partition/index_define.h"
+#include "index/progress_slot.h"
 #include "partition/statistics.h"
 
 void

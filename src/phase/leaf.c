@@ -36,6 +36,7 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "heap/append.h"
+#include "heap/turn.h"
 #include "options/plan.h"
 #include "phase/loader.h"
 #include "phase/phases.h"

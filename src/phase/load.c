@@ -26,6 +26,7 @@
 
 #include "context/pace.h"
 #include "errors/lines.h"
+#include "heap/turn.h"
 #include "intake/chunks.h"
 #include "key/search.h"
 #include "phase/loader.h"

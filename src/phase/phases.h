@@ -27,7 +27,7 @@ extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);
  * records tells?  If so, keys[i] is the first key of chunk i, or of the next
  * chunk in which a record starts; keys[nchunks] is the last key of the file.
  */
-extern bool fc_order_look(FcContext *ctx, int64 *keys);
+extern bool fc_presorted_look(FcContext *ctx, int64 *keys);
 
 /* Scan: writes the key of each record into sorted spill runs */
 extern void fc_scan_run(FcContext *ctx);

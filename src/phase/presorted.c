@@ -31,11 +31,11 @@
 #include "row/executor.h"
 #include "row/parse.h"
 
-#define FC_ORDER_BYTES	(1024 * 1024)	/* looked at in all */
-#define FC_ORDER_LEAST	8192	/* of each chunk */
-#define FC_ORDER_TAIL	65536	/* of the file, for its last key */
+#define FC_PRESORTED_BYTES	(1024 * 1024)	/* looked at in all */
+#define FC_PRESORTED_LEAST	8192	/* of each chunk */
+#define FC_PRESORTED_TAIL	65536	/* of the file, for its last key */
 
-typedef struct FcOrder
+typedef struct FcPresortedLook
 {
 	FcChunkReader reader;
 	FcParser   *parser;
@@ -43,33 +43,33 @@ typedef struct FcOrder
 	int64		last;			/* the largest so far */
 	bool		sorted;
 	bool		whole;			/* no record of the chunk was left out */
-} FcOrder;
+} FcPresortedLook;
 
 /* Goes to the next record; false if there is none or it is out of order */
 static bool
-fc_order_next(FcOrder *order)
+fc_presorted_next(FcPresortedLook *look)
 {
-	const FcRecord *record = &order->reader.record;
+	const FcRecord *record = &look->reader.record;
 	int64		key;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!fc_chunk_reader_next(&order->reader))
+	if (!fc_chunk_reader_next(&look->reader))
 	{
-		order->sorted &= !order->reader.malformed;
+		look->sorted &= !look->reader.malformed;
 		return false;
 	}
-	order->sorted = fc_parse_plain_key(order->parser, record, &key) &&
-		key >= order->last;
-	if (order->sorted)
-		order->last = key;
-	return order->sorted;
+	look->sorted = fc_parse_plain_key(look->parser, record, &key) &&
+		key >= look->last;
+	if (look->sorted)
+		look->last = key;
+	return look->sorted;
 }
 
 /* Looks at so many bytes of a chunk's first records; false if it has none */
 static bool
-fc_order_chunk(FcOrder *order, uint32 i, uint64 bytes)
+fc_presorted_chunk(FcPresortedLook *look, uint32 i, uint64 bytes)
 {
-	FcChunkReader *reader = &order->reader;
+	FcChunkReader *reader = &look->reader;
 	uint64		limit = fc_shared_starts(reader->ctx->shared)[i].first + bytes;
 	uint64		end;
 
@@ -77,21 +77,21 @@ fc_order_chunk(FcOrder *order, uint32 i, uint64 bytes)
 		return false;
 	end = reader->end;
 	reader->end = Min(limit, end);
-	order->sorted = false;
-	if (!fc_order_next(order))
+	look->sorted = false;
+	if (!fc_presorted_next(look))
 		return true;
-	order->keys[i] = order->last;
-	while (fc_order_next(order))
+	look->keys[i] = look->last;
+	while (fc_presorted_next(look))
 		;
-	order->whole = reader->record.offset >= end;
+	look->whole = reader->record.offset >= end;
 	return true;
 }
 
 /* Returns the offset of a record that begins near the end of a chunk */
 static uint64
-fc_order_near_end(FcContext *ctx, uint64 first, uint64 end)
+fc_presorted_near_end(FcContext *ctx, uint64 first, uint64 end)
 {
-	Size		size = FC_ORDER_TAIL;
+	Size		size = FC_PRESORTED_TAIL;
 	char	   *buf;
 	FcQuoteRun	run;
 
@@ -114,59 +114,59 @@ fc_order_near_end(FcContext *ctx, uint64 first, uint64 end)
 
 /* Looks at the last records of chunk i, the last one that has any */
 static void
-fc_order_tail(FcOrder *order, uint32 i)
+fc_presorted_tail(FcPresortedLook *look, uint32 i)
 {
-	FcChunkReader *reader = &order->reader;
+	FcChunkReader *reader = &look->reader;
 	FcContext  *ctx = reader->ctx;
 
 	(void) fc_chunk_reader_enter(reader, i);
 	fc_stream_seek(reader->stream,
-				   fc_order_near_end(ctx, fc_shared_starts(ctx->shared)[i].first,
+				   fc_presorted_near_end(ctx, fc_shared_starts(ctx->shared)[i].first,
 									 reader->end));
-	order->last = order->keys[i];
-	while (fc_order_next(order))
+	look->last = look->keys[i];
+	while (fc_presorted_next(look))
 		;
 }
 
 /* Body of fc_error_catch: looks at all chunks */
 static void
-fc_order_read(void *arg)
+fc_presorted_read(void *arg)
 {
-	FcOrder    *order = arg;
-	FcShared   *shared = order->reader.ctx->shared;
+	FcPresortedLook *look = arg;
+	FcShared   *shared = look->reader.ctx->shared;
 	uint32		n = shared->source.nchunks;
 	uint32		tail = n;
 
-	order->sorted = true;
-	order->whole = false;
-	for (uint32 i = 0; i < n && order->sorted; i++)
-		if (fc_order_chunk(order, i, Max(FC_ORDER_BYTES / n, FC_ORDER_LEAST)))
+	look->sorted = true;
+	look->whole = false;
+	for (uint32 i = 0; i < n && look->sorted; i++)
+		if (fc_presorted_chunk(look, i, Max(FC_PRESORTED_BYTES / n, FC_PRESORTED_LEAST)))
 			tail = i;
-	if (order->sorted && tail < n && !order->whole)
-		fc_order_tail(order, tail);
-	order->sorted = order->sorted && tail < n;
-	order->keys[n] = order->last;
+	if (look->sorted && tail < n && !look->whole)
+		fc_presorted_tail(look, tail);
+	look->sorted = look->sorted && tail < n;
+	look->keys[n] = look->last;
 	for (uint32 i = n; i-- > 0;)
 		if (fc_shared_starts(shared)[i].first == FC_NOWHERE)
-			order->keys[i] = order->keys[i + 1];
+			look->keys[i] = look->keys[i + 1];
 }
 
 bool
-fc_order_look(FcContext *ctx, int64 *keys)
+fc_presorted_look(FcContext *ctx, int64 *keys)
 {
-	FcOrder		order;
+	FcPresortedLook look;
 	ResultRelInfo *root;
 	EState	   *estate = fc_target_executor(fc_target_context_state(ctx), &root);
 	ErrorData  *edata;
 
-	order.keys = keys;
-	order.last = PG_INT64_MIN;
-	fc_chunk_reader_begin(&order.reader, ctx, FC_ORDER_TAIL);
-	order.reader.looks = true;
-	order.parser = fc_parse_begin(ctx, estate);
-	edata = fc_error_catch(ctx, fc_order_read, &order);
-	fc_parse_end(order.parser);
-	fc_chunk_reader_end(&order.reader);
+	look.keys = keys;
+	look.last = PG_INT64_MIN;
+	fc_chunk_reader_begin(&look.reader, ctx, FC_PRESORTED_TAIL);
+	look.reader.looks = true;
+	look.parser = fc_parse_begin(ctx, estate);
+	edata = fc_error_catch(ctx, fc_presorted_read, &look);
+	fc_parse_end(look.parser);
+	fc_chunk_reader_end(&look.reader);
 	fc_target_executor_end(estate);
-	return edata == NULL && order.sorted;
+	return edata == NULL && look.sorted;
 }

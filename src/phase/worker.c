@@ -30,9 +30,9 @@
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "errors/stop.h"
+#include "index/share.h"
 #include "intake/chunks.h"
 #include "intake/split.h"
-#include "partition/index_build.h"
 #include "phase/phases.h"
 #include "phase/worker.h"
 

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
- * partition/index_build.h
+ * index/share.h
  *	  The index phase: which process builds which index.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef FC_INDEX_BUILD_H
-#define FC_INDEX_BUILD_H
+#ifndef FC_INDEX_SHARE_H
+#define FC_INDEX_SHARE_H
 
 #include "context/shared.h"
-#include "partition/index_define.h"
+#include "index/define.h"
 
 /* Each process: builds indexes of new partitions until none is left */
 extern void fc_index_run(FcContext *ctx);
@@ -24,4 +24,4 @@ extern int	fc_index_plan(FcIndexTask *tasks, int ntasks, int processes);
 /* Leader, outside of parallel mode: builds what fc_index_plan put first */
 extern void fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks);
 
-#endif							/* FC_INDEX_BUILD_H */
+#endif							/* FC_INDEX_SHARE_H */

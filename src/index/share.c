@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * partition/index_build.c
+ * index/share.c
  *	  The index phase: which process builds which index.
  *
  *	 tasks, largest first ──► leader: those that only it can build
@@ -28,10 +28,12 @@
 
 #include "context/pace.h"
 #include "errors/first_error.h"
-#include "partition/index_build.h"
+#include "index/build.h"
+#include "index/progress_slot.h"
+#include "index/share.h"
 
 /* Below this many rows, starting helpers takes longer than they save */
-#define FC_SHARED_ROWS	200000
+#define FC_DIVIDED_ROWS	200000
 
 /* The share of their time that processes may wait for each other */
 #define FC_IDLE_SHARE	0.1
@@ -138,7 +140,7 @@ static int
 fc_build_divisible(const FcIndexTask *tasks, int ntasks)
 {
 	for (int i = 0; i < ntasks; i++)
-		if (tasks[i].divisible && tasks[i].rows >= FC_SHARED_ROWS)
+		if (tasks[i].divisible && tasks[i].rows >= FC_DIVIDED_ROWS)
 			return i;
 	return -1;
 }

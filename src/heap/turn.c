@@ -1,0 +1,159 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap/turn.c
+ *	  Whose turn it is to insert into a table.
+ *
+ *	 slice 0 ──► inserts, lets slice 1 insert ──► slice 1
+ *
+ * Several processes make rows for one leaf, a slice each.  They insert in the
+ * order of the slices, because that is the order in which the rows must stand.
+ * A process that has all rows of its slice before the slice's turn has come
+ * need not wait: it leaves the writer with the rows here, as far as memory
+ * allows (the writer is deferred), and takes its next slice.
+ *
+ * A process that waits for one turn must not keep others waiting for another,
+ * so that it ends its deferred writers while it waits.  Nobody waits for ever:
+ * all processes take slices from one list, in which those of a leaf stand in
+ * their order.  So of all slices that are not inserted yet, the first in the
+ * list has its turn, and its process is still making rows, or waits here and
+ * ends it.
+ *
+ * On error the transaction aborts; nothing here outlives it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/resowner.h"
+
+#include "compat/compat.h"
+#include "heap/turn.h"
+
+/* Memory of a writer beside its rows, about */
+#define FC_WRITER_BYTES	(32 * 1024)
+
+bool
+fc_turn_has_come(const FcSlice *slice)
+{
+	return slice == NULL || slice->turn == NULL || slice->mine ||
+		pg_atomic_read_u32(&slice->turn->next) == slice->number;
+}
+
+/* Gives a reference back that this resource owner has */
+static void
+fc_relation_release(Relation rel, ResourceOwner owner)
+{
+	ResourceOwner current = CurrentResourceOwner;
+
+	CurrentResourceOwner = owner;
+	RelationDecrementReferenceCount(rel);
+	CurrentResourceOwner = current;
+}
+
+/* Bytes that a deferred writer takes in all */
+static Size
+fc_turn_bytes(const FcWriter *writer)
+{
+	return writer->held + FC_WRITER_BYTES;
+}
+
+static void
+fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
+{
+	Relation	rel = writer->rel;
+	ResourceOwner owner = writer->owner;
+	FcSlice		slice = writer->slice;
+
+	ctx->deferred = list_delete_ptr(ctx->deferred, writer);
+	ctx->deferred_bytes -= fc_turn_bytes(writer);
+	writer->place.slice = &slice;
+	(void) fc_write_end(writer);
+	fc_turn_pass(ctx, &slice);
+	fc_relation_release(rel, owner);
+}
+
+bool
+fc_turn_take_deferred(FcContext *ctx)
+{
+	ListCell   *lc;
+
+	foreach(lc, ctx->deferred)
+	{
+		FcWriter   *writer = lfirst(lc);
+
+		if (!fc_turn_has_come(&writer->slice))
+			continue;
+		fc_turn_end_deferred(ctx, writer);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Sleeps until the slice's turn has come; without a slice, until all deferred
+ * writers have ended
+ */
+static void
+fc_turn_sleep(FcContext *ctx, const FcSlice *slice)
+{
+	static uint32 wait_event = 0;
+	ConditionVariable *cv = &ctx->shared->turn_cv;
+
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyTurn");
+	ConditionVariablePrepareToSleep(cv);
+	while (slice ? !fc_turn_has_come(slice) : ctx->deferred != NIL)
+		if (!fc_turn_take_deferred(ctx))
+			ConditionVariableSleep(cv, wait_event);
+	ConditionVariableCancelSleep();
+}
+
+void
+fc_turn_wait(FcContext *ctx, FcSlice *slice)
+{
+	if (slice == NULL || slice->turn == NULL || slice->mine)
+		return;
+	fc_turn_sleep(ctx, slice);
+	slice->mine = true;
+}
+
+void
+fc_turn_finish(FcContext *ctx)
+{
+	if (ctx->deferred != NIL)
+		fc_turn_sleep(ctx, NULL);
+}
+
+void
+fc_turn_pass(FcContext *ctx, FcSlice *slice)
+{
+	if (slice->turn == NULL)
+		return;
+	fc_turn_wait(ctx, slice);
+	/* a full barrier: a process that sees the turn sees what the writer did */
+	pg_atomic_fetch_add_u32(&slice->turn->next, 1);
+	ConditionVariableBroadcast(&ctx->shared->turn_cv);
+	slice->turn = NULL;
+}
+
+bool
+fc_turn_defer(FcContext *ctx, FcWriter *writer)
+{
+	FcSlice    *slice = writer->place.slice;
+	MemoryContext old;
+
+	if (!writer->routine->patient || fc_turn_has_come(slice) ||
+		ctx->deferred_bytes + fc_turn_bytes(writer) > writer->place.memory)
+		return false;
+	writer->slice = *slice;
+	slice->turn = NULL;
+	RelationIncrementReferenceCount(writer->rel);
+	writer->owner = CurrentResourceOwner;
+	old = MemoryContextSwitchTo(ctx->mcxt);
+	ctx->deferred = lappend(ctx->deferred, writer);
+	MemoryContextSwitchTo(old);
+	ctx->deferred_bytes += fc_turn_bytes(writer);
+	return true;
+}

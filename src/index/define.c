@@ -1,0 +1,181 @@
+/*-------------------------------------------------------------------------
+ *
+ * index/define.c
+ *	  The parent's indexes on a new partition: into the catalog.
+ *
+ * ATTACH PARTITION builds what the partition lacks, one index after another
+ * and under its locks.  To build them in the workers instead, the work of
+ * CREATE INDEX is cut in three:
+ *
+ *		define	leader		catalog rows and an empty file (DefineIndex, build
+ *							skipped)
+ *		build	worker		the access method's ambuild, or inserts of few rows
+ *							(index/build.c)
+ *		stats	leader		what the build counted, into pg_class
+ *
+ * Until it is built the index is valid in the catalog but empty, which only
+ * this transaction can see; an error takes table and index with it.  ATTACH
+ * then finds an index equal to each of the parent's and adopts it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_proc.h"
+#include "commands/defrem.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/clauses.h"
+#include "parser/parse_utilcmd.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "index/define.h"
+#include "index/progress_slot.h"
+
+/* Are all functions of the index's expressions and predicate parallel safe? */
+static bool
+expressions_parallel_safe(IndexInfo *info)
+{
+	Query	   *query = makeNode(Query);
+	ListCell   *lc;
+
+	query->commandType = CMD_SELECT;
+	foreach(lc, info->ii_Expressions)
+		query->targetList = lappend(query->targetList,
+									makeTargetEntry(lfirst(lc), 1, NULL, false));
+	query->jointree = makeFromExpr(NIL,
+								   (Node *) make_ands_explicit(info->ii_Predicate));
+	return max_parallel_hazard(query) == PROPARALLEL_SAFE;
+}
+
+/* Defines on "heap" an index like "parent_index"; returns its OID */
+static Oid
+define_like(Relation parent, Relation parent_index, Oid heap)
+{
+	Relation	rel = table_open(heap, NoLock);
+	AttrMap    *map = fc_build_attrmap(RelationGetDescr(rel),
+									   RelationGetDescr(parent));
+	IndexStmt  *stmt = generateClonedIndexStmt(NULL, parent_index, map, NULL);
+	ObjectAddress address;
+
+	table_close(rel, NoLock);
+	address = fc_define_index_unbuilt(heap, stmt);
+	CommandCounterIncrement();
+	return address.objectId;
+}
+
+void
+fc_index_define_built(Relation parent, Oid parent_index, Oid heap)
+{
+	Relation	rel = table_open(heap, NoLock);
+	Relation	index = index_open(parent_index, AccessShareLock);
+	AttrMap    *map = fc_build_attrmap(RelationGetDescr(rel),
+									   RelationGetDescr(parent));
+	Oid			constraint;
+	IndexStmt  *stmt = generateClonedIndexStmt(NULL, index, map, &constraint);
+
+	index_close(index, NoLock);
+	table_close(rel, NoLock);
+	fc_define_index_of(heap, stmt, parent_index, constraint);
+	CommandCounterIncrement();
+}
+
+/*
+ * Returns how long a row takes, about.  Ratios are measured, and rounded:
+ * tuplesort finds what is sorted already in one pass, and text is compared by
+ * its collation.
+ */
+static double
+weight_of_index(Relation index, AttrNumber key)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(index), 0);
+
+	switch (index->rd_rel->relam)
+	{
+		case BTREE_AM_OID:
+			if (AttributeNumberIsValid(key) &&
+				index->rd_index->indkey.values[0] == key)
+				return 0.5;
+			return att->attbyval ? 1 : att->attlen > 0 ? 2 : 4;
+		case BRIN_AM_OID:
+			return 0.25;
+		case HASH_AM_OID:
+			return 1;
+		default:
+			return 6;
+	}
+}
+
+static FcIndexTask *
+task_of_index(Relation parent, Relation parent_index, Oid heap)
+{
+	FcIndexTask *task = palloc0(sizeof(FcIndexTask));
+
+	task->heap = heap;
+	task->leader_only = parent_index->rd_index->indisexclusion ||
+		!expressions_parallel_safe(BuildIndexInfo(parent_index));
+	task->index = define_like(parent, parent_index, heap);
+	return task;
+}
+
+/*
+ * The parent may have indexes that are not partitioned, left by a failed
+ * CREATE INDEX CONCURRENTLY or the like; ATTACH passes over them as well.  An
+ * invalid partitioned index (ON ONLY) is treated as any other.
+ */
+List *
+fc_index_define(Relation parent, Oid heap, AttrNumber key)
+{
+	List	   *tasks = NIL;
+	List	   *indexes = RelationGetIndexList(parent);
+	FcProgressSlot slot;
+	ListCell   *lc;
+
+	fc_progress_slot_save(&slot);
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		{
+			FcIndexTask *task = task_of_index(parent, index, heap);
+
+			task->weight = weight_of_index(index, key);
+			task->divisible = !task->leader_only &&
+				fc_am_builds_in_parallel(index->rd_rel->relam);
+			tasks = lappend(tasks, task);
+		}
+		index_close(index, NoLock);
+	}
+	fc_progress_slot_restore(&slot);
+	list_free(indexes);
+	return tasks;
+}
+
+void
+fc_index_stats(const FcIndexTask *task)
+{
+	Relation	heap;
+	Relation	index;
+	BlockNumber all_visible;
+	BlockNumber all_frozen;
+
+	if (task->index_tuples < 0)
+		return;
+	heap = table_open(task->heap, AccessShareLock);
+	index = index_open(task->index, AccessShareLock);
+	visibilitymap_count(heap, &all_visible, &all_frozen);
+	fc_set_relstats(heap, RelationGetNumberOfBlocks(heap), task->heap_tuples,
+					all_visible, all_frozen);
+	fc_set_relstats(index, RelationGetNumberOfBlocks(index),
+					task->index_tuples, 0, 0);
+	index_close(index, NoLock);
+	table_close(heap, NoLock);
+}
