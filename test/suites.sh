@@ -16,12 +16,12 @@ declare -A STARTED=()       # suite: seconds
 
 # What a suite needs for itself while it runs: "server", the cluster that suites
 # share, because its workers and roles are there only once; "alone", the
-# machine, because it measures, fills disks or installs; "alone server", both.
+# machine, because it fills disks or installs; "alone server", both.
 fc_suite_wants()
 {
   case $1 in
     regress|pgtap|convert|differential|fuzz|external|docs) echo server ;;
-    faults|bench) echo alone ;;
+    faults) echo alone ;;
     package) echo alone server ;;
   esac
 }

@@ -28,10 +28,12 @@
  */
 #include "postgres.h"
 
+#include <linux/magic.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
@@ -136,7 +138,8 @@ static struct
 
 /*
  * Reads one byte if that takes no disk.  mincore() would tell the same without
- * a read, but the truth only to those who could write to the file.
+ * a read, but the truth only to those who could write to the file.  A
+ * file system in memory refuses such reads, but never takes a disk.
  */
 static bool
 fc_map_cached(const FcSource *source, uint64 offset)
@@ -144,10 +147,14 @@ fc_map_cached(const FcSource *source, uint64 offset)
 #ifdef RWF_NOWAIT
 	char		byte;
 	struct iovec iov = {&byte, 1};
+	struct statfs fs;
 	FcSourcePlace place;
+	ssize_t		n;
 
 	fc_source_place(source, fc_source_number(source, offset), offset, &place);
-	return preadv2(place.fd, &iov, 1, (off_t) place.offset, RWF_NOWAIT) == 1;
+	n = preadv2(place.fd, &iov, 1, (off_t) place.offset, RWF_NOWAIT);
+	return n == 1 || (n < 0 && errno == EOPNOTSUPP &&
+					  fstatfs(place.fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC);
 #else
 	return false;
 #endif
