@@ -41,7 +41,7 @@ SELECT fast_copy('opt', '');
 SELECT fc.try('opt', 'a.csv', $$format => 'csv'$$);
 SELECT fc.try('opt', 'a.csv', $$format => 'text'$$, NULL);
 SELECT fast_copy('opt', '/nowhere', format => 'json');
-SELECT fast_copy('opt', '/nowhere', format => 'CSV');
+SELECT fast_copy('opt', '/nowhere', format => 'cvs');
 
 -- header
 SELECT fc.file('header.csv', 'a,b', '1,x', '2,y');

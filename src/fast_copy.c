@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
@@ -166,6 +167,10 @@ fast_copy_options(FunctionCallInfo fcinfo)
 	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &n);
 	if (n != NARGS)
 		elog(ERROR, "fast_copy is declared with %d arguments, not %d", n, NARGS);
+	/* the only type of our own among them is a text in all but name */
+	for (int i = 0; i < n; i++)
+		if (types[i] >= FirstNormalObjectId)
+			types[i] = TEXTOID;
 	if (PG_ARGISNULL(ARG_TARGET))
 		fast_copy_refuse_null("target", false);
 	options->target = PG_GETARG_OID(ARG_TARGET);

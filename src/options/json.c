@@ -19,13 +19,9 @@
 #include "nodes/makefuncs.h"
 #include "parser/scansup.h"
 #include "utils/builtins.h"
-#include "utils/varlena.h"
 
 #include "options/json.h"
 #include "options/options.h"
-
-/* A hint names an option only if the key differs by at most so many letters */
-#define FC_JSON_TYPOS	3
 
 #define FC_JSON(type) (1 << jbv##type)
 
@@ -43,55 +39,14 @@ static const struct
 	[FC_KIND_LIMIT] = {FC_JSON(Numeric), "an integer"}
 };
 
-static const char *
-fc_json_nearest(const char *key)
-{
-	const char *nearest = NULL;
-	int			len = strlen(key);
-	int			least = Min(FC_JSON_TYPOS, len / 2) + 1;
-
-	for (int i = 0; i < FC_NOPTIONS && len < NAMEDATALEN; i++)
-	{
-		const char *name = fc_option_list[i].name;
-		int			typos = varstr_levenshtein_less_equal(key, len, name, strlen(name),
-														  1, 1, 1, least, true);
-
-		if ((fc_option_list[i].from & FC_FROM_CALL) && typos < least)
-		{
-			nearest = name;
-			least = typos;
-		}
-	}
-	return nearest;
-}
-
-static char *
-fc_json_names(void)
-{
-	StringInfoData names;
-
-	initStringInfo(&names);
-	for (int i = 0; i < FC_NOPTIONS; i++)
-		if (fc_option_list[i].from & FC_FROM_CALL)
-			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
-							 fc_option_list[i].name);
-	return names.data;
-}
-
 static const FcOption *
 fc_json_find(const char *key)
 {
 	const FcOption *option = fc_option_find(key, FC_FROM_CALL);
-	const char *nearest;
 
-	if (option)
-		return option;
-	nearest = fc_json_nearest(key);
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("option \"%s\" not recognized", key),
-			 nearest ? errhint("Perhaps you meant the option \"%s\".", nearest) :
-			 errhint("Options are %s.", fc_json_names())));
+	if (option == NULL)
+		fc_option_refuse(key, FC_FROM_CALL, NULL, -1);
+	return option;
 }
 
 static Node *

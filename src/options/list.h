@@ -20,6 +20,10 @@
  * kept in one piece.  It takes the older options as well, so that users need
  * not know how old an option is.
  *
+ * FC_VALUE is a type of the extension: a text to C and to whoever writes a
+ * literal, but one that booleans, integers and intervals are cast to, so that
+ * header => true does what it says.
+ *
  * X(name, type, default, kind, from, core, field)
  *
  * name		in SQL
@@ -44,7 +48,7 @@
 	X(timestamp_column, name, NULL, TEXT, ANY, NULL, key_column) \
 	X(columns, name[], NULL, LIST, CALL, NULL, columns) \
 	X(format, text, 'csv', TEXT, ANY, "format", words.format) \
-	X(header, text, 'false', TEXT, ANY, NULL, words.header) \
+	X(header, FC_VALUE, 'false', TEXT, ANY, NULL, words.header) \
 	X(ignore_extra_columns, boolean, false, FLAG, ANY, NULL, ignore_extra_columns) \
 	X(delimiter, text, NULL, TEXT, ANY, "delimiter", words.delimiter) \
 	X(null_string, text, NULL, TEXT, ANY, "null", words.null_string) \
@@ -67,7 +71,7 @@
 	X(reject_table, regclass, NULL, TABLE, ANY, NULL, reject_table) \
 	X(log_verbosity, text, 'default', TEXT, ANY, NULL, words.log_verbosity) \
 	X(run_analyze, boolean, false, FLAG, ANY, NULL, run_analyze) \
-	X(progress, text, NULL, TEXT, ANY, NULL, words.progress) \
+	X(progress, FC_VALUE, NULL, TEXT, ANY, NULL, words.progress) \
 	X(workers, integer, NULL, WORKERS, ANY, NULL, workers) \
 	X(program, boolean, false, FLAG, CALL, NULL, program)
 

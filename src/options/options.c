@@ -23,13 +23,21 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "parser/scansup.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
+#include "utils/varlena.h"
 
 #include "compat/compat.h"
 #include "options/options.h"
+
+/* How often progress is told if the caller does not say it, in µs */
+#define FC_PROGRESS_US	1000000
+
+/* A hint names an option only if the word differs by at most so many letters */
+#define FC_OPTION_TYPOS	3
 
 #define FC_OPTION_ROW(name, type, preset, kind, from, core, field) \
 	{#name, #preset, core, FC_KIND_##kind, FC_FROM_##from, offsetof(FcOptions, field)},
@@ -63,6 +71,54 @@ fc_option_find(const char *name, int from)
 			return option;
 	}
 	return NULL;
+}
+
+static const char *
+fc_option_nearest(const char *word, int from)
+{
+	const char *nearest = NULL;
+	int			len = strlen(word);
+	int			least = Min(FC_OPTION_TYPOS, len / 2) + 1;
+
+	for (int i = 0; i < FC_NOPTIONS && len < NAMEDATALEN; i++)
+	{
+		const char *name = fc_option_list[i].name;
+		int			typos = varstr_levenshtein_less_equal(word, len, name, strlen(name),
+														  1, 1, 1, least, true);
+
+		if ((fc_option_list[i].from & from) && typos < least)
+		{
+			nearest = name;
+			least = typos;
+		}
+	}
+	return nearest;
+}
+
+static char *
+fc_option_names(int from)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < FC_NOPTIONS; i++)
+		if (fc_option_list[i].from & from)
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
+							 fc_option_list[i].name);
+	return names.data;
+}
+
+void
+fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
+{
+	const char *nearest = fc_option_nearest(word, from);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("option \"%s\" not recognized", word),
+			 nearest ? errhint("Perhaps you meant the option \"%s\".", nearest) :
+			 errhint("Options are %s.", fc_option_names(from)),
+			 parser_errposition(pstate, location)));
 }
 
 char *
@@ -166,10 +222,8 @@ fc_options_take(FcOptions *options, List *given, ParseState *pstate)
 												FC_FROM_COPY : FC_FROM_CALL);
 
 		if (option == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_SYNTAX_ERROR),
-					 errmsg("option \"%s\" not recognized", def->defname),
-					 parser_errposition(pstate, def->location)));
+			fc_option_refuse(def->defname, options->statement ? FC_FROM_COPY : FC_FROM_CALL,
+							 pstate, def->location);
 		if (options->given[option - fc_option_list])
 			ereport(ERROR,
 					(errcode(ERRCODE_SYNTAX_ERROR),
@@ -219,7 +273,8 @@ fc_options_header(FcOptions *options)
 	const char *header = options->words.header;
 	char	   *end;
 	long		n;
-	bool		on;
+	bool		known;
+	bool		on = false;
 
 	errno = 0;
 	n = strtol(header, &end, 10);
@@ -236,10 +291,9 @@ fc_options_header(FcOptions *options)
 	}
 	options->header_match = (pg_strcasecmp(header, "match") == 0);
 	options->header_map = (pg_strcasecmp(header, "map") == 0);
-	on = pg_strcasecmp(header, "true") == 0 || pg_strcasecmp(header, "on") == 0;
-	options->header_lines = options->header_match || options->header_map || on;
-	return options->header_lines > 0 ||
-		pg_strcasecmp(header, "false") == 0 || pg_strcasecmp(header, "off") == 0;
+	known = options->header_match || options->header_map || parse_bool(header, &on);
+	options->header_lines = options->header_match || options->header_map || (known && on);
+	return known;
 }
 
 static void
@@ -468,8 +522,8 @@ fc_options_map(const FcOptions *options)
 }
 
 /*
- * Reads how often progress is told, with the type interval's input function.
- * A month counts 30 days, as where core compares intervals.
+ * Reads how often progress is told, with the type interval's input function,
+ * or whether it is.  A month counts 30 days, as where core compares intervals.
  */
 static void
 fc_options_progress(FcOptions *options)
@@ -477,9 +531,15 @@ fc_options_progress(FcOptions *options)
 	char	   *progress = options->words.progress;
 	Interval   *span;
 	double		us;
+	bool		on;
 
 	if (progress == NULL)
 		return;
+	if (strspn(progress, "0123456789") != strlen(progress) && parse_bool(progress, &on))
+	{
+		options->progress_us = on ? FC_PROGRESS_US : 0;
+		return;
+	}
 	span = DatumGetIntervalP(DirectFunctionCall3(interval_in,
 												 CStringGetDatum(progress),
 												 ObjectIdGetDatum(InvalidOid),
@@ -499,9 +559,15 @@ fc_options_progress(FcOptions *options)
 void
 fc_options_check(FcOptions *options)
 {
-	List	   *list = fc_options_for_core(options);
 	ParseState *pstate = make_parsestate(NULL);
+	List	   *list;
 
+	/* a word in COPY is folded by the grammar, one in quotes is not */
+	if (!options->statement)
+		options->words.format = downcase_identifier(options->words.format,
+													strlen(options->words.format),
+													false, false);
+	list = fc_options_for_core(options);
 	options->copy_options = list;
 	if (!fc_options_header(options))
 		list = fc_options_add(list_copy(list), "header", options->words.header);

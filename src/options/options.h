@@ -163,6 +163,13 @@ extern void fc_options_check(FcOptions *options);
  */
 extern const FcOption *fc_option_find(const char *name, int from);
 
+/*
+ * ERROR 42601 for a word that is the name of no such option: it names the one
+ * that is most like it, or all.  pstate may be NULL.
+ */
+extern void fc_option_refuse(const char *word, int from, ParseState *pstate,
+							 int location) pg_attribute_noreturn();
+
 /* Returns the option's default if that is a text, or NULL */
 extern char *fc_option_default(const FcOption *option);
 

@@ -16,17 +16,17 @@ SELECT no_plan();
 CREATE VIEW arguments AS
 SELECT p.oid, a.n, p.proargnames[a.n] AS name, format_type(a.type, NULL) AS type,
 	CASE WHEN a.n > p.pronargs - p.pronargdefaults
-		THEN regexp_replace(pg_get_function_arg_default(p.oid, a.n::int), '::[a-z]+(\[\])?$', '') END AS preset
+		THEN regexp_replace(pg_get_function_arg_default(p.oid, a.n::int), '::[a-z_]+(\[\])?$', '') END AS preset
 FROM pg_proc AS p, unnest(p.proargtypes) WITH ORDINALITY AS a (type, n)
 WHERE p.proname IN ('fast_copy', 'fast_copy_analyze');
 
 -- Who has granted it, or calls it in a view, must find it in the next version
-SELECT is(pg_get_function_identity_arguments('fast_copy(regclass, text, name, name[], text, text, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, text, integer, boolean, jsonb)'::regprocedure),
-	'target regclass, source text, timestamp_column name, columns name[], format text, header text, ignore_extra_columns boolean, '
+SELECT is(pg_get_function_identity_arguments('fast_copy(regclass, text, name, name[], text, fast_copy_value, boolean, text, text, text, text, name[], name[], text, name, text, text, text, text, text, text[], boolean, text, text[], bigint, regclass, text, boolean, fast_copy_value, integer, boolean, jsonb)'::regprocedure),
+	'target regclass, source text, timestamp_column name, columns name[], format text, header fast_copy_value, ignore_extra_columns boolean, '
 	'delimiter text, null_string text, quote text, escape text, force_not_null name[], force_null name[], default_string text, '
 	'encoding name, where_clause text, timestamp_format text, time_zone text, partition_interval text, missing_partitions text, '
 	'order_by text[], "freeze" boolean, on_error text, on_error_classes text[], reject_limit bigint, reject_table regclass, '
-	'log_verbosity text, run_analyze boolean, progress text, workers integer, program boolean, options jsonb',
+	'log_verbosity text, run_analyze boolean, progress fast_copy_value, workers integer, program boolean, options jsonb',
 	'the signature is that of 0.1.0');
 SELECT is(count(*), 4::bigint, 'two functions, for one source and for several') FROM pg_proc WHERE proname IN ('fast_copy', 'fast_copy_analyze');
 SELECT is_empty($$
@@ -155,6 +155,48 @@ RESET ROLE;
 \set docs `cd :'data_dir'/../.. && cat README.md docs/*.md`
 SELECT ok(:'docs' ~ format(E'\n\\| `%s` \\| %s \\| `?%s`? \\|', name, replace(replace(type, '[', '\['), 'integer', 'int(eger)?'), preset), name || ' is documented')
 FROM option;
+
+-- What everybody types first
+CREATE TABLE heads (ts timestamp, n int) PARTITION BY RANGE (ts);
+CREATE FUNCTION first_try(arguments text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows bigint;
+BEGIN
+	EXECUTE format('SELECT fast_copy(''heads'', %L, %s)', current_setting('test.file'), arguments) INTO rows;
+	RETURN rows;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLERRM;
+END
+$$;
+\set file :tmp_dir '/heads.csv'
+COPY (VALUES ('ts', 'n'), ('2013-01-01', '1'), ('2013-01-02', '2')) TO :'file' (FORMAT csv);
+SELECT set_config('test.file', :'file', true) <> '' AS set \gset
+SELECT is(first_try(given), expected, given) FROM (VALUES
+	('header => true', '2'), ('header => ''true''', '2'), ('header => ''yes''', '2'), ('header => ''ON''', '2'), ('header => 1', '2'), ('header => 2', '1'),
+	('header => ''TRUE''::text', '2'), ('header => ''Match''::varchar', '2'), ('header => ''map''::name', '2'), ('HEADER => 1 + 1', '1'),
+	('header => NULL', 'argument "header" must not be null'),
+	('header => ''maybe''', 'header requires a Boolean value or "match"'),
+	('header => false', 'invalid input syntax for type timestamp: "ts"'), ('header => ''No''', 'invalid input syntax for type timestamp: "ts"'),
+	('header => true, format => ''CSV''', '2'), ('header => true, format => ''cvs''', 'COPY format "cvs" not recognized'),
+	('header => true, progress => true', '2'), ('header => true, progress => ''off''', '2'), ('header => true, progress => interval ''1 min''', '2'),
+	('header => true, progress => 5', '2'), ('header => true, progress => ''often''', 'invalid input syntax for type interval: "often"')) AS v (given, expected);
+PREPARE with_parameters AS SELECT fast_copy('heads', $1, header => $2, progress => $3);
+EXECUTE with_parameters(:'file', 'true', '5s') \gset
+SELECT is(:fast_copy, 2, 'parameters of no type');
+SELECT is(outcome(format('COPY t FROM %L WITH (fast_copy, format csv, header yes)', :'file')), outcome(format('COPY t FROM %L WITH (fast_copy, format csv, header true)', :'file')), 'COPY: header yes');
+CREATE FUNCTION copy_hint(options text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE format('COPY t FROM ''/nowhere'' WITH (fast_copy, %s)', options);
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN SQLERRM || ': ' || hint;
+END
+$$;
+SELECT is(copy_hint('delimitre '';'''), 'option "delimitre" not recognized: Perhaps you meant the option "delimiter".', 'COPY: the nearest option');
+SELECT alike(copy_hint('qqqqqqqqqq'), 'option "qqqqqqqqqq" not recognized: Options are timestamp_column, format, header, %, compressed.', 'COPY: all options');
 
 SELECT * FROM finish();
 ROLLBACK;
