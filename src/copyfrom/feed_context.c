@@ -11,8 +11,11 @@
  */
 #include "postgres.h"
 
+#include "utils/rel.h"
+
 #include "compat/compat.h"
 #include "copyfrom/feed.h"
+#include "copyfrom/hint.h"
 #include "errors/first_error.h"
 
 static char *
@@ -74,14 +77,30 @@ fc_feed_field(const FcFeed *feed, const char **column, const char **value)
 	return true;
 }
 
+/* Gives the error a hint about the call; column and value may be NULL */
+static void
+fc_feed_hint(const FcFeed *feed, const char *column, const char *value)
+{
+	FcTarget   *target = feed->target;
+	FcRefused	refused = {target->options};
+
+	refused.first = fc_feed_line(feed) == (uint64) target->options->header_lines + 1;
+	refused.ncolumns = RelationGetNumberOfAttributes(target->rel);
+	refused.column = column;
+	refused.value = value;
+	refused.text = fc_feed_text(feed);
+	fc_hint(&refused);
+}
+
 void
 fc_feed_context(void *arg)
 {
 	const FcFeed *feed = arg;
 	FcTarget   *target = feed->target;
 	char	   *where = fc_target_place(target, feed->file);
-	const char *column;
-	const char *value;
+	const char *column = NULL;
+	const char *value = NULL;
+	bool		field;
 	char	   *text;
 
 	if (feed->silent)
@@ -92,7 +111,9 @@ fc_feed_context(void *arg)
 		return;
 	}
 	where = psprintf("%s, line " UINT64_FORMAT, where, fc_feed_line(feed));
-	if (!fc_feed_field(feed, &column, &value))
+	field = fc_feed_field(feed, &column, &value);
+	fc_feed_hint(feed, column, value);
+	if (!field)
 	{
 		text = fc_feed_text(feed);
 
