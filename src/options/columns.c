@@ -65,20 +65,67 @@ fc_fields_missing(Relation rel, List *columns)
 	}
 }
 
-/* Returns a name of the header in the server's encoding; NULL to skip it */
-static String *
-fc_fields_map_one(Relation rel, FcOptions *options, const FcField *field)
+/* Is one of the fields of the header this very name? */
+static bool
+fc_fields_has(const FcField *fields, int n, const char *name)
 {
-	String	   *name = makeString(pnstrdup(field->data, field->len));
+	size_t		len = strlen(name);
+
+	for (int i = 0; i < n; i++)
+		if (!fields[i].null && fields[i].len == len &&
+			memcmp(fields[i].data, name, len) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Returns the name of the column that a field of the header is, or NULL.  If no
+ * column has the very name, it is the one whose name differs in case alone, as
+ * that of a table made without quotes does; unless there are two such columns,
+ * or another field has the column's very name.
+ */
+static const char *
+fc_fields_column(Relation rel, const FcField *fields, int n, const char *name)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	const char *found = NULL;
+
+	if (fc_fields_attnum(rel, name) != 0)
+		return name;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attisdropped || att->attgenerated ||
+			pg_strcasecmp(NameStr(att->attname), name) != 0 ||
+			fc_fields_has(fields, n, NameStr(att->attname)))
+			continue;
+		if (found)
+			return NULL;
+		found = NameStr(att->attname);
+	}
+	return found;
+}
+
+/* Returns the column that field i of the header is; NULL to skip the field */
+static String *
+fc_fields_map_one(Relation rel, FcOptions *options, const FcField *fields, int n, int i)
+{
+	const FcField *field = &fields[i];
+	char	   *word = pnstrdup(field->data, field->len);
+	const char *column;
+	String	   *name;
 
 	if (field->verify)
 		pg_verifymbstr(field->data, field->len, false);
-	if (field->null || fc_fields_attnum(rel, strVal(name)) == 0)
+	column = field->null ? NULL : fc_fields_column(rel, fields, n, word);
+	if (column == NULL)
 	{
 		if (!options->ignore_extra_columns)
-			fc_fields_extra(rel, strVal(name));
+			fc_fields_extra(rel, word);
 		return NULL;
 	}
+	name = makeString(pstrdup(column));
 	if (list_member(options->columns, name))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_COLUMN),
@@ -112,7 +159,7 @@ fc_fields_map(Relation rel, FcOptions *options, const FcDialect *of_file,
 				 errmsg("unterminated CSV quoted field")));
 	for (int i = 0; i < n; i++)
 		options->fields = lappend(options->fields,
-								  fc_fields_map_one(rel, options, &fields[i]));
+								  fc_fields_map_one(rel, options, fields, n, i));
 	fc_fields_missing(rel, options->columns);
 }
 
