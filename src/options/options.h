@@ -168,7 +168,7 @@ extern const FcOption *fc_option_find(const char *name, int from);
  * that is most like it, or all.  pstate may be NULL.
  */
 extern void fc_option_refuse(const char *word, int from, ParseState *pstate,
-							 int location) pg_attribute_noreturn();
+							 int location);
 
 /* Returns the option's default if that is a text, or NULL */
 extern char *fc_option_default(const FcOption *option);

@@ -326,7 +326,7 @@ subtest 'a large window and a long first row are no obstacle' => sub {
 # data are at fault, and the file is, too: it is unpacked first
 subtest 'of a file that is cut and bad data in it the file is told' => sub {
 	my $faulty = slurp(packed('faulty', 'gzip', "x,bad\n$shuffled"));
-	like(failure("SELECT fast_copy('k', '" . file('faulty', $faulty) . "', workers => 2)"), qr/22P02: invalid input syntax for type integer: "x"\nCONTEXT:.*line 1, column n/s, 'bad data');
+	like(failure("SELECT fast_copy('k', '" . file('faulty', $faulty) . "', workers => 2)"), qr/22P02: invalid input syntax for type integer: "x"\nHINT:.*\nCONTEXT:.*line 1, column n/s, 'bad data');
 	like(failure("SELECT fast_copy('k', '" . file('faulty', substr($faulty, 0, -9)) . "', workers => 2)"), qr/22P04: unexpected end of the gzip data/, 'bad data, and cut');
 	like(failure("SELECT fast_copy('k', " . array($one, "$dir/faulty", $two[1]) . ', workers => 4)'), qr/22P04: unexpected end of the gzip data of file ".*faulty"/, 'one of several files');
 	is_left_clean('at fault');
@@ -402,7 +402,7 @@ subtest 'an error is told although the program never ends' => sub {
 		my $start = time;
 
 		like(failure("SELECT fast_copy('$into', 'echo x,bad; yes 1,a', program => true, workers => 2, partition_interval => '5000')" =~ s/, partition_interval.*'(?=\))/$into eq 'u' ? '' : $&/er),
-			qr/22P02: invalid input syntax for type integer: "x"\nCONTEXT:.*line 1, column n/s, "into $into: an error in the first row");
+			qr/22P02: invalid input syntax for type integer: "x"\nHINT:.*\nCONTEXT:.*line 1, column n/s, "into $into: an error in the first row");
 		cmp_ok(time - $start, '<', 30, 'it is told soon');
 	}
 	is_left_clean('never ends');
