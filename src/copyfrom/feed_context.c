@@ -84,6 +84,9 @@ fc_feed_hint(const FcFeed *feed, const char *column, const char *value)
 	FcTarget   *target = feed->target;
 	FcRefused	refused = {target->options};
 
+	/* most messages are of another kind, and need not have the record read */
+	if (!fc_hint_is_due(target->options))
+		return;
 	refused.first = fc_feed_line(feed) == (uint64) target->options->header_lines + 1;
 	refused.ncolumns = RelationGetNumberOfAttributes(target->rel);
 	refused.column = column;

@@ -132,18 +132,24 @@ fc_hint_fields(const FcRefused *refused)
 				options->statement ? "" : " in columns", fc_option_arrow(options->statement));
 }
 
+bool
+fc_hint_is_due(const FcOptions *options)
+{
+	int			code = geterrcode();
+
+	return !options->accelerated && !options->format.binary &&
+		(code == ERRCODE_INVALID_TEXT_REPRESENTATION ||
+		 code == ERRCODE_INVALID_DATETIME_FORMAT ||
+		 code == ERRCODE_BAD_COPY_FILE_FORMAT) && fc_hint_is_wanted(code);
+}
+
 void
 fc_hint(const FcRefused *refused)
 {
 	const FcOptions *options = refused->options;
-	int			code = geterrcode();
-	bool		of_value = code == ERRCODE_INVALID_TEXT_REPRESENTATION ||
-		code == ERRCODE_INVALID_DATETIME_FORMAT;
+	bool		of_value = geterrcode() != ERRCODE_BAD_COPY_FILE_FORMAT;
 	char		separator;
 
-	if (options->accelerated || options->format.binary ||
-		!(of_value || code == ERRCODE_BAD_COPY_FILE_FORMAT) || !fc_hint_is_wanted(code))
-		return;
 	/* then it is an error of code that the row has started */
 	if (of_value && refused->value == NULL)
 		return;

@@ -23,9 +23,11 @@ typedef struct FcRefused
 } FcRefused;
 
 /*
- * Called in an error context callback, for an error about a record: gives it a
- * hint if another argument would probably avoid it, and if it has none yet.
+ * Both are called in an error context callback, for a message about a record.
+ * The first says whether it is an error that may get a hint and has none; the
+ * second then gives it one, if another argument would probably avoid the error.
  */
+extern bool fc_hint_is_due(const FcOptions *options);
 extern void fc_hint(const FcRefused *refused);
 
 #endif							/* FC_HINT_H */
