@@ -34,8 +34,8 @@ SELECT fc.try('opt', fc.file('a.csv', '1,x', '2,y'),
 
 -- source
 SELECT fc.try('opt', 'missing.csv');
-SELECT fast_copy('opt', 'relative.csv');
-SELECT fast_copy('opt', '');
+SELECT unnest(fc.outcome($$SELECT fast_copy('opt', 'relative.csv')$$));
+SELECT unnest(fc.outcome($$SELECT fast_copy('opt', '')$$));
 
 -- format
 SELECT fc.try('opt', 'a.csv', $$format => 'csv'$$);
@@ -159,7 +159,9 @@ CREATE FUNCTION opt_load(file text) RETURNS bigint LANGUAGE sql AS $$SELECT fast
 SELECT opt_load('header.csv');
 SELECT item, name, rows, detail FROM fast_copy_analyze('opt', fc.path('header.csv'), options => '{"header": "match"}') WHERE item = 'rows' ORDER BY name;
 ROLLBACK;
+\set VERBOSITY terse
 SELECT fast_copy('opt', '/nowhere', options => options::jsonb) FROM unnest('{"{}", null}'::text[]) AS options;
+\set VERBOSITY default
 SELECT fast_copy('opt', '/nowhere', options => '[]');
 SELECT fast_copy('opt', '/nowhere', options => '{"workers": "4"}');
 SELECT fast_copy('opt', '/nowhere', options => '{"reject_limit": 1.5}');

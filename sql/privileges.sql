@@ -105,13 +105,13 @@ RESET ROLE;
 
 -- fast_copy.root_directory: only files below it, links resolved
 SELECT fc.shell('mkdir root root/sub root_not && echo 1,2 | tee root/in.csv root/sub/in.csv root_not/out.csv');
-SELECT fc.shell('ln -s ../../root_not/out.csv root/sub/out && ln -s root/in.csv in && ln -s root linked && ln -s ../root_not root/dir');
+SELECT fc.shell('ln -s ../../root_not/out.csv root/sub/out && ln -s root/in.csv in && ln -s root linked && ln -s ../root_not root/dir && ln -s ../root_not/missing.csv root/dangling');
 SELECT set_config('fast_copy.root_directory', fc.path('root'), false) = fc.path('root');
 SET ROLE regress_fc_other;
 SELECT f, fc.try('mine', f, '', NULL)
 FROM unnest('{root/in.csv,root/sub/in.csv,root/sub/../in.csv,root//in.csv,in,linked/in.csv,root/../root/in.csv}'::text[]) AS f;
 SELECT f, fc.try('mine', f, '', NULL)
-FROM unnest('{root/../ab.csv,root/sub/out,root_not/out.csv,root/dir/out.csv,ab.csv,root,root/missing.csv}'::text[]) AS f;
+FROM unnest('{root/../ab.csv,root/sub/out,root_not/out.csv,root/dir/out.csv,ab.csv,root,root/missing.csv,root/dangling,root/dir/missing.csv,root/missing/a.csv}'::text[]) AS f;
 RESET ROLE;
 -- a setting that is a link, or has a slash too many
 SELECT set_config('fast_copy.root_directory', fc.path('linked/'), false) <> '';

@@ -67,7 +67,9 @@ RESET fast_copy.chunk_size;
 SELECT fast_copy('rep', fc.path(fc.bytes('empty.csv', '')));
 SELECT * FROM report;
 -- a load that fails
+\set VERBOSITY terse
 SELECT fast_copy('rep', '/nowhere');
+\set VERBOSITY default
 SELECT count(*) FROM report;
 
 -- progress is empty afterwards, also after an error

@@ -217,7 +217,7 @@ fc_accelerate_by_core(FcAccelerated *copy)
 	if (copy->input && copy->stmt->is_program)
 	{
 		fc_program_end(copy->input);
-		fc_program_check_end(copy->input);
+		fc_program_check_end(copy->input, NULL);
 	}
 	return rows;
 }
@@ -253,7 +253,7 @@ fc_accelerate_options(FcAccelerated *copy)
 	options->client = stmt->filename == NULL;
 	options->program = stmt->is_program;
 	options->input = copy->input;
-	options->sources = list_make1(makeString(stmt->filename ? stmt->filename : "stdin"));
+	options->sources = list_make1(makeString(stmt->filename ? stmt->filename : FC_CLIENT_PATH));
 	options->where = copy->where;
 	fc_options_take(options, stmt->options, copy->pstate);
 	fc_options_check(options);

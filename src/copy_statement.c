@@ -152,7 +152,7 @@ fc_statement_options(const FcStatement *statement)
 	options->columns = stmt->attlist;
 	options->client = stmt->filename == NULL;
 	options->program = stmt->is_program;
-	options->sources = list_make1(makeString(stmt->filename ? stmt->filename : "stdin"));
+	options->sources = list_make1(makeString(stmt->filename ? stmt->filename : FC_CLIENT_PATH));
 	fc_options_take(options, statement->given, pstate);
 	if (stmt->whereClause == NULL)
 		return options;

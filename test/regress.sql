@@ -72,10 +72,10 @@ EXCEPTION
 			context = PG_EXCEPTION_CONTEXT;
 		result := ARRAY[state || ': ' || message];
 		IF detail <> '' THEN
-			result := result || ('DETAIL: ' || detail);
+			result := result || ('DETAIL: ' || regexp_replace(detail, 'only role "[^"]*"', 'only role "..."'));
 		END IF;
 		IF hint <> '' THEN
-			result := result || ('HINT: ' || hint);
+			result := result || ('HINT: ' || regexp_replace(hint, '(host|user) "[^"]*"', '\1 "..."', 'g'));
 		END IF;
 		RETURN array(SELECT replace(line, fc.path(''), '')
 					 FROM unnest(result || array(
@@ -90,7 +90,7 @@ LANGUAGE sql AS $$SELECT left((fc.outcome(statement))[1], 5)$$;
 
 -- What fast_copy says with each number of workers: once if it is the same for
 -- all.  COPY's answer follows where it is another one, but for hints of ours
--- about the call, which begin with "If"; "options" are COPY's,
+-- about the call; "options" are COPY's,
 -- NULL if it has no such option.
 CREATE FUNCTION fc.try(target text, name text, args text DEFAULT '',
 					   options text DEFAULT '', columns text DEFAULT '')
@@ -119,8 +119,9 @@ BEGIN
 	END IF;
 	theirs := fc.outcome(format('COPY %s %s FROM %L (FORMAT csv%s)', target, columns,
 								fc.path(name), coalesce(', ' || nullif(options, ''), '')));
-	IF theirs <> array(SELECT regexp_replace(replace(line, 'HINT: fast_copy instructs', 'HINT: COPY FROM instructs'), '^CONTEXT: fast_copy (.*), file "[^"]*"', 'CONTEXT: COPY \1')
-					   FROM unnest(ours) AS line WHERE line NOT LIKE 'HINT: If %') THEN
+	IF array(SELECT line FROM unnest(theirs) AS line WHERE line NOT LIKE 'HINT: COPY FROM instructs%')
+		<> array(SELECT regexp_replace(line, '^CONTEXT: fast_copy (.*), file "[^"]*"', 'CONTEXT: COPY \1')
+				 FROM unnest(ours) AS line WHERE line !~ '^HINT: (If|Its owner|Name|The server) ') THEN
 		RETURN QUERY SELECT 'COPY: ' || line FROM unnest(theirs) AS line;
 	END IF;
 END

@@ -16,9 +16,8 @@
 
 #include <ctype.h>
 
-#include "utils/memutils.h"
-
 #include "copyfrom/hint.h"
+#include "errors/context.h"
 
 /* What people write for NULL */
 static const char *const fc_hint_nulls[] = {
@@ -35,15 +34,13 @@ static const char fc_hint_separators[] = ";\t|,";
 static bool
 fc_hint_is_wanted(int code)
 {
-	MemoryContext error_context = MemoryContextSwitchTo(TopTransactionContext);
-	ErrorData  *edata = CopyErrorData();
+	ErrorData  *edata = fc_error_so_far();
 	bool		wanted = edata->hint == NULL &&
 		(code != ERRCODE_BAD_COPY_FILE_FORMAT ||
 		 strcmp(edata->message_id, "missing data for column \"%s\"") == 0 ||
 		 strcmp(edata->message_id, "extra data after last expected column") == 0);
 
 	FreeErrorData(edata);
-	MemoryContextSwitchTo(error_context);
 	return wanted;
 }
 

@@ -122,8 +122,10 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 static void
 fc_receive_check(const FcIntake *intake, FcInput *input)
 {
-	if (intake->target->options->program)
-		fc_program_check_end(input);
+	const FcOptions *options = intake->target->options;
+
+	if (options->program)
+		fc_program_check_end(input, options->accelerated ? NULL : fc_program_hint());
 	else
 		fc_client_check_whole(input);
 }

@@ -13,10 +13,11 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_authid.h"
 #include "utils/rls.h"
 
+#include "errors/context.h"
 #include "load/access.h"
+#include "load/access_hint.h"
 #include "load/elsewhere.h"
 #include "source/glob.h"
 
@@ -39,17 +40,27 @@ fc_access_refuse_file(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("permission denied to COPY from a file"),
+			 errmsg(FC_ACCESS_REFUSED),
 			 errdetail("Only roles with privileges of the \"%s\" role may COPY from a file.",
-					   "pg_read_server_files"),
-			 errhint("Anyone can COPY to stdout or from stdin. "
-					 "psql's \\copy command also works for anyone.")));
+					   "pg_read_server_files")));
 }
 
+/*
+ * Is there nothing of that name in a directory below
+ * fast_copy.root_directory?  A link that leads nowhere is something: where it
+ * leads to is not told.
+ */
 static bool
-fc_access_is_trusted(void)
+fc_access_is_missing(const char *path)
 {
-	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES);
+	const char *slash = strrchr(path, '/');
+	char		real[PATH_MAX];
+	struct stat st;
+
+	return slash && slash[1] != '\0' &&
+		realpath(pnstrdup(path, slash - path + 1), real) != NULL &&
+		fc_access_is_below(psprintf("%s/.", real), fc_root_directory) &&
+		lstat(path, &st) != 0 && errno == ENOENT;
 }
 
 /*
@@ -63,8 +74,8 @@ fc_access_check_path(const char *path)
 	char		real[PATH_MAX];
 
 	if (!fc_access_is_trusted() &&
-		(realpath(path, real) == NULL ||
-		 !fc_access_is_below(real, fc_root_directory)))
+		(realpath(path, real) == NULL ?
+		 !fc_access_is_missing(path) : !fc_access_is_below(real, fc_root_directory)))
 		fc_access_refuse_file();
 }
 
@@ -106,15 +117,16 @@ fc_access_is_pattern(const char *path)
 
 /* The paths that the caller named, in the order of the load */
 static List *
-fc_access_paths(const List *sources)
+fc_access_paths(FcAccessed *accessed)
 {
 	List	   *paths = NIL;
 	ListCell   *lc;
 
-	foreach(lc, sources)
+	foreach(lc, accessed->target->options->sources)
 	{
 		char	   *path = strVal(lfirst(lc));
 
+		accessed->path = path;
 		if (fc_access_is_pattern(path))
 			paths = list_concat(paths, fc_glob_expand(path, fc_access_check_directory));
 		else
@@ -164,15 +176,16 @@ fc_access_refuse_twice(const FcSource *source)
 	pfree(order);
 }
 
-FcSource *
-fc_access_open(const List *sources)
+static FcSource *
+fc_access_open_files(FcAccessed *accessed)
 {
-	List	   *paths = fc_access_paths(sources);
+	List	   *paths = fc_access_paths(accessed);
 	FcSource   *source;
 	ListCell   *lc;
 
 	if (list_length(paths) == 1)
 	{
+		accessed->path = linitial(paths);
 		fc_access_check_path(linitial(paths));
 		source = fc_source_open(linitial(paths));
 		fc_access_check_opened(source);
@@ -183,12 +196,26 @@ fc_access_open(const List *sources)
 	foreach(lc, paths)
 	{
 		CHECK_FOR_INTERRUPTS();
+		accessed->path = lfirst(lc);
 		fc_access_check_path(lfirst(lc));
 		fc_source_add(source, lfirst(lc));
 		fc_access_check_opened(source);
 		source->files[source->nfiles - 1].kind = fc_unpack_detect(source, source->nfiles - 1);
 	}
 	fc_access_refuse_twice(source);
+	return source;
+}
+
+FcSource *
+fc_access_open(const FcTarget *target)
+{
+	FcAccessed	accessed = {target};
+	ErrorContextCallback callback;
+	FcSource   *source;
+
+	fc_error_context_push(&callback, fc_access_hint_path, &accessed);
+	source = fc_access_open_files(&accessed);
+	fc_error_context_pop();
 	return source;
 }
 
@@ -200,7 +227,9 @@ static void
 fc_access_check_permissions(FcJob *job)
 {
 	ExecutorCheckPerms_hook_type hook = ExecutorCheckPerms_hook;
+	ErrorContextCallback callback;
 
+	fc_error_context_push(&callback, fc_access_hint_grant, &job->target);
 	PG_TRY();
 	{
 		if (job->target.options->analyze)
@@ -212,6 +241,7 @@ fc_access_check_permissions(FcJob *job)
 		ExecutorCheckPerms_hook = hook;
 	}
 	PG_END_TRY();
+	fc_error_context_pop();
 }
 
 void

@@ -15,7 +15,7 @@
  * several.  Throws COPY's errors for files that the caller may not read or
  * that cannot be opened, and ERROR 22023 for a file that is named twice.
  */
-extern FcSource *fc_access_open(const List *sources);
+extern FcSource *fc_access_open(const FcTarget *target);
 
 /* Throws COPY's errors if the caller may not load; needs the plan */
 extern void fc_access_check_target(FcJob *job);

@@ -188,7 +188,7 @@ fc_setup_file(FcJob *job)
 		target->source = fc_source_open(strVal(linitial(target->options->sources)));
 	else
 	{
-		target->source = fc_access_open(target->options->sources);
+		target->source = fc_access_open(target);
 		fc_intake_unpack(&job->intake);
 	}
 	fc_setup_recode(job);

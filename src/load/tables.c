@@ -62,7 +62,7 @@ fc_tables_lock(FcJob *job)
 		return;
 	if (target->ncreated > 0)
 	{
-		fc_partition_check_owner(target->rel);
+		fc_partition_check_owner(target->rel, target->route, target->created, target->ncreated);
 		if (job->partman && !fc_partman_try_lock())
 		{
 			job->gives_way = true;

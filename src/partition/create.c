@@ -48,14 +48,40 @@
 #include "partition/empty_table.h"
 #include "partition/name.h"
 #include "partition/partman.h"
+#include "source/advice.h"
+
+/* Says how the current role gets to act as the table's owner */
+static char *
+how_to_own(Relation parent)
+{
+	Oid			owner = parent->rd_rel->relowner;
+	const char *name = quote_identifier(GetUserNameFromId(owner, false));
+
+	if (superuser_arg(owner))
+		return psprintf("Let a superuser give the table to a role that may load it: ALTER TABLE %s OWNER TO %s",
+						fc_ddl_name(RelationGetNamespace(parent), RelationGetRelationName(parent)),
+						fc_advice_role());
+	if (is_member_of_role(GetUserId(), owner))
+		return psprintf("As a member that does not inherit its privileges: SET ROLE %s", name);
+	return psprintf("GRANT %s TO %s", name, fc_advice_role());
+}
 
 void
-fc_partition_check_owner(Relation parent)
+fc_partition_check_owner(Relation parent, const FcRoute *route,
+						 const FcNewPartition *parts, int nparts)
 {
-	if (!fc_owns_relation(RelationGetRelid(parent), GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER,
-					   get_relkind_objtype(parent->rd_rel->relkind),
-					   RelationGetRelationName(parent));
+	if (fc_owns_relation(RelationGetRelid(parent), GetUserId()))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("must be owner of table %s", RelationGetRelationName(parent)),
+			 errdetail_plural("The load has to make %d partition, from values %s, and only role \"%s\", the table's owner, or a member of it may do so.",
+							  "The load has to make %d partitions, the first from values %s, and only role \"%s\", the table's owner, or a member of it may do so.",
+							  nparts, nparts, fc_key_text(route->type, parts->range.lo),
+							  GetUserNameFromId(parent->rd_rel->relowner, false)),
+			 errhint("%s; or make the partitions before the load. With missing_partitions \"error\" none are made, and the first row that lacks one is the error%s.",
+					 how_to_own(parent), OidIsValid(route->default_oid) ?
+					 "; with \"default\" such rows go to the default partition" : "")));
 }
 
 /* May the parent's owner make tables where partitions of it belong? */
@@ -77,12 +103,13 @@ owner_may_create(Relation parent)
  * caller is a superuser, if the owner may not create in the parent's schema
  */
 static void
-check_rights(Relation parent)
+check_rights(Relation parent, const FcRoute *route,
+			 const FcNewPartition *parts, int nparts)
 {
 	Oid			nspid = RelationGetNamespace(parent);
 	Oid			owner = parent->rd_rel->relowner;
 
-	fc_partition_check_owner(parent);
+	fc_partition_check_owner(parent, route, parts, nparts);
 	if (!superuser() &&
 		fc_namespace_aclcheck(nspid, owner, ACL_CREATE) != ACLCHECK_OK)
 		ereport(ERROR,
@@ -92,8 +119,9 @@ check_rights(Relation parent)
 				 errdetail("New partitions of table \"%s\" belong to its owner, role \"%s\", who may not create tables there.",
 						   RelationGetRelationName(parent),
 						   GetUserNameFromId(owner, false)),
-				 owner == GetUserId() ? 0 :
-				 errhint("Grant CREATE on the schema to the owner, or make the partitions ahead.")));
+				 errhint("GRANT CREATE ON SCHEMA %s TO %s; or make the partitions before the load.",
+						 quote_identifier(get_namespace_name(nspid)),
+						 quote_identifier(GetUserNameFromId(owner, false)))));
 }
 
 void
@@ -104,7 +132,7 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 
 	if (nparts == 0)
 		return;
-	check_rights(parent);
+	check_rights(parent, route, parts, nparts);
 	if (!OidIsValid(route->default_oid))
 		return;
 

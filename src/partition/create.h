@@ -15,7 +15,8 @@
 #include "partition/name.h"
 
 /* ERROR 42501 if the caller may not act as the parent's owner */
-extern void fc_partition_check_owner(Relation parent);
+extern void fc_partition_check_owner(Relation parent, const FcRoute *route,
+									 const FcNewPartition *parts, int nparts);
 
 /*
  * Checks what can be checked before any row is loaded: ownership of the

@@ -317,7 +317,7 @@ fc_client_begin(FcClientData data, int encoding, int ncolumns)
 
 	client->input.read = fc_client_read;
 	client->input.word = "file";
-	client->input.path = "stdin";
+	client->input.path = FC_CLIENT_PATH;
 	client->marked = (data == FC_CLIENT_CSV && FC_CORE_CSV_MARKER);
 	client->scanned = (data == FC_CLIENT_TEXT && !FC_CORE_LONE_MARKER);
 	client->scan.encoding = encoding;

@@ -33,6 +33,7 @@
 #include "utils/wait_event.h"
 
 #include "compat/compat.h"
+#include "source/advice.h"
 #include "source/decompress.h"
 
 /* Bytes of the other buffer */
@@ -537,6 +538,24 @@ fc_unpack_throw(const FcUnpackFault *fault, const char *word, const char *path)
 	fc_unpack_throw_format(fault, word, path);
 }
 
+/* Advises a program that unpacks the file; none for what is no file */
+static char *
+fc_unpack_advise(const char *program, const char *word, const char *path)
+{
+	if (strcmp(word, "file") != 0 || strcmp(path, FC_CLIENT_PATH) == 0)
+		return pstrdup("Unpack it first.");
+	return psprintf("Unpack it first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: '%s %s'.",
+					program, fc_advice_path(path, "FILE"));
+}
+
+static bool
+fc_unpack_is_workbook(const char *path)
+{
+	const char *suffix = strrchr(path, '.');
+
+	return suffix && (pg_strcasecmp(suffix, ".xlsx") == 0 || pg_strcasecmp(suffix, ".ods") == 0);
+}
+
 void
 fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path)
 {
@@ -546,10 +565,12 @@ fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path)
 	switch (kind)
 	{
 		case FC_CODEC_ZIP:
-			hint = "Unpack it first, or load what a program such as unzip -p prints.";
+			hint = fc_unpack_is_workbook(path) ?
+				"Save the sheet as a CSV file first." :
+				fc_unpack_advise("unzip -p", word, path);
 			break;
 		case FC_CODEC_TAR:
-			hint = "Extract its files first, or load what a program such as tar -xO prints.";
+			hint = fc_unpack_advise("tar -xOf", word, path);
 			break;
 		default:
 			hint = "Unpack it first. Files packed by gzip, zstd, lz4, bzip2 and xz are unpacked by the load.";

@@ -10,6 +10,9 @@
 
 #include "lib/stringinfo.h"
 
+/* The path of what the client sends */
+#define FC_CLIENT_PATH	"stdin"
+
 /* Where bytes come from; each kind has it as the first field of its struct */
 typedef struct FcInput
 {

@@ -26,6 +26,7 @@
 #include "utils/acl.h"
 
 #include "compat/compat.h"
+#include "source/advice.h"
 #include "source/program.h"
 
 typedef struct FcProgram
@@ -47,7 +48,9 @@ fc_program_check(void)
 			 errdetail("Only roles with privileges of the \"%s\" role may COPY to or from an external program.",
 					   "pg_execute_server_program"),
 			 errhint("Anyone can COPY to stdout or from stdin. "
-					 "psql's \\copy command also works for anyone.")));
+					 "psql's \\copy command also works for anyone, with FROM PROGRAM and WITH (fast_copy) as well. "
+					 "A superuser may let the server run programs for you: GRANT pg_execute_server_program TO %s.",
+					 fc_advice_role())));
 }
 
 static void
@@ -119,8 +122,15 @@ fc_program_end(FcInput *input)
 		(program->ended || !wait_result_is_signal(program->status, SIGPIPE));
 }
 
+char *
+fc_program_hint(void)
+{
+	return psprintf("The server runs it on host \"%s\" as user \"%s\" of the operating system, in its data directory; what it writes to stderr is in the server's log.",
+					fc_advice_host(), fc_advice_user());
+}
+
 void
-fc_program_check_end(const FcInput *input)
+fc_program_check_end(const FcInput *input, const char *hint)
 {
 	const FcProgram *program = (const FcProgram *) input;
 
@@ -128,5 +138,6 @@ fc_program_check_end(const FcInput *input)
 		ereport(ERROR,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("program \"%s\" failed", input->path),
-				 errdetail_internal("%s", wait_result_to_str(program->status))));
+				 errdetail_internal("%s", wait_result_to_str(program->status)),
+				 hint ? errhint("%s", hint) : 0));
 }

@@ -22,7 +22,10 @@ extern FcInput *fc_program_begin(const char *command);
 /* Waits for its end, and notes in input->failed whether it has failed */
 extern void fc_program_end(FcInput *input);
 
-/* ERROR 38000 if it has; to be called after fc_program_end */
-extern void fc_program_check_end(const FcInput *input);
+/* ERROR 38000 if it has; after fc_program_end.  The hint may be NULL */
+extern void fc_program_check_end(const FcInput *input, const char *hint);
+
+/* Says, for that hint, where programs run; COPY's error has none */
+extern char *fc_program_hint(void);
 
 #endif							/* FC_PROGRAM_H */

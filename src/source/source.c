@@ -94,14 +94,9 @@ fc_source_advise(int fd)
 static void
 fc_source_cannot_open(const char *path)
 {
-	int			save_errno = errno;
-
 	ereport(ERROR,
 			(errcode_for_file_access(),
-			 errmsg("could not open file \"%s\" for reading: %m", path),
-			 (save_errno == ENOENT || save_errno == EACCES) ?
-			 errhint("fast_copy instructs the PostgreSQL server process to read a file. "
-					 "You may want a client-side facility such as psql's \\copy.") : 0));
+			 errmsg("could not open file \"%s\" for reading: %m", path)));
 }
 
 static FcSource *

@@ -71,5 +71,132 @@ CREATE FUNCTION break_row() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN '
 CREATE TRIGGER break_row BEFORE INSERT ON one FOR EACH ROW EXECUTE FUNCTION break_row();
 SELECT is(hint_of('SELECT fast_copy(''one'', %L)', E'1\n'), '', 'a trigger fails');
 
+-- What cannot be opened
+CREATE FUNCTION hint_of(command text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE command;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN hint;
+END
+$$;
+
+CREATE FUNCTION write_file(path text, content bytea) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	lob oid := lo_from_bytea(0, content);
+BEGIN
+	PERFORM lo_export(lob, path), lo_unlink(lob);
+END
+$$;
+
+-- "..." in a hint stands for what depends on the machine
+CREATE FUNCTION plain(hint text) RETURNS text LANGUAGE sql AS
+$$SELECT regexp_replace(replace(hint, regexp_replace(current_setting('test.file'), '/hints.csv$', ''), 'DIR'), '(host|user) "[^"]+"', '\1 "..."', 'g')$$;
+
+CREATE TEMP TABLE unopened (path text, hint text);
+INSERT INTO unopened VALUES
+	('/nowhere/x.csv', 'The server looks for it on its own machine, host "...". A file of the client''s machine is loaded by psql''s \copy t FROM ''file'' WITH (FORMAT csv, fast_copy).'),
+	('x.csv', 'The server looks for it on its own machine, host "...", from its data directory on. A file of the client''s machine is loaded by psql''s \copy t FROM ''file'' WITH (FORMAT csv, fast_copy).'),
+	('~/x.csv', 'The server takes "~" for a part of the name: give the whole path.'),
+	('$HOME/x.csv', 'The server takes "$" for a part of the name: give the whole path.'),
+	('file:///data/x.csv', 'The server takes "file:" for a part of the name: give the path alone.'),
+	('https://example.com/x.csv?a=b', 'The server opens files, no URLs; a program can fetch it: fast_copy(''t'', ''curl -fsS "https://example.com/x.csv?a=b"'', program => true).'),
+	('https://example.com/$(id)', 'The server opens files, no URLs; a program can fetch it: fast_copy(''t'', ''curl -fsS "URL"'', program => true).'),
+	('s3://bucket/*.csv', 'The server opens files, no URLs; a program can fetch it: fast_copy(''t'', ''aws s3 cp "s3://bucket/*.csv" -'', program => true).'),
+	('-', 'What the client sends is loaded by COPY t FROM STDIN WITH (FORMAT csv, fast_copy).'),
+	('stdin', 'What the client sends is loaded by COPY t FROM STDIN WITH (FORMAT csv, fast_copy).'),
+	('{/data/a.csv,/data/b.csv}', 'Name several files as an array, ARRAY[''a.csv'', ''b.csv''], or by a pattern, ''/data/*.csv''.'),
+	('/data/a.csv,/data/b.csv', 'Name several files as an array, ARRAY[''a.csv'', ''b.csv''], or by a pattern, ''/data/*.csv''.'),
+	('zcat /data/a.gz', 'If it is a command, add program => true.'),
+	('/nowhere/*.csv', 'The server looks for it on its own machine, host "...". A file of the client''s machine is loaded by psql''s \copy t FROM ''file'' WITH (FORMAT csv, fast_copy).'),
+	(:'tmp_dir', 'Name the files in it by a pattern, such as ''DIR/*''.'),
+	(:'tmp_dir' || '/', 'Name the files in it by a pattern, such as ''DIR/*''.');
+SELECT is(plain(hint_of(format('SELECT fast_copy(''t'', %L)', path))), hint, 'call: ' || path) FROM unopened;
+SELECT is(hint_of('COPY t FROM ''https://example.com/x'' WITH (fast_copy)'), 'The server opens files, no URLs; a program can fetch it: COPY t FROM PROGRAM ''curl -fsS "https://example.com/x"'' WITH (FORMAT text, fast_copy).', 'COPY: a URL');
+SELECT is(hint_of('COPY t FROM ''/nowhere/x.csv'''), 'COPY FROM instructs the PostgreSQL server process to read a file. You may want a client-side facility such as psql''s \copy.', 'plain COPY: no file');
+SELECT is(plain(hint_of('SELECT fast_copy(''t'', ''false'', program => true)')), 'The server runs it on host "..." as user "..." of the operating system, in its data directory; what it writes to stderr is in the server''s log.', 'a program fails');
+SELECT is(hint_of('COPY t FROM PROGRAM ''false'' WITH (FORMAT csv)'), '', 'plain COPY: a program fails');
+
+-- The permissions of the operating system
+SELECT format('COPY (SELECT 1) TO PROGRAM %L', 'cat >/dev/null; touch ' || :'tmp_dir' || '/hints.closed && chmod 0 ' || :'tmp_dir' || '/hints.closed') \gexec
+SELECT is(plain(hint_of(format('SELECT fast_copy(''t'', %L)', :'tmp_dir' || '/hints.closed'))),
+	'The server reads it on host "..." as user "..." of the operating system, and must be allowed to, and to search the directories on the way. As yourself, you load it from the client by psql''s \copy t FROM ''file'' WITH (FORMAT csv, fast_copy).', 'a closed file');
+
+-- Packed in a way that the load does not unpack: the bytes that they begin with
+SELECT count(write_file(:'tmp_dir' || '/hints.' || suffix, '\x504b0304140000000800')) AS set FROM unnest('{zip,xlsx}'::text[]) AS suffix \gset
+SELECT is(plain(hint_of(format('SELECT fast_copy(''t'', %L)', :'tmp_dir' || '/hints.zip'))),
+	'Unpack it first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''unzip -p DIR/hints.zip''.', 'a zip file');
+SELECT is(hint_of(format('SELECT fast_copy(''t'', %L)', :'tmp_dir' || '/hints.xlsx')), 'Save the sheet as a CSV file first.', 'a workbook');
+
+-- From one privilege to the next: each hint names what the next step does
+CREATE SCHEMA depot;
+CREATE ROLE hints_owner;
+CREATE ROLE hints_loader;
+GRANT USAGE ON SCHEMA depot TO hints_loader, hints_owner;
+CREATE TABLE depot.t (ts timestamp, n int) PARTITION BY RANGE (ts);
+ALTER TABLE depot.t OWNER TO hints_owner;
+SELECT write_file(:'tmp_dir' || '/hints.csv', '2024-01-01,1') AS set \gset
+
+CREATE FUNCTION hint_of_loader(arguments text DEFAULT '') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	SET LOCAL ROLE hints_loader;
+	hint := hint_of(format('SELECT fast_copy(''depot.t'', %L%s)', current_setting('test.file'), arguments));
+	RESET ROLE;
+	RETURN hint;
+END
+$$;
+
+SELECT is(hint_of_loader(), 'Its owner may GRANT INSERT ON depot.t TO hints_loader.', 'INSERT');
+GRANT INSERT ON depot.t TO hints_loader;
+SELECT is(hint_of_loader(', where_clause => ''n > 0'''), 'Its owner may GRANT SELECT ON depot.t TO hints_loader, for the columns of the condition.', 'SELECT for a condition');
+SELECT is(hint_of_loader(), 'Anyone can COPY to stdout or from stdin. psql''s \copy command also works for anyone: \copy depot.t FROM ''file'' WITH (FORMAT csv, fast_copy). '
+	|| 'A superuser may let you read the server''s files: GRANT pg_read_server_files TO hints_loader; or set fast_copy.root_directory to a directory whose files anyone may load.', 'to read the file');
+SET LOCAL fast_copy.root_directory = '/somewhere';
+SELECT matches(hint_of_loader(), 'GRANT pg_read_server_files TO hints_loader; or put them below fast_copy\.root_directory, "/somewhere"\.$', '... or files of the directory');
+SELECT set_config('fast_copy.root_directory', :'tmp_dir', true) <> '' AS set \gset
+SELECT is(hint_of_loader(), 'GRANT hints_owner TO hints_loader; or make the partitions before the load. With missing_partitions "error" none are made, and the first row that lacks one is the error.', 'to make partitions');
+ALTER ROLE hints_loader NOINHERIT;
+GRANT hints_owner TO hints_loader;
+SELECT matches(hint_of_loader(), '^(As a member that does not inherit its privileges: SET ROLE hints_owner|GRANT CREATE ON SCHEMA depot TO hints_owner); or make', '... as a member that does not inherit; from 16 on the grant decides');
+REVOKE hints_owner FROM hints_loader;
+ALTER ROLE hints_loader INHERIT;
+CREATE TABLE depot.rest PARTITION OF depot.t DEFAULT;
+SELECT matches(hint_of_loader(), 'is the error; with "default" such rows go to the default partition\.$', '... or not to make them');
+DROP TABLE depot.rest;
+ALTER TABLE depot.t OWNER TO CURRENT_USER;
+SELECT matches(hint_of_loader(), '^Let a superuser give the table to a role that may load it: ALTER TABLE depot\.t OWNER TO hints_loader; ', 'nobody is to become a superuser for that');
+ALTER TABLE depot.t OWNER TO hints_owner;
+GRANT hints_owner TO hints_loader;
+SELECT is(hint_of_loader(), 'GRANT CREATE ON SCHEMA depot TO hints_owner; or make the partitions before the load.', 'the owner may not create');
+GRANT CREATE ON SCHEMA depot TO hints_owner;
+SELECT is(hint_of_loader(), 'no error', 'the last step');
+SELECT matches(hint_of_loader(', program => true'), 'GRANT pg_execute_server_program TO hints_loader\.$', 'a program');
+
+-- A role that may read one directory is told what is not in it, and nothing of
+-- other files or of the machine
+SELECT write_file(:'tmp_dir' || '/hints.secret', '') AS set \gset
+CREATE FUNCTION error_of_loader(path text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	message text;
+	hint text;
+BEGIN
+	SET LOCAL ROLE hints_loader;
+	PERFORM fast_copy('depot.t', path);
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+	RETURN replace(message || ': ' || hint, path, '...');
+END
+$$;
+SELECT matches(error_of_loader(:'tmp_dir' || '/nothing.csv'), '^could not open file "\.\.\." for reading: No such file or directory: The server looks for it on its own machine\. A file', 'not in the directory');
+SELECT set_config('fast_copy.root_directory', :'tmp_dir' || '/sub', true) <> '' AS set \gset
+SELECT is(error_of_loader(:'tmp_dir' || '/hints.secret'), error_of_loader(:'tmp_dir' || '/nothing.csv'), 'elsewhere: the same whether it is there or not');
+SELECT is(error_of_loader(:'tmp_dir' || '/hints.*'), error_of_loader(:'tmp_dir' || '/nothing.*'), '... for a pattern');
+
 SELECT * FROM finish();
 ROLLBACK;

@@ -1,0 +1,181 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/access_hint.c
+ *	  What to do about a file that cannot be opened, or a missing privilege.
+ *
+ * Messages and SQLSTATEs are COPY's.  Whoever has only
+ * fast_copy.root_directory gets to these errors for what is below it, and for
+ * the rest to a refusal that is the same whether a file is there or not; such a
+ * role is told nothing of the server's machine either.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_authid.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "compat/settings.h"
+#include "errors/context.h"
+#include "load/access_hint.h"
+#include "source/advice.h"
+
+bool
+fc_access_is_trusted(void)
+{
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES);
+}
+
+/* The target's name as a command of this session has it */
+static char *
+fc_access_target(const FcTarget *target)
+{
+	const char *schema = RelationIsVisible(target->oid) ? NULL :
+		get_namespace_name(get_rel_namespace(target->oid));
+
+	return quote_qualified_identifier(schema, target->relname);
+}
+
+/* The command of psql that loads a file of the client */
+static char *
+fc_access_client(const FcTarget *target)
+{
+	return psprintf("\\copy %s FROM 'file' WITH (FORMAT %s, fast_copy)",
+					fc_access_target(target), target->options->words.format);
+}
+
+/* Returns a command that prints what is at the URL; NULL: it is none */
+static char *
+fc_access_fetch(const char *path)
+{
+	static const struct
+	{
+		const char *scheme;
+		const char *command;
+	}			fetches[] = {
+		{"https://", "curl -fsS \"%s\""},
+		{"http://", "curl -fsS \"%s\""},
+		{"ftp://", "curl -fsS \"%s\""},
+		{"s3://", "aws s3 cp \"%s\" -"},
+		{"gs://", "gcloud storage cat \"%s\""},
+	};
+
+	for (int i = 0; i < lengthof(fetches); i++)
+		if (pg_strncasecmp(path, fetches[i].scheme, strlen(fetches[i].scheme)) == 0)
+			return psprintf(fetches[i].command,
+							strpbrk(path, "'\"\\$`!\r\n") ? "URL" : path);
+	return NULL;
+}
+
+/* Gives a hint about what is no path; false if it may be one */
+static bool
+fc_access_hint_no_path(const FcAccessed *accessed)
+{
+	const char *path = accessed->path;
+	const FcTarget *target = accessed->target;
+	bool		statement = target->options->statement;
+	char	   *fetch = fc_access_fetch(path);
+
+	if (fetch && statement)
+		errhint("The server opens files, no URLs; a program can fetch it: COPY %s FROM PROGRAM '%s' WITH (FORMAT %s, fast_copy).",
+				fc_access_target(target), fetch, target->options->words.format);
+	else if (fetch)
+		errhint("The server opens files, no URLs; a program can fetch it: fast_copy('%s', '%s', program => true).",
+				fc_access_target(target), fetch);
+	else if (path[0] == '~' || path[0] == '$')
+		errhint("The server takes \"%c\" for a part of the name: give the whole path.", path[0]);
+	else if (strncmp(path, "file:", 5) == 0)
+		errhint("The server takes \"file:\" for a part of the name: give the path alone.");
+	else if (strcmp(path, "-") == 0 || strcmp(path, FC_CLIENT_PATH) == 0)
+		errhint("What the client sends is loaded by COPY %s FROM STDIN WITH (FORMAT %s, fast_copy).",
+				fc_access_target(target), target->options->words.format);
+	else if (!statement && (path[0] == '{' || (strchr(path, ',') && strchr(path, '/'))))
+		errhint("Name several files as an array, ARRAY['a.csv', 'b.csv'], or by a pattern, '/data/" "*.csv'.");
+	else if (!statement && !is_absolute_path(path) && strchr(path, ' '))
+		errhint("If it is a command, add program => true.");
+	else
+		return false;
+	return true;
+}
+
+static void
+fc_access_hint_missing(const FcAccessed *accessed)
+{
+	errhint("The server looks for it on its own machine%s%s. A file of the client's machine is loaded by psql's %s.",
+			fc_access_is_trusted() ? psprintf(", host \"%s\"", fc_advice_host()) : "",
+			is_absolute_path(accessed->path) ? "" : ", from its data directory on",
+			fc_access_client(accessed->target));
+}
+
+static void
+fc_access_hint_unreadable(const FcAccessed *accessed)
+{
+	errhint("The server reads it%s, and must be allowed to, and to search the directories on the way. As yourself, you load it from the client by psql's %s.",
+			fc_access_is_trusted() ?
+			psprintf(" on host \"%s\" as user \"%s\" of the operating system",
+					 fc_advice_host(), fc_advice_user()) : "",
+			fc_access_client(accessed->target));
+}
+
+/* COPY's own hint, and more */
+static void
+fc_access_hint_refused(const FcAccessed *accessed)
+{
+	errhint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone: %s. "
+			"A superuser may let you read the server's files: GRANT pg_read_server_files TO %s; or %s.",
+			fc_access_client(accessed->target), fc_advice_role(),
+			fc_root_directory && fc_root_directory[0] != '\0' ?
+			psprintf("put them below fast_copy.root_directory, \"%s\"", fc_root_directory) :
+			"set fast_copy.root_directory to a directory whose files anyone may load");
+}
+
+void
+fc_access_hint_path(void *arg)
+{
+	const FcAccessed *accessed = arg;
+	int			code = geterrcode();
+	ErrorData  *edata;
+
+	if (code != ERRCODE_UNDEFINED_FILE && code != ERRCODE_INSUFFICIENT_PRIVILEGE &&
+		code != ERRCODE_WRONG_OBJECT_TYPE)
+		return;
+	edata = fc_error_so_far();
+	if (edata->hint)
+		code = 0;
+	else if (strcmp(edata->message_id, FC_ACCESS_REFUSED) == 0)
+		fc_access_hint_refused(accessed);
+	else if (code == ERRCODE_INSUFFICIENT_PRIVILEGE)
+		fc_access_hint_unreadable(accessed);
+	else if (code == ERRCODE_WRONG_OBJECT_TYPE)
+		errhint("Name the files in it by a pattern, such as '%s*'.",
+				accessed->path[strlen(accessed->path) - 1] == '/' ? accessed->path :
+				psprintf("%s/", accessed->path));
+	else if (!fc_access_hint_no_path(accessed))
+		fc_access_hint_missing(accessed);
+	FreeErrorData(edata);
+}
+
+static bool
+fc_access_may(Oid table, AclMode mode)
+{
+	return pg_class_aclcheck(table, GetUserId(), mode) == ACLCHECK_OK ||
+		pg_attribute_aclcheck_all(table, GetUserId(), mode, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
+void
+fc_access_hint_grant(void *arg)
+{
+	const FcTarget *target = arg;
+	bool		insert;
+
+	if (geterrcode() != ERRCODE_INSUFFICIENT_PRIVILEGE)
+		return;
+	insert = fc_access_may(target->oid, ACL_INSERT);
+	if (!insert || (target->options->where_clause && !fc_access_may(target->oid, ACL_SELECT)))
+		errhint("Its owner may GRANT %s ON %s TO %s%s.", insert ? "SELECT" : "INSERT",
+				fc_access_target(target), fc_advice_role(),
+				insert ? ", for the columns of the condition" : "");
+}
