@@ -74,7 +74,7 @@ fc_settings_define_sizes(void)
 {
 	DefineCustomIntVariable("fast_copy.chunk_size",
 							"Largest size of the pieces in which a file is scanned.",
-							"Pieces are smaller where workers would run out of them, and larger where there would be more than 65536.",
+							"A worker takes so much of the file at a time, less where workers would run out of pieces, and more where there would be more than 65536.",
 							&fc_chunk_size, 16 * 1024 * 1024, 1, INT_MAX,
 							PGC_USERSET, GUC_UNIT_BYTE, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.io_depth",
@@ -84,12 +84,12 @@ fc_settings_define_sizes(void)
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.memory",
 							"Memory that all processes of a load may use together for sorting and reading.",
-							"With more of it a file in random order is sorted in fewer runs and read fewer times; indexes are built with maintenance_work_mem, within this.",
+							"It is a bound whatever the size of the file. With more of it a file in random order is sorted in fewer runs and read fewer times; indexes are built with maintenance_work_mem, within this.",
 							&fc_memory_kb, 262144, 1024, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.workers",
 							"Parallel workers of a load that does not say how many.",
-							"-1 takes as many as there are processors and max_parallel_workers allows, none for a small file.",
+							"-1 takes one for each processor, and none for a small file. They are bounded by max_parallel_workers and max_worker_processes.",
 							&fc_workers, -1, -1, FC_MAX_WORKERS,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }
@@ -139,7 +139,7 @@ fc_settings_define_pace(void)
 {
 	DefineCustomIntVariable("fast_copy.max_rate",
 							"Most that a load reads of its source in a second, and most WAL that it writes.",
-							"All processes of the load have this together. 0: no limit.",
+							"All processes of the load have this together. What is read more than once counts each time. 0: no limit.",
 							&fc_max_rate_kb, 0, 0, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.max_replica_lag",
@@ -158,22 +158,22 @@ fc_settings_define(void)
 	fc_settings_define_pace();
 	DefineCustomEnumVariable("fast_copy.io_method",
 							 "How records are read in key order.",
-							 "auto copies them from a mapping while the file is in the page cache, and else reads with io_uring where the kernel grants it, or with preadv.",
+							 "mmap copies them from a mapping of the file, io_uring reads with io_uring, and sync with preadv. auto takes a mapping where the file is in the page cache, and else io_uring where the kernel grants it, or preadv.",
 							 &fc_io_method, FC_IO_AUTO, io_methods,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("fast_copy.root_directory",
 							   "Directory whose files may be loaded without the privileges of pg_read_server_files.",
-							   "Empty: there is none. Links are resolved before a path is compared.",
+							   "Empty: there is no such directory. Links are resolved before a path is compared.",
 							   &fc_root_directory, "",
 							   PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("fast_copy.writer",
 							 "How rows are written to tables without indexes.",
-							 "page forms pages aside, multi_insert inserts as COPY does; auto takes pages unless there are few rows, or an existing table has free space to fill.",
+							 "page forms pages aside, multi_insert inserts rows as COPY does. auto takes pages, except for few rows, or where more than a tenth of an existing table is free space, which pages leave as it is.",
 							 &fc_writer, FC_WRITER_AUTO, writers,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("fast_copy.spill",
 							 "What is sorted into temporary files: the records' offsets, or the records.",
-							 "auto takes a sample of the file: records where they are in no order and the file is not cached, else offsets.",
+							 "rows sorts the records themselves, offsets where they stand in the file. auto takes rows where a sample of the file is in no order and the file is not in the page cache, else offsets.",
 							 &fc_spill_kind, FC_SPILL_AUTO, spill_kinds,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	fc_settings_define_watching();

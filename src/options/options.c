@@ -26,23 +26,32 @@
 #include "parser/scansup.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
+#include "utils/formatting.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 #include "utils/varlena.h"
 
 #include "compat/compat.h"
+#include "options/help_list.h"
+#include "options/nearest.h"
 #include "options/options.h"
 
 /* How often progress is told if the caller does not say it, in µs */
 #define FC_PROGRESS_US	1000000
 
-/* A hint names an option only if the word differs by at most so many letters */
-#define FC_OPTION_TYPOS	3
-
+#define FC_VALUE fast_copy_value
+#define FC_STRING(word) #word
 #define FC_OPTION_ROW(name, type, preset, kind, from, core, field) \
-	{#name, #preset, core, FC_KIND_##kind, FC_FROM_##from, offsetof(FcOptions, field)},
+	{#name, FC_STRING(type), #preset, core, FC_KIND_##kind, FC_FROM_##from, \
+	 offsetof(FcOptions, field)},
 
 const FcOption fc_option_list[FC_NOPTIONS] = {FC_OPTIONS(FC_OPTION_ROW)};
+
+#define FC_OPTION_VALUES(name, copy, values, meaning, text, example) \
+	[FC_OPTION_##name] = values,
+
+/* Valid values, for hints */
+static const char *const fc_option_values[FC_NOPTIONS] = {FC_HELP(FC_OPTION_VALUES)};
 
 /* fc_options_set() writes to a field by its option's kind: types must agree */
 #define FC_TYPE_TEXT	char *
@@ -76,23 +85,13 @@ fc_option_find(const char *name, int from)
 static const char *
 fc_option_nearest(const char *word, int from)
 {
-	const char *nearest = NULL;
-	int			len = strlen(word);
-	int			least = Min(FC_OPTION_TYPOS, len / 2) + 1;
+	FcNearest	nearest;
 
-	for (int i = 0; i < FC_NOPTIONS && len < NAMEDATALEN; i++)
-	{
-		const char *name = fc_option_list[i].name;
-		int			typos = varstr_levenshtein_less_equal(word, len, name, strlen(name),
-														  1, 1, 1, least, true);
-
-		if ((fc_option_list[i].from & from) && typos < least)
-		{
-			nearest = name;
-			least = typos;
-		}
-	}
-	return nearest;
+	fc_nearest_begin(&nearest, word);
+	for (int i = 0; i < FC_NOPTIONS; i++)
+		if (fc_option_list[i].from & from)
+			fc_nearest_try(&nearest, fc_option_list[i].name);
+	return nearest.name;
 }
 
 static char *
@@ -119,6 +118,14 @@ fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 			 nearest ? errhint("Perhaps you meant the option \"%s\".", nearest) :
 			 errhint("Options are %s.", fc_option_names(from)),
 			 parser_errposition(pstate, location)));
+}
+
+/* errhint() with an option's valid values, as the caller would write them */
+static int
+fc_option_hint(const FcOptions *options, FcOptionNumber option)
+{
+	return errhint("Use %s%s %s.", fc_option_list[option].name,
+				   fc_option_arrow(options->statement), fc_option_values[option]);
 }
 
 char *
@@ -284,8 +291,7 @@ fc_options_header(FcOptions *options)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a negative or too large number of header lines: %s", header),
-					 errhint("Use header%s 'true', 'match', 'map' or a number of lines to skip.",
-							 fc_option_arrow(options->statement))));
+					 fc_option_hint(options, FC_OPTION_header)));
 		options->header_lines = (int) n;
 		return true;
 	}
@@ -311,7 +317,7 @@ fc_options_missing(FcOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("missing_partitions \"%s\" not recognized", missing),
-				 errhint("Use \"create\", \"error\" or \"default\".")));
+				 fc_option_hint(options, FC_OPTION_missing_partitions)));
 }
 
 /* Refuses what says how to read a text: binary values are no texts */
@@ -389,13 +395,15 @@ fc_options_check_default(const FcOptions *options)
 }
 
 static void
-fc_options_not_recognized(const FcOptions *options, const char *option,
-						  const char *value, const char *hint)
+fc_options_not_recognized(const FcOptions *options, FcOptionNumber option,
+						  const char *value)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("COPY %s \"%s\" not recognized", option, value),
-			 errhint(hint, fc_option_arrow(options->statement))));
+			 errmsg("COPY %s \"%s\" not recognized",
+					asc_toupper(fc_option_list[option].name,
+								strlen(fc_option_list[option].name)), value),
+			 fc_option_hint(options, option)));
 }
 
 static const struct
@@ -431,7 +439,7 @@ fc_options_class(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("on_error_classes \"%s\" not recognized", name),
-			 errhint("Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique.")));
+			 errhint("Classes are %s.", fc_option_values[FC_OPTION_on_error_classes])));
 }
 
 /* Sets what on_error_classes names or, without it, what COPY tolerates */
@@ -484,15 +492,14 @@ fc_options_on_error(FcOptions *options)
 	else if (pg_strcasecmp(words->on_error, "set_null") == 0)
 		options->on_error = FC_ON_ERROR_SET_NULL;
 	else if (pg_strcasecmp(words->on_error, "stop") != 0)
-		fc_options_not_recognized(options, "ON_ERROR", words->on_error,
-								  "Use on_error%s 'stop', 'ignore' or 'set_null'.");
+		fc_options_not_recognized(options, FC_OPTION_on_error, words->on_error);
 	if (pg_strcasecmp(words->log_verbosity, "verbose") == 0)
 		options->log_verbosity = FC_LOG_VERBOSE;
 	else if (pg_strcasecmp(words->log_verbosity, "default") == 0)
 		options->log_verbosity = FC_LOG_DEFAULT;
 	else if (pg_strcasecmp(words->log_verbosity, "silent") != 0)
-		fc_options_not_recognized(options, "LOG_VERBOSITY", words->log_verbosity,
-								  "Use log_verbosity%s 'default', 'verbose' or 'silent'.");
+		fc_options_not_recognized(options, FC_OPTION_log_verbosity,
+								  words->log_verbosity);
 	if (options->format.binary && options->on_error != FC_ON_ERROR_STOP)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),

@@ -61,6 +61,7 @@ typedef enum FcOptionKind
 typedef struct FcOption
 {
 	const char *name;
+	const char *type;			/* in SQL */
 	const char *preset;			/* the default, as SQL has it */
 	const char *core;			/* its other name, in core's COPY, or NULL */
 	FcOptionKind kind;

@@ -53,6 +53,114 @@ SELECT results_eq($$
 $$, $$VALUES ('fast_copy.log_min_duration', '-1', 'ms', 'superuser'),
 	('fast_copy.progress_width', '0', NULL, 'user')$$, 'those for watching a load');
 
+-- fast_copy_help(): each option, as fast_copy has it, in its order
+CREATE VIEW argument AS
+SELECT a.n, p.proargnames[a.n] AS name, format_type(a.type, NULL) AS type,
+	coalesce(regexp_replace(pg_get_function_arg_default(p.oid, a.n::int), '::[a-z_]+(\[\])?$', ''), '') AS preset
+FROM pg_proc AS p, unnest(p.proargtypes) WITH ORDINALITY AS a (type, n)
+WHERE p.oid = (SELECT max(oid) FROM pg_proc WHERE proname = 'fast_copy' AND proargtypes[1] = 'text'::regtype);
+SELECT results_eq($$SELECT option, "type", "default" FROM fast_copy_help()$$, $$
+	SELECT name::text COLLATE "default", CASE WHEN type = 'fast_copy_value' THEN 'text' ELSE type END, nullif(nullif(trim('''' FROM preset), 'NULL'), '') FROM (
+		SELECT * FROM argument
+		UNION ALL VALUES (1000, 'fast_copy', 'boolean', 'false'), (1001, 'compressed', 'boolean', 'false')) AS a
+	ORDER BY n
+$$, 'all options, with type and default');
+SELECT results_eq($$SELECT option FROM fast_copy_help() WHERE copy = 'same'$$, $$
+	VALUES ('format'), ('header'), ('delimiter'), ('quote'), ('escape'), ('force_not_null'), ('force_null'), ('encoding'),
+		('freeze'), ('on_error'), ('reject_limit'), ('log_verbosity'), ('program'), ('fast_copy')
+$$, 'what COPY calls by the same name');
+SELECT results_eq($$SELECT option, copy FROM fast_copy_help() WHERE copy <> 'same'$$, $$
+	VALUES ('target', 'table'), ('source', 'FROM'), ('columns', '(list)'), ('null_string', 'NULL'), ('default_string', 'DEFAULT'), ('where_clause', 'WHERE')
+$$, 'and by another one');
+
+-- ... in a width that every terminal has
+\set shown :tmp_dir '/help.shown'
+\pset format aligned
+\pset tuples_only off
+\o :shown
+SELECT * FROM fast_copy_help();
+SELECT fast_copy_help(option) FROM fast_copy_help();
+SELECT fast_copy_help(name) FROM pg_settings WHERE name LIKE 'fast\_copy.%';
+SELECT fast_copy_help(proname) FROM (SELECT DISTINCT proname::text FROM pg_proc WHERE proname ~ '^fast_copy(_[^v]|$)') AS p;
+\o
+\pset format unaligned
+\pset tuples_only on
+SELECT is_empty(format($$SELECT line FROM regexp_split_to_table(pg_read_file(%L), E'\n') AS line WHERE length(line) > 80$$, :'shown'), 'psql shows it within 80 columns');
+SELECT cmp_ok(count(*), '>', 500::bigint, 'of which there are many') FROM regexp_split_to_table(pg_read_file(:'shown'), E'\n');
+
+-- fast_copy_help(name): all there is to say about one of them
+CREATE FUNCTION help_on(name text) RETURNS text LANGUAGE sql AS $$SELECT string_agg(line, E'\n') FROM fast_copy_help(name) AS line$$;
+SELECT is(help_on('Header'), $$argument header
+  Type:      fast_copy_value
+  Default:   'false'
+  Values:    true, false, 'match', 'map' or a number of lines to skip
+  In COPY:   HEADER
+
+  Whether the file begins with a line of names. true skips one line, a number
+  skips so many, and 'match' refuses a file whose names are not those of the
+  columns, in their order. 'map' takes the columns from the names, in any
+  order; columns that the file does not have get their defaults. A field
+  EventTime is the column eventtime where no column has the very name. COPY
+  has no 'map', and numbers only in newer versions.
+
+    SELECT fast_copy('events', '/data/events.csv', header => 'map');$$, 'an option, in any case');
+SELECT matches(help_on(upper(name)), format(E'^argument %s\n  Type:      %s\n%s(  Values:    .*)?  In COPY:   [^\n]+\n\n  .*\\.\n\n    .*\\y%s\\y.*;($|\n\n)',
+		name, replace(CASE n WHEN 2 THEN 'text or text[]' ELSE type END, '[', '\['), '  Default:   ' || nullif(replace(preset, '[', '\['), '') || E'\n',
+		CASE n WHEN 1 THEN 'events' WHEN 2 THEN 'ARRAY' WHEN 3 THEN 'at' ELSE name END), name)
+FROM argument;
+SELECT is(help_on('null'), help_on('null_string'), 'by the name that COPY has for it');
+SELECT matches(help_on('memory'), E'^setting fast_copy.memory\n  Type:      integer\n  Default:   256MB\n  Values:    1MB to [0-9]+kB\n  Set by:    anybody\n\n  Memory that all', 'a setting');
+SELECT is(help_on(upper(name)), help_on(name), name), matches(help_on(name), '^setting ' || name || E'\n.*\n\n  ' || split_part(short_desc, ' ', 1), 'which is described')
+FROM pg_settings WHERE name LIKE 'fast\_copy.%';
+SELECT matches(help_on('progress'), E'^argument progress\n.*\n\nview fast_copy_progress\n  Columns:   pid integer, ', 'all that goes by a name');
+SELECT matches(help_on(proname), E'(^|\n)function ' || proname || E'\n', proname), isnt_empty(format('SELECT fast_copy_help(%L)', substr(proname, 11)), 'without what all begin with')
+FROM (SELECT DISTINCT proname::text FROM pg_proc WHERE proname ~ '^fast_copy_[^v]') AS p;
+SELECT is_empty($$SELECT fast_copy_help(NULL)$$, 'nothing of nothing');
+
+CREATE FUNCTION refused_help(name text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	PERFORM fast_copy_help(name);
+	RETURN 'no error';
+EXCEPTION WHEN undefined_object THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN SQLERRM || ': ' || hint;
+END
+$$;
+SELECT is(refused_help('Heder'), 'there is no option, setting or function "heder": Perhaps you meant "header".', 'the nearest option');
+SELECT alike(refused_help('delimitre'), '%: Perhaps you meant "delimiter".', '... that is nearer than others');
+SELECT alike(refused_help('memmory'), '%: Perhaps you meant "memory".', '... setting');
+SELECT alike(refused_help('fast_copy.memmory'), '%: Perhaps you meant "fast_copy.memory".', '... by its full name');
+SELECT alike(refused_help('fast_copy_analyse'), '%: Perhaps you meant "fast_copy_analyze".', '... function');
+SELECT alike(refused_help(word), '%: SELECT * FROM fast_copy_help() lists the options.', 'nothing is like ' || left(word, 20))
+FROM unnest(ARRAY['qqqqqqqq', '', repeat('x', 1000)]) AS word;
+
+-- by anybody, anywhere
+CREATE ROLE helped;
+CREATE SCHEMA shadow;
+CREATE FUNCTION shadow.no(name, text) RETURNS boolean LANGUAGE sql AS 'SELECT false';
+CREATE FUNCTION shadow.no(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT false';
+CREATE OPERATOR shadow.~ (FUNCTION = shadow.no, LEFTARG = text, RIGHTARG = text);
+CREATE OPERATOR shadow.= (FUNCTION = shadow.no, LEFTARG = text, RIGHTARG = text);
+CREATE OPERATOR shadow.= (FUNCTION = shadow.no, LEFTARG = name, RIGHTARG = text);
+CREATE TABLE shadow.pg_settings (name text);
+GRANT USAGE ON SCHEMA shadow TO helped;
+SELECT results_eq($$SELECT provolatile, proparallel FROM pg_proc WHERE proname = 'fast_copy_help'$$,
+	$$VALUES ('s'::"char", 's'::"char"), ('s', 's')$$, 'stable and parallel safe');
+CREATE TABLE helps AS SELECT 'here' AS at, help_on('workers') || help_on('report') AS text;
+GRANT ALL ON helps TO helped;
+SET LOCAL ROLE helped;
+SET LOCAL search_path = shadow, public, pg_catalog;
+INSERT INTO helps SELECT 'there', public.help_on('workers') OPERATOR(pg_catalog.||) public.help_on('report');
+RESET ROLE;
+SET LOCAL search_path = public;
+SELECT is(there.text, here.text, 'the same to a role without privileges, and in any search_path') FROM helps AS here, helps AS there WHERE here.at = 'here' AND there.at = 'there';
+SELECT set_config(name, 'on', true) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
+SELECT is(count(*), 34::bigint, 'in a parallel worker') FROM fast_copy_help();
+SELECT matches(string_agg(line, ''), '256MB', 'with settings') FROM fast_copy_help('memory') AS line;
+SELECT set_config(name, 'off', true) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
+
 -- hints name the argument to change
 CREATE TABLE help (ts timestamp, n int) PARTITION BY RANGE (ts);
 
@@ -70,8 +178,9 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
-SELECT hint($$header => '-1'$$, '22023', $$Use header => 'true', 'match', 'map' or a number of lines to skip.$$);
+SELECT hint($$header => '-1'$$, '22023', $$Use header => true, false, 'match', 'map' or a number of lines to skip.$$);
 SELECT hint($$on_error => 'go'$$, '22023', $$Use on_error => 'stop', 'ignore' or 'set_null'.$$);
+SELECT hint($$missing_partitions => 'make'$$, '22023', $$Use missing_partitions => 'create', 'error' or 'default'.$$);
 SELECT hint($$log_verbosity => 'loud'$$, '22023', $$Use log_verbosity => 'default', 'verbose' or 'silent'.$$);
 SELECT hint($$reject_limit => 1$$, '22023', $$Add on_error => 'ignore', or leave reject_limit out.$$);
 SELECT hint($$ignore_extra_columns => true$$, '22023', $$Use header => 'map': then the header tells which columns are extra.$$);
@@ -94,7 +203,7 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN NEXT is(found, hint, 'COPY: ' || options);
 END
 $$;
-SELECT hint_of_copy($$header '-1'$$, $$Use header 'true', 'match', 'map' or a number of lines to skip.$$);
+SELECT hint_of_copy($$header '-1'$$, $$Use header true, false, 'match', 'map' or a number of lines to skip.$$);
 SELECT hint_of_copy($$on_error 'go'$$, $$Use on_error 'stop', 'ignore' or 'set_null'.$$);
 SELECT hint_of_copy($$log_verbosity 'loud'$$, $$Use log_verbosity 'default', 'verbose' or 'silent'.$$);
 SELECT hint_of_copy($$reject_limit 1$$, $$Add on_error 'ignore', or leave reject_limit out.$$);

@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/help.h
+ *	  What there is to say about the options of a load, as fields and as text.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_HELP_H
+#define FC_HELP_H
+
+#include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
+
+/* An option, with what options/list.h and options/help_list.h say of it */
+typedef struct FcHelp
+{
+	const char *name;
+	const char *type;			/* in SQL */
+	const char *preset;			/* the default, as SQL has it; "": none */
+	int			from;			/* FC_FROM_* */
+	const char *copy;			/* what COPY calls it, or NULL */
+	const char *values;			/* that are valid, or NULL */
+	const char *meaning;		/* a phrase */
+	const char *text;			/* whole sentences */
+	const char *example;
+} FcHelp;
+
+/* Returns a list of FcHelp, in the order of the arguments and then of COPY */
+extern List *fc_help_options(void);
+
+/*
+ * Text for eyes, in lines that psql shows within 80 columns, appended to out:
+ * the name of a topic, a line with a label, a paragraph, an example.
+ */
+extern void fc_help_title(StringInfo out, const char *kind, const char *name);
+extern void fc_help_line(StringInfo out, const char *label, const char *text);
+extern void fc_help_paragraph(StringInfo out, const char *text);
+extern void fc_help_option(StringInfo out, const FcHelp *help);
+
+/*
+ * Appends the words of a text, in lines of a width, each but the first after
+ * an indentation
+ */
+extern void fc_help_wrap(StringInfo out, const char *text, int width, int indent);
+
+#endif							/* FC_HELP_H */

@@ -1,0 +1,195 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/help_list.h
+ *	  What there is to say about every option, once.
+ *
+ * From this list come fast_copy_help(), the hints that tell an option's valid
+ * values, and docs/reference.md ("make docs").  options/list.h says what the
+ * options are; options/help.c sees to it, when it is compiled, that both lists
+ * have the same ones.  Each example is run by test/docs.
+ *
+ * X(name, copy, values, meaning, text, example)
+ *
+ * name		in SQL, as in options/list.h
+ * copy		what COPY calls it; NULL: COPY has no such thing
+ * values	that are valid, as a hint tells them after "Use NAME =>"; NULL: any
+ *			of the type
+ * meaning	a phrase for a column of 24 characters
+ * text		whole sentences: the default, the values, how it differs from COPY
+ * example	a call, in lines of 70 characters at most
+ *
+ * FC_HELP_FIRST and FC_HELP_LAST have those that are in
+ * no other list, with type, default and where they may be given:
+ * X(name, type, preset, from, copy, values, meaning, text, example)
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_HELP_LIST_H
+#define FC_HELP_LIST_H
+
+/* Arguments that stand before all others */
+#define FC_HELP_FIRST(X) \
+	X(target, "regclass", "", CALL, "table", NULL, \
+	  "the table to load", \
+	  "The table, partitioned or not, that the rows are loaded into. A partition can be loaded by itself.", \
+	  "SELECT fast_copy('events', '/data/events.csv', header => true);") \
+	X(source, "text or text[]", "", CALL, "FROM", NULL, \
+	  "a file on the server, a pattern, or an array of both", \
+	  "The path of a file that the server can read, a pattern with *, ? or [, or an array of both; with program => true, a command. " \
+	  "Files that gzip, zstd, lz4, bzip2 or xz packed are known by their content and unpacked. Several files are one load, " \
+	  "in the order of the array, those of a pattern in byte order of their names. COPY takes one file.", \
+	  "SELECT fast_copy('events', ARRAY['/data/2025-01-*.csv', '/data/late.csv'],\n  header => true);")
+
+/* Options of options/list.h, in its order */
+#define FC_HELP(X) \
+	X(timestamp_column, NULL, NULL, \
+	  "key to sort by, if it is not the partition key", \
+	  "The column that rows are sorted by. By default it is the partition key; a plain table is then loaded in the order of the file. " \
+	  "A key is of the type timestamp, timestamptz, date, smallint, integer or bigint. A table that is partitioned in another way " \
+	  "(list, hash, several columns, expressions, sub-partitions) is loaded into the partitions that it has.", \
+	  "SELECT fast_copy('log', '/data/events.csv', 'at', header => true);") \
+	X(columns, "(list)", NULL, \
+	  "columns of the file, in its order", \
+	  "The columns that the fields of the file are, in their order, as in the list of columns after COPY's table. By default they are all " \
+	  "columns of the table. With header => 'map' the header says it instead.", \
+	  "SELECT fast_copy('events', '/data/devices.csv', columns => '{device,at}');") \
+	X(format, "FORMAT", "'csv', 'text' or 'binary'", \
+	  "csv, text or binary", \
+	  "The format of the file, as COPY defines it. The default of the function is csv; that of COPY, with the option fast_copy as well, is text.", \
+	  "SELECT fast_copy('orders', '/data/orders.txt', format => 'text');") \
+	X(header, "HEADER", "true, false, 'match', 'map' or a number of lines to skip", \
+	  "true, match, map, or lines to skip", \
+	  "Whether the file begins with a line of names. true skips one line, a number skips so many, and 'match' refuses a file whose names " \
+	  "are not those of the columns, in their order. 'map' takes the columns from the names, in any order; columns that the file does not have get " \
+	  "their defaults. A field EventTime is the column eventtime where no column has the very name. " \
+	  "COPY has no 'map', and numbers only in newer versions.", \
+	  "SELECT fast_copy('events', '/data/events.csv', header => 'map');") \
+	X(ignore_extra_columns, NULL, NULL, \
+	  "with header map: skip fields that are no column", \
+	  "With header => 'map', fields whose name is no column of the table are skipped. By default they are an error.", \
+	  "SELECT fast_copy('customers', '/data/customers.csv', header => 'map',\n  ignore_extra_columns => true);") \
+	X(delimiter, "DELIMITER", NULL, \
+	  "the byte between fields", \
+	  "The one byte that separates fields: by default a comma, in text format a tab. The binary format has none.", \
+	  "SELECT fast_copy('events', '/data/semicolons.csv', header => true,\n  delimiter => ';');") \
+	X(null_string, "NULL", NULL, \
+	  "what stands for NULL", \
+	  "The text that stands for NULL where it is not quoted: by default the empty string, in text format \\N. " \
+	  "COPY calls it NULL, which is a word of SQL's own; COPY with the option fast_copy takes both names.", \
+	  "SELECT fast_copy('events', '/data/na.csv', header => true,\n  null_string => 'NA');") \
+	X(quote, "QUOTE", NULL, \
+	  "the byte around quoted fields", \
+	  "The one byte that quoted fields of a CSV file stand in: by default a double quote.", \
+	  "SELECT fast_copy('customers', '/data/apostrophes.csv', quote => '''');") \
+	X(escape, "ESCAPE", NULL, \
+	  "the byte before a quote within quotes", \
+	  "The one byte that stands in a CSV file before a quote, or before itself, that is a part of a quoted value: by default the quote.", \
+	  "SELECT fast_copy('customers', '/data/backslashes.csv', escape => '\\');") \
+	X(force_not_null, "FORCE_NOT_NULL", NULL, \
+	  "columns that NULL's text is a value of", \
+	  "Columns in which null_string is a value, also where it is not quoted. '{*}' stands for all columns.", \
+	  "SELECT fast_copy('customers', '/data/nameless.csv',\n  force_not_null => '{name}');") \
+	X(force_null, "FORCE_NULL", NULL, \
+	  "columns in which a quoted null string is NULL", \
+	  "Columns in which null_string is NULL, also where it is quoted. '{*}' stands for all columns.", \
+	  "SELECT fast_copy('customers', '/data/nameless.csv', force_null => '{*}');") \
+	X(default_string, "DEFAULT", NULL, \
+	  "what stands for a column's default", \
+	  "The text that stands for the default of the column. COPY calls it DEFAULT, from PostgreSQL 16 on; here it works on every version.", \
+	  "SELECT fast_copy('customers', '/data/defaults.csv',\n  default_string => '\\D');") \
+	X(encoding, "ENCODING", NULL, \
+	  "encoding of the file", \
+	  "The encoding of the file, by its name in PostgreSQL: by default that of the client.", \
+	  "SELECT fast_copy('customers', '/data/latin1.csv', encoding => 'LATIN1');") \
+	X(where_clause, "WHERE", NULL, \
+	  "condition on the rows to load", \
+	  "A condition: rows for which it is not true are left out, and counted as filtered. It may call no aggregate and hold no subquery, as in COPY.", \
+	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  where_clause => 'device <= 50');") \
+	X(timestamp_format, NULL, NULL, \
+	  "how moments are written", \
+	  "A pattern for the key column, or a JSON object {\"column\": \"pattern\", ...} for any columns of the types timestamp, timestamptz and date: " \
+	  "epoch_s, epoch_ms, epoch_us or epoch_ns, a pattern of to_timestamp, or one as Java writes it. By default the types read their values.", \
+	  "SELECT fast_copy('events', '/data/epochs.csv', header => true,\n  timestamp_format => 'epoch_ms', time_zone => 'UTC');") \
+	X(time_zone, NULL, NULL, \
+	  "zone of times without one", \
+	  "The zone in which the file's times are read that name none: by default that of the session. Defaults of columns are always read in that of the session.", \
+	  "SELECT fast_copy('visits', '/data/visits.csv',\n  time_zone => 'America/New_York');") \
+	X(partition_interval, NULL, NULL, \
+	  "width of new partitions", \
+	  "How wide new partitions are, as an interval such as '1 day' or '1 month', or a number for an integer key. By default they are as wide as the " \
+	  "existing ones; the first ones of a table are a day wide, and an integer key needs a width. pg_partman's configuration decides where it keeps the table.", \
+	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  partition_interval => '1 month');") \
+	X(missing_partitions, NULL, "'create', 'error' or 'default'", \
+	  "create them, error, or use the default partition", \
+	  "What is done with a row that has no partition of its own: 'create' makes the partition, 'error' refuses the row, and 'default' puts it into the " \
+	  "default partition. COPY knows the last two, by whether there is a default partition.", \
+	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  missing_partitions => 'error');") \
+	X(order_by, NULL, NULL, \
+	  "order of the rows in each partition", \
+	  "Columns to sort the rows of each partition by, or those of a plain table, as in ORDER BY: by default the key. Rows that are equal keep the order of the files.", \
+	  "SELECT fast_copy('log', '/data/events.csv', header => true,\n  order_by => ARRAY['device', 'at DESC']);") \
+	X(freeze, "FREEZE", NULL, \
+	  "freeze rows of a new table", \
+	  "Rows are frozen as they are written. The table, or its partitions, must have been created or truncated in the same transaction.", \
+	  "BEGIN;\nTRUNCATE log;\nSELECT fast_copy('log', '/data/events.csv', header => true,\n  freeze => true);\nCOMMIT;") \
+	X(on_error, "ON_ERROR", "'stop', 'ignore' or 'set_null'", \
+	  "stop, ignore, or set_null", \
+	  "What becomes of a record that cannot be loaded: 'stop' ends the load with COPY's error, 'ignore' leaves the record out, and 'set_null' makes " \
+	  "the bad value NULL. on_error_classes says which errors are meant.", \
+	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'set_null',\n  on_error_classes => '{conversion,missing_columns}');") \
+	X(on_error_classes, NULL, \
+	  "conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique", \
+	  "errors that on_error is about", \
+	  "The classes of errors that on_error tolerates: conversion (a value that its type refuses), missing_columns and extra_columns (too few or too many " \
+	  "fields), encoding (bytes that are no characters), check and not_null (a row that violates such a constraint), no_partition (a row that belongs to no " \
+	  "partition) and unique (of two equal rows, the later one of the file). By default it is conversion, the only one that COPY has.", \
+	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'ignore',\n  on_error_classes => '{conversion,missing_columns}');") \
+	X(reject_limit, "REJECT_LIMIT", NULL, \
+	  "records left out before it is an error", \
+	  "The most records that on_error may leave out: one more is an error. By default there is no limit.", \
+	  "SELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  reject_limit => 1000);") \
+	X(reject_table, NULL, NULL, \
+	  "table for records left out", \
+	  "A table that keeps the records that on_error leaves out, each with its file, line and error. fast_copy_create_reject_table makes such a table.", \
+	  "SELECT fast_copy_create_reject_table('rejects');\nSELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  reject_table => 'rejects');") \
+	X(log_verbosity, "LOG_VERBOSITY", "'default', 'verbose' or 'silent'", \
+	  "default, verbose or silent: NOTICEs about records", \
+	  "How much is said about records that are left out: 'default' gives their number at the end, 'verbose' a NOTICE for each, and 'silent' nothing.", \
+	  "SELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  log_verbosity => 'verbose');") \
+	X(run_analyze, NULL, NULL, \
+	  "ANALYZE after the load", \
+	  "Statistics are gathered of the table, and of each partition that got rows, as ANALYZE gathers them.", \
+	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  run_analyze => true);") \
+	X(progress, NULL, NULL, \
+	  "NOTICEs every so often; true: every second", \
+	  "An interval: every so often a NOTICE tells phase, percent, rate and time left. true stands for a second; by default, and with false, nothing is told. " \
+	  "The view fast_copy_progress shows it to other sessions.", \
+	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  progress => '5s');") \
+	X(workers, NULL, NULL, \
+	  "processes beside the session's own", \
+	  "The parallel workers that help the session's own process, from 0 to 256. By default fast_copy.workers decides. The server may give fewer: " \
+	  "max_parallel_workers and max_worker_processes bound them.", \
+	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  workers => 2);") \
+	X(program, "PROGRAM", NULL, \
+	  "source is a command", \
+	  "source is a command that the server runs, or an array of them, as after COPY's FROM PROGRAM, and what they print is loaded.", \
+	  "SELECT fast_copy('events', 'tar -xOf /data/2026.tar', program => true);") \
+	X(compressed, NULL, NULL, \
+	  "only in COPY: data from the client may be packed", \
+	  "An option of COPY only: the data from the client may be packed, and are unpacked if they are. Files on the server need no option for that.", \
+	  "\\copy events from 'new.csv.gz' (fast_copy, compressed, format csv, header)")
+
+/* Arguments, and options of COPY, that stand after all others */
+#define FC_HELP_LAST(X) \
+	X(options, "jsonb", "NULL", CALL, NULL, NULL, \
+	  "more options, as JSON", \
+	  "Further options as a JSON object with their names, or with the names that COPY has for them, in upper or lower case. A text is a JSON string, a " \
+	  "flag true or false, a number a number, and a list an array of strings; null is as if the option were not there. An option that is given twice, or " \
+	  "as an argument too, is an error. What later versions add is given here, because the list of arguments stays as it is.", \
+	  "SELECT fast_copy('events', '/data/na.csv',\n  options => '{\"header\": true, \"null\": \"NA\", \"workers\": 2}');") \
+	X(fast_copy, "boolean", "false", COPY, "FAST_COPY", NULL, \
+	  "only in COPY: fast_copy loads", \
+	  "An option of COPY ... FROM only: fast_copy loads what the command says, with COPY's defaults, and takes the options on this list beside COPY's own.", \
+	  "COPY events FROM '/data/events.csv' WITH (fast_copy, FORMAT csv, HEADER);")
+
+#endif							/* FC_HELP_LIST_H */
