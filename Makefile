@@ -43,7 +43,7 @@ endif
 # pg_regress 15 has no --expecteddir, so its inputs lie beside the install
 # script and its expected output in expected/.
 REGRESS = $(sort $(filter-out fast_copy--%,$(patsubst sql/%.sql,%,$(wildcard sql/*.sql))))
-REGRESS_OPTS = --load-extension=fast_copy --encoding=UTF8 --no-locale
+REGRESS_OPTS = --load-extension=fast_copy --encoding=UTF8 --no-locale --launcher=$(srcdir)/test/masked
 
 EXTRA_CLEAN = $(OBJS:.o=.d) results regression.diffs regression.out tmp_check
 

@@ -8,7 +8,6 @@
 \set ECHO all
 \pset format unaligned
 \pset tuples_only on
-SET client_min_messages = warning;
 
 CREATE TABLE orig (ts timestamptz, n int, t text);
 INSERT INTO orig SELECT timestamptz '2024-01-01' + i * interval '7 hours', nullif(i, 13), repeat('x' || i, i) FROM generate_series(1, 100) AS i;

@@ -8,7 +8,6 @@
 \set ECHO all
 \pset format unaligned
 \pset tuples_only on
-SET client_min_messages = warning;
 
 -- Rejects of the scan's workers are found when the load is the leader's
 CREATE FUNCTION unsafe(int) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RETURN true; END';

@@ -9,7 +9,6 @@
 \pset format unaligned
 \pset tuples_only on
 SET fast_copy.chunk_size = 8;
-SET client_min_messages = warning;
 
 CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -9,9 +9,7 @@
 \pset format unaligned
 \pset tuples_only on
 
-SET client_min_messages = warning;
 DROP ROLE IF EXISTS regress_fc_reader, regress_fc_other;
-RESET client_min_messages;
 CREATE ROLE regress_fc_reader;
 CREATE ROLE regress_fc_other;
 GRANT pg_read_server_files TO regress_fc_reader;

@@ -115,6 +115,7 @@ SELECT pg_temp.try('plain', fc.file('f.csv', 'bad,1', '2024-01-01'), $$on_error 
 SELECT pg_temp.try('plain', 'f.csv', $$on_error => 'ignore', on_error_classes => '{nonsense}'$$);
 
 -- NOTICEs: COPY's
+SET client_min_messages = notice;
 SELECT fast_copy('plain', fc.path('c.csv'), on_error => 'ignore', workers => 2);
 SELECT fast_copy('plain', fc.path('c.csv'), on_error => 'ignore', log_verbosity => 'verbose', workers => 2);
 SELECT fast_copy('plain', fc.path('c.csv'), on_error => 'ignore', log_verbosity => 'silent', workers => 2);

@@ -19,7 +19,8 @@ SELECT count(*) FROM fast_copy_report();
 CREATE VIEW report AS
 SELECT phase, partition, processes, rows,
 	CASE WHEN phase <> 'load' OR partition IS NOT NULL THEN bytes END AS bytes, seconds >= 0 AS timed, reads > 0 AS reads,
-	rows_per_read > 0 AS per_read, io_method IN ('io_uring', 'mmap', 'sync') AS io, choice
+	rows_per_read > 0 AS per_read, io_method IN ('io_uring', 'mmap', 'sync') AS io, choice,
+	filtered, rejected, nulled, way, reason, failed
 FROM fast_copy_report();
 CREATE TABLE rep (ts date, n int) PARTITION BY RANGE (ts);
 CREATE INDEX ON rep (n);
@@ -69,8 +70,29 @@ SELECT * FROM report;
 -- a load that fails
 \set VERBOSITY terse
 SELECT fast_copy('rep', '/nowhere');
+SELECT * FROM report;
+SELECT fast_copy('rep', fc.path('rep.csv'));
 \set VERBOSITY default
-SELECT count(*) FROM report;
+SELECT * FROM report;
+-- rows that are left out
+SELECT fast_copy('rep', fc.path(fc.file('bad.csv', '2024-01-02,2', 'x,1', '2024-01-01,1', '2024-01-01,5', '2024-01-02,z')), on_error => 'ignore', where_clause => 'n > 1');
+SELECT phase, rows, choice, filtered, rejected, nulled FROM report WHERE way IS NOT NULL;
+SELECT fast_copy('plain', fc.path('bad.csv'), on_error => 'set_null');
+SELECT phase, rows, choice, filtered, rejected, nulled FROM report WHERE way IS NOT NULL;
+-- the NOTICE can be had to be silent, and is not given by a plain COPY
+SELECT fast_copy('plain', fc.path('rep.csv'), header => 'true', log_verbosity => 'silent');
+SET client_min_messages = warning;
+SELECT fast_copy('plain', fc.path('rep.csv'), header => 'true');
+RESET client_min_messages;
+SET fast_copy.accelerate_copy = on;
+SET fast_copy.accelerate_min_size = 0;
+SELECT format('COPY plain FROM %L (FORMAT csv, HEADER)', fc.path('rep.csv')) AS copy \gset
+:copy;
+SELECT phase, rows, way, reason FROM report WHERE phase = 'total';
+SELECT format('COPY plain FROM %L (FORMAT csv, HEADER, fast_copy)', fc.path('rep.csv')) AS copy \gset
+:copy;
+RESET fast_copy.accelerate_copy;
+RESET fast_copy.accelerate_min_size;
 
 -- progress is empty afterwards, also after an error
 SELECT count(*) FROM pg_stat_progress_copy WHERE pid = pg_backend_pid();

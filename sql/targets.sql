@@ -9,6 +9,7 @@
 \pset format unaligned
 \pset tuples_only on
 
+SET client_min_messages = notice;
 SET fast_copy.workers = 2;
 SET fast_copy.chunk_size = 8;
 SELECT fc.file('n.csv', '3,c', '1,a', '2,b');
@@ -59,7 +60,7 @@ CREATE FOREIGN TABLE remote (n int, t text) SERVER fc_none;
 SELECT fc.try('remote', 'n.csv', 'workers => 0', NULL);
 SET client_min_messages = warning;
 DROP FOREIGN DATA WRAPPER fc_none CASCADE;
-RESET client_min_messages;
+SET client_min_messages = notice;
 
 -- triggers fire as under COPY
 CREATE TABLE trig (n int, t text);

@@ -9,6 +9,8 @@
 \pset format unaligned
 \pset tuples_only on
 
+SET client_min_messages = notice;
+
 CREATE TABLE tx (ts date, n int) PARTITION BY RANGE (ts);
 CREATE TABLE tx_1 PARTITION OF tx FOR VALUES FROM ('2024-01-01') TO ('2024-01-02');
 SELECT fc.file('tx.csv', '2024-01-01,1', '2024-01-02,2');

@@ -246,8 +246,8 @@ fast_copy_report(PG_FUNCTION_ARGS)
 	foreach(lc, fc_report_visible_rows())
 	{
 		FcReportRow *row = lfirst(lc);
-		Datum		values[15];
-		bool		nulls[15] = {0};
+		Datum		values[21];
+		bool		nulls[21] = {0};
 		double		per_read = row->reads > 0 ? (double) row->rows / row->reads : 0;
 
 		values[0] = CStringGetTextDatum(fc_phase_name(row->phase));
@@ -268,6 +268,12 @@ fast_copy_report(PG_FUNCTION_ARGS)
 		fast_copy_report_rate(row->rows, row->seconds, &values[12], &nulls[12]);
 		fast_copy_report_rate(row->bytes, row->seconds, &values[13], &nulls[13]);
 		fast_copy_report_text(row->choice, &values[14], &nulls[14]);
+		fast_copy_report_number(row->counted ? row->filtered : -1, &values[15], &nulls[15]);
+		fast_copy_report_number(row->counted ? row->rejected : -1, &values[16], &nulls[16]);
+		fast_copy_report_number(row->counted ? row->nulled : -1, &values[17], &nulls[17]);
+		fast_copy_report_text(row->way, &values[18], &nulls[18]);
+		fast_copy_report_text(row->reason, &values[19], &nulls[19]);
+		fast_copy_report_text(row->failed, &values[20], &nulls[20]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -5,6 +5,7 @@
 -- directory lies in the server's data directory, and what has to be done there
 -- is done by the server, as the superuser that runs these suites may ask.
 
+-- also of the suite: one that shows NOTICEs asks for them
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
@@ -152,4 +153,3 @@ SELECT fc.file('probe.csv', '1');
 SELECT fast_copy('probe', fc.path('probe.csv'), 'k');
 SELECT set_config('fast_copy.io_method', 'sync', false) FROM fast_copy_report() WHERE io_method = 'sync';
 DROP TABLE probe;
-RESET client_min_messages;

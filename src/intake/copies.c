@@ -144,8 +144,6 @@ fc_intake_open_copy(const char *path, FcFile *files, uint32 nfiles, char *paths)
 void
 fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
 {
-	fc_report_start();
-	intake->progress->reporting = true;
 	intake->progress->packed_size = bytes;
 	fc_progress_begin_stream(intake->progress, phase);
 	intake->progress->stream_start = intake->progress->phase_start;

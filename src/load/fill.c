@@ -193,7 +193,7 @@ fc_fill_drop_key(FcJob *job)
 	plan->routed = shared->routed = true;
 	if (target->options->missing == FC_MISSING_ERROR)
 		shared->refused = target->route->default_oid;
-	fc_way_take(target, FC_WAY_TURNS);
+	fc_way_take(target, FC_WAY_TURNS, "rows are evaluated in file order");
 	fc_find_forget(job);
 	/* the load must end with the error that was caught, or an earlier one */
 	if (bad != PG_UINT64_MAX && shared->errors.first.kind != FC_ERROR_LIMIT)

@@ -165,15 +165,14 @@ fc_find_choose_spill(FcJob *job)
 	const char *reason = "as fast_copy.spill says";
 	bool		rows = (fc_spill_kind == FC_SPILL_ROWS);
 
-	fc_way_take(target, FC_WAY_OFFSETS);
+	fc_way_take(target, FC_WAY_OFFSETS, "partitions are found by key");
 	if (target->way == FC_WAY_COPY || (target->plan->key_early && target->plan->key_routes))
 		return "offsets spilled in sorted runs, to find partitions";
 	if (fc_spill_kind == FC_SPILL_AUTO && target->inflow)
 		reason = fc_sample_spill_unseen(target->shared, &rows);
 	else if (fc_spill_kind == FC_SPILL_AUTO)
 		reason = fc_sample_spill(&target->ctx, Max(target->nworkers, 1), &rows);
-	if (rows)
-		fc_way_take(target, FC_WAY_ROWS);
+	fc_way_take(target, rows ? FC_WAY_ROWS : FC_WAY_OFFSETS, reason);
 	return psprintf("%s spilled in sorted runs: %s", rows ? "rows" : "offsets", reason);
 }
 
@@ -281,7 +280,7 @@ fc_find_presorted(FcJob *job)
 									   sizeof(int64) * (target->shared->source.nchunks + 1));
 	if (!fc_presorted_look(&target->ctx, job->keys) || !fc_tasks_span_parts(job))
 		return false;
-	fc_way_take(target, FC_WAY_PRESORTED);
+	fc_way_take(target, FC_WAY_PRESORTED, "the file is in key order");
 	return true;
 }
 

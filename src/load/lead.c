@@ -12,6 +12,7 @@
 #include "load/lead.h"
 #include "load/way.h"
 #include "report/report.h"
+#include "report/totals.h"
 
 void
 fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
@@ -36,6 +37,8 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	else if (target->ctx.kept == NULL)
 		row.spill_bytes = pg_atomic_read_u64(&target->shared->counts.spilled);
 	row.choice = choice;
+	if (job->progress.phase == FC_PHASE_LOAD || job->progress.phase == FC_PHASE_COPY)
+		fc_totals_counts(target, &row);
 	if (job->progress.phase == FC_PHASE_LOAD && !fc_way_reads_chunks(target->way))
 	{
 		row.reads = pg_atomic_read_u64(&target->shared->counts.reads);

@@ -258,14 +258,11 @@ fc_job_check(FcJob *job)
 				   target->data_size, "nothing is written");
 }
 
-/* From here on the load has a report, and others see its progress */
+/* From here on others see the progress of the load */
 static void
 fc_job_start(FcJob *job)
 {
 	fc_setup_job(job);
-	if (!job->progress.reporting)
-		fc_report_start();
-	job->progress.reporting = true;
 	fc_progress_start(&job->progress);
 	fc_progress_phase(&job->progress, FC_PHASE_SETUP);
 	job->target.ctx.progress = fc_progress_update;
@@ -278,6 +275,7 @@ fc_job_analyze(FcOptions *options)
 	FcJob	   *job = fc_setup_begin(options);
 	FcTarget   *target = &job->target;
 
+	fc_report_start();
 	fc_job_start(job);
 	fc_find_split(job);
 	if (target->plan->key_type != FC_KEY_NONE)
@@ -365,7 +363,7 @@ fc_job_run(FcOptions *options)
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	fc_tell_end(&job->progress);
+	fc_tell_end(options, &log.totals);
 	fc_log_loaded(&log);
 	return job->target.loaded;
 }

@@ -131,7 +131,7 @@ fc_tables_check_one(FcTarget *target, Relation rel)
 	/* of two equal rows the second in the file must be refused */
 	if ((target->plan->routed || target->plan->key_type == FC_KEY_NONE) &&
 		fc_plan_has_unique(rel))
-		fc_way_take(target, FC_WAY_TURNS);
+		fc_way_take(target, FC_WAY_TURNS, "a unique index must see the rows in file order");
 	if (target->options->freeze)
 		fc_tables_check_frozen(target, rel);
 }

@@ -36,19 +36,23 @@ fc_way_begin(FcTarget *target)
 	FcPlan	   *plan = target->plan;
 
 	if (plan->key_type != FC_KEY_NONE)
-		target->way = FC_WAY_OFFSETS;
+		fc_way_take(target, FC_WAY_OFFSETS, "there is a key");
+	else if (target->inflow && target->source->nfiles > 1)
+		fc_way_take(target, FC_WAY_CHUNKS, "there is no key, and several files are unpacked at once");
 	else
-		target->way = target->inflow && target->source->nfiles > 1 ?
-			FC_WAY_CHUNKS : FC_WAY_TURNS;
+		fc_way_take(target, FC_WAY_TURNS, "there is no key");
 	if (plan->core_reason)
 		fc_way_to_core(target, plan->core_reason);
 }
 
 void
-fc_way_take(FcTarget *target, FcWay way)
+fc_way_take(FcTarget *target, FcWay way, const char *reason)
 {
 	if (target->way != FC_WAY_COPY)
+	{
 		target->way = way;
+		target->way_reason = reason;
+	}
 	if (target->shared == NULL)
 		return;
 	/* an analysis needs no rows in the spill: it reads them in file order */
@@ -60,7 +64,7 @@ void
 fc_way_to_core(FcTarget *target, const char *reason)
 {
 	target->core_reason = reason;
-	fc_way_take(target, FC_WAY_COPY);
+	fc_way_take(target, FC_WAY_COPY, NULL);
 }
 
 bool
@@ -155,20 +159,5 @@ fc_way_of_load(FcJob *job)
 char *
 fc_way_choice(FcJob *job)
 {
-	FcShared   *shared = job->target.shared;
-	uint64		filtered = pg_atomic_read_u64(&shared->counts.filtered);
-	uint64		rejected = pg_atomic_read_u64(&shared->counts.rejected);
-	uint64		nulled = pg_atomic_read_u64(&shared->counts.nulled);
-	StringInfoData choice;
-
-	initStringInfo(&choice);
-	appendStringInfoString(&choice, fc_way_of_load(job));
-	appendStringInfoString(&choice, fc_way_writers(job));
-	if (filtered > 0)
-		appendStringInfo(&choice, ", " UINT64_FORMAT " filtered", filtered);
-	if (rejected > 0)
-		appendStringInfo(&choice, ", " UINT64_FORMAT " rejected", rejected);
-	if (nulled > 0)
-		appendStringInfo(&choice, ", " UINT64_FORMAT " with values set to null", nulled);
-	return choice.data;
+	return psprintf("%s%s", fc_way_of_load(job), fc_way_writers(job));
 }

@@ -14,10 +14,11 @@
 extern void fc_way_begin(FcTarget *target);
 
 /*
- * Takes a way for the leader and its workers.  Does nothing once the way is
- * FC_WAY_COPY: nothing that is found out later lets the load go another way.
+ * Takes a way for the leader and its workers; the reason is for the report.
+ * Does nothing once the way is FC_WAY_COPY: nothing that is found out later
+ * lets the load go another way.
  */
-extern void fc_way_take(FcTarget *target, FcWay way);
+extern void fc_way_take(FcTarget *target, FcWay way, const char *reason);
 
 /* Takes FC_WAY_COPY; the reason is for the report */
 extern void fc_way_to_core(FcTarget *target, const char *reason);
@@ -31,7 +32,7 @@ extern bool fc_way_sorts_alone(const FcJob *job);
 /* Must new partitions be attached, or have their indexes, before rows come? */
 extern bool fc_way_needs_attached(FcJob *job);
 
-/* For the report: how a load went, and what it did not load */
+/* For the report: how a load went */
 extern char *fc_way_choice(FcJob *job);
 extern char *fc_way_of_leaf(const FcJob *job, const FcTask *task);
 extern char *fc_way_io_method(FcShared *shared);

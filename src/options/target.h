@@ -22,6 +22,7 @@ typedef struct FcTarget
 	FcPlan	   *plan;			/* NULL until it is made */
 	FcWay		way;			/* load/way.c decides */
 	const char *core_reason;	/* FC_WAY_COPY: why core loads */
+	const char *way_reason;		/* else: why the load goes this way */
 	int			nworkers;		/* workers asked for */
 
 	/* where to */

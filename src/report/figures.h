@@ -34,7 +34,6 @@ typedef struct FcProgress
 	uint64		packed_size;	/* bytes to be unpacked; 0: not known */
 	pg_atomic_uint64 *taken;	/* bytes unpacked or received so far */
 
-	bool		reporting;		/* the report is this load's */
 	bool		shown;			/* the progress slot is ours, not core's */
 	TimestampTz told;			/* when the last line of progress was sent */
 } FcProgress;

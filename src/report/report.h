@@ -8,6 +8,8 @@
 #ifndef FC_REPORT_H
 #define FC_REPORT_H
 
+#include "datatype/timestamp.h"
+
 #include "context/shared.h"
 
 /* One row of the report; strings may be NULL, and the OID InvalidOid */
@@ -28,7 +30,47 @@ typedef struct FcReportRow
 	int64		spill_bytes;	/* written to temporary files; -1: not said */
 	char	   *io_method;
 	char	   *choice;			/* what was decided, and why */
+
+	/* of the phases in which rows are written, and of the total */
+	bool		counted;		/* the next three are said */
+	uint64		filtered;
+	uint64		rejected;
+	uint64		nulled;			/* records with a value that became NULL */
+	const char *way;			/* fc_way_name */
+	char	   *reason;			/* why this way */
+	char	   *failed;			/* total: SQLSTATE of a load that failed */
 } FcReportRow;
+
+/*
+ * One load as a whole.  Strings may be NULL where a load fails before they are
+ * known.
+ */
+typedef struct FcTotals
+{
+	TimestampTz start;
+	double		seconds;
+	char	   *table;			/* qualified and quoted */
+	char	   *source;			/* a program's command is not in it */
+	uint64		rows;
+	uint64		bytes;
+	uint64		filtered;
+	uint64		rejected;
+	uint64		nulled;
+	bool		tolerant;		/* bad records were to be left out */
+	int			created;		/* partitions */
+	int			indexes;
+	int			workers;		/* that came in the phase with the most */
+	int			nworkers;		/* asked for */
+	uint64		wal;
+	uint64		spill;			/* bytes */
+	const char *spilled;		/* rows, offsets or none */
+	const char *writer;
+	const char *order;
+	const char *way;
+	char	   *reason;
+	FcPhase		phase;			/* failed: in which it was */
+	char	   *failed;			/* SQLSTATE; NULL: the load has succeeded */
+} FcTotals;
 
 /* Begins a report of a load by the current user; forgets the one before */
 extern void fc_report_start(void);
@@ -38,12 +80,20 @@ extern void fc_report_forget(void);
 
 /* Adds a copy of the row and its strings */
 extern void fc_report_add(const FcReportRow *row);
+
+/* Ends the report: keeps a copy of the totals, and adds the last row */
+extern void fc_report_end(const FcTotals *totals);
+
 extern const char *fc_phase_name(FcPhase phase);
+extern const char *fc_way_name(FcWay way);
 
 /* List of FcReportRow */
 extern List *fc_report_rows(void);
 
 /* The rows if the current user may see them, or NIL */
 extern List *fc_report_visible_rows(void);
+
+/* Totals, if the current user may see them and the load has ended; or NULL */
+extern const FcTotals *fc_report_visible_totals(void);
 
 #endif							/* FC_REPORT_H */

@@ -29,6 +29,7 @@
 #include "report/figures.h"
 #include "report/report.h"
 #include "report/tell.h"
+#include "report/units.h"
 
 /* What psql puts in front of the line */
 #define FC_TELL_PREFIX	((int) strlen("NOTICE:  "))
@@ -237,20 +238,14 @@ fc_tell_phase(FcProgress *progress)
 }
 
 void
-fc_tell_end(FcProgress *progress)
+fc_tell_end(const FcOptions *options, const FcTotals *totals)
 {
-	FcTarget   *target = progress->target;
-	double		seconds = fc_tell_seconds(progress->start);
-	StringInfoData line;
+	FcLoaded	loaded = {
+		totals->rows, totals->bytes, totals->seconds, totals->created,
+		totals->filtered, totals->rejected, totals->tolerant
+	};
+	char		line[FC_LINE_LEN];
 
-	if (target->options->progress_us == 0)
-		return;
-	seconds = Max(seconds, 1e-6);
-	initStringInfo(&line);
-	appendStringInfo(&line, "fast_copy %s: done, " UINT64_FORMAT " rows in ",
-					 target->relname, target->loaded);
-	fc_tell_time(&line, seconds);
-	appendStringInfo(&line, ", %.0f rows/s", target->loaded / seconds);
-	fc_tell_notice(line.data);
-	pfree(line.data);
+	if (!options->accelerated && options->log_verbosity != FC_LOG_SILENT)
+		fc_tell_notice(fc_units_loaded(line, &loaded));
 }

@@ -335,7 +335,7 @@ SELECT matches(pg_temp.error_of(format('SELECT fast_copy(''checked'', %L, order_
 SELECT matches(pg_temp.error_of(format('SELECT fast_copy(''checked'', %L, order_by => ''{n DESC}'', where_clause => ''n < 90 AND t = ''''v'''''', workers => %s)', current_setting('fc.file'), w)), '^22P02 .* line 150$', w || ' workers: a value that is none') FROM unnest(ARRAY[0, 2]) AS w;
 SELECT is(fast_copy('checked', current_setting('fc.file'), order_by => '{n DESC}', on_error => 'ignore', on_error_classes => '{conversion,check,not_null}', log_verbosity => 'silent', workers => 2), 296::bigint, 'all but the bad ones');
 SELECT is((SELECT count(*) FROM (SELECT n, lag(n) OVER (PARTITION BY k ORDER BY ctid) AS n0 FROM checked) AS s WHERE n > n0), 0::bigint, 'in order');
-SELECT matches(pg_temp.way(), '^sorted by n DESC, .*4 rejected', 'and the report says so');
+SELECT matches(pg_temp.way(), '^sorted by n DESC, ', 'and the report says so');
 
 -- Existing unique indexes
 CREATE TABLE keyed (id int PRIMARY KEY, n int, t text);

@@ -52,7 +52,7 @@ sub lines_at_the_gate
 	ok(at_gate($node), 'at the gate');
 	ok(seen($load, qr/NOTICE:  fast_copy t: load \[#*-+\] +\d+%, /), 'a line while workers load');
 	ok(seen($load, qr/(load .*){3}/s), 'more of them');
-	unlike($load->{err}, qr/done/, 'before the load is done');
+	unlike($load->{err}, qr/fast_copy: /, 'before the load is done');
 	my $event = $named ? 'FastCopyWorkers' : 'Extension';
 	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Extension' AND wait_event = '$event'"),
 		"the leader waits for $event");
@@ -61,7 +61,7 @@ sub lines_at_the_gate
 	is($out, $rows, 'loaded');
 	like($err, qr/NOTICE:  fast_copy t: index/, 'a line for the phase of indexes');
 	like($err, qr/NOTICE:  fast_copy t: attach/, 'a line for attaching');
-	like($err, qr/NOTICE:  fast_copy t: done, $rows rows in \d+:\d\d, \d+ rows\/s\n\z/, 'the last line');
+	like($err, qr/NOTICE:  fast_copy: 20,000 rows, \d+ kB in \S+ s \(\d+ \w+\/s\), 5 new partitions\n\z/, 'the last line');
 	my @bars = $err =~ /^.*?NOTICE:  (.*\[.*)$/mg;
 	is(scalar(grep { length("NOTICE:  $_") > 100 } @bars), 0, 'no line is wider than the terminal');
 }
@@ -141,7 +141,7 @@ sub lines_inside_other_sql
 	my ($out, $err) = finish_load($load);
 
 	is($out, 2 * $rows . "\n" . 2 * $rows, 'inside a function');
-	is(scalar(() = $err =~ /fast_copy plain: done/g), 2, 'one last line for each load, none where NOTICEs are not wanted');
+	is(scalar(() = $err =~ /NOTICE:  fast_copy: 20,000 rows, /g), 2, 'one last line for each load, none where NOTICEs are not wanted');
 }
 
 # What the server's log has got since the last time.

@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * report/units.h
+ *	  Figures for eyes: counts, sizes and times with their units, and the line
+ *	  that a load ends with.
+ *
+ * Knows nothing of the server: test/unit/units.c proves the widths.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_UNITS_H
+#define FC_UNITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Room for one figure */
+#define FC_UNITS_LEN	32
+
+/* Columns that psql's "NOTICE:  " leaves of 80, and room for such a line */
+#define FC_LINE_COLUMNS	71
+#define FC_LINE_LEN		256
+
+/* Each of these writes a figure into buf[FC_UNITS_LEN], and returns buf */
+
+/* 1,234,567 */
+extern char *fc_units_count(char *buf, uint64_t n);
+
+/* 999, 1.2k, 34M: four columns at most */
+extern char *fc_units_short(char *buf, uint64_t n);
+
+/* 42 bytes, 9 kB, 30 MB: as pg_size_pretty, ten columns at most */
+extern char *fc_units_bytes(char *buf, double bytes);
+
+/* 0.42 s, 12.3 s, 45 min, 3.1 h: seven columns at most */
+extern char *fc_units_time(char *buf, double seconds);
+
+/* What the line says at the end of a load */
+typedef struct FcLoaded
+{
+	uint64_t	rows;
+	uint64_t	bytes;
+	double		seconds;
+	int			created;		/* new partitions */
+	uint64_t	filtered;		/* not said if there are none */
+	uint64_t	rejected;
+	bool		tolerant;		/* bad records were to be left out: say how
+								 * many there were, if it is none, too */
+} FcLoaded;
+
+/*
+ * Writes the line into buf[FC_LINE_LEN], in FC_LINE_COLUMNS columns; returns
+ * buf.  If there is no room for all, the rate is left out first, then the word
+ * "partitions", then the bytes; at last counts become short.
+ */
+extern char *fc_units_loaded(char *buf, const FcLoaded *loaded);
+
+#endif							/* FC_UNITS_H */

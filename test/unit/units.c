@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * units.c
+ *	  Tests of report/units.c: figures for eyes, and the line at a load's end.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "report/units.h"
+#include "tap.h"
+
+static char buf[FC_UNITS_LEN];
+static char line[FC_LINE_LEN];
+
+static void
+test_figures(void)
+{
+	is(fc_units_count(buf, 0), "0", "no count");
+	is(fc_units_count(buf, 999), "999", "three digits");
+	is(fc_units_count(buf, 336776), "336,776", "six digits");
+	is(fc_units_count(buf, 1234567), "1,234,567", "seven digits");
+	is(fc_units_count(buf, UINT64_MAX), "18,446,744,073,709,551,615", "the largest count");
+
+	is(fc_units_short(buf, 999), "999", "a short count as it is");
+	is(fc_units_short(buf, 1000), "1.0k", "thousands");
+	is(fc_units_short(buf, 9949), "9.9k", "two digits of them");
+	is(fc_units_short(buf, 9950), "10k", "rounded up to three columns");
+	is(fc_units_short(buf, 999499), "999k", "the most thousands");
+	is(fc_units_short(buf, 999500), "1.0M", "rounded up to the next unit");
+	is(fc_units_short(buf, UINT64_MAX), "18E", "the largest count, short");
+
+	is(fc_units_bytes(buf, 0), "0 bytes", "no bytes");
+	is(fc_units_bytes(buf, 10239), "10239 bytes", "the most bytes");
+	is(fc_units_bytes(buf, 10240), "10 kB", "kB");
+	is(fc_units_bytes(buf, 31457280), "30 MB", "MB");
+	is(fc_units_bytes(buf, 1099511627776.0), "1024 GB", "GB");
+	is(fc_units_bytes(buf, 5e15), "4547 TB", "TB");
+
+	is(fc_units_time(buf, 0), "0.01 s", "no time");
+	is(fc_units_time(buf, 0.4219), "0.42 s", "less than a second");
+	is(fc_units_time(buf, 0.996), "1.0 s", "rounded up to a second");
+	is(fc_units_time(buf, 12.34), "12.3 s", "seconds");
+	is(fc_units_time(buf, 99.96), "1.7 min", "minutes");
+	is(fc_units_time(buf, 2700), "45 min", "many minutes");
+	is(fc_units_time(buf, 11160), "3.1 h", "hours");
+	is(fc_units_time(buf, 864000), "10 d", "days");
+	is(fc_units_time(buf, 1e300), "9999 d", "too many days");
+}
+
+typedef struct LineCase
+{
+	FcLoaded	loaded;
+	const char *line;
+} LineCase;
+
+static const LineCase lines[] = {
+	{{0, 0, 0, 0, 0, 0, false}, "fast_copy: 0 rows, 0 bytes in 0.01 s (0 bytes/s)"},
+	{{1, 9, 0.02, 1, 0, 0, false}, "fast_copy: 1 row, 9 bytes in 0.02 s (450 bytes/s), 1 new partition"},
+	{{336776, 31457280, 1.2, 366, 0, 0, false},
+	"fast_copy: 336,776 rows, 30 MB in 1.2 s (25 MB/s), 366 new partitions"},
+	{{336776, 31457280, 1.2, 366, 0, 0, true},
+	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 366 new partitions, 0 rejected"},
+	{{336776, 31457280, 1.2, 0, 1234, 12, true},
+	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 1,234 filtered, 12 rejected"},
+	{{336776, 31457280, 1.2, 366, 1234, 0, true},
+	"fast_copy: 336,776 rows in 1.2 s, 366 new, 1,234 filtered, 0 rejected"},
+	{{1000000000000, 109951162777600, 86400, 3660, 0, 0, false},
+	"fast_copy: 1,000,000,000,000 rows, 100 TB in 24.0 h, 3,660 new"},
+	{{1000000000000, 109951162777600, 86400, 3660, 12345678, 1000000, true},
+	"fast_copy: 1.0T rows in 24.0 h, 3.7k new, 12M filtered, 1.0M rejected"},
+	{{1000000000000, 109951162777600, 86400, 0, 0, 0, false},
+	"fast_copy: 1,000,000,000,000 rows, 100 TB in 24.0 h (1214 MB/s)"},
+};
+
+/* No line is too long, whatever the figures: each is one of some magnitude */
+static bool
+all_fit(void)
+{
+	static const uint64_t counts[] = {0, 1, 999, 999499, 1234567890, 999499999999999, UINT64_MAX};
+	static const double times[] = {0, 0.994, 99.94, 596, 5969, 359819, 1e12};
+	const int	n = lengthof(counts);
+	size_t		longest = 0;
+
+	for (int i = 0; i < n * n * n * n * (int) lengthof(times); i++)
+	{
+		uint64_t	created = counts[i / n / n % n];
+		FcLoaded	loaded = {
+			counts[i % n], counts[i / n % n], times[i / n / n / n / n],
+			created > INT32_MAX ? INT32_MAX : (int) created,
+			counts[i / n / n / n % n], counts[(i / n / n / n + 3) % n], true
+		};
+		size_t		len = strlen(fc_units_loaded(line, &loaded));
+
+		longest = len > longest ? len : longest;
+		if (len > FC_LINE_COLUMNS)
+		{
+			printf("# %s\n", line);
+			return false;
+		}
+	}
+	/* else the cases above are not odd enough */
+	return longest == FC_LINE_COLUMNS;
+}
+
+int
+main(void)
+{
+	test_figures();
+	for (size_t i = 0; i < lengthof(lines); i++)
+		is(fc_units_loaded(line, &lines[i].loaded), lines[i].line, "line");
+	ok(all_fit(), "no line is wider than a terminal of 80 columns leaves");
+	return done_testing();
+}
