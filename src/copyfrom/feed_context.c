@@ -82,13 +82,15 @@ static void
 fc_feed_hint(const FcFeed *feed, const char *column, const char *value)
 {
 	FcTarget   *target = feed->target;
-	FcRefused	refused = {target->options};
+	FcRefused	refused = {target, fc_hint_about(target->options)};
 
 	/* most messages are of another kind, and need not have the record read */
-	if (!fc_hint_is_due(target->options))
+	if (refused.what == FC_REFUSED_NOTHING)
 		return;
+	refused.file = feed->file;
 	refused.first = fc_feed_line(feed) == (uint64) target->options->header_lines + 1;
-	refused.ncolumns = RelationGetNumberOfAttributes(target->rel);
+	refused.offset = feed->offset;
+	refused.length = feed->length;
 	refused.column = column;
 	refused.value = value;
 	refused.text = fc_feed_text(feed);

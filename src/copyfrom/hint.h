@@ -8,26 +8,20 @@
 #ifndef FC_HINT_H
 #define FC_HINT_H
 
-#include "options/options.h"
+#include "copyfrom/refused.h"
 
-/* A record that core refuses */
-typedef struct FcRefused
-{
-	const FcOptions *options;
-	int			ncolumns;		/* of the target */
-	bool		first;			/* the first one of a file */
-	const char *column;			/* NULL: the error is not about a field */
-	const char *value;			/* of the field as text, or NULL */
-	const char *text;			/* of the record, at least its beginning; NULL:
-								 * not known */
-} FcRefused;
+/*
+ * Returns the argument that would probably avoid the error, as a text that says
+ * "if" and is allocated in the current memory context; NULL: none is known
+ */
+extern char *fc_hint_text(const FcRefused *refused);
 
 /*
  * Both are called in an error context callback, for a message about a record.
- * The first says whether it is an error that may get a hint and has none; the
- * second then gives it one, if another argument would probably avoid the error.
+ * The first says what a hint may be about, by which "what" is set, if the error
+ * may get one; the second gives it one.
  */
-extern bool fc_hint_is_due(const FcOptions *options);
+extern FcRefusedFor fc_hint_about(const FcOptions *options);
 extern void fc_hint(const FcRefused *refused);
 
 #endif							/* FC_HINT_H */

@@ -18,6 +18,8 @@
 #include "executor/executor.h"
 #include "pgstat.h"
 #include "utils/backend_progress.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
@@ -267,10 +269,53 @@ fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 	ExecDropSingleTupleTableSlot(row);
 }
 
+/* A row that no partition takes */
+typedef struct FcUnrouted
+{
+	const FcTarget *target;
+	TupleTableSlot *slot;		/* NULL: not at hand any more */
+} FcUnrouted;
+
+/* Error context callback: how such a row gets a partition, or is left out */
+static void
+fc_core_route_hint(void *arg)
+{
+	const FcUnrouted *row = arg;
+	const FcTarget *target = row->target;
+	const char *key;
+	ErrorData  *edata;
+
+	if (target->options->accelerated || geterrcode() != ERRCODE_CHECK_VIOLATION)
+		return;
+	edata = fc_error_so_far();
+	if (edata->hint || !fc_error_says(edata, "no partition of relation"))
+		;
+	else if (!target->plan->key_routes)
+		errhint("If it is to have one, make that before the load: fast_copy makes those by range over one column of the file, a timestamp, timestamptz, date or integer.");
+	else if (row->slot == NULL)
+		;
+	else if (slot_attisnull(row->slot, target->plan->key_attnum))
+	{
+		key = quote_identifier(get_attname(target->oid, target->plan->key_attnum, false));
+		errhint(target->options->statement ?
+				"If rows without a key are to be left out, add WHERE %s IS NOT NULL; only a default partition takes them." :
+				"If rows without a key are to be left out, add where_clause => '%s IS NOT NULL'; only a default partition takes them.",
+				key);
+	}
+	else if (target->options->missing == FC_MISSING_CREATE)
+		errhint("If it is to have one, make that before the load: a default partition, or one from MINVALUE or to MAXVALUE.");
+	else
+		errhint("If it is to have one, use missing_partitions%s 'create'.",
+				fc_option_arrow(target->options->statement));
+	FreeErrorData(edata);
+}
+
 /* Makes core route the row, which finds no partition, or only the default */
 static void
 fc_core_route(FcTarget *target, TupleTableSlot *slot)
 {
+	FcUnrouted	row = {target, slot};
+	ErrorContextCallback callback;
 	ResultRelInfo *root;
 	EState	   *estate = fc_target_executor(fc_target_parse_state(target->rel, target->plan->columns.attnums),
 											&root);
@@ -283,7 +328,9 @@ fc_core_route(FcTarget *target, TupleTableSlot *slot)
 	mtstate->resultRelInfo = root;
 	mtstate->rootResultRelInfo = root;
 	proute = ExecSetupPartitionTupleRouting(estate, target->rel);
+	fc_error_context_push(&callback, fc_core_route_hint, &row);
 	(void) ExecFindPartition(mtstate, root, proute, slot, estate);
+	fc_error_context_pop();
 	ereport(ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg("no partition of relation \"%s\" found for row", target->relname),
@@ -406,6 +453,17 @@ fc_core_throw_grammar(FcFeed *feed)
 	fc_error_context_pop();
 }
 
+/* Throws an error that a process has caught, with the hint that it may lack */
+static void
+fc_core_throw_kept(FcTarget *target)
+{
+	FcUnrouted	row = {target, NULL};
+	ErrorContextCallback callback;
+
+	fc_error_context_push(&callback, fc_core_route_hint, &row);
+	ThrowErrorData(fc_error_kept(target->shared));
+}
+
 void
 fc_core_throw(FcTarget *target)
 {
@@ -432,7 +490,7 @@ fc_core_throw(FcTarget *target)
 	}
 	PG_END_TRY();
 	if (slot.kind == FC_ERROR_DATA || slot.kind == FC_ERROR_ENTRY)
-		ThrowErrorData(fc_error_kept(target->shared));
+		fc_core_throw_kept(target);
 	if (slot.kind == FC_ERROR_ROUTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),

@@ -37,6 +37,18 @@ fc_error_so_far(void)
 	return edata;
 }
 
+/*
+ * Does its message, or the format of that, begin so?  An error that comes from
+ * another process or was caught before has its message only, translated.
+ */
+static inline bool
+fc_error_says(const ErrorData *edata, const char *start)
+{
+	const char *message = edata->message_id ? edata->message_id : edata->message;
+
+	return message && strncmp(message, start, strlen(start)) == 0;
+}
+
 /* Takes off the callback that was pushed last */
 static inline void
 fc_error_context_pop(void)

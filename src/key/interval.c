@@ -524,6 +524,29 @@ check_width(const char *text, FcKeyType type, const Interval *span)
 		refuse_width(text, _("The partition key is a date, so the interval must be whole days or months."));
 }
 
+/* Error context callback for what is no interval at all */
+static void
+advise_width(void *arg)
+{
+	if (geterrcode() == ERRCODE_INVALID_DATETIME_FORMAT)
+		errhint("Give a width such as '1 day', '1 week' or '1 month'.");
+}
+
+static Interval *
+read_width(const char *text)
+{
+	ErrorContextCallback callback = {error_context_stack, advise_width, NULL};
+	Interval   *span;
+
+	error_context_stack = &callback;
+	span = DatumGetIntervalP(DirectFunctionCall3(interval_in,
+												 CStringGetDatum(text),
+												 ObjectIdGetDatum(InvalidOid),
+												 Int32GetDatum(-1)));
+	error_context_stack = callback.previous;
+	return span;
+}
+
 /*
  * Reads a width of timestamp and date keys.  Hours that make whole days are
  * days.
@@ -532,14 +555,10 @@ static FcInterval
 time_width(FcKeyType type, const char *text)
 {
 	FcInterval	interval = {0};
-	Interval   *span;
+	Interval   *span = read_width(text);
 	int64		first_day;
 	bool		days;
 
-	span = DatumGetIntervalP(DirectFunctionCall3(interval_in,
-												 CStringGetDatum(text),
-												 ObjectIdGetDatum(InvalidOid),
-												 Int32GetDatum(-1)));
 	check_width(text, type, span);
 	if (span->month > 0)
 	{

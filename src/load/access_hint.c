@@ -145,7 +145,7 @@ fc_access_hint_path(void *arg)
 	edata = fc_error_so_far();
 	if (edata->hint)
 		code = 0;
-	else if (strcmp(edata->message_id, FC_ACCESS_REFUSED) == 0)
+	else if (fc_error_says(edata, FC_ACCESS_REFUSED))
 		fc_access_hint_refused(accessed);
 	else if (code == ERRCODE_INSUFFICIENT_PRIVILEGE)
 		fc_access_hint_unreadable(accessed);

@@ -32,6 +32,7 @@
 #include "utils/varlena.h"
 
 #include "compat/compat.h"
+#include "errors/context.h"
 #include "options/help_list.h"
 #include "options/nearest.h"
 #include "options/options.h"
@@ -563,9 +564,42 @@ fc_options_progress(FcOptions *options)
 	options->progress_us = (int64) us;
 }
 
+/* Returns a hint about the name of an encoding that core does not know */
+static char *
+fc_options_encoding_hint(const char *name)
+{
+	const char *number = name + strcspn(name, "0123456789");
+
+	if (pg_strncasecmp(name, "utf", 3) == 0 && (atoi(number) == 16 || atoi(number) == 32))
+		return psprintf("PostgreSQL has no such encoding; load what a program prints: 'iconv -f %s -t UTF-8 FILE'.", name);
+	if (pg_strncasecmp(name, "cp", 2) == 0 && pg_char_to_encoding(psprintf("WIN%s", number)) >= 0)
+		return psprintf("Perhaps you meant \"WIN%s\".", number);
+	return pstrdup("Encodings are UTF8, LATIN1, WIN1252, EUC_JP, SJIS, GB18030, and others in the documentation of PostgreSQL.");
+}
+
+/* Error context callback for values that core refuses without a hint */
+static void
+fc_options_hint(void *arg)
+{
+	const FcOptions *options = arg;
+	ErrorData  *edata = fc_error_so_far();
+
+	if (edata->hint)
+		;
+	else if (fc_error_says(edata, "argument to option \"%s\" must be a valid encoding name"))
+		errhint("%s", fc_options_encoding_hint(options->words.encoding));
+	else if (fc_error_says(edata, "COPY format \"%s\" not recognized"))
+		errhint("Use format%s 'csv', 'text' or 'binary'.", fc_option_arrow(options->statement));
+	else if (fc_error_says(edata, "COPY delimiter must be a single") &&
+			 strcmp(options->words.delimiter, "\\t") == 0)
+		errhint("A tab is delimiter%s E'\\t'.", fc_option_arrow(options->statement));
+	FreeErrorData(edata);
+}
+
 void
 fc_options_check(FcOptions *options)
 {
+	ErrorContextCallback callback;
 	ParseState *pstate = make_parsestate(NULL);
 	List	   *list;
 
@@ -580,7 +614,9 @@ fc_options_check(FcOptions *options)
 		list = fc_options_add(list_copy(list), "header", options->words.header);
 	else if (options->header_lines > 0)
 		list = fc_options_add(list_copy(list), "header", "true");
+	fc_error_context_push(&callback, fc_options_hint, options);
 	ProcessCopyOptions(pstate, &options->format, true, list);
+	fc_error_context_pop();
 	free_parsestate(pstate);
 	fc_options_check_format(options);
 	fc_options_check_zone(options);

@@ -34,12 +34,18 @@
 /* What stands before the caller's text when COPY's grammar reads it */
 #define FC_WHERE_PREFIX	"COPY pg_class FROM STDIN WHERE "
 
-/* Turns an error's place in the statement into one in the caller's text */
+/*
+ * Turns an error's place in the statement into one in the caller's text.  Who
+ * begins that with WHERE is told so.
+ */
 static void
 fc_where_position(void *arg)
 {
 	int			position = geterrposition();
 
+	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
+		pg_strncasecmp((const char *) arg, "where ", strlen("where ")) == 0)
+		errhint("Leave out the word WHERE.");
 	if (position <= 0)
 		return;
 	errposition(0);

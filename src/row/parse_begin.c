@@ -43,7 +43,8 @@ fc_parse_init_zone(const char *name)
 	if (zone == NULL || !pg_tz_acceptable(zone))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time zone \"%s\" not recognized", name)));
+				 errmsg("time zone \"%s\" not recognized", name),
+				 errhint("The view pg_timezone_names has the names, such as 'Europe/Rome'.")));
 	return zone;
 }
 

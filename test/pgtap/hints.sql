@@ -32,46 +32,6 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
-CREATE TEMP TABLE example (arguments text, lines text, hint text, copy_hint text);
-INSERT INTO example VALUES
-	('', E'ts,n,f\n2024-01-01,1,2\n', 'If the first line is a header, add header => true.', 'If the first line is a header, add header true.'),
-	('', E'time,count,value\n2024-01-01,1,2\n', 'If the first line is a header, add header => true.', 'If the first line is a header, add header true.'),
-	('', E'2024-01-01,1,2\nts,n,f\n', '', ''),
-	('header true', E'ts,n,f\nts,n,f\n', '', ''),
-	('', E'2024-01-01,x,2\n', '', ''),
-	('', E'2024-01-01,1,2\n2024-01-02,NA,2\n', 'If "NA" stands for NULL, add null_string => ''NA''.', 'If "NA" stands for NULL, add null ''NA''.'),
-	('', E'2024-01-01,1,2\n2024-01-02,1,null\n', 'If "null" stands for NULL, add null_string => ''null''.', 'If "null" stands for NULL, add null ''null''.'),
-	('', E'N/A,1,2\n', 'If "N/A" stands for NULL, add null_string => ''N/A''.', 'If "N/A" stands for NULL, add null ''N/A''.'),
-	('', E'2024-01-01,"",2\n', 'If empty strings in quotes stand for NULL, add force_null => ''{*}''.', 'If empty strings in quotes stand for NULL, add force_null (column, ...).'),
-	('', E'2024-01-01;1;2,5\n', '', ''),
-	('', E'2024-01-01;1;2.5\n', 'If the fields are separated by ";", add delimiter => '';''.', 'If the fields are separated by ";", add delimiter '';''.'),
-	('', E'2024-01-01\t1\t2.5\n', 'If the fields are separated by tabs, add delimiter => E''\t''.', 'If the fields are separated by tabs, add delimiter E''\t''.'),
-	('', E'2024-01-01,1\n', 'If the file has other columns than the table, name them in columns, or let a header line say which they are: header => ''map''.',
-		'If the file has other columns than the table, name them, or let a header line say which they are: header ''map''.'),
-	('', E'2024-01-01,1,2,3\n', 'If the file has other columns than the table, name them in columns, or let a header line say which they are: header => ''map''.',
-		'If the file has other columns than the table, name them, or let a header line say which they are: header ''map''.'),
-	('', E'2024-01-01,1,2\n2024-01-01,1\n', '', ''),
-	('', E'2024-01-01,1,"2\n', '', '');
-UPDATE example SET hint = replace(hint, '\t', chr(92) || 't'), copy_hint = replace(copy_hint, '\t', chr(92) || 't');
-
-SELECT is(hint_of('SELECT fast_copy(''t'', %L' || CASE WHEN arguments <> '' THEN ', ' || replace(arguments, ' ', ' => ') ELSE '' END || ', workers => ' || w || ')', lines), hint, w || ' workers: ' || lines)
-FROM example, unnest(ARRAY[0, 2]) AS w;
-SELECT is(hint_of('COPY t FROM %L WITH (fast_copy, format csv' || CASE WHEN arguments <> '' THEN ', ' || arguments ELSE '' END || ')', lines), copy_hint, 'COPY: ' || lines) FROM example;
-
-SELECT is(hint_of('SELECT fast_copy(''one'', %L)', E'1;2\n'), '', 'a table of one column has no separators');
-SELECT is(hint_of('SELECT fast_copy(''one'', %L)', E'none\n'), 'If the first line is a header, add header => true.', 'but may have a header');
-
--- A plain COPY looks as core's
-SET LOCAL fast_copy.accelerate_copy = on;
-SET LOCAL fast_copy.accelerate_min_size = 0;
-SELECT is(hint_of('COPY t FROM %L WITH (FORMAT csv)', lines), '', 'plain COPY: ' || lines) FROM example;
-
--- An error of code that a row starts is not about the file
-CREATE FUNCTION break_row() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN 'NA'::int; END$$;
-CREATE TRIGGER break_row BEFORE INSERT ON one FOR EACH ROW EXECUTE FUNCTION break_row();
-SELECT is(hint_of('SELECT fast_copy(''one'', %L)', E'1\n'), '', 'a trigger fails');
-
--- What cannot be opened
 CREATE FUNCTION hint_of(command text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	hint text;
@@ -96,6 +56,104 @@ $$;
 CREATE FUNCTION plain(hint text) RETURNS text LANGUAGE sql AS
 $$SELECT regexp_replace(replace(hint, regexp_replace(current_setting('test.file'), '/hints.csv$', ''), 'DIR'), '(host|user) "[^"]+"', '\1 "..."', 'g')$$;
 
+CREATE TEMP TABLE example (arguments text, lines text, hint text, copy_hint text);
+INSERT INTO example VALUES
+	('', E'ts,n,f\n2024-01-01,1,2\n', 'If the first line is a header, add header => true.', 'If the first line is a header, add header true.'),
+	('', E'time,count,value\n2024-01-01,1,2\n', 'If the first line is a header, add header => true.', 'If the first line is a header, add header true.'),
+	('', E'2024-01-01,1,2\nts,n,f\n', '', ''),
+	('header true', E'ts,n,f\nts,n,f\n', '', ''),
+	('', E'2024-01-01,x,2\n', '', ''),
+	('', E'2024-01-01,1,2\n2024-01-02,NA,2\n', 'If "NA" stands for NULL, add null_string => ''NA''.', 'If "NA" stands for NULL, add null ''NA''.'),
+	('', E'2024-01-01,1,2\n2024-01-02,1,null\n', 'If "null" stands for NULL, add null_string => ''null''.', 'If "null" stands for NULL, add null ''null''.'),
+	('', E'N/A,1,2\n', 'If "N/A" stands for NULL, add null_string => ''N/A''.', 'If "N/A" stands for NULL, add null ''N/A''.'),
+	('', E'2024-01-01,"",2\n', 'If empty strings in quotes stand for NULL, add force_null => ''{*}''.', 'If empty strings in quotes stand for NULL, add force_null (column, ...).'),
+	('', E'2024-01-01;1;2,5\n', '', ''),
+	('', E'2024-01-01;1;2.5\n', 'If the fields are separated by ";", add delimiter => '';''.', 'If the fields are separated by ";", add delimiter '';''.'),
+	('', E'2024-01-01\t1\t2.5\n', 'If the fields are separated by tabs, add delimiter => E''\t''.', 'If the fields are separated by tabs, add delimiter E''\t''.'),
+	('', E'2024-01-01,1\n', 'If the file has other columns than the table, name them in columns, or let a header line say which they are: header => ''map''.',
+		'If the file has other columns than the table, name them, or let a header line say which they are: header ''map''.'),
+	('', E'2024-01-01,1,2,3\n', 'If the file has other columns than the table, name them in columns, or let a header line say which they are: header => ''map''.',
+		'If the file has other columns than the table, name them, or let a header line say which they are: header ''map''.'),
+	('', E'2024-01-01,1,2\n2024-01-01,1\n', '', ''),
+	('', E'2024-01-01,1,"2\n', '', ''),
+	('', E'2024-01-01,1,2\n\n', 'If empty lines are to be left out, add on_error => ''ignore'' and on_error_classes => ''{missing_columns}''; records with too few fields are left out, too.',
+		'If empty lines are to be left out, add on_error ''ignore'' and on_error_classes (missing_columns); records with too few fields are left out, too.'),
+	('', E'2024-01-01,1,2,\n', 'If each line ends with ",", load what a program prints, by program => true and the source ''sed "s/[,]$//" DIR/hints.csv''.',
+		'If each line ends with ",", load what a program prints, by COPY ... FROM PROGRAM ''sed "s/[,]$//" DIR/hints.csv''.'),
+	('', E'31/12/2020,1,2\n', 'Perhaps you need a different "datestyle" setting. If the day comes first, SET datestyle = ''ISO, DMY'' before.',
+		'Perhaps you need a different "datestyle" setting. If the day comes first, SET datestyle = ''ISO, DMY'' before.'),
+	('', E'31/13/2020,1,2\n', 'Perhaps you need a different "datestyle" setting.', 'Perhaps you need a different "datestyle" setting.'),
+	('', E'1609372800,1,2\n', 'Perhaps you need a different "datestyle" setting. If these are seconds since 1970, add timestamp_format => ''epoch_s''.',
+		'Perhaps you need a different "datestyle" setting. If these are seconds since 1970, add timestamp_format ''epoch_s''.'),
+	('', E'1609372800000,1,2\n', 'Perhaps you need a different "datestyle" setting. If these are milliseconds since 1970, add timestamp_format => ''epoch_ms''.',
+		'Perhaps you need a different "datestyle" setting. If these are milliseconds since 1970, add timestamp_format ''epoch_ms''.'),
+	('', E'2020-W53-4,1,2\n', 'If these are weeks of ISO 8601, add timestamp_format => ''IYYY-"W"IW-ID''.', 'If these are weeks of ISO 8601, add timestamp_format ''IYYY-"W"IW-ID''.'),
+	('', E'2020-01-01,1,"2,5"\n', 'If "2,5" is a number, load it into a column of type text and convert it there, or change the file: PostgreSQL reads no commas in numbers.',
+		'If "2,5" is a number, load it into a column of type text and convert it there, or change the file: PostgreSQL reads no commas in numbers.'),
+	('', E'2020-01-01,1.0,2\n', 'If the values may have decimal places, give the column type numeric or double precision.', 'If the values may have decimal places, give the column type numeric or double precision.'),
+	('', E'2020-01-01,1.0.0,2\n', '', ''),
+	('', E'2020-01-01,''1'',2\n', 'If fields are quoted by "''", add quote => ''''''''.', 'If fields are quoted by "''", add quote ''''''''.'),
+	('', E'# made today\n2020-01-01,1,2\n', 'If lines at the beginning are no records, add header => 1, or as many as there are.', 'If lines at the beginning are no records, add header 1, or as many as there are.'),
+	('', E'{"ts": "2020-01-01", "n": 1}\n', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.'),
+	('', E'\ufeff2020-01-01,1,2\n', 'If the file begins with a byte order mark, load what a program prints, by program => true and the source ''tail -c +4 DIR/hints.csv''.',
+		'If the file begins with a byte order mark, load what a program prints, by COPY ... FROM PROGRAM ''tail -c +4 DIR/hints.csv''.'),
+	('', E'\ufeffts,n,f\n2020-01-01,1,2\n', 'If the first line is a header, add header => true.', 'If the first line is a header, add header true.'),
+	('header ''match''', E'n,ts,f\n', 'If the file has the columns in another order, or not all of them, use header => ''map''.', 'If the file has the columns in another order, or not all of them, use header ''map''.'),
+	('header ''match''', E'ts,n\n', 'If the file has the columns in another order, or not all of them, use header => ''map''.', 'If the file has the columns in another order, or not all of them, use header ''map''.');
+UPDATE example SET hint = replace(hint, '\t', chr(92) || 't'), copy_hint = replace(copy_hint, '\t', chr(92) || 't');
+
+SELECT is(plain(hint_of('SELECT fast_copy(''t'', %L' || CASE WHEN arguments <> '' THEN ', ' || replace(arguments, ' ', ' => ') ELSE '' END || ', workers => ' || w || ')', lines)), hint, w || ' workers: ' || lines)
+FROM example, unnest(ARRAY[0, 2]) AS w;
+SELECT is(plain(hint_of('COPY t FROM %L WITH (fast_copy, format csv' || CASE WHEN arguments <> '' THEN ', ' || arguments ELSE '' END || ')', lines)), copy_hint, 'COPY: ' || lines) FROM example;
+
+SELECT is(hint_of('SELECT fast_copy(''one'', %L)', E'1;2\n'), '', 'a table of one column has no separators');
+SELECT is(hint_of('SELECT fast_copy(''one'', %L)', E'none\n'), 'If the first line is a header, add header => true.', 'but may have a header');
+
+-- Bytes that are no characters
+CREATE FUNCTION hint_of_bytes(bytes bytea, arguments text DEFAULT '') RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM write_file(current_setting('test.file'), bytes);
+	RETURN plain(hint_of(format('SELECT fast_copy(''t'', %L%s)', current_setting('test.file'), arguments)));
+END
+$$;
+SELECT is(hint_of_bytes('\xfffe3200300032000a00'), 'If the file is in UTF-16, load what a program prints, by program => true and the source ''iconv -f UTF-16 -t UTF-8 DIR/hints.csv''.', 'UTF-16 with its mark');
+SELECT is(hint_of_bytes('\x3200300032000a00'), 'If the file is in UTF-16, load what a program prints, by program => true and the source ''iconv -f UTF-16 -t UTF-8 DIR/hints.csv''.', 'UTF-16 without it');
+SELECT is(hint_of_bytes('\x323032302d30312d30312c31fc0a'), 'If the file is in another encoding than UTF8, say which, such as encoding => ''LATIN1'' or ''WIN1252''.', 'another encoding');
+SELECT is(hint_of_bytes('\x323032302d30312d30312c31000a'), '', 'a byte that no encoding has');
+
+-- Options that core refuses
+SELECT is(hint_of(format('SELECT fast_copy(''t'', ''/nowhere'', %s)', arguments)), hint, arguments) FROM (VALUES
+	('encoding => ''utf-16''', 'PostgreSQL has no such encoding; load what a program prints: ''iconv -f utf-16 -t UTF-8 FILE''.'),
+	('encoding => ''cp1252''', 'Perhaps you meant "WIN1252".'),
+	('encoding => ''utf-9''', 'Encodings are UTF8, LATIN1, WIN1252, EUC_JP, SJIS, GB18030, and others in the documentation of PostgreSQL.'),
+	('format => ''parquet''', 'Use format => ''csv'', ''text'' or ''binary''.'),
+	('delimiter => ''\t''', 'A tab is delimiter => E''\t''.')) AS _ (arguments, hint);
+SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, format parquet)'), 'Use format ''csv'', ''text'' or ''binary''.', 'COPY: format');
+SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (format parquet)'), '', 'plain COPY: format');
+SELECT is(hint_of('SELECT fast_copy(''t'', %L, where_clause => ''WHERE n > 1'')', E'2024-01-01,1,2\n'), 'Leave out the word WHERE.', 'where_clause');
+SELECT is(hint_of('SELECT fast_copy(''t'', %L, time_zone => ''Mars'')', E'2024-01-01,1,2\n'), 'The view pg_timezone_names has the names, such as ''Europe/Rome''.', 'time_zone');
+SELECT is(hint_of('SELECT fast_copy(''t'', %L, partition_interval => ''daily'')', E'2024-01-01,1,2\n'), 'Give a width such as ''1 day'', ''1 week'' or ''1 month''.', 'partition_interval');
+
+-- Rows that no partition takes
+CREATE TABLE words (word text, n int) PARTITION BY RANGE (word);
+SELECT is(hint_of('SELECT fast_copy(''t'', %L)', E'2024-01-01,1,2\n,3,4\n'), 'If rows without a key are to be left out, add where_clause => ''ts IS NOT NULL''; only a default partition takes them.', 'no key');
+SELECT is(hint_of('COPY t FROM %L WITH (fast_copy, format csv)', E'2024-01-01,1,2\n,3,4\n'), 'If rows without a key are to be left out, add WHERE ts IS NOT NULL; only a default partition takes them.', 'COPY: no key');
+SELECT is(hint_of('SELECT fast_copy(''t'', %L, missing_partitions => ''error'')', E'2024-01-01,1,2\n'), 'If it is to have one, use missing_partitions => ''create''.', 'missing_partitions');
+SELECT is(hint_of('SELECT fast_copy(''t'', %L)', E'infinity,1,2\n'), 'If it is to have one, make that before the load: a default partition, or one from MINVALUE or to MAXVALUE.', 'infinity');
+SELECT is(hint_of('SELECT fast_copy(''words'', %L)', E'a,1\n'), 'If it is to have one, make that before the load: fast_copy makes those by range over one column of the file, a timestamp, timestamptz, date or integer.', 'a key of another type');
+
+-- A plain COPY looks as core's
+SET LOCAL fast_copy.accelerate_copy = on;
+SET LOCAL fast_copy.accelerate_min_size = 0;
+SELECT is(hint_of('COPY t FROM %L WITH (FORMAT csv' || CASE WHEN arguments = '' THEN ')' ELSE ', ' || arguments || ')' END, lines),
+	CASE WHEN hint LIKE 'Perhaps%' THEN 'Perhaps you need a different "datestyle" setting.' ELSE '' END, 'plain COPY: ' || lines) FROM example;
+
+-- An error of code that a row starts is not about the file
+CREATE FUNCTION break_row() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN 'NA'::int; END$$;
+CREATE TRIGGER break_row BEFORE INSERT ON one FOR EACH ROW EXECUTE FUNCTION break_row();
+SELECT is(hint_of('SELECT fast_copy(''one'', %L)', E'1\n'), '', 'a trigger fails');
+
+-- What cannot be opened
 CREATE TEMP TABLE unopened (path text, hint text);
 INSERT INTO unopened VALUES
 	('/nowhere/x.csv', 'The server looks for it on its own machine, host "...". A file of the client''s machine is loaded by psql''s \copy t FROM ''file'' WITH (FORMAT csv, fast_copy).'),
