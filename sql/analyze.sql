@@ -36,6 +36,25 @@ SELECT * FROM look('days', 'mixed.csv', 2, $$, header => 'map', where_clause => 
 SELECT fc.text('bad.csv', (SELECT string_agg('x' || i || E'\n', '') FROM generate_series(1, 1000) i));
 CREATE TABLE plain (n int);
 SELECT * FROM look('plain', 'bad.csv', 2);
+-- ... but what all of them have in common, with the argument that may help
+CREATE TABLE flights (day date, dep_delay int, arr_delay int, carrier varchar(2)) PARTITION BY RANGE (day);
+SELECT fc.text('flights.csv', 'day,dep_delay,arr_delay,carrier' || E'\n' || (SELECT string_agg(
+	format(E'%s,%s,%s,%s\n', date '2013-01-01' + i % 3, CASE WHEN i % 10 = 0 THEN 'NA' ELSE i::text END,
+		CASE WHEN i % 20 = 0 THEN 'NA' WHEN i % 99 = 1 THEN i || '.5' ELSE i::text END, CASE WHEN i % 50 = 3 THEN 'long' || i ELSE 'UA' END), '' ORDER BY i)
+	FROM generate_series(1, 1000) i));
+SELECT * FROM look('flights', 'flights.csv', 2) WHERE item IN ('rows', 'cause', 'partition');
+SELECT * FROM look('flights', 'flights.csv', 0, $$, header => true, null_string => 'NA'$$) WHERE item IN ('rows', 'cause');
+SELECT name FROM (SELECT * FROM look('flights', 'flights.csv', 0) EXCEPT ALL SELECT * FROM look('flights', 'flights.csv', 2)) x;
+SELECT * FROM look('flights', 'flights.csv', 0, $$, header => true, on_error => 'set_null'$$) WHERE item = 'cause';
+-- a value that is only a part of the message, one that the message has cut, one that has the message's own words
+CREATE TABLE parts (t text[], n int[], i int);
+SELECT * FROM look('parts', fc.text('parts.csv', E'{a},{x},1\n{a},{y},1\n{a},{1},' || repeat('9', 300) || E'\n{a},{1},' || repeat('9', 310) || E'\n{a},{1},e\n{a},{1},x\n{a},{1},e\n{a,{1},2\n'), 0)
+WHERE item = 'cause';
+-- not more than a hundred
+SELECT fc.text('wide.csv', (SELECT string_agg(repeat('x,', i % 130) || E'x\n', '' ORDER BY i) FROM generate_series(0, 259) i));
+DO $$ BEGIN EXECUTE (SELECT 'CREATE TABLE manifold (' || string_agg('c' || i || ' text', ', ') || ')' FROM generate_series(1, 130) i); END $$;
+SELECT item, "rows", count(*), min(detail), max(detail) FROM look('manifold', 'wide.csv', 2) WHERE item = 'cause' GROUP BY 1, 2 ORDER BY 2;
+DROP TABLE flights, parts, manifold;
 -- a fault that ends every load
 SELECT fc.text('open.csv', E'1\n2\n"3\n4\n');
 SELECT * FROM look('plain', 'open.csv', 2) WHERE item IN ('rows', 'error', 'warning');

@@ -131,7 +131,8 @@ fc_hint_file(const FcRefused *refused)
 	if (value[0] == '#' || strncmp(value, "//", 2) == 0)
 		return psprintf("If lines at the beginning are no records, add header%s 1, or as many as there are.",
 						fc_option_arrow(refused->target->options->statement));
-	if (value[0] == '{' || value[0] == '[')
+	if (refused->text && (strncmp(refused->text, "{\"", 2) == 0 ||
+						  strncmp(refused->text, "[{", 2) == 0 || strcmp(refused->text, "[") == 0))
 		return pstrdup("If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.");
 	if (strncmp(value, "PAR1", 4) == 0)
 		return pstrdup("If the file is in Parquet format, make it CSV first.");

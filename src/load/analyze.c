@@ -4,7 +4,8 @@
  *	  What a load would do, without doing it.
  *
  *	 split, scan, check (load/run.c) ──► counters, ranges of keys, rejects
- *		──► findings, one row each
+ *		──► findings, one row each: file, numbers of rows, causes of rejects
+ *		(load/causes.c), errors, warnings; last the partitions, as the most
  *
  * Every row is parsed and checked as for a load; nothing is written but spill
  * files, which go with the job's segment.
@@ -30,6 +31,7 @@
 #include "errors/reject_file.h"
 #include "intake/split.h"
 #include "load/analyze.h"
+#include "load/causes.h"
 #include "load/partitions.h"
 #include "load/run.h"
 #include "load/setup.h"
@@ -158,7 +160,7 @@ fc_analyze_created(FcJob *job, const FcSpillPart *part)
 	return NULL;
 }
 
-static void
+static FcFinding *
 fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 {
 	FcJob	   *job = analysis->job;
@@ -179,7 +181,7 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 	{
 		finding->name = fc_partition_name(target->rel, target->route, &new->range);
 		finding->detail = "to be created";
-		return;
+		return finding;
 	}
 	leaf = fc_tasks_leaf(job, part, &created);
 	finding->name = OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
@@ -188,51 +190,112 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 	finding->detail = !OidIsValid(leaf) ?
 		psprintf("%sno partition takes these rows", fc_analyze_where(job, part->min_offset)) :
 		leaf == target->route->default_oid ? "default partition" : "exists";
+	return finding;
 }
 
+/* Tells the partitions; before them the rows that none takes */
 static void
 fc_analyze_partitions(FcAnalysis *analysis)
 {
+	int			at = list_length(analysis->findings);
 	ListCell   *lc;
 
 	if (!analysis->job->target.plan->key_routes)
 		return;
 	foreach(lc, analysis->job->parts)
 	{
+		FcFinding  *finding;
+
 		CHECK_FOR_INTERRUPTS();
-		fc_analyze_partition(analysis, lfirst(lc));
+		finding = fc_analyze_partition(analysis, lfirst(lc));
+		if (finding->line < 0)
+			continue;
+		analysis->findings = list_delete_last(analysis->findings);
+		analysis->findings = list_insert_nth(analysis->findings, at++, finding);
 	}
 }
 
-/* Tells the first rejects, in the order of the file */
+/* Tells one of the first rejects */
 static void
-fc_analyze_rejects(FcAnalysis *analysis)
+fc_analyze_reject(FcAnalysis *analysis, const FcReject *reject, int64 line)
 {
-	FcJob	   *job = analysis->job;
-	FcTarget   *target = &job->target;
+	FcFinding  *finding = fc_analyze_add(analysis, "error", NULL);
+	char	   *where = fc_analyze_where(analysis->job, reject->offset);
+
+	if (reject->column[0] != '\0')
+		finding->name = pstrdup(reject->column);
+	finding->line = line;
+	if (reject->class != 0)
+		finding->detail = psprintf("%s%s: %s", where, unpack_sql_state(reject->sqlerrcode),
+								   reject->message);
+	else
+		finding->detail = reject->null_input ?
+			psprintf("%sset to null: null input", where) :
+			psprintf("%sset to null: \"%s\"", where, reject->value);
+}
+
+/* Reads all rejects, in the order of the file, and tells the first ones */
+static FcCauses *
+fc_analyze_causes(FcAnalysis *analysis)
+{
+	FcTarget   *target = &analysis->job->target;
 	FcRejects  *rejects = fc_rejects_open(&target->ctx, target->nworkers);
 	FcLines    *lines = fc_lines_begin(&target->ctx);
+	FcCauses   *causes = fc_causes_begin(target);
 	FcReject	reject;
 
-	for (int i = 0; i < FC_ANALYZE_ERRORS && fc_rejects_next(rejects, &reject); i++)
+	for (uint64 i = 0; fc_rejects_next(rejects, &reject); i++)
 	{
-		FcFinding  *finding = fc_analyze_add(analysis, "error", NULL);
-		char	   *where;
+		FcCause    *new = fc_causes_add(causes, &reject);
+		int64		line;
 
-		if (reject.column[0] != '\0')
-			finding->name = pstrdup(reject.column);
-		where = fc_analyze_where(job, reject.offset);
-		finding->line = fc_lines_at(lines, reject.offset, reject.length);
-		if (reject.class != 0)
-			finding->detail = psprintf("%s%s: %s", where, unpack_sql_state(reject.sqlerrcode),
-									   reject.message);
-		else
-			finding->detail = reject.null_input ?
-				psprintf("%sset to null: null input", where) :
-				psprintf("%sset to null: \"%s\"", where, reject.value);
+		CHECK_FOR_INTERRUPTS();
+		if (new == NULL && i >= FC_ANALYZE_ERRORS)
+			continue;
+		line = fc_lines_at(lines, reject.offset, reject.length);
+		if (new)
+			new->line = line;
+		if (i < FC_ANALYZE_ERRORS)
+			fc_analyze_reject(analysis, &reject, line);
 	}
 	fc_lines_end(lines);
 	fc_rejects_close(rejects);
+	return causes;
+}
+
+/* Tells the first rejects, and before them what all have in common */
+static void
+fc_analyze_rejects(FcAnalysis *analysis)
+{
+	List	   *before = analysis->findings;
+	List	   *errors;
+	FcCauses   *causes;
+	uint64		others;
+	ListCell   *lc;
+
+	analysis->findings = NIL;
+	causes = fc_analyze_causes(analysis);
+	errors = analysis->findings;
+	analysis->findings = before;
+	foreach(lc, fc_causes_list(causes, &others))
+	{
+		FcCause    *cause = lfirst(lc);
+		FcFinding  *finding = fc_analyze_add(analysis, "cause",
+											 cause->column[0] == '\0' ? NULL : cause->column);
+
+		finding->rows = cause->count;
+		finding->line = cause->line;
+		finding->detail = psprintf("%s%s", fc_analyze_where(analysis->job, cause->offset),
+								   cause->detail);
+	}
+	if (others > 0)
+	{
+		FcFinding  *finding = fc_analyze_add(analysis, "cause", NULL);
+
+		finding->rows = others;
+		finding->detail = "other causes than those above";
+	}
+	analysis->findings = list_concat(analysis->findings, errors);
 }
 
 /* Has code of the table tried to write?  That is no fault of the file. */
@@ -439,13 +502,13 @@ fc_analyze_run(FcOptions *options)
 	fc_analyze_rows(&analysis);
 	if (analysis.job->target.plan->key_type != FC_KEY_NONE)
 		fc_analyze_key(&analysis);
-	fc_analyze_partitions(&analysis);
 	fc_analyze_rejects(&analysis);
 	fc_analyze_fatal(&analysis);
 	fc_analyze_warnings(&analysis);
 	fc_analyze_faults(&analysis);
 	fc_analyze_choices(&analysis);
 	fc_analyze_disk(&analysis);
+	fc_analyze_partitions(&analysis);
 	fc_setup_end(analysis.job);
 	XactReadOnly = read_only;
 	return analysis.findings;

@@ -13,8 +13,8 @@
 /* One row of fast_copy_analyze(); NULL and -1 are its nulls */
 typedef struct FcFinding
 {
-	const char *item;			/* file, rows, key, partition, error, warning,
-								 * choice, disk */
+	const char *item;			/* file, rows, key, cause, error, warning,
+								 * choice, disk, partition */
 	const char *name;
 	int64		rows;
 	int64		bytes;

@@ -1,0 +1,325 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/causes.c
+ *	  What rejected records have in common.
+ *
+ *	 reject: column, SQLSTATE, message ──► the message without the value
+ *		──► cause: how many, the first one, the values most of them have
+ *
+ * A file in which a column has "NA" for NULL has thousands of bad records with
+ * one cause.  Causes are told apart by column, SQLSTATE, and message without
+ * the value in it.  Memory is bounded: so many causes, so many values of each,
+ * and texts that are cut, whatever the number of rejects.  Of a value that is
+ * not among the first ones of its cause nobody counts how often it comes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
+#include "copyfrom/hint.h"
+#include "errors/first_error.h"
+#include "load/causes.h"
+
+#define FC_CAUSES			100 /* causes that are told apart */
+#define FC_CAUSE_VALUES		8	/* values of a cause that are counted */
+#define FC_CAUSE_VALUE		100 /* bytes of a value that a reject has at most,
+								 * if it is whole */
+#define FC_CAUSE_MESSAGE	400 /* bytes of a message that are kept */
+
+/* A value of a cause */
+typedef struct FcCauseValue
+{
+	char	   *value;
+	uint64		count;
+} FcCauseValue;
+
+/* What is kept of a cause */
+typedef struct FcCauseKept
+{
+	FcCause		cause;
+	uint32		hash;			/* of column, before and after */
+	int			sqlerrcode;
+	char	   *before;			/* the message up to the value, or all of it */
+	char	   *after;			/* and after it; NULL: it shows no value */
+	int			nvalues;
+	FcCauseValue values[FC_CAUSE_VALUES];	/* in the order they came in */
+	FcRefused	refused;		/* the first record, for hints */
+} FcCauseKept;
+
+struct FcCauses
+{
+	const FcTarget *target;
+	MemoryContext mcxt;
+	int			n;
+	uint64		others;			/* rejects for which there was no room */
+	FcCauseKept kept[FC_CAUSES];
+};
+
+/* A message in two parts, between which the value stands */
+typedef struct FcCauseMessage
+{
+	const char *text;
+	int			before;			/* bytes of it before the value */
+	const char *after;			/* what follows the value; NULL: no value */
+} FcCauseMessage;
+
+FcCauses *
+fc_causes_begin(const FcTarget *target)
+{
+	FcCauses   *causes = palloc0(sizeof(FcCauses));
+
+	causes->target = target;
+	causes->mcxt = CurrentMemoryContext;
+	return causes;
+}
+
+/* The last place of a text that is not empty; or NULL */
+static const char *
+fc_cause_last(const char *message, const char *text)
+{
+	const char *last = NULL;
+
+	if (text[0] == '\0')
+		return NULL;
+	for (const char *s = message; (s = strstr(s, text)) != NULL; s++)
+		last = s;
+	return last;
+}
+
+/*
+ * Finds the value in the message.  It may have been cut in the reject, but is
+ * whole in the message, which may also show a part of it, or what was made of
+ * it.
+ */
+static FcCauseMessage
+fc_cause_message(const FcReject *reject)
+{
+	FcCauseMessage message = {reject->message, strlen(reject->message), NULL};
+	size_t		len = strlen(reject->value);
+	bool		cut = len > 3 && strcmp(reject->value + len - 3, "...") == 0;
+	char	   *start = pnstrdup(reject->value, cut ? len - 3 : len);
+	const char *found = reject->null_input ? NULL :
+		cut ? strstr(message.text, start) : fc_cause_last(message.text, start);
+
+	if (found == NULL && !reject->null_input && message.before > 0 &&
+		message.text[message.before - 1] == '"')
+	{
+		found = strstr(message.text, ": \"");
+		found = found ? found + strlen(": \"") : NULL;
+		cut = true;
+	}
+	if (found)
+	{
+		message.after = !cut ? found + strlen(start) :
+			message.text[message.before - 1] == '"' ? "\"" : "";
+		message.before = found - message.text;
+	}
+	pfree(start);
+	return message;
+}
+
+/* Keeps as much of a text as there is room for */
+static char *
+fc_cause_keep(const char *text, int len)
+{
+	return pnstrdup(text, pg_mbcliplen(text, len, FC_CAUSE_MESSAGE));
+}
+
+static FcRefusedFor
+fc_cause_refused_for(const FcReject *reject)
+{
+	switch (reject->class)
+	{
+		case 0:
+		case FC_CLASS_CONVERSION:
+			return reject->null_input ? FC_REFUSED_NOTHING : FC_REFUSED_VALUE;
+		case FC_CLASS_MISSING_COLUMNS:
+			return FC_REFUSED_MISSING;
+		case FC_CLASS_EXTRA_COLUMNS:
+			return FC_REFUSED_EXTRA;
+		case FC_CLASS_ENCODING:
+			return FC_REFUSED_BYTES;
+		default:
+			return FC_REFUSED_NOTHING;
+	}
+}
+
+static void
+fc_cause_fill(FcCauses *causes, FcCauseKept *kept, const FcReject *reject,
+			  const FcCauseMessage *message)
+{
+	FcRefused  *refused = &kept->refused;
+
+	kept->cause.column = pstrdup(reject->column);
+	kept->cause.offset = reject->offset;
+	kept->sqlerrcode = reject->sqlerrcode;
+	kept->before = fc_cause_keep(message->text, message->before);
+	kept->after = message->after ? fc_cause_keep(message->after, strlen(message->after)) : NULL;
+	refused->target = causes->target;
+	refused->what = fc_cause_refused_for(reject);
+	refused->file = fc_source_number(causes->target->source, reject->offset);
+	refused->offset = reject->offset;
+	refused->length = reject->length;
+	refused->column = kept->cause.column;
+}
+
+static void
+fc_cause_count(FcCauseKept *kept, const FcReject *reject)
+{
+	kept->cause.count++;
+	if (reject->null_input)
+		return;
+	for (int i = 0; i < kept->nvalues; i++)
+		if (strcmp(kept->values[i].value, reject->value) == 0)
+		{
+			kept->values[i].count++;
+			return;
+		}
+	if (kept->nvalues < FC_CAUSE_VALUES)
+		kept->values[kept->nvalues++] = (FcCauseValue)
+	{
+		pstrdup(reject->value), 1
+	};
+}
+
+static uint32
+fc_cause_hash(const FcReject *reject, const FcCauseMessage *message)
+{
+	uint32		hash = string_hash(reject->column, SIZE_MAX);
+
+	hash = hash_combine(hash, hash_bytes((const unsigned char *) message->text, message->before));
+	hash = hash_combine(hash, message->after ? string_hash(message->after, SIZE_MAX) : 0);
+	return hash_combine(hash, (uint32) reject->sqlerrcode);
+}
+
+FcCause *
+fc_causes_add(FcCauses *causes, const FcReject *reject)
+{
+	FcCauseMessage message = fc_cause_message(reject);
+	uint32		hash = fc_cause_hash(reject, &message);
+	MemoryContext old = MemoryContextSwitchTo(causes->mcxt);
+	FcCauseKept *kept = NULL;
+	bool		new = false;
+
+	for (int i = 0; i < causes->n && kept == NULL; i++)
+		if (causes->kept[i].hash == hash)
+			kept = &causes->kept[i];
+	if (kept == NULL && causes->n < FC_CAUSES)
+	{
+		kept = &causes->kept[causes->n++];
+		kept->hash = hash;
+		fc_cause_fill(causes, kept, reject, &message);
+		new = true;
+	}
+	if (kept)
+		fc_cause_count(kept, reject);
+	else
+		causes->others++;
+	MemoryContextSwitchTo(old);
+	return new ? &kept->cause : NULL;
+}
+
+/* The value that came most often of those that were counted, or NULL */
+static const FcCauseValue *
+fc_cause_most(const FcCauseKept *kept)
+{
+	const FcCauseValue *most = NULL;
+
+	for (int i = 0; i < kept->nvalues; i++)
+		if (most == NULL || kept->values[i].count > most->count)
+			most = &kept->values[i];
+	return most;
+}
+
+/* Adds what would probably avoid the error, for the value that comes most */
+static void
+fc_cause_hints(StringInfo detail, FcCauseKept *kept, const FcCauseValue *most)
+{
+	const FcTarget *target = kept->refused.target;
+	const FcOptions *options = target->options;
+	FcRefused  *refused = &kept->refused;
+	char	   *first = NULL;
+	char	   *hint;
+
+	refused->text = fc_error_record_text(target->source, refused->offset, refused->length,
+										 options->file_encoding, target->plan->need_transcoding);
+	refused->first = kept->cause.line == options->header_lines + 1;
+	if (refused->first)
+	{
+		refused->value = kept->nvalues > 0 ? kept->values[0].value : NULL;
+		first = fc_hint_text(refused);
+	}
+	refused->first = refused->first && (most == NULL || most == &kept->values[0]);
+	refused->value = most ? most->value : NULL;
+	hint = fc_hint_text(refused);
+	if (first)
+		appendStringInfo(detail, ". %s", first);
+	if (hint && (first == NULL || strcmp(first, hint) != 0))
+		appendStringInfo(detail, "%s %s", first ? "" : ".", hint);
+}
+
+/* Writes what was wrong, and with which values */
+static void
+fc_cause_describe(FcCauseKept *kept)
+{
+	const FcCauseValue *most = fc_cause_most(kept);
+	bool		shown = kept->after || kept->sqlerrcode == 0;
+	StringInfoData detail;
+
+	initStringInfo(&detail);
+	if (kept->sqlerrcode != 0)
+		appendStringInfo(&detail, "%s: ", unpack_sql_state(kept->sqlerrcode));
+	else
+		appendStringInfoString(&detail, most ? "set to null: \"" : "set to null: null input");
+	appendStringInfoString(&detail, kept->before);
+	if (most && kept->sqlerrcode == 0)
+		appendStringInfo(&detail, "%s\"", most->value);
+	else if (most && kept->after)
+		appendStringInfo(&detail, "%s%s", most->value, kept->after);
+	else if (most)
+		appendStringInfo(&detail, ", such as \"%s\"", most->value);
+	/* values that were cut may differ */
+	if (most && strlen(most->value) > FC_CAUSE_VALUE)
+		;
+	else if (most && most->count == kept->cause.count && most->count > 1)
+		appendStringInfoString(&detail, ", each time");
+	else if (most && most->count > 1)
+		appendStringInfo(&detail, ", " UINT64_FORMAT " times", most->count);
+	else if (most && kept->cause.count > 1 && shown)
+		appendStringInfoString(&detail, ", and other values");
+	if (!kept->refused.target->options->format.binary)
+		fc_cause_hints(&detail, kept, most);
+	kept->cause.detail = detail.data;
+}
+
+static int
+fc_cause_cmp(const ListCell *a, const ListCell *b)
+{
+	const FcCause *ca = lfirst(a);
+	const FcCause *cb = lfirst(b);
+
+	if (ca->count != cb->count)
+		return ca->count > cb->count ? -1 : 1;
+	return ca->offset < cb->offset ? -1 : ca->offset > cb->offset;
+}
+
+List *
+fc_causes_list(FcCauses *causes, uint64 *others)
+{
+	MemoryContext old = MemoryContextSwitchTo(causes->mcxt);
+	List	   *list = NIL;
+
+	for (int i = 0; i < causes->n; i++)
+	{
+		fc_cause_describe(&causes->kept[i]);
+		list = lappend(list, &causes->kept[i].cause);
+	}
+	list_sort(list, fc_cause_cmp);
+	*others = causes->others;
+	MemoryContextSwitchTo(old);
+	return list;
+}
