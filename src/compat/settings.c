@@ -16,7 +16,7 @@
 bool		fc_accelerate_copy = false;
 int			fc_accelerate_min_kb = 8192;
 int			fc_log_min_duration = -1;
-int			fc_progress_width = 0;
+int			fc_progress_width = 80;
 int			fc_workers = -1;
 int			fc_memory_kb = 262144;
 int			fc_io_method = FC_IO_AUTO;
@@ -64,8 +64,8 @@ fc_settings_define_watching(void)
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.progress_width",
 							"Width of the terminal that lines about progress are for.",
-							"A bar fills what the figures leave of it. 0: the width is not known, and no bar is drawn.",
-							&fc_progress_width, 0, 0, 1000,
+							"A bar fills what the figures leave of it. 0: no bar is drawn.",
+							&fc_progress_width, 80, 0, 1000,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }
 

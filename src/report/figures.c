@@ -1,13 +1,34 @@
 /*-------------------------------------------------------------------------
  *
  * report/figures.c
- *	  How far a phase has come, for report, log, progress and NOTICEs.
+ *	  How far a phase and the load have come, for progress and NOTICEs.
+ *
+ * How long a phase takes is not known before it has begun.  So each has a
+ * weight, its share of the time in loads of narrow rows, and the share of the
+ * load that is done is that of the weights.  The time left is better than
+ * that: the phase goes on as fast as it has gone so far, and those to come
+ * take their weight at the pace of the load.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "utils/timestamp.h"
+
 #include "report/figures.h"
+
+/* A smaller share does not tell how long the rest will take */
+#define FC_SURE		0.005
+
+/* Until the load has ended, it is not done */
+#define FC_NEARLY	0.99
+
+/* The phases in the order in which they come, but for setup */
+static const FcPhase phase_order[] = {
+	FC_PHASE_RECEIVE, FC_PHASE_UNPACK, FC_PHASE_SPLIT, FC_PHASE_SCAN,
+	FC_PHASE_PARTITIONS, FC_PHASE_CHECK, FC_PHASE_COPY, FC_PHASE_LOAD,
+	FC_PHASE_INDEX, FC_PHASE_ATTACH, FC_PHASE_REJECT, FC_PHASE_ANALYZE
+};
 
 double
 fc_progress_share(pg_atomic_uint64 *counter, double total)
@@ -109,4 +130,110 @@ fc_progress_of_phase(const FcProgress *progress)
 			(void) fc_progress_steps(progress, &done, &steps);
 			return steps > 0 ? (double) done / steps : -1;
 	}
+}
+
+double
+fc_progress_phase_seconds(const FcProgress *progress)
+{
+	bool		beside = progress->target->inflow && progress->phase != FC_PHASE_SETUP;
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, beside ? progress->stream_start : progress->phase_start);
+	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
+}
+
+/* Are partitions made, or may they still be found to be missing? */
+static bool
+fc_progress_makes(const FcProgress *progress)
+{
+	const FcTarget *target = progress->target;
+
+	if (target->plan == NULL || !target->plan->key_routes ||
+		target->options->missing != FC_MISSING_CREATE || target->options->analyze)
+		return false;
+	return target->ncreated > 0 || progress->phase < FC_PHASE_LOAD ||
+		fc_progress_is_stream(progress);
+}
+
+/* The weight of a phase in this load; 0: it does not come */
+static double
+fc_progress_weight(const FcProgress *progress, FcPhase phase)
+{
+	const FcTarget *target = progress->target;
+	bool		keyed = target->plan && target->plan->key_type != FC_KEY_NONE;
+
+	switch (phase)
+	{
+		case FC_PHASE_UNPACK:
+		case FC_PHASE_RECEIVE:
+			return progress->phase != phase ? 0 : !target->inflow ? FC_WEIGHT_STREAM :
+				keyed ? FC_WEIGHT_STREAM + FC_WEIGHT_SCAN : FC_WEIGHT_STREAM + FC_WEIGHT_LOAD;
+		case FC_PHASE_SPLIT:
+			return target->inflow ? 0 : FC_WEIGHT_SPLIT;
+		case FC_PHASE_SCAN:
+			return target->inflow || !keyed || target->way == FC_WAY_PRESORTED ? 0 : FC_WEIGHT_SCAN;
+		case FC_PHASE_LOAD:
+			return target->options->analyze || target->way == FC_WAY_COPY ||
+				(target->inflow && !keyed) ? 0 : FC_WEIGHT_LOAD;
+		case FC_PHASE_CHECK:
+			return target->options->analyze ? FC_WEIGHT_LOAD : 0;
+		case FC_PHASE_COPY:
+			return target->way == FC_WAY_COPY && !target->options->analyze ? FC_WEIGHT_LOAD : 0;
+		case FC_PHASE_INDEX:
+			return fc_progress_makes(progress) ? FC_WEIGHT_INDEX * progress->nindexes : 0;
+		case FC_PHASE_ANALYZE:
+			return target->options->run_analyze ? FC_WEIGHT_ANALYZE : 0;
+		case FC_PHASE_PARTITIONS:
+		case FC_PHASE_ATTACH:
+			return fc_progress_makes(progress) ? FC_WEIGHT_CATALOG : 0;
+		case FC_PHASE_REJECT:
+			return target->options->on_error != FC_ON_ERROR_STOP ? FC_WEIGHT_CATALOG : 0;
+		default:
+			return 0;
+	}
+}
+
+/* Adds up the weights of the phases before this one, and of those after it */
+static void
+fc_progress_weights(const FcProgress *progress, double *before, double *after)
+{
+	bool		passed = progress->phase == FC_PHASE_SETUP;
+
+	*before = *after = 0;
+	for (int i = 0; i < lengthof(phase_order); i++)
+	{
+		if (phase_order[i] == progress->phase)
+			passed = true;
+		else
+			*(passed ? after : before) += fc_progress_weight(progress, phase_order[i]);
+	}
+}
+
+double
+fc_progress_whole(FcProgress *progress, double *left)
+{
+	double		elapsed = Max((GetCurrentTimestamp() - progress->start) / 1e6, 0.0);
+	double		share = fc_progress_of_phase(progress);
+	double		weight = fc_progress_weight(progress, progress->phase);
+	double		before;
+	double		after;
+	double		done;
+
+	*left = -1;
+	/* nobody knows how much is still to be received */
+	if (progress->phase == FC_PHASE_RECEIVE)
+		return -1;
+	fc_progress_weights(progress, &before, &after);
+	done = before + weight * Max(share, 0);
+	if (done < FC_SURE)
+		return progress->whole;
+	progress->whole = Max(progress->whole,
+						  Min(done / (before + weight + after), FC_NEARLY));
+	if (share > FC_SURE)
+		*left = fc_progress_phase_seconds(progress) * (1 - share) / share;
+	else
+		*left = elapsed * weight / done;
+	*left += elapsed * after / done;
+	return progress->whole;
 }

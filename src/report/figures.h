@@ -13,6 +13,16 @@
 
 #include "options/target.h"
 
+/* Weights of phases; those of split, scan and load are 1 together */
+#define FC_WEIGHT_STREAM	0.25	/* to unpack or receive, beside the phase
+									 * that takes what comes */
+#define FC_WEIGHT_SPLIT		0.03
+#define FC_WEIGHT_SCAN		0.12
+#define FC_WEIGHT_LOAD		0.85
+#define FC_WEIGHT_INDEX		0.25	/* each */
+#define FC_WEIGHT_ANALYZE	0.1
+#define FC_WEIGHT_CATALOG	0.01	/* partitions, attach, reject */
+
 /* How far a load has come: for its report, other sessions and the client */
 typedef struct FcProgress
 {
@@ -34,6 +44,8 @@ typedef struct FcProgress
 	uint64		packed_size;	/* bytes to be unpacked; 0: not known */
 	pg_atomic_uint64 *taken;	/* bytes unpacked or received so far */
 
+	int			nindexes;		/* that each new partition gets */
+	double		whole;			/* the largest share of the load shown */
 	bool		shown;			/* the progress slot is ours, not core's */
 	TimestampTz told;			/* when the last line of progress was sent */
 } FcProgress;
@@ -46,6 +58,16 @@ extern bool fc_progress_is_stream(const FcProgress *progress);
 
 /* The share of the phase that is done, from 0 to 1; -1 if it is not known */
 extern double fc_progress_of_phase(const FcProgress *progress);
+
+/* Seconds of the phase; one that unpacks as well began when unpacking did */
+extern double fc_progress_phase_seconds(const FcProgress *progress);
+
+/*
+ * The share of the whole load that is done, in all phases: never less than the
+ * last time, and less than 1 until it has ended; -1 if it is not known.  *left
+ * is how many seconds the rest will take, -1 if that cannot be told.
+ */
+extern double fc_progress_whole(FcProgress *progress, double *left);
 
 /*
  * For a phase that goes from one thing to the next: what those are, how many

@@ -16,6 +16,7 @@
 #include "executor/instrument.h"
 #include "pgstat.h"
 #include "utils/backend_progress.h"
+#include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
@@ -31,38 +32,44 @@
 #define FC_PARAM_STEPS		7	/* done in the upper, all in the lower half */
 #define FC_PARAM_WORKERS	10
 #define FC_PARAM_RATE		11	/* rows per second */
-#define FC_PARAM_LEFT		12	/* milliseconds, -1 if not known */
 #define FC_PARAM_FOUND		17	/* records in the file */
 #define FC_PARAM_PARTS		18	/* done in the upper, all in the lower half */
-#define FC_PARAM_PHASE		19	/* FC_MAGIC, then four bits for the phase */
+#define FC_PARAM_STATE		19	/* from bit 31 on FC_MAGIC, from 11 on seconds
+								 * left, from 4 on percent, then the phase */
 
-#define FC_MAGIC			INT64CONST(0x666173745f63)	/* "fast_c" */
+#define FC_MAGIC			INT64CONST(0x66617374)	/* "fast" */
+#define FC_LEFT_MAX			0xFFFFF /* as many seconds or more, or unknown */
+#define FC_PERCENT_UNKNOWN	127
 #define FC_UPDATE_US		50000
 
-/*
- * The share of each pass over the file in the work, as it is in loads of
- * narrow rows.
- */
-#define FC_SHARE_SPLIT	0.03
-#define FC_SHARE_SCAN	0.12
-#define FC_SHARE_LOAD	0.85
-
-/* How much of the work on the file is done, from 0 to 1 */
-static double
-fc_progress_done(FcProgress *progress)
+/* How many bytes of the file the load has come in all its passes */
+static int64
+fc_progress_passed(FcProgress *progress)
 {
 	FcShared   *shared = progress->target->shared;
 	uint64		total = shared->source.data_size;
-	double		scan;
+	double		split = fc_progress_share(&shared->counts.split_bytes, total);
+	double		scan = shared->key.type == FC_KEY_NONE ? split :
+		fc_progress_share(&shared->counts.scan_bytes, total);
+	double		load = fc_progress_share(&shared->counts.load_bytes, total);
 
 	if (progress->phase > FC_PHASE_LOAD)
-		return 1.0;
-	scan = shared->key.type == FC_KEY_NONE ?
-		fc_progress_share(&shared->counts.split_bytes, total) :
-		fc_progress_share(&shared->counts.scan_bytes, total);
-	return FC_SHARE_SPLIT * fc_progress_share(&shared->counts.split_bytes, total) +
-		FC_SHARE_SCAN * scan +
-		FC_SHARE_LOAD * fc_progress_share(&shared->counts.load_bytes, total);
+		return shared->source.identity.size;
+	return (int64) ((FC_WEIGHT_SPLIT * split + FC_WEIGHT_SCAN * scan + FC_WEIGHT_LOAD * load) *
+					shared->source.identity.size);
+}
+
+/* Shows the phase, and how far the whole load has come */
+static void
+fc_progress_state(FcProgress *progress)
+{
+	double		left;
+	double		whole = fc_progress_whole(progress, &left);
+	int64		percent = whole < 0 ? FC_PERCENT_UNKNOWN : (int64) (whole * 100);
+	int64		seconds = left < 0 || left > FC_LEFT_MAX ? FC_LEFT_MAX : (int64) (left + 0.5);
+
+	pgstat_progress_update_param(FC_PARAM_STATE, FC_MAGIC << 31 | seconds << 11 |
+								 percent << 4 | progress->phase);
 }
 
 static int64
@@ -77,16 +84,16 @@ fc_progress_start(FcProgress *progress)
 {
 	FcTarget   *target = progress->target;
 	const int	params[] = {
-		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL,
-		FC_PARAM_LEFT
+		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL
 	};
 	const int64 values[] = {
 		PROGRESS_COPY_COMMAND_FROM, fc_progress_type(progress),
-		target->inflow ? target->expected : target->source->identity.size, -1
+		target->inflow ? target->expected : target->source->identity.size
 	};
 
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, target->oid);
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
+	progress->nindexes = list_length(RelationGetIndexList(target->rel));
 	progress->shown = true;
 }
 
@@ -94,17 +101,17 @@ void
 fc_progress_begin_stream(FcProgress *progress, FcPhase phase)
 {
 	const int	params[] = {
-		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL,
-		FC_PARAM_LEFT, FC_PARAM_PHASE
+		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL
 	};
 	const int64 values[] = {
 		PROGRESS_COPY_COMMAND_FROM, fc_progress_type(progress),
-		(int64) progress->packed_size, -1, FC_MAGIC << 4 | phase
+		(int64) progress->packed_size
 	};
 
 	fc_progress_begin_phase(progress, phase);
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, progress->target->oid);
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
+	fc_progress_state(progress);
 	progress->shown = true;
 	fc_tell_phase(progress);
 }
@@ -148,7 +155,7 @@ void
 fc_progress_phase(FcProgress *progress, FcPhase phase)
 {
 	fc_progress_begin_phase(progress, phase);
-	pgstat_progress_update_param(FC_PARAM_PHASE, FC_MAGIC << 4 | phase);
+	fc_progress_state(progress);
 	pgstat_progress_update_param(FC_PARAM_WORKERS,
 								 phase == FC_PHASE_PARTITIONS || phase == FC_PHASE_ATTACH ||
 								 phase == FC_PHASE_ANALYZE ? 0 : progress->target->nworkers);
@@ -173,16 +180,11 @@ fc_progress_show(FcProgress *progress, TimestampTz now)
 {
 	FcShared   *shared = progress->target->shared;
 	double		elapsed = Max((now - progress->start) / 1e6, 1e-6);
-	double		done = fc_progress_done(progress);
 
-	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
-								 (int64) (done * shared->source.identity.size));
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED, fc_progress_passed(progress));
 	fc_progress_rows(progress);
 	fc_progress_parts(progress);
 	pgstat_progress_update_param(FC_PARAM_RATE, (int64) (pg_atomic_read_u64(&shared->counts.loaded) / elapsed));
-	if (done > 0.01)
-		pgstat_progress_update_param(FC_PARAM_LEFT,
-									 (int64) (elapsed * (1.0 - done) / done * 1000));
 }
 
 void
@@ -202,6 +204,8 @@ fc_progress_update(void *arg)
 		fc_progress_show_stream(progress);
 	else if (progress->shown)
 		fc_progress_show(progress, now);
+	if (progress->shown)
+		fc_progress_state(progress);
 	fc_tell_progress(progress);
 }
 

@@ -7,13 +7,14 @@
  *
  * The leader sends a line wherever it shows progress to other sessions, while
  * it waits for workers and while it works itself.  Percent and time left are
- * those of the phase: how long the phases after it take is not known.  While
- * the leader builds an index, converts a file or analyzes a table it sends no
+ * those of the whole load, as in the view (report/figures.c).  While the
+ * leader builds an index, converts a file or analyzes a table it sends no
  * line.  So each phase of a long load begins with a line, and there may be one
  * between two indexes or tables.
  *
  * A NOTICE is flushed to the client by core.  The server is not told how wide
- * a terminal is: a bar is drawn if fast_copy.progress_width says it.
+ * a terminal is: fast_copy.progress_width says it.  No line is wider, with what
+ * psql puts in front.
  *
  * Nothing is allocated but in the caller's context, a few hundred bytes a
  * line.
@@ -34,15 +35,28 @@
 /* What psql puts in front of the line */
 #define FC_TELL_PREFIX	((int) strlen("NOTICE:  "))
 
+/* Columns of a terminal whose width is not known */
+#define FC_TELL_WIDTH	80
+
 /* Least and most columns between the brackets of a bar; none has less */
 #define FC_TELL_BAR_MIN	10
 #define FC_TELL_BAR_MAX	200
+#define FC_TELL_BRACKETS	((int) strlen("[] "))
 
 /* Columns kept for the figures, so that bars have one length */
-#define FC_TELL_FIGURES	58
+#define FC_TELL_FIGURES	36
 
-/* A smaller share of a phase does not tell how long the rest will take */
-#define FC_TELL_SURE	0.005
+/* Columns of a table's name, if it is that long, on the narrowest terminal */
+#define FC_TELL_NAME_MIN	8
+
+/* What the figures leave out to be short enough; each one after the other */
+typedef enum FcTellBrevity
+{
+	FC_TELL_ALL,
+	FC_TELL_ONE_RATE,			/* no bytes beside rows, no time elapsed beside
+								 * the time left */
+	FC_TELL_NO_WORD				/* 3 of 7, without "indexes" */
+} FcTellBrevity;
 
 /* Appends a time as a clock shows it: 0:07, 12:34, 1:02:03 */
 static void
@@ -61,18 +75,6 @@ static double
 fc_tell_seconds(TimestampTz since)
 {
 	return Max((GetCurrentTimestamp() - since) / 1e6, 0.0);
-}
-
-/* Seconds of the phase; one that unpacks as well began when unpacking did */
-static double
-fc_tell_phase_seconds(const FcProgress *progress)
-{
-	bool		beside = progress->target->inflow && progress->phase != FC_PHASE_SETUP;
-	instr_time	now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, beside ? progress->stream_start : progress->phase_start);
-	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
 }
 
 /* The rows that the phase has dealt with; -1 if it does not deal with rows */
@@ -99,43 +101,132 @@ fc_tell_rows(const FcProgress *progress)
 
 /* Appends rows and bytes per second of the phase so far */
 static void
-fc_tell_rates(StringInfo line, FcProgress *progress, double done)
+fc_tell_rates(StringInfo line, double rows, double bytes, double seconds,
+			  FcTellBrevity brevity)
 {
-	double		seconds = fc_tell_phase_seconds(progress);
-	double		rows = fc_tell_rows(progress);
-	double		bytes = done * fc_progress_bytes(progress);
+	char		figure[FC_UNITS_LEN];
 
 	if (rows > 0)
-		appendStringInfo(line, ", %.0f rows/s", rows / seconds);
-	if (bytes > 0 && fc_progress_reads_file(progress))
-		appendStringInfo(line, ", %.1f MB/s", bytes / seconds / (1024 * 1024));
+		appendStringInfo(line, ", %s rows/s", fc_units_short(figure, (uint64) (rows / seconds)));
+	if (bytes > 0 && (rows <= 0 || brevity == FC_TELL_ALL))
+		appendStringInfo(line, ", %s/s", fc_units_bytes(figure, bytes / seconds));
 }
 
-/* Appends what was received, without a share: the total is not known */
+/* Appends what the phase has done, and how fast */
 static void
-fc_tell_received(StringInfo line, const FcProgress *progress)
+fc_tell_work(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 {
-	double		megabytes = pg_atomic_read_u64(progress->taken) / (1024.0 * 1024);
-	double		seconds = fc_tell_phase_seconds(progress);
+	double		share = fc_progress_of_phase(progress);
+	double		seconds = fc_progress_phase_seconds(progress);
 	double		rows = fc_tell_rows(progress);
+	char		figure[FC_UNITS_LEN];
 
-	appendStringInfo(line, "%.1f MB, %.1f MB/s", megabytes, megabytes / seconds);
-	if (rows > 0)
-		appendStringInfo(line, ", %.0f rows/s", rows / seconds);
+	if (progress->phase == FC_PHASE_RECEIVE)
+	{
+		double		taken = pg_atomic_read_u64(progress->taken);
+
+		appendStringInfo(line, ", %s", fc_units_bytes(figure, taken));
+		fc_tell_rates(line, rows, taken, seconds, brevity);
+	}
+	else if (share >= 0)
+		fc_tell_rates(line, rows, fc_progress_reads_file(progress) ?
+					  share * fc_progress_bytes(progress) : 0, seconds, brevity);
 }
 
-/* Appends [####------], in the width that is left by len columns */
+/* Appends ", 3 of 7 indexes" in a phase that goes from one to the next */
 static void
-fc_tell_bar(StringInfo line, double done, int len)
+fc_tell_steps(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 {
-	int			width = fc_progress_width - FC_TELL_PREFIX - len -
-		(int) strlen("[] ");
-	int			filled;
+	int			done;
+	int			total;
+	const char *name = fc_progress_steps(progress, &done, &total);
 
-	if (width < FC_TELL_BAR_MIN)
-		return;
-	width = Min(width, FC_TELL_BAR_MAX);
-	filled = (int) (done * width);
+	if (name && total > 0)
+		appendStringInfo(line, brevity == FC_TELL_NO_WORD ? ", %d of %d" : ", %d of %d %s",
+						 done, total, name);
+}
+
+/* Writes percent, rates and times; the share is -1 if it is not known */
+static void
+fc_tell_figures(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
+{
+	double		left;
+	double		whole = fc_progress_whole(progress, &left);
+
+	resetStringInfo(line);
+	if (whole >= 0)
+		appendStringInfo(line, "%3d%%", (int) (whole * 100));
+	fc_tell_work(line, progress, brevity);
+	fc_tell_steps(line, progress, brevity);
+	if (brevity == FC_TELL_ALL || left < 0)
+	{
+		appendStringInfoString(line, ", ");
+		fc_tell_time(line, fc_tell_seconds(progress->start));
+		appendStringInfoString(line, " elapsed");
+	}
+	if (left >= 0)
+	{
+		appendStringInfoString(line, ", ");
+		fc_tell_time(line, left);
+		appendStringInfoString(line, " left");
+	}
+	/* what begins with a separator has no percent in front */
+	if (line->data[0] == ',')
+	{
+		memmove(line->data, line->data + 2, line->len - 1);
+		line->len -= 2;
+	}
+}
+
+/*
+ * Returns how many bytes of a text have room in so many columns, which it sets
+ * to those that they take.  It ends at a line break, which would make two
+ * lines of one.
+ */
+static int
+fc_tell_clip(const char *text, int *columns)
+{
+	int			encoding = GetDatabaseEncoding();
+	int			used = 0;
+	const char *at = text;
+
+	while (*at != '\0')
+	{
+		int			width = pg_encoding_dsplen(encoding, at);
+
+		if (width < 0 || used + width > *columns)
+			break;
+		used += width;
+		at += pg_encoding_mblen(encoding, at);
+	}
+	*columns = used;
+	return at - text;
+}
+
+/* Appends a name in so many columns at most; returns those that it takes */
+static int
+fc_tell_name(StringInfo line, const char *name, int columns)
+{
+	int			used = columns;
+	int			len = fc_tell_clip(name, &used);
+
+	if (name[len] != '\0')
+	{
+		used = columns - 2;
+		len = fc_tell_clip(name, &used);
+		used += 2;
+	}
+	appendBinaryStringInfo(line, name, len);
+	appendStringInfoString(line, name[len] != '\0' ? ".." : "");
+	return used;
+}
+
+/* Appends [####------] of so many columns */
+static void
+fc_tell_bar(StringInfo line, double done, int width)
+{
+	int			filled = (int) (done * width);
+
 	appendStringInfoChar(line, '[');
 	for (int i = 0; i < width; i++)
 		appendStringInfoChar(line, i < filled ? '#' : '-');
@@ -156,62 +247,58 @@ fc_tell_notice(const char *line)
 	error_context_stack = context;
 }
 
-/* Appends ", 3 of 7 indexes" in a phase that goes from one to the next */
-static void
-fc_tell_steps(StringInfo line, FcProgress *progress)
+/*
+ * Writes the longest figures that have room in so many columns, beside a bar if
+ * one is wanted; false if there is no room
+ */
+static bool
+fc_tell_fit(StringInfo figures, FcProgress *progress, int columns, bool bar)
 {
-	int			done;
-	int			total;
-	const char *name = fc_progress_steps(progress, &done, &total);
-
-	if (name && total > 0)
-		appendStringInfo(line, ", %d of %d %s", done, total, name);
+	if (bar)
+		columns -= FC_TELL_BAR_MIN + FC_TELL_BRACKETS;
+	for (int brevity = FC_TELL_ALL; brevity <= FC_TELL_NO_WORD; brevity++)
+	{
+		fc_tell_figures(figures, progress, brevity);
+		if (figures->len <= columns)
+			return true;
+	}
+	return false;
 }
 
-/* Appends percent, rates and times; done is -1 if it is not known */
+/* Appends a bar, if there is room for one, and the figures */
 static void
-fc_tell_figures(StringInfo line, FcProgress *progress, double done)
+fc_tell_rest(StringInfo line, FcProgress *progress, int columns)
 {
-	double		elapsed = fc_tell_phase_seconds(progress);
+	bool		bar = fc_progress_width > 0 && progress->phase != FC_PHASE_RECEIVE;
+	StringInfoData figures;
 
-	if (done >= 0)
-		appendStringInfo(line, "%3d%%", (int) (done * 100));
-	if (done >= 0)
-	{
-		fc_tell_rates(line, progress, done);
-		fc_tell_steps(line, progress);
-	}
-	else if (progress->phase == FC_PHASE_RECEIVE)
-		fc_tell_received(line, progress);
-	appendStringInfoString(line, line->len > 0 ? ", " : "");
-	fc_tell_time(line, fc_tell_seconds(progress->start));
-	appendStringInfoString(line, " elapsed");
-	if (done < FC_TELL_SURE)
-		return;
-	appendStringInfoString(line, ", ");
-	fc_tell_time(line, elapsed * (1 - done) / done);
-	appendStringInfoString(line, " left");
+	initStringInfo(&figures);
+	if (bar && fc_tell_fit(&figures, progress, columns, true))
+		fc_tell_bar(line, Max(progress->whole, 0),
+					Min(columns - FC_TELL_BRACKETS - Max(figures.len, FC_TELL_FIGURES),
+						FC_TELL_BAR_MAX));
+	else
+		(void) fc_tell_fit(&figures, progress, columns, false);
+	appendStringInfoString(line, figures.data);
+	pfree(figures.data);
 }
 
 static void
 fc_tell_line(FcProgress *progress)
 {
-	double		done = fc_progress_of_phase(progress);
+	const char *phase = fc_phase_name(progress->phase);
+	int			columns = (fc_progress_width > 0 ? fc_progress_width : FC_TELL_WIDTH) -
+		FC_TELL_PREFIX - (int) strlen("fast_copy :  ") - (int) strlen(phase);
 	StringInfoData line;
-	StringInfoData figures;
 
 	progress->told = GetCurrentTimestamp();
 	initStringInfo(&line);
-	initStringInfo(&figures);
-	fc_tell_figures(&figures, progress, done);
-	appendStringInfo(&line, "fast_copy %s: %s ", progress->target->relname,
-					 fc_phase_name(progress->phase));
-	if (done >= 0)
-		fc_tell_bar(&line, done, pg_mbstrlen(line.data) +
-					Max(figures.len, FC_TELL_FIGURES));
-	appendStringInfoString(&line, figures.data);
+	appendStringInfoString(&line, "fast_copy ");
+	columns -= fc_tell_name(&line, progress->target->relname,
+							Max(columns - FC_TELL_FIGURES, FC_TELL_NAME_MIN));
+	appendStringInfo(&line, ": %s ", phase);
+	fc_tell_rest(&line, progress, columns);
 	fc_tell_notice(line.data);
-	pfree(figures.data);
 	pfree(line.data);
 }
 

@@ -51,7 +51,7 @@ SELECT results_eq($$
 	SELECT name, setting, unit, context FROM pg_settings
 	WHERE name IN ('fast_copy.log_min_duration', 'fast_copy.progress_width') ORDER BY 1
 $$, $$VALUES ('fast_copy.log_min_duration', '-1', 'ms', 'superuser'),
-	('fast_copy.progress_width', '0', NULL, 'user')$$, 'those for watching a load');
+	('fast_copy.progress_width', '80', NULL, 'user')$$, 'those for watching a load');
 
 -- fast_copy_help(): each option, as fast_copy has it, in its order
 CREATE VIEW argument AS

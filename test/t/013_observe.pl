@@ -19,6 +19,7 @@ gates($node);
 subtest 'lines come while workers load' => \&lines_at_the_gate;
 subtest 'a leader that loads alone tells of it itself' => \&lines_of_the_leader;
 subtest 'a step longer than the interval is followed by a line' => \&lines_between_steps;
+subtest 'no line is wider than the terminal' => \&narrow_lines;
 subtest 'each load inside other SQL has one last line' => \&lines_inside_other_sql;
 subtest 'the log has a line for each load that took long enough' => \&logged_loads;
 subtest 'the log has a line for each load that failed, with its phase' => \&failed_loads;
@@ -77,13 +78,13 @@ sub lines_of_the_leader
 		close_gate();
 		events($node, 't', ', CHECK (gate(n))');
 		$node->safe_psql('postgres', $sql) if $sql;
-		my $load = start_load($node, "SELECT fast_copy('t', '$file', workers => 0, progress => '100ms');\n");
+		my $load = start_load($node, "SET fast_copy.progress_width = 0; SELECT fast_copy('t', '$file', workers => 0, progress => '100ms');\n");
 		ok(at_gate($node), "$phase: at the gate");
 		select(undef, undef, undef, 0.2);
 		open_gate();
 		my ($out, $err) = finish_load($load);
 		is($out, $rows, "$phase: loaded");
-		like($err, qr/NOTICE:  fast_copy t: $phase +\d+%, .*elapsed/, "$phase: a line");
+		like($err, qr/NOTICE:  fast_copy t: $phase +\d+%, .*(elapsed|left)/, "$phase: a line");
 		unlike($err, qr/\[#|CONTEXT/, "$phase: neither a bar without a width nor a context");
 	}
 }
@@ -93,22 +94,28 @@ sub lines_of_the_leader
 sub lines_between_steps
 {
 	my $load = "SELECT fast_copy('t', '$file', workers => 0, run_analyze => true, progress => '100ms')";
-	my $view = 'SELECT phase, steps_done, steps_total FROM fast_copy_progress';
+	my $view = "SELECT phase, steps_done, steps_total, percent, estimated_time_left >= '0s' FROM fast_copy_progress";
 
 	close_gate();
 	events($node, 't');
 	$node->safe_psql('postgres', 'CREATE INDEX ON t (as_index(n)); CREATE INDEX ON t (n)');
 	my $run = start_load($node, "$load;\n");
 	ok(at_gate($node), 'index: at the gate');
-	my ($phase, $done, $total) = split /\|/, $node->safe_psql('postgres', $view);
+	my ($phase, $done, $total, $percent, $left) = split /\|/, $node->safe_psql('postgres', $view);
 	is("$phase of $total", 'index of 10', 'index: fast_copy_progress');
+	cmp_ok($percent, '>=', 20, 'index: percent of the whole load') and cmp_ok($percent, '<', 100);
+	is($left, 't', 'index: the time left of it');
 	select(undef, undef, undef, 0.2);
 	open_gate();
 	my ($out, $err) = finish_load($run);
 	my $next = $done + 1;
-	like($err, qr/NOTICE:  fast_copy t: index +\d+%, $next of 10 indexes, .*elapsed/, 'index: a line after the one that took long');
-	like($err, qr/NOTICE:  fast_copy t: attach +0%, 0 of 5 partitions, .*elapsed/, 'attach: a line') or diag($err);
+	like($err, qr/NOTICE:  fast_copy t: index \[#+-+\] +\d+%, $next of 10 indexes, .*left/, 'index: a line after the one that took long');
+	like($err, qr/NOTICE:  fast_copy t: attach \[#+-+\] +\d+%, 0 of 5 partitions, .*left/, 'attach: a line') or diag($err);
 	like($err, qr/NOTICE:  fast_copy t: analyze/, 'analyze: a line');
+	my @percent = $err =~ /(\d+)%/g;
+	is_deeply(\@percent, [ sort { $a <=> $b } @percent ], 'percent of the whole load never goes back');
+	cmp_ok($percent[-1], '<', 100, 'and is not 100 before the end');
+	cmp_ok($percent[0], '>=', 20, 'what was done before the indexes counts');
 
 	# ANALYZE waits for the second of the partitions
 	my $second = $node->safe_psql('postgres', "SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 't'::regclass ORDER BY inhrelid LIMIT 1 OFFSET 1");
@@ -123,7 +130,39 @@ sub lines_between_steps
 	open_gate();
 	finish_load($other);
 	($out, $err) = finish_load($run);
-	like($err, qr/NOTICE:  fast_copy t: analyze +50%, 3 of 6 tables, .*elapsed/, 'analyze: a line after the one that took long');
+	like($err, qr/NOTICE:  fast_copy t: analyze \[#+-+\] +\d+%, 3 of 6 tables, .*left/, 'analyze: a line after the one that took long');
+}
+
+# Line by line, as psql shows them.  A table's name may be long, wide, or have a
+# line break in it.
+sub narrow_lines
+{
+	foreach my $name ('a' x 63, "\x{e6}\x{bc}\x{a2}" x 21, "a\nb" . 'c' x 40)
+	{
+		foreach my $width ('0', '80', '132')
+		{
+			my ($rc, $out, $err) = $node->psql('postgres', "CREATE TABLE \"$name\" (n int, ts timestamp, v text) PARTITION BY RANGE (ts);
+				CREATE INDEX ON \"$name\" (n);
+				SET fast_copy.progress_width = $width;
+				SELECT fast_copy('\"$name\"', '$file', workers => 0, run_analyze => true, progress => '1us');
+				DROP TABLE \"$name\"");
+			my @lines = map { s/^psql:\S+ //r } split /\n/, $err;
+			my $wide = grep { columns($_) > ($width || 80) } @lines;
+
+			is($rc, 0, 'loaded') or diag($err);
+			cmp_ok(scalar(grep { /%, / } @lines), '>', 5, 'many lines');
+			is($wide, 0, "none of them is wider than the terminal, $width") or diag($err);
+			is(scalar(grep { !/^NOTICE:  fast_copy/ } @lines), 0, 'each line is one') or diag($err);
+		}
+	}
+}
+
+# The columns of a line; a character of three bytes takes two
+sub columns
+{
+	my ($line) = @_;
+
+	return length($line =~ s/[\xe0-\xef]..?/xx/gr);
 }
 
 sub lines_inside_other_sql
