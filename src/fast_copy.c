@@ -24,12 +24,14 @@
 #include "options/json.h"
 #include "rejects/table.h"
 #include "report/report.h"
+#include "report/summary.h"
 
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(fast_copy);
 PG_FUNCTION_INFO_V1(fast_copy_analyze);
 PG_FUNCTION_INFO_V1(fast_copy_report);
+PG_FUNCTION_INFO_V1(fast_copy_summary);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 
 /* The arguments, in the order of the SQL declaration (sql/fast_copy.sql.in) */
@@ -275,6 +277,24 @@ fast_copy_report(PG_FUNCTION_ARGS)
 		fast_copy_report_text(row->reason, &values[19], &nulls[19]);
 		fast_copy_report_text(row->failed, &values[20], &nulls[20]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* Returns the lines of the last load's summary */
+Datum
+fast_copy_summary(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	foreach(lc, fc_summary_lines())
+	{
+		Datum		value = CStringGetTextDatum(lfirst(lc));
+		bool		null = false;
+
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, &value, &null);
 	}
 	return (Datum) 0;
 }

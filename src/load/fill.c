@@ -47,6 +47,7 @@ fc_fill_report_leaves(FcJob *job)
 
 		row.phase = FC_PHASE_LOAD;
 		row.partition = first->partition;
+		row.key = first->null ? PG_INT64_MAX : first->lo.key;
 		row.name = OidIsValid(row.partition) ? get_rel_name(row.partition) : NULL;
 		for (; i < job->ntasks && job->tasks[i].part == first->part; i++)
 		{

@@ -205,8 +205,10 @@ fc_progress_weights(const FcProgress *progress, double *before, double *after)
 	{
 		if (phase_order[i] == progress->phase)
 			passed = true;
+		else if (passed)
+			*after += fc_progress_weight(progress, phase_order[i]);
 		else
-			*(passed ? after : before) += fc_progress_weight(progress, phase_order[i]);
+			*before += fc_progress_weight(progress, phase_order[i]);
 	}
 }
 

@@ -19,6 +19,7 @@ typedef struct FcReportRow
 	bool		whole;			/* about the phase, not a part of it */
 	Oid			partition;
 	char	   *name;			/* of the partition */
+	int64		key;			/* the lowest of the partition, to sort by */
 	int			processes;		/* 0: not said */
 	double		alone;			/* share of the phase in which only one of
 								 * them was left; -1: not said */

@@ -24,9 +24,9 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 #include "utils/timestamp.h"
 
+#include "report/clip.h"
 #include "report/figures.h"
 #include "report/report.h"
 #include "report/tell.h"
@@ -178,49 +178,6 @@ fc_tell_figures(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 	}
 }
 
-/*
- * Returns how many bytes of a text have room in so many columns, which it sets
- * to those that they take.  It ends at a line break, which would make two
- * lines of one.
- */
-static int
-fc_tell_clip(const char *text, int *columns)
-{
-	int			encoding = GetDatabaseEncoding();
-	int			used = 0;
-	const char *at = text;
-
-	while (*at != '\0')
-	{
-		int			width = pg_encoding_dsplen(encoding, at);
-
-		if (width < 0 || used + width > *columns)
-			break;
-		used += width;
-		at += pg_encoding_mblen(encoding, at);
-	}
-	*columns = used;
-	return at - text;
-}
-
-/* Appends a name in so many columns at most; returns those that it takes */
-static int
-fc_tell_name(StringInfo line, const char *name, int columns)
-{
-	int			used = columns;
-	int			len = fc_tell_clip(name, &used);
-
-	if (name[len] != '\0')
-	{
-		used = columns - 2;
-		len = fc_tell_clip(name, &used);
-		used += 2;
-	}
-	appendBinaryStringInfo(line, name, len);
-	appendStringInfoString(line, name[len] != '\0' ? ".." : "");
-	return used;
-}
-
 /* Appends [####------] of so many columns */
 static void
 fc_tell_bar(StringInfo line, double done, int width)
@@ -294,8 +251,8 @@ fc_tell_line(FcProgress *progress)
 	progress->told = GetCurrentTimestamp();
 	initStringInfo(&line);
 	appendStringInfoString(&line, "fast_copy ");
-	columns -= fc_tell_name(&line, progress->target->relname,
-							Max(columns - FC_TELL_FIGURES, FC_TELL_NAME_MIN));
+	columns -= fc_clip(&line, progress->target->relname,
+					   Max(columns - FC_TELL_FIGURES, FC_TELL_NAME_MIN));
 	appendStringInfo(&line, ": %s ", phase);
 	fc_tell_rest(&line, progress, columns);
 	fc_tell_notice(line.data);

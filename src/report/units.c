@@ -86,9 +86,11 @@ fc_units_time(char *buf, double seconds)
 	double		hours = minutes / 60;
 	double		days = hours / 24;
 
-	/* no load takes no time */
-	if (seconds < 0.995)
-		snprintf(buf, FC_UNITS_LEN, "%.2f s", seconds < 0.01 ? 0.01 : seconds);
+	/* nothing takes no time */
+	if (seconds < 0.0995)
+		snprintf(buf, FC_UNITS_LEN, "%.0f ms", seconds < 0.001 ? 1 : seconds * 1000);
+	else if (seconds < 0.995)
+		snprintf(buf, FC_UNITS_LEN, "%.2f s", seconds);
 	else if (seconds < 99.95)
 		snprintf(buf, FC_UNITS_LEN, "%.1f s", seconds);
 	else if (minutes < 99.5)

@@ -32,7 +32,7 @@ extern char *fc_units_short(char *buf, uint64_t n);
 /* 42 bytes, 9 kB, 30 MB: as pg_size_pretty, ten columns at most */
 extern char *fc_units_bytes(char *buf, double bytes);
 
-/* 0.42 s, 12.3 s, 45 min, 3.1 h: seven columns at most */
+/* 20 ms, 0.42 s, 12.3 s, 45 min, 3.1 h: seven columns at most */
 extern char *fc_units_time(char *buf, double seconds);
 
 /* What the line says at the end of a load */

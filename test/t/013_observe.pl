@@ -62,7 +62,7 @@ sub lines_at_the_gate
 	is($out, $rows, 'loaded');
 	like($err, qr/NOTICE:  fast_copy t: index/, 'a line for the phase of indexes');
 	like($err, qr/NOTICE:  fast_copy t: attach/, 'a line for attaching');
-	like($err, qr/NOTICE:  fast_copy: 20,000 rows, \d+ kB in \S+ s \(\d+ \w+\/s\), 5 new partitions\n\z/, 'the last line');
+	like($err, qr/NOTICE:  fast_copy: 20,000 rows, \d+ kB in \S+ m?s \(\d+ \w+\/s\), 5 new partitions\n\z/, 'the last line');
 	my @bars = $err =~ /^.*?NOTICE:  (.*\[.*)$/mg;
 	is(scalar(grep { length("NOTICE:  $_") > 100 } @bars), 0, 'no line is wider than the terminal');
 }

@@ -35,7 +35,9 @@ test_figures(void)
 	is(fc_units_bytes(buf, 1099511627776.0), "1024 GB", "GB");
 	is(fc_units_bytes(buf, 5e15), "4547 TB", "TB");
 
-	is(fc_units_time(buf, 0), "0.01 s", "no time");
+	is(fc_units_time(buf, 0), "1 ms", "no time");
+	is(fc_units_time(buf, 0.0994), "99 ms", "milliseconds");
+	is(fc_units_time(buf, 0.0995), "0.10 s", "the first that are none");
 	is(fc_units_time(buf, 0.4219), "0.42 s", "less than a second");
 	is(fc_units_time(buf, 0.996), "1.0 s", "rounded up to a second");
 	is(fc_units_time(buf, 12.34), "12.3 s", "seconds");
@@ -53,8 +55,8 @@ typedef struct LineCase
 } LineCase;
 
 static const LineCase lines[] = {
-	{{0, 0, 0, 0, 0, 0, false}, "fast_copy: 0 rows, 0 bytes in 0.01 s (0 bytes/s)"},
-	{{1, 9, 0.02, 1, 0, 0, false}, "fast_copy: 1 row, 9 bytes in 0.02 s (450 bytes/s), 1 new partition"},
+	{{0, 0, 0, 0, 0, 0, false}, "fast_copy: 0 rows, 0 bytes in 1 ms (0 bytes/s)"},
+	{{1, 9, 0.02, 1, 0, 0, false}, "fast_copy: 1 row, 9 bytes in 20 ms (450 bytes/s), 1 new partition"},
 	{{336776, 31457280, 1.2, 366, 0, 0, false},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s (25 MB/s), 366 new partitions"},
 	{{336776, 31457280, 1.2, 366, 0, 0, true},

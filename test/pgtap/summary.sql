@@ -1,0 +1,102 @@
+-- fast_copy_summary(): the last load for people, never wider than a terminal.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+\set ON_ERROR_STOP 1
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SET LOCAL timezone = 'UTC';
+SELECT no_plan();
+
+SELECT set_config('fc.file', :'tmp_dir' || '/summary.csv', true) AS set \gset
+CREATE FUNCTION pg_temp.write(query text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('COPY (%s) TO %L (FORMAT csv)', query, current_setting('fc.file'));
+END
+$$;
+
+-- A line of 78 columns is the widest: psql puts a blank in front of it, and
+-- draws a line that is two columns wider than it under the column's name.  A
+-- character of three bytes takes two columns.
+CREATE FUNCTION pg_temp.fits(about text) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT is_empty('SELECT line FROM fast_copy_summary() AS line WHERE line ~ E''\n'' OR
+		octet_length(regexp_replace(line, ''[^\x01-\x7f]'', ''xx'', ''g'')) > 78', about || ': no line is too wide')
+	UNION ALL
+	SELECT cmp_ok(count(*), '<=', 60::bigint, about || ': nor are there too many') FROM fast_copy_summary()
+$$;
+
+-- The lines, with what differs from run to run left out
+CREATE FUNCTION pg_temp.line(pattern text) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT line FROM fast_copy_summary() AS line WHERE line ~ pattern
+$$;
+
+-- few partitions
+CREATE TABLE s (ts timestamp, n int) PARTITION BY RANGE (ts);
+CREATE INDEX ON s (n);
+SELECT pg_temp.write($$SELECT timestamp '2024-01-01' + interval '1 day' * (sqrt(g)::int % 3), g FROM generate_series(1, 3000) AS g$$);
+SELECT is(fast_copy('s', current_setting('fc.file'), where_clause => 'n > 500', on_error => 'ignore'), 2500::bigint, 'loaded');
+SELECT pg_temp.fits('few partitions');
+SELECT is((SELECT line FROM fast_copy_summary() AS line LIMIT 1), format('public.s from "%s"', current_setting('fc.file')), 'what is loaded, and from where')
+	WHERE length(current_setting('fc.file')) < 50;
+SELECT matches(line, '^rows       2,500, \S+ a second$', 'rows') FROM pg_temp.line('^rows') AS line;
+SELECT results_eq($$SELECT pg_temp.line('^(left out|partitions \d|workers|way)')$$,
+	$$VALUES ('left out   500 filtered, 0 rejected'), ('partitions 3 new, 3 indexes built'), ('workers    0 of 0'), ('way        offsets: the file is small')$$, 'how');
+SELECT results_eq($$SELECT substr(line, 1, 10) FROM fast_copy_summary() AS line WHERE line ~ '^(phase|\w+ +[0-9.]+ m?s +\d+%)'$$,
+	$$VALUES ('phase     '), ('split     '), ('scan      '), ('partitions'), ('load      '), ('index     '), ('attach    ')$$, 'phases in their order');
+SELECT cmp_ok(sum((regexp_match(line, '(\d+)%'))[1]::int), '>', 90::bigint, 'their shares add up') FROM pg_temp.line('\d+%') AS line;
+SELECT results_eq($$SELECT regexp_replace(line, ' +', ' ', 'g') FROM fast_copy_summary() AS line WHERE line ~ '^s_p2024'$$,
+	$$SELECT format('%s %s %s', tableoid::regclass, count(*), repeat('#', (count(*) * 22.0 / max(count(*)) OVER ())::int)) FROM s GROUP BY tableoid ORDER BY min(ts)$$, 'rows by partition, with bars');
+
+-- many partitions: several on each line, and none is lost
+CREATE TABLE many (ts timestamp, n int) PARTITION BY RANGE (ts);
+SELECT pg_temp.write($$SELECT timestamp '2024-01-01' + interval '1 day' * (g * 7 % 100), g FROM generate_series(1, 1000) AS g$$);
+SELECT is(fast_copy('many', current_setting('fc.file')), 1000::bigint, 'loaded');
+SELECT pg_temp.fits('many partitions');
+SELECT is(count(*), 20::bigint, 'twenty lines') FROM pg_temp.line('^many_p.* to ');
+SELECT is(sum((regexp_match(line, ' (\d+) '))[1]::int), 1000::bigint, 'they have all rows') FROM pg_temp.line('^many_p.* to ') AS line;
+SELECT results_eq($$SELECT pg_temp.line('^many_p20240101')$$, $$VALUES ('many_p20240101 to many_p20240105                    50  ######################')$$, 'the first of them');
+
+-- long names and paths, wide characters, line breaks
+CREATE SCHEMA "a very long name of a schema, which is nearly as long as it may";
+SELECT 'a very long name of a schema, which is nearly as long as it may' AS long \gset
+SELECT repeat(chr(28450), 17) AS wide \gset
+CREATE TABLE :"long".:"wide" (ts timestamp, n int) PARTITION BY RANGE (ts);
+SELECT left(:'long', 50) AS name \gset
+CREATE TABLE :"long".:"name" (ts timestamp, n int) PARTITION BY RANGE (ts);
+CREATE TABLE :"long"."line
+break" (ts timestamp, n int) PARTITION BY RANGE (ts);
+SELECT is(fast_copy(t, current_setting('fc.file')), 1000::bigint, 'loaded'),
+	pg_temp.fits(t::text)
+FROM pg_class AS c, LATERAL (SELECT c.oid::regclass AS t) AS _
+WHERE relnamespace = quote_ident(:'long')::regnamespace AND relkind = 'p';
+SELECT is(count(*), 20::bigint, 'the ends of long names are shown') FROM pg_temp.line('^\.\.\S.* to \.\.\S.* 50 ');
+
+-- a reason of many words is broken between them
+CREATE TABLE reason (ts timestamp, n int);
+CREATE FUNCTION pg_temp.same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+CREATE TRIGGER same BEFORE INSERT ON reason FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
+SELECT is(fast_copy('reason', current_setting('fc.file')), 1000::bigint, 'loaded');
+SELECT pg_temp.fits('core''s COPY');
+SELECT is(line, 'way        copy: the target has triggers', 'the way of core') FROM pg_temp.line('^way') AS line;
+
+-- a load that fails, and one that another role may not see
+SELECT throws_ok(format('SELECT fast_copy(''many'', %L, columns => ''{n,ts}'')', current_setting('fc.file')), '22P02');
+SELECT pg_temp.fits('a failure');
+SELECT is(line, 'failed     in phase load, with SQLSTATE 22P02: nothing was loaded', 'says so') FROM pg_temp.line('^failed') AS line;
+SELECT is((SELECT failed FROM fast_copy_report() WHERE phase = 'total'), '22P02', 'as does the report');
+CREATE ROLE fc_summary_other;
+SET LOCAL ROLE fc_summary_other;
+SELECT is(count(*), 0::bigint, 'nothing for another role') FROM public.fast_copy_summary();
+RESET ROLE;
+
+-- an analysis has phases, and no totals
+SELECT isnt_empty(format('SELECT * FROM fast_copy_analyze(''many'', %L)', current_setting('fc.file')), 'analysis');
+SELECT pg_temp.fits('an analysis');
+SELECT is(count(*), 0::bigint, 'no rows were loaded') FROM pg_temp.line('^(rows|WAL|way)');
+SELECT * FROM finish();
+ROLLBACK;
