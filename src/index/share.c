@@ -26,6 +26,7 @@
 #include "access/xact.h"
 #include "utils/guc.h"
 
+#include "context/activity.h"
 #include "context/pace.h"
 #include "errors/first_error.h"
 #include "index/build.h"
@@ -86,6 +87,7 @@ fc_build_one(FcContext *ctx, FcIndexTask *task)
 	FcProgressSlot slot;
 	ErrorData  *edata;
 
+	fc_activity_show(ctx, task->heap);
 	fc_build_limit_memory(ctx->shared, task->nhelpers + 1);
 	fc_progress_slot_save(&slot);
 	edata = task->nhelpers > 0 ? fc_error_catch_undo(ctx, fc_build_index, &build) :

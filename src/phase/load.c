@@ -24,6 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "context/activity.h"
 #include "context/pace.h"
 #include "errors/lines.h"
 #include "heap/turn.h"
@@ -169,7 +170,10 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 	}
 	/* the writer of the task before stays open if both are of one leaf */
 	if (loader->only.writer == NULL)
+	{
+		fc_activity_show(loader->ctx, task->partition);
 		fc_leaf_begin(loader, task->partition, &place);
+	}
 }
 
 static void

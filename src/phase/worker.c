@@ -25,6 +25,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "context/activity.h"
 #include "context/pace.h"
 #include "context/workers.h"
 #include "errors/first_error.h"
@@ -193,6 +194,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	ctx.tasks = shm_toc_lookup(toc, FC_KEY_TASKS, true);
 	ctx.turns = shm_toc_lookup(toc, FC_KEY_TURNS, true);
 	old = MemoryContextSwitchTo(ctx.mcxt);
+	fc_activity_show(&ctx, InvalidOid);
 	InstrStartParallelQuery();
 	fc_worker_phase(&ctx);
 	usage += ParallelWorkerNumber;

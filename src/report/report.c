@@ -120,17 +120,6 @@ fc_way_name(FcWay way)
 	return names[way];
 }
 
-const char *
-fc_phase_name(FcPhase phase)
-{
-	static const char *const names[FC_NPHASES] = {
-		"setup", "split", "scan", "partitions", "load", "index", "attach",
-		"copy", "reject", "check", "analyze", "unpack", "receive", "total"
-	};
-
-	return names[phase];
-}
-
 List *
 fc_report_rows(void)
 {

@@ -10,6 +10,7 @@
 
 #include "datatype/timestamp.h"
 
+#include "context/activity.h"
 #include "context/shared.h"
 
 /* One row of the report; strings may be NULL, and the OID InvalidOid */
@@ -85,7 +86,6 @@ extern void fc_report_add(const FcReportRow *row);
 /* Ends the report: keeps a copy of the totals, and adds the last row */
 extern void fc_report_end(const FcTotals *totals);
 
-extern const char *fc_phase_name(FcPhase phase);
 extern const char *fc_way_name(FcWay way);
 
 /* List of FcReportRow */

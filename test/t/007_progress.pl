@@ -34,6 +34,14 @@ foreach my $workers (0, 2)
 			ok(wait_until($node, "SELECT percent > 15 AND estimated_time_left >= '0s' FROM fast_copy_progress"), 'percent moves, and the time left is told');
 			ok(wait_until($node, 'SELECT tuples_processed > 0 FROM pg_stat_progress_copy'), 'tuples move');
 		}
+		if ($workers > 0)
+		{
+			# row 7 is in the partition of one of them
+			my $says = "SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND state = 'active' AND query";
+			ok(wait_until($node, "$says ~ '^fast_copy: load of public\\.t, partition t_p2013\\d{4}\$'"), 'workers say which partition they load');
+			$node->safe_psql('postgres', 'CREATE ROLE other_user') if $node->safe_psql('postgres', "SELECT count(*) FROM pg_roles WHERE rolname = 'other_user'") == 0;
+			is($node->safe_psql('postgres', "SET ROLE other_user; SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'fast_copy: load%'"), 0, 'but not to everybody');
+		}
 		open_gate();
 		my ($out, $err) = finish_load($load);
 		is($out, $rows, 'loaded');
