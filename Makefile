@@ -4,6 +4,7 @@
 #   make unit | pgtap | differential | tap       one suite, same server
 #   make check-quick                             after each change, in a minute or so
 #   make check-style                             rules no compiler knows
+#   make docs                                    docs/reference.md, of what a server says
 #   make dist                                    the release archive of HEAD
 #
 # test/run does all of this on a cluster of its own, and check-quick the most
@@ -59,7 +60,7 @@ $(DATA_built): sql/fast_copy.sql.in src/options/list.h
 # Where the suites below keep their files: the server must be able to read it.
 TMP_DIR ?= $(or $(TMPDIR),/tmp)
 
-.PHONY: unit pgtap differential tap check-quick check-style dist
+.PHONY: unit pgtap differential tap check-quick check-style docs dist
 
 unit:
 	$(MAKE) -C test/unit check
@@ -82,6 +83,9 @@ check-quick:
 
 check-style:
 	test/style
+
+docs:
+	PATH="$(bindir):$$PATH" test/docs/reference
 
 # PGXN wants a zip whose files lie below NAME-VERSION.
 dist:

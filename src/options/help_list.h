@@ -177,7 +177,7 @@
 	X(compressed, NULL, NULL, \
 	  "only in COPY: data from the client may be packed", \
 	  "An option of COPY only: the data from the client may be packed, and are unpacked if they are. Files on the server need no option for that.", \
-	  "\\copy events from 'new.csv.gz' (fast_copy, compressed, format csv, header)")
+	  "LOAD 'fast_copy';\n\\copy events from 'new.csv.gz' (fast_copy, compressed, format csv, header)")
 
 /* Arguments, and options of COPY, that stand after all others */
 #define FC_HELP_LAST(X) \
@@ -190,6 +190,6 @@
 	X(fast_copy, "boolean", "false", COPY, "FAST_COPY", NULL, \
 	  "only in COPY: fast_copy loads", \
 	  "An option of COPY ... FROM only: fast_copy loads what the command says, with COPY's defaults, and takes the options on this list beside COPY's own.", \
-	  "COPY events FROM '/data/events.csv' WITH (fast_copy, FORMAT csv, HEADER);")
+	  "LOAD 'fast_copy';\nCOPY events FROM '/data/events.csv' WITH (fast_copy, FORMAT csv, HEADER);")
 
 #endif							/* FC_HELP_LIST_H */

@@ -1,8 +1,7 @@
--- The list of options (src/options/list.h) is what functions, COPY, JSON and the
--- documentation have, and each way fills the same field.
+-- The list of options (src/options/list.h) is what functions, COPY and JSON have,
+-- and each way fills the same field.
 --
--- psql variables: data_dir, absolute paths; README.md and docs are found from there
---                 tmp_dir, that the server may write to
+-- psql variable: tmp_dir, an absolute path that the server may write to
 
 \set ON_ERROR_STOP 1
 \set QUIET 1
@@ -150,11 +149,6 @@ SET ROLE option_loader;
 SELECT is(outcome($$SELECT fast_copy('plain', 'echo', options => '{"program": true}')$$), outcome($$SELECT fast_copy('plain', 'echo', program => true)$$), 'a program needs the privilege');
 SELECT matches(outcome($$SELECT fast_copy('plain', 'echo', options => '{"program": true}')$$), '^42501 ', '... for programs');
 RESET ROLE;
-
--- The documentation has a line for each
-\set docs `cd :'data_dir'/../.. && cat README.md docs/*.md`
-SELECT ok(:'docs' ~ format(E'\n\\| `%s` \\| %s \\| `?%s`? \\|', name, replace(replace(type, '[', '\['), 'integer', 'int(eger)?'), preset), name || ' is documented')
-FROM option;
 
 -- What everybody types first
 CREATE TABLE heads (ts timestamp, n int) PARTITION BY RANGE (ts);

@@ -1,4 +1,4 @@
-# The recipe of docs/accelerate_copy.md for the first copy of a subscription, as
+# The recipe of docs/restores.md for the first copy of a subscription, as
 # it stands there: rows that are written while it runs come once, and its loads
 # are accelerated.
 
@@ -54,7 +54,7 @@ done_testing();
 # The document's commands, for our nodes and directory
 sub recipe
 {
-	my ($text) = slurp_file("$FindBin::Bin/../../docs/accelerate_copy.md") =~
+	my ($text) = slurp_file("$FindBin::Bin/../../docs/restores.md") =~
 	  /^```sh not run: test\/t\/019_first_copy\.pl runs it\n(.*?)^```$/ms or die "no recipe\n";
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 

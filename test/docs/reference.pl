@@ -1,0 +1,129 @@
+# The parts of docs/reference.md that are made of what the server says of itself
+# by fast_copy_help(): arguments, settings, functions and views.  They stand
+# between <!-- made by "make docs": KIND --> and <!-- end -->; all else in the
+# document is written by hand.
+
+use strict;
+use warnings;
+use Text::Wrap ();
+
+# Returns the document with its made parts as the server has them.
+sub with_reference
+{
+	my ($text) = @_;
+	my @topics = topics();
+	my %made = (
+		arguments => join('', map { entry($_) } grep { $_->{kind} =~ /^(argument|option of COPY)$/ } @topics),
+		settings => join('', map { entry($_) } grep { $_->{kind} eq 'setting' } @topics),
+		functions => join('', map { object($_) } grep { $_->{kind} eq 'function' } @topics),
+		views => join('', map { object($_) } grep { $_->{kind} =~ /^(view|table)$/ } @topics));
+
+	$text =~ s/(<!-- made by "make docs": (\w+) -->\n).*?(<!-- end -->)/$1\n$made{$2}$3/gs;
+	return $text;
+}
+
+# The document is what would be made of it now.
+sub reference
+{
+	my ($text) = @_;
+	my $made = with_reference($text);
+	my @is = split /\n/, $text;
+	my @shall = split /\n/, $made;
+	my $line = 0;
+
+	$line++ while $line < @is && $line < @shall && $is[$line] eq $shall[$line];
+	report('reference.md is what "make docs" makes of it', $text eq $made,
+		"line " . ($line + 1) . "\nis:    " . ($is[$line] // '') . "\nshall: " . ($shall[$line] // ''));
+	report('reference.md: most of it is made', (() = $made =~ /^### /mg) > 50);
+}
+
+# All that fast_copy_help() tells of, each once, as a hash of kind, name,
+# labels, text and example.
+sub topics
+{
+	my ($rc, $out) = psql(<<'SQL');
+SELECT fast_copy_help(option) FROM fast_copy_help();
+SELECT fast_copy_help(name) FROM (SELECT name FROM pg_settings WHERE name LIKE 'fast\_copy.%' ORDER BY name COLLATE "C") AS s;
+SELECT fast_copy_help(name) FROM (
+	SELECT coalesce(proname, relname)::text COLLATE "C" AS name FROM pg_depend AS d
+		JOIN pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+		LEFT JOIN pg_proc AS p ON p.oid = d.objid AND d.classid = 'pg_proc'::regclass
+		LEFT JOIN pg_class AS c ON c.oid = d.objid AND d.classid = 'pg_class'::regclass
+	WHERE extname = 'fast_copy' AND coalesce(proname, relname) !~ '^fast_copy_value' GROUP BY 1 ORDER BY 1) AS o;
+SQL
+	my (%seen, @topics);
+
+	die $out if $rc != 0;
+	foreach (split /^(?=[a-z])/m, $out)
+	{
+		my ($kind, $name, $body) = /^([^\n]*) (\S+)\n(.*)\z/s or die "no topic: $_\n";
+		my %topic = (kind => $kind, name => $name, labels => {}, text => '', example => '');
+
+		next if $seen{$_}++;
+		$body =~ s/^ {13}(\S)/\x01$1/mg;
+		$body =~ s/\n\x01/ /g;
+		$topic{labels}{$1} = $2 while $body =~ /^  (\w[\w ]*): +(.*)$/mg && pos($body) <= (index("$body\n\n", "\n\n") + 1);
+		$topic{example} = join "\n", $body =~ /^    (.*)$/mg;
+		$topic{text} = join ' ', ($body =~ s/\A.*?\n\n//sr) =~ /^  (\S.*)$/mg;
+		push @topics, \%topic;
+	}
+	return @topics;
+}
+
+sub entry
+{
+	my ($topic) = @_;
+	my %labels = %{ $topic->{labels} };
+	my @facts = "Type: `$labels{Type}`";
+
+	push @facts, "Default: `$labels{Default}`" if defined $labels{Default};
+	push @facts, "In `COPY`: " . ($labels{'In COPY'} =~ /^[(A-Z]/ ? "`$labels{'In COPY'}`" : marked($labels{'In COPY'}))
+	  if defined $labels{'In COPY'};
+	push @facts, "Set by: $labels{'Set by'}" if defined $labels{'Set by'};
+	return "### $topic->{name}\n\n" . join('. ', @facts) . ".\n\n"
+	  . (defined $labels{Values} ? wrapped('Values: ' . values_of(%labels) . '.') . "\n" : '')
+	  . wrapped(marked($topic->{text})) . "\n"
+	  . ($topic->{example} eq '' ? '' : "```sql\n$topic->{example}\n```\n\n");
+}
+
+sub values_of
+{
+	my (%labels) = @_;
+
+	return marked($labels{Values}) if $labels{Type} ne 'enum';
+	return join ', ', map { "`$_`" } split /, /, $labels{Values};
+}
+
+# A function, with its arguments if they are few, or a view
+sub object
+{
+	my ($topic) = @_;
+	my $arguments = $topic->{labels}{Arguments} // '';
+	my $call = '';
+
+	$arguments =~ s/,? *OUT .*//;
+	$arguments =~ s/^(\S+ \S+, \S+ \S+),.*$/$1, .../ if length $arguments > 200;
+	$call = "($arguments) returns $topic->{labels}{Returns}" if $topic->{kind} eq 'function';
+	return "### `$topic->{name}$call`\n\n" . wrapped(marked(ucfirst $topic->{text}) . '.') . "\n";
+}
+
+# What is code in a sentence
+sub marked
+{
+	my ($text) = @_;
+
+	$text =~ s/\boption fast_copy\b/option `fast_copy`/g;
+	$text =~ s/(`[^`]*`(*SKIP)(*FAIL)|\b(?:pg_partman|io_uring|fast_copy)\b(?![.(_])(*SKIP)(*FAIL)|\b\w+ => (?:'[^']*'|\w+)|(?<!\w)'[^']*'|\{"column"[^}]*\}|\b[a-z]+(?:_[a-z0-9]+)+\b(?:\.\w+)?(?:\(\))?|\b(?:COPY FROM|FROM PROGRAM|ORDER BY|COPY|NULL|FROM|ANALYZE|DEFAULT|NOTICE)\b|\\N)/`$1`/g;
+	return $text;
+}
+
+sub wrapped
+{
+	local $Text::Wrap::columns = 150;
+	local $Text::Wrap::huge = 'overflow';
+	local $Text::Wrap::unexpand = 0;
+
+	return Text::Wrap::wrap('', '', $_[0]) . "\n";
+}
+
+1;
