@@ -5,6 +5,7 @@
 #   make check-quick                             after each change, in a minute or so
 #   make check-style                             rules no compiler knows
 #   make docs                                    docs/reference.md, of what a server says
+#   make html                                    the documentation as pages, by mkdocs
 #   make dist                                    the release archive of HEAD
 #
 # test/run does all of this on a cluster of its own, and check-quick the most
@@ -46,7 +47,7 @@ endif
 REGRESS = $(sort $(filter-out fast_copy--%,$(patsubst sql/%.sql,%,$(wildcard sql/*.sql))))
 REGRESS_OPTS = --load-extension=fast_copy --encoding=UTF8 --no-locale --launcher=$(srcdir)/test/masked
 
-EXTRA_CLEAN = $(OBJS:.o=.d) results regression.diffs regression.out tmp_check
+EXTRA_CLEAN = $(OBJS:.o=.d) html html.in results regression.diffs regression.out tmp_check
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
@@ -57,10 +58,24 @@ include $(PGXS)
 $(DATA_built): sql/fast_copy.sql.in src/options/list.h
 	$(CPP) -x c -undef -P -Isrc $< >$@
 
+# The documents keep their folders, so that their links lead somewhere: PGXS
+# would put all of them into one.
+DOC_DIR = $(docdir)/extension/$(EXTENSION)
+
+install: install-documents
+install-documents:
+	$(MKDIR_P) '$(DESTDIR)$(DOC_DIR)/docs'
+	$(INSTALL_DATA) $(addprefix $(srcdir)/,README.md SECURITY.md CHANGELOG.md LICENSE) '$(DESTDIR)$(DOC_DIR)/'
+	$(INSTALL_DATA) $(wildcard $(srcdir)/docs/*.md $(srcdir)/docs/*.svg) '$(DESTDIR)$(DOC_DIR)/docs/'
+
+uninstall: uninstall-documents
+uninstall-documents:
+	rm -rf '$(DESTDIR)$(DOC_DIR)'
+
 # Where the suites below keep their files: the server must be able to read it.
 TMP_DIR ?= $(or $(TMPDIR),/tmp)
 
-.PHONY: unit pgtap differential tap check-quick check-style docs dist
+.PHONY: install-documents uninstall-documents unit pgtap differential tap check-quick check-style docs html dist
 
 unit:
 	$(MAKE) -C test/unit check
@@ -86,6 +101,14 @@ check-style:
 
 docs:
 	PATH="$(bindir):$$PATH" test/docs/reference
+
+# mkdocs wants all pages below one folder.
+html:
+	rm -rf html html.in
+	mkdir html.in
+	cp -r README.md SECURITY.md CHANGELOG.md LICENSE META.json docs html.in/
+	mkdocs build -q
+	rm -rf html.in
 
 # PGXN wants a zip whose files lie below NAME-VERSION.
 dist:
