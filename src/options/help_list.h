@@ -50,12 +50,12 @@
 	  "SELECT fast_copy('log', '/data/events.csv', 'at', header => true);") \
 	X(columns, "(list)", NULL, \
 	  "columns of the file, in its order", \
-	  "The columns that the fields of the file are, in their order, as in the list of columns after COPY's table. By default they are all " \
-	  "columns of the table. With header => 'map' the header says it instead.", \
+	  "The columns that the fields of the file belong to, in their order, as in COPY's list of columns. By default they are all " \
+	  "columns of the table. With header => 'map', the header names them instead.", \
 	  "SELECT fast_copy('events', '/data/devices.csv', columns => '{device,at}');") \
 	X(format, "FORMAT", "'csv', 'text' or 'binary'", \
 	  "csv, text or binary", \
-	  "The format of the file, as COPY defines it. The default of the function is csv; that of COPY, with the option fast_copy as well, is text.", \
+	  "The format of the file, as COPY defines it. The default of the function is 'csv'; that of COPY, also with the option fast_copy, is 'text'.", \
 	  "SELECT fast_copy('orders', '/data/orders.txt', format => 'text');") \
 	X(header, "HEADER", "true, false, 'match', 'map' or a number of lines to skip", \
 	  "true, match, map, or lines to skip", \
@@ -70,32 +70,32 @@
 	  "SELECT fast_copy('customers', '/data/customers.csv', header => 'map',\n  ignore_extra_columns => true);") \
 	X(delimiter, "DELIMITER", NULL, \
 	  "the byte between fields", \
-	  "The one byte that separates fields: by default a comma, in text format a tab. The binary format has none.", \
+	  "The byte that separates fields: by default a comma, or a tab in text format. The binary format has none.", \
 	  "SELECT fast_copy('events', '/data/semicolons.csv', header => true,\n  delimiter => ';');") \
 	X(null_string, "NULL", NULL, \
 	  "what stands for NULL", \
-	  "The text that stands for NULL where it is not quoted: by default the empty string, in text format \\N. " \
-	  "COPY calls it NULL, which is a word of SQL's own; COPY with the option fast_copy takes both names.", \
+	  "The text that stands for NULL where it is not quoted: by default the empty string, or \\N in text format. " \
+	  "COPY calls it NULL, which is a reserved word of SQL; COPY with the option fast_copy takes both names.", \
 	  "SELECT fast_copy('events', '/data/na.csv', header => true,\n  null_string => 'NA');") \
 	X(quote, "QUOTE", NULL, \
 	  "the byte around quoted fields", \
-	  "The one byte that quoted fields of a CSV file stand in: by default a double quote.", \
+	  "The byte that begins and ends a quoted field of a CSV file: by default a double quote.", \
 	  "SELECT fast_copy('customers', '/data/apostrophes.csv', quote => '''');") \
 	X(escape, "ESCAPE", NULL, \
 	  "the byte before a quote within quotes", \
-	  "The one byte that stands in a CSV file before a quote, or before itself, that is a part of a quoted value: by default the quote.", \
+	  "The byte that precedes a quote, or itself, where that is a part of a quoted value of a CSV file: by default the quote.", \
 	  "SELECT fast_copy('customers', '/data/backslashes.csv', escape => '\\');") \
 	X(force_not_null, "FORCE_NOT_NULL", NULL, \
 	  "columns that NULL's text is a value of", \
-	  "Columns in which null_string is a value, also where it is not quoted. '{*}' stands for all columns.", \
+	  "Columns in which null_string does not stand for NULL, even where it is not quoted. '{*}' stands for all columns.", \
 	  "SELECT fast_copy('customers', '/data/nameless.csv',\n  force_not_null => '{name}');") \
 	X(force_null, "FORCE_NULL", NULL, \
 	  "columns in which a quoted null string is NULL", \
-	  "Columns in which null_string is NULL, also where it is quoted. '{*}' stands for all columns.", \
+	  "Columns in which null_string stands for NULL, even where it is quoted. '{*}' stands for all columns.", \
 	  "SELECT fast_copy('customers', '/data/nameless.csv', force_null => '{*}');") \
 	X(default_string, "DEFAULT", NULL, \
 	  "what stands for a column's default", \
-	  "The text that stands for the default of the column. COPY calls it DEFAULT, from PostgreSQL 16 on; here it works on every version.", \
+	  "The text that stands for the default of the column. COPY calls it DEFAULT, and has it from PostgreSQL 16 on; fast_copy has it on every version.", \
 	  "SELECT fast_copy('customers', '/data/defaults.csv',\n  default_string => '\\D');") \
 	X(encoding, "ENCODING", NULL, \
 	  "encoding of the file", \
@@ -103,26 +103,26 @@
 	  "SELECT fast_copy('customers', '/data/latin1.csv', encoding => 'LATIN1');") \
 	X(where_clause, "WHERE", NULL, \
 	  "condition on the rows to load", \
-	  "A condition: rows for which it is not true are left out, and counted as filtered. It may call no aggregate and hold no subquery, as in COPY.", \
+	  "A condition. Rows for which it is not true are left out, and counted as filtered. As in COPY, it can contain neither aggregates nor subqueries.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  where_clause => 'device <= 50');") \
 	X(timestamp_format, NULL, NULL, \
 	  "how moments are written", \
 	  "A pattern for the key column, or a JSON object {\"column\": \"pattern\", ...} for any columns of the types timestamp, timestamptz and date: " \
-	  "epoch_s, epoch_ms, epoch_us or epoch_ns, a pattern of to_timestamp, or one as Java writes it. By default the types read their values.", \
+	  "epoch_s, epoch_ms, epoch_us or epoch_ns, a pattern of to_timestamp, or one in the notation of Java. By default values are read as COPY reads them.", \
 	  "SELECT fast_copy('events', '/data/epochs.csv', header => true,\n  timestamp_format => 'epoch_ms', time_zone => 'UTC');") \
 	X(time_zone, NULL, NULL, \
 	  "zone of times without one", \
-	  "The zone in which the file's times are read that name none: by default that of the session. Defaults of columns are always read in that of the session.", \
+	  "The time zone of values that name none: by default that of the session. Defaults of columns are always evaluated in the time zone of the session.", \
 	  "SELECT fast_copy('visits', '/data/visits.csv',\n  time_zone => 'America/New_York');") \
 	X(partition_interval, NULL, NULL, \
 	  "width of new partitions", \
 	  "How wide new partitions are, as an interval such as '1 day' or '1 month', or a number for an integer key. By default they are as wide as the " \
-	  "existing ones; the first ones of a table are a day wide, and an integer key needs a width. pg_partman's configuration decides where it keeps the table.", \
+	  "existing ones; the first ones of a table are a day wide, and an integer key needs a width. If pg_partman keeps the table, its configuration decides instead.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  partition_interval => '1 month');") \
 	X(missing_partitions, NULL, "'create', 'error' or 'default'", \
 	  "create them, error, or use the default partition", \
-	  "What is done with a row that has no partition of its own: 'create' makes the partition, 'error' refuses the row, and 'default' puts it into the " \
-	  "default partition. COPY knows the last two, by whether there is a default partition.", \
+	  "What becomes of a row whose partition does not exist: 'create' makes the partition, 'error' refuses the row, and 'default' puts it into the " \
+	  "default partition. COPY does one of the last two, depending on whether there is a default partition.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  missing_partitions => 'error');") \
 	X(order_by, NULL, NULL, \
 	  "order of the rows in each partition", \
@@ -130,23 +130,23 @@
 	  "SELECT fast_copy('log', '/data/events.csv', header => true,\n  order_by => ARRAY['device', 'at DESC']);") \
 	X(freeze, "FREEZE", NULL, \
 	  "freeze rows of a new table", \
-	  "Rows are frozen as they are written. The table, or its partitions, must have been created or truncated in the same transaction.", \
+	  "Freezes the rows as they are written, as VACUUM FREEZE would do. The table, or each partition that gets rows, must have been created or truncated in the same transaction.", \
 	  "BEGIN;\nTRUNCATE log;\nSELECT fast_copy('log', '/data/events.csv', header => true,\n  freeze => true);\nCOMMIT;") \
 	X(on_error, "ON_ERROR", "'stop', 'ignore' or 'set_null'", \
 	  "stop, ignore, or set_null", \
 	  "What becomes of a record that cannot be loaded: 'stop' ends the load with COPY's error, 'ignore' leaves the record out, and 'set_null' makes " \
-	  "the bad value NULL. on_error_classes says which errors are meant.", \
+	  "the bad value NULL. on_error_classes names the errors that are tolerated.", \
 	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'set_null',\n  on_error_classes => '{conversion,missing_columns}');") \
 	X(on_error_classes, NULL, \
 	  "conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique", \
 	  "errors that on_error is about", \
-	  "The classes of errors that on_error tolerates: conversion (a value that its type refuses), missing_columns and extra_columns (too few or too many " \
-	  "fields), encoding (bytes that are no characters), check and not_null (a row that violates such a constraint), no_partition (a row that belongs to no " \
-	  "partition) and unique (of two equal rows, the later one of the file). By default it is conversion, the only one that COPY has.", \
+	  "The classes of errors that on_error tolerates: 'conversion' (a value that its type refuses), 'missing_columns' and 'extra_columns' (too few or too many " \
+	  "fields), 'encoding' (bytes that are no characters), 'check' and 'not_null' (a row that violates such a constraint), 'no_partition' (a row that belongs to no " \
+	  "partition) and 'unique' (of two equal rows, the later one of the file). By default it is 'conversion', the only one that COPY tolerates.", \
 	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'ignore',\n  on_error_classes => '{conversion,missing_columns}');") \
 	X(reject_limit, "REJECT_LIMIT", NULL, \
 	  "records left out before it is an error", \
-	  "The most records that on_error may leave out: one more is an error. By default there is no limit.", \
+	  "The largest number of records that on_error may leave out; one more is an error. By default there is no limit.", \
 	  "SELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  reject_limit => 1000);") \
 	X(reject_table, NULL, NULL, \
 	  "table for records left out", \
@@ -158,25 +158,25 @@
 	  "SELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  log_verbosity => 'verbose');") \
 	X(run_analyze, NULL, NULL, \
 	  "ANALYZE after the load", \
-	  "Statistics are gathered of the table, and of each partition that got rows, as ANALYZE gathers them.", \
+	  "Gathers statistics about the table, and about each partition that got rows, as ANALYZE does.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  run_analyze => true);") \
 	X(progress, NULL, NULL, \
 	  "NOTICEs every so often; true: every second", \
-	  "An interval: every so often a NOTICE tells phase, percent, rate and time left. true stands for a second; by default, and with false, nothing is told. " \
-	  "The view fast_copy_progress shows it to other sessions.", \
+	  "The interval between NOTICEs that tell phase, percent, rate and time left; true stands for a second. By default, and with false, there are none. " \
+	  "The view fast_copy_progress shows the progress to other sessions.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  progress => '5s');") \
 	X(workers, NULL, NULL, \
 	  "processes beside the session's own", \
-	  "The parallel workers that help the session's own process, from 0 to 256. By default fast_copy.workers decides. The server may give fewer: " \
-	  "max_parallel_workers and max_worker_processes bound them.", \
+	  "The parallel workers that help the session's own process, from 0 to 256. By default the setting fast_copy.workers decides. There may be fewer: " \
+	  "max_parallel_workers and max_worker_processes limit their number.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  workers => 2);") \
 	X(program, "PROGRAM", NULL, \
 	  "source is a command", \
-	  "source is a command that the server runs, or an array of them, as after COPY's FROM PROGRAM, and what they print is loaded.", \
+	  "If it is true, source is a command that the server runs, or an array of commands, as in COPY ... FROM PROGRAM, and their output is loaded.", \
 	  "SELECT fast_copy('events', 'tar -xOf /data/2026.tar', program => true);") \
 	X(compressed, NULL, NULL, \
 	  "only in COPY: data from the client may be packed", \
-	  "An option of COPY only: the data from the client may be packed, and are unpacked if they are. Files on the server need no option for that.", \
+	  "An option of COPY ... FROM STDIN: the data from the client may be packed, and are unpacked if they are. Files on the server need no option for that.", \
 	  "LOAD 'fast_copy';\n\\copy events from 'new.csv.gz' (fast_copy, compressed, format csv, header)")
 
 /* Arguments, and options of COPY, that stand after all others */
@@ -184,12 +184,12 @@
 	X(options, "jsonb", "NULL", CALL, NULL, NULL, \
 	  "more options, as JSON", \
 	  "Further options as a JSON object with their names, or with the names that COPY has for them, in upper or lower case. A text is a JSON string, a " \
-	  "flag true or false, a number a number, and a list an array of strings; null is as if the option were not there. An option that is given twice, or " \
-	  "as an argument too, is an error. What later versions add is given here, because the list of arguments stays as it is.", \
+	  "flag true or false, a number a number, and a list an array of strings; null leaves the option out. An option that is given twice, or " \
+	  "as an argument as well, is an error. Options that later versions add are given here, because the list of arguments does not change.", \
 	  "SELECT fast_copy('events', '/data/na.csv',\n  options => '{\"header\": true, \"null\": \"NA\", \"workers\": 2}');") \
 	X(fast_copy, "boolean", "false", COPY, "FAST_COPY", NULL, \
 	  "only in COPY: fast_copy loads", \
-	  "An option of COPY ... FROM only: fast_copy loads what the command says, with COPY's defaults, and takes the options on this list beside COPY's own.", \
+	  "An option of COPY ... FROM: fast_copy executes the command, with COPY's defaults, and takes the options of this list in addition to COPY's own.", \
 	  "LOAD 'fast_copy';\nCOPY events FROM '/data/events.csv' WITH (fast_copy, FORMAT csv, HEADER);")
 
 #endif							/* FC_HELP_LIST_H */

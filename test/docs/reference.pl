@@ -90,8 +90,9 @@ sub values_of
 {
 	my (%labels) = @_;
 
-	return marked($labels{Values}) if $labels{Type} ne 'enum';
-	return join ', ', map { "`$_`" } split /, /, $labels{Values};
+	# words alone are values, too
+	return $labels{Values} =~ s/\b(?!and\b)(\w+)/`$1`/gr if $labels{Values} =~ /^\w+(, \w+)+( and \w+)?$/;
+	return marked($labels{Values});
 }
 
 # A function, with its arguments if they are few, or a view
@@ -113,7 +114,7 @@ sub marked
 	my ($text) = @_;
 
 	$text =~ s/\boption fast_copy\b/option `fast_copy`/g;
-	$text =~ s/(`[^`]*`(*SKIP)(*FAIL)|\b(?:pg_partman|io_uring|fast_copy)\b(?![.(_])(*SKIP)(*FAIL)|\b\w+ => (?:'[^']*'|\w+)|(?<!\w)'[^']*'|\{"column"[^}]*\}|\b[a-z]+(?:_[a-z0-9]+)+\b(?:\.\w+)?(?:\(\))?|\b(?:COPY FROM|FROM PROGRAM|ORDER BY|COPY|NULL|FROM|ANALYZE|DEFAULT|NOTICE)\b|\\N)/`$1`/g;
+	$text =~ s/(`[^`]*`(*SKIP)(*FAIL)|\b(?:pg_partman|io_uring|fast_copy)\b(?![.(_])(*SKIP)(*FAIL)|\b\w+ => (?:'[^']*'|\w+)|(?<!\w)'[^']*'|\{"column"[^}]*\}|\b[a-z]+(?:_[a-z0-9]+)+\b(?:\.\w+)?(?:\(\))?|\b(?:COPY \.\.\. FROM(?: PROGRAM| STDIN)?|COPY FROM|VACUUM FREEZE|FROM PROGRAM|ORDER BY|COPY|NULL|FROM|ANALYZE|DEFAULT|NOTICE)\b|\\N)/`$1`/g;
 	return $text;
 }
 
