@@ -438,6 +438,31 @@ fc_partman_find_functions(FcPartmanSearch *search)
 	}
 }
 
+/*
+ * May the role that pg_partman's functions run as read its configuration?
+ * Refuses with the GRANT that comes next, if not.
+ */
+static bool
+fc_partman_may_read(FcPartmanSearch *search)
+{
+	FcPartman  *partman = search->partman;
+	const char *schema = quote_identifier(get_namespace_name(search->schema));
+	const char *role = quote_identifier(GetUserNameFromId(partman->user, false));
+	char	   *grant;
+
+	if (fc_namespace_aclcheck(search->schema, partman->user, ACL_USAGE) != ACLCHECK_OK)
+		grant = psprintf("GRANT USAGE ON SCHEMA %s TO %s", schema, role);
+	else if (pg_class_aclcheck(search->config, partman->user, ACL_SELECT) != ACLCHECK_OK)
+		grant = psprintf("GRANT SELECT ON %s.part_config TO %s", schema, role);
+	else
+		return true;
+	fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+					  "Its configuration may not be read: privileges on the schema and the tables of pg_partman are missing.");
+	if (partman->refusal)
+		partman->refusal->hint = psprintf("%s. %s", grant, partman->refusal->hint);
+	return false;
+}
+
 /* Reads what pg_partman says of the table; NULL if it has no row for it */
 static FcPartman *
 fc_partman_read(FcPartmanSearch *search)
@@ -451,13 +476,8 @@ fc_partman_read(FcPartmanSearch *search)
 								 &search->desc);
 	if (search->row == NULL)
 		return NULL;
-	if (fc_namespace_aclcheck(search->schema, partman->user, ACL_USAGE) != ACLCHECK_OK ||
-		pg_class_aclcheck(search->config, partman->user, ACL_SELECT) != ACLCHECK_OK)
-	{
-		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-						  "Its configuration may not be read: privileges on the schema and the tables of pg_partman are missing.");
+	if (!fc_partman_may_read(search))
 		return partman;
-	}
 	fc_partman_take(search);
 	fc_partman_check_state(search);
 	if (partman->control)
