@@ -6,6 +6,7 @@
 #   make check-style                             rules no compiler knows
 #   make docs                                    docs/reference.md, of what a server says
 #   make html                                    the documentation as pages, by mkdocs
+#   make install-plugin                          for local_preload_libraries
 #   make dist                                    the release archive of HEAD
 #
 # test/run does all of this on a cluster of its own, and check-quick the most
@@ -75,7 +76,8 @@ uninstall-documents:
 # Where the suites below keep their files: the server must be able to read it.
 TMP_DIR ?= $(or $(TMPDIR),/tmp)
 
-.PHONY: install-documents uninstall-documents unit pgtap differential tap check-quick check-style docs html dist
+.PHONY: install-documents uninstall-documents install-plugin uninstall-plugin unit pgtap differential tap \
+	check-quick check-style docs html dist
 
 unit:
 	$(MAKE) -C test/unit check
@@ -109,6 +111,20 @@ html:
 	cp -r README.md SECURITY.md CHANGELOG.md LICENSE META.json docs html.in/
 	mkdocs build -q
 	rm -rf html.in
+
+# What lies in plugins may be loaded by any user, in any database, which is for
+# whoever installs to decide (docs/security.md).  A link, because a session takes
+# two files for two libraries.
+plugin = $(DESTDIR)$(pkglibdir)/plugins/$(EXTENSION)$(DLSUFFIX)
+
+install-plugin:
+	$(MKDIR_P) '$(dir $(plugin))'
+	ln -sf '../$(EXTENSION)$(DLSUFFIX)' '$(plugin)'
+
+uninstall: uninstall-plugin
+
+uninstall-plugin:
+	rm -f '$(plugin)'
 
 # PGXN wants a zip whose files lie below NAME-VERSION.
 dist:
