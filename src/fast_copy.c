@@ -9,6 +9,7 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -187,6 +188,17 @@ fast_copy_options(FunctionCallInfo fcinfo)
 	return options;
 }
 
+/* Refuses to load on a standby, in core's words; ERROR 25006 */
+static void
+fast_copy_refuse_standby(void)
+{
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot execute %s during recovery", "fast_copy()"),
+				 errhint("This server is a standby: load on its primary. fast_copy_analyze() works here.")));
+}
+
 /*
  * Loads a file; see docs/loading.md.  Everything allocated lies in the memory
  * context made here, also on error.
@@ -199,6 +211,7 @@ fast_copy(PG_FUNCTION_ARGS)
 	uint64		rows;
 
 	PreventCommandIfParallelMode("fast_copy()");
+	fast_copy_refuse_standby();
 	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 								 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(mcxt);

@@ -56,11 +56,20 @@ foreach my $step (
 
 subtest 'the standby itself cannot be loaded' => sub {
 	my ($rc, $out, $err) = $standby->psql('postgres', "SELECT fast_copy('t', '$file')");
-	like($err, qr/cannot execute .* in a read-only transaction|during recovery/, 'no load');
+	like($err, qr/ERROR:  cannot execute fast_copy\(\) during recovery\nHINT:  This server is a standby: load on its primary\. fast_copy_analyze\(\) works here\.$/, 'no load');
 	foreach my $option ('', ', fast_copy')
 	{
 		like(($standby->psql('postgres', "LOAD 'fast_copy'; COPY t FROM '$file' (FORMAT csv$option)"))[2], qr/ERROR:  cannot execute COPY during recovery/, "no COPY (FORMAT csv$option)");
 	}
+};
+
+subtest 'a look at a file needs no primary' => sub {
+	foreach my $workers (0, 2)
+	{
+		is($standby->safe_psql('postgres', "SET fast_copy.chunk_size = '16kB'; SELECT string_agg(coalesce(name, '') || ' ' || rows, ',' ORDER BY name)
+				FROM fast_copy_analyze('t', '$file', workers => $workers) WHERE item IN ('rows', 'key')"), 'accepted 4000,bad 0,filtered 0,ts 4000', "fast_copy_analyze, $workers workers");
+	}
+	is($standby->safe_psql('postgres', 'SELECT count(*) FROM fast_copy_progress'), 0, 'fast_copy_progress');
 };
 
 $standby->stop;
