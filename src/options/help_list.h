@@ -154,7 +154,7 @@
 	  "SELECT fast_copy_create_reject_table('rejects');\nSELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  reject_table => 'rejects');") \
 	X(log_verbosity, "LOG_VERBOSITY", "'default', 'verbose' or 'silent'", \
 	  "default, verbose or silent: NOTICEs about records", \
-	  "How much is said about records that are left out: 'default' gives their number at the end, 'verbose' a NOTICE for each, and 'silent' nothing.", \
+	  "How much is said about records that are left out: 'default' gives their number at the end, 'verbose' a NOTICE for each, and 'silent' nothing, not even the line that ends a load.", \
 	  "SELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  log_verbosity => 'verbose');") \
 	X(run_analyze, NULL, NULL, \
 	  "ANALYZE after the load", \
