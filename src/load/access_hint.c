@@ -144,7 +144,7 @@ fc_access_hint_path(void *arg)
 		return;
 	edata = fc_error_so_far();
 	if (edata->hint)
-		code = 0;
+		;						/* it is about something else */
 	else if (fc_error_says(edata, FC_ACCESS_REFUSED))
 		fc_access_hint_refused(accessed);
 	else if (code == ERRCODE_INSUFFICIENT_PRIVILEGE)
