@@ -16,6 +16,7 @@
 #include "optimizer/optimizer.h"
 
 #include "context/pace.h"
+#include "errors/context.h"
 #include "errors/stop.h"
 #include "intake/receive.h"
 #include "intake/ring.h"
@@ -402,6 +403,26 @@ fc_layout_ahead(const FcJob *job)
 	return most * (FC_NOTES + 1);
 }
 
+/* Says what to do where the system has no room for the segment */
+static void
+fc_layout_hint(void *arg)
+{
+	if (geterrcode() == ERRCODE_DISK_FULL)
+		errhint("Shared memory lies in /dev/shm, which in a container has 64 MB unless it was started with more, as by docker run --shm-size=1g. Data that are received take less of it with a lower fast_copy.memory or fast_copy.workers.");
+}
+
+static dsm_segment *
+fc_layout_create(Size size)
+{
+	ErrorContextCallback callback;
+	dsm_segment *segment;
+
+	fc_error_context_push(&callback, fc_layout_hint, NULL);
+	segment = dsm_create(size, 0);
+	fc_error_context_pop();
+	return segment;
+}
+
 void
 fc_layout_make(FcJob *job)
 {
@@ -430,7 +451,7 @@ fc_layout_make(FcJob *job)
 	total = fc_layout_places(job, &layout, patterns, where);
 	ring_size = layout.at.ring == 0 ? 0 :
 		fc_ring_size(target->nworkers, chunk_size, (Size) fc_memory_kb * 1024);
-	job->segment = dsm_create(total + ring_size, 0);
+	job->segment = fc_layout_create(total + ring_size);
 	target->shared = dsm_segment_address(job->segment);
 	memset(target->shared, 0, total);
 	*target->shared = layout;

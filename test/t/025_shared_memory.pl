@@ -1,0 +1,46 @@
+# A server with as little in /dev/shm as a container may have: loads that need
+# more say so, what there is serves all others, and nothing is left there.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $small = 'size=10m,mode=1777';
+# as root of a user namespace we may mount, and as ourselves in one within it
+# the server may run
+my @apart = ('unshare', '--map-root-user', '--mount', 'sh', '-c',
+	"mount -t tmpfs -o $small tmpfs /dev/shm && exec unshare --user --map-user=$> \"\$@\"", 'sh');
+
+plan skip_all => 'no mounts of our own here'
+  unless IPC::Run::run([ @apart, 'true' ], '<', '/dev/null', '>', '/dev/null', '2>', '/dev/null');
+
+my $node = new_node('main', {}, 'dynamic_shared_memory_type = posix');
+my $rows = write_rows('rows.csv', 40000);
+
+$node->safe_psql('postgres', 'CREATE TABLE plain (n int, ts timestamp, v text)');
+$node->stop;
+is(system(@apart, 'pg_ctl', '-w', '-s', '-D', $node->data_dir, '-l', $node->logfile, 'start'), 0, 'started with 10 MB of /dev/shm');
+$node->_update_pid(1);
+
+subtest 'a file is loaded' => sub {
+	foreach my $workers (0, 2)
+	{
+		events($node, 't');
+		is($node->safe_psql('postgres', "SET fast_copy.chunk_size = '64kB'; SELECT fast_copy('t', '$rows', workers => $workers)"), 40000, "$workers workers");
+	}
+};
+subtest 'data of the client need more, and the hint says what to do' => sub {
+	my $copy = "\\copy plain from '$rows' with (format csv, fast_copy, workers 4)";
+	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nLOAD 'fast_copy';\n$copy\n");
+
+	like($err, qr/ERROR:  53100: could not resize shared memory segment .*\nHINT:  Shared memory lies in \/dev\/shm.*--shm-size/, 'the error');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM plain'), 0, 'nothing is loaded');
+	is($node->safe_psql('postgres', "LOAD 'fast_copy'; SET fast_copy.memory = '16MB';\n$copy\nSELECT count(*) FROM plain"), 40000, 'with less of fast_copy.memory it is');
+};
+$node->stop;
+done_testing();
