@@ -24,6 +24,7 @@
 #include "load/analyze.h"
 #include "options/json.h"
 #include "rejects/table.h"
+#include "report/history.h"
 #include "report/report.h"
 #include "report/summary.h"
 
@@ -34,6 +35,7 @@ PG_FUNCTION_INFO_V1(fast_copy_analyze);
 PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_summary);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
+PG_FUNCTION_INFO_V1(fast_copy_create_history_table);
 
 /* The arguments, in the order of the SQL declaration (sql/fast_copy.sql.in) */
 enum
@@ -226,6 +228,13 @@ fast_copy_create_reject_table(PG_FUNCTION_ARGS)
 {
 	PreventCommandIfParallelMode("fast_copy_create_reject_table()");
 	PG_RETURN_OID(fc_reject_table_create(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+}
+
+Datum
+fast_copy_create_history_table(PG_FUNCTION_ARGS)
+{
+	PreventCommandIfParallelMode("fast_copy_create_history_table()");
+	PG_RETURN_OID(fc_history_create(text_to_cstring(PG_GETARG_TEXT_PP(0))));
 }
 
 /* A text that is not known is NULL in SQL, and so is a number below 0 */

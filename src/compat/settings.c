@@ -25,6 +25,7 @@ int			fc_spill_kind = FC_SPILL_AUTO;
 int			fc_chunk_size = 16 * 1024 * 1024;
 int			fc_writer = FC_WRITER_AUTO;
 char	   *fc_root_directory = NULL;
+char	   *fc_history = NULL;
 int			fc_max_partitions = 3660;
 bool		fc_use_partman = true;
 bool		fc_ignore_retention = false;
@@ -57,6 +58,11 @@ static const struct config_enum_entry spill_kinds[] = {
 static void
 fc_settings_define_watching(void)
 {
+	DefineCustomStringVariable("fast_copy.history",
+							   "Table that gets a row of each load.",
+							   "It is made by fast_copy_create_history_table(), and belongs to who loads or to a superuser. Empty: there is none.",
+							   &fc_history, "",
+							   PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.log_min_duration",
 							"Sets the minimum execution time above which loads are logged.",
 							"Loads that fail are logged with the phase they failed in. 0 logs all loads, -1 none.",

@@ -45,6 +45,7 @@ extern int	fc_io_depth;
 extern int	fc_chunk_size;
 extern int	fc_writer;
 extern char *fc_root_directory;
+extern char *fc_history;
 extern int	fc_spill_kind;
 extern int	fc_max_partitions;
 extern bool fc_use_partman;

@@ -37,6 +37,7 @@
 #include "partition/statistics.h"
 #include "phase/phases.h"
 #include "rejects/notices.h"
+#include "report/history.h"
 #include "report/log.h"
 #include "report/progress.h"
 #include "report/report.h"
@@ -320,6 +321,7 @@ fc_job_load_file(FcJob *job, FcLog *log)
 	fc_job_statistics(job);
 	fc_progress_end(&job->progress);
 	fc_log_add_up(log, &job->progress);
+	fc_history_put(&job->target, &log->totals);
 	fc_setup_end(job);
 	return true;
 }

@@ -31,6 +31,7 @@
 #include "load/way.h"
 #include "phase/worker.h"
 #include "rejects/table.h"
+#include "report/history.h"
 #include "row/executor.h"
 #include "source/program.h"
 #include "source/recode.h"
@@ -230,6 +231,7 @@ fc_setup_plan(FcJob *job)
 	FcTarget   *target = &job->target;
 
 	fc_plan_check_relkind(target->rel);
+	fc_history_check(target);
 	if (target->options->header_map)
 	{
 		fc_setup_file(job);

@@ -34,6 +34,8 @@ typedef struct FcTarget
 	FcNewPartition *created;	/* by key */
 	int			ngroups;		/* leaves with rows */
 	int			nindexes;		/* indexes that the load builds */
+	Oid			history;		/* table for a row about the load, locked; or
+								 * InvalidOid */
 
 	/* what */
 	FcSource   *source;			/* the files, or temporary copies of them */

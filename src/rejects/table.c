@@ -18,20 +18,16 @@
 #include "catalog/namespace.h"
 #include "catalog/partition.h"
 #include "catalog/pg_type_d.h"
-#include "executor/spi.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/regproc.h"
 #include "utils/uuid.h"
 
 #include "compat/compat.h"
-#include "partition/empty_table.h"
+#include "rejects/own_table.h"
 #include "rejects/table.h"
 #include "row/executor.h"
 
@@ -51,14 +47,7 @@ enum
 	NCOLUMNS
 };
 
-static const struct
-{
-	const char *name;
-	const char *type;
-	Oid			typid;
-	const char *comment;
-}			reject_columns[NCOLUMNS] = {
-
+static const FcOwnColumn reject_columns[NCOLUMNS] = {
 	{"job", "pg_catalog.uuid NOT NULL", UUIDOID,
 	"one value for all records that one load rejected"},
 	{"file", "pg_catalog.text NOT NULL", TEXTOID, "path that the load was given"},
@@ -77,6 +66,11 @@ static const struct
 	{"sqlstate", "pg_catalog.text NOT NULL", TEXTOID,
 	"of the error the load would have ended with"},
 	{"message", "pg_catalog.text NOT NULL", TEXTOID, "of that error"},
+};
+
+static const FcOwnTable reject_kind = {
+	"reject_table", "fast_copy_create_reject_table", "records that fast_copy rejected",
+	reject_columns, NCOLUMNS
 };
 
 struct FcRejectTable
@@ -98,36 +92,6 @@ fc_reject_table_check_place(FcTarget *target, Oid table)
 			 errmsg("reject_table must not be the table that is loaded")));
 }
 
-/* Checks for INSERT on the table or on each column; ERROR 42501 */
-static void
-fc_reject_table_check_rights(Oid table)
-{
-	if (pg_class_aclcheck(table, GetUserId(), ACL_INSERT) == ACLCHECK_OK)
-		return;
-	for (int i = 0; i < NCOLUMNS; i++)
-	{
-		AttrNumber	attnum = get_attnum(table, reject_columns[i].name);
-
-		if (attnum == InvalidAttrNumber ||
-			pg_attribute_aclcheck(table, attnum, GetUserId(), ACL_INSERT) != ACLCHECK_OK)
-			aclcheck_error(ACLCHECK_NO_PRIV,
-						   get_relkind_objtype(get_rel_relkind(table)),
-						   get_rel_name(table));
-	}
-}
-
-static void
-fc_reject_table_check_columns(Oid table)
-{
-	for (int i = 0; i < NCOLUMNS; i++)
-		if (get_attnum(table, reject_columns[i].name) <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of reject_table \"%s\" does not exist",
-							reject_columns[i].name, get_rel_name(table)),
-					 errhint("fast_copy_create_reject_table() makes a table with all columns that are needed.")));
-}
-
 void
 fc_reject_table_check(FcTarget *target)
 {
@@ -142,34 +106,14 @@ fc_reject_table_check(FcTarget *target)
 				 errmsg("relation with OID %u does not exist", table)));
 	fc_target_check_schema(table);
 	fc_reject_table_check_place(target, table);
-	fc_reject_table_check_columns(table);
-	fc_reject_table_check_rights(table);
-}
-
-static char *
-fc_reject_table_insert(Oid table)
-{
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "INSERT INTO %s (",
-					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
-												get_rel_name(table)));
-	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "",
-						 quote_identifier(reject_columns[i].name));
-	appendStringInfoString(&sql, ") VALUES (");
-	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(&sql, "%s$%d", i > 0 ? ", " : "", i + 1);
-	appendStringInfoChar(&sql, ')');
-	return sql.data;
+	fc_own_table_check_columns(&reject_kind, table);
+	fc_own_table_check_rights(&reject_kind, table);
 }
 
 FcRejectTable *
 fc_reject_table_begin(FcTarget *target)
 {
 	FcRejectTable *table = palloc0(sizeof(FcRejectTable));
-	Oid			types[NCOLUMNS];
 
 	table->target = target;
 	table->uuid = DirectFunctionCall1(gen_random_uuid, (Datum) 0);
@@ -179,14 +123,8 @@ fc_reject_table_begin(FcTarget *target)
 	table->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											"fast_copy reject",
 											ALLOCSET_DEFAULT_SIZES);
-	for (int i = 0; i < NCOLUMNS; i++)
-		types[i] = reject_columns[i].typid;
-	fc_table_keep_schema(get_rel_namespace(target->options->reject_table));
 	SPI_connect();
-	table->plan = SPI_prepare(fc_reject_table_insert(target->options->reject_table),
-							  NCOLUMNS, types);
-	if (table->plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	table->plan = fc_own_table_prepare(&reject_kind, target->options->reject_table);
 	return table;
 }
 
@@ -274,12 +212,9 @@ fc_reject_table_put(FcRejectTable *table, const FcReject *reject, uint64 line)
 	MemoryContext old = MemoryContextSwitchTo(table->row_mcxt);
 	Datum		values[NCOLUMNS] = {0};
 	char		nulls[NCOLUMNS];
-	int			rc;
 
 	fc_reject_table_values(table, reject, line, values, nulls);
-	rc = SPI_execute_plan(table->plan, values, nulls, false, 0);
-	if (rc < 0)
-		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+	fc_own_table_insert(table->plan, values, nulls);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(table->row_mcxt);
 }
@@ -296,45 +231,8 @@ fc_reject_table_end(FcRejectTable *table)
 	return job;
 }
 
-static void
-fc_reject_table_run(const char *sql)
-{
-	int			rc = SPI_execute(sql, false, 0);
-
-	if (rc < 0)
-		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
-}
-
-static void
-fc_reject_table_comment(const char *table)
-{
-	fc_reject_table_run(psprintf("COMMENT ON TABLE %s IS 'records that fast_copy rejected'",
-								 table));
-	for (int i = 0; i < NCOLUMNS; i++)
-		fc_reject_table_run(psprintf("COMMENT ON COLUMN %s.%s IS %s", table,
-									 quote_identifier(reject_columns[i].name),
-									 quote_literal_cstr(reject_columns[i].comment)));
-}
-
 Oid
 fc_reject_table_create(const char *name)
 {
-	RangeVar   *rv = makeRangeVarFromNameList(fc_string_to_names(name));
-	Oid			schema = RangeVarGetCreationNamespace(rv);
-	const char *table = quote_qualified_identifier(get_namespace_name(schema),
-												   rv->relname);
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "CREATE TABLE %s (", table);
-	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(&sql, "%s%s %s", i > 0 ? ", " : "",
-						 quote_identifier(reject_columns[i].name),
-						 reject_columns[i].type);
-	appendStringInfoChar(&sql, ')');
-	SPI_connect();
-	fc_reject_table_run(sql.data);
-	fc_reject_table_comment(table);
-	SPI_finish();
-	return get_relname_relid(rv->relname, schema);
+	return fc_own_table_create(&reject_kind, name);
 }

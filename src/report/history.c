@@ -1,0 +1,273 @@
+/*-------------------------------------------------------------------------
+ *
+ * report/history.c
+ *	  The table that has a row of each load: fast_copy.history.
+ *
+ *	 setting ──► table, checked and locked ──► load ──► totals ──► INSERT
+ *
+ * The row is inserted as the caller, in the load's transaction: a load that
+ * fails leaves none.
+ *
+ * Who sets fast_copy.history need not be the one who loads: the owner of a
+ * database sets it for each session there.  So the table must not be a way to
+ * have code run by somebody else, nor to read what somebody else loads: it
+ * belongs to the caller or to a superuser, and has nothing but our columns.
+ * What is checked stays so, because the lock keeps others from changing the
+ * table until the transaction ends.
+ *
+ * An error at the end would lose a long load.  So all that can refuse the row
+ * is found at the begin.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type_d.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+#include "compat/compat.h"
+#include "compat/settings.h"
+#include "rejects/own_table.h"
+#include "report/history.h"
+
+/* The columns, in the order of the INSERT */
+enum
+{
+	COL_BEGAN,
+	COL_SECONDS,
+	COL_LOADED_BY,
+	COL_TABLE_NAME,
+	COL_SOURCES,
+	COL_ROWS,
+	COL_BYTES,
+	COL_FILTERED,
+	COL_REJECTED,
+	COL_NULLED,
+	COL_NEW_PARTITIONS,
+	COL_WAY,
+	COL_REASON,
+	COL_WORKERS,
+	COL_WAL_BYTES,
+	COL_SPILL_BYTES,
+	NCOLUMNS
+};
+
+static const FcOwnColumn history_columns[NCOLUMNS] = {
+	{"began", "pg_catalog.timestamptz NOT NULL", TIMESTAMPTZOID, "when the load began"},
+	{"seconds", "pg_catalog.float8 NOT NULL", FLOAT8OID, "how long it took"},
+	{"loaded_by", "pg_catalog.text NOT NULL", TEXTOID, "role that loaded"},
+	{"table_name", "pg_catalog.text NOT NULL", TEXTOID, "table, with its schema"},
+	{"sources", "pg_catalog.text[] NOT NULL", TEXTARRAYOID,
+	"paths, patterns or commands that the load was given; stdin for the client"},
+	{"rows", "pg_catalog.int8 NOT NULL", INT8OID, "rows loaded"},
+	{"bytes", "pg_catalog.int8 NOT NULL", INT8OID, "bytes of the source, unpacked"},
+	{"filtered", "pg_catalog.int8 NOT NULL", INT8OID, "rows that where_clause left out"},
+	{"rejected", "pg_catalog.int8 NOT NULL", INT8OID, "records that on_error left out"},
+	{"nulled", "pg_catalog.int8 NOT NULL", INT8OID,
+	"records with values that on_error set to null"},
+	{"new_partitions", "pg_catalog.int4 NOT NULL", INT4OID, "partitions that the load made"},
+	{"way", "pg_catalog.text NOT NULL", TEXTOID,
+	"how rows got into the table, as in fast_copy_report()"},
+	{"reason", "pg_catalog.text NOT NULL", TEXTOID, "why this way"},
+	{"workers", "pg_catalog.int4 NOT NULL", INT4OID,
+	"processes beside that of the session, in the phase with the most"},
+	{"wal_bytes", "pg_catalog.int8 NOT NULL", INT8OID, "WAL written"},
+	{"spill_bytes", "pg_catalog.int8 NOT NULL", INT8OID, "bytes of temporary files"},
+};
+
+static const FcOwnTable history_kind = {
+	"fast_copy.history", "fast_copy_create_history_table", "loads by fast_copy",
+	history_columns, NCOLUMNS
+};
+
+static void
+fc_history_refuse(Relation rel, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" cannot be used as fast_copy.history",
+					RelationGetRelationName(rel)),
+			 errdetail_internal("%s", detail),
+			 errhint("Make a table by fast_copy_create_history_table(), or SET fast_copy.history = '' to load without.")));
+}
+
+/* A foreign owner could read what the caller loads, and add code later */
+static void
+fc_history_check_owner(Relation rel)
+{
+	Oid			owner = rel->rd_rel->relowner;
+
+	if (owner == GetUserId() || superuser_arg(owner))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("table \"%s\" cannot be used as fast_copy.history",
+					RelationGetRelationName(rel)),
+			 errdetail("It belongs to role \"%s\".", GetUserNameFromId(owner, false)),
+			 errhint("Use a table of your own or of a superuser, or SET fast_copy.history = '' to load without.")));
+}
+
+/* Nothing may run code for the row, or refuse it */
+static void
+fc_history_check_code(Relation rel)
+{
+	TupleConstr *constr = RelationGetDescr(rel)->constr;
+
+	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_rel->relispartition)
+		fc_history_refuse(rel, "It is not an ordinary table.");
+	if (RELATION_IS_OTHER_TEMP(rel))
+		fc_history_refuse(rel, "It is a temporary table of another session.");
+	if (rel->trigdesc)
+		fc_history_refuse(rel, "It has triggers or foreign keys.");
+	if (rel->rd_rules)
+		fc_history_refuse(rel, "It has rules.");
+	if (rel->rd_rel->relrowsecurity)
+		fc_history_refuse(rel, "It has row-level security.");
+	if (constr && constr->num_check > 0)
+		fc_history_refuse(rel, "It has check constraints.");
+	if (constr && constr->num_defval > 0)
+		fc_history_refuse(rel, "It has columns with defaults.");
+}
+
+static void
+fc_history_check_indexes(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		HeapTuple	tuple = index->rd_indextuple;
+
+		if (index->rd_index->indisunique || index->rd_index->indisexclusion)
+			fc_history_refuse(rel, "It has an index that may refuse a row.");
+		if (!heap_attisnull(tuple, Anum_pg_index_indexprs, NULL) ||
+			!heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
+			fc_history_refuse(rel, "It has an index with expressions.");
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+}
+
+/* All columns must be ours, and of our types; and all of ours must be there */
+static void
+fc_history_check_columns(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	int			found = 0;
+
+	fc_own_table_check_columns(&history_kind, RelationGetRelid(rel));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		int			column = 0;
+
+		if (att->attisdropped)
+			continue;
+		while (column < NCOLUMNS && strcmp(NameStr(att->attname), history_columns[column].name) != 0)
+			column++;
+		if (column == NCOLUMNS || att->attidentity != '\0')
+			fc_history_refuse(rel, psprintf("It has another column \"%s\".", NameStr(att->attname)));
+		if (att->atttypid != history_columns[column].typid || att->atttypmod >= 0)
+			fc_history_refuse(rel, psprintf("Its column \"%s\" has another type.", NameStr(att->attname)));
+		found++;
+	}
+	Assert(found == NCOLUMNS);
+}
+
+/* RangeVarGetRelidExtended's callback: looks before the table is locked */
+static void
+fc_history_may_lock(const RangeVar *rv, Oid table, Oid before, void *arg)
+{
+	if (OidIsValid(table))
+		fc_own_table_check_rights(&history_kind, table);
+}
+
+void
+fc_history_check(FcTarget *target)
+{
+	RangeVar   *rv;
+	Relation	rel;
+
+	target->history = InvalidOid;
+	if (fc_history[0] == '\0' || target->options->accelerated || target->options->analyze)
+		return;
+	rv = makeRangeVarFromNameList(fc_string_to_names(fc_history));
+	target->history = RangeVarGetRelidExtended(rv, RowExclusiveLock, RVR_MISSING_OK,
+											   fc_history_may_lock, NULL);
+	if (!OidIsValid(target->history))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s\" of fast_copy.history does not exist", fc_history),
+				 errhint("fast_copy_create_history_table() makes it; SET fast_copy.history = '' to load without.")));
+	rel = table_open(target->history, NoLock);
+	if (target->history == target->oid)
+		fc_history_refuse(rel, "It is the table that is loaded.");
+	fc_history_check_owner(rel);
+	fc_history_check_code(rel);
+	fc_history_check_columns(rel);
+	fc_history_check_indexes(rel);
+	table_close(rel, NoLock);
+}
+
+static Datum
+fc_history_sources(const FcOptions *options)
+{
+	int			n = list_length(options->sources);
+	Datum	   *paths = palloc(sizeof(Datum) * n);
+
+	for (int i = 0; i < n; i++)
+		paths[i] = CStringGetTextDatum(strVal(list_nth(options->sources, i)));
+	return PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+static void
+fc_history_values(const FcTarget *target, const FcTotals *totals, Datum *values)
+{
+	values[COL_BEGAN] = TimestampTzGetDatum(totals->start);
+	values[COL_SECONDS] = Float8GetDatum(totals->seconds);
+	values[COL_LOADED_BY] = CStringGetTextDatum(GetUserNameFromId(GetUserId(), false));
+	values[COL_TABLE_NAME] = CStringGetTextDatum(totals->table);
+	values[COL_SOURCES] = fc_history_sources(target->options);
+	values[COL_ROWS] = Int64GetDatum(totals->rows);
+	values[COL_BYTES] = Int64GetDatum(totals->bytes);
+	values[COL_FILTERED] = Int64GetDatum(totals->filtered);
+	values[COL_REJECTED] = Int64GetDatum(totals->rejected);
+	values[COL_NULLED] = Int64GetDatum(totals->nulled);
+	values[COL_NEW_PARTITIONS] = Int32GetDatum(totals->created);
+	values[COL_WAY] = CStringGetTextDatum(totals->way);
+	values[COL_REASON] = CStringGetTextDatum(totals->reason);
+	values[COL_WORKERS] = Int32GetDatum(totals->workers);
+	values[COL_WAL_BYTES] = Int64GetDatum(totals->wal);
+	values[COL_SPILL_BYTES] = Int64GetDatum(totals->spill);
+}
+
+void
+fc_history_put(const FcTarget *target, const FcTotals *totals)
+{
+	Datum		values[NCOLUMNS];
+	char		nulls[NCOLUMNS];
+
+	if (!OidIsValid(target->history))
+		return;
+	memset(nulls, ' ', NCOLUMNS);
+	SPI_connect();
+	fc_history_values(target, totals, values);
+	fc_own_table_insert(fc_own_table_prepare(&history_kind, target->history), values, nulls);
+	SPI_finish();
+}
+
+Oid
+fc_history_create(const char *name)
+{
+	return fc_own_table_create(&history_kind, name);
+}
