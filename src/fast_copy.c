@@ -10,6 +10,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -27,11 +28,13 @@
 #include "report/history.h"
 #include "report/report.h"
 #include "report/summary.h"
+#include "sniff/sniff.h"
 
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(fast_copy);
 PG_FUNCTION_INFO_V1(fast_copy_analyze);
+PG_FUNCTION_INFO_V1(fast_copy_sniff);
 PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_summary);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
@@ -44,7 +47,11 @@ enum
 	ARG_SOURCE,
 	ARG_FIRST_OPTION,
 	ARG_OPTIONS = ARG_FIRST_OPTION + FC_NARGUMENTS,
-	NARGS
+	NARGS,
+
+	/* fast_copy_sniff() may do without a target, so that it comes second */
+	ARG_SNIFF_SOURCE = 0,
+	ARG_SNIFF_TARGET
 };
 
 PGDLLEXPORT void _PG_init(void);
@@ -159,9 +166,9 @@ fast_copy_arguments(FunctionCallInfo fcinfo, const Oid *types)
 	return list;
 }
 
-/* Reads the arguments; the source may be one or an array */
+/* Reads the arguments but the target; the source may be one or an array */
 static FcOptions *
-fast_copy_options(FunctionCallInfo fcinfo)
+fast_copy_options(FunctionCallInfo fcinfo, int arg_source)
 {
 	FcOptions  *options = fc_options_begin(false);
 	List	   *given;
@@ -176,16 +183,13 @@ fast_copy_options(FunctionCallInfo fcinfo)
 	for (int i = 0; i < n; i++)
 		if (types[i] >= FirstNormalObjectId)
 			types[i] = TEXTOID;
-	if (PG_ARGISNULL(ARG_TARGET))
-		fast_copy_refuse_null("target", false);
-	options->target = PG_GETARG_OID(ARG_TARGET);
 	given = fast_copy_arguments(fcinfo, types);
 	if (!PG_ARGISNULL(ARG_OPTIONS))
 		given = list_concat(given, fc_json_options(PG_GETARG_JSONB_P(ARG_OPTIONS)));
 	fc_options_take(options, given, NULL);
-	if (PG_ARGISNULL(ARG_SOURCE))
+	if (PG_ARGISNULL(arg_source))
 		fast_copy_refuse_null("source", false);
-	source = fast_copy_value(PG_GETARG_DATUM(ARG_SOURCE), types[ARG_SOURCE], "source");
+	source = fast_copy_value(PG_GETARG_DATUM(arg_source), types[arg_source], "source");
 	options->sources = IsA(source, List) ? (List *) source : list_make1(source);
 	return options;
 }
@@ -199,6 +203,19 @@ fast_copy_refuse_standby(void)
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 				 errmsg("cannot execute %s during recovery", "fast_copy()"),
 				 errhint("This server is a standby: load on its primary. fast_copy_analyze() works here.")));
+}
+
+/* Reads all arguments of a load */
+static FcOptions *
+fast_copy_load_options(FunctionCallInfo fcinfo)
+{
+	FcOptions  *options;
+
+	if (PG_ARGISNULL(ARG_TARGET))
+		fast_copy_refuse_null("target", false);
+	options = fast_copy_options(fcinfo, ARG_SOURCE);
+	options->target = PG_GETARG_OID(ARG_TARGET);
+	return options;
 }
 
 /*
@@ -217,7 +234,7 @@ fast_copy(PG_FUNCTION_ARGS)
 	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 								 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(mcxt);
-	rows = fc_statement_call(fast_copy_options(fcinfo));
+	rows = fc_statement_call(fast_copy_load_options(fcinfo));
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	PG_RETURN_INT64((int64) rows);
@@ -331,7 +348,7 @@ fast_copy_analyze(PG_FUNCTION_ARGS)
 
 	PreventCommandIfParallelMode("fast_copy_analyze()");
 	InitMaterializedSRF(fcinfo, 0);
-	options = fast_copy_options(fcinfo);
+	options = fast_copy_load_options(fcinfo);
 	fc_options_check(options);
 	foreach(lc, fc_analyze_run(options))
 	{
@@ -348,6 +365,43 @@ fast_copy_analyze(PG_FUNCTION_ARGS)
 		fast_copy_report_number(finding->line, &values[6], &nulls[6]);
 		fast_copy_report_text(finding->detail, &values[7], &nulls[7]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* fast_copy, as the caller has to call it */
+static char *
+fast_copy_name(FunctionCallInfo fcinfo)
+{
+	Oid			function = fcinfo->flinfo->fn_oid;
+
+	if (FunctionIsVisible(function))
+		return "fast_copy";
+	return quote_qualified_identifier(get_namespace_name(get_func_namespace(function)),
+									  "fast_copy");
+}
+
+/* Returns the statements that make a table for the source, and load it */
+Datum
+fast_copy_sniff(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	FcOptions  *options;
+	char	   *target = NULL;
+	ListCell   *lc;
+
+	PreventCommandIfParallelMode("fast_copy_sniff()");
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	options = fast_copy_options(fcinfo, ARG_SNIFF_SOURCE);
+	fc_options_check(options);
+	if (!PG_ARGISNULL(ARG_SNIFF_TARGET))
+		target = text_to_cstring(PG_GETARG_TEXT_PP(ARG_SNIFF_TARGET));
+	foreach(lc, fc_sniff_run(options, target, fast_copy_name(fcinfo)))
+	{
+		Datum		value = CStringGetTextDatum(lfirst(lc));
+		bool		null = false;
+
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, &value, &null);
 	}
 	return (Datum) 0;
 }

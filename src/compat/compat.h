@@ -26,6 +26,7 @@
 #include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_tablespace.h"
 #include "catalog/storage_xlog.h"
+#include "common/jsonapi.h"
 #include "common/relpath.h"
 #include "commands/alter.h"
 #include "commands/copyfrom_internal.h"
@@ -34,6 +35,7 @@
 #include "commands/sequence.h"
 #include "commands/vacuum.h"
 #include "executor/executor.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "parser/parse_node.h"
 #include "rewrite/rewriteHandler.h"
@@ -735,6 +737,17 @@ fc_inherit_identity(Form_pg_attribute column, Form_pg_attribute parent)
 {
 #if PG_VERSION_NUM >= 170000
 	column->attidentity = parent->attidentity;
+#endif
+}
+
+/* 17: the caller may give the context.  With escapes looked into */
+static inline JsonLexContext *
+fc_json_lex(char *json, size_t len)
+{
+#if PG_VERSION_NUM >= 170000
+	return makeJsonLexContextCstringLen(NULL, json, len, GetDatabaseEncoding(), true);
+#else
+	return makeJsonLexContextCstringLen(json, (int) len, GetDatabaseEncoding(), true);
 #endif
 }
 

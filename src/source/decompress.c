@@ -127,7 +127,8 @@ fc_unpack_begin(FcUnpacker *unpacker, SharedFileSet *fileset, int number,
 				FcBudget *budget, pg_atomic_uint64 *taken)
 {
 	memset(unpacker, 0, sizeof(FcUnpacker));
-	unpacker->file = FileSetCreate(&fileset->fs, psprintf("unpacked.%d", number));
+	if (fileset)
+		unpacker->file = FileSetCreate(&fileset->fs, psprintf("unpacked.%d", number));
 	unpacker->in = palloc(FC_UNPACK_IN);
 	unpacker->out = palloc(FC_UNPACK_OUT);
 	unpacker->budget = budget;
@@ -147,8 +148,11 @@ fc_unpack_drop_codec(FcUnpacker *unpacker)
 void
 fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size)
 {
-	strlcpy(path, FilePathName(unpacker->file), path_size);
-	FileClose(unpacker->file);
+	if (unpacker->file)
+	{
+		strlcpy(path, FilePathName(unpacker->file), path_size);
+		FileClose(unpacker->file);
+	}
 	fc_unpack_drop_codec(unpacker);
 	pfree(unpacker->in);
 	pfree(unpacker->out);

@@ -60,7 +60,7 @@ typedef enum FcUnpackPut
 /* One process's temporary file, and what it unpacks with */
 typedef struct FcUnpacker
 {
-	File		file;
+	File		file;			/* 0: there is none */
 	uint64		written;		/* bytes unpacked */
 	uint64		in_file;		/* of these, bytes in the file */
 	char	   *in;				/* FC_UNPACK_IN bytes */
@@ -95,13 +95,17 @@ typedef struct FcUnpacker
 
 /*
  * Makes the temporary file in the set.  It counts against temp_file_limit while
- * it is written, and is deleted with the set.
+ * it is written, and is deleted with the set.  NULL for the set: there is no
+ * file, and what the caller sets as "put" must take all bytes.
  */
 extern void fc_unpack_begin(FcUnpacker *unpacker, SharedFileSet *fileset,
 							int number, FcBudget *budget,
 							pg_atomic_uint64 *taken);
 
-/* Closes the file, and gives its path, which is good as long as the set is */
+/*
+ * Closes the file, and gives its path, which is good as long as the set is;
+ * without a file the path is not touched
+ */
 extern void fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size);
 
 typedef enum FcUnpackEnd

@@ -1,0 +1,293 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/columns.c
+ *	  What the columns of a sample have: counts of all that their values may
+ *	  be.
+ *
+ *	 records ──► fields ──► words for NULL, kinds of values ──► FcColumnSeen
+ *
+ * The first record of each file is held back, because it may be a header:
+ * sniff/names.c decides that, and has those counted that are none.
+ *
+ * All is allocated in the caller's memory context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "catalog/namespace.h"
+#include "mb/pg_wchar.h"
+
+#include "sniff/columns.h"
+
+/* Bytes of a value that are kept as an example */
+#define FC_EXAMPLE	200
+
+/* Bytes of the names in a header that are kept */
+#define FC_HELD		1024
+
+char *
+fc_sniff_shown(const FcTable *table, const char *s, size_t len, int width)
+{
+	size_t		most = Min(len, (size_t) width * MAX_MULTIBYTE_CHAR_LEN);
+	char	   *shown = palloc(most * MAX_CONVERSION_GROWTH + 4);
+	int			from = table->encoding;
+	int			to = GetDatabaseEncoding();
+	int			valid;
+
+	if (from != to && from != PG_SQL_ASCII && to != PG_SQL_ASCII && !table->ascii)
+	{
+		Oid			proc = FindDefaultConversionProc(from, to);
+
+		shown[0] = '\0';
+		if (OidIsValid(proc))
+			(void) pg_do_encoding_conversion_buf(proc, from, to, (unsigned char *) s, (int) most,
+												 (unsigned char *) shown,
+												 (int) (most * MAX_CONVERSION_GROWTH + 1), true);
+	}
+	else
+	{
+		memcpy(shown, s, most);
+		shown[most] = '\0';
+	}
+	valid = pg_encoding_verifymbstr(to, shown, (int) strlen(shown));
+	shown[valid] = '\0';
+	if (valid > width)
+	{
+		valid = pg_mbcliplen(shown, valid, width - 3);
+		strcpy(shown + valid, "...");
+	}
+	for (char *c = shown; *c; c++)
+		if ((unsigned char) *c < ' ' || *c == 0x7f)
+			*c = ' ';
+	return shown;
+}
+
+/* Counts what an integer tells beside its type */
+static void
+fc_count_integer(FcColumnSeen *column, int64 integer)
+{
+	uint64		before = column->kinds[FC_VALUE_INTEGER] - 1;
+
+	column->low = before == 0 ? integer : Min(column->low, integer);
+	column->high = before == 0 ? integer : Max(column->high, integer);
+	if (before == 0)
+		column->ascending = true;
+	else if (integer < column->last)
+		column->ascending = false;
+	column->last = integer;
+}
+
+static void
+fc_count_number(FcColumnSeen *column, const FcValueNumber *number)
+{
+	bool		first = column->kinds[FC_VALUE_NUMBER] == 1;
+
+	column->decimals[0] = first ? number->decimals : Min(column->decimals[0], number->decimals);
+	column->decimals[1] = first ? number->decimals : Max(column->decimals[1], number->decimals);
+	column->digits = first ? number->digits : Max(column->digits, number->digits);
+}
+
+/* Patterns are looked for only while all values match one of them */
+static void
+fc_count_patterns(FcTable *table, FcColumnSeen *column, const char *s, size_t len, int kinds)
+{
+	const int	plain = FC_VALUE_BIT(FC_VALUE_UUID) | FC_VALUE_BIT(FC_VALUE_INET);
+	List	   *before = column->patterns;
+
+	if (column->patterned && before == NIL)
+		return;
+	column->patterns = (kinds & plain) ? NIL :
+		fc_judge_patterns(table->judge, s, len, column->patterned ? before : NULL);
+	column->patterned = true;
+	list_free(before);
+}
+
+/* Counts one value; s[0..len) is followed by bytes that may be written */
+static void
+fc_count_value(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool quoted)
+{
+	const char *given = table->options->words.null_string;
+	int			word = fc_null_find(s, len);
+	FcValueNumber number = {0};
+	int			kinds;
+
+	if (given && !quoted && strlen(given) == len && memcmp(given, s, len) == 0)
+	{
+		column->given++;
+		return;
+	}
+	if (word >= 0)
+	{
+		if (quoted)
+			column->quoted[word]++;
+		else
+			column->words[word]++;
+		return;
+	}
+	kinds = fc_judge_value(table->judge, s, len, &number);
+	column->values++;
+	for (int i = 0; i < FC_VALUE_KINDS; i++)
+		column->kinds[i] += (kinds & FC_VALUE_BIT(i)) != 0;
+	if (kinds & FC_VALUE_BIT(FC_VALUE_INTEGER))
+		fc_count_integer(column, number.integer);
+	if (kinds & FC_VALUE_BIT(FC_VALUE_NUMBER))
+		fc_count_number(column, &number);
+	fc_count_patterns(table, column, s, len, kinds);
+	if (column->example == NULL)
+		column->example = pnstrdup(s, Min(len, FC_EXAMPLE));
+}
+
+void
+fc_columns_count(FcTable *table, const FcHeld *held)
+{
+	if (held->nfields != table->guess->nfields)
+		return;
+	table->records++;
+	for (int i = 0; i < held->nfields; i++)
+	{
+		size_t		len = strlen(held->fields[i]);
+		char	   *copy = palloc0(len + 64);
+
+		fc_count_value(table, &table->columns[i], memcpy(copy, held->fields[i], len), len,
+					   held->quoted[i]);
+		pfree(copy);
+	}
+}
+
+static void
+fc_count_record(FcTable *table, FcSampled *record)
+{
+	table->records++;
+	for (int i = 0; i < record->nfields; i++)
+	{
+		FcField    *field = &record->fields[i];
+
+		fc_count_value(table, &table->columns[i], field->data, field->len,
+					   fc_sampled_quoted(record, &table->guess->dialect, i));
+	}
+}
+
+/* Keeps a first record */
+static void
+fc_count_hold(FcTable *table, FcSampled *record)
+{
+	FcHeld	   *held = palloc(sizeof(FcHeld));
+	int			n = Min(Max(record->nfields, 0), FC_SNIFF_FIELDS);
+
+	held->file = record->place->file;
+	held->nfields = record->nfields;
+	held->fields = palloc0(sizeof(char *) * Max(n, 1));
+	held->quoted = palloc0(sizeof(bool) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		FcField    *field = &record->fields[i];
+		size_t		mark = i == 0 && record->place->start && field->len >= 3 &&
+			memcmp(field->data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+
+		table->mark |= mark > 0;
+		held->quoted[i] = fc_sampled_quoted(record, &table->guess->dialect, i);
+		held->fields[i] = pnstrdup(field->data + mark, Min(field->len - mark, FC_HELD));
+	}
+	table->heads = lappend(table->heads, held);
+}
+
+/* What is known of the characters of the records so far */
+typedef struct FcCharacters
+{
+	bool		ascii;
+	bool		utf8;
+	bool		client;			/* valid in the client's encoding */
+	bool		control;		/* bytes that are no characters in LATIN1 */
+	bool		undefined;		/* bytes that are none in WIN1252 */
+} FcCharacters;
+
+static void
+fc_count_characters(FcCharacters *seen, const char *s, size_t len)
+{
+	bool		ascii = true;
+
+	for (size_t i = 0; i < len; i++)
+	{
+		unsigned char c = s[i];
+
+		if (!IS_HIGHBIT_SET(c))
+			continue;
+		ascii = false;
+		if (c > 0x9f)
+			continue;
+		seen->control = true;
+		seen->undefined |= c == 0x81 || c == 0x8d || c == 0x8f || c == 0x90 || c == 0x9d;
+	}
+	if (ascii)
+		return;
+	seen->ascii = false;
+	seen->utf8 = seen->utf8 && pg_encoding_verifymbstr(PG_UTF8, s, len) == len;
+	seen->client = seen->client && pg_encoding_verifymbstr(pg_get_client_encoding(), s, len) == len;
+}
+
+/* Chooses the encoding; one byte a character is what is left */
+static void
+fc_count_encoding(FcTable *table, const FcCharacters *seen)
+{
+	int			client = pg_get_client_encoding();
+
+	table->ascii = seen->ascii;
+	if (table->options->given[FC_OPTION_encoding])
+	{
+		table->encoding = table->options->file_encoding;
+		/* the sample was converted */
+		if (PG_ENCODING_IS_CLIENT_ONLY(table->encoding) && GetDatabaseEncoding() != PG_SQL_ASCII)
+			table->encoding = GetDatabaseEncoding();
+	}
+	else if (seen->ascii)
+		table->encoding = client;
+	else if (seen->utf8)
+		table->encoding = PG_UTF8;
+	else if (seen->client && client != PG_UTF8 && client != PG_SQL_ASCII)
+		table->encoding = client;
+	else
+	{
+		table->encoding = seen->control && !seen->undefined ? PG_WIN1252 : PG_LATIN1;
+		table->notes = lappend(table->notes,
+							   psprintf("The file is not valid in UTF8.  %s is a guess: look at words with letters other than those of ASCII.",
+										pg_encoding_to_char(table->encoding)));
+	}
+}
+
+void
+fc_columns_look(FcTable *table)
+{
+	FcGuess    *guess = table->guess;
+	FcCursor	cursor;
+	FcSampled  *record;
+	FcCharacters seen = {true, true, true};
+
+	table->ncolumns = guess->nfields;
+	table->columns = MemoryContextAllocExtended(CurrentMemoryContext,
+												sizeof(FcColumnSeen) * guess->nfields,
+												MCXT_ALLOC_ZERO);
+	guess->records = guess->others = 0;
+	fc_cursor_begin(&cursor, table->sample, &guess->dialect, guess->nfields, SIZE_MAX);
+	while ((record = fc_cursor_next(&cursor)) != NULL)
+	{
+		bool		first = record->place->start;
+
+		CHECK_FOR_INTERRUPTS();
+		fc_count_characters(&seen, record->raw, record->len);
+		if (first && record->number < guess->skip)
+			continue;
+		guess->records++;
+		if (first && record->number == guess->skip)
+			fc_count_hold(table, record);
+		else if (record->nfields == guess->nfields)
+			fc_count_record(table, record);
+		else
+			guess->others++;
+	}
+	guess->faults = cursor.faults;
+	fc_cursor_end(&cursor);
+	fc_count_encoding(table, &seen);
+}

@@ -1,0 +1,328 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/dialect.c
+ *	  How the fields of a sample are written.
+ *
+ *	 delimiters x quotes x escapes, and text format ──► candidates
+ *	 candidate ──► records of the sample ──► how many have as many fields as
+ *		most, and how much these look like values ──► score
+ *
+ * A wrong delimiter either gives records of many different lengths, or fields
+ * that look torn: halves of dates and numbers, and texts with the right
+ * delimiter in them.  So both are counted.  What the caller has given is the
+ * only candidate there is.
+ *
+ * Only some of each place is looked at, because there are many candidates.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "sniff/dialect.h"
+
+/* Bytes that each candidate looks at, in all and at least of each place */
+#define FC_GUESS_BYTES	((size_t) 512 * 1024)
+#define FC_GUESS_LEAST	((size_t) 8 * 1024)
+
+/* Fields that are judged for a candidate, and records at a file's start */
+#define FC_GUESS_FIELDS	5000
+#define FC_GUESS_FIRST	64
+
+/* What fields may be separated by; the first of equals is taken */
+static const char fc_guess_delimiters[] = {',', '\t', ';', '|', '\001', ' '};
+
+/* What fields are worth to the score */
+#define FC_WORTH_TYPED	1.0
+#define FC_WORTH_EMPTY	0.6
+#define FC_WORTH_TEXT	0.6
+#define FC_WORTH_TORN	0.25	/* it has another delimiter in it */
+#define FC_WORTH_MESSY	0.1		/* it has quotes in wrong places */
+
+/* Blanks stand in texts, and one column has no delimiter to go by */
+#define FC_WORTH_BLANKS	0.8
+#define FC_WORTH_SINGLE	0.9
+
+typedef struct FcGuesser
+{
+	const FcSample *sample;
+	const FcOptions *options;
+	FcJudge    *judge;
+	size_t		limit;
+	uint32	   *counts;			/* by number of fields */
+	bool		seen[256];		/* bytes that the sample has */
+	FcGuess    *best;
+} FcGuesser;
+
+/* Finds how many fields most records of the file's beginning have */
+static void
+fc_guess_count(FcGuesser *guesser, FcGuess *guess)
+{
+	FcCursor	cursor;
+	FcSampled  *record;
+	int			first[FC_GUESS_FIRST];
+	int			nfirst = 0;
+
+	memset(guesser->counts, 0, sizeof(uint32) * (FC_SNIFF_FIELDS + 2));
+	fc_cursor_begin(&cursor, guesser->sample, &guess->dialect, 0, guesser->limit * 4);
+	while ((record = fc_cursor_next(&cursor)) != NULL)
+	{
+		int			n = record->nfields < 0 ? 0 : Min(record->nfields, FC_SNIFF_FIELDS + 1);
+
+		if (!record->place->start || record->place->file != guesser->sample->places[0].file)
+			break;
+		guesser->counts[n]++;
+		if (record->number < FC_GUESS_FIRST)
+			first[nfirst++] = n;
+	}
+	fc_cursor_end(&cursor);
+	guess->nfields = 1;
+	for (int i = 1; i <= FC_SNIFF_FIELDS + 1; i++)
+		if (guesser->counts[i] > 0 && guesser->counts[i] >= guesser->counts[guess->nfields])
+			guess->nfields = i;
+	while (guess->skip < nfirst && first[guess->skip] != guess->nfields)
+		guess->skip++;
+	/* that is no beginning, but a file without an order */
+	if (guess->skip == nfirst)
+		guess->skip = 0;
+	if (guesser->options->given[FC_OPTION_header])
+		guess->skip = Max(guesser->options->header_lines - 1, 0);
+}
+
+/* Would the field have been cut by another delimiter? */
+static bool
+fc_guess_is_torn(const FcGuess *guess, const char *s, size_t len)
+{
+	for (int i = 0; i < lengthof(fc_guess_delimiters) - 1; i++)
+		if (fc_guess_delimiters[i] != guess->dialect.delim &&
+			memchr(s, fc_guess_delimiters[i], len))
+			return true;
+	return false;
+}
+
+/* How much field i of the record looks like one */
+static double
+fc_guess_worth(FcGuesser *guesser, const FcGuess *guess, FcSampled *record, int i)
+{
+	FcField    *field = &record->fields[i];
+	FcValueNumber number;
+
+	if (fc_sampled_messy(record, &guess->dialect, i))
+		return FC_WORTH_MESSY;
+	if (fc_sampled_quoted(record, &guess->dialect, i))
+		return FC_WORTH_TYPED;
+	if (field->len == 0)
+		return FC_WORTH_EMPTY;
+	if (fc_null_find(field->data, field->len) >= 0 ||
+		(fc_judge_value(guesser->judge, field->data, field->len, &number) &
+		 (FC_VALUE_TYPED | FC_VALUE_BIT(FC_VALUE_COMMA))) != 0 ||
+		fc_judge_patterns(guesser->judge, field->data, field->len, NULL) != NIL)
+		return FC_WORTH_TYPED;
+	return fc_guess_is_torn(guess, field->data, field->len) ? FC_WORTH_TORN : FC_WORTH_TEXT;
+}
+
+/* Gives a score to a guess whose number of fields is known */
+static void
+fc_guess_score(FcGuesser *guesser, FcGuess *guess)
+{
+	FcCursor	cursor;
+	FcSampled  *record;
+	double		worth = 0;
+	double		share;
+	uint64		judged = 0;
+	uint64		full = 0;
+
+	fc_cursor_begin(&cursor, guesser->sample, &guess->dialect, guess->nfields, guesser->limit);
+	while ((record = fc_cursor_next(&cursor)) != NULL)
+	{
+		int			n = record->nfields;
+
+		if (record->place->start && record->number < guess->skip)
+			continue;
+		guess->records++;
+		guess->others += n != guess->nfields;
+		if (n != guess->nfields || n > FC_SNIFF_FIELDS)
+			continue;
+		full += n > 1 && record->fields[n - 1].len > 0 &&
+			!(record->place->start && record->number == guess->skip);
+		for (int i = 0; i < n && judged < FC_GUESS_FIELDS; i++, judged++)
+			worth += fc_guess_worth(guesser, guess, record, i);
+	}
+	guess->faults = cursor.faults;
+	guess->trailing = guess->nfields > 1 && guess->records > 1 && full == 0;
+	fc_cursor_end(&cursor);
+	share = (double) (guess->records - guess->others) /
+		Max(guess->records + guess->faults.line_ends + guess->faults.quotes, 1);
+	guess->score = judged == 0 ? 0 : share * share * worth / judged;
+	if (guess->nfields == 1)
+		guess->score *= FC_WORTH_SINGLE;
+	else if (guess->dialect.delim == ' ')
+		guess->score *= FC_WORTH_BLANKS;
+}
+
+/* Tries a candidate, and keeps it if it is better than those before */
+static void
+fc_guess_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char escape)
+{
+	FcGuess    *guess = palloc0(sizeof(FcGuess));
+	FcGuess    *best = guesser->best;
+
+	CHECK_FOR_INTERRUPTS();
+	guess->dialect.mode = mode;
+	guess->dialect.delim = delim;
+	guess->dialect.quote = quote;
+	guess->dialect.escape = escape;
+	guess->dialect.null_string = mode == FC_MODE_TEXT ? "\\N" : "";
+	guess->dialect.null_len = strlen(guess->dialect.null_string);
+	fc_guess_count(guesser, guess);
+	fc_guess_score(guesser, guess);
+	/* what counts no field by a delimiter says nothing for it */
+	if (best && (guess->score <= best->score + 0.0001 ||
+				 (guess->nfields == 1 && best->nfields == 1 && guess->score < best->score + 0.05)))
+	{
+		if (delim != best->dialect.delim && guess->nfields > 1 && guess->score > best->next_score)
+		{
+			best->next_score = guess->score;
+			best->next_delim = delim;
+		}
+		return;
+	}
+	if (best && best->nfields > 1)
+	{
+		guess->next_score = best->dialect.delim != delim ? best->score : best->next_score;
+		guess->next_delim = best->dialect.delim != delim ? best->dialect.delim : best->next_delim;
+	}
+	guesser->best = guess;
+}
+
+/* Does a place have the two bytes, one after the other? */
+static bool
+fc_guess_has_pair(const FcSample *sample, char first, char second)
+{
+	for (int i = 0; i < sample->nplaces; i++)
+	{
+		const FcPlace *place = &sample->places[i];
+		const char *end = place->data + place->len;
+
+		for (const char *s = place->data; s < end - 1 && (s = memchr(s, first, end - s)) != NULL; s++)
+			if (s + 1 < end && s[1] == second)
+				return true;
+	}
+	return false;
+}
+
+/* Tries the quotes and escapes that csv may have with a delimiter */
+static void
+fc_guess_csv(FcGuesser *guesser, char delim)
+{
+	const FcOptions *options = guesser->options;
+	const char	quotes[] = {'"', '\'', FC_NO_QUOTE};
+
+	for (int i = 0; i < lengthof(quotes); i++)
+	{
+		char		quote = options->given[FC_OPTION_quote] ? options->format.quote[0] : quotes[i];
+
+		if ((i > 0 && options->given[FC_OPTION_quote]) || quote == delim ||
+			(quotes[i] == '\'' && !fc_guess_has_pair(guesser->sample, '\'', delim) &&
+			 !fc_guess_has_pair(guesser->sample, delim, '\'')) ||
+			(quote == FC_NO_QUOTE && !guesser->seen['"'] && !options->given[FC_OPTION_quote]))
+			continue;
+		if (options->given[FC_OPTION_escape])
+			fc_guess_try(guesser, FC_MODE_CSV, delim, quote, options->format.escape[0]);
+		else
+			fc_guess_try(guesser, FC_MODE_CSV, delim, quote, quote);
+		if (!options->given[FC_OPTION_escape] && quote != FC_NO_QUOTE &&
+			fc_guess_has_pair(guesser->sample, '\\', quote))
+			fc_guess_try(guesser, FC_MODE_CSV, delim, quote, '\\');
+	}
+}
+
+/*
+ * Does a backslash stand before each kind of byte that COPY TO would write
+ * after one, and before no other?
+ */
+static bool
+fc_guess_is_escaped(const FcSample *sample, char delim)
+{
+	char		after[] = {'N', 't', 'n', 'r', 'b', 'f', 'v', '\\', '\n', delim};
+	bool		any = false;
+
+	for (int i = 0; i < sample->nplaces; i++)
+	{
+		const FcPlace *place = &sample->places[i];
+		const char *end = place->data + place->len;
+
+		for (const char *s = place->data; s < end - 1 && (s = memchr(s, '\\', end - s)) != NULL; s += 2)
+		{
+			if (s + 1 >= end)
+				break;
+			if (memchr(after, s[1], sizeof(after)) == NULL)
+				return false;
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* Tries all that may be with a delimiter */
+static void
+fc_guess_delimiter(FcGuesser *guesser, char delim)
+{
+	const FcOptions *options = guesser->options;
+	bool		given = options->given[FC_OPTION_format];
+	bool		text = given && !options->format.csv_mode;
+
+	/* of two that are equal the first one is taken: "\N" is COPY's own */
+	if (text || (!given && !options->given[FC_OPTION_quote] && !options->given[FC_OPTION_escape] &&
+				 delim == '\t' && fc_guess_is_escaped(guesser->sample, delim)))
+		fc_guess_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
+	if (!text)
+		fc_guess_csv(guesser, delim);
+}
+
+/* Each line an object of JSON: then nothing separates and nothing quotes */
+static void
+fc_guess_json_lines(FcGuesser *guesser)
+{
+	const FcOptions *options = guesser->options;
+	const FcPlace *place = &guesser->sample->places[0];
+
+	if (place->data[0] != '{' || options->given[FC_OPTION_delimiter] ||
+		options->given[FC_OPTION_quote] || options->given[FC_OPTION_format])
+		return;
+	fc_guess_try(guesser, FC_MODE_CSV, FC_NO_DELIMITER, FC_NO_QUOTE, FC_NO_QUOTE);
+}
+
+/* Which bytes does the sample have?  A delimiter must be one of them */
+static void
+fc_guess_look(FcGuesser *guesser)
+{
+	for (int i = 0; i < guesser->sample->nplaces; i++)
+	{
+		const FcPlace *place = &guesser->sample->places[i];
+
+		for (size_t at = 0; at < place->len; at++)
+			guesser->seen[(unsigned char) place->data[at]] = true;
+	}
+}
+
+FcGuess *
+fc_guess_dialect(const FcSample *sample, const FcOptions *options, FcJudge *judge)
+{
+	FcGuesser	guesser = {.sample = sample,.options = options,.judge = judge};
+
+	guesser.limit = Max(FC_GUESS_BYTES / Max(sample->nplaces, 1), FC_GUESS_LEAST);
+	guesser.counts = palloc(sizeof(uint32) * (FC_SNIFF_FIELDS + 2));
+	fc_guess_look(&guesser);
+	if (options->given[FC_OPTION_delimiter])
+		fc_guess_delimiter(&guesser, options->format.delim[0]);
+	else
+	{
+		fc_guess_json_lines(&guesser);
+		for (int i = 0; i < lengthof(fc_guess_delimiters); i++)
+			if (i == 0 || guesser.seen[(unsigned char) fc_guess_delimiters[i]])
+				fc_guess_delimiter(&guesser, fc_guess_delimiters[i]);
+	}
+	return guesser.best;
+}

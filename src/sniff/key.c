@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/key.c
+ *	  The key by which a table for the sample is partitioned.
+ *
+ *	 columns of moments without NULLs ──► key ──► its range in the sample,
+ *		and the size of the source ──► width of partitions
+ *
+ * The range is that of all but the lowest and the highest hundredth of the
+ * keys: a few that are far off (1970-01-01, 9999-12-31) get partitions of their
+ * own, and do not make those of the others wide.
+ *
+ * All is allocated in the caller's memory context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
+#include "utils/builtins.h"
+
+#include "key/range.h"
+#include "sniff/key.h"
+
+/* Keys that are looked at */
+#define FC_KEYS			100000
+
+/* Partitions that a new table should have at most, and at least may have */
+#define FC_KEYS_MOST	400
+#define FC_KEYS_FEW		31
+
+/* Bytes of the source that make a partition worth while, and a large one */
+#define FC_KEYS_SMALL	((uint64) 1024 * 1024)
+#define FC_KEYS_LARGE	((uint64) 8 * 1024 * 1024 * 1024)
+
+static bool
+fc_key_is_moment(Oid typid)
+{
+	return typid == TIMESTAMPOID || typid == TIMESTAMPTZOID || typid == DATEOID;
+}
+
+static bool
+fc_key_has_nulls(const FcColumnSeen *column)
+{
+	uint64		n = column->given;
+
+	for (int word = 0; word < FC_NULL_WORDS; word++)
+		n += column->words[word] + column->quoted[word];
+	return n > 0;
+}
+
+static bool
+fc_key_is_possible(const FcColumnSeen *column)
+{
+	return fc_key_is_moment(column->typid) && column->values > 0 && !fc_key_has_nulls(column);
+}
+
+/* The number of the column that the caller has named; ERROR 42703 if none is */
+static int
+fc_key_named(const FcTable *table, const char *name)
+{
+	for (int i = 0; i < table->ncolumns; i++)
+		if (strcmp(table->columns[i].name, name) == 0)
+			return i;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("timestamp_column \"%s\" is not a column of the file", name),
+			 errhint("Leave it out to see which columns there are.")));
+}
+
+/* The first moment, before the first date; -1 if there is neither */
+static int
+fc_key_first(const FcTable *table)
+{
+	int			date = -1;
+
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		const FcColumnSeen *column = &table->columns[i];
+
+		if (!fc_key_is_possible(column))
+			continue;
+		if (column->pattern && table->options->timestamp_format &&
+			strcmp(column->pattern, table->options->timestamp_format) == 0)
+			return i;
+		if (column->typid != DATEOID && (date < 0 || table->columns[date].typid == DATEOID))
+			date = i;
+		else if (date < 0)
+			date = i;
+	}
+	return date;
+}
+
+/* Says which other columns might be the key, or why there is none */
+static void
+fc_key_others(const FcTable *table, FcKeyGuess *key)
+{
+	StringInfoData others;
+
+	initStringInfo(&others);
+	for (int i = 0; i < table->ncolumns; i++)
+		if (i != key->column && fc_key_is_possible(&table->columns[i]))
+			appendStringInfo(&others, "%s%s", others.len > 0 ? ", " : "",
+							 quote_identifier(table->columns[i].name));
+	if (others.len > 0)
+		key->notes = lappend(key->notes, psprintf("The key could be another column, too: %s.", others.data));
+	for (int i = 0; i < table->ncolumns && key->column < 0; i++)
+		if (fc_key_is_moment(table->columns[i].typid))
+		{
+			key->notes = lappend(key->notes, psprintf("Column %s has times, but also NULLs, which no partition takes: so the table is not partitioned.",
+													  quote_identifier(table->columns[i].name)));
+			return;
+		}
+}
+
+static int
+fc_key_compare(const void *a, const void *b)
+{
+	int64		ka = *(const int64 *) a;
+	int64		kb = *(const int64 *) b;
+
+	return ka < kb ? -1 : ka > kb;
+}
+
+/* Collects keys of the sample, sorted; returns how many */
+static int
+fc_key_collect(FcTable *table, int number, int64 *keys)
+{
+	const FcColumnSeen *column = &table->columns[number];
+	FcPattern  *pattern = column->pattern ?
+		fc_pattern_compile(column->pattern, column->typid, -1, column->name) : NULL;
+	FcCursor	cursor;
+	FcSampled  *record;
+	int			n = 0;
+
+	fc_cursor_begin(&cursor, table->sample, &table->guess->dialect, table->ncolumns, SIZE_MAX);
+	while (n < FC_KEYS && (record = fc_cursor_next(&cursor)) != NULL)
+	{
+		FcField    *field = &record->fields[number];
+
+		if (record->nfields != table->ncolumns ||
+			(record->place->start && record->number < table->header_lines) || field->len == 0)
+			continue;
+		if (fc_judge_moment(table->judge, column->typid, pattern, field->data, field->len, &keys[n]))
+			n++;
+	}
+	fc_cursor_end(&cursor);
+	qsort(keys, n, sizeof(int64), fc_key_compare);
+	return n;
+}
+
+/* Partitions of so many days that keys from low to high have */
+static double
+fc_key_partitions(Oid typid, int64 low, int64 high, double days)
+{
+	double		range = (double) high - low;
+
+	if (typid != DATEOID)
+		range /= USECS_PER_DAY;
+	return range / days + 1;
+}
+
+/* Chooses the width: days, unless these are too many or too large */
+static void
+fc_key_width(const FcTable *table, FcKeyGuess *key, const int64 *keys, int nkeys)
+{
+	static const struct
+	{
+		const char *interval;
+		double		days;
+	}			widths[] = {
+		{"1 hour", 1.0 / 24}, {NULL, 1}, {"1 week", 7}, {"1 month", 30.4375}, {"1 year", 365.25}
+	};
+	int64		low = keys[nkeys / 100];
+	int64		high = keys[nkeys - 1 - nkeys / 100];
+	Oid			typid = table->columns[key->column].typid;
+	uint64		size = table->sample->unpacked;
+	double		most = size == 0 ? FC_KEYS_MOST :
+		Max((double) FC_KEYS_FEW, Min((double) FC_KEYS_MOST, (double) size / FC_KEYS_SMALL));
+	double		n = fc_key_partitions(typid, low, high, 1);
+	int			i = typid != DATEOID && size / n > FC_KEYS_LARGE ? 0 : 1;
+
+	while (i < lengthof(widths) - 1 &&
+		   fc_key_partitions(typid, low, high, widths[i].days) > most + 1)
+		i++;
+	key->interval = widths[i].interval;
+	n = fc_key_partitions(typid, low, high, widths[i].days);
+	key->notes = lappend(key->notes,
+						 psprintf("Partitions of %s: about %.0f.  Keys in the sample: %s to %s.",
+								  widths[i].interval ? widths[i].interval : "1 day", n,
+								  fc_key_text(fc_key_type(typid), keys[0]),
+								  fc_key_text(fc_key_type(typid), keys[nkeys - 1])));
+}
+
+/* The width of partitions by an integer, which has no default */
+static void
+fc_key_width_integer(const FcTable *table, FcKeyGuess *key)
+{
+	const FcColumnSeen *column = &table->columns[key->column];
+	double		range = (double) column->high - column->low;
+	int64		width = 1000;
+
+	while (width < range / FC_KEYS_FEW && width < PG_INT64_MAX / 10)
+		width *= 10;
+	key->interval = psprintf(INT64_FORMAT, width);
+	key->notes = lappend(key->notes, psprintf("Partitions of " INT64_FORMAT " numbers each, from " INT64_FORMAT " to " INT64_FORMAT " in the sample.",
+											  width, column->low, column->high));
+}
+
+void
+fc_key_guess(FcTable *table, FcKeyGuess *key)
+{
+	const FcOptions *options = table->options;
+	int64	   *keys;
+	int			n;
+	Oid			typid;
+
+	memset(key, 0, sizeof(FcKeyGuess));
+	key->column = options->key_column ? fc_key_named(table, options->key_column) :
+		fc_key_first(table);
+	if (options->key_column == NULL)
+		fc_key_others(table, key);
+	if (key->column < 0)
+		return;
+	typid = table->columns[key->column].typid;
+	if (typid == INT8OID)
+		fc_key_width_integer(table, key);
+	if (!fc_key_is_moment(typid))
+		return;
+	keys = palloc(sizeof(int64) * FC_KEYS);
+	n = fc_key_collect(table, key->column, keys);
+	if (n > 0)
+		fc_key_width(table, key, keys, n);
+	pfree(keys);
+}

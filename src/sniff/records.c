@@ -1,0 +1,249 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/records.c
+ *	  The records of a sample, as a dialect cuts them.
+ *
+ *	 place ──► state of its first byte ──► records ──► fields
+ *
+ * Records and fields are cut by grammar/, as for a load.  A place in the middle
+ * of a file begins somewhere in a record, perhaps in quotes.  It is read in
+ * each state that it may begin in, and the one counts by which most records
+ * have the number of fields that the file's first records have.
+ *
+ * The first record of each file tells how its lines end, which binds the rest.
+ *
+ * A cursor's memory is in the context that it was begun in.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "grammar/quote_run.h"
+#include "sniff/records.h"
+
+/* Bytes by which the kernels of the grammar and the conversions may read on */
+#define FC_CURSOR_SLACK	64
+
+void
+fc_cursor_begin(FcCursor *cursor, const FcSample *sample, const FcDialect *dialect,
+				int wanted, size_t limit)
+{
+	memset(cursor, 0, sizeof(FcCursor));
+	cursor->sample = sample;
+	cursor->dialect = *dialect;
+	cursor->wanted = wanted;
+	cursor->limit = limit;
+	cursor->record.fields = palloc(sizeof(FcField) * FC_SNIFF_FIELDS);
+	cursor->room = 1024;
+	cursor->record.cut = palloc(cursor->room + FC_CURSOR_SLACK);
+}
+
+void
+fc_cursor_end(FcCursor *cursor)
+{
+	pfree(cursor->record.fields);
+	pfree(cursor->record.cut);
+}
+
+/*
+ * How well the records after "first" fit: those with the number of fields that
+ * is wanted, less the others
+ */
+static int64
+fc_cursor_fit(const FcCursor *cursor, size_t first)
+{
+	FcDialect	dialect = cursor->dialect;
+	const FcPlace *place = cursor->place;
+	int64		fit = 0;
+	size_t		pos = first;
+
+	while (pos < cursor->end)
+	{
+		FcScan		scan = {0};
+		int			n;
+
+		if (fc_record_end(&dialect, &scan, place->data + pos, cursor->end - pos,
+						  cursor->whole) != FC_END_FOUND)
+			break;
+		n = fc_record_fields(&dialect, place->data + pos, scan.content, NULL, 0);
+		fit += n == cursor->wanted ? 1 : -1;
+		pos += scan.total;
+	}
+	return fit;
+}
+
+/*
+ * Finds the first record of a place that is not at its file's start; false if
+ * there is none
+ */
+static bool
+fc_cursor_settle(FcCursor *cursor)
+{
+	const FcPlace *place = cursor->place;
+	int64		best = PG_INT64_MIN;
+
+	if (cursor->dialect.eol == FC_EOL_UNKNOWN)
+		return false;
+	for (FcQuote state = FC_OUTSIDE; state < FC_NQUOTES; state++)
+	{
+		FcQuoteRun	run;
+		int64		fit;
+
+		if (state == FC_INSIDE && cursor->dialect.mode == FC_MODE_TEXT)
+			continue;
+		if (state == FC_ESCAPED && cursor->dialect.mode == FC_MODE_CSV &&
+			cursor->dialect.escape == cursor->dialect.quote)
+			continue;
+		fc_quote_run_init(&run, state);
+		fc_quote_run_feed(&cursor->dialect, &run, place->data, cursor->end);
+		if (run.first == FC_NOWHERE)
+			continue;
+		fit = fc_cursor_fit(cursor, run.first);
+		if (fit > best)
+		{
+			best = fit;
+			cursor->pos = run.first;
+		}
+	}
+	return best > (cursor->wanted > 0 ? 0 : PG_INT64_MIN);
+}
+
+/* Begins the next place that has records; false if there is none */
+static bool
+fc_cursor_enter(FcCursor *cursor)
+{
+	while (cursor->next < cursor->sample->nplaces)
+	{
+		const FcPlace *place = &cursor->sample->places[cursor->next++];
+
+		CHECK_FOR_INTERRUPTS();
+		cursor->place = place;
+		cursor->record.number = -1;
+		cursor->pos = 0;
+		cursor->end = Min(place->len, cursor->limit);
+		cursor->whole = place->end && cursor->end == place->len;
+		if (place->start)
+		{
+			cursor->dialect.eol = FC_EOL_UNKNOWN;
+			return true;
+		}
+		if (fc_cursor_settle(cursor))
+			return true;
+		cursor->faults.lost++;
+	}
+	cursor->place = NULL;
+	return false;
+}
+
+/* Copies the record's bytes, and cuts its fields out of the copy */
+static void
+fc_cursor_cut(FcCursor *cursor, const FcScan *scan)
+{
+	FcSampled  *record = &cursor->record;
+
+	record->place = cursor->place;
+	record->raw = cursor->place->data + cursor->pos;
+	record->len = scan->content;
+	if (record->len > cursor->room)
+	{
+		cursor->room = Max(record->len, cursor->room * 2);
+		pfree(record->cut);
+		record->cut = palloc(cursor->room + FC_CURSOR_SLACK);
+	}
+	memcpy(record->cut, record->raw, record->len);
+	memset(record->cut + record->len, 0, FC_CURSOR_SLACK);
+	record->nfields = fc_record_fields(&cursor->dialect, record->cut, record->len,
+									   record->fields, FC_SNIFF_FIELDS);
+	if (record->nfields < 0)
+		cursor->faults.quotes++;
+}
+
+/* Notes why there is no record, unless the bytes are just at their end */
+static void
+fc_cursor_fault(FcCursor *cursor, FcEnd end)
+{
+	switch (end)
+	{
+		case FC_END_BARE_CR:
+		case FC_END_BARE_NL:
+			cursor->faults.line_ends++;
+			break;
+		case FC_END_MARKER_CORRUPT:
+		case FC_END_MARKER_STYLE:
+			cursor->faults.markers++;
+			break;
+		default:
+			break;
+	}
+}
+
+FcSampled *
+fc_cursor_next(FcCursor *cursor)
+{
+	for (;;)
+	{
+		FcScan		scan = {0};
+		FcEnd		end;
+
+		if (cursor->place == NULL && !fc_cursor_enter(cursor))
+			return NULL;
+		end = cursor->pos == cursor->end ? FC_END_NONE :
+			fc_record_end(&cursor->dialect, &scan, cursor->place->data + cursor->pos,
+						  cursor->end - cursor->pos, cursor->whole);
+		if (end == FC_END_FOUND)
+		{
+			fc_cursor_cut(cursor, &scan);
+			cursor->pos += scan.total;
+			cursor->record.number++;
+			return &cursor->record;
+		}
+		fc_cursor_fault(cursor, end);
+		cursor->place = NULL;
+	}
+}
+
+/* The bytes of field i, as they stand in the file */
+static const char *
+fc_sampled_field(const FcSampled *record, int i, size_t *len)
+{
+	size_t		start = record->fields[i].data - record->cut;
+	int			last = Min(record->nfields, FC_SNIFF_FIELDS) - 1;
+
+	*len = (i == last ? record->len :
+			(size_t) (record->fields[i + 1].data - record->cut) - 1) - start;
+	return record->raw + start;
+}
+
+bool
+fc_sampled_quoted(const FcSampled *record, const FcDialect *dialect, int i)
+{
+	size_t		len;
+	const char *raw = fc_sampled_field(record, i, &len);
+	size_t		at = 1;
+
+	if (dialect->mode != FC_MODE_CSV || len < 2 || raw[0] != dialect->quote)
+		return false;
+	while (at < len)
+	{
+		if (raw[at] == dialect->escape && at + 1 < len &&
+			(raw[at + 1] == dialect->quote || raw[at + 1] == dialect->escape))
+			at += 2;
+		else if (raw[at] == dialect->quote)
+			return at == len - 1;
+		else
+			at++;
+	}
+	return false;
+}
+
+bool
+fc_sampled_messy(const FcSampled *record, const FcDialect *dialect, int i)
+{
+	size_t		len;
+	const char *raw = fc_sampled_field(record, i, &len);
+
+	return dialect->mode == FC_MODE_CSV && memchr(raw, dialect->quote, len) != NULL &&
+		!fc_sampled_quoted(record, dialect, i);
+}

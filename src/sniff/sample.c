@@ -1,0 +1,402 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/sample.c
+ *	  Bytes from many places of the source, from which all else is guessed.
+ *
+ *	 plain files ──► places over all of them ──┐
+ *	 packed files, programs ──► their heads ───┴──► FcSample
+ *
+ * What is looked at is bounded, whatever the source has: a few megabytes.  A
+ * plain file is read in its middle, too, because later rows often differ from
+ * the first ones.  What has to be unpacked is looked at from its beginning on,
+ * and a program is stopped after that, by the end of its pipe.
+ *
+ * Opening and the rules for it are those of a load (load/access.c).  On error
+ * descriptors and pipes go with the transaction's resources, as a load's do.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "port/atomics.h"
+
+#include "compat/settings.h"
+#include "grammar/binary.h"
+#include "intake/pieces.h"
+#include "load/access.h"
+#include "sniff/sample.h"
+#include "source/program.h"
+
+/* How many places of plain files are read, and how many bytes of each */
+#define FC_SAMPLE_PLACES	64
+#define FC_SAMPLE_PLACE		((size_t) 64 * 1024)
+
+/* How many heads are unpacked, and how many bytes they have in all */
+#define FC_SAMPLE_HEADS		16
+#define FC_SAMPLE_HEAD		((size_t) 4 * 1024 * 1024)
+
+/* A sample that is being taken */
+typedef struct FcSampling
+{
+	FcSample   *sample;
+	const FcSource *source;		/* NULL: programs */
+	int			encoding;		/* of the files, or -1 */
+	double		growth;			/* of packed files: bytes of one, unpacked */
+} FcSampling;
+
+/* Keeps bytes; the place takes the memory, which has room for one more byte */
+static FcPlace *
+fc_sample_add(FcSampling *sampling, uint32 file, char *data, size_t len)
+{
+	FcSample   *sample = sampling->sample;
+	FcPlace    *place = &sample->places[sample->nplaces++];
+
+	memset(place, 0, sizeof(FcPlace));
+	place->file = file;
+	place->data = data;
+	place->len = len;
+	sample->bytes += len;
+	return place;
+}
+
+/* Has the head no end of a line? */
+static bool
+fc_sample_is_open(const char *data, size_t len)
+{
+	return memchr(data, '\n', len) == NULL && memchr(data, '\r', len) == NULL;
+}
+
+/* Reads a place; the head of a file grows until it has the end of a line */
+static void
+fc_sample_read(FcSampling *sampling, uint32 file, uint64 offset, size_t len)
+{
+	const FcFile *of = &sampling->source->files[file];
+	uint64		size = of->identity.size;
+	char	   *data = palloc(len + 1);
+	FcPlace    *place;
+
+	CHECK_FOR_INTERRUPTS();
+	fc_source_read(sampling->source, of->base + offset, data, len);
+	while (offset == 0 && len < size && len < FC_SAMPLE_HEAD && fc_sample_is_open(data, len))
+	{
+		size_t		more = Min(len, size - len);
+
+		data = repalloc(data, len + more + 1);
+		fc_source_read(sampling->source, of->base + len, data + len, more);
+		len += more;
+	}
+	place = fc_sample_add(sampling, file, data, len);
+	place->offset = offset;
+	place->start = (offset == 0);
+	place->end = (offset + len == size);
+	sampling->sample->whole &= place->start && place->end;
+}
+
+/* Reads n places of a plain file, spread from its start to its end */
+static void
+fc_sample_spread(FcSampling *sampling, uint32 file, uint64 n)
+{
+	uint64		size = sampling->source->files[file].identity.size;
+	uint64		step;
+
+	if (size <= n * FC_SAMPLE_PLACE)
+	{
+		fc_sample_read(sampling, file, 0, size);
+		return;
+	}
+	step = n > 1 ? (size - FC_SAMPLE_PLACE) / (n - 1) : 0;
+	for (uint64 i = 0; i < n; i++)
+		fc_sample_read(sampling, file, n > 1 && i == n - 1 ? size - FC_SAMPLE_PLACE : i * step,
+					   FC_SAMPLE_PLACE);
+}
+
+/* Number i of n files that stand for "of" files, the last of them included */
+static uint32
+fc_sample_choose(uint32 i, uint32 n, uint32 of)
+{
+	return n == 1 ? 0 : (uint32) ((uint64) i * (of - 1) / (n - 1));
+}
+
+/* Reads the plain ones among the files, of which there are nplain */
+static void
+fc_sample_plain(FcSampling *sampling, const uint32 *plain, uint32 nplain)
+{
+	uint32		n = Min(nplain, FC_SAMPLE_PLACES);
+	uint64		total = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		total += sampling->source->files[plain[fc_sample_choose(i, n, nplain)]].identity.size;
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		file = plain[fc_sample_choose(i, n, nplain)];
+		double		share = (double) sampling->source->files[file].identity.size / Max(total, 1);
+
+		fc_sample_spread(sampling, file, 1 + (uint64) (share * (FC_SAMPLE_PLACES - n)));
+	}
+	sampling->sample->nsampled += n;
+	sampling->sample->whole &= (n == nplain);
+}
+
+/* FcUnpacker.put: keeps what is unpacked */
+static FcUnpackPut
+fc_sample_put(void *arg, const char *buf, size_t len)
+{
+	appendBinaryStringInfo(arg, buf, (int) len);
+	return FC_PUT_ELSEWHERE;
+}
+
+/*
+ * Unpacks, if it is packed, the first bytes of an input, and keeps them.
+ * *taken becomes the bytes of the input.  Returns whether that is all of it.
+ */
+static bool
+fc_sample_head(FcSampling *sampling, uint32 file, FcInput *input, FcCodecKind kind,
+			   size_t most, uint64 *taken)
+{
+	FcUnpacker	unpacker;
+	FcUnpacking *unpacking;
+	FcUnpackFault fault;
+	FcUnpackEnd end;
+	FcBudget	budget;
+	pg_atomic_uint64 read;
+	StringInfoData head;
+	FcPlace    *place;
+
+	initStringInfo(&head);
+	pg_atomic_init_u64(&read, 0);
+	fc_budget_init(&budget, (uint64) fc_memory_kb * 1024);
+	fc_unpack_begin(&unpacker, NULL, 0, &budget, &read);
+	unpacker.put = fc_sample_put;
+	unpacker.put_arg = &head;
+	unpacking = fc_unpack_open(&unpacker, input, kind);
+	end = fc_unpack_some(unpacking, most, &fault);
+	/* a program that has failed may have been cut, and its error comes first */
+	if (end == FC_UNPACK_FAULT && sampling->source)
+		fc_unpack_throw(&fault, input->word, input->path);
+	*taken = fc_unpack_taken(unpacking);
+	if (fc_unpack_is_packed(unpacking))
+		sampling->sample->codec = fc_codec_name(fc_unpack_kind(unpacking));
+	fc_unpack_close(unpacking);
+	fc_unpack_end(&unpacker, NULL, 0);
+	if (!sampling->source)
+	{
+		fc_program_end(input);
+		if (end != FC_UNPACK_MORE)
+			fc_program_check_end(input);
+		if (end == FC_UNPACK_FAULT)
+			fc_unpack_throw(&fault, input->word, input->path);
+	}
+	place = fc_sample_add(sampling, file, head.data, head.len);
+	place->start = true;
+	place->end = (end == FC_UNPACK_END);
+	sampling->sample->whole &= place->end;
+	return place->end;
+}
+
+/* Unpacks the heads of the packed ones among the files */
+static void
+fc_sample_packed(FcSampling *sampling, const uint32 *packed, uint32 npacked)
+{
+	uint32		n = Min(npacked, FC_SAMPLE_HEADS);
+	uint64		before = sampling->sample->bytes;
+	uint64		input = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		file = packed[fc_sample_choose(i, n, npacked)];
+		FcFileInput from;
+		uint64		taken;
+
+		CHECK_FOR_INTERRUPTS();
+		fc_piece_input(&from, sampling->source, file, 0);
+		(void) fc_sample_head(sampling, file, &from.input,
+							  (FcCodecKind) sampling->source->files[file].kind,
+							  FC_SAMPLE_HEAD / n, &taken);
+		input += taken;
+	}
+	sampling->growth = (double) (sampling->sample->bytes - before) / Max(input, 1);
+	sampling->sample->nsampled += n;
+	sampling->sample->whole &= (n == npacked);
+}
+
+/* Samples files; tells what they have in all */
+static void
+fc_sample_files(FcSampling *sampling, const List *sources)
+{
+	FcSource   *source = fc_access_open(sources);
+	FcSample   *sample = sampling->sample;
+	uint32	   *plain = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * source->nfiles);
+	uint32	   *packed = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * source->nfiles);
+	uint32		nplain = 0;
+	uint32		npacked = 0;
+	uint64		packed_size = 0;
+
+	sampling->source = source;
+	for (uint32 i = 0; i < source->nfiles; i++)
+	{
+		const FcFile *file = &source->files[i];
+
+		CHECK_FOR_INTERRUPTS();
+		sample->names = lappend(sample->names, makeString(pstrdup(fc_source_path(source, i))));
+		sample->size += file->identity.size;
+		if (file->kind != FC_CODEC_NONE)
+			packed_size += file->identity.size;
+		if (file->kind >= FC_CODEC_REFUSED)
+			fc_unpack_refuse((FcCodecKind) file->kind, "file", fc_source_path(source, i));
+		if (file->kind != FC_CODEC_NONE)
+			packed[npacked++] = i;
+		else
+			plain[nplain++] = i;
+	}
+	if (nplain > 0)
+		fc_sample_plain(sampling, plain, nplain);
+	if (npacked > 0)
+		fc_sample_packed(sampling, packed, npacked);
+	sample->unpacked = sample->size - packed_size + (uint64) (packed_size * sampling->growth);
+	fc_source_close(source);
+}
+
+/* Samples what the programs print first */
+static void
+fc_sample_programs(FcSampling *sampling, const List *commands)
+{
+	FcSample   *sample = sampling->sample;
+	uint32		n = Min(list_length(commands), FC_SAMPLE_HEADS);
+
+	fc_program_check();
+	sample->word = "program";
+	sample->names = list_copy(commands);
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		number = fc_sample_choose(i, n, list_length(commands));
+		FcInput    *input = fc_program_begin(strVal(list_nth(commands, number)));
+		uint64		taken;
+
+		(void) fc_sample_head(sampling, number, input, FC_CODEC_UNKNOWN, FC_SAMPLE_HEAD / n,
+							  &taken);
+	}
+	sample->nsampled = n;
+	sample->whole &= (n == list_length(commands));
+	sample->unpacked = sample->whole ? sample->bytes : 0;
+}
+
+static const char *
+fc_sample_name(const FcSample *sample, const FcPlace *place)
+{
+	return strVal(list_nth(sample->names, place->file));
+}
+
+/* ERROR for what COPY cannot read as text */
+static void
+fc_sample_check(const FcSample *sample)
+{
+	for (int i = 0; i < sample->nplaces; i++)
+	{
+		const FcPlace *place = &sample->places[i];
+		const char *name = fc_sample_name(sample, place);
+
+		if (place->start && place->len >= 11 && memcmp(place->data, FC_BINARY_HEADER, 11) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("%s \"%s\" is in the binary format of COPY", sample->word, name),
+					 errdetail("It does not say which types its columns have."),
+					 errhint("Create a table like the one that it was copied from, and load it with format => 'binary'.")));
+		if (place->start && place->len >= 2 &&
+			(memcmp(place->data, "\xFF\xFE", 2) == 0 || memcmp(place->data, "\xFE\xFF", 2) == 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("%s \"%s\" is in the encoding UTF-16", sample->word, name),
+					 errdetail("PostgreSQL does not know this encoding."),
+					 errhint("Load what a program such as iconv -f UTF-16 -t UTF-8 prints, with program => true.")));
+		if (memchr(place->data, '\0', place->len))
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("%s \"%s\" is no text: it has bytes that are zero", sample->word, name),
+					 errhint("Files of text, csv and packed ones can be loaded.")));
+	}
+}
+
+/*
+ * Converts a place to the server's encoding, from one in which a byte of a
+ * character can look like a delimiter.  Line ends stand alone in all of them.
+ */
+static void
+fc_sample_recode_place(FcPlace *place, int encoding, Oid proc)
+{
+	char	   *from = place->data;
+	size_t		len = place->len;
+	char	   *to;
+
+	if (!place->start)
+	{
+		char	   *line = memchr(from, '\n', len);
+
+		len -= line ? line + 1 - from : 0;
+		from = line ? line + 1 : from;
+	}
+	to = palloc(len * MAX_CONVERSION_GROWTH + 1);
+	(void) pg_do_encoding_conversion_buf(proc, encoding, GetDatabaseEncoding(),
+										 (unsigned char *) from, (int) len,
+										 (unsigned char *) to,
+										 (int) (len * MAX_CONVERSION_GROWTH + 1), true);
+	pfree(place->data);
+	place->data = to;
+	place->len = strlen(to);
+}
+
+static void
+fc_sample_recode(FcSample *sample, int encoding)
+{
+	Oid			proc;
+
+	if (!PG_ENCODING_IS_CLIENT_ONLY(encoding) || GetDatabaseEncoding() == PG_SQL_ASCII)
+		return;
+	proc = FindDefaultConversionProc(encoding, GetDatabaseEncoding());
+	if (!OidIsValid(proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+						pg_encoding_to_char(encoding), GetDatabaseEncodingName())));
+	for (int i = 0; i < sample->nplaces; i++)
+		fc_sample_recode_place(&sample->places[i], encoding, proc);
+}
+
+static int
+fc_sample_compare(const void *a, const void *b)
+{
+	const FcPlace *pa = a;
+	const FcPlace *pb = b;
+
+	if (pa->file != pb->file)
+		return pa->file < pb->file ? -1 : 1;
+	return pa->offset < pb->offset ? -1 : pa->offset > pb->offset;
+}
+
+FcSample *
+fc_sample_take(const FcOptions *options)
+{
+	FcSampling	sampling = {0};
+	FcSample   *sample = palloc0(sizeof(FcSample));
+
+	sampling.sample = sample;
+	sample->word = "file";
+	sample->whole = true;
+	sample->places = palloc(sizeof(FcPlace) * (FC_SAMPLE_PLACES + FC_SAMPLE_HEADS));
+	if (options->program)
+		fc_sample_programs(&sampling, options->sources);
+	else
+		fc_sample_files(&sampling, options->sources);
+	if (sample->bytes == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("%s \"%s\" is empty", sample->word, strVal(linitial(sample->names))),
+				 errdetail("There is nothing to guess from.")));
+	fc_sample_check(sample);
+	if (options->given[FC_OPTION_encoding])
+		fc_sample_recode(sample, options->file_encoding);
+	qsort(sample->places, sample->nplaces, sizeof(FcPlace), fc_sample_compare);
+	return sample;
+}

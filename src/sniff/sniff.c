@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/sniff.c
+ *	  Guesses from a sample of the source what it has, and how to load it.
+ *
+ *	 source ──► sample ──► dialect ──► columns ──► header, names
+ *		──► types, NULL ──► key ──► CREATE TABLE, SELECT fast_copy(...)
+ *
+ * Each step takes what the caller has given, and guesses the rest.  All is in
+ * the caller's memory context, and bounded by the size of the sample.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/namespace.h"
+#include "utils/builtins.h"
+#include "utils/varlena.h"
+
+#include "compat/compat.h"
+#include "sniff/names.h"
+#include "sniff/sniff.h"
+#include "sniff/statement.h"
+#include "sniff/types.h"
+
+/* The pattern that the caller has given for a key without its name, or NULL */
+static const char *
+fc_sniff_pattern(const FcOptions *options)
+{
+	const char *pattern = options->timestamp_format;
+
+	if (pattern == NULL || options->key_column)
+		return NULL;
+	return pattern[strspn(pattern, " \t\r\n")] == '{' ? NULL : pattern;
+}
+
+/* The names of the table, of which the last is its own */
+static List *
+fc_sniff_names(const FcSample *sample, const FcOptions *options, const char *target)
+{
+	if (target == NULL)
+		return list_make1(makeString(fc_names_table(sample, options)));
+	return fc_string_to_names(target);
+}
+
+/* The table as statements have it */
+static char *
+fc_sniff_target(const List *names)
+{
+	StringInfoData target;
+	ListCell   *lc;
+
+	initStringInfo(&target);
+	foreach(lc, names)
+		appendStringInfo(&target, "%s%s", target.len > 0 ? "." : "",
+						 quote_identifier(strVal(lfirst(lc))));
+	return target.data;
+}
+
+static void
+fc_sniff_note_target(FcTable *table, const List *names, const char *target)
+{
+	RangeVar   *range = makeRangeVarFromNameList(unconstify(List *, names));
+
+	if (OidIsValid(RangeVarGetRelid(range, NoLock, true)))
+		table->notes = lappend(table->notes,
+							   psprintf("There is a relation %s already: leave CREATE TABLE out if it is the one to load, or give another name as the second argument of fast_copy_sniff.",
+										target));
+}
+
+/* Refuses what no table can have; ERROR 54011 */
+static void
+fc_sniff_check_width(const FcGuess *guess)
+{
+	if (guess->nfields > MaxHeapAttributeNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("the records have %s%d fields", guess->nfields > FC_SNIFF_FIELDS ? "more than " : "",
+						Min(guess->nfields, FC_SNIFF_FIELDS)),
+				 errdetail("A table can have at most %d columns.", MaxHeapAttributeNumber),
+				 errhint("Give the delimiter if they are separated by another one, or load some of them with header => 'map', ignore_extra_columns => true.")));
+}
+
+List *
+fc_sniff_run(const FcOptions *options, const char *target, const char *function)
+{
+	FcTable		table = {0};
+	FcKeyGuess	key;
+	List	   *names;
+	char	   *name;
+
+	if (options->format.binary)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot guess the columns of a file in the binary format"),
+				 errdetail("It does not say which types its columns have.")));
+	table.options = options;
+	table.sample = fc_sample_take(options);
+	table.judge = fc_judge_begin(fc_sniff_pattern(options));
+	table.guess = fc_guess_dialect(table.sample, options, table.judge);
+	fc_sniff_check_width(table.guess);
+	fc_columns_look(&table);
+	fc_names_choose(&table);
+	fc_types_decide(&table);
+	fc_key_guess(&table, &key);
+	names = fc_sniff_names(table.sample, options, target);
+	name = fc_sniff_target(names);
+	fc_sniff_note_target(&table, names, name);
+	return list_make2(fc_statement_create(&table, &key, name),
+					  fc_statement_load(&table, &key, name, function));
+}

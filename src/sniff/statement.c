@@ -1,0 +1,449 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/statement.c
+ *	  The statements that make a table for the source, and load it.
+ *
+ * What comes from the source goes into comments only with its control bytes
+ * taken out, and else as a quoted identifier or literal: nothing in a file can
+ * become a part of a statement.
+ *
+ * Lines are kept short enough for psql's columns where that is possible.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+
+#include "sniff/statement.h"
+
+/* Columns of a line, and where the comments of columns begin */
+#define FC_LINE		78
+#define FC_COMMENT	40
+
+/* Columns that a comment beside a column needs to say something */
+#define FC_BESIDE	12
+
+/* Appends a comment in lines of words; control bytes become blanks */
+static void
+fc_statement_comment(StringInfo sql, const char *indent, const char *text)
+{
+	int			begin = strlen(indent) + 3;
+	int			column = 0;
+
+	while (*text)
+	{
+		int			len = 0;
+
+		while (*text == ' ')
+			text++;
+		while (text[len] != '\0' && text[len] != ' ')
+			len++;
+		if (len == 0)
+			break;
+		if (column > begin && column + 1 + len > FC_LINE)
+		{
+			appendStringInfoChar(sql, '\n');
+			column = 0;
+		}
+		if (column == 0)
+			appendStringInfo(sql, "%s-- ", indent);
+		else
+			appendStringInfoChar(sql, ' ');
+		column = column == 0 ? begin + len : column + 1 + len;
+		for (int i = 0; i < len; i++)
+			appendStringInfoChar(sql, (unsigned char) text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i]);
+		text += len;
+	}
+	if (column > 0)
+		appendStringInfoChar(sql, '\n');
+}
+
+static void
+fc_statement_comments(StringInfo sql, const char *indent, const List *notes)
+{
+	ListCell   *lc;
+
+	foreach(lc, notes)
+		fc_statement_comment(sql, indent, lfirst(lc));
+}
+
+/* A string constant, with control bytes as escapes */
+static char *
+fc_statement_literal(const char *s)
+{
+	StringInfoData literal;
+	bool		escapes = false;
+
+	initStringInfo(&literal);
+	for (const char *c = s; *c; c++)
+		escapes |= (unsigned char) *c < ' ' || *c == 0x7f || *c == '\\';
+	appendStringInfoString(&literal, escapes ? "E'" : "'");
+	for (const char *c = s; *c; c++)
+	{
+		if (*c == '\'' || *c == '\\')
+			appendStringInfo(&literal, "%c%c", *c, *c);
+		else if (*c == '\t')
+			appendStringInfoString(&literal, "\\t");
+		else if ((unsigned char) *c < ' ' || *c == 0x7f)
+			appendStringInfo(&literal, "\\x%02x", (unsigned char) *c);
+		else
+			appendStringInfoChar(&literal, *c);
+	}
+	appendStringInfoChar(&literal, '\'');
+	return literal.data;
+}
+
+static char *
+fc_statement_byte(char c)
+{
+	char		s[2] = {c, '\0'};
+
+	return fc_statement_literal(s);
+}
+
+/* An array of names or texts */
+static char *
+fc_statement_array(const List *list)
+{
+	StringInfoData array;
+	ListCell   *lc;
+
+	initStringInfo(&array);
+	foreach(lc, list)
+		appendStringInfo(&array, "%s%s", array.len > 0 ? ", " : "",
+						 fc_statement_literal(strVal(lfirst(lc))));
+	return psprintf("ARRAY[%s]", array.data);
+}
+
+/* A size with its unit */
+static char *
+fc_statement_size(uint64 size)
+{
+	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+	double		n = size;
+	int			i = 0;
+
+	while (n >= 1024 && i < lengthof(units) - 1)
+	{
+		n /= 1024;
+		i++;
+	}
+	return psprintf(n < 10 && i > 0 ? "%.1f %s" : "%.0f %s", n, units[i]);
+}
+
+static const char *
+fc_statement_eol(const FcTable *table)
+{
+	const FcPlace *place = &table->sample->places[0];
+
+	for (size_t i = 0; i < place->len; i++)
+	{
+		if (place->data[i] == '\n')
+			return "\\n";
+		if (place->data[i] == '\r')
+			return i + 1 < place->len && place->data[i + 1] == '\n' ? "\\r\\n" : "\\r";
+	}
+	return "nothing";
+}
+
+/* Says what the source is, and how much of it was looked at */
+static void
+fc_statement_source(StringInfo sql, const FcTable *table)
+{
+	const FcSample *sample = table->sample;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	if (list_length(sample->names) == 1)
+		appendStringInfo(&text, "%s", strVal(linitial(sample->names)));
+	else
+		appendStringInfo(&text, "%d %ss, from %s to %s", list_length(sample->names), sample->word,
+						 strVal(linitial(sample->names)), strVal(llast(sample->names)));
+	if (sample->size > 0)
+		appendStringInfo(&text, ": %s", fc_statement_size(sample->size));
+	if (sample->codec)
+		appendStringInfo(&text, "%s %s", sample->size > 0 ? ", packed by" : ": packed by", sample->codec);
+	if (sample->codec && sample->size > 0 && !sample->whole)
+		appendStringInfo(&text, ", about %s unpacked", fc_statement_size(sample->unpacked));
+	appendStringInfoChar(&text, '.');
+	fc_statement_comment(sql, "", text.data);
+	resetStringInfo(&text);
+	if (sample->whole)
+		appendStringInfo(&text, "Looked at all " UINT64_FORMAT " records.", table->records);
+	else
+		appendStringInfo(&text, "Looked at " UINT64_FORMAT " records in %s at %d place%s of %u %s%s: later ones may differ.",
+						 table->records, fc_statement_size(sample->bytes), sample->nplaces,
+						 sample->nplaces == 1 ? "" : "s", sample->nsampled, sample->word,
+						 sample->nsampled == 1 ? "" : "s");
+	fc_statement_comment(sql, "", text.data);
+}
+
+/* Bytes of the comment about a value that stand beside the column */
+static void
+fc_statement_example(StringInfo sql, const FcTable *table, const FcColumnSeen *column, int used)
+{
+	char	   *shown;
+	char	   *name = column->header ?
+		psprintf("\"%s\": ", fc_sniff_shown(table, column->header, strlen(column->header), 30)) : "";
+
+	if (column->example == NULL && column->header == NULL)
+		return;
+	shown = column->example == NULL ? "" :
+		fc_sniff_shown(table, column->example, strlen(column->example),
+					   Max(FC_LINE - Max(used, FC_COMMENT) - 3 - (int) strlen(name), FC_BESIDE));
+	appendStringInfo(sql, "%*s-- %s%s", Max(FC_COMMENT - used, 2), "", name, shown);
+}
+
+static void
+fc_statement_column(StringInfo sql, const FcTable *table, int i)
+{
+	const FcColumnSeen *column = &table->columns[i];
+	char	   *line = psprintf("  %s %s%s", quote_identifier(column->name), column->type,
+								i < table->ncolumns - 1 ? "," : "");
+	int			used = pg_mbstrlen(line);
+	ListCell   *lc;
+
+	foreach(lc, column->notes)
+		fc_statement_comment(sql, "  ", psprintf("%s: %s", quote_identifier(column->name),
+												 (char *) lfirst(lc)));
+	appendStringInfoString(sql, line);
+	if (used + 2 + FC_BESIDE <= FC_LINE)
+		fc_statement_example(sql, table, column, used);
+	appendStringInfoChar(sql, '\n');
+}
+
+/* Has a column a type that later rows might not fit into? */
+static bool
+fc_statement_has_type(const FcTable *table, Oid typid)
+{
+	for (int i = 0; i < table->ncolumns; i++)
+		if (table->columns[i].typid == typid)
+			return true;
+	return false;
+}
+
+char *
+fc_statement_create(const FcTable *table, const FcKeyGuess *key, const char *target)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	fc_statement_source(&sql, table);
+	if (fc_statement_has_type(table, INT8OID))
+		fc_statement_comment(&sql, "", "Integers are bigint: later ones may be larger than those seen.");
+	if (table->guess->trailing)
+		fc_statement_comment(&sql, "", psprintf("Each line ends with a delimiter: column %s takes what is after it, which is nothing.",
+												quote_identifier(table->columns[table->ncolumns - 1].name)));
+	if (key->column >= 0)
+		fc_statement_comments(&sql, "", key->notes);
+	appendStringInfo(&sql, "CREATE TABLE %s (\n", target);
+	for (int i = 0; i < table->ncolumns; i++)
+		fc_statement_column(&sql, table, i);
+	appendStringInfoChar(&sql, ')');
+	if (key->column >= 0)
+		appendStringInfo(&sql, " PARTITION BY RANGE (%s)",
+						 quote_identifier(table->columns[key->column].name));
+	appendStringInfoChar(&sql, ';');
+	return sql.data;
+}
+
+/* An argument as the caller has given it */
+static char *
+fc_statement_given(const FcOptions *options, const FcOption *option)
+{
+	const void *at = (const char *) options + option->at;
+	const char *text;
+	bool		on;
+
+	switch (option->kind)
+	{
+		case FC_KIND_FLAG:
+			return *(const bool *) at ? "true" : "false";
+		case FC_KIND_LIST:
+			return fc_statement_array(*(List *const *) at);
+		case FC_KIND_TABLE:
+			return fc_statement_literal(quote_qualified_identifier(get_namespace_name(get_rel_namespace(*(const Oid *) at)),
+																   get_rel_name(*(const Oid *) at)));
+		case FC_KIND_WORKERS:
+			return psprintf("%d", *(const int *) at);
+		case FC_KIND_LIMIT:
+			return psprintf(INT64_FORMAT, *(const int64 *) at);
+		case FC_KIND_TEXT:
+			break;
+	}
+	text = *(char *const *) at;
+	if (option == &fc_option_list[FC_OPTION_header] &&
+		(strspn(text, "0123456789") == strlen(text) || parse_bool(text, &on)))
+		return pstrdup(text);
+	return fc_statement_literal(text);
+}
+
+/* The patterns of all columns as timestamp_format has them, or NULL */
+static char *
+fc_statement_patterns(const FcTable *table, const FcKeyGuess *key)
+{
+	StringInfoData json;
+	bool		of_key = false;
+	int			n = 0;
+
+	initStringInfo(&json);
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		const FcColumnSeen *column = &table->columns[i];
+
+		if (column->pattern == NULL)
+			continue;
+		appendStringInfoString(&json, n++ > 0 ? ", " : "{");
+		escape_json(&json, column->name);
+		appendStringInfoString(&json, ": ");
+		escape_json(&json, column->pattern);
+		of_key |= (i == key->column);
+	}
+	if (n == 0)
+		return NULL;
+	if (n == 1 && of_key)
+		return fc_statement_literal(table->columns[key->column].pattern);
+	appendStringInfoChar(&json, '}');
+	return fc_statement_literal(json.data);
+}
+
+/* The columns whose words for NULL may stand in quotes */
+static char *
+fc_statement_force_null(const FcTable *table)
+{
+	List	   *names = NIL;
+
+	for (int i = 0; i < table->ncolumns; i++)
+		if (table->columns[i].force_null)
+			names = lappend(names, makeString(table->columns[i].name));
+	return names == NIL ? NULL : fc_statement_array(names);
+}
+
+/* Fills in what was guessed and is not the default, as constants of SQL */
+static void
+fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
+{
+	const FcDialect *dialect = &table->guess->dialect;
+	bool		text = dialect->mode == FC_MODE_TEXT;
+
+	if (text)
+		values[FC_OPTION_format] = "'text'";
+	if (table->header_lines > 0)
+		values[FC_OPTION_header] = table->header_lines == 1 ? "true" : psprintf("%d", table->header_lines);
+	if (dialect->delim != (text ? '\t' : ','))
+		values[FC_OPTION_delimiter] = fc_statement_byte(dialect->delim);
+	if (table->null_string)
+		values[FC_OPTION_null_string] = fc_statement_literal(table->null_string);
+	if (!text && dialect->quote != '"')
+		values[FC_OPTION_quote] = fc_statement_byte(dialect->quote);
+	if (!text && dialect->escape != dialect->quote)
+		values[FC_OPTION_escape] = fc_statement_byte(dialect->escape);
+	values[FC_OPTION_force_null] = fc_statement_force_null(table);
+	if (table->encoding != pg_get_client_encoding() && !table->ascii)
+		values[FC_OPTION_encoding] = fc_statement_literal(pg_encoding_to_char(table->encoding));
+	values[FC_OPTION_timestamp_format] = fc_statement_patterns(table, key);
+	if (key->interval)
+		values[FC_OPTION_partition_interval] = fc_statement_literal(key->interval);
+}
+
+/* Says which records do not have the form of the others */
+static void
+fc_statement_faults(StringInfo sql, const FcTable *table)
+{
+	const FcGuess *guess = table->guess;
+	const FcCursorFaults *faults = &guess->faults;
+
+	if (guess->others > 0)
+		fc_statement_comment(sql, "", psprintf(UINT64_FORMAT " of " UINT64_FORMAT " records do not have %d fields, so that the load will end at the first of them.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns}' leaves them out.",
+											   guess->others, guess->records, guess->nfields));
+	if (faults->line_ends > 0)
+		fc_statement_comment(sql, "", "Lines do not all end in the same way, which COPY refuses.");
+	if (faults->quotes > 0)
+		fc_statement_comment(sql, "", "A quote never closes: the quote may be another one, or none.");
+	if (faults->markers > 0)
+		fc_statement_comment(sql, "", "There are backslashes that the text format does not have.");
+	if (faults->lost > 0)
+		fc_statement_comment(sql, "", psprintf("At " UINT64_FORMAT " of the places no records of that form were found.",
+											   faults->lost));
+	if (guess->next_delim != '\0' && guess->next_score > 0.9 * guess->score)
+		fc_statement_comment(sql, "", psprintf("The fields could be separated by %s as well.",
+											   fc_statement_byte(guess->next_delim)));
+	if (table->mark && table->header_lines == 0)
+		fc_statement_comment(sql, "", "The file begins with a byte order mark, which will be taken for a part of the first value.");
+}
+
+/* Appends an argument after others, in the same line if that is short enough */
+static void
+fc_statement_argument(StringInfo sql, int *column, const char *argument)
+{
+	int			width = pg_mbstrlen(argument);
+
+	if (*column + 2 + width + 2 > FC_LINE)
+	{
+		appendStringInfoString(sql, ",\n  ");
+		*column = 2 + width;
+	}
+	else
+	{
+		appendStringInfoString(sql, ", ");
+		*column += 2 + width;
+	}
+	appendStringInfoString(sql, argument);
+}
+
+/* Appends the call; "values" are arguments, NULL for those that are left out */
+static void
+fc_statement_append_call(StringInfo sql, const FcTable *table, const FcKeyGuess *key,
+					 const char *begin, char **values)
+{
+	const List *sources = table->options->sources;
+	int			column = pg_mbstrlen(begin);
+
+	appendStringInfoString(sql, begin);
+	fc_statement_argument(sql, &column, list_length(sources) == 1 ?
+						  fc_statement_literal(strVal(linitial(sources))) :
+						  fc_statement_array(sources));
+	if (key->column >= 0)
+		fc_statement_argument(sql, &column,
+							  fc_statement_literal(table->columns[key->column].name));
+	/* what has a name begins a line of its own */
+	column = FC_LINE;
+	for (int i = 0; i < FC_NARGUMENTS; i++)
+		if (values[i] && i != FC_OPTION_timestamp_column)
+			fc_statement_argument(sql, &column,
+								  psprintf("%s => %s", fc_option_list[i].name, values[i]));
+	appendStringInfoString(sql, ");");
+}
+
+char *
+fc_statement_load(const FcTable *table, const FcKeyGuess *key, const char *target,
+				  const char *function)
+{
+	const FcOptions *options = table->options;
+	char	  **values = palloc0(sizeof(char *) * FC_NOPTIONS);
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	fc_statement_comment(&sql, "", psprintf("%s, %d column%s separated by %s, lines end with %s, encoding %s.",
+											table->guess->dialect.mode == FC_MODE_TEXT ? "Text format" : "CSV",
+											table->ncolumns, table->ncolumns == 1 ? "" : "s",
+											fc_statement_byte(table->guess->dialect.delim),
+											fc_statement_eol(table),
+											pg_encoding_to_char(table->encoding)));
+	fc_statement_comments(&sql, "", table->notes);
+	if (key->column < 0)
+		fc_statement_comments(&sql, "", key->notes);
+	fc_statement_faults(&sql, table);
+	fc_statement_guessed(table, key, values);
+	for (int i = 0; i < FC_NARGUMENTS; i++)
+		if (options->given[i])
+			values[i] = fc_statement_given(options, &fc_option_list[i]);
+	fc_statement_append_call(&sql, table, key,
+						 psprintf("SELECT %s(%s", function, fc_statement_literal(target)), values);
+	return sql.data;
+}

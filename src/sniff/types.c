@@ -1,0 +1,469 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/types.c
+ *	  The types of the columns, and what stands for NULL.
+ *
+ *	 counts ──► the word that most columns need as NULL ──► types
+ *
+ * A column gets a type only if all of its values that were seen have it, and
+ * else is a text, which takes all.  COPY knows one word for NULL: a column that
+ * would need another one is a text, too.  Where few values stand in the way of
+ * a type, a comment says which.
+ *
+ * All is allocated in the caller's memory context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+
+#include "sniff/types.h"
+
+/* Decimals that all values have, as those of money do: they stay exact */
+#define FC_EXACT_DECIMALS	4
+
+/* Significant digits of a double precision */
+#define FC_DOUBLE_DIGITS	15
+
+/* So few of the values in the way of a type are told of: one in a hundred */
+#define FC_RARE				100
+
+/* So many values tell by themselves that numbers are dates */
+#define FC_TELLING			3
+
+/* The key of a caller who gave one pattern and no name; or NULL */
+static const FcColumnSeen *
+fc_types_given_key(const FcTable *table)
+{
+	int			given = fc_judge_given(table->judge);
+
+	for (int i = 0; i < table->ncolumns && given >= 0; i++)
+		if (list_member_int(table->columns[i].patterns, given))
+			return &table->columns[i];
+	return NULL;
+}
+
+/* What the caller has said about a column in timestamp_format, or NULL */
+static const char *
+fc_types_given_pattern(const FcTable *table, const FcColumnSeen *column)
+{
+	const FcOptions *options = table->options;
+	ListCell   *lc;
+
+	if (options->timestamp_format == NULL)
+		return NULL;
+	if (column == fc_types_given_key(table))
+		return options->timestamp_format;
+	foreach(lc, fc_pattern_options(options->timestamp_format,
+								   options->key_column ? options->key_column : ""))
+	{
+		FcPatternOption *option = lfirst(lc);
+
+		if (strcmp(option->column, column->name) == 0)
+			return option->pattern;
+	}
+	return NULL;
+}
+
+/* Has the name one of the words as a part of its own? */
+static bool
+fc_types_is_named(const char *name, const char *const *words, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		size_t		len = strlen(words[i]);
+
+		for (const char *s = name; (s = strstr(s, words[i])) != NULL; s++)
+			if ((len > 3 || s == name || !isalpha((unsigned char) s[-1])) &&
+				(len > 3 || !isalpha((unsigned char) s[len])))
+				return true;
+	}
+	return false;
+}
+
+static bool
+fc_types_is_named_time(const char *name)
+{
+	static const char *const words[] = {
+		"time", "date", "stamp", "epoch", "created", "updated", "modified", "when",
+		"ts", "at", "day", "dt", "utc", "since"
+	};
+	static const char *const spans[] = {"duration", "timezone", "elapsed", "timeout", "days"};
+
+	return fc_types_is_named(name, words, lengthof(words)) &&
+		!fc_types_is_named(name, spans, lengthof(spans));
+}
+
+static bool
+fc_types_is_named_address(const char *name)
+{
+	static const char *const words[] = {
+		"ip", "addr", "inet", "host", "client", "ipv4", "server", "peer", "src", "dst"
+	};
+
+	return fc_types_is_named(name, words, lengthof(words));
+}
+
+/* Are integers the seconds, or smaller units, of moments from 1990 to 2050? */
+static const char *
+fc_types_epoch(const FcColumnSeen *column)
+{
+	static const struct
+	{
+		const char *pattern;
+		int64		units;
+	}			epochs[] = {
+		{"epoch_s", 1}, {"epoch_ms", 1000}, {"epoch_us", 1000000},
+		{"epoch_ns", INT64CONST(1000000000)}
+	};
+
+	for (int i = 0; i < lengthof(epochs); i++)
+		if (column->low >= INT64CONST(631152000) * epochs[i].units &&
+			column->high < INT64CONST(2524608000) * epochs[i].units)
+			return epochs[i].pattern;
+	return NULL;
+}
+
+/*
+ * Are the integers moments?  Digits alone do not tell: the name has to, or that
+ * the first column of a file without names never goes back.
+ */
+static const char *
+fc_types_moment(const FcTable *table, const FcColumnSeen *column)
+{
+	const char *pattern = fc_types_epoch(column);
+	bool		named = table->header_lines > 0 || table->options->columns != NIL ?
+		fc_types_is_named_time(column->name) :
+		column == table->columns && column->ascending && column->values >= FC_TELLING &&
+		column->low < column->high;
+
+	return named ? pattern : NULL;
+}
+
+/* Are the integers dates like 20240131, or moments like 20240131235959? */
+static const char *
+fc_types_digits(const FcTable *table, FcColumnSeen *column, Oid *typid)
+{
+	bool		telling = fc_types_is_named_time(column->name) ||
+		(column->values >= FC_TELLING && column->low < column->high);
+	ListCell   *lc;
+
+	if (telling && column->kinds[FC_VALUE_DATE] == column->values &&
+		column->low >= 19000101 && column->high <= 20991231)
+	{
+		*typid = DATEOID;
+		return "";
+	}
+	foreach(lc, telling && column->low >= INT64CONST(190001010000) ? column->patterns : NIL)
+	{
+		const char *pattern = fc_judge_pattern(table->judge, lfirst_int(lc), typid);
+
+		if (column->high < INT64CONST(20991231000000) || strlen(pattern) < 16)
+			return pattern;
+	}
+	return NULL;
+}
+
+static void
+fc_types_note(FcColumnSeen *column, char *note)
+{
+	column->notes = lappend(column->notes, note);
+}
+
+static bool
+fc_types_all(const FcColumnSeen *column, FcValueType type)
+{
+	return column->values > 0 && column->kinds[type] == column->values;
+}
+
+/* The type of numbers that are not all integers */
+static Oid
+fc_types_number(FcColumnSeen *column)
+{
+	bool		integers = fc_types_all(column, FC_VALUE_INTEGER);
+
+	if (column->kinds[FC_VALUE_EXPONENT] > 0 || column->words[FC_NULL_NAN] > 0 ||
+		column->words[FC_NULL_NAN + 1] > 0)
+		return FLOAT8OID;
+	if (integers)
+		return INT8OID;
+	if (column->decimals[1] == 0 ||
+		(column->decimals[0] == column->decimals[1] && column->decimals[1] <= FC_EXACT_DECIMALS &&
+		 column->values > 1 && column->digits <= FC_DOUBLE_DIGITS))
+		return NUMERICOID;
+	return FLOAT8OID;
+}
+
+/* Takes a pattern of the caller's, and says if the sample has other values */
+static Oid
+fc_types_of_given(const FcTable *table, FcColumnSeen *column, const char *pattern)
+{
+	column->pattern = pattern;
+	return fc_pattern_type(pattern, column->name);
+}
+
+/* Takes the first of the patterns that all values match */
+static Oid
+fc_types_pattern(const FcTable *table, FcColumnSeen *column)
+{
+	Oid			typid;
+	Oid			other;
+	const char *pattern = fc_judge_pattern(table->judge, linitial_int(column->patterns), &typid);
+
+	column->pattern = pattern;
+	if (list_length(column->patterns) > 1)
+		fc_types_note(column, psprintf("all values are \"%s\", and \"%s\" as well: look which is meant",
+									   pattern,
+									   fc_judge_pattern(table->judge, lsecond_int(column->patterns), &other)));
+	return typid;
+}
+
+/* The type of a column of moments as ISO 8601 has them; 0 if it is none */
+static Oid
+fc_types_iso(FcColumnSeen *column)
+{
+	if (fc_types_all(column, FC_VALUE_DATE))
+		return DATEOID;
+	if (fc_types_all(column, FC_VALUE_TIMESTAMP))
+		return TIMESTAMPOID;
+	if (!fc_types_all(column, FC_VALUE_TIMESTAMPTZ))
+		return InvalidOid;
+	if (column->kinds[FC_VALUE_ZONED] < column->values)
+		fc_types_note(column, psprintf(UINT64_FORMAT " of " UINT64_FORMAT " values have no time zone: they are read in the session's, or time_zone",
+									   column->values - column->kinds[FC_VALUE_ZONED], column->values));
+	return TIMESTAMPTZOID;
+}
+
+/* The type of a column of integers: numbers, or moments written as such */
+static Oid
+fc_types_integer(const FcTable *table, FcColumnSeen *column)
+{
+	Oid			typid = fc_types_number(column);
+	Oid			moment;
+	const char *pattern;
+
+	if (table->options->timestamp_format)
+		return typid;
+	if ((pattern = fc_types_moment(table, column)) != NULL)
+	{
+		column->pattern = pattern;
+		fc_types_note(column, psprintf("integers that would be moments as %s", pattern));
+		return TIMESTAMPTZOID;
+	}
+	if ((pattern = fc_types_digits(table, column, &moment)) == NULL)
+		return typid;
+	column->pattern = pattern[0] ? pattern : NULL;
+	return moment;
+}
+
+/* The type that all values of the column have */
+static Oid
+fc_types_common(const FcTable *table, FcColumnSeen *column)
+{
+	const char *given = fc_types_given_pattern(table, column);
+	Oid			typid;
+
+	if (given)
+		return fc_types_of_given(table, column, given);
+	if (column->values == 0)
+		return TEXTOID;
+	if (fc_types_all(column, FC_VALUE_INTEGER))
+		return fc_types_integer(table, column);
+	if (fc_types_all(column, FC_VALUE_NUMBER))
+		return fc_types_number(column);
+	if ((typid = fc_types_iso(column)) != InvalidOid)
+		return typid;
+	if (fc_types_all(column, FC_VALUE_TIME))
+		return TIMEOID;
+	if (fc_types_all(column, FC_VALUE_UUID))
+		return UUIDOID;
+	if (fc_types_all(column, FC_VALUE_JSON))
+		return JSONBOID;
+	if (fc_types_all(column, FC_VALUE_INET) && fc_types_is_named_address(column->name))
+		return INETOID;
+	/* "N" alone may be a letter of many */
+	if (fc_types_all(column, FC_VALUE_BOOLEAN) &&
+		(column->kinds[FC_VALUE_LETTER] == 0 ||
+		 (column->kinds[FC_VALUE_TRUE] > 0 && column->kinds[FC_VALUE_TRUE] < column->values)))
+		return BOOLOID;
+	return column->patterns != NIL && table->options->timestamp_format == NULL ?
+		fc_types_pattern(table, column) : TEXTOID;
+}
+
+/* Is the word a value of the type? */
+static bool
+fc_types_takes(Oid typid, int word)
+{
+	return typid == TEXTOID ||
+		((word == FC_NULL_NAN || word == FC_NULL_NAN + 1) &&
+		 (typid == FLOAT8OID || typid == NUMERICOID));
+}
+
+/* Is the word NULL, whether in quotes or not, unless another one is chosen? */
+static int
+fc_types_default_null(const FcTable *table)
+{
+	return table->guess->dialect.mode == FC_MODE_TEXT ? FC_NULL_ESCAPE : FC_NULL_EMPTY;
+}
+
+/*
+ * The word for NULL that most columns need, -1 if the caller has said one.
+ * "\N" means nothing else, so that it counts in texts, too.
+ */
+static int
+fc_types_choose_null(FcTable *table)
+{
+	int			usual = fc_types_default_null(table);
+	int			best = usual;
+	uint64		most = 0;
+
+	if (table->options->given[FC_OPTION_null_string])
+		return -1;
+	for (int word = 0; word < FC_NULL_WORDS; word++)
+	{
+		uint64		need = 0;
+
+		for (int i = 0; i < table->ncolumns; i++)
+		{
+			const FcColumnSeen *column = &table->columns[i];
+
+			if (column->words[word] + column->quoted[word] > 0 &&
+				(!fc_types_takes(column->typid, word) || word == FC_NULL_ESCAPE))
+				need++;
+		}
+		if (need > most || (need == most && word == usual))
+		{
+			most = need;
+			best = word;
+		}
+	}
+	/* in quotes it stands for itself: then the default is as good */
+	return most == 0 ? usual : best;
+}
+
+/* Makes the column a text if it has a word that its type does not take */
+static void
+fc_types_check_null(FcTable *table, FcColumnSeen *column, int null)
+{
+	for (int word = 0; word < FC_NULL_WORDS; word++)
+	{
+		uint64		n = column->quoted[word] + (word == null ? 0 : column->words[word]);
+
+		if (n == 0 || fc_types_takes(column->typid, word))
+			continue;
+		if (word == null)
+		{
+			column->force_null = true;
+			continue;
+		}
+		fc_types_note(column,
+					  psprintf(UINT64_FORMAT " of the values are \"%s\", which is neither %s nor NULL: so it is a text",
+							   n, fc_null_word(word), format_type_be(column->typid)));
+		column->typid = TEXTOID;
+		column->pattern = NULL;
+		column->force_null = false;
+	}
+}
+
+/* Says of a text which type nearly all of its values have */
+static void
+fc_types_rare(const FcTable *table, FcColumnSeen *column)
+{
+	static const char *const names[FC_VALUE_TYPES] = {
+		"boolean", "bigint", "numeric", "uuid", "date", "time", "timestamp",
+		"timestamptz", "jsonb", "inet"
+	};
+
+	for (int i = 0; i < FC_VALUE_TYPES; i++)
+	{
+		uint64		other = column->values - column->kinds[i];
+
+		if (other == 0 || other > column->values / FC_RARE)
+			continue;
+		fc_types_note(column, psprintf("all but " UINT64_FORMAT " of " UINT64_FORMAT " values would be %s",
+									   other, column->values, names[i]));
+		return;
+	}
+	if (fc_types_all(column, FC_VALUE_COMMA))
+		fc_types_note(column, pstrdup("numbers with a decimal comma, which no type takes: a text"));
+}
+
+/* Says what a column without values has */
+static void
+fc_types_nothing(const FcTable *table, FcColumnSeen *column)
+{
+	uint64		n = column->given;
+
+	for (int word = 0; word < FC_NULL_WORDS; word++)
+		n += column->words[word] + column->quoted[word];
+	if (n == 0)
+		return;
+	fc_types_note(column, n == 1 ? pstrdup("the only value seen is empty or NULL") :
+				  psprintf("all " UINT64_FORMAT " values seen are empty or NULL", n));
+}
+
+static const char *
+fc_types_name(Oid typid)
+{
+	switch (typid)
+	{
+		case TIMESTAMPOID:
+			return "timestamp";
+		case TIMESTAMPTZOID:
+			return "timestamptz";
+		case TIMEOID:
+			return "time";
+		default:
+			return format_type_be(typid);
+	}
+}
+
+/* Says of words in texts that they stay texts, unless the caller says more */
+static void
+fc_types_words(FcTable *table, int null)
+{
+	static const char *const words[] = {"NULL", "null", "NA", "None", "N/A"};
+
+	if (null < 0)
+		return;
+	for (int i = 0; i < lengthof(words); i++)
+	{
+		int			word = fc_null_find(words[i], strlen(words[i]));
+		uint64		n = 0;
+
+		for (int j = 0; j < table->ncolumns && word != null; j++)
+			n += table->columns[j].words[word];
+		if (n > 0)
+			table->notes = lappend(table->notes,
+								   psprintf("\"%s\" stands " UINT64_FORMAT " times in columns of texts: if it is NULL there, give null_string => '%s'.",
+											words[i], n, words[i]));
+	}
+}
+
+void
+fc_types_decide(FcTable *table)
+{
+	int			null;
+
+	for (int i = 0; i < table->ncolumns; i++)
+		table->columns[i].typid = fc_types_common(table, &table->columns[i]);
+	null = fc_types_choose_null(table);
+	if (null >= 0 && null != fc_types_default_null(table))
+		table->null_string = fc_null_word(null);
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		FcColumnSeen *column = &table->columns[i];
+
+		fc_types_check_null(table, column, null);
+		if (column->typid == TEXTOID)
+			fc_types_rare(table, column);
+		if (column->values == 0)
+			fc_types_nothing(table, column);
+		column->type = fc_types_name(column->typid);
+	}
+	fc_types_words(table, null);
+}

@@ -1,0 +1,445 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/values.c
+ *	  Which types can have a value.
+ *
+ * Dates, times, uuids and integers are what the conversions of a load take
+ * (convert/): they know forms that mean the same in each session.  Other forms
+ * of dates and times are tried by the patterns of timestamp_format, and if one
+ * fits, the call has to name it.
+ *
+ * An integer with a leading zero is no number: who writes "007" means a text.
+ *
+ * All is allocated in the caller's memory context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "utils/date.h"
+#include "utils/timestamp.h"
+
+#include "compat/compat.h"
+#include "sniff/values.h"
+
+/* Lengths between which the values of patterns lie */
+#define FC_PATTERN_SHORTEST	6
+#define FC_PATTERN_LONGEST	48
+
+/* A number has fewer digits, before the point and after it, in any type */
+#define FC_NUMBER_DIGITS	1000
+
+/* Exponents that fit into a double precision */
+#define FC_NUMBER_EXPONENT	300
+
+/* Brackets that may be open in JSON */
+#define FC_JSON_DEPTH		200
+
+typedef struct FcJudgePattern
+{
+	char	   *text;
+	Oid			typid;
+	FcPattern  *compiled;
+} FcJudgePattern;
+
+struct FcJudge
+{
+	MemoryContext mcxt;			/* of what one value takes */
+	FcConverter boolean;
+	FcConverter int8;
+	FcConverter uuid;
+	FcConverter date;
+	FcConverter time;
+	FcConverter timestamp;
+	FcConverter timestamptz;
+	int			given;			/* number of the caller's pattern, or -1 */
+	int			npatterns;
+	FcJudgePattern *patterns;
+};
+
+/* Of two that fit the same values the first one is taken */
+static const char *const fc_judge_dates[] = {
+	"MM/DD/YYYY", "DD/MM/YYYY", "YYYY-MM-DD", "YYYY/MM/DD", "YYYY.MM.DD",
+	"DD.MM.YYYY", "DD-MM-YYYY", "MM-DD-YYYY", "MM/DD/YY", "DD/MM/YY",
+	"DD.MM.YY", "DD-Mon-YYYY", "DD-Mon-YY", "DD Mon YYYY", "Mon DD, YYYY",
+	"Mon DD YYYY", "DD Month YYYY", "Month DD, YYYY", "DDMonYYYY"
+};
+
+static const char *const fc_judge_times[] = {
+	"", " HH24:MI", " HH24:MI:SS", " HH24:MI:SS.US", " HH12:MI AM",
+	" HH12:MI:SS AM", " HH24:MI:SS TZ"
+};
+
+static const char *const fc_judge_moments[] = {
+	"YYYYMMDDHH24MISS", "YYYYMMDD HH24MISS", "YYYYMMDDHH24MI",
+	"YYYY-MM-DD-HH24.MI.SS", "YYYY-MM-DD-HH24.MI.SS.US",
+	"DD/Mon/YYYY:HH24:MI:SS TZHTZM", "[DD/Mon/YYYY:HH24:MI:SS TZHTZM]",
+	"Dy, DD Mon YYYY HH24:MI:SS TZ", "Dy Mon DD HH24:MI:SS YYYY",
+	"MM/DD/YYYY, HH12:MI:SS AM", "DD/MM/YYYY, HH24:MI:SS", "DD.MM.YYYY, HH24:MI:SS"
+};
+
+static const char *const fc_null_words[FC_NULL_WORDS] = {
+	"", "\\N", "NaN", "nan", "NA", "N/A", "#N/A", "n/a", "na", "NULL", "null", "Null",
+	"(null)", "None", "none", "nil", "-", "--", "?", ".", "0000-00-00",
+	"0000-00-00 00:00:00"
+};
+
+Oid
+fc_pattern_type(const char *text, const char *column)
+{
+	FcPattern  *pattern = fc_pattern_compile(text, TIMESTAMPTZOID, -1, column);
+
+	if (pattern->kind == FC_PATTERN_EPOCH || pattern->zoned)
+		return TIMESTAMPTZOID;
+	for (int i = 0; i < pattern->nsteps; i++)
+		if (pattern->steps[i].unit == FC_UNIT_HOUR || pattern->steps[i].unit == FC_UNIT_SSSSS)
+			return TIMESTAMPOID;
+	return DATEOID;
+}
+
+static void
+fc_judge_add_pattern(FcJudge *judge, const char *text)
+{
+	FcJudgePattern *pattern = &judge->patterns[judge->npatterns++];
+
+	pattern->text = pstrdup(text);
+	pattern->typid = fc_pattern_type(text, "");
+	pattern->compiled = fc_pattern_compile(text, pattern->typid, -1, "");
+}
+
+/* Values that core reads are not tried: it throws for those that do not fit */
+static void
+fc_judge_add_given(FcJudge *judge, const char *text)
+{
+	judge->given = -1;
+	if (text == NULL)
+		return;
+	fc_judge_add_pattern(judge, text);
+	if (judge->patterns[judge->npatterns - 1].compiled->kind == FC_PATTERN_CORE)
+		judge->npatterns--;
+	else
+		judge->given = judge->npatterns - 1;
+}
+
+int
+fc_judge_given(const FcJudge *judge)
+{
+	return judge->given;
+}
+
+FcJudge *
+fc_judge_begin(const char *pattern)
+{
+	FcJudge    *judge = palloc0(sizeof(FcJudge));
+
+	judge->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy value",
+										ALLOCSET_DEFAULT_SIZES);
+	fc_convert_init(&judge->boolean, BOOLOID, -1, false);
+	fc_convert_init(&judge->int8, INT8OID, -1, false);
+	fc_convert_init(&judge->uuid, UUIDOID, -1, false);
+	fc_convert_init(&judge->date, DATEOID, -1, false);
+	fc_convert_init(&judge->time, TIMEOID, -1, false);
+	fc_convert_init(&judge->timestamp, TIMESTAMPOID, -1, false);
+	fc_convert_init(&judge->timestamptz, TIMESTAMPTZOID, -1, false);
+	judge->patterns = palloc(sizeof(FcJudgePattern) *
+							 (lengthof(fc_judge_dates) * lengthof(fc_judge_times) +
+							  lengthof(fc_judge_moments) + 1));
+	for (int i = 0; i < lengthof(fc_judge_dates); i++)
+		for (int j = 0; j < lengthof(fc_judge_times); j++)
+			fc_judge_add_pattern(judge, psprintf("%s%s", fc_judge_dates[i], fc_judge_times[j]));
+	for (int i = 0; i < lengthof(fc_judge_moments); i++)
+		fc_judge_add_pattern(judge, fc_judge_moments[i]);
+	fc_judge_add_given(judge, pattern);
+	return judge;
+}
+
+/* Skips digits; returns how many there were */
+static int
+fc_number_digits(const char **s, const char *end)
+{
+	const char *p = *s;
+
+	while (*s < end && isdigit((unsigned char) **s))
+		(*s)++;
+	return (int) (*s - p);
+}
+
+/* Is there nothing, or an exponent that any type of numbers takes? */
+static bool
+fc_number_exponent(const char *s, const char *end, bool *exponent)
+{
+	char	   *after;
+	long		value;
+
+	*exponent = (s < end);
+	if (s == end)
+		return true;
+	if ((*s != 'e' && *s != 'E') || end - s < 2 || end - s > 6)
+		return false;
+	value = strtol(s + 1, &after, 10);
+	return after == end && !isspace((unsigned char) s[1]) &&
+		value >= -FC_NUMBER_EXPONENT && value <= FC_NUMBER_EXPONENT;
+}
+
+/* The kinds of a value that is a number; 0 if it is none */
+static int
+fc_judge_number(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
+{
+	const char *p = s;
+	const char *end = s + len;
+	bool		leading_zero;
+	bool		exponent;
+	char		point;
+	Datum		value;
+	int			before;
+
+	if (*p == '-' || *p == '+')
+		p++;
+	if (pg_strcasecmp(p, "inf") == 0 || pg_strcasecmp(p, "infinity") == 0)
+		return FC_VALUE_BIT(FC_VALUE_NUMBER) | FC_VALUE_BIT(FC_VALUE_EXPONENT);
+	leading_zero = p + 1 < end && p[0] == '0' && isdigit((unsigned char) p[1]);
+	before = fc_number_digits(&p, end);
+	point = p < end ? *p : '\0';
+	number->decimals = 0;
+	if (point == '.' || (point == ',' && before > 0))
+	{
+		p++;
+		number->decimals = fc_number_digits(&p, end);
+	}
+	number->digits = before + number->decimals;
+	if (leading_zero || number->digits == 0 || number->digits > FC_NUMBER_DIGITS ||
+		!fc_number_exponent(p, end, &exponent))
+		return 0;
+	if (point == ',')
+		return FC_VALUE_BIT(FC_VALUE_COMMA);
+	if (exponent)
+		return FC_VALUE_BIT(FC_VALUE_NUMBER) | FC_VALUE_BIT(FC_VALUE_EXPONENT);
+	if (point == '.' || !fc_convert(&judge->int8, *s == '+' ? s + 1 : s, len - (*s == '+'), &value))
+		return FC_VALUE_BIT(FC_VALUE_NUMBER);
+	number->integer = DatumGetInt64(value);
+	return FC_VALUE_BIT(FC_VALUE_NUMBER) | FC_VALUE_BIT(FC_VALUE_INTEGER);
+}
+
+/* Does it end with a zone: "Z", "+01", "-0100", "UTC"? */
+static bool
+fc_judge_is_zoned(const char *s, size_t len)
+{
+	const char *sign = NULL;
+
+	if (len < 12)
+		return false;
+	for (size_t i = 11; i < len; i++)
+		if (s[i] == '+' || s[i] == '-' || isalpha((unsigned char) s[i]))
+		{
+			sign = s + i;
+			break;
+		}
+	return sign != NULL;
+}
+
+/* The kinds of a value that is a date or a time in a form of ISO 8601 */
+static int
+fc_judge_time(FcJudge *judge, char *s, size_t len)
+{
+	int			kinds = 0;
+	Datum		value;
+
+	if (fc_convert(&judge->time, s, len, &value))
+		return FC_VALUE_BIT(FC_VALUE_TIME);
+	if (len < 8)
+		return 0;
+	if (fc_convert(&judge->date, s, len, &value))
+		kinds |= FC_VALUE_BIT(FC_VALUE_DATE);
+	/* core takes these as zones in any session */
+	if (len > 12 && (memcmp(s + len - 3, "UTC", 3) == 0 || memcmp(s + len - 3, "GMT", 3) == 0))
+	{
+		size_t		rest = len - 3 - (s[len - 4] == ' ');
+
+		return fc_convert(&judge->timestamp, s, rest, &value) && !fc_judge_is_zoned(s, rest) ?
+			FC_VALUE_BIT(FC_VALUE_TIMESTAMPTZ) | FC_VALUE_BIT(FC_VALUE_ZONED) : 0;
+	}
+	if (!fc_convert(&judge->timestamptz, s, len, &value))
+		return kinds;
+	kinds |= FC_VALUE_BIT(FC_VALUE_TIMESTAMPTZ);
+	return kinds | FC_VALUE_BIT(fc_judge_is_zoned(s, len) ? FC_VALUE_ZONED : FC_VALUE_TIMESTAMP);
+}
+
+/* The kinds of a value that is a word for true or false */
+static int
+fc_judge_boolean(FcJudge *judge, char *s, size_t len)
+{
+	static const char *const words[] = {
+		"false", "true", "f", "t", "no", "yes", "n", "y", "off", "on"
+	};
+	Datum		value;
+
+	for (int i = 0; i < lengthof(words); i++)
+		if (len == strlen(words[i]) && pg_strncasecmp(s, words[i], len) == 0 &&
+			fc_convert(&judge->boolean, s, len, &value))
+			return FC_VALUE_BIT(FC_VALUE_BOOLEAN) |
+				(DatumGetBool(value) ? FC_VALUE_BIT(FC_VALUE_TRUE) : 0) |
+				(i > 1 ? FC_VALUE_BIT(FC_VALUE_LETTER) : 0);
+	return 0;
+}
+
+/* Is it four numbers up to 255 with points between? */
+static bool
+fc_judge_is_inet(const char *s, size_t len)
+{
+	const char *end = s + len;
+
+	for (int i = 0; i < 4; i++)
+	{
+		const char *number = s;
+		int			digits = fc_number_digits(&s, end);
+
+		if (digits < 1 || digits > 3 || atoi(number) > 255 || (digits > 1 && *number == '0'))
+			return false;
+		if (i < 3 && (s == end || *s++ != '.'))
+			return false;
+	}
+	return s == end;
+}
+
+/* Are more brackets open than the parser, which is recursive, should have? */
+static bool
+fc_judge_is_deep(const char *s, size_t len)
+{
+	int			open = 0;
+
+	for (size_t i = 0; i < len && open <= FC_JSON_DEPTH; i++)
+	{
+		open += s[i] == '{' || s[i] == '[';
+		open -= s[i] == '}' || s[i] == ']';
+	}
+	return open > FC_JSON_DEPTH;
+}
+
+/*
+ * Is it an object or a list of JSON, which a jsonb can have?  Its parser may
+ * throw for characters that are written as numbers, but in UTF8.
+ */
+static bool
+fc_judge_is_json(char *s, size_t len)
+{
+	if (!((s[0] == '{' && s[len - 1] == '}') || (s[0] == '[' && s[len - 1] == ']')) ||
+		!pg_verify_mbstr(GetDatabaseEncoding(), s, (int) len, true) ||
+		strstr(s, "\\u0000") || fc_judge_is_deep(s, len) ||
+		(GetDatabaseEncoding() != PG_UTF8 && strstr(s, "\\u")))
+		return false;
+	return pg_parse_json(fc_json_lex(s, len), &nullSemAction) == JSON_SUCCESS;
+}
+
+/* The kinds of a value that is followed by a NUL, apart from blanks */
+static int
+fc_judge_kinds(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
+{
+	int			kinds = fc_judge_number(judge, s, len, number);
+	Datum		value;
+
+	if (isdigit((unsigned char) *s))
+		kinds |= fc_judge_time(judge, s, len);
+	if (kinds == 0)
+		kinds = fc_judge_boolean(judge, s, len);
+	if (kinds == 0 && fc_convert(&judge->uuid, s, len, &value))
+		kinds = FC_VALUE_BIT(FC_VALUE_UUID);
+	if (kinds == 0 && fc_judge_is_inet(s, len))
+		kinds = FC_VALUE_BIT(FC_VALUE_INET);
+	if (kinds == 0 && fc_judge_is_json(s, len))
+		kinds = FC_VALUE_BIT(FC_VALUE_JSON);
+	return kinds;
+}
+
+int
+fc_judge_value(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
+{
+	int			blank = 0;
+	int			kinds;
+	char		after;
+	MemoryContext old;
+
+	while (len > 0 && isspace((unsigned char) s[len - 1]))
+		len--, blank = FC_VALUE_BIT(FC_VALUE_BLANK);
+	while (len > 0 && isspace((unsigned char) *s))
+		s++, len--, blank = FC_VALUE_BIT(FC_VALUE_BLANK);
+	if (len == 0)
+		return blank;
+	after = s[len];
+	s[len] = '\0';
+	old = MemoryContextSwitchTo(judge->mcxt);
+	kinds = fc_judge_kinds(judge, s, len, number);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(judge->mcxt);
+	s[len] = after;
+	return kinds | blank;
+}
+
+static bool
+fc_judge_matches(FcJudge *judge, int n, const char *s, size_t len)
+{
+	Datum		value;
+
+	return fc_pattern_parse(judge->patterns[n].compiled, s, len, &value);
+}
+
+List *
+fc_judge_patterns(FcJudge *judge, const char *s, size_t len, const List *among)
+{
+	List	   *matching = NIL;
+	ListCell   *lc;
+
+	if (len < FC_PATTERN_SHORTEST || len > FC_PATTERN_LONGEST ||
+		strcspn(s, "0123456789") >= len)
+		return NIL;
+	if (among == NULL)
+	{
+		for (int i = 0; i < judge->npatterns; i++)
+			if (fc_judge_matches(judge, i, s, len))
+				matching = lappend_int(matching, i);
+		return matching;
+	}
+	foreach(lc, among)
+		if (fc_judge_matches(judge, lfirst_int(lc), s, len))
+			matching = lappend_int(matching, lfirst_int(lc));
+	return matching;
+}
+
+const char *
+fc_judge_pattern(const FcJudge *judge, int n, Oid *typid)
+{
+	*typid = judge->patterns[n].typid;
+	return judge->patterns[n].text;
+}
+
+bool
+fc_judge_moment(FcJudge *judge, Oid typid, FcPattern *pattern, char *s, size_t len, int64 *key)
+{
+	FcConverter *converter = typid == DATEOID ? &judge->date :
+		typid == TIMESTAMPOID ? &judge->timestamp : &judge->timestamptz;
+	Datum		value;
+
+	if (pattern ? !fc_pattern_parse(pattern, s, len, &value) :
+		!fc_convert(converter, s, len, &value))
+		return false;
+	*key = typid == DATEOID ? DatumGetDateADT(value) : DatumGetInt64(value);
+	return true;
+}
+
+const char *
+fc_null_word(int n)
+{
+	return n < FC_NULL_WORDS ? fc_null_words[n] : NULL;
+}
+
+int
+fc_null_find(const char *s, size_t len)
+{
+	for (int i = 0; i < FC_NULL_WORDS; i++)
+		if (strlen(fc_null_words[i]) == len && memcmp(s, fc_null_words[i], len) == 0)
+			return i;
+	return -1;
+}
