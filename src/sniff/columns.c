@@ -25,6 +25,9 @@
 /* Bytes of a value that are kept as an example */
 #define FC_EXAMPLE	200
 
+/* Bytes after a value that may be read */
+#define FC_SLACK	64
+
 /* Bytes of the names in a header that are kept */
 #define FC_HELD		1024
 
@@ -148,11 +151,16 @@ fc_columns_count(FcTable *table, const FcHeld *held)
 	table->records++;
 	for (int i = 0; i < held->nfields; i++)
 	{
+		FcColumnSeen *column = &table->columns[i];
 		size_t		len = strlen(held->fields[i]);
-		char	   *copy = palloc0(len + 64);
+		char	   *copy = palloc0(len + FC_SLACK);
+		bool		ascending = column->ascending || column->values == 0;
+		int64		low = column->low;
 
-		fc_count_value(table, &table->columns[i], memcpy(copy, held->fields[i], len), len,
-					   held->quoted[i]);
+		/* it comes before those that have been counted */
+		column->example = NULL;
+		fc_count_value(table, column, memcpy(copy, held->fields[i], len), len, held->quoted[i]);
+		column->ascending = ascending && column->low <= low;
 		pfree(copy);
 	}
 }

@@ -323,6 +323,9 @@ fc_guess_dialect(const FcSample *sample, const FcOptions *options, FcJudge *judg
 		for (int i = 0; i < lengthof(fc_guess_delimiters); i++)
 			if (i == 0 || guesser.seen[(unsigned char) fc_guess_delimiters[i]])
 				fc_guess_delimiter(&guesser, fc_guess_delimiters[i]);
+		/* one column of texts may have any delimiter in it, here and there */
+		if (guesser.best->others > 0)
+			fc_guess_delimiter(&guesser, FC_NO_DELIMITER);
 	}
 	return guesser.best;
 }

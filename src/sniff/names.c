@@ -98,7 +98,9 @@ fc_names_is_repeated(const FcHeld *held, int i)
 static void
 fc_names_look(FcTable *table, const FcHeld *held, FcHeaderSigns *signs)
 {
-	signs->plain = signs->unique = signs->years = true;
+	bool		row = true;
+
+	signs->plain = signs->unique = true;
 	for (int i = 0; i < held->nfields; i++)
 	{
 		const FcColumnSeen *column = &table->columns[i];
@@ -109,20 +111,21 @@ fc_names_look(FcTable *table, const FcHeld *held, FcHeaderSigns *signs)
 			signs->empty++;
 			continue;
 		}
-		signs->plain = signs->plain && fc_names_is_plain(s);
 		signs->unique = signs->unique && !fc_names_is_repeated(held, i);
 		if (!fc_names_is_typed(column))
 			signs->texts++;
 		else if (fc_names_belongs(table, column, s))
 		{
 			signs->values++;
-			if (i == 0 || strspn(s, "0123456789") != strlen(s) ||
-				(signs->values > 1 && atoi(s) != atoi(held->fields[i - 1]) + 1))
-				signs->years = false;
+			row = row && strspn(s, "0123456789") == strlen(s) &&
+				(signs->values == 1 || atoi(s) == atoi(held->fields[i - 1]) + 1);
+			continue;
 		}
 		else if (fc_null_find(s, strlen(s)) < 0)
 			signs->names++;
+		signs->plain = signs->plain && fc_names_is_plain(s);
 	}
+	signs->years = row && signs->values > 1;
 }
 
 /* Have the first records of all files the same fields? */
@@ -162,6 +165,28 @@ fc_names_is_usual(const FcHeld *held)
 	return false;
 }
 
+/* Does one of the words stand in its column again?  Then it is a value. */
+static bool
+fc_names_recurs(const FcTable *table, const FcHeld *held)
+{
+	FcCursor	cursor;
+	FcSampled  *record;
+	bool		found = false;
+
+	fc_cursor_begin(&cursor, table->sample, &table->guess->dialect, held->nfields, SIZE_MAX);
+	while (!found && (record = fc_cursor_next(&cursor)) != NULL)
+	{
+		if (record->nfields != held->nfields ||
+			(record->place->start && record->number <= table->guess->skip))
+			continue;
+		for (int i = 0; i < held->nfields && !found; i++)
+			found = held->fields[i][0] != '\0' && record->fields[i].len == strlen(held->fields[i]) &&
+				memcmp(record->fields[i].data, held->fields[i], record->fields[i].len) == 0;
+	}
+	fc_cursor_end(&cursor);
+	return found;
+}
+
 static void
 fc_names_note(FcTable *table, const char *note)
 {
@@ -188,14 +213,17 @@ fc_names_is_header(FcTable *table, const FcHeld *held)
 		return false;
 	if (list_length(table->heads) > 1 && fc_names_agree(table))
 		return true;
-	if (table->records == 0 || signs.years || fc_names_is_usual(held))
+	if (table->records == 0)
 	{
-		fc_names_note(table, table->records == 0 ?
-					  "The only line is taken for a header: it has nothing but words." :
-					  "All below the first line are texts, so that it is taken for a header by its words alone.");
+		fc_names_note(table, "The only line is taken for a header: it has nothing but words.");
 		return true;
 	}
-	fc_names_note(table, "The first line may be a header, but nothing tells it from the others: then give header => true.");
+	if (fc_names_is_usual(held) || (held->nfields > 1 && !fc_names_recurs(table, held)))
+	{
+		fc_names_note(table, "No column but texts: the first line is taken for a header by its words alone.  Give header => 0 if it is none.");
+		return true;
+	}
+	fc_names_note(table, "No column but texts: the first line may be a header, which nothing tells.  Then give header => true.");
 	return false;
 }
 
@@ -265,7 +293,7 @@ fc_names_column(FcTable *table, const FcHeld *header, int i)
 	else if (!options->header_match)
 		name = downcase_identifier(name, (int) strlen(name), false, false);
 	column->name = fc_names_unique(table, i, name);
-	if (column->header && strcmp(column->header, column->name) == 0)
+	if (column->header && (column->header[0] == '\0' || strcmp(column->header, column->name) == 0))
 		column->header = NULL;
 }
 

@@ -120,6 +120,25 @@ fc_statement_array(const List *list)
 	return psprintf("ARRAY[%s]", array.data);
 }
 
+/* A number in groups of three digits */
+static char *
+fc_statement_number(uint64 n)
+{
+	char	   *digits = psprintf(UINT64_FORMAT, n);
+	int			len = strlen(digits);
+	char	   *grouped = palloc(len + len / 3 + 1);
+	int			at = 0;
+
+	for (int i = 0; i < len; i++)
+	{
+		if (i > 0 && (len - i) % 3 == 0)
+			grouped[at++] = ',';
+		grouped[at++] = digits[i];
+	}
+	grouped[at] = '\0';
+	return grouped;
+}
+
 /* A size with its unit */
 static char *
 fc_statement_size(uint64 size)
@@ -174,10 +193,10 @@ fc_statement_source(StringInfo sql, const FcTable *table)
 	fc_statement_comment(sql, "", text.data);
 	resetStringInfo(&text);
 	if (sample->whole)
-		appendStringInfo(&text, "Looked at all " UINT64_FORMAT " records.", table->records);
+		appendStringInfo(&text, "Looked at all of it: %s records.", fc_statement_number(table->records));
 	else
-		appendStringInfo(&text, "Looked at " UINT64_FORMAT " records in %s at %d place%s of %u %s%s: later ones may differ.",
-						 table->records, fc_statement_size(sample->bytes), sample->nplaces,
+		appendStringInfo(&text, "Looked at %s records in %s at %d place%s of %u %s%s: others may differ.",
+						 fc_statement_number(table->records), fc_statement_size(sample->bytes), sample->nplaces,
 						 sample->nplaces == 1 ? "" : "s", sample->nsampled, sample->word,
 						 sample->nsampled == 1 ? "" : "s");
 	fc_statement_comment(sql, "", text.data);
@@ -359,10 +378,10 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 	const FcCursorFaults *faults = &guess->faults;
 
 	if (guess->others > 0)
-		fc_statement_comment(sql, "", psprintf(UINT64_FORMAT " of " UINT64_FORMAT " records do not have %d fields, so that the load will end at the first of them.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns}' leaves them out.",
-											   guess->others, guess->records, guess->nfields));
+		fc_statement_comment(sql, "", psprintf("%s of %s records have another number of fields than %d: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns}' leaves them out.",
+											   fc_statement_number(guess->others), fc_statement_number(guess->records), guess->nfields));
 	if (faults->line_ends > 0)
-		fc_statement_comment(sql, "", "Lines do not all end in the same way, which COPY refuses.");
+		fc_statement_comment(sql, "", "Lines do not all end in the same way, which COPY refuses: only those before the first other line end were looked at.  A program such as tr -d '\\r' makes them equal.");
 	if (faults->quotes > 0)
 		fc_statement_comment(sql, "", "A quote never closes: the quote may be another one, or none.");
 	if (faults->markers > 0)

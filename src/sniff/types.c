@@ -216,7 +216,7 @@ fc_types_pattern(const FcTable *table, FcColumnSeen *column)
 
 	column->pattern = pattern;
 	if (list_length(column->patterns) > 1)
-		fc_types_note(column, psprintf("all values are \"%s\", and \"%s\" as well: look which is meant",
+		fc_types_note(column, psprintf("the values may be %s or %s: look which is meant",
 									   pattern,
 									   fc_judge_pattern(table->judge, lsecond_int(column->patterns), &other)));
 	return typid;
@@ -361,8 +361,9 @@ fc_types_check_null(FcTable *table, FcColumnSeen *column, int null)
 			continue;
 		}
 		fc_types_note(column,
-					  psprintf(UINT64_FORMAT " of the values are \"%s\", which is neither %s nor NULL: so it is a text",
-							   n, fc_null_word(word), format_type_be(column->typid)));
+					  psprintf("a text, and not %s, because of \"%s\" (" UINT64_FORMAT " times): NULL is \"%s\", and COPY knows only one word for it",
+							   format_type_be(column->typid), fc_null_word(word), n,
+							   null < 0 ? table->options->words.null_string : fc_null_word(null)));
 		column->typid = TEXTOID;
 		column->pattern = NULL;
 		column->force_null = false;
