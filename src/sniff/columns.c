@@ -68,6 +68,15 @@ fc_sniff_shown(const FcTable *table, const char *s, size_t len, int width)
 	return shown;
 }
 
+bool
+fc_columns_is_boolean(const FcColumnSeen *column)
+{
+	uint64		trues = column->kinds[FC_VALUE_TRUE];
+
+	return column->values > 0 && column->kinds[FC_VALUE_BOOLEAN] == column->values &&
+		(column->kinds[FC_VALUE_LETTER] == 0 || (trues > 0 && trues < column->values));
+}
+
 /* Counts what an integer tells beside its type */
 static void
 fc_count_integer(FcColumnSeen *column, int64 integer)

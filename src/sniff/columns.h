@@ -13,8 +13,9 @@
 typedef struct FcColumnSeen
 {
 	char	   *name;
-	char	   *header;			/* as the header has it, where the name is
-								 * another; or NULL */
+	char	   *header;			/* what the header calls it, in the server's
+								 * encoding, if that is another name; or
+								 * NULL */
 
 	/* what was counted */
 	uint64		values;			/* that are no words for NULL */
@@ -30,7 +31,8 @@ typedef struct FcColumnSeen
 	int64		last;
 	int			decimals[2];	/* the fewest and the most after the point */
 	int			digits;			/* the most of a number */
-	char	   *example;		/* of the values, as in the file; or NULL */
+	char	   *example;		/* the first of the values, as in the file; or
+								 * NULL */
 
 	/* what was decided */
 	Oid			typid;
@@ -70,6 +72,12 @@ typedef struct FcHeld
 
 /* Looks at all records; the caller has set what comes before "encoding" */
 extern void fc_columns_look(FcTable *table);
+
+/*
+ * Are the values words for true and false?  "N" alone may be a letter of many:
+ * then both must have come up.
+ */
+extern bool fc_columns_is_boolean(const FcColumnSeen *column);
 
 /* Counts a first record that is no header */
 extern void fc_columns_count(FcTable *table, const FcHeld *held);

@@ -84,7 +84,7 @@ fc_guess_count(FcGuesser *guesser, FcGuess *guess)
 	while (guess->skip < nfirst && first[guess->skip] != guess->nfields)
 		guess->skip++;
 	/* that is no beginning, but a file without an order */
-	if (guess->skip == nfirst)
+	if (guess->skip == nfirst || guesser->counts[guess->nfields] < 2)
 		guess->skip = 0;
 	if (guesser->options->given[FC_OPTION_header])
 		guess->skip = Max(guesser->options->header_lines - 1, 0);

@@ -28,6 +28,9 @@
 /* Bytes of a name that are looked at: what is longer is cut anyway */
 #define FC_HEADER_SHOWN	(4 * NAMEDATALEN)
 
+/* So few values of a column are faults: one in ten */
+#define FC_NAMES_FEW	10
+
 /* How a first record looks beside the records after it */
 typedef struct FcHeaderSigns
 {
@@ -40,16 +43,24 @@ typedef struct FcHeaderSigns
 	bool		years;			/* the values are numbers one after the other */
 } FcHeaderSigns;
 
-/* Are all values of the column of one type that is no text? */
+/* Are nearly all values of this kind?  The others may be faults. */
+static bool
+fc_names_mostly(const FcColumnSeen *column, int kind)
+{
+	return column->kinds[kind] >= column->values - column->values / FC_NAMES_FEW;
+}
+
+/* Are the values of the column of one type that is no text? */
 static bool
 fc_names_is_typed(const FcColumnSeen *column)
 {
 	if (column->values == 0)
 		return false;
 	for (int i = 0; i < FC_VALUE_TYPES; i++)
-		if (column->kinds[i] == column->values)
+		if (i != FC_VALUE_BOOLEAN && fc_names_mostly(column, i))
 			return true;
-	return column->kinds[FC_VALUE_COMMA] == column->values || column->patterns != NIL;
+	return fc_columns_is_boolean(column) || fc_names_mostly(column, FC_VALUE_COMMA) ||
+		column->patterns != NIL;
 }
 
 /* Letters, digits and what people write into names, a letter among them */
@@ -79,7 +90,7 @@ fc_names_belongs(FcTable *table, const FcColumnSeen *column, const char *s)
 	int			kinds = fc_judge_value(table->judge, memcpy(copy, s, len), len, &number);
 
 	for (int i = 0; i <= FC_VALUE_COMMA; i++)
-		if (column->kinds[i] == column->values && (kinds & FC_VALUE_BIT(i)))
+		if (fc_names_mostly(column, i) && (kinds & FC_VALUE_BIT(i)))
 			return true;
 	return column->patterns != NIL &&
 		fc_judge_patterns(table->judge, copy, len, column->patterns) != NIL;
@@ -293,7 +304,7 @@ fc_names_column(FcTable *table, const FcHeld *header, int i)
 	else if (!options->header_match)
 		name = downcase_identifier(name, (int) strlen(name), false, false);
 	column->name = fc_names_unique(table, i, name);
-	if (column->header && (column->header[0] == '\0' || strcmp(column->header, column->name) == 0))
+	if (column->header && (column->header[0] == '\0' || pg_strcasecmp(column->header, column->name) == 0))
 		column->header = NULL;
 }
 
@@ -338,7 +349,10 @@ fc_names_choose(FcTable *table)
 	for (int i = 0; i < table->ncolumns; i++)
 		fc_names_column(table, header, i);
 	if (header)
+	{
 		fc_names_compare(table);
+		table->guess->records -= list_length(table->heads);
+	}
 	foreach(lc, header ? NIL : table->heads)
 		fc_columns_count(table, lfirst(lc));
 }

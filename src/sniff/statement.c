@@ -193,7 +193,8 @@ fc_statement_source(StringInfo sql, const FcTable *table)
 	fc_statement_comment(sql, "", text.data);
 	resetStringInfo(&text);
 	if (sample->whole)
-		appendStringInfo(&text, "Looked at all of it: %s records.", fc_statement_number(table->records));
+		appendStringInfo(&text, "Looked at all of it: %s record%s.", fc_statement_number(table->records),
+						 table->records == 1 ? "" : "s");
 	else
 		appendStringInfo(&text, "Looked at %s records in %s at %d place%s of %u %s%s: others may differ.",
 						 fc_statement_number(table->records), fc_statement_size(sample->bytes), sample->nplaces,
@@ -202,20 +203,25 @@ fc_statement_source(StringInfo sql, const FcTable *table)
 	fc_statement_comment(sql, "", text.data);
 }
 
-/* Bytes of the comment about a value that stand beside the column */
+/*
+ * Appends a value of the column beside it, after so many columns of the line,
+ * and what the header calls it if that is not its name
+ */
 static void
 fc_statement_example(StringInfo sql, const FcTable *table, const FcColumnSeen *column, int used)
 {
-	char	   *shown;
-	char	   *name = column->header ?
-		psprintf("\"%s\": ", fc_sniff_shown(table, column->header, strlen(column->header), 30)) : "";
+	int			room = FC_LINE - 3 - Max(used + 2, FC_COMMENT);
+	char	   *header = "";
+	char	   *example = "";
 
-	if (column->example == NULL && column->header == NULL)
-		return;
-	shown = column->example == NULL ? "" :
-		fc_sniff_shown(table, column->example, strlen(column->example),
-					   Max(FC_LINE - Max(used, FC_COMMENT) - 3 - (int) strlen(name), FC_BESIDE));
-	appendStringInfo(sql, "%*s-- %s%s", Max(FC_COMMENT - used, 2), "", name, shown);
+	if (column->header)
+		header = psprintf("\"%.*s\" ", pg_mbcliplen(column->header, (int) strlen(column->header),
+													Max(room - FC_BESIDE, 1)), column->header);
+	if (column->example)
+		example = fc_sniff_shown(table, column->example, strlen(column->example),
+								 Max(room - (int) strlen(header), FC_BESIDE));
+	if (room >= FC_BESIDE && (header[0] || example[0]))
+		appendStringInfo(sql, "%*s-- %s%s", Max(FC_COMMENT - used, 2), "", header, example);
 }
 
 static void
@@ -231,8 +237,7 @@ fc_statement_column(StringInfo sql, const FcTable *table, int i)
 		fc_statement_comment(sql, "  ", psprintf("%s: %s", quote_identifier(column->name),
 												 (char *) lfirst(lc)));
 	appendStringInfoString(sql, line);
-	if (used + 2 + FC_BESIDE <= FC_LINE)
-		fc_statement_example(sql, table, column, used);
+	fc_statement_example(sql, table, column, used);
 	appendStringInfoChar(sql, '\n');
 }
 
@@ -448,10 +453,11 @@ fc_statement_load(const FcTable *table, const FcKeyGuess *key, const char *targe
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	fc_statement_comment(&sql, "", psprintf("%s, %d column%s separated by %s, lines end with %s, encoding %s.",
+	fc_statement_comment(&sql, "", psprintf("%s, %s, lines end with %s, encoding %s.",
 											table->guess->dialect.mode == FC_MODE_TEXT ? "Text format" : "CSV",
-											table->ncolumns, table->ncolumns == 1 ? "" : "s",
-											fc_statement_byte(table->guess->dialect.delim),
+											table->ncolumns == 1 ? "1 column" :
+											psprintf("%d columns separated by %s", table->ncolumns,
+													 fc_statement_byte(table->guess->dialect.delim)),
 											fc_statement_eol(table),
 											pg_encoding_to_char(table->encoding)));
 	fc_statement_comments(&sql, "", table->notes);

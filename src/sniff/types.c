@@ -285,10 +285,7 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 		return JSONBOID;
 	if (fc_types_all(column, FC_VALUE_INET) && fc_types_is_named_address(column->name))
 		return INETOID;
-	/* "N" alone may be a letter of many */
-	if (fc_types_all(column, FC_VALUE_BOOLEAN) &&
-		(column->kinds[FC_VALUE_LETTER] == 0 ||
-		 (column->kinds[FC_VALUE_TRUE] > 0 && column->kinds[FC_VALUE_TRUE] < column->values)))
+	if (fc_columns_is_boolean(column))
 		return BOOLOID;
 	return column->patterns != NIL && table->options->timestamp_format == NULL ?
 		fc_types_pattern(table, column) : TEXTOID;
@@ -389,6 +386,8 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 									   other, column->values, names[i]));
 		return;
 	}
+	if (column->kinds[FC_VALUE_BLANK] > column->values / 2)
+		fc_types_note(column, pstrdup("most values begin or end with blanks, which stay"));
 	if (fc_types_all(column, FC_VALUE_COMMA))
 		fc_types_note(column, pstrdup("numbers with a decimal comma, which no type takes: a text"));
 }

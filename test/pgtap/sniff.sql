@@ -1,0 +1,265 @@
+-- fast_copy_sniff guesses what a file has.  What it returns is run as it is, so
+-- that each example tells the columns and the call that are guessed, and the
+-- rows that these load.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+\set ON_ERROR_STOP 1
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SELECT no_plan();
+SET LOCAL client_min_messages = error;
+SET LOCAL search_path = public, pg_catalog;
+SET LOCAL timezone = 'UTC';
+SET LOCAL client_encoding = 'UTF8';
+SELECT set_config('test.dir', :'tmp_dir', true) <> '' AS set \gset
+
+CREATE FUNCTION write(name text, data bytea) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	path text := current_setting('test.dir') || '/' || name;
+	lob oid := lo_from_bytea(0, data);
+BEGIN
+	PERFORM lo_export(lob, path), lo_unlink(lob);
+	RETURN path;
+END
+$$;
+
+-- The statements for a source, a constant of SQL, with more arguments
+CREATE FUNCTION sniffed(source text, arguments text DEFAULT '') RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+	statements text[];
+BEGIN
+	EXECUTE 'SELECT array_agg(s ORDER BY n) FROM ROWS FROM (fast_copy_sniff(' || source ||
+		CASE WHEN arguments <> '' THEN ', ' || arguments ELSE '' END || ')) WITH ORDINALITY AS r (s, n)' INTO statements;
+	RETURN statements;
+EXCEPTION WHEN OTHERS THEN
+	RETURN ARRAY['ERROR ' || SQLSTATE, SQLERRM];
+END
+$$;
+
+CREATE FUNCTION said(statements text[]) RETURNS text LANGUAGE sql AS
+$$ SELECT string_agg(btrim(substr(btrim(line), 3)), ' ') FROM unnest(statements) AS s, regexp_split_to_table(s, E'\n') AS line WHERE line ~ '^ *--' $$;
+
+CREATE FUNCTION plain(statement text) RETURNS text LANGUAGE sql AS
+$$ SELECT regexp_replace(regexp_replace(regexp_replace(statement, '^ *--[^\n]*\n', '', 'gn'), ' +-- [^\n]*$', '', 'gn'), '\s+', ' ', 'g') $$;
+
+CREATE FUNCTION columns_of(statement text) RETURNS text LANGUAGE sql AS
+$$ SELECT regexp_replace(regexp_replace(plain(statement), '^CREATE TABLE \S+ \( ', ''), ' \)( PARTITION BY RANGE \(.*\))?;$', '') || coalesce('; ' || substring(plain(statement) FROM 'PARTITION BY RANGE \((.*)\);$'), '') $$;
+
+-- All arguments but target, source and key
+CREATE FUNCTION call_of(statement text) RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(substring(plain(statement) FROM '(\m[a-z_]+ => .*)\);$'), '') $$;
+
+-- Runs both statements and returns the rows; nothing of it stays
+CREATE FUNCTION loaded(statements text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	target text := substring(plain(statements[1]) FROM '^CREATE TABLE ([^ ]+)');
+	found text;
+BEGIN
+	BEGIN
+		EXECUTE statements[1];
+		EXECUTE statements[2];
+		EXECUTE format('SELECT string_agg(r::text, '' '' ORDER BY r::text) FROM %s AS r', target) INTO found;
+		RAISE EXCEPTION USING errcode = 'P0FC1';
+	EXCEPTION
+		WHEN SQLSTATE 'P0FC1' THEN NULL;
+		WHEN OTHERS THEN found := SQLSTATE || ' ' || SQLERRM;
+	END;
+	RETURN found;
+END
+$$;
+
+CREATE TEMP TABLE example (number serial, about text, lines text, arguments text, columns text, call text, rows text);
+INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
+-- dialects
+('commas', E'id,name,v\n1,a,2.5\n2,"b,""c""",3.5\n', '', 'id bigint, name text, v numeric', 'header => true', '(1,a,2.5) (2,"b,""c""",3.5)'),
+('semicolons and decimal commas', E'id;v\n1;1,5\n2;2,75\n', '', 'id bigint, v text', 'header => true, delimiter => '';''', '(1,"1,5") (2,"2,75")'),
+('tabs', E'a\tb\n1\tx y\n2\tz, w\n', '', 'a bigint, b text', E'header => true, delimiter => E''\\t''', '(1,"x y") (2,"z, w")'),
+('bars, and one at the end of each line', E'1|a|2.50|\n2|b|3.75|\n', '', 'column_1 bigint, column_2 text, column_3 numeric, column_4 text', 'delimiter => ''|''', '(1,a,2.50,) (2,b,3.75,)'),
+('control bytes', E'1\x01one\n2\x01two\n', '', 'column_1 bigint, column_2 text', E'delimiter => E''\\x01''', '(1,one) (2,two)'),
+('blanks', E'1.5 7 x\n2.5 8 y\n', '', 'column_1 numeric, column_2 bigint, column_3 text', 'delimiter => '' ''', '(1.5,7,x) (2.5,8,y)'),
+('times with blanks and colons', E'2024-01-01 00:00:00,1\n2024-01-02 10:00:00,2\n', '', 'column_1 timestamp, column_2 bigint; column_1', '', '("2024-01-01 00:00:00",1) ("2024-01-02 10:00:00",2)'),
+('text format', E'1\ta\\tb\t\\N\n2\tc\\\\d\t3\n', '', 'column_1 bigint, column_2 text, column_3 bigint', 'format => ''text''', E'(1,"a\tb",) (2,"c\\\\d",3)'),
+('backslashes that are no escapes', E'p\tn\nC:\\Users\t1\nD:\\Work\t2\n', '', 'p text, n bigint', E'header => true, delimiter => E''\\t''', E'("C:\\\\Users",1) ("D:\\\\Work",2)'),
+('apostrophes', E'a,n\n''x,y'',1\n''it''''s'',2\n', '', 'a text, n bigint', 'header => true, quote => ''''''''', '("x,y",1) (it''s,2)'),
+('words with apostrophes', E'a,n\nit''s,1\n''tis,2\nyes,3\n', '', 'a text, n bigint', 'header => true', '(''tis,2) (it''s,1) (yes,3)'),
+('escapes that are backslashes', E'a,n\n"say \\"x, y\\"",1\n"z",2\n', '', 'a text, n bigint', E'header => true, escape => E''\\\\''', '("say ""x, y""",1) (z,2)'),
+('inches', E'part\tsize\tn\nbolt\t5" long\t1\nnut\t3\t2\nscrew\t7" x 2"\t3\n', '', 'part text, size text, n bigint', E'header => true, delimiter => E''\\t'', quote => E''\\x01''', '(bolt,"5"" long",1) (nut,3,2) (screw,"7"" x 2""",3)'),
+('objects of JSON', E'{"a": 1, "b": "x, y"}\n{"a": 2, "b": "\\"z\\""}\n', '', 'column_1 jsonb', E'delimiter => E''\\x02'', quote => E''\\x01''', E'("{""a"": 1, ""b"": ""x, y""}") ("{""a"": 2, ""b"": ""\\\\""z\\\\""""}")'),
+('one column', E'n\n1\n2\n', '', 'n bigint', 'header => true', '(1) (2)'),
+('one column of sentences', E'One, two.\nThree\nFour, five, six.\n', '', 'column_1 text', E'delimiter => E''\\x02''', '("Four, five, six.") ("One, two.") (Three)'),
+('line ends of two bytes', E'a,b\r\n1,x\r\n2,y\r\n', '', 'a bigint, b text', 'header => true', '(1,x) (2,y)'),
+('no line end at the end', E'a,b\n1,x\n2,y', '', 'a bigint, b text', 'header => true', '(1,x) (2,y)'),
+('line ends in quotes', E'a,b\n1,"x\n2,y"\n2,z\n', '', 'a bigint, b text', 'header => true', E'(1,"x\n2,y") (2,z)'),
+-- headers
+('no header', E'1,x\n2,y\n', '', 'column_1 bigint, column_2 text', '', '(1,x) (2,y)'),
+('lines before the header', E'made by: somebody\n\nid,name,v\n1,a,2\n2,b,3\n', '', 'id bigint, name text, v bigint', 'header => 3', '(1,a,2) (2,b,3)'),
+('lines before, and no header', E'# one\n# two\n1,a,2\n2,b,3\n', '', 'column_1 bigint, column_2 text, column_3 bigint', 'header => 2', '(1,a,2) (2,b,3)'),
+('years above numbers', E'Country,1960,1961\nAruba,1.5,2.5\nChad,3.5,4.5\n', '', 'country text, "1960" numeric, "1961" numeric', 'header => true', '(Aruba,1.5,2.5) (Chad,3.5,4.5)'),
+('texts above texts', E'first,last\nBob,Smith\nAl,Jones\n', '', 'first text, last text', 'header => true', '(Al,Jones) (Bob,Smith)'),
+('texts that come again', E'Bob,Rome\nAl,Paris\nBob,Rome\n', '', 'column_1 text, column_2 text', '', '(Al,Paris) (Bob,Rome) (Bob,Rome)'),
+('a header alone', E'id,name\n', '', 'id text, name text', 'header => true', NULL),
+('names that need care', E'Id,ID,id,,Select,xmin,a b,"q""q"\n1,2,3,4,5,6,7,8\n', '', 'id bigint, id_2 bigint, id_3 bigint, column_4 bigint, "select" bigint, xmin_2 bigint, "a b" bigint, "q""q" bigint', 'header => true', '(1,2,3,4,5,6,7,8)'),
+('a long name', repeat('x', 70) || E',b\n1,2\n', '', repeat('x', 63) || ' bigint, b bigint', 'header => true', '(1,2)'),
+('blanks around names and values', E'a , b\n 1, 2.5\n 3, 4.5\n', '', 'a bigint, b numeric', 'header => true', '(1,2.5) (3,4.5)'),
+('a byte order mark', E'\uFEFFname,n\nx,1\ny,2\n', '', 'name text, n bigint', 'header => true', '(x,1) (y,2)'),
+-- NULL
+('empty', E'a,b\n1,\n,2024-01-01\n', '', 'a bigint, b date', 'header => true', '(,2024-01-01) (1,)'),
+('NA', E'a,b\nNA,x\n1,NA\n', '', 'a bigint, b text', 'header => true, null_string => ''NA''', '(,x) (1,)'),
+('backslash N', E'a,b\n\\N,x\n1,\n', '', 'a bigint, b text', E'header => true, null_string => E''\\\\N''', '(,x) (1,"")'),
+('empty in quotes', E'"a","b"\n"1","x"\n"",""\n', '', 'a bigint, b text', 'header => true, force_null => ARRAY[''a'']', '(,"") (1,x)'),
+('two words', E'a,b\nNA,1\n1,\n2,\n3,\n', '', 'a text, b bigint', 'header => true', '(1,) (2,) (3,) (NA,1)'),
+('not a number', E'a,b\n1,x\nNaN,y\n', '', 'a double precision, b text', 'header => true', '(1,x) (NaN,y)'),
+-- types
+('booleans', E'a,b,c\ntrue,t,N\nfalse,f,N\n', '', 'a boolean, b boolean, c text', 'header => true', '(f,f,N) (t,t,N)'),
+('numbers', E'a,b,c,d,e,f,g\n9223372036854775807,9223372036854775808,007,1.50,1.5,1e5,-0.5\n-1,1,010,2.25,2.25,2,+3.25\n', '',
+	'a bigint, b numeric, c text, d numeric, e double precision, f double precision, g double precision', 'header => true', '(-1,1,010,2.25,2.25,2,3.25) (9223372036854775807,9223372036854775808,007,1.50,1.5,100000,-0.5)'),
+('moments', E'a,b,c,d\n2024-01-01,12:30,2024-01-01T10:00:00Z,2024-01-01 10:00:00.5\n2024-01-02,12:31:05,2024-01-02 10:00:00+02,2024-01-02\n', '', 'a date, b time, c timestamptz, d timestamp; c', 'header => true',
+	'(2024-01-01,12:30:00,"2024-01-01 10:00:00+00","2024-01-01 10:00:00.5") (2024-01-02,12:31:05,"2024-01-02 08:00:00+00","2024-01-02 00:00:00")'),
+('others', E'u,ip_address,j,v\n123e4567-e89b-12d3-a456-426614174000,10.0.0.1,"{""a"":1}",1.2.3.4\n123e4567-e89b-12d3-a456-426614174001,10.0.0.2,[],1.2.3.5\n', '', 'u uuid, ip_address inet, j jsonb, v text', 'header => true',
+	'(123e4567-e89b-12d3-a456-426614174000,10.0.0.1,"{""a"": 1}",1.2.3.4) (123e4567-e89b-12d3-a456-426614174001,10.0.0.2,[],1.2.3.5)'),
+('a few values of another type', E'a,b\n1,1\nx,2\n', '', 'a text, b bigint', 'header => true', '(1,1) (x,2)'),
+-- moments that need a pattern
+('day first', E'd,n\n31/12/2024,1\n01/02/2024,2\n', '', 'd date, n bigint; d', 'header => true, timestamp_format => ''DD/MM/YYYY'', partition_interval => ''1 month''', '(2024-02-01,2) (2024-12-31,1)'),
+('month first', E'd,n\n12/31/2024,1\n01/02/2024,2\n', '', 'd date, n bigint; d', 'header => true, timestamp_format => ''MM/DD/YYYY'', partition_interval => ''1 month''', '(2024-01-02,2) (2024-12-31,1)'),
+('points, and a time', E'd,n\n31.12.2024 10:05,1\n01.12.2024 9:00,2\n', '', 'd timestamp, n bigint; d', 'header => true, timestamp_format => ''DD.MM.YYYY HH24:MI''', '("2024-12-01 09:00:00",2) ("2024-12-31 10:05:00",1)'),
+('twelve hours', E'd,n\n"1/31/2024 5:04:00 PM",1\n"1/1/2024 11:04:00 AM",2\n', '', 'd timestamp, n bigint; d', 'header => true, timestamp_format => ''MM/DD/YYYY HH12:MI:SS AM''', '("2024-01-01 11:04:00",2) ("2024-01-31 17:04:00",1)'),
+('names of months', E'd,n\n01-Jan-2024,1\n15-FEB-2024,2\n', '', 'd date, n bigint; d', 'header => true, timestamp_format => ''DD-Mon-YYYY'', partition_interval => ''1 week''', '(2024-01-01,1) (2024-02-15,2)'),
+('a log of a web server', E'h,t\na,[10/Oct/2023:13:55:36 -0700]\nb,[10/Oct/2023:13:56:36 -0700]\n', '', 'h text, t timestamptz; t', 'header => true, timestamp_format => ''[DD/Mon/YYYY:HH24:MI:SS TZHTZM]''', '(a,"2023-10-10 20:55:36+00") (b,"2023-10-10 20:56:36+00")'),
+('digits', E'day,n\n20240131,1\n20240201,2\n', '', 'day date, n bigint; day', 'header => true', '(2024-01-31,1) (2024-02-01,2)'),
+('seconds', E'ts,n\n1700000000,1\n1700000060,2\n', '', 'ts timestamptz, n bigint; ts', 'header => true, timestamp_format => ''epoch_s''', '("2023-11-14 22:13:20+00",1) ("2023-11-14 22:14:20+00",2)'),
+('nanoseconds', E'time,n\n1700000000000000000,1\n1700000060000000000,2\n', '', '"time" timestamptz, n bigint; "time"', 'header => true, timestamp_format => ''epoch_ns''', '("2023-11-14 22:13:20+00",1) ("2023-11-14 22:14:20+00",2)'),
+('milliseconds in a file without names', E'1700000000000,1\n1700000060000,1\n1700000120000,1\n', '', 'column_1 timestamptz, column_2 bigint; column_1', 'timestamp_format => ''epoch_ms''', '("2023-11-14 22:13:20+00",1) ("2023-11-14 22:14:20+00",1) ("2023-11-14 22:15:20+00",1)'),
+('numbers that might be seconds', E'user,n\n1700000000,1\n1600000060,2\n', '', '"user" bigint, n bigint', 'header => true', '(1600000060,2) (1700000000,1)'),
+('two patterns', E'a,b\n31/12/2024,1700000000\n01/02/2024,1\n', 'columns => ''{a,b_time}''', 'a date, b_time bigint; a', 'columns => ARRAY[''a'', ''b_time''], header => true, timestamp_format => ''DD/MM/YYYY'', partition_interval => ''1 month''', '(2024-02-01,1) (2024-12-31,1700000000)'),
+('patterns of several columns', E'day,ts\n31/12/2024,1700000000\n01/02/2024,1700000060\n', '', 'day date, ts timestamptz; ts', 'header => true, timestamp_format => ''{"day": "DD/MM/YYYY", "ts": "epoch_s"}''', '(2024-02-01,"2023-11-14 22:14:20+00") (2024-12-31,"2023-11-14 22:13:20+00")'),
+-- keys
+('a key with NULLs', E'at,n\n2024-01-01,1\n,2\n', '', 'at date, n bigint', 'header => true', '(,2) (2024-01-01,1)'),
+('years', E'at,n\n1924-01-01,1\n2024-01-01,2\n', '', 'at date, n bigint; at', 'header => true, partition_interval => ''1 year''', '(1924-01-01,1) (2024-01-01,2)'),
+-- what the caller says
+('no header, said', E'a,b\n1,2\n', 'header => 0', 'column_1 text, column_2 text', 'header => 0', '(1,2) (a,b)'),
+('a header, said', E'1,2\n3,4\n', 'header => true', '"1" bigint, "2" bigint', 'header => true', '(3,4)'),
+('a header to match', E'Id,Name\n1,x\n', 'header => ''match''', '"Id" bigint, "Name" text', 'header => ''match''', '(1,x)'),
+('a delimiter, said', E'1,2;3\n4,5;6\n', 'delimiter => '',''', 'column_1 bigint, column_2 text', 'delimiter => '',''', '(1,2;3) (4,5;6)'),
+('a word for NULL, said', E'a,b\n-1,x\n2,y\n', 'null_string => ''-1''', 'a bigint, b text', 'header => true, null_string => ''-1''', '(,x) (2,y)'),
+('columns, said', E'1,2024-01-01\n2,2024-01-02\n', 'columns => ''{n,"At"}''', 'n bigint, "At" date; "At"', 'columns => ARRAY[''n'', ''At'']', '(1,2024-01-01) (2,2024-01-02)'),
+('a key, said', E'a,b\n2024-01-01 00:00:00,2024-01-01\n', 'timestamp_column => ''b''', 'a timestamp, b date; b', 'header => true', '("2024-01-01 00:00:00",2024-01-01)'),
+('an integer as the key', E'n,x\n1,a\n5000,b\n', 'timestamp_column => ''n''', 'n bigint, x text; n', 'header => true, partition_interval => ''1000''', '(1,a) (5000,b)'),
+('a pattern, said', E'd,n\n01/02/2024,1\n03/04/2024,2\n', 'timestamp_format => ''DD/MM/YYYY''', 'd date, n bigint; d', 'header => true, timestamp_format => ''DD/MM/YYYY'', partition_interval => ''1 week''', '(2024-02-01,1) (2024-04-03,2)'),
+('an interval, said', E'd,n\n2024-02-01,1\n', 'partition_interval => ''1 year''', 'd date, n bigint; d', 'header => true, partition_interval => ''1 year''', '(2024-02-01,1)'),
+('options as JSON', E'1;x\n2;y\n', 'options => ''{"header": false, "on_error": "ignore"}''', 'column_1 bigint, column_2 text', 'header => false, delimiter => '';'', on_error => ''ignore''', '(1,x) (2,y)'),
+('other arguments', E'n,x\n1,a\n2,b\n', 'where_clause => ''n > 1'', workers => 1, run_analyze => true, target => ''other''', 'n bigint, x text', 'header => true, where_clause => ''n > 1'', run_analyze => true, workers => 1', '(2,b)');
+
+CREATE TEMP TABLE result AS
+SELECT number, sniffed(quote_literal(write(format('sniff_%s.csv', number), convert_to(lines, 'UTF8'))), arguments) AS statements FROM example;
+
+SELECT is(got, wanted, about || ': ' || what)
+FROM example JOIN result USING (number),
+	LATERAL (VALUES ('columns', columns_of(statements[1]), columns), ('call', call_of(statements[2]), call), ('rows', loaded(statements), rows)) AS v (what, got, wanted)
+ORDER BY number;
+
+SELECT is(count(*), 0::bigint, 'no line is longer than 78') FROM result, unnest(statements) AS s, regexp_split_to_table(s, E'\n') AS line
+WHERE length(line) > 78 AND line !~ 'sniff_\d+.csv' AND line !~ 'x{63}';
+
+-- What is unsure, or contradicts the guess, is said
+CREATE TEMP TABLE remark (number serial, lines text, arguments text, said text);
+INSERT INTO remark (lines, arguments, said) VALUES
+(E'a,b\n1,2\n', '', 'Looked at all of it: 1 record'),
+(E'a,b\n1,x\n3\n4,y\n6,z\n', '', '1 of 4 records have another number of fields than 2'),
+(E'a,b\r\n1,2\r\n3,4\n5,6\r\n', '', 'Lines do not all end in the same way'),
+(E'a,b\n1,x\n2,"y\n', 'quote => ''"''', 'A quote never closes'),
+(E'a,b\n1,\n2,\n', '', 'b: all 2 values seen are empty or NULL'),
+(E'd,n\n01/02/2024,1\n03/04/2024,2\n', '', 'd: the values may be MM/DD/YYYY or DD/MM/YYYY: look which is meant'),
+(E'a,b\n2024-01-01,2024-01-01\n', '', 'The key could be another column, too: b.'),
+(E'a,b\n2024-01-01,1\n,2\n', '', 'Column a has times, but also NULLs'),
+(E'a\n' || repeat(E'1\n', 200) || E'x\n', '', 'a: all but 1 of 201 values would be bigint'),
+(E'a,b\nNA,1\n1,\n2,\n3,\n', '', 'a: a text, and not bigint, because of "NA" (1 times): NULL is ""'),
+(E'a,b\nx,NULL\ny,NULL\n', '', '"NULL" stands 2 times in columns of texts: if it is NULL there, give null_string => ''NULL''.'),
+(E'v;n\n1,5;1\n2,5;2\n', '', 'v: numbers with a decimal comma'),
+(E'a,b\nx, y\nz, w\n', '', 'b: most values begin or end with blanks'),
+(E'1|2|\n3|4|\n', '', 'Each line ends with a delimiter: column column_3 takes what is after it'),
+(E'first,last\nBob,Smith\n', '', 'the first line is taken for a header by its words alone'),
+(E'Bob,Rome\nAl,Paris\nBob,Rome\n', '', 'the first line may be a header'),
+(E'ts,n\n1700000000,1\n', '', 'ts: integers that would be moments as epoch_s'),
+(E't\n2024-01-01 00:00:00\n2024-01-01 00:00:00Z\n', '', 't: 1 of 2 values have no time zone'),
+(E'\uFEFF1,2\n3,4\n', 'header => 0', 'The file begins with a byte order mark'),
+(E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'There is a relation pg_catalog.pg_class already');
+SELECT CASE WHEN strpos(said(got), said) > 0 THEN pass('it says: ' || said) ELSE is(said(got), said, 'it says: ' || said) END
+FROM (SELECT *, sniffed(quote_literal(write(format('sniff_said_%s.csv', number), convert_to(lines, 'UTF8'))), arguments) AS got FROM remark) AS r ORDER BY number;
+
+-- Encodings
+SELECT is(call_of(got[2]) || ' ' || loaded(got), wanted, about)
+FROM (VALUES ('UTF8', convert_to(E'name,n\nMüller,1\n', 'UTF8'), '', 'header => true (Müller,1)'),
+	('LATIN1', convert_to(E'name,n\nMüller,1\n', 'LATIN1'), '', 'header => true, encoding => ''LATIN1'' (Müller,1)'),
+	('WIN1252', convert_to(E'name,n\n€ „x“,1\n', 'WIN1252'), '', 'header => true, encoding => ''WIN1252'' ("€ „x“",1)'),
+	('SJIS, said', convert_to(E'name,n\n表,1\nソ,2\n', 'SJIS'), 'encoding => ''SJIS''', 'header => true, encoding => ''SJIS'' (ソ,2) (表,1)')) AS v (about, data, arguments, wanted),
+	LATERAL (SELECT sniffed(quote_literal(write('sniff_encoding.csv', data)), arguments) AS got) AS s;
+
+-- Nothing of a file becomes a part of a statement
+SELECT is(loaded(sniffed(quote_literal(write('sniff_evil.csv', convert_to(E'"a"");--\n); DROP TABLE example; --","b"\n1,"x\r\n); DROP TABLE example; --"\n2,"''); DROP TABLE example; --"\n', 'UTF8'))))),
+	E'(1,"x\r\n); DROP TABLE example; --") (2,"''); DROP TABLE example; --")', 'values and names with SQL in them');
+SELECT is(loaded(sniffed(quote_literal(write(E'sniff_evil''\n); DROP TABLE example; --.csv', E'a,b\n1,2\n'::bytea)))), '(1,2)', 'a path with SQL in it');
+SELECT has_table('example');
+
+-- What cannot be guessed from
+SELECT is(sniffed(source, arguments), wanted, about)
+FROM (VALUES ('an empty file', quote_literal(write('sniff_none.csv', '')), '', ARRAY['ERROR 22P04', format('file "%s/sniff_none.csv" is empty', current_setting('test.dir'))]),
+	('UTF-16', quote_literal(write('sniff_16.csv', '\xfffe61000a00')), '', ARRAY['ERROR 0A000', format('file "%s/sniff_16.csv" is in the encoding UTF-16', current_setting('test.dir'))]),
+	('no text', quote_literal(write('sniff_zero.csv', '\x50415231000a')), '', ARRAY['ERROR 22P04', format('file "%s/sniff_zero.csv" is no text: it has bytes that are zero', current_setting('test.dir'))]),
+	('the binary format', quote_literal(write('sniff_binary', '\x5047434f50590aff0d0a0000000000000000000000')), '', ARRAY['ERROR 22P04', format('file "%s/sniff_binary" is in the binary format of COPY', current_setting('test.dir'))]),
+	('the binary format, said', quote_literal(write('sniff_x.csv', 'a')), 'format => ''binary''', ARRAY['ERROR 0A000', 'cannot guess the columns of a file in the binary format']),
+	('no file', quote_literal('/nowhere/x.csv'), '', ARRAY['ERROR 58P01', 'could not open file "/nowhere/x.csv" for reading: No such file or directory']),
+	('NULL', 'NULL::text', '', ARRAY['ERROR 22004', 'argument "source" must not be null']),
+	('a delimiter that COPY refuses', quote_literal(write('sniff_x.csv', 'a')), 'delimiter => ''ab''', ARRAY['ERROR 0A000', 'COPY delimiter must be a single one-byte character']),
+	('a key that is none', quote_literal(write('sniff_key.csv', E'a,b\n1,2\n')), 'timestamp_column => ''c''', ARRAY['ERROR 42703', 'timestamp_column "c" is not a column of the file']),
+	('too many fields', quote_literal(write('sniff_wide.csv', convert_to(repeat('1,', 1650) || E'1\n' || repeat('1,', 1650) || E'1\n', 'UTF8'))), '', ARRAY['ERROR 54011', 'the records have 1651 fields']),
+	('a program that fails', quote_literal('exit 3'), 'program => true', ARRAY['ERROR 38000', 'program "exit 3" failed'])) AS v (about, source, arguments, wanted);
+
+-- Many places: quotes with line ends that look like records
+CREATE TABLE big AS SELECT n AS id, timestamp '2021-01-01' + n * interval '11 minutes' AS at,
+	CASE n % 3 WHEN 0 THEN format(E'line "a"\n%s,2021-01-01 00:00:00,x,1\n', n) WHEN 1 THEN repeat('plain ', 20) END AS body, n % 7 AS n FROM generate_series(1, 90000) AS n;
+SELECT format('COPY big TO %L (FORMAT csv, HEADER)', current_setting('test.dir') || '/sniff_big.csv') \gexec
+SELECT sniffed(quote_literal(current_setting('test.dir') || '/sniff_big.csv'), 'target => ''big_loaded''') AS statements \gset
+SELECT matches(said(:'statements'::text[]), ' at 64 places of 1 file: others may differ\.', 'many places of a large file are looked at');
+SELECT unalike(said(:'statements'::text[]), '%another number%', 'and no line in quotes is taken for a record');
+SELECT (:'statements'::text[])[1] AS create, (:'statements'::text[])[2] AS load \gset
+:create
+:load
+SELECT is((SELECT count(*) FROM big_loaded), 90000::bigint, 'all rows are loaded');
+SELECT is((SELECT count(*) FROM (SELECT * FROM big EXCEPT ALL SELECT * FROM big_loaded) AS s), 0::bigint, 'and are what was written');
+
+-- Several files, packed files, patterns and programs
+SELECT write('sniff_part_1.csv', E'at,n\n2024-01-01,1\n'::bytea), write('sniff_part_2.csv', E'at,n\n2024-01-02,2\n'::bytea) \g /dev/null
+SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && gzip -c sniff_part_1.csv >sniff_packed.csv.gz', current_setting('test.dir'))) \gexec
+SELECT is(loaded(sniffed(format('%L', current_setting('test.dir') || '/sniff_part_*.csv'))), '(2024-01-01,1) (2024-01-02,2)', 'a pattern');
+SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_2.csv', d || '/sniff_packed.csv.gz'))), '(2024-01-01,1) (2024-01-02,2)', 'a list, of which one is packed') FROM current_setting('test.dir') AS d;
+SELECT alike((sniffed(format('%L', current_setting('test.dir') || '/sniff_packed.csv.gz')))[1], '%CREATE TABLE sniff_packed (%', 'the name is that of the file');
+SELECT is(loaded(sniffed(format('%L', 'cat ' || current_setting('test.dir') || '/sniff_part_1.csv'), 'program => true')), '(2024-01-01,1)', 'a program');
+SELECT alike(said(sniffed('''i=0; while echo $i,x; do i=$((i+1)); done''', 'program => true')), '%: others may differ.%', 'a program is stopped when enough has come');
+SELECT write('sniff_other.csv', E'n,at\n3,2024-01-03\n'::bytea) \g /dev/null
+SELECT alike(said(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_other.csv'))), '%sniff_other.csv" has another header than %', 'a header that differs is said') FROM current_setting('test.dir') AS d;
+
+-- Who may read
+CREATE ROLE sniffer;
+GRANT USAGE ON SCHEMA public TO sniffer;
+SET LOCAL ROLE sniffer;
+SELECT is((sniffed(quote_literal(current_setting('test.dir') || '/sniff_part_1.csv')))[2], 'permission denied to COPY from a file', 'a file');
+SELECT is((sniffed('''ls''', 'program => true'))[2], 'permission denied to COPY to or from an external program', 'a program');
+RESET ROLE;
+SELECT set_config('fast_copy.root_directory', current_setting('test.dir'), true) \g /dev/null
+SET LOCAL ROLE sniffer;
+SELECT alike((sniffed(quote_literal(current_setting('test.dir') || '/sniff_part_1.csv')))[1], '%CREATE TABLE sniff_part_1 (%', 'below root_directory');
+RESET ROLE;
+
+-- The extension's schema may not be in the path
+SET LOCAL search_path = pg_catalog;
+SELECT s AS statement FROM public.fast_copy_sniff(current_setting('test.dir') || '/sniff_part_1.csv') WITH ORDINALITY AS r (s, n) WHERE n = 2 \gset
+SET LOCAL search_path = public, pg_catalog;
+SELECT alike(:'statement'::text, '%SELECT public.fast_copy(''sniff_part_1'',%', 'fast_copy is named with its schema');
+
+SELECT * FROM finish();
+ROLLBACK;
