@@ -14,6 +14,7 @@
  * Opens the files of a load, in its order: paths, and patterns that stand for
  * several.  Throws COPY's errors for files that the caller may not read or
  * that cannot be opened, and ERROR 22023 for a file that is named twice.
+ * Needs the target's options and, for hints, its table, if there is one yet.
  */
 extern FcSource *fc_access_open(const FcTarget *target);
 

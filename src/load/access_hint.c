@@ -29,13 +29,16 @@ fc_access_is_trusted(void)
 	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES);
 }
 
-/* The target's name as a command of this session has it */
+/* The target's name as a command of this session has it, if it has one yet */
 static char *
 fc_access_target(const FcTarget *target)
 {
-	const char *schema = RelationIsVisible(target->oid) ? NULL :
-		get_namespace_name(get_rel_namespace(target->oid));
+	const char *schema;
 
+	if (!OidIsValid(target->oid))
+		return pstrdup("TABLE");
+	schema = RelationIsVisible(target->oid) ? NULL :
+		get_namespace_name(get_rel_namespace(target->oid));
 	return quote_qualified_identifier(schema, target->relname);
 }
 

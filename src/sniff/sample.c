@@ -185,7 +185,7 @@ fc_sample_head(FcSampling *sampling, uint32 file, FcInput *input, FcCodecKind ki
 	{
 		fc_program_end(input);
 		if (end != FC_UNPACK_MORE)
-			fc_program_check_end(input);
+			fc_program_check_end(input, fc_program_hint());
 		if (end == FC_UNPACK_FAULT)
 			fc_unpack_throw(&fault, input->word, input->path);
 	}
@@ -224,9 +224,10 @@ fc_sample_packed(FcSampling *sampling, const uint32 *packed, uint32 npacked)
 
 /* Samples files; tells what they have in all */
 static void
-fc_sample_files(FcSampling *sampling, const List *sources)
+fc_sample_files(FcSampling *sampling, const FcOptions *options)
 {
-	FcSource   *source = fc_access_open(sources);
+	FcTarget	target = {.options = unconstify(FcOptions *, options)};
+	FcSource   *source = fc_access_open(&target);
 	FcSample   *sample = sampling->sample;
 	uint32	   *plain = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * source->nfiles);
 	uint32	   *packed = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * source->nfiles);
@@ -388,7 +389,7 @@ fc_sample_take(const FcOptions *options)
 	if (options->program)
 		fc_sample_programs(&sampling, options->sources);
 	else
-		fc_sample_files(&sampling, options->sources);
+		fc_sample_files(&sampling, options);
 	if (sample->bytes == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
