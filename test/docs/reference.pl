@@ -103,7 +103,7 @@ sub object
 	my $call = '';
 
 	$arguments =~ s/,? *OUT .*//;
-	$arguments =~ s/^(\S+ \S+, \S+ \S+),.*$/$1, .../ if length $arguments > 200;
+	$arguments =~ s/^(\S+ \S+, [^,]+),.*$/$1, .../ if length $arguments > 200;
 	$call = "($arguments) returns $topic->{labels}{Returns}" if $topic->{kind} eq 'function';
 	return "### `$topic->{name}$call`\n\n" . wrapped(marked(ucfirst $topic->{text}) . '.') . "\n";
 }
