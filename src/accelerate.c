@@ -142,9 +142,9 @@ fc_accelerate_ask(FcAccelerated *copy)
 	if (stmt->is_program)
 		copy->input = fc_program_begin(stmt->filename);
 	else
-		copy->input = fc_client_begin(copy->cstate == NULL || copy->cstate->opts.binary ?
+		copy->input = fc_client_begin(copy->cstate == NULL || fc_format_is_binary(&copy->cstate->opts) ?
 									  FC_CLIENT_BINARY :
-									  copy->cstate->opts.csv_mode ? FC_CLIENT_CSV_WHOLE : FC_CLIENT_TEXT,
+									  fc_format_is_csv(&copy->cstate->opts) ? FC_CLIENT_CSV_WHOLE : FC_CLIENT_TEXT,
 									  copy->cstate ? copy->cstate->file_encoding : 0,
 									  list_length(copy->attnums));
 	MemoryContextSwitchTo(old);
@@ -349,7 +349,7 @@ fc_accelerate_talks(const FcAccelerated *copy)
 
 	foreach(lc, copy->attnums)
 		if (fc_code_type_talks(attnumTypeId(copy->rel, lfirst_int(lc)),
-							   copy->cstate->opts.binary))
+							   fc_format_is_binary(&copy->cstate->opts)))
 		return true;
 	return false;
 }

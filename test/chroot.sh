@@ -17,10 +17,14 @@
 #                       $XDG_CACHE_HOME, or ~/.cache)
 #            FC_SUITES  the suites to look into, the first that has it wins
 #
+# Debian's experimental is no whole system: what it has is installed into one of
+# unstable, PostgreSQL and its extensions alone.
+#
 # A version that cannot be had is no failure of the tests, but no success
 # either: these functions then print why, and return 77.
 
 FC_NOT_HERE=77
+FC_SUITES=${FC_SUITES:-oldstable stable testing unstable experimental}
 
 # Says loudly why a version is not tested.
 fc_not_here()
@@ -78,22 +82,25 @@ fc_chroot_locked()
   return $rc
 }
 
-# Sets FC_MIRROR, FC_KEYS and FC_SUITE.
+# Sets FC_MIRROR, FC_KEYS, FC_SUITE, and FC_BASE, the suite of the system itself.
 fc_chroot_find()
 {
   local suite
   fc_mirror || return
   mkdir -p "$FC_TMP"/apt/{lists,cache,parts}
-  for suite in ${FC_SUITES:-oldstable stable testing unstable}; do
+  for suite in $FC_SUITES; do
     echo "deb [signed-by=$FC_KEYS] $FC_MIRROR $suite main"
   done >"$FC_TMP/apt/sources.list"
   fc_look update >"$FC_LOG" 2>&1 ||
     fc_not_here "the mirror gave no package lists: $(tail -n 3 "$FC_LOG")" || return
-  FC_SUITE=$(fc_look madison "postgresql-server-dev-$FC_MAJOR" | sed -n 's,.* \([^ /]*\)/main .*,\1,p' |
-    grep -xF "$(printf '%s\n' ${FC_SUITES:-oldstable stable testing unstable})" | head -n 1)
+  FC_SUITE=$(printf '%s\n' $FC_SUITES | grep -m 1 -xF "$(fc_look madison "postgresql-server-dev-$FC_MAJOR" |
+    sed -n 's,.* \([^ /]*\)/main .*,\1,p')")
   [ -n "$FC_SUITE" ] ||
-    fc_not_here "no package of it in ${FC_SUITES:-oldstable, stable, testing and unstable}" || return
+    fc_not_here "no package of it in ${FC_SUITES// /, }" || return
+  FC_BASE=unstable
+  [ "$FC_SUITE" != experimental ] || return 0
   FC_SUITE=$(sed -n 's/^Codename: *//p' "$FC_TMP"/apt/lists/*_dists_"${FC_SUITE}"_*Release | head -n 1)
+  FC_BASE=$FC_SUITE
 }
 
 # apt with lists of our own
@@ -139,12 +146,12 @@ fc_chroot_make()
 
 fc_debootstrap()
 {
-  local script=/usr/share/debootstrap/scripts/$FC_SUITE proxy
+  local script=/usr/share/debootstrap/scripts/$FC_BASE proxy
   [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
   proxy=$(apt-config dump --format '%v%n' Acquire::http::Proxy)
   fc_root env ${proxy:+http_proxy="$proxy"} unshare --mount --pid --fork --kill-child \
     debootstrap --variant=minbase --keyring="$FC_KEYS" --include=ca-certificates \
-    "$FC_SUITE" "$1" "$FC_MIRROR" "$script"
+    "$FC_BASE" "$1" "$FC_MIRROR" "$script"
 }
 
 # Settings of the new system: no service starts in it, no package waits for the
@@ -156,12 +163,23 @@ fc_settings()
     echo 'Acquire::Languages "none";'
     echo 'APT::Sandbox::User "";'
   } | fc_root tee "$1/etc/apt/apt.conf.d/01machine" >/dev/null &&
-    echo "deb $FC_MIRROR $FC_SUITE main" | fc_root tee "$1/etc/apt/sources.list" >/dev/null &&
+    printf "deb $FC_MIRROR %s main\n" $(printf '%s\n' "$FC_BASE" "$FC_SUITE" | uniq) |
+    fc_root tee "$1/etc/apt/sources.list" >/dev/null && fc_prefer "$1" &&
     echo force-unsafe-io | fc_root tee "$1/etc/dpkg/dpkg.cfg.d/unsafe-io" >/dev/null &&
     printf '#!/bin/sh\nexit 101\n' | fc_root tee "$1/usr/sbin/policy-rc.d" >/dev/null &&
     fc_root chmod 755 "$1/usr/sbin/policy-rc.d" &&
     fc_root sh -c 'rm -f "$1"/var/cache/apt/archives/*.deb' sh "$1" &&
     echo "$FC_SUITE" | fc_root tee "$1/etc/fast_copy" >/dev/null
+}
+
+# Takes PostgreSQL and its extensions from the suite that has the version, where
+# the rest comes from another one.
+fc_prefer()
+{
+  [ "$FC_SUITE" != "$FC_BASE" ] || return 0
+  printf '%s\n' "Package: src:postgresql-$FC_MAJOR postgresql-$FC_MAJOR-*" \
+    "Pin: release a=$FC_SUITE" "Pin-Priority: 990" |
+    fc_root tee "$1/etc/apt/preferences.d/postgresql" >/dev/null
 }
 
 # fc_root, but in place of the shell: who kills its process kills the command
@@ -178,7 +196,7 @@ fc_chroot_enter()
 {
   local tmp=$1 names=() name
   shift
-  for name in FC_KEEP FC_PART FC_JOBS CI TERM http_proxy https_proxy no_proxy; do
+  for name in FC_KEEP FC_PART FC_JOBS FC_TAP_FILES FC_FIXTURES FC_ACCELERATE CI TERM http_proxy https_proxy no_proxy; do
     [ -z "${!name:-}" ] || names+=("$name=${!name}")
   done
   fc_exec env --default-signal=INT unshare --mount --propagation private --pid --fork --kill-child \

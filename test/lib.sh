@@ -55,13 +55,29 @@ fc_packages()
   command -v dpkg-query >/dev/null || return 0
   for p in "$@"; do
     dpkg-query -W -f '${Status}\n' "$p" 2>/dev/null | grep -q 'ok installed' ||
-      missing+=("$p")
+      fc_borrow "$p" || missing+=("$p")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
   echo "installing: ${missing[*]}"
   fc_apt install -y --no-install-recommends "${missing[@]}" ||
     { fc_apt update && fc_apt install -y --no-install-recommends "${missing[@]}"; } ||
     fc_die "could not install ${missing[*]}: $(tail -n 5 "$FC_LOG")"
+}
+
+# Takes an extension for a version that has no package of it yet from that of the
+# newest version before, into a system of test/chroot.sh: the files of SQL alone,
+# because a library would not load.
+fc_borrow()
+{
+  local to=/usr/share/postgresql/$FC_MAJOR/extension from
+  [[ -n "${FC_IN_CHROOT:-}" && "$1" == postgresql-$FC_MAJOR-* ]] || return 1
+  [ ! -f "$to/$1.borrowed" ] || return 0
+  ! apt-cache show "$1" >/dev/null 2>&1 || return 1
+  from=$(apt-cache search --names-only "^postgresql-[0-9]+-${1#postgresql-*-}\$" | cut -d' ' -f1 | sort -V | tail -n 1)
+  [ -n "$from" ] && mkdir "$FC_TMP/$from" &&
+    (cd "$FC_TMP/$from" && apt-get -q download "$from" && dpkg-deb -x ./*.deb .) >>"$FC_LOG" 2>&1 || return 1
+  cp "$FC_TMP/$from"/usr/share/postgresql/*/extension/*.{control,sql} "$to/" &&
+    echo "$from" >"$to/$1.borrowed" && echo "borrowed: $from"
 }
 
 fc_apt()

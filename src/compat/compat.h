@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * compat/compat.h
- *	  The one place that knows PostgreSQL's versions (15 to 18).
+ *	  With compat/storage.h, its part, the one place that knows PostgreSQL's
+ *	  versions (15 to 19).
  *
  * Each wrapper is called in one way in all versions.  Its comment tells which
  * version changed what it wraps, and how: "16:" means from 16 on.
@@ -13,7 +14,6 @@
 
 #include "access/amapi.h"
 #include "access/attmap.h"
-#include "access/hio.h"
 #include "access/multixact.h"
 #include "access/table.h"
 #include "access/tableam.h"
@@ -25,26 +25,23 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_tablespace.h"
-#include "catalog/storage_xlog.h"
 #include "common/jsonapi.h"
-#include "common/relpath.h"
 #include "commands/alter.h"
 #include "commands/copyfrom_internal.h"
 #include "commands/defrem.h"
 #include "commands/progress.h"
-#include "commands/sequence.h"
 #include "commands/vacuum.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "parser/parse_node.h"
+#include "replication/origin.h"
+#include "replication/slot.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
-#include "storage/smgr.h"
-#include "storage/sync.h"
 #include "utils/acl.h"
 #include "utils/datetime.h"
 #include "utils/guc.h"
@@ -53,13 +50,20 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
-#error "fast_copy supports PostgreSQL 15 to 18"
+#include "compat/storage.h"
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
+#error "fast_copy supports PostgreSQL 15 to 19"
 #endif
 
 /* 16: the macros for values of variable length left postgres.h */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
+#endif
+
+/* 19: says where a case goes on into the next one */
+#ifndef pg_fallthrough
+#define pg_fallthrough __attribute__((fallthrough))
 #endif
 
 /* 17: COPY shows in its progress what it skips */
@@ -110,26 +114,17 @@ fc_buffile_write(BufFile *file, const void *ptr, size_t size)
 #endif
 }
 
-/* 16: ExecInsertIndexTuples takes onlySummarizing */
+/* 16: ExecInsertIndexTuples takes onlySummarizing.  19: flags in place of it */
 static inline List *
 fc_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate)
 {
-#if PG_VERSION_NUM >= 160000
+#if PG_VERSION_NUM >= 190000
+	return ExecInsertIndexTuples(rri, estate, 0, slot, NIL, NULL);
+#elif PG_VERSION_NUM >= 160000
 	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL,
 								 false);
 #else
 	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL);
-#endif
-}
-
-/* 16: file nodes became locators */
-static inline void
-fc_seq_rec_locate(xl_seq_rec *record, Relation sequence)
-{
-#if PG_VERSION_NUM >= 160000
-	record->locator = sequence->rd_locator;
-#else
-	record->node = sequence->rd_node;
 #endif
 }
 
@@ -177,118 +172,6 @@ fc_check_permissions(ParseState *pstate)
 #else
 	ExecCheckRTPerms(pstate->p_rtable, true);
 #endif
-}
-
-/* 16: renamed.  The subtransaction that gave the table its present file */
-static inline SubTransactionId
-fc_new_storage_subid(Relation rel)
-{
-#if PG_VERSION_NUM >= 160000
-	return rel->rd_newRelfilelocatorSubid;
-#else
-	return rel->rd_newRelfilenodeSubid;
-#endif
-}
-
-/* 16: renamed.  The first one of this transaction that gave it a new file */
-static inline SubTransactionId
-fc_first_storage_subid(Relation rel)
-{
-#if PG_VERSION_NUM >= 160000
-	return rel->rd_firstRelfilelocatorSubid;
-#else
-	return rel->rd_firstRelfilenodeSubid;
-#endif
-}
-
-/* 16: renamed.  What the files of a table are found by */
-#if PG_VERSION_NUM >= 160000
-typedef RelFileLocator FcLocator;
-#define fc_relation_locator(rel) ((rel)->rd_locator)
-#define fc_locator_number(locator) ((locator)->relNumber)
-#define fc_locator_equals(a, b) RelFileLocatorEquals(a, b)
-#else
-typedef RelFileNode FcLocator;
-#define fc_relation_locator(rel) ((rel)->rd_node)
-#define fc_locator_number(locator) ((locator)->relNode)
-#define fc_locator_equals(a, b) RelFileNodeEquals(a, b)
-#endif
-
-/* 17: a relation of no single backend is opened with another constant */
-static inline SMgrRelation
-fc_smgr_open(const FcLocator *locator)
-{
-#if PG_VERSION_NUM >= 170000
-	return smgropen(*locator, INVALID_PROC_NUMBER);
-#else
-	return smgropen(*locator, InvalidBackendId);
-#endif
-}
-
-/*
- * 16: renamed.  Makes new files for a table, which are not its own yet.  If the
- * (sub)transaction is rolled back they are deleted.
- */
-static inline FcLocator
-fc_create_files(Relation rel)
-{
-	Form_pg_class form = rel->rd_rel;
-	FcLocator	locator = fc_relation_locator(rel);
-	TransactionId frozenxid;
-	MultiXactId minmulti;
-
-#if PG_VERSION_NUM >= 160000
-	locator.relNumber = GetNewRelFileNumber(form->reltablespace, NULL,
-											form->relpersistence);
-	table_relation_set_new_filelocator(rel, &locator, form->relpersistence,
-									   &frozenxid, &minmulti);
-#else
-	locator.relNode = GetNewRelFileNode(form->reltablespace, NULL,
-										form->relpersistence);
-	table_relation_set_new_filenode(rel, &locator, form->relpersistence,
-									&frozenxid, &minmulti);
-#endif
-	return locator;
-}
-
-/* 16: renamed.  Tells the relcache that a table has other files */
-static inline void
-fc_assume_new_files(Relation rel)
-{
-#if PG_VERSION_NUM >= 160000
-	RelationAssumeNewRelfilelocator(rel);
-#else
-	RelationAssumeNewRelfilenode(rel);
-#endif
-}
-
-/* 18: relpathperm returns the path by value */
-static inline char *
-fc_locator_path(const FcLocator *locator, ForkNumber fork)
-{
-#if PG_VERSION_NUM >= 180000
-	return pstrdup(relpathperm(*locator, fork).str);
-#else
-	return relpathperm(*locator, fork);
-#endif
-}
-
-/* 16: renamed.  Tells the checkpointer to sync one file of a table */
-static inline void
-fc_register_sync(const FcLocator *locator, ForkNumber fork, BlockNumber segment)
-{
-	FileTag		tag;
-
-	memset(&tag, 0, sizeof(tag));
-	tag.handler = SYNC_HANDLER_MD;
-	tag.forknum = fork;
-	tag.segno = segment;
-#if PG_VERSION_NUM >= 160000
-	tag.rlocator = *locator;
-#else
-	tag.rnode = *locator;
-#endif
-	(void) RegisterSyncRequest(&tag, SYNC_REQUEST, true);
 }
 
 /* 16: core extends a table by many blocks at once (see compat/extend.c) */
@@ -365,38 +248,17 @@ fc_tablespace_aclcheck(Oid tablespace, Oid roleid, AclMode mode)
 }
 
 /*
- * 16: a bulk insert adds more blocks than it needs at once.  These two hand the
- * blocks that are left over to another bulk insert.
- */
-static inline void
-fc_bulk_set_free(struct BulkInsertStateData *bistate, BlockNumber next, BlockNumber last, uint32 added)
-{
-#if PG_VERSION_NUM >= 160000
-	bistate->next_free = next;
-	bistate->last_free = last;
-	bistate->already_extended_by = added;
-#endif
-}
-
-static inline void
-fc_bulk_get_free(struct BulkInsertStateData *bistate, BlockNumber *next, BlockNumber *last, uint32 *added)
-{
-#if PG_VERSION_NUM >= 160000
-	*next = bistate->next_free;
-	*last = bistate->last_free;
-	*added = bistate->already_extended_by;
-#endif
-}
-
-/*
- * 16: DefineIndex takes total_parts.  Defines an index without building it, as
- * ATTACH PARTITION would define it: without a check of rights, because the
- * parent's owner asked for it.
+ * 16: DefineIndex takes total_parts.  19: and the parser's state.  Defines an
+ * index without building it, as ATTACH PARTITION would define it: without a
+ * check of rights, because the parent's owner asked for it.
  */
 static inline ObjectAddress
 fc_define_index_unbuilt(Oid relid, IndexStmt *stmt)
 {
-#if PG_VERSION_NUM >= 160000
+#if PG_VERSION_NUM >= 190000
+	return DefineIndex(NULL, relid, stmt, InvalidOid, InvalidOid, InvalidOid, -1,
+					   true, false, false, true, true);
+#elif PG_VERSION_NUM >= 160000
 	return DefineIndex(relid, stmt, InvalidOid, InvalidOid, InvalidOid, -1,
 					   true, false, false, true, true);
 #else
@@ -410,7 +272,10 @@ static inline void
 fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
 				   Oid parent_constraint)
 {
-#if PG_VERSION_NUM >= 160000
+#if PG_VERSION_NUM >= 190000
+	(void) DefineIndex(NULL, relid, stmt, InvalidOid, parent_index,
+					   parent_constraint, -1, true, false, false, false, false);
+#elif PG_VERSION_NUM >= 160000
 	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
 					   parent_constraint, -1, true, false, false, false, false);
 #else
@@ -449,17 +314,6 @@ fc_create_toast_index(Relation heap, const char *name, IndexInfo *info,
 						options, (Datum) 0,
 						INDEX_CREATE_IS_PRIMARY | INDEX_CREATE_SKIP_BUILD, 0,
 						true, true, NULL);
-#endif
-}
-
-/* 16: the relation's file is found by rd_locator */
-static inline void
-fc_log_smgrcreate(Relation rel, ForkNumber fork)
-{
-#if PG_VERSION_NUM >= 160000
-	log_smgrcreate(&rel->rd_locator, fork);
-#else
-	log_smgrcreate(&rel->rd_node, fork);
 #endif
 }
 
@@ -615,7 +469,8 @@ fc_am_builds_in_parallel(Oid am)
 }
 
 /*
- * 16: vacuum takes the strategy and a memory context.  Analyzes the tables of a
+ * 16: vacuum takes the strategy and a memory context.  19: each of VACUUM and
+ * ANALYZE has a duration from which it is logged.  Analyzes the tables of a
  * list of VacuumRelation, within the transaction.
  */
 static inline void
@@ -624,7 +479,11 @@ fc_analyze_tables(List *tables)
 	VacuumParams params = {0};
 
 	params.options = VACOPT_ANALYZE;
+#if PG_VERSION_NUM >= 190000
+	params.log_analyze_min_duration = -1;
+#else
 	params.log_min_duration = -1;
+#endif
 #if PG_VERSION_NUM >= 160000
 	vacuum(tables, &params, GetAccessStrategy(BAS_VACUUM), CurrentMemoryContext,
 		   false);
@@ -661,6 +520,79 @@ fc_decode_timezone_abbrev(char *lowtoken, int *offset, pg_tz **tz)
 	return type;
 #else
 	return DecodeTimezoneAbbrev(0, lowtoken, offset, tz);
+#endif
+}
+
+/* 19: one field tells the format of COPY */
+static inline bool
+fc_format_is_binary(const CopyFormatOptions *format)
+{
+#if PG_VERSION_NUM >= 190000
+	return format->format == COPY_FORMAT_BINARY;
+#else
+	return format->binary;
+#endif
+}
+
+static inline bool
+fc_format_is_csv(const CopyFormatOptions *format)
+{
+#if PG_VERSION_NUM >= 190000
+	return format->format == COPY_FORMAT_CSV;
+#else
+	return format->csv_mode;
+#endif
+}
+
+/* 19: index_build takes progress.  Builds an index in this process alone */
+static inline void
+fc_build_index_alone(Relation heap, Relation index, IndexInfo *info)
+{
+#if PG_VERSION_NUM >= 190000
+	index_build(heap, index, info, false, false, true);
+#else
+	index_build(heap, index, info, false, false);
+#endif
+}
+
+/* 19: the type of a row that was put together needs this before it is used */
+static inline TupleDesc
+fc_finish_desc(TupleDesc desc)
+{
+#if PG_VERSION_NUM >= 190000
+	TupleDescFinalize(desc);
+#endif
+	return desc;
+}
+
+/* 19: table_beginscan takes flags.  Begins to read all rows */
+static inline TableScanDesc
+fc_begin_scan(Relation rel, Snapshot snapshot)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan(rel, snapshot, 0, NULL, SO_NONE);
+#else
+	return table_beginscan(rel, snapshot, 0, NULL);
+#endif
+}
+
+/* 19: renamed.  The replication origin of the session */
+#if PG_VERSION_NUM >= 190000
+typedef ReplOriginId FcOrigin;
+#define fc_session_origin (replorigin_xact_state.origin)
+#else
+typedef RepOriginId FcOrigin;
+#define fc_session_origin replorigin_session_origin
+#endif
+
+/* 19: a slot has its process's number, not its PID.  0: nobody uses it */
+static inline int
+fc_slot_pid(const ReplicationSlot *slot)
+{
+#if PG_VERSION_NUM >= 190000
+	return slot->active_proc == INVALID_PROC_NUMBER ? 0 : GetPGProcByNumber(slot->active_proc)->pid;
+#else
+	return slot->active_pid;
 #endif
 }
 

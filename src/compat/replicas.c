@@ -12,11 +12,11 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
-#include "replication/slot.h"
 #include "replication/walsender.h"
 #include "replication/walsender_private.h"
 #include "storage/spin.h"
 
+#include "compat/compat.h"
 #include "compat/replicas.h"
 
 /* Does the process decode for a logical slot? */
@@ -31,7 +31,7 @@ fc_replica_is_logical(int pid)
 		ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
 
 		SpinLockAcquire(&slot->mutex);
-		logical = slot->in_use && slot->active_pid == pid && SlotIsLogical(slot);
+		logical = slot->in_use && fc_slot_pid(slot) == pid && SlotIsLogical(slot);
 		SpinLockRelease(&slot->mutex);
 	}
 	LWLockRelease(ReplicationSlotControlLock);

@@ -34,7 +34,7 @@ fc_feed_text(const FcFeed *feed)
 {
 	CopyFromState cstate = feed->cstate;
 
-	if (feed->target->options->format.binary || feed->unseen)
+	if (fc_format_is_binary(&feed->target->options->format) || feed->unseen)
 		return NULL;
 	if (feed->parsing)
 		return fc_parse_is_cut(feed->parser) ? fc_feed_record_text(feed) : NULL;
@@ -127,7 +127,7 @@ fc_feed_context(void *arg)
 		else
 			errcontext("%s", where);
 	}
-	else if (target->options->format.binary)
+	else if (fc_format_is_binary(&target->options->format))
 		errcontext("%s, column %s", where, column);
 	else if (value)
 		errcontext("%s, column %s: \"%s\"", where, column,

@@ -19,6 +19,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/rel.h"
 
+#include "compat/compat.h"
 #include "copyfrom/hint.h"
 #include "copyfrom/hint_value.h"
 #include "errors/context.h"
@@ -152,7 +153,7 @@ fc_hint_of_value(const FcRefused *refused)
 	if (fc_hint_is_null(refused->value))
 		return psprintf("If \"%s\" stands for NULL, add %s%s '%s'.", refused->value,
 						options->statement ? "null" : "null_string", arrow, refused->value);
-	if (refused->value[0] == '\0' && options->format.csv_mode &&
+	if (refused->value[0] == '\0' && fc_format_is_csv(&options->format) &&
 		options->force_null == NIL && options->force_not_null == NIL && options->words.null_string == NULL)
 		return psprintf("If empty strings in quotes stand for NULL, add force_null%s %s.", arrow,
 						options->statement ? "(column, ...)" : "'{*}'");
@@ -277,7 +278,7 @@ fc_hint_about(const FcOptions *options)
 	FcRefusedFor what = FC_REFUSED_NOTHING;
 	ErrorData  *edata;
 
-	if (options->accelerated || options->format.binary)
+	if (options->accelerated || fc_format_is_binary(&options->format))
 		return FC_REFUSED_NOTHING;
 	switch (geterrcode())
 	{

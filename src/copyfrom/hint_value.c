@@ -109,7 +109,7 @@ fc_hint_of_type(const FcRefused *refused)
 	if (attnum <= 0)
 		return NULL;
 	if (len >= 2 && refused->value[0] == '\'' && refused->value[len - 1] == '\'' &&
-		target->options->format.csv_mode)
+		fc_format_is_csv(&target->options->format))
 		return psprintf("If fields are quoted by \"'\", add quote%s ''''.",
 						fc_option_arrow(target->options->statement));
 	switch (getBaseType(get_atttype(target->oid, attnum)))

@@ -223,6 +223,7 @@ fc_rejects_begin_sort(FcRejects *rejects)
 	TupleDescInitEntry(rejects->desc, FC_SORT_PASS, "pass", INT4OID, -1, 0);
 	TupleDescInitEntry(rejects->desc, FC_SORT_NUMBER, "number", INT8OID, -1, 0);
 	TupleDescInitEntry(rejects->desc, FC_SORT_ENTRY, "entry", BYTEAOID, -1, 0);
+	fc_finish_desc(rejects->desc);
 	rejects->in = MakeSingleTupleTableSlot(rejects->desc, &TTSOpsVirtual);
 	rejects->slot = MakeSingleTupleTableSlot(rejects->desc, &TTSOpsMinimalTuple);
 	rejects->sort = tuplesort_begin_heap(rejects->desc, lengthof(attnums), attnums,

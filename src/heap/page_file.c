@@ -180,7 +180,7 @@ fc_file_log(FcAppend *append)
 	if (RelationNeedsWAL(append->rel))
 		fc_log_pages(append);
 	for (int i = 0; i < append->n; i++)
-		PageSetChecksumInplace(fc_append_page(append, i), append->block + i);
+		fc_page_set_checksum(fc_append_page(append, i), append->block + i);
 }
 
 /* When the pages are in the file: makes sure that a checkpoint syncs it */

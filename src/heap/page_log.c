@@ -10,9 +10,10 @@
  * standby, are waited for less.  Replay makes the whole page from it, whatever
  * the file holds.
  *
- * Pages of two kinds are logged as images: rows of a subtransaction that has
- * ended since, as heap/page_new.c copies them, and pages that are not rows (the
- * visibility map's).
+ * Logged as images are rows of a subtransaction that has ended since, as
+ * heap/page_new.c copies them; frozen rows where their record would be that of
+ * the visibility map, too (FC_CORE_LOGS_MAP_WITH_ROWS), since the map is made
+ * only when all rows are there; and pages that are not rows (the map's own).
  *
  * The record says nothing to logical decoding: a logically logged table has no
  * page writer (fc_write_page_can).
@@ -92,15 +93,17 @@ fc_log_register(const FcAppend *append, Page page, BlockNumber block,
 }
 
 /*
- * Would replay give the rows the transaction that they have?  It takes that of
- * the record.  The rows of a page are all of one transaction.
+ * Would replay of a record of rows make this page?  It gives them the
+ * transaction of the record.  The rows of a page are all of one transaction.
  */
 static bool
-fc_log_has_own_rows(Page page)
+fc_log_remakes(Page page)
 {
 	ItemId		first = PageGetItemId(page, FirstOffsetNumber);
 	HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, first);
 
+	if (FC_CORE_LOGS_MAP_WITH_ROWS && PageIsAllVisible(page))
+		return false;
 	return HeapTupleHeaderGetRawXmin(row) == GetCurrentTransactionIdIfAny();
 }
 
@@ -111,7 +114,7 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 	xl_heap_multi_insert record = {0};
 	XLogRecPtr	lsn;
 
-	if (!fc_log_has_own_rows(page))
+	if (!fc_log_remakes(page))
 	{
 		fc_log_register(append, page, block, buffer, REGBUF_FORCE_IMAGE);
 		lsn = XLogInsert(RM_XLOG_ID, XLOG_FPI);

@@ -191,7 +191,7 @@ fc_form_value(FcForm *form, const FcFormColumn *column, Size off, Datum value)
 				form->infomask |= HEAP_HASVARWIDTH;
 				return fc_form_copy(form, off, p, VARSIZE_SHORT(p));
 			}
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		default:
 			return fc_form_reference(form, column, off, p);
 	}
@@ -213,7 +213,7 @@ fc_form_all(FcForm *form, const Datum *values, Size off)
 static Size
 fc_form_some(FcForm *form, const Datum *values, const bool *nulls, Size off)
 {
-	bits8	   *bits = ((HeapTupleHeader) form->row)->t_bits;
+	uint8	   *bits = ((HeapTupleHeader) form->row)->t_bits;
 
 	form->infomask |= HEAP_HASNULL;
 	memset(bits, 0, off - SizeofHeapTupleHeader);

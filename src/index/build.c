@@ -170,7 +170,7 @@ build_exclusion(Relation heap, Relation index, IndexInfo *info,
 	if (IsInParallelMode())
 		elog(ERROR, "cannot build exclusion constraint \"%s\" in parallel mode",
 			 RelationGetRelationName(index));
-	index_build(heap, index, info, false, false);
+	fc_build_index_alone(heap, index, info);
 	task->heap_tuples = -1;
 	task->index_tuples = -1;
 }

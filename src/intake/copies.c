@@ -15,6 +15,7 @@
 
 #include "miscadmin.h"
 
+#include "compat/compat.h"
 #include "intake/copies.h"
 #include "intake/ring.h"
 #include "report/progress.h"
@@ -79,7 +80,7 @@ fc_area_make_chains(const FcIntake *intake, const FcSource *source, int processe
 		if (source->files[i].kind == FC_CODEC_NONE)
 			continue;
 		fc_chain_init(&chains[i], source->files[i].identity.size, source->nfiles, processes,
-					  flows && intake->target->options->format.binary);
+					  flows && fc_format_is_binary(&intake->target->options->format));
 		*npieces += chains[i].npieces;
 	}
 	return chains;
@@ -222,7 +223,7 @@ fc_intake_may_flow(const FcIntake *intake, int least)
 
 	return fc_intake_workers(intake, intake->progress->packed_size > 0 ? intake->progress->packed_size : PG_UINT64_MAX) >= least &&
 		!target->options->analyze &&
-		(target->options->format.binary ||
+		(fc_format_is_binary(&target->options->format) ||
 		 !fc_recode_needed(target->options->file_encoding, &target->dialect)) &&
 		(plan == NULL || fc_intake_plan_flows(plan));
 }

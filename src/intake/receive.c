@@ -22,6 +22,7 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
+#include "compat/compat.h"
 #include "errors/context.h"
 #include "errors/first_error.h"
 #include "intake/chunks.h"
@@ -78,9 +79,9 @@ fc_receive_from_client(const FcIntake *intake)
 
 	if (options->compressed)
 		data = FC_CLIENT_PACKED;
-	else if (options->format.binary)
+	else if (fc_format_is_binary(&options->format))
 		data = FC_CLIENT_BINARY;
-	else if (options->format.csv_mode)
+	else if (fc_format_is_csv(&options->format))
 		data = FC_CLIENT_CSV;
 	return fc_client_begin(data, options->file_encoding, fc_receive_count_columns(intake->target));
 }

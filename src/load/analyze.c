@@ -95,9 +95,9 @@ fc_analyze_file(FcAnalysis *analysis, uint32 file)
 
 	finding->bytes = target->source->files[file].identity.size;
 	finding->rows = fc_split_records(target->shared, target->source, file);
-	finding->detail = options->format.binary ? "binary" :
+	finding->detail = fc_format_is_binary(&options->format) ? "binary" :
 		psprintf("%s, %s, %d lines of header",
-							   options->format.csv_mode ? "csv" : "text",
+							   fc_format_is_csv(&options->format) ? "csv" : "text",
 							   pg_encoding_to_char(options->file_encoding),
 							   options->header_lines);
 }

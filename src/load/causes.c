@@ -291,7 +291,7 @@ fc_cause_describe(FcCauseKept *kept)
 		appendStringInfo(&detail, ", " UINT64_FORMAT " times", most->count);
 	else if (most && kept->cause.count > 1 && shown)
 		appendStringInfoString(&detail, ", and other values");
-	if (!kept->refused.target->options->format.binary)
+	if (!fc_format_is_binary(&kept->refused.target->options->format))
 		fc_cause_hints(&detail, kept, most);
 	kept->cause.detail = detail.data;
 }

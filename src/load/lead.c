@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include "executor/instrument.h"
+
 #include "errors/stop.h"
 #include "load/lead.h"
 #include "load/way.h"

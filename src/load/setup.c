@@ -113,14 +113,14 @@ fc_setup_dialect(FcJob *job)
 	CopyFormatOptions *format = &target->options->format;
 
 	target->dialect.eol = FC_EOL_UNKNOWN;
-	if (format->binary)
+	if (fc_format_is_binary(format))
 	{
 		target->dialect.mode = FC_MODE_BINARY;
 		target->dialect.nfields = list_length(target->plan->columns.fields);
 		return;
 	}
 	target->dialect.delim = format->delim[0];
-	if (format->csv_mode)
+	if (fc_format_is_csv(format))
 	{
 		target->dialect.quote = format->quote[0];
 		target->dialect.escape = format->escape[0];
@@ -144,7 +144,7 @@ fc_setup_recode(FcJob *job)
 	SharedFileSet *fileset;
 	FcSource   *copy;
 
-	if (options->format.binary ||
+	if (fc_format_is_binary(&options->format) ||
 		!fc_recode_needed(options->file_encoding, &target->dialect))
 		return;
 	job->converted = dsm_create(sizeof(SharedFileSet), 0);

@@ -347,12 +347,12 @@ fc_options_check_zone(const FcOptions *options)
 static void
 fc_options_check_format(const FcOptions *options)
 {
-	if (options->format.binary)
+	if (fc_format_is_binary(&options->format))
 	{
 		fc_options_check_binary(options);
 		return;
 	}
-	if (!options->format.csv_mode)
+	if (!fc_format_is_csv(&options->format))
 		return;
 	/* core before 17 accepts line ends here, and then cannot read the file */
 	if (strchr("\r\n", options->format.quote[0]) ||
@@ -371,7 +371,7 @@ fc_options_check_default(const FcOptions *options)
 
 	if (string == NULL || FC_CORE_HAS_DEFAULT)
 		return;
-	if (format->binary)
+	if (fc_format_is_binary(format))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("cannot specify %s in BINARY mode", "DEFAULT")));
@@ -384,7 +384,7 @@ fc_options_check_default(const FcOptions *options)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("COPY delimiter character must not appear in the %s specification",
 						"DEFAULT")));
-	if (format->csv_mode && strchr(string, format->quote[0]) != NULL)
+	if (fc_format_is_csv(format) && strchr(string, format->quote[0]) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("CSV quote character must not appear in the %s specification",
@@ -501,7 +501,7 @@ fc_options_on_error(FcOptions *options)
 	else if (pg_strcasecmp(words->log_verbosity, "silent") != 0)
 		fc_options_not_recognized(options, FC_OPTION_log_verbosity,
 								  words->log_verbosity);
-	if (options->format.binary && options->on_error != FC_ON_ERROR_STOP)
+	if (fc_format_is_binary(&options->format) && options->on_error != FC_ON_ERROR_STOP)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("only ON_ERROR STOP is allowed in BINARY mode")));
@@ -523,7 +523,7 @@ fc_options_map(const FcOptions *options)
 				 errmsg("ignore_extra_columns requires header \"map\""),
 				 errhint("Use header%s 'map': then the header tells which columns are extra.",
 						 fc_option_arrow(options->statement))));
-	if (options->header_map && options->format.binary)
+	if (options->header_map && fc_format_is_binary(&options->format))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot specify %s in BINARY mode", "HEADER")));

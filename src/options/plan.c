@@ -52,7 +52,7 @@ fc_plan_fields_visible(Relation rel, const FcOptions *options, FcPlan *plan)
 
 		if (attnum == 0 ||
 			!fc_code_type_visible(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
-								  options->format.binary))
+								  fc_format_is_binary(&options->format)))
 			continue;
 		plan->columns.flags[i] |= FC_FIELD_VISIBLE;
 		any = true;
@@ -92,7 +92,7 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 
 		if (attnum != 0 &&
 			fc_code_type_foreign(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
-								 options->format.binary))
+								 fc_format_is_binary(&options->format)))
 		{
 			plan->columns.flags[i] |= FC_FIELD_SUBTRANSACTION;
 			any = true;
@@ -194,7 +194,7 @@ fc_plan_make(Relation rel, const FcOptions *options)
 		plan->where = options->where;
 	else if (options->where_clause)
 		plan->where = fc_where_parse(plan->pstate, rel, options->where_clause);
-	plan->need_transcoding = !options->format.binary &&
+	plan->need_transcoding = !fc_format_is_binary(&options->format) &&
 		options->file_encoding != server &&
 		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
 	fc_plan_defaults(rel, options, plan);

@@ -90,7 +90,7 @@ fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlan *pla
 		if ((markers || !in_file) && !fc_plan_is_numbered(plan, attnum) &&
 			fc_code_unsafe(build_column_default(rel, attnum)))
 			return "a column's default is not parallel safe";
-		if (in_file && fc_code_type_unsafe(att->atttypid, options->format.binary))
+		if (in_file && fc_code_type_unsafe(att->atttypid, fc_format_is_binary(&options->format)))
 			return "a column's type is not parallel safe";
 	}
 	return NULL;
@@ -116,7 +116,7 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 	if (fc_sort_keys_unsafe(rel, plan->order))
 		return "the order of a column is not parallel safe";
 	/* for a worker the client's encoding is the server's */
-	if (options->format.binary && !fc_convert_receives())
+	if (fc_format_is_binary(&options->format) && !fc_convert_receives())
 		return "binary texts are in the client's encoding, which is not the server's";
 	reason = fc_plan_columns_reason(rel, options, plan);
 	return reason ? reason : fc_plan_leaf_reason(rel);

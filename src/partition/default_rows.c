@@ -91,7 +91,7 @@ scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
 	FcRange    *ranges = fc_ranges_merged(parts, nparts, &n);
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	TupleTableSlot *slot = table_slot_create(defrel, NULL);
-	TableScanDesc scan = table_beginscan(defrel, snapshot, 0, NULL);
+	TableScanDesc scan = fc_begin_scan(defrel, snapshot);
 
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{

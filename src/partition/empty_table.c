@@ -63,7 +63,7 @@ fc_table_toast_columns(void)
 		TupleDescAttr(desc, i)->attstorage = TYPSTORAGE_PLAIN;
 		TupleDescAttr(desc, i)->attcompression = InvalidCompressionMethod;
 	}
-	return desc;
+	return fc_finish_desc(desc);
 }
 
 static void

@@ -146,7 +146,7 @@ fc_partman_row(Oid relid, const char *column, const char *name, TupleDesc *desc)
 	AttrNumber	attnum = get_attnum(relid, column);
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL);
+	TableScanDesc scan = fc_begin_scan(rel, snapshot);
 	HeapTuple	row = NULL;
 
 	while (row == NULL && table_scan_getnextslot(scan, ForwardScanDirection, slot))

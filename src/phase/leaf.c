@@ -25,6 +25,7 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/tupconvert.h"
 #include "catalog/partition.h"
 #include "executor/executor.h"
 #include "miscadmin.h"

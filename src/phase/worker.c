@@ -21,7 +21,6 @@
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
-#include "replication/origin.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
@@ -45,7 +44,7 @@
 typedef struct FcWorkerArgs
 {
 	dsm_handle	segment;
-	RepOriginId origin;			/* replication origin of the session */
+	FcOrigin	origin;			/* replication origin of the session */
 } FcWorkerArgs;
 
 /* What a worker used, which is counted as the leader's */
@@ -187,7 +186,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	 * logical decoding filters by origin, and a worker's rows must have that
 	 * of the commit, which is the leader's
 	 */
-	replorigin_session_origin = args->origin;
+	fc_session_origin = args->origin;
 	shared = dsm_segment_address(segment);
 	SharedFileSetAttach(&shared->fileset, segment);
 	fc_context_begin(&ctx, shared, ParallelWorkerNumber, true);
@@ -309,7 +308,7 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 
 	args = shm_toc_allocate(pcxt->toc, sizeof(FcWorkerArgs));
 	args->segment = dsm_segment_handle(segment);
-	args->origin = replorigin_session_origin;
+	args->origin = fc_session_origin;
 	shm_toc_insert(pcxt->toc, FC_KEY_ARGS, args);
 	usage = shm_toc_allocate(pcxt->toc, sizeof(FcUsage) * nworkers);
 	memset(usage, 0, sizeof(FcUsage) * nworkers);

@@ -271,7 +271,7 @@ fc_guess_delimiter(FcGuesser *guesser, char delim)
 {
 	const FcOptions *options = guesser->options;
 	bool		given = options->given[FC_OPTION_format];
-	bool		text = given && !options->format.csv_mode;
+	bool		text = given && !fc_format_is_csv(&options->format);
 
 	/* of two that are equal the first one is taken: "\N" is COPY's own */
 	if (text || (!given && !options->given[FC_OPTION_quote] && !options->given[FC_OPTION_escape] &&

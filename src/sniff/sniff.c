@@ -90,7 +90,7 @@ fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 	List	   *names;
 	char	   *name;
 
-	if (options->format.binary)
+	if (fc_format_is_binary(&options->format))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot guess the columns of a file in the binary format"),

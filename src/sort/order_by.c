@@ -61,7 +61,7 @@ fc_sort_desc(TupleDesc desc)
 	TupleDescInitEntry(wide, FC_SORT_LEAF + 1, "leaf", INT4OID, -1, 0);
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 		TupleDescCopyEntry(wide, attnum + FC_SORT_FRONT, desc, attnum);
-	return wide;
+	return fc_finish_desc(wide);
 }
 
 /* Where a column of the target is in the rows that are sorted */

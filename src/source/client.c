@@ -267,7 +267,7 @@ fc_client_next(FcClient *client)
 				break;
 			case FC_MSG_COPY_FAIL:
 				client->failure = pstrdup(pq_getmsgstring(&client->message));
-				/* FALLTHROUGH */
+				pg_fallthrough;
 			case 0:
 				client->message.cursor = client->message.len;
 				client->done = true;

@@ -1,0 +1,207 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat/storage.h
+ *	  What differs between versions in files, pages and their WAL: a part of
+ *	  compat/compat.h, which its users include.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_COMPAT_STORAGE_H
+#define FC_COMPAT_STORAGE_H
+
+#include "access/hio.h"
+#include "access/tableam.h"
+#include "catalog/catalog.h"
+#include "catalog/storage_xlog.h"
+#include "commands/sequence.h"
+#include "common/relpath.h"
+#include "storage/bufpage.h"
+#include "storage/smgr.h"
+#include "storage/sync.h"
+#include "utils/rel.h"
+
+/* 19: the WAL records of sequences have a header of their own */
+#if PG_VERSION_NUM >= 190000
+#include "commands/sequence_xlog.h"
+#endif
+
+/* 16: renamed.  The subtransaction that gave the table its present file */
+static inline SubTransactionId
+fc_new_storage_subid(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_newRelfilelocatorSubid;
+#else
+	return rel->rd_newRelfilenodeSubid;
+#endif
+}
+
+/* 16: renamed.  The first one of this transaction that gave it a new file */
+static inline SubTransactionId
+fc_first_storage_subid(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_firstRelfilelocatorSubid;
+#else
+	return rel->rd_firstRelfilenodeSubid;
+#endif
+}
+
+/* 16: renamed.  What the files of a table are found by */
+#if PG_VERSION_NUM >= 160000
+typedef RelFileLocator FcLocator;
+#define fc_relation_locator(rel) ((rel)->rd_locator)
+#define fc_locator_number(locator) ((locator)->relNumber)
+#define fc_locator_equals(a, b) RelFileLocatorEquals(a, b)
+#else
+typedef RelFileNode FcLocator;
+#define fc_relation_locator(rel) ((rel)->rd_node)
+#define fc_locator_number(locator) ((locator)->relNode)
+#define fc_locator_equals(a, b) RelFileNodeEquals(a, b)
+#endif
+
+/* 17: a relation of no single backend is opened with another constant */
+static inline SMgrRelation
+fc_smgr_open(const FcLocator *locator)
+{
+#if PG_VERSION_NUM >= 170000
+	return smgropen(*locator, INVALID_PROC_NUMBER);
+#else
+	return smgropen(*locator, InvalidBackendId);
+#endif
+}
+
+/*
+ * 16: renamed.  Makes new files for a table, which are not its own yet.  If the
+ * (sub)transaction is rolled back they are deleted.
+ */
+static inline FcLocator
+fc_create_files(Relation rel)
+{
+	Form_pg_class form = rel->rd_rel;
+	FcLocator	locator = fc_relation_locator(rel);
+	TransactionId frozenxid;
+	MultiXactId minmulti;
+
+#if PG_VERSION_NUM >= 160000
+	locator.relNumber = GetNewRelFileNumber(form->reltablespace, NULL,
+											form->relpersistence);
+	table_relation_set_new_filelocator(rel, &locator, form->relpersistence,
+									   &frozenxid, &minmulti);
+#else
+	locator.relNode = GetNewRelFileNode(form->reltablespace, NULL,
+										form->relpersistence);
+	table_relation_set_new_filenode(rel, &locator, form->relpersistence,
+									&frozenxid, &minmulti);
+#endif
+	return locator;
+}
+
+/* 16: renamed.  Tells the relcache that a table has other files */
+static inline void
+fc_assume_new_files(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	RelationAssumeNewRelfilelocator(rel);
+#else
+	RelationAssumeNewRelfilenode(rel);
+#endif
+}
+
+/* 18: relpathperm returns the path by value */
+static inline char *
+fc_locator_path(const FcLocator *locator, ForkNumber fork)
+{
+#if PG_VERSION_NUM >= 180000
+	return pstrdup(relpathperm(*locator, fork).str);
+#else
+	return relpathperm(*locator, fork);
+#endif
+}
+
+/* 16: renamed.  Tells the checkpointer to sync one file of a table */
+static inline void
+fc_register_sync(const FcLocator *locator, ForkNumber fork, BlockNumber segment)
+{
+	FileTag		tag;
+
+	memset(&tag, 0, sizeof(tag));
+	tag.handler = SYNC_HANDLER_MD;
+	tag.forknum = fork;
+	tag.segno = segment;
+#if PG_VERSION_NUM >= 160000
+	tag.rlocator = *locator;
+#else
+	tag.rnode = *locator;
+#endif
+	(void) RegisterSyncRequest(&tag, SYNC_REQUEST, true);
+}
+
+/* 19: renamed */
+static inline void
+fc_page_set_checksum(Page page, BlockNumber block)
+{
+#if PG_VERSION_NUM >= 190000
+	PageSetChecksum(page, block);
+#else
+	PageSetChecksumInplace(page, block);
+#endif
+}
+
+/* 16: the relation's file is found by rd_locator */
+static inline void
+fc_log_smgrcreate(Relation rel, ForkNumber fork)
+{
+#if PG_VERSION_NUM >= 160000
+	log_smgrcreate(&rel->rd_locator, fork);
+#else
+	log_smgrcreate(&rel->rd_node, fork);
+#endif
+}
+
+/* 16: file nodes became locators */
+static inline void
+fc_seq_rec_locate(xl_seq_rec *record, Relation sequence)
+{
+#if PG_VERSION_NUM >= 160000
+	record->locator = sequence->rd_locator;
+#else
+	record->node = sequence->rd_node;
+#endif
+}
+
+/*
+ * 16: a bulk insert adds more blocks than it needs at once.  These two hand the
+ * blocks that are left over to another bulk insert.
+ */
+static inline void
+fc_bulk_set_free(struct BulkInsertStateData *bistate, BlockNumber next, BlockNumber last, uint32 added)
+{
+#if PG_VERSION_NUM >= 160000
+	bistate->next_free = next;
+	bistate->last_free = last;
+	bistate->already_extended_by = added;
+#endif
+}
+
+static inline void
+fc_bulk_get_free(struct BulkInsertStateData *bistate, BlockNumber *next, BlockNumber *last, uint32 *added)
+{
+#if PG_VERSION_NUM >= 160000
+	*next = bistate->next_free;
+	*last = bistate->last_free;
+	*added = bistate->already_extended_by;
+#endif
+}
+
+/*
+ * 19: the record of rows on a page that is visible to all is that of the
+ * visibility map, too, and replay wants both pages in it
+ */
+#if PG_VERSION_NUM >= 190000
+#define FC_CORE_LOGS_MAP_WITH_ROWS true
+#else
+#define FC_CORE_LOGS_MAP_WITH_ROWS false
+#endif
+
+#endif							/* FC_COMPAT_STORAGE_H */
