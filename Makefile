@@ -8,6 +8,7 @@
 #   make html                                    the documentation as pages, by mkdocs
 #   make install-plugin                          for local_preload_libraries
 #   make dist                                    the release archive of HEAD
+#   make LZ4=no                                  without a library, see libraries.mk
 #
 # test/run does all of this on a cluster of its own, and check-quick the most
 # telling part, on one that it keeps (see test/quick).
@@ -31,29 +32,32 @@ PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers
 # Before 16 all symbols are exported: without -Bsymbolic-functions each call from
 # file to file goes through a table, which each worker fills by name.
-SHLIB_LINK = -Wl,-Bsymbolic-functions -luring -lzstd -llz4 -lbz2 -llzma
+SHLIB_LINK = -Wl,-Bsymbolic-functions $(LIBRARY_LINKS)
 
-# ISA-L unpacks gzip faster than zlib does: it is taken where it is installed,
-# unless ISAL=no.
-ISAL := $(shell $(CC) -include isa-l/igzip_lib.h -E -x c /dev/null >/dev/null 2>&1 && echo yes || echo no)
-ifeq ($(ISAL),yes)
-PG_CPPFLAGS += -DHAVE_ISAL
-SHLIB_LINK += -lisal
-else
-SHLIB_LINK += -lz
-endif
+include $(or $(srcdir),$(dir $(firstword $(MAKEFILE_LIST))))/libraries.mk
+PG_CPPFLAGS += $(LIBRARY_FLAGS)
 
 # pg_regress 15 has no --expecteddir, so its inputs lie beside the install
 # script and its expected output in expected/.
 REGRESS = $(sort $(filter-out fast_copy--%,$(patsubst sql/%.sql,%,$(wildcard sql/*.sql))))
 REGRESS_OPTS = --load-extension=fast_copy --encoding=UTF8 --no-locale --launcher=$(srcdir)/test/masked
 
-EXTRA_CLEAN = $(OBJS:.o=.d) html html.in results regression.diffs regression.out tmp_check
+EXTRA_CLEAN = $(OBJS:.o=.d) .libraries html html.in results regression.diffs regression.out tmp_check
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 -include $(OBJS:.o=.d)
+
+# What sees the libraries is built again when another one has been found.
+$(shell echo '$(LIBRARY_FLAGS)' | cmp -s - .libraries || echo '$(LIBRARY_FLAGS)' >.libraries)
+LIBRARY_USERS = src/source/codec src/source/gunzip src/io/uring
+$(LIBRARY_USERS:=.o) $(LIBRARY_USERS:=.bc) $(shlib): .libraries
+
+all: libraries
+libraries:
+	$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,@echo 'fast_copy: with $(LIBRARIES_THERE)')
+	$(foreach name,$(LIBRARIES_MISSING),@echo '$(call fc_missing,$(name))' >&2$(newline))
 
 # The arguments of the functions are those of the list that C reads.
 $(DATA_built): sql/fast_copy.sql.in src/options/list.h
@@ -76,7 +80,7 @@ uninstall-documents:
 # Where the suites below keep their files: the server must be able to read it.
 TMP_DIR ?= $(or $(TMPDIR),/tmp)
 
-.PHONY: install-documents uninstall-documents install-plugin uninstall-plugin unit pgtap differential tap \
+.PHONY: libraries install-documents uninstall-documents install-plugin uninstall-plugin unit pgtap differential tap \
 	check-quick check-style docs html dist
 
 unit:

@@ -14,6 +14,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "compat/compat.h"
 #include "copyfrom/hint_value.h"
 
 #define FC_HINT_DIGITS	"0123456789"

@@ -247,11 +247,11 @@ fc_intake_count(const FcSource *source, uint64 *bytes)
 	{
 		const FcFile *file = &source->files[i];
 
-		if (file->kind >= FC_CODEC_REFUSED)
-			fc_unpack_refuse(file->kind, fc_source_word(source),
-							 fc_source_path(source, i));
 		if (file->kind == FC_CODEC_NONE)
 			continue;
+		if (!fc_codec_unpacks(file->kind))
+			fc_unpack_refuse(file->kind, fc_source_word(source),
+							 fc_source_path(source, i));
 		npacked++;
 		*bytes += file->identity.size;
 	}

@@ -20,6 +20,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
+#include "compat/compat.h"
 #include "copyfrom/hint.h"
 #include "errors/first_error.h"
 #include "load/causes.h"

@@ -15,6 +15,10 @@
  *
  * Checksums are the libraries' business, and all of them are looked at.
  *
+ * The extension is built with those libraries that are there (HAVE_ZSTD and so
+ * on, see libraries.mk).  The table "libraries" says what this build has, and
+ * which packages have what it lacks; all formats are told in any build.
+ *
  * Memory is malloc'ed by the libraries.  A caller that begins a codec ends it,
  * on an error too; nothing else is held.
  *
@@ -23,14 +27,23 @@
 #include "source/codec.h"
 #include "source/gunzip.h"
 
-#include <bzlib.h>
 #include <limits.h>
-#include <lz4frame.h>
-#include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef HAVE_BZ2
+#include <bzlib.h>
+#endif
+#ifdef HAVE_LZ4
+#include <lz4frame.h>
+#endif
+#ifdef HAVE_LZMA
+#include <lzma.h>
+#endif
+#ifdef HAVE_ZSTD
 #include <zstd.h>
 #include <zstd_errors.h>
+#endif
 
 /* zstd's windows of up to 2^23 bytes fit into FC_CODEC_LEAST */
 #define FC_ZSTD_WINDOW_LOG	23
@@ -54,17 +67,41 @@ struct FcCodec
 	uint64_t	members;		/* that have, of the data in hand */
 	uint64_t	taken;			/* bytes of the member in hand, or of padding */
 	char		head[FC_CODEC_MAGIC];	/* the first of them */
-	bool		live;			/* the library holds something */
 	const char *reason;
 	union
 	{
 		FcGunzip   *gzip;
+#ifdef HAVE_ZSTD
 		ZSTD_DStream *zstd;
+#endif
+#ifdef HAVE_LZ4
 		LZ4F_dctx  *lz4;
+#endif
+#ifdef HAVE_BZ2
 		bz_stream	bzip2;
+#endif
+#ifdef HAVE_LZMA
 		lzma_stream xz;
+#endif
 	}			of;
 };
+
+/* What unpacks a format; without a start it is not in this build */
+typedef struct FcLibrary
+{
+	const char *packages;		/* that have what a build needs */
+
+	/* Lets the library begin; false if it gets no memory */
+	bool		(*start) (FcCodec *codec);
+	/* Allowed where the start has failed, too */
+	void		(*end) (FcCodec *codec);
+	/* As fc_codec_step, of one member; *end: it has ended */
+	FcCodecResult (*step) (FcCodec *codec, FcCodecIo *io, bool *end);
+	/* Lets it begin anew after a member; NULL: it does by itself */
+	bool		(*restart) (FcCodec *codec);
+	/* NULL: it does not tell */
+	size_t		(*memory) (const FcCodec *codec);
+} FcLibrary;
 
 typedef struct FcMagic
 {
@@ -185,9 +222,53 @@ fc_codec_name(FcCodecKind kind)
 	return "unknown";
 }
 
+static FcCodecResult
+fc_codec_fault(FcCodec *codec, FcCodecResult result, const char *reason)
+{
+	codec->reason = reason ? reason : "";
+	return result;
+}
+
+#if defined(HAVE_ISAL) || defined(HAVE_ZLIB)
+
+static bool
+fc_gzip_start(FcCodec *codec)
+{
+	codec->of.gzip = fc_gunzip_begin();
+	return codec->of.gzip != NULL;
+}
+
+static void
+fc_gzip_end(FcCodec *codec)
+{
+	fc_gunzip_end(codec->of.gzip);
+}
+
+static FcCodecResult
+fc_gzip_step(FcCodec *codec, FcCodecIo *io, bool *end)
+{
+	const char *reason = NULL;
+	FcCodecResult result = fc_gunzip_step(codec->of.gzip, io, end, &reason);
+
+	return result == FC_CODEC_CORRUPT ? fc_codec_fault(codec, result, reason) : result;
+}
+
+static bool
+fc_gzip_restart(FcCodec *codec)
+{
+	return fc_gunzip_restart(codec->of.gzip);
+}
+
+#define FC_GZIP	fc_gzip_start, fc_gzip_end, fc_gzip_step, fc_gzip_restart
+#else
+#define FC_GZIP	NULL
+#endif
+
+#ifdef HAVE_ZSTD
+
 /* The largest n for which a window of 2^n bytes fits into the memory */
 static int
-fc_codec_window_log(size_t memory)
+fc_zstd_window_log(size_t memory)
 {
 	ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
 	int			n = FC_ZSTD_WINDOW_LOG;
@@ -197,30 +278,228 @@ fc_codec_window_log(size_t memory)
 	return n;
 }
 
-/* Lets the library begin; false if it gets no memory */
 static bool
-fc_codec_start(FcCodec *codec)
+fc_zstd_start(FcCodec *codec)
 {
-	switch (codec->kind)
+	codec->of.zstd = ZSTD_createDStream();
+	return codec->of.zstd != NULL &&
+		!ZSTD_isError(ZSTD_DCtx_setParameter(codec->of.zstd, ZSTD_d_windowLogMax,
+											 fc_zstd_window_log(codec->memory)));
+}
+
+static void
+fc_zstd_end(FcCodec *codec)
+{
+	(void) ZSTD_freeDStream(codec->of.zstd);
+}
+
+static FcCodecResult
+fc_zstd_step(FcCodec *codec, FcCodecIo *io, bool *end)
+{
+	ZSTD_inBuffer in = {io->in, io->in_len, io->in_pos};
+	ZSTD_outBuffer out = {io->out, io->out_len, io->out_pos};
+	size_t		rc;
+
+	rc = ZSTD_decompressStream(codec->of.zstd, &out, &in);
+	io->in_pos = in.pos;
+	io->out_pos = out.pos;
+	*end = (rc == 0);
+	if (!ZSTD_isError(rc))
+		return FC_CODEC_OK;
+	switch (ZSTD_getErrorCode(rc))
 	{
-		case FC_CODEC_GZIP:
-			codec->of.gzip = fc_gunzip_begin();
-			return codec->of.gzip != NULL;
-		case FC_CODEC_ZSTD:
-			codec->of.zstd = ZSTD_createDStream();
-			return codec->of.zstd != NULL &&
-				!ZSTD_isError(ZSTD_DCtx_setParameter(codec->of.zstd, ZSTD_d_windowLogMax,
-													 fc_codec_window_log(codec->memory)));
-		case FC_CODEC_LZ4:
-			return !LZ4F_isError(LZ4F_createDecompressionContext(&codec->of.lz4,
-																 LZ4F_VERSION));
-		case FC_CODEC_BZIP2:
-			return BZ2_bzDecompressInit(&codec->of.bzip2, 0, 0) == BZ_OK;
-		case FC_CODEC_XZ:
-			return lzma_stream_decoder(&codec->of.xz, codec->memory, 0) == LZMA_OK;
+		case ZSTD_error_frameParameter_windowTooLarge:
+			return FC_CODEC_TOO_BIG;
+		case ZSTD_error_memory_allocation:
+			return FC_CODEC_OUT_OF_MEMORY;
 		default:
-			return false;
+			return fc_codec_fault(codec, FC_CODEC_CORRUPT, ZSTD_getErrorName(rc));
 	}
+}
+
+static size_t
+fc_zstd_memory(const FcCodec *codec)
+{
+	return ZSTD_sizeof_DStream(codec->of.zstd);
+}
+
+#define FC_ZSTD	fc_zstd_start, fc_zstd_end, fc_zstd_step, NULL, fc_zstd_memory
+#else
+#define FC_ZSTD	NULL
+#endif
+
+#ifdef HAVE_LZ4
+
+static bool
+fc_lz4_start(FcCodec *codec)
+{
+	return !LZ4F_isError(LZ4F_createDecompressionContext(&codec->of.lz4,
+														 LZ4F_VERSION));
+}
+
+static void
+fc_lz4_end(FcCodec *codec)
+{
+	(void) LZ4F_freeDecompressionContext(codec->of.lz4);
+}
+
+static FcCodecResult
+fc_lz4_step(FcCodec *codec, FcCodecIo *io, bool *end)
+{
+	size_t		in = io->in_len - io->in_pos;
+	size_t		out = io->out_len - io->out_pos;
+	size_t		rc;
+
+	rc = LZ4F_decompress(codec->of.lz4, io->out + io->out_pos, &out,
+						 io->in + io->in_pos, &in, NULL);
+	if (LZ4F_isError(rc))
+		return fc_codec_fault(codec, FC_CODEC_CORRUPT, LZ4F_getErrorName(rc));
+	io->in_pos += in;
+	io->out_pos += out;
+	*end = (rc == 0);
+	return FC_CODEC_OK;
+}
+
+#define FC_LZ4	fc_lz4_start, fc_lz4_end, fc_lz4_step
+#else
+#define FC_LZ4	NULL
+#endif
+
+#ifdef HAVE_BZ2
+
+static unsigned int
+fc_bzip2_count(size_t n)
+{
+	return n > UINT_MAX ? UINT_MAX : (unsigned int) n;
+}
+
+static bool
+fc_bzip2_start(FcCodec *codec)
+{
+	return BZ2_bzDecompressInit(&codec->of.bzip2, 0, 0) == BZ_OK;
+}
+
+static void
+fc_bzip2_end(FcCodec *codec)
+{
+	(void) BZ2_bzDecompressEnd(&codec->of.bzip2);
+}
+
+static FcCodecResult
+fc_bzip2_step(FcCodec *codec, FcCodecIo *io, bool *end)
+{
+	bz_stream  *b = &codec->of.bzip2;
+	int			rc;
+
+	b->next_in = (char *) io->in + io->in_pos;
+	b->avail_in = fc_bzip2_count(io->in_len - io->in_pos);
+	b->next_out = io->out + io->out_pos;
+	b->avail_out = fc_bzip2_count(io->out_len - io->out_pos);
+	rc = BZ2_bzDecompress(b);
+	io->in_pos = b->next_in - io->in;
+	io->out_pos = b->next_out - io->out;
+	*end = (rc == BZ_STREAM_END);
+	switch (rc)
+	{
+		case BZ_OK:
+		case BZ_STREAM_END:
+			return FC_CODEC_OK;
+		case BZ_MEM_ERROR:
+			return FC_CODEC_OUT_OF_MEMORY;
+		default:
+			return FC_CODEC_CORRUPT;
+	}
+}
+
+static bool
+fc_bzip2_restart(FcCodec *codec)
+{
+	fc_bzip2_end(codec);
+	memset(&codec->of.bzip2, 0, sizeof(bz_stream));
+	return fc_bzip2_start(codec);
+}
+
+#define FC_BZIP2	fc_bzip2_start, fc_bzip2_end, fc_bzip2_step, fc_bzip2_restart
+#else
+#define FC_BZIP2	NULL
+#endif
+
+#ifdef HAVE_LZMA
+
+/* At a restart, the library uses again what memory it has */
+static bool
+fc_xz_start(FcCodec *codec)
+{
+	return lzma_stream_decoder(&codec->of.xz, codec->memory, 0) == LZMA_OK;
+}
+
+static void
+fc_xz_end(FcCodec *codec)
+{
+	lzma_end(&codec->of.xz);
+}
+
+static FcCodecResult
+fc_xz_step(FcCodec *codec, FcCodecIo *io, bool *end)
+{
+	lzma_stream *x = &codec->of.xz;
+	lzma_ret	rc;
+
+	x->next_in = (const uint8_t *) io->in + io->in_pos;
+	x->avail_in = io->in_len - io->in_pos;
+	x->next_out = (uint8_t *) io->out + io->out_pos;
+	x->avail_out = io->out_len - io->out_pos;
+	rc = lzma_code(x, LZMA_RUN);
+	io->in_pos = (const char *) x->next_in - io->in;
+	io->out_pos = (char *) x->next_out - io->out;
+	*end = (rc == LZMA_STREAM_END);
+	switch (rc)
+	{
+		case LZMA_OK:
+		case LZMA_STREAM_END:
+		case LZMA_BUF_ERROR:
+			return FC_CODEC_OK;
+		case LZMA_MEMLIMIT_ERROR:
+			return FC_CODEC_TOO_BIG;
+		case LZMA_MEM_ERROR:
+			return FC_CODEC_OUT_OF_MEMORY;
+		case LZMA_OPTIONS_ERROR:
+			return fc_codec_fault(codec, FC_CODEC_CORRUPT, "options that the library does not know");
+		default:
+			return FC_CODEC_CORRUPT;
+	}
+}
+
+static size_t
+fc_xz_memory(const FcCodec *codec)
+{
+	return (size_t) lzma_memusage(&codec->of.xz);
+}
+
+#define FC_XZ	fc_xz_start, fc_xz_end, fc_xz_step, fc_xz_start, fc_xz_memory
+#else
+#define FC_XZ	NULL
+#endif
+
+static const FcLibrary libraries[FC_CODEC_REFUSED] = {
+	[FC_CODEC_GZIP] = {"zlib1g-dev (Debian) or zlib-devel (Fedora)", FC_GZIP},
+	[FC_CODEC_ZSTD] = {"libzstd-dev (Debian) or libzstd-devel (Fedora)", FC_ZSTD},
+	[FC_CODEC_LZ4] = {"liblz4-dev (Debian) or lz4-devel (Fedora)", FC_LZ4},
+	[FC_CODEC_BZIP2] = {"libbz2-dev (Debian) or bzip2-devel (Fedora)", FC_BZIP2},
+	[FC_CODEC_XZ] = {"liblzma-dev (Debian) or xz-devel (Fedora)", FC_XZ}
+};
+
+bool
+fc_codec_unpacks(FcCodecKind kind)
+{
+	return kind > FC_CODEC_NONE && kind < FC_CODEC_REFUSED &&
+		libraries[kind].start != NULL;
+}
+
+const char *
+fc_codec_lacks(FcCodecKind kind)
+{
+	return kind < FC_CODEC_REFUSED ? libraries[kind].packages : NULL;
 }
 
 FcCodec *
@@ -233,37 +512,16 @@ fc_codec_begin(FcCodecKind kind, size_t memory)
 	codec->kind = kind;
 	codec->memory = memory > FC_CODEC_LEAST ? memory : FC_CODEC_LEAST;
 	codec->reason = "";
-	codec->live = fc_codec_start(codec);
-	if (codec->live)
+	if (libraries[kind].start(codec))
 		return codec;
 	fc_codec_end(codec);
 	return NULL;
 }
 
-/* Each library allows its end to be called where its beginning failed */
 void
 fc_codec_end(FcCodec *codec)
 {
-	switch (codec->kind)
-	{
-		case FC_CODEC_GZIP:
-			fc_gunzip_end(codec->of.gzip);
-			break;
-		case FC_CODEC_ZSTD:
-			(void) ZSTD_freeDStream(codec->of.zstd);
-			break;
-		case FC_CODEC_LZ4:
-			(void) LZ4F_freeDecompressionContext(codec->of.lz4);
-			break;
-		case FC_CODEC_BZIP2:
-			(void) BZ2_bzDecompressEnd(&codec->of.bzip2);
-			break;
-		case FC_CODEC_XZ:
-			lzma_end(&codec->of.xz);
-			break;
-		default:
-			break;
-	}
+	libraries[codec->kind].end(codec);
 	free(codec);
 }
 
@@ -303,167 +561,6 @@ fc_codec_is_garbage(const FcCodec *codec)
 	return false;
 }
 
-static FcCodecResult
-fc_codec_fault(FcCodec *codec, FcCodecResult result, const char *reason)
-{
-	codec->reason = reason ? reason : "";
-	return result;
-}
-
-static unsigned int
-fc_codec_count(size_t n)
-{
-	return n > UINT_MAX ? UINT_MAX : (unsigned int) n;
-}
-
-static FcCodecResult
-fc_codec_step_gzip(FcCodec *codec, FcCodecIo *io, bool *end)
-{
-	const char *reason = NULL;
-	FcCodecResult result = fc_gunzip_step(codec->of.gzip, io, end, &reason);
-
-	return result == FC_CODEC_CORRUPT ? fc_codec_fault(codec, result, reason) : result;
-}
-
-static FcCodecResult
-fc_codec_step_zstd(FcCodec *codec, FcCodecIo *io, bool *end)
-{
-	ZSTD_inBuffer in = {io->in, io->in_len, io->in_pos};
-	ZSTD_outBuffer out = {io->out, io->out_len, io->out_pos};
-	size_t		rc;
-
-	rc = ZSTD_decompressStream(codec->of.zstd, &out, &in);
-	io->in_pos = in.pos;
-	io->out_pos = out.pos;
-	*end = (rc == 0);
-	if (!ZSTD_isError(rc))
-		return FC_CODEC_OK;
-	switch (ZSTD_getErrorCode(rc))
-	{
-		case ZSTD_error_frameParameter_windowTooLarge:
-			return FC_CODEC_TOO_BIG;
-		case ZSTD_error_memory_allocation:
-			return FC_CODEC_OUT_OF_MEMORY;
-		default:
-			return fc_codec_fault(codec, FC_CODEC_CORRUPT, ZSTD_getErrorName(rc));
-	}
-}
-
-static FcCodecResult
-fc_codec_step_lz4(FcCodec *codec, FcCodecIo *io, bool *end)
-{
-	size_t		in = io->in_len - io->in_pos;
-	size_t		out = io->out_len - io->out_pos;
-	size_t		rc;
-
-	rc = LZ4F_decompress(codec->of.lz4, io->out + io->out_pos, &out,
-						 io->in + io->in_pos, &in, NULL);
-	if (LZ4F_isError(rc))
-		return fc_codec_fault(codec, FC_CODEC_CORRUPT, LZ4F_getErrorName(rc));
-	io->in_pos += in;
-	io->out_pos += out;
-	*end = (rc == 0);
-	return FC_CODEC_OK;
-}
-
-static FcCodecResult
-fc_codec_step_bzip2(FcCodec *codec, FcCodecIo *io, bool *end)
-{
-	bz_stream  *b = &codec->of.bzip2;
-	int			rc;
-
-	b->next_in = (char *) io->in + io->in_pos;
-	b->avail_in = fc_codec_count(io->in_len - io->in_pos);
-	b->next_out = io->out + io->out_pos;
-	b->avail_out = fc_codec_count(io->out_len - io->out_pos);
-	rc = BZ2_bzDecompress(b);
-	io->in_pos = b->next_in - io->in;
-	io->out_pos = b->next_out - io->out;
-	*end = (rc == BZ_STREAM_END);
-	switch (rc)
-	{
-		case BZ_OK:
-		case BZ_STREAM_END:
-			return FC_CODEC_OK;
-		case BZ_MEM_ERROR:
-			return FC_CODEC_OUT_OF_MEMORY;
-		default:
-			return FC_CODEC_CORRUPT;
-	}
-}
-
-static FcCodecResult
-fc_codec_step_xz(FcCodec *codec, FcCodecIo *io, bool *end)
-{
-	lzma_stream *x = &codec->of.xz;
-	lzma_ret	rc;
-
-	x->next_in = (const uint8_t *) io->in + io->in_pos;
-	x->avail_in = io->in_len - io->in_pos;
-	x->next_out = (uint8_t *) io->out + io->out_pos;
-	x->avail_out = io->out_len - io->out_pos;
-	rc = lzma_code(x, LZMA_RUN);
-	io->in_pos = (const char *) x->next_in - io->in;
-	io->out_pos = (char *) x->next_out - io->out;
-	*end = (rc == LZMA_STREAM_END);
-	switch (rc)
-	{
-		case LZMA_OK:
-		case LZMA_STREAM_END:
-		case LZMA_BUF_ERROR:
-			return FC_CODEC_OK;
-		case LZMA_MEMLIMIT_ERROR:
-			return FC_CODEC_TOO_BIG;
-		case LZMA_MEM_ERROR:
-			return FC_CODEC_OUT_OF_MEMORY;
-		case LZMA_OPTIONS_ERROR:
-			return fc_codec_fault(codec, FC_CODEC_CORRUPT, "options that the library does not know");
-		default:
-			return FC_CODEC_CORRUPT;
-	}
-}
-
-static FcCodecResult
-fc_codec_step_member(FcCodec *codec, FcCodecIo *io, bool *end)
-{
-	switch (codec->kind)
-	{
-		case FC_CODEC_GZIP:
-			return fc_codec_step_gzip(codec, io, end);
-		case FC_CODEC_ZSTD:
-			return fc_codec_step_zstd(codec, io, end);
-		case FC_CODEC_LZ4:
-			return fc_codec_step_lz4(codec, io, end);
-		case FC_CODEC_BZIP2:
-			return fc_codec_step_bzip2(codec, io, end);
-		case FC_CODEC_XZ:
-			return fc_codec_step_xz(codec, io, end);
-		default:
-			return FC_CODEC_CORRUPT;
-	}
-}
-
-/* Lets the library begin anew after a member */
-static bool
-fc_codec_restart(FcCodec *codec)
-{
-	switch (codec->kind)
-	{
-		case FC_CODEC_GZIP:
-			return fc_gunzip_restart(codec->of.gzip);
-		case FC_CODEC_BZIP2:
-			(void) BZ2_bzDecompressEnd(&codec->of.bzip2);
-			memset(&codec->of.bzip2, 0, sizeof(bz_stream));
-			return fc_codec_start(codec);
-		case FC_CODEC_XZ:
-			/* the library uses again what memory it has */
-			return fc_codec_start(codec);
-		default:
-			/* zstd and lz4 go on by themselves */
-			return true;
-	}
-}
-
 /* Passes over zeros that may follow a member; false if what follows may not */
 static bool
 fc_codec_pad(FcCodec *codec, FcCodecIo *io)
@@ -495,6 +592,8 @@ fc_codec_pad(FcCodec *codec, FcCodecIo *io)
 static FcCodecResult
 fc_codec_between(FcCodec *codec, FcCodecIo *io)
 {
+	bool		(*restart) (FcCodec *) = libraries[codec->kind].restart;
+
 	if (io->in_pos == io->in_len)
 		return FC_CODEC_OK;
 	if ((codec->kind == FC_CODEC_GZIP || codec->kind == FC_CODEC_XZ) &&
@@ -502,7 +601,7 @@ fc_codec_between(FcCodec *codec, FcCodecIo *io)
 		return FC_CODEC_GARBAGE;
 	if (codec->state == FC_CODEC_PADDING)
 		return FC_CODEC_OK;
-	if (codec->used && !fc_codec_restart(codec))
+	if (codec->used && restart && !restart(codec))
 		return FC_CODEC_OUT_OF_MEMORY;
 	codec->state = FC_CODEC_INSIDE;
 	codec->taken = 0;
@@ -526,7 +625,7 @@ fc_codec_step(FcCodec *codec, FcCodecIo *io)
 	in = io->in_pos;
 	if (codec->taken < FC_CODEC_MAGIC)
 		fc_codec_keep_head(codec, io);
-	result = fc_codec_step_member(codec, io, &end);
+	result = libraries[codec->kind].step(codec, io, &end);
 	/* a library that complains has seen all of the input, whatever it took */
 	codec->taken += (result == FC_CODEC_CORRUPT ? io->in_len : io->in_pos) - in;
 	if (result == FC_CODEC_CORRUPT && fc_codec_is_garbage(codec))
@@ -574,15 +673,9 @@ fc_codec_finish(const FcCodec *codec)
 size_t
 fc_codec_memory(const FcCodec *codec)
 {
-	switch (codec->kind)
-	{
-		case FC_CODEC_ZSTD:
-			return ZSTD_sizeof_DStream(codec->of.zstd);
-		case FC_CODEC_XZ:
-			return (size_t) lzma_memusage(&codec->of.xz);
-		default:
-			return 0;
-	}
+	size_t		(*memory) (const FcCodec *) = libraries[codec->kind].memory;
+
+	return memory ? memory(codec) : 0;
 }
 
 const char *

@@ -23,7 +23,7 @@ typedef enum FcCodecKind
 	FC_CODEC_BZIP2,
 	FC_CODEC_XZ,
 
-	/* what is known and cannot be loaded */
+	/* what is known and no build loads */
 	FC_CODEC_REFUSED,
 	FC_CODEC_ZIP = FC_CODEC_REFUSED,
 	FC_CODEC_SEVENZIP,
@@ -46,12 +46,21 @@ extern FcCodecKind fc_codec_detect(const char *head, size_t len, uint64_t *skip)
 /* As messages have it: "gzip" */
 extern const char *fc_codec_name(FcCodecKind kind);
 
+/* Does this build unpack data of that format? */
+extern bool fc_codec_unpacks(FcCodecKind kind);
+
+/*
+ * Where it does not: the packages that a build needs to do so, or NULL if no
+ * build does
+ */
+extern const char *fc_codec_lacks(FcCodecKind kind);
+
 typedef struct FcCodec FcCodec;
 
 /*
- * Memory is the library's own, so that fc_codec_end must be called; NULL if
- * there is none.  The data's window may take "memory" bytes, or FC_CODEC_LEAST
- * if that is more.
+ * For a format that is unpacked.  Memory is the library's own, so that
+ * fc_codec_end must be called; NULL if there is none.  The data's window may
+ * take "memory" bytes, or FC_CODEC_LEAST if that is more.
  */
 #define FC_CODEC_LEAST	((size_t) 16 * 1024 * 1024)
 

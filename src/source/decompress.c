@@ -429,7 +429,7 @@ fc_unpack_open(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind)
 	fc_unpack_fill(unpacking);
 	if (kind == FC_CODEC_UNKNOWN)
 		unpacking->kind = fc_unpack_look(unpacker, unpacking->io.in_len);
-	if (unpacking->kind > FC_CODEC_NONE && unpacking->kind < FC_CODEC_REFUSED)
+	if (fc_codec_unpacks(unpacking->kind))
 		fc_unpack_take_codec(unpacking);
 	return unpacking;
 }
@@ -438,10 +438,10 @@ FcUnpackEnd
 fc_unpack_some(FcUnpacking *unpacking, uint64 upto, FcUnpackFault *fault)
 {
 	unpacking->fault = fault;
-	if (unpacking->kind >= FC_CODEC_REFUSED)
-		return fc_unpack_fails(unpacking, unpacking->kind, FC_CODEC_OK);
 	if (unpacking->kind == FC_CODEC_NONE)
 		return fc_unpack_plain(unpacking, upto);
+	if (!fc_codec_unpacks(unpacking->kind))
+		return fc_unpack_fails(unpacking, unpacking->kind, FC_CODEC_OK);
 	return fc_unpack_packed(unpacking, upto);
 }
 
@@ -525,7 +525,7 @@ fc_unpack_throw_format(const FcUnpackFault *fault, const char *word,
 void
 fc_unpack_throw(const FcUnpackFault *fault, const char *word, const char *path)
 {
-	if (fault->kind >= FC_CODEC_REFUSED)
+	if (!fc_codec_unpacks(fault->kind))
 		fc_unpack_refuse(fault->kind, word, path);
 	if (fault->result == FC_CODEC_TOO_BIG)
 		ereport(ERROR,
@@ -564,8 +564,15 @@ void
 fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path)
 {
 	const char *name = fc_codec_name(kind);
+	const char *packages = fc_codec_lacks(kind);
 	const char *hint;
 
+	if (packages)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot load %s \"%s\": it is in %s format", word, path, name),
+				 errdetail("This fast_copy was built without the library that unpacks it."),
+				 errhint("Install %s and build fast_copy again, or unpack it first.", packages)));
 	switch (kind)
 	{
 		case FC_CODEC_ZIP:

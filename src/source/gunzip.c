@@ -4,9 +4,9 @@
  *	  Unpacks one member of a gzip file, by ISA-L or by zlib.
  *
  * ISA-L is faster than zlib.  It is used where its headers are found at build
- * time (HAVE_ISAL, see Makefile).  It reads a member's header from one piece
- * only, so that the header is read here, with zlib's checks.  A unit test sees
- * to it that both unpack, and refuse, the same files.
+ * time (HAVE_ISAL, see libraries.mk).  It reads a member's header from one
+ * piece only, so that the header is read here, with zlib's checks.  A unit test
+ * sees to it that both unpack, and refuse, the same files.
  *
  * Memory is malloc'ed, by us or by zlib; the caller ends what it has begun.
  *
@@ -20,15 +20,19 @@
 #ifdef HAVE_ISAL
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
-#else
+#elif defined(HAVE_ZLIB)
 #include <zlib.h>
 #endif
+
+#if defined(HAVE_ISAL) || defined(HAVE_ZLIB)
 
 static unsigned int
 gunzip_count(size_t n)
 {
 	return n > UINT_MAX ? UINT_MAX : (unsigned int) n;
 }
+
+#endif
 
 #ifdef HAVE_ISAL
 
@@ -220,7 +224,7 @@ fc_gunzip_step(FcGunzip *gunzip, FcCodecIo *io, bool *end, const char **reason)
 	return FC_CODEC_CORRUPT;
 }
 
-#else
+#elif defined(HAVE_ZLIB)
 
 struct FcGunzip
 {
@@ -281,4 +285,4 @@ fc_gunzip_step(FcGunzip *gunzip, FcCodecIo *io, bool *end, const char **reason)
 	}
 }
 
-#endif							/* HAVE_ISAL */
+#endif							/* HAVE_ISAL, HAVE_ZLIB */
