@@ -18,7 +18,7 @@
 #   error18    the same from version 18 on, with line18
 #   copy_data  other bytes for COPY, where its dialect is known to differ
 #              (COPY gets "data" itself from the version on that has
-#              default_string, or reads "\." as we do)
+#              default_string, HEADER n, or reads "\." as we do)
 #   copy_rows  rows that COPY makes of "data" before version 18
 #   since      the version that first has COPY's option
 #   chunks     chunk sizes instead of the usual ones

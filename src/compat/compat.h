@@ -596,6 +596,13 @@ fc_slot_pid(const ReplicationSlot *slot)
 #endif
 }
 
+/* 19: the condition of COPY cannot be about system columns */
+#if PG_VERSION_NUM >= 190000
+#define FC_CORE_REFUSES_SYSTEM_COLUMNS true
+#else
+#define FC_CORE_REFUSES_SYSTEM_COLUMNS false
+#endif
+
 /* 18: text's end-of-copy marker must be alone on its line */
 #if PG_VERSION_NUM >= 180000
 #define FC_CORE_LONE_MARKER	true

@@ -291,7 +291,9 @@ fc_options_header(FcOptions *options)
 		if (errno != 0 || n < 0 || n > INT_MAX)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a negative or too large number of header lines: %s", header),
+					 n < 0 ?
+					 errmsg("a negative integer value cannot be specified for %s", "header") :
+					 errmsg("too large a number of header lines: %s", header),
 					 fc_option_hint(options, FC_OPTION_header)));
 		options->header_lines = (int) n;
 		return true;

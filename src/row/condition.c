@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "catalog/heap.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
@@ -28,6 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "compat/compat.h"
 #include "errors/context.h"
 #include "row/condition.h"
 
@@ -69,6 +71,21 @@ fc_where_grammar(const char *text)
 	return castNode(CopyStmt, copy)->whereClause;
 }
 
+/* ERROR 42P10 for system columns, which a row in hand has not got yet */
+static void
+fc_where_check_system(const Bitmapset *used)
+{
+	if (!FC_CORE_REFUSES_SYSTEM_COLUMNS)
+		return;
+	for (int attnum = FirstLowInvalidHeapAttributeNumber + 1; attnum < 0; attnum++)
+		if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+					 errmsg("system columns are not supported in COPY FROM WHERE conditions"),
+					 errdetail("Column \"%s\" is a system column.",
+							   NameStr(SystemAttributeDefinition(attnum)->attname))));
+}
+
 /* ERROR 42P10 for generated columns: they are computed after the condition */
 static void
 fc_where_check_columns(Relation rel, Node *where)
@@ -78,6 +95,7 @@ fc_where_check_columns(Relation rel, Node *where)
 	bool		whole;
 
 	pull_varattnos(where, 1, &used);
+	fc_where_check_system(used);
 	whole = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, used);
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 		if (TupleDescAttr(desc, attnum - 1)->attgenerated &&
