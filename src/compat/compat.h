@@ -679,6 +679,31 @@ fc_inherit_identity(Form_pg_attribute column, Form_pg_attribute parent)
 #endif
 }
 
+/* 16: DecodeDateTime tells more about what is wrong.  Is it a moment to core? */
+static inline bool
+fc_core_is_moment(const char *s)
+{
+	char		work[MAXDATELEN + MAXDATEFIELDS];
+	char	   *fields[MAXDATEFIELDS];
+	int			types[MAXDATEFIELDS];
+	int			n;
+	int			type;
+	int			zone;
+	struct pg_tm tm;
+	fsec_t		fsec;
+#if PG_VERSION_NUM >= 160000
+	DateTimeErrorExtra extra;
+#endif
+
+	return ParseDateTime(s, work, sizeof(work), fields, types, MAXDATEFIELDS, &n) == 0 &&
+#if PG_VERSION_NUM >= 160000
+		DecodeDateTime(fields, types, n, &type, &tm, &fsec, &zone, &extra) == 0 &&
+#else
+		DecodeDateTime(fields, types, n, &type, &tm, &fsec, &zone) == 0 &&
+#endif
+		type == DTK_DATE;
+}
+
 /* 17: the caller may give the context.  With escapes looked into */
 static inline JsonLexContext *
 fc_json_lex(char *json, size_t len)

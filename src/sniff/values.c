@@ -79,6 +79,7 @@ static const char *const fc_judge_moments[] = {
 	"YYYY-MM-DD-HH24.MI.SS", "YYYY-MM-DD-HH24.MI.SS.US",
 	"DD/Mon/YYYY:HH24:MI:SS TZHTZM", "[DD/Mon/YYYY:HH24:MI:SS TZHTZM]",
 	"Dy, DD Mon YYYY HH24:MI:SS TZ", "Dy Mon DD HH24:MI:SS YYYY",
+	"Dy Mon DD HH24:MI:SS YYYY TZ", "Dy Mon DD HH24:MI:SS TZ YYYY",
 	"MM/DD/YYYY, HH12:MI:SS AM", "DD/MM/YYYY, HH24:MI:SS", "DD.MM.YYYY, HH24:MI:SS"
 };
 
@@ -241,6 +242,18 @@ fc_judge_is_zoned(const char *s, size_t len)
 	return sign != NULL;
 }
 
+/*
+ * Is it a date and a time of ISO 8601 that core reads and no converter does,
+ * such as 24:00:00?  With letters it would depend on the session.
+ */
+static bool
+fc_judge_is_odd_moment(const char *s, size_t len)
+{
+	return len >= 16 && len < MAXDATELEN && strspn(s, "0123456789-:+.TZ ") == len &&
+		s[4] == '-' && s[7] == '-' && (s[10] == ' ' || s[10] == 'T') && s[13] == ':' &&
+		fc_core_is_moment(s);
+}
+
 /* The kinds of a value that is a date or a time in a form of ISO 8601 */
 static int
 fc_judge_time(FcJudge *judge, char *s, size_t len)
@@ -262,7 +275,7 @@ fc_judge_time(FcJudge *judge, char *s, size_t len)
 		return fc_convert(&judge->timestamp, s, rest, &value) && !fc_judge_is_zoned(s, rest) ?
 			FC_VALUE_BIT(FC_VALUE_TIMESTAMPTZ) | FC_VALUE_BIT(FC_VALUE_ZONED) : 0;
 	}
-	if (!fc_convert(&judge->timestamptz, s, len, &value))
+	if (!fc_convert(&judge->timestamptz, s, len, &value) && !fc_judge_is_odd_moment(s, len))
 		return kinds;
 	kinds |= FC_VALUE_BIT(FC_VALUE_TIMESTAMPTZ);
 	return kinds | FC_VALUE_BIT(fc_judge_is_zoned(s, len) ? FC_VALUE_ZONED : FC_VALUE_TIMESTAMP);
