@@ -12,7 +12,9 @@
  * delimiter in them.  So both are counted.  What the caller has given is the
  * only candidate there is.
  *
- * Only some of each place is looked at, because there are many candidates.
+ * At first only some of each place is looked at, because there are many
+ * candidates.  The quotes of the best delimiter are then tried on the whole
+ * sample: a single one in a wrong place may be all there is to see.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,6 +45,9 @@ static const char fc_guess_delimiters[] = {',', '\t', ';', '|', '\001', ' '};
 /* Blanks stand in texts, and one column has no delimiter to go by */
 #define FC_WORTH_BLANKS	0.8
 #define FC_WORTH_SINGLE	0.9
+
+/* All quotes stand in wrong places */
+#define FC_WORTH_NO_QUOTES	0.9
 
 typedef struct FcGuesser
 {
@@ -132,6 +137,7 @@ fc_guess_score(FcGuesser *guesser, FcGuess *guess)
 	double		share;
 	uint64		judged = 0;
 	uint64		full = 0;
+	uint64		messy = 0;
 
 	fc_cursor_begin(&cursor, guesser->sample, &guess->dialect, guess->nfields, guesser->limit);
 	while ((record = fc_cursor_next(&cursor)) != NULL)
@@ -146,15 +152,24 @@ fc_guess_score(FcGuesser *guesser, FcGuess *guess)
 			continue;
 		full += n > 1 && record->fields[n - 1].len > 0 &&
 			!(record->place->start && record->number == guess->skip);
-		for (int i = 0; i < n && judged < FC_GUESS_FIELDS; i++, judged++)
-			worth += fc_guess_worth(guesser, guess, record, i);
+		for (int i = 0; i < n; i++)
+		{
+			messy += fc_sampled_messy(record, &guess->dialect, i);
+			guess->quoted += fc_sampled_quoted(record, &guess->dialect, i);
+			if (judged++ < FC_GUESS_FIELDS)
+				worth += fc_guess_worth(guesser, guess, record, i);
+		}
 	}
 	guess->faults = cursor.faults;
 	guess->trailing = guess->nfields > 1 && guess->records > 1 && full == 0;
 	fc_cursor_end(&cursor);
 	share = (double) (guess->records - guess->others) /
 		Max(guess->records + guess->faults.line_ends + guess->faults.quotes, 1);
+	judged = Min(judged, FC_GUESS_FIELDS);
 	guess->score = judged == 0 ? 0 : share * share * worth / judged;
+	/* then they are no quotes, and taking them for such would lose them */
+	if (messy > 0 && guess->quoted == 0)
+		guess->score *= FC_WORTH_NO_QUOTES;
 	if (guess->nfields == 1)
 		guess->score *= FC_WORTH_SINGLE;
 	else if (guess->dialect.delim == ' ')
@@ -178,8 +193,7 @@ fc_guess_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char escap
 	fc_guess_count(guesser, guess);
 	fc_guess_score(guesser, guess);
 	/* what counts no field by a delimiter says nothing for it */
-	if (best && (guess->score <= best->score + 0.0001 ||
-				 (guess->nfields == 1 && best->nfields == 1 && guess->score < best->score + 0.05)))
+	if (best && guess->score <= best->score)
 	{
 		if (delim != best->dialect.delim && guess->nfields > 1 && guess->score > best->next_score)
 		{
@@ -245,7 +259,7 @@ fc_guess_csv(FcGuesser *guesser, char delim)
 static bool
 fc_guess_is_escaped(const FcSample *sample, char delim)
 {
-	char		after[] = {'N', 't', 'n', 'r', 'b', 'f', 'v', '\\', '\n', delim};
+	char		after[] = {'N', 't', 'n', 'r', 'b', 'f', 'v', '\\', '\'', '\n', delim};
 	bool		any = false;
 
 	for (int i = 0; i < sample->nplaces; i++)
@@ -294,6 +308,37 @@ fc_guess_json_lines(FcGuesser *guesser)
 	fc_guess_try(guesser, FC_MODE_CSV, FC_NO_DELIMITER, FC_NO_QUOTE, FC_NO_QUOTE);
 }
 
+/* Tries all that may be with the best delimiter on the whole sample */
+static void
+fc_guess_again(FcGuesser *guesser)
+{
+	FcGuess    *first = guesser->best;
+
+	if (guesser->sample->bytes <= guesser->limit || first->dialect.quote == FC_NO_QUOTE ||
+		(!guesser->seen['"'] && !guesser->seen['\\']))
+		return;
+	guesser->limit = SIZE_MAX / 4;
+	guesser->best = NULL;
+	fc_guess_delimiter(guesser, first->dialect.delim);
+	guesser->best->next_score = first->next_score;
+	guesser->best->next_delim = first->next_delim;
+}
+
+/*
+ * What is separated by tabs mostly has no quotes.  If there are none in the
+ * sample, those that come later are likely to be inches.
+ */
+static void
+fc_guess_unquoted(FcGuesser *guesser)
+{
+	FcGuess    *guess = guesser->best;
+
+	if (guess->dialect.mode == FC_MODE_CSV && guess->dialect.delim == '\t' && guess->quoted == 0 &&
+		!guesser->sample->whole && !guesser->options->given[FC_OPTION_quote] &&
+		!guesser->options->given[FC_OPTION_escape])
+		guess->dialect.quote = guess->dialect.escape = FC_NO_QUOTE;
+}
+
 /* Which bytes does the sample have?  A delimiter must be one of them */
 static void
 fc_guess_look(FcGuesser *guesser)
@@ -327,5 +372,7 @@ fc_guess_dialect(const FcSample *sample, const FcOptions *options, FcJudge *judg
 		if (guesser.best->others > 0)
 			fc_guess_delimiter(&guesser, FC_NO_DELIMITER);
 	}
+	fc_guess_again(&guesser);
+	fc_guess_unquoted(&guesser);
 	return guesser.best;
 }

@@ -26,6 +26,7 @@ typedef struct FcGuess
 	double		score;
 	double		next_score;		/* of the best guess with another delimiter, */
 	char		next_delim;		/* which is this */
+	uint64		quoted;			/* fields in quotes */
 	bool		trailing;		/* the last field of all records is empty */
 } FcGuess;
 

@@ -8,8 +8,9 @@
  *
  * What is looked at is bounded, whatever the source has: a few megabytes.  A
  * plain file is read in its middle, too, because later rows often differ from
- * the first ones.  What has to be unpacked is looked at from its beginning on,
- * and a program is stopped after that, by the end of its pipe.
+ * the first ones.  Of what has to be unpacked the beginning is looked at, and
+ * parts of some megabytes after it; then a program is stopped, by the end of
+ * its pipe.
  *
  * Opening and the rules for it are those of a load (load/access.c).  On error
  * descriptors and pipes go with the transaction's resources, as a load's do.
@@ -30,13 +31,22 @@
 #include "sniff/sample.h"
 #include "source/program.h"
 
-/* How many places of plain files are read, and how many bytes of each */
+/*
+ * How many places of plain files are read, and how many bytes of each; and to
+ * how many the first one may grow until a line ends in it
+ */
 #define FC_SAMPLE_PLACES	64
+#define FC_SAMPLE_LINE		((size_t) 4 * 1024 * 1024)
 #define FC_SAMPLE_PLACE		((size_t) 64 * 1024)
 
-/* How many heads are unpacked, and how many bytes they have in all */
+/*
+ * How many files are unpacked or programs run; and how many bytes all of them
+ * give: all of the first ones, and then a part of each block
+ */
 #define FC_SAMPLE_HEADS		16
-#define FC_SAMPLE_HEAD		((size_t) 4 * 1024 * 1024)
+#define FC_SAMPLE_HEAD		((size_t) 2 * 1024 * 1024)
+#define FC_SAMPLE_SLICES	64
+#define FC_SAMPLE_SLICE		((size_t) 32 * 1024)
 
 /* A sample that is being taken */
 typedef struct FcSampling
@@ -80,7 +90,7 @@ fc_sample_read(FcSampling *sampling, uint32 file, uint64 offset, size_t len)
 
 	CHECK_FOR_INTERRUPTS();
 	fc_source_read(sampling->source, of->base + offset, data, len);
-	while (offset == 0 && len < size && len < FC_SAMPLE_HEAD && fc_sample_is_open(data, len))
+	while (offset == 0 && len < size && len < FC_SAMPLE_LINE && fc_sample_is_open(data, len))
 	{
 		size_t		more = Min(len, size - len);
 
@@ -140,21 +150,46 @@ fc_sample_plain(FcSampling *sampling, const uint32 *plain, uint32 nplain)
 	sampling->sample->whole &= (n == nplain);
 }
 
-/* FcUnpacker.put: keeps what is unpacked */
+/* What is kept of an input that comes once */
+typedef struct FcHead
+{
+	FcSampling *sampling;
+	uint32		file;
+	StringInfoData data;		/* its beginning */
+	size_t		most;			/* bytes of that */
+	int			slices;			/* that may come after it */
+	uint64		seen;			/* bytes so far */
+} FcHead;
+
+/* FcUnpacker.put: keeps the beginning, and a part of each block after it */
 static FcUnpackPut
 fc_sample_put(void *arg, const char *buf, size_t len)
 {
-	appendBinaryStringInfo(arg, buf, (int) len);
-	return FC_PUT_ELSEWHERE;
+	FcHead	   *head = arg;
+	FcPlace    *place;
+
+	if (head->data.len < head->most)
+		appendBinaryStringInfo(&head->data, buf, (int) len);
+	else if (head->slices-- > 0)
+	{
+		size_t		kept = Min(len, FC_SAMPLE_SLICE);
+		char	   *data = palloc(kept + 1);
+
+		place = fc_sample_add(head->sampling, head->file, memcpy(data, buf, kept), kept);
+		place->offset = head->seen;
+		head->sampling->sample->whole = false;
+	}
+	head->seen += len;
+	return head->slices > 0 ? FC_PUT_ELSEWHERE : FC_PUT_ENOUGH;
 }
 
 /*
- * Unpacks, if it is packed, the first bytes of an input, and keeps them.
- * *taken becomes the bytes of the input.  Returns whether that is all of it.
+ * Unpacks, if it is packed, the first bytes of one of n inputs, and keeps some
+ * of them.  Returns the bytes of the input, and in *unpacked what they gave.
  */
-static bool
+static uint64
 fc_sample_head(FcSampling *sampling, uint32 file, FcInput *input, FcCodecKind kind,
-			   size_t most, uint64 *taken)
+			   uint32 n, uint64 *unpacked)
 {
 	FcUnpacker	unpacker;
 	FcUnpacking *unpacking;
@@ -162,21 +197,27 @@ fc_sample_head(FcSampling *sampling, uint32 file, FcInput *input, FcCodecKind ki
 	FcUnpackEnd end;
 	FcBudget	budget;
 	pg_atomic_uint64 read;
-	StringInfoData head;
+	FcHead		head = {sampling, file};
 	FcPlace    *place;
+	uint64		taken;
 
-	initStringInfo(&head);
+	initStringInfo(&head.data);
+	head.most = FC_SAMPLE_HEAD / n;
+	head.slices = FC_SAMPLE_SLICES / n;
 	pg_atomic_init_u64(&read, 0);
 	fc_budget_init(&budget, (uint64) fc_memory_kb * 1024);
 	fc_unpack_begin(&unpacker, NULL, 0, &budget, &read);
 	unpacker.put = fc_sample_put;
 	unpacker.put_arg = &head;
 	unpacking = fc_unpack_open(&unpacker, input, kind);
-	end = fc_unpack_some(unpacking, most, &fault);
+	do
+	{
+		end = fc_unpack_some(unpacking, unpacker.written + 1, &fault);
+	} while (end == FC_UNPACK_MORE && head.slices > 0);
 	/* a program that has failed may have been cut, and its error comes first */
 	if (end == FC_UNPACK_FAULT && sampling->source)
 		fc_unpack_throw(&fault, input->word, input->path);
-	*taken = fc_unpack_taken(unpacking);
+	taken = fc_unpack_taken(unpacking);
 	if (fc_unpack_is_packed(unpacking))
 		sampling->sample->codec = fc_codec_name(fc_unpack_kind(unpacking));
 	fc_unpack_close(unpacking);
@@ -189,11 +230,12 @@ fc_sample_head(FcSampling *sampling, uint32 file, FcInput *input, FcCodecKind ki
 		if (end == FC_UNPACK_FAULT)
 			fc_unpack_throw(&fault, input->word, input->path);
 	}
-	place = fc_sample_add(sampling, file, head.data, head.len);
+	place = fc_sample_add(sampling, file, head.data.data, head.data.len);
 	place->start = true;
-	place->end = (end == FC_UNPACK_END);
+	place->end = (end == FC_UNPACK_END && head.seen == head.data.len);
 	sampling->sample->whole &= place->end;
-	return place->end;
+	*unpacked += head.seen;
+	return taken;
 }
 
 /* Unpacks the heads of the packed ones among the files */
@@ -201,23 +243,20 @@ static void
 fc_sample_packed(FcSampling *sampling, const uint32 *packed, uint32 npacked)
 {
 	uint32		n = Min(npacked, FC_SAMPLE_HEADS);
-	uint64		before = sampling->sample->bytes;
-	uint64		input = 0;
+	uint64		unpacked = 0;
+	uint64		taken = 0;
 
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint32		file = packed[fc_sample_choose(i, n, npacked)];
 		FcFileInput from;
-		uint64		taken;
 
 		CHECK_FOR_INTERRUPTS();
 		fc_piece_input(&from, sampling->source, file, 0);
-		(void) fc_sample_head(sampling, file, &from.input,
-							  (FcCodecKind) sampling->source->files[file].kind,
-							  FC_SAMPLE_HEAD / n, &taken);
-		input += taken;
+		taken += fc_sample_head(sampling, file, &from.input,
+								(FcCodecKind) sampling->source->files[file].kind, n, &unpacked);
 	}
-	sampling->growth = (double) (sampling->sample->bytes - before) / Max(input, 1);
+	sampling->growth = (double) unpacked / Max(taken, 1);
 	sampling->sample->nsampled += n;
 	sampling->sample->whole &= (n == npacked);
 }
@@ -266,6 +305,7 @@ fc_sample_programs(FcSampling *sampling, const List *commands)
 {
 	FcSample   *sample = sampling->sample;
 	uint32		n = Min(list_length(commands), FC_SAMPLE_HEADS);
+	uint64		unpacked = 0;
 
 	fc_program_check();
 	sample->word = "program";
@@ -274,10 +314,8 @@ fc_sample_programs(FcSampling *sampling, const List *commands)
 	{
 		uint32		number = fc_sample_choose(i, n, list_length(commands));
 		FcInput    *input = fc_program_begin(strVal(list_nth(commands, number)));
-		uint64		taken;
 
-		(void) fc_sample_head(sampling, number, input, FC_CODEC_UNKNOWN, FC_SAMPLE_HEAD / n,
-							  &taken);
+		(void) fc_sample_head(sampling, number, input, FC_CODEC_UNKNOWN, n, &unpacked);
 	}
 	sample->nsampled = n;
 	sample->whole &= (n == list_length(commands));
@@ -385,7 +423,8 @@ fc_sample_take(const FcOptions *options)
 	sampling.sample = sample;
 	sample->word = "file";
 	sample->whole = true;
-	sample->places = palloc(sizeof(FcPlace) * (FC_SAMPLE_PLACES + FC_SAMPLE_HEADS));
+	sample->places = palloc(sizeof(FcPlace) *
+							(FC_SAMPLE_PLACES + FC_SAMPLE_HEADS + FC_SAMPLE_SLICES));
 	if (options->program)
 		fc_sample_programs(&sampling, options->sources);
 	else

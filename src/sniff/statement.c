@@ -389,6 +389,10 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 		fc_statement_comment(sql, "", "Lines do not all end in the same way, which COPY refuses: only those before the first other line end were looked at.  A program such as tr -d '\\r' makes them equal.");
 	if (faults->quotes > 0)
 		fc_statement_comment(sql, "", "A quote never closes: the quote may be another one, or none.");
+	if (guess->dialect.mode == FC_MODE_TEXT)
+		fc_statement_comment(sql, "", "Backslashes are taken for escapes, as COPY TO writes them.");
+	else if (guess->dialect.quote == FC_NO_QUOTE && !table->options->given[FC_OPTION_quote])
+		fc_statement_comment(sql, "", "Quotes are taken for a part of the values.");
 	if (faults->markers > 0)
 		fc_statement_comment(sql, "", "There are backslashes that the text format does not have.");
 	if (faults->lost > 0)
