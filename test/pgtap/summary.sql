@@ -70,10 +70,14 @@ SELECT left(:'long', 50) AS name \gset
 CREATE TABLE :"long".:"name" (ts timestamp, n int) PARTITION BY RANGE (ts);
 CREATE TABLE :"long"."line
 break" (ts timestamp, n int) PARTITION BY RANGE (ts);
-SELECT is(fast_copy(t, current_setting('fc.file')), 1000::bigint, 'loaded'),
-	pg_temp.fits(t::text)
-FROM pg_class AS c, LATERAL (SELECT c.oid::regclass AS t) AS _
-WHERE relnamespace = quote_ident(:'long')::regnamespace AND relkind = 'p';
+CREATE FUNCTION pg_temp.loaded(target regclass) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN NEXT is(fast_copy(target, current_setting('fc.file')), 1000::bigint, 'loaded');
+	RETURN QUERY SELECT * FROM pg_temp.fits(replace(target::text, E'\n', ' '));
+END
+$$;
+SELECT pg_temp.loaded(oid) FROM pg_class
+WHERE relnamespace = quote_ident(:'long')::regnamespace AND relkind = 'p' ORDER BY relname = :'name';
 SELECT is(count(*), 20::bigint, 'the ends of long names are shown') FROM pg_temp.line('^\.\.\S.* to \.\.\S.* 50 ');
 
 -- a reason of many words is broken between them
