@@ -111,7 +111,8 @@ static char *
 fc_hint_program(const FcRefused *refused, const char *command)
 {
 	const FcTarget *target = refused->target;
-	bool		file = !target->options->client && !target->options->program;
+	bool		file = !target->options->client && !target->options->program &&
+		target->source->files[refused->file].nextents == 0;
 
 	return psprintf("load what a program prints, by %s '%s %s'",
 					target->options->statement ? "COPY ... FROM PROGRAM" : "program => true and the source",

@@ -95,7 +95,7 @@ sub the_owner_may_not_have_them
 	query("CREATE SCHEMA closed; GRANT USAGE ON SCHEMA closed TO team; CREATE TABLE closed.t (n int, day date, v text) PARTITION BY RANGE (day);
 		CREATE INDEX ON closed.t (v); ALTER TABLE closed.t OWNER TO team");
 	like(failure("SET ROLE member; SELECT fast_copy('closed.t', '$days')"),
-		qr/42501: permission denied for schema closed\nDETAIL:  New partitions of table "t" belong to its owner, role "team", who may not create tables there\.\nHINT:  Grant CREATE/,
+		qr/42501: permission denied for schema closed\nDETAIL:  New partitions of table "t" belong to its owner, role "team", who may not create tables there\.\nHINT:  GRANT CREATE ON SCHEMA closed TO team;/,
 		'a schema in which the owner may not create');
 	is(query("SELECT fast_copy('closed.t', '$days')"), 300, '... but a superuser may for the owner');
 	is(owners('closed.t'), 'team', '... whose partitions they are');

@@ -156,7 +156,7 @@ subtest 'an error names its file, and a quote ends with it' => sub {
 				qr/22P04: unterminated CSV quoted field\nCONTEXT:  fast_copy $table, file ".*err\/2\.csv", line 3:/, "a quote ends with its file: $table, $workers workers");
 		}
 		like(failure("SELECT fast_copy('p', " . array($good, $after, $columns, $cut) . ", workers => $workers)"),
-			qr/22P04: missing data for column "v"\nCONTEXT:  fast_copy p, file ".*err\/4\.csv", line 2: ""/, "too few columns, $workers workers");
+			qr/22P04: missing data for column "v"\nHINT:  If empty lines .*\nCONTEXT:  fast_copy p, file ".*err\/4\.csv", line 2: ""/, "too few columns, $workers workers");
 		like(failure("SELECT fast_copy('p', " . array($good, file('err/5.csv', "8,h\n9,i,j\n"), $columns) . ", workers => $workers)"),
 			qr/22P04: extra data after last expected column\nCONTEXT:  fast_copy p, file ".*err\/5\.csv", line 2: "9,i,j"/, "too many columns, $workers workers");
 	}
