@@ -44,10 +44,12 @@ fc_access_target(const FcTarget *target)
 
 /* The command of psql that loads a file of the client */
 static char *
-fc_access_client(const FcTarget *target)
+fc_access_client(const FcAccessed *accessed)
 {
-	return psprintf("\\copy %s FROM 'file' WITH (FORMAT %s, fast_copy)",
-					fc_access_target(target), target->options->words.format);
+	return psprintf("\\copy %s FROM '%s' WITH (FORMAT %s, fast_copy)",
+					fc_access_target(accessed->target),
+					fc_advice_path(accessed->path, "file"),
+					accessed->target->options->words.format);
 }
 
 /* Returns a command that prints what is at the URL; NULL: it is none */
@@ -110,7 +112,7 @@ fc_access_hint_missing(const FcAccessed *accessed)
 	errhint("The server looks for it on its own machine%s%s. A file of the client's machine is loaded by psql's %s.",
 			fc_access_is_trusted() ? psprintf(", host \"%s\"", fc_advice_host()) : "",
 			is_absolute_path(accessed->path) ? "" : ", from its data directory on",
-			fc_access_client(accessed->target));
+			fc_access_client(accessed));
 }
 
 static void
@@ -120,7 +122,7 @@ fc_access_hint_unreadable(const FcAccessed *accessed)
 			fc_access_is_trusted() ?
 			psprintf(" on host \"%s\" as user \"%s\" of the operating system",
 					 fc_advice_host(), fc_advice_user()) : "",
-			fc_access_client(accessed->target));
+			fc_access_client(accessed));
 }
 
 /* COPY's own hint, and more */
@@ -129,7 +131,7 @@ fc_access_hint_refused(const FcAccessed *accessed)
 {
 	errhint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone: %s. "
 			"A superuser may let you read the server's files: GRANT pg_read_server_files TO %s; or %s.",
-			fc_access_client(accessed->target), fc_advice_role(),
+			fc_access_client(accessed), fc_advice_role(),
 			fc_root_directory && fc_root_directory[0] != '\0' ?
 			psprintf("put them below fast_copy.root_directory, \"%s\"", fc_root_directory) :
 			"set fast_copy.root_directory to a directory whose files anyone may load");

@@ -361,8 +361,9 @@ fc_analyze_precheck(FcJob *job)
 		RollbackAndReleaseCurrentSubTransaction();
 		if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
 			ReThrowError(edata);
-		reason = edata->detail ? psprintf("%s: %s", edata->message, edata->detail) :
-			pstrdup(edata->message);
+		reason = psprintf("%s%s%s%s%s", edata->message, edata->detail ? ": " : "",
+						  edata->detail ? edata->detail : "", edata->hint ? " " : "",
+						  edata->hint ? edata->hint : "");
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(mcxt);

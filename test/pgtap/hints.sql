@@ -157,8 +157,8 @@ SELECT is(hint_of('SELECT fast_copy(''one'', %L)', E'1\n'), '', 'a trigger fails
 -- What cannot be opened
 CREATE TEMP TABLE unopened (path text, hint text);
 INSERT INTO unopened VALUES
-	('/nowhere/x.csv', 'The server looks for it on its own machine, host "...". A file of the client''s machine is loaded by psql''s \copy t FROM ''file'' WITH (FORMAT csv, fast_copy).'),
-	('x.csv', 'The server looks for it on its own machine, host "...", from its data directory on. A file of the client''s machine is loaded by psql''s \copy t FROM ''file'' WITH (FORMAT csv, fast_copy).'),
+	('/nowhere/x.csv', 'The server looks for it on its own machine, host "...". A file of the client''s machine is loaded by psql''s \copy t FROM ''/nowhere/x.csv'' WITH (FORMAT csv, fast_copy).'),
+	('x.csv', 'The server looks for it on its own machine, host "...", from its data directory on. A file of the client''s machine is loaded by psql''s \copy t FROM ''x.csv'' WITH (FORMAT csv, fast_copy).'),
 	('~/x.csv', 'The server takes "~" for a part of the name: give the whole path.'),
 	('$HOME/x.csv', 'The server takes "$" for a part of the name: give the whole path.'),
 	('file:///data/x.csv', 'The server takes "file:" for a part of the name: give the path alone.'),
@@ -182,7 +182,7 @@ SELECT is(hint_of('COPY t FROM PROGRAM ''false'' WITH (FORMAT csv)'), '', 'plain
 -- The permissions of the operating system
 SELECT format('COPY (SELECT 1) TO PROGRAM %L', 'cat >/dev/null; touch ' || :'tmp_dir' || '/hints.closed && chmod 0 ' || :'tmp_dir' || '/hints.closed') \gexec
 SELECT is(plain(hint_of(format('SELECT fast_copy(''t'', %L)', :'tmp_dir' || '/hints.closed'))),
-	'The server reads it on host "..." as user "..." of the operating system, and must be allowed to, and to search the directories on the way. As yourself, you load it from the client by psql''s \copy t FROM ''file'' WITH (FORMAT csv, fast_copy).', 'a closed file');
+	'The server reads it on host "..." as user "..." of the operating system, and must be allowed to, and to search the directories on the way. As yourself, you load it from the client by psql''s \copy t FROM ''DIR/hints.closed'' WITH (FORMAT csv, fast_copy).', 'a closed file');
 
 -- Packed in a way that the load does not unpack: the bytes that they begin with
 SELECT count(write_file(:'tmp_dir' || '/hints.' || suffix, '\x504b0304140000000800')) AS set FROM unnest('{zip,xlsx}'::text[]) AS suffix \gset
@@ -213,12 +213,24 @@ $$;
 SELECT is(hint_of_loader(), 'Its owner may GRANT INSERT ON depot.t TO hints_loader.', 'INSERT');
 GRANT INSERT ON depot.t TO hints_loader;
 SELECT is(hint_of_loader(', where_clause => ''n > 0'''), 'Its owner may GRANT SELECT ON depot.t TO hints_loader, for the columns of the condition.', 'SELECT for a condition');
-SELECT is(hint_of_loader(), 'Anyone can COPY to stdout or from stdin. psql''s \copy command also works for anyone: \copy depot.t FROM ''file'' WITH (FORMAT csv, fast_copy). '
+SELECT is(plain(hint_of_loader()), 'Anyone can COPY to stdout or from stdin. psql''s \copy command also works for anyone: \copy depot.t FROM ''DIR/hints.csv'' WITH (FORMAT csv, fast_copy). '
 	|| 'A superuser may let you read the server''s files: GRANT pg_read_server_files TO hints_loader; or set fast_copy.root_directory to a directory whose files anyone may load.', 'to read the file');
 SET LOCAL fast_copy.root_directory = '/somewhere';
 SELECT matches(hint_of_loader(), 'GRANT pg_read_server_files TO hints_loader; or put them below fast_copy\.root_directory, "/somewhere"\.$', '... or files of the directory');
 SELECT set_config('fast_copy.root_directory', :'tmp_dir', true) <> '' AS set \gset
 SELECT is(hint_of_loader(), 'GRANT hints_owner TO hints_loader; or make the partitions before the load. With missing_partitions "error" none are made, and the first row that lacks one is the error.', 'to make partitions');
+CREATE FUNCTION warning_of_loader() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	warning text;
+BEGIN
+	SET LOCAL ROLE hints_loader;
+	SELECT detail INTO warning FROM fast_copy_analyze('depot.t', current_setting('test.file')) WHERE item = 'warning';
+	RESET ROLE;
+	RETURN warning;
+END
+$$;
+SELECT is(warning_of_loader(), 'must be owner of table t: The load has to make 1 partition, from values 2024-01-01 00:00:00, and only role "hints_owner", the table''s owner, or a member of it may do so. ' || hint_of_loader(),
+	'the analysis warns of it');
 ALTER ROLE hints_loader NOINHERIT;
 GRANT hints_owner TO hints_loader;
 SELECT matches(hint_of_loader(), '^(As a member that does not inherit its privileges: SET ROLE hints_owner|GRANT CREATE ON SCHEMA depot TO hints_owner); or make', '... as a member that does not inherit; from 16 on the grant decides');
