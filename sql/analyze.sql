@@ -50,6 +50,8 @@ SELECT * FROM look('flights', 'flights.csv', 0, $$, header => true, on_error => 
 CREATE TABLE parts (t text[], n int[], i int);
 SELECT * FROM look('parts', fc.text('parts.csv', E'{a},{x},1\n{a},{y},1\n{a},{1},' || repeat('9', 300) || E'\n{a},{1},' || repeat('9', 310) || E'\n{a},{1},e\n{a},{1},x\n{a},{1},e\n{a,{1},2\n'), 0)
 WHERE item = 'cause';
+-- bytes that are no characters
+SELECT name, "rows", line, detail FROM look('parts', fc.bytes('latin1.csv', convert_to(E'{\u00fc},{1},1\n{\u00e4b},{1},1\n{\u00fc},{1},1\n', 'LATIN1')), 2) WHERE item = 'cause';
 -- not more than a hundred
 SELECT fc.text('wide.csv', (SELECT string_agg(repeat('x,', i % 130) || E'x\n', '' ORDER BY i) FROM generate_series(0, 259) i));
 DO $$ BEGIN EXECUTE (SELECT 'CREATE TABLE manifold (' || string_agg('c' || i || ' text', ', ') || ')' FROM generate_series(1, 130) i); END $$;

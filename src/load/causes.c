@@ -66,6 +66,7 @@ typedef struct FcCauseMessage
 	const char *text;
 	int			before;			/* bytes of it before the value */
 	const char *after;			/* what follows the value; NULL: no value */
+	const char *value;			/* what was refused; NULL: not known */
 } FcCauseMessage;
 
 FcCauses *
@@ -96,30 +97,55 @@ fc_cause_last(const char *message, const char *text)
  * whole in the message, which may also show a part of it, or what was made of
  * it.
  */
-static FcCauseMessage
-fc_cause_message(const FcReject *reject)
+static void
+fc_cause_find_value(FcCauseMessage *message)
 {
-	FcCauseMessage message = {reject->message, strlen(reject->message), NULL};
-	size_t		len = strlen(reject->value);
-	bool		cut = len > 3 && strcmp(reject->value + len - 3, "...") == 0;
-	char	   *start = pnstrdup(reject->value, cut ? len - 3 : len);
-	const char *found = reject->null_input ? NULL :
-		cut ? strstr(message.text, start) : fc_cause_last(message.text, start);
+	size_t		len = strlen(message->value);
+	bool		cut = len > 3 && strcmp(message->value + len - 3, "...") == 0;
+	char	   *start = pnstrdup(message->value, cut ? len - 3 : len);
+	bool		quoted = message->before > 0 && message->text[message->before - 1] == '"';
+	const char *found = cut ? strstr(message->text, start) :
+		fc_cause_last(message->text, start);
 
-	if (found == NULL && !reject->null_input && message.before > 0 &&
-		message.text[message.before - 1] == '"')
+	if (found == NULL && quoted)
 	{
-		found = strstr(message.text, ": \"");
+		found = strstr(message->text, ": \"");
 		found = found ? found + strlen(": \"") : NULL;
 		cut = true;
 	}
 	if (found)
 	{
-		message.after = !cut ? found + strlen(start) :
-			message.text[message.before - 1] == '"' ? "\"" : "";
-		message.before = found - message.text;
+		message->after = !cut ? found + strlen(start) : quoted ? "\"" : "";
+		message->before = found - message->text;
 	}
 	pfree(start);
+}
+
+/* Bytes that are no characters stand at the end of the message */
+static void
+fc_cause_find_bytes(FcCauseMessage *message)
+{
+	const char *found = strstr(message->text, ": 0x");
+
+	if (found == NULL)
+		return;
+	message->value = found + strlen(": ");
+	message->after = "";
+	message->before = message->value - message->text;
+}
+
+static FcCauseMessage
+fc_cause_message(const FcReject *reject)
+{
+	FcCauseMessage message = {reject->message, strlen(reject->message)};
+
+	if (reject->class == FC_CLASS_ENCODING)
+		fc_cause_find_bytes(&message);
+	else if (!reject->null_input)
+	{
+		message.value = reject->value;
+		fc_cause_find_value(&message);
+	}
 	return message;
 }
 
@@ -169,13 +195,13 @@ fc_cause_fill(FcCauses *causes, FcCauseKept *kept, const FcReject *reject,
 }
 
 static void
-fc_cause_count(FcCauseKept *kept, const FcReject *reject)
+fc_cause_count(FcCauseKept *kept, const char *value)
 {
 	kept->cause.count++;
-	if (reject->null_input)
+	if (value == NULL)
 		return;
 	for (int i = 0; i < kept->nvalues; i++)
-		if (strcmp(kept->values[i].value, reject->value) == 0)
+		if (strcmp(kept->values[i].value, value) == 0)
 		{
 			kept->values[i].count++;
 			return;
@@ -183,7 +209,7 @@ fc_cause_count(FcCauseKept *kept, const FcReject *reject)
 	if (kept->nvalues < FC_CAUSE_VALUES)
 		kept->values[kept->nvalues++] = (FcCauseValue)
 	{
-		pstrdup(reject->value), 1
+		pstrdup(value), 1
 	};
 }
 
@@ -217,7 +243,7 @@ fc_causes_add(FcCauses *causes, const FcReject *reject)
 		new = true;
 	}
 	if (kept)
-		fc_cause_count(kept, reject);
+		fc_cause_count(kept, message.value);
 	else
 		causes->others++;
 	MemoryContextSwitchTo(old);
