@@ -105,6 +105,20 @@ subtest 'a load that waits for a lock hears a timeout' => sub {
 		'no partition left');
 };
 
+# Between the load and its COMMIT the session is idle
+subtest 'a transaction that is left idle loses its load' => sub {
+	events($node, 't');
+	my ($out, $err) = ('', '');
+	my $in = "SET idle_in_transaction_session_timeout = '300ms';\nBEGIN;\nSELECT fast_copy('t', '$file', workers => 2);\n";
+	my $run = IPC::Run::start([ 'psql', '-X', '-q', '-A', '-t', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(60));
+	$run->pump until $out =~ /^20000$/m;
+	ok(wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE state = 'idle in transaction'"), 'its session is ended');
+	$in .= "COMMIT;\n";
+	eval { $run->finish };
+	like($err, qr/terminating connection due to idle-in-transaction timeout/, '... as such');
+	is_clean($node, 't', 'idle');
+};
+
 # The server's user may have no more processes: the postmaster cannot fork
 subtest 'a worker that cannot be started is an error at once' => sub {
 	my $pid = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
