@@ -26,6 +26,7 @@ subtest 'the client, and settings, without superuser' => \&the_client;
 subtest 'a setting of superusers is not set before the library is there' => \&set_before;
 subtest 'without owning the table' => \&without_owning;
 subtest 'a table that pg_partman keeps, step by step' => \&a_kept_table;
+subtest 'who sees a load that runs' => \&who_sees_it;
 $node->stop;
 done_testing();
 
@@ -169,4 +170,21 @@ sub a_kept_table
 		}
 		is_deeply([ as_loader($kept) ], [ 0, 300, '' ], 'after the last one it loads');
 	}
+}
+
+sub who_sees_it
+{
+	my $look = 'SELECT count(*) FROM fast_copy_progress';
+
+	gates($node);
+	close_gate();
+	query('REVOKE shop_owner FROM loader; CREATE TABLE shop.slow (id int CHECK (gate(id)), day date, note text); GRANT INSERT ON shop.slow TO PUBLIC');
+	my $load = start_load($node, "SELECT fast_copy('shop.slow', '$orders');\n");
+	ok(at_gate($node), 'a superuser loads');
+	is((as_loader($look))[1], 0, 'a role without privileges sees no load of others');
+	query('GRANT pg_read_all_stats TO loader');
+	is((as_loader($look))[1], 1, 'with those of pg_read_all_stats it does');
+	query('REVOKE pg_read_all_stats FROM loader');
+	open_gate();
+	is((finish_load($load))[0], 300, 'the load ends');
 }

@@ -158,4 +158,14 @@ sub a_lost_client
 	ok(wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE query LIKE 'COPY t FROM STDIN%' AND state = 'active'"), 'the load ends when its client is lost');
 	is_clean($node, 't', 'lost');
 	is((client("SELECT fast_copy('t', '$rows')"))[0], 4000, 'the next client loads');
+
+	# one that only waits
+	events($node, 't', ', CHECK (gate(n))');
+	close_gate();
+	($out, $err) = ('', '');
+	$run = IPC::Run::start([ psql_command($me), '-c', "SET client_connection_check_interval = '50ms'", '-c', "SELECT fast_copy('t', '$rows')" ], '<', '/dev/null', '>', \$out, '2>', \$err, IPC::Run::timeout(60));
+	ok(at_gate($node), 'the load is at the gate');
+	$run->kill_kill;
+	is_clean($node, 't', 'lost at the gate');
+	open_gate();
 }
