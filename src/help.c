@@ -70,8 +70,9 @@ static const char objects_query[] =
 " coalesce(p.proname, c.relname),"
 " coalesce(pg_catalog.regexp_replace(pg_catalog.pg_get_function_arguments(p.oid),"
 "   '::[a-z_.]+(\\[\\])?', '', 'g'),"
-"  (SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', a.attname,"
-"    pg_catalog.format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum)"
+"  (SELECT pg_catalog.string_agg(pg_catalog.concat(a.attname, ' (',"
+"    pg_catalog.format_type(a.atttypid, a.atttypmod), '): ',"
+"    pg_catalog.col_description(a.attrelid, a.attnum)), E'\\n' ORDER BY a.attnum)"
 "   FROM pg_catalog.pg_attribute AS a WHERE a.attrelid OPERATOR(pg_catalog.=) c.oid"
 "    AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped)),"
 " pg_catalog.pg_get_function_result(p.oid), t.description"
@@ -91,7 +92,7 @@ enum
 {
 	OBJECT_KIND = 1,
 	OBJECT_NAME,
-	OBJECT_FIELDS,				/* arguments or columns */
+	OBJECT_FIELDS,				/* arguments; or columns, in lines */
 	OBJECT_RESULT,				/* of a function */
 	OBJECT_TEXT
 };
@@ -248,11 +249,13 @@ fc_help_object(StringInfo out, uint64 row)
 	char	   *result = fc_help_field(row, OBJECT_RESULT);
 
 	fc_help_title(out, fc_help_field(row, OBJECT_KIND), fc_help_field(row, OBJECT_NAME));
-	if (fields && *fields)
-		fc_help_line(out, result ? "Arguments" : "Columns", fields);
+	if (result && fields && *fields)
+		fc_help_line(out, "Arguments", fields);
 	if (result)
 		fc_help_line(out, "Returns", result);
 	fc_help_paragraph(out, fc_help_field(row, OBJECT_TEXT));
+	if (result == NULL && fields)
+		fc_help_columns(out, fields);
 }
 
 /* Looks among the names of a query's rows */

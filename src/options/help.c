@@ -115,6 +115,22 @@ fc_help_paragraph(StringInfo out, const char *text)
 	appendStringInfoChar(out, '\n');
 }
 
+void
+fc_help_columns(StringInfo out, const char *columns)
+{
+	appendStringInfoChar(out, '\n');
+	while (*columns)
+	{
+		int			len = strcspn(columns, "\n");
+
+		appendStringInfoString(out, "  ");
+		fc_help_wrap(out, pnstrdup(columns, len), FC_HELP_WIDTH - 6, 6);
+		appendStringInfoChar(out, '\n');
+		columns += len;
+		columns += strspn(columns, "\n");
+	}
+}
+
 static void
 fc_help_example(StringInfo out, const char *example)
 {

@@ -30,11 +30,13 @@ extern List *fc_help_options(void);
 
 /*
  * Text for eyes, in lines that psql shows within 80 columns, appended to out:
- * the name of a topic, a line with a label, a paragraph, an example.
+ * the name of a topic, a line with a label, a paragraph, the columns of a table
+ * (given in lines), all about an option.
  */
 extern void fc_help_title(StringInfo out, const char *kind, const char *name);
 extern void fc_help_line(StringInfo out, const char *label, const char *text);
 extern void fc_help_paragraph(StringInfo out, const char *text);
+extern void fc_help_columns(StringInfo out, const char *columns);
 extern void fc_help_option(StringInfo out, const FcHelp *help);
 
 /*

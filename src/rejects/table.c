@@ -49,7 +49,7 @@ enum
 
 static const FcOwnColumn reject_columns[NCOLUMNS] = {
 	{"job", "pg_catalog.uuid NOT NULL", UUIDOID,
-	"one value for all records that one load rejected"},
+	"one value for all records that one load rejected; fast_copy_report() names it"},
 	{"file", "pg_catalog.text NOT NULL", TEXTOID, "path that the load was given"},
 	{"line", "pg_catalog.int8 NOT NULL", INT8OID,
 	"line of the file on which the record ends, as COPY counts"},

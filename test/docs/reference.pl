@@ -1,7 +1,7 @@
-# The parts of docs/reference.md that are made of what the server says of itself
-# by fast_copy_help(): arguments, settings, functions and views.  They stand
-# between <!-- made by "make docs": KIND --> and <!-- end -->; all else in the
-# document is written by hand.
+# The parts of docs/reference.md that are made of what the server says of itself:
+# by fast_copy_help() arguments, settings, functions and views, by comments the
+# columns of relations.  They stand between <!-- made by "make docs": KIND --> and
+# <!-- end -->; all else in the document is written by hand.
 
 use strict;
 use warnings;
@@ -18,7 +18,7 @@ sub with_reference
 		functions => join('', map { object($_) } grep { $_->{kind} eq 'function' } @topics),
 		views => join('', map { object($_) } grep { $_->{kind} =~ /^(view|table)$/ } @topics));
 
-	$text =~ s/(<!-- made by "make docs": (\w+) -->\n).*?(<!-- end -->)/$1\n$made{$2}$3/gs;
+	$text =~ s/(<!-- made by "make docs": (?:columns of )?(\w+) -->\n).*?(<!-- end -->)/"$1\n" . ($made{$2} || columns_of($2)) . $3/gse;
 	return $text;
 }
 
@@ -64,10 +64,27 @@ SQL
 		$body =~ s/\n\x01/ /g;
 		$topic{labels}{$1} = $2 while $body =~ /^  (\w[\w ]*): +(.*)$/mg && pos($body) <= (index("$body\n\n", "\n\n") + 1);
 		$topic{example} = join "\n", $body =~ /^    (.*)$/mg;
-		$topic{text} = join ' ', ($body =~ s/\A.*?\n\n//sr) =~ /^  (\S.*)$/mg;
+		my ($paragraph) = "\n$body\n" =~ /\A.*?\n\n(.*?)\n\n/s;
+		$topic{text} = join ' ', $paragraph =~ /^  (\S.*)$/mg;
 		push @topics, \%topic;
 	}
 	return @topics;
+}
+
+# The table of a relation's columns; fast_copy_rejects is a reject table.
+sub columns_of
+{
+	my ($relation) = @_;
+	my ($rc, $out) = psql(<<SQL);
+BEGIN;
+SELECT fast_copy_create_reject_table('fast_copy_rejects');
+SELECT concat_ws(' | ', '| `' || attname || '`', format_type(atttypid, atttypmod), col_description(attrelid, attnum) || ' |')
+FROM pg_attribute WHERE attrelid = '$relation'::regclass AND attnum > 0 ORDER BY attnum;
+ROLLBACK;
+SQL
+
+	die $out if $rc != 0;
+	return "| column | type | meaning |\n|---|---|---|\n" . join('', map { s/(?<=\|)([^|]*)(?= \|$)/marked($1)/er . "\n" } $out =~ /^(\|.*)$/mg) . "\n";
 }
 
 sub entry
