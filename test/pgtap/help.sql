@@ -110,11 +110,13 @@ SELECT matches(help_on(upper(name)), format(E'^argument %s\n  Type:      %s\n%s(
 FROM argument;
 SELECT is(help_on('null'), help_on('null_string'), 'by the name that COPY has for it');
 SELECT matches(help_on('memory'), E'^setting fast_copy.memory\n  Type:      integer\n  Default:   256MB\n  Values:    1MB to [0-9]+kB\n  Set by:    anybody\n\n  Memory that all', 'a setting');
-SELECT is(help_on(upper(name)), help_on(name), name), matches(help_on(name), '^setting ' || name || E'\n.*\n\n  ' || split_part(short_desc, ' ', 1), 'which is described')
+SELECT is(help_on(upper(name)), help_on(name), name) FROM pg_settings WHERE name LIKE 'fast\_copy.%';
+SELECT matches(help_on(name), '^setting ' || name || E'\n.*\n\n  ' || split_part(short_desc, ' ', 1), 'which is described')
 FROM pg_settings WHERE name LIKE 'fast\_copy.%';
 SELECT matches(help_on('progress'), E'^argument progress\n.*\n\nview fast_copy_progress\n\n  loads by [^\n]+\n\n  pid \\(integer\\): process that loads\n', 'all that goes by a name');
-SELECT matches(help_on(proname), E'(^|\n)function ' || proname || E'\n', proname), isnt_empty(format('SELECT fast_copy_help(%L)', substr(proname, 11)), 'without what all begin with')
-FROM (SELECT DISTINCT proname::text FROM pg_proc WHERE proname ~ '^fast_copy_[^v]') AS p;
+CREATE VIEW helpful AS SELECT DISTINCT proname::text AS name FROM pg_proc WHERE proname ~ '^fast_copy_[^v]';
+SELECT matches(help_on(name), E'(^|\n)function ' || name || E'\n', name) FROM helpful;
+SELECT isnt_empty(format('SELECT fast_copy_help(%L)', substr(name, 11)), 'without what all begin with') FROM helpful;
 SELECT is_empty($$SELECT fast_copy_help(NULL)$$, 'nothing of nothing');
 
 CREATE FUNCTION refused_help(name text) RETURNS text LANGUAGE plpgsql AS $$
