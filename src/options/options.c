@@ -590,25 +590,12 @@ fc_options_hint(void *arg)
 		;
 	else if (fc_error_says(edata, "argument to option \"%s\" must be a valid encoding name"))
 		errhint("%s", fc_options_encoding_hint(options->words.encoding));
+	else if (fc_error_says(edata, "COPY format \"%s\" not recognized"))
+		fc_option_hint(options, FC_OPTION_format);
 	else if (fc_error_says(edata, "COPY delimiter must be a single") &&
 			 strcmp(options->words.delimiter, "\\t") == 0)
 		errhint("A tab is delimiter%s E'\\t'.", fc_option_arrow(options->statement));
 	FreeErrorData(edata);
-}
-
-/* Refuses another word than core knows, as core does, and says what it knows */
-static void
-fc_options_format(const FcOptions *options)
-{
-	const char *format = options->words.format;
-
-	if (strcmp(format, "csv") == 0 || strcmp(format, "text") == 0 ||
-		strcmp(format, "binary") == 0)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("COPY format \"%s\" not recognized", format),
-			 fc_option_hint(options, FC_OPTION_format)));
 }
 
 void
@@ -623,7 +610,6 @@ fc_options_check(FcOptions *options)
 		options->words.format = downcase_identifier(options->words.format,
 													strlen(options->words.format),
 													false, false);
-	fc_options_format(options);
 	list = fc_options_for_core(options);
 	options->copy_options = list;
 	if (!fc_options_header(options))

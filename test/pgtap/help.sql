@@ -182,7 +182,6 @@ $$;
 
 SELECT hint($$header => '-1'$$, '22023', $$Use header => true, false, 'match', 'map' or a number of lines to skip.$$);
 SELECT hint($$on_error => 'go'$$, '22023', $$Use on_error => 'stop', 'ignore' or 'set_null'.$$);
-SELECT hint($$format => 'cvs'$$, '22023', $$Use format => 'csv', 'text' or 'binary'.$$);
 SELECT hint($$missing_partitions => 'make'$$, '22023', $$Use missing_partitions => 'create', 'error' or 'default'.$$);
 SELECT hint($$log_verbosity => 'loud'$$, '22023', $$Use log_verbosity => 'default', 'verbose' or 'silent'.$$);
 SELECT hint($$reject_limit => 1$$, '22023', $$Add on_error => 'ignore', or leave reject_limit out.$$);
