@@ -71,13 +71,15 @@ SQL
 	return @topics;
 }
 
-# The table of a relation's columns; fast_copy_rejects is a reject table.
+# The table of a relation's columns.  Some relations are made by a function.
 sub columns_of
 {
 	my ($relation) = @_;
+	my %makers = (fast_copy_rejects => 'fast_copy_create_reject_table', fast_copy_history => 'fast_copy_create_history_table');
+	my $made = $makers{$relation} ? "SELECT $makers{$relation}('$relation');" : '';
 	my ($rc, $out) = psql(<<SQL);
 BEGIN;
-SELECT fast_copy_create_reject_table('fast_copy_rejects');
+$made
 SELECT concat_ws(' | ', '| `' || attname || '`', format_type(atttypid, atttypmod), col_description(attrelid, attnum) || ' |')
 FROM pg_attribute WHERE attrelid = '$relation'::regclass AND attnum > 0 ORDER BY attnum;
 ROLLBACK;
