@@ -679,7 +679,10 @@ fc_inherit_identity(Form_pg_attribute column, Form_pg_attribute parent)
 #endif
 }
 
-/* 16: DecodeDateTime tells more about what is wrong.  Is it a moment to core? */
+/*
+ * Is it a moment to core?  From 16 on DecodeDateTime tells more about what is
+ * wrong.
+ */
 static inline bool
 fc_core_is_moment(const char *s)
 {
