@@ -35,7 +35,7 @@ fc_suite_packages()
     unit) echo libcsv-dev ;;
     libfuzzer) echo clang libclang-rt-dev ;;
     pgtap) echo "libtap-parser-sourcehandler-pgtap-perl postgresql-$FC_MAJOR-pgtap postgresql-$FC_MAJOR-partman" ;;
-    external) echo bzip2 xz-utils dpkg-dev ;;
+    external) echo bzip2 xz-utils dpkg-dev unzip python3-pip ;;
     accelerate) echo bzip2 xz-utils dpkg-dev libipc-run-perl ;;
     differential|fuzz|docs) echo gzip zstd lz4 bzip2 xz-utils zip ;;
     tap) echo "gzip tabix zstd lz4 bzip2 pbzip2 xz-utils zip libipc-run-perl postgresql-$FC_MAJOR-partman" ;;
@@ -184,10 +184,11 @@ suite_fuzz()
   tap fuzz sh -c "\$0 --seed 1 --cases 400 '$FC_TMP/files'" -- test/fuzz/run test/fuzz/run-accelerate
 }
 
-# PostgreSQL's own tests of COPY, from the server's source package
+# PostgreSQL's own tests of COPY, from the server's source package, and files of
+# other people's packages
 suite_external()
 {
-  tap external test/external/run "$FC_TMP/files" --
+  tap external sh -c "\$0 '$FC_TMP/files'" -- test/external/run test/external/sniff
 }
 
 # All of PostgreSQL's own tests, and restores, with every COPY accelerated, on

@@ -307,33 +307,59 @@ fc_statement_given(const FcOptions *options, const FcOption *option)
 	return fc_statement_literal(text);
 }
 
+/*
+ * A string constant that is made of parts, one in each line; SQL joins them.
+ * Where one needs escapes there is one line.
+ */
+static char *
+fc_statement_lines(const List *parts)
+{
+	StringInfoData whole;
+	StringInfoData lines;
+	ListCell   *lc;
+
+	initStringInfo(&whole);
+	initStringInfo(&lines);
+	foreach(lc, parts)
+	{
+		appendStringInfoString(&whole, lfirst(lc));
+		appendStringInfo(&lines, "\n    %s", fc_statement_literal(lfirst(lc)));
+	}
+	return fc_statement_literal(whole.data)[0] == 'E' || list_length(parts) == 1 ?
+		fc_statement_literal(whole.data) : lines.data;
+}
+
 /* The patterns of all columns as timestamp_format has them, or NULL */
 static char *
 fc_statement_patterns(const FcTable *table, const FcKeyGuess *key)
 {
-	StringInfoData json;
+	List	   *members = NIL;
 	bool		of_key = false;
-	int			n = 0;
+	int			left = 0;
 
-	initStringInfo(&json);
+	for (int i = 0; i < table->ncolumns; i++)
+		left += table->columns[i].pattern != NULL;
 	for (int i = 0; i < table->ncolumns; i++)
 	{
 		const FcColumnSeen *column = &table->columns[i];
+		StringInfoData json;
 
 		if (column->pattern == NULL)
 			continue;
-		appendStringInfoString(&json, n++ > 0 ? ", " : "{");
+		initStringInfo(&json);
+		appendStringInfoString(&json, members == NIL ? "{" : " ");
 		escape_json(&json, column->name);
 		appendStringInfoString(&json, ": ");
 		escape_json(&json, column->pattern);
+		appendStringInfoString(&json, --left > 0 ? "," : "}");
+		members = lappend(members, json.data);
 		of_key |= (i == key->column);
 	}
-	if (n == 0)
+	if (members == NIL)
 		return NULL;
-	if (n == 1 && of_key)
+	if (list_length(members) == 1 && of_key)
 		return fc_statement_literal(table->columns[key->column].pattern);
-	appendStringInfoChar(&json, '}');
-	return fc_statement_literal(json.data);
+	return fc_statement_lines(members);
 }
 
 /* The columns whose words for NULL may stand in quotes */
@@ -405,11 +431,14 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 		fc_statement_comment(sql, "", "The file begins with a byte order mark, which will be taken for a part of the first value.");
 }
 
-/* Appends an argument after others, in the same line if that is short enough */
+/*
+ * Appends an argument after others, in the same line if that is short enough;
+ * one of several lines has its own
+ */
 static void
 fc_statement_argument(StringInfo sql, int *column, const char *argument)
 {
-	int			width = pg_mbstrlen(argument);
+	int			width = strchr(argument, '\n') ? FC_LINE : pg_mbstrlen(argument);
 
 	if (*column + 2 + width + 2 > FC_LINE)
 	{
@@ -444,7 +473,8 @@ fc_statement_append_call(StringInfo sql, const FcTable *table, const FcKeyGuess 
 	for (int i = 0; i < FC_NARGUMENTS; i++)
 		if (values[i] && i != FC_OPTION_timestamp_column)
 			fc_statement_argument(sql, &column,
-								  psprintf("%s => %s", fc_option_list[i].name, values[i]));
+								  psprintf("%s =>%s%s", fc_option_list[i].name,
+										   values[i][0] == '\n' ? "" : " ", values[i]));
 	appendStringInfoString(sql, ");");
 }
 

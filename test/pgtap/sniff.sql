@@ -136,7 +136,7 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('milliseconds in a file without names', E'1700000000000,1\n1700000060000,1\n1700000120000,1\n', '', 'column_1 timestamptz, column_2 bigint; column_1', 'timestamp_format => ''epoch_ms''', '("2023-11-14 22:13:20+00",1) ("2023-11-14 22:14:20+00",1) ("2023-11-14 22:15:20+00",1)'),
 ('numbers that might be seconds', E'user,n\n1700000000,1\n1600000060,2\n', '', '"user" bigint, n bigint', 'header => true', '(1600000060,2) (1700000000,1)'),
 ('two patterns', E'a,b\n31/12/2024,1700000000\n01/02/2024,1\n', 'columns => ''{a,b_time}''', 'a date, b_time bigint; a', 'columns => ARRAY[''a'', ''b_time''], header => true, timestamp_format => ''DD/MM/YYYY'', partition_interval => ''1 month''', '(2024-02-01,1) (2024-12-31,1700000000)'),
-('patterns of several columns', E'day,ts\n31/12/2024,1700000000\n01/02/2024,1700000060\n', '', 'day date, ts timestamptz; ts', 'header => true, timestamp_format => ''{"day": "DD/MM/YYYY", "ts": "epoch_s"}''', '(2024-02-01,"2023-11-14 22:14:20+00") (2024-12-31,"2023-11-14 22:13:20+00")'),
+('patterns of several columns', E'day,ts\n31/12/2024,1700000000\n01/02/2024,1700000060\n', '', 'day date, ts timestamptz; ts', 'header => true, timestamp_format => ''{"day": "DD/MM/YYYY",'' '' "ts": "epoch_s"}''', '(2024-02-01,"2023-11-14 22:14:20+00") (2024-12-31,"2023-11-14 22:13:20+00")'),
 -- keys
 ('a key with NULLs', E'at,n\n2024-01-01,1\n,2\n', '', 'at date, n bigint', 'header => true', '(,2) (2024-01-01,1)'),
 ('years', E'at,n\n1924-01-01,1\n2024-01-01,2\n', '', 'at date, n bigint; at', 'header => true, partition_interval => ''1 year''', '(1924-01-01,1) (2024-01-01,2)'),
