@@ -156,7 +156,10 @@ void
 fc_columns_count(FcTable *table, const FcHeld *held)
 {
 	if (held->nfields != table->guess->nfields)
+	{
+		table->guess->others++;
 		return;
+	}
 	table->records++;
 	for (int i = 0; i < held->nfields; i++)
 	{

@@ -198,12 +198,22 @@ fc_types_number(FcColumnSeen *column)
 	return FLOAT8OID;
 }
 
-/* Takes a pattern of the caller's, and says if the sample has other values */
+/* Takes a pattern of the caller's, and says if a value does not match it */
 static Oid
 fc_types_of_given(const FcTable *table, FcColumnSeen *column, const char *pattern)
 {
+	Oid			typid = fc_pattern_type(pattern, column->name);
+	FcPattern  *compiled = fc_pattern_compile(pattern, typid, -1, column->name);
+	const char *example = column->example;
+	Datum		value;
+
 	column->pattern = pattern;
-	return fc_pattern_type(pattern, column->name);
+	/* core throws for a value that does not match */
+	if (example && compiled->kind != FC_PATTERN_CORE &&
+		!fc_pattern_parse(compiled, example, strlen(example), &value))
+		fc_types_note(column, psprintf("\"%s\" does not match %s",
+									   fc_sniff_shown(table, example, strlen(example), 40), pattern));
+	return typid;
 }
 
 /* Takes the first of the patterns that all values match */

@@ -244,14 +244,23 @@ fc_judge_is_zoned(const char *s, size_t len)
 
 /*
  * Is it a date and a time of ISO 8601 that core reads and no converter does,
- * such as 24:00:00?  With letters it would depend on the session.
+ * such as 24:00:00?  Core throws for names of zones that it does not know, so
+ * that it gets no other forms.
  */
 static bool
 fc_judge_is_odd_moment(const char *s, size_t len)
 {
-	return len >= 16 && len < MAXDATELEN && strspn(s, "0123456789-:+.TZ ") == len &&
-		s[4] == '-' && s[7] == '-' && (s[10] == ' ' || s[10] == 'T') && s[13] == ':' &&
-		fc_core_is_moment(s);
+	const char *zone;
+
+	if (len < 16 || len >= MAXDATELEN || strspn(s, "0123456789-") != 10 ||
+		s[4] != '-' || s[7] != '-' || (s[10] != ' ' && s[10] != 'T') || s[13] != ':')
+		return false;
+	zone = s + 11 + strspn(s + 11, "0123456789:.");
+	if (*zone == '+' || *zone == '-')
+		zone += 1 + strspn(zone + 1, "0123456789:");
+	else if (*zone == 'Z')
+		zone++;
+	return *zone == '\0' && fc_core_is_moment(s);
 }
 
 /* The kinds of a value that is a date or a time in a form of ISO 8601 */

@@ -187,6 +187,7 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'ts,n\n1700000000,1\n', '', 'ts: integers that would be moments as epoch_s'),
 (E't\n2024-01-01 00:00:00\n2024-01-01 00:00:00Z\n', '', 't: 1 of 2 values have no time zone'),
 (E'\uFEFF1,2\n3,4\n', 'header => 0', 'The file begins with a byte order mark'),
+(E'd,n\n2024-01-02,1\n', 'timestamp_column => ''d'', timestamp_format => ''DD/MM/YYYY''', 'd: "2024-01-02" does not match DD/MM/YYYY'),
 (E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'There is a relation pg_catalog.pg_class already');
 SELECT CASE WHEN strpos(said(got), said) > 0 THEN pass('it says: ' || said) ELSE is(said(got), said, 'it says: ' || said) END
 FROM (SELECT *, sniffed(quote_literal(write(format('sniff_said_%s.csv', number), convert_to(lines, 'UTF8'))), arguments) AS got FROM remark) AS r ORDER BY number;
@@ -218,6 +219,21 @@ FROM (VALUES ('an empty file', quote_literal(write('sniff_none.csv', '')), '', A
 	('a key that is none', quote_literal(write('sniff_key.csv', E'a,b\n1,2\n')), 'timestamp_column => ''c''', ARRAY['ERROR 42703', 'timestamp_column "c" is not a column of the file']),
 	('too many fields', quote_literal(write('sniff_wide.csv', convert_to(repeat('1,', 1650) || E'1\n' || repeat('1,', 1650) || E'1\n', 'UTF8'))), '', ARRAY['ERROR 54011', 'the records have 1651 fields']),
 	('a program that fails', quote_literal('exit 3'), 'program => true', ARRAY['ERROR 38000', 'program "exit 3" failed'])) AS v (about, source, arguments, wanted);
+
+-- What is put together from pieces at random, the same in each run: either what
+-- is guessed can be loaded, or a comment says why not
+CREATE FUNCTION piece(i int, n int) RETURNS text LANGUAGE sql AS $$
+	SELECT (ARRAY['1','2','-5','3.5','1e5','NA','','\N','"',',',',',',',';','|',E'\t',E'\n',E'\n',E'\n',E'\n',E'\r\n','''','\','a','b c','2024-01-01',
+		'2024-01-01 10:00:00','10:00','31/12/2020','{"a":1}','[','{','[[[[','é','€',E'\x01','NULL','1700000000','x''y','true','f','10.0.0.1','--',');','/*',':a',
+		'99999999999999999999','0.1','inf','nan','-','.','e','1/1/1','12','"a,b"','""','2024-13-45','24:00:00','2024-01-01T00:00:00Z','xmin','select','0x1F','1_000',
+		'Dec 1 2020','[10/Oct/2000:13:55:36 -0700]'])[('x' || substr(md5(i || ' ' || n), 1, 7))::bit(28)::int % 65 + 1] || CASE WHEN (i * 7 + n) % 3 = 0 THEN ',' ELSE '' END
+$$;
+SELECT is(string_agg(lines || ' -> ' || found || E'\n' || array_to_string(got, E'\n'), E'\n'), NULL, 'random files')
+FROM (SELECT (SELECT string_agg(piece(i, n), '') FROM generate_series(1, i % 60 + 1) AS n) AS lines FROM generate_series(1, 300) AS i) AS f,
+	LATERAL (SELECT sniffed(quote_literal(write('sniff_random.csv', convert_to(lines, 'UTF8'))), 'target => ''random''') AS got) AS s,
+	LATERAL (SELECT loaded(got) AS found) AS l
+WHERE got[1] LIKE 'ERROR %' AND got[1] <> 'ERROR 22P04'
+	OR found ~ '^[0-9A-Z]{5} [a-z]' AND said(got) !~ 'another number|Lines do not|never closes|backslashes that|byte order mark';
 
 -- Many places: quotes with line ends that look like records
 CREATE TABLE big AS SELECT n AS id, timestamp '2021-01-01' + n * interval '11 minutes' AS at,
