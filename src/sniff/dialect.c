@@ -66,6 +66,7 @@ fc_guess_count(FcGuesser *guesser, FcGuess *guess)
 {
 	FcCursor	cursor;
 	FcSampled  *record;
+	const FcPlace *place = NULL;
 	int			first[FC_GUESS_FIRST];
 	int			nfirst = 0;
 
@@ -75,7 +76,9 @@ fc_guess_count(FcGuesser *guesser, FcGuess *guess)
 	{
 		int			n = record->nfields < 0 ? 0 : Min(record->nfields, FC_SNIFF_FIELDS + 1);
 
-		if (!record->place->start || record->place->file != guesser->sample->places[0].file)
+		if (place == NULL)
+			place = record->place;
+		if (record->place != place)
 			break;
 		guesser->counts[n]++;
 		if (record->number < FC_GUESS_FIRST)
@@ -302,7 +305,7 @@ fc_guess_json_lines(FcGuesser *guesser)
 	const FcOptions *options = guesser->options;
 	const FcPlace *place = &guesser->sample->places[0];
 
-	if (place->data[0] != '{' || options->given[FC_OPTION_delimiter] ||
+	if (place->len == 0 || place->data[0] != '{' || options->given[FC_OPTION_delimiter] ||
 		options->given[FC_OPTION_quote] || options->given[FC_OPTION_format])
 		return;
 	fc_guess_try(guesser, FC_MODE_CSV, FC_NO_DELIMITER, FC_NO_QUOTE, FC_NO_QUOTE);

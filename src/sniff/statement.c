@@ -158,8 +158,11 @@ fc_statement_size(uint64 size)
 static const char *
 fc_statement_eol(const FcTable *table)
 {
-	const FcPlace *place = &table->sample->places[0];
+	const FcPlace *place = table->sample->places;
 
+	/* a file may be empty */
+	while (place->len == 0)
+		place++;
 	for (size_t i = 0; i < place->len; i++)
 	{
 		if (place->data[i] == '\n')
