@@ -163,7 +163,7 @@ static void
 fc_history_check_columns(Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	int			found = 0;
+	int			found PG_USED_FOR_ASSERTS_ONLY = 0;
 
 	fc_own_table_check_columns(&history_kind, RelationGetRelid(rel));
 	for (int i = 0; i < desc->natts; i++)
