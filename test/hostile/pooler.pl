@@ -71,8 +71,16 @@ sub psql_command
 	return ('psql', '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-v', 'VERBOSITY=verbose', '-h', $socket, '-p', $port, '-U', $role, '-d', 'postgres');
 }
 
-# Output and errors of a client of the pooler
+# Output and errors of a client of the pooler, without the last line of a load
 sub client
+{
+	my ($out, $err) = told(@_);
+
+	return ($out, $err =~ s/^.*NOTICE:  00000: fast_copy: .*(\nLOCATION: .*)?\n?//mgr);
+}
+
+# With it
+sub told
 {
 	my ($sql, $role) = @_;
 	my ($out, $err) = ('', '');
@@ -109,9 +117,9 @@ sub shared_sessions
 
 sub notices
 {
-	my ($out, $err) = client("SELECT fast_copy('t', '$rows', progress => true)");
+	my ($out, $err) = told("SELECT fast_copy('t', '$rows', progress => true)");
 
-	like($err, qr/NOTICE:  00000: fast_copy t: done, 4000 rows/, 'the last line of progress');
+	like($err, qr/NOTICE:  00000: fast_copy.* 4,?000 rows/, 'the last line of progress');
 	is($out, 4000, 'and the answer');
 }
 
