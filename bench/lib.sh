@@ -18,7 +18,7 @@ bench_cluster()
   else
     { fc_build && fc_install; } >"$FC_TMP/log/build.log" 2>&1 || fc_die "$(cat "$FC_TMP/log/build.log")"
   fi
-  fc_start "${BENCH_SETTINGS[@]}" || fc_die "the cluster did not start: $(tail "$FC_TMP/log/server.log")"
+  fc_start "${BENCH_SETTINGS[@]}" 'client_min_messages = warning' || fc_die "the cluster did not start: $(tail "$FC_TMP/log/server.log")"
   fc_psql -c 'CREATE EXTENSION fast_copy'
   gcc -O2 -o "$FC_TMP/generate" "$FC_TOP/bench/generate.c" || fc_die 'the generator does not compile'
 }

@@ -287,12 +287,15 @@ fc_summary_histogram(List **lines, const List *rows)
 {
 	List	   *partitions = fc_summary_partitions(rows);
 	int64		n = list_length(partitions);
-	int64		nlines = Min(n, FC_SUMMARY_LINES);
+	int64		each = (n + FC_SUMMARY_LINES - 1) / FC_SUMMARY_LINES;
+	int64		nlines;
 	uint64		most = 0;
 	StringInfoData line;
 
 	if (n == 0)
 		return;
+	/* as many partitions on each line as can be */
+	nlines = (n + each - 1) / each;
 	initStringInfo(&line);
 	appendStringInfo(&line, "%-*s %*s", FC_SUMMARY_NAME, "partition", FC_SUMMARY_COUNT, "rows");
 	*lines = lappend(*lines, "");

@@ -256,8 +256,9 @@ sub sorted
 	return join('', sort grep { /./ } split(/^/, $text // ''));
 }
 
-# What the server said: the error, and the notices.  Where in the statement it
-# was differs by nature, and so does the name before "line N".
+# What the server said: the error, and the notices, but for the one that each
+# load of ours ends with.  Where in the statement it was differs by nature, and
+# so does the name before "line N".
 sub messages
 {
 	my ($text) = @_;
@@ -265,7 +266,7 @@ sub messages
 
 	foreach my $line (split /\n/, $text)
 	{
-		next if $line =~ /^\@\@state /;
+		next if $line =~ /^\@\@state |^NOTICE:  fast_copy: \d/;
 		if ($line =~ /^(?:ERROR|FATAL|PANIC):/) { push @errors, $line; $last = \$errors[-1] }
 		elsif ($line =~ /^(?:LINE \d+|QUERY):/ || $line =~ /^ *\^$/) { next }
 		elsif ($line =~ /^(?:NOTICE|INFO|WARNING|LOG):/) { push @notices, $line; $last = \$notices[-1] }

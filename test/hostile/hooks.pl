@@ -36,6 +36,7 @@ sub session
 	my @audit = grep { !/FROM pg_extension/ } map { s/,<not logged>$//r } $log =~ /AUDIT: (\w+,\d+,\d+,.*)/g;
 
 	s/^psql:<stdin>:\d+: //mg foreach $err;
+	chomp($err = unsaid($err));
 	return ($out, $err, map { s/^(\w+),\d+,\d+,/$1,/r } @audit);
 }
 

@@ -61,6 +61,13 @@ SELECT is(count(*), 20::bigint, 'twenty lines') FROM pg_temp.line('^many_p.* to 
 SELECT is(sum((regexp_match(line, ' (\d+) '))[1]::int), 1000::bigint, 'they have all rows') FROM pg_temp.line('^many_p.* to ') AS line;
 SELECT results_eq($$SELECT pg_temp.line('^many_p20240101')$$, $$VALUES ('many_p20240101 to many_p20240105                    50  ######################')$$, 'the first of them');
 
+-- each line has as many partitions as the others
+CREATE TABLE thirty (ts timestamp, n int) PARTITION BY RANGE (ts);
+SELECT pg_temp.write($$SELECT timestamp '2024-01-01' + interval '1 day' * (g % 30), g FROM generate_series(1, 300) AS g$$);
+SELECT is(fast_copy('thirty', current_setting('fc.file')), 300::bigint, 'loaded');
+SELECT is(count(*), 15::bigint, 'two partitions on each line, with bars of one length') FROM pg_temp.line('^thirty_p\d+ to thirty_p\d+ +20  #{22}$');
+SELECT pg_temp.write($$SELECT timestamp '2024-01-01' + interval '1 day' * (g * 7 % 100), g FROM generate_series(1, 1000) AS g$$);
+
 -- long names and paths, wide characters, line breaks
 CREATE SCHEMA "a very long name of a schema, which is nearly as long as it may";
 SELECT 'a very long name of a schema, which is nearly as long as it may' AS long \gset

@@ -35,7 +35,7 @@ sub load
 	my @lines = split /\n/, $out;
 	is("@lines[0, 1]", '20000 20000', "$what: rows loaded");
 	is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), '40000|400020000', "$what: rows there");
-	return ($lines[2], $err);
+	return ($lines[2], unsaid($err));
 }
 
 subtest 'io_uring is used where it is granted' => sub {

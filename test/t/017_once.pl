@@ -86,7 +86,7 @@ sub loaded
 		SELECT * FROM t ORDER BY k;
 		SELECT 'log', string_agg(coalesce(i, 'NULL'), ' ' ORDER BY id) FROM log", stdout => \$out, stderr => \$err, on_error_stop => 0);
 	my ($rows, $log) = $out =~ /^(.*?)\n?^log\|(.*)$/ms;
-	my @told = map { s/^psql:<stdin>:\d+: //r } grep { /(NOTICE|WARNING|ERROR):/ && !/rows are loaded one by one/ } split /\n/, $err;
+	my @told = map { s/^psql:<stdin>:\d+: //r } grep { /(NOTICE|WARNING|ERROR):/ && !/rows are loaded one by one/ } split /\n/, unsaid($err);
 	return { rows => $rows, log => $log, told => join("\n", @told), all => $err };
 }
 

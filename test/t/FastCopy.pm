@@ -18,7 +18,7 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(new_node write_rows write_bytes events gates open_gate close_gate
-  start_load finish_load wait_until at_gate is_clean is_sound toast_indexes_are_sound
+  start_load finish_load unsaid wait_until at_gate is_clean is_sound toast_indexes_are_sound
   spill_files connection say_to messages);
 
 my $loads = 0;
@@ -197,6 +197,14 @@ sub finish_load
 	$load->{run}->finish;
 	chomp $load->{out};
 	return ($load->{out}, $load->{err});
+}
+
+# What psql said, without the lines that loads end with.
+sub unsaid
+{
+	my ($err) = @_;
+
+	return $err =~ s/^[^\n]*NOTICE:  fast_copy: \d[^\n]*(\n|\z)//mgr;
 }
 
 # Polls a boolean query; false after a while.  What is waited for here comes in
