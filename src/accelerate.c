@@ -234,6 +234,8 @@ fc_accelerate_tell(const char *reason)
 	row.alone = -1;
 	row.rows = row.bytes = row.reads = row.wal_bytes = row.spill_bytes = -1;
 	row.choice = psprintf("core's COPY: %s", reason);
+	row.way = fc_way_name(FC_WAY_COPY);
+	row.reason = pstrdup(reason);
 	fc_report_add(&row);
 	ereport(DEBUG1,
 			(errmsg_internal("COPY is not accelerated: %s", reason)));

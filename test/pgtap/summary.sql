@@ -109,5 +109,14 @@ RESET ROLE;
 SELECT isnt_empty(format('SELECT * FROM fast_copy_analyze(''many'', %L)', current_setting('fc.file')), 'analysis');
 SELECT pg_temp.fits('an analysis');
 SELECT is(count(*), 0::bigint, 'no rows were loaded') FROM pg_temp.line('^(rows|WAL|way)');
+
+-- nor does a plain COPY that core has loaded
+SET LOCAL fast_copy.accelerate_copy = on;
+SET LOCAL fast_copy.accelerate_min_size = 0;
+CREATE TEMP TABLE scratch (LIKE s);
+SELECT format('COPY scratch FROM %L (FORMAT csv)', current_setting('fc.file')) AS copy \gset
+:copy;
+SELECT results_eq('SELECT fast_copy_summary()', $$VALUES ('copy       core''s COPY: the table is temporary')$$, 'a plain COPY: why it was not accelerated');
+SELECT results_eq('SELECT way, reason FROM fast_copy_report()', $$VALUES ('copy', 'the table is temporary')$$, '... for programs, too');
 SELECT * FROM finish();
 ROLLBACK;
