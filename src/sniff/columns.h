@@ -52,7 +52,6 @@ typedef struct FcTable
 	bool		ascii;			/* they have no other characters */
 	bool		mark;			/* a file begins with a byte order mark */
 	int			header_lines;
-	bool		header_sure;
 	List	   *heads;			/* of FcHeld: the first record of each file */
 	uint64		records;		/* that were looked at, without headers */
 	int			ncolumns;

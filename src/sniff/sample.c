@@ -33,10 +33,11 @@
 
 /*
  * How many places of plain files are read, and how many bytes of each; and to
- * how many the first one may grow until a line ends in it
+ * how many the first ones of all files together may grow, to have some lines
  */
 #define FC_SAMPLE_PLACES	64
-#define FC_SAMPLE_LINE		((size_t) 4 * 1024 * 1024)
+#define FC_SAMPLE_LINES		32
+#define FC_SAMPLE_MOST		((size_t) 4 * 1024 * 1024)
 #define FC_SAMPLE_PLACE		((size_t) 64 * 1024)
 
 /*
@@ -72,14 +73,18 @@ fc_sample_add(FcSampling *sampling, uint32 file, char *data, size_t len)
 	return place;
 }
 
-/* Has the head no end of a line? */
+/* Are there too few lines to see how records look? */
 static bool
-fc_sample_is_open(const char *data, size_t len)
+fc_sample_is_short(const char *data, size_t len)
 {
-	return memchr(data, '\n', len) == NULL && memchr(data, '\r', len) == NULL;
+	int			lines = 0;
+
+	for (size_t i = 0; i < len && lines < FC_SAMPLE_LINES; i++)
+		lines += data[i] == '\n' || data[i] == '\r';
+	return lines < FC_SAMPLE_LINES;
 }
 
-/* Reads a place; the head of a file grows until it has the end of a line */
+/* Reads a place; the head of a file grows until it has some lines */
 static void
 fc_sample_read(FcSampling *sampling, uint32 file, uint64 offset, size_t len)
 {
@@ -90,7 +95,8 @@ fc_sample_read(FcSampling *sampling, uint32 file, uint64 offset, size_t len)
 
 	CHECK_FOR_INTERRUPTS();
 	fc_source_read(sampling->source, of->base + offset, data, len);
-	while (offset == 0 && len < size && len < FC_SAMPLE_LINE && fc_sample_is_open(data, len))
+	while (offset == 0 && len < size && fc_sample_is_short(data, len) &&
+		   sampling->sample->bytes + len < FC_SAMPLE_MOST)
 	{
 		size_t		more = Min(len, size - len);
 

@@ -425,7 +425,7 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 	if (faults->markers > 0)
 		fc_statement_comment(sql, "", "There are backslashes that the text format does not have.");
 	if (faults->lost > 0)
-		fc_statement_comment(sql, "", psprintf("At " UINT64_FORMAT " of the places no records of that form were found.",
+		fc_statement_comment(sql, "", psprintf("At " UINT64_FORMAT " of the places no whole record of that form was found.",
 											   faults->lost));
 	if (guess->next_delim != '\0' && guess->next_score > 0.9 * guess->score)
 		fc_statement_comment(sql, "", psprintf("The fields could be separated by %s as well.",
