@@ -28,10 +28,32 @@
 /* Columns that a comment beside a column needs to say something */
 #define FC_BESIDE	12
 
-/* Appends a comment in lines of words; control bytes become blanks */
-static void
-fc_statement_comment(StringInfo sql, const char *indent, const char *text)
+/*
+ * A text without what may not stand in a comment: control bytes, which become
+ * blanks, and, if it is not valid, all that is not ASCII.  The name of a file
+ * can have any bytes.
+ */
+static char *
+fc_statement_clean(const char *text)
 {
+	char	   *clean = pstrdup(text);
+	bool		valid = pg_verifymbstr(text, (int) strlen(text), true);
+
+	for (char *c = clean; *c; c++)
+	{
+		if ((unsigned char) *c < ' ' || *c == 0x7f)
+			*c = ' ';
+		else if (!valid && IS_HIGHBIT_SET(*c))
+			*c = '?';
+	}
+	return clean;
+}
+
+/* Appends a comment in lines of words */
+static void
+fc_statement_comment(StringInfo sql, const char *indent, const char *said)
+{
+	const char *text = fc_statement_clean(said);
 	int			begin = strlen(indent) + 3;
 	int			column = 0;
 
@@ -55,8 +77,7 @@ fc_statement_comment(StringInfo sql, const char *indent, const char *text)
 		else
 			appendStringInfoChar(sql, ' ');
 		column = column == 0 ? begin + len : column + 1 + len;
-		for (int i = 0; i < len; i++)
-			appendStringInfoChar(sql, (unsigned char) text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i]);
+		appendBinaryStringInfo(sql, text, len);
 		text += len;
 	}
 	if (column > 0)

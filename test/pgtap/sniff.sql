@@ -204,6 +204,8 @@ FROM (VALUES ('UTF8', convert_to(E'name,n\nMüller,1\n', 'UTF8'), '', 'header =>
 SELECT is(loaded(sniffed(quote_literal(write('sniff_evil.csv', convert_to(E'"a"");--\n); DROP TABLE example; --","b"\n1,"x\r\n); DROP TABLE example; --"\n2,"''); DROP TABLE example; --"\n', 'UTF8'))))),
 	E'(1,"x\r\n); DROP TABLE example; --") (2,"''); DROP TABLE example; --")', 'values and names with SQL in them');
 SELECT is(loaded(sniffed(quote_literal(write(E'sniff_evil''\n); DROP TABLE example; --.csv', E'a,b\n1,2\n'::bytea)))), '(1,2)', 'a path with SQL in it');
+SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && cp sniff_said_1.csv "$(printf ''sniff_odd\377\n.csv'')" && cat >/dev/null', current_setting('test.dir'))) \gexec
+SELECT is((sniffed(quote_literal(current_setting('test.dir') || '/sniff_odd*')))[1] LIKE '%sniff_odd? .csv: %', true, 'a file whose name is not valid in the encoding');
 SELECT has_table('example');
 
 -- What cannot be guessed from
