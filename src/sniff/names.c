@@ -37,7 +37,6 @@ typedef struct FcHeaderSigns
 	int			names;			/* words above values of another type */
 	int			values;			/* values of the type of their column */
 	int			texts;			/* texts above texts */
-	int			empty;
 	bool		plain;			/* all texts look like identifiers */
 	bool		unique;			/* no two are the same */
 	bool		years;			/* the values are numbers one after the other */
@@ -118,10 +117,7 @@ fc_names_look(FcTable *table, const FcHeld *held, FcHeaderSigns *signs)
 		const char *s = held->fields[i];
 
 		if (s[0] == '\0')
-		{
-			signs->empty++;
 			continue;
-		}
 		signs->unique = signs->unique && !fc_names_is_repeated(held, i);
 		if (!fc_names_is_typed(column))
 			signs->texts++;
