@@ -165,11 +165,12 @@ $$;
 \set file :tmp_dir '/heads.csv'
 COPY (VALUES ('ts', 'n'), ('2013-01-01', '1'), ('2013-01-02', '2')) TO :'file' (FORMAT csv);
 SELECT set_config('test.file', :'file', true) <> '' AS set \gset
-SELECT is(first_try(given), expected, given) FROM (VALUES
+-- from 19 on COPY's own text goes on in another way
+SELECT is(regexp_replace(first_try(given), '(requires a Boolean value).*', '\1'), expected, given) FROM (VALUES
 	('header => true', '2'), ('header => ''true''', '2'), ('header => ''yes''', '2'), ('header => ''ON''', '2'), ('header => 1', '2'), ('header => 2', '1'),
 	('header => ''TRUE''::text', '2'), ('header => ''Match''::varchar', '2'), ('header => ''map''::name', '2'), ('HEADER => 1 + 1', '1'),
 	('header => NULL', 'argument "header" must not be null'),
-	('header => ''maybe''', 'header requires a Boolean value or "match"'),
+	('header => ''maybe''', 'header requires a Boolean value'),
 	('header => false', 'invalid input syntax for type timestamp: "ts"'), ('header => ''No''', 'invalid input syntax for type timestamp: "ts"'),
 	('header => true, format => ''CSV''', '2'), ('header => true, format => ''cvs''', 'COPY format "cvs" not recognized'),
 	('header => true, progress => true', '2'), ('header => true, progress => ''off''', '2'), ('header => true, progress => interval ''1 min''', '2'),
