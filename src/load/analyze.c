@@ -96,10 +96,10 @@ fc_analyze_file(FcAnalysis *analysis, uint32 file)
 	finding->bytes = target->source->files[file].identity.size;
 	finding->rows = fc_split_records(target->shared, target->source, file);
 	finding->detail = fc_format_is_binary(&options->format) ? "binary" :
-		psprintf("%s, %s, %d lines of header",
+		psprintf("%s, %s, %d line%s of header",
 							   fc_format_is_csv(&options->format) ? "csv" : "text",
 							   pg_encoding_to_char(options->file_encoding),
-							   options->header_lines);
+							   options->header_lines, options->header_lines == 1 ? "" : "s");
 }
 
 /* Tells how many records would be loaded, filtered and refused */

@@ -130,7 +130,7 @@ SELECT is(outcome(format('SELECT fast_copy(''t'', %L, options => ''{"reject_limi
 SELECT is(fast_copy('t', :'file', options => '{"format": "csv", "header": true, "columns": ["ts", "n"], "null": "", "workers": 0, "missing_partitions": "create",
 	"partition_interval": "1 month", "freeze": false, "on_error": "ignore", "on_error_classes": "conversion", "reject_limit": 5, "order_by": "n"}'), 1::bigint, 'options in JSON');
 SELECT is(fast_copy('plain', ARRAY[:'file'], options => '{"header": 1}'), 1::bigint, 'a list of files');
-SELECT is((SELECT detail FROM fast_copy_analyze('plain', :'file', options => '{"header": 1, "format": "csv"}') WHERE item = 'file'), 'csv, UTF8, 1 lines of header', 'fast_copy_analyze');
+SELECT is((SELECT detail FROM fast_copy_analyze('plain', :'file', options => '{"header": 1, "format": "csv"}') WHERE item = 'file'), 'csv, UTF8, 1 line of header', 'fast_copy_analyze');
 SELECT is((SELECT sum(rows)::int FROM fast_copy_analyze('plain', ARRAY[:'file'], options => '{"where_clause": "n = 2"}') WHERE name = 'accepted'), 1, 'fast_copy_analyze of a list of files');
 SELECT throws_ok(format($$SELECT * FROM fast_copy_analyze('plain', %L, options => '{"heade": 1}')$$, :'file'), '42601', 'option "heade" not recognized', 'fast_copy_analyze refuses the same');
 
