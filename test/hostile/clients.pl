@@ -73,8 +73,9 @@ subtest 'inline data are loaded' => sub {
 		{
 			my $with = "(FORMAT $format, fast_copy, workers $workers)";
 
-			is(join('|', psql('postgres', "\\set QUIET off\nCOPY t FROM STDIN $with;\n$rows{$format}\\.\nSELECT count(*) FROM t; TRUNCATE t;\n\\copy t from stdin $with\n$rows{$format}\\.\nSELECT n, coalesce(v, 'NULL') FROM t ORDER BY n;\nTRUNCATE t;")),
-				"0|COPY 2\n2\nTRUNCATE TABLE\nCOPY 2\n1|a\n2|NULL\nTRUNCATE TABLE|", "inline, $format, $workers workers");
+			my ($rc, $out, $err) = psql('postgres', "\\set QUIET off\nCOPY t FROM STDIN $with;\n$rows{$format}\\.\nSELECT count(*) FROM t; TRUNCATE t;\n\\copy t from stdin $with\n$rows{$format}\\.\nSELECT n, coalesce(v, 'NULL') FROM t ORDER BY n;\nTRUNCATE t;");
+
+			is(join('|', $rc, $out, unsaid($err)), "0|COPY 2\n2\nTRUNCATE TABLE\nCOPY 2\n1|a\n2|NULL\nTRUNCATE TABLE|", "inline, $format, $workers workers");
 		}
 	}
 };

@@ -39,7 +39,7 @@ sub as_loader
 	my ($sql, @options) = @_;
 	my @answer = $node->psql('postgres', "\\set VERBOSITY verbose\n$sql", extra_params => [ '-U', 'loader' ], @options);
 
-	$answer[2] =~ s/^.*NOTICE:  00000: fast_copy: .*(\nLOCATION: .*)?\n?//mg;
+	$answer[2] = unsaid($answer[2]);
 	return @answer;
 }
 

@@ -76,7 +76,7 @@ sub client
 {
 	my ($out, $err) = told(@_);
 
-	return ($out, $err =~ s/^.*NOTICE:  00000: fast_copy: .*(\nLOCATION: .*)?\n?//mgr);
+	return ($out, unsaid($err));
 }
 
 # With it

@@ -54,7 +54,7 @@ sub as_someone
 	my ($database, $sql) = @_;
 	my @answer = $node->psql($database, "\\set VERBOSITY verbose\n$sql", extra_params => [ '-U', 'someone' ], on_error_stop => 0);
 
-	$answer[2] =~ s/^.*NOTICE:  00000: fast_copy: .*(\nLOCATION: .*)?\n?//mg;
+	$answer[2] = unsaid($answer[2]);
 	return @answer;
 }
 

@@ -204,7 +204,7 @@ sub unsaid
 {
 	my ($err) = @_;
 
-	return $err =~ s/^[^\n]*NOTICE:  fast_copy: \d[^\n]*(\n|\z)//mgr;
+	return $err =~ s/^.*NOTICE:  (?:00000: )?fast_copy: \d.*(?:\nLOCATION: .*)?(?:\n|\z)//mgr;
 }
 
 # Polls a boolean query; false after a while.  What is waited for here comes in
