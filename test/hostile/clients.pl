@@ -26,7 +26,7 @@ sub run
 	return ($? >> 8, $out, $err);
 }
 
-sub psql { return run($_[1], @psql, '-d', $node->connstr($_[0])) }
+sub psql { return map { unsaid($_) } run($_[1], @psql, '-d', $node->connstr($_[0])) }
 
 # ---- a script with its data -------------------------------------------------
 
