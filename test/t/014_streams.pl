@@ -535,7 +535,7 @@ sub client
 	my $run = IPC::Run::run([ 'psql', '-X', '-A', '-t', '-q', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('postgres'), map { ('-c', $_) } @commands ],
 		'<', $input, '>', \$out, '2>', \$err);
 
-	return join('', map { s/^LOCATION.*\n//mgr } $out, $err) =~ s/\n+$//r;
+	return join('', map { unsaid(s/^LOCATION.*\n//mgr) } $out, $err) =~ s/\n+$//r;
 }
 
 my $with = "WITH (FORMAT csv, fast_copy, workers 2)";
@@ -602,6 +602,8 @@ sub until_type
 	{
 		my ($type, $body) = @$message;
 
+		# the line that a load ends with
+		next if $type eq 'N' && $body =~ /\0Mfast_copy: \d/;
 		$seen .= $type;
 		$seen .= "($1 $2)" if $type =~ /[EN]/ && $body =~ /\0C([^\0]*).*?\0M([^\0]*)/s;
 		$seen .= '(' . $body =~ s/\0.*//sr . ')' if $type eq 'C';
