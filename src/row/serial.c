@@ -31,6 +31,7 @@
 #include "nodes/nodeFuncs.h"
 #include "storage/buffile.h"
 #include "utils/fmgroids.h"
+#include "utils/resowner.h"
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
@@ -245,6 +246,28 @@ fc_number_take(void *arg)
 	}
 }
 
+/*
+ * Returns the error that the sequence throws, or NULL.  nextval() throws it
+ * with the sequence's page locked, and from 19 on the lock goes with its
+ * resource owner alone.
+ */
+static ErrorData *
+fc_number_try(FcContext *ctx, FcNumberTaker *taker)
+{
+	ResourceOwner outer = CurrentResourceOwner;
+	ResourceOwner owner = ResourceOwnerCreate(outer, "fast_copy numbers");
+	ErrorData  *edata;
+
+	CurrentResourceOwner = owner;
+	edata = fc_error_catch(ctx, fc_number_take, taker);
+	CurrentResourceOwner = outer;
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, true, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
+	ResourceOwnerDelete(owner);
+	return edata;
+}
+
 /* The chunk in which the record with this number starts */
 static uint32
 fc_number_chunk(FcShared *shared, uint64 number)
@@ -292,7 +315,7 @@ fc_number_reserve(FcContext *ctx, uint64 records)
 		taker.records = records;
 		taker.number->nspans = 0;
 		taker.file = fc_number_file(shared, i, true);
-		edata = fc_error_catch(ctx, fc_number_take, &taker);
+		edata = fc_number_try(ctx, &taker);
 		BufFileExportFileSet(taker.file);
 		BufFileClose(taker.file);
 		if (edata)
