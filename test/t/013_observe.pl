@@ -273,7 +273,7 @@ sub usage_of
 
 	events($node, 'w');
 	my $plan = $node->safe_psql('postgres', "$set; EXPLAIN (ANALYZE, WAL, BUFFERS, COSTS OFF, TIMING OFF) SELECT $load");
-	my ($wal) = $plan =~ /WAL:.* bytes=(\d+)/;
+	my ($wal) = $plan =~ /WAL:.*? bytes=(\d+)/;
 	my $report = $node->safe_psql('postgres', "$set; DROP TABLE w; CREATE TABLE w (n int, ts timestamp, v text) PARTITION BY RANGE (ts);
 		SELECT pg_current_wal_insert_lsn() - '0/0' AS before \\gset
 		SELECT FROM $load;
