@@ -66,7 +66,8 @@ fc_packages()
 
 # Takes an extension for a version that has no package of it yet from that of the
 # newest version before, into a system of test/chroot.sh: the files of SQL alone,
-# because a library would not load.
+# because a library would not load.  What needs its library is left out, and tests
+# of it are skipped.
 fc_borrow()
 {
   local to=/usr/share/postgresql/$FC_MAJOR/extension from
@@ -76,8 +77,9 @@ fc_borrow()
   from=$(apt-cache search --names-only "^postgresql-[0-9]+-${1#postgresql-*-}\$" | cut -d' ' -f1 | sort -V | tail -n 1)
   [ -n "$from" ] && mkdir "$FC_TMP/$from" &&
     (cd "$FC_TMP/$from" && apt-get -q download "$from" && dpkg-deb -x ./*.deb .) >>"$FC_LOG" 2>&1 || return 1
-  cp "$FC_TMP/$from"/usr/share/postgresql/*/extension/*.{control,sql} "$to/" &&
-    echo "$from" >"$to/$1.borrowed" && echo "borrowed: $from"
+  grep -q '^ *module_pathname.*$libdir' "$FC_TMP/$from"/usr/share/postgresql/*/extension/*.control ||
+    cp "$FC_TMP/$from"/usr/share/postgresql/*/extension/*.{control,sql} "$to/" || return 1
+  echo "$from" >"$to/$1.borrowed" && echo "borrowed: $from"
 }
 
 fc_apt()
