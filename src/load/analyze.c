@@ -5,7 +5,7 @@
  *
  *	 split, scan, check (load/run.c) ──► counters, ranges of keys, rejects
  *		──► findings, one row each: file, numbers of rows, causes of rejects
- *		(load/causes.c), errors, warnings; last the partitions, as the most
+ *		(report/causes.c), errors, warnings; last the partitions, as the most
  *
  * Every row is parsed and checked as for a load; nothing is written but spill
  * files, which go with the job's segment.
@@ -31,13 +31,13 @@
 #include "errors/reject_file.h"
 #include "intake/split.h"
 #include "load/analyze.h"
-#include "load/causes.h"
 #include "load/partitions.h"
 #include "load/run.h"
 #include "load/setup.h"
 #include "load/tasks.h"
 #include "partition/create.h"
 #include "phase/phases.h"
+#include "report/causes.h"
 #include "sort/fetch_map.h"
 #include "sort/order_by_keys.h"
 #include "sort/run_write.h"

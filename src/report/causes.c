@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/causes.c
+ * report/causes.c
  *	  What rejected records have in common.
  *
  *	 reject: column, SQLSTATE, message ──► the message without the value
@@ -23,7 +23,7 @@
 #include "compat/compat.h"
 #include "copyfrom/hint.h"
 #include "errors/first_error.h"
-#include "load/causes.h"
+#include "report/causes.h"
 
 #define FC_CAUSES			100 /* causes that are told apart */
 #define FC_CAUSE_VALUES		8	/* values of a cause that are counted */
