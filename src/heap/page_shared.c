@@ -39,6 +39,33 @@
 /* The free space of so many pages is taken for that of all */
 #define FC_SPACE_SAMPLE	64
 
+/* Bytes that the kernel maps at once, where they are read first */
+#define FC_FAULT_AROUND	((Size) 64 * 1024)
+
+/* Buffers that lie closer than that were given one after the other */
+#define FC_TOUCH_MOST	(4 * FC_PAGE_BATCH)
+
+/*
+ * Touches the buffers that core is likely to give next, if it goes on from
+ * "first" to "last" as it did: upwards by its clock, or downwards where a table
+ * was dropped.  A page of shared buffers is mapped into a process when that
+ * touches it first: page by page if that is a write, as here otherwise, but
+ * together with those around it if that is a read.
+ */
+static void
+fc_buffer_touch(Buffer first, Buffer last)
+{
+	Buffer		n = Abs(last - first) + 1;
+	Buffer		lo = Max(last < first ? last - n : last, 1);
+	Buffer		hi = Min(last < first ? last : last + n, NBuffers);
+
+	if (n > FC_TOUCH_MOST)
+		return;
+	for (Buffer buffer = lo; buffer < hi; buffer += FC_FAULT_AROUND / BLCKSZ)
+		(void) *(volatile char *) BufferGetPage(buffer);
+	(void) *(volatile char *) BufferGetPage(hi);
+}
+
 /* Fills buffers, which are new and locked, with pages from the first one on */
 static void
 fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
@@ -91,6 +118,7 @@ fc_buffer_append(FcAppend *append, BufferAccessStrategy strategy)
 	{
 		int			n = fc_extend_buffers(append->rel, strategy, append->n - done, buffers);
 
+		fc_buffer_touch(buffers[0], buffers[n - 1]);
 		n = fc_buffer_keep_new(buffers, n);
 		if (n > 0)
 			fc_buffer_fill(append, done, buffers, n);
