@@ -35,12 +35,6 @@ fc_parse_int(const FcConverter *converter, const char *s, size_t len,
 	bool		negative = (*s == '-');
 	uint64		value = 0;
 
-	if (len == 1)
-	{
-		/* small integers are mostly single digits */
-		*result = (unsigned char) *s - '0';
-		return (uint64) *result <= 9;
-	}
 	s += negative;
 	len -= negative;
 	if (len - 1 < 16 && fc_readable(converter, end) - s >= (len <= 8 ? 8 : 16))

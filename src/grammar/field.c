@@ -432,6 +432,19 @@ fc_record_field(const FcDialect *dialect, char *rec, size_t len, int wanted,
 	return true;
 }
 
+/* Makes a field that has no quotes and stands for no default */
+static inline void
+make_plain_field(Null null, char *rec, size_t start, size_t end, FcField *field)
+{
+	field->data = rec + start;
+	field->len = end - start;
+	field->null = field->len == null.len &&
+		(null.len == 0 || memcmp(field->data, null.string, null.len) == 0);
+	field->marker = false;
+	field->verify = false;
+	rec[end] = '\0';
+}
+
 /* Where the cutting of a record by marks stands */
 typedef struct Cutter
 {
@@ -458,15 +471,22 @@ count_to_three(uint64_t w)
 }
 
 /*
- * Cuts the field that ends at "end", with that many quotes.
+ * Cuts the field that ends at "end", with that many quotes.  Without any it is
+ * compared with the default string only if there is one.
  */
 static inline void
 cut_field(Cutter *cutter, size_t end, int quotes)
 {
+	FcField    *field = &cutter->fields[cutter->n];
+
 	if (cutter->n < cutter->max)
-		make_field(cutter->dialect, cutter->null, cutter->rec,
-				   (FcBorders) {cutter->start, end, quotes},
-				   &cutter->fields[cutter->n]);
+	{
+		if (quotes == 0 && cutter->dialect->default_string == NULL)
+			make_plain_field(cutter->null, cutter->rec, cutter->start, end, field);
+		else
+			make_field(cutter->dialect, cutter->null, cutter->rec,
+					   (FcBorders) {cutter->start, end, quotes}, field);
+	}
 	cutter->n++;
 	cutter->start = end + 1;
 }
@@ -523,19 +543,6 @@ quoted_fields(Cutter cutter, const FcMarks *marks, size_t pos, size_t len)
 				  marks_within(marks->quotes[w], w * BLOCK, pos, end));
 	cut_field(&cutter, len, cutter.quotes);
 	return cutter.n;
-}
-
-/* Makes a field that has no quotes and stands for no default */
-static inline void
-make_plain_field(Null null, char *rec, size_t start, size_t end, FcField *field)
-{
-	field->data = rec + start;
-	field->len = end - start;
-	field->null = field->len == null.len &&
-		(null.len == 0 || memcmp(field->data, null.string, null.len) == 0);
-	field->marker = false;
-	field->verify = false;
-	rec[end] = '\0';
 }
 
 /*
