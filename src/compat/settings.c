@@ -95,7 +95,7 @@ fc_settings_define_sizes(void)
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.workers",
 							"Parallel workers of a load that does not say how many.",
-							"-1 takes one for each processor, and none for a small file. They are bounded by max_parallel_workers and max_worker_processes.",
+							"-1 takes one for each processor that the server may use, and none for a small file. They are bounded by max_parallel_workers and max_worker_processes.",
 							&fc_workers, -1, -1, FC_MAX_WORKERS,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }

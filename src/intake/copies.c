@@ -11,11 +11,10 @@
  */
 #include "postgres.h"
 
-#include <unistd.h>
-
 #include "miscadmin.h"
 
 #include "compat/compat.h"
+#include "context/processors.h"
 #include "intake/copies.h"
 #include "intake/ring.h"
 #include "report/progress.h"
@@ -197,16 +196,7 @@ fc_intake_end(FcIntake *intake, int processes, char *choice)
 int
 fc_intake_workers(const FcIntake *intake, uint64 bytes)
 {
-	int			workers = intake->target->options->workers >= 0 ? intake->target->options->workers : fc_workers;
-
-	if (workers < 0)
-	{
-		if (bytes < FC_SMALL_PACKED)
-			return 0;
-		workers = (int) sysconf(_SC_NPROCESSORS_ONLN);
-		workers = Min(workers, max_parallel_workers);
-	}
-	return Min(workers, FC_MAX_WORKERS);
+	return fc_workers_wanted(intake->target->options->workers, bytes < FC_SMALL_PACKED);
 }
 
 bool

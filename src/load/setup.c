@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include <unistd.h>
-
 #include "access/table.h"
 #include "access/xact.h"
 #include "miscadmin.h"
@@ -20,6 +18,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "context/processors.h"
 #include "copyfrom/feed.h"
 #include "copyfrom/run.h"
 #include "intake/intake.h"
@@ -67,19 +66,11 @@ static int
 fc_setup_workers(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
-	int			workers = target->options->workers >= 0 ? target->options->workers : fc_workers;
 
 	if (target->plan->leader_reason != NULL ||
 		(target->options->analyze && target->plan->subtransactions))
 		return 0;
-	if (workers < 0)
-	{
-		if (fc_setup_is_small(job))
-			return 0;
-		workers = (int) sysconf(_SC_NPROCESSORS_ONLN);
-		workers = Min(workers, max_parallel_workers);
-	}
-	return Max(Min(workers, FC_MAX_WORKERS), 0);
+	return fc_workers_wanted(target->options->workers, fc_setup_is_small(job));
 }
 
 /*

@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * context/processors.c
+ *	  How many workers a load asks for.
+ *
+ * A container, or a service of systemd, may have a few processors' time on a
+ * machine of many: by an affinity, or by a quota of its control group or of one
+ * above it.  With more workers than that each of them would be stopped for a
+ * part of the time.  Control groups are those of version 2 and, where the
+ * kernel still has them, of version 1.  A container sees only its own one, at
+ * the root of what is mounted there.
+ *
+ * The end of the (sub)transaction closes files.  What cannot be read is no
+ * limit.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "storage/fd.h"
+
+#include "compat/settings.h"
+#include "context/processors.h"
+
+#define FC_GROUPS	"/sys/fs/cgroup"
+
+/* Reads up to two numbers from a file; returns how many there are */
+static int
+fc_quota_numbers(const char *dir, const char *name, long *first, long *second)
+{
+	char		path[MAXPGPATH];
+	FILE	   *file;
+	int			n;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	file = AllocateFile(path, "r");
+	if (file == NULL)
+		return 0;
+	/* version 2 writes "max" where there is no quota */
+	n = fscanf(file, "%ld %ld", first, second);
+	FreeFile(file);
+	return Max(n, 0);
+}
+
+/* How many processors the quota of a control group is worth, rounded up */
+static int
+fc_quota_of(const char *dir)
+{
+	long		quota = 0;
+	long		period = 0;
+	long		none;
+
+	if (fc_quota_numbers(dir, "cpu.max", &quota, &period) < 2 &&
+		(fc_quota_numbers(dir, "cpu.cfs_quota_us", &quota, &none) < 1 ||
+		 fc_quota_numbers(dir, "cpu.cfs_period_us", &period, &none) < 1))
+		return INT_MAX;
+	if (quota <= 0 || period <= 0)
+		return INT_MAX;
+	quota = (quota - 1) / period + 1;
+	return (int) Min(quota, INT_MAX);
+}
+
+/* Lowers *least to the quota of a control group and of those above it */
+static void
+fc_quota_lower(char *dir, int *least)
+{
+	for (;;)
+	{
+		int			quota = fc_quota_of(dir);
+
+		*least = Min(*least, quota);
+		if (strlen(dir) <= strlen(FC_GROUPS))
+			return;
+		*strrchr(dir, '/') = '\0';
+	}
+}
+
+/* Does a list of controllers with commas in between have "cpu"? */
+static bool
+fc_quota_is_there(const char *controllers)
+{
+	const char *cpu = strstr(controllers, "cpu");
+
+	while (cpu && ((cpu > controllers && cpu[-1] != ',') || (cpu[3] != ',' && cpu[3] != '\0')))
+		cpu = strstr(cpu + 3, "cpu");
+	return cpu != NULL;
+}
+
+/*
+ * The least quota of the control groups that the process is in, which are
+ * lines "number:controllers:path"; those of version 2 name no controllers
+ */
+static int
+fc_quota(void)
+{
+	FILE	   *file = AllocateFile("/proc/self/cgroup", "r");
+	char		line[MAXPGPATH];
+	char		dir[2 * MAXPGPATH];
+	int			least = INT_MAX;
+
+	if (file == NULL)
+		return least;
+	while (fgets(line, sizeof(line), file) != NULL)
+	{
+		char	   *controllers = strchr(line, ':');
+		char	   *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+		if (path == NULL)
+			continue;
+		controllers++;
+		*path++ = '\0';
+		path[strcspn(path, "\n")] = '\0';
+		if (*controllers != '\0' && !fc_quota_is_there(controllers))
+			continue;
+		snprintf(dir, sizeof(dir), "%s/%s%s", FC_GROUPS, controllers, path);
+		fc_quota_lower(dir, &least);
+	}
+	FreeFile(file);
+	return least;
+}
+
+/* How many processors the server may use */
+static int
+fc_processors(void)
+{
+	int			processors = (int) sysconf(_SC_NPROCESSORS_ONLN);
+	int			quota = fc_quota();
+	cpu_set_t	set;
+
+	/* fails where the machine has more than a set has room for */
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		processors = Min(processors, CPU_COUNT(&set));
+	processors = Min(processors, quota);
+	return Max(processors, 1);
+}
+
+int
+fc_workers_wanted(int option, bool small)
+{
+	int			workers = option >= 0 ? option : fc_workers;
+
+	if (workers < 0 && small)
+		return 0;
+	if (workers < 0)
+	{
+		workers = fc_processors();
+		workers = Min(workers, max_parallel_workers);
+	}
+	return Min(workers, FC_MAX_WORKERS);
+}
