@@ -57,29 +57,30 @@ fc_setup_close_target(FcJob *job)
 	target->rel = target->ctx.target = NULL;
 }
 
-static bool
-fc_setup_is_small(const FcJob *job)
+int
+fc_setup_count_workers(const FcOptions *options, uint64 size)
 {
-	return job->target.data_size < FC_SMALL_FILE;
+	int			workers = options->workers >= 0 ? options->workers : fc_workers;
+
+	if (workers < 0)
+	{
+		if (size < FC_SMALL_FILE)
+			return 0;
+		workers = (int) sysconf(_SC_NPROCESSORS_ONLN);
+		workers = Min(workers, max_parallel_workers);
+	}
+	return Max(Min(workers, FC_MAX_WORKERS), 0);
 }
 
 static int
 fc_setup_workers(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
-	int			workers = target->options->workers >= 0 ? target->options->workers : fc_workers;
 
 	if (target->plan->leader_reason != NULL ||
 		(target->options->analyze && target->plan->subtransactions))
 		return 0;
-	if (workers < 0)
-	{
-		if (fc_setup_is_small(job))
-			return 0;
-		workers = (int) sysconf(_SC_NPROCESSORS_ONLN);
-		workers = Min(workers, max_parallel_workers);
-	}
-	return Max(Min(workers, FC_MAX_WORKERS), 0);
+	return fc_setup_count_workers(target->options, target->data_size);
 }
 
 /*
@@ -99,7 +100,7 @@ fc_setup_io(FcJob *job)
 		shared->io.map = FC_MAP_ALWAYS;
 	if (fc_io_method == FC_IO_SYNC || target->plan->key_type == FC_KEY_NONE ||
 		(fc_io_method == FC_IO_AUTO && target->nworkers == 0 &&
-		 fc_setup_is_small(job)))
+		 target->data_size < FC_SMALL_FILE))
 		return;
 	err = fc_io_uring_probe();
 	shared->io.uring = (err == 0);
