@@ -50,6 +50,7 @@
 #include "compat/settings.h"
 #include "errors/context.h"
 #include "load/elsewhere.h"
+#include "load/room.h"
 #include "load/run.h"
 #include "options/options.h"
 #include "options/plan.h"
@@ -81,14 +82,20 @@ typedef struct FcAccelerated
 /* The innermost one: core reads through a callback without an argument */
 static FcAccelerated *current = NULL;
 
-static bool
-fc_accelerate_is_large(const char *path)
+/* Bytes of a regular file; -1: it is none */
+static int64
+fc_accelerate_size(const char *path)
 {
 	struct stat st;
 
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : -1;
+}
+
+static bool
+fc_accelerate_is_large(const char *path)
+{
 	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES) &&
-		is_absolute_path(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-		(size_t) st.st_size >= FC_ACCELERATE_BYTES;
+		is_absolute_path(path) && fc_accelerate_size(path) >= (int64) FC_ACCELERATE_BYTES;
 }
 
 bool
@@ -356,9 +363,16 @@ fc_accelerate_talks(const FcAccelerated *copy)
 	return false;
 }
 
-/* Returns why core must load, or NULL and the load's options */
+/* Gets the load's shared memory, of which there may be too little */
+static bool
+fc_accelerate_gets_room(const FcAccelerated *copy, FcOptions *options)
+{
+	return fc_room_take(options, copy->input ? PG_UINT64_MAX : fc_accelerate_size(copy->stmt->filename));
+}
+
+/* Returns why core must load, as the command and its table tell, or NULL */
 static const char *
-fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
+fc_accelerate_plan_reason(FcAccelerated *copy, FcOptions **options)
 {
 	FcPlan	   *plan;
 
@@ -379,6 +393,17 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 	if (plan->effects)
 		return "a row's evaluation has effects that others may see";
 	return plan->partitioned ? fc_accelerate_leaves_reason(RelationGetRelid(copy->rel)) : NULL;
+}
+
+/* Returns why core must load, or NULL and the load's options */
+static const char *
+fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
+{
+	const char *reason = fc_accelerate_plan_reason(copy, options);
+
+	if (reason == NULL && !fc_accelerate_gets_room(copy, *options))
+		return "there is too little shared memory";
+	return reason;
 }
 
 /*

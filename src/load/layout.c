@@ -30,6 +30,9 @@
 #define FC_LEAST_ROOM	512
 #define FC_MOST_ROOM	16384
 
+/* What a load of one source has beside chunks and ring is less */
+#define FC_LAYOUT_REST	((Size) 512 * 1024)
+
 /* A worker gets about so many chunks, of so many bytes at least */
 #define FC_CHUNKS_EACH	16
 #define FC_MIN_CHUNK	(256 * 1024)
@@ -44,18 +47,27 @@
  */
 #define FC_TURN_CHUNK	(4 * 1024 * 1024)
 
-/* Bytes of a chunk: so few that no worker runs out of work before the others */
+/*
+ * Bytes of a chunk: so few that no worker runs out of work before the others.
+ * The size of data that are received is not known.
+ */
+static uint64
+fc_layout_chunk_bytes(bool received, uint64 size, FcWay way, int nworkers)
+{
+	uint64		share = received ? FC_STREAM_CHUNK :
+		Max(size / (FC_CHUNKS_EACH * Max(nworkers, 1)), FC_MIN_CHUNK);
+
+	if (way == FC_WAY_TURNS)
+		share = Min(share, FC_TURN_CHUNK);
+	return Max(Min((uint64) fc_chunk_size, share),
+			   received ? 0 : (size + FC_MAX_CHUNKS - 1) / FC_MAX_CHUNKS);
+}
+
 static uint64
 fc_layout_chunk_size(const FcJob *job)
 {
-	uint64		size = job->intake.incoming ? 0 : job->target.data_size;
-	uint64		share = job->intake.incoming ? FC_STREAM_CHUNK :
-		Max(size / (FC_CHUNKS_EACH * Max(job->target.nworkers, 1)), FC_MIN_CHUNK);
-
-	if (job->target.way == FC_WAY_TURNS)
-		share = Min(share, FC_TURN_CHUNK);
-	return Max(Min((uint64) fc_chunk_size, share),
-			   (size + FC_MAX_CHUNKS - 1) / FC_MAX_CHUNKS);
+	return fc_layout_chunk_bytes(job->intake.incoming != NULL, job->target.data_size,
+								 job->target.way, job->target.nworkers);
 }
 
 /* Counters, locks and the error slot */
@@ -411,12 +423,29 @@ fc_layout_hint(void *arg)
 		errhint("Shared memory lies in /dev/shm, which in a container has 64 MB unless it was started with more, as by docker run --shm-size=1g. Data that are received take less of it with a lower fast_copy.memory or fast_copy.workers.");
 }
 
+Size
+fc_layout_foresee(const FcOptions *options, uint64 size, int nworkers)
+{
+	bool		received = options->client || options->program;
+	uint64		chunk_size = fc_layout_chunk_bytes(received, size, FC_WAY_TURNS, nworkers);
+	Size		nchunks = received ? FC_MOST_ROOM : size / chunk_size + 1;
+	Size		ring_size = received ?
+		fc_ring_size(nworkers, chunk_size, (Size) fc_memory_kb * 1024) : 0;
+
+	return FC_LAYOUT_REST + nchunks * (sizeof(FcChunk) + sizeof(FcChunkStart)) + ring_size;
+}
+
+/* Returns the segment that was made before the load, if it is large enough */
 static dsm_segment *
-fc_layout_create(Size size)
+fc_layout_create(const FcOptions *options, Size size)
 {
 	ErrorContextCallback callback;
-	dsm_segment *segment;
+	dsm_segment *segment = options->room;
 
+	if (segment && dsm_segment_map_length(segment) >= size)
+		return segment;
+	if (segment)
+		dsm_detach(segment);
 	fc_error_context_push(&callback, fc_layout_hint, NULL);
 	segment = dsm_create(size, 0);
 	fc_error_context_pop();
@@ -451,7 +480,7 @@ fc_layout_make(FcJob *job)
 	total = fc_layout_places(job, &layout, patterns, where);
 	ring_size = layout.at.ring == 0 ? 0 :
 		fc_ring_size(target->nworkers, chunk_size, (Size) fc_memory_kb * 1024);
-	job->segment = fc_layout_create(total + ring_size);
+	job->segment = fc_layout_create(target->options, total + ring_size);
 	target->shared = dsm_segment_address(job->segment);
 	memset(target->shared, 0, total);
 	*target->shared = layout;

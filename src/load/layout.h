@@ -16,4 +16,10 @@
  */
 extern void fc_layout_make(FcJob *job);
 
+/*
+ * Returns the bytes of a segment that is large enough for so many bytes of one
+ * source, which is loaded in its order
+ */
+extern Size fc_layout_foresee(const FcOptions *options, uint64 size, int nworkers);
+
 #endif							/* FC_LOAD_LAYOUT_H */

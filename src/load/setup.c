@@ -56,10 +56,10 @@ fc_setup_close_target(FcJob *job)
 	target->rel = target->ctx.target = NULL;
 }
 
-static bool
-fc_setup_is_small(const FcJob *job)
+int
+fc_setup_count_workers(const FcOptions *options, uint64 size)
 {
-	return job->target.data_size < FC_SMALL_FILE;
+	return fc_workers_wanted(options->workers, size < FC_SMALL_FILE);
 }
 
 static int
@@ -70,7 +70,7 @@ fc_setup_workers(const FcJob *job)
 	if (target->plan->leader_reason != NULL ||
 		(target->options->analyze && target->plan->subtransactions))
 		return 0;
-	return fc_workers_wanted(target->options->workers, fc_setup_is_small(job));
+	return fc_setup_count_workers(target->options, target->data_size);
 }
 
 /*
@@ -90,7 +90,7 @@ fc_setup_io(FcJob *job)
 		shared->io.map = FC_MAP_ALWAYS;
 	if (fc_io_method == FC_IO_SYNC || target->plan->key_type == FC_KEY_NONE ||
 		(fc_io_method == FC_IO_AUTO && target->nworkers == 0 &&
-		 fc_setup_is_small(job)))
+		 target->data_size < FC_SMALL_FILE))
 		return;
 	err = fc_io_uring_probe();
 	shared->io.uring = (err == 0);

@@ -19,6 +19,9 @@
 extern FcJob *fc_setup_begin(FcOptions *options);
 extern void fc_setup_job(FcJob *job);
 
+/* Returns how many workers so many bytes get, if the plan allows any */
+extern int	fc_setup_count_workers(const FcOptions *options, uint64 size);
+
 /* Closes what setup opened, and checks that no file changed; keeps the lock */
 extern void fc_setup_end(FcJob *job);
 

@@ -10,6 +10,7 @@
 
 #include "commands/copy.h"
 #include "parser/parse_node.h"
+#include "storage/dsm.h"
 
 #include "context/shared.h"
 #include "options/list.h"
@@ -98,6 +99,8 @@ typedef struct FcOptions
 								 * does what core's COPY does */
 	FcInput    *input;			/* what the program or the client sends, if it
 								 * was asked for before the load; or NULL */
+	dsm_segment *room;			/* the load's segment, if it was made before
+								 * the load; or NULL */
 	Oid			target;
 	List	   *sources;		/* of String: paths, patterns or commands */
 	bool		program;		/* sources are commands */

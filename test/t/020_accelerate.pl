@@ -162,6 +162,7 @@ subtest 'what a program prints goes through memory, and can be looked at again a
 
 subtest 'a client may give up after any byte' => sub {
 	my $socket = connection($node);
+	my $cut = cut_for($node, 9);
 	my $said = sub {
 		my ($sql, $data) = @_;
 
@@ -169,7 +170,7 @@ subtest 'a client may give up after any byte' => sub {
 		my @messages = messages($socket, 'G', 'Z');
 		if ($messages[-1][0] eq 'G')
 		{
-			say_to($socket, (map { [ 'd', $_ ] } $data =~ /(.{1,9})/sg), [ 'f', "no more\0" ]);
+			say_to($socket, (map { [ 'd', $_ ] } $data =~ /(.{1,$cut})/sg), [ 'f', "no more\0" ]);
 			@messages = messages($socket, 'Z');
 		}
 		return join('|', map { $_->[1] =~ /\0([CMW][^\0]*)/g } grep { $_->[0] eq 'E' } @messages);

@@ -60,7 +60,8 @@ sub agrees
 	foreach my $source (@sources ? @sources : ("'$path'", "PROGRAM 'cat $path'", 'STDIN'))
 	{
 		my $copy = 'COPY t ' . ($columns // '') . " FROM $source (FORMAT csv" . ($options // '') . ')';
-		my $cores = copied($copy, $data, 100, 'fast_copy.accelerate_copy = off');
+		my $cut = $end[0] eq 'f' ? cut_for($node, 100) : 100;
+		my $cores = copied($copy, $data, $cut, 'fast_copy.accelerate_copy = off');
 
 		foreach my $workers (0, 2)
 		{

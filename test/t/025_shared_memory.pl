@@ -46,5 +46,55 @@ subtest 'data of the client need more, and the hint says what to do' => sub {
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM plain'), 0, 'nothing is loaded');
 	is($node->safe_psql('postgres', "LOAD 'fast_copy'; SET fast_copy.memory = '16MB';\n$copy\nSELECT count(*) FROM plain"), 40000, 'with less of fast_copy.memory it is');
 };
+
+# What a COPY into an empty table says, which rows are in which places then, and
+# how they came there
+sub accelerated
+{
+	my ($on, $copy) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "LOAD 'fast_copy';
+		SET fast_copy.accelerate_copy = $on; SET fast_copy.accelerate_min_size = 0; SET fast_copy.workers = 4;
+		BEGIN; TRUNCATE plain;
+		$copy
+		COMMIT;
+		SELECT count(*), md5(string_agg(t::text, '|' ORDER BY ctid)) FROM plain AS t;
+		SELECT choice FROM fast_copy_report() WHERE '$on' = 'on' AND phase IN ('load', 'copy')");
+
+	is($err, '', "no complaint with the setting $on");
+	return split /\n/, $out;
+}
+
+# The segments that there are, the server's own among them
+sub segments
+{
+	return $node->safe_psql('postgres', "CREATE TEMP TABLE files (name text); COPY files FROM PROGRAM 'ls /dev/shm'; SELECT count(*) FROM files WHERE name LIKE 'PostgreSQL.%'");
+}
+
+subtest 'COPY loads by itself where the accelerated one would need more' => sub {
+	my $too_little = q(core's COPY: there is too little shared memory);
+	my %copies = (STDIN => "\\copy plain from '$rows' with (format csv)",
+		PROGRAM => "COPY plain FROM PROGRAM 'cat $rows' (FORMAT csv, FREEZE);",
+		file => "COPY plain FROM '$rows' (FORMAT csv);");
+	my $before = segments();
+
+	foreach my $name (sort keys %copies)
+	{
+		my ($expected) = accelerated('off', $copies{$name});
+		my ($got, $choice) = accelerated('on', $copies{$name});
+
+		is($got, $expected, "$name: rows and places");
+		like($choice, $name eq 'file' ? qr/^in file order/ : qr/^\Q$too_little\E$/, "$name: the reason is told");
+	}
+	$node->safe_psql('postgres', "COPY (SELECT) TO PROGRAM 'cat /dev/zero 2>&1 >/dev/shm/all || true'");
+	my ($expected) = accelerated('off', $copies{file});
+	my ($got, $choice) = accelerated('on', $copies{file});
+
+	is($got, $expected, 'a file, when nothing is left: rows and places');
+	is($choice, $too_little, '... and the reason');
+	$node->safe_psql('postgres', "COPY (SELECT) TO PROGRAM 'rm /dev/shm/all'");
+	($got, $choice) = accelerated('on', $copies{file});
+	like($choice, qr/^in file order/, '... and with room again it is accelerated');
+	is(segments(), $before, 'no segment stays');
+};
 $node->stop;
 done_testing();

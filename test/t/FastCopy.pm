@@ -19,7 +19,7 @@ use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(new_node write_rows write_bytes events gates open_gate close_gate
   start_load finish_load unsaid wait_until at_gate is_clean is_sound toast_indexes_are_sound
-  spill_files connection say_to messages);
+  spill_files connection say_to cut_for messages);
 
 my $loads = 0;
 my $directory;
@@ -282,6 +282,18 @@ sub say_to
 		die "write: $!" unless $n;
 		substr($bytes, 0, $n) = '';
 	}
+}
+
+# How many bytes are in a message of a client that gives up in the end.  From 19
+# on COPY reads a message ahead where a line begins with fewer bytes than it
+# looks through at once, so that the line that it is in depends on where
+# messages end.  With a byte in each it is the line of the last byte, as it is
+# before 19 with messages of any size.
+sub cut_for
+{
+	my ($node, $size) = @_;
+
+	return $node->pg_version->major < 19 ? $size : 1;
 }
 
 sub read_from
