@@ -108,11 +108,15 @@ check-style:
 docs:
 	PATH="$(bindir):$$PATH" test/docs/reference
 
-# mkdocs wants all pages below one folder.
+# mkdocs wants all pages below one folder, with all that they link to, and one
+# word after a fence, or it takes the code for text and what follows for code.
+HTML_LINKED = $(wildcard $(sort $(shell sed -n 's/[^]]*](\.\.\/\([a-z][^)\#]*\)[^]]*/ \1/gp' docs/*.md)))
 html:
 	rm -rf html html.in
 	mkdir html.in
 	cp -r README.md SECURITY.md CHANGELOG.md LICENSE META.json docs html.in/
+	cp -r --parents $(HTML_LINKED) html.in/
+	sed -i 's/^\(```[a-z]*\) .*/\1/' html.in/*.md html.in/docs/*.md
 	mkdocs build -q
 	rm -rf html.in
 

@@ -46,7 +46,7 @@ fc_suite_packages()
       command -v cargo >/dev/null || echo cargo
       ;;
     faults) echo gzip zstd lz4 bzip2 xz-utils zip strace e2fsprogs ;;
-    package) echo git unzip binutils build-essential dpkg-dev debhelper rpm postgresql-server-dev-all ;;
+    package) echo git unzip binutils build-essential dpkg-dev debhelper rpm mkdocs postgresql-server-dev-all ;;
   esac
 }
 
