@@ -30,6 +30,14 @@ typedef enum FcVerbosity
 	FC_LOG_VERBOSE
 } FcVerbosity;
 
+/* remote_commit: how rows on other servers are committed */
+typedef enum FcRemoteCommit
+{
+	FC_COMMIT_ONE_PHASE,		/* one server after the other */
+	FC_COMMIT_AUTO,				/* in two phases if all servers can */
+	FC_COMMIT_TWO_PHASE			/* on all servers or on none */
+} FcRemoteCommit;
+
 #define FC_OPTION_NUMBER(name, ...) FC_OPTION_##name,
 #define FC_ARGUMENT_COUNT(...) +1
 
