@@ -16,10 +16,15 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 
+#include "remote/commit.h"
 #include "remote/remote.h"
+#include "remote/resolve.h"
 #include "remote/transaction.h"
 
 static dlist_head members = DLIST_STATIC_INIT(members);
+
+/* How they commit: the strictest wish of the transaction's loads */
+static FcRemoteCommit commit_by = FC_COMMIT_AUTO;
 
 static void
 fc_transaction_drop(FcMember *member)
@@ -35,25 +40,6 @@ fc_transaction_drop_all(void)
 		fc_transaction_drop(dlist_container(FcMember, link, dlist_head_node(&members)));
 }
 
-/* All are asked first whether they can: one that cannot is known to */
-static void
-fc_transaction_commit(void)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &members)
-		fc_member_check(dlist_container(FcMember, link, iter.cur));
-	dlist_foreach(iter, &members)
-	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-		FcWireResult *result = fc_node_run(member->node, "COMMIT");
-
-		if (strcmp(fc_wire()->tag(result), "COMMIT") != 0)
-			fc_member_check(member);
-		member->state = FC_MEMBER_ENDED;
-	}
-}
-
 static void
 fc_transaction_event(XactEvent event, void *arg)
 {
@@ -62,7 +48,7 @@ fc_transaction_event(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			fc_transaction_commit();
+			fc_commit_members(&members, commit_by);
 			break;
 		case XACT_EVENT_PRE_PREPARE:
 			ereport(ERROR,
@@ -71,7 +57,11 @@ fc_transaction_event(XactEvent event, void *arg)
 					 errhint("Use COMMIT.")));
 			break;
 		case XACT_EVENT_COMMIT:
+			fc_commit_finish(&members);
+			fc_transaction_drop_all();
+			break;
 		case XACT_EVENT_ABORT:
+			fc_commit_give_up(&members);
 			fc_transaction_drop_all();
 			break;
 		default:
@@ -158,6 +148,8 @@ fc_transaction_begin(Oid server, Oid userid)
 
 	PG_TRY();
 	{
+		fc_commit_foresee(commit_by, node);
+		(void) fc_resolve_node(node, true);
 		member = fc_member_begin(node);
 	}
 	PG_CATCH();
@@ -193,4 +185,14 @@ fc_transaction_join(Oid server, Oid userid)
 void
 fc_remote_commit_by(FcRemoteCommit commit)
 {
+	dlist_iter	iter;
+
+	if (dlist_is_empty(&members))
+		commit_by = commit;
+	else if (commit > commit_by)
+	{
+		dlist_foreach(iter, &members)
+			fc_commit_foresee(commit, dlist_container(FcMember, link, iter.cur)->node);
+		commit_by = commit;
+	}
 }
