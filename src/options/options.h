@@ -95,6 +95,7 @@ typedef struct FcOptionWords
 	List	   *on_error_classes;
 	char	   *log_verbosity;
 	char	   *progress;
+	char	   *remote_commit;
 } FcOptionWords;
 
 typedef struct FcOptions
@@ -140,6 +141,7 @@ typedef struct FcOptions
 	Oid			reject_table;	/* or InvalidOid */
 	FcVerbosity log_verbosity;
 	bool		analyze;		/* write nothing; tell what a load would do */
+	FcRemoteCommit remote_commit;
 	bool		run_analyze;	/* gather statistics after the load */
 	int64		progress_us;	/* µs between lines about progress; 0: none */
 	int			workers;		/* -1: choose */
