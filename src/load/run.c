@@ -21,6 +21,7 @@
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "copyfrom/run.h"
@@ -31,6 +32,7 @@
 #include "load/lead.h"
 #include "load/partitions.h"
 #include "load/run.h"
+#include "load/send.h"
 #include "load/setup.h"
 #include "load/tables.h"
 #include "load/tasks.h"
@@ -98,6 +100,9 @@ fc_job_gather(FcJob *job, const List *tables)
 	foreach(lc, tables)
 	{
 		CHECK_FOR_INTERRUPTS();
+		/* what was sent to other servers is seen there once it is committed */
+		if (job->foreign && get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			continue;
 		fc_statistics_gather(lfirst_oid(lc));
 		job->progress.steps_done++;
 		fc_progress_update(&job->progress);
@@ -208,6 +213,27 @@ fc_job_fill(FcJob *job)
 		fc_fill_run(job);
 }
 
+/*
+ * Sends all records to other servers; false if that cannot be.  Then the
+ * records are found again, with their keys, which tell why.
+ */
+static bool
+fc_job_send(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	fc_find_split(job);
+	if (fc_send_whole(job))
+	{
+		fc_job_check_conservation(job);
+		return true;
+	}
+	fc_find_forget(job);
+	if (target->plan->key_type != FC_KEY_NONE)
+		fc_find_keys(job);
+	return false;
+}
+
 static void
 fc_job_phases(FcJob *job)
 {
@@ -221,7 +247,13 @@ fc_job_phases(FcJob *job)
 		fc_job_copy(job);
 		return;
 	}
-	fc_find_records(job);
+	if (target->way == FC_WAY_SEND)
+	{
+		if (fc_job_send(job))
+			return;
+	}
+	else
+		fc_find_records(job);
 	fc_job_fill(job);
 	if (pg_atomic_read_u32(&target->shared->unordered) != 0)
 	{

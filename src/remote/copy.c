@@ -14,11 +14,6 @@
  * than an error or a message for the user can come while a COPY runs, so that
  * what comes and is no message ends the stream.
  *
- * The node names the line of its stream.  For an error the leader wants to
- * know where that is in the source: marks say what was put at which line.
- * There are never more than a fixed number: each second one goes when they
- * are too many.
- *
  * A stream lies in the memory of its member, with which it goes
  * (remote/transaction.c).
  *
@@ -47,22 +42,12 @@
 #define FC_COPY_BUFFER	(256 * 1024)
 #define FC_COPY_PIECE	(32 * 1024)
 
-/* Bytes from mark to mark at first, and the most marks */
-#define FC_COPY_MARK	FC_COPY_BUFFER
-#define FC_COPY_MARKS	4096
-
 /* ms that a COPY has to end when it is abandoned */
 #define FC_COPY_END_MS	5000
 
 /* ms, and how often, to wait for the rest of a message */
 #define FC_COPY_REST_MS	10
 #define FC_COPY_RESTS	3
-
-typedef struct FcCopyMark
-{
-	uint64		line;			/* lines before it */
-	uint64		offset;			/* in the source, of what was put there */
-} FcCopyMark;
 
 struct FcRemoteCopy
 {
@@ -75,12 +60,6 @@ struct FcRemoteCopy
 	bool		waiting;		/* libpq has bytes that are not sent */
 	bool		ended;			/* the node was told so */
 	bool		failed;
-	FcCopyMark *marks;
-	int			nmarks;
-	uint64		mark_every;		/* bytes */
-	uint64		mark_at;		/* bytes put until the next one */
-	uint64		bytes;			/* put */
-	uint64		lines;			/* put */
 };
 
 static char *
@@ -116,8 +95,6 @@ fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums, const ch
 	copy->sql = fc_copy_sql(foreign, attnums, with);
 	copy->buffer = palloc(FC_COPY_BUFFER);
 	copy->try_at = FC_COPY_PIECE;
-	copy->marks = palloc(FC_COPY_MARKS * sizeof(FcCopyMark));
-	copy->mark_every = FC_COPY_MARK;
 	MemoryContextSwitchTo(old);
 	member->failed = true;
 	if (fc_wire()->kind(fc_node_run(member->node, copy->sql)) != FC_WIRE_COPY_IN)
@@ -131,24 +108,6 @@ int
 fc_remote_copy_version(const FcRemoteCopy *copy)
 {
 	return fc_wire()->version(copy->member->node->wire);
-}
-
-/* Keeps where in the source the line is that is put next */
-static void
-fc_copy_mark(FcRemoteCopy *copy, uint64 offset)
-{
-	if (copy->bytes < copy->mark_at)
-		return;
-	if (copy->nmarks == FC_COPY_MARKS)
-	{
-		copy->nmarks /= 2;
-		for (int i = 0; i < copy->nmarks; i++)
-			copy->marks[i] = copy->marks[2 * i];
-		copy->mark_every *= 2;
-	}
-	copy->marks[copy->nmarks].line = copy->lines;
-	copy->marks[copy->nmarks++].offset = offset;
-	copy->mark_at = copy->bytes + copy->mark_every;
 }
 
 /* Reads what has come; true if it was nothing but messages for the user */
@@ -236,12 +195,8 @@ fc_copy_drain(FcRemoteCopy *copy)
 }
 
 bool
-fc_remote_copy_put(FcRemoteCopy *copy, uint64 offset, const char *bytes, Size len,
-				   uint32 lines)
+fc_remote_copy_put(FcRemoteCopy *copy, const char *bytes, Size len)
 {
-	fc_copy_mark(copy, offset);
-	copy->bytes += len;
-	copy->lines += lines;
 	while (!copy->failed && len > 0)
 	{
 		Size		n = Min(len, FC_COPY_BUFFER - copy->len);
@@ -281,28 +236,6 @@ fc_copy_line(const char *context)
 	return at ? strtoull(at + strlen(", line "), NULL, 10) : 0;
 }
 
-/* Finds the last mark before a line */
-static void
-fc_copy_find_mark(const FcRemoteCopy *copy, FcRemoteError *error)
-{
-	int			low = 0;
-	int			high = copy->nmarks;
-
-	if (error->line == 0 || copy->nmarks == 0)
-		return;
-	while (high - low > 1)
-	{
-		int			middle = (low + high) / 2;
-
-		if (copy->marks[middle].line < error->line)
-			low = middle;
-		else
-			high = middle;
-	}
-	error->offset = copy->marks[low].offset;
-	error->skip = error->line - 1 - copy->marks[low].line;
-}
-
 static char *
 fc_copy_error_field(FcWireResult *result, int code)
 {
@@ -324,13 +257,11 @@ fc_copy_take_error(FcRemoteCopy *copy, FcWireResult *result, FcRemoteError *erro
 	error->hint = fc_copy_error_field(result, PG_DIAG_MESSAGE_HINT);
 	error->context = fc_copy_error_field(result, PG_DIAG_CONTEXT);
 	error->line = fc_copy_line(error->context);
-	fc_copy_find_mark(copy, error);
 }
 
 static void
 fc_copy_free(FcRemoteCopy *copy)
 {
-	pfree(copy->marks);
 	pfree(copy->buffer);
 	pfree(copy->sql);
 	pfree(copy);

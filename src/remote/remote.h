@@ -28,9 +28,6 @@ typedef struct FcRemoteError
 	char	   *hint;
 	char	   *context;
 	uint64		line;			/* of the stream, from 1; 0: it named none */
-	uint64		offset;			/* where in the source the bytes are that were
-								 * put first into the buffer with that line */
-	uint64		skip;			/* lines of the stream from there to it */
 } FcRemoteError;
 
 typedef struct FcRemoteCopy FcRemoteCopy;
@@ -64,14 +61,11 @@ extern FcRemoteCopy *fc_remote_copy_begin(Relation foreign, Oid userid,
 extern int	fc_remote_copy_version(const FcRemoteCopy *copy);
 
 /*
- * Appends whole records with their line ends, which begin at "offset" of the
- * source and have so many lines as COPY counts them, those within quotes
- * included.  Waits for the server only if a buffer is full, and serves all
- * streams meanwhile.  False: the server has failed already, see
- * fc_remote_copy_end.
+ * Appends whole records with their line ends.  Waits for the server only if a
+ * buffer is full.  False: the server has failed already, as fc_remote_copy_end
+ * tells.
  */
-extern bool fc_remote_copy_put(FcRemoteCopy *copy, uint64 offset, const char *bytes,
-							   Size len, uint32 lines);
+extern bool fc_remote_copy_put(FcRemoteCopy *copy, const char *bytes, Size len);
 
 /*
  * Tells the server that the stream ends, without waiting for its answer: for

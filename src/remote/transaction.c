@@ -139,6 +139,18 @@ fc_transaction_find(Oid server, Oid userid)
 	return NULL;
 }
 
+/* Is there a member on this server already? */
+static bool
+fc_transaction_knows(Oid server)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &members)
+		if (dlist_container(FcMember, link, iter.cur)->node->server == server)
+			return true;
+	return false;
+}
+
 /* Connects, and begins a transaction there */
 static FcMember *
 fc_transaction_begin(Oid server, Oid userid)
@@ -148,7 +160,8 @@ fc_transaction_begin(Oid server, Oid userid)
 
 	PG_TRY();
 	{
-		fc_commit_foresee(commit_by, node);
+		if (!fc_transaction_knows(server))
+			fc_commit_foresee(commit_by, node);
 		(void) fc_resolve_node(node, true);
 		member = fc_member_begin(node);
 	}
