@@ -60,7 +60,10 @@ fc_commit_foresee(FcRemoteCommit commit, const FcNode *node)
 			 errhint("A failure during commit can leave some servers loaded.")));
 }
 
-/* Two phases, unless all is done by the one commit of one server */
+/*
+ * Two phases, unless one server's commit does it all: there is no other one,
+ * and the commit here has nothing to write and cannot fail any more.
+ */
 static bool
 fc_commit_in_two(dlist_head *members, FcRemoteCommit commit)
 {
@@ -69,7 +72,7 @@ fc_commit_in_two(dlist_head *members, FcRemoteCommit commit)
 	if (commit != FC_COMMIT_AUTO)
 		return commit == FC_COMMIT_TWO_PHASE;
 	if (dlist_head_node(members) == dlist_tail_node(members) &&
-		!TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		XactLastRecEnd == InvalidXLogRecPtr && !IsolationIsSerializable())
 		return false;
 	dlist_foreach(iter, members)
 		if (!dlist_container(FcMember, link, iter.cur)->node->can_prepare)
@@ -120,7 +123,7 @@ fc_commit_log(dlist_head *members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 		FcNode	   *node = member->node;
-		char	   *gid = fc_gid_make(node->server, nonce, ++n);
+		char	   *gid = fc_gid_make(fc_log_prefix(node->server), nonce, ++n);
 
 		member->gid = MemoryContextStrdup(node->context, gid);
 		fc_log_add(gid, node->server, node->system, node->userid);

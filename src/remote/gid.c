@@ -3,10 +3,13 @@
  * remote/gid.c
  *	  Names of the transactions that nodes prepare for this server.
  *
- *	 fast_copy_<cluster>_<database>_<foreign server>_<XID>_<nonce>_<number>
+ *	 fast_copy_<cluster>_<identity>_<database>_<server>_<XID>_<nonce>_<number>
  *
- * The XID is for people.  After a crash it may be given out once more, so that
- * nothing is decided by it: the nonce tells transactions apart.
+ * Clusters that were copied from one have one identifier, and may well have
+ * the same OIDs.  So the name has what CREATE EXTENSION has drawn, too: else
+ * one could take another one's transactions for its own.  The XID is for
+ * people.  After a crash it may be given out once more, so that nothing is
+ * decided by it: the nonce tells transactions apart.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,10 +23,10 @@
 #include "remote/gid.h"
 
 char *
-fc_gid_prefix(Oid server)
+fc_gid_prefix(const char *identity, Oid server)
 {
-	return psprintf("fast_copy_" UINT64_FORMAT "_%u_%u_", GetSystemIdentifier(),
-					MyDatabaseId, server);
+	return psprintf("fast_copy_" UINT64_FORMAT "_%s_%u_%u_", GetSystemIdentifier(),
+					identity, MyDatabaseId, server);
 }
 
 uint64
@@ -41,17 +44,16 @@ fc_gid_nonce(void)
 }
 
 char *
-fc_gid_make(Oid server, uint64 nonce, int n)
+fc_gid_make(const char *prefix, uint64 nonce, int n)
 {
-	return psprintf("%s" UINT64_FORMAT "_%08x%08x_%d", fc_gid_prefix(server),
+	return psprintf("%s" UINT64_FORMAT "_%08x%08x_%d", prefix,
 					U64FromFullTransactionId(GetTopFullTransactionId()),
 					(uint32) (nonce >> 32), (uint32) nonce, n);
 }
 
 uint64
-fc_gid_read(const char *gid, Oid server)
+fc_gid_read(const char *gid, const char *prefix)
 {
-	char	   *prefix = fc_gid_prefix(server);
 	size_t		len = strlen(prefix);
 	char	   *end;
 	uint64		nonce;

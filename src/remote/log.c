@@ -13,6 +13,9 @@
  * the snapshot of its own transaction may be old.  No XID is asked: one that
  * a crash has lost is given out again.
  *
+ * The row of no server, which CREATE EXTENSION makes, has what tells this
+ * database from its copies.
+ *
  * Whoever could write a row could commit what another load has given up.  The
  * table belongs to the extension's owner, nobody else has a privilege for it,
  * and rows are written here, without SQL.
@@ -160,15 +163,35 @@ fc_log_add(const char *gid, Oid server, int64 system, Oid userid)
 	table_close(rel, NoLock);
 }
 
+char *
+fc_log_prefix(Oid server)
+{
+	Relation	rel = fc_log_open(AccessShareLock);
+	char	   *identity = "0";
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		isnull;
+
+	ScanKeyInit(&key, COL_SERVER, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(InvalidOid));
+	scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		identity = TextDatumGetCString(heap_getattr(tuple, COL_GID, RelationGetDescr(rel), &isnull));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return fc_gid_prefix(identity, server);
+}
+
 static FcDecision *
-fc_log_read(Relation rel, HeapTuple tuple, Oid server)
+fc_log_read(Relation rel, HeapTuple tuple, const char *prefix)
 {
 	FcDecision *decision = palloc0(sizeof(FcDecision));
 	bool		isnull;
 
 	decision->tid = tuple->t_self;
 	decision->gid = TextDatumGetCString(heap_getattr(tuple, COL_GID, RelationGetDescr(rel), &isnull));
-	decision->nonce = fc_gid_read(decision->gid, server);
+	decision->nonce = fc_gid_read(decision->gid, prefix);
 	decision->system = DatumGetInt64(heap_getattr(tuple, COL_SYSTEM, RelationGetDescr(rel), &isnull));
 	return decision;
 }
@@ -176,6 +199,7 @@ fc_log_read(Relation rel, HeapTuple tuple, Oid server)
 List *
 fc_log_list(Oid server)
 {
+	char	   *prefix = fc_log_prefix(server);
 	Relation	rel = fc_log_open(AccessShareLock);
 	List	   *list = NIL;
 	ScanKeyData key;
@@ -187,7 +211,7 @@ fc_log_list(Oid server)
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		CHECK_FOR_INTERRUPTS();
-		list = lappend(list, fc_log_read(rel, tuple, server));
+		list = lappend(list, fc_log_read(rel, tuple, prefix));
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);

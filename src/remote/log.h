@@ -38,6 +38,12 @@ extern bool fc_log_has_ended(uint64 nonce);
 /* Adds a row: once this transaction is committed, the node's must be */
 extern void fc_log_add(const char *gid, Oid server, int64 system, Oid userid);
 
+/*
+ * What the names of all transactions begin with that the server prepares for
+ * this database (remote/gid.h)
+ */
+extern char *fc_log_prefix(Oid server);
+
 /* All rows of the server that can be seen now */
 extern List *fc_log_list(Oid server);
 

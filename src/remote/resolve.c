@@ -64,7 +64,7 @@ fc_resolve_decisions(FcNode *node)
  * may not end: rows of the log are kept for that.
  */
 static List *
-fc_resolve_ask(FcNode *node)
+fc_resolve_ask(FcNode *node, const char *prefix)
 {
 	List	   *list = NIL;
 	FcWireResult *result;
@@ -74,7 +74,7 @@ fc_resolve_ask(FcNode *node)
 										" WHEN owner <> current_user AND NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)"
 										" THEN 'It is of role \"' || owner || '\".' END"
 										" FROM pg_catalog.pg_prepared_xacts WHERE pg_catalog.starts_with(gid, %s) ORDER BY prepared",
-										quote_literal_cstr(fc_gid_prefix(node->server))));
+										quote_literal_cstr(prefix)));
 	for (int row = 0; row < fc_wire()->rows(result); row++)
 	{
 		FcLeft	   *left = palloc0(sizeof(FcLeft));
@@ -123,9 +123,8 @@ fc_resolve_end(FcNode *node, FcLeft *left, bool commit, bool act)
  * and one that was added can be seen.
  */
 static void
-fc_resolve_one(FcNode *node, FcLeft *left, List *decisions, bool act)
+fc_resolve_one(FcNode *node, FcLeft *left, uint64 nonce, List *decisions, bool act)
 {
-	uint64		nonce = fc_gid_read(left->gid, node->server);
 
 	if (left->detail || nonce == 0)
 		left->outcome = "left";
@@ -166,16 +165,20 @@ fc_resolve_node(FcNode *node, bool act)
 {
 	List	   *decisions;
 	List	   *list;
+	char	   *prefix;
 	ListCell   *lc;
 
 	if (!fc_log_is_there())
 		return NIL;
+	prefix = fc_log_prefix(node->server);
 	decisions = fc_resolve_decisions(node);
-	list = fc_resolve_ask(node);
+	list = fc_resolve_ask(node, prefix);
 	foreach(lc, list)
 	{
+		FcLeft	   *left = lfirst(lc);
+
 		CHECK_FOR_INTERRUPTS();
-		fc_resolve_one(node, lfirst(lc), decisions, act);
+		fc_resolve_one(node, left, fc_gid_read(left->gid, prefix), decisions, act);
 	}
 	if (act)
 		fc_resolve_forget(node, decisions, list);
