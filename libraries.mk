@@ -26,7 +26,9 @@ ISAL := $(or $(ISAL),$(call fc_found,ISAL))
 ZLIB := $(or $(ZLIB),$(if $(filter yes,$(ISAL)),no,$(call fc_found,ZLIB)))
 $(foreach name,ZSTD LZ4 BZ2 LZMA URING,$(eval $(name) := $(or $($(name)),$(call fc_found,$(name)))))
 
-LIBPQ := $(or $(LIBPQ),$(call fc_found,LIBPQ,-I$(shell $(PG_CONFIG) --includedir)))
+# For a library of its own, which fast_copy loads when it has rows for other
+# servers; its header lies with the server's
+LIBPQ := $(or $(LIBPQ),$(call fc_found,LIBPQ,-I$(shell $(or $(PG_CONFIG),pg_config) --includedir 2>/dev/null)))
 
 LIBRARIES := $(foreach name,ISAL ZLIB ZSTD LZ4 BZ2 LZMA URING,$(if $(filter yes,$($(name))),$(name)))
 LIBRARY_FLAGS := $(LIBRARIES:%=-DHAVE_%)

@@ -30,6 +30,7 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
+#include "remote/agree.h"
 #include "remote/names.h"
 #include "remote/remote.h"
 #include "remote/transaction.h"
@@ -96,6 +97,7 @@ fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums, const ch
 	copy->buffer = palloc(FC_COPY_BUFFER);
 	copy->try_at = FC_COPY_PIECE;
 	MemoryContextSwitchTo(old);
+	fc_agree_check(member->node, foreign, attnums);
 	member->failed = true;
 	if (fc_wire()->kind(fc_node_run(member->node, copy->sql)) != FC_WIRE_COPY_IN)
 		fc_node_throw(member->node, copy->sql);

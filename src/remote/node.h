@@ -68,7 +68,7 @@ extern FcWireResult *fc_node_run(FcNode *node, const char *sql);
  * Throws the error that the node has met: its last result, or the
  * connection's
  */
-extern void fc_node_throw(FcNode *node, const char *sql) pg_attribute_noreturn();
+extern void fc_node_throw(FcNode *node, const char *sql);
 
 /* What the node said last, or why it said nothing; in the current context */
 extern char *fc_node_complaint(FcNode *node);

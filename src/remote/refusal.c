@@ -3,18 +3,15 @@
  * remote/refusal.c
  *	  Which foreign tables take raw records.
  *
- * A value that is sent as text is read by the node's type, where core would
- * read it by the one here.  Both are the same for types that PostgreSQL brings
- * itself, but for those whose input asks the server about more than settings:
- * names of objects, the locale of an amount of money.
+ * Those that postgres_fdw keeps, and that do nothing for a row here.  What the
+ * options and columns of the load say is looked at in load/raw.c, and what the
+ * node has in remote/agree.c.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type_d.h"
 #include "commands/trigger.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
@@ -25,35 +22,6 @@
 #include "remote/conninfo.h"
 #include "remote/remote.h"
 
-/* Does the type's input mean the same on every server? */
-static bool
-fc_refusal_is_portable(Oid type)
-{
-	Oid			element = get_element_type(type);
-
-	if (OidIsValid(element))
-		type = element;
-	switch (type)
-	{
-		case MONEYOID:
-		case REGCLASSOID:
-		case REGCOLLATIONOID:
-		case REGCONFIGOID:
-		case REGDICTIONARYOID:
-		case REGNAMESPACEOID:
-		case REGOPEROID:
-		case REGOPERATOROID:
-		case REGPROCOID:
-		case REGPROCEDUREOID:
-		case REGROLEOID:
-		case REGTYPEOID:
-		case ACLITEMOID:
-			return false;
-		default:
-			return type < FirstUnpinnedObjectId;
-	}
-}
-
 static const char *
 fc_refusal_of_columns(TupleDesc desc)
 {
@@ -61,13 +29,8 @@ fc_refusal_of_columns(TupleDesc desc)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
-		if (att->attisdropped)
-			continue;
-		if (att->attgenerated != '\0')
+		if (!att->attisdropped && att->attgenerated != '\0')
 			return psprintf("column \"%s\" is generated", NameStr(att->attname));
-		if (!fc_refusal_is_portable(att->atttypid))
-			return psprintf("column \"%s\" has a type whose values may mean something else on another server",
-							NameStr(att->attname));
 	}
 	return NULL;
 }

@@ -48,11 +48,12 @@ extern void fc_remote_commit_by(FcRemoteCommit commit);
 /*
  * Opens or reuses a connection of this transaction to the table's server, as
  * "userid" (the user to check as), and starts COPY FROM STDIN WITH (with)
- * there. "attnums": the foreign table's columns that the file has, in the
- * file's order. The session there reads values by this session's DateStyle,
+ * there.  "attnums": the foreign table's columns that the file has, in the
+ * file's order.  The session there reads values by this session's DateStyle,
  * IntervalStyle, TimeZone, array_nulls and xmloption; "with" tells the
  * encoding.  ERROR if the server cannot be reached, may not be used by the
- * user, cannot commit as the transaction wants to, or refuses the COPY.
+ * user, cannot commit as the transaction wants to, has a table of other types
+ * or with rules, or refuses the COPY.
  */
 extern FcRemoteCopy *fc_remote_copy_begin(Relation foreign, Oid userid,
 										  const List *attnums, const char *with);
