@@ -157,6 +157,25 @@ fc_job_rejects(FcJob *job)
 		fc_lead_report(job, 1, rejected, -1, psprintf("job %s", name));
 }
 
+/* What core loads into foreign tables, postgres_fdw commits in one phase */
+static void
+fc_job_check_commit(const FcTarget *target)
+{
+	ListCell   *lc;
+
+	if (target->options->remote_commit != FC_COMMIT_TWO_PHASE)
+		return;
+	foreach(lc, find_all_inheritors(target->oid, NoLock, NULL))
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("rows of foreign table \"%s\" cannot be committed in two phases",
+							get_rel_name(lfirst_oid(lc))),
+					 errdetail("Rows would be loaded one by one, as COPY does: %s.",
+							   target->core_reason),
+					 errhint("Change that, or use remote_commit => 'one_phase': a failure during commit can leave some servers loaded then.")));
+}
+
 /*
  * Loads with core's CopyFrom.  Missing partitions were found by our scan and
  * are attached; where that is not possible core throws COPY's error.
@@ -167,6 +186,7 @@ fc_job_copy(FcJob *job)
 	FcTarget   *target = &job->target;
 	bool		failed = fc_job_scan_failed(job);
 
+	fc_job_check_commit(target);
 	if (!target->options->accelerated)
 		ereport(NOTICE,
 				(errmsg("rows are loaded one by one, as COPY does: %s",

@@ -403,7 +403,15 @@ sub bare_server
 	is($bare->safe_psql('postgres', 'SELECT count(*) FROM r'), 200, 'the rows are there');
 	($rc, $out, $err) = $main->psql('postgres', 'BEGIN; ' . sprintf($load, 'one_phase') . '; ' . load('two_phase') . ' COMMIT');
 	like($err, qr/ERROR:  rows on server "bare" cannot be committed in two phases/, 'two phases after one: an error');
-	($rc, $out, $err) = $main->psql('template1', 'CREATE EXTENSION postgres_fdw');
+
+	# what only core can load, postgres_fdw commits
+	on_main("CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER nothing BEFORE INSERT ON t_two FOR EACH ROW EXECUTE FUNCTION nothing()");
+	clear();
+	($rc, $out, $err) = $main->psql('postgres', load('two_phase'));
+	like($err, qr/ERROR:  rows of foreign table "t_\w+" cannot be committed in two phases\nDETAIL:  Rows would be loaded one by one, as COPY does: .*triggers/, 'two_phase where core must load: an error');
+	($rc, $out, $err) = $main->psql('postgres', load('auto'));
+	is($out, 300, 'auto: loaded');
+	on_main('DROP TRIGGER nothing ON t_two');
 }
 
 sub not_allowed
