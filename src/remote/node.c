@@ -41,6 +41,7 @@ bool
 fc_node_wait(FcNode *node, int events, TimestampTz until)
 {
 	static uint32 wait_event = 0;
+	bool		held = InterruptHoldoffCount > 0;
 	long		ms = -1L;
 
 	if (wait_event == 0)
@@ -52,11 +53,11 @@ fc_node_wait(FcNode *node, int events, TimestampTz until)
 			return false;
 		events |= WL_TIMEOUT;
 	}
-	(void) WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | events,
-							 fc_wire()->socket(node->wire), ms, wait_event);
+	events |= WL_LATCH_SET | (held ? WL_POSTMASTER_DEATH : WL_EXIT_ON_PM_DEATH);
+	events = WaitLatchOrSocket(MyLatch, events, fc_wire()->socket(node->wire), ms, wait_event);
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
-	return !(QueryCancelPending || ProcDiePending);
+	return !(QueryCancelPending || ProcDiePending || (events & WL_POSTMASTER_DEATH));
 }
 
 bool
