@@ -43,6 +43,9 @@
 #define FC_COPY_BUFFER	(256 * 1024)
 #define FC_COPY_PIECE	(32 * 1024)
 
+/* Sockets that are waited for at a time */
+#define FC_COPY_SOCKETS	64
+
 /* ms that a COPY has to end when it is abandoned */
 #define FC_COPY_END_MS	5000
 
@@ -53,7 +56,6 @@
 struct FcRemoteCopy
 {
 	FcMember   *member;
-	char	   *sql;
 	char	   *buffer;			/* FC_COPY_BUFFER bytes */
 	Size		sent;			/* of these, how many libpq has */
 	Size		len;			/* and how many there are */
@@ -89,20 +91,21 @@ fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums, const ch
 {
 	FcMember   *member = fc_transaction_join(GetForeignServerIdByRelId(RelationGetRelid(foreign)),
 											 userid);
-	MemoryContext old = MemoryContextSwitchTo(member->node->context);
-	FcRemoteCopy *copy = palloc0(sizeof(FcRemoteCopy));
+	char	   *sql = fc_copy_sql(foreign, attnums, with);
+	FcRemoteCopy *copy;
 
-	copy->member = member;
-	copy->sql = fc_copy_sql(foreign, attnums, with);
-	copy->buffer = palloc(FC_COPY_BUFFER);
-	copy->try_at = FC_COPY_PIECE;
-	MemoryContextSwitchTo(old);
 	fc_agree_check(member->node, foreign, attnums);
 	member->failed = true;
-	if (fc_wire()->kind(fc_node_run(member->node, copy->sql)) != FC_WIRE_COPY_IN)
-		fc_node_throw(member->node, copy->sql);
+	if (fc_wire()->kind(fc_node_run(member->node, sql)) != FC_WIRE_COPY_IN)
+		fc_node_throw(member->node, sql);
+	member->copying = AllocSetContextCreate(member->node->context, "fast_copy stream",
+											ALLOCSET_SMALL_SIZES);
+	copy = MemoryContextAllocZero(member->copying, sizeof(FcRemoteCopy));
+	copy->member = member;
+	copy->buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER);
+	copy->try_at = FC_COPY_PIECE;
 	member->failed = false;
-	member->busy = true;
+	member->copy = copy;
 	return copy;
 }
 
@@ -166,6 +169,8 @@ fc_copy_pump(FcRemoteCopy *copy)
 {
 	struct pollfd look = {.fd = fc_wire()->socket(copy->member->node->wire), .events = POLLIN | POLLOUT};
 
+	if (look.fd < 0)
+		copy->failed = true;
 	while (fc_copy_has_more(copy))
 	{
 		look.revents = 0;
@@ -183,7 +188,41 @@ fc_copy_pump(FcRemoteCopy *copy)
 	copy->try_at = copy->len + FC_COPY_PIECE;
 }
 
-/* Sends all, however long it takes */
+/* Sends what all streams have, as far as their sockets take it */
+static void
+fc_copy_pump_all(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, fc_transaction_members())
+	{
+		FcRemoteCopy *copy = dlist_container(FcMember, link, iter.cur)->copy;
+
+		if (copy && fc_copy_has_more(copy))
+			fc_copy_pump(copy);
+	}
+}
+
+/* Waits until one of the streams can go on that have something to send */
+static void
+fc_copy_wait(void)
+{
+	WaitEventSet *set = fc_node_wait_begin(FC_COPY_SOCKETS);
+	int			n = 0;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, fc_transaction_members())
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (member->copy && fc_copy_has_more(member->copy) && n++ < FC_COPY_SOCKETS)
+			AddWaitEventToSet(set, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE,
+							  fc_wire()->socket(member->node->wire), NULL, NULL);
+	}
+	fc_node_wait_end(set);
+}
+
+/* Sends all that this stream has, and serves the others meanwhile */
 static void
 fc_copy_drain(FcRemoteCopy *copy)
 {
@@ -192,7 +231,8 @@ fc_copy_drain(FcRemoteCopy *copy)
 		fc_copy_pump(copy);
 		if (!fc_copy_has_more(copy))
 			break;
-		(void) fc_node_wait(copy->member->node, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE, 0);
+		fc_copy_wait();
+		fc_copy_pump_all();
 	}
 }
 
@@ -261,14 +301,6 @@ fc_copy_take_error(FcRemoteCopy *copy, FcWireResult *result, FcRemoteError *erro
 	error->line = fc_copy_line(error->context);
 }
 
-static void
-fc_copy_free(FcRemoteCopy *copy)
-{
-	pfree(copy->buffer);
-	pfree(copy->sql);
-	pfree(copy);
-}
-
 bool
 fc_remote_copy_end(FcRemoteCopy *copy, uint64 *rows, FcRemoteError *error)
 {
@@ -278,7 +310,6 @@ fc_remote_copy_end(FcRemoteCopy *copy, uint64 *rows, FcRemoteError *error)
 
 	(void) fc_remote_copy_finish(copy);
 	result = fc_node_result(member->node, 0);
-	member->busy = false;
 	done = !copy->failed && result && fc_wire()->kind(result) == FC_WIRE_DONE;
 	if (done)
 		*rows = strtoull(fc_wire()->tag_rows(result), NULL, 10);
@@ -287,7 +318,7 @@ fc_remote_copy_end(FcRemoteCopy *copy, uint64 *rows, FcRemoteError *error)
 		fc_copy_take_error(copy, result, error);
 		member->failed = true;
 	}
-	fc_copy_free(copy);
+	fc_member_end_copy(member);
 	return done;
 }
 
@@ -298,5 +329,4 @@ fc_remote_copy_abandon(FcRemoteCopy *copy)
 
 	fc_member_cancel(member, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_COPY_END_MS));
 	member->failed = true;
-	fc_copy_free(copy);
 }

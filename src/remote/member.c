@@ -16,6 +16,7 @@
 
 #include "access/xact.h"
 #include "lib/stringinfo.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "remote/member.h"
@@ -70,13 +71,21 @@ fc_member_leave(FcMember *member)
 }
 
 void
+fc_member_end_copy(FcMember *member)
+{
+	member->copy = NULL;
+	MemoryContextDelete(member->copying);
+	member->copying = NULL;
+}
+
+void
 fc_member_cancel(FcMember *member, TimestampTz until)
 {
 	FcNode	   *node = member->node;
 
-	if (!member->busy)
+	if (member->copy == NULL)
 		return;
-	member->busy = false;
+	fc_member_end_copy(member);
 	member->failed = true;
 	if (fc_wire()->put_end(node->wire, "canceled by the sender") != 1 ||
 		fc_node_result(node, until) == NULL)
@@ -103,7 +112,7 @@ fc_member_roll_back(FcMember *member)
 void
 fc_member_check(FcMember *member)
 {
-	if (!member->broken && !member->failed && !member->busy)
+	if (!member->broken && !member->failed && member->copy == NULL)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_CONNECTION_FAILURE),

@@ -27,7 +27,8 @@ typedef struct FcMember
 	FcNode	   *node;
 	int			level;			/* of the subtransaction that began it */
 	int			depth;			/* of savepoints there, as levels here */
-	bool		busy;			/* a COPY runs */
+	struct FcRemoteCopy *copy;	/* that runs; or NULL */
+	MemoryContext copying;		/* the COPY lies in it */
 	bool		failed;			/* what was done since the last savepoint must
 								 * be rolled back */
 	bool		broken;			/* all that was done is lost */
@@ -56,7 +57,13 @@ extern void fc_member_leave(FcMember *member);
  */
 extern void fc_member_roll_back(FcMember *member);
 
-/* Ends a COPY that runs there; never throws, waits no longer than until then */
+/* Forgets the COPY, and frees it */
+extern void fc_member_end_copy(FcMember *member);
+
+/*
+ * Ends a COPY that runs there, if there is one, and frees it; never throws, waits
+ * no longer than until then
+ */
 extern void fc_member_cancel(FcMember *member, TimestampTz until);
 
 /* ERROR if what was done there cannot be committed any more */

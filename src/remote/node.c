@@ -37,15 +37,43 @@
  */
 #define FC_NODE_LOCK_MS	60000
 
-bool
-fc_node_wait(FcNode *node, int events, TimestampTz until)
+static uint32
+fc_node_wait_event(void)
 {
 	static uint32 wait_event = 0;
-	bool		held = InterruptHoldoffCount > 0;
-	long		ms = -1L;
 
 	if (wait_event == 0)
 		wait_event = fc_wait_event("FastCopyNode");
+	return wait_event;
+}
+
+WaitEventSet *
+fc_node_wait_begin(int n)
+{
+	WaitEventSet *set = fc_create_wait_event_set(n + 2);
+
+	AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
+	AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
+	return set;
+}
+
+void
+fc_node_wait_end(WaitEventSet *set)
+{
+	WaitEvent	event;
+
+	(void) WaitEventSetWait(set, -1L, &event, 1, fc_node_wait_event());
+	FreeWaitEventSet(set);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+bool
+fc_node_wait(FcNode *node, int events, TimestampTz until)
+{
+	bool		held = InterruptHoldoffCount > 0;
+	long		ms = -1L;
+
 	if (until != 0)
 	{
 		ms = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
@@ -54,7 +82,7 @@ fc_node_wait(FcNode *node, int events, TimestampTz until)
 		events |= WL_TIMEOUT;
 	}
 	events |= WL_LATCH_SET | (held ? WL_POSTMASTER_DEATH : WL_EXIT_ON_PM_DEATH);
-	events = WaitLatchOrSocket(MyLatch, events, fc_wire()->socket(node->wire), ms, wait_event);
+	events = WaitLatchOrSocket(MyLatch, events, fc_wire()->socket(node->wire), ms, fc_node_wait_event());
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 	return !(QueryCancelPending || ProcDiePending || (events & WL_POSTMASTER_DEATH));

@@ -48,6 +48,13 @@ extern void fc_node_set_up(FcNode *node);
  */
 extern bool fc_node_wait(FcNode *node, int events, TimestampTz until);
 
+/*
+ * The same for the sockets of several nodes, n at most, and however long it
+ * takes: the caller adds them in between, and does nothing there that throws.
+ */
+extern struct WaitEventSet *fc_node_wait_begin(int n);
+extern void fc_node_wait_end(struct WaitEventSet *set);
+
 /* Sends a command, as far as it goes; false on failure.  Never throws */
 extern bool fc_node_send(FcNode *node, const char *sql);
 

@@ -26,6 +26,12 @@ static dlist_head members = DLIST_STATIC_INIT(members);
 /* How they commit: the strictest wish of the transaction's loads */
 static FcRemoteCommit commit_by = FC_COMMIT_AUTO;
 
+dlist_head *
+fc_transaction_members(void)
+{
+	return &members;
+}
+
 static void
 fc_transaction_drop(FcMember *member)
 {
@@ -133,7 +139,7 @@ fc_transaction_find(Oid server, Oid userid)
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 
 		if (member->node->server == server && member->node->userid == userid &&
-			!member->busy && !member->failed && !member->broken)
+			member->copy == NULL && !member->failed && !member->broken)
 			return member;
 	}
 	return NULL;

@@ -10,6 +10,9 @@
 
 #include "remote/member.h"
 
+/* Of FcMember */
+extern dlist_head *fc_transaction_members(void);
+
 /*
  * Returns a member that runs no COPY, in a subtransaction as deep as that of
  * here; it stays until the transaction ends, or the subtransaction is rolled

@@ -9,6 +9,9 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use FastCopy;
+use IO::Select;
+use IO::Socket::UNIX;
+use POSIX ();
 use Test::More;
 
 my @conf = ('max_prepared_transactions = 20', 'restart_after_crash = on', 'session_preload_libraries = fast_copy');
@@ -55,6 +58,8 @@ subtest 'a server that is gone when it should commit' => \&gone_server;
 subtest 'a server that does not answer' => \&silent_server;
 subtest 'a server that refuses to prepare' => \&refused_prepare;
 subtest 'a connection that is lost before the commit' => \&lost_connection;
+subtest 'a server that is stopped, or ended, in the stream' => \&in_the_stream;
+subtest 'a connection that is cut after so many bytes' => \&cut_connection;
 subtest 'an error after all are prepared' => \&error_after_prepare;
 subtest 'a decision that was about to be written lazily' => \&lazy_commit;
 subtest 'savepoints' => \&savepoints;
@@ -310,6 +315,119 @@ sub lost_connection
 		is(counts(), $NONE, 'and so are all others') if $commit ne 'one_phase';
 		is(prepared(), '0 0', 'nothing is left prepared');
 	}
+}
+
+# A load whose server stops reading, or goes
+sub in_the_stream
+{
+	my $large = write_bytes('large.csv', join('', map { $_ % 300 . ',' . 'x' x 100 . "\n" } 1 .. 200_000));
+	my $wait = sub { wait_until($two, "SELECT count(*) > 0 FROM pg_stat_activity WHERE query LIKE 'COPY public.r %'") };
+	my $pid = sub { $two->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE query LIKE 'COPY public.r %' AND pid <> pg_backend_pid()") };
+
+	# a lock keeps the COPY from its end
+	foreach my $how ('cancel', 'stop', 'terminate', 'kill')
+	{
+		clear();
+		my $lock = IPC::Run::start([ 'psql', '-X', '-q', '-d', $two->connstr('postgres'), '-c', 'BEGIN', '-c', 'LOCK r', '-c', 'SELECT pg_sleep(60)' ], '<', '/dev/null', '>', '/dev/null', '2>', '/dev/null');
+		wait_until($two, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'r'::regclass AND mode = 'AccessExclusiveLock'");
+		my $load = start_load($main, load('two_phase', $large));
+		ok($wait->(), "$how: it waits for a server that reads nothing");
+		select(undef, undef, undef, 0.3);
+		my $there = $pid->();
+		kill({ stop => 'STOP', terminate => 'TERM', kill => 'KILL' }->{$how}, $there) if $how ne 'cancel';
+		on_main("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT fast_copy(%' AND pid <> pg_backend_pid()") if $how =~ /cancel|stop/;
+		my ($out, $err) = finish_load($load);
+		kill('CONT', $there) if $how eq 'stop';
+		like($err, $how =~ /cancel|stop/ ? qr/ERROR:  canceling statement due to user request/ : qr/ERROR: .*(terminat|connection)/, "$how: an error");
+		$two->psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'");
+		$lock->finish;
+		wait_until($two, "SELECT count(*) = 0 FROM pg_locks WHERE relation = 'r'::regclass");
+		resolve();
+		is(counts(), $NONE, "$how: no rows are there");
+	}
+	# a line of a node is the line of the file
+	clear();
+	my $bad = write_bytes('bad.csv', join('', map { ($_ == 777 ? 'x' : $_ % 300) . ",x\n" } 1 .. 100_000));
+	my ($rc, $out, $err) = $main->psql('postgres', load('two_phase', $bad));
+	like($err, qr/ERROR:  invalid input syntax for type integer: "x"\nCONTEXT:  .*line 777, column n: "x"/, 'a bad line');
+	is(counts(), $NONE, 'no rows are there');
+}
+
+# What lies between this server and another one, and closes connections once so
+# many bytes have come through from here
+sub proxy
+{
+	my ($bytes) = @_;
+	my $dir = PostgreSQL::Test::Utils::tempdir_short();
+	my $listen = IO::Socket::UNIX->new(Type => IO::Socket::UNIX::SOCK_STREAM(), Local => "$dir/.s.PGSQL." . $two->port, Listen => 5) or die "listen: $!";
+	my $pid = fork() // die "fork: $!";
+
+	return ($dir, $pid, $listen) if $pid;
+	$SIG{TERM} = sub { POSIX::_exit(0) };
+	while (my $client = $listen->accept)
+	{
+		my $server = IO::Socket::UNIX->new(Type => IO::Socket::UNIX::SOCK_STREAM(), Peer => $two->host . '/.s.PGSQL.' . $two->port) or next;
+		my $left = $bytes;
+		my $total = 0;
+		my $sockets = IO::Select->new($client, $server);
+
+	  FORWARD:
+		while (1)
+		{
+			foreach my $from ($sockets->can_read)
+			{
+				my $to = $from == $client ? $server : $client;
+				my $n = sysread($from, my $buffer, $from == $client && $left < 8192 ? $left : 8192);
+
+				last FORWARD unless $n;
+				syswrite($to, $buffer) or last FORWARD;
+				next if $from != $client;
+				$total += $n;
+				$left -= $n;
+				last FORWARD if $left <= 0;
+			}
+		}
+		close $client;
+		close $server;
+		write_bytes('proxied', $total);
+	}
+	POSIX::_exit(0);
+}
+
+sub cut_connection
+{
+	my $host = $two->host;
+	my $through = sub {
+		my ($bytes) = @_;
+		my ($dir, $pid) = proxy($bytes);
+
+		clear();
+		on_main("ALTER SERVER two OPTIONS (SET host '$dir')");
+		my ($rc, $out, $err) = $main->psql('postgres', load('two_phase'));
+		on_main("ALTER SERVER two OPTIONS (SET host '$host')");
+		kill 'TERM', $pid;
+		waitpid($pid, 0);
+		return ($out, $err);
+	};
+	my ($out, $err) = $through->(1e9);
+	my $total = PostgreSQL::Test::Utils::slurp_file(FastCopy::directory() . '/proxied');
+	my %ends;
+
+	is($out, 300, 'nothing is cut');
+	# close together where the transaction ends
+	foreach my $bytes (map { int } (map { $total * $_ / 8 } 1 .. 7), map { $total - $_ } 500, 400, 350, 300, 250, 200, 150, 100, 50, 20, 6, 5, 1)
+	{
+		($out, $err) = $through->($bytes);
+		wait_until($two, "SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'fast_copy'");
+		resolve();
+		my $counts = counts();
+		my $said = $out eq '300' ? $ALL : $NONE;
+
+		$ends{$counts} = 1;
+		is($counts, $said, "after $bytes of $total bytes: as the load said");
+		is(prepared(), '0 0', 'nothing is left prepared');
+	}
+	is(join(', ', sort keys %ends), "$NONE, $ALL", 'both have been seen');
 }
 
 # Serializable transactions fail here after the others have prepared
