@@ -261,6 +261,8 @@ void
 fc_commit_finish(dlist_head *members)
 {
 	fc_commit_end_quietly(members, true);
+	/* who cancels has ended the wait, and not what comes after the commit */
+	QueryCancelPending = false;
 }
 
 void

@@ -132,11 +132,13 @@ FcConninfo
 fc_conninfo_make(const ForeignServer *server, const UserMapping *mapping)
 {
 	List	   *options = list_concat_copy(server->options, mapping->options);
+	DefElem    *timeout = fc_conninfo_option(options, "connect_timeout");
 	FcConninfo	info;
 	int			n = 0;
 	ListCell   *lc;
 
 	fc_conninfo_check_password(mapping);
+	info.timeout = timeout ? atoi(defGetString(timeout)) : 0;
 	info.names = palloc0((list_length(options) + 3) * sizeof(char *));
 	info.values = palloc0((list_length(options) + 3) * sizeof(char *));
 	foreach(lc, options)

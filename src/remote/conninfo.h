@@ -17,6 +17,8 @@ typedef struct FcConninfo
 {
 	const char **names;
 	const char **values;
+	int			timeout;		/* seconds to connect in; 0: however long it
+								 * takes */
 } FcConninfo;
 
 /*

@@ -122,26 +122,34 @@ fc_log_open(LOCKMODE lock)
 	return table_open(table, lock);
 }
 
-static LockAcquireResult
-fc_log_lock(uint64 nonce, bool wait)
+static LOCKTAG
+fc_log_tag(uint64 nonce)
 {
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (nonce >> 32), (uint32) nonce,
 						 FC_LOG_LOCK);
-	return LockAcquire(&tag, ExclusiveLock, false, !wait);
+	return tag;
 }
 
 void
 fc_log_hold(uint64 nonce)
 {
-	(void) fc_log_lock(nonce, true);
+	LOCKTAG		tag = fc_log_tag(nonce);
+
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
 bool
-fc_log_has_ended(uint64 nonce)
+fc_log_has_ended(uint64 nonce, bool keep)
 {
-	return fc_log_lock(nonce, false) != LOCKACQUIRE_NOT_AVAIL;
+	LOCKTAG		tag = fc_log_tag(nonce);
+
+	if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	if (!keep)
+		LockRelease(&tag, ExclusiveLock, false);
+	return true;
 }
 
 void

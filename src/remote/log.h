@@ -30,10 +30,10 @@ extern bool fc_log_is_there(void);
 extern void fc_log_hold(uint64 nonce);
 
 /*
- * Has the transaction with this nonce ended?  Then others who ask are told no
- * until this transaction ends.
+ * Has the transaction with this nonce ended?  With "keep" others who ask are
+ * told no from then on, until this transaction ends.
  */
-extern bool fc_log_has_ended(uint64 nonce);
+extern bool fc_log_has_ended(uint64 nonce, bool keep);
 
 /* Adds a row: once this transaction is committed, the node's must be */
 extern void fc_log_add(const char *gid, Oid server, int64 system, Oid userid);

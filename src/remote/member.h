@@ -61,8 +61,8 @@ extern void fc_member_roll_back(FcMember *member);
 extern void fc_member_end_copy(FcMember *member);
 
 /*
- * Ends a COPY that runs there, if there is one, and frees it; never throws, waits
- * no longer than until then
+ * Ends a COPY that runs there, if there is one, and frees it; never throws,
+ * waits no longer than until then
  */
 extern void fc_member_cancel(FcMember *member, TimestampTz until);
 

@@ -304,6 +304,8 @@ fc_node_begin(FcNode *node, TimestampTz until)
 
 	node->name = MemoryContextStrdup(node->context, server->servername);
 	info = fc_conninfo_make(server, mapping);
+	if (until == 0 && info.timeout > 0)
+		until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), INT64CONST(1000) * info.timeout);
 	if (!AcquireExternalFD())
 		ereport(ERROR,
 				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),

@@ -44,7 +44,7 @@
 
 /* The rows of loads that have ended */
 static List *
-fc_resolve_decisions(FcNode *node)
+fc_resolve_decisions(FcNode *node, bool act)
 {
 	List	   *ended = NIL;
 	ListCell   *lc;
@@ -53,7 +53,7 @@ fc_resolve_decisions(FcNode *node)
 	{
 		FcDecision *decision = lfirst(lc);
 
-		if (fc_log_has_ended(decision->nonce))
+		if (fc_log_has_ended(decision->nonce, act))
 			ended = lappend(ended, decision);
 	}
 	return ended;
@@ -130,7 +130,7 @@ fc_resolve_one(FcNode *node, FcLeft *left, uint64 nonce, List *decisions, bool a
 		left->outcome = "left";
 	else if (fc_resolve_find(decisions, left->gid))
 		fc_resolve_end(node, left, true, act);
-	else if (fc_log_has_ended(nonce))
+	else if (fc_log_has_ended(nonce, act))
 		fc_resolve_end(node, left, fc_log_has(left->gid), act);
 	else
 		left->outcome = "in progress";
@@ -171,7 +171,7 @@ fc_resolve_node(FcNode *node, bool act)
 	if (!fc_log_is_there())
 		return NIL;
 	prefix = fc_log_prefix(node->server);
-	decisions = fc_resolve_decisions(node);
+	decisions = fc_resolve_decisions(node, act);
 	list = fc_resolve_ask(node, prefix);
 	foreach(lc, list)
 	{

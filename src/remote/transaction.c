@@ -167,8 +167,10 @@ fc_transaction_begin(Oid server, Oid userid)
 	PG_TRY();
 	{
 		if (!fc_transaction_knows(server))
+		{
 			fc_commit_foresee(commit_by, node);
-		(void) fc_resolve_node(node, true);
+			(void) fc_resolve_node(node, true);
+		}
 		member = fc_member_begin(node);
 	}
 	PG_CATCH();

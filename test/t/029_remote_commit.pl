@@ -522,6 +522,17 @@ sub bare_server
 	($rc, $out, $err) = $main->psql('postgres', 'BEGIN; ' . sprintf($load, 'one_phase') . '; ' . load('two_phase') . ' COMMIT');
 	like($err, qr/ERROR:  rows on server "bare" cannot be committed in two phases/, 'two phases after one: an error');
 
+	# without the table that decides
+	on_main('CREATE DATABASE plain');
+	my $plain = sub { my ($sql) = @_; return ($main->psql('plain', $sql))[ 1, 2 ] };
+	$plain->("CREATE EXTENSION postgres_fdw; CREATE SERVER one FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $one->host . "', port '" . $one->port . "', dbname 'postgres');
+		CREATE USER MAPPING FOR PUBLIC SERVER one OPTIONS (user 'postgres'); CREATE FOREIGN TABLE t (n int, v text) SERVER one OPTIONS (schema_name 'public', table_name 'r')");
+	($out, $err) = $plain->("COPY t FROM '$some' WITH (FORMAT csv, fast_copy, remote_commit 'two_phase')");
+	like($err, qr/ERROR:  rows on server "one" cannot be committed in two phases\nDETAIL:  Extension "fast_copy" is not created in this database\./, 'without the extension: an error');
+	($out, $err) = $plain->("COPY t FROM '$some' WITH (FORMAT csv, fast_copy)");
+	like($err, qr/NOTICE:  rows on server "one" are committed in one phase\nDETAIL:  Extension/, 'auto: loaded, and said so');
+	is($one->safe_psql('postgres', 'SELECT count(*) FROM r'), 100, 'the rows are there');
+
 	# what only core can load, postgres_fdw commits
 	on_main("CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER nothing BEFORE INSERT ON t_two FOR EACH ROW EXECUTE FUNCTION nothing()");
 	clear();
