@@ -185,6 +185,8 @@ fc_node_complaint(FcNode *node)
 
 	if (node->result)
 		message = fc_wire()->field(node->result, PG_DIAG_MESSAGE_PRIMARY);
+	if (node->result && fc_wire()->kind(node->result) != FC_WIRE_ERROR)
+		message = "The server has answered something else.";
 	if (message == NULL && node->wire)
 		message = fc_wire()->error(node->wire);
 	if (message == NULL || message[0] == '\0')

@@ -97,6 +97,15 @@ fc_libpq_kind(const PGresult *result)
 	}
 }
 
+/* Whatever the server has sent: empty for what is not there */
+static char *
+fc_libpq_value(const PGresult *result, int row, int column)
+{
+	if (row >= PQntuples(result) || column >= PQnfields(result))
+		return "";
+	return PQgetvalue(result, row, column);
+}
+
 static const FcWireFunctions functions = {
 	.is_option = fc_libpq_is_option,
 	.connect = fc_libpq_connect,
@@ -113,7 +122,7 @@ static const FcWireFunctions functions = {
 	.result = PQgetResult,
 	.kind = fc_libpq_kind,
 	.field = PQresultErrorField,
-	.value = PQgetvalue,
+	.value = fc_libpq_value,
 	.rows = PQntuples,
 	.tag = PQcmdStatus,
 	.tag_rows = PQcmdTuples,

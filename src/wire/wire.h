@@ -72,6 +72,8 @@ typedef struct FcWireFunctions
 	FcWireKind	(*kind) (const FcWireResult *result);
 	/* of an error, or NULL */
 	char	   *(*field) (const FcWireResult *result, int code);
+
+	/* Empty for NULL, and for what the server has not sent */
 	char	   *(*value) (const FcWireResult *result, int row, int column);
 	int			(*rows) (const FcWireResult *result);
 	char	   *(*tag) (FcWireResult *result);

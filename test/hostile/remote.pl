@@ -5,6 +5,8 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../t";
 use FastCopy;
+use IO::Socket::UNIX;
+use POSIX ();
 use Test::More;
 
 my $node = new_node('main', {}, 'max_prepared_transactions = 10', 'session_preload_libraries = fast_copy', 'log_statement = none');
@@ -44,6 +46,7 @@ subtest 'privileges' => \&privileges;
 subtest 'names' => \&names;
 subtest 'which wrapper, which options' => \&which;
 subtest 'decisions of others' => \&decisions;
+subtest 'a server that is none' => \&fake;
 subtest 'locks that the same transaction holds there' => \&locks;
 unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/sesame/, 'no password in the log');
 $_->stop foreach $node, $there;
@@ -272,6 +275,50 @@ sub decisions
 	# locks of users are not in the way
 	is(loaded_by('loader', "SELECT pg_advisory_lock_shared(n) FROM generate_series(1, 3) n; $two") =~ s/^\n+//r, 10, 'advisory locks');
 	who();
+}
+
+# What speaks the protocol, and answers what nobody has asked
+sub fake
+{
+	my %answers = (
+		'no rows' => "T\0\0\0\x06\0\0C\0\0\0\x0dSELECT 0\0",
+		'rows without columns' => "T\0\0\0\x06\0\0D\0\0\0\x06\0\0C\0\0\0\x0dSELECT 1\0",
+		'nothing' => "I\0\0\0\x04",
+		'a COPY' => "G\0\0\0\x07\0\0\0",
+		'an error without fields' => "E\0\0\0\x05\0",
+		'a word of thanks' => "C\0\0\0\x0bTHANKS\0");
+	my $dir = PostgreSQL::Test::Utils::tempdir_short();
+
+	query("CREATE SERVER fake FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$dir', port '5432', sslmode 'disable'); CREATE USER MAPPING FOR boss SERVER fake;
+		CREATE FOREIGN TABLE tf (n int, v text) SERVER fake OPTIONS (schema_name 'public', table_name 'r')");
+	foreach my $what (sort keys %answers)
+	{
+		unlink "$dir/.s.PGSQL.5432";
+		my $listen = IO::Socket::UNIX->new(Type => IO::Socket::UNIX::SOCK_STREAM(), Local => "$dir/.s.PGSQL.5432", Listen => 5) or die "listen: $!";
+		my $pid = fork() // die "fork: $!";
+		if ($pid == 0)
+		{
+			while (my $client = $listen->accept)
+			{
+				sysread($client, my $start, 10000);
+				syswrite($client, "R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
+				syswrite($client, "$answers{$what}Z\0\0\0\x05I") while sysread($client, my $query, 10000);
+			}
+			POSIX::_exit(0);
+		}
+		close $listen;
+		foreach my $commit ('two_phase', 'auto')
+		{
+			my $said = loaded_by('boss', "SET statement_timeout = '10s'; SELECT fast_copy('tf', '$file', options => '{\"remote_commit\": \"$commit\"}')");
+			like($said, qr/ERROR: /, "$what, $commit: an error");
+			unlike($said, qr/server closed the connection|statement timeout/, 'and no more');
+		}
+		loaded_by('boss', "SET statement_timeout = '10s'; SELECT * FROM fast_copy_resolve('fake')");
+		kill 'KILL', $pid;
+		waitpid($pid, 0);
+	}
+	is(query('SELECT 1'), 1, 'this server is alive');
+	query('DROP SERVER fake CASCADE');
 }
 
 sub locks
