@@ -40,6 +40,7 @@
 #include "rewrite/rewriteHandler.h"
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
+#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
@@ -47,6 +48,7 @@
 #include "utils/guc.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
@@ -187,6 +189,17 @@ fc_wait_event(const char *name)
 	return WaitEventExtensionNew(name);
 #else
 	return PG_WAIT_EXTENSION;
+#endif
+}
+
+/* 17: a set of events belongs to a resource owner */
+static inline WaitEventSet *
+fc_create_wait_event_set(int n)
+{
+#if PG_VERSION_NUM >= 170000
+	return CreateWaitEventSet(CurrentResourceOwner, n);
+#else
+	return CreateWaitEventSet(CurrentMemoryContext, n);
 #endif
 }
 

@@ -82,6 +82,8 @@ typedef enum FcWay
 	FC_WAY_CHUNKS,				/* chunk by chunk, in no order */
 	FC_WAY_TURNS,				/* chunks, which insert in the order of the
 								 * file */
+	FC_WAY_SEND,				/* the leader sends the records, as they are,
+								 * to other servers */
 	FC_WAY_PRESORTED,			/* chunks of a file that is in key order:
 								 * their rows are slices of the leaves */
 	FC_WAY_OFFSETS,				/* leaf by leaf, in key order: read where the
@@ -404,6 +406,8 @@ typedef struct FcShared
 	bool		freeze;
 	FcMissing	missing;
 	bool		where_late;		/* the scan leaves the condition alone */
+	bool		sends;			/* the leader sends the records of leaves on
+								 * other servers: workers pass over them */
 	bool		accelerated;	/* errors are those of a plain COPY */
 	Size		memory;			/* bytes per process */
 	int			ncolumns;		/* fields in the file */

@@ -389,7 +389,7 @@ fc_intake_settle(FcIntake *intake)
 
 		target->nworkers = Min(target->nworkers, area->ncopies);
 	}
-	if (!target->inflow || (target->nworkers >= least && target->way != FC_WAY_COPY &&
+	if (!target->inflow || (target->nworkers >= least && target->way != FC_WAY_COPY && target->way != FC_WAY_SEND &&
 							fc_intake_plan_flows(target->plan)))
 		return;
 	target->inflow = false;

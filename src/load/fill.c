@@ -23,11 +23,13 @@
 #include "load/fill.h"
 #include "load/find.h"
 #include "load/lead.h"
+#include "load/send.h"
 #include "load/tables.h"
 #include "load/tasks.h"
 #include "load/way.h"
 #include "partition/empty_table.h"
 #include "phase/phases.h"
+#include "phase/send.h"
 #include "rejects/notices.h"
 #include "report/progress.h"
 #include "report/report.h"
@@ -234,11 +236,15 @@ fc_fill_run(FcJob *job)
 		fc_find_begin_flow(job);
 	else
 		fc_progress_phase(&job->progress, FC_PHASE_LOAD);
+	if (job->sends)
+		fc_send_start(job);
 	fc_number_reserve(&target->ctx, target->found);
 	if (fc_way_sorts_alone(job))
 		shared->memory = (Size) fc_memory_kb * 1024;
 	processes = fc_lead_run(job, FC_PHASE_LOAD, units, &work);
 	shared->memory = memory;
+	if (job->sends)
+		fc_send_stop(job);
 	if (target->inflow)
 		fc_find_end_flow(job, FC_PHASE_LOAD);
 	if (pg_atomic_read_u32(&shared->unordered) != 0)
@@ -252,12 +258,15 @@ fc_fill_run(FcJob *job)
 	if (work.parallel)
 		fc_fill_count_stats(job);
 	fc_fill_end_files(job);
-	target->loaded = pg_atomic_read_u64(&shared->counts.loaded);
+	target->loaded = pg_atomic_read_u64(&shared->counts.loaded) +
+		(job->sends ? fc_send_rows(job->sender) : 0);
 	fc_lead_report(job, processes, target->loaded,
 				   pg_atomic_read_u64(fc_way_reads_chunks(target->way) ?
 									  &shared->counts.load_bytes : &shared->counts.read_bytes),
 				   fc_way_choice(job));
 	fc_fill_report_leaves(job);
+	if (job->sends)
+		fc_send_end_job(job);
 	CommandCounterIncrement();
 }
 
@@ -284,7 +293,7 @@ fc_fill_may_flow(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
 
-	return target->way != FC_WAY_COPY && target->plan->order == NIL &&
+	return target->way != FC_WAY_COPY && !job->sends && target->plan->order == NIL &&
 		target->shared->nnumbers == 0 &&
 		(target->shared->source.nfiles == 1 || target->way != FC_WAY_TURNS);
 }

@@ -42,6 +42,11 @@ typedef struct FcJob
 	FcTask	   *tasks;
 	List	   *held;			/* tables that take rows, as heap/hold.c keeps
 								 * them until they are indexed */
+	bool		foreign;		/* the target has foreign tables below it, or
+								 * is one */
+	bool		sends;			/* rows go to some of these as they are */
+	struct FcSender *sender;	/* of records to other servers; NULL: none are
+								 * sent */
 	List	   *files;			/* FcNewFile, until the load has ended */
 	FcIndexTask *indexes;		/* target.nindexes */
 } FcJob;

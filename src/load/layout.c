@@ -57,7 +57,7 @@ fc_layout_chunk_bytes(bool received, uint64 size, FcWay way, int nworkers)
 	uint64		share = received ? FC_STREAM_CHUNK :
 		Max(size / (FC_CHUNKS_EACH * Max(nworkers, 1)), FC_MIN_CHUNK);
 
-	if (way == FC_WAY_TURNS)
+	if (way == FC_WAY_TURNS || way == FC_WAY_SEND)
 		share = Min(share, FC_TURN_CHUNK);
 	return Max(Min((uint64) fc_chunk_size, share),
 			   received ? 0 : (size + FC_MAX_CHUNKS - 1) / FC_MAX_CHUNKS);
@@ -278,7 +278,7 @@ fc_layout_text(char *text)
 
 /*
  * Does the load read received bytes only once, so that a ring is enough for
- * them?  Not if rows are sorted, if the bytes are packed, if rejected records
+ * them?  Not if rows are sorted or sent, if the bytes are packed, if rejected records
  * are shown later, if the number of rows must be known before, or if the leader
  * may have to undo what it has loaded and load once more.
  */
@@ -288,6 +288,7 @@ fc_layout_has_ring(const FcJob *job)
 	const FcTarget *target = &job->target;
 
 	return job->intake.incoming && !fc_receive_is_packed(job->intake.incoming) &&
+		!job->foreign &&
 		target->way == FC_WAY_TURNS && target->plan->order == NIL &&
 		target->options->tolerated == 0 && target->plan->numbers == NIL &&
 		!target->plan->effects && target->plan->leader_reason == NULL;

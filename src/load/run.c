@@ -21,6 +21,7 @@
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "copyfrom/run.h"
@@ -31,6 +32,7 @@
 #include "load/lead.h"
 #include "load/partitions.h"
 #include "load/run.h"
+#include "load/send.h"
 #include "load/setup.h"
 #include "load/tables.h"
 #include "load/tasks.h"
@@ -98,6 +100,9 @@ fc_job_gather(FcJob *job, const List *tables)
 	foreach(lc, tables)
 	{
 		CHECK_FOR_INTERRUPTS();
+		/* what was sent to other servers is seen there once it is committed */
+		if (job->foreign && get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			continue;
 		fc_statistics_gather(lfirst_oid(lc));
 		job->progress.steps_done++;
 		fc_progress_update(&job->progress);
@@ -152,6 +157,25 @@ fc_job_rejects(FcJob *job)
 		fc_lead_report(job, 1, rejected, -1, psprintf("job %s", name));
 }
 
+/* What core loads into foreign tables, postgres_fdw commits in one phase */
+static void
+fc_job_check_commit(const FcTarget *target)
+{
+	ListCell   *lc;
+
+	if (target->options->remote_commit != FC_COMMIT_TWO_PHASE)
+		return;
+	foreach(lc, find_all_inheritors(target->oid, NoLock, NULL))
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("rows of foreign table \"%s\" cannot be committed in two phases",
+							get_rel_name(lfirst_oid(lc))),
+					 errdetail("Rows would be loaded one by one, as COPY does: %s.",
+							   target->core_reason),
+					 errhint("Change that, or use remote_commit => 'one_phase': a failure during commit can leave some servers loaded then.")));
+}
+
 /*
  * Loads with core's CopyFrom.  Missing partitions were found by our scan and
  * are attached; where that is not possible core throws COPY's error.
@@ -162,6 +186,7 @@ fc_job_copy(FcJob *job)
 	FcTarget   *target = &job->target;
 	bool		failed = fc_job_scan_failed(job);
 
+	fc_job_check_commit(target);
 	if (!target->options->accelerated)
 		ereport(NOTICE,
 				(errmsg("rows are loaded one by one, as COPY does: %s",
@@ -208,6 +233,27 @@ fc_job_fill(FcJob *job)
 		fc_fill_run(job);
 }
 
+/*
+ * Sends all records to other servers; false if that cannot be.  Then the
+ * records are found again, with their keys, which tell why.
+ */
+static bool
+fc_job_send(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	fc_find_split(job);
+	if (fc_send_whole(job))
+	{
+		fc_job_check_conservation(job);
+		return true;
+	}
+	fc_find_forget(job);
+	if (target->plan->key_type != FC_KEY_NONE)
+		fc_find_keys(job);
+	return false;
+}
+
 static void
 fc_job_phases(FcJob *job)
 {
@@ -221,7 +267,13 @@ fc_job_phases(FcJob *job)
 		fc_job_copy(job);
 		return;
 	}
-	fc_find_records(job);
+	if (target->way == FC_WAY_SEND)
+	{
+		if (fc_job_send(job))
+			return;
+	}
+	else
+		fc_find_records(job);
 	fc_job_fill(job);
 	if (pg_atomic_read_u32(&target->shared->unordered) != 0)
 	{

@@ -26,6 +26,7 @@
 #include "load/access.h"
 #include "load/header.h"
 #include "load/layout.h"
+#include "load/raw.h"
 #include "load/setup.h"
 #include "load/way.h"
 #include "phase/worker.h"
@@ -296,6 +297,7 @@ fc_setup_job(FcJob *job)
 		fc_header_read(job);
 	if (target->unsettled)
 		fc_way_to_core(target, "the first row ends with a marker, and not with a line end");
+	fc_raw_foresee(job);
 	target->data_size = target->inflow ? target->expected : fc_source_data_size(target->source);
 	target->nworkers = fc_setup_workers(job);
 	fc_setup_settle_streams(job);

@@ -24,6 +24,7 @@
 
 #include "compat/compat.h"
 #include "heap/hold.h"
+#include "load/raw.h"
 #include "load/tables.h"
 #include "load/tasks.h"
 #include "load/way.h"
@@ -119,10 +120,17 @@ fc_tables_check_frozen(const FcTarget *target, Relation rel)
 
 /* Takes the way that the triggers and indexes of an existing leaf ask for */
 static void
-fc_tables_check_one(FcTarget *target, Relation rel)
+fc_tables_check_one(FcJob *job, Relation rel)
 {
-	const char *reason = fc_plan_leaf_core_reason(rel);
+	FcTarget   *target = &job->target;
+	bool		foreign = rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE;
+	const char *reason = foreign ? fc_raw_refusal(target, rel) : fc_plan_leaf_core_reason(rel);
 
+	if (foreign && reason == NULL)
+	{
+		job->sends = true;
+		return;
+	}
 	if (reason)
 		fc_way_to_core(target, reason);
 	else if (target->plan->leader_reason == NULL)
@@ -142,18 +150,18 @@ fc_tables_check_one(FcTarget *target, Relation rel)
  * if it gets one, the process with that row looks at it (phase/leaf.c).
  */
 static void
-fc_tables_check_unlocked(FcTarget *target, Oid leaf)
+fc_tables_check_unlocked(FcJob *job, Oid leaf)
 {
 	Relation	rel;
 
-	if (!target->options->accelerated)
+	if (!job->target.options->accelerated)
 		LockRelationOid(leaf, AccessShareLock);
 	else if (!ConditionalLockRelationOid(leaf, AccessShareLock))
 		return;
 	rel = try_relation_open(leaf, NoLock);
 	if (rel)
 	{
-		fc_tables_check_one(target, rel);
+		fc_tables_check_one(job, rel);
 		relation_close(rel, NoLock);
 	}
 	UnlockRelationOid(leaf, AccessShareLock);
@@ -215,11 +223,11 @@ fc_tables_check(FcJob *job)
 
 		if (late && leaf != target->oid)
 		{
-			fc_tables_check_unlocked(target, leaf);
+			fc_tables_check_unlocked(job, leaf);
 			continue;
 		}
 		rel = table_open(leaf, NoLock);
-		fc_tables_check_one(target, rel);
+		fc_tables_check_one(job, rel);
 		table_close(rel, NoLock);
 	}
 	if (target->plan->leader_reason != NULL)
@@ -241,7 +249,9 @@ fc_tables_hold(FcJob *job)
 	foreach(lc, tables)
 	{
 		CHECK_FOR_INTERRUPTS();
-		job->held = fc_hold_begin(job->held, lfirst_oid(lc));
+		/* a table on another server has neither a file nor indexes here */
+		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_FOREIGN_TABLE)
+			job->held = fc_hold_begin(job->held, lfirst_oid(lc));
 	}
 	/* where core routes, new partitions are attached: they are held already */
 	for (int i = 0; i < target->ncreated && !target->plan->routed; i++)

@@ -24,7 +24,9 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "errors/first_error.h"
@@ -176,6 +178,9 @@ fc_tasks_groups(FcJob *job)
 		FcSpillPart *part = lfirst(lc);
 
 		group->leaf = fc_tasks_leaf(job, part, &group->created);
+		/* the leader sends its records */
+		if (job->sends && get_rel_relkind(group->leaf) == RELKIND_FOREIGN_TABLE)
+			continue;
 		group->rows = part->rows;
 		group->order = foreach_current_index(lc);
 		group->parts = list_make1(part);

@@ -141,7 +141,7 @@ fc_way_of_load(FcJob *job)
 
 	if (target->plan->order != NIL)
 		return fc_way_of_sort(job);
-	if (target->plan->leader_reason)
+	if (target->plan->leader_reason && target->way != FC_WAY_SEND)
 		return psprintf("in the leader: %s", target->plan->leader_reason);
 	switch (target->way)
 	{
@@ -149,6 +149,8 @@ fc_way_of_load(FcJob *job)
 			return "chunk by chunk";
 		case FC_WAY_TURNS:
 			return "in file order";
+		case FC_WAY_SEND:
+			return "sent as they are";
 		case FC_WAY_PRESORTED:
 			return "streamed in key order";
 		default:

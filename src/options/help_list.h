@@ -177,7 +177,14 @@
 	X(compressed, NULL, NULL, \
 	  "only in COPY: data from the client may be packed", \
 	  "An option of COPY ... FROM STDIN: the data from the client may be packed, and are unpacked if they are. Files on the server need no option for that.", \
-	  "LOAD 'fast_copy';\n\\copy events from 'new.csv.gz' (fast_copy, compressed, format csv, header)")
+	  "LOAD 'fast_copy';\n\\copy events from 'new.csv.gz' (fast_copy, compressed, format csv, header)") \
+	X(remote_commit, NULL, "'auto', 'two_phase' or 'one_phase'", \
+	  "auto, two_phase or one_phase: on other servers", \
+	  "How rows in foreign tables of postgres_fdw are committed. With 'two_phase' all servers have the rows or none, whatever crashes, once all of them are up and " \
+	  "fast_copy_resolve has run; a server that does not prepare transactions is an error before the first row. With 'one_phase' the servers commit one after the other, " \
+	  "as by postgres_fdw. By default it is two_phase, but one_phase, with a NOTICE, if a server does not prepare transactions, and without one if all is done on one server. " \
+	  "An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  options => '{\"remote_commit\": \"two_phase\"}');")
 
 /* Arguments, and options of COPY, that stand after all others */
 #define FC_HELP_LAST(X) \

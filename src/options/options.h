@@ -31,6 +31,14 @@ typedef enum FcVerbosity
 	FC_LOG_VERBOSE
 } FcVerbosity;
 
+/* remote_commit: how rows on other servers are committed */
+typedef enum FcRemoteCommit
+{
+	FC_COMMIT_ONE_PHASE,		/* one server after the other */
+	FC_COMMIT_AUTO,				/* in two phases if all servers can */
+	FC_COMMIT_TWO_PHASE			/* on all servers or on none */
+} FcRemoteCommit;
+
 #define FC_OPTION_NUMBER(name, ...) FC_OPTION_##name,
 #define FC_ARGUMENT_COUNT(...) +1
 
@@ -88,6 +96,7 @@ typedef struct FcOptionWords
 	List	   *on_error_classes;
 	char	   *log_verbosity;
 	char	   *progress;
+	char	   *remote_commit;
 } FcOptionWords;
 
 typedef struct FcOptions
@@ -135,6 +144,7 @@ typedef struct FcOptions
 	Oid			reject_table;	/* or InvalidOid */
 	FcVerbosity log_verbosity;
 	bool		analyze;		/* write nothing; tell what a load would do */
+	FcRemoteCommit remote_commit;
 	bool		run_analyze;	/* gather statistics after the load */
 	int64		progress_us;	/* µs between lines about progress; 0: none */
 	int			workers;		/* -1: choose */

@@ -222,9 +222,11 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
 	bool		only_foreign_keys;
 	bool		triggers = fc_plan_has_triggers(rel, &only_foreign_keys);
 
-	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+	/* load/send.c looks whether its rows can be sent as they are */
+	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE && options->accelerated)
 		return "the target is a foreign table";
-	if (rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)
+	if (rel->rd_rel->relkind != RELKIND_RELATION &&
+		rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE && !plan->partitioned)
 		return "the target is a view";
 	if (plan->key_routes && !fc_plan_foreign_keys_plain(rel))
 		return "the target has foreign keys that are deferrable, switched off or refer to itself";

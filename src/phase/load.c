@@ -64,11 +64,32 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 	loader->slot = loader->root_slot;
 	if (ctx->shared->routed)
 		fc_leaf_begin_routing(loader);
+	if (ctx->shared->sends)
+		loader->dispatch = fc_dispatch_begin(ctx, loader->parser);
+}
+
+/* An error about the record is left to whoever loads it */
+bool
+fc_load_is_sent(FcLoader *loader, const FcRecord *record)
+{
+	const FcDispatchLeaf *leaf;
+	MemoryContext old;
+	ErrorData  *edata;
+
+	if (loader->dispatch == NULL)
+		return false;
+	old = MemoryContextSwitchTo(loader->row_mcxt);
+	edata = fc_dispatch_find(loader->dispatch, record, &leaf);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(loader->row_mcxt);
+	return edata == NULL && leaf && leaf->foreign;
 }
 
 static void
 fc_load_finish(FcLoader *loader)
 {
+	if (loader->dispatch)
+		fc_dispatch_end(loader->dispatch);
 	fc_leaf_close(loader, &loader->only);
 	if (loader->router.proute)
 		fc_leaf_end_routing(loader);
@@ -331,6 +352,8 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 		return;
 	while (fc_chunk_reader_next(reader))
 	{
+		if (fc_load_is_sent(loader, &reader->record))
+			continue;
 		if (shared->nnumbers > 0)
 			fc_parse_number(loader->parser,
 							fc_shared_starts(shared)[i].before + reader->found - 1);

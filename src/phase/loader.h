@@ -17,6 +17,7 @@
 #include "errors/reject_file.h"
 #include "heap/writer.h"
 #include "key/range.h"
+#include "phase/dispatch.h"
 #include "row/parse.h"
 #include "sort/order_by.h"
 
@@ -111,6 +112,8 @@ typedef struct FcLoader
 	ResultRelInfo *root;		/* the target */
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
+	FcDispatch *dispatch;		/* tells records of leaves on other servers,
+								 * which are passed over; NULL: there are none */
 	ExprState  *where;			/* the condition; NULL if the scan looks */
 	ExprState  *where_again;	/* the scan's condition, for rows that are
 								 * read again; or NULL */
@@ -134,6 +137,9 @@ typedef struct FcLoader
 
 /* phase/load.c: makes all ready but leaves and writers */
 extern void fc_load_begin(FcLoader *loader, FcContext *ctx);
+
+/* Does the record go to another server, so that it is passed over here? */
+extern bool fc_load_is_sent(FcLoader *loader, const FcRecord *record);
 
 /*
  * phase/row.c: takes a record in hand, and parses it as far as no error about

@@ -172,7 +172,8 @@ fc_progress_weight(const FcProgress *progress, FcPhase phase)
 		case FC_PHASE_SPLIT:
 			return target->inflow ? 0 : FC_WEIGHT_SPLIT;
 		case FC_PHASE_SCAN:
-			return target->inflow || !keyed || target->way == FC_WAY_PRESORTED ? 0 : FC_WEIGHT_SCAN;
+			return target->inflow || !keyed || target->way == FC_WAY_PRESORTED ||
+				target->way == FC_WAY_SEND ? 0 : FC_WEIGHT_SCAN;
 		case FC_PHASE_LOAD:
 			return target->options->analyze || target->way == FC_WAY_COPY ||
 				(target->inflow && !keyed) ? 0 : FC_WEIGHT_LOAD;

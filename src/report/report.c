@@ -114,7 +114,7 @@ const char *
 fc_way_name(FcWay way)
 {
 	static const char *const names[] = {
-		"chunks", "turns", "presorted", "offsets", "rows", "copy"
+		"chunks", "turns", "send", "presorted", "offsets", "rows", "copy"
 	};
 
 	return names[way];

@@ -80,6 +80,8 @@ fc_totals_writer(const FcProgress *progress)
 
 	if (target->way == FC_WAY_COPY)
 		return "copy";
+	if (target->way == FC_WAY_SEND)
+		return "remote";
 	if (target->loaded == 0)
 		return "none";
 	if (paged == 0)
@@ -93,6 +95,8 @@ fc_totals_order(const FcProgress *progress)
 	FcTarget   *target = progress->target;
 	bool		keyed = (target->plan->key_type != FC_KEY_NONE);
 
+	if (target->way == FC_WAY_SEND)
+		return "file";
 	if (target->way == FC_WAY_COPY || target->plan->leader_reason ||
 		target->way == FC_WAY_TURNS)
 		return keyed && target->way != FC_WAY_COPY ? "key" : "file";
@@ -106,7 +110,8 @@ static char *
 fc_totals_reason(const FcTarget *target)
 {
 	const char *reason = target->way == FC_WAY_COPY ? target->core_reason : target->way_reason;
-	const char *leader = target->way == FC_WAY_COPY ? NULL : target->plan->leader_reason;
+	bool		alone = target->way == FC_WAY_COPY || target->way == FC_WAY_SEND;
+	const char *leader = alone ? NULL : target->plan->leader_reason;
 
 	if (leader == NULL)
 		return pstrdup(reason);

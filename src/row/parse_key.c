@@ -172,8 +172,7 @@ fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 	return wanted.found;
 }
 
-/* Copies bytes that are only looked at; the copy lasts until the next call */
-static char *
+char *
 fc_parse_copy(FcParser *parser, const char *data, size_t len)
 {
 	if (len >= parser->look.size)

@@ -128,6 +128,9 @@ extern void fc_parse_malformed(struct FcParser *parser, FcColumn *column);
 /* Brings bytes into the server's encoding; verifies them if they are in it */
 extern char *fc_parse_encoding(struct FcParser *parser, char *rec, size_t *len);
 
+/* Copies bytes that are only looked at; the copy lasts until the next call */
+extern char *fc_parse_copy(struct FcParser *parser, const char *data, size_t len);
+
 /* Calls body(arg) with the file's time zone set, if it has one */
 extern void fc_parse_in_zone(struct FcParser *parser, void (*body) (void *arg), void *arg);
 

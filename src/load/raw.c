@@ -1,0 +1,243 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/raw.c
+ *	  May the records of leaves on other servers be sent as they are?
+ *
+ *	 options, columns of the target, the foreign table ──► a reason for core's
+ *			CopyFrom, or none
+ *
+ * Core converts each field here, and postgres_fdw makes a text of the value,
+ * which the other server converts again.  To send the field as it stands gives
+ * the same row only if both servers read it in the same way.  So whatever this
+ * side would do with a field or a row besides, and whatever depends on catalogs
+ * of this side, leaves the load to core.
+ *
+ * Nothing is changed here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "copyfrom/feed.h"
+#include "load/raw.h"
+#include "load/way.h"
+#include "phase/dispatch.h"
+#include "remote/remote.h"
+
+/* May the same text be another value on the other server? */
+static bool
+fc_raw_type_differs(Oid type)
+{
+	Oid			element = get_element_type(type);
+
+	if (OidIsValid(element))
+		type = element;
+	if (type >= FirstNormalObjectId || get_typtype(type) == TYPTYPE_COMPOSITE)
+		return true;
+	switch (type)
+	{
+		case XMLOID:			/* by the setting xmloption */
+		case MONEYOID:			/* by lc_monetary */
+		case ACLITEMOID:		/* the rest by names in catalogs */
+		case REGPROCOID:
+		case REGPROCEDUREOID:
+		case REGOPEROID:
+		case REGOPERATOROID:
+		case REGCLASSOID:
+		case REGCOLLATIONOID:
+		case REGTYPEOID:
+		case REGCONFIGOID:
+		case REGDICTIONARYOID:
+		case REGNAMESPACEOID:
+		case REGROLEOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static const char *
+fc_raw_columns_refusal(const FcTarget *target)
+{
+	const FcColumns *columns = &target->plan->columns;
+	TupleDesc	desc = RelationGetDescr(target->rel);
+
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+
+		if (att->attisdropped)
+			continue;
+		if (att->attgenerated)
+			return "a column is generated";
+		if (!list_member_int(columns->attnums, attnum))
+			return "a column is not in the file";
+		if (fc_raw_type_differs(att->atttypid))
+			return psprintf("column \"%s\" has a type that may be another one there",
+							NameStr(att->attname));
+	}
+	for (int i = 0; i < list_length(columns->fields); i++)
+	{
+		if (list_nth_int(columns->fields, i) == 0)
+			return "a field of the file is skipped";
+		if (columns->patterns[i] || columns->flags[i] != 0)
+			return "a field of the file is read in a way of its own";
+	}
+	return NULL;
+}
+
+static const char *
+fc_raw_options_refusal(const FcTarget *target)
+{
+	const FcOptions *options = target->options;
+
+	if (fc_format_is_binary(&options->format))
+		return "the file is binary";
+	if (options->on_error != FC_ON_ERROR_STOP)
+		return "on_error goes on after bad records";
+	if (target->plan->where != NIL)
+		return "there is a condition";
+	if (target->plan->order != NIL || options->order_by != NIL)
+		return "rows are to be in an order";
+	if (options->freeze)
+		return "rows are to be frozen";
+	if (options->default_string)
+		return "fields may stand for defaults";
+	if (options->time_zone)
+		return "times are in another time zone";
+	if (options->file_encoding != GetDatabaseEncoding())
+		return "the file is in another encoding than the database";
+	if (target->plan->key_early)
+		return "rows are evaluated in file order";
+	return NULL;
+}
+
+const char *
+fc_raw_refusal(const FcTarget *target, Relation foreign)
+{
+	const char *base = RelationGetRelid(foreign) == target->oid ?
+		"the target is a foreign table" : "a partition is a foreign table";
+	const char *why;
+
+	if (target->options->accelerated)
+		return base;
+	/* core checks its bounds */
+	if (target->rel->rd_rel->relispartition)
+		why = "the target is a partition";
+	else if ((why = fc_raw_options_refusal(target)) == NULL &&
+			 (why = fc_raw_columns_refusal(target)) == NULL &&
+			 (why = fc_dispatch_refusal(target->rel, target->plan->columns.fields)) == NULL)
+		why = fc_remote_refusal(foreign);
+	return why ? psprintf("%s: %s", base, why) : NULL;
+}
+
+/* What the leaves of the target are */
+typedef struct FcRawLeaves
+{
+	bool		any;			/* one is on another server */
+	bool		all;			/* so are all */
+	const char *refusal;		/* of one of them, or NULL */
+} FcRawLeaves;
+
+static void
+fc_raw_look(const FcTarget *target, Relation leaf, FcRawLeaves *leaves)
+{
+	if (leaf->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		return;
+	if (leaf->rd_rel->relkind != RELKIND_FOREIGN_TABLE)
+		leaves->all = false;
+	else
+	{
+		leaves->any = true;
+		if (leaves->refusal == NULL)
+			leaves->refusal = fc_raw_refusal(target, leaf);
+	}
+}
+
+/*
+ * Looks at all leaves.  Locks on them are not kept: see fc_plan_partitions_fire
+ * in options/plan_way.c.
+ */
+static FcRawLeaves
+fc_raw_leaves(const FcTarget *target)
+{
+	FcRawLeaves leaves = {.all = true};
+	List	   *tables = list_make1_oid(target->oid);
+	ListCell   *lc;
+
+	if (target->plan->partitioned)
+		tables = find_all_inheritors(target->oid, NoLock, NULL);
+	foreach(lc, tables)
+	{
+		Oid			oid = lfirst_oid(lc);
+		Relation	leaf;
+
+		CHECK_FOR_INTERRUPTS();
+		if (oid == target->oid)
+		{
+			fc_raw_look(target, target->rel, &leaves);
+			continue;
+		}
+		if (get_rel_relkind(oid) != RELKIND_FOREIGN_TABLE)
+		{
+			leaves.all = leaves.all && get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE;
+			continue;
+		}
+		leaf = table_open(oid, AccessShareLock);
+		fc_raw_look(target, leaf, &leaves);
+		table_close(leaf, AccessShareLock);
+	}
+	leaves.all = leaves.all && leaves.any;
+	return leaves;
+}
+
+void
+fc_raw_foresee(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcRawLeaves leaves;
+
+	if (target->options->accelerated || target->plan->core_reason ||
+		!(target->plan->partitioned || target->rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE))
+		return;
+	leaves = fc_raw_leaves(target);
+	job->foreign = leaves.any;
+	if (!target->plan->partitioned && leaves.refusal)
+		fc_way_to_core(target, leaves.refusal);
+	else if (leaves.all && leaves.refusal == NULL &&
+			 (!target->options->analyze || !target->plan->partitioned))
+		fc_way_take(target, FC_WAY_SEND, target->plan->partitioned ?
+					"all partitions are foreign tables" : "the target is a foreign table");
+}
+
+bool
+fc_raw_confirm(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcRawLeaves leaves;
+
+	if (target->plan->partitioned)
+		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
+	AcceptInvalidationMessages();
+	leaves = fc_raw_leaves(target);
+	if (leaves.all && leaves.refusal == NULL)
+		return true;
+	if (!target->plan->partitioned)
+		fc_way_to_core(target, leaves.refusal);
+	else
+		fc_way_take(target, target->plan->key_type != FC_KEY_NONE ? FC_WAY_OFFSETS : FC_WAY_TURNS,
+					"a partition was attached");
+	return false;
+}

@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/send.h
+ *	  Records of leaves on other servers: the leader's conduct.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_LOAD_SEND_H
+#define FC_LOAD_SEND_H
+
+#include "load/job.h"
+
+/*
+ * Around the phase load, if job->sends: begins the COPYs, so that the leader
+ * sends while workers load, and ends them; an error about a record is kept.
+ * The third adds what was sent to the report.
+ */
+extern void fc_send_start(FcJob *job);
+extern void fc_send_stop(FcJob *job);
+extern void fc_send_end_job(FcJob *job);
+
+/*
+ * FC_WAY_SEND: sends all records of the files, which have been split, and
+ * throws the first error about one.  False, with nothing sent, if another way
+ * must be taken: a partition is missing or on this server.
+ */
+extern bool fc_send_whole(FcJob *job);
+
+#endif							/* FC_LOAD_SEND_H */

@@ -1,0 +1,394 @@
+/*-------------------------------------------------------------------------
+ *
+ * phase/dispatch.c
+ *	  The leaf of a record, by its partition key alone, and whether that leaf
+ *	  is on another server.
+ *
+ *	 record ──► columns of the partition key (row/parse_some.c)
+ *			──► core's search among the bounds, level by level ──► leaf
+ *
+ * The leader sends the records of leaves on other servers as they are, and
+ * workers pass over these, so that both must come to the same leaf from the
+ * same bytes: both go by this file.  Core's own routing would need the whole
+ * row.  Where keys are known to key/range.c, their ranges are searched, and
+ * the last one found is tried first.
+ *
+ * All is in the memory context in which it was begun; tables that are opened
+ * are closed with the resource owner on error.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "partitioning/partbounds.h"
+#include "partitioning/partdesc.h"
+#include "utils/lsyscache.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
+
+#include "errors/first_error.h"
+#include "phase/dispatch.h"
+#include "row/parse_some.h"
+
+typedef struct FcDispatchTable FcDispatchTable;
+
+/* A partition: a leaf, or partitioned as well */
+typedef struct FcDispatchChild
+{
+	FcDispatchTable *table;		/* or NULL */
+	FcDispatchLeaf leaf;
+} FcDispatchChild;
+
+/* A partitioned table */
+struct FcDispatchTable
+{
+	Relation	rel;
+	PartitionKey key;
+	PartitionDesc desc;
+	int			fields[PARTITION_MAX_KEYS]; /* of the key's columns */
+	FcDispatchChild *children;	/* as in desc */
+
+	/* if keys are known to key/range.c */
+	FcRoute    *route;			/* else NULL */
+	int		   *parts;			/* for each range of the route, the number of
+								 * its partition in desc */
+	int			last;			/* range that was found last; -1: none */
+};
+
+struct FcDispatch
+{
+	FcContext  *ctx;
+	FcParser   *parser;
+	PartitionDirectory directory;	/* keeps partition descriptors */
+	FcDispatchTable *root;		/* NULL: the target is the one leaf */
+	FcDispatchLeaf only;
+	int			nforeign;
+	List	   *foreign;		/* FcDispatchLeaf, by number */
+
+	/* the record in hand */
+	const FcRecord *record;
+	FcDispatchTable *table;		/* its level */
+	Datum		values[PARTITION_MAX_KEYS];
+	bool		nulls[PARTITION_MAX_KEYS];
+};
+
+/* The number of the target's column "attnum" of "rel" among fields; -1: none */
+static int
+fc_dispatch_field(Relation target, Relation rel, AttrNumber attnum, const List *fields)
+{
+	AttrNumber	own = attnum;
+	ListCell   *lc;
+
+	if (rel != target && attnum > 0)
+		own = get_attnum(RelationGetRelid(target),
+						 get_attname(RelationGetRelid(rel), attnum, false));
+	foreach(lc, fields)
+		if (attnum > 0 && lfirst_int(lc) == own)
+			return foreach_current_index(lc);
+	return -1;
+}
+
+static bool
+fc_dispatch_is_partitioned(Oid table)
+{
+	return get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE;
+}
+
+static const char *
+fc_dispatch_key_refusal(Relation target, Relation rel, const List *fields)
+{
+	PartitionKey key = RelationGetPartitionKey(rel);
+
+	for (int i = 0; i < key->partnatts; i++)
+	{
+		if (key->partattrs[i] == 0)
+			return "a partition key has an expression";
+		if (fc_dispatch_field(target, rel, key->partattrs[i], fields) < 0)
+			return "the file lacks a partition key";
+	}
+	return NULL;
+}
+
+static const char *
+fc_dispatch_table_refusal(Relation target, Relation rel, const List *fields)
+{
+	const char *refusal = fc_dispatch_key_refusal(target, rel, fields);
+	PartitionDesc desc = RelationGetPartitionDesc(rel, !IsolationUsesXactSnapshot());
+
+	check_stack_depth();
+	for (int i = 0; i < desc->nparts && refusal == NULL; i++)
+	{
+		Relation	child;
+
+		if (!fc_dispatch_is_partitioned(desc->oids[i]))
+			continue;
+		child = table_open(desc->oids[i], RowExclusiveLock);
+		refusal = fc_dispatch_table_refusal(target, child, fields);
+		table_close(child, NoLock);
+	}
+	return refusal;
+}
+
+const char *
+fc_dispatch_refusal(Relation target, const List *fields)
+{
+	if (target->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		return NULL;
+	return fc_dispatch_table_refusal(target, target, fields);
+}
+
+static void
+fc_dispatch_set_leaf(FcDispatch *dispatch, FcDispatchLeaf *leaf, Oid oid)
+{
+	leaf->oid = oid;
+	leaf->foreign = get_rel_relkind(oid) == RELKIND_FOREIGN_TABLE;
+	leaf->number = -1;
+	if (!leaf->foreign)
+		return;
+	leaf->number = dispatch->nforeign++;
+	dispatch->foreign = lappend(dispatch->foreign, leaf);
+}
+
+/* Reads the ranges of keys that key/range.c knows */
+static void
+fc_dispatch_route(FcDispatchTable *table)
+{
+	PartitionBoundInfo bounds = table->desc->boundinfo;
+	AttrNumber	attnum;
+	int			n = 0;
+
+	table->last = -1;
+	if (table->desc->nparts == 0 || !fc_route_possible(table->rel, &attnum))
+		return;
+	table->route = fc_route_build_from(table->rel, table->desc);
+	table->parts = palloc(sizeof(int) * Max(table->route->nranges, 1));
+	for (int i = 0; i < bounds->ndatums; i++)
+		if (bounds->indexes[i] >= 0)
+			table->parts[n++] = bounds->indexes[i];
+}
+
+static FcDispatchTable *
+fc_dispatch_table(FcDispatch *dispatch, Relation rel)
+{
+	FcShared   *shared = dispatch->ctx->shared;
+	FcDispatchTable *table = palloc0(sizeof(FcDispatchTable));
+	List	   *fields = NIL;
+
+	check_stack_depth();
+	for (int i = 0; i < shared->ncolumns; i++)
+		fields = lappend_int(fields, fc_shared_columns(shared)[i]);
+	table->rel = rel;
+	table->key = RelationGetPartitionKey(rel);
+	table->desc = PartitionDirectoryLookup(dispatch->directory, rel);
+	for (int i = 0; i < table->key->partnatts; i++)
+	{
+		table->fields[i] = fc_dispatch_field(dispatch->ctx->target, rel,
+											 table->key->partattrs[i], fields);
+		if (table->fields[i] < 0)
+			elog(ERROR, "the file lacks a partition key of table \"%s\"",
+				 RelationGetRelationName(rel));
+	}
+	table->children = palloc0(sizeof(FcDispatchChild) * Max(table->desc->nparts, 1));
+	for (int i = 0; i < table->desc->nparts; i++)
+	{
+		FcDispatchChild *child = &table->children[i];
+		Oid			oid = table->desc->oids[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (!table->desc->is_leaf[i])
+			child->table = fc_dispatch_table(dispatch, table_open(oid, RowExclusiveLock));
+		else
+			fc_dispatch_set_leaf(dispatch, &child->leaf, oid);
+	}
+	fc_dispatch_route(table);
+	return table;
+}
+
+FcDispatch *
+fc_dispatch_begin(FcContext *ctx, FcParser *parser)
+{
+	FcDispatch *dispatch = palloc0(sizeof(FcDispatch));
+
+	dispatch->ctx = ctx;
+	dispatch->parser = parser;
+	if (ctx->target->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+	{
+		fc_dispatch_set_leaf(dispatch, &dispatch->only, RelationGetRelid(ctx->target));
+		return dispatch;
+	}
+	dispatch->directory = CreatePartitionDirectory(CurrentMemoryContext,
+												   !IsolationUsesXactSnapshot());
+	dispatch->root = fc_dispatch_table(dispatch, ctx->target);
+	return dispatch;
+}
+
+/* Closes the tables below this one, which is its caller's */
+static void
+fc_dispatch_close(FcDispatchTable *table)
+{
+	for (int i = 0; i < table->desc->nparts; i++)
+	{
+		FcDispatchTable *child = table->children[i].table;
+
+		if (child == NULL)
+			continue;
+		fc_dispatch_close(child);
+		table_close(child->rel, NoLock);
+	}
+}
+
+void
+fc_dispatch_end(FcDispatch *dispatch)
+{
+	if (dispatch->root == NULL)
+		return;
+	fc_dispatch_close(dispatch->root);
+	DestroyPartitionDirectory(dispatch->directory);
+}
+
+int
+fc_dispatch_nforeign(const FcDispatch *dispatch)
+{
+	return dispatch->nforeign;
+}
+
+const FcDispatchLeaf *
+fc_dispatch_foreign(const FcDispatch *dispatch, int number)
+{
+	return list_nth(dispatch->foreign, number);
+}
+
+/* The partition of a key that key/range.c knows; -1: none has its range */
+static inline int
+fc_dispatch_by_range(FcDispatchTable *table, Datum value)
+{
+	const FcRoute *route = table->route;
+	int64		key = fc_key_from_datum(route->type, value);
+	const FcRange *range;
+
+	if (table->last >= 0)
+	{
+		range = &route->ranges[table->last];
+		if ((range->lo_min || key >= range->lo) && (range->hi_max || key < range->hi))
+			return table->parts[table->last];
+	}
+	table->last = fc_route_find_existing(route, key);
+	return table->last < 0 ? -1 : table->parts[table->last];
+}
+
+/* The partition of a table by RANGE; -1: only the default one may take it */
+static int
+fc_dispatch_range(FcDispatch *dispatch, FcDispatchTable *table)
+{
+	PartitionBoundInfo bounds = table->desc->boundinfo;
+	PartitionKey key = table->key;
+	bool		equal = false;
+	int			bound;
+
+	for (int i = 0; i < key->partnatts; i++)
+		if (dispatch->nulls[i])
+			return -1;
+	if (table->route)
+		return fc_dispatch_by_range(table, dispatch->values[0]);
+	bound = partition_range_datum_bsearch(key->partsupfunc, key->partcollation, bounds,
+										  key->partnatts, dispatch->values, &equal);
+	return bounds->indexes[bound + 1];
+}
+
+static int
+fc_dispatch_list(FcDispatch *dispatch, FcDispatchTable *table)
+{
+	PartitionBoundInfo bounds = table->desc->boundinfo;
+	bool		equal = false;
+	int			bound;
+
+	if (dispatch->nulls[0])
+		return bounds->null_index;
+	bound = partition_list_bsearch(table->key->partsupfunc, table->key->partcollation,
+								   bounds, dispatch->values[0], &equal);
+	return bound >= 0 && equal ? bounds->indexes[bound] : -1;
+}
+
+/*
+ * May the default partition take the values in hand?  Where the load knows the
+ * ranges of keys, it may make a partition for them, or refuse them.
+ */
+static bool
+fc_dispatch_to_default(const FcDispatch *dispatch, const FcDispatchTable *table)
+{
+	const FcShared *shared = dispatch->ctx->shared;
+
+	if (!shared->key.routes || dispatch->nulls[0] || shared->missing == FC_MISSING_DEFAULT)
+		return true;
+	return shared->missing == FC_MISSING_CREATE &&
+		fc_key_is_infinite(table->route->type,
+						   fc_key_from_datum(table->route->type, dispatch->values[0]));
+}
+
+/* The number of the partition that takes the values in hand; -1: none */
+static int
+fc_dispatch_number(FcDispatch *dispatch, FcDispatchTable *table)
+{
+	PartitionBoundInfo bounds = table->desc->boundinfo;
+	PartitionKey key = table->key;
+	int			number;
+
+	if (table->desc->nparts == 0)
+		return -1;
+	if (key->strategy == PARTITION_STRATEGY_HASH)
+	{
+		uint64		hash = compute_partition_hash_value(key->partnatts, key->partsupfunc,
+														key->partcollation,
+														dispatch->values, dispatch->nulls);
+
+		return bounds->indexes[hash % bounds->nindexes];
+	}
+	number = key->strategy == PARTITION_STRATEGY_LIST ?
+		fc_dispatch_list(dispatch, table) : fc_dispatch_range(dispatch, table);
+	if (number >= 0)
+		return number;
+	return fc_dispatch_to_default(dispatch, table) ? bounds->default_index : -1;
+}
+
+/* Body of fc_error_evaluate: reads the key of the level in hand */
+static void
+fc_dispatch_read(void *arg)
+{
+	FcDispatch *dispatch = arg;
+	FcDispatchTable *table = dispatch->table;
+
+	fc_parse_some(dispatch->parser, dispatch->record, table->fields,
+				  table->key->partnatts, dispatch->values, dispatch->nulls);
+}
+
+ErrorData *
+fc_dispatch_find(FcDispatch *dispatch, const FcRecord *record,
+				 const FcDispatchLeaf **leaf)
+{
+	FcDispatchTable *table = dispatch->root;
+	FcDispatchChild *child;
+	ErrorData  *edata = NULL;
+	int			number;
+
+	*leaf = table ? NULL : &dispatch->only;
+	dispatch->record = record;
+	while (table)
+	{
+		dispatch->table = table;
+		if (!fc_parse_some_quickly(dispatch->parser, record, table->fields,
+								   table->key->partnatts, dispatch->values, dispatch->nulls))
+			edata = fc_error_evaluate(dispatch->ctx, record->offset, record->length,
+									  fc_dispatch_read, dispatch);
+		number = edata ? -1 : fc_dispatch_number(dispatch, table);
+		if (number < 0)
+			return edata;
+		child = &table->children[number];
+		table = child->table;
+		*leaf = table ? NULL : &child->leaf;
+	}
+	return NULL;
+}

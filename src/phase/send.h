@@ -1,0 +1,70 @@
+/*-------------------------------------------------------------------------
+ *
+ * phase/send.h
+ *	  The leader's pass over the file, which sends the records of leaves on
+ *	  other servers as they are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SEND_H
+#define FC_SEND_H
+
+#include "context/shared.h"
+
+/* So many COPYs are open at a time */
+#define FC_SEND_STREAMS	32
+
+/* How records are sent */
+typedef struct FcSendPlan
+{
+	Oid			userid;			/* who must be allowed to */
+	const List *attnums;		/* the target's columns that the file has, in
+								 * its order */
+	const char *with;			/* options of COPY on the servers */
+	const List *leaves;			/* OIDs of those that have rows; NIL: not known */
+	bool		whole;			/* all leaves are on other servers: there is no
+								 * other scan or load */
+	bool		makes;			/* whole: a missing partition is made, so that
+								 * a record without one ends the pass */
+} FcSendPlan;
+
+/* What was sent to a leaf */
+typedef struct FcSent
+{
+	Oid			leaf;
+	uint64		rows;
+	uint64		bytes;
+	double		seconds;		/* in which a COPY to it was open */
+} FcSent;
+
+typedef struct FcSender FcSender;
+
+/*
+ * Locks the leaves on other servers, and makes ready for a pass over the whole
+ * file.  If the leader takes steps of it beside workers, which must not begin a
+ * COPY, "open" begins as many as may be open.
+ */
+extern FcSender *fc_send_begin(FcContext *ctx, const FcSendPlan *plan);
+extern void fc_send_open(FcSender *sender);
+
+/* FcContext.lead: sends some more records; false at the end of the pass */
+extern bool fc_send_step(void *sender);
+
+/*
+ * Goes on to the end of the pass, makes further passes while there are more
+ * leaves than COPYs may be open at a time, and ends all COPYs.  From then on
+ * the first error of the file is known.  False if a partition is missing, as
+ * plan->makes asks; then nothing was loaded that the rest of the transaction
+ * must not undo.
+ */
+extern bool fc_send_finish(FcSender *sender);
+
+/* Frees it; the COPYs have ended */
+extern void fc_send_end(FcSender *sender);
+
+/* Rows in all COPYs, as the servers have counted them; and leaf by leaf */
+extern uint64 fc_send_rows(const FcSender *sender);
+extern int	fc_send_count(const FcSender *sender);
+extern FcSent fc_send_sent(const FcSender *sender, int i);
+
+#endif							/* FC_SEND_H */

@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/agree.c
+ *	  Is a foreign table what its server has?
+ *
+ * Nobody keeps a foreign table's columns from having other types than the
+ * table's on the server.  Core makes values of the types here, and the server
+ * casts them.  A field that is sent as it stands is read by the type there
+ * alone: another one would take what COPY refuses, or make another value of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "remote/agree.h"
+#include "remote/names.h"
+
+/* A type's name without the schema of all that PostgreSQL brings */
+static const char *
+fc_agree_bare(const char *type)
+{
+	return strncmp(type, "pg_catalog.", 11) == 0 ? type + 11 : type;
+}
+
+static void
+fc_agree_refuse(FcNode *node, Relation foreign, char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("foreign table \"%s\" is not what server \"%s\" has",
+					RelationGetRelationName(foreign), node->name),
+			 errdetail_internal("%s", detail),
+			 errhint("Change the foreign table, or use COPY without the option fast_copy.")));
+}
+
+/* The columns there: name, type, and whether the table has rules */
+static FcWireResult *
+fc_agree_ask(FcNode *node, Relation foreign)
+{
+	return fc_node_run(node, psprintf("SELECT attname, pg_catalog.format_type(atttypid, atttypmod), relhasrules"
+									  " FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class ON pg_class.oid = attrelid"
+									  " WHERE attrelid = pg_catalog.to_regclass(%s) AND attnum > 0 AND NOT attisdropped",
+									  quote_literal_cstr(fc_remote_table(foreign))));
+}
+
+/* Finds the column's type there; NULL: there is no such column */
+static const char *
+fc_agree_type(FcWireResult *columns, const char *name)
+{
+	for (int row = 0; row < fc_wire()->rows(columns); row++)
+		if (strcmp(fc_wire()->value(columns, row, 0), name) == 0)
+			return fc_wire()->value(columns, row, 1);
+	return NULL;
+}
+
+void
+fc_agree_check(FcNode *node, Relation foreign, const List *attnums)
+{
+	FcWireResult *columns = fc_agree_ask(node, foreign);
+	ListCell   *lc;
+
+	if (fc_wire()->rows(columns) > 0 && fc_wire()->value(columns, 0, 2)[0] == 't')
+		fc_agree_refuse(node, foreign, "The table there has rules, which COPY would not follow.");
+	foreach(lc, attnums)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(foreign), lfirst_int(lc) - 1);
+		char	   *name = fc_remote_column(foreign, att->attnum);
+		const char *here = format_type_with_typemod(att->atttypid, att->atttypmod);
+		const char *there = fc_agree_type(columns, name);
+
+		if (there && strcmp(fc_agree_bare(here), fc_agree_bare(there)) != 0)
+			fc_agree_refuse(node, foreign, psprintf("Column \"%s\" is of type %s there, and %s here.",
+													name, there, here));
+	}
+}

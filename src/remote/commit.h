@@ -1,0 +1,32 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/commit.h
+ *	  How nodes commit with this transaction: in one phase or in two.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_COMMIT_H
+#define FC_COMMIT_H
+
+#include "options/options.h"
+#include "remote/member.h"
+
+/*
+ * May rows be sent to the node if the transaction is to be committed so?  ERROR
+ * 55000 if it cannot; for FC_COMMIT_AUTO a NOTICE.
+ */
+extern void fc_commit_foresee(FcRemoteCommit commit, const FcNode *node);
+
+/*
+ * Before the transaction commits: has all members commit, one after the
+ * other, or has them prepare to.  ERROR if one of them does not.
+ */
+extern void fc_commit_members(dlist_head *members, FcRemoteCommit commit);
+
+/* It is committed: has those commit that are prepared.  Never throws */
+extern void fc_commit_finish(dlist_head *members);
+
+/* It has failed: has those roll back that are prepared.  Never throws */
+extern void fc_commit_give_up(dlist_head *members);
+
+#endif							/* FC_COMMIT_H */

@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/conninfo.c
+ *	  Who may connect to a server, and how.
+ *
+ * The rules are postgres_fdw's.  A server that lets in whoever comes from this
+ * machine, or from this operating system's user, must not lend that to users
+ * of this server: they need a password of their own, given in the mapping and
+ * asked for by the server.  What has been checked by postgres_fdw's validator
+ * is trusted here, so that it must really be postgres_fdw.
+ *
+ * No option reaches a message: one of them is the password.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_foreign_data_wrapper.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "commands/defrem.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/syscache.h"
+
+#include "remote/conninfo.h"
+
+/* Is the function of C, and this one of postgres_fdw's library? */
+static bool
+fc_conninfo_is_function(Oid function, const char *name)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		is = false;
+	bool		isnull;
+	Datum		value;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+	{
+		value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+		is = !isnull && strcmp(TextDatumGetCString(value), name) == 0;
+		value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_probin, &isnull);
+		if (is && !isnull)
+		{
+			char	   *library = TextDatumGetCString(value);
+			char	   *slash = strrchr(library, '/');
+
+			is = strcmp(slash ? slash + 1 : library, "postgres_fdw") == 0;
+		}
+	}
+	ReleaseSysCache(tuple);
+	return is;
+}
+
+bool
+fc_conninfo_is_postgres(Oid server)
+{
+	ForeignDataWrapper *wrapper = GetForeignDataWrapper(GetForeignServer(server)->fdwid);
+
+	return fc_conninfo_is_function(wrapper->fdwhandler, "postgres_fdw_handler") &&
+		fc_conninfo_is_function(wrapper->fdwvalidator, "postgres_fdw_validator");
+}
+
+static DefElem *
+fc_conninfo_option(const List *options, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+		if (strcmp(((DefElem *) lfirst(lc))->defname, name) == 0)
+			return lfirst(lc);
+	return NULL;
+}
+
+bool
+fc_conninfo_is_mapped(Oid server, Oid userid)
+{
+	return SearchSysCacheExists2(USERMAPPINGUSERSERVER, ObjectIdGetDatum(userid),
+								 ObjectIdGetDatum(server)) ||
+		SearchSysCacheExists2(USERMAPPINGUSERSERVER, ObjectIdGetDatum(InvalidOid),
+							  ObjectIdGetDatum(server));
+}
+
+const char *
+fc_conninfo_refusal(Oid server, Oid userid)
+{
+	static const char *const names[] = {"use_scram_passthrough", "gssdelegation"};
+	List	   *options = list_copy(GetForeignServer(server)->options);
+
+	if (fc_conninfo_is_mapped(server, userid))
+		options = list_concat(options, GetUserMapping(userid, server)->options);
+	for (int i = 0; i < lengthof(names); i++)
+		if (fc_conninfo_option(options, names[i]))
+			return psprintf("its server has the option %s", names[i]);
+	return NULL;
+}
+
+/* Does a superuser's word say that the mapping needs no password? */
+static bool
+fc_conninfo_needs_password(const UserMapping *mapping)
+{
+	DefElem    *option = fc_conninfo_option(mapping->options, "password_required");
+
+	return !superuser_arg(mapping->userid) && (option == NULL || defGetBoolean(option));
+}
+
+static void
+fc_conninfo_check_password(const UserMapping *mapping)
+{
+	DefElem    *password = fc_conninfo_option(mapping->options, "password");
+
+	if (!fc_conninfo_needs_password(mapping) ||
+		(password && defGetString(password)[0] != '\0'))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
+			 errmsg("password is required"),
+			 errdetail("Non-superusers must provide a password in the user mapping.")));
+}
+
+static void
+fc_conninfo_add(FcConninfo *info, int *n, const char *name, const char *value)
+{
+	info->names[*n] = name;
+	info->values[(*n)++] = value;
+}
+
+FcConninfo
+fc_conninfo_make(const ForeignServer *server, const UserMapping *mapping)
+{
+	List	   *options = list_concat_copy(server->options, mapping->options);
+	DefElem    *timeout = fc_conninfo_option(options, "connect_timeout");
+	FcConninfo	info;
+	int			n = 0;
+	ListCell   *lc;
+
+	fc_conninfo_check_password(mapping);
+	info.timeout = timeout ? atoi(defGetString(timeout)) : 0;
+	info.names = palloc0((list_length(options) + 3) * sizeof(char *));
+	info.values = palloc0((list_length(options) + 3) * sizeof(char *));
+	foreach(lc, options)
+	{
+		DefElem    *option = lfirst(lc);
+
+		if (fc_wire()->is_option(option->defname))
+			fc_conninfo_add(&info, &n, option->defname, defGetString(option));
+	}
+	fc_conninfo_add(&info, &n, "fallback_application_name", "fast_copy");
+	fc_conninfo_add(&info, &n, "client_encoding", GetDatabaseEncodingName());
+	return info;
+}
+
+void
+fc_conninfo_check(const FcWire *wire, const UserMapping *mapping)
+{
+	if (!fc_conninfo_needs_password(mapping) || fc_wire()->used_password(wire))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
+			 errmsg("password is required"),
+			 errdetail("Non-superuser cannot connect if the server does not request a password."),
+			 errhint("Target server's authentication method must be changed or password_required=false set in the user mapping attributes.")));
+}

@@ -1,0 +1,253 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/log.c
+ *	  The table that has decided: fast_copy_transactions.
+ *
+ *	 load        lock, rows ──► flush ──► PREPARE on all nodes ──► commit here
+ *	 resolver    try the lock ──► look ──► row: COMMIT, none: ROLLBACK
+ *
+ * A transaction that a node has prepared is to be committed if its row is
+ * here, for the row is committed with the transaction of the load.  As long
+ * as that is under way it holds a lock, which goes with it.  So the resolver
+ * tries the lock first, and then looks for the row, as it is at that moment:
+ * the snapshot of its own transaction may be old.  No XID is asked: one that
+ * a crash has lost is given out again.
+ *
+ * The row of no server, which CREATE EXTENSION makes, has what tells this
+ * database from its copies.
+ *
+ * Whoever could write a row could commit what another load has given up.  The
+ * table belongs to the extension's owner, nobody else has a privilege for it,
+ * and rows are written here, without SQL.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_extension.h"
+#include "commands/extension.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "remote/gid.h"
+#include "remote/log.h"
+
+#define FC_LOG_TABLE	"fast_copy_transactions"
+#define FC_LOG_INDEX	"fast_copy_transactions_pkey"
+
+/* In the order of the SQL declaration */
+enum
+{
+	COL_GID = 1,
+	COL_SERVER,
+	COL_SYSTEM,
+	COL_LOADED_BY,
+	COL_DECIDED,
+	NCOLUMNS = COL_DECIDED
+};
+
+/* Advisory locks that users take have other numbers */
+#define FC_LOG_LOCK		252
+
+/* The schema of the extension; InvalidOid: it is not created here */
+static Oid
+fc_log_schema(void)
+{
+	Oid			schema = InvalidOid;
+	Relation	catalog = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
+				CStringGetDatum("fast_copy"));
+	scan = systable_beginscan(catalog, ExtensionNameIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return schema;
+}
+
+/* Finds a table or index of the extension; InvalidOid: there is none */
+static Oid
+fc_log_find(const char *name)
+{
+	Oid			schema = fc_log_schema();
+
+	return OidIsValid(schema) ? get_relname_relid(name, schema) : InvalidOid;
+}
+
+static Oid
+fc_log_table(void)
+{
+	Oid			table = fc_log_find(FC_LOG_TABLE);
+
+	if (OidIsValid(table) &&
+		getExtensionOfObject(RelationRelationId, table) == get_extension_oid("fast_copy", true))
+		return table;
+	return InvalidOid;
+}
+
+bool
+fc_log_is_there(void)
+{
+	return OidIsValid(fc_log_table());
+}
+
+static Relation
+fc_log_open(LOCKMODE lock)
+{
+	Oid			table = fc_log_table();
+
+	if (!OidIsValid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the table \"%s\" of extension \"%s\" does not exist", FC_LOG_TABLE, "fast_copy"),
+				 errhint("CREATE EXTENSION fast_copy, or ALTER EXTENSION fast_copy UPDATE.")));
+	return table_open(table, lock);
+}
+
+static LOCKTAG
+fc_log_tag(uint64 nonce)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (nonce >> 32), (uint32) nonce,
+						 FC_LOG_LOCK);
+	return tag;
+}
+
+void
+fc_log_hold(uint64 nonce)
+{
+	LOCKTAG		tag = fc_log_tag(nonce);
+
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+bool
+fc_log_has_ended(uint64 nonce, bool keep)
+{
+	LOCKTAG		tag = fc_log_tag(nonce);
+
+	if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	if (!keep)
+		LockRelease(&tag, ExclusiveLock, false);
+	return true;
+}
+
+void
+fc_log_add(const char *gid, Oid server, int64 system, Oid userid)
+{
+	Relation	rel = fc_log_open(RowExclusiveLock);
+	Datum		values[NCOLUMNS];
+	bool		nulls[NCOLUMNS] = {0};
+	HeapTuple	tuple;
+
+	values[COL_GID - 1] = CStringGetTextDatum(gid);
+	values[COL_SERVER - 1] = ObjectIdGetDatum(server);
+	values[COL_SYSTEM - 1] = Int64GetDatum(system);
+	values[COL_LOADED_BY - 1] = ObjectIdGetDatum(userid);
+	values[COL_DECIDED - 1] = TimestampTzGetDatum(GetCurrentTimestamp());
+	tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
+	CatalogTupleInsert(rel, tuple);
+	heap_freetuple(tuple);
+	table_close(rel, NoLock);
+}
+
+char *
+fc_log_prefix(Oid server)
+{
+	Relation	rel = fc_log_open(AccessShareLock);
+	char	   *identity = "0";
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		isnull;
+
+	ScanKeyInit(&key, COL_SERVER, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(InvalidOid));
+	scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		identity = TextDatumGetCString(heap_getattr(tuple, COL_GID, RelationGetDescr(rel), &isnull));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return fc_gid_prefix(identity, server);
+}
+
+static FcDecision *
+fc_log_read(Relation rel, HeapTuple tuple, const char *prefix)
+{
+	FcDecision *decision = palloc0(sizeof(FcDecision));
+	bool		isnull;
+
+	decision->tid = tuple->t_self;
+	decision->gid = TextDatumGetCString(heap_getattr(tuple, COL_GID, RelationGetDescr(rel), &isnull));
+	decision->nonce = fc_gid_read(decision->gid, prefix);
+	decision->system = DatumGetInt64(heap_getattr(tuple, COL_SYSTEM, RelationGetDescr(rel), &isnull));
+	return decision;
+}
+
+List *
+fc_log_list(Oid server)
+{
+	char	   *prefix = fc_log_prefix(server);
+	Relation	rel = fc_log_open(AccessShareLock);
+	List	   *list = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, COL_SERVER, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(server));
+	scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		CHECK_FOR_INTERRUPTS();
+		list = lappend(list, fc_log_read(rel, tuple, prefix));
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return list;
+}
+
+bool
+fc_log_has(const char *gid)
+{
+	Relation	rel = fc_log_open(AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		has;
+
+	ScanKeyInit(&key, COL_GID, BTEqualStrategyNumber, F_TEXTEQ, CStringGetTextDatum(gid));
+	scan = systable_beginscan(rel, fc_log_find(FC_LOG_INDEX), true, SnapshotSelf, 1, &key);
+	has = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return has;
+}
+
+void
+fc_log_remove(const FcDecision *decision)
+{
+	Relation	rel = fc_log_open(RowExclusiveLock);
+	ItemPointerData tid = decision->tid;
+
+	CatalogTupleDelete(rel, &tid);
+	table_close(rel, NoLock);
+}

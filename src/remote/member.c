@@ -1,0 +1,121 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/member.c
+ *	  A node's part of this transaction: a session, and what is done in it.
+ *
+ *	 subtransaction here ──► savepoint there, made when something is done in it
+ *
+ * A subtransaction that is rolled back takes the rows with it that were sent in
+ * it.  A member that began in it is closed then (remote/transaction.c), so that
+ * the usual one, a block of PL/pgSQL that catches errors around a load, needs
+ * no savepoint.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "lib/stringinfo.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "remote/member.h"
+
+/* ms that a node has to roll a savepoint back */
+#define FC_MEMBER_WAIT_MS	10000
+
+FcMember *
+fc_member_begin(FcNode *node)
+{
+	FcMember   *member = MemoryContextAllocZero(node->context, sizeof(FcMember));
+
+	member->node = node;
+	member->level = member->depth = GetCurrentTransactionNestLevel();
+	(void) fc_node_run(node, IsolationIsSerializable() ?
+					   "START TRANSACTION ISOLATION LEVEL SERIALIZABLE READ WRITE" :
+					   "START TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE");
+	return member;
+}
+
+void
+fc_member_enter(FcMember *member)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	char		sql[64];
+
+	while (member->depth < level)
+	{
+		snprintf(sql, sizeof(sql), "SAVEPOINT s%d", member->depth + 1);
+		(void) fc_node_run(member->node, sql);
+		member->depth++;
+	}
+}
+
+void
+fc_member_release(FcMember *member)
+{
+	char		sql[64];
+
+	if (member->level == member->depth || member->broken || member->failed)
+		return;
+	snprintf(sql, sizeof(sql), "RELEASE SAVEPOINT s%d", member->depth);
+	(void) fc_node_run(member->node, sql);
+}
+
+void
+fc_member_leave(FcMember *member)
+{
+	if (member->level == member->depth)
+		member->level--;
+	member->depth--;
+}
+
+void
+fc_member_end_copy(FcMember *member)
+{
+	member->copy = NULL;
+	MemoryContextDelete(member->copying);
+	member->copying = NULL;
+}
+
+void
+fc_member_cancel(FcMember *member, TimestampTz until)
+{
+	FcNode	   *node = member->node;
+
+	if (member->copy == NULL)
+		return;
+	fc_member_end_copy(member);
+	member->failed = true;
+	if (fc_wire()->put_end(node->wire, "canceled by the sender") != 1 ||
+		fc_node_result(node, until) == NULL)
+		member->broken = true;
+}
+
+void
+fc_member_roll_back(FcMember *member)
+{
+	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_MEMBER_WAIT_MS);
+	char		sql[64];
+
+	fc_member_cancel(member, until);
+	snprintf(sql, sizeof(sql), "ROLLBACK TO SAVEPOINT s%d; RELEASE SAVEPOINT s%d",
+			 member->depth, member->depth);
+	if (!member->broken && !fc_node_try(member->node, sql, until))
+		member->broken = true;
+	member->failed = false;
+	/* what was set in the savepoint is set back */
+	member->node->settings = NULL;
+	member->depth--;
+}
+
+void
+fc_member_check(FcMember *member)
+{
+	if (!member->broken && !member->failed && member->copy == NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CONNECTION_FAILURE),
+			 errmsg("cannot commit what was sent to server \"%s\"", member->node->name),
+			 errdetail("A load into it has failed, or the connection was lost.")));
+}

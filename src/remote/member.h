@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/member.h
+ *	  A node's part of this transaction: a session, and what is done in it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_MEMBER_H
+#define FC_MEMBER_H
+
+#include "lib/ilist.h"
+
+#include "remote/node.h"
+
+/* How far a member has come to its end */
+typedef enum FcMemberState
+{
+	FC_MEMBER_OPEN,				/* in a transaction */
+	FC_MEMBER_PREPARING,		/* asked to prepare it: nobody knows */
+	FC_MEMBER_PREPARED,
+	FC_MEMBER_ENDED
+} FcMemberState;
+
+typedef struct FcMember
+{
+	dlist_node	link;			/* of the transaction's members */
+	FcNode	   *node;
+	int			level;			/* of the subtransaction that began it */
+	int			depth;			/* of savepoints there, as levels here */
+	struct FcRemoteCopy *copy;	/* that runs; or NULL */
+	MemoryContext copying;		/* the COPY lies in it */
+	bool		failed;			/* what was done since the last savepoint must
+								 * be rolled back */
+	bool		broken;			/* all that was done is lost */
+	FcMemberState state;
+	char	   *gid;			/* once it prepares */
+} FcMember;
+
+/* Begins a transaction there, for the current subtransaction here */
+extern FcMember *fc_member_begin(FcNode *node);
+
+/* Makes the savepoints there that the current subtransaction needs */
+extern void fc_member_enter(FcMember *member);
+
+/*
+ * The current subtransaction is about to end: releases the savepoint that was
+ * made for it.  ERROR if the node does not do so.
+ */
+extern void fc_member_release(FcMember *member);
+
+/* What was done in it belongs to the one around it from now on */
+extern void fc_member_leave(FcMember *member);
+
+/*
+ * The current subtransaction is rolled back, in which the member did not begin.
+ * Never throws; if the node does not do so in time, the member is broken.
+ */
+extern void fc_member_roll_back(FcMember *member);
+
+/* Forgets the COPY, and frees it */
+extern void fc_member_end_copy(FcMember *member);
+
+/*
+ * Ends a COPY that runs there, if there is one, and frees it; never throws,
+ * waits no longer than until then
+ */
+extern void fc_member_cancel(FcMember *member, TimestampTz until);
+
+/* ERROR if what was done there cannot be committed any more */
+extern void fc_member_check(FcMember *member);
+
+#endif							/* FC_MEMBER_H */

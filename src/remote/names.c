@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/names.c
+ *	  What a foreign table and its columns are called on their server.
+ *
+ * As postgres_fdw has it: the options schema_name, table_name and column_name,
+ * else the names here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/defrem.h"
+#include "foreign/foreign.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "remote/names.h"
+
+/* The option's value, or NULL */
+static char *
+fc_remote_option(const List *options, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		DefElem    *option = lfirst(lc);
+
+		if (strcmp(option->defname, name) == 0)
+			return defGetString(option);
+	}
+	return NULL;
+}
+
+char *
+fc_remote_table(Relation foreign)
+{
+	ForeignTable *table = GetForeignTable(RelationGetRelid(foreign));
+	char	   *schema = fc_remote_option(table->options, "schema_name");
+	char	   *name = fc_remote_option(table->options, "table_name");
+
+	if (schema == NULL)
+		schema = get_namespace_name(RelationGetNamespace(foreign));
+	if (name == NULL)
+		name = RelationGetRelationName(foreign);
+	return quote_qualified_identifier(schema, name);
+}
+
+char *
+fc_remote_column(Relation foreign, AttrNumber attnum)
+{
+	List	   *options = GetForeignColumnOptions(RelationGetRelid(foreign), attnum);
+	char	   *name = fc_remote_option(options, "column_name");
+
+	return name ? name : pstrdup(NameStr(TupleDescAttr(RelationGetDescr(foreign), attnum - 1)->attname));
+}

@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/names.h
+ *	  What a foreign table and its columns are called on their server.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_NAMES_REMOTE_H
+#define FC_NAMES_REMOTE_H
+
+#include "utils/relcache.h"
+
+/* The table's name with its schema, quoted */
+extern char *fc_remote_table(Relation foreign);
+
+/* The column's name, not quoted */
+extern char *fc_remote_column(Relation foreign, AttrNumber attnum);
+
+#endif							/* FC_NAMES_REMOTE_H */

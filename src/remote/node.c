@@ -1,0 +1,365 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/node.c
+ *	  A session with another server: a node.
+ *
+ *	 server, mapping ──► connection ──► settings ──► commands and results
+ *
+ * The leader waits on its latch and the socket, so that it can be cancelled
+ * whatever the node does.  At the end of a transaction interrupts are held and
+ * nothing may throw; there each wait has an end.
+ *
+ * A session has a memory context, a connection and an external file descriptor,
+ * which fc_node_close releases; its owner calls that (remote/transaction.c,
+ * remote/resolve.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "foreign/foreign.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "storage/latch.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "compat/compat.h"
+#include "remote/conninfo.h"
+#include "remote/node.h"
+
+/*
+ * ms that a session waits for a lock there if lock_timeout is not set here.
+ * Nobody would find a deadlock between two servers.
+ */
+#define FC_NODE_LOCK_MS	60000
+
+static uint32
+fc_node_wait_event(void)
+{
+	static uint32 wait_event = 0;
+
+	if (wait_event == 0)
+		wait_event = fc_wait_event("FastCopyNode");
+	return wait_event;
+}
+
+WaitEventSet *
+fc_node_wait_begin(int n)
+{
+	WaitEventSet *set = fc_create_wait_event_set(n + 2);
+
+	AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
+	AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
+	return set;
+}
+
+void
+fc_node_wait_end(WaitEventSet *set)
+{
+	WaitEvent	event;
+
+	(void) WaitEventSetWait(set, -1L, &event, 1, fc_node_wait_event());
+	FreeWaitEventSet(set);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+bool
+fc_node_wait(FcNode *node, int events, TimestampTz until)
+{
+	bool		held = InterruptHoldoffCount > 0;
+	long		ms = -1L;
+
+	if (until != 0)
+	{
+		ms = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
+		if (ms <= 0)
+			return false;
+		events |= WL_TIMEOUT;
+	}
+	events |= WL_LATCH_SET | (held ? WL_POSTMASTER_DEATH : WL_EXIT_ON_PM_DEATH);
+	events = WaitLatchOrSocket(MyLatch, events, fc_wire()->socket(node->wire), ms, fc_node_wait_event());
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	return !(QueryCancelPending || ProcDiePending || (events & WL_POSTMASTER_DEATH));
+}
+
+bool
+fc_node_send(FcNode *node, const char *sql)
+{
+	return node->wire && fc_wire()->send(node->wire, sql) == 1 &&
+		fc_wire()->flush(node->wire) >= 0;
+}
+
+/* Waits until the next result is there; false if the time is over */
+static bool
+fc_node_settle(FcNode *node, TimestampTz until)
+{
+	while (fc_wire()->is_busy(node->wire))
+	{
+		int			rest = fc_wire()->flush(node->wire);
+
+		if (!fc_node_wait(node, WL_SOCKET_READABLE | (rest > 0 ? WL_SOCKET_WRITEABLE : 0), until))
+			return false;
+		if (!fc_wire()->consume(node->wire))
+			break;
+	}
+	return true;
+}
+
+static void
+fc_node_forget_result(FcNode *node)
+{
+	if (node->result)
+		fc_wire()->clear(node->result);
+	node->result = NULL;
+}
+
+FcWireResult *
+fc_node_result(FcNode *node, TimestampTz until)
+{
+	FcWireResult *next;
+
+	fc_node_forget_result(node);
+	if (node->wire == NULL)
+		return NULL;
+	for (;;)
+	{
+		if (!fc_node_settle(node, until))
+		{
+			fc_node_forget_result(node);
+			return NULL;
+		}
+		next = fc_wire()->result(node->wire);
+		if (next == NULL)
+			return node->result;
+		if (node->result && fc_wire()->kind(node->result) == FC_WIRE_ERROR)
+		{
+			fc_wire()->clear(next);
+			continue;
+		}
+		fc_node_forget_result(node);
+		node->result = next;
+		if (fc_wire()->kind(next) == FC_WIRE_COPY_IN)
+			return next;
+	}
+}
+
+bool
+fc_node_try(FcNode *node, const char *sql, TimestampTz until)
+{
+	FcWireResult *result;
+
+	if (!fc_node_send(node, sql))
+	{
+		fc_node_forget_result(node);
+		return false;
+	}
+	result = fc_node_result(node, until);
+	return result && fc_wire()->kind(result) != FC_WIRE_ERROR;
+}
+
+FcWireResult *
+fc_node_run(FcNode *node, const char *sql)
+{
+	if (!fc_node_try(node, sql, 0))
+		fc_node_throw(node, sql);
+	return node->result;
+}
+
+/* A line of libpq's, without its end */
+static char *
+fc_node_line(const char *message)
+{
+	return pchomp(message);
+}
+
+char *
+fc_node_complaint(FcNode *node)
+{
+	char	   *message = NULL;
+
+	if (node->result)
+		message = fc_wire()->field(node->result, PG_DIAG_MESSAGE_PRIMARY);
+	if (node->result && fc_wire()->kind(node->result) != FC_WIRE_ERROR)
+		message = "The server has answered something else.";
+	if (message == NULL && node->wire)
+		message = fc_wire()->error(node->wire);
+	if (message == NULL || message[0] == '\0')
+		message = "The server has not answered in time.";
+	return fc_node_line(message);
+}
+
+void
+fc_node_throw(FcNode *node, const char *sql)
+{
+	char	   *state = NULL;
+	char	   *detail = NULL;
+	char	   *hint = NULL;
+	char	   *context = NULL;
+
+	if (node->result)
+	{
+		state = fc_wire()->field(node->result, PG_DIAG_SQLSTATE);
+		detail = fc_wire()->field(node->result, PG_DIAG_MESSAGE_DETAIL);
+		hint = fc_wire()->field(node->result, PG_DIAG_MESSAGE_HINT);
+		context = fc_wire()->field(node->result, PG_DIAG_CONTEXT);
+	}
+	ereport(ERROR,
+			(errcode(state ? MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]) :
+					 ERRCODE_CONNECTION_FAILURE),
+			 errmsg_internal("%s", fc_node_complaint(node)),
+			 detail ? errdetail_internal("%s", detail) : 0,
+			 hint ? errhint("%s", hint) : 0,
+			 context ? errcontext("%s", context) : 0,
+			 errcontext("remote SQL command on server \"%s\": %s", node->name, sql)));
+}
+
+static void
+fc_node_add_setting(StringInfo sql, const char *name, const char *value)
+{
+	appendStringInfo(sql, "%spg_catalog.set_config('%s', %s, false)",
+					 sql->len == 0 ? "SELECT " : ", ", name, quote_literal_cstr(value));
+}
+
+/* The command that sets a session up, and asks what the server can do */
+static char *
+fc_node_settings(void)
+{
+	/* what the input of types looks at */
+	static const char *const names[] = {
+		"DateStyle", "IntervalStyle", "TimeZone", "array_nulls", "xmloption"
+	};
+	StringInfoData sql;
+	const char *lock = GetConfigOption("lock_timeout", false, false);
+
+	initStringInfo(&sql);
+	fc_node_add_setting(&sql, "search_path", "pg_catalog");
+	fc_node_add_setting(&sql, "client_min_messages", "error");
+	for (int i = 0; i < lengthof(names); i++)
+		fc_node_add_setting(&sql, names[i], GetConfigOption(names[i], false, false));
+	fc_node_add_setting(&sql, "lock_timeout",
+						strcmp(lock, "0") == 0 ? psprintf("%d", FC_NODE_LOCK_MS) : lock);
+	return sql.data;
+}
+
+void
+fc_node_set_up(FcNode *node)
+{
+	char	   *settings = fc_node_settings();
+
+	if (node->settings && strcmp(node->settings, settings) == 0)
+		return;
+	(void) fc_node_run(node, settings);
+	node->settings = MemoryContextStrdup(node->context, settings);
+}
+
+static void
+fc_node_ask(FcNode *node)
+{
+	FcWireResult *result = fc_node_run(node, "SELECT system_identifier, pg_catalog.current_setting('max_prepared_transactions') FROM pg_catalog.pg_control_system()");
+
+	node->system = strtoll(fc_wire()->value(result, 0, 0), NULL, 10);
+	node->can_prepare = strcmp(fc_wire()->value(result, 0, 1), "0") != 0;
+}
+
+static void
+fc_node_throw_unreachable(FcNode *node, const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+			 errmsg("could not connect to server \"%s\"", node->name),
+			 errdetail_internal("%s", why)));
+}
+
+/* Goes through the steps of a connection, and waits between them */
+static void
+fc_node_reach(FcNode *node, TimestampTz until)
+{
+	FcWirePoll	poll = FC_WIRE_WRITES;
+
+	while (poll != FC_WIRE_STANDS)
+	{
+		int			events = poll == FC_WIRE_READS ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE;
+
+		if (fc_wire()->socket(node->wire) < 0)
+			fc_node_throw_unreachable(node, fc_node_line(fc_wire()->error(node->wire)));
+		if (!fc_node_wait(node, events, until))
+			fc_node_throw_unreachable(node, "The server has not answered in time.");
+		poll = fc_wire()->poll(node->wire);
+		if (poll == FC_WIRE_FAILED)
+			fc_node_throw_unreachable(node, fc_node_line(fc_wire()->error(node->wire)));
+	}
+}
+
+/* Connects by the mapping's options, and asks what the server can do */
+static void
+fc_node_begin(FcNode *node, TimestampTz until)
+{
+	ForeignServer *server = GetForeignServer(node->server);
+	UserMapping *mapping = GetUserMapping(node->userid, node->server);
+	FcConninfo	info;
+
+	node->name = MemoryContextStrdup(node->context, server->servername);
+	info = fc_conninfo_make(server, mapping);
+	if (until == 0 && info.timeout > 0)
+		until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), INT64CONST(1000) * info.timeout);
+	if (!AcquireExternalFD())
+		ereport(ERROR,
+				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+				 errmsg("could not connect to server \"%s\"", node->name),
+				 errdetail("There are too many open files on the local server."),
+				 errhint("Raise the server's max_files_per_process and/or \"ulimit -n\" limits.")));
+	node->wire = fc_wire()->connect(info.names, info.values);
+	if (node->wire == NULL)
+	{
+		ReleaseExternalFD();
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	}
+	fc_node_reach(node, until);
+	fc_conninfo_check(node->wire, mapping);
+	fc_node_set_up(node);
+	fc_node_ask(node);
+}
+
+FcNode *
+fc_node_connect(Oid server, Oid userid, TimestampTz until)
+{
+	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "fast_copy node",
+												  ALLOCSET_SMALL_SIZES);
+	FcNode	   *node = MemoryContextAllocZero(context, sizeof(FcNode));
+
+	node->context = context;
+	node->server = server;
+	node->userid = userid;
+	PG_TRY();
+	{
+		fc_node_begin(node, until);
+	}
+	PG_CATCH();
+	{
+		fc_node_close(node);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	return node;
+}
+
+void
+fc_node_close(FcNode *node)
+{
+	if (node->result)
+		fc_wire()->clear(node->result);
+	if (node->wire)
+	{
+		fc_wire()->finish(node->wire);
+		ReleaseExternalFD();
+	}
+	MemoryContextDelete(node->context);
+}

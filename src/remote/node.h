@@ -1,0 +1,83 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/node.h
+ *	  A session with another server: a node.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_NODE_H
+#define FC_NODE_H
+
+#include "datatype/timestamp.h"
+
+#include "wire/wire.h"
+
+typedef struct FcNode
+{
+	MemoryContext context;		/* of this, and of what goes with it */
+	Oid			server;
+	Oid			userid;			/* whose mapping it is */
+	char	   *name;			/* of the server */
+	FcWire	   *wire;			/* NULL: not connected, or not any more */
+	FcWireResult *result;		/* the last one; ours to free */
+	char	   *settings;		/* that the session has; NULL: not known */
+	int64		system;			/* the identifier of the cluster there */
+	bool		can_prepare;	/* it takes PREPARE TRANSACTION */
+} FcNode;
+
+/*
+ * Connects as the user, by the user's mapping.  The caller closes the session,
+ * also on error: it does not belong to the transaction.  ERROR if it cannot be
+ * connected by then; 0: however long it takes.
+ */
+extern FcNode *fc_node_connect(Oid server, Oid userid, TimestampTz until);
+
+/* Never throws, and does not wait; the node rolls back what is open */
+extern void fc_node_close(FcNode *node);
+
+/*
+ * Sets the session up to read values as this session would; ERROR if it
+ * cannot
+ */
+extern void fc_node_set_up(FcNode *node);
+
+/*
+ * Waits for the socket: WL_SOCKET_* in "events".  False if the time is over,
+ * or, where interrupts are held, if the user or an administrator wants an
+ * end.
+ */
+extern bool fc_node_wait(FcNode *node, int events, TimestampTz until);
+
+/*
+ * The same for the sockets of several nodes, n at most, and however long it
+ * takes: the caller adds them in between, and does nothing there that throws.
+ */
+extern struct WaitEventSet *fc_node_wait_begin(int n);
+extern void fc_node_wait_end(struct WaitEventSet *set);
+
+/* Sends a command, as far as it goes; false on failure.  Never throws */
+extern bool fc_node_send(FcNode *node, const char *sql);
+
+/*
+ * Waits for the result of what was sent; of several commands the first error,
+ * or the last one.  It is the node's, until the next call.  NULL: the time is
+ * over, or memory is out.
+ */
+extern FcWireResult *fc_node_result(FcNode *node, TimestampTz until);
+
+/* Sends a command and waits; false unless it was run.  Throws for interrupts */
+extern bool fc_node_try(FcNode *node, const char *sql, TimestampTz until);
+
+/* Sends a command and waits for its result; throws the node's error */
+extern FcWireResult *fc_node_run(FcNode *node, const char *sql);
+
+/*
+ * Throws the error that the node has met: its last result, or the
+ * connection's
+ */
+extern void fc_node_throw(FcNode *node, const char *sql);
+
+/* What the node said last, or why it said nothing; in the current context */
+extern char *fc_node_complaint(FcNode *node);
+
+#endif							/* FC_NODE_H */

@@ -1,0 +1,92 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/remote.h
+ *	  COPY of raw records into tables on other servers.
+ *
+ * The leader sends records, as the file has them, into COPY ... FROM STDIN on
+ * the server that a foreign table of postgres_fdw names.  A stream has a
+ * connection to itself while it lasts; connections are kept for the
+ * transaction, which ends them, and with it what they did there
+ * (remote/transaction.h).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_REMOTE_H
+#define FC_REMOTE_H
+
+#include "nodes/pg_list.h"
+#include "utils/relcache.h"
+
+#include "options/options.h"
+
+/* What a server says of a COPY that has failed; strings may be NULL */
+typedef struct FcRemoteError
+{
+	int			sqlerrcode;
+	char	   *message;
+	char	   *detail;
+	char	   *hint;
+	char	   *context;
+	uint64		line;			/* of the stream, from 1; 0: it named none */
+} FcRemoteError;
+
+typedef struct FcRemoteCopy FcRemoteCopy;
+
+/*
+ * Why raw records of a file cannot go to this foreign table, so that core must
+ * load it; NULL: they can.  Looks at catalogs only.
+ */
+extern const char *fc_remote_refusal(Relation foreign);
+
+/*
+ * Says how the caller wants the rows of this transaction to be committed on
+ * other servers, before its first fc_remote_copy_begin.  The strictest wish of
+ * a transaction counts.  ERROR if a server that has rows already cannot do it.
+ */
+extern void fc_remote_commit_by(FcRemoteCommit commit);
+
+/*
+ * Opens or reuses a connection of this transaction to the table's server, as
+ * "userid" (the user to check as), and starts COPY FROM STDIN WITH (with)
+ * there.  "attnums": the foreign table's columns that the file has, in the
+ * file's order.  The session there reads values by this session's DateStyle,
+ * IntervalStyle, TimeZone, array_nulls and xmloption; "with" tells the
+ * encoding.  ERROR if the server cannot be reached, may not be used by the
+ * user, cannot commit as the transaction wants to, has a table of other types
+ * or with rules, or refuses the COPY.
+ */
+extern FcRemoteCopy *fc_remote_copy_begin(Relation foreign, Oid userid,
+										  const List *attnums, const char *with);
+
+/* The server's version, as a number: 150004 */
+extern int	fc_remote_copy_version(const FcRemoteCopy *copy);
+
+/*
+ * Appends whole records with their line ends.  Waits for the server only if a
+ * buffer is full.  False: the server has failed already, as fc_remote_copy_end
+ * tells.
+ */
+extern bool fc_remote_copy_put(FcRemoteCopy *copy, const char *bytes, Size len);
+
+/*
+ * Tells the server that the stream ends, without waiting for its answer: for
+ * all streams before the first fc_remote_copy_end, so that the servers end side
+ * by side.  False as fc_remote_copy_put.
+ */
+extern bool fc_remote_copy_finish(FcRemoteCopy *copy);
+
+/*
+ * Ends the stream and frees it; true and *rows of the command tag, or false and
+ * *error, in the current memory context
+ */
+extern bool fc_remote_copy_end(FcRemoteCopy *copy, uint64 *rows, FcRemoteError *error);
+
+/*
+ * Cancels the COPY and frees the stream, without throwing.  What the
+ * transaction did on that connection is lost, so that it must fail; a
+ * subtransaction that is rolled back takes back what was done in it, and
+ * needs no call.
+ */
+extern void fc_remote_copy_abandon(FcRemoteCopy *copy);
+
+#endif							/* FC_REMOTE_H */

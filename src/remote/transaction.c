@@ -1,0 +1,219 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote/transaction.c
+ *	  The sessions of this transaction with nodes, and their common end.
+ *
+ *	 fc_transaction_join ──► members ──► savepoints ──► COMMIT, or nothing
+ *
+ * Members outlive a load, and so are not a load's to clean up: callbacks of
+ * core's end them with the transaction.  To roll a node back it is enough to
+ * close the session.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/memutils.h"
+
+#include "remote/commit.h"
+#include "remote/remote.h"
+#include "remote/resolve.h"
+#include "remote/transaction.h"
+
+static dlist_head members = DLIST_STATIC_INIT(members);
+
+/* How they commit: the strictest wish of the transaction's loads */
+static FcRemoteCommit commit_by = FC_COMMIT_AUTO;
+
+dlist_head *
+fc_transaction_members(void)
+{
+	return &members;
+}
+
+static void
+fc_transaction_drop(FcMember *member)
+{
+	dlist_delete(&member->link);
+	fc_node_close(member->node);
+}
+
+static void
+fc_transaction_drop_all(void)
+{
+	while (!dlist_is_empty(&members))
+		fc_transaction_drop(dlist_container(FcMember, link, dlist_head_node(&members)));
+}
+
+static void
+fc_transaction_event(XactEvent event, void *arg)
+{
+	if (dlist_is_empty(&members))
+		return;
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+			fc_commit_members(&members, commit_by);
+			break;
+		case XACT_EVENT_PRE_PREPARE:
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot PREPARE a transaction that has sent rows to other servers"),
+					 errhint("Use COMMIT.")));
+			break;
+		case XACT_EVENT_COMMIT:
+			fc_commit_finish(&members);
+			fc_transaction_drop_all();
+			break;
+		case XACT_EVENT_ABORT:
+			fc_commit_give_up(&members);
+			fc_transaction_drop_all();
+			break;
+		default:
+			break;
+	}
+}
+
+/*
+ * All release before the first one is said to belong to the subtransaction
+ * around: if one fails, this one is rolled back, and must be on all of them.
+ */
+static void
+fc_transaction_leave(int level)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &members)
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (member->depth >= level)
+			fc_member_release(member);
+	}
+	dlist_foreach(iter, &members)
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (member->depth >= level)
+			fc_member_leave(member);
+	}
+}
+
+static void
+fc_transaction_roll_back(int level)
+{
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &members)
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (member->level >= level)
+			fc_transaction_drop(member);
+		else if (member->depth >= level)
+			fc_member_roll_back(member);
+	}
+}
+
+static void
+fc_transaction_sub_event(SubXactEvent event, SubTransactionId subid,
+						 SubTransactionId parent, void *arg)
+{
+	int			level = GetCurrentTransactionNestLevel();
+
+	if (event == SUBXACT_EVENT_PRE_COMMIT_SUB)
+		fc_transaction_leave(level);
+	else if (event == SUBXACT_EVENT_ABORT_SUB)
+		fc_transaction_roll_back(level);
+}
+
+/* A member that can take a COPY; or NULL */
+static FcMember *
+fc_transaction_find(Oid server, Oid userid)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &members)
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (member->node->server == server && member->node->userid == userid &&
+			member->copy == NULL && !member->failed && !member->broken)
+			return member;
+	}
+	return NULL;
+}
+
+/* Is there a member on this server already? */
+static bool
+fc_transaction_knows(Oid server)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &members)
+		if (dlist_container(FcMember, link, iter.cur)->node->server == server)
+			return true;
+	return false;
+}
+
+/* Connects, and begins a transaction there */
+static FcMember *
+fc_transaction_begin(Oid server, Oid userid)
+{
+	FcNode	   *node = fc_node_connect(server, userid, 0);
+	FcMember   *member;
+
+	PG_TRY();
+	{
+		if (!fc_transaction_knows(server))
+		{
+			fc_commit_foresee(commit_by, node);
+			(void) fc_resolve_node(node, true);
+		}
+		member = fc_member_begin(node);
+	}
+	PG_CATCH();
+	{
+		fc_node_close(node);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	dlist_push_tail(&members, &member->link);
+	return member;
+}
+
+FcMember *
+fc_transaction_join(Oid server, Oid userid)
+{
+	static bool registered = false;
+	FcMember   *member;
+
+	if (!registered)
+	{
+		RegisterXactCallback(fc_transaction_event, NULL);
+		RegisterSubXactCallback(fc_transaction_sub_event, NULL);
+		registered = true;
+	}
+	member = fc_transaction_find(server, userid);
+	if (member == NULL)
+		member = fc_transaction_begin(server, userid);
+	fc_member_enter(member);
+	fc_node_set_up(member->node);
+	return member;
+}
+
+void
+fc_remote_commit_by(FcRemoteCommit commit)
+{
+	dlist_iter	iter;
+
+	if (dlist_is_empty(&members))
+		commit_by = commit;
+	else if (commit > commit_by)
+	{
+		dlist_foreach(iter, &members)
+			fc_commit_foresee(commit, dlist_container(FcMember, link, iter.cur)->node);
+		commit_by = commit;
+	}
+}

@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * wire/wire.h
+ *	  The client of other servers: libpq, in a module of its own.
+ *
+ * A library that is linked to libpq opens it, and a dozen libraries that libpq
+ * needs, in each process that loads it.  Parallel workers have no use for them.
+ * So the calls to libpq are in a second library, fast_copy_libpq, which the
+ * leader loads when it meets a foreign table; it hands out a table of
+ * functions.  Core does the same for WAL receivers.
+ *
+ * No function here throws, and but for connect, which may look up a name, none
+ * waits: who calls waits for the socket.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_WIRE_H
+#define FC_WIRE_H
+
+/* libpq's connection and result, which only the module knows more of */
+typedef struct pg_conn FcWire;
+typedef struct pg_result FcWireResult;
+
+/* What a connection waits for while it is made */
+typedef enum FcWirePoll
+{
+	FC_WIRE_FAILED,
+	FC_WIRE_READS,
+	FC_WIRE_WRITES,
+	FC_WIRE_STANDS				/* it is made */
+} FcWirePoll;
+
+typedef enum FcWireKind
+{
+	FC_WIRE_ERROR,
+	FC_WIRE_DONE,				/* a command has been run */
+	FC_WIRE_ROWS,
+	FC_WIRE_COPY_IN				/* the server takes rows */
+} FcWireKind;
+
+typedef struct FcWireFunctions
+{
+	/* Is this an option of a connection that users may set? */
+	bool		(*is_option) (const char *name);
+
+	/*
+	 * Begins a connection, which poll goes on with and finish ends; NULL: out
+	 * of memory.  It keeps what the server says beside errors to itself, and
+	 * does not wait.
+	 */
+	FcWire	   *(*connect) (const char *const *names, const char *const *values);
+	FcWirePoll	(*poll) (FcWire *wire);
+	void		(*finish) (FcWire *wire);
+
+	int			(*socket) (const FcWire *wire);
+	int			(*version) (const FcWire *wire);	/* of the server */
+	int			(*used_password) (const FcWire *wire);
+	char	   *(*error) (const FcWire *wire);
+
+	/* 1, or 0 on failure */
+	int			(*send) (FcWire *wire, const char *sql);
+	int			(*consume) (FcWire *wire);
+
+	/* 0: all is sent; 1: some must wait; -1: failure */
+	int			(*flush) (FcWire *wire);
+
+	/* 1: result would wait */
+	int			(*is_busy) (FcWire *wire);
+
+	/* NULL: the command has ended; else to be freed by clear */
+	FcWireResult *(*result) (FcWire *wire);
+	FcWireKind	(*kind) (const FcWireResult *result);
+	/* of an error, or NULL */
+	char	   *(*field) (const FcWireResult *result, int code);
+
+	/* Empty for NULL, and for what the server has not sent */
+	char	   *(*value) (const FcWireResult *result, int row, int column);
+	int			(*rows) (const FcWireResult *result);
+	char	   *(*tag) (FcWireResult *result);
+	char	   *(*tag_rows) (FcWireResult *result);
+	void		(*clear) (FcWireResult *result);
+
+	/* Data of a COPY, and its end: with an error if "error" is not NULL */
+	int			(*put) (FcWire *wire, const char *bytes, int len);
+	int			(*put_end) (FcWire *wire, const char *error);
+
+	/* How many messages beside errors the server has sent */
+	uint64		(*notices) (void);
+} FcWireFunctions;
+
+/* What the module exports; the size tells that both are of one version */
+typedef const FcWireFunctions *(*FcWireTable) (Size size);
+
+/* Is the module there?  If not, sets *why */
+extern bool fc_wire_is_there(const char **why);
+
+/* Returns the functions, and loads the module for it; ERROR if it cannot be */
+extern const FcWireFunctions *fc_wire(void);
+
+#endif							/* FC_WIRE_H */

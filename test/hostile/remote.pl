@@ -1,0 +1,331 @@
+# Who may send rows to which server, as whom, and what of it others get to see.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../t";
+use FastCopy;
+use IO::Socket::UNIX;
+use POSIX ();
+use Test::More;
+
+my $node = new_node('main', {}, 'max_prepared_transactions = 10', 'session_preload_libraries = fast_copy', 'log_statement = none');
+if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
+{
+	$node->stop;
+	plan skip_all => 'postgres_fdw is not installed';
+}
+my $there = new_node('there', {}, 'max_prepared_transactions = 10', 'log_connections = on', 'log_statement = all');
+my $SECRET = 'open sesame';
+my $file = write_bytes('rows.csv', join('', map { "$_,x\n" } 1 .. 10));
+my $OURS = "WHERE server = (SELECT oid FROM pg_foreign_server WHERE srvname = 'there')";
+my $LOAD = "SELECT fast_copy('t', '$file', log_verbosity => 'silent')";
+
+# asked, who must give a password, and trusted, who need not
+$there->safe_psql('postgres', "CREATE ROLE asked LOGIN PASSWORD '$SECRET'; CREATE ROLE trusted LOGIN;
+	CREATE TABLE r (n int, v text, who text DEFAULT current_user); GRANT ALL ON r TO PUBLIC");
+my $hba = $there->data_dir . '/pg_hba.conf';
+my $rules = PostgreSQL::Test::Utils::slurp_file($hba);
+open(my $out, '>', $hba) or die "$hba: $!";
+print $out "local all asked scram-sha-256\n$rules";
+close $out;
+$there->reload;
+
+query("CREATE EXTENSION postgres_fdw; CREATE ROLE loader; CREATE ROLE other; CREATE ROLE boss SUPERUSER; GRANT pg_read_server_files TO loader, other;
+	CREATE SERVER there FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $there->host . "', port '" . $there->port . "', dbname 'postgres');
+	CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $node->host . "', port '" . $node->port . "', dbname 'postgres');
+	GRANT USAGE ON FOREIGN SERVER there, here TO PUBLIC;
+	CREATE FOREIGN TABLE t (n int, v text) SERVER there OPTIONS (schema_name 'public', table_name 'r');
+	CREATE TABLE mine (n int, v text);
+	CREATE FOREIGN TABLE loop (n int, v text) SERVER here OPTIONS (schema_name 'public', table_name 'mine');
+	GRANT INSERT ON t, loop TO loader, other");
+
+subtest 'users and passwords' => \&passwords;
+subtest 'as whom' => \&as_whom;
+subtest 'privileges' => \&privileges;
+subtest 'names' => \&names;
+subtest 'which wrapper, which options' => \&which;
+subtest 'decisions of others' => \&decisions;
+subtest 'a server that is none' => \&fake;
+subtest 'locks that the same transaction holds there' => \&locks;
+unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/sesame/, 'no password in the log');
+$_->stop foreach $node, $there;
+done_testing();
+
+sub query { my ($sql) = @_; return $node->safe_psql('postgres', $sql) }
+
+sub mapping
+{
+	my ($role, $options, $server) = @_;
+
+	$server //= 'there';
+	query("DROP USER MAPPING IF EXISTS FOR $role SERVER $server");
+	query("CREATE USER MAPPING FOR $role SERVER $server OPTIONS ($options)") if defined $options;
+}
+
+# What a load by a role says, with SQLSTATE
+sub loaded_by
+{
+	my ($role, $sql) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSET ROLE $role;\n" . ($sql // $LOAD));
+
+	return "$out$err";
+}
+
+# Roles there of the rows, which are forgotten then
+sub who
+{
+	my $who = $there->safe_psql('postgres', "SELECT string_agg(DISTINCT who || ' ' || n, ', ') FROM (SELECT who, count(*) AS n FROM r GROUP BY who) x");
+
+	$there->safe_psql('postgres', "SET lock_timeout = '20s'; TRUNCATE r");
+	return $who;
+}
+
+# Connections there since the last call
+my $seen = '';
+sub connections
+{
+	my $log = PostgreSQL::Test::Utils::slurp_file($there->logfile);
+	my $new = substr($log, length $seen);
+
+	$seen = $log;
+	return scalar(() = $new =~ /connection (?:authenticated|authorized).*fast_copy/g);
+}
+
+sub passwords
+{
+	mapping('loader', "user 'asked', password '$SECRET'");
+	is(loaded_by('loader'), 10, 'a password that is asked for');
+	is(who(), 'asked 10', 'its rows');
+
+	connections();
+	mapping('loader', "user 'trusted'");
+	like(loaded_by('loader'), qr/ERROR:  2F003: password is required\n(LOCATION.*\n)?DETAIL:  Non-superusers must provide a password in the user mapping\./, 'none in the mapping');
+	mapping('loader', "user 'trusted', password ''");
+	like(loaded_by('loader'), qr/ERROR:  2F003: password is required\n(LOCATION.*\n)?DETAIL:  Non-superusers must provide/, 'an empty one');
+	is(connections(), 0, 'nobody connects for that');
+	mapping('loader', "user 'trusted', password '$SECRET'");
+	like(loaded_by('loader'), qr/ERROR:  2F003: password is required\n(LOCATION.*\n)?DETAIL:  Non-superuser cannot connect if the server does not request a password\./, 'one that is not asked for');
+	mapping('loader', "user 'asked', password 'close sesame'");
+	my $said = loaded_by('loader');
+	like($said, qr/ERROR:  08001: could not connect to server "there"\n(LOCATION.*\n)?DETAIL:  .*password authentication failed for user "asked"/, 'a wrong one');
+	unlike($said, qr/sesame/, 'which is not told');
+	is(who(), '', 'no rows');
+
+	mapping('loader', "user 'trusted', password_required 'false'");
+	is(loaded_by('loader'), 10, 'none, by a word of a superuser');
+	is(who(), 'trusted 10', 'its rows');
+	mapping('loader');
+	like(loaded_by('loader'), qr/ERROR:  42704: user mapping not found for (user )?"loader"/, 'no mapping');
+	mapping('boss', "user 'trusted'");
+	is(loaded_by('boss'), 10, 'a superuser needs none');
+	is(who(), 'trusted 10', 'its rows');
+
+	# this server lets in whoever comes from this machine
+	mapping('loader', "user 'postgres'", 'here');
+	like(loaded_by('loader', $LOAD =~ s/'t'/'loop'/r), qr/ERROR:  2F003: password is required/, 'this server itself');
+	mapping('loader', "user 'postgres', password '$SECRET'", 'here');
+	like(loaded_by('loader', $LOAD =~ s/'t'/'loop'/r), qr/ERROR:  2F003: password is required/, 'with a password, too');
+	is(query('SELECT count(*) FROM mine'), 0, 'no rows');
+}
+
+sub as_whom
+{
+	mapping('loader', "user 'asked', password '$SECRET'");
+	mapping('other', "user 'trusted', password_required 'false'");
+	loaded_by('loader');
+	is(who(), 'asked 10', 'SET ROLE');
+	query("CREATE FUNCTION as_other() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public AS \$\$ $LOAD \$\$; ALTER FUNCTION as_other OWNER TO other");
+	is(loaded_by('loader', 'SELECT as_other()'), 10, 'a SECURITY DEFINER function');
+	is(who(), 'trusted 10', 'is its owner');
+	is(loaded_by('loader', "BEGIN; $LOAD; SELECT as_other(); RESET ROLE; SET ROLE other; $LOAD; COMMIT") =~ s/\n/ /gr, '10 10 10', 'both in one transaction');
+	is(who(), 'asked 10, trusted 20', 'each is itself');
+	is(query('SELECT string_agg(DISTINCT loaded_by::regrole::text, \', \') FROM fast_copy_transactions WHERE server <> 0'), 'loader, other', 'and so is what the log says');
+}
+
+sub privileges
+{
+	query('REVOKE INSERT ON t FROM loader');
+	like(loaded_by('loader'), qr/ERROR:  42501: permission denied for foreign table t/, 'no INSERT');
+	is(who(), '', 'no rows');
+	query('GRANT INSERT (n) ON t TO loader');
+	like(loaded_by('loader'), qr/ERROR:  42501: permission denied/, 'INSERT of another column');
+
+	# whoever may insert into the partitioned table may insert into its partitions
+	query("CREATE TABLE p (n int, v text) PARTITION BY RANGE (n); ALTER TABLE p ATTACH PARTITION t FOR VALUES FROM (0) TO (100); GRANT INSERT ON p TO loader");
+	is(loaded_by('loader', $LOAD =~ s/'t'/'p'/r), 10, 'INSERT on the partitioned table');
+	is(who(), 'asked 10', 'its rows');
+	query('ALTER TABLE p DETACH PARTITION t; DROP TABLE p; GRANT INSERT ON t TO loader');
+	$there->safe_psql('postgres', 'REVOKE INSERT ON r FROM PUBLIC');
+	like(loaded_by('loader'), qr/ERROR:  42501: permission denied for table r/, 'no INSERT there');
+	$there->safe_psql('postgres', 'GRANT INSERT ON r TO PUBLIC');
+}
+
+sub names
+{
+	$there->safe_psql('postgres', q{CREATE SCHEMA "S""; DROP TABLE r; --"; CREATE TABLE "S""; DROP TABLE r; --"."t 'x\y"" (" (n int, "v"") FROM STDIN; --" text); GRANT ALL ON SCHEMA "S""; DROP TABLE r; --" TO PUBLIC;
+		GRANT ALL ON ALL TABLES IN SCHEMA "S""; DROP TABLE r; --" TO PUBLIC});
+	query(q{CREATE FOREIGN TABLE odd (n int, v text OPTIONS (column_name 'v") FROM STDIN; --')) SERVER there OPTIONS (schema_name 'S"; DROP TABLE r; --', table_name 't ''x\y" ('); GRANT INSERT ON odd TO loader});
+	is(loaded_by('loader', $LOAD =~ s/'t'/'odd'/r), 10, 'of schema, table and column');
+	is($there->safe_psql('postgres', q{SELECT count("v"") FROM STDIN; --") FROM "S""; DROP TABLE r; --"."t 'x\y"" ("}), 10, 'are quoted');
+}
+
+# The way and the reason of a load
+sub way
+{
+	my ($table) = @_;
+
+	return query("SET client_min_messages = warning; SELECT fast_copy('$table', '$file'); SELECT way || ': ' || coalesce(reason, '') FROM fast_copy_report() WHERE phase = 'total'") =~ s/^10\n//r;
+}
+
+sub which
+{
+	mapping('PUBLIC', "user 'trusted', password_required 'false'");
+	unlike(way('t'), qr/^copy/, 'postgres_fdw: sent');
+	query("CREATE FOREIGN DATA WRAPPER another HANDLER postgres_fdw_handler VALIDATOR postgres_fdw_validator;
+		CREATE SERVER by_another FOREIGN DATA WRAPPER another OPTIONS (host '" . $there->host . "', port '" . $there->port . "', dbname 'postgres');
+		CREATE USER MAPPING FOR PUBLIC SERVER by_another OPTIONS (user 'trusted', password_required 'false');
+		CREATE FOREIGN TABLE ta (n int, v text) SERVER by_another OPTIONS (schema_name 'public', table_name 'r')");
+	unlike(way('ta'), qr/^copy/, 'by another name: sent');
+
+	# options that have not been checked
+	query("CREATE FOREIGN DATA WRAPPER unchecked HANDLER postgres_fdw_handler;
+		CREATE SERVER by_unchecked FOREIGN DATA WRAPPER unchecked OPTIONS (host '" . $there->host . "', port '" . $there->port . "', dbname 'postgres');
+		CREATE USER MAPPING FOR PUBLIC SERVER by_unchecked OPTIONS (user 'trusted', password_required 'false');
+		CREATE FOREIGN TABLE tu (n int, v text) SERVER by_unchecked OPTIONS (schema_name 'public', table_name 'r')");
+	like(way('tu'), qr/^copy.*not kept by postgres_fdw/, 'without the validator: core');
+	query("CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER nothing BEFORE INSERT ON ta FOR EACH ROW EXECUTE FUNCTION nothing()");
+	like(way('ta'), qr/^copy.*triggers/, 'a trigger: core');
+	my %values = (regclass => 'pg_class', money => '1', mood => 'x', positive => '1', 'int[]' => '"{1}"', 'mood[]' => '{x}');
+	my $types = "CREATE TYPE mood AS ENUM ('x'); CREATE DOMAIN positive AS int CHECK (VALUE > 0)";
+	query($types);
+	$there->safe_psql('postgres', $types);
+	foreach my $type (sort keys %values)
+	{
+		my $values = write_bytes('values.csv', "$values{$type}\n");
+
+		$there->safe_psql('postgres', "DROP TABLE IF EXISTS ty; CREATE TABLE ty (o $type); GRANT ALL ON ty TO PUBLIC");
+		query("DROP FOREIGN TABLE IF EXISTS ty; CREATE FOREIGN TABLE ty (o $type) SERVER there OPTIONS (schema_name 'public')");
+		my $way = query("SET client_min_messages = warning; SELECT fast_copy('ty', '$values'); SELECT way || ': ' || coalesce(reason, '') FROM fast_copy_report() WHERE phase = 'total'");
+		like($way, $type eq 'int[]' ? qr/^1\nsend/ : qr/^1\ncopy.*has a type that may be another one there/, "a column of type $type");
+	}
+  SKIP:
+	{
+		skip('no such option before 16', 1) if $node->pg_version < 16;
+		query("ALTER SERVER there OPTIONS (ADD gssdelegation '0')");
+		like(way('t'), qr/^copy.*option/, 'delegation of credentials: core');
+		query('ALTER SERVER there OPTIONS (DROP gssdelegation)');
+	}
+  SKIP:
+	{
+		skip('no such option before 18', 1) if $node->pg_version < 18;
+		query("ALTER SERVER there OPTIONS (ADD use_scram_passthrough 'true')");
+		like(way('t'), qr/^copy.*option/, 'pass-through of secrets: core');
+		query('ALTER SERVER there OPTIONS (DROP use_scram_passthrough)');
+	}
+	# what the other server has is another table
+	$there->safe_psql('postgres', 'CREATE TABLE wide (n numeric, v text); GRANT ALL ON wide TO PUBLIC; CREATE TABLE ruled (n int, v text); CREATE RULE rule AS ON INSERT TO ruled DO INSTEAD NOTHING; GRANT ALL ON ruled TO PUBLIC');
+	query("CREATE FOREIGN TABLE $_ (n int, v text) SERVER there OPTIONS (schema_name 'public')") foreach 'wide', 'ruled';
+	like(loaded_by('postgres', $LOAD =~ s/'t'/'wide'/r), qr/ERROR:  42804: foreign table "wide" is not what server "there" has\n(LOCATION.*\n)?DETAIL:  Column "n" is of type numeric there, and integer here\./, 'another type');
+	like(loaded_by('postgres', $LOAD =~ s/'t'/'ruled'/r), qr/DETAIL:  The table there has rules, which COPY would not follow\./, 'rules');
+	query('DROP USER MAPPING FOR PUBLIC SERVER there');
+	who();
+}
+
+sub decisions
+{
+	my $two = "SELECT fast_copy('t', '$file', log_verbosity => 'silent', options => '{\"remote_commit\": \"two_phase\"}')";
+
+	mapping('loader', "user 'asked', password '$SECRET'");
+	is(loaded_by('loader', $two), 10, 'a role without any privilege for the log commits by it');
+	is(who(), 'asked 10', 'its rows');
+	foreach my $sql ('SELECT * FROM fast_copy_transactions', "INSERT INTO fast_copy_transactions VALUES ('x', 1, 1, 1, now())",
+		'DELETE FROM fast_copy_transactions', 'TRUNCATE fast_copy_transactions', 'BEGIN; LOCK fast_copy_transactions', 'CREATE TRIGGER x AFTER INSERT ON fast_copy_transactions EXECUTE FUNCTION nothing()')
+	{
+		like(loaded_by('loader', $sql), qr/ERROR:  42501: (permission denied|must be owner)/, "it may not $sql");
+	}
+
+	# transactions there under names that a load could have, of others, and one
+	# that a load has given up
+	my $prefix = query("SELECT gid FROM fast_copy_transactions $OURS LIMIT 1") =~ s/_\d+_[0-9a-f]{16}_\d+$//r;
+	my %gids = (postgres => "${prefix}_1_0123456789abcdef_1", asked => "${prefix}_2_0123456789abcde0_1");
+	$there->safe_psql('postgres', "SET SESSION AUTHORIZATION $_; BEGIN; INSERT INTO r VALUES (1); PREPARE TRANSACTION '$gids{$_}'") foreach sort keys %gids;
+	$there->safe_psql('postgres', "BEGIN; INSERT INTO r VALUES (1); PREPARE TRANSACTION 'not ours'");
+	$there->safe_psql('postgres', "BEGIN; INSERT INTO r VALUES (1); PREPARE TRANSACTION '${prefix}_no number'");
+	is(loaded_by('loader', 'SELECT gid, outcome, detail FROM fast_copy_in_doubt WHERE server_name = \'there\' ORDER BY gid COLLATE "C"'),
+		"$gids{postgres}|left|It is of role \"postgres\".\n$gids{asked}|to be rolled back|\n${prefix}_no number|left|It is of role \"postgres\".", 'who may end what');
+	is(loaded_by('loader', 'SELECT gid, outcome FROM fast_copy_resolve(\'there\') WHERE outcome <> \'left\''), "$gids{asked}|rolled back", 'ends its own');
+	is($there->safe_psql('postgres', 'SELECT count(*) FROM pg_prepared_xacts'), 3, 'and no others');
+	is(loaded_by('other', 'SELECT count(*) FROM fast_copy_resolve(\'there\') WHERE outcome <> \'left\''), 0, 'another role ends nothing');
+	is(loaded_by('loader', $two), 10, 'the next load is not disturbed');
+	$there->safe_psql('postgres', "ROLLBACK PREPARED '$_'") foreach $gids{postgres}, 'not ours', "${prefix}_no number";
+	who();
+
+	# a decision stays as long as somebody else must carry it out
+	is(loaded_by('loader', $two), 10, 'a load');
+	my $gid = query("SELECT gid FROM fast_copy_transactions $OURS");
+	$there->safe_psql('postgres', "BEGIN; INSERT INTO r VALUES (1); PREPARE TRANSACTION '$gid'");
+	loaded_by('loader', 'SELECT * FROM fast_copy_resolve()');
+	is(query("SELECT gid FROM fast_copy_transactions $OURS"), $gid, 'a decision that the role there may not carry out stays');
+	mapping('boss', "user 'postgres'");
+	is(loaded_by('boss', "SELECT outcome FROM fast_copy_resolve('there') WHERE outcome <> 'left'"), 'committed', 'a superuser resolves with all mappings');
+	is(query("SELECT count(*) FROM fast_copy_transactions $OURS"), 0, 'it has been carried out');
+	who();
+
+	# locks of users are not in the way
+	is(loaded_by('loader', "SELECT pg_advisory_lock_shared(n) FROM generate_series(1, 3) n; $two") =~ s/^\n+//r, 10, 'advisory locks');
+	who();
+}
+
+# What speaks the protocol, and answers what nobody has asked
+sub fake
+{
+	my %answers = (
+		'no rows' => "T\0\0\0\x06\0\0C\0\0\0\x0dSELECT 0\0",
+		'rows without columns' => "T\0\0\0\x06\0\0D\0\0\0\x06\0\0C\0\0\0\x0dSELECT 1\0",
+		'nothing' => "I\0\0\0\x04",
+		'a COPY' => "G\0\0\0\x07\0\0\0",
+		'an error without fields' => "E\0\0\0\x05\0",
+		'a word of thanks' => "C\0\0\0\x0bTHANKS\0");
+	my $dir = PostgreSQL::Test::Utils::tempdir_short();
+
+	query("CREATE SERVER fake FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$dir', port '5432', sslmode 'disable'); CREATE USER MAPPING FOR boss SERVER fake;
+		CREATE FOREIGN TABLE tf (n int, v text) SERVER fake OPTIONS (schema_name 'public', table_name 'r')");
+	foreach my $what (sort keys %answers)
+	{
+		unlink "$dir/.s.PGSQL.5432";
+		my $listen = IO::Socket::UNIX->new(Type => IO::Socket::UNIX::SOCK_STREAM(), Local => "$dir/.s.PGSQL.5432", Listen => 5) or die "listen: $!";
+		my $pid = fork() // die "fork: $!";
+		if ($pid == 0)
+		{
+			while (my $client = $listen->accept)
+			{
+				sysread($client, my $start, 10000);
+				syswrite($client, "R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
+				syswrite($client, "$answers{$what}Z\0\0\0\x05I") while sysread($client, my $query, 10000);
+			}
+			POSIX::_exit(0);
+		}
+		close $listen;
+		foreach my $commit ('two_phase', 'auto')
+		{
+			my $said = loaded_by('boss', "SET statement_timeout = '10s'; SELECT fast_copy('tf', '$file', options => '{\"remote_commit\": \"$commit\"}')");
+			like($said, qr/ERROR: /, "$what, $commit: an error");
+			unlike($said, qr/server closed the connection|statement timeout/, 'and no more');
+		}
+		loaded_by('boss', "SET statement_timeout = '10s'; SELECT * FROM fast_copy_resolve('fake')");
+		kill 'KILL', $pid;
+		waitpid($pid, 0);
+	}
+	is(query('SELECT 1'), 1, 'this server is alive');
+	query('DROP SERVER fake CASCADE');
+}
+
+sub locks
+{
+	mapping('loader', "user 'asked', password '$SECRET'");
+	query('GRANT TRUNCATE ON t TO loader');
+	$there->safe_psql('postgres', 'GRANT TRUNCATE ON r TO PUBLIC');
+	like(loaded_by('loader', "BEGIN; SET lock_timeout = '300ms'; TRUNCATE t; $LOAD; COMMIT"), qr/ERROR:  55P03: canceling statement due to lock timeout/, 'do not make it wait for ever');
+	is(who(), '', 'no rows');
+}
