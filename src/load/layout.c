@@ -278,9 +278,9 @@ fc_layout_text(char *text)
 
 /*
  * Does the load read received bytes only once, so that a ring is enough for
- * them?  Not if rows are sorted or sent, if the bytes are packed, if rejected records
- * are shown later, if the number of rows must be known before, or if the leader
- * may have to undo what it has loaded and load once more.
+ * them?  Not if rows are sorted or sent, if the bytes are packed, if rejected
+ * records are shown later, if the number of rows must be known before, or if
+ * the leader may have to undo what it has loaded and load once more.
  */
 static bool
 fc_layout_has_ring(const FcJob *job)

@@ -113,7 +113,7 @@ typedef struct FcLoader
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
 	FcDispatch *dispatch;		/* tells records of leaves on other servers,
-								 * which are passed over; NULL: there are none */
+								 * which are passed over; NULL: none are */
 	ExprState  *where;			/* the condition; NULL if the scan looks */
 	ExprState  *where_again;	/* the scan's condition, for rows that are
 								 * read again; or NULL */

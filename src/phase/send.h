@@ -21,7 +21,8 @@ typedef struct FcSendPlan
 	const List *attnums;		/* the target's columns that the file has, in
 								 * its order */
 	const char *with;			/* options of COPY on the servers */
-	const List *leaves;			/* OIDs of those that have rows; NIL: not known */
+	const List *leaves;			/* OIDs of those that have rows; NIL: not
+								 * known */
 	bool		whole;			/* all leaves are on other servers: there is no
 								 * other scan or load */
 	bool		makes;			/* whole: a missing partition is made, so that

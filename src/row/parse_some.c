@@ -43,7 +43,8 @@ fc_parse_one_quickly(FcParser *parser, const FcRecord *record, int number,
 		return false;
 	bytes = record->data + at.start;
 	len = at.end - at.start;
-	*null = len == dialect->null_len && memcmp(bytes, dialect->null_string, len) == 0;
+	*null = len == dialect->null_len &&
+		memcmp(bytes, dialect->null_string, len) == 0;
 	*value = (Datum) 0;
 	if (*null)
 		return true;
