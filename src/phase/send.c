@@ -39,6 +39,7 @@
 
 #include "errors/first_error.h"
 #include "errors/lines.h"
+#include "grammar/record.h"
 #include "phase/dispatch.h"
 #include "phase/send.h"
 #include "remote/remote.h"
@@ -198,6 +199,23 @@ typedef struct FcSendWalk
 	FcChunkReader reader;
 } FcSendWalk;
 
+/*
+ * How many lines the server has counted for the record.  While it had not seen
+ * how lines end, in the first record of a COPY, it took '\r' for that in quotes.
+ */
+static uint64
+fc_send_lines(const FcSendWalk *walk, const FcRecord *record)
+{
+	FcDialect	dialect = walk->sender->ctx->dialect;
+	FcScan		scan = {0};
+
+	if (walk->lines > 0)
+		return 1 + record->embedded;
+	dialect.eol = FC_EOL_UNKNOWN;
+	(void) fc_record_end(&dialect, &scan, record->data, record->total, true);
+	return 1 + scan.embedded;
+}
+
 static void
 fc_send_walk_chunk(FcSendWalk *walk, uint32 chunk)
 {
@@ -218,7 +236,7 @@ fc_send_walk_chunk(FcSendWalk *walk, uint32 chunk)
 			fc_dispatch_find(sender->dispatch, record, &found) != NULL ||
 			found != walk->leaf->leaf)
 			continue;
-		walk->lines += 1 + record->embedded;
+		walk->lines += fc_send_lines(walk, record);
 		walk->left--;
 		walk->offset = record->offset;
 		walk->length = record->length;

@@ -86,6 +86,11 @@ sub referee
 }
 
 subtest 'the rows of one local table' => \&the_rows_of_one_local_table;
+subtest 'files of all kinds' => \&files_of_all_kinds;
+subtest 'partitions of partitions' => \&partitions_of_partitions;
+subtest 'a foreign table as the target' => \&a_foreign_table_as_the_target;
+subtest 'more partitions than streams' => \&more_partitions_than_streams;
+subtest 'the first bad line of the file' => \&the_first_bad_line_of_the_file;
 $_->stop foreach $node, @there;
 done_testing();
 
@@ -113,6 +118,196 @@ sub the_rows_of_one_local_table
 				is($rc, 0, $name) or diag($err);
 				ok(was_sent($out), "$name: sent") or diag($out . $err);
 				is(rows(), $wanted, "$name: rows");
+			}
+		}
+	}
+}
+
+# Loads with the options and compares with COPY of the same bytes
+sub is_as_copy
+{
+	my ($name, $kind, $bytes, $options, $copy) = @_;
+	my $path = write_bytes('kind.csv', $bytes);
+	my $wanted = referee($kind, $path, $copy);
+
+	foreach my $here (0, 1)
+	{
+		table($kind, $here);
+		my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.chunk_size = 16; SELECT fast_copy('t', '$path', missing_partitions => 'default', workers => 2$options)");
+		is($rc, 0, "$name, $here here") or diag($err);
+		is(rows(), $wanted, "$name, $here here: rows");
+		unlike($err, qr/one by one/, "$name, $here here: sent");
+	}
+}
+
+sub files_of_all_kinds
+{
+	my $row = '5,2013-01-05,a,2013-01-05,1 day,5';
+	my $rows = join("\n", map { $row =~ s/5/$_/gr } 2 .. 8);
+	my $text = join('', map { join("\t", $_, '2013-01-03', ($_ % 2 ? 'a' : 'c, d'), ($_ % 3 ? '\\N' : '01/02/2013'), '1 mon', $_) . "\n" } 1 .. 50);
+
+	is_as_copy('empty', 'hash', '', '', 'FORMAT csv');
+	is_as_copy('one row', 'hash', "$row\n", '', 'FORMAT csv');
+	is_as_copy('no line end', 'hash', $row, '', 'FORMAT csv');
+	is_as_copy('no last line end', 'range', $rows, '', 'FORMAT csv');
+	is_as_copy('CRLF', 'range', $rows =~ s/\n/\r\n/gr, '', 'FORMAT csv');
+	is_as_copy('CR', 'range', $rows =~ s/\n/\r/gr, '', 'FORMAT csv');
+	is_as_copy('header', 'hash', "n,ts,v,d,i,x\n$rows\n", ", header => 'true'", 'FORMAT csv, HEADER');
+	is_as_copy('text', 'list', $text, ", format => 'text'", 'FORMAT text');
+	is_as_copy('text with escapes', 'list', ($text =~ s/\ta\t/\t\\x61\t/gr =~ s{/02}{\\/02}gr) . "\\.\nwhat follows", ", format => 'text'", 'FORMAT text');
+	is_as_copy('other marks', 'list', join('', map { "$_;2013-01-03;" . ($_ % 2 ? "'c, d'" : "'a'") . ";nix;'1 day';$_\n" } 1 .. 50),
+		", delimiter => ';', quote => '''', escape => '\\', null_string => 'nix'", "FORMAT csv, DELIMITER ';', QUOTE '''', ESCAPE '\\', NULL 'nix'");
+
+	# several files, whose lines end in several ways
+	my @files = (write_bytes('many_1.csv', $rows =~ s/\n/\r\n/gr), write_bytes('many_2.csv', ($rows =~ s/^\d/9/gmr) . "\n"), write_bytes('many_3.csv', ''),
+		write_bytes('many_4.csv', $rows =~ s/\n/\r/gr));
+	foreach my $here (0, 1)
+	{
+		table('range', $here);
+		my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.chunk_size = 16; SELECT fast_copy('t', '" . ($files[0] =~ s/_1/_*/r) . "', workers => 2, missing_partitions => 'default')");
+		is($out, 21, "several files, $here here") or diag($err);
+		unlike($err, qr/one by one/, "several files, $here here: sent");
+		is(query('SELECT count(*), sum(n) FROM t'), '21|133', "several files, $here here: rows");
+	}
+}
+
+# By LIST, and below that by HASH and by RANGE; every $here-th leaf is here
+sub table_of_tables
+{
+	my ($here) = @_;
+	my $i = 0;
+
+	query("DROP TABLE IF EXISTS t; CREATE TABLE t ($COLUMNS) PARTITION BY LIST (v);
+		CREATE TABLE t_a PARTITION OF t FOR VALUES IN ('a', 'b', NULL) PARTITION BY HASH (n);
+		CREATE TABLE t_b (x numeric(8,2), i interval, d date, v text, ts timestamptz, n int) PARTITION BY RANGE (ts);
+		ALTER TABLE t ATTACH PARTITION t_b DEFAULT");
+	foreach my $part ('t_a FOR VALUES WITH (MODULUS 2, REMAINDER 0)', 't_a FOR VALUES WITH (MODULUS 2, REMAINDER 1)',
+		"t_b FOR VALUES FROM ('2012-12-31') TO ('2013-01-03')", 't_b DEFAULT')
+	{
+		my $there = $there[ $i % 2 ];
+
+		$there->safe_psql('postgres', "DROP TABLE IF EXISTS r_$i; CREATE TABLE r_$i ($COLUMNS)");
+		query(++$i % $here ? "CREATE FOREIGN TABLE t_$i PARTITION OF $part SERVER " . $there->name . " OPTIONS (table_name 'r_" . ($i - 1) . "')" :
+			"CREATE TABLE t_$i PARTITION OF $part");
+	}
+}
+
+sub partitions_of_partitions
+{
+	table_of_tables(1);
+	query("COPY t FROM '$file' WITH (FORMAT csv)");
+	my $wanted = rows();
+
+	foreach my $here (3, 5)
+	{
+		foreach my $workers (0, 2)
+		{
+			table_of_tables($here);
+			my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.chunk_size = 100; SELECT fast_copy('t', '$file', workers => $workers)");
+			is($out, 500, "every ${here}th here, $workers workers") or diag($err);
+			unlike($err, qr/one by one/, "every ${here}th here, $workers workers: sent");
+			is(rows(), $wanted, "every ${here}th here, $workers workers: rows");
+		}
+	}
+}
+
+sub a_foreign_table_as_the_target
+{
+	table('hash', 0);
+	query('ALTER TABLE t DETACH PARTITION t_0');
+	foreach my $way ("COPY t_0 (n, ts, v, d, i, x) FROM '$file' WITH (FORMAT csv)", map { "SELECT fast_copy('t_0', '$file', workers => $_, columns => '{n,ts,v,d,i,x}')" } 0, 2)
+	{
+		$there[0]->safe_psql('postgres', 'TRUNCATE "S"."R 0"');
+		my ($rc, $out, $err) = $node->psql('postgres', $way);
+		is($rc, 0, $way) or diag($err);
+		unlike($err, qr/one by one/, "$way: sent");
+		is(query('SELECT count(*), sum(n), sum(x), count(DISTINCT v), count(d) FROM t_0'), '500|125250|33333.33|8|455', "$way: rows");
+	}
+	query('DROP FOREIGN TABLE t_0');
+}
+
+# 40 of them, with rows in the order of the key and in none
+sub more_partitions_than_streams
+{
+	my %orders = ('in order' => join('', map { my $n = $_; map { "$n,v$_\n" } 1 .. 30 } 0 .. 39),
+		'in none' => join('', map { my $v = $_; map { "$_,v$v\n" } 0 .. 39 } 1 .. 30));
+
+	query('DROP TABLE IF EXISTS t; CREATE TABLE t (n int, v text) PARTITION BY LIST (n)');
+	$_->safe_psql('postgres', 'CREATE TABLE m (n int, v text)') foreach @there;
+	query(join(';', map { "CREATE FOREIGN TABLE t_$_ PARTITION OF t FOR VALUES IN ($_) SERVER " . $there[ $_ % 2 ]->name . " OPTIONS (table_name 'm')" } 0 .. 39));
+	foreach my $order (sort keys %orders)
+	{
+		foreach my $here (0, 1)
+		{
+			my $path = write_bytes('many.csv', $orders{$order});
+
+			query('CREATE TABLE t_here PARTITION OF t FOR VALUES IN (99)') if $here;
+			$_->safe_psql('postgres', 'TRUNCATE m') foreach @there;
+			my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.chunk_size = 64; SELECT fast_copy('t', '$path', workers => 2)");
+			is($out, 1200, "$order, $here here") or diag($err);
+			unlike($err, qr/one by one/, "$order, $here here: sent");
+			is($_->safe_psql('postgres', 'SELECT count(*), count(DISTINCT (n, v)), count(DISTINCT n) FROM m'), '600|600|20', "$order, $here here: " . $_->name) foreach @there;
+			query('DROP TABLE t_here') if $here;
+		}
+	}
+	$_->safe_psql('postgres', 'DROP TABLE m') foreach @there;
+}
+
+# SQLSTATE, message, and place in the file; what a constraint's message names
+# has another name on the other server
+sub error
+{
+	my ($sql) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$sql");
+
+	return "no error: $err" unless $err =~ /ERROR:  (\w+): (.*)/;
+	my ($state, $message) = ($1, $2);
+	my ($line, $column) = $err =~ /, line (\d+)(, column \w+: .*)?/;
+	return "$state, " . ($state =~ /^23/ ? '' : "$message, ") . "line $line" . ($column // '');
+}
+
+# Bad lines on both servers and here; of two in a file the first counts
+sub the_first_bad_line_of_the_file
+{
+	my %bad = (
+		date => sub { $_[0] =~ s/,a,[^,]*/,a,31.31.2013/r },
+		missing => sub { $_[0] =~ s/,a.*/,a/r },
+		extra => sub { $_[0] =~ s/$/,more/r },
+		key => sub { $_[0] =~ s/^/x/r },
+		check => sub { $_[0] =~ s/,[^,]*$/,-7/r },
+		bytes => sub { $_[0] =~ s/,a,/,\xff,/r },
+	);
+	my @lines = map { "$_,2013-01-02,a,,\"1 day\",$_" } 1 .. 300;
+	my @names = sort keys %bad;
+	my @places = (1, 2, 3, 4, 5, 6, 149, 150, 298, 299, 300);
+	my $check = 'CHECK (x >= 0)';
+
+	foreach my $i (0 .. 2 * @names - 1)
+	{
+		my $at = $places[ ($i * 5) % @places ];
+		my $then = $at + 1 + $i % 3;
+		my @copy = @lines;
+
+		$copy[ $at - 1 ] = $bad{ $names[ $i % @names ] }->($copy[ $at - 1 ]);
+		$copy[ $then - 1 ] = $bad{ $names[ ($i + 1 + $i / @names) % @names ] }->($copy[ $then - 1 ]) if $then <= 300;
+		# records of several lines before
+		$copy[$_] =~ s/1 day/1\nday/ foreach grep { $_ % 7 == 0 } 0 .. 299;
+		my $path = write_bytes('bad.csv', join("\n", @copy) . "\n");
+
+		query("DROP TABLE IF EXISTS t; CREATE TABLE t ($COLUMNS) PARTITION BY HASH (n);" .
+			join(';', map { "CREATE TABLE t_$_ PARTITION OF t ($check) FOR VALUES WITH (MODULUS 3, REMAINDER $_)" } 0 .. 2));
+		my $wanted = error("COPY t FROM '$path' WITH (FORMAT csv)");
+		foreach my $here (0, 1)
+		{
+			foreach my $workers (0, 2)
+			{
+				my $name = "$names[$i % @names] on $at, another on $then, $here here, $workers workers";
+
+				table('hash', $here);
+				$there[ $_ % 2 ]->safe_psql('postgres', "ALTER TABLE \"S\".\"R $_\" ADD $check") foreach 0 .. 2;
+				query("ALTER TABLE t_2 ADD $check") if $here;
+				is(error("SET fast_copy.chunk_size = 100; SELECT fast_copy('t', '$path', workers => $workers)"), $wanted, $name);
+				is(query('SELECT count(*) FROM t'), 0, "$name: nothing is left");
 			}
 		}
 	}
