@@ -90,6 +90,8 @@ subtest 'files of all kinds' => \&files_of_all_kinds;
 subtest 'partitions of partitions' => \&partitions_of_partitions;
 subtest 'a foreign table as the target' => \&a_foreign_table_as_the_target;
 subtest 'more partitions than streams' => \&more_partitions_than_streams;
+subtest 'what core loads' => \&what_core_loads;
+subtest 'what the report says' => \&what_the_report_says;
 subtest 'the first bad line of the file' => \&the_first_bad_line_of_the_file;
 $_->stop foreach $node, @there;
 done_testing();
@@ -251,6 +253,55 @@ sub more_partitions_than_streams
 		}
 	}
 	$_->safe_psql('postgres', 'DROP TABLE m') foreach @there;
+}
+
+# Where a record's bytes would mean something else there, or something is done
+# with rows here
+sub what_core_loads
+{
+	my @rows = map { "$_,2013-01-02,a,2013-01-01,1 day,$_" } 1 .. 20;
+	my $path = write_bytes('core.csv', join("\n", @rows) . "\n");
+	my $short = write_bytes('short.csv', join("\n", map { s/,[^,]*$//r } @rows) . "\n");
+	my $bad = write_bytes('bad.csv', join("\n", @rows, 'x,y,z,,,') . "\n");
+	my $latin = write_bytes('latin.csv', join("\n", map { s/,a,/,\xe9,/r } @rows) . "\n");
+	my %cases = (
+		'on_error' => [ $bad, "on_error => 'ignore'", 'on_error goes on after bad records' ],
+		'condition' => [ $path, "where_clause => 'n < 11'", 'there is a condition', 10 ],
+		'columns' => [ $short, "columns => '{n,ts,v,d,i}'", 'a column is not in the file' ],
+		'encoding' => [ $latin, "encoding => 'LATIN1'", 'the file is in another encoding than the database' ],
+		'pattern' => [ $path, "timestamp_format => '{\"ts\": \"YYYY-MM-DD\"}'", 'a field of the file is read in a way of its own' ],
+		'zone' => [ $path, "time_zone => 'Asia/Tokyo'", 'times are in another time zone' ],
+		'trigger' => [ $path, '', 'it has triggers', 20, 'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$; CREATE TRIGGER g BEFORE INSERT ON t_1 FOR EACH ROW EXECUTE FUNCTION f()' ],
+	);
+
+	foreach my $name (sort keys %cases)
+	{
+		my ($file, $option, $why, $wanted, $before) = @{ $cases{$name} };
+
+		table('hash', 0);
+		query($before) if $before;
+		my ($rc, $out, $err) = $node->psql('postgres', "SELECT fast_copy('t', '$file'" . ($option && ", $option") . "); SELECT choice FROM fast_copy_report() WHERE phase = 'copy'");
+		is((split(/\n/, $out))[0], $wanted // 20, "$name: rows") or diag($err);
+		like($err, qr/NOTICE:  rows are loaded one by one, as COPY does: a partition is a foreign table: \Q$why\E/, "$name: the reason");
+		like($out, qr/\Q$why\E/, "$name: the report");
+		is(query('SELECT count(*), count(DISTINCT n) FROM t'), join('|', ($wanted // 20) x 2), "$name: rows there");
+		query('DROP FUNCTION f CASCADE') if $before;
+		($rc, $out, $err) = $node->psql('postgres', "SELECT fast_copy('t', '$file'" . ($option && ", $option") . ", options => '{\"remote_commit\": \"two_phase\"}')");
+		like($err, qr/ERROR:  rows of foreign table "t_\d" cannot be committed in two phases/, "$name: not in two phases") unless $before;
+	}
+
+	# COPY itself, accelerated, must be able to see its rows
+	table('hash', 0);
+	is(query("SET fast_copy.accelerate_copy = on; SET fast_copy.workers = 2; BEGIN; COPY t FROM '$path' WITH (FORMAT csv); SELECT count(*) FROM t; COMMIT"), 20, 'COPY is left to core');
+}
+
+sub what_the_report_says
+{
+	table('range', 1);
+	my ($rc, $out, $err) = $node->psql('postgres', "SELECT fast_copy('t', '$file', missing_partitions => 'default'); SELECT partition, rows > 20, bytes > 500, choice FROM fast_copy_report() WHERE partition IS NOT NULL ORDER BY 1;
+		SELECT rows FROM fast_copy_report() WHERE phase = 'total'");
+	like($err, qr/NOTICE:  fast_copy: 500 rows/, 'the notice counts all rows');
+	is($out, "500\nt_0|t|t|sent to server \"one\"\nt_1|t|t|sent to server \"two\"\nt_2|t|t|1 slices\n500", 'a row for each leaf');
 }
 
 # SQLSTATE, message, and place in the file; what a constraint's message names
