@@ -81,16 +81,32 @@ fc_commit_in_two(dlist_head *members, FcRemoteCommit commit)
 }
 
 /*
- * Runs a command that ends the node's transaction.  A node that has met an
- * error rolls back, whatever it was told, and only its tag says so.
+ * Has the node refused, and so rolled back?  Not if it ended the session:
+ * nobody knows what it did before.
+ */
+static bool
+fc_commit_is_refused(FcWireResult *result)
+{
+	char	   *severity = fc_wire()->field(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+
+	return severity && strcmp(severity, "ERROR") == 0;
+}
+
+/*
+ * Takes the answer to a command that ends the node's transaction.  A node
+ * that has met an error rolls back, whatever it was told, and only its tag
+ * says so.
  */
 static void
 fc_commit_take(FcMember *member, FcWireResult *result, const char *sql, const char *tag)
 {
+	if (result && fc_commit_is_refused(result))
+		member->state = FC_MEMBER_ENDED;
 	if (result == NULL || fc_wire()->kind(result) == FC_WIRE_ERROR)
 		fc_node_throw(member->node, sql);
 	if (strcmp(fc_wire()->tag(result), tag) == 0)
 		return;
+	member->state = FC_MEMBER_ENDED;
 	member->failed = true;
 	fc_member_check(member);
 }
@@ -193,7 +209,7 @@ fc_commit_settle(FcMember *member, TimestampTz until)
 		return;
 	if (fc_wire()->kind(result) == FC_WIRE_DONE)
 		member->state = FC_MEMBER_PREPARED;
-	else if (fc_wire()->field(result, PG_DIAG_SQLSTATE))
+	else if (fc_commit_is_refused(result))
 		member->state = FC_MEMBER_ENDED;
 }
 
