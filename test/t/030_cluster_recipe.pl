@@ -1,0 +1,60 @@
+# The recipe of docs/cluster.md, from empty servers to a loaded cluster, word for
+# word: only hosts, ports and the file are others.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $main = new_node('coordinator', {});
+if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
+{
+	$main->stop;
+	plan skip_all => 'postgres_fdw is not installed';
+}
+$main->safe_psql('postgres', 'DROP EXTENSION fast_copy');
+my @nodes = map { new_node($_, {}, 'max_prepared_transactions = 10') } 'node1', 'node2';
+$_->safe_psql('postgres', 'DROP EXTENSION fast_copy') foreach @nodes;
+
+my @rows = map { sprintf("%d,2013-01-0%d %02d:30:00+00,%s", $_ % 7, 1 + $_ % 2, $_ % 20, $_ / 4) } 1 .. 4000;
+my $file = write_bytes('readings.csv', join("\n", @rows) . "\n");
+my ($page) = slurp_file("$FindBin::Bin/../../docs/cluster.md") =~ /^## From empty servers.*?\n(.*?)^## /ms;
+my @blocks = $page =~ /^```sql not run: ([^\n]*)\n(.*?)^```$/gms;
+my %said;
+
+is(@blocks / 2, 3, 'the blocks of the recipe');
+while (my ($where, $sql) = splice(@blocks, 0, 2))
+{
+	foreach my $node (@nodes)
+	{
+		my ($name, $host, $port) = ($node->name, $node->host, $node->port);
+
+		$sql =~ s/host '$name\.example', port '5432'/host '$host', port '$port'/;
+	}
+	$sql =~ s{/data/readings\.csv}{$file};
+	foreach my $node ($where =~ /node/ ? @nodes : $main)
+	{
+		my ($rc, $out, $err) = $node->psql('postgres', "SET timezone = 'UTC';\n$sql", on_error_stop => 1);
+
+		is($rc, 0, 'a block on ' . $node->name) or diag($err);
+		$said{ $node->name } = $out;
+	}
+}
+like($said{coordinator}, qr/^4000\nreadings_node1\|(\d+)\|sent to server "node1"\nreadings_node2\|\d+\|sent to server "node2"\n/m, 'the report');
+like($said{coordinator}, qr/^4000\|7\|2013-01-01 00:30:00\+00\|2013-01-02 19:30:00\+00$/m, 'the check');
+my @there = map { $_->safe_psql('postgres', 'SELECT count(*), count(DISTINCT device) FROM readings') } @nodes;
+my ($rows, $devices) = (0, 0);
+foreach (@there)
+{
+	my ($n, $d) = split /\|/;
+
+	cmp_ok($n, '>', 0, 'rows on each node');
+	$rows += $n;
+	$devices += $d;
+}
+is("$rows $devices", '4000 7', 'each device on one node');
+$_->stop foreach $main, @nodes;
+done_testing();
