@@ -55,7 +55,7 @@
 static void
 fc_buffer_touch(Buffer first, Buffer last)
 {
-	Buffer		n = Abs(last - first) + 1;
+	Buffer		n = abs(last - first) + 1;
 	Buffer		lo = Max(last < first ? last - n : last, 1);
 	Buffer		hi = Min(last < first ? last : last + n, NBuffers);
 
