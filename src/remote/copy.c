@@ -25,6 +25,7 @@
 
 #include "foreign/fdwapi.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "storage/latch.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
@@ -56,6 +57,7 @@
 struct FcRemoteCopy
 {
 	FcMember   *member;
+	char	   *place;			/* how a context begins that names a line */
 	char	   *buffer;			/* FC_COPY_BUFFER bytes */
 	Size		sent;			/* of these, how many libpq has */
 	Size		len;			/* and how many there are */
@@ -86,6 +88,16 @@ fc_copy_sql(Relation foreign, const List *attnums, const char *with)
 	return sql.data;
 }
 
+/* "COPY table,", with the name as the node clips it */
+static char *
+fc_copy_place(Relation foreign)
+{
+	char	   *name = fc_remote_relname(foreign);
+
+	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
+	return psprintf("COPY %s,", name);
+}
+
 FcRemoteCopy *
 fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums, const char *with)
 {
@@ -102,6 +114,7 @@ fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums, const ch
 											ALLOCSET_SMALL_SIZES);
 	copy = MemoryContextAllocZero(member->copying, sizeof(FcRemoteCopy));
 	copy->member = member;
+	copy->place = MemoryContextStrdup(member->copying, fc_copy_place(foreign));
 	copy->buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER);
 	copy->try_at = FC_COPY_PIECE;
 	member->failed = false;
@@ -269,13 +282,26 @@ fc_remote_copy_finish(FcRemoteCopy *copy)
 	return !copy->failed;
 }
 
-/* The line of the stream that a context names: "COPY t, line 17, column ..." */
+/*
+ * Cuts what the context says of the stream off it, "COPY t, line 17, column v:
+ * ..." at the start of a line, and returns that line of the stream.  What is
+ * above may name lines of other things, such as a value's.
+ */
 static uint64
-fc_copy_line(const char *context)
+fc_copy_line(const FcRemoteCopy *copy, char *context)
 {
-	const char *at = context ? strstr(context, ", line ") : NULL;
+	Size		len = strlen(copy->place);
 
-	return at ? strtoull(at + strlen(", line "), NULL, 10) : 0;
+	for (char *at = context; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+	{
+		if (strncmp(at, copy->place, len) != 0)
+			continue;
+		*at = '\0';
+		/* the word before the number is in the node's language */
+		at += len;
+		return strtoull(at + strcspn(at, "0123456789\n"), NULL, 10);
+	}
+	return 0;
 }
 
 static char *
@@ -298,7 +324,7 @@ fc_copy_take_error(FcRemoteCopy *copy, FcWireResult *result, FcRemoteError *erro
 	error->detail = fc_copy_error_field(result, PG_DIAG_MESSAGE_DETAIL);
 	error->hint = fc_copy_error_field(result, PG_DIAG_MESSAGE_HINT);
 	error->context = fc_copy_error_field(result, PG_DIAG_CONTEXT);
-	error->line = fc_copy_line(error->context);
+	error->line = fc_copy_line(copy, error->context);
 }
 
 bool

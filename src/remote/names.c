@@ -35,17 +35,23 @@ fc_remote_option(const List *options, const char *name)
 }
 
 char *
+fc_remote_relname(Relation foreign)
+{
+	ForeignTable *table = GetForeignTable(RelationGetRelid(foreign));
+	char	   *name = fc_remote_option(table->options, "table_name");
+
+	return name ? name : pstrdup(RelationGetRelationName(foreign));
+}
+
+char *
 fc_remote_table(Relation foreign)
 {
 	ForeignTable *table = GetForeignTable(RelationGetRelid(foreign));
 	char	   *schema = fc_remote_option(table->options, "schema_name");
-	char	   *name = fc_remote_option(table->options, "table_name");
 
 	if (schema == NULL)
 		schema = get_namespace_name(RelationGetNamespace(foreign));
-	if (name == NULL)
-		name = RelationGetRelationName(foreign);
-	return quote_qualified_identifier(schema, name);
+	return quote_qualified_identifier(schema, fc_remote_relname(foreign));
 }
 
 char *

@@ -10,6 +10,9 @@
 
 #include "utils/relcache.h"
 
+/* The table's name without its schema, not quoted */
+extern char *fc_remote_relname(Relation foreign);
+
 /* The table's name with its schema, quoted */
 extern char *fc_remote_table(Relation foreign);
 

@@ -26,7 +26,7 @@ typedef struct FcRemoteError
 	char	   *message;
 	char	   *detail;
 	char	   *hint;
-	char	   *context;
+	char	   *context;		/* without what it says of the stream */
 	uint64		line;			/* of the stream, from 1; 0: it named none */
 } FcRemoteError;
 
