@@ -19,6 +19,18 @@ $main->safe_psql('postgres', 'DROP EXTENSION fast_copy');
 my @nodes = map { new_node($_, {}, 'max_prepared_transactions = 10') } 'node1', 'node2';
 $_->safe_psql('postgres', 'DROP EXTENSION fast_copy') foreach @nodes;
 
+# Nodes ask for the password, so that one that is wrong on the page is noticed
+foreach my $node (@nodes)
+{
+	my $hba = $node->data_dir . '/pg_hba.conf';
+	my $rules = slurp_file($hba);
+
+	open(my $out, '>', $hba) or die "$hba: $!";
+	print $out "local all loader scram-sha-256\nhost all loader all scram-sha-256\n$rules";
+	close $out;
+	$node->reload;
+}
+
 my @rows = map { sprintf("%d,2013-01-0%d %02d:30:00+00,%s", $_ % 7, 1 + $_ % 2, $_ % 20, $_ / 4) } 1 .. 4000;
 my $file = write_bytes('readings.csv', join("\n", @rows) . "\n");
 my ($page) = slurp_file("$FindBin::Bin/../../docs/cluster.md") =~ /^## From empty servers.*?\n(.*?)^## /ms;
