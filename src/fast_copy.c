@@ -22,8 +22,8 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "analyze.h"
 #include "copy_statement.h"
-#include "load/analyze.h"
 #include "options/json.h"
 #include "rejects/table.h"
 #include "remote/resolve.h"

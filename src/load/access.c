@@ -15,10 +15,10 @@
 
 #include "utils/rls.h"
 
+#include "copyfrom/access_hint.h"
 #include "errors/context.h"
 #include "load/access.h"
-#include "load/access_hint.h"
-#include "load/elsewhere.h"
+#include "options/elsewhere.h"
 #include "source/glob.h"
 
 /* Is the path below the directory, both with links resolved? */

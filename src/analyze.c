@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/analyze.c
+ * analyze.c
  *	  What a load would do, without doing it.
  *
  *	 split, scan, check (load/run.c) ──► counters, ranges of keys, rejects
@@ -25,12 +25,12 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 
+#include "analyze.h"
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "errors/reject_file.h"
 #include "intake/split.h"
-#include "load/analyze.h"
 #include "load/partitions.h"
 #include "load/run.h"
 #include "load/setup.h"

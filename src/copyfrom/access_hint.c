@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/access_hint.c
+ * copyfrom/access_hint.c
  *	  What to do about a file that cannot be opened, or a missing privilege.
  *
  * Messages and SQLSTATEs are COPY's.  Whoever has only
@@ -19,8 +19,8 @@
 #include "utils/lsyscache.h"
 
 #include "compat/settings.h"
+#include "copyfrom/access_hint.h"
 #include "errors/context.h"
-#include "load/access_hint.h"
 #include "source/advice.h"
 
 bool

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/elsewhere.c
+ * options/elsewhere.c
  *	  Tables whose rows another extension keeps elsewhere.
  *
  *	 catalog of the extension ──► tables listed ──► is the target one of them?
@@ -44,7 +44,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "load/elsewhere.h"
+#include "options/elsewhere.h"
 
 /* An extension, and its list of tables */
 typedef struct FcKeeper

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/elsewhere.h
+ * options/elsewhere.h
  *	  Tables whose rows another extension keeps elsewhere.
  *
  *-------------------------------------------------------------------------

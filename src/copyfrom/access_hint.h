@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/access_hint.h
+ * copyfrom/access_hint.h
  *	  What to do about a file that cannot be opened, or a missing privilege.
  *
  *-------------------------------------------------------------------------
