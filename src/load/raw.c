@@ -115,6 +115,9 @@ fc_raw_options_refusal(const FcTarget *target)
 		return "rows are to be frozen";
 	if (options->default_string)
 		return "fields may stand for defaults";
+	/* a line of it alone, which is sent in quotes */
+	if (options->format.csv_mode && strcmp(options->format.null_print, "\\.") == 0)
+		return "NULL is written as the end of the data";
 	if (options->time_zone)
 		return "times are in another time zone";
 	if (options->file_encoding != GetDatabaseEncoding())

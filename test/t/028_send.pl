@@ -270,6 +270,7 @@ sub what_core_loads
 		'columns' => [ $short, "columns => '{n,ts,v,d,i}'", 'a column is not in the file' ],
 		'encoding' => [ $latin, "encoding => 'LATIN1'", 'the file is in another encoding than the database' ],
 		'pattern' => [ $path, "timestamp_format => '{\"ts\": \"YYYY-MM-DD\"}'", 'a field of the file is read in a way of its own' ],
+		'null' => [ $path, "null_string => '\\.'", 'NULL is written as the end of the data' ],
 		'zone' => [ $path, "time_zone => 'Asia/Tokyo'", 'times are in another time zone' ],
 		'trigger' => [ $path, '', 'it has triggers', 20, 'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$; CREATE TRIGGER g BEFORE INSERT ON t_1 FOR EACH ROW EXECUTE FUNCTION f()' ],
 	);
