@@ -27,7 +27,7 @@
 #include "load/lead.h"
 #include "load/raw.h"
 #include "load/send.h"
-#include "load/tasks.h"
+#include "load/tables.h"
 #include "load/way.h"
 #include "phase/send.h"
 #include "remote/remote.h"
@@ -54,26 +54,6 @@ fc_send_with(const FcTarget *target)
 	return with.data;
 }
 
-/* The leaves that the scan has found rows for; NIL: it has not looked */
-static List *
-fc_send_leaves(FcJob *job)
-{
-	List	   *leaves = NIL;
-	ListCell   *lc;
-
-	if (!job->target.plan->key_routes)
-		return NIL;
-	foreach(lc, job->parts)
-	{
-		bool		created;
-		Oid			leaf = fc_tasks_leaf(job, lfirst(lc), &created);
-
-		if (OidIsValid(leaf) && !created)
-			leaves = list_append_unique_oid(leaves, leaf);
-	}
-	return leaves;
-}
-
 static void
 fc_send_plan(FcJob *job, FcSendPlan *plan)
 {
@@ -86,7 +66,8 @@ fc_send_plan(FcJob *job, FcSendPlan *plan)
 	plan->whole = target->way == FC_WAY_SEND;
 	plan->makes = plan->whole && target->plan->key_routes &&
 		target->options->missing == FC_MISSING_CREATE;
-	plan->leaves = plan->whole ? NIL : fc_send_leaves(job);
+	if (!plan->whole && target->plan->key_routes)
+		plan->leaves = fc_tables_existing(job);
 }
 
 void

@@ -122,12 +122,6 @@ fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums, const ch
 	return copy;
 }
 
-int
-fc_remote_copy_version(const FcRemoteCopy *copy)
-{
-	return fc_wire()->version(copy->member->node->wire);
-}
-
 /* Reads what has come; true if it was nothing but messages for the user */
 static bool
 fc_copy_read(FcRemoteCopy *copy)

@@ -58,9 +58,6 @@ extern void fc_remote_commit_by(FcRemoteCommit commit);
 extern FcRemoteCopy *fc_remote_copy_begin(Relation foreign, Oid userid,
 										  const List *attnums, const char *with);
 
-/* The server's version, as a number: 150004 */
-extern int	fc_remote_copy_version(const FcRemoteCopy *copy);
-
 /*
  * Appends whole records with their line ends.  Waits for the server only if a
  * buffer is full.  False: the server has failed already, as fc_remote_copy_end

@@ -112,7 +112,6 @@ static const FcWireFunctions functions = {
 	.poll = fc_libpq_poll,
 	.finish = PQfinish,
 	.socket = PQsocket,
-	.version = PQserverVersion,
 	.used_password = PQconnectionUsedPassword,
 	.error = PQerrorMessage,
 	.send = PQsendQuery,

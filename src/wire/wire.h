@@ -53,7 +53,6 @@ typedef struct FcWireFunctions
 	void		(*finish) (FcWire *wire);
 
 	int			(*socket) (const FcWire *wire);
-	int			(*version) (const FcWire *wire);	/* of the server */
 	int			(*used_password) (const FcWire *wire);
 	char	   *(*error) (const FcWire *wire);
 
