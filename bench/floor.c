@@ -170,6 +170,50 @@ memory(void)
 	munmap(at, bytes);
 }
 
+/*
+ * A new process touches shared memory that others have written, as a worker
+ * does the server's buffers; with "around" a byte is read first of each 64 kB,
+ * which the kernel then maps at once
+ */
+static void
+share(const char *what, char *at, int around)
+{
+	pid_t		pid = fork();
+	Clock		start;
+
+	if (pid < 0)
+		fail("fork");
+	if (pid > 0)
+	{
+		if (waitpid(pid, NULL, 0) < 0)
+			fail("waitpid");
+		return;
+	}
+	start = now();
+	if (around)
+		touch(at, (size_t) 64 * 1024);
+	for (size_t i = 0; i < bytes; i += PAGE)
+		((volatile char *) at)[i] = 2;
+	tell(what, start, bytes);
+	fflush(stdout);
+	_exit(0);
+}
+
+static void
+shared(void)
+{
+	char	   *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+						  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		fail("mmap");
+	memset(at, 1, bytes);
+	fflush(stdout);
+	share("pages of shared memory, each written by a new process", at, 0);
+	share("  and the same, where a byte in 64 kB is read before", at, 1);
+	munmap(at, bytes);
+}
+
 #if defined(__x86_64__) && defined(__GNUC__)
 __attribute__((target("sse4.2")))
 static void
@@ -299,6 +343,7 @@ main(int argc, char **argv)
 	segments();
 	mapping();
 	memory();
+	shared();
 	crc();
 	return 0;
 }
