@@ -116,7 +116,7 @@ fc_raw_options_refusal(const FcTarget *target)
 	if (options->default_string)
 		return "fields may stand for defaults";
 	/* a line of it alone, which is sent in quotes */
-	if (options->format.csv_mode && strcmp(options->format.null_print, "\\.") == 0)
+	if (fc_format_is_csv(&options->format) && strcmp(options->format.null_print, "\\.") == 0)
 		return "NULL is written as the end of the data";
 	if (options->time_zone)
 		return "times are in another time zone";
