@@ -54,6 +54,18 @@ fc_send_with(const FcTarget *target)
 	return with.data;
 }
 
+/* The leaves that have rows */
+static List *
+fc_send_leaves(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	List	   *leaves = fc_tables_existing(job);
+
+	for (int i = 0; i < target->ncreated && job->nodes; i++)
+		leaves = lappend_oid(leaves, target->created[i].range.partition);
+	return leaves;
+}
+
 static void
 fc_send_plan(FcJob *job, FcSendPlan *plan)
 {
@@ -67,7 +79,12 @@ fc_send_plan(FcJob *job, FcSendPlan *plan)
 	plan->makes = plan->whole && target->plan->key_routes &&
 		target->options->missing == FC_MISSING_CREATE;
 	if (!plan->whole && target->plan->key_routes)
-		plan->leaves = fc_tables_existing(job);
+		plan->leaves = fc_send_leaves(job);
+	if (job->nodes)
+	{
+		plan->created = target->created;
+		plan->ncreated = target->ncreated;
+	}
 }
 
 void
@@ -89,6 +106,8 @@ fc_send_stop(FcJob *job)
 {
 	job->target.ctx.lead = NULL;
 	(void) fc_send_finish(job->sender);
+	if (job->nodes && pg_atomic_read_u64(&job->target.shared->errors.offset) == PG_UINT64_MAX)
+		fc_remote_build_indexes();
 }
 
 /* One row of the report for each leaf that rows were sent to */
@@ -112,7 +131,8 @@ fc_send_report(FcJob *job)
 		row.bytes = sent.bytes;
 		row.reads = -1;
 		row.seconds = sent.seconds;
-		row.choice = psprintf("sent to server \"%s\"", GetForeignServer(server)->servername);
+		row.choice = psprintf("sent to server \"%s\"%s", GetForeignServer(server)->servername,
+							  sent.created ? ", new" : "");
 		fc_report_add(&row);
 	}
 }

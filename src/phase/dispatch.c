@@ -147,6 +147,7 @@ fc_dispatch_set_leaf(FcDispatch *dispatch, FcDispatchLeaf *leaf, Oid oid)
 	leaf->oid = oid;
 	leaf->foreign = get_rel_relkind(oid) == RELKIND_FOREIGN_TABLE;
 	leaf->number = -1;
+	leaf->created = NULL;
 	if (!leaf->foreign)
 		return;
 	leaf->number = dispatch->nforeign++;
@@ -171,8 +172,47 @@ fc_dispatch_route(FcDispatchTable *table)
 			table->parts[n++] = bounds->indexes[i];
 }
 
+/*
+ * Adds the partitions that are not attached yet: children after those of the
+ * descriptor, and their ranges
+ */
+static void
+fc_dispatch_add(FcDispatch *dispatch, const FcNewPartition *created, int ncreated)
+{
+	FcDispatchTable *table = dispatch->root;
+	FcRoute    *route = table->route ? table->route : fc_route_build_from(table->rel, table->desc);
+	int			n = route->nranges + ncreated;
+	FcRange    *ranges = palloc(sizeof(FcRange) * n);
+	int		   *parts = palloc(sizeof(int) * n);
+	int			existing = 0;
+	int			new = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		int			number = table->desc->nparts + new;
+		FcDispatchLeaf *leaf = &table->children[number].leaf;
+
+		if (new == ncreated || (existing < route->nranges &&
+								route->ranges[existing].lo < created[new].range.lo))
+		{
+			ranges[i] = route->ranges[existing];
+			parts[i] = table->parts[existing++];
+			continue;
+		}
+		fc_dispatch_set_leaf(dispatch, leaf, created[new].range.partition);
+		leaf->created = &created[new];
+		ranges[i] = created[new++].range;
+		parts[i] = number;
+	}
+	route->ranges = ranges;
+	route->nranges = n;
+	table->route = route;
+	table->parts = parts;
+}
+
+/* Reads the table, with room for "more" partitions */
 static FcDispatchTable *
-fc_dispatch_table(FcDispatch *dispatch, Relation rel)
+fc_dispatch_table(FcDispatch *dispatch, Relation rel, int more)
 {
 	FcShared   *shared = dispatch->ctx->shared;
 	FcDispatchTable *table = palloc0(sizeof(FcDispatchTable));
@@ -192,7 +232,7 @@ fc_dispatch_table(FcDispatch *dispatch, Relation rel)
 			elog(ERROR, "the file lacks a partition key of table \"%s\"",
 				 RelationGetRelationName(rel));
 	}
-	table->children = palloc0(sizeof(FcDispatchChild) * Max(table->desc->nparts, 1));
+	table->children = palloc0(sizeof(FcDispatchChild) * (table->desc->nparts + more + 1));
 	for (int i = 0; i < table->desc->nparts; i++)
 	{
 		FcDispatchChild *child = &table->children[i];
@@ -200,7 +240,7 @@ fc_dispatch_table(FcDispatch *dispatch, Relation rel)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!table->desc->is_leaf[i])
-			child->table = fc_dispatch_table(dispatch, table_open(oid, RowExclusiveLock));
+			child->table = fc_dispatch_table(dispatch, table_open(oid, RowExclusiveLock), 0);
 		else
 			fc_dispatch_set_leaf(dispatch, &child->leaf, oid);
 	}
@@ -209,7 +249,7 @@ fc_dispatch_table(FcDispatch *dispatch, Relation rel)
 }
 
 FcDispatch *
-fc_dispatch_begin(FcContext *ctx, FcParser *parser)
+fc_dispatch_begin(FcContext *ctx, FcParser *parser, const FcNewPartition *created, int ncreated)
 {
 	FcDispatch *dispatch = palloc0(sizeof(FcDispatch));
 
@@ -222,7 +262,9 @@ fc_dispatch_begin(FcContext *ctx, FcParser *parser)
 	}
 	dispatch->directory = CreatePartitionDirectory(CurrentMemoryContext,
 												   !IsolationUsesXactSnapshot());
-	dispatch->root = fc_dispatch_table(dispatch, ctx->target);
+	dispatch->root = fc_dispatch_table(dispatch, ctx->target, ncreated);
+	if (ncreated > 0)
+		fc_dispatch_add(dispatch, created, ncreated);
 	return dispatch;
 }
 
@@ -337,7 +379,7 @@ fc_dispatch_number(FcDispatch *dispatch, FcDispatchTable *table)
 	PartitionKey key = table->key;
 	int			number;
 
-	if (table->desc->nparts == 0)
+	if (table->desc->nparts == 0 && table->route == NULL)
 		return -1;
 	if (key->strategy == PARTITION_STRATEGY_HASH)
 	{
@@ -351,7 +393,7 @@ fc_dispatch_number(FcDispatch *dispatch, FcDispatchTable *table)
 		fc_dispatch_list(dispatch, table) : fc_dispatch_range(dispatch, table);
 	if (number >= 0)
 		return number;
-	return fc_dispatch_to_default(dispatch, table) ? bounds->default_index : -1;
+	return bounds && fc_dispatch_to_default(dispatch, table) ? bounds->default_index : -1;
 }
 
 /* Body of fc_error_evaluate: reads the key of the level in hand */

@@ -55,6 +55,7 @@
 typedef struct FcSendLeaf
 {
 	const FcDispatchLeaf *leaf;
+	const FcRemoteTable *table; /* that is made for it; NULL: it is there */
 	bool		pending;		/* this pass may send to it */
 	uint64		resume;			/* records before this offset have been sent in
 								 * passes before */
@@ -127,16 +128,20 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	sender->row_mcxt = AllocSetContextCreate(mcxt, "fast_copy send row", ALLOCSET_DEFAULT_SIZES);
 	sender->estate = fc_target_executor(fc_target_context_state(ctx), &root);
 	sender->parser = fc_parse_begin(ctx, sender->estate);
-	sender->dispatch = fc_dispatch_begin(ctx, sender->parser);
+	sender->dispatch = fc_dispatch_begin(ctx, sender->parser, plan->created, plan->ncreated);
 	fc_chunk_reader_begin(&sender->reader, ctx, FC_SEND_BLOCK);
 	initStringInfo(&sender->other);
 	sender->nleaves = fc_dispatch_nforeign(sender->dispatch);
 	sender->leaves = palloc0(sizeof(FcSendLeaf) * Max(sender->nleaves, 1));
 	for (int i = 0; i < sender->nleaves; i++)
 	{
-		sender->leaves[i].leaf = fc_dispatch_foreign(sender->dispatch, i);
-		sender->leaves[i].sent.leaf = sender->leaves[i].leaf->oid;
-		sender->leaves[i].pending = true;
+		FcSendLeaf *leaf = &sender->leaves[i];
+
+		leaf->leaf = fc_dispatch_foreign(sender->dispatch, i);
+		leaf->table = leaf->leaf->created ? leaf->leaf->created->remote : NULL;
+		leaf->sent.leaf = leaf->leaf->oid;
+		leaf->sent.created = leaf->table != NULL;
+		leaf->pending = true;
 	}
 	fc_send_lock(sender);
 	MemoryContextSwitchTo(old);
@@ -157,6 +162,7 @@ fc_send_attnums(const FcSender *sender, Oid leaf)
 	return attnums;
 }
 
+/* Begins a COPY for the leaf, unless its table can be reached only later */
 static void
 fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 {
@@ -165,12 +171,13 @@ fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 	List	   *attnums = fc_send_attnums(sender, leaf->leaf->oid);
 
 	INSTR_TIME_SET_CURRENT(leaf->begun);
-	leaf->copy = fc_remote_copy_begin(rel, sender->plan.userid, attnums, sender->plan.with);
+	leaf->copy = fc_remote_copy_begin(rel, sender->plan.userid, attnums,
+									  sender->plan.with, leaf->table);
 	leaf->eol = FC_EOL_UNKNOWN;
 	leaf->records = 0;
 	list_free(attnums);
 	table_close(rel, NoLock);
-	sender->nopen++;
+	sender->nopen += leaf->copy != NULL;
 	MemoryContextSwitchTo(old);
 }
 

@@ -23,6 +23,9 @@ typedef struct FcSendPlan
 	const char *with;			/* options of COPY on the servers */
 	const List *leaves;			/* OIDs of those that have rows; NIL: not
 								 * known */
+	const FcNewPartition *created;	/* foreign tables that are made by this
+									 * load, not attached yet */
+	int			ncreated;
 	bool		whole;			/* all leaves are on other servers: there is no
 								 * other scan or load */
 	bool		makes;			/* whole: a missing partition is made, so that
@@ -36,6 +39,7 @@ typedef struct FcSent
 	uint64		rows;
 	uint64		bytes;
 	double		seconds;		/* in which a COPY to it was open */
+	bool		created;		/* by this load */
 } FcSent;
 
 typedef struct FcSender FcSender;

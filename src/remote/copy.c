@@ -32,6 +32,7 @@
 #include "utils/timestamp.h"
 
 #include "remote/agree.h"
+#include "remote/make.h"
 #include "remote/names.h"
 #include "remote/remote.h"
 #include "remote/transaction.h"
@@ -98,14 +99,41 @@ fc_copy_place(Relation foreign)
 	return psprintf("COPY %s,", name);
 }
 
-FcRemoteCopy *
-fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums, const char *with)
+/*
+ * Finds or begins the member for the table.  One that was made in this
+ * transaction is seen only by the member that has made it; NULL: that is at
+ * another COPY.
+ */
+static FcMember *
+fc_copy_join(Relation foreign, Oid userid, const FcRemoteTable *table)
 {
-	FcMember   *member = fc_transaction_join(GetForeignServerIdByRelId(RelationGetRelid(foreign)),
-											 userid);
-	char	   *sql = fc_copy_sql(foreign, attnums, with);
+	Oid			server = GetForeignServerIdByRelId(RelationGetRelid(foreign));
+	FcMember   *member = fc_transaction_maker(server, userid, fc_remote_table(foreign));
+
+	if (member && member->copy)
+		return NULL;
+	if (member)
+		fc_transaction_rejoin(member);
+	else
+	{
+		member = fc_transaction_join(server, userid, table != NULL);
+		if (table)
+			fc_make_table(member, table);
+	}
+	return member;
+}
+
+FcRemoteCopy *
+fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums,
+					 const char *with, const FcRemoteTable *table)
+{
+	FcMember   *member = fc_copy_join(foreign, userid, table);
+	char	   *sql;
 	FcRemoteCopy *copy;
 
+	if (member == NULL)
+		return NULL;
+	sql = fc_copy_sql(foreign, attnums, with);
 	fc_agree_check(member->node, foreign, attnums);
 	member->failed = true;
 	if (fc_wire()->kind(fc_node_run(member->node, sql)) != FC_WIRE_COPY_IN)

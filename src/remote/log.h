@@ -23,6 +23,9 @@ typedef struct FcDecision
 /* Is the extension created in this database, and with it the table? */
 extern bool fc_log_is_there(void);
 
+/* ERROR 42P01 if it is not */
+extern void fc_log_check(void);
+
 /*
  * Says that this transaction is under way, until it ends, however it ends; to
  * be called before the first row is added

@@ -44,14 +44,18 @@ fc_remote_relname(Relation foreign)
 }
 
 char *
-fc_remote_table(Relation foreign)
+fc_remote_schema(Relation foreign)
 {
 	ForeignTable *table = GetForeignTable(RelationGetRelid(foreign));
 	char	   *schema = fc_remote_option(table->options, "schema_name");
 
-	if (schema == NULL)
-		schema = get_namespace_name(RelationGetNamespace(foreign));
-	return quote_qualified_identifier(schema, fc_remote_relname(foreign));
+	return schema ? schema : get_namespace_name(RelationGetNamespace(foreign));
+}
+
+char *
+fc_remote_table(Relation foreign)
+{
+	return quote_qualified_identifier(fc_remote_schema(foreign), fc_remote_relname(foreign));
 }
 
 char *
