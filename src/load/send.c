@@ -54,6 +54,17 @@ fc_send_with(const FcTarget *target)
 	return with.data;
 }
 
+/*
+ * What the other servers' fast_copy is told besides: rows without a partition
+ * there are treated as those without one here
+ */
+static char *
+fc_send_fast(const FcTarget *target)
+{
+	return psprintf("fast_copy, missing_partitions %s",
+					quote_literal_cstr(target->options->words.missing_partitions));
+}
+
 /* The leaves that have rows */
 static List *
 fc_send_leaves(FcJob *job)
@@ -74,7 +85,8 @@ fc_send_plan(FcJob *job, FcSendPlan *plan)
 	fc_remote_commit_by(target->options->remote_commit);
 	plan->userid = GetUserId();
 	plan->attnums = target->plan->columns.attnums;
-	plan->with = fc_send_with(target);
+	plan->options.copy = fc_send_with(target);
+	plan->options.fast = fc_send_fast(target);
 	plan->whole = target->way == FC_WAY_SEND;
 	plan->makes = plan->whole && target->plan->key_routes &&
 		target->options->missing == FC_MISSING_CREATE;
@@ -131,7 +143,8 @@ fc_send_report(FcJob *job)
 		row.bytes = sent.bytes;
 		row.reads = -1;
 		row.seconds = sent.seconds;
-		row.choice = psprintf("sent to server \"%s\"%s", GetForeignServer(server)->servername,
+		row.choice = psprintf("sent to server \"%s\"%s%s", GetForeignServer(server)->servername,
+							  sent.fast ? " and its fast_copy" : "",
 							  sent.created ? ", new" : "");
 		fc_report_add(&row);
 	}

@@ -172,12 +172,16 @@ fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 
 	INSTR_TIME_SET_CURRENT(leaf->begun);
 	leaf->copy = fc_remote_copy_begin(rel, sender->plan.userid, attnums,
-									  sender->plan.with, leaf->table);
+									  &sender->plan.options, leaf->table);
 	leaf->eol = FC_EOL_UNKNOWN;
 	leaf->records = 0;
 	list_free(attnums);
 	table_close(rel, NoLock);
-	sender->nopen += leaf->copy != NULL;
+	if (leaf->copy)
+	{
+		leaf->sent.fast = fc_remote_copy_is_fast(leaf->copy);
+		sender->nopen++;
+	}
 	MemoryContextSwitchTo(old);
 }
 

@@ -10,6 +10,7 @@
 #define FC_SEND_H
 
 #include "context/shared.h"
+#include "remote/remote.h"
 
 /* So many COPYs are open at a time */
 #define FC_SEND_STREAMS	32
@@ -20,7 +21,7 @@ typedef struct FcSendPlan
 	Oid			userid;			/* who must be allowed to */
 	const List *attnums;		/* the target's columns that the file has, in
 								 * its order */
-	const char *with;			/* options of COPY on the servers */
+	FcRemoteOptions options;	/* of COPY on the servers */
 	const List *leaves;			/* OIDs of those that have rows; NIL: not
 								 * known */
 	const FcNewPartition *created;	/* foreign tables that are made by this
@@ -40,6 +41,7 @@ typedef struct FcSent
 	uint64		bytes;
 	double		seconds;		/* in which a COPY to it was open */
 	bool		created;		/* by this load */
+	bool		fast;			/* the server's fast_copy has loaded it */
 } FcSent;
 
 typedef struct FcSender FcSender;

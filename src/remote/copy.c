@@ -59,6 +59,7 @@ struct FcRemoteCopy
 {
 	FcMember   *member;
 	char	   *place;			/* how a context begins that names a line */
+	bool		fast;			/* the node's fast_copy loads it */
 	char	   *buffer;			/* FC_COPY_BUFFER bytes */
 	Size		sent;			/* of these, how many libpq has */
 	Size		len;			/* and how many there are */
@@ -69,7 +70,7 @@ struct FcRemoteCopy
 };
 
 static char *
-fc_copy_sql(Relation foreign, const List *attnums, const char *with)
+fc_copy_sql(Relation foreign, const List *attnums, const FcRemoteOptions *options, bool fast)
 {
 	StringInfoData sql;
 	const char *separator = "(";
@@ -83,20 +84,22 @@ fc_copy_sql(Relation foreign, const List *attnums, const char *with)
 						 quote_identifier(fc_remote_column(foreign, lfirst_int(lc))));
 		separator = ", ";
 	}
-	appendStringInfoString(&sql, ") FROM STDIN");
-	if (with && with[0] != '\0')
-		appendStringInfo(&sql, " WITH (%s)", with);
+	appendStringInfo(&sql, ") FROM STDIN WITH (%s%s%s)", fast ? options->fast : "",
+					 fast ? ", " : "", options->copy);
 	return sql.data;
 }
 
-/* "COPY table,", with the name as the node clips it */
+/*
+ * "COPY table,", with the name as the node clips it; fast_copy names a file,
+ * too
+ */
 static char *
-fc_copy_place(Relation foreign)
+fc_copy_place(Relation foreign, bool fast)
 {
 	char	   *name = fc_remote_relname(foreign);
 
 	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
-	return psprintf("COPY %s,", name);
+	return psprintf(fast ? "fast_copy %s, file \"stdin\"," : "COPY %s,", name);
 }
 
 /*
@@ -125,16 +128,17 @@ fc_copy_join(Relation foreign, Oid userid, const FcRemoteTable *table)
 
 FcRemoteCopy *
 fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums,
-					 const char *with, const FcRemoteTable *table)
+					 const FcRemoteOptions *options, const FcRemoteTable *table)
 {
 	FcMember   *member = fc_copy_join(foreign, userid, table);
+	bool		fast;
 	char	   *sql;
 	FcRemoteCopy *copy;
 
 	if (member == NULL)
 		return NULL;
-	sql = fc_copy_sql(foreign, attnums, with);
-	fc_agree_check(member->node, foreign, attnums);
+	fast = fc_agree_check(member->node, foreign, attnums) && member->node->has_fast_copy;
+	sql = fc_copy_sql(foreign, attnums, options, fast);
 	member->failed = true;
 	if (fc_wire()->kind(fc_node_run(member->node, sql)) != FC_WIRE_COPY_IN)
 		fc_node_throw(member->node, sql);
@@ -142,12 +146,19 @@ fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums,
 											ALLOCSET_SMALL_SIZES);
 	copy = MemoryContextAllocZero(member->copying, sizeof(FcRemoteCopy));
 	copy->member = member;
-	copy->place = MemoryContextStrdup(member->copying, fc_copy_place(foreign));
+	copy->fast = fast;
+	copy->place = MemoryContextStrdup(member->copying, fc_copy_place(foreign, fast));
 	copy->buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER);
 	copy->try_at = FC_COPY_PIECE;
 	member->failed = false;
 	member->copy = copy;
 	return copy;
+}
+
+bool
+fc_remote_copy_is_fast(const FcRemoteCopy *copy)
+{
+	return copy->fast;
 }
 
 /* Reads what has come; true if it was nothing but messages for the user */

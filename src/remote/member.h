@@ -26,7 +26,7 @@ typedef enum FcMemberState
 typedef struct FcMadeTable
 {
 	char	   *name;			/* with its schema, quoted */
-	char	   *indexes;		/* commands that are still to be run; or empty */
+	char	   *indexes;		/* commands that are to be run yet; or empty */
 	int			level;			/* of the subtransaction that made it */
 } FcMadeTable;
 

@@ -270,6 +270,28 @@ fc_node_ask(FcNode *node)
 	node->can_prepare = strcmp(fc_wire()->value(result, 0, 1), "0") != 0;
 }
 
+/*
+ * Is the extension created there, and can its library be loaded?  A call of one
+ * of its functions loads it.  Outside of a transaction, because that may fail.
+ */
+static void
+fc_node_find_fast_copy(FcNode *node)
+{
+	FcWireResult *result;
+
+	result = fc_node_run(node, "SELECT pg_catalog.format('%I.%I', nspname, proname) FROM pg_catalog.pg_extension"
+						 " JOIN pg_catalog.pg_depend ON refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND refobjid = pg_extension.oid"
+						 " JOIN pg_catalog.pg_proc ON classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND objid = pg_proc.oid"
+						 " JOIN pg_catalog.pg_namespace ON pg_namespace.oid = pronamespace"
+						 " WHERE extname = 'fast_copy' AND deptype = 'e' AND proname = 'fast_copy_report' AND pronargs = 0"
+						 " AND pg_catalog.has_function_privilege(pg_proc.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(pronamespace, 'USAGE')");
+	if (fc_wire()->rows(result) == 0 ||
+		!fc_node_try(node, psprintf("SELECT pg_catalog.count(*) FROM %s()", fc_wire()->value(result, 0, 0)), 0))
+		return;
+	(void) fc_node_run(node, "SELECT pg_catalog.set_config('fast_copy.accelerate_copy', 'on', false)");
+	node->has_fast_copy = true;
+}
+
 static void
 fc_node_throw_unreachable(FcNode *node, const char *why)
 {
@@ -329,6 +351,7 @@ fc_node_begin(FcNode *node, TimestampTz until)
 	fc_conninfo_check(node->wire, mapping);
 	fc_node_set_up(node);
 	fc_node_ask(node);
+	fc_node_find_fast_copy(node);
 }
 
 FcNode *

@@ -32,6 +32,14 @@ typedef struct FcRemoteError
 
 typedef struct FcRemoteCopy FcRemoteCopy;
 
+/* Options of a COPY there, as its list has them */
+typedef struct FcRemoteOptions
+{
+	char	   *copy;			/* with the encoding */
+	char	   *fast;			/* those beside, if the node's fast_copy loads:
+								 * into a table that is partitioned there */
+} FcRemoteOptions;
+
 /*
  * A table that the load makes on a server, for a new foreign table.  The node's
  * transaction with it is committed before that of here, and what is committed
@@ -61,18 +69,19 @@ extern void fc_remote_commit_by(FcRemoteCommit commit);
 
 /*
  * Opens or reuses a connection of this transaction to the table's server, as
- * "userid" (the user to check as), and starts COPY FROM STDIN WITH (with)
- * there.  "attnums": the foreign table's columns that the file has, in the
- * file's order.  "table" is made first if this transaction has not made it yet;
- * NULL: it exists.  The session there reads values by this session's DateStyle,
- * IntervalStyle, TimeZone, array_nulls and xmloption; "with" tells the
- * encoding.  ERROR if the server cannot be reached, may not be used by the
- * user, cannot commit as the transaction wants to, has a table of other types
- * or with rules, or refuses the COPY.  NULL: this transaction has made the
- * table on a connection that another COPY uses.
+ * "userid" (the user to check as), and starts COPY FROM STDIN there.
+ * "attnums": the foreign table's columns that the file has, in the file's
+ * order.  "table" is made first if this transaction has not made it yet; NULL:
+ * it exists.  The session there reads values by this session's DateStyle,
+ * IntervalStyle, TimeZone, array_nulls and xmloption.  ERROR if the server
+ * cannot be reached, may not be used by the user, cannot commit as the
+ * transaction wants to, has a table of other types or with rules, or refuses
+ * the COPY.  NULL: this transaction has made the table on a connection that
+ * another COPY uses.
  */
 extern FcRemoteCopy *fc_remote_copy_begin(Relation foreign, Oid userid,
-										  const List *attnums, const char *with,
+										  const List *attnums,
+										  const FcRemoteOptions *options,
 										  const FcRemoteTable *table);
 
 /*
@@ -80,6 +89,9 @@ extern FcRemoteCopy *fc_remote_copy_begin(Relation foreign, Oid userid,
  * servers side by side.  No COPY runs.  ERROR if a server does not do so.
  */
 extern void fc_remote_build_indexes(void);
+
+/* Is it the node's fast_copy that loads? */
+extern bool fc_remote_copy_is_fast(const FcRemoteCopy *copy);
 
 /*
  * Appends whole records with their line ends.  Waits for the server only if a

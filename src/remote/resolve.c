@@ -78,6 +78,7 @@ static const char fc_resolve_question[] =
 " WHERE classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND objsubid = 0 AND relkind = 'r'"
 " AND pg_catalog.starts_with(description, %s) ORDER BY 2, 1, 3";
 
+/* The value, or NULL */
 static char *
 fc_resolve_value(const FcNode *node, int row, int column)
 {
@@ -102,7 +103,7 @@ fc_resolve_ask(FcNode *node, const char *prefix)
 		FcLeft	   *left = palloc0(sizeof(FcLeft));
 
 		left->server = pstrdup(node->name);
-		left->gid = fc_resolve_value(node, row, 0);
+		left->gid = pstrdup(fc_wire()->value(node->result, row, 0));
 		left->prepared = fc_resolve_value(node, row, 1);
 		left->table = fc_resolve_value(node, row, 2);
 		left->detail = fc_resolve_value(node, row, 3);

@@ -21,7 +21,8 @@ typedef struct FcLeft
 	char	   *server;
 	char	   *gid;			/* NULL: of a node that cannot be asked */
 	char	   *prepared;		/* when, as a timestamptz's text; or NULL */
-	char	   *table;			/* with its schema, quoted; NULL: a transaction */
+	char	   *table;			/* with its schema, quoted; NULL: it is a
+								 * transaction */
 	bool		ours;			/* our user there may end it */
 	const char *outcome;
 	char	   *detail;			/* or NULL */
