@@ -20,6 +20,7 @@
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_index.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
@@ -128,13 +129,14 @@ fc_place_expression(Relation parent, const char *expression)
 	return deparse_expression(stringToNode(expression), context, false, false);
 }
 
+/* Appends the default; a generated column is refused later (load/raw.c) */
 static void
-fc_place_default(StringInfo sql, Relation parent, AttrNumber attnum)
+fc_place_default(StringInfo sql, Relation parent, Form_pg_attribute att)
 {
 	TupleConstr *constr = RelationGetDescr(parent)->constr;
 
-	for (int i = 0; constr && i < constr->num_defval; i++)
-		if (constr->defval[i].adnum == attnum)
+	for (int i = 0; constr && i < constr->num_defval && !att->attgenerated; i++)
+		if (constr->defval[i].adnum == att->attnum)
 			appendStringInfo(sql, " DEFAULT %s", fc_place_expression(parent, constr->defval[i].adbin));
 }
 
@@ -155,7 +157,7 @@ fc_place_columns(StringInfo sql, Relation parent, bool defaults)
 						 format_type_with_typemod(att->atttypid, att->atttypmod));
 		fc_place_collation(sql, att);
 		if (defaults)
-			fc_place_default(sql, parent, att->attnum);
+			fc_place_default(sql, parent, att);
 		if (att->attnotnull)
 			appendStringInfoString(sql, " NOT NULL");
 		separator = ", ";
@@ -198,6 +200,20 @@ fc_place_index(StringInfo sql, Relation parent, Oid indexid, const char *table)
 	appendStringInfo(sql, "CREATE INDEX ON %s USING %s; ", table, whole + len);
 }
 
+/* May a foreign table have it as a partition?  ATTACH refuses unique ones. */
+static bool
+fc_place_may_have(Oid indexid)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(indexid));
+	bool		may;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for index %u", indexid);
+	may = !((Form_pg_index) GETSTRUCT(tuple))->indisunique;
+	ReleaseSysCache(tuple);
+	return may;
+}
+
 static char *
 fc_place_indexes(Relation parent, const char *table)
 {
@@ -206,7 +222,8 @@ fc_place_indexes(Relation parent, const char *table)
 
 	initStringInfo(&sql);
 	foreach(lc, RelationGetIndexList(parent))
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_INDEX)
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_INDEX &&
+			fc_place_may_have(lfirst_oid(lc)))
 			fc_place_index(&sql, parent, lfirst_oid(lc), table);
 	return sql.data;
 }

@@ -304,11 +304,13 @@ fc_commit_warn(FcMember *member, bool commit)
 			 errhint("fast_copy_resolve() does so, and the next load into this server.")));
 }
 
-/* Ends all that is prepared; waits for the nodes side by side */
+/*
+ * Tells all that are prepared.  Those that have not said yet whether they are
+ * come last, so that nobody waits behind a server that says nothing.
+ */
 static void
-fc_commit_end(dlist_head *members, bool commit)
+fc_commit_tell(dlist_head *members, FcCommitStep step, TimestampTz until)
 {
-	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_COMMIT_WAIT_MS);
 	dlist_iter	iter;
 
 	dlist_foreach(iter, members)
@@ -316,10 +318,30 @@ fc_commit_end(dlist_head *members, bool commit)
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 
 		if (member->state == FC_MEMBER_PREPARING)
-			fc_commit_settle(member, until);
+			fc_commit_settle(member, GetCurrentTimestamp());
 		if (member->state == FC_MEMBER_PREPARED)
-			(void) fc_commit_send(member, commit ? FC_STEP_COMMIT : FC_STEP_GIVE_UP);
+			(void) fc_commit_send(member, step);
 	}
+	dlist_foreach(iter, members)
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (member->state != FC_MEMBER_PREPARING)
+			continue;
+		fc_commit_settle(member, until);
+		if (member->state == FC_MEMBER_PREPARED)
+			(void) fc_commit_send(member, step);
+	}
+}
+
+/* Ends all that is prepared; waits for the nodes side by side */
+static void
+fc_commit_end(dlist_head *members, bool commit)
+{
+	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_COMMIT_WAIT_MS);
+	dlist_iter	iter;
+
+	fc_commit_tell(members, commit ? FC_STEP_COMMIT : FC_STEP_GIVE_UP, until);
 	dlist_foreach(iter, members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);

@@ -95,7 +95,10 @@ fc_node_send(FcNode *node, const char *sql)
 		fc_wire()->flush(node->wire) >= 0;
 }
 
-/* Waits until the next result is there; false if the time is over */
+/*
+ * Waits until the next result is there; false if the time is over.  What has
+ * come by then counts: the time may have been over before it was asked for.
+ */
 static bool
 fc_node_settle(FcNode *node, TimestampTz until)
 {
@@ -104,7 +107,7 @@ fc_node_settle(FcNode *node, TimestampTz until)
 		int			rest = fc_wire()->flush(node->wire);
 
 		if (!fc_node_wait(node, WL_SOCKET_READABLE | (rest > 0 ? WL_SOCKET_WRITEABLE : 0), until))
-			return false;
+			return fc_wire()->consume(node->wire) && !fc_wire()->is_busy(node->wire);
 		if (!fc_wire()->consume(node->wire))
 			break;
 	}

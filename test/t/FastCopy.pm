@@ -19,7 +19,7 @@ use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(new_node write_rows write_bytes events gates open_gate close_gate
   start_load finish_load unsaid wait_until at_gate is_clean is_sound toast_indexes_are_sound
-  spill_files connection say_to cut_for messages);
+  spill_files connection say_to cut_for messages hold release holds crash slurp_log);
 
 my $loads = 0;
 my $directory;
@@ -258,6 +258,34 @@ sub is_clean
 	is($rows, 0, "$what: no row left");
 	is($entries, 0, "$what: no progress entry left");
 }
+
+# From now on a node that allows streaming waits once it has written what it
+# commits or prepares, and before it tells; or does so no more.
+sub hold
+{
+	my ($node, $names) = @_;
+
+	$names //= 'nobody';
+	$node->safe_psql('postgres', "ALTER SYSTEM SET synchronous_standby_names = '$names';\nSELECT pg_reload_conf()");
+	wait_until($node, "SELECT current_setting('synchronous_standby_names') = '$names'");
+}
+
+sub release { my ($node) = @_; hold($node, '') }
+sub holds { my ($node) = @_; return wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'") }
+
+# Kills the process that waits, and with it the server, which starts again
+sub crash
+{
+	my ($node) = @_;
+	my ($pid, $start) = split /\|/, $node->safe_psql('postgres', "SELECT max(pid), pg_postmaster_start_time() FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+	my $before = slurp_log($node);
+
+	kill 'KILL', $pid;
+	my $end = time + 60;
+	select(undef, undef, undef, 0.05) until substr(slurp_log($node), length $before) =~ /database system is ready/ || time > $end;
+}
+
+sub slurp_log { my ($node) = @_; return slurp_file($node->logfile) }
 
 # The protocol itself.  Messages are [ type, body ].
 sub connection
