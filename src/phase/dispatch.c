@@ -49,7 +49,7 @@ struct FcDispatchTable
 	Relation	rel;
 	PartitionKey key;
 	PartitionDesc desc;
-	int			fields[PARTITION_MAX_KEYS]; /* of the key's columns */
+	FcSome	   *fields;			/* of the key's columns */
 	FcDispatchChild *children;	/* as in desc */
 
 	/* if keys are known to key/range.c */
@@ -171,27 +171,37 @@ fc_dispatch_route(FcDispatchTable *table)
 			table->parts[n++] = bounds->indexes[i];
 }
 
-static FcDispatchTable *
-fc_dispatch_table(FcDispatch *dispatch, Relation rel)
+/* The fields of the table's key */
+static FcSome *
+fc_dispatch_fields(FcDispatch *dispatch, Relation rel)
 {
 	FcShared   *shared = dispatch->ctx->shared;
-	FcDispatchTable *table = palloc0(sizeof(FcDispatchTable));
+	PartitionKey key = RelationGetPartitionKey(rel);
+	int			numbers[PARTITION_MAX_KEYS];
 	List	   *fields = NIL;
 
-	check_stack_depth();
 	for (int i = 0; i < shared->ncolumns; i++)
 		fields = lappend_int(fields, fc_shared_columns(shared)[i]);
-	table->rel = rel;
-	table->key = RelationGetPartitionKey(rel);
-	table->desc = PartitionDirectoryLookup(dispatch->directory, rel);
-	for (int i = 0; i < table->key->partnatts; i++)
+	for (int i = 0; i < key->partnatts; i++)
 	{
-		table->fields[i] = fc_dispatch_field(dispatch->ctx->target, rel,
-											 table->key->partattrs[i], fields);
-		if (table->fields[i] < 0)
+		numbers[i] = fc_dispatch_field(dispatch->ctx->target, rel, key->partattrs[i], fields);
+		if (numbers[i] < 0)
 			elog(ERROR, "the file lacks a partition key of table \"%s\"",
 				 RelationGetRelationName(rel));
 	}
+	return fc_parse_some_begin(dispatch->parser, numbers, key->partnatts);
+}
+
+static FcDispatchTable *
+fc_dispatch_table(FcDispatch *dispatch, Relation rel)
+{
+	FcDispatchTable *table = palloc0(sizeof(FcDispatchTable));
+
+	check_stack_depth();
+	table->rel = rel;
+	table->key = RelationGetPartitionKey(rel);
+	table->desc = PartitionDirectoryLookup(dispatch->directory, rel);
+	table->fields = fc_dispatch_fields(dispatch, rel);
 	table->children = palloc0(sizeof(FcDispatchChild) * Max(table->desc->nparts, 1));
 	for (int i = 0; i < table->desc->nparts; i++)
 	{
@@ -359,10 +369,9 @@ static void
 fc_dispatch_read(void *arg)
 {
 	FcDispatch *dispatch = arg;
-	FcDispatchTable *table = dispatch->table;
 
-	fc_parse_some(dispatch->parser, dispatch->record, table->fields,
-				  table->key->partnatts, dispatch->values, dispatch->nulls);
+	fc_parse_some(dispatch->table->fields, dispatch->record, dispatch->values,
+				  dispatch->nulls);
 }
 
 ErrorData *
@@ -379,8 +388,7 @@ fc_dispatch_find(FcDispatch *dispatch, const FcRecord *record,
 	while (table)
 	{
 		dispatch->table = table;
-		if (!fc_parse_some_quickly(dispatch->parser, record, table->fields,
-								   table->key->partnatts, dispatch->values, dispatch->nulls))
+		if (!fc_parse_some_quickly(table->fields, record, dispatch->values, dispatch->nulls))
 			edata = fc_error_evaluate(dispatch->ctx, record->offset, record->length,
 									  fc_dispatch_read, dispatch);
 		number = edata ? -1 : fc_dispatch_number(dispatch, table);

@@ -42,7 +42,7 @@
  * node says is missed here.
  */
 #define FC_COPY_BUFFER	(256 * 1024)
-#define FC_COPY_PIECE	(32 * 1024)
+#define FC_COPY_PIECE	(32 * 1024 - 5)
 
 /* Sockets that are waited for at a time */
 #define FC_COPY_SOCKETS	64
