@@ -3,8 +3,8 @@
  * row/parse_some.c
  *	  The values of some fields of a record, which stays as it is.
  *
- *	 record ──► borders of each field (grammar/marks.c) ──► conversion ──► values
- *		 '──► copy, if it is not marked or a field is out of the ordinary ──'
+ *	 record ──► borders of each field (grammar/marks.c) ──► conversion ──► value
+ *		 '──► copy, where it is not marked or a field is no plain one ──'
  *
  * By the columns of a partition key the leaf of a record is found, whose bytes
  * then go to another server as they are.

@@ -15,9 +15,9 @@ typedef struct FcSome FcSome;
 
 /*
  * Makes ready to read n fields, given by their numbers in the file, in the
- * current memory context.  The fields have no FC_FIELD_*, no pattern and no zone
- * of their own, none stands for a default, and the file is in the server's
- * encoding.
+ * current memory context.  The fields have no FC_FIELD_*, no pattern and no
+ * zone of their own, none stands for a default, and the file is in the
+ * server's encoding.
  */
 extern FcSome *fc_parse_some_begin(FcParser *parser, const int *fields, int n);
 
