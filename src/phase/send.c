@@ -49,7 +49,7 @@
 
 /* Records of a step, and bytes that are read at a time */
 #define FC_SEND_STEP	8192
-#define FC_SEND_BLOCK	((size_t) 1024 * 1024)
+#define FC_SEND_BLOCK	((size_t) 256 * 1024)
 
 /* A leaf on another server */
 typedef struct FcSendLeaf

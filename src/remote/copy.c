@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include "foreign/fdwapi.h"
 #include "lib/stringinfo.h"
@@ -37,13 +38,22 @@
 #include "remote/remote.h"
 #include "remote/transaction.h"
 
-/*
- * Bytes of a buffer, and of a piece: small enough to fit into the buffer of a
- * socket that can be written to, for else libpq reads from it, and what the
- * node says is missed here.
- */
+/* Bytes of a buffer */
 #define FC_COPY_BUFFER	(256 * 1024)
-#define FC_COPY_PIECE	(32 * 1024)
+
+/*
+ * libpq sends packets of so many bytes, and what is left over by a call of its
+ * own; a message has a head of five
+ */
+#define FC_COPY_PACKET	8192
+#define FC_COPY_HEAD	5
+
+/*
+ * libpq copies a piece.  Some processors (Zen 3 and 4) do that ten times as
+ * slowly to a place that is 1 to 15 bytes further on in its page.  Half a page
+ * keeps the buffer away from where large blocks begin, as libpq's own does.
+ */
+#define FC_COPY_PAGE	4096
 
 /* Sockets that are waited for at a time */
 #define FC_COPY_SOCKETS	64
@@ -64,6 +74,8 @@ struct FcRemoteCopy
 	Size		sent;			/* of these, how many libpq has */
 	Size		len;			/* and how many there are */
 	Size		try_at;			/* so many are enough to look at the socket */
+	Size		piece;			/* bytes that are sent at a time */
+	int			share;			/* a piece is 1 / share of the socket's buffer */
 	bool		waiting;		/* libpq has bytes that are not sent */
 	bool		ended;			/* the node was told so */
 	bool		failed;
@@ -126,6 +138,44 @@ fc_copy_join(Relation foreign, Oid userid, const FcRemoteTable *table)
 	return member;
 }
 
+/*
+ * Which part of the socket's buffer is free when it can be written to: three
+ * quarters of a Unix socket's, a third of another one's
+ */
+static int
+fc_copy_share(int fd)
+{
+	struct sockaddr_storage addr = {0};
+	socklen_t	len = sizeof(addr);
+
+	(void) getsockname(fd, (struct sockaddr *) &addr, &len);
+	return addr.ss_family == AF_UNIX ? 2 : 4;
+}
+
+/*
+ * A piece fits into what is free of the socket's buffer, which may grow: else
+ * libpq would read from the socket, and what the node says be missed here
+ */
+static void
+fc_copy_set_piece(FcRemoteCopy *copy, int fd)
+{
+	int			bytes = 0;
+	socklen_t	size = sizeof(int);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &size) < 0)
+		bytes = 0;
+	bytes = Min(bytes / copy->share, FC_COPY_BUFFER / 2);
+	copy->piece = Max(bytes / FC_COPY_PACKET, 1) * FC_COPY_PACKET - FC_COPY_HEAD;
+}
+
+static char *
+fc_copy_buffer(FcMember *member)
+{
+	char	   *buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER + 2 * FC_COPY_PAGE);
+
+	return (char *) TYPEALIGN(FC_COPY_PAGE, buffer) + FC_COPY_PAGE / 2;
+}
+
 FcRemoteCopy *
 fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums,
 					 const FcRemoteOptions *options, const FcRemoteTable *table)
@@ -148,8 +198,9 @@ fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums,
 	copy->member = member;
 	copy->fast = fast;
 	copy->place = MemoryContextStrdup(member->copying, fc_copy_place(foreign, fast));
-	copy->buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER);
-	copy->try_at = FC_COPY_PIECE;
+	copy->buffer = fc_copy_buffer(member);
+	copy->share = fc_copy_share(fc_wire()->socket(member->node->wire));
+	copy->try_at = copy->piece = FC_COPY_PACKET - FC_COPY_HEAD;
 	member->failed = false;
 	member->copy = copy;
 	return copy;
@@ -186,7 +237,7 @@ static void
 fc_copy_send_piece(FcRemoteCopy *copy)
 {
 	FcWire	   *wire = copy->member->node->wire;
-	Size		n = Min(copy->len - copy->sent, FC_COPY_PIECE);
+	Size		n = Min(copy->len - copy->sent, copy->piece);
 	int			rc = 0;
 
 	if (!copy->waiting)
@@ -202,22 +253,43 @@ fc_copy_send_piece(FcRemoteCopy *copy)
 	copy->failed |= rc < 0;
 }
 
-/* Is there something to send, or has libpq something left? */
+/* Has libpq something left, or are there at least so many bytes to send? */
 static bool
-fc_copy_has_more(const FcRemoteCopy *copy)
+fc_copy_is_due(const FcRemoteCopy *copy, Size least)
 {
-	return !copy->failed && (copy->waiting || copy->sent < copy->len);
+	return !copy->failed && (copy->waiting || copy->len - copy->sent >= least);
 }
 
-/* Sends as much as the socket takes */
+/*
+ * Makes room after pieces have been sent, unless there is more to move than
+ * what was sent; and says when to try again: not before there is a whole piece,
+ * nor, if the socket has not taken one, before there is another.
+ */
 static void
-fc_copy_pump(FcRemoteCopy *copy)
+fc_copy_settle(FcRemoteCopy *copy)
+{
+	Size		left = copy->len - copy->sent;
+
+	if (left <= copy->sent)
+	{
+		memcpy(copy->buffer, copy->buffer + copy->sent, left);
+		copy->len = left;
+		copy->sent = 0;
+	}
+	copy->try_at = left < copy->piece ? copy->sent + copy->piece : copy->len + copy->piece;
+}
+
+/* Sends as much as the socket takes, while there are at least so many bytes */
+static void
+fc_copy_pump(FcRemoteCopy *copy, Size least)
 {
 	struct pollfd look = {.fd = fc_wire()->socket(copy->member->node->wire), .events = POLLIN | POLLOUT};
 
 	if (look.fd < 0)
 		copy->failed = true;
-	while (fc_copy_has_more(copy))
+	else
+		fc_copy_set_piece(copy, look.fd);
+	while (fc_copy_is_due(copy, least))
 	{
 		look.revents = 0;
 		if (poll(&look, 1, 0) <= 0)
@@ -229,12 +301,10 @@ fc_copy_pump(FcRemoteCopy *copy)
 		else
 			break;
 	}
-	if (copy->sent == copy->len)
-		copy->sent = copy->len = 0;
-	copy->try_at = copy->len + FC_COPY_PIECE;
+	fc_copy_settle(copy);
 }
 
-/* Sends what all streams have, as far as their sockets take it */
+/* Sends the pieces that all streams have, as far as their sockets take them */
 static void
 fc_copy_pump_all(void)
 {
@@ -244,14 +314,14 @@ fc_copy_pump_all(void)
 	{
 		FcRemoteCopy *copy = dlist_container(FcMember, link, iter.cur)->copy;
 
-		if (copy && fc_copy_has_more(copy))
-			fc_copy_pump(copy);
+		if (copy && fc_copy_is_due(copy, copy->piece))
+			fc_copy_pump(copy, copy->piece);
 	}
 }
 
-/* Waits until one of the streams can go on that have something to send */
+/* Waits until this stream, or another one that has a piece, can go on */
 static void
-fc_copy_wait(void)
+fc_copy_wait(const FcRemoteCopy *copy)
 {
 	WaitEventSet *set = fc_node_wait_begin(FC_COPY_SOCKETS);
 	int			n = 0;
@@ -260,24 +330,29 @@ fc_copy_wait(void)
 	dlist_foreach(iter, fc_transaction_members())
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+		FcRemoteCopy *other = member->copy;
 
-		if (member->copy && fc_copy_has_more(member->copy) && n++ < FC_COPY_SOCKETS)
+		if (other && (other == copy || fc_copy_is_due(other, other->piece)) &&
+			n++ < FC_COPY_SOCKETS)
 			AddWaitEventToSet(set, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE,
 							  fc_wire()->socket(member->node->wire), NULL, NULL);
 	}
 	fc_node_wait_end(set);
 }
 
-/* Sends all that this stream has, and serves the others meanwhile */
+/*
+ * Sends what this stream has, until less than so many bytes are left, and
+ * serves the others meanwhile
+ */
 static void
-fc_copy_drain(FcRemoteCopy *copy)
+fc_copy_drain(FcRemoteCopy *copy, Size least)
 {
 	for (;;)
 	{
-		fc_copy_pump(copy);
-		if (!fc_copy_has_more(copy))
+		fc_copy_pump(copy, least);
+		if (!fc_copy_is_due(copy, least))
 			break;
-		fc_copy_wait();
+		fc_copy_wait(copy);
 		fc_copy_pump_all();
 	}
 }
@@ -294,9 +369,9 @@ fc_remote_copy_put(FcRemoteCopy *copy, const char *bytes, Size len)
 		bytes += n;
 		len -= n;
 		if (copy->len == FC_COPY_BUFFER)
-			fc_copy_drain(copy);
+			fc_copy_drain(copy, copy->piece);
 		else if (copy->len >= copy->try_at)
-			fc_copy_pump(copy);
+			fc_copy_pump(copy, copy->piece);
 	}
 	return !copy->failed;
 }
@@ -308,7 +383,7 @@ fc_remote_copy_finish(FcRemoteCopy *copy)
 
 	if (copy->ended)
 		return !copy->failed;
-	fc_copy_drain(copy);
+	fc_copy_drain(copy, 1);
 	copy->ended = true;
 	if (fc_wire()->put_end(wire, NULL) != 1 || fc_wire()->flush(wire) < 0)
 		copy->failed = true;
