@@ -17,7 +17,7 @@ typedef struct FcDecision
 	ItemPointerData tid;
 	char	   *gid;
 	uint64		nonce;
-	int64		system;			/* the cluster that has prepared it */
+	int64		system;			/* the database that has prepared it */
 } FcDecision;
 
 /* Is the extension created in this database, and with it the table? */

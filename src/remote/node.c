@@ -264,7 +264,11 @@ fc_node_set_up(FcNode *node)
 static void
 fc_node_ask(FcNode *node)
 {
-	FcWireResult *result = fc_node_run(node, "SELECT system_identifier, pg_catalog.current_setting('max_prepared_transactions') FROM pg_catalog.pg_control_system()");
+	FcWireResult *result;
+
+	/* marks of tables can be seen only in their database */
+	result = fc_node_run(node, "SELECT system_identifier # (oid::pg_catalog.int8 << 32), pg_catalog.current_setting('max_prepared_transactions')"
+						 " FROM pg_catalog.pg_control_system(), pg_catalog.pg_database WHERE datname = pg_catalog.current_database()");
 
 	node->system = strtoll(fc_wire()->value(result, 0, 0), NULL, 10);
 	node->can_prepare = strcmp(fc_wire()->value(result, 0, 1), "0") != 0;

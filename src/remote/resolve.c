@@ -17,7 +17,7 @@
  * has and the list of rows has not may have got its row since, and is looked
  * for again, once it is known that its load has ended (remote/log.c).
  *
- * A row is removed only if the cluster that is asked is the one that prepared
+ * A row is removed only if the database that is asked is the one that prepared
  * the transaction: somebody may have the server point elsewhere for a while.
  *
  *-------------------------------------------------------------------------
@@ -154,21 +154,43 @@ fc_resolve_end(FcNode *node, FcLeft *left, bool commit, bool act)
 	pfree(sql);
 }
 
+/* Is it still there, now that nobody else can end it? */
+static bool
+fc_resolve_is_there(FcNode *node, const FcLeft *left)
+{
+	ListCell   *lc;
+
+	foreach(lc, fc_resolve_ask(node, left->gid))
+	{
+		const FcLeft *now = lfirst(lc);
+
+		if (strcmp(now->gid, left->gid) == 0 && (now->table == NULL) == (left->table == NULL) &&
+			(left->table == NULL || strcmp(now->table, left->table) == 0))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Decides about one.  If it has ended by now, nobody will add a row any more,
- * and one that was added can be seen.
+ * and one that was added can be seen.  But another session may have ended it
+ * since the node was asked, and removed the row: then it is nobody's business
+ * any more, and false is returned.  A table without its mark has readers.
  */
-static void
+static bool
 fc_resolve_one(FcNode *node, FcLeft *left, uint64 nonce, List *decisions, bool act)
 {
 	if (!left->ours || nonce == 0)
 		left->outcome = "left";
 	else if (fc_resolve_find(decisions, left->gid))
 		fc_resolve_end(node, left, true, act);
-	else if (fc_log_has_ended(nonce, act))
-		fc_resolve_end(node, left, fc_log_has(left->gid), act);
-	else
+	else if (!fc_log_has_ended(nonce, act))
 		left->outcome = "in progress";
+	else if (!fc_resolve_is_there(node, left))
+		return false;
+	else
+		fc_resolve_end(node, left, fc_log_has(left->gid), act);
+	return true;
 }
 
 /* Removes the rows that are not needed any more */
@@ -217,7 +239,8 @@ fc_resolve_node(FcNode *node, bool act)
 		FcLeft	   *left = lfirst(lc);
 
 		CHECK_FOR_INTERRUPTS();
-		fc_resolve_one(node, left, fc_gid_read(left->gid, prefix), decisions, act);
+		if (!fc_resolve_one(node, left, fc_gid_read(left->gid, prefix), decisions, act))
+			list = foreach_delete_current(list, lc);
 	}
 	if (act)
 		fc_resolve_forget(node, decisions, list);

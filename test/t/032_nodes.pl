@@ -17,10 +17,11 @@ if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions W
 	$main->stop;
 	plan skip_all => 'postgres_fdw is not installed';
 }
-# one prepares no transactions; both read dates and times in another way by themselves
+# one prepares no transactions and lacks fast_copy; both read dates and times in another way by themselves
 my ($one, $two) = map { new_node($_, { allows_streaming => 1 }, @conf, "datestyle = 'SQL, DMY'", "timezone = 'Asia/Tokyo'", 'log_statement = all',
 		'max_prepared_transactions = ' . ($_ eq 'one' ? 0 : 5)) } 'one', 'two';
 my @there = ($one, $two);
+$one->safe_psql('postgres', 'DROP EXTENSION fast_copy');
 my $DAYS = 40;
 
 on_main('CREATE EXTENSION postgres_fdw');
@@ -182,7 +183,7 @@ sub beside_existing_partitions
 		write_bytes('files_1.csv', $rows);
 		my $last = write_bytes('files_2.csv', join("\r\n", map { "$_," . $day->($_ * 5, 20) . ',w' } 1 .. 300));
 		on_main(join('', map { "CREATE TABLE s.l_$_ PARTITION OF s.l " . $for->($_) . ';' } 13 .. 20) . "COPY s.l FROM '$path' WITH (FORMAT csv); COPY s.l FROM '$last' WITH (FORMAT csv)");
-		is_as_copy("$name, two files", 'date', $last =~ s/_2/_*/r, 1, 'one_phase');
+		is_as_copy("$name, two files", 'date', $last =~ s/_2\.csv/_*.csv/r, 1, 'one_phase');
 	}
 }
 

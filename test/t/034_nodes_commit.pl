@@ -18,9 +18,10 @@ if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions W
 	$main->stop;
 	plan skip_all => 'postgres_fdw is not installed';
 }
-# one prepares no transactions
+# one prepares no transactions and lacks fast_copy
 my ($one, $two) = map { new_node($_, { allows_streaming => 1 }, @conf, 'log_statement = all', 'max_prepared_transactions = ' . ($_ eq 'one' ? 0 : 5)) } 'one', 'two';
 my @there = ($one, $two);
+$one->safe_psql('postgres', 'DROP EXTENSION fast_copy');
 # days in turn on one and two, and one that two has already
 my $file = write_bytes('rows.csv', join('', map { "$_,2013-01-0" . (1 + $_ % 4) . "\n" } 1 .. 40));
 my $old = write_bytes('old.csv', join('', map { "$_,2012-01-01\n" } 1 .. 10));
@@ -45,6 +46,8 @@ subtest 'a crash after the commit here' => \&crash_after;
 subtest 'a commit that fails here' => \&failed_commit;
 subtest 'a connection that is lost' => \&lost_connection;
 subtest 'tables of others' => \&tables_of_others;
+subtest 'two that resolve at once' => \&two_resolvers;
+subtest 'a server that points elsewhere for a while' => \&elsewhere;
 subtest 'readers' => \&readers;
 subtest 'without the extension' => \&without_extension;
 $_->stop foreach $main, @there;
@@ -308,6 +311,57 @@ sub tables_of_others
 	resolve();
 	is(decided(), 0, 'no decision is kept for them');
 	$one->safe_psql('postgres', 'DROP TABLE mine, mine_too, named; DROP VIEW view; COMMENT ON COLUMN refused.n IS NULL');
+}
+
+# All of a load is committed, and its marks are left
+sub load_until_marks_are_left
+{
+	clear();
+	hold($main);
+	my $load = start_load($main, load('auto'));
+	ok(holds($main), 'this server waits with what it has written');
+	crash($main);
+	finish_load($load);
+	release($main);
+	is(seen(), 40, 'all rows are seen');
+	is(marks(), '2 2', 'the marks are left');
+}
+
+# One is about to take the marks off when the other one looks at them, and has
+# done so when that one comes to them
+sub two_resolvers
+{
+	load_until_marks_are_left();
+	my $gid = on_main("SELECT gid FROM fast_copy_in_doubt WHERE server_name = 'two' LIMIT 1");
+	hold($two);
+	my $first = start_load($main, "SELECT count(*) FROM fast_copy_resolve('two')");
+	ok(holds($two), 'the first one waits');
+	$two->safe_psql('postgres', "SET synchronous_commit = local; CREATE TABLE before (n int); COMMENT ON TABLE before IS '" . ($gid =~ s/_\d+_[0-9a-f]{16}_\d+$/_0_0123456789abcdef_1/r) . "'");
+	my $locked = start_load($two, 'BEGIN; LOCK before IN ACCESS SHARE MODE; SELECT pg_sleep(60)');
+	ok(wait_until($two, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"), 'something else is in the way of the second one');
+	my $second = start_load($main, "SELECT string_agg(outcome, ', ') FROM fast_copy_resolve('two')");
+	ok(wait_until($two, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'DROP TABLE%'"), 'which has looked, and waits');
+	release($two);
+	is((finish_load($first))[0], 2, 'the first one ends');
+	is(on_main("SELECT count(*) FROM fast_copy_transactions WHERE server = (SELECT oid FROM pg_foreign_server WHERE srvname = 'two')"), 0, 'and removes what was decided');
+	$two->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
+	finish_load($locked);
+	is((finish_load($second))[0], 'rolled back', 'the second one has nothing else to do');
+	is(seen(), 40, 'all rows are there');
+	resolve();
+	is(marks(), '0 0', 'no mark is left');
+}
+
+sub elsewhere
+{
+	load_until_marks_are_left();
+	$two->safe_psql('postgres', 'CREATE DATABASE elsewhere');
+	on_main("ALTER SERVER two OPTIONS (SET dbname 'elsewhere')");
+	like(resolve(), qr/\Aone committed .*\none committed .*\z/, 'another database has no marks');
+	on_main("ALTER SERVER two OPTIONS (SET dbname 'postgres')");
+	like(resolve(), qr/\Atwo committed .*\ntwo committed .*\z/, 'what is decided is kept for the right one');
+	is(seen(), 40, 'all rows are there');
+	is(decided(), 0, 'nothing is to be decided any more');
 }
 
 # A load that waits for a lock on what is there already
