@@ -285,7 +285,8 @@ fc_send_locate(FcSender *sender, const FcSendLeaf *leaf, uint64 line,
 
 /*
  * The server's context without the lines of its COPY, which are not those of
- * the file
+ * the file.  The column is told, as COPY here may take what the server does
+ * not.
  */
 static char *
 fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
@@ -298,6 +299,8 @@ fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
 		if (strncmp(line, "COPY ", 5) != 0)
 			appendStringInfo(&context, "%s\n", line);
 	appendStringInfo(&context, "foreign table \"%s\"", get_rel_name(leaf->leaf->oid));
+	if (error->field)
+		appendStringInfo(&context, ", %s", error->field);
 	return context.data;
 }
 

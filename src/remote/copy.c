@@ -75,7 +75,7 @@ struct FcRemoteCopy
 	Size		len;			/* and how many there are */
 	Size		try_at;			/* so many are enough to look at the socket */
 	Size		piece;			/* bytes that are sent at a time */
-	int			share;			/* a piece is 1 / share of the socket's buffer */
+	int			share;			/* the socket's buffer has so many pieces */
 	bool		waiting;		/* libpq has bytes that are not sent */
 	bool		ended;			/* the node was told so */
 	bool		failed;
@@ -392,24 +392,28 @@ fc_remote_copy_finish(FcRemoteCopy *copy)
 
 /*
  * Cuts what the context says of the stream off it, "COPY t, line 17, column v:
- * ..." at the start of a line, and returns that line of the stream.  What is
- * above may name lines of other things, such as a value's.
+ * ..." at the start of a line, and takes that line of the stream and what comes
+ * after it.  What is above may name lines of other things, such as a value's.
  */
-static uint64
-fc_copy_line(const FcRemoteCopy *copy, char *context)
+static void
+fc_copy_take_place(const FcRemoteCopy *copy, FcRemoteError *error)
 {
 	Size		len = strlen(copy->place);
+	char	   *at = error->context;
 
-	for (char *at = context; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+	while (at && strncmp(at, copy->place, len) != 0)
 	{
-		if (strncmp(at, copy->place, len) != 0)
-			continue;
-		*at = '\0';
-		/* the word before the number is in the node's language */
-		at += len;
-		return strtoull(at + strcspn(at, "0123456789\n"), NULL, 10);
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
 	}
-	return 0;
+	if (at == NULL)
+		return;
+	*at = '\0';
+	/* the word before the number is in the node's language */
+	at += len;
+	error->line = strtoull(at + strcspn(at, "0123456789\n"), &at, 10);
+	if (strncmp(at, ", ", 2) == 0)
+		error->field = at + 2;
 }
 
 static char *
@@ -432,7 +436,7 @@ fc_copy_take_error(FcRemoteCopy *copy, FcWireResult *result, FcRemoteError *erro
 	error->detail = fc_copy_error_field(result, PG_DIAG_MESSAGE_DETAIL);
 	error->hint = fc_copy_error_field(result, PG_DIAG_MESSAGE_HINT);
 	error->context = fc_copy_error_field(result, PG_DIAG_CONTEXT);
-	error->line = fc_copy_line(copy, error->context);
+	fc_copy_take_place(copy, error);
 }
 
 bool

@@ -28,6 +28,7 @@ typedef struct FcRemoteError
 	char	   *hint;
 	char	   *context;		/* without what it says of the stream */
 	uint64		line;			/* of the stream, from 1; 0: it named none */
+	char	   *field;			/* column and value, in its words */
 } FcRemoteError;
 
 typedef struct FcRemoteCopy FcRemoteCopy;

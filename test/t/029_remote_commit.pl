@@ -1,8 +1,5 @@
 # Rows on several servers: what docs/cluster.md promises of their commit, word
 # for word, with everything stopped at each point where it may stop.
-#
-# A server whose synchronous_standby_names names nobody waits, for as long as the
-# test wants, after it has written PREPARE, COMMIT or COMMIT PREPARED.
 
 use strict;
 use warnings;
