@@ -39,6 +39,7 @@
 #include "partition/statistics.h"
 #include "phase/phases.h"
 #include "rejects/notices.h"
+#include "remote/remote.h"
 #include "report/history.h"
 #include "report/log.h"
 #include "report/progress.h"
@@ -90,6 +91,19 @@ fc_job_loaded_tables(FcJob *job)
 	return lcons_oid(target->oid, tables);
 }
 
+/*
+ * Is the table to be passed over?  What was sent to other servers is seen there
+ * once it is committed.  ANALYZE of the target asks for rows of all its
+ * partitions, and fails where one is not seen at all.
+ */
+static bool
+fc_job_is_unseen(FcJob *job, Oid table)
+{
+	if (table == job->target.oid && job->target.plan->partitioned)
+		return fc_remote_has_made();
+	return job->foreign && get_rel_relkind(table) == RELKIND_FOREIGN_TABLE;
+}
+
 /* Analyzes the tables, and shows progress after each */
 static void
 fc_job_gather(FcJob *job, const List *tables)
@@ -100,8 +114,7 @@ fc_job_gather(FcJob *job, const List *tables)
 	foreach(lc, tables)
 	{
 		CHECK_FOR_INTERRUPTS();
-		/* what was sent to other servers is seen there once it is committed */
-		if (job->foreign && get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+		if (fc_job_is_unseen(job, lfirst_oid(lc)))
 			continue;
 		fc_statistics_gather(lfirst_oid(lc));
 		job->progress.steps_done++;

@@ -222,6 +222,12 @@ fc_setup_nodes(FcJob *job)
 
 	if (options->nodes == NIL)
 		return;
+	/* what is made there would stay when the session ends */
+	if (job->target.rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("option \"%s\" cannot be used for temporary table \"%s\"",
+						"nodes", job->target.relname)));
 	if (job->partman)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -87,3 +87,14 @@ fc_remote_build_indexes(void)
 		member->failed = false;
 	}
 }
+
+bool
+fc_remote_has_made(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, fc_transaction_members())
+		if (dlist_container(FcMember, link, iter.cur)->made != NIL)
+			return true;
+	return false;
+}

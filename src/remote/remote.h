@@ -91,6 +91,12 @@ extern FcRemoteCopy *fc_remote_copy_begin(Relation foreign, Oid userid,
  */
 extern void fc_remote_build_indexes(void);
 
+/*
+ * Has this transaction made tables on servers?  Until it commits nobody sees
+ * them but the sessions that have made them.
+ */
+extern bool fc_remote_has_made(void);
+
 /* Is it the node's fast_copy that loads? */
 extern bool fc_remote_copy_is_fast(const FcRemoteCopy *copy);
 

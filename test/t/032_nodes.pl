@@ -90,6 +90,7 @@ subtest 'where they are made' => \&where_they_are_made;
 subtest 'what they look like' => \&what_they_look_like;
 subtest 'transactions' => \&transactions;
 subtest 'errors' => \&errors;
+subtest 'all ways' => \&all_ways;
 subtest 'refusals' => \&refusals;
 $_->stop foreach $main, @there;
 done_testing();
@@ -457,4 +458,74 @@ sub refusals
 		like($err, qr/ERROR:  option "nodes" cannot be used for table "t", which pg_partman keeps\nHINT:  Leave it out, or switch fast_copy\.use_partman off\./, 'pg_partman');
 		nothing_is_left('pg_partman');
 	}
+}
+
+# Files that come in other ways, and loads in other surroundings
+sub all_ways
+{
+	my $columns = 'n int, at date, v text';
+	my $rows = join('', map { "$_," . ('2013-01-01', '2013-01-02', '2013-01-05', '2013-01-07')[ $_ % 4 ] . ",v $_\n" } 1 .. 400);
+	my $path = write_bytes('ways.csv', $rows);
+	my $empty = write_bytes('empty.csv', '');
+	my $zipped = "$path.gz";
+	my $copy = "COPY s.t FROM %s WITH (FORMAT csv, fast_copy, nodes (one, two))";
+	my $nodes = "options => '{\"nodes\": [\"one\", \"two\"]}'";
+	system('gzip', '-k', $path) == 0 or die 'gzip';
+	chmod 0644, $zipped;
+	my %ways = (
+		'a packed file' => load($zipped), 'a packed file, no workers' => load($zipped, ', workers => 0'),
+		'a program' => sprintf($copy, "PROGRAM 'cat $path'"), 'the client' => sprintf($copy, 'STDIN') . ";\n$rows\\.\n",
+		'a header' => sprintf($copy, "'" . write_bytes('head.csv', "n,at,v\n$rows") . "'") =~ s/csv,/csv, HEADER,/r,
+		'other columns' => load(write_bytes('columns.csv', $rows =~ s/(.*),(.*),(.*)/$3,$1,$2/gr), ", columns => '{v,n,at}'"),
+		'text' => load(write_bytes('text.csv', $rows =~ tr/,/\t/r), ", format => 'text'"),
+		'analyze' => load($path, ', run_analyze => true'), 'analyze later' => 'BEGIN; ' . load($path) . load($empty, ', run_analyze => true') . ' COMMIT; ANALYZE s.t',
+		'serializable' => 'BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM s.t; ' . load($path) . ' COMMIT',
+		'repeatable read' => 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM s.t; ' . load($path) . ' COMMIT',
+		'lazily' => 'SET synchronous_commit = off; ' . load($path),
+	);
+
+	clear();
+	on_main("CREATE TABLE s.t ($columns) PARTITION BY RANGE (at); CREATE TABLE s.l ($columns) PARTITION BY RANGE (at); " .
+		join('', map { "CREATE TABLE s.l_$_ PARTITION OF s.l FOR VALUES FROM ('2013-01-0$_') TO ('2013-01-0" . ($_ + 1) . "');" } 1, 2, 5, 7) . "COPY s.l FROM '$path' WITH (FORMAT csv)");
+	foreach my $way (sort keys %ways)
+	{
+		on_main("DROP TABLE s.t; CREATE TABLE s.t ($columns) PARTITION BY RANGE (at)");
+		my ($rc, $out, $err) = $main->psql('postgres', $ways{$way});
+		is($rc, 0, $way) or diag($err);
+		is(differences(), '', "$way: rows");
+		unlike($err, qr/one by one|WARNING/, "$way: sent");
+	}
+
+	# nothing in it; keys that no partition has; what is only looked at
+	clear();
+	on_main("CREATE TABLE s.t ($columns) PARTITION BY RANGE (at); CREATE TABLE s.l ($columns) PARTITION BY RANGE (at)");
+	is(on_main(load($empty)), 0, 'an empty file');
+	my ($rc, $out, $err) = $main->psql('postgres', "SELECT * FROM fast_copy_analyze('s.t', '$path', $nodes)");
+	is($rc, 0, 'fast_copy_analyze()') or diag($err);
+	nothing_is_left('fast_copy_analyze()');
+	foreach my $key ('', 'infinity', '-infinity')
+	{
+		my $file = write_bytes('key.csv', "1,2013-01-01,v\n2,2013-01-02,v\n3,$key,v\n");
+		like(place(load($file)), qr/ERROR:  no partition of relation "t" found for row \/ 3: "3,$key,v"/, "'$key' as a key: no partition");
+		nothing_is_left("'$key' as a key");
+	}
+
+	# on this server itself, and beside another load of the same days
+	clear();
+	on_main("CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $main->host . "', port '" . $main->port . "', dbname 'postgres'); CREATE USER MAPPING FOR PUBLIC SERVER here OPTIONS (user 'postgres');
+		CREATE SCHEMA IF NOT EXISTS s; CREATE TABLE s.t ($columns) PARTITION BY RANGE (at)");
+	is(on_main(load($path) =~ s/"two"/"here"/r), 400, 'this server itself');
+	is(on_main("SELECT count(*) FROM s.t; SELECT count(*) FROM fast_copy_resolve(); DROP SERVER here CASCADE"), "400\n0", 'all rows are there');
+	clear();
+	on_main("CREATE TABLE s.t ($columns) PARTITION BY RANGE (at)");
+	my @loads = map { start_load($main, load($path)) } 1 .. 3;
+	my @said = map { join('', finish_load($_)) } @loads;
+	is(join(' ', map { s/\n.*//sr } grep { !/NOTICE:  rows on server "one"/ } @said), join(' ', grep { /^400$/ } map { s/\n.*//sr } grep { !/NOTICE:  rows on server "one"/ } @said), 'loads of the same days at once');
+	is(on_main('SELECT count(*) FROM s.t'), 1200, 'all rows are there');
+	is(tables(), '2 2 4', 'in tables that there are once');
+
+	# a temporary table
+	($rc, $out, $err) = $main->psql('postgres', "CREATE TEMP TABLE t ($columns) PARTITION BY RANGE (at); " . load($path) =~ s/s\.t/t/r);
+	like($err, qr/ERROR:  option "nodes" cannot be used for temporary table "t"/, 'a temporary table');
+	is(tables(), '2 2 4', 'nothing is made');
 }
