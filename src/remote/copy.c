@@ -75,7 +75,7 @@ struct FcRemoteCopy
 	Size		len;			/* and how many there are */
 	Size		try_at;			/* so many are enough to look at the socket */
 	Size		piece;			/* bytes that are sent at a time */
-	int			share;			/* the socket's buffer has so many pieces */
+	int			share;			/* how many pieces the socket's buffer holds */
 	bool		waiting;		/* libpq has bytes that are not sent */
 	bool		ended;			/* the node was told so */
 	bool		failed;
