@@ -306,10 +306,36 @@ fc_node_set_up(FcNode *node)
 static void
 fc_node_ask(FcNode *node)
 {
-	FcWireResult *result = fc_node_run(node, "SELECT system_identifier, pg_catalog.current_setting('max_prepared_transactions') FROM pg_catalog.pg_control_system()");
+	FcWireResult *result = fc_node_run(node, "SELECT system_identifier, pg_catalog.current_setting('max_prepared_transactions'),"
+									   " pg_catalog.current_setting('lc_messages') ~* '^(c|posix|en)($|[_.@])'"
+									   " FROM pg_catalog.pg_control_system()");
 
 	node->system = strtoll(fc_wire()->value(result, 0, 0), NULL, 10);
 	node->can_prepare = strcmp(fc_wire()->value(result, 0, 1), "0") != 0;
+	node->speaks_other = strcmp(fc_wire()->value(result, 0, 2), "f") == 0;
+}
+
+/*
+ * Has messages in English, whose lines can be read, if the role there may set
+ * that: a superuser, and from 15 on who has been granted it
+ */
+static void
+fc_node_agree_language(FcNode *node)
+{
+	FcWireResult *result;
+
+	if (!node->speaks_other)
+		return;
+	result = fc_node_run(node, "SELECT pg_catalog.current_setting('is_superuser') = 'on', EXISTS (SELECT FROM pg_catalog.pg_proc"
+						 " WHERE proname = 'has_parameter_privilege' AND pronamespace = 'pg_catalog'::pg_catalog.regnamespace)");
+	if (fc_wire()->value(result, 0, 0)[0] == 't')
+		result = fc_node_run(node, "SELECT pg_catalog.set_config('lc_messages', 'C', false)");
+	else if (fc_wire()->value(result, 0, 1)[0] == 't')
+		result = fc_node_run(node, "SELECT pg_catalog.set_config('lc_messages', 'C', false)"
+							 " WHERE pg_catalog.has_parameter_privilege('lc_messages', 'SET')");
+	else
+		return;
+	node->speaks_other = fc_wire()->rows(result) == 0;
 }
 
 static void
@@ -369,6 +395,7 @@ fc_node_begin(FcNode *node, TimestampTz until)
 	fc_conninfo_check(node->wire, mapping);
 	fc_node_set_up(node);
 	fc_node_ask(node);
+	fc_node_agree_language(node);
 }
 
 FcNode *

@@ -23,6 +23,7 @@ typedef struct FcNode
 	char	   *settings;		/* that the session has; NULL: not known */
 	int64		system;			/* the identifier of the cluster there */
 	bool		can_prepare;	/* it takes PREPARE TRANSACTION */
+	bool		speaks_other;	/* its messages are in another language */
 } FcNode;
 
 /*
