@@ -30,6 +30,7 @@
 
 #include "access/table.h"
 #include "executor/executor.h"
+#include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "storage/lmgr.h"
@@ -304,7 +305,8 @@ fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
 	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
 		if (strncmp(line, "COPY ", 5) != 0)
 			appendStringInfo(&context, "%s\n", line);
-	appendStringInfo(&context, "foreign table \"%s\"", get_rel_name(leaf->leaf->oid));
+	appendStringInfo(&context, "foreign table \"%s\" on server \"%s\"", get_rel_name(leaf->leaf->oid),
+					 GetForeignServer(GetForeignTable(leaf->leaf->oid)->serverid)->servername);
 	if (error->field)
 		appendStringInfo(&context, ", %s", error->field);
 	return context.data;
