@@ -140,7 +140,11 @@ sub under_fault
 	{
 		wait_for(10, sub { $server{$name}->sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'fast_copy'") == 0 });
 	}
+	# several at once must not be in each other's way
+	my @others = map { $server{main}->start_script('SELECT * FROM fast_copy_resolve()') } 1 .. between(0, 2);
 	$server{main}->sql('SELECT * FROM fast_copy_resolve()');
+	finish_command($_, 60) foreach @others;
+	$server{main}->sql('SELECT * FROM fast_copy_resolve()') if @others;
 	return $said;
 }
 
