@@ -13,12 +13,14 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -324,6 +326,80 @@ direct(int processes)
 	tell(what, start, bytes);
 }
 
+/* What takes all that is sent, as another server does */
+static pid_t
+reader(int fds[2])
+{
+	pid_t		pid = fork();
+
+	if (pid == 0)
+	{
+		close(fds[0]);
+		while (read(fds[1], block, BLOCK) > 0)
+			;
+		_exit(0);
+	}
+	if (pid < 0)
+		fail("fork");
+	close(fds[1]);
+	return pid;
+}
+
+/* Both ends of a connection over the loopback device */
+static void
+loopback(int fds[2])
+{
+	struct sockaddr_in addr = {.sin_family = AF_INET,.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t	len = sizeof(addr);
+	int			server = socket(AF_INET, SOCK_STREAM, 0);
+
+	fds[0] = socket(AF_INET, SOCK_STREAM, 0);
+	if (server < 0 || fds[0] < 0 || bind(server, (struct sockaddr *) &addr, len) < 0 ||
+		listen(server, 1) < 0 || getsockname(server, (struct sockaddr *) &addr, &len) < 0 ||
+		connect(fds[0], (struct sockaddr *) &addr, len) < 0 || (fds[1] = accept(server, NULL, NULL)) < 0)
+		fail("loopback");
+	close(server);
+}
+
+/* Sends pieces; the processor time is that of the sender alone */
+static void
+sockets(const char *what, int fds[2], size_t piece)
+{
+	pid_t		pid = reader(fds);
+	Clock		start = now();
+
+	for (size_t at = 0; at < bytes;)
+	{
+		ssize_t		n = write(fds[0], block, piece);
+
+		if (n <= 0)
+			fail("write");
+		at += n;
+	}
+	tell(what, start, bytes);
+	close(fds[0]);
+	waitpid(pid, NULL, 0);
+}
+
+static void
+sent(void)
+{
+	int			fds[2];
+
+	for (size_t piece = 8192; piece <= BLOCK / 2; piece *= 4)
+	{
+		char		what[100];
+
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
+			fail("socketpair");
+		snprintf(what, sizeof(what), "sent to a Unix socket, %zu kB at a time", piece / 1024);
+		sockets(what, fds, piece);
+		loopback(fds);
+		snprintf(what, sizeof(what), "sent over TCP on the loopback device, %zu kB at a time", piece / 1024);
+		sockets(what, fds, piece);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -345,5 +421,6 @@ main(int argc, char **argv)
 	memory();
 	shared();
 	crc();
+	sent();
 	return 0;
 }
