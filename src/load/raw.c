@@ -33,8 +33,10 @@
 #include "copyfrom/feed.h"
 #include "load/raw.h"
 #include "load/way.h"
+#include "options/elsewhere.h"
 #include "phase/dispatch.h"
 #include "remote/remote.h"
+#include "wire/wire.h"
 
 /* May the same text be another value on the other server? */
 static bool
@@ -206,12 +208,41 @@ fc_raw_leaves(const FcTarget *target)
 	return leaves;
 }
 
+/* Why records cannot be sent to shards as they are; NULL: they can */
+static const char *
+fc_raw_shards_refusal(const FcTarget *target)
+{
+	const char *why;
+
+	if (target->core_reason)
+		return target->core_reason;
+	if (!fc_wire_is_there(&why) || (why = fc_raw_options_refusal(target)) != NULL)
+		return why;
+	return fc_raw_columns_refusal(target);
+}
+
+/* Takes the only way that leads to the shards */
+static void
+fc_raw_to_shards(FcTarget *target)
+{
+	const char *why = fc_raw_shards_refusal(target);
+
+	if (why)
+		fc_elsewhere_refuse(target->oid, psprintf("Its rows cannot be sent to its shards: %s.", why));
+	fc_way_take(target, FC_WAY_SEND, "Citus keeps the rows in shards");
+}
+
 void
 fc_raw_foresee(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcRawLeaves leaves;
 
+	if (target->shards)
+	{
+		fc_raw_to_shards(target);
+		return;
+	}
 	if (target->options->accelerated || target->plan->core_reason ||
 		!(target->plan->partitioned || target->rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE))
 		return;
@@ -231,6 +262,11 @@ fc_raw_confirm(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcRawLeaves leaves;
 
+	if (target->shards)
+	{
+		target->shards = fc_elsewhere_lock(target->oid);
+		return true;
+	}
 	if (target->plan->partitioned)
 		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
 	AcceptInvalidationMessages();

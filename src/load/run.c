@@ -176,6 +176,14 @@ fc_job_check_commit(const FcTarget *target)
 					 errhint("Change that, or use remote_commit => 'one_phase': a failure during commit can leave some servers loaded then.")));
 }
 
+/* Rows that are in shards must be loaded by nothing that works here */
+static void
+fc_job_check_shards(const FcTarget *target)
+{
+	if (target->shards)
+		elog(ERROR, "table \"%s\" has shards, and would be loaded here", target->relname);
+}
+
 /*
  * Loads with core's CopyFrom.  Missing partitions were found by our scan and
  * are attached; where that is not possible core throws COPY's error.
@@ -186,6 +194,7 @@ fc_job_copy(FcJob *job)
 	FcTarget   *target = &job->target;
 	bool		failed = fc_job_scan_failed(job);
 
+	fc_job_check_shards(target);
 	fc_job_check_commit(target);
 	if (!target->options->accelerated)
 		ereport(NOTICE,
@@ -222,6 +231,7 @@ fc_job_core_needs_scan(FcJob *job)
 static void
 fc_job_fill(FcJob *job)
 {
+	fc_job_check_shards(&job->target);
 	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
 	fc_find_settle(job);
 	if (job->gives_way)

@@ -9,6 +9,7 @@
 #ifndef FC_DISPATCH_H
 #define FC_DISPATCH_H
 
+#include "citus/shards.h"
 #include "row/parse.h"
 
 /* A table that takes rows */
@@ -17,6 +18,7 @@ typedef struct FcDispatchLeaf
 	Oid			oid;
 	bool		foreign;
 	int			number;			/* of the foreign ones, from 0 */
+	const FcShard *shard;		/* of the table, where it has shards */
 } FcDispatchLeaf;
 
 typedef struct FcDispatch FcDispatch;
@@ -33,6 +35,12 @@ extern const char *fc_dispatch_refusal(Relation target, const List *fields);
  * well is taken and kept.
  */
 extern FcDispatch *fc_dispatch_begin(FcContext *ctx, FcParser *parser);
+
+/*
+ * From now on the leaves are these shards of ctx->target, one of whose columns
+ * says which
+ */
+extern void fc_dispatch_to_shards(FcDispatch *dispatch, FcShards *shards);
 extern void fc_dispatch_end(FcDispatch *dispatch);
 
 /* The leaves on other servers: n, by number */

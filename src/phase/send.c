@@ -128,6 +128,8 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	sender->estate = fc_target_executor(fc_target_context_state(ctx), &root);
 	sender->parser = fc_parse_begin(ctx, sender->estate);
 	sender->dispatch = fc_dispatch_begin(ctx, sender->parser);
+	if (plan->shards)
+		fc_dispatch_to_shards(sender->dispatch, plan->shards);
 	fc_chunk_reader_begin(&sender->reader, ctx, FC_SEND_BLOCK);
 	initStringInfo(&sender->other);
 	sender->nleaves = fc_dispatch_nforeign(sender->dispatch);
@@ -136,6 +138,7 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	{
 		sender->leaves[i].leaf = fc_dispatch_foreign(sender->dispatch, i);
 		sender->leaves[i].sent.leaf = sender->leaves[i].leaf->oid;
+		sender->leaves[i].sent.shard = sender->leaves[i].leaf->shard;
 		sender->leaves[i].pending = true;
 	}
 	fc_send_lock(sender);
@@ -162,10 +165,11 @@ fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 {
 	MemoryContext old = MemoryContextSwitchTo(sender->mcxt);
 	Relation	rel = table_open(leaf->leaf->oid, NoLock);
+	FcRemotePlace place = {rel, leaf->leaf->shard};
 	List	   *attnums = fc_send_attnums(sender, leaf->leaf->oid);
 
 	INSTR_TIME_SET_CURRENT(leaf->begun);
-	leaf->copy = fc_remote_copy_begin(rel, sender->plan.userid, attnums, sender->plan.with);
+	leaf->copy = fc_remote_copy_begin(&place, sender->plan.userid, attnums, sender->plan.with);
 	leaf->eol = FC_EOL_UNKNOWN;
 	leaf->records = 0;
 	list_free(attnums);
@@ -272,6 +276,17 @@ fc_send_locate(FcSender *sender, const FcSendLeaf *leaf, uint64 line,
 	return walk.lines >= line;
 }
 
+/* What it is, for messages */
+static char *
+fc_send_name(const FcSendLeaf *leaf)
+{
+	const char *name = get_rel_name(leaf->leaf->oid);
+
+	if (leaf->leaf->shard)
+		return psprintf("shard " INT64_FORMAT " of table \"%s\"", leaf->leaf->shard->id, name);
+	return psprintf("foreign table \"%s\"", name);
+}
+
 /*
  * The server's context without the lines of its COPY, which are not those of
  * the file
@@ -286,7 +301,7 @@ fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
 	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
 		if (strncmp(line, "COPY ", 5) != 0)
 			appendStringInfo(&context, "%s\n", line);
-	appendStringInfo(&context, "foreign table \"%s\"", get_rel_name(leaf->leaf->oid));
+	appendStringInfoString(&context, fc_send_name(leaf));
 	return context.data;
 }
 
@@ -327,8 +342,8 @@ fc_send_check_rows(const FcSendLeaf *leaf, uint64 rows)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FDW_ERROR),
-			 errmsg("foreign table \"%s\" took " UINT64_FORMAT " of " UINT64_FORMAT " rows",
-					get_rel_name(leaf->leaf->oid), rows, leaf->records),
+			 errmsg("%s took " UINT64_FORMAT " of " UINT64_FORMAT " rows",
+					fc_send_name(leaf), rows, leaf->records),
 			 errdetail("Nothing was loaded, because rows would be lost."),
 			 errhint("Look for triggers of the table on the other server that leave rows out, or load with COPY.")));
 }

@@ -9,6 +9,7 @@
 #ifndef FC_SEND_H
 #define FC_SEND_H
 
+#include "citus/shards.h"
 #include "context/shared.h"
 
 /* So many COPYs are open at a time */
@@ -21,6 +22,8 @@ typedef struct FcSendPlan
 	const List *attnums;		/* the target's columns that the file has, in
 								 * its order */
 	const char *with;			/* options of COPY on the servers */
+	FcShards   *shards;			/* of the target, which are its leaves; or
+								 * NULL */
 	const List *leaves;			/* OIDs of those that have rows; NIL: not
 								 * known */
 	bool		whole;			/* all leaves are on other servers: there is no
@@ -33,6 +36,7 @@ typedef struct FcSendPlan
 typedef struct FcSent
 {
 	Oid			leaf;
+	const FcShard *shard;		/* of it, or NULL */
 	uint64		rows;
 	uint64		bytes;
 	double		seconds;		/* in which a COPY to it was open */

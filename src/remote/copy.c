@@ -32,6 +32,7 @@
 #include "utils/timestamp.h"
 
 #include "remote/agree.h"
+#include "remote/conninfo.h"
 #include "remote/names.h"
 #include "remote/remote.h"
 #include "remote/transaction.h"
@@ -67,19 +68,32 @@ struct FcRemoteCopy
 	bool		failed;
 };
 
+/* The number of the server, as nodes have it */
+static Oid
+fc_copy_server(Oid table, const FcShard *shard)
+{
+	return shard ? FC_NODE_OF_GROUP(shard->group) : GetForeignServerIdByRelId(table);
+}
+
+char *
+fc_remote_server(Oid table, const FcShard *shard)
+{
+	return fc_conninfo_name(fc_copy_server(table, shard));
+}
+
 static char *
-fc_copy_sql(Relation foreign, const List *attnums, const char *with)
+fc_copy_sql(const FcRemotePlace *place, const List *attnums, const char *with)
 {
 	StringInfoData sql;
 	const char *separator = "(";
 	ListCell   *lc;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "COPY %s ", fc_remote_table(foreign));
+	appendStringInfo(&sql, "COPY %s ", fc_remote_table(place));
 	foreach(lc, attnums)
 	{
 		appendStringInfo(&sql, "%s%s", separator,
-						 quote_identifier(fc_remote_column(foreign, lfirst_int(lc))));
+						 quote_identifier(fc_remote_column(place, lfirst_int(lc))));
 		separator = ", ";
 	}
 	appendStringInfoString(&sql, ") FROM STDIN");
@@ -90,23 +104,23 @@ fc_copy_sql(Relation foreign, const List *attnums, const char *with)
 
 /* "COPY table,", with the name as the node clips it */
 static char *
-fc_copy_place(Relation foreign)
+fc_copy_place(const FcRemotePlace *place)
 {
-	char	   *name = fc_remote_relname(foreign);
+	char	   *name = fc_remote_relname(place);
 
 	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
 	return psprintf("COPY %s,", name);
 }
 
 FcRemoteCopy *
-fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums, const char *with)
+fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums, const char *with)
 {
-	FcMember   *member = fc_transaction_join(GetForeignServerIdByRelId(RelationGetRelid(foreign)),
+	FcMember   *member = fc_transaction_join(fc_copy_server(RelationGetRelid(place->rel), place->shard),
 											 userid);
-	char	   *sql = fc_copy_sql(foreign, attnums, with);
+	char	   *sql = fc_copy_sql(place, attnums, with);
 	FcRemoteCopy *copy;
 
-	fc_agree_check(member->node, foreign, attnums);
+	fc_agree_check(member->node, place, attnums);
 	member->failed = true;
 	if (fc_wire()->kind(fc_node_run(member->node, sql)) != FC_WIRE_COPY_IN)
 		fc_node_throw(member->node, sql);
@@ -114,7 +128,7 @@ fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums, const ch
 											ALLOCSET_SMALL_SIZES);
 	copy = MemoryContextAllocZero(member->copying, sizeof(FcRemoteCopy));
 	copy->member = member;
-	copy->place = MemoryContextStrdup(member->copying, fc_copy_place(foreign));
+	copy->place = MemoryContextStrdup(member->copying, fc_copy_place(place));
 	copy->buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER);
 	copy->try_at = FC_COPY_PIECE;
 	member->failed = false;

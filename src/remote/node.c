@@ -17,7 +17,6 @@
  */
 #include "postgres.h"
 
-#include "foreign/foreign.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
@@ -228,7 +227,7 @@ fc_node_add_setting(StringInfo sql, const char *name, const char *value)
 
 /* The command that sets a session up, and asks what the server can do */
 static char *
-fc_node_settings(void)
+fc_node_settings(const FcNode *node)
 {
 	/* what the input of types looks at */
 	static const char *const names[] = {
@@ -244,13 +243,19 @@ fc_node_settings(void)
 		fc_node_add_setting(&sql, names[i], GetConfigOption(names[i], false, false));
 	fc_node_add_setting(&sql, "lock_timeout",
 						strcmp(lock, "0") == 0 ? psprintf("%d", FC_NODE_LOCK_MS) : lock);
+	if (FC_NODE_IS_CITUS(node->server))
+	{
+		/* Citus hides shards, and keeps others from changing them */
+		fc_node_add_setting(&sql, "citus.override_table_visibility", "off");
+		fc_node_add_setting(&sql, "citus.enable_manual_changes_to_shards", "on");
+	}
 	return sql.data;
 }
 
 void
 fc_node_set_up(FcNode *node)
 {
-	char	   *settings = fc_node_settings();
+	char	   *settings = fc_node_settings(node);
 
 	if (node->settings && strcmp(node->settings, settings) == 0)
 		return;
@@ -296,16 +301,14 @@ fc_node_reach(FcNode *node, TimestampTz until)
 	}
 }
 
-/* Connects by the mapping's options, and asks what the server can do */
+/* Connects, and asks what the server can do */
 static void
 fc_node_begin(FcNode *node, TimestampTz until)
 {
-	ForeignServer *server = GetForeignServer(node->server);
-	UserMapping *mapping = GetUserMapping(node->userid, node->server);
 	FcConninfo	info;
 
-	node->name = MemoryContextStrdup(node->context, server->servername);
-	info = fc_conninfo_make(server, mapping);
+	node->name = MemoryContextStrdup(node->context, fc_conninfo_name(node->server));
+	info = fc_conninfo_make(node->server, node->userid);
 	if (until == 0 && info.timeout > 0)
 		until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), INT64CONST(1000) * info.timeout);
 	if (!AcquireExternalFD())
@@ -314,7 +317,7 @@ fc_node_begin(FcNode *node, TimestampTz until)
 				 errmsg("could not connect to server \"%s\"", node->name),
 				 errdetail("There are too many open files on the local server."),
 				 errhint("Raise the server's max_files_per_process and/or \"ulimit -n\" limits.")));
-	node->wire = fc_wire()->connect(info.names, info.values);
+	node->wire = fc_wire()->connect(info.names, info.values, info.expand);
 	if (node->wire == NULL)
 	{
 		ReleaseExternalFD();
@@ -323,7 +326,7 @@ fc_node_begin(FcNode *node, TimestampTz until)
 				 errmsg("out of memory")));
 	}
 	fc_node_reach(node, until);
-	fc_conninfo_check(node->wire, mapping);
+	fc_conninfo_check(node->wire, &info);
 	fc_node_set_up(node);
 	fc_node_ask(node);
 }
