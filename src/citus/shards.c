@@ -374,16 +374,12 @@ fc_shards_lock(Oid table, const char **why)
 	return shards;
 }
 
-const FcShard *
-fc_shards_find(FcShards *shards, Datum value)
+static const FcShard *
+fc_shards_search(const FcShards *shards, int32 hash)
 {
-	int32		hash;
 	int			low = 0;
 	int			high = shards->n - 1;
 
-	if (shards->attnum == 0)
-		return &shards->list[0];
-	hash = DatumGetInt32(FunctionCall1Coll(&shards->hash, shards->collation, value));
 	while (low < high)
 	{
 		int			middle = low + (high - low) / 2;
@@ -394,6 +390,24 @@ fc_shards_find(FcShards *shards, Datum value)
 			high = middle;
 	}
 	return &shards->list[low];
+}
+
+/* Ranges are of one width, unless shards have been split: tries that first */
+const FcShard *
+fc_shards_find(FcShards *shards, Datum value)
+{
+	int32		hash;
+	uint64		distance;
+	const FcShard *shard;
+
+	if (shards->attnum == 0)
+		return &shards->list[0];
+	hash = DatumGetInt32(FunctionCall1Coll(&shards->hash, shards->collation, value));
+	distance = (uint64) ((int64) hash - PG_INT32_MIN);
+	shard = &shards->list[(distance * shards->n) >> 32];
+	if (hash >= shard->low && hash <= shard->high)
+		return shard;
+	return fc_shards_search(shards, hash);
 }
 
 /* Asks Citus; from 13.1 on the function has one argument more */

@@ -119,7 +119,8 @@ fc_job_statistics(FcJob *job)
 {
 	List	   *tables;
 
-	if (!job->target.options->run_analyze || job->target.rel->rd_rel->relkind == RELKIND_VIEW)
+	if (!job->target.options->run_analyze || job->target.shards ||
+		job->target.rel->rd_rel->relkind == RELKIND_VIEW)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_ANALYZE);
 	CommandCounterIncrement();

@@ -207,23 +207,28 @@ fc_elsewhere_is_target(Oid target, const List *parents, Oid listed)
 		list_member_oid(get_partition_ancestors(listed), target);
 }
 
-/* Is there an entry about the target?  If so, sets the table it is about */
+/*
+ * Is there an entry about the target?  If so, sets the table it is about: the
+ * target itself, if that is listed
+ */
 static bool
 fc_elsewhere_look(Relation list, const FcListColumns *columns, Oid target, Oid *listed)
 {
 	List	   *parents = fc_elsewhere_parents(target);
 	SysScanDesc scan = systable_beginscan(list, InvalidOid, false, NULL, 0, NULL);
 	HeapTuple	tuple;
-	bool		found = false;
 
-	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (*listed != target && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
+		Oid			entry = fc_elsewhere_listed(list, tuple, columns);
+
 		CHECK_FOR_INTERRUPTS();
-		*listed = fc_elsewhere_listed(list, tuple, columns);
-		found = OidIsValid(*listed) && fc_elsewhere_is_target(target, parents, *listed);
+		if (OidIsValid(entry) &&
+			(entry == target || (!OidIsValid(*listed) && fc_elsewhere_is_target(target, parents, entry))))
+			*listed = entry;
 	}
 	systable_endscan(scan);
-	return found;
+	return OidIsValid(*listed);
 }
 
 /* May this extension keep rows of the target? */
