@@ -243,9 +243,10 @@ fc_shards_places_refusal(const FcShards *shards)
 static const char *
 fc_shards_table_refusal(Oid table, const FcCitusTable *citus)
 {
-	if (get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE || get_rel_relispartition(table))
-		return "It is partitioned, or a partition.";
-	if (get_rel_relkind(table) != RELKIND_RELATION)
+	char		relkind = get_rel_relkind(table);
+
+	/* a shard of a partitioned table is partitioned, too */
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
 		return "It is a foreign table.";
 	if (citus->method != FC_CITUS_HASH && citus->method != FC_CITUS_NONE)
 		return "It is distributed by range, or by appending shards.";

@@ -64,7 +64,7 @@ fc_send_plan(FcJob *job, FcSendPlan *plan)
 	plan->with = fc_send_with(target);
 	plan->shards = target->shards;
 	plan->whole = target->way == FC_WAY_SEND;
-	plan->makes = plan->whole && target->plan->key_routes &&
+	plan->makes = plan->whole && target->shards == NULL && target->plan->key_routes &&
 		target->options->missing == FC_MISSING_CREATE;
 	if (!plan->whole && target->plan->key_routes)
 		plan->leaves = fc_tables_existing(job);

@@ -242,27 +242,31 @@ fc_dispatch_own_field(const FcDispatch *dispatch, AttrNumber attnum)
 	return -1;
 }
 
-void
-fc_dispatch_to_shards(FcDispatch *dispatch, FcShards *shards)
+FcDispatch *
+fc_dispatch_begin_shards(FcContext *ctx, FcParser *parser, FcShards *shards)
 {
+	FcDispatch *dispatch = palloc0(sizeof(FcDispatch));
+
+	dispatch->ctx = ctx;
+	dispatch->parser = parser;
 	dispatch->shards = shards;
 	dispatch->field = fc_dispatch_own_field(dispatch, shards->attnum);
 	if (shards->attnum != 0 && dispatch->field < 0)
 		elog(ERROR, "the file lacks the distribution column of table \"%s\"",
-			 RelationGetRelationName(dispatch->ctx->target));
+			 RelationGetRelationName(ctx->target));
 	dispatch->by_shard = palloc0(sizeof(FcDispatchLeaf) * shards->n);
 	dispatch->nforeign = shards->n;
-	dispatch->foreign = NIL;
 	for (int i = 0; i < shards->n; i++)
 	{
 		FcDispatchLeaf *leaf = &dispatch->by_shard[i];
 
-		leaf->oid = RelationGetRelid(dispatch->ctx->target);
+		leaf->oid = RelationGetRelid(ctx->target);
 		leaf->foreign = true;
 		leaf->number = i;
 		leaf->shard = &shards->list[i];
 		dispatch->foreign = lappend(dispatch->foreign, leaf);
 	}
+	return dispatch;
 }
 
 /* Closes the tables below this one, which is its caller's */

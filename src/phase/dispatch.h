@@ -36,11 +36,8 @@ extern const char *fc_dispatch_refusal(Relation target, const List *fields);
  */
 extern FcDispatch *fc_dispatch_begin(FcContext *ctx, FcParser *parser);
 
-/*
- * From now on the leaves are these shards of ctx->target, one of whose columns
- * says which
- */
-extern void fc_dispatch_to_shards(FcDispatch *dispatch, FcShards *shards);
+/* The same for ctx->target's shards, which are its leaves then */
+extern FcDispatch *fc_dispatch_begin_shards(FcContext *ctx, FcParser *parser, FcShards *shards);
 extern void fc_dispatch_end(FcDispatch *dispatch);
 
 /* The leaves on other servers: n, by number */

@@ -127,9 +127,9 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	sender->row_mcxt = AllocSetContextCreate(mcxt, "fast_copy send row", ALLOCSET_DEFAULT_SIZES);
 	sender->estate = fc_target_executor(fc_target_context_state(ctx), &root);
 	sender->parser = fc_parse_begin(ctx, sender->estate);
-	sender->dispatch = fc_dispatch_begin(ctx, sender->parser);
-	if (plan->shards)
-		fc_dispatch_to_shards(sender->dispatch, plan->shards);
+	sender->dispatch = plan->shards ?
+		fc_dispatch_begin_shards(ctx, sender->parser, plan->shards) :
+		fc_dispatch_begin(ctx, sender->parser);
 	fc_chunk_reader_begin(&sender->reader, ctx, FC_SEND_BLOCK);
 	initStringInfo(&sender->other);
 	sender->nleaves = fc_dispatch_nforeign(sender->dispatch);

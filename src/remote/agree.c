@@ -70,7 +70,8 @@ fc_agree_check(FcNode *node, const FcRemotePlace *place, const List *attnums)
 	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(place->rel), lfirst_int(lc) - 1);
 		char	   *name = fc_remote_column(place, att->attnum);
-		const char *here = format_type_with_typemod(att->atttypid, att->atttypmod);
+		const char *here = format_type_extended(att->atttypid, att->atttypmod,
+												FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 		const char *there = fc_agree_type(columns, name);
 
 		if (there && strcmp(fc_agree_bare(here), fc_agree_bare(there)) != 0)

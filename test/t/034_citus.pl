@@ -21,6 +21,7 @@ if ($probe->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions 
 $probe->stop;
 my ($main, $one, $two) = map { new_node($_, { allows_streaming => 1 }, 'shared_preload_libraries = citus', @conf) } 'main', 'one', 'two';
 my $COLUMNS = 'k bigint NOT NULL, t text, u uuid, d date, n numeric, j jsonb';
+my $PARTITIONED = "CREATE TABLE a ($COLUMNS) PARTITION BY RANGE (d); CREATE TABLE a1 PARTITION OF a FOR VALUES FROM ('2013-01-01') TO ('2013-01-15'); CREATE TABLE a2 PARTITION OF a FOR VALUES FROM ('2013-01-15') TO ('2013-02-01')";
 
 foreach my $node ($main, $one, $two)
 {
@@ -38,6 +39,8 @@ subtest 'the rows of Citus\' own COPY in the same shards' => \&same_rows;
 subtest 'in every entry' => \&entries;
 subtest 'tables of one shard' => \&one_shard;
 subtest 'more shards than streams, and shards that were split' => \&many_shards;
+subtest 'tables with partitions' => \&partitioned;
+subtest 'keys, types and columns' => \&kinds;
 subtest 'the first bad line' => \&errors;
 subtest 'transactions' => \&transactions;
 subtest 'what cannot be sent' => \&refused;
@@ -66,7 +69,7 @@ sub make
 {
 	my ($how, $columns) = @_;
 
-	on_main("DROP TABLE IF EXISTS a, b; CREATE TABLE a (@{[ $columns // $COLUMNS ]}); CREATE TABLE b (LIKE a)");
+	on_main("DROP TABLE IF EXISTS a, b; CREATE TABLE a (@{[ $columns // $COLUMNS ]}); CREATE TABLE b (LIKE a INCLUDING GENERATED)");
 	foreach my $table ('a', 'b')
 	{
 		on_main($how =~ s/%s/$table/gr);
@@ -155,6 +158,53 @@ sub one_shard
 		is(shards_alone('a'), shards_alone('b'), '... in its shard');
 	}
 	is(on_main("SET citus.enable_schema_based_sharding = on; CREATE SCHEMA tenant; CREATE TABLE tenant.a ($COLUMNS);" . load('tenant.a', $file) . 'SELECT count(*) FROM tenant.a'), "3000\n3000", 'a schema of a tenant') if on_main("SELECT current_setting('citus.enable_schema_based_sharding', true)");
+}
+
+# Partitions are the nodes' own: a shard of the parent has them, and finds them.
+sub partitioned
+{
+	on_main("DROP TABLE IF EXISTS a, b; $PARTITIONED; SELECT create_distributed_table('a', 'k');
+		" . $PARTITIONED =~ s/\ba/b/gr . "; SELECT create_distributed_table('b', 'k', colocate_with => 'a')");
+	is(on_main(load('a', $file)), 3000, 'rows');
+	on_main("COPY b FROM '$file' WITH (FORMAT csv)");
+	is(on_main('SELECT count(*) FROM a'), 3000, 'all are found');
+	is(shards("a$_"), shards("b$_"), "a$_: the same rows in the same shards") foreach 1, 2;
+	is(on_main("SELECT count(*) FROM pg_inherits WHERE inhparent = 'a'::regclass"), 2, 'no partition is made');
+
+	my $part = write_bytes('part.csv', join('', grep { /,2013-01-0\d,/ } map { row($_) } 1 .. 500));
+	on_main('TRUNCATE a, b');
+	on_main(load('a1', $part) . "COPY b1 FROM '$part' WITH (FORMAT csv)");
+	is(shards('a1'), shards('b1'), 'a partition as the target');
+	my $outside = write_bytes('outside.csv', row(1) . row(2) . "3,x,,2013-02-03,1,\n");
+	like(said(load('a', $outside)), qr/ERROR:  no partition of relation "a" found for row.*line 3\b/s, 'a row without a partition') or diag(said(load('a', $outside)));
+	like(said(load('a1', $outside)), qr/ERROR:  new row for relation "a1" violates partition constraint.*line 3\b/s, 'or of another one');
+	is(on_main("SELECT fast_copy('a', '$part', 'd', log_verbosity => 'silent', run_analyze => true) > 0"), 't', 'a key, and statistics');
+}
+
+# What the shards look after: keys, types of users, generated columns, columns
+# by columns
+sub kinds
+{
+	make("SELECT create_distributed_table('%s', 'k')", "$COLUMNS, g bigint GENERATED ALWAYS AS (k + 1) STORED");
+	on_main(load('a', $file) . "COPY b FROM '$file' WITH (FORMAT csv)");
+	is(shards('a'), shards('b'), 'a generated column');
+
+	on_main("CREATE SCHEMA types; CREATE TYPE types.mood AS ENUM ('sad', 'glad'); CREATE DOMAIN types.few AS int CHECK (VALUE < 100)");
+	make("SELECT create_distributed_table('%s', 'k')", 'k int, m types.mood, f types.few, ms types.mood[]');
+	my $moods = write_bytes('moods.csv', join('', map { "$_," . ('sad', 'glad')[ $_ % 2 ] . ',' . $_ % 100 . ",\"{sad,glad}\"\n" } 1 .. 300));
+	on_main(load('a', $moods) . "COPY b FROM '$moods' WITH (FORMAT csv)");
+	is(shards('a'), shards('b'), 'types of users');
+	like(said(load('a', write_bytes('few.csv', "1,sad,5,\n2,sad,500,\n"))), qr/ERROR:  value for domain types.few violates check constraint "few_check".*line 2\b/s, 'the condition of a domain');
+
+	on_main('DROP TABLE IF EXISTS a, b, ref; CREATE TABLE ref (m int PRIMARY KEY, v text)');
+	on_main("INSERT INTO ref SELECT i FROM generate_series(1, 50) i; SELECT create_reference_table('ref'); CREATE TABLE a (k int, m int REFERENCES ref); SELECT create_distributed_table('a', 'k')");
+	is(on_main(load('a', write_bytes('refers.csv', join('', map { "$_," . ($_ % 50 + 1) . "\n" } 1 .. 500))) . 'SELECT count(*) FROM a JOIN ref USING (m)'), "500\n500", 'a foreign key');
+	like(said(load('a', write_bytes('lost.csv', "1,1\n2,99\n"))), qr/ERROR:  insert or update on table "a" violates foreign key constraint/, 'that a row breaks');
+	is(on_main('SELECT count(*) FROM a'), 500, 'no row of it');
+
+	return if on_main("SELECT count(*) FROM pg_extension WHERE extname = 'citus_columnar'") eq '0';
+	on_main("DROP TABLE a; CREATE TABLE a ($COLUMNS) USING columnar; SELECT create_distributed_table('a', 'k')");
+	is(on_main(load('a', $file) . 'SELECT count(*) FROM a'), "3000\n3000", 'columns by columns');
 }
 
 sub shards_alone { my ($table) = @_; return on_main("SELECT result FROM run_command_on_shards('$table', 'SELECT count(*) || ''/'' || sum(hashtextextended(x::text, 0)) FROM %s x')") }
@@ -267,12 +317,14 @@ sub refused
 	on_main('DELETE FROM pg_dist_poolinfo');
 	make("SELECT create_distributed_table('%s', 'k')", "$COLUMNS, more int DEFAULT 5");
 	is_refused('Its rows cannot be sent to its shards: a column is not in the file\.', 'a column is not in the file', ", columns => '{k,t,u,d,n,j}'");
-	make("SELECT create_distributed_table('%s', 'k')", "$COLUMNS, g bigint GENERATED ALWAYS AS (k + 1) STORED");
-	is_refused('Its rows cannot be sent to its shards: a column is generated\.', 'a generated column');
-	on_main("DROP TABLE a, b; CREATE TABLE a ($COLUMNS) PARTITION BY RANGE (d); CREATE TABLE a1 PARTITION OF a FOR VALUES FROM ('2013-01-01') TO ('2014-01-01'); SELECT create_distributed_table('a', 'k')");
-	is_refused('It is partitioned, or a partition\.', 'a partitioned table');
-	my ($rc, $out, $err) = $main->psql('postgres', load('a1', $file));
-	like($err, qr/table "a1", whose rows Citus/, 'a partition of it');
+	make("SELECT create_distributed_table('%s', 'k')", "$COLUMNS, r regclass");
+	is_refused('Its rows cannot be sent to its shards: column "r" has a type that may be another one there\.', 'a type that names objects', ", columns => '{k,t,u,d,n,j,r}'");
+	make("SET citus.enable_unsafe_triggers = on; CREATE OR REPLACE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN RETURN NEW; END \$\$; CREATE TRIGGER nothing BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION nothing(); SELECT create_distributed_table('%s', 'k')");
+	is_refused('Its rows cannot be sent to its shards: it has triggers\.', 'triggers');
+	on_main("DROP TABLE a, b; $PARTITIONED; CREATE TABLE a_rest PARTITION OF a DEFAULT; SELECT create_distributed_table('a', 'k')");
+	is_refused("Its rows cannot be sent to its shards: nodes have a default partition, and do as with missing_partitions => 'default'\\.", 'a default partition');
+	is_refused('Its rows cannot be sent to its shards: partitions are not made there\.', 'an interval', ", partition_interval => '1 day'");
+	is(on_main(load('a', $file, ", missing_partitions => 'default'") . 'SELECT count(*) FROM a'), "3000\n3000", "missing_partitions => 'default'");
 	on_main('DROP TABLE a');
 }
 
