@@ -248,6 +248,9 @@ fc_raw_shards_refusal(const FcTarget *target)
 
 	if (target->core_reason)
 		return target->core_reason;
+	/* nobody else sees what Citus has made for it */
+	if (target->rel->rd_createSubid != InvalidSubTransactionId)
+		return "it was created in this transaction";
 	if (fc_plan_has_triggers(target->rel, &only_foreign_keys) && !only_foreign_keys)
 		return "it has triggers";
 	if (target->options->interval)

@@ -315,6 +315,8 @@ sub refused
 	on_main("INSERT INTO pg_dist_poolinfo SELECT nodeid, 'port=' || nodeport FROM pg_dist_node WHERE groupid > 0");
 	is_refused('Node ".*:\d+" is reached by a connection pooler\.', 'a pooler');
 	on_main('DELETE FROM pg_dist_poolinfo');
+	like(said("BEGIN; CREATE TABLE fresh ($COLUMNS); SELECT create_distributed_table('fresh', 'k'); " . load('fresh', $file)), qr/Its rows cannot be sent to its shards: it was created in this transaction\./, 'a table that others do not see yet');
+	like(said("SELECT * FROM fast_copy_analyze('a', '$file')"), qr/whose rows Citus keeps elsewhere\n.*Rows are checked where they are loaded\./, 'an analysis');
 	make("SELECT create_distributed_table('%s', 'k')", "$COLUMNS, more int DEFAULT 5");
 	is_refused('Its rows cannot be sent to its shards: a column is not in the file\.', 'a column is not in the file', ", columns => '{k,t,u,d,n,j}'");
 	make("SELECT create_distributed_table('%s', 'k')", "$COLUMNS, r regclass");
