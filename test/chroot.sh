@@ -5,7 +5,7 @@
 # mirror which of the suites has the version (by apt, with its keyring, in a
 # state directory of ours).  fc_chroot_make builds a minimal system of that
 # suite once and keeps it.  fc_chroot_run runs test/run in it, which installs
-# what it needs there, as on any machine.
+# what it needs there, as on any machine; test/nodes.sh starts servers in it.
 #
 # All mounts are made in a mount namespace of their own, and all processes run
 # in a process namespace.  So none of them is left however they end, by a signal
@@ -44,19 +44,28 @@ fc_is_here()
   [ "$(fc_default_major)" = "$1" ]
 }
 
-# Sets FC_ROOT, a system for the version; runs the tests in it.
+# Runs the tests in a system for the version.  That is in the background, because
+# bash runs a trap only when no command is in the foreground.
 fc_chroot_run()
 {
-  local rc
+  fc_chroot_ready || return
+  echo "PostgreSQL $FC_MAJOR: in $FC_ROOT, $(cat "$FC_ROOT/etc/fast_copy")"
+  mkdir -m 1777 "$FC_TMP/tmp"
+  if [ -n "${FC_NODES:-}" ]; then
+    cp "$FC_NODES" "$FC_TMP/tmp/nodes" && FC_NODES=/tmp/nodes
+  fi
+  fc_chroot_enter "$FC_TMP/tmp" /mnt/test/run --pg "$FC_MAJOR" "$@" &
+  FC_CHILD=$!
+  wait $FC_CHILD
+}
+
+# Sets FC_ROOT, a system for the version, which is made if it is not there.
+fc_chroot_ready()
+{
   FC_CACHE=${FC_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/fast_copy}
   FC_ROOT=$FC_CACHE/pg$FC_MAJOR
   fc_chroot_check || return
-  if [ ! -f "$FC_ROOT/etc/fast_copy" ]; then
-    fc_chroot_locked || return
-  fi
-  echo "PostgreSQL $FC_MAJOR: in $FC_ROOT, $(cat "$FC_ROOT/etc/fast_copy")"
-  mkdir -m 1777 "$FC_TMP/tmp"
-  fc_chroot_enter "$FC_TMP/tmp" "$@"
+  [ -f "$FC_ROOT/etc/fast_copy" ] || fc_chroot_locked
 }
 
 # May we make namespaces and mount?
@@ -189,14 +198,14 @@ fc_exec()
   exec sudo -n "$@"
 }
 
-# fc_chroot_enter TMP ARGUMENT...: runs test/run in the system.  It runs in the
-# background, because bash runs a trap only when no command is in the
-# foreground; when unshare is killed, so is all that runs in it.
+# fc_chroot_enter TMP COMMAND...: becomes the command in the system, with the
+# tree in /mnt and TMP as /tmp.  When unshare is killed, so is all that runs in
+# it.
 fc_chroot_enter()
 {
   local tmp=$1 names=() name
   shift
-  for name in FC_KEEP FC_PART FC_JOBS FC_TAP_FILES FC_FIXTURES FC_ACCELERATE CI TERM http_proxy https_proxy no_proxy; do
+  for name in FC_KEEP FC_PART FC_JOBS FC_TAP_FILES FC_FIXTURES FC_ACCELERATE FC_NODES CI TERM http_proxy https_proxy no_proxy; do
     [ -z "${!name:-}" ] || names+=("$name=${!name}")
   done
   fc_exec env --default-signal=INT unshare --mount --propagation private --pid --fork --kill-child \
@@ -209,7 +218,5 @@ fc_chroot_enter()
       cat /etc/resolv.conf >"$root/etc/resolv.conf" 2>/dev/null
       cat /etc/hosts >"$root/etc/hosts" 2>/dev/null
       exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root FC_IN_CHROOT=1 "$@"' \
-    enter "$FC_ROOT" "$FC_TOP" "$tmp" "${names[@]}" bash /mnt/test/run --pg "$FC_MAJOR" "$@" &
-  FC_CHILD=$!
-  wait $FC_CHILD
+    enter "$FC_ROOT" "$FC_TOP" "$tmp" "${names[@]}" bash "$@"
 }

@@ -160,14 +160,19 @@ fc_begin()
   fc_packages gcc make libc6-dev perl liburing-dev zlib1g-dev libzstd-dev \
     liblz4-dev libbz2-dev liblzma-dev $(fc_isal_package) util-linux procps "$@"
   fc_postgres
-  if [ "$(id -u)" = 0 ]; then
-    FC_USER=postgres
-    id "$FC_USER" >/dev/null 2>&1 || FC_USER=nobody
-    chown -R "$FC_USER" "$FC_TMP"
-  fi
+  fc_choose_user
+  [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_TMP"
   FC_STAGE=$FC_TMP/stage
   FC_BIN=$FC_STAGE$("$PG_CONFIG" --bindir)
   FC_TREE=$FC_TMP/tree
+}
+
+# The user that servers run as, where root runs the tests
+fc_choose_user()
+{
+  [ "$(id -u)" = 0 ] || return 0
+  FC_USER=postgres
+  id "$FC_USER" >/dev/null 2>&1 || FC_USER=nobody
 }
 
 # Copies the tree and builds it.  Arguments go to make.
@@ -335,6 +340,7 @@ fc_end()
   [ -z "$FC_CHILD" ] || fc_root kill "$FC_CHILD" 2>/dev/null
   fc_end_groups
   fc_stop >/dev/null 2>&1
+  ! declare -F fc_nodes_end >/dev/null || fc_nodes_end
   if [ -n "${FC_KEEP:-}" ]; then
     echo "kept: $FC_TMP" >&2
   else

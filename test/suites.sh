@@ -6,7 +6,7 @@
 # is printed when it has ended, so that the lines of two are never mixed; its
 # counts are added to PASSED and FAILED.
 
-SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients faults bench package"
+SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions faults bench package"
 FC_JOBS=${FC_JOBS:-2}
 PASSED=0
 FAILED=0
@@ -40,6 +40,7 @@ fc_suite_packages()
     differential|fuzz|docs) echo gzip zstd lz4 bzip2 xz-utils zip ;;
     tap) echo "gzip tabix zstd lz4 bzip2 pbzip2 xz-utils zip libipc-run-perl postgresql-$FC_MAJOR-partman" ;;
     hostile) echo "libipc-run-perl pgbouncer python3-psycopg python3-pg8000 postgresql-$FC_MAJOR-partman postgresql-$FC_MAJOR-pgaudit postgresql-$FC_MAJOR-cron" ;;
+    versions) echo libipc-run-perl ;;
     clients)
       echo libipc-run-perl python3-psycopg python3-pg8000 python3-asyncpg libpostgresql-jdbc-java librust-tokio-postgres-dev
       command -v javac >/dev/null || echo default-jdk-headless
@@ -116,7 +117,7 @@ fc_suite_count()
   FC_GROUPS=${FC_GROUPS/ $1/}
   cat "$FC_TMP/log/$suite.err" >&2
   read -r passed failed skipped <"$FC_TMP/log/$suite.count"
-  if [ "$((${passed:-0} + ${failed:-0}))" = 0 ]; then
+  if [ "$((${passed:-0} + ${failed:-0} + ${skipped:-0}))" = 0 ]; then
     echo "$suite: did not run"
     passed=0 failed=1
   fi
@@ -285,6 +286,20 @@ suite_clients()
   perl_tests clients test/clients/clients.pl
   sed -n 's/^# ran: /clients: /p' "$FC_TMP/log/clients.tap" >&2
   sed 's/^.*/*** clients: & IS NOT TESTED, it cannot be had here/' "$FC_CLIENTS/missing" >&2
+}
+
+# Loads into servers of other versions, test/nodes.sh
+suite_versions()
+{
+  if [ -z "${FC_NODES:-}" ]; then
+    echo "*** versions: IS NOT TESTED, there is no server of another version here" >&2
+    echo "0 0 1"
+    return
+  fi
+  export FC_NODES
+  [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_NODES"
+  perl_tests versions test/versions/*.pl
+  sed -n 's/^# with: /versions: /p' "$FC_TMP/log/versions.tap" >&2
 }
 
 # A few rounds of each kind of fault, always the same ones

@@ -86,6 +86,7 @@ fc_shards_key(Oid table, const FcCitusTable *citus, FcShards *shards)
 	HeapTuple	tuple;
 	Form_pg_attribute att;
 	TypeCacheEntry *type;
+	Oid			collation;
 
 	if (citus->method == FC_CITUS_NONE)
 		return true;
@@ -96,12 +97,14 @@ fc_shards_key(Oid table, const FcCitusTable *citus, FcShards *shards)
 		return false;
 	att = (Form_pg_attribute) GETSTRUCT(tuple);
 	shards->attnum = att->attnum;
-	shards->collation = att->attcollation;
+	collation = att->attcollation;
 	type = lookup_type_cache(att->atttypid, TYPECACHE_HASH_PROC_FINFO);
 	ReleaseSysCache(tuple);
 	if (!OidIsValid(type->hash_proc_finfo.fn_oid))
 		return false;
 	fmgr_info_copy(&shards->hash, &type->hash_proc_finfo, CurrentMemoryContext);
+	shards->call = palloc0(SizeForFunctionCallInfo(1));
+	InitFunctionCallInfoData(*shards->call, &shards->hash, 1, collation, NULL, NULL);
 	return true;
 }
 
@@ -403,7 +406,8 @@ fc_shards_find(FcShards *shards, Datum value)
 
 	if (shards->attnum == 0)
 		return &shards->list[0];
-	hash = DatumGetInt32(FunctionCall1Coll(&shards->hash, shards->collation, value));
+	shards->call->args[0].value = value;
+	hash = DatumGetInt32(FunctionCallInvoke(shards->call));
 	distance = (uint64) ((int64) hash - PG_INT32_MIN);
 	shard = &shards->list[(distance * shards->n) >> 32];
 	if (hash >= shard->low && hash <= shard->high)

@@ -31,7 +31,7 @@ typedef struct FcShards
 	AttrNumber	attnum;			/* of the column that is hashed; 0: there is
 								 * one shard, for all rows */
 	FmgrInfo	hash;
-	Oid			collation;
+	FunctionCallInfo call;		/* of it */
 	int			n;
 	FcShard    *list;			/* by their hashes, without a gap */
 } FcShards;

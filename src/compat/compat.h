@@ -260,6 +260,16 @@ fc_tablespace_aclcheck(Oid tablespace, Oid roleid, AclMode mode)
 #endif
 }
 
+static inline AclResult
+fc_server_aclcheck(Oid server, Oid roleid, AclMode mode)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ForeignServerRelationId, server, roleid, mode);
+#else
+	return pg_foreign_server_aclcheck(server, roleid, mode);
+#endif
+}
+
 /*
  * 16: DefineIndex takes total_parts.  19: and the parser's state.  Defines an
  * index without building it, as ATTACH PARTITION would define it: without a

@@ -21,8 +21,8 @@
 typedef struct FcConverter FcConverter;
 
 /*
- * s is NUL-terminated, len its length; it is valid in the server's encoding,
- * unless it is of a binary field.  What is passed by reference is palloc'ed if
+ * The text is s[0..len), and any byte may follow; it is valid in the server's
+ * encoding, unless it is of a binary field.  What is passed by reference is palloc'ed if
  * there is no room for it.  If the converter declines s is as it was.
  */
 typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,

@@ -64,6 +64,8 @@ typedef struct FcNewPartition
 {
 	FcRange		range;			/* range.partition is its OID once created */
 	char	   *name;			/* relation name, chosen before it is made */
+	struct FcRemoteTable *remote;	/* what a foreign table stands for; NULL:
+									 * the partition is on this server */
 } FcNewPartition;
 
 /* Where the keys of a table go */

@@ -31,6 +31,8 @@ typedef struct FcJob
 
 	FcPartman  *partman;		/* NULL: pg_partman does not keep the table,
 								 * or no partitions are to be made */
+	List	   *nodes;			/* OIDs of the servers that get the missing
+								 * partitions; NIL: they are made here */
 	bool		attach_first;	/* new partitions are attached before the
 								 * load, see load/partitions.c */
 	bool		gives_way;		/* the load ends, waits for maintenance of

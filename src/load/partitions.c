@@ -21,15 +21,18 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/twophase.h"
 #include "utils/lsyscache.h"
 
 #include "load/lead.h"
 #include "load/partitions.h"
+#include "load/raw.h"
 #include "load/setup.h"
 #include "load/tables.h"
 #include "load/tasks.h"
 #include "load/way.h"
+#include "partition/place.h"
 #include "report/progress.h"
 
 /*
@@ -121,7 +124,7 @@ fc_partitions_misplaced(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcFault    *fault;
 
-	if (target->ncreated == 0 || !fc_partitions_is_remote(target->route))
+	if (target->ncreated == 0 || job->nodes || !fc_partitions_is_remote(target->route))
 		return NULL;
 	fault = palloc0(sizeof(FcFault));
 	fault->name = "foreign partitions";
@@ -132,7 +135,7 @@ fc_partitions_misplaced(FcJob *job)
 							 target->ncreated,
 							 fc_key_text(target->route->type, target->created[0].range.lo),
 							 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo));
-	fault->hint = pstrdup("Make them on the server they belong to, and here as foreign tables, or set missing_partitions to \"error\" or \"default\".");
+	fault->hint = pstrdup("Name servers for them with the option nodes, or make them there, and here as foreign tables, or set missing_partitions to \"error\" or \"default\".");
 	return fault;
 }
 
@@ -181,8 +184,44 @@ fc_partitions_choice(FcJob *job)
 		partman = interval->zone && (interval->epoch || target->route->type == FC_KEY_TIMESTAMPTZ) ?
 			psprintf(" for pg_partman, in time zone %s", pg_get_timezone_name(interval->zone)) :
 			" for pg_partman";
-	return psprintf("%d created%s%s", target->ncreated, partman,
+	return psprintf("%d created%s%s", target->ncreated, job->nodes ? " on other servers" : partman,
 					job->attach_first ? ", attached before the load" : "");
+}
+
+/* Body of fc_lead_apart: lets core say whether it can attach such a table */
+static void
+fc_partitions_try_one(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcAttach	attach;
+
+	fc_partition_attach_begin(&attach, target->oid, target->route, target->created, 1, false);
+	fc_partition_attach(&attach, &target->created[0]);
+	fc_partition_attach_end(&attach);
+}
+
+/*
+ * ERROR before the first row is sent if rows cannot be sent to the new foreign
+ * tables, or if these cannot be attached
+ */
+static void
+fc_partitions_try(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	Relation	rel = table_open(target->created[0].range.partition, NoLock);
+	const char *refusal = target->way == FC_WAY_COPY ? target->core_reason : fc_raw_refusal(target, rel);
+
+	table_close(rel, NoLock);
+	if (refusal)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot create partitions of table \"%s\" on other servers", target->relname),
+				 errdetail("Rows would be loaded one by one, as COPY does: %s.", refusal),
+				 errhint("Change that, or make the partitions before the load.")));
+	fc_setup_close_target(job);
+	fc_lead_apart(job, fc_partitions_try_one);
+	fc_setup_open_target(job);
+	job->sends = job->foreign = true;
 }
 
 void
@@ -200,13 +239,17 @@ fc_partitions_make(FcJob *job)
 		fc_partman_throw(linitial(faults));
 	if (target->ncreated == 0)
 		return;
-	early = fc_way_needs_attached(job);
+	early = fc_way_needs_attached(job) && job->nodes == NIL;
 	if (early && target->plan->foreign_keys && target->way != FC_WAY_COPY)
 		fc_way_to_core(target, "foreign keys of partitions attached before the load are checked row by row");
 	fc_partitions_check_locks(job);
 	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
+	if (job->nodes)
+		fc_place_choose(target->rel, target->route, job->nodes, target->created, target->ncreated);
 	fc_partition_create(&target->ctx, target->route, target->created, target->ncreated);
 	CommandCounterIncrement();
+	if (job->nodes)
+		fc_partitions_try(job);
 	job->attach_first = target->way == FC_WAY_COPY || early;
 	if (job->attach_first)
 		(void) fc_partitions_attach_all(job);

@@ -53,6 +53,29 @@ fc_send_with(const FcTarget *target)
 	return with.data;
 }
 
+/*
+ * What the other servers' fast_copy is told besides: rows without a partition
+ * there are treated as those without one here
+ */
+static char *
+fc_send_fast(const FcTarget *target)
+{
+	return psprintf("fast_copy, missing_partitions %s",
+					quote_literal_cstr(target->options->words.missing_partitions));
+}
+
+/* The leaves that have rows */
+static List *
+fc_send_leaves(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	List	   *leaves = fc_tables_existing(job);
+
+	for (int i = 0; i < target->ncreated && job->nodes; i++)
+		leaves = lappend_oid(leaves, target->created[i].range.partition);
+	return leaves;
+}
+
 static void
 fc_send_plan(FcJob *job, FcSendPlan *plan)
 {
@@ -61,13 +84,19 @@ fc_send_plan(FcJob *job, FcSendPlan *plan)
 	fc_remote_commit_by(target->options->remote_commit);
 	plan->userid = GetUserId();
 	plan->attnums = target->plan->columns.attnums;
-	plan->with = fc_send_with(target);
+	plan->options.copy = fc_send_with(target);
+	plan->options.fast = fc_send_fast(target);
 	plan->shards = target->shards;
 	plan->whole = target->way == FC_WAY_SEND;
 	plan->makes = plan->whole && target->shards == NULL && target->plan->key_routes &&
 		target->options->missing == FC_MISSING_CREATE;
 	if (!plan->whole && target->plan->key_routes)
-		plan->leaves = fc_tables_existing(job);
+		plan->leaves = fc_send_leaves(job);
+	if (job->nodes)
+	{
+		plan->created = target->created;
+		plan->ncreated = target->ncreated;
+	}
 }
 
 void
@@ -89,6 +118,8 @@ fc_send_stop(FcJob *job)
 {
 	job->target.ctx.lead = NULL;
 	(void) fc_send_finish(job->sender);
+	if (job->nodes && pg_atomic_read_u64(&job->target.shared->errors.offset) == PG_UINT64_MAX)
+		fc_remote_build_indexes();
 }
 
 /* One row of the report for each leaf that rows were sent to */
@@ -110,7 +141,9 @@ fc_send_report(FcJob *job)
 		row.bytes = sent.bytes;
 		row.reads = -1;
 		row.seconds = sent.seconds;
-		row.choice = psprintf("sent to server \"%s\"", fc_remote_server(sent.leaf, sent.shard));
+		row.choice = psprintf("sent to server \"%s\"%s%s", fc_remote_server(sent.leaf, sent.shard),
+							  sent.fast ? " and its fast_copy" : "",
+							  sent.created ? ", new" : "");
 		fc_report_add(&row);
 	}
 }

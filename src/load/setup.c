@@ -31,6 +31,7 @@
 #include "load/way.h"
 #include "phase/worker.h"
 #include "rejects/table.h"
+#include "remote/resolve.h"
 #include "report/history.h"
 #include "row/executor.h"
 #include "source/program.h"
@@ -213,6 +214,26 @@ fc_setup_partman(FcJob *job)
 		fc_partman_throw(partman->refusal);
 }
 
+/* Finds the servers that get the missing partitions */
+static void
+fc_setup_nodes(FcJob *job)
+{
+	const FcOptions *options = job->target.options;
+	ListCell   *lc;
+
+	if (options->nodes == NIL)
+		return;
+	if (job->partman)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" cannot be used for table \"%s\", which pg_partman keeps",
+						"nodes", job->target.relname),
+				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
+	foreach(lc, options->nodes)
+		job->nodes = list_append_unique_oid(job->nodes,
+											fc_resolve_server_named(strVal(lfirst(lc))));
+}
+
 /*
  * Makes the plan, opens the files and takes the first way.  As in COPY the
  * target is looked at before the files, unless a header says which columns
@@ -233,6 +254,7 @@ fc_setup_plan(FcJob *job)
 	target->plan = fc_plan_make(target->rel, target->options);
 	fc_access_check_target(job);
 	fc_setup_partman(job);
+	fc_setup_nodes(job);
 	fc_reject_table_check(target);
 	if (!target->options->header_map)
 		fc_setup_file(job);

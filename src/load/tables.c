@@ -254,7 +254,7 @@ fc_tables_hold(FcJob *job)
 			job->held = fc_hold_begin(job->held, lfirst_oid(lc));
 	}
 	/* where core routes, new partitions are attached: they are held already */
-	for (int i = 0; i < target->ncreated && !target->plan->routed; i++)
+	for (int i = 0; i < target->ncreated && !target->plan->routed && !job->nodes; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		job->held = fc_hold_begin(job->held, target->created[i].range.partition);

@@ -78,7 +78,8 @@
 /* Options that are no arguments of the functions */
 #define FC_LATER_OPTIONS(X) \
 	X(compressed, boolean, false, FLAG, COPY, NULL, compressed) \
-	X(remote_commit, text, 'auto', TEXT, ANY, NULL, words.remote_commit)
+	X(remote_commit, text, 'auto', TEXT, ANY, NULL, words.remote_commit) \
+	X(nodes, name[], NULL, LIST, ANY, NULL, nodes)
 
 #define FC_OPTIONS(X) FC_ARGUMENTS(X) FC_LATER_OPTIONS(X)
 

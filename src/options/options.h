@@ -137,6 +137,7 @@ typedef struct FcOptions
 	char	   *interval;		/* or NULL */
 	List	   *order_by;		/* of String; NIL: by the key */
 	FcMissing	missing;
+	List	   *nodes;			/* of String: servers for new partitions */
 	bool		freeze;
 	FcOnError	on_error;
 	uint32		tolerated;		/* FC_CLASS_* that on_error tolerates */

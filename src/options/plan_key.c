@@ -208,11 +208,12 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
 		plan->key_routes = false;
 		plan->routed = plan->partitioned;
 	}
-	if (options->interval &&
+	if ((options->interval || options->nodes) &&
 		(!plan->key_routes || options->missing != FC_MISSING_CREATE))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("partition_interval given, but no partitions can be created"),
+				 errmsg("%s given, but no partitions can be created",
+						options->interval ? "partition_interval" : "nodes"),
 				 errdetail("Partitions are created where missing_partitions is \"create\" and the table is partitioned by range over one column that the file has.")));
 }
 

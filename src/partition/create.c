@@ -48,6 +48,8 @@
 #include "partition/empty_table.h"
 #include "partition/name.h"
 #include "partition/partman.h"
+#include "partition/place.h"
+#include "remote/remote.h"
 #include "source/advice.h"
 
 /* Says how the current role gets to act as the table's owner */
@@ -86,7 +88,7 @@ fc_partition_check_owner(Relation parent, const FcRoute *route,
 
 /* May the parent's owner make tables where partitions of it belong? */
 static bool
-owner_may_create(Relation parent)
+owner_may_create(Relation parent, const FcRemoteTable *remote)
 {
 	Form_pg_class form = parent->rd_rel;
 	Oid			tablespace = OidIsValid(form->reltablespace) ? form->reltablespace :
@@ -95,7 +97,9 @@ owner_may_create(Relation parent)
 	return fc_namespace_aclcheck(form->relnamespace, form->relowner,
 								 ACL_CREATE) == ACLCHECK_OK &&
 		(!OidIsValid(tablespace) || tablespace == MyDatabaseTableSpace ||
-		 fc_tablespace_aclcheck(tablespace, form->relowner, ACL_CREATE) == ACLCHECK_OK);
+		 fc_tablespace_aclcheck(tablespace, form->relowner, ACL_CREATE) == ACLCHECK_OK) &&
+		(remote == NULL ||
+		 fc_server_aclcheck(remote->server, form->relowner, ACL_USAGE) == ACLCHECK_OK);
 }
 
 /*
@@ -180,9 +184,9 @@ create_table_sql(Relation parent, const FcPartman *partman, const char *name)
  * the time that making small partitions takes.
  */
 static void
-create_table(Relation parent, const char *sql)
+create_table(Relation parent, const char *sql, bool foreign)
 {
-	if (FC_CORE_SYNCS_INDEXES && XLogIsNeeded() && !fc_attach_is_watched() &&
+	if (!foreign && FC_CORE_SYNCS_INDEXES && XLogIsNeeded() && !fc_attach_is_watched() &&
 		!RelationUsesLocalBuffers(parent))
 		fc_table_create(sql);
 	else
@@ -257,10 +261,11 @@ give_table(Oid table, Oid owner)
  * make.
  */
 static Oid
-create_owned_table(Relation parent, const char *name, const char *sql)
+create_owned_table(Relation parent, const char *name, const char *sql,
+				   const FcRemoteTable *remote)
 {
 	Oid			owner = parent->rd_rel->relowner;
-	bool		give = superuser() && !owner_may_create(parent);
+	bool		give = superuser() && !owner_may_create(parent, remote);
 	Oid			userid;
 	int			sec_context;
 	Oid			table;
@@ -268,7 +273,7 @@ create_owned_table(Relation parent, const char *name, const char *sql)
 	GetUserIdAndSecContext(&userid, &sec_context);
 	if (!give)
 		SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE);
-	create_table(parent, sql);
+	create_table(parent, sql, remote != NULL);
 	SetUserIdAndSecContext(userid, sec_context);
 	table = get_relname_relid(name, RelationGetNamespace(parent));
 	if (!OidIsValid(table))
@@ -284,7 +289,7 @@ check_empty(const FcNewPartition *part)
 {
 	Relation	rel = table_open(part->range.partition, NoLock);
 
-	if (RelationGetNumberOfBlocks(rel) > 0)
+	if (part->remote == NULL && RelationGetNumberOfBlocks(rel) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("new partition \"%s\" has rows before it is loaded", part->name)));
@@ -300,12 +305,14 @@ create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
 		   const char *before, MemoryContext mcxt)
 {
 	char	   *name = fc_name_choose(parent, route, &part->range, before);
+	MemoryContext old = MemoryContextSwitchTo(part->remote ? mcxt : CurrentMemoryContext);
+	char	   *sql = part->remote ? fc_place_sql(parent, name, part->remote) :
+		create_table_sql(parent, route->partman, name);
 	FcProgressSlot slot;
 
+	MemoryContextSwitchTo(old);
 	fc_progress_slot_save(&slot);
-	part->range.partition = create_owned_table(parent, name,
-											   create_table_sql(parent, route->partman,
-																name));
+	part->range.partition = create_owned_table(parent, name, sql, part->remote);
 	fc_progress_slot_restore(&slot);
 	if (route->partman)
 		fc_partman_prepare(route->partman, RelationGetNamespace(parent), name);

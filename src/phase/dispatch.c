@@ -23,7 +23,9 @@
 
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/partition.h"
 #include "catalog/pg_class.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "partitioning/partbounds.h"
 #include "partitioning/partdesc.h"
@@ -50,7 +52,8 @@ struct FcDispatchTable
 	Relation	rel;
 	PartitionKey key;
 	PartitionDesc desc;
-	int			fields[PARTITION_MAX_KEYS]; /* of the key's columns */
+	FcSome	   *fields;			/* of the key's columns */
+	FunctionCallInfo calls[PARTITION_MAX_KEYS]; /* by HASH: of its functions */
 	FcDispatchChild *children;	/* as in desc */
 
 	/* if keys are known to key/range.c */
@@ -71,7 +74,8 @@ struct FcDispatch
 	List	   *foreign;		/* FcDispatchLeaf, by number */
 	FcShards   *shards;			/* NULL: it has none */
 	FcDispatchLeaf *by_shard;	/* as in shards */
-	int			field;			/* of the column that is hashed; -1: none */
+	FcSome	   *hashed;			/* the column that says which; NULL: there is
+								 * one shard */
 
 	/* the record in hand */
 	const FcRecord *record;
@@ -151,6 +155,7 @@ fc_dispatch_set_leaf(FcDispatch *dispatch, FcDispatchLeaf *leaf, Oid oid)
 	leaf->oid = oid;
 	leaf->foreign = get_rel_relkind(oid) == RELKIND_FOREIGN_TABLE;
 	leaf->number = -1;
+	leaf->created = NULL;
 	if (!leaf->foreign)
 		return;
 	leaf->number = dispatch->nforeign++;
@@ -175,28 +180,95 @@ fc_dispatch_route(FcDispatchTable *table)
 			table->parts[n++] = bounds->indexes[i];
 }
 
-static FcDispatchTable *
-fc_dispatch_table(FcDispatch *dispatch, Relation rel)
+/*
+ * Adds the partitions that are not attached yet: children after those of the
+ * descriptor, and their ranges
+ */
+static void
+fc_dispatch_add(FcDispatch *dispatch, const FcNewPartition *created, int ncreated)
+{
+	FcDispatchTable *table = dispatch->root;
+	FcRoute    *route = table->route ? table->route : fc_route_build_from(table->rel, table->desc);
+	int			n = route->nranges + ncreated;
+	FcRange    *ranges = palloc(sizeof(FcRange) * n);
+	int		   *parts = palloc(sizeof(int) * n);
+	int			existing = 0;
+	int			new = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		int			number = table->desc->nparts + new;
+		FcDispatchLeaf *leaf = &table->children[number].leaf;
+
+		if (new == ncreated || (existing < route->nranges &&
+								route->ranges[existing].lo < created[new].range.lo))
+		{
+			ranges[i] = route->ranges[existing];
+			parts[i] = table->parts[existing++];
+			continue;
+		}
+		fc_dispatch_set_leaf(dispatch, leaf, created[new].range.partition);
+		leaf->created = &created[new];
+		ranges[i] = created[new++].range;
+		parts[i] = number;
+	}
+	route->ranges = ranges;
+	route->nranges = n;
+	table->route = route;
+	table->parts = parts;
+}
+
+/* The fields of the table's key */
+static FcSome *
+fc_dispatch_fields(FcDispatch *dispatch, Relation rel)
 {
 	FcShared   *shared = dispatch->ctx->shared;
-	FcDispatchTable *table = palloc0(sizeof(FcDispatchTable));
+	PartitionKey key = RelationGetPartitionKey(rel);
+	int			numbers[PARTITION_MAX_KEYS];
 	List	   *fields = NIL;
 
-	check_stack_depth();
 	for (int i = 0; i < shared->ncolumns; i++)
 		fields = lappend_int(fields, fc_shared_columns(shared)[i]);
-	table->rel = rel;
-	table->key = RelationGetPartitionKey(rel);
-	table->desc = PartitionDirectoryLookup(dispatch->directory, rel);
-	for (int i = 0; i < table->key->partnatts; i++)
+	for (int i = 0; i < key->partnatts; i++)
 	{
-		table->fields[i] = fc_dispatch_field(dispatch->ctx->target, rel,
-											 table->key->partattrs[i], fields);
-		if (table->fields[i] < 0)
+		numbers[i] = fc_dispatch_field(dispatch->ctx->target, rel, key->partattrs[i], fields);
+		if (numbers[i] < 0)
 			elog(ERROR, "the file lacks a partition key of table \"%s\"",
 				 RelationGetRelationName(rel));
 	}
-	table->children = palloc0(sizeof(FcDispatchChild) * Max(table->desc->nparts, 1));
+	return fc_parse_some_begin(dispatch->parser, numbers, key->partnatts);
+}
+
+/* Prepares the calls of a hash key's functions */
+static void
+fc_dispatch_prepare(FcDispatchTable *table)
+{
+	PartitionKey key = table->key;
+
+	for (int i = 0; i < key->partnatts && key->strategy == PARTITION_STRATEGY_HASH; i++)
+	{
+		FunctionCallInfo call = palloc0(SizeForFunctionCallInfo(2));
+
+		InitFunctionCallInfoData(*call, &key->partsupfunc[i], 2, key->partcollation[i],
+								 NULL, NULL);
+		call->args[1].value = UInt64GetDatum(HASH_PARTITION_SEED);
+		table->calls[i] = call;
+	}
+}
+
+/* Reads the table, with room for "more" partitions */
+static FcDispatchTable *
+fc_dispatch_table(FcDispatch *dispatch, Relation rel, int more)
+{
+	FcDispatchTable *table = palloc0(sizeof(FcDispatchTable));
+
+	check_stack_depth();
+	table->rel = rel;
+	table->key = RelationGetPartitionKey(rel);
+	table->desc = PartitionDirectoryLookup(dispatch->directory, rel);
+	table->fields = fc_dispatch_fields(dispatch, rel);
+	fc_dispatch_prepare(table);
+	table->children = palloc0(sizeof(FcDispatchChild) * (table->desc->nparts + more + 1));
 	for (int i = 0; i < table->desc->nparts; i++)
 	{
 		FcDispatchChild *child = &table->children[i];
@@ -204,7 +276,7 @@ fc_dispatch_table(FcDispatch *dispatch, Relation rel)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!table->desc->is_leaf[i])
-			child->table = fc_dispatch_table(dispatch, table_open(oid, RowExclusiveLock));
+			child->table = fc_dispatch_table(dispatch, table_open(oid, RowExclusiveLock), 0);
 		else
 			fc_dispatch_set_leaf(dispatch, &child->leaf, oid);
 	}
@@ -213,7 +285,7 @@ fc_dispatch_table(FcDispatch *dispatch, Relation rel)
 }
 
 FcDispatch *
-fc_dispatch_begin(FcContext *ctx, FcParser *parser)
+fc_dispatch_begin(FcContext *ctx, FcParser *parser, const FcNewPartition *created, int ncreated)
 {
 	FcDispatch *dispatch = palloc0(sizeof(FcDispatch));
 
@@ -226,20 +298,25 @@ fc_dispatch_begin(FcContext *ctx, FcParser *parser)
 	}
 	dispatch->directory = CreatePartitionDirectory(CurrentMemoryContext,
 												   !IsolationUsesXactSnapshot());
-	dispatch->root = fc_dispatch_table(dispatch, ctx->target);
+	dispatch->root = fc_dispatch_table(dispatch, ctx->target, ncreated);
+	if (ncreated > 0)
+		fc_dispatch_add(dispatch, created, ncreated);
 	return dispatch;
 }
 
-/* The number of the column among fields; -1: it is not there */
-static int
-fc_dispatch_own_field(const FcDispatch *dispatch, AttrNumber attnum)
+/* Makes ready to read the column that is hashed; NULL: none is */
+static FcSome *
+fc_dispatch_hashed(const FcDispatch *dispatch, AttrNumber attnum)
 {
 	FcShared   *shared = dispatch->ctx->shared;
 
+	if (attnum == 0)
+		return NULL;
 	for (int i = 0; i < shared->ncolumns; i++)
-		if (attnum > 0 && fc_shared_columns(shared)[i] == attnum)
-			return i;
-	return -1;
+		if (fc_shared_columns(shared)[i] == attnum)
+			return fc_parse_some_begin(dispatch->parser, &i, 1);
+	elog(ERROR, "the file lacks the distribution column of table \"%s\"",
+		 RelationGetRelationName(dispatch->ctx->target));
 }
 
 FcDispatch *
@@ -250,10 +327,7 @@ fc_dispatch_begin_shards(FcContext *ctx, FcParser *parser, FcShards *shards)
 	dispatch->ctx = ctx;
 	dispatch->parser = parser;
 	dispatch->shards = shards;
-	dispatch->field = fc_dispatch_own_field(dispatch, shards->attnum);
-	if (shards->attnum != 0 && dispatch->field < 0)
-		elog(ERROR, "the file lacks the distribution column of table \"%s\"",
-			 RelationGetRelationName(ctx->target));
+	dispatch->hashed = fc_dispatch_hashed(dispatch, shards->attnum);
 	dispatch->by_shard = palloc0(sizeof(FcDispatchLeaf) * shards->n);
 	dispatch->nforeign = shards->n;
 	for (int i = 0; i < shards->n; i++)
@@ -372,6 +446,30 @@ fc_dispatch_to_default(const FcDispatch *dispatch, const FcDispatchTable *table)
 						   fc_key_from_datum(table->route->type, dispatch->values[0]));
 }
 
+/*
+ * The partition of a table by HASH, as compute_partition_hash_value finds it: of
+ * what it takes, to prepare the calls and a division are a tenth of all that
+ * the leader does for a record.
+ */
+static inline int
+fc_dispatch_hash(const FcDispatch *dispatch, const FcDispatchTable *table)
+{
+	PartitionBoundInfo bounds = table->desc->boundinfo;
+	uint64		n = bounds->nindexes;
+	uint64		hash = 0;
+
+	for (int i = 0; i < table->key->partnatts; i++)
+	{
+		FunctionCallInfo call = table->calls[i];
+
+		if (dispatch->nulls[i])
+			continue;
+		call->args[0].value = dispatch->values[i];
+		hash = hash_combine64(hash, DatumGetUInt64(FunctionCallInvoke(call)));
+	}
+	return bounds->indexes[(n & (n - 1)) == 0 ? hash & (n - 1) : hash % n];
+}
+
 /* The number of the partition that takes the values in hand; -1: none */
 static int
 fc_dispatch_number(FcDispatch *dispatch, FcDispatchTable *table)
@@ -380,21 +478,15 @@ fc_dispatch_number(FcDispatch *dispatch, FcDispatchTable *table)
 	PartitionKey key = table->key;
 	int			number;
 
-	if (table->desc->nparts == 0)
+	if (table->desc->nparts == 0 && table->route == NULL)
 		return -1;
 	if (key->strategy == PARTITION_STRATEGY_HASH)
-	{
-		uint64		hash = compute_partition_hash_value(key->partnatts, key->partsupfunc,
-														key->partcollation,
-														dispatch->values, dispatch->nulls);
-
-		return bounds->indexes[hash % bounds->nindexes];
-	}
+		return fc_dispatch_hash(dispatch, table);
 	number = key->strategy == PARTITION_STRATEGY_LIST ?
 		fc_dispatch_list(dispatch, table) : fc_dispatch_range(dispatch, table);
 	if (number >= 0)
 		return number;
-	return fc_dispatch_to_default(dispatch, table) ? bounds->default_index : -1;
+	return bounds && fc_dispatch_to_default(dispatch, table) ? bounds->default_index : -1;
 }
 
 /* Body of fc_error_evaluate: reads the key of the level in hand */
@@ -402,10 +494,9 @@ static void
 fc_dispatch_read(void *arg)
 {
 	FcDispatch *dispatch = arg;
-	FcDispatchTable *table = dispatch->table;
 
-	fc_parse_some(dispatch->parser, dispatch->record, table->fields,
-				  table->key->partnatts, dispatch->values, dispatch->nulls);
+	fc_parse_some(dispatch->table->fields, dispatch->record, dispatch->values,
+				  dispatch->nulls);
 }
 
 /* Body of fc_error_evaluate: reads the column that is hashed */
@@ -415,8 +506,7 @@ fc_dispatch_read_hashed(void *arg)
 	FcDispatch *dispatch = arg;
 	Relation	target = dispatch->ctx->target;
 
-	fc_parse_some(dispatch->parser, dispatch->record, &dispatch->field, 1,
-				  dispatch->values, dispatch->nulls);
+	fc_parse_some(dispatch->hashed, dispatch->record, dispatch->values, dispatch->nulls);
 	if (dispatch->nulls[0])
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -434,9 +524,9 @@ fc_dispatch_find_shard(FcDispatch *dispatch, const FcRecord *record,
 	ErrorData  *edata = NULL;
 
 	dispatch->record = record;
-	if (dispatch->field >= 0 &&
-		(!fc_parse_some_quickly(dispatch->parser, record, &dispatch->field, 1,
-								dispatch->values, dispatch->nulls) || dispatch->nulls[0]))
+	if (dispatch->hashed &&
+		(!fc_parse_some_quickly(dispatch->hashed, record, dispatch->values, dispatch->nulls) ||
+		 dispatch->nulls[0]))
 		edata = fc_error_evaluate(dispatch->ctx, record->offset, record->length,
 								  fc_dispatch_read_hashed, dispatch);
 	*leaf = NULL;
@@ -463,8 +553,7 @@ fc_dispatch_find(FcDispatch *dispatch, const FcRecord *record,
 	while (table)
 	{
 		dispatch->table = table;
-		if (!fc_parse_some_quickly(dispatch->parser, record, table->fields,
-								   table->key->partnatts, dispatch->values, dispatch->nulls))
+		if (!fc_parse_some_quickly(table->fields, record, dispatch->values, dispatch->nulls))
 			edata = fc_error_evaluate(dispatch->ctx, record->offset, record->length,
 									  fc_dispatch_read, dispatch);
 		number = edata ? -1 : fc_dispatch_number(dispatch, table);

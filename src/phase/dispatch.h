@@ -17,6 +17,7 @@ typedef struct FcDispatchLeaf
 {
 	Oid			oid;
 	bool		foreign;
+	const FcNewPartition *created;	/* by this load; NULL: it was there */
 	int			number;			/* of the foreign ones, from 0 */
 	const FcShard *shard;		/* of the table, where it has shards */
 } FcDispatchLeaf;
@@ -32,9 +33,11 @@ extern const char *fc_dispatch_refusal(Relation target, const List *fields);
 /*
  * Reads the partitions of ctx->target, or takes it as the one leaf that there
  * is, in the current memory context; a lock on those that are partitioned as
- * well is taken and kept.
+ * well is taken and kept.  Those that the load has created, by key, are leaves
+ * as well, though they are not attached yet.
  */
-extern FcDispatch *fc_dispatch_begin(FcContext *ctx, FcParser *parser);
+extern FcDispatch *fc_dispatch_begin(FcContext *ctx, FcParser *parser,
+									 const FcNewPartition *created, int ncreated);
 
 /* The same for ctx->target's shards, which are its leaves then */
 extern FcDispatch *fc_dispatch_begin_shards(FcContext *ctx, FcParser *parser, FcShards *shards);

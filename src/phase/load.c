@@ -65,7 +65,7 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 	if (ctx->shared->routed)
 		fc_leaf_begin_routing(loader);
 	if (ctx->shared->sends)
-		loader->dispatch = fc_dispatch_begin(ctx, loader->parser);
+		loader->dispatch = fc_dispatch_begin(ctx, loader->parser, NULL, 0);
 }
 
 /* An error about the record is left to whoever loads it */

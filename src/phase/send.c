@@ -49,12 +49,13 @@
 
 /* Records of a step, and bytes that are read at a time */
 #define FC_SEND_STEP	8192
-#define FC_SEND_BLOCK	((size_t) 1024 * 1024)
+#define FC_SEND_BLOCK	((size_t) 256 * 1024)
 
 /* A leaf on another server */
 typedef struct FcSendLeaf
 {
 	const FcDispatchLeaf *leaf;
+	const FcRemoteTable *table; /* that is made for it; NULL: it is there */
 	bool		pending;		/* this pass may send to it */
 	uint64		resume;			/* records before this offset have been sent in
 								 * passes before */
@@ -129,17 +130,21 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	sender->parser = fc_parse_begin(ctx, sender->estate);
 	sender->dispatch = plan->shards ?
 		fc_dispatch_begin_shards(ctx, sender->parser, plan->shards) :
-		fc_dispatch_begin(ctx, sender->parser);
+		fc_dispatch_begin(ctx, sender->parser, plan->created, plan->ncreated);
 	fc_chunk_reader_begin(&sender->reader, ctx, FC_SEND_BLOCK);
 	initStringInfo(&sender->other);
 	sender->nleaves = fc_dispatch_nforeign(sender->dispatch);
 	sender->leaves = palloc0(sizeof(FcSendLeaf) * Max(sender->nleaves, 1));
 	for (int i = 0; i < sender->nleaves; i++)
 	{
-		sender->leaves[i].leaf = fc_dispatch_foreign(sender->dispatch, i);
-		sender->leaves[i].sent.leaf = sender->leaves[i].leaf->oid;
-		sender->leaves[i].sent.shard = sender->leaves[i].leaf->shard;
-		sender->leaves[i].pending = true;
+		FcSendLeaf *leaf = &sender->leaves[i];
+
+		leaf->leaf = fc_dispatch_foreign(sender->dispatch, i);
+		leaf->table = leaf->leaf->created ? leaf->leaf->created->remote : NULL;
+		leaf->sent.leaf = leaf->leaf->oid;
+		leaf->sent.shard = leaf->leaf->shard;
+		leaf->sent.created = leaf->table != NULL;
+		leaf->pending = true;
 	}
 	fc_send_lock(sender);
 	MemoryContextSwitchTo(old);
@@ -160,6 +165,7 @@ fc_send_attnums(const FcSender *sender, Oid leaf)
 	return attnums;
 }
 
+/* Begins a COPY for the leaf, unless its table can be reached only later */
 static void
 fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 {
@@ -169,12 +175,17 @@ fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 	List	   *attnums = fc_send_attnums(sender, leaf->leaf->oid);
 
 	INSTR_TIME_SET_CURRENT(leaf->begun);
-	leaf->copy = fc_remote_copy_begin(&place, sender->plan.userid, attnums, sender->plan.with);
+	leaf->copy = fc_remote_copy_begin(&place, sender->plan.userid, attnums,
+									  &sender->plan.options, leaf->table);
 	leaf->eol = FC_EOL_UNKNOWN;
 	leaf->records = 0;
 	list_free(attnums);
 	table_close(rel, NoLock);
-	sender->nopen++;
+	if (leaf->copy)
+	{
+		leaf->sent.fast = fc_remote_copy_is_fast(leaf->copy);
+		sender->nopen++;
+	}
 	MemoryContextSwitchTo(old);
 }
 
@@ -289,7 +300,8 @@ fc_send_name(const FcSendLeaf *leaf)
 
 /*
  * The server's context without the lines of its COPY, which are not those of
- * the file
+ * the file.  The column is told, as COPY here may take what the server does
+ * not.
  */
 static char *
 fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
@@ -302,6 +314,8 @@ fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
 		if (strncmp(line, "COPY ", 5) != 0)
 			appendStringInfo(&context, "%s\n", line);
 	appendStringInfoString(&context, fc_send_name(leaf));
+	if (error->field)
+		appendStringInfo(&context, ", %s", error->field);
 	return context.data;
 }
 

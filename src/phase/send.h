@@ -11,6 +11,7 @@
 
 #include "citus/shards.h"
 #include "context/shared.h"
+#include "remote/remote.h"
 
 /* So many COPYs are open at a time */
 #define FC_SEND_STREAMS	32
@@ -21,11 +22,14 @@ typedef struct FcSendPlan
 	Oid			userid;			/* who must be allowed to */
 	const List *attnums;		/* the target's columns that the file has, in
 								 * its order */
-	const char *with;			/* options of COPY on the servers */
 	FcShards   *shards;			/* of the target, which are its leaves; or
 								 * NULL */
+	FcRemoteOptions options;	/* of COPY on the servers */
 	const List *leaves;			/* OIDs of those that have rows; NIL: not
 								 * known */
+	const FcNewPartition *created;	/* foreign tables that are made by this
+									 * load, not attached yet */
+	int			ncreated;
 	bool		whole;			/* all leaves are on other servers: there is no
 								 * other scan or load */
 	bool		makes;			/* whole: a missing partition is made, so that
@@ -40,6 +44,8 @@ typedef struct FcSent
 	uint64		rows;
 	uint64		bytes;
 	double		seconds;		/* in which a COPY to it was open */
+	bool		created;		/* by this load */
+	bool		fast;			/* the server's fast_copy has loaded it */
 } FcSent;
 
 typedef struct FcSender FcSender;

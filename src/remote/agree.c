@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
@@ -42,7 +43,7 @@ fc_agree_refuse(FcNode *node, const FcRemotePlace *place, char *detail)
 static FcWireResult *
 fc_agree_ask(FcNode *node, const FcRemotePlace *place)
 {
-	return fc_node_run(node, psprintf("SELECT attname, pg_catalog.format_type(atttypid, atttypmod), relhasrules"
+	return fc_node_run(node, psprintf("SELECT attname, pg_catalog.format_type(atttypid, atttypmod), relhasrules, relkind"
 									  " FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class ON pg_class.oid = attrelid"
 									  " WHERE attrelid = pg_catalog.to_regclass(%s) AND attnum > 0 AND NOT attisdropped",
 									  quote_literal_cstr(fc_remote_table(place))));
@@ -58,7 +59,7 @@ fc_agree_type(FcWireResult *columns, const char *name)
 	return NULL;
 }
 
-void
+bool
 fc_agree_check(FcNode *node, const FcRemotePlace *place, const List *attnums)
 {
 	FcWireResult *columns = fc_agree_ask(node, place);
@@ -78,4 +79,6 @@ fc_agree_check(FcNode *node, const FcRemotePlace *place, const List *attnums)
 			fc_agree_refuse(node, place, psprintf("Column \"%s\" is of type %s there, and %s here.",
 													name, there, here));
 	}
+	return fc_wire()->rows(columns) > 0 &&
+		fc_wire()->value(columns, 0, 3)[0] == RELKIND_PARTITIONED_TABLE;
 }

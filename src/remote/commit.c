@@ -6,12 +6,21 @@
  *	 one phase    COMMIT on each node ──► commit here
  *	 two phases   rows of the log, flushed ──► PREPARE on all nodes ──►
  *	              commit here, which decides ──► COMMIT PREPARED on all nodes
+ *	 new tables   rows of the log, flushed ──► COMMIT on their nodes, with a
+ *	              mark on each table ──► commit here, which attaches the
+ *	              foreign tables, and decides ──► the marks are taken off
  *
  * In two phases nothing is committed anywhere before the transaction here is,
  * and what can fail has been done by then: all nodes have promised to commit,
  * even if they crash.  What they are not told any more, because they or this
  * server crash or the connection breaks, fast_copy_resolve() tells them
  * (remote/resolve.c), by the rows of the log (remote/log.c).
+ *
+ * Nobody reads a new table before its foreign table is attached, which is one
+ * commit here: so a new table need not wait for the other nodes, and its node
+ * need not prepare transactions.  The mark is a comment on it, the name that a
+ * prepared transaction would have.  A table with a mark of which the log has no
+ * row is dropped; without a mark it is nobody's but the node's.
  *
  * The log reaches the disk before the first node prepares, and the commit here
  * does not return before it has (ForceSyncCommit), whatever synchronous_commit
@@ -60,6 +69,17 @@ fc_commit_foresee(FcRemoteCommit commit, const FcNode *node)
 			 errhint("A failure during commit can leave some servers loaded.")));
 }
 
+static bool
+fc_commit_makes(dlist_head *members)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, members)
+		if (dlist_container(FcMember, link, iter.cur)->makes)
+			return true;
+	return false;
+}
+
 /*
  * Two phases, unless one server's commit does it all: there is no other one,
  * and the commit here has nothing to write and cannot fail any more.
@@ -71,12 +91,16 @@ fc_commit_in_two(dlist_head *members, FcRemoteCommit commit)
 
 	if (commit != FC_COMMIT_AUTO)
 		return commit == FC_COMMIT_TWO_PHASE;
-	if (dlist_head_node(members) == dlist_tail_node(members) &&
+	if (dlist_head_node(members) == dlist_tail_node(members) && !fc_commit_makes(members) &&
 		XactLastRecEnd == InvalidXLogRecPtr && !IsolationIsSerializable())
 		return false;
 	dlist_foreach(iter, members)
-		if (!dlist_container(FcMember, link, iter.cur)->node->can_prepare)
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (!member->makes && !member->node->can_prepare)
 			return false;
+	}
 	return fc_log_is_there();
 }
 
@@ -120,14 +144,19 @@ fc_commit_one_by_one(dlist_head *members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 
+		if (member->gid)
+			continue;
 		fc_commit_take(member, fc_node_run(member->node, "COMMIT"), "COMMIT", "COMMIT");
 		member->state = FC_MEMBER_ENDED;
 	}
 }
 
-/* Writes what is decided if this transaction commits, and flushes it */
+/*
+ * Writes what is decided if this transaction commits, and flushes it: of all
+ * members, or of those that make tables
+ */
 static void
-fc_commit_log(dlist_head *members)
+fc_commit_log(dlist_head *members, bool all)
 {
 	uint64		nonce = fc_gid_nonce();
 	int			n = 0;
@@ -139,8 +168,11 @@ fc_commit_log(dlist_head *members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 		FcNode	   *node = member->node;
-		char	   *gid = fc_gid_make(fc_log_prefix(node->server), nonce, ++n);
+		char	   *gid;
 
+		if (!all && !member->makes)
+			continue;
+		gid = fc_gid_make(fc_log_prefix(node->server), nonce, ++n);
 		member->gid = MemoryContextStrdup(node->context, gid);
 		fc_log_add(gid, node->server, node->system, node->userid);
 	}
@@ -149,54 +181,94 @@ fc_commit_log(dlist_head *members)
 	ForceSyncCommit();
 }
 
-/* Sends a command with the name of the member's prepared transaction */
-static bool
-fc_commit_send(FcMember *member, const char *command)
+/* The steps of a member whose end is decided here */
+typedef enum FcCommitStep
 {
-	char	   *sql = psprintf("%s %s", command, quote_literal_cstr(member->gid));
-	bool		sent = fc_node_send(member->node, sql);
+	FC_STEP_PREPARE,
+	FC_STEP_COMMIT,
+	FC_STEP_GIVE_UP
+} FcCommitStep;
 
-	pfree(sql);
+/* Appends what a step does to the tables that the member has made */
+static void
+fc_commit_tables(StringInfo sql, const FcMember *member, FcCommitStep step)
+{
+	const char *mark = step == FC_STEP_PREPARE ? quote_literal_cstr(member->gid) : "NULL";
+	ListCell   *lc;
+
+	foreach(lc, member->made)
+	{
+		const FcMadeTable *table = lfirst(lc);
+
+		if (step == FC_STEP_GIVE_UP)
+			appendStringInfo(sql, "DROP TABLE IF EXISTS %s; ", table->name);
+		else
+			appendStringInfo(sql, "COMMENT ON TABLE %s IS %s; ", table->name, mark);
+	}
+	if (step == FC_STEP_PREPARE)
+		appendStringInfoString(sql, "COMMIT");
+}
+
+static bool
+fc_commit_send(FcMember *member, FcCommitStep step)
+{
+	static const char *const commands[] = {
+		"PREPARE TRANSACTION", "COMMIT PREPARED", "ROLLBACK PREPARED"
+	};
+	StringInfoData sql;
+	bool		sent;
+
+	initStringInfo(&sql);
+	if (member->makes)
+		fc_commit_tables(&sql, member, step);
+	else
+		appendStringInfo(&sql, "%s %s", commands[step], quote_literal_cstr(member->gid));
+	sent = fc_node_send(member->node, sql.data);
+	pfree(sql.data);
 	return sent;
 }
 
 static void
 fc_commit_prepare(dlist_head *members)
 {
-	static const char command[] = "PREPARE TRANSACTION";
 	dlist_iter	iter;
 
 	dlist_foreach(iter, members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 
+		if (member->gid == NULL)
+			continue;
 		member->state = FC_MEMBER_PREPARING;
-		if (!fc_commit_send(member, command))
-			fc_node_throw(member->node, command);
+		if (!fc_commit_send(member, FC_STEP_PREPARE))
+			fc_node_throw(member->node, "PREPARE TRANSACTION");
 	}
 	dlist_foreach(iter, members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+		const char *tag = member->makes ? "COMMIT" : "PREPARE TRANSACTION";
 
-		fc_commit_take(member, fc_node_result(member->node, 0), command, command);
-		member->state = FC_MEMBER_PREPARED;
+		if (member->gid == NULL)
+			continue;
+		fc_commit_take(member, fc_node_result(member->node, 0), tag, tag);
+		member->state = member->makes && member->made == NIL ? FC_MEMBER_ENDED : FC_MEMBER_PREPARED;
 	}
 }
 
 void
 fc_commit_members(dlist_head *members, FcRemoteCommit commit)
 {
+	bool		in_two = fc_commit_in_two(members, commit);
 	dlist_iter	iter;
 
 	dlist_foreach(iter, members)
 		fc_member_check(dlist_container(FcMember, link, iter.cur));
-	if (fc_commit_in_two(members, commit))
+	if (in_two || fc_commit_makes(members))
 	{
-		fc_commit_log(members);
+		fc_commit_log(members, in_two);
 		fc_commit_prepare(members);
 	}
-	else
-		fc_commit_one_by_one(members);
+	fc_commit_one_by_one(members);
 }
 
 /* Did the node prepare?  It may be at it still */
@@ -213,17 +285,53 @@ fc_commit_settle(FcMember *member, TimestampTz until)
 		member->state = FC_MEMBER_ENDED;
 }
 
-/* Tells of one that is left prepared */
+/*
+ * Tells of one that is left as it was prepared.  A table that keeps its mark
+ * for a while is none the worse for it.
+ */
 static void
 fc_commit_warn(FcMember *member, bool commit)
 {
+	if (commit && member->makes)
+		return;
 	ereport(WARNING,
 			(errcode(ERRCODE_CONNECTION_FAILURE),
 			 errmsg(commit ? "could not commit the prepared transaction \"%s\" on server \"%s\"" :
+					member->makes ? "could not drop the tables marked \"%s\" on server \"%s\"" :
 					"could not roll back the prepared transaction \"%s\" on server \"%s\"",
 					member->gid, member->node->name),
 			 errdetail_internal("%s", fc_node_complaint(member->node)),
 			 errhint("fast_copy_resolve() does so, and the next load into this server.")));
+}
+
+/*
+ * Tells all that are prepared.  Those that have not said yet whether they are
+ * come last, so that nobody waits behind a server that says nothing.
+ */
+static void
+fc_commit_tell(dlist_head *members, FcCommitStep step, TimestampTz until)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, members)
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (member->state == FC_MEMBER_PREPARING)
+			fc_commit_settle(member, GetCurrentTimestamp());
+		if (member->state == FC_MEMBER_PREPARED)
+			(void) fc_commit_send(member, step);
+	}
+	dlist_foreach(iter, members)
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (member->state != FC_MEMBER_PREPARING)
+			continue;
+		fc_commit_settle(member, until);
+		if (member->state == FC_MEMBER_PREPARED)
+			(void) fc_commit_send(member, step);
+	}
 }
 
 /* Ends all that is prepared; waits for the nodes side by side */
@@ -233,15 +341,7 @@ fc_commit_end(dlist_head *members, bool commit)
 	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_COMMIT_WAIT_MS);
 	dlist_iter	iter;
 
-	dlist_foreach(iter, members)
-	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
-		if (member->state == FC_MEMBER_PREPARING)
-			fc_commit_settle(member, until);
-		if (member->state == FC_MEMBER_PREPARED)
-			(void) fc_commit_send(member, commit ? "COMMIT PREPARED" : "ROLLBACK PREPARED");
-	}
+	fc_commit_tell(members, commit ? FC_STEP_COMMIT : FC_STEP_GIVE_UP, until);
 	dlist_foreach(iter, members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);

@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include "foreign/fdwapi.h"
 #include "lib/stringinfo.h"
@@ -33,17 +34,27 @@
 
 #include "remote/agree.h"
 #include "remote/conninfo.h"
+#include "remote/make.h"
 #include "remote/names.h"
 #include "remote/remote.h"
 #include "remote/transaction.h"
 
-/*
- * Bytes of a buffer, and of a piece: small enough to fit into the buffer of a
- * socket that can be written to, for else libpq reads from it, and what the
- * node says is missed here.
- */
+/* Bytes of a buffer */
 #define FC_COPY_BUFFER	(256 * 1024)
-#define FC_COPY_PIECE	(32 * 1024)
+
+/*
+ * libpq sends packets of so many bytes, and what is left over by a call of its
+ * own; a message has a head of five
+ */
+#define FC_COPY_PACKET	8192
+#define FC_COPY_HEAD	5
+
+/*
+ * libpq copies a piece.  Some processors (Zen 3 and 4) do that ten times as
+ * slowly to a place that is 1 to 15 bytes further on in its page.  Half a page
+ * keeps the buffer away from where large blocks begin, as libpq's own does.
+ */
+#define FC_COPY_PAGE	4096
 
 /* Sockets that are waited for at a time */
 #define FC_COPY_SOCKETS	64
@@ -59,10 +70,13 @@ struct FcRemoteCopy
 {
 	FcMember   *member;
 	char	   *place;			/* how a context begins that names a line */
+	bool		fast;			/* the node's fast_copy loads it */
 	char	   *buffer;			/* FC_COPY_BUFFER bytes */
 	Size		sent;			/* of these, how many libpq has */
 	Size		len;			/* and how many there are */
 	Size		try_at;			/* so many are enough to look at the socket */
+	Size		piece;			/* bytes that are sent at a time */
+	int			share;			/* a piece is 1 / share of the socket's buffer */
 	bool		waiting;		/* libpq has bytes that are not sent */
 	bool		ended;			/* the node was told so */
 	bool		failed;
@@ -82,7 +96,7 @@ fc_remote_server(Oid table, const FcShard *shard)
 }
 
 static char *
-fc_copy_sql(const FcRemotePlace *place, const List *attnums, const char *with)
+fc_copy_sql(const FcRemotePlace *place, const List *attnums, const FcRemoteOptions *options, bool fast)
 {
 	StringInfoData sql;
 	const char *separator = "(";
@@ -96,31 +110,101 @@ fc_copy_sql(const FcRemotePlace *place, const List *attnums, const char *with)
 						 quote_identifier(fc_remote_column(place, lfirst_int(lc))));
 		separator = ", ";
 	}
-	appendStringInfoString(&sql, ") FROM STDIN");
-	if (with && with[0] != '\0')
-		appendStringInfo(&sql, " WITH (%s)", with);
+	appendStringInfo(&sql, ") FROM STDIN WITH (%s%s%s)", fast ? options->fast : "",
+					 fast ? ", " : "", options->copy);
 	return sql.data;
 }
 
-/* "COPY table,", with the name as the node clips it */
+/*
+ * "COPY table,", with the name as the node clips it; fast_copy names a file,
+ * too
+ */
 static char *
-fc_copy_place(const FcRemotePlace *place)
+fc_copy_place(const FcRemotePlace *place, bool fast)
 {
 	char	   *name = fc_remote_relname(place);
 
 	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
-	return psprintf("COPY %s,", name);
+	return psprintf(fast ? "fast_copy %s, file \"stdin\"," : "COPY %s,", name);
+}
+
+/*
+ * Finds or begins the member for the table.  One that was made in this
+ * transaction is seen only by the member that has made it; NULL: that is at
+ * another COPY.
+ */
+static FcMember *
+fc_copy_join(const FcRemotePlace *place, Oid userid, const FcRemoteTable *table)
+{
+	Oid			server = fc_copy_server(RelationGetRelid(place->rel), place->shard);
+	FcMember   *member = fc_transaction_maker(server, userid, fc_remote_table(place));
+
+	if (member && member->copy)
+		return NULL;
+	if (member)
+		fc_transaction_rejoin(member);
+	else
+	{
+		member = fc_transaction_join(server, userid, table != NULL);
+		if (table)
+			fc_make_table(member, table);
+	}
+	return member;
+}
+
+/*
+ * Which part of the socket's buffer is free when it can be written to: three
+ * quarters of a Unix socket's, a third of another one's
+ */
+static int
+fc_copy_share(int fd)
+{
+	struct sockaddr_storage addr = {0};
+	socklen_t	len = sizeof(addr);
+
+	(void) getsockname(fd, (struct sockaddr *) &addr, &len);
+	return addr.ss_family == AF_UNIX ? 2 : 4;
+}
+
+/*
+ * A piece fits into what is free of the socket's buffer, which may grow: else
+ * libpq would read from the socket, and what the node says be missed here
+ */
+static void
+fc_copy_set_piece(FcRemoteCopy *copy, int fd)
+{
+	int			bytes = 0;
+	socklen_t	size = sizeof(int);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &size) < 0)
+		bytes = 0;
+	bytes = Min(bytes / copy->share, FC_COPY_BUFFER / 2);
+	copy->piece = Max(bytes / FC_COPY_PACKET, 1) * FC_COPY_PACKET - FC_COPY_HEAD;
+}
+
+static char *
+fc_copy_buffer(FcMember *member)
+{
+	char	   *buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER + 2 * FC_COPY_PAGE);
+
+	return (char *) TYPEALIGN(FC_COPY_PAGE, buffer) + FC_COPY_PAGE / 2;
 }
 
 FcRemoteCopy *
-fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums, const char *with)
+fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums,
+					 const FcRemoteOptions *options, const FcRemoteTable *table)
 {
-	FcMember   *member = fc_transaction_join(fc_copy_server(RelationGetRelid(place->rel), place->shard),
-											 userid);
-	char	   *sql = fc_copy_sql(place, attnums, with);
+	FcMember   *member = fc_copy_join(place, userid, table);
+	bool		fast;
+	char	   *sql;
 	FcRemoteCopy *copy;
 
-	fc_agree_check(member->node, place, attnums);
+	if (member == NULL)
+		return NULL;
+	/* partitions of a shard are not the node's to make */
+	fast = fc_agree_check(member->node, place, attnums) && member->node->has_fast_copy &&
+		place->shard == NULL;
+	sql = fc_copy_sql(place, attnums, options, fast);
 	member->failed = true;
 	if (fc_wire()->kind(fc_node_run(member->node, sql)) != FC_WIRE_COPY_IN)
 		fc_node_throw(member->node, sql);
@@ -128,12 +212,20 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 											ALLOCSET_SMALL_SIZES);
 	copy = MemoryContextAllocZero(member->copying, sizeof(FcRemoteCopy));
 	copy->member = member;
-	copy->place = MemoryContextStrdup(member->copying, fc_copy_place(place));
-	copy->buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER);
-	copy->try_at = FC_COPY_PIECE;
+	copy->fast = fast;
+	copy->place = MemoryContextStrdup(member->copying, fc_copy_place(place, fast));
+	copy->buffer = fc_copy_buffer(member);
+	copy->share = fc_copy_share(fc_wire()->socket(member->node->wire));
+	copy->try_at = copy->piece = FC_COPY_PACKET - FC_COPY_HEAD;
 	member->failed = false;
 	member->copy = copy;
 	return copy;
+}
+
+bool
+fc_remote_copy_is_fast(const FcRemoteCopy *copy)
+{
+	return copy->fast;
 }
 
 /* Reads what has come; true if it was nothing but messages for the user */
@@ -161,7 +253,7 @@ static void
 fc_copy_send_piece(FcRemoteCopy *copy)
 {
 	FcWire	   *wire = copy->member->node->wire;
-	Size		n = Min(copy->len - copy->sent, FC_COPY_PIECE);
+	Size		n = Min(copy->len - copy->sent, copy->piece);
 	int			rc = 0;
 
 	if (!copy->waiting)
@@ -177,22 +269,43 @@ fc_copy_send_piece(FcRemoteCopy *copy)
 	copy->failed |= rc < 0;
 }
 
-/* Is there something to send, or has libpq something left? */
+/* Has libpq something left, or are there at least so many bytes to send? */
 static bool
-fc_copy_has_more(const FcRemoteCopy *copy)
+fc_copy_is_due(const FcRemoteCopy *copy, Size least)
 {
-	return !copy->failed && (copy->waiting || copy->sent < copy->len);
+	return !copy->failed && (copy->waiting || copy->len - copy->sent >= least);
 }
 
-/* Sends as much as the socket takes */
+/*
+ * Makes room after pieces have been sent, unless there is more to move than
+ * what was sent; and says when to try again: not before there is a whole piece,
+ * nor, if the socket has not taken one, before there is another.
+ */
 static void
-fc_copy_pump(FcRemoteCopy *copy)
+fc_copy_settle(FcRemoteCopy *copy)
+{
+	Size		left = copy->len - copy->sent;
+
+	if (left <= copy->sent)
+	{
+		memcpy(copy->buffer, copy->buffer + copy->sent, left);
+		copy->len = left;
+		copy->sent = 0;
+	}
+	copy->try_at = left < copy->piece ? copy->sent + copy->piece : copy->len + copy->piece;
+}
+
+/* Sends as much as the socket takes, while there are at least so many bytes */
+static void
+fc_copy_pump(FcRemoteCopy *copy, Size least)
 {
 	struct pollfd look = {.fd = fc_wire()->socket(copy->member->node->wire), .events = POLLIN | POLLOUT};
 
 	if (look.fd < 0)
 		copy->failed = true;
-	while (fc_copy_has_more(copy))
+	else
+		fc_copy_set_piece(copy, look.fd);
+	while (fc_copy_is_due(copy, least))
 	{
 		look.revents = 0;
 		if (poll(&look, 1, 0) <= 0)
@@ -204,12 +317,10 @@ fc_copy_pump(FcRemoteCopy *copy)
 		else
 			break;
 	}
-	if (copy->sent == copy->len)
-		copy->sent = copy->len = 0;
-	copy->try_at = copy->len + FC_COPY_PIECE;
+	fc_copy_settle(copy);
 }
 
-/* Sends what all streams have, as far as their sockets take it */
+/* Sends the pieces that all streams have, as far as their sockets take them */
 static void
 fc_copy_pump_all(void)
 {
@@ -219,14 +330,14 @@ fc_copy_pump_all(void)
 	{
 		FcRemoteCopy *copy = dlist_container(FcMember, link, iter.cur)->copy;
 
-		if (copy && fc_copy_has_more(copy))
-			fc_copy_pump(copy);
+		if (copy && fc_copy_is_due(copy, copy->piece))
+			fc_copy_pump(copy, copy->piece);
 	}
 }
 
-/* Waits until one of the streams can go on that have something to send */
+/* Waits until this stream, or another one that has a piece, can go on */
 static void
-fc_copy_wait(void)
+fc_copy_wait(const FcRemoteCopy *copy)
 {
 	WaitEventSet *set = fc_node_wait_begin(FC_COPY_SOCKETS);
 	int			n = 0;
@@ -235,24 +346,29 @@ fc_copy_wait(void)
 	dlist_foreach(iter, fc_transaction_members())
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+		FcRemoteCopy *other = member->copy;
 
-		if (member->copy && fc_copy_has_more(member->copy) && n++ < FC_COPY_SOCKETS)
+		if (other && (other == copy || fc_copy_is_due(other, other->piece)) &&
+			n++ < FC_COPY_SOCKETS)
 			AddWaitEventToSet(set, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE,
 							  fc_wire()->socket(member->node->wire), NULL, NULL);
 	}
 	fc_node_wait_end(set);
 }
 
-/* Sends all that this stream has, and serves the others meanwhile */
+/*
+ * Sends what this stream has, until less than so many bytes are left, and
+ * serves the others meanwhile
+ */
 static void
-fc_copy_drain(FcRemoteCopy *copy)
+fc_copy_drain(FcRemoteCopy *copy, Size least)
 {
 	for (;;)
 	{
-		fc_copy_pump(copy);
-		if (!fc_copy_has_more(copy))
+		fc_copy_pump(copy, least);
+		if (!fc_copy_is_due(copy, least))
 			break;
-		fc_copy_wait();
+		fc_copy_wait(copy);
 		fc_copy_pump_all();
 	}
 }
@@ -269,9 +385,9 @@ fc_remote_copy_put(FcRemoteCopy *copy, const char *bytes, Size len)
 		bytes += n;
 		len -= n;
 		if (copy->len == FC_COPY_BUFFER)
-			fc_copy_drain(copy);
+			fc_copy_drain(copy, copy->piece);
 		else if (copy->len >= copy->try_at)
-			fc_copy_pump(copy);
+			fc_copy_pump(copy, copy->piece);
 	}
 	return !copy->failed;
 }
@@ -283,7 +399,7 @@ fc_remote_copy_finish(FcRemoteCopy *copy)
 
 	if (copy->ended)
 		return !copy->failed;
-	fc_copy_drain(copy);
+	fc_copy_drain(copy, 1);
 	copy->ended = true;
 	if (fc_wire()->put_end(wire, NULL) != 1 || fc_wire()->flush(wire) < 0)
 		copy->failed = true;
@@ -292,24 +408,28 @@ fc_remote_copy_finish(FcRemoteCopy *copy)
 
 /*
  * Cuts what the context says of the stream off it, "COPY t, line 17, column v:
- * ..." at the start of a line, and returns that line of the stream.  What is
- * above may name lines of other things, such as a value's.
+ * ..." at the start of a line, and takes that line of the stream and what comes
+ * after it.  What is above may name lines of other things, such as a value's.
  */
-static uint64
-fc_copy_line(const FcRemoteCopy *copy, char *context)
+static void
+fc_copy_take_place(const FcRemoteCopy *copy, FcRemoteError *error)
 {
 	Size		len = strlen(copy->place);
+	char	   *at = error->context;
 
-	for (char *at = context; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+	while (at && strncmp(at, copy->place, len) != 0)
 	{
-		if (strncmp(at, copy->place, len) != 0)
-			continue;
-		*at = '\0';
-		/* the word before the number is in the node's language */
-		at += len;
-		return strtoull(at + strcspn(at, "0123456789\n"), NULL, 10);
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
 	}
-	return 0;
+	if (at == NULL)
+		return;
+	*at = '\0';
+	/* the word before the number is in the node's language */
+	at += len;
+	error->line = strtoull(at + strcspn(at, "0123456789\n"), &at, 10);
+	if (strncmp(at, ", ", 2) == 0)
+		error->field = at + 2;
 }
 
 static char *
@@ -332,7 +452,7 @@ fc_copy_take_error(FcRemoteCopy *copy, FcWireResult *result, FcRemoteError *erro
 	error->detail = fc_copy_error_field(result, PG_DIAG_MESSAGE_DETAIL);
 	error->hint = fc_copy_error_field(result, PG_DIAG_MESSAGE_HINT);
 	error->context = fc_copy_error_field(result, PG_DIAG_CONTEXT);
-	error->line = fc_copy_line(copy, error->context);
+	fc_copy_take_place(copy, error);
 }
 
 bool

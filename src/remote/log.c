@@ -109,17 +109,22 @@ fc_log_is_there(void)
 	return OidIsValid(fc_log_table());
 }
 
+void
+fc_log_check(void)
+{
+	if (fc_log_is_there())
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("the table \"%s\" of extension \"%s\" does not exist", FC_LOG_TABLE, "fast_copy"),
+			 errhint("CREATE EXTENSION fast_copy, or ALTER EXTENSION fast_copy UPDATE.")));
+}
+
 static Relation
 fc_log_open(LOCKMODE lock)
 {
-	Oid			table = fc_log_table();
-
-	if (!OidIsValid(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("the table \"%s\" of extension \"%s\" does not exist", FC_LOG_TABLE, "fast_copy"),
-				 errhint("CREATE EXTENSION fast_copy, or ALTER EXTENSION fast_copy UPDATE.")));
-	return table_open(table, lock);
+	fc_log_check();
+	return table_open(fc_log_table(), lock);
 }
 
 static LOCKTAG

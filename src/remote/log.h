@@ -17,11 +17,14 @@ typedef struct FcDecision
 	ItemPointerData tid;
 	char	   *gid;
 	uint64		nonce;
-	int64		system;			/* the cluster that has prepared it */
+	int64		system;			/* the database that has prepared it */
 } FcDecision;
 
 /* Is the extension created in this database, and with it the table? */
 extern bool fc_log_is_there(void);
+
+/* ERROR 42P01 if it is not */
+extern void fc_log_check(void);
 
 /*
  * Says that this transaction is under way, until it ends, however it ends; to

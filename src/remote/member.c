@@ -65,9 +65,56 @@ fc_member_release(FcMember *member)
 void
 fc_member_leave(FcMember *member)
 {
+	ListCell   *lc;
+
+	foreach(lc, member->made)
+	{
+		FcMadeTable *table = lfirst(lc);
+
+		table->level = Min(table->level, member->depth - 1);
+	}
 	if (member->level == member->depth)
 		member->level--;
 	member->depth--;
+}
+
+void
+fc_member_add_table(FcMember *member, const char *name, const char *indexes)
+{
+	MemoryContext old = MemoryContextSwitchTo(member->node->context);
+	FcMadeTable *table = palloc(sizeof(FcMadeTable));
+
+	table->name = pstrdup(name);
+	table->indexes = pstrdup(indexes);
+	table->level = member->depth;
+	member->made = lappend(member->made, table);
+	MemoryContextSwitchTo(old);
+}
+
+FcMadeTable *
+fc_member_table(const FcMember *member, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, member->made)
+	{
+		FcMadeTable *table = lfirst(lc);
+
+		if (strcmp(table->name, name) == 0)
+			return table;
+	}
+	return NULL;
+}
+
+/* Forgets the tables that were made in the current subtransaction */
+static void
+fc_member_forget_tables(FcMember *member)
+{
+	ListCell   *lc;
+
+	foreach(lc, member->made)
+		if (((FcMadeTable *) lfirst(lc))->level >= member->depth)
+			member->made = foreach_delete_current(member->made, lc);
 }
 
 void
@@ -104,6 +151,7 @@ fc_member_roll_back(FcMember *member)
 	if (!member->broken && !fc_node_try(member->node, sql, until))
 		member->broken = true;
 	member->failed = false;
+	fc_member_forget_tables(member);
 	/* what was set in the savepoint is set back */
 	member->node->settings = NULL;
 	member->depth--;

@@ -9,6 +9,7 @@
 #define FC_MEMBER_H
 
 #include "lib/ilist.h"
+#include "nodes/pg_list.h"
 
 #include "remote/node.h"
 
@@ -21,12 +22,23 @@ typedef enum FcMemberState
 	FC_MEMBER_ENDED
 } FcMemberState;
 
+/* A table that was made on the node */
+typedef struct FcMadeTable
+{
+	char	   *name;			/* with its schema, quoted */
+	char	   *indexes;		/* commands that are to be run yet; or empty */
+	int			level;			/* of the subtransaction that made it */
+} FcMadeTable;
+
 typedef struct FcMember
 {
 	dlist_node	link;			/* of the transaction's members */
 	FcNode	   *node;
 	int			level;			/* of the subtransaction that began it */
 	int			depth;			/* of savepoints there, as levels here */
+	bool		makes;			/* only into tables that it has made are rows
+								 * sent */
+	List	   *made;			/* FcMadeTable, in the node's context */
 	struct FcRemoteCopy *copy;	/* that runs; or NULL */
 	MemoryContext copying;		/* the COPY lies in it */
 	bool		failed;			/* what was done since the last savepoint must
@@ -35,6 +47,12 @@ typedef struct FcMember
 	FcMemberState state;
 	char	   *gid;			/* once it prepares */
 } FcMember;
+
+/* Adds a table that was made there in the current subtransaction */
+extern void fc_member_add_table(FcMember *member, const char *name, const char *indexes);
+
+/* Finds a table that was made there, by its quoted name; or NULL */
+extern FcMadeTable *fc_member_table(const FcMember *member, const char *name);
 
 /* Begins a transaction there, for the current subtransaction here */
 extern FcMember *fc_member_begin(FcNode *node);

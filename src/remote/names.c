@@ -48,14 +48,20 @@ fc_remote_relname(const FcRemotePlace *place)
 }
 
 char *
+fc_remote_schema(Relation foreign)
+{
+	ForeignTable *table = GetForeignTable(RelationGetRelid(foreign));
+	char	   *schema = fc_remote_option(table->options, "schema_name");
+
+	return schema ? schema : get_namespace_name(RelationGetNamespace(foreign));
+}
+
+char *
 fc_remote_table(const FcRemotePlace *place)
 {
-	char	   *schema = NULL;
+	char	   *schema = place->shard ? get_namespace_name(RelationGetNamespace(place->rel)) :
+		fc_remote_schema(place->rel);
 
-	if (place->shard == NULL)
-		schema = fc_remote_option(GetForeignTable(RelationGetRelid(place->rel))->options, "schema_name");
-	if (schema == NULL)
-		schema = get_namespace_name(RelationGetNamespace(place->rel));
 	return quote_qualified_identifier(schema, fc_remote_relname(place));
 }
 

@@ -14,6 +14,9 @@
 /* The table's name without its schema, not quoted */
 extern char *fc_remote_relname(const FcRemotePlace *place);
 
+/* The name of its schema there, not quoted */
+extern char *fc_remote_schema(Relation foreign);
+
 /* The table's name with its schema, quoted */
 extern char *fc_remote_table(const FcRemotePlace *place);
 

@@ -94,7 +94,10 @@ fc_node_send(FcNode *node, const char *sql)
 		fc_wire()->flush(node->wire) >= 0;
 }
 
-/* Waits until the next result is there; false if the time is over */
+/*
+ * Waits until the next result is there; false if the time is over.  What has
+ * come by then counts: the time may have been over before it was asked for.
+ */
 static bool
 fc_node_settle(FcNode *node, TimestampTz until)
 {
@@ -103,7 +106,7 @@ fc_node_settle(FcNode *node, TimestampTz until)
 		int			rest = fc_wire()->flush(node->wire);
 
 		if (!fc_node_wait(node, WL_SOCKET_READABLE | (rest > 0 ? WL_SOCKET_WRITEABLE : 0), until))
-			return false;
+			return fc_wire()->consume(node->wire) && !fc_wire()->is_busy(node->wire);
 		if (!fc_wire()->consume(node->wire))
 			break;
 	}
@@ -266,10 +269,36 @@ fc_node_set_up(FcNode *node)
 static void
 fc_node_ask(FcNode *node)
 {
-	FcWireResult *result = fc_node_run(node, "SELECT system_identifier, pg_catalog.current_setting('max_prepared_transactions') FROM pg_catalog.pg_control_system()");
+	FcWireResult *result;
+
+	/* marks of tables can be seen only in their database */
+	result = fc_node_run(node, "SELECT system_identifier # (oid::pg_catalog.int8 << 32), pg_catalog.current_setting('max_prepared_transactions')"
+						 " FROM pg_catalog.pg_control_system(), pg_catalog.pg_database WHERE datname = pg_catalog.current_database()");
 
 	node->system = strtoll(fc_wire()->value(result, 0, 0), NULL, 10);
 	node->can_prepare = strcmp(fc_wire()->value(result, 0, 1), "0") != 0;
+}
+
+/*
+ * Is the extension created there, and can its library be loaded?  A call of one
+ * of its functions loads it.  Outside of a transaction, because that may fail.
+ */
+static void
+fc_node_find_fast_copy(FcNode *node)
+{
+	FcWireResult *result;
+
+	result = fc_node_run(node, "SELECT pg_catalog.format('%I.%I', nspname, proname) FROM pg_catalog.pg_extension"
+						 " JOIN pg_catalog.pg_depend ON refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND refobjid = pg_extension.oid"
+						 " JOIN pg_catalog.pg_proc ON classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND objid = pg_proc.oid"
+						 " JOIN pg_catalog.pg_namespace ON pg_namespace.oid = pronamespace"
+						 " WHERE extname = 'fast_copy' AND deptype = 'e' AND proname = 'fast_copy_report' AND pronargs = 0"
+						 " AND pg_catalog.has_function_privilege(pg_proc.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(pronamespace, 'USAGE')");
+	if (fc_wire()->rows(result) == 0 ||
+		!fc_node_try(node, psprintf("SELECT pg_catalog.count(*) FROM %s()", fc_wire()->value(result, 0, 0)), 0))
+		return;
+	(void) fc_node_run(node, "SELECT pg_catalog.set_config('fast_copy.accelerate_copy', 'on', false)");
+	node->has_fast_copy = true;
 }
 
 static void
@@ -329,6 +358,7 @@ fc_node_begin(FcNode *node, TimestampTz until)
 	fc_conninfo_check(node->wire, &info);
 	fc_node_set_up(node);
 	fc_node_ask(node);
+	fc_node_find_fast_copy(node);
 }
 
 FcNode *

@@ -21,8 +21,9 @@ typedef struct FcNode
 	FcWire	   *wire;			/* NULL: not connected, or not any more */
 	FcWireResult *result;		/* the last one; ours to free */
 	char	   *settings;		/* that the session has; NULL: not known */
-	int64		system;			/* the identifier of the cluster there */
+	int64		system;			/* tells the database there from others */
 	bool		can_prepare;	/* it takes PREPARE TRANSACTION */
+	bool		has_fast_copy;	/* the session there can load by fast_copy */
 } FcNode;
 
 /*

@@ -30,6 +30,7 @@ typedef struct FcRemoteError
 	char	   *hint;
 	char	   *context;		/* without what it says of the stream */
 	uint64		line;			/* of the stream, from 1; 0: it named none */
+	char	   *field;			/* column and value, in its words */
 } FcRemoteError;
 
 /* A table on another server */
@@ -43,6 +44,28 @@ typedef struct FcRemoteCopy FcRemoteCopy;
 
 /* The name of the server that has the foreign table, or the shard */
 extern char *fc_remote_server(Oid table, const FcShard *shard);
+
+/* Options of a COPY there, as its list has them */
+typedef struct FcRemoteOptions
+{
+	char	   *copy;			/* with the encoding */
+	char	   *fast;			/* those beside, if the node's fast_copy loads:
+								 * into a table that is partitioned there */
+} FcRemoteOptions;
+
+/*
+ * A table that the load makes on a server, for a new foreign table.  The node's
+ * transaction with it is committed before that of here, and what is committed
+ * here decides whether the table stays (remote/commit.c).
+ */
+typedef struct FcRemoteTable
+{
+	Oid			server;
+	char	   *schema;			/* there */
+	char	   *name;			/* that no other load gives */
+	char	   *create;			/* the command that makes it */
+	char	   *indexes;		/* those for its indexes; empty: it has none */
+} FcRemoteTable;
 
 /*
  * Why raw records of a file cannot go to this foreign table, so that core must
@@ -59,16 +82,29 @@ extern void fc_remote_commit_by(FcRemoteCommit commit);
 
 /*
  * Opens or reuses a connection of this transaction to the place's server, as
- * "userid" (the user to check as), and starts COPY FROM STDIN WITH (with)
- * there.  "attnums": the table's columns that the file has, in the
- * file's order.  The session there reads values by this session's DateStyle,
- * IntervalStyle, TimeZone, array_nulls and xmloption; "with" tells the
- * encoding.  ERROR if the server cannot be reached, may not be used by the
- * user, cannot commit as the transaction wants to, has a table of other types
- * or with rules, or refuses the COPY.
+ * "userid" (the user to check as), and starts COPY FROM STDIN there.
+ * "attnums": the table's columns that the file has, in the file's
+ * order.  "table" is made first if this transaction has not made it yet; NULL:
+ * it exists.  The session there reads values by this session's DateStyle,
+ * IntervalStyle, TimeZone, array_nulls and xmloption.  ERROR if the server
+ * cannot be reached, may not be used by the user, cannot commit as the
+ * transaction wants to, has a table of other types or with rules, or refuses
+ * the COPY.  NULL: this transaction has made the table on a connection that
+ * another COPY uses.
  */
 extern FcRemoteCopy *fc_remote_copy_begin(const FcRemotePlace *place, Oid userid,
-										  const List *attnums, const char *with);
+										  const List *attnums,
+										  const FcRemoteOptions *options,
+										  const FcRemoteTable *table);
+
+/*
+ * Builds the indexes of the tables that this transaction has made, on all
+ * servers side by side.  No COPY runs.  ERROR if a server does not do so.
+ */
+extern void fc_remote_build_indexes(void);
+
+/* Is it the node's fast_copy that loads? */
+extern bool fc_remote_copy_is_fast(const FcRemoteCopy *copy);
 
 /*
  * Appends whole records with their line ends.  Waits for the server only if a

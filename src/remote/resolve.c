@@ -4,8 +4,11 @@
  *	  What crashes have left prepared on nodes: found, and brought to its end.
  *
  *	 rows of the log whose loads have ended ──┐
- *	 what the node has prepared ──────────────┴──► a row: COMMIT PREPARED
- *	                                               none: ROLLBACK PREPARED
+ *	 what the node has prepared,              │
+ *	 and its tables with a mark ──────────────┴──► a row: COMMIT PREPARED, or
+ *	                                               the mark is taken off
+ *	                                               none: ROLLBACK PREPARED, or
+ *	                                               DROP TABLE
  *	                                               only a row: that is removed
  *
  * The order matters.  A row is read before the node is asked, so that one
@@ -14,7 +17,7 @@
  * has and the list of rows has not may have got its row since, and is looked
  * for again, once it is known that its load has ended (remote/log.c).
  *
- * A row is removed only if the cluster that is asked is the one that prepared
+ * A row is removed only if the database that is asked is the one that prepared
  * the transaction: somebody may have the server point elsewhere for a while.
  *
  *-------------------------------------------------------------------------
@@ -61,31 +64,55 @@ fc_resolve_decisions(FcNode *node, bool act)
 	return ended;
 }
 
+/* What a node has prepared, and its tables with a mark: what FcLeft has */
+static const char fc_resolve_question[] =
+"SELECT gid, prepared::text, NULL AS name,"
+" CASE WHEN database <> pg_catalog.current_database() THEN 'It is of database \"' || database || '\".'"
+" WHEN owner <> current_user AND NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)"
+" THEN 'It is of role \"' || owner || '\".' END AS why"
+" FROM pg_catalog.pg_prepared_xacts WHERE pg_catalog.starts_with(gid, %s)"
+" UNION ALL"
+" SELECT description, NULL, pg_catalog.format('%%I.%%I', nspname, relname),"
+" CASE WHEN rolname <> current_user THEN 'Its owner is role \"' || rolname || '\".' END"
+" FROM pg_catalog.pg_description JOIN pg_catalog.pg_class ON pg_class.oid = objoid"
+" JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace"
+" JOIN pg_catalog.pg_roles ON pg_roles.oid = relowner"
+" WHERE classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND objsubid = 0 AND relkind = 'r'"
+" AND pg_catalog.starts_with(description, %s) ORDER BY 2, 1, 3";
+
+/* The value, or NULL */
+static char *
+fc_resolve_value(const FcNode *node, int row, int column)
+{
+	char	   *value = fc_wire()->value(node->result, row, column);
+
+	return value[0] == '\0' ? NULL : pstrdup(value);
+}
+
 /*
- * Asks the node for all that it has prepared for us, also what our user there
- * may not end: rows of the log are kept for that.
+ * Asks the node for all that it has of ours, also what our user there may not
+ * end: rows of the log are kept for that.
  */
 static List *
 fc_resolve_ask(FcNode *node, const char *prefix)
 {
+	char	   *quoted = quote_literal_cstr(prefix);
 	List	   *list = NIL;
-	FcWireResult *result;
 
-	result = fc_node_run(node, psprintf("SELECT gid, prepared,"
-										" CASE WHEN database <> pg_catalog.current_database() THEN 'It is of database \"' || database || '\".'"
-										" WHEN owner <> current_user AND NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)"
-										" THEN 'It is of role \"' || owner || '\".' END"
-										" FROM pg_catalog.pg_prepared_xacts WHERE pg_catalog.starts_with(gid, %s) ORDER BY prepared",
-										quote_literal_cstr(prefix)));
-	for (int row = 0; row < fc_wire()->rows(result); row++)
+	(void) fc_node_run(node, psprintf(fc_resolve_question, quoted, quoted));
+	for (int row = 0; row < fc_wire()->rows(node->result); row++)
 	{
 		FcLeft	   *left = palloc0(sizeof(FcLeft));
-		char	   *why = fc_wire()->value(result, row, 2);
 
 		left->server = pstrdup(node->name);
-		left->gid = pstrdup(fc_wire()->value(result, row, 0));
-		left->prepared = pstrdup(fc_wire()->value(result, row, 1));
-		left->detail = why[0] == '\0' ? NULL : pstrdup(why);
+		left->gid = pstrdup(fc_wire()->value(node->result, row, 0));
+		left->prepared = fc_resolve_value(node, row, 1);
+		left->table = fc_resolve_value(node, row, 2);
+		left->detail = fc_resolve_value(node, row, 3);
+		left->ours = left->detail == NULL;
+		if (left->table)
+			left->detail = psprintf("It is table %s.%s%s", left->table,
+									left->ours ? "" : " ", left->ours ? "" : left->detail);
 		list = lappend(list, left);
 	}
 	return list;
@@ -102,11 +129,20 @@ fc_resolve_find(List *decisions, const char *gid)
 	return NULL;
 }
 
+static char *
+fc_resolve_command(const FcLeft *left, bool commit)
+{
+	if (left->table == NULL)
+		return psprintf("%s PREPARED %s", commit ? "COMMIT" : "ROLLBACK",
+						quote_literal_cstr(left->gid));
+	return psprintf(commit ? "COMMENT ON TABLE %s IS NULL" : "DROP TABLE IF EXISTS %s",
+					left->table);
+}
+
 static void
 fc_resolve_end(FcNode *node, FcLeft *left, bool commit, bool act)
 {
-	char	   *sql = psprintf("%s PREPARED %s", commit ? "COMMIT" : "ROLLBACK",
-							   quote_literal_cstr(left->gid));
+	char	   *sql = fc_resolve_command(left, commit);
 
 	if (!act)
 		left->outcome = commit ? "to be committed" : "to be rolled back";
@@ -120,22 +156,43 @@ fc_resolve_end(FcNode *node, FcLeft *left, bool commit, bool act)
 	pfree(sql);
 }
 
+/* Is it still there, now that nobody else can end it? */
+static bool
+fc_resolve_is_there(FcNode *node, const FcLeft *left)
+{
+	ListCell   *lc;
+
+	foreach(lc, fc_resolve_ask(node, left->gid))
+	{
+		const FcLeft *now = lfirst(lc);
+
+		if (strcmp(now->gid, left->gid) == 0 && (now->table == NULL) == (left->table == NULL) &&
+			(left->table == NULL || strcmp(now->table, left->table) == 0))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Decides about one.  If it has ended by now, nobody will add a row any more,
- * and one that was added can be seen.
+ * and one that was added can be seen.  But another session may have ended it
+ * since the node was asked, and removed the row: then it is nobody's business
+ * any more, and false is returned.  A table without its mark has readers.
  */
-static void
+static bool
 fc_resolve_one(FcNode *node, FcLeft *left, uint64 nonce, List *decisions, bool act)
 {
-
-	if (left->detail || nonce == 0)
+	if (!left->ours || nonce == 0)
 		left->outcome = "left";
 	else if (fc_resolve_find(decisions, left->gid))
 		fc_resolve_end(node, left, true, act);
-	else if (fc_log_has_ended(nonce, act))
-		fc_resolve_end(node, left, fc_log_has(left->gid), act);
-	else
+	else if (!fc_log_has_ended(nonce, act))
 		left->outcome = "in progress";
+	else if (!fc_resolve_is_there(node, left))
+		return false;
+	else
+		fc_resolve_end(node, left, fc_log_has(left->gid), act);
+	return true;
 }
 
 /* Removes the rows that are not needed any more */
@@ -147,17 +204,21 @@ fc_resolve_forget(FcNode *node, List *decisions, List *list)
 	foreach(lc, decisions)
 	{
 		FcDecision *decision = lfirst(lc);
-		bool		done = decision->system == node->system;
+		bool		found = false;
+		bool		done = true;
 		ListCell   *lc2;
 
+		/* a row may stand for several tables */
 		foreach(lc2, list)
 		{
 			FcLeft	   *left = lfirst(lc2);
 
-			if (strcmp(left->gid, decision->gid) == 0)
-				done = strcmp(left->outcome, "committed") == 0;
+			if (strcmp(left->gid, decision->gid) != 0)
+				continue;
+			found = true;
+			done = done && strcmp(left->outcome, "committed") == 0;
 		}
-		if (done)
+		if (found ? done : decision->system == node->system)
 			fc_log_remove(decision);
 	}
 }
@@ -180,7 +241,8 @@ fc_resolve_node(FcNode *node, bool act)
 		FcLeft	   *left = lfirst(lc);
 
 		CHECK_FOR_INTERRUPTS();
-		fc_resolve_one(node, left, fc_gid_read(left->gid, prefix), decisions, act);
+		if (!fc_resolve_one(node, left, fc_gid_read(left->gid, prefix), decisions, act))
+			list = foreach_delete_current(list, lc);
 	}
 	if (act)
 		fc_resolve_forget(node, decisions, list);

@@ -12,12 +12,18 @@
 
 #include "remote/node.h"
 
-/* A transaction that a node has prepared, or a node that cannot be asked */
+/*
+ * A transaction that a node has prepared, a table there with a mark
+ * (remote/commit.c), or a node that cannot be asked
+ */
 typedef struct FcLeft
 {
 	char	   *server;
 	char	   *gid;			/* NULL: of a node that cannot be asked */
 	char	   *prepared;		/* when, as a timestamptz's text; or NULL */
+	char	   *table;			/* with its schema, quoted; NULL: it is a
+								 * transaction */
+	bool		ours;			/* our user there may end it */
 	const char *outcome;
 	char	   *detail;			/* or NULL */
 } FcLeft;

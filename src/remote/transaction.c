@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "remote/commit.h"
+#include "remote/log.h"
 #include "remote/remote.h"
 #include "remote/resolve.h"
 #include "remote/transaction.h"
@@ -130,7 +131,7 @@ fc_transaction_sub_event(SubXactEvent event, SubTransactionId subid,
 
 /* A member that can take a COPY; or NULL */
 static FcMember *
-fc_transaction_find(Oid server, Oid userid)
+fc_transaction_find(Oid server, Oid userid, bool makes)
 {
 	dlist_iter	iter;
 
@@ -139,39 +140,74 @@ fc_transaction_find(Oid server, Oid userid)
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 
 		if (member->node->server == server && member->node->userid == userid &&
+			member->makes == makes &&
 			member->copy == NULL && !member->failed && !member->broken)
 			return member;
 	}
 	return NULL;
 }
 
-/* Is there a member on this server already? */
-static bool
-fc_transaction_knows(Oid server)
+FcMember *
+fc_transaction_maker(Oid server, Oid userid, const char *table)
 {
 	dlist_iter	iter;
 
 	dlist_foreach(iter, &members)
-		if (dlist_container(FcMember, link, iter.cur)->node->server == server)
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (member->node->server == server && member->node->userid == userid &&
+			fc_member_table(member, table))
+			return member;
+	}
+	return NULL;
+}
+
+/* Is there a member of this kind on this server already? */
+static bool
+fc_transaction_knows(Oid server, bool makes)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &members)
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (member->node->server == server && member->makes == makes)
 			return true;
+	}
 	return false;
+}
+
+/*
+ * A new session with the server: can it commit as is wished?  What is left
+ * there is brought to its end.
+ */
+static void
+fc_transaction_meet(FcNode *node, bool makes)
+{
+	if (fc_transaction_knows(node->server, makes))
+		return;
+	if (makes)
+		fc_log_check();
+	else
+		fc_commit_foresee(commit_by, node);
+	if (!fc_transaction_knows(node->server, !makes))
+		(void) fc_resolve_node(node, true);
 }
 
 /* Connects, and begins a transaction there */
 static FcMember *
-fc_transaction_begin(Oid server, Oid userid)
+fc_transaction_begin(Oid server, Oid userid, bool makes)
 {
 	FcNode	   *node = fc_node_connect(server, userid, 0);
 	FcMember   *member;
 
 	PG_TRY();
 	{
-		if (!fc_transaction_knows(server))
-		{
-			fc_commit_foresee(commit_by, node);
-			(void) fc_resolve_node(node, true);
-		}
+		fc_transaction_meet(node, makes);
 		member = fc_member_begin(node);
+		member->makes = makes;
 	}
 	PG_CATCH();
 	{
@@ -183,8 +219,15 @@ fc_transaction_begin(Oid server, Oid userid)
 	return member;
 }
 
+void
+fc_transaction_rejoin(FcMember *member)
+{
+	fc_member_enter(member);
+	fc_node_set_up(member->node);
+}
+
 FcMember *
-fc_transaction_join(Oid server, Oid userid)
+fc_transaction_join(Oid server, Oid userid, bool makes)
 {
 	static bool registered = false;
 	FcMember   *member;
@@ -195,11 +238,10 @@ fc_transaction_join(Oid server, Oid userid)
 		RegisterSubXactCallback(fc_transaction_sub_event, NULL);
 		registered = true;
 	}
-	member = fc_transaction_find(server, userid);
+	member = fc_transaction_find(server, userid, makes);
 	if (member == NULL)
-		member = fc_transaction_begin(server, userid);
-	fc_member_enter(member);
-	fc_node_set_up(member->node);
+		member = fc_transaction_begin(server, userid, makes);
+	fc_transaction_rejoin(member);
 	return member;
 }
 
@@ -213,7 +255,12 @@ fc_remote_commit_by(FcRemoteCommit commit)
 	else if (commit > commit_by)
 	{
 		dlist_foreach(iter, &members)
-			fc_commit_foresee(commit, dlist_container(FcMember, link, iter.cur)->node);
+		{
+			FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+			if (!member->makes)
+				fc_commit_foresee(commit, member->node);
+		}
 		commit_by = commit;
 	}
 }

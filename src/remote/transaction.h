@@ -16,9 +16,16 @@ extern dlist_head *fc_transaction_members(void);
 /*
  * Returns a member that runs no COPY, in a subtransaction as deep as that of
  * here; it stays until the transaction ends, or the subtransaction is rolled
- * back that it began in.  ERROR if the server cannot be reached, or cannot
- * commit as the transaction wants to.
+ * back that it began in.  With "makes" it is one that makes the tables that it
+ * sends rows to.  ERROR if the server cannot be reached, or cannot commit as
+ * the transaction wants to.
  */
-extern FcMember *fc_transaction_join(Oid server, Oid userid);
+extern FcMember *fc_transaction_join(Oid server, Oid userid, bool makes);
+
+/* Does the same with a member that there is: what can fail is the node */
+extern void fc_transaction_rejoin(FcMember *member);
+
+/* Finds the member that has made the table of this quoted name; or NULL */
+extern FcMember *fc_transaction_maker(Oid server, Oid userid, const char *table);
 
 #endif							/* FC_TRANSACTION_H */

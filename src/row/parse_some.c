@@ -3,8 +3,8 @@
  * row/parse_some.c
  *	  The values of some fields of a record, which stays as it is.
  *
- *	 record ──► copy of each field (by grammar/marks.c where the record is
- *			marked) ──► conversion ──► values
+ *	 record ──► borders of each field (grammar/marks.c) ──► conversion ──► value
+ *		 '──► copy, where it is not marked or a field is no plain one ──'
  *
  * By the columns of a partition key the leaf of a record is found, whose bytes
  * then go to another server as they are.
@@ -18,6 +18,19 @@
 #include "row/parse_some.h"
 #include "row/parser.h"
 
+/* Bytes for values that are passed by reference */
+#define FC_SOME_ROOM	1024
+
+struct FcSome
+{
+	FcParser   *parser;
+	int			n;
+	int		   *fields;
+	FcConverter *converts;		/* of each field, with the room */
+	FcRoom		room;
+	char	   *start;			/* its beginning */
+};
+
 static bool
 fc_parse_is_ascii(const char *bytes, size_t len)
 {
@@ -27,18 +40,38 @@ fc_parse_is_ascii(const char *bytes, size_t len)
 	return true;
 }
 
+FcSome *
+fc_parse_some_begin(FcParser *parser, const int *fields, int n)
+{
+	FcSome	   *some = palloc0(sizeof(FcSome));
+
+	some->parser = parser;
+	some->n = n;
+	some->fields = palloc(sizeof(int) * Max(n, 1));
+	some->converts = palloc(sizeof(FcConverter) * Max(n, 1));
+	some->start = palloc(FC_SOME_ROOM);
+	some->room.end = some->start + FC_SOME_ROOM;
+	for (int i = 0; i < n; i++)
+	{
+		some->fields[i] = fields[i];
+		some->converts[i] = parser->columns[fields[i]].convert;
+		some->converts[i].room = &some->room;
+	}
+	return some;
+}
+
 /* Reads a field that has neither quotes nor backslashes, if it converts */
 static inline bool
-fc_parse_one_quickly(FcParser *parser, const FcRecord *record, int number,
+fc_parse_one_quickly(FcSome *some, const FcRecord *record, int i,
 					 Datum *value, bool *null)
 {
-	const FcDialect *dialect = &parser->dialect;
+	const FcDialect *dialect = &some->parser->dialect;
 	FcBorders	at;
-	const char *bytes;
-	char	   *copy;
+	char	   *bytes;
 	size_t		len;
 
-	if (!fc_marks_borders(record->marks, record->marks_pos, record->length, number, &at) ||
+	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
+						  some->fields[i], &at) ||
 		at.quotes > 0)
 		return false;
 	bytes = record->data + at.start;
@@ -50,19 +83,18 @@ fc_parse_one_quickly(FcParser *parser, const FcRecord *record, int number,
 		return true;
 	if (record->marks->has_strange && !fc_parse_is_ascii(bytes, len))
 		return false;
-	copy = fc_parse_copy(parser, bytes, len);
-	copy[len] = '\0';
-	return fc_convert(&parser->columns[number].convert, copy, len, value);
+	return fc_convert(&some->converts[i], bytes, len, value);
 }
 
 bool
-fc_parse_some_quickly(FcParser *parser, const FcRecord *record, const int *fields,
-					  int n, Datum *values, bool *nulls)
+fc_parse_some_quickly(FcSome *some, const FcRecord *record, Datum *values, bool *nulls)
 {
 	if (record->marks == NULL)
 		return false;
-	for (int i = 0; i < n; i++)
-		if (!fc_parse_one_quickly(parser, record, fields[i], &values[i], &nulls[i]))
+	some->room.next = some->start;
+	some->room.readable = record->data - record->marks_pos + record->marks->len;
+	for (int i = 0; i < some->n; i++)
+		if (!fc_parse_one_quickly(some, record, i, &values[i], &nulls[i]))
 			return false;
 	return true;
 }
@@ -78,16 +110,17 @@ fc_parse_one_encoding(FcParser *parser, FcField *field)
 }
 
 void
-fc_parse_some(FcParser *parser, const FcRecord *record, const int *fields, int n,
-			  Datum *values, bool *nulls)
+fc_parse_some(FcSome *some, const FcRecord *record, Datum *values, bool *nulls)
 {
-	for (int i = 0; i < n; i++)
+	FcParser   *parser = some->parser;
+
+	for (int i = 0; i < some->n; i++)
 	{
-		FcColumn   *column = &parser->columns[fields[i]];
+		FcColumn   *column = &parser->columns[some->fields[i]];
 		char	   *copy = fc_parse_copy(parser, record->data, record->length);
 		FcField		field;
 
-		if (!fc_record_field(&parser->dialect, copy, record->length, fields[i], &field))
+		if (!fc_record_field(&parser->dialect, copy, record->length, some->fields[i], &field))
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 					 errmsg("missing data for column \"%s\"", column->name)));

@@ -10,18 +10,27 @@
 
 #include "row/parse.h"
 
+/* Some fields, and what their values need */
+typedef struct FcSome FcSome;
+
 /*
- * Sets values and nulls to those of n fields, given by their numbers in the
- * file.  Values passed by reference are in the current memory context.  The
- * fields have no FC_FIELD_*, no pattern and no zone of their own, none stands
- * for a default, and the file is in the server's encoding.
+ * Makes ready to read n fields, given by their numbers in the file, in the
+ * current memory context.  The fields have no FC_FIELD_*, no pattern and no
+ * zone of their own, none stands for a default, and the file is in the
+ * server's encoding.
+ */
+extern FcSome *fc_parse_some_begin(FcParser *parser, const int *fields, int n);
+
+/*
+ * Sets values and nulls to those of the fields.  Values passed by reference are
+ * in the current memory context, or last until the next call.
  *
  * The first throws no error about data: false says that the second must be
  * asked, which throws COPY's errors.
  */
-extern bool fc_parse_some_quickly(FcParser *parser, const FcRecord *record,
-								  const int *fields, int n, Datum *values, bool *nulls);
-extern void fc_parse_some(FcParser *parser, const FcRecord *record,
-						  const int *fields, int n, Datum *values, bool *nulls);
+extern bool fc_parse_some_quickly(FcSome *some, const FcRecord *record,
+								  Datum *values, bool *nulls);
+extern void fc_parse_some(FcSome *some, const FcRecord *record,
+						  Datum *values, bool *nulls);
 
 #endif							/* FC_PARSE_SOME_H */

@@ -15,3 +15,10 @@ COPY (VALUES (1, 'one', '\D')) TO '/data/defaults.csv' (FORMAT csv);
 COPY (VALUES (1, U&'Mo\00EBt', '2024-01-01')) TO '/data/latin1.csv' (FORMAT csv, ENCODING 'LATIN1');
 COPY (VALUES ('2024-07-01 12:00', 'home')) TO '/data/visits.csv' (FORMAT csv);
 COPY (SELECT timestamp '2024-01-01' AS at, 1 AS device, 2.5 AS reading) TO PROGRAM 'gzip >/data/new.csv.gz' (FORMAT csv, HEADER);
+
+-- the nodes are this server itself
+CREATE EXTENSION postgres_fdw;
+SELECT format('CREATE SERVER %s FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)', node,
+		split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database()),
+	format('CREATE USER MAPPING FOR CURRENT_USER SERVER %s', node)
+FROM unnest(ARRAY['node1', 'node2']) AS node \gexec

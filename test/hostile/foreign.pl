@@ -105,7 +105,7 @@ sub is_refused
 
 			like($err, qr/ERROR:  55000: cannot create partitions of table "t", whose partitions are all foreign tables
 DETAIL:  The rows need 3 new partitions, from values 2013-01-03 00:00:00 to 2013-01-05 00:00:00, which would lie on this server\.
-HINT:  Make them on the server they belong to/, "$what: refused to $role: $sql");
+HINT:  Name servers for them with the option nodes/, "$what: refused to $role: $sql");
 		}
 	}
 	is(query("SELECT detail FROM fast_copy_analyze('t', '$file') WHERE item = 'warning' AND name = 'foreign partitions'"),

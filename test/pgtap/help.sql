@@ -62,7 +62,7 @@ WHERE p.oid = (SELECT max(oid) FROM pg_proc WHERE proname = 'fast_copy' AND proa
 SELECT results_eq($$SELECT option, "type", "default" FROM fast_copy_help()$$, $$
 	SELECT name::text COLLATE "default", CASE WHEN type = 'fast_copy_value' THEN 'text' ELSE type END, nullif(nullif(trim('''' FROM preset), 'NULL'), '') FROM (
 		SELECT * FROM argument
-		UNION ALL VALUES (1000, 'fast_copy', 'boolean', 'false'), (1001, 'compressed', 'boolean', 'false'), (1002, 'remote_commit', 'text', 'auto')) AS a
+		UNION ALL VALUES (1000, 'fast_copy', 'boolean', 'false'), (1001, 'compressed', 'boolean', 'false'), (1002, 'remote_commit', 'text', 'auto'), (1003, 'nodes', 'name[]', NULL)) AS a
 	ORDER BY n
 $$, 'all options, with type and default');
 SELECT results_eq($$SELECT option FROM fast_copy_help() WHERE copy = 'same'$$, $$

@@ -1,8 +1,5 @@
 # Rows on several servers: what docs/cluster.md promises of their commit, word
 # for word, with everything stopped at each point where it may stop.
-#
-# A server whose synchronous_standby_names names nobody waits, for as long as the
-# test wants, after it has written PREPARE, COMMIT or COMMIT PREPARED.
 
 use strict;
 use warnings;
@@ -100,33 +97,6 @@ sub prepared
 sub outcomes { my ($from) = @_; return on_main("SELECT string_agg(server_name || ' ' || outcome, ', ' ORDER BY server_name) FROM $from WHERE outcome <> 'unreachable'") }
 sub in_doubt { return outcomes('fast_copy_in_doubt') }
 sub resolve { return outcomes('fast_copy_resolve()') }
-
-# From now on a server waits when it commits or prepares, or does so no more
-sub hold
-{
-	my ($node, $names) = @_;
-
-	$names //= 'nobody';
-	$node->safe_psql('postgres', "ALTER SYSTEM SET synchronous_standby_names = '$names';\nSELECT pg_reload_conf()");
-	wait_until($node, "SELECT current_setting('synchronous_standby_names') = '$names'");
-}
-
-sub release { my ($node) = @_; hold($node, '') }
-sub holds { my ($node) = @_; return wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'") }
-
-# Kills the process that waits, and with it the server, which starts again
-sub crash
-{
-	my ($node) = @_;
-	my ($pid, $start) = split /\|/, $node->safe_psql('postgres', "SELECT max(pid), pg_postmaster_start_time() FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
-	my $before = slurp_log($node);
-
-	kill 'KILL', $pid;
-	my $end = time + 60;
-	select(undef, undef, undef, 0.05) until substr(slurp_log($node), length $before) =~ /database system is ready/ || time > $end;
-}
-
-sub slurp_log { my ($node) = @_; return PostgreSQL::Test::Utils::slurp_file($node->logfile) }
 
 # Loads until all have prepared and this server waits to write its decision
 sub load_until_decided

@@ -1,5 +1,4 @@
-# The recipe of docs/cluster.md, from empty servers to a loaded cluster, word for
-# word: only hosts, ports and the file are others.
+# The recipe of docs/cluster.md, from empty servers to a loaded cluster
 
 use strict;
 use warnings;
@@ -31,32 +30,14 @@ foreach my $node (@nodes)
 	$node->reload;
 }
 
-my @rows = map { sprintf("%d,2013-01-0%d %02d:30:00+00,%s", $_ % 7, 1 + $_ % 2, $_ % 20, $_ / 4) } 1 .. 4000;
-my $file = write_bytes('readings.csv', join("\n", @rows) . "\n");
-my ($page) = slurp_file("$FindBin::Bin/../../docs/cluster.md") =~ /^## From empty servers.*?\n(.*?)^## /ms;
-my @blocks = $page =~ /^```sql not run: ([^\n]*)\n(.*?)^```$/gms;
-my %said;
+my $said = recipe($main, @nodes);
+my ($shown) = slurp_file("$FindBin::Bin/../../docs/cluster.md") =~ /^## Days over the nodes.*?^```text\n(.*?)^```/ms;
 
-is(@blocks / 2, 3, 'the blocks of the recipe');
-while (my ($where, $sql) = splice(@blocks, 0, 2))
-{
-	foreach my $node (@nodes)
-	{
-		my ($name, $host, $port) = ($node->name, $node->host, $node->port);
-
-		$sql =~ s/host '$name\.example', port '5432'/host '$host', port '$port'/;
-	}
-	$sql =~ s{/data/readings\.csv}{$file};
-	foreach my $node ($where =~ /node/ ? @nodes : $main)
-	{
-		my ($rc, $out, $err) = $node->psql('postgres', "SET timezone = 'UTC';\n$sql", on_error_stop => 1);
-
-		is($rc, 0, 'a block on ' . $node->name) or diag($err);
-		$said{ $node->name } = $out;
-	}
-}
-like($said{coordinator}, qr/^4000\nreadings_node1\|(\d+)\|sent to server "node1"\nreadings_node2\|\d+\|sent to server "node2"\n/m, 'the report');
-like($said{coordinator}, qr/^4000\|7\|2013-01-01 00:30:00\+00\|2013-01-02 19:30:00\+00$/m, 'the check');
+like($said, qr/^4000\nreadings_node1\|(\d+)\|sent to server "node1" and its fast_copy\nreadings_node2\|\d+\|sent to server "node2" and its fast_copy\n/m, 'the report');
+like($said, qr/^4000\|7\|2013-01-01 00:30:00\+00\|2013-01-02 19:30:00\+00$/m, 'the check');
+is(join("\n", map { join('|', map { s/^ +| +$//gr } split /\|/) } grep { /visits_/ } split(/\n/, $shown)), join("\n", $said =~ /^(visits_p.*)$/mg), 'the report of days');
+is($main->safe_psql('postgres', 'SELECT count(*), count(DISTINCT at::date) FROM visits'), '4000|2', 'days over the nodes');
+is($_->safe_psql('postgres', "SELECT count(*) FROM pg_indexes WHERE tablename ~ '^visits_' AND indexdef ~ 'device'"), 1, 'a day on each node, with its index') foreach @nodes;
 my @there = map { $_->safe_psql('postgres', 'SELECT count(*), count(DISTINCT device) FROM readings') } @nodes;
 my ($rows, $devices) = (0, 0);
 foreach (@there)

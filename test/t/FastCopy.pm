@@ -9,6 +9,7 @@ package FastCopy;
 use strict;
 use warnings;
 use Exporter 'import';
+use File::Basename;
 use File::Find;
 use IO::Socket::UNIX;
 use IPC::Run;
@@ -19,7 +20,8 @@ use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(new_node write_rows write_bytes events gates open_gate close_gate
   start_load finish_load unsaid wait_until at_gate is_clean is_sound toast_indexes_are_sound
-  spill_files connection say_to cut_for messages);
+  spill_files connection say_to cut_for messages hold release holds crash slurp_log
+  page_blocks recipe);
 
 my $loads = 0;
 my $directory;
@@ -232,6 +234,67 @@ sub at_gate
 	return wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
 }
 
+# From now on a server waits, as long as a test wants, after it has written
+# PREPARE, COMMIT or COMMIT PREPARED: for a standby that there is not.
+sub hold
+{
+	my ($node, $names) = @_;
+
+	$names //= 'nobody';
+	$node->safe_psql('postgres', "ALTER SYSTEM SET synchronous_standby_names = '$names';\nSELECT pg_reload_conf()");
+	return wait_until($node, "SELECT current_setting('synchronous_standby_names') = '$names'");
+}
+
+sub release { my ($node) = @_; return hold($node, '') }
+sub holds { my ($node) = @_; return wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'") }
+
+# The commands under a heading of a page in docs/, as pairs: what the block's
+# first line says, and its commands
+sub page_blocks
+{
+	my ($page, $heading) = @_;
+	my ($part) = slurp_file(dirname(__FILE__) . "/../../docs/$page") =~ /^#+ \Q$heading\E\n(.*?)(?:^#|\z)/ms;
+
+	return $part =~ /^```sql not run: ([^\n]*)\n(.*?)^```$/gms;
+}
+
+# The recipes of docs/cluster.md, word for word: only hosts, ports and files are
+# others; and a server without fast_copy gets its days by hand.  Returns what was
+# printed on the coordinator.
+sub recipe
+{
+	my ($main, @nodes) = @_;
+	my %files = (
+		readings => write_bytes('readings.csv', join('', map { sprintf("%d,2013-01-0%d %02d:30:00+00,%s\n", $_ % 7, 1 + $_ % 2, $_ % 20, $_ / 4) } 1 .. 4000)),
+		visits => write_bytes('visits.csv', join('', map { sprintf("2013-01-0%d %02d:30:00+00,%d,%s\n", 1 + $_ % 2, $_ % 20, $_ % 7, $_ / 4) } 1 .. 4000)));
+	my @blocks = (page_blocks('cluster.md', 'From empty servers to a loaded cluster'), page_blocks('cluster.md', 'Days over the nodes'));
+	my $said = '';
+
+	is(@blocks / 2, 4, 'the blocks of the recipes');
+	while (my ($where, $block) = splice(@blocks, 0, 2))
+	{
+		foreach my $i (0 .. $#nodes)
+		{
+			my ($host, $port, $number) = ($nodes[$i]->host, $nodes[$i]->port, $i + 1);
+
+			$block =~ s/host 'node$number\.example', port '5432'/host '$host', port '$port'/;
+		}
+		$block =~ s{/data/(\w+)\.csv}{$files{$1}};
+		foreach my $node ($where =~ /node/ ? @nodes : $main)
+		{
+			my $sql = $block;
+
+			$sql =~ s/CREATE EXTENSION fast_copy;// and $sql .= join('', map { "CREATE TABLE readings_$_ PARTITION OF readings FOR VALUES FROM ('2013-01-0$_') TO ('2013-01-0" . ($_ + 1) . "');" } 1, 2)
+				if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'fast_copy'") eq '0';
+			my ($rc, $out, $err) = $node->psql('postgres', "SET timezone = 'UTC';\n$sql", on_error_stop => 1);
+
+			is($rc, 0, 'a block on ' . $node->name) or diag($err);
+			$said .= "$out\n" if $node == $main;
+		}
+	}
+	return $said;
+}
+
 # Temporary files of the server, those of shared file sets included.
 sub spill_files
 {
@@ -258,6 +321,22 @@ sub is_clean
 	is($rows, 0, "$what: no row left");
 	is($entries, 0, "$what: no progress entry left");
 }
+
+# From now on a node that allows streaming waits once it has written what it
+# commits or prepares, and before it tells; or does so no more.
+# Kills the process that waits, and with it the server, which starts again
+sub crash
+{
+	my ($node) = @_;
+	my ($pid, $start) = split /\|/, $node->safe_psql('postgres', "SELECT max(pid), pg_postmaster_start_time() FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+	my $before = slurp_log($node);
+
+	kill 'KILL', $pid;
+	my $end = time + 60;
+	select(undef, undef, undef, 0.05) until substr(slurp_log($node), length $before) =~ /database system is ready/ || time > $end;
+}
+
+sub slurp_log { my ($node) = @_; return slurp_file($node->logfile) }
 
 # The protocol itself.  Messages are [ type, body ].
 sub connection

@@ -1,0 +1,251 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/place.c
+ *	  New partitions on other servers.
+ *
+ *	 the table here ──► CREATE FOREIGN TABLE, which is run here
+ *					──► CREATE TABLE and its indexes, which are run there
+ *
+ * Both have the columns and the CHECK constraints of the partitioned table.
+ * Defaults are evaluated here, indexes and their order are the server's.  The
+ * name there is one that no other load gives: what a crash has left (see
+ * remote/commit.c) is in nobody's way.
+ *
+ * Here are but texts: partition/create.c runs the one, remote/make.c the other.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_index.h"
+#include "foreign/fdwapi.h"
+#include "foreign/foreign.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+#include "utils/syscache.h"
+
+#include "compat/compat.h"
+#include "partition/ddl.h"
+#include "partition/place.h"
+#include "remote/gid.h"
+#include "remote/names.h"
+#include "remote/remote.h"
+
+/* Digits that make a name one that no other load gives */
+#define FC_PLACE_DIGITS 8
+
+/* A server, and what it has of the table */
+typedef struct FcPlace
+{
+	Oid			server;
+	int			npartitions;
+	char	   *schema;			/* of them there */
+} FcPlace;
+
+/* Counts a partition for its server, if that is one of the places */
+static void
+fc_place_count(FcPlace *places, int n, Oid partition)
+{
+	Relation	rel;
+	Oid			server;
+
+	if (get_rel_relkind(partition) != RELKIND_FOREIGN_TABLE)
+		return;
+	server = GetForeignServerIdByRelId(partition);
+	for (int i = 0; i < n; i++)
+	{
+		if (places[i].server != server)
+			continue;
+		rel = table_open(partition, AccessShareLock);
+		places[i].npartitions++;
+		places[i].schema = fc_remote_schema(rel);
+		table_close(rel, NoLock);
+	}
+}
+
+void
+fc_place_choose(Relation parent, const FcRoute *route, const List *servers,
+				FcNewPartition *parts, int nparts)
+{
+	int			n = list_length(servers);
+	FcPlace    *places = palloc0(sizeof(FcPlace) * n);
+
+	for (int i = 0; i < n; i++)
+	{
+		places[i].server = list_nth_oid(servers, i);
+		places[i].schema = get_namespace_name(RelationGetNamespace(parent));
+	}
+	for (int i = 0; i < route->nranges; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_place_count(places, n, route->ranges[i].partition);
+	}
+	for (int i = 0; i < nparts; i++)
+	{
+		FcPlace    *least = places;
+
+		for (int k = 1; k < n; k++)
+			if (places[k].npartitions < least->npartitions)
+				least = &places[k];
+		least->npartitions++;
+		parts[i].remote = palloc0(sizeof(FcRemoteTable));
+		parts[i].remote->server = least->server;
+		parts[i].remote->schema = least->schema;
+	}
+}
+
+/* Appends the collation, if it is another one than the type's */
+static void
+fc_place_collation(StringInfo sql, Form_pg_attribute att)
+{
+	HeapTuple	tuple;
+	Form_pg_collation form;
+
+	if (!OidIsValid(att->attcollation) || att->attcollation == get_typcollation(att->atttypid))
+		return;
+	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(att->attcollation));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for collation %u", att->attcollation);
+	form = (Form_pg_collation) GETSTRUCT(tuple);
+	appendStringInfo(sql, " COLLATE %s", fc_ddl_name(form->collnamespace, NameStr(form->collname)));
+	ReleaseSysCache(tuple);
+}
+
+/* An expression of the table's, as SQL */
+static char *
+fc_place_expression(Relation parent, const char *expression)
+{
+	List	   *context = deparse_context_for(RelationGetRelationName(parent),
+											  RelationGetRelid(parent));
+
+	return deparse_expression(stringToNode(expression), context, false, false);
+}
+
+/* Appends the default; a generated column is refused later (load/raw.c) */
+static void
+fc_place_default(StringInfo sql, Relation parent, Form_pg_attribute att)
+{
+	TupleConstr *constr = RelationGetDescr(parent)->constr;
+
+	for (int i = 0; constr && i < constr->num_defval && !att->attgenerated; i++)
+		if (constr->defval[i].adnum == att->attnum)
+			appendStringInfo(sql, " DEFAULT %s", fc_place_expression(parent, constr->defval[i].adbin));
+}
+
+/* Appends columns and constraints in parentheses */
+static void
+fc_place_columns(StringInfo sql, Relation parent, bool defaults)
+{
+	TupleDesc	desc = RelationGetDescr(parent);
+	const char *separator = "(";
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attisdropped)
+			continue;
+		appendStringInfo(sql, "%s%s %s", separator, quote_identifier(NameStr(att->attname)),
+						 format_type_with_typemod(att->atttypid, att->atttypmod));
+		fc_place_collation(sql, att);
+		if (defaults)
+			fc_place_default(sql, parent, att);
+		if (att->attnotnull)
+			appendStringInfoString(sql, " NOT NULL");
+		separator = ", ";
+	}
+	for (int i = 0; desc->constr && i < desc->constr->num_check; i++)
+	{
+		ConstrCheck *check = &desc->constr->check[i];
+
+		if (!check->ccnoinherit && (defaults || fc_check_is_enforced(check)))
+			appendStringInfo(sql, ", CONSTRAINT %s CHECK (%s)", quote_identifier(check->ccname),
+							 fc_place_expression(parent, check->ccbin));
+	}
+	appendStringInfoChar(sql, ')');
+}
+
+/* Makes the name there out of that here */
+static char *
+fc_place_name(const char *name)
+{
+	int			len = pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1 - FC_PLACE_DIGITS - 1);
+
+	return psprintf("%.*s_%0*x", len, name, FC_PLACE_DIGITS, (uint32) fc_gid_nonce());
+}
+
+/*
+ * Appends the command for the table's index there.  The text of the one here
+ * tells all from USING on.
+ */
+static void
+fc_place_index(StringInfo sql, Relation parent, Oid indexid, const char *table)
+{
+	Datum		definition = DirectFunctionCall1(pg_get_indexdef, ObjectIdGetDatum(indexid));
+	char	   *whole = TextDatumGetCString(definition);
+	char	   *before = psprintf("CREATE INDEX %s ON ONLY %s USING ", quote_identifier(get_rel_name(indexid)),
+								  fc_ddl_name(RelationGetNamespace(parent), RelationGetRelationName(parent)));
+	Size		len = strlen(before);
+
+	if (strncmp(whole, before, len) != 0)
+		elog(ERROR, "unexpected definition of index %u: %s", indexid, whole);
+	appendStringInfo(sql, "CREATE INDEX ON %s USING %s; ", table, whole + len);
+}
+
+/* May a foreign table have it as a partition?  ATTACH refuses unique ones. */
+static bool
+fc_place_may_have(Oid indexid)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(indexid));
+	bool		may;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for index %u", indexid);
+	may = !((Form_pg_index) GETSTRUCT(tuple))->indisunique;
+	ReleaseSysCache(tuple);
+	return may;
+}
+
+static char *
+fc_place_indexes(Relation parent, const char *table)
+{
+	StringInfoData sql;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	foreach(lc, RelationGetIndexList(parent))
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_INDEX &&
+			fc_place_may_have(lfirst_oid(lc)))
+			fc_place_index(&sql, parent, lfirst_oid(lc), table);
+	return sql.data;
+}
+
+char *
+fc_place_sql(Relation parent, const char *name, FcRemoteTable *table)
+{
+	StringInfoData sql;
+	char	   *quoted;
+
+	table->name = fc_place_name(name);
+	quoted = quote_qualified_identifier(table->schema, table->name);
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "CREATE TABLE %s ", quoted);
+	fc_place_columns(&sql, parent, false);
+	table->create = sql.data;
+	table->indexes = fc_place_indexes(parent, quoted);
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "CREATE FOREIGN TABLE %s ", fc_ddl_name(RelationGetNamespace(parent), name));
+	fc_place_columns(&sql, parent, true);
+	appendStringInfo(&sql, " SERVER %s OPTIONS (schema_name %s, table_name %s)",
+					 quote_identifier(GetForeignServer(table->server)->servername),
+					 quote_literal_cstr(table->schema), quote_literal_cstr(table->name));
+	return sql.data;
+}
