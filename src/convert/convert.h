@@ -22,8 +22,9 @@ typedef struct FcConverter FcConverter;
 
 /*
  * The text is s[0..len), and any byte may follow; it is valid in the server's
- * encoding, unless it is of a binary field.  What is passed by reference is palloc'ed if
- * there is no room for it.  If the converter declines s is as it was.
+ * encoding, unless it is of a binary field.  What is passed by reference is
+ * palloc'ed if there is no room for it.  If the converter declines s is as it
+ * was.
  */
 typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,
 						   Datum *value);

@@ -76,7 +76,7 @@ struct FcRemoteCopy
 	Size		len;			/* and how many there are */
 	Size		try_at;			/* so many are enough to look at the socket */
 	Size		piece;			/* bytes that are sent at a time */
-	int			share;			/* a piece is 1 / share of the socket's buffer */
+	int			share;			/* the socket's buffer has so many pieces */
 	bool		waiting;		/* libpq has bytes that are not sent */
 	bool		ended;			/* the node was told so */
 	bool		failed;

@@ -322,8 +322,6 @@ sub is_clean
 	is($entries, 0, "$what: no progress entry left");
 }
 
-# From now on a node that allows streaming waits once it has written what it
-# commits or prepares, and before it tells; or does so no more.
 # Kills the process that waits, and with it the server, which starts again
 sub crash
 {
