@@ -253,7 +253,7 @@ fc_raw_shards_refusal(const FcTarget *target)
 		return "it was created in this transaction";
 	if (fc_plan_has_triggers(target->rel, &only_foreign_keys) && !only_foreign_keys)
 		return "it has triggers";
-	if (target->options->interval)
+	if (target->options->interval || target->options->nodes)
 		return "partitions are not made there";
 	if (target->options->missing != FC_MISSING_DEFAULT && fc_raw_has_default(target))
 		return "nodes have a default partition, and do as with missing_partitions => 'default'";
