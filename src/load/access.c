@@ -260,5 +260,7 @@ fc_access_check_target(FcJob *job)
 				 errhint("Use INSERT statements instead.")));
 	if (XactReadOnly && !target->rel->rd_islocaltemp && !target->options->analyze)
 		PreventCommandIfReadOnly(target->options->statement ? "COPY FROM" : "fast_copy()");
-	fc_elsewhere_check(target->oid);
+	target->shards = fc_elsewhere_check(target->oid);
+	if (target->shards && target->options->analyze)
+		fc_elsewhere_refuse(target->oid, "Rows are checked where they are loaded.");
 }

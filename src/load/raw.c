@@ -20,6 +20,7 @@
 
 #include "access/table.h"
 #include "access/transam.h"
+#include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -33,18 +34,29 @@
 #include "copyfrom/feed.h"
 #include "load/raw.h"
 #include "load/way.h"
+#include "options/elsewhere.h"
 #include "phase/dispatch.h"
 #include "remote/remote.h"
+#include "wire/wire.h"
 
-/* May the same text be another value on the other server? */
+/*
+ * May the same text be another value on the other server?  Citus keeps types of
+ * users the same on all nodes.
+ */
 static bool
-fc_raw_type_differs(Oid type)
+fc_raw_type_differs(Oid type, bool citus)
 {
 	Oid			element = get_element_type(type);
+	char		kind;
 
 	if (OidIsValid(element))
 		type = element;
-	if (type >= FirstNormalObjectId || get_typtype(type) == TYPTYPE_COMPOSITE)
+	kind = get_typtype(type);
+	if (citus && kind == TYPTYPE_DOMAIN)
+		return fc_raw_type_differs(getBaseType(type), citus);
+	if (citus && (kind == TYPTYPE_ENUM || kind == TYPTYPE_BASE) && type >= FirstNormalObjectId)
+		return false;
+	if (type >= FirstNormalObjectId || kind == TYPTYPE_COMPOSITE)
 		return true;
 	switch (type)
 	{
@@ -80,11 +92,14 @@ fc_raw_columns_refusal(const FcTarget *target)
 
 		if (att->attisdropped)
 			continue;
+		/* a shard's is generated in the same way */
+		if (att->attgenerated && target->shards)
+			continue;
 		if (att->attgenerated)
 			return "a column is generated";
 		if (!list_member_int(columns->attnums, attnum))
 			return "a column is not in the file";
-		if (fc_raw_type_differs(att->atttypid))
+		if (fc_raw_type_differs(att->atttypid, target->shards != NULL))
 			return psprintf("column \"%s\" has a type that may be another one there",
 							NameStr(att->attname));
 	}
@@ -206,12 +221,69 @@ fc_raw_leaves(const FcTarget *target)
 	return leaves;
 }
 
+/* Has the target a default partition, or one of its partitions? */
+static bool
+fc_raw_has_default(const FcTarget *target)
+{
+	ListCell   *lc;
+
+	if (!target->plan->partitioned)
+		return false;
+	foreach(lc, find_all_inheritors(target->oid, NoLock, NULL))
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_TABLE &&
+			OidIsValid(get_default_partition_oid(lfirst_oid(lc))))
+			return true;
+	return false;
+}
+
+/*
+ * Why records cannot be sent to shards as they are; NULL: they can.  Foreign
+ * keys are checked where the shards are, and partitions are the nodes' own.
+ */
+static const char *
+fc_raw_shards_refusal(const FcTarget *target)
+{
+	const char *why;
+	bool		only_foreign_keys;
+
+	if (target->core_reason)
+		return target->core_reason;
+	/* nobody else sees what Citus has made for it */
+	if (target->rel->rd_createSubid != InvalidSubTransactionId)
+		return "it was created in this transaction";
+	if (fc_plan_has_triggers(target->rel, &only_foreign_keys) && !only_foreign_keys)
+		return "it has triggers";
+	if (target->options->interval || target->options->nodes)
+		return "partitions are not made there";
+	if (target->options->missing != FC_MISSING_DEFAULT && fc_raw_has_default(target))
+		return "nodes have a default partition, and do as with missing_partitions => 'default'";
+	if (!fc_wire_is_there(&why) || (why = fc_raw_options_refusal(target)) != NULL)
+		return why;
+	return fc_raw_columns_refusal(target);
+}
+
+/* Takes the only way that leads to the shards */
+static void
+fc_raw_to_shards(FcTarget *target)
+{
+	const char *why = fc_raw_shards_refusal(target);
+
+	if (why)
+		fc_elsewhere_refuse(target->oid, psprintf("Its rows cannot be sent to its shards: %s.", why));
+	fc_way_take(target, FC_WAY_SEND, "Citus keeps the rows in shards");
+}
+
 void
 fc_raw_foresee(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcRawLeaves leaves;
 
+	if (target->shards)
+	{
+		fc_raw_to_shards(target);
+		return;
+	}
 	if (target->options->accelerated || target->plan->core_reason ||
 		!(target->plan->partitioned || target->rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE))
 		return;
@@ -231,6 +303,11 @@ fc_raw_confirm(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcRawLeaves leaves;
 
+	if (target->shards)
+	{
+		target->shards = fc_elsewhere_lock(target->oid);
+		return true;
+	}
 	if (target->plan->partitioned)
 		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
 	AcceptInvalidationMessages();

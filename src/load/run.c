@@ -133,7 +133,8 @@ fc_job_statistics(FcJob *job)
 {
 	List	   *tables;
 
-	if (!job->target.options->run_analyze || job->target.rel->rd_rel->relkind == RELKIND_VIEW)
+	if (!job->target.options->run_analyze || job->target.shards ||
+		job->target.rel->rd_rel->relkind == RELKIND_VIEW)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_ANALYZE);
 	CommandCounterIncrement();
@@ -190,6 +191,14 @@ fc_job_check_commit(const FcTarget *target)
 					 errhint("Change that, or use remote_commit => 'one_phase': a failure during commit can leave some servers loaded then.")));
 }
 
+/* Rows that are in shards must be loaded by nothing that works here */
+static void
+fc_job_check_shards(const FcTarget *target)
+{
+	if (target->shards)
+		elog(ERROR, "table \"%s\" has shards, and would be loaded here", target->relname);
+}
+
 /*
  * Loads with core's CopyFrom.  Missing partitions were found by our scan and
  * are attached; where that is not possible core throws COPY's error.
@@ -200,6 +209,7 @@ fc_job_copy(FcJob *job)
 	FcTarget   *target = &job->target;
 	bool		failed = fc_job_scan_failed(job);
 
+	fc_job_check_shards(target);
 	fc_job_check_commit(target);
 	if (!target->options->accelerated)
 		ereport(NOTICE,
@@ -236,6 +246,7 @@ fc_job_core_needs_scan(FcJob *job)
 static void
 fc_job_fill(FcJob *job)
 {
+	fc_job_check_shards(&job->target);
 	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
 	fc_find_settle(job);
 	if (job->gives_way)

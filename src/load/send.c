@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
-#include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -88,8 +87,9 @@ fc_send_plan(FcJob *job, FcSendPlan *plan)
 	plan->attnums = target->plan->columns.attnums;
 	plan->options.copy = fc_send_with(target);
 	plan->options.fast = fc_send_fast(target);
+	plan->shards = target->shards;
 	plan->whole = target->way == FC_WAY_SEND;
-	plan->makes = plan->whole && target->plan->key_routes &&
+	plan->makes = plan->whole && target->shards == NULL && target->plan->key_routes &&
 		target->options->missing == FC_MISSING_CREATE;
 	if (!plan->whole && target->plan->key_routes)
 		plan->leaves = fc_send_leaves(job);
@@ -131,20 +131,18 @@ fc_send_report(FcJob *job)
 	{
 		FcSent		sent = fc_send_sent(job->sender, i);
 		FcReportRow row = {0};
-		Oid			server;
 
 		if (sent.rows == 0)
 			continue;
-		server = GetForeignTable(sent.leaf)->serverid;
 		row.phase = FC_PHASE_LOAD;
 		row.partition = sent.leaf;
-		row.name = get_rel_name(sent.leaf);
+		row.name = sent.shard ? fc_shard_relname(sent.leaf, sent.shard) : get_rel_name(sent.leaf);
 		row.key = PG_INT64_MAX;
 		row.rows = sent.rows;
 		row.bytes = sent.bytes;
 		row.reads = -1;
 		row.seconds = sent.seconds;
-		row.choice = psprintf("sent to server \"%s\"%s%s", GetForeignServer(server)->servername,
+		row.choice = psprintf("sent to server \"%s\"%s%s", fc_remote_server(sent.leaf, sent.shard),
 							  sent.fast ? " and its fast_copy" : "",
 							  sent.created ? ", new" : "");
 		fc_report_add(&row);

@@ -195,7 +195,8 @@ fc_setup_partman(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcPartman  *partman;
 
-	if (!target->plan->partitioned || target->options->missing != FC_MISSING_CREATE)
+	if (!target->plan->partitioned || target->options->missing != FC_MISSING_CREATE ||
+		target->shards)
 		return;
 	job->partman = partman = fc_partman_find(target->rel);
 	if (partman == NULL)

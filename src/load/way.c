@@ -41,7 +41,8 @@ fc_way_begin(FcTarget *target)
 		fc_way_take(target, FC_WAY_CHUNKS, "there is no key, and several files are unpacked at once");
 	else
 		fc_way_take(target, FC_WAY_TURNS, "there is no key");
-	if (plan->core_reason)
+	/* what core would look after for a row, nodes do where they have it */
+	if (plan->core_reason && target->shards == NULL)
 		fc_way_to_core(target, plan->core_reason);
 }
 

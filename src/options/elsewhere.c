@@ -9,7 +9,8 @@
  * calls chunks, and both take COPY out of core's hands to send rows there.  In
  * pg_class such a table looks like any other, but no query sees rows that are
  * written to it.  So the leader reads the lists of tables that these
- * extensions keep, and refuses the tables in them.
+ * extensions keep, and refuses the tables in them; but for those of Citus whose
+ * shards are known (citus/shards.c), to which the leader sends the records.
  *
  * It does so once it holds the lock on the target (fc_elsewhere_check), and
  * also before other hooks see the command (fc_elsewhere_foresee): the
@@ -43,6 +44,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "citus/catalog.h"
 #include "compat/compat.h"
 #include "options/elsewhere.h"
 
@@ -59,6 +61,9 @@ typedef struct FcKeeper
 	const char *relschema;
 	const char *relname;
 } FcKeeper;
+
+/* Its place in the list */
+#define FC_KEEPER_CITUS	0
 
 static const FcKeeper keepers[] = {
 	{"Citus", NULL, "pg_catalog", "pg_dist_partition", "logicalrelid", NULL, NULL},
@@ -81,8 +86,9 @@ typedef struct FcElsewhere
 	Oid			listed;			/* InvalidOid: the list is not as expected */
 } FcElsewhere;
 
+/* "why" is a sentence, or NULL */
 static void
-fc_elsewhere_refuse(const FcElsewhere *kept, Oid target)
+fc_elsewhere_throw(const FcElsewhere *kept, Oid target, const char *why)
 {
 	const FcKeeper *keeper = kept->keeper;
 
@@ -98,8 +104,9 @@ fc_elsewhere_refuse(const FcElsewhere *kept, Oid target)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("fast_copy cannot load table \"%s\", whose rows %s keeps elsewhere",
 					get_rel_name(target), keeper->name),
-			 errdetail("Table \"%s\" is listed in \"%s.%s\".",
-					   get_rel_name(kept->listed), keeper->schema, keeper->list),
+			 errdetail("Table \"%s\" is listed in \"%s.%s\".%s%s",
+					   get_rel_name(kept->listed), keeper->schema, keeper->list,
+					   why ? " " : "", why ? why : ""),
 			 errhint("Use COPY without the option fast_copy: %s sends its rows to where they belong.",
 					 keeper->name)));
 }
@@ -200,23 +207,28 @@ fc_elsewhere_is_target(Oid target, const List *parents, Oid listed)
 		list_member_oid(get_partition_ancestors(listed), target);
 }
 
-/* Is there an entry about the target?  If so, sets the table it is about */
+/*
+ * Is there an entry about the target?  If so, sets the table it is about: the
+ * target itself, if that is listed
+ */
 static bool
 fc_elsewhere_look(Relation list, const FcListColumns *columns, Oid target, Oid *listed)
 {
 	List	   *parents = fc_elsewhere_parents(target);
 	SysScanDesc scan = systable_beginscan(list, InvalidOid, false, NULL, 0, NULL);
 	HeapTuple	tuple;
-	bool		found = false;
 
-	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (*listed != target && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
+		Oid			entry = fc_elsewhere_listed(list, tuple, columns);
+
 		CHECK_FOR_INTERRUPTS();
-		*listed = fc_elsewhere_listed(list, tuple, columns);
-		found = OidIsValid(*listed) && fc_elsewhere_is_target(target, parents, *listed);
+		if (OidIsValid(entry) &&
+			(entry == target || (!OidIsValid(*listed) && fc_elsewhere_is_target(target, parents, entry))))
+			*listed = entry;
 	}
 	systable_endscan(scan);
-	return found;
+	return OidIsValid(*listed);
 }
 
 /* May this extension keep rows of the target? */
@@ -258,13 +270,48 @@ fc_elsewhere_keeps(Oid target)
 	return fc_elsewhere_find(target).keeper != NULL;
 }
 
-void
+/* The shards of what Citus keeps; or NULL, with the reason if it is known */
+static FcShards *
+fc_elsewhere_shards(const FcElsewhere *kept, Oid target, const char **why)
+{
+	*why = NULL;
+	if (kept->keeper != &keepers[FC_KEEPER_CITUS] || kept->listed != target || !fc_citus_is_here())
+		return NULL;
+	return fc_shards_read(target, why);
+}
+
+FcShards *
 fc_elsewhere_check(Oid target)
 {
 	FcElsewhere kept = fc_elsewhere_find(target);
+	FcShards   *shards;
+	const char *why;
 
-	if (kept.keeper)
-		fc_elsewhere_refuse(&kept, target);
+	if (kept.keeper == NULL)
+		return NULL;
+	shards = fc_elsewhere_shards(&kept, target, &why);
+	if (shards == NULL)
+		fc_elsewhere_throw(&kept, target, why);
+	return shards;
+}
+
+void
+fc_elsewhere_refuse(Oid target, const char *why)
+{
+	FcElsewhere kept = {&keepers[FC_KEEPER_CITUS], target};
+
+	fc_elsewhere_throw(&kept, target, why);
+}
+
+FcShards *
+fc_elsewhere_lock(Oid target)
+{
+	const char *why;
+	FcShards   *shards = fc_shards_lock(target, &why);
+
+	if (shards == NULL)
+		fc_elsewhere_refuse(target, why);
+	return shards;
 }
 
 /*
@@ -286,5 +333,5 @@ void
 fc_elsewhere_foresee(Oid target)
 {
 	if (get_rel_name(target) != NULL && fc_elsewhere_may_insert(target))
-		fc_elsewhere_check(target);
+		(void) fc_elsewhere_check(target);
 }

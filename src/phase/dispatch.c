@@ -11,7 +11,8 @@
  * workers pass over these, so that both must come to the same leaf from the
  * same bytes: both go by this file.  Core's own routing would need the whole
  * row.  Where keys are known to key/range.c, their ranges are searched, and
- * the last one found is tried first.
+ * the last one found is tried first.  A table of Citus has its shards for
+ * leaves, and a hash of one column says which (citus/shards.c).
  *
  * All is in the memory context in which it was begun; tables that are opened
  * are closed with the resource owner on error.
@@ -71,6 +72,10 @@ struct FcDispatch
 	FcDispatchLeaf only;
 	int			nforeign;
 	List	   *foreign;		/* FcDispatchLeaf, by number */
+	FcShards   *shards;			/* NULL: it has none */
+	FcDispatchLeaf *by_shard;	/* as in shards */
+	FcSome	   *hashed;			/* the column that says which; NULL: there is
+								 * one shard */
 
 	/* the record in hand */
 	const FcRecord *record;
@@ -299,6 +304,45 @@ fc_dispatch_begin(FcContext *ctx, FcParser *parser, const FcNewPartition *create
 	return dispatch;
 }
 
+/* Makes ready to read the column that is hashed; NULL: none is */
+static FcSome *
+fc_dispatch_hashed(const FcDispatch *dispatch, AttrNumber attnum)
+{
+	FcShared   *shared = dispatch->ctx->shared;
+
+	if (attnum == 0)
+		return NULL;
+	for (int i = 0; i < shared->ncolumns; i++)
+		if (fc_shared_columns(shared)[i] == attnum)
+			return fc_parse_some_begin(dispatch->parser, &i, 1);
+	elog(ERROR, "the file lacks the distribution column of table \"%s\"",
+		 RelationGetRelationName(dispatch->ctx->target));
+}
+
+FcDispatch *
+fc_dispatch_begin_shards(FcContext *ctx, FcParser *parser, FcShards *shards)
+{
+	FcDispatch *dispatch = palloc0(sizeof(FcDispatch));
+
+	dispatch->ctx = ctx;
+	dispatch->parser = parser;
+	dispatch->shards = shards;
+	dispatch->hashed = fc_dispatch_hashed(dispatch, shards->attnum);
+	dispatch->by_shard = palloc0(sizeof(FcDispatchLeaf) * shards->n);
+	dispatch->nforeign = shards->n;
+	for (int i = 0; i < shards->n; i++)
+	{
+		FcDispatchLeaf *leaf = &dispatch->by_shard[i];
+
+		leaf->oid = RelationGetRelid(ctx->target);
+		leaf->foreign = true;
+		leaf->number = i;
+		leaf->shard = &shards->list[i];
+		dispatch->foreign = lappend(dispatch->foreign, leaf);
+	}
+	return dispatch;
+}
+
 /* Closes the tables below this one, which is its caller's */
 static void
 fc_dispatch_close(FcDispatchTable *table)
@@ -455,6 +499,44 @@ fc_dispatch_read(void *arg)
 				  dispatch->nulls);
 }
 
+/* Body of fc_error_evaluate: reads the column that is hashed */
+static void
+fc_dispatch_read_hashed(void *arg)
+{
+	FcDispatch *dispatch = arg;
+	Relation	target = dispatch->ctx->target;
+
+	fc_parse_some(dispatch->hashed, dispatch->record, dispatch->values, dispatch->nulls);
+	if (dispatch->nulls[0])
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("null value in distribution column \"%s\" of relation \"%s\"",
+						NameStr(TupleDescAttr(RelationGetDescr(target), dispatch->shards->attnum - 1)->attname),
+						RelationGetRelationName(target))));
+}
+
+static ErrorData *
+fc_dispatch_find_shard(FcDispatch *dispatch, const FcRecord *record,
+					   const FcDispatchLeaf **leaf)
+{
+	FcShards   *shards = dispatch->shards;
+	const FcShard *shard;
+	ErrorData  *edata = NULL;
+
+	dispatch->record = record;
+	if (dispatch->hashed &&
+		(!fc_parse_some_quickly(dispatch->hashed, record, dispatch->values, dispatch->nulls) ||
+		 dispatch->nulls[0]))
+		edata = fc_error_evaluate(dispatch->ctx, record->offset, record->length,
+								  fc_dispatch_read_hashed, dispatch);
+	*leaf = NULL;
+	if (edata)
+		return edata;
+	shard = fc_shards_find(shards, dispatch->values[0]);
+	*leaf = &dispatch->by_shard[shard - shards->list];
+	return NULL;
+}
+
 ErrorData *
 fc_dispatch_find(FcDispatch *dispatch, const FcRecord *record,
 				 const FcDispatchLeaf **leaf)
@@ -464,6 +546,8 @@ fc_dispatch_find(FcDispatch *dispatch, const FcRecord *record,
 	ErrorData  *edata = NULL;
 	int			number;
 
+	if (dispatch->shards)
+		return fc_dispatch_find_shard(dispatch, record, leaf);
 	*leaf = table ? NULL : &dispatch->only;
 	dispatch->record = record;
 	while (table)

@@ -9,6 +9,7 @@
 #ifndef FC_DISPATCH_H
 #define FC_DISPATCH_H
 
+#include "citus/shards.h"
 #include "row/parse.h"
 
 /* A table that takes rows */
@@ -18,6 +19,7 @@ typedef struct FcDispatchLeaf
 	bool		foreign;
 	const FcNewPartition *created;	/* by this load; NULL: it was there */
 	int			number;			/* of the foreign ones, from 0 */
+	const FcShard *shard;		/* of the table, where it has shards */
 } FcDispatchLeaf;
 
 typedef struct FcDispatch FcDispatch;
@@ -36,6 +38,9 @@ extern const char *fc_dispatch_refusal(Relation target, const List *fields);
  */
 extern FcDispatch *fc_dispatch_begin(FcContext *ctx, FcParser *parser,
 									 const FcNewPartition *created, int ncreated);
+
+/* The same for ctx->target's shards, which are its leaves then */
+extern FcDispatch *fc_dispatch_begin_shards(FcContext *ctx, FcParser *parser, FcShards *shards);
 extern void fc_dispatch_end(FcDispatch *dispatch);
 
 /* The leaves on other servers: n, by number */

@@ -132,7 +132,9 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	sender->row_mcxt = AllocSetContextCreate(mcxt, "fast_copy send row", ALLOCSET_DEFAULT_SIZES);
 	sender->estate = fc_target_executor(fc_target_context_state(ctx), &root);
 	sender->parser = fc_parse_begin(ctx, sender->estate);
-	sender->dispatch = fc_dispatch_begin(ctx, sender->parser, plan->created, plan->ncreated);
+	sender->dispatch = plan->shards ?
+		fc_dispatch_begin_shards(ctx, sender->parser, plan->shards) :
+		fc_dispatch_begin(ctx, sender->parser, plan->created, plan->ncreated);
 	fc_chunk_reader_begin(&sender->reader, ctx, FC_SEND_BLOCK);
 	initStringInfo(&sender->other);
 	if (plan->whole)
@@ -147,6 +149,7 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 		leaf->leaf = fc_dispatch_foreign(sender->dispatch, i);
 		leaf->table = leaf->leaf->created ? leaf->leaf->created->remote : NULL;
 		leaf->sent.leaf = leaf->leaf->oid;
+		leaf->sent.shard = leaf->leaf->shard;
 		leaf->sent.created = leaf->table != NULL;
 		leaf->pending = true;
 	}
@@ -175,10 +178,11 @@ fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 {
 	MemoryContext old = MemoryContextSwitchTo(sender->mcxt);
 	Relation	rel = table_open(leaf->leaf->oid, NoLock);
+	FcRemotePlace place = {rel, leaf->leaf->shard};
 	List	   *attnums = fc_send_attnums(sender, leaf->leaf->oid);
 
 	INSTR_TIME_SET_CURRENT(leaf->begun);
-	leaf->copy = fc_remote_copy_begin(rel, sender->plan.userid, attnums,
+	leaf->copy = fc_remote_copy_begin(&place, sender->plan.userid, attnums,
 									  &sender->plan.options, leaf->table);
 	leaf->eol = FC_EOL_UNKNOWN;
 	leaf->records = 0;
@@ -290,6 +294,17 @@ fc_send_locate(FcSender *sender, const FcSendLeaf *leaf, uint64 line,
 	return walk.lines >= line;
 }
 
+/* What it is, for messages */
+static char *
+fc_send_name(const FcSendLeaf *leaf)
+{
+	const char *name = get_rel_name(leaf->leaf->oid);
+
+	if (leaf->leaf->shard)
+		return psprintf("shard " INT64_FORMAT " of table \"%s\"", leaf->leaf->shard->id, name);
+	return psprintf("foreign table \"%s\"", name);
+}
+
 /*
  * The server's context without the lines of its COPY, which are not those of
  * the file.  The column is told, as COPY here may take what the server does
@@ -305,8 +320,10 @@ fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
 	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
 		if (strncmp(line, "COPY ", 5) != 0)
 			appendStringInfo(&context, "%s\n", line);
-	appendStringInfo(&context, "foreign table \"%s\" on server \"%s\"", get_rel_name(leaf->leaf->oid),
-					 GetForeignServer(GetForeignTable(leaf->leaf->oid)->serverid)->servername);
+	appendStringInfoString(&context, fc_send_name(leaf));
+	if (!leaf->leaf->shard)
+		appendStringInfo(&context, " on server \"%s\"",
+						 GetForeignServer(GetForeignTable(leaf->leaf->oid)->serverid)->servername);
 	if (error->field)
 		appendStringInfo(&context, ", %s", error->field);
 	return context.data;
@@ -349,8 +366,8 @@ fc_send_check_rows(const FcSendLeaf *leaf, uint64 rows)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FDW_ERROR),
-			 errmsg("foreign table \"%s\" took " UINT64_FORMAT " of " UINT64_FORMAT " rows",
-					get_rel_name(leaf->leaf->oid), rows, leaf->records),
+			 errmsg("%s took " UINT64_FORMAT " of " UINT64_FORMAT " rows",
+					fc_send_name(leaf), rows, leaf->records),
 			 errdetail("Nothing was loaded, because rows would be lost."),
 			 errhint("Look for triggers of the table on the other server that leave rows out, or load with COPY.")));
 }

@@ -9,6 +9,7 @@
 #ifndef FC_SEND_H
 #define FC_SEND_H
 
+#include "citus/shards.h"
 #include "context/shared.h"
 #include "remote/remote.h"
 
@@ -21,6 +22,8 @@ typedef struct FcSendPlan
 	Oid			userid;			/* who must be allowed to */
 	const List *attnums;		/* the target's columns that the file has, in
 								 * its order */
+	FcShards   *shards;			/* of the target, which are its leaves; or
+								 * NULL */
 	FcRemoteOptions options;	/* of COPY on the servers */
 	const List *leaves;			/* OIDs of those that have rows; NIL: not
 								 * known */
@@ -37,6 +40,7 @@ typedef struct FcSendPlan
 typedef struct FcSent
 {
 	Oid			leaf;
+	const FcShard *shard;		/* of it, or NULL */
 	uint64		rows;
 	uint64		bytes;
 	double		seconds;		/* in which a COPY to it was open */

@@ -27,24 +27,26 @@ fc_agree_bare(const char *type)
 }
 
 static void
-fc_agree_refuse(FcNode *node, Relation foreign, char *detail)
+fc_agree_refuse(FcNode *node, const FcRemotePlace *place, char *detail)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("foreign table \"%s\" is not what server \"%s\" has",
-					RelationGetRelationName(foreign), node->name),
+			 errmsg("%s \"%s\" is not what server \"%s\" has",
+					place->shard ? "table" : "foreign table",
+					RelationGetRelationName(place->rel), node->name),
 			 errdetail_internal("%s", detail),
-			 errhint("Change the foreign table, or use COPY without the option fast_copy.")));
+			 errhint("Change the %s, or use COPY without the option fast_copy.",
+					 place->shard ? "table" : "foreign table")));
 }
 
 /* The columns there: name, type, and whether the table has rules */
 static FcWireResult *
-fc_agree_ask(FcNode *node, Relation foreign)
+fc_agree_ask(FcNode *node, const FcRemotePlace *place)
 {
 	return fc_node_run(node, psprintf("SELECT attname, pg_catalog.format_type(atttypid, atttypmod), relhasrules, relkind"
 									  " FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class ON pg_class.oid = attrelid"
 									  " WHERE attrelid = pg_catalog.to_regclass(%s) AND attnum > 0 AND NOT attisdropped",
-									  quote_literal_cstr(fc_remote_table(foreign))));
+									  quote_literal_cstr(fc_remote_table(place))));
 }
 
 /* Finds the column's type there; NULL: there is no such column */
@@ -58,22 +60,23 @@ fc_agree_type(FcWireResult *columns, const char *name)
 }
 
 bool
-fc_agree_check(FcNode *node, Relation foreign, const List *attnums)
+fc_agree_check(FcNode *node, const FcRemotePlace *place, const List *attnums)
 {
-	FcWireResult *columns = fc_agree_ask(node, foreign);
+	FcWireResult *columns = fc_agree_ask(node, place);
 	ListCell   *lc;
 
 	if (fc_wire()->rows(columns) > 0 && fc_wire()->value(columns, 0, 2)[0] == 't')
-		fc_agree_refuse(node, foreign, "The table there has rules, which COPY would not follow.");
+		fc_agree_refuse(node, place, "The table there has rules, which COPY would not follow.");
 	foreach(lc, attnums)
 	{
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(foreign), lfirst_int(lc) - 1);
-		char	   *name = fc_remote_column(foreign, att->attnum);
-		const char *here = format_type_with_typemod(att->atttypid, att->atttypmod);
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(place->rel), lfirst_int(lc) - 1);
+		char	   *name = fc_remote_column(place, att->attnum);
+		const char *here = format_type_extended(att->atttypid, att->atttypmod,
+												FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 		const char *there = fc_agree_type(columns, name);
 
 		if (there && strcmp(fc_agree_bare(here), fc_agree_bare(there)) != 0)
-			fc_agree_refuse(node, foreign, psprintf("Column \"%s\" is of type %s there, and %s here.",
+			fc_agree_refuse(node, place, psprintf("Column \"%s\" is of type %s there, and %s here.",
 													name, there, here));
 	}
 	return fc_wire()->rows(columns) > 0 &&

@@ -9,9 +9,9 @@
 #define FC_AGREE_H
 
 #include "nodes/pg_list.h"
-#include "utils/relcache.h"
 
 #include "remote/node.h"
+#include "remote/remote.h"
 
 /*
  * ERROR 42804 unless the table there has the types for these columns that the
@@ -19,6 +19,6 @@
  * not there, or a column, is left to COPY's error.  Returns whether the table
  * is partitioned there.
  */
-extern bool fc_agree_check(FcNode *node, Relation foreign, const List *attnums);
+extern bool fc_agree_check(FcNode *node, const FcRemotePlace *place, const List *attnums);
 
 #endif							/* FC_AGREE_H */

@@ -9,6 +9,10 @@
  * asked for by the server.  What has been checked by postgres_fdw's validator
  * is trusted here, so that it must really be postgres_fdw.
  *
+ * Nodes of Citus have no mappings.  Only superusers list them, and Citus lets
+ * each role in under its own name, with what a superuser has given this server
+ * for it.
+ *
  * No option reaches a message: one of them is the password.
  *
  *-------------------------------------------------------------------------
@@ -19,12 +23,15 @@
 #include "catalog/pg_foreign_data_wrapper.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
+#include "commands/dbcommands.h"
 #include "commands/defrem.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "citus/nodes.h"
 #include "remote/conninfo.h"
 
 /* Is the function of C, and this one of postgres_fdw's library? */
@@ -128,12 +135,58 @@ fc_conninfo_add(FcConninfo *info, int *n, const char *name, const char *value)
 	info->values[(*n)++] = value;
 }
 
-FcConninfo
-fc_conninfo_make(const ForeignServer *server, const UserMapping *mapping)
+/* The node that takes the writes of a group of Citus'; ERROR if none does */
+static const FcCitusNode *
+fc_conninfo_node(Oid server)
 {
-	List	   *options = list_concat_copy(server->options, mapping->options);
+	const FcCitusNode *node = fc_citus_node_of(fc_citus_nodes(), FC_NODE_GROUP(server));
+
+	if (node == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("there is no primary node of group %d", FC_NODE_GROUP(server))));
+	return node;
+}
+
+char *
+fc_conninfo_name(Oid server)
+{
+	const FcCitusNode *node;
+
+	if (!FC_NODE_IS_CITUS(server))
+		return GetForeignServer(server)->servername;
+	node = fc_conninfo_node(server);
+	return psprintf("%s:%d", node->host, node->port);
+}
+
+/* As Citus connects; what comes last counts */
+static FcConninfo
+fc_conninfo_of_citus(Oid server, Oid userid)
+{
+	const FcCitusNode *node = fc_conninfo_node(server);
+	char	   *role = GetUserNameFromId(userid, false);
+	FcConninfo	info = {.expand = true,.timeout = fc_citus_node_timeout()};
+	int			n = 0;
+
+	info.names = palloc0(8 * sizeof(char *));
+	info.values = palloc0(8 * sizeof(char *));
+	fc_conninfo_add(&info, &n, "dbname", fc_citus_node_conninfo(node, role));
+	fc_conninfo_add(&info, &n, "host", node->host);
+	fc_conninfo_add(&info, &n, "port", psprintf("%d", node->port));
+	fc_conninfo_add(&info, &n, "user", role);
+	fc_conninfo_add(&info, &n, "dbname", get_database_name(MyDatabaseId));
+	fc_conninfo_add(&info, &n, "fallback_application_name", "fast_copy");
+	fc_conninfo_add(&info, &n, "client_encoding", GetDatabaseEncodingName());
+	return info;
+}
+
+static FcConninfo
+fc_conninfo_of_mapping(Oid server, Oid userid)
+{
+	UserMapping *mapping = GetUserMapping(userid, server);
+	List	   *options = list_concat_copy(GetForeignServer(server)->options, mapping->options);
 	DefElem    *timeout = fc_conninfo_option(options, "connect_timeout");
-	FcConninfo	info;
+	FcConninfo	info = {.needs_password = fc_conninfo_needs_password(mapping)};
 	int			n = 0;
 	ListCell   *lc;
 
@@ -153,10 +206,17 @@ fc_conninfo_make(const ForeignServer *server, const UserMapping *mapping)
 	return info;
 }
 
-void
-fc_conninfo_check(const FcWire *wire, const UserMapping *mapping)
+FcConninfo
+fc_conninfo_make(Oid server, Oid userid)
 {
-	if (!fc_conninfo_needs_password(mapping) || fc_wire()->used_password(wire))
+	return FC_NODE_IS_CITUS(server) ? fc_conninfo_of_citus(server, userid) :
+		fc_conninfo_of_mapping(server, userid);
+}
+
+void
+fc_conninfo_check(const FcWire *wire, const FcConninfo *info)
+{
+	if (!info->needs_password || fc_wire()->used_password(wire))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),

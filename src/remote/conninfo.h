@@ -8,18 +8,36 @@
 #ifndef FC_CONNINFO_H
 #define FC_CONNINFO_H
 
+#include "access/transam.h"
 #include "foreign/foreign.h"
 
+#include "citus/shards.h"
 #include "wire/wire.h"
+
+/*
+ * The number of a server is the OID of a foreign server.  A group of nodes of
+ * Citus has a number that is no OID of a user's object.
+ */
+#define FC_NODE_OF_GROUP(group)		((Oid) ((group) + 1))
+#define FC_NODE_IS_CITUS(server)	((server) <= FC_CITUS_GROUPS)
+#define FC_NODE_GROUP(server)		((int32) (server) - 1)
+
+StaticAssertDecl(FC_NODE_OF_GROUP(FC_CITUS_GROUPS) == FirstNormalObjectId,
+				 "groups of nodes have numbers below those of foreign servers");
 
 /* Names and values for the connection, each list ended by NULL */
 typedef struct FcConninfo
 {
 	const char **names;
 	const char **values;
+	bool		expand;			/* the first dbname is a connection string */
 	int			timeout;		/* seconds to connect in; 0: however long it
 								 * takes */
+	bool		needs_password; /* the server must ask for it */
 } FcConninfo;
+
+/* The server's name, for messages; ERROR if there is none of this number */
+extern char *fc_conninfo_name(Oid server);
 
 /*
  * Is the server's wrapper really postgres_fdw, whatever its name?  Its options
@@ -37,17 +55,19 @@ extern bool fc_conninfo_is_mapped(Oid server, Oid userid);
 extern const char *fc_conninfo_refusal(Oid server, Oid userid);
 
 /*
- * What libpq gets, of the options of both.  ERROR 2F003 unless the user may
- * connect with what they say: who is no superuser must have a password there,
- * or a superuser's word that none is needed.
+ * What libpq gets.  For a foreign server, of its options and the mapping's:
+ * ERROR 2F003 unless the user may connect with what they say, for who is no
+ * superuser must have a password there, or a superuser's word that none is
+ * needed.  For a node of Citus, what Citus would connect with: whoever may
+ * write to its tables may do so there, under the same name.
  */
-extern FcConninfo fc_conninfo_make(const ForeignServer *server, const UserMapping *mapping);
+extern FcConninfo fc_conninfo_make(Oid server, Oid userid);
 
 /*
  * Once connected.  ERROR 2F003 if the server did not ask a user for the
  * password who had to have one: it would have let anybody in who reaches it as
  * this server does.
  */
-extern void fc_conninfo_check(const FcWire *wire, const UserMapping *mapping);
+extern void fc_conninfo_check(const FcWire *wire, const FcConninfo *info);
 
 #endif							/* FC_CONNINFO_H */

@@ -33,6 +33,7 @@
 #include "utils/timestamp.h"
 
 #include "remote/agree.h"
+#include "remote/conninfo.h"
 #include "remote/make.h"
 #include "remote/names.h"
 #include "remote/remote.h"
@@ -81,19 +82,32 @@ struct FcRemoteCopy
 	bool		failed;
 };
 
+/* The number of the server, as nodes have it */
+static Oid
+fc_copy_server(Oid table, const FcShard *shard)
+{
+	return shard ? FC_NODE_OF_GROUP(shard->group) : GetForeignServerIdByRelId(table);
+}
+
+char *
+fc_remote_server(Oid table, const FcShard *shard)
+{
+	return fc_conninfo_name(fc_copy_server(table, shard));
+}
+
 static char *
-fc_copy_sql(Relation foreign, const List *attnums, const FcRemoteOptions *options, bool fast)
+fc_copy_sql(const FcRemotePlace *place, const List *attnums, const FcRemoteOptions *options, bool fast)
 {
 	StringInfoData sql;
 	const char *separator = "(";
 	ListCell   *lc;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "COPY %s ", fc_remote_table(foreign));
+	appendStringInfo(&sql, "COPY %s ", fc_remote_table(place));
 	foreach(lc, attnums)
 	{
 		appendStringInfo(&sql, "%s%s", separator,
-						 quote_identifier(fc_remote_column(foreign, lfirst_int(lc))));
+						 quote_identifier(fc_remote_column(place, lfirst_int(lc))));
 		separator = ", ";
 	}
 	appendStringInfo(&sql, ") FROM STDIN WITH (%s%s%s)", fast ? options->fast : "",
@@ -103,9 +117,9 @@ fc_copy_sql(Relation foreign, const List *attnums, const FcRemoteOptions *option
 
 /* The table's name as the node clips it */
 static char *
-fc_copy_table(Relation foreign)
+fc_copy_table(const FcRemotePlace *place)
 {
-	char	   *name = fc_remote_relname(foreign);
+	char	   *name = fc_remote_relname(place);
 
 	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
 	return name;
@@ -117,10 +131,10 @@ fc_copy_table(Relation foreign)
  * another COPY.
  */
 static FcMember *
-fc_copy_join(Relation foreign, Oid userid, const FcRemoteTable *table)
+fc_copy_join(const FcRemotePlace *place, Oid userid, const FcRemoteTable *table)
 {
-	Oid			server = GetForeignServerIdByRelId(RelationGetRelid(foreign));
-	FcMember   *member = fc_transaction_maker(server, userid, fc_remote_table(foreign));
+	Oid			server = fc_copy_server(RelationGetRelid(place->rel), place->shard);
+	FcMember   *member = fc_transaction_maker(server, userid, fc_remote_table(place));
 
 	if (member && member->copy)
 		return NULL;
@@ -174,18 +188,20 @@ fc_copy_buffer(FcMember *member)
 }
 
 FcRemoteCopy *
-fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums,
+fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums,
 					 const FcRemoteOptions *options, const FcRemoteTable *table)
 {
-	FcMember   *member = fc_copy_join(foreign, userid, table);
+	FcMember   *member = fc_copy_join(place, userid, table);
 	bool		fast;
 	char	   *sql;
 	FcRemoteCopy *copy;
 
 	if (member == NULL)
 		return NULL;
-	fast = fc_agree_check(member->node, foreign, attnums) && member->node->has_fast_copy;
-	sql = fc_copy_sql(foreign, attnums, options, fast);
+	/* partitions of a shard are not the node's to make */
+	fast = fc_agree_check(member->node, place, attnums) && member->node->has_fast_copy &&
+		place->shard == NULL;
+	sql = fc_copy_sql(place, attnums, options, fast);
 	member->failed = true;
 	if (fc_wire()->kind(fc_node_run(member->node, sql)) != FC_WIRE_COPY_IN)
 		fc_node_throw(member->node, sql);
@@ -194,7 +210,7 @@ fc_remote_copy_begin(Relation foreign, Oid userid, const List *attnums,
 	copy = MemoryContextAllocZero(member->copying, sizeof(FcRemoteCopy));
 	copy->member = member;
 	copy->fast = fast;
-	copy->table = MemoryContextStrdup(member->copying, fc_copy_table(foreign));
+	copy->table = MemoryContextStrdup(member->copying, fc_copy_table(place));
 	copy->buffer = fc_copy_buffer(member);
 	copy->share = fc_copy_share(fc_wire()->socket(member->node->wire));
 	copy->try_at = copy->piece = FC_COPY_PACKET - FC_COPY_HEAD;

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * remote/names.c
- *	  What a foreign table and its columns are called on their server.
+ *	  What a foreign table, or a shard, and its columns are called on their
+ *	  server.
  *
  * As postgres_fdw has it: the options schema_name, table_name and column_name,
- * else the names here.
+ * else the names here.  A shard has the schema and the columns of its table.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,12 +36,15 @@ fc_remote_option(const List *options, const char *name)
 }
 
 char *
-fc_remote_relname(Relation foreign)
+fc_remote_relname(const FcRemotePlace *place)
 {
-	ForeignTable *table = GetForeignTable(RelationGetRelid(foreign));
-	char	   *name = fc_remote_option(table->options, "table_name");
+	Oid			oid = RelationGetRelid(place->rel);
+	char	   *name;
 
-	return name ? name : pstrdup(RelationGetRelationName(foreign));
+	if (place->shard)
+		return fc_shard_relname(oid, place->shard);
+	name = fc_remote_option(GetForeignTable(oid)->options, "table_name");
+	return name ? name : pstrdup(RelationGetRelationName(place->rel));
 }
 
 char *
@@ -53,16 +57,20 @@ fc_remote_schema(Relation foreign)
 }
 
 char *
-fc_remote_table(Relation foreign)
+fc_remote_table(const FcRemotePlace *place)
 {
-	return quote_qualified_identifier(fc_remote_schema(foreign), fc_remote_relname(foreign));
+	char	   *schema = place->shard ? get_namespace_name(RelationGetNamespace(place->rel)) :
+		fc_remote_schema(place->rel);
+
+	return quote_qualified_identifier(schema, fc_remote_relname(place));
 }
 
 char *
-fc_remote_column(Relation foreign, AttrNumber attnum)
+fc_remote_column(const FcRemotePlace *place, AttrNumber attnum)
 {
-	List	   *options = GetForeignColumnOptions(RelationGetRelid(foreign), attnum);
-	char	   *name = fc_remote_option(options, "column_name");
+	char	   *name = NULL;
 
-	return name ? name : pstrdup(NameStr(TupleDescAttr(RelationGetDescr(foreign), attnum - 1)->attname));
+	if (place->shard == NULL)
+		name = fc_remote_option(GetForeignColumnOptions(RelationGetRelid(place->rel), attnum), "column_name");
+	return name ? name : pstrdup(NameStr(TupleDescAttr(RelationGetDescr(place->rel), attnum - 1)->attname));
 }

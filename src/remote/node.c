@@ -17,7 +17,6 @@
  */
 #include "postgres.h"
 
-#include "foreign/foreign.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
@@ -272,7 +271,7 @@ fc_node_add_setting(StringInfo sql, const char *name, const char *value)
 
 /* The command that sets a session up, and asks what the server can do */
 static char *
-fc_node_settings(void)
+fc_node_settings(const FcNode *node)
 {
 	/* what the input of types looks at */
 	static const char *const names[] = {
@@ -292,13 +291,19 @@ fc_node_settings(void)
 					 " AND pg_catalog.current_setting('client_connection_check_interval', true) IS NOT NULL"
 					 " THEN pg_catalog.set_config('client_connection_check_interval', '%d', false) END",
 					 FC_NODE_LOOK_MS);
+	if (FC_NODE_IS_CITUS(node->server))
+	{
+		/* Citus hides shards, and keeps others from changing them */
+		fc_node_add_setting(&sql, "citus.override_table_visibility", "off");
+		fc_node_add_setting(&sql, "citus.enable_manual_changes_to_shards", "on");
+	}
 	return sql.data;
 }
 
 void
 fc_node_set_up(FcNode *node)
 {
-	char	   *settings = fc_node_settings();
+	char	   *settings = fc_node_settings(node);
 
 	if (node->settings && strcmp(node->settings, settings) == 0)
 		return;
@@ -393,16 +398,14 @@ fc_node_reach(FcNode *node, TimestampTz until)
 	}
 }
 
-/* Connects by the mapping's options, and asks what the server can do */
+/* Connects, and asks what the server can do */
 static void
 fc_node_begin(FcNode *node, TimestampTz until)
 {
-	ForeignServer *server = GetForeignServer(node->server);
-	UserMapping *mapping = GetUserMapping(node->userid, node->server);
 	FcConninfo	info;
 
-	node->name = MemoryContextStrdup(node->context, server->servername);
-	info = fc_conninfo_make(server, mapping);
+	node->name = MemoryContextStrdup(node->context, fc_conninfo_name(node->server));
+	info = fc_conninfo_make(node->server, node->userid);
 	if (until == 0 && info.timeout > 0)
 		until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), INT64CONST(1000) * info.timeout);
 	if (!AcquireExternalFD())
@@ -411,7 +414,7 @@ fc_node_begin(FcNode *node, TimestampTz until)
 				 errmsg("could not connect to server \"%s\"", node->name),
 				 errdetail("There are too many open files on the local server."),
 				 errhint("Raise the server's max_files_per_process and/or \"ulimit -n\" limits.")));
-	node->wire = fc_wire()->connect(info.names, info.values);
+	node->wire = fc_wire()->connect(info.names, info.values, info.expand);
 	if (node->wire == NULL)
 	{
 		ReleaseExternalFD();
@@ -420,7 +423,7 @@ fc_node_begin(FcNode *node, TimestampTz until)
 				 errmsg("out of memory")));
 	}
 	fc_node_reach(node, until);
-	fc_conninfo_check(node->wire, mapping);
+	fc_conninfo_check(node->wire, &info);
 	fc_node_set_up(node);
 	fc_node_ask(node);
 	fc_node_agree_language(node);

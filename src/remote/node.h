@@ -15,8 +15,8 @@
 typedef struct FcNode
 {
 	MemoryContext context;		/* of this, and of what goes with it */
-	Oid			server;
-	Oid			userid;			/* whose mapping it is */
+	Oid			server;			/* its number */
+	Oid			userid;			/* whose mapping it is, or who it is */
 	char	   *name;			/* of the server */
 	FcWire	   *wire;			/* NULL: not connected, or not any more */
 	FcWireResult *result;		/* the last one; ours to free */

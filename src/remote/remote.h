@@ -4,7 +4,8 @@
  *	  COPY of raw records into tables on other servers.
  *
  * The leader sends records, as the file has them, into COPY ... FROM STDIN on
- * the server that a foreign table of postgres_fdw names.  A stream has a
+ * the server that a foreign table of postgres_fdw names, or that has a shard of
+ * a table of Citus.  A stream has a
  * connection to itself while it lasts; connections are kept for the
  * transaction, which ends them, and with it what they did there
  * (remote/transaction.h).
@@ -17,6 +18,7 @@
 #include "nodes/pg_list.h"
 #include "utils/relcache.h"
 
+#include "citus/shards.h"
 #include "options/options.h"
 
 /* What a server says of a COPY that has failed; strings may be NULL */
@@ -31,7 +33,17 @@ typedef struct FcRemoteError
 	char	   *field;			/* column and value, in its words */
 } FcRemoteError;
 
+/* A table on another server */
+typedef struct FcRemotePlace
+{
+	Relation	rel;			/* the foreign table, or the table of Citus */
+	const FcShard *shard;		/* of it; NULL: rel is a foreign table */
+} FcRemotePlace;
+
 typedef struct FcRemoteCopy FcRemoteCopy;
+
+/* The name of the server that has the foreign table, or the shard */
+extern char *fc_remote_server(Oid table, const FcShard *shard);
 
 /* Options of a COPY there, as its list has them */
 typedef struct FcRemoteOptions
@@ -69,9 +81,9 @@ extern const char *fc_remote_refusal(Relation foreign);
 extern void fc_remote_commit_by(FcRemoteCommit commit);
 
 /*
- * Opens or reuses a connection of this transaction to the table's server, as
+ * Opens or reuses a connection of this transaction to the place's server, as
  * "userid" (the user to check as), and starts COPY FROM STDIN there.
- * "attnums": the foreign table's columns that the file has, in the file's
+ * "attnums": the table's columns that the file has, in the file's
  * order.  "table" is made first if this transaction has not made it yet; NULL:
  * it exists.  The session there reads values by this session's DateStyle,
  * IntervalStyle, TimeZone, array_nulls and xmloption.  ERROR if the server
@@ -80,7 +92,7 @@ extern void fc_remote_commit_by(FcRemoteCommit commit);
  * the COPY.  NULL: this transaction has made the table on a connection that
  * another COPY uses.
  */
-extern FcRemoteCopy *fc_remote_copy_begin(Relation foreign, Oid userid,
+extern FcRemoteCopy *fc_remote_copy_begin(const FcRemotePlace *place, Oid userid,
 										  const List *attnums,
 										  const FcRemoteOptions *options,
 										  const FcRemoteTable *table);

@@ -37,6 +37,8 @@
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
+#include "citus/catalog.h"
+#include "citus/nodes.h"
 #include "remote/conninfo.h"
 #include "remote/gid.h"
 #include "remote/log.h"
@@ -256,6 +258,9 @@ fc_resolve_users(Oid server)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
+	/* a node of Citus knows each role by its own name */
+	if (FC_NODE_IS_CITUS(server))
+		return list_make1_oid(GetUserId());
 	if (!superuser())
 		return fc_conninfo_is_mapped(server, GetUserId()) ? list_make1_oid(GetUserId()) : NIL;
 	catalog = table_open(UserMappingRelationId, AccessShareLock);
@@ -273,7 +278,25 @@ fc_resolve_users(Oid server)
 	return users;
 }
 
-/* All servers of postgres_fdw, or the one */
+/* Adds the nodes of Citus, if it is here */
+static List *
+fc_resolve_citus(List *servers)
+{
+	ListCell   *lc;
+
+	if (!fc_citus_is_here())
+		return servers;
+	foreach(lc, fc_citus_nodes())
+	{
+		const FcCitusNode *node = lfirst(lc);
+
+		if (node->group >= 0 && node->group < FC_CITUS_GROUPS)
+			servers = lappend_oid(servers, FC_NODE_OF_GROUP(node->group));
+	}
+	return servers;
+}
+
+/* All servers of postgres_fdw and nodes of Citus, or the one */
 static List *
 fc_resolve_which(Oid server)
 {
@@ -295,7 +318,7 @@ fc_resolve_which(Oid server)
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
-	return servers;
+	return fc_resolve_citus(servers);
 }
 
 Oid
@@ -358,7 +381,7 @@ fc_resolve_apart(Oid server, Oid userid, bool act)
 		CurrentResourceOwner = owner;
 		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 			ReThrowError(error);
-		left->server = GetForeignServer(server)->servername;
+		left->server = fc_conninfo_name(server);
 		left->outcome = "unreachable";
 		left->detail = error->detail ? psprintf("%s: %s", error->message, error->detail) : error->message;
 		list = list_make1(left);

@@ -56,9 +56,9 @@ fc_libpq_notices(void)
 }
 
 static PGconn *
-fc_libpq_connect(const char *const *names, const char *const *values)
+fc_libpq_connect(const char *const *names, const char *const *values, bool expand)
 {
-	PGconn	   *conn = PQconnectStartParams(names, values, 0);
+	PGconn	   *conn = PQconnectStartParams(names, values, expand);
 
 	if (conn)
 		(void) PQsetNoticeReceiver(conn, fc_libpq_notice, NULL);

@@ -49,9 +49,10 @@ typedef struct FcWireFunctions
 	/*
 	 * Begins a connection, which poll goes on with and finish ends; NULL: out
 	 * of memory.  It keeps what the server says beside errors to itself, and
-	 * does not wait.
+	 * does not wait.  With "expand" the first dbname is a connection string,
+	 * and counts less than what comes after it.
 	 */
-	FcWire	   *(*connect) (const char *const *names, const char *const *values);
+	FcWire	   *(*connect) (const char *const *names, const char *const *values, bool expand);
 	FcWirePoll	(*poll) (FcWire *wire);
 	void		(*finish) (FcWire *wire);
 

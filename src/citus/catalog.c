@@ -1,0 +1,137 @@
+/*-------------------------------------------------------------------------
+ *
+ * citus/catalog.c
+ *	  The tables in which Citus keeps what it knows, read as catalogs.
+ *
+ *	 name, columns by name ──► rows as they are now ──► values
+ *
+ * Citus is not linked with.  Its tables are in pg_catalog, where only
+ * superusers make tables, and belong to its extension; columns are looked up by
+ * their names, because their order differs between versions.  Rows are read by
+ * the snapshot of catalogs: where a shard is must be known as of now, once it
+ * is locked, and not as of a transaction's snapshot.
+ *
+ * Tables that are open belong to the current resource owner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_namespace_d.h"
+#include "commands/extension.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "citus/catalog.h"
+
+struct FcCitusScan
+{
+	Relation	rel;
+	SysScanDesc scan;
+	int			n;
+	FcCitusColumn columns[FC_CITUS_COLUMNS];
+	AttrNumber	attnums[FC_CITUS_COLUMNS];
+};
+
+bool
+fc_citus_is_here(void)
+{
+	return OidIsValid(get_extension_oid("citus", true)) &&
+		GetConfigOption("citus.enable_manual_changes_to_shards", true, false) != NULL;
+}
+
+static void
+fc_citus_refuse_form(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot tell where Citus keeps rows"),
+			 errdetail("\"%s.%s\" does not have the form that fast_copy knows.", "pg_catalog", name),
+			 errhint("Use COPY without the option fast_copy.")));
+}
+
+/* Finds the table; ERROR if it is not one of Citus' extension */
+static Oid
+fc_citus_table(const char *name)
+{
+	Oid			table = get_relname_relid(name, PG_CATALOG_NAMESPACE);
+
+	if (!OidIsValid(table) || get_rel_relkind(table) != RELKIND_RELATION ||
+		getExtensionOfObject(RelationRelationId, table) != get_extension_oid("citus", true))
+		fc_citus_refuse_form(name);
+	return table;
+}
+
+FcCitusScan *
+fc_citus_scan_begin(const char *name, const FcCitusColumn *columns, int n)
+{
+	FcCitusScan *scan = palloc0(sizeof(FcCitusScan));
+
+	Assert(n <= FC_CITUS_COLUMNS);
+	scan->rel = table_open(fc_citus_table(name), AccessShareLock);
+	scan->n = n;
+	for (int i = 0; i < n; i++)
+	{
+		AttrNumber	attnum = get_attnum(RelationGetRelid(scan->rel), columns[i].name);
+
+		if (attnum <= 0 ||
+			(OidIsValid(columns[i].type) &&
+			 TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid != columns[i].type))
+			fc_citus_refuse_form(name);
+		scan->columns[i] = columns[i];
+		scan->attnums[i] = attnum;
+	}
+	scan->scan = systable_beginscan(scan->rel, InvalidOid, false, NULL, 0, NULL);
+	return scan;
+}
+
+/* The text of a value of whatever type the column has */
+static Datum
+fc_citus_text(FcCitusScan *scan, int i, Datum value)
+{
+	Oid			output;
+	bool		is_varlena;
+
+	getTypeOutputInfo(TupleDescAttr(RelationGetDescr(scan->rel), scan->attnums[i] - 1)->atttypid,
+					  &output, &is_varlena);
+	return CStringGetDatum(OidOutputFunctionCall(output, value));
+}
+
+bool
+fc_citus_scan_next(FcCitusScan *scan, Datum *values, bool *nulls)
+{
+	HeapTuple	tuple = systable_getnext(scan->scan);
+
+	CHECK_FOR_INTERRUPTS();
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	for (int i = 0; i < scan->n; i++)
+	{
+		values[i] = heap_getattr(tuple, scan->attnums[i], RelationGetDescr(scan->rel), &nulls[i]);
+		if (!nulls[i] && !OidIsValid(scan->columns[i].type))
+			values[i] = fc_citus_text(scan, i, values[i]);
+	}
+	return true;
+}
+
+void
+fc_citus_scan_end(FcCitusScan *scan)
+{
+	systable_endscan(scan->scan);
+	table_close(scan->rel, AccessShareLock);
+	pfree(scan);
+}
+
+void
+fc_citus_lock(const char *name, LOCKMODE lock)
+{
+	LockRelationOid(fc_citus_table(name), lock);
+}

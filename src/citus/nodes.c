@@ -1,0 +1,143 @@
+/*-------------------------------------------------------------------------
+ *
+ * citus/nodes.c
+ *	  The servers of a Citus cluster, and how Citus connects to them.
+ *
+ *	 pg_dist_node ──► host and port of a group's primary
+ *	 citus.node_conninfo, pg_dist_authinfo ──► the rest of the connection
+ *
+ * Only superusers can say where nodes are, and how to connect.  Citus connects
+ * as the role that runs the command, which has the same name on all nodes; so
+ * do we.  Nothing of pg_dist_authinfo reaches a message.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "postmaster/postmaster.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+
+#include "citus/catalog.h"
+#include "citus/nodes.h"
+
+/* Rows of pg_dist_authinfo about all nodes, and about this server itself */
+#define FC_CITUS_ANY_NODE	0
+#define FC_CITUS_LOOPBACK	(-1)
+
+List *
+fc_citus_nodes(void)
+{
+	static const FcCitusColumn columns[] = {
+		{"nodeid", INT4OID}, {"groupid", INT4OID}, {"nodename", TEXTOID},
+		{"nodeport", INT4OID}, {"isactive", BOOLOID}, {"noderole", InvalidOid},
+		{"nodecluster", NAMEOID}
+	};
+	const char *cluster = GetConfigOption("citus.cluster_name", true, false);
+	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_node", columns, lengthof(columns));
+	Datum		values[lengthof(columns)];
+	bool		nulls[lengthof(columns)];
+	List	   *nodes = NIL;
+
+	while (fc_citus_scan_next(scan, values, nulls))
+	{
+		FcCitusNode *node;
+
+		if (nulls[1] || nulls[2] || nulls[3] || nulls[5] || nulls[6] ||
+			strcmp(DatumGetCString(values[5]), "primary") != 0 ||
+			strcmp(NameStr(*DatumGetName(values[6])), cluster ? cluster : "default") != 0)
+			continue;
+		node = palloc0(sizeof(FcCitusNode));
+		node->id = DatumGetInt32(values[0]);
+		node->group = DatumGetInt32(values[1]);
+		node->host = TextDatumGetCString(values[2]);
+		node->port = DatumGetInt32(values[3]);
+		node->active = !nulls[4] && DatumGetBool(values[4]);
+		nodes = lappend(nodes, node);
+	}
+	fc_citus_scan_end(scan);
+	return nodes;
+}
+
+const FcCitusNode *
+fc_citus_node_of(const List *nodes, int32 group)
+{
+	ListCell   *lc;
+
+	foreach(lc, nodes)
+		if (((FcCitusNode *) lfirst(lc))->group == group)
+			return lfirst(lc);
+	return NULL;
+}
+
+bool
+fc_citus_node_is_pooled(const FcCitusNode *node)
+{
+	static const FcCitusColumn columns[] = {{"nodeid", INT4OID}};
+	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_poolinfo", columns, lengthof(columns));
+	Datum		id;
+	bool		isnull;
+	bool		found = false;
+
+	while (!found && fc_citus_scan_next(scan, &id, &isnull))
+		found = !isnull && DatumGetInt32(id) == node->id;
+	fc_citus_scan_end(scan);
+	return found;
+}
+
+/* Is the node this server, as Citus names it? */
+static bool
+fc_citus_node_is_here(const FcCitusNode *node)
+{
+	const char *here = GetConfigOption("citus.local_hostname", true, false);
+
+	return here && strcmp(node->host, here) == 0 && node->port == PostPortNumber;
+}
+
+/* What pg_dist_authinfo says; a row about all nodes counts last.  Or NULL */
+static char *
+fc_citus_node_authinfo(const FcCitusNode *node, const char *role)
+{
+	static const FcCitusColumn columns[] = {
+		{"nodeid", INT4OID}, {"rolename", NAMEOID}, {"authinfo", TEXTOID}
+	};
+	int32		wanted = fc_citus_node_is_here(node) ? FC_CITUS_LOOPBACK : node->id;
+	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_authinfo", columns, lengthof(columns));
+	Datum		values[lengthof(columns)];
+	bool		nulls[lengthof(columns)];
+	char	   *authinfo = NULL;
+	bool		own = false;
+
+	while (!own && fc_citus_scan_next(scan, values, nulls))
+	{
+		int32		id = DatumGetInt32(values[0]);
+
+		if (nulls[0] || nulls[1] || nulls[2] || (id != wanted && id != FC_CITUS_ANY_NODE) ||
+			strcmp(NameStr(*DatumGetName(values[1])), role) != 0)
+			continue;
+		authinfo = TextDatumGetCString(values[2]);
+		own = id == wanted;
+	}
+	fc_citus_scan_end(scan);
+	return authinfo;
+}
+
+char *
+fc_citus_node_conninfo(const FcCitusNode *node, const char *role)
+{
+	const char *all = GetConfigOption("citus.node_conninfo", true, false);
+	char	   *own = fc_citus_node_authinfo(node, role);
+
+	return psprintf("%s %s", all ? all : "", own ? own : "");
+}
+
+int
+fc_citus_node_timeout(void)
+{
+	const char *ms = GetConfigOption("citus.node_connection_timeout", true, false);
+
+	return ms ? (atoi(ms) + 999) / 1000 : 0;
+}

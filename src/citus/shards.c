@@ -1,0 +1,433 @@
+/*-------------------------------------------------------------------------
+ *
+ * citus/shards.c
+ *	  The shards of a table of Citus: which one takes a row, and where it is.
+ *
+ *	 pg_dist_partition ──► how, by which column ──┐
+ *	 pg_dist_shard     ──► ranges of its hash  ───┼──► shards by their hashes
+ *	 pg_dist_placement ──► groups of nodes     ───┘
+ *
+ * A shard has a range of hashes, by the hash function that the column's type
+ * has for joins and indexes.  Where Citus moves or splits a shard it locks it
+ * exclusively for the last step.  The locks of fc_shards_lock, which are those
+ * of its own COPY, conflict with that; they go with the transaction, which is
+ * after its nodes have committed (remote/transaction.c).
+ *
+ * Only a table each of whose shards has one place is served.  Several places
+ * would take locks on another node, and all of them would have to be written.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type_d.h"
+#include "miscadmin.h"
+#include "nodes/primnodes.h"
+#include "parser/parse_func.h"
+#include "storage/lock.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+#include "utils/varlena.h"
+
+#include "citus/catalog.h"
+#include "citus/nodes.h"
+#include "citus/shards.h"
+
+/* As pg_dist_partition and pg_dist_placement have them */
+#define FC_CITUS_HASH		'h'
+#define FC_CITUS_NONE		'n'
+#define FC_CITUS_ONE_COPY	's'
+#define FC_CITUS_ACTIVE		1
+
+/* How Citus distributes a table */
+typedef struct FcCitusTable
+{
+	char		method;
+	char		model;			/* of copies */
+	Node	   *key;			/* or NULL */
+} FcCitusTable;
+
+/* False if Citus does not list the table */
+static bool
+fc_shards_table(Oid table, FcCitusTable *citus)
+{
+	static const FcCitusColumn columns[] = {
+		{"logicalrelid", REGCLASSOID}, {"partmethod", CHAROID},
+		{"repmodel", CHAROID}, {"partkey", TEXTOID}
+	};
+	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_partition", columns, lengthof(columns));
+	Datum		values[lengthof(columns)];
+	bool		nulls[lengthof(columns)];
+	bool		found = false;
+
+	while (!found && fc_citus_scan_next(scan, values, nulls))
+	{
+		found = !nulls[0] && DatumGetObjectId(values[0]) == table;
+		if (!found)
+			continue;
+		citus->method = nulls[1] ? '\0' : DatumGetChar(values[1]);
+		citus->model = nulls[2] ? '\0' : DatumGetChar(values[2]);
+		citus->key = nulls[3] ? NULL : stringToNode(TextDatumGetCString(values[3]));
+	}
+	fc_citus_scan_end(scan);
+	return found;
+}
+
+/* Sets the column that is hashed, and by what; false if it cannot be */
+static bool
+fc_shards_key(Oid table, const FcCitusTable *citus, FcShards *shards)
+{
+	HeapTuple	tuple;
+	Form_pg_attribute att;
+	TypeCacheEntry *type;
+	Oid			collation;
+
+	if (citus->method == FC_CITUS_NONE)
+		return true;
+	if (citus->key == NULL || !IsA(citus->key, Var))
+		return false;
+	tuple = SearchSysCacheAttNum(table, ((Var *) citus->key)->varattno);
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	att = (Form_pg_attribute) GETSTRUCT(tuple);
+	shards->attnum = att->attnum;
+	collation = att->attcollation;
+	type = lookup_type_cache(att->atttypid, TYPECACHE_HASH_PROC_FINFO);
+	ReleaseSysCache(tuple);
+	if (!OidIsValid(type->hash_proc_finfo.fn_oid))
+		return false;
+	fmgr_info_copy(&shards->hash, &type->hash_proc_finfo, CurrentMemoryContext);
+	shards->call = palloc0(SizeForFunctionCallInfo(1));
+	InitFunctionCallInfoData(*shards->call, &shards->hash, 1, collation, NULL, NULL);
+	return true;
+}
+
+static FcShard
+fc_shards_one(const Datum *values, const bool *nulls)
+{
+	FcShard		shard = {DatumGetInt64(values[1]), PG_INT32_MIN, PG_INT32_MAX};
+
+	if (!nulls[2] && !nulls[3])
+	{
+		shard.low = pg_strtoint32(TextDatumGetCString(values[2]));
+		shard.high = pg_strtoint32(TextDatumGetCString(values[3]));
+	}
+	return shard;
+}
+
+/* Reads the ranges of the table's shards, in no order */
+static void
+fc_shards_ranges(Oid table, FcShards *shards)
+{
+	static const FcCitusColumn columns[] = {
+		{"logicalrelid", REGCLASSOID}, {"shardid", INT8OID},
+		{"shardminvalue", TEXTOID}, {"shardmaxvalue", TEXTOID}
+	};
+	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_shard", columns, lengthof(columns));
+	Datum		values[lengthof(columns)];
+	bool		nulls[lengthof(columns)];
+	int			room = 32;
+
+	shards->list = palloc(sizeof(FcShard) * room);
+	while (fc_citus_scan_next(scan, values, nulls))
+	{
+		if (nulls[0] || nulls[1] || DatumGetObjectId(values[0]) != table)
+			continue;
+		if (shards->n == room)
+		{
+			room *= 2;
+			shards->list = repalloc_huge(shards->list, sizeof(FcShard) * room);
+		}
+		shards->list[shards->n++] = fc_shards_one(values, nulls);
+	}
+	fc_citus_scan_end(scan);
+}
+
+static int
+fc_shards_by_id(const void *a, const void *b)
+{
+	int64		left = ((const FcShard *) a)->id;
+	int64		right = ((const FcShard *) b)->id;
+
+	return left < right ? -1 : left > right;
+}
+
+static int
+fc_shards_by_hash(const void *a, const void *b)
+{
+	int32		left = ((const FcShard *) a)->low;
+	int32		right = ((const FcShard *) b)->low;
+
+	return left < right ? -1 : left > right;
+}
+
+/* Reads where the shards are, which are in the order of their numbers */
+static void
+fc_shards_places(FcShards *shards)
+{
+	static const FcCitusColumn columns[] = {
+		{"shardid", INT8OID}, {"shardstate", INT4OID}, {"groupid", INT4OID}
+	};
+	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_placement", columns, lengthof(columns));
+	Datum		values[lengthof(columns)];
+	bool		nulls[lengthof(columns)];
+
+	while (fc_citus_scan_next(scan, values, nulls))
+	{
+		FcShard		sought = {nulls[0] ? 0 : DatumGetInt64(values[0])};
+		FcShard    *shard = bsearch(&sought, shards->list, shards->n, sizeof(FcShard), fc_shards_by_id);
+
+		/* what Citus has given up is not of the shard any more */
+		if (shard == NULL || nulls[1] || nulls[2] || DatumGetInt32(values[1]) != FC_CITUS_ACTIVE)
+			continue;
+		shard->nplaces++;
+		shard->group = DatumGetInt32(values[2]);
+	}
+	fc_citus_scan_end(scan);
+}
+
+/* Are there shards for all hashes, and one for each? */
+static bool
+fc_shards_are_whole(const FcShards *shards)
+{
+	int64		next = PG_INT32_MIN;
+
+	for (int i = 0; i < shards->n; i++)
+	{
+		if (shards->list[i].low != next || shards->list[i].high < next)
+			return false;
+		next = (int64) shards->list[i].high + 1;
+	}
+	return next == (int64) PG_INT32_MAX + 1;
+}
+
+static const char *
+fc_shards_node_refusal(const List *nodes, int32 group)
+{
+	const FcCitusNode *node = fc_citus_node_of(nodes, group);
+
+	if (group < 0 || group >= FC_CITUS_GROUPS)
+		return psprintf("Its rows are on nodes of group %d.", group);
+	if (node == NULL || !node->active)
+		return psprintf("There is no active primary node of group %d.", group);
+	if (fc_citus_node_is_pooled(node))
+		return psprintf("Node \"%s:%d\" is reached by a connection pooler.", node->host, node->port);
+	return NULL;
+}
+
+static const char *
+fc_shards_places_refusal(const FcShards *shards)
+{
+	List	   *nodes = fc_citus_nodes();
+	List	   *groups = NIL;
+	ListCell   *lc;
+	const char *why = NULL;
+
+	for (int i = 0; i < shards->n; i++)
+	{
+		if (shards->list[i].nplaces > 1)
+			return "Its shards have copies on several nodes.";
+		if (shards->list[i].nplaces == 0)
+			return psprintf("Shard " INT64_FORMAT " is nowhere.", shards->list[i].id);
+		groups = list_append_unique_int(groups, shards->list[i].group);
+	}
+	foreach(lc, groups)
+		if (why == NULL)
+			why = fc_shards_node_refusal(nodes, lfirst_int(lc));
+	return why;
+}
+
+static const char *
+fc_shards_table_refusal(Oid table, const FcCitusTable *citus)
+{
+	char		relkind = get_rel_relkind(table);
+
+	/* a shard of a partitioned table is partitioned, too */
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
+		return "It is a foreign table.";
+	if (citus->method != FC_CITUS_HASH && citus->method != FC_CITUS_NONE)
+		return "It is distributed by range, or by appending shards.";
+	if (citus->model != FC_CITUS_ONE_COPY)
+		return "It is a reference table, or its shards have copies on several nodes.";
+	return NULL;
+}
+
+FcShards *
+fc_shards_read(Oid table, const char **why)
+{
+	FcShards   *shards = palloc0(sizeof(FcShards));
+	FcCitusTable citus;
+
+	*why = "It is not listed itself.";
+	if (!fc_shards_table(table, &citus))
+		return NULL;
+	*why = fc_shards_table_refusal(table, &citus);
+	if (*why)
+		return NULL;
+	*why = "The hash of its distribution column is not known.";
+	if (!fc_shards_key(table, &citus, shards))
+		return NULL;
+	fc_shards_ranges(table, shards);
+	qsort(shards->list, shards->n, sizeof(FcShard), fc_shards_by_id);
+	fc_shards_places(shards);
+	*why = fc_shards_places_refusal(shards);
+	if (*why)
+		return NULL;
+	qsort(shards->list, shards->n, sizeof(FcShard), fc_shards_by_hash);
+	*why = "Its shards do not take each hash once.";
+	return fc_shards_are_whole(shards) ? shards : NULL;
+}
+
+static int
+fc_shards_datum_by_id(const void *a, const void *b)
+{
+	int64		left = DatumGetInt64(*(const Datum *) a);
+	int64		right = DatumGetInt64(*(const Datum *) b);
+
+	return left < right ? -1 : left > right;
+}
+
+/* The numbers of the shards, which is the order in which all lock them */
+static ArrayType *
+fc_shards_ids(const FcShards *shards)
+{
+	Datum	   *ids = palloc(sizeof(Datum) * shards->n);
+
+	for (int i = 0; i < shards->n; i++)
+		ids[i] = Int64GetDatum(shards->list[i].id);
+	qsort(ids, shards->n, sizeof(Datum), fc_shards_datum_by_id);
+	return construct_array(ids, shards->n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+}
+
+/* Calls a function of Citus' that takes locks */
+static void
+fc_shards_call(char *name, LOCKMODE lock, ArrayType *ids)
+{
+	static const Oid types[] = {INT4OID, INT8ARRAYOID};
+	Oid			function = LookupFuncName(list_make2(makeString("pg_catalog"), makeString(name)),
+										  lengthof(types), types, false);
+
+	(void) OidFunctionCall2(function, Int32GetDatum(lock), PointerGetDatum(ids));
+}
+
+static Oid
+fc_shards_owner(Oid table)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", table);
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/* As the table's owner: Citus lets nobody else lock the place of a shard */
+static void
+fc_shards_lock_all(Oid table, const FcShards *shards)
+{
+	ArrayType  *ids = fc_shards_ids(shards);
+	Oid			userid;
+	int			context;
+
+	GetUserIdAndSecContext(&userid, &context);
+	SetUserIdAndSecContext(fc_shards_owner(table),
+						   context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	fc_shards_call("lock_shard_metadata", ShareLock, ids);
+	fc_shards_call("lock_shard_resources", RowExclusiveLock, ids);
+	SetUserIdAndSecContext(userid, context);
+}
+
+/* Are all shards of the one list in the other? */
+static bool
+fc_shards_are_same(const FcShards *left, const FcShards *right)
+{
+	if (left->n != right->n)
+		return false;
+	for (int i = 0; i < left->n; i++)
+		if (left->list[i].id != right->list[i].id)
+			return false;
+	return true;
+}
+
+FcShards *
+fc_shards_lock(Oid table, const char **why)
+{
+	FcShards   *shards = fc_shards_read(table, why);
+
+	/* against citus_create_restore_point(), as commits of Citus' do */
+	fc_citus_lock("pg_dist_transaction", RowExclusiveLock);
+	while (shards)
+	{
+		FcShards   *locked = shards;
+
+		CHECK_FOR_INTERRUPTS();
+		fc_shards_lock_all(table, locked);
+		AcceptInvalidationMessages();
+		shards = fc_shards_read(table, why);
+		if (shards && fc_shards_are_same(locked, shards))
+			break;
+	}
+	return shards;
+}
+
+static const FcShard *
+fc_shards_search(const FcShards *shards, int32 hash)
+{
+	int			low = 0;
+	int			high = shards->n - 1;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (hash > shards->list[middle].high)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return &shards->list[low];
+}
+
+/* Ranges are of one width, unless shards have been split: tries that first */
+const FcShard *
+fc_shards_find(FcShards *shards, Datum value)
+{
+	int32		hash;
+	uint64		distance;
+	const FcShard *shard;
+
+	if (shards->attnum == 0)
+		return &shards->list[0];
+	shards->call->args[0].value = value;
+	hash = DatumGetInt32(FunctionCallInvoke(shards->call));
+	distance = (uint64) ((int64) hash - PG_INT32_MIN);
+	shard = &shards->list[(distance * shards->n) >> 32];
+	if (hash >= shard->low && hash <= shard->high)
+		return shard;
+	return fc_shards_search(shards, hash);
+}
+
+/* Asks Citus; from 13.1 on the function has one argument more */
+char *
+fc_shard_relname(Oid table, const FcShard *shard)
+{
+	static const Oid types[] = {REGCLASSOID, INT8OID, BOOLOID};
+	List	   *function = list_make2(makeString("pg_catalog"), makeString("shard_name"));
+	Oid			two = LookupFuncName(function, 2, types, true);
+	Datum		name;
+
+	if (OidIsValid(two))
+		name = OidFunctionCall2(two, ObjectIdGetDatum(table), Int64GetDatum(shard->id));
+	else
+		name = OidFunctionCall3(LookupFuncName(function, 3, types, false),
+								ObjectIdGetDatum(table), Int64GetDatum(shard->id), BoolGetDatum(true));
+	return pstrdup(strVal(llast(textToQualifiedNameList(DatumGetTextPP(name)))));
+}
