@@ -216,6 +216,8 @@ fc_stage()
       cp -as "$("$PG_CONFIG" --$dir)/." "$name/" || return 1
     fi
   done
+  dir=$("$PG_CONFIG" --localedir)
+  [ ! -d "$dir" ] || { mkdir -p "$FC_STAGE${dir%/*}" && ln -s "$dir" "$FC_STAGE$dir"; } || return 1
   find "$FC_STAGE" -name 'fast_copy*' -prune -exec rm -rf {} +
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_STAGE"
 }

@@ -38,7 +38,7 @@ fc_suite_packages()
     external) echo bzip2 xz-utils dpkg-dev unzip python3-pip ;;
     accelerate) echo bzip2 xz-utils dpkg-dev libipc-run-perl ;;
     differential|fuzz|docs) echo gzip zstd lz4 bzip2 xz-utils zip ;;
-    tap) echo "gzip tabix zstd lz4 bzip2 pbzip2 xz-utils zip libipc-run-perl postgresql-$FC_MAJOR-partman" ;;
+    tap) echo "gzip tabix zstd lz4 bzip2 pbzip2 xz-utils zip locales libipc-run-perl postgresql-$FC_MAJOR-partman" ;;
     hostile) echo "libipc-run-perl pgbouncer python3-psycopg python3-pg8000 postgresql-$FC_MAJOR-partman postgresql-$FC_MAJOR-pgaudit postgresql-$FC_MAJOR-cron" ;;
     versions) echo libipc-run-perl ;;
     clients)

@@ -80,6 +80,16 @@ fc_find_report_split(FcJob *job, int processes)
 }
 
 void
+fc_find_report_pass(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	target->found = pg_atomic_read_u64(&target->shared->counts.scanned);
+	target->counted = true;
+	fc_find_report_files(job);
+}
+
+void
 fc_find_split(FcJob *job)
 {
 	FcTarget   *target = &job->target;

@@ -20,6 +20,9 @@ extern void fc_find_records(FcJob *job);
 extern void fc_find_split(FcJob *job);
 extern void fc_find_keys(FcJob *job);
 
+/* After a pass over all records (phase/pass.c): the files of the report */
+extern void fc_find_report_pass(FcJob *job);
+
 /*
  * Locks the leaves that take rows.  The scan ran under a lock that lets other
  * sessions attach and detach partitions; if one did, the scan is done again.

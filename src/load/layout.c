@@ -158,10 +158,11 @@ fc_layout_inflow(FcJob *job)
 	fc_source_close(heads);
 }
 
-static void
-fc_layout_chunks(FcJob *job, uint64 chunk_size)
+void
+fc_layout_chunks(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	uint64		chunk_size = target->shared->source.chunk_size;
 	FcChunk    *chunk = fc_shared_chunks(target->shared);
 
 	for (uint32 i = 0; i < target->source->nfiles; i++)
@@ -506,5 +507,5 @@ fc_layout_make(FcJob *job)
 	if (target->inflow)
 		fc_layout_inflow(job);
 	else
-		fc_layout_chunks(job, chunk_size);
+		fc_layout_chunks(job);
 }

@@ -16,6 +16,9 @@
  */
 extern void fc_layout_make(FcJob *job);
 
+/* Cuts the files into chunks again, as if nobody had looked at them yet */
+extern void fc_layout_chunks(FcJob *job);
+
 /*
  * Returns the bytes of a segment that is large enough for so many bytes of one
  * source, which is loaded in its order

@@ -29,6 +29,7 @@
 #include "load/fill.h"
 #include "load/find.h"
 #include "load/indexes.h"
+#include "load/layout.h"
 #include "load/lead.h"
 #include "load/partitions.h"
 #include "load/run.h"
@@ -253,13 +254,14 @@ fc_job_send(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	fc_find_split(job);
 	if (fc_send_whole(job))
 	{
 		fc_job_check_conservation(job);
 		return true;
 	}
 	fc_find_forget(job);
+	fc_layout_chunks(job);
+	fc_find_split(job);
 	if (target->plan->key_type != FC_KEY_NONE)
 		fc_find_keys(job);
 	return false;

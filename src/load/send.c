@@ -23,6 +23,7 @@
 #include "copyfrom/run.h"
 #include "errors/first_error.h"
 #include "errors/stop.h"
+#include "load/find.h"
 #include "load/lead.h"
 #include "load/raw.h"
 #include "load/send.h"
@@ -211,6 +212,7 @@ fc_send_whole(FcJob *job)
 	if (sent)
 	{
 		target->loaded = fc_send_rows(job->sender);
+		fc_find_report_pass(job);
 		fc_lead_report(job, 1, target->loaded,
 					   pg_atomic_read_u64(&target->shared->counts.load_bytes), fc_way_choice(job));
 		fc_send_report(job);

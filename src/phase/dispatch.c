@@ -447,9 +447,9 @@ fc_dispatch_to_default(const FcDispatch *dispatch, const FcDispatchTable *table)
 }
 
 /*
- * The partition of a table by HASH, as compute_partition_hash_value finds it:
- * of what that takes, to prepare the calls and a division are a tenth of all
- * that the leader does for a record.
+ * The partition of a table by HASH, as compute_partition_hash_value finds it.
+ * To prepare the calls and to divide would be a tenth of all that the leader
+ * does for a record.
  */
 static inline int
 fc_dispatch_hash(const FcDispatch *dispatch, const FcDispatchTable *table)

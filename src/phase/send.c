@@ -41,6 +41,7 @@
 #include "errors/lines.h"
 #include "grammar/record.h"
 #include "phase/dispatch.h"
+#include "phase/pass.h"
 #include "phase/send.h"
 #include "remote/remote.h"
 #include "row/chunk_reader.h"
@@ -91,6 +92,8 @@ struct FcSender
 
 	/* the pass */
 	bool		again;			/* it is not the first */
+	FcPass		finds;			/* plan.whole: the first one finds the chunks */
+	uint64		embedded;		/* of the records in the chunk in hand */
 	uint32		chunk;			/* the next one, or the one in hand */
 	bool		in_chunk;
 	bool		ended;
@@ -133,6 +136,9 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 		fc_dispatch_begin(ctx, sender->parser, plan->created, plan->ncreated);
 	fc_chunk_reader_begin(&sender->reader, ctx, FC_SEND_BLOCK);
 	initStringInfo(&sender->other);
+	if (plan->whole)
+		fc_pass_begin(&sender->finds, ctx);
+	sender->reader.unsplit = plan->whole;
 	sender->nleaves = fc_dispatch_nforeign(sender->dispatch);
 	sender->leaves = palloc0(sizeof(FcSendLeaf) * Max(sender->nleaves, 1));
 	for (int i = 0; i < sender->nleaves; i++)
@@ -313,7 +319,8 @@ fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
 	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
 		if (strncmp(line, "COPY ", 5) != 0)
 			appendStringInfo(&context, "%s\n", line);
-	appendStringInfoString(&context, fc_send_name(leaf));
+	appendStringInfo(&context, "%s on server \"%s\"", fc_send_name(leaf),
+					 fc_remote_server(leaf->leaf->oid, leaf->leaf->shard));
 	if (error->field)
 		appendStringInfo(&context, ", %s", error->field);
 	return context.data;
@@ -515,6 +522,12 @@ fc_send_record(FcSender *sender, const FcRecord *record)
 		fc_send_to(sender, &sender->leaves[leaf->number], record);
 }
 
+static bool
+fc_send_finds(const FcSender *sender)
+{
+	return sender->plan.whole && !sender->again;
+}
+
 /* Goes to the next chunk with records; false at the end of the file */
 static bool
 fc_send_enter(FcSender *sender)
@@ -524,6 +537,8 @@ fc_send_enter(FcSender *sender)
 	for (; !sender->in_chunk && sender->chunk < shared->source.nchunks; sender->chunk++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (fc_send_finds(sender))
+			fc_pass_enter(&sender->finds, sender->chunk);
 		sender->in_chunk = fc_chunk_reader_enter(&sender->reader, sender->chunk);
 		if (sender->in_chunk)
 			break;
@@ -535,8 +550,12 @@ fc_send_enter(FcSender *sender)
 static void
 fc_send_leave(FcSender *sender)
 {
-	if (sender->plan.whole && !sender->again)
+	if (fc_send_finds(sender))
+	{
+		fc_pass_leave(&sender->finds, &sender->reader, sender->embedded);
 		fc_chunk_reader_leave(&sender->reader);
+		sender->embedded = 0;
+	}
 	else
 		fc_error_check_count(sender->ctx, sender->chunk, sender->reader.found);
 	sender->in_chunk = false;
@@ -563,6 +582,7 @@ fc_send_step(void *arg)
 			fc_send_leave(sender);
 			break;
 		}
+		sender->embedded += sender->reader.record.embedded;
 		fc_send_record(sender, &sender->reader.record);
 	}
 	MemoryContextSwitchTo(old);

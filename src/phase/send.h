@@ -52,8 +52,9 @@ typedef struct FcSender FcSender;
 
 /*
  * Locks the leaves on other servers, and makes ready for a pass over the whole
- * file.  If the leader takes steps of it beside workers, which must not begin a
- * COPY, "open" begins as many as may be open.
+ * file, which finds its chunks (phase/pass.h) if plan->whole.  If the leader
+ * takes steps of it beside workers, which must not begin a COPY, "open" begins
+ * as many as may be open.
  */
 extern FcSender *fc_send_begin(FcContext *ctx, const FcSendPlan *plan);
 extern void fc_send_open(FcSender *sender);

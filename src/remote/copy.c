@@ -69,14 +69,14 @@
 struct FcRemoteCopy
 {
 	FcMember   *member;
-	char	   *place;			/* how a context begins that names a line */
+	char	   *table;			/* there, as contexts name it */
 	bool		fast;			/* the node's fast_copy loads it */
 	char	   *buffer;			/* FC_COPY_BUFFER bytes */
 	Size		sent;			/* of these, how many libpq has */
 	Size		len;			/* and how many there are */
 	Size		try_at;			/* so many are enough to look at the socket */
 	Size		piece;			/* bytes that are sent at a time */
-	int			share;			/* the socket's buffer has so many pieces */
+	int			share;			/* how many pieces the socket's buffer holds */
 	bool		waiting;		/* libpq has bytes that are not sent */
 	bool		ended;			/* the node was told so */
 	bool		failed;
@@ -115,17 +115,14 @@ fc_copy_sql(const FcRemotePlace *place, const List *attnums, const FcRemoteOptio
 	return sql.data;
 }
 
-/*
- * "COPY table,", with the name as the node clips it; fast_copy names a file,
- * too
- */
+/* The table's name as the node clips it */
 static char *
-fc_copy_place(const FcRemotePlace *place, bool fast)
+fc_copy_table(const FcRemotePlace *place)
 {
 	char	   *name = fc_remote_relname(place);
 
 	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
-	return psprintf(fast ? "fast_copy %s, file \"stdin\"," : "COPY %s,", name);
+	return name;
 }
 
 /*
@@ -213,7 +210,7 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 	copy = MemoryContextAllocZero(member->copying, sizeof(FcRemoteCopy));
 	copy->member = member;
 	copy->fast = fast;
-	copy->place = MemoryContextStrdup(member->copying, fc_copy_place(place, fast));
+	copy->table = MemoryContextStrdup(member->copying, fc_copy_table(place));
 	copy->buffer = fc_copy_buffer(member);
 	copy->share = fc_copy_share(fc_wire()->socket(member->node->wire));
 	copy->try_at = copy->piece = FC_COPY_PACKET - FC_COPY_HEAD;
@@ -407,27 +404,58 @@ fc_remote_copy_finish(FcRemoteCopy *copy)
 }
 
 /*
- * Cuts what the context says of the stream off it, "COPY t, line 17, column v:
- * ..." at the start of a line, and takes that line of the stream and what comes
- * after it.  What is above may name lines of other things, such as a value's.
+ * If what the context says here is where the COPY stands, the rest of it from
+ * the line's number on; else NULL.  That is "COPY t, line 17, column v: ..." in
+ * most languages, and in Japanese the table, letters, "COPY", and letters.  The
+ * node's fast_copy names a file, too, and knows one language.
+ */
+static char *
+fc_copy_place(const FcRemoteCopy *copy, char *context)
+{
+	static const char command[] = "COPY";
+	Size		len = strlen(copy->table);
+	char	   *at = context;
+	bool		first = strncmp(at, "COPY ", 5) == 0 &&
+		strncmp(at + 5, copy->table, len) == 0 && at[5 + len] == ',';
+	char	   *fast = psprintf("fast_copy %s, file \"stdin\", ", copy->table);
+
+	if (copy->fast && strncmp(at, fast, strlen(fast)) == 0)
+		at += strlen(fast);
+	else if (first)
+		at += 5 + len;
+	else if (strncmp(at, copy->table, len) == 0)
+	{
+		for (at += len; IS_HIGHBIT_SET(*at); at++)
+			;
+		if (strncmp(at, command, strlen(command)) != 0 || !IS_HIGHBIT_SET(at[strlen(command)]))
+			return NULL;
+	}
+	else
+		return NULL;
+	at += strcspn(at, "0123456789\n");
+	return *at >= '0' && *at <= '9' ? at : NULL;
+}
+
+/*
+ * Cuts what the context says of the stream off it, and takes that line of the
+ * stream and what comes after it.  What is above may name lines of other
+ * things, such as a value's.
  */
 static void
 fc_copy_take_place(const FcRemoteCopy *copy, FcRemoteError *error)
 {
-	Size		len = strlen(copy->place);
-	char	   *at = error->context;
+	char	   *line = error->context;
+	char	   *at = NULL;
 
-	while (at && strncmp(at, copy->place, len) != 0)
+	while (line && (at = fc_copy_place(copy, line)) == NULL)
 	{
-		at = strchr(at, '\n');
-		at = at ? at + 1 : NULL;
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
 	}
 	if (at == NULL)
 		return;
-	*at = '\0';
-	/* the word before the number is in the node's language */
-	at += len;
-	error->line = strtoull(at + strcspn(at, "0123456789\n"), &at, 10);
+	*line = '\0';
+	error->line = strtoull(at, &at, 10);
 	if (strncmp(at, ", ", 2) == 0)
 		error->field = at + 2;
 }
@@ -453,6 +481,8 @@ fc_copy_take_error(FcRemoteCopy *copy, FcWireResult *result, FcRemoteError *erro
 	error->hint = fc_copy_error_field(result, PG_DIAG_MESSAGE_HINT);
 	error->context = fc_copy_error_field(result, PG_DIAG_CONTEXT);
 	fc_copy_take_place(copy, error);
+	if (error->line == 0 && error->context && !error->hint && copy->member->node->speaks_other)
+		error->hint = "The line of the file is not known. It would be if lc_messages were C for the role there.";
 }
 
 bool

@@ -24,6 +24,9 @@
 /* ms that a node has to roll a savepoint back */
 #define FC_MEMBER_WAIT_MS	10000
 
+/* ms that a node has to end a COPY by itself, before it is asked to give up */
+#define FC_MEMBER_END_MS	100
+
 FcMember *
 fc_member_begin(FcNode *node)
 {
@@ -125,18 +128,62 @@ fc_member_end_copy(FcMember *member)
 	member->copying = NULL;
 }
 
-void
-fc_member_cancel(FcMember *member, TimestampTz until)
+/* Tells the node to end a COPY that runs there, and does not wait */
+static void
+fc_member_fail(FcMember *member)
 {
 	FcNode	   *node = member->node;
 
 	if (member->copy == NULL)
 		return;
 	fc_member_end_copy(member);
-	member->failed = true;
-	if (fc_wire()->put_end(node->wire, "canceled by the sender") != 1 ||
-		fc_node_result(node, until) == NULL)
-		member->broken = true;
+	member->failed = member->ending = true;
+	/* it has been told already that the stream ends, if this fails */
+	if (fc_wire()->put_end(node->wire, "canceled by the sender") == 1)
+		(void) fc_wire()->flush(node->wire);
+}
+
+/*
+ * Waits until the COPY has ended.  A node that waits for a lock or runs code of
+ * users reads nothing meanwhile, and is asked to give up.
+ */
+static void
+fc_member_settle(FcMember *member, TimestampTz until)
+{
+	TimestampTz soon = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_MEMBER_END_MS);
+	FcNode	   *node = member->node;
+
+	if (!member->ending)
+		return;
+	member->ending = false;
+	(void) fc_node_result(node, Min(soon, until));
+	if (!fc_wire()->is_busy(node->wire))
+		return;
+	fc_node_interrupt(node, until);
+	(void) fc_node_result(node, until);
+}
+
+void
+fc_member_cancel(FcMember *member, TimestampTz until)
+{
+	fc_member_fail(member);
+	fc_member_settle(member, until);
+}
+
+void
+fc_member_cancel_all(dlist_head *members, int level, TimestampTz until)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, members)
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		if (member->level >= level)
+			fc_member_fail(member);
+	}
+	dlist_foreach(iter, members)
+		fc_member_settle(dlist_container(FcMember, link, iter.cur), until);
 }
 
 void
@@ -148,7 +195,9 @@ fc_member_roll_back(FcMember *member)
 	fc_member_cancel(member, until);
 	snprintf(sql, sizeof(sql), "ROLLBACK TO SAVEPOINT s%d; RELEASE SAVEPOINT s%d",
 			 member->depth, member->depth);
-	if (!member->broken && !fc_node_try(member->node, sql, until))
+	/* once more, in case the request to give up has met this command */
+	if (!member->broken && !fc_node_try(member->node, sql, until) &&
+		!fc_node_try(member->node, sql, until))
 		member->broken = true;
 	member->failed = false;
 	fc_member_forget_tables(member);

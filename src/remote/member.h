@@ -41,6 +41,7 @@ typedef struct FcMember
 	List	   *made;			/* FcMadeTable, in the node's context */
 	struct FcRemoteCopy *copy;	/* that runs; or NULL */
 	MemoryContext copying;		/* the COPY lies in it */
+	bool		ending;			/* told to end its COPY, and not asked since */
 	bool		failed;			/* what was done since the last savepoint must
 								 * be rolled back */
 	bool		broken;			/* all that was done is lost */
@@ -79,10 +80,13 @@ extern void fc_member_roll_back(FcMember *member);
 extern void fc_member_end_copy(FcMember *member);
 
 /*
- * Ends a COPY that runs there, if there is one, and frees it; never throws,
- * waits no longer than until then
+ * Ends a COPY that runs there, if there is one, and frees it; waits no longer
+ * than until then.  Never throws where interrupts are held.
  */
 extern void fc_member_cancel(FcMember *member, TimestampTz until);
+
+/* The same for all that began in subtransactions from this level on */
+extern void fc_member_cancel_all(dlist_head *members, int level, TimestampTz until);
 
 /* ERROR if what was done there cannot be committed any more */
 extern void fc_member_check(FcMember *member);

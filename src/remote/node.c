@@ -36,6 +36,12 @@
  */
 #define FC_NODE_LOCK_MS	60000
 
+/*
+ * ms after which a busy node looks whether this session is still there, where
+ * it can: from 14 on, on Linux
+ */
+#define FC_NODE_LOOK_MS	1000
+
 static uint32
 fc_node_wait_event(void)
 {
@@ -67,8 +73,9 @@ fc_node_wait_end(WaitEventSet *set)
 	CHECK_FOR_INTERRUPTS();
 }
 
-bool
-fc_node_wait(FcNode *node, int events, TimestampTz until)
+/* As fc_node_wait, for any socket */
+static bool
+fc_node_wait_socket(int sock, int events, TimestampTz until)
 {
 	bool		held = InterruptHoldoffCount > 0;
 	long		ms = -1L;
@@ -81,10 +88,44 @@ fc_node_wait(FcNode *node, int events, TimestampTz until)
 		events |= WL_TIMEOUT;
 	}
 	events |= WL_LATCH_SET | (held ? WL_POSTMASTER_DEATH : WL_EXIT_ON_PM_DEATH);
-	events = WaitLatchOrSocket(MyLatch, events, fc_wire()->socket(node->wire), ms, fc_node_wait_event());
+	events = WaitLatchOrSocket(MyLatch, events, sock, ms, fc_node_wait_event());
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 	return !(QueryCancelPending || ProcDiePending || (events & WL_POSTMASTER_DEATH));
+}
+
+bool
+fc_node_wait(FcNode *node, int events, TimestampTz until)
+{
+	return fc_node_wait_socket(fc_wire()->socket(node->wire), events, until);
+}
+
+static int
+fc_node_events(FcWirePoll poll)
+{
+	return poll == FC_WIRE_READS ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE;
+}
+
+void
+fc_node_interrupt(FcNode *node, TimestampTz until)
+{
+	FcWireCancel *cancel;
+	FcWirePoll	poll = FC_WIRE_WRITES;
+
+	if (!AcquireExternalFD())
+		return;
+	cancel = fc_wire()->cancel_begin(node->wire);
+	while (cancel && poll != FC_WIRE_STANDS && poll != FC_WIRE_FAILED)
+	{
+		int			sock = fc_wire()->cancel_socket(cancel);
+
+		if (sock < 0 || !fc_node_wait_socket(sock, fc_node_events(poll), until))
+			break;
+		poll = fc_wire()->cancel_poll(cancel);
+	}
+	if (cancel)
+		fc_wire()->cancel_end(cancel);
+	ReleaseExternalFD();
 }
 
 bool
@@ -252,6 +293,10 @@ fc_node_settings(const FcNode *node)
 		fc_node_add_setting(&sql, "citus.override_table_visibility", "off");
 		fc_node_add_setting(&sql, "citus.enable_manual_changes_to_shards", "on");
 	}
+	appendStringInfo(&sql, ", CASE WHEN pg_catalog.version() LIKE '%%linux%%'"
+					 " AND pg_catalog.current_setting('client_connection_check_interval', true) IS NOT NULL"
+					 " THEN pg_catalog.set_config('client_connection_check_interval', '%d', false) END",
+					 FC_NODE_LOOK_MS);
 	return sql.data;
 }
 
@@ -272,11 +317,36 @@ fc_node_ask(FcNode *node)
 	FcWireResult *result;
 
 	/* marks of tables can be seen only in their database */
-	result = fc_node_run(node, "SELECT system_identifier # (oid::pg_catalog.int8 << 32), pg_catalog.current_setting('max_prepared_transactions')"
+	result = fc_node_run(node, "SELECT system_identifier # (oid::pg_catalog.int8 << 32), pg_catalog.current_setting('max_prepared_transactions'),"
+						 " pg_catalog.current_setting('lc_messages') ~* '^(c|posix|en)($|[_.@])'"
 						 " FROM pg_catalog.pg_control_system(), pg_catalog.pg_database WHERE datname = pg_catalog.current_database()");
 
 	node->system = strtoll(fc_wire()->value(result, 0, 0), NULL, 10);
 	node->can_prepare = strcmp(fc_wire()->value(result, 0, 1), "0") != 0;
+	node->speaks_other = strcmp(fc_wire()->value(result, 0, 2), "f") == 0;
+}
+
+/*
+ * Has messages in English, whose lines can be read, if the role there may set
+ * that: a superuser, and from 15 on who has been granted it
+ */
+static void
+fc_node_agree_language(FcNode *node)
+{
+	FcWireResult *result;
+
+	if (!node->speaks_other)
+		return;
+	result = fc_node_run(node, "SELECT pg_catalog.current_setting('is_superuser') = 'on', EXISTS (SELECT FROM pg_catalog.pg_proc"
+						 " WHERE proname = 'has_parameter_privilege' AND pronamespace = 'pg_catalog'::pg_catalog.regnamespace)");
+	if (fc_wire()->value(result, 0, 0)[0] == 't')
+		result = fc_node_run(node, "SELECT pg_catalog.set_config('lc_messages', 'C', false)");
+	else if (fc_wire()->value(result, 0, 1)[0] == 't')
+		result = fc_node_run(node, "SELECT pg_catalog.set_config('lc_messages', 'C', false)"
+							 " WHERE pg_catalog.has_parameter_privilege('lc_messages', 'SET')");
+	else
+		return;
+	node->speaks_other = fc_wire()->rows(result) == 0;
 }
 
 /*
@@ -318,11 +388,9 @@ fc_node_reach(FcNode *node, TimestampTz until)
 
 	while (poll != FC_WIRE_STANDS)
 	{
-		int			events = poll == FC_WIRE_READS ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE;
-
 		if (fc_wire()->socket(node->wire) < 0)
 			fc_node_throw_unreachable(node, fc_node_line(fc_wire()->error(node->wire)));
-		if (!fc_node_wait(node, events, until))
+		if (!fc_node_wait(node, fc_node_events(poll), until))
 			fc_node_throw_unreachable(node, "The server has not answered in time.");
 		poll = fc_wire()->poll(node->wire);
 		if (poll == FC_WIRE_FAILED)
@@ -358,6 +426,7 @@ fc_node_begin(FcNode *node, TimestampTz until)
 	fc_conninfo_check(node->wire, &info);
 	fc_node_set_up(node);
 	fc_node_ask(node);
+	fc_node_agree_language(node);
 	fc_node_find_fast_copy(node);
 }
 

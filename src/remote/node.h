@@ -24,6 +24,7 @@ typedef struct FcNode
 	int64		system;			/* tells the database there from others */
 	bool		can_prepare;	/* it takes PREPARE TRANSACTION */
 	bool		has_fast_copy;	/* the session there can load by fast_copy */
+	bool		speaks_other;	/* its messages are in another language */
 } FcNode;
 
 /*
@@ -55,6 +56,12 @@ extern bool fc_node_wait(FcNode *node, int events, TimestampTz until);
  */
 extern struct WaitEventSet *fc_node_wait_begin(int n);
 extern void fc_node_wait_end(struct WaitEventSet *set);
+
+/*
+ * Asks the node to give up the command that it is at, which then fails, and
+ * waits until it has been asked.  Never throws where interrupts are held.
+ */
+extern void fc_node_interrupt(FcNode *node, TimestampTz until);
 
 /* Sends a command, as far as it goes; false on failure.  Never throws */
 extern bool fc_node_send(FcNode *node, const char *sql);

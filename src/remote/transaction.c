@@ -7,7 +7,8 @@
  *
  * Members outlive a load, and so are not a load's to clean up: callbacks of
  * core's end them with the transaction.  To roll a node back it is enough to
- * close the session.
+ * close the session, once it has left a COPY: a node that is busy in one would
+ * not notice for a while, and keep its locks.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,12 +16,16 @@
 
 #include "access/xact.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "remote/commit.h"
 #include "remote/log.h"
 #include "remote/remote.h"
 #include "remote/resolve.h"
 #include "remote/transaction.h"
+
+/* ms that all nodes together have to leave their COPYs */
+#define FC_TRANSACTION_LEAVE_MS	1000
 
 static dlist_head members = DLIST_STATIC_INIT(members);
 
@@ -38,6 +43,28 @@ fc_transaction_drop(FcMember *member)
 {
 	dlist_delete(&member->link);
 	fc_node_close(member->node);
+}
+
+/*
+ * Ends the COPYs of members that began in subtransactions from this level on,
+ * before they are dropped.  Nothing is thrown: memory may run out, for one.
+ */
+static void
+fc_transaction_cancel(int level)
+{
+	MemoryContext old = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		fc_member_cancel_all(&members, level,
+							 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_TRANSACTION_LEAVE_MS));
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(old);
+		FlushErrorState();
+	}
+	PG_END_TRY();
 }
 
 static void
@@ -68,6 +95,7 @@ fc_transaction_event(XactEvent event, void *arg)
 			fc_transaction_drop_all();
 			break;
 		case XACT_EVENT_ABORT:
+			fc_transaction_cancel(0);
 			fc_commit_give_up(&members);
 			fc_transaction_drop_all();
 			break;
@@ -106,6 +134,7 @@ fc_transaction_roll_back(int level)
 {
 	dlist_mutable_iter iter;
 
+	fc_transaction_cancel(level);
 	dlist_foreach_modify(iter, &members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);

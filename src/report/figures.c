@@ -170,7 +170,7 @@ fc_progress_weight(const FcProgress *progress, FcPhase phase)
 			return progress->phase != phase ? 0 : !target->inflow ? FC_WEIGHT_STREAM :
 				keyed ? FC_WEIGHT_STREAM + FC_WEIGHT_SCAN : FC_WEIGHT_STREAM + FC_WEIGHT_LOAD;
 		case FC_PHASE_SPLIT:
-			return target->inflow ? 0 : FC_WEIGHT_SPLIT;
+			return target->inflow || target->way == FC_WAY_SEND ? 0 : FC_WEIGHT_SPLIT;
 		case FC_PHASE_SCAN:
 			return target->inflow || !keyed || target->way == FC_WAY_PRESORTED ||
 				target->way == FC_WAY_SEND ? 0 : FC_WEIGHT_SCAN;

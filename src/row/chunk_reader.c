@@ -27,7 +27,7 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 	reader->chunk = chunk;
 	reader->end = bytes->start + bytes->length;
 	reader->found = 0;
-	reader->malformed = false;
+	reader->malformed = reader->marker = false;
 	if (first == FC_NOWHERE || (fc_error_beyond(shared, first) && !reader->looks))
 		return false;
 	fc_context_enter(reader->ctx, first);
@@ -36,8 +36,14 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 }
 
 bool
-fc_chunk_reader_refuse(FcChunkReader *reader)
+fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end)
 {
+	if (reader->unsplit && end == FC_END_MARKER)
+	{
+		reader->found--;
+		reader->marker = true;
+		return false;
+	}
 	reader->malformed = true;
 	if (!reader->looks)
 		fc_error_keep_grammar(reader->ctx->shared, reader->record.offset,

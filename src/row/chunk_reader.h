@@ -21,11 +21,14 @@ typedef struct FcChunkReader
 	FcStream   *stream;
 	bool		looks;			/* the caller samples records: known errors do
 								 * not end the walk, none is kept */
+	bool		unsplit;		/* the caller finds the chunks by this walk, in
+								 * which markers may come up: they end it */
 	uint32		chunk;
 	uint64		end;			/* of the chunk, or where the caller wants to
 								 * end */
 	uint64		found;			/* records so far, a malformed one too */
 	bool		malformed;		/* the walk has ended at such a one */
+	bool		marker;			/* unsplit: or at a marker, record.offset */
 	FcRecord	record;			/* the one in hand; its data is NULL if an
 								 * error was thrown in the search for it */
 } FcChunkReader;
@@ -39,8 +42,11 @@ extern void fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx,
  */
 extern bool fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk);
 
-/* Ends the walk at the record in hand, which is malformed; returns false */
-extern bool fc_chunk_reader_refuse(FcChunkReader *reader);
+/*
+ * Ends the walk at the record in hand, which is malformed or, if "end" says so,
+ * a marker; returns false
+ */
+extern bool fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end);
 
 /* Goes to the next record; false if there is none to be looked at */
 static inline bool
@@ -54,7 +60,7 @@ fc_chunk_reader_next(FcChunkReader *reader)
 	reader->found++;
 	fc_pace(reader->ctx, record->total);
 	if (end != FC_END_FOUND || record->unterminated)
-		return fc_chunk_reader_refuse(reader);
+		return fc_chunk_reader_refuse(reader, end);
 	return !fc_error_beyond(reader->ctx->shared, record->offset) || reader->looks;
 }
 

@@ -19,6 +19,9 @@ PG_MODULE_MAGIC;
 
 extern PGDLLEXPORT const FcWireFunctions *fc_wire_table(Size size);
 
+/* More options of a connection than libpq has */
+#define FC_LIBPQ_OPTIONS	128
+
 static uint64 notices = 0;
 
 /*
@@ -106,6 +109,154 @@ fc_libpq_value(const PGresult *result, int row, int column)
 	return PQgetvalue(result, row, column);
 }
 
+#ifdef LIBPQ_HAS_ASYNC_CANCEL
+
+static FcWireCancel *
+fc_libpq_cancel_begin(PGconn *conn)
+{
+	PGcancelConn *cancel = PQcancelCreate(conn);
+
+	if (cancel && PQcancelStart(cancel) == 0)
+	{
+		PQcancelFinish(cancel);
+		return NULL;
+	}
+	return (FcWireCancel *) cancel;
+}
+
+static FcWirePoll
+fc_libpq_cancel_poll(FcWireCancel *cancel)
+{
+	switch (PQcancelPoll((PGcancelConn *) cancel))
+	{
+		case PGRES_POLLING_READING:
+			return FC_WIRE_READS;
+		case PGRES_POLLING_WRITING:
+			return FC_WIRE_WRITES;
+		case PGRES_POLLING_OK:
+			return FC_WIRE_STANDS;
+		default:
+			return FC_WIRE_FAILED;
+	}
+}
+
+static int
+fc_libpq_cancel_socket(const FcWireCancel *cancel)
+{
+	return PQcancelSocket((const PGcancelConn *) cancel);
+}
+
+static void
+fc_libpq_cancel_end(FcWireCancel *cancel)
+{
+	PQcancelFinish((PGcancelConn *) cancel);
+}
+
+#else
+
+/*
+ * Before version 17 libpq waits for such a request without an end.  So the same
+ * user asks for it by a command, in another session.
+ */
+struct FcWireCancel
+{
+	PGconn	   *conn;
+	bool		asked;
+	char		sql[64];
+};
+
+/* The option's value in a session with the very server that this one is with */
+static const char *
+fc_libpq_same(const PGconn *conn, const PQconninfoOption *option)
+{
+	if (strcmp(option->keyword, "host") == 0)
+		return PQhost(conn);
+	if (strcmp(option->keyword, "hostaddr") == 0)
+		return PQhostaddr(conn);
+	if (strcmp(option->keyword, "port") == 0)
+		return PQport(conn);
+	return option->val;
+}
+
+/* Begins another session like this one; NULL: out of memory */
+static PGconn *
+fc_libpq_again(PGconn *conn)
+{
+	PQconninfoOption *options = PQconninfo(conn);
+	const char *names[FC_LIBPQ_OPTIONS];
+	const char *values[FC_LIBPQ_OPTIONS];
+	PGconn	   *again = NULL;
+	int			n = 0;
+
+	for (PQconninfoOption *option = options; option && option->keyword; option++)
+	{
+		const char *value = fc_libpq_same(conn, option);
+
+		if (value == NULL || n == FC_LIBPQ_OPTIONS - 1)
+			continue;
+		names[n] = option->keyword;
+		values[n++] = value;
+	}
+	names[n] = NULL;
+	values[n] = NULL;
+	if (options)
+		again = PQconnectStartParams(names, values, 0);
+	PQconninfoFree(options);
+	return again;
+}
+
+static void
+fc_libpq_cancel_end(FcWireCancel *cancel)
+{
+	PQfinish(cancel->conn);
+	free(cancel);
+}
+
+static FcWireCancel *
+fc_libpq_cancel_begin(PGconn *conn)
+{
+	FcWireCancel *cancel = calloc(1, sizeof(FcWireCancel));
+
+	if (cancel == NULL)
+		return NULL;
+	snprintf(cancel->sql, sizeof(cancel->sql), "SELECT pg_catalog.pg_cancel_backend(%d)",
+			 PQbackendPID(conn));
+	cancel->conn = fc_libpq_again(conn);
+	if (cancel->conn && PQstatus(cancel->conn) != CONNECTION_BAD)
+		return cancel;
+	fc_libpq_cancel_end(cancel);
+	return NULL;
+}
+
+static FcWirePoll
+fc_libpq_cancel_poll(FcWireCancel *cancel)
+{
+	FcWirePoll	poll;
+
+	if (!cancel->asked)
+	{
+		poll = fc_libpq_poll(cancel->conn);
+		if (poll != FC_WIRE_STANDS)
+			return poll;
+		if (PQsendQuery(cancel->conn, cancel->sql) == 0)
+			return FC_WIRE_FAILED;
+		cancel->asked = true;
+	}
+	else if (PQconsumeInput(cancel->conn) == 0)
+		return FC_WIRE_FAILED;
+	if (PQflush(cancel->conn) > 0)
+		return FC_WIRE_WRITES;
+	return PQisBusy(cancel->conn) ? FC_WIRE_READS : FC_WIRE_STANDS;
+}
+
+static int
+fc_libpq_cancel_socket(const FcWireCancel *cancel)
+{
+	return PQsocket(cancel->conn);
+}
+
+#endif							/* LIBPQ_HAS_ASYNC_CANCEL */
+
 static const FcWireFunctions functions = {
 	.is_option = fc_libpq_is_option,
 	.connect = fc_libpq_connect,
@@ -128,6 +279,10 @@ static const FcWireFunctions functions = {
 	.clear = PQclear,
 	.put = PQputCopyData,
 	.put_end = PQputCopyEnd,
+	.cancel_begin = fc_libpq_cancel_begin,
+	.cancel_poll = fc_libpq_cancel_poll,
+	.cancel_socket = fc_libpq_cancel_socket,
+	.cancel_end = fc_libpq_cancel_end,
 	.notices = fc_libpq_notices
 };
 

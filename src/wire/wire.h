@@ -21,6 +21,9 @@
 typedef struct pg_conn FcWire;
 typedef struct pg_result FcWireResult;
 
+/* A request that a server gives up what it does for a connection */
+typedef struct FcWireCancel FcWireCancel;
+
 /* What a connection waits for while it is made */
 typedef enum FcWirePoll
 {
@@ -83,6 +86,16 @@ typedef struct FcWireFunctions
 	/* Data of a COPY, and its end: with an error if "error" is not NULL */
 	int			(*put) (FcWire *wire, const char *bytes, int len);
 	int			(*put_end) (FcWire *wire, const char *error);
+
+	/*
+	 * Begins such a request, on a connection of its own, which cancel_poll goes
+	 * on with until it stands, and cancel_end frees at any time; NULL: out of
+	 * memory, or the connection is lost.
+	 */
+	FcWireCancel *(*cancel_begin) (FcWire *wire);
+	FcWirePoll	(*cancel_poll) (FcWireCancel *cancel);
+	int			(*cancel_socket) (const FcWireCancel *cancel);
+	void		(*cancel_end) (FcWireCancel *cancel);
 
 	/* How many messages beside errors the server has sent */
 	uint64		(*notices) (void);

@@ -1,6 +1,7 @@
 # Loads into partitions on three servers, of which one is killed, stopped or
 # left without its sessions at a random moment; often while one of them waits
 # with what it has to write, so that the moment is one of those that matter.
+# In half of the rounds partitions are missing, and made on two of the servers.
 
 package Cluster;
 
@@ -12,10 +13,14 @@ use Server;
 
 my @NAMES = qw(main one two);
 my $EACH = 5000;
+# missing partitions, which begin behind those that are there
+my $NEW = 6;
+my $FROM = @NAMES * $EACH;
+my $TO = $FROM + $NEW * $EACH;
 
 my %server;
 my ($struck, $late) = (0, 0);
-my $usual = 0.3;
+my %usual = (old => 0.3, new => 0.5, both => 0.6);
 
 sub why_not
 {
@@ -47,7 +52,21 @@ sub start
 			CREATE USER MAPPING FOR PUBLIC SERVER $name OPTIONS (user 'postgres');
 			CREATE FOREIGN TABLE t_$name PARTITION OF t $range SERVER $name OPTIONS (schema_name 'public', table_name 'r')");
 	}
-	write_text("$Machine::DIR/cluster.csv", join('', map { $_ * 7919 % (@NAMES * $EACH) . ",some text of a row\n" } 1 .. @NAMES * $EACH));
+	# one is sent COPY, and two loads with fast_copy
+	$server{two}->sql('CREATE EXTENSION fast_copy');
+	my @old = map { $_ * 7919 % $FROM } 1 .. $FROM;
+	my @new = map { $FROM + $_ * 7919 % ($NEW * $EACH) } 1 .. $NEW * $EACH;
+	my %files = (old => \@old, new => \@new, both => [ map { ($old[ $_ % @old ]) x ($_ < @old), $new[$_] } 0 .. $#new ]);
+	write_text("$Machine::DIR/cluster_$_.csv", join('', map { "$_,some text of a row\n" } @{ $files{$_} })) foreach keys %files;
+}
+
+# A load of the old partitions, of new ones or of both
+sub load
+{
+	my ($which, $commit) = @_;
+
+	return "SELECT fast_copy('t', '$Machine::DIR/cluster_$which.csv', workers => 1, options => '{\"remote_commit\": \"$commit\"" .
+	  ($which eq 'old' ? '' : ', "nodes": ["one", "two"]') . "}'" . ($which eq 'old' ? '' : ", partition_interval => '$EACH'") . ');';
 }
 
 sub round
@@ -55,6 +74,7 @@ sub round
 	my $commit = pick(qw(two_phase two_phase two_phase auto one_phase));
 	my $holding = pick('nobody', 'nobody', @NAMES);
 	my $fault = pick('kill', 'kill', 'terminate', 'cancel', 'crash', 'crash', 'stop immediate', 'stop fast');
+	my $which = pick('old', 'old', 'new', 'both');
 	my $victim = pick(@NAMES);
 	my $moment = rand();
 	my $waits = $holding ne 'nobody' && chance(0.8);
@@ -67,8 +87,10 @@ sub round
 		$server{$name}->mark_log;
 	}
 	hold($holding, 'nobody');
-	my $said = under_fault($commit, $fault, $victim, $holding, $waits ? undef : $moment * $usual);
-	return ("$fault $victim, $commit, " . ($holding eq 'nobody' ? 'nobody waits' : "$holding waits"), wrong($commit, $said));
+	my $session = start_load($which, $commit, $waits ? $holding : undef, $moment);
+	my $said = under_fault($session, $fault, $victim, $holding);
+	$usual{$which} = 0.8 * $usual{$which} + 0.2 * $session->{seconds} if $said =~ /^committed$/m && $holding eq 'nobody';
+	return ("$fault $victim, $which, $commit, " . ($holding eq 'nobody' ? 'nobody waits' : "$holding waits"), wrong($which, $commit, $said));
 }
 
 # From now on a server waits before it tells that it has written something
@@ -82,22 +104,29 @@ sub hold
 	wait_for(10, sub { $server{$name}->sql('SHOW synchronous_standby_names') eq $whom }) or die "$name does not reload\n";
 }
 
-# What the session said; all servers are back, and what was left is resolved
-sub under_fault
+# A load that has come to where a server waits, or has gone on for a while
+sub start_load
 {
-	my ($commit, $fault, $victim, $holding, $moment) = @_;
-	my $session = $server{main}->start_script("\\echo loading\nSELECT fast_copy('t', '$Machine::DIR/cluster.csv', workers => 1,
-		options => '{\"remote_commit\": \"$commit\"}');\n\\echo committed\n");
+	my ($which, $commit, $holding, $moment) = @_;
+	my $session = $server{main}->start_script("\\echo loading\n" . load($which, $commit) . "\n\\echo committed\n");
 
 	wait_for(30, sub { read_text($session->{out}) =~ /^loading$/m });
-	if (defined $moment)
-	{
-		sleep($moment);
-	}
-	else
+	if (defined $holding)
 	{
 		wait_for(5, sub { ($server{$holding}->sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")) > 0 });
 	}
+	else
+	{
+		sleep($moment * $usual{$which});
+	}
+	return $session;
+}
+
+# What the session said; all servers are back, and what was left is resolved
+sub under_fault
+{
+	my ($session, $fault, $victim, $holding) = @_;
+
 	strike($fault, $server{$victim}, $victim);
 	sleep(0.1);
 	$server{$_}->come_back foreach grep { $_ ne 'main' || $victim ne 'main' || $fault =~ /stop|crash|kill/ } @NAMES;
@@ -106,7 +135,11 @@ sub under_fault
 	die "the session hangs\n" . $server{main}->log_tail if $status < 0;
 	$server{$_}->come_back foreach @NAMES;
 	$said =~ /^committed$/m ? $late++ : $struck++;
-	$usual = 0.8 * $usual + 0.2 * $session->{seconds} if $said =~ /^committed$/m && $holding eq 'nobody';
+	# what others still do for a session that is gone
+	foreach my $name (@NAMES)
+	{
+		wait_for(10, sub { $server{$name}->sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'fast_copy'") == 0 });
+	}
 	$server{main}->sql('SELECT * FROM fast_copy_resolve()');
 	return $said;
 }
@@ -123,17 +156,21 @@ sub strike
 	kill({ 'kill' => 'KILL', terminate => 'TERM', cancel => 'INT' }->{$fault}, pick(@sessions)) if @sessions;
 }
 
-# All rows or none on all servers; in one phase on each
+# All rows or none on all servers; in one phase on each, and in all new partitions
 sub wrong
 {
-	my ($commit, $said) = @_;
+	my ($which, $commit, $said) = @_;
+	my $old = $which eq 'new' ? 0 : $EACH;
 	my %rows = map { $_ => $server{$_}->sql('SELECT count(*) FROM r') } @NAMES;
-	my %numbers = map { $_ => 1 } values %rows;
-	my $rows = join(', ', map { "$_ $rows{$_}" } @NAMES);
+	my $new = $which eq 'old' ? 0 : $server{main}->sql("SELECT count(*) FROM t WHERE n >= $FROM");
+	my %ends = map { $_ => 1 } ($which eq 'new' ? () : map { $_ > 0 } values %rows), $which eq 'old' ? () : $new > 0;
+	my $rows = join(', ', (map { "$_ $rows{$_}" } @NAMES), "new $new");
 	my @wrong;
 
-	push @wrong, "rows: $rows" if ($commit ne 'one_phase' && keys %numbers > 1) || grep { $_ != 0 && $_ != $EACH } values %rows;
-	push @wrong, "rows: $rows, and the commit was told" if $said =~ /^committed$/m && grep { $_ != $EACH } values %rows;
+	push @wrong, "rows: $rows" if ($commit ne 'one_phase' && keys %ends > 1) || grep { $_ != 0 && $_ != $old } values %rows;
+	push @wrong, "rows: $rows" if $new != 0 && $new != $NEW * $EACH;
+	push @wrong, "rows: $rows, and the commit was told" if $said =~ /^committed$/m && ((grep { $_ != $old } values %rows) || ($which ne 'old' && $new == 0));
+	push @wrong, wrong_tables();
 	foreach my $name (@NAMES)
 	{
 		push @wrong, "$name has prepared transactions" if $server{$name}->sql('SELECT count(*) FROM pg_prepared_xacts');
@@ -141,9 +178,36 @@ sub wrong
 	}
 	push @wrong, 'decisions are left' if $server{main}->sql('SELECT count(*) FROM fast_copy_transactions WHERE server <> 0');
 	$server{$_}->sql('TRUNCATE r') foreach @NAMES;
-	my ($status, $text) = finish_command($server{main}->start_script("SELECT fast_copy('t', '$Machine::DIR/cluster.csv', options => '{\"remote_commit\": \"two_phase\"}')"), 60);
+	drop_new();
+	my ($status, $text) = finish_command($server{main}->start_script(load($which, 'two_phase')), 60);
 	push @wrong, "the next load ends with $text" if $status != 0;
+	$rows = $server{main}->sql('SELECT count(*) FROM t');
+	push @wrong, "the next load has $rows rows" if $rows != @NAMES * $old + ($which eq 'old' ? 0 : $NEW * $EACH);
+	drop_new();
 	return @wrong, @wrong ? "the session said: $said" : ();
+}
+
+# New partitions are here what is there, and none has a mark
+sub wrong_tables
+{
+	my $here = $server{main}->sql("SELECT string_agg(s.srvname || ' ' || split_part(o.o, '=', 2), E'\\n' ORDER BY 1) FROM pg_foreign_table f JOIN pg_foreign_server s ON s.oid = ftserver,
+		unnest(ftoptions) o(o) WHERE o LIKE 'table\\_name=t%'");
+	my $there = join("\n", sort map { my $name = $_; map { "$name $_" } split(/\n/, $server{$name}->sql(tables())) } 'one', 'two');
+	my @marks = map { $server{$_}->sql("SELECT objoid::regclass, description FROM pg_description WHERE description LIKE 'fast\\_copy\\_%'") } 'one', 'two';
+
+	$here = join("\n", sort split(/\n/, $here));
+	return (($here ne $there ? "foreign tables:\n$here\nand tables there:\n$there" : ()), map { "a mark is left: $_" } grep { $_ ne '' } @marks);
+}
+
+# New tables of a server
+sub tables { return "SELECT relname FROM pg_class WHERE relname LIKE 't\\_p%' AND relkind = 'r'" }
+
+sub drop_new
+{
+	my $drop = sub { return "DO \$\$ DECLARE n name; BEGIN FOR n IN $_[0] LOOP EXECUTE 'DROP $_[1] ' || n; END LOOP; END \$\$" };
+
+	$server{main}->sql($drop->("SELECT relname FROM pg_class WHERE relname LIKE 't\\_p%' AND relkind = 'f'", 'FOREIGN TABLE'));
+	$server{$_}->sql($drop->(tables(), 'TABLE')) foreach 'one', 'two';
 }
 
 sub summary

@@ -47,6 +47,7 @@ subtest 'names' => \&names;
 subtest 'which wrapper, which options' => \&which;
 subtest 'decisions of others' => \&decisions;
 subtest 'a server that is none' => \&fake;
+subtest 'tables that are made there' => \&made;
 subtest 'locks that the same transaction holds there' => \&locks;
 unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/sesame/, 'no password in the log');
 $_->stop foreach $node, $there;
@@ -289,6 +290,7 @@ sub fake
 		'a word of thanks' => "C\0\0\0\x0bTHANKS\0");
 	my $dir = PostgreSQL::Test::Utils::tempdir_short();
 
+	query('CREATE TABLE pf (n int, v text) PARTITION BY RANGE (n)');
 	query("CREATE SERVER fake FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$dir', port '5432', sslmode 'disable'); CREATE USER MAPPING FOR boss SERVER fake;
 		CREATE FOREIGN TABLE tf (n int, v text) SERVER fake OPTIONS (schema_name 'public', table_name 'r')");
 	foreach my $what (sort keys %answers)
@@ -309,16 +311,93 @@ sub fake
 		close $listen;
 		foreach my $commit ('two_phase', 'auto')
 		{
-			my $said = loaded_by('boss', "SET statement_timeout = '10s'; SELECT fast_copy('tf', '$file', options => '{\"remote_commit\": \"$commit\"}')");
-			like($said, qr/ERROR: /, "$what, $commit: an error");
-			unlike($said, qr/server closed the connection|statement timeout/, 'and no more');
+			foreach my $call ("'tf', '$file', options => '{\"remote_commit\": \"$commit\"}'", "'pf', '$file', partition_interval => '5', options => '{\"remote_commit\": \"$commit\", \"nodes\": \"fake\"}'")
+			{
+				my $said = loaded_by('boss', "SET statement_timeout = '10s'; SELECT fast_copy($call)");
+				like($said, qr/ERROR: /, "$what, $commit: an error");
+				unlike($said, qr/server closed the connection|statement timeout/, 'and no more');
+			}
 		}
 		loaded_by('boss', "SET statement_timeout = '10s'; SELECT * FROM fast_copy_resolve('fake')");
 		kill 'KILL', $pid;
 		waitpid($pid, 0);
 	}
 	is(query('SELECT 1'), 1, 'this server is alive');
-	query('DROP SERVER fake CASCADE');
+	is(query("SELECT count(*) FROM pg_inherits WHERE inhparent = 'pf'::regclass"), 0, 'no partition is left');
+	query('DROP SERVER fake CASCADE; DROP TABLE pf');
+}
+
+# A role that is a member of the table's owner loads, and names a server for new
+# partitions.  Functions of one name are here, the owner's, and there, another's.
+sub made
+{
+	my $path = write_bytes('made.csv', "1,2013-01-01,x\n2,2013-01-02,x\n");
+	my $new = "SELECT fast_copy('h.p', '$path', log_verbosity => 'silent', options => '{\"nodes\": \"there\"}')";
+	my $spy = "CREATE TABLE h.spied (who text); GRANT ALL ON h.spied TO PUBLIC;
+		CREATE FUNCTION h.spy(n int) RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN INSERT INTO h.spied VALUES (current_user); RETURN n; END \$\$;
+		CREATE FUNCTION h.same(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN PERFORM h.spy(n); RETURN n; END \$\$";
+	my $owners = sub {
+		my ($at, $kind) = @_;
+		return $at->safe_psql('postgres', "SELECT string_agg(DISTINCT pg_get_userbyid(relowner) || ' ' || coalesce(relacl::text, 'alone'), ', ') FROM pg_class WHERE relkind = '$kind' AND relname LIKE 'p\\_p%'");
+	};
+	my $table = sub {
+		my ($more) = @_;
+		query('DROP TABLE IF EXISTS h.p; SET ROLE owner; CREATE TABLE h.p (n int, at date, v text' . ($more // '') . ') PARTITION BY RANGE (at); GRANT INSERT ON h.p TO loader, other');
+		$there->safe_psql('postgres', "DO \$\$ DECLARE t regclass; BEGIN FOR t IN SELECT oid FROM pg_class WHERE relname LIKE 'p\\_p%' AND relkind = 'r' LOOP EXECUTE 'DROP TABLE ' || t; END LOOP; END \$\$");
+	};
+
+	mapping('loader', "user 'asked', password '$SECRET'");
+	mapping('other', "user 'trusted', password_required 'false'");
+	query("CREATE ROLE owner; GRANT owner TO loader; CREATE SCHEMA h; GRANT ALL ON SCHEMA h TO owner; GRANT USAGE ON SCHEMA h TO loader, other; SET ROLE owner; $spy");
+	$there->safe_psql('postgres', "CREATE SCHEMA h; GRANT ALL ON SCHEMA h TO asked, trusted; SET ROLE trusted; $spy");
+
+	$table->();
+	is(loaded_by('loader', $new), 2, 'by a member of the owner');
+	is($owners->($node, 'f'), 'owner alone', 'here they are the owner\'s');
+	is($owners->($there, 'r'), 'asked alone', 'there they are the role\'s in the mapping of who loads');
+	like(loaded_by('other', $new), qr/ERROR:  42501: permission denied for table p_p20130101/, 'which nobody else may load there');
+	$table->();
+	like(loaded_by('other', $new), qr/ERROR:  42501: must be owner of table p/, 'by another role');
+	is($owners->($there, 'r'), '', 'makes nothing');
+	is(loaded_by('boss', $new), 2, 'by a superuser');
+	is($owners->($node, 'f'), 'owner alone', 'here they are the owner\'s');
+
+	# a password, as for all that is sent
+	$table->();
+	mapping('loader', "user 'trusted'");
+	connections();
+	like(loaded_by('loader', $new), qr/ERROR:  2F003: password is required/, 'no password in the mapping');
+	is(connections(), 0, 'nobody connects for that');
+	mapping('loader', "user 'trusted', password '$SECRET'");
+	like(loaded_by('loader', $new), qr/ERROR:  2F003: password is required/, 'one that is not asked for');
+	is($owners->($there, 'r') . $owners->($node, 'f'), '', 'nothing is made');
+	mapping('loader', "user 'asked', password '$SECRET'");
+
+	# a function that runs as its owner
+	query("CREATE FUNCTION h.as_owner() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public AS \$\$ $new \$\$; ALTER FUNCTION h.as_owner OWNER TO owner; GRANT pg_read_server_files TO owner");
+	mapping('owner', "user 'trusted', password_required 'false'");
+	is(loaded_by('other', 'SELECT h.as_owner()'), 2, 'by a SECURITY DEFINER function');
+	is($owners->($there, 'r') . ', ' . $owners->($node, 'f'), 'trusted alone, owner alone', 'all is its owner\'s');
+
+	# whose code runs as whom
+	$table->(', w int DEFAULT h.spy(1), CHECK (h.spy(n) > 0)');
+	query('SET ROLE owner; CREATE INDEX ON h.p (h.same(n)); CREATE INDEX ON h.p (v) WHERE h.same(n) > 0');
+	my $four = write_bytes('four.csv', "1,2013-01-01,x,1\n2,2013-01-02,x,2\n");
+	is(loaded_by('loader', $new =~ s/\Q$path\E/$four/r), 2, 'with functions of others');
+	is(query("SELECT string_agg(DISTINCT who, ', ') FROM h.spied"), '', 'those of the owner do not run here');
+	is($there->safe_psql('postgres', "SELECT string_agg(DISTINCT who, ', ') FROM h.spied"), 'asked', 'those of their names there run as the role in the mapping');
+
+	# names of all kinds
+	$there->safe_psql('postgres', q{CREATE SCHEMA "S'""; DROP TABLE r; --"; GRANT ALL ON SCHEMA "S'""; DROP TABLE r; --" TO asked});
+	query(q{CREATE SCHEMA "S'""; DROP TABLE r; --"; GRANT ALL ON SCHEMA "S'""; DROP TABLE r; --" TO owner; GRANT USAGE ON SCHEMA "S'""; DROP TABLE r; --" TO loader; SET ROLE owner;
+		CREATE TABLE "S'""; DROP TABLE r; --"."t'""; DROP TABLE r; --\\" (n int, "a'""; DROP TABLE r; --" date, "v'"") FROM STDIN; --" text DEFAULT '''; DROP TABLE r; --',
+			CONSTRAINT "c'""; DROP TABLE r; --" CHECK ("v'"") FROM STDIN; --" <> '''; DROP TABLE r; --')) PARTITION BY RANGE ("a'""; DROP TABLE r; --");
+		CREATE INDEX "i'""; DROP TABLE r; --" ON "S'""; DROP TABLE r; --"."t'""; DROP TABLE r; --\\" ("v'"") FROM STDIN; --", (n + 1)) WHERE "v'"") FROM STDIN; --" <> 'x\\'';'});
+	my $odd = q{'"S''""; DROP TABLE r; --"."t''""; DROP TABLE r; --\\"'};
+	is(loaded_by('loader', $new =~ s/'h\.p'/$odd/r), 2, 'names of all kinds');
+	is($there->safe_psql('postgres', q{SELECT count(*) FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = 'S''"; DROP TABLE r; --' AND relkind = 'r' AND relname LIKE 't''"; DROP TABLE r; --%'}), 2, 'are quoted');
+	is($there->safe_psql('postgres', 'SELECT count(*) FROM r'), 0, 'nothing else is dropped');
+	query('DROP TABLE h.p');
 }
 
 sub locks

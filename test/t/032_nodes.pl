@@ -69,8 +69,9 @@ sub marks { return join(' ', map { $_->safe_psql('postgres', "SELECT count(*) FR
 sub nothing_is_left
 {
 	my ($what) = @_;
+	my $left = tables();
 
-	is(tables(), '0 0 0', "$what: no table is left");
+	is($left, '0 0 0', "$what: no table is left");
 }
 
 # Rows that t has and l has not, or the other way round, with the bounds of the
@@ -419,7 +420,8 @@ sub refusals
 		'no such server' => [ $table, $load =~ s/"two"/"three"/r, qr/ERROR:  server "three" does not exist/ ],
 		'another wrapper' => [ "$table; CREATE FOREIGN DATA WRAPPER w; CREATE SERVER w FOREIGN DATA WRAPPER w", $load =~ s/"two"/"w"/r, qr/ERROR:  server "w" is not one of postgres_fdw/, 'DROP FOREIGN DATA WRAPPER w CASCADE' ],
 		'no schema there' => [ "$table; ALTER TABLE s.t SET SCHEMA public", $load =~ s/s\.t/t/r, qr/ERROR:  permission denied for schema public/, 'DROP TABLE t' ],
-		'no name' => [ $table, $load =~ s/\["one", "two"\]/[]/r, undef ],
+		'no servers' => [ $table, $load =~ s/\["one", "two"\]/[]/r, qr/ERROR:  option "nodes" must not be empty/ ],
+		'an owner who may not use the server' => [ "$table; CREATE ROLE owner LOGIN; GRANT pg_read_server_files TO owner; GRANT ALL ON SCHEMA s TO owner; ALTER TABLE s.t OWNER TO owner", "SET ROLE owner; $load", qr/ERROR:  permission denied for foreign server one/, 'DROP TABLE s.t; DROP OWNED BY owner; DROP ROLE owner' ],
 	);
 
 	$_->safe_psql('postgres', 'REVOKE CREATE ON SCHEMA public FROM PUBLIC; CREATE ROLE loader LOGIN') foreach @there;
@@ -427,7 +429,6 @@ sub refusals
 	{
 		my ($before, $sql, $wanted, $after) = @{ $cases{$name} };
 
-		next unless $wanted;
 		clear();
 		on_main("SET client_min_messages = warning; ALTER USER MAPPING FOR PUBLIC SERVER $_ OPTIONS (SET user '" . ($name eq 'no schema there' ? 'loader' : 'postgres') . "')") foreach 'one', 'two';
 		on_main($before);
@@ -439,4 +440,21 @@ sub refusals
 		on_main($after) if $after;
 	}
 	on_main("ALTER USER MAPPING FOR PUBLIC SERVER $_ OPTIONS (SET user 'postgres')") foreach 'one', 'two';
+
+	clear();
+	on_main($table);
+	my ($rc, $out, $err) = $main->psql('postgres', "SET fast_copy.max_partitions = 1; $load");
+	like($err, qr/ERROR:  cannot create more than 1 partitions/, 'too many');
+	nothing_is_left('too many');
+  SKIP:
+	{
+		skip('pg_partman is not installed', 2) if on_main("SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_partman'") eq '0';
+		clear();
+		on_main('CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman');
+		my ($type, $width) = on_main("SELECT extversion LIKE '4.%' FROM pg_extension WHERE extname = 'pg_partman'") eq 't' ? ('native', 'daily') : ('range', '1 day');
+		on_main("CREATE TABLE s.t (n int, at date NOT NULL, v text) PARTITION BY RANGE (at); SELECT partman.create_parent(p_parent_table => 's.t', p_control => 'at', p_type => '$type', p_interval => '$width')");
+		($rc, $out, $err) = $main->psql('postgres', $load);
+		like($err, qr/ERROR:  option "nodes" cannot be used for table "t", which pg_partman keeps\nHINT:  Leave it out, or switch fast_copy\.use_partman off\./, 'pg_partman');
+		nothing_is_left('pg_partman');
+	}
 }

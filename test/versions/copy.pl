@@ -262,7 +262,7 @@ sub said
 		my ($words, $context) = split /\t/;
 		my ($line, $column) = ($context // '') =~ m{(?:COPY \w+|fast_copy t, file "[^"]*"), line (\d+)(?:, column (\w+))?};
 
-		$column //= $1 if ($context // '') =~ m{foreign table "\w+", column (\w+)};
+		$column //= $1 if ($context // '') =~ m{foreign table "\w+" on server "\w+", column (\w+)};
 
 		{ words => $words, place => 'line ' . ($line // 'unknown') . ($column ? ", column $column" : ''), context => $context };
 	} split /\n/, $node->safe_psql('copy', "SELECT tried FROM ($sql) t ORDER BY n");

@@ -40,7 +40,7 @@ typedef struct Fuzz
 	FcConverter converter;
 	FcConverter quick;			/* the same, with a room */
 	FcRoom		room;
-	unsigned	turn;			/* one of eight ways of using it */
+	unsigned	turn;			/* one of sixteen ways of using it */
 	int64		taken;
 	int64		valid;
 } Fuzz;
@@ -48,7 +48,7 @@ typedef struct Fuzz
 /* Small, so that some values find it full */
 #define FUZZ_ROOM	64
 
-/* What stands behind a field, and may be read together with it */
+/* What stands behind a field and its end, and may be read together with it */
 #define FUZZ_BEHIND	"1234567,"
 
 static void
@@ -116,10 +116,12 @@ fuzz_quick(Fuzz *fuzz, const char *string, int len, bool taken, Datum expected)
 	char	   *record = palloc(len + 2 + sizeof(FUZZ_BEHIND));
 	char	   *room = fuzz->room.next;
 	Datum		value = (Datum) 0;
+	char		after = (fuzz->turn & 8) ? "05.:e- "[fuzz->turn / 16 % 7] : '\0';
 	bool		equal;
 
 	record[0] = ',';
-	memcpy(record + 1, string, len + 1);
+	memcpy(record + 1, string, len);
+	record[1 + len] = after;
 	memcpy(record + 2 + len, FUZZ_BEHIND, sizeof(FUZZ_BEHIND));
 	fuzz->room.readable = record + 2 + len + ((fuzz->turn & 4) ? sizeof(FUZZ_BEHIND) : 0);
 	fuzz->turn++;
@@ -128,13 +130,13 @@ fuzz_quick(Fuzz *fuzz, const char *string, int len, bool taken, Datum expected)
 	if (fuzz->quick.function == NULL ||
 		!fuzz->quick.function(&fuzz->quick, record + 1, len, &value))
 	{
-		equal = !taken && strcmp(record + 1, string) == 0;
+		equal = !taken && memcmp(record + 1, string, len) == 0 && record[1 + len] == after;
 		return equal ? NULL : psprintf("\"%s\": in a record it is declined", string);
 	}
 	if (fuzz->typlen == -1)
 		value = PointerGetDatum(PG_DETOAST_DATUM(value));
 	equal = taken && datumIsEqual(expected, value, fuzz->typbyval, fuzz->typlen) &&
-		record[1 + len] == '\0' && fuzz->room.next <= fuzz->room.end;
+		record[1 + len] == after && fuzz->room.next <= fuzz->room.end;
 	fuzz->room.next = room;
 	return equal ? NULL : psprintf("\"%s\": in a record it is %s", string,
 								   fuzz_show(fuzz, true, value));

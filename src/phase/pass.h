@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ *
+ * phase/pass.h
+ *	  Finds chunks without a split, in a pass over all of them in their order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_PASS_H
+#define FC_PASS_H
+
+#include "row/chunk_reader.h"
+
+/* What is known before the next chunk */
+typedef struct FcPass
+{
+	FcContext  *ctx;
+	uint64		line;			/* lines of its file */
+	uint64		records;		/* of all files */
+	bool		over;			/* the walk has ended before a chunk did */
+} FcPass;
+
+/* Begins a pass, by one process, over chunks that nobody has split */
+extern void fc_pass_begin(FcPass *pass, FcContext *ctx);
+
+/*
+ * Around the walk over each chunk, by a reader that is unsplit.  Before it the
+ * chunk gets its beginning; after it its end, which is where the next record
+ * begins, and the number of its records.  "embedded" is the sum of what these
+ * have of it.  Chunks after the end of a file's data become empty.  If the walk
+ * has ended at a bad record, nothing is known of the chunks after it: they seem
+ * to have no records.
+ */
+extern void fc_pass_enter(FcPass *pass, uint32 chunk);
+extern void fc_pass_leave(FcPass *pass, const FcChunkReader *reader, uint64 embedded);
+
+#endif							/* FC_PASS_H */
