@@ -263,7 +263,7 @@ sub errors
 	}
 	like(said(load('a', write_bytes('null.csv', "1,1,x\n,2,x\n"))), qr/ERROR:  null value in (?:distribution )?column "k".*relation "a"/, 'no key: what it is');
 	my $twice = write_bytes('twice.csv', join('', map { "$_,1,x\n" } 1 .. 100, 42, 101 .. 200));
-	like(said(load('a', $twice)), qr/ERROR:  duplicate key value violates unique constraint "a_pkey".*CONTEXT:  shard \d+ of table "a"\n.*line 101\b/s, 'a key that comes twice: its line');
+	like(said(load('a', $twice)), qr/ERROR:  duplicate key value violates unique constraint "a_pkey".*CONTEXT:  shard \d+ of table "a" on server ".*:\d+"\n.*line 101\b/s, 'a key that comes twice: its line');
 	is(on_main('SELECT count(*) FROM a'), 0, 'no row');
 	is(prepared(), '0 0', 'nothing is prepared');
 }
