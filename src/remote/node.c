@@ -287,6 +287,9 @@ fc_node_settings(const FcNode *node)
 		fc_node_add_setting(&sql, names[i], GetConfigOption(names[i], false, false));
 	fc_node_add_setting(&sql, "lock_timeout",
 						strcmp(lock, "0") == 0 ? psprintf("%d", FC_NODE_LOCK_MS) : lock);
+	/* what a node has said to have done must still be so after a crash of it */
+	appendStringInfoString(&sql, ", pg_catalog.set_config('synchronous_commit', CASE pg_catalog.current_setting('synchronous_commit')"
+						   " WHEN 'off' THEN 'local' ELSE pg_catalog.current_setting('synchronous_commit') END, false)");
 	appendStringInfo(&sql, ", CASE WHEN pg_catalog.version() LIKE '%%linux%%'"
 					 " AND pg_catalog.current_setting('client_connection_check_interval', true) IS NOT NULL"
 					 " THEN pg_catalog.set_config('client_connection_check_interval', '%d', false) END",
