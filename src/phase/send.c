@@ -30,7 +30,6 @@
 
 #include "access/table.h"
 #include "executor/executor.h"
-#include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "storage/lmgr.h"
@@ -320,10 +319,8 @@ fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
 	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
 		if (strncmp(line, "COPY ", 5) != 0)
 			appendStringInfo(&context, "%s\n", line);
-	appendStringInfoString(&context, fc_send_name(leaf));
-	if (!leaf->leaf->shard)
-		appendStringInfo(&context, " on server \"%s\"",
-						 GetForeignServer(GetForeignTable(leaf->leaf->oid)->serverid)->servername);
+	appendStringInfo(&context, "%s on server \"%s\"", fc_send_name(leaf),
+					 fc_remote_server(leaf->leaf->oid, leaf->leaf->shard));
 	if (error->field)
 		appendStringInfo(&context, ", %s", error->field);
 	return context.data;

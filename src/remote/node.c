@@ -290,16 +290,16 @@ fc_node_settings(const FcNode *node)
 	/* what a node has said to have done must still be so after a crash of it */
 	appendStringInfoString(&sql, ", pg_catalog.set_config('synchronous_commit', CASE pg_catalog.current_setting('synchronous_commit')"
 						   " WHEN 'off' THEN 'local' ELSE pg_catalog.current_setting('synchronous_commit') END, false)");
-	appendStringInfo(&sql, ", CASE WHEN pg_catalog.version() LIKE '%%linux%%'"
-					 " AND pg_catalog.current_setting('client_connection_check_interval', true) IS NOT NULL"
-					 " THEN pg_catalog.set_config('client_connection_check_interval', '%d', false) END",
-					 FC_NODE_LOOK_MS);
 	if (FC_NODE_IS_CITUS(node->server))
 	{
 		/* Citus hides shards, and keeps others from changing them */
 		fc_node_add_setting(&sql, "citus.override_table_visibility", "off");
 		fc_node_add_setting(&sql, "citus.enable_manual_changes_to_shards", "on");
 	}
+	appendStringInfo(&sql, ", CASE WHEN pg_catalog.version() LIKE '%%linux%%'"
+					 " AND pg_catalog.current_setting('client_connection_check_interval', true) IS NOT NULL"
+					 " THEN pg_catalog.set_config('client_connection_check_interval', '%d', false) END",
+					 FC_NODE_LOOK_MS);
 	return sql.data;
 }
 
