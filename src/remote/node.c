@@ -287,6 +287,9 @@ fc_node_settings(const FcNode *node)
 		fc_node_add_setting(&sql, names[i], GetConfigOption(names[i], false, false));
 	fc_node_add_setting(&sql, "lock_timeout",
 						strcmp(lock, "0") == 0 ? psprintf("%d", FC_NODE_LOCK_MS) : lock);
+	/* what a node has said to have done must still be so after a crash of it */
+	appendStringInfoString(&sql, ", pg_catalog.set_config('synchronous_commit', CASE pg_catalog.current_setting('synchronous_commit')"
+						   " WHEN 'off' THEN 'local' ELSE pg_catalog.current_setting('synchronous_commit') END, false)");
 	if (FC_NODE_IS_CITUS(node->server))
 	{
 		/* Citus hides shards, and keeps others from changing them */

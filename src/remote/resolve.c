@@ -17,6 +17,8 @@
  * has and the list of rows has not may have got its row since, and is looked
  * for again, once it is known that its load has ended (remote/log.c).
  *
+ * A table that a foreign table shows is never dropped.
+ *
  * A row is removed only if the database that is asked is the one that prepared
  * the transaction: somebody may have the server point elsewhere for a while.
  *
@@ -42,6 +44,7 @@
 #include "remote/conninfo.h"
 #include "remote/gid.h"
 #include "remote/log.h"
+#include "remote/names.h"
 #include "remote/resolve.h"
 
 /* ms that a node has to answer fast_copy_resolve() */
@@ -66,13 +69,13 @@ fc_resolve_decisions(FcNode *node, bool act)
 
 /* What a node has prepared, and its tables with a mark: what FcLeft has */
 static const char fc_resolve_question[] =
-"SELECT gid, prepared::text, NULL AS name,"
+"SELECT gid, prepared::text, NULL AS name, NULL::text AS relname,"
 " CASE WHEN database <> pg_catalog.current_database() THEN 'It is of database \"' || database || '\".'"
 " WHEN owner <> current_user AND NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)"
 " THEN 'It is of role \"' || owner || '\".' END AS why"
 " FROM pg_catalog.pg_prepared_xacts WHERE pg_catalog.starts_with(gid, %s)"
 " UNION ALL"
-" SELECT description, NULL, pg_catalog.format('%%I.%%I', nspname, relname),"
+" SELECT description, NULL, pg_catalog.format('%%I.%%I', nspname, relname), relname::text,"
 " CASE WHEN rolname <> current_user THEN 'Its owner is role \"' || rolname || '\".' END"
 " FROM pg_catalog.pg_description JOIN pg_catalog.pg_class ON pg_class.oid = objoid"
 " JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace"
@@ -108,7 +111,8 @@ fc_resolve_ask(FcNode *node, const char *prefix)
 		left->gid = pstrdup(fc_wire()->value(node->result, row, 0));
 		left->prepared = fc_resolve_value(node, row, 1);
 		left->table = fc_resolve_value(node, row, 2);
-		left->detail = fc_resolve_value(node, row, 3);
+		left->relname = fc_resolve_value(node, row, 3);
+		left->detail = fc_resolve_value(node, row, 4);
 		left->ours = left->detail == NULL;
 		if (left->table)
 			left->detail = psprintf("It is table %s.%s%s", left->table,
@@ -174,6 +178,17 @@ fc_resolve_is_there(FcNode *node, const FcLeft *left)
 }
 
 /*
+ * Is a table that no row has decided about to stay nevertheless?  One that a
+ * foreign table shows has readers, whatever has become of its row: a node that
+ * came back with less than it had may have a mark that was taken off.
+ */
+static bool
+fc_resolve_is_shown(const FcNode *node, const FcLeft *left)
+{
+	return left->relname && fc_remote_is_shown(node->server, left->relname);
+}
+
+/*
  * Decides about one.  If it has ended by now, nobody will add a row any more,
  * and one that was added can be seen.  But another session may have ended it
  * since the node was asked, and removed the row: then it is nobody's business
@@ -191,7 +206,7 @@ fc_resolve_one(FcNode *node, FcLeft *left, uint64 nonce, List *decisions, bool a
 	else if (!fc_resolve_is_there(node, left))
 		return false;
 	else
-		fc_resolve_end(node, left, fc_log_has(left->gid), act);
+		fc_resolve_end(node, left, fc_log_has(left->gid) || fc_resolve_is_shown(node, left), act);
 	return true;
 }
 

@@ -23,6 +23,7 @@ typedef struct FcLeft
 	char	   *prepared;		/* when, as a timestamptz's text; or NULL */
 	char	   *table;			/* with its schema, quoted; NULL: it is a
 								 * transaction */
+	char	   *relname;		/* its name alone, not quoted; or NULL */
 	bool		ours;			/* our user there may end it */
 	const char *outcome;
 	char	   *detail;			/* or NULL */

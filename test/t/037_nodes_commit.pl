@@ -44,10 +44,14 @@ subtest 'a crash before the commit here' => \&crash_before;
 subtest 'a cancel before the commit here' => \&cancel_before;
 subtest 'a crash after the commit here' => \&crash_after;
 subtest 'a commit that fails here' => \&failed_commit;
+subtest 'a transaction that cannot be serialized' => \&not_serializable;
+subtest 'a table that is used' => \&used_table;
 subtest 'a connection that is lost' => \&lost_connection;
 subtest 'tables of others' => \&tables_of_others;
 subtest 'two that resolve at once' => \&two_resolvers;
 subtest 'a server that points elsewhere for a while' => \&elsewhere;
+subtest 'servers that write lazily' => \&lazy_servers;
+subtest 'a mark that comes back' => \&mark_again;
 subtest 'readers' => \&readers;
 subtest 'without the extension' => \&without_extension;
 $_->stop foreach $main, @there;
@@ -277,6 +281,33 @@ sub failed_commit
 	is(decided(), 0, 'nothing is decided');
 }
 
+# Another transaction is in the way of this one only now
+sub not_serializable
+{
+	clear();
+	on_main('CREATE TABLE IF NOT EXISTS serial (a int)');
+	my $log = length slurp_log($one);
+	my ($rc, $out, $err) = $main->psql('postgres', 'BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM serial; ' . load('auto') . " INSERT INTO serial VALUES (2);\n" .
+		"\\! psql -X -q -d '" . $main->connstr('postgres') . "' -c 'BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM serial; INSERT INTO serial VALUES (3); COMMIT'\nCOMMIT");
+	like($err, qr/could not serialize access/, 'it cannot be serialized');
+	is(tables(), $NONE, 'the tables are dropped');
+	is(in_doubt(), '', 'nothing is in doubt');
+}
+
+# What somebody there has made of a table in the meantime
+sub used_table
+{
+	kill_load(load_until_two_commits());
+	my $table = $one->safe_psql('postgres', "SELECT oid::regclass FROM pg_class WHERE relname LIKE 't\\_p20130101%'");
+	$one->safe_psql('postgres', "CREATE VIEW s.v AS SELECT * FROM $table");
+	is(join("\n", sort split(/\n/, resolve())), join("\n", sort "one failed cannot drop table $table because other objects depend on it", grep { !/20130101/ } split(/\n/, each_table('rolled back'))), 'what is used stays');
+	is(on_main(load('auto')), 40, 'the next load is not disturbed');
+	like(in_doubt(), qr/\Aone to be rolled back It is table s\.t_p20130101\z/, 'it is in doubt still');
+	$one->safe_psql('postgres', 'DROP VIEW s.v');
+	is(resolve(), 'one rolled back It is table s.t_p20130101', 'until it is not used any more');
+	is(tables(), $ALL, 'all others are there');
+}
+
 sub lost_connection
 {
 	foreach my $node (@there)
@@ -362,6 +393,48 @@ sub elsewhere
 	like(resolve(), qr/\Atwo committed .*\ntwo committed .*\z/, 'what is decided is kept for the right one');
 	is(seen(), 40, 'all rows are there');
 	is(decided(), 0, 'nothing is to be decided any more');
+}
+
+# What they have said to have done is still so after a crash of them
+sub lazy_servers
+{
+	$_->safe_psql('postgres', "ALTER ROLE postgres SET synchronous_commit = off;\nALTER SYSTEM SET wal_writer_delay = '10s';\nSELECT pg_reload_conf()") foreach @there;
+	foreach my $what ('new tables', 'marks that are taken off')
+	{
+		if ($what eq 'new tables')
+		{
+			clear();
+			is(on_main(load('auto')), 40, 'a load');
+		}
+		else
+		{
+			load_until_marks_are_left();
+			resolve();
+			is(decided(), 0, 'nothing is to be decided any more');
+		}
+		$_->stop('immediate') foreach @there;
+		$_->start foreach @there;
+		is(tables(), $ALL, "$what: all tables are there");
+		is(seen(), 40, 'with all rows');
+		like(resolve(), qr/\A((one|two) committed .*(\n|\z))*\z/, 'nothing is rolled back');
+		is(seen(), 40, 'all rows are there still');
+	}
+	$_->safe_psql('postgres', "ALTER ROLE postgres RESET synchronous_commit;\nALTER SYSTEM RESET wal_writer_delay;\nSELECT pg_reload_conf()") foreach @there;
+}
+
+# As if a server had come back with less than it had: but what a foreign table
+# shows is not dropped
+sub mark_again
+{
+	load_until_marks_are_left();
+	my $gid = on_main("SELECT gid FROM fast_copy_in_doubt WHERE server_name = 'two' LIMIT 1");
+	resolve();
+	is(decided(), 0, 'nothing is to be decided any more');
+	my $table = $two->safe_psql('postgres', "SELECT oid::regclass FROM pg_class WHERE relname LIKE 't\\_p%' LIMIT 1");
+	$two->safe_psql('postgres', "COMMENT ON TABLE $table IS '$gid'; CREATE TABLE before (n int); COMMENT ON TABLE before IS '$gid'");
+	is(resolve() =~ s/It is table \w+\.(t|before)(_p\d+)?\.?/$1/gr, "two rolled back before\ntwo committed t", 'only the other one is dropped');
+	is(seen(), 40, 'all rows are there');
+	is(marks(), '0 0', 'no mark is left');
 }
 
 # A load that waits for a lock on what is there already
