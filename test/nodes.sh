@@ -79,6 +79,8 @@ fc_nodes_end()
 {
   local tries pid
   [ -n "$FC_NODES_DIR" ] || return 0
+  # a line each, in case somebody that we have started holds the pipe open
+  for pid in "${FC_NODES_PIDS[@]}"; do echo >&$FC_NODES_PIPE; done
   [ -z "$FC_NODES_PIPE" ] || exec {FC_NODES_PIPE}>&-
   for pid in "${FC_NODES_PIDS[@]}"; do
     for tries in {1..100}; do
