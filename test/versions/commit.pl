@@ -168,7 +168,7 @@ sub the_recipe
 	my $coordinator = new_node('coordinator', {});
 	my @nodes = (@there, $n == 1 ? new_node('own', {}, 'max_prepared_transactions = 10') : ());
 
-	$coordinator->safe_psql('postgres', 'DROP EXTENSION fast_copy');
+	$_->safe_psql('postgres', 'DROP EXTENSION fast_copy') foreach $coordinator, $n == 1 ? $nodes[1] : ();
 	foreach my $first (0 .. $#nodes - 1)
 	{
 		my @two = @nodes[ $first, $first + 1 ];
