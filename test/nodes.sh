@@ -61,11 +61,17 @@ fc_nodes_wait()
   local i=0 version
   for version in $(fc_nodes_versions); do
     while [ ! -s "$FC_NODES_DIR/$version/line" ] && fc_kill -0 "${FC_NODES_PIDS[i]}"; do sleep 0.1; done
-    [ -s "$FC_NODES_DIR/$version/line" ] || sed "s/^/node of $version: /" "$FC_NODES_DIR/$version/log" >&2
+    [ -s "$FC_NODES_DIR/$version/line" ] || fc_nodes_miss "$version"
     i=$((i + 1))
   done
   (umask 077 && cat "$FC_NODES_DIR"/*/line >"$FC_NODES_DIR/lines" 2>/dev/null)
   [ ! -s "$FC_NODES_DIR/lines" ] || FC_NODES=$FC_NODES_DIR/lines
+}
+
+fc_nodes_miss()
+{
+  sed "s/^/node of $1: /" "$FC_NODES_DIR/$1/log" >&2
+  echo "*** versions: A NODE OF $1 IS NOT TESTED, it cannot be had here" >&2
 }
 
 # Ends them.  A cluster stops when its pipe does; what does not is killed.
@@ -73,6 +79,8 @@ fc_nodes_end()
 {
   local tries pid
   [ -n "$FC_NODES_DIR" ] || return 0
+  # a line each, in case somebody that we have started holds the pipe open
+  for pid in "${FC_NODES_PIDS[@]}"; do echo >&$FC_NODES_PIPE; done
   [ -z "$FC_NODES_PIPE" ] || exec {FC_NODES_PIPE}>&-
   for pid in "${FC_NODES_PIDS[@]}"; do
     for tries in {1..100}; do

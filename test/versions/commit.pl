@@ -162,21 +162,21 @@ sub savepoints
 	is(counts(), join(' ', (200) x ($n + 1)), 'rolled back between two that stay');
 }
 
-# The servers keep nothing of it
+# Each server and the next one, or one of this version; they keep nothing of it
 sub the_recipe
 {
 	my $coordinator = new_node('coordinator', {});
+	my @nodes = (@there, $n == 1 ? new_node('own', {}, 'max_prepared_transactions = 10') : ());
 
-	$coordinator->safe_psql('postgres', 'DROP EXTENSION fast_copy');
-	foreach my $first (0 .. $#there)
+	$_->safe_psql('postgres', 'DROP EXTENSION fast_copy') foreach $coordinator, $n == 1 ? $nodes[1] : ();
+	foreach my $first (0 .. $#nodes - 1)
 	{
-		my @two = ($there[$first], $there[ ($first + 1) % $n ]);
-
-		next if $n == 1 || $first > 0 && $n == 2;
+		my @two = @nodes[ $first, $first + 1 ];
 		my $said = recipe($coordinator, @two);
+
 		like($said, qr/^4000\|7\|2013-01-01 00:30:00\+00\|2013-01-02 19:30:00\+00$/m, join(' and ', map { $_->name } @two));
 		$coordinator->safe_psql('postgres', 'SET client_min_messages = warning; DROP TABLE readings, visits; DROP EXTENSION postgres_fdw CASCADE; DROP EXTENSION fast_copy');
 		$_->safe_psql('postgres', 'DROP OWNED BY loader; DROP ROLE loader') foreach @two;
 	}
-	$coordinator->stop;
+	$_->stop foreach $coordinator, $n == 1 ? $nodes[1] : ();
 }
