@@ -159,7 +159,7 @@ RESET ROLE;
 SET LOCAL search_path = public;
 SELECT is(there.text, here.text, 'the same to a role without privileges, and in any search_path') FROM helps AS here, helps AS there WHERE here.at = 'here' AND there.at = 'there';
 SELECT set_config(name, 'on', true) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
-SELECT is(count(*), (SELECT count(*) FROM argument) + 3, 'in a parallel worker') FROM fast_copy_help();
+SELECT is(count(*), (SELECT count(*) FROM argument) + 4, 'in a parallel worker') FROM fast_copy_help();
 SELECT matches(string_agg(line, ''), '256MB', 'with settings') FROM fast_copy_help('memory') AS line;
 SELECT set_config(name, 'off', true) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 
