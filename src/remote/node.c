@@ -114,6 +114,8 @@ fc_node_interrupt(FcNode *node, TimestampTz until)
 
 	if (!AcquireExternalFD())
 		return;
+	/* nobody else would end the request: what interrupts it ends the wait */
+	HOLD_INTERRUPTS();
 	cancel = fc_wire()->cancel_begin(node->wire);
 	while (cancel && poll != FC_WIRE_STANDS && poll != FC_WIRE_FAILED)
 	{
@@ -125,6 +127,7 @@ fc_node_interrupt(FcNode *node, TimestampTz until)
 	}
 	if (cancel)
 		fc_wire()->cancel_end(cancel);
+	RESUME_INTERRUPTS();
 	ReleaseExternalFD();
 }
 

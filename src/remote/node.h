@@ -59,7 +59,7 @@ extern void fc_node_wait_end(struct WaitEventSet *set);
 
 /*
  * Asks the node to give up the command that it is at, which then fails, and
- * waits until it has been asked.  Never throws where interrupts are held.
+ * waits until it has been asked, or somebody wants an end.  Never throws.
  */
 extern void fc_node_interrupt(FcNode *node, TimestampTz until);
 
