@@ -32,7 +32,7 @@
 #include "load/tables.h"
 #include "load/tasks.h"
 #include "load/way.h"
-#include "partition/place.h"
+#include "remote/place.h"
 #include "report/progress.h"
 
 /*

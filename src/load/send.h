@@ -21,8 +21,8 @@ extern void fc_send_end_job(FcJob *job);
 
 /*
  * FC_WAY_SEND: finds and sends all records of the files, and throws the first
- * error about one.  False, with nothing sent, if another way
- * must be taken: a partition is missing or on this server.
+ * error about one.  False, with nothing sent, if another way must be taken: a
+ * partition is missing or on this server.
  */
 extern bool fc_send_whole(FcJob *job);
 

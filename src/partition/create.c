@@ -48,7 +48,7 @@
 #include "partition/empty_table.h"
 #include "partition/name.h"
 #include "partition/partman.h"
-#include "partition/place.h"
+#include "remote/place.h"
 #include "remote/remote.h"
 #include "source/advice.h"
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * partition/place.c
+ * remote/place.c
  *	  New partitions on other servers.
  *
  *	 the table here ──► CREATE FOREIGN TABLE, which is run here
@@ -33,10 +33,9 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
-#include "partition/ddl.h"
-#include "partition/place.h"
 #include "remote/gid.h"
 #include "remote/names.h"
+#include "remote/place.h"
 #include "remote/remote.h"
 
 /* Digits that make a name one that no other load gives */
@@ -49,6 +48,13 @@ typedef struct FcPlace
 	int			npartitions;
 	char	   *schema;			/* of them there */
 } FcPlace;
+
+/* The name of something here, with its schema's, both quoted */
+static char *
+fc_place_quoted(Oid schema, const char *name)
+{
+	return quote_qualified_identifier(get_namespace_name(schema), name);
+}
 
 /* Counts a partition for its server, if that is one of the places */
 static void
@@ -115,7 +121,7 @@ fc_place_collation(StringInfo sql, Form_pg_attribute att)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for collation %u", att->attcollation);
 	form = (Form_pg_collation) GETSTRUCT(tuple);
-	appendStringInfo(sql, " COLLATE %s", fc_ddl_name(form->collnamespace, NameStr(form->collname)));
+	appendStringInfo(sql, " COLLATE %s", fc_place_quoted(form->collnamespace, NameStr(form->collname)));
 	ReleaseSysCache(tuple);
 }
 
@@ -192,7 +198,7 @@ fc_place_index(StringInfo sql, Relation parent, Oid indexid, const char *table)
 	Datum		definition = DirectFunctionCall1(pg_get_indexdef, ObjectIdGetDatum(indexid));
 	char	   *whole = TextDatumGetCString(definition);
 	char	   *before = psprintf("CREATE INDEX %s ON ONLY %s USING ", quote_identifier(get_rel_name(indexid)),
-								  fc_ddl_name(RelationGetNamespace(parent), RelationGetRelationName(parent)));
+								  fc_place_quoted(RelationGetNamespace(parent), RelationGetRelationName(parent)));
 	Size		len = strlen(before);
 
 	if (strncmp(whole, before, len) != 0)
@@ -242,7 +248,7 @@ fc_place_sql(Relation parent, const char *name, FcRemoteTable *table)
 	table->create = sql.data;
 	table->indexes = fc_place_indexes(parent, quoted);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "CREATE FOREIGN TABLE %s ", fc_ddl_name(RelationGetNamespace(parent), name));
+	appendStringInfo(&sql, "CREATE FOREIGN TABLE %s ", fc_place_quoted(RelationGetNamespace(parent), name));
 	fc_place_columns(&sql, parent, true);
 	appendStringInfo(&sql, " SERVER %s OPTIONS (schema_name %s, table_name %s)",
 					 quote_identifier(GetForeignServer(table->server)->servername),

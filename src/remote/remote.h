@@ -5,10 +5,9 @@
  *
  * The leader sends records, as the file has them, into COPY ... FROM STDIN on
  * the server that a foreign table of postgres_fdw names, or that has a shard of
- * a table of Citus.  A stream has a
- * connection to itself while it lasts; connections are kept for the
- * transaction, which ends them, and with it what they did there
- * (remote/transaction.h).
+ * a table of Citus.  A stream has a connection to itself while it lasts;
+ * connections are kept for the transaction, which ends them, and with it what
+ * they did there (remote/transaction.h).
  *
  *-------------------------------------------------------------------------
  */
