@@ -233,15 +233,23 @@ fc_modules()
   done
 }
 
-# Makes a second installation beside ours, whose fast_copy does not tell the
-# checkpointer of the files that it writes: tests must notice.
+# Makes installations beside ours, whose fast_copy loses data: tests must notice.
+# One does not tell the checkpointer of the files that it writes, and one does not
+# log pages again that a checkpoint may have missed.
+fc_faults_mutants()
+{
+  fc_faults_mutant request 's/^\t*fc_register_sync(.*;$/\t\t(void) segment;/' &&
+    fc_faults_mutant again 's/^\t*GetRedoRecPtr() >= .*))$/\t\tfalse)/'
+}
+
+# fc_faults_mutant NAME SED
 fc_faults_mutant()
 {
-  local dir=$FC_TMP/mutant source=src/heap/page_file.c
+  local dir=$FC_TMP/mutant.$1 source=src/heap/page_file.c
   mkdir "$dir" && cp -a "$FC_TREE" "$dir/tree" && cp -al "$FC_STAGE" "$dir/stage" || return 1
   [ -z "$FC_USER" ] || chown "$FC_USER" "$dir"
   find "$dir/stage" -name 'fast_copy*' -prune -exec rm -rf {} +
-  sed -i 's/^\t*fc_register_sync(.*;$/\t\t(void) segment;/' "$dir/tree/$source"
+  sed -i "$2" "$dir/tree/$source"
   ! cmp -s "$dir/tree/$source" "$FC_TREE/$source" || return 1
   fc_as make -C "$dir/tree" -s PG_CONFIG="$PG_CONFIG" with_llvm=no \
     install DESTDIR="$dir/stage"
@@ -251,13 +259,13 @@ fc_faults_mutant()
 # as root in a mount namespace of its own, so that its mounts go when it ends.
 fc_faults()
 {
-  local dir=$FC_TMP/faults mutant=$FC_TMP/mutant/stage${FC_BIN#"$FC_STAGE"} run propagation=private
+  local dir=$FC_TMP/faults bin=stage${FC_BIN#"$FC_STAGE"} run propagation=private
   # in the system of test/chroot.sh the mounts are private already
   [ -z "${FC_IN_CHROOT:-}" ] || propagation=unchanged
   mkdir "$dir" && chmod 755 "$dir"
   [ -z "$FC_USER" ] || chown "$FC_USER" "$dir"
-  run=(perl "$FC_TREE/test/faults/rounds" --bin "$FC_BIN" --mutant "$mutant" --dir "$dir"
-    --user "${FC_USER:-$(id -un)}" "$@")
+  run=(perl "$FC_TREE/test/faults/rounds" --bin "$FC_BIN" --dir "$dir"
+    --mutant "request=$FC_TMP/mutant.request/$bin" --mutant "again=$FC_TMP/mutant.again/$bin" --user "${FC_USER:-$(id -un)}" "$@")
   if fc_root unshare --mount --propagation $propagation true 2>/dev/null; then
     run=(env FC_MOUNTS=private unshare --mount --propagation $propagation "${run[@]}")
     if [ "$(id -u)" = 0 ]; then "${run[@]}"; else sudo -n "${run[@]}"; fi

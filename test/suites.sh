@@ -305,7 +305,7 @@ suite_versions()
 # A few rounds of each kind of fault, always the same ones
 suite_faults()
 {
-  fc_faults_mutant >"$FC_TMP/log/mutant.log" 2>&1 ||
+  fc_faults_mutants >"$FC_TMP/log/mutant.log" 2>&1 ||
     { cat "$FC_TMP/log/mutant.log" >&2; return; }
   export -f fc_faults fc_root
   export FC_TMP FC_BIN FC_STAGE FC_TREE FC_USER

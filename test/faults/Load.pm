@@ -229,7 +229,7 @@ sub script
 	return "$set\\warn loading\n${load}\\warn committed\n" if $self->{wrap} eq 'auto';
 	return "$set\\warn loading\n" . in_function($load) . "\\warn committed\n" if $self->{wrap} eq 'function';
 	return join('', $set, "BEGIN;\n\\warn loading\n", $self->{truncate} ? "TRUNCATE faults.t;\n" : '',
-		$self->{checkpoint} ? "CHECKPOINT;\n" : '', $self->in_block($load),
+		$self->{checkpoint} ? "CHECKPOINT;\n" : '', $self->{gate} // '', $self->in_block($load),
 		"\\warn ending\n$self->{ending};\n", $self->{ending} eq 'COMMIT' ? "\\warn committed\n" : '');
 }
 

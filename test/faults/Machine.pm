@@ -12,7 +12,7 @@ use Time::HiRes qw(sleep time);
 our @EXPORT = qw(as_user command start_command finish_command pick chance between
   wait_for children gone read_text write_text);
 
-our ($BIN, $USER, $DIR, $MUTANT);
+our ($BIN, $USER, $DIR, %MUTANT);
 
 # The command, run as the user that the server runs as, with its programs.
 sub as_user

@@ -10,6 +10,7 @@ use Check;
 use Load;
 use Machine;
 use Server;
+use Trace;
 
 # By call: up to which one of a process, and the errors.  Of workers too, by
 # tracing the postmaster; "leader" are calls that a postmaster cannot do without.
@@ -28,13 +29,7 @@ my %LEADER = (
 my %server;
 my ($met, $rounds) = (0, 0);
 
-sub why_not
-{
-	my ($status, $text) = command('strace', '-f', '-q', '-o', "$Machine::DIR/strace", 'true');
-
-	return undef if $status == 0;
-	return $status == 127 << 8 ? 'there is no strace' : "strace may not trace here: $text";
-}
+sub why_not { return Trace::why_not() }
 
 sub server
 {
@@ -71,39 +66,21 @@ sub round
 sub under_errors
 {
 	my ($server, $load, $whose, $inject) = @_;
-	my $gate = "$Machine::DIR/gate";
-
-	unlink $gate;
-	my $session = $server->start_script("SELECT 'leader ' || pg_backend_pid() AS pid \\gset\n\\warn :pid\n"
-		  . "\\! while [ ! -e '$gate' ]; do sleep 0.01; done\n" . $load->script);
-	wait_for(60, sub { read_text($session->{out}) =~ /^leader \d+$/m }) or die "no session\n";
-	my ($leader) = read_text($session->{out}) =~ /^leader (\d+)$/m;
-	my $trace = trace($inject, $leader, $whose eq 'all' ? $server->{postmaster} : ());
-	write_text($gate, '');
+	my $session = $server->start_script(gate() . $load->script);
+	my $trace = trace($inject, at_gate($session), $whose eq 'all' ? $server->{postmaster} : ());
+	open_gate();
 	my ($status, $said) = finish_command($session, 120);
-	kill 'TERM', $trace->{pid};
-	finish_command($trace, 20);
+	end_trace($trace);
 	die "the session hangs\n" . $server->log_tail if $status < 0;
 	count_met();
 	$server->come_back;
 	return $said;
 }
 
-sub trace
-{
-	my ($inject, @pids) = @_;
-	my ($call) = $inject =~ /^(\w+)/;
-	my $trace = start_command('strace', '-f', '-o', "$Machine::DIR/strace", '-e', "trace=$call", '-e', "inject=$inject",
-		map { ('-p', $_) } @pids);
-
-	wait_for(30, sub { (() = read_text($trace->{out}) =~ /attached/g) >= @pids }) or die 'strace: ' . read_text($trace->{out});
-	return $trace;
-}
-
 sub count_met
 {
 	$rounds++;
-	$met++ if read_text("$Machine::DIR/strace") =~ /INJECTED/;
+	$met++ if traced() =~ /INJECTED/;
 }
 
 sub summary
