@@ -32,6 +32,7 @@
 #include "load/tables.h"
 #include "load/tasks.h"
 #include "load/way.h"
+#include "partition/ddl.h"
 #include "remote/place.h"
 #include "report/progress.h"
 
@@ -139,19 +140,50 @@ fc_partitions_misplaced(FcJob *job)
 	return fault;
 }
 
+/*
+ * A fault if a partition stands where a new one would be: rows go to no partition
+ * that is pending DETACH, but ATTACH would meet it
+ */
+static FcFault *
+fc_partitions_detaching(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	const FcNewPartition *part;
+	Oid			other;
+	FcFault    *fault;
+	const char *name;
+
+	part = target->ncreated == 0 ? NULL :
+		fc_partition_overlap(target->rel, target->created, target->ncreated, &other);
+	if (part == NULL)
+		return NULL;
+	name = fc_ddl_name(get_rel_namespace(other), get_rel_name(other));
+	fault = palloc0(sizeof(FcFault));
+	fault->name = "pending detach";
+	fault->sqlerrcode = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+	fault->message = psprintf("cannot create a partition of table \"%s\" in place of one that is pending detach",
+							  target->relname);
+	fault->detail = psprintf("The rows need a new partition from value %s, which partition \"%s\" would overlap.",
+							 fc_key_text(target->route->type, part->range.lo), get_rel_name(other));
+	fault->hint = psprintf("Wait until its DETACH is over. If that was interrupted, finish it with ALTER TABLE %s DETACH PARTITION %s FINALIZE.",
+						   fc_ddl_name(RelationGetNamespace(target->rel), target->relname), name);
+	return fault;
+}
+
 List *
 fc_partitions_faults(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcFault    *too_many = fc_partitions_too_many(job);
-	FcFault    *misplaced = fc_partitions_misplaced(job);
-	List	   *faults = too_many ? list_make1(too_many) : NIL;
+	FcFault    *simple[] = {fc_partitions_detaching(job), fc_partitions_too_many(job),
+	fc_partitions_misplaced(job)};
+	List	   *faults = NIL;
 	const FcRange *lowest = NULL;
 	int64		high = PG_INT64_MIN;
 	ListCell   *lc;
 
-	if (misplaced)
-		faults = lappend(faults, misplaced);
+	for (int i = 0; i < lengthof(simple); i++)
+		if (simple[i])
+			faults = lappend(faults, simple[i]);
 	if (job->partman == NULL || !target->plan->key_routes)
 		return faults;
 	foreach(lc, job->parts)

@@ -24,6 +24,7 @@
 
 #include "access/table.h"
 #include "executor/spi.h"
+#include "partitioning/partdesc.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -55,6 +56,27 @@ spare_default(Relation parent, const FcRoute *route, FcNewPartition *parts,
 	return spared;
 }
 
+const FcNewPartition *
+fc_partition_overlap(Relation parent, const FcNewPartition *parts, int nparts, Oid *other)
+{
+	const FcRoute *all = fc_route_build_from(parent, RelationGetPartitionDesc(parent, false));
+
+	for (int i = 0; i < nparts; i++)
+	{
+		const FcRange *range = &parts[i].range;
+		FcRange		found = fc_route_find(all, range->lo);
+
+		/* a hole, but a part of the range may lie behind it */
+		if (!OidIsValid(found.partition) && !found.hi_max &&
+			(range->hi_max || range->hi > found.hi))
+			found = fc_route_find(all, found.hi);
+		*other = found.partition;
+		if (OidIsValid(*other))
+			return &parts[i];
+	}
+	return NULL;
+}
+
 /*
  * Compares the bounds with those that exist, as ATTACH does, because most
  * partitions are attached without it; ERROR 42P17 if two overlap
@@ -66,25 +88,14 @@ check_overlaps(Relation parent, const FcNewPartition *parts, int nparts)
 											   "fast_copy bounds",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
-	const FcRoute *now = fc_route_build(parent);
+	Oid			other;
+	const FcNewPartition *part = fc_partition_overlap(parent, parts, nparts, &other);
 
-	for (int i = 0; i < nparts; i++)
-	{
-		const FcRange *range = &parts[i].range;
-		FcRange		hole = fc_route_find(now, range->lo);
-
-		if (OidIsValid(hole.partition))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					 errmsg("partition \"%s\" would overlap partition \"%s\"",
-							get_rel_name(range->partition), get_rel_name(hole.partition))));
-		if (!hole.hi_max && (range->hi_max || range->hi > hole.hi))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					 errmsg("partition \"%s\" would overlap partition \"%s\"",
-							get_rel_name(range->partition),
-							get_rel_name(fc_route_find(now, hole.hi).partition))));
-	}
+	if (part)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("partition \"%s\" would overlap partition \"%s\"",
+						get_rel_name(part->range.partition), get_rel_name(other))));
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 }

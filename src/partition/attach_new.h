@@ -31,6 +31,15 @@ typedef struct FcAttach
 } FcAttach;
 
 /*
+ * Returns the first of the new partitions that could not be attached because its
+ * range overlaps the range of a partition that is there, and that one; NULL if
+ * there is none.  One that is pending DETACH, to which no row goes, is still there.
+ */
+extern const FcNewPartition *fc_partition_overlap(Relation parent,
+												  const FcNewPartition *parts,
+												  int nparts, Oid *other);
+
+/*
  * The caller attaches "parts" between these two, and does not look at the
  * parent's partitions meanwhile.  The first reads the default partition once,
  * in place of each ATTACH, and throws ERROR 23514 if a row of "parts" has come
