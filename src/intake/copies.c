@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 
 #include "compat/compat.h"
+#include "context/dsm.h"
 #include "context/processors.h"
 #include "intake/copies.h"
 #include "intake/ring.h"
@@ -107,7 +108,7 @@ fc_area_share(FcIntake *intake, const FcSource *source, uint32 npacked, int proc
 	layout.extents_at = fc_area_place(&end, sizeof(FcExtent) * layout.npieces);
 	layout.notes_at = fc_area_place(&end, flows ? sizeof(FcChunk) * FC_NOTES * layout.npieces : 0);
 	layout.copies_at = fc_area_place(&end, sizeof(FcCopy) * processes);
-	intake->unpacked = dsm_create(end, 0);
+	intake->unpacked = fc_dsm_create(end, 0);
 	area = dsm_segment_address(intake->unpacked);
 	memset(area, 0, end);
 	*area = layout;

@@ -15,6 +15,7 @@
 
 #include "optimizer/optimizer.h"
 
+#include "context/dsm.h"
 #include "context/pace.h"
 #include "errors/context.h"
 #include "errors/stop.h"
@@ -449,7 +450,7 @@ fc_layout_create(const FcOptions *options, Size size)
 	if (segment)
 		dsm_detach(segment);
 	fc_error_context_push(&callback, fc_layout_hint, NULL);
-	segment = dsm_create(size, 0);
+	segment = fc_dsm_create(size, 0);
 	fc_error_context_pop();
 	return segment;
 }

@@ -17,6 +17,7 @@
 #include "access/xact.h"
 #include "utils/resowner.h"
 
+#include "context/dsm.h"
 #include "errors/first_error.h"
 #include "load/layout.h"
 #include "load/room.h"
@@ -33,8 +34,8 @@
 static dsm_segment *
 fc_room_create(Size size, Size beside)
 {
-	dsm_segment *segment = dsm_create(size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
-	dsm_segment *rest = segment ? dsm_create(beside, DSM_CREATE_NULL_IF_MAXSEGMENTS) : NULL;
+	dsm_segment *segment = fc_dsm_create(size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+	dsm_segment *rest = segment ? fc_dsm_create(beside, DSM_CREATE_NULL_IF_MAXSEGMENTS) : NULL;
 
 	if (rest == NULL)
 		return NULL;

@@ -10,6 +10,11 @@ use Check;
 use Load;
 use Machine;
 use Server;
+use Trace;
+
+# What a process that is killed may leave in shared memory, where no start of the
+# server takes it away: about what core's parallel queries leave
+my $MOST_LEFT = 256 * 1024;
 
 # How, and does it end the whole server?
 my %FAULT = (
@@ -125,6 +130,70 @@ sub find
 	return $server->{postmaster} if $victim eq 'postmaster';
 	my @found = grep { $title{$_} =~ $VICTIM{$victim} } sort keys %title;
 	return @found ? pick(@found) : undef;
+}
+
+# ---- while shared memory is made ---------------------------------------------
+
+sub fixed
+{
+	my $name = 'kill, a process that has just got shared memory leaves little of it';
+	my $why_not = Trace::why_not();
+
+	return [ $name, $why_not ? { why_not => $why_not } : map { left_in_memory($_) } '', ', fast_copy' ];
+}
+
+# Kills a load once for each segment that it makes, when it has the memory of it
+# and may not have written it down yet.
+sub left_in_memory
+{
+	my ($option) = @_;
+	my $load = Load->draw(least => 40, most => 40);
+	my $server = server('replica');
+	my @left;
+
+	@$load{qw(layout index source wrap unlogged freeze tolerant long ending)} = (qw(plain none file auto), (0) x 4, 'COMMIT');
+	$load->prepare($server);
+	$server->mark_log;
+	foreach my $number (1 .. 20)
+	{
+		my $session = $server->start_script(gate() . "LOAD 'fast_copy'; SET fast_copy.accelerate_copy = on; SET fast_copy.accelerate_min_size = 0;\n"
+			  . "SET fast_copy.workers = 2;\n\\copy faults.t from '" . $load->path . "' with (format csv$option)\n");
+		my $leader = at_gate($session);
+		my $trace = trace("fallocate:delay_exit=100000000:when=$number", $leader);
+
+		open_gate();
+		my ($file, $size) = segment_made($session, $number);
+		kill 'KILL', $leader if defined $file;
+		end_trace($trace);
+		finish_command($session, 60);
+		$server->come_back;
+		last unless defined $file;
+		my $left = memory_of($file);
+		push @left, "csv$option: segment $number leaves $left of $size bytes" if $left > $MOST_LEFT;
+		unlink $file;
+	}
+	return @left;
+}
+
+# File and bytes of the segment of this number, when it has all of them; nothing if
+# the session ends before.
+sub segment_made
+{
+	my ($session, $number) = @_;
+	my @made;
+
+	wait_for(60, sub { (@made = traced() =~ m{fallocate\(\d+<(/dev/shm/[^>]+)>, 0, 0, (\d+)}g) >= 2 * $number || gone($session->{pid}) });
+	return () if @made < 2 * $number;
+	wait_for(60, sub { memory_of($made[-2]) >= $made[-1] }) or die "no memory for $made[-2]\n";
+	return @made[ -2, -1 ];
+}
+
+sub memory_of
+{
+	my ($file) = @_;
+	my @stat = stat($file);
+
+	return @stat ? 512 * $stat[12] : 0;
 }
 
 sub summary

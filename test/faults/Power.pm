@@ -259,7 +259,7 @@ sub sleep_through
 
 # Points of what all these builds must do, and of what a mutant must not: its name,
 # and what is wrong.
-sub mutants
+sub fixed
 {
 	my $why_not = Trace::why_not();
 	my @points = ([ 'power, with all syncs: the loads that show a mutant', map { play_plainly(undef, 'ready') } 1 .. 2 ],

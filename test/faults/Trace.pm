@@ -34,7 +34,7 @@ sub at_gate
 	my ($session) = @_;
 
 	wait_for(60, sub { read_text($session->{out}) =~ /^leader \d+$/m }) or die "no session\n";
-	return read_text($session->{out}) =~ /^leader (\d+)$/m;
+	return read_text($session->{out}) =~ /^leader (\d+)$/m ? $1 : die "no session\n";
 }
 
 sub open_gate { write_text("$Machine::DIR/$GATE", '') }

@@ -97,4 +97,17 @@ subtest 'COPY loads by itself where the accelerated one would need more' => sub 
 	is(segments(), $before, 'no segment stays');
 };
 $node->stop;
+
+subtest 'shared memory of every kind' => sub {
+	foreach my $kind ('min_dynamic_shared_memory = 64MB', 'dynamic_shared_memory_type = mmap', 'dynamic_shared_memory_type = sysv')
+	{
+		$node->append_conf('postgresql.conf', "min_dynamic_shared_memory = 0\n$kind\n");
+		$node->start;
+		events($node, 't');
+		is($node->safe_psql('postgres', "SET fast_copy.chunk_size = '64kB'; SELECT fast_copy('t', '$rows', workers => 2)"), 40000, "$kind: a file");
+		$node->psql('postgres', "TRUNCATE plain; LOAD 'fast_copy';\n\\copy plain from '$rows' with (format csv, fast_copy, workers 2)\n");
+		is($node->safe_psql('postgres', 'SELECT count(*) FROM plain'), 40000, "$kind: data of the client");
+		$node->stop;
+	}
+};
 done_testing();

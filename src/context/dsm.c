@@ -1,0 +1,131 @@
+/*-------------------------------------------------------------------------
+ *
+ * context/dsm.c
+ *	  Segments of shared memory, of which a crash leaves nothing behind.
+ *
+ *		dsm_create() with a page ──► pinned, detached ──► its file grows
+ *			──► attached again, with all of its memory ──► unpinned
+ *
+ * dsm_create() makes a file in /dev/shm, takes all the memory for it, and then
+ * writes the segment down in the server's control segment.  When the server
+ * starts again after a crash it removes the segments that are written down
+ * there.  The file of a process that was killed before that stays until somebody
+ * removes it by hand.  So core makes and writes down a page, and the memory is
+ * taken after that.
+ *
+ * The segment belongs to the current resource owner.  It is pinned only while it
+ * is not attached, which no error outlives.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libpq/pqsignal.h"
+#include "pgstat.h"
+#include "storage/dsm_impl.h"
+
+#include "context/dsm.h"
+
+/* What a crash may leave: a page of the machine's memory */
+#define FC_DSM_FIRST	((Size) 4096)
+
+#ifdef __linux__
+
+/* Takes the memory; returns an errno, or 0.  A signal would make it start again. */
+static int
+fc_dsm_allocate(int fd, Size size)
+{
+	sigset_t	old;
+	int			err;
+
+	sigprocmask(SIG_SETMASK, &BlockSig, &old);
+	pgstat_report_wait_start(WAIT_EVENT_DSM_FILL_ZERO_WRITE);
+	do
+		err = posix_fallocate(fd, 0, size);
+	while (err == EINTR);
+	pgstat_report_wait_end();
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return err;
+}
+
+/*
+ * Gives the segment's file so many bytes; returns an errno, or 0.  ENOENT: core
+ * has the segment elsewhere, as in memory that the server got when it started.
+ */
+static int
+fc_dsm_grow(dsm_handle handle, Size size)
+{
+	char		name[32];
+	int			fd;
+	int			err;
+
+	snprintf(name, sizeof(name), "/PostgreSQL.%u", handle);
+	fd = shm_open(name, O_RDWR, 0);
+	if (fd < 0)
+		return errno;
+	err = fc_dsm_allocate(fd, size);
+	close(fd);
+	return err;
+}
+
+/* Attaches the pinned segment, which is unpinned in any case */
+static dsm_segment *
+fc_dsm_attach(dsm_handle handle)
+{
+	dsm_segment *volatile segment = NULL;
+
+	PG_TRY();
+	{
+		segment = dsm_attach(handle);
+	}
+	PG_CATCH();
+	{
+		dsm_unpin_segment(handle);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	dsm_unpin_segment(handle);
+	return segment;
+}
+
+dsm_segment *
+fc_dsm_create(Size size, int flags)
+{
+	dsm_segment *segment;
+	dsm_handle	handle;
+	int			err;
+
+	if (dynamic_shared_memory_type != DSM_IMPL_POSIX || size <= FC_DSM_FIRST)
+		return dsm_create(size, flags);
+	segment = dsm_create(FC_DSM_FIRST, flags);
+	if (segment == NULL)
+		return NULL;
+	handle = dsm_segment_handle(segment);
+	dsm_pin_segment(segment);
+	dsm_detach(segment);
+	err = fc_dsm_grow(handle, size);
+	if (err == 0)
+		return fc_dsm_attach(handle);
+	dsm_unpin_segment(handle);
+	if (err == ENOENT)
+		return dsm_create(size, flags);
+	errno = err;
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not resize shared memory segment \"/PostgreSQL.%u\" to %zu bytes: %m",
+					handle, size)));
+}
+
+#else
+
+dsm_segment *
+fc_dsm_create(Size size, int flags)
+{
+	return dsm_create(size, flags);
+}
+
+#endif
