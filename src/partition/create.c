@@ -103,8 +103,9 @@ owner_may_create(Relation parent, const FcRemoteTable *remote)
 }
 
 /*
- * ERROR 42501 if the caller may not act as the parent's owner or, unless the
- * caller is a superuser, if the owner may not create in the parent's schema
+ * ERROR 42501 if the caller may not act as the parent's owner, or if the owner may
+ * not create in the parent's schema.  A superuser need not mind that, but
+ * pg_partman's functions create the indexes of its template as the owner.
  */
 static void
 check_rights(Relation parent, const FcRoute *route,
@@ -114,7 +115,9 @@ check_rights(Relation parent, const FcRoute *route,
 	Oid			owner = parent->rd_rel->relowner;
 
 	fc_partition_check_owner(parent, route, parts, nparts);
-	if (!superuser() &&
+	if (route->partman)
+		fc_partman_check_owner(route->partman);
+	if ((!superuser() || (route->partman && route->partman->indexes)) &&
 		fc_namespace_aclcheck(nspid, owner, ACL_CREATE) != ACLCHECK_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

@@ -22,7 +22,7 @@
  *
  * Everything that happens is the caller's SQL, in the caller's transaction,
  * which undoes it on error.  pg_partman's functions are called by OID, as the
- * role that fc_partman_find has found right for them.  They change
+ * owner of the table, like all that makes partitions.  They change
  * search_path and put it back for the whole session; fast_copy restores all
  * settings by ending the nest level in which they were changed.  SPI is
  * connected and finished within each function.
@@ -104,6 +104,21 @@ fc_partman_argument(const char *text)
 {
 	return (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
 							  CStringGetTextDatum(text), false, false);
+}
+
+void
+fc_partman_check_owner(const FcPartman *partman)
+{
+	char	   *grant = fc_partman_grant_needed(partman, partman->user);
+
+	if (grant)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot make partitions of table \"%s\", which pg_partman keeps",
+						partman->table),
+				 errdetail("Its functions run as role \"%s\", the owner of the table, which may not read its configuration.",
+						   GetUserNameFromId(partman->user, false)),
+				 errhint("%s; or make the partitions before the load.", grant)));
 }
 
 /* Evaluates the call; returns its result, or NULL if that is no text */

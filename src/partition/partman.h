@@ -3,8 +3,9 @@
  * partition/partman.h
  *	  Partitioned tables that pg_partman keeps.
  *
- * Leader only, never in parallel mode.  All of it runs as the caller, in the
- * caller's transaction.
+ * Leader only, never in parallel mode.  All of it runs in the caller's
+ * transaction: pg_partman's functions as the owner of the table, all else as the
+ * caller.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,7 +43,8 @@ typedef enum FcPartmanFunction
 typedef struct FcPartman
 {
 	int			version;		/* 100 * major + minor */
-	Oid			user;			/* the role that its functions run as */
+	Oid			user;			/* the table's owner: its functions run as it */
+	Oid			config;			/* part_config, or InvalidOid */
 	Oid			functions[FC_PARTMAN_NFUNCTIONS];	/* or InvalidOid */
 	char	   *table;			/* as part_config calls it */
 	char	   *name;			/* table without the schema */
@@ -57,6 +59,7 @@ typedef struct FcPartman
 	char	   *template;		/* or NULL */
 	Oid			template_oid;	/* InvalidOid: none, or it does not exist */
 	Oid			template_owner;
+	bool		indexes;		/* has the template indexes? */
 	bool		early;			/* pg_partman's functions must see partitions
 								 * before these have rows */
 	bool		privileges;		/* inherit_privileges */
@@ -70,11 +73,17 @@ extern FcFault *fc_partman_fault(const char *name, int sqlerrcode,
 /*
  * Returns what pg_partman says of the table.  NULL if pg_partman does not
  * keep it, if fast_copy.use_partman is off, or, with a WARNING, if pg_partman
- * belongs to a role that could not run code in this load without it.  Fields
+ * belongs to a role that may not act as the table's owner.  Fields
  * that cannot be known, for want of privileges too, stay NULL or zero, and
  * refusal is set.
  */
 extern FcPartman *fc_partman_find(Relation parent);
+
+/*
+ * ERROR 42501 if the owner of the table lacks a privilege that pg_partman's
+ * functions need to make partitions
+ */
+extern void fc_partman_check_owner(const FcPartman *partman);
 
 /*
  * Returns the interval of new partitions.  ERROR 22023 if its text is no
@@ -135,12 +144,18 @@ extern void fc_partman_finish(const FcRoute *route, Oid nspid,
 
 /* Functions for partition/partman*.c alone */
 
+/*
+ * Returns the next GRANT that lets the role read what is known yet to be needed of
+ * pg_partman's configuration, or NULL
+ */
+extern char *fc_partman_grant_needed(const FcPartman *partman, Oid role);
+
 /* Returns a text as an argument */
 extern Node *fc_partman_argument(const char *text);
 
 /*
  * Calls one of pg_partman's functions as SQL would, but by its OID and as the
- * role that may be trusted with it.  Returns its result if that is a text and
+ * owner of the table.  Returns its result if that is a text and
  * not NULL, or NULL.
  */
 extern char *fc_partman_call(const FcPartman *partman, FcPartmanFunction function,

@@ -362,7 +362,7 @@ fc_partman_check_key(FcPartman *partman, Relation parent)
 /*
  * Looks for the template, and refuses one whose owner is not trusted:
  * pg_partman makes commands of names in its template, of columns and indexes
- * too, and its functions may run as the caller.
+ * too
  */
 static void
 fc_partman_check_template(FcPartmanSearch *search)
@@ -373,11 +373,12 @@ fc_partman_check_template(FcPartmanSearch *search)
 	partman->template_oid = fc_partman_template(partman);
 	form = fc_partman_class(partman->template_oid);
 	partman->template_owner = form.relowner;
+	partman->indexes = form.relhasindex;
 	/* pg_partman builds its indexes on tables without rows */
 	partman->early |= form.relhasindex;
 	if (OidIsValid(form.relowner) && !fc_partman_trusts(search, form.relowner))
 		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-						  psprintf("Its template \"%s\" belongs to role \"%s\", which is neither a superuser, nor the owner of the table, nor the role that loads it.",
+						  psprintf("Its template \"%s\" belongs to role \"%s\", which is neither a superuser nor the owner of the table.",
 								   partman->template, GetUserNameFromId(form.relowner, true)));
 }
 
@@ -438,23 +439,35 @@ fc_partman_find_functions(FcPartmanSearch *search)
 	}
 }
 
+char *
+fc_partman_grant_needed(const FcPartman *partman, Oid role)
+{
+	Oid			nspid = get_rel_namespace(partman->config);
+	const char *schema = quote_identifier(get_namespace_name(nspid));
+	const char *to = quote_identifier(GetUserNameFromId(role, false));
+	/* the latter is read by apply_privileges() */
+	const Oid	tables[] = {partman->config,
+	partman->privileges ? get_relname_relid("table_privs", nspid) : InvalidOid};
+
+	if (fc_namespace_aclcheck(nspid, role, ACL_USAGE) != ACLCHECK_OK)
+		return psprintf("GRANT USAGE ON SCHEMA %s TO %s", schema, to);
+	for (int i = 0; i < lengthof(tables); i++)
+		if (OidIsValid(tables[i]) &&
+			pg_class_aclcheck(tables[i], role, ACL_SELECT) != ACLCHECK_OK)
+			return psprintf("GRANT SELECT ON %s.%s TO %s", schema, get_rel_name(tables[i]), to);
+	return NULL;
+}
+
 /*
- * May the role that pg_partman's functions run as read its configuration?
- * Refuses with the GRANT that comes next, if not.
+ * May the table's owner, as whom pg_partman's functions run, or the caller read
+ * its configuration?  Refuses with the GRANT that comes next, if not.
  */
 static bool
-fc_partman_may_read(FcPartmanSearch *search)
+fc_partman_may_read(FcPartman *partman)
 {
-	FcPartman  *partman = search->partman;
-	const char *schema = quote_identifier(get_namespace_name(search->schema));
-	const char *role = quote_identifier(GetUserNameFromId(partman->user, false));
-	char	   *grant;
+	char	   *grant = fc_partman_grant_needed(partman, partman->user);
 
-	if (fc_namespace_aclcheck(search->schema, partman->user, ACL_USAGE) != ACLCHECK_OK)
-		grant = psprintf("GRANT USAGE ON SCHEMA %s TO %s", schema, role);
-	else if (pg_class_aclcheck(search->config, partman->user, ACL_SELECT) != ACLCHECK_OK)
-		grant = psprintf("GRANT SELECT ON %s.part_config TO %s", schema, role);
-	else
+	if (grant == NULL || fc_partman_grant_needed(partman, GetUserId()) == NULL)
 		return true;
 	fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
 					  "Its configuration may not be read: privileges on the schema and the tables of pg_partman are missing.");
@@ -476,7 +489,7 @@ fc_partman_read(FcPartmanSearch *search)
 								 &search->desc);
 	if (search->row == NULL)
 		return NULL;
-	if (!fc_partman_may_read(search))
+	if (!fc_partman_may_read(partman))
 		return partman;
 	fc_partman_take(search);
 	fc_partman_check_state(search);
@@ -499,13 +512,13 @@ fc_partman_find(Relation parent)
 	search.parent = parent;
 	if (!fc_use_partman || !fc_partman_extension(&search))
 		return NULL;
-	search.config = get_relname_relid("part_config", search.schema);
+	search.config = partman->config = get_relname_relid("part_config", search.schema);
 	search.config_sub = get_relname_relid("part_config_sub", search.schema);
 	if (!fc_partman_is_trusted(&search))
 		return NULL;
 	partman->table = psprintf("%s.%s", get_namespace_name(RelationGetNamespace(parent)),
 							  RelationGetRelationName(parent));
 	partman->name = pstrdup(RelationGetRelationName(parent));
-	partman->user = superuser_arg(search.owner) ? GetUserId() : search.owner;
+	partman->user = parent->rd_rel->relowner;
 	return fc_partman_read(&search);
 }

@@ -6,16 +6,17 @@
  * From version 5.2 on a role that may create in the database can install
  * pg_partman, owns all that is in it, and can name any table in its
  * part_config.  So a load uses pg_partman only if the extension, its schema,
- * its two tables and each of its functions belong to roles that could have
- * put code on the table, or to the role that loads.  A pg_partman of another
- * role is passed over with a warning, and not even read: no role can keep
- * others from loading by installing one.  A pg_partman whose owner is no
- * superuser runs as its owner.
+ * its two tables and each of its functions belong to roles that may act as the
+ * table's owner.  A pg_partman of another role is passed over with a warning, and
+ * not even read: no role can keep others from loading by installing one.
  *
  * Its functions make commands of the template's name and of what the template
- * has, and some of them call whatever has the right name in the schema.  So no
- * partitions are made if a role that is not trusted can change the template or
- * the schema.
+ * has, and some of them call whatever has the right name in the schema.  Names
+ * that are chosen for it make them run other commands as well: versions before
+ * 5.5 do not quote the columns of a primary key, and all take what stands after
+ * the first " USING " of an index's definition, which may be in its name.  So
+ * they run as the owner of the table, whoever loads, and no partitions are made if
+ * a role that may not act as the owner can change the template or the schema.
  *
  * Catalogs are read, and nothing is changed.
  *
@@ -80,8 +81,7 @@ fc_partman_trusts(const FcPartmanSearch *search, Oid role)
 {
 	if (role == ROLE_PG_DATABASE_OWNER)
 		role = fc_partman_database_owner();
-	return role == GetUserId() ||
-		fc_owns_relation(RelationGetRelid(search->parent), role);
+	return fc_owns_relation(RelationGetRelid(search->parent), role);
 }
 
 static Oid
@@ -111,7 +111,7 @@ fc_partman_is_trusted(const FcPartmanSearch *search)
 		ereport(WARNING,
 				(errmsg("pg_partman is passed over for table \"%s\"",
 						RelationGetRelationName(search->parent)),
-				 errdetail("It belongs to role \"%s\", which is neither a superuser, nor the owner of the table, nor the role that loads it.",
+				 errdetail("It belongs to role \"%s\", which is neither a superuser nor the owner of the table.",
 						   GetUserNameFromId(owners[i], true)),
 				 errhint("Let a superuser own the extension and its tables, or switch fast_copy.use_partman off.")));
 		return false;
@@ -295,11 +295,11 @@ fc_partman_check_schema(FcPartmanSearch *search)
 		squatter = fc_partman_squatter(search);
 	if (who)
 		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-						  psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser, nor the owner of the table, nor the role that loads it.",
+						  psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser nor the owner of the table.",
 								   who, schema));
 	else if (OidIsValid(squatter))
 		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-						  psprintf("Role \"%s\" owns objects in schema \"%s\" that its functions would find in place of others, and is neither a superuser, nor the owner of the table, nor the role that loads it.",
+						  psprintf("Role \"%s\" owns objects in schema \"%s\" that its functions would find in place of others, and is neither a superuser nor the owner of the table.",
 								   GetUserNameFromId(squatter, true), schema));
 	if (partman->refusal)
 		partman->refusal->hint =

@@ -29,11 +29,7 @@ typedef struct FcPartmanSearch
 /* Notes the first reason why fast_copy cannot make pg_partman's partitions */
 extern void fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail);
 
-/*
- * Could the role run code in this load anyway, because it is the role that
- * loads, or owns the table or may act as its owner?  An owner can do so by a
- * constraint, for instance.
- */
+/* May the role act as the owner of the table, as whom pg_partman's functions run? */
 extern bool fc_partman_trusts(const FcPartmanSearch *search, Oid role);
 
 /*

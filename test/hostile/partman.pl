@@ -18,6 +18,7 @@ query("CREATE ROLE mallory; CREATE ROLE alice; CREATE ROLE deputy IN ROLE alice;
 
 subtest 'a pg_partman of a role that may not act for the table is passed over' => \&another_role_owns_it;
 they_may_own_it();
+subtest 'its functions need privileges of the owner, which a hint names' => \&the_owner_may_not_read;
 subtest 'a superuser loads where the table or its schema is odd' => \&a_superuser_loads;
 subtest 'a part of pg_partman that is another role\'s is not run' => \&one_part_is_anothers;
 others_have_a_hand_in_it();
@@ -44,7 +45,7 @@ sub install
 	my ($owner, %part) = @_;
 	my $config = $part{config} // "CREATE TABLE part_config (parent_table text, control text, partition_type text, partition_interval text,
 			datetime_string text, premake int DEFAULT 4, epoch text DEFAULT 'none', inherit_privileges bool DEFAULT true, publications text[]);
-		INSERT INTO part_config VALUES ('public.kept', 'day', 'range', '1 day', 'YYYYMMDD')";
+		INSERT INTO part_config VALUES ('public.kept', 'day', 'range', '1 day', 'YYYYMMDD'); GRANT SELECT ON part_config TO alice";
 	my $members = $part{members} // 'TABLE part_config, TABLE part_config_sub, FUNCTION check_name_length, FUNCTION apply_privileges';
 
 	query($uninstall . "DROP TABLE IF EXISTS kept CASCADE; CREATE TABLE kept (n int, day date NOT NULL, v text) PARTITION BY RANGE (day); ALTER TABLE kept OWNER TO alice;
@@ -101,29 +102,44 @@ sub another_role_owns_it
 	finish_load($holder);
 }
 
-# What a superuser owns runs as the caller, what others own as they.
+# Whoever owns it, and whoever loads: it runs as the owner of the table.
 sub they_may_own_it
 {
-	my %runs = ('postgres postgres' => 'postgres', 'postgres alice' => 'alice', 'alice postgres' => 'alice', 'alice alice' => 'alice',
-		'deputy postgres' => 'deputy', 'alice deputy' => 'alice', 'deputy deputy' => 'deputy');
-
-	foreach my $pair (sort keys %runs)
+	foreach my $pair ('postgres postgres', 'postgres alice', 'postgres deputy', 'alice postgres', 'alice alice', 'alice deputy', 'deputy postgres', 'deputy deputy')
 	{
 		my ($owner, $loader) = split / /, $pair;
 		my $what = "of $owner, loaded by $loader";
 
-		subtest "pg_partman $what: partitions are the table owner's, and its functions run as the right role" => sub {
-			install($owner, more => 'GRANT SELECT ON fake.part_config TO PUBLIC');
+		subtest "pg_partman $what: partitions are the table owner's, and its functions run as the owner" => sub {
+			install($owner);
 			my ($out, $err) = outcome("SET ROLE $loader; SELECT fast_copy('kept', '$days'); SHOW search_path");
 			is($out, "300\n\"\$user\", public", "$what: loaded") or diag($err);
 			unlike($err, qr/WARNING/, "$what: no warning");
 			is(partitions(), 'kept_p20130101,kept_p20130102,kept_p20130103', "$what: named by pg_partman");
-			is(ran_by(), $runs{$pair}, "$what: its functions run as the right role");
+			is(ran_by(), 'alice', "$what: its functions run as the owner");
 			is(query("SELECT DISTINCT relowner::regrole, has_table_privilege('mallory', c.oid, 'SELECT') FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'kept'::regclass"),
 				'alice|t', "$what: owned by the table's owner, and with privileges");
-			is_no_superuser($what) unless $runs{$pair} eq 'postgres';
+			is_no_superuser($what);
 		};
 	}
+}
+
+sub the_owner_may_not_read
+{
+	my $needs = sub {
+		my ($grant) = @_;
+		like((outcome("SELECT fast_copy('kept', '$days')"))[1], qr/42501: cannot make partitions of table "public\.kept".*\nDETAIL:  Its functions run as role "alice".*\nHINT:  \Q$grant\E; or make/, "needed: $grant");
+		like((outcome("SELECT detail FROM fast_copy_analyze('kept', '$days') WHERE item = 'warning'"))[0], qr/\Q$grant\E/, '... an analysis tells');
+		query($grant);
+	};
+	install('postgres', more => q{REVOKE USAGE ON SCHEMA fake FROM PUBLIC; REVOKE ALL ON fake.part_config FROM alice;
+		CREATE OR REPLACE FUNCTION check_name_length(p_object_name text, p_suffix text DEFAULT NULL, p_table_partition boolean DEFAULT false) RETURNS text
+		LANGUAGE sql AS 'SELECT p_object_name || p_suffix'});
+	$needs->('GRANT USAGE ON SCHEMA fake TO alice');
+	$needs->('GRANT SELECT ON fake.part_config TO alice');
+	is((outcome("SELECT fast_copy('kept', '$days')"))[0], 300, 'with them it is loaded');
+	query('REVOKE ALL ON fake.part_config FROM alice');
+	is((outcome("SELECT fast_copy('kept', '$days')"))[0], 300, 'partitions that are there need none');
 }
 
 sub a_superuser_loads
@@ -264,12 +280,13 @@ sub the_real_one
 
 	SKIP:
 	{
-		skip 'pg_partman 4 is not here', 3 if !defined $major || $major > 4;
+		skip 'pg_partman 4 is not here', 8 if !defined $major || $major > 4;
 		query(q{DROP TABLE kept; CREATE TABLE kept (n int, day date NOT NULL, v text) PARTITION BY RANGE (day); ALTER TABLE kept OWNER TO alice;
 			CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman; CREATE TABLE template (n int, "n""); ALTER ROLE mallory SUPERUSER; --" int PRIMARY KEY); ALTER TABLE template OWNER TO mallory;
 			INSERT INTO partman.part_config (parent_table, control, partition_type, partition_interval, datetime_string, template_table) VALUES ('public.kept', 'day', 'native', '1 day', 'YYYY_MM_DD', 'public.template')});
 		like((outcome("SELECT fast_copy('kept', '$days')"))[1], qr/42501: .*\nDETAIL:  Its template "public\.template" belongs to/, 'a template of the real one with an odd column');
 		is_no_superuser('a template of the real one');
+		the_template_of_the_owner();
 		query(q{CREATE TABLE ids (n bigint NOT NULL, day date, v text) PARTITION BY RANGE (n); SELECT partman.create_parent('public.ids', 'n', 'native', '1000');
 			UPDATE partman.part_config SET retention = '100000' WHERE parent_table = 'public.ids'; GRANT INSERT ON ids TO alice;
 			GRANT USAGE ON SCHEMA partman TO alice; GRANT SELECT ON ALL TABLES IN SCHEMA partman TO alice});
@@ -298,4 +315,26 @@ sub the_real_one
 		is($out, 300, 'the real one of the owner: a superuser loads') or diag($err);
 		is(query("SELECT count(*) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'kept'::regclass AND relowner = 'mallory'::regrole AND relname LIKE 'kept\\_p201301__'"), 3, '... and its partitions are named and owned as they should');
 	}
+}
+
+# pg_partman makes commands of the names in the owner's template: they run as the
+# owner, even if a superuser loads.
+sub the_template_of_the_owner
+{
+	my %evil = ('a column of its key' => 'CREATE TABLE template (n int, "n""); ALTER ROLE mallory SUPERUSER; --" int PRIMARY KEY)',
+		'the name of an index' => 'CREATE TABLE template (n int); CREATE INDEX "x USING btree (n); ALTER ROLE mallory SUPERUSER; --" ON template (n)');
+
+	query('GRANT USAGE ON SCHEMA partman TO alice; GRANT SELECT ON partman.part_config TO alice');
+	foreach my $what (sort keys %evil)
+	{
+		query("DROP TABLE template; $evil{$what}; ALTER TABLE template OWNER TO alice");
+		like((outcome("SELECT fast_copy('kept', '$days')"))[1], qr/ERROR: .*must be superuser.*inherit_template_properties/s, "$what in a template of the owner runs as the owner");
+		is_no_superuser($what);
+	}
+	query('DROP TABLE template; CREATE TABLE template (n int PRIMARY KEY, day date, v text CHECK (v IS NULL)); ALTER TABLE template OWNER TO alice; REVOKE CREATE ON SCHEMA public FROM alice');
+	like((outcome("SELECT fast_copy('kept', '$days')"))[1], qr/ERROR:  42501: permission denied for schema public\n.*\nHINT:  GRANT CREATE ON SCHEMA public TO alice/, 'the owner creates the indexes of the template');
+	query('GRANT CREATE ON SCHEMA public TO alice');
+	is((outcome("SELECT fast_copy('kept', '$days')"))[0], 300, 'a template of the owner with a key');
+	is(query("SELECT count(*) FROM pg_index JOIN pg_inherits ON inhrelid = indrelid WHERE inhparent = 'kept'::regclass AND indisprimary"), 3, '... which all partitions have');
+	query('DROP TABLE kept; CREATE TABLE kept (n int, day date NOT NULL, v text) PARTITION BY RANGE (day)');
 }

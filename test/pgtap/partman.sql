@@ -226,6 +226,12 @@ SELECT pg_temp.alike('a name with "quotes", that is too long for its 63 bytes Ä
 -- what a template, the parent and its privileges hand down
 SET LOCAL client_min_messages = error;
 CREATE PUBLICATION fc_pub;
+-- as whom pg_partman's functions run
+SELECT format('GRANT CREATE ON DATABASE %I TO fc_writer', current_database()) \gexec
+GRANT USAGE ON SCHEMA keeper TO fc_writer;
+GRANT SELECT ON keeper.part_config, keeper.table_privs TO fc_writer;
+GRANT CREATE ON SCHEMA public TO fc_writer;
+ALTER PUBLICATION fc_pub OWNER TO fc_writer;
 SET LOCAL client_min_messages = warning;
 CREATE TABLE public.template (LIKE a_daily);
 ALTER TABLE template ADD PRIMARY KEY (n);
@@ -431,6 +437,7 @@ SELECT is(pg_temp.load('a_sub'), 2::bigint, 'as a table that pg_partman does not
 RESET fast_copy.use_partman;
 
 -- who may not read the configuration
+REVOKE ALL ON ALL TABLES IN SCHEMA keeper FROM fc_writer;
 GRANT ALL ON SCHEMA public TO fc_writer;
 GRANT pg_read_server_files TO fc_writer;
 CREATE TABLE a_owned (n int, k timestamptz NOT NULL, v text) PARTITION BY RANGE (k);
