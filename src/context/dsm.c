@@ -9,12 +9,12 @@
  * dsm_create() makes a file in /dev/shm, takes all the memory for it, and then
  * writes the segment down in the server's control segment.  When the server
  * starts again after a crash it removes the segments that are written down
- * there.  The file of a process that was killed before that stays until somebody
- * removes it by hand.  So core makes and writes down a page, and the memory is
- * taken after that.
+ * there.  The file of a process that was killed before that stays until
+ * somebody removes it by hand.  So core makes and writes down a page, and the
+ * memory is taken after that.
  *
- * The segment belongs to the current resource owner.  It is pinned only while it
- * is not attached, which no error outlives.
+ * The segment belongs to the current resource owner.  It is pinned only while
+ * it is not attached, which no error outlives.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +35,7 @@
 
 #ifdef __linux__
 
-/* Takes the memory; returns an errno, or 0.  A signal would make it start again. */
+/* Takes the memory; returns an errno, or 0.  A signal would interrupt it. */
 static int
 fc_dsm_allocate(int fd, Size size)
 {

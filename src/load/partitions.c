@@ -141,8 +141,8 @@ fc_partitions_misplaced(FcJob *job)
 }
 
 /*
- * A fault if a partition stands where a new one would be: rows go to no partition
- * that is pending DETACH, but ATTACH would meet it
+ * A fault if a partition stands where a new one would be: rows go to no
+ * partition that is pending DETACH, but ATTACH would meet it
  */
 static FcFault *
 fc_partitions_detaching(FcJob *job)

@@ -31,9 +31,10 @@ typedef struct FcAttach
 } FcAttach;
 
 /*
- * Returns the first of the new partitions that could not be attached because its
- * range overlaps the range of a partition that is there, and that one; NULL if
- * there is none.  One that is pending DETACH, to which no row goes, is still there.
+ * Returns the first of the new partitions that could not be attached because
+ * its range overlaps that of a partition that is there, and sets *other to the
+ * latter; NULL if there is none.  A partition that is pending DETACH, to which
+ * no row goes, is still there.
  */
 extern const FcNewPartition *fc_partition_overlap(Relation parent,
 												  const FcNewPartition *parts,

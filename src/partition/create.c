@@ -103,8 +103,8 @@ owner_may_create(Relation parent, const FcRemoteTable *remote)
 }
 
 /*
- * ERROR 42501 if the caller may not act as the parent's owner, or if the owner may
- * not create in the parent's schema.  A superuser need not mind that, but
+ * ERROR 42501 if the caller may not act as the parent's owner, or if the owner
+ * may not create in the parent's schema.  A superuser need not mind that, but
  * pg_partman's functions create the indexes of its template as the owner.
  */
 static void

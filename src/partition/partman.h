@@ -4,8 +4,8 @@
  *	  Partitioned tables that pg_partman keeps.
  *
  * Leader only, never in parallel mode.  All of it runs in the caller's
- * transaction: pg_partman's functions as the owner of the table, all else as the
- * caller.
+ * transaction: pg_partman's functions as the owner of the table, all else as
+ * the caller.
  *
  *-------------------------------------------------------------------------
  */
@@ -145,8 +145,8 @@ extern void fc_partman_finish(const FcRoute *route, Oid nspid,
 /* Functions for partition/partman*.c alone */
 
 /*
- * Returns the next GRANT that lets the role read what is known yet to be needed of
- * pg_partman's configuration, or NULL
+ * Returns the GRANT that the role lacks next to read of pg_partman's schema
+ * what is known to be needed, or NULL
  */
 extern char *fc_partman_grant_needed(const FcPartman *partman, Oid role);
 

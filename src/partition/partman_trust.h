@@ -29,7 +29,10 @@ typedef struct FcPartmanSearch
 /* Notes the first reason why fast_copy cannot make pg_partman's partitions */
 extern void fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail);
 
-/* May the role act as the owner of the table, as whom pg_partman's functions run? */
+/*
+ * May the role act as the owner of the table, as whom pg_partman's functions
+ * run?
+ */
 extern bool fc_partman_trusts(const FcPartmanSearch *search, Oid role);
 
 /*
