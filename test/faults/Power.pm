@@ -158,7 +158,7 @@ sub fail
 sub round
 {
 	my %plan = (level => pick(qw(replica replica minimal)), type => pick(@systems),
-		when => pick(qw(running running ready ready), Trace::why_not() ? () : 'slow'), checkpoint => chance(0.6), moment => rand(1.2));
+		when => pick(qw(running running ready ready)), checkpoint => chance(0.6), moment => rand(1.2));
 	my $load = Load->draw(least => 5, most => 60);
 	my $server = server(@plan{qw(level type)});
 
@@ -169,8 +169,7 @@ sub describe
 {
 	my ($load, %plan) = @_;
 
-	return join(', ', { ready => 'after the load', running => 'in the load', slow => 'after a load that is slow to write' }->{ $plan{when} },
-		$plan{checkpoint} ? 'checkpoint' : (),
+	return join(', ', $plan{when} eq 'ready' ? 'after the load' : 'in the load', $plan{checkpoint} ? 'checkpoint' : (),
 		@plan{qw(level type)}, $load->describe);
 }
 
@@ -180,20 +179,12 @@ sub play
 	my ($server, $load, %plan) = @_;
 
 	$load->prepare($server);
-	my $session = $server->start_script(($plan{when} eq 'slow' ? gate() : '') . $load->script);
+	my $session = $server->start_script($load->script);
 	my $said;
 	$said = ended($session) if $plan{when} eq 'ready';
-	$said = slowly($server, $session) if $plan{when} eq 'slow';
 	$said = held($server, $session) if $plan{when} eq 'held';
 	$server->sql('CHECKPOINT') if $plan{when} eq 'ready' && $plan{checkpoint};
 	sleep_through($server, $session, %plan) unless $said;
-	return outage($server, $load, $session, $said);
-}
-
-# The power fails, and comes back.  Returns what is wrong.
-sub outage
-{
-	my ($server, $load, $session, $said) = @_;
 	my $broken = eval { fail($server); 1 } ? undef : $@;
 	$said //= ended($session);
 	return $broken if $broken;
@@ -207,24 +198,6 @@ sub ended
 	my ($status, $said) = finish_command($session, 120);
 
 	$usual = 0.8 * $usual + 0.2 * $session->{seconds} if $said =~ /^committed$/m;
-	return $said;
-}
-
-# Each process of the load waits before some of its writes, and checkpoints follow
-# one another.
-sub slowly
-{
-	my ($server, $session) = @_;
-	my $trace = trace('pwrite64:delay_enter=' . between(5, 50) * 1000 . ':when=' . between(1, 4) . '+' . between(3, 9),
-		at_gate($session), $server->{postmaster});
-
-	open_gate();
-	until (gone($session->{pid}))
-	{
-		$server->sql('CHECKPOINT');
-	}
-	my $said = ended($session);
-	end_trace($trace);
 	return $said;
 }
 
