@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 #include "libpq/pqsignal.h"
-#include "pgstat.h"
 #include "storage/dsm_impl.h"
+#include "utils/wait_event.h"
 
 #include "context/dsm.h"
 
