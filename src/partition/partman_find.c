@@ -46,6 +46,7 @@
 
 #include "compat/compat.h"
 #include "compat/settings.h"
+#include "partition/ddl.h"
 #include "partition/partman_trust.h"
 
 /* How pg_partman's functions are called: further arguments have defaults */
@@ -360,6 +361,28 @@ fc_partman_check_key(FcPartman *partman, Relation parent)
 }
 
 /*
+ * From 5.5 on pg_partman takes a template only from who may act as its owner.
+ * Refuses one from which the table's owner may not take it.
+ */
+static void
+fc_partman_check_taker(FcPartman *partman)
+{
+	if (partman->refusal || partman->version < 505 ||
+		has_privs_of_role(partman->user, partman->template_owner))
+		return;
+	fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+					  psprintf("Its template \"%s\" belongs to role \"%s\", as which role \"%s\", the owner of the table, may not act.",
+							   partman->template, GetUserNameFromId(partman->template_owner, true),
+							   GetUserNameFromId(partman->user, true)));
+	partman->refusal->hint =
+		psprintf("Give it to the owner of the table: ALTER TABLE %s OWNER TO %s. %s",
+				 fc_ddl_name(get_rel_namespace(partman->template_oid),
+							 get_rel_name(partman->template_oid)),
+				 quote_identifier(GetUserNameFromId(partman->user, true)),
+				 partman->refusal->hint);
+}
+
+/*
  * Looks for the template, and refuses one whose owner is not trusted:
  * pg_partman makes commands of names in its template, of columns and indexes
  * too
@@ -380,6 +403,8 @@ fc_partman_check_template(FcPartmanSearch *search)
 		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
 						  psprintf("Its template \"%s\" belongs to role \"%s\", which is neither a superuser nor the owner of the table.",
 								   partman->template, GetUserNameFromId(form.relowner, true)));
+	if (OidIsValid(form.relowner))
+		fc_partman_check_taker(partman);
 }
 
 /* Can the function be called in that way, and is it the extension's own? */

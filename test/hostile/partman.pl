@@ -188,6 +188,9 @@ sub others_have_a_hand_in_it
 	my @hands = (
 		[ 'a template of the owner', undef, $template ],
 		[ 'a template of another', qr/${refused}Its template "fake\.template" belongs to $role/, "$template ALTER TABLE fake.template OWNER TO mallory" ],
+		[ 'a template of a superuser', undef, "$template ALTER TABLE fake.template OWNER TO postgres" ],
+		[ 'a template of a superuser, which 5.5 does not take', qr/${refused}Its template "fake\.template" belongs to role "postgres", as which role "alice".*\nHINT:  .*: ALTER TABLE fake\.template OWNER TO alice\. /,
+			"$template ALTER TABLE fake.template OWNER TO postgres; UPDATE pg_extension SET extversion = '5.5.0' WHERE oid = 99999" ],
 		[ 'a template in a schema of another', undef,
 			"$template CREATE SCHEMA his AUTHORIZATION mallory; ALTER TABLE fake.template SET SCHEMA his; UPDATE fake.part_config SET template_table = 'his.template'" ],
 		[ 'functions with a path of their own', undef, $path ],

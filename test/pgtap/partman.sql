@@ -236,6 +236,7 @@ SET LOCAL client_min_messages = warning;
 CREATE TABLE public.template (LIKE a_daily);
 ALTER TABLE template ADD PRIMARY KEY (n);
 ALTER TABLE template SET (fillfactor = 50, autovacuum_enabled = off);
+ALTER TABLE template OWNER TO fc_writer;
 DO $$
 DECLARE
 	side text;
