@@ -136,7 +136,7 @@ sub freeze
 {
 	my ($load, $before) = @_;
 
-	return "SET fast_copy.chunk_size = '64kB'; SET fast_copy.accelerate_min_size = 0; SET fast_copy.workers = 2; BEGIN; TRUNCATE t_f; $before; $load; COMMIT;";
+	return "LOAD 'fast_copy'; SET fast_copy.chunk_size = '64kB'; SET fast_copy.accelerate_min_size = 0; SET fast_copy.workers = 2; BEGIN; TRUNCATE t_f; $before; $load; COMMIT;";
 }
 my $unmapped = "SELECT pg_relation_size('t_f') / 8192 - all_visible, pg_relation_size('t_f') / 8192 - all_frozen FROM pg_visibility_map_summary('t_f')";
 my $insert = "INSERT INTO t_f VALUES (0, '2013-01-01', 'before')";
