@@ -13,7 +13,7 @@ use Test::More;
 
 my $rows = 15000;
 # some texts are too long for a page, however they are compressed
-my @lines = map { sprintf "%d,2024-%02d-15,%s\n", $_, $_ % 3 + 1, $_ % 500 ? "row $_" : join('', map { md5_hex($_) } $_ .. $_ + 200) } 1 .. $rows;
+my @lines = map { sprintf "%d,2024-%02d-15,%s\n", $_, $_ % 3 + 1, $_ % 500 ? "row $_ with " . "x" x 60 : join('', map { md5_hex($_) } $_ .. $_ + 200) } 1 .. $rows;
 my $file = write_bytes('rows.csv', join('', @lines));
 my $bad = write_bytes('bad.csv', join('', @lines, "-1,2024-01-15,no\n"));
 my $node = new_node('statistics', {});
@@ -143,5 +143,20 @@ foreach my $name ('one table', 'a list of partitions')
 			unlike($node->safe_psql('postgres', $dead), qr/f/, 'dead rows are known');
 		};
 	}
+}
+
+foreach my $writer ('multi_insert', 'page')
+{
+	subtest "TRUNCATE before a load by $writer that is cancelled: all is as before" => sub {
+		my $begin = "INSERT INTO t VALUES (1, '2024-01-15', NULL); BEGIN; TRUNCATE t; SET LOCAL fast_copy.writer = $writer";
+
+		$node->safe_psql('postgres', "DROP TABLE t CASCADE; $tables{'ranges of partitions'}; ALTER TABLE t ADD CHECK (waits(n))");
+		my $load = start_load($node, "$settings; SET fast_copy.workers = 2; $begin; " . load('fast_copy', $bad));
+		ok(at_gate($node), 'it waits');
+		$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
+		like((finish_load($load))[1], qr/canceling statement/, 'it is cancelled');
+		wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE query LIKE '%fast_copy(''t''%' AND pid <> pg_backend_pid()");
+		like($node->safe_psql('postgres', $statistics), qr/^t_1\|heap\|1\|1\|0\|1\|1\n/, 'one row is alive');
+	};
 }
 done_testing();
