@@ -3,10 +3,11 @@
  * compat/settings.c
  *	  The settings fast_copy.*, with what SHOW and pg_settings say of them.
  *
- * Anybody may set those that guard the owner of a table from partitions that he
- * does not want.  In a function that is SECURITY DEFINER the owner of the
+ * Anybody may set those that guard the owner of a table from partitions that
+ * he does not want.  In a function that is SECURITY DEFINER the owner of the
  * function loads, and only what he has set counts, or who has his privileges.
- * Core knows by which role each value was set, and restores that with the value.
+ * Core knows by which role each value was set, and restores that with the
+ * value.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +15,7 @@
 
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/guc_tables.h"
+#include "utils/guc.h"
 
 #include "compat/compat.h"
 #include "compat/settings.h"
@@ -146,32 +147,16 @@ fc_settings_define_guards(void)
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
-/* 16: core finds it by its name */
-static struct config_generic *
-fc_settings_find(const char *name)
-{
-#if PG_VERSION_NUM >= 160000
-	return find_option(name, false, false, ERROR);
-#else
-	struct config_generic **all = get_guc_variables();
-	int			i = 0;
-
-	while (strcmp(all[i]->name, name) != 0)
-		i++;
-	return all[i];
-#endif
-}
-
 /*
  * The role whose value the setting has: that which has set it, by SET, in the
- * options of its client or in the SET of a function; and that of the session, if
- * the value was stored for it, because a role may ALTER ROLE itself.  All other
- * values come from who administers the server or the database.
+ * options of its client or in the SET of a function; and that of the session,
+ * if the value was stored for it, because a role may ALTER ROLE itself.  All
+ * other values come from who administers the server or the database.
  */
 static Oid
 fc_settings_role(const char *name)
 {
-	const struct config_generic *setting = fc_settings_find(name);
+	const struct config_generic *setting = fc_find_setting(name);
 
 	if (setting->source == PGC_S_USER || setting->source == PGC_S_DATABASE_USER)
 		return GetSessionUserId();

@@ -23,6 +23,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "pgstat.h"
 #include "utils/rel.h"
@@ -51,14 +52,12 @@ fc_count_remove(Relation rel)
 }
 
 void
-fc_count_hand_over(FcWriter *writer, bool last)
+fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool last)
 {
-	FcTurn	   *turn = writer->place.turn;
-
-	if (!writer->ctx->in_worker || (!last && pg_atomic_read_u32(&turn->counted) == 0))
+	if (!IsParallelWorker() || (!last && pg_atomic_read_u32(&turn->counted) == 0))
 		return;
-	pg_atomic_fetch_add_u64(&turn->rows, fc_count_remove(writer->rel));
-	pg_atomic_fetch_add_u64(&turn->toasted, fc_count_remove(writer->toast));
+	pg_atomic_fetch_add_u64(&turn->rows, fc_count_remove(heap));
+	pg_atomic_fetch_add_u64(&turn->toasted, fc_count_remove(toast));
 }
 
 void

@@ -8,14 +8,14 @@
 #ifndef FC_COUNT_H
 #define FC_COUNT_H
 
-#include "heap/insert.h"
+#include "context/shared.h"
 
 /*
- * Hands the rows of the writer that core has counted in this process over to
- * the leader, if that has the table open; with "last", in any case.  Does
- * nothing in the leader.  Does not throw.
+ * Worker: hands what core has counted in this process of the turn's table and
+ * its TOAST table, or NULL, over to the leader, if that has the tables open;
+ * with "last", in any case.  Does nothing in the leader.  Does not throw.
  */
-extern void fc_count_hand_over(FcWriter *writer, bool last);
+extern void fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool last);
 
 /*
  * Leader: opens the table of a turn, which it has locked, to count rows of

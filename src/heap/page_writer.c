@@ -176,12 +176,13 @@ fc_page_count(FcPageWriter *writer, int nrows)
 static void
 fc_page_count_batch(FcPageWriter *writer, FcAppend *append)
 {
+	FcWriter   *base = &writer->base;
 	int			rows = 0;
 
 	for (int i = 0; i < append->n; i++)
 		rows += PageGetMaxOffsetNumber(fc_append_page(append, i));
-	pgstat_count_heap_insert(writer->base.rel, rows);
-	fc_count_hand_over(&writer->base, false);
+	pgstat_count_heap_insert(base->rel, rows);
+	fc_count_hand_over(base->place.turn, base->rel, base->toast, false);
 }
 
 /* Appends one batch, and gives its memory back */

@@ -6,9 +6,9 @@
  * Under FREEZE heap_multi_insert marks each page that it fills as visible to
  * all and frozen, in the page's header and in the visibility map.
  * heap/page_writer.c marks the headers.  The map of a new file is made by the
- * leader when all pages are there, because then it can be written in pages, too:
- * one for each 255 MB of the table.  Pages that go through shared buffers are
- * marked in the table's own map as they are appended.
+ * leader when all pages are there, because then it can be written in pages,
+ * too: one for each 255 MB of the table.  Pages that go through shared buffers
+ * are marked in the table's own map as they are appended.
  *
  * On error in between a page has a marked header and no mark in the map, which
  * is sound as well.

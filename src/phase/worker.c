@@ -367,7 +367,7 @@ typedef struct FcWorkers
 	ParallelContext *pcxt;
 } FcWorkers;
 
-/* After an error, or when the process is to end: counts what workers have done */
+/* After an error, or when the process is to end: counts what workers did */
 static void
 fc_worker_failed(int code, Datum arg)
 {

@@ -138,7 +138,7 @@ sub freeze
 
 	return "LOAD 'fast_copy'; SET fast_copy.chunk_size = '64kB'; SET fast_copy.accelerate_min_size = 0; SET fast_copy.workers = 2; BEGIN; TRUNCATE t_f; $before; $load; COMMIT;";
 }
-my $unmapped = "SELECT pg_relation_size('t_f') / 8192 - all_visible, pg_relation_size('t_f') / 8192 - all_frozen FROM pg_visibility_map_summary('t_f')";
+my $unmapped = "SELECT pg_relation_size('t_f') / 8192 - all_frozen FROM pg_visibility_map_summary('t_f')";
 my $insert = "INSERT INTO t_f VALUES (0, '2013-01-01', 'before')";
 
 $primary->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t_f (n int, ts timestamp, v text)');
@@ -154,10 +154,10 @@ foreach my $case (
 	subtest "$what: frozen pages are in the visibility map" => sub {
 		$primary->safe_psql('postgres', freeze($load, $before));
 		is($primary->safe_psql('postgres', "SELECT count(*) FROM t_f; $unmapped"),
-			$before ? $rows + 1 . "\n1|1" : "$rows\n0|0", 'all of them');
+			$before ? $rows + 1 . "\n1" : "$rows\n0", 'all of them');
 		is_sound($primary, $what);
 		$primary->wait_for_catchup($standby);
-		is($standby->safe_psql('postgres', $unmapped), $before ? '1|1' : '0|0', 'and on a standby');
+		is($standby->safe_psql('postgres', $unmapped), $before ? 1 : 0, 'and on a standby');
 		is_sound($standby, "$what, on a standby");
 	};
 }
@@ -212,7 +212,7 @@ foreach my $level ('replica', 'minimal')
 		$node->safe_psql('postgres', freeze("SELECT FROM fast_copy('t_f', '$file', freeze => true)", $insert));
 		$node->stop('immediate');
 		$node->start;
-		is($node->safe_psql('postgres', "SELECT count(*) FROM t_f; $unmapped"), $rows + 1 . "\n1|1", 'all pages but the first');
+		is($node->safe_psql('postgres', "SELECT count(*) FROM t_f; $unmapped"), $rows + 1 . "\n1", 'all pages but the first');
 		is_sound($node, "wal_level = $level, frozen");
 	};
 	$node->stop;
