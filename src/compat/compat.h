@@ -46,7 +46,7 @@
 #include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/datetime.h"
-#include "utils/guc.h"
+#include "utils/guc_tables.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
@@ -739,6 +739,22 @@ fc_json_lex(char *json, size_t len)
 	return makeJsonLexContextCstringLen(NULL, json, len, GetDatabaseEncoding(), true);
 #else
 	return makeJsonLexContextCstringLen(json, (int) len, GetDatabaseEncoding(), true);
+#endif
+}
+
+/* 16: core finds a setting by its name.  It must be there */
+static inline const struct config_generic *
+fc_find_setting(const char *name)
+{
+#if PG_VERSION_NUM >= 160000
+	return find_option(name, false, false, ERROR);
+#else
+	struct config_generic **settings = get_guc_variables();
+	int			i = 0;
+
+	while (strcmp(settings[i]->name, name) != 0)
+		i++;
+	return settings[i];
 #endif
 }
 

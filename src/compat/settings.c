@@ -3,11 +3,18 @@
  * compat/settings.c
  *	  The settings fast_copy.*, with what SHOW and pg_settings say of them.
  *
+ * Anybody may set those that guard the owner of a table from partitions that
+ * he does not want.  In a function that is SECURITY DEFINER the owner of the
+ * function loads, and only what he has set counts, or who has his privileges.
+ * Core knows by which role each value was set, and restores that with the
+ * value.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/guc.h"
 
 #include "compat/compat.h"
@@ -138,6 +145,53 @@ fc_settings_define_guards(void)
 							 "If it is off, pg_partman may not be able to work with the partitions that are made.",
 							 &fc_use_partman, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+/*
+ * The role whose value the setting has: that which has set it, by SET, in the
+ * options of its client or in the SET of a function; and that of the session,
+ * if the value was stored for it, because a role may ALTER ROLE itself.  All
+ * other values come from who administers the server or the database.
+ */
+static Oid
+fc_settings_role(const char *name)
+{
+	const struct config_generic *setting = fc_find_setting(name);
+
+	if (setting->source == PGC_S_USER || setting->source == PGC_S_DATABASE_USER)
+		return GetSessionUserId();
+	return setting->srole;
+}
+
+static void
+fc_settings_check_guard(const char *name)
+{
+	Oid			role = fc_settings_role(name);
+
+	if (has_privs_of_role(role, GetUserId()))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("parameter \"%s\" is not the caller's to set where role \"%s\" loads",
+					name, GetUserNameFromId(GetUserId(), false)),
+			 errdetail("It protects the owner of the table, and has the value of role \"%s\".",
+					   GetUserNameFromId(role, false)),
+			 errhint("Let the function set it, as by ALTER FUNCTION ... SET %s TO ...; or RESET what the session, ALTER ROLE or the client's options have set.",
+					 name)));
+}
+
+void
+fc_settings_check_guards(void)
+{
+	if (GetUserId() == GetOuterUserId())
+		return;
+	fc_settings_check_guard("fast_copy.max_partitions");
+	if (!fc_use_partman)
+		fc_settings_check_guard("fast_copy.use_partman");
+	if (fc_ignore_retention)
+		fc_settings_check_guard("fast_copy.ignore_retention");
+	if (fc_ignore_premake)
+		fc_settings_check_guard("fast_copy.ignore_premake");
 }
 
 static void

@@ -59,4 +59,11 @@ extern int	fc_max_replica_lag_kb;
 /* Defines them; called when the library is loaded */
 extern void fc_settings_define(void);
 
+/*
+ * Before partitions may be made: throws an error if the current role is not
+ * the session's, and a setting that guards the owner has the value of a role
+ * without the current one's privileges.
+ */
+extern void fc_settings_check_guards(void);
+
 #endif							/* FC_SETTINGS_H */

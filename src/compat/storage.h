@@ -11,6 +11,8 @@
 
 #include "access/hio.h"
 #include "access/tableam.h"
+#include "access/visibilitymap.h"
+#include "access/xloginsert.h"
 #include "catalog/catalog.h"
 #include "catalog/storage_xlog.h"
 #include "commands/sequence.h"
@@ -203,5 +205,36 @@ fc_bulk_get_free(struct BulkInsertStateData *bistate, BlockNumber *next, BlockNu
 #else
 #define FC_CORE_LOGS_MAP_WITH_ROWS false
 #endif
+
+/*
+ * Marks pages of frozen rows, from the first one on as many as the page of the
+ * map covers, and returns how many these are.  "map" is pinned and covers the
+ * first one; the pages are locked and logged, and their headers are marked.
+ * 19: core's function leaves the lock and the WAL to the caller
+ */
+static inline int
+fc_map_set(Relation rel, const Buffer *pages, int n, Buffer map)
+{
+	const uint8 flags = VISIBILITYMAP_ALL_VISIBLE | VISIBILITYMAP_ALL_FROZEN;
+#if PG_VERSION_NUM >= 190000
+	int			done = 0;
+
+	LockBuffer(map, BUFFER_LOCK_EXCLUSIVE);
+	START_CRIT_SECTION();
+	while (done < n && visibilitymap_pin_ok(BufferGetBlockNumber(pages[done]), map))
+		visibilitymap_set(BufferGetBlockNumber(pages[done++]), map, flags, rel->rd_locator);
+	MarkBufferDirty(map);
+	if (RelationNeedsWAL(rel))
+		(void) log_newpage_buffer(map, false);
+	END_CRIT_SECTION();
+	LockBuffer(map, BUFFER_LOCK_UNLOCK);
+	return done;
+#else
+	(void) n;
+	visibilitymap_set(rel, BufferGetBlockNumber(pages[0]), pages[0], InvalidXLogRecPtr,
+					  map, InvalidTransactionId, flags);
+	return 1;
+#endif
+}
 
 #endif							/* FC_COMPAT_STORAGE_H */

@@ -160,14 +160,19 @@ typedef struct FcSpot
 /*
  * The turn of a leaf's slices, which insert in their order.  Where core routes,
  * the first FcTurn of the phase is the turn for all leaves, and each of the
- * others has one leaf, with the place that inserts into it have come to.
+ * others has one leaf, with the place that inserts into it have come to.  It
+ * has the leaf's rows as well, which workers hand over to the leader's
+ * statistics (heap/count.c).
  */
 typedef struct FcTurn
 {
 	pg_atomic_uint32 next;		/* slice whose rows may be inserted */
-	pg_atomic_uint64 leaf;		/* where core routes: the leaf's OID, once a
-								 * row has been routed to it, and from bit 32
-								 * on its FcStorageKind */
+	pg_atomic_uint64 leaf;		/* the leaf's OID; where core routes: once a
+								 * row has been routed to it, with its
+								 * FcStorageKind from bit 32 on */
+	pg_atomic_uint32 counted;	/* 1: the leader has the leaf open */
+	pg_atomic_uint64 rows;		/* handed over by workers */
+	pg_atomic_uint64 toasted;	/* ... of its TOAST table */
 	FcSpot		spot;			/* touched by the slice whose turn it is */
 } FcTurn;
 
@@ -496,6 +501,8 @@ typedef struct FcContext
 	bool		parallel;		/* the leader, while workers do the phase */
 	void	   *tasks;			/* the phase's tasks in shared memory */
 	FcTurn	   *turns;			/* of the load phase, one per partition */
+	struct FcCounted *counted;	/* leader, while workers load: the tables of
+								 * these turns that are open; or NULL */
 	MemoryContext mcxt;			/* dies with the phase */
 	MemoryContext keep;			/* leader of a load without workers: for what
 								 * the next phase needs; else NULL */

@@ -115,3 +115,24 @@ fc_workers_wait(ParallelContext *pcxt, void (*progress) (void *arg), void *arg)
 	}
 	WaitForParallelWorkersToFinish(pcxt);
 }
+
+void
+fc_workers_stop(ParallelContext *pcxt)
+{
+	HOLD_INTERRUPTS();
+	for (int i = 0; i < pcxt->nworkers_launched; i++)
+	{
+		ParallelWorkerInfo *worker = &pcxt->worker[i];
+
+		if (worker->error_mqh == NULL)
+			continue;
+		TerminateBackgroundWorker(worker->bgwhandle);
+		/* a worker that waits for room for a message must not wait on */
+		shm_mq_detach(worker->error_mqh);
+		worker->error_mqh = NULL;
+	}
+	for (int i = 0; i < pcxt->nworkers_launched; i++)
+		if (pcxt->worker[i].bgwhandle != NULL)
+			(void) WaitForBackgroundWorkerShutdown(pcxt->worker[i].bgwhandle);
+	RESUME_INTERRUPTS();
+}

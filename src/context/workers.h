@@ -20,4 +20,10 @@ extern int	fc_workers_launch(ParallelContext *pcxt);
 extern void fc_workers_wait(ParallelContext *pcxt, void (*progress) (void *arg),
 							void *arg);
 
+/*
+ * After an error: ends all workers as the end of the transaction would, for the
+ * caller to see what they have left in memory of the context
+ */
+extern void fc_workers_stop(ParallelContext *pcxt);
+
 #endif							/* FC_WORKERS_H */

@@ -19,6 +19,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "heap/count.h"
 #include "heap/insert.h"
 #include "options/plan.h"
 
@@ -35,8 +36,9 @@
  * long as core takes for at most one batch of rows.
  */
 void
-fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)
+fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 {
+	Relation	rel = writer->rel;
 	int			worker = ParallelWorkerNumber;
 	bool		only_foreign_keys;
 
@@ -54,6 +56,7 @@ fc_write_as_leader(Relation rel, void (*body) (void *), void *arg)
 	PG_FINALLY();
 	{
 		ParallelWorkerNumber = worker;
+		fc_count_hand_over(writer->place.turn, rel, writer->toast, false);
 	}
 	PG_END_TRY();
 	/* after an error core has reset the count of such holds itself */
@@ -73,6 +76,7 @@ fc_write_end(FcWriter *writer)
 	uint64		inserted;
 
 	writer->routine->end(writer);
+	fc_count_hand_over(writer->place.turn, writer->rel, writer->toast, true);
 	inserted = writer->inserted;
 	ExecDropSingleTupleTableSlot(writer->slot);
 	if (writer->toast)

@@ -28,6 +28,7 @@ typedef struct FcPlace
 {
 	FcStorage	storage;
 	FcSlice    *slice;			/* the process's slice in hand; NULL: none */
+	FcTurn	   *turn;			/* of the table */
 	FcSpot	   *spot;			/* of the table, if it has several slices */
 	Size		memory;			/* bytes of rows that the process may keep
 								 * while it has no turn */
@@ -71,9 +72,10 @@ extern uint64 fc_write_end(FcWriter *writer);
 extern void fc_write_count(FcContext *ctx, int n);
 
 /*
- * Calls body(arg), which may insert into rel's heap and TOAST table.  It may do
- * so even in a worker, where core would refuse that.
+ * Calls body(arg), which may insert into the writer's heap and TOAST table.  It
+ * may do so even in a worker, where core would refuse that; the leader counts
+ * the rows.
  */
-extern void fc_write_as_leader(Relation rel, void (*body) (void *), void *arg);
+extern void fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg);
 
 #endif							/* FC_INSERT_H */

@@ -150,7 +150,7 @@ fc_multi_heap(FcMultiWriter *writer, TupleTableSlot **slots, int n)
 
 	if (logical)
 		LWLockAcquire(lock, LW_EXCLUSIVE);
-	fc_write_as_leader(rel, fc_multi_insert, &insert);
+	fc_write_as_leader(&writer->base, fc_multi_insert, &insert);
 	if (logical)
 		LWLockRelease(lock);
 	MemoryContextSwitchTo(old);

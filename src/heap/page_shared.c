@@ -5,6 +5,7 @@
  *
  *	 batch of pages ──► new buffers at the end of the table, locked
  *		──► copied ──► a WAL record of each page's rows
+ *		──► frozen rows: marked in the visibility map
  *
  * heap_multi_insert puts rows on a page under the buffer's lock.  Here that is
  * done before, on a page of the process's own, and the lock is held for a
@@ -35,6 +36,7 @@
 #include "compat/extend.h"
 #include "heap/page_log.h"
 #include "heap/page_shared.h"
+#include "heap/visibility.h"
 
 /* The free space of so many pages is taken for that of all */
 #define FC_SPACE_SAMPLE	64
@@ -87,6 +89,9 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 		fc_log_rows(append, BufferGetPage(buffers[i]), BufferGetBlockNumber(buffers[i]),
 					buffers[i]);
 	END_CRIT_SECTION();
+	/* the rows of all pages are frozen, or of none */
+	if (PageIsAllVisible(BufferGetPage(buffers[0])))
+		fc_buffer_map(append->rel, buffers, n);
 	for (int i = 0; i < n; i++)
 		UnlockReleaseBuffer(buffers[i]);
 }

@@ -49,6 +49,7 @@
 #include "compat/compat.h"
 #include "context/pace.h"
 #include "errors/first_error.h"
+#include "heap/count.h"
 #include "heap/page_batch.h"
 #include "heap/page_file.h"
 #include "heap/page_shared.h"
@@ -171,17 +172,34 @@ fc_page_count(FcPageWriter *writer, int nrows)
 	fc_write_count(writer->base.ctx, nrows);
 }
 
+/* Counts the rows of pages that were appended, for the table's statistics */
+static void
+fc_page_count_batch(FcPageWriter *writer, FcAppend *append)
+{
+	FcWriter   *base = &writer->base;
+	int			rows = 0;
+
+	for (int i = 0; i < append->n; i++)
+		rows += PageGetMaxOffsetNumber(fc_append_page(append, i));
+	pgstat_count_heap_insert(base->rel, rows);
+	fc_count_hand_over(base->place.turn, base->rel, base->toast, false);
+}
+
 /* Appends one batch, and gives its memory back */
 static void
 fc_page_append(FcPageWriter *writer, FcAppend *append)
 {
-	if (fc_page_wanted(writer) && writer->strategy == NULL)
-		fc_file_append(append);
-	else if (fc_page_wanted(writer))
+	if (fc_page_wanted(writer))
 	{
-		fc_buffer_append(append, writer->strategy);
-		writer->last_block = append->block;
-		writer->last_space = PageGetHeapFreeSpace(fc_append_page(append, append->n - 1));
+		if (writer->strategy == NULL)
+			fc_file_append(append);
+		else
+		{
+			fc_buffer_append(append, writer->strategy);
+			writer->last_block = append->block;
+			writer->last_space = PageGetHeapFreeSpace(fc_append_page(append, append->n - 1));
+		}
+		fc_page_count_batch(writer, append);
 	}
 	fc_batch_give(writer->memory, append->pages);
 }
@@ -220,7 +238,6 @@ fc_page_append_all(FcPageWriter *writer, bool last)
 		append.block += append.n;
 		fc_pace_wait(base->ctx);
 	}
-	pgstat_count_heap_insert(base->rel, writer->nrows);
 	fc_page_count(writer, writer->nrows);
 	base->held = 0;
 	writer->npages = 0;
@@ -445,7 +462,7 @@ fc_page_top_up(FcPageWriter *writer, int n)
 	insert_mcxt = AllocSetContextCreate(writer->mcxt, "fast_copy insert",
 										ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(insert_mcxt);
-	fc_write_as_leader(base->rel, fc_page_insert, &up);
+	fc_write_as_leader(base, fc_page_insert, &up);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(insert_mcxt);
 	ReleaseBulkInsertStatePin(writer->bistate);
@@ -544,7 +561,7 @@ fc_page_put_long(FcPageWriter *writer)
 								  base->slot->tts_isnull);
 	toast.tuple->t_tableOid = RelationGetRelid(base->rel);
 	fc_page_set_header(writer, toast.tuple->t_data);
-	fc_write_as_leader(base->rel, fc_page_toast, &toast);
+	fc_write_as_leader(base, fc_page_toast, &toast);
 	row = fc_page_room(writer, toast.tuple->t_len);
 	memcpy(row, toast.tuple->t_data, toast.tuple->t_len);
 	fc_page_take(writer, toast.tuple->t_len);

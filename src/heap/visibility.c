@@ -5,18 +5,19 @@
  *
  * Under FREEZE heap_multi_insert marks each page that it fills as visible to
  * all and frozen, in the page's header and in the visibility map.
- * heap/page_writer.c marks the headers.  The leader makes the map when all
- * pages are there, because then it can be written in pages, too: one for each
- * 255 MB of the table.
+ * heap/page_writer.c marks the headers.  The map of a new file is made by the
+ * leader when all pages are there, because then it can be written in pages,
+ * too: one for each 255 MB of the table.  Pages that go through shared buffers
+ * are marked in the table's own map as they are appended.
  *
- * A page whose header is marked and which the map does not have is sound as
- * well: pages that go through shared buffers get no map.
+ * On error in between a page has a marked header and no mark in the map, which
+ * is sound as well.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/visibilitymapdefs.h"
+#include "access/visibilitymap.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
@@ -43,6 +44,19 @@ fc_map_fill(char *page, uint32 nblocks)
 	if (nblocks % FC_MAP_PER_BYTE != 0)
 		map[nblocks / FC_MAP_PER_BYTE] =
 			(1 << (nblocks % FC_MAP_PER_BYTE * BITS_PER_HEAPBLOCK)) - 1;
+}
+
+void
+fc_buffer_map(Relation rel, const Buffer *pages, int n)
+{
+	Buffer		map = InvalidBuffer;
+
+	for (int i = 0; i < n;)
+	{
+		visibilitymap_pin(rel, BufferGetBlockNumber(pages[i]), &map);
+		i += fc_map_set(rel, pages + i, n - i, map);
+	}
+	ReleaseBuffer(map);
 }
 
 void

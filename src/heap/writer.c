@@ -6,8 +6,8 @@
  *	 phase/load.c ──► begin, slot, put, flush, end ──┬─► heap/multi_insert.c
  *													 └─► heap/page_writer.c
  *
- * Here is what both writers have in common: which of them it is, the TOAST
- * table, and the statistics.  heap/insert.c has the turns of a table's slices,
+ * Here is what both writers have in common: which of them it is, and the TOAST
+ * table.  heap/insert.c has the turns of a table's slices,
  * and the way around core's refusal to insert in a parallel worker.
  *
  * On error the transaction aborts and takes the rows along; the writer lives
@@ -42,7 +42,6 @@
 #include "access/xact.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
@@ -153,16 +152,6 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	if (ctx->shared->freeze)
 		writer->options |= HEAP_INSERT_FROZEN;
 	fc_write_open_toast(writer);
-
-	/*
-	 * What a worker counts stays counted if the transaction is rolled back.
-	 * So the leader counts, where it will know the numbers.
-	 */
-	if (ctx->in_worker && !ctx->shared->routed)
-	{
-		writer->rel->pgstat_enabled = false;
-		pgstat_unlink_relation(writer->rel);
-	}
 	routine->begin(writer);
 	return writer;
 }

@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "pgstat.h"
 #include "utils/lsyscache.h"
 
 #include "copyfrom/run.h"
@@ -99,33 +98,6 @@ fc_fill_throw(FcJob *job)
 	fc_core_throw(&job->target);
 }
 
-static void
-fc_fill_count_table(Oid table, uint64 rows)
-{
-	Relation	rel = table_open(table, NoLock);
-
-	pgstat_count_heap_insert(rel, rows);
-	table_close(rel, NoLock);
-}
-
-/*
- * Counts the rows that workers inserted for the statistics.  Only the leader
- * knows whether the transaction is rolled back.
- */
-static void
-fc_fill_count_stats(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	if (target->plan->routed)
-		return;
-	if (target->plan->key_type == FC_KEY_NONE)
-		fc_fill_count_table(target->oid, pg_atomic_read_u64(&target->shared->counts.loaded));
-	for (int i = 0; i < job->ntasks; i++)
-		if (OidIsValid(job->tasks[i].partition))
-			fc_fill_count_table(job->tasks[i].partition, job->tasks[i].loaded);
-}
-
 /* How all rows get into the target, where there is no key */
 static FcStorage
 fc_fill_storage(FcJob *job)
@@ -134,6 +106,37 @@ fc_fill_storage(FcJob *job)
 	uint64		rows = target->inflow ? target->expected / FC_RECORD_GUESS : target->found;
 
 	return fc_write_storage(target->rel, rows, &job->files);
+}
+
+/* The table of a load without a key, or that of each task, to count its rows */
+static void
+fc_fill_leaves(const FcJob *job, FcWork *work)
+{
+	if (job->target.plan->routed)
+		return;
+	if (work->ntasks == 0)
+		pg_atomic_write_u64(&work->turns[0].leaf, job->target.oid);
+	for (uint32 i = 0; i < work->ntasks; i++)
+		pg_atomic_write_u64(&work->turns[job->tasks[i].part].leaf, job->tasks[i].partition);
+}
+
+static void
+fc_fill_turns(const FcJob *job, FcWork *work)
+{
+	work->turns = palloc0(sizeof(FcTurn) * work->nturns);
+	for (uint32 i = 0; i < work->nturns; i++)
+	{
+		FcTurn	   *turn = &work->turns[i];
+
+		pg_atomic_init_u32(&turn->next, 0);
+		pg_atomic_init_u64(&turn->leaf, InvalidOid);
+		pg_atomic_init_u32(&turn->counted, 0);
+		pg_atomic_init_u64(&turn->rows, 0);
+		pg_atomic_init_u64(&turn->toasted, 0);
+		turn->spot.block = InvalidBlockNumber;
+		turn->spot.next_free = turn->spot.last_free = InvalidBlockNumber;
+	}
+	fc_fill_leaves(job, work);
 }
 
 /*
@@ -162,14 +165,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 		work->ntasks = job->ntasks;
 		work->nturns = Max(work->nturns, target->ngroups);
 	}
-	work->turns = palloc0(sizeof(FcTurn) * work->nturns);
-	for (uint32 i = 0; i < work->nturns; i++)
-	{
-		pg_atomic_init_u32(&work->turns[i].next, 0);
-		pg_atomic_init_u64(&work->turns[i].leaf, InvalidOid);
-		work->turns[i].spot.block = InvalidBlockNumber;
-		work->turns[i].spot.next_free = work->turns[i].spot.last_free = InvalidBlockNumber;
-	}
+	fc_fill_turns(job, work);
 	if (fc_way_sorts_alone(job))
 		return 1;
 	return fc_way_reads_chunks(target->way) ? target->shared->source.nchunks :
@@ -255,8 +251,6 @@ fc_fill_run(FcJob *job)
 	fc_fill_notice_refusal(job);
 	if (pg_atomic_read_u64(&shared->errors.offset) != PG_UINT64_MAX)
 		fc_fill_throw(job);
-	if (work.parallel)
-		fc_fill_count_stats(job);
 	fc_fill_end_files(job);
 	target->loaded = pg_atomic_read_u64(&shared->counts.loaded) +
 		(job->sends ? fc_send_rows(job->sender) : 0);

@@ -188,7 +188,10 @@ fc_setup_file(FcJob *job)
 	fc_setup_recode(job);
 }
 
-/* Finds the pg_partman that keeps the table, to make partitions as it does */
+/*
+ * Looks at what guards the owner from partitions, and finds the pg_partman that
+ * keeps the table, to make partitions as it does
+ */
 static void
 fc_setup_partman(FcJob *job)
 {
@@ -198,6 +201,7 @@ fc_setup_partman(FcJob *job)
 	if (!target->plan->partitioned || target->options->missing != FC_MISSING_CREATE ||
 		target->shards)
 		return;
+	fc_settings_check_guards();
 	job->partman = partman = fc_partman_find(target->rel);
 	if (partman == NULL)
 		return;

@@ -37,6 +37,7 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "heap/append.h"
+#include "heap/count.h"
 #include "heap/turn.h"
 #include "options/plan.h"
 #include "phase/loader.h"
@@ -102,6 +103,7 @@ fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 
 	if (leaf->turn)
 	{
+		place.turn = leaf->turn;
 		place.spot = &leaf->turn->spot;
 		place.storage.kind = pg_atomic_read_u64(&leaf->turn->leaf) >> 32;
 	}
@@ -356,7 +358,7 @@ fc_leaf_lock_found(FcContext *ctx)
 		   OidIsValid(leaf = (Oid) pg_atomic_read_u64(&ctx->turns[n + 1].leaf)))
 	{
 		fc_leaf_lock(ctx, leaf);
-		n++;
+		fc_count_open(ctx, ++n);
 	}
 	if (n == before)
 		return;

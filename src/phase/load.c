@@ -178,15 +178,14 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 		loader->slot = loader->root_slot;
 		return;
 	}
+	place.turn = &loader->ctx->turns[task->part];
 	if (task->nslices > 1 && !fc_shared_whole_leaves(loader->ctx->shared))
 	{
-		FcTurn	   *turn = &loader->ctx->turns[task->part];
-
 		loader->slice = (FcSlice)
 		{
-			turn, task->slice
+			place.turn, task->slice
 		};
-		place.spot = &turn->spot;
+		place.spot = &place.turn->spot;
 		place.memory = loader->ctx->shared->memory / 4;
 	}
 	/* the writer of the task before stays open if both are of one leaf */
@@ -393,8 +392,8 @@ static void
 fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 {
 	FcContext  *ctx = loader->ctx;
-	FcPlace		place = {ctx->shared->storage, &loader->slice, &ctx->turns[0].spot,
-	ctx->shared->memory / 2};
+	FcPlace		place = {ctx->shared->storage, &loader->slice, &ctx->turns[0],
+	&ctx->turns[0].spot, ctx->shared->memory / 2};
 
 	loader->slice = (FcSlice)
 	{
@@ -424,7 +423,7 @@ fc_load_chunks(FcLoader *loader)
 	FcShared   *shared = ctx->shared;
 	Size		memory = fc_shared_read_memory(shared);
 	Size		block = Min(memory / 8, (Size) 1024 * 1024);
-	FcPlace		place = {shared->storage, &loader->slice};
+	FcPlace		place = {shared->storage, &loader->slice, &ctx->turns[0]};
 	bool		in_turn = shared->way == FC_WAY_TURNS && shared->order.nkeys == 0 && !loader->dry;
 	bool		one_writer = !in_turn && shared->way != FC_WAY_PRESORTED &&
 		!loader->router.proute && !loader->dry;

@@ -9,7 +9,8 @@
  * which workers attach by its handle.
  *
  * An error that a worker throws ends the load: the leader throws it on from
- * CHECK_FOR_INTERRUPTS, and the end of the transaction stops other workers.
+ * CHECK_FOR_INTERRUPTS, and stops other workers, to count the rows that they
+ * have inserted (heap/count.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -21,6 +22,7 @@
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
+#include "storage/ipc.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
@@ -30,6 +32,7 @@
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "errors/stop.h"
+#include "heap/count.h"
 #include "index/share.h"
 #include "intake/chunks.h"
 #include "intake/split.h"
@@ -357,6 +360,47 @@ fc_worker_watch(void *arg)
 	fc_context_progress(ctx);
 }
 
+/* The arguments of fc_worker_failed */
+typedef struct FcWorkers
+{
+	FcContext  *ctx;
+	ParallelContext *pcxt;
+} FcWorkers;
+
+/* After an error, or when the process is to end: counts what workers did */
+static void
+fc_worker_failed(int code, Datum arg)
+{
+	FcWorkers  *workers = (FcWorkers *) DatumGetPointer(arg);
+
+	fc_workers_stop(workers->pcxt);
+	fc_count_take(workers->ctx);
+}
+
+/* Starts the workers, and does the leader's part until they have ended */
+static void
+fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
+{
+	FcWorkers	workers = {ctx, pcxt};
+
+	ctx->turns = shm_toc_lookup(pcxt->toc, FC_KEY_TURNS, true);
+	for (uint32 i = 0; ctx->turns && i < ctx->shared->nturns; i++)
+		if (OidIsValid((Oid) pg_atomic_read_u64(&ctx->turns[i].leaf)))
+			fc_count_open(ctx, i);
+	PG_ENSURE_ERROR_CLEANUP(fc_worker_failed, PointerGetDatum(&workers));
+	{
+		if (fc_workers_launch(pcxt) > 0)
+		{
+			ctx->parallel = true;
+			while (fc_context_lead(ctx))
+				;
+			fc_workers_wait(pcxt, fc_worker_watch, ctx);
+		}
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(fc_worker_failed, PointerGetDatum(&workers));
+	fc_count_end(ctx);
+}
+
 /* Runs the phase in workers; 0 if none could be started */
 static int
 fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
@@ -373,14 +417,10 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	}
 	EnterParallelMode();
 	pcxt = fc_worker_context(segment, nworkers, work);
-	launched = fc_workers_launch(pcxt);
+	fc_worker_attend(ctx, pcxt);
+	launched = pcxt->nworkers_launched;
 	if (launched > 0)
 	{
-		ctx->turns = shm_toc_lookup(pcxt->toc, FC_KEY_TURNS, true);
-		ctx->parallel = true;
-		while (fc_context_lead(ctx))
-			;
-		fc_workers_wait(pcxt, fc_worker_watch, ctx);
 		fc_worker_usage(pcxt);
 		work->alone = fc_worker_alone_share(ctx->shared, launched);
 		if (work->ntasks > 0)

@@ -25,6 +25,7 @@ subtest 'what else a load may need names its GRANT' => \&more_needs;
 subtest 'the client, and settings, without superuser' => \&the_client;
 subtest 'a setting of superusers is not set before the library is there' => \&set_before;
 subtest 'without owning the table' => \&without_owning;
+subtest 'what guards the owner of a function' => \&guards;
 subtest 'a table that pg_partman keeps, step by step' => \&a_kept_table;
 subtest 'who sees a load that runs' => \&who_sees_it;
 $node->stop;
@@ -152,6 +153,49 @@ sub without_owning
 	like((as_loader("SELECT shop.load_orders('../orders.csv')"))[2], qr/P0001: no file name: /, 'a path is refused');
 	like((as_loader($load))[2], qr/42501: permission denied for table orders/, 'the role itself may do nothing');
 	is((as_loader("SELECT count(*) FROM fast_copy_report()"))[0], 0, 'and see nothing of others');
+}
+
+# What guards the owner is not for the caller of the function to set, however he
+# does it, and whether or not the library is there before.
+sub guards
+{
+	my $call = "SELECT shop.load_orders('orders.csv')";
+	my $refused = qr/42501: parameter "fast_copy\.\w+" is not the caller's to set where role "shop_owner" loads\nDETAIL:  .*role "loader"\.\nHINT:  Let the function set it/;
+	my $there = 'SELECT count(*) FROM fast_copy_report();';
+	my $load = sub {
+		query('DROP TABLE shop.orders; SET ROLE shop_owner; CREATE TABLE shop.orders (id int, day date, note text) PARTITION BY RANGE (day)');
+		return as_loader(@_);
+	};
+
+	foreach my $set ('fast_copy.max_partitions = 100000', 'fast_copy.use_partman = off', 'fast_copy.ignore_retention = on', 'fast_copy.ignore_premake = on')
+	{
+		like(($load->("SET $set; $call"))[2], $refused, $set);
+		like(($load->("$there SET $set; $call"))[2], $refused, '... once the library is there');
+		my ($name, $value) = split / = /, $set;
+		like(($load->("SELECT set_config('$name', '$value', false); $call"))[2], $refused, '... by set_config()');
+		like(($load->("BEGIN; SET LOCAL $set; $call"))[2], $refused, '... by SET LOCAL');
+		like(($load->("$there ALTER ROLE loader SET $set; \\c\n$call"))[2], $refused, '... by ALTER ROLE');
+		query('ALTER ROLE loader RESET ALL');
+		local $ENV{PGOPTIONS} = "-c $name=$value";
+		like(($load->($call))[2], $refused, '... by PGOPTIONS');
+	}
+	my $wrapper = 'CREATE FUNCTION pg_temp.f() RETURNS bigint LANGUAGE plpgsql %s AS $$ BEGIN RETURN shop.load_orders(\'orders.csv\'); END $$; SELECT pg_temp.f()';
+	like(($load->($there . sprintf($wrapper, 'SET fast_copy.max_partitions = 100000')))[2], $refused, 'a function of the caller\'s');
+	like(($load->($there . sprintf($wrapper, 'SECURITY DEFINER SET fast_copy.max_partitions = 100000')))[2], $refused, '... that is SECURITY DEFINER');
+	like(($load->("$there SET fast_copy.max_partitions = 7; RESET fast_copy.max_partitions; $call"))[1], qr/\b300$/, 'RESET takes it back');
+	like(($load->("SET fast_copy.workers = 1; SET fast_copy.memory = '2MB'; $call"))[1], qr/\b300$/, 'what is of the session may be set');
+
+	query("LOAD 'fast_copy'; ALTER FUNCTION shop.load_orders(text) SET fast_copy.max_partitions = 2");
+	like(($load->($call))[2], qr/54000: cannot create more than 2 partitions/, 'the function\'s own value counts');
+	like(($load->("SET fast_copy.max_partitions = 100000; $call"))[2], qr/54000: cannot create more than 2 partitions/, '... whatever the caller has set');
+	like(($load->("$there SET fast_copy.max_partitions = 100000; $call"))[2], qr/54000: cannot create more than 2 partitions/, '... and when');
+	query("ALTER FUNCTION shop.load_orders(text) RESET fast_copy.max_partitions; LOAD 'fast_copy'; ALTER DATABASE postgres SET fast_copy.max_partitions = 2");
+	like(($load->($call))[2], qr/54000: cannot create more than 2 partitions/, 'so does the database\'s');
+	is(query("SET fast_copy.max_partitions = 3; $call"), 300, '... and a superuser\'s');
+	query("ALTER DATABASE postgres RESET fast_copy.max_partitions; GRANT shop_owner TO loader");
+	is(($load->("SET fast_copy.max_partitions = 4; $call"))[1], 300, 'and that of a role with the owner\'s privileges');
+	is(($load->("SET fast_copy.max_partitions = 4; SET ROLE shop_owner; $call"))[1], 300, '... or that has become the owner');
+	query('REVOKE shop_owner FROM loader');
 }
 
 sub a_kept_table

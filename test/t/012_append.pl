@@ -130,6 +130,38 @@ subtest 'other sessions insert into the same partitions at the same time' => sub
 	is($standby->safe_psql('postgres', $everything), $primary->safe_psql('postgres', $everything), 'standby is equal');
 };
 
+# Loads of a table that is emptied by the same transaction; COPY's pages are all in
+# the map but for the one with the row that was there
+sub freeze
+{
+	my ($load, $before) = @_;
+
+	return "LOAD 'fast_copy'; SET fast_copy.chunk_size = '64kB'; SET fast_copy.accelerate_min_size = 0; SET fast_copy.workers = 2; BEGIN; TRUNCATE t_f; $before; $load; COMMIT;";
+}
+my $unmapped = "SELECT pg_relation_size('t_f') / 8192 - all_frozen FROM pg_visibility_map_summary('t_f')";
+my $insert = "INSERT INTO t_f VALUES (0, '2013-01-01', 'before')";
+
+$primary->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t_f (n int, ts timestamp, v text)');
+foreach my $case (
+	[ 'COPY', "COPY t_f FROM '$file' (FORMAT csv, FREEZE)", '' ],
+	[ 'accelerated', "SET LOCAL fast_copy.accelerate_copy = on; COPY t_f FROM '$file' (FORMAT csv, FREEZE)", '' ],
+	[ 'COPY, after a row', "COPY t_f FROM '$file' (FORMAT csv, FREEZE)", $insert ],
+	[ 'accelerated, after a row', "SET LOCAL fast_copy.accelerate_copy = on; COPY t_f FROM '$file' (FORMAT csv, FREEZE)", $insert ],
+	map { [ "fast_copy() after a row, $_ workers", "SELECT FROM fast_copy('t_f', '$file', freeze => true, workers => $_)", $insert ] } 0, 2)
+{
+	my ($what, $load, $before) = @$case;
+
+	subtest "$what: frozen pages are in the visibility map" => sub {
+		$primary->safe_psql('postgres', freeze($load, $before));
+		is($primary->safe_psql('postgres', "SELECT count(*) FROM t_f; $unmapped"),
+			$before ? $rows + 1 . "\n1" : "$rows\n0", 'all of them');
+		is_sound($primary, $what);
+		$primary->wait_for_catchup($standby);
+		is($standby->safe_psql('postgres', $unmapped), $before ? 1 : 0, 'and on a standby');
+		is_sound($standby, "$what, on a standby");
+	};
+}
+
 $standby->stop;
 $primary->stop;
 subtest 'the checksums of both servers hold' => sub {
@@ -175,6 +207,14 @@ foreach my $level ('replica', 'minimal')
 			is_sound($node, "$what, crashed");
 		};
 	}
+	subtest "wal_level = $level: a crash takes no page from the visibility map" => sub {
+		$node->safe_psql('postgres', 'CREATE TABLE t_f (n int, ts timestamp, v text)');
+		$node->safe_psql('postgres', freeze("SELECT FROM fast_copy('t_f', '$file', freeze => true)", $insert));
+		$node->stop('immediate');
+		$node->start;
+		is($node->safe_psql('postgres', "SELECT count(*) FROM t_f; $unmapped"), $rows + 1 . "\n1", 'all pages but the first');
+		is_sound($node, "wal_level = $level, frozen");
+	};
 	$node->stop;
 }
 done_testing();

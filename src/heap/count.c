@@ -1,0 +1,110 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap/count.c
+ *	  Rows that workers insert, in the leader's statistics of their tables.
+ *
+ *	 worker: insert ──► core counts it ──► the turn of the table, shared
+ *		──► leader: counts it as an insert of its own
+ *
+ * Core keeps what a (sub)transaction has inserted until it ends: only then are
+ * the rows known to be alive, or dead and work for autovacuum.  Only the leader
+ * sees that end, and a TRUNCATE before the load; a worker's transaction is over
+ * with the phase.  So a worker takes what core has just counted away from its
+ * own statistics, and the leader counts it in its (sub)transaction.
+ *
+ * Errors.  When the phase fails the leader first ends all workers, and counts
+ * what they had handed over (phase/worker.c).  What a worker has still in its
+ * own statistics when it fails it counts itself, as dead rows.
+ *
+ * The leader has the tables open, because it could open none after an error.
+ * Where core routes it opens a leaf when it has locked it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "pgstat.h"
+#include "utils/rel.h"
+
+#include "heap/count.h"
+
+/* The tables of a turn, open in the leader; NULL: not open, or there is none */
+typedef struct FcCounted
+{
+	Relation	heap;
+	Relation	toast;
+} FcCounted;
+
+/* Takes rows that core has counted as inserted away from this process */
+static uint64
+fc_count_remove(Relation rel)
+{
+	PgStat_TableXactStatus *trans = rel && rel->pgstat_info ? rel->pgstat_info->trans : NULL;
+	uint64		rows;
+
+	if (trans == NULL)
+		return 0;
+	rows = trans->tuples_inserted;
+	trans->tuples_inserted = 0;
+	return rows;
+}
+
+void
+fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool last)
+{
+	if (!IsParallelWorker() || (!last && pg_atomic_read_u32(&turn->counted) == 0))
+		return;
+	pg_atomic_fetch_add_u64(&turn->rows, fc_count_remove(heap));
+	pg_atomic_fetch_add_u64(&turn->toasted, fc_count_remove(toast));
+}
+
+void
+fc_count_open(FcContext *ctx, uint32 turn)
+{
+	Relation	rel = table_open((Oid) pg_atomic_read_u64(&ctx->turns[turn].leaf), NoLock);
+	FcCounted  *counted;
+
+	if (ctx->counted == NULL)
+		ctx->counted = MemoryContextAllocZero(ctx->mcxt, sizeof(FcCounted) * ctx->shared->nturns);
+	counted = &ctx->counted[turn];
+	counted->heap = rel;
+	if (OidIsValid(rel->rd_rel->reltoastrelid))
+		counted->toast = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
+	pg_atomic_write_u32(&ctx->turns[turn].counted, 1);
+}
+
+void
+fc_count_take(FcContext *ctx)
+{
+	for (uint32 i = 0; ctx->counted && i < ctx->shared->nturns; i++)
+	{
+		FcCounted  *counted = &ctx->counted[i];
+
+		if (counted->heap)
+			pgstat_count_heap_insert(counted->heap,
+									 pg_atomic_exchange_u64(&ctx->turns[i].rows, 0));
+		if (counted->toast)
+			pgstat_count_heap_insert(counted->toast,
+									 pg_atomic_exchange_u64(&ctx->turns[i].toasted, 0));
+	}
+}
+
+void
+fc_count_end(FcContext *ctx)
+{
+	fc_count_take(ctx);
+	for (uint32 i = 0; ctx->counted && i < ctx->shared->nturns; i++)
+	{
+		FcCounted  *counted = &ctx->counted[i];
+
+		if (counted->toast)
+			table_close(counted->toast, AccessShareLock);
+		if (counted->heap)
+			table_close(counted->heap, NoLock);
+	}
+	if (ctx->counted)
+		pfree(ctx->counted);
+	ctx->counted = NULL;
+}
