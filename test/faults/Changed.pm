@@ -49,7 +49,7 @@ sub round
 	my $said = while_changing($load, $path, $change, $gated ? undef : $moment);
 	chmod(0644, $path);
 	my @wrong = wrong_rows($load, $path, $said, $change);
-	push @wrong, "$change is an error: $said" if $change =~ /appended|replaced|touched|closed|removed/ && $said =~ /changed while|No such file/;
+	push @wrong, "it was an error: $said" if $gated && $change !~ /truncated|overwritten/ && $said =~ /changed while|could not open/;
 	return ("$change" . ($gated ? ' at a gate, ' : ', ') . $load->describe, @wrong, wrong_with_structures($server), wrong_with_leftovers($server), $server->errors_in_log);
 }
 
