@@ -291,7 +291,7 @@ sub as_unsized
 		open(STDERR, '>&', $write) or die;
 		exec { '/bin/cat' } split(/\0/, $data =~ s/\0\z//r, -1) or die;
 	}
-	usleep(10000) until slurp_file("/proc/$pid/cmdline") !~ /perl/;
+	for (my $i = 0; $i < 1000 && slurp_file("/proc/$pid/cmdline") ne $data; $i++) { usleep(10000) }
 	return $pid;
 }
 
