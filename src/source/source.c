@@ -55,6 +55,7 @@
 #include "pgstat.h"
 #include "storage/proc.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 #include "compat/compat.h"
 #include "key/search.h"
