@@ -101,15 +101,19 @@ ALTER TABLE rls FORCE ROW LEVEL SECURITY;
 SELECT fc.try('rls', 'ab.csv');
 RESET ROLE;
 
--- fast_copy.root_directory: only files below it, links resolved
+-- fast_copy.root_directory: only files below it, and links that stay there
 SELECT fc.shell('mkdir root root/sub root_not && echo 1,2 | tee root/in.csv root/sub/in.csv root_not/out.csv');
 SELECT fc.shell('ln -s ../../root_not/out.csv root/sub/out && ln -s root/in.csv in && ln -s root linked && ln -s ../root_not root/dir && ln -s ../root_not/missing.csv root/dangling');
+SELECT fc.shell('ln -s "$PWD/root/in.csv" root/whole && ln -s ../in.csv root/sub/back && ln -s .. root/sub/up && ln -s ../root/in.csv root/round');
 SELECT set_config('fast_copy.root_directory', fc.path('root'), false) = fc.path('root');
 SET ROLE regress_fc_other;
 SELECT f, fc.try('mine', f, '', NULL)
-FROM unnest('{root/in.csv,root/sub/in.csv,root/sub/../in.csv,root//in.csv,in,linked/in.csv,root/../root/in.csv}'::text[]) AS f;
+FROM unnest('{root/in.csv,root/sub/in.csv,root/sub/../in.csv,root//in.csv,root/./sub/.././in.csv,root/whole,root/sub/back,root/sub/up/sub/up/in.csv,root/*.csv,root/s*/i?.csv}'::text[]) AS f;
 SELECT f, fc.try('mine', f, '', NULL)
 FROM unnest('{root/../ab.csv,root/sub/out,root_not/out.csv,root/dir/out.csv,ab.csv,root,root/missing.csv,root/dangling,root/dir/missing.csv,root/missing/a.csv}'::text[]) AS f;
+-- a path must begin with that of the directory, and not leave it on its way
+SELECT f, fc.try('mine', f, '', NULL)
+FROM unnest('{in,linked/in.csv,root/../root/in.csv,root/round,root/sub/up/../in.csv,root/in.csv/a,root/d*/out.csv,root/d*/no.csv,r*/in.csv}'::text[]) AS f;
 RESET ROLE;
 -- a setting that is a link, or has a slash too many
 SELECT set_config('fast_copy.root_directory', fc.path('linked/'), false) <> '';

@@ -11,7 +11,8 @@
  * functions, in its order.  Whether a load is worth its workers is known once
  * there are fast_copy.accelerate_min_size bytes.  Until then what the client
  * or the program sends is kept (source/input.h), and if it ends before, core
- * loads it from there.  A file has a size, and core reads a small one itself.
+ * loads it from there.  A file has a size, and core reads a small one itself,
+ * or one that does not tell its size.  The load reads what core has opened.
  *
  * A load that does not all that COPY does for this command is not begun: core
  * loads, and fast_copy_report() says why.
@@ -73,6 +74,7 @@ typedef struct FcAccelerated
 	List	   *where;
 	CopyFromState cstate;
 	FcInput    *input;			/* of a program or the client, once asked */
+	FcSource   *file;			/* what core has opened */
 	MemoryContext mcxt;			/* of the input, which outlives core's COPY
 								 * state */
 	struct FcAccelerated *outer;	/* the COPY whose trigger, or other code,
@@ -82,20 +84,14 @@ typedef struct FcAccelerated
 /* The innermost one: core reads through a callback without an argument */
 static FcAccelerated *current = NULL;
 
-/* Bytes of a regular file; -1: it is none */
-static int64
-fc_accelerate_size(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : -1;
-}
-
 static bool
 fc_accelerate_is_large(const char *path)
 {
+	struct stat st;
+
 	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES) &&
-		is_absolute_path(path) && fc_accelerate_size(path) >= (int64) FC_ACCELERATE_BYTES;
+		is_absolute_path(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+		st.st_size >= (off_t) FC_ACCELERATE_BYTES;
 }
 
 bool
@@ -262,6 +258,7 @@ fc_accelerate_options(FcAccelerated *copy)
 	options->client = stmt->filename == NULL;
 	options->program = stmt->is_program;
 	options->input = copy->input;
+	options->file = copy->file;
 	options->sources = list_make1(makeString(stmt->filename ? stmt->filename : FC_CLIENT_PATH));
 	options->where = copy->where;
 	fc_options_take(options, stmt->options, copy->pstate);
@@ -367,7 +364,7 @@ fc_accelerate_talks(const FcAccelerated *copy)
 static bool
 fc_accelerate_gets_room(const FcAccelerated *copy, FcOptions *options)
 {
-	return fc_room_take(options, copy->input ? PG_UINT64_MAX : fc_accelerate_size(copy->stmt->filename));
+	return fc_room_take(options, copy->input ? PG_UINT64_MAX : copy->file->identity.size);
 }
 
 /* Returns why core must load, as the command and its table tell, or NULL */
@@ -437,6 +434,8 @@ fc_accelerate_large(FcAccelerated *copy)
 
 	if (reason)
 	{
+		if (copy->file)
+			fc_source_close(copy->file);
 		fc_accelerate_tell(reason);
 		return fc_accelerate_by_core(copy);
 	}
@@ -447,6 +446,17 @@ fc_accelerate_large(FcAccelerated *copy)
 	rows = fc_job_run(options);
 	fc_error_context_pop();
 	return rows;
+}
+
+/* Loads a file; another one may have its path by now */
+static uint64
+fc_accelerate_file(FcAccelerated *copy)
+{
+	copy->file = fc_source_adopt(copy->stmt->filename, fileno(copy->cstate->copy_file));
+	if (copy->file)
+		return fc_accelerate_large(copy);
+	fc_accelerate_tell("the file does not tell its size");
+	return fc_accelerate_by_core(copy);
 }
 
 /* Loads by core or by a load; core reads by "current", which the caller sets */
@@ -472,7 +482,7 @@ fc_accelerate_load(FcAccelerated *copy)
 		return fc_accelerate_by_core(copy);
 	}
 	if (file)
-		return fc_accelerate_large(copy);
+		return fc_accelerate_file(copy);
 	fc_error_context_push(&callback, fc_accelerate_context, copy);
 	large = fc_input_look_ahead(copy->input, FC_ACCELERATE_BYTES);
 	fc_error_context_pop();

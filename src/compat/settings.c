@@ -223,7 +223,7 @@ fc_settings_define(void)
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("fast_copy.root_directory",
 							   "Directory whose files may be loaded without the privileges of pg_read_server_files.",
-							   "Empty: there is no such directory. Links are resolved before a path is compared.",
+							   "Empty: there is no such directory. A path must begin with that of the directory; links are followed as long as they stay below it.",
 							   &fc_root_directory, "",
 							   PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("fast_copy.writer",

@@ -436,6 +436,7 @@ typedef struct FcShared
 
 	/* Shared by all during a phase */
 	pg_atomic_uint32 next;		/* chunk or task to be taken */
+	pg_atomic_uint32 working;	/* processes that could open the source */
 	FcCounts	counts;
 	FcSharedErrors errors;
 	FcSharedIo	io;

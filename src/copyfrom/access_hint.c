@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "catalog/pg_authid.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -22,12 +21,7 @@
 #include "copyfrom/access_hint.h"
 #include "errors/context.h"
 #include "source/advice.h"
-
-bool
-fc_access_is_trusted(void)
-{
-	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES);
-}
+#include "source/root.h"
 
 /* The target's name as a command of this session has it, if it has one yet */
 static char *
@@ -110,7 +104,7 @@ static void
 fc_access_hint_missing(const FcAccessed *accessed)
 {
 	errhint("The server looks for it on its own machine%s%s. A file of the client's machine is loaded by psql's %s.",
-			fc_access_is_trusted() ? psprintf(", host \"%s\"", fc_advice_host()) : "",
+			fc_root_trusts() ? psprintf(", host \"%s\"", fc_advice_host()) : "",
 			is_absolute_path(accessed->path) ? "" : ", from its data directory on",
 			fc_access_client(accessed));
 }
@@ -119,7 +113,7 @@ static void
 fc_access_hint_unreadable(const FcAccessed *accessed)
 {
 	errhint("The server reads it%s, and must be allowed to, and to search the directories on the way. As yourself, you load it from the client by psql's %s.",
-			fc_access_is_trusted() ?
+			fc_root_trusts() ?
 			psprintf(" on host \"%s\" as user \"%s\" of the operating system",
 					 fc_advice_host(), fc_advice_user()) : "",
 			fc_access_client(accessed));
@@ -150,7 +144,7 @@ fc_access_hint_path(void *arg)
 	edata = fc_error_so_far();
 	if (edata->hint)
 		;						/* it is about something else */
-	else if (fc_error_says(edata, FC_ACCESS_REFUSED))
+	else if (fc_error_says(edata, FC_ROOT_REFUSED))
 		fc_access_hint_refused(accessed);
 	else if (code == ERRCODE_INSUFFICIENT_PRIVILEGE)
 		fc_access_hint_unreadable(accessed);

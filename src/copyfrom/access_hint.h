@@ -10,17 +10,12 @@
 
 #include "options/target.h"
 
-#define FC_ACCESS_REFUSED	"permission denied to COPY from a file"
-
 /* What is being opened */
 typedef struct FcAccessed
 {
 	const FcTarget *target;
 	const char *path;			/* or pattern, as the caller gave it */
 } FcAccessed;
-
-/* May the current role read all files that the server may read? */
-extern bool fc_access_is_trusted(void);
 
 /*
  * Error context callbacks, for a load that is not accelerated.  They give the

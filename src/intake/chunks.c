@@ -52,7 +52,7 @@ typedef struct FcHelp
 	dsm_segment *segment;
 } FcHelp;
 
-void
+bool
 fc_inflow_begin(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
@@ -60,7 +60,7 @@ fc_inflow_begin(FcContext *ctx)
 	FcUnpackArea *area;
 
 	if (shared->source.room == 0 || shared->source.area == DSM_HANDLE_INVALID)
-		return;
+		return true;
 	help = palloc(sizeof(FcHelp));
 	/* the leader has the segment mapped already */
 	help->segment = ctx->in_worker ? dsm_attach(shared->source.area) :
@@ -74,9 +74,16 @@ fc_inflow_begin(FcContext *ctx)
 		SharedFileSetAttach(&area->fileset, help->segment);
 	help->source = fc_source_attach(fc_area_files(area), area->nfiles,
 									fc_area_names(area), NULL, 0, NULL);
+	if (ctx->in_worker && !fc_source_hold(help->source))
+	{
+		fc_source_close(help->source);
+		dsm_detach(help->segment);
+		return false;
+	}
 	help->hand = fc_hand_begin(area, help->source, ctx->worker, ctx, ctx->progress,
 							   ctx->progress_arg);
 	ctx->help = help;
+	return true;
 }
 
 void

@@ -12,9 +12,9 @@
 
 /*
  * Any process, at the beginning of a phase, and at its end: takes part in
- * unpacking files, if there are any
+ * unpacking files, if there are any.  False in a worker that cannot open them.
  */
-extern void fc_inflow_begin(FcContext *ctx);
+extern bool fc_inflow_begin(FcContext *ctx);
 extern void fc_inflow_end(FcContext *ctx);
 
 /*

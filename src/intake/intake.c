@@ -95,18 +95,19 @@ fc_intake_main(dsm_segment *seg, shm_toc *toc)
 	SharedFileSetAttach(&area->fileset, segment);
 	source = fc_source_attach(fc_area_files(area), area->nfiles,
 							  fc_area_names(area), NULL, 0, NULL);
-	fc_intake_unpack_pieces(area, source, ParallelWorkerNumber, NULL, NULL);
+	if (fc_source_hold(source))
+		fc_intake_unpack_pieces(area, source, ParallelWorkerNumber, NULL, NULL);
 	fc_source_close(source);
 	dsm_detach(segment);
 }
 
-/* Unpacks in workers; 0 if none could be started and nothing was done */
-static int
+/* Unpacks in workers; false if none could and nothing was done */
+static bool
 fc_intake_parallel(FcIntake *intake, int nworkers)
 {
 	ParallelContext *pcxt;
 	dsm_handle *handle;
-	int			launched;
+	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
 
 	EnterParallelMode();
 	pcxt = CreateParallelContext("fast_copy", "fc_intake_main", nworkers);
@@ -116,12 +117,11 @@ fc_intake_parallel(FcIntake *intake, int nworkers)
 	handle = shm_toc_allocate(pcxt->toc, sizeof(dsm_handle));
 	*handle = dsm_segment_handle(intake->unpacked);
 	shm_toc_insert(pcxt->toc, FC_KEY_AREA, handle);
-	launched = fc_workers_launch(pcxt);
-	if (launched > 0)
+	if (fc_workers_launch(pcxt) > 0)
 		fc_workers_wait(pcxt, fc_progress_update, intake->progress);
 	DestroyParallelContext(pcxt);
 	ExitParallelMode();
-	return launched;
+	return pg_atomic_read_u32(&area->processes) > 0;
 }
 
 /* Makes the unpacked file follow those before it */
@@ -154,12 +154,7 @@ fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 		fc_intake_place_file(area, &files[i], i, base);
 		base += files[i].identity.size;
 	}
-	if (packed->nfiles > 1)
-	{
-		/* fc_setup_end() looks at the packed files by their paths */
-		fc_source_close(packed);
-	}
-	else if (files->nextents == 1)
+	if (packed->nfiles == 1 && files->nextents == 1)
 	{
 		files->nextents = 0;
 		return fc_intake_open_copy(fc_area_copies(area)[fc_area_extents(area)->copy].path,
@@ -288,11 +283,9 @@ fc_intake_check_fault(const FcIntake *intake, FcUnpackArea *area, const FcSource
 	fc_piece_input(&input, source, area->faulty, 0);
 	end = fc_unpack_members(&unpacker, &input.input, (FcCodecKind) source->files[area->faulty].kind,
 							false, PG_UINT64_MAX, &taken, &fault);
-	/* a file that was written to meanwhile may look faulty in any way */
-	fc_source_check_at(source, source->files[area->faulty].base);
 	if (end != FC_UNPACK_FAULT)
-		elog(ERROR, "file \"%s\" is sound, but a piece of it is not",
-			 fc_source_path(source, area->faulty));
+		fc_source_differs(source, source->files[area->faulty].base,
+						  "a file that can be unpacked");
 	fc_unpack_throw(&fault, fc_source_word(source), fc_source_path(source, area->faulty));
 }
 
@@ -302,7 +295,7 @@ fc_intake_work(FcIntake *intake, FcUnpackArea *area, int workers)
 {
 	/* the leader unpacks a single piece as fast as a worker does */
 	workers = area->npieces < 2 ? 0 : Min(workers, area->npieces);
-	if (workers == 0 || fc_intake_parallel(intake, workers) == 0)
+	if (workers == 0 || !fc_intake_parallel(intake, workers))
 		fc_intake_unpack_pieces(area, intake->target->source, 0, fc_progress_update, intake->progress);
 	fc_intake_check_fault(intake, area, intake->target->source);
 }

@@ -364,17 +364,13 @@ fc_piece_unpack(FcHand *hand, uint64 *taken)
 	uint64		from = fc_hand_piece(hand, hand->piece)->start;
 	FcCodecKind kind = (FcCodecKind) hand->source->files[hand->number].kind;
 	FcFileInput input;
-	FcUnpackEnd end;
 
 	if (!hand->counted)
 		pg_atomic_fetch_add_u32(&hand->area->processes, 1);
 	hand->counted = true;
 	fc_piece_input(&input, hand->source, hand->number, from);
-	end = fc_unpack_members(&hand->unpacker, &input.input, kind, from > 0,
-							(hand->piece + 1) * chain->step - from, taken, &hand->fault);
-	/* a file that was written to meanwhile may look faulty in any way */
-	fc_source_check_at(hand->source, hand->source->files[hand->number].base);
-	return end;
+	return fc_unpack_members(&hand->unpacker, &input.input, kind, from > 0,
+							 (hand->piece + 1) * chain->step - from, taken, &hand->fault);
 }
 
 /* Lets the finder take what is unpacked, and publish chunks or note them */

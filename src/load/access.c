@@ -6,8 +6,8 @@
  * The rules are COPY's: the caller needs the privileges of the role
  * pg_read_server_files, or a file below fast_copy.root_directory; and INSERT
  * on the columns, without row-level security or a read-only transaction.
- * Paths are looked at with their links resolved, before a file is opened and
- * after.
+ * Files are opened by source/root.c, and never by their paths again as long as
+ * they stay open (source/source.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -20,104 +20,25 @@
 #include "load/access.h"
 #include "options/elsewhere.h"
 #include "source/glob.h"
-
-/* Is the path below the directory, both with links resolved? */
-static bool
-fc_access_is_below(const char *path, const char *directory)
-{
-	char		real[PATH_MAX];
-	size_t		len;
-
-	if (directory == NULL || directory[0] == '\0' ||
-		realpath(directory, real) == NULL)
-		return false;
-	len = strlen(real);
-	return strncmp(path, real, len) == 0 && path[len] == '/';
-}
-
-static void
-fc_access_refuse_file(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg(FC_ACCESS_REFUSED),
-			 errdetail("Only roles with privileges of the \"%s\" role may COPY from a file.",
-					   "pg_read_server_files")));
-}
-
-/*
- * Is there nothing of that name in a directory below
- * fast_copy.root_directory?  A link that leads nowhere is something: where it
- * leads to is not told.
- */
-static bool
-fc_access_is_missing(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char		real[PATH_MAX];
-	struct stat st;
-
-	return slash && slash[1] != '\0' &&
-		realpath(pnstrdup(path, slash - path + 1), real) != NULL &&
-		fc_access_is_below(psprintf("%s/.", real), fc_root_directory) &&
-		lstat(path, &st) != 0 && errno == ENOENT;
-}
-
-/*
- * Any caller may read a file below fast_copy.root_directory.  Its path is
- * looked at before it is opened, so that nothing is told about other files,
- * and after, so that it cannot be exchanged in between.
- */
-static void
-fc_access_check_path(const char *path)
-{
-	char		real[PATH_MAX];
-
-	if (!fc_access_is_trusted() &&
-		(realpath(path, real) == NULL ?
-		 !fc_access_is_missing(path) : !fc_access_is_below(real, fc_root_directory)))
-		fc_access_refuse_file();
-}
-
-static void
-fc_access_check_opened(const FcSource *source)
-{
-	if (!fc_access_is_trusted() &&
-		!fc_access_is_below(fc_source_real_path(source), fc_root_directory))
-		fc_access_refuse_file();
-}
-
-/* Refuses a directory that the caller may not look for files in */
-static void
-fc_access_check_directory(const char *path)
-{
-	char		real[PATH_MAX];
-
-	if (fc_access_is_trusted())
-		return;
-	if (realpath(path, real) == NULL ||
-		!fc_access_is_below(psprintf("%s/.", real), fc_root_directory))
-		fc_access_refuse_file();
-}
+#include "source/root.h"
 
 /* Is it a pattern?  Not if there is a file of exactly that name. */
 static bool
-fc_access_is_pattern(const char *path)
+fc_access_is_pattern(const char *path, const char *root)
 {
 	struct stat st;
-	char		real[PATH_MAX];
 
 	if (!fc_glob_is_pattern(path))
 		return false;
-	if (fc_access_is_trusted())
-		return lstat(path, &st) != 0;
-	return realpath(path, real) == NULL ||
-		!fc_access_is_below(real, fc_root_directory);
+	if (fc_root_stat(root, path, false, &st) == 0)
+		return false;
+	fc_root_check_refused();
+	return true;
 }
 
 /* The paths that the caller named, in the order of the load */
 static List *
-fc_access_paths(FcAccessed *accessed)
+fc_access_paths(FcAccessed *accessed, const char *root)
 {
 	List	   *paths = NIL;
 	ListCell   *lc;
@@ -127,8 +48,8 @@ fc_access_paths(FcAccessed *accessed)
 		char	   *path = strVal(lfirst(lc));
 
 		accessed->path = path;
-		if (fc_access_is_pattern(path))
-			paths = list_concat(paths, fc_glob_expand(path, fc_access_check_directory));
+		if (fc_access_is_pattern(path, root))
+			paths = list_concat(paths, fc_glob_expand(path, root));
 		else
 			paths = lappend(paths, path);
 	}
@@ -177,44 +98,40 @@ fc_access_refuse_twice(const FcSource *source)
 }
 
 static FcSource *
-fc_access_open_files(FcAccessed *accessed)
+fc_access_open_files(FcAccessed *accessed, uint64 most)
 {
-	List	   *paths = fc_access_paths(accessed);
-	FcSource   *source;
+	FcSource   *source = fc_source_begin();
+	List	   *paths = fc_access_paths(accessed, source->root);
 	ListCell   *lc;
 
-	if (list_length(paths) == 1)
-	{
-		accessed->path = linitial(paths);
-		fc_access_check_path(linitial(paths));
-		source = fc_source_open(linitial(paths));
-		fc_access_check_opened(source);
-		source->files->kind = fc_unpack_detect(source, 0);
-		return source;
-	}
-	source = fc_source_begin();
 	foreach(lc, paths)
 	{
+		FcFile	   *file;
+
 		CHECK_FOR_INTERRUPTS();
 		accessed->path = lfirst(lc);
-		fc_access_check_path(lfirst(lc));
-		fc_source_add(source, lfirst(lc));
-		fc_access_check_opened(source);
-		source->files[source->nfiles - 1].kind = fc_unpack_detect(source, source->nfiles - 1);
+		fc_source_add(source, lfirst(lc), most);
+		file = &source->files[source->nfiles - 1];
+		if (!file->stream)
+			file->kind = fc_unpack_detect(source, source->nfiles - 1);
 	}
 	fc_access_refuse_twice(source);
+	fc_source_added(source);
+	for (uint32 i = 0; i < source->nfiles; i++)
+		if (source->files[i].stream)
+			source->files[i].kind = fc_unpack_detect(source, i);
 	return source;
 }
 
 FcSource *
-fc_access_open(const FcTarget *target)
+fc_access_open(const FcTarget *target, uint64 most)
 {
 	FcAccessed	accessed = {target};
 	ErrorContextCallback callback;
 	FcSource   *source;
 
 	fc_error_context_push(&callback, fc_access_hint_path, &accessed);
-	source = fc_access_open_files(&accessed);
+	source = fc_access_open_files(&accessed, most);
 	fc_error_context_pop();
 	return source;
 }

@@ -14,9 +14,10 @@
  * Opens the files of a load, in its order: paths, and patterns that stand for
  * several.  Throws COPY's errors for files that the caller may not read or
  * that cannot be opened, and ERROR 22023 for a file that is named twice.
- * Needs the target's options and, for hints, its table, if there is one yet.
+ * Of files that have no known size at most so many bytes are read.  Needs the
+ * target's options and, for hints, its table, if there is one yet.
  */
-extern FcSource *fc_access_open(const FcTarget *target);
+extern FcSource *fc_access_open(const FcTarget *target, uint64 most);
 
 /* Throws COPY's errors if the caller may not load; needs the plan */
 extern void fc_access_check_target(FcJob *job);

@@ -76,6 +76,7 @@ static void
 fc_layout_state(FcShared *shared)
 {
 	pg_atomic_init_u32(&shared->next, 0);
+	pg_atomic_init_u32(&shared->working, 0);
 	pg_atomic_init_u32(&shared->nheld, 0);
 	pg_atomic_init_u32(&shared->unordered, 0);
 	pg_atomic_init_u64(&shared->counts.split_bytes, 0);

@@ -179,10 +179,10 @@ fc_setup_file(FcJob *job)
 	if (target->options->program || target->options->client)
 		fc_receive(&job->intake);
 	else if (target->options->accelerated)
-		target->source = fc_source_open(strVal(linitial(target->options->sources)));
+		target->source = target->options->file;
 	else
 	{
-		target->source = fc_access_open(target);
+		target->source = fc_access_open(target, PG_UINT64_MAX);
 		fc_intake_unpack(&job->intake);
 	}
 	fc_setup_recode(job);
@@ -344,27 +344,16 @@ fc_setup_job(FcJob *job)
 												 ALLOCSET_DEFAULT_SIZES);
 }
 
-/* Checks that a source did not change, and closes it; NULL: there is none */
-static void
-fc_setup_end_source(FcSource *source)
-{
-	if (source == NULL)
-		return;
-	fc_source_check(source, &source->identity);
-	fc_source_check_files(source);
-	fc_source_close(source);
-}
-
 void
 fc_setup_end(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	fc_source_check(target->source, &target->shared->source.identity);
-	fc_source_check_files(target->source);
 	fc_source_close(target->source);
-	fc_setup_end_source(target->original);
-	fc_setup_end_source(job->intake.packed);
+	if (target->original)
+		fc_source_close(target->original);
+	if (job->intake.packed)
+		fc_source_close(job->intake.packed);
 	if (job->converted)
 		dsm_detach(job->converted);
 	if (job->intake.unpacked)

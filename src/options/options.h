@@ -108,6 +108,8 @@ typedef struct FcOptions
 								 * does what core's COPY does */
 	FcInput    *input;			/* what the program or the client sends, if it
 								 * was asked for before the load; or NULL */
+	FcSource   *file;			/* the file that core has opened before the
+								 * load; or NULL */
 	dsm_segment *room;			/* the load's segment, if it was made before
 								 * the load; or NULL */
 	Oid			target;

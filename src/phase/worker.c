@@ -96,42 +96,56 @@ fc_worker_switch(FcContext *ctx)
 	}
 }
 
-/* Runs this process's part of a phase, with a resource owner of its own */
+/*
+ * Runs this process's part of a phase, with a resource owner of its own.  A
+ * worker that cannot open the source leaves all to others.
+ */
 static void
 fc_worker_phase(FcContext *ctx)
 {
 	struct ResourceOwnerData *outer = fc_error_owner_begin();
 
-	fc_inflow_begin(ctx);
-	fc_worker_switch(ctx);
-	fc_inflow_end(ctx);
-	fc_pace_wait(ctx);
-	fc_reject_end(ctx);
+	if (ctx->source && fc_inflow_begin(ctx))
+	{
+		pg_atomic_fetch_add_u32(&ctx->shared->working, 1);
+		fc_worker_switch(ctx);
+		fc_inflow_end(ctx);
+		fc_pace_wait(ctx);
+		fc_reject_end(ctx);
+	}
 	fc_error_owner_end(ctx, outer);
 }
 
-/* Opens the source in a worker, with the files as the leader has seen them */
-static void
-fc_context_source(FcContext *ctx)
+/*
+ * Opens the source in a worker, with the files as the leader has seen them;
+ * NULL if it cannot be opened
+ */
+static FcSource *
+fc_context_source(FcShared *shared)
 {
-	FcShared   *shared = ctx->shared;
+	FcSource   *source;
 
 	if (!shared->source.joined)
 	{
-		ctx->source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles,
+		source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles,
 									   fc_shared_names(shared),
 									   fc_shared_copies(shared), shared->source.ncopies,
 									   fc_shared_extents(shared));
-		ctx->source->programs = shared->source.programs;
-		ctx->source->ring = fc_shared_ring(shared);
-		return;
+		source->programs = shared->source.programs;
+		source->ring = fc_shared_ring(shared);
+		if (fc_source_hold(source))
+			return source;
+		fc_source_close(source);
+		return NULL;
 	}
-	ctx->source = fc_source_open(fc_shared_path(shared));
-	ctx->source->path = ctx->source->paths = fc_shared_names(shared);
-	ctx->source->files = fc_shared_files(shared);
-	ctx->source->nfiles = shared->source.nfiles;
-	ctx->source->programs = shared->source.programs;
-	fc_source_check(ctx->source, &shared->source.identity);
+	source = fc_source_join(fc_shared_path(shared), &shared->source.identity);
+	if (source == NULL)
+		return NULL;
+	source->path = source->paths = fc_shared_names(shared);
+	source->files = fc_shared_files(shared);
+	source->nfiles = shared->source.nfiles;
+	source->programs = shared->source.programs;
+	return source;
 }
 
 void
@@ -153,7 +167,7 @@ fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
 									  ALLOCSET_DEFAULT_SIZES);
 	if (!in_worker)
 		return;
-	fc_context_source(ctx);
+	ctx->source = fc_context_source(shared);
 	ctx->target = table_open(shared->target, RowExclusiveLock);
 }
 
@@ -163,8 +177,8 @@ fc_context_end(FcContext *ctx)
 	if (ctx->in_worker)
 	{
 		table_close(ctx->target, NoLock);
-		fc_source_check(ctx->source, &ctx->shared->source.identity);
-		fc_source_close(ctx->source);
+		if (ctx->source)
+			fc_source_close(ctx->source);
 	}
 	MemoryContextDelete(ctx->mcxt);
 }
@@ -401,7 +415,7 @@ fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
 	fc_count_end(ctx);
 }
 
-/* Runs the phase in workers; 0 if none could be started */
+/* Runs the phase in workers; 0 if none could be started, or open the source */
 static int
 fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 				   FcWork *work)
@@ -423,6 +437,7 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	{
 		fc_worker_usage(pcxt);
 		work->alone = fc_worker_alone_share(ctx->shared, launched);
+		launched = pg_atomic_read_u32(&ctx->shared->working);
 		if (work->ntasks > 0)
 			memcpy(work->tasks, shm_toc_lookup(pcxt->toc, FC_KEY_TASKS, false),
 				   work->task_size * work->ntasks);
@@ -450,6 +465,7 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	shared->started = fc_worker_clock();
 	memset(shared->ended, 0, sizeof(shared->ended));
 	pg_atomic_write_u32(&shared->next, 0);
+	pg_atomic_write_u32(&shared->working, 0);
 	fc_pace_enter(ctx);
 	if (nworkers > 0)
 		launched = fc_worker_parallel(ctx, segment, nworkers, work);

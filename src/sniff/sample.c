@@ -40,6 +40,9 @@
 #define FC_SAMPLE_MOST		((size_t) 4 * 1024 * 1024)
 #define FC_SAMPLE_PLACE		((size_t) 64 * 1024)
 
+/* How many bytes are read of a file whose size only its end tells */
+#define FC_SAMPLE_STREAM	((uint64) 16 * 1024 * 1024)
+
 /*
  * How many files are unpacked or programs run; and how many bytes all of them
  * give: all of the first ones, and then a part of each block
@@ -107,7 +110,7 @@ fc_sample_read(FcSampling *sampling, uint32 file, uint64 offset, size_t len)
 	place = fc_sample_add(sampling, file, data, len);
 	place->offset = offset;
 	place->start = (offset == 0);
-	place->end = (offset + len == size);
+	place->end = (offset + len == size && !of->cut);
 	sampling->sample->whole &= place->start && place->end;
 }
 
@@ -221,7 +224,8 @@ fc_sample_head(FcSampling *sampling, uint32 file, FcInput *input, FcCodecKind ki
 		end = fc_unpack_some(unpacking, unpacker.written + 1, &fault);
 	} while (end == FC_UNPACK_MORE && head.slices > 0);
 	/* a program that has failed may have been cut, and its error comes first */
-	if (end == FC_UNPACK_FAULT && sampling->source)
+	if (end == FC_UNPACK_FAULT && sampling->source &&
+		!(fault.cut && sampling->source->files[file].cut))
 		fc_unpack_throw(&fault, input->word, input->path);
 	taken = fc_unpack_taken(unpacking);
 	if (fc_unpack_is_packed(unpacking))
@@ -272,7 +276,7 @@ static void
 fc_sample_files(FcSampling *sampling, const FcOptions *options)
 {
 	FcTarget	target = {.options = unconstify(FcOptions *, options)};
-	FcSource   *source = fc_access_open(&target);
+	FcSource   *source = fc_access_open(&target, FC_SAMPLE_STREAM);
 	FcSample   *sample = sampling->sample;
 	uint32	   *plain = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * source->nfiles);
 	uint32	   *packed = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * source->nfiles);

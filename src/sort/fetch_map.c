@@ -265,7 +265,7 @@ fc_map_make_ranges(FcMap *map)
 		uint64		end = fc_source_end(source, i);
 
 		if (file->nextents == 0)
-			fc_map_add_range(map, i, file->base, end, 0);
+			fc_map_add_range(map, i, file->base, end, file->identity.start);
 		for (uint32 j = 0; j < file->nextents; j++)
 			fc_map_add_range(map, i, extents[j].offset,
 							 j + 1 < file->nextents ? extents[j + 1].offset : end, extents[j].at);
@@ -422,7 +422,8 @@ static void
 fc_map_failed(const FcMap *map, uint32 n)
 {
 	for (uint32 i = 0; i < n; i++)
-		fc_source_check_at(map->source, map->entries[i].offset);
+		if (map->entries[i].length > 0)
+			fc_source_check_length(map->source, map->entries[i].offset + map->entries[i].length - 1);
 	errno = EIO;
 	ereport(ERROR,
 			(errcode_for_file_access(),

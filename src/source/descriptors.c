@@ -5,7 +5,8 @@
  *
  * A load of a hundred thousand files must not need as many descriptors.  Here
  * is a fixed number of places; a file that is read takes the place of the one
- * that was not read for longest.  What reads in flight need is pinned.
+ * that was not read for longest.  What reads in flight need is pinned, and what
+ * other processes open by the leader's descriptor is held (source/source.c).
  *
  * The descriptors are bare ones that fd.c only counts: its own virtual files
  * may be closed when any code opens another, with reads in flight, and what it
@@ -17,7 +18,6 @@
  */
 #include "postgres.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
@@ -27,9 +27,9 @@
 #include "source/descriptors.h"
 
 /* Open at a time; fewer if fd.c grants fewer */
-#define FC_DESCRIPTORS	64
+#define FC_DESCRIPTORS	(FC_DESCRIPTORS_HELD + 28)
 
-/* Never pinned, for callers that read at once */
+/* Neither pinned nor held, for callers that read at once */
 #define FC_DESCRIPTORS_FREE	2
 
 struct FcDescriptors
@@ -38,7 +38,8 @@ struct FcDescriptors
 	MemoryContextCallback callback;
 	FcDescriptor places[FC_DESCRIPTORS];
 	int			nplaces;		/* that have been used so far */
-	int			npinned;
+	int			nheld;
+	int			npinned;		/* of those that are not held */
 	uint64		clock;
 	FcDescriptor *last;			/* the one that was found last */
 };
@@ -54,7 +55,7 @@ fc_descriptor_close(FcDescriptor *descriptor)
 }
 
 static void
-fc_descriptors_close(void *arg)
+fc_descriptors_close_all(void *arg)
 {
 	FcDescriptors *descriptors = arg;
 
@@ -71,7 +72,7 @@ fc_descriptors_begin(void)
 	FcDescriptors *descriptors = MemoryContextAllocZero(mcxt, sizeof(FcDescriptors));
 
 	descriptors->mcxt = mcxt;
-	descriptors->callback.func = fc_descriptors_close;
+	descriptors->callback.func = fc_descriptors_close_all;
 	descriptors->callback.arg = descriptors;
 	MemoryContextRegisterResetCallback(mcxt, &descriptors->callback);
 	return descriptors;
@@ -103,7 +104,10 @@ fc_descriptors_find(FcDescriptors *descriptors, uint32 file)
 	return found;
 }
 
-/* The place of the file that was not read for longest; NULL: all are pinned */
+/*
+ * The place of the file that was not read for longest; NULL: all are pinned or
+ * held
+ */
 static FcDescriptor *
 fc_descriptors_oldest(FcDescriptors *descriptors)
 {
@@ -115,7 +119,7 @@ fc_descriptors_oldest(FcDescriptors *descriptors)
 
 		if (place->fd < 0)
 			return place;
-		if (place->pins == 0 && (oldest == NULL || place->used < oldest->used))
+		if (place->pins == 0 && !place->held && (oldest == NULL || place->used < oldest->used))
 			oldest = place;
 	}
 	return oldest;
@@ -145,15 +149,22 @@ fc_descriptors_place(FcDescriptors *descriptors)
 }
 
 FcDescriptor *
-fc_descriptors_open(FcDescriptors *descriptors, uint32 file, const char *path)
+fc_descriptors_reserve(FcDescriptors *descriptors, uint32 file)
 {
 	FcDescriptor *place = fc_descriptors_place(descriptors);
 
 	place->pins = 0;
+	place->held = false;
 	place->file = file;
 	place->used = ++descriptors->clock;
-	place->fd = BasicOpenFile(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | PG_BINARY);
-	if (place->fd < 0)
+	return place;
+}
+
+FcDescriptor *
+fc_descriptors_put(FcDescriptors *descriptors, FcDescriptor *place, int fd)
+{
+	place->fd = fd;
+	if (fd < 0)
 	{
 		int			save_errno = errno;
 
@@ -166,24 +177,53 @@ fc_descriptors_open(FcDescriptors *descriptors, uint32 file, const char *path)
 }
 
 bool
+fc_descriptors_may_hold(const FcDescriptors *descriptors)
+{
+	int			granted = 0;
+
+	if (descriptors->nheld >= FC_DESCRIPTORS_HELD)
+		return false;
+	while (granted < FC_DESCRIPTORS_FREE && AcquireExternalFD())
+		granted++;
+	for (int i = 0; i < granted; i++)
+		ReleaseExternalFD();
+	return granted == FC_DESCRIPTORS_FREE;
+}
+
+void
+fc_descriptors_hold(FcDescriptors *descriptors, FcDescriptor *descriptor)
+{
+	descriptor->held = true;
+	descriptors->nheld++;
+}
+
+void
+fc_descriptors_close(FcDescriptors *descriptors, FcDescriptor *descriptor)
+{
+	if (descriptor->held)
+		descriptors->nheld--;
+	descriptor->held = false;
+	fc_descriptor_close(descriptor);
+}
+
+bool
 fc_descriptors_may_pin(const FcDescriptors *descriptors)
 {
 	/* with none pinned there is none whose end could be waited for */
 	return descriptors->npinned == 0 ||
-		(descriptors->npinned < FC_DESCRIPTORS - FC_DESCRIPTORS_FREE &&
-		 descriptors->npinned < descriptors->nplaces - FC_DESCRIPTORS_FREE);
+		descriptors->npinned < descriptors->nplaces - descriptors->nheld - FC_DESCRIPTORS_FREE;
 }
 
 void
 fc_descriptors_pin(FcDescriptors *descriptors, FcDescriptor *descriptor)
 {
-	if (descriptor->pins++ == 0)
+	if (descriptor->pins++ == 0 && !descriptor->held)
 		descriptors->npinned++;
 }
 
 void
 fc_descriptors_unpin(FcDescriptors *descriptors, FcDescriptor *descriptor)
 {
-	if (--descriptor->pins == 0)
+	if (--descriptor->pins == 0 && !descriptor->held)
 		descriptors->npinned--;
 }

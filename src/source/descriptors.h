@@ -9,16 +9,19 @@
 #define FC_DESCRIPTORS_H
 
 #include <sys/stat.h>
-#include <time.h>
 
-/* What makes a file "the same": compared in every process, and at the end */
+/* At most so many files stay open in the leader, for all processes */
+#define FC_DESCRIPTORS_HELD	100
+
+/* Which file the leader has opened, and what of it is loaded */
 typedef struct FcIdentity
 {
 	dev_t		dev;
 	ino_t		ino;
-	uint64		size;
-	struct timespec mtime;
-	struct timespec ctime;
+	uint64		start;			/* offset of the first byte in it */
+	uint64		size;			/* bytes from there on */
+	int			fd;				/* the leader's descriptor, as long as it loads;
+								 * -1: it has none */
 } FcIdentity;
 
 /* One open file */
@@ -27,6 +30,7 @@ typedef struct FcDescriptor
 	int			fd;				/* -1: none */
 	uint32		file;			/* its number */
 	int			pins;			/* readers that must not lose it */
+	bool		held;			/* it stays open until all are closed */
 	uint64		used;			/* when it was asked for last */
 } FcDescriptor;
 
@@ -43,12 +47,24 @@ extern void fc_descriptors_end(FcDescriptors *descriptors);
 extern FcDescriptor *fc_descriptors_find(FcDescriptors *descriptors, uint32 file);
 
 /*
- * Opens a file that is not open, in the place of the one that was not used for
- * longest.  NULL with errno set if it cannot be opened.  ERROR 53000 if every
- * descriptor is pinned or none can be had.
+ * A place for a file that is not open, that of the one that was not used for
+ * longest.  ERROR 53000 if every descriptor is pinned or held, or none can be
+ * had.  Before anything else may throw the second must give it a descriptor: it
+ * returns NULL, with errno kept, if that is -1.
  */
-extern FcDescriptor *fc_descriptors_open(FcDescriptors *descriptors,
-										 uint32 file, const char *path);
+extern FcDescriptor *fc_descriptors_reserve(FcDescriptors *descriptors, uint32 file);
+extern FcDescriptor *fc_descriptors_put(FcDescriptors *descriptors,
+										FcDescriptor *place, int fd);
+
+/*
+ * Keeps a file open.  The first tells whether that leaves enough places for
+ * others; one more may be held, whatever it says.
+ */
+extern bool fc_descriptors_may_hold(const FcDescriptors *descriptors);
+extern void fc_descriptors_hold(FcDescriptors *descriptors, FcDescriptor *descriptor);
+
+/* Closes one, held or not */
+extern void fc_descriptors_close(FcDescriptors *descriptors, FcDescriptor *descriptor);
 
 /* May one more be pinned, so that enough are left for others? */
 extern bool fc_descriptors_may_pin(const FcDescriptors *descriptors);

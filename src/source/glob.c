@@ -9,28 +9,30 @@
  * The system's own glob() passes over directories that it cannot read, cannot
  * be interrupted, and looks wherever links lead.  A load must not become
  * smaller without a word, and a user who may read only one directory must not
- * learn what is in others.  What a component matches is fnmatch()'s business:
- * "*", "?" and "[...]", none of which stands for a leading period or a slash;
- * a backslash takes the meaning from the next character.
+ * learn what is in others: source/root.c opens.  What a component matches is
+ * fnmatch()'s business: "*", "?" and "[...]", none of which stands for a
+ * leading period or a slash; a backslash takes the meaning from the next
+ * character.
  *
- * Paths are allocated in the caller's memory context; directories are closed
- * by the end of the (sub)transaction if an error skips that.
+ * Paths are allocated in the caller's memory context; a directory is closed
+ * before the next one is opened, and on error.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <dirent.h>
 #include <fnmatch.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "miscadmin.h"
-#include "storage/fd.h"
 
 #include "source/glob.h"
+#include "source/root.h"
 
 typedef struct FcGlob
 {
-	void		(*enter) (const char *directory);
+	const char *root;			/* or NULL */
 	List	   *paths;			/* found so far */
 } FcGlob;
 
@@ -73,10 +75,14 @@ fc_glob_plain(const char *s, size_t len)
 	return plain;
 }
 
-static void
-fc_glob_enter(const FcGlob *glob, const char *directory)
+/* Is there such a file?  ERROR if it is outside of the root. */
+static bool
+fc_glob_stat(const FcGlob *glob, const char *path, bool follow, struct stat *st)
 {
-	glob->enter(directory[0] == '\0' ? "." : directory);
+	if (fc_root_stat(glob->root, path, follow, st) == 0)
+		return true;
+	fc_root_check_refused();
+	return false;
 }
 
 /* Takes a path that matches so far; "rest" is the pattern of what follows it */
@@ -87,8 +93,55 @@ fc_glob_found(FcGlob *glob, char *path, const char *rest)
 
 	if (rest[0] == '\0')
 		glob->paths = lappend(glob->paths, path);
-	else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+	else if (fc_glob_stat(glob, path, true, &st) && S_ISDIR(st.st_mode))
 		fc_glob_walk(glob, path, rest);
+}
+
+static DIR *
+fc_glob_open(const FcGlob *glob, const char *path)
+{
+	int			fd = fc_root_open(glob->root, path, FC_ROOT_READ | O_DIRECTORY);
+	DIR		   *dir = fd < 0 ? NULL : fdopendir(fd);
+	int			save_errno = errno;
+
+	if (dir)
+		return dir;
+	if (fd >= 0)
+		close(fd);
+	errno = save_errno;
+	fc_root_check_refused();
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not open directory \"%s\": %m", path)));
+}
+
+/* The names in a directory that match a component */
+static List *
+fc_glob_names(const FcGlob *glob, const char *path, const char *component)
+{
+	DIR		   *dir = fc_glob_open(glob, path);
+	List	   *volatile names = NIL;
+	struct dirent *entry;
+
+	PG_TRY();
+	{
+		while (errno = 0, (entry = readdir(dir)) != NULL)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (fnmatch(component, entry->d_name, FNM_PERIOD) == 0)
+				names = lappend(names, pstrdup(entry->d_name));
+		}
+		if (errno != 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read directory \"%s\": %m", path)));
+	}
+	PG_FINALLY();
+	{
+		(void) closedir(dir);
+	}
+	PG_END_TRY();
+	return names;
 }
 
 /* Takes all names of a directory that match a component */
@@ -96,19 +149,15 @@ static void
 fc_glob_match(FcGlob *glob, const char *directory, const char *component,
 			  const char *rest)
 {
-	const char *path = directory[0] == '\0' ? "." : directory;
-	DIR		   *dir;
-	struct dirent *entry;
+	List	   *names = fc_glob_names(glob, directory[0] == '\0' ? "." : directory, component);
+	ListCell   *lc;
 
-	fc_glob_enter(glob, directory);
-	dir = AllocateDir(path);
-	while ((entry = ReadDir(dir, path)) != NULL)
+	foreach(lc, names)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (fnmatch(component, entry->d_name, FNM_PERIOD) == 0)
-			fc_glob_found(glob, psprintf("%s%s", directory, entry->d_name), rest);
+		fc_glob_found(glob, psprintf("%s%s", directory, (char *) lfirst(lc)), rest);
 	}
-	FreeDir(dir);
+	list_free_deep(names);
 }
 
 /*
@@ -138,8 +187,7 @@ fc_glob_walk(FcGlob *glob, const char *before, const char *pattern)
 		fc_glob_walk(glob, path, rest);
 		return;
 	}
-	fc_glob_enter(glob, directory);
-	if (lstat(path, &st) == 0)
+	if (fc_glob_stat(glob, path, false, &st))
 		glob->paths = lappend(glob->paths, path);
 }
 
@@ -150,9 +198,9 @@ fc_glob_cmp(const ListCell *a, const ListCell *b)
 }
 
 List *
-fc_glob_expand(const char *pattern, void (*enter) (const char *directory))
+fc_glob_expand(const char *pattern, const char *root)
 {
-	FcGlob		glob = {enter, NIL};
+	FcGlob		glob = {root, NIL};
 
 	fc_glob_walk(&glob, "", pattern);
 	if (glob.paths == NIL)

@@ -14,10 +14,10 @@
 extern bool fc_glob_is_pattern(const char *path);
 
 /*
- * The paths that match, as strings, in the order of their bytes.  "enter" is
- * called for each directory before it is looked into, and throws if that is
- * not allowed.  ERROR 58P01 if nothing matches.
+ * The paths that match, as strings, in the order of their bytes.  With "root",
+ * which may be NULL, ERROR 42501 for a directory that is not below that; ERROR
+ * 58P01 if nothing matches.
  */
-extern List *fc_glob_expand(const char *pattern, void (*enter) (const char *directory));
+extern List *fc_glob_expand(const char *pattern, const char *root);
 
 #endif							/* FC_GLOB_H */

@@ -3,10 +3,28 @@
  * source/source.c
  *	  The source, one file or many, as bytes that stand at offsets.
  *
- * Every process opens the file by itself and compares device, inode, size
- * and times with what the leader saw: a file that was replaced or written to
- * while loading is an error, not a silently shorter or mixed load.  Only
- * sort/fetch_map.c maps it, because a truncated mapping is a SIGBUS.
+ * The leader opens a file by its path, once, and holds it open until the load
+ * ends.  Workers open the leader's descriptor, by its name in /proc: so they
+ * get the same file, whatever has become of its path.  It can be renamed,
+ * removed, replaced, linked to and touched meanwhile, as under COPY.  (To hand
+ * over descriptors through a socket would need a leader who waits for each
+ * worker, and processes that share a descriptor share what the kernel reads
+ * ahead.)  Where that cannot be opened, as there is no /proc or the file's
+ * permissions have been taken away, a worker opens the path if that still leads
+ * to the same file; else it does nothing, and the leader, who can always read,
+ * works alone.  So it is for the first hundred files (FC_DESCRIPTORS_HELD).
+ * The others are opened by their paths, and it is an error if one leads to
+ * another file then.
+ *
+ * The end of a file is where it was when the leader opened it, so that what
+ * others append is not loaded.  Nothing is concluded from its times: who reads
+ * a record twice compares the two (phase/row.c), and a file that ends before
+ * that end is an error.  Only sort/fetch_map.c maps files, because a truncated
+ * mapping is a SIGBUS.
+ *
+ * Files of some file systems (/proc, /sys, some that programs serve) tell their
+ * size only by their end.  The leader copies such a stream into a temporary
+ * file before all else, which then is the file for whoever reads it.
  *
  * The bytes of many files stand one after another, so that an offset says
  * which file is meant:
@@ -16,15 +34,15 @@
  *
  * Spilled entries, tasks, rejects and the order of the load know offsets only.
  * Records end with their file.  Each file is opened when it is read
- * (source/descriptors.c), and compared each time; at the end the leader looks
- * at all of them once more.  Where source/recode.c has converted them into one
+ * (source/descriptors.c).  Where source/recode.c has converted them into one
  * file, their bytes really stand like that.  Files that were packed are read
  * from temporary copies (intake/intake.c): each copy may have extents of many
  * files, and a file may have extents in several copies.  What comes only once
  * may be in a ring in shared memory (intake/ring.c).
  *
- * The descriptor of a single file comes from OpenTransientFile; the end of the
- * (sub)transaction closes it if an error skips fc_source_close.
+ * Descriptors are closed with the memory context that the source was made in,
+ * and the temporary file with the resource owner, if an error skips
+ * fc_source_close.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,24 +53,31 @@
 
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/fd.h"
+#include "storage/proc.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 #include "compat/compat.h"
 #include "key/search.h"
+#include "source/root.h"
 #include "source/source.h"
+
+/* Bytes of a stream that are copied at a time */
+#define FC_SOURCE_BLOCK	((size_t) 64 * 1024)
+
+/* How often a size is asked for while somebody else changes it */
+#define FC_SOURCE_TRIES	3
 
 static uint32 source_wait_event = 0;
 
 static void
-fc_identity_fill(FcIdentity *identity, const struct stat *st)
+fc_identity_fill(FcIdentity *identity, const struct stat *st, int fd)
 {
-	memset(identity, 0, sizeof(FcIdentity));
 	identity->dev = st->st_dev;
 	identity->ino = st->st_ino;
+	identity->start = 0;
 	identity->size = (uint64) st->st_size;
-	identity->mtime = st->st_mtim;
-	identity->ctime = st->st_ctim;
+	identity->fd = fd;
 }
 
 static void
@@ -92,11 +117,33 @@ fc_source_advise(int fd)
 }
 
 static void
+fc_source_changed(const char *path, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("file \"%s\" changed while it was being loaded", path),
+			 errdetail_internal("%s", detail),
+			 errhint("Load a file that no one writes to.")));
+}
+
+/* Throws the ERROR that errno stands for; ESTALE: it is another file */
+static void
 fc_source_cannot_open(const char *path)
 {
+	if (errno == ESTALE)
+		fc_source_changed(path, "Its path leads to another file now.");
+	fc_root_check_refused();
 	ereport(ERROR,
 			(errcode_for_file_access(),
 			 errmsg("could not open file \"%s\" for reading: %m", path)));
+}
+
+static void
+fc_source_cannot_read(const char *path)
+{
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not read file \"%s\": %m", path)));
 }
 
 static FcSource *
@@ -105,8 +152,33 @@ fc_source_make(void)
 	FcSource   *source = palloc0(sizeof(FcSource));
 
 	source->fd = -1;
+	source->open_path = "";
+	source->root = fc_root_of_caller();
+	source->descriptors = fc_descriptors_begin();
 	if (source_wait_event == 0)
 		source_wait_event = fc_wait_event("FastCopyRead");
+	return source;
+}
+
+FcSource *
+fc_source_begin(void)
+{
+	return fc_source_make();
+}
+
+/* The file at fd alone becomes the source */
+static FcSource *
+fc_source_make_single(FcSource *source, const char *path, int fd, const FcIdentity *identity)
+{
+	source->path = source->paths = pstrdup(path);
+	source->open_path = pstrdup(path);
+	source->fd = fd;
+	source->identity = *identity;
+	source->identity.fd = fd;
+	source->nfiles = 1;
+	source->files = palloc0(sizeof(FcFile));
+	source->files->identity = source->identity;
+	fc_source_advise(fd);
 	return source;
 }
 
@@ -114,31 +186,16 @@ FcSource *
 fc_source_open(const char *path)
 {
 	FcSource   *source = fc_source_make();
+	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, 0);
+	FcIdentity	identity;
 	struct stat st;
 
-	source->path = source->paths = pstrdup(path);
-	source->open_path = pstrdup(path);
-	source->fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | PG_BINARY);
-	if (source->fd < 0)
+	place = fc_descriptors_put(source->descriptors, place, BasicOpenFile(path, FC_ROOT_READ));
+	if (place == NULL)
 		fc_source_cannot_open(path);
-	fc_source_stat(source->fd, path, &st);
-	fc_source_refuse_special(path, &st);
-	fc_identity_fill(&source->identity, &st);
-	fc_source_advise(source->fd);
-	source->nfiles = 1;
-	source->files = palloc0(sizeof(FcFile));
-	source->files->identity = source->identity;
-	return source;
-}
-
-FcSource *
-fc_source_begin(void)
-{
-	FcSource   *source = fc_source_make();
-
-	source->open_path = "";
-	source->descriptors = fc_descriptors_begin();
-	return source;
+	fc_source_stat(place->fd, path, &st);
+	fc_identity_fill(&identity, &st, place->fd);
+	return fc_source_make_single(source, path, place->fd, &identity);
 }
 
 /* Makes room for one more file, zeroed, and for its path of so many bytes */
@@ -169,24 +226,177 @@ fc_source_grow(FcSource *source, size_t path_size)
 	return file;
 }
 
+/*
+ * Reads from where the last read ended; 0 at the end of the file.  The end of a
+ * stream can be found in no other way.
+ */
+static size_t
+fc_source_read_on(int fd, const char *path, char *buf, size_t len)
+{
+	ssize_t		n;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		pgstat_report_wait_start(source_wait_event);
+		n = read(fd, buf, len);
+		pgstat_report_wait_end();
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		fc_source_cannot_read(path);
+	return (size_t) n;
+}
+
+/*
+ * Does the file end where its size says?  Not all file systems know it: there
+ * may be bytes in a file of size 0, which only a read can tell, and fewer or
+ * more than the size says in another.  Sets the size anew if somebody else has
+ * changed it meanwhile.
+ */
+static bool
+fc_source_knows_size(int fd, const char *path, struct stat *st)
+{
+	for (int i = 0; i < FC_SOURCE_TRIES && st->st_size > 0; i++)
+	{
+		off_t		size = st->st_size;
+		char		bytes[2];
+		ssize_t		n = pread(fd, bytes, sizeof(bytes), size - 1);
+
+		if (n == 1)
+			return true;
+		fc_source_stat(fd, path, st);
+		if (n > 1 && st->st_size > size)
+			return true;
+		if (st->st_size == size)
+			return false;
+	}
+	return false;
+}
+
+/* Copies a stream, or so much of it, to the end of the temporary file */
+static void
+fc_source_copy_stream(FcSource *source, FcFile *file, const char *path, int fd, uint64 most)
+{
+	char	   *buf = palloc(FC_SOURCE_BLOCK);
+	size_t		n;
+
+	file->identity.start = source->streamed_end;
+	file->identity.size = 0;
+	while ((n = fc_source_read_on(fd, path, buf, FC_SOURCE_BLOCK)) > 0)
+	{
+		file->cut = (file->identity.size >= most);
+		if (file->cut)
+			break;
+		if (source->streamed == 0)
+			source->streamed = OpenTemporaryFile(false);
+		if (FileWrite(source->streamed, buf, n, source->streamed_end, WAIT_EVENT_BUFFILE_WRITE) != n)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not write to file \"%s\": %m", FilePathName(source->streamed))));
+		source->streamed_end += n;
+		file->identity.size += n;
+	}
+	pfree(buf);
+}
+
 void
-fc_source_add(FcSource *source, const char *path)
+fc_source_add(FcSource *source, const char *path, uint64 most)
 {
 	FcFile	   *file = fc_source_grow(source, strlen(path) + 1);
-	FcDescriptor *descriptor;
+	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, source->nfiles);
 	struct stat st;
 
 	strcpy(source->paths + file->path, path);
 	source->path = source->paths;
-	descriptor = fc_descriptors_open(source->descriptors, source->nfiles, path);
-	if (descriptor == NULL)
+	place = fc_descriptors_put(source->descriptors, place,
+							   fc_root_open(source->root, path, FC_ROOT_READ));
+	if (place == NULL)
 		fc_source_cannot_open(path);
-	fc_source_stat(descriptor->fd, path, &st);
+	fc_source_stat(place->fd, path, &st);
 	fc_source_refuse_special(path, &st);
-	fc_identity_fill(&file->identity, &st);
+	file->stream = !fc_source_knows_size(place->fd, path, &st);
+	fc_identity_fill(&file->identity, &st, -1);
+	if (file->stream)
+	{
+		fc_source_copy_stream(source, file, path, place->fd, most);
+		fc_descriptors_close(source->descriptors, place);
+	}
+	else if (fc_descriptors_may_hold(source->descriptors))
+	{
+		fc_descriptors_hold(source->descriptors, place);
+		fc_source_advise(place->fd);
+		file->identity.fd = place->fd;
+	}
 	file->base = source->identity.size;
 	source->identity.size += file->identity.size;
 	source->nfiles++;
+}
+
+FcSource *
+fc_source_adopt(const char *path, int fd)
+{
+	FcSource   *source = fc_source_make();
+	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, 0);
+	FcIdentity	identity;
+	struct stat st;
+
+	place = fc_descriptors_put(source->descriptors, place, fcntl(fd, F_DUPFD_CLOEXEC, 0));
+	if (place == NULL)
+		fc_source_cannot_open(path);
+	fc_source_stat(place->fd, path, &st);
+	if (!S_ISREG(st.st_mode) || !fc_source_knows_size(place->fd, path, &st))
+	{
+		fc_source_close(source);
+		return NULL;
+	}
+	fc_identity_fill(&identity, &st, place->fd);
+	return fc_source_make_single(source, path, place->fd, &identity);
+}
+
+/*
+ * Opens what the leader has opened: as itself, by its descriptor or, unless
+ * that leads to another file now, by its path.  -1 with errno if that fails,
+ * ESTALE if it is another one.
+ */
+static int
+fc_source_reopen(const FcSource *source, const char *path, const FcIdentity *identity)
+{
+	int			leader = MyProc->lockGroupLeader ? MyProc->lockGroupLeader->pid : MyProcPid;
+	char		link[64];
+	int			fd = -1;
+
+	if (identity->fd >= 0 && leader == MyProcPid)
+		return fcntl(identity->fd, F_DUPFD_CLOEXEC, 0);
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", leader, identity->fd);
+	for (int i = identity->fd >= 0 ? 0 : 1; i < 2; i++)
+	{
+		struct stat st;
+
+		fd = i == 0 ? BasicOpenFile(link, FC_ROOT_READ) :
+			fc_root_open(source->root, path, FC_ROOT_READ);
+		if (fd < 0)
+			continue;
+		if (fstat(fd, &st) == 0 && st.st_dev == identity->dev && st.st_ino == identity->ino)
+			return fd;
+		close(fd);
+		fd = -1;
+		errno = ESTALE;
+	}
+	return fd;
+}
+
+FcSource *
+fc_source_join(const char *path, const FcIdentity *identity)
+{
+	FcSource   *source = fc_source_make();
+	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, 0);
+
+	place = fc_descriptors_put(source->descriptors, place,
+							   fc_source_reopen(source, path, identity));
+	if (place)
+		return fc_source_make_single(source, path, place->fd, identity);
+	fc_source_close(source);
+	return NULL;
 }
 
 FcSource *
@@ -267,16 +477,6 @@ fc_source_data_size(const FcSource *source)
 	return size;
 }
 
-static void
-fc_source_changed(const char *path, const char *detail)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("file \"%s\" changed while it was being loaded", path),
-			 errdetail_internal("%s", detail),
-			 errhint("Load a file that no one writes to.")));
-}
-
 void
 fc_source_early_end(const char *path, uint64 offset)
 {
@@ -296,76 +496,6 @@ fc_source_differs(const FcSource *source, uint64 offset, const char *what)
 		elog(ERROR, "copy of \"%s\" changed: %s",
 			 fc_source_path_at(source, offset), detail);
 	fc_source_changed(fc_source_path_at(source, offset), detail);
-}
-
-/* ERROR unless the file is what it was */
-static void
-fc_source_compare(const char *path, const struct stat *st,
-				  const FcIdentity *expected)
-{
-	FcIdentity	now;
-
-	fc_identity_fill(&now, st);
-	if (now.dev != expected->dev || now.ino != expected->ino)
-		fc_source_changed(path, "Its path leads to another file now.");
-	if (now.size != expected->size)
-		fc_source_changed(path,
-						  psprintf("Its size went from " UINT64_FORMAT " to " UINT64_FORMAT " bytes.",
-								   expected->size, now.size));
-	if (memcmp(&now.mtime, &expected->mtime, sizeof(now.mtime)) != 0 ||
-		memcmp(&now.ctime, &expected->ctime, sizeof(now.ctime)) != 0)
-		fc_source_changed(path, "It was modified.");
-}
-
-void
-fc_source_check(const FcSource *source, const FcIdentity *expected)
-{
-	struct stat st;
-
-	if (source->fd < 0)
-		return;
-	fc_source_stat(source->fd, source->path, &st);
-	fc_source_compare(source->path, &st, expected);
-}
-
-/*
- * Checks a file by its path, as its next reader would find it; a temporary
- * copy is not checked, because no other process writes to it.
- */
-static void
-fc_source_check_file(const FcSource *source, uint32 number)
-{
-	const char *path = fc_source_path(source, number);
-	struct stat st;
-
-	if (source->files[number].nextents > 0)
-		return;
-	if (stat(path, &st) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", path)));
-	fc_source_compare(path, &st, &source->files[number].identity);
-}
-
-void
-fc_source_check_files(const FcSource *source)
-{
-	if (source->fd >= 0)
-		return;
-	for (uint32 i = 0; i < source->nfiles; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		fc_source_check_file(source, i);
-	}
-}
-
-void
-fc_source_check_at(const FcSource *source, uint64 offset)
-{
-	if (source->fd >= 0)
-		fc_source_check(source, &source->identity);
-	else
-		fc_source_check_file(source, fc_source_number(source, offset));
 }
 
 /* Bytes that stand together in the file, or in a copy of it */
@@ -394,7 +524,7 @@ fc_source_stretch(const FcSource *source, uint32 number, uint64 offset)
 	if (n == 0)
 		return (FcStretch)
 	{
-		number, offset - file->base, end - offset
+		number, offset - file->base + file->identity.start, end - offset
 	};
 	fc_search(uint32, i, n, mid, extents[mid].offset <= offset);
 	if (i < n)
@@ -407,30 +537,103 @@ fc_source_stretch(const FcSource *source, uint32 number, uint64 offset)
 }
 
 /*
- * The descriptor of a file; ERROR if it is not the file that was added.  The
+ * The descriptor of a file, NULL with errno if it cannot be opened.  The
  * numbers of temporary copies follow those of the files.
  */
 static FcDescriptor *
-fc_source_get(const FcSource *source, uint32 opened)
+fc_source_try(const FcSource *source, uint32 opened)
 {
 	FcDescriptor *descriptor = fc_descriptors_find(source->descriptors, opened);
-	bool		copy = opened >= source->nfiles;
-	const char *path = copy ? source->copies[opened - source->nfiles].path :
-		fc_source_path(source, opened);
-	struct stat st;
 
 	if (descriptor)
 		return descriptor;
-	descriptor = fc_descriptors_open(source->descriptors, opened, path);
-	if (descriptor == NULL)
-		fc_source_cannot_open(path);
-	if (!copy)
-	{
-		fc_source_stat(descriptor->fd, path, &st);
-		fc_source_compare(path, &st, &source->files[opened].identity);
-	}
-	fc_source_advise(descriptor->fd);
+	descriptor = fc_descriptors_reserve(source->descriptors, opened);
+	descriptor = fc_descriptors_put(source->descriptors, descriptor,
+									opened >= source->nfiles ?
+									BasicOpenFile(source->copies[opened - source->nfiles].path, FC_ROOT_READ) :
+									fc_source_reopen(source, fc_source_path(source, opened),
+													 &source->files[opened].identity));
+	if (descriptor)
+		fc_source_advise(descriptor->fd);
 	return descriptor;
+}
+
+static FcDescriptor *
+fc_source_get(const FcSource *source, uint32 opened)
+{
+	FcDescriptor *descriptor = fc_source_try(source, opened);
+
+	if (descriptor == NULL)
+		fc_source_cannot_open(opened < source->nfiles ? fc_source_path(source, opened) :
+							  source->copies[opened - source->nfiles].path);
+	return descriptor;
+}
+
+bool
+fc_source_hold(const FcSource *source)
+{
+	for (uint32 i = 0; i < source->nfiles && i < FC_DESCRIPTORS_HELD; i++)
+	{
+		FcDescriptor *descriptor;
+
+		CHECK_FOR_INTERRUPTS();
+		if (source->files[i].nextents > 0 || source->files[i].identity.fd < 0)
+			continue;
+		descriptor = fc_source_try(source, i);
+		if (descriptor == NULL)
+			return false;
+		fc_descriptors_hold(source->descriptors, descriptor);
+	}
+	return true;
+}
+
+/* The temporary file becomes what is open of each stream */
+static void
+fc_source_take_streamed(FcSource *source)
+{
+	const char *path = FilePathName(source->streamed);
+	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, PG_UINT32_MAX);
+	struct stat st;
+
+	place = fc_descriptors_put(source->descriptors, place, BasicOpenFile(path, FC_ROOT_READ));
+	if (place == NULL)
+		fc_source_cannot_open(path);
+	fc_descriptors_hold(source->descriptors, place);
+	fc_source_stat(place->fd, path, &st);
+	for (uint32 i = 0; i < source->nfiles; i++)
+	{
+		FcIdentity *identity = &source->files[i].identity;
+
+		if (!source->files[i].stream || identity->size == 0)
+			continue;
+		identity->dev = st.st_dev;
+		identity->ino = st.st_ino;
+		identity->fd = place->fd;
+	}
+}
+
+void
+fc_source_added(FcSource *source)
+{
+	if (source->streamed != 0)
+		fc_source_take_streamed(source);
+	if (source->nfiles > 1 || source->files->identity.fd < 0)
+		return;
+	source->open_path = source->paths;
+	source->identity = source->files->identity;
+	source->fd = source->identity.fd;
+}
+
+void
+fc_source_check_length(const FcSource *source, uint64 offset)
+{
+	FcSourcePlace place;
+	struct stat st;
+
+	fc_source_place(source, fc_source_number(source, offset), offset, &place);
+	fc_source_stat(place.fd, place.path, &st);
+	if ((uint64) st.st_size <= place.offset)
+		fc_source_early_end(place.path, st.st_size);
 }
 
 void
@@ -469,7 +672,7 @@ fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
 	}
 	opened = fc_source_stretch(source, number, offset).opened;
 	descriptor = fc_descriptors_find(source->descriptors, opened);
-	if ((descriptor == NULL || descriptor->pins == 0) &&
+	if ((descriptor == NULL || (descriptor->pins == 0 && !descriptor->held)) &&
 		!fc_descriptors_may_pin(source->descriptors))
 		return false;
 	fc_source_place(source, number, offset, place);
@@ -500,9 +703,7 @@ fc_source_read_from(int fd, const char *path, uint64 offset, char *buf,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not read file \"%s\": %m", path)));
+			fc_source_cannot_read(path);
 		if (n == 0)
 			fc_source_early_end(path, offset);
 		buf += n;
@@ -575,29 +776,11 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 void
 fc_source_close(FcSource *source)
 {
-	if (source->fd >= 0)
-		CloseTransientFile(source->fd);
 	source->fd = -1;
 	if (source->descriptors)
 		fc_descriptors_end(source->descriptors);
 	source->descriptors = NULL;
-}
-
-char *
-fc_source_real_path(const FcSource *source)
-{
-	char		link[MAXPGPATH];
-	char		path[MAXPGPATH];
-	uint32		last = source->nfiles - 1;
-	FcSourcePlace place;
-	ssize_t		len;
-
-	fc_source_place(source, last, source->files[last].base, &place);
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", place.fd);
-	len = readlink(link, path, sizeof(path) - 1);
-	if (len < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read symbolic link \"%s\": %m", link)));
-	return pnstrdup(path, len);
+	if (source->streamed != 0)
+		FileClose(source->streamed);
+	source->streamed = 0;
 }

@@ -1,19 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * source/source.h
- *	  The source: a file that is opened once per process, or many that are
- *	  opened when they are read; read with pread, and proven to be the same
- *	  from the first byte to the last.
+ *	  The source: a file, or many, that all processes read with pread as the
+ *	  leader has opened them.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_SOURCE_H
 #define FC_SOURCE_H
 
-#include <sys/stat.h>
-#include <time.h>
-
 #include "port/atomics.h"
+#include "storage/fd.h"
 
 #include "grammar/dialect.h"
 #include "source/descriptors.h"
@@ -33,6 +30,8 @@ typedef struct FcFile
 	bool		unsettled;		/* text: its first line has rows before a
 								 * marker */
 	uint8		kind;			/* as FcCodecKind: how its bytes are packed */
+	bool		stream;			/* its size is known only once it is read */
+	bool		cut;			/* of a stream: there is more */
 	uint32		nextents;		/* they are in temporary copies; 0: in the
 								 * file */
 	uint32		extent;			/* the first of their extents */
@@ -77,6 +76,11 @@ typedef struct FcSource
 								 * is opened by itself */
 	FcIdentity	identity;		/* of what fd is; if it is -1 only the size is
 								 * set, of all files */
+	const char *root;			/* below which alone the caller may open
+								 * files; NULL: he may open all */
+	File		streamed;		/* temporary file with the bytes of all
+								 * streams; 0: there is none */
+	off_t		streamed_end;	/* where it ends */
 	uint32		nfiles;
 	FcFile	   *files;			/* in the order of the load */
 	char	   *paths;			/* theirs, as the user gave them */
@@ -85,20 +89,34 @@ typedef struct FcSource
 	uint32		ncopies;
 	FcCopy	   *copies;
 	FcExtent   *extents;		/* of all files; each has its own in order */
-	FcDescriptors *descriptors; /* if fd is -1 */
+	FcDescriptors *descriptors;
 	FcRing	   *ring;			/* has most bytes, if there is one file; or
 								 * NULL */
 } FcSource;
 
-/*
- * Opens a regular file for reading, never blocking (a FIFO has no writer to
- * wait for).  Errors are COPY's.
- */
+/* Opens a file of our own */
 extern FcSource *fc_source_open(const char *path);
 
-/* A source of several files, none so far; adds one, as fc_source_open opens */
+/*
+ * A source of files that the caller names, none so far; adds one.  Errors are
+ * COPY's.  Of a file whose size is known only once it is read at most so many
+ * bytes are copied, which can be read once all files have been added.
+ */
 extern FcSource *fc_source_begin(void);
-extern void fc_source_add(FcSource *source, const char *path);
+extern void fc_source_add(FcSource *source, const char *path, uint64 most);
+extern void fc_source_added(FcSource *source);
+
+/*
+ * A source of a file that is open, by a descriptor of its own; NULL if it has
+ * no size, or none that is known.
+ */
+extern FcSource *fc_source_adopt(const char *path, int fd);
+
+/*
+ * In a worker: opens what is the leader's source->fd.  NULL if it cannot be
+ * opened, or only another file.
+ */
+extern FcSource *fc_source_join(const char *path, const FcIdentity *identity);
 
 /*
  * Many files that the leader has looked at, some of which have temporary
@@ -106,6 +124,12 @@ extern void fc_source_add(FcSource *source, const char *path);
  */
 extern FcSource *fc_source_attach(FcFile *files, uint32 nfiles, char *paths,
 								  FcCopy *copies, uint32 ncopies, FcExtent *extents);
+
+/*
+ * In a worker, of such a source: opens what the leader holds.  False if
+ * something of it cannot be opened.
+ */
+extern bool fc_source_hold(const FcSource *source);
 
 /* Bytes that the paths of all files take */
 extern size_t fc_source_paths_size(const FcSource *source);
@@ -163,12 +187,8 @@ extern void fc_source_unpin(const FcSource *source, FcDescriptor *pinned);
 extern void fc_source_place(const FcSource *source, uint32 number, uint64 offset,
 							FcSourcePlace *place);
 
-/* ERROR 55000 unless the open file still is what "expected" says */
-extern void fc_source_check(const FcSource *source, const FcIdentity *expected);
-
-/* ERROR 55000 unless all files, or the one at offset, are as they were added */
-extern void fc_source_check_files(const FcSource *source);
-extern void fc_source_check_at(const FcSource *source, uint64 offset);
+/* ERROR 55000 if the file ends before the byte at this offset */
+extern void fc_source_check_length(const FcSource *source, uint64 offset);
 
 /* Exactly len bytes; ERROR 55000 if the file ends before */
 extern void fc_source_read(const FcSource *source, uint64 offset,
@@ -183,8 +203,5 @@ extern void fc_source_early_end(const char *path, uint64 offset);
 extern void fc_source_differs(const FcSource *source, uint64 offset,
 							  const char *what);
 extern void fc_source_close(FcSource *source);
-
-/* The path of the last file, with all links resolved */
-extern char *fc_source_real_path(const FcSource *source);
 
 #endif							/* FC_SOURCE_H */

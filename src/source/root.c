@@ -1,0 +1,332 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/root.c
+ *	  Opens by path, for who may open only what is below a directory.
+ *
+ *	 /data/2024/x.csv ──► fast_copy.root_directory, open ──► 2024, open in that
+ *		──► x.csv, open in that
+ *
+ * Who lacks the privileges of pg_read_server_files must learn nothing of files
+ * that are not below fast_copy.root_directory, not even whether they exist; and
+ * he may be able to rename and link what is below it, at any moment.  So no
+ * path is looked at first and opened then.  Each of its components is opened in
+ * the directory that the one before has opened, and none that is a link: a link
+ * is read, and what it says becomes a part of the path.  A path that goes up
+ * begins again at the directory, without the component that it goes up from.
+ * What would leave the directory is not looked at, so that neither an error nor
+ * the time it takes can tell about it.  And a file is opened by its path once
+ * (source/source.c): nobody can exchange it between two processes.
+ *
+ * The kernel's openat2() with RESOLVE_BENEATH does the same, but not
+ * everywhere: old kernels lack it, and containers forbid it; and it refuses
+ * links that say the whole path of a file that is below the directory.
+ *
+ * An absolute path, in a link as well, must begin with that of the directory,
+ * as it is set or with its own links resolved: other links that lead into it
+ * lie outside of it.
+ *
+ * No function here throws an error between opening and closing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "catalog/pg_authid.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/acl.h"
+
+#include "compat/settings.h"
+#include "source/root.h"
+
+/* How directories on the way are opened: only to be searched, if that exists */
+#ifdef O_PATH
+#define FC_ROOT_SEARCH	(O_PATH | O_DIRECTORY | O_CLOEXEC)
+#else
+#define FC_ROOT_SEARCH	(O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+#endif
+
+/* Links followed in one path, as many as Linux follows */
+#define FC_ROOT_LINKS	40
+
+/* A path that is being walked along */
+typedef struct FcRootWalk
+{
+	const char *root;
+	char		real[PATH_MAX]; /* the same with links resolved */
+	int			base;			/* the directory, open */
+	int			dir;			/* where the walk is, open */
+	char		done[PATH_MAX]; /* how it got there, without links */
+	char		path[PATH_MAX];
+	const char *rest;			/* what is left of the path */
+	char		name[PATH_MAX]; /* the component in hand */
+	int			links;			/* followed so far */
+} FcRootWalk;
+
+bool
+fc_root_trusts(void)
+{
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES);
+}
+
+const char *
+fc_root_of_caller(void)
+{
+	if (fc_root_trusts())
+		return NULL;
+	return fc_root_directory ? fc_root_directory : "";
+}
+
+void
+fc_root_check_refused(void)
+{
+	if (errno == EXDEV)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg(FC_ROOT_REFUSED),
+				 errdetail("Only roles with privileges of the \"%s\" role may COPY from a file.",
+						   "pg_read_server_files")));
+}
+
+static bool
+fc_root_fail(int code)
+{
+	errno = code;
+	return false;
+}
+
+/* Passes over slashes, and components that lead nowhere */
+static const char *
+fc_root_skip(const char *path)
+{
+	while (path[0] == '/' || (path[0] == '.' && (path[1] == '/' || path[1] == '\0')))
+		path++;
+	return path;
+}
+
+/* What of an absolute path follows the directory; NULL: it is not below it */
+static const char *
+fc_root_below(const char *path, const char *directory)
+{
+	if (directory[0] != '/')
+		return NULL;
+	for (;;)
+	{
+		size_t		len;
+
+		path = fc_root_skip(path);
+		directory = fc_root_skip(directory);
+		len = strcspn(directory, "/");
+		if (len == 0)
+			return path;
+		if (strncmp(path, directory, len) != 0 || (path[len] != '/' && path[len] != '\0'))
+			return NULL;
+		path += len;
+		directory += len;
+	}
+}
+
+/* Makes a path of two parts what is left to be walked */
+static bool
+fc_root_join(FcRootWalk *walk, const char *first, const char *then)
+{
+	char		path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s%s", first, then) >= (int) sizeof(path))
+		return fc_root_fail(ENAMETOOLONG);
+	strcpy(walk->path, path);
+	walk->rest = walk->path;
+	return true;
+}
+
+static void
+fc_root_restart(FcRootWalk *walk)
+{
+	if (walk->dir != walk->base)
+		close(walk->dir);
+	walk->dir = walk->base;
+	walk->done[0] = '\0';
+}
+
+/* The same for a path that may be absolute, which begins at the directory */
+static bool
+fc_root_take(FcRootWalk *walk, const char *first, const char *then)
+{
+	const char *below;
+
+	if (!fc_root_join(walk, first, then))
+		return false;
+	if (walk->path[0] != '/')
+		return true;
+	below = fc_root_below(walk->path, walk->root);
+	if (below == NULL)
+		below = fc_root_below(walk->path, walk->real);
+	if (below == NULL)
+		return fc_root_fail(EXDEV);
+	walk->rest = below;
+	fc_root_restart(walk);
+	return true;
+}
+
+/* Opens the directory, and takes the path, which may begin at ours */
+static bool
+fc_root_begin(FcRootWalk *walk, const char *root, const char *path)
+{
+	char		from_data[PATH_MAX];
+
+	walk->root = root;
+	walk->links = 0;
+	walk->base = walk->dir = -1;
+	if (root[0] == '\0' || realpath(root, walk->real) == NULL)
+		return fc_root_fail(EXDEV);
+	walk->base = walk->dir = open(walk->real, FC_ROOT_SEARCH);
+	if (walk->base < 0)
+		return fc_root_fail(EXDEV);
+	walk->done[0] = '\0';
+	if (path[0] == '/')
+		return fc_root_take(walk, path, "");
+	if (snprintf(from_data, sizeof(from_data), "%s/", DataDir) >= (int) sizeof(from_data))
+		return fc_root_fail(ENAMETOOLONG);
+	return fc_root_take(walk, from_data, path);
+}
+
+static void
+fc_root_end(const FcRootWalk *walk)
+{
+	int			save_errno = errno;
+
+	if (walk->dir != walk->base)
+		close(walk->dir);
+	if (walk->base >= 0)
+		close(walk->base);
+	errno = save_errno;
+}
+
+/* Takes the next component into walk->name; false if there is none */
+static bool
+fc_root_next(FcRootWalk *walk)
+{
+	size_t		len;
+
+	walk->rest = fc_root_skip(walk->rest);
+	len = strcspn(walk->rest, "/");
+	memcpy(walk->name, walk->rest, len);
+	walk->name[len] = '\0';
+	walk->rest += len;
+	return len > 0;
+}
+
+/* Goes into the component in hand, which must be a directory and no link */
+static bool
+fc_root_down(FcRootWalk *walk)
+{
+	size_t		len = strlen(walk->done);
+	int			fd;
+
+	if (len + strlen(walk->name) + 2 > sizeof(walk->done))
+		return fc_root_fail(ENAMETOOLONG);
+	fd = openat(walk->dir, walk->name, FC_ROOT_SEARCH | O_NOFOLLOW);
+	if (fd < 0)
+		return false;
+	if (walk->dir != walk->base)
+		close(walk->dir);
+	walk->dir = fd;
+	snprintf(walk->done + len, sizeof(walk->done) - len, "/%s", walk->name);
+	return true;
+}
+
+/*
+ * Goes up.  What the directory is called ".." in may be outside by now, so that
+ * the walk begins again, and goes one component less far.
+ */
+static bool
+fc_root_up(FcRootWalk *walk)
+{
+	char		before[PATH_MAX];
+	char	   *last = strrchr(walk->done, '/');
+
+	if (last == NULL)
+		return fc_root_fail(EXDEV);
+	*last = '\0';
+	strcpy(before, walk->done);
+	fc_root_restart(walk);
+	return fc_root_join(walk, before, walk->rest);
+}
+
+/* What the link in hand says becomes a part of the path; false if it is none */
+static bool
+fc_root_follow(FcRootWalk *walk)
+{
+	char		target[PATH_MAX];
+	ssize_t		len = readlinkat(walk->dir, walk->name, target, sizeof(target) - 1);
+
+	if (len < 0)
+		return false;
+	if (++walk->links > FC_ROOT_LINKS)
+		return fc_root_fail(ELOOP);
+	target[len] = '\0';
+	return fc_root_take(walk, target, walk->rest);
+}
+
+/*
+ * Goes to the directory that the path's last component is in, which then is
+ * walk->name and, with "follow", no link
+ */
+static bool
+fc_root_go(FcRootWalk *walk, bool follow)
+{
+	while (fc_root_next(walk))
+	{
+		bool		last = (*walk->rest == '\0');
+
+		if (strcmp(walk->name, "..") == 0)
+		{
+			if (!fc_root_up(walk))
+				return false;
+			continue;
+		}
+		if (!last || follow)
+		{
+			if (fc_root_follow(walk))
+				continue;
+			if (errno != EINVAL)
+				return false;
+		}
+		if (last)
+			return true;
+		if (!fc_root_down(walk))
+			return false;
+	}
+	strcpy(walk->name, ".");
+	return true;
+}
+
+int
+fc_root_open(const char *root, const char *path, int flags)
+{
+	FcRootWalk	walk;
+	int			fd = -1;
+
+	if (root == NULL)
+		return BasicOpenFile(path, flags);
+	if (fc_root_begin(&walk, root, path) && fc_root_go(&walk, true))
+		fd = openat(walk.dir, walk.name, flags | O_NOFOLLOW);
+	fc_root_end(&walk);
+	return fd;
+}
+
+int
+fc_root_stat(const char *root, const char *path, bool follow, struct stat *st)
+{
+	FcRootWalk	walk;
+	int			result = -1;
+
+	if (root == NULL)
+		return follow ? stat(path, st) : lstat(path, st);
+	if (fc_root_begin(&walk, root, path) && fc_root_go(&walk, follow))
+		result = fstatat(walk.dir, walk.name, st, AT_SYMLINK_NOFOLLOW);
+	fc_root_end(&walk);
+	return result;
+}

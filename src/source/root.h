@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * source/root.h
+ *	  Opens by path, for who may open only what is below a directory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_ROOT_H
+#define FC_ROOT_H
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+/* How files are opened: never waiting, as a FIFO has no writer to wait for */
+#define FC_ROOT_READ	(O_RDONLY | O_NONBLOCK | O_CLOEXEC | PG_BINARY)
+
+#define FC_ROOT_REFUSED	"permission denied to COPY from a file"
+
+/* May the current role read all files that the server may read? */
+extern bool fc_root_trusts(void);
+
+/*
+ * The directory that the current role may read files below, "" if there is
+ * none; NULL: it may read all files.
+ */
+extern const char *fc_root_of_caller(void);
+
+/*
+ * As open(), and stat() or lstat(), but touch nothing that is not below "root",
+ * unless that is NULL.  -1 with errno if they fail, which is EXDEV where the
+ * path leads out of the directory.
+ */
+extern int	fc_root_open(const char *root, const char *path, int flags);
+extern int	fc_root_stat(const char *root, const char *path, bool follow,
+						 struct stat *st);
+
+/* ERROR 42501, COPY's, the same for all paths, if errno is EXDEV */
+extern void fc_root_check_refused(void);
+
+#endif							/* FC_ROOT_H */
