@@ -6,12 +6,16 @@
  * Four ways to count, in the order they are tried:
  *
  *	months		calendar months, from year 0 (quarters and years are those of
- *				the calendar), or from an existing partition
+ *				the calendar), or from an existing partition, whose first day
+ *				may be any up to the 28th
  *	days		days of the session's time zone, from 2000-01-01; weeks from a
- *				Monday; or from an existing partition.  A timestamptz day has
- *				23 or 25 hours where clocks change
- *	clock		a width that divides a day evenly: microseconds from the day's
- *				start, the last one cut at the next day's
+ *				Monday; or from an existing partition, in the time zone in
+ *				which the existing ones are days.  A timestamptz day has 23 or
+ *				25 hours where clocks change
+ *	clock		a width that divides a day evenly: as wall clocks show it from
+ *				the day's start, if it is more than an hour, so that a night
+ *				has an hour more or less where clocks change; else
+ *				microseconds from there
  *	plain		anything else, and integers: multiples of the width from an
  *				origin
  *
@@ -31,6 +35,7 @@
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
+#include "utils/guc.h"
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
@@ -43,6 +48,13 @@
 
 /* 2000-01-03, a Monday */
 #define FIRST_MONDAY	INT64CONST(2)
+
+/* Days that each month has */
+#define MONTH_DAYS		28
+
+/* By so much clocks are put forward or back, at most; and a day without it */
+#define CLOCK_CHANGE	(2 * USECS_PER_HOUR)
+#define SHORT_DAY		(USECS_PER_DAY - CLOCK_CHANGE)
 
 static const FcInterval one_day = {.width = USECS_PER_DAY,.days = true};
 
@@ -87,12 +99,6 @@ local_day(FcKeyType type, int64 key, pg_tz *zone)
 	return floor_div(key - tz * USECS_PER_SEC, USECS_PER_DAY);
 }
 
-int64
-fc_key_local_day(FcKeyType type, int64 key)
-{
-	return local_day(type, key, session_timezone);
-}
-
 /*
  * The instant that a time zone calls the start of a day, as '2021-03-28' means
  * it as a timestamptz.
@@ -129,14 +135,8 @@ day_start(FcKeyType type, int64 day, pg_tz *zone)
 	return day * USECS_PER_DAY;
 }
 
-int64
-fc_key_day_start(FcKeyType type, int64 day)
-{
-	return day_start(type, day, session_timezone);
-}
-
-static pg_tz *
-zone_of(const FcInterval *interval)
+pg_tz *
+fc_interval_zone(const FcInterval *interval)
 {
 	return interval->zone ? interval->zone : session_timezone;
 }
@@ -178,15 +178,24 @@ days_of(FcKeyType type, const FcInterval *interval)
 		interval->width / USECS_PER_DAY;
 }
 
+/* Days after the first one of its month; all months have the first 28 */
+static int64
+day_in_month(int64 day)
+{
+	int64		into = day - first_day_of_month(month_of_day(day));
+
+	return into < MONTH_DAYS ? into : 0;
+}
+
 /* The start of interval number "i"; number 0 is the origin's */
 static int64
 calendar_start(FcKeyType type, const FcInterval *interval, int64 i)
 {
-	pg_tz	   *zone = zone_of(interval);
+	pg_tz	   *zone = fc_interval_zone(interval);
 	int64		day = local_day(type, interval->origin, zone);
 
 	if (interval->months > 0)
-		day = first_day_of_month(month_of_day(day) + i * interval->months);
+		day = first_day_of_month(month_of_day(day) + i * interval->months) + day_in_month(day);
 	else
 		day += i * days_of(type, interval);
 	return day_start(type, day, zone);
@@ -195,7 +204,7 @@ calendar_start(FcKeyType type, const FcInterval *interval, int64 i)
 static int64
 calendar_index(FcKeyType type, const FcInterval *interval, int64 key)
 {
-	pg_tz	   *zone = zone_of(interval);
+	pg_tz	   *zone = fc_interval_zone(interval);
 	int64		day = local_day(type, key, zone);
 	int64		origin = local_day(type, interval->origin, zone);
 
@@ -225,6 +234,44 @@ calendar_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	}
 }
 
+/* The instant at which wall clocks of the session show "time" on a day */
+static int64
+clock_time(FcKeyType type, int64 day, int64 time)
+{
+	struct pg_tm tm;
+	fsec_t		fsec;
+	int64		stamp = day * USECS_PER_DAY + time;
+
+	if (type != FC_KEY_TIMESTAMPTZ || timestamp2tm(stamp, NULL, &tm, &fsec, NULL, NULL) != 0)
+		return stamp;
+	return stamp + DetermineTimeZoneOffset(&tm, session_timezone) * USECS_PER_SEC;
+}
+
+static void
+clock_floor(FcKeyType type, const FcInterval *interval, int64 key,
+			int64 *lo, int64 *hi)
+{
+	int64		start;
+	int64		next;
+	int64		day;
+
+	calendar_floor(type, &one_day, key, &start, &next);
+	*lo = key - (key - start) % interval->width;
+	*hi = Min(*lo + interval->width, next);
+	if (type != FC_KEY_TIMESTAMPTZ || interval->width <= USECS_PER_HOUR)
+		return;
+	day = local_day(type, start, session_timezone);
+	*lo = start;
+	for (int64 time = interval->width; time < USECS_PER_DAY; time += interval->width)
+	{
+		*hi = clock_time(type, day, time);
+		if (*hi > key)
+			return;
+		*lo = Max(*lo, *hi);
+	}
+	*hi = next;
+}
+
 /* Can intervals be counted from the start of each day? */
 static bool
 fits_in_day(FcKeyType type, const FcInterval *interval)
@@ -236,20 +283,8 @@ fits_in_day(FcKeyType type, const FcInterval *interval)
 		interval->width >= USECS_PER_DAY ||
 		USECS_PER_DAY % interval->width != 0)
 		return false;
-	calendar_floor(type, &one_day, interval->origin, &lo, &hi);
-	return (interval->origin - lo) % interval->width == 0;
-}
-
-static void
-clock_floor(FcKeyType type, const FcInterval *interval, int64 key,
-			int64 *lo, int64 *hi)
-{
-	int64		day;
-	int64		next;
-
-	calendar_floor(type, &one_day, key, &day, &next);
-	*lo = key - (key - day) % interval->width;
-	*hi = Min(*lo + interval->width, next);
+	clock_floor(type, interval, interval->origin, &lo, &hi);
+	return interval->origin == lo;
 }
 
 /*
@@ -411,6 +446,12 @@ starts_day(FcKeyType type, int64 key, pg_tz *zone)
 	return day_start(type, local_day(type, key, zone), zone) == key;
 }
 
+bool
+fc_interval_starts_day(const FcRoute *route, int64 key)
+{
+	return starts_day(route->type, key, fc_interval_zone(&route->interval));
+}
+
 static bool
 starts_month(FcKeyType type, int64 key, pg_tz *zone)
 {
@@ -420,63 +461,210 @@ starts_month(FcKeyType type, int64 key, pg_tz *zone)
 		first_day_of_month(month_of_day(day)) == day;
 }
 
+static bool
+starts_days(FcKeyType type, const FcRange *range, pg_tz *zone)
+{
+	return starts_day(type, range->lo, zone) && starts_day(type, range->hi, zone);
+}
+
+/* How many of the ranges are days of a zone?  0 if "range" is none. */
+static int
+days_in_zone(const FcRoute *route, const FcRange *range, pg_tz *zone)
+{
+	int			n = 0;
+
+	if (zone == NULL || !starts_days(route->type, range, zone))
+		return 0;
+	for (int i = 0; i < route->nranges; i++)
+		n += is_finite(route, &route->ranges[i]) &&
+			starts_days(route->type, &route->ranges[i], zone);
+	return n;
+}
+
+/*
+ * The time zone in which "range" and most of the others are days: the
+ * session's, UTC, that of the server's, the database's or the role's settings,
+ * or that of the server's log; the first of equals.  NULL: in none.
+ */
+static pg_tz *
+zone_of_ranges(const FcRoute *route, const FcRange *range)
+{
+	const char *set = GetConfigOptionResetString("TimeZone");
+	pg_tz	   *zones[] = {session_timezone, pg_tzset("UTC"), set ? pg_tzset(set) : NULL, log_timezone};
+	pg_tz	   *best = NULL;
+	int			most = 0;
+
+	for (int i = 0; i < (route->type == FC_KEY_TIMESTAMPTZ ? lengthof(zones) : 1); i++)
+	{
+		int			n = days_in_zone(route, range, zones[i]);
+
+		if (n > most)
+		{
+			most = n;
+			best = zones[i];
+		}
+	}
+	return best;
+}
+
+/* May so many days be one or several months, or years? */
+static bool
+is_like_months(int64 days)
+{
+	double		month = 365.2425 / 12;
+	int64		months = (int64) (days / month + 0.5);
+
+	return days >= MONTH_DAYS && days > months * month - 3 && days < months * month + 3;
+}
+
+/* Sets whole days or months, which "range" has in a zone */
+static void
+calendar_interval(const FcRoute *route, const FcRange *range, pg_tz *zone, FcInterval *interval)
+{
+	FcKeyType	type = route->type;
+	int64		lo = local_day(type, range->lo, zone);
+	int64		hi = local_day(type, range->hi, zone);
+	int64		into = lo - first_day_of_month(month_of_day(lo));
+	bool		months = into < MONTH_DAYS && into == day_in_month(hi);
+
+	interval->zone = zone == session_timezone ? NULL : zone;
+	/* others that are as wide, or as months may be, tell days from months */
+	for (int i = 0; i < route->nranges; i++)
+	{
+		const FcRange *other = &route->ranges[i];
+		int64		other_lo;
+		int64		other_hi;
+
+		if (!is_finite(route, other) || !starts_days(type, other, zone))
+			continue;
+		other_lo = local_day(type, other->lo, zone);
+		other_hi = local_day(type, other->hi, zone);
+		if (other_hi - other_lo == hi - lo)
+			months &= into == 0 || (day_in_month(other_lo) == into && day_in_month(other_hi) == into);
+		else if (!months && is_like_months(hi - lo) && is_like_months(other_hi - other_lo) &&
+				 llabs((other_hi - other_lo) - (hi - lo)) <= 3)
+			interval->unsure = range->partition;
+	}
+	if (months)
+	{
+		interval->months = (int32) (month_of_day(hi) - month_of_day(lo));
+		interval->unsure = InvalidOid;
+		return;
+	}
+	interval->days = true;
+	interval->width = hi - lo;
+	if (type != FC_KEY_DATE)
+		interval->width *= USECS_PER_DAY;
+}
+
+/*
+ * Sets the width of a range that is no days in any zone known here.  It is time
+ * that passes, unless it looks like months, or like days of another zone.
+ */
+static void
+plain_interval(const FcRoute *route, const FcRange *range, FcInterval *interval)
+{
+	int64		width = range->hi - range->lo;
+	int64		odd = (width + CLOCK_CHANGE) % USECS_PER_DAY - CLOCK_CHANGE;
+
+	interval->width = width;
+	if (width >= SHORT_DAY &&
+		(is_like_months((width + USECS_PER_DAY / 2) / USECS_PER_DAY) ||
+		 (route->type == FC_KEY_TIMESTAMPTZ && odd != 0 && odd <= CLOCK_CHANGE)))
+		interval->unsure = range->partition;
+	if (route->type != FC_KEY_TIMESTAMPTZ || width >= SHORT_DAY)
+		return;
+	/* wall clocks must show the same of all that are as wide */
+	for (int i = 0; i < route->nranges; i++)
+	{
+		const FcRange *other = &route->ranges[i];
+		FcInterval	trial = {.width = width,.origin = other->lo};
+
+		if (is_finite(route, other) && other->hi - other->lo == width)
+			interval->elapsed |= !fits_in_day(route->type, &trial);
+	}
+}
+
 /* The interval that is as wide as a finite range, and counts from its start */
 static FcInterval
-interval_of_range(FcKeyType type, const FcRange *range)
+interval_of_range(const FcRoute *route, const FcRange *range)
 {
 	FcInterval	interval = {.origin = range->lo};
-	int64		lo_day;
-	int64		hi_day;
+	pg_tz	   *zone;
 
-	if (is_integer(type))
+	if (is_integer(route->type))
 	{
 		if (pg_sub_s64_overflow(range->hi, range->lo, &interval.width))
 			interval.width = PG_INT64_MAX;
-		return interval;
 	}
-	if (!starts_day(type, range->lo, session_timezone) ||
-		!starts_day(type, range->hi, session_timezone))
-	{
-		interval.width = range->hi - range->lo;
-		return interval;
-	}
-	lo_day = fc_key_local_day(type, range->lo);
-	hi_day = fc_key_local_day(type, range->hi);
-	if (starts_month(type, range->lo, session_timezone) &&
-		starts_month(type, range->hi, session_timezone))
-	{
-		interval.months = (int32) (month_of_day(hi_day) - month_of_day(lo_day));
-		return interval;
-	}
-	interval.days = true;
-	interval.width = hi_day - lo_day;
-	if (type != FC_KEY_DATE)
-		interval.width *= USECS_PER_DAY;
+	else if ((zone = zone_of_ranges(route, range)) != NULL)
+		calendar_interval(route, range, zone, &interval);
+	else
+		plain_interval(route, range, &interval);
 	return interval;
+}
+
+/* A bound of "route" in the unit that the interval counts in */
+static int64
+counted_bound(const FcRoute *route, const FcInterval *interval, int64 bound)
+{
+	int64		time;
+
+	if (interval->epoch == 0)
+		return bound;
+	return fc_epoch_to_time(interval->epoch, bound, &time) ? time : DT_NOEND;
+}
+
+/* Is the range what "interval" gives for the range's first key? */
+static bool
+is_one_interval(const FcRoute *route, const FcInterval *interval,
+				const FcRange *range)
+{
+	FcRoute		trial = *route;
+	int64		lo;
+	int64		hi;
+
+	trial.interval = *interval;
+	trial.interval.origin = counted_bound(route, interval, range->lo);
+	fc_interval_floor(&trial, range->lo, &lo, &hi);
+	return lo == range->lo && hi == range->hi;
 }
 
 /*
  * The interval of the highest existing partition with finite bounds; unless
- * "like" is NULL, of the highest that is as wide as "like".  False if there is
+ * "like" is NULL, of the highest that is as wide as "like".  Where clocks change
+ * the highest may be a night of hours, which others explain.  False if there is
  * none.
  */
 static bool
 existing_interval(const FcRoute *route, const FcInterval *like,
 				  FcInterval *result)
 {
-	int			i;
+	const FcRange *highest = NULL;
 
-	for (i = route->nranges - 1; i >= 0; i--)
+	for (int i = route->nranges - 1; i >= 0; i--)
 	{
+		FcInterval	interval;
+
 		if (!is_finite(route, &route->ranges[i]))
 			continue;
-		*result = interval_of_range(route->type, &route->ranges[i]);
-		if (like == NULL ||
-			(like->months == result->months &&
-			 like->width == result->width && like->days == result->days))
+		interval = interval_of_range(route, &route->ranges[i]);
+		if (like && (like->months != interval.months ||
+					 like->width != interval.width || like->days != interval.days))
+			continue;
+		if (highest == NULL)
+			*result = interval;
+		else if (fits_in_day(route->type, &interval) && is_one_interval(route, &interval, highest))
+		{
+			*result = interval;
+			return true;
+		}
+		highest = highest ? highest : &route->ranges[i];
+		if (like || result->months > 0 || result->days || route->type != FC_KEY_TIMESTAMPTZ ||
+			fits_in_day(route->type, result))
 			return true;
 	}
-	return false;
+	return highest != NULL;
 }
 
 static void
@@ -563,7 +751,7 @@ time_width(FcKeyType type, const char *text)
 	if (span->month > 0)
 	{
 		interval.months = span->month;
-		interval.origin = fc_key_day_start(type, first_day_of_month(0));
+		interval.origin = day_start(type, first_day_of_month(0), session_timezone);
 		return interval;
 	}
 
@@ -574,7 +762,7 @@ time_width(FcKeyType type, const char *text)
 	interval.days = days;
 	first_day = interval.width % (7 * USECS_PER_DAY) == 0 ? FIRST_MONDAY : 0;
 	if (days || USECS_PER_DAY % interval.width == 0)
-		interval.origin = fc_key_day_start(type, first_day);
+		interval.origin = day_start(type, first_day, session_timezone);
 	if (type == FC_KEY_DATE)
 		interval.width /= USECS_PER_DAY;
 	return interval;
@@ -603,32 +791,6 @@ fc_interval_choose(const FcRoute *route, const char *text)
 				 errdetail("The partition key is an integer, and no existing partition has two finite bounds."),
 				 errhint("Give a width as partition_interval, such as '1000000'.")));
 	return time_width(route->type, "1 day");
-}
-
-/* A bound of "route" in the unit that the interval counts in */
-static int64
-counted_bound(const FcRoute *route, const FcInterval *interval, int64 bound)
-{
-	int64		time;
-
-	if (interval->epoch == 0)
-		return bound;
-	return fc_epoch_to_time(interval->epoch, bound, &time) ? time : DT_NOEND;
-}
-
-/* Is the range what "interval" gives for the range's first key? */
-static bool
-is_one_interval(const FcRoute *route, const FcInterval *interval,
-				const FcRange *range)
-{
-	FcRoute		trial = *route;
-	int64		lo;
-	int64		hi;
-
-	trial.interval = *interval;
-	trial.interval.origin = counted_bound(route, interval, range->lo);
-	fc_interval_floor(&trial, range->lo, &lo, &hi);
-	return lo == range->lo && hi == range->hi;
 }
 
 /*
@@ -680,7 +842,7 @@ bool
 fc_interval_lines_up(const FcRoute *route, const FcInterval *interval)
 {
 	FcKeyType	type = interval->epoch ? FC_KEY_TIMESTAMPTZ : route->type;
-	pg_tz	   *zone = zone_of(interval);
+	pg_tz	   *zone = fc_interval_zone(interval);
 
 	if (interval->months == 0 && !interval->days)
 		return true;
