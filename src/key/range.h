@@ -124,9 +124,10 @@ extern FcRange fc_route_find(const FcRoute *route, int64 key);
 /*
  * The width of the partitions to be made: "text" (an interval such as '1 day',
  * an integer width for integer keys), or else what the existing partitions
- * use, or else one day.  Of existing ones the time zone and the day are taken in
- * which they are regular; if they are so in none, "unsure" is set.  ERROR 22023 for what cannot be a width, and for
- * integer keys without text and existing partitions.
+ * use, or else one day.  Of existing ones the time zone and the day are taken
+ * in which they are regular; if they are so in none, "unsure" is set.  ERROR
+ * 22023 for what cannot be a width, and for integer keys without text and
+ * existing partitions.
  */
 extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
 
