@@ -285,6 +285,22 @@ FROM (VALUES ('UTF8', convert_to(E'name,n\nMüller,1\n', 'UTF8'), '', 'header =>
 	('SJIS, said', convert_to(E'name,n\n表,1\nソ,2\n', 'SJIS'), 'encoding => ''SJIS''', 'header => true, encoding => ''SJIS'' (ソ,2) (表,1)')) AS v (about, data, arguments, wanted),
 	LATERAL (SELECT sniffed(quote_literal(write('sniff_encoding.csv', data)), arguments) AS got) AS s;
 
+-- A table may have more columns than a page has room for
+CREATE FUNCTION wide(columns int, value text) RETURNS text LANGUAGE sql AS
+$$ SELECT quote_literal(write('sniff_wide_rows.csv', convert_to((SELECT string_agg('c' || n, ',') FROM generate_series(1, columns) AS n) || E'\n' || left(repeat(value || ',', columns), -1) || E'\n', 'UTF8'))) $$;
+SELECT is(CASE WHEN got[1] LIKE 'ERROR %' THEN got[1] ELSE left(columns_of(got[1]), 24) || ' ' || counted(got) END, wanted, about)
+FROM (VALUES ('as many bigint as fit', 990, '5', 'c1 bigint, c2 bigint, c3 1'),
+	('1,500 integers', 1500, '70000', 'c1 integer, c2 integer,  1'),
+	('1,600 integers', 1600, '-1', 'c1 integer, c2 integer,  1'),
+	('1,600 flags', 1600, 'true', 'c1 boolean, c2 boolean,  1'),
+	('many columns of which few have a value', 1600, '', 'c1 text, c2 text, c3 tex 1'),
+	('1,600 short texts', 1600, 'abc', 'c1 text, c2 text, c3 tex 1'),
+	('1,500 large integers', 1500, '5000000000', 'ERROR 54000'),
+	('1,600 numbers', 1600, '1.5e3', 'ERROR 54000'),
+	('1,600 texts', 1600, repeat('x', 30), 'ERROR 54000')) AS v (about, columns, value, wanted),
+	LATERAL (SELECT sniffed(wide(columns, value), 'header => true, delimiter => '','', target => ''wide_rows''') AS got) AS s;
+SELECT alike(said(sniffed(wide(1500, '7'))), '%As bigint, a row would take 12216 bytes, and a page has room for 8160: %', 'and it says why');
+
 -- Nothing of a file becomes a part of a statement
 SELECT is(loaded(sniffed(quote_literal(write('sniff_evil.csv', convert_to(E'"a"");--\n); DROP TABLE example; --","b"\n1,"x\r\n); DROP TABLE example; --"\n2,"''); DROP TABLE example; --"\n', 'UTF8'))))),
 	E'(1,"x\r\n); DROP TABLE example; --") (2,"''); DROP TABLE example; --")', 'values and names with SQL in them');
