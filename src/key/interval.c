@@ -1,17 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * key/interval.c
- *	  The widths of partitions, and where such intervals start.
+ *	  Where the intervals of new partitions start.
  *
  * Four ways to count, in the order they are tried:
  *
  *	months		calendar months, from year 0 (quarters and years are those of
- *				the calendar), or from an existing partition
+ *				the calendar), or from an existing partition, whose first day
+ *				may be any up to the 28th
  *	days		days of the session's time zone, from 2000-01-01; weeks from a
- *				Monday; or from an existing partition.  A timestamptz day has
- *				23 or 25 hours where clocks change
- *	clock		a width that divides a day evenly: microseconds from the day's
- *				start, the last one cut at the next day's
+ *				Monday; or from an existing partition, in the time zone in
+ *				which the existing ones are days.  A timestamptz day has 23 or
+ *				25 hours where clocks change
+ *	clock		a width that divides a day evenly: as wall clocks show it from
+ *				the day's start, if it is more than an hour, so that a night
+ *				has an hour more or less where clocks change; else
+ *				microseconds from there
  *	plain		anything else, and integers: multiples of the width from an
  *				origin
  *
@@ -26,23 +30,17 @@
 #include <limits.h>
 
 #include "common/int.h"
-#include "fmgr.h"
 #include "pgtime.h"
-#include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/timestamp.h"
 
-#include "compat/compat.h"
-#include "key/range.h"
+#include "key/interval.h"
 
 /* The calendar's ends, as days from 2000-01-01 */
 #define FIRST_DAY		(DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE)
 #define END_OF_DATES	(DATE_END_JULIAN - POSTGRES_EPOCH_JDATE)
 #define END_OF_STAMPS	(TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE)
-
-/* 2000-01-03, a Monday */
-#define FIRST_MONDAY	INT64CONST(2)
 
 static const FcInterval one_day = {.width = USECS_PER_DAY,.days = true};
 
@@ -66,14 +64,8 @@ floor_mod(int64 a, int64 b)
 	return r < 0 ? r + b : r;
 }
 
-static bool
-is_integer(FcKeyType type)
-{
-	return type >= FC_KEY_INT2;
-}
-
-static int64
-local_day(FcKeyType type, int64 key, pg_tz *zone)
+int64
+fc_day_of(FcKeyType type, int64 key, pg_tz *zone)
 {
 	struct pg_tm tm;
 	fsec_t		fsec;
@@ -85,12 +77,6 @@ local_day(FcKeyType type, int64 key, pg_tz *zone)
 		timestamp2tm(key, &tz, &tm, &fsec, NULL, zone) != 0)
 		tz = 0;
 	return floor_div(key - tz * USECS_PER_SEC, USECS_PER_DAY);
-}
-
-int64
-fc_key_local_day(FcKeyType type, int64 key)
-{
-	return local_day(type, key, session_timezone);
 }
 
 /*
@@ -111,8 +97,8 @@ local_midnight(int64 day, pg_tz *zone)
 	return day * USECS_PER_DAY + tz * USECS_PER_SEC;
 }
 
-static int64
-day_start(FcKeyType type, int64 day, pg_tz *zone)
+int64
+fc_day_start(FcKeyType type, int64 day, pg_tz *zone)
 {
 	/* near the type's ends a zone's offset may put a day's start outside */
 	int64		margin = type == FC_KEY_TIMESTAMPTZ ? 1 : 0;
@@ -129,21 +115,14 @@ day_start(FcKeyType type, int64 day, pg_tz *zone)
 	return day * USECS_PER_DAY;
 }
 
-int64
-fc_key_day_start(FcKeyType type, int64 day)
-{
-	return day_start(type, day, session_timezone);
-}
-
-static pg_tz *
-zone_of(const FcInterval *interval)
+pg_tz *
+fc_interval_zone(const FcInterval *interval)
 {
 	return interval->zone ? interval->zone : session_timezone;
 }
 
-/* Months since the start of year 0, of the month that holds "day" */
-static int64
-month_of_day(int64 day)
+int64
+fc_month_of_day(int64 day)
 {
 	int			year;
 	int			month;
@@ -153,12 +132,8 @@ month_of_day(int64 day)
 	return (int64) year * 12 + month - 1;
 }
 
-/*
- * The first day of a month; if the month is outside the range of all types, a
- * day outside them, too
- */
-static int64
-first_day_of_month(int64 month)
+int64
+fc_month_start(int64 month)
 {
 	int64		year = floor_div(month, 12);
 
@@ -178,29 +153,37 @@ days_of(FcKeyType type, const FcInterval *interval)
 		interval->width / USECS_PER_DAY;
 }
 
+int64
+fc_day_in_month(int64 day)
+{
+	int64		into = day - fc_month_start(fc_month_of_day(day));
+
+	return into < FC_MONTH_DAYS ? into : 0;
+}
+
 /* The start of interval number "i"; number 0 is the origin's */
 static int64
 calendar_start(FcKeyType type, const FcInterval *interval, int64 i)
 {
-	pg_tz	   *zone = zone_of(interval);
-	int64		day = local_day(type, interval->origin, zone);
+	pg_tz	   *zone = fc_interval_zone(interval);
+	int64		day = fc_day_of(type, interval->origin, zone);
 
 	if (interval->months > 0)
-		day = first_day_of_month(month_of_day(day) + i * interval->months);
+		day = fc_month_start(fc_month_of_day(day) + i * interval->months) + fc_day_in_month(day);
 	else
 		day += i * days_of(type, interval);
-	return day_start(type, day, zone);
+	return fc_day_start(type, day, zone);
 }
 
 static int64
 calendar_index(FcKeyType type, const FcInterval *interval, int64 key)
 {
-	pg_tz	   *zone = zone_of(interval);
-	int64		day = local_day(type, key, zone);
-	int64		origin = local_day(type, interval->origin, zone);
+	pg_tz	   *zone = fc_interval_zone(interval);
+	int64		day = fc_day_of(type, key, zone);
+	int64		origin = fc_day_of(type, interval->origin, zone);
 
 	if (interval->months > 0)
-		return floor_div(month_of_day(day) - month_of_day(origin),
+		return floor_div(fc_month_of_day(day) - fc_month_of_day(origin),
 						 interval->months);
 	return floor_div(day - origin, days_of(type, interval));
 }
@@ -225,31 +208,56 @@ calendar_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	}
 }
 
-/* Can intervals be counted from the start of each day? */
-static bool
-fits_in_day(FcKeyType type, const FcInterval *interval)
+/* The instant at which wall clocks of the session show "time" on a day */
+static int64
+clock_time(FcKeyType type, int64 day, int64 time)
 {
-	int64		lo;
-	int64		hi;
+	struct pg_tm tm;
+	fsec_t		fsec;
+	int64		stamp = day * USECS_PER_DAY + time;
 
-	if (type == FC_KEY_DATE || is_integer(type) || interval->elapsed ||
-		interval->width >= USECS_PER_DAY ||
-		USECS_PER_DAY % interval->width != 0)
-		return false;
-	calendar_floor(type, &one_day, interval->origin, &lo, &hi);
-	return (interval->origin - lo) % interval->width == 0;
+	if (type != FC_KEY_TIMESTAMPTZ || timestamp2tm(stamp, NULL, &tm, &fsec, NULL, NULL) != 0)
+		return stamp;
+	return stamp + DetermineTimeZoneOffset(&tm, session_timezone) * USECS_PER_SEC;
 }
 
 static void
 clock_floor(FcKeyType type, const FcInterval *interval, int64 key,
 			int64 *lo, int64 *hi)
 {
-	int64		day;
+	int64		start;
 	int64		next;
+	int64		day;
 
-	calendar_floor(type, &one_day, key, &day, &next);
-	*lo = key - (key - day) % interval->width;
+	calendar_floor(type, &one_day, key, &start, &next);
+	*lo = key - (key - start) % interval->width;
 	*hi = Min(*lo + interval->width, next);
+	if (type != FC_KEY_TIMESTAMPTZ || interval->width <= USECS_PER_HOUR)
+		return;
+	day = fc_day_of(type, start, session_timezone);
+	*lo = start;
+	for (int64 time = interval->width; time < USECS_PER_DAY; time += interval->width)
+	{
+		*hi = clock_time(type, day, time);
+		if (*hi > key)
+			return;
+		*lo = Max(*lo, *hi);
+	}
+	*hi = next;
+}
+
+bool
+fc_interval_fits_day(FcKeyType type, const FcInterval *interval)
+{
+	int64		lo;
+	int64		hi;
+
+	if (type == FC_KEY_DATE || fc_key_is_integer(type) || interval->elapsed ||
+		interval->width >= USECS_PER_DAY ||
+		USECS_PER_DAY % interval->width != 0)
+		return false;
+	clock_floor(type, interval, interval->origin, &lo, &hi);
+	return interval->origin == lo;
 }
 
 /*
@@ -311,7 +319,7 @@ plain_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	if (pg_sub_s64_overflow(key, into, lo) || *lo < first)
 		*lo = first;
 	if (pg_add_s64_overflow(key, width - into, hi) ||
-		(is_integer(type) ? *hi > end : *hi >= end))
+		(fc_key_is_integer(type) ? *hi > end : *hi >= end))
 		*hi = past_end(type);
 }
 
@@ -321,7 +329,7 @@ any_floor(FcKeyType type, const FcInterval *interval, int64 key,
 {
 	if (interval->months > 0 || interval->days)
 		calendar_floor(type, interval, key, lo, hi);
-	else if (fits_in_day(type, interval))
+	else if (fc_interval_fits_day(type, interval))
 		clock_floor(type, interval, key, lo, hi);
 	else
 		plain_floor(type, interval, key, lo, hi);
@@ -393,305 +401,4 @@ fc_interval_floor(const FcRoute *route, int64 key, int64 *lo, int64 *hi)
 		epoch_floor(route->type, &route->interval, key, lo, hi);
 	else
 		any_floor(route->type, &route->interval, key, lo, hi);
-}
-
-/* Do both ends exist, and are they finite? */
-static bool
-is_finite(const FcRoute *route, const FcRange *range)
-{
-	return !range->lo_min && !range->hi_max &&
-		!fc_key_is_infinite(route->type, range->lo) &&
-		!fc_key_is_infinite(route->type, range->hi);
-}
-
-/* Is this the first key of a day in the zone? */
-static bool
-starts_day(FcKeyType type, int64 key, pg_tz *zone)
-{
-	return day_start(type, local_day(type, key, zone), zone) == key;
-}
-
-static bool
-starts_month(FcKeyType type, int64 key, pg_tz *zone)
-{
-	int64		day = local_day(type, key, zone);
-
-	return starts_day(type, key, zone) &&
-		first_day_of_month(month_of_day(day)) == day;
-}
-
-/* The interval that is as wide as a finite range, and counts from its start */
-static FcInterval
-interval_of_range(FcKeyType type, const FcRange *range)
-{
-	FcInterval	interval = {.origin = range->lo};
-	int64		lo_day;
-	int64		hi_day;
-
-	if (is_integer(type))
-	{
-		if (pg_sub_s64_overflow(range->hi, range->lo, &interval.width))
-			interval.width = PG_INT64_MAX;
-		return interval;
-	}
-	if (!starts_day(type, range->lo, session_timezone) ||
-		!starts_day(type, range->hi, session_timezone))
-	{
-		interval.width = range->hi - range->lo;
-		return interval;
-	}
-	lo_day = fc_key_local_day(type, range->lo);
-	hi_day = fc_key_local_day(type, range->hi);
-	if (starts_month(type, range->lo, session_timezone) &&
-		starts_month(type, range->hi, session_timezone))
-	{
-		interval.months = (int32) (month_of_day(hi_day) - month_of_day(lo_day));
-		return interval;
-	}
-	interval.days = true;
-	interval.width = hi_day - lo_day;
-	if (type != FC_KEY_DATE)
-		interval.width *= USECS_PER_DAY;
-	return interval;
-}
-
-/*
- * The interval of the highest existing partition with finite bounds; unless
- * "like" is NULL, of the highest that is as wide as "like".  False if there is
- * none.
- */
-static bool
-existing_interval(const FcRoute *route, const FcInterval *like,
-				  FcInterval *result)
-{
-	int			i;
-
-	for (i = route->nranges - 1; i >= 0; i--)
-	{
-		if (!is_finite(route, &route->ranges[i]))
-			continue;
-		*result = interval_of_range(route->type, &route->ranges[i]);
-		if (like == NULL ||
-			(like->months == result->months &&
-			 like->width == result->width && like->days == result->days))
-			return true;
-	}
-	return false;
-}
-
-static void
-refuse_width(const char *text, const char *detail)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid partition interval: \"%s\"", text),
-			 errdetail_internal("%s", detail),
-			 errhint("Change partition_interval, or leave it out to get the width of the existing partitions.")));
-}
-
-/* Reads a width of integer keys */
-static FcInterval
-integer_width(const char *text)
-{
-	FcInterval	interval = {0};
-	char	   *end;
-
-	errno = 0;
-	interval.width = strtoi64(text, &end, 10);
-	while (*end == ' ')
-		end++;
-	if (errno != 0 || end == text || *end != '\0')
-		refuse_width(text, _("The partition key is an integer, so the interval must be an integer of its range."));
-	if (interval.width <= 0)
-		refuse_width(text, _("The interval must be greater than zero."));
-	return interval;
-}
-
-/* Months, days and microseconds must not be mixed, and must be positive */
-static void
-check_width(const char *text, FcKeyType type, const Interval *span)
-{
-	int			parts = (span->month != 0) + (span->day != 0) +
-		(span->time != 0);
-
-	if (fc_interval_is_infinite(span))
-		refuse_width(text, _("The interval must be finite."));
-	if (parts > 1)
-		refuse_width(text, _("Months, days and hours cannot be combined."));
-	if (span->month <= 0 && span->day <= 0 && span->time <= 0)
-		refuse_width(text, _("The interval must be greater than zero."));
-	if (type == FC_KEY_DATE && span->time % USECS_PER_DAY != 0)
-		refuse_width(text, _("The partition key is a date, so the interval must be whole days or months."));
-}
-
-/* Error context callback for what is no interval at all */
-static void
-advise_width(void *arg)
-{
-	if (geterrcode() == ERRCODE_INVALID_DATETIME_FORMAT)
-		errhint("Give a width such as '1 day', '1 week' or '1 month'.");
-}
-
-static Interval *
-read_width(const char *text)
-{
-	ErrorContextCallback callback = {error_context_stack, advise_width, NULL};
-	Interval   *span;
-
-	error_context_stack = &callback;
-	span = DatumGetIntervalP(DirectFunctionCall3(interval_in,
-												 CStringGetDatum(text),
-												 ObjectIdGetDatum(InvalidOid),
-												 Int32GetDatum(-1)));
-	error_context_stack = callback.previous;
-	return span;
-}
-
-/*
- * Reads a width of timestamp and date keys.  Hours that make whole days are
- * days.
- */
-static FcInterval
-time_width(FcKeyType type, const char *text)
-{
-	FcInterval	interval = {0};
-	Interval   *span = read_width(text);
-	int64		first_day;
-	bool		days;
-
-	check_width(text, type, span);
-	if (span->month > 0)
-	{
-		interval.months = span->month;
-		interval.origin = fc_key_day_start(type, first_day_of_month(0));
-		return interval;
-	}
-
-	days = span->time % USECS_PER_DAY == 0;
-	if (pg_mul_s64_overflow(span->day, USECS_PER_DAY, &interval.width))
-		refuse_width(text, _("The interval is too large."));
-	interval.width += span->time;
-	interval.days = days;
-	first_day = interval.width % (7 * USECS_PER_DAY) == 0 ? FIRST_MONDAY : 0;
-	if (days || USECS_PER_DAY % interval.width == 0)
-		interval.origin = fc_key_day_start(type, first_day);
-	if (type == FC_KEY_DATE)
-		interval.width /= USECS_PER_DAY;
-	return interval;
-}
-
-FcInterval
-fc_interval_choose(const FcRoute *route, const char *text)
-{
-	FcInterval	interval;
-	FcInterval	existing;
-
-	if (text != NULL)
-	{
-		interval = is_integer(route->type) ? integer_width(text) :
-			time_width(route->type, text);
-		if (existing_interval(route, &interval, &existing))
-			interval = existing;
-		return interval;
-	}
-	if (existing_interval(route, NULL, &existing))
-		return existing;
-	if (is_integer(route->type))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("could not tell how wide new partitions should be"),
-				 errdetail("The partition key is an integer, and no existing partition has two finite bounds."),
-				 errhint("Give a width as partition_interval, such as '1000000'.")));
-	return time_width(route->type, "1 day");
-}
-
-/* A bound of "route" in the unit that the interval counts in */
-static int64
-counted_bound(const FcRoute *route, const FcInterval *interval, int64 bound)
-{
-	int64		time;
-
-	if (interval->epoch == 0)
-		return bound;
-	return fc_epoch_to_time(interval->epoch, bound, &time) ? time : DT_NOEND;
-}
-
-/* Is the range what "interval" gives for the range's first key? */
-static bool
-is_one_interval(const FcRoute *route, const FcInterval *interval,
-				const FcRange *range)
-{
-	FcRoute		trial = *route;
-	int64		lo;
-	int64		hi;
-
-	trial.interval = *interval;
-	trial.interval.origin = counted_bound(route, interval, range->lo);
-	fc_interval_floor(&trial, range->lo, &lo, &hi);
-	return lo == range->lo && hi == range->hi;
-}
-
-/*
- * Makes the interval count from the highest partition that is one interval
- * wide, or else from the highest that has two finite bounds; without either
- * its origin stays as it is.
- */
-static void
-count_from_existing(const FcRoute *route, FcInterval *interval)
-{
-	const FcRange *origin = NULL;
-
-	for (int i = route->nranges - 1; i >= 0; i--)
-	{
-		const FcRange *range = &route->ranges[i];
-		bool		fits;
-
-		if (!is_finite(route, range))
-			continue;
-		fits = is_one_interval(route, interval, range);
-		if (fits || origin == NULL)
-			origin = range;
-		if (fits)
-			break;
-	}
-	if (origin != NULL)
-		interval->origin = counted_bound(route, interval, origin->lo);
-}
-
-FcInterval
-fc_interval_step(const FcRoute *route, const char *text, int64 epoch,
-				 pg_tz *zone)
-{
-	FcKeyType	type = epoch ? FC_KEY_TIMESTAMPTZ : route->type;
-	FcInterval	interval = is_integer(type) ? integer_width(text) :
-		time_width(type, text);
-
-	interval.elapsed = interval.months == 0 && !interval.days &&
-		!is_integer(type);
-	interval.epoch = epoch;
-	interval.zone = zone;
-	if (epoch && (interval.width % USECS_PER_SEC) != 0)
-		refuse_width(text, _("The partition key counts from 1970, so the interval must be whole seconds."));
-	count_from_existing(route, &interval);
-	return interval;
-}
-
-bool
-fc_interval_lines_up(const FcRoute *route, const FcInterval *interval)
-{
-	FcKeyType	type = interval->epoch ? FC_KEY_TIMESTAMPTZ : route->type;
-	pg_tz	   *zone = zone_of(interval);
-
-	if (interval->months == 0 && !interval->days)
-		return true;
-	for (int i = 0; i < route->nranges; i++)
-	{
-		const FcRange *range = &route->ranges[i];
-
-		if (is_finite(route, range) &&
-			(!starts_day(type, counted_bound(route, interval, range->lo), zone) ||
-			 !starts_day(type, counted_bound(route, interval, range->hi), zone)))
-			return false;
-	}
-	return interval->months == 0 || starts_month(type, interval->origin, zone);
 }

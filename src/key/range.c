@@ -353,17 +353,17 @@ fc_route_find(const FcRoute *route, int64 key)
 }
 
 void
-fc_key_to_tm(FcKeyType type, int64 key, bool utc, struct pg_tm *tm, fsec_t *fsec)
+fc_key_to_tm(FcKeyType type, int64 key, pg_tz *zone, struct pg_tm *tm, fsec_t *fsec)
 {
 	int			tz;
-	bool		local = type == FC_KEY_TIMESTAMPTZ && !utc;
+	bool		local = type == FC_KEY_TIMESTAMPTZ && zone != NULL;
 
 	memset(tm, 0, sizeof(*tm));
 	*fsec = 0;
 	if (type == FC_KEY_DATE)
 		j2date((int) (key + POSTGRES_EPOCH_JDATE),
 			   &tm->tm_year, &tm->tm_mon, &tm->tm_mday);
-	else if (timestamp2tm(key, local ? &tz : NULL, tm, fsec, NULL, NULL) != 0)
+	else if (timestamp2tm(key, local ? &tz : NULL, tm, fsec, NULL, zone) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("timestamp out of range")));
@@ -381,7 +381,7 @@ fc_key_text(FcKeyType type, int64 key)
 	if (fc_key_is_infinite(type, key))
 		return pstrdup(key < 0 ? "-infinity" : "infinity");
 
-	fc_key_to_tm(type, key, true, &tm, &fsec);
+	fc_key_to_tm(type, key, NULL, &tm, &fsec);
 	tm.tm_isdst = 0;			/* else the zone would not be printed */
 	if (type == FC_KEY_DATE)
 		EncodeDateOnly(&tm, USE_ISO_DATES, buf);

@@ -35,15 +35,17 @@ typedef struct FcInterval
 {
 	int32		months;			/* > 0: whole months, and width is 0 */
 	int64		width;			/* microseconds, days for dates, or integers */
-	bool		days;			/* width is whole calendar days of the
-								 * session's time zone (timestamptz), in
-								 * microseconds of 24-hour days */
+	bool		days;			/* width is whole calendar days of a time
+								 * zone (timestamptz), in microseconds of
+								 * 24-hour days */
 	int64		origin;			/* a key where an interval starts */
 	bool		elapsed;		/* a width below a day is time that passes,
 								 * whatever clocks and days do meanwhile */
 	int64		epoch;			/* > 0: integer keys count time from 1970, so
 								 * many in a second; all fields above are of
 								 * timestamptz */
+	Oid			unsure;			/* the existing partition whose width does not
+								 * tell that of new ones, or InvalidOid */
 	struct pg_tz *zone;			/* of days and months, in this process's
 								 * memory; NULL: the session's */
 } FcInterval;
@@ -122,8 +124,10 @@ extern FcRange fc_route_find(const FcRoute *route, int64 key);
 /*
  * The width of the partitions to be made: "text" (an interval such as '1 day',
  * an integer width for integer keys), or else what the existing partitions
- * use, or else one day.  ERROR 22023 for what cannot be a width, and for
- * integer keys without text and existing partitions.
+ * use, or else one day.  Of existing ones the time zone and the day are taken
+ * in which they are regular; if they are so in none, "unsure" is set.  ERROR
+ * 22023 for what cannot be a width, and for integer keys without text and
+ * existing partitions.
  */
 extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
 
@@ -157,19 +161,14 @@ extern int64 fc_epoch_from_time(int64 unit, int64 time);
 extern void fc_interval_floor(const FcRoute *route, int64 key,
 							  int64 *lo, int64 *hi);
 
-/*
- * Days of the calendar, counted from 2000-01-01, in the session's time zone
- * for timestamptz: the day that a key lies in, and the first key of a day (cut
- * to the type's range; past its end the type's infinity).
- */
-extern int64 fc_key_local_day(FcKeyType type, int64 key);
-extern int64 fc_key_day_start(FcKeyType type, int64 day);
+/* Is it the first key of a day, in the interval's time zone for timestamptz? */
+extern bool fc_interval_starts_day(const FcRoute *route, int64 key);
 
-/*
- * Broken-down time of a key, in the session's time zone for timestamptz
- * unless "utc".
- */
-extern void fc_key_to_tm(FcKeyType type, int64 key, bool utc, struct pg_tm *tm,
+/* The time zone that days, months and names of new partitions are of */
+extern struct pg_tz *fc_interval_zone(const FcInterval *interval);
+
+/* Broken-down time of a key; of a timestamptz in a zone, NULL: in UTC */
+extern void fc_key_to_tm(FcKeyType type, int64 key, struct pg_tz *zone, struct pg_tm *tm,
 						 fsec_t *fsec);
 
 /* A key as text that means the same in every session */

@@ -170,12 +170,35 @@ fc_partitions_detaching(FcJob *job)
 	return fault;
 }
 
+/* A fault if the existing partitions do not tell how wide new ones should be */
+static FcFault *
+fc_partitions_unsure(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	const FcRoute *route = target->route;
+	FcFault    *fault;
+	int			i = 0;
+
+	if (target->ncreated == 0 || !OidIsValid(route->interval.unsure))
+		return NULL;
+	while (i < route->nranges - 1 && route->ranges[i].partition != route->interval.unsure)
+		i++;
+	fault = palloc0(sizeof(FcFault));
+	fault->name = "partition_interval";
+	fault->sqlerrcode = ERRCODE_INVALID_PARAMETER_VALUE;
+	fault->message = psprintf("could not tell how wide new partitions of table \"%s\" should be", target->relname);
+	fault->detail = psprintf("Partition \"%s\", for values %s, seems to be of days or months, but not of those of a time zone that is known here.",
+							 get_rel_name(route->interval.unsure), fc_range_text(route->type, &route->ranges[i]));
+	fault->hint = pstrdup("Set timezone to the zone that the partitions were made in, or give a width as partition_interval, such as '1 month'.");
+	return fault;
+}
+
 List *
 fc_partitions_faults(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcFault    *simple[] = {fc_partitions_detaching(job), fc_partitions_too_many(job),
-	fc_partitions_misplaced(job)};
+	fc_partitions_misplaced(job), fc_partitions_unsure(job)};
 	List	   *faults = NIL;
 	const FcRange *lowest = NULL;
 	int64		high = PG_INT64_MIN;
@@ -210,13 +233,11 @@ fc_partitions_choice(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	const FcInterval *interval = &target->route->interval;
-	const char *partman = "";
+	bool		zoned = interval->zone && (interval->epoch || target->route->type == FC_KEY_TIMESTAMPTZ);
 
-	if (target->route->partman)
-		partman = interval->zone && (interval->epoch || target->route->type == FC_KEY_TIMESTAMPTZ) ?
-			psprintf(" for pg_partman, in time zone %s", pg_get_timezone_name(interval->zone)) :
-			" for pg_partman";
-	return psprintf("%d created%s%s", target->ncreated, job->nodes ? " on other servers" : partman,
+	return psprintf("%d created%s%s%s", target->ncreated,
+					job->nodes ? " on other servers" : target->route->partman ? " for pg_partman" : "",
+					zoned ? psprintf(", in time zone %s", pg_get_timezone_name(interval->zone)) : "",
 					job->attach_first ? ", attached before the load" : "");
 }
 

@@ -55,9 +55,9 @@ level_of_interval(const FcRoute *route)
 
 /* Returns the coarsest level that tells all of "key" */
 static NameLevel
-level_of_key(FcKeyType type, int64 key, const struct pg_tm *tm, fsec_t fsec)
+level_of_key(const FcRoute *route, int64 key, const struct pg_tm *tm, fsec_t fsec)
 {
-	if (fc_key_day_start(type, fc_key_local_day(type, key)) == key)
+	if (fc_interval_starts_day(route, key))
 		return tm->tm_mday != 1 ? NAME_DAY :
 			tm->tm_mon != 1 ? NAME_MONTH : NAME_YEAR;
 	return fsec != 0 ? NAME_USEC : tm->tm_sec != 0 ? NAME_SECOND : NAME_MINUTE;
@@ -85,8 +85,8 @@ append_time_suffix(StringInfo buf, const FcRoute *route, int64 key)
 	NameLevel	least = level_of_interval(route);
 	NameLevel	level;
 
-	fc_key_to_tm(route->type, key, false, &tm, &fsec);
-	level = level_of_key(route->type, key, &tm, fsec);
+	fc_key_to_tm(route->type, key, fc_interval_zone(&route->interval), &tm, &fsec);
+	level = level_of_key(route, key, &tm, fsec);
 	level = Max(level, least);
 
 	append_year(buf, tm.tm_year);

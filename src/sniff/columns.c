@@ -190,8 +190,8 @@ fc_count_record(FcTable *table, FcSampled *record)
 	}
 }
 
-/* Keeps a first record */
-static void
+/* Returns a copy of a first record */
+static FcHeld *
 fc_count_hold(FcTable *table, FcSampled *record)
 {
 	FcHeld	   *held = palloc(sizeof(FcHeld));
@@ -211,7 +211,7 @@ fc_count_hold(FcTable *table, FcSampled *record)
 		held->quoted[i] = fc_sampled_quoted(record, &table->guess->dialect, i);
 		held->fields[i] = pnstrdup(field->data + mark, Min(field->len - mark, FC_HELD));
 	}
-	table->heads = lappend(table->heads, held);
+	return held;
 }
 
 /* What is known of the characters of the records so far */
@@ -298,10 +298,15 @@ fc_columns_look(FcTable *table)
 		CHECK_FOR_INTERRUPTS();
 		fc_count_characters(&seen, record->raw, record->len);
 		if (first && record->number < guess->skip)
+		{
+			if (table->titles == NIL || table->title[0] == '\0')
+				table->title = pnstrdup(record->raw, Min(record->len, FC_EXAMPLE));
+			table->titles = lappend(table->titles, fc_count_hold(table, record));
 			continue;
+		}
 		guess->records++;
 		if (first && record->number == guess->skip)
-			fc_count_hold(table, record);
+			table->heads = lappend(table->heads, fc_count_hold(table, record));
 		else if (record->nfields == guess->nfields)
 			fc_count_record(table, record);
 		else

@@ -51,7 +51,11 @@ typedef struct FcTable
 	int			encoding;		/* that all records are valid in */
 	bool		ascii;			/* they have no other characters */
 	bool		mark;			/* a file begins with a byte order mark */
+	List	   *titles;			/* of FcHeld: records before that one, with
+								 * other numbers of fields */
+	const char *title;			/* the first of these that is not empty */
 	int			header_lines;
+	bool		map;			/* the files have different headers */
 	List	   *heads;			/* of FcHeld: the first record of each file */
 	uint64		records;		/* that were looked at, without headers */
 	int			ncolumns;

@@ -22,6 +22,7 @@
 
 #include "miscadmin.h"
 
+#include "compat/compat.h"
 #include "sniff/dialect.h"
 
 /* Bytes that each candidate looks at, in all and at least of each place */
@@ -45,6 +46,9 @@ static const char fc_guess_delimiters[] = {',', '\t', ';', '|', '\001', ' '};
 /* Blanks stand in texts, and one column has no delimiter to go by */
 #define FC_WORTH_BLANKS	0.8
 #define FC_WORTH_SINGLE	0.9
+
+/* Records at the file's start have other numbers of fields */
+#define FC_WORTH_SKIP	0.9
 
 /* All quotes stand in wrong places */
 #define FC_WORTH_NO_QUOTES	0.9
@@ -98,6 +102,13 @@ fc_guess_count(FcGuesser *guesser, FcGuess *guess)
 		guess->skip = Max(guesser->options->header_lines - 1, 0);
 }
 
+/* Has the record a line end within, which can only stand in quotes? */
+static bool
+fc_guess_spans_lines(const FcSampled *record)
+{
+	return memchr(record->raw, '\n', record->len) || memchr(record->raw, '\r', record->len);
+}
+
 /* Would the field have been cut by another delimiter? */
 static bool
 fc_guess_is_torn(const FcGuess *guess, const char *s, size_t len)
@@ -141,6 +152,7 @@ fc_guess_score(FcGuesser *guesser, FcGuess *guess)
 	uint64		judged = 0;
 	uint64		full = 0;
 	uint64		messy = 0;
+	bool		spans = false;
 
 	fc_cursor_begin(&cursor, guesser->sample, &guess->dialect, guess->nfields, guesser->limit);
 	while ((record = fc_cursor_next(&cursor)) != NULL)
@@ -153,6 +165,7 @@ fc_guess_score(FcGuesser *guesser, FcGuess *guess)
 		guess->others += n != guess->nfields;
 		if (n != guess->nfields || n > FC_SNIFF_FIELDS)
 			continue;
+		spans |= fc_guess_spans_lines(record);
 		full += n > 1 && record->fields[n - 1].len > 0 &&
 			!(record->place->start && record->number == guess->skip);
 		for (int i = 0; i < n; i++)
@@ -170,9 +183,14 @@ fc_guess_score(FcGuesser *guesser, FcGuess *guess)
 		Max(guess->records + guess->faults.line_ends + guess->faults.quotes, 1);
 	judged = Min(judged, FC_GUESS_FIELDS);
 	guess->score = judged == 0 ? 0 : share * share * worth / judged;
+	if (guess->skip > 0 && !guesser->options->given[FC_OPTION_header])
+		guess->score *= FC_WORTH_SKIP;
 	/* then they are no quotes, and taking them for such would lose them */
 	if (messy > 0 && guess->quoted == 0)
 		guess->score *= FC_WORTH_NO_QUOTES;
+	/* apostrophes that stand far apart would make one record of several */
+	if (spans && guess->dialect.quote == '\'' && !guesser->options->given[FC_OPTION_quote])
+		guess->score = 0;
 	if (guess->nfields == 1)
 		guess->score *= FC_WORTH_SINGLE;
 	else if (guess->dialect.delim == ' ')
@@ -193,6 +211,7 @@ fc_guess_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char escap
 	guess->dialect.escape = escape;
 	guess->dialect.null_string = mode == FC_MODE_TEXT ? "\\N" : "";
 	guess->dialect.null_len = strlen(guess->dialect.null_string);
+	guess->dialect.lone_marker = FC_CORE_LONE_MARKER;
 	fc_guess_count(guesser, guess);
 	fc_guess_score(guesser, guess);
 	/* what counts no field by a delimiter says nothing for it */
@@ -257,12 +276,13 @@ fc_guess_csv(FcGuesser *guesser, char delim)
 
 /*
  * Does a backslash stand before each kind of byte that COPY TO would write
- * after one, and before no other?
+ * after one, and before no other?  It writes none before a line end, where one
+ * that is no escape would make one record of two.
  */
 static bool
 fc_guess_is_escaped(const FcSample *sample, char delim)
 {
-	char		after[] = {'N', 't', 'n', 'r', 'b', 'f', 'v', '\\', '\'', '\n', delim};
+	char		after[] = {'N', 't', 'n', 'r', 'b', 'f', 'v', '\\', '\'', delim};
 	bool		any = false;
 
 	for (int i = 0; i < sample->nplaces; i++)
@@ -289,13 +309,16 @@ fc_guess_delimiter(FcGuesser *guesser, char delim)
 	const FcOptions *options = guesser->options;
 	bool		given = options->given[FC_OPTION_format];
 	bool		text = given && !fc_format_is_csv(&options->format);
+	bool		escaped = !given && !options->given[FC_OPTION_quote] &&
+		!options->given[FC_OPTION_escape] && fc_guess_is_escaped(guesser->sample, delim);
 
 	/* of two that are equal the first one is taken: "\N" is COPY's own */
-	if (text || (!given && !options->given[FC_OPTION_quote] && !options->given[FC_OPTION_escape] &&
-				 delim == '\t' && fc_guess_is_escaped(guesser->sample, delim)))
+	if (text || (escaped && delim == '\t'))
 		fc_guess_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
 	if (!text)
 		fc_guess_csv(guesser, delim);
+	if (escaped && delim != '\t' && fc_guess_has_pair(guesser->sample, '\\', delim))
+		fc_guess_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
 }
 
 /* Each line an object of JSON: then nothing separates and nothing quotes */
@@ -355,6 +378,26 @@ fc_guess_look(FcGuesser *guesser)
 	}
 }
 
+/* Takes nothing for lines before the first record that a file does not have */
+static void
+fc_guess_settle_skip(FcGuesser *guesser)
+{
+	FcGuess    *guess = guesser->best;
+	FcCursor	cursor;
+	FcSampled  *record;
+
+	if (guess->skip == 0 || guesser->options->given[FC_OPTION_header])
+		return;
+	fc_cursor_begin(&cursor, guesser->sample, &guess->dialect, guess->nfields, SIZE_MAX);
+	while (guess->skip > 0 && (record = fc_cursor_next(&cursor)) != NULL)
+	{
+		if (record->place->start && record->number < guess->skip &&
+			record->nfields == guess->nfields)
+			guess->skip = 0;
+	}
+	fc_cursor_end(&cursor);
+}
+
 FcGuess *
 fc_guess_dialect(const FcSample *sample, const FcOptions *options, FcJudge *judge)
 {
@@ -377,5 +420,6 @@ fc_guess_dialect(const FcSample *sample, const FcOptions *options, FcJudge *judg
 	}
 	fc_guess_again(&guesser);
 	fc_guess_unquoted(&guesser);
+	fc_guess_settle_skip(&guesser);
 	return guesser.best;
 }

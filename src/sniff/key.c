@@ -224,7 +224,7 @@ fc_key_guess(FcTable *table, FcKeyGuess *key)
 	if (key->column < 0)
 		return;
 	typid = table->columns[key->column].typid;
-	if (typid == INT8OID)
+	if (fc_key_type(typid) >= FC_KEY_INT2)
 		fc_key_width_integer(table, key);
 	if (!fc_key_is_moment(typid))
 		return;

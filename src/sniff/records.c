@@ -162,7 +162,7 @@ fc_cursor_cut(FcCursor *cursor, const FcScan *scan)
 
 /* Notes why there is no record, unless the bytes are just at their end */
 static void
-fc_cursor_fault(FcCursor *cursor, FcEnd end)
+fc_cursor_fault(FcCursor *cursor, FcEnd end, const FcScan *scan)
 {
 	switch (end)
 	{
@@ -173,6 +173,10 @@ fc_cursor_fault(FcCursor *cursor, FcEnd end)
 		case FC_END_MARKER_CORRUPT:
 		case FC_END_MARKER_STYLE:
 			cursor->faults.markers++;
+			break;
+		case FC_END_MARKER:
+			cursor->faults.ended += cursor->pos + scan->total < cursor->place->len ||
+				!cursor->place->end;
 			break;
 		default:
 			break;
@@ -199,7 +203,7 @@ fc_cursor_next(FcCursor *cursor)
 			cursor->record.number++;
 			return &cursor->record;
 		}
-		fc_cursor_fault(cursor, end);
+		fc_cursor_fault(cursor, end, &scan);
 		cursor->place = NULL;
 	}
 }

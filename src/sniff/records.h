@@ -26,13 +26,15 @@ typedef struct FcSampled
 	FcField    *fields;
 } FcSampled;
 
-/* What a cursor has met that COPY would refuse */
+/* What a cursor has met that COPY would refuse, or leave out */
 typedef struct FcCursorFaults
 {
 	uint64		line_ends;		/* of another style than the first one's */
 	uint64		quotes;			/* that never close */
 	uint64		markers;		/* that are malformed */
 	uint64		lost;			/* places in which no record was found */
+	uint64		ended;			/* places with bytes after a marker that ends
+								 * the data */
 } FcCursorFaults;
 
 /* Goes through the records, place after place */

@@ -4,7 +4,7 @@
  *	  Guesses from a sample of the source what it has, and how to load it.
  *
  *	 source ──► sample ──► dialect ──► columns ──► header, names
- *		──► types, NULL ──► key ──► CREATE TABLE, SELECT fast_copy(...)
+ *		──► types, NULL, width ──► key ──► CREATE TABLE, SELECT fast_copy(...)
  *
  * Each step takes what the caller has given, and guesses the rest.  All is in
  * the caller's memory context, and bounded by the size of the sample.
@@ -23,6 +23,7 @@
 #include "sniff/sniff.h"
 #include "sniff/statement.h"
 #include "sniff/types.h"
+#include "sniff/width.h"
 
 /* The pattern that the caller has given for a key without its name, or NULL */
 static const char *
@@ -103,6 +104,7 @@ fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 	fc_columns_look(&table);
 	fc_names_choose(&table);
 	fc_types_decide(&table);
+	fc_width_fit(&table);
 	fc_key_guess(&table, &key);
 	names = fc_sniff_names(table.sample, options, target);
 	name = fc_sniff_target(names);

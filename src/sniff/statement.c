@@ -407,7 +407,9 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 
 	if (text)
 		values[FC_OPTION_format] = "'text'";
-	if (table->header_lines > 0)
+	if (table->map)
+		values[FC_OPTION_header] = "'map'";
+	else if (table->header_lines > 0)
 		values[FC_OPTION_header] = table->header_lines == 1 ? "true" : psprintf("%d", table->header_lines);
 	if (dialect->delim != (text ? '\t' : ','))
 		values[FC_OPTION_delimiter] = fc_statement_byte(dialect->delim);
@@ -445,6 +447,8 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 		fc_statement_comment(sql, "", "Quotes are taken for a part of the values.");
 	if (faults->markers > 0)
 		fc_statement_comment(sql, "", "There are backslashes that the text format does not have.");
+	if (faults->ended > 0)
+		fc_statement_comment(sql, "", "A line \\. ends the data: the load leaves out what stands after it.");
 	if (faults->lost > 0)
 		fc_statement_comment(sql, "", psprintf("At " UINT64_FORMAT " of the places no whole record of that form was found.",
 											   faults->lost));

@@ -8,6 +8,9 @@
 \pset tuples_only on
 \pset pager off
 \encoding UTF8
+-- the session's own zone, which "SET LOCAL timezone" hides
+\setenv PGTZ Europe/Berlin
+\connect
 
 BEGIN;
 SET LOCAL client_min_messages = warning;
@@ -15,7 +18,7 @@ SET LOCAL search_path = public, pg_catalog;
 SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_partition_interval.csv', true) \g /dev/null
-SELECT plan(92);
+SELECT plan(108);
 
 -- Loads one row per key, as text, into a table (k, n)
 CREATE FUNCTION pg_temp.load(target regclass, keys text[], width text DEFAULT NULL)
@@ -153,9 +156,27 @@ SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2021-03-28 00:30
 		  't_p20210328_0300 FROM (''2021-03-28 03:00:00+02'') TO (''2021-03-28 04:00:00+02'') 1'],
 	'the hour that is left out');
 SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2021-03-28 04:30+00, 2021-03-28 21:30+00}', '6 hours')$$,
-	ARRAY['t_p20210328_0000 FROM (''2021-03-28 00:00:00+01'') TO (''2021-03-28 07:00:00+02'') 1',
-		  't_p20210328_1900 FROM (''2021-03-28 19:00:00+02'') TO (''2021-03-29 00:00:00+02'') 1'],
-	'the last part of a day ends with the day');
+	ARRAY['t_p20210328_0600 FROM (''2021-03-28 06:00:00+02'') TO (''2021-03-28 12:00:00+02'') 1',
+		  't_p20210328_1800 FROM (''2021-03-28 18:00:00+02'') TO (''2021-03-29 00:00:00+02'') 1'],
+	'parts of a day of 23 hours are those of wall clocks');
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2021-10-31 00:30+00, 2021-10-31 04:59:59+00, 2021-10-31 05:00+00, 2021-10-31 22:30+00}', '6 hours')$$,
+	ARRAY['t_p20211031_0000 FROM (''2021-10-31 00:00:00+02'') TO (''2021-10-31 06:00:00+01'') 2',
+		  't_p20211031_0600 FROM (''2021-10-31 06:00:00+01'') TO (''2021-10-31 12:00:00+01'') 1',
+		  't_p20211031_1800 FROM (''2021-10-31 18:00:00+01'') TO (''2021-11-01 00:00:00+01'') 1'],
+	'a day of 25 hours cuts none of its parts');
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2021-11-01 04:00+01}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2021-10-30 18:00'') TO (''2021-10-31 00:00'')',
+		'CREATE TABLE t_b PARTITION OF t FOR VALUES FROM (''2021-10-31 00:00'') TO (''2021-10-31 06:00+01'')')$$,
+	ARRAY['t_a FROM (''2021-10-30 18:00:00+02'') TO (''2021-10-31 00:00:00+02'') 0',
+		  't_b FROM (''2021-10-31 00:00:00+02'') TO (''2021-10-31 06:00:00+01'') 0',
+		  't_p20211101_0000 FROM (''2021-11-01 00:00:00+01'') TO (''2021-11-01 06:00:00+01'') 1'],
+	'a night of seven hours is one of six');
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2021-10-31 05:30+00, 2021-10-31 22:30+00}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2021-07-01 00:00+00'') TO (''2021-07-01 06:00+00'')')$$,
+	ARRAY['t_a FROM (''2021-07-01 02:00:00+02'') TO (''2021-07-01 08:00:00+02'') 0',
+		  't_p20211031_0200 FROM (''2021-10-31 02:00:00+02'') TO (''2021-10-31 07:00:00+01'') 1',
+		  't_p20211031_1900 FROM (''2021-10-31 19:00:00+01'') TO (''2021-11-01 01:00:00+01'') 1'],
+	'six hours of UTC go on as time that passes');
 SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2021-03-28 12:00}', '7 days')$$,
 	ARRAY['t_p20210322 FROM (''2021-03-22 00:00:00+01'') TO (''2021-03-29 00:00:00+02'') 1'],
 	'a week of 167 hours');
@@ -253,8 +274,80 @@ SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2021-03-28 12:00
 	'existing days are local days, whatever their length');
 SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2021-07-03 12:00}', NULL, 'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2021-01-01 00:00+00'') TO (''2021-01-02 00:00+00'')')$$,
 	ARRAY['t_a FROM (''2021-01-01 01:00:00+01'') TO (''2021-01-02 01:00:00+01'') 0',
-		  't_p20210703_0200 FROM (''2021-07-03 02:00:00+02'') TO (''2021-07-04 02:00:00+02'') 1'],
+		  't_p20210703 FROM (''2021-07-03 02:00:00+02'') TO (''2021-07-04 02:00:00+02'') 1'],
 	'existing days of another zone go on in that zone');
+SET LOCAL timezone = 'America/New_York';
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2024-03-31 23:59:59+00, 2024-04-10, 2023-07-01 00:00+00}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2024-01-01 00:00+00'') TO (''2024-02-01 00:00+00'')',
+		'CREATE TABLE t_b PARTITION OF t FOR VALUES FROM (''2024-02-01 00:00+00'') TO (''2024-03-01 00:00+00'')')$$,
+	ARRAY['t_a FROM (''2023-12-31 19:00:00-05'') TO (''2024-01-31 19:00:00-05'') 0',
+		  't_b FROM (''2024-01-31 19:00:00-05'') TO (''2024-02-29 19:00:00-05'') 0',
+		  't_p202307 FROM (''2023-06-30 20:00:00-04'') TO (''2023-07-31 20:00:00-04'') 1',
+		  't_p202403 FROM (''2024-02-29 19:00:00-05'') TO (''2024-03-31 20:00:00-04'') 1',
+		  't_p202404 FROM (''2024-03-31 20:00:00-04'') TO (''2024-04-30 20:00:00-04'') 1'],
+	'months of UTC go on as months of UTC');
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2024-04-10}', '1 month',
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2024-01-01 00:00+00'') TO (''2024-02-01 00:00+00'')')$$,
+	ARRAY['t_a FROM (''2023-12-31 19:00:00-05'') TO (''2024-01-31 19:00:00-05'') 0',
+		  't_p202404 FROM (''2024-03-31 20:00:00-04'') TO (''2024-04-30 20:00:00-04'') 1'],
+	'also if the width is said');
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2024-04-10}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2023-10-01 00:00+00'') TO (''2024-01-01 00:00+00'')')$$,
+	ARRAY['t_a FROM (''2023-09-30 20:00:00-04'') TO (''2023-12-31 19:00:00-05'') 0',
+		  't_p202404 FROM (''2024-03-31 20:00:00-04'') TO (''2024-06-30 20:00:00-04'') 1'],
+	'and quarters');
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2025-04-10}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2024-01-01 00:00+00'') TO (''2025-01-01 00:00+00'')')$$,
+	ARRAY['t_a FROM (''2023-12-31 19:00:00-05'') TO (''2024-12-31 19:00:00-05'') 0',
+		  't_p2025 FROM (''2024-12-31 19:00:00-05'') TO (''2025-12-31 19:00:00-05'') 1'],
+	'and years');
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2024-05-10 00:00+02, 2024-12-10 00:00+01}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2024-01-01 00:00+01'') TO (''2024-02-01 00:00+01'')')$$,
+	ARRAY['t_a FROM (''2023-12-31 18:00:00-05'') TO (''2024-01-31 18:00:00-05'') 0',
+		  't_p202405 FROM (''2024-04-30 18:00:00-04'') TO (''2024-05-31 18:00:00-04'') 1',
+		  't_p202412 FROM (''2024-11-30 18:00:00-05'') TO (''2024-12-31 18:00:00-05'') 1'],
+	'months of the zone that the role, the database or the server is set to');
+SET LOCAL timezone = 'Europe/London';
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2024-08-10}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2024-01-01 00:00+00'') TO (''2024-02-01 00:00+00'')',
+		'CREATE TABLE t_b PARTITION OF t FOR VALUES FROM (''2023-06-01 00:00+00'') TO (''2023-07-01 00:00+00'')')$$,
+	ARRAY['t_a FROM (''2024-01-01 00:00:00+00'') TO (''2024-02-01 00:00:00+00'') 0',
+		  't_b FROM (''2023-06-01 01:00:00+01'') TO (''2023-07-01 01:00:00+01'') 0',
+		  't_p202408 FROM (''2024-08-01 01:00:00+01'') TO (''2024-09-01 01:00:00+01'') 1'],
+	'the zone is the one of all partitions, and not of the highest alone');
+-- What no zone explains is refused where a partition is missing
+SET LOCAL timezone = 'UTC';
+SELECT throws_ok($$SELECT * FROM pg_temp.made('timestamptz', '{2024-05-10}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2024-01-01 00:00-07'') TO (''2024-02-01 00:00-07'')')$$,
+	'22023', 'could not tell how wide new partitions of table "t" should be', 'months of an unknown zone');
+SELECT throws_ok($$SELECT * FROM pg_temp.made('timestamptz', '{2024-05-10}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2024-03-10 00:00-07'') TO (''2024-03-11 00:00-06'')')$$,
+	'22023', 'could not tell how wide new partitions of table "t" should be', 'a day of 23 hours of an unknown zone');
+SELECT throws_ok($$SELECT * FROM pg_temp.made('timestamp', '{2021-05-10}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2021-01-31'') TO (''2021-02-28'')',
+		'CREATE TABLE t_b PARTITION OF t FOR VALUES FROM (''2021-02-28'') TO (''2021-03-31'')')$$,
+	'22023', 'could not tell how wide new partitions of table "t" should be', 'months that end where not all do');
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2024-01-10}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2024-01-01 00:00-07'') TO (''2024-02-01 00:00-07'')')$$,
+	ARRAY['t_a FROM (''2024-01-01 07:00:00+00'') TO (''2024-02-01 07:00:00+00'') 1'],
+	'but not if no partition is missing');
+SELECT pg_temp.fresh('timestamptz') \g /dev/null
+CREATE TABLE t_a PARTITION OF t FOR VALUES FROM ('2024-01-01 00:00-07') TO ('2024-02-01 00:00-07');
+SELECT format('COPY (SELECT %L, 1) TO %L (FORMAT csv)', '2024-05-10', current_setting('fc.file')) \gexec
+SELECT isnt(count(*), 0::bigint, 'which fast_copy_analyze tells')
+FROM fast_copy_analyze('t', current_setting('fc.file')) AS a WHERE a::text LIKE '%could not tell how wide new partitions%';
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamp', '{2021-03-20, 2020-12-14}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2021-01-15'') TO (''2021-02-15'')')$$,
+	ARRAY['t_a FROM (''2021-01-15 00:00:00'') TO (''2021-02-15 00:00:00'') 0',
+		  't_p20201115 FROM (''2020-11-15 00:00:00'') TO (''2020-12-15 00:00:00'') 1',
+		  't_p20210315 FROM (''2021-03-15 00:00:00'') TO (''2021-04-15 00:00:00'') 1'],
+	'months from the 15th');
+SELECT results_eq($$SELECT * FROM pg_temp.made('date', '{2021-06-20}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2021-01-08'') TO (''2021-02-05'')',
+		'CREATE TABLE t_b PARTITION OF t FOR VALUES FROM (''2021-02-05'') TO (''2021-03-05'')')$$,
+	ARRAY['t_a FROM (''2021-01-08'') TO (''2021-02-05'') 0', 't_b FROM (''2021-02-05'') TO (''2021-03-05'') 0',
+		  't_p20210528 FROM (''2021-05-28'') TO (''2021-06-25'') 1'],
+	'four weeks, of which one looks like a month');
 SET LOCAL timezone = 'UTC';
 SELECT results_eq($$SELECT * FROM pg_temp.made('timestamp', '{2021-01-01 13:00, 2021-01-01 06:00, 2021-01-01 10:00}', '1 day', 'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2021-01-01 08:00'') TO (''2021-01-01 12:30'')')$$,
 	ARRAY['t_a FROM (''2021-01-01 08:00:00'') TO (''2021-01-01 12:30:00'') 1',

@@ -102,6 +102,11 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('years above numbers', E'Country,1960,1961\nAruba,1.5,2.5\nChad,3.5,4.5\n', '', 'country text, "1960" numeric, "1961" numeric', 'header => true', '(Aruba,1.5,2.5) (Chad,3.5,4.5)'),
 ('texts above texts', E'first,last\nBob,Smith\nAl,Jones\n', '', 'first text, last text', 'header => true', '(Al,Jones) (Bob,Smith)'),
 ('texts that come again', E'Bob,Rome\nAl,Paris\nBob,Rome\n', '', 'column_1 text, column_2 text', '', '(Al,Paris) (Bob,Rome) (Bob,Rome)'),
+('names of rows that have none', E'"","word"\n"1","x"\n"2","y"\n"3","z"\n', '', 'column_1 bigint, word text', 'header => true', '(1,x) (2,y) (3,z)'),
+('days above numbers', E'country,1/22/20,1/23/20\nAruba,1,2\nChad,3,4\n', '', 'country text, "1/22/20" bigint, "1/23/20" bigint', 'header => true', '(Aruba,1,2) (Chad,3,4)'),
+('hours above numbers', E'place,0,1,2,3,4\nx,5,6,7,8,9\ny,6,7,8,9,8\n', '', 'place text, "0" bigint, "1" bigint, "2" bigint, "3" bigint, "4" bigint', 'header => true', '(x,5,6,7,8,9) (y,6,7,8,9,8)'),
+('words above texts that come again', E'colour,size\n' || repeat(E'red,small\nblue,large\n', 8), '', 'colour text, size text', 'header => true', repeat('(blue,large) ', 8) || rtrim(repeat('(red,small) ', 8))),
+('an escaped bar', E'1|one, with a \\| pipe|3\n2|two|4\n', '', 'column_1 bigint, column_2 text, column_3 bigint', 'format => ''text'', delimiter => ''|''', '(1,"one, with a | pipe",3) (2,two,4)'),
 ('a header alone', E'id,name\n', '', 'id text, name text', 'header => true', NULL),
 ('names that need care', E'Id,ID,id,,Select,xmin,a b,"q""q"\n1,2,3,4,5,6,7,8\n', '', 'id bigint, id_2 bigint, id_3 bigint, column_4 bigint, "select" bigint, xmin_2 bigint, "a b" bigint, "q""q" bigint', 'header => true', '(1,2,3,4,5,6,7,8)'),
 ('a long name', repeat('x', 70) || E',b\n1,2\n', '', repeat('x', 63) || ' bigint, b bigint', 'header => true', '(1,2)'),
@@ -180,7 +185,7 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'a,b\nNA,1\n1,\n2,\n3,\n', '', 'a: a text, and not bigint, because of "NA" (1 times): NULL is ""'),
 (E'a,b\nx,NULL\ny,NULL\n', '', '"NULL" stands 2 times in columns of texts: if it is NULL there, give null_string => ''NULL''.'),
 (E'v;n\n1,5;1\n2,5;2\n', '', 'v: numbers with a decimal comma'),
-(E'a,b\nx, y\nz, w\n', '', 'b: most values begin or end with blanks'),
+(E'a,b\nx, y\nz, w\n', 'header => true', 'b: most values begin or end with blanks'),
 (E'1|2|\n3|4|\n', '', 'Each line ends with a delimiter: column column_3 takes what is after it'),
 (E'first,last\nBob,Smith\n', '', 'the first line is taken for a header by its words alone'),
 (E'Bob,Rome\nAl,Paris\nBob,Rome\n', '', 'the first line may be a header'),
@@ -188,9 +193,89 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E't\n2024-01-01 00:00:00\n2024-01-01 00:00:00Z\n', '', 't: 1 of 2 values have no time zone'),
 (E'\uFEFF1,2\n3,4\n', 'header => 0', 'The file begins with a byte order mark'),
 (E'd,n\n2024-01-02,1\n', 'timestamp_column => ''d'', timestamp_format => ''DD/MM/YYYY''', 'd: "2024-01-02" does not match DD/MM/YYYY'),
+(E'made by: somebody\n\nid,name,v\n1,a,2\n2,b,3\n', '', 'The load leaves out the first 2 lines, which are no record: made by: somebody'),
+(E'# one\n# two\n1,a,2\n2,b,3\n', '', 'The load leaves out the first 2 lines, which are no record: # one'),
+(E'"a","b"\n"1",2.5,x\n"2",3.5,y\n', '', 'The load leaves out the first line, which is no record: "a","b"'),
+(E'1,2,3,4\n5,6,7\n8,9,1\n', '', 'The first line has another number of fields than the others. If it is a title, give header => 1. 1 of 3 records have another number'),
+(E'x,1\n2,2\n3,3\n', '', 'The first line has words above numbers or times, but values as well: it is taken for values.'),
+(E'1\ta\n\\.\n2\tb\n', 'format => ''text''', E'A line \\. ends the data: the load leaves out what stands after it.'),
 (E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'There is a relation pg_catalog.pg_class already');
 SELECT CASE WHEN strpos(said(got), said) > 0 THEN pass('it says: ' || said) ELSE is(said(got), said, 'it says: ' || said) END
 FROM (SELECT *, sniffed(quote_literal(write(format('sniff_said_%s.csv', number), convert_to(lines, 'UTF8'))), arguments) AS got FROM remark) AS r ORDER BY number;
+
+-- A first record is a header only if something says so.  Each record is loaded,
+-- or the load ends with an error, which is foretold.
+CREATE FUNCTION counted(statements text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	target text := substring(plain(statements[1]) FROM '^CREATE TABLE ([^ ]+)');
+	found text;
+BEGIN
+	BEGIN
+		EXECUTE statements[1];
+		EXECUTE statements[2];
+		EXECUTE format('SELECT count(*) FROM %s', target) INTO found;
+		RAISE EXCEPTION USING errcode = 'P0FC1';
+	EXCEPTION
+		WHEN SQLSTATE 'P0FC1' THEN NULL;
+		WHEN OTHERS THEN found := CASE WHEN said(statements) ~ 'have another number of fields than' THEN 'refused' ELSE SQLSTATE || ' ' || SQLERRM END;
+	END;
+	RETURN found;
+END
+$$;
+CREATE TEMP TABLE kept (number serial, about text, lines text, records text);
+INSERT INTO kept (about, lines, records) VALUES
+('one field more in the first record', E'1,2,3,4\n5,6,7\n8,9,1\n', 'refused'),
+('an escaped delimiter in the first record', E'1|one, with a \\| pipe|3\n2|two|4\n3|three|5\n', '3'),
+('one field less in the first record', E'1,2\n5,6,7\n8,9,1\n', 'refused'),
+('two first records that are short', E'1\n2\n5,6,7\n8,9,1\n3,4,5\n', 'refused'),
+('texts that are short first', E'Bob\nAl,Rome\nCid,Paris\n', 'refused'),
+('a text and a number above', E'x,1\n2,2\n3,3\n', '3'),
+('a word among numbers', E'x,1,2\n3,2,3\n4,3,4\n', '3'),
+('a moment above integers', E'2024-01-01,5\n1,6\n2,7\n', '3'),
+('names of people', E'Bob,Rome\nAl,Paris\nCid,London\n', '3'),
+('one record of words', E'Bob,Rome\n', '1'),
+('keys and values', E'name,Bob\ncity,Rome\nstate,Lazio\ncountry,Italy\n', '4'),
+('a title that is a record', E'red\nred,1\nblue,2\n', 'refused'),
+('a marker', E'1,a\n2,b\n\\.\n3,c\n', 'refused'),
+('apostrophes over lines', E'a,''b\nc,d''\n', '2'),
+('apostrophes over lines, numbers', E'1,''b\n2,d''\n3,x\n', '3'),
+('backslashes at line ends', E'a\tC:\\\nb\tD:\\\nc\tE:\\\n', '3'),
+('a footer', E'id,n\n1,2\n3,4\nTotal,6\n', '3'),
+('blank lines between', E'id,n\n1,2\n\n3,4\n', '3'),
+('units below names', E'name,height\n,cm\nBob,180\nAl,190\n', '3'),
+('a comment between', E'1,2\n# no,3\n3,4\n', '3'),
+('a comment before', E'# made by x\n1,2\n3,4\n', '2'),
+('two headers', E'a,b\n1,2\na,b\n3,4\n', '4'),
+('one word', E'hello\n', '1'),
+('words', E'hello\nworld\nthere\n', '3'),
+('unknown first', E'unknown,Bob\n3,Al\n4,Cid\n5,Dan\n', '4'),
+('yes and no', E'yes\nno\nyes\nno\n', '4'),
+('null words first', E'NA,none\n1,2\n3,4\n', '3'),
+('empty first', E',\n1,2\n3,4\n', '3'),
+('dates', E'2024-01-01\n2024-01-02\n', '2'),
+('inches', E'5" x,1\n6" y,2\n7" z,3\n', '3'),
+('a quote that swallows', E'a,"b\nc,d\ne,"f\ng,h\n', '4'),
+('years as values', E'x,1960,1961\n3,1970,1980\n4,1971,1981\n', '3'),
+('codes', E'A12,B13\nC44,D55\nE66,F77\n', '3'),
+('status lines', E'ok,done\nok,failed\nbad,done\n', '3'),
+('urls', E'http://a.b/c,x\nhttp://d.e/f,y\n', '2'),
+('addresses', E'ann@x.org\nbob@y.org\n', '2'),
+('same words', E'x,x\n1,2\n3,4\n', '3'),
+('padded numbers', E'007,a\n008,b\n', '2'),
+('short then long', E'1;2;3\n4;5\n6;7\n8;9\n', 'refused'),
+('prices', E'n/a;x\n1,5;y\n2,5;z\n', '3'),
+('text type',E'text,1\nimage,2\ntext,3\n', '3'),
+('carriage returns', E'a,b\r1,2\r3,4\r', '2'),
+('sentences first', E'Hello there, you\nBob,1\nAl,2\n', '2'),
+('objects', E'{"a": 1}\n{"a": 2}\n', '2'),
+('five consecutive', E'x,1,2,3\n4,5,6,7\n8,9,1,2\n', '3'),
+('a record among titles', E'made by: somebody\n1,2\nid,name,v\n1,a,2\n2,b,3\n', 'refused'),
+('one field less, and names below', E'1,2\nid,n,at\n3,4,5\n6,7,8\n', 'refused'),
+('an escaped delimiter later', E'1;a\n2;b \\; c\n3;d\n', '3'),
+('a comment with a delimiter', E'# a, b\n1,2\n3,4\n', '2'),
+('a word above a number, and one number', E'word,1\n1,2\n2,3\n5,8\n', '4');
+SELECT is(counted(sniffed(quote_literal(write(format('sniff_kept_%s.csv', number), convert_to(lines, 'UTF8'))), 'target => ''kept_records''')), records, 'records: ' || about)
+FROM kept ORDER BY number;
 
 -- Encodings
 SELECT is(call_of(got[2]) || ' ' || loaded(got), wanted, about)
@@ -199,6 +284,22 @@ FROM (VALUES ('UTF8', convert_to(E'name,n\nMüller,1\n', 'UTF8'), '', 'header =>
 	('WIN1252', convert_to(E'name,n\n€ „x“,1\n', 'WIN1252'), '', 'header => true, encoding => ''WIN1252'' ("€ „x“",1)'),
 	('SJIS, said', convert_to(E'name,n\n表,1\nソ,2\n', 'SJIS'), 'encoding => ''SJIS''', 'header => true, encoding => ''SJIS'' (ソ,2) (表,1)')) AS v (about, data, arguments, wanted),
 	LATERAL (SELECT sniffed(quote_literal(write('sniff_encoding.csv', data)), arguments) AS got) AS s;
+
+-- A table may have more columns than a page has room for
+CREATE FUNCTION wide(columns int, value text) RETURNS text LANGUAGE sql AS
+$$ SELECT quote_literal(write('sniff_wide_rows.csv', convert_to((SELECT string_agg('c' || n, ',') FROM generate_series(1, columns) AS n) || E'\n' || left(repeat(value || ',', columns), -1) || E'\n', 'UTF8'))) $$;
+SELECT is(CASE WHEN got[1] LIKE 'ERROR %' THEN got[1] ELSE left(columns_of(got[1]), 24) || ' ' || counted(got) END, wanted, about)
+FROM (VALUES ('as many bigint as fit', 990, '5', 'c1 bigint, c2 bigint, c3 1'),
+	('1,500 integers', 1500, '70000', 'c1 integer, c2 integer,  1'),
+	('1,600 integers', 1600, '-1', 'c1 integer, c2 integer,  1'),
+	('1,600 flags', 1600, 'true', 'c1 boolean, c2 boolean,  1'),
+	('many columns of which few have a value', 1600, '', 'c1 text, c2 text, c3 tex 1'),
+	('1,600 short texts', 1600, 'abc', 'c1 text, c2 text, c3 tex 1'),
+	('1,500 large integers', 1500, '5000000000', 'ERROR 54000'),
+	('1,600 numbers', 1600, '1.5e3', 'ERROR 54000'),
+	('1,600 texts', 1600, repeat('x', 30), 'ERROR 54000')) AS v (about, columns, value, wanted),
+	LATERAL (SELECT sniffed(wide(columns, value), 'header => true, delimiter => '','', target => ''wide_rows''') AS got) AS s;
+SELECT alike(said(sniffed(wide(1500, '7'))), '%As bigint, a row would take 12216 bytes, and a page has room for 8160: %', 'and it says why');
 
 -- Nothing of a file becomes a part of a statement
 SELECT is(loaded(sniffed(quote_literal(write('sniff_evil.csv', convert_to(E'"a"");--\n); DROP TABLE example; --","b"\n1,"x\r\n); DROP TABLE example; --"\n2,"''); DROP TABLE example; --"\n', 'UTF8'))))),
@@ -261,6 +362,11 @@ SELECT is(loaded(sniffed(format('%L', 'cat ' || current_setting('test.dir') || '
 SELECT alike(said(sniffed('''yes 1,x''', 'program => true')), '%: others may differ.%', 'a program is stopped when enough has come');
 SELECT write('sniff_other.csv', E'n,at\n3,2024-01-03\n'::bytea) \g /dev/null
 SELECT alike(said(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_other.csv'))), '%sniff_other.csv" has another header than %', 'a header that differs is said') FROM current_setting('test.dir') AS d;
+SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_other.csv'))), format('22P04 header of file "%s/sniff_other.csv" is another than that of file "%s/sniff_part_1.csv"', d, d), 'and refused') FROM current_setting('test.dir') AS d;
+SELECT write('sniff_bare.csv', E'2024-01-04,4\n2024-01-05,5\n'::bytea) \g /dev/null
+SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_bare.csv'))), '42703 column "2024-01-04" of the file is not a column of relation "sniff_part_1"', 'a file without a header is refused') FROM current_setting('test.dir') AS d;
+SELECT write('sniff_titled.csv', E'made by: somebody\nat,n\n2024-01-06,6\n2024-01-07,7\n'::bytea) \g /dev/null
+SELECT alike(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_titled.csv', d || '/sniff_part_1.csv'))), '22P04 missing data %', 'a title that one file has is not left out of all') FROM current_setting('test.dir') AS d;
 
 -- Who may read
 CREATE ROLE sniffer;
