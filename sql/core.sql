@@ -124,6 +124,7 @@ SELECT fast_copy('cor', fc.path(fc.file('m.csv', 'c,x,b,y,a', '2024-01-01,"x', '
 SELECT * FROM cor ORDER BY a;
 SELECT fc.try('cor', fc.file('m.csv', 'c,x,b,y,a', '2024-01-01,"x', '",b1,,1', ',x,,y,z'), $$header => 'map', ignore_extra_columns => true$$, NULL);
 SELECT fc.try('cor', fc.file('m.csv', 'c,x,b,y,a', '2024-01-01,"x', '",b1,,1', ',x,,y'), $$header => 'map', ignore_extra_columns => true$$, NULL);
+SELECT fc.try('cor', fc.file('m.csv', 'c,a,x,y', '2024-01-01,1,"x', '",', ',2'), $$header => 'map', ignore_extra_columns => true$$, NULL);
 SELECT fc.try('cor', fc.file('m.csv', 'c,x,b,y,a', '2024-01-01,"x', '",b1,,1', ',x,,y,13'), $$header => 'map', ignore_extra_columns => true$$, NULL);
 -- text format
 SELECT fc.try('cor', fc.text('t.txt', E'1\ta\\tb\t\\N\t\\N\n2\t\\\\N\t2024-01-01\tx\n\\.\n'), $$format => 'text', time_zone => 'UTC'$$, NULL);

@@ -90,6 +90,24 @@ SELECT fast_copy('err_day', fc.path(fc.file('e.csv', '2024-01-01,1,a', '2024-01-
 SELECT count(*) FROM err_day;
 SELECT count(*) FROM pg_class WHERE relname LIKE 'err\_day\_p%';
 
+-- a row that fits on no page
+CREATE TABLE err_big (n int, v text);
+ALTER TABLE err_big ALTER v SET STORAGE plain;
+SELECT fc.file('e.csv', VARIADIC array(SELECT 3000 - g || ',' || repeat('x', CASE WHEN g IN (1234, 2345) THEN 9000 ELSE 1 END) FROM generate_series(1, 2500) AS g));
+SET fast_copy.chunk_size = 1000;
+SET fast_copy.writer = 'page';
+SELECT fc.try('err_big', 'e.csv', '', NULL);
+SET fast_copy.writer = 'multi_insert';
+SELECT fc.try('err_big', 'e.csv', '', NULL);
+SELECT fc.try('err_big', 'e.csv', $$timestamp_column => 'n'$$, NULL);
+RESET fast_copy.writer;
+CREATE UNIQUE INDEX ON err_big (n);
+SELECT fc.try('err_big', 'e.csv', '', NULL);
+SELECT fc.try('err_big', 'e.csv', $$on_error => 'ignore', on_error_classes => '{unique}'$$, NULL);
+SELECT count(*) FROM err_big;
+DROP TABLE err_big;
+SET fast_copy.chunk_size = 16;
+
 -- bytes that are no characters
 SELECT fc.try('err', fc.bytes('e.csv', convert_to(E'2024-01-01,1,a\n2024-01-02,2,b', 'UTF8') || '\xff0a'));
 SELECT fc.try('err', fc.bytes('e.csv', convert_to(E'2024-01-01,1,a\n2024-01-02,2,', 'UTF8') || '\x000a'));

@@ -142,6 +142,9 @@ fc_accelerate_ask(FcAccelerated *copy)
 	const CopyStmt *stmt = copy->stmt;
 	MemoryContext old = MemoryContextSwitchTo(copy->mcxt);
 
+	/* core reads by a callback, and has said so */
+	pgstat_progress_update_param(PROGRESS_COPY_TYPE, stmt->is_program ?
+								 PROGRESS_COPY_TYPE_PROGRAM : PROGRESS_COPY_TYPE_PIPE);
 	if (stmt->is_program)
 		copy->input = fc_program_begin(stmt->filename);
 	else
@@ -205,10 +208,6 @@ fc_accelerate_by_core(FcAccelerated *copy)
 	ErrorContextCallback callback;
 	uint64		rows;
 
-	if (copy->stmt->filename == NULL)
-		pgstat_progress_update_param(PROGRESS_COPY_TYPE, PROGRESS_COPY_TYPE_PIPE);
-	else if (copy->stmt->is_program)
-		pgstat_progress_update_param(PROGRESS_COPY_TYPE, PROGRESS_COPY_TYPE_PROGRAM);
 	rows = CopyFrom(copy->cstate);
 	if (copy->input && !copy->stmt->is_program)
 	{
@@ -404,21 +403,47 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 }
 
 /*
- * Error context of a COPY that is cancelled or terminated.  Core names the line
- * that it works on.  Here several processes work on a line each, or the leader
- * reads bytes that no process has looked at yet; so the context names the first
- * line that is not loaded.
+ * Is the error in hand one for which core would name a line, and no process has
+ * named one?  That is a cancel, and trouble with a page, a disk or memory.
+ */
+static bool
+fc_accelerate_lacks_line(const FcAccelerated *copy)
+{
+	bool		given_up = copy->input && copy->input->failed;
+	ErrorData  *edata;
+	bool		bare;
+
+	/* the error that the client has given up brings a context of its own */
+	if (geterrcode() == ERRCODE_QUERY_CANCELED)
+		return !given_up;
+	if (geterrcode() == ERRCODE_ADMIN_SHUTDOWN)
+		return true;
+	edata = fc_error_so_far();
+	bare = edata->context == NULL || strcmp(edata->context, _("parallel worker")) == 0;
+	FreeErrorData(edata);
+	switch (ERRCODE_TO_CATEGORY(geterrcode()))
+	{
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
+		case ERRCODE_SYSTEM_ERROR:
+			return bare;
+		default:
+			return false;
+	}
+}
+
+/*
+ * Error context of a load.  Core names the line that it works on.  Here several
+ * processes work on a line each, or the leader reads bytes that no process has
+ * looked at yet; so the context names the first line that is not loaded.
  */
 static void
 fc_accelerate_context(void *arg)
 {
 	FcAccelerated *copy = arg;
-	bool		given_up = copy->input && copy->input->failed;
 	int64		rows = MyBEEntry->st_progress_param[PROGRESS_COPY_TUPLES_PROCESSED];
 
-	/* the error that the client has given up brings a context of its own */
-	if ((geterrcode() == ERRCODE_QUERY_CANCELED && !given_up) ||
-		geterrcode() == ERRCODE_ADMIN_SHUTDOWN)
+	if (fc_accelerate_lacks_line(copy))
 		errcontext("COPY %s, line " INT64_FORMAT,
 				   RelationGetRelationName(copy->rel), rows + 1);
 }
@@ -492,21 +517,40 @@ fc_accelerate_load(FcAccelerated *copy)
 	return fc_accelerate_by_core(copy);
 }
 
+/* The line of the context in which core says that a worker threw it, or NULL */
+static char *
+fc_accelerate_find_worker(char *context, size_t len)
+{
+	for (char *line = context; line != NULL; line = strchr(line, '\n'))
+	{
+		if (line > context)
+			line++;
+		if (strncmp(line, _("parallel worker"), len) == 0 &&
+			(line[len] == '\n' || line[len] == '\0'))
+			return line;
+	}
+	return NULL;
+}
+
 /* Throws the error in hand on as if no worker had been there */
 static void
 fc_accelerate_rethrow(MemoryContext mcxt)
 {
+	size_t		len = strlen(_("parallel worker"));
 	ErrorData  *edata;
-	char	   *worker;
-	char	   *at;
+	char	   *line;
 
 	MemoryContextSwitchTo(mcxt);
 	edata = CopyErrorData();
-	worker = psprintf("\n%s", _("parallel worker"));
-	at = edata->context ? strstr(edata->context, worker) : NULL;
-	if (at == NULL)
+	line = fc_accelerate_find_worker(edata->context, len);
+	if (line == NULL)
 		PG_RE_THROW();
-	memmove(at, at + strlen(worker), strlen(at + strlen(worker)) + 1);
+	if (line[len] == '\n')
+		memmove(line, line + len + 1, strlen(line + len));
+	else if (line > edata->context)
+		line[-1] = '\0';
+	else
+		edata->context = NULL;
 	FlushErrorState();
 	ReThrowError(edata);
 }

@@ -27,6 +27,7 @@
 
 #include "analyze.h"
 #include "compat/compat.h"
+#include "copyfrom/run.h"
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "errors/reject_file.h"
@@ -37,6 +38,7 @@
 #include "load/tasks.h"
 #include "partition/create.h"
 #include "phase/phases.h"
+#include "rejects/notices.h"
 #include "report/causes.h"
 #include "sort/fetch_map.h"
 #include "sort/order_by_keys.h"
@@ -307,6 +309,14 @@ fc_analyze_forbade(const ErrorData *edata)
 		strcmp(edata->funcname, "PreventCommandIfReadOnly") == 0;
 }
 
+/* Body of fc_error_catch_undo: throws the error of which no text is kept */
+static void
+fc_analyze_throw(void *arg)
+{
+	fc_rejected_throw(arg);
+	fc_core_throw(arg);
+}
+
 /* Tells the error at which the analysis ended, before the rows after it */
 static void
 fc_analyze_fatal(FcAnalysis *analysis)
@@ -321,14 +331,12 @@ fc_analyze_fatal(FcAnalysis *analysis)
 		return;
 	finding = fc_analyze_add(analysis, "error", NULL);
 	finding->line = fc_error_line(&target->ctx, slot->offset, slot->length);
-	edata = slot->kind == FC_ERROR_DATA || slot->kind == FC_ERROR_ENTRY ? fc_error_kept(target->shared) : NULL;
-	if (edata && fc_analyze_forbade(edata))
+	edata = slot->kind <= FC_ERROR_BATCH ? fc_error_kept(target->shared) :
+		fc_error_catch_undo(&target->ctx, fc_analyze_throw, target);
+	if (fc_analyze_forbade(edata))
 		ThrowErrorData(edata);
-	finding->detail = edata ?
-		psprintf("%s%s: %s", fc_analyze_where(job, slot->offset),
-				 unpack_sql_state(edata->sqlerrcode), edata->message) :
-		psprintf("%s%s: malformed record", fc_analyze_where(job, slot->offset),
-				 unpack_sql_state(ERRCODE_BAD_COPY_FILE_FORMAT));
+	finding->detail = psprintf("%s%s: %s", fc_analyze_where(job, slot->offset),
+							   unpack_sql_state(edata->sqlerrcode), edata->message);
 	fc_analyze_warn(analysis, "file",
 					psprintf("%sRecords after line " INT64_FORMAT " were not looked at.",
 							 fc_analyze_where(job, slot->offset), finding->line));

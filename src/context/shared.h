@@ -202,10 +202,13 @@ typedef struct FcTurn
 #define FC_FIELD_VISIBLE			0x08	/* its type's code can show how
 											 * often it is called */
 
+/* Up to FC_ERROR_BATCH the text of the error is kept */
 typedef enum FcErrorKind
 {
-	FC_ERROR_DATA,				/* its text is kept */
-	FC_ERROR_ENTRY,				/* an index refuses the row; its text is kept */
+	FC_ERROR_DATA,				/* a value, or a default */
+	FC_ERROR_ROW,				/* the row, whose values are all converted */
+	FC_ERROR_ENTRY,				/* an index refuses the row */
+	FC_ERROR_BATCH,				/* the row fits on no page */
 	FC_ERROR_GRAMMAR,			/* the record itself is malformed */
 	FC_ERROR_ROUTE,				/* no partition takes the row */
 	FC_ERROR_LIMIT,				/* here at the latest more records are

@@ -25,10 +25,12 @@
  */
 #include "postgres.h"
 
+#include "commands/progress.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "utils/backend_progress.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -225,7 +227,7 @@ fc_feed_malformed(FcFeed *feed)
 	error_context_stack = &callback;
 	PG_TRY();
 	{
-		fc_feed_raw_record(&raw, true);
+		fc_feed_raw_record(&raw);
 		(void) fc_feed_copy(&raw, NIL, NULL, false);
 		(void) fc_feed_next_row(&raw, fc_feed_slot(feed->target));
 	}
@@ -574,6 +576,20 @@ fc_feed_hand_over(FcFeed *feed)
 	}
 }
 
+/* Shows the source in the progress view, although core reads by a callback */
+static void
+fc_feed_show_source(const FcFeed *feed)
+{
+	const FcTarget *target = feed->target;
+	int64		type = fc_target_progress_type(target);
+	const int	params[] = {PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL};
+	const int64 values[] = {
+		type, type == PROGRESS_COPY_TYPE_FILE ? target->source->files[feed->file].identity.size : 0
+	};
+
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
+
 /* Begins core's COPY, which reads the header of binary data at once */
 static CopyFromState
 fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
@@ -588,6 +604,7 @@ fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
 		fc_feed_bytes(feed, FC_BINARY_HEADER, FC_BINARY_HEADER_LEN);
 	cstate = BeginCopyFrom(pstate, target->rel, (Node *) where, NULL, false,
 						   fc_feed_read, target->options->columns, list);
+	fc_feed_show_source(feed);
 	if (header)
 		*feed = fed;
 	return cstate;
@@ -705,19 +722,13 @@ fc_feed_record(FcFeed *feed)
 }
 
 /*
- * With "rest" the bytes after the record are fed, too: core must see the same
- * quotes and markers.  Without it, no byte after the line end is fed, which
- * could be half a character.
+ * The bytes after the record are fed, too: core must see the same quotes and
+ * markers, and shows them where they may belong to a bad character.
  */
 void
-fc_feed_raw_record(FcFeed *feed, bool rest)
+fc_feed_raw_record(FcFeed *feed)
 {
-	const FcSource *source = feed->target->source;
-	uint64		size = fc_source_end(source, feed->file);
-	uint64		end = feed->offset + feed->length +
-		(source->files[feed->file].eol == FC_EOL_CRNL ? 2 : 1);
-
-	fc_feed_file(feed, feed->offset, rest ? size : Min(end, size));
+	fc_feed_file(feed, feed->offset, fc_source_end(feed->target->source, feed->file));
 	feed->middle = true;
 }
 

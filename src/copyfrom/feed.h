@@ -81,11 +81,10 @@ extern void fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 firs
 						 uint64 line);
 
 /*
- * Feed the record that errors name: as it is, with the rest of the file or
- * with what may be its line end; or made canonical.  False if on_error
- * rejects the record.
+ * Feed the record that errors name: as it is, with the rest of the file; or
+ * made canonical.  False if on_error rejects the record.
  */
-extern void fc_feed_raw_record(FcFeed *feed, bool rest);
+extern void fc_feed_raw_record(FcFeed *feed);
 extern bool fc_feed_record(FcFeed *feed);
 
 /* Begins core's COPY on what is fed; "header" as COPY has it, or NULL */

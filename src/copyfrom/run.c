@@ -13,11 +13,8 @@
  */
 #include "postgres.h"
 
-#include "commands/progress.h"
 #include "executor/execPartition.h"
 #include "executor/executor.h"
-#include "pgstat.h"
-#include "utils/backend_progress.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -31,6 +28,10 @@
 #include "row/executor.h"
 
 #define FC_CORE_READ	65536	/* bytes of the file read at a time */
+
+/* Core inserts a batch that has so many rows, or so many bytes of the file */
+#define FC_CORE_BATCH_ROWS	1000
+#define FC_CORE_BATCH_BYTES	65535
 
 static void
 fc_core_file_context(void *arg)
@@ -108,16 +109,6 @@ fc_core_check_count(FcFeed *feed)
 					   feed->found, feed->fed, rejected)));
 }
 
-/* Shows a file in the progress view, although core reads through a callback */
-static void
-fc_core_show_file(const FcFile *file)
-{
-	const int	params[] = {PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL};
-	const int64 values[] = {PROGRESS_COPY_TYPE_FILE, file->identity.size};
-
-	pgstat_progress_update_multi_param(lengthof(params), params, values);
-}
-
 static uint64
 fc_core_copy_file(FcFeed *feed, uint32 file)
 {
@@ -127,7 +118,6 @@ fc_core_copy_file(FcFeed *feed, uint32 file)
 	uint64		rows;
 
 	cstate = fc_feed_copy(feed, target->plan->where, header, target->options->freeze);
-	fc_core_show_file(&target->source->files[file]);
 	rows = CopyFrom(cstate);
 	fc_core_check_end(feed, cstate);
 	EndCopyFrom(cstate);
@@ -340,13 +330,17 @@ fc_core_route(FcTarget *target, TupleTableSlot *slot)
 			 errtable(target->rel)));
 }
 
-/* Makes core read the fed record, and route it if that was the error */
+/*
+ * Makes core read the fed record, and route it if that was the error.  Defaults
+ * have been evaluated once, and are not again: a sequence may have no number
+ * left by now, and code of users would be seen to run twice.
+ */
 static bool
 fc_core_show_fed(FcFeed *feed, const FcErrorSlot *slot)
 {
 	TupleTableSlot *row = fc_feed_slot(feed->target);
 
-	(void) fc_feed_copy(feed, NIL, NULL, false);
+	fc_feed_copy(feed, NIL, NULL, false)->num_defaults = 0;
 	if (!fc_feed_next_row(feed, row))
 		return false;
 	if (slot->kind == FC_ERROR_ROUTE)
@@ -368,7 +362,7 @@ fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 
 	if (grammar || !fc_feed_is_canonical(target))
 	{
-		fc_feed_raw_record(feed, grammar || target->dialect.mode != FC_MODE_CSV);
+		fc_feed_raw_record(feed);
 		if (fc_core_show_fed(feed, slot) || grammar)
 			return;
 	}
@@ -464,6 +458,40 @@ fc_core_throw_kept(FcTarget *target)
 	ThrowErrorData(fc_error_kept(target->shared));
 }
 
+/*
+ * The line that core has come to when it inserts the row at this offset, with
+ * those that it has read since it last did
+ */
+static uint64
+fc_core_batch_line(const FcTarget *target, uint64 offset)
+{
+	const FcFile *file = fc_source_file(target->source, offset);
+	FcStream   *stream = fc_stream_begin(target->source, FC_CORE_READ);
+	FcDialect	dialect = target->ctx.dialect;
+	uint64		line = file->lines_before;
+	uint64		rows = 0;
+	uint64		bytes = 0;
+	FcRecord	record;
+
+	dialect.eol = file->eol;
+	fc_stream_seek_file(stream, fc_source_number(target->source, offset), file->data_start);
+	while (fc_stream_next(stream, &dialect, &record) == FC_END_FOUND)
+	{
+		CHECK_FOR_INTERRUPTS();
+		line += 1 + record.embedded;
+		rows++;
+		/* core counts lines, and a tuple is none */
+		if (dialect.mode != FC_MODE_BINARY)
+			bytes += record.length;
+		if (rows < FC_CORE_BATCH_ROWS && bytes < FC_CORE_BATCH_BYTES)
+			continue;
+		if (record.offset >= offset)
+			return line;
+		rows = bytes = 0;
+	}
+	return line + 1;
+}
+
 void
 fc_core_throw(FcTarget *target)
 {
@@ -477,11 +505,14 @@ fc_core_throw(FcTarget *target)
 	fc_feed_name(&feed, slot.offset, slot.length,
 				 fc_error_line(&target->ctx, slot.offset, 0),
 				 fc_error_line(&target->ctx, slot.offset, slot.length));
-	feed.unseen = (slot.kind == FC_ERROR_ENTRY);
+	feed.unseen = (slot.kind == FC_ERROR_ENTRY || slot.kind == FC_ERROR_BATCH);
+	if (slot.kind == FC_ERROR_BATCH && target->options->accelerated &&
+		target->plan->where == NIL && fc_shared_ring(target->shared) == NULL)
+		feed.line = fc_core_batch_line(target, slot.offset);
 	fc_error_context_push(&callback, fc_feed_context, &feed);
 	PG_TRY();
 	{
-		if (!feed.unseen)
+		if (!feed.unseen && slot.kind != FC_ERROR_ROW)
 			fc_core_show(&feed, &slot);
 	}
 	PG_FINALLY();
@@ -489,7 +520,7 @@ fc_core_throw(FcTarget *target)
 		fc_feed_end(&feed);
 	}
 	PG_END_TRY();
-	if (slot.kind == FC_ERROR_DATA || slot.kind == FC_ERROR_ENTRY)
+	if (slot.kind <= FC_ERROR_BATCH)
 		fc_core_throw_kept(target);
 	if (slot.kind == FC_ERROR_ROUTE)
 		ereport(ERROR,

@@ -23,8 +23,9 @@
  * A process that caught an error in code that may be a user's (an input
  * function, a default, a CHECK) stops, because such code must not run again
  * after it was interrupted.  Some records before the bad one may then be
- * unread.  So shared->errors.stopped makes the leader look at them in the
- * order of the file (fc_load_verify), before it throws the error.
+ * unread, unless processes take chunks in the order of the file.  So
+ * shared->errors.stopped makes the leader look at them in that order
+ * (fc_load_verify), before it throws the error.
  *
  * That look must find catalogs and tables as they were before the phase.
  * Workers run no commands; but code that the leader calls, if it is not
@@ -263,10 +264,24 @@ fc_error_keep(FcShared *shared, uint64 offset, uint64 length,
 }
 
 void
+fc_error_keep_row(FcShared *shared, uint64 offset, uint64 length,
+				  const ErrorData *edata)
+{
+	fc_error_store(shared, offset, length, FC_ERROR_ROW, edata);
+}
+
+void
 fc_error_keep_entry(FcShared *shared, uint64 offset, uint64 length,
 					const ErrorData *edata)
 {
 	fc_error_store(shared, offset, length, FC_ERROR_ENTRY, edata);
+}
+
+void
+fc_error_keep_batch(FcShared *shared, uint64 offset, uint64 length,
+					const ErrorData *edata)
+{
+	fc_error_store(shared, offset, length, FC_ERROR_BATCH, edata);
 }
 
 void

@@ -27,10 +27,24 @@ extern void fc_error_keep(FcShared *shared, uint64 offset, uint64 length,
 						  const ErrorData *edata);
 
 /*
+ * Keeps the error of a row whose values are all converted, in the same way.
+ * Core is not shown the record, whose values it would convert again.
+ */
+extern void fc_error_keep_row(FcShared *shared, uint64 offset, uint64 length,
+							  const ErrorData *edata);
+
+/*
  * Keeps the error of an index entry, in the same way.  Core makes entries after
  * it has read other records, and shows no record with such an error.
  */
 extern void fc_error_keep_entry(FcShared *shared, uint64 offset, uint64 length,
+								const ErrorData *edata);
+
+/*
+ * Keeps the error of a row that cannot be inserted, in the same way.  Core
+ * meets it when it inserts a batch of rows.
+ */
+extern void fc_error_keep_batch(FcShared *shared, uint64 offset, uint64 length,
 								const ErrorData *edata);
 
 /* Keeps that a record is malformed, if no bad record before it is known */
@@ -46,7 +60,7 @@ extern void fc_error_keep_index(FcShared *shared, const ErrorData *edata);
 
 /*
  * Returns the kept error with all its texts, in the current memory context.
- * Its kind must be FC_ERROR_DATA, FC_ERROR_ENTRY or FC_ERROR_INDEX.  Only the
+ * Its kind must be one whose text is kept, or FC_ERROR_INDEX.  Only the
  * leader calls this, while no process works at a phase.
  */
 extern ErrorData *fc_error_kept(FcShared *shared);

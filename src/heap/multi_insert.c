@@ -205,16 +205,56 @@ fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
 	}
 }
 
+/* Body of fc_error_catch */
+static void
+fc_multi_heap_rows(void *arg)
+{
+	FcMultiInsert *insert = arg;
+
+	fc_multi_heap(insert->writer, insert->slots, insert->n);
+}
+
+/*
+ * Inserts rows without their index entries.  False if one of them cannot be
+ * inserted: the rows are then inserted one by one to find the first such row,
+ * and its error is kept.
+ */
+static bool
+fc_multi_try(FcMultiWriter *writer, FcBatchRow *rows, int n)
+{
+	FcContext  *ctx = writer->base.ctx;
+	TupleTableSlot *slots[FC_BATCH_ROWS];
+	FcMultiInsert insert = {writer, slots, n};
+	ErrorData  *edata;
+	bool		found = false;
+
+	for (int i = 0; i < n; i++)
+		slots[i] = rows[i].slot;
+	edata = fc_error_catch(ctx, fc_multi_heap_rows, &insert);
+	if (edata == NULL)
+		return true;
+	for (int i = 0; i < n && n > 1 && !found; i++)
+		found = !fc_multi_try(writer, &rows[i], 1);
+	if (!found)
+		fc_error_keep_batch(ctx->shared, rows[n - 1].offset, rows[n - 1].length, edata);
+	FreeErrorData(edata);
+	return false;
+}
+
 /*
  * Are the rows wanted?  Once a bad record is known the load fails, and rows
  * are inserted only to find out whether an index refuses one that stands
- * before it in the file.
+ * before it in the file; or, if that one fits on no page, whether one does not
+ * that stands before it.
  */
 static bool
 fc_multi_wanted(FcMultiWriter *writer)
 {
+	const FcShared *shared = writer->base.ctx->shared;
+
 	return (writer->base.rri->ri_NumIndices > 0 && !writer->base.ctx->stopped) ||
-		!fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1);
+		!fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1) ||
+		shared->errors.first.kind == FC_ERROR_BATCH;
 }
 
 /* The arguments of fc_multi_find_conflict, and its result */
@@ -286,19 +326,14 @@ fc_multi_one(FcMultiWriter *writer, FcBatchRow *row)
 	}
 	else if (conflict.index >= 0)
 		fc_multi_reject(writer, row, conflict.index);
-	else
-	{
-		fc_multi_heap(writer, &row->slot, 1);
+	else if (fc_multi_try(writer, row, 1))
 		fc_multi_indexes(writer, row, 1);
-	}
 }
 
 /* Inserts rows [i, i + n) of the batch */
 static void
 fc_multi_some(FcMultiWriter *writer, int i, int n)
 {
-	TupleTableSlot *slots[FC_BATCH_ROWS];
-
 	if (!fc_multi_wanted(writer))
 		return;
 	if (writer->unique)
@@ -307,10 +342,7 @@ fc_multi_some(FcMultiWriter *writer, int i, int n)
 			fc_multi_one(writer, &writer->rows[i + j]);
 		return;
 	}
-	for (int j = 0; j < n; j++)
-		slots[j] = writer->rows[i + j].slot;
-	fc_multi_heap(writer, slots, n);
-	if (writer->base.rri->ri_NumIndices > 0)
+	if (fc_multi_try(writer, &writer->rows[i], n) && writer->base.rri->ri_NumIndices > 0)
 		fc_multi_indexes(writer, writer->rows + i, n);
 }
 

@@ -329,11 +329,6 @@ fc_page_room(FcPageWriter *writer, Size len)
 	PageHeader	page;
 
 	len = MAXALIGN(len);
-	if (len > MaxHeapTupleSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("row is too big: size %zu, maximum size %zu",
-						len, (Size) MaxHeapTupleSize)));
 	page = (PageHeader) writer->page;
 	if (page && page->pd_lower + sizeof(ItemIdData) + len + writer->save_free > page->pd_upper)
 		fc_page_full(writer);
@@ -545,16 +540,14 @@ fc_page_toast(void *arg)
 }
 
 /*
- * Puts a row that is so long that core would show it to the toaster, or that
+ * Forms a row that is so long that core would show it to the toaster, or that
  * has an external or expanded value, from a default or an expression
  */
-static void
-fc_page_put_long(FcPageWriter *writer)
+static HeapTupleHeader
+fc_page_form_long(FcPageWriter *writer, Size *len)
 {
 	FcWriter   *base = &writer->base;
-	MemoryContext old = MemoryContextSwitchTo(writer->toast_mcxt);
 	FcPageToast toast = {writer, NULL};
-	HeapTupleHeader row;
 
 	toast.tuple = heap_form_tuple(RelationGetDescr(base->rel),
 								  base->slot->tts_values,
@@ -562,29 +555,50 @@ fc_page_put_long(FcPageWriter *writer)
 	toast.tuple->t_tableOid = RelationGetRelid(base->rel);
 	fc_page_set_header(writer, toast.tuple->t_data);
 	fc_write_as_leader(base, fc_page_toast, &toast);
-	row = fc_page_room(writer, toast.tuple->t_len);
-	memcpy(row, toast.tuple->t_data, toast.tuple->t_len);
-	fc_page_take(writer, toast.tuple->t_len);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(writer->toast_mcxt);
+	*len = toast.tuple->t_len;
+	return toast.tuple->t_data;
+}
+
+/* Keeps core's error, and returns false, if the row fits on no page */
+static bool
+fc_page_fits(FcWriter *base, Size len, uint64 offset, uint32 length)
+{
+	ErrorData	edata = {0};
+
+	if (MAXALIGN(len) <= MaxHeapTupleSize)
+		return true;
+	edata.sqlerrcode = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+	edata.message = psprintf(_("row is too big: size %zu, maximum size %zu"),
+							 (Size) MAXALIGN(len), (Size) MaxHeapTupleSize);
+	fc_error_keep_batch(base->ctx->shared, offset, length, &edata);
+	pfree(edata.message);
+	return false;
 }
 
 static void
 fc_page_put(FcWriter *base, uint64 offset, uint32 length)
 {
 	FcPageWriter *writer = (FcPageWriter *) base;
+	MemoryContext old = NULL;
 	Size		len;
 	HeapTupleHeader formed = fc_form_row(writer->form, base->slot->tts_values,
 										 base->slot->tts_isnull, &len);
 
-	base->inserted++;
 	if (formed == NULL)
 	{
-		fc_page_put_long(writer);
-		return;
+		old = MemoryContextSwitchTo(writer->toast_mcxt);
+		formed = fc_page_form_long(writer, &len);
 	}
-	memcpy(fc_page_room(writer, len), formed, len);
-	fc_page_take(writer, len);
+	if (fc_page_fits(base, len, offset, length))
+	{
+		memcpy(fc_page_room(writer, len), formed, len);
+		fc_page_take(writer, len);
+		base->inserted++;
+	}
+	if (old == NULL)
+		return;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(writer->toast_mcxt);
 }
 
 static void

@@ -88,11 +88,24 @@ fc_fill_verify(FcJob *job)
 	fc_load_verify(&job->target.ctx, job->target.ngroups);
 }
 
+/*
+ * Has every record before the first bad one known been looked at?  A process
+ * that stops has taken its chunk after those before, which others look through;
+ * but several files are unpacked in any order.
+ */
+static bool
+fc_fill_seen_all(const FcTarget *target)
+{
+	return (target->way == FC_WAY_CHUNKS || target->way == FC_WAY_TURNS) &&
+		(!target->inflow || target->source->nfiles == 1);
+}
+
 /* Throws the error of the first bad record of the file */
 static void
 fc_fill_throw(FcJob *job)
 {
-	if (pg_atomic_read_u32(&job->target.shared->errors.stopped) != 0)
+	if (pg_atomic_read_u32(&job->target.shared->errors.stopped) != 0 &&
+		!fc_fill_seen_all(&job->target))
 		fc_lead_apart(job, fc_fill_verify);
 	fc_rejected_throw(&job->target);
 	fc_core_throw(&job->target);

@@ -17,6 +17,7 @@
 #include "errors/context.h"
 #include "load/header.h"
 #include "source/client.h"
+#include "source/recode.h"
 
 /*
  * Finds out from the first record how lines end, if the header has not told.
@@ -84,7 +85,7 @@ fc_header_is_open(const FcTarget *target, FcEnd end, const FcRecord *record, uin
  */
 static void
 fc_header_check_line(FcJob *job, FcEnd end, const FcRecord *record, uint32 file,
-					 int line)
+					 uint64 line)
 {
 	FcTarget   *target = &job->target;
 	FcLineContext context = {target, file, line};
@@ -98,6 +99,46 @@ fc_header_check_line(FcJob *job, FcEnd end, const FcRecord *record, uint32 file,
 	fc_error_context_pop();
 }
 
+/* How many bytes of a header line are characters that can be converted? */
+static int
+fc_header_good(const FcOptions *options, const FcRecord *record, bool convert)
+{
+	int			encoding = options->file_encoding;
+	int			valid = pg_encoding_verifymbstr(encoding, record->data, record->total);
+	Oid			proc;
+	unsigned char converted[8192];
+	int			done = 0;
+	int			n = valid;
+
+	if (!convert)
+		return valid;
+	proc = fc_recode_proc(encoding);
+	for (; done < valid && n > 0; done += n)
+	{
+		CHECK_FOR_INTERRUPTS();
+		n = pg_do_encoding_conversion_buf(proc, encoding, GetDatabaseEncoding(),
+										  (unsigned char *) record->data + done, valid - done,
+										  converted, sizeof(converted), true);
+	}
+	return done;
+}
+
+/* The line ends in quotes that core has counted before this byte of the line */
+static uint64
+fc_header_embedded(FcJob *job, const FcRecord *record, uint64 line, int pos)
+{
+	FcDialect	dialect = job->target.dialect;
+	FcQuoteRun	run;
+
+	if (line == 1)
+		dialect.eol = FC_EOL_UNKNOWN;
+	fc_quote_run_init(&run, FC_OUTSIDE);
+	/* core looks at the byte after '\r' before it counts the line */
+	fc_quote_run_feed(&dialect, &run, record->data,
+					  pos > 0 && record->data[pos - 1] == '\r' ? pos - 1 : pos);
+	return run.embedded;
+}
+
 /*
  * Verifies and converts a header line for the errors alone, as COPY does if it
  * has no use for the names.  Before the error of a bad character it adds to
@@ -109,32 +150,21 @@ fc_header_check_encoding(FcJob *job, const FcRecord *record, uint64 *line)
 	FcTarget   *target = &job->target;
 	int			encoding = target->options->file_encoding;
 	int			server = GetDatabaseEncoding();
-	int			valid;
-	char		bad[MAX_MULTIBYTE_CHAR_LEN];
+	bool		convert = encoding != server && encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
+	int			good = fc_header_good(target->options, record, convert);
+	FcRecodeFault fault;
 	uint64		rest;
 
-	valid = pg_encoding_verifymbstr(encoding, record->data, record->total);
-	if (valid < record->total)
-	{
-		FcDialect	dialect = target->dialect;
-		FcQuoteRun	run;
-
-		if (*line == 1)
-			dialect.eol = FC_EOL_UNKNOWN;
-		fc_quote_run_init(&run, FC_OUTSIDE);
-		/* core looks at the byte after '\r' before it counts the line */
-		fc_quote_run_feed(&dialect, &run, record->data,
-						  valid > 0 && record->data[valid - 1] == '\r' ? valid - 1 : valid);
-		*line += run.embedded;
-		/* the message shows bytes that may belong to the next line */
-		rest = fc_source_end_at(target->source, record->offset) - record->offset - valid;
-		rest = Min(sizeof(bad), rest);
-		fc_source_read(target->source, record->offset + valid, bad, rest);
-		report_invalid_encoding(encoding, bad, (int) rest);
-	}
-	if (encoding != server && encoding != PG_SQL_ASCII && server != PG_SQL_ASCII)
-		(void) pg_any_to_server(pnstrdup(record->data, record->total),
-								record->total, encoding);
+	if (good == record->total)
+		return;
+	*line += fc_header_embedded(job, record, *line, good);
+	/* the message shows bytes that may belong to the next line */
+	rest = fc_source_end_at(target->source, record->offset) - record->offset - good;
+	fault.len = Min(sizeof(fault.bytes), rest);
+	fc_source_read(target->source, record->offset + good, (char *) fault.bytes, fault.len);
+	if (convert)
+		fc_recode_refuse(encoding, &fault);
+	report_invalid_encoding(encoding, (char *) fault.bytes, fault.len);
 }
 
 /*
@@ -184,7 +214,7 @@ static void
 fc_header_line(FcJob *job, const FcRecord *record, uint32 file, int line)
 {
 	FcTarget   *target = &job->target;
-	FcLineContext context = {&job->target, file, line};
+	FcLineContext context = {target, file, target->source->files[file].lines_before + 1};
 	ErrorContextCallback callback;
 	bool		last = (line == target->options->header_lines);
 
@@ -224,7 +254,7 @@ fc_header_read_file(FcJob *job, FcStream *stream, uint32 i)
 		end = fc_stream_next(stream, &target->dialect, &record);
 		if (end == FC_END_NONE)
 			record.length = record.total = 0;
-		fc_header_check_line(job, end, &record, i, line);
+		fc_header_check_line(job, end, &record, i, file->lines_before + 1);
 		fc_header_line(job, &record, i, line);
 		if (end == FC_END_NONE)
 			break;

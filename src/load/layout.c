@@ -380,8 +380,9 @@ fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
 	strcpy(fc_shared_path(shared), target->source->open_path);
 	memcpy(fc_shared_names(shared), target->source->paths,
 		   fc_source_paths_size(target->source));
-	memcpy(fc_shared_copies(shared), target->source->copies,
-		   sizeof(FcCopy) * target->source->ncopies);
+	if (target->source->ncopies > 0)
+		memcpy(fc_shared_copies(shared), target->source->copies,
+			   sizeof(FcCopy) * target->source->ncopies);
 	memcpy(fc_shared_files(shared), target->source->files,
 		   sizeof(FcFile) * shared->source.nfiles);
 	fc_layout_extents(job);

@@ -277,6 +277,22 @@ fc_partitions_try(FcJob *job)
 	job->sends = job->foreign = true;
 }
 
+/* Refuses what a template, or an event trigger, has given new partitions */
+static void
+fc_partitions_check_unique(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	for (int i = 0; i < target->ncreated; i++)
+	{
+		Relation	rel = table_open(target->created[i].range.partition, NoLock);
+
+		CHECK_FOR_INTERRUPTS();
+		fc_plan_check_unique(target->rel, rel, target->options, target->plan);
+		table_close(rel, NoLock);
+	}
+}
+
 void
 fc_partitions_make(FcJob *job)
 {
@@ -306,6 +322,7 @@ fc_partitions_make(FcJob *job)
 	job->attach_first = target->way == FC_WAY_COPY || early;
 	if (job->attach_first)
 		(void) fc_partitions_attach_all(job);
+	fc_partitions_check_unique(job);
 	fc_lead_report(job, 0, -1, -1, fc_partitions_choice(job));
 }
 

@@ -135,7 +135,8 @@ fc_tables_check_one(FcJob *job, Relation rel)
 		fc_way_to_core(target, reason);
 	else if (target->plan->leader_reason == NULL)
 		target->plan->leader_reason = fc_plan_leaf_reason(rel);
-	fc_plan_check_unique(target->rel, rel, target->options, target->plan);
+	if (target->way != FC_WAY_COPY)
+		fc_plan_check_unique(target->rel, rel, target->options, target->plan);
 	/* of two equal rows the second in the file must be refused */
 	if ((target->plan->routed || target->plan->key_type == FC_KEY_NONE) &&
 		fc_plan_has_unique(rel))

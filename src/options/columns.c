@@ -43,7 +43,10 @@ fc_fields_extra(Relation rel, const char *name)
 			 errhint("Use ignore_extra_columns to skip it.")));
 }
 
-/* Refuses a file that lacks a column without a default; ERROR 22P04 */
+/*
+ * Refuses a file that lacks a column that must have a value, and has no
+ * default; ERROR 22P04.  Any other column becomes NULL.
+ */
 static void
 fc_fields_missing(Relation rel, List *columns)
 {
@@ -53,7 +56,7 @@ fc_fields_missing(Relation rel, List *columns)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 
-		if (att->attisdropped || att->attgenerated ||
+		if (att->attisdropped || att->attgenerated || !att->attnotnull ||
 			list_member(columns, makeString(NameStr(att->attname))) ||
 			build_column_default(rel, attnum) != NULL)
 			continue;
@@ -61,7 +64,7 @@ fc_fields_missing(Relation rel, List *columns)
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("column \"%s\" is missing in the header of the file",
 						NameStr(att->attname)),
-				 errdetail("The column has no default.")));
+				 errdetail("The column is NOT NULL, and has no default.")));
 	}
 }
 

@@ -23,7 +23,8 @@ typedef struct FcColumns
  * For header => 'map': takes the names of the fields from the header record
  * rec[0..len), and sets options->fields and options->columns.  ERROR 42703 for
  * a name that the table does not have, unless extra columns are ignored, 42701
- * for a name that comes twice, 22P04 if a column without a default is missing.
+ * for a name that comes twice, 22P04 if a NOT NULL column without a default
+ * is missing.
  */
 extern void fc_fields_map(Relation rel, FcOptions *options,
 						  const FcDialect *dialect, char *rec, size_t len);

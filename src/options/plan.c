@@ -29,7 +29,7 @@
 #include "sort/order_by_keys.h"
 
 static bool
-fc_plan_is_unique(Relation index, AttrNumber attnum)
+fc_plan_is_unique(Relation index)
 {
 	return index->rd_index->indisunique || index->rd_index->indisexclusion;
 }
@@ -37,7 +37,7 @@ fc_plan_is_unique(Relation index, AttrNumber attnum)
 bool
 fc_plan_has_unique(Relation rel)
 {
-	return fc_code_any_index(rel, fc_plan_is_unique, InvalidAttrNumber);
+	return fc_code_any_index(rel, fc_plan_is_unique);
 }
 
 /* Marks the fields whose type runs code with visible effects */

@@ -68,9 +68,9 @@ extern const char *fc_plan_leaf_core_reason(Relation leaf);
 extern bool fc_plan_has_unique(Relation rel);
 
 /*
- * ERROR 0A000 if order_by may change which of two rows is rejected.  An index
- * rejects the row that comes second, and that must be the second one in the
- * file.  "rel" is the target or a partition of it.
+ * ERROR 0A000 if the order of the key, or of order_by, may change which of two
+ * rows is rejected.  An index rejects the row that comes second, and that must
+ * be the second one in the file.  "rel" is the target or a partition of it.
  */
 extern void fc_plan_check_unique(Relation target, Relation rel,
 								 const FcOptions *options, const FcPlan *plan);

@@ -76,7 +76,7 @@ fc_code_constraints_unsafe(Relation rel)
 }
 
 bool
-fc_code_any_index(Relation rel, FcIndexTest test, AttrNumber attnum)
+fc_code_any_index(Relation rel, FcIndexTest test)
 {
 	List	   *indexes = RelationGetIndexList(rel);
 	bool		found = false;
@@ -86,7 +86,7 @@ fc_code_any_index(Relation rel, FcIndexTest test, AttrNumber attnum)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-		found = found || test(index, attnum);
+		found = found || test(index);
 		/* the lock on the table keeps it */
 		index_close(index, AccessShareLock);
 	}
@@ -94,7 +94,7 @@ fc_code_any_index(Relation rel, FcIndexTest test, AttrNumber attnum)
 }
 
 static bool
-fc_code_index_unsafe(Relation index, AttrNumber attnum)
+fc_code_index_unsafe(Relation index)
 {
 	return fc_code_unsafe((Node *) RelationGetIndexExpressions(index)) ||
 		fc_code_unsafe((Node *) RelationGetIndexPredicate(index));
@@ -103,7 +103,7 @@ fc_code_index_unsafe(Relation index, AttrNumber attnum)
 bool
 fc_code_indexes_unsafe(Relation rel)
 {
-	return fc_code_any_index(rel, fc_code_index_unsafe, InvalidAttrNumber);
+	return fc_code_any_index(rel, fc_code_index_unsafe);
 }
 
 /* The function that reads values of the type; InvalidOid: there is none */

@@ -46,7 +46,7 @@ extern bool fc_code_visible(Node *node);
 extern bool fc_code_type_visible(Oid typid, bool binary);
 
 /* Is the test true of any index of the table? */
-typedef bool (*FcIndexTest) (Relation index, AttrNumber attnum);
-extern bool fc_code_any_index(Relation rel, FcIndexTest test, AttrNumber attnum);
+typedef bool (*FcIndexTest) (Relation index);
+extern bool fc_code_any_index(Relation rel, FcIndexTest test);
 
 #endif							/* FC_PLAN_CODE_H */

@@ -153,28 +153,13 @@ fc_plan_has_flag(const FcPlan *plan, uint8 flag)
 	return false;
 }
 
-/*
- * May two rows that this index takes for equal differ in this column?  If so
- * it must not be the key: of equal rows the load keeps the first one of the
- * file, and in the order of the key another one may come first.
- */
-static bool
-fc_plan_unique_without(Relation index, AttrNumber attnum)
-{
-	bool		has_key = false;
-
-	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
-		has_key = has_key || index->rd_index->indkey.values[i] == attnum;
-	return index->rd_index->indisexclusion ||
-		(index->rd_index->indisunique && !has_key);
-}
-
 /* Must the load not put rows into the order of the key? */
 static bool
 fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlan *plan)
 {
+	/* for an index of a partition fc_plan_check_unique refuses the load */
 	if (!plan->partitioned && (options->tolerated & FC_CLASS_UNIQUE) &&
-		fc_code_any_index(rel, fc_plan_unique_without, plan->key_attnum))
+		fc_sort_keys_conflict(rel, rel, fc_sort_key_of(rel, plan->key_attnum)))
 		return true;
 	return (plan->key_early && !plan->key_routes) ||
 		(options->default_string &&
@@ -217,22 +202,33 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
 				 errdetail("Partitions are created where missing_partitions is \"create\" and the table is partitioned by range over one column that the file has.")));
 }
 
+/* Do rows come in the order of the key, unless order_by says another one? */
+static bool
+fc_plan_loads_by_key(const FcPlan *plan)
+{
+	return plan->key_type != FC_KEY_NONE && !plan->routed && !plan->key_early;
+}
+
 void
 fc_plan_check_unique(Relation target, Relation rel, const FcOptions *options,
 					 const FcPlan *plan)
 {
+	bool		by_key = plan->order == NIL && fc_plan_loads_by_key(plan);
 	char	   *index;
 
-	if (plan->order == NIL || (options->tolerated & FC_CLASS_UNIQUE) == 0)
+	if ((plan->order == NIL && !by_key) || (options->tolerated & FC_CLASS_UNIQUE) == 0)
 		return;
-	index = fc_sort_keys_conflict(target, rel, plan->order);
+	index = fc_sort_keys_conflict(target, rel, by_key ? fc_sort_key_of(target, plan->key_attnum) : plan->order);
 	if (index == NULL)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 by_key ? errmsg("on_error_classes \"unique\" cannot be used here") :
 			 errmsg("order_by cannot be used with on_error_classes \"unique\" here"),
-			 errdetail("Of rows that index \"%s\" takes for equal the first of the file is to be loaded, and another one may come before it in this order.",
-					   index),
+			 errdetail("Of rows that index \"%s\" takes for equal the first of the file is to be loaded, and another one may come before it in %s.",
+					   index, by_key ? psprintf("the order of column \"%s\"",
+												get_attname(target->rd_id, plan->key_attnum, false)) : "this order"),
+			 by_key ? errhint("Leave the class out; or, if the index is a unique one of columns, name these in order_by.") :
 			 errhint("Order by columns of the index only, or leave one of the two out.")));
 }
 
@@ -241,8 +237,7 @@ fc_plan_order(FcPlan *plan)
 {
 	FcSortKey  *first;
 
-	if (plan->order == NIL || plan->routed || plan->key_early ||
-		plan->key_type == FC_KEY_NONE)
+	if (plan->order == NIL || !fc_plan_loads_by_key(plan))
 		return;
 	first = linitial(plan->order);
 	if (first->attnum != plan->key_attnum || !fc_sort_key_plain(first))

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "commands/progress.h"
+
 #include "options/target.h"
 
 char *
@@ -16,4 +18,11 @@ fc_target_place(const FcTarget *target, uint32 file)
 		return psprintf("COPY %s", target->relname);
 	return psprintf("fast_copy %s, %s \"%s\"", target->relname,
 					fc_source_word(target->source), fc_source_path(target->source, file));
+}
+
+int64
+fc_target_progress_type(const FcTarget *target)
+{
+	return target->options->client ? PROGRESS_COPY_TYPE_PIPE :
+		target->options->program ? PROGRESS_COPY_TYPE_PROGRAM : PROGRESS_COPY_TYPE_FILE;
 }

@@ -72,4 +72,7 @@ typedef struct FcTarget
  */
 extern char *fc_target_place(const FcTarget *target, uint32 file);
 
+/* Where the data come from, as the progress view of COPY numbers it */
+extern int64 fc_target_progress_type(const FcTarget *target);
+
 #endif							/* FC_TARGET_H */

@@ -313,6 +313,7 @@ fc_row_build(void *arg)
 	FcLoader   *loader = arg;
 	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 
+	loader->row.outcome = FC_ROW_REFUSED;
 	if (fc_row_parse(loader, loader->slot))
 		fc_row_place(loader, loader->slot);
 	MemoryContextSwitchTo(old);
@@ -404,7 +405,8 @@ fc_row_try(FcLoader *loader)
 	if (edata == NULL)
 		return true;
 	fc_parse_count_nulled(loader->parser, row->record->offset, row->record->length);
-	fc_error_keep(ctx->shared, row->record->offset, row->record->length, edata);
+	(row->outcome == FC_ROW_BUILT ? fc_error_keep_row : fc_error_keep)
+		(ctx->shared, row->record->offset, row->record->length, edata);
 	fc_error_stop(ctx);
 	FreeErrorData(edata);
 	return false;

@@ -207,6 +207,7 @@ fc_verify_row(void *arg)
 
 	fc_row_parse_quickly(loader, slot);
 	verifier->entry = false;
+	loader->row.outcome = FC_ROW_REFUSED;
 	if (fc_row_parse(loader, slot) && fc_verify_find_leaf(verifier, slot))
 	{
 		fc_row_place(loader, slot);
@@ -243,7 +244,8 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 	if (edata)
 	{
 		fc_parse_count_nulled(loader->parser, record->offset, record->length);
-		(verifier->entry ? fc_error_keep_entry : fc_error_keep)
+		(verifier->entry ? fc_error_keep_entry :
+		 loader->row.outcome == FC_ROW_BUILT ? fc_error_keep_row : fc_error_keep)
 			(ctx->shared, record->offset, record->length, edata);
 		return;
 	}

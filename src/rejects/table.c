@@ -92,6 +92,18 @@ fc_reject_table_check_place(FcTarget *target, Oid table)
 			 errmsg("reject_table must not be the table that is loaded")));
 }
 
+/* ERROR if the table is not there any more, or the caller may not insert */
+static void
+fc_reject_table_check_access(Oid table)
+{
+	if (get_rel_name(table) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", table)));
+	fc_target_check_schema(table);
+	fc_own_table_check_rights(&reject_kind, table);
+}
+
 void
 fc_reject_table_check(FcTarget *target)
 {
@@ -99,15 +111,12 @@ fc_reject_table_check(FcTarget *target)
 
 	if (!OidIsValid(table))
 		return;
+	/* a role that may not insert must not hold up others by a lock */
+	fc_reject_table_check_access(table);
 	LockRelationOid(table, RowExclusiveLock);
-	if (get_rel_name(table) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", table)));
-	fc_target_check_schema(table);
+	fc_reject_table_check_access(table);
 	fc_reject_table_check_place(target, table);
 	fc_own_table_check_columns(&reject_kind, table);
-	fc_own_table_check_rights(&reject_kind, table);
 }
 
 FcRejectTable *

@@ -72,11 +72,15 @@ fc_progress_state(FcProgress *progress)
 								 percent << 4 | progress->phase);
 }
 
+/* The bytes of the source; 0 where COPY does not know, or while nobody does */
 static int64
-fc_progress_type(const FcProgress *progress)
+fc_progress_total(const FcTarget *target)
 {
-	return progress->target->options->client ? PROGRESS_COPY_TYPE_PIPE :
-		progress->target->options->program ? PROGRESS_COPY_TYPE_PROGRAM : PROGRESS_COPY_TYPE_FILE;
+	const FcOptions *options = target->options;
+
+	if ((options->client || options->program) && (target->inflow || options->accelerated))
+		return 0;
+	return target->inflow ? target->expected : target->source->identity.size;
 }
 
 void
@@ -87,8 +91,7 @@ fc_progress_start(FcProgress *progress)
 		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL
 	};
 	const int64 values[] = {
-		PROGRESS_COPY_COMMAND_FROM, fc_progress_type(progress),
-		target->inflow ? target->expected : target->source->identity.size
+		PROGRESS_COPY_COMMAND_FROM, fc_target_progress_type(target), fc_progress_total(target)
 	};
 
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, target->oid);
@@ -104,7 +107,7 @@ fc_progress_begin_stream(FcProgress *progress, FcPhase phase)
 		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL
 	};
 	const int64 values[] = {
-		PROGRESS_COPY_COMMAND_FROM, fc_progress_type(progress),
+		PROGRESS_COPY_COMMAND_FROM, fc_target_progress_type(progress->target),
 		(int64) progress->packed_size
 	};
 

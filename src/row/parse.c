@@ -93,9 +93,10 @@ void
 fc_parse_malformed(FcParser *parser, FcColumn *column)
 {
 	uint32		class = column ? FC_CLASS_MISSING_COLUMNS : FC_CLASS_EXTRA_COLUMNS;
-	char	   *message = column ?
-		psprintf("missing data for column \"%s\"", column->name) :
-		pstrdup("extra data after last expected column");
+	char	   *message = column == NULL ? pstrdup("extra data after last expected column") :
+		column->name ? psprintf("missing data for column \"%s\"", column->name) :
+		psprintf("missing data for column %d of the header, which is ignored",
+				 (int) (column - parser->columns) + 1);
 	ErrorData  *edata;
 
 	if (!fc_parse_tolerates(parser, class))

@@ -139,6 +139,16 @@ fc_sort_key(Relation rel, char *text)
 }
 
 List *
+fc_sort_key_of(Relation rel, AttrNumber attnum)
+{
+	FcSortKey  *key = palloc0(sizeof(FcSortKey));
+
+	key->attnum = attnum;
+	fc_sort_operator(rel, key);
+	return list_make1(key);
+}
+
+List *
 fc_sort_keys_parse(Relation rel, List *items)
 {
 	List	   *keys = NIL;
@@ -232,13 +242,18 @@ fc_sort_keys_unsafe(Relation rel, List *keys)
 	return false;
 }
 
-/* Are values that the index takes for equal also equal by this key? */
+/*
+ * Are values that the index takes for equal, or its exclusion constraint by
+ * these operators, also equal by this key?
+ */
 static bool
-fc_sort_index_covers(Relation index, const FcSortKey *key, AttrNumber attnum)
+fc_sort_index_covers(Relation index, const Oid *operators, const FcSortKey *key,
+					 AttrNumber attnum)
 {
 	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
 		if (index->rd_index->indkey.values[i] == attnum &&
-			index->rd_opfamily[i] == key->family &&
+			(operators ? get_op_opfamily_strategy(operators[i], key->family) == BTEqualStrategyNumber :
+			 index->rd_opfamily[i] == key->family) &&
 			index->rd_indcollation[i] == key->collation)
 			return true;
 	return false;
@@ -248,15 +263,18 @@ fc_sort_index_covers(Relation index, const FcSortKey *key, AttrNumber attnum)
 static bool
 fc_sort_index_conflicts(Relation index, List *keys, List *attnums)
 {
+	Oid		   *operators = NULL;
+	Oid		   *functions;
+	uint16	   *strategies;
 	ListCell   *lc;
 	ListCell   *lc2;
 
 	if (index->rd_index->indisexclusion)
-		return true;
-	if (!index->rd_index->indisunique)
+		RelationGetExclusionInfo(index, &operators, &functions, &strategies);
+	else if (!index->rd_index->indisunique)
 		return false;
 	forboth(lc, keys, lc2, attnums)
-		if (!fc_sort_index_covers(index, lfirst(lc), lfirst_int(lc2)))
+		if (!fc_sort_index_covers(index, operators, lfirst(lc), lfirst_int(lc2)))
 		return true;
 	return false;
 }

@@ -30,6 +30,9 @@ typedef struct FcSortKey
  */
 extern List *fc_sort_keys_parse(Relation rel, List *items);
 
+/* A list of one key: the column, ascending, with NULLs last */
+extern List *fc_sort_key_of(Relation rel, AttrNumber attnum);
+
 /* The keys as the text of an ORDER BY */
 extern char *fc_sort_keys_text(Relation rel, List *keys);
 

@@ -74,8 +74,8 @@ typedef struct FcClient
 	StringInfoData message;		/* the last one; what is read of CopyData is
 								 * after its cursor */
 	bool		done;
-	char	   *failure;		/* what the client has ended the data with, by
-								 * CopyFail; or NULL */
+	StringInfoData failure;		/* the CopyFail with which the client has
+								 * ended the data; data is NULL: none */
 	bool		lost;			/* the connection is lost */
 	int			unexpected;		/* type of a message that has no place here,
 								 * or 0 */
@@ -266,7 +266,9 @@ fc_client_next(FcClient *client)
 				fc_client_release(client);
 				break;
 			case FC_MSG_COPY_FAIL:
-				client->failure = pstrdup(pq_getmsgstring(&client->message));
+				/* looked at once what came before it is loaded */
+				initStringInfo(&client->failure);
+				appendBinaryStringInfo(&client->failure, client->message.data, client->message.len);
 				pg_fallthrough;
 			case 0:
 				client->message.cursor = client->message.len;
@@ -333,10 +335,13 @@ fc_client_check_whole(FcInput *input)
 {
 	FcClient   *client = (FcClient *) input;
 
-	if (client->failure)
+	if (client->failure.data)
+	{
+		client->failure.cursor = 0;
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("COPY from stdin failed: %s", client->failure)));
+				 errmsg("COPY from stdin failed: %s", pq_getmsgstring(&client->failure))));
+	}
 	if (client->unexpected)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROTOCOL_VIOLATION),

@@ -146,7 +146,7 @@ fc_recode_all(FcRecode *recode, FcFile *files)
 	return true;
 }
 
-static Oid
+Oid
 fc_recode_proc(int encoding)
 {
 	Oid			proc = FindDefaultConversionProc(encoding, GetDatabaseEncoding());

@@ -16,6 +16,9 @@
 /* Must the file be converted before bytes such as quotes can be looked for? */
 extern bool fc_recode_needed(int encoding, const FcDialect *dialect);
 
+/* The function that converts to the server's encoding; ERROR 42883: none */
+extern Oid	fc_recode_proc(int encoding);
+
 /* A character that cannot be converted */
 typedef struct FcRecodeFault
 {

@@ -262,6 +262,8 @@ SELECT pg_temp.alike('full', ARRAY['2021-02-01 12:00+00', '2020-02-29 23:59:59.9
 SELECT format('COPY (VALUES (1, timestamptz ''2021-02-05 12:00+00'', ''a''), (2, ''2021-02-05 13:00+00'', ''b''), (1, ''2021-02-05 14:00+00'', ''c'')) TO %L (FORMAT csv)',
 	current_setting('fc.file')) \gexec
 SELECT matches(pg_temp.refusal('a_full'), '^23505\nduplicate key value violates unique constraint', 'the template''s primary key holds');
+SELECT throws_ok(format('SELECT fast_copy(''a_full'', %L, on_error => ''ignore'', on_error_classes => ''{unique}'')', current_setting('fc.file')),
+	'0A000', 'on_error_classes "unique" cannot be used here', 'which of its equal rows would stay, the order of the file does not say');
 ALTER TABLE template SET UNLOGGED;
 SELECT :major < 5 AS publications \gset
 \if :publications

@@ -17,7 +17,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_rejects.csv', true) \g /dev/null
 SELECT setseed(0.42) \g /dev/null
-SELECT plan(43);
+SELECT plan(62);
 
 SELECT fast_copy_create_reject_table('rej') \g /dev/null
 ALTER TABLE rej ADD id int GENERATED ALWAYS AS IDENTITY;
@@ -140,6 +140,69 @@ SELECT pg_temp.write(ARRAY[convert_to(E'2024-01-01,' || repeat(E'\u00e9', 3000) 
 SELECT fast_copy('r_plain', current_setting('fc.file'), on_error => 'ignore', reject_table => 'rej') \g /dev/null
 SELECT is(message, 'invalid input syntax for type integer: "' || repeat(E'\u00e9', 3000) || '"', 'a long message is kept whole')
 FROM rej WHERE record LIKE '%' || repeat(E'\u00e9', 100) || '%';
+
+-- Of equal rows the first one of the file stays, also by an index that only a
+-- partition has: where rows come in another order, the load is refused
+CREATE TABLE r_own (id int, k date, t int) PARTITION BY RANGE (k);
+CREATE TABLE r_own_1 PARTITION OF r_own FOR VALUES FROM ('2024-05-01') TO ('2024-05-11');
+CREATE TABLE r_own_2 (t int, x int, k date, id int);
+ALTER TABLE r_own_2 DROP x;
+ALTER TABLE r_own ATTACH PARTITION r_own_2 FOR VALUES FROM ('2024-05-11') TO ('2024-05-21');
+CREATE TABLE r_file AS SELECT g % 20 AS id, date '2024-05-20' - g % 19 AS k, g AS t FROM generate_series(1, 200) AS g;
+SELECT pg_temp.write(array(SELECT convert_to(concat_ws(',', id, k, t) || E'\n', 'UTF8') FROM r_file ORDER BY t)) \g /dev/null
+
+-- The refusal; or which of the rows that agree in these columns was loaded
+CREATE FUNCTION pg_temp.stays(columns text, args text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	d text;
+	h text;
+	wrong bigint;
+BEGIN
+	TRUNCATE r_own;
+	EXECUTE format('SELECT fast_copy(''r_own'', %L, on_error => ''ignore'', on_error_classes => ''{unique}'', log_verbosity => ''silent'' %s)',
+		current_setting('fc.file'), args);
+	EXECUTE format('SELECT count(*) FROM ((TABLE r_own EXCEPT ALL %1$s) UNION ALL (%1$s EXCEPT ALL TABLE r_own)) AS _',
+		format('SELECT id, k, t FROM (SELECT DISTINCT ON (%1$s) * FROM (SELECT *, k < ''2024-05-11'' AS low FROM r_file) AS _ ORDER BY %1$s, t) AS _', columns)
+		) INTO wrong;
+	RETURN CASE wrong WHEN 0 THEN 'the first one' ELSE wrong || ' wrong rows' END;
+EXCEPTION WHEN feature_not_supported THEN
+	GET STACKED DIAGNOSTICS d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
+	RETURN concat_ws(' | ', SQLERRM, d, h);
+END
+$$;
+SET LOCAL fast_copy.chunk_size = 40;
+CREATE UNIQUE INDEX own ON r_own_2 (id);
+SELECT is(pg_temp.stays('', ', workers => ' || w),
+	'on_error_classes "unique" cannot be used here | Of rows that index "own" takes for equal the first of the file is to be loaded, and another one may come before it in the order of column "k". | Leave the class out; or, if the index is a unique one of columns, name these in order_by.',
+	w || ' workers: an index without the key') FROM unnest('{0,2}'::int[]) AS w;
+SELECT matches(pg_temp.stays('', $$, order_by => '{k}'$$), '^on_error_classes "unique"', 'the order of the key, asked for');
+CREATE UNIQUE INDEX other ON r_own_1 (id);
+SELECT is(pg_temp.stays('low, id', format($$, order_by => '{id}', workers => %s$$, w)), 'the first one', w || ' workers: as the hint says')
+FROM unnest('{0,1,2,4}'::int[]) AS w;
+DROP INDEX own, other;
+TRUNCATE r_own;
+CREATE UNIQUE INDEX own ON r_own_1 (k);
+CREATE UNIQUE INDEX other ON r_own_2 (k, (t % 3));
+SELECT is(pg_temp.stays('k, CASE WHEN low THEN 0 ELSE t % 3 END', ', workers => ' || w), 'the first one', w || ' workers: with the key')
+FROM unnest('{0,1,2,4}'::int[]) AS w;
+DROP INDEX own;
+TRUNCATE r_own;
+CREATE UNIQUE INDEX own ON r_own_1 (id, (k + 0));
+SELECT matches(pg_temp.stays('', ''), 'index "own"', 'an expression of the key');
+DROP INDEX own, other;
+TRUNCATE r_own;
+ALTER TABLE r_own_1 ADD CONSTRAINT own EXCLUDE USING btree (id WITH =);
+SELECT matches(pg_temp.stays('', ''), 'index "own"', 'a constraint without the key');
+TRUNCATE r_own;
+ALTER TABLE r_own_1 DROP CONSTRAINT own, ADD CONSTRAINT own EXCLUDE USING btree (k WITH =);
+SELECT is(pg_temp.stays('k, CASE WHEN low THEN 0 ELSE t END', ', workers => ' || w), 'the first one', w || ' workers: a constraint by equal keys')
+FROM unnest('{0,2}'::int[]) AS w;
+DROP TABLE r_own_1;
+CREATE TABLE r_own_1 PARTITION OF r_own FOR VALUES FROM ('2024-05-01') TO ('2024-05-11') PARTITION BY HASH (t);
+CREATE TABLE r_own_0 PARTITION OF r_own_1 FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+CREATE UNIQUE INDEX own ON r_own_0 (id);
+SELECT is(pg_temp.stays('CASE WHEN low THEN -id ELSE t END', ', workers => ' || w), 'the first one', w || ' workers: in file order')
+FROM unnest('{0,1,2,4}'::int[]) AS w;
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -5,6 +5,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use FastCopy;
+use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_node('main', {});
@@ -49,6 +50,46 @@ foreach my $workers (0, 2)
 		is($node->safe_psql('postgres', 'SELECT count(*) FROM fast_copy_progress'), 0, 'gone from fast_copy_progress');
 	};
 }
+
+# What the view says of a COPY from its beginning to its end
+subtest 'an accelerated COPY is shown as COPY shows itself' => sub {
+	my $data = slurp_file($file);
+
+	$node->safe_psql('postgres', q{CREATE FUNCTION watch() RETURNS text LANGUAGE plpgsql AS $$
+		DECLARE
+			c record;
+			said text[] := '{}';
+			times int := 0;
+		BEGIN
+			WHILE clock_timestamp() < statement_timestamp() + '20 s' LOOP
+				PERFORM pg_stat_clear_snapshot();
+				SELECT * INTO c FROM pg_stat_progress_copy;
+				EXIT WHEN NOT FOUND AND times > 0 AND (SELECT count(*) = 0 FROM pg_stat_activity WHERE query LIKE 'COPY watched%' AND state = 'active');
+				IF c.type IS NOT NULL THEN
+					times := times + 1;
+					said := said || concat_ws('|', c.type, c.bytes_total);
+				END IF;
+				PERFORM pg_sleep(0.002);
+			END LOOP;
+			RETURN (times > 10) || ' ' || array(SELECT DISTINCT s FROM unnest(said) AS s ORDER BY 1)::text;
+		END $$});
+	foreach (["'$file'", "FILE|$bytes"], ["PROGRAM 'cat $file'", 'PROGRAM|0'], ['STDIN', 'PIPE|0'])
+	{
+		my ($source, $says) = @$_;
+
+		foreach my $workers (0, 2)
+		{
+			$node->safe_psql('postgres', 'DROP TABLE IF EXISTS watched; CREATE TABLE watched (n int, ts timestamp, v text)');
+			my $watch = start_load($node, "SELECT watch();\n");
+			my $load = start_load($node, "LOAD 'fast_copy'; SET fast_copy.accelerate_copy = on; SET fast_copy.accelerate_min_size = 0;
+				SET fast_copy.workers = $workers; SET fast_copy.chunk_size = '16kB'; SET fast_copy.max_rate = '2MB';
+				COPY watched FROM $source (FORMAT csv);\n" . ($source eq 'STDIN' ? "$data\\.\n" : ''));
+
+			finish_load($load);
+			is((finish_load($watch))[0], "true {$says}", "$source, $workers workers");
+		}
+	}
+};
 
 subtest 'a plain COPY of another session is not ours' => sub {
 	close_gate();

@@ -89,6 +89,26 @@ foreach my $end ('COMMIT', 'ROLLBACK')
 	};
 }
 
+subtest 'a role that may not insert does not wait for a lock, and holds none' => sub {
+	my $pairs = write_bytes('pairs.csv', "1\n");
+	my $other = $node->background_psql('postgres');
+
+	$node->safe_psql('postgres', "CREATE ROLE nosy; GRANT pg_read_server_files TO nosy; GRANT CREATE ON SCHEMA public TO nosy;
+		SELECT fast_copy_create_reject_table('kept'); SELECT fast_copy_create_history_table('past'); CREATE SCHEMA s;
+		CREATE TABLE s.kept (LIKE kept); GRANT INSERT ON s.kept TO nosy");
+	$other->query_safe('BEGIN; LOCK TABLE kept, past, s.kept');
+	foreach (["reject_table => 'kept'", '', 'permission denied for table kept'], ["reject_table => 's.kept'::regclass", '', 'permission denied for schema s'], ["reject_table => " . $node->safe_psql('postgres', "SELECT 's.kept'::regclass::oid"), '', 'permission denied for schema s'],
+		['log_verbosity => \'silent\'', "SET fast_copy.history = 'past';", 'permission denied for table past'])
+	{
+		my ($option, $set, $says) = @$_;
+		my (undef, undef, $err) = $node->psql('postgres', "SET lock_timeout = '5s'; SET ROLE nosy; CREATE TABLE IF NOT EXISTS own (k int); $set
+			SELECT fast_copy('own', '$pairs', on_error => 'ignore', $option)");
+
+		like($err, qr/$says/, "$set $option");
+	}
+	$other->quit;
+};
+
 # A published table's new partitions are attached before the rows come, so that
 # ATTACH does not check their foreign keys
 subtest 'foreign keys hold for partitions that are attached before their rows come' => sub {

@@ -146,6 +146,12 @@ subtest 'the client gives up' => sub {
 		agrees("after $name", $data, ', HEADER', undef, 'STDIN');
 		agrees("after a record of $name", $data =~ s/n/7/r, '', undef, 'STDIN');
 	}
+	# not a string, and not one in the client's encoding
+	foreach ([ 'f', 'no more' ], [ 'f', '' ], [ 'f', "no \xff\0" ])
+	{
+		@end = @$_;
+		agrees("after a record and '$end[1]'" =~ s/[^ -~]/?/gr, $_, '', undef, 'STDIN') foreach "v,1\na,1\n", "v,1\na,x\n";
+	}
 	@end = ('c');
 };
 
@@ -192,6 +198,85 @@ subtest 'a program that prints on after "\."' => sub {
 			}
 		}
 	}
+	said('DROP TRIGGER g ON t');
+};
+
+subtest 'the bytes of a bad character at the end of a line' => sub {
+	agrees('the next line begins with it', "a,1\nb\xe9\n22,c\n");
+	agrees('in the last field', "1,a\nb\xe9\n22,3\n", '', '(v)');
+	agrees('NL', "a\nb\xe9\n22\n", '', '(v)');
+	agrees('CR NL', "a\r\nb\xe9\r\n22\r\n", '', '(v)');
+	agrees('in quotes', "a\n\"b\xe9\"\n22\n", '', '(v)');
+	agrees('the file ends behind it', "a\nb\xe9\n2", '', '(v)');
+	agrees('the file ends', "a\nb\xe9", '', '(v)');
+	agrees('the next line is bad, too', "a\nb\xe9\n\xe9\n", '', '(v)');
+	agrees('only the next line is bad', "a\nb,x\n\xe9\xe9\n");
+	agrees('of another encoding', "a\nb\xe9\n22\n", ", ENCODING 'euc_jp'", '(v)');
+};
+
+# The numbers of a sequence are taken for many rows at once.
+subtest 'the first error, where a sequence has too few numbers for all rows' => sub {
+	my $rows = join('', map { "r,$_\n" } 1 .. 40);
+
+	said("ALTER TABLE t ADD id serial CHECK (id <> 0), ADD CONSTRAINT odd CHECK (n <> 19)");
+	foreach my $most (18, 19, 25, 100)
+	{
+		said("ALTER SEQUENCE t_id_seq MAXVALUE $most RESTART");
+		foreach my $workers (0, 2)
+		{
+			my @said = map {
+				copied("COPY t (v, n) FROM PROGRAM 'cat " . write_bytes('data.csv', $rows) . "' (FORMAT csv)", '', 1,
+					"fast_copy.accelerate_copy = $_", "fast_copy.workers = $workers", "fast_copy.chunk_size = '50B'") .
+				  said('ALTER SEQUENCE t_id_seq RESTART')
+			} qw(off on);
+
+			is($said[1], $said[0], "$most numbers, $workers workers");
+			like($said[1], $most < 19 ? qr/2200H.*line 19\b|2200H/ : qr/C23514/, 'the error');
+		}
+	}
+	said('ALTER TABLE t DROP id, DROP CONSTRAINT odd');
+};
+
+subtest 'what a function says of a row is said once, also before an error' => sub {
+	my $path = write_bytes('data.csv', join('', map { "r,$_,$_\n" } 1 .. 30));
+	my $seen = sub { return join(' ', $_[0] =~ /Msee (\d+)/g) };
+
+	said(q{CREATE FUNCTION see(n int) RETURNS bool IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS
+		$$BEGIN RAISE NOTICE 'see %', n; IF n = 25 THEN RAISE 'no' USING ERRCODE = '22000'; END IF; RETURN n <> 20; END$$});
+	# a value that is converted, or computed, before the check says so once, too
+	said('CREATE DOMAIN seen AS int CHECK (see(VALUE + 1000)); ALTER TABLE t ADD s seen');
+	foreach my $check ('see(n)', 'see(n) OR n = 20')
+	{
+		said("ALTER TABLE t ADD CONSTRAINT seen CHECK ($check)");
+		my ($off, $on) = map { copied("COPY t FROM '$path' (FORMAT csv)", '', 1, "fast_copy.accelerate_copy = $_", 'fast_copy.workers = 0',
+				"fast_copy.chunk_size = '50B'") } qw(off on);
+
+		is($seen->($on), $seen->($off), "once: $check");
+		like($on, $check =~ /OR/ ? qr/C22000 .*line 25/s : qr/C23514 .*line 20/s, 'the error');
+		said('ALTER TABLE t DROP CONSTRAINT seen');
+	}
+	said('ALTER TABLE t DROP s');
+};
+
+# Core names the line to which it has read when it inserts
+subtest 'the line of a row that is too big' => sub {
+	my $big = sub { return "r,1\n" x $_[0] . 'a' x 9000 . ",2\n" . "r,1\n" x $_[1] };
+
+	said('ALTER TABLE t ALTER v SET STORAGE PLAIN');
+	foreach my $index ('', 'CREATE INDEX i ON t (n)')
+	{
+		said($index);
+		foreach my $data ($big->(50, 3000), $big->(2500, 1), $big->(10, 5), $big->(1999, 0), ("b" x 3000 . ",1\n") x 30 . $big->(1, 50))
+		{
+			my $path = write_bytes('data.csv', $data);
+			my $off = copied("COPY t FROM '$path' (FORMAT csv)", '', 1, 'fast_copy.accelerate_copy = off');
+
+			is(copied("COPY t FROM '$path' (FORMAT csv)", '', 1, 'fast_copy.accelerate_copy = on', "fast_copy.workers = $_",
+					"fast_copy.chunk_size = '5kB'"), $off, "$_ workers") foreach 0, 2;
+			unlike(copied("COPY t FROM PROGRAM 'cat $path' (FORMAT csv)", '', 1), qr/parallel worker/, 'a worker is not named');
+		}
+	}
+	said('DROP INDEX i; ALTER TABLE t ALTER v SET STORAGE EXTENDED');
 };
 
 done_testing();
