@@ -19,6 +19,7 @@
 
 #include "fmgr.h"
 #include "pgtime.h"
+#include "common/int.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/guc.h"
