@@ -299,8 +299,8 @@ fc_commit_warn(FcMember *member, bool commit)
 			 errmsg(commit ? "could not commit the prepared transaction \"%s\" on server \"%s\"" :
 					member->makes ? "could not drop the tables marked \"%s\" on server \"%s\"" :
 					"could not roll back the prepared transaction \"%s\" on server \"%s\"",
-					member->gid, member->node->name),
-			 errdetail_internal("%s", fc_node_complaint(member->node)),
+					member->gid, fc_node_tellable(member->node->name)),
+			 errdetail_internal("%s", fc_node_tellable(fc_node_complaint(member->node))),
 			 errhint("fast_copy_resolve() does so, and the next load into this server.")));
 }
 
