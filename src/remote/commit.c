@@ -292,6 +292,10 @@ fc_commit_settle(FcMember *member, TimestampTz until)
 static void
 fc_commit_warn(FcMember *member, bool commit)
 {
+	/* what is thrown there must not meet the WARNING */
+	char	   *name = fc_node_tellable(member->node->name);
+	char	   *detail = fc_node_tellable(fc_node_complaint(member->node));
+
 	if (commit && member->makes)
 		return;
 	ereport(WARNING,
@@ -299,8 +303,8 @@ fc_commit_warn(FcMember *member, bool commit)
 			 errmsg(commit ? "could not commit the prepared transaction \"%s\" on server \"%s\"" :
 					member->makes ? "could not drop the tables marked \"%s\" on server \"%s\"" :
 					"could not roll back the prepared transaction \"%s\" on server \"%s\"",
-					member->gid, fc_node_tellable(member->node->name)),
-			 errdetail_internal("%s", fc_node_tellable(fc_node_complaint(member->node))),
+					member->gid, name),
+			 errdetail_internal("%s", detail),
 			 errhint("fast_copy_resolve() does so, and the next load into this server.")));
 }
 

@@ -237,7 +237,6 @@ fc_copy_read(FcRemoteCopy *copy)
 	{
 		if (!fc_wire()->consume(node->wire))
 			return false;
-		(void) fc_wire()->is_busy(node->wire);
 		if (fc_wire()->notices(node->wire) != before)
 			return true;
 		(void) fc_node_wait(node, WL_SOCKET_READABLE,

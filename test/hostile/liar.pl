@@ -13,7 +13,7 @@ use Test::More;
 # Seconds that a load may take; of those that only their time ends, statement_timeout
 my ($SECONDS, $SHORT) = (10, 1);
 # kB that all loads of a session may add to the most that it has had
-my $GROWTH = 24 * 1024;
+my $GROWTH = 16 * 1024;
 
 my $main = new_node('main', { extra => [ '--encoding=UTF8' ] }, 'shared_buffers = 4MB', 'max_connections = 60', 'session_preload_libraries = fast_copy');
 if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
@@ -58,6 +58,7 @@ my %behaviours = (
 	'a huge row' => [ $columns . 'D' . pack('N', 1 << 30), 'for ever', 'x' x 1000 ],
 	'a huge error' => [ 'E' . pack('N', 1 << 30) . 'M', 'for ever', 'x' x 1000 ],
 	'a huge notice' => [ 'N' . pack('N', 1 << 30) . 'M', 'for ever', 'x' x 1000 ],
+	'the promise of a huge row' => [ $columns . 'D' . pack('N', 1 << 30) . 'x' ],
 	'large rows' => [ $columns, 'for ever', Liar::row('x' x 3_000_000, '', '', '') ],
 	'no rows' => [ $columns . Liar::tag('SELECT 0') . Liar::ready() ],
 	'one column' => [ Liar::columns('a') . Liar::row('1') . Liar::tag('SELECT 1') . Liar::ready() ],
@@ -70,6 +71,8 @@ my %behaviours = (
 	'bad bytes' => [ Liar::report('E', S => 'ERROR', V => 'ERROR', C => '22000', M => "\xff\xfe", D => "\xc3", H => "\xe2\x82", W => "\xf0COPY r, line 1: \xff") . Liar::ready() ],
 	'a short SQLSTATE' => [ Liar::report('E', S => 'ERROR', V => 'ERROR', C => '4', M => 'a lie') . Liar::ready() ],
 	'an odd SQLSTATE' => [ Liar::report('E', S => 'ERROR', V => 'ERROR', C => "\x01\xff\x80 z", M => 'a lie') . Liar::ready() ],
+	'another language' => [ Liar::report('E', S => 'ERROR', V => 'ERROR', C => '22000', M => "\xd0\x9d\xd0\xb5\xd1\x82", D => "\xe2\x86\x92") . Liar::ready() ],
+	'another tag' => [ Liar::tag('INSERT 0 5') . Liar::ready() ],
 	'a cancelled command' => [ Liar::report('E', S => 'ERROR', V => 'ERROR', C => '57014', M => 'a lie') . Liar::ready() ],
 	'an error without fields' => [ Liar::message('E', "\0") . Liar::ready() ],
 	'passwords' => [ 'for ever', Liar::message('R', pack('N', 5) . 'salt') ]);
@@ -78,9 +81,9 @@ $behaviours{"welcome, and $_"} = [ $welcome, @{ $behaviours{$_} } ] foreach keys
 
 my @broken = ('a closed connection', 'a FATAL error');
 my @states = ('COPY IN', 'COPY OUT', 'COPY OUT with data', 'COPY BOTH', 'an error and COPY IN', 'an error and COPY OUT', 'an empty query', 'nothing but the end');
-my @endless = ('rows', 'rows without columns', 'results', 'tags', 'errors', 'notices', 'notifications', 'parameters', 'unknown messages', 'a huge row', 'a huge error', 'a huge notice', 'large rows');
+my @endless = ('rows', 'rows without columns', 'results', 'tags', 'errors', 'notices', 'notifications', 'parameters', 'unknown messages', 'a huge row', 'a huge error', 'a huge notice', 'the promise of a huge row', 'large rows');
 my @shapes = ('no rows', 'one column', 'nine columns', 'no columns', 'thanks');
-my @errors = ('bad bytes', 'a short SQLSTATE', 'an odd SQLSTATE', 'a cancelled command', 'an error without fields');
+my @errors = ('bad bytes', 'another language', 'a short SQLSTATE', 'an odd SQLSTATE', 'a cancelled command', 'an error without fields');
 my @timed = ('silence', 'notices, slowly');
 my @few = ('a closed connection', 'COPY OUT', 'COPY BOTH', 'an error and COPY IN', 'notices', 'a huge row', 'silence');
 
@@ -114,11 +117,11 @@ my %table = (
 	'columns' => [ @few, @shapes, 'rows', 'notices, slowly' ],
 	'COPY' => [ @broken, @timed, (grep { $_ ne 'COPY IN' } @states), @endless, @errors, @shapes ],
 	'data' => [ @broken, @timed, @states, @endless, @errors ],
-	'end of data' => [ @broken, @timed, @states, @endless, @errors, @shapes, 'too many rows', 'fewer than no rows' ],
+	'end of data' => [ @broken, @timed, @states, @endless, @errors, @shapes, 'too many rows', 'fewer than no rows', 'another tag' ],
 	'prepare' => [ @broken, @timed, @states, @endless, @errors, @shapes ],
 	'prepared' => [ @few ],
 	'commit' => [ @broken, @timed, @states, @endless, @errors ],
-	'committed' => [ @few, 'bad bytes' ],
+	'committed' => [ @few, @errors ],
 	'cancel' => [ @few, 'rows', 'a FATAL error' ]);
 
 # --- Loads ---
@@ -208,6 +211,10 @@ sub judge
 		}
 		cmp_ok($seconds, '<', ($step =~ /^commit/ ? 2 : 1) * $SECONDS, "$name: it ends") or diag($said);
 		cmp_ok($grown += $memory, '<', $GROWTH, "$name: it does not grow");
+		unlike($said, qr/invalid byte sequence/, "$name: no bad byte") or diag($said);
+		like($said, qr/(ERROR|WARNING):  08006: /, "$name: no such state") or diag($said) if $name =~ /SQLSTATE/;
+		like($said, qr/The server has answered something else\./, "$name: it is not believed") or diag($said)
+			if $step =~ /^(abilities|extension|columns)$/ && $name =~ /^(nine|no) columns|thanks/;
 		if ($step =~ /^commit/)
 		{
 			like($said, qr/WARNING:  08006: could not commit the prepared transaction .*\n.*^10$/ms, "$name: a warning") or diag($said);
