@@ -461,24 +461,20 @@ fc_node_agree_language(FcNode *node)
 }
 
 /*
- * Is the extension created there, and can its library be loaded?  A call of one
- * of its functions loads it: one of the library's, and not what an owner there
- * has added to the extension.  Outside of a transaction, because that may fail.
+ * Is the extension created there, and can its library be loaded?  The validator
+ * of C functions loads it, by a function's number: what is called by name could
+ * be another one by then.  Outside of a transaction, because that may fail.
  */
 static void
 fc_node_find_fast_copy(FcNode *node)
 {
-	FcWireResult *result;
-
-	result = fc_node_ask(node, "SELECT pg_catalog.format('%I.%I', nspname, proname) FROM pg_catalog.pg_extension"
-						 " JOIN pg_catalog.pg_depend ON refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND refobjid = pg_extension.oid"
-						 " JOIN pg_catalog.pg_proc ON classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND objid = pg_proc.oid"
-						 " JOIN pg_catalog.pg_namespace ON pg_namespace.oid = pronamespace"
-						 " WHERE extname = 'fast_copy' AND deptype = 'e' AND proname = 'fast_copy_report' AND pronargs = 0"
-						 " AND prolang = (SELECT oid FROM pg_catalog.pg_language WHERE lanname = 'c') AND probin = '$libdir/fast_copy'"
-						 " AND pg_catalog.has_function_privilege(pg_proc.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(pronamespace, 'USAGE')", 1);
-	if (fc_wire()->rows(result) == 0 ||
-		!fc_node_try(node, psprintf("SELECT pg_catalog.count(*) FROM %s()", fc_wire()->value(result, 0, 0)), 0))
+	if (!fc_node_try(node, "SELECT pg_catalog.fmgr_c_validator(pg_proc.oid) FROM pg_catalog.pg_extension"
+					 " JOIN pg_catalog.pg_depend ON refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND refobjid = pg_extension.oid"
+					 " JOIN pg_catalog.pg_proc ON classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND objid = pg_proc.oid"
+					 " WHERE extname = 'fast_copy' AND deptype = 'e' AND proname = 'fast_copy_report' AND pronargs = 0"
+					 " AND prolang = (SELECT oid FROM pg_catalog.pg_language WHERE lanname = 'c') AND probin = '$libdir/fast_copy'"
+					 " AND pg_catalog.has_function_privilege(pg_proc.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(pronamespace, 'USAGE')", 0) ||
+		fc_wire()->rows(node->result) != 1)
 		return;
 	(void) fc_node_run(node, "SELECT pg_catalog.set_config('fast_copy.accelerate_copy', 'on', false)");
 	node->has_fast_copy = true;
