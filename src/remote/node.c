@@ -191,8 +191,8 @@ fc_node_distrust(FcNode *node)
 }
 
 /*
- * As fc_node_result.  With "copy" the result may be that a COPY takes rows; else
- * the node would wait for them, and libpq tell of the COPY again and again.
+ * As fc_node_result.  With "copy" the result may be that a COPY takes rows.  Of
+ * one that nobody has asked for libpq would tell again and again.
  */
 static FcWireResult *
 fc_node_collect(FcNode *node, bool copy, TimestampTz until)
@@ -222,7 +222,7 @@ fc_node_collect(FcNode *node, bool copy, TimestampTz until)
 				fc_node_keep_result(node, next);
 		}
 	}
-	/* what a node did before its connection was lost is known of an error only */
+	/* what was done when the connection was lost is known of an error only */
 	if (!fc_wire()->is_open(node->wire) && node->result &&
 		fc_wire()->kind(node->result) != FC_WIRE_ERROR)
 		fc_node_forget_result(node);

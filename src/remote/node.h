@@ -83,7 +83,7 @@ extern bool fc_node_try(FcNode *node, const char *sql, TimestampTz until);
 /* Sends a command and waits for its result; throws the node's error */
 extern FcWireResult *fc_node_run(FcNode *node, const char *sql);
 
-/* The same for a question; an error, too, unless rows of so many columns come */
+/* The same for a question; an error unless rows of so many columns come */
 extern FcWireResult *fc_node_ask(FcNode *node, const char *sql, int columns);
 
 /* The same, and it must be one row */

@@ -250,18 +250,23 @@ fc_libpq_send(FcWire *wire, const char *sql)
 }
 
 static int
-fc_libpq_flush(FcWire *wire)
-{
-	return wire->conn ? PQflush(wire->conn) : -1;
-}
-
-static int
 fc_libpq_is_busy(FcWire *wire)
 {
 	int64		before = fc_libpq_memory();
 	int			is_busy = wire->conn && PQisBusy(wire->conn);
 
 	return fc_libpq_weigh(wire, before) && is_busy;
+}
+
+/* libpq reads where it cannot send; it looks at that here, and not in put */
+static int
+fc_libpq_flush(FcWire *wire)
+{
+	int			rest = wire->conn ? PQflush(wire->conn) : -1;
+
+	if (rest > 0)
+		(void) fc_libpq_is_busy(wire);
+	return wire->conn ? rest : -1;
 }
 
 /*
@@ -301,10 +306,7 @@ fc_libpq_result(FcWire *wire)
 static int
 fc_libpq_put(FcWire *wire, const char *bytes, int len)
 {
-	int64		before = fc_libpq_memory();
-	int			done = wire->conn ? PQputCopyData(wire->conn, bytes, len) : -1;
-
-	return fc_libpq_weigh(wire, before) ? done : -1;
+	return wire->conn ? PQputCopyData(wire->conn, bytes, len) : -1;
 }
 
 static int
