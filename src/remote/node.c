@@ -43,6 +43,9 @@
  */
 #define FC_NODE_LOOK_MS	1000
 
+/* Results of what is sent at once: there is one for each statement in it */
+#define FC_NODE_RESULTS	65536
+
 #define FC_NODE_SOMETHING_ELSE	"The server has answered something else."
 
 static uint32
@@ -191,6 +194,20 @@ fc_node_distrust(FcNode *node)
 }
 
 /*
+ * All results are there: returns the one that counts.  What was done when the
+ * connection was lost is known of an error only.
+ */
+static FcWireResult *
+fc_node_ended(FcNode *node)
+{
+	if (node->result == NULL)
+		return fc_node_distrust(node);
+	if (!fc_wire()->is_open(node->wire) && fc_wire()->kind(node->result) != FC_WIRE_ERROR)
+		fc_node_forget_result(node);
+	return node->result;
+}
+
+/*
  * As fc_node_result.  With "copy" the result may be that a COPY takes rows.  Of
  * one that nobody has asked for libpq would tell again and again.
  */
@@ -198,7 +215,7 @@ static FcWireResult *
 fc_node_collect(FcNode *node, bool copy, TimestampTz until)
 {
 	fc_node_forget_result(node);
-	for (;;)
+	for (int i = 0; i < FC_NODE_RESULTS; i++)
 	{
 		FcWireResult *next;
 
@@ -209,7 +226,7 @@ fc_node_collect(FcNode *node, bool copy, TimestampTz until)
 		}
 		next = fc_wire()->result(node->wire);
 		if (next == NULL)
-			break;
+			return fc_node_ended(node);
 		switch (fc_wire()->kind(next))
 		{
 			case FC_WIRE_COPY_IN:
@@ -222,11 +239,7 @@ fc_node_collect(FcNode *node, bool copy, TimestampTz until)
 				fc_node_keep_result(node, next);
 		}
 	}
-	/* what was done when the connection was lost is known of an error only */
-	if (!fc_wire()->is_open(node->wire) && node->result &&
-		fc_wire()->kind(node->result) != FC_WIRE_ERROR)
-		fc_node_forget_result(node);
-	return node->result ? node->result : fc_node_distrust(node);
+	return fc_node_distrust(node);
 }
 
 FcWireResult *
