@@ -485,7 +485,7 @@ fc_node_find_fast_copy(FcNode *node)
 					 " JOIN pg_catalog.pg_depend ON refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND refobjid = pg_extension.oid"
 					 " JOIN pg_catalog.pg_proc ON classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND objid = pg_proc.oid"
 					 " WHERE extname = 'fast_copy' AND deptype = 'e' AND proname = 'fast_copy_report' AND pronargs = 0"
-					 " AND prolang = (SELECT oid FROM pg_catalog.pg_language WHERE lanname = 'c') AND probin = '$libdir/fast_copy'"
+					 " AND probin = '$libdir/fast_copy'"
 					 " AND pg_catalog.has_function_privilege(pg_proc.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(pronamespace, 'USAGE')", 0) ||
 		fc_wire()->rows(node->result) != 1)
 		return;
