@@ -359,11 +359,15 @@ fc_commit_end(dlist_head *members, bool commit)
 	}
 }
 
-/* Nothing is thrown: memory may run out, for one */
+/*
+ * Nothing is thrown: memory may run out, for one.  An error ends that
+ * interrupts are held, and core holds them here: it goes on as it was.
+ */
 static void
 fc_commit_end_quietly(dlist_head *members, bool commit)
 {
 	MemoryContext old = CurrentMemoryContext;
+	uint32		held = InterruptHoldoffCount;
 
 	PG_TRY();
 	{
@@ -371,6 +375,7 @@ fc_commit_end_quietly(dlist_head *members, bool commit)
 	}
 	PG_CATCH();
 	{
+		InterruptHoldoffCount = held;
 		MemoryContextSwitchTo(old);
 		FlushErrorState();
 	}

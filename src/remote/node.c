@@ -341,6 +341,7 @@ char *
 fc_node_tellable(const char *text)
 {
 	MemoryContext context = CurrentMemoryContext;
+	uint32		held = InterruptHoldoffCount;
 	char	   *copy = pstrdup(text);
 
 	PG_TRY();
@@ -349,6 +350,8 @@ fc_node_tellable(const char *text)
 	}
 	PG_CATCH();
 	{
+		/* an error has ended that core holds interrupts after a commit */
+		InterruptHoldoffCount = held;
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
 		for (char *c = copy; *c; c++)

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -47,12 +48,14 @@ fc_transaction_drop(FcMember *member)
 
 /*
  * Ends the COPYs of members that began in subtransactions from this level on,
- * before they are dropped.  Nothing is thrown: memory may run out, for one.
+ * before they are dropped.  Nothing is thrown: memory may run out, for one.  An
+ * error ends that interrupts are held, and core holds them here.
  */
 static void
 fc_transaction_cancel(int level)
 {
 	MemoryContext old = CurrentMemoryContext;
+	uint32		held = InterruptHoldoffCount;
 
 	PG_TRY();
 	{
@@ -61,6 +64,7 @@ fc_transaction_cancel(int level)
 	}
 	PG_CATCH();
 	{
+		InterruptHoldoffCount = held;
 		MemoryContextSwitchTo(old);
 		FlushErrorState();
 	}

@@ -186,6 +186,8 @@ sub session
 			($cancel ? "SET application_name = 'cancel me';\n" : '') . "SET statement_timeout = '${seconds}s';\n\\echo begin $case->{number}\n" . load($case) .
 			"RESET application_name; RESET statement_timeout;\nSELECT 'end $case->{number}', extract(epoch FROM clock_timestamp() - :'start')::numeric(9, 1), substring($status FROM 'VmHWM:\\s+(\\d+)')::int - :memory;\n";
 	}
+	# interrupts are held no longer than core holds them
+	$sql .= "SET statement_timeout = '200ms';\nSELECT pg_sleep(5);\n";
 	my %session = (said => write_bytes("$step.out", ''));
 	$session{run} = IPC::Run::start([ 'psql', '-X', '-q', '-A', '-t', '-v', 'VERBOSITY=verbose', '-d', $main->connstr('postgres'), '-f', write_bytes("$step.sql", $sql) ],
 		'<', '/dev/null', '>', $session{said}, '2>&1', IPC::Run::timeout(300));
@@ -199,6 +201,7 @@ sub judge
 
 	eval { $session->{run}->finish; 1 } or diag("$step: $@");
 	my $all = PostgreSQL::Test::Utils::slurp_file($session->{said});
+	like($all, qr/ERROR:  57014: [^\n]*statement timeout\nLOCATION: [^\n]*\n\z/, 'the session can be cancelled after all that');
 	foreach my $case (grep { ($_->{step} // '') eq $step } @cases)
 	{
 		my ($said, $seconds, $memory) = $all =~ /^begin $case->{number}\n(.*?)^end $case->{number}\|(.*)\|(.*)$/ms;
