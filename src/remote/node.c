@@ -443,13 +443,13 @@ fc_node_ask_abilities(FcNode *node)
 {
 	FcWireResult *result;
 
-	/* marks of tables can be seen only in their database */
+	/* only the database that has prepared a transaction can end it */
 	result = fc_node_ask_row(node, "SELECT system_identifier # (oid::pg_catalog.int8 << 32), pg_catalog.current_setting('max_prepared_transactions'),"
 						 " pg_catalog.current_setting('lc_messages') ~* '^(c|posix|en)($|[_.@])'"
 						 " FROM pg_catalog.pg_control_system(), pg_catalog.pg_database WHERE datname = pg_catalog.current_database()", 3);
 
 	node->system = strtoll(fc_wire()->value(result, 0, 0), NULL, 10);
-	node->can_prepare = atoi(fc_wire()->value(result, 0, 1)) > 0;
+	node->prepares = atoi(fc_wire()->value(result, 0, 1));
 	node->speaks_other = strcmp(fc_wire()->value(result, 0, 2), "f") == 0;
 }
 
@@ -525,12 +525,12 @@ fc_node_reach(FcNode *node, TimestampTz until)
 
 /* Connects, and asks what the server can do */
 static void
-fc_node_begin(FcNode *node, TimestampTz until)
+fc_node_begin(FcNode *node, bool load, TimestampTz until)
 {
 	FcConninfo	info;
 
 	node->name = MemoryContextStrdup(node->context, fc_conninfo_name(node->server));
-	info = fc_conninfo_make(node->server, node->userid);
+	info = fc_conninfo_make(node->server, node->userid, load);
 	if (until == 0 && info.timeout > 0)
 		until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), INT64CONST(1000) * info.timeout);
 	if (!AcquireExternalFD())
@@ -556,7 +556,7 @@ fc_node_begin(FcNode *node, TimestampTz until)
 }
 
 FcNode *
-fc_node_connect(Oid server, Oid userid, TimestampTz until)
+fc_node_connect(Oid server, Oid userid, bool load, TimestampTz until)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "fast_copy node",
 												  ALLOCSET_SMALL_SIZES);
@@ -568,7 +568,7 @@ fc_node_connect(Oid server, Oid userid, TimestampTz until)
 	node->until = until;
 	PG_TRY();
 	{
-		fc_node_begin(node, until);
+		fc_node_begin(node, load, until);
 	}
 	PG_CATCH();
 	{

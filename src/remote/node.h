@@ -24,18 +24,18 @@ typedef struct FcNode
 	int64		system;			/* tells the database there from others */
 	TimestampTz until;			/* when all waits for it end; 0: each as it
 								 * says itself */
-	bool		can_prepare;	/* it takes PREPARE TRANSACTION */
+	int			prepares;		/* transactions that it can prepare at a time */
 	bool		has_fast_copy;	/* the session there can load by fast_copy */
 	bool		speaks_other;	/* its messages are in another language */
 } FcNode;
 
 /*
  * Connects as the user, by the user's mapping.  The caller closes the session,
- * also on error: it does not belong to the transaction.  ERROR if it cannot be
- * connected by then, when all other waits for it end, too; 0: however long it
- * takes.
+ * also on error: it does not belong to the transaction.  "load": for one, and
+ * not to resolve (remote/conninfo.c).  ERROR if it cannot be connected by then,
+ * when all other waits for it end, too; 0: however long it takes.
  */
-extern FcNode *fc_node_connect(Oid server, Oid userid, TimestampTz until);
+extern FcNode *fc_node_connect(Oid server, Oid userid, bool load, TimestampTz until);
 
 /* Never throws, and does not wait; the node rolls back what is open */
 extern void fc_node_close(FcNode *node);
