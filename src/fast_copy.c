@@ -424,10 +424,8 @@ fast_copy_show_left(ReturnSetInfo *rsinfo, List *list)
 
 		values[0] = DirectFunctionCall1(namein, CStringGetDatum(left->server));
 		fast_copy_report_text(left->gid, &values[1], &nulls[1]);
-		nulls[2] = left->prepared == NULL;
-		values[2] = nulls[2] ? (Datum) 0 :
-			DirectFunctionCall3(timestamptz_in, CStringGetDatum(left->prepared),
-								ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+		values[2] = TimestampTzGetDatum(left->prepared);
+		nulls[2] = left->gid == NULL;
 		values[3] = CStringGetTextDatum(left->outcome);
 		fast_copy_report_text(left->detail, &values[4], &nulls[4]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);

@@ -17,9 +17,9 @@
 
 #include <limits.h>
 
+#include "common/int.h"
 #include "fmgr.h"
 #include "pgtime.h"
-#include "common/int.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/guc.h"

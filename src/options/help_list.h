@@ -182,7 +182,7 @@
 	  "auto, two_phase or one_phase: on other servers", \
 	  "How rows in foreign tables of postgres_fdw are committed. With 'two_phase' all servers have the rows or none, whatever crashes, once all of them are up and " \
 	  "fast_copy_resolve has run; a server that does not prepare transactions is an error before the first row. With 'one_phase' the servers commit one after the other, " \
-	  "as by postgres_fdw. By default it is two_phase, but one_phase, with a NOTICE, if a server does not prepare transactions, and without one if all is done on one server. " \
+	  "as by postgres_fdw. By default it is two_phase, but one_phase, with a NOTICE, if a server does not prepare transactions, or not as many as are needed. " \
 	  "An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  options => '{\"remote_commit\": \"two_phase\"}');") \
 	X(nodes, NULL, NULL, \

@@ -43,10 +43,10 @@ fc_agree_refuse(FcNode *node, const FcRemotePlace *place, char *detail)
 static FcWireResult *
 fc_agree_ask(FcNode *node, const FcRemotePlace *place)
 {
-	return fc_node_run(node, psprintf("SELECT attname, pg_catalog.format_type(atttypid, atttypmod), relhasrules, relkind"
+	return fc_node_ask(node, psprintf("SELECT attname, pg_catalog.format_type(atttypid, atttypmod), relhasrules, relkind"
 									  " FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class ON pg_class.oid = attrelid"
 									  " WHERE attrelid = pg_catalog.to_regclass(%s) AND attnum > 0 AND NOT attisdropped",
-									  quote_literal_cstr(fc_remote_table(place))));
+									  quote_literal_cstr(fc_remote_table(place))), 4);
 }
 
 /* Finds the column's type there; NULL: there is no such column */

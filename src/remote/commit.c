@@ -6,21 +6,22 @@
  *	 one phase    COMMIT on each node ──► commit here
  *	 two phases   rows of the log, flushed ──► PREPARE on all nodes ──►
  *	              commit here, which decides ──► COMMIT PREPARED on all nodes
- *	 new tables   rows of the log, flushed ──► COMMIT on their nodes, with a
- *	              mark on each table ──► commit here, which attaches the
- *	              foreign tables, and decides ──► the marks are taken off
+ *
+ * After the callback that commits or prepares, a lot can fail here yet:
+ * callbacks of others, which run after it if they were registered before it,
+ * as postgres_fdw's; ON COMMIT DELETE ROWS, NOTIFY, the checks of serializable
+ * transactions; and a cancel comes while nodes are waited for.  So one phase is
+ * taken only where two cannot be had, or by the caller's wish.
  *
  * In two phases nothing is committed anywhere before the transaction here is,
- * and what can fail has been done by then: all nodes have promised to commit,
- * even if they crash.  What they are not told any more, because they or this
- * server crash or the connection breaks, fast_copy_resolve() tells them
- * (remote/resolve.c), by the rows of the log (remote/log.c).
+ * and all nodes have promised to commit by then, even if they crash.  What they
+ * are not told any more, because they or this server crash or the connection
+ * breaks, fast_copy_resolve() tells them (remote/resolve.c), by the rows of the
+ * log (remote/log.c).
  *
- * Nobody reads a new table before its foreign table is attached, which is one
- * commit here: so a new table need not wait for the other nodes, and its node
- * need not prepare transactions.  The mark is a comment on it, the name that a
- * prepared transaction would have.  A table with a mark of which the log has no
- * row is dropped; without a mark it is nobody's but the node's.
+ * A table that a load makes on a node is in the node's transaction as its rows
+ * are.  Who reads its foreign table waits for the lock that this transaction
+ * has on it, which goes only after the nodes were told.
  *
  * The log reaches the disk before the first node prepares, and the commit here
  * does not return before it has (ForceSyncCommit), whatever synchronous_commit
@@ -50,40 +51,42 @@
  */
 #define FC_COMMIT_WAIT_MS	10000
 
-void
-fc_commit_foresee(FcRemoteCommit commit, const FcNode *node)
-{
-	bool		there = fc_log_is_there();
+/* The command, and its tag */
+#define FC_COMMIT_PREPARE	"PREPARE TRANSACTION"
 
-	if (commit == FC_COMMIT_ONE_PHASE || (node->can_prepare && there))
+/* Why a server cannot prepare so many; NULL: it can */
+static char *
+fc_commit_refusal(const FcNode *node, int n)
+{
+	if (!fc_log_is_there())
+		return psprintf("Extension \"%s\" is not created in this database.", "fast_copy");
+	if (node->prepares == 0)
+		return "The server does not prepare transactions: its max_prepared_transactions is 0.";
+	if (n > node->prepares)
+		return psprintf("The load needs more connections to it than the %d that its max_prepared_transactions permits to prepare.",
+						node->prepares);
+	return NULL;
+}
+
+void
+fc_commit_foresee(FcRemoteCommit commit, const FcNode *node, int n)
+{
+	char	   *why = commit == FC_COMMIT_ONE_PHASE ? NULL : fc_commit_refusal(node, n);
+
+	/* a NOTICE is enough for all of its connections */
+	if (why == NULL || (commit == FC_COMMIT_AUTO && n > 1 && fc_commit_refusal(node, n - 1)))
 		return;
 	ereport(commit == FC_COMMIT_TWO_PHASE ? ERROR : NOTICE,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg(commit == FC_COMMIT_TWO_PHASE ?
 					"rows on server \"%s\" cannot be committed in two phases" :
 					"rows on server \"%s\" are committed in one phase", node->name),
-			 !there ? errdetail("Extension \"%s\" is not created in this database.", "fast_copy") :
-			 errdetail("The server does not prepare transactions: its max_prepared_transactions is 0."),
+			 errdetail_internal("%s", why),
 			 commit == FC_COMMIT_TWO_PHASE ?
 			 errhint("Change that, or use remote_commit => 'one_phase': a failure during commit can leave some servers loaded then.") :
 			 errhint("A failure during commit can leave some servers loaded.")));
 }
 
-static bool
-fc_commit_makes(dlist_head *members)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, members)
-		if (dlist_container(FcMember, link, iter.cur)->makes)
-			return true;
-	return false;
-}
-
-/*
- * Two phases, unless one server's commit does it all: there is no other one,
- * and the commit here has nothing to write and cannot fail any more.
- */
 static bool
 fc_commit_in_two(dlist_head *members, FcRemoteCommit commit)
 {
@@ -91,17 +94,14 @@ fc_commit_in_two(dlist_head *members, FcRemoteCommit commit)
 
 	if (commit != FC_COMMIT_AUTO)
 		return commit == FC_COMMIT_TWO_PHASE;
-	if (dlist_head_node(members) == dlist_tail_node(members) && !fc_commit_makes(members) &&
-		XactLastRecEnd == InvalidXLogRecPtr && !IsolationIsSerializable())
-		return false;
 	dlist_foreach(iter, members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+		const FcNode *node = dlist_container(FcMember, link, iter.cur)->node;
 
-		if (!member->makes && !member->node->can_prepare)
+		if (fc_commit_refusal(node, fc_member_count(members, node->server, NULL)))
 			return false;
 	}
-	return fc_log_is_there();
+	return true;
 }
 
 /*
@@ -144,19 +144,14 @@ fc_commit_one_by_one(dlist_head *members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 
-		if (member->gid)
-			continue;
 		fc_commit_take(member, fc_node_run(member->node, "COMMIT"), "COMMIT", "COMMIT");
 		member->state = FC_MEMBER_ENDED;
 	}
 }
 
-/*
- * Writes what is decided if this transaction commits, and flushes it: of all
- * members, or of those that make tables
- */
+/* Writes what is decided if this transaction commits, and flushes it */
 static void
-fc_commit_log(dlist_head *members, bool all)
+fc_commit_log(dlist_head *members)
 {
 	uint64		nonce = fc_gid_nonce();
 	int			n = 0;
@@ -168,11 +163,8 @@ fc_commit_log(dlist_head *members, bool all)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 		FcNode	   *node = member->node;
-		char	   *gid;
+		char	   *gid = fc_gid_make(fc_log_prefix(node->server), nonce, ++n);
 
-		if (!all && !member->makes)
-			continue;
-		gid = fc_gid_make(fc_log_prefix(node->server), nonce, ++n);
 		member->gid = MemoryContextStrdup(node->context, gid);
 		fc_log_add(gid, node->server, node->system, node->userid);
 	}
@@ -181,50 +173,14 @@ fc_commit_log(dlist_head *members, bool all)
 	ForceSyncCommit();
 }
 
-/* The steps of a member whose end is decided here */
-typedef enum FcCommitStep
-{
-	FC_STEP_PREPARE,
-	FC_STEP_COMMIT,
-	FC_STEP_GIVE_UP
-} FcCommitStep;
-
-/* Appends what a step does to the tables that the member has made */
-static void
-fc_commit_tables(StringInfo sql, const FcMember *member, FcCommitStep step)
-{
-	const char *mark = step == FC_STEP_PREPARE ? quote_literal_cstr(member->gid) : "NULL";
-	ListCell   *lc;
-
-	foreach(lc, member->made)
-	{
-		const FcMadeTable *table = lfirst(lc);
-
-		if (step == FC_STEP_GIVE_UP)
-			appendStringInfo(sql, "DROP TABLE IF EXISTS %s; ", table->name);
-		else
-			appendStringInfo(sql, "COMMENT ON TABLE %s IS %s; ", table->name, mark);
-	}
-	if (step == FC_STEP_PREPARE)
-		appendStringInfoString(sql, "COMMIT");
-}
-
+/* Sends the command that takes the member's name */
 static bool
-fc_commit_send(FcMember *member, FcCommitStep step)
+fc_commit_send(FcMember *member, const char *command)
 {
-	static const char *const commands[] = {
-		"PREPARE TRANSACTION", "COMMIT PREPARED", "ROLLBACK PREPARED"
-	};
-	StringInfoData sql;
-	bool		sent;
+	char	   *sql = psprintf("%s %s", command, quote_literal_cstr(member->gid));
+	bool		sent = fc_node_send(member->node, sql);
 
-	initStringInfo(&sql);
-	if (member->makes)
-		fc_commit_tables(&sql, member, step);
-	else
-		appendStringInfo(&sql, "%s %s", commands[step], quote_literal_cstr(member->gid));
-	sent = fc_node_send(member->node, sql.data);
-	pfree(sql.data);
+	pfree(sql);
 	return sent;
 }
 
@@ -237,38 +193,33 @@ fc_commit_prepare(dlist_head *members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 
-		if (member->gid == NULL)
-			continue;
 		member->state = FC_MEMBER_PREPARING;
-		if (!fc_commit_send(member, FC_STEP_PREPARE))
-			fc_node_throw(member->node, "PREPARE TRANSACTION");
+		if (!fc_commit_send(member, FC_COMMIT_PREPARE))
+			fc_node_throw(member->node, FC_COMMIT_PREPARE);
 	}
 	dlist_foreach(iter, members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-		const char *tag = member->makes ? "COMMIT" : "PREPARE TRANSACTION";
 
-		if (member->gid == NULL)
-			continue;
-		fc_commit_take(member, fc_node_result(member->node, 0), tag, tag);
-		member->state = member->makes && member->made == NIL ? FC_MEMBER_ENDED : FC_MEMBER_PREPARED;
+		fc_commit_take(member, fc_node_result(member->node, 0), FC_COMMIT_PREPARE, FC_COMMIT_PREPARE);
+		member->state = FC_MEMBER_PREPARED;
 	}
 }
 
 void
 fc_commit_members(dlist_head *members, FcRemoteCommit commit)
 {
-	bool		in_two = fc_commit_in_two(members, commit);
 	dlist_iter	iter;
 
 	dlist_foreach(iter, members)
 		fc_member_check(dlist_container(FcMember, link, iter.cur));
-	if (in_two || fc_commit_makes(members))
+	if (fc_commit_in_two(members, commit))
 	{
-		fc_commit_log(members, in_two);
+		fc_commit_log(members);
 		fc_commit_prepare(members);
 	}
-	fc_commit_one_by_one(members);
+	else
+		fc_commit_one_by_one(members);
 }
 
 /* Did the node prepare?  It may be at it still */
@@ -285,22 +236,20 @@ fc_commit_settle(FcMember *member, TimestampTz until)
 		member->state = FC_MEMBER_ENDED;
 }
 
-/*
- * Tells of one that is left as it was prepared.  A table that keeps its mark
- * for a while is none the worse for it.
- */
+/* Tells of one that is left as it was prepared */
 static void
 fc_commit_warn(FcMember *member, bool commit)
 {
-	if (commit && member->makes)
-		return;
+	/* what is thrown there must not meet the WARNING */
+	char	   *name = fc_node_tellable(member->node->name);
+	char	   *detail = fc_node_tellable(fc_node_complaint(member->node));
+
 	ereport(WARNING,
 			(errcode(ERRCODE_CONNECTION_FAILURE),
 			 errmsg(commit ? "could not commit the prepared transaction \"%s\" on server \"%s\"" :
-					member->makes ? "could not drop the tables marked \"%s\" on server \"%s\"" :
 					"could not roll back the prepared transaction \"%s\" on server \"%s\"",
-					member->gid, member->node->name),
-			 errdetail_internal("%s", fc_node_complaint(member->node)),
+					member->gid, name),
+			 errdetail_internal("%s", detail),
 			 errhint("fast_copy_resolve() does so, and the next load into this server.")));
 }
 
@@ -309,7 +258,7 @@ fc_commit_warn(FcMember *member, bool commit)
  * come last, so that nobody waits behind a server that says nothing.
  */
 static void
-fc_commit_tell(dlist_head *members, FcCommitStep step, TimestampTz until)
+fc_commit_tell(dlist_head *members, const char *command, TimestampTz until)
 {
 	dlist_iter	iter;
 
@@ -320,7 +269,7 @@ fc_commit_tell(dlist_head *members, FcCommitStep step, TimestampTz until)
 		if (member->state == FC_MEMBER_PREPARING)
 			fc_commit_settle(member, GetCurrentTimestamp());
 		if (member->state == FC_MEMBER_PREPARED)
-			(void) fc_commit_send(member, step);
+			(void) fc_commit_send(member, command);
 	}
 	dlist_foreach(iter, members)
 	{
@@ -330,7 +279,7 @@ fc_commit_tell(dlist_head *members, FcCommitStep step, TimestampTz until)
 			continue;
 		fc_commit_settle(member, until);
 		if (member->state == FC_MEMBER_PREPARED)
-			(void) fc_commit_send(member, step);
+			(void) fc_commit_send(member, command);
 	}
 }
 
@@ -341,7 +290,7 @@ fc_commit_end(dlist_head *members, bool commit)
 	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_COMMIT_WAIT_MS);
 	dlist_iter	iter;
 
-	fc_commit_tell(members, commit ? FC_STEP_COMMIT : FC_STEP_GIVE_UP, until);
+	fc_commit_tell(members, commit ? "COMMIT PREPARED" : "ROLLBACK PREPARED", until);
 	dlist_foreach(iter, members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
@@ -355,11 +304,15 @@ fc_commit_end(dlist_head *members, bool commit)
 	}
 }
 
-/* Nothing is thrown: memory may run out, for one */
+/*
+ * Nothing is thrown: memory may run out, for one.  An error ends that
+ * interrupts are held, and core holds them here: it goes on as it was.
+ */
 static void
 fc_commit_end_quietly(dlist_head *members, bool commit)
 {
 	MemoryContext old = CurrentMemoryContext;
+	uint32		held = InterruptHoldoffCount;
 
 	PG_TRY();
 	{
@@ -367,6 +320,7 @@ fc_commit_end_quietly(dlist_head *members, bool commit)
 	}
 	PG_CATCH();
 	{
+		InterruptHoldoffCount = held;
 		MemoryContextSwitchTo(old);
 		FlushErrorState();
 	}

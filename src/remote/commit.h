@@ -12,14 +12,14 @@
 #include "remote/member.h"
 
 /*
- * May rows be sent to the node if the transaction is to be committed so?  ERROR
- * 55000 if it cannot; for FC_COMMIT_AUTO a NOTICE.
+ * May rows be sent to the node by so many members if the transaction is to be
+ * committed so?  ERROR 55000 if it cannot; for FC_COMMIT_AUTO a NOTICE.
  */
-extern void fc_commit_foresee(FcRemoteCommit commit, const FcNode *node);
+extern void fc_commit_foresee(FcRemoteCommit commit, const FcNode *node, int n);
 
 /*
- * Before the transaction commits: has all members commit, one after the
- * other, or has them prepare to.  ERROR if one of them does not.
+ * Before the transaction commits: has all members prepare to commit, or in one
+ * phase commit, one after the other.  ERROR if one of them does not.
  */
 extern void fc_commit_members(dlist_head *members, FcRemoteCommit commit);
 

@@ -3,11 +3,23 @@
  * remote/conninfo.c
  *	  Who may connect to a server, and how.
  *
- * The rules are postgres_fdw's.  A server that lets in whoever comes from this
- * machine, or from this operating system's user, must not lend that to users
- * of this server: they need a password of their own, given in the mapping and
- * asked for by the server.  What has been checked by postgres_fdw's validator
- * is trusted here, so that it must really be postgres_fdw.
+ * A server that lets in whoever comes from this machine, or from this operating
+ * system's user, must not lend that to users of this server: they need a
+ * password of their own, given in the mapping and asked for by the server, or a
+ * superuser's word in the mapping that none is needed.  What postgres_fdw's
+ * validator has checked is trusted here, so that it must really be
+ * postgres_fdw.  Who needs no password?
+ *
+ *	 a load         superusers, as by postgres_fdw: the caller has named a table
+ *	                of the server
+ *	 no such table  superusers, on servers of superusers alone
+ *
+ * For who resolves has named nobody's table, and whoever may use postgres_fdw
+ * can make a server that points back here, or reads a file of passwords of this
+ * operating system's user, and a mapping for everybody.  On a server of a
+ * superuser only superusers make mappings for everybody and for superusers.
+ * GetUserMapping() tells whom a mapping is asked for, and not whom it is for.
+ * Servers of strangers are not even tried, unless they are named.
  *
  * Nodes of Citus have no mappings.  Only superusers list them, and Citus lets
  * each role in under its own name, with what a superuser has given this server
@@ -105,13 +117,23 @@ fc_conninfo_refusal(Oid server, Oid userid)
 	return NULL;
 }
 
-/* Does a superuser's word say that the mapping needs no password? */
+bool
+fc_conninfo_is_trusted(Oid server)
+{
+	Oid			owner = GetForeignServer(server)->owner;
+
+	return superuser_arg(owner) || owner == GetUserId();
+}
+
 static bool
-fc_conninfo_needs_password(const UserMapping *mapping)
+fc_conninfo_needs_password(const UserMapping *mapping, bool load)
 {
 	DefElem    *option = fc_conninfo_option(mapping->options, "password_required");
 
-	return !superuser_arg(mapping->userid) && (option == NULL || defGetBoolean(option));
+	if (superuser_arg(mapping->userid) &&
+		(load || superuser_arg(GetForeignServer(mapping->serverid)->owner)))
+		return false;
+	return option == NULL || defGetBoolean(option);
 }
 
 static void
@@ -119,8 +141,7 @@ fc_conninfo_check_password(const UserMapping *mapping)
 {
 	DefElem    *password = fc_conninfo_option(mapping->options, "password");
 
-	if (!fc_conninfo_needs_password(mapping) ||
-		(password && defGetString(password)[0] != '\0'))
+	if (password && defGetString(password)[0] != '\0')
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
@@ -181,16 +202,17 @@ fc_conninfo_of_citus(Oid server, Oid userid)
 }
 
 static FcConninfo
-fc_conninfo_of_mapping(Oid server, Oid userid)
+fc_conninfo_of_mapping(Oid server, Oid userid, bool load)
 {
 	UserMapping *mapping = GetUserMapping(userid, server);
 	List	   *options = list_concat_copy(GetForeignServer(server)->options, mapping->options);
 	DefElem    *timeout = fc_conninfo_option(options, "connect_timeout");
-	FcConninfo	info = {.needs_password = fc_conninfo_needs_password(mapping)};
+	FcConninfo	info = {.needs_password = fc_conninfo_needs_password(mapping, load)};
 	int			n = 0;
 	ListCell   *lc;
 
-	fc_conninfo_check_password(mapping);
+	if (info.needs_password)
+		fc_conninfo_check_password(mapping);
 	info.timeout = timeout ? atoi(defGetString(timeout)) : 0;
 	info.names = palloc0((list_length(options) + 3) * sizeof(char *));
 	info.values = palloc0((list_length(options) + 3) * sizeof(char *));
@@ -207,10 +229,10 @@ fc_conninfo_of_mapping(Oid server, Oid userid)
 }
 
 FcConninfo
-fc_conninfo_make(Oid server, Oid userid)
+fc_conninfo_make(Oid server, Oid userid, bool load)
 {
 	return FC_NODE_IS_CITUS(server) ? fc_conninfo_of_citus(server, userid) :
-		fc_conninfo_of_mapping(server, userid);
+		fc_conninfo_of_mapping(server, userid, load);
 }
 
 void

@@ -56,12 +56,18 @@ extern const char *fc_conninfo_refusal(Oid server, Oid userid);
 
 /*
  * What libpq gets.  For a foreign server, of its options and the mapping's:
- * ERROR 2F003 unless the user may connect with what they say, for who is no
- * superuser must have a password there, or a superuser's word that none is
- * needed.  For a node of Citus, what Citus would connect with: whoever may
- * write to its tables may do so there, under the same name.
+ * ERROR 2F003 unless the user may connect with what they say, as the head of
+ * remote/conninfo.c has it; "load": for one, and not to resolve.  For
+ * a node of Citus, what Citus would connect with: whoever may write to its
+ * tables may do so there, under the same name.
  */
-extern FcConninfo fc_conninfo_make(Oid server, Oid userid);
+extern FcConninfo fc_conninfo_make(Oid server, Oid userid, bool load);
+
+/*
+ * May the current user resolve on the server without having named it?  Those of
+ * superusers, and the user's own.
+ */
+extern bool fc_conninfo_is_trusted(Oid server);
 
 /*
  * Once connected.  ERROR 2F003 if the server did not ask a user for the

@@ -21,12 +21,14 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include "foreign/fdwapi.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "storage/latch.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
@@ -203,8 +205,7 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 		place->shard == NULL;
 	sql = fc_copy_sql(place, attnums, options, fast);
 	member->failed = true;
-	if (fc_wire()->kind(fc_node_run(member->node, sql)) != FC_WIRE_COPY_IN)
-		fc_node_throw(member->node, sql);
+	fc_node_copy(member->node, sql);
 	member->copying = AllocSetContextCreate(member->node->context, "fast_copy stream",
 											ALLOCSET_SMALL_SIZES);
 	copy = MemoryContextAllocZero(member->copying, sizeof(FcRemoteCopy));
@@ -229,15 +230,14 @@ fc_remote_copy_is_fast(const FcRemoteCopy *copy)
 static bool
 fc_copy_read(FcRemoteCopy *copy)
 {
-	uint64		before = fc_wire()->notices();
 	FcNode	   *node = copy->member->node;
+	uint64		before = fc_wire()->notices(node->wire);
 
 	for (int i = 0; i < FC_COPY_RESTS; i++)
 	{
 		if (!fc_wire()->consume(node->wire))
 			return false;
-		(void) fc_wire()->is_busy(node->wire);
-		if (fc_wire()->notices() != before)
+		if (fc_wire()->notices(node->wire) != before)
 			return true;
 		(void) fc_node_wait(node, WL_SOCKET_READABLE,
 							TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_COPY_REST_MS));
@@ -304,6 +304,7 @@ fc_copy_pump(FcRemoteCopy *copy, Size least)
 		fc_copy_set_piece(copy, look.fd);
 	while (fc_copy_is_due(copy, least))
 	{
+		CHECK_FOR_INTERRUPTS();
 		look.revents = 0;
 		if (poll(&look, 1, 0) <= 0)
 			break;
@@ -471,11 +472,8 @@ fc_copy_error_field(FcWireResult *result, int code)
 static void
 fc_copy_take_error(FcRemoteCopy *copy, FcWireResult *result, FcRemoteError *error)
 {
-	char	   *state = fc_copy_error_field(result, PG_DIAG_SQLSTATE);
-
 	memset(error, 0, sizeof(FcRemoteError));
-	error->sqlerrcode = state ? MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]) :
-		ERRCODE_CONNECTION_FAILURE;
+	error->sqlerrcode = fc_node_sqlstate(result);
 	error->message = fc_node_complaint(copy->member->node);
 	error->detail = fc_copy_error_field(result, PG_DIAG_MESSAGE_DETAIL);
 	error->hint = fc_copy_error_field(result, PG_DIAG_MESSAGE_HINT);
@@ -483,6 +481,19 @@ fc_copy_take_error(FcRemoteCopy *copy, FcWireResult *result, FcRemoteError *erro
 	fc_copy_take_place(copy, error);
 	if (error->line == 0 && error->context && !error->hint && copy->member->node->speaks_other)
 		error->hint = "The line of the file is not known. It would be if lc_messages were C for the role there.";
+}
+
+/* Reads the rows of a tag such as "COPY 17"; false if it is no such tag */
+static bool
+fc_copy_take_rows(FcWireResult *result, uint64 *rows)
+{
+	const char *tag = fc_wire()->tag(result);
+	char	   *end;
+
+	if (strncmp(tag, "COPY ", 5) != 0 || !isdigit((unsigned char) tag[5]))
+		return false;
+	*rows = strtoull(tag + 5, &end, 10);
+	return *end == '\0';
 }
 
 bool
@@ -494,10 +505,9 @@ fc_remote_copy_end(FcRemoteCopy *copy, uint64 *rows, FcRemoteError *error)
 
 	(void) fc_remote_copy_finish(copy);
 	result = fc_node_result(member->node, 0);
-	done = !copy->failed && result && fc_wire()->kind(result) == FC_WIRE_DONE;
-	if (done)
-		*rows = strtoull(fc_wire()->tag_rows(result), NULL, 10);
-	else
+	done = !copy->failed && result && fc_wire()->kind(result) == FC_WIRE_DONE &&
+		fc_copy_take_rows(result, rows);
+	if (!done)
 	{
 		fc_copy_take_error(copy, result, error);
 		member->failed = true;

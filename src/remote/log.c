@@ -109,22 +109,23 @@ fc_log_is_there(void)
 	return OidIsValid(fc_log_table());
 }
 
-void
-fc_log_check(void)
-{
-	if (fc_log_is_there())
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 errmsg("the table \"%s\" of extension \"%s\" does not exist", FC_LOG_TABLE, "fast_copy"),
-			 errhint("CREATE EXTENSION fast_copy, or ALTER EXTENSION fast_copy UPDATE.")));
-}
-
 static Relation
 fc_log_open(LOCKMODE lock)
 {
-	fc_log_check();
-	return table_open(fc_log_table(), lock);
+	Oid			table = fc_log_table();
+
+	if (!OidIsValid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the table \"%s\" of extension \"%s\" does not exist", FC_LOG_TABLE, "fast_copy"),
+				 errhint("CREATE EXTENSION fast_copy, or ALTER EXTENSION fast_copy UPDATE.")));
+	return table_open(table, lock);
+}
+
+void
+fc_log_lock(bool change)
+{
+	table_close(fc_log_open(change ? RowExclusiveLock : AccessShareLock), NoLock);
 }
 
 static LOCKTAG
@@ -145,6 +146,14 @@ fc_log_hold(uint64 nonce)
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
+void
+fc_log_let_go(uint64 nonce)
+{
+	LOCKTAG		tag = fc_log_tag(nonce);
+
+	(void) LockRelease(&tag, ExclusiveLock, false);
+}
+
 bool
 fc_log_has_ended(uint64 nonce, bool keep)
 {
@@ -153,7 +162,7 @@ fc_log_has_ended(uint64 nonce, bool keep)
 	if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
 		return false;
 	if (!keep)
-		LockRelease(&tag, ExclusiveLock, false);
+		fc_log_let_go(nonce);
 	return true;
 }
 

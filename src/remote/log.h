@@ -23,20 +23,21 @@ typedef struct FcDecision
 /* Is the extension created in this database, and with it the table? */
 extern bool fc_log_is_there(void);
 
-/* ERROR 42P01 if it is not */
-extern void fc_log_check(void);
-
 /*
  * Says that this transaction is under way, until it ends, however it ends; to
  * be called before the first row is added
  */
 extern void fc_log_hold(uint64 nonce);
 
+/* Locks the table to be read or changed until this transaction ends */
+extern void fc_log_lock(bool change);
+
 /*
  * Has the transaction with this nonce ended?  With "keep" others who ask are
- * told no from then on, until this transaction ends.
+ * told no from then on, until this transaction ends or lets it go.
  */
 extern bool fc_log_has_ended(uint64 nonce, bool keep);
+extern void fc_log_let_go(uint64 nonce);
 
 /* Adds a row: once this transaction is committed, the node's must be */
 extern void fc_log_add(const char *gid, Oid server, int64 system, Oid userid);

@@ -27,6 +27,23 @@
 /* ms that a node has to end a COPY by itself, before it is asked to give up */
 #define FC_MEMBER_END_MS	100
 
+int
+fc_member_count(dlist_head *members, Oid server, const FcMember *last)
+{
+	int			n = 0;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, members)
+	{
+		const FcMember *member = dlist_container(FcMember, link, iter.cur);
+
+		n += member->node->server == server;
+		if (member == last)
+			break;
+	}
+	return n;
+}
+
 FcMember *
 fc_member_begin(FcNode *node)
 {

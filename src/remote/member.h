@@ -36,8 +36,6 @@ typedef struct FcMember
 	FcNode	   *node;
 	int			level;			/* of the subtransaction that began it */
 	int			depth;			/* of savepoints there, as levels here */
-	bool		makes;			/* only into tables that it has made are rows
-								 * sent */
 	List	   *made;			/* FcMadeTable, in the node's context */
 	struct FcRemoteCopy *copy;	/* that runs; or NULL */
 	MemoryContext copying;		/* the COPY lies in it */
@@ -54,6 +52,9 @@ extern void fc_member_add_table(FcMember *member, const char *name, const char *
 
 /* Finds a table that was made there, by its quoted name; or NULL */
 extern FcMadeTable *fc_member_table(const FcMember *member, const char *name);
+
+/* How many of the members, up to this one or all (NULL), are on the server? */
+extern int	fc_member_count(dlist_head *members, Oid server, const FcMember *last);
 
 /* Begins a transaction there, for the current subtransaction here */
 extern FcMember *fc_member_begin(FcNode *node);

@@ -11,14 +11,8 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/reloptions.h"
-#include "access/table.h"
-#include "catalog/pg_foreign_table.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -69,40 +63,6 @@ fc_remote_table(const FcRemotePlace *place)
 		fc_remote_schema(place->rel);
 
 	return quote_qualified_identifier(schema, fc_remote_relname(place));
-}
-
-/* Does the row of pg_foreign_table stand for a table of this name? */
-static bool
-fc_remote_shows(Relation catalog, HeapTuple tuple, const char *name)
-{
-	Oid			foreign = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid;
-	bool		isnull;
-	Datum		options = heap_getattr(tuple, Anum_pg_foreign_table_ftoptions,
-									   RelationGetDescr(catalog), &isnull);
-	char	   *there = isnull ? NULL : fc_remote_option(untransformRelOptions(options), "table_name");
-
-	if (there == NULL)
-		there = get_rel_name(foreign);
-	return there && strcmp(there, name) == 0;
-}
-
-bool
-fc_remote_is_shown(Oid server, const char *name)
-{
-	Relation	catalog = table_open(ForeignTableRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
-	bool		shown = false;
-	HeapTuple	tuple;
-
-	while (!shown && HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		CHECK_FOR_INTERRUPTS();
-		shown = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftserver == server &&
-			fc_remote_shows(catalog, tuple, name);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return shown;
 }
 
 char *

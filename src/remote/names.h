@@ -20,12 +20,6 @@ extern char *fc_remote_schema(Relation foreign);
 /* The table's name with its schema, quoted */
 extern char *fc_remote_table(const FcRemotePlace *place);
 
-/*
- * Is there a foreign table here that stands for a table of this name on the
- * server, in whatever schema?  "name" is not quoted.
- */
-extern bool fc_remote_is_shown(Oid server, const char *name);
-
 /* The column's name, not quoted */
 extern char *fc_remote_column(const FcRemotePlace *place, AttrNumber attnum);
 

@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "storage/latch.h"
@@ -41,6 +42,11 @@
  * it can: from 14 on, on Linux
  */
 #define FC_NODE_LOOK_MS	1000
+
+/* Results of what is sent at once: there is one for each statement in it */
+#define FC_NODE_RESULTS	65536
+
+#define FC_NODE_SOMETHING_ELSE	"The server has answered something else."
 
 static uint32
 fc_node_wait_event(void)
@@ -145,14 +151,14 @@ fc_node_send(FcNode *node, const char *sql)
 static bool
 fc_node_settle(FcNode *node, TimestampTz until)
 {
+	CHECK_FOR_INTERRUPTS();
 	while (fc_wire()->is_busy(node->wire))
 	{
 		int			rest = fc_wire()->flush(node->wire);
 
 		if (!fc_node_wait(node, WL_SOCKET_READABLE | (rest > 0 ? WL_SOCKET_WRITEABLE : 0), until))
 			return fc_wire()->consume(node->wire) && !fc_wire()->is_busy(node->wire);
-		if (!fc_wire()->consume(node->wire))
-			break;
+		(void) fc_wire()->consume(node->wire);
 	}
 	return true;
 }
@@ -165,16 +171,54 @@ fc_node_forget_result(FcNode *node)
 	node->result = NULL;
 }
 
-FcWireResult *
-fc_node_result(FcNode *node, TimestampTz until)
+/* Keeps a result, unless there is an error from before */
+static void
+fc_node_keep_result(FcNode *node, FcWireResult *result)
 {
-	FcWireResult *next;
-
-	fc_node_forget_result(node);
-	if (node->wire == NULL)
-		return NULL;
-	for (;;)
+	if (node->result && fc_wire()->kind(node->result) == FC_WIRE_ERROR)
+		fc_wire()->clear(result);
+	else
 	{
+		fc_node_forget_result(node);
+		node->result = result;
+	}
+}
+
+/* The node does not do what the protocol says: nothing of it is believed */
+static FcWireResult *
+fc_node_distrust(FcNode *node)
+{
+	fc_node_forget_result(node);
+	fc_wire()->give_up(node->wire, FC_NODE_SOMETHING_ELSE);
+	return NULL;
+}
+
+/*
+ * All results are there: returns the one that counts.  What was done when the
+ * connection was lost is known of an error only.
+ */
+static FcWireResult *
+fc_node_ended(FcNode *node)
+{
+	if (node->result == NULL)
+		return fc_node_distrust(node);
+	if (!fc_wire()->is_open(node->wire) && fc_wire()->kind(node->result) != FC_WIRE_ERROR)
+		fc_node_forget_result(node);
+	return node->result;
+}
+
+/*
+ * As fc_node_result.  With "copy" the result may be that a COPY takes rows.  Of
+ * one that nobody has asked for libpq would tell again and again.
+ */
+static FcWireResult *
+fc_node_collect(FcNode *node, bool copy, TimestampTz until)
+{
+	fc_node_forget_result(node);
+	for (int i = 0; i < FC_NODE_RESULTS; i++)
+	{
+		FcWireResult *next;
+
 		if (!fc_node_settle(node, until))
 		{
 			fc_node_forget_result(node);
@@ -182,17 +226,28 @@ fc_node_result(FcNode *node, TimestampTz until)
 		}
 		next = fc_wire()->result(node->wire);
 		if (next == NULL)
-			return node->result;
-		if (node->result && fc_wire()->kind(node->result) == FC_WIRE_ERROR)
+			return fc_node_ended(node);
+		switch (fc_wire()->kind(next))
 		{
-			fc_wire()->clear(next);
-			continue;
+			case FC_WIRE_COPY_IN:
+			case FC_WIRE_OTHER:
+				if (copy && node->result == NULL && fc_wire()->kind(next) == FC_WIRE_COPY_IN)
+					return node->result = next;
+				fc_wire()->clear(next);
+				return fc_node_distrust(node);
+			default:
+				fc_node_keep_result(node, next);
 		}
-		fc_node_forget_result(node);
-		node->result = next;
-		if (fc_wire()->kind(next) == FC_WIRE_COPY_IN)
-			return next;
 	}
+	return fc_node_distrust(node);
+}
+
+FcWireResult *
+fc_node_result(FcNode *node, TimestampTz until)
+{
+	if (until == 0)
+		until = node->until;
+	return fc_node_collect(node, false, until);
 }
 
 bool
@@ -217,6 +272,37 @@ fc_node_run(FcNode *node, const char *sql)
 	return node->result;
 }
 
+FcWireResult *
+fc_node_ask(FcNode *node, const char *sql, int columns)
+{
+	FcWireResult *result = fc_node_run(node, sql);
+
+	if (fc_wire()->kind(result) != FC_WIRE_ROWS || fc_wire()->columns(result) != columns)
+		fc_node_throw(node, sql);
+	return result;
+}
+
+FcWireResult *
+fc_node_ask_row(FcNode *node, const char *sql, int columns)
+{
+	FcWireResult *result = fc_node_ask(node, sql, columns);
+
+	if (fc_wire()->rows(result) != 1)
+		fc_node_throw(node, sql);
+	return result;
+}
+
+void
+fc_node_copy(FcNode *node, const char *sql)
+{
+	FcWireResult *result;
+
+	fc_node_forget_result(node);
+	result = fc_node_send(node, sql) ? fc_node_collect(node, true, node->until) : NULL;
+	if (result == NULL || fc_wire()->kind(result) != FC_WIRE_COPY_IN)
+		fc_node_throw(node, sql);
+}
+
 /* A line of libpq's, without its end */
 static char *
 fc_node_line(const char *message)
@@ -232,7 +318,7 @@ fc_node_complaint(FcNode *node)
 	if (node->result)
 		message = fc_wire()->field(node->result, PG_DIAG_MESSAGE_PRIMARY);
 	if (node->result && fc_wire()->kind(node->result) != FC_WIRE_ERROR)
-		message = "The server has answered something else.";
+		message = FC_NODE_SOMETHING_ELSE;
 	if (message == NULL && node->wire)
 		message = fc_wire()->error(node->wire);
 	if (message == NULL || message[0] == '\0')
@@ -240,24 +326,57 @@ fc_node_complaint(FcNode *node)
 	return fc_node_line(message);
 }
 
+int
+fc_node_sqlstate(const FcWireResult *result)
+{
+	const char *state = result ? fc_wire()->field(result, PG_DIAG_SQLSTATE) : NULL;
+
+	if (state == NULL || strlen(state) != 5 ||
+		strspn(state, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5)
+		return ERRCODE_CONNECTION_FAILURE;
+	return MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
+}
+
+char *
+fc_node_tellable(const char *text)
+{
+	MemoryContext context = CurrentMemoryContext;
+	uint32		held = InterruptHoldoffCount;
+	char	   *copy = pstrdup(text);
+
+	PG_TRY();
+	{
+		(void) pg_server_to_client(copy, strlen(copy));
+	}
+	PG_CATCH();
+	{
+		/* an error has ended that core holds interrupts after a commit */
+		InterruptHoldoffCount = held;
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		for (char *c = copy; *c; c++)
+			if (IS_HIGHBIT_SET(*c))
+				*c = '?';
+	}
+	PG_END_TRY();
+	return copy;
+}
+
 void
 fc_node_throw(FcNode *node, const char *sql)
 {
-	char	   *state = NULL;
 	char	   *detail = NULL;
 	char	   *hint = NULL;
 	char	   *context = NULL;
 
 	if (node->result)
 	{
-		state = fc_wire()->field(node->result, PG_DIAG_SQLSTATE);
 		detail = fc_wire()->field(node->result, PG_DIAG_MESSAGE_DETAIL);
 		hint = fc_wire()->field(node->result, PG_DIAG_MESSAGE_HINT);
 		context = fc_wire()->field(node->result, PG_DIAG_CONTEXT);
 	}
 	ereport(ERROR,
-			(errcode(state ? MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]) :
-					 ERRCODE_CONNECTION_FAILURE),
+			(errcode(fc_node_sqlstate(node->result)),
 			 errmsg_internal("%s", fc_node_complaint(node)),
 			 detail ? errdetail_internal("%s", detail) : 0,
 			 hint ? errhint("%s", hint) : 0,
@@ -268,11 +387,14 @@ fc_node_throw(FcNode *node, const char *sql)
 static void
 fc_node_add_setting(StringInfo sql, const char *name, const char *value)
 {
-	appendStringInfo(sql, "%spg_catalog.set_config('%s', %s, false)",
-					 sql->len == 0 ? "SELECT " : ", ", name, quote_literal_cstr(value));
+	appendStringInfo(sql, ", pg_catalog.set_config('%s', %s, false)", name, quote_literal_cstr(value));
 }
 
-/* The command that sets a session up, and asks what the server can do */
+/*
+ * The command that sets a session up.  First of all, in a statement that looks
+ * nothing up, it takes the path on which operators are looked up from the
+ * owner of the database there, who could have put ones of his own on it.
+ */
 static char *
 fc_node_settings(const FcNode *node)
 {
@@ -284,8 +406,7 @@ fc_node_settings(const FcNode *node)
 	const char *lock = GetConfigOption("lock_timeout", false, false);
 
 	initStringInfo(&sql);
-	fc_node_add_setting(&sql, "search_path", "pg_catalog");
-	fc_node_add_setting(&sql, "client_min_messages", "error");
+	appendStringInfoString(&sql, "SET search_path = pg_catalog; SELECT pg_catalog.set_config('client_min_messages', 'error', false)");
 	for (int i = 0; i < lengthof(names); i++)
 		fc_node_add_setting(&sql, names[i], GetConfigOption(names[i], false, false));
 	fc_node_add_setting(&sql, "lock_timeout",
@@ -318,17 +439,17 @@ fc_node_set_up(FcNode *node)
 }
 
 static void
-fc_node_ask(FcNode *node)
+fc_node_ask_abilities(FcNode *node)
 {
 	FcWireResult *result;
 
-	/* marks of tables can be seen only in their database */
-	result = fc_node_run(node, "SELECT system_identifier # (oid::pg_catalog.int8 << 32), pg_catalog.current_setting('max_prepared_transactions'),"
+	/* only the database that has prepared a transaction can end it */
+	result = fc_node_ask_row(node, "SELECT system_identifier # (oid::pg_catalog.int8 << 32), pg_catalog.current_setting('max_prepared_transactions'),"
 						 " pg_catalog.current_setting('lc_messages') ~* '^(c|posix|en)($|[_.@])'"
-						 " FROM pg_catalog.pg_control_system(), pg_catalog.pg_database WHERE datname = pg_catalog.current_database()");
+						 " FROM pg_catalog.pg_control_system(), pg_catalog.pg_database WHERE datname = pg_catalog.current_database()", 3);
 
 	node->system = strtoll(fc_wire()->value(result, 0, 0), NULL, 10);
-	node->can_prepare = strcmp(fc_wire()->value(result, 0, 1), "0") != 0;
+	node->prepares = atoi(fc_wire()->value(result, 0, 1));
 	node->speaks_other = strcmp(fc_wire()->value(result, 0, 2), "f") == 0;
 }
 
@@ -343,35 +464,33 @@ fc_node_agree_language(FcNode *node)
 
 	if (!node->speaks_other)
 		return;
-	result = fc_node_run(node, "SELECT pg_catalog.current_setting('is_superuser') = 'on', EXISTS (SELECT FROM pg_catalog.pg_proc"
-						 " WHERE proname = 'has_parameter_privilege' AND pronamespace = 'pg_catalog'::pg_catalog.regnamespace)");
+	result = fc_node_ask_row(node, "SELECT pg_catalog.current_setting('is_superuser') = 'on', EXISTS (SELECT FROM pg_catalog.pg_proc"
+						 " WHERE proname = 'has_parameter_privilege' AND pronamespace = 'pg_catalog'::pg_catalog.regnamespace)", 2);
 	if (fc_wire()->value(result, 0, 0)[0] == 't')
-		result = fc_node_run(node, "SELECT pg_catalog.set_config('lc_messages', 'C', false)");
+		result = fc_node_ask(node, "SELECT pg_catalog.set_config('lc_messages', 'C', false)", 1);
 	else if (fc_wire()->value(result, 0, 1)[0] == 't')
-		result = fc_node_run(node, "SELECT pg_catalog.set_config('lc_messages', 'C', false)"
-							 " WHERE pg_catalog.has_parameter_privilege('lc_messages', 'SET')");
+		result = fc_node_ask(node, "SELECT pg_catalog.set_config('lc_messages', 'C', false)"
+							 " WHERE pg_catalog.has_parameter_privilege('lc_messages', 'SET')", 1);
 	else
 		return;
 	node->speaks_other = fc_wire()->rows(result) == 0;
 }
 
 /*
- * Is the extension created there, and can its library be loaded?  A call of one
- * of its functions loads it.  Outside of a transaction, because that may fail.
+ * Is the extension created there, and can its library be loaded?  The validator
+ * of C functions loads it, by a function's number: what is called by name could
+ * be another one by then.  Outside of a transaction, because that may fail.
  */
 static void
 fc_node_find_fast_copy(FcNode *node)
 {
-	FcWireResult *result;
-
-	result = fc_node_run(node, "SELECT pg_catalog.format('%I.%I', nspname, proname) FROM pg_catalog.pg_extension"
-						 " JOIN pg_catalog.pg_depend ON refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND refobjid = pg_extension.oid"
-						 " JOIN pg_catalog.pg_proc ON classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND objid = pg_proc.oid"
-						 " JOIN pg_catalog.pg_namespace ON pg_namespace.oid = pronamespace"
-						 " WHERE extname = 'fast_copy' AND deptype = 'e' AND proname = 'fast_copy_report' AND pronargs = 0"
-						 " AND pg_catalog.has_function_privilege(pg_proc.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(pronamespace, 'USAGE')");
-	if (fc_wire()->rows(result) == 0 ||
-		!fc_node_try(node, psprintf("SELECT pg_catalog.count(*) FROM %s()", fc_wire()->value(result, 0, 0)), 0))
+	if (!fc_node_try(node, "SELECT pg_catalog.fmgr_c_validator(pg_proc.oid) FROM pg_catalog.pg_extension"
+					 " JOIN pg_catalog.pg_depend ON refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND refobjid = pg_extension.oid"
+					 " JOIN pg_catalog.pg_proc ON classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND objid = pg_proc.oid"
+					 " WHERE extname = 'fast_copy' AND deptype = 'e' AND proname = 'fast_copy_report' AND pronargs = 0"
+					 " AND probin = '$libdir/fast_copy'"
+					 " AND pg_catalog.has_function_privilege(pg_proc.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(pronamespace, 'USAGE')", 0) ||
+		fc_wire()->rows(node->result) != 1)
 		return;
 	(void) fc_node_run(node, "SELECT pg_catalog.set_config('fast_copy.accelerate_copy', 'on', false)");
 	node->has_fast_copy = true;
@@ -406,12 +525,12 @@ fc_node_reach(FcNode *node, TimestampTz until)
 
 /* Connects, and asks what the server can do */
 static void
-fc_node_begin(FcNode *node, TimestampTz until)
+fc_node_begin(FcNode *node, bool load, TimestampTz until)
 {
 	FcConninfo	info;
 
 	node->name = MemoryContextStrdup(node->context, fc_conninfo_name(node->server));
-	info = fc_conninfo_make(node->server, node->userid);
+	info = fc_conninfo_make(node->server, node->userid, load);
 	if (until == 0 && info.timeout > 0)
 		until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), INT64CONST(1000) * info.timeout);
 	if (!AcquireExternalFD())
@@ -431,13 +550,13 @@ fc_node_begin(FcNode *node, TimestampTz until)
 	fc_node_reach(node, until);
 	fc_conninfo_check(node->wire, &info);
 	fc_node_set_up(node);
-	fc_node_ask(node);
+	fc_node_ask_abilities(node);
 	fc_node_agree_language(node);
 	fc_node_find_fast_copy(node);
 }
 
 FcNode *
-fc_node_connect(Oid server, Oid userid, TimestampTz until)
+fc_node_connect(Oid server, Oid userid, bool load, TimestampTz until)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "fast_copy node",
 												  ALLOCSET_SMALL_SIZES);
@@ -446,9 +565,10 @@ fc_node_connect(Oid server, Oid userid, TimestampTz until)
 	node->context = context;
 	node->server = server;
 	node->userid = userid;
+	node->until = until;
 	PG_TRY();
 	{
-		fc_node_begin(node, until);
+		fc_node_begin(node, load, until);
 	}
 	PG_CATCH();
 	{

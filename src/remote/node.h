@@ -18,21 +18,24 @@ typedef struct FcNode
 	Oid			server;			/* its number */
 	Oid			userid;			/* whose mapping it is, or who it is */
 	char	   *name;			/* of the server */
-	FcWire	   *wire;			/* NULL: not connected, or not any more */
+	FcWire	   *wire;			/* NULL: not connected yet */
 	FcWireResult *result;		/* the last one; ours to free */
 	char	   *settings;		/* that the session has; NULL: not known */
 	int64		system;			/* tells the database there from others */
-	bool		can_prepare;	/* it takes PREPARE TRANSACTION */
+	TimestampTz until;			/* when all waits for it end; 0: each as it
+								 * says itself */
+	int			prepares;		/* transactions that it can prepare at a time */
 	bool		has_fast_copy;	/* the session there can load by fast_copy */
 	bool		speaks_other;	/* its messages are in another language */
 } FcNode;
 
 /*
  * Connects as the user, by the user's mapping.  The caller closes the session,
- * also on error: it does not belong to the transaction.  ERROR if it cannot be
- * connected by then; 0: however long it takes.
+ * also on error: it does not belong to the transaction.  "load": for one, and
+ * not to resolve (remote/conninfo.c).  ERROR if it cannot be connected by then,
+ * when all other waits for it end, too; 0: however long it takes.
  */
-extern FcNode *fc_node_connect(Oid server, Oid userid, TimestampTz until);
+extern FcNode *fc_node_connect(Oid server, Oid userid, bool load, TimestampTz until);
 
 /* Never throws, and does not wait; the node rolls back what is open */
 extern void fc_node_close(FcNode *node);
@@ -69,7 +72,8 @@ extern bool fc_node_send(FcNode *node, const char *sql);
 /*
  * Waits for the result of what was sent; of several commands the first error,
  * or the last one.  It is the node's, until the next call.  NULL: the time is
- * over, or memory is out.
+ * over, or the connection was lost, or given up because the node has answered
+ * something else, or too much: nobody knows what it has done.
  */
 extern FcWireResult *fc_node_result(FcNode *node, TimestampTz until);
 
@@ -79,6 +83,15 @@ extern bool fc_node_try(FcNode *node, const char *sql, TimestampTz until);
 /* Sends a command and waits for its result; throws the node's error */
 extern FcWireResult *fc_node_run(FcNode *node, const char *sql);
 
+/* The same for a question; an error unless rows of so many columns come */
+extern FcWireResult *fc_node_ask(FcNode *node, const char *sql, int columns);
+
+/* The same, and it must be one row */
+extern FcWireResult *fc_node_ask_row(FcNode *node, const char *sql, int columns);
+
+/* Starts COPY ... FROM STDIN; throws the node's error */
+extern void fc_node_copy(FcNode *node, const char *sql);
+
 /*
  * Throws the error that the node has met: its last result, or the
  * connection's
@@ -87,5 +100,14 @@ extern void fc_node_throw(FcNode *node, const char *sql);
 
 /* What the node said last, or why it said nothing; in the current context */
 extern char *fc_node_complaint(FcNode *node);
+
+/* The SQLSTATE of an error, or of a lost connection; "result" may be NULL */
+extern int	fc_node_sqlstate(const FcWireResult *result);
+
+/*
+ * The text as it can be told after a commit, when no conversion to the client's
+ * encoding may fail: palloc'd.  Never throws, but for memory.
+ */
+extern char *fc_node_tellable(const char *text);
 
 #endif							/* FC_NODE_H */

@@ -52,11 +52,7 @@ typedef struct FcRemoteOptions
 								 * into a table that is partitioned there */
 } FcRemoteOptions;
 
-/*
- * A table that the load makes on a server, for a new foreign table.  The node's
- * transaction with it is committed before that of here, and what is committed
- * here decides whether the table stays (remote/commit.c).
- */
+/* A table that the load makes on a server, for a new foreign table */
 typedef struct FcRemoteTable
 {
 	Oid			server;

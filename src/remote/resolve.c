@@ -4,11 +4,8 @@
  *	  What crashes have left prepared on nodes: found, and brought to its end.
  *
  *	 rows of the log whose loads have ended ──┐
- *	 what the node has prepared,              │
- *	 and its tables with a mark ──────────────┴──► a row: COMMIT PREPARED, or
- *	                                               the mark is taken off
- *	                                               none: ROLLBACK PREPARED, or
- *	                                               DROP TABLE
+ *	 what the node has prepared ──────────────┴──► a row: COMMIT PREPARED
+ *	                                               none: ROLLBACK PREPARED
  *	                                               only a row: that is removed
  *
  * The order matters.  A row is read before the node is asked, so that one
@@ -17,10 +14,15 @@
  * has and the list of rows has not may have got its row since, and is looked
  * for again, once it is known that its load has ended (remote/log.c).
  *
- * A table that a foreign table shows is never dropped.
- *
  * A row is removed only if the database that is asked is the one that prepared
  * the transaction: somebody may have the server point elsewhere for a while.
+ *
+ * Nothing that a node says is believed beyond that.  It may make up as many
+ * names as it likes: so many are looked at in a call, one at a time, and the
+ * lock of a name that has no row is given back when that is done.  An error is
+ * the node's, whatever its SQLSTATE, and cancels are not taken while it is
+ * caught: they end the wait, and are thrown once the subtransaction has ended.
+ * Who resolves has locked the log by then, and waits for nothing but nodes.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,9 +35,9 @@
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_user_mapping.h"
 #include "foreign/foreign.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
@@ -44,11 +46,13 @@
 #include "remote/conninfo.h"
 #include "remote/gid.h"
 #include "remote/log.h"
-#include "remote/names.h"
 #include "remote/resolve.h"
 
-/* ms that a node has to answer fast_copy_resolve() */
+/* ms that a server has, for all that is asked and told */
 #define FC_RESOLVE_WAIT_MS	10000
+
+/* Rows of the log, and transactions of a node, that are looked at in a call */
+#define FC_RESOLVE_MOST		200
 
 /* The rows of loads that have ended */
 static List *
@@ -61,35 +65,35 @@ fc_resolve_decisions(FcNode *node, bool act)
 	{
 		FcDecision *decision = lfirst(lc);
 
+		if (list_length(ended) == FC_RESOLVE_MOST)
+			break;
 		if (fc_log_has_ended(decision->nonce, act))
 			ended = lappend(ended, decision);
 	}
 	return ended;
 }
 
-/* What a node has prepared, and its tables with a mark: what FcLeft has */
+/* What a node has prepared, that first which our user there may end */
 static const char fc_resolve_question[] =
-"SELECT gid, prepared::text, NULL AS name, NULL::text AS relname,"
-" CASE WHEN database <> pg_catalog.current_database() THEN 'It is of database \"' || database || '\".'"
+"SELECT gid, prepared, CASE WHEN database <> pg_catalog.current_database() THEN 'It is of database \"' || database || '\".'"
 " WHEN owner <> current_user AND NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)"
 " THEN 'It is of role \"' || owner || '\".' END AS why"
-" FROM pg_catalog.pg_prepared_xacts WHERE pg_catalog.starts_with(gid, %s)"
-" UNION ALL"
-" SELECT description, NULL, pg_catalog.format('%%I.%%I', nspname, relname), relname::text,"
-" CASE WHEN rolname <> current_user THEN 'Its owner is role \"' || rolname || '\".' END"
-" FROM pg_catalog.pg_description JOIN pg_catalog.pg_class ON pg_class.oid = objoid"
-" JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace"
-" JOIN pg_catalog.pg_roles ON pg_roles.oid = relowner"
-" WHERE classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND objsubid = 0 AND relkind = 'r'"
-" AND pg_catalog.starts_with(description, %s) ORDER BY 2, 1, 3";
+" FROM pg_catalog.pg_prepared_xacts WHERE pg_catalog.starts_with(gid, %s) ORDER BY why NULLS FIRST, prepared, gid LIMIT %d";
 
-/* The value, or NULL */
-static char *
-fc_resolve_value(const FcNode *node, int row, int column)
+static FcLeft *
+fc_resolve_take(const FcNode *node, int row)
 {
-	char	   *value = fc_wire()->value(node->result, row, column);
+	FcLeft	   *left = palloc0(sizeof(FcLeft));
+	char	   *prepared = fc_wire()->value(node->result, row, 1);
+	char	   *why = fc_wire()->value(node->result, row, 2);
 
-	return value[0] == '\0' ? NULL : pstrdup(value);
+	left->server = pstrdup(node->name);
+	left->gid = pstrdup(fc_wire()->value(node->result, row, 0));
+	left->prepared = DatumGetTimestampTz(DirectFunctionCall3(timestamptz_in, CStringGetDatum(prepared),
+															 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+	left->ours = why[0] == '\0';
+	left->detail = left->ours ? NULL : pstrdup(why);
+	return left;
 }
 
 /*
@@ -99,26 +103,13 @@ fc_resolve_value(const FcNode *node, int row, int column)
 static List *
 fc_resolve_ask(FcNode *node, const char *prefix)
 {
-	char	   *quoted = quote_literal_cstr(prefix);
 	List	   *list = NIL;
+	int			n;
 
-	(void) fc_node_run(node, psprintf(fc_resolve_question, quoted, quoted));
-	for (int row = 0; row < fc_wire()->rows(node->result); row++)
-	{
-		FcLeft	   *left = palloc0(sizeof(FcLeft));
-
-		left->server = pstrdup(node->name);
-		left->gid = pstrdup(fc_wire()->value(node->result, row, 0));
-		left->prepared = fc_resolve_value(node, row, 1);
-		left->table = fc_resolve_value(node, row, 2);
-		left->relname = fc_resolve_value(node, row, 3);
-		left->detail = fc_resolve_value(node, row, 4);
-		left->ours = left->detail == NULL;
-		if (left->table)
-			left->detail = psprintf("It is table %s.%s%s", left->table,
-									left->ours ? "" : " ", left->ours ? "" : left->detail);
-		list = lappend(list, left);
-	}
+	(void) fc_node_ask(node, psprintf(fc_resolve_question, quote_literal_cstr(prefix), FC_RESOLVE_MOST), 3);
+	n = fc_wire()->rows(node->result);
+	for (int row = 0; row < n && row < FC_RESOLVE_MOST; row++)
+		list = lappend(list, fc_resolve_take(node, row));
 	return list;
 }
 
@@ -133,20 +124,11 @@ fc_resolve_find(List *decisions, const char *gid)
 	return NULL;
 }
 
-static char *
-fc_resolve_command(const FcLeft *left, bool commit)
-{
-	if (left->table == NULL)
-		return psprintf("%s PREPARED %s", commit ? "COMMIT" : "ROLLBACK",
-						quote_literal_cstr(left->gid));
-	return psprintf(commit ? "COMMENT ON TABLE %s IS NULL" : "DROP TABLE IF EXISTS %s",
-					left->table);
-}
-
 static void
 fc_resolve_end(FcNode *node, FcLeft *left, bool commit, bool act)
 {
-	char	   *sql = fc_resolve_command(left, commit);
+	char	   *sql = psprintf("%s PREPARED %s", commit ? "COMMIT" : "ROLLBACK",
+							   quote_literal_cstr(left->gid));
 
 	if (!act)
 		left->outcome = commit ? "to be committed" : "to be rolled back";
@@ -160,40 +142,49 @@ fc_resolve_end(FcNode *node, FcLeft *left, bool commit, bool act)
 	pfree(sql);
 }
 
-/* Is it still there, now that nobody else can end it? */
+/*
+ * Is it still there, now that nobody else can end it?  True, too, if the node
+ * does not tell, and then there is an outcome.
+ */
 static bool
-fc_resolve_is_there(FcNode *node, const FcLeft *left)
+fc_resolve_is_there(FcNode *node, FcLeft *left)
 {
-	ListCell   *lc;
+	char	   *sql = psprintf("SELECT FROM pg_catalog.pg_prepared_xacts WHERE gid = %s",
+							   quote_literal_cstr(left->gid));
+	bool		told = fc_node_try(node, sql, 0);
 
-	foreach(lc, fc_resolve_ask(node, left->gid))
+	pfree(sql);
+	if (told)
+		return fc_wire()->rows(node->result) > 0;
+	left->outcome = "failed";
+	left->detail = fc_node_complaint(node);
+	return true;
+}
+
+/*
+ * Decides about one of which the list of rows has none.  If its load has ended
+ * by now, nobody will add a row any more, and one that was added can be seen.
+ * But another session may have ended it since the node was asked, and removed
+ * the row: then it is nobody's business any more, and false is returned.
+ */
+static bool
+fc_resolve_unlisted(FcNode *node, FcLeft *left, uint64 nonce, bool act)
+{
+	bool		there;
+
+	if (!fc_log_has_ended(nonce, true))
 	{
-		const FcLeft *now = lfirst(lc);
-
-		if (strcmp(now->gid, left->gid) == 0 && (now->table == NULL) == (left->table == NULL) &&
-			(left->table == NULL || strcmp(now->table, left->table) == 0))
-			return true;
+		left->outcome = "in progress";
+		return true;
 	}
-	return false;
+	there = fc_resolve_is_there(node, left);
+	if (there && left->outcome == NULL)
+		fc_resolve_end(node, left, fc_log_has(left->gid), act);
+	fc_log_let_go(nonce);
+	return there;
 }
 
-/*
- * Is a table that no row has decided about to stay nevertheless?  One that a
- * foreign table shows has readers, whatever has become of its row: a node that
- * came back with less than it had may have a mark that was taken off.
- */
-static bool
-fc_resolve_is_shown(const FcNode *node, const FcLeft *left)
-{
-	return left->relname && fc_remote_is_shown(node->server, left->relname);
-}
-
-/*
- * Decides about one.  If it has ended by now, nobody will add a row any more,
- * and one that was added can be seen.  But another session may have ended it
- * since the node was asked, and removed the row: then it is nobody's business
- * any more, and false is returned.  A table without its mark has readers.
- */
+/* Decides about one; false: it is not there any more */
 static bool
 fc_resolve_one(FcNode *node, FcLeft *left, uint64 nonce, List *decisions, bool act)
 {
@@ -201,67 +192,79 @@ fc_resolve_one(FcNode *node, FcLeft *left, uint64 nonce, List *decisions, bool a
 		left->outcome = "left";
 	else if (fc_resolve_find(decisions, left->gid))
 		fc_resolve_end(node, left, true, act);
-	else if (!fc_log_has_ended(nonce, act))
-		left->outcome = "in progress";
-	else if (!fc_resolve_is_there(node, left))
-		return false;
 	else
-		fc_resolve_end(node, left, fc_log_has(left->gid) || fc_resolve_is_shown(node, left), act);
+		return fc_resolve_unlisted(node, left, nonce, act);
 	return true;
 }
 
-/* Removes the rows that are not needed any more */
+/*
+ * Removes the rows that are not needed any more.  "all": the list has all that
+ * the node has.
+ */
 static void
-fc_resolve_forget(FcNode *node, List *decisions, List *list)
+fc_resolve_forget(FcNode *node, List *decisions, List *list, bool all)
 {
 	ListCell   *lc;
 
 	foreach(lc, decisions)
 	{
 		FcDecision *decision = lfirst(lc);
-		bool		found = false;
-		bool		done = true;
+		const FcLeft *found = NULL;
 		ListCell   *lc2;
 
-		/* a row may stand for several tables */
+		CHECK_FOR_INTERRUPTS();
 		foreach(lc2, list)
-		{
-			FcLeft	   *left = lfirst(lc2);
-
-			if (strcmp(left->gid, decision->gid) != 0)
-				continue;
-			found = true;
-			done = done && strcmp(left->outcome, "committed") == 0;
-		}
-		if (found ? done : decision->system == node->system)
+			if (strcmp(((FcLeft *) lfirst(lc2))->gid, decision->gid) == 0)
+				found = lfirst(lc2);
+		if (found ? strcmp(found->outcome, "committed") == 0 :
+			all && decision->system == node->system)
 			fc_log_remove(decision);
 	}
 }
 
-List *
+static List *
 fc_resolve_node(FcNode *node, bool act)
 {
-	List	   *decisions;
-	List	   *list;
-	char	   *prefix;
+	char	   *prefix = fc_log_prefix(node->server);
+	List	   *decisions = fc_resolve_decisions(node, act);
+	List	   *list = fc_resolve_ask(node, prefix);
+	bool		all = list_length(list) < FC_RESOLVE_MOST;
 	ListCell   *lc;
 
-	if (!fc_log_is_there())
-		return NIL;
-	prefix = fc_log_prefix(node->server);
-	decisions = fc_resolve_decisions(node, act);
-	list = fc_resolve_ask(node, prefix);
 	foreach(lc, list)
 	{
 		FcLeft	   *left = lfirst(lc);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!fc_resolve_one(node, left, fc_gid_read(left->gid, prefix), decisions, act))
+		if (act && GetCurrentTimestamp() >= node->until)
+		{
+			left->outcome = "failed";
+			left->detail = "There was no time left for it.";
+		}
+		else if (!fc_resolve_one(node, left, fc_gid_read(left->gid, prefix), decisions, act))
 			list = foreach_delete_current(list, lc);
 	}
 	if (act)
-		fc_resolve_forget(node, decisions, list);
+		fc_resolve_forget(node, decisions, list, all);
 	return list;
+}
+
+static TimestampTz
+fc_resolve_until(void)
+{
+	return TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_RESOLVE_WAIT_MS);
+}
+
+void
+fc_resolve_before(FcNode *node)
+{
+	if (!fc_log_is_there())
+		return;
+	node->until = fc_resolve_until();
+	(void) fc_resolve_node(node, true);
+	if (node->result == NULL)
+		fc_node_throw(node, "COMMIT PREPARED");
+	node->until = 0;
 }
 
 /* Users whose mappings of the server the caller may resolve with */
@@ -311,7 +314,7 @@ fc_resolve_citus(List *servers)
 	return servers;
 }
 
-/* All servers of postgres_fdw and nodes of Citus, or the one */
+/* The one server; or all that need not be named, and nodes of Citus */
 static List *
 fc_resolve_which(Oid server)
 {
@@ -328,7 +331,7 @@ fc_resolve_which(Oid server)
 	{
 		Oid			oid = ((Form_pg_foreign_server) GETSTRUCT(tuple))->oid;
 
-		if (fc_conninfo_is_postgres(oid))
+		if (fc_conninfo_is_trusted(oid) && fc_conninfo_is_postgres(oid))
 			servers = lappend_oid(servers, oid);
 	}
 	systable_endscan(scan);
@@ -350,10 +353,9 @@ fc_resolve_server_named(const char *name)
 
 /* Connects, resolves and disconnects */
 static List *
-fc_resolve_as(Oid server, Oid userid, bool act)
+fc_resolve_as(Oid server, Oid userid, bool act, TimestampTz until)
 {
-	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_RESOLVE_WAIT_MS);
-	FcNode	   *node = fc_node_connect(server, userid, until);
+	FcNode	   *node = fc_node_connect(server, userid, false, until);
 	List	   *volatile list = NIL;
 
 	PG_TRY();
@@ -370,7 +372,7 @@ fc_resolve_as(Oid server, Oid userid, bool act)
 
 /* An error of one server is its outcome, and the others get their turn */
 static List *
-fc_resolve_apart(Oid server, Oid userid, bool act)
+fc_resolve_apart(Oid server, Oid userid, bool act, TimestampTz until)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -380,7 +382,9 @@ fc_resolve_apart(Oid server, Oid userid, bool act)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		list = fc_resolve_as(server, userid, act);
+		HOLD_CANCEL_INTERRUPTS();
+		list = fc_resolve_as(server, userid, act, until);
+		RESUME_CANCEL_INTERRUPTS();
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -394,8 +398,6 @@ fc_resolve_apart(Oid server, Oid userid, bool act)
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-			ReThrowError(error);
 		left->server = fc_conninfo_name(server);
 		left->outcome = "unreachable";
 		left->detail = error->detail ? psprintf("%s: %s", error->message, error->detail) : error->message;
@@ -404,6 +406,24 @@ fc_resolve_apart(Oid server, Oid userid, bool act)
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
+	CHECK_FOR_INTERRUPTS();
+	return list;
+}
+
+/* With all mappings of the server, as long as there is time */
+static List *
+fc_resolve_server(Oid server, bool act)
+{
+	TimestampTz until = fc_resolve_until();
+	List	   *list = NIL;
+	ListCell   *lc;
+
+	foreach(lc, fc_resolve_users(server))
+	{
+		list = list_concat(list, fc_resolve_apart(server, lfirst_oid(lc), act, until));
+		if (GetCurrentTimestamp() >= until)
+			break;
+	}
 	return list;
 }
 
@@ -412,10 +432,9 @@ fc_resolve_servers(Oid server, bool act)
 {
 	List	   *list = NIL;
 	ListCell   *lc;
-	ListCell   *lc2;
 
+	fc_log_lock(act);
 	foreach(lc, fc_resolve_which(server))
-		foreach(lc2, fc_resolve_users(lfirst_oid(lc)))
-		list = list_concat(list, fc_resolve_apart(lfirst_oid(lc), lfirst_oid(lc2), act));
+		list = list_concat(list, fc_resolve_server(lfirst_oid(lc), act));
 	return list;
 }

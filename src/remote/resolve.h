@@ -12,30 +12,23 @@
 
 #include "remote/node.h"
 
-/*
- * A transaction that a node has prepared, a table there with a mark
- * (remote/commit.c), or a node that cannot be asked
- */
+/* A transaction that a node has prepared, or a node that cannot be asked */
 typedef struct FcLeft
 {
 	char	   *server;
 	char	   *gid;			/* NULL: of a node that cannot be asked */
-	char	   *prepared;		/* when, as a timestamptz's text; or NULL */
-	char	   *table;			/* with its schema, quoted; NULL: it is a
-								 * transaction */
-	char	   *relname;		/* its name alone, not quoted; or NULL */
+	TimestampTz prepared;		/* when; of a gid */
 	bool		ours;			/* our user there may end it */
 	const char *outcome;
 	char	   *detail;			/* or NULL */
 } FcLeft;
 
 /*
- * Finds what is left on a node with which a session stands, outside of a
- * transaction there, and which its user may end.  With "act" commits it or
- * rolls it back, as the log has it, and removes the rows of the log that
- * nobody needs any more; else tells what would be done.  Returns FcLeft.
+ * Before a load, on a session outside of a transaction: ends what is left on
+ * the node and its user may end, and removes the rows of the log that nobody
+ * needs any more.  It has ten seconds; ERROR if the node does not answer in it.
  */
-extern List *fc_resolve_node(FcNode *node, bool act);
+extern void fc_resolve_before(FcNode *node);
 
 /*
  * Finds a server; ERROR if there is none, or if it is not one of postgres_fdw
@@ -43,8 +36,11 @@ extern List *fc_resolve_node(FcNode *node, bool act);
 extern Oid	fc_resolve_server_named(const char *name);
 
 /*
- * The same for the foreign server, or for all of them (InvalidOid): with the
- * caller's mapping, for a superuser with those of all users.
+ * Does the same for the foreign server; or for all (InvalidOid) that are the
+ * caller's or a superuser's, and nodes of Citus.  With the caller's mapping,
+ * for a superuser with those of all users.  Without "act" tells what would be
+ * done.
+ * Returns FcLeft.  Each server has ten seconds.
  */
 extern List *fc_resolve_servers(Oid server, bool act);
 

@@ -15,11 +15,11 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "remote/commit.h"
-#include "remote/log.h"
 #include "remote/remote.h"
 #include "remote/resolve.h"
 #include "remote/transaction.h"
@@ -47,12 +47,14 @@ fc_transaction_drop(FcMember *member)
 
 /*
  * Ends the COPYs of members that began in subtransactions from this level on,
- * before they are dropped.  Nothing is thrown: memory may run out, for one.
+ * before they are dropped.  Nothing is thrown: memory may run out, for one.  An
+ * error ends that interrupts are held, and core holds them here.
  */
 static void
 fc_transaction_cancel(int level)
 {
 	MemoryContext old = CurrentMemoryContext;
+	uint32		held = InterruptHoldoffCount;
 
 	PG_TRY();
 	{
@@ -61,6 +63,7 @@ fc_transaction_cancel(int level)
 	}
 	PG_CATCH();
 	{
+		InterruptHoldoffCount = held;
 		MemoryContextSwitchTo(old);
 		FlushErrorState();
 	}
@@ -158,7 +161,11 @@ fc_transaction_sub_event(SubXactEvent event, SubTransactionId subid,
 		fc_transaction_roll_back(level);
 }
 
-/* A member that can take a COPY; or NULL */
+/*
+ * A member that can take a COPY; or NULL.  Those that have made tables are for
+ * such, which nobody else sees.  Tables that were there are for one of the
+ * others, so that rows in one session do not wait for those in another.
+ */
 static FcMember *
 fc_transaction_find(Oid server, Oid userid, bool makes)
 {
@@ -169,7 +176,7 @@ fc_transaction_find(Oid server, Oid userid, bool makes)
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 
 		if (member->node->server == server && member->node->userid == userid &&
-			member->makes == makes &&
+			(member->made != NIL) == makes &&
 			member->copy == NULL && !member->failed && !member->broken)
 			return member;
 	}
@@ -192,51 +199,31 @@ fc_transaction_maker(Oid server, Oid userid, const char *table)
 	return NULL;
 }
 
-/* Is there a member of this kind on this server already? */
-static bool
-fc_transaction_knows(Oid server, bool makes)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &members)
-	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
-		if (member->node->server == server && member->makes == makes)
-			return true;
-	}
-	return false;
-}
-
 /*
  * A new session with the server: can it commit as is wished?  What is left
- * there is brought to its end.
+ * there is brought to its end by the first one.
  */
 static void
-fc_transaction_meet(FcNode *node, bool makes)
+fc_transaction_meet(FcNode *node)
 {
-	if (fc_transaction_knows(node->server, makes))
-		return;
-	if (makes)
-		fc_log_check();
-	else
-		fc_commit_foresee(commit_by, node);
-	if (!fc_transaction_knows(node->server, !makes))
-		(void) fc_resolve_node(node, true);
+	int			n = fc_member_count(&members, node->server, NULL) + 1;
+
+	fc_commit_foresee(commit_by, node, n);
+	if (n == 1)
+		fc_resolve_before(node);
 }
 
 /* Connects, and begins a transaction there */
 static FcMember *
-fc_transaction_begin(Oid server, Oid userid, bool makes)
+fc_transaction_begin(Oid server, Oid userid)
 {
-	FcNode	   *node = fc_node_connect(server, userid, 0);
+	FcNode	   *node = fc_node_connect(server, userid, true, 0);
 	FcMember   *member;
 
 	PG_TRY();
 	{
-		fc_transaction_meet(node, makes);
+		fc_transaction_meet(node);
 		member = fc_member_begin(node);
-		member->makes = makes;
 	}
 	PG_CATCH();
 	{
@@ -269,7 +256,7 @@ fc_transaction_join(Oid server, Oid userid, bool makes)
 	}
 	member = fc_transaction_find(server, userid, makes);
 	if (member == NULL)
-		member = fc_transaction_begin(server, userid, makes);
+		member = fc_transaction_begin(server, userid);
 	fc_transaction_rejoin(member);
 	return member;
 }
@@ -287,8 +274,8 @@ fc_remote_commit_by(FcRemoteCommit commit)
 		{
 			FcMember   *member = dlist_container(FcMember, link, iter.cur);
 
-			if (!member->makes)
-				fc_commit_foresee(commit, member->node);
+			fc_commit_foresee(commit, member->node,
+							  fc_member_count(&members, member->node->server, member));
 		}
 		commit_by = commit;
 	}

@@ -16,9 +16,9 @@ extern dlist_head *fc_transaction_members(void);
 /*
  * Returns a member that runs no COPY, in a subtransaction as deep as that of
  * here; it stays until the transaction ends, or the subtransaction is rolled
- * back that it began in.  With "makes" it is one that makes the tables that it
- * sends rows to.  ERROR if the server cannot be reached, or cannot commit as
- * the transaction wants to.
+ * back that it began in.  With "makes" it is one that has made tables, or a
+ * new one.  ERROR if the server cannot be reached, or cannot commit as the
+ * transaction wants to.
  */
 extern FcMember *fc_transaction_join(Oid server, Oid userid, bool makes);
 

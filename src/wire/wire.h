@@ -9,17 +9,26 @@
  * leader loads when it meets a foreign table; it hands out a table of
  * functions.  Core does the same for WAL receivers.
  *
- * No function here throws, and but for connect, which may look up a name, none
- * waits: who calls waits for the socket.
+ * No function here throws, and none waits but connect and poll, which may look
+ * up a name, or compute for as long as a SCRAM exchange asks for: who calls
+ * waits for the socket.
+ *
+ * A server may send anything, and without an end.  What it sends on one command
+ * is bounded: beyond that, or where libpq fails, the connection is closed, and
+ * all functions fail from then on.  Its texts are valid in the database's
+ * encoding, and not longer than FC_WIRE_TEXT.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_WIRE_H
 #define FC_WIRE_H
 
-/* libpq's connection and result, which only the module knows more of */
-typedef struct pg_conn FcWire;
+/* A connection, and libpq's result, which only the module knows more of */
+typedef struct FcWire FcWire;
 typedef struct pg_result FcWireResult;
+
+/* Bytes of a server's text that are shown; the rest is cut off */
+#define FC_WIRE_TEXT	(64 * 1024)
 
 /* A request that a server gives up what it does for a connection */
 typedef struct FcWireCancel FcWireCancel;
@@ -38,7 +47,8 @@ typedef enum FcWireKind
 	FC_WIRE_ERROR,
 	FC_WIRE_DONE,				/* a command has been run */
 	FC_WIRE_ROWS,
-	FC_WIRE_COPY_IN				/* the server takes rows */
+	FC_WIRE_COPY_IN,			/* the server takes rows */
+	FC_WIRE_OTHER				/* what no command of ours is answered with */
 } FcWireKind;
 
 typedef struct FcWireFunctions
@@ -56,9 +66,13 @@ typedef struct FcWireFunctions
 	FcWirePoll	(*poll) (FcWire *wire);
 	void		(*finish) (FcWire *wire);
 
+	/* Closes the connection at once; error says why from then on */
+	void		(*give_up) (FcWire *wire, const char *why);
+	bool		(*is_open) (const FcWire *wire);
+
 	int			(*socket) (const FcWire *wire);
 	int			(*used_password) (const FcWire *wire);
-	char	   *(*error) (const FcWire *wire);
+	char	   *(*error) (FcWire *wire);
 
 	/* 1, or 0 on failure */
 	int			(*send) (FcWire *wire, const char *sql);
@@ -79,8 +93,8 @@ typedef struct FcWireFunctions
 	/* Empty for NULL, and for what the server has not sent */
 	char	   *(*value) (const FcWireResult *result, int row, int column);
 	int			(*rows) (const FcWireResult *result);
+	int			(*columns) (const FcWireResult *result);
 	char	   *(*tag) (FcWireResult *result);
-	char	   *(*tag_rows) (FcWireResult *result);
 	void		(*clear) (FcWireResult *result);
 
 	/* Data of a COPY, and its end: with an error if "error" is not NULL */
@@ -98,7 +112,7 @@ typedef struct FcWireFunctions
 	void		(*cancel_end) (FcWireCancel *cancel);
 
 	/* How many messages beside errors the server has sent */
-	uint64		(*notices) (void);
+	uint64		(*notices) (const FcWire *wire);
 } FcWireFunctions;
 
 /* What the module exports; the size tells that both are of one version */

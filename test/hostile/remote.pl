@@ -3,8 +3,9 @@
 use strict;
 use warnings;
 use FindBin;
-use lib "$FindBin::Bin/../t";
+use lib "$FindBin::Bin/../t", $FindBin::Bin;
 use FastCopy;
+use Liar;
 use IO::Socket::UNIX;
 use POSIX ();
 use Test::More;
@@ -15,10 +16,12 @@ if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions W
 	$node->stop;
 	plan skip_all => 'postgres_fdw is not installed';
 }
-my $there = new_node('there', {}, 'max_prepared_transactions = 10', 'log_connections = on', 'log_statement = all');
+my $there = new_node('there', { allows_streaming => 1 }, 'max_prepared_transactions = 10', 'log_connections = on', 'log_statement = all');
 my $SECRET = 'open sesame';
 my $file = write_bytes('rows.csv', join('', map { "$_,x\n" } 1 .. 10));
 my $OURS = "WHERE server = (SELECT oid FROM pg_foreign_server WHERE srvname = 'there')";
+# the socket's directory and the process of a server that lies
+my ($liar, $lies) = (PostgreSQL::Test::Utils::tempdir_short());
 my $LOAD = "SELECT fast_copy('t', '$file', log_verbosity => 'silent')";
 
 # asked, who must give a password, and trusted, who need not
@@ -46,7 +49,10 @@ subtest 'privileges' => \&privileges;
 subtest 'names' => \&names;
 subtest 'which wrapper, which options' => \&which;
 subtest 'decisions of others' => \&decisions;
-subtest 'a server that is none' => \&fake;
+subtest 'who owns a database there' => \&owner;
+subtest 'servers of strangers' => \&strangers;
+subtest 'what a server says it has prepared' => \&invented;
+subtest 'a server that does not answer' => \&silent;
 subtest 'tables that are made there' => \&made;
 subtest 'locks that the same transaction holds there' => \&locks;
 unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/sesame/, 'no password in the log');
@@ -278,53 +284,219 @@ sub decisions
 	who();
 }
 
-# What speaks the protocol, and answers what nobody has asked
-sub fake
+# A role that may use postgres_fdw makes servers, and mappings for everybody and
+# for superusers.  A superuser looks what there is.
+sub strangers
 {
-	my %answers = (
-		'no rows' => "T\0\0\0\x06\0\0C\0\0\0\x0dSELECT 0\0",
-		'rows without columns' => "T\0\0\0\x06\0\0D\0\0\0\x06\0\0C\0\0\0\x0dSELECT 1\0",
-		'nothing' => "I\0\0\0\x04",
-		'a COPY' => "G\0\0\0\x07\0\0\0",
-		'an error without fields' => "E\0\0\0\x05\0",
-		'a word of thanks' => "C\0\0\0\x0bTHANKS\0");
-	my $dir = PostgreSQL::Test::Utils::tempdir_short();
+	my $far = "host '" . $there->host . "', port '" . $there->port . "', dbname 'postgres'";
+	my $passfile = write_bytes('passfile', "*:*:*:*:$SECRET\n");
+	my $is_superuser = sub { return query("SELECT rolsuper FROM pg_roles WHERE rolname = 'stranger'") };
+	my $named = sub { return query("SELECT string_agg(outcome || ' ' || coalesce(detail, ''), ', ') FROM fast_copy_resolve('$_[0]')") };
+	my $all = sub { return join(' ', map { query("SELECT count(*) FROM $_ WHERE server_name IN ('trap', 'far')") } 'fast_copy_resolve()', 'fast_copy_in_doubt') };
 
-	query('CREATE TABLE pf (n int, v text) PARTITION BY RANGE (n)');
-	query("CREATE SERVER fake FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$dir', port '5432', sslmode 'disable'); CREATE USER MAPPING FOR boss SERVER fake;
-		CREATE FOREIGN TABLE tf (n int, v text) SERVER fake OPTIONS (schema_name 'public', table_name 'r')");
-	foreach my $what (sort keys %answers)
+	chmod 0600, $passfile;
+	query('DROP SERVER IF EXISTS by_another, by_unchecked CASCADE');
+	mapping($_) foreach 'PUBLIC', 'loader', 'other', 'boss';
+	query("CREATE ROLE stranger LOGIN; GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO stranger; CREATE SCHEMA m; GRANT ALL ON SCHEMA m TO stranger");
+	loaded_by('stranger', "CREATE FUNCTION m.eq(text, text) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN ALTER ROLE stranger SUPERUSER; RETURN true; END';
+		CREATE OPERATOR m.= (LEFTARG = text, RIGHTARG = text, FUNCTION = m.eq);
+		CREATE SERVER trap FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $node->host . "', port '" . $node->port . "', dbname 'postgres', options '-c search_path=m,pg_catalog');
+		CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw OPTIONS ($far, passfile '$passfile')");
+	foreach my $for ('PUBLIC', 'postgres')
 	{
-		unlink "$dir/.s.PGSQL.5432";
-		my $listen = IO::Socket::UNIX->new(Type => IO::Socket::UNIX::SOCK_STREAM(), Local => "$dir/.s.PGSQL.5432", Listen => 5) or die "listen: $!";
-		my $pid = fork() // die "fork: $!";
-		if ($pid == 0)
-		{
-			while (my $client = $listen->accept)
-			{
-				sysread($client, my $start, 10000);
-				syswrite($client, "R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
-				syswrite($client, "$answers{$what}Z\0\0\0\x05I") while sysread($client, my $query, 10000);
-			}
-			POSIX::_exit(0);
-		}
-		close $listen;
-		foreach my $commit ('two_phase', 'auto')
-		{
-			foreach my $call ("'tf', '$file', options => '{\"remote_commit\": \"$commit\"}'", "'pf', '$file', partition_interval => '5', options => '{\"remote_commit\": \"$commit\", \"nodes\": \"fake\"}'")
-			{
-				my $said = loaded_by('boss', "SET statement_timeout = '10s'; SELECT fast_copy($call)");
-				like($said, qr/ERROR: /, "$what, $commit: an error");
-				unlike($said, qr/server closed the connection|statement timeout/, 'and no more');
-			}
-		}
-		loaded_by('boss', "SET statement_timeout = '10s'; SELECT * FROM fast_copy_resolve('fake')");
-		kill 'KILL', $pid;
-		waitpid($pid, 0);
+		loaded_by('stranger', "CREATE USER MAPPING FOR $for SERVER trap OPTIONS (user 'postgres'); CREATE USER MAPPING FOR $for SERVER far OPTIONS (user 'asked')");
+		connections();
+		is($all->(), '0 0', "a mapping for $for: a superuser who looks at all servers does not see these");
+		is(connections(), 0, 'and connects to none of them');
+		like($named->($_), qr/^unreachable password is required/, "$_: nor without a password if it is named") foreach 'trap', 'far';
+		is(connections(), 0, 'a file of passwords is not used');
+		is($is_superuser->(), 'f', 'the stranger is no superuser');
+		loaded_by('stranger', "ALTER USER MAPPING FOR $for SERVER trap OPTIONS (ADD password '$SECRET')");
+		like($named->('trap'), qr/^unreachable password is required: Non-superuser cannot connect if the server does not request/, 'a password that is not asked for');
+		is($is_superuser->(), 'f', 'the stranger is no superuser');
+		loaded_by('stranger', "DROP USER MAPPING FOR $for SERVER trap; DROP USER MAPPING FOR $for SERVER far");
 	}
-	is(query('SELECT 1'), 1, 'this server is alive');
-	is(query("SELECT count(*) FROM pg_inherits WHERE inhparent = 'pf'::regclass"), 0, 'no partition is left');
-	query('DROP SERVER fake CASCADE; DROP TABLE pf');
+
+	# with a password, for who has named it, and for the stranger
+	loaded_by('stranger', "CREATE USER MAPPING FOR PUBLIC SERVER far OPTIONS (user 'asked', password '$SECRET')");
+	connections();
+	is($named->('far'), '', 'a password that is asked for');
+	is(connections(), 1, 'with it the named server is asked');
+	unlike(loaded_by('stranger', 'SELECT outcome FROM fast_copy_resolve()'), qr/ERROR/, 'the stranger looks at all');
+	is(connections(), 1, 'and so at that of his own');
+	loaded_by('other', 'SELECT outcome FROM fast_copy_resolve()');
+	is(connections(), 0, 'others do not, unless they name it');
+	loaded_by('other', "SELECT outcome FROM fast_copy_resolve('far')");
+	is(connections(), 1, 'as this one');
+
+	# what users put into mappings of their own, for a superuser's server
+	query("ALTER SERVER there OPTIONS (ADD passfile '$passfile')");
+	query('GRANT USAGE ON FOREIGN SERVER there TO stranger');
+	loaded_by('stranger', "CREATE USER MAPPING FOR stranger SERVER there OPTIONS (user 'asked')");
+	connections();
+	is(query("SELECT detail FROM fast_copy_resolve() WHERE server_name = 'there'"), 'password is required: Non-superusers must provide a password in the user mapping.', "a user's mapping needs a password");
+	is(connections(), 0, 'nobody connects for that');
+	query("DROP USER MAPPING FOR stranger SERVER there; ALTER SERVER there OPTIONS (DROP passfile)");
+	mapping('boss', "user 'trusted'");
+	is(query("SELECT count(*) FROM fast_copy_resolve() WHERE server_name = 'there'"), 0, "a superuser's does not");
+	is(connections(), 1, 'and is used');
+	query('DROP SERVER trap, far CASCADE');
+}
+
+# A server that answers each command by what a function returns: messages of the
+# protocol, or nothing
+sub start_liar
+{
+	my ($answer) = @_;
+
+	unlink "$liar/.s.PGSQL.5432";
+	my $listen = IO::Socket::UNIX->new(Type => IO::Socket::UNIX::SOCK_STREAM(), Local => "$liar/.s.PGSQL.5432", Listen => 5) or die "listen: $!";
+	$lies = fork() // die "fork: $!";
+	if ($lies)
+	{
+		close $listen;
+		return;
+	}
+	while (my $client = $listen->accept)
+	{
+		sysread($client, my $start, 10000);
+		syswrite($client, "R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
+		while (sysread($client, my $query, 10000))
+		{
+			my $messages = $answer->($query) // next;
+			print $client $messages . Liar::ready();
+			$client->flush;
+		}
+	}
+	POSIX::_exit(0);
+}
+
+sub stop_liar
+{
+	kill 'KILL', $lies;
+	waitpid($lies, 0);
+}
+
+# Rows of so many columns
+sub rows
+{
+	my ($columns, @rows) = @_;
+
+	return Liar::columns(1 .. $columns) . join('', map { Liar::row(@$_) } @rows) . Liar::tag('SELECT ' . @rows);
+}
+
+# Names that look like ours, as many as it likes, and values that are none
+sub invented
+{
+	my $say = sub {
+		my ($n, $prepared, $why) = @_;
+
+		start_liar(sub {
+			return rows(3, map { [ "${1}1_" . sprintf('%016x', $_) . '_1', $prepared, $why ] } 1 .. $n) if $_[0] =~ /starts_with\(gid, '(\w+)'\)/;
+			return Liar::tag('ROLLBACK PREPARED') if $_[0] =~ /ROLLBACK PREPARED/;
+			return $_[0] =~ /gid = / ? rows(0, []) : $_[0] =~ /system_identifier/ ? rows(3, [ '0', '0', 't' ]) : $_[0] =~ /pg_extension/ ? rows(1) : rows(1, ['']);
+		});
+	};
+	my $resolve = "SET statement_timeout = '30s'; BEGIN; SELECT count(*), min(outcome), max(outcome) FROM fast_copy_resolve('liar'); SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid(); COMMIT";
+
+	query("CREATE SERVER liar FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$liar', port '5432', sslmode 'disable'); CREATE USER MAPPING FOR postgres SERVER liar;
+		INSERT INTO fast_copy_transactions SELECT 'a decision', oid, 0, 10, now() FROM pg_foreign_server WHERE srvname = 'liar'");
+	my $decided = sub { return query("SELECT count(*) FROM fast_copy_transactions WHERE gid = 'a decision'") };
+
+	$say->(300, '2013-01-01 00:00:00+00', 'It is of somebody else.');
+	is(query($resolve), "200|left|left\n1", 'so many in a call');
+	is($decided->(), 1, 'what has not been asked for is not forgotten');
+	stop_liar();
+	$say->(20, '2013-01-01 00:00:00+00', '');
+	is(query($resolve), "20|rolled back|rolled back\n1", 'no lock is kept but that of a decision here');
+	is($decided->(), 0, 'all that it has is known');
+	stop_liar();
+	$say->(1, '2013-01-01 00:00:00+00', "It is \xff\xfe");
+	is(query($resolve), "1|left|left\n0", 'bytes that are no text');
+	stop_liar();
+	$say->(1, 'yesteryear', '');
+	is(query($resolve), "1|unreachable|unreachable\n0", 'a time that is none');
+	stop_liar();
+
+	# its own cancel is not ours
+	start_liar(sub { return Liar::report('E', S => 'ERROR', C => '57014', M => 'canceling statement due to statement timeout') });
+	mapping('boss', "user 'trusted'");
+	connections();
+	is(query("SELECT string_agg(server_name || ' ' || outcome || ' ' || detail, ', ') FROM fast_copy_resolve() WHERE server_name IN ('liar', 'there')"), 'liar unreachable canceling statement due to statement timeout', 'a cancel there');
+	is(connections(), 1, 'the next server gets its turn');
+	stop_liar();
+	start_liar(sub { return undef });
+	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT * FROM fast_copy_resolve('liar')");
+	like($err, qr/ERROR:  canceling statement due to statement timeout/, 'a cancel here');
+	stop_liar();
+	query('DROP SERVER liar CASCADE');
+}
+
+# One says nothing from the beginning, and one waits with what it is told to do.
+# A server has ten seconds.
+sub silent
+{
+	my $timeout = "SET statement_timeout = '25s'";
+	my $prefix = query("SELECT 'fast_copy_' || system_identifier || '_' || (SELECT gid FROM fast_copy_transactions WHERE server = 0) || '_' || (SELECT oid FROM pg_database WHERE datname = 'postgres') || '_' ||
+		(SELECT oid FROM pg_foreign_server WHERE srvname = 'there') || '_' FROM pg_control_system()");
+
+	start_liar(sub { return undef });
+	query("CREATE SERVER liar FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$liar', port '5432', sslmode 'disable'); CREATE USER MAPPING FOR postgres SERVER liar");
+	mapping('PUBLIC', "user 'trusted', password_required 'false'");
+	mapping('boss');
+	$there->safe_psql('postgres', "SET SESSION AUTHORIZATION trusted; BEGIN; INSERT INTO r VALUES (1); PREPARE TRANSACTION '${prefix}1_000000000000000${_}_1'") foreach 1, 2;
+	hold($there);
+	my $began = time;
+	my @calls = (start_load($node, "$timeout; SELECT server_name, outcome, detail FROM fast_copy_resolve() WHERE server_name <> 'here' ORDER BY 1, 3"), start_load($node, "$timeout; SELECT outcome FROM fast_copy_in_doubt WHERE server_name = 'liar'"));
+	ok(holds($there), 'it waits with what it is told to do');
+	my $load = start_load($node, "$timeout; $LOAD");
+	my ($out, $err) = finish_load($calls[0]);
+	is("$out$err", "liar|unreachable|The server has not answered in time.\nthere|failed|The server has not answered in time.\nthere|failed|There was no time left for it.", 'fast_copy_resolve()');
+	is(join('', finish_load($calls[1])), 'unreachable', 'fast_copy_in_doubt');
+	($out, $err) = finish_load($load);
+	like($err, qr/ERROR:  The server has not answered in time\..*remote SQL command on server "there"/s, 'a load');
+	cmp_ok(time - $began, '<', 24, 'each server has had ten seconds');
+	release($there);
+	wait_until($there, "SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'fast_copy'");
+	is(loaded_by('postgres'), 10, 'the next load');
+	is($there->safe_psql('postgres', 'SELECT count(*) FROM pg_prepared_xacts'), 0, 'ends what is left');
+	stop_liar();
+	query('DROP SERVER liar CASCADE; DROP USER MAPPING FOR PUBLIC SERVER there');
+	mapping('boss', "user 'trusted'");
+	who();
+}
+
+# An owner of a database there, who is no superuser any more, puts operators of
+# his own on the path that sessions begin with, and a function into an extension
+# of his.  None of it runs as the role that rows are sent as.
+sub owner
+{
+	my @types = ('text', 'name', 'oid', 'bigint', 'int', 'bool');
+	my $count = 'SELECT count(*) FROM m.spied';
+
+	$there->safe_psql('postgres', 'CREATE ROLE landlord LOGIN SUPERUSER');
+	$there->safe_psql('postgres', 'CREATE DATABASE theirs OWNER landlord');
+	$there->safe_psql('theirs', "CREATE TABLE r (n int, v text); GRANT ALL ON r TO asked; SET ROLE landlord; CREATE EXTENSION fast_copy; CREATE SCHEMA m; GRANT ALL ON SCHEMA m TO PUBLIC;
+		CREATE TABLE m.spied (what text); GRANT ALL ON m.spied TO PUBLIC;
+		ALTER EXTENSION fast_copy DROP FUNCTION fast_copy_report(); RESET ROLE; ALTER ROLE landlord NOSUPERUSER; SET ROLE landlord;
+		CREATE FUNCTION m.fast_copy_report() RETURNS SETOF int LANGUAGE sql AS 'INSERT INTO m.spied VALUES (''report''); SELECT 1'; ALTER EXTENSION fast_copy ADD FUNCTION m.fast_copy_report();
+		CREATE FUNCTION m.starts_with(text, text) RETURNS boolean LANGUAGE sql AS 'INSERT INTO m.spied VALUES (''starts_with''); SELECT false';" .
+		join('', map { my $type = $_; ("CREATE FUNCTION m.spy($type, $type) RETURNS boolean LANGUAGE sql AS 'INSERT INTO m.spied VALUES (''$type''); SELECT false';",
+			map { "CREATE OPERATOR m.$_ (LEFTARG = $type, RIGHTARG = $type, FUNCTION = m.spy);" } '=', '<>', '~*', '~~', '||', '#') } @types) .
+		'ALTER DATABASE theirs SET search_path = m, pg_catalog');
+	is($there->safe_psql('theirs', "SELECT 'a'::text = 'a'; SET search_path = pg_catalog; $count; DELETE FROM m.spied"), "f\n1", 'a trap');
+
+	query("CREATE SERVER theirs FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $there->host . "', port '" . $there->port . "', dbname 'theirs'); GRANT USAGE ON FOREIGN SERVER theirs TO PUBLIC;
+		CREATE FOREIGN TABLE tt (n int, v text) SERVER theirs OPTIONS (schema_name 'public', table_name 'r'); GRANT INSERT ON tt TO loader");
+	mapping('loader', "user 'asked', password '$SECRET'", 'theirs');
+	foreach my $commit ('two_phase', 'auto', 'one_phase')
+	{
+		is(loaded_by('loader', "SELECT fast_copy('tt', '$file', log_verbosity => 'silent', options => '{\"remote_commit\": \"$commit\"}')"), 10, "$commit: rows are sent");
+	}
+	is(loaded_by('loader', "SELECT count(*) FROM fast_copy_resolve('theirs')"), 0, 'nothing is left');
+	is($there->safe_psql('theirs', "SET search_path = pg_catalog; $count; SELECT count(*) FROM public.r"), "0\n30", 'and nothing of his has run');
+	query('DROP SERVER theirs CASCADE');
+	$there->safe_psql('postgres', 'DROP DATABASE theirs');
 }
 
 # A role that is a member of the table's owner loads, and names a server for new

@@ -25,6 +25,7 @@ my $bare = do { local $ENV{FC_INITDB}; delete $ENV{FC_INITDB}; new_node('bare', 
 # n from 0 on one, from 100 on two, from 200 here
 my $file = write_bytes('rows.csv', join('', map { "$_,x\n" } 0 .. 299));
 my $some = write_bytes('some.csv', join('', map { "$_,x\n" } 0 .. 99));
+my $ALONE = "SELECT fast_copy('t_alone', '$some', log_verbosity => 'silent');";
 my $ALL = '100 100 100';
 my $NONE = '0 0 0';
 
@@ -58,6 +59,7 @@ subtest 'a connection that is lost before the commit' => \&lost_connection;
 subtest 'a server that is stopped, or ended, in the stream' => \&in_the_stream;
 subtest 'a connection that is cut after so many bytes' => \&cut_connection;
 subtest 'an error after all are prepared' => \&error_after_prepare;
+subtest 'all that may fail then' => \&late_failures;
 subtest 'a decision that was about to be written lazily' => \&lazy_commit;
 subtest 'savepoints' => \&savepoints;
 subtest 'one phase' => \&one_phase;
@@ -132,14 +134,9 @@ sub undisturbed
 	clear();
 	resolve();
 	my $before = slurp_log($one);
-	on_main("SELECT fast_copy('t_alone', '$some')");
-	unlike(substr(slurp_log($one), length $before), qr/PREPARE TRANSACTION/, 'auto: one server needs no second phase');
+	on_main($ALONE);
+	like(substr(slurp_log($one), length $before), qr/PREPARE TRANSACTION/, 'auto: in two phases, on one server, too');
 	is(counts(), '100 0 0', 'its rows are there');
-	clear();
-	$before = slurp_log($one);
-	on_main('BEGIN; INSERT INTO t_here VALUES (250); ' . load('auto', $some) . ' COMMIT');
-	like(substr(slurp_log($one), length $before), qr/PREPARE TRANSACTION/, 'unless something is written here, too');
-	is(counts(), '100 0 1', 'it is committed with that');
 }
 
 # "Whatever crashes, whenever: once all nodes are up and fast_copy_resolve has
@@ -272,6 +269,15 @@ sub refused_prepare
 	is(counts(), $NONE, 'no rows are there');
 	is(prepared(), '0 0', 'nothing is left prepared');
 	is(on_main('SELECT count(*) FROM fast_copy_transactions WHERE server <> 0 AND gid IN (SELECT gid FROM fast_copy_in_doubt)'), 0, 'nothing is decided');
+
+	# what PostgreSQL does not prepare
+	clear();
+	$two->safe_psql('postgres', "CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NOTIFY told; RETURN NULL; END'; CREATE TRIGGER tell AFTER INSERT ON r EXECUTE FUNCTION tell()");
+	($rc, $out, $err) = $main->psql('postgres', load('auto'));
+	like($err, qr/ERROR:  cannot PREPARE a transaction that has executed LISTEN, UNLISTEN, or NOTIFY/, 'a trigger there that notifies');
+	is(counts() . ', ' . prepared(), "$NONE, 0 0", 'no rows are there');
+	is(on_main(load('one_phase')), 300, 'one_phase: loaded');
+	$two->safe_psql('postgres', 'DROP TRIGGER tell ON r');
 }
 
 sub lost_connection
@@ -418,6 +424,67 @@ sub error_after_prepare
 		"\\! psql -X -q -d '" . $main->connstr('postgres') . "' -c 'BEGIN ISOLATION LEVEL SERIALIZABLE' -c '" . (load('two_phase', $some) =~ s/'/'\\''/gr) . "' -c COMMIT\nCOMMIT");
 	is($err, '', 'two serializable loads');
 	is(counts(), '200 100 100', 'all of their rows are there');
+}
+
+# What docs/cluster.md says can fail between what the nodes do and the commit
+# here, with one node and nothing to write here: in two phases nothing is left
+# there, in one phase the node has its rows.
+sub late_failures
+{
+	my $psql = "psql -X -q -d '" . $main->connstr('postgres') . "'";
+	my %cases = (
+		'a callback of postgres_fdw' => [ 'BEGIN; INSERT INTO t_two VALUES (150); LOAD; COMMIT', qr/refused at the end/ ],
+		'NOTIFY' => [ "SET lock_timeout = '500ms'; BEGIN; LOAD; NOTIFY late; COMMIT", qr/canceling statement due to lock timeout/ ],
+		'ON COMMIT DELETE ROWS' => [ "SET lock_timeout = '500ms'; CREATE TEMP TABLE temp (n int) ON COMMIT DELETE ROWS; SELECT pg_sleep(0.01);\nBEGIN; SELECT count(*) FROM temp; LOAD;\n" .
+			"SELECT relnamespace::regnamespace || '.temp' AS temp FROM pg_class WHERE oid = 'temp'::regclass \\gset\n\\setenv TEMP_TABLE :temp\n" .
+			"\\! $psql -c \"BEGIN; LOCK TABLE \$TEMP_TABLE IN ACCESS SHARE MODE; SELECT pg_sleep(3)\" >/dev/null 2>&1 &\nSELECT pg_sleep(1);\nCOMMIT", qr/canceling statement due to lock timeout/ ],
+		'a serializable transaction' => [ 'BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM s; LOAD; INSERT INTO s VALUES (2);' .
+			"\n\\! $psql -c 'BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM s; INSERT INTO s VALUES (3); COMMIT'\nCOMMIT", qr/could not serialize access/ ]);
+
+	on_main('CREATE TABLE IF NOT EXISTS s (a int)');
+	foreach my $commit ('auto', 'one_phase')
+	{
+		my $load = $ALONE =~ s/silent'\)/silent', options => '{"remote_commit": "$commit"}')/r;
+
+		foreach my $case (sort keys %cases)
+		{
+			my ($sql, $error) = @{ $cases{$case} };
+			my $notify;
+
+			clear();
+			$two->safe_psql('postgres', 'INSERT INTO refuses VALUES (1)') if $case =~ /callback/;
+			# another session has the lock of all that notify, and waits
+			if ($case eq 'NOTIFY')
+			{
+				hold($main);
+				$notify = start_load($main, 'BEGIN; INSERT INTO s VALUES (1); NOTIFY early; COMMIT');
+				holds($main);
+			}
+			my ($rc, $out, $err) = $main->psql('postgres', $sql =~ s/LOAD;/$load/r);
+			like($err, qr/ERROR:  .*$error/, "$case, $commit: an error");
+			if ($notify)
+			{
+				release($main);
+				finish_load($notify);
+			}
+			is(counts(), $commit eq 'auto' ? $NONE : '100 0 0', $commit eq 'auto' ? 'no rows are there' : 'the node has its rows');
+			is(prepared(), '0 0', 'nothing is left prepared');
+		}
+
+		# a cancel while the node is waited for
+		clear();
+		hold($one);
+		my $session = start_load($main, $load);
+		holds($one);
+		on_main("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT fast_copy(%' AND pid <> pg_backend_pid()");
+		wait_until($main, "SELECT count(*) = 0 FROM pg_stat_activity WHERE query LIKE 'SELECT fast_copy(%' AND pid <> pg_backend_pid()") if $commit eq 'one_phase';
+		release($one);
+		my (undef, $err) = finish_load($session);
+		like($err, qr/ERROR:  canceling statement due to user request/, "a cancel, $commit: an error");
+		wait_until($one, "SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'fast_copy'");
+		is(counts(), $commit eq 'auto' ? $NONE : '100 0 0', $commit eq 'auto' ? 'no rows are there' : 'the node has its rows');
+		is(prepared(), '0 0', 'nothing is left prepared');
+	}
 }
 
 sub lazy_commit
