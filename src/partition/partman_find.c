@@ -295,7 +295,9 @@ fc_partman_take(FcPartmanSearch *search)
 	partman->interval = fc_partman_needed(search, "partition_interval");
 	partman->datetime_string = fc_partman_text(search, "datetime_string");
 	partman->epoch = fc_partman_epoch(fc_partman_text(search, "epoch"));
-	partman->retention = fc_partman_text(search, "retention");
+	/* who may not read it is not told of it, and so not refused */
+	if (fc_partman_grant_needed(partman, GetUserId()) == NULL)
+		partman->retention = fc_partman_text(search, "retention");
 	if (fc_partman_value(search, "premake", INT4OID, &premake))
 		partman->premake = DatumGetInt32(premake);
 	partman->zone = fc_partman_text(search, "partition_timezone");
