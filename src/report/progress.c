@@ -72,13 +72,13 @@ fc_progress_state(FcProgress *progress)
 								 percent << 4 | progress->phase);
 }
 
-/* The bytes of the source; 0 where COPY does not know, or while nobody does */
+/* The bytes of the source; 0 while nobody knows, or where COPY would not */
 static int64
 fc_progress_total(const FcTarget *target)
 {
 	const FcOptions *options = target->options;
 
-	if ((options->client || options->program) && (target->inflow || options->accelerated))
+	if ((options->client || options->program) && options->accelerated)
 		return 0;
 	return target->inflow ? target->expected : target->source->identity.size;
 }
