@@ -400,7 +400,7 @@ fc_node_settings(const FcNode *node)
 {
 	/* what the input of types looks at */
 	static const char *const names[] = {
-		"DateStyle", "IntervalStyle", "TimeZone", "array_nulls", "xmloption"
+		"DateStyle", "IntervalStyle", "TimeZone", "timezone_abbreviations", "array_nulls", "xmloption"
 	};
 	StringInfoData sql;
 	const char *lock = GetConfigOption("lock_timeout", false, false);
