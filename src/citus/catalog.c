@@ -41,11 +41,18 @@ struct FcCitusScan
 	AttrNumber	attnums[FC_CITUS_COLUMNS];
 };
 
+/*
+ * Is its library loaded, too?  Without it everybody could say how to connect,
+ * by settings of those names that nobody has defined.
+ */
 bool
 fc_citus_is_here(void)
 {
+	static const char name[] = "citus.enable_manual_changes_to_shards";
+
 	return OidIsValid(get_extension_oid("citus", true)) &&
-		GetConfigOption("citus.enable_manual_changes_to_shards", true, false) != NULL;
+		GetConfigOption(name, true, false) != NULL &&
+		(GetConfigOptionFlags(name, true) & GUC_CUSTOM_PLACEHOLDER) == 0;
 }
 
 static void

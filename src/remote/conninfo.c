@@ -117,14 +117,6 @@ fc_conninfo_refusal(Oid server, Oid userid)
 	return NULL;
 }
 
-bool
-fc_conninfo_is_trusted(Oid server)
-{
-	Oid			owner = GetForeignServer(server)->owner;
-
-	return superuser_arg(owner) || owner == GetUserId();
-}
-
 static bool
 fc_conninfo_needs_password(const UserMapping *mapping, bool load)
 {
@@ -156,13 +148,13 @@ fc_conninfo_add(FcConninfo *info, int *n, const char *name, const char *value)
 	info->values[(*n)++] = value;
 }
 
-/* The node that takes the writes of a group of Citus'; ERROR if none does */
+/* The node that takes the writes of a group of Citus' */
 static const FcCitusNode *
-fc_conninfo_node(Oid server)
+fc_conninfo_node(Oid server, bool missing_ok)
 {
 	const FcCitusNode *node = fc_citus_node_of(fc_citus_nodes(), FC_NODE_GROUP(server));
 
-	if (node == NULL)
+	if (node == NULL && !missing_ok)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no primary node of group %d", FC_NODE_GROUP(server))));
@@ -170,21 +162,25 @@ fc_conninfo_node(Oid server)
 }
 
 char *
-fc_conninfo_name(Oid server)
+fc_conninfo_name(Oid server, bool missing_ok)
 {
+	ForeignServer *foreign;
 	const FcCitusNode *node;
 
-	if (!FC_NODE_IS_CITUS(server))
-		return GetForeignServer(server)->servername;
-	node = fc_conninfo_node(server);
-	return psprintf("%s:%d", node->host, node->port);
+	if (FC_NODE_IS_CITUS(server))
+	{
+		node = fc_conninfo_node(server, missing_ok);
+		return node ? psprintf("%s:%d", node->host, node->port) : NULL;
+	}
+	foreign = GetForeignServerExtended(server, missing_ok ? FSV_MISSING_OK : 0);
+	return foreign ? foreign->servername : NULL;
 }
 
 /* As Citus connects; what comes last counts */
 static FcConninfo
 fc_conninfo_of_citus(Oid server, Oid userid)
 {
-	const FcCitusNode *node = fc_conninfo_node(server);
+	const FcCitusNode *node = fc_conninfo_node(server, false);
 	char	   *role = GetUserNameFromId(userid, false);
 	FcConninfo	info = {.expand = true,.timeout = fc_citus_node_timeout()};
 	int			n = 0;

@@ -36,8 +36,8 @@ typedef struct FcConninfo
 	bool		needs_password; /* the server must ask for it */
 } FcConninfo;
 
-/* The server's name, for messages; ERROR if there is none of this number */
-extern char *fc_conninfo_name(Oid server);
+/* The server's name, for messages.  If it is gone: NULL or an ERROR */
+extern char *fc_conninfo_name(Oid server, bool missing_ok);
 
 /*
  * Is the server's wrapper really postgres_fdw, whatever its name?  Its options
@@ -62,12 +62,6 @@ extern const char *fc_conninfo_refusal(Oid server, Oid userid);
  * tables may do so there, under the same name.
  */
 extern FcConninfo fc_conninfo_make(Oid server, Oid userid, bool load);
-
-/*
- * May the current user resolve on the server without having named it?  Those of
- * superusers, and the user's own.
- */
-extern bool fc_conninfo_is_trusted(Oid server);
 
 /*
  * Once connected.  ERROR 2F003 if the server did not ask a user for the

@@ -94,7 +94,7 @@ fc_copy_server(Oid table, const FcShard *shard)
 char *
 fc_remote_server(Oid table, const FcShard *shard)
 {
-	return fc_conninfo_name(fc_copy_server(table, shard));
+	return fc_conninfo_name(fc_copy_server(table, shard), false);
 }
 
 static char *

@@ -211,7 +211,6 @@ fc_log_read(Relation rel, HeapTuple tuple, const char *prefix)
 	FcDecision *decision = palloc0(sizeof(FcDecision));
 	bool		isnull;
 
-	decision->tid = tuple->t_self;
 	decision->gid = TextDatumGetCString(heap_getattr(tuple, COL_GID, RelationGetDescr(rel), &isnull));
 	decision->nonce = fc_gid_read(decision->gid, prefix);
 	decision->system = DatumGetInt64(heap_getattr(tuple, COL_SYSTEM, RelationGetDescr(rel), &isnull));
@@ -240,28 +239,35 @@ fc_log_list(Oid server)
 	return list;
 }
 
-bool
-fc_log_has(const char *gid)
+/* Is there a row?  Removes it, if that is wished */
+static bool
+fc_log_look(const char *gid, bool remove)
 {
-	Relation	rel = fc_log_open(AccessShareLock);
+	Relation	rel = fc_log_open(remove ? RowExclusiveLock : AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;
-	bool		has;
+	HeapTuple	tuple;
+	bool		found;
 
 	ScanKeyInit(&key, COL_GID, BTEqualStrategyNumber, F_TEXTEQ, CStringGetTextDatum(gid));
 	scan = systable_beginscan(rel, fc_log_find(FC_LOG_INDEX), true, SnapshotSelf, 1, &key);
-	has = HeapTupleIsValid(systable_getnext(scan));
+	tuple = systable_getnext(scan);
+	found = HeapTupleIsValid(tuple);
+	if (found && remove)
+		CatalogTupleDelete(rel, &tuple->t_self);
 	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return has;
+	table_close(rel, remove ? NoLock : AccessShareLock);
+	return found;
+}
+
+bool
+fc_log_has(const char *gid)
+{
+	return fc_log_look(gid, false);
 }
 
 void
-fc_log_remove(const FcDecision *decision)
+fc_log_remove(const char *gid)
 {
-	Relation	rel = fc_log_open(RowExclusiveLock);
-	ItemPointerData tid = decision->tid;
-
-	CatalogTupleDelete(rel, &tid);
-	table_close(rel, NoLock);
+	(void) fc_log_look(gid, true);
 }

@@ -9,12 +9,10 @@
 #define FC_REMOTE_LOG_H
 
 #include "nodes/pg_list.h"
-#include "storage/itemptr.h"
 
 /* A row of the table */
 typedef struct FcDecision
 {
-	ItemPointerData tid;
 	char	   *gid;
 	uint64		nonce;
 	int64		system;			/* the database that has prepared it */
@@ -54,6 +52,10 @@ extern List *fc_log_list(Oid server);
 /* Is there a row, as far as can be seen now? */
 extern bool fc_log_has(const char *gid);
 
-extern void fc_log_remove(const FcDecision *decision);
+/*
+ * Removes the row, wherever it is by now: the table may have been rewritten,
+ * and another session may have removed it.
+ */
+extern void fc_log_remove(const char *gid);
 
 #endif							/* FC_REMOTE_LOG_H */

@@ -400,7 +400,7 @@ fc_node_settings(const FcNode *node)
 {
 	/* what the input of types looks at */
 	static const char *const names[] = {
-		"DateStyle", "IntervalStyle", "TimeZone", "array_nulls", "xmloption"
+		"DateStyle", "IntervalStyle", "TimeZone", "timezone_abbreviations", "array_nulls", "xmloption"
 	};
 	StringInfoData sql;
 	const char *lock = GetConfigOption("lock_timeout", false, false);
@@ -439,15 +439,27 @@ fc_node_set_up(FcNode *node)
 }
 
 static void
+fc_node_throw_unreachable(FcNode *node, const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+			 errmsg("could not connect to server \"%s\"", node->name),
+			 errdetail_internal("%s", why)));
+}
+
+static void
 fc_node_ask_abilities(FcNode *node)
 {
 	FcWireResult *result;
 
 	/* only the database that has prepared a transaction can end it */
 	result = fc_node_ask_row(node, "SELECT system_identifier # (oid::pg_catalog.int8 << 32), pg_catalog.current_setting('max_prepared_transactions'),"
-						 " pg_catalog.current_setting('lc_messages') ~* '^(c|posix|en)($|[_.@])'"
-						 " FROM pg_catalog.pg_control_system(), pg_catalog.pg_database WHERE datname = pg_catalog.current_database()", 3);
+						 " pg_catalog.current_setting('lc_messages') ~* '^(c|posix|en)($|[_.@])', pg_catalog.pg_is_in_recovery()"
+						 " FROM pg_catalog.pg_control_system(), pg_catalog.pg_database WHERE datname = pg_catalog.current_database()", 4);
 
+	/* one has the primary's identifier, and does not show what is prepared */
+	if (strcmp(fc_wire()->value(result, 0, 3), "f") != 0)
+		fc_node_throw_unreachable(node, "It is a standby.");
 	node->system = strtoll(fc_wire()->value(result, 0, 0), NULL, 10);
 	node->prepares = atoi(fc_wire()->value(result, 0, 1));
 	node->speaks_other = strcmp(fc_wire()->value(result, 0, 2), "f") == 0;
@@ -496,15 +508,6 @@ fc_node_find_fast_copy(FcNode *node)
 	node->has_fast_copy = true;
 }
 
-static void
-fc_node_throw_unreachable(FcNode *node, const char *why)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
-			 errmsg("could not connect to server \"%s\"", node->name),
-			 errdetail_internal("%s", why)));
-}
-
 /* Goes through the steps of a connection, and waits between them */
 static void
 fc_node_reach(FcNode *node, TimestampTz until)
@@ -529,7 +532,7 @@ fc_node_begin(FcNode *node, bool load, TimestampTz until)
 {
 	FcConninfo	info;
 
-	node->name = MemoryContextStrdup(node->context, fc_conninfo_name(node->server));
+	node->name = MemoryContextStrdup(node->context, fc_conninfo_name(node->server, false));
 	info = fc_conninfo_make(node->server, node->userid, load);
 	if (until == 0 && info.timeout > 0)
 		until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), INT64CONST(1000) * info.timeout);

@@ -81,11 +81,11 @@ extern void fc_remote_commit_by(FcRemoteCommit commit);
  * "attnums": the table's columns that the file has, in the file's
  * order.  "table" is made first if this transaction has not made it yet; NULL:
  * it exists.  The session there reads values by this session's DateStyle,
- * IntervalStyle, TimeZone, array_nulls and xmloption.  ERROR if the server
- * cannot be reached, may not be used by the user, cannot commit as the
- * transaction wants to, has a table of other types or with rules, or refuses
- * the COPY.  NULL: this transaction has made the table on a connection that
- * another COPY uses.
+ * IntervalStyle, TimeZone, timezone_abbreviations, array_nulls and xmloption.
+ * ERROR if the server cannot be reached, may not be used by the user, cannot
+ * commit as the transaction wants to, has a table of other types or with rules,
+ * or refuses the COPY.  NULL: this transaction has made the table on a
+ * connection that another COPY uses.
  */
 extern FcRemoteCopy *fc_remote_copy_begin(const FcRemotePlace *place, Oid userid,
 										  const List *attnums,

@@ -218,7 +218,7 @@ fc_resolve_forget(FcNode *node, List *decisions, List *list, bool all)
 				found = lfirst(lc2);
 		if (found ? strcmp(found->outcome, "committed") == 0 :
 			all && decision->system == node->system)
-			fc_log_remove(decision);
+			fc_log_remove(decision->gid);
 	}
 }
 
@@ -314,7 +314,10 @@ fc_resolve_citus(List *servers)
 	return servers;
 }
 
-/* The one server; or all that need not be named, and nodes of Citus */
+/*
+ * The one server; or all that need not be named, those of superusers and the
+ * user's own, and nodes of Citus
+ */
 static List *
 fc_resolve_which(Oid server)
 {
@@ -329,10 +332,12 @@ fc_resolve_which(Oid server)
 	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		Oid			oid = ((Form_pg_foreign_server) GETSTRUCT(tuple))->oid;
+		Form_pg_foreign_server form = (Form_pg_foreign_server) GETSTRUCT(tuple);
 
-		if (fc_conninfo_is_trusted(oid) && fc_conninfo_is_postgres(oid))
-			servers = lappend_oid(servers, oid);
+		/* one of a stranger's may be gone by now */
+		if ((superuser_arg(form->srvowner) || form->srvowner == GetUserId()) &&
+			fc_conninfo_is_postgres(form->oid))
+			servers = lappend_oid(servers, form->oid);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
@@ -370,7 +375,10 @@ fc_resolve_as(Oid server, Oid userid, bool act, TimestampTz until)
 	return list;
 }
 
-/* An error of one server is its outcome, and the others get their turn */
+/*
+ * An error of one server is its outcome, unless it was dropped meanwhile, and
+ * the others get their turn
+ */
 static List *
 fc_resolve_apart(Oid server, Oid userid, bool act, TimestampTz until)
 {
@@ -398,10 +406,10 @@ fc_resolve_apart(Oid server, Oid userid, bool act, TimestampTz until)
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
-		left->server = fc_conninfo_name(server);
+		left->server = fc_conninfo_name(server, true);
 		left->outcome = "unreachable";
 		left->detail = error->detail ? psprintf("%s: %s", error->message, error->detail) : error->message;
-		list = list_make1(left);
+		list = left->server ? list_make1(left) : NIL;
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);

@@ -51,6 +51,7 @@ subtest 'which wrapper, which options' => \&which;
 subtest 'decisions of others' => \&decisions;
 subtest 'who owns a database there' => \&owner;
 subtest 'servers of strangers' => \&strangers;
+subtest 'Citus without its library' => \&unloaded_citus;
 subtest 'what a server says it has prepared' => \&invented;
 subtest 'a server that does not answer' => \&silent;
 subtest 'tables that are made there' => \&made;
@@ -96,7 +97,7 @@ sub connections
 	my $new = substr($log, length $seen);
 
 	$seen = $log;
-	return scalar(() = $new =~ /connection (?:authenticated|authorized).*fast_copy/g);
+	return scalar(() = $new =~ /connection authorized: .*application_name=fast_copy/g);
 }
 
 sub passwords
@@ -343,6 +344,23 @@ sub strangers
 	query('DROP SERVER trap, far CASCADE');
 }
 
+# Citus is created here, but its library not loaded: anybody can define settings of
+# its names, which say how to connect.  Its catalogs are stood in for.
+sub unloaded_citus
+{
+	query("SET allow_system_table_mods = on; INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion) VALUES (99999, 'citus', 10, 11, false, '13');
+		CREATE TABLE pg_catalog.pg_dist_node (nodeid int, groupid int, nodename text, nodeport int, isactive bool, noderole text, nodecluster name);
+		CREATE TABLE pg_catalog.pg_dist_authinfo (nodeid int, rolename name, authinfo text); CREATE ROLE tenant;
+		INSERT INTO pg_dist_node VALUES (1, 1, '" . $node->host . "', " . $node->port . ", true, 'primary', 'default');
+		INSERT INTO pg_depend VALUES ('pg_class'::regclass, 'pg_dist_node'::regclass, 0, 'pg_extension'::regclass, 99999, 0, 'e'),
+			('pg_class'::regclass, 'pg_dist_authinfo'::regclass, 0, 'pg_extension'::regclass, 99999, 0, 'e')");
+	connections();
+	is(loaded_by('tenant', "SET citus.enable_manual_changes_to_shards = on; SET citus.node_conninfo = 'host=" . $there->host . ' port=' . $there->port . " passfile=x';
+		SELECT outcome, detail FROM fast_copy_resolve()"), '', 'a library of Citus that is not loaded');
+	query("SET allow_system_table_mods = on; DELETE FROM pg_depend WHERE refobjid = 99999 AND refclassid = 'pg_extension'::regclass; DELETE FROM pg_extension WHERE oid = 99999;
+		DROP TABLE pg_catalog.pg_dist_node, pg_catalog.pg_dist_authinfo; DROP ROLE tenant");
+}
+
 # A server that answers each command by what a function returns: messages of the
 # protocol, or nothing
 sub start_liar
@@ -394,7 +412,7 @@ sub invented
 		start_liar(sub {
 			return rows(3, map { [ "${1}1_" . sprintf('%016x', $_) . '_1', $prepared, $why ] } 1 .. $n) if $_[0] =~ /starts_with\(gid, '(\w+)'\)/;
 			return Liar::tag('ROLLBACK PREPARED') if $_[0] =~ /ROLLBACK PREPARED/;
-			return $_[0] =~ /gid = / ? rows(0, []) : $_[0] =~ /system_identifier/ ? rows(3, [ '0', '0', 't' ]) : $_[0] =~ /pg_extension/ ? rows(1) : rows(1, ['']);
+			return $_[0] =~ /gid = / ? rows(0, []) : $_[0] =~ /system_identifier/ ? rows(4, [ '0', '0', 't', 'f' ]) : $_[0] =~ /pg_extension/ ? rows(1) : rows(1, ['']);
 		});
 	};
 	my $resolve = "SET statement_timeout = '30s'; BEGIN; SELECT count(*), min(outcome), max(outcome) FROM fast_copy_resolve('liar'); SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid(); COMMIT";
@@ -429,7 +447,17 @@ sub invented
 	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT * FROM fast_copy_resolve('liar')");
 	like($err, qr/ERROR:  canceling statement due to statement timeout/, 'a cancel here');
 	stop_liar();
-	query('DROP SERVER liar CASCADE');
+
+	# one that is dropped while it is asked
+	start_liar(sub {
+		$node->psql('postgres', 'DROP SERVER liar CASCADE') if $_[0] =~ /system_identifier/;
+		return Liar::report('E', S => 'ERROR', C => '22000', M => 'a lie') if $_[0] =~ /starts_with/;
+		return $_[0] =~ /system_identifier/ ? rows(4, [ '0', '0', 't', 'f' ]) : $_[0] =~ /pg_extension/ ? rows(1) : rows(1, ['']);
+	});
+	connections();
+	is(query("SELECT count(*) FROM fast_copy_resolve() WHERE server_name <> 'here'"), 0, 'a server that is dropped meanwhile is passed over');
+	is(connections(), 1, 'and the next one gets its turn');
+	stop_liar();
 }
 
 # One says nothing from the beginning, and one waits with what it is told to do.

@@ -17,7 +17,7 @@ if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions W
 }
 # the other servers read dates, times and bytes in another way by themselves
 my @there = map { new_node($_, { extra => [ $_ eq 'one' ? '--encoding=UTF8' : '--encoding=SQL_ASCII' ] },
-		"datestyle = 'SQL, DMY'", "timezone = 'Asia/Tokyo'", "intervalstyle = 'sql_standard'", 'log_statement = all') } 'one', 'two';
+		"datestyle = 'SQL, DMY'", "timezone = 'Asia/Tokyo'", "intervalstyle = 'sql_standard'", "timezone_abbreviations = 'Australia'", 'log_statement = all') } 'one', 'two';
 query('CREATE EXTENSION postgres_fdw; SET client_min_messages = warning');
 foreach my $there (@there)
 {
@@ -67,7 +67,7 @@ sub record
 	my ($n) = @_;
 	my @v = ('a', 'b', '"c, d"', 'é', '"e""f"', '', "\"two\nlines\"", '\\.', '"\\."', "\"a\n\\.\nb\"");
 
-	return sprintf("%d,2013-01-0%d %02d:00:00+01,%s,%s,%s,%s", $n, 1 + $n % 7, $n % 24, $v[ $n % @v ],
+	return sprintf("%d,2013-01-0%d %02d:00:00%s,%s,%s,%s,%s", $n, 1 + $n % 7, $n % 24, $n % 9 ? '+01' : ' EST', $v[ $n % @v ],
 		$n % 11 ? '01/02/2013' : '', $n % 3 ? '1 day 02:03:04' : 'P1Y2M', $n % 5 ? $n / 3 : '');
 }
 

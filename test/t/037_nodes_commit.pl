@@ -46,6 +46,7 @@ subtest 'readers while nodes commit' => \&readers_wait;
 subtest 'a commit that fails here' => \&failed_commit;
 subtest 'a connection that is lost' => \&lost_connection;
 subtest 'two that resolve at once' => \&two_resolvers;
+subtest 'a standby, and a log that is rewritten' => \&elsewhere;
 subtest 'servers that write lazily' => \&lazy_servers;
 subtest 'readers while a load waits' => \&readers;
 subtest 'without the extension' => \&without_extension;
@@ -295,6 +296,37 @@ sub two_resolvers
 	is((finish_load($first))[0], 'committed, committed', 'the first one ends it');
 	resolve();
 	is(seen() . ', ' . decided(), '40, 0', 'all rows are there');
+}
+
+# A standby has the identifier of its primary, and shows nothing that is prepared.
+# Rows of the log may be at another place when they are removed.
+sub elsewhere
+{
+	my $standby = PostgreSQL::Test::Cluster->new('standby');
+	my $to = sub { my ($node) = @_; on_main("ALTER SERVER two OPTIONS (SET host '" . $node->host . "', SET port '" . $node->port . "')") };
+
+	$two->backup('standby');
+	$standby->init_from_backup($two, 'standby', has_streaming => 1);
+	$standby->start;
+	resolve();
+	crash_decided(load_until_decided(1));
+	$two->wait_for_catchup($standby);
+	$to->($standby);
+	is(on_main("SELECT outcome || ': ' || detail FROM fast_copy_resolve('two')"), 'unreachable: could not connect to server "two": It is a standby.', 'a standby is not asked');
+	$to->($two);
+	$standby->stop;
+	is(decided() . ', ' . prepared(), '5, 3 2', 'it is decided yet');
+
+	on_main("SELECT * FROM fast_copy_resolve('one')");
+	hold($two);
+	my $load = start_load($main, load('auto', $old));
+	ok(holds($two), 'a load waits with what is left');
+	on_main("SET lock_timeout = '10s';\nVACUUM FULL fast_copy_transactions");
+	release($two);
+	is(join('', finish_load($load)), 10, 'and knows its rows of the log, that is rewritten meanwhile');
+	resolve();
+	is(decided() . ', ' . prepared() . ', ' . seen(), '0, 0 0, 60', 'all rows are there');
+	is(on_main('SELECT count(*) FROM fast_copy_transactions'), 1, 'and what names this database');
 }
 
 # What they have said to have done is still so after a crash of them
