@@ -164,7 +164,8 @@ calendar_interval(const FcRoute *route, const FcRange *range, pg_tz *zone, FcInt
 
 /*
  * Sets the width of a range that is no days in any zone known here.  It is time
- * that passes, unless it looks like months, or like days of another zone.
+ * that passes, unless it looks like months, or like days of another zone: where
+ * clocks do not change these have 24 hours, too.
  */
 static void
 plain_interval(const FcRoute *route, const FcRange *range, FcInterval *interval)
@@ -175,7 +176,7 @@ plain_interval(const FcRoute *route, const FcRange *range, FcInterval *interval)
 	interval->width = width;
 	if (width >= SHORT_DAY &&
 		(is_like_months((width + USECS_PER_DAY / 2) / USECS_PER_DAY) ||
-		 (route->type == FC_KEY_TIMESTAMPTZ && odd != 0 && odd <= CLOCK_CHANGE)))
+		 (route->type == FC_KEY_TIMESTAMPTZ && odd <= CLOCK_CHANGE)))
 		interval->unsure = range->partition;
 	if (route->type != FC_KEY_TIMESTAMPTZ || width >= SHORT_DAY)
 		return;

@@ -107,7 +107,8 @@ fc_worker_phase(FcContext *ctx)
 
 	if (ctx->source && fc_inflow_begin(ctx))
 	{
-		pg_atomic_fetch_add_u32(&ctx->shared->working, 1);
+		/* whoever reads what processes leave counts from 0 to their number */
+		ctx->worker = pg_atomic_fetch_add_u32(&ctx->shared->working, 1);
 		fc_worker_switch(ctx);
 		fc_inflow_end(ctx);
 		fc_pace_wait(ctx);

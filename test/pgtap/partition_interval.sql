@@ -18,7 +18,7 @@ SET LOCAL search_path = public, pg_catalog;
 SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_partition_interval.csv', true) \g /dev/null
-SELECT plan(108);
+SELECT plan(109);
 
 -- Loads one row per key, as text, into a table (k, n)
 CREATE FUNCTION pg_temp.load(target regclass, keys text[], width text DEFAULT NULL)
@@ -323,6 +323,9 @@ SELECT throws_ok($$SELECT * FROM pg_temp.made('timestamptz', '{2024-05-10}', NUL
 SELECT throws_ok($$SELECT * FROM pg_temp.made('timestamptz', '{2024-05-10}', NULL,
 		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2024-03-10 00:00-07'') TO (''2024-03-11 00:00-06'')')$$,
 	'22023', 'could not tell how wide new partitions of table "t" should be', 'a day of 23 hours of an unknown zone');
+SELECT throws_ok($$SELECT * FROM pg_temp.made('timestamptz', '{2024-05-10}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2024-01-01 00:00-07'') TO (''2024-01-08 00:00-07'')')$$,
+	'22023', 'could not tell how wide new partitions of table "t" should be', 'a week of an unknown zone, without a change of clocks');
 SELECT throws_ok($$SELECT * FROM pg_temp.made('timestamp', '{2021-05-10}', NULL,
 		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2021-01-31'') TO (''2021-02-28'')',
 		'CREATE TABLE t_b PARTITION OF t FOR VALUES FROM (''2021-02-28'') TO (''2021-03-31'')')$$,

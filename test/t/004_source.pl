@@ -221,6 +221,31 @@ SQL
 	is($out, join("\n", ('20000|2') x 20), 'all rows, by two workers');
 };
 
+# Somebody closes the file and opens it again all the time, so that some workers
+# can open it and others cannot: what those have left must all be found.
+subtest 'which of the workers can open the file does not matter' => sub {
+	plan skip_all => 'root opens what is closed' if $> == 0;
+	my $source = write_bytes('closing.csv', join('', map { "$_,2013-01-01,v\n" . ($_ % 1000 == 0 ? "x,2013-01-01,v\n" : '') } 1 .. 20000));
+	my $busy = IPC::Run::start([ 'perl', '-MTime::HiRes=usleep', '-e', 'while (getppid() > 1) { chmod(0, $ARGV[0]); usleep(2000); chmod(0644, $ARGV[0]); usleep(1000) }', $source ]);
+	my ($loads, $fewer) = (0, 0);
+
+	$node->safe_psql('postgres', "SELECT fast_copy_create_reject_table('out_rejects')");
+	for (my $i = 0; $i < 100 && $loads < 12; $i++)
+	{
+		my ($rc, $out, $err) = $node->psql('postgres', "DROP TABLE IF EXISTS t; TRUNCATE out_rejects; CREATE TABLE t (n int, ts timestamp, v text) PARTITION BY RANGE (n);
+			SET fast_copy.chunk_size = '16kB'; SELECT fast_copy('t', '$source', workers => 4, partition_interval => '5000', on_error => 'ignore', reject_table => 'out_rejects');
+			SELECT count(*), sum(n), (SELECT count(*) FROM out_rejects) FROM t; SELECT min(processes) < 4 FROM fast_copy_report() WHERE phase IN ('scan', 'load')");
+
+		next if $err =~ /could not open file "\S*closing.csv" for reading: Permission denied/;
+		$loads++;
+		like($out, qr/^20000\n20000\|200010000\|20\n/, "load $loads") or diag($err);
+		$fewer++ if $out =~ /\nt$/;
+	}
+	$busy->kill_kill;
+	ok($fewer > 0, 'not all workers could open it');
+	events($node, 't');
+};
+
 subtest 'beyond the files that stay open, one that is gone is an error' => sub {
 	my @rows = $rows =~ /(.*\n)/g;
 	my @many = map { write_bytes("many$_.csv", join('', @rows[ $_ * 160 .. $_ * 160 + 159 ])) } 0 .. 124;
