@@ -268,9 +268,9 @@ is_odd(const FcRoute *route, const FcInterval *interval)
 }
 
 /*
- * The interval of the highest existing partition, as highest_interval finds
- * it; false if there is none.  Where clocks change the highest may be a night of
- * hours, which a lower one explains.
+ * The interval of the partition that highest_interval finds; false if there is
+ * none.  Where clocks change that may be a night of hours, which a lower one
+ * explains.
  */
 static bool
 existing_interval(const FcRoute *route, const FcInterval *like,
