@@ -517,40 +517,26 @@ fc_accelerate_load(FcAccelerated *copy)
 	return fc_accelerate_by_core(copy);
 }
 
-/* The line of the context in which core says that a worker threw it, or NULL */
-static char *
-fc_accelerate_find_worker(char *context, size_t len)
-{
-	for (char *line = context; line != NULL; line = strchr(line, '\n'))
-	{
-		if (line > context)
-			line++;
-		if (strncmp(line, _("parallel worker"), len) == 0 &&
-			(line[len] == '\n' || line[len] == '\0'))
-			return line;
-	}
-	return NULL;
-}
-
 /* Throws the error in hand on as if no worker had been there */
 static void
 fc_accelerate_rethrow(MemoryContext mcxt)
 {
-	size_t		len = strlen(_("parallel worker"));
+	char	   *worker = psprintf("\n%s\n", _("parallel worker"));
+	size_t		len = strlen(worker) - 1;
 	ErrorData  *edata;
-	char	   *line;
+	char	   *context;
+	char	   *at;
 
 	MemoryContextSwitchTo(mcxt);
 	edata = CopyErrorData();
-	line = fc_accelerate_find_worker(edata->context, len);
-	if (line == NULL)
+	context = psprintf("\n%s\n", edata->context ? edata->context : "");
+	at = strstr(context, worker);
+	if (at == NULL)
 		PG_RE_THROW();
-	if (line[len] == '\n')
-		memmove(line, line + len + 1, strlen(line + len));
-	else if (line > edata->context)
-		line[-1] = '\0';
-	else
-		edata->context = NULL;
+	/* of the line ends around it one stays */
+	memmove(at, at + len, strlen(at + len) + 1);
+	context[strlen(context) - 1] = '\0';
+	edata->context = context[0] == '\0' ? NULL : context + 1;
 	FlushErrorState();
 	ReThrowError(edata);
 }

@@ -206,9 +206,12 @@ typedef struct FcTurn
 typedef enum FcErrorKind
 {
 	FC_ERROR_DATA,				/* a value, or a default */
-	FC_ERROR_ROW,				/* the row, whose values are all converted */
-	FC_ERROR_ENTRY,				/* an index refuses the row */
-	FC_ERROR_BATCH,				/* the row fits on no page */
+	FC_ERROR_ROW,				/* the row, whose values are all converted:
+								 * core must not convert them again */
+	FC_ERROR_ENTRY,				/* an index refuses the row: core shows no
+								 * record then, as it has read others */
+	FC_ERROR_BATCH,				/* the row fits on no page: core meets that
+								 * when it inserts a batch */
 	FC_ERROR_GRAMMAR,			/* the record itself is malformed */
 	FC_ERROR_ROUTE,				/* no partition takes the row */
 	FC_ERROR_LIMIT,				/* here at the latest more records are

@@ -231,9 +231,9 @@ fc_error_kept(FcShared *shared)
 	return edata;
 }
 
-static void
-fc_error_store(FcShared *shared, uint64 offset, uint64 length,
-			   FcErrorKind kind, const ErrorData *edata)
+void
+fc_error_keep(FcShared *shared, FcErrorKind kind, uint64 offset, uint64 length,
+			  const ErrorData *edata)
 {
 	FcErrorSlot slot = {offset, length, kind, InvalidDsaPointer};
 
@@ -257,55 +257,15 @@ fc_error_store(FcShared *shared, uint64 offset, uint64 length,
 }
 
 void
-fc_error_keep(FcShared *shared, uint64 offset, uint64 length,
-			  const ErrorData *edata)
-{
-	fc_error_store(shared, offset, length, FC_ERROR_DATA, edata);
-}
-
-void
-fc_error_keep_row(FcShared *shared, uint64 offset, uint64 length,
-				  const ErrorData *edata)
-{
-	fc_error_store(shared, offset, length, FC_ERROR_ROW, edata);
-}
-
-void
-fc_error_keep_entry(FcShared *shared, uint64 offset, uint64 length,
-					const ErrorData *edata)
-{
-	fc_error_store(shared, offset, length, FC_ERROR_ENTRY, edata);
-}
-
-void
-fc_error_keep_batch(FcShared *shared, uint64 offset, uint64 length,
-					const ErrorData *edata)
-{
-	fc_error_store(shared, offset, length, FC_ERROR_BATCH, edata);
-}
-
-void
-fc_error_keep_grammar(FcShared *shared, uint64 offset, uint64 length)
-{
-	fc_error_store(shared, offset, length, FC_ERROR_GRAMMAR, NULL);
-}
-
-void
-fc_error_keep_route(FcShared *shared, uint64 offset, uint64 length)
-{
-	fc_error_store(shared, offset, length, FC_ERROR_ROUTE, NULL);
-}
-
-void
 fc_error_keep_index(FcShared *shared, const ErrorData *edata)
 {
-	fc_error_store(shared, FC_SOMEWHERE, 0, FC_ERROR_INDEX, edata);
+	fc_error_keep(shared, FC_ERROR_INDEX, FC_SOMEWHERE, 0, edata);
 }
 
 void
 fc_error_keep_limit(FcShared *shared, uint64 offset)
 {
-	fc_error_store(shared, offset, 0, FC_ERROR_LIMIT, NULL);
+	fc_error_keep(shared, FC_ERROR_LIMIT, offset, 0, NULL);
 }
 
 /* What a function may have left changed when an error interrupted it */

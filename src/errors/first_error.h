@@ -22,38 +22,12 @@ extern bool fc_error_is_of_transaction(const ErrorData *edata);
 /* Is its SQLSTATE one of the server's own troubles, such as a full disk? */
 extern bool fc_error_is_of_server(const ErrorData *edata);
 
-/* Keeps the error of a record, if no bad record before it is known */
-extern void fc_error_keep(FcShared *shared, uint64 offset, uint64 length,
-						  const ErrorData *edata);
-
 /*
- * Keeps the error of a row whose values are all converted, in the same way.
- * Core is not shown the record, whose values it would convert again.
+ * Keeps the error of a record, if no bad record before it is known; edata is
+ * NULL if the kind says all
  */
-extern void fc_error_keep_row(FcShared *shared, uint64 offset, uint64 length,
-							  const ErrorData *edata);
-
-/*
- * Keeps the error of an index entry, in the same way.  Core makes entries after
- * it has read other records, and shows no record with such an error.
- */
-extern void fc_error_keep_entry(FcShared *shared, uint64 offset, uint64 length,
-								const ErrorData *edata);
-
-/*
- * Keeps the error of a row that cannot be inserted, in the same way.  Core
- * meets it when it inserts a batch of rows.
- */
-extern void fc_error_keep_batch(FcShared *shared, uint64 offset, uint64 length,
-								const ErrorData *edata);
-
-/* Keeps that a record is malformed, if no bad record before it is known */
-extern void fc_error_keep_grammar(FcShared *shared, uint64 offset,
-								  uint64 length);
-
-/* Keeps that no partition takes a record, if no bad one before it is known */
-extern void fc_error_keep_route(FcShared *shared, uint64 offset,
-								uint64 length);
+extern void fc_error_keep(FcShared *shared, FcErrorKind kind, uint64 offset,
+						  uint64 length, const ErrorData *edata);
 
 /* Keeps that an index cannot be built, because of some record in the file */
 extern void fc_error_keep_index(FcShared *shared, const ErrorData *edata);

@@ -195,7 +195,7 @@ fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
 								  fc_multi_index_entries, &insert);
 		if (edata)
 		{
-			fc_error_keep_entry(shared, rows[i].offset, rows[i].length, edata);
+			fc_error_keep(shared, FC_ERROR_ENTRY, rows[i].offset, rows[i].length, edata);
 			/* code of users may have thrown it, and not the index itself */
 			if (edata->context != NULL ||
 				ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
@@ -236,7 +236,7 @@ fc_multi_try(FcMultiWriter *writer, FcBatchRow *rows, int n)
 	for (int i = 0; i < n && n > 1 && !found; i++)
 		found = !fc_multi_try(writer, &rows[i], 1);
 	if (!found)
-		fc_error_keep_batch(ctx->shared, rows[n - 1].offset, rows[n - 1].length, edata);
+		fc_error_keep(ctx->shared, FC_ERROR_BATCH, rows[n - 1].offset, rows[n - 1].length, edata);
 	FreeErrorData(edata);
 	return false;
 }
@@ -250,10 +250,10 @@ fc_multi_try(FcMultiWriter *writer, FcBatchRow *rows, int n)
 static bool
 fc_multi_wanted(FcMultiWriter *writer)
 {
-	const FcShared *shared = writer->base.ctx->shared;
+	FcShared   *shared = writer->base.ctx->shared;
 
 	return (writer->base.rri->ri_NumIndices > 0 && !writer->base.ctx->stopped) ||
-		!fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1) ||
+		!fc_error_beyond(shared, PG_UINT64_MAX - 1) ||
 		shared->errors.first.kind == FC_ERROR_BATCH;
 }
 
@@ -320,7 +320,7 @@ fc_multi_one(FcMultiWriter *writer, FcBatchRow *row)
 							  fc_multi_find_conflict, &conflict);
 	if (edata)
 	{
-		fc_error_keep(writer->base.ctx->shared, row->offset, row->length, edata);
+		fc_error_keep(writer->base.ctx->shared, FC_ERROR_DATA, row->offset, row->length, edata);
 		fc_error_stop(writer->base.ctx);
 		FreeErrorData(edata);
 	}

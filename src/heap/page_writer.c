@@ -570,7 +570,7 @@ fc_page_fits(FcWriter *base, Size len, uint64 offset, uint32 length)
 	edata.sqlerrcode = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
 	edata.message = psprintf(_("row is too big: size %zu, maximum size %zu"),
 							 (Size) MAXALIGN(len), (Size) MaxHeapTupleSize);
-	fc_error_keep_batch(base->ctx->shared, offset, length, &edata);
+	fc_error_keep(base->ctx->shared, FC_ERROR_BATCH, offset, length, &edata);
 	pfree(edata.message);
 	return false;
 }

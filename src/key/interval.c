@@ -253,7 +253,7 @@ fc_interval_fits_day(FcKeyType type, const FcInterval *interval)
 	int64		hi;
 
 	if (type == FC_KEY_DATE || fc_key_is_integer(type) || interval->elapsed ||
-		interval->width >= USECS_PER_DAY ||
+		interval->months > 0 || interval->width >= USECS_PER_DAY ||
 		USECS_PER_DAY % interval->width != 0)
 		return false;
 	clock_floor(type, interval, interval->origin, &lo, &hi);

@@ -237,40 +237,63 @@ is_one_interval(const FcRoute *route, const FcInterval *interval,
 }
 
 /*
- * The interval of the highest existing partition with finite bounds; unless
- * "like" is NULL, of the highest that is as wide as "like".  Where clocks
- * change the highest may be a night of hours, which others explain.  False if
- * there is none.
+ * Finds the highest existing partition with finite bounds; unless "like" is
+ * NULL, the highest that is as wide as "like".  Returns its number and its
+ * interval, or -1.
+ */
+static int
+highest_interval(const FcRoute *route, const FcInterval *like,
+				 FcInterval *result)
+{
+	int			i = route->nranges;
+
+	while (--i >= 0)
+	{
+		if (!is_finite(route, &route->ranges[i]))
+			continue;
+		*result = interval_of_range(route, &route->ranges[i]);
+		if (like == NULL ||
+			(like->months == result->months &&
+			 like->width == result->width && like->days == result->days))
+			break;
+	}
+	return i;
+}
+
+/* Is the interval hours of a timestamptz that no day divides into? */
+static bool
+is_odd(const FcRoute *route, const FcInterval *interval)
+{
+	return route->type == FC_KEY_TIMESTAMPTZ && interval->months == 0 &&
+		!interval->days && !fc_interval_fits_day(route->type, interval);
+}
+
+/*
+ * The interval of the partition that highest_interval finds; false if there is
+ * none.  Where clocks change that may be a night of hours, which a lower one
+ * explains.
  */
 static bool
 existing_interval(const FcRoute *route, const FcInterval *like,
 				  FcInterval *result)
 {
-	const FcRange *highest = NULL;
+	int			highest = highest_interval(route, like, result);
+	bool		odd = highest >= 0 && like == NULL && is_odd(route, result);
 
-	for (int i = route->nranges - 1; i >= 0; i--)
+	for (int i = highest - 1; odd && i >= 0; i--)
 	{
-		FcInterval	interval;
+		FcInterval	lower;
 
 		if (!is_finite(route, &route->ranges[i]))
 			continue;
-		interval = interval_of_range(route, &route->ranges[i]);
-		if (like && (like->months != interval.months ||
-					 like->width != interval.width || like->days != interval.days))
+		lower = interval_of_range(route, &route->ranges[i]);
+		if (!fc_interval_fits_day(route->type, &lower) ||
+			!is_one_interval(route, &lower, &route->ranges[highest]))
 			continue;
-		if (highest == NULL)
-			*result = interval;
-		else if (fc_interval_fits_day(route->type, &interval) && is_one_interval(route, &interval, highest))
-		{
-			*result = interval;
-			return true;
-		}
-		highest = highest ? highest : &route->ranges[i];
-		if (like || result->months > 0 || result->days || route->type != FC_KEY_TIMESTAMPTZ ||
-			fc_interval_fits_day(route->type, result))
-			return true;
+		*result = lower;
+		break;
 	}
-	return highest != NULL;
+	return highest >= 0;
 }
 
 static void

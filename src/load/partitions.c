@@ -90,20 +90,16 @@ static FcFault *
 fc_partitions_too_many(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcFault    *fault;
 
 	if (target->ncreated <= fc_max_partitions)
 		return NULL;
-	fault = palloc0(sizeof(FcFault));
-	fault->name = "max_partitions";
-	fault->sqlerrcode = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
-	fault->message = psprintf("cannot create more than %d partitions", fc_max_partitions);
-	fault->detail = psprintf("The rows need %d new partitions of table \"%s\", from values %s to %s.",
-							 target->ncreated, target->relname,
-							 fc_key_text(target->route->type, target->created[0].range.lo),
-							 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo));
-	fault->hint = pstrdup("Look for wrong keys in the file, use a longer partition_interval, or increase fast_copy.max_partitions.");
-	return fault;
+	return fc_partman_fault("max_partitions", ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+							psprintf("cannot create more than %d partitions", fc_max_partitions),
+							psprintf("The rows need %d new partitions of table \"%s\", from values %s to %s.",
+									 target->ncreated, target->relname,
+									 fc_key_text(target->route->type, target->created[0].range.lo),
+									 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo)),
+							pstrdup("Look for wrong keys in the file, use a longer partition_interval, or increase fast_copy.max_partitions."));
 }
 
 /* Does the table have partitions, all of them foreign tables? */
@@ -123,21 +119,17 @@ static FcFault *
 fc_partitions_misplaced(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcFault    *fault;
 
 	if (target->ncreated == 0 || job->nodes || !fc_partitions_is_remote(target->route))
 		return NULL;
-	fault = palloc0(sizeof(FcFault));
-	fault->name = "foreign partitions";
-	fault->sqlerrcode = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-	fault->message = psprintf("cannot create partitions of table \"%s\", whose partitions are all foreign tables",
-							  target->relname);
-	fault->detail = psprintf("The rows need %d new partitions, from values %s to %s, which would lie on this server.",
-							 target->ncreated,
-							 fc_key_text(target->route->type, target->created[0].range.lo),
-							 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo));
-	fault->hint = pstrdup("Name servers for them with the option nodes, or make them there, and here as foreign tables, or set missing_partitions to \"error\" or \"default\".");
-	return fault;
+	return fc_partman_fault("foreign partitions", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+							psprintf("cannot create partitions of table \"%s\", whose partitions are all foreign tables",
+									 target->relname),
+							psprintf("The rows need %d new partitions, from values %s to %s, which would lie on this server.",
+									 target->ncreated,
+									 fc_key_text(target->route->type, target->created[0].range.lo),
+									 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo)),
+							pstrdup("Name servers for them with the option nodes, or make them there, and here as foreign tables, or set missing_partitions to \"error\" or \"default\"."));
 }
 
 /*
@@ -150,7 +142,6 @@ fc_partitions_detaching(FcJob *job)
 	FcTarget   *target = &job->target;
 	const FcNewPartition *part;
 	Oid			other;
-	FcFault    *fault;
 	const char *name;
 
 	part = target->ncreated == 0 ? NULL :
@@ -158,16 +149,13 @@ fc_partitions_detaching(FcJob *job)
 	if (part == NULL)
 		return NULL;
 	name = fc_ddl_name(get_rel_namespace(other), get_rel_name(other));
-	fault = palloc0(sizeof(FcFault));
-	fault->name = "pending detach";
-	fault->sqlerrcode = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-	fault->message = psprintf("cannot create a partition of table \"%s\" in place of one that is pending detach",
-							  target->relname);
-	fault->detail = psprintf("The rows need a new partition from value %s, which partition \"%s\" would overlap.",
-							 fc_key_text(target->route->type, part->range.lo), get_rel_name(other));
-	fault->hint = psprintf("Wait until its DETACH is over. If that was interrupted, finish it with ALTER TABLE %s DETACH PARTITION %s FINALIZE.",
-						   fc_ddl_name(RelationGetNamespace(target->rel), target->relname), name);
-	return fault;
+	return fc_partman_fault("pending detach", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+							psprintf("cannot create a partition of table \"%s\" in place of one that is pending detach",
+									 target->relname),
+							psprintf("The rows need a new partition from value %s, which partition \"%s\" would overlap.",
+									 fc_key_text(target->route->type, part->range.lo), get_rel_name(other)),
+							psprintf("Wait until its DETACH is over. If that was interrupted, finish it with ALTER TABLE %s DETACH PARTITION %s FINALIZE.",
+									 fc_ddl_name(RelationGetNamespace(target->rel), target->relname), name));
 }
 
 /* A fault if the existing partitions do not tell how wide new ones should be */
@@ -176,21 +164,17 @@ fc_partitions_unsure(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	const FcRoute *route = target->route;
-	FcFault    *fault;
 	int			i = 0;
 
 	if (target->ncreated == 0 || !OidIsValid(route->interval.unsure))
 		return NULL;
 	while (i < route->nranges - 1 && route->ranges[i].partition != route->interval.unsure)
 		i++;
-	fault = palloc0(sizeof(FcFault));
-	fault->name = "partition_interval";
-	fault->sqlerrcode = ERRCODE_INVALID_PARAMETER_VALUE;
-	fault->message = psprintf("could not tell how wide new partitions of table \"%s\" should be", target->relname);
-	fault->detail = psprintf("Partition \"%s\", for values %s, seems to be of days or months, but not of those of a time zone that is known here.",
-							 get_rel_name(route->interval.unsure), fc_range_text(route->type, &route->ranges[i]));
-	fault->hint = pstrdup("Set timezone to the zone that the partitions were made in, or give a width as partition_interval, such as '1 month'.");
-	return fault;
+	return fc_partman_fault("partition_interval", ERRCODE_INVALID_PARAMETER_VALUE,
+							psprintf("could not tell how wide new partitions of table \"%s\" should be", target->relname),
+							psprintf("Partition \"%s\", for values %s, seems to be of days or months, but not of those of a time zone that is known here.",
+									 get_rel_name(route->interval.unsure), fc_range_text(route->type, &route->ranges[i])),
+							pstrdup("Set timezone to the zone that the partitions were made in, or give a width as partition_interval, such as '1 month'."));
 }
 
 List *

@@ -137,8 +137,8 @@ fc_tasks_set_parts(FcJob *job, List *parts)
 		else if (target->plan->key_routes &&
 				 (target->shared->errors.tolerated & FC_CLASS_NO_PARTITION) == 0 &&
 				 !OidIsValid(fc_tasks_leaf(job, part, &created)))
-			fc_error_keep_route(target->shared, part->min_offset,
-								part->min_length);
+			fc_error_keep(target->shared, FC_ERROR_ROUTE, part->min_offset,
+						  part->min_length, NULL);
 	}
 }
 

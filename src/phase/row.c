@@ -405,8 +405,8 @@ fc_row_try(FcLoader *loader)
 	if (edata == NULL)
 		return true;
 	fc_parse_count_nulled(loader->parser, row->record->offset, row->record->length);
-	(row->outcome == FC_ROW_BUILT ? fc_error_keep_row : fc_error_keep)
-		(ctx->shared, row->record->offset, row->record->length, edata);
+	fc_error_keep(ctx->shared, row->outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA,
+				  row->record->offset, row->record->length, edata);
 	fc_error_stop(ctx);
 	FreeErrorData(edata);
 	return false;

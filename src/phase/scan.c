@@ -208,7 +208,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 		ReThrowError(edata);
 	if (edata)
 	{
-		fc_error_keep(ctx->shared, record->offset, record->length, edata);
+		fc_error_keep(ctx->shared, FC_ERROR_DATA, record->offset, record->length, edata);
 		if (scanner->where)
 			fc_error_stop(ctx);
 		FreeErrorData(edata);

@@ -352,7 +352,7 @@ fc_send_refused(FcSender *sender, const FcSendLeaf *leaf, const FcRemoteError *e
 	if (error->line == 0 || fc_error_is_of_server(edata) ||
 		!fc_send_locate(sender, leaf, error->line, &offset, &length))
 		ThrowErrorData(edata);
-	fc_error_keep(sender->ctx->shared, offset, length, edata);
+	fc_error_keep(sender->ctx->shared, FC_ERROR_DATA, offset, length, edata);
 }
 
 /* ERROR unless the server has counted the rows that it was sent */
@@ -505,7 +505,7 @@ fc_send_nowhere(FcSender *sender, const FcRecord *record)
 	if (sender->plan.makes)
 		sender->missing = sender->ended = true;
 	else
-		fc_error_keep_route(sender->ctx->shared, record->offset, record->length);
+		fc_error_keep(sender->ctx->shared, FC_ERROR_ROUTE, record->offset, record->length, NULL);
 }
 
 static void
@@ -515,7 +515,7 @@ fc_send_record(FcSender *sender, const FcRecord *record)
 	ErrorData  *edata = fc_dispatch_find(sender->dispatch, record, &leaf);
 
 	if (edata)
-		fc_error_keep(sender->ctx->shared, record->offset, record->length, edata);
+		fc_error_keep(sender->ctx->shared, FC_ERROR_DATA, record->offset, record->length, edata);
 	else if (leaf == NULL)
 		fc_send_nowhere(sender, record);
 	else if (leaf->foreign)

@@ -244,9 +244,9 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 	if (edata)
 	{
 		fc_parse_count_nulled(loader->parser, record->offset, record->length);
-		(verifier->entry ? fc_error_keep_entry :
-		 loader->row.outcome == FC_ROW_BUILT ? fc_error_keep_row : fc_error_keep)
-			(ctx->shared, record->offset, record->length, edata);
+		fc_error_keep(ctx->shared, verifier->entry ? FC_ERROR_ENTRY :
+					  loader->row.outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA,
+					  record->offset, record->length, edata);
 		return;
 	}
 	if (loader->row.outcome == FC_ROW_REFUSED)

@@ -129,9 +129,9 @@ fc_context_source(FcShared *shared)
 	if (!shared->source.joined)
 	{
 		source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles,
-									   fc_shared_names(shared),
-									   fc_shared_copies(shared), shared->source.ncopies,
-									   fc_shared_extents(shared));
+								  fc_shared_names(shared),
+								  fc_shared_copies(shared), shared->source.ncopies,
+								  fc_shared_extents(shared));
 		source->programs = shared->source.programs;
 		source->ring = fc_shared_ring(shared);
 		if (fc_source_hold(source))

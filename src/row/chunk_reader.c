@@ -46,8 +46,8 @@ fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end)
 	}
 	reader->malformed = true;
 	if (!reader->looks)
-		fc_error_keep_grammar(reader->ctx->shared, reader->record.offset,
-							  reader->record.length);
+		fc_error_keep(reader->ctx->shared, FC_ERROR_GRAMMAR, reader->record.offset,
+					  reader->record.length, NULL);
 	return false;
 }
 

@@ -298,7 +298,7 @@ fc_number_refuse(FcContext *ctx, uint64 number, const ErrorData *edata)
 		if (fc_stream_next(stream, &ctx->dialect, &record) != FC_END_FOUND)
 			break;
 	}
-	fc_error_keep(shared, record.offset, record.length, edata);
+	fc_error_keep(shared, FC_ERROR_DATA, record.offset, record.length, edata);
 	fc_stream_end(stream);
 }
 

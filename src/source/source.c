@@ -146,8 +146,8 @@ fc_source_cannot_read(const char *path)
 			 errmsg("could not read file \"%s\": %m", path)));
 }
 
-static FcSource *
-fc_source_make(void)
+FcSource *
+fc_source_begin(void)
 {
 	FcSource   *source = palloc0(sizeof(FcSource));
 
@@ -158,12 +158,6 @@ fc_source_make(void)
 	if (source_wait_event == 0)
 		source_wait_event = fc_wait_event("FastCopyRead");
 	return source;
-}
-
-FcSource *
-fc_source_begin(void)
-{
-	return fc_source_make();
 }
 
 /* The file at fd alone becomes the source */
@@ -185,7 +179,7 @@ fc_source_make_single(FcSource *source, const char *path, int fd, const FcIdenti
 FcSource *
 fc_source_open(const char *path)
 {
-	FcSource   *source = fc_source_make();
+	FcSource   *source = fc_source_begin();
 	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, 0);
 	FcIdentity	identity;
 	struct stat st;
@@ -336,7 +330,7 @@ fc_source_add(FcSource *source, const char *path, uint64 most)
 FcSource *
 fc_source_adopt(const char *path, int fd)
 {
-	FcSource   *source = fc_source_make();
+	FcSource   *source = fc_source_begin();
 	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, 0);
 	FcIdentity	identity;
 	struct stat st;
@@ -389,7 +383,7 @@ fc_source_reopen(const FcSource *source, const char *path, const FcIdentity *ide
 FcSource *
 fc_source_join(const char *path, const FcIdentity *identity)
 {
-	FcSource   *source = fc_source_make();
+	FcSource   *source = fc_source_begin();
 	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, 0);
 
 	place = fc_descriptors_put(source->descriptors, place,

@@ -171,6 +171,13 @@ SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2021-11-01 04:00
 		  't_b FROM (''2021-10-31 00:00:00+02'') TO (''2021-10-31 06:00:00+01'') 0',
 		  't_p20211101_0000 FROM (''2021-11-01 00:00:00+01'') TO (''2021-11-01 06:00:00+01'') 1'],
 	'a night of seven hours is one of six');
+SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2021-02-01 12:00}', NULL,
+		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2021-01-01'') TO (''2021-02-01'')',
+		'CREATE TABLE t_b PARTITION OF t FOR VALUES FROM (''2021-02-01 00:00'') TO (''2021-02-01 05:00'')')$$,
+	ARRAY['t_a FROM (''2021-01-01 00:00:00+01'') TO (''2021-02-01 00:00:00+01'') 0',
+		  't_b FROM (''2021-02-01 00:00:00+01'') TO (''2021-02-01 05:00:00+01'') 0',
+		  't_p20210201_1000 FROM (''2021-02-01 10:00:00+01'') TO (''2021-02-01 15:00:00+01'') 1'],
+	'five hours above a month');
 SELECT results_eq($$SELECT * FROM pg_temp.made('timestamptz', '{2021-10-31 05:30+00, 2021-10-31 22:30+00}', NULL,
 		'CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (''2021-07-01 00:00+00'') TO (''2021-07-01 06:00+00'')')$$,
 	ARRAY['t_a FROM (''2021-07-01 02:00:00+02'') TO (''2021-07-01 08:00:00+02'') 0',
