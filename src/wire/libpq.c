@@ -36,6 +36,9 @@ extern PGDLLEXPORT const FcWireFunctions *fc_wire_table(Size size);
 /* Bytes that a server may send after a command: our questions have few rows */
 #define FC_LIBPQ_BYTES	(1024 * 1024)
 
+/* Bytes that libpq reads at once, as long as its buffer has the first size */
+#define FC_LIBPQ_READ	(16 * 1024)
+
 /*
  * Bytes that libpq may take for it.  It has a message in several places, and
  * libraries for encryption take some, too.
@@ -131,7 +134,11 @@ fc_libpq_is_open(const FcWire *wire)
 	return wire->conn != NULL;
 }
 
-/* Counts what has arrived; false if it is too much */
+/*
+ * Counts what is about to be read; false if it is too much.  What is not read
+ * now is counted then.  If libpq has made itself a larger buffer it reads more
+ * at once, but what it keeps of that is weighed (fc_libpq_weigh).
+ */
 static bool
 fc_libpq_count(FcWire *wire)
 {
@@ -140,7 +147,7 @@ fc_libpq_count(FcWire *wire)
 	if (wire->conn == NULL)
 		return false;
 	if (PQsocket(wire->conn) >= 0 && ioctl(PQsocket(wire->conn), FIONREAD, &bytes) == 0)
-		wire->bytes += Max(bytes, 0);
+		wire->bytes += Min(Max(bytes, 0), FC_LIBPQ_READ);
 	if (wire->bytes > FC_LIBPQ_BYTES)
 		fc_libpq_give_up(wire, FC_LIBPQ_TOO_MUCH);
 	return wire->conn != NULL;
