@@ -250,16 +250,17 @@ fc_source_read_on(int fd, const char *path, char *buf, size_t len)
 static bool
 fc_source_knows_size(int fd, const char *path, struct stat *st)
 {
-	for (int i = 0; i < FC_SOURCE_TRIES && st->st_size > 0; i++)
+	for (int i = 0; i < FC_SOURCE_TRIES; i++)
 	{
 		off_t		size = st->st_size;
+		ssize_t		last = size > 0 ? 1 : 0;
 		char		bytes[2];
-		ssize_t		n = pread(fd, bytes, sizeof(bytes), size - 1);
+		ssize_t		n = pread(fd, bytes, sizeof(bytes), size - last);
 
-		if (n == 1)
+		if (n == last)
 			return true;
 		fc_source_stat(fd, path, st);
-		if (n > 1 && st->st_size > size)
+		if (n > last && st->st_size > size)
 			return true;
 		if (st->st_size == size)
 			return false;
