@@ -255,7 +255,7 @@ fc_source_knows_size(int fd, const char *path, struct stat *st)
 		off_t		size = st->st_size;
 		ssize_t		last = size > 0 ? 1 : 0;
 		char		bytes[2];
-		ssize_t		n = pread(fd, bytes, last + 1, size - last);
+		ssize_t		n = pread(fd, bytes, sizeof(bytes), size - last);
 
 		if (n == last)
 			return true;

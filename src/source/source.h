@@ -107,8 +107,8 @@ extern void fc_source_add(FcSource *source, const char *path, uint64 most);
 extern void fc_source_added(FcSource *source);
 
 /*
- * A source of a file that is open, by a descriptor of its own; NULL if it has
- * no size, or none that is known.
+ * A source of a file that is open, by a descriptor of its own; NULL if it is no
+ * regular file, or its size is not known.
  */
 extern FcSource *fc_source_adopt(const char *path, int fd);
 
