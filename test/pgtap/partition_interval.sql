@@ -18,7 +18,7 @@ SET LOCAL search_path = public, pg_catalog;
 SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_partition_interval.csv', true) \g /dev/null
-SELECT plan(109);
+SELECT plan(110);
 
 -- Loads one row per key, as text, into a table (k, n)
 CREATE FUNCTION pg_temp.load(target regclass, keys text[], width text DEFAULT NULL)
