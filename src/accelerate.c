@@ -248,9 +248,8 @@ static FcOptions *
 fc_accelerate_options(FcAccelerated *copy)
 {
 	const CopyStmt *stmt = copy->stmt;
-	FcOptions  *options = fc_options_begin(true);
+	FcOptions  *options = fc_options_begin(FC_CALLER_PLAIN);
 
-	options->accelerated = true;
 	options->words.missing_partitions = "error";
 	options->target = RelationGetRelid(copy->rel);
 	options->columns = stmt->attlist;

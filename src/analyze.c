@@ -504,7 +504,6 @@ fc_analyze_run(FcOptions *options)
 	 * that its variable is set; an abort resets the variable, too.
 	 */
 	XactReadOnly = true;
-	options->analyze = true;
 	analysis.job = fc_job_analyze(options);
 	for (uint32 i = 0; i < analysis.job->target.source->nfiles; i++)
 		fc_analyze_file(&analysis, i);

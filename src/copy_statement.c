@@ -70,7 +70,7 @@ typedef struct FcStatement
 	List	   *given;			/* options of stmt without ours */
 	const char *query;
 	FcOptions  *options;		/* NULL: to be made from stmt */
-	bool		accelerated;	/* stmt is a COPY without our option */
+	bool		plain;			/* stmt is a COPY without our option */
 	uint64		rows;
 	bool		run;			/* the load has begun */
 } FcStatement;
@@ -144,7 +144,7 @@ static FcOptions *
 fc_statement_options(const FcStatement *statement)
 {
 	const CopyStmt *stmt = statement->stmt;
-	FcOptions  *options = fc_options_begin(true);
+	FcOptions  *options = fc_options_begin(FC_CALLER_OPTION);
 	ParseState *pstate = make_parsestate(NULL);
 
 	pstate->p_sourcetext = statement->query;
@@ -186,7 +186,7 @@ fc_statement_run(void *arg)
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 
-	if (statement->accelerated)
+	if (statement->plain)
 	{
 		statement->run = true;
 		statement->rows = fc_accelerate_run(statement->stmt, statement->query);
@@ -222,9 +222,9 @@ fc_statement_load(const FcRelayCall *call, FcStatement *statement)
 {
 	if (previous_hook)
 	{
-		if (statement->options == NULL && !statement->accelerated)
+		if (statement->options == NULL && !statement->plain)
 			fc_elsewhere_foresee(RangeVarGetRelid(statement->stmt->relation, NoLock, true));
-		if (!fc_relay(previous_hook, call, fc_statement_run, statement, statement->accelerated))
+		if (!fc_relay(previous_hook, call, fc_statement_run, statement, statement->plain))
 			return false;
 	}
 	else
@@ -277,14 +277,14 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		call.pstmt = copyObject(pstmt);
 		castNode(CopyStmt, call.pstmt->utilityStmt)->options = statement.given;
 	}
-	statement.accelerated = !ours && IsA(stmt, CopyStmt) && fc_accelerate_may(stmt);
+	statement.plain = !ours && IsA(stmt, CopyStmt) && fc_accelerate_may(stmt);
 	if (on)
 	{
 		FcStatement *load = fc_statement_take_called(stmt);
 
 		fc_statement_load(&call, load ? load : &statement);
 	}
-	else if (!statement.accelerated || !fc_statement_load(&call, &statement))
+	else if (!statement.plain || !fc_statement_load(&call, &statement))
 		fc_statement_pass_on(&call, read_only_tree);
 	if (discards)
 		fc_report_forget();

@@ -172,9 +172,9 @@ fast_copy_arguments(FunctionCallInfo fcinfo, const Oid *types)
 
 /* Reads the arguments but the target; the source may be one or an array */
 static FcOptions *
-fast_copy_options(FunctionCallInfo fcinfo, int arg_source)
+fast_copy_options(FunctionCallInfo fcinfo, int arg_source, FcCaller caller)
 {
-	FcOptions  *options = fc_options_begin(false);
+	FcOptions  *options = fc_options_begin(caller);
 	List	   *given;
 	Node	   *source;
 	Oid		   *types;
@@ -211,13 +211,13 @@ fast_copy_refuse_standby(void)
 
 /* Reads all arguments of a load */
 static FcOptions *
-fast_copy_load_options(FunctionCallInfo fcinfo)
+fast_copy_load_options(FunctionCallInfo fcinfo, FcCaller caller)
 {
 	FcOptions  *options;
 
 	if (PG_ARGISNULL(ARG_TARGET))
 		fast_copy_refuse_null("target", false);
-	options = fast_copy_options(fcinfo, ARG_SOURCE);
+	options = fast_copy_options(fcinfo, ARG_SOURCE, caller);
 	options->target = PG_GETARG_OID(ARG_TARGET);
 	return options;
 }
@@ -238,7 +238,7 @@ fast_copy(PG_FUNCTION_ARGS)
 	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 								 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(mcxt);
-	rows = fc_statement_call(fast_copy_load_options(fcinfo));
+	rows = fc_statement_call(fast_copy_load_options(fcinfo, FC_CALLER_FUNCTION));
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	PG_RETURN_INT64((int64) rows);
@@ -352,7 +352,7 @@ fast_copy_analyze(PG_FUNCTION_ARGS)
 
 	PreventCommandIfParallelMode("fast_copy_analyze()");
 	InitMaterializedSRF(fcinfo, 0);
-	options = fast_copy_load_options(fcinfo);
+	options = fast_copy_load_options(fcinfo, FC_CALLER_ANALYSIS);
 	fc_options_check(options);
 	foreach(lc, fc_analyze_run(options))
 	{
@@ -396,7 +396,7 @@ fast_copy_sniff(PG_FUNCTION_ARGS)
 
 	PreventCommandIfParallelMode("fast_copy_sniff()");
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	options = fast_copy_options(fcinfo, ARG_SNIFF_SOURCE);
+	options = fast_copy_options(fcinfo, ARG_SNIFF_SOURCE, FC_CALLER_FUNCTION);
 	fc_options_check(options);
 	if (!PG_ARGISNULL(ARG_SNIFF_TARGET))
 		target = text_to_cstring(PG_GETARG_TEXT_PP(ARG_SNIFF_TARGET));

@@ -28,6 +28,7 @@
 
 #include "compat/compat.h"
 #include "compat/settings.h"
+#include "context/plan.h"
 #include "grammar/chunk.h"
 #include "io/io.h"
 #include "key/range.h"
@@ -410,7 +411,7 @@ typedef struct FcShared
 	FcSharedSource source;
 	FcSharedKey key;
 	FcSharedOrder order;
-	bool		statement;		/* the caller wrote COPY, for hints */
+	FcCaller	caller;			/* for hints and errors */
 	bool		routed;			/* core's tuple routing finds the leaves */
 	Oid			refused;		/* routed: only rows without a key may go to
 								 * this default partition; 0: any may */
@@ -419,7 +420,6 @@ typedef struct FcShared
 	bool		where_late;		/* the scan leaves the condition alone */
 	bool		sends;			/* the leader sends the records of leaves on
 								 * other servers: workers pass over them */
-	bool		accelerated;	/* errors are those of a plain COPY */
 	Size		memory;			/* bytes per process */
 	int			ncolumns;		/* fields in the file */
 	int			nnumbers;		/* columns with numbers of sequences */
@@ -595,13 +595,6 @@ fc_context_enter(FcContext *ctx, uint64 offset)
 {
 	if (ctx->source->nfiles > 1)
 		ctx->dialect.eol = fc_source_file(ctx->source, offset)->eol;
-}
-
-/* What the caller writes between an option's name and its value, for hints */
-static inline const char *
-fc_option_arrow(bool statement)
-{
-	return statement ? "" : " =>";
 }
 
 /* Leader: does a step of ctx->lead, if there is one; false: no other follows */

@@ -75,7 +75,7 @@ fc_access_hint_no_path(const FcAccessed *accessed)
 {
 	const char *path = accessed->path;
 	const FcTarget *target = accessed->target;
-	bool		statement = target->options->statement;
+	bool		statement = fc_caller_wrote_copy(target->options->caller);
 	char	   *fetch = fc_access_fetch(path);
 
 	if (fetch && statement)

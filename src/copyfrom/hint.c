@@ -115,7 +115,7 @@ fc_hint_program(const FcRefused *refused, const char *command)
 		target->source->files[refused->file].nextents == 0;
 
 	return psprintf("load what a program prints, by %s '%s %s'",
-					target->options->statement ? "COPY ... FROM PROGRAM" : "program => true and the source",
+					fc_caller_wrote_copy(target->options->caller) ? "COPY ... FROM PROGRAM" : "program => true and the source",
 					command, file ? fc_advice_path(fc_source_path(target->source, refused->file), "FILE") : "FILE");
 }
 
@@ -132,7 +132,7 @@ fc_hint_file(const FcRefused *refused)
 						fc_hint_program(refused, "tail -c +4"));
 	if (value[0] == '#' || strncmp(value, "//", 2) == 0)
 		return psprintf("If lines at the beginning are no records, add header%s 1, or as many as there are.",
-						fc_option_arrow(refused->target->options->statement));
+						fc_caller_arrow(refused->target->options->caller));
 	if (refused->text && (strncmp(refused->text, "{\"", 2) == 0 ||
 						  strncmp(refused->text, "[{", 2) == 0 || strcmp(refused->text, "[") == 0))
 		return pstrdup("If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.");
@@ -146,18 +146,18 @@ static char *
 fc_hint_of_value(const FcRefused *refused)
 {
 	const FcOptions *options = refused->target->options;
-	const char *arrow = fc_option_arrow(options->statement);
+	const char *arrow = fc_caller_arrow(options->caller);
 	char	   *hint;
 
 	if (fc_hint_is_header(refused))
 		return psprintf("If the first line is a header, add header%s true.", arrow);
 	if (fc_hint_is_null(refused->value))
 		return psprintf("If \"%s\" stands for NULL, add %s%s '%s'.", refused->value,
-						options->statement ? "null" : "null_string", arrow, refused->value);
+						fc_caller_wrote_copy(options->caller) ? "null" : "null_string", arrow, refused->value);
 	if (refused->value[0] == '\0' && fc_format_is_csv(&options->format) &&
 		options->force_null == NIL && options->force_not_null == NIL && options->words.null_string == NULL)
 		return psprintf("If empty strings in quotes stand for NULL, add force_null%s %s.", arrow,
-						options->statement ? "(column, ...)" : "'{*}'");
+						fc_caller_wrote_copy(options->caller) ? "(column, ...)" : "'{*}'");
 	hint = fc_hint_file(refused);
 	return hint ? hint : fc_hint_of_type(refused);
 }
@@ -180,19 +180,19 @@ static char *
 fc_hint_of_fields(const FcRefused *refused)
 {
 	const FcOptions *options = refused->target->options;
-	const char *arrow = fc_option_arrow(options->statement);
+	const char *arrow = fc_caller_arrow(options->caller);
 	char		delim = options->format.delim[0];
 
 	if (refused->what == FC_REFUSED_MISSING && refused->text && refused->text[0] == '\0')
 		return psprintf("If empty lines are to be left out, add on_error%s 'ignore' and on_error_classes%s %s; records with too few fields are left out, too.",
-						arrow, arrow, options->statement ? "(missing_columns)" : "'{missing_columns}'");
+						arrow, arrow, fc_caller_wrote_copy(options->caller) ? "(missing_columns)" : "'{missing_columns}'");
 	if (!refused->first || options->header_map)
 		return NULL;
 	if (refused->what == FC_REFUSED_EXTRA && delim != '\t' && fc_hint_last_byte(refused) == delim)
 		return psprintf("If each line ends with \"%c\", %s.", delim,
 						fc_hint_program(refused, psprintf("sed \"s/[%c]$//\"", delim)));
 	return psprintf("If the file has other columns than the table, name them%s, or let a header line say which they are: header%s 'map'.",
-					options->statement ? "" : " in columns", arrow);
+					fc_caller_wrote_copy(options->caller) ? "" : " in columns", arrow);
 }
 
 /* Is there such a byte in these? */
@@ -235,7 +235,7 @@ fc_hint_of_bytes(const FcRefused *refused)
 		return NULL;
 	return psprintf("If the file is in another encoding than %s, say which, such as encoding%s 'LATIN1' or 'WIN1252'.",
 					pg_encoding_to_char(refused->target->options->file_encoding),
-					fc_option_arrow(refused->target->options->statement));
+					fc_caller_arrow(refused->target->options->caller));
 }
 
 char *
@@ -254,13 +254,13 @@ fc_hint_text(const FcRefused *refused)
 	if (separator != '\0')
 		return psprintf("If the fields are separated by %s, add delimiter%s %s.",
 						separator == '\t' ? "tabs" : psprintf("\"%c\"", separator),
-						fc_option_arrow(options->statement),
+						fc_caller_arrow(options->caller),
 						separator == '\t' ? "E'\\t'" : psprintf("'%c'", separator));
 	if (refused->what == FC_REFUSED_VALUE)
 		return fc_hint_of_value(refused);
 	if (refused->what == FC_REFUSED_HEADER)
 		return psprintf("If the file has the columns in another order, or not all of them, use header%s 'map'.",
-						fc_option_arrow(options->statement));
+						fc_caller_arrow(options->caller));
 	return fc_hint_of_fields(refused);
 }
 
@@ -279,7 +279,7 @@ fc_hint_about(const FcOptions *options)
 	FcRefusedFor what = FC_REFUSED_NOTHING;
 	ErrorData  *edata;
 
-	if (options->accelerated || fc_format_is_binary(&options->format))
+	if (fc_caller_errors_as_core(options->caller) || fc_format_is_binary(&options->format))
 		return FC_REFUSED_NOTHING;
 	switch (geterrcode())
 	{

@@ -37,7 +37,7 @@ static char *
 fc_hint_format(const FcRefused *refused, const char *pattern)
 {
 	const FcTarget *target = refused->target;
-	const char *arrow = fc_option_arrow(target->options->statement);
+	const char *arrow = fc_caller_arrow(target->options->caller);
 
 	if (target->plan->key_attnum == get_attnum(target->oid, refused->column))
 		return psprintf("timestamp_format%s '%s'", arrow, pattern);
@@ -112,7 +112,7 @@ fc_hint_of_type(const FcRefused *refused)
 	if (len >= 2 && refused->value[0] == '\'' && refused->value[len - 1] == '\'' &&
 		fc_format_is_csv(&target->options->format))
 		return psprintf("If fields are quoted by \"'\", add quote%s ''''.",
-						fc_option_arrow(target->options->statement));
+						fc_caller_arrow(target->options->caller));
 	switch (getBaseType(get_atttype(target->oid, attnum)))
 	{
 		case TIMESTAMPOID:

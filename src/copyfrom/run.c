@@ -275,7 +275,7 @@ fc_core_route_hint(void *arg)
 	const char *key;
 	ErrorData  *edata;
 
-	if (target->options->accelerated || geterrcode() != ERRCODE_CHECK_VIOLATION)
+	if (fc_caller_errors_as_core(target->options->caller) || geterrcode() != ERRCODE_CHECK_VIOLATION)
 		return;
 	edata = fc_error_so_far();
 	if (edata->hint || !fc_error_says(edata, "no partition of relation"))
@@ -287,7 +287,7 @@ fc_core_route_hint(void *arg)
 	else if (slot_attisnull(row->slot, target->plan->key_attnum))
 	{
 		key = quote_identifier(get_attname(target->oid, target->plan->key_attnum, false));
-		errhint(target->options->statement ?
+		errhint(fc_caller_wrote_copy(target->options->caller) ?
 				"If rows without a key are to be left out, add WHERE %s IS NOT NULL; only a default partition takes them." :
 				"If rows without a key are to be left out, add where_clause => '%s IS NOT NULL'; only a default partition takes them.",
 				key);
@@ -296,7 +296,7 @@ fc_core_route_hint(void *arg)
 		errhint("If it is to have one, make that before the load: a default partition, or one from MINVALUE or to MAXVALUE.");
 	else
 		errhint("If it is to have one, use missing_partitions%s 'create'.",
-				fc_option_arrow(target->options->statement));
+				fc_caller_arrow(target->options->caller));
 	FreeErrorData(edata);
 }
 
@@ -326,7 +326,7 @@ fc_core_route(FcTarget *target, TupleTableSlot *slot)
 			 errmsg("no partition of relation \"%s\" found for row", target->relname),
 			 errdetail("Only the default partition would take it."),
 			 errhint("Use missing_partitions%s 'default' or 'create'.",
-					 fc_option_arrow(target->options->statement)),
+					 fc_caller_arrow(target->options->caller)),
 			 errtable(target->rel)));
 }
 
@@ -506,7 +506,7 @@ fc_core_throw(FcTarget *target)
 				 fc_error_line(&target->ctx, slot.offset, 0),
 				 fc_error_line(&target->ctx, slot.offset, slot.length));
 	feed.unseen = (slot.kind == FC_ERROR_ENTRY || slot.kind == FC_ERROR_BATCH);
-	if (slot.kind == FC_ERROR_BATCH && target->options->accelerated &&
+	if (slot.kind == FC_ERROR_BATCH && fc_caller_errors_as_core(target->options->caller) &&
 		target->plan->where == NIL && fc_shared_ring(target->shared) == NULL)
 		feed.line = fc_core_batch_line(target, slot.offset);
 	fc_error_context_push(&callback, fc_feed_context, &feed);

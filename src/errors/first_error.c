@@ -403,7 +403,7 @@ fc_error_place(FcContext *ctx)
 	uint64		line = fc_error_line(ctx, offset, ctx->at_length);
 	char	   *text;
 
-	if (ctx->shared->accelerated)
+	if (fc_caller_errors_as_core(ctx->shared->caller))
 		return psprintf("COPY %s, line " UINT64_FORMAT,
 						RelationGetRelationName(ctx->target), line);
 	text = fc_error_record_text(ctx->source, offset, ctx->at_length,

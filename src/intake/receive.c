@@ -110,7 +110,7 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 		target->options->program ? fc_program_begin(name) :
 		fc_receive_from_client(intake);
 	incoming->unpacking = fc_unpack_open(&incoming->unpacker, incoming->input,
-										 target->options->accelerated ?
+										 fc_caller_reads_as_core(target->options->caller) ?
 										 FC_CODEC_NONE : FC_CODEC_UNKNOWN);
 	incoming->end = FC_UNPACK_MORE;
 	if (target->options->client && !target->options->compressed &&
@@ -126,7 +126,7 @@ fc_receive_check(const FcIntake *intake, FcInput *input)
 	const FcOptions *options = intake->target->options;
 
 	if (options->program)
-		fc_program_check_end(input, options->accelerated ? NULL : fc_program_hint());
+		fc_program_check_end(input, fc_caller_errors_as_core(options->caller) ? NULL : fc_program_hint());
 	else
 		fc_client_check_whole(input);
 }
@@ -321,7 +321,7 @@ fc_receive_lead(void *arg)
 	{
 		incoming->receiver = fc_inflow_begin_receiving(&intake->target->ctx,
 													   &incoming->unpacker, incoming->unpacking,
-													   options->accelerated && options->program);
+													   fc_caller_reads_as_core(options->caller) && options->program);
 		return true;
 	}
 	if (fc_inflow_receive(incoming->receiver, &incoming->end, &incoming->fault))

@@ -149,7 +149,7 @@ fc_access_check_permissions(FcJob *job)
 	fc_error_context_push(&callback, fc_access_hint_grant, &job->target);
 	PG_TRY();
 	{
-		if (job->target.options->analyze)
+		if (!fc_caller_writes(job->target.options->caller))
 			ExecutorCheckPerms_hook = NULL;
 		fc_check_permissions(job->target.plan->pstate);
 	}
@@ -167,7 +167,7 @@ fc_access_check_target(FcJob *job)
 	FcTarget   *target = &job->target;
 
 	/* accelerate.c has done that, where core does it */
-	if (target->options->accelerated)
+	if (fc_caller_opened_by_core(target->options->caller))
 		return;
 	fc_access_check_permissions(job);
 	if (check_enable_rls(target->oid, InvalidOid, false) == RLS_ENABLED)
@@ -175,9 +175,9 @@ fc_access_check_target(FcJob *job)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("COPY FROM not supported with row-level security"),
 				 errhint("Use INSERT statements instead.")));
-	if (XactReadOnly && !target->rel->rd_islocaltemp && !target->options->analyze)
-		PreventCommandIfReadOnly(target->options->statement ? "COPY FROM" : "fast_copy()");
+	if (XactReadOnly && !target->rel->rd_islocaltemp && fc_caller_writes(target->options->caller))
+		PreventCommandIfReadOnly(fc_caller_wrote_copy(target->options->caller) ? "COPY FROM" : "fast_copy()");
 	target->shards = fc_elsewhere_check(target->oid);
-	if (target->shards && target->options->analyze)
+	if (target->shards && !fc_caller_writes(target->options->caller))
 		fc_elsewhere_refuse(target->oid, "Rows are checked where they are loaded.");
 }

@@ -216,13 +216,13 @@ fc_layout_job(FcJob *job)
 	shared->source.programs = target->source->programs;
 	shared->source.encoding = target->options->file_encoding;
 	shared->source.need_transcoding = plan->need_transcoding;
-	shared->statement = target->options->statement;
+	shared->caller = target->options->caller;
 	shared->routed = plan->routed;
 	shared->freeze = target->options->freeze;
 	shared->missing = target->options->missing;
 	shared->errors.tolerated = target->options->tolerated;
 	shared->errors.set_null = target->options->on_error == FC_ON_ERROR_SET_NULL;
-	if (target->options->analyze)
+	if (!fc_caller_writes(target->options->caller))
 	{
 		/* an analysis tells of faults, and goes on */
 		shared->errors.tolerated = FC_CLASSES_CHECKED |
@@ -230,7 +230,7 @@ fc_layout_job(FcJob *job)
 		if ((target->options->tolerated & FC_CLASS_CONVERSION) == 0)
 			shared->errors.set_null = false;
 	}
-	shared->errors.verbose = target->options->analyze ||
+	shared->errors.verbose = !fc_caller_writes(target->options->caller) ||
 		target->options->log_verbosity == FC_LOG_VERBOSE;
 	shared->errors.reject_limit = target->options->reject_limit;
 	shared->key.type = plan->key_type;
@@ -238,7 +238,6 @@ fc_layout_job(FcJob *job)
 	shared->key.field = plan->key_field;
 	shared->key.routes = plan->key_routes;
 	shared->where_late = plan->where_late;
-	shared->accelerated = target->options->accelerated;
 	shared->source.data_start = target->source->files[0].data_start;
 	shared->source.data_size = target->data_size;
 	shared->memory = fc_layout_memory(job);

@@ -149,7 +149,7 @@ fc_raw_refusal(const FcTarget *target, Relation foreign)
 		"the target is a foreign table" : "a partition is a foreign table";
 	const char *why;
 
-	if (target->options->accelerated)
+	if (fc_caller_routes_as_core(target->options->caller))
 		return base;
 	/* core checks its bounds */
 	if (target->rel->rd_rel->relispartition)
@@ -284,7 +284,7 @@ fc_raw_foresee(FcJob *job)
 		fc_raw_to_shards(target);
 		return;
 	}
-	if (target->options->accelerated || target->plan->core_reason ||
+	if (fc_caller_routes_as_core(target->options->caller) || target->plan->core_reason ||
 		!(target->plan->partitioned || target->rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE))
 		return;
 	leaves = fc_raw_leaves(target);
@@ -292,7 +292,7 @@ fc_raw_foresee(FcJob *job)
 	if (!target->plan->partitioned && leaves.refusal)
 		fc_way_to_core(target, leaves.refusal);
 	else if (leaves.all && leaves.refusal == NULL &&
-			 (!target->options->analyze || !target->plan->partitioned))
+			 (fc_caller_writes(target->options->caller) || !target->plan->partitioned))
 		fc_way_take(target, FC_WAY_SEND, target->plan->partitioned ?
 					"all partitions are foreign tables" : "the target is a foreign table");
 }

@@ -211,7 +211,7 @@ fc_job_copy(FcJob *job)
 
 	fc_job_check_shards(target);
 	fc_job_check_commit(target);
-	if (!target->options->accelerated)
+	if (fc_caller_is_told(target->options->caller))
 		ereport(NOTICE,
 				(errmsg("rows are loaded one by one, as COPY does: %s",
 						target->core_reason)));

@@ -70,7 +70,7 @@ fc_setup_workers(const FcJob *job)
 	const FcTarget *target = &job->target;
 
 	if (target->plan->leader_reason != NULL ||
-		(target->options->analyze && target->plan->subtransactions))
+		(!fc_caller_writes(target->options->caller) && target->plan->subtransactions))
 		return 0;
 	return fc_setup_count_workers(target->options, target->data_size);
 }
@@ -117,7 +117,7 @@ fc_setup_dialect(FcJob *job)
 	{
 		target->dialect.quote = format->quote[0];
 		target->dialect.escape = format->escape[0];
-		target->dialect.csv_marker = target->options->accelerated && FC_CORE_CSV_MARKER;
+		target->dialect.csv_marker = fc_caller_reads_as_core(target->options->caller) && FC_CORE_CSV_MARKER;
 		return;
 	}
 	target->dialect.mode = FC_MODE_TEXT;
@@ -178,7 +178,7 @@ fc_setup_file(FcJob *job)
 		fc_program_check();
 	if (target->options->program || target->options->client)
 		fc_receive(&job->intake);
-	else if (target->options->accelerated)
+	else if (fc_caller_opened_by_core(target->options->caller))
 		target->source = target->options->file;
 	else
 	{
@@ -213,7 +213,7 @@ fc_setup_partman(FcJob *job)
 				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
 
 	/* without the privilege to read it, existing partitions can be loaded */
-	if (partman->refusal && !target->options->analyze &&
+	if (partman->refusal && fc_caller_writes(target->options->caller) &&
 		partman->refusal->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
 		fc_partman_throw(partman->refusal);
 }
@@ -274,7 +274,7 @@ fc_setup_plan(FcJob *job)
 	fc_way_begin(target);
 	if (target->unconvertible)
 		fc_setup_unconvertible(job);
-	if (target->way == FC_WAY_COPY && !target->options->analyze)
+	if (target->way == FC_WAY_COPY && fc_caller_writes(target->options->caller))
 		fc_core_check(target);
 }
 
@@ -321,7 +321,7 @@ fc_setup_job(FcJob *job)
 	fc_setup_plan(job);
 
 	/* workers need an XID and a used command id, and must not make them */
-	if (!options->analyze)
+	if (fc_caller_writes(options->caller))
 	{
 		(void) GetCurrentTransactionId();
 		(void) GetCurrentCommandId(true);

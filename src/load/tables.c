@@ -155,7 +155,7 @@ fc_tables_check_unlocked(FcJob *job, Oid leaf)
 {
 	Relation	rel;
 
-	if (!job->target.options->accelerated)
+	if (!fc_caller_routes_as_core(job->target.options->caller))
 		LockRelationOid(leaf, AccessShareLock);
 	else if (!ConditionalLockRelationOid(leaf, AccessShareLock))
 		return;

@@ -57,7 +57,7 @@ fc_way_take(FcTarget *target, FcWay way, const char *reason)
 	if (target->shared == NULL)
 		return;
 	/* an analysis needs no rows in the spill: it reads them in file order */
-	target->shared->way = target->way == FC_WAY_ROWS && target->options->analyze ?
+	target->shared->way = target->way == FC_WAY_ROWS && !fc_caller_writes(target->options->caller) ?
 		FC_WAY_OFFSETS : target->way;
 }
 

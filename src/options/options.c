@@ -126,7 +126,7 @@ static int
 fc_option_hint(const FcOptions *options, FcOptionNumber option)
 {
 	return errhint("Use %s%s %s.", fc_option_list[option].name,
-				   fc_option_arrow(options->statement), fc_option_values[option]);
+				   fc_caller_arrow(options->caller), fc_option_values[option]);
 }
 
 char *
@@ -138,7 +138,7 @@ fc_option_default(const FcOption *option)
 }
 
 FcOptions *
-fc_options_begin(bool statement)
+fc_options_begin(FcCaller caller)
 {
 	FcOptions  *options = palloc0(sizeof(FcOptions));
 
@@ -146,8 +146,8 @@ fc_options_begin(bool statement)
 		if (fc_option_list[i].kind == FC_KIND_TEXT)
 			*(char **) ((char *) options + fc_option_list[i].at) =
 				fc_option_default(&fc_option_list[i]);
-	options->statement = statement;
-	if (statement)
+	options->caller = caller;
+	if (fc_caller_wrote_copy(caller))
 		options->words.format = "text";
 	options->reject_limit = -1;
 	options->workers = -1;
@@ -183,8 +183,8 @@ fc_options_workers(const FcOptions *options, DefElem *def)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s \"workers\" must be between 0 and %d",
-						options->statement ? "option" : "argument", FC_MAX_WORKERS),
-				 options->statement ? 0 :
+						fc_caller_wrote_copy(options->caller) ? "option" : "argument", FC_MAX_WORKERS),
+				 fc_caller_wrote_copy(options->caller) ? 0 :
 				 errhint("Leave workers out to get as many as fast_copy.workers says.")));
 	return (int) workers;
 }
@@ -226,11 +226,11 @@ fc_options_take(FcOptions *options, List *given, ParseState *pstate)
 	foreach(lc, given)
 	{
 		DefElem    *def = lfirst_node(DefElem, lc);
-		const FcOption *option = fc_option_find(def->defname, options->statement ?
+		const FcOption *option = fc_option_find(def->defname, fc_caller_wrote_copy(options->caller) ?
 												FC_FROM_COPY : FC_FROM_CALL);
 
 		if (option == NULL)
-			fc_option_refuse(def->defname, options->statement ? FC_FROM_COPY : FC_FROM_CALL,
+			fc_option_refuse(def->defname, fc_caller_wrote_copy(options->caller) ? FC_FROM_COPY : FC_FROM_CALL,
 							 pstate, def->location);
 		if (options->given[option - fc_option_list])
 			ereport(ERROR,
@@ -500,7 +500,7 @@ fc_options_reject_limit(FcOptions *options)
 				 errmsg("COPY %s requires %s to be set to %s",
 						"REJECT_LIMIT", "ON_ERROR", "IGNORE"),
 				 errhint("Add on_error%s 'ignore', or leave reject_limit out.",
-						 fc_option_arrow(options->statement))));
+						 fc_caller_arrow(options->caller))));
 }
 
 static void
@@ -542,7 +542,7 @@ fc_options_map(const FcOptions *options)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("ignore_extra_columns requires header \"map\""),
 				 errhint("Use header%s 'map': then the header tells which columns are extra.",
-						 fc_option_arrow(options->statement))));
+						 fc_caller_arrow(options->caller))));
 	if (options->header_map && fc_format_is_binary(&options->format))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -580,7 +580,7 @@ fc_options_progress(FcOptions *options)
 				 errmsg("progress must be more than zero and less than %d years: \"%s\"",
 						PG_INT32_MAX / SECS_PER_YEAR, progress),
 				 errhint("Give an interval such as progress%s '5s', or leave progress out.",
-						 fc_option_arrow(options->statement))));
+						 fc_caller_arrow(options->caller))));
 	options->progress_us = (int64) us;
 }
 
@@ -612,7 +612,7 @@ fc_options_hint(void *arg)
 		fc_option_hint(options, FC_OPTION_format);
 	else if (fc_error_says(edata, "COPY delimiter must be a single") &&
 			 strcmp(options->words.delimiter, "\\t") == 0)
-		errhint("A tab is delimiter%s E'\\t'.", fc_option_arrow(options->statement));
+		errhint("A tab is delimiter%s E'\\t'.", fc_caller_arrow(options->caller));
 	FreeErrorData(edata);
 }
 
@@ -624,7 +624,7 @@ fc_options_check(FcOptions *options)
 	List	   *list;
 
 	/* a word in COPY is folded by the grammar, one in quotes is not */
-	if (!options->statement)
+	if (!fc_caller_wrote_copy(options->caller))
 		options->words.format = downcase_identifier(options->words.format,
 													strlen(options->words.format),
 													false, false);

@@ -103,9 +103,7 @@ typedef struct FcOptions
 {
 	bool		given[FC_NOPTIONS];
 	FcOptionWords words;
-	bool		statement;		/* the caller wrote COPY */
-	bool		accelerated;	/* the caller wrote a plain COPY: the load
-								 * does what core's COPY does */
+	FcCaller	caller;
 	FcInput    *input;			/* what the program or the client sends, if it
 								 * was asked for before the load; or NULL */
 	FcSource   *file;			/* the file that core has opened before the
@@ -133,7 +131,7 @@ typedef struct FcOptions
 	List	   *force_null;
 	char	   *default_string; /* or NULL */
 	char	   *where_clause;	/* or NULL */
-	List	   *where;			/* accelerated: the condition, as core has it */
+	List	   *where;			/* plain COPY: the condition, as core has it */
 	char	   *timestamp_format;	/* or NULL */
 	char	   *time_zone;		/* or NULL: the session's */
 	char	   *interval;		/* or NULL */
@@ -146,7 +144,6 @@ typedef struct FcOptions
 	int64		reject_limit;	/* records; -1: no limit */
 	Oid			reject_table;	/* or InvalidOid */
 	FcVerbosity log_verbosity;
-	bool		analyze;		/* write nothing; tell what a load would do */
 	FcRemoteCommit remote_commit;
 	bool		run_analyze;	/* gather statistics after the load */
 	int64		progress_us;	/* µs between lines about progress; 0: none */
@@ -155,10 +152,10 @@ typedef struct FcOptions
 } FcOptions;
 
 /*
- * Returns options of which none has been given, for a COPY statement or for a
- * call of a function.  The caller then sets the sources and the target.
+ * Returns options of which none has been given.  The caller then sets the
+ * sources and the target.
  */
-extern FcOptions *fc_options_begin(bool statement);
+extern FcOptions *fc_options_begin(FcCaller caller);
 
 /*
  * Takes in DefElems as COPY's grammar makes them; a table can also be a

@@ -84,7 +84,7 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 	int			i = 0;
 	ListCell   *lc;
 
-	if ((options->tolerated & FC_CLASS_CONVERSION) == 0 && !options->analyze)
+	if ((options->tolerated & FC_CLASS_CONVERSION) == 0 && fc_caller_writes(options->caller))
 		return false;
 	foreach(lc, plan->columns.fields)
 	{
@@ -190,7 +190,7 @@ fc_plan_make(Relation rel, const FcOptions *options)
 
 	fc_fields_make(rel, options, &plan->columns);
 	plan->pstate = fc_target_parse_state(rel, plan->columns.attnums);
-	if (options->accelerated)
+	if (fc_caller_opened_by_core(options->caller))
 		plan->where = options->where;
 	else if (options->where_clause)
 		plan->where = fc_where_parse(plan->pstate, rel, options->where_clause);

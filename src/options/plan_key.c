@@ -171,13 +171,13 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
 {
 	plan->key_field = -1;
 	plan->partitioned = (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE);
-	if (options->accelerated)
+	if (fc_caller_routes_as_core(options->caller))
 		plan->routed = plan->partitioned;
 	else if (options->key_column)
 		fc_plan_named_key(rel, options->key_column, plan);
 	else if (!plan->partitioned && plan->order != NIL)
 		fc_plan_order_key(rel, plan);
-	if (plan->partitioned && !options->accelerated)
+	if (plan->partitioned && !fc_caller_routes_as_core(options->caller))
 		fc_plan_partition_key(rel, options, plan);
 	/* COPY reads all columns of a row before it filters it */
 	plan->where_late = plan->key_type != FC_KEY_NONE &&

@@ -223,7 +223,7 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
 	bool		triggers = fc_plan_has_triggers(rel, &only_foreign_keys);
 
 	/* load/send.c looks whether its rows can be sent as they are */
-	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE && options->accelerated)
+	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE && fc_caller_routes_as_core(options->caller))
 		return "the target is a foreign table";
 	if (rel->rd_rel->relkind != RELKIND_RELATION &&
 		rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE && !plan->partitioned)

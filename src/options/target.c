@@ -14,7 +14,7 @@
 char *
 fc_target_place(const FcTarget *target, uint32 file)
 {
-	if (target->options->accelerated)
+	if (fc_caller_errors_as_core(target->options->caller))
 		return psprintf("COPY %s", target->relname);
 	return psprintf("fast_copy %s, %s \"%s\"", target->relname,
 					fc_source_word(target->source), fc_source_path(target->source, file));

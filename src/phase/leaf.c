@@ -528,7 +528,7 @@ fc_leaf_route(FcLoader *loader)
 						RelationGetRelationName(loader->ctx->target)),
 				 errdetail("Only the default partition would take it."),
 				 errhint("Use missing_partitions%s 'default' or 'create'.",
-						 fc_option_arrow(shared->statement)),
+						 fc_caller_arrow(shared->caller)),
 				 errtable(loader->ctx->target)));
 	fc_row_refuse_nowhere(loader);
 	return false;

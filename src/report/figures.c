@@ -150,7 +150,7 @@ fc_progress_makes(const FcProgress *progress)
 	const FcTarget *target = progress->target;
 
 	if (target->plan == NULL || !target->plan->key_routes ||
-		target->options->missing != FC_MISSING_CREATE || target->options->analyze)
+		target->options->missing != FC_MISSING_CREATE || !fc_caller_writes(target->options->caller))
 		return false;
 	return target->ncreated > 0 || progress->phase < FC_PHASE_LOAD ||
 		fc_progress_is_stream(progress);
@@ -175,12 +175,12 @@ fc_progress_weight(const FcProgress *progress, FcPhase phase)
 			return target->inflow || !keyed || target->way == FC_WAY_PRESORTED ||
 				target->way == FC_WAY_SEND ? 0 : FC_WEIGHT_SCAN;
 		case FC_PHASE_LOAD:
-			return target->options->analyze || target->way == FC_WAY_COPY ||
+			return !fc_caller_writes(target->options->caller) || target->way == FC_WAY_COPY ||
 				(target->inflow && !keyed) ? 0 : FC_WEIGHT_LOAD;
 		case FC_PHASE_CHECK:
-			return target->options->analyze ? FC_WEIGHT_LOAD : 0;
+			return !fc_caller_writes(target->options->caller) ? FC_WEIGHT_LOAD : 0;
 		case FC_PHASE_COPY:
-			return target->way == FC_WAY_COPY && !target->options->analyze ? FC_WEIGHT_LOAD : 0;
+			return target->way == FC_WAY_COPY && fc_caller_writes(target->options->caller) ? FC_WEIGHT_LOAD : 0;
 		case FC_PHASE_INDEX:
 			return fc_progress_makes(progress) ? FC_WEIGHT_INDEX * progress->nindexes : 0;
 		case FC_PHASE_ANALYZE:

@@ -199,7 +199,7 @@ fc_history_check(FcTarget *target)
 	Relation	rel;
 
 	target->history = InvalidOid;
-	if (fc_history[0] == '\0' || target->options->accelerated || target->options->analyze)
+	if (fc_history[0] == '\0' || !fc_caller_is_told(target->options->caller))
 		return;
 	rv = makeRangeVarFromNameList(fc_string_to_names(fc_history));
 	target->history = RangeVarGetRelidExtended(rv, RowExclusiveLock, RVR_MISSING_OK,

@@ -78,7 +78,7 @@ fc_progress_total(const FcTarget *target)
 {
 	const FcOptions *options = target->options;
 
-	if ((options->client || options->program) && options->accelerated)
+	if ((options->client || options->program) && fc_caller_reads_as_core(options->caller))
 		return 0;
 	return target->inflow ? target->expected : target->source->identity.size;
 }

@@ -290,6 +290,6 @@ fc_tell_end(const FcOptions *options, const FcTotals *totals)
 	};
 	char		line[FC_LINE_LEN];
 
-	if (!options->accelerated && options->log_verbosity != FC_LOG_SILENT)
+	if (fc_caller_is_told(options->caller) && options->log_verbosity != FC_LOG_SILENT)
 		fc_tell_notice(fc_units_loaded(line, &loaded));
 }
