@@ -523,8 +523,8 @@ typedef struct FcContext
 	uint64		at_length;
 	bool		stopped;		/* see fc_error_stop */
 	bool		ended;			/* fc_error_stop has thrown */
-	struct FcBatches *batches;	/* memory for pages in this phase; NULL: none
-								 * so far */
+	struct FcFreeBatch *free_batches;	/* memory for pages, to be used again
+										 * in this phase */
 	struct FcHelp *help;		/* takes part in unpacking in this phase; NULL:
 								 * no file is unpacked */
 	List	   *deferred;		/* FcWriters that have all rows of a slice

@@ -8,7 +8,10 @@
 #ifndef FC_APPEND_H
 #define FC_APPEND_H
 
+#include "access/htup_details.h"
 #include "common/relpath.h"
+#include "nodes/pg_list.h"
+#include "storage/buf.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
 
@@ -16,9 +19,6 @@
 
 /* Pages written at a time */
 #define FC_PAGE_BATCH	32
-
-/* Called for each page once its block is known */
-typedef void (*FcPlaceRows) (Page page, BlockNumber block);
 
 /* Pages that are to become the last of a fork */
 typedef struct FcAppend
@@ -29,7 +29,8 @@ typedef struct FcAppend
 	ForkNumber	fork;
 	char	   *pages;			/* one after the other */
 	int			n;				/* at most FC_PAGE_BATCH */
-	FcPlaceRows place;			/* or NULL */
+	bool		rows;			/* there are rows on them, which must be told
+								 * their places */
 	BlockNumber block;			/* where the first goes, as fc_file_reserve
 								 * sets it; after fc_buffer_append: where the
 								 * last went */
@@ -38,7 +39,74 @@ typedef struct FcAppend
 static inline Page
 fc_append_page(const FcAppend *append, int i)
 {
+	Assert(i >= 0 && i < append->n && append->n <= FC_PAGE_BATCH);
 	return (Page) (append->pages + (Size) i * BLCKSZ);
 }
+
+/* Tells the rows of page i their places, once its block is known */
+static inline void
+fc_append_place(const FcAppend *append, int i, BlockNumber block)
+{
+	Page		page = fc_append_page(append, i);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+	{
+		HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));
+
+		ItemPointerSet(&row->t_ctid, block, off);
+	}
+}
+
+/*
+ * heap/page_new.c.  The leader, before the load: makes a file for the table,
+ * and adds it to the list.  The table is held (heap/hold.h), and its own file
+ * must be empty and made by this transaction.
+ */
+extern FcLocator fc_new_begin(Relation rel, List **files);
+
+/*
+ * The leader, when all processes have written their pages and fc_hold_check
+ * has found nothing: gives the tables their new files, and frees the list.
+ * With "frozen" all rows in the files are frozen.  The change is visible after
+ * CommandCounterIncrement.
+ */
+extern void fc_new_end(List *files, bool frozen);
+
+/*
+ * heap/page_file.c.  Reserves the next n blocks of the new file, for pages of
+ * one batch after the other, and sets append->block to the first of them.
+ */
+extern void fc_file_reserve(FcAppend *append, uint32 n);
+
+/*
+ * For each batch of pages whose blocks are reserved: tells the rows on them
+ * their places, logs them, and returns when they are in the file
+ */
+extern void fc_file_append(FcAppend *append);
+
+/*
+ * heap/page_shared.c.  Appends the pages through shared buffers, in their
+ * order, but perhaps with pages of other sessions in between.  Tells the rows
+ * on them their places, and sets append->block to the block of the last page.
+ */
+extern void fc_buffer_append(FcAppend *append, BufferAccessStrategy strategy);
+
+/* Tells the free space map how many bytes of a page are free */
+extern void fc_buffer_record_space(Relation rel, BlockNumber block, Size space);
+
+/* The share of the table, in percent, that its free space map says is free */
+extern int	fc_buffer_free_percent(Relation rel);
+
+/*
+ * heap/page_log.c.  Logs a new page, all of whose rows say where they are, and
+ * sets its LSN.  The page is that of the buffer, which is locked and dirty; or,
+ * without one, it will be a block of append's file.  Allocates nothing.
+ */
+extern void fc_log_rows(const FcAppend *append, Page page, BlockNumber block,
+						Buffer buffer);
+
+/* Logs pages that have their place in append's file, and sets their LSNs */
+extern void fc_log_pages(const FcAppend *append);
 
 #endif							/* FC_APPEND_H */

@@ -56,7 +56,7 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 	PG_FINALLY();
 	{
 		ParallelWorkerNumber = worker;
-		fc_count_hand_over(writer->place.turn, rel, writer->toast, false);
+		fc_count_hand_over(writer->to.turn, rel, writer->toast, false);
 	}
 	PG_END_TRY();
 	/* after an error core has reset the count of such holds itself */
@@ -76,7 +76,7 @@ fc_write_end(FcWriter *writer)
 	uint64		inserted;
 
 	writer->routine->end(writer);
-	fc_count_hand_over(writer->place.turn, writer->rel, writer->toast, true);
+	fc_count_hand_over(writer->to.turn, writer->rel, writer->toast, true);
 	inserted = writer->inserted;
 	ExecDropSingleTupleTableSlot(writer->slot);
 	if (writer->toast)

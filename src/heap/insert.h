@@ -23,16 +23,18 @@ typedef struct FcSlice
 	bool		mine;			/* its turn has come, and is not over */
 } FcSlice;
 
-/* Where a writer's rows belong */
-typedef struct FcPlace
+/* The table that a writer's rows go to, as all its writers share it */
+typedef struct FcDestination
 {
 	FcStorage	storage;
-	FcSlice    *slice;			/* the process's slice in hand; NULL: none */
-	FcTurn	   *turn;			/* of the table */
-	FcSpot	   *spot;			/* of the table, if it has several slices */
+	FcTurn	   *turn;			/* of the table: counts its rows */
+	bool		sliced;			/* writers insert one after another, and each
+								 * goes on at turn->spot */
+	FcSlice    *slice;			/* the process's slice in hand: when that may
+								 * insert; NULL: none */
 	Size		memory;			/* bytes of rows that the process may keep
 								 * while it has no turn */
-} FcPlace;
+} FcDestination;
 
 typedef struct FcWriterRoutine
 {
@@ -53,7 +55,7 @@ struct FcWriter
 	ResultRelInfo *rri;
 	Relation	rel;
 	TupleTableSlot *slot;		/* where the next row is built */
-	FcPlace		place;
+	FcDestination to;
 	CommandId	cid;
 	int			options;		/* HEAP_INSERT_* */
 	uint64		inserted;		/* rows; patient: those that are put, too */
@@ -64,6 +66,16 @@ struct FcWriter
 	Relation   *toast_indexes;
 	int			ntoast_indexes;
 };
+
+/*
+ * heap/multi_insert.c: the writer that is right for any table; and
+ * heap/page_writer.c: one that forms pages itself, for tables without indexes
+ */
+extern const FcWriterRoutine fc_write_multi;
+extern const FcWriterRoutine fc_write_page;
+
+/* May the table be written in pages? */
+extern bool fc_write_page_can(Relation rel);
 
 /* Flushes and frees the writer; returns how many rows it inserted */
 extern uint64 fc_write_end(FcWriter *writer);

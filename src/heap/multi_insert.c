@@ -30,7 +30,7 @@
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "errors/stop.h"
-#include "heap/multi_insert.h"
+#include "heap/insert.h"
 #include "heap/turn.h"
 
 /*
@@ -351,11 +351,12 @@ static void
 fc_multi_take_spot(FcMultiWriter *writer)
 {
 	FcWriter   *base = &writer->base;
-	const FcSpot *spot = base->place.spot;
+	const FcSpot *spot;
 
-	fc_turn_wait(base->ctx, base->place.slice);
-	if (spot == NULL)
+	fc_turn_wait(base->ctx, base->to.slice);
+	if (!base->to.sliced)
 		return;
+	spot = &base->to.turn->spot;
 	if (spot->block != InvalidBlockNumber)
 		RelationSetTargetBlock(base->rel, spot->block);
 	fc_bulk_set_free(writer->bistate, spot->next_free, spot->last_free, spot->added);
@@ -365,10 +366,11 @@ fc_multi_take_spot(FcMultiWriter *writer)
 static void
 fc_multi_leave_spot(FcMultiWriter *writer)
 {
-	FcSpot	   *spot = writer->base.place.spot;
+	FcSpot	   *spot;
 
-	if (spot == NULL)
+	if (!writer->base.to.sliced)
 		return;
+	spot = &writer->base.to.turn->spot;
 	if (writer->last_block != InvalidBlockNumber)
 		spot->block = writer->last_block;
 	fc_bulk_get_free(writer->bistate, &spot->next_free, &spot->last_free, &spot->added);
@@ -402,8 +404,8 @@ fc_multi_full(FcMultiWriter *writer)
 {
 	if (writer->nrows < FC_BATCH_ROWS && writer->bytes < FC_BATCH_BYTES)
 		return false;
-	return fc_turn_has_come(writer->base.place.slice) ||
-		writer->bytes >= writer->base.place.memory;
+	return fc_turn_has_come(writer->base.to.slice) ||
+		writer->bytes >= writer->base.to.memory;
 }
 
 static FcBatchRow *

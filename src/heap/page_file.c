@@ -56,9 +56,8 @@
 #include "storage/smgr.h"
 
 #include "compat/compat.h"
-#include "grammar/segment.h"
-#include "heap/page_file.h"
-#include "heap/page_log.h"
+#include "heap/append.h"
+#include "heap/file_run.h"
 
 /* Where a block is in the file of its segment */
 #define fc_file_offset(block) \
@@ -155,7 +154,7 @@ fc_file_write(const FcAppend *append)
 
 	while (block < end)
 	{
-		uint32		run = fc_segment_run(block, end - block, RELSEG_SIZE);
+		uint32		run = fc_file_run(block, end - block, RELSEG_SIZE);
 
 		fc_file_write_run(append, append->pages + (Size) (block - append->block) * BLCKSZ,
 						  block, run);
@@ -172,11 +171,8 @@ fc_file_write(const FcAppend *append)
 static void
 fc_file_log(FcAppend *append)
 {
-	if (append->place)
-	{
-		for (int i = 0; i < append->n; i++)
-			append->place(fc_append_page(append, i), append->block + i);
-	}
+	for (int i = 0; i < append->n && append->rows; i++)
+		fc_append_place(append, i, append->block + i);
 	if (RelationNeedsWAL(append->rel))
 		fc_log_pages(append);
 	for (int i = 0; i < append->n; i++)
@@ -249,7 +245,7 @@ fc_file_reserve(FcAppend *append, uint32 n)
 	block = append->block = fc_file_end(append, n);
 	for (end = block + n; block < end;)
 	{
-		uint32		run = fc_segment_run(block, end - block, RELSEG_SIZE);
+		uint32		run = fc_file_run(block, end - block, RELSEG_SIZE);
 
 		fc_file_lengthen(append, block, run);
 		block += run;

@@ -23,16 +23,14 @@
 #include "postgres.h"
 
 #include "access/heapam_xlog.h"
-#include "access/htup_details.h"
 #include "access/rmgr.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_control.h"
-#include "storage/bufpage.h"
 
 #include "compat/compat.h"
-#include "heap/page_log.h"
+#include "heap/append.h"
 
 static void
 fc_log_images(const FcAppend *append)
@@ -135,7 +133,7 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 void
 fc_log_pages(const FcAppend *append)
 {
-	if (append->place == NULL)
+	if (!append->rows)
 		fc_log_images(append);
 	else
 		for (int i = 0; i < append->n; i++)

@@ -31,21 +31,33 @@
  * pg_class's row; commit deletes the old file.  WAL is skipped for both files
  * of a table or for neither.
  *
+ * Visibility map.  Under FREEZE heap_multi_insert marks each page that it fills
+ * as visible to all and frozen, in the page's header and in the visibility map.
+ * heap/page_writer.c marks the headers.  The map of a new file is made by the
+ * leader when all pages are there, because then it can be written in pages,
+ * too: one for each 255 MB of the table.  Pages that go through shared buffers
+ * are marked in the table's own map as they are appended.  On error in between
+ * a page has a marked header and no mark in the map, which is sound as well.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/visibilitymap.h"
 #include "catalog/indexing.h"
 #include "catalog/storage.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/smgr.h"
 #include "utils/syscache.h"
 
-#include "heap/page_new.h"
-#include "heap/page_shared.h"
-#include "heap/page_writer.h"
-#include "heap/visibility.h"
+#include "heap/append.h"
+
+/* The visibility map's layout, which visibilitymap.c keeps to itself */
+#define FC_MAP_HEADER	MAXALIGN(SizeOfPageHeaderData)
+#define FC_MAP_PER_BYTE	(BITS_PER_BYTE / BITS_PER_HEAPBLOCK)
+#define FC_MAP_PER_PAGE	((BLCKSZ - FC_MAP_HEADER) * FC_MAP_PER_BYTE)
 
 typedef struct FcNewFile
 {
@@ -118,7 +130,7 @@ fc_new_copy(const FcNewFile *file)
 	BlockNumber nblocks = smgrnblocks(fc_smgr_open(&file->locator), MAIN_FORKNUM);
 	BufferAccessStrategy reads = GetAccessStrategy(BAS_BULKREAD);
 	BufferAccessStrategy writes = GetAccessStrategy(BAS_BULKWRITE);
-	FcAppend	append = {.rel = file->rel,.place = fc_page_place_rows};
+	FcAppend	append = {.rel = file->rel,.rows = true};
 
 	append.pages = palloc(FC_PAGE_BATCH * BLCKSZ);
 	for (BlockNumber block = 0; block < nblocks; block += append.n)
@@ -132,6 +144,45 @@ fc_new_copy(const FcNewFile *file)
 	FreeAccessStrategy(reads);
 	FreeAccessStrategy(writes);
 	fc_new_drop(file);
+}
+
+/* Fills a page of the map for so many blocks, all visible and frozen */
+static void
+fc_new_fill_map(char *page, uint32 nblocks)
+{
+	uint8	   *map = (uint8 *) page + FC_MAP_HEADER;
+
+	PageInit((Page) page, BLCKSZ, 0);
+	memset(map, 0xff, nblocks / FC_MAP_PER_BYTE);
+	if (nblocks % FC_MAP_PER_BYTE != 0)
+		map[nblocks / FC_MAP_PER_BYTE] =
+			(1 << (nblocks % FC_MAP_PER_BYTE * BITS_PER_HEAPBLOCK)) - 1;
+}
+
+/* Writes the map of the new file, whose rows are all frozen */
+static void
+fc_new_map(const FcNewFile *file)
+{
+	BlockNumber left = smgrnblocks(fc_smgr_open(&file->locator), MAIN_FORKNUM);
+	FcAppend	append = {
+		.rel = file->rel,.file = file->locator,.fork = VISIBILITYMAP_FORKNUM,.n = 1
+	};
+
+	if (left == 0)
+		return;
+	smgrcreate(fc_smgr_open(&file->locator), VISIBILITYMAP_FORKNUM, false);
+	append.pages = palloc(BLCKSZ);
+	while (left > 0)
+	{
+		uint32		n = Min(left, FC_MAP_PER_PAGE);
+
+		CHECK_FOR_INTERRUPTS();
+		fc_new_fill_map(append.pages, n);
+		fc_file_reserve(&append, 1);
+		fc_file_append(&append);
+		left -= n;
+	}
+	pfree(append.pages);
 }
 
 void
@@ -149,7 +200,7 @@ fc_new_end(List *files, bool frozen)
 		else
 		{
 			if (frozen)
-				fc_write_page_map(file->rel, file->locator);
+				fc_new_map(file);
 			fc_new_exchange(file);
 		}
 		pfree(file);

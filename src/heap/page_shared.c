@@ -5,7 +5,7 @@
  *
  *	 batch of pages ──► new buffers at the end of the table, locked
  *		──► copied ──► a WAL record of each page's rows
- *		──► frozen rows: marked in the visibility map
+ *		──► frozen rows: marked in the visibility map (heap/page_new.c)
  *
  * heap_multi_insert puts rows on a page under the buffer's lock.  Here that is
  * done before, on a page of the process's own, and the lock is held for a
@@ -25,18 +25,16 @@
  */
 #include "postgres.h"
 
+#include "access/visibilitymap.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "storage/bufpage.h"
 #include "storage/freespace.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "compat/extend.h"
-#include "heap/page_log.h"
-#include "heap/page_shared.h"
-#include "heap/visibility.h"
+#include "heap/append.h"
 
 /* The free space of so many pages is taken for that of all */
 #define FC_SPACE_SAMPLE	64
@@ -68,6 +66,23 @@ fc_buffer_touch(Buffer first, Buffer last)
 	(void) *(volatile char *) BufferGetPage(hi);
 }
 
+/*
+ * Marks n > 0 pages in the table's visibility map, once they have been filled
+ * with frozen rows and logged.  Their buffers are locked.
+ */
+static void
+fc_buffer_map(Relation rel, const Buffer *pages, int n)
+{
+	Buffer		map = InvalidBuffer;
+
+	for (int i = 0; i < n;)
+	{
+		visibilitymap_pin(rel, BufferGetBlockNumber(pages[i]), &map);
+		i += fc_map_set(rel, pages + i, n - i, map);
+	}
+	ReleaseBuffer(map);
+}
+
 /* Fills buffers, which are new and locked, with pages from the first one on */
 static void
 fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
@@ -77,7 +92,7 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 	for (int i = 0; i < n; i++)
 	{
 		append->block = BufferGetBlockNumber(buffers[i]);
-		append->place(fc_append_page(append, first + i), append->block);
+		fc_append_place(append, first + i, append->block);
 	}
 	START_CRIT_SECTION();
 	for (int i = 0; i < n; i++)

@@ -19,8 +19,11 @@
  * because each block is written once.
  *
  * heap/page_file.c says how pages get into WAL and file, and what makes that
- * safe in a crash and beside a checkpoint; heap/page_batch.c has the memory
- * of pages, and says who frees it.
+ * safe in a crash and beside a checkpoint.
+ *
+ * Memory for pages comes in batches of FC_PAGE_BATCH.  The process keeps free
+ * batches for the phase, not for one table only, because fresh memory costs
+ * more than to fill it.  They live in the phase's memory context.
  *
  * Processes form the pages of a partition's slices at the same time, as far as
  * memory goes, and append them in turn.  In a new file the turn is over when
@@ -36,26 +39,28 @@
 
 #include "access/heapam.h"
 #include "access/heaptoast.h"
-#include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
-#include "storage/bufpage.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "context/pace.h"
 #include "errors/first_error.h"
+#include "heap/append.h"
 #include "heap/count.h"
-#include "heap/page_batch.h"
-#include "heap/page_file.h"
-#include "heap/page_shared.h"
-#include "heap/page_writer.h"
+#include "heap/insert.h"
 #include "heap/tuple.h"
 #include "heap/turn.h"
+
+/* The beginning of a batch's memory while it is free */
+struct FcFreeBatch
+{
+	struct FcFreeBatch *next;
+};
 
 typedef struct FcPageWriter
 {
@@ -66,7 +71,6 @@ typedef struct FcPageWriter
 	TransactionId xid;
 	uint16		infomask;		/* of all rows */
 	Size		save_free;		/* bytes of each page, for fillfactor */
-	FcBatches  *memory;			/* for pages */
 	char	  **batches;		/* FC_PAGE_BATCH pages each */
 	int			maxbatches;
 	int			npages;			/* begun and not written yet */
@@ -83,6 +87,28 @@ typedef struct FcPageWriter
 	TupleTableSlot **slots;		/* MaxHeapTuplesPerPage */
 	int			nslots;			/* made so far */
 } FcPageWriter;
+
+/* Gives memory for a batch of pages */
+static char *
+fc_page_take_batch(FcContext *ctx)
+{
+	struct FcFreeBatch *batch = ctx->free_batches;
+
+	if (batch == NULL)
+		return MemoryContextAlloc(ctx->mcxt, FC_PAGE_BATCH * BLCKSZ);
+	ctx->free_batches = batch->next;
+	return (char *) batch;
+}
+
+/* Takes such memory back */
+static void
+fc_page_give_batch(FcContext *ctx, char *pages)
+{
+	struct FcFreeBatch *batch = (struct FcFreeBatch *) pages;
+
+	batch->next = ctx->free_batches;
+	ctx->free_batches = batch;
+}
 
 /*
  * Not if the table is logically logged, because decoding sees no rows in page
@@ -130,7 +156,6 @@ fc_page_begin(FcWriter *base)
 	old = MemoryContextSwitchTo(writer->mcxt);
 	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD);
 	MemoryContextSwitchTo(old);
-	writer->memory = fc_batches_begin(base->ctx);
 	writer->maxbatches = 8;
 	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
 	writer->xid = GetCurrentTransactionId();
@@ -141,21 +166,8 @@ fc_page_begin(FcWriter *base)
 	writer->save_free = RelationGetTargetPageFreeSpace(base->rel,
 													   HEAP_DEFAULT_FILLFACTOR);
 	writer->last_block = InvalidBlockNumber;
-	if (base->place.storage.kind == FC_STORAGE_BUFFERS)
+	if (base->to.storage.kind == FC_STORAGE_BUFFERS)
 		writer->strategy = GetAccessStrategy(BAS_BULKWRITE);
-}
-
-void
-fc_page_place_rows(Page page, BlockNumber block)
-{
-	OffsetNumber last = PageGetMaxOffsetNumber(page);
-
-	for (OffsetNumber i = FirstOffsetNumber; i <= last; i++)
-	{
-		HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, i));
-
-		ItemPointerSet(&row->t_ctid, block, i);
-	}
 }
 
 /* Once a bad record is known the load fails, and rows need not be written */
@@ -172,23 +184,16 @@ fc_page_count(FcPageWriter *writer, int nrows)
 	fc_write_count(writer->base.ctx, nrows);
 }
 
-/* Counts the rows of pages that were appended, for the table's statistics */
+/*
+ * Appends one batch, counts its rows for the table's statistics, and gives its
+ * memory back
+ */
 static void
-fc_page_count_batch(FcPageWriter *writer, FcAppend *append)
+fc_page_append(FcPageWriter *writer, FcAppend *append)
 {
 	FcWriter   *base = &writer->base;
 	int			rows = 0;
 
-	for (int i = 0; i < append->n; i++)
-		rows += PageGetMaxOffsetNumber(fc_append_page(append, i));
-	pgstat_count_heap_insert(base->rel, rows);
-	fc_count_hand_over(base->place.turn, base->rel, base->toast, false);
-}
-
-/* Appends one batch, and gives its memory back */
-static void
-fc_page_append(FcPageWriter *writer, FcAppend *append)
-{
 	if (fc_page_wanted(writer))
 	{
 		if (writer->strategy == NULL)
@@ -199,36 +204,34 @@ fc_page_append(FcPageWriter *writer, FcAppend *append)
 			writer->last_block = append->block;
 			writer->last_space = PageGetHeapFreeSpace(fc_append_page(append, append->n - 1));
 		}
-		fc_page_count_batch(writer, append);
+		for (int i = 0; i < append->n; i++)
+			rows += PageGetMaxOffsetNumber(fc_append_page(append, i));
+		pgstat_count_heap_insert(base->rel, rows);
+		fc_count_hand_over(base->to.turn, base->rel, base->toast, false);
 	}
-	fc_batch_give(writer->memory, append->pages);
+	fc_page_give_batch(base->ctx, append->pages);
 }
 
 /*
- * Reserves blocks of the new file for all pages.  After the last ones of a
- * slice the next slice can do the same, while these are logged and written.
+ * Appends all pages.  In a new file, the slice's turn is over once blocks are
+ * reserved for its last pages: the next slice can do the same, while these are
+ * logged and written.
  */
-static void
-fc_page_reserve(FcPageWriter *writer, FcAppend *append, bool last)
-{
-	FcSlice    *slice = writer->base.place.slice;
-
-	fc_file_reserve(append, writer->npages);
-	if (last && slice)
-		fc_turn_pass(writer->base.ctx, slice);
-}
-
 static void
 fc_page_append_all(FcPageWriter *writer, bool last)
 {
 	FcWriter   *base = &writer->base;
 	FcAppend	append = {
-		.rel = base->rel,.file = base->place.storage.file,.fork = MAIN_FORKNUM,
-		.place = fc_page_place_rows
+		.rel = base->rel,.file = base->to.storage.file,.fork = MAIN_FORKNUM,
+		.rows = true
 	};
 
 	if (writer->strategy == NULL && fc_page_wanted(writer))
-		fc_page_reserve(writer, &append, last);
+	{
+		fc_file_reserve(&append, writer->npages);
+		if (last && base->to.slice)
+			fc_turn_pass(base->ctx, base->to.slice);
+	}
 	for (int i = 0; i < writer->npages; i += FC_PAGE_BATCH)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -254,14 +257,15 @@ static void fc_page_join(FcPageWriter *writer);
 static void
 fc_page_write(FcPageWriter *writer, bool last)
 {
-	FcSpot	   *spot = writer->base.place.spot;
+	FcSpot	   *spot;
 
-	fc_turn_wait(writer->base.ctx, writer->base.place.slice);
-	if (spot == NULL || writer->strategy == NULL)
+	fc_turn_wait(writer->base.ctx, writer->base.to.slice);
+	if (!writer->base.to.sliced || writer->strategy == NULL)
 	{
 		fc_page_append_all(writer, last);
 		return;
 	}
+	spot = &writer->base.to.turn->spot;
 	if (spot->block != InvalidBlockNumber && fc_page_wanted(writer))
 		fc_page_join(writer);
 	fc_page_append_all(writer, last);
@@ -292,7 +296,7 @@ fc_page_next(FcPageWriter *writer)
 			writer->batches = repalloc(writer->batches,
 									   sizeof(char *) * writer->maxbatches);
 		}
-		writer->batches[batch] = fc_batch_take(writer->memory);
+		writer->batches[batch] = fc_page_take_batch(writer->base.ctx);
 	}
 	writer->page = (Page) (writer->batches[batch] +
 						   (Size) (writer->npages % FC_PAGE_BATCH) * BLCKSZ);
@@ -317,8 +321,8 @@ fc_page_full(FcPageWriter *writer)
 		return;
 	while (fc_turn_take_deferred(ctx))
 		;
-	if (fc_turn_has_come(writer->base.place.slice) ||
-		writer->base.held + ctx->deferred_bytes >= writer->base.place.memory)
+	if (fc_turn_has_come(writer->base.to.slice) ||
+		writer->base.held + ctx->deferred_bytes >= writer->base.to.memory)
 		fc_page_write(writer, false);
 }
 
@@ -452,7 +456,7 @@ fc_page_top_up(FcPageWriter *writer, int n)
 	MemoryContext insert_mcxt;
 
 	fc_page_fill_slots(writer, tuples, n);
-	RelationSetTargetBlock(base->rel, base->place.spot->block);
+	RelationSetTargetBlock(base->rel, base->to.turn->spot.block);
 	/* toast_mcxt may have a long row, for which the caller wants room */
 	insert_mcxt = AllocSetContextCreate(writer->mcxt, "fast_copy insert",
 										ALLOCSET_DEFAULT_SIZES);
@@ -496,7 +500,7 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 			fc_page_take(writer, ItemIdGetLength(item));
 		}
 		if (i % FC_PAGE_BATCH == FC_PAGE_BATCH - 1 || i == npages - 1)
-			fc_batch_give(writer->memory, batches[i / FC_PAGE_BATCH]);
+			fc_page_give_batch(writer->base.ctx, batches[i / FC_PAGE_BATCH]);
 	}
 	pfree(batches);
 }
@@ -508,7 +512,7 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 static void
 fc_page_join(FcPageWriter *writer)
 {
-	FcSpot	   *spot = writer->base.place.spot;
+	FcSpot	   *spot = &writer->base.to.turn->spot;
 	int			n;
 
 	if (writer->base.options & HEAP_INSERT_FROZEN)

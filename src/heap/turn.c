@@ -68,7 +68,7 @@ fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
 
 	ctx->deferred = list_delete_ptr(ctx->deferred, writer);
 	ctx->deferred_bytes -= fc_turn_bytes(writer);
-	writer->place.slice = &slice;
+	writer->to.slice = &slice;
 	(void) fc_write_end(writer);
 	fc_turn_pass(ctx, &slice);
 	fc_relation_release(rel, owner);
@@ -141,11 +141,11 @@ fc_turn_pass(FcContext *ctx, FcSlice *slice)
 bool
 fc_turn_defer(FcContext *ctx, FcWriter *writer)
 {
-	FcSlice    *slice = writer->place.slice;
+	FcSlice    *slice = writer->to.slice;
 	MemoryContext old;
 
 	if (!writer->routine->patient || fc_turn_has_come(slice) ||
-		ctx->deferred_bytes + fc_turn_bytes(writer) > writer->place.memory)
+		ctx->deferred_bytes + fc_turn_bytes(writer) > writer->to.memory)
 		return false;
 	writer->slice = *slice;
 	slice->turn = NULL;

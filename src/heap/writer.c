@@ -47,9 +47,6 @@
 
 #include "compat/compat.h"
 #include "heap/hold.h"
-#include "heap/multi_insert.h"
-#include "heap/page_shared.h"
-#include "heap/page_writer.h"
 #include "heap/turn.h"
 #include "heap/writer.h"
 #include "options/plan.h"
@@ -132,9 +129,9 @@ fc_write_open_toast(FcWriter *writer)
 
 FcWriter *
 fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
-			   const FcPlace *place)
+			   const FcDestination *to)
 {
-	const FcWriterRoutine *routine = place->storage.kind >= FC_STORAGE_BUFFERS ?
+	const FcWriterRoutine *routine = to->storage.kind >= FC_STORAGE_BUFFERS ?
 		&fc_write_page : &fc_write_multi;
 	FcWriter   *writer = palloc0(routine->size);
 
@@ -145,9 +142,9 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	writer->rel = rri->ri_RelationDesc;
 	writer->slot = MakeSingleTupleTableSlot(RelationGetDescr(writer->rel),
 											&TTSOpsVirtual);
-	writer->place = *place;
+	writer->to = *to;
 	writer->cid = GetCurrentCommandId(!ctx->in_worker);
-	writer->options = place->storage.kind == FC_STORAGE_USED && !ctx->shared->order.append ?
+	writer->options = to->storage.kind == FC_STORAGE_USED && !ctx->shared->order.append ?
 		0 : HEAP_INSERT_SKIP_FSM;
 	if (ctx->shared->freeze)
 		writer->options |= HEAP_INSERT_FROZEN;
@@ -178,7 +175,7 @@ uint64
 fc_write_end_slice(FcWriter *writer)
 {
 	FcContext  *ctx = writer->ctx;
-	FcSlice    *slice = writer->place.slice;
+	FcSlice    *slice = writer->to.slice;
 	uint64		inserted = writer->inserted;
 
 	if (fc_turn_defer(ctx, writer))

@@ -8,8 +8,8 @@
 #ifndef FC_WRITER_H
 #define FC_WRITER_H
 
+#include "heap/append.h"
 #include "heap/insert.h"
-#include "heap/page_new.h"
 
 /*
  * Decides how about so many rows get into the table, by what it and
@@ -28,7 +28,7 @@ extern FcStorageKind fc_write_routed_kind(Relation rel, uint64 rows);
 
 /* The caller has opened and locked rri's relation, and opened its indexes */
 extern FcWriter *fc_write_begin(FcContext *ctx, EState *estate,
-								ResultRelInfo *rri, const FcPlace *place);
+								ResultRelInfo *rri, const FcDestination *to);
 
 /* The slot, in the table's row type, to build the next row in */
 extern TupleTableSlot *fc_write_slot(FcWriter *writer);

@@ -98,16 +98,16 @@ void
 fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 {
 	FcShared   *shared = loader->ctx->shared;
-	FcPlace		place = {.slice = &loader->slice,.memory = shared->memory / 2};
+	FcDestination to = {.slice = &loader->slice,.memory = shared->memory / 2};
 	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
 	if (leaf->turn)
 	{
-		place.turn = leaf->turn;
-		place.spot = &leaf->turn->spot;
-		place.storage.kind = pg_atomic_read_u64(&leaf->turn->leaf) >> 32;
+		to.turn = leaf->turn;
+		to.sliced = true;
+		to.storage.kind = pg_atomic_read_u64(&leaf->turn->leaf) >> 32;
 	}
-	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &place);
+	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &to);
 	leaf->slot = fc_write_slot(leaf->writer);
 	MemoryContextSwitchTo(old);
 }
@@ -134,14 +134,14 @@ fc_leaf_begin_sort(FcLoader *loader, TupleDesc desc, const AttrMap *map)
 }
 
 void
-fc_leaf_begin(FcLoader *loader, Oid oid, const FcPlace *place)
+fc_leaf_begin(FcLoader *loader, Oid oid, const FcDestination *to)
 {
 	FcLeaf	   *leaf = &loader->only;
 
 	fc_leaf_open(loader, leaf, oid);
 	/* no expression looks at a plain row before it is a tuple */
 	fc_parse_compact(loader->parser, leaf->plain);
-	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, place);
+	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, to);
 	leaf->slot = fc_write_slot(leaf->writer);
 	loader->leaf = leaf;
 	loader->slot = leaf->map ? loader->root_slot : leaf->slot;

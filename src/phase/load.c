@@ -167,7 +167,7 @@ fc_load_take_task(void *arg, bool ahead)
 static void
 fc_load_begin_task(FcLoader *loader, FcTask *task)
 {
-	FcPlace		place = {task->storage, &loader->slice};
+	FcDestination to = {.storage = task->storage,.slice = &loader->slice};
 
 	INSTR_TIME_SET_CURRENT(loader->tasks.start);
 	if (loader->router.proute)
@@ -178,21 +178,21 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 		loader->slot = loader->root_slot;
 		return;
 	}
-	place.turn = &loader->ctx->turns[task->part];
+	to.turn = &loader->ctx->turns[task->part];
 	if (task->nslices > 1 && !fc_shared_whole_leaves(loader->ctx->shared))
 	{
 		loader->slice = (FcSlice)
 		{
-			place.turn, task->slice
+			to.turn, task->slice
 		};
-		place.spot = &place.turn->spot;
-		place.memory = loader->ctx->shared->memory / 4;
+		to.sliced = true;
+		to.memory = loader->ctx->shared->memory / 4;
 	}
 	/* the writer of the task before stays open if both are of one leaf */
 	if (loader->only.writer == NULL)
 	{
 		fc_activity_show(loader->ctx, task->partition);
-		fc_leaf_begin(loader, task->partition, &place);
+		fc_leaf_begin(loader, task->partition, &to);
 	}
 }
 
@@ -392,8 +392,9 @@ static void
 fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 {
 	FcContext  *ctx = loader->ctx;
-	FcPlace		place = {ctx->shared->storage, &loader->slice, &ctx->turns[0],
-	&ctx->turns[0].spot, ctx->shared->memory / 2};
+	FcDestination to = {
+		ctx->shared->storage, &ctx->turns[0], true, &loader->slice, ctx->shared->memory / 2
+	};
 
 	loader->slice = (FcSlice)
 	{
@@ -405,7 +406,7 @@ fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 		fc_leaf_end_slice(loader);
 		return;
 	}
-	fc_leaf_begin(loader, RelationGetRelid(ctx->target), &place);
+	fc_leaf_begin(loader, RelationGetRelid(ctx->target), &to);
 	fc_load_records(loader, reader, i);
 	(void) fc_leaf_end(loader);
 }
@@ -423,7 +424,7 @@ fc_load_chunks(FcLoader *loader)
 	FcShared   *shared = ctx->shared;
 	Size		memory = fc_shared_read_memory(shared);
 	Size		block = Min(memory / 8, (Size) 1024 * 1024);
-	FcPlace		place = {shared->storage, &loader->slice, &ctx->turns[0]};
+	FcDestination to = {shared->storage, &ctx->turns[0], false, &loader->slice};
 	bool		in_turn = shared->way == FC_WAY_TURNS && shared->order.nkeys == 0 && !loader->dry;
 	bool		one_writer = !in_turn && shared->way != FC_WAY_PRESORTED &&
 		!loader->router.proute && !loader->dry;
@@ -432,7 +433,7 @@ fc_load_chunks(FcLoader *loader)
 
 	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
 	if (one_writer)
-		fc_leaf_begin(loader, RelationGetRelid(ctx->target), &place);
+		fc_leaf_begin(loader, RelationGetRelid(ctx->target), &to);
 	while (!ctx->stopped && pg_atomic_read_u32(&shared->unordered) == 0 &&
 		   fc_inflow_take(ctx, &i))
 	{

@@ -193,7 +193,7 @@ extern void fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf);
  * Between the two all rows go to this table.  fc_leaf_end() returns the number
  * of rows written.
  */
-extern void fc_leaf_begin(FcLoader *loader, Oid oid, const FcPlace *place);
+extern void fc_leaf_begin(FcLoader *loader, Oid oid, const FcDestination *to);
 extern uint64 fc_leaf_end(FcLoader *loader);
 
 /*

@@ -292,7 +292,7 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	MemoryContextDelete(ctx->mcxt);
 	ctx->mcxt = outer;
 	/* these were in that memory, and a load that was given up runs again */
-	ctx->batches = NULL;
+	ctx->free_batches = NULL;
 	ctx->deferred = NIL;
 	ctx->deferred_bytes = 0;
 }

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * segment.c
- *	  Tests of where pages are cut at the borders of files, src/grammar/segment.h.
+ *	  Tests of where pages are cut at the borders of files, src/heap/file_run.h.
  *
  * A trace shows the runs of pages from a block on: 6+2 are two from block 6.
  *
  *-------------------------------------------------------------------------
  */
-#include "grammar/segment.h"
+#include "heap/file_run.h"
 #include "tap.h"
 
 typedef struct SegmentCase
@@ -41,7 +41,7 @@ trace_runs(Trace *trace, const SegmentCase *c)
 	trace_reset(trace);
 	while (left > 0)
 	{
-		uint32_t	run = fc_segment_run(block, left, c->segment_size);
+		uint32_t	run = fc_file_run(block, left, c->segment_size);
 
 		trace_add(trace, "%s%u+%u", trace->len > 0 ? " " : "", block, run);
 		if (run == 0 || run > left)

@@ -1,25 +1,25 @@
 /*-------------------------------------------------------------------------
  *
- * grammar/segment.h
- *	  The files that a table's pages are in.
+ * heap/file_run.h
+ *	  Where pages are cut at the borders of a table's files.
  *
  * A table is in a sequence of files of the same number of blocks, of which
  * only the last may be shorter.  Knows nothing of the server.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef FC_SEGMENT_H
-#define FC_SEGMENT_H
+#ifndef FC_FILE_RUN_H
+#define FC_FILE_RUN_H
 
 #include <stdint.h>
 
 /* How many of n blocks, from this one on, are in this one's segment? */
 static inline uint32_t
-fc_segment_run(uint32_t block, uint32_t n, uint32_t segment_size)
+fc_file_run(uint32_t block, uint32_t n, uint32_t segment_size)
 {
 	uint32_t	room = segment_size - block % segment_size;
 
 	return n < room ? n : room;
 }
 
-#endif							/* FC_SEGMENT_H */
+#endif							/* FC_FILE_RUN_H */
