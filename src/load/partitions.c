@@ -93,7 +93,7 @@ fc_partitions_too_many(FcJob *job)
 
 	if (target->ncreated <= fc_max_partitions)
 		return NULL;
-	return fc_partman_fault("max_partitions", ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+	return fc_fault("max_partitions", ERRCODE_PROGRAM_LIMIT_EXCEEDED,
 							psprintf("cannot create more than %d partitions", fc_max_partitions),
 							psprintf("The rows need %d new partitions of table \"%s\", from values %s to %s.",
 									 target->ncreated, target->relname,
@@ -122,7 +122,7 @@ fc_partitions_misplaced(FcJob *job)
 
 	if (target->ncreated == 0 || job->nodes || !fc_partitions_is_remote(target->route))
 		return NULL;
-	return fc_partman_fault("foreign partitions", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+	return fc_fault("foreign partitions", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 							psprintf("cannot create partitions of table \"%s\", whose partitions are all foreign tables",
 									 target->relname),
 							psprintf("The rows need %d new partitions, from values %s to %s, which would lie on this server.",
@@ -149,7 +149,7 @@ fc_partitions_detaching(FcJob *job)
 	if (part == NULL)
 		return NULL;
 	name = fc_ddl_name(get_rel_namespace(other), get_rel_name(other));
-	return fc_partman_fault("pending detach", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+	return fc_fault("pending detach", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 							psprintf("cannot create a partition of table \"%s\" in place of one that is pending detach",
 									 target->relname),
 							psprintf("The rows need a new partition from value %s, which partition \"%s\" would overlap.",
@@ -170,7 +170,7 @@ fc_partitions_unsure(FcJob *job)
 		return NULL;
 	while (i < route->nranges - 1 && route->ranges[i].partition != route->interval.unsure)
 		i++;
-	return fc_partman_fault("partition_interval", ERRCODE_INVALID_PARAMETER_VALUE,
+	return fc_fault("partition_interval", ERRCODE_INVALID_PARAMETER_VALUE,
 							psprintf("could not tell how wide new partitions of table \"%s\" should be", target->relname),
 							psprintf("Partition \"%s\", for values %s, seems to be of days or months, but not of those of a time zone that is known here.",
 									 get_rel_name(route->interval.unsure), fc_range_text(route->type, &route->ranges[i])),
@@ -289,7 +289,7 @@ fc_partitions_make(FcJob *job)
 	fc_tables_check(job);
 	faults = fc_partitions_faults(job);
 	if (faults != NIL)
-		fc_partman_throw(linitial(faults));
+		fc_fault_throw(linitial(faults));
 	if (target->ncreated == 0)
 		return;
 	early = fc_way_needs_attached(job) && job->nodes == NIL;

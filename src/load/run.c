@@ -20,11 +20,14 @@
 #include "access/xact.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "compat/compat.h"
 #include "copyfrom/run.h"
+#include "index/progress_slot.h"
 #include "intake/receive.h"
 #include "load/fill.h"
 #include "load/find.h"
@@ -37,7 +40,6 @@
 #include "load/setup.h"
 #include "load/tables.h"
 #include "load/tasks.h"
-#include "partition/statistics.h"
 #include "phase/phases.h"
 #include "rejects/notices.h"
 #include "remote/remote.h"
@@ -105,10 +107,16 @@ fc_job_is_unseen(FcJob *job, Oid table)
 	return job->foreign && get_rel_relkind(table) == RELKIND_FOREIGN_TABLE;
 }
 
-/* Analyzes the tables, and shows progress after each */
+/*
+ * Runs ANALYZE on the tables, and on nothing below them, as the current user:
+ * they stay locked in ShareUpdateExclusiveLock.  ANALYZE gets OIDs, as from
+ * autovacuum: by name it would go on to all partitions of a table.  It shows
+ * its progress in the slot that the load reports in.
+ */
 static void
 fc_job_gather(FcJob *job, const List *tables)
 {
+	FcProgressSlot slot;
 	ListCell   *lc;
 
 	job->progress.steps = list_length(tables);
@@ -117,7 +125,9 @@ fc_job_gather(FcJob *job, const List *tables)
 		CHECK_FOR_INTERRUPTS();
 		if (fc_job_is_unseen(job, lfirst_oid(lc)))
 			continue;
-		fc_statistics_gather(lfirst_oid(lc));
+		fc_progress_slot_save(&slot);
+		fc_analyze_tables(list_make1(makeVacuumRelation(NULL, lfirst_oid(lc), NIL)));
+		fc_progress_slot_restore(&slot);
 		job->progress.steps_done++;
 		fc_progress_update(&job->progress);
 	}

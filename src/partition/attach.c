@@ -1,25 +1,37 @@
 /*-------------------------------------------------------------------------
  *
  * partition/attach.c
- *	  Attaches many new partitions with one look at the parent.
+ *	  Attaches the new partitions of a load, once they are filled.
+ *
+ *		begin	locks and reads the default partition, and compares bounds
+ *		each	attaches the first partition by ATTACH PARTITION, without the
+ *				scans that ATTACH would do (partition/vouch.c), and the others
+ *				by rows in catalogs where no extension sees a difference
+ *		end		drops the constraints that were needed for it
  *
  * Each ATTACH PARTITION begins with reading the bounds of all partitions that
  * exist, and ends with telling all sessions that the parent has changed.  The
  * time for n new partitions grows with n * n, to minutes for thousands.  A load
- * knows all its new tables before.  It has made them like the parent, has
- * checked their rows and bounds, and holds the locks; all that ATTACH would do
- * yet is to write rows into catalogs:
+ * has made its new tables like the parent, has compared their rows and bounds,
+ * and holds the locks.  Of what ATTACH does only rows in catalogs are missing:
  *
  *		pg_inherits, pg_depend	the child has a parent, and goes with it
  *		pg_class				it is a partition, and has a bound
  *		pg_attribute			columns are inherited ones
  *		pg_constraint			CHECKs, NOT NULLs and keys are inherited, too
  *
- * This file writes them, and tells the sessions once, at the end.  The rows of
- * an index are written by core's function that attaches one.  The caller lets
- * ATTACH attach the first partition, because ATTACH also checks the parent.
+ * This file writes them, and tells the sessions once, at the end.  Core's own
+ * function attaches the indexes.  The first partition goes by the command,
+ * because ATTACH also checks the parent.
  *
- * Everything is done in the caller's transaction, which undoes it on error.
+ * The load vouches that the rows of a new partition fit its bounds, unless code
+ * of the table may have written to it as well.  If ATTACH itself may run such
+ * code, all new partitions get a CHECK of their bounds (a guard) before the
+ * first is attached: the code cannot write a wrong row to a partition that is
+ * attached later.
+ *
+ * Everything is DDL in the caller's transaction, which undoes it on error.
+ * SPI is connected and finished within each function.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,17 +52,22 @@
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "nodes/nodeFuncs.h"
-#include "tcop/utility.h"
+#include "partitioning/partdesc.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/evtcache.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
 #include "index/define.h"
+#include "index/progress_slot.h"
 #include "partition/attach.h"
+#include "partition/ddl.h"
+#include "partition/vouch.h"
 
 /* An index of the child that becomes a partition of one of the parent */
 typedef struct FcAttachIndex
@@ -84,7 +101,13 @@ fc_attach_is_watched(void)
 		EventCacheLookup(EVT_DDLCommandEnd) != NIL;
 }
 
-const char *
+/*
+ * Returns why tables that this load made like "parent" cannot be attached by
+ * fc_attach_table, or NULL if they can: ATTACH would do more than write rows
+ * into catalogs, or an extension or event trigger would see that it was not
+ * called.
+ */
+static const char *
 fc_attach_reason(Relation parent, Oid default_oid)
 {
 	if (parent->rd_rel->relispartition)
@@ -141,7 +164,12 @@ fc_attach_index_runs_code(Oid indexid)
 	return found;
 }
 
-bool
+/*
+ * May ATTACH run code of the table, which could write to the tables that are
+ * not attached yet?  Core simplifies expressions of CHECKs and indexes, and
+ * calls functions for that; and hooks and event triggers may see the command.
+ */
+static bool
 fc_attach_runs_code(Relation parent)
 {
 	TupleConstr *constr = RelationGetDescr(parent)->constr;
@@ -151,12 +179,15 @@ fc_attach_runs_code(Relation parent)
 		if (fc_attach_users_walker(stringToNode(constr->check[i].ccbin), NULL))
 			return true;
 	foreach(lc, RelationGetIndexList(parent))
+	{
 		if (fc_attach_index_runs_code(lfirst_oid(lc)))
-		return true;
+			return true;
+	}
 	return fc_attach_is_watched();
 }
 
-void
+/* Drops a CHECK that this load has made; no hook need hear of it */
+static void
 fc_attach_drop_check(Oid constraint)
 {
 	ObjectAddress address;
@@ -357,7 +388,11 @@ fc_attach_columns(Relation child, TupleDesc parent)
 	table_close(columns, RowExclusiveLock);
 }
 
-void
+/*
+ * Marks the columns of a table that fc_table_create made as local ones, not
+ * inherited ones: the command ATTACH PARTITION refuses to attach others.
+ */
+static void
 fc_attach_localize_columns(Oid childid)
 {
 	Relation	child = table_open(childid, AccessExclusiveLock);
@@ -395,7 +430,14 @@ fc_attach_constraint(Form_pg_constraint form, bool inherited)
 	}
 }
 
-void
+/*
+ * Marks the constraints of an attached table as CREATE TABLE ... PARTITION OF
+ * would have marked them.  ATTACH leaves the constraints of adopted indexes
+ * marked NO INHERIT, as they are on a stand-alone table.  With "inherited" the
+ * table was attached by fc_attach_table: its CHECKs and NOT NULLs are marked
+ * as inherited from the parent, too.
+ */
+static void
 fc_attach_constraints(Oid child, bool inherited)
 {
 	Relation	constraints = table_open(ConstraintRelationId, RowExclusiveLock);
@@ -472,16 +514,24 @@ fc_attach_is_like(Relation parent, Relation child, Oid guard)
 }
 
 /*
+ * Attaches "child" by rows in catalogs.  The caller holds the locks of ATTACH
+ * and vouches that the child was made like the parent, that its rows fit the
+ * bound, and that the bound overlaps no other.  False, with nothing done, if
+ * the child is not like the parent: the caller then runs ATTACH, which can deal
+ * with that or throws the right error.  "guard" is a CHECK of the child with
+ * the condition of the bound, which is dropped; or InvalidOid.
+ *
  * Another session that reads the parent's partitions and finds the row in
  * pg_inherits must find a bound as well: the same command writes both.
  */
-bool
+static bool
 fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid guard)
 {
 	Relation	child = table_open(childid, AccessExclusiveLock);
 	bool		like = fc_attach_is_like(parent, child, guard);
 	List	   *pairs;
 
+	Assert(CheckRelationLockedByMe(parent, ShareUpdateExclusiveLock, true));
 	if (like)
 	{
 		pairs = fc_attach_pairs(parent, child);
@@ -499,11 +549,179 @@ fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid gua
 	return like;
 }
 
-void
-fc_attach_tell(Relation parent, Oid default_oid)
+/* Locks the default partition, if any, and vouches for it if it has rows */
+static Oid
+fc_attach_spare_default(Relation parent, const FcRoute *route, FcNewPartition *parts,
+			  int nparts)
 {
-	if (OidIsValid(default_oid))
-		CacheInvalidateRelcacheByRelid(default_oid);
-	CacheInvalidateRelcache(parent);
+	Relation	defrel;
+	Oid			spared = InvalidOid;
+
+	if (!OidIsValid(route->default_oid))
+		return InvalidOid;
+	defrel = table_open(route->default_oid, AccessExclusiveLock);
+	if (fc_default_check(defrel, parent, route, parts, nparts))
+		spared = fc_vouch_for_default(defrel, parent, route->type, parts, nparts);
+	table_close(defrel, NoLock);
+	return spared;
+}
+
+const FcNewPartition *
+fc_partition_overlap(Relation parent, const FcNewPartition *parts, int nparts, Oid *other)
+{
+	const FcRoute *all = fc_route_build_from(parent, RelationGetPartitionDesc(parent, false));
+
+	for (int i = 0; i < nparts; i++)
+	{
+		const FcRange *range = &parts[i].range;
+		FcRange		found = fc_route_find(all, range->lo);
+
+		/* a hole, but a part of the range may lie behind it */
+		if (!OidIsValid(found.partition) && !found.hi_max &&
+			(range->hi_max || range->hi > found.hi))
+			found = fc_route_find(all, found.hi);
+		*other = found.partition;
+		if (OidIsValid(*other))
+			return &parts[i];
+	}
+	return NULL;
+}
+
+/*
+ * Compares the bounds with those that exist, as ATTACH does, because most
+ * partitions are attached without it; ERROR 42P17 if two overlap
+ */
+static void
+fc_attach_check_overlaps(Relation parent, const FcNewPartition *parts, int nparts)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "fast_copy bounds",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	Oid			other;
+	const FcNewPartition *part = fc_partition_overlap(parent, parts, nparts, &other);
+
+	if (part)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("partition \"%s\" would overlap partition \"%s\"",
+						get_rel_name(part->range.partition), get_rel_name(other))));
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(mcxt);
+}
+
+void
+fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
+						  FcNewPartition *parts, int nparts, bool vouched)
+{
+	/* locks in the order in which ATTACH takes them */
+	Relation	parent = table_open(parentid, ShareUpdateExclusiveLock);
+
+	attach->parent = parentid;
+	attach->route = route;
+	attach->parts = parts;
+	attach->vouched = vouched;
+	attach->first = true;
+	attach->untold = false;
+	attach->spared = fc_attach_spare_default(parent, route, parts, nparts);
+	attach->reason = vouched ? fc_attach_reason(parent, route->default_oid) :
+		"code of the table ran commands of its own";
+	fc_attach_check_overlaps(parent, parts, nparts);
+	attach->guards = vouched && fc_attach_runs_code(parent) ?
+		fc_vouch_for_parts(parentid, route, parts, nparts) : NULL;
+	attach->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy attach",
+										 ALLOCSET_DEFAULT_SIZES);
+	table_close(parent, NoLock);
+}
+
+/*
+ * Tells all sessions of what was attached by catalog since the last call.  The
+ * parent's cache entry is out of date until then.
+ */
+static void
+fc_attach_tell(FcAttach *attach)
+{
+	if (!attach->untold)
+		return;
+	if (OidIsValid(attach->route->default_oid))
+		CacheInvalidateRelcacheByRelid(attach->route->default_oid);
+	CacheInvalidateRelcacheByRelid(attach->parent);
 	CommandCounterIncrement();
+	attach->untold = false;
+}
+
+void
+fc_partition_attach_end(FcAttach *attach)
+{
+	fc_attach_tell(attach);
+	if (OidIsValid(attach->spared))
+		fc_attach_drop_check(attach->spared);
+	MemoryContextDelete(attach->mcxt);
+}
+
+static char *
+fc_attach_sql(Oid parentid, const FcRoute *route, const FcNewPartition *part)
+{
+	return psprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES %s",
+					fc_ddl_name(get_rel_namespace(parentid), get_rel_name(parentid)),
+					fc_ddl_name(get_rel_namespace(part->range.partition),
+								fc_partition_name_now(part)),
+					fc_range_text(route->type, &part->range));
+}
+
+/* Attaches by ATTACH PARTITION */
+static void
+fc_attach_by_command(FcAttach *attach, const FcNewPartition *part)
+{
+	Oid			vouched = InvalidOid;
+	int			level = fc_ddl_begin();
+	FcProgressSlot slot;
+
+	fc_attach_tell(attach);
+	fc_progress_slot_save(&slot);
+	if (attach->guards)
+		vouched = attach->guards[part - attach->parts];
+	else if (attach->vouched)
+		vouched = fc_vouch_for_part(attach->parent, attach->route, part);
+	fc_attach_localize_columns(part->range.partition);
+	fc_ddl_run(fc_attach_sql(attach->parent, attach->route, part));
+	if (OidIsValid(vouched))
+		fc_attach_drop_check(vouched);
+	fc_attach_constraints(part->range.partition, false);
+	fc_ddl_end(level, true);
+	fc_progress_slot_restore(&slot);
+}
+
+/*
+ * Attaches by rows in catalogs; false, with nothing done, if only ATTACH can
+ */
+static bool
+fc_attach_by_catalog(FcAttach *attach, const FcNewPartition *part)
+{
+	Relation	parent = table_open(attach->parent, NoLock);
+	MemoryContext old = MemoryContextSwitchTo(attach->mcxt);
+	FcProgressSlot slot;
+	bool		done;
+
+	fc_progress_slot_save(&slot);
+	done = fc_attach_table(parent, part->range.partition,
+						   fc_vouch_bound(parent, attach->route->type, &part->range),
+						   attach->guards ? attach->guards[part - attach->parts] : InvalidOid);
+	fc_progress_slot_restore(&slot);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(attach->mcxt);
+	table_close(parent, NoLock);
+	attach->untold |= done;
+	return done;
+}
+
+/* The first partition is always attached by ATTACH, which checks the parent */
+void
+fc_partition_attach(FcAttach *attach, const FcNewPartition *part)
+{
+	Assert(!IsInParallelMode());
+	(void) fc_partition_name_now(part);
+	if (attach->first || attach->reason || !fc_attach_by_catalog(attach, part))
+		fc_attach_by_command(attach, part);
+	attach->first = false;
 }

@@ -1,18 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * partition/attach.h
- *	  Attaches many new partitions with one look at the parent.
+ *	  Attaches the new partitions of a load, once they are filled.
  *
- * Leader only, never in parallel mode.
+ * Leader only, never in parallel mode.  All of it runs as the caller, in the
+ * caller's transaction.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_ATTACH_H
 #define FC_ATTACH_H
 
-#include "nodes/parsenodes.h"
 #include "tcop/utility.h"
-#include "utils/rel.h"
+
+#include "context/shared.h"
 
 /* Do event triggers or other extensions see commands, or what they do? */
 extern bool fc_attach_is_watched(void);
@@ -24,54 +25,55 @@ extern bool fc_attach_is_watched(void);
 extern void fc_attach_pass_over(ProcessUtility_hook_type ours,
 								ProcessUtility_hook_type before);
 
-/*
- * Returns why tables that this load made like "parent" cannot be attached by
- * fc_attach_table, or NULL if they can: ATTACH would do more than write rows
- * into catalogs, or an extension or event trigger would see that it was not
- * called.
- */
-extern const char *fc_attach_reason(Relation parent, Oid default_oid);
+/* State from fc_partition_attach_begin to fc_partition_attach_end */
+typedef struct FcAttach
+{
+	Oid			parent;
+	const FcRoute *route;
+	const FcNewPartition *parts;
+	Oid		   *guards;			/* a CHECK for each of "parts", or NULL */
+	Oid			spared;			/* the default partition's CHECK, or
+								 * InvalidOid */
+	const char *reason;			/* why ATTACH is needed after the first */
+	bool		vouched;		/* are all rows known to be in their place? */
+	bool		first;			/* is none attached yet? */
+	bool		untold;			/* are some attached of which sessions have
+								 * not been told yet? */
+	MemoryContext mcxt;			/* for the work on one partition */
+} FcAttach;
 
 /*
- * May ATTACH run code of the table, which could write to the tables that are
- * not attached yet?  Core simplifies expressions of CHECKs and indexes, and
- * calls functions for that; and hooks and event triggers may see the command.
+ * Returns the first of the new partitions that could not be attached because
+ * its range overlaps that of a partition that is there, and sets *other to the
+ * latter; NULL if there is none.  A partition that is pending DETACH, to which
+ * no row goes, is still there.
  */
-extern bool fc_attach_runs_code(Relation parent);
-
-/* Drops a CHECK that this load has made; no hook need hear of it */
-extern void fc_attach_drop_check(Oid constraint);
-
-/*
- * Marks the columns of a table that fc_table_create made as local ones, not
- * inherited ones: the command ATTACH PARTITION refuses to attach others.
- */
-extern void fc_attach_localize_columns(Oid child);
+extern const FcNewPartition *fc_partition_overlap(Relation parent,
+												  const FcNewPartition *parts,
+												  int nparts, Oid *other);
 
 /*
- * Attaches "child".  The caller holds the locks of ATTACH and vouches that
- * the child was made like the parent, that its rows fit the bound, and that
- * the bound overlaps no other.  False, with nothing done, if the child is not
- * like the parent: the caller then runs ATTACH, which can deal with that or
- * throws the right error.  "guard" is a CHECK of the child with the condition
- * of the bound, which is dropped; or InvalidOid.
+ * The caller attaches "parts" between these two, and does not look at the
+ * parent's partitions meanwhile.  The first reads the default partition once,
+ * in place of each ATTACH, and throws ERROR 23514 if a row of "parts" has come
+ * to it since the precheck.  It locks the parent (SHARE UPDATE EXCLUSIVE) and
+ * the default partition (ACCESS EXCLUSIVE) until commit, as the first ATTACH
+ * would.  "vouched": only the load can have written to the new partitions, and
+ * it has compared each row's key with the bounds.
  */
-extern bool fc_attach_table(Relation parent, Oid child,
-							PartitionBoundSpec *bound, Oid guard);
+extern void fc_partition_attach_begin(FcAttach *attach, Oid parentid,
+									  const FcRoute *route,
+									  FcNewPartition *parts, int nparts,
+									  bool vouched);
+extern void fc_partition_attach_end(FcAttach *attach);
 
 /*
- * Marks the constraints of an attached table as CREATE TABLE ... PARTITION OF
- * would have marked them.  ATTACH leaves the constraints of adopted indexes
- * marked NO INHERIT, as they are on a stand-alone table.  With "inherited" the
- * table was attached by fc_attach_table: its CHECKs and NOT NULLs are marked
- * as inherited from the parent, too.
+ * Attaches one created partition.  Its rows are not read if the load vouches
+ * for them; else a row in the wrong partition is core's ERROR 23514.
+ *
+ * The caller has closed both tables and kept its locks: ALTER TABLE refuses
+ * (55006) a table that this session holds open.
  */
-extern void fc_attach_constraints(Oid child, bool inherited);
-
-/*
- * Tells all sessions of what fc_attach_table has attached since the last call.
- * The parent's cache entry is out of date until then.
- */
-extern void fc_attach_tell(Relation parent, Oid default_oid);
+extern void fc_partition_attach(FcAttach *attach, const FcNewPartition *part);
 
 #endif							/* FC_ATTACH_H */

@@ -10,7 +10,7 @@
  *					rows that belong to it?
  *		create		a stand-alone table, equal to what PARTITION OF makes
  *		(rows and indexes, elsewhere)
- *		attach		partition/attach_new.c
+ *		attach		partition/attach.c
  *
  * Everything is DDL in the caller's transaction, which undoes it on error.
  * SPI is connected and finished within each function.
@@ -28,12 +28,11 @@
 #include "commands/defrem.h"
 #include "commands/tablecmds.h"
 #include "commands/tablespace.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -44,10 +43,10 @@
 #include "partition/attach.h"
 #include "partition/create.h"
 #include "partition/ddl.h"
-#include "partition/default_rows.h"
 #include "partition/empty_table.h"
 #include "partition/name.h"
 #include "partition/partman.h"
+#include "partition/vouch.h"
 #include "remote/place.h"
 #include "remote/remote.h"
 #include "source/advice.h"
@@ -332,13 +331,13 @@ fc_partition_create(FcContext *ctx, const FcRoute *route,
 	int			level;
 	int			i;
 
+	Assert(CheckRelationLockedByMe(parent, AccessShareLock, true));
 	if (nparts == 0)
 		return;
-	fc_table_keep_schema(RelationGetNamespace(parent));
+	fc_ddl_keep_schema(RelationGetNamespace(parent));
 	if (route->partman)
 		fc_partman_check_names(route->partman, parent);
-	level = fc_ddl_pin();
-	SPI_connect();
+	level = fc_ddl_begin();
 	each = AllocSetContextCreate(CurrentMemoryContext, "fast_copy partition",
 								 ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(each);
@@ -350,8 +349,7 @@ fc_partition_create(FcContext *ctx, const FcRoute *route,
 		MemoryContextReset(each);
 		fc_context_progress(ctx);
 	}
-	SPI_finish();
-	AtEOXact_GUC(true, level);
+	fc_ddl_end(level, true);
 	CommandCounterIncrement();
 	for (i = 0; i < nparts; i++)
 		check_empty(&parts[i]);

@@ -11,7 +11,7 @@
 #ifndef FC_CREATE_H
 #define FC_CREATE_H
 
-#include "partition/attach_new.h"
+#include "partition/attach.h"
 #include "partition/name.h"
 
 /* ERROR 42501 if the caller may not act as the parent's owner */

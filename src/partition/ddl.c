@@ -1,28 +1,59 @@
 /*-------------------------------------------------------------------------
  *
  * partition/ddl.c
- *	  Runs commands that are made as text.
+ *	  Runs commands and queries that are made as text.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_namespace.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "partition/ddl.h"
 
 int
 fc_ddl_pin(void)
 {
-	int			level = NewGUCNestLevel();
+	int			level;
 
+	Assert(!IsParallelWorker() && !IsInParallelMode());
+	level = NewGUCNestLevel();
 	(void) set_config_option("search_path", "pg_catalog, pg_temp",
 							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0, false);
 	return level;
+}
+
+int
+fc_ddl_begin(void)
+{
+	int			level = fc_ddl_pin();
+
+	SPI_connect();
+	return level;
+}
+
+void
+fc_ddl_end(int level, bool keep)
+{
+	SPI_finish();
+	AtEOXact_GUC(keep, level);
 }
 
 void
@@ -35,8 +66,98 @@ fc_ddl_run(const char *sql)
 			 SPI_result_code_string(rc));
 }
 
+uint64
+fc_ddl_query(const char *sql)
+{
+	int			rc = SPI_execute(sql, XactReadOnly, 1);
+
+	if (rc != SPI_OK_SELECT)
+		elog(ERROR, "unexpected result of \"%s\": %s", sql,
+			 SPI_result_code_string(rc));
+	return SPI_processed;
+}
+
+char *
+fc_ddl_value(int column)
+{
+	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
+}
+
 char *
 fc_ddl_name(Oid nspid, const char *relname)
 {
 	return quote_qualified_identifier(get_namespace_name(nspid), relname);
+}
+
+bool
+fc_ddl_name_is_taken(const char *name, Oid nspid)
+{
+	return OidIsValid(get_relname_relid(name, nspid)) ||
+		SearchSysCacheExists2(TYPENAMENSP, CStringGetDatum(name),
+							  ObjectIdGetDatum(nspid));
+}
+
+FormData_pg_class
+fc_ddl_class(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	FormData_pg_class form = {0};
+
+	if (HeapTupleIsValid(tuple))
+	{
+		memcpy(&form, GETSTRUCT(tuple), CLASS_TUPLE_SIZE);
+		ReleaseSysCache(tuple);
+	}
+	return form;
+}
+
+/* Returns the schema's newest row; ERROR 3F000 if it was dropped */
+static HeapTuple
+fc_ddl_schema_row(Relation schemas, Oid nspid)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_namespace_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(nspid));
+	scan = systable_beginscan(schemas, NamespaceOidIndexId, true, NULL, 1, &key);
+	tuple = heap_copytuple(systable_getnext(scan));
+	systable_endscan(scan);
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("schema with OID %u does not exist", nspid)));
+	return tuple;
+}
+
+/*
+ * RENAME takes no lock on the schema.  But it changes a key of the row, and
+ * so waits for a transaction that has locked the row as a foreign key would.
+ */
+void
+fc_ddl_keep_schema(Oid nspid)
+{
+	Relation	schemas = table_open(NamespaceRelationId, RowShareLock);
+	TM_Result	result;
+
+	Assert(!IsInParallelMode());
+	do
+	{
+		HeapTuple	tuple = fc_ddl_schema_row(schemas, nspid);
+		TM_FailureData failure;
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		result = heap_lock_tuple(schemas, tuple, GetCurrentCommandId(true),
+								 LockTupleKeyShare, LockWaitBlock, false,
+								 &buffer, &failure);
+		ReleaseBuffer(buffer);
+		heap_freetuple(tuple);
+		/* learn of names that other sessions have changed meanwhile */
+		AcceptInvalidationMessages();
+	} while (result == TM_Updated || result == TM_Deleted);
+	table_close(schemas, RowShareLock);
+	if (result != TM_Ok)
+		elog(ERROR, "could not lock schema %u: %d", nspid, result);
 }

@@ -1,24 +1,54 @@
 /*-------------------------------------------------------------------------
  *
  * partition/ddl.h
- *	  Runs commands that are made as text.
+ *	  Runs commands and queries that are made as text.
+ *
+ * Leader only, never in parallel mode.  On error the end of the transaction
+ * finishes SPI and restores search_path.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_DDL_H
 #define FC_DDL_H
 
+#include "catalog/pg_class.h"
+
 /*
  * Pins search_path, by which the text of a command could be misread.  Returns
- * the level for AtEOXact_GUC(); on error the end of the transaction restores
- * it.
+ * the level for AtEOXact_GUC().
  */
 extern int	fc_ddl_pin(void);
+
+/*
+ * fc_ddl_begin pins search_path and connects SPI, fc_ddl_end undoes both.
+ * With "keep" other settings stay as the commands have SET them.
+ */
+extern int	fc_ddl_begin(void);
+extern void fc_ddl_end(int level, bool keep);
 
 /* Runs a command that gives no rows; SPI is connected */
 extern void fc_ddl_run(const char *sql);
 
+/* Runs a query; returns its number of rows, of which only one is fetched */
+extern uint64 fc_ddl_query(const char *sql);
+
+/* Returns a column of that row in the SPI procedure's context, or NULL */
+extern char *fc_ddl_value(int column);
+
 /* Returns the name of a relation with its schema's, both quoted */
 extern char *fc_ddl_name(Oid nspid, const char *relname);
+
+/* Would CREATE TABLE find the name in use, by a relation or by a type? */
+extern bool fc_ddl_name_is_taken(const char *name, Oid nspid);
+
+/* Returns the fixed part of a row of pg_class; zeroes if there is none */
+extern FormData_pg_class fc_ddl_class(Oid relid);
+
+/*
+ * Keeps the schema's name until the transaction ends: no session can rename
+ * it, so that commands which name the schema meet the tables that they should.
+ * Waits for a session that is changing the schema.  Leader only.
+ */
+extern void fc_ddl_keep_schema(Oid nspid);
 
 #endif							/* FC_DDL_H */

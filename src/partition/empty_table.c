@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/empty_table.c
- *	  Makes a table without waiting for the disk, and empties it; keeps a
- *	  schema's name.
+ *	  Makes a table without waiting for the disk, and empties it.
  *
  * CREATE TABLE makes a TOAST table as well, whose index is built like any
  * other: PostgreSQL 15 and 16 write its one page past the shared buffers and
@@ -19,7 +18,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/heapam.h"
 #include "access/table.h"
 #include "access/tableam.h"
@@ -29,18 +27,14 @@
 #include "catalog/heap.h"
 #include "catalog/index.h"
 #include "catalog/indexing.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_type.h"
 #include "catalog/toasting.h"
 #include "commands/tablecmds.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "parser/parse_utilcmd.h"
 #include "parser/parser.h"
 #include "tcop/utility.h"
-#include "utils/fmgroids.h"
-#include "utils/inval.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -187,6 +181,7 @@ fc_table_create(const char *sql)
 	RangeVar   *name = castNode(CreateStmt, raw->stmt)->relation;
 	List	   *stmts = transformCreateStmt((CreateStmt *) raw->stmt, sql);
 
+	Assert(!IsInParallelMode());
 	while (stmts != NIL)
 	{
 		Node	   *stmt = linitial(stmts);
@@ -211,56 +206,6 @@ fc_table_create(const char *sql)
 			fc_table_alter(stmt, sql);
 		CommandCounterIncrement();
 	}
-}
-
-/* Returns the schema's newest row; ERROR 3F000 if it was dropped */
-static HeapTuple
-fc_table_schema_row(Relation schemas, Oid nspid)
-{
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_namespace_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(nspid));
-	scan = systable_beginscan(schemas, NamespaceOidIndexId, true, NULL, 1, &key);
-	tuple = heap_copytuple(systable_getnext(scan));
-	systable_endscan(scan);
-	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("schema with OID %u does not exist", nspid)));
-	return tuple;
-}
-
-/*
- * RENAME takes no lock on the schema.  But it changes a key of the row, and
- * so waits for a transaction that has locked the row as a foreign key would.
- */
-void
-fc_table_keep_schema(Oid nspid)
-{
-	Relation	schemas = table_open(NamespaceRelationId, RowShareLock);
-	TM_Result	result;
-
-	do
-	{
-		HeapTuple	tuple = fc_table_schema_row(schemas, nspid);
-		TM_FailureData failure;
-		Buffer		buffer;
-
-		CHECK_FOR_INTERRUPTS();
-		result = heap_lock_tuple(schemas, tuple, GetCurrentCommandId(true),
-								 LockTupleKeyShare, LockWaitBlock, false,
-								 &buffer, &failure);
-		ReleaseBuffer(buffer);
-		heap_freetuple(tuple);
-		/* learn of names that other sessions have changed meanwhile */
-		AcceptInvalidationMessages();
-	} while (result == TM_Updated || result == TM_Deleted);
-	table_close(schemas, RowShareLock);
-	if (result != TM_Ok)
-		elog(ERROR, "could not lock schema %u: %d", nspid, result);
 }
 
 void

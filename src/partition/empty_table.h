@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/empty_table.h
- *	  Makes a table without waiting for the disk, and empties it; keeps a
- *	  schema's name.
+ *	  Makes a table without waiting for the disk, and empties it.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,12 +23,5 @@ extern void fc_table_create(const char *sql);
  * not, so that rows can be inserted into both.  Leader only.
  */
 extern void fc_table_truncate(Oid relid);
-
-/*
- * Keeps the schema's name until the transaction ends: no session can rename
- * it, so that commands which name the schema meet the tables that they should.
- * Waits for a session that is changing the schema.  Leader only.
- */
-extern void fc_table_keep_schema(Oid nspid);
 
 #endif							/* FC_EMPTY_TABLE_H */

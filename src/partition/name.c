@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "partition/ddl.h"
 #include "partition/name.h"
 #include "partition/partman.h"
 
@@ -119,14 +120,6 @@ name_suffix(const FcRoute *route, int64 key)
 	return buf.data;
 }
 
-bool
-fc_name_is_taken(const char *name, Oid nspid)
-{
-	return OidIsValid(get_relname_relid(name, nspid)) ||
-		SearchSysCacheExists2(TYPENAMENSP, CStringGetDatum(name),
-							  ObjectIdGetDatum(nspid));
-}
-
 /*
  * Returns a name for the partition that starts at "key", in the current
  * memory context.  Only the parent's part of it is cut to fit.
@@ -146,7 +139,7 @@ choose_name(Relation parent, const FcRoute *route, int64 key)
 		char	   *name = psprintf("%.*s%s", len, base, tail);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!fc_name_is_taken(name, RelationGetNamespace(parent)))
+		if (!fc_ddl_name_is_taken(name, RelationGetNamespace(parent)))
 			return name;
 	}
 }
@@ -184,7 +177,7 @@ choose_partman_name(Relation parent, const FcRoute *route,
 	char	   *base = fc_partman_name(route->partman, route, range->lo);
 	char	   *name = base;
 
-	for (int n = 1; fc_name_is_taken(name, nspid); n++)
+	for (int n = 1; fc_ddl_name_is_taken(name, nspid); n++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!route->interval.elapsed ||

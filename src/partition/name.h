@@ -10,9 +10,6 @@
 
 #include "context/shared.h"
 
-/* Would CREATE TABLE find the name in use, by a relation or by a type? */
-extern bool fc_name_is_taken(const char *name, Oid nspid);
-
 /* Returns the name that a partition for this range would get */
 extern char *fc_partition_name(Relation parent, const FcRoute *route,
 							   const FcRange *range);

@@ -33,7 +33,6 @@
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "common/int.h"
@@ -41,8 +40,6 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgrprotos.h"
@@ -50,14 +47,11 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "partition/ddl.h"
-#include "partition/empty_table.h"
 #include "partition/partman.h"
-#include "partition/partman_sql.h"
 
 /* Returns a bound as wall clocks show it; ERROR 22008 if there is none */
 static Timestamp
@@ -106,21 +100,6 @@ fc_partman_argument(const char *text)
 							  CStringGetTextDatum(text), false, false);
 }
 
-void
-fc_partman_check_owner(const FcPartman *partman)
-{
-	char	   *grant = fc_partman_grant_needed(partman, partman->user);
-
-	if (grant)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("cannot make partitions of table \"%s\", which pg_partman keeps",
-						partman->table),
-				 errdetail("Its functions run as role \"%s\", the owner of the table, which may not read its configuration.",
-						   GetUserNameFromId(partman->user, false)),
-				 errhint("%s; or make the partitions before the load.", grant)));
-}
-
 /* Evaluates the call; returns its result, or NULL if that is no text */
 static char *
 fc_partman_evaluate(Oid function, List *args)
@@ -155,6 +134,7 @@ fc_partman_call(const FcPartman *partman, FcPartmanFunction function, List *args
 	int			level = fc_ddl_pin();
 	char	   *result;
 
+	Assert(OidIsValid(partman->functions[function]));
 	GetUserIdAndSecContext(&userid, &sec_context);
 	if (partman->user != userid)
 		SetUserIdAndSecContext(partman->user, sec_context |
@@ -239,18 +219,18 @@ static List *
 fc_partman_add_set_zones(List *zones)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
-	int			level = fc_partman_sql_begin();
+	int			level = fc_ddl_begin();
 	char	   *names;
 
-	fc_partman_sql_query("SELECT string_agg(DISTINCT substr(s, 10), E'\\n')"
+	fc_ddl_query("SELECT string_agg(DISTINCT substr(s, 10), E'\\n')"
 						 " FROM pg_db_role_setting, unnest(setconfig) AS s"
 						 " WHERE lower(s) LIKE 'timezone=%' AND setdatabase IN"
 						 " (0, (SELECT oid FROM pg_database WHERE datname = current_database()))");
-	names = fc_partman_sql_value(1);
+	names = fc_ddl_value(1);
 	MemoryContextSwitchTo(mcxt);
 	for (char *name = names ? strtok(names, "\n") : NULL; name; name = strtok(NULL, "\n"))
 		zones = fc_partman_add_zone(zones, name);
-	fc_partman_sql_end(level);
+	fc_ddl_end(level, false);
 	return zones;
 }
 
@@ -297,67 +277,4 @@ fc_partman_interval(const FcPartman *partman, const FcRoute *route)
 		fc_partman_refuse_zone(partman, pg_get_timezone_name(linitial(zones)));
 	return fc_interval_step(route, partman->interval, partman->epoch,
 							linitial(zones));
-}
-
-Oid
-fc_partman_template(const FcPartman *partman)
-{
-	char	   *schema = partman->template ? pstrdup(partman->template) : NULL;
-	char	   *name = schema ? strchr(schema, '.') : NULL;
-
-	if (name == NULL)
-		return InvalidOid;
-	*name++ = '\0';
-	return get_relname_relid(name, get_namespace_oid(schema, true));
-}
-
-FormData_pg_class
-fc_partman_class(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	FormData_pg_class form = {0};
-
-	if (HeapTupleIsValid(tuple))
-	{
-		memcpy(&form, GETSTRUCT(tuple), CLASS_TUPLE_SIZE);
-		ReleaseSysCache(tuple);
-	}
-	return form;
-}
-
-/* Locks the template and keeps its schema's name, by which it is called */
-static void
-fc_partman_keep_template(const FcPartman *partman)
-{
-	Oid			nspid;
-
-	if (OidIsValid(partman->template_oid))
-	{
-		LockRelationOid(partman->template_oid, AccessShareLock);
-		nspid = get_rel_namespace(partman->template_oid);
-		if (OidIsValid(nspid))
-			fc_table_keep_schema(nspid);
-	}
-	if (fc_partman_template(partman) != partman->template_oid ||
-		fc_partman_class(partman->template_oid).relowner != partman->template_owner)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("template \"%s\" of table \"%s\" was changed while the table was being loaded",
-						partman->template, partman->table),
-				 errhint("Load it again.")));
-}
-
-void
-fc_partman_check_names(const FcPartman *partman, Relation parent)
-{
-	if (strcmp(partman->table,
-			   psprintf("%s.%s", get_namespace_name(RelationGetNamespace(parent)),
-						RelationGetRelationName(parent))) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" was renamed while it was being loaded",
-						partman->table),
-				 errhint("pg_partman knows it by its name. Load it again.")));
-	if (partman->template)
-		fc_partman_keep_template(partman);
 }

@@ -16,16 +16,7 @@
 #include "nodes/pg_list.h"
 
 #include "key/range.h"
-
-/* A reason why partitions must not be made, or had better not be */
-typedef struct FcFault
-{
-	const char *name;			/* of the warning in an analysis */
-	int			sqlerrcode;
-	char	   *message;
-	char	   *detail;
-	char	   *hint;
-} FcFault;
+#include "partition/fault.h"
 
 /* pg_partman's functions that are called here */
 typedef enum FcPartmanFunction
@@ -67,9 +58,6 @@ typedef struct FcPartman
 	FcFault    *refusal;		/* why no partitions can be made, or NULL */
 } FcPartman;
 
-extern FcFault *fc_partman_fault(const char *name, int sqlerrcode,
-								 char *message, char *detail, char *hint);
-
 /*
  * Returns what pg_partman says of the table.  NULL if pg_partman does not
  * keep it, if fast_copy.use_partman is off, or, with a WARNING, if pg_partman
@@ -96,9 +84,6 @@ extern FcInterval fc_partman_interval(const FcPartman *partman,
 /* Returns the name pg_partman would give a partition that starts at "key" */
 extern char *fc_partman_name(const FcPartman *partman, const FcRoute *route,
 							 int64 key);
-
-/* Returns the table that "template" names, or InvalidOid */
-extern Oid	fc_partman_template(const FcPartman *partman);
 
 /*
  * ERROR 55000 if the table or its schema was renamed meanwhile, or the name
@@ -128,9 +113,6 @@ extern List *fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 							   const FcRange *lowest, int64 high,
 							   const FcNewPartition *parts, int nparts);
 
-/* Throws the fault as an ERROR */
-extern void fc_partman_throw(const FcFault *fault);
-
 /* Gives an empty table of this name what it must have before it is filled */
 extern void fc_partman_prepare(const FcPartman *partman, Oid nspid,
 							   const char *name);
@@ -143,12 +125,6 @@ extern void fc_partman_finish(const FcRoute *route, Oid nspid,
 							  const FcNewPartition *parts, int nparts);
 
 /* Functions for partition/partman*.c alone */
-
-/*
- * Returns the GRANT that the role lacks next to read of pg_partman's schema
- * what is known to be needed, or NULL
- */
-extern char *fc_partman_grant_needed(const FcPartman *partman, Oid role);
 
 /* Returns a text as an argument */
 extern Node *fc_partman_argument(const char *text);
@@ -163,8 +139,5 @@ extern char *fc_partman_call(const FcPartman *partman, FcPartmanFunction functio
 
 /* Returns the highest partition with two finite bounds, or NULL */
 extern const FcRange *fc_partman_newest(const FcRoute *route);
-
-/* Returns the fixed part of a row of pg_class; zeroes if there is none */
-extern FormData_pg_class fc_partman_class(Oid relid);
 
 #endif							/* FC_PARTMAN_H */

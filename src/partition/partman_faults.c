@@ -10,7 +10,7 @@
  *					one is in its way
  *
  * Nothing is changed.  SQL tells the current time and the highest key
- * (partition/partman_sql.c).
+ * (partition/ddl.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -26,33 +26,8 @@
 
 #include "compat/compat.h"
 #include "compat/settings.h"
-#include "partition/empty_table.h"
+#include "partition/ddl.h"
 #include "partition/partman.h"
-#include "partition/partman_sql.h"
-
-FcFault *
-fc_partman_fault(const char *name, int sqlerrcode, char *message, char *detail,
-				 char *hint)
-{
-	FcFault    *fault = palloc(sizeof(FcFault));
-
-	fault->name = name;
-	fault->sqlerrcode = sqlerrcode;
-	fault->message = message;
-	fault->detail = detail;
-	fault->hint = hint;
-	return fault;
-}
-
-void
-fc_partman_throw(const FcFault *fault)
-{
-	ereport(ERROR,
-			(errcode(fault->sqlerrcode),
-			 errmsg("%s", fault->message),
-			 fault->detail ? errdetail("%s", fault->detail) : 0,
-			 fault->hint ? errhint("%s", fault->hint) : 0));
-}
 
 /* Returns an instant as a key of the table; ERROR 22008 if there is none */
 static int64
@@ -82,13 +57,13 @@ fc_partman_key(const FcRoute *route, TimestampTz time)
 static int64
 fc_partman_instant(const FcRoute *route, const char *expression)
 {
-	int			level = fc_partman_sql_begin();
+	int			level = fc_ddl_begin();
 	bool		isnull;
 	Datum		time;
 
-	fc_partman_sql_query(psprintf("SELECT %s", expression));
+	fc_ddl_query(psprintf("SELECT %s", expression));
 	time = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	fc_partman_sql_end(level);
+	fc_ddl_end(level, false);
 	return fc_partman_key(route, DatumGetTimestampTz(time));
 }
 
@@ -102,7 +77,7 @@ fc_partman_query_as(Oid owner, const char *sql)
 	GetUserIdAndSecContext(&userid, &sec_context);
 	SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);
-	fc_partman_sql_query(sql);
+	fc_ddl_query(sql);
 	SetUserIdAndSecContext(userid, sec_context);
 }
 
@@ -110,7 +85,7 @@ fc_partman_query_as(Oid owner, const char *sql)
 static int64
 fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 {
-	int			level = fc_partman_sql_begin();
+	int			level = fc_ddl_begin();
 	bool		found = false;
 
 	for (int i = route->nranges - 1; i >= 0 && !found; i--)
@@ -121,13 +96,13 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 		CHECK_FOR_INTERRUPTS();
 		/* an analysis has no XID, and must write nothing */
 		if (TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
-			fc_table_keep_schema(get_rel_namespace(leaf));
-		fc_partman_query_as(fc_partman_class(leaf).relowner,
+			fc_ddl_keep_schema(get_rel_namespace(leaf));
+		fc_partman_query_as(fc_ddl_class(leaf).relowner,
 							psprintf("SELECT max(%s) FROM %s",
 									 quote_identifier(partman->control),
 									 quote_qualified_identifier(get_namespace_name(get_rel_namespace(leaf)),
 																get_rel_name(leaf))));
-		value = fc_partman_sql_value(1);
+		value = fc_ddl_value(1);
 		found = value != NULL;
 		if (found)
 		{
@@ -136,7 +111,7 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 			least = Max(least, highest);
 		}
 	}
-	fc_partman_sql_end(level);
+	fc_ddl_end(level, false);
 	return least;
 }
 
@@ -165,7 +140,7 @@ fc_partman_too_old(const FcPartman *partman, const FcRoute *route,
 	if (partman->retention == NULL || fc_ignore_retention || lowest->hi_max ||
 		lowest->hi >= fc_partman_oldest_kept(partman, route, high))
 		return NULL;
-	return fc_partman_fault("retention", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+	return fc_fault("retention", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 							psprintf("rows are older than the retention of pg_partman for table \"%s\"",
 									 partman->table),
 							psprintf("The retention is \"%s\", and the oldest rows belong to values %s: the next maintenance would remove them.",
@@ -192,7 +167,7 @@ fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
 												   partman->premake,
 												   quote_literal_cstr(partman->interval))))
 		return NULL;
-	return fc_partman_fault("premake", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+	return fc_fault("premake", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 							psprintf("rows lie beyond the partitions that pg_partman makes ahead for table \"%s\"",
 									 partman->table),
 							psprintf("It makes %d partitions of \"%s\" ahead of now, and the latest rows belong to values %s: maintenance would go on from there and make no nearer ones.",
@@ -212,10 +187,11 @@ fc_partman_misfit(const FcPartman *partman, const FcRoute *route,
 		int64		lo;
 		int64		hi;
 
+		Assert(i == 0 || parts[i - 1].range.lo < range->lo);
 		fc_interval_floor(route, range->lo, &lo, &hi);
 		if (lo == range->lo && hi == range->hi)
 			continue;
-		return fc_partman_fault("pg_partman", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+		return fc_fault("pg_partman", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 								psprintf("partitions of table \"%s\" do not line up with the interval of pg_partman",
 										 partman->table),
 								psprintf("The interval is \"%s\", and between existing partitions there is only room for values %s.",

@@ -21,6 +21,7 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/dependency.h"
@@ -283,6 +284,29 @@ fc_partman_epoch(const char *name)
 	return -1;
 }
 
+/*
+ * Returns the GRANT that the role lacks next to read of pg_partman's schema
+ * what is known to be needed, or NULL
+ */
+static char *
+fc_partman_grant_needed(const FcPartman *partman, Oid role)
+{
+	Oid			nspid = get_rel_namespace(partman->config);
+	const char *schema = quote_identifier(get_namespace_name(nspid));
+	const char *to = quote_identifier(GetUserNameFromId(role, false));
+	/* the latter is read by apply_privileges() */
+	const Oid	tables[] = {partman->config,
+	partman->privileges ? get_relname_relid("table_privs", nspid) : InvalidOid};
+
+	if (fc_namespace_aclcheck(nspid, role, ACL_USAGE) != ACLCHECK_OK)
+		return psprintf("GRANT USAGE ON SCHEMA %s TO %s", schema, to);
+	for (int i = 0; i < lengthof(tables); i++)
+		if (OidIsValid(tables[i]) &&
+			pg_class_aclcheck(tables[i], role, ACL_SELECT) != ACLCHECK_OK)
+			return psprintf("GRANT SELECT ON %s.%s TO %s", schema, get_rel_name(tables[i]), to);
+	return NULL;
+}
+
 /* Fills in what the row says */
 static void
 fc_partman_take(FcPartmanSearch *search)
@@ -384,6 +408,19 @@ fc_partman_check_taker(FcPartman *partman)
 				 partman->refusal->hint);
 }
 
+/* Returns the table that "template" names, or InvalidOid */
+static Oid
+fc_partman_template(const FcPartman *partman)
+{
+	char	   *schema = partman->template ? pstrdup(partman->template) : NULL;
+	char	   *name = schema ? strchr(schema, '.') : NULL;
+
+	if (name == NULL)
+		return InvalidOid;
+	*name++ = '\0';
+	return get_relname_relid(name, get_namespace_oid(schema, true));
+}
+
 /*
  * Looks for the template, and refuses one whose owner is not trusted:
  * pg_partman makes commands of names in its template, of columns and indexes
@@ -396,7 +433,7 @@ fc_partman_check_template(FcPartmanSearch *search)
 	FormData_pg_class form;
 
 	partman->template_oid = fc_partman_template(partman);
-	form = fc_partman_class(partman->template_oid);
+	form = fc_ddl_class(partman->template_oid);
 	partman->template_owner = form.relowner;
 	partman->indexes = form.relhasindex;
 	/* pg_partman builds its indexes on tables without rows */
@@ -466,25 +503,6 @@ fc_partman_find_functions(FcPartmanSearch *search)
 	}
 }
 
-char *
-fc_partman_grant_needed(const FcPartman *partman, Oid role)
-{
-	Oid			nspid = get_rel_namespace(partman->config);
-	const char *schema = quote_identifier(get_namespace_name(nspid));
-	const char *to = quote_identifier(GetUserNameFromId(role, false));
-	/* the latter is read by apply_privileges() */
-	const Oid	tables[] = {partman->config,
-	partman->privileges ? get_relname_relid("table_privs", nspid) : InvalidOid};
-
-	if (fc_namespace_aclcheck(nspid, role, ACL_USAGE) != ACLCHECK_OK)
-		return psprintf("GRANT USAGE ON SCHEMA %s TO %s", schema, to);
-	for (int i = 0; i < lengthof(tables); i++)
-		if (OidIsValid(tables[i]) &&
-			pg_class_aclcheck(tables[i], role, ACL_SELECT) != ACLCHECK_OK)
-			return psprintf("GRANT SELECT ON %s.%s TO %s", schema, get_rel_name(tables[i]), to);
-	return NULL;
-}
-
 /*
  * May the table's owner, as whom pg_partman's functions run, or the caller read
  * its configuration?  Refuses with the GRANT that comes next, if not.
@@ -535,6 +553,7 @@ fc_partman_find(Relation parent)
 	FcPartmanSearch search = {0};
 	FcPartman  *partman = palloc0(sizeof(FcPartman));
 
+	Assert(!IsParallelWorker());
 	search.partman = partman;
 	search.parent = parent;
 	if (!fc_use_partman || !fc_partman_extension(&search))
@@ -548,4 +567,56 @@ fc_partman_find(Relation parent)
 	partman->name = pstrdup(RelationGetRelationName(parent));
 	partman->user = parent->rd_rel->relowner;
 	return fc_partman_read(&search);
+}
+
+void
+fc_partman_check_owner(const FcPartman *partman)
+{
+	char	   *grant = fc_partman_grant_needed(partman, partman->user);
+
+	if (grant)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot make partitions of table \"%s\", which pg_partman keeps",
+						partman->table),
+				 errdetail("Its functions run as role \"%s\", the owner of the table, which may not read its configuration.",
+						   GetUserNameFromId(partman->user, false)),
+				 errhint("%s; or make the partitions before the load.", grant)));
+}
+
+/* Locks the template and keeps its schema's name, by which it is called */
+static void
+fc_partman_keep_template(const FcPartman *partman)
+{
+	Oid			nspid;
+
+	if (OidIsValid(partman->template_oid))
+	{
+		LockRelationOid(partman->template_oid, AccessShareLock);
+		nspid = get_rel_namespace(partman->template_oid);
+		if (OidIsValid(nspid))
+			fc_ddl_keep_schema(nspid);
+	}
+	if (fc_partman_template(partman) != partman->template_oid ||
+		fc_ddl_class(partman->template_oid).relowner != partman->template_owner)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("template \"%s\" of table \"%s\" was changed while the table was being loaded",
+						partman->template, partman->table),
+				 errhint("Load it again.")));
+}
+
+void
+fc_partman_check_names(const FcPartman *partman, Relation parent)
+{
+	if (strcmp(partman->table,
+			   psprintf("%s.%s", get_namespace_name(RelationGetNamespace(parent)),
+						RelationGetRelationName(parent))) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" was renamed while it was being loaded",
+						partman->table),
+				 errhint("pg_partman knows it by its name. Load it again.")));
+	if (partman->template)
+		fc_partman_keep_template(partman);
 }

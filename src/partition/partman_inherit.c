@@ -32,7 +32,6 @@
 #include "index/progress_slot.h"
 #include "partition/ddl.h"
 #include "partition/partman.h"
-#include "partition/partman_sql.h"
 
 void
 fc_partman_prepare(const FcPartman *partman, Oid nspid, const char *name)
@@ -102,13 +101,13 @@ fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
 		!fc_epoch_to_time(partman->epoch, part->range.lo, &lo) ||
 		!fc_epoch_to_time(partman->epoch, part->range.hi, &hi))
 		return;
-	level = fc_partman_sql_begin();
+	level = fc_ddl_begin();
 	fc_ddl_run(psprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s >= %s AND %s < %s)%s",
 						table, quote_identifier(name),
 						time, quote_literal_cstr(fc_key_text(FC_KEY_TIMESTAMPTZ, lo)),
 						time, quote_literal_cstr(fc_key_text(FC_KEY_TIMESTAMPTZ, hi)),
 						implied ? " NOT VALID" : ""));
-	fc_partman_sql_end(level);
+	fc_ddl_end(level, false);
 	if (implied)
 		fc_partman_vouch(part->range.partition, name);
 }

@@ -49,7 +49,7 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
-#include "partition/name.h"
+#include "partition/ddl.h"
 #include "partition/partman_trust.h"
 
 void
@@ -58,7 +58,7 @@ fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail)
 	if (partman->refusal)
 		return;
 	partman->refusal =
-		fc_partman_fault("pg_partman", sqlerrcode,
+		fc_fault("pg_partman", sqlerrcode,
 						 psprintf("cannot make partitions of table \"%s\", which pg_partman keeps",
 								  partman->table),
 						 detail,
@@ -103,8 +103,8 @@ bool
 fc_partman_is_trusted(const FcPartmanSearch *search)
 {
 	const Oid	owners[] = {search->owner, fc_partman_schema_owner(search->schema),
-		fc_partman_class(search->config).relowner,
-	fc_partman_class(search->config_sub).relowner};
+		fc_ddl_class(search->config).relowner,
+	fc_ddl_class(search->config_sub).relowner};
 
 	for (int i = 0; i < lengthof(owners); i++)
 	{
@@ -235,11 +235,11 @@ fc_partman_hider(const FcPartmanSearch *search, Oid class, Oid object)
 			 fc_partman_hides_function(search, NameStr(((Form_pg_proc) form)->proname)))
 		owner = ((Form_pg_proc) form)->proowner;
 	else if (cache == TYPEOID &&
-			 fc_name_is_taken(NameStr(((Form_pg_type) form)->typname),
+			 fc_ddl_name_is_taken(NameStr(((Form_pg_type) form)->typname),
 							  PG_CATALOG_NAMESPACE))
 		owner = ((Form_pg_type) form)->typowner;
 	else if (cache == RELOID &&
-			 fc_name_is_taken(NameStr(((Form_pg_class) form)->relname),
+			 fc_ddl_name_is_taken(NameStr(((Form_pg_class) form)->relname),
 							  PG_CATALOG_NAMESPACE))
 		owner = ((Form_pg_class) form)->relowner;
 	ReleaseSysCache(tuple);

@@ -1,14 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * partition/vouch.c
- *	  CHECK constraints that spare ATTACH the reading of rows.
+ *	  What spares ATTACH the reading of rows: one look at the default partition,
+ *	  and CHECK constraints.
  *
- * ATTACH reads all rows of the new partition, and of the default partition,
- * unless a valid CHECK constraint proves that no row is out of place.  Such a
- * constraint is written into the catalog without reading a row: for the new
- * partition, because the load has compared each key with the range; for the
- * default, because the leader has read it once, under the lock, for all new
- * ranges.  The caller drops it again (fc_attach_drop_check).
+ * For each new partition ATTACH would read the default partition, for rows that
+ * belong to the new one.  The leader reads it once for all of them, before any
+ * row is loaded and again under the lock.
+ *
+ * ATTACH also reads all rows of the new partition, and of the default
+ * partition, unless a valid CHECK constraint proves that no row is out of
+ * place.  Such a constraint is written into the catalog without reading a row:
+ * for the new partition, because the load has compared each key with the range;
+ * for the default, because it has just been read.  The caller drops it again
+ * (partition/attach.c).
  *
  * Constraints are rows in catalogs, which the end of the transaction undoes
  * on error.
@@ -18,19 +23,141 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/heap.h"
 #include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "partitioning/partbounds.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "compat/compat.h"
-#include "partition/default_rows.h"
+#include "key/search.h"
 #include "partition/vouch.h"
+
+static int
+compare_ranges(const void *a, const void *b)
+{
+	int64		lo_a = ((const FcRange *) a)->lo;
+	int64		lo_b = ((const FcRange *) b)->lo;
+
+	return lo_a < lo_b ? -1 : lo_a > lo_b ? 1 : 0;
+}
+
+/* Returns the *n ranges of "parts", ascending, with neighbours merged */
+static FcRange *
+ranges_merged(const FcNewPartition *parts, int nparts, int *n)
+{
+	FcRange    *ranges = palloc(sizeof(FcRange) * Max(nparts, 1));
+	int			last = 0;
+	int			i;
+
+	for (i = 0; i < nparts; i++)
+		ranges[i] = parts[i].range;
+	qsort(ranges, nparts, sizeof(FcRange), compare_ranges);
+
+	for (i = 1; i < nparts; i++)
+	{
+		Assert(!ranges[last].hi_max && ranges[i].lo >= ranges[last].hi);
+		if (ranges[i].lo != ranges[last].hi)
+			ranges[++last] = ranges[i];
+		else
+		{
+			ranges[last].hi = ranges[i].hi;
+			ranges[last].hi_max = ranges[i].hi_max;
+		}
+	}
+	*n = nparts > 0 ? last + 1 : 0;
+	return ranges;
+}
+
+/* Returns the one of "n" ascending ranges that holds "key", or NULL */
+static const FcRange *
+find_range(const FcRange *ranges, int n, int64 key)
+{
+	int			i = 0;
+
+	fc_search(int, i, n, mid, !ranges[mid].hi_max && ranges[mid].hi <= key);
+	return i < n && (ranges[i].lo_min || ranges[i].lo <= key) ? &ranges[i] : NULL;
+}
+
+/* Returns the range of "parts" that holds "key", for a message */
+static const FcRange *
+part_of_key(const FcNewPartition *parts, int nparts, int64 key)
+{
+	int			i;
+
+	for (i = 0; i < nparts; i++)
+		if (find_range(&parts[i].range, 1, key) != NULL)
+			return &parts[i].range;
+	elog(ERROR, "no new partition holds the key");
+}
+
+/*
+ * ERROR 23514, with the message of ATTACH, if a row of the default partition
+ * belongs to one of "parts"
+ */
+static void
+scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
+			 const FcNewPartition *parts, int nparts)
+{
+	int			n;
+	FcRange    *ranges = ranges_merged(parts, nparts, &n);
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	TupleTableSlot *slot = table_slot_create(defrel, NULL);
+	TableScanDesc scan = fc_begin_scan(defrel, snapshot);
+
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, attnum, &isnull);
+		int64		key;
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull)
+			continue;
+		key = fc_key_from_datum(type, value);
+		if (find_range(ranges, n, key) != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_CHECK_VIOLATION),
+					 errmsg("updated partition constraint for default partition \"%s\" would be violated by some row",
+							RelationGetRelationName(defrel)),
+					 errdetail("A row belongs to the partition to be made for values %s.",
+							   fc_range_text(type, part_of_key(parts, nparts, key))),
+					 errhint("Move such rows out of the default partition first."),
+					 errtable(defrel)));
+	}
+
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	UnregisterSnapshot(snapshot);
+	pfree(ranges);
+}
+
+bool
+fc_default_check(Relation defrel, Relation parent, const FcRoute *route,
+				 const FcNewPartition *parts, int nparts)
+{
+	AttrNumber	attnum;
+
+	Assert(CheckRelationLockedByMe(defrel, AccessShareLock, true));
+	if (defrel->rd_rel->relkind != RELKIND_RELATION ||
+		RelationGetNumberOfBlocks(defrel) == 0)
+		return false;
+	attnum = get_attnum(RelationGetRelid(defrel),
+						get_attname(RelationGetRelid(parent), route->attnum,
+									false));
+	scan_default(defrel, attnum, route->type, parts, nparts);
+	return true;
+}
 
 /* Returns one bound as the parser makes it */
 static Node *
@@ -104,7 +231,7 @@ fc_vouch_for_default(Relation defrel, Relation parent, FcKeyType type,
 					 const FcNewPartition *parts, int nparts)
 {
 	int			n;
-	FcRange    *ranges = fc_ranges_merged(parts, nparts, &n);
+	FcRange    *ranges = ranges_merged(parts, nparts, &n);
 	List	   *outside = NIL;
 	int			i;
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * partition/vouch.h
- *	  CHECK constraints that spare ATTACH the reading of rows.
+ *	  What spares ATTACH the reading of rows: one look at the default partition,
+ *	  and CHECK constraints.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,6 +12,14 @@
 #include "nodes/parsenodes.h"
 
 #include "context/shared.h"
+
+/*
+ * ERROR 23514 if the default partition has a row that belongs to one of
+ * "parts".  True if it has rows, but none of these; false if it has none, or
+ * is foreign or partitioned, which ATTACH deals with itself.
+ */
+extern bool fc_default_check(Relation defrel, Relation parent, const FcRoute *route,
+							 const FcNewPartition *parts, int nparts);
 
 /* Returns FOR VALUES as the parser makes it */
 extern PartitionBoundSpec *fc_vouch_bound(Relation parent, FcKeyType type,

@@ -17,7 +17,7 @@
 #include "utils/lsyscache.h"
 
 #include "compat/compat.h"
-#include "partition/empty_table.h"
+#include "partition/ddl.h"
 #include "rejects/own_table.h"
 
 void
@@ -77,7 +77,7 @@ fc_own_table_prepare(const FcOwnTable *kind, Oid table)
 
 	for (int i = 0; i < kind->ncolumns; i++)
 		types[i] = kind->columns[i].typid;
-	fc_table_keep_schema(get_rel_namespace(table));
+	fc_ddl_keep_schema(get_rel_namespace(table));
 	plan = SPI_prepare(fc_own_table_sql(kind, table), kind->ncolumns, types);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/fault.c
+ *	  A reason why partitions must not be made, or had better not be.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "partition/fault.h"
+
+FcFault *
+fc_fault(const char *name, int sqlerrcode, char *message, char *detail, char *hint)
+{
+	FcFault    *fault = palloc(sizeof(FcFault));
+
+	fault->name = name;
+	fault->sqlerrcode = sqlerrcode;
+	fault->message = message;
+	fault->detail = detail;
+	fault->hint = hint;
+	return fault;
+}
+
+void
+fc_fault_throw(const FcFault *fault)
+{
+	ereport(ERROR,
+			(errcode(fault->sqlerrcode),
+			 errmsg("%s", fault->message),
+			 fault->detail ? errdetail("%s", fault->detail) : 0,
+			 fault->hint ? errhint("%s", fault->hint) : 0));
+}
