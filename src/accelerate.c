@@ -49,10 +49,10 @@
 #include "accelerate.h"
 #include "compat/compat.h"
 #include "compat/settings.h"
+#include "elsewhere/keeper.h"
 #include "errors/context.h"
 #include "load/room.h"
 #include "load/run.h"
-#include "options/elsewhere.h"
 #include "options/options.h"
 #include "options/plan.h"
 #include "options/plan_code.h"
@@ -377,7 +377,7 @@ fc_accelerate_plan_reason(FcAccelerated *copy, FcOptions **options)
 		return "an option is not known";
 	if (fc_accelerate_talks(copy))
 		return "a column's type tells of its values";
-	if (fc_elsewhere_keeps(RelationGetRelid(copy->rel)))
+	if (fc_keeper_keeps(RelationGetRelid(copy->rel)))
 		return "another extension may keep the rows elsewhere";
 	*options = fc_accelerate_options(copy);
 	if ((*options)->on_error != FC_ON_ERROR_STOP)

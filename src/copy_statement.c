@@ -51,8 +51,8 @@
 #include "accelerate.h"
 #include "compat/compat.h"
 #include "copy_statement.h"
+#include "elsewhere/keeper.h"
 #include "load/run.h"
-#include "options/elsewhere.h"
 #include "partition/attach.h"
 #include "relay.h"
 #include "report/report.h"
@@ -223,7 +223,7 @@ fc_statement_load(const FcRelayCall *call, FcStatement *statement)
 	if (previous_hook)
 	{
 		if (statement->options == NULL && !statement->plain)
-			fc_elsewhere_foresee(RangeVarGetRelid(statement->stmt->relation, NoLock, true));
+			fc_keeper_foresee(RangeVarGetRelid(statement->stmt->relation, NoLock, true));
 		if (!fc_relay(previous_hook, call, fc_statement_run, statement, statement->plain))
 			return false;
 	}
@@ -338,7 +338,7 @@ fc_statement_call(FcOptions *options)
 	/* the target does not exist: the load will say so */
 	if (name == NULL)
 		return fc_statement_run(&statement);
-	fc_elsewhere_foresee(options->target);
+	fc_keeper_foresee(options->target);
 	stmt = fc_statement_of(options, name);
 	pstmt->commandType = CMD_UTILITY;
 	pstmt->utilityStmt = (Node *) stmt;

@@ -16,9 +16,9 @@
 #include "utils/rls.h"
 
 #include "copyfrom/access_hint.h"
+#include "elsewhere/keeper.h"
 #include "errors/context.h"
 #include "load/access.h"
-#include "options/elsewhere.h"
 #include "source/glob.h"
 #include "source/root.h"
 
@@ -177,7 +177,7 @@ fc_access_check_target(FcJob *job)
 				 errhint("Use INSERT statements instead.")));
 	if (XactReadOnly && !target->rel->rd_islocaltemp && fc_caller_writes(target->options->caller))
 		PreventCommandIfReadOnly(fc_caller_wrote_copy(target->options->caller) ? "COPY FROM" : "fast_copy()");
-	target->shards = fc_elsewhere_check(target->oid);
-	if (target->shards && !fc_caller_writes(target->options->caller))
-		fc_elsewhere_refuse(target->oid, "Rows are checked where they are loaded.");
+	target->kept = fc_keeper_check(target->oid);
+	if (target->kept && !fc_caller_writes(target->options->caller))
+		fc_keeper_refuse(target->oid, "Rows are checked where they are loaded.");
 }

@@ -28,7 +28,6 @@
 #include "load/way.h"
 #include "partition/empty_table.h"
 #include "phase/phases.h"
-#include "phase/send.h"
 #include "rejects/notices.h"
 #include "report/progress.h"
 #include "report/report.h"
@@ -266,7 +265,7 @@ fc_fill_run(FcJob *job)
 		fc_fill_throw(job);
 	fc_fill_end_files(job);
 	target->loaded = pg_atomic_read_u64(&shared->counts.loaded) +
-		(job->sends ? fc_send_rows(job->sender) : 0);
+		(job->sends ? fc_send_job_rows(job) : 0);
 	fc_lead_report(job, processes, target->loaded,
 				   pg_atomic_read_u64(fc_way_reads_chunks(target->way) ?
 									  &shared->counts.load_bytes : &shared->counts.read_bytes),

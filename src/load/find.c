@@ -176,7 +176,7 @@ fc_find_choose_spill(FcJob *job)
 	bool		rows = (fc_spill_kind == FC_SPILL_ROWS);
 
 	fc_way_take(target, FC_WAY_OFFSETS, "partitions are found by key");
-	if (target->way == FC_WAY_COPY || job->nodes ||
+	if (target->way == FC_WAY_COPY || job->places ||
 		(target->plan->key_early && target->plan->key_routes))
 		return "offsets spilled in sorted runs, to find partitions";
 	if (fc_spill_kind == FC_SPILL_AUTO && target->inflow)
@@ -268,7 +268,7 @@ fc_find_may_be_presorted(FcJob *job)
 	FcShared   *shared = target->shared;
 
 	return fc_spill_kind == FC_SPILL_AUTO && target->plan->key_routes &&
-		target->options->missing == FC_MISSING_CREATE && job->nodes == NIL &&
+		target->options->missing == FC_MISSING_CREATE && job->places == NIL &&
 		target->way != FC_WAY_COPY && !fc_find_core_reads(job) && !target->plan->effects &&
 		shared->errors.tolerated == 0 && shared->nnumbers == 0 &&
 		fc_shared_where(shared)[0] == '\0' && target->plan->order == NIL &&

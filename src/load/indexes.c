@@ -136,7 +136,7 @@ fc_indexes_run(FcJob *job)
 	int			led;
 	int			processes = 0;
 
-	if (target->ncreated == 0 || job->attach_first || job->nodes)
+	if (target->ncreated == 0 || job->attach_first || job->places)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_INDEX);
 	fc_indexes_define(job);

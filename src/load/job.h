@@ -31,7 +31,7 @@ typedef struct FcJob
 
 	FcPartman  *partman;		/* NULL: pg_partman does not keep the table,
 								 * or no partitions are to be made */
-	List	   *nodes;			/* OIDs of the servers that get the missing
+	List	   *places;			/* OIDs of the servers that get the missing
 								 * partitions; NIL: they are made here */
 	bool		attach_first;	/* new partitions are attached before the
 								 * load, see load/partitions.c */
@@ -46,6 +46,8 @@ typedef struct FcJob
 								 * them until they are indexed */
 	bool		foreign;		/* the target has foreign tables below it, or
 								 * is one */
+	bool		lacks_elsewhere;	/* core has rows for these because the
+									 * extension that sends is not there */
 	bool		sends;			/* rows go to some of these as they are */
 	struct FcSender *sender;	/* of records to other servers; NULL: none are
 								 * sent */

@@ -25,15 +25,15 @@
 #include "access/twophase.h"
 #include "utils/lsyscache.h"
 
+#include "elsewhere/elsewhere.h"
+#include "load/away.h"
 #include "load/lead.h"
 #include "load/partitions.h"
-#include "load/raw.h"
 #include "load/setup.h"
 #include "load/tables.h"
 #include "load/tasks.h"
 #include "load/way.h"
 #include "partition/ddl.h"
-#include "remote/place.h"
 #include "report/progress.h"
 
 /*
@@ -120,7 +120,7 @@ fc_partitions_misplaced(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	if (target->ncreated == 0 || job->nodes || !fc_partitions_is_remote(target->route))
+	if (target->ncreated == 0 || job->places || !fc_partitions_is_remote(target->route))
 		return NULL;
 	return fc_fault("foreign partitions", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 							psprintf("cannot create partitions of table \"%s\", whose partitions are all foreign tables",
@@ -220,7 +220,7 @@ fc_partitions_choice(FcJob *job)
 	bool		zoned = interval->zone && (interval->epoch || target->route->type == FC_KEY_TIMESTAMPTZ);
 
 	return psprintf("%d created%s%s%s", target->ncreated,
-					job->nodes ? " on other servers" : target->route->partman ? " for pg_partman" : "",
+					job->places ? " on other servers" : target->route->partman ? " for pg_partman" : "",
 					zoned ? psprintf(", in time zone %s", pg_get_timezone_name(interval->zone)) : "",
 					job->attach_first ? ", attached before the load" : "");
 }
@@ -246,7 +246,7 @@ fc_partitions_try(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	Relation	rel = table_open(target->created[0].range.partition, NoLock);
-	const char *refusal = target->way == FC_WAY_COPY ? target->core_reason : fc_raw_refusal(target, rel);
+	const char *refusal = target->way == FC_WAY_COPY ? target->core_reason : fc_away_refusal(job, rel);
 
 	table_close(rel, NoLock);
 	if (refusal)
@@ -292,16 +292,16 @@ fc_partitions_make(FcJob *job)
 		fc_fault_throw(linitial(faults));
 	if (target->ncreated == 0)
 		return;
-	early = fc_way_needs_attached(job) && job->nodes == NIL;
+	early = fc_way_needs_attached(job) && job->places == NIL;
 	if (early && target->plan->foreign_keys && target->way != FC_WAY_COPY)
 		fc_way_to_core(target, "foreign keys of partitions attached before the load are checked row by row");
 	fc_partitions_check_locks(job);
 	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
-	if (job->nodes)
-		fc_place_choose(target->rel, target->route, job->nodes, target->created, target->ncreated);
+	if (job->places)
+		fc_elsewhere_get()->place(target->rel, target->route, job->places, target->created, target->ncreated);
 	fc_partition_create(&target->ctx, target->route, target->created, target->ncreated);
 	CommandCounterIncrement();
-	if (job->nodes)
+	if (job->places)
 		fc_partitions_try(job);
 	job->attach_first = target->way == FC_WAY_COPY || early;
 	if (job->attach_first)

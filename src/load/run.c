@@ -27,8 +27,10 @@
 
 #include "compat/compat.h"
 #include "copyfrom/run.h"
+#include "elsewhere/elsewhere.h"
 #include "index/progress_slot.h"
 #include "intake/receive.h"
+#include "load/away.h"
 #include "load/fill.h"
 #include "load/find.h"
 #include "load/indexes.h"
@@ -42,7 +44,6 @@
 #include "load/tasks.h"
 #include "phase/phases.h"
 #include "rejects/notices.h"
-#include "remote/remote.h"
 #include "report/history.h"
 #include "report/log.h"
 #include "report/progress.h"
@@ -95,19 +96,6 @@ fc_job_loaded_tables(FcJob *job)
 }
 
 /*
- * Is the table to be passed over?  What was sent to other servers is seen there
- * once it is committed.  ANALYZE of the target asks for rows of all its
- * partitions, and fails where one is not seen at all.
- */
-static bool
-fc_job_is_unseen(FcJob *job, Oid table)
-{
-	if (table == job->target.oid && job->target.plan->partitioned)
-		return fc_remote_has_made();
-	return job->foreign && get_rel_relkind(table) == RELKIND_FOREIGN_TABLE;
-}
-
-/*
  * Runs ANALYZE on the tables, and on nothing below them, as the current user:
  * they stay locked in ShareUpdateExclusiveLock.  ANALYZE gets OIDs, as from
  * autovacuum: by name it would go on to all partitions of a table.  It shows
@@ -123,7 +111,7 @@ fc_job_gather(FcJob *job, const List *tables)
 	foreach(lc, tables)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (fc_job_is_unseen(job, lfirst_oid(lc)))
+		if (fc_away_is_unseen(job, lfirst_oid(lc)))
 			continue;
 		fc_progress_slot_save(&slot);
 		fc_analyze_tables(list_make1(makeVacuumRelation(NULL, lfirst_oid(lc), NIL)));
@@ -143,7 +131,7 @@ fc_job_statistics(FcJob *job)
 {
 	List	   *tables;
 
-	if (!job->target.options->run_analyze || job->target.shards ||
+	if (!job->target.options->run_analyze || job->target.kept ||
 		job->target.rel->rd_rel->relkind == RELKIND_VIEW)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_ANALYZE);
@@ -182,33 +170,6 @@ fc_job_rejects(FcJob *job)
 		fc_lead_report(job, 1, rejected, -1, psprintf("job %s", name));
 }
 
-/* What core loads into foreign tables, postgres_fdw commits in one phase */
-static void
-fc_job_check_commit(const FcTarget *target)
-{
-	ListCell   *lc;
-
-	if (target->options->remote_commit != FC_COMMIT_TWO_PHASE)
-		return;
-	foreach(lc, find_all_inheritors(target->oid, NoLock, NULL))
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("rows of foreign table \"%s\" cannot be committed in two phases",
-							get_rel_name(lfirst_oid(lc))),
-					 errdetail("Rows would be loaded one by one, as COPY does: %s.",
-							   target->core_reason),
-					 errhint("Change that, or use remote_commit => 'one_phase': a failure during commit can leave some servers loaded then.")));
-}
-
-/* Rows that are in shards must be loaded by nothing that works here */
-static void
-fc_job_check_shards(const FcTarget *target)
-{
-	if (target->shards)
-		elog(ERROR, "table \"%s\" has shards, and would be loaded here", target->relname);
-}
-
 /*
  * Loads with core's CopyFrom.  Missing partitions were found by our scan and
  * are attached; where that is not possible core throws COPY's error.
@@ -219,12 +180,12 @@ fc_job_copy(FcJob *job)
 	FcTarget   *target = &job->target;
 	bool		failed = fc_job_scan_failed(job);
 
-	fc_job_check_shards(target);
-	fc_job_check_commit(target);
+	fc_away_check_core(job);
 	if (fc_caller_is_told(target->options->caller))
 		ereport(NOTICE,
 				(errmsg("rows are loaded one by one, as COPY does: %s",
-						target->core_reason)));
+						target->core_reason),
+				 job->lacks_elsewhere ? errhint("CREATE EXTENSION %s.", FC_ELSEWHERE_EXTENSION) : 0));
 	fc_core_check(target);
 	fc_find_forget(job);
 	fc_progress_end(&job->progress);
@@ -256,7 +217,7 @@ fc_job_core_needs_scan(FcJob *job)
 static void
 fc_job_fill(FcJob *job)
 {
-	fc_job_check_shards(&job->target);
+	fc_away_check_here(&job->target);
 	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
 	fc_find_settle(job);
 	if (job->gives_way)

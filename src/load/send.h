@@ -19,6 +19,9 @@ extern void fc_send_start(FcJob *job);
 extern void fc_send_stop(FcJob *job);
 extern void fc_send_end_job(FcJob *job);
 
+/* Rows that were sent, as the servers have counted them */
+extern uint64 fc_send_job_rows(const FcJob *job);
+
 /*
  * FC_WAY_SEND: finds and sends all records of the files, and throws the first
  * error about one.  False, with nothing sent, if another way must be taken: a

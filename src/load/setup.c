@@ -24,14 +24,13 @@
 #include "intake/intake.h"
 #include "intake/receive.h"
 #include "load/access.h"
+#include "load/away.h"
 #include "load/header.h"
 #include "load/layout.h"
-#include "load/raw.h"
 #include "load/setup.h"
 #include "load/way.h"
 #include "phase/worker.h"
 #include "rejects/table.h"
-#include "remote/resolve.h"
 #include "report/history.h"
 #include "row/executor.h"
 #include "source/program.h"
@@ -199,7 +198,7 @@ fc_setup_partman(FcJob *job)
 	FcPartman  *partman;
 
 	if (!target->plan->partitioned || target->options->missing != FC_MISSING_CREATE ||
-		target->shards)
+		target->kept)
 		return;
 	fc_settings_check_guards();
 	job->partman = partman = fc_partman_find(target->rel);
@@ -216,32 +215,6 @@ fc_setup_partman(FcJob *job)
 	if (partman->refusal && fc_caller_writes(target->options->caller) &&
 		partman->refusal->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
 		fc_fault_throw(partman->refusal);
-}
-
-/* Finds the servers that get the missing partitions */
-static void
-fc_setup_nodes(FcJob *job)
-{
-	const FcOptions *options = job->target.options;
-	ListCell   *lc;
-
-	if (options->nodes == NIL)
-		return;
-	/* what is made there would stay when the session ends */
-	if (job->target.rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("option \"%s\" cannot be used for temporary table \"%s\"",
-						"nodes", job->target.relname)));
-	if (job->partman)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" cannot be used for table \"%s\", which pg_partman keeps",
-						"nodes", job->target.relname),
-				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
-	foreach(lc, options->nodes)
-		job->nodes = list_append_unique_oid(job->nodes,
-											fc_resolve_server_named(strVal(lfirst(lc))));
 }
 
 /*
@@ -264,7 +237,7 @@ fc_setup_plan(FcJob *job)
 	target->plan = fc_plan_make(target->rel, target->options);
 	fc_access_check_target(job);
 	fc_setup_partman(job);
-	fc_setup_nodes(job);
+	fc_away_take_places(job);
 	fc_reject_table_check(target);
 	if (!target->options->header_map)
 		fc_setup_file(job);
@@ -314,6 +287,7 @@ fc_setup_job(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcOptions  *options = target->options;
 
+	fc_away_check_options(options);
 	/* naming a table by its OID must not get around its schema's privileges */
 	fc_target_check_schema(target->oid);
 	fc_setup_open_target(job);
@@ -330,7 +304,7 @@ fc_setup_job(FcJob *job)
 		fc_header_read(job);
 	if (target->unsettled)
 		fc_way_to_core(target, "the first row ends with a marker, and not with a line end");
-	fc_raw_foresee(job);
+	fc_away_foresee(job);
 	target->data_size = target->inflow ? target->expected : fc_source_data_size(target->source);
 	target->nworkers = fc_setup_workers(job);
 	fc_setup_settle_streams(job);

@@ -24,7 +24,7 @@
 
 #include "compat/compat.h"
 #include "heap/hold.h"
-#include "load/raw.h"
+#include "load/away.h"
 #include "load/tables.h"
 #include "load/tasks.h"
 #include "load/way.h"
@@ -124,7 +124,7 @@ fc_tables_check_one(FcJob *job, Relation rel)
 {
 	FcTarget   *target = &job->target;
 	bool		foreign = rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE;
-	const char *reason = foreign ? fc_raw_refusal(target, rel) : fc_plan_leaf_core_reason(rel);
+	const char *reason = foreign ? fc_away_refusal(job, rel) : fc_plan_leaf_core_reason(rel);
 
 	if (foreign && reason == NULL)
 	{
@@ -255,7 +255,7 @@ fc_tables_hold(FcJob *job)
 			job->held = fc_hold_begin(job->held, lfirst_oid(lc));
 	}
 	/* where core routes, new partitions are attached: they are held already */
-	for (int i = 0; i < target->ncreated && !target->plan->routed && !job->nodes; i++)
+	for (int i = 0; i < target->ncreated && !target->plan->routed && !job->places; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		job->held = fc_hold_begin(job->held, target->created[i].range.partition);

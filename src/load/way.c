@@ -41,8 +41,8 @@ fc_way_begin(FcTarget *target)
 		fc_way_take(target, FC_WAY_CHUNKS, "there is no key, and several files are unpacked at once");
 	else
 		fc_way_take(target, FC_WAY_TURNS, "there is no key");
-	/* what core would look after for a row, nodes do where they have it */
-	if (plan->core_reason && target->shards == NULL)
+	/* what core would look after for a row is done where they are kept */
+	if (plan->core_reason && target->kept == NULL)
 		fc_way_to_core(target, plan->core_reason);
 }
 

@@ -121,8 +121,7 @@ fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 			 parser_errposition(pstate, location)));
 }
 
-/* errhint() with an option's valid values, as the caller would write them */
-static int
+int
 fc_option_hint(const FcOptions *options, FcOptionNumber option)
 {
 	return errhint("Use %s%s %s.", fc_option_list[option].name,
@@ -409,24 +408,6 @@ fc_options_not_recognized(const FcOptions *options, FcOptionNumber option,
 			 fc_option_hint(options, option)));
 }
 
-static void
-fc_options_remote_commit(FcOptions *options)
-{
-	const char *commit = options->words.remote_commit;
-
-	if (pg_strcasecmp(commit, "auto") == 0)
-		options->remote_commit = FC_COMMIT_AUTO;
-	else if (pg_strcasecmp(commit, "two_phase") == 0)
-		options->remote_commit = FC_COMMIT_TWO_PHASE;
-	else if (pg_strcasecmp(commit, "one_phase") == 0)
-		options->remote_commit = FC_COMMIT_ONE_PHASE;
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("remote_commit \"%s\" not recognized", commit),
-				 fc_option_hint(options, FC_OPTION_remote_commit)));
-}
-
 static const struct
 {
 	const char *name;
@@ -644,7 +625,6 @@ fc_options_check(FcOptions *options)
 	fc_options_map(options);
 	fc_options_on_error(options);
 	fc_options_missing(options);
-	fc_options_remote_commit(options);
 	fc_options_progress(options);
 	options->file_encoding = options->format.file_encoding >= 0 ?
 		options->format.file_encoding : pg_get_client_encoding();

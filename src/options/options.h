@@ -31,14 +31,6 @@ typedef enum FcVerbosity
 	FC_LOG_VERBOSE
 } FcVerbosity;
 
-/* remote_commit: how rows on other servers are committed */
-typedef enum FcRemoteCommit
-{
-	FC_COMMIT_ONE_PHASE,		/* one server after the other */
-	FC_COMMIT_AUTO,				/* in two phases if all servers can */
-	FC_COMMIT_TWO_PHASE			/* on all servers or on none */
-} FcRemoteCommit;
-
 #define FC_OPTION_NUMBER(name, ...) FC_OPTION_##name,
 #define FC_ARGUMENT_COUNT(...) +1
 
@@ -144,7 +136,6 @@ typedef struct FcOptions
 	int64		reject_limit;	/* records; -1: no limit */
 	Oid			reject_table;	/* or InvalidOid */
 	FcVerbosity log_verbosity;
-	FcRemoteCommit remote_commit;
 	bool		run_analyze;	/* gather statistics after the load */
 	int64		progress_us;	/* µs between lines about progress; 0: none */
 	int			workers;		/* -1: choose */
@@ -186,6 +177,9 @@ extern void fc_option_refuse(const char *word, int from, ParseState *pstate,
 
 /* Returns the option's default if that is a text, or NULL */
 extern char *fc_option_default(const FcOption *option);
+
+/* errhint() with an option's valid values, as the caller would write them */
+extern int	fc_option_hint(const FcOptions *options, FcOptionNumber option);
 
 /* Returns the name of one FC_CLASS_*, as on_error_classes has it */
 extern const char *fc_options_class_name(uint32 class);

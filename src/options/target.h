@@ -12,7 +12,6 @@
 #ifndef FC_TARGET_H
 #define FC_TARGET_H
 
-#include "citus/shards.h"
 #include "options/options.h"
 #include "options/plan.h"
 #include "source/input.h"
@@ -30,8 +29,8 @@ typedef struct FcTarget
 	Oid			oid;
 	char	   *relname;		/* for error contexts */
 	Relation	rel;			/* open and locked; closed while DDL runs */
-	FcShards   *shards;			/* of Citus: rows go there, and nowhere else;
-								 * NULL: it has none */
+	void	   *kept;			/* where another extension keeps the rows: they
+								 * go there, and nowhere else; NULL: here */
 	FcRoute    *route;			/* as of the scan, if plan->key_routes */
 	int			ncreated;		/* partitions that the load makes */
 	FcNewPartition *created;	/* by key */

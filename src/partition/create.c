@@ -39,6 +39,7 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
+#include "elsewhere/elsewhere.h"
 #include "index/progress_slot.h"
 #include "partition/attach.h"
 #include "partition/create.h"
@@ -47,8 +48,6 @@
 #include "partition/name.h"
 #include "partition/partman.h"
 #include "partition/vouch.h"
-#include "remote/place.h"
-#include "remote/remote.h"
 #include "source/advice.h"
 
 /* Says how the current role gets to act as the table's owner */
@@ -87,7 +86,7 @@ fc_partition_check_owner(Relation parent, const FcRoute *route,
 
 /* May the parent's owner make tables where partitions of it belong? */
 static bool
-owner_may_create(Relation parent, const FcRemoteTable *remote)
+owner_may_create(Relation parent, const struct FcRemoteTable *remote)
 {
 	Form_pg_class form = parent->rd_rel;
 	Oid			tablespace = OidIsValid(form->reltablespace) ? form->reltablespace :
@@ -98,7 +97,7 @@ owner_may_create(Relation parent, const FcRemoteTable *remote)
 		(!OidIsValid(tablespace) || tablespace == MyDatabaseTableSpace ||
 		 fc_tablespace_aclcheck(tablespace, form->relowner, ACL_CREATE) == ACLCHECK_OK) &&
 		(remote == NULL ||
-		 fc_server_aclcheck(remote->server, form->relowner, ACL_USAGE) == ACLCHECK_OK);
+		 fc_elsewhere_get()->may_place(remote, form->relowner));
 }
 
 /*
@@ -264,7 +263,7 @@ give_table(Oid table, Oid owner)
  */
 static Oid
 create_owned_table(Relation parent, const char *name, const char *sql,
-				   const FcRemoteTable *remote)
+				   const struct FcRemoteTable *remote)
 {
 	Oid			owner = parent->rd_rel->relowner;
 	bool		give = superuser() && !owner_may_create(parent, remote);
@@ -308,7 +307,7 @@ create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
 {
 	char	   *name = fc_name_choose(parent, route, &part->range, before);
 	MemoryContext old = MemoryContextSwitchTo(part->remote ? mcxt : CurrentMemoryContext);
-	char	   *sql = part->remote ? fc_place_sql(parent, name, part->remote) :
+	char	   *sql = part->remote ? fc_elsewhere_get()->place_sql(parent, name, part->remote) :
 		create_table_sql(parent, route->partman, name);
 	FcProgressSlot slot;
 

@@ -30,7 +30,7 @@ extern void fc_partition_precheck(Relation parent, const FcRoute *route,
 /*
  * Makes the new partitions of the target as stand-alone tables, which are
  * what CREATE TABLE ... PARTITION OF makes but for indexes, or as foreign
- * tables (remote/place.h), and sets their OIDs and names.  They belong to
+ * tables (FcElsewhere.place), and sets their OIDs and names.  They belong to
  * the target's owner.  Their schema keeps its name until the transaction ends.
  */
 extern void fc_partition_create(FcContext *ctx, const FcRoute *route,

@@ -10,6 +10,7 @@
 #define FC_DISPATCH_H
 
 #include "citus/shards.h"
+#include "elsewhere/elsewhere.h"
 #include "row/parse.h"
 
 /* A table that takes rows */
@@ -21,8 +22,6 @@ typedef struct FcDispatchLeaf
 	int			number;			/* of the foreign ones, from 0 */
 	const FcShard *shard;		/* of the table, where it has shards */
 } FcDispatchLeaf;
-
-typedef struct FcDispatch FcDispatch;
 
 /*
  * Returns why records of such a file cannot be dispatched, or NULL.  "fields"

@@ -44,6 +44,18 @@
 /* So many of the last tasks, for each process, are not taken ahead */
 #define FC_SPARE_TASKS		2
 
+/* Makes ready to pass over the records that the leader sends */
+static void
+fc_load_dispatch(FcLoader *loader)
+{
+	const char *why;
+
+	loader->elsewhere = fc_elsewhere(&why);
+	if (loader->elsewhere == NULL)
+		elog(ERROR, "records are sent elsewhere without the functions for it");
+	loader->dispatch = loader->elsewhere->dispatch_begin(loader->ctx, loader->parser);
+}
+
 void
 fc_load_begin(FcLoader *loader, FcContext *ctx)
 {
@@ -65,31 +77,30 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 	if (ctx->shared->routed)
 		fc_leaf_begin_routing(loader);
 	if (ctx->shared->sends)
-		loader->dispatch = fc_dispatch_begin(ctx, loader->parser, NULL, 0);
+		fc_load_dispatch(loader);
 }
 
 /* An error about the record is left to whoever loads it */
 bool
 fc_load_is_sent(FcLoader *loader, const FcRecord *record)
 {
-	const FcDispatchLeaf *leaf;
 	MemoryContext old;
-	ErrorData  *edata;
+	bool		sent;
 
 	if (loader->dispatch == NULL)
 		return false;
 	old = MemoryContextSwitchTo(loader->row_mcxt);
-	edata = fc_dispatch_find(loader->dispatch, record, &leaf);
+	sent = loader->elsewhere->dispatch_takes(loader->dispatch, record);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(loader->row_mcxt);
-	return edata == NULL && leaf && leaf->foreign;
+	return sent;
 }
 
 static void
 fc_load_finish(FcLoader *loader)
 {
 	if (loader->dispatch)
-		fc_dispatch_end(loader->dispatch);
+		loader->elsewhere->dispatch_end(loader->dispatch);
 	fc_leaf_close(loader, &loader->only);
 	if (loader->router.proute)
 		fc_leaf_end_routing(loader);

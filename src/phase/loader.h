@@ -14,10 +14,10 @@
 #include "portability/instr_time.h"
 #include "utils/hsearch.h"
 
+#include "elsewhere/elsewhere.h"
 #include "errors/reject_file.h"
 #include "heap/writer.h"
 #include "key/range.h"
-#include "phase/dispatch.h"
 #include "row/parse.h"
 #include "sort/order_by.h"
 
@@ -112,6 +112,7 @@ typedef struct FcLoader
 	ResultRelInfo *root;		/* the target */
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
+	const FcElsewhere *elsewhere;	/* of dispatch */
 	FcDispatch *dispatch;		/* tells records of leaves on other servers,
 								 * which are passed over; NULL: none are */
 	ExprState  *where;			/* the condition; NULL if the scan looks */

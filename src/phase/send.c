@@ -92,12 +92,12 @@ struct FcSender
 
 	/* the pass */
 	bool		again;			/* it is not the first */
-	FcPass		finds;			/* plan.whole: the first one finds the chunks */
+	FcPass		finds;			/* whole: the first one finds the chunks */
 	uint64		embedded;		/* of the records in the chunk in hand */
 	uint32		chunk;			/* the next one, or the one in hand */
 	bool		in_chunk;
 	bool		ended;
-	bool		missing;		/* a partition is: plan.makes */
+	bool		missing;		/* a partition is: plan.load.makes */
 	uint64		bytes;			/* not counted as progress yet */
 };
 
@@ -133,12 +133,12 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	sender->parser = fc_parse_begin(ctx, sender->estate);
 	sender->dispatch = plan->shards ?
 		fc_dispatch_begin_shards(ctx, sender->parser, plan->shards) :
-		fc_dispatch_begin(ctx, sender->parser, plan->created, plan->ncreated);
+		fc_dispatch_begin(ctx, sender->parser, plan->load.created, plan->load.ncreated);
 	fc_chunk_reader_begin(&sender->reader, ctx, FC_SEND_BLOCK);
 	initStringInfo(&sender->other);
-	if (plan->whole)
+	if (plan->load.whole)
 		fc_pass_begin(&sender->finds, ctx);
-	sender->reader.unsplit = plan->whole;
+	sender->reader.unsplit = plan->load.whole;
 	sender->nleaves = fc_dispatch_nforeign(sender->dispatch);
 	sender->leaves = palloc0(sizeof(FcSendLeaf) * Max(sender->nleaves, 1));
 	for (int i = 0; i < sender->nleaves; i++)
@@ -202,7 +202,7 @@ fc_send_open(FcSender *sender)
 	{
 		FcSendLeaf *leaf = &sender->leaves[i];
 
-		if (sender->plan.leaves == NIL || list_member_oid(sender->plan.leaves, leaf->leaf->oid))
+		if (sender->plan.load.leaves == NIL || list_member_oid(sender->plan.load.leaves, leaf->leaf->oid))
 			fc_send_open_leaf(sender, leaf);
 	}
 }
@@ -500,9 +500,9 @@ fc_send_to(FcSender *sender, FcSendLeaf *leaf, const FcRecord *record)
 static void
 fc_send_nowhere(FcSender *sender, const FcRecord *record)
 {
-	if (!sender->plan.whole)
+	if (!sender->plan.load.whole)
 		return;
-	if (sender->plan.makes)
+	if (sender->plan.load.makes)
 		sender->missing = sender->ended = true;
 	else
 		fc_error_keep(sender->ctx->shared, FC_ERROR_ROUTE, record->offset, record->length, NULL);
@@ -525,7 +525,7 @@ fc_send_record(FcSender *sender, const FcRecord *record)
 static bool
 fc_send_finds(const FcSender *sender)
 {
-	return sender->plan.whole && !sender->again;
+	return sender->plan.load.whole && !sender->again;
 }
 
 /* Goes to the next chunk with records; false at the end of the file */
@@ -588,7 +588,7 @@ fc_send_step(void *arg)
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(sender->row_mcxt);
 	/* where core routes, workers count the bytes of all chunks */
-	if (sender->plan.whole || !ctx->shared->routed)
+	if (sender->plan.load.whole || !ctx->shared->routed)
 		pg_atomic_fetch_add_u64(&ctx->shared->counts.load_bytes, sender->bytes);
 	sender->bytes = 0;
 	CHECK_FOR_INTERRUPTS();

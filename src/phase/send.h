@@ -10,7 +10,7 @@
 #define FC_SEND_H
 
 #include "citus/shards.h"
-#include "context/shared.h"
+#include "elsewhere/elsewhere.h"
 #include "remote/remote.h"
 
 /* So many COPYs are open at a time */
@@ -19,21 +19,13 @@
 /* How records are sent */
 typedef struct FcSendPlan
 {
+	FcElsewhereLoad load;		/* what is asked for */
 	Oid			userid;			/* who must be allowed to */
 	const List *attnums;		/* the target's columns that the file has, in
 								 * its order */
 	FcShards   *shards;			/* of the target, which are its leaves; or
 								 * NULL */
 	FcRemoteOptions options;	/* of COPY on the servers */
-	const List *leaves;			/* OIDs of those that have rows; NIL: not
-								 * known */
-	const FcNewPartition *created;	/* foreign tables that are made by this
-									 * load, not attached yet */
-	int			ncreated;
-	bool		whole;			/* all leaves are on other servers: there is no
-								 * other scan or load */
-	bool		makes;			/* whole: a missing partition is made, so that
-								 * a record without one ends the pass */
 } FcSendPlan;
 
 /* What was sent to a leaf */
@@ -48,11 +40,9 @@ typedef struct FcSent
 	bool		fast;			/* the server's fast_copy has loaded it */
 } FcSent;
 
-typedef struct FcSender FcSender;
-
 /*
  * Locks the leaves on other servers, and makes ready for a pass over the whole
- * file, which finds its chunks (phase/pass.h) if plan->whole.  If the leader
+ * file, which finds its chunks (phase/pass.h) if that is all.  If the leader
  * takes steps of it beside workers, which must not begin a COPY, "open" begins
  * as many as may be open.
  */
@@ -66,7 +56,7 @@ extern bool fc_send_step(void *sender);
  * Goes on to the end of the pass, makes further passes while there are more
  * leaves than COPYs may be open at a time, and ends all COPYs.  From then on
  * the first error of the file is known.  False if a partition is missing, as
- * plan->makes asks; then nothing was loaded that the rest of the transaction
+ * load.makes asks; then nothing was loaded that the rest of the transaction
  * must not undo.
  */
 extern bool fc_send_finish(FcSender *sender);

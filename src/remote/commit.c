@@ -54,6 +54,23 @@
 /* The command, and its tag */
 #define FC_COMMIT_PREPARE	"PREPARE TRANSACTION"
 
+FcRemoteCommit
+fc_commit_of(const FcOptions *options)
+{
+	const char *commit = options->words.remote_commit;
+
+	if (pg_strcasecmp(commit, "auto") == 0)
+		return FC_COMMIT_AUTO;
+	if (pg_strcasecmp(commit, "two_phase") == 0)
+		return FC_COMMIT_TWO_PHASE;
+	if (pg_strcasecmp(commit, "one_phase") == 0)
+		return FC_COMMIT_ONE_PHASE;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("remote_commit \"%s\" not recognized", commit),
+			 fc_option_hint(options, FC_OPTION_remote_commit)));
+}
+
 /* Why a server cannot prepare so many; NULL: it can */
 static char *
 fc_commit_refusal(const FcNode *node, int n)

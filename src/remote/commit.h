@@ -11,6 +11,9 @@
 #include "options/options.h"
 #include "remote/member.h"
 
+/* What the option asks for; ERROR 22023 if it is none of its words */
+extern FcRemoteCommit fc_commit_of(const FcOptions *options);
+
 /*
  * May rows be sent to the node by so many members if the transaction is to be
  * committed so?  ERROR 55000 if it cannot; for FC_COMMIT_AUTO a NOTICE.

@@ -13,6 +13,14 @@
 
 #include "remote/node.h"
 
+/* The option remote_commit: how rows on other servers are committed */
+typedef enum FcRemoteCommit
+{
+	FC_COMMIT_ONE_PHASE,		/* one server after the other */
+	FC_COMMIT_AUTO,				/* in two phases if all servers can */
+	FC_COMMIT_TWO_PHASE			/* on all servers or on none */
+} FcRemoteCommit;
+
 /* How far a member has come to its end */
 typedef enum FcMemberState
 {

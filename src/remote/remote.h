@@ -18,7 +18,7 @@
 #include "utils/relcache.h"
 
 #include "citus/shards.h"
-#include "options/options.h"
+#include "remote/member.h"
 
 /* What a server says of a COPY that has failed; strings may be NULL */
 typedef struct FcRemoteError

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * options/elsewhere.c
+ * elsewhere/keeper.c
  *	  Tables whose rows another extension keeps elsewhere.
  *
  *	 catalog of the extension ──► tables listed ──► is the target one of them?
@@ -9,11 +9,11 @@
  * calls chunks, and both take COPY out of core's hands to send rows there.  In
  * pg_class such a table looks like any other, but no query sees rows that are
  * written to it.  So the leader reads the lists of tables that these
- * extensions keep, and refuses the tables in them; but for those of Citus whose
- * shards are known (citus/shards.c), to which the leader sends the records.
+ * extensions keep, and refuses the tables in them; but for those of Citus to
+ * whose shards fast_copy_cluster can send the records.
  *
- * It does so once it holds the lock on the target (fc_elsewhere_check), and
- * also before other hooks see the command (fc_elsewhere_foresee): the
+ * It does so once it holds the lock on the target (fc_keeper_check), and
+ * also before other hooks see the command (fc_keeper_foresee): the
  * extension's own hook would run the command itself, and complain of an option
  * that it does not know.
  *
@@ -44,9 +44,9 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "citus/catalog.h"
 #include "compat/compat.h"
-#include "options/elsewhere.h"
+#include "elsewhere/elsewhere.h"
+#include "elsewhere/keeper.h"
 
 /* An extension, and its list of tables */
 typedef struct FcKeeper
@@ -80,15 +80,15 @@ typedef struct FcListColumns
 } FcListColumns;
 
 /* What is known of a target that an extension may keep elsewhere */
-typedef struct FcElsewhere
+typedef struct FcKept
 {
 	const FcKeeper *keeper;		/* NULL: none does */
 	Oid			listed;			/* InvalidOid: the list is not as expected */
-} FcElsewhere;
+} FcKept;
 
 /* "why" is a sentence, or NULL */
 static void
-fc_elsewhere_throw(const FcElsewhere *kept, Oid target, const char *why)
+fc_keeper_throw(const FcKept *kept, Oid target, const char *why)
 {
 	const FcKeeper *keeper = kept->keeper;
 
@@ -116,7 +116,7 @@ fc_elsewhere_throw(const FcElsewhere *kept, Oid target, const char *why)
  * InvalidOid if it is installed without the list that is expected of it.
  */
 static bool
-fc_elsewhere_list(const FcKeeper *keeper, Oid *list)
+fc_keeper_list(const FcKeeper *keeper, Oid *list)
 {
 	Oid			schema = get_namespace_oid(keeper->schema, true);
 
@@ -133,7 +133,7 @@ fc_elsewhere_list(const FcKeeper *keeper, Oid *list)
 
 /* 0 if there is no such column, or it is of another type */
 static AttrNumber
-fc_elsewhere_column(Relation list, const char *name, Oid type)
+fc_keeper_column(Relation list, const char *name, Oid type)
 {
 	AttrNumber	attnum = name ? get_attnum(RelationGetRelid(list), name) : 0;
 
@@ -144,17 +144,17 @@ fc_elsewhere_column(Relation list, const char *name, Oid type)
 
 /* False if the list does not have the columns that it should have */
 static bool
-fc_elsewhere_columns(const FcKeeper *keeper, Relation list, FcListColumns *columns)
+fc_keeper_columns(const FcKeeper *keeper, Relation list, FcListColumns *columns)
 {
-	columns->relid = fc_elsewhere_column(list, keeper->relid, REGCLASSOID);
-	columns->relschema = fc_elsewhere_column(list, keeper->relschema, NAMEOID);
-	columns->relname = fc_elsewhere_column(list, keeper->relname, NAMEOID);
+	columns->relid = fc_keeper_column(list, keeper->relid, REGCLASSOID);
+	columns->relschema = fc_keeper_column(list, keeper->relschema, NAMEOID);
+	columns->relname = fc_keeper_column(list, keeper->relname, NAMEOID);
 	return columns->relid != 0 || (columns->relschema != 0 && columns->relname != 0);
 }
 
 /* The table that an entry is about; InvalidOid if there is none */
 static Oid
-fc_elsewhere_listed(Relation list, HeapTuple tuple, const FcListColumns *columns)
+fc_keeper_listed(Relation list, HeapTuple tuple, const FcListColumns *columns)
 {
 	TupleDesc	desc = RelationGetDescr(list);
 	bool		isnull;
@@ -178,7 +178,7 @@ fc_elsewhere_listed(Relation list, HeapTuple tuple, const FcListColumns *columns
 
 /* The tables that the target inherits from, as a chunk does */
 static List *
-fc_elsewhere_parents(Oid target)
+fc_keeper_parents(Oid target)
 {
 	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
 	List	   *parents = NIL;
@@ -198,7 +198,7 @@ fc_elsewhere_parents(Oid target)
 
 /* Is the listed table the target, one of its parents or a partition of it? */
 static bool
-fc_elsewhere_is_target(Oid target, const List *parents, Oid listed)
+fc_keeper_is_target(Oid target, const List *parents, Oid listed)
 {
 	if (listed == target || list_member_oid(parents, listed))
 		return true;
@@ -212,19 +212,19 @@ fc_elsewhere_is_target(Oid target, const List *parents, Oid listed)
  * target itself, if that is listed
  */
 static bool
-fc_elsewhere_look(Relation list, const FcListColumns *columns, Oid target, Oid *listed)
+fc_keeper_look(Relation list, const FcListColumns *columns, Oid target, Oid *listed)
 {
-	List	   *parents = fc_elsewhere_parents(target);
+	List	   *parents = fc_keeper_parents(target);
 	SysScanDesc scan = systable_beginscan(list, InvalidOid, false, NULL, 0, NULL);
 	HeapTuple	tuple;
 
 	while (*listed != target && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		Oid			entry = fc_elsewhere_listed(list, tuple, columns);
+		Oid			entry = fc_keeper_listed(list, tuple, columns);
 
 		CHECK_FOR_INTERRUPTS();
 		if (OidIsValid(entry) &&
-			(entry == target || (!OidIsValid(*listed) && fc_elsewhere_is_target(target, parents, entry))))
+			(entry == target || (!OidIsValid(*listed) && fc_keeper_is_target(target, parents, entry))))
 			*listed = entry;
 	}
 	systable_endscan(scan);
@@ -233,7 +233,7 @@ fc_elsewhere_look(Relation list, const FcListColumns *columns, Oid target, Oid *
 
 /* May this extension keep rows of the target? */
 static bool
-fc_elsewhere_has(const FcKeeper *keeper, Oid target, Oid *listed)
+fc_keeper_has(const FcKeeper *keeper, Oid target, Oid *listed)
 {
 	FcListColumns columns;
 	Relation	rel;
@@ -241,77 +241,75 @@ fc_elsewhere_has(const FcKeeper *keeper, Oid target, Oid *listed)
 	bool		has = true;
 
 	*listed = InvalidOid;
-	if (!fc_elsewhere_list(keeper, &list))
+	if (!fc_keeper_list(keeper, &list))
 		return false;
 	if (!OidIsValid(list))
 		return true;
 	rel = table_open(list, AccessShareLock);
-	if (fc_elsewhere_columns(keeper, rel, &columns))
-		has = fc_elsewhere_look(rel, &columns, target, listed);
+	if (fc_keeper_columns(keeper, rel, &columns))
+		has = fc_keeper_look(rel, &columns, target, listed);
 	table_close(rel, AccessShareLock);
 	return has;
 }
 
 /* Finds the extension that may keep rows of the target */
-static FcElsewhere
-fc_elsewhere_find(Oid target)
+static FcKept
+fc_keeper_find(Oid target)
 {
-	FcElsewhere kept = {NULL};
+	FcKept kept = {NULL};
 
 	for (int i = 0; i < lengthof(keepers) && kept.keeper == NULL; i++)
-		if (fc_elsewhere_has(&keepers[i], target, &kept.listed))
+		if (fc_keeper_has(&keepers[i], target, &kept.listed))
 			kept.keeper = &keepers[i];
 	return kept;
 }
 
 bool
-fc_elsewhere_keeps(Oid target)
+fc_keeper_keeps(Oid target)
 {
-	return fc_elsewhere_find(target).keeper != NULL;
+	return fc_keeper_find(target).keeper != NULL;
 }
 
-/* The shards of what Citus keeps; or NULL, with the reason if it is known */
-static FcShards *
-fc_elsewhere_shards(const FcElsewhere *kept, Oid target, const char **why)
+void *
+fc_keeper_check(Oid target)
 {
-	*why = NULL;
-	if (kept->keeper != &keepers[FC_KEEPER_CITUS] || kept->listed != target || !fc_citus_is_here())
-		return NULL;
-	return fc_shards_read(target, why);
-}
-
-FcShards *
-fc_elsewhere_check(Oid target)
-{
-	FcElsewhere kept = fc_elsewhere_find(target);
-	FcShards   *shards;
-	const char *why;
+	FcKept		kept = fc_keeper_find(target);
+	const FcElsewhere *elsewhere;
+	const char *why = NULL;
+	void	   *known = NULL;
 
 	if (kept.keeper == NULL)
 		return NULL;
-	shards = fc_elsewhere_shards(&kept, target, &why);
-	if (shards == NULL)
-		fc_elsewhere_throw(&kept, target, why);
-	return shards;
+	if (kept.keeper == &keepers[FC_KEEPER_CITUS] && kept.listed == target)
+	{
+		elsewhere = fc_elsewhere(&why);
+		if (elsewhere)
+			known = elsewhere->keep(target, &why);
+		else
+			why = psprintf("To send its rows to its shards, CREATE EXTENSION %s.", FC_ELSEWHERE_EXTENSION);
+	}
+	if (known == NULL)
+		fc_keeper_throw(&kept, target, why);
+	return known;
 }
 
 void
-fc_elsewhere_refuse(Oid target, const char *why)
+fc_keeper_refuse(Oid target, const char *why)
 {
-	FcElsewhere kept = {&keepers[FC_KEEPER_CITUS], target};
+	FcKept		kept = {&keepers[FC_KEEPER_CITUS], target};
 
-	fc_elsewhere_throw(&kept, target, why);
+	fc_keeper_throw(&kept, target, why);
 }
 
-FcShards *
-fc_elsewhere_lock(Oid target)
+void *
+fc_keeper_check_still(Oid target)
 {
-	const char *why;
-	FcShards   *shards = fc_shards_lock(target, &why);
+	const char *why = NULL;
+	void	   *known = fc_elsewhere_get()->keep_still(target, &why);
 
-	if (shards == NULL)
-		fc_elsewhere_refuse(target, why);
-	return shards;
+	if (known == NULL)
+		fc_keeper_refuse(target, why);
+	return known;
 }
 
 /*
@@ -319,7 +317,7 @@ fc_elsewhere_lock(Oid target)
  * where its rows are.
  */
 static bool
-fc_elsewhere_may_insert(Oid target)
+fc_keeper_may_insert(Oid target)
 {
 	Oid			user = GetUserId();
 
@@ -330,8 +328,8 @@ fc_elsewhere_may_insert(Oid target)
 }
 
 void
-fc_elsewhere_foresee(Oid target)
+fc_keeper_foresee(Oid target)
 {
-	if (get_rel_name(target) != NULL && fc_elsewhere_may_insert(target))
-		(void) fc_elsewhere_check(target);
+	if (get_rel_name(target) != NULL && fc_keeper_may_insert(target))
+		(void) fc_keeper_check(target);
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * load/raw.c
+ * phase/raw.c
  *	  May the records of leaves on other servers be sent as they are?
  *
  *	 options, columns of the target, the foreign table ──► a reason for core's
@@ -18,7 +18,6 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
 #include "access/transam.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
@@ -26,16 +25,11 @@
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
-#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "copyfrom/feed.h"
-#include "load/raw.h"
-#include "load/way.h"
-#include "options/elsewhere.h"
 #include "phase/dispatch.h"
+#include "phase/raw.h"
 #include "remote/remote.h"
 #include "wire/wire.h"
 
@@ -93,13 +87,13 @@ fc_raw_columns_refusal(const FcTarget *target)
 		if (att->attisdropped)
 			continue;
 		/* a shard's is generated in the same way */
-		if (att->attgenerated && target->shards)
+		if (att->attgenerated && target->kept)
 			continue;
 		if (att->attgenerated)
 			return "a column is generated";
 		if (!list_member_int(columns->attnums, attnum))
 			return "a column is not in the file";
-		if (fc_raw_type_differs(att->atttypid, target->shards != NULL))
+		if (fc_raw_type_differs(att->atttypid, target->kept != NULL))
 			return psprintf("column \"%s\" has a type that may be another one there",
 							NameStr(att->attname));
 	}
@@ -145,80 +139,13 @@ fc_raw_options_refusal(const FcTarget *target)
 const char *
 fc_raw_refusal(const FcTarget *target, Relation foreign)
 {
-	const char *base = RelationGetRelid(foreign) == target->oid ?
-		"the target is a foreign table" : "a partition is a foreign table";
 	const char *why;
 
-	if (fc_caller_routes_as_core(target->options->caller))
-		return base;
-	/* core checks its bounds */
-	if (target->rel->rd_rel->relispartition)
-		why = "the target is a partition";
-	else if ((why = fc_raw_options_refusal(target)) == NULL &&
-			 (why = fc_raw_columns_refusal(target)) == NULL &&
-			 (why = fc_dispatch_refusal(target->rel, target->plan->columns.fields)) == NULL)
+	if ((why = fc_raw_options_refusal(target)) == NULL &&
+		(why = fc_raw_columns_refusal(target)) == NULL &&
+		(why = fc_dispatch_refusal(target->rel, target->plan->columns.fields)) == NULL)
 		why = fc_remote_refusal(foreign);
-	return why ? psprintf("%s: %s", base, why) : NULL;
-}
-
-/* What the leaves of the target are */
-typedef struct FcRawLeaves
-{
-	bool		any;			/* one is on another server */
-	bool		all;			/* so are all */
-	const char *refusal;		/* of one of them, or NULL */
-} FcRawLeaves;
-
-static void
-fc_raw_look(const FcTarget *target, Relation leaf, FcRawLeaves *leaves)
-{
-	if (leaf->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		return;
-	if (leaf->rd_rel->relkind != RELKIND_FOREIGN_TABLE)
-		leaves->all = false;
-	else
-	{
-		leaves->any = true;
-		if (leaves->refusal == NULL)
-			leaves->refusal = fc_raw_refusal(target, leaf);
-	}
-}
-
-/*
- * Looks at all leaves.  Locks on them are not kept: see fc_plan_partitions_fire
- * in options/plan_way.c.
- */
-static FcRawLeaves
-fc_raw_leaves(const FcTarget *target)
-{
-	FcRawLeaves leaves = {.all = true};
-	List	   *tables = list_make1_oid(target->oid);
-	ListCell   *lc;
-
-	if (target->plan->partitioned)
-		tables = find_all_inheritors(target->oid, NoLock, NULL);
-	foreach(lc, tables)
-	{
-		Oid			oid = lfirst_oid(lc);
-		Relation	leaf;
-
-		CHECK_FOR_INTERRUPTS();
-		if (oid == target->oid)
-		{
-			fc_raw_look(target, target->rel, &leaves);
-			continue;
-		}
-		if (get_rel_relkind(oid) != RELKIND_FOREIGN_TABLE)
-		{
-			leaves.all = leaves.all && get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE;
-			continue;
-		}
-		leaf = table_open(oid, AccessShareLock);
-		fc_raw_look(target, leaf, &leaves);
-		table_close(leaf, AccessShareLock);
-	}
-	leaves.all = leaves.all && leaves.any;
-	return leaves;
+	return why;
 }
 
 /* Has the target a default partition, or one of its partitions? */
@@ -236,18 +163,13 @@ fc_raw_has_default(const FcTarget *target)
 	return false;
 }
 
-/*
- * Why records cannot be sent to shards as they are; NULL: they can.  Foreign
- * keys are checked where the shards are, and partitions are the nodes' own.
- */
-static const char *
+/* Foreign keys are checked at the shards, and partitions are the nodes' own */
+const char *
 fc_raw_shards_refusal(const FcTarget *target)
 {
 	const char *why;
 	bool		only_foreign_keys;
 
-	if (target->core_reason)
-		return target->core_reason;
 	/* nobody else sees what Citus has made for it */
 	if (target->rel->rd_createSubid != InvalidSubTransactionId)
 		return "it was created in this transaction";
@@ -260,64 +182,4 @@ fc_raw_shards_refusal(const FcTarget *target)
 	if (!fc_wire_is_there(&why) || (why = fc_raw_options_refusal(target)) != NULL)
 		return why;
 	return fc_raw_columns_refusal(target);
-}
-
-/* Takes the only way that leads to the shards */
-static void
-fc_raw_to_shards(FcTarget *target)
-{
-	const char *why = fc_raw_shards_refusal(target);
-
-	if (why)
-		fc_elsewhere_refuse(target->oid, psprintf("Its rows cannot be sent to its shards: %s.", why));
-	fc_way_take(target, FC_WAY_SEND, "Citus keeps the rows in shards");
-}
-
-void
-fc_raw_foresee(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	FcRawLeaves leaves;
-
-	if (target->shards)
-	{
-		fc_raw_to_shards(target);
-		return;
-	}
-	if (fc_caller_routes_as_core(target->options->caller) || target->plan->core_reason ||
-		!(target->plan->partitioned || target->rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE))
-		return;
-	leaves = fc_raw_leaves(target);
-	job->foreign = leaves.any;
-	if (!target->plan->partitioned && leaves.refusal)
-		fc_way_to_core(target, leaves.refusal);
-	else if (leaves.all && leaves.refusal == NULL &&
-			 (fc_caller_writes(target->options->caller) || !target->plan->partitioned))
-		fc_way_take(target, FC_WAY_SEND, target->plan->partitioned ?
-					"all partitions are foreign tables" : "the target is a foreign table");
-}
-
-bool
-fc_raw_confirm(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	FcRawLeaves leaves;
-
-	if (target->shards)
-	{
-		target->shards = fc_elsewhere_lock(target->oid);
-		return true;
-	}
-	if (target->plan->partitioned)
-		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
-	AcceptInvalidationMessages();
-	leaves = fc_raw_leaves(target);
-	if (leaves.all && leaves.refusal == NULL)
-		return true;
-	if (!target->plan->partitioned)
-		fc_way_to_core(target, leaves.refusal);
-	else
-		fc_way_take(target, target->plan->key_type != FC_KEY_NONE ? FC_WAY_OFFSETS : FC_WAY_TURNS,
-					"a partition was attached");
-	return false;
 }

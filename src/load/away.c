@@ -1,0 +1,213 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/away.c
+ *	  Which rows go to other servers, before any row does.
+ *
+ * Who sends is extension fast_copy_cluster (elsewhere/elsewhere.h).  Nothing is
+ * changed here but the way of the load.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/partition.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "miscadmin.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "elsewhere/elsewhere.h"
+#include "elsewhere/keeper.h"
+#include "load/away.h"
+#include "load/way.h"
+
+void
+fc_away_check_options(const FcOptions *options)
+{
+	if (options->nodes != NIL)
+		fc_elsewhere_need("nodes")->check_options(options);
+	else if (pg_strcasecmp(options->words.remote_commit, "auto") != 0)
+		fc_elsewhere_need("remote_commit")->check_options(options);
+}
+
+void
+fc_away_take_places(FcJob *job)
+{
+	if (job->target.options->nodes != NIL)
+		job->places = fc_elsewhere_get()->places(&job->target, job->partman != NULL);
+}
+
+const char *
+fc_away_refusal(FcJob *job, Relation foreign)
+{
+	const FcTarget *target = &job->target;
+	const char *base = RelationGetRelid(foreign) == target->oid ?
+		"the target is a foreign table" : "a partition is a foreign table";
+	const FcElsewhere *elsewhere;
+	const char *why;
+
+	if (fc_caller_routes_as_core(target->options->caller))
+		return base;
+	/* core checks its bounds */
+	if (target->rel->rd_rel->relispartition)
+		why = "the target is a partition";
+	else if ((elsewhere = fc_elsewhere(&why)) != NULL)
+		why = elsewhere->leaf_refusal(target, foreign);
+	else
+		job->lacks_elsewhere = true;
+	return why ? psprintf("%s: %s", base, why) : NULL;
+}
+
+/* What the leaves of the target are */
+typedef struct FcAwayLeaves
+{
+	bool		any;			/* one is on another server */
+	bool		all;			/* so are all */
+	const char *refusal;		/* of one of them, or NULL */
+} FcAwayLeaves;
+
+static void
+fc_away_look(FcJob *job, Relation leaf, FcAwayLeaves *leaves)
+{
+	if (leaf->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		return;
+	if (leaf->rd_rel->relkind != RELKIND_FOREIGN_TABLE)
+		leaves->all = false;
+	else
+	{
+		leaves->any = true;
+		if (leaves->refusal == NULL)
+			leaves->refusal = fc_away_refusal(job, leaf);
+	}
+}
+
+/*
+ * Looks at all leaves.  Locks on them are not kept: see fc_plan_partitions_fire
+ * in options/plan_way.c.
+ */
+static FcAwayLeaves
+fc_away_leaves(FcJob *job)
+{
+	const FcTarget *target = &job->target;
+	FcAwayLeaves leaves = {.all = true};
+	List	   *tables = list_make1_oid(target->oid);
+	ListCell   *lc;
+
+	if (target->plan->partitioned)
+		tables = find_all_inheritors(target->oid, NoLock, NULL);
+	foreach(lc, tables)
+	{
+		Oid			oid = lfirst_oid(lc);
+		Relation	leaf;
+
+		CHECK_FOR_INTERRUPTS();
+		if (oid == target->oid)
+		{
+			fc_away_look(job, target->rel, &leaves);
+			continue;
+		}
+		if (get_rel_relkind(oid) != RELKIND_FOREIGN_TABLE)
+		{
+			leaves.all = leaves.all && get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE;
+			continue;
+		}
+		leaf = table_open(oid, AccessShareLock);
+		fc_away_look(job, leaf, &leaves);
+		table_close(leaf, AccessShareLock);
+	}
+	leaves.all = leaves.all && leaves.any;
+	return leaves;
+}
+
+/* Takes the only way that leads to where the rows are kept */
+static void
+fc_away_to_keeper(FcTarget *target)
+{
+	const char *why = target->core_reason ? target->core_reason : fc_elsewhere_get()->kept_refusal(target);
+
+	if (why)
+		fc_keeper_refuse(target->oid, psprintf("Its rows cannot be sent to its shards: %s.", why));
+	fc_way_take(target, FC_WAY_SEND, "Citus keeps the rows in shards");
+}
+
+void
+fc_away_foresee(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcAwayLeaves leaves;
+
+	if (target->kept)
+	{
+		fc_away_to_keeper(target);
+		return;
+	}
+	if (fc_caller_routes_as_core(target->options->caller) || target->plan->core_reason ||
+		!(target->plan->partitioned || target->rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE))
+		return;
+	leaves = fc_away_leaves(job);
+	job->foreign = leaves.any;
+	if (!target->plan->partitioned && leaves.refusal)
+		fc_way_to_core(target, leaves.refusal);
+	else if (leaves.all && leaves.refusal == NULL &&
+			 (fc_caller_writes(target->options->caller) || !target->plan->partitioned))
+		fc_way_take(target, FC_WAY_SEND, target->plan->partitioned ?
+					"all partitions are foreign tables" : "the target is a foreign table");
+}
+
+bool
+fc_away_confirm(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcAwayLeaves leaves;
+
+	if (target->kept)
+	{
+		target->kept = fc_keeper_check_still(target->oid);
+		return true;
+	}
+	if (target->plan->partitioned)
+		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
+	AcceptInvalidationMessages();
+	leaves = fc_away_leaves(job);
+	if (leaves.all && leaves.refusal == NULL)
+		return true;
+	if (!target->plan->partitioned)
+		fc_way_to_core(target, leaves.refusal);
+	else
+		fc_way_take(target, target->plan->key_type != FC_KEY_NONE ? FC_WAY_OFFSETS : FC_WAY_TURNS,
+					"a partition was attached");
+	return false;
+}
+
+void
+fc_away_check_here(const FcTarget *target)
+{
+	if (target->kept)
+		elog(ERROR, "the rows of table \"%s\" are kept elsewhere, and would be loaded here", target->relname);
+}
+
+void
+fc_away_check_core(FcJob *job)
+{
+	const FcTarget *target = &job->target;
+
+	fc_away_check_here(target);
+	if (pg_strcasecmp(target->options->words.remote_commit, "auto") != 0)
+		fc_elsewhere_get()->check_core(target);
+}
+
+/*
+ * What was sent to other servers is seen there once it is committed.  ANALYZE
+ * of the target asks for rows of all its partitions, and fails where one is not
+ * seen at all.
+ */
+bool
+fc_away_is_unseen(FcJob *job, Oid table)
+{
+	if (table == job->target.oid && job->target.plan->partitioned)
+		return fc_elsewhere_get() && fc_elsewhere_get()->has_made();
+	return job->foreign && get_rel_relkind(table) == RELKIND_FOREIGN_TABLE;
+}

@@ -1,0 +1,205 @@
+/*-------------------------------------------------------------------------
+ *
+ * phase/cluster.c
+ *	  What fast_copy is given to send rows to other servers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "citus/catalog.h"
+#include "compat/compat.h"
+#include "elsewhere/elsewhere.h"
+#include "phase/dispatch.h"
+#include "phase/raw.h"
+#include "phase/send.h"
+#include "remote/commit.h"
+#include "remote/place.h"
+#include "remote/remote.h"
+#include "remote/resolve.h"
+
+static void
+fc_cluster_check_options(const FcOptions *options)
+{
+	(void) fc_commit_of(options);
+}
+
+/* The servers of the option nodes */
+static List *
+fc_cluster_places(const FcTarget *target, bool partman)
+{
+	List	   *servers = NIL;
+	ListCell   *lc;
+
+	/* what is made there would stay when the session ends */
+	if (target->rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("option \"%s\" cannot be used for temporary table \"%s\"",
+						"nodes", target->relname)));
+	if (partman)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" cannot be used for table \"%s\", which pg_partman keeps",
+						"nodes", target->relname),
+				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
+	foreach(lc, target->options->nodes)
+		servers = list_append_unique_oid(servers, fc_resolve_server_named(strVal(lfirst(lc))));
+	return servers;
+}
+
+static void *
+fc_cluster_keep(Oid table, const char **why)
+{
+	*why = NULL;
+	return fc_citus_is_here() ? fc_shards_read(table, why) : NULL;
+}
+
+static void *
+fc_cluster_keep_still(Oid table, const char **why)
+{
+	return fc_shards_lock(table, why);
+}
+
+/* What core loads into foreign tables, postgres_fdw commits in one phase */
+static void
+fc_cluster_check_core(const FcTarget *target)
+{
+	ListCell   *lc;
+
+	if (fc_commit_of(target->options) != FC_COMMIT_TWO_PHASE)
+		return;
+	foreach(lc, find_all_inheritors(target->oid, NoLock, NULL))
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("rows of foreign table \"%s\" cannot be committed in two phases",
+							get_rel_name(lfirst_oid(lc))),
+					 errdetail("Rows would be loaded one by one, as COPY does: %s.",
+							   target->core_reason),
+					 errhint("Change that, or use remote_commit => 'one_phase': a failure during commit can leave some servers loaded then.")));
+}
+
+static bool
+fc_cluster_may_place(const FcRemoteTable *remote, Oid role)
+{
+	return fc_server_aclcheck(remote->server, role, ACL_USAGE) == ACLCHECK_OK;
+}
+
+static FcDispatch *
+fc_cluster_dispatch_begin(FcContext *ctx, FcParser *parser)
+{
+	return fc_dispatch_begin(ctx, parser, NULL, 0);
+}
+
+static bool
+fc_cluster_dispatch_takes(FcDispatch *dispatch, const FcRecord *record)
+{
+	const FcDispatchLeaf *leaf;
+
+	return fc_dispatch_find(dispatch, record, &leaf) == NULL && leaf && leaf->foreign;
+}
+
+/* The options of COPY, by which the other servers read what they get */
+static char *
+fc_cluster_with(const FcTarget *target)
+{
+	const FcDialect *dialect = &target->dialect;
+	StringInfoData with;
+
+	initStringInfo(&with);
+	appendStringInfo(&with, "FORMAT %s, DELIMITER %s, NULL %s, ENCODING %s",
+					 dialect->mode == FC_MODE_CSV ? "csv" : "text",
+					 quote_literal_cstr(psprintf("%c", dialect->delim)),
+					 quote_literal_cstr(target->options->format.null_print),
+					 quote_literal_cstr(GetDatabaseEncodingName()));
+	if (dialect->mode == FC_MODE_CSV)
+		appendStringInfo(&with, ", QUOTE %s, ESCAPE %s",
+						 quote_literal_cstr(psprintf("%c", dialect->quote)),
+						 quote_literal_cstr(psprintf("%c", dialect->escape)));
+	return with.data;
+}
+
+/*
+ * What the other servers' fast_copy is told besides: rows without a partition
+ * there are treated as those without one here
+ */
+static char *
+fc_cluster_fast(const FcTarget *target)
+{
+	return psprintf("fast_copy, missing_partitions %s",
+					quote_literal_cstr(target->options->words.missing_partitions));
+}
+
+static FcSender *
+fc_cluster_begin(FcTarget *target, const FcElsewhereLoad *load)
+{
+	FcSendPlan	plan = {
+		.load = *load,
+		.userid = GetUserId(),
+		.attnums = target->plan->columns.attnums,
+		.shards = target->kept,
+		.options = {fc_cluster_with(target), fc_cluster_fast(target)}
+	};
+
+	fc_remote_commit_by(fc_commit_of(target->options));
+	return fc_send_begin(&target->ctx, &plan);
+}
+
+static FcElsewhereSent
+fc_cluster_sent(const FcSender *sender, int i)
+{
+	FcSent		sent = fc_send_sent(sender, i);
+
+	return (FcElsewhereSent)
+	{
+		.leaf = sent.leaf,
+		.name = sent.shard ? fc_shard_relname(sent.leaf, sent.shard) : get_rel_name(sent.leaf),
+		.rows = sent.rows,
+		.bytes = sent.bytes,
+		.seconds = sent.seconds,
+		.choice = psprintf("sent to server \"%s\"%s%s", fc_remote_server(sent.leaf, sent.shard),
+						   sent.fast ? " and its fast_copy" : "",
+						   sent.created ? ", new" : "")
+	};
+}
+
+static const FcElsewhere functions = {
+	.check_options = fc_cluster_check_options,
+	.places = fc_cluster_places,
+	.keep = fc_cluster_keep,
+	.keep_still = fc_cluster_keep_still,
+	.kept_refusal = fc_raw_shards_refusal,
+	.leaf_refusal = fc_raw_refusal,
+	.check_core = fc_cluster_check_core,
+	.place = fc_place_choose,
+	.may_place = fc_cluster_may_place,
+	.place_sql = fc_place_sql,
+	.dispatch_begin = fc_cluster_dispatch_begin,
+	.dispatch_takes = fc_cluster_dispatch_takes,
+	.dispatch_end = fc_dispatch_end,
+	.begin = fc_cluster_begin,
+	.open = fc_send_open,
+	.step = fc_send_step,
+	.finish = fc_send_finish,
+	.rows = fc_send_rows,
+	.nleaves = fc_send_count,
+	.sent = fc_cluster_sent,
+	.end = fc_send_end,
+	.complete = fc_remote_build_indexes,
+	.has_made = fc_remote_has_made,
+};
+
+const FcElsewhere *
+fc_cluster_functions(void)
+{
+	return &functions;
+}
