@@ -395,10 +395,13 @@ epoch_floor(FcKeyType type, const FcInterval *interval, int64 key,
 }
 
 void
-fc_interval_floor(const FcRoute *route, int64 key, int64 *lo, int64 *hi)
+fc_interval_floor(FcKeyType type, const FcInterval *interval, int64 key,
+				  int64 *lo, int64 *hi)
 {
-	if (route->interval.epoch)
-		epoch_floor(route->type, &route->interval, key, lo, hi);
+	Assert(interval->months > 0 || interval->width > 0);
+	if (interval->epoch)
+		epoch_floor(type, interval, key, lo, hi);
 	else
-		any_floor(route->type, &route->interval, key, lo, hi);
+		any_floor(type, interval, key, lo, hi);
+	Assert(*lo <= key && (key < *hi || *hi == PG_INT64_MAX));
 }

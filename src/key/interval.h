@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key/interval.h
- *	  Days and months of the calendar, for key/ alone.
+ *	  Where intervals of keys start, and the days and months they count in.
  *
  * Days are counted from 2000-01-01, months from the start of year 0.
  *
@@ -10,7 +10,39 @@
 #ifndef FC_INTERVAL_H
 #define FC_INTERVAL_H
 
-#include "key/range.h"
+#include "pgtime.h"
+
+/* Types of keys.  All keys are int64; the comments tell their units */
+typedef enum FcKeyType
+{
+	FC_KEY_NONE = 0,			/* no key of a type known here */
+	FC_KEY_TIMESTAMP,			/* microseconds, as Timestamp */
+	FC_KEY_TIMESTAMPTZ,			/* microseconds, as TimestampTz */
+	FC_KEY_DATE,				/* days, as DateADT, infinities included */
+	FC_KEY_INT2,
+	FC_KEY_INT4,
+	FC_KEY_INT8
+} FcKeyType;
+
+/* A width of partitions: either months, or units of the key */
+typedef struct FcInterval
+{
+	int32		months;			/* > 0: whole months, and width is 0 */
+	int64		width;			/* microseconds, days for dates, or integers */
+	bool		days;			/* width is whole calendar days of a time
+								 * zone (timestamptz), in microseconds of
+								 * 24-hour days */
+	int64		origin;			/* a key where an interval starts */
+	bool		elapsed;		/* a width below a day is time that passes,
+								 * whatever clocks and days do meanwhile */
+	int64		epoch;			/* > 0: integer keys count time from 1970, so
+								 * many in a second; all fields above are of
+								 * timestamptz */
+	Oid			unsure;			/* the existing partition whose width does not
+								 * tell that of new ones, or InvalidOid */
+	struct pg_tz *zone;			/* of days and months, in this process's
+								 * memory; NULL: the session's */
+} FcInterval;
 
 /* Days that each month has */
 #define FC_MONTH_DAYS	28
@@ -44,5 +76,24 @@ extern int64 fc_day_in_month(int64 day);
 
 /* Can intervals be counted from the start of each day? */
 extern bool fc_interval_fits_day(FcKeyType type, const FcInterval *interval);
+
+/*
+ * Turn integer keys that count time from 1970, "unit" of them in a second,
+ * into a timestamptz and back.  False for a key that is beyond all timestamps;
+ * for a time that is beyond all bigints the nearest key.
+ */
+extern bool fc_epoch_to_time(int64 unit, int64 key, int64 *time);
+extern int64 fc_epoch_from_time(int64 unit, int64 time);
+
+/*
+ * The start of the interval that holds the finite "key", and the start of the
+ * next.  At the type's end *hi is 'infinity' (timestamps and dates, so that no
+ * infinite row gets in), or PG_INT64_MAX for no bound (integers).
+ */
+extern void fc_interval_floor(FcKeyType type, const FcInterval *interval, int64 key,
+							  int64 *lo, int64 *hi);
+
+/* The time zone that days, months and names of new partitions are of */
+extern struct pg_tz *fc_interval_zone(const FcInterval *interval);
 
 #endif							/* FC_INTERVAL_H */

@@ -139,39 +139,29 @@ route_partdesc(Relation parent)
 	return RelationGetPartitionDesc(parent, !IsolationUsesXactSnapshot());
 }
 
-/* Are rows compared the way the type's own < compares them? */
-static bool
-default_opclass(PartitionKey key)
-{
-	Oid			typid = key->parttypid[0];
-	Oid			opclass = GetDefaultOpClass(typid, BTREE_AM_OID);
-
-	return OidIsValid(opclass) &&
-		key->partopfamily[0] == get_opclass_family(opclass) &&
-		key->partopcintype[0] == typid;
-}
-
 bool
 fc_route_possible(Relation parent, AttrNumber *attnum)
 {
 	PartitionKey key;
 	PartitionDesc desc;
-	int			i;
+	Oid			opclass;
 
 	if (parent->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		return false;
 	key = RelationGetPartitionKey(parent);
 	if (key->strategy != PARTITION_STRATEGY_RANGE || key->partnatts != 1 ||
 		key->partattrs[0] == 0 ||
-		fc_key_type(key->parttypid[0]) == FC_KEY_NONE ||
-		!default_opclass(key))
+		fc_key_type(key->parttypid[0]) == FC_KEY_NONE)
 		return false;
-
+	/* rows must be compared the way the type's own < compares them */
+	opclass = GetDefaultOpClass(key->parttypid[0], BTREE_AM_OID);
+	if (!OidIsValid(opclass) || key->partopfamily[0] != get_opclass_family(opclass) ||
+		key->partopcintype[0] != key->parttypid[0])
+		return false;
 	desc = route_partdesc(parent);
-	for (i = 0; i < desc->nparts; i++)
+	for (int i = 0; i < desc->nparts; i++)
 		if (!desc->is_leaf[i])
 			return false;
-
 	*attnum = key->partattrs[0];
 	return true;
 }
@@ -207,7 +197,6 @@ fc_route_build_from(Relation parent, PartitionDesc desc)
 	PartitionKey key = RelationGetPartitionKey(parent);
 	PartitionBoundInfo bounds = desc->boundinfo;
 	FcRoute    *route = palloc0(sizeof(FcRoute));
-	int			i;
 
 	route->type = fc_key_type(key->parttypid[0]);
 	route->attnum = key->partattrs[0];
@@ -215,7 +204,7 @@ fc_route_build_from(Relation parent, PartitionDesc desc)
 	if (desc->nparts == 0)
 		return route;
 
-	for (i = 0; i < bounds->ndatums; i++)
+	for (int i = 0; i < bounds->ndatums; i++)
 	{
 		FcRange    *range;
 
@@ -224,7 +213,9 @@ fc_route_build_from(Relation parent, PartitionDesc desc)
 		range = &route->ranges[route->nranges++];
 		*range = range_below_bound(route->type, bounds, i);
 		range->partition = desc->oids[bounds->indexes[i]];
+		Assert(route->nranges == 1 || range->lo >= range[-1].hi);
 	}
+	Assert(route->nranges <= desc->nparts);
 	if (partition_bound_has_default(bounds))
 		route->default_oid = desc->oids[bounds->default_index];
 	route->null_oid = route->default_oid;
@@ -301,7 +292,7 @@ cut_to_interval(const FcRoute *route, int64 key, FcRange *hole)
 	int64		lo;
 	int64		hi;
 
-	fc_interval_floor(route, key, &lo, &hi);
+	fc_interval_floor(route->type, &route->interval, key, &lo, &hi);
 	if (hole->lo_min || lo > hole->lo)
 	{
 		hole->lo = lo;
@@ -309,7 +300,7 @@ cut_to_interval(const FcRoute *route, int64 key, FcRange *hole)
 	}
 
 	/* no bound at the end of the integers, so that the last of them gets in */
-	if (hi == PG_INT64_MAX && route->type >= FC_KEY_INT2)
+	if (hi == PG_INT64_MAX && fc_key_is_integer(route->type))
 		return;
 	if (hole->hi_max || hi < hole->hi)
 	{
@@ -376,7 +367,7 @@ fc_key_text(FcKeyType type, int64 key)
 	struct pg_tm tm;
 	fsec_t		fsec;
 
-	if (type >= FC_KEY_INT2)
+	if (fc_key_is_integer(type))
 		return psprintf(INT64_FORMAT, key);
 	if (fc_key_is_infinite(type, key))
 		return pstrdup(key < 0 ? "-infinity" : "infinity");

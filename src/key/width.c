@@ -26,7 +26,7 @@
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
-#include "key/interval.h"
+#include "key/width.h"
 
 /* By so much clocks are put forward or back, at most; and a day without it */
 #define CLOCK_CHANGE	(2 * USECS_PER_HOUR)
@@ -55,15 +55,6 @@ bool
 fc_interval_starts_day(const FcRoute *route, int64 key)
 {
 	return starts_day(route->type, key, fc_interval_zone(&route->interval));
-}
-
-static bool
-starts_month(FcKeyType type, int64 key, pg_tz *zone)
-{
-	int64		day = fc_day_of(type, key, zone);
-
-	return starts_day(type, key, zone) &&
-		fc_month_start(fc_month_of_day(day)) == day;
 }
 
 static bool
@@ -226,74 +217,61 @@ static bool
 is_one_interval(const FcRoute *route, const FcInterval *interval,
 				const FcRange *range)
 {
-	FcRoute		trial = *route;
+	FcInterval	trial = *interval;
 	int64		lo;
 	int64		hi;
 
-	trial.interval = *interval;
-	trial.interval.origin = counted_bound(route, interval, range->lo);
-	fc_interval_floor(&trial, range->lo, &lo, &hi);
+	trial.origin = counted_bound(route, interval, range->lo);
+	fc_interval_floor(route->type, &trial, range->lo, &lo, &hi);
 	return lo == range->lo && hi == range->hi;
 }
 
-/*
- * Finds the highest existing partition with finite bounds; unless "like" is
- * NULL, the highest that is as wide as "like".  Returns its number and its
- * interval, or -1.
- */
+/* The highest of the first n existing partitions with finite bounds, or -1 */
 static int
-highest_interval(const FcRoute *route, const FcInterval *like,
-				 FcInterval *result)
+finite_below(const FcRoute *route, int n)
 {
-	int			i = route->nranges;
-
-	while (--i >= 0)
-	{
-		if (!is_finite(route, &route->ranges[i]))
-			continue;
-		*result = interval_of_range(route, &route->ranges[i]);
-		if (like == NULL ||
-			(like->months == result->months &&
-			 like->width == result->width && like->days == result->days))
-			break;
-	}
-	return i;
-}
-
-/* Is the interval hours of a timestamptz that no day divides into? */
-static bool
-is_odd(const FcRoute *route, const FcInterval *interval)
-{
-	return route->type == FC_KEY_TIMESTAMPTZ && interval->months == 0 &&
-		!interval->days && !fc_interval_fits_day(route->type, interval);
+	while (--n >= 0 && !is_finite(route, &route->ranges[n]))
+		;
+	return n;
 }
 
 /*
- * The interval of the partition that highest_interval finds; false if there is
- * none.  Where clocks change that may be a night of hours, which a lower one
- * explains.
+ * The interval of the highest existing partition with finite bounds; unless
+ * "like" is NULL, of the highest that is as wide as "like".  False if there is
+ * none.
+ *
+ * Hours of a timestamptz that no day divides into may be a night in which
+ * clocks change.  Then a lower partition whose hours fit a day, and of which
+ * the highest is one interval, tells the width.
  */
 static bool
 existing_interval(const FcRoute *route, const FcInterval *like,
 				  FcInterval *result)
 {
-	int			highest = highest_interval(route, like, result);
-	bool		odd = highest >= 0 && like == NULL && is_odd(route, result);
+	int			highest = route->nranges;
 
-	for (int i = highest - 1; odd && i >= 0; i--)
+	while ((highest = finite_below(route, highest)) >= 0)
 	{
-		FcInterval	lower;
+		*result = interval_of_range(route, &route->ranges[highest]);
+		if (like == NULL ||
+			(like->months == result->months &&
+			 like->width == result->width && like->days == result->days))
+			break;
+	}
+	if (highest < 0 || like != NULL || route->type != FC_KEY_TIMESTAMPTZ ||
+		result->months > 0 || result->days || fc_interval_fits_day(route->type, result))
+		return highest >= 0;
+	for (int i = highest; (i = finite_below(route, i)) >= 0;)
+	{
+		FcInterval	lower = interval_of_range(route, &route->ranges[i]);
 
-		if (!is_finite(route, &route->ranges[i]))
-			continue;
-		lower = interval_of_range(route, &route->ranges[i]);
 		if (!fc_interval_fits_day(route->type, &lower) ||
 			!is_one_interval(route, &lower, &route->ranges[highest]))
 			continue;
 		*result = lower;
 		break;
 	}
-	return highest >= 0;
+	return true;
 }
 
 static void
@@ -430,23 +408,14 @@ fc_interval_choose(const FcRoute *route, const char *text)
 static void
 count_from_existing(const FcRoute *route, FcInterval *interval)
 {
-	const FcRange *origin = NULL;
+	int			highest = finite_below(route, route->nranges);
+	int			i = highest;
 
-	for (int i = route->nranges - 1; i >= 0; i--)
-	{
-		const FcRange *range = &route->ranges[i];
-		bool		fits;
-
-		if (!is_finite(route, range))
-			continue;
-		fits = is_one_interval(route, interval, range);
-		if (fits || origin == NULL)
-			origin = range;
-		if (fits)
-			break;
-	}
-	if (origin != NULL)
-		interval->origin = counted_bound(route, interval, origin->lo);
+	while (i >= 0 && !is_one_interval(route, interval, &route->ranges[i]))
+		i = finite_below(route, i);
+	if (highest >= 0)
+		interval->origin = counted_bound(route, interval,
+										 route->ranges[i >= 0 ? i : highest].lo);
 }
 
 FcInterval
@@ -472,6 +441,7 @@ fc_interval_lines_up(const FcRoute *route, const FcInterval *interval)
 {
 	FcKeyType	type = interval->epoch ? FC_KEY_TIMESTAMPTZ : route->type;
 	pg_tz	   *zone = fc_interval_zone(interval);
+	int64		day;
 
 	if (interval->months == 0 && !interval->days)
 		return true;
@@ -484,5 +454,8 @@ fc_interval_lines_up(const FcRoute *route, const FcInterval *interval)
 			 !starts_day(type, counted_bound(route, interval, range->hi), zone)))
 			return false;
 	}
-	return interval->months == 0 || starts_month(type, interval->origin, zone);
+	day = fc_day_of(type, interval->origin, zone);
+	return interval->months == 0 ||
+		(starts_day(type, interval->origin, zone) &&
+		 fc_month_start(fc_month_of_day(day)) == day);
 }

@@ -18,6 +18,7 @@
 #include "intake/intake.h"
 #include "intake/receive.h"
 #include "intake/split.h"
+#include "key/width.h"
 #include "load/find.h"
 #include "load/lead.h"
 #include "load/tables.h"

@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "key/width.h"
 #include "partition/ddl.h"
 #include "partition/name.h"
 #include "partition/partman.h"

@@ -50,6 +50,7 @@
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
+#include "key/width.h"
 #include "partition/ddl.h"
 #include "partition/partman.h"
 

@@ -188,7 +188,7 @@ fc_partman_misfit(const FcPartman *partman, const FcRoute *route,
 		int64		hi;
 
 		Assert(i == 0 || parts[i - 1].range.lo < range->lo);
-		fc_interval_floor(route, range->lo, &lo, &hi);
+		fc_interval_floor(route->type, &route->interval, range->lo, &lo, &hi);
 		if (lo == range->lo && hi == range->hi)
 			continue;
 		return fc_fault("pg_partman", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,

@@ -1,20 +1,29 @@
 /*-------------------------------------------------------------------------
  *
  * row/column.c
- *	  How a field of the file becomes the value of its column.
+ *	  How a column gets its value: from a field of the file, or by default.
  *
  *	 field ──► pattern, native conversion (convert/convert.c) or the type's
  *				input or receive function ──► value
  *
- * The column's type decides once which of them it is.  Errors are thrown to
- * the caller, in whose memory context values are.
+ * The column's type decides once which of them it is.  A column without a field
+ * gets the target's default, which is compiled once and evaluated for each
+ * row.  Where a sequence numbers a column, the leader has taken the numbers
+ * ahead, and a parameter stands in nextval()'s place (row/serial.c).
+ *
+ * Errors are thrown to the caller, in whose memory context values are.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #include "context/shared.h"
 #include "row/column.h"
@@ -141,4 +150,82 @@ fc_column_force(const FcColumn *column, const FcDialect *dialect, FcField *field
 	else if (!field->null && (column->flags & FC_FIELD_FORCE_NULL) &&
 			 strcmp(field->data, dialect->null_string) == 0)
 		field->null = true;
+}
+
+bool
+fc_column_in_file(FcShared *shared, AttrNumber attnum)
+{
+	for (int i = 0; i < shared->ncolumns; i++)
+		if (fc_shared_columns(shared)[i] == attnum)
+			return true;
+	return false;
+}
+
+ExprState *
+fc_column_default(FcShared *shared, Relation target, AttrNumber attnum)
+{
+	Expr	   *expr = (Expr *) build_column_default(target, attnum);
+
+	if (expr == NULL)
+		return NULL;
+	if (shared->phase <= FC_PHASE_SCAN &&
+		contain_volatile_functions((Node *) expr))
+		expr = (Expr *) makeNullConst(TupleDescAttr(RelationGetDescr(target),
+													attnum - 1)->atttypid, -1, InvalidOid);
+	expr = expression_planner(expr);
+	/* a phase that loads nothing takes no numbers */
+	if (shared->phase == FC_PHASE_CHECK)
+		expr = (Expr *) fc_number_replace((Node *) expr, 0);
+	for (int i = 0; i < shared->nnumbers && shared->phase != FC_PHASE_CHECK; i++)
+		if (fc_shared_numbers(shared)[i].attnum == attnum)
+			expr = (Expr *) fc_number_replace((Node *) expr, i + 1);
+	return ExecInitExpr(expr, NULL);
+}
+
+void
+fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target,
+						 EState *estate)
+{
+	TupleDesc	desc = RelationGetDescr(target);
+
+	defaults->defaults = palloc(sizeof(FcDefault) * Max(desc->natts, 1));
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+		FcDefault  *def = &defaults->defaults[defaults->n];
+
+		if (att->attisdropped || att->attgenerated ||
+			fc_column_in_file(shared, attnum))
+			continue;
+		def->index = attnum - 1;
+		def->expr = fc_column_default(shared, target, attnum);
+		if (def->expr != NULL)
+			defaults->n++;
+	}
+	defaults->econtext = GetPerTupleExprContext(estate);
+	/* up to the scan, as for its sample, no default needs a number */
+	if (shared->nnumbers == 0 || shared->phase <= FC_PHASE_SCAN ||
+		shared->phase == FC_PHASE_CHECK)
+		return;
+	defaults->numbers = fc_numbers_open(shared);
+	defaults->econtext->ecxt_param_list_info = fc_numbers_params(defaults->numbers);
+}
+
+void
+fc_column_end_defaults(FcDefaults *defaults)
+{
+	if (defaults->numbers)
+		fc_numbers_close(defaults->numbers);
+}
+
+void
+fc_column_evaluate_defaults(const FcDefaults *defaults, Datum *values, bool *nulls)
+{
+	for (int i = 0; i < defaults->n; i++)
+	{
+		FcDefault  *def = &defaults->defaults[i];
+
+		values[def->index] = ExecEvalExpr(def->expr, defaults->econtext,
+										  &nulls[def->index]);
+	}
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * row/column.h
- *	  How a field of the file becomes the value of its column.
+ *	  How a column gets its value: from a field of the file, or by default.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,6 +15,7 @@
 #include "convert/convert.h"
 #include "convert/pattern.h"
 #include "grammar/field.h"
+#include "row/serial.h"
 
 /* A field of the file and its column */
 typedef struct FcColumn
@@ -34,6 +35,21 @@ typedef struct FcColumn
 	ExprState  *def;			/* the default, if a field may stand for it */
 } FcColumn;
 
+/* A column that has a default, and no field in the file */
+typedef struct FcDefault
+{
+	int			index;			/* in the target's row, from 0 */
+	ExprState  *expr;
+} FcDefault;
+
+typedef struct FcDefaults
+{
+	int			n;
+	FcDefault  *defaults;
+	ExprContext *econtext;
+	FcNumbers  *numbers;		/* numbers of sequences, or NULL */
+} FcDefaults;
+
 /*
  * Fills in a column that is zeroed.  attnum 0: the field is skipped.  pattern:
  * the file's own form of a timestamp, or "".  zone: the file's times are in a
@@ -51,5 +67,26 @@ extern void fc_column_force(const FcColumn *column, const FcDialect *dialect,
 
 /* The field's value; a NULL goes through the input function, unless strict */
 extern Datum fc_column_value(FcColumn *column, const FcField *field);
+
+/* Does the file have a field for this column? */
+extern bool fc_column_in_file(FcShared *shared, AttrNumber attnum);
+
+/*
+ * Prepares the column's default: the target's, as for COPY, not a partition's;
+ * NULL if there is none.  In the scan, and before it, a constant NULL stands
+ * for a volatile default: the load may get another value, and the scan must
+ * not use one up.
+ */
+extern ExprState *fc_column_default(FcShared *shared, Relation target,
+									AttrNumber attnum);
+
+/* The defaults of all columns that the file does not have */
+extern void fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared,
+									 Relation target, EState *estate);
+extern void fc_column_end_defaults(FcDefaults *defaults);
+
+/* Evaluates them into a row */
+extern void fc_column_evaluate_defaults(const FcDefaults *defaults, Datum *values,
+										bool *nulls);
 
 #endif							/* FC_COLUMN_H */

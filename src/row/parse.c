@@ -7,7 +7,6 @@
  *			──► fields, cut in place (grammar/field.c; by grammar/marks.c)
  *			──► their values (row/column.c)
  *			──► defaults of the columns the file does not have
- *				(row/defaults.c)
  *
  * fc_parse_quickly takes a record this way as far as nothing is to be thrown
  * or evaluated (the quick way).  fc_parse_rest, which looks after COPY's
@@ -20,13 +19,18 @@
  * throw.  Faults that on_error tolerates are not thrown but kept until the
  * next record is parsed; they live in the memory context of the values.
  *
+ * The parser lives in the caller's memory context, which frees it on error,
+ * too.  fc_parse_end closes the files with numbers of sequences.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "common/string.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
@@ -38,6 +42,12 @@
 #define FC_BLOCK		16
 #define FC_ONES			UINT64CONST(0x0101010101010101)
 #define FC_HIGH_BITS	UINT64CONST(0x8080808080808080)
+
+/* Bytes for the values of a row that the quick way makes */
+#define FC_PARSE_ROOM	8192
+
+/* Bytes that FcLook has room for at first */
+#define FC_PARSE_COPY	4096
 
 /* A value that fc_parse_try_value makes */
 typedef struct FcValue
@@ -288,7 +298,7 @@ static void
 fc_parse_defaults(FcParser *parser)
 {
 	fc_parse_set_zone(parser, false);
-	fc_defaults_evaluate(&parser->defaults, parser->record.values,
+	fc_column_evaluate_defaults(&parser->defaults, parser->record.values,
 						 parser->record.nulls);
 }
 
@@ -493,37 +503,9 @@ fc_parse_in_zone(FcParser *parser, void (*body) (void *arg), void *arg)
 	PG_END_TRY();
 }
 
-static inline void
-fc_parse_start(FcParser *parser, char *rec, size_t len, Datum *values,
-			   bool *nulls)
-{
-	FcInHand   *record = &parser->record;
-
-	record->data = rec;
-	record->len = len;
-	record->marks = NULL;
-	record->values = values;
-	record->nulls = nulls;
-	record->ok = true;
-	record->cut = false;
-	record->done = 0;
-	parser->faults.nnulled = 0;
-	parser->quick.room.next = parser->quick.start;
-	if (parser->complete)
-		return;
-	memset(values, 0, parser->natts * sizeof(Datum));
-	memset(nulls, true, parser->natts * sizeof(bool));
-}
-
-void
-fc_parse_take(FcParser *parser, char *rec, size_t len, Datum *values, bool *nulls)
-{
-	fc_parse_start(parser, rec, len, values, nulls);
-}
-
 /* Are the FC_BLOCK bytes at p all ASCII, and none 0? */
 static inline bool
-fc_parse_is_ascii(const char *p)
+fc_parse_block_is_ascii(const char *p)
 {
 	uint64		words[FC_BLOCK / sizeof(uint64)];
 
@@ -552,9 +534,9 @@ fc_parse_is_valid(const FcParser *parser)
 		return true;
 	if (parser->record.len >= FC_BLOCK)
 	{
-		while (end - p >= FC_BLOCK && fc_parse_is_ascii(p))
+		while (end - p >= FC_BLOCK && fc_parse_block_is_ascii(p))
 			p += FC_BLOCK;
-		if (end - p < FC_BLOCK && fc_parse_is_ascii(end - FC_BLOCK))
+		if (end - p < FC_BLOCK && fc_parse_block_is_ascii(end - FC_BLOCK))
 			return true;
 	}
 	return pg_encoding_verifymbstr(parser->shared->source.encoding, p, end - p) == end - p;
@@ -563,7 +545,7 @@ fc_parse_is_valid(const FcParser *parser)
 bool
 fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *nulls)
 {
-	fc_parse_start(parser, record->data, record->length, values, nulls);
+	fc_parse_take(parser, record->data, record->length, values, nulls);
 	parser->record.marks = record->marks;
 	parser->record.marks_pos = record->marks_pos;
 	if (parser->quick.columns == NULL || !fc_parse_is_valid(parser))
@@ -609,4 +591,154 @@ void
 fc_parse_count_nulled(const FcParser *parser, uint64 offset, uint64 length)
 {
 	fc_reject_nulled(parser->ctx, offset, length, parser->faults.nulled, parser->faults.nnulled);
+}
+
+/* ERROR 22023 for a zone that SET TIME ZONE would refuse */
+static pg_tz *
+fc_parse_init_zone(const char *name)
+{
+	pg_tz	   *zone;
+
+	if (name[0] == '\0')
+		return NULL;
+	zone = pg_tzset(name);
+	if (zone == NULL || !pg_tz_acceptable(zone))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time zone \"%s\" not recognized", name),
+				 errhint("The view pg_timezone_names has the names, such as 'Europe/Rome'.")));
+	return zone;
+}
+
+/*
+ * Lets the quick way's converters make values in the room.  A text may also
+ * stay in the record.  Its header then takes the place of the byte that ended
+ * the field before, which must not be needed again, as set_null may need it.
+ */
+static void
+fc_parse_init_quick(FcParser *parser, TupleDesc desc)
+{
+	parser->quick.start = palloc(FC_PARSE_ROOM);
+	parser->quick.room.end = parser->quick.start + FC_PARSE_ROOM;
+	parser->quick.columns = palloc0(sizeof(FcQuick) * Max(parser->ncolumns, 1));
+	for (int i = 0; i < parser->ncolumns; i++)
+	{
+		FcColumn   *column = &parser->columns[i];
+		FcQuick    *quick = &parser->quick.columns[i];
+
+		quick->index = column->index;
+		if (!fc_column_is_plain(column))
+			continue;
+		quick->convert = column->convert;
+		/* a text with storage PLAIN gets no short header in a tuple */
+		if (TupleDescAttr(desc, column->index)->attlen == -1 &&
+			TupleDescAttr(desc, column->index)->attstorage == TYPSTORAGE_PLAIN)
+			continue;
+		quick->convert.room = &parser->quick.room;
+		quick->convert.in_place = i > 0 && !parser->shared->errors.set_null;
+	}
+}
+
+/*
+ * May keys be read from their fields alone?  Not if NULL can be told in the
+ * server's encoding only, nor if fields may stand for a default.
+ */
+static void
+fc_parse_init_key(FcParser *parser)
+{
+	FcShared   *shared = parser->shared;
+	FcConverter *key;
+
+	if (shared->key.type == FC_KEY_NONE || shared->key.field < 0 || parser->quick.columns == NULL ||
+		parser->dialect.default_string != NULL ||
+		(shared->source.need_transcoding && !parser->null_ascii))
+		return;
+	key = &parser->quick.columns[shared->key.field].convert;
+	parser->quick.key = key->function != NULL ? key : NULL;
+}
+
+static void
+fc_parse_init_columns(FcParser *parser, Relation target)
+{
+	FcShared   *shared = parser->shared;
+	const char *pattern = fc_shared_patterns(shared);
+
+	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->ncolumns, 1));
+	for (int i = 0; i < shared->ncolumns; i++)
+	{
+		FcColumn   *column = &parser->columns[i];
+
+		column->flags = fc_shared_flags(shared)[i];
+		fc_column_init(column, RelationGetDescr(target), fc_shared_columns(shared)[i],
+					   pattern, parser->zones.file != NULL,
+					   parser->dialect.mode == FC_MODE_BINARY);
+		if (shared->default_len >= 0 && column->index >= 0)
+			column->def = fc_column_default(shared, target, column->index + 1);
+		pattern += strlen(pattern) + 1;
+	}
+}
+
+FcParser *
+fc_parse_begin(FcContext *ctx, EState *estate)
+{
+	FcParser   *parser = palloc0(sizeof(FcParser));
+	TupleDesc	desc = RelationGetDescr(ctx->target);
+	FcShared   *shared = ctx->shared;
+	int			n = Max(shared->ncolumns, 1);
+
+	parser->ctx = ctx;
+	parser->shared = shared;
+	parser->dialect = ctx->dialect;
+	parser->dialect.null_string = fc_shared_null(shared);
+	parser->dialect.null_len = shared->null_len;
+	parser->null_ascii = pg_is_ascii(parser->dialect.null_string);
+	parser->natts = desc->natts;
+	parser->ncolumns = shared->ncolumns;
+	parser->complete = true;
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+		parser->complete &= fc_column_in_file(shared, attnum);
+	parser->record.fields = palloc(sizeof(FcField) * n);
+	parser->marks = palloc(sizeof(FcMarks));
+	parser->faults.nulled = palloc(sizeof(FcNulled) * n);
+	parser->texts.made = palloc0(sizeof(bool) * n);
+	parser->look.size = FC_PARSE_COPY;
+	parser->look.data = palloc(FC_PARSE_COPY);
+	parser->zones.file = fc_parse_init_zone(fc_shared_zone(shared));
+	fc_parse_init_columns(parser, ctx->target);
+	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate);
+	if (parser->zones.file == NULL)
+		fc_parse_init_quick(parser, desc);
+	fc_parse_init_key(parser);
+	return parser;
+}
+
+void
+fc_parse_end(FcParser *parser)
+{
+	fc_column_end_defaults(&parser->defaults);
+}
+
+void
+fc_parse_compact(FcParser *parser, bool compact)
+{
+	parser->quick.room.compact = compact;
+}
+
+void
+fc_parse_number(FcParser *parser, uint64 number)
+{
+	if (parser->defaults.numbers)
+		fc_numbers_set(parser->defaults.numbers, number);
+}
+
+void
+fc_parse_known_key(FcParser *parser, int64 key, bool known)
+{
+	FcQuick    *quick;
+
+	if (parser->quick.columns == NULL)
+		return;
+	quick = &parser->quick.columns[parser->shared->key.field];
+	quick->known = known;
+	quick->value = fc_key_datum(parser->shared->key.type, key);
 }

@@ -21,7 +21,7 @@
 #include "row/parse.h"
 #include "row/parser.h"
 
-/* The key that fc_parse_zoned_key reads */
+/* The key that fc_parse_any_key reads */
 typedef struct FcKeyWanted
 {
 	FcParser   *parser;
@@ -31,17 +31,13 @@ typedef struct FcKeyWanted
 	bool		found;
 } FcKeyWanted;
 
-/* Brings the key's bytes into the server's encoding, if not all are ASCII */
-static void
-fc_parse_key_encoding(FcParser *parser, FcField *field)
+void
+fc_parse_field_encoding(FcParser *parser, FcField *field)
 {
-	for (size_t i = 0; i < field->len; i++)
-	{
-		if (!IS_HIGHBIT_SET(field->data[i]))
-			continue;
+	if (parser->dialect.mode != FC_MODE_BINARY && !fc_parse_is_ascii(field->data, field->len))
 		field->data = fc_parse_encoding(parser, field->data, &field->len);
-		return;
-	}
+	if (field->verify)
+		pg_verifymbstr(field->data, field->len, false);
 }
 
 /*
@@ -75,29 +71,33 @@ fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 	return true;
 }
 
-static bool
-fc_parse_any_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
+/* Body of fc_parse_in_zone: reads any key */
+static void
+fc_parse_any_key(void *arg)
 {
+	FcKeyWanted *wanted = arg;
+	FcParser   *parser = wanted->parser;
 	FcShared   *shared = parser->shared;
 	FcColumn   *column = &parser->columns[shared->key.field];
 	FcField		field;
 	Datum		value;
 
-	if (!fc_parse_key_field(parser, record, &field))
+	if (!fc_parse_key_field(parser, wanted->record, &field))
 	{
 		if (shared->errors.tolerated != 0)
-			return false;
+			return;
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("missing data for column \"%s\"", column->name)));
 	}
 	if (!fc_parse_key_alone(parser, column, &field) ||
 		(field.verify && shared->errors.tolerated != 0))
-		return false;
-	*null = field.null;
-	*key = 0;
+		return;
+	*wanted->null = field.null;
+	*wanted->key = 0;
+	wanted->found = field.null;
 	if (field.null)
-		return true;
+		return;
 	if (shared->errors.tolerated != 0)
 	{
 		/* core, when it reads a pattern, might throw what is tolerated */
@@ -105,20 +105,17 @@ fc_parse_any_key(FcParser *parser, const FcRecord *record, int64 *key, bool *nul
 			(column->pattern->kind == FC_PATTERN_CORE ||
 			 !fc_pattern_parse(column->pattern, field.data, field.len, &value)) :
 			!fc_convert(&column->convert, field.data, field.len, &value))
-			return false;
+			return;
 	}
 	else if (column->pattern ||
 			 !fc_convert(&column->convert, field.data, field.len, &value))
 	{
 		/* only bytes that fc_convert has taken are known to be valid */
-		if (parser->dialect.mode != FC_MODE_BINARY)
-			fc_parse_key_encoding(parser, &field);
-		if (field.verify)
-			pg_verifymbstr(field.data, field.len, false);
+		fc_parse_field_encoding(parser, &field);
 		value = fc_column_value(column, &field);
 	}
-	*key = fc_key_from_datum(shared->key.type, value);
-	return true;
+	*wanted->key = fc_key_from_datum(shared->key.type, value);
+	wanted->found = true;
 }
 
 /*
@@ -149,15 +146,6 @@ fc_parse_usual_key(FcParser *parser, const FcRecord *record, int64 *key)
 	return true;
 }
 
-static void
-fc_parse_zoned_key(void *arg)
-{
-	FcKeyWanted *wanted = arg;
-
-	wanted->found = fc_parse_any_key(wanted->parser, wanted->record, wanted->key,
-									 wanted->null);
-}
-
 bool
 fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 {
@@ -166,9 +154,7 @@ fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 	*null = false;
 	if (fc_parse_usual_key(parser, record, key))
 		return true;
-	if (parser->zones.file == NULL)
-		return fc_parse_any_key(parser, record, key, null);
-	fc_parse_in_zone(parser, fc_parse_zoned_key, &wanted);
+	fc_parse_in_zone(parser, fc_parse_any_key, &wanted);
 	return wanted.found;
 }
 

@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include "mb/pg_wchar.h"
-
 #include "row/parse_some.h"
 #include "row/parser.h"
 
@@ -30,15 +28,6 @@ struct FcSome
 	FcRoom		room;
 	char	   *start;			/* its beginning */
 };
-
-static bool
-fc_parse_is_ascii(const char *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (IS_HIGHBIT_SET(bytes[i]))
-			return false;
-	return true;
-}
 
 FcSome *
 fc_parse_some_begin(FcParser *parser, const int *fields, int n)
@@ -99,16 +88,6 @@ fc_parse_some_quickly(FcSome *some, const FcRecord *record, Datum *values, bool 
 	return true;
 }
 
-/* Brings the field's bytes into the server's encoding, or verifies them */
-static void
-fc_parse_one_encoding(FcParser *parser, FcField *field)
-{
-	if (!fc_parse_is_ascii(field->data, field->len))
-		field->data = fc_parse_encoding(parser, field->data, &field->len);
-	if (field->verify)
-		pg_verifymbstr(field->data, field->len, false);
-}
-
 void
 fc_parse_some(FcSome *some, const FcRecord *record, Datum *values, bool *nulls)
 {
@@ -126,7 +105,7 @@ fc_parse_some(FcSome *some, const FcRecord *record, Datum *values, bool *nulls)
 					 errmsg("missing data for column \"%s\"", column->name)));
 		nulls[i] = field.null;
 		if (!field.null)
-			fc_parse_one_encoding(parser, &field);
+			fc_parse_field_encoding(parser, &field);
 		values[i] = fc_column_value(column, &field);
 	}
 }

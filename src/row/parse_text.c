@@ -96,19 +96,6 @@ fc_parse_text(FcParser *parser, int i)
 	parser->texts.made[i] = true;
 }
 
-/*
- * COPY evaluates a default when it comes to the field that stands for it, even
- * if it then leaves the record out.  Core does not get this record, so that
- * the defaults of its fields are evaluated here.
- */
-static void
-fc_parse_skipped_markers(FcParser *parser)
-{
-	for (int i = 0; i < parser->record.done - 1; i++)
-		if (parser->record.fields[i].marker && parser->columns[i].index >= 0)
-			fc_parse_column(parser, &parser->columns[i], &parser->record.fields[i]);
-}
-
 static void
 fc_parse_text_column(FcParser *parser, int i)
 {
@@ -136,8 +123,16 @@ fc_parse_text_columns(void *arg)
 		return;
 	for (; record->done < parser->ncolumns && record->ok; record->done++)
 		fc_parse_text_column(parser, record->done);
-	if (!record->ok)
-		fc_parse_skipped_markers(parser);
+	if (record->ok)
+		return;
+
+	/*
+	 * COPY evaluates a default when it comes to the field that stands for it,
+	 * even if it then leaves the record out.  Core does not get this record.
+	 */
+	for (int i = 0; i < record->done - 1; i++)
+		if (record->fields[i].marker && parser->columns[i].index >= 0)
+			fc_parse_column(parser, &parser->columns[i], &record->fields[i]);
 }
 
 bool

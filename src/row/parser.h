@@ -14,7 +14,6 @@
 #include "errors/reject_file.h"
 #include "grammar/marks.h"
 #include "row/column.h"
-#include "row/defaults.h"
 
 /* A column as the quick way knows it */
 typedef struct FcQuick
@@ -104,11 +103,39 @@ struct FcParser
 	FcLook		look;
 };
 
-/* From row/parse.c, for fields as text and for keys */
-
 /* Takes another record in hand; its row goes into values and nulls */
-extern void fc_parse_take(struct FcParser *parser, char *rec, size_t len,
-						  Datum *values, bool *nulls);
+static inline void
+fc_parse_take(struct FcParser *parser, char *rec, size_t len, Datum *values,
+			  bool *nulls)
+{
+	FcInHand   *record = &parser->record;
+
+	record->data = rec;
+	record->len = len;
+	record->marks = NULL;
+	record->values = values;
+	record->nulls = nulls;
+	record->ok = true;
+	record->cut = false;
+	record->done = 0;
+	parser->faults.nnulled = 0;
+	parser->quick.room.next = parser->quick.start;
+	if (parser->complete)
+		return;
+	memset(values, 0, parser->natts * sizeof(Datum));
+	memset(nulls, true, parser->natts * sizeof(bool));
+}
+
+static inline bool
+fc_parse_is_ascii(const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (IS_HIGHBIT_SET(bytes[i]))
+			return false;
+	return true;
+}
+
+/* From row/parse.c, for fields as text and for keys */
 
 /*
  * Cuts the record in hand into fields, in the server's encoding, and checks
@@ -127,6 +154,12 @@ extern void fc_parse_malformed(struct FcParser *parser, FcColumn *column);
 
 /* Brings bytes into the server's encoding; verifies them if they are in it */
 extern char *fc_parse_encoding(struct FcParser *parser, char *rec, size_t *len);
+
+/*
+ * From row/parse_key.c: brings the field's bytes into the server's encoding, or
+ * verifies them
+ */
+extern void fc_parse_field_encoding(struct FcParser *parser, FcField *field);
 
 /* Copies bytes that are only looked at; the copy lasts until the next call */
 extern char *fc_parse_copy(struct FcParser *parser, const char *data, size_t len);

@@ -16,6 +16,15 @@
  * deletes them on error, too.  A process has in memory one block of
  * FC_NUMBER_BLOCK spans, and the first record of each block.
  *
+ * nextval() takes as many numbers as the sequence's CACHE says, and costs more
+ * than a third of what loading a row does.  So the leader calls it for the
+ * first number and for the last one: that checks the privilege, locks the
+ * sequence against ALTER and DROP until the transaction ends, and sets what
+ * currval() says.  In between it moves the sequence's one tuple on by any
+ * count, in the way in which nextval() moves it: under the lock of its buffer,
+ * so that each number is given away once, with a WAL record of the state it has
+ * afterwards.
+ *
  * A parameter stands in nextval()'s place in the default, and an entry of the
  * spill has room for the record's number within its chunk.  Where a load needs
  * other volatile defaults that are not parallel safe, the leader attaches new
@@ -25,18 +34,25 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/relation.h"
+#include "access/xact.h"
+#include "access/xloginsert.h"
+#include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
 #include "commands/sequence.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "storage/buffile.h"
+#include "storage/bufmgr.h"
 #include "utils/fmgroids.h"
-#include "utils/resowner.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "key/search.h"
-#include "row/sequence.h"
 #include "row/serial.h"
 
 /* Spans in memory at a time */
@@ -187,6 +203,109 @@ fc_number_replace(Node *expr, int id)
 	return fc_number_mutator(expr, &id);
 }
 
+static FormData_pg_sequence
+fc_sequence_form(Oid sequence)
+{
+	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(sequence));
+	FormData_pg_sequence form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for sequence %u", sequence);
+	form = *(Form_pg_sequence) GETSTRUCT(tuple);
+	ReleaseSysCache(tuple);
+	return form;
+}
+
+/* Numbers between "last" and the limit in the direction of the increment */
+static uint64
+fc_sequence_left(const FormData_pg_sequence *form, int64 last)
+{
+	if (form->seqincrement > 0)
+		return last >= form->seqmax ? 0 :
+			((uint64) form->seqmax - (uint64) last) / (uint64) form->seqincrement;
+	return last <= form->seqmin ? 0 :
+		((uint64) last - (uint64) form->seqmin) / -(uint64) form->seqincrement;
+}
+
+/* Sets the number given last, also in WAL; buf is locked by the caller */
+static void
+fc_sequence_set(Relation rel, Buffer buf, ItemId item, int64 last)
+{
+	Page		page = BufferGetPage(buf);
+	HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
+	Form_pg_sequence_data data = (Form_pg_sequence_data) ((char *) tuple + tuple->t_hoff);
+
+	START_CRIT_SECTION();
+	data->last_value = last;
+	data->is_called = true;
+	/* the next nextval() has to write WAL */
+	data->log_cnt = 0;
+	MarkBufferDirty(buf);
+	if (RelationNeedsWAL(rel))
+	{
+		xl_seq_rec	xlrec;
+		XLogRecPtr	lsn;
+
+		fc_seq_rec_locate(&xlrec, rel);
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buf, REGBUF_WILL_INIT);
+		XLogRegisterData((char *) &xlrec, sizeof(xlrec));
+		XLogRegisterData((char *) tuple, ItemIdGetLength(item));
+		lsn = XLogInsert(RM_SEQ_ID, XLOG_SEQ_LOG);
+		PageSetLSN(page, lsn);
+	}
+	END_CRIT_SECTION();
+}
+
+/* Body of fc_sequence_take, with the sequence's only page locked */
+static uint64
+fc_sequence_advance(Relation rel, Buffer buf, const FormData_pg_sequence *form,
+					uint64 wanted, int64 *first)
+{
+	Page		page = BufferGetPage(buf);
+	ItemId		item = PageGetItemId(page, FirstOffsetNumber);
+	HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
+	Form_pg_sequence_data data = (Form_pg_sequence_data) ((char *) tuple + tuple->t_hoff);
+	int64		last = data->last_value;
+	uint64		left = fc_sequence_left(form, last);
+	uint64		count = Min(wanted, left);
+
+	/* after setval(..., false) the number itself comes next */
+	if (count == 0 || !data->is_called)
+		return 0;
+	*first = last + form->seqincrement;
+	fc_sequence_set(rel, buf, item,
+					(int64) ((uint64) last + count * (uint64) form->seqincrement));
+	return count;
+}
+
+/*
+ * Takes up to "wanted" consecutive numbers, as that many calls of nextval()
+ * would with no other session in between.  Returns how many it took, and sets
+ * *first.  Takes none where nextval() has more to do than to count: at the
+ * sequence's limits, or if the session keeps numbers for later.
+ */
+static uint64
+fc_sequence_take(Oid sequence, uint64 wanted, int64 *first)
+{
+	FormData_pg_sequence form = fc_sequence_form(sequence);
+	Relation	rel;
+	Buffer		buf;
+	uint64		count;
+
+	if (form.seqcache != 1)
+		return 0;
+	/* with an XID the commit waits for the WAL record */
+	(void) GetTopTransactionId();
+	rel = relation_open(sequence, NoLock);
+	buf = ReadBuffer(rel, 0);
+	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+	count = fc_sequence_advance(rel, buf, &form, wanted, first);
+	UnlockReleaseBuffer(buf);
+	relation_close(rel, NoLock);
+	return count;
+}
+
 /* The number that comes "count" numbers after the first */
 static int64
 fc_number_after(const FcNumber *number, int64 first, uint64 count)
@@ -234,7 +353,7 @@ fc_number_take(void *arg)
 
 		CHECK_FOR_INTERRUPTS();
 		if (taker->taken == 0)
-			number->increment = fc_sequence_increment(number->sequence);
+			number->increment = fc_sequence_form(number->sequence).seqincrement;
 		fc_number_add(taker, value, 1);
 		if (taker->taken % 65536 == 0)
 			fc_context_progress(taker->ctx);
@@ -244,28 +363,6 @@ fc_number_take(void *arg)
 		if (count > 0)
 			fc_number_add(taker, value, count);
 	}
-}
-
-/*
- * Returns the error that the sequence throws, or NULL.  nextval() throws it
- * with the sequence's page locked, and from 19 on the lock goes with its
- * resource owner alone.
- */
-static ErrorData *
-fc_number_try(FcContext *ctx, FcNumberTaker *taker)
-{
-	ResourceOwner outer = CurrentResourceOwner;
-	ResourceOwner owner = ResourceOwnerCreate(outer, "fast_copy numbers");
-	ErrorData  *edata;
-
-	CurrentResourceOwner = owner;
-	edata = fc_error_catch(ctx, fc_number_take, taker);
-	CurrentResourceOwner = outer;
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, true, false);
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
-	ResourceOwnerDelete(owner);
-	return edata;
 }
 
 /* The chunk in which the record with this number starts */
@@ -310,12 +407,16 @@ fc_number_reserve(FcContext *ctx, uint64 records)
 	for (int i = 0; i < shared->nnumbers; i++)
 	{
 		FcNumberTaker taker = {ctx, &fc_shared_numbers(shared)[i]};
+		struct ResourceOwnerData *outer;
 		ErrorData  *edata;
 
 		taker.records = records;
 		taker.number->nspans = 0;
 		taker.file = fc_number_file(shared, i, true);
-		edata = fc_number_try(ctx, &taker);
+		/* what nextval() leaves locked its owner unlocks, from 19 on */
+		outer = fc_error_owner_begin();
+		edata = fc_error_catch(ctx, fc_number_take, &taker);
+		fc_error_owner_end(ctx, outer);
 		BufFileExportFileSet(taker.file);
 		BufFileClose(taker.file);
 		if (edata)
@@ -362,6 +463,7 @@ fc_numbers_open(FcShared *shared)
 {
 	FcNumbers  *numbers = palloc0(sizeof(FcNumbers));
 
+	Assert(shared->nnumbers > 0);
 	numbers->n = shared->nnumbers;
 	numbers->files = palloc0(sizeof(FcNumberFile) * numbers->n);
 	numbers->params = makeParamList(numbers->n);
@@ -382,23 +484,15 @@ fc_numbers_close(FcNumbers *numbers)
 		BufFileClose(numbers->files[i].file);
 }
 
-/* The block that has the record's number */
-static uint64
-fc_numbers_block(const FcNumberFile *file, uint64 record)
-{
-	uint64		next = 1;
-
-	fc_search(uint64, next, file->nblocks, mid, file->heads[mid] <= record);
-	return next - 1;
-}
-
 static int64
 fc_numbers_get(FcNumberFile *file, uint64 record)
 {
+	uint64		block = 1;
 	int			next = 1;
 
+	fc_search(uint64, block, file->nblocks, mid, file->heads[mid] <= record);
 	if (file->nblocks > 1)
-		fc_numbers_load_block(file, fc_numbers_block(file, record));
+		fc_numbers_load_block(file, block - 1);
 	fc_search(int, next, file->nspans, mid, file->spans[mid].record <= record);
 	return fc_number_after(file->number, file->spans[next - 1].first,
 						   record - file->spans[next - 1].record);

@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * key/width.h
+ *	  How wide new partitions are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_WIDTH_H
+#define FC_WIDTH_H
+
+#include "key/range.h"
+
+/*
+ * The width of the partitions to be made: "text" (an interval such as '1 day',
+ * an integer width for integer keys), or else what the existing partitions
+ * use, or else one day.  Of existing ones the time zone and the day are taken
+ * in which they are regular; if they are so in none, "unsure" is set.  ERROR
+ * 22023 for what cannot be a width, and for integer keys without text and
+ * existing partitions.
+ */
+extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
+
+/*
+ * The width by which pg_partman steps, counted from the existing partitions.
+ * If "epoch" is not 0, integer keys are times, so many of them in a second, and
+ * "text" is an interval; else it is an integer for integer keys.  Days and
+ * months are those of "zone" (NULL: the session's).  Errors as
+ * fc_interval_choose.
+ */
+extern FcInterval fc_interval_step(const FcRoute *route, const char *text,
+								   int64 epoch, struct pg_tz *zone);
+
+/* Do existing partitions begin and end where such days or months do? */
+extern bool fc_interval_lines_up(const FcRoute *route,
+								 const FcInterval *interval);
+
+/* Is it the first key of a day, in the interval's time zone for timestamptz? */
+extern bool fc_interval_starts_day(const FcRoute *route, int64 key);
+
+#endif							/* FC_WIDTH_H */
