@@ -53,7 +53,7 @@ typedef struct FcHelp
 } FcHelp;
 
 bool
-fc_inflow_begin(FcContext *ctx)
+fc_chunks_begin(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
 	FcHelp	   *help;
@@ -87,7 +87,7 @@ fc_inflow_begin(FcContext *ctx)
 }
 
 void
-fc_inflow_end(FcContext *ctx)
+fc_chunks_end(FcContext *ctx)
 {
 	FcHelp	   *help = ctx->help;
 
@@ -312,7 +312,7 @@ fc_inflow_help(FcContext *ctx)
 }
 
 bool
-fc_inflow_take(FcContext *ctx, uint32 *chunk)
+fc_chunks_take(FcContext *ctx, uint32 *chunk)
 {
 	FcShared   *shared = ctx->shared;
 	uint32		n = shared->source.places ? PG_UINT32_MAX : shared->source.nchunks;

@@ -14,8 +14,8 @@
  * Any process, at the beginning of a phase, and at its end: takes part in
  * unpacking files, if there are any.  False in a worker that cannot open them.
  */
-extern bool fc_inflow_begin(FcContext *ctx);
-extern void fc_inflow_end(FcContext *ctx);
+extern bool fc_chunks_begin(FcContext *ctx);
+extern void fc_chunks_end(FcContext *ctx);
 
 /*
  * Leader, in a phase: begins to receive the rest of an input, whose first bytes
@@ -40,7 +40,7 @@ extern bool fc_inflow_receive(FcReceiver *receiver, FcUnpackEnd *end,
  * files, or waits under the event FastCopyInflow.  False as well if a file
  * cannot be unpacked.
  */
-extern bool fc_inflow_take(FcContext *ctx, uint32 *chunk);
+extern bool fc_chunks_take(FcContext *ctx, uint32 *chunk);
 
 /*
  * Leader, after the phase: from then on all chunks are there, without gaps

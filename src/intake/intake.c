@@ -194,9 +194,10 @@ fc_intake_progress(void *arg)
 {
 	FcIntake   *intake = arg;
 	FcTarget   *target = intake->target;
-	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
+	FcUnpackArea *area = target->inflow ? dsm_segment_address(intake->unpacked) : NULL;
 
-	if (intake->progress->phase != target->shared->phase && intake->incoming == NULL &&
+	if (area && fc_progress_is_stream(intake->progress) && intake->incoming == NULL &&
+		intake->progress->phase != target->shared->phase &&
 		pg_atomic_read_u32(&area->done) == area->npacked)
 	{
 		/* after a fault files are passed over, and have no size */
@@ -466,6 +467,7 @@ fc_intake_flowed(FcIntake *intake)
 	fc_intake_take_source(intake);
 	fc_intake_report(intake, intake->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, area->ended,
 					 processes, psprintf("%s%s", choice, meanwhile));
-	/* the report counts the phase from the end of unpacking on */
+	/* the phase counts from the end of unpacking on */
+	intake->progress->phase = target->shared->phase;
 	intake->progress->phase_start = area->ended;
 }

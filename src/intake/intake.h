@@ -29,10 +29,10 @@ extern void fc_intake_unpack(FcIntake *intake);
 extern void fc_intake_settle(FcIntake *intake);
 
 /*
- * For a phase that unpacks or receives as well: the leader calls the first
- * before it; the second is its FcContext.progress, with the FcIntake as arg;
- * and the third comes after the phase.  From then on target->source has the
- * whole files.  The third throws ERROR for a file that cannot be unpacked.
+ * With target->inflow, for the first phase: the leader calls the first before
+ * it and the third after it.  From then on target->source has the whole files.
+ * The second is his FcContext.progress, with the FcIntake as arg.  The third
+ * throws ERROR for a file that cannot be unpacked.
  */
 extern void fc_intake_flow(FcIntake *intake);
 extern void fc_intake_progress(void *arg);

@@ -89,14 +89,12 @@ fc_fill_verify(FcJob *job)
 
 /*
  * Has every record before the first bad one known been looked at?  A process
- * that stops has taken its chunk after those before, which others look through;
- * but several files are unpacked in any order.
+ * that stops has taken its chunk after those before, which others look through.
  */
 static bool
 fc_fill_seen_all(const FcTarget *target)
 {
-	return (target->way == FC_WAY_CHUNKS || target->way == FC_WAY_TURNS) &&
-		(!target->inflow || target->source->nfiles == 1);
+	return target->way == FC_WAY_CHUNKS || target->way == FC_WAY_TURNS;
 }
 
 /* Throws the error of the first bad record of the file */
@@ -226,6 +224,12 @@ fc_fill_end_files(FcJob *job)
 	CommandCounterIncrement();
 }
 
+bool
+fc_fill_is_unordered(FcJob *job)
+{
+	return pg_atomic_read_u32(&job->target.shared->unordered) != 0;
+}
+
 void
 fc_fill_run(FcJob *job)
 {
@@ -240,9 +244,7 @@ fc_fill_run(FcJob *job)
 		fc_fill_drop_key(job);
 	fc_tables_hold(job);
 	units = fc_fill_work(job, &work);
-	if (target->inflow)
-		fc_find_begin_flow(job);
-	else
+	if (!target->inflow)
 		fc_progress_phase(&job->progress, FC_PHASE_LOAD);
 	if (job->sends)
 		fc_send_start(job);
@@ -253,9 +255,7 @@ fc_fill_run(FcJob *job)
 	shared->memory = memory;
 	if (job->sends)
 		fc_send_stop(job);
-	if (target->inflow)
-		fc_find_end_flow(job, FC_PHASE_LOAD);
-	if (pg_atomic_read_u32(&shared->unordered) != 0)
+	if (fc_fill_is_unordered(job))
 	{
 		fc_lead_report(job, processes, -1, -1, "given up: the file is not in key order");
 		return;

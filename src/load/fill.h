@@ -12,10 +12,11 @@
 
 /*
  * Puts the rows into their leaves.  Throws the error of the first bad record.
- * If the file was taken for a presorted one and is not, the load is given up
- * and shared->unordered is set.
+ * The second tells whether the load was given up, because the file was taken
+ * for a presorted one and is not.
  */
 extern void fc_fill_run(FcJob *job);
+extern bool fc_fill_is_unordered(FcJob *job);
 
 /* After a load that was given up: drops the new partitions and their rows */
 extern void fc_fill_undo(FcJob *job);

@@ -6,8 +6,8 @@
  *	 split ──► chunks with their first records and lines
  *	 scan  ──► keys, in spill runs; or core's NextCopyFrom ──► ranges of keys
  *
- * A file that looks presorted needs no scan.  Files that are unpacked while
- * they are scanned are split by the process that unpacks them.
+ * A file that looks presorted needs no scan.  Data that come while they are
+ * scanned are split by the process that unpacks or receives them.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,8 +15,6 @@
 
 #include "copyfrom/feed.h"
 #include "copyfrom/find_keys.h"
-#include "intake/intake.h"
-#include "intake/receive.h"
 #include "intake/split.h"
 #include "key/width.h"
 #include "load/find.h"
@@ -28,57 +26,11 @@
 #include "report/progress.h"
 #include "report/report.h"
 
-/* The report has a row for each of the first so many files */
-#define FC_REPORT_FILES		1000
-
 /*
  * The leader splits so many bytes in the time that workers take to start.  A
  * binary file is split by one process in any case.
  */
 #define FC_SPLIT_ALONE		((uint64) 32 * 1024 * 1024)
-
-static char *
-fc_find_split_choice(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	if (target->source->nfiles == 1)
-		return psprintf("%u chunks", target->shared->source.nchunks);
-	return psprintf("%u chunks of %u %ss", target->shared->source.nchunks, target->source->nfiles,
-					fc_source_word(target->source));
-}
-
-/* Reports records and bytes of the first files, if there are several */
-static void
-fc_find_report_files(FcJob *job)
-{
-	const FcSource *source = job->target.source;
-
-	if (source->nfiles == 1)
-		return;
-	for (uint32 i = 0; i < Min(source->nfiles, FC_REPORT_FILES); i++)
-	{
-		FcReportRow row = {0};
-
-		row.phase = FC_PHASE_SPLIT;
-		row.rows = fc_split_records(job->target.shared, source, i);
-		row.bytes = source->files[i].identity.size;
-		row.reads = -1;
-		row.choice = psprintf("%s \"%s\"", fc_source_word(source), fc_source_path(source, i));
-		fc_report_add(&row);
-	}
-}
-
-static void
-fc_find_report_split(FcJob *job, int processes)
-{
-	FcTarget   *target = &job->target;
-
-	target->counted = true;
-	fc_lead_report(job, processes, target->found,
-				   target->data_size, fc_find_split_choice(job));
-	fc_find_report_files(job);
-}
 
 void
 fc_find_report_pass(FcJob *job)
@@ -86,8 +38,7 @@ fc_find_report_pass(FcJob *job)
 	FcTarget   *target = &job->target;
 
 	target->found = pg_atomic_read_u64(&target->shared->counts.scanned);
-	target->counted = true;
-	fc_find_report_files(job);
+	fc_lead_report_files(job);
 }
 
 void
@@ -103,7 +54,8 @@ fc_find_split(FcJob *job)
 	processes = fc_lead_run(job, FC_PHASE_SPLIT,
 							alone ? 0 : target->shared->source.nchunks, &work);
 	target->found = fc_split_resolve(&target->ctx);
-	fc_find_report_split(job, processes);
+	fc_lead_report(job, processes, target->found, target->data_size, fc_lead_split_choice(job));
+	fc_lead_report_files(job);
 }
 
 /* Sets the interval of new partitions, and tells workers its time zone */
@@ -237,25 +189,6 @@ fc_find_forget(FcJob *job)
 	shared->phase = FC_PHASE_LOAD;
 }
 
-void
-fc_find_keys(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	FcWork		work = {0};
-	char	   *choice;
-
-	fc_progress_phase(&job->progress, FC_PHASE_SCAN);
-	fc_find_route(job);
-	if (fc_find_core_reads(job))
-	{
-		fc_find_scan_core(job);
-		return;
-	}
-	choice = fc_find_choose_spill(job);
-	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);
-	fc_find_end_scan(job, choice);
-}
-
 /*
  * May a presorted file be loaded without a scan?  Only into partitions that
  * are all made for it, so that they can be dropped if the file turns out to be
@@ -277,76 +210,82 @@ fc_find_may_be_presorted(FcJob *job)
 }
 
 /*
- * If the file looks presorted, sets job->parts for a load of it as it comes.
- * target->route stays as it is, because it tells later whether bounds have
- * changed since a scan that went by it.
+ * If the file looks presorted, takes that way, with job->parts for a load of it
+ * as it comes.  target->route stays as it is, because it tells later whether
+ * bounds have changed since a scan that went by it.
  */
-static bool
+static void
 fc_find_presorted(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
 	if (!fc_find_may_be_presorted(job))
-		return false;
+		return;
 	job->keys = MemoryContextAllocHuge(CurrentMemoryContext,
 									   sizeof(int64) * (target->shared->source.nchunks + 1));
-	if (!fc_presorted_look(&target->ctx, job->keys) || !fc_tasks_span_parts(job))
-		return false;
-	fc_way_take(target, FC_WAY_PRESORTED, "the file is in key order");
-	return true;
+	if (fc_presorted_look(&target->ctx, job->keys) && fc_tasks_span_parts(job))
+		fc_way_take(target, FC_WAY_PRESORTED, "the file is in key order");
+}
+
+void
+fc_find_look(FcJob *job)
+{
+	if (job->target.way == FC_WAY_PRESORTED)
+		return;
+	fc_find_route(job);
+	fc_find_presorted(job);
+}
+
+bool
+fc_find_is_presorted(FcJob *job)
+{
+	return job->target.way == FC_WAY_PRESORTED;
 }
 
 /*
- * Keeps what a scan has spilled that had to choose before there was a file; or
- * scans again, if the unpacked files show that the other choice is better.
+ * A scan of data that were still coming had to choose what to spill before they
+ * were there.  Now that they are: would a load without it be better, or one
+ * after another scan?
  */
-static void
-fc_find_keep_scan(FcJob *job, char *choice)
+static bool
+fc_find_is_useless(FcJob *job, char **choice)
 {
 	FcWay		way = job->target.way;
 
-	if (way != FC_WAY_ROWS && fc_spill_kind == FC_SPILL_AUTO)
-		choice = fc_find_choose_spill(job);
-	if (job->target.way == way)
-	{
-		fc_find_end_scan(job, choice);
-		return;
-	}
-	fc_find_forget(job);
-	fc_find_keys(job);
+	fc_find_presorted(job);
+	if (job->target.way == way && way != FC_WAY_ROWS && fc_spill_kind == FC_SPILL_AUTO)
+		*choice = fc_find_choose_spill(job);
+	return job->target.way != way;
 }
 
 void
-fc_find_begin_flow(FcJob *job)
+fc_find_keys(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	bool		early = target->inflow;
+	FcWork		work = {0};
+	char	   *choice;
 
-	fc_intake_flow(&job->intake);
-	target->ctx.progress = fc_intake_progress;
-	target->ctx.progress_arg = &job->intake;
-	target->ctx.lead = job->intake.incoming ? fc_receive_lead : NULL;
-	target->ctx.lead_arg = &job->intake;
+	if (!early)
+		fc_progress_phase(&job->progress, FC_PHASE_SCAN);
+	fc_find_route(job);
+	job->scan_useless = false;
+	if (fc_find_core_reads(job))
+	{
+		fc_find_scan_core(job);
+		return;
+	}
+	choice = fc_find_choose_spill(job);
+	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);
+	job->scan_useless = early && fc_find_is_useless(job, &choice);
+	if (!job->scan_useless)
+		fc_find_end_scan(job, choice);
 }
 
-void
-fc_find_end_flow(FcJob *job, FcPhase phase)
+bool
+fc_find_again(FcJob *job)
 {
-	double		alone = job->progress.alone;
-	uint64		wal = job->progress.phase_wal;
-	instr_time	left;
-
-	job->target.ctx.progress = fc_progress_update;
-	job->target.ctx.progress_arg = &job->progress;
-	job->target.ctx.lead = NULL;
-	fc_intake_flowed(&job->intake);
-	left = job->progress.phase_start;
-	job->progress.alone = 0;
-	fc_progress_begin_phase(&job->progress, FC_PHASE_SPLIT);
-	fc_find_report_split(job, 0);
-	fc_progress_begin_phase(&job->progress, phase);
-	job->progress.phase_start = left;
-	job->progress.phase_wal = wal;
-	job->progress.alone = alone;
+	return job->scan_useless;
 }
 
 void
@@ -354,63 +293,5 @@ fc_find_unpack(FcJob *job)
 {
 	FcWork		work = {0};
 
-	fc_find_begin_flow(job);
-	(void) fc_lead_run(job, FC_PHASE_SPLIT, job->target.shared->source.nchunks, &work);
-	fc_find_end_flow(job, FC_PHASE_SPLIT);
-}
-
-/* Scans the files while they are unpacked */
-static void
-fc_find_scan_flow(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	FcWork		work = {0};
-	char	   *choice;
-
-	fc_find_route(job);
-	choice = fc_find_choose_spill(job);
-	fc_find_begin_flow(job);
-	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);
-	fc_find_end_flow(job, FC_PHASE_SCAN);
-	if (fc_find_presorted(job))
-		fc_find_forget(job);
-	else
-		fc_find_keep_scan(job, choice);
-}
-
-void
-fc_find_records(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	if (target->inflow)
-	{
-		/* without a key it is the load that finds the records */
-		if (target->plan->key_type != FC_KEY_NONE)
-			fc_find_scan_flow(job);
-		return;
-	}
-	if (!fc_find_core_reads(job))
-		fc_find_split(job);
-	if (target->plan->key_type == FC_KEY_NONE)
-		return;
-	fc_find_route(job);
-	if (!fc_find_presorted(job))
-		fc_find_keys(job);
-}
-
-void
-fc_find_settle(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	fc_tables_lock(job);
-	while (target->plan->key_routes && !job->gives_way &&
-		   fc_tables_bounds_changed(job))
-	{
-		CHECK_FOR_INTERRUPTS();
-		fc_find_forget(job);
-		fc_find_keys(job);
-		fc_tables_lock(job);
-	}
+	(void) fc_lead_run(job, FC_PHASE_UNPACK, job->target.shared->source.nchunks, &work);
 }

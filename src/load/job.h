@@ -35,6 +35,8 @@ typedef struct FcJob
 								 * partitions; NIL: they are made here */
 	bool		attach_first;	/* new partitions are attached before the
 								 * load, see load/partitions.c */
+	bool		sent;			/* all records went to other servers */
+	bool		scan_useless;	/* the scan must be left out or done again */
 	bool		gives_way;		/* the load ends, waits for maintenance of
 								 * pg_partman and begins again */
 

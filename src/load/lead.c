@@ -11,10 +11,15 @@
 #include "executor/instrument.h"
 
 #include "errors/stop.h"
+#include "intake/intake.h"
+#include "intake/split.h"
 #include "load/lead.h"
 #include "load/way.h"
 #include "report/report.h"
 #include "report/totals.h"
+
+/* The report has a row for each of the first so many files */
+#define FC_REPORT_FILES		1000
 
 void
 fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
@@ -52,6 +57,58 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	job->progress.alone = 0;
 }
 
+char *
+fc_lead_split_choice(const FcJob *job)
+{
+	const FcTarget *target = &job->target;
+
+	if (target->source->nfiles == 1)
+		return psprintf("%u chunks", target->shared->source.nchunks);
+	return psprintf("%u chunks of %u %ss", target->shared->source.nchunks, target->source->nfiles,
+					fc_source_word(target->source));
+}
+
+void
+fc_lead_report_files(FcJob *job)
+{
+	const FcSource *source = job->target.source;
+
+	job->target.counted = true;
+	if (source->nfiles == 1)
+		return;
+	for (uint32 i = 0; i < Min(source->nfiles, FC_REPORT_FILES); i++)
+	{
+		FcReportRow row = {0};
+
+		row.phase = FC_PHASE_SPLIT;
+		row.rows = fc_split_records(job->target.shared, source, i);
+		row.bytes = source->files[i].identity.size;
+		row.reads = -1;
+		row.choice = psprintf("%s \"%s\"", fc_source_word(source), fc_source_path(source, i));
+		fc_report_add(&row);
+	}
+}
+
+/*
+ * Ends what flowed beside the phase, and reports the split, which took no time
+ * of its own.  The phase's own time counts from the moment when all was there.
+ */
+static void
+fc_lead_end_flow(FcJob *job)
+{
+	FcReportRow row = {0};
+
+	fc_intake_flowed(&job->intake);
+	row.phase = FC_PHASE_SPLIT;
+	row.whole = true;
+	row.rows = job->target.found;
+	row.bytes = job->target.data_size;
+	row.reads = row.spill_bytes = -1;
+	row.choice = fc_lead_split_choice(job);
+	fc_report_add(&row);
+	fc_lead_report_files(job);
+}
+
 /*
  * The number of workers for a phase of so many chunks or tasks; 0: the leader
  * works alone.  For one chunk or task the leader is as fast as a worker, and
@@ -69,12 +126,17 @@ int
 fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 {
 	FcTarget   *target = &job->target;
+	bool		flows = target->inflow;
 	int			processes;
 
-	target->ctx.apart = phase != FC_PHASE_SPLIT &&
+	if (flows)
+		fc_intake_flow(&job->intake);
+	target->ctx.apart = phase != FC_PHASE_SPLIT && phase != FC_PHASE_UNPACK &&
 		(target->plan->effects || target->plan->leader_reason != NULL);
 	processes = fc_worker_run(&target->ctx, job->segment, phase,
 							  fc_lead_workers(job, units), work);
+	if (flows)
+		fc_lead_end_flow(job);
 	job->progress.alone = work->alone;
 	if (work->parallel)
 		job->progress.launched = Max(job->progress.launched, processes);

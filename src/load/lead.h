@@ -14,7 +14,9 @@
 
 /*
  * Runs a phase over so many chunks or tasks, in workers or in the leader
- * alone.  Returns the number of processes that worked.
+ * alone.  Returns the number of processes that worked.  If the source is still
+ * to be unpacked or received, that is done meanwhile, and the source is whole
+ * afterwards.
  */
 extern int	fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work);
 
@@ -31,5 +33,11 @@ extern void fc_lead_take_up_tasks(FcJob *job);
 /* Ends the phase in the report; rows and bytes are -1 if unknown */
 extern void fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes,
 						   char *choice);
+
+/* Once the records are counted: a row of the report for each file of several */
+extern void fc_lead_report_files(FcJob *job);
+
+/* Says for the report how many chunks there are */
+extern char *fc_lead_split_choice(const FcJob *job);
 
 #endif							/* FC_LOAD_LEAD_H */

@@ -5,8 +5,10 @@
  *
  *	 split ──► scan ──► partitions ──► load ──► index ──► attach
  *
- * A file that looks presorted is loaded without a scan; if it turns out to be
- * in another order, the load begins again after the split.
+ * The steps are rows of a table, fc_job_steps.  What a step finds out may lead
+ * back to one before it: a file that was loaded without a scan and is not in
+ * key order after all is scanned, and so it is once more if its partitions have
+ * changed since.
  *
  * All of it happens in the caller's transaction, under the caller's XID:
  * whatever fails, the (sub)transaction's abort takes back rows, tables and
@@ -29,6 +31,7 @@
 #include "copyfrom/run.h"
 #include "elsewhere/elsewhere.h"
 #include "index/progress_slot.h"
+#include "intake/intake.h"
 #include "intake/receive.h"
 #include "load/away.h"
 #include "load/fill.h"
@@ -197,99 +200,187 @@ fc_job_copy(FcJob *job)
 		fc_core_throw(target);
 	fc_lead_report(job, 1, target->loaded, target->source->identity.size,
 				   psprintf("core's COPY: %s", target->core_reason));
-	fc_job_rejects(job);
 }
 
 /*
- * Must the file be scanned before core loads it, to make missing partitions?
- * Not with FREEZE, which core refuses for a partitioned table.
+ * Does core load the file alone?  Not if missing partitions are to be made,
+ * which the scan finds; with FREEZE they are not, because core refuses that for
+ * a partitioned table.
  */
 static bool
-fc_job_core_needs_scan(FcJob *job)
+fc_job_is_cores(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	return target->plan->key_routes && target->options->missing == FC_MISSING_CREATE &&
-		!target->options->freeze;
+	return target->way == FC_WAY_COPY &&
+		(!target->plan->key_routes || target->options->missing != FC_MISSING_CREATE ||
+		 target->options->freeze);
 }
 
-/* Makes partitions and fills them, once the ranges of keys are known */
-static void
-fc_job_fill(FcJob *job)
+/* Do we load the file ourselves? */
+static bool
+fc_job_is_ours(FcJob *job)
 {
-	fc_away_check_here(&job->target);
-	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
-	fc_find_settle(job);
-	if (job->gives_way)
-		return;
-	fc_partitions_make(job);
-	if (job->target.inflow && !fc_fill_may_flow(job))
-		fc_find_unpack(job);
-	if (job->target.way != FC_WAY_COPY)
-		fc_fill_run(job);
+	return job->target.way != FC_WAY_COPY;
+}
+
+static bool
+fc_job_copies(FcJob *job)
+{
+	return !fc_job_is_ours(job);
 }
 
 /*
- * Sends all records to other servers; false if that cannot be.  Then the
- * records are found again, with their keys, which tell why.
+ * Are records found before all else?  The phase that a source flows into finds
+ * them itself.  Core needs them only to count the lines of rejects.
  */
 static bool
+fc_job_splits(FcJob *job)
+{
+	return !job->target.inflow && !fc_find_core_reads(job) &&
+		!(fc_job_is_cores(job) && job->target.options->on_error == FC_ON_ERROR_STOP);
+}
+
+static bool
+fc_job_has_key(FcJob *job)
+{
+	return job->target.plan->key_type != FC_KEY_NONE;
+}
+
+/* Is there a key, and the source there to be looked at? */
+static bool
+fc_job_may_look(FcJob *job)
+{
+	return fc_job_has_key(job) && !job->target.inflow && job->target.way != FC_WAY_SEND;
+}
+
+static bool
+fc_job_sends(FcJob *job)
+{
+	return job->target.way == FC_WAY_SEND;
+}
+
+/*
+ * Sends all records to other servers.  If that cannot be, the way stays what it
+ * is: the records are found again, with their keys, which tell why.
+ */
+static void
 fc_job_send(FcJob *job)
 {
-	FcTarget   *target = &job->target;
-
-	if (fc_send_whole(job))
+	job->sent = fc_send_whole(job);
+	if (job->sent)
 	{
 		fc_job_check_conservation(job);
-		return true;
+		return;
 	}
 	fc_find_forget(job);
 	fc_layout_chunks(job);
-	fc_find_split(job);
-	if (target->plan->key_type != FC_KEY_NONE)
-		fc_find_keys(job);
-	return false;
 }
 
-static void
-fc_job_phases(FcJob *job)
+static bool
+fc_job_is_sent(FcJob *job)
 {
-	FcTarget   *target = &job->target;
+	return job->sent;
+}
 
-	if (target->way == FC_WAY_COPY && !fc_job_core_needs_scan(job))
+/*
+ * Locks the leaves that take rows.  The scan ran under a lock that lets other
+ * sessions attach and detach partitions: if one did, its keys are of no use.
+ */
+static void
+fc_job_lock(FcJob *job)
+{
+	fc_away_check_here(&job->target);
+	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
+	fc_tables_lock(job);
+}
+
+static bool
+fc_job_bounds_changed(FcJob *job)
+{
+	return job->target.plan->key_routes && fc_tables_bounds_changed(job);
+}
+
+/* Must the source be whole before the load? */
+static bool
+fc_job_unpacks(FcJob *job)
+{
+	return job->target.inflow && !fc_fill_may_flow(job);
+}
+
+/* The steps of a load, by their numbers in fc_job_steps */
+typedef enum FcStepNumber
+{
+	FC_STEP_SEND,
+	FC_STEP_SPLIT,
+	FC_STEP_CORE,
+	FC_STEP_LOOK,
+	FC_STEP_SCAN,
+	FC_STEP_LOCK,
+	FC_STEP_MAKE,
+	FC_STEP_UNPACK,
+	FC_STEP_LOAD,
+	FC_STEP_COUNT,
+	FC_STEP_INDEX,
+	FC_STEP_LET_GO,
+	FC_STEP_ATTACH,
+	FC_STEP_COPY,
+	FC_STEP_REJECT,
+	FC_STEP_END
+} FcStepNumber;
+
+/*
+ * One step: it comes if "enter" is true (NULL: always).  If after it "leave" is
+ * true, what was done so far is undone by "undo" (NULL: nothing is), and the
+ * load goes on at the step "next"; else at the one that follows.
+ */
+typedef struct FcStep
+{
+	bool		(*enter) (FcJob *job);
+	void		(*run) (FcJob *job);
+	bool		(*leave) (FcJob *job);
+	void		(*undo) (FcJob *job);
+	FcStepNumber next;
+} FcStep;
+
+static const FcStep fc_job_steps[] = {
+	[FC_STEP_SEND] = {fc_job_sends, fc_job_send, fc_job_is_sent, NULL, FC_STEP_END},
+	[FC_STEP_SPLIT] = {fc_job_splits, fc_find_split},
+	[FC_STEP_CORE] = {fc_job_is_cores, fc_job_copy, fc_job_is_cores, NULL, FC_STEP_REJECT},
+	[FC_STEP_LOOK] = {fc_job_may_look, fc_find_look, fc_find_is_presorted, NULL, FC_STEP_LOCK},
+	[FC_STEP_SCAN] = {fc_job_has_key, fc_find_keys, fc_find_again, fc_find_forget, FC_STEP_LOOK},
+	[FC_STEP_LOCK] = {NULL, fc_job_lock, fc_job_bounds_changed, fc_find_forget, FC_STEP_SCAN},
+	[FC_STEP_MAKE] = {NULL, fc_partitions_make},
+	[FC_STEP_UNPACK] = {fc_job_unpacks, fc_find_unpack},
+	[FC_STEP_LOAD] = {fc_job_is_ours, fc_fill_run, fc_fill_is_unordered, fc_fill_undo, FC_STEP_SCAN},
+	[FC_STEP_COUNT] = {fc_job_is_ours, fc_job_check_conservation},
+	[FC_STEP_INDEX] = {fc_job_is_ours, fc_indexes_run},
+	[FC_STEP_LET_GO] = {fc_job_is_ours, fc_tables_let_go},
+	[FC_STEP_ATTACH] = {fc_job_is_ours, fc_partitions_attach},
+	[FC_STEP_COPY] = {fc_job_copies, fc_job_copy},
+	[FC_STEP_REJECT] = {NULL, fc_job_rejects}
+};
+
+/* Goes from step to step, until the load has ended or gives way */
+static void
+fc_job_run_steps(FcJob *job)
+{
+	FcStepNumber number = FC_STEP_SEND;
+
+	while (number < FC_STEP_END && !job->gives_way)
 	{
-		/* lines of rejects are counted from the chunks */
-		if (target->options->on_error != FC_ON_ERROR_STOP && !fc_find_core_reads(job))
-			fc_find_split(job);
-		fc_job_copy(job);
-		return;
+		const FcStep *step = &fc_job_steps[number++];
+
+		CHECK_FOR_INTERRUPTS();
+		if (step->enter && !step->enter(job))
+			continue;
+		step->run(job);
+		if (job->gives_way || step->leave == NULL || !step->leave(job))
+			continue;
+		if (step->undo)
+			step->undo(job);
+		number = step->next;
 	}
-	if (target->way == FC_WAY_SEND)
-	{
-		if (fc_job_send(job))
-			return;
-	}
-	else
-		fc_find_records(job);
-	fc_job_fill(job);
-	if (pg_atomic_read_u32(&target->shared->unordered) != 0)
-	{
-		fc_fill_undo(job);
-		fc_find_keys(job);
-		fc_job_fill(job);
-	}
-	if (job->gives_way)
-		return;
-	if (target->way == FC_WAY_COPY)
-	{
-		fc_job_copy(job);
-		return;
-	}
-	fc_job_check_conservation(job);
-	fc_indexes_run(job);
-	fc_tables_let_go(job);
-	fc_partitions_attach(job);
-	fc_job_rejects(job);
 }
 
 /* Parses and checks every row, as the load would */
@@ -315,8 +406,9 @@ fc_job_start(FcJob *job)
 	fc_setup_job(job);
 	fc_progress_start(&job->progress);
 	fc_progress_phase(&job->progress, FC_PHASE_SETUP);
-	job->target.ctx.progress = fc_progress_update;
-	job->target.ctx.progress_arg = &job->progress;
+	job->target.ctx.progress = fc_intake_progress;
+	job->target.ctx.lead = job->intake.incoming ? fc_receive_lead : NULL;
+	job->target.ctx.progress_arg = job->target.ctx.lead_arg = &job->intake;
 }
 
 FcJob *
@@ -358,7 +450,7 @@ static bool
 fc_job_load_file(FcJob *job, FcLog *log)
 {
 	fc_job_start(job);
-	fc_job_phases(job);
+	fc_job_run_steps(job);
 	if (job->gives_way)
 	{
 		fc_job_give_way(job);

@@ -446,7 +446,7 @@ fc_load_chunks(FcLoader *loader)
 	if (one_writer)
 		fc_leaf_begin(loader, RelationGetRelid(ctx->target), &to);
 	while (!ctx->stopped && pg_atomic_read_u32(&shared->unordered) == 0 &&
-		   fc_inflow_take(ctx, &i))
+		   fc_chunks_take(ctx, &i))
 	{
 		pg_atomic_fetch_add_u64(&shared->counts.load_bytes,
 								fc_shared_chunk(shared, i)->length);

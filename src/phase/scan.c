@@ -276,7 +276,7 @@ fc_scan_run(FcContext *ctx)
 	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy scan row",
 											 ALLOCSET_DEFAULT_SIZES);
-	while (fc_inflow_take(ctx, &i))
+	while (fc_chunks_take(ctx, &i))
 		fc_scan_chunk(&scanner, i);
 	ctx->kept = ctx->keep ? fc_spill_keep_all(scanner.spill, ctx->keep) : NULL;
 	if (ctx->kept == NULL)

@@ -74,10 +74,11 @@ fc_worker_switch(FcContext *ctx)
 {
 	switch (ctx->shared->phase)
 	{
+		case FC_PHASE_UNPACK:
+			/* fc_chunks_begin and fc_chunks_end do all */
+			break;
 		case FC_PHASE_SPLIT:
-			/* who unpacks files finds their chunks */
-			if (ctx->shared->source.room == 0)
-				fc_split_run(ctx);
+			fc_split_run(ctx);
 			break;
 		case FC_PHASE_SCAN:
 			fc_scan_run(ctx);
@@ -105,12 +106,12 @@ fc_worker_phase(FcContext *ctx)
 {
 	struct ResourceOwnerData *outer = fc_error_owner_begin();
 
-	if (ctx->source && fc_inflow_begin(ctx))
+	if (ctx->source && fc_chunks_begin(ctx))
 	{
 		/* whoever reads what processes leave counts from 0 to their number */
 		ctx->worker = pg_atomic_fetch_add_u32(&ctx->shared->working, 1);
 		fc_worker_switch(ctx);
-		fc_inflow_end(ctx);
+		fc_chunks_end(ctx);
 		fc_pace_wait(ctx);
 		fc_reject_end(ctx);
 	}
