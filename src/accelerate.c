@@ -362,7 +362,7 @@ fc_accelerate_talks(const FcAccelerated *copy)
 static bool
 fc_accelerate_gets_room(const FcAccelerated *copy, FcOptions *options)
 {
-	return fc_room_take(options, copy->input ? PG_UINT64_MAX : copy->file->identity.size);
+	return fc_room_take(options, copy->input ? PG_UINT64_MAX : copy->file->size);
 }
 
 /* Returns why core must load, as the command and its table tell, or NULL */
@@ -476,11 +476,18 @@ fc_accelerate_large(FcAccelerated *copy)
 static uint64
 fc_accelerate_file(FcAccelerated *copy)
 {
-	copy->file = fc_source_adopt(copy->stmt->filename, fileno(copy->cstate->copy_file));
-	if (copy->file)
-		return fc_accelerate_large(copy);
-	fc_accelerate_tell("the file does not tell its size");
-	return fc_accelerate_by_core(copy);
+	const char *path = copy->stmt->filename;
+	int			fd = fileno(copy->cstate->copy_file);
+
+	if (!fc_source_is_plain(fd, path))
+	{
+		fc_accelerate_tell("the file does not tell its size");
+		return fc_accelerate_by_core(copy);
+	}
+	copy->file = fc_source_begin();
+	fc_source_add(copy->file, path, fd, 0);
+	(void) fc_source_hold(copy->file);
+	return fc_accelerate_large(copy);
 }
 
 /* Loads by core or by a load; core reads by "current", which the caller sets */

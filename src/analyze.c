@@ -456,13 +456,13 @@ static uint64
 fc_analyze_copied(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
-	uint64		bytes = target->original ? target->source->identity.size : 0;
+	uint64		bytes = target->original ? target->source->size : 0;
 	const FcSource *source = target->original ? target->original : target->source;
 
 	if (job->intake.unpacked == NULL)
 		return bytes;
 	for (uint32 i = 0; i < source->nfiles; i++)
-		if (source->fd >= 0 || source->files[i].nextents > 0)
+		if (source->files[i].nextents > 0)
 			bytes += source->files[i].identity.size;
 	return bytes;
 }
@@ -489,7 +489,7 @@ fc_analyze_disk(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
 		fc_analyze_copied(job) +
 		(target->plan->key_type == FC_KEY_NONE ? 0 :
-		 target->loaded * FC_SPILL_ENTRY + (target->way == FC_WAY_ROWS ? target->source->identity.size : 0));
+		 target->loaded * FC_SPILL_ENTRY + (target->way == FC_WAY_ROWS ? target->source->size : 0));
 }
 
 List *

@@ -258,9 +258,8 @@ typedef struct FcInflow
 /* The files of a load, as all its processes see them */
 typedef struct FcSharedSource
 {
-	FcIdentity	identity;		/* of many files only the size, of all */
+	uint64		size;			/* of all; a guess as long as room is not 0 */
 	uint32		nfiles;
-	bool		joined;			/* they are one file to be opened */
 	bool		programs;		/* they are the output of commands */
 	uint32		ncopies;
 	uint32		nextents;		/* there is room for */
@@ -388,7 +387,6 @@ typedef struct FcSharedPlaces
 	Size		zone;			/* the time zone, "": session's */
 	Size		where;			/* the condition as a node tree, "" if there
 								 * is none */
-	Size		path;			/* the path to open */
 	Size		files;			/* FcFile[source.nfiles] */
 	Size		names;			/* their paths, to show */
 	Size		copies;			/* FcCopy[source.ncopies] */
@@ -470,7 +468,6 @@ typedef struct FcShared
 #define fc_shared_patterns(s) ((char *) (s) + (s)->at.patterns)
 #define fc_shared_zone(s) ((char *) (s) + (s)->at.zone)
 #define fc_shared_where(s) ((char *) (s) + (s)->at.where)
-#define fc_shared_path(s) ((char *) (s) + (s)->at.path)
 #define fc_shared_files(s) ((FcFile *) ((char *) (s) + (s)->at.files))
 #define fc_shared_names(s) ((char *) (s) + (s)->at.names)
 #define fc_shared_copies(s) ((FcCopy *) ((char *) (s) + (s)->at.copies))

@@ -112,7 +112,7 @@ fc_hint_program(const FcRefused *refused, const char *command)
 {
 	const FcTarget *target = refused->target;
 	bool		file = !target->options->client && !target->options->program &&
-		target->source->files[refused->file].nextents == 0;
+		(target->original ? target->original : target->source)->files[refused->file].nextents == 0;
 
 	return psprintf("load what a program prints, by %s '%s %s'",
 					fc_caller_wrote_copy(target->options->caller) ? "COPY ... FROM PROGRAM" : "program => true and the source",

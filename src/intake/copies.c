@@ -131,17 +131,6 @@ fc_area_share(FcIntake *intake, const FcSource *source, uint32 npacked, int proc
 	return area;
 }
 
-FcSource *
-fc_intake_open_copy(const char *path, FcFile *files, uint32 nfiles, char *paths)
-{
-	FcSource   *source = fc_source_open(path);
-
-	source->path = source->paths = paths;
-	source->files = files;
-	source->nfiles = nfiles;
-	return source;
-}
-
 void
 fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
 {
@@ -157,9 +146,9 @@ fc_intake_copied(const FcSource *source)
 	uint64		bytes = 0;
 
 	if (source->ring)
-		return fc_ring_not_taken(source->ring, source->identity.size);
+		return fc_ring_not_taken(source->ring, source->size);
 	for (uint32 i = 0; i < source->nfiles; i++)
-		if (source->fd >= 0 || source->files[i].nextents > 0)
+		if (source->files[i].nextents > 0)
 			bytes += source->files[i].identity.size;
 	return bytes;
 }

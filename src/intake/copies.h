@@ -59,10 +59,6 @@ extern void fc_intake_end(FcIntake *intake, int processes, char *choice);
 extern void fc_intake_report(const FcIntake *intake, FcPhase phase, instr_time end,
 							 int processes, char *choice);
 
-/* Opens a temporary copy that has all files, one after the other */
-extern FcSource *fc_intake_open_copy(const char *path, FcFile *files,
-									 uint32 nfiles, char *paths);
-
 /* The number of workers that unpack so many packed bytes */
 extern int	fc_intake_workers(const FcIntake *intake, uint64 bytes);
 

@@ -146,6 +146,7 @@ fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 {
 	Size		size = sizeof(FcFile) * packed->nfiles;
 	FcFile	   *files = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	FcSource   *source;
 	uint64		base = 0;
 
 	memcpy(files, packed->files, size);
@@ -154,14 +155,10 @@ fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 		fc_intake_place_file(area, &files[i], i, base);
 		base += files[i].identity.size;
 	}
-	if (packed->nfiles == 1 && files->nextents == 1)
-	{
-		files->nextents = 0;
-		return fc_intake_open_copy(fc_area_copies(area)[fc_area_extents(area)->copy].path,
-								   files, 1, packed->paths);
-	}
-	return fc_source_attach(files, packed->nfiles, packed->paths, fc_area_copies(area),
-							area->ncopies, fc_area_extents(area));
+	source = fc_source_attach(files, packed->nfiles, packed->paths, fc_area_copies(area),
+							  area->ncopies, fc_area_extents(area));
+	(void) fc_source_hold(source);
+	return source;
 }
 
 void
@@ -181,11 +178,11 @@ fc_intake_measure(FcIntake *intake)
 	FcTarget   *target = intake->target;
 	FcSource   *source = target->source;
 
-	source->identity.size = 0;
+	source->size = 0;
 	for (uint32 i = 0; i < source->nfiles; i++)
-		source->identity.size += source->files[i].identity.size;
-	target->expected = source->identity.size;
-	target->shared->source.identity.size = source->identity.size;
+		source->size += source->files[i].identity.size;
+	target->expected = source->size;
+	target->shared->source.size = source->size;
 	target->shared->source.data_size = fc_source_data_size(source);
 }
 
@@ -400,34 +397,23 @@ fc_intake_settle(FcIntake *intake)
 		fc_intake_move_header(&target->source->files[i], &heads->files[i]);
 }
 
-/* Opens the temporary copy of a single file as the source */
+/*
+ * Opens the temporary copies as the source, as if they had been named.  What
+ * was received outlives the load's shared memory.
+ */
 static FcSource *
-fc_intake_join_copy(FcShared *shared, const FcSource *inflow)
+fc_intake_join(const FcIntake *intake, const FcSource *inflow)
 {
-	FcFile	   *file = fc_shared_files(shared);
-	FcFile	   *own = palloc(sizeof(FcFile));
 	FcSource   *source;
 
-	strlcpy(fc_shared_path(shared), inflow->copies[inflow->extents[file->extent].copy].path,
-			MAXPGPATH);
-	file->nextents = 0;
-	shared->source.joined = true;
-	/* what was received outlives the load's shared memory */
-	*own = *file;
-	source = fc_intake_open_copy(fc_shared_path(shared), own, 1, inflow->paths);
-	source->programs = inflow->programs;
+	if (intake->packed == NULL)
+		return fc_source_of_copy(inflow->copies->path,
+								 memcpy(palloc(sizeof(FcFile)), inflow->files, sizeof(FcFile)),
+								 1, inflow->paths);
+	source = fc_source_attach(inflow->files, inflow->nfiles, inflow->paths,
+							  inflow->copies, inflow->ncopies, inflow->extents);
+	(void) fc_source_hold(source);
 	return source;
-}
-
-/* Opens the temporary copies as the source, as if they had been named */
-static FcSource *
-fc_intake_join(FcShared *shared, FcSource *inflow)
-{
-	fc_source_close(inflow);
-	if (inflow->nfiles == 1 && inflow->files->nextents == 1)
-		return fc_intake_join_copy(shared, inflow);
-	return fc_source_attach(inflow->files, inflow->nfiles, inflow->paths,
-							inflow->copies, inflow->ncopies, inflow->extents);
 }
 
 /* Takes the whole files as the source, or what a ring still has of them */
@@ -436,16 +422,22 @@ fc_intake_take_source(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 	FcShared   *shared = target->shared;
+	FcSource   *source;
 
 	if (target->source->ring)
-		target->source->identity.size = target->source->files->identity.size;
+		target->source->size = target->source->files->identity.size;
 	else
-		target->source = fc_intake_join(shared, target->source);
+	{
+		fc_source_close(target->source);
+		source = fc_intake_join(intake, target->source);
+		source->programs = target->source->programs;
+		target->source = source;
+	}
 	target->inflow = false;
 	if (intake->packed == NULL)
 		intake->received = target->source;
 	target->ctx.source = target->source;
-	shared->source.identity = target->source->identity;
+	shared->source.size = target->source->size;
 	shared->source.data_size = target->data_size = fc_source_data_size(target->source);
 }
 

@@ -212,7 +212,7 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 		files[i].identity.size = unpacker->written - files[i].base;
 	}
 	fc_unpack_end(unpacker, path, MAXPGPATH);
-	target->source = fc_intake_open_copy(path, files, list_length(sources),
+	target->source = fc_source_of_copy(path, files, list_length(sources),
 										 fc_receive_join_names(sources, files));
 	target->source->programs = target->options->program;
 	intake->received = target->source;
@@ -257,9 +257,9 @@ fc_receive_take_over(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 
-	target->source = fc_intake_open_copy(intake->received->open_path,
-										 intake->received->files, intake->received->nfiles,
-										 intake->received->paths);
+	target->source = fc_source_of_copy(intake->received->copies->path,
+									   intake->received->files, intake->received->nfiles,
+									   intake->received->paths);
 	target->source->programs = intake->received->programs;
 	intake->received = target->source;
 }

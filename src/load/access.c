@@ -62,8 +62,8 @@ fc_access_file_cmp(const void *a, const void *b, void *arg)
 	const FcFile *files = arg;
 	uint32		na = *(const uint32 *) a;
 	uint32		nb = *(const uint32 *) b;
-	const FcIdentity *ia = &files[na].identity;
-	const FcIdentity *ib = &files[nb].identity;
+	const FcFile *ia = &files[na];
+	const FcFile *ib = &files[nb];
 
 	if (ia->dev != ib->dev)
 		return ia->dev < ib->dev ? -1 : 1;
@@ -85,8 +85,8 @@ fc_access_refuse_twice(const FcSource *source)
 	qsort_arg(order, source->nfiles, sizeof(uint32), fc_access_file_cmp,
 			  source->files);
 	for (uint32 i = 1; i < source->nfiles; i++)
-		if (files[order[i - 1]].identity.ino == files[order[i]].identity.ino &&
-			files[order[i - 1]].identity.dev == files[order[i]].identity.dev)
+		if (files[order[i - 1]].ino == files[order[i]].ino &&
+			files[order[i - 1]].dev == files[order[i]].dev)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("file \"%s\" is named more than once",
@@ -106,20 +106,13 @@ fc_access_open_files(FcAccessed *accessed, uint64 most)
 
 	foreach(lc, paths)
 	{
-		FcFile	   *file;
-
 		CHECK_FOR_INTERRUPTS();
 		accessed->path = lfirst(lc);
-		fc_source_add(source, lfirst(lc), most);
-		file = &source->files[source->nfiles - 1];
-		if (!file->stream)
-			file->kind = fc_unpack_detect(source, source->nfiles - 1);
+		fc_source_add(source, lfirst(lc), -1, most);
+		source->files[source->nfiles - 1].kind = fc_unpack_detect(source, source->nfiles - 1);
 	}
 	fc_access_refuse_twice(source);
-	fc_source_added(source);
-	for (uint32 i = 0; i < source->nfiles; i++)
-		if (source->files[i].stream)
-			source->files[i].kind = fc_unpack_detect(source, i);
+	(void) fc_source_hold(source);
 	return source;
 }
 

@@ -116,7 +116,7 @@ fc_find_scan_core(FcJob *job)
 	rows = fc_core_keys(&job->target, &parts);
 	fc_tasks_set_parts(job, parts);
 	fc_progress_start(&job->progress);
-	fc_lead_report(job, 1, rows, job->target.source->identity.size,
+	fc_lead_report(job, 1, rows, job->target.source->size,
 				   "keys read by core's COPY");
 }
 

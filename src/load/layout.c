@@ -157,6 +157,7 @@ fc_layout_inflow(FcJob *job)
 									  fc_shared_extents(shared));
 	target->source->programs = heads->programs;
 	target->source->ring = fc_shared_ring(shared);
+	target->source->grows = true;
 	fc_source_close(heads);
 }
 
@@ -209,10 +210,7 @@ fc_layout_job(FcJob *job)
 	shared->target = target->oid;
 	shared->way = target->way;
 	shared->dialect = target->dialect;
-	shared->source.identity = target->source->identity;
-	if (target->inflow)
-		shared->source.identity.size = target->expected;
-	shared->source.joined = (target->source->fd >= 0);
+	shared->source.size = target->inflow ? target->expected : target->source->size;
 	shared->source.programs = target->source->programs;
 	shared->source.encoding = target->options->file_encoding;
 	shared->source.need_transcoding = plan->need_transcoding;
@@ -311,8 +309,6 @@ fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	layout->at.patterns = fc_layout_place(&end, patterns->len + 1);
 	layout->at.zone = fc_layout_place_text(&end, fc_layout_text(options->time_zone));
 	layout->at.where = fc_layout_place_text(&end, where);
-	layout->at.path = target->inflow ? fc_layout_place(&end, MAXPGPATH) :
-		fc_layout_place_text(&end, target->source->open_path);
 	layout->at.names = fc_layout_place(&end, fc_source_paths_size(target->source));
 	layout->at.copies = fc_layout_place(&end, sizeof(FcCopy) * layout->source.ncopies);
 	layout->at.extents = fc_layout_place(&end, sizeof(FcExtent) * layout->source.nextents);
@@ -376,7 +372,6 @@ fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
 	memcpy(fc_shared_patterns(shared), patterns->data, patterns->len);
 	strcpy(fc_shared_zone(shared), fc_layout_text(options->time_zone));
 	strcpy(fc_shared_where(shared), where);
-	strcpy(fc_shared_path(shared), target->source->open_path);
 	memcpy(fc_shared_names(shared), target->source->paths,
 		   fc_source_paths_size(target->source));
 	if (target->source->ncopies > 0)

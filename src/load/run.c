@@ -198,7 +198,7 @@ fc_job_copy(FcJob *job)
 	/* core should have thrown an error for the record that the scan refused */
 	if (failed)
 		fc_core_throw(target);
-	fc_lead_report(job, 1, target->loaded, target->source->identity.size,
+	fc_lead_report(job, 1, target->loaded, target->source->size,
 				   psprintf("core's COPY: %s", target->core_reason));
 }
 

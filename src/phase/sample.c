@@ -225,7 +225,7 @@ fc_sample_nwindows(const FcShared *shared, int nprocesses)
 	FcChunkStart *last = &fc_shared_starts(shared)[n - 1];
 	uint64		records = Max(last->before + last->records, 1);
 	uint64		window = fc_read_window(fc_shared_read_memory(shared) / 8 * 5,
-										shared->source.identity.size / records);
+										shared->source.size / records);
 
 	return (records + window - 1) / window + nprocesses * FC_SAMPLE_EXTRA;
 }
@@ -254,7 +254,7 @@ fc_sample_free_space(const SharedFileSet *fileset)
 static const char *
 fc_sample_no_room(const FcShared *shared, uint64 records)
 {
-	uint64		need = shared->source.identity.size + records * (sizeof(FcEntry) + 1);
+	uint64		need = shared->source.size + records * (sizeof(FcEntry) + 1);
 
 	if (temp_file_limit >= 0 && need > (uint64) temp_file_limit * 1024)
 		return "temp_file_limit is too low for rows";
@@ -271,9 +271,9 @@ fc_sample_spill_unseen(const FcShared *shared, bool *rows)
 	uint64		memory = (uint64) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 	const char *reason = NULL;
 
-	*rows = shared->source.identity.size > memory / 2;
+	*rows = shared->source.size > memory / 2;
 	if (*rows)
-		reason = fc_sample_no_room(shared, shared->source.identity.size / FC_RECORD_GUESS);
+		reason = fc_sample_no_room(shared, shared->source.size / FC_RECORD_GUESS);
 	if (reason == NULL)
 		return *rows ? "the data are larger than half of the memory" : "the data are small";
 	*rows = false;
@@ -291,7 +291,7 @@ fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
 	double		times;
 
 	*rows = false;
-	if (shared->source.nchunks == 0 || shared->source.identity.size < FC_SAMPLE_SMALL)
+	if (shared->source.nchunks == 0 || shared->source.size < FC_SAMPLE_SMALL)
 		return "the file is small";
 	if (fc_map_worth(shared, ctx->source))
 		return "the file is mapped";

@@ -238,7 +238,7 @@ fc_scan_memory(const FcShared *shared)
 		last = &fc_shared_starts(shared)[shared->source.nchunks - 1];
 		records = last->before + last->records;
 	}
-	need = fc_spill_need(shared, records, shared->source.identity.size);
+	need = fc_spill_need(shared, records, shared->source.size);
 	return Min(shared->memory / 8 * 7,
 			   Min(need, Max(need / FC_SCAN_RUNS, FC_SCAN_SORT)));
 }

@@ -127,27 +127,17 @@ fc_context_source(FcShared *shared)
 {
 	FcSource   *source;
 
-	if (!shared->source.joined)
-	{
-		source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles,
-								  fc_shared_names(shared),
-								  fc_shared_copies(shared), shared->source.ncopies,
-								  fc_shared_extents(shared));
-		source->programs = shared->source.programs;
-		source->ring = fc_shared_ring(shared);
-		if (fc_source_hold(source))
-			return source;
-		fc_source_close(source);
-		return NULL;
-	}
-	source = fc_source_join(fc_shared_path(shared), &shared->source.identity);
-	if (source == NULL)
-		return NULL;
-	source->path = source->paths = fc_shared_names(shared);
-	source->files = fc_shared_files(shared);
-	source->nfiles = shared->source.nfiles;
+	source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles,
+							  fc_shared_names(shared),
+							  fc_shared_copies(shared), shared->source.ncopies,
+							  fc_shared_extents(shared));
 	source->programs = shared->source.programs;
-	return source;
+	source->ring = fc_shared_ring(shared);
+	source->grows = (shared->source.room > 0 || source->ring);
+	if (fc_source_hold(source))
+		return source;
+	fc_source_close(source);
+	return NULL;
 }
 
 void

@@ -139,7 +139,7 @@ fc_log_take_failed(FcLog *log, const FcProgress *progress)
 	if (target == NULL || target->source == NULL)
 		return;
 	totals->bytes = target->inflow ? pg_atomic_read_u64(progress->taken) :
-		(uint64) target->source->identity.size;
+		(uint64) target->source->size;
 	totals->workers = progress->launched;
 	totals->nworkers = target->nworkers;
 }

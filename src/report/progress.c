@@ -54,9 +54,9 @@ fc_progress_passed(FcProgress *progress)
 	double		load = fc_progress_share(&shared->counts.load_bytes, total);
 
 	if (progress->phase > FC_PHASE_LOAD)
-		return shared->source.identity.size;
+		return shared->source.size;
 	return (int64) ((FC_WEIGHT_SPLIT * split + FC_WEIGHT_SCAN * scan + FC_WEIGHT_LOAD * load) *
-					shared->source.identity.size);
+					shared->source.size);
 }
 
 /* Shows the phase, and how far the whole load has come */
@@ -80,7 +80,7 @@ fc_progress_total(const FcTarget *target)
 
 	if ((options->client || options->program) && fc_caller_reads_as_core(options->caller))
 		return 0;
-	return target->inflow ? target->expected : target->source->identity.size;
+	return target->inflow ? target->expected : target->source->size;
 }
 
 void

@@ -149,7 +149,7 @@ fc_totals_take(FcTotals *totals, const FcProgress *progress)
 
 	fc_totals_counts(target, &row);
 	totals->rows = target->loaded;
-	totals->bytes = target->shared->source.identity.size;
+	totals->bytes = target->shared->source.size;
 	totals->filtered = row.filtered;
 	totals->rejected = row.rejected;
 	totals->nulled = row.nulled;

@@ -175,7 +175,7 @@ bool
 fc_map_worth(const FcShared *shared, const FcSource *source)
 {
 	static uint32 round = 0;
-	uint64		size = source->identity.size;
+	uint64		size = source->size;
 	int			probes = Min(FC_MAP_PROBES, size / FC_MAP_APART + 1);
 	int			misses = 0;
 
@@ -333,7 +333,7 @@ fc_map_begin(const FcSource *source, const FcDialect *dialect, Size memory)
 	map->dialect = dialect;
 	map->mcxt = mcxt;
 	map->source = source;
-	map->size = source->identity.size;
+	map->size = source->size;
 	if (fc_map_reserve(map) && (source->fd >= 0 || fc_map_place_ranges(map)))
 		return map;
 	MemoryContextDelete(mcxt);

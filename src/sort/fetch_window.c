@@ -634,13 +634,13 @@ fc_read_begin(const FcSource *source, const FcIoMethod *method, int depth,
 		reader->free_ops = &ops[i];
 	}
 
-	reader->io = method->open(source->fd, source->path, depth, &err);
+	reader->io = method->open(source->fd, source->paths, depth, &err);
 	if (reader->io == NULL)
 	{
 		/* the kernel has io_uring, but refuses this ring */
 		reader->stats.refused = err;
 		reader->method = &fc_io_sync;
-		reader->io = reader->method->open(source->fd, source->path, depth, &err);
+		reader->io = reader->method->open(source->fd, source->paths, depth, &err);
 	}
 	MemoryContextSwitchTo(old);
 	return reader;

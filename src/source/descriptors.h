@@ -13,7 +13,7 @@
 /* At most so many files stay open in the leader, for all processes */
 #define FC_DESCRIPTORS_HELD	100
 
-/* Which file the leader has opened, and what of it is loaded */
+/* Which file the leader has opened for the bytes of one, and which they are */
 typedef struct FcIdentity
 {
 	dev_t		dev;

@@ -137,7 +137,6 @@ fc_recode_all(FcRecode *recode, FcFile *files)
 	for (uint32 i = 0; i < recode->source->nfiles; i++)
 	{
 		recode->number = i;
-		files[i].nextents = 0;
 		files[i].base = recode->written;
 		if (!fc_recode_file(recode))
 			return false;
@@ -188,12 +187,8 @@ fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset,
 	memcpy(files, source->files, size);
 	if (fc_recode_all(&recode, files))
 	{
-		copy = fc_source_open(FilePathName(recode.file));
-		copy->path = source->path;
-		copy->paths = source->paths;
+		copy = fc_source_of_copy(FilePathName(recode.file), files, source->nfiles, source->paths);
 		copy->programs = source->programs;
-		copy->files = files;
-		copy->nfiles = source->nfiles;
 	}
 	else
 		fc_recode_fault(&recode, fault);

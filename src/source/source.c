@@ -51,6 +51,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "access/parallel.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/proc.h"
@@ -69,16 +70,6 @@
 #define FC_SOURCE_TRIES	3
 
 static uint32 source_wait_event = 0;
-
-static void
-fc_identity_fill(FcIdentity *identity, const struct stat *st, int fd)
-{
-	identity->dev = st->st_dev;
-	identity->ino = st->st_ino;
-	identity->start = 0;
-	identity->size = (uint64) st->st_size;
-	identity->fd = fd;
-}
 
 static void
 fc_source_stat(int fd, const char *path, struct stat *st)
@@ -152,44 +143,11 @@ fc_source_begin(void)
 	FcSource   *source = palloc0(sizeof(FcSource));
 
 	source->fd = -1;
-	source->open_path = "";
 	source->root = fc_root_of_caller();
 	source->descriptors = fc_descriptors_begin();
 	if (source_wait_event == 0)
 		source_wait_event = fc_wait_event("FastCopyRead");
 	return source;
-}
-
-/* The file at fd alone becomes the source */
-static FcSource *
-fc_source_make_single(FcSource *source, const char *path, int fd, const FcIdentity *identity)
-{
-	source->path = source->paths = pstrdup(path);
-	source->open_path = pstrdup(path);
-	source->fd = fd;
-	source->identity = *identity;
-	source->identity.fd = fd;
-	source->nfiles = 1;
-	source->files = palloc0(sizeof(FcFile));
-	source->files->identity = source->identity;
-	fc_source_advise(fd);
-	return source;
-}
-
-FcSource *
-fc_source_open(const char *path)
-{
-	FcSource   *source = fc_source_begin();
-	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, 0);
-	FcIdentity	identity;
-	struct stat st;
-
-	place = fc_descriptors_put(source->descriptors, place, BasicOpenFile(path, FC_ROOT_READ));
-	if (place == NULL)
-		fc_source_cannot_open(path);
-	fc_source_stat(place->fd, path, &st);
-	fc_identity_fill(&identity, &st, place->fd);
-	return fc_source_make_single(source, path, place->fd, &identity);
 }
 
 /* Makes room for one more file, zeroed, and for its path of so many bytes */
@@ -268,50 +226,90 @@ fc_source_knows_size(int fd, const char *path, struct stat *st)
 	return false;
 }
 
-/* Copies a stream, or so much of it, to the end of the temporary file */
+/* Makes the temporary file, and holds it open for all processes */
+static void
+fc_source_begin_streamed(FcSource *source)
+{
+	FcDescriptor *place;
+	const char *path;
+	struct stat st;
+
+	source->streamed = OpenTemporaryFile(false);
+	path = FilePathName(source->streamed);
+	place = fc_descriptors_reserve(source->descriptors, PG_UINT32_MAX);
+	place = fc_descriptors_put(source->descriptors, place, BasicOpenFile(path, FC_ROOT_READ));
+	if (place == NULL)
+		fc_source_cannot_open(path);
+	fc_descriptors_hold(source->descriptors, place);
+	fc_source_stat(place->fd, path, &st);
+	source->streamed_identity = (FcIdentity)
+	{
+		st.st_dev, st.st_ino, 0, 0, place->fd
+	};
+}
+
+/*
+ * Copies a file to the end of the temporary one, or so much of it, and has it
+ * read from there
+ */
 static void
 fc_source_copy_stream(FcSource *source, FcFile *file, const char *path, int fd, uint64 most)
 {
 	char	   *buf = palloc(FC_SOURCE_BLOCK);
+	uint64		start = source->streamed_end;
 	size_t		n;
 
-	file->identity.start = source->streamed_end;
-	file->identity.size = 0;
 	while ((n = fc_source_read_on(fd, path, buf, FC_SOURCE_BLOCK)) > 0)
 	{
-		file->cut = (file->identity.size >= most);
+		file->cut = (source->streamed_end - start >= most);
 		if (file->cut)
 			break;
 		if (source->streamed == 0)
-			source->streamed = OpenTemporaryFile(false);
+			fc_source_begin_streamed(source);
 		if (FileWrite(source->streamed, buf, n, source->streamed_end, WAIT_EVENT_BUFFILE_WRITE) != n)
 			ereport(ERROR,
 					(errcode_for_file_access(),
 					 errmsg("could not write to file \"%s\": %m", FilePathName(source->streamed))));
 		source->streamed_end += n;
-		file->identity.size += n;
 	}
 	pfree(buf);
+	if (source->streamed_end > start)
+		file->identity = source->streamed_identity;
+	file->identity.start = start;
+	file->identity.size = source->streamed_end - start;
+}
+
+/* Opens the file that is added, or again what is open */
+static FcDescriptor *
+fc_source_open_next(FcSource *source, const char *path, int fd)
+{
+	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, source->nfiles);
+
+	place = fc_descriptors_put(source->descriptors, place,
+							   fd < 0 ? fc_root_open(source->root, path, FC_ROOT_READ) :
+							   fcntl(fd, F_DUPFD_CLOEXEC, 0));
+	if (place == NULL)
+		fc_source_cannot_open(path);
+	return place;
 }
 
 void
-fc_source_add(FcSource *source, const char *path, uint64 most)
+fc_source_add(FcSource *source, const char *path, int fd, uint64 most)
 {
 	FcFile	   *file = fc_source_grow(source, strlen(path) + 1);
-	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, source->nfiles);
+	FcDescriptor *place = fc_source_open_next(source, path, fd);
 	struct stat st;
 
 	strcpy(source->paths + file->path, path);
-	source->path = source->paths;
-	place = fc_descriptors_put(source->descriptors, place,
-							   fc_root_open(source->root, path, FC_ROOT_READ));
-	if (place == NULL)
-		fc_source_cannot_open(path);
 	fc_source_stat(place->fd, path, &st);
 	fc_source_refuse_special(path, &st);
-	file->stream = !fc_source_knows_size(place->fd, path, &st);
-	fc_identity_fill(&file->identity, &st, -1);
-	if (file->stream)
+	file->dev = st.st_dev;
+	file->ino = st.st_ino;
+	file->identity = (FcIdentity)
+	{
+		st.st_dev, st.st_ino, 0, (uint64) st.st_size, -1
+	};
+	if (!fc_source_knows_size(place->fd, path, &st))
 	{
 		fc_source_copy_stream(source, file, path, place->fd, most);
 		fc_descriptors_close(source->descriptors, place);
@@ -322,30 +320,18 @@ fc_source_add(FcSource *source, const char *path, uint64 most)
 		fc_source_advise(place->fd);
 		file->identity.fd = place->fd;
 	}
-	file->base = source->identity.size;
-	source->identity.size += file->identity.size;
+	file->base = source->size;
+	source->size += file->identity.size;
 	source->nfiles++;
 }
 
-FcSource *
-fc_source_adopt(const char *path, int fd)
+bool
+fc_source_is_plain(int fd, const char *path)
 {
-	FcSource   *source = fc_source_begin();
-	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, 0);
-	FcIdentity	identity;
 	struct stat st;
 
-	place = fc_descriptors_put(source->descriptors, place, fcntl(fd, F_DUPFD_CLOEXEC, 0));
-	if (place == NULL)
-		fc_source_cannot_open(path);
-	fc_source_stat(place->fd, path, &st);
-	if (!S_ISREG(st.st_mode) || !fc_source_knows_size(place->fd, path, &st))
-	{
-		fc_source_close(source);
-		return NULL;
-	}
-	fc_identity_fill(&identity, &st, place->fd);
-	return fc_source_make_single(source, path, place->fd, &identity);
+	fc_source_stat(fd, path, &st);
+	return S_ISREG(st.st_mode) && fc_source_knows_size(fd, path, &st);
 }
 
 /*
@@ -381,20 +367,6 @@ fc_source_reopen(const FcSource *source, const char *path, const FcIdentity *ide
 }
 
 FcSource *
-fc_source_join(const char *path, const FcIdentity *identity)
-{
-	FcSource   *source = fc_source_begin();
-	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, 0);
-
-	place = fc_descriptors_put(source->descriptors, place,
-							   fc_source_reopen(source, path, identity));
-	if (place)
-		return fc_source_make_single(source, path, place->fd, identity);
-	fc_source_close(source);
-	return NULL;
-}
-
-FcSource *
 fc_source_attach(FcFile *files, uint32 nfiles, char *paths, FcCopy *copies,
 				 uint32 ncopies, FcExtent *extents)
 {
@@ -402,12 +374,35 @@ fc_source_attach(FcFile *files, uint32 nfiles, char *paths, FcCopy *copies,
 
 	source->files = files;
 	source->nfiles = nfiles;
-	source->path = source->paths = paths;
+	source->paths = paths;
 	source->copies = copies;
 	source->ncopies = ncopies;
 	source->extents = extents;
 	for (uint32 i = 0; i < nfiles; i++)
-		source->identity.size += files[i].identity.size;
+		source->size += files[i].identity.size;
+	return source;
+}
+
+FcSource *
+fc_source_of_copy(const char *path, FcFile *files, uint32 nfiles, char *paths)
+{
+	FcCopy	   *copy = palloc(sizeof(FcCopy));
+	FcExtent   *extents = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcExtent) * nfiles);
+	FcSource   *source;
+
+	strlcpy(copy->path, path, MAXPGPATH);
+	for (uint32 i = 0; i < nfiles; i++)
+	{
+		files[i].nextents = 1;
+		files[i].extent = i;
+		extents[i] = (FcExtent)
+		{
+			files[i].base, files[i].base, 0
+		};
+	}
+	source = fc_source_attach(files, nfiles, paths, copy, 1, extents);
+	if (!fc_source_hold(source))
+		fc_source_cannot_open(path);
 	return source;
 }
 
@@ -564,59 +559,60 @@ fc_source_get(const FcSource *source, uint32 opened)
 	return descriptor;
 }
 
-bool
-fc_source_hold(const FcSource *source)
+/*
+ * What has each byte of the source at its offset, as fc_source_get numbers it;
+ * UINT32_MAX: nothing has
+ */
+static uint32
+fc_source_whole(const FcSource *source)
 {
-	for (uint32 i = 0; i < source->nfiles && i < FC_DESCRIPTORS_HELD; i++)
-	{
-		FcDescriptor *descriptor;
+	const FcFile *first = &source->files[0];
+	uint32		copy = first->nextents > 0 ? source->extents[first->extent].copy : 0;
 
-		CHECK_FOR_INTERRUPTS();
-		if (source->files[i].nextents > 0 || source->files[i].identity.fd < 0)
-			continue;
-		descriptor = fc_source_try(source, i);
-		if (descriptor == NULL)
-			return false;
-		fc_descriptors_hold(source->descriptors, descriptor);
-	}
-	return true;
-}
-
-/* The temporary file becomes what is open of each stream */
-static void
-fc_source_take_streamed(FcSource *source)
-{
-	const char *path = FilePathName(source->streamed);
-	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, PG_UINT32_MAX);
-	struct stat st;
-
-	place = fc_descriptors_put(source->descriptors, place, BasicOpenFile(path, FC_ROOT_READ));
-	if (place == NULL)
-		fc_source_cannot_open(path);
-	fc_descriptors_hold(source->descriptors, place);
-	fc_source_stat(place->fd, path, &st);
+	if (source->grows)
+		return PG_UINT32_MAX;
+	if (first->nextents == 0)
+		return source->nfiles == 1 && first->identity.fd >= 0 && first->identity.start == 0 ? 0 : PG_UINT32_MAX;
 	for (uint32 i = 0; i < source->nfiles; i++)
 	{
-		FcIdentity *identity = &source->files[i].identity;
+		const FcFile *file = &source->files[i];
+		const FcExtent *extent = &source->extents[file->extent];
 
-		if (!source->files[i].stream || identity->size == 0)
-			continue;
-		identity->dev = st.st_dev;
-		identity->ino = st.st_ino;
-		identity->fd = place->fd;
+		if (file->nextents != 1 || extent->copy != copy || extent->at != extent->offset)
+			return PG_UINT32_MAX;
 	}
+	return source->nfiles + copy;
 }
 
-void
-fc_source_added(FcSource *source)
+/* Opens something and holds it open; -1 with errno if it cannot be opened */
+static int
+fc_source_keep(const FcSource *source, uint32 opened)
 {
-	if (source->streamed != 0)
-		fc_source_take_streamed(source);
-	if (source->nfiles > 1 || source->files->identity.fd < 0)
-		return;
-	source->open_path = source->paths;
-	source->identity = source->files->identity;
-	source->fd = source->identity.fd;
+	FcDescriptor *descriptor = fc_source_try(source, opened);
+
+	if (descriptor == NULL)
+		return -1;
+	if (!descriptor->held)
+		fc_descriptors_hold(source->descriptors, descriptor);
+	return descriptor->fd;
+}
+
+bool
+fc_source_hold(FcSource *source)
+{
+	uint32		whole = fc_source_whole(source);
+
+	/* the leader holds what he has opened by its path */
+	for (uint32 i = 0; IsParallelWorker() && i < source->nfiles && i < FC_DESCRIPTORS_HELD; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (source->files[i].nextents == 0 && source->files[i].identity.fd >= 0 &&
+			fc_source_keep(source, i) < 0)
+			return false;
+	}
+	if (whole != PG_UINT32_MAX)
+		source->fd = fc_source_keep(source, whole);
+	return whole == PG_UINT32_MAX || source->fd >= 0;
 }
 
 void
@@ -640,8 +636,8 @@ fc_source_place(const FcSource *source, uint32 number, uint64 offset, FcSourcePl
 	{
 		*place = (FcSourcePlace)
 		{
-			source->fd, source->path, offset,
-				source->identity.size - offset, NULL
+			source->fd, fc_source_path(source, number), offset,
+				source->size - offset, NULL
 		};
 		return;
 	}
@@ -736,7 +732,7 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 {
 	if (source->fd >= 0)
 	{
-		fc_source_read_from(source->fd, source->path, offset, buf, len);
+		fc_source_read_from(source->fd, source->paths, offset, buf, len);
 		return;
 	}
 	while (len > 0)

@@ -30,8 +30,10 @@ typedef struct FcFile
 	bool		unsettled;		/* text: its first line has rows before a
 								 * marker */
 	uint8		kind;			/* as FcCodecKind: how its bytes are packed */
-	bool		stream;			/* its size is known only once it is read */
-	bool		cut;			/* of a stream: there is more */
+	bool		cut;			/* of one that tells its size only by its end:
+								 * there is more */
+	dev_t		dev;			/* which file was named, although another one */
+	ino_t		ino;			/* has what could be read of it only once */
 	uint32		nextents;		/* they are in temporary copies; 0: in the
 								 * file */
 	uint32		extent;			/* the first of their extents */
@@ -70,17 +72,18 @@ typedef struct FcRing
 
 typedef struct FcSource
 {
-	char	   *path;			/* of the first file, as the user gave it */
-	char	   *open_path;		/* what was opened */
-	int			fd;				/* of the file with all bytes; -1: each file
-								 * is opened by itself */
-	FcIdentity	identity;		/* of what fd is; if it is -1 only the size is
-								 * set, of all files */
+	int			fd;				/* has each byte at its offset; -1: it takes a
+								 * search to find where one is read */
+	bool		grows;			/* the files are unpacked or received
+								 * meanwhile */
+	uint64		size;			/* of all files */
 	const char *root;			/* below which alone the caller may open
 								 * files; NULL: he may open all */
-	File		streamed;		/* temporary file with the bytes of all
-								 * streams; 0: there is none */
+	File		streamed;		/* temporary file with the bytes of all files
+								 * that tell their size only by their end; 0:
+								 * there is none */
 	off_t		streamed_end;	/* where it ends */
+	FcIdentity	streamed_identity;
 	uint32		nfiles;
 	FcFile	   *files;			/* in the order of the load */
 	char	   *paths;			/* theirs, as the user gave them */
@@ -94,29 +97,17 @@ typedef struct FcSource
 								 * NULL */
 } FcSource;
 
-/* Opens a file of our own */
-extern FcSource *fc_source_open(const char *path);
-
 /*
  * A source of files that the caller names, none so far; adds one.  Errors are
- * COPY's.  Of a file whose size is known only once it is read at most so many
- * bytes are copied, which can be read once all files have been added.
+ * COPY's.  If fd is not -1, the file is open there already, and gets another
+ * descriptor.  Of a file whose size is known only once it is read at most so
+ * many bytes are copied.
  */
 extern FcSource *fc_source_begin(void);
-extern void fc_source_add(FcSource *source, const char *path, uint64 most);
-extern void fc_source_added(FcSource *source);
+extern void fc_source_add(FcSource *source, const char *path, int fd, uint64 most);
 
-/*
- * A source of a file that is open, by a descriptor of its own; NULL if it is no
- * regular file, or its size is not known.
- */
-extern FcSource *fc_source_adopt(const char *path, int fd);
-
-/*
- * In a worker: opens what is the leader's source->fd.  NULL if it cannot be
- * opened, or only another file.
- */
-extern FcSource *fc_source_join(const char *path, const FcIdentity *identity);
+/* Is it an open regular file that knows its size? */
+extern bool fc_source_is_plain(int fd, const char *path);
 
 /*
  * Many files that the leader has looked at, some of which have temporary
@@ -125,11 +116,14 @@ extern FcSource *fc_source_join(const char *path, const FcIdentity *identity);
 extern FcSource *fc_source_attach(FcFile *files, uint32 nfiles, char *paths,
 								  FcCopy *copies, uint32 ncopies, FcExtent *extents);
 
+/* Such a source of files that stand in one temporary copy of ours, at "base" */
+extern FcSource *fc_source_of_copy(const char *path, FcFile *files, uint32 nfiles, char *paths);
+
 /*
- * In a worker, of such a source: opens what the leader holds.  False if
- * something of it cannot be opened.
+ * Once the source is whole, in the leader and in workers: opens what the leader
+ * holds.  False if something of it cannot be opened.
  */
-extern bool fc_source_hold(const FcSource *source);
+extern bool fc_source_hold(FcSource *source);
 
 /* Bytes that the paths of all files take */
 extern size_t fc_source_paths_size(const FcSource *source);
@@ -167,7 +161,7 @@ extern uint64 fc_source_data_size(const FcSource *source);
 /*
  * Where a byte is read: a descriptor, the byte's offset in that, and how many
  * bytes of the file are left from there on.  The descriptor stays open until
- * "pinned" is given back; it is NULL for a single file, which needs none.
+ * "pinned" is given back; it is NULL with source->fd, which needs none.
  */
 typedef struct FcSourcePlace
 {
