@@ -3,6 +3,7 @@
 #   make && make install && make installcheck    against a running server
 #   make unit | pgtap | differential | tap       one suite, same server
 #   make check-quick                             after each change, in a minute or so
+#   make check-quick TEST='where 004'            single tests, by name
 #   make check-style                             rules no compiler knows
 #   make docs                                    docs/reference.md, of what a server says
 #   make html                                    the documentation as pages, by mkdocs
@@ -122,7 +123,7 @@ tap:
 		prove -I '$(pgxsdir)/src/test/perl' -I test/t test/t/*.pl
 
 check-quick:
-	test/quick
+	test/quick $(TEST)
 
 check-style:
 	test/style

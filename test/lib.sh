@@ -215,10 +215,13 @@ fc_stage()
     else
       cp -as "$("$PG_CONFIG" --$dir)/." "$name/" || return 1
     fi
+    find "$name" -name 'fast_copy*' -prune -exec rm -rf {} +
   done
+  # a server of servers.sh has a libpq of its own
+  dir=$("$PG_CONFIG" --libdir)
+  [[ "$dir" != "$FC_TMP"/* ]] || ln -sf "$dir"/lib*.so* "$FC_STAGE$dir/" || return 1
   dir=$("$PG_CONFIG" --localedir)
   [ ! -d "$dir" ] || { mkdir -p "$FC_STAGE${dir%/*}" && ln -s "$dir" "$FC_STAGE$dir"; } || return 1
-  find "$FC_STAGE" -name 'fast_copy*' -prune -exec rm -rf {} +
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_STAGE"
 }
 

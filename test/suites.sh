@@ -1,5 +1,8 @@
 # The suites of test/run and test/quick, and what runs them side by side.
 #
+# Of some suites a part can be chosen: FC_UNIT (bin/record ...), FC_REGRESS (names),
+# FC_FIXTURES (names), FC_PGTAP_FILES, FC_TAP_FILES and FC_HOSTILE_FILES (paths).
+#
 # Sourced by bash after lib.sh; fc_suites wants a tree that is built and
 # installed.  It runs two suites at a time (FC_JOBS says how many), where they do
 # not disturb each other, each in a process group of its own.  What a suite says
@@ -7,9 +10,13 @@
 # counts are added to PASSED and FAILED.
 
 SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions faults bench package"
+# Crash, sources, WAL, concurrent loads, and what the log and the views tell
+FC_QUICK_TAP='test/t/002_crash.pl test/t/004_source.pl test/t/005_wal.pl test/t/008_concurrency.pl test/t/013_observe.pl'
+
 FC_JOBS=${FC_JOBS:-2}
 PASSED=0
 FAILED=0
+TOLD=0                      # when we last said how far it is, in seconds
 
 declare -A RUNNING=()       # process: suite
 declare -A STARTED=()       # suite: seconds
@@ -55,6 +62,7 @@ fc_suite_packages()
 fc_suites()
 {
   local waiting=("$@") i
+  TOLD=$SECONDS
   while [ $((${#waiting[@]} + ${#RUNNING[@]})) -gt 0 ]; do
     for i in "${!waiting[@]}"; do
       fc_suite_fits "${waiting[i]}" || continue
@@ -101,11 +109,23 @@ fc_suite_wait()
 {
   local pid running
   while true; do
+    fc_suite_tell
     running=" $(jobs -rp | tr '\n' ' ')"
     for pid in "${!RUNNING[@]}"; do
       [[ "$running" == *" $pid "* ]] || { fc_suite_count "$pid"; return; }
     done
     sleep 0.1
+  done
+}
+
+# Says each half minute how far those are that run
+fc_suite_tell()
+{
+  local suite
+  [ $((SECONDS - TOLD)) -ge 30 ] || return 0
+  TOLD=$SECONDS
+  for suite in "${RUNNING[@]}"; do
+    echo "$suite: $((SECONDS - STARTED[$suite])) s, $(cat "$FC_TMP/log/$suite.now" 2>/dev/null || echo "at work")"
   done
 }
 
@@ -160,11 +180,11 @@ suite_style()
 suite_unit()
 {
   local log=$FC_TMP/log/unit.build
-  if ! fc_as make -s -j"$FC_JOBS" -C test/unit all >"$log" 2>&1; then
+  if ! fc_as make -s -j"$FC_JOBS" -C test/unit ${FC_UNIT:-all} >"$log" 2>&1; then
     cat "$log" >&2
     return
   fi
-  tap unit -- $(find test/unit/bin -maxdepth 1 -type f -perm -u+x | sort)
+  tap unit -- $(if [ -n "${FC_UNIT:-}" ]; then printf 'test/unit/%s ' $FC_UNIT; else find test/unit/bin -maxdepth 1 -type f -perm -u+x | sort; fi)
 }
 
 # The grammar and the conversions under sanitizers
@@ -206,8 +226,10 @@ suite_accelerate()
 suite_regress()
 {
   local log=$FC_TMP/log/regress.log dir rc=0 passed failed
-  for dir in . test/modules/*; do
-    fc_as make -s -C "$dir" PG_CONFIG="$PG_CONFIG" with_llvm=no installcheck >>"$log" 2>&1 ||
+  local dirs=(. test/modules/*)
+  [ -z "${FC_REGRESS:-}" ] || dirs=(.)
+  for dir in "${dirs[@]}"; do
+    fc_as make -s -C "$dir" PG_CONFIG="$PG_CONFIG" with_llvm=no ${FC_REGRESS:+REGRESS="$FC_REGRESS"} installcheck >>"$log" 2>&1 ||
       { rc=1; cat "$dir/regression.diffs" >&2; }
   done
   passed=$(grep -cE '^(ok [0-9]|(test| ) .*\.\.\. ok)' "$log")
@@ -229,7 +251,7 @@ suite_pgtap()
   [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_TMP/files/pgtap"
   PGDATABASE=pgtap tap pgtap psql -X -q -A -t -v ON_ERROR_STOP=1 \
     -v data_dir="$FC_TREE/test/data" -v tmp_dir="$FC_TMP/files/pgtap" \
-    -P pager=off -P null=NULL -f -- test/pgtap/*.sql
+    -P pager=off -P null=NULL -f -- ${FC_PGTAP_FILES:-test/pgtap/*.sql}
 }
 
 suite_differential()
@@ -274,7 +296,7 @@ suite_tap()
 # Other people's code, hooks, clients and catalogs around a load
 suite_hostile()
 {
-  perl_tests hostile test/hostile/*.pl
+  perl_tests hostile ${FC_HOSTILE_FILES:-test/hostile/*.pl}
 }
 
 # psql and drivers.  The drivers' programs are built first, with the compilers
