@@ -18,8 +18,8 @@ PG_CONFIG ?= pg_config
 
 EXTENSION = fast_copy
 MODULE_big = fast_copy
-# What knows libpq is a library of its own (see below).
-OBJS = $(sort $(patsubst %.c,%.o,$(filter-out src/wire/libpq.c,$(wildcard src/*.c src/*/*.c))))
+# cluster/ is an extension of its own (see below).
+OBJS = $(sort $(patsubst %.c,%.o,$(wildcard src/*.c src/*/*.c)))
 # The script of this version is made (see below), those that update are written.
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
 DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
@@ -44,12 +44,12 @@ PG_CPPFLAGS += $(LIBRARY_FLAGS)
 REGRESS = $(sort $(filter-out fast_copy--%,$(patsubst sql/%.sql,%,$(wildcard sql/*.sql))))
 REGRESS_OPTS = --load-extension=fast_copy --encoding=UTF8 --no-locale --launcher=$(srcdir)/test/masked
 
-EXTRA_CLEAN = $(OBJS:.o=.d) src/wire/libpq.[do] fast_copy_libpq.* .libraries html html.in results regression.diffs regression.out tmp_check
+EXTRA_CLEAN = $(OBJS:.o=.d) $(WING_OBJS) $(WING_OBJS:.o=.d) $(WING_LIBRARY) .libraries html html.in results regression.diffs regression.out tmp_check
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
--include $(OBJS:.o=.d) src/wire/libpq.d
+-include $(OBJS:.o=.d)
 
 # What sees the libraries is built again when another one has been found.
 $(shell echo '$(LIBRARY_FLAGS)' | cmp -s - .libraries || echo '$(LIBRARY_FLAGS)' >.libraries)
@@ -61,26 +61,7 @@ libraries:
 	$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,@echo 'fast_copy: with $(LIBRARIES_THERE)')
 	$(foreach name,$(LIBRARIES_MISSING),@echo '$(call fc_missing,$(name))' >&2$(newline))
 
-# PGXS makes one library of one directory.  This one is loaded by leaders that
-# send rows to other servers, and by nobody where libpq is missing.
-wire = fast_copy_libpq$(DLSUFFIX)
-
-src/wire/libpq.o: override CPPFLAGS += -I$(libpq_srcdir)
-$(wire): src/wire/libpq.o
-	$(CC) $(CFLAGS) $< $(LDFLAGS) $(LDFLAGS_SL) -shared $(libpq) -o $@
-
-ifeq ($(LIBPQ),yes)
-all: $(wire)
-install: install-wire
-endif
-
-install-wire: $(wire)
-	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)'
-	$(INSTALL_SHLIB) $(wire) '$(DESTDIR)$(pkglibdir)/$(wire)'
-
-uninstall: uninstall-wire
-uninstall-wire:
-	rm -f '$(DESTDIR)$(pkglibdir)/$(wire)'
+include $(srcdir)/cluster/cluster.mk
 
 # The arguments of the functions are those of the list that C reads.
 $(DATA_built): sql/fast_copy.sql.in src/options/list.h
@@ -103,7 +84,7 @@ uninstall-documents:
 # Where the suites below keep their files: the server must be able to read it.
 TMP_DIR ?= $(or $(TMPDIR),/tmp)
 
-.PHONY: libraries install-wire uninstall-wire install-documents uninstall-documents install-plugin uninstall-plugin unit pgtap differential tap \
+.PHONY: libraries install-documents uninstall-documents install-plugin uninstall-plugin unit pgtap differential tap \
 	check-quick check-style docs html dist
 
 unit:

@@ -26,7 +26,6 @@
 #include "copy_statement.h"
 #include "options/json.h"
 #include "rejects/table.h"
-#include "remote/resolve.h"
 #include "report/history.h"
 #include "report/report.h"
 #include "report/summary.h"
@@ -41,8 +40,6 @@ PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_summary);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 PG_FUNCTION_INFO_V1(fast_copy_create_history_table);
-PG_FUNCTION_INFO_V1(fast_copy_resolve);
-PG_FUNCTION_INFO_V1(fast_copy_in_doubt_now);
 
 /* The arguments, in the order of the SQL declaration (sql/fast_copy.sql.in) */
 enum
@@ -407,52 +404,5 @@ fast_copy_sniff(PG_FUNCTION_ARGS)
 
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, &value, &null);
 	}
-	return (Datum) 0;
-}
-
-/* Returns what is or was left on servers, one row each */
-static void
-fast_copy_show_left(ReturnSetInfo *rsinfo, List *list)
-{
-	ListCell   *lc;
-
-	foreach(lc, list)
-	{
-		FcLeft	   *left = lfirst(lc);
-		Datum		values[5];
-		bool		nulls[5] = {0};
-
-		values[0] = DirectFunctionCall1(namein, CStringGetDatum(left->server));
-		fast_copy_report_text(left->gid, &values[1], &nulls[1]);
-		values[2] = TimestampTzGetDatum(left->prepared);
-		nulls[2] = left->gid == NULL;
-		values[3] = CStringGetTextDatum(left->outcome);
-		fast_copy_report_text(left->detail, &values[4], &nulls[4]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
-}
-
-/* Ends what loads that have crashed left prepared on servers */
-Datum
-fast_copy_resolve(PG_FUNCTION_ARGS)
-{
-	Oid			server = InvalidOid;
-
-	PreventCommandIfParallelMode("fast_copy_resolve()");
-	PreventCommandIfReadOnly("fast_copy_resolve()");
-	if (!PG_ARGISNULL(0))
-		server = fc_resolve_server_named(NameStr(*PG_GETARG_NAME(0)));
-	InitMaterializedSRF(fcinfo, 0);
-	fast_copy_show_left((ReturnSetInfo *) fcinfo->resultinfo,
-						fc_resolve_servers(server, true));
-	return (Datum) 0;
-}
-
-Datum
-fast_copy_in_doubt_now(PG_FUNCTION_ARGS)
-{
-	InitMaterializedSRF(fcinfo, 0);
-	fast_copy_show_left((ReturnSetInfo *) fcinfo->resultinfo,
-						fc_resolve_servers(InvalidOid, false));
 	return (Datum) 0;
 }

@@ -3,20 +3,75 @@
  * elsewhere/elsewhere.c
  *	  Finds the functions that send rows to other servers.
  *
+ *	 extension created here? ──► $libdir/fast_copy_cluster ──► of this version?
+ *
+ * The library has a fixed name, which nothing in the database can change, and
+ * it is loaded only where a superuser has created its extension.  Once loaded
+ * it stays for the life of the session.  Core loads it in parallel workers of
+ * the session as well.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <unistd.h>
+
 #include "commands/extension.h"
+#include "fmgr.h"
+#include "miscadmin.h"
 
 #include "elsewhere/elsewhere.h"
+#include "elsewhere/services.h"
+
+#define FC_SERVICE_NAME(result, function, parameters, arguments) function,
+static const FcServices services = {FC_SERVICES(FC_SERVICE_NAME)};
 
 static const FcElsewhere *functions = NULL;
+
+/* Loads the library; NULL: it is of another version */
+static const FcElsewhere *
+fc_elsewhere_load(void)
+{
+	static const Size version[] = FC_ELSEWHERE_VERSION;
+	FcElsewhereEntry entry = (FcElsewhereEntry)
+		load_external_function("$libdir/" FC_ELSEWHERE_EXTENSION, FC_ELSEWHERE_ENTRY, true, NULL);
+
+	return entry(version, lengthof(version), &services);
+}
+
+static bool
+fc_elsewhere_is_installed(void)
+{
+	char		path[MAXPGPATH];
+
+	snprintf(path, sizeof(path), "%s/%s%s", pkglib_path, FC_ELSEWHERE_EXTENSION, DLSUFFIX);
+	return access(path, R_OK) == 0;
+}
+
+/* Returns why there are no functions; NULL: there should be */
+static const char *
+fc_elsewhere_refusal(void)
+{
+	if (!OidIsValid(get_extension_oid(FC_ELSEWHERE_EXTENSION, true)))
+		return "extension " FC_ELSEWHERE_EXTENSION " is not created in this database";
+	if (functions == NULL && !fc_elsewhere_is_installed())
+		return "the library of extension " FC_ELSEWHERE_EXTENSION " is not installed";
+	return NULL;
+}
 
 const FcElsewhere *
 fc_elsewhere(const char **why)
 {
-	functions = fc_cluster_functions();
+	if ((*why = fc_elsewhere_refusal()) != NULL)
+		return NULL;
+	if (functions == NULL)
+		functions = fc_elsewhere_load();
+	if (functions == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("library \"%s\" is not of the version that library \"%s\" is of",
+						FC_ELSEWHERE_EXTENSION, "fast_copy"),
+				 errhint("Connect again. If that does not help, install both anew.")));
 	return functions;
 }
 
@@ -29,8 +84,8 @@ fc_elsewhere_need(const char *option)
 	if (found == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("option \"%s\" needs extension \"%s\"", option, FC_ELSEWHERE_EXTENSION),
-				 errdetail_internal("%s", why)));
+				 errmsg("option \"%s\" cannot be used: %s", option, why),
+				 errhint("%s", FC_ELSEWHERE_HINT)));
 	return found;
 }
 

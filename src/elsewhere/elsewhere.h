@@ -12,11 +12,13 @@
 #ifndef FC_ELSEWHERE_H
 #define FC_ELSEWHERE_H
 
+#include "elsewhere/services.h"
 #include "key/range.h"
 #include "options/target.h"
 #include "row/parse.h"
 
 #define FC_ELSEWHERE_EXTENSION	"fast_copy_cluster"
+#define FC_ELSEWHERE_HINT		"CREATE EXTENSION fast_copy_cluster."
 
 /* What the leader asks to be sent */
 typedef struct FcElsewhereLoad
@@ -126,6 +128,20 @@ typedef struct FcElsewhere
 } FcElsewhere;
 
 /*
+ * What the function of the library takes that hands out the table: whether both
+ * libraries are of one version, and fast_copy's own functions.  NULL: they are
+ * not.  The number counts up with each change of what both know; the sizes tell
+ * of most changes that nobody has counted.
+ */
+#define FC_ELSEWHERE_ENTRY	"fc_cluster_functions"
+#define FC_ELSEWHERE_VERSION { \
+	1, sizeof(FcElsewhere), sizeof(FcServices), sizeof(FcTarget), \
+	sizeof(FcOptions), sizeof(FcPlan), sizeof(FcShared), sizeof(FcContext), \
+	sizeof(FcChunkReader), sizeof(FcRecord), sizeof(FcNewPartition), sizeof(FcRoute) \
+}
+typedef const FcElsewhere *(*FcElsewhereEntry) (const Size *version, int n, const FcServices *services);
+
+/*
  * Returns the functions, and loads the library for them.  NULL, with the reason
  * in *why: the extension is not there.  ERROR 55000 if the library is of
  * another version.
@@ -137,7 +153,5 @@ extern const FcElsewhere *fc_elsewhere_need(const char *option);
 
 /* The functions, if this process has the library already; else NULL */
 extern const FcElsewhere *fc_elsewhere_get(void);
-
-extern const FcElsewhere *fc_cluster_functions(void);
 
 #endif							/* FC_ELSEWHERE_H */

@@ -84,6 +84,7 @@ typedef struct FcKept
 {
 	const FcKeeper *keeper;		/* NULL: none does */
 	Oid			listed;			/* InvalidOid: the list is not as expected */
+	bool		lacks_elsewhere;	/* fast_copy_cluster could send there */
 } FcKept;
 
 /* "why" is a sentence, or NULL */
@@ -107,8 +108,8 @@ fc_keeper_throw(const FcKept *kept, Oid target, const char *why)
 			 errdetail("Table \"%s\" is listed in \"%s.%s\".%s%s",
 					   get_rel_name(kept->listed), keeper->schema, keeper->list,
 					   why ? " " : "", why ? why : ""),
-			 errhint("Use COPY without the option fast_copy: %s sends its rows to where they belong.",
-					 keeper->name)));
+			 errhint("Use COPY without the option fast_copy: %s sends its rows to where they belong.%s",
+					 keeper->name, kept->lacks_elsewhere ? " Or " FC_ELSEWHERE_HINT : "")));
 }
 
 /*
@@ -276,17 +277,18 @@ fc_keeper_check(Oid target)
 	FcKept		kept = fc_keeper_find(target);
 	const FcElsewhere *elsewhere;
 	const char *why = NULL;
+	const char *lacks;
 	void	   *known = NULL;
 
 	if (kept.keeper == NULL)
 		return NULL;
 	if (kept.keeper == &keepers[FC_KEEPER_CITUS] && kept.listed == target)
 	{
-		elsewhere = fc_elsewhere(&why);
+		elsewhere = fc_elsewhere(&lacks);
 		if (elsewhere)
 			known = elsewhere->keep(target, &why);
 		else
-			why = psprintf("To send its rows to its shards, CREATE EXTENSION %s.", FC_ELSEWHERE_EXTENSION);
+			kept.lacks_elsewhere = true;
 	}
 	if (known == NULL)
 		fc_keeper_throw(&kept, target, why);

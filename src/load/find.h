@@ -31,7 +31,7 @@ extern bool fc_find_again(FcJob *job);
 /* Makes the source whole, and finds its records, ahead of a phase */
 extern void fc_find_unpack(FcJob *job);
 
-/* After a pass over all records (phase/pass.c): the files of the report */
+/* After a pass over all records (send/pass.c): the files of the report */
 extern void fc_find_report_pass(FcJob *job);
 
 /*

@@ -188,7 +188,7 @@ fc_job_copy(FcJob *job)
 		ereport(NOTICE,
 				(errmsg("rows are loaded one by one, as COPY does: %s",
 						target->core_reason),
-				 job->lacks_elsewhere ? errhint("CREATE EXTENSION %s.", FC_ELSEWHERE_EXTENSION) : 0));
+				 job->lacks_elsewhere ? errhint("%s", FC_ELSEWHERE_HINT) : 0));
 	fc_core_check(target);
 	fc_find_forget(job);
 	fc_progress_end(&job->progress);

@@ -41,7 +41,7 @@ sub start
 	my $next = 0;
 
 	$server{$_} = Server->new(conf => [ 'wal_level = replica', 'fsync = off', 'max_prepared_transactions = 20' ])->start foreach @NAMES;
-	$server{main}->sql('CREATE EXTENSION fast_copy; CREATE EXTENSION postgres_fdw; CREATE TABLE t (n int, v text) PARTITION BY RANGE (n)');
+	$server{main}->sql('CREATE EXTENSION fast_copy; CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; CREATE TABLE t (n int, v text) PARTITION BY RANGE (n)');
 	foreach my $name (@NAMES)
 	{
 		my $range = 'FOR VALUES FROM (' . $next++ * $EACH . ') TO (' . $next * $EACH . ')';

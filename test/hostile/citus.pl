@@ -274,7 +274,7 @@ SKIP:
 
 		$programs = 0;
 		$node = new_node('citus', {}, 'shared_preload_libraries = citus', 'session_preload_libraries = fast_copy');
-		query("CREATE EXTENSION citus");
+		query("CREATE EXTENSION citus; CREATE EXTENSION fast_copy_cluster");
 		query("SELECT citus_set_coordinator_host('" . $node->host . "', " . $node->port . "); SELECT citus_set_node_property('" . $node->host . "', " . $node->port . ", 'shouldhaveshards', true)");
 		query("CREATE ROLE loader LOGIN; GRANT pg_read_server_files TO loader;
 			CREATE TABLE d ($COLUMNS); CREATE TABLE r ($COLUMNS); CREATE TABLE l ($COLUMNS); CREATE TABLE m ($COLUMNS);

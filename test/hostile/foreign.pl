@@ -18,7 +18,7 @@ my $file = write_rows('rows.csv', 100);
 my $COLUMNS = 'n int, ts timestamp, v text';
 my $LOAD = "SELECT fast_copy('t', '$file')";
 
-query('CREATE EXTENSION postgres_fdw; CREATE ROLE loader; GRANT pg_read_server_files TO loader; GRANT CREATE ON SCHEMA public TO loader');
+query('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; CREATE ROLE loader; GRANT pg_read_server_files TO loader; GRANT CREATE ON SCHEMA public TO loader');
 # a table on each server, and a trigger that may refuse its rows at COMMIT
 foreach my $name ('one', 'two')
 {

@@ -136,7 +136,7 @@ foreach my $step (sort keys %table)
 }
 $cases[$_]{number} = $_ foreach 0 .. $#cases;
 $there->safe_psql('postgres', join('', map { "CREATE TABLE r$_->{number} (k int, v text);" } @cases));
-$main->safe_psql('postgres', "CREATE EXTENSION postgres_fdw;" . join('', map { "
+$main->safe_psql('postgres', "CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster;" . join('', map { "
 	CREATE SERVER s$_->{number} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$path', port '5432', dbname 'postgres', sslmode 'disable', application_name '$_->{name}');
 	CREATE USER MAPPING FOR PUBLIC SERVER s$_->{number} OPTIONS (user 'postgres', password 'x', password_required 'false');
 	CREATE TABLE t$_->{number} (k int, v text) PARTITION BY LIST (k);

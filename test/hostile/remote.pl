@@ -34,7 +34,7 @@ print $out "local all asked scram-sha-256\n$rules";
 close $out;
 $there->reload;
 
-query("CREATE EXTENSION postgres_fdw; CREATE ROLE loader; CREATE ROLE other; CREATE ROLE boss SUPERUSER; GRANT pg_read_server_files TO loader, other;
+query("CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; CREATE ROLE loader; CREATE ROLE other; CREATE ROLE boss SUPERUSER; GRANT pg_read_server_files TO loader, other;
 	CREATE SERVER there FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $there->host . "', port '" . $there->port . "', dbname 'postgres');
 	CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $node->host . "', port '" . $node->port . "', dbname 'postgres');
 	GRANT USAGE ON FOREIGN SERVER there, here TO PUBLIC;

@@ -18,7 +18,7 @@ if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions W
 # the other servers read dates, times and bytes in another way by themselves
 my @there = map { new_node($_, { extra => [ $_ eq 'one' ? '--encoding=UTF8' : '--encoding=SQL_ASCII' ] },
 		"datestyle = 'SQL, DMY'", "timezone = 'Asia/Tokyo'", "intervalstyle = 'sql_standard'", "timezone_abbreviations = 'Australia'", 'log_statement = all') } 'one', 'two';
-query('CREATE EXTENSION postgres_fdw; SET client_min_messages = warning');
+query('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; SET client_min_messages = warning');
 foreach my $there (@there)
 {
 	my ($name, $host, $port) = ($there->name, $there->host, $there->port);

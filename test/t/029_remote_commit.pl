@@ -29,7 +29,7 @@ my $ALONE = "SELECT fast_copy('t_alone', '$some', log_verbosity => 'silent');";
 my $ALL = '100 100 100';
 my $NONE = '0 0 0';
 
-on_main('CREATE EXTENSION postgres_fdw; CREATE TABLE t (n int, v text) PARTITION BY RANGE (n); CREATE TABLE t_here PARTITION OF t FOR VALUES FROM (200) TO (300)');
+on_main('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; CREATE TABLE t (n int, v text) PARTITION BY RANGE (n); CREATE TABLE t_here PARTITION OF t FOR VALUES FROM (200) TO (300)');
 foreach my $node ($one, $two, $bare)
 {
 	my $name = $node->name;
@@ -560,15 +560,15 @@ sub bare_server
 	($rc, $out, $err) = $main->psql('postgres', 'BEGIN; ' . sprintf($load, 'one_phase') . '; ' . load('two_phase') . ' COMMIT');
 	like($err, qr/ERROR:  rows on server "bare" cannot be committed in two phases/, 'two phases after one: an error');
 
-	# without the table that decides
+	# without the extension that sends
 	on_main('CREATE DATABASE plain');
 	my $plain = sub { my ($sql) = @_; return ($main->psql('plain', $sql))[ 1, 2 ] };
 	$plain->("CREATE EXTENSION postgres_fdw; CREATE SERVER one FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $one->host . "', port '" . $one->port . "', dbname 'postgres');
 		CREATE USER MAPPING FOR PUBLIC SERVER one OPTIONS (user 'postgres'); CREATE FOREIGN TABLE t (n int, v text) SERVER one OPTIONS (schema_name 'public', table_name 'r')");
 	($out, $err) = $plain->("COPY t FROM '$some' WITH (FORMAT csv, fast_copy, remote_commit 'two_phase')");
-	like($err, qr/ERROR:  rows on server "one" cannot be committed in two phases\nDETAIL:  Extension "fast_copy" is not created in this database\./, 'without the extension: an error');
+	like($err, qr/ERROR:  option "remote_commit" cannot be used: extension fast_copy_cluster is not created in this database\nHINT:  CREATE EXTENSION fast_copy_cluster\./, 'without the extension: an error');
 	($out, $err) = $plain->("COPY t FROM '$some' WITH (FORMAT csv, fast_copy)");
-	like($err, qr/NOTICE:  rows on server "one" are committed in one phase\nDETAIL:  Extension/, 'auto: loaded, and said so');
+	like($err, qr/NOTICE:  rows are loaded one by one, as COPY does: the target is a foreign table: extension fast_copy_cluster is not created in this database\nHINT:  CREATE EXTENSION fast_copy_cluster\./, 'auto: loaded by core, and said so');
 	is($one->safe_psql('postgres', 'SELECT count(*) FROM r'), 100, 'the rows are there');
 
 	# what only core can load, postgres_fdw commits

@@ -17,7 +17,7 @@ if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions W
 }
 my $one = new_node('one', {});
 sub query { return $node->safe_psql('postgres', $_[0]) }
-query('CREATE EXTENSION postgres_fdw');
+query('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster');
 query("CREATE SERVER one FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $one->host . "', port '" . $one->port . "', dbname 'postgres');
 	CREATE USER MAPPING FOR PUBLIC SERVER one OPTIONS (user 'postgres', password_required 'false')");
 

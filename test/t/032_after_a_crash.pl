@@ -18,7 +18,7 @@ if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions W
 my ($one, $two) = map { new_node($_, { allows_streaming => 1 }, @conf) } 'one', 'two';
 my $file = write_bytes('rows.csv', join('', map { "$_,x\n" } 0 .. 199));
 
-$main->safe_psql('postgres', 'CREATE EXTENSION postgres_fdw; CREATE TABLE t (n int, v text) PARTITION BY RANGE (n)');
+$main->safe_psql('postgres', 'CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; CREATE TABLE t (n int, v text) PARTITION BY RANGE (n)');
 foreach my $node ($one, $two)
 {
 	my ($name, $from) = ($node->name, $node == $one ? 0 : 100);

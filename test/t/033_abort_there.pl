@@ -25,7 +25,7 @@ my $OURS = "application_name = 'fast_copy'";
 # A row of it sleeps
 $there->safe_psql('postgres', "CREATE TABLE r (n int, v text); CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN PERFORM pg_sleep(600); RETURN NEW; END \$\$;
 	CREATE TRIGGER sleep BEFORE INSERT ON r FOR EACH ROW WHEN (NEW.v = 'sleep') EXECUTE FUNCTION sleep()");
-$main->safe_psql('postgres', "CREATE EXTENSION postgres_fdw; CREATE SERVER there FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $there->host . "', port '" . $there->port . "', dbname 'postgres');
+$main->safe_psql('postgres', "CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; CREATE SERVER there FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $there->host . "', port '" . $there->port . "', dbname 'postgres');
 	CREATE USER MAPPING FOR PUBLIC SERVER there OPTIONS (user 'postgres', password_required 'false');
 	CREATE FOREIGN TABLE t (n int, v text) SERVER there OPTIONS (schema_name 'public', table_name 'r')");
 

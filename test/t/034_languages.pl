@@ -29,7 +29,7 @@ my $other = write_bytes('other.csv', "1,x\n2,nothing\n");
 $node->safe_psql('postgres', "CREATE TABLE r (n int CHECK (n > 0), v text);
 	CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN RAISE EXCEPTION 'nothing'; END \$\$;
 	CREATE TRIGGER f AFTER INSERT ON r FOR EACH ROW WHEN (NEW.v = 'nothing') EXECUTE FUNCTION f()");
-$main->safe_psql('postgres', 'CREATE EXTENSION postgres_fdw');
+$main->safe_psql('postgres', 'CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster');
 foreach my $language (@there)
 {
 	foreach my $kind ('plain', 'granted', 'super')

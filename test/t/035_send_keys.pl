@@ -17,7 +17,7 @@ if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions W
 	plan skip_all => 'postgres_fdw is not installed';
 }
 my $there = new_node('there', { extra => [ '--encoding=UTF8' ] }, 'timezone = UTC');
-query("CREATE EXTENSION postgres_fdw;
+query("CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster;
 	CREATE SERVER there FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $there->host . "', port '" . $there->port . "', dbname 'postgres');
 	CREATE USER MAPPING FOR PUBLIC SERVER there OPTIONS (user 'postgres', password_required 'false')");
 foreach my $server ($node, $there)

@@ -24,7 +24,7 @@ my @there = ($one, $two);
 $one->safe_psql('postgres', 'DROP EXTENSION fast_copy');
 my $DAYS = 36;
 
-on_main('CREATE EXTENSION postgres_fdw');
+on_main('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster');
 foreach my $node (@there)
 {
 	my $name = $node->name;

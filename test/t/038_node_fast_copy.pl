@@ -20,7 +20,7 @@ my @there = map { new_node($_, {}, 'max_prepared_transactions = 10', 'fast_copy.
 sub query { return $node->safe_psql('postgres', $_[0]) }
 sub on { my ($i, $sql) = @_; return $there[$i]->safe_psql('postgres', $sql) }
 
-query('CREATE EXTENSION postgres_fdw');
+query('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster');
 foreach my $there (@there)
 {
 	my ($name, $host, $port) = ($there->name, $there->host, $there->port);

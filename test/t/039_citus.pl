@@ -25,7 +25,7 @@ my $PARTITIONED = "CREATE TABLE a ($COLUMNS) PARTITION BY RANGE (d); CREATE TABL
 
 foreach my $node ($main, $one, $two)
 {
-	$node->safe_psql('postgres', "CREATE EXTENSION citus; ALTER SYSTEM SET citus.local_hostname = '" . $node->host . "';\nSELECT pg_reload_conf()");
+	$node->safe_psql('postgres', "CREATE EXTENSION citus; CREATE EXTENSION fast_copy_cluster; ALTER SYSTEM SET citus.local_hostname = '" . $node->host . "';\nSELECT pg_reload_conf()");
 }
 on_main('SELECT citus_set_coordinator_host(' . place($main) . ')');
 on_main('SELECT citus_add_node(' . place($_) . ')') foreach $one, $two;

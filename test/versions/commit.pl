@@ -18,7 +18,7 @@ my $ALL = join(' ', (100) x ($n + 1));
 my $NONE = join(' ', (0) x ($n + 1));
 
 note(sprintf('with: coordinator of %s, nodes of %s', $main->pg_version->major, join(', ', map { $_->major } @there)));
-on_main("CREATE EXTENSION postgres_fdw; CREATE TABLE t (k int, v text) PARTITION BY LIST (k); CREATE TABLE t_here PARTITION OF t FOR VALUES IN ($n)");
+on_main("CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; CREATE TABLE t (k int, v text) PARTITION BY LIST (k); CREATE TABLE t_here PARTITION OF t FOR VALUES IN ($n)");
 foreach my $k (0 .. $#there)
 {
 	$there[$k]->safe_psql('postgres', "DROP DATABASE IF EXISTS commits WITH (FORCE);\nCREATE DATABASE commits");

@@ -118,7 +118,7 @@ foreach my $there (@there)
 {
 	$there->safe_psql('postgres', "DROP DATABASE IF EXISTS copy WITH (FORCE);\nCREATE DATABASE copy");
 	$there->safe_psql('copy', $TRIED);
-	query($_, 'CREATE EXTENSION IF NOT EXISTS fast_copy; CREATE EXTENSION IF NOT EXISTS postgres_fdw;' . $there->server('copy')) foreach values %SET;
+	query($_, 'CREATE EXTENSION IF NOT EXISTS fast_copy; CREATE EXTENSION IF NOT EXISTS fast_copy_cluster; CREATE EXTENSION IF NOT EXISTS postgres_fdw;' . $there->server('copy')) foreach values %SET;
 }
 
 query('copy', $TRIED);

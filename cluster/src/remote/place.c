@@ -135,7 +135,7 @@ fc_place_expression(Relation parent, const char *expression)
 	return deparse_expression(stringToNode(expression), context, false, false);
 }
 
-/* Appends the default; a generated column is refused later (load/raw.c) */
+/* Appends the default; a generated column is refused later (send/raw.c) */
 static void
 fc_place_default(StringInfo sql, Relation parent, Form_pg_attribute att)
 {

@@ -4,7 +4,7 @@
  *	  Which foreign tables take raw records.
  *
  * Those that postgres_fdw keeps, and that do nothing for a row here.  What the
- * options and columns of the load say is looked at in load/raw.c, and what the
+ * options and columns of the load say is looked at in send/raw.c, and what the
  * node has in remote/agree.c.
  *
  *-------------------------------------------------------------------------
@@ -54,8 +54,6 @@ fc_remote_refusal(Relation foreign)
 	server = GetForeignServerIdByRelId(RelationGetRelid(foreign));
 	if (!fc_conninfo_is_postgres(server))
 		return "its rows are not kept by postgres_fdw";
-	if (!fc_wire_is_there(&why))
-		return why;
 	if (fc_refusal_has_triggers(foreign->trigdesc))
 		return "it has triggers";
 	why = fc_refusal_of_columns(RelationGetDescr(foreign));

@@ -84,11 +84,11 @@ static FcLeft *
 fc_resolve_take(const FcNode *node, int row)
 {
 	FcLeft	   *left = palloc0(sizeof(FcLeft));
-	char	   *prepared = fc_wire()->value(node->result, row, 1);
-	char	   *why = fc_wire()->value(node->result, row, 2);
+	char	   *prepared = fc_wire_value(node->result, row, 1);
+	char	   *why = fc_wire_value(node->result, row, 2);
 
 	left->server = pstrdup(node->name);
-	left->gid = pstrdup(fc_wire()->value(node->result, row, 0));
+	left->gid = pstrdup(fc_wire_value(node->result, row, 0));
 	left->prepared = DatumGetTimestampTz(DirectFunctionCall3(timestamptz_in, CStringGetDatum(prepared),
 															 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
 	left->ours = why[0] == '\0';
@@ -107,7 +107,7 @@ fc_resolve_ask(FcNode *node, const char *prefix)
 	int			n;
 
 	(void) fc_node_ask(node, psprintf(fc_resolve_question, quote_literal_cstr(prefix), FC_RESOLVE_MOST), 3);
-	n = fc_wire()->rows(node->result);
+	n = fc_wire_rows(node->result);
 	for (int row = 0; row < n && row < FC_RESOLVE_MOST; row++)
 		list = lappend(list, fc_resolve_take(node, row));
 	return list;
@@ -155,7 +155,7 @@ fc_resolve_is_there(FcNode *node, FcLeft *left)
 
 	pfree(sql);
 	if (told)
-		return fc_wire()->rows(node->result) > 0;
+		return fc_wire_rows(node->result) > 0;
 	left->outcome = "failed";
 	left->detail = fc_node_complaint(node);
 	return true;

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * phase/send.c
+ * send/send.c
  *	  The leader's pass over the file, which sends the records of leaves on
  *	  other servers as they are.
  *
- *	 chunks in file order ──► record ──► its leaf (phase/dispatch.c)
+ *	 chunks in file order ──► record ──► its leaf (send/dispatch.c)
  *			──► the leaf's COPY (remote/), byte by byte as it stands
  *
  * A COPY needs a connection of its own, so that no more than FC_SEND_STREAMS
@@ -40,9 +40,9 @@
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "grammar/record.h"
-#include "phase/dispatch.h"
-#include "phase/pass.h"
-#include "phase/send.h"
+#include "send/dispatch.h"
+#include "send/pass.h"
+#include "send/send.h"
 #include "remote/remote.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"

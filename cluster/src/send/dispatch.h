@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * phase/dispatch.h
+ * send/dispatch.h
  *	  The leaf of a record, by its partition key alone, and whether that leaf
  *	  is on another server.
  *

@@ -103,7 +103,7 @@ fc_node_wait_socket(int sock, int events, TimestampTz until)
 bool
 fc_node_wait(FcNode *node, int events, TimestampTz until)
 {
-	return fc_node_wait_socket(fc_wire()->socket(node->wire), events, until);
+	return fc_node_wait_socket(fc_wire_socket(node->wire), events, until);
 }
 
 static int
@@ -122,17 +122,17 @@ fc_node_interrupt(FcNode *node, TimestampTz until)
 		return;
 	/* nobody else would end the request: what interrupts it ends the wait */
 	HOLD_INTERRUPTS();
-	cancel = fc_wire()->cancel_begin(node->wire);
+	cancel = fc_wire_cancel_begin(node->wire);
 	while (cancel && poll != FC_WIRE_STANDS && poll != FC_WIRE_FAILED)
 	{
-		int			sock = fc_wire()->cancel_socket(cancel);
+		int			sock = fc_wire_cancel_socket(cancel);
 
 		if (sock < 0 || !fc_node_wait_socket(sock, fc_node_events(poll), until))
 			break;
-		poll = fc_wire()->cancel_poll(cancel);
+		poll = fc_wire_cancel_poll(cancel);
 	}
 	if (cancel)
-		fc_wire()->cancel_end(cancel);
+		fc_wire_cancel_end(cancel);
 	RESUME_INTERRUPTS();
 	ReleaseExternalFD();
 }
@@ -140,8 +140,8 @@ fc_node_interrupt(FcNode *node, TimestampTz until)
 bool
 fc_node_send(FcNode *node, const char *sql)
 {
-	return node->wire && fc_wire()->send(node->wire, sql) == 1 &&
-		fc_wire()->flush(node->wire) >= 0;
+	return node->wire && fc_wire_send(node->wire, sql) == 1 &&
+		fc_wire_flush(node->wire) >= 0;
 }
 
 /*
@@ -152,13 +152,13 @@ static bool
 fc_node_settle(FcNode *node, TimestampTz until)
 {
 	CHECK_FOR_INTERRUPTS();
-	while (fc_wire()->is_busy(node->wire))
+	while (fc_wire_is_busy(node->wire))
 	{
-		int			rest = fc_wire()->flush(node->wire);
+		int			rest = fc_wire_flush(node->wire);
 
 		if (!fc_node_wait(node, WL_SOCKET_READABLE | (rest > 0 ? WL_SOCKET_WRITEABLE : 0), until))
-			return fc_wire()->consume(node->wire) && !fc_wire()->is_busy(node->wire);
-		(void) fc_wire()->consume(node->wire);
+			return fc_wire_consume(node->wire) && !fc_wire_is_busy(node->wire);
+		(void) fc_wire_consume(node->wire);
 	}
 	return true;
 }
@@ -167,7 +167,7 @@ static void
 fc_node_forget_result(FcNode *node)
 {
 	if (node->result)
-		fc_wire()->clear(node->result);
+		fc_wire_clear(node->result);
 	node->result = NULL;
 }
 
@@ -175,8 +175,8 @@ fc_node_forget_result(FcNode *node)
 static void
 fc_node_keep_result(FcNode *node, FcWireResult *result)
 {
-	if (node->result && fc_wire()->kind(node->result) == FC_WIRE_ERROR)
-		fc_wire()->clear(result);
+	if (node->result && fc_wire_kind(node->result) == FC_WIRE_ERROR)
+		fc_wire_clear(result);
 	else
 	{
 		fc_node_forget_result(node);
@@ -189,7 +189,7 @@ static FcWireResult *
 fc_node_distrust(FcNode *node)
 {
 	fc_node_forget_result(node);
-	fc_wire()->give_up(node->wire, FC_NODE_SOMETHING_ELSE);
+	fc_wire_give_up(node->wire, FC_NODE_SOMETHING_ELSE);
 	return NULL;
 }
 
@@ -202,7 +202,7 @@ fc_node_ended(FcNode *node)
 {
 	if (node->result == NULL)
 		return fc_node_distrust(node);
-	if (!fc_wire()->is_open(node->wire) && fc_wire()->kind(node->result) != FC_WIRE_ERROR)
+	if (!fc_wire_is_open(node->wire) && fc_wire_kind(node->result) != FC_WIRE_ERROR)
 		fc_node_forget_result(node);
 	return node->result;
 }
@@ -224,16 +224,16 @@ fc_node_collect(FcNode *node, bool copy, TimestampTz until)
 			fc_node_forget_result(node);
 			return NULL;
 		}
-		next = fc_wire()->result(node->wire);
+		next = fc_wire_result(node->wire);
 		if (next == NULL)
 			return fc_node_ended(node);
-		switch (fc_wire()->kind(next))
+		switch (fc_wire_kind(next))
 		{
 			case FC_WIRE_COPY_IN:
 			case FC_WIRE_OTHER:
-				if (copy && node->result == NULL && fc_wire()->kind(next) == FC_WIRE_COPY_IN)
+				if (copy && node->result == NULL && fc_wire_kind(next) == FC_WIRE_COPY_IN)
 					return node->result = next;
-				fc_wire()->clear(next);
+				fc_wire_clear(next);
 				return fc_node_distrust(node);
 			default:
 				fc_node_keep_result(node, next);
@@ -261,7 +261,7 @@ fc_node_try(FcNode *node, const char *sql, TimestampTz until)
 		return false;
 	}
 	result = fc_node_result(node, until);
-	return result && fc_wire()->kind(result) != FC_WIRE_ERROR;
+	return result && fc_wire_kind(result) != FC_WIRE_ERROR;
 }
 
 FcWireResult *
@@ -277,7 +277,7 @@ fc_node_ask(FcNode *node, const char *sql, int columns)
 {
 	FcWireResult *result = fc_node_run(node, sql);
 
-	if (fc_wire()->kind(result) != FC_WIRE_ROWS || fc_wire()->columns(result) != columns)
+	if (fc_wire_kind(result) != FC_WIRE_ROWS || fc_wire_columns(result) != columns)
 		fc_node_throw(node, sql);
 	return result;
 }
@@ -287,7 +287,7 @@ fc_node_ask_row(FcNode *node, const char *sql, int columns)
 {
 	FcWireResult *result = fc_node_ask(node, sql, columns);
 
-	if (fc_wire()->rows(result) != 1)
+	if (fc_wire_rows(result) != 1)
 		fc_node_throw(node, sql);
 	return result;
 }
@@ -299,7 +299,7 @@ fc_node_copy(FcNode *node, const char *sql)
 
 	fc_node_forget_result(node);
 	result = fc_node_send(node, sql) ? fc_node_collect(node, true, node->until) : NULL;
-	if (result == NULL || fc_wire()->kind(result) != FC_WIRE_COPY_IN)
+	if (result == NULL || fc_wire_kind(result) != FC_WIRE_COPY_IN)
 		fc_node_throw(node, sql);
 }
 
@@ -316,11 +316,11 @@ fc_node_complaint(FcNode *node)
 	char	   *message = NULL;
 
 	if (node->result)
-		message = fc_wire()->field(node->result, PG_DIAG_MESSAGE_PRIMARY);
-	if (node->result && fc_wire()->kind(node->result) != FC_WIRE_ERROR)
+		message = fc_wire_field(node->result, PG_DIAG_MESSAGE_PRIMARY);
+	if (node->result && fc_wire_kind(node->result) != FC_WIRE_ERROR)
 		message = FC_NODE_SOMETHING_ELSE;
 	if (message == NULL && node->wire)
-		message = fc_wire()->error(node->wire);
+		message = fc_wire_error(node->wire);
 	if (message == NULL || message[0] == '\0')
 		message = "The server has not answered in time.";
 	return fc_node_line(message);
@@ -329,7 +329,7 @@ fc_node_complaint(FcNode *node)
 int
 fc_node_sqlstate(const FcWireResult *result)
 {
-	const char *state = result ? fc_wire()->field(result, PG_DIAG_SQLSTATE) : NULL;
+	const char *state = result ? fc_wire_field(result, PG_DIAG_SQLSTATE) : NULL;
 
 	if (state == NULL || strlen(state) != 5 ||
 		strspn(state, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5)
@@ -371,9 +371,9 @@ fc_node_throw(FcNode *node, const char *sql)
 
 	if (node->result)
 	{
-		detail = fc_wire()->field(node->result, PG_DIAG_MESSAGE_DETAIL);
-		hint = fc_wire()->field(node->result, PG_DIAG_MESSAGE_HINT);
-		context = fc_wire()->field(node->result, PG_DIAG_CONTEXT);
+		detail = fc_wire_field(node->result, PG_DIAG_MESSAGE_DETAIL);
+		hint = fc_wire_field(node->result, PG_DIAG_MESSAGE_HINT);
+		context = fc_wire_field(node->result, PG_DIAG_CONTEXT);
 	}
 	ereport(ERROR,
 			(errcode(fc_node_sqlstate(node->result)),
@@ -458,11 +458,11 @@ fc_node_ask_abilities(FcNode *node)
 						 " FROM pg_catalog.pg_control_system(), pg_catalog.pg_database WHERE datname = pg_catalog.current_database()", 4);
 
 	/* one has the primary's identifier, and does not show what is prepared */
-	if (strcmp(fc_wire()->value(result, 0, 3), "f") != 0)
+	if (strcmp(fc_wire_value(result, 0, 3), "f") != 0)
 		fc_node_throw_unreachable(node, "It is a standby.");
-	node->system = strtoll(fc_wire()->value(result, 0, 0), NULL, 10);
-	node->prepares = atoi(fc_wire()->value(result, 0, 1));
-	node->speaks_other = strcmp(fc_wire()->value(result, 0, 2), "f") == 0;
+	node->system = strtoll(fc_wire_value(result, 0, 0), NULL, 10);
+	node->prepares = atoi(fc_wire_value(result, 0, 1));
+	node->speaks_other = strcmp(fc_wire_value(result, 0, 2), "f") == 0;
 }
 
 /*
@@ -478,14 +478,14 @@ fc_node_agree_language(FcNode *node)
 		return;
 	result = fc_node_ask_row(node, "SELECT pg_catalog.current_setting('is_superuser') = 'on', EXISTS (SELECT FROM pg_catalog.pg_proc"
 						 " WHERE proname = 'has_parameter_privilege' AND pronamespace = 'pg_catalog'::pg_catalog.regnamespace)", 2);
-	if (fc_wire()->value(result, 0, 0)[0] == 't')
+	if (fc_wire_value(result, 0, 0)[0] == 't')
 		result = fc_node_ask(node, "SELECT pg_catalog.set_config('lc_messages', 'C', false)", 1);
-	else if (fc_wire()->value(result, 0, 1)[0] == 't')
+	else if (fc_wire_value(result, 0, 1)[0] == 't')
 		result = fc_node_ask(node, "SELECT pg_catalog.set_config('lc_messages', 'C', false)"
 							 " WHERE pg_catalog.has_parameter_privilege('lc_messages', 'SET')", 1);
 	else
 		return;
-	node->speaks_other = fc_wire()->rows(result) == 0;
+	node->speaks_other = fc_wire_rows(result) == 0;
 }
 
 /*
@@ -502,7 +502,7 @@ fc_node_find_fast_copy(FcNode *node)
 					 " WHERE extname = 'fast_copy' AND deptype = 'e' AND proname = 'fast_copy_report' AND pronargs = 0"
 					 " AND probin = '$libdir/fast_copy'"
 					 " AND pg_catalog.has_function_privilege(pg_proc.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(pronamespace, 'USAGE')", 0) ||
-		fc_wire()->rows(node->result) != 1)
+		fc_wire_rows(node->result) != 1)
 		return;
 	(void) fc_node_run(node, "SELECT pg_catalog.set_config('fast_copy.accelerate_copy', 'on', false)");
 	node->has_fast_copy = true;
@@ -516,13 +516,13 @@ fc_node_reach(FcNode *node, TimestampTz until)
 
 	while (poll != FC_WIRE_STANDS)
 	{
-		if (fc_wire()->socket(node->wire) < 0)
-			fc_node_throw_unreachable(node, fc_node_line(fc_wire()->error(node->wire)));
+		if (fc_wire_socket(node->wire) < 0)
+			fc_node_throw_unreachable(node, fc_node_line(fc_wire_error(node->wire)));
 		if (!fc_node_wait(node, fc_node_events(poll), until))
 			fc_node_throw_unreachable(node, "The server has not answered in time.");
-		poll = fc_wire()->poll(node->wire);
+		poll = fc_wire_poll(node->wire);
 		if (poll == FC_WIRE_FAILED)
-			fc_node_throw_unreachable(node, fc_node_line(fc_wire()->error(node->wire)));
+			fc_node_throw_unreachable(node, fc_node_line(fc_wire_error(node->wire)));
 	}
 }
 
@@ -542,7 +542,7 @@ fc_node_begin(FcNode *node, bool load, TimestampTz until)
 				 errmsg("could not connect to server \"%s\"", node->name),
 				 errdetail("There are too many open files on the local server."),
 				 errhint("Raise the server's max_files_per_process and/or \"ulimit -n\" limits.")));
-	node->wire = fc_wire()->connect(info.names, info.values, info.expand);
+	node->wire = fc_wire_connect(info.names, info.values, info.expand);
 	if (node->wire == NULL)
 	{
 		ReleaseExternalFD();
@@ -586,10 +586,10 @@ void
 fc_node_close(FcNode *node)
 {
 	if (node->result)
-		fc_wire()->clear(node->result);
+		fc_wire_clear(node->result);
 	if (node->wire)
 	{
-		fc_wire()->finish(node->wire);
+		fc_wire_finish(node->wire);
 		ReleaseExternalFD();
 	}
 	MemoryContextDelete(node->context);

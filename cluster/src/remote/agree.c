@@ -53,9 +53,9 @@ fc_agree_ask(FcNode *node, const FcRemotePlace *place)
 static const char *
 fc_agree_type(FcWireResult *columns, const char *name)
 {
-	for (int row = 0; row < fc_wire()->rows(columns); row++)
-		if (strcmp(fc_wire()->value(columns, row, 0), name) == 0)
-			return fc_wire()->value(columns, row, 1);
+	for (int row = 0; row < fc_wire_rows(columns); row++)
+		if (strcmp(fc_wire_value(columns, row, 0), name) == 0)
+			return fc_wire_value(columns, row, 1);
 	return NULL;
 }
 
@@ -65,7 +65,7 @@ fc_agree_check(FcNode *node, const FcRemotePlace *place, const List *attnums)
 	FcWireResult *columns = fc_agree_ask(node, place);
 	ListCell   *lc;
 
-	if (fc_wire()->rows(columns) > 0 && fc_wire()->value(columns, 0, 2)[0] == 't')
+	if (fc_wire_rows(columns) > 0 && fc_wire_value(columns, 0, 2)[0] == 't')
 		fc_agree_refuse(node, place, "The table there has rules, which COPY would not follow.");
 	foreach(lc, attnums)
 	{
@@ -79,6 +79,6 @@ fc_agree_check(FcNode *node, const FcRemotePlace *place, const List *attnums)
 			fc_agree_refuse(node, place, psprintf("Column \"%s\" is of type %s there, and %s here.",
 													name, there, here));
 	}
-	return fc_wire()->rows(columns) > 0 &&
-		fc_wire()->value(columns, 0, 3)[0] == RELKIND_PARTITIONED_TABLE;
+	return fc_wire_rows(columns) > 0 &&
+		fc_wire_value(columns, 0, 3)[0] == RELKIND_PARTITIONED_TABLE;
 }

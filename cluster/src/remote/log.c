@@ -42,6 +42,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "elsewhere/elsewhere.h"
 #include "remote/gid.h"
 #include "remote/log.h"
 
@@ -73,7 +74,7 @@ fc_log_schema(void)
 	HeapTuple	tuple;
 
 	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
-				CStringGetDatum("fast_copy"));
+				CStringGetDatum(FC_ELSEWHERE_EXTENSION));
 	scan = systable_beginscan(catalog, ExtensionNameIndexId, true, NULL, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
@@ -98,7 +99,7 @@ fc_log_table(void)
 	Oid			table = fc_log_find(FC_LOG_TABLE);
 
 	if (OidIsValid(table) &&
-		getExtensionOfObject(RelationRelationId, table) == get_extension_oid("fast_copy", true))
+		getExtensionOfObject(RelationRelationId, table) == get_extension_oid(FC_ELSEWHERE_EXTENSION, true))
 		return table;
 	return InvalidOid;
 }
@@ -117,8 +118,8 @@ fc_log_open(LOCKMODE lock)
 	if (!OidIsValid(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("the table \"%s\" of extension \"%s\" does not exist", FC_LOG_TABLE, "fast_copy"),
-				 errhint("CREATE EXTENSION fast_copy, or ALTER EXTENSION fast_copy UPDATE.")));
+				 errmsg("the table \"%s\" of extension \"%s\" does not exist", FC_LOG_TABLE, FC_ELSEWHERE_EXTENSION),
+				 errhint("CREATE EXTENSION fast_copy_cluster.")));
 	return table_open(table, lock);
 }
 

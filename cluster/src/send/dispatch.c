@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * phase/dispatch.c
+ * send/dispatch.c
  *	  The leaf of a record, by its partition key alone, and whether that leaf
  *	  is on another server.
  *
@@ -34,7 +34,7 @@
 #include "utils/rel.h"
 
 #include "errors/first_error.h"
-#include "phase/dispatch.h"
+#include "send/dispatch.h"
 #include "row/parse_some.h"
 
 typedef struct FcDispatchTable FcDispatchTable;

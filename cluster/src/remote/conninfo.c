@@ -216,7 +216,7 @@ fc_conninfo_of_mapping(Oid server, Oid userid, bool load)
 	{
 		DefElem    *option = lfirst(lc);
 
-		if (fc_wire()->is_option(option->defname))
+		if (fc_wire_is_option(option->defname))
 			fc_conninfo_add(&info, &n, option->defname, defGetString(option));
 	}
 	fc_conninfo_add(&info, &n, "fallback_application_name", "fast_copy");
@@ -234,7 +234,7 @@ fc_conninfo_make(Oid server, Oid userid, bool load)
 void
 fc_conninfo_check(const FcWire *wire, const FcConninfo *info)
 {
-	if (!info->needs_password || fc_wire()->used_password(wire))
+	if (!info->needs_password || fc_wire_used_password(wire))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),

@@ -41,6 +41,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "elsewhere/elsewhere.h"
 #include "remote/commit.h"
 #include "remote/gid.h"
 #include "remote/log.h"
@@ -76,7 +77,7 @@ static char *
 fc_commit_refusal(const FcNode *node, int n)
 {
 	if (!fc_log_is_there())
-		return psprintf("Extension \"%s\" is not created in this database.", "fast_copy");
+		return psprintf("Extension \"%s\" is not created in this database.", FC_ELSEWHERE_EXTENSION);
 	if (node->prepares == 0)
 		return "The server does not prepare transactions: its max_prepared_transactions is 0.";
 	if (n > node->prepares)
@@ -128,7 +129,7 @@ fc_commit_in_two(dlist_head *members, FcRemoteCommit commit)
 static bool
 fc_commit_is_refused(FcWireResult *result)
 {
-	char	   *severity = fc_wire()->field(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+	char	   *severity = fc_wire_field(result, PG_DIAG_SEVERITY_NONLOCALIZED);
 
 	return severity && strcmp(severity, "ERROR") == 0;
 }
@@ -143,9 +144,9 @@ fc_commit_take(FcMember *member, FcWireResult *result, const char *sql, const ch
 {
 	if (result && fc_commit_is_refused(result))
 		member->state = FC_MEMBER_ENDED;
-	if (result == NULL || fc_wire()->kind(result) == FC_WIRE_ERROR)
+	if (result == NULL || fc_wire_kind(result) == FC_WIRE_ERROR)
 		fc_node_throw(member->node, sql);
-	if (strcmp(fc_wire()->tag(result), tag) == 0)
+	if (strcmp(fc_wire_tag(result), tag) == 0)
 		return;
 	member->state = FC_MEMBER_ENDED;
 	member->failed = true;
@@ -247,7 +248,7 @@ fc_commit_settle(FcMember *member, TimestampTz until)
 
 	if (result == NULL)
 		return;
-	if (fc_wire()->kind(result) == FC_WIRE_DONE)
+	if (fc_wire_kind(result) == FC_WIRE_DONE)
 		member->state = FC_MEMBER_PREPARED;
 	else if (fc_commit_is_refused(result))
 		member->state = FC_MEMBER_ENDED;
@@ -314,7 +315,7 @@ fc_commit_end(dlist_head *members, bool commit)
 		FcWireResult *result = member->state == FC_MEMBER_PREPARED ?
 			fc_node_result(member->node, until) : NULL;
 
-		if (result && fc_wire()->kind(result) == FC_WIRE_DONE)
+		if (result && fc_wire_kind(result) == FC_WIRE_DONE)
 			member->state = FC_MEMBER_ENDED;
 		else if (member->state == FC_MEMBER_PREPARED || member->state == FC_MEMBER_PREPARING)
 			fc_commit_warn(member, commit);

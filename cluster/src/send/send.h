@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * phase/send.h
+ * send/send.h
  *	  The leader's pass over the file, which sends the records of leaves on
  *	  other servers as they are.
  *
@@ -42,7 +42,7 @@ typedef struct FcSent
 
 /*
  * Locks the leaves on other servers, and makes ready for a pass over the whole
- * file, which finds its chunks (phase/pass.h) if that is all.  If the leader
+ * file, which finds its chunks (send/pass.h) if that is all.  If the leader
  * takes steps of it beside workers, which must not begin a COPY, "open" begins
  * as many as may be open.
  */

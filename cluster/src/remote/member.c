@@ -156,8 +156,8 @@ fc_member_fail(FcMember *member)
 	fc_member_end_copy(member);
 	member->failed = member->ending = true;
 	/* it has been told already that the stream ends, if this fails */
-	if (fc_wire()->put_end(node->wire, "canceled by the sender") == 1)
-		(void) fc_wire()->flush(node->wire);
+	if (fc_wire_put_end(node->wire, "canceled by the sender") == 1)
+		(void) fc_wire_flush(node->wire);
 }
 
 /*
@@ -174,7 +174,7 @@ fc_member_settle(FcMember *member, TimestampTz until)
 		return;
 	member->ending = false;
 	(void) fc_node_result(node, Min(soon, until));
-	if (!fc_wire()->is_busy(node->wire))
+	if (!fc_wire_is_busy(node->wire))
 		return;
 	fc_node_interrupt(node, until);
 	(void) fc_node_result(node, until);

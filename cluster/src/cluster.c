@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
- * phase/cluster.c
- *	  What fast_copy is given to send rows to other servers.
+ * cluster.c
+ *	  The entries of fast_copy_cluster: the table of functions for fast_copy,
+ *	  and its own functions in SQL.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,6 +10,8 @@
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "fmgr.h"
+#include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -18,13 +21,22 @@
 #include "citus/catalog.h"
 #include "compat/compat.h"
 #include "elsewhere/elsewhere.h"
-#include "phase/dispatch.h"
-#include "phase/raw.h"
-#include "phase/send.h"
+#include "send/dispatch.h"
+#include "send/raw.h"
+#include "send/send.h"
 #include "remote/commit.h"
 #include "remote/place.h"
 #include "remote/remote.h"
 #include "remote/resolve.h"
+#include "services.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(fast_copy_resolve);
+PG_FUNCTION_INFO_V1(fast_copy_in_doubt_now);
+
+extern PGDLLEXPORT const FcElsewhere *fc_cluster_functions(const Size *version, int n,
+															const FcServices *services);
 
 static void
 fc_cluster_check_options(const FcOptions *options)
@@ -199,7 +211,62 @@ static const FcElsewhere functions = {
 };
 
 const FcElsewhere *
-fc_cluster_functions(void)
+fc_cluster_functions(const Size *version, int n, const FcServices *services)
 {
+	static const Size own[] = FC_ELSEWHERE_VERSION;
+
+	if (n != lengthof(own) || memcmp(version, own, sizeof(own)) != 0)
+		return NULL;
+	fc_services_take(services);
 	return &functions;
+}
+
+/* Returns the rows of fast_copy_resolve() and its view */
+static void
+fc_cluster_show_left(ReturnSetInfo *rsinfo, List *list)
+{
+	ListCell   *lc;
+
+	foreach(lc, list)
+	{
+		FcLeft	   *left = lfirst(lc);
+		Datum		values[5] = {0};
+		bool		nulls[5] = {0};
+
+		values[0] = DirectFunctionCall1(namein, CStringGetDatum(left->server));
+		nulls[1] = nulls[2] = left->gid == NULL;
+		if (left->gid)
+			values[1] = CStringGetTextDatum(left->gid);
+		values[2] = TimestampTzGetDatum(left->prepared);
+		values[3] = CStringGetTextDatum(left->outcome);
+		nulls[4] = left->detail == NULL;
+		if (left->detail)
+			values[4] = CStringGetTextDatum(left->detail);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+}
+
+/* Ends what loads that have crashed left prepared on servers */
+Datum
+fast_copy_resolve(PG_FUNCTION_ARGS)
+{
+	Oid			server = InvalidOid;
+
+	PreventCommandIfParallelMode("fast_copy_resolve()");
+	PreventCommandIfReadOnly("fast_copy_resolve()");
+	if (!PG_ARGISNULL(0))
+		server = fc_resolve_server_named(NameStr(*PG_GETARG_NAME(0)));
+	InitMaterializedSRF(fcinfo, 0);
+	fc_cluster_show_left((ReturnSetInfo *) fcinfo->resultinfo,
+						 fc_resolve_servers(server, true));
+	return (Datum) 0;
+}
+
+Datum
+fast_copy_in_doubt_now(PG_FUNCTION_ARGS)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	fc_cluster_show_left((ReturnSetInfo *) fcinfo->resultinfo,
+						 fc_resolve_servers(InvalidOid, false));
+	return (Datum) 0;
 }

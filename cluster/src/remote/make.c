@@ -82,7 +82,7 @@ fc_remote_build_indexes(void)
 		FcWireResult *result = fc_node_result(member->node, 0);
 
 		CHECK_FOR_INTERRUPTS();
-		if (result == NULL || fc_wire()->kind(result) == FC_WIRE_ERROR)
+		if (result == NULL || fc_wire_kind(result) == FC_WIRE_ERROR)
 			fc_node_throw(member->node, "CREATE INDEX");
 		member->failed = false;
 	}

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * phase/pass.c
+ * send/pass.c
  *	  Finds chunks without a split, in a pass over all of them in their order.
  *
  *	 records in file order ──► borders of chunks, moved to where records begin
@@ -19,7 +19,7 @@
  */
 #include "postgres.h"
 
-#include "phase/pass.h"
+#include "send/pass.h"
 
 void
 fc_pass_begin(FcPass *pass, FcContext *ctx)

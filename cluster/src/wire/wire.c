@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * wire/libpq.c
- *	  The module fast_copy_libpq: what wire/wire.h promises, by libpq.
+ * wire/wire.c
+ *	  The client of other servers: what wire/wire.h promises, by libpq.
  *
- * This file alone sees libpq.  It is a library of its own (Makefile), so that
- * it needs nothing of fast_copy's.
+ * This file alone sees libpq.
  *
  * libpq keeps whatever a server sends: rows and notifications until they are
  * asked for, names of settings for good, and a message as soon as its length is
@@ -20,15 +19,10 @@
 #endif
 #include <sys/ioctl.h>
 
-#include "fmgr.h"
 #include "libpq-fe.h"
 #include "mb/pg_wchar.h"
 
 #include "wire/wire.h"
-
-PG_MODULE_MAGIC;
-
-extern PGDLLEXPORT const FcWireFunctions *fc_wire_table(Size size);
 
 /* More options of a connection than libpq has */
 #define FC_LIBPQ_OPTIONS	128
@@ -61,8 +55,8 @@ struct FcWire
  * Neither options for debugging nor those that the caller sets itself.  libpq's
  * list does not change, and is kept.
  */
-static bool
-fc_libpq_is_option(const char *name)
+bool
+fc_wire_is_option(const char *name)
 {
 	static PQconninfoOption *options = NULL;
 
@@ -78,7 +72,7 @@ fc_libpq_is_option(const char *name)
 
 /* The bytes in use of all that malloc has given out, where it tells */
 static int64
-fc_libpq_memory(void)
+fc_wire_memory(void)
 {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
 	struct mallinfo2 info = mallinfo2();
@@ -98,7 +92,7 @@ fc_libpq_memory(void)
  * is libpq's, which gives it out to be written to.
  */
 static char *
-fc_libpq_text(char *text)
+fc_wire_text(char *text)
 {
 	int			encoding = GetDatabaseEncoding();
 	int			len;
@@ -117,8 +111,8 @@ fc_libpq_text(char *text)
 	return text;
 }
 
-static void
-fc_libpq_give_up(FcWire *wire, const char *why)
+void
+fc_wire_give_up(FcWire *wire, const char *why)
 {
 	if (wire->conn == NULL)
 		return;
@@ -128,8 +122,8 @@ fc_libpq_give_up(FcWire *wire, const char *why)
 	wire->conn = NULL;
 }
 
-static bool
-fc_libpq_is_open(const FcWire *wire)
+bool
+fc_wire_is_open(const FcWire *wire)
 {
 	return wire->conn != NULL;
 }
@@ -137,10 +131,10 @@ fc_libpq_is_open(const FcWire *wire)
 /*
  * Counts what is about to be read; false if it is too much.  What is not read
  * now is counted then.  If libpq has made itself a larger buffer it reads more
- * at once, but what it keeps of that is weighed (fc_libpq_weigh).
+ * at once, but what it keeps of that is weighed (fc_wire_weigh).
  */
 static bool
-fc_libpq_count(FcWire *wire)
+fc_wire_count(FcWire *wire)
 {
 	int			bytes = 0;
 
@@ -149,7 +143,7 @@ fc_libpq_count(FcWire *wire)
 	if (PQsocket(wire->conn) >= 0 && ioctl(PQsocket(wire->conn), FIONREAD, &bytes) == 0)
 		wire->bytes += Min(Max(bytes, 0), FC_LIBPQ_READ);
 	if (wire->bytes > FC_LIBPQ_BYTES)
-		fc_libpq_give_up(wire, FC_LIBPQ_TOO_MUCH);
+		fc_wire_give_up(wire, FC_LIBPQ_TOO_MUCH);
 	return wire->conn != NULL;
 }
 
@@ -158,28 +152,28 @@ fc_libpq_count(FcWire *wire)
  * it had read; false if it is too much
  */
 static bool
-fc_libpq_weigh(FcWire *wire, int64 before)
+fc_wire_weigh(FcWire *wire, int64 before)
 {
-	wire->memory += fc_libpq_memory() - before;
+	wire->memory += fc_wire_memory() - before;
 	if (wire->memory > FC_LIBPQ_MEMORY)
-		fc_libpq_give_up(wire, FC_LIBPQ_TOO_MUCH);
+		fc_wire_give_up(wire, FC_LIBPQ_TOO_MUCH);
 	return wire->conn != NULL;
 }
 
 static void
-fc_libpq_notice(void *arg, const PGresult *result)
+fc_wire_notice(void *arg, const PGresult *result)
 {
 	((FcWire *) arg)->notices++;
 }
 
-static uint64
-fc_libpq_notices(const FcWire *wire)
+uint64
+fc_wire_notices(const FcWire *wire)
 {
 	return wire->notices;
 }
 
-static FcWire *
-fc_libpq_connect(const char *const *names, const char *const *values, bool expand)
+FcWire *
+fc_wire_connect(const char *const *names, const char *const *values, bool expand)
 {
 	FcWire	   *wire = calloc(1, sizeof(FcWire));
 
@@ -188,31 +182,31 @@ fc_libpq_connect(const char *const *names, const char *const *values, bool expan
 	wire->conn = PQconnectStartParams(names, values, expand);
 	if (wire->conn)
 	{
-		(void) PQsetNoticeReceiver(wire->conn, fc_libpq_notice, wire);
+		(void) PQsetNoticeReceiver(wire->conn, fc_wire_notice, wire);
 		return wire;
 	}
 	free(wire);
 	return NULL;
 }
 
-static void
-fc_libpq_finish(FcWire *wire)
+void
+fc_wire_finish(FcWire *wire)
 {
 	if (wire->conn)
 		PQfinish(wire->conn);
 	free(wire);
 }
 
-static FcWirePoll
-fc_libpq_poll(FcWire *wire)
+FcWirePoll
+fc_wire_poll(FcWire *wire)
 {
-	int64		before = fc_libpq_memory();
+	int64		before = fc_wire_memory();
 	PostgresPollingStatusType status;
 
-	if (!fc_libpq_count(wire) || PQstatus(wire->conn) == CONNECTION_BAD)
+	if (!fc_wire_count(wire) || PQstatus(wire->conn) == CONNECTION_BAD)
 		return FC_WIRE_FAILED;
 	status = PQconnectPoll(wire->conn);
-	if (!fc_libpq_weigh(wire, before))
+	if (!fc_wire_weigh(wire, before))
 		return FC_WIRE_FAILED;
 	switch (status)
 	{
@@ -227,52 +221,52 @@ fc_libpq_poll(FcWire *wire)
 	}
 }
 
-static int
-fc_libpq_socket(const FcWire *wire)
+int
+fc_wire_socket(const FcWire *wire)
 {
 	return wire->conn ? PQsocket(wire->conn) : -1;
 }
 
-static int
-fc_libpq_used_password(const FcWire *wire)
+int
+fc_wire_used_password(const FcWire *wire)
 {
 	return wire->conn && PQconnectionUsedPassword(wire->conn);
 }
 
 /* A copy, because libpq may hand out what must not be written to */
-static char *
-fc_libpq_error(FcWire *wire)
+char *
+fc_wire_error(FcWire *wire)
 {
 	if (wire->conn)
 		strlcpy(wire->error, PQerrorMessage(wire->conn), sizeof(wire->error));
-	return fc_libpq_text(wire->error);
+	return fc_wire_text(wire->error);
 }
 
-static int
-fc_libpq_send(FcWire *wire, const char *sql)
+int
+fc_wire_send(FcWire *wire, const char *sql)
 {
 	wire->bytes = 0;
 	wire->memory = 0;
 	return wire->conn ? PQsendQuery(wire->conn, sql) : 0;
 }
 
-static int
-fc_libpq_is_busy(FcWire *wire)
+int
+fc_wire_is_busy(FcWire *wire)
 {
-	int64		before = fc_libpq_memory();
+	int64		before = fc_wire_memory();
 	int			is_busy = wire->conn && PQisBusy(wire->conn);
 
-	return fc_libpq_weigh(wire, before) && is_busy;
+	return fc_wire_weigh(wire, before) && is_busy;
 }
 
 /* libpq reads where it cannot send; it looks at that here, and not in put */
-static int
-fc_libpq_flush(FcWire *wire)
+int
+fc_wire_flush(FcWire *wire)
 {
 	int			rest = wire->conn ? PQflush(wire->conn) : -1;
 
 	if (rest > 0)
-		(void) fc_libpq_is_busy(wire);
+		(void) fc_wire_is_busy(wire);
 	return wire->conn ? rest : -1;
 }
 
@@ -281,49 +275,49 @@ fc_libpq_flush(FcWire *wire)
  * server's can be asked for yet; but where there is none libpq would wait for
  * it.
  */
-static int
-fc_libpq_consume(FcWire *wire)
+int
+fc_wire_consume(FcWire *wire)
 {
-	int64		before = fc_libpq_memory();
+	int64		before = fc_wire_memory();
 	int			done;
 	PGnotify   *notify;
 
-	if (!fc_libpq_count(wire))
+	if (!fc_wire_count(wire))
 		return 0;
 	done = PQconsumeInput(wire->conn);
 	while ((notify = PQnotifies(wire->conn)) != NULL)
 		PQfreemem(notify);
 	if (!done && PQisBusy(wire->conn))
-		fc_libpq_give_up(wire, fc_libpq_error(wire));
-	return fc_libpq_weigh(wire, before) && done;
+		fc_wire_give_up(wire, fc_wire_error(wire));
+	return fc_wire_weigh(wire, before) && done;
 }
 
-static PGresult *
-fc_libpq_result(FcWire *wire)
+PGresult *
+fc_wire_result(FcWire *wire)
 {
-	int64		before = fc_libpq_memory();
+	int64		before = fc_wire_memory();
 	PGresult   *result = wire->conn && !PQisBusy(wire->conn) ? PQgetResult(wire->conn) : NULL;
 
-	if (fc_libpq_weigh(wire, before))
+	if (fc_wire_weigh(wire, before))
 		return result;
 	PQclear(result);
 	return NULL;
 }
 
-static int
-fc_libpq_put(FcWire *wire, const char *bytes, int len)
+int
+fc_wire_put(FcWire *wire, const char *bytes, int len)
 {
 	return wire->conn ? PQputCopyData(wire->conn, bytes, len) : -1;
 }
 
-static int
-fc_libpq_put_end(FcWire *wire, const char *error)
+int
+fc_wire_put_end(FcWire *wire, const char *error)
 {
 	return wire->conn ? PQputCopyEnd(wire->conn, error) : -1;
 }
 
-static FcWireKind
-fc_libpq_kind(const PGresult *result)
+FcWireKind
+fc_wire_kind(const PGresult *result)
 {
 	switch (PQresultStatus(result))
 	{
@@ -341,25 +335,25 @@ fc_libpq_kind(const PGresult *result)
 	}
 }
 
-static char *
-fc_libpq_field(const PGresult *result, int code)
+char *
+fc_wire_field(const PGresult *result, int code)
 {
-	return fc_libpq_text(PQresultErrorField(result, code));
+	return fc_wire_text(PQresultErrorField(result, code));
 }
 
 /* Whatever the server has sent: empty for what is not there */
-static char *
-fc_libpq_value(const PGresult *result, int row, int column)
+char *
+fc_wire_value(const PGresult *result, int row, int column)
 {
 	if (row >= PQntuples(result) || column >= PQnfields(result))
 		return "";
-	return fc_libpq_text(PQgetvalue(result, row, column));
+	return fc_wire_text(PQgetvalue(result, row, column));
 }
 
 #ifdef LIBPQ_HAS_ASYNC_CANCEL
 
-static FcWireCancel *
-fc_libpq_cancel_begin(FcWire *wire)
+FcWireCancel *
+fc_wire_cancel_begin(FcWire *wire)
 {
 	PGcancelConn *cancel = wire->conn ? PQcancelCreate(wire->conn) : NULL;
 
@@ -371,8 +365,8 @@ fc_libpq_cancel_begin(FcWire *wire)
 	return (FcWireCancel *) cancel;
 }
 
-static FcWirePoll
-fc_libpq_cancel_poll(FcWireCancel *cancel)
+FcWirePoll
+fc_wire_cancel_poll(FcWireCancel *cancel)
 {
 	switch (PQcancelPoll((PGcancelConn *) cancel))
 	{
@@ -387,14 +381,14 @@ fc_libpq_cancel_poll(FcWireCancel *cancel)
 	}
 }
 
-static int
-fc_libpq_cancel_socket(const FcWireCancel *cancel)
+int
+fc_wire_cancel_socket(const FcWireCancel *cancel)
 {
 	return PQcancelSocket((const PGcancelConn *) cancel);
 }
 
-static void
-fc_libpq_cancel_end(FcWireCancel *cancel)
+void
+fc_wire_cancel_end(FcWireCancel *cancel)
 {
 	PQcancelFinish((PGcancelConn *) cancel);
 }
@@ -414,7 +408,7 @@ struct FcWireCancel
 
 /* The option's value in a session with the very server that this one is with */
 static const char *
-fc_libpq_same(const PGconn *conn, const PQconninfoOption *option)
+fc_wire_same(const PGconn *conn, const PQconninfoOption *option)
 {
 	if (strcmp(option->keyword, "host") == 0)
 		return PQhost(conn);
@@ -427,7 +421,7 @@ fc_libpq_same(const PGconn *conn, const PQconninfoOption *option)
 
 /* Begins another session like this one; NULL: out of memory */
 static FcWire *
-fc_libpq_again(PGconn *conn)
+fc_wire_again(PGconn *conn)
 {
 	PQconninfoOption *options = PQconninfo(conn);
 	const char *names[FC_LIBPQ_OPTIONS];
@@ -437,7 +431,7 @@ fc_libpq_again(PGconn *conn)
 
 	for (PQconninfoOption *option = options; option && option->keyword; option++)
 	{
-		const char *value = fc_libpq_same(conn, option);
+		const char *value = fc_wire_same(conn, option);
 
 		if (value == NULL || n == FC_LIBPQ_OPTIONS - 1)
 			continue;
@@ -447,21 +441,21 @@ fc_libpq_again(PGconn *conn)
 	names[n] = NULL;
 	values[n] = NULL;
 	if (options)
-		again = fc_libpq_connect(names, values, false);
+		again = fc_wire_connect(names, values, false);
 	PQconninfoFree(options);
 	return again;
 }
 
-static void
-fc_libpq_cancel_end(FcWireCancel *cancel)
+void
+fc_wire_cancel_end(FcWireCancel *cancel)
 {
 	if (cancel->wire)
-		fc_libpq_finish(cancel->wire);
+		fc_wire_finish(cancel->wire);
 	free(cancel);
 }
 
-static FcWireCancel *
-fc_libpq_cancel_begin(FcWire *wire)
+FcWireCancel *
+fc_wire_cancel_begin(FcWire *wire)
 {
 	FcWireCancel *cancel = wire->conn ? calloc(1, sizeof(FcWireCancel)) : NULL;
 
@@ -469,75 +463,62 @@ fc_libpq_cancel_begin(FcWire *wire)
 		return NULL;
 	snprintf(cancel->sql, sizeof(cancel->sql), "SELECT pg_catalog.pg_cancel_backend(%d)",
 			 PQbackendPID(wire->conn));
-	cancel->wire = fc_libpq_again(wire->conn);
+	cancel->wire = fc_wire_again(wire->conn);
 	if (cancel->wire && PQstatus(cancel->wire->conn) != CONNECTION_BAD)
 		return cancel;
-	fc_libpq_cancel_end(cancel);
+	fc_wire_cancel_end(cancel);
 	return NULL;
 }
 
-static FcWirePoll
-fc_libpq_cancel_poll(FcWireCancel *cancel)
+FcWirePoll
+fc_wire_cancel_poll(FcWireCancel *cancel)
 {
 	FcWirePoll	poll;
 
 	if (!cancel->asked)
 	{
-		poll = fc_libpq_poll(cancel->wire);
+		poll = fc_wire_poll(cancel->wire);
 		if (poll != FC_WIRE_STANDS)
 			return poll;
-		if (fc_libpq_send(cancel->wire, cancel->sql) == 0)
+		if (fc_wire_send(cancel->wire, cancel->sql) == 0)
 			return FC_WIRE_FAILED;
 		cancel->asked = true;
 	}
-	else if (fc_libpq_consume(cancel->wire) == 0)
+	else if (fc_wire_consume(cancel->wire) == 0)
 		return FC_WIRE_FAILED;
-	if (fc_libpq_flush(cancel->wire) > 0)
+	if (fc_wire_flush(cancel->wire) > 0)
 		return FC_WIRE_WRITES;
-	return fc_libpq_is_busy(cancel->wire) ? FC_WIRE_READS : FC_WIRE_STANDS;
+	return fc_wire_is_busy(cancel->wire) ? FC_WIRE_READS : FC_WIRE_STANDS;
 }
 
-static int
-fc_libpq_cancel_socket(const FcWireCancel *cancel)
+int
+fc_wire_cancel_socket(const FcWireCancel *cancel)
 {
-	return fc_libpq_socket(cancel->wire);
+	return fc_wire_socket(cancel->wire);
 }
 
 #endif							/* LIBPQ_HAS_ASYNC_CANCEL */
 
-static const FcWireFunctions functions = {
-	.is_option = fc_libpq_is_option,
-	.connect = fc_libpq_connect,
-	.poll = fc_libpq_poll,
-	.finish = fc_libpq_finish,
-	.give_up = fc_libpq_give_up,
-	.is_open = fc_libpq_is_open,
-	.socket = fc_libpq_socket,
-	.used_password = fc_libpq_used_password,
-	.error = fc_libpq_error,
-	.send = fc_libpq_send,
-	.consume = fc_libpq_consume,
-	.flush = fc_libpq_flush,
-	.is_busy = fc_libpq_is_busy,
-	.result = fc_libpq_result,
-	.kind = fc_libpq_kind,
-	.field = fc_libpq_field,
-	.value = fc_libpq_value,
-	.rows = PQntuples,
-	.columns = PQnfields,
-	.tag = PQcmdStatus,
-	.clear = PQclear,
-	.put = fc_libpq_put,
-	.put_end = fc_libpq_put_end,
-	.cancel_begin = fc_libpq_cancel_begin,
-	.cancel_poll = fc_libpq_cancel_poll,
-	.cancel_socket = fc_libpq_cancel_socket,
-	.cancel_end = fc_libpq_cancel_end,
-	.notices = fc_libpq_notices
-};
-
-const FcWireFunctions *
-fc_wire_table(Size size)
+int
+fc_wire_rows(const FcWireResult *result)
 {
-	return size == sizeof(functions) ? &functions : NULL;
+	return PQntuples(result);
+}
+
+int
+fc_wire_columns(const FcWireResult *result)
+{
+	return PQnfields(result);
+}
+
+char *
+fc_wire_tag(FcWireResult *result)
+{
+	return PQcmdStatus(result);
+}
+
+void
+fc_wire_clear(FcWireResult *result)
+{
+	PQclear(result);
 }

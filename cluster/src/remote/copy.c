@@ -214,7 +214,7 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 	copy->fast = fast;
 	copy->table = MemoryContextStrdup(member->copying, fc_copy_table(place));
 	copy->buffer = fc_copy_buffer(member);
-	copy->share = fc_copy_share(fc_wire()->socket(member->node->wire));
+	copy->share = fc_copy_share(fc_wire_socket(member->node->wire));
 	copy->try_at = copy->piece = FC_COPY_PACKET - FC_COPY_HEAD;
 	member->failed = false;
 	member->copy = copy;
@@ -232,13 +232,13 @@ static bool
 fc_copy_read(FcRemoteCopy *copy)
 {
 	FcNode	   *node = copy->member->node;
-	uint64		before = fc_wire()->notices(node->wire);
+	uint64		before = fc_wire_notices(node->wire);
 
 	for (int i = 0; i < FC_COPY_RESTS; i++)
 	{
-		if (!fc_wire()->consume(node->wire))
+		if (!fc_wire_consume(node->wire))
 			return false;
-		if (fc_wire()->notices(node->wire) != before)
+		if (fc_wire_notices(node->wire) != before)
 			return true;
 		(void) fc_node_wait(node, WL_SOCKET_READABLE,
 							TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_COPY_REST_MS));
@@ -256,13 +256,13 @@ fc_copy_send_piece(FcRemoteCopy *copy)
 
 	if (!copy->waiting)
 	{
-		if (fc_wire()->put(wire, copy->buffer + copy->sent, n) == 1)
+		if (fc_wire_put(wire, copy->buffer + copy->sent, n) == 1)
 			copy->sent += n;
 		else
 			copy->failed = true;
 	}
 	if (!copy->failed)
-		rc = fc_wire()->flush(wire);
+		rc = fc_wire_flush(wire);
 	copy->waiting = rc > 0;
 	copy->failed |= rc < 0;
 }
@@ -297,7 +297,7 @@ fc_copy_settle(FcRemoteCopy *copy)
 static void
 fc_copy_pump(FcRemoteCopy *copy, Size least)
 {
-	struct pollfd look = {.fd = fc_wire()->socket(copy->member->node->wire), .events = POLLIN | POLLOUT};
+	struct pollfd look = {.fd = fc_wire_socket(copy->member->node->wire), .events = POLLIN | POLLOUT};
 
 	if (look.fd < 0)
 		copy->failed = true;
@@ -350,7 +350,7 @@ fc_copy_wait(const FcRemoteCopy *copy)
 		if (other && (other == copy || fc_copy_is_due(other, other->piece)) &&
 			n++ < FC_COPY_SOCKETS)
 			AddWaitEventToSet(set, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE,
-							  fc_wire()->socket(member->node->wire), NULL, NULL);
+							  fc_wire_socket(member->node->wire), NULL, NULL);
 	}
 	fc_node_wait_end(set);
 }
@@ -400,7 +400,7 @@ fc_remote_copy_finish(FcRemoteCopy *copy)
 		return !copy->failed;
 	fc_copy_drain(copy, 1);
 	copy->ended = true;
-	if (fc_wire()->put_end(wire, NULL) != 1 || fc_wire()->flush(wire) < 0)
+	if (fc_wire_put_end(wire, NULL) != 1 || fc_wire_flush(wire) < 0)
 		copy->failed = true;
 	return !copy->failed;
 }
@@ -465,7 +465,7 @@ fc_copy_take_place(const FcRemoteCopy *copy, FcRemoteError *error)
 static char *
 fc_copy_error_field(FcWireResult *result, int code)
 {
-	char	   *field = result ? fc_wire()->field(result, code) : NULL;
+	char	   *field = result ? fc_wire_field(result, code) : NULL;
 
 	return field ? pstrdup(field) : NULL;
 }
@@ -488,7 +488,7 @@ fc_copy_take_error(FcRemoteCopy *copy, FcWireResult *result, FcRemoteError *erro
 static bool
 fc_copy_take_rows(FcWireResult *result, uint64 *rows)
 {
-	const char *tag = fc_wire()->tag(result);
+	const char *tag = fc_wire_tag(result);
 	char	   *end;
 
 	if (strncmp(tag, "COPY ", 5) != 0 || !isdigit((unsigned char) tag[5]))
@@ -506,7 +506,7 @@ fc_remote_copy_end(FcRemoteCopy *copy, uint64 *rows, FcRemoteError *error)
 
 	(void) fc_remote_copy_finish(copy);
 	result = fc_node_result(member->node, 0);
-	done = !copy->failed && result && fc_wire()->kind(result) == FC_WIRE_DONE &&
+	done = !copy->failed && result && fc_wire_kind(result) == FC_WIRE_DONE &&
 		fc_copy_take_rows(result, rows);
 	if (!done)
 	{

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * phase/raw.c
+ * send/raw.c
  *	  May the records of leaves on other servers be sent as they are?
  *
  *	 options, columns of the target, the foreign table ──► a reason for core's
@@ -28,10 +28,9 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "phase/dispatch.h"
-#include "phase/raw.h"
+#include "send/dispatch.h"
+#include "send/raw.h"
 #include "remote/remote.h"
-#include "wire/wire.h"
 
 /*
  * May the same text be another value on the other server?  Citus keeps types of
@@ -179,7 +178,8 @@ fc_raw_shards_refusal(const FcTarget *target)
 		return "partitions are not made there";
 	if (target->options->missing != FC_MISSING_DEFAULT && fc_raw_has_default(target))
 		return "nodes have a default partition, and do as with missing_partitions => 'default'";
-	if (!fc_wire_is_there(&why) || (why = fc_raw_options_refusal(target)) != NULL)
+	why = fc_raw_options_refusal(target);
+	if (why)
 		return why;
 	return fc_raw_columns_refusal(target);
 }
