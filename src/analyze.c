@@ -342,41 +342,32 @@ fc_analyze_fatal(FcAnalysis *analysis)
 							 fc_analyze_where(job, slot->offset), finding->line));
 }
 
+/* Body of fc_error_try: what it finds out leaves nothing behind */
+static bool
+fc_analyze_try_parts(void *arg)
+{
+	FcTarget   *target = arg;
+
+	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
+	return false;
+}
+
 /* Returns, as text, why the partitions cannot be made; NULL if they can */
 static char *
 fc_analyze_precheck(FcJob *job)
 {
-	FcTarget   *target = &job->target;
-	MemoryContext mcxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	char	   *volatile reason = NULL;
+	ErrorData  *edata;
 
-	if (target->ncreated == 0)
+	if (job->target.ncreated == 0)
 		return NULL;
-	BeginInternalSubTransaction(NULL);
-	PG_TRY();
-	{
-		fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(mcxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
-			ReThrowError(edata);
-		reason = psprintf("%s%s%s%s%s", edata->message, edata->detail ? ": " : "",
-						  edata->detail ? edata->detail : "", edata->hint ? " " : "",
-						  edata->hint ? edata->hint : "");
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(mcxt);
-	CurrentResourceOwner = owner;
-	return reason;
+	edata = fc_error_try(fc_analyze_try_parts, &job->target);
+	if (edata == NULL)
+		return NULL;
+	if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(edata);
+	return psprintf("%s%s%s%s%s", edata->message, edata->detail ? ": " : "",
+					edata->detail ? edata->detail : "", edata->hint ? " " : "",
+					edata->hint ? edata->hint : "");
 }
 
 /* Tells the faults for which a load would make no partitions */

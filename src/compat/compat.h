@@ -184,7 +184,7 @@ fc_check_permissions(ParseState *pstate)
 
 /* 17: extensions name their wait events */
 static inline uint32
-fc_wait_event(const char *name)
+fc_new_wait_event(const char *name)
 {
 #if PG_VERSION_NUM >= 170000
 	return WaitEventExtensionNew(name);
@@ -192,6 +192,24 @@ fc_wait_event(const char *name)
 	return PG_WAIT_EXTENSION;
 #endif
 }
+
+/* What a process of a load waits for, as compat/wait_event.c names it */
+typedef enum FcWaitEvent
+{
+	FC_WAIT_INFLOW,
+	FC_WAIT_LOCK,
+	FC_WAIT_PROGRAM,
+	FC_WAIT_RATE,
+	FC_WAIT_READ,
+	FC_WAIT_REPLICA,
+	FC_WAIT_RING,
+	FC_WAIT_TURN,
+	FC_WAIT_UNPACK,
+	FC_WAIT_WORKERS
+} FcWaitEvent;
+
+/* To be called where an error may be thrown, before any place where none may */
+extern uint32 fc_wait_event(FcWaitEvent event);
 
 /* 17: a set of events belongs to a resource owner */
 static inline WaitEventSet *

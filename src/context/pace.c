@@ -99,20 +99,17 @@ fc_pace_pay(pg_atomic_uint64 *paid, uint64 bytes, uint64 rate, uint64 now)
 static void
 fc_pace_keep_rate(FcContext *ctx, uint64 read, uint64 logged)
 {
-	static uint32 wait_event = 0;
 	FcSharedPace *pace = &ctx->shared->pace;
 	int64		now = fc_pace_clock();
 	int64		read_until = fc_pace_pay(&pace->read, read, pace->rate, now);
 	int64		logged_until = fc_pace_pay(&pace->logged, logged, pace->rate, now);
 	int64		until = Max(read_until, logged_until);
 
-	if (wait_event == 0)
-		wait_event = fc_wait_event("FastCopyRate");
 	if (until < now + FC_PACE_LEAST)
 		return;
 	for (; now < until; now = fc_pace_clock())
 	{
-		fc_pace_sleep(Min((until - now + 999) / 1000, FC_PACE_LONGEST), wait_event);
+		fc_pace_sleep(Min((until - now + 999) / 1000, FC_PACE_LONGEST), fc_wait_event(FC_WAIT_RATE));
 		fc_context_progress(ctx);
 	}
 }
@@ -120,13 +117,9 @@ fc_pace_keep_rate(FcContext *ctx, uint64 read, uint64 logged)
 static void
 fc_pace_keep_lag(FcContext *ctx)
 {
-	static uint32 wait_event = 0;
-
-	if (wait_event == 0)
-		wait_event = fc_wait_event("FastCopyReplica");
 	while (fc_replica_lag() > ctx->shared->pace.lag)
 	{
-		fc_pace_sleep(FC_PACE_LOOK, wait_event);
+		fc_pace_sleep(FC_PACE_LOOK, fc_wait_event(FC_WAIT_REPLICA));
 		fc_context_progress(ctx);
 	}
 }

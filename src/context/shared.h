@@ -221,7 +221,7 @@ typedef enum FcErrorKind
 								 * FC_SOMEWHERE */
 } FcErrorKind;
 
-/* After all records, but known: see fc_error_keep_index */
+/* After all records, but known: where an index could not be built */
 #define FC_SOMEWHERE	(PG_UINT64_MAX - 1)
 
 /* The first bad record of the file, as far as known */

@@ -53,13 +53,9 @@ fc_workers_log_subtransaction(void)
 static void
 fc_workers_sleep(void)
 {
-	static uint32 wait_event = 0;
-
-	if (wait_event == 0)
-		wait_event = fc_wait_event("FastCopyWorkers");
 	(void) WaitLatch(MyLatch,
 					 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 FC_POLL_MS, wait_event);
+					 FC_POLL_MS, fc_wait_event(FC_WAIT_WORKERS));
 	ResetLatch(MyLatch);
 }
 

@@ -209,9 +209,11 @@ fc_core_keys_read_file(FcCoreKeys *scan, uint32 file)
 	FreeExecutorState(scan->estate);
 }
 
-static void
-fc_core_keys_read(FcCoreKeys *scan)
+/* Body of fc_error_try: reads all files */
+static bool
+fc_core_keys_read(void *arg)
 {
+	FcCoreKeys *scan = arg;
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											   "fast_copy keys of a file",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -226,36 +228,7 @@ fc_core_keys_read(FcCoreKeys *scan)
 		MemoryContextReset(mcxt);
 	}
 	MemoryContextDelete(mcxt);
-}
-
-/* Returns the error that ended the reading, or NULL */
-static ErrorData *
-fc_core_keys_try(FcCoreKeys *scan)
-{
-	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile edata = NULL;
-
-	fc_feed_begin(&scan->feed, scan->target);
-	scan->feed.counts = true;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(scan->mcxt);
-	PG_TRY();
-	{
-		fc_core_keys_read(scan);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(scan->mcxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(scan->mcxt);
-	CurrentResourceOwner = owner;
-	fc_feed_end(&scan->feed);
-	return edata;
+	return true;
 }
 
 uint64
@@ -269,7 +242,10 @@ fc_core_keys(FcTarget *target, List **parts)
 	scan.mcxt = CurrentMemoryContext;
 	scan.allocated = 64;
 	scan.parts = palloc(sizeof(FcSpillPart *) * scan.allocated);
-	edata = fc_core_keys_try(&scan);
+	fc_feed_begin(&scan.feed, target);
+	scan.feed.counts = true;
+	edata = fc_error_try(fc_core_keys_read, &scan);
+	fc_feed_end(&scan.feed);
 	if (edata && fc_error_is_of_transaction(edata))
 		ReThrowError(edata);
 	for (int i = 0; i < scan.nparts; i++)

@@ -52,6 +52,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/xact.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
@@ -108,11 +109,22 @@ fc_error_begin(FcShared *shared, dsm_segment *segment)
 								   LWTRANCHE_PARALLEL_QUERY_DSA, segment));
 }
 
-static void
-fc_error_pack(char *dst, const ErrorData *edata, Size size)
+static Size
+fc_error_size(const ErrorData *edata)
 {
-	FcErrorHead head = {size, edata->sqlerrcode, edata->cursorpos,
+	Size		size = sizeof(FcErrorHead);
+
+	for (int i = 0; i < lengthof(fc_error_texts); i++)
+		size += 1 + (fc_error_text(edata, i) ? strlen(fc_error_text(edata, i)) + 1 : 0);
+	return size;
+}
+
+static void
+fc_error_pack(char *dst, const ErrorData *edata)
+{
+	FcErrorHead head = {fc_error_size(edata), edata->sqlerrcode, edata->cursorpos,
 	edata->internalpos, edata->lineno};
+	const char *end PG_USED_FOR_ASSERTS_ONLY = dst + head.size;
 
 	memcpy(dst, &head, sizeof(head));
 	dst += sizeof(head);
@@ -126,26 +138,7 @@ fc_error_pack(char *dst, const ErrorData *edata, Size size)
 		strcpy(dst, text);
 		dst += strlen(text) + 1;
 	}
-}
-
-static Size
-fc_error_size(const ErrorData *edata)
-{
-	Size		size = sizeof(FcErrorHead);
-
-	for (int i = 0; i < lengthof(fc_error_texts); i++)
-		size += 1 + (fc_error_text(edata, i) ? strlen(fc_error_text(edata, i)) + 1 : 0);
-	return size;
-}
-
-static dsa_pointer
-fc_error_add_texts(dsa_area *area, const ErrorData *edata)
-{
-	Size		size = fc_error_size(edata);
-	dsa_pointer texts = dsa_allocate_extended(area, size, DSA_ALLOC_HUGE);
-
-	fc_error_pack(dsa_get_address(area, texts), edata, size);
-	return texts;
+	Assert(dst == end);
 }
 
 /*
@@ -160,7 +153,8 @@ fc_error_put_texts(FcShared *shared, const ErrorData *edata)
 
 	PG_TRY();
 	{
-		texts = fc_error_add_texts(area, edata);
+		texts = dsa_allocate_extended(area, fc_error_size(edata), DSA_ALLOC_HUGE);
+		fc_error_pack(dsa_get_address(area, texts), edata);
 	}
 	PG_CATCH();
 	{
@@ -189,31 +183,20 @@ fc_error_free_texts(FcShared *shared, dsa_pointer texts)
 	dsa_release_in_place(fc_shared_texts(shared));
 }
 
-/* The packed error, in the current memory context */
-static char *
-fc_error_get_texts(FcShared *shared)
-{
-	dsa_area   *area = dsa_attach_in_place(fc_shared_texts(shared), NULL);
-	const char *packed = dsa_get_address(area, shared->errors.first.text);
-	FcErrorHead head;
-	char	   *copy;
-
-	memcpy(&head, packed, sizeof(head));
-	copy = MemoryContextAllocHuge(CurrentMemoryContext, head.size);
-	memcpy(copy, packed, head.size);
-	dsa_detach(area);
-	dsa_release_in_place(fc_shared_texts(shared));
-	return copy;
-}
-
 ErrorData *
 fc_error_kept(FcShared *shared)
 {
+	dsa_area   *area = dsa_attach_in_place(fc_shared_texts(shared), NULL);
 	ErrorData  *edata = palloc0(sizeof(ErrorData));
-	char	   *packed = fc_error_get_texts(shared);
 	FcErrorHead head;
+	char	   *packed;
 
-	memcpy(&head, packed, sizeof(head));
+	Assert(!IsParallelWorker() && DsaPointerIsValid(shared->errors.first.text));
+	memcpy(&head, dsa_get_address(area, shared->errors.first.text), sizeof(head));
+	packed = MemoryContextAllocHuge(CurrentMemoryContext, head.size);
+	memcpy(packed, dsa_get_address(area, shared->errors.first.text), head.size);
+	dsa_detach(area);
+	dsa_release_in_place(fc_shared_texts(shared));
 	packed += sizeof(head);
 	edata->elevel = ERROR;
 	edata->sqlerrcode = head.sqlerrcode;
@@ -256,18 +239,6 @@ fc_error_keep(FcShared *shared, FcErrorKind kind, uint64 offset, uint64 length,
 	fc_error_free_texts(shared, slot.text);
 }
 
-void
-fc_error_keep_index(FcShared *shared, const ErrorData *edata)
-{
-	fc_error_keep(shared, FC_ERROR_INDEX, FC_SOMEWHERE, 0, edata);
-}
-
-void
-fc_error_keep_limit(FcShared *shared, uint64 offset)
-{
-	fc_error_keep(shared, FC_ERROR_LIMIT, offset, 0, NULL);
-}
-
 /* What a function may have left changed when an error interrupted it */
 typedef struct FcErrorState
 {
@@ -276,14 +247,6 @@ typedef struct FcErrorState
 	int			guc_level;
 	Snapshot	snapshot;
 } FcErrorState;
-
-static void
-fc_error_state_save(FcErrorState *state)
-{
-	GetUserIdAndSecContext(&state->userid, &state->sec_context);
-	state->guc_level = NewGUCNestLevel();
-	state->snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
-}
 
 /* Does what AbortSubTransaction does, in its order */
 static void
@@ -335,28 +298,19 @@ fc_error_is_of_server(const ErrorData *edata)
 }
 
 /*
- * Did code of a procedural language throw it?  Such code adds a context.  What
- * core does at an index has none, or that of an index build's helper.
- */
-static bool
-fc_error_is_of_procedure(const ErrorData *edata)
-{
-	return edata->context != NULL &&
-		strcmp(edata->context, _("parallel worker")) != 0;
-}
-
-/*
  * Is the error about the record in hand?  While a record is only evaluated
  * every error is.  Elsewhere the server also reads, writes and sorts, and an
- * error about the server is not about the record.
+ * error about the server is not about the record; but what code of a
+ * procedural language throws is.  Such code adds a context.  What core does at
+ * an index has none, or that of an index build's helper.
  */
 static bool
 fc_error_is_of_record(const FcContext *ctx, const ErrorData *edata)
 {
 	if (fc_error_is_of_transaction(edata))
 		return false;
-	return ctx->evaluating || fc_error_is_of_procedure(edata) ||
-		!fc_error_is_of_server(edata);
+	return ctx->evaluating || !fc_error_is_of_server(edata) ||
+		(edata->context != NULL && strcmp(edata->context, _("parallel worker")) != 0);
 }
 
 char *
@@ -458,7 +412,9 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 	FcErrorState state;
 	ErrorData  *volatile edata = NULL;
 
-	fc_error_state_save(&state);
+	GetUserIdAndSecContext(&state.userid, &state.sec_context);
+	state.guc_level = NewGUCNestLevel();
+	state.snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
 	/* the leader adds the callers' context when it throws a kept error */
 	error_context_stack = NULL;
 	PG_TRY();
@@ -516,48 +472,81 @@ fc_error_owner_begin(void)
 }
 
 void
+fc_error_owner_release(struct ResourceOwnerData *owner, bool commit)
+{
+	Assert(owner != CurrentResourceOwner);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, commit, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, true, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, commit, false);
+	ResourceOwnerDelete(owner);
+}
+
+void
 fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 
 	CurrentResourceOwner = outer;
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, !ctx->failed, false);
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, true, false);
-	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, !ctx->failed, false);
-	ResourceOwnerDelete(owner);
+	fc_error_owner_release(owner, !ctx->failed);
 }
 
 ErrorData *
-fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
+fc_error_try(FcTryBody body, void *arg)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	ErrorContextCallback *context_stack = error_context_stack;
+	volatile bool stays = false;
 	ErrorData  *volatile edata = NULL;
 
+	Assert(!IsInParallelMode());
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(mcxt);
-	error_context_stack = NULL;
 	PG_TRY();
 	{
-		body(arg);
-		ReleaseCurrentSubTransaction();
+		stays = body(arg);
 	}
 	PG_CATCH();
 	{
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
 		FlushErrorState();
-
-		/*
-		 * whatever the error is about, because no caller knows of the
-		 * subtransaction
-		 */
-		RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_END_TRY();
+	if (stays)
+		ReleaseCurrentSubTransaction();
+	else
+		RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(mcxt);
 	CurrentResourceOwner = owner;
+	return edata;
+}
+
+/* The arguments of fc_error_undone */
+typedef struct FcErrorUndone
+{
+	FcErrorBody body;
+	void	   *arg;
+} FcErrorUndone;
+
+/* Body of fc_error_try: only an error undoes it */
+static bool
+fc_error_undone(void *arg)
+{
+	FcErrorUndone *undone = arg;
+
+	undone->body(undone->arg);
+	return true;
+}
+
+ErrorData *
+fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
+{
+	ErrorContextCallback *context_stack = error_context_stack;
+	FcErrorUndone undone = {body, arg};
+	ErrorData  *edata;
+
+	error_context_stack = NULL;
+	edata = fc_error_try(fc_error_undone, &undone);
 	error_context_stack = context_stack;
 	if (edata && !fc_error_is_of_record(ctx, edata))
 		fc_error_pass(ctx, edata, context_stack);

@@ -29,9 +29,6 @@ extern bool fc_error_is_of_server(const ErrorData *edata);
 extern void fc_error_keep(FcShared *shared, FcErrorKind kind, uint64 offset,
 						  uint64 length, const ErrorData *edata);
 
-/* Keeps that an index cannot be built, because of some record in the file */
-extern void fc_error_keep_index(FcShared *shared, const ErrorData *edata);
-
 /*
  * Returns the kept error with all its texts, in the current memory context.
  * Its kind must be one whose text is kept, or FC_ERROR_INDEX.  Only the
@@ -45,9 +42,6 @@ fc_error_beyond(FcShared *shared, uint64 offset)
 {
 	return offset >= pg_atomic_read_u64(&shared->errors.offset);
 }
-
-/* Keeps that the rejects up to this offset are more than reject_limit */
-extern void fc_error_keep_limit(FcShared *shared, uint64 offset);
 
 /* Errors that are thrown on tell of this record, until at_record is false */
 static inline void
@@ -87,6 +81,17 @@ extern ErrorData *fc_error_evaluate(FcContext *ctx, uint64 offset, uint64 length
  */
 extern struct ResourceOwnerData *fc_error_owner_begin(void);
 extern void fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer);
+
+/* Releases what an owner holds but locks, which pass on; deletes the owner */
+extern void fc_error_owner_release(struct ResourceOwnerData *owner, bool commit);
+
+/*
+ * Runs body(arg) in a subtransaction, which stays if body returns true.  If
+ * body returns false or throws it is rolled back.  Returns the error, in the
+ * current memory context, or NULL.  Not in parallel mode.
+ */
+typedef bool (*FcTryBody) (void *arg);
+extern ErrorData *fc_error_try(FcTryBody body, void *arg);
 
 /*
  * fc_error_catch in a subtransaction: for code whose effects only an abort

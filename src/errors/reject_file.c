@@ -83,13 +83,6 @@ fc_reject_name(char *name, FcPhase phase, int process)
 	snprintf(name, MAXPGPATH, "rejects.%d.%d", phase, process);
 }
 
-/* The phase in a file's name; FC_NPHASES for what fc_load_verify puts */
-static FcPhase
-fc_reject_phase(const FcContext *ctx)
-{
-	return ctx->verifying ? FC_NPHASES : ctx->shared->phase;
-}
-
 static BufFile *
 fc_reject_file(FcContext *ctx)
 {
@@ -99,7 +92,8 @@ fc_reject_file(FcContext *ctx)
 	if (ctx->rejects)
 		return ctx->rejects->file;
 	old = MemoryContextSwitchTo(ctx->mcxt);
-	fc_reject_name(name, fc_reject_phase(ctx), ctx->worker);
+	/* what fc_load_verify puts has the name of another phase */
+	fc_reject_name(name, ctx->verifying ? FC_NPHASES : ctx->shared->phase, ctx->worker);
 	ctx->rejects = palloc(sizeof(struct FcRejectFile));
 	ctx->rejects->file = BufFileCreateFileSet(&ctx->shared->fileset.fs, name);
 	MemoryContextSwitchTo(old);
@@ -145,7 +139,8 @@ fc_reject_count(FcContext *ctx, uint64 offset)
 	if (!ctx->in_worker)
 		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_SKIPPED, n);
 	if (shared->errors.reject_limit >= 0 && n > (uint64) shared->errors.reject_limit)
-		fc_error_keep_limit(shared, pg_atomic_read_u64(&shared->counts.last_rejected));
+		fc_error_keep(shared, FC_ERROR_LIMIT,
+					  pg_atomic_read_u64(&shared->counts.last_rejected), 0, NULL);
 }
 
 void

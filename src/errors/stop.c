@@ -9,10 +9,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "utils/memutils.h"
-#include "utils/resowner.h"
-
 #include "errors/reject_file.h"
 #include "errors/stop.h"
 
@@ -32,33 +28,12 @@ fc_error_stop(FcContext *ctx)
 }
 
 void
-fc_error_apart(FcContext *ctx, FcApartBody body, void *arg)
+fc_error_apart(FcContext *ctx, FcTryBody body, void *arg)
 {
-	MemoryContext mcxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool stays = false;
-	ErrorData  *volatile edata = NULL;
+	ErrorData  *edata;
 
 	ctx->ended = false;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(mcxt);
-	PG_TRY();
-	{
-		stays = body(arg);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(mcxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	if (stays)
-		ReleaseCurrentSubTransaction();
-	else
-		RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(mcxt);
-	CurrentResourceOwner = owner;
+	edata = fc_error_try(body, arg);
 	/* the error of fc_error_stop ends here: that about data is kept */
 	if (edata && !ctx->ended)
 		ReThrowError(edata);

@@ -19,11 +19,9 @@
 extern void fc_error_stop(FcContext *ctx);
 
 /*
- * Runs body(arg) in a subtransaction, which stays if body returns true.  It is
- * rolled back if body returns false or throws, and then the error is thrown
- * on, unless it is that of fc_error_stop.  Not in parallel mode.
+ * Runs body(arg) by fc_error_try, and throws its error on, unless it is that of
+ * fc_error_stop
  */
-typedef bool (*FcApartBody) (void *arg);
-extern void fc_error_apart(FcContext *ctx, FcApartBody body, void *arg);
+extern void fc_error_apart(FcContext *ctx, FcTryBody body, void *arg);
 
 #endif							/* FC_STOP_H */

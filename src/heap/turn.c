@@ -98,15 +98,12 @@ fc_turn_take_deferred(FcContext *ctx)
 static void
 fc_turn_sleep(FcContext *ctx, const FcSlice *slice)
 {
-	static uint32 wait_event = 0;
 	ConditionVariable *cv = &ctx->shared->turn_cv;
 
-	if (wait_event == 0)
-		wait_event = fc_wait_event("FastCopyTurn");
 	ConditionVariablePrepareToSleep(cv);
 	while (slice ? !fc_turn_has_come(slice) : ctx->deferred != NIL)
 		if (!fc_turn_take_deferred(ctx))
-			ConditionVariableSleep(cv, wait_event);
+			ConditionVariableSleep(cv, fc_wait_event(FC_WAIT_TURN));
 	ConditionVariableCancelSleep();
 }
 

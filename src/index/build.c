@@ -1,15 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * index/build.c
- *	  Fills an index of a new partition, in any process.
+ *	  The index phase: which process builds which index, and how.
+ *
+ *	 tasks, largest first ──► leader: those that only it can build
+ *						  ──► leader with helpers: those too large for one
+ *						  ──► workers: all others, each of them by one worker
+ *
+ * Where an index is so large that the other processes would wait for the one
+ * that builds it, all of them build it together: core's access methods can do
+ * that with helpers, which are workers that only the leader can start.
  *
  * Core's index_build writes to the catalogs, which a worker must not do; the
  * access method's ambuild does not, and is called here without it.  Few rows
  * are inserted into a B-tree one by one.  What the build counted the leader
  * takes into pg_class later (fc_index_stats).
  *
- * An error of the build goes to the caller with user, settings and progress as
- * they are then: the caller's (sub)transaction ends, and restores them.
+ * An error of an index build (two rows are equal, an expression fails) ends
+ * the phase.  The build knows neither the lines of the rows nor which row is
+ * the first in the file that the index refuses.  The leader finds that out, by
+ * inserting the rows again (fc_load_verify_indexes).
+ *
+ * maintenance_work_mem is lowered to the process's share of fast_copy.memory;
+ * core restores it with the GUC nest level, on error too.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,16 +40,26 @@
 #include "catalog/storage.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "storage/smgr.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "context/activity.h"
+#include "context/pace.h"
+#include "errors/first_error.h"
 #include "index/build.h"
 #include "index/progress_slot.h"
 
 /* Rows of a B-tree that are inserted one by one, at most */
 #define FC_INSERT_ROWS	256
+
+/* Below this many rows, starting helpers takes longer than they save */
+#define FC_DIVIDED_ROWS	200000
+
+/* The share of their time that processes may wait for each other */
+#define FC_IDLE_SHARE	0.1
 
 void
 fc_index_begin_btree(Relation index)
@@ -55,30 +78,6 @@ fc_index_begin_btree(Relation index)
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
-}
-
-/* Writes the init fork, to which a crash resets an unlogged index */
-static void
-build_init_fork(Relation index)
-{
-	if (index->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED ||
-		smgrexists(RelationGetSmgr(index), INIT_FORKNUM))
-		return;
-	smgrcreate(RelationGetSmgr(index), INIT_FORKNUM, false);
-	fc_log_smgrcreate(index, INIT_FORKNUM);
-	index->rd_indam->ambuildempty(index);
-}
-
-/*
- * Is the index to be filled row by row?  Before 17 the build of a B-tree waits
- * until it is on disk, which takes longer than to insert some hundred rows.
- * Later versions go the same way.
- */
-static bool
-is_small_btree(Relation index, const FcIndexTask *task)
-{
-	return task->rows <= FC_INSERT_ROWS && index->rd_rel->relam == BTREE_AM_OID &&
-		RelationNeedsWAL(index);
 }
 
 /* What the scan of the heap calls for each row that the index has */
@@ -117,7 +116,9 @@ build_by_inserts(Relation heap, Relation index, IndexInfo *info)
 
 /*
  * Runs ambuild as the table's owner, because the index's expressions may call
- * the owner's functions, and notes what it counted.
+ * the owner's functions, and notes what it counted.  ERROR XX000 if the heap
+ * has updated rows: a new one cannot, and core would mark the index in the
+ * catalog as unusable for older snapshots.
  */
 static void
 build_as_owner(Relation heap, Relation index, IndexInfo *info,
@@ -134,24 +135,24 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 	level = NewGUCNestLevel();
 	fc_restrict_search_path();
 
-	result = is_small_btree(index, task) ? build_by_inserts(heap, index, info) :
+	/* before 17 the build of a B-tree waits until it is on disk */
+	result = task->rows <= FC_INSERT_ROWS && index->rd_rel->relam == BTREE_AM_OID &&
+		RelationNeedsWAL(index) ? build_by_inserts(heap, index, info) :
 		index->rd_indam->ambuild(heap, index, info);
-	build_init_fork(index);
+	/* the fork to which a crash resets an unlogged index */
+	if (index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED &&
+		!smgrexists(RelationGetSmgr(index), INIT_FORKNUM))
+	{
+		smgrcreate(RelationGetSmgr(index), INIT_FORKNUM, false);
+		fc_log_smgrcreate(index, INIT_FORKNUM);
+		index->rd_indam->ambuildempty(index);
+	}
 
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(userid, sec_context);
 
 	task->heap_tuples = result->heap_tuples;
 	task->index_tuples = result->index_tuples;
-}
-
-/*
- * ERROR XX000 if the heap has updated rows.  Core would mark the index in the
- * catalog as unusable for older snapshots.  A new heap cannot have such rows.
- */
-static void
-check_no_updates(Relation index, const IndexInfo *info)
-{
 	if (info->ii_BrokenHotChain)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
@@ -175,26 +176,179 @@ build_exclusion(Relation heap, Relation index, IndexInfo *info,
 	task->index_tuples = -1;
 }
 
-void
-fc_index_build(FcIndexTask *task)
+/* Fills the index, and notes in the task what it counted */
+static void
+build_index(FcIndexTask *task)
 {
 	Relation	heap = table_open(task->heap, ShareLock);
 	Relation	index = index_open(task->index, AccessExclusiveLock);
 	IndexInfo  *info = BuildIndexInfo(index);
 	FcProgressSlot slot;
 
+	Assert(task->nhelpers == 0 || !IsInParallelMode());
+	Assert(CheckRelationLockedByMe(heap, ShareLock, true));
 	info->ii_ParallelWorkers = task->nhelpers;
 	fc_progress_slot_save(&slot);
 	if (info->ii_ExclusionOps != NULL)
 		build_exclusion(heap, index, info, task);
 	else
-	{
 		build_as_owner(heap, index, info, task);
-		check_no_updates(index, info);
-	}
 	fc_progress_slot_restore(&slot);
 	task->done = true;
 
 	index_close(index, NoLock);
 	table_close(heap, NoLock);
+}
+
+static void
+limit_memory(const FcShared *shared, int processes)
+{
+	char		value[32];
+	int64		each = Min(maintenance_work_mem, Max(shared->memory / 1024, 1024));
+
+	snprintf(value, sizeof(value), INT64_FORMAT,
+			 Min(each * processes, MAX_KILOBYTES));
+	(void) set_config_option("maintenance_work_mem", value, PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+/* An index to build, for the body of fc_error_catch */
+typedef struct FcBuild
+{
+	FcContext  *ctx;
+	FcIndexTask *task;
+} FcBuild;
+
+/*
+ * Body of fc_error_catch.  Helpers lock the index, and core logs that lock
+ * under the XID of the (sub)transaction.  They cannot assign one, so that the
+ * leader does it before.
+ */
+static void
+build_in_turn(void *arg)
+{
+	FcBuild    *build = arg;
+	CommandId	command = GetCurrentCommandId(!build->ctx->in_worker);
+
+	if (build->task->nhelpers > 0)
+		(void) GetCurrentTransactionId();
+	build_index(build->task);
+	build->ctx->disturbed |= command != GetCurrentCommandId(false);
+}
+
+/*
+ * Builds an index; with helpers in a subtransaction, because after an error
+ * only its abort ends them
+ */
+static void
+build_one(FcContext *ctx, FcIndexTask *task)
+{
+	int			nest = NewGUCNestLevel();
+	FcBuild		build = {ctx, task};
+	FcProgressSlot slot;
+	ErrorData  *edata;
+
+	fc_activity_show(ctx, task->heap);
+	limit_memory(ctx->shared, task->nhelpers + 1);
+	fc_progress_slot_save(&slot);
+	edata = task->nhelpers > 0 ? fc_error_catch_undo(ctx, build_in_turn, &build) :
+		fc_error_catch(ctx, build_in_turn, &build);
+	if (edata)
+	{
+		fc_error_keep(ctx->shared, FC_ERROR_INDEX, FC_SOMEWHERE, 0, edata);
+		fc_progress_slot_restore(&slot);
+		FreeErrorData(edata);
+	}
+	AtEOXact_GUC(true, nest);
+	pg_atomic_fetch_add_u64(&ctx->shared->counts.built, fc_index_cost(task));
+	pg_atomic_fetch_add_u32(&ctx->shared->counts.nbuilt, 1);
+}
+
+/* Returns the share of time that processes wait for the last one to end */
+static double
+idle_share(const FcIndexTask *tasks, int ntasks, int processes)
+{
+	double	   *busy = palloc0(sizeof(double) * processes);
+	double		sum = 0;
+	double		longest = 0;
+
+	for (int i = 0; i < ntasks; i++)
+	{
+		double		cost = tasks[i].rows * tasks[i].weight;
+		int			next = 0;
+
+		for (int p = 1; p < processes; p++)
+			if (busy[p] < busy[next])
+				next = p;
+		busy[next] += cost;
+		longest = Max(longest, busy[next]);
+		sum += cost;
+	}
+	pfree(busy);
+	return longest == 0 ? 0 : 1 - sum / (longest * processes);
+}
+
+/* Moves tasks[i] ahead of the others */
+static void
+advance_task(FcIndexTask *tasks, int i)
+{
+	FcIndexTask task = tasks[i];
+
+	memmove(tasks + 1, tasks, sizeof(FcIndexTask) * i);
+	tasks[0] = task;
+}
+
+int
+fc_index_plan(FcIndexTask *tasks, int ntasks, int processes)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < ntasks; i++)
+		if (tasks[i].leader_only)
+			advance_task(tasks + n, i - n), n++;
+	while (processes > 1 && idle_share(tasks + n, ntasks - n, processes) > FC_IDLE_SHARE)
+	{
+		/* the largest that several processes can build */
+		for (i = n; i < ntasks; i++)
+			if (tasks[i].divisible && tasks[i].rows >= FC_DIVIDED_ROWS)
+				break;
+		if (i == ntasks)
+			break;
+		advance_task(tasks + n, i - n);
+		tasks[n++].nhelpers = processes - 1;
+	}
+	return n;
+}
+
+void
+fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks)
+{
+	/* pins must go: after a failed build the leader empties the tables */
+	struct ResourceOwnerData *outer = fc_error_owner_begin();
+
+	fc_pace_enter(ctx);
+	for (int i = 0; i < ntasks && !fc_error_beyond(ctx->shared, FC_SOMEWHERE); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		build_one(ctx, &tasks[i]);
+		fc_pace_wait(ctx);
+		fc_context_progress(ctx);
+	}
+	fc_error_owner_end(ctx, outer);
+}
+
+void
+fc_index_run(FcContext *ctx)
+{
+	FcIndexTask *tasks = ctx->tasks;
+	uint32		i;
+
+	while (!fc_error_beyond(ctx->shared, FC_SOMEWHERE) &&
+		   fc_context_take(ctx, ctx->shared->ntasks, &i))
+	{
+		build_one(ctx, &tasks[i]);
+		fc_pace_wait(ctx);
+		fc_context_progress(ctx);
+	}
 }

@@ -1,21 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * index/build.h
- *	  Fills an index of a new partition, in any process.
+ *	  The index phase: which process builds which index, and how.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_INDEX_BUILD_H
 #define FC_INDEX_BUILD_H
 
+#include "context/shared.h"
 #include "index/define.h"
 
+/* Each process: builds indexes of new partitions until none is left */
+extern void fc_index_run(FcContext *ctx);
+
 /*
- * Leader or worker: fills the index, and notes in the task what it counted.
- * Helpers are for the leader outside of parallel mode only.  Unique violations
- * are ERROR 23505.
+ * Leader, before fc_index_run: given tasks in falling order of cost, puts
+ * first those that it builds itself, alone or with helpers, and returns their
+ * number.
  */
-extern void fc_index_build(FcIndexTask *task);
+extern int	fc_index_plan(FcIndexTask *tasks, int ntasks, int processes);
+
+/* Leader, outside of parallel mode: builds what fc_index_plan put first */
+extern void fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks);
 
 /*
  * Writes the one page that a B-tree has before its first row, without a wait

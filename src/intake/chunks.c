@@ -154,12 +154,9 @@ fc_inflow_tail(const FcFinder *finder, uint32 done)
 static FcUnpackPut
 fc_inflow_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
 {
-	static uint32 wait_event = 0;
 	FcShared   *shared = finder->ctx->shared;
 	FcUnpackPut put = FC_PUT_NOT;
 
-	if (wait_event == 0)
-		wait_event = fc_wait_event("FastCopyRing");
 	ConditionVariablePrepareToSleep(&shared->turn_cv);
 	while (fc_ring_takes(ring, finder->found.offset))
 	{
@@ -177,7 +174,7 @@ fc_inflow_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
 			!finder->ctx->parallel)
 			fc_ring_leave(ring, finder->found.offset);
 		else
-			ConditionVariableSleep(&shared->turn_cv, wait_event);
+			ConditionVariableSleep(&shared->turn_cv, fc_wait_event(FC_WAIT_RING));
 	}
 	ConditionVariableCancelSleep();
 	return put;
@@ -267,13 +264,10 @@ fc_inflow_comes(FcShared *shared, FcInflow *inflow, uint32 number)
 static bool
 fc_inflow_wait(FcContext *ctx, uint32 chunk)
 {
-	static uint32 wait_event = 0;
 	FcShared   *shared = ctx->shared;
 	uint32		number;
 	FcInflow   *inflow = fc_inflow_of(shared, chunk, &number);
 
-	if (wait_event == 0)
-		wait_event = fc_wait_event("FastCopyInflow");
 	while (ctx->lead && fc_inflow_comes(shared, inflow, number))
 		(void) fc_context_lead(ctx);
 	if (fc_inflow_comes(shared, inflow, number))
@@ -281,7 +275,7 @@ fc_inflow_wait(FcContext *ctx, uint32 chunk)
 	ConditionVariablePrepareToSleep(&shared->inflow_cv);
 	while (fc_inflow_comes(shared, inflow, number))
 		if (ctx->help == NULL || !fc_hand_step(ctx->help->hand))
-			ConditionVariableSleep(&shared->inflow_cv, wait_event);
+			ConditionVariableSleep(&shared->inflow_cv, fc_wait_event(FC_WAIT_INFLOW));
 	ConditionVariableCancelSleep();
 	pg_read_barrier();
 	return pg_atomic_read_u32(&inflow->published) > number;

@@ -53,8 +53,6 @@ struct FcIo
 	FcRequest **requests;		/* depth of them */
 };
 
-static uint32 fc_sync_wait_event = 0;
-
 void
 fc_io_failed(const char *path, const FcRequest *req, int err)
 {
@@ -78,8 +76,6 @@ fc_sync_open(int fd, const char *path, int depth, int *err)
 {
 	FcIo	   *io = palloc0(sizeof(FcIo));
 
-	if (fc_sync_wait_event == 0)
-		fc_sync_wait_event = fc_wait_event("FastCopyRead");
 	io->depth = depth;
 	io->requests = palloc(depth * sizeof(FcRequest *));
 	*err = 0;
@@ -191,7 +187,7 @@ fc_sync_read(FcIo *io)
 	CHECK_FOR_INTERRUPTS();
 
 	INSTR_TIME_SET_CURRENT(start);
-	pgstat_report_wait_start(fc_sync_wait_event);
+	pgstat_report_wait_start(fc_wait_event(FC_WAIT_READ));
 	if (n == 1)
 		got = pread(req->fd, iov[0].iov_base, iov[0].iov_len, offset);
 	else

@@ -65,8 +65,6 @@ struct FcIo
 	int			outstanding;	/* in the submission queue or in flight */
 };
 
-static uint32 fc_uring_wait_event = 0;
-
 /*
  * Makes a ring and accounts for its descriptor.  0 or an errno; on 0 the
  * caller owes fc_uring_teardown.
@@ -124,7 +122,7 @@ fc_uring_shut(void *arg)
 		struct io_uring_cqe *cqe;
 		int			rc;
 
-		pgstat_report_wait_start(fc_uring_wait_event);
+		pgstat_report_wait_start(fc_wait_event(FC_WAIT_READ));
 		rc = io_uring_wait_cqe(&io->ring, &cqe);
 		pgstat_report_wait_end();
 		if (rc == 0)
@@ -148,8 +146,8 @@ fc_uring_open(int fd, const char *path, int depth, int *err)
 	FcIo	   *io;
 
 	/* whatever allocates comes before the ring, which no one would close */
-	if (fc_uring_wait_event == 0)
-		fc_uring_wait_event = fc_wait_event("FastCopyRead");
+	/* it is needed where no error may be thrown */
+	(void) fc_wait_event(FC_WAIT_READ);
 	io = palloc0(sizeof(FcIo));
 	io->path = pstrdup(path);
 	io->depth = depth;
@@ -264,7 +262,7 @@ fc_uring_sleep(FcIo *io)
 	struct io_uring_cqe *cqe;
 	int			rc;
 
-	pgstat_report_wait_start(fc_uring_wait_event);
+	pgstat_report_wait_start(fc_wait_event(FC_WAIT_READ));
 	rc = io_uring_wait_cqe_timeout(&io->ring, &cqe, &timeout);
 	pgstat_report_wait_end();
 

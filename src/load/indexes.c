@@ -13,7 +13,7 @@
 #include "postgres.h"
 
 #include "copyfrom/run.h"
-#include "index/share.h"
+#include "index/build.h"
 #include "load/indexes.h"
 #include "load/lead.h"
 #include "load/tasks.h"

@@ -14,9 +14,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "utils/resowner.h"
-
 #include "context/dsm.h"
 #include "errors/first_error.h"
 #include "load/layout.h"
@@ -30,61 +27,42 @@
 #define FC_ROOM_REST	((Size) 1024 * 1024)
 #define FC_ROOM_WORKER	((Size) 32 * 1024)
 
-/* Returns the segment, with room for others beside it; may throw */
-static dsm_segment *
-fc_room_create(Size size, Size beside)
+/* What fc_room_create makes */
+typedef struct FcRoomWanted
 {
-	dsm_segment *segment = fc_dsm_create(size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
-	dsm_segment *rest = segment ? fc_dsm_create(beside, DSM_CREATE_NULL_IF_MAXSEGMENTS) : NULL;
+	Size		size;
+	Size		beside;
+	dsm_segment *segment;		/* NULL: the system refuses */
+} FcRoomWanted;
+
+/* Body of fc_error_try: the segment outlives the subtransaction */
+static bool
+fc_room_create(void *arg)
+{
+	FcRoomWanted *wanted = arg;
+	dsm_segment *segment = fc_dsm_create(wanted->size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+	dsm_segment *rest = segment ?
+		fc_dsm_create(wanted->beside, DSM_CREATE_NULL_IF_MAXSEGMENTS) : NULL;
 
 	if (rest == NULL)
-		return NULL;
+		return false;
 	dsm_detach(rest);
-	/* it outlives the subtransaction */
 	dsm_pin_mapping(segment);
-	return segment;
-}
-
-/* Returns NULL, and all is as it was, if the system refuses */
-static dsm_segment *
-fc_room_try(Size size, Size beside)
-{
-	MemoryContext mcxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	dsm_segment *volatile segment = NULL;
-	ErrorData  *volatile edata = NULL;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(mcxt);
-	PG_TRY();
-	{
-		segment = fc_room_create(size, beside);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(mcxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	if (segment)
-		ReleaseCurrentSubTransaction();
-	else
-		RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(mcxt);
-	CurrentResourceOwner = owner;
-	if (edata && fc_error_is_of_transaction(edata))
-		ReThrowError(edata);
-	return segment;
+	wanted->segment = segment;
+	return true;
 }
 
 bool
 fc_room_take(FcOptions *options, uint64 size)
 {
 	int			workers = fc_setup_count_workers(options, size);
+	FcRoomWanted wanted = {fc_layout_foresee(options, size, workers),
+	FC_ROOM_REST + workers * FC_ROOM_WORKER};
+	ErrorData  *edata = fc_error_try(fc_room_create, &wanted);
 
-	options->room = fc_room_try(fc_layout_foresee(options, size, workers),
-								FC_ROOM_REST + workers * FC_ROOM_WORKER);
+	if (edata && fc_error_is_of_transaction(edata))
+		ReThrowError(edata);
+	options->room = wanted.segment;
 	if (options->room)
 		dsm_unpin_mapping(options->room);
 	return options->room != NULL;

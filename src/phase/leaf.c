@@ -370,17 +370,14 @@ fc_leaf_lock_found(FcContext *ctx)
 static void
 fc_leaf_wait_locked(FcLoader *loader)
 {
-	static uint32 wait_event = 0;
 	FcShared   *shared = loader->ctx->shared;
 
 	if (!loader->ctx->in_worker || loader->router.nturns == 0)
 		return;
-	if (wait_event == 0)
-		wait_event = fc_wait_event("FastCopyLock");
 	SetLatch(&MyProc->lockGroupLeader->procLatch);
 	ConditionVariablePrepareToSleep(&shared->turn_cv);
 	while (pg_atomic_read_u32(&shared->nheld) + 1 < loader->router.nturns)
-		ConditionVariableSleep(&shared->turn_cv, wait_event);
+		ConditionVariableSleep(&shared->turn_cv, fc_wait_event(FC_WAIT_LOCK));
 	ConditionVariableCancelSleep();
 }
 
@@ -488,7 +485,7 @@ fc_leaf_find(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
-/* Finds the leaf of the row; false if it has none and is refused for that */
+/* Finds the leaf of the row; false if it has none and that is tolerated */
 static bool
 fc_leaf_try_find(FcLoader *loader)
 {
@@ -505,7 +502,6 @@ fc_leaf_try_find(FcLoader *loader)
 	if (edata->sqlerrcode != ERRCODE_CHECK_VIOLATION ||
 		!fc_error_is_from(edata, "ExecFindPartition"))
 		ReThrowError(edata);
-	fc_row_refuse_nowhere(loader);
 	return false;
 }
 
@@ -530,7 +526,6 @@ fc_leaf_route(FcLoader *loader)
 				 errhint("Use missing_partitions%s 'default' or 'create'.",
 						 fc_caller_arrow(shared->caller)),
 				 errtable(loader->ctx->target)));
-	fc_row_refuse_nowhere(loader);
 	return false;
 }
 

@@ -174,9 +174,6 @@ extern bool fc_row_parse(FcLoader *loader, TupleTableSlot *slot);
  */
 extern void fc_row_place(FcLoader *loader, TupleTableSlot *slot);
 
-/* Refuses the row in hand, because no partition takes it */
-extern void fc_row_refuse_nowhere(FcLoader *loader);
-
 static inline bool
 fc_row_tolerates(const FcLoader *loader, uint32 class)
 {
@@ -220,9 +217,8 @@ extern FcLeaf *fc_leaf_find_known(FcLoader *loader);
 extern void fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot);
 
 /*
- * Finds the leaf of the row in root_slot.  If there is none, refuses the row
- * and returns false where that is tolerated; throws ERROR 23514 where it is
- * not.
+ * Finds the leaf of the row in root_slot.  If there is none, returns false
+ * where that is tolerated; throws ERROR 23514 where it is not.
  */
 extern bool fc_leaf_route(FcLoader *loader);
 

@@ -46,7 +46,8 @@ fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 	loader->row.bad = bad;
 }
 
-void
+/* Refuses the row in hand, because no partition takes it */
+static void
 fc_row_refuse_nowhere(FcLoader *loader)
 {
 	fc_row_refuse(loader, FC_CLASS_NO_PARTITION, NULL, ERRCODE_CHECK_VIOLATION,
@@ -283,18 +284,13 @@ fc_row_place(FcLoader *loader, TupleTableSlot *slot)
 	bool		partitioned = target->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	FcLeaf	   *leaf;
 
-	if (loader->router.proute)
-	{
-		if (!fc_leaf_route(loader))
-			return;
-	}
-	else if (loader->leaf == NULL)
+	if (loader->router.proute ? !fc_leaf_route(loader) : loader->leaf == NULL)
 	{
 		fc_row_refuse_nowhere(loader);
 		return;
 	}
-	else if (target->rd_rel->relispartition && partitioned &&
-			 !fc_row_check_partition(loader, slot))
+	if (!loader->router.proute && target->rd_rel->relispartition && partitioned &&
+		!fc_row_check_partition(loader, slot))
 		return;
 
 	leaf = loader->leaf;

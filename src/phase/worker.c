@@ -33,7 +33,7 @@
 #include "errors/reject_file.h"
 #include "errors/stop.h"
 #include "heap/count.h"
-#include "index/share.h"
+#include "index/build.h"
 #include "intake/chunks.h"
 #include "intake/split.h"
 #include "phase/phases.h"

@@ -217,10 +217,7 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 	CurrentResourceOwner = outer;
 	if (edata == NULL)
 		return NULL;
-	ResourceOwnerRelease(parser->faults.owner, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
-	ResourceOwnerRelease(parser->faults.owner, RESOURCE_RELEASE_LOCKS, true, false);
-	ResourceOwnerRelease(parser->faults.owner, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
-	ResourceOwnerDelete(parser->faults.owner);
+	fc_error_owner_release(parser->faults.owner, false);
 	parser->faults.owner = NULL;
 	return edata;
 }

@@ -59,16 +59,6 @@ struct FcUnpacking
 	FcCodec    *codec;
 };
 
-static uint32
-fc_unpack_wait_event(void)
-{
-	static uint32 wait_event = 0;
-
-	if (wait_event == 0)
-		wait_event = fc_wait_event("FastCopyUnpack");
-	return wait_event;
-}
-
 void
 fc_budget_init(FcBudget *budget, uint64 size)
 {
@@ -117,7 +107,7 @@ fc_unpack_reserve(FcUnpacker *unpacker, uint64 size)
 		return;
 	ConditionVariablePrepareToSleep(&budget->cv);
 	while (!fc_budget_try(budget, size))
-		ConditionVariableSleep(&budget->cv, fc_unpack_wait_event());
+		ConditionVariableSleep(&budget->cv, fc_wait_event(FC_WAIT_UNPACK));
 	ConditionVariableCancelSleep();
 	unpacker->reserved = size;
 }
@@ -162,7 +152,7 @@ static void
 fc_unpack_write_file(FcUnpacker *unpacker, char *buf, size_t len)
 {
 	int			n = FileWrite(unpacker->file, buf, (int) len, (off_t) unpacker->in_file,
-							  fc_unpack_wait_event());
+							  fc_wait_event(FC_WAIT_UNPACK));
 
 	if (n != (int) len)
 		ereport(ERROR,

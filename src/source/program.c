@@ -56,16 +56,13 @@ fc_program_check(void)
 static void
 fc_program_wait(int fd)
 {
-	static uint32 wait_event = 0;
 	int			events;
 
-	if (wait_event == 0)
-		wait_event = fc_wait_event("FastCopyProgram");
 	do
 	{
 		events = WaitLatchOrSocket(MyLatch,
 								   WL_LATCH_SET | WL_SOCKET_READABLE | WL_EXIT_ON_PM_DEATH,
-								   fd, -1, wait_event);
+								   fd, -1, fc_wait_event(FC_WAIT_PROGRAM));
 		if (events & WL_LATCH_SET)
 			ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();

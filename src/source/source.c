@@ -69,7 +69,6 @@
 /* How often a size is asked for while somebody else changes it */
 #define FC_SOURCE_TRIES	3
 
-static uint32 source_wait_event = 0;
 
 static void
 fc_source_stat(int fd, const char *path, struct stat *st)
@@ -145,8 +144,6 @@ fc_source_begin(void)
 	source->fd = -1;
 	source->root = fc_root_of_caller();
 	source->descriptors = fc_descriptors_begin();
-	if (source_wait_event == 0)
-		source_wait_event = fc_wait_event("FastCopyRead");
 	return source;
 }
 
@@ -190,7 +187,7 @@ fc_source_read_on(int fd, const char *path, char *buf, size_t len)
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		pgstat_report_wait_start(source_wait_event);
+		pgstat_report_wait_start(fc_wait_event(FC_WAIT_READ));
 		n = read(fd, buf, len);
 		pgstat_report_wait_end();
 	} while (n < 0 && errno == EINTR);
@@ -688,7 +685,7 @@ fc_source_read_from(int fd, const char *path, uint64 offset, char *buf,
 		ssize_t		n;
 
 		CHECK_FOR_INTERRUPTS();
-		pgstat_report_wait_start(source_wait_event);
+		pgstat_report_wait_start(fc_wait_event(FC_WAIT_READ));
 		n = pread(fd, buf, Min(len, (size_t) 1 << 30), (off_t) offset);
 		pgstat_report_wait_end();
 		if (n < 0 && errno == EINTR)
