@@ -63,7 +63,7 @@ enum
 	SETTING_TEXT
 };
 
-/* Its functions, but for those of its type, and its relations */
+/* Functions of both extensions, but for those of the type, and relations */
 static const char objects_query[] =
 "SELECT CASE WHEN d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass"
 "  THEN 'function' WHEN c.relkind OPERATOR(pg_catalog.=) 'v' THEN 'view' ELSE 'table' END,"
@@ -85,7 +85,7 @@ static const char objects_query[] =
 "   AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass"
 "  LEFT JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) d.objid"
 "   AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
-" WHERE e.extname OPERATOR(pg_catalog.=) 'fast_copy'"
+" WHERE e.extname OPERATOR(pg_catalog.=) ANY ('{fast_copy,fast_copy_cluster}'::pg_catalog.name[])"
 "  AND coalesce(p.proname, c.relname) OPERATOR(pg_catalog.!~) '^fast_copy_value_' ORDER BY 1, 2, 3";
 
 enum

@@ -1,5 +1,6 @@
 -- What all documents take for given; NAME.sql makes what NAME.md needs beside it.
 CREATE EXTENSION fast_copy;
+CREATE EXTENSION fast_copy_cluster;
 DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''UTC''', current_database()); END $$;
 
 -- events.csv: 20 days, in no order

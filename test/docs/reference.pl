@@ -49,7 +49,7 @@ SELECT fast_copy_help(name) FROM (
 		JOIN pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
 		LEFT JOIN pg_proc AS p ON p.oid = d.objid AND d.classid = 'pg_proc'::regclass
 		LEFT JOIN pg_class AS c ON c.oid = d.objid AND d.classid = 'pg_class'::regclass
-	WHERE extname = 'fast_copy' AND coalesce(proname, relname) !~ '^fast_copy_value' GROUP BY 1 ORDER BY 1) AS o;
+	WHERE extname IN ('fast_copy', 'fast_copy_cluster') AND coalesce(proname, relname) !~ '^fast_copy_value' GROUP BY 1 ORDER BY 1) AS o;
 SQL
 	my (%seen, @topics);
 

@@ -18,7 +18,6 @@ COPY (SELECT timestamp '2024-01-01' AS at, 1 AS device, 2.5 AS reading) TO PROGR
 
 -- the nodes are this server itself
 CREATE EXTENSION postgres_fdw;
-CREATE EXTENSION fast_copy_cluster;
 SELECT format('CREATE SERVER %s FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)', node,
 		split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database()),
 	format('CREATE USER MAPPING FOR CURRENT_USER SERVER %s', node)

@@ -230,7 +230,12 @@ fc_commit_members(dlist_head *members, FcRemoteCommit commit)
 	dlist_iter	iter;
 
 	dlist_foreach(iter, members)
-		fc_member_check(dlist_container(FcMember, link, iter.cur));
+	{
+		FcMember   *member = dlist_container(FcMember, link, iter.cur);
+
+		Assert(member->state == FC_MEMBER_OPEN);
+		fc_member_check(member);
+	}
 	if (fc_commit_in_two(members, commit))
 	{
 		fc_commit_log(members);
@@ -301,15 +306,26 @@ fc_commit_tell(dlist_head *members, const char *command, TimestampTz until)
 	}
 }
 
-/* Ends all that is prepared; waits for the nodes side by side */
-static void
-fc_commit_end(dlist_head *members, bool commit)
+/* What fc_commit_end takes */
+typedef struct FcCommitEnd
 {
+	dlist_head *members;
+	bool		commit;
+} FcCommitEnd;
+
+/*
+ * Body of fc_member_quietly: ends all that is prepared; waits for the nodes
+ * side by side
+ */
+static void
+fc_commit_end(void *arg)
+{
+	const FcCommitEnd *end = arg;
 	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_COMMIT_WAIT_MS);
 	dlist_iter	iter;
 
-	fc_commit_tell(members, commit ? "COMMIT PREPARED" : "ROLLBACK PREPARED", until);
-	dlist_foreach(iter, members)
+	fc_commit_tell(end->members, end->commit ? "COMMIT PREPARED" : "ROLLBACK PREPARED", until);
+	dlist_foreach(iter, end->members)
 	{
 		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 		FcWireResult *result = member->state == FC_MEMBER_PREPARED ?
@@ -318,37 +334,14 @@ fc_commit_end(dlist_head *members, bool commit)
 		if (result && fc_wire_kind(result) == FC_WIRE_DONE)
 			member->state = FC_MEMBER_ENDED;
 		else if (member->state == FC_MEMBER_PREPARED || member->state == FC_MEMBER_PREPARING)
-			fc_commit_warn(member, commit);
+			fc_commit_warn(member, end->commit);
 	}
-}
-
-/*
- * Nothing is thrown: memory may run out, for one.  An error ends that
- * interrupts are held, and core holds them here: it goes on as it was.
- */
-static void
-fc_commit_end_quietly(dlist_head *members, bool commit)
-{
-	MemoryContext old = CurrentMemoryContext;
-	uint32		held = InterruptHoldoffCount;
-
-	PG_TRY();
-	{
-		fc_commit_end(members, commit);
-	}
-	PG_CATCH();
-	{
-		InterruptHoldoffCount = held;
-		MemoryContextSwitchTo(old);
-		FlushErrorState();
-	}
-	PG_END_TRY();
 }
 
 void
 fc_commit_finish(dlist_head *members)
 {
-	fc_commit_end_quietly(members, true);
+	(void) fc_member_quietly(fc_commit_end, &(FcCommitEnd) {members, true});
 	/* who cancels has ended the wait, and not what comes after the commit */
 	QueryCancelPending = false;
 }
@@ -356,5 +349,5 @@ fc_commit_finish(dlist_head *members)
 void
 fc_commit_give_up(dlist_head *members)
 {
-	fc_commit_end_quietly(members, false);
+	(void) fc_member_quietly(fc_commit_end, &(FcCommitEnd) {members, false});
 }

@@ -16,6 +16,7 @@
 
 #include "access/xact.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -203,9 +204,33 @@ fc_member_cancel_all(dlist_head *members, int level, TimestampTz until)
 		fc_member_settle(dlist_container(FcMember, link, iter.cur), until);
 }
 
-void
-fc_member_roll_back(FcMember *member)
+bool
+fc_member_quietly(void (*body) (void *arg), void *arg)
 {
+	MemoryContext old = CurrentMemoryContext;
+	uint32		held = InterruptHoldoffCount;
+	volatile bool done = false;
+
+	PG_TRY();
+	{
+		body(arg);
+		done = true;
+	}
+	PG_CATCH();
+	{
+		InterruptHoldoffCount = held;
+		MemoryContextSwitchTo(old);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	return done;
+}
+
+/* Body of fc_member_quietly: has the node go back to the last savepoint */
+static void
+fc_member_undo(void *arg)
+{
+	FcMember   *member = arg;
 	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_MEMBER_WAIT_MS);
 	char		sql[64];
 
@@ -215,6 +240,13 @@ fc_member_roll_back(FcMember *member)
 	/* once more, in case the request to give up has met this command */
 	if (!member->broken && !fc_node_try(member->node, sql, until) &&
 		!fc_node_try(member->node, sql, until))
+		member->broken = true;
+}
+
+void
+fc_member_roll_back(FcMember *member)
+{
+	if (!fc_member_quietly(fc_member_undo, member))
 		member->broken = true;
 	member->failed = false;
 	fc_member_forget_tables(member);

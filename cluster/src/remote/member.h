@@ -80,6 +80,13 @@ extern void fc_member_release(FcMember *member);
 extern void fc_member_leave(FcMember *member);
 
 /*
+ * Calls the function where nothing may be thrown, but memory or descriptors may
+ * run out; false if it has thrown.  An error ends that interrupts are held, and
+ * core holds them there: this does not.
+ */
+extern bool fc_member_quietly(void (*body) (void *arg), void *arg);
+
+/*
  * The current subtransaction is rolled back, in which the member did not begin.
  * Never throws; if the node does not do so in time, the member is broken.
  */

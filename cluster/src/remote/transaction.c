@@ -15,8 +15,6 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "miscadmin.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "remote/commit.h"
@@ -28,6 +26,9 @@
 #define FC_TRANSACTION_LEAVE_MS	1000
 
 static dlist_head members = DLIST_STATIC_INIT(members);
+
+/* Ours of the callbacks before the commit has run: nobody may join any more */
+static bool ending = false;
 
 /* How they commit: the strictest wish of the transaction's loads */
 static FcRemoteCommit commit_by = FC_COMMIT_AUTO;
@@ -45,29 +46,22 @@ fc_transaction_drop(FcMember *member)
 	fc_node_close(member->node);
 }
 
+/* Body of fc_member_quietly */
+static void
+fc_transaction_leave_copies(void *level)
+{
+	fc_member_cancel_all(&members, *(int *) level,
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_TRANSACTION_LEAVE_MS));
+}
+
 /*
  * Ends the COPYs of members that began in subtransactions from this level on,
- * before they are dropped.  Nothing is thrown: memory may run out, for one.  An
- * error ends that interrupts are held, and core holds them here.
+ * before they are dropped.
  */
 static void
 fc_transaction_cancel(int level)
 {
-	MemoryContext old = CurrentMemoryContext;
-	uint32		held = InterruptHoldoffCount;
-
-	PG_TRY();
-	{
-		fc_member_cancel_all(&members, level,
-							 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_TRANSACTION_LEAVE_MS));
-	}
-	PG_CATCH();
-	{
-		InterruptHoldoffCount = held;
-		MemoryContextSwitchTo(old);
-		FlushErrorState();
-	}
-	PG_END_TRY();
+	(void) fc_member_quietly(fc_transaction_leave_copies, &level);
 }
 
 static void
@@ -80,6 +74,7 @@ fc_transaction_drop_all(void)
 static void
 fc_transaction_event(XactEvent event, void *arg)
 {
+	ending = event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE;
 	if (dlist_is_empty(&members))
 		return;
 	switch (event)
@@ -254,6 +249,11 @@ fc_transaction_join(Oid server, Oid userid, bool makes)
 		RegisterSubXactCallback(fc_transaction_sub_event, NULL);
 		registered = true;
 	}
+	if (ending)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("cannot send rows to other servers while the transaction commits"),
+				 errdetail("The servers have been told to commit what came before.")));
 	member = fc_transaction_find(server, userid, makes);
 	if (member == NULL)
 		member = fc_transaction_begin(server, userid);
