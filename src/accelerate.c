@@ -274,8 +274,10 @@ fc_accelerate_knows_options(const List *given)
 	ListCell   *lc;
 
 	foreach(lc, given)
+	{
 		if (fc_option_find(lfirst_node(DefElem, lc)->defname, FC_FROM_COPY) == NULL)
-		return false;
+			return false;
+	}
 	return true;
 }
 
@@ -352,9 +354,11 @@ fc_accelerate_talks(const FcAccelerated *copy)
 	ListCell   *lc;
 
 	foreach(lc, copy->attnums)
+	{
 		if (fc_code_type_talks(attnumTypeId(copy->rel, lfirst_int(lc)),
 							   fc_format_is_binary(&copy->cstate->opts)))
-		return true;
+			return true;
+	}
 	return false;
 }
 
@@ -369,7 +373,7 @@ fc_accelerate_gets_room(const FcAccelerated *copy, FcOptions *options)
 static const char *
 fc_accelerate_plan_reason(FcAccelerated *copy, FcOptions **options)
 {
-	FcPlan	   *plan;
+	FcPlanned  *planned;
 
 	if (copy->cstate->volatile_defexprs || contain_volatile_functions((Node *) copy->where))
 		return "a default or the condition may look at the rows before";
@@ -382,12 +386,12 @@ fc_accelerate_plan_reason(FcAccelerated *copy, FcOptions **options)
 	*options = fc_accelerate_options(copy);
 	if ((*options)->on_error != FC_ON_ERROR_STOP)
 		return "errors are tolerated";
-	plan = fc_plan_make(copy->rel, *options);
-	if (plan->core_reason || plan->leader_reason)
-		return plan->core_reason ? plan->core_reason : plan->leader_reason;
-	if (plan->effects)
+	planned = fc_plan_make(copy->rel, *options);
+	if (planned->core_reason || planned->leader_reason)
+		return planned->core_reason ? planned->core_reason : planned->leader_reason;
+	if (planned->plan.effects)
 		return "a row's evaluation has effects that others may see";
-	return plan->partitioned ? fc_accelerate_leaves_reason(RelationGetRelid(copy->rel)) : NULL;
+	return planned->plan.partitioned ? fc_accelerate_leaves_reason(RelationGetRelid(copy->rel)) : NULL;
 }
 
 /* Returns why core must load, or NULL and the load's options */

@@ -143,10 +143,10 @@ fc_analyze_key(FcAnalysis *analysis)
 		high = Max(high, part->max_key);
 	}
 	finding = fc_analyze_add(analysis, "key",
-							 get_attname(target->oid, target->plan->key_attnum, false));
+							 get_attname(target->oid, target->plan->key.attnum, false));
 	finding->rows = rows;
-	finding->low = rows ? fc_key_text(target->plan->key_type, low) : NULL;
-	finding->high = rows ? fc_key_text(target->plan->key_type, high) : NULL;
+	finding->low = rows ? fc_key_text(target->plan->key.type, low) : NULL;
+	finding->high = rows ? fc_key_text(target->plan->key.type, high) : NULL;
 	if (nulls > 0)
 		finding->detail = psprintf(UINT64_FORMAT " rows with a null key", nulls);
 }
@@ -202,7 +202,7 @@ fc_analyze_partitions(FcAnalysis *analysis)
 	int			at = list_length(analysis->findings);
 	ListCell   *lc;
 
-	if (!analysis->job->target.plan->key_routes)
+	if (!analysis->job->target.plan->key.routes)
 		return;
 	foreach(lc, analysis->job->parts)
 	{
@@ -402,10 +402,10 @@ fc_analyze_warnings(FcAnalysis *analysis)
 						psprintf("Rows are loaded one by one, as COPY does%s: %s.",
 								 target->options->order_by != NIL ? ", and order_by would be refused" : "",
 								 target->core_reason));
-	else if (target->plan->leader_reason)
+	else if (target->planned->leader_reason)
 		fc_analyze_warn(analysis, "serial",
 						psprintf("The leader works alone: %s.",
-								 target->plan->leader_reason));
+								 target->planned->leader_reason));
 	if (target->route && OidIsValid(target->route->default_oid) &&
 		target->options->missing == FC_MISSING_DEFAULT)
 		fc_analyze_warn(analysis, "default partition",
@@ -417,8 +417,8 @@ fc_analyze_order(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	return target->plan->order == NIL ? "key" :
-		fc_sort_keys_text(target->rel, target->plan->order);
+	return target->plan->order.nkeys == 0 ? "key" :
+		fc_sort_keys_text(target->rel, target->planned->order);
 }
 
 static void
@@ -428,14 +428,14 @@ fc_analyze_choices(FcAnalysis *analysis)
 	FcTarget   *target = &job->target;
 
 	fc_analyze_add(analysis, "choice", "workers")->detail =
-		psprintf("%d", target->way == FC_WAY_COPY || target->plan->leader_reason ? 0 : target->nworkers);
+		psprintf("%d", target->way == FC_WAY_COPY || target->planned->leader_reason ? 0 : target->nworkers);
 	fc_analyze_add(analysis, "choice", "order")->detail =
 		target->options->order_by != NIL && target->way != FC_WAY_COPY ? fc_analyze_order(job) :
 		target->way == FC_WAY_COPY || target->plan->in_order ? "file" :
-		target->plan->key_type != FC_KEY_NONE && !target->plan->key_early ?
+		target->plan->key.type != FC_KEY_NONE && !target->plan->key.early ?
 		"key" : "chunks of the file";
 	fc_analyze_add(analysis, "choice", "spill")->detail =
-		target->plan->key_type == FC_KEY_NONE || target->way == FC_WAY_COPY ? "none" :
+		target->plan->key.type == FC_KEY_NONE || target->way == FC_WAY_COPY ? "none" :
 		target->way == FC_WAY_ROWS ? "rows" : "offsets";
 	fc_analyze_add(analysis, "choice", "io_method")->detail =
 		fc_map_worth(target->shared, target->source) ? "mmap" :
@@ -479,7 +479,7 @@ fc_analyze_disk(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "disk", "WAL")->bytes = logged ? heap + index : 0;
 	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
 		fc_analyze_copied(job) +
-		(target->plan->key_type == FC_KEY_NONE ? 0 :
+		(target->plan->key.type == FC_KEY_NONE ? 0 :
 		 target->loaded * FC_SPILL_ENTRY + (target->way == FC_WAY_ROWS ? target->source->size : 0));
 }
 
@@ -499,7 +499,7 @@ fc_analyze_run(FcOptions *options)
 	for (uint32 i = 0; i < analysis.job->target.source->nfiles; i++)
 		fc_analyze_file(&analysis, i);
 	fc_analyze_rows(&analysis);
-	if (analysis.job->target.plan->key_type != FC_KEY_NONE)
+	if (analysis.job->target.plan->key.type != FC_KEY_NONE)
 		fc_analyze_key(&analysis);
 	fc_analyze_rejects(&analysis);
 	fc_analyze_fatal(&analysis);

@@ -157,7 +157,7 @@ fc_cluster_begin(FcTarget *target, const FcElsewhereLoad *load)
 	FcSendPlan	plan = {
 		.load = *load,
 		.userid = GetUserId(),
-		.attnums = target->plan->columns.attnums,
+		.attnums = target->planned->columns.attnums,
 		.shards = target->kept,
 		.options = {fc_cluster_with(target), fc_cluster_fast(target)}
 	};

@@ -1,12 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * context/plan.h
- *	  What all processes of a load know about it before it begins.
+ *	  What a load will do, as all its processes know it.
+ *
+ * options/plan.c decides it, once, from what the caller said and from what the
+ * target has.  load/layout.c copies it into shared memory as a whole, so that
+ * it has no pointers; what needs them is in FcPlanned, which is the leader's.
+ * From then on it does not change: what differs between two phases is not here,
+ * but in those fields of FcShared that the leader writes before each phase.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_CONTEXT_PLAN_H
 #define FC_CONTEXT_PLAN_H
+
+#include "key/range.h"
 
 /* Who called */
 typedef enum FcCaller
@@ -83,5 +91,79 @@ fc_caller_is_told(FcCaller caller)
 {
 	return caller == FC_CALLER_FUNCTION || caller == FC_CALLER_OPTION;
 }
+
+/* missing_partitions */
+typedef enum FcMissing
+{
+	FC_MISSING_CREATE,
+	FC_MISSING_ERROR,
+	FC_MISSING_DEFAULT
+} FcMissing;
+
+/* What the rows are sorted and routed by */
+typedef struct FcPlanKey
+{
+	FcKeyType	type;			/* FC_KEY_NONE: in file order */
+	AttrNumber	attnum;			/* 0: there is no key */
+	int			field;			/* number of the key among the file's fields;
+								 * -1: none */
+	bool		routes;			/* fc_route finds the partition of a key */
+	bool		early;			/* in_order or where_late: the scan uses the
+								 * key to find the missing partitions, and the
+								 * load does not use it */
+} FcPlanKey;
+
+/* The order that rows of a leaf are written in, if not the key's */
+typedef struct FcPlanOrder
+{
+	int			nkeys;			/* that a process still sorts rows by after it
+								 * has built them; 0: they come in the right
+								 * order */
+	bool		append;			/* rows go after those of the table, as
+								 * order_by was given, and never into free
+								 * space */
+	bool		sliced;			/* the first key is that of the partitions,
+								 * ascending: slices of a leaf follow each
+								 * other in this order */
+} FcPlanOrder;
+
+typedef struct FcPlan
+{
+	FcCaller	caller;
+	FcPlanKey	key;
+	FcPlanOrder order;
+	bool		partitioned;	/* the target is */
+	bool		routed;			/* partitioned, and core's tuple routing finds
+								 * the leaves */
+	bool		foreign_keys;	/* the only insert triggers are those of
+								 * foreign keys: ATTACH checks these for new
+								 * partitions */
+	FcMissing	missing;
+	bool		freeze;
+	int			ncolumns;		/* fields in the file */
+	int			nnumbers;		/* columns with numbers of sequences */
+	int			null_len;
+	int			default_len;	/* -1: no field stands for a default */
+	int			encoding;		/* of the file */
+	bool		need_transcoding;
+	bool		in_order;		/* defaults depend on the order in which they
+								 * are evaluated: it must be the file's */
+	bool		effects;		/* a row's evaluation runs code of users whose
+								 * effects others may see, such as a NOTICE:
+								 * it must not be evaluated twice */
+	bool		where_late;		/* the condition looks at values that must not
+								 * be evaluated twice: no filter in the scan */
+	bool		subtransactions;	/* some values must be tried in them */
+
+	/* of bad records */
+	uint32		tolerated;		/* FC_CLASS_* */
+	bool		set_null;		/* a refused value becomes NULL */
+	bool		verbose;		/* each such value is to be told of */
+	int64		reject_limit;	/* -1: none */
+
+	/* of the machine: load/layout.c */
+	Size		memory;			/* bytes per process */
+	int			io_depth;		/* requests in flight */
+} FcPlan;
 
 #endif							/* FC_CONTEXT_PLAN_H */

@@ -58,14 +58,6 @@ typedef enum FcPhase
 
 #define FC_NPHASES	(FC_PHASE_TOTAL + 1)
 
-/* missing_partitions */
-typedef enum FcMissing
-{
-	FC_MISSING_CREATE,
-	FC_MISSING_ERROR,
-	FC_MISSING_DEFAULT
-} FcMissing;
-
 /* When records are copied from a mapping of the source file */
 typedef enum FcMapping
 {
@@ -263,8 +255,6 @@ typedef struct FcSharedSource
 	bool		programs;		/* they are the output of commands */
 	uint32		ncopies;
 	uint32		nextents;		/* there is room for */
-	int			encoding;
-	bool		need_transcoding;
 	uint64		data_start;		/* first byte after the header of the first */
 	uint64		data_size;		/* bytes after the headers of all files */
 	uint32		nchunks;
@@ -282,49 +272,18 @@ typedef struct FcSharedSource
 								 * leader receives the data */
 } FcSharedSource;
 
-/* What the rows are sorted and routed by */
-typedef struct FcSharedKey
-{
-	FcKeyType	type;			/* FC_KEY_NONE: in file order */
-	AttrNumber	attnum;
-	int			field;			/* number of the key among the file's fields */
-	bool		routes;			/* the key is the partition key */
-	FcInterval	interval;		/* of partitions to be made; without the zone */
-	char		interval_zone[TZ_STRLEN_MAX + 1];	/* "": the session's */
-} FcSharedKey;
-
-/* The order that rows of a leaf are written in, if not the key's */
-typedef struct FcSharedOrder
-{
-	int			nkeys;			/* that rows are sorted by; 0: they come in
-								 * the right order */
-	bool		append;			/* rows go after those of the table, as
-								 * order_by was given, and never into free
-								 * space */
-	bool		sliced;			/* the first key is that of the partitions,
-								 * ascending: slices of a leaf follow each
-								 * other in this order */
-} FcSharedOrder;
-
 /* How rows are read in key order */
 typedef struct FcSharedIo
 {
-	int			depth;			/* requests in flight */
 	FcMapping	map;
 	bool		uring;			/* false: fc_io_sync */
 	pg_atomic_uint32 uring_errno;	/* with which the kernel has refused
 								 * io_uring to a process; 0: to none */
 } FcSharedIo;
 
-/* What becomes of bad records, and the first that ends the load */
+/* The first bad record that ends the load */
 typedef struct FcSharedErrors
 {
-	uint32		tolerated;		/* FC_CLASS_* */
-	bool		set_null;		/* a refused value becomes NULL */
-	bool		verbose;		/* each such value is to be told of */
-	int64		reject_limit;	/* -1: none */
-
-	/* shared by all during a phase */
 	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_stop */
 	pg_atomic_uint64 offset;	/* of the first; UINT64_MAX: no bad record
 								 * known */
@@ -404,30 +363,24 @@ typedef struct FcSharedPlaces
 typedef struct FcShared
 {
 	/* Written by the leader before the first phase */
+	FcPlan		plan;
 	Oid			target;
 	FcDialect	dialect;
 	FcSharedSource source;
-	FcSharedKey key;
-	FcSharedOrder order;
-	FcCaller	caller;			/* for hints and errors */
-	bool		routed;			/* core's tuple routing finds the leaves */
-	Oid			refused;		/* routed: only rows without a key may go to
-								 * this default partition; 0: any may */
-	bool		freeze;
-	FcMissing	missing;
-	bool		where_late;		/* the scan leaves the condition alone */
-	bool		sends;			/* the leader sends the records of leaves on
-								 * other servers: workers pass over them */
-	Size		memory;			/* bytes per process */
-	int			ncolumns;		/* fields in the file */
-	int			nnumbers;		/* columns with numbers of sequences */
-	int			null_len;
-	int			default_len;	/* -1: no field stands for a default */
 	FcSharedPlaces at;
 
 	/* Written by the leader before each phase */
 	FcPhase		phase;
 	FcWay		way;
+	Size		memory;			/* bytes per process */
+	FcInterval	interval;		/* of partitions to be made; without the zone */
+	char		interval_zone[TZ_STRLEN_MAX + 1];	/* "": the session's */
+	bool		key_dropped;	/* the key has found the partitions, and core
+								 * routes from here on: see fc_shared_keyed */
+	bool		sends;			/* the leader sends the records of leaves on
+								 * other servers: workers pass over them */
+	Oid			refused;		/* key_dropped: only rows without a key may go
+								 * to this default partition; 0: any may */
 	int			nscanners;		/* processes that left spill files */
 	int			nprocesses;		/* that the leader asked for, in this phase */
 	FcStorage	storage;		/* of the target, if there is no key */
@@ -554,6 +507,27 @@ typedef struct FcContext
 	void	   *progress_arg;
 } FcContext;
 
+/* Are rows read in the order of a key, in this phase? */
+static inline bool
+fc_shared_keyed(const FcShared *shared)
+{
+	return shared->plan.key.type != FC_KEY_NONE && !shared->key_dropped;
+}
+
+/* Does the key tell the partition, in this phase? */
+static inline bool
+fc_shared_key_routes(const FcShared *shared)
+{
+	return shared->plan.key.routes && !shared->key_dropped;
+}
+
+/* Does core's tuple routing find the leaves, in this phase? */
+static inline bool
+fc_shared_routed(const FcShared *shared)
+{
+	return shared->plan.routed || shared->key_dropped;
+}
+
 /*
  * Bytes that a process may use to find and read rows in key order; the other
  * half is the sort's.
@@ -561,7 +535,7 @@ typedef struct FcContext
 static inline Size
 fc_shared_read_memory(const FcShared *shared)
 {
-	return shared->order.nkeys > 0 ? shared->memory / 2 : shared->memory;
+	return shared->plan.order.nkeys > 0 ? shared->memory / 2 : shared->memory;
 }
 
 /*
@@ -571,7 +545,7 @@ fc_shared_read_memory(const FcShared *shared)
 static inline bool
 fc_shared_whole_leaves(const FcShared *shared)
 {
-	return shared->order.nkeys > 0 && !shared->order.sliced;
+	return shared->plan.order.nkeys > 0 && !shared->plan.order.sliced;
 }
 
 /*

@@ -105,8 +105,8 @@ fc_feed_rereads_fields(const FcTarget *target)
 {
 	const FcOptions *options = target->options;
 
-	for (int i = 0; i < list_length(target->plan->columns.fields); i++)
-		if (list_nth_int(target->plan->columns.fields, i) == 0 || target->plan->columns.patterns[i])
+	for (int i = 0; i < list_length(target->planned->columns.fields); i++)
+		if (list_nth_int(target->planned->columns.fields, i) == 0 || target->planned->columns.patterns[i])
 			return true;
 	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone;
 }
@@ -455,7 +455,7 @@ fc_feed_options(FcFeed *feed)
 
 		if (IsA(def->arg, List))
 			def->arg = (Node *) fc_fields_force((List *) def->arg, target->options,
-												target->rel, target->plan->columns.attnums);
+												target->rel, target->planned->columns.attnums);
 		list = lappend(list, def);
 	}
 	return list;
@@ -554,7 +554,7 @@ fc_feed_value(PG_FUNCTION_ARGS)
 static void
 fc_feed_hand_over(FcFeed *feed)
 {
-	List	   *fields = feed->target->plan->columns.fields;
+	List	   *fields = feed->target->planned->columns.fields;
 
 	for (int i = 0; i < list_length(fields); i++)
 	{
@@ -595,7 +595,7 @@ static CopyFromState
 fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
 {
 	FcTarget   *target = feed->target;
-	ParseState *pstate = fc_target_parse_state(target->rel, target->plan->columns.attnums);
+	ParseState *pstate = fc_target_parse_state(target->rel, target->planned->columns.attnums);
 	FcFeed		fed = *feed;
 	bool		header = feed->middle && target->dialect.mode == FC_MODE_BINARY;
 	CopyFromState cstate;
@@ -658,13 +658,13 @@ static void
 fc_feed_parser(FcFeed *feed)
 {
 	FcTarget   *target = feed->target;
-	int			nnumbers = target->shared->nnumbers;
+	int			nnumbers = target->shared->plan.nnumbers;
 
 	feed->estate = CreateExecutorState();
 	/* core takes sequences' numbers itself; no worker looks at it meanwhile */
-	target->shared->nnumbers = 0;
+	target->shared->plan.nnumbers = 0;
 	feed->parser = fc_parse_begin(&target->ctx, feed->estate);
-	target->shared->nnumbers = nnumbers;
+	target->shared->plan.nnumbers = nnumbers;
 	feed->mcxt = AllocSetContextCreate(CurrentMemoryContext,
 									   "fast_copy record for core",
 									   ALLOCSET_DEFAULT_SIZES);

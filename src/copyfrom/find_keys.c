@@ -108,8 +108,8 @@ fc_core_keys_part(FcCoreKeys *scan, int64 key)
 static FcSpillPart *
 fc_core_keys_of_row(FcCoreKeys *scan)
 {
-	FcPlan	   *plan = scan->target->plan;
-	int			i = plan->key_attnum - 1;
+	const FcPlan *plan = scan->target->plan;
+	int			i = plan->key.attnum - 1;
 	FcSpillPart *part;
 	int64		key;
 
@@ -122,7 +122,7 @@ fc_core_keys_of_row(FcCoreKeys *scan)
 		}
 		return scan->null;
 	}
-	key = fc_key_from_datum(plan->key_type, scan->slot->tts_values[i]);
+	key = fc_key_from_datum(plan->key.type, scan->slot->tts_values[i]);
 	part = fc_core_keys_part(scan, key);
 	if (part->rows == 0)
 		part->min_key = part->max_key = key;
@@ -164,11 +164,11 @@ fc_core_keys_value(PG_FUNCTION_ARGS)
 static void
 fc_core_keys_leave_effects(const FcTarget *target, CopyFromState cstate)
 {
-	for (int i = 0; i < list_length(target->plan->columns.fields); i++)
+	for (int i = 0; i < list_length(target->planned->columns.fields); i++)
 	{
-		AttrNumber	attnum = list_nth_int(target->plan->columns.fields, i);
+		AttrNumber	attnum = list_nth_int(target->planned->columns.fields, i);
 
-		if (target->plan->columns.flags[i] & FC_FIELD_VISIBLE)
+		if (target->planned->columns.flags[i] & FC_FIELD_VISIBLE)
 			cstate->in_functions[attnum - 1].fn_addr = fc_core_keys_value;
 	}
 }

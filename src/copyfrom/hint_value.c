@@ -39,7 +39,7 @@ fc_hint_format(const FcRefused *refused, const char *pattern)
 	const FcTarget *target = refused->target;
 	const char *arrow = fc_caller_arrow(target->options->caller);
 
-	if (target->plan->key_attnum == get_attnum(target->oid, refused->column))
+	if (target->plan->key.attnum == get_attnum(target->oid, refused->column))
 		return psprintf("timestamp_format%s '%s'", arrow, pattern);
 	return psprintf("timestamp_format%s '{\"%s\": \"%s\"}'", arrow, refused->column, pattern);
 }

@@ -117,7 +117,7 @@ fc_core_copy_file(FcFeed *feed, uint32 file)
 	const char *header = fc_core_feed_file(feed, file);
 	uint64		rows;
 
-	cstate = fc_feed_copy(feed, target->plan->where, header, target->options->freeze);
+	cstate = fc_feed_copy(feed, target->planned->where, header, target->options->freeze);
 	rows = CopyFrom(cstate);
 	fc_core_check_end(feed, cstate);
 	EndCopyFrom(cstate);
@@ -280,13 +280,13 @@ fc_core_route_hint(void *arg)
 	edata = fc_error_so_far();
 	if (edata->hint || !fc_error_says(edata, "no partition of relation"))
 		;
-	else if (!target->plan->key_routes)
+	else if (!fc_shared_key_routes(target->shared))
 		errhint("If it is to have one, make that before the load: fast_copy makes those by range over one column of the file, a timestamp, timestamptz, date or integer.");
 	else if (row->slot == NULL)
 		;
-	else if (slot_attisnull(row->slot, target->plan->key_attnum))
+	else if (slot_attisnull(row->slot, target->plan->key.attnum))
 	{
-		key = quote_identifier(get_attname(target->oid, target->plan->key_attnum, false));
+		key = quote_identifier(get_attname(target->oid, target->plan->key.attnum, false));
 		errhint(fc_caller_wrote_copy(target->options->caller) ?
 				"If rows without a key are to be left out, add WHERE %s IS NOT NULL; only a default partition takes them." :
 				"If rows without a key are to be left out, add where_clause => '%s IS NOT NULL'; only a default partition takes them.",
@@ -307,7 +307,7 @@ fc_core_route(FcTarget *target, TupleTableSlot *slot)
 	FcUnrouted	row = {target, slot};
 	ErrorContextCallback callback;
 	ResultRelInfo *root;
-	EState	   *estate = fc_target_executor(fc_target_parse_state(target->rel, target->plan->columns.attnums),
+	EState	   *estate = fc_target_executor(fc_target_parse_state(target->rel, target->planned->columns.attnums),
 											&root);
 	ModifyTableState *mtstate = makeNode(ModifyTableState);
 	PartitionTupleRouting *proute;
@@ -507,7 +507,7 @@ fc_core_throw(FcTarget *target)
 				 fc_error_line(&target->ctx, slot.offset, slot.length));
 	feed.unseen = (slot.kind == FC_ERROR_ENTRY || slot.kind == FC_ERROR_BATCH);
 	if (slot.kind == FC_ERROR_BATCH && fc_caller_errors_as_core(target->options->caller) &&
-		target->plan->where == NIL && fc_shared_ring(target->shared) == NULL)
+		target->planned->where == NIL && fc_shared_ring(target->shared) == NULL)
 		feed.line = fc_core_batch_line(target, slot.offset);
 	fc_error_context_push(&callback, fc_feed_context, &feed);
 	PG_TRY();

@@ -357,12 +357,12 @@ fc_error_place(FcContext *ctx)
 	uint64		line = fc_error_line(ctx, offset, ctx->at_length);
 	char	   *text;
 
-	if (fc_caller_errors_as_core(ctx->shared->caller))
+	if (fc_caller_errors_as_core(ctx->shared->plan.caller))
 		return psprintf("COPY %s, line " UINT64_FORMAT,
 						RelationGetRelationName(ctx->target), line);
 	text = fc_error_record_text(ctx->source, offset, ctx->at_length,
-								ctx->shared->source.encoding,
-								ctx->shared->source.need_transcoding);
+								ctx->shared->plan.encoding,
+								ctx->shared->plan.need_transcoding);
 	return psprintf(text ? "fast_copy %s, %s \"%s\", line " UINT64_FORMAT ": \"%s\"" :
 					"fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
 					RelationGetRelationName(ctx->target), fc_source_word(ctx->source),

@@ -138,7 +138,7 @@ fc_reject_count(FcContext *ctx, uint64 offset)
 	n = pg_atomic_fetch_add_u64(&shared->counts.rejected, 1) + 1;
 	if (!ctx->in_worker)
 		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_SKIPPED, n);
-	if (shared->errors.reject_limit >= 0 && n > (uint64) shared->errors.reject_limit)
+	if (shared->plan.reject_limit >= 0 && n > (uint64) shared->plan.reject_limit)
 		fc_error_keep(shared, FC_ERROR_LIMIT,
 					  pg_atomic_read_u64(&shared->counts.last_rejected), 0, NULL);
 }
@@ -185,7 +185,7 @@ fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
 		return;
 	if (!ctx->verifying)
 		pg_atomic_fetch_add_u64(&ctx->shared->counts.nulled, 1);
-	for (int i = 0; i < n && ctx->shared->errors.verbose; i++)
+	for (int i = 0; i < n && ctx->shared->plan.verbose; i++)
 	{
 		FcReject	reject;
 

@@ -76,7 +76,7 @@ fc_multi_init_unique(FcMultiWriter *writer)
 {
 	ResultRelInfo *rri = writer->base.rri;
 
-	if ((writer->base.ctx->shared->errors.tolerated & FC_CLASS_UNIQUE) == 0)
+	if ((writer->base.ctx->shared->plan.tolerated & FC_CLASS_UNIQUE) == 0)
 		return;
 	for (int i = 0; i < rri->ri_NumIndices; i++)
 	{
@@ -111,7 +111,7 @@ fc_multi_begin(FcWriter *base)
 	writer->bistate = GetBulkInsertState();
 	writer->last_block = InvalidBlockNumber;
 	/* an earlier insert of this session may have set a target block */
-	if (base->ctx->shared->order.append)
+	if (base->ctx->shared->plan.order.append)
 		RelationSetTargetBlock(base->rel, InvalidBlockNumber);
 	fc_multi_init_unique(writer);
 }

@@ -144,9 +144,9 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 											&TTSOpsVirtual);
 	writer->to = *to;
 	writer->cid = GetCurrentCommandId(!ctx->in_worker);
-	writer->options = to->storage.kind == FC_STORAGE_USED && !ctx->shared->order.append ?
+	writer->options = to->storage.kind == FC_STORAGE_USED && !ctx->shared->plan.order.append ?
 		0 : HEAP_INSERT_SKIP_FSM;
-	if (ctx->shared->freeze)
+	if (ctx->shared->plan.freeze)
 		writer->options |= HEAP_INSERT_FROZEN;
 	fc_write_open_toast(writer);
 	routine->begin(writer);

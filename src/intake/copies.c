@@ -190,20 +190,20 @@ fc_intake_workers(const FcIntake *intake, uint64 bytes)
 }
 
 bool
-fc_intake_plan_flows(const FcPlan *plan)
+fc_intake_plan_flows(const FcPlanned *planned)
 {
-	return plan->core_reason == NULL && plan->leader_reason == NULL;
+	return planned->core_reason == NULL && planned->leader_reason == NULL;
 }
 
 bool
 fc_intake_may_flow(const FcIntake *intake, int least)
 {
 	FcTarget   *target = intake->target;
-	const FcPlan *plan = target->plan;
+	const FcPlanned *planned = target->planned;
 
 	return fc_intake_workers(intake, intake->progress->packed_size > 0 ? intake->progress->packed_size : PG_UINT64_MAX) >= least &&
 		fc_caller_writes(target->options->caller) &&
 		(fc_format_is_binary(&target->options->format) ||
 		 !fc_recode_needed(target->options->file_encoding, &target->dialect)) &&
-		(plan == NULL || fc_intake_plan_flows(plan));
+		(planned == NULL || fc_intake_plan_flows(planned));
 }

@@ -38,7 +38,7 @@ typedef struct FcIntake
 extern bool fc_intake_may_flow(const FcIntake *intake, int least);
 
 /* Does the plan allow it? */
-extern bool fc_intake_plan_flows(const FcPlan *plan);
+extern bool fc_intake_plan_flows(const FcPlanned *planned);
 
 /*
  * Makes the segment, intake->unpacked, for so many processes that make

@@ -371,7 +371,7 @@ fc_intake_settle(FcIntake *intake)
 	 * come, without a copy, if it reads them only once
 	 */
 	int			least = intake->packed ? intake->packed->nfiles + 1 :
-		target->way == FC_WAY_TURNS && target->plan->order == NIL ? 0 : 1;
+		target->way == FC_WAY_TURNS && target->plan->order.nkeys == 0 ? 0 : 1;
 
 	/* a function that was evaluated meanwhile may have asked for more */
 	if (target->inflow && intake->packed)
@@ -381,7 +381,7 @@ fc_intake_settle(FcIntake *intake)
 		target->nworkers = Min(target->nworkers, area->ncopies);
 	}
 	if (!target->inflow || (target->nworkers >= least && target->way != FC_WAY_COPY && target->way != FC_WAY_SEND &&
-							fc_intake_plan_flows(target->plan)))
+							fc_intake_plan_flows(target->planned)))
 		return;
 	target->inflow = false;
 	if (intake->incoming)

@@ -144,7 +144,7 @@ fc_access_check_permissions(FcJob *job)
 	{
 		if (!fc_caller_writes(job->target.options->caller))
 			ExecutorCheckPerms_hook = NULL;
-		fc_check_permissions(job->target.plan->pstate);
+		fc_check_permissions(job->target.planned->pstate);
 	}
 	PG_FINALLY();
 	{

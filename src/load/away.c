@@ -144,7 +144,7 @@ fc_away_foresee(FcJob *job)
 		fc_away_to_keeper(target);
 		return;
 	}
-	if (fc_caller_routes_as_core(target->options->caller) || target->plan->core_reason ||
+	if (fc_caller_routes_as_core(target->options->caller) || target->planned->core_reason ||
 		!(target->plan->partitioned || target->rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE))
 		return;
 	leaves = fc_away_leaves(job);
@@ -177,7 +177,7 @@ fc_away_confirm(FcJob *job)
 	if (!target->plan->partitioned)
 		fc_way_to_core(target, leaves.refusal);
 	else
-		fc_way_take(target, target->plan->key_type != FC_KEY_NONE ? FC_WAY_OFFSETS : FC_WAY_TURNS,
+		fc_way_take(target, target->plan->key.type != FC_KEY_NONE ? FC_WAY_OFFSETS : FC_WAY_TURNS,
 					"a partition was attached");
 	return false;
 }

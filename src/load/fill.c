@@ -53,7 +53,7 @@ fc_fill_report_leaves(FcJob *job)
 		{
 			FcTask	   *task = &job->tasks[i];
 
-			row.rows += job->target.plan->routed ? task->rows : task->loaded;
+			row.rows += fc_shared_routed(job->target.shared) ? task->rows : task->loaded;
 			row.bytes += task->bytes;
 			row.reads += task->reads;
 			row.seconds += task->usec / 1e6;
@@ -122,7 +122,7 @@ fc_fill_storage(FcJob *job)
 static void
 fc_fill_leaves(const FcJob *job, FcWork *work)
 {
-	if (job->target.plan->routed)
+	if (fc_shared_routed(job->target.shared))
 		return;
 	if (work->ntasks == 0)
 		pg_atomic_write_u64(&work->turns[0].leaf, job->target.oid);
@@ -160,9 +160,9 @@ fc_fill_work(FcJob *job, FcWork *work)
 	FcTarget   *target = &job->target;
 
 	work->nturns = 1;
-	if (target->plan->routed)
+	if (fc_shared_routed(target->shared))
 		work->nturns += fc_tables_count(target->oid) + FC_NEW_LEAVES;
-	if (target->plan->key_type == FC_KEY_NONE)
+	if (!fc_shared_keyed(target->shared))
 		target->shared->storage = fc_fill_storage(job);
 	else
 	{
@@ -192,14 +192,11 @@ static void
 fc_fill_drop_key(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcPlan	   *plan = target->plan;
 	FcShared   *shared = target->shared;
 	uint64		bad = pg_atomic_read_u64(&shared->errors.offset);
 	uint32		stopped = pg_atomic_read_u32(&shared->errors.stopped);
 
-	plan->key_type = shared->key.type = FC_KEY_NONE;
-	plan->key_routes = shared->key.routes = false;
-	plan->routed = shared->routed = true;
+	shared->key_dropped = true;
 	if (target->options->missing == FC_MISSING_ERROR)
 		shared->refused = target->route->default_oid;
 	fc_way_take(target, FC_WAY_TURNS, "rows are evaluated in file order");
@@ -240,7 +237,7 @@ fc_fill_run(FcJob *job)
 	int			processes;
 	uint32		units;
 
-	if (target->plan->key_early && target->plan->key_routes)
+	if (target->plan->key.early && target->plan->key.routes)
 		fc_fill_drop_key(job);
 	fc_tables_hold(job);
 	units = fc_fill_work(job, &work);
@@ -299,7 +296,7 @@ fc_fill_may_flow(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
 
-	return target->way != FC_WAY_COPY && !job->sends && target->plan->order == NIL &&
-		target->shared->nnumbers == 0 &&
+	return target->way != FC_WAY_COPY && !job->sends && target->plan->order.nkeys == 0 &&
+		target->shared->plan.nnumbers == 0 &&
 		(target->shared->source.nfiles == 1 || target->way != FC_WAY_TURNS);
 }

@@ -73,7 +73,7 @@ fc_find_interval(FcJob *job)
 	else
 		route->interval = fc_interval_choose(route, target->options->interval);
 	if (route->interval.zone)
-		strlcpy(target->shared->key.interval_zone,
+		strlcpy(target->shared->interval_zone,
 				pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
 }
 
@@ -84,7 +84,7 @@ fc_find_route(FcJob *job)
 	FcTarget   *target = &job->target;
 	bool		hole;
 
-	if (!target->plan->key_routes)
+	if (!target->plan->key.routes)
 		return;
 	target->route = fc_route_build(target->rel);
 	/* an interval is only needed where a partition may be missing */
@@ -93,7 +93,7 @@ fc_find_route(FcJob *job)
 	target->route->create = (target->options->missing == FC_MISSING_CREATE);
 	if (target->route->create && (hole || target->options->interval))
 		fc_find_interval(job);
-	target->shared->key.interval = target->route->interval;
+	target->shared->interval = target->route->interval;
 }
 
 bool
@@ -130,7 +130,7 @@ fc_find_choose_spill(FcJob *job)
 
 	fc_way_take(target, FC_WAY_OFFSETS, "partitions are found by key");
 	if (target->way == FC_WAY_COPY || job->places ||
-		(target->plan->key_early && target->plan->key_routes))
+		(target->plan->key.early && target->plan->key.routes))
 		return "offsets spilled in sorted runs, to find partitions";
 	if (fc_spill_kind == FC_SPILL_AUTO && target->inflow)
 		reason = fc_sample_spill_unseen(target->shared, &rows);
@@ -201,11 +201,11 @@ fc_find_may_be_presorted(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
 
-	return fc_spill_kind == FC_SPILL_AUTO && target->plan->key_routes &&
+	return fc_spill_kind == FC_SPILL_AUTO && target->plan->key.routes &&
 		target->options->missing == FC_MISSING_CREATE && job->places == NIL &&
 		target->way != FC_WAY_COPY && !fc_find_core_reads(job) && !target->plan->effects &&
-		shared->errors.tolerated == 0 && shared->nnumbers == 0 &&
-		fc_shared_where(shared)[0] == '\0' && target->plan->order == NIL &&
+		shared->plan.tolerated == 0 && shared->plan.nnumbers == 0 &&
+		fc_shared_where(shared)[0] == '\0' && target->plan->order.nkeys == 0 &&
 		!OidIsValid(target->route->default_oid) && !fc_way_needs_attached(job);
 }
 

@@ -42,9 +42,9 @@ fc_indexes_order_column(const FcJob *job)
 	const FcTarget *target = &job->target;
 	FcSortKey  *first;
 
-	if (target->plan->order == NIL)
-		return target->plan->key_attnum;
-	first = linitial(target->plan->order);
+	if (target->plan->order.nkeys == 0)
+		return target->plan->key.attnum;
+	first = linitial(target->planned->order);
 	return fc_sort_key_plain(first) ? first->attnum : InvalidAttrNumber;
 }
 

@@ -205,52 +205,30 @@ fc_layout_job(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
-	FcPlan	   *plan = target->plan;
 
 	shared->target = target->oid;
 	shared->way = target->way;
 	shared->dialect = target->dialect;
 	shared->source.size = target->inflow ? target->expected : target->source->size;
 	shared->source.programs = target->source->programs;
-	shared->source.encoding = target->options->file_encoding;
-	shared->source.need_transcoding = plan->need_transcoding;
-	shared->caller = target->options->caller;
-	shared->routed = plan->routed;
-	shared->freeze = target->options->freeze;
-	shared->missing = target->options->missing;
-	shared->errors.tolerated = target->options->tolerated;
-	shared->errors.set_null = target->options->on_error == FC_ON_ERROR_SET_NULL;
-	if (!fc_caller_writes(target->options->caller))
-	{
-		/* an analysis tells of faults, and goes on */
-		shared->errors.tolerated = FC_CLASSES_CHECKED |
-			(plan->routed ? FC_CLASS_NO_PARTITION : 0);
-		if ((target->options->tolerated & FC_CLASS_CONVERSION) == 0)
-			shared->errors.set_null = false;
-	}
-	shared->errors.verbose = !fc_caller_writes(target->options->caller) ||
-		target->options->log_verbosity == FC_LOG_VERBOSE;
-	shared->errors.reject_limit = target->options->reject_limit;
-	shared->key.type = plan->key_type;
-	shared->key.attnum = plan->key_attnum;
-	shared->key.field = plan->key_field;
-	shared->key.routes = plan->key_routes;
-	shared->where_late = plan->where_late;
 	shared->source.data_start = target->source->files[0].data_start;
 	shared->source.data_size = target->data_size;
-	shared->memory = fc_layout_memory(job);
-	shared->io.depth = fc_io_depth;
+	shared->memory = shared->plan.memory = fc_layout_memory(job);
+	shared->plan.io_depth = fc_io_depth;
 }
 
 /* The patterns of all fields, one string after the other */
 static StringInfo
-fc_layout_patterns(const FcPlan *plan)
+fc_layout_patterns(const FcColumns *columns)
 {
 	StringInfo	patterns = makeStringInfo();
 
-	for (int i = 0; i < list_length(plan->columns.fields); i++)
-		appendBinaryStringInfo(patterns, plan->columns.patterns[i] ? plan->columns.patterns[i] : "",
-							   plan->columns.patterns[i] ? strlen(plan->columns.patterns[i]) + 1 : 1);
+	for (int i = 0; i < list_length(columns->fields); i++)
+	{
+		const char *pattern = columns->patterns[i] ? columns->patterns[i] : "";
+
+		appendBinaryStringInfo(patterns, pattern, strlen(pattern) + 1);
+	}
 	return patterns;
 }
 
@@ -289,9 +267,9 @@ fc_layout_has_ring(const FcJob *job)
 
 	return job->intake.incoming && !fc_receive_is_packed(job->intake.incoming) &&
 		!job->foreign &&
-		target->way == FC_WAY_TURNS && target->plan->order == NIL &&
-		target->options->tolerated == 0 && target->plan->numbers == NIL &&
-		!target->plan->effects && target->plan->leader_reason == NULL;
+		target->way == FC_WAY_TURNS && target->plan->order.nkeys == 0 &&
+		target->options->tolerated == 0 && target->plan->nnumbers == 0 &&
+		!target->plan->effects && target->planned->leader_reason == NULL;
 }
 
 /* Gives places after the struct to what has no fixed size; returns the end */
@@ -302,8 +280,8 @@ fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	FcOptions  *options = target->options;
 	Size		end = MAXALIGN(sizeof(FcShared));
 
-	layout->at.columns = fc_layout_place(&end, sizeof(AttrNumber) * layout->ncolumns);
-	layout->at.flags = fc_layout_place(&end, layout->ncolumns);
+	layout->at.columns = fc_layout_place(&end, sizeof(AttrNumber) * layout->plan.ncolumns);
+	layout->at.flags = fc_layout_place(&end, layout->plan.ncolumns);
 	layout->at.null = fc_layout_place_text(&end, options->format.null_print);
 	layout->at.default_ = fc_layout_place_text(&end, fc_layout_text(options->default_string));
 	layout->at.patterns = fc_layout_place(&end, patterns->len + 1);
@@ -313,8 +291,8 @@ fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 	layout->at.copies = fc_layout_place(&end, sizeof(FcCopy) * layout->source.ncopies);
 	layout->at.extents = fc_layout_place(&end, sizeof(FcExtent) * layout->source.nextents);
 	layout->at.files = fc_layout_place(&end, sizeof(FcFile) * layout->source.nfiles);
-	layout->at.numbers = fc_layout_place(&end, sizeof(FcNumber) * layout->nnumbers);
-	layout->at.order = fc_layout_place(&end, sizeof(FcSortKey) * layout->order.nkeys);
+	layout->at.numbers = fc_layout_place(&end, sizeof(FcNumber) * layout->plan.nnumbers);
+	layout->at.order = fc_layout_place(&end, sizeof(FcSortKey) * layout->plan.order.nkeys);
 	layout->at.inflow = fc_layout_place(&end, layout->source.room > 0 ? sizeof(FcInflow) * layout->source.nfiles : 0);
 	layout->at.texts = fc_layout_place(&end, dsa_minimum_size());
 	layout->at.chunks = fc_layout_place(&end, sizeof(FcChunk) * layout->source.nchunks);
@@ -365,8 +343,6 @@ fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
 	FcShared   *shared = target->shared;
 	FcOptions  *options = target->options;
 
-	shared->null_len = strlen(options->format.null_print);
-	shared->default_len = options->default_string ? strlen(options->default_string) : -1;
 	strcpy(fc_shared_null(shared), options->format.null_print);
 	strcpy(fc_shared_default(shared), fc_layout_text(options->default_string));
 	memcpy(fc_shared_patterns(shared), patterns->data, patterns->len);
@@ -389,7 +365,7 @@ fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
 static char *
 fc_layout_where(FcJob *job)
 {
-	List	   *where = job->target.plan->where;
+	List	   *where = job->target.planned->where;
 
 	if (where == NIL ||
 		(job->target.way == FC_WAY_COPY && contain_volatile_functions((Node *) where)))
@@ -456,9 +432,9 @@ fc_layout_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	uint64		chunk_size = fc_layout_chunk_size(job);
-	StringInfo	patterns = fc_layout_patterns(target->plan);
+	StringInfo	patterns = fc_layout_patterns(&target->planned->columns);
 	char	   *where = fc_layout_where(job);
-	FcShared	layout = {0};
+	FcShared	layout = {.plan = *target->plan};
 	Size		total;
 	Size		ring_size;
 
@@ -471,11 +447,6 @@ fc_layout_make(FcJob *job)
 	/* each process that unpacks makes a temporary copy */
 	layout.source.ncopies = target->source->ncopies + (target->inflow ? target->nworkers : 0);
 	layout.source.nextents = fc_layout_count_extents(job);
-	layout.ncolumns = list_length(target->plan->columns.fields);
-	layout.nnumbers = list_length(target->plan->numbers);
-	layout.order.nkeys = list_length(target->plan->order);
-	layout.order.sliced = target->plan->order_sliced;
-	layout.order.append = target->options->order_by != NIL;
 	total = fc_layout_places(job, &layout, patterns, where);
 	ring_size = layout.at.ring == 0 ? 0 :
 		fc_ring_size(target->nworkers, chunk_size, (Size) fc_memory_kb * 1024);
@@ -483,6 +454,7 @@ fc_layout_make(FcJob *job)
 	target->shared = dsm_segment_address(job->segment);
 	memset(target->shared, 0, total);
 	*target->shared = layout;
+	target->plan = &target->shared->plan;
 	if (ring_size > 0)
 	{
 		target->shared->source.places = layout.source.room;
@@ -490,13 +462,13 @@ fc_layout_make(FcJob *job)
 	}
 	SharedFileSetInit(&target->shared->fileset, job->segment);
 	fc_error_begin(target->shared, job->segment);
-	for (int i = 0; i < layout.ncolumns; i++)
-		fc_shared_columns(target->shared)[i] = list_nth_int(target->plan->columns.fields, i);
-	for (int i = 0; i < layout.nnumbers; i++)
-		fc_shared_numbers(target->shared)[i] = *(FcNumber *) list_nth(target->plan->numbers, i);
-	for (int i = 0; i < layout.order.nkeys; i++)
-		fc_shared_order(target->shared)[i] = *(FcSortKey *) list_nth(target->plan->order, i);
-	memcpy(fc_shared_flags(target->shared), target->plan->columns.flags, layout.ncolumns);
+	for (int i = 0; i < layout.plan.ncolumns; i++)
+		fc_shared_columns(target->shared)[i] = list_nth_int(target->planned->columns.fields, i);
+	for (int i = 0; i < layout.plan.nnumbers; i++)
+		fc_shared_numbers(target->shared)[i] = *(FcNumber *) list_nth(target->planned->numbers, i);
+	for (int i = 0; i < layout.plan.order.nkeys; i++)
+		fc_shared_order(target->shared)[i] = *(FcSortKey *) list_nth(target->planned->order, i);
+	memcpy(fc_shared_flags(target->shared), target->planned->columns.flags, layout.plan.ncolumns);
 	fc_layout_texts(job, patterns, where);
 	fc_layout_job(job);
 	fc_layout_state(target->shared);

@@ -132,7 +132,7 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	if (flows)
 		fc_intake_flow(&job->intake);
 	target->ctx.apart = phase != FC_PHASE_SPLIT && phase != FC_PHASE_UNPACK &&
-		(target->plan->effects || target->plan->leader_reason != NULL);
+		(target->plan->effects || target->planned->leader_reason != NULL);
 	processes = fc_worker_run(&target->ctx, job->segment, phase,
 							  fc_lead_workers(job, units), work);
 	if (flows)

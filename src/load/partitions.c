@@ -7,7 +7,7 @@
  * first, and then write to them as to existing ones:
  *
  *		core's CopyFrom loads, or core routes because the load goes without
- *		the key (FcPlan.key_early)
+ *		the key (FcPlanKey.early)
  *		the table is published: rows that are written before a table is
  *		attached are not published
  *		on_error passes over equal rows: indexes must be there to find them
@@ -191,7 +191,7 @@ fc_partitions_faults(FcJob *job)
 	for (int i = 0; i < lengthof(simple); i++)
 		if (simple[i])
 			faults = lappend(faults, simple[i]);
-	if (job->partman == NULL || !target->plan->key_routes)
+	if (job->partman == NULL || !fc_shared_key_routes(target->shared))
 		return faults;
 	foreach(lc, job->parts)
 	{
@@ -272,7 +272,7 @@ fc_partitions_check_unique(FcJob *job)
 		Relation	rel = table_open(target->created[i].range.partition, NoLock);
 
 		CHECK_FOR_INTERRUPTS();
-		fc_plan_check_unique(target->rel, rel, target->options, target->plan);
+		fc_plan_check_unique(target->rel, rel, target->options, target->planned);
 		table_close(rel, NoLock);
 	}
 }

@@ -83,7 +83,7 @@ fc_job_loaded_tables(FcJob *job)
 	List	   *tables = NIL;
 	ListCell   *lc;
 
-	if (!target->plan->key_routes || job->parts == NIL)
+	if (!fc_shared_key_routes(target->shared) || job->parts == NIL)
 		return find_all_inheritors(target->oid, NoLock, NULL);
 	foreach(lc, job->parts)
 	{
@@ -213,7 +213,7 @@ fc_job_is_cores(FcJob *job)
 	FcTarget   *target = &job->target;
 
 	return target->way == FC_WAY_COPY &&
-		(!target->plan->key_routes || target->options->missing != FC_MISSING_CREATE ||
+		(!fc_shared_key_routes(target->shared) || target->options->missing != FC_MISSING_CREATE ||
 		 target->options->freeze);
 }
 
@@ -244,7 +244,7 @@ fc_job_splits(FcJob *job)
 static bool
 fc_job_has_key(FcJob *job)
 {
-	return job->target.plan->key_type != FC_KEY_NONE;
+	return fc_shared_keyed(job->target.shared);
 }
 
 /* Is there a key, and the source there to be looked at? */
@@ -298,7 +298,7 @@ fc_job_lock(FcJob *job)
 static bool
 fc_job_bounds_changed(FcJob *job)
 {
-	return job->target.plan->key_routes && fc_tables_bounds_changed(job);
+	return fc_shared_key_routes(job->target.shared) && fc_tables_bounds_changed(job);
 }
 
 /* Must the source be whole before the load? */
@@ -420,7 +420,7 @@ fc_job_analyze(FcOptions *options)
 	fc_report_start();
 	fc_job_start(job);
 	fc_find_split(job);
-	if (target->plan->key_type != FC_KEY_NONE)
+	if (fc_shared_keyed(target->shared))
 		fc_lead_apart(job, fc_find_keys);
 	fc_lead_apart(job, fc_job_check);
 	fc_progress_end(&job->progress);

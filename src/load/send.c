@@ -47,9 +47,9 @@ fc_send_load(FcJob *job)
 	const FcTarget *target = &job->target;
 	FcElsewhereLoad load = {.whole = target->way == FC_WAY_SEND};
 
-	load.makes = load.whole && target->kept == NULL && target->plan->key_routes &&
+	load.makes = load.whole && target->kept == NULL && target->plan->key.routes &&
 		target->options->missing == FC_MISSING_CREATE;
-	if (!load.whole && target->plan->key_routes)
+	if (!load.whole && target->plan->key.routes)
 		load.leaves = fc_send_leaves(job);
 	if (job->places)
 	{

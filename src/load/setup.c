@@ -68,7 +68,7 @@ fc_setup_workers(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
 
-	if (target->plan->leader_reason != NULL ||
+	if (target->planned->leader_reason != NULL ||
 		(!fc_caller_writes(target->options->caller) && target->plan->subtransactions))
 		return 0;
 	return fc_setup_count_workers(target->options, target->data_size);
@@ -89,7 +89,7 @@ fc_setup_io(FcJob *job)
 		shared->io.map = FC_MAP_CACHED;
 	else if (fc_io_method == FC_IO_MMAP)
 		shared->io.map = FC_MAP_ALWAYS;
-	if (fc_io_method == FC_IO_SYNC || target->plan->key_type == FC_KEY_NONE ||
+	if (fc_io_method == FC_IO_SYNC || target->plan->key.type == FC_KEY_NONE ||
 		(fc_io_method == FC_IO_AUTO && target->nworkers == 0 &&
 		 target->data_size < FC_SMALL_FILE))
 		return;
@@ -108,7 +108,7 @@ fc_setup_dialect(FcJob *job)
 	if (fc_format_is_binary(format))
 	{
 		target->dialect.mode = FC_MODE_BINARY;
-		target->dialect.nfields = list_length(target->plan->columns.fields);
+		target->dialect.nfields = list_length(target->planned->columns.fields);
 		return;
 	}
 	target->dialect.delim = format->delim[0];
@@ -234,16 +234,19 @@ fc_setup_plan(FcJob *job)
 		fc_setup_file(job);
 		fc_header_read(job);
 	}
-	target->plan = fc_plan_make(target->rel, target->options);
+	target->planned = fc_plan_make(target->rel, target->options);
+	target->plan = &target->planned->plan;
 	fc_access_check_target(job);
 	fc_setup_partman(job);
 	fc_away_take_places(job);
 	fc_reject_table_check(target);
 	if (!target->options->header_map)
 		fc_setup_file(job);
-	/* the file may be in another encoding now */
 	if (target->original)
-		target->plan->need_transcoding = false;
+	{
+		target->planned->plan.encoding = target->options->file_encoding;
+		target->planned->plan.need_transcoding = false;
+	}
 	fc_way_begin(target);
 	if (target->unconvertible)
 		fc_setup_unconvertible(job);

@@ -47,8 +47,8 @@ fc_tables_count(Oid target)
 static bool
 fc_tables_lock_late(const FcTarget *target)
 {
-	return target->plan->routed && !target->plan->effects &&
-		target->plan->leader_reason == NULL;
+	return fc_shared_routed(target->shared) && !target->plan->effects &&
+		target->planned->leader_reason == NULL;
 }
 
 void
@@ -57,9 +57,9 @@ fc_tables_lock(FcJob *job)
 	FcTarget   *target = &job->target;
 	ListCell   *lc;
 
-	if (target->plan->routed && !fc_tables_lock_late(target))
+	if (fc_shared_routed(target->shared) && !fc_tables_lock_late(target))
 		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
-	if (!target->plan->key_routes)
+	if (!fc_shared_key_routes(target->shared))
 		return;
 	if (target->ncreated > 0)
 	{
@@ -133,12 +133,12 @@ fc_tables_check_one(FcJob *job, Relation rel)
 	}
 	if (reason)
 		fc_way_to_core(target, reason);
-	else if (target->plan->leader_reason == NULL)
-		target->plan->leader_reason = fc_plan_leaf_reason(rel);
+	else if (target->planned->leader_reason == NULL)
+		target->planned->leader_reason = fc_plan_leaf_reason(rel);
 	if (target->way != FC_WAY_COPY)
-		fc_plan_check_unique(target->rel, rel, target->options, target->plan);
+		fc_plan_check_unique(target->rel, rel, target->options, target->planned);
 	/* of two equal rows the second in the file must be refused */
-	if ((target->plan->routed || target->plan->key_type == FC_KEY_NONE) &&
+	if ((fc_shared_routed(target->shared) || !fc_shared_keyed(target->shared)) &&
 		fc_plan_has_unique(rel))
 		fc_way_take(target, FC_WAY_TURNS, "a unique index must see the rows in file order");
 	if (target->options->freeze)
@@ -172,7 +172,7 @@ fc_tables_check_unlocked(FcJob *job, Oid leaf)
 static void
 fc_tables_check_freeze(FcJob *job)
 {
-	if (job->target.plan->routed)
+	if (fc_shared_routed(job->target.shared))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot perform COPY FREEZE on a partitioned table"),
@@ -194,7 +194,7 @@ fc_tables_existing(FcJob *job)
 
 	if (!target->plan->partitioned)
 		return list_make1_oid(target->oid);
-	if (target->plan->routed)
+	if (fc_shared_routed(target->shared))
 		return find_all_inheritors(target->oid, NoLock, NULL);
 	foreach(lc, job->parts)
 	{
@@ -231,7 +231,7 @@ fc_tables_check(FcJob *job)
 		fc_tables_check_one(job, rel);
 		table_close(rel, NoLock);
 	}
-	if (target->plan->leader_reason != NULL)
+	if (target->planned->leader_reason != NULL)
 		target->nworkers = 0;
 }
 
@@ -242,9 +242,9 @@ fc_tables_hold(FcJob *job)
 	List	   *tables = list_make1_oid(target->oid);
 	ListCell   *lc;
 
-	if (target->plan->routed && !fc_tables_lock_late(target))
+	if (fc_shared_routed(target->shared) && !fc_tables_lock_late(target))
 		tables = find_all_inheritors(target->oid, RowExclusiveLock, NULL);
-	else if (!target->plan->routed)
+	else if (!fc_shared_routed(target->shared))
 		tables = list_append_unique_oid(fc_tables_existing(job), target->oid);
 
 	foreach(lc, tables)
@@ -255,7 +255,7 @@ fc_tables_hold(FcJob *job)
 			job->held = fc_hold_begin(job->held, lfirst_oid(lc));
 	}
 	/* where core routes, new partitions are attached: they are held already */
-	for (int i = 0; i < target->ncreated && !target->plan->routed && !job->places; i++)
+	for (int i = 0; i < target->ncreated && !fc_shared_routed(target->shared) && !job->places; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		job->held = fc_hold_begin(job->held, target->created[i].range.partition);

@@ -85,8 +85,8 @@ fc_tasks_leaf(FcJob *job, const FcSpillPart *part, bool *created)
 	FcNewPartition *new;
 
 	*created = false;
-	if (!target->plan->key_routes)
-		return target->plan->routed ? InvalidOid : target->oid;
+	if (!fc_shared_key_routes(target->shared))
+		return fc_shared_routed(target->shared) ? InvalidOid : target->oid;
 	if (OidIsValid(part->range.partition))
 		return part->range.partition;
 	new = fc_tasks_created(job, part);
@@ -103,10 +103,10 @@ fc_tasks_is_missing(FcJob *job, const FcSpillPart *part)
 {
 	FcTarget   *target = &job->target;
 
-	return target->plan->key_routes &&
+	return fc_shared_key_routes(target->shared) &&
 		target->options->missing == FC_MISSING_CREATE && !part->null &&
 		!OidIsValid(part->range.partition) &&
-		!fc_key_is_infinite(target->plan->key_type, part->range.lo);
+		!fc_key_is_infinite(target->plan->key.type, part->range.lo);
 }
 
 void
@@ -134,8 +134,8 @@ fc_tasks_set_parts(FcJob *job, List *parts)
 
 		if (fc_tasks_is_missing(job, part))
 			target->created[target->ncreated++].range = part->range;
-		else if (target->plan->key_routes &&
-				 (target->shared->errors.tolerated & FC_CLASS_NO_PARTITION) == 0 &&
+		else if (fc_shared_key_routes(target->shared) &&
+				 (target->shared->plan.tolerated & FC_CLASS_NO_PARTITION) == 0 &&
 				 !OidIsValid(fc_tasks_leaf(job, part, &created)))
 			fc_error_keep(target->shared, FC_ERROR_ROUTE, part->min_offset,
 						  part->min_length, NULL);
@@ -189,8 +189,8 @@ fc_tasks_groups(FcJob *job)
 		 * rows that no partition takes are in a group, too, if they are to be
 		 * rejected; if that is not tolerated their error is kept already
 		 */
-		if (OidIsValid(group->leaf) || job->target.plan->routed ||
-			(job->target.shared->errors.tolerated & FC_CLASS_NO_PARTITION))
+		if (OidIsValid(group->leaf) || fc_shared_routed(job->target.shared) ||
+			(job->target.shared->plan.tolerated & FC_CLASS_NO_PARTITION))
 			single = lappend(single, group);
 	}
 	list_sort(single, fc_group_cmp_leaf);
@@ -240,7 +240,7 @@ fc_tasks_slices(FcJob *job, const FcGroup *group, const FcSpillPart *part,
 		fc_shared_whole_leaves(target->shared))
 		return 1;
 	/* rows of one key are sorted together, and NULL counts as one */
-	if (target->shared->order.nkeys > 0 && part->null)
+	if (target->shared->plan.order.nkeys > 0 && part->null)
 		return 1;
 	return Max(Min(part->rows / FC_SLICE_ROWS, FC_MAX_SLICES), 1);
 }
@@ -283,7 +283,7 @@ fc_tasks_cut_part(FcJob *job, FcRuns *runs, const FcGroup *group,
 	int			nbounds = nslices > 1 ? fc_runs_cut(runs, part, nslices, bounds) : 0;
 	FcBound		lo = {part->null ? 0 : part->range.lo, 0};
 
-	if (job->target.shared->order.nkeys > 0)
+	if (job->target.shared->plan.order.nkeys > 0)
 		nbounds = fc_tasks_round(part, bounds, nbounds);
 	for (int i = 0; i <= nbounds; i++)
 	{
@@ -315,8 +315,8 @@ fc_tasks_number(FcJob *job, int first, int part)
 		FcTask	   *task = &job->tasks[i];
 
 		task->part = part;
-		task->slice = job->target.plan->routed ? 0 : i - first;
-		task->nslices = job->target.plan->routed ? 1 : job->ntasks - first;
+		task->slice = fc_shared_routed(job->target.shared) ? 0 : i - first;
+		task->nslices = fc_shared_routed(job->target.shared) ? 1 : job->ntasks - first;
 	}
 }
 

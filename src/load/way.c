@@ -33,17 +33,16 @@ fc_way_io_method(FcShared *shared)
 void
 fc_way_begin(FcTarget *target)
 {
-	FcPlan	   *plan = target->plan;
 
-	if (plan->key_type != FC_KEY_NONE)
+	if (target->plan->key.type != FC_KEY_NONE)
 		fc_way_take(target, FC_WAY_OFFSETS, "there is a key");
 	else if (target->inflow && target->source->nfiles > 1)
 		fc_way_take(target, FC_WAY_CHUNKS, "there is no key, and several files are unpacked at once");
 	else
 		fc_way_take(target, FC_WAY_TURNS, "there is no key");
 	/* what core would look after for a row is done where they are kept */
-	if (plan->core_reason && target->kept == NULL)
-		fc_way_to_core(target, plan->core_reason);
+	if (target->planned->core_reason && target->kept == NULL)
+		fc_way_to_core(target, target->planned->core_reason);
 }
 
 void
@@ -73,8 +72,8 @@ fc_way_sorts_alone(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
 
-	return target->plan->order != NIL &&
-		(target->plan->routed || target->plan->key_type == FC_KEY_NONE);
+	return target->plan->order.nkeys > 0 &&
+		(fc_shared_routed(target->shared) || !fc_shared_keyed(target->shared));
 }
 
 bool
@@ -82,7 +81,7 @@ fc_way_needs_attached(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	return fc_plan_is_published(target->rel) || target->plan->key_early ||
+	return fc_plan_is_published(target->rel) || target->plan->key.early ||
 		(job->partman && job->partman->early) ||
 		((target->options->tolerated & FC_CLASS_UNIQUE) &&
 		 fc_plan_has_unique(target->rel));
@@ -94,7 +93,7 @@ fc_way_of_leaf(const FcJob *job, const FcTask *task)
 	if (fc_shared_whole_leaves(job->target.shared))
 		return "sorted as a whole";
 	return psprintf("%u %sslices", task->nslices,
-					job->target.plan->order != NIL ? "sorted " : "");
+					job->target.plan->order.nkeys > 0 ? "sorted " : "");
 }
 
 /* Says which writers wrote the rows */
@@ -121,10 +120,10 @@ fc_way_of_sort(FcJob *job)
 	StringInfoData way;
 
 	initStringInfo(&way);
-	if (target->plan->leader_reason)
-		appendStringInfo(&way, "in the leader: %s, ", target->plan->leader_reason);
+	if (target->planned->leader_reason)
+		appendStringInfo(&way, "in the leader: %s, ", target->planned->leader_reason);
 	appendStringInfo(&way, "sorted by %s",
-					 fc_sort_keys_text(target->rel, target->plan->order));
+					 fc_sort_keys_text(target->rel, target->planned->order));
 	if (fc_way_sorts_alone(job))
 		appendStringInfoString(&way, " by one process");
 	if (on_disk > 0)
@@ -140,10 +139,10 @@ fc_way_of_load(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	if (target->plan->order != NIL)
+	if (target->plan->order.nkeys > 0)
 		return fc_way_of_sort(job);
-	if (target->plan->leader_reason && target->way != FC_WAY_SEND)
-		return psprintf("in the leader: %s", target->plan->leader_reason);
+	if (target->planned->leader_reason && target->way != FC_WAY_SEND)
+		return psprintf("in the leader: %s", target->planned->leader_reason);
 	switch (target->way)
 	{
 		case FC_WAY_CHUNKS:

@@ -42,19 +42,19 @@ fc_plan_has_unique(Relation rel)
 
 /* Marks the fields whose type runs code with visible effects */
 static bool
-fc_plan_fields_visible(Relation rel, const FcOptions *options, FcPlan *plan)
+fc_plan_fields_visible(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	bool		any = false;
 
-	for (int i = 0; i < list_length(plan->columns.fields); i++)
+	for (int i = 0; i < list_length(planned->columns.fields); i++)
 	{
-		AttrNumber	attnum = list_nth_int(plan->columns.fields, i);
+		AttrNumber	attnum = list_nth_int(planned->columns.fields, i);
 
 		if (attnum == 0 ||
 			!fc_code_type_visible(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
 								  fc_format_is_binary(&options->format)))
 			continue;
-		plan->columns.flags[i] |= FC_FIELD_VISIBLE;
+		planned->columns.flags[i] |= FC_FIELD_VISIBLE;
 		any = true;
 	}
 	return any;
@@ -62,10 +62,10 @@ fc_plan_fields_visible(Relation rel, const FcOptions *options, FcPlan *plan)
 
 /* Do effects show how often a row's code runs before it is in the table? */
 static bool
-fc_plan_effects(Relation rel, const FcOptions *options, FcPlan *plan)
+fc_plan_effects(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	bool		visible = fc_plan_fields_visible(rel, options, plan);
+	bool		visible = fc_plan_fields_visible(rel, options, planned);
 
 	for (int i = 0; desc->constr && i < desc->constr->num_check; i++)
 		visible = visible ||
@@ -78,7 +78,7 @@ fc_plan_effects(Relation rel, const FcOptions *options, FcPlan *plan)
 
 /* Marks the fields whose errors are tolerated only in subtransactions */
 static bool
-fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
+fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	bool		any = false;
 	int			i = 0;
@@ -86,7 +86,7 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 
 	if ((options->tolerated & FC_CLASS_CONVERSION) == 0 && fc_caller_writes(options->caller))
 		return false;
-	foreach(lc, plan->columns.fields)
+	foreach(lc, planned->columns.fields)
 	{
 		AttrNumber	attnum = lfirst_int(lc);
 
@@ -94,7 +94,7 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 			fc_code_type_foreign(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
 								 fc_format_is_binary(&options->format)))
 		{
-			plan->columns.flags[i] |= FC_FIELD_SUBTRANSACTION;
+			planned->columns.flags[i] |= FC_FIELD_SUBTRANSACTION;
 			any = true;
 		}
 		i++;
@@ -104,9 +104,9 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlan *plan)
 
 /* Refuses to tolerate a user's conversion, whose errors may have effects */
 static void
-fc_plan_check_encoding(const FcOptions *options, const FcPlan *plan)
+fc_plan_check_encoding(const FcOptions *options, const FcPlanned *planned)
 {
-	if ((options->tolerated & FC_CLASS_ENCODING) == 0 || !plan->need_transcoding ||
+	if ((options->tolerated & FC_CLASS_ENCODING) == 0 || !planned->plan.need_transcoding ||
 		FindDefaultConversionProc(options->file_encoding,
 								  GetDatabaseEncoding()) < FirstNormalObjectId)
 		return;
@@ -116,11 +116,11 @@ fc_plan_check_encoding(const FcOptions *options, const FcPlan *plan)
 }
 
 /*
- * Adds the column to plan->numbers, if the leader may take the numbers of its
- * default before the rows are loaded; else returns false
+ * Adds the column to planned->numbers, if the leader may take the numbers of
+ * its default before the rows are loaded; else returns false
  */
 static bool
-fc_plan_number(FcPlan *plan, AttrNumber attnum, Node *expr)
+fc_plan_number(FcPlanned *planned, AttrNumber attnum, Node *expr)
 {
 	FcNumber   *number = palloc0(sizeof(FcNumber));
 	ListCell   *lc;
@@ -129,11 +129,13 @@ fc_plan_number(FcPlan *plan, AttrNumber attnum, Node *expr)
 		fc_code_unsafe(fc_number_replace(expr, 1)))
 		return false;
 	/* two columns with one sequence take its numbers in turn */
-	foreach(lc, plan->numbers)
+	foreach(lc, planned->numbers)
+	{
 		if (((FcNumber *) lfirst(lc))->sequence == number->sequence)
-		return false;
+			return false;
+	}
 	number->attnum = attnum;
-	plan->numbers = lappend(plan->numbers, number);
+	planned->numbers = lappend(planned->numbers, number);
 	return true;
 }
 
@@ -152,17 +154,17 @@ fc_plan_may_leave_out(const FcOptions *options)
 /*
  * Finds defaults that give other values when they are evaluated in another
  * order.  If each of them takes one number of a sequence for each record,
- * plan->numbers has them; else the load keeps to the order of the file.
+ * planned->numbers has them; else the load keeps to the order of the file.
  */
 static void
-fc_plan_defaults(Relation rel, const FcOptions *options, FcPlan *plan)
+fc_plan_defaults(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-		bool		in_file = list_member_int(plan->columns.attnums, attnum);
+		bool		in_file = list_member_int(planned->columns.attnums, attnum);
 		Node	   *expr;
 
 		if (att->attisdropped || att->attgenerated ||
@@ -173,49 +175,82 @@ fc_plan_defaults(Relation rel, const FcOptions *options, FcPlan *plan)
 			continue;
 		expr = (Node *) expression_planner((Expr *) expr);
 		if (contain_volatile_functions(expr) && fc_code_unsafe(expr) &&
-			(in_file || !fc_plan_number(plan, attnum, expr)))
-			plan->in_order = true;
+			(in_file || !fc_plan_number(planned, attnum, expr)))
+			planned->plan.in_order = true;
 	}
-	if (plan->numbers != NIL && fc_plan_may_leave_out(options))
-		plan->in_order = true;
-	if (plan->in_order)
-		plan->numbers = NIL;
+	if (planned->numbers != NIL && fc_plan_may_leave_out(options))
+		planned->plan.in_order = true;
+	if (planned->plan.in_order)
+		planned->numbers = NIL;
 }
 
-FcPlan *
+/* What all processes need of what the caller said */
+static void
+fc_plan_said(const FcOptions *options, FcPlan *plan)
+{
+	plan->caller = options->caller;
+	plan->freeze = options->freeze;
+	plan->missing = options->missing;
+	plan->null_len = strlen(options->format.null_print);
+	plan->default_len = options->default_string ? strlen(options->default_string) : -1;
+	plan->tolerated = options->tolerated;
+	plan->set_null = options->on_error == FC_ON_ERROR_SET_NULL;
+	plan->verbose = options->log_verbosity == FC_LOG_VERBOSE;
+	plan->reject_limit = options->reject_limit;
+	if (fc_caller_writes(options->caller))
+		return;
+	/* an analysis tells of faults, and goes on */
+	plan->tolerated = FC_CLASSES_CHECKED | (plan->routed ? FC_CLASS_NO_PARTITION : 0);
+	plan->set_null = plan->set_null && (options->tolerated & FC_CLASS_CONVERSION);
+	plan->verbose = true;
+}
+
+static void
+fc_plan_count(const FcOptions *options, FcPlanned *planned)
+{
+	planned->plan.ncolumns = list_length(planned->columns.fields);
+	planned->plan.nnumbers = list_length(planned->numbers);
+	planned->plan.order.nkeys = list_length(planned->order);
+	planned->plan.order.append = options->order_by != NIL;
+}
+
+FcPlanned *
 fc_plan_make(Relation rel, const FcOptions *options)
 {
-	FcPlan	   *plan = palloc0(sizeof(FcPlan));
+	FcPlanned *planned = palloc0(sizeof(FcPlanned));
 	int			server = GetDatabaseEncoding();
 
-	fc_fields_make(rel, options, &plan->columns);
-	plan->pstate = fc_target_parse_state(rel, plan->columns.attnums);
+	fc_fields_make(rel, options, &planned->columns);
+	planned->pstate = fc_target_parse_state(rel, planned->columns.attnums);
 	if (fc_caller_opened_by_core(options->caller))
-		plan->where = options->where;
+		planned->where = options->where;
 	else if (options->where_clause)
-		plan->where = fc_where_parse(plan->pstate, rel, options->where_clause);
-	plan->need_transcoding = !fc_format_is_binary(&options->format) &&
+		planned->where = fc_where_parse(planned->pstate, rel, options->where_clause);
+	planned->plan.encoding = options->file_encoding;
+	planned->plan.need_transcoding = !fc_format_is_binary(&options->format) &&
 		options->file_encoding != server &&
 		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
-	fc_plan_defaults(rel, options, plan);
-	plan->effects = fc_plan_effects(rel, options, plan);
-	plan->order = fc_sort_keys_parse(rel, options->order_by);
-	fc_plan_key(rel, options, plan);
-	fc_plan_order(plan);
-	fc_plan_check_unique(rel, rel, options, plan);
-	fc_fields_patterns(rel, options, plan->key_attnum, &plan->columns);
-	fc_plan_check_encoding(options, plan);
-	plan->subtransactions = fc_plan_subtransactions(rel, options, plan);
-	plan->core_reason = fc_plan_core_reason(rel, options, plan);
+	fc_plan_defaults(rel, options, planned);
+	planned->plan.effects = fc_plan_effects(rel, options, planned);
+	planned->order = fc_sort_keys_parse(rel, options->order_by);
+	fc_plan_key(rel, options, planned);
+	fc_plan_order(planned);
+	fc_plan_check_unique(rel, rel, options, planned);
+	fc_fields_patterns(rel, options, planned->plan.key.attnum, &planned->columns);
+	fc_plan_check_encoding(options, planned);
+	planned->plan.subtransactions = fc_plan_subtransactions(rel, options, planned);
+	planned->core_reason = fc_plan_core_reason(rel, options, planned);
 	/* core evaluates the condition: a volatile one must not run before */
-	plan->where_late = plan->where_late ||
-		(plan->core_reason && contain_volatile_functions((Node *) plan->where));
-	if (plan->core_reason == NULL && plan->subtransactions &&
+	planned->plan.where_late = planned->plan.where_late ||
+		(planned->core_reason && contain_volatile_functions((Node *) planned->where));
+	fc_plan_said(options, &planned->plan);
+	fc_plan_count(options, planned);
+	if (planned->core_reason == NULL && planned->plan.subtransactions &&
 		(options->tolerated & FC_CLASS_CONVERSION))
-		plan->leader_reason = "values of a column's type are tried in subtransactions";
-	else if (plan->core_reason == NULL)
-		plan->leader_reason = fc_plan_leader_reason(rel, options, plan);
-	return plan;
+		planned->leader_reason = "values of a column's type are tried in subtransactions";
+	else if (planned->core_reason == NULL)
+		planned->leader_reason = fc_plan_leader_reason(rel, options, planned);
+	return planned;
 }
 
 bool

@@ -41,7 +41,7 @@ fc_plan_field(List *fields, AttrNumber attnum)
 
 /* Takes the column that the caller named as the key, if it can be one */
 static void
-fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
+fc_plan_named_key(Relation rel, const char *name, FcPlanned *planned)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 	Oid			typid;
@@ -51,63 +51,63 @@ fc_plan_named_key(Relation rel, const char *name, FcPlan *plan)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						name, RelationGetRelationName(rel))));
-	plan->key_field = fc_plan_field(plan->columns.fields, attnum);
-	if (plan->key_field < 0)
+	planned->plan.key.field = fc_plan_field(planned->columns.fields, attnum);
+	if (planned->plan.key.field < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
 				 errmsg("timestamp_column \"%s\" is not a column of the file", name),
 				 errhint("Add it to columns, or name another column.")));
 	typid = TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid;
-	plan->key_type = fc_key_type(typid);
-	if (plan->key_type == FC_KEY_NONE)
+	planned->plan.key.type = fc_key_type(typid);
+	if (planned->plan.key.type == FC_KEY_NONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot order rows by column \"%s\" of type %s",
 						name, format_type_be(typid)),
 				 errhint("Use a timestamp, timestamptz, date or integer column.")));
-	plan->key_attnum = attnum;
+	planned->plan.key.attnum = attnum;
 }
 
 /* Takes the first column of order_by as the key, if it can be one */
 static void
-fc_plan_order_key(Relation rel, FcPlan *plan)
+fc_plan_order_key(Relation rel, FcPlanned *planned)
 {
-	FcSortKey  *first = linitial(plan->order);
-	int			field = fc_plan_field(plan->columns.fields, first->attnum);
+	FcSortKey  *first = linitial(planned->order);
+	int			field = fc_plan_field(planned->columns.fields, first->attnum);
 	FcKeyType	type = fc_key_type(TupleDescAttr(RelationGetDescr(rel),
 												 first->attnum - 1)->atttypid);
 
 	if (field < 0 || type == FC_KEY_NONE || !fc_sort_key_plain(first))
 		return;
-	plan->key_field = field;
-	plan->key_type = type;
-	plan->key_attnum = first->attnum;
+	planned->plan.key.field = field;
+	planned->plan.key.type = type;
+	planned->plan.key.attnum = first->attnum;
 }
 
 static void
-fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlan *plan)
+fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	AttrNumber	attnum;
 
 	if (!fc_route_possible(rel, &attnum))
 	{
-		plan->routed = true;
+		planned->plan.routed = true;
 		return;
 	}
-	if (plan->key_attnum != 0 && plan->key_attnum != attnum)
+	if (planned->plan.key.attnum != 0 && planned->plan.key.attnum != attnum)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("timestamp_column \"%s\" is not the partition key of \"%s\"",
 						options->key_column, RelationGetRelationName(rel)),
 				 errhint("Leave timestamp_column out, or name column \"%s\".",
 						 get_attname(RelationGetRelid(rel), attnum, false))));
-	plan->key_field = fc_plan_field(plan->columns.fields, attnum);
-	plan->key_routes = (plan->key_field >= 0);
-	plan->routed = !plan->key_routes;
-	if (!plan->key_routes)
+	planned->plan.key.field = fc_plan_field(planned->columns.fields, attnum);
+	planned->plan.key.routes = (planned->plan.key.field >= 0);
+	planned->plan.routed = !planned->plan.key.routes;
+	if (!planned->plan.key.routes)
 		return;
-	plan->key_attnum = attnum;
-	plan->key_type = fc_key_type(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid);
+	planned->plan.key.attnum = attnum;
+	planned->plan.key.type = fc_key_type(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid);
 }
 
 /*
@@ -123,12 +123,12 @@ fc_plan_default_volatile(Relation rel, AttrNumber attnum)
 
 static bool
 fc_plan_where_volatile(Relation rel, const FcOptions *options,
-					   const FcPlan *plan)
+					   const FcPlanned *planned)
 {
 	Bitmapset  *used = NULL;
 	int			i = -1;
 
-	pull_varattnos((Node *) plan->where, 1, &used);
+	pull_varattnos((Node *) planned->where, 1, &used);
 	while ((i = bms_next_member(used, i)) >= 0)
 	{
 		AttrNumber	attnum = i + FirstLowInvalidHeapAttributeNumber;
@@ -136,7 +136,7 @@ fc_plan_where_volatile(Relation rel, const FcOptions *options,
 		/* a reference to the whole row is one to all columns */
 		for (AttrNumber a = Max(attnum, 1);
 			 a <= (attnum == 0 ? RelationGetDescr(rel)->natts : attnum); a++)
-			if ((options->default_string || !list_member_int(plan->columns.attnums, a)) &&
+			if ((options->default_string || !list_member_int(planned->columns.attnums, a)) &&
 				!TupleDescAttr(RelationGetDescr(rel), a - 1)->attisdropped &&
 				fc_plan_default_volatile(rel, a))
 				return true;
@@ -145,56 +145,56 @@ fc_plan_where_volatile(Relation rel, const FcOptions *options,
 }
 
 static bool
-fc_plan_has_flag(const FcPlan *plan, uint8 flag)
+fc_plan_has_flag(const FcPlanned *planned, uint8 flag)
 {
-	for (int i = 0; i < list_length(plan->columns.fields); i++)
-		if (plan->columns.flags[i] & flag)
+	for (int i = 0; i < list_length(planned->columns.fields); i++)
+		if (planned->columns.flags[i] & flag)
 			return true;
 	return false;
 }
 
 /* Must the load not put rows into the order of the key? */
 static bool
-fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlan *plan)
+fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlanned *planned)
 {
 	/* for an index of a partition fc_plan_check_unique refuses the load */
-	if (!plan->partitioned && (options->tolerated & FC_CLASS_UNIQUE) &&
-		fc_sort_keys_conflict(rel, rel, fc_sort_key_of(rel, plan->key_attnum)))
+	if (!planned->plan.partitioned && (options->tolerated & FC_CLASS_UNIQUE) &&
+		fc_sort_keys_conflict(rel, rel, fc_sort_key_of(rel, planned->plan.key.attnum)))
 		return true;
-	return (plan->key_early && !plan->key_routes) ||
+	return (planned->plan.key.early && !planned->plan.key.routes) ||
 		(options->default_string &&
-		 fc_plan_default_volatile(rel, plan->key_attnum));
+		 fc_plan_default_volatile(rel, planned->plan.key.attnum));
 }
 
 void
-fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
+fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
-	plan->key_field = -1;
-	plan->partitioned = (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE);
+	planned->plan.key.field = -1;
+	planned->plan.partitioned = (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE);
 	if (fc_caller_routes_as_core(options->caller))
-		plan->routed = plan->partitioned;
+		planned->plan.routed = planned->plan.partitioned;
 	else if (options->key_column)
-		fc_plan_named_key(rel, options->key_column, plan);
-	else if (!plan->partitioned && plan->order != NIL)
-		fc_plan_order_key(rel, plan);
-	if (plan->partitioned && !fc_caller_routes_as_core(options->caller))
-		fc_plan_partition_key(rel, options, plan);
+		fc_plan_named_key(rel, options->key_column, planned);
+	else if (!planned->plan.partitioned && planned->order != NIL)
+		fc_plan_order_key(rel, planned);
+	if (planned->plan.partitioned && !fc_caller_routes_as_core(options->caller))
+		fc_plan_partition_key(rel, options, planned);
 	/* COPY reads all columns of a row before it filters it */
-	plan->where_late = plan->key_type != FC_KEY_NONE &&
-		(fc_plan_where_volatile(rel, options, plan) ||
-		 (plan->where != NIL && fc_plan_has_flag(plan, FC_FIELD_VISIBLE)));
-	plan->key_early = plan->in_order || plan->where_late;
-	if (plan->key_type != FC_KEY_NONE &&
-		fc_plan_key_unfit(rel, options, plan))
+	planned->plan.where_late = planned->plan.key.type != FC_KEY_NONE &&
+		(fc_plan_where_volatile(rel, options, planned) ||
+		 (planned->where != NIL && fc_plan_has_flag(planned, FC_FIELD_VISIBLE)));
+	planned->plan.key.early = planned->plan.in_order || planned->plan.where_late;
+	if (planned->plan.key.type != FC_KEY_NONE &&
+		fc_plan_key_unfit(rel, options, planned))
 	{
-		plan->key_type = FC_KEY_NONE;
-		plan->key_attnum = 0;
-		plan->key_field = -1;
-		plan->key_routes = false;
-		plan->routed = plan->partitioned;
+		planned->plan.key.type = FC_KEY_NONE;
+		planned->plan.key.attnum = 0;
+		planned->plan.key.field = -1;
+		planned->plan.key.routes = false;
+		planned->plan.routed = planned->plan.partitioned;
 	}
 	if ((options->interval || options->nodes) &&
-		(!plan->key_routes || options->missing != FC_MISSING_CREATE))
+		(!planned->plan.key.routes || options->missing != FC_MISSING_CREATE))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s given, but no partitions can be created",
@@ -204,21 +204,21 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlan *plan)
 
 /* Do rows come in the order of the key, unless order_by says another one? */
 static bool
-fc_plan_loads_by_key(const FcPlan *plan)
+fc_plan_loads_by_key(const FcPlanned *planned)
 {
-	return plan->key_type != FC_KEY_NONE && !plan->routed && !plan->key_early;
+	return planned->plan.key.type != FC_KEY_NONE && !planned->plan.routed && !planned->plan.key.early;
 }
 
 void
 fc_plan_check_unique(Relation target, Relation rel, const FcOptions *options,
-					 const FcPlan *plan)
+					 const FcPlanned *planned)
 {
-	bool		by_key = plan->order == NIL && fc_plan_loads_by_key(plan);
+	bool		by_key = planned->order == NIL && fc_plan_loads_by_key(planned);
 	char	   *index;
 
-	if ((plan->order == NIL && !by_key) || (options->tolerated & FC_CLASS_UNIQUE) == 0)
+	if ((planned->order == NIL && !by_key) || (options->tolerated & FC_CLASS_UNIQUE) == 0)
 		return;
-	index = fc_sort_keys_conflict(target, rel, by_key ? fc_sort_key_of(target, plan->key_attnum) : plan->order);
+	index = fc_sort_keys_conflict(target, rel, by_key ? fc_sort_key_of(target, planned->plan.key.attnum) : planned->order);
 	if (index == NULL)
 		return;
 	ereport(ERROR,
@@ -227,23 +227,23 @@ fc_plan_check_unique(Relation target, Relation rel, const FcOptions *options,
 			 errmsg("order_by cannot be used with on_error_classes \"unique\" here"),
 			 errdetail("Of rows that index \"%s\" takes for equal the first of the file is to be loaded, and another one may come before it in %s.",
 					   index, by_key ? psprintf("the order of column \"%s\"",
-												get_attname(target->rd_id, plan->key_attnum, false)) : "this order"),
+												get_attname(target->rd_id, planned->plan.key.attnum, false)) : "this order"),
 			 by_key ? errhint("Leave the class out; or, if the index is a unique one of columns, name these in order_by.") :
 			 errhint("Order by columns of the index only, or leave one of the two out.")));
 }
 
 void
-fc_plan_order(FcPlan *plan)
+fc_plan_order(FcPlanned *planned)
 {
 	FcSortKey  *first;
 
-	if (plan->order == NIL || !fc_plan_loads_by_key(plan))
+	if (planned->order == NIL || !fc_plan_loads_by_key(planned))
 		return;
-	first = linitial(plan->order);
-	if (first->attnum != plan->key_attnum || !fc_sort_key_plain(first))
+	first = linitial(planned->order);
+	if (first->attnum != planned->plan.key.attnum || !fc_sort_key_plain(first))
 		return;
-	if (list_length(plan->order) == 1)
-		plan->order = NIL;
+	if (list_length(planned->order) == 1)
+		planned->order = NIL;
 	else
-		plan->order_sliced = true;
+		planned->plan.order.sliced = true;
 }

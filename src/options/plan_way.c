@@ -63,19 +63,21 @@ fc_plan_leaf_core_reason(Relation leaf)
 }
 
 static bool
-fc_plan_is_numbered(const FcPlan *plan, AttrNumber attnum)
+fc_plan_is_numbered(const FcPlanned *planned, AttrNumber attnum)
 {
 	ListCell   *lc;
 
-	foreach(lc, plan->numbers)
+	foreach(lc, planned->numbers)
+	{
 		if (((FcNumber *) lfirst(lc))->attnum == attnum)
-		return true;
+			return true;
+	}
 	return false;
 }
 
 /* Looks at the types of columns in the file and the defaults of all others */
 static const char *
-fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlan *plan)
+fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlanned *planned)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	bool		markers = options->default_string != NULL;
@@ -83,11 +85,11 @@ fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlan *pla
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-		bool		in_file = list_member_int(plan->columns.attnums, attnum);
+		bool		in_file = list_member_int(planned->columns.attnums, attnum);
 
 		if (att->attisdropped || att->attgenerated)
 			continue;
-		if ((markers || !in_file) && !fc_plan_is_numbered(plan, attnum) &&
+		if ((markers || !in_file) && !fc_plan_is_numbered(planned, attnum) &&
 			fc_code_unsafe(build_column_default(rel, attnum)))
 			return "a column's default is not parallel safe";
 		if (in_file && fc_code_type_unsafe(att->atttypid, fc_format_is_binary(&options->format)))
@@ -98,7 +100,7 @@ fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlan *pla
 
 const char *
 fc_plan_leader_reason(Relation rel, const FcOptions *options,
-					  const FcPlan *plan)
+					  const FcPlanned *planned)
 {
 	const char *reason;
 
@@ -108,17 +110,17 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 		return "the table is a system catalog";
 	if (IsolationIsSerializable())
 		return "the transaction is serializable";
-	if (plan->routed &&
+	if (planned->plan.routed &&
 		fc_code_unsafe((Node *) RelationGetPartitionKey(rel)->partexprs))
 		return "the partition key is not parallel safe";
-	if (fc_code_unsafe((Node *) plan->where))
+	if (fc_code_unsafe((Node *) planned->where))
 		return "the condition is not parallel safe";
-	if (fc_sort_keys_unsafe(rel, plan->order))
+	if (fc_sort_keys_unsafe(rel, planned->order))
 		return "the order of a column is not parallel safe";
 	/* for a worker the client's encoding is the server's */
 	if (fc_format_is_binary(&options->format) && !fc_convert_receives())
 		return "binary texts are in the client's encoding, which is not the server's";
-	reason = fc_plan_columns_reason(rel, options, plan);
+	reason = fc_plan_columns_reason(rel, options, planned);
 	return reason ? reason : fc_plan_leaf_reason(rel);
 }
 
@@ -217,7 +219,7 @@ fc_plan_partitions_fire(Relation rel)
 }
 
 const char *
-fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
+fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	bool		only_foreign_keys;
 	bool		triggers = fc_plan_has_triggers(rel, &only_foreign_keys);
@@ -226,16 +228,16 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlan *plan)
 	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE && fc_caller_routes_as_core(options->caller))
 		return "the target is a foreign table";
 	if (rel->rd_rel->relkind != RELKIND_RELATION &&
-		rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE && !plan->partitioned)
+		rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE && !planned->plan.partitioned)
 		return "the target is a view";
-	if (plan->key_routes && !fc_plan_foreign_keys_plain(rel))
+	if (planned->plan.key.routes && !fc_plan_foreign_keys_plain(rel))
 		return "the target has foreign keys that are deferrable, switched off or refer to itself";
-	if (triggers && only_foreign_keys && plan->key_routes)
-		plan->foreign_keys = true;
+	if (triggers && only_foreign_keys && planned->plan.key.routes)
+		planned->plan.foreign_keys = true;
 	else if (triggers)
 		return only_foreign_keys ? "the target has foreign keys" : "the target has triggers";
 	/* a volatile condition must run to tell which partitions get rows */
-	if (plan->partitioned && contain_volatile_functions((Node *) plan->where) &&
+	if (planned->plan.partitioned && contain_volatile_functions((Node *) planned->where) &&
 		fc_plan_partitions_fire(rel))
 		return "a partition has triggers, and the condition is volatile";
 	return NULL;

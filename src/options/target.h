@@ -19,7 +19,9 @@
 typedef struct FcTarget
 {
 	FcOptions  *options;
-	FcPlan	   *plan;			/* NULL until it is made */
+	FcPlanned  *planned;		/* NULL until it is made */
+	const FcPlan *plan;			/* planned->plan and, as soon as there is
+								 * shared memory, that of shared */
 	FcWay		way;			/* load/way.c decides */
 	const char *core_reason;	/* FC_WAY_COPY: why core loads */
 	const char *way_reason;		/* else: why the load goes this way */
@@ -31,7 +33,7 @@ typedef struct FcTarget
 	Relation	rel;			/* open and locked; closed while DDL runs */
 	void	   *kept;			/* where another extension keeps the rows: they
 								 * go there, and nowhere else; NULL: here */
-	FcRoute    *route;			/* as of the scan, if plan->key_routes */
+	FcRoute    *route;			/* as of the scan, if plan->key.routes */
 	int			ncreated;		/* partitions that the load makes */
 	FcNewPartition *created;	/* by key */
 	int			ngroups;		/* leaves with rows */

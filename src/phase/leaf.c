@@ -130,7 +130,7 @@ fc_leaf_begin_sort(FcLoader *loader, TupleDesc desc, const AttrMap *map)
 
 	loader->sorter.sort = fc_sort_begin(shared, desc, map,
 										loader->router.proute != NULL,
-										shared->memory / (shared->order.sliced ? 4 : 2));
+										shared->memory / (shared->plan.order.sliced ? 4 : 2));
 }
 
 void
@@ -145,7 +145,7 @@ fc_leaf_begin(FcLoader *loader, Oid oid, const FcDestination *to)
 	leaf->slot = fc_write_slot(leaf->writer);
 	loader->leaf = leaf;
 	loader->slot = leaf->map ? loader->root_slot : leaf->slot;
-	if (loader->ctx->shared->order.nkeys > 0)
+	if (loader->ctx->shared->plan.order.nkeys > 0)
 		fc_leaf_begin_sort(loader, RelationGetDescr(leaf->rri->ri_RelationDesc),
 						   leaf->map);
 }
@@ -515,7 +515,7 @@ fc_leaf_route(FcLoader *loader)
 	/* missing_partitions => 'error' refuses rows for the default partition */
 	if (!OidIsValid(shared->refused) ||
 		RelationGetRelid(loader->leaf->rri->ri_RelationDesc) != shared->refused ||
-		slot_attisnull(loader->root_slot, shared->key.attnum))
+		slot_attisnull(loader->root_slot, shared->plan.key.attnum))
 		return true;
 	if (!fc_row_tolerates(loader, FC_CLASS_NO_PARTITION))
 		ereport(ERROR,
@@ -524,7 +524,7 @@ fc_leaf_route(FcLoader *loader)
 						RelationGetRelationName(loader->ctx->target)),
 				 errdetail("Only the default partition would take it."),
 				 errhint("Use missing_partitions%s 'default' or 'create'.",
-						 fc_caller_arrow(shared->caller)),
+						 fc_caller_arrow(shared->plan.caller)),
 				 errtable(loader->ctx->target)));
 	return false;
 }

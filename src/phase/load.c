@@ -66,7 +66,7 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 												 &TTSOpsVirtual);
 	loader->parser = fc_parse_begin(ctx, loader->estate);
 	/* with a key the scan has looked at the condition */
-	if (ctx->shared->key.type == FC_KEY_NONE)
+	if (!fc_shared_keyed(ctx->shared))
 		loader->where = fc_where_begin(ctx->shared);
 	else
 		loader->where_again = fc_where_begin_again(ctx->shared);
@@ -74,7 +74,7 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 											 "fast_copy row",
 											 ALLOCSET_DEFAULT_SIZES);
 	loader->slot = loader->root_slot;
-	if (ctx->shared->routed)
+	if (fc_shared_routed(ctx->shared))
 		fc_leaf_begin_routing(loader);
 	if (ctx->shared->sends)
 		fc_load_dispatch(loader);
@@ -273,7 +273,7 @@ fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry,
 {
 	FcShared   *shared = loader->ctx->shared;
 
-	if (shared->nnumbers > 0)
+	if (shared->plan.nnumbers > 0)
 		fc_parse_number(loader->parser, fc_load_entry_number(shared, entry));
 	fc_load_expect_key(loader, entry);
 	fc_load_row(loader, record);
@@ -364,7 +364,7 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 	{
 		if (fc_load_is_sent(loader, &reader->record))
 			continue;
-		if (shared->nnumbers > 0)
+		if (shared->plan.nnumbers > 0)
 			fc_parse_number(loader->parser,
 							fc_shared_starts(shared)[i].before + reader->found - 1);
 		if (loader->tasks.slice == NULL)
@@ -436,7 +436,7 @@ fc_load_chunks(FcLoader *loader)
 	Size		memory = fc_shared_read_memory(shared);
 	Size		block = Min(memory / 8, (Size) 1024 * 1024);
 	FcDestination to = {shared->storage, &ctx->turns[0], false, &loader->slice};
-	bool		in_turn = shared->way == FC_WAY_TURNS && shared->order.nkeys == 0 && !loader->dry;
+	bool		in_turn = shared->way == FC_WAY_TURNS && shared->plan.order.nkeys == 0 && !loader->dry;
 	bool		one_writer = !in_turn && shared->way != FC_WAY_PRESORTED &&
 		!loader->router.proute && !loader->dry;
 	FcChunkReader reader;
@@ -488,7 +488,7 @@ fc_load_run(FcContext *ctx)
 	FcLoader	loader = {0};
 
 	fc_load_begin(&loader, ctx);
-	if (loader.router.proute && ctx->shared->order.nkeys > 0)
+	if (loader.router.proute && ctx->shared->plan.order.nkeys > 0)
 		fc_leaf_begin_sort_all(&loader);
 	if (fc_way_reads_chunks(ctx->shared->way))
 		fc_load_chunks(&loader);

@@ -177,7 +177,7 @@ extern void fc_row_place(FcLoader *loader, TupleTableSlot *slot);
 static inline bool
 fc_row_tolerates(const FcLoader *loader, uint32 class)
 {
-	return (loader->ctx->shared->errors.tolerated & class) != 0;
+	return (loader->ctx->shared->plan.tolerated & class) != 0;
 }
 
 /* phase/leaf.c: opens the leaf, unless it is open, with its indexes */

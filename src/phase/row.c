@@ -192,13 +192,13 @@ fc_row_has_key(const FcLoader *loader, const TupleTableSlot *slot)
 {
 	const FcShared *shared = loader->ctx->shared;
 	const FcRow *row = &loader->row;
-	int			i = shared->key.attnum - 1;
+	int			i = shared->plan.key.attnum - 1;
 
 	if (!row->keyed)
 		return true;
 	if (slot->tts_isnull[i] || row->key_null)
 		return slot->tts_isnull[i] == row->key_null;
-	return fc_key_from_datum(shared->key.type, slot->tts_values[i]) == row->key;
+	return fc_key_from_datum(shared->plan.key.type, slot->tts_values[i]) == row->key;
 }
 
 /* Is there a NULL in a column that must have a value? */

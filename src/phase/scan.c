@@ -101,7 +101,7 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 {
 	FcRecord   *record = &scanner->reader.record;
 	FcShared   *shared = scanner->ctx->shared;
-	int			i = shared->key.attnum - 1;
+	int			i = shared->plan.key.attnum - 1;
 	const char *copy = fc_spill_copy(scanner->spill, record->length);
 	char	   *data = palloc(record->length + 1);
 
@@ -113,7 +113,7 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 	if (!fc_scan_row(scanner, data))
 		return false;
 	*null = scanner->slot->tts_isnull[i];
-	*key = *null ? 0 : fc_key_from_datum(shared->key.type,
+	*key = *null ? 0 : fc_key_from_datum(shared->plan.key.type,
 										 scanner->slot->tts_values[i]);
 	return true;
 }
@@ -127,7 +127,7 @@ static bool
 fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
 {
 	const FcRoute *route = scanner->route;
-	uint32		tolerated = scanner->ctx->shared->errors.tolerated;
+	uint32		tolerated = scanner->ctx->shared->plan.tolerated;
 
 	if (route == NULL || tolerated == 0 || (tolerated & FC_CLASS_NO_PARTITION))
 		return false;
@@ -252,13 +252,13 @@ fc_scan_run(FcContext *ctx)
 	ResultRelInfo *root;
 	uint32		i;
 
-	if (shared->key.routes)
+	if (fc_shared_key_routes(shared))
 	{
 		route = fc_route_build(ctx->target);
-		route->create = (shared->missing == FC_MISSING_CREATE);
-		route->interval = shared->key.interval;
-		route->interval.zone = shared->key.interval_zone[0] == '\0' ? NULL :
-			pg_tzset(shared->key.interval_zone);
+		route->create = (shared->plan.missing == FC_MISSING_CREATE);
+		route->interval = shared->interval;
+		route->interval.zone = shared->interval_zone[0] == '\0' ? NULL :
+			pg_tzset(shared->interval_zone);
 	}
 	scanner.route = route;
 	scanner.ctx = ctx;
@@ -266,7 +266,7 @@ fc_scan_run(FcContext *ctx)
 	fc_chunk_reader_begin(&scanner.reader, ctx,
 						  Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192));
 	scanner.estate = fc_target_executor(fc_target_context_state(ctx), &root);
-	if (!shared->where_late)
+	if (!shared->plan.where_late)
 		scanner.where = fc_where_begin(shared);
 	scanner.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 											&TTSOpsVirtual);

@@ -135,13 +135,13 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 
 	if (loader->router.proute)
 		return true;
-	if (shared->key.type != FC_KEY_NONE)
+	if (fc_shared_keyed(shared))
 	{
-		int			i = shared->key.attnum - 1;
+		int			i = shared->plan.key.attnum - 1;
 		bool		null = slot->tts_isnull[i];
 
 		task = fc_verify_task(verifier, null ? 0 :
-							  fc_key_from_datum(shared->key.type, slot->tts_values[i]),
+							  fc_key_from_datum(shared->plan.key.type, slot->tts_values[i]),
 							  null, loader->row.record->offset);
 		if (task == NULL)
 			return false;

@@ -146,10 +146,10 @@ fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
 	memset(ctx, 0, sizeof(FcContext));
 	ctx->shared = shared;
 	ctx->dialect = shared->dialect;
-	if (shared->default_len >= 0)
+	if (shared->plan.default_len >= 0)
 	{
 		ctx->dialect.default_string = fc_shared_default(shared);
-		ctx->dialect.default_len = shared->default_len;
+		ctx->dialect.default_len = shared->plan.default_len;
 	}
 	ctx->worker = worker;
 	ctx->in_worker = in_worker;
@@ -361,7 +361,7 @@ fc_worker_watch(void *arg)
 {
 	FcContext  *ctx = arg;
 
-	if (ctx->turns && ctx->shared->routed)
+	if (ctx->turns && fc_shared_routed(ctx->shared))
 		fc_leaf_lock_found(ctx);
 	fc_context_progress(ctx);
 }

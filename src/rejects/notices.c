@@ -263,7 +263,7 @@ fc_rejected_throw(FcTarget *target)
 	int64		limit = target->options->reject_limit;
 	FcTeller	teller;
 
-	if (target->shared->errors.tolerated == 0)
+	if (target->shared->plan.tolerated == 0)
 		return;
 	if (limit < 0 && target->options->log_verbosity != FC_LOG_VERBOSE)
 		return;

@@ -149,7 +149,8 @@ fc_progress_makes(const FcProgress *progress)
 {
 	const FcTarget *target = progress->target;
 
-	if (target->plan == NULL || !target->plan->key_routes ||
+	if (target->plan == NULL || !target->plan->key.routes ||
+		(target->shared && target->shared->key_dropped) ||
 		target->options->missing != FC_MISSING_CREATE || !fc_caller_writes(target->options->caller))
 		return false;
 	return target->ncreated > 0 || progress->phase < FC_PHASE_LOAD ||
@@ -161,7 +162,8 @@ static double
 fc_progress_weight(const FcProgress *progress, FcPhase phase)
 {
 	const FcTarget *target = progress->target;
-	bool		keyed = target->plan && target->plan->key_type != FC_KEY_NONE;
+	bool		keyed = target->plan && target->plan->key.type != FC_KEY_NONE &&
+		!(target->shared && target->shared->key_dropped);
 
 	switch (phase)
 	{

@@ -49,7 +49,7 @@ fc_progress_passed(FcProgress *progress)
 	FcShared   *shared = progress->target->shared;
 	uint64		total = shared->source.data_size;
 	double		split = fc_progress_share(&shared->counts.split_bytes, total);
-	double		scan = shared->key.type == FC_KEY_NONE ? split :
+	double		scan = !fc_shared_keyed(shared) ? split :
 		fc_progress_share(&shared->counts.scan_bytes, total);
 	double		load = fc_progress_share(&shared->counts.load_bytes, total);
 

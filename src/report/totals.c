@@ -93,11 +93,11 @@ static const char *
 fc_totals_order(const FcProgress *progress)
 {
 	FcTarget   *target = progress->target;
-	bool		keyed = (target->plan->key_type != FC_KEY_NONE);
+	bool		keyed = fc_shared_keyed(target->shared);
 
 	if (target->way == FC_WAY_SEND)
 		return "file";
-	if (target->way == FC_WAY_COPY || target->plan->leader_reason ||
+	if (target->way == FC_WAY_COPY || target->planned->leader_reason ||
 		target->way == FC_WAY_TURNS)
 		return keyed && target->way != FC_WAY_COPY ? "key" : "file";
 	if (target->way == FC_WAY_PRESORTED)
@@ -111,7 +111,7 @@ fc_totals_reason(const FcTarget *target)
 {
 	const char *reason = target->way == FC_WAY_COPY ? target->core_reason : target->way_reason;
 	bool		alone = target->way == FC_WAY_COPY || target->way == FC_WAY_SEND;
-	const char *leader = alone ? NULL : target->plan->leader_reason;
+	const char *leader = alone ? NULL : target->planned->leader_reason;
 
 	if (leader == NULL)
 		return pstrdup(reason);

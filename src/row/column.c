@@ -155,7 +155,7 @@ fc_column_force(const FcColumn *column, const FcDialect *dialect, FcField *field
 bool
 fc_column_in_file(FcShared *shared, AttrNumber attnum)
 {
-	for (int i = 0; i < shared->ncolumns; i++)
+	for (int i = 0; i < shared->plan.ncolumns; i++)
 		if (fc_shared_columns(shared)[i] == attnum)
 			return true;
 	return false;
@@ -176,7 +176,7 @@ fc_column_default(FcShared *shared, Relation target, AttrNumber attnum)
 	/* a phase that loads nothing takes no numbers */
 	if (shared->phase == FC_PHASE_CHECK)
 		expr = (Expr *) fc_number_replace((Node *) expr, 0);
-	for (int i = 0; i < shared->nnumbers && shared->phase != FC_PHASE_CHECK; i++)
+	for (int i = 0; i < shared->plan.nnumbers && shared->phase != FC_PHASE_CHECK; i++)
 		if (fc_shared_numbers(shared)[i].attnum == attnum)
 			expr = (Expr *) fc_number_replace((Node *) expr, i + 1);
 	return ExecInitExpr(expr, NULL);
@@ -204,7 +204,7 @@ fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target
 	}
 	defaults->econtext = GetPerTupleExprContext(estate);
 	/* up to the scan, as for its sample, no default needs a number */
-	if (shared->nnumbers == 0 || shared->phase <= FC_PHASE_SCAN ||
+	if (shared->plan.nnumbers == 0 || shared->phase <= FC_PHASE_SCAN ||
 		shared->phase == FC_PHASE_CHECK)
 		return;
 	defaults->numbers = fc_numbers_open(shared);

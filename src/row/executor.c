@@ -70,7 +70,7 @@ fc_target_context_state(FcContext *ctx)
 {
 	List	   *attnums = NIL;
 
-	for (int i = 0; i < ctx->shared->ncolumns; i++)
+	for (int i = 0; i < ctx->shared->plan.ncolumns; i++)
 		if (fc_shared_columns(ctx->shared)[i] != 0)
 			attnums = lappend_int(attnums, fc_shared_columns(ctx->shared)[i]);
 	return fc_target_parse_state(ctx->target, attnums);

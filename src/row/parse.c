@@ -64,17 +64,17 @@ fc_parse_encoding(FcParser *parser, char *rec, size_t *len)
 	char	   *converted;
 	int			valid;
 
-	if (!shared->source.need_transcoding)
+	if (!shared->plan.need_transcoding)
 	{
-		valid = pg_encoding_verifymbstr(shared->source.encoding, rec, *len);
+		valid = pg_encoding_verifymbstr(shared->plan.encoding, rec, *len);
 		if (valid != *len)
-			report_invalid_encoding(shared->source.encoding, rec + valid,
+			report_invalid_encoding(shared->plan.encoding, rec + valid,
 									*len - valid);
 		return rec;
 	}
 	/* the conversion of an empty input returns the input itself */
 	converted = (char *) pg_do_encoding_conversion((unsigned char *) rec, *len,
-												   shared->source.encoding,
+												   shared->plan.encoding,
 												   GetDatabaseEncoding());
 	if (converted != rec)
 		*len = strlen(converted);
@@ -84,7 +84,7 @@ fc_parse_encoding(FcParser *parser, char *rec, size_t *len)
 static bool
 fc_parse_tolerates(FcParser *parser, uint32 class)
 {
-	return (parser->shared->errors.tolerated & class) != 0;
+	return (parser->shared->plan.tolerated & class) != 0;
 }
 
 /* Keeps what is wrong with the record; edata has what COPY says of it */
@@ -229,7 +229,7 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 {
 	FcNulled   *nulled = &parser->faults.nulled[parser->faults.nnulled];
 
-	if (!parser->shared->errors.set_null)
+	if (!parser->shared->plan.set_null)
 	{
 		fc_parse_refuse(parser, FC_CLASS_CONVERSION, column,
 						field->null || column->binary ? NULL : field->data, edata);
@@ -381,7 +381,7 @@ fc_parse_check_fields(FcParser *parser)
 		fc_parse_check_encoding(parser, fc_parse_verify);
 	if (!record->ok)
 		return;
-	if (parser->shared->default_len >= 0)
+	if (parser->shared->plan.default_len >= 0)
 		fc_parse_check_markers(parser);
 	if (record->found > parser->ncolumns && (parser->ncolumns > 0 || record->len > 0))
 		fc_parse_malformed(parser, NULL);
@@ -524,7 +524,7 @@ fc_parse_is_valid(const FcParser *parser)
 	/* the texts among binary values are verified one by one */
 	if (parser->dialect.mode == FC_MODE_BINARY)
 		return true;
-	if (parser->shared->source.need_transcoding)
+	if (parser->shared->plan.need_transcoding)
 		return false;
 	/* plain ASCII is valid in every server encoding */
 	if (parser->record.marks != NULL && !parser->record.marks->has_strange)
@@ -536,7 +536,7 @@ fc_parse_is_valid(const FcParser *parser)
 		if (end - p < FC_BLOCK && fc_parse_block_is_ascii(end - FC_BLOCK))
 			return true;
 	}
-	return pg_encoding_verifymbstr(parser->shared->source.encoding, p, end - p) == end - p;
+	return pg_encoding_verifymbstr(parser->shared->plan.encoding, p, end - p) == end - p;
 }
 
 bool
@@ -632,7 +632,7 @@ fc_parse_init_quick(FcParser *parser, TupleDesc desc)
 			TupleDescAttr(desc, column->index)->attstorage == TYPSTORAGE_PLAIN)
 			continue;
 		quick->convert.room = &parser->quick.room;
-		quick->convert.in_place = i > 0 && !parser->shared->errors.set_null;
+		quick->convert.in_place = i > 0 && !parser->shared->plan.set_null;
 	}
 }
 
@@ -646,11 +646,11 @@ fc_parse_init_key(FcParser *parser)
 	FcShared   *shared = parser->shared;
 	FcConverter *key;
 
-	if (shared->key.type == FC_KEY_NONE || shared->key.field < 0 || parser->quick.columns == NULL ||
+	if (!fc_shared_keyed(shared) || shared->plan.key.field < 0 || parser->quick.columns == NULL ||
 		parser->dialect.default_string != NULL ||
-		(shared->source.need_transcoding && !parser->null_ascii))
+		(shared->plan.need_transcoding && !parser->null_ascii))
 		return;
-	key = &parser->quick.columns[shared->key.field].convert;
+	key = &parser->quick.columns[shared->plan.key.field].convert;
 	parser->quick.key = key->function != NULL ? key : NULL;
 }
 
@@ -660,8 +660,8 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 	FcShared   *shared = parser->shared;
 	const char *pattern = fc_shared_patterns(shared);
 
-	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->ncolumns, 1));
-	for (int i = 0; i < shared->ncolumns; i++)
+	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->plan.ncolumns, 1));
+	for (int i = 0; i < shared->plan.ncolumns; i++)
 	{
 		FcColumn   *column = &parser->columns[i];
 
@@ -669,7 +669,7 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 		fc_column_init(column, RelationGetDescr(target), fc_shared_columns(shared)[i],
 					   pattern, parser->zones.file != NULL,
 					   parser->dialect.mode == FC_MODE_BINARY);
-		if (shared->default_len >= 0 && column->index >= 0)
+		if (shared->plan.default_len >= 0 && column->index >= 0)
 			column->def = fc_column_default(shared, target, column->index + 1);
 		pattern += strlen(pattern) + 1;
 	}
@@ -681,16 +681,16 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	FcParser   *parser = palloc0(sizeof(FcParser));
 	TupleDesc	desc = RelationGetDescr(ctx->target);
 	FcShared   *shared = ctx->shared;
-	int			n = Max(shared->ncolumns, 1);
+	int			n = Max(shared->plan.ncolumns, 1);
 
 	parser->ctx = ctx;
 	parser->shared = shared;
 	parser->dialect = ctx->dialect;
 	parser->dialect.null_string = fc_shared_null(shared);
-	parser->dialect.null_len = shared->null_len;
+	parser->dialect.null_len = shared->plan.null_len;
 	parser->null_ascii = pg_is_ascii(parser->dialect.null_string);
 	parser->natts = desc->natts;
-	parser->ncolumns = shared->ncolumns;
+	parser->ncolumns = shared->plan.ncolumns;
 	parser->complete = true;
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 		parser->complete &= fc_column_in_file(shared, attnum);
@@ -735,7 +735,7 @@ fc_parse_known_key(FcParser *parser, int64 key, bool known)
 
 	if (parser->quick.columns == NULL)
 		return;
-	quick = &parser->quick.columns[parser->shared->key.field];
+	quick = &parser->quick.columns[parser->shared->plan.key.field];
 	quick->known = known;
-	quick->value = fc_key_datum(parser->shared->key.type, key);
+	quick->value = fc_key_datum(parser->shared->plan.key.type, key);
 }

@@ -49,14 +49,14 @@ static bool
 fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
 {
 	return column->flags == 0 && !field->marker &&
-		(parser->null_ascii || !parser->shared->source.need_transcoding);
+		(parser->null_ascii || !parser->shared->plan.need_transcoding);
 }
 
 /* Cuts the key's field, by marks if there are any; false if it is missing */
 static inline bool
 fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 {
-	int			wanted = parser->shared->key.field;
+	int			wanted = parser->shared->plan.key.field;
 	FcBorders	borders;
 
 	if (parser->dialect.mode == FC_MODE_BINARY)
@@ -78,27 +78,27 @@ fc_parse_any_key(void *arg)
 	FcKeyWanted *wanted = arg;
 	FcParser   *parser = wanted->parser;
 	FcShared   *shared = parser->shared;
-	FcColumn   *column = &parser->columns[shared->key.field];
+	FcColumn   *column = &parser->columns[shared->plan.key.field];
 	FcField		field;
 	Datum		value;
 
 	if (!fc_parse_key_field(parser, wanted->record, &field))
 	{
-		if (shared->errors.tolerated != 0)
+		if (shared->plan.tolerated != 0)
 			return;
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("missing data for column \"%s\"", column->name)));
 	}
 	if (!fc_parse_key_alone(parser, column, &field) ||
-		(field.verify && shared->errors.tolerated != 0))
+		(field.verify && shared->plan.tolerated != 0))
 		return;
 	*wanted->null = field.null;
 	*wanted->key = 0;
 	wanted->found = field.null;
 	if (field.null)
 		return;
-	if (shared->errors.tolerated != 0)
+	if (shared->plan.tolerated != 0)
 	{
 		/* core, when it reads a pattern, might throw what is tolerated */
 		if (column->pattern ?
@@ -114,7 +114,7 @@ fc_parse_any_key(void *arg)
 		fc_parse_field_encoding(parser, &field);
 		value = fc_column_value(column, &field);
 	}
-	*wanted->key = fc_key_from_datum(shared->key.type, value);
+	*wanted->key = fc_key_from_datum(shared->plan.key.type, value);
 	wanted->found = true;
 }
 
@@ -133,7 +133,7 @@ fc_parse_usual_key(FcParser *parser, const FcRecord *record, int64 *key)
 
 	if (parser->quick.key == NULL || record->marks == NULL || record->marks->has_quotes ||
 		!fc_marks_borders(record->marks, record->marks_pos, record->length,
-						  parser->shared->key.field, &at))
+						  parser->shared->plan.key.field, &at))
 		return false;
 	field = record->data + at.start;
 	len = at.end - at.start;
@@ -142,7 +142,7 @@ fc_parse_usual_key(FcParser *parser, const FcRecord *record, int64 *key)
 	parser->quick.room.readable = record->data + record->length + 1;
 	if (!parser->quick.key->function(parser->quick.key, field, len, &value))
 		return false;
-	*key = fc_key_from_datum(parser->shared->key.type, value);
+	*key = fc_key_from_datum(parser->shared->plan.key.type, value);
 	return true;
 }
 
@@ -183,7 +183,7 @@ fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
 		return fc_parse_key_field(parser, &copy, field);
 	}
 	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
-						  parser->shared->key.field, &borders))
+						  parser->shared->plan.key.field, &borders))
 		return false;
 	copy.data = fc_parse_copy(parser, record->data + borders.start,
 							  borders.end - borders.start);
@@ -197,14 +197,14 @@ fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
 static bool
 fc_parse_plain_value(FcParser *parser, const FcField *field, int64 *key)
 {
-	FcColumn   *column = &parser->columns[parser->shared->key.field];
+	FcColumn   *column = &parser->columns[parser->shared->plan.key.field];
 	Datum		value;
 
 	if (field->null || field->verify || !fc_parse_key_alone(parser, column, field) ||
 		column->pattern != NULL ||
 		!fc_convert(&column->convert, field->data, field->len, &value))
 		return false;
-	*key = fc_key_from_datum(parser->shared->key.type, value);
+	*key = fc_key_from_datum(parser->shared->plan.key.type, value);
 	return true;
 }
 
@@ -222,20 +222,20 @@ bool
 fc_parse_taken_key(FcParser *parser, const FcRecord *record, int64 *key)
 {
 	FcInHand   *hand = &parser->record;
-	int			field = parser->shared->key.field;
-	int			i = parser->shared->key.attnum - 1;
+	int			field = parser->shared->plan.key.field;
+	int			i = parser->shared->plan.key.attnum - 1;
 
 	/* its bytes are as they were */
 	if (!hand->cut)
 		return fc_parse_plain_key(parser, record, key);
 	if (hand->done <= field)
 		return field < hand->found && fc_parse_plain_value(parser, &hand->fields[field], key);
-	*key = fc_key_from_datum(parser->shared->key.type, hand->values[i]);
+	*key = fc_key_from_datum(parser->shared->plan.key.type, hand->values[i]);
 	return !hand->nulls[i];
 }
 
 bool
 fc_parse_key_is_default(const FcParser *parser)
 {
-	return parser->record.fields[parser->shared->key.field].marker;
+	return parser->record.fields[parser->shared->plan.key.field].marker;
 }

@@ -81,7 +81,7 @@ fc_parse_text(FcParser *parser, int i)
 	if (field->marker && FC_CORE_HAS_DEFAULT)
 		return;
 	if (!column->ours && !field->marker &&
-		(parser->shared->errors.tolerated & FC_CLASS_CONVERSION) == 0)
+		(parser->shared->plan.tolerated & FC_CLASS_CONVERSION) == 0)
 		return;
 	/* an error is about the field as it was before set_null */
 	parser->texts.column = column;

@@ -404,7 +404,7 @@ fc_number_reserve(FcContext *ctx, uint64 records)
 {
 	FcShared   *shared = ctx->shared;
 
-	for (int i = 0; i < shared->nnumbers; i++)
+	for (int i = 0; i < shared->plan.nnumbers; i++)
 	{
 		FcNumberTaker taker = {ctx, &fc_shared_numbers(shared)[i]};
 		struct ResourceOwnerData *outer;
@@ -463,8 +463,8 @@ fc_numbers_open(FcShared *shared)
 {
 	FcNumbers  *numbers = palloc0(sizeof(FcNumbers));
 
-	Assert(shared->nnumbers > 0);
-	numbers->n = shared->nnumbers;
+	Assert(shared->plan.nnumbers > 0);
+	numbers->n = shared->plan.nnumbers;
 	numbers->files = palloc0(sizeof(FcNumberFile) * numbers->n);
 	numbers->params = makeParamList(numbers->n);
 	for (int i = 0; i < numbers->n; i++)

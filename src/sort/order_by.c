@@ -100,7 +100,7 @@ fc_sort_add(FcSortArguments *args, AttrNumber column, Oid operator,
 static void
 fc_sort_arguments(FcSort *sort, const AttrMap *map, FcSortArguments *args)
 {
-	int			n = sort->shared->order.nkeys + 2;
+	int			n = sort->shared->plan.order.nkeys + 2;
 
 	args->n = 0;
 	args->columns = palloc(sizeof(AttrNumber) * n);
@@ -109,7 +109,7 @@ fc_sort_arguments(FcSort *sort, const AttrMap *map, FcSortArguments *args)
 	args->nulls_first = palloc(sizeof(bool) * n);
 	if (sort->leaves)
 		fc_sort_add(args, FC_SORT_LEAF + 1, Int4LessOperator, InvalidOid, false);
-	for (int i = 0; i < sort->shared->order.nkeys; i++)
+	for (int i = 0; i < sort->shared->plan.order.nkeys; i++)
 	{
 		const FcSortKey *key = &fc_shared_order(sort->shared)[i];
 

@@ -163,7 +163,7 @@ fc_window_begin(FcRowSource *rows)
 
 	rows->reader = fc_read_begin(rows->ctx->source,
 								 shared->io.uring ? &fc_io_uring : &fc_io_sync,
-								 shared->io.depth, fc_rows_memory(rows) / 8 * 5,
+								 shared->plan.io_depth, fc_rows_memory(rows) / 8 * 5,
 								 fc_window_entries, rows);
 	rows->stats = fc_read_stats(rows->reader);
 }

@@ -85,7 +85,7 @@ fc_spill_keeps(const FcShared *shared, uint32 length)
 static inline bool
 fc_spill_packs(const FcShared *shared)
 {
-	return shared->way != FC_WAY_ROWS && shared->nnumbers == 0;
+	return shared->way != FC_WAY_ROWS && shared->plan.nnumbers == 0;
 }
 
 /* One FcSpill per process */

@@ -227,7 +227,7 @@ fc_dispatch_fields(FcDispatch *dispatch, Relation rel)
 	int			numbers[PARTITION_MAX_KEYS];
 	List	   *fields = NIL;
 
-	for (int i = 0; i < shared->ncolumns; i++)
+	for (int i = 0; i < shared->plan.ncolumns; i++)
 		fields = lappend_int(fields, fc_shared_columns(shared)[i]);
 	for (int i = 0; i < key->partnatts; i++)
 	{
@@ -312,7 +312,7 @@ fc_dispatch_hashed(const FcDispatch *dispatch, AttrNumber attnum)
 
 	if (attnum == 0)
 		return NULL;
-	for (int i = 0; i < shared->ncolumns; i++)
+	for (int i = 0; i < shared->plan.ncolumns; i++)
 		if (fc_shared_columns(shared)[i] == attnum)
 			return fc_parse_some_begin(dispatch->parser, &i, 1);
 	elog(ERROR, "the file lacks the distribution column of table \"%s\"",
@@ -439,9 +439,9 @@ fc_dispatch_to_default(const FcDispatch *dispatch, const FcDispatchTable *table)
 {
 	const FcShared *shared = dispatch->ctx->shared;
 
-	if (!shared->key.routes || dispatch->nulls[0] || shared->missing == FC_MISSING_DEFAULT)
+	if (!fc_shared_key_routes(shared) || dispatch->nulls[0] || shared->plan.missing == FC_MISSING_DEFAULT)
 		return true;
-	return shared->missing == FC_MISSING_CREATE &&
+	return shared->plan.missing == FC_MISSING_CREATE &&
 		fc_key_is_infinite(table->route->type,
 						   fc_key_from_datum(table->route->type, dispatch->values[0]));
 }

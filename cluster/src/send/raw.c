@@ -76,7 +76,7 @@ fc_raw_type_differs(Oid type, bool citus)
 static const char *
 fc_raw_columns_refusal(const FcTarget *target)
 {
-	const FcColumns *columns = &target->plan->columns;
+	const FcColumns *columns = &target->planned->columns;
 	TupleDesc	desc = RelationGetDescr(target->rel);
 
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
@@ -115,9 +115,9 @@ fc_raw_options_refusal(const FcTarget *target)
 		return "the file is binary";
 	if (options->on_error != FC_ON_ERROR_STOP)
 		return "on_error goes on after bad records";
-	if (target->plan->where != NIL)
+	if (target->planned->where != NIL)
 		return "there is a condition";
-	if (target->plan->order != NIL || options->order_by != NIL)
+	if (target->plan->order.nkeys > 0 || options->order_by != NIL)
 		return "rows are to be in an order";
 	if (options->freeze)
 		return "rows are to be frozen";
@@ -130,7 +130,7 @@ fc_raw_options_refusal(const FcTarget *target)
 		return "times are in another time zone";
 	if (options->file_encoding != GetDatabaseEncoding())
 		return "the file is in another encoding than the database";
-	if (target->plan->key_early)
+	if (target->plan->key.early)
 		return "rows are evaluated in file order";
 	return NULL;
 }
@@ -142,7 +142,7 @@ fc_raw_refusal(const FcTarget *target, Relation foreign)
 
 	if ((why = fc_raw_options_refusal(target)) == NULL &&
 		(why = fc_raw_columns_refusal(target)) == NULL &&
-		(why = fc_dispatch_refusal(target->rel, target->plan->columns.fields)) == NULL)
+		(why = fc_dispatch_refusal(target->rel, target->planned->columns.fields)) == NULL)
 		why = fc_remote_refusal(foreign);
 	return why;
 }

@@ -588,7 +588,7 @@ fc_send_step(void *arg)
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(sender->row_mcxt);
 	/* where core routes, workers count the bytes of all chunks */
-	if (sender->plan.load.whole || !ctx->shared->routed)
+	if (sender->plan.load.whole || !fc_shared_routed(ctx->shared))
 		pg_atomic_fetch_add_u64(&ctx->shared->counts.load_bytes, sender->bytes);
 	sender->bytes = 0;
 	CHECK_FOR_INTERRUPTS();

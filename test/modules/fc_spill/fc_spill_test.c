@@ -326,7 +326,7 @@ fc_spill_test(PG_FUNCTION_ARGS)
 	memset(test.shared, 0, sizeof(FcShared));
 	test.shared->memory = (Size) PG_GETARG_INT32(2) * 1024;
 	test.shared->way = PG_GETARG_BOOL(4) ? FC_WAY_ROWS : FC_WAY_OFFSETS;
-	test.shared->nnumbers = PG_GETARG_BOOL(7) ? 1 : 0;
+	test.shared->plan.nnumbers = PG_GETARG_BOOL(7) ? 1 : 0;
 	test.shared->nscanners = nprocesses;
 	test.keep = PG_GETARG_BOOL(8);
 	pg_atomic_init_u64(&test.shared->counts.spilled, 0);
