@@ -227,7 +227,7 @@ pack_one()
 setup_fast_copy_one_packed()
 {
   local packer=${VARIANT[packer]:-gzip}
-  try_packages gzip tabix zstd lz4 bzip2 pbzip2 xz-utils
+  try_packages $(fc_libraries 6) tabix pbzip2
   command -v "${packer%_*}" >/dev/null || unavailable "there is no ${packer%_*} here"
 }
 

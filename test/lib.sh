@@ -145,11 +145,14 @@ fc_temporary()
   FC_LOG=$FC_TMP/log/setup.log
 }
 
-# Prints the package of ISA-L, with which the extension is built where there is
-# one
-fc_isal_package()
+# fc_libraries COLUMN: prints names of Debian's packages from the list in
+# libraries.mk: 4, the libraries that the extension is built with; 6, the tools that
+# pack what it unpacks.  Other architectures have no ISA-L.
+fc_libraries()
 {
-  case $(dpkg --print-architecture 2>/dev/null) in amd64 | arm64) echo libisal-dev ;; esac
+  local without=ISAL
+  case $(dpkg --print-architecture 2>/dev/null) in amd64 | arm64) without=- ;; esac
+  sed -n "/^ABOUT_$without /d; s/^ABOUT_[A-Z0-9]* = //p" "$FC_TOP/libraries.mk" | awk -v column="$1" '{ print $column }' | sort -u
 }
 
 # Makes $FC_TMP, finds PostgreSQL and the user to run as.  Extra Debian
@@ -157,8 +160,7 @@ fc_isal_package()
 fc_begin()
 {
   fc_temporary
-  fc_packages gcc make libc6-dev perl liburing-dev zlib1g-dev libzstd-dev \
-    liblz4-dev libbz2-dev liblzma-dev $(fc_isal_package) util-linux procps "$@"
+  fc_packages gcc make libc6-dev perl $(fc_libraries 4) util-linux procps "$@"
   fc_postgres
   fc_choose_user
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_TMP"

@@ -44,8 +44,8 @@ fc_suite_packages()
     pgtap) echo "libtap-parser-sourcehandler-pgtap-perl postgresql-$FC_MAJOR-pgtap postgresql-$FC_MAJOR-partman" ;;
     external) echo bzip2 xz-utils dpkg-dev unzip python3-pip ;;
     accelerate) echo bzip2 xz-utils dpkg-dev libipc-run-perl ;;
-    differential|fuzz|docs) echo gzip zstd lz4 bzip2 xz-utils zip ;;
-    tap) echo "gzip tabix zstd lz4 bzip2 pbzip2 xz-utils zip locales libipc-run-perl postgresql-$FC_MAJOR-partman" ;;
+    differential|fuzz|docs) echo $(fc_libraries 6) zip ;;
+    tap) echo "$(fc_libraries 6) tabix pbzip2 zip locales libipc-run-perl postgresql-$FC_MAJOR-partman" ;;
     hostile) echo "libipc-run-perl pgbouncer python3-psycopg python3-pg8000 postgresql-$FC_MAJOR-partman postgresql-$FC_MAJOR-pgaudit postgresql-$FC_MAJOR-cron" ;;
     versions) echo libipc-run-perl ;;
     clients)
@@ -53,7 +53,7 @@ fc_suite_packages()
       command -v javac >/dev/null || echo default-jdk-headless
       command -v cargo >/dev/null || echo cargo
       ;;
-    faults) echo gzip zstd lz4 bzip2 xz-utils zip strace e2fsprogs ;;
+    faults) echo $(fc_libraries 6) zip strace e2fsprogs ;;
     package) echo git unzip binutils build-essential dpkg-dev debhelper rpm mkdocs postgresql-server-dev-all ;;
   esac
 }
