@@ -26,9 +26,7 @@
 #include "copy_statement.h"
 #include "options/json.h"
 #include "rejects/table.h"
-#include "report/history.h"
 #include "report/report.h"
-#include "report/summary.h"
 #include "sniff/sniff.h"
 
 PG_MODULE_MAGIC;

@@ -117,15 +117,6 @@ fc_help_preset(const FcHelp *help)
 	return pstrdup(help->preset);
 }
 
-/* What COPY calls an option; "same": by the same name */
-static const char *
-fc_help_same(const FcHelp *help)
-{
-	if (help->copy && pg_strcasecmp(help->copy, help->name) == 0)
-		return "same";
-	return help->copy;
-}
-
 /*
  * Returns a row for each option, so narrow that psql shows it within 80
  * columns: values of the extension's own type are texts to who writes them
@@ -150,7 +141,8 @@ fast_copy_help(PG_FUNCTION_ARGS)
 		fc_help_text(strlen(help->type) <= strlen("regclass") ? help->type : "text",
 					 &values[1], &nulls[1]);
 		fc_help_text(fc_help_preset(help), &values[2], &nulls[2]);
-		fc_help_text(fc_help_same(help), &values[3], &nulls[3]);
+		fc_help_text(help->copy && pg_strcasecmp(help->copy, help->name) == 0 ? "same" : help->copy,
+					 &values[3], &nulls[3]);
 		fc_help_text(meaning.data, &values[4], &nulls[4]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
@@ -213,25 +205,16 @@ fc_help_amount(const char *number, const char *unit)
 	return psprintf("%s%s", number, unit);
 }
 
-/* The values that a setting may have; NULL: any of its type */
-static char *
-fc_help_values(uint64 row, const char *unit)
-{
-	char	   *least = fc_help_field(row, SETTING_LEAST);
-
-	if (least == NULL)
-		return fc_help_field(row, SETTING_WORDS);
-	return psprintf("%s to %s", fc_help_amount(least, unit),
-					fc_help_amount(fc_help_field(row, SETTING_MOST), unit));
-}
-
 static void
 fc_help_setting(StringInfo out, uint64 row)
 {
 	char	   *type = fc_help_field(row, SETTING_TYPE);
 	char	   *unit = fc_help_field(row, SETTING_UNIT);
 	char	   *preset = fc_help_field(row, SETTING_DEFAULT);
-	char	   *values = fc_help_values(row, unit);
+	char	   *least = fc_help_field(row, SETTING_LEAST);
+	char	   *values = least == NULL ? fc_help_field(row, SETTING_WORDS) :
+		psprintf("%s to %s", fc_help_amount(least, unit),
+				 fc_help_amount(fc_help_field(row, SETTING_MOST), unit));
 
 	fc_help_title(out, "setting", fc_help_field(row, SETTING_NAME));
 	fc_help_line(out, "Type", type);
@@ -273,16 +256,6 @@ fc_help_find(FcSearch *search, const char *query, int name, const char *prefix,
 	}
 }
 
-static void
-fc_help_refuse(const FcSearch *search)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("there is no option, setting or function \"%s\"", search->word),
-			 search->nearest.name ? errhint("Perhaps you meant \"%s\".", search->nearest.name) :
-			 errhint("SELECT * FROM fast_copy_help() lists the options.")));
-}
-
 /* Returns the lines about all that goes by a name; ERROR 42704: nothing does */
 Datum
 fast_copy_help_one(PG_FUNCTION_ARGS)
@@ -302,7 +275,11 @@ fast_copy_help_one(PG_FUNCTION_ARGS)
 	fc_help_find(&search, settings_query, SETTING_NAME, "fast_copy.", fc_help_setting);
 	fc_help_find(&search, objects_query, OBJECT_NAME, "fast_copy_", fc_help_object);
 	if (search.found.len == 0)
-		fc_help_refuse(&search);
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("there is no option, setting or function \"%s\"", search.word),
+				 search.nearest.name ? errhint("Perhaps you meant \"%s\".", search.nearest.name) :
+				 errhint("SELECT * FROM fast_copy_help() lists the options.")));
 	SPI_finish();
 	for (line = search.found.data; *line; line = next)
 	{

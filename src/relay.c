@@ -119,26 +119,6 @@ static const ExtensibleNodeMethods node_methods = {
 	.nodeRead = fc_relay_node_read
 };
 
-/* Have all hooks seen the program that the command runs, if it runs one? */
-static bool
-fc_relay_is_open(const FcRelay *relay)
-{
-	if (!castNode(CopyStmt, relay->command)->is_program)
-		return true;
-	return relay->ncopies == 1 && relay->distance > relay->wanted - FC_RELAY_SLACK &&
-		relay->distance < relay->wanted + FC_RELAY_SLACK;
-}
-
-static void
-fc_relay_refuse_program(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot run a program together with another extension that is loaded before fast_copy"),
-			 errdetail("It looks at a copy of the command, in which it would not see the program."),
-			 errhint("Name fast_copy before it in shared_preload_libraries, or load what the program prints by COPY FROM STDIN.")));
-}
-
 /* rStartup: runs the load when core begins to send the result of SHOW */
 static void
 fc_relay_run(DestReceiver *receiver, int operation, TupleDesc desc)
@@ -153,11 +133,18 @@ fc_relay_run(DestReceiver *receiver, int operation, TupleDesc desc)
 	relay->pstmt->utilityStmt = relay->command;
 	if (relay->run == NULL)
 		return;
-	relay->refused = !fc_relay_is_open(relay);
+	/* have all hooks seen the program that the command runs, if it runs one? */
+	relay->refused = castNode(CopyStmt, relay->command)->is_program &&
+		(relay->ncopies != 1 || relay->distance <= relay->wanted - FC_RELAY_SLACK ||
+		 relay->distance >= relay->wanted + FC_RELAY_SLACK);
 	if (relay->refused && relay->optional)
 		return;
 	if (relay->refused)
-		fc_relay_refuse_program();
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot run a program together with another extension that is loaded before fast_copy"),
+				 errdetail("It looks at a copy of the command, in which it would not see the program."),
+				 errhint("Name fast_copy before it in shared_preload_libraries, or load what the program prints by COPY FROM STDIN.")));
 	rows = relay->run(relay->arg);
 	if (relay->qc)
 		SetQueryCompletion(relay->qc, CMDTAG_COPY, rows);

@@ -100,37 +100,6 @@ fc_access_hint_no_path(const FcAccessed *accessed)
 	return true;
 }
 
-static void
-fc_access_hint_missing(const FcAccessed *accessed)
-{
-	errhint("The server looks for it on its own machine%s%s. A file of the client's machine is loaded by psql's %s.",
-			fc_root_trusts() ? psprintf(", host \"%s\"", fc_advice_host()) : "",
-			is_absolute_path(accessed->path) ? "" : ", from its data directory on",
-			fc_access_client(accessed));
-}
-
-static void
-fc_access_hint_unreadable(const FcAccessed *accessed)
-{
-	errhint("The server reads it%s, and must be allowed to, and to search the directories on the way. As yourself, you load it from the client by psql's %s.",
-			fc_root_trusts() ?
-			psprintf(" on host \"%s\" as user \"%s\" of the operating system",
-					 fc_advice_host(), fc_advice_user()) : "",
-			fc_access_client(accessed));
-}
-
-/* COPY's own hint, and more */
-static void
-fc_access_hint_refused(const FcAccessed *accessed)
-{
-	errhint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone: %s. "
-			"A superuser may let you read the server's files: GRANT pg_read_server_files TO %s; or %s.",
-			fc_access_client(accessed), fc_advice_role(),
-			fc_root_directory && fc_root_directory[0] != '\0' ?
-			psprintf("put them below fast_copy.root_directory, \"%s\"", fc_root_directory) :
-			"set fast_copy.root_directory to a directory whose files anyone may load");
-}
-
 void
 fc_access_hint_path(void *arg)
 {
@@ -145,15 +114,27 @@ fc_access_hint_path(void *arg)
 	if (edata->hint)
 		;						/* it is about something else */
 	else if (fc_error_says(edata, FC_ROOT_REFUSED))
-		fc_access_hint_refused(accessed);
+		errhint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone: %s. "
+				"A superuser may let you read the server's files: GRANT pg_read_server_files TO %s; or %s.",
+				fc_access_client(accessed), fc_advice_role(),
+				fc_root_directory && fc_root_directory[0] != '\0' ?
+				psprintf("put them below fast_copy.root_directory, \"%s\"", fc_root_directory) :
+				"set fast_copy.root_directory to a directory whose files anyone may load");
 	else if (code == ERRCODE_INSUFFICIENT_PRIVILEGE)
-		fc_access_hint_unreadable(accessed);
+		errhint("The server reads it%s, and must be allowed to, and to search the directories on the way. As yourself, you load it from the client by psql's %s.",
+				fc_root_trusts() ?
+				psprintf(" on host \"%s\" as user \"%s\" of the operating system",
+						 fc_advice_host(), fc_advice_user()) : "",
+				fc_access_client(accessed));
 	else if (code == ERRCODE_WRONG_OBJECT_TYPE)
 		errhint("Name the files in it by a pattern, such as '%s*'.",
 				accessed->path[strlen(accessed->path) - 1] == '/' ? accessed->path :
 				psprintf("%s/", accessed->path));
 	else if (!fc_access_hint_no_path(accessed))
-		fc_access_hint_missing(accessed);
+		errhint("The server looks for it on its own machine%s%s. A file of the client's machine is loaded by psql's %s.",
+				fc_root_trusts() ? psprintf(", host \"%s\"", fc_advice_host()) : "",
+				is_absolute_path(accessed->path) ? "" : ", from its data directory on",
+				fc_access_client(accessed));
 	FreeErrorData(edata);
 }
 

@@ -50,7 +50,7 @@ typedef struct FcCoreKeys
 } FcCoreKeys;
 
 static FcSpillPart *
-fc_core_keys_new_part(FcCoreKeys *scan)
+fc_find_keys_new_part(FcCoreKeys *scan)
 {
 	FcSpillPart *part = MemoryContextAllocZero(scan->mcxt, sizeof(FcSpillPart));
 
@@ -60,7 +60,7 @@ fc_core_keys_new_part(FcCoreKeys *scan)
 
 /* Returns the first part whose range starts at "lo" or after it */
 static int
-fc_core_keys_search(const FcCoreKeys *scan, int64 lo)
+fc_find_keys_search(const FcCoreKeys *scan, int64 lo)
 {
 	int			first = 0;
 
@@ -69,7 +69,7 @@ fc_core_keys_search(const FcCoreKeys *scan, int64 lo)
 }
 
 static FcSpillPart *
-fc_core_keys_insert(FcCoreKeys *scan, int at, FcRange range)
+fc_find_keys_insert(FcCoreKeys *scan, int at, FcRange range)
 {
 	if (scan->nparts == scan->allocated)
 	{
@@ -80,13 +80,13 @@ fc_core_keys_insert(FcCoreKeys *scan, int at, FcRange range)
 	memmove(&scan->parts[at + 1], &scan->parts[at],
 			sizeof(FcSpillPart *) * (scan->nparts - at));
 	scan->nparts++;
-	scan->parts[at] = fc_core_keys_new_part(scan);
+	scan->parts[at] = fc_find_keys_new_part(scan);
 	scan->parts[at]->range = range;
 	return scan->parts[at];
 }
 
 static FcSpillPart *
-fc_core_keys_part(FcCoreKeys *scan, int64 key)
+fc_find_keys_part(FcCoreKeys *scan, int64 key)
 {
 	const FcRange all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
 	FcRange		range;
@@ -96,17 +96,17 @@ fc_core_keys_part(FcCoreKeys *scan, int64 key)
 		(scan->last->range.hi_max || key < scan->last->range.hi))
 		return scan->last;
 	range = scan->target->route ? fc_route_find(scan->target->route, key) : all;
-	at = fc_core_keys_search(scan, range.lo);
+	at = fc_find_keys_search(scan, range.lo);
 	if (at < scan->nparts && scan->parts[at]->range.lo == range.lo)
 		scan->last = scan->parts[at];
 	else
-		scan->last = fc_core_keys_insert(scan, at, range);
+		scan->last = fc_find_keys_insert(scan, at, range);
 	return scan->last;
 }
 
 /* Returns the part of the row in the slot */
 static FcSpillPart *
-fc_core_keys_of_row(FcCoreKeys *scan)
+fc_find_keys_of_row(FcCoreKeys *scan)
 {
 	const FcPlan *plan = scan->target->plan;
 	int			i = plan->key.attnum - 1;
@@ -117,13 +117,13 @@ fc_core_keys_of_row(FcCoreKeys *scan)
 	{
 		if (scan->null == NULL)
 		{
-			scan->null = fc_core_keys_new_part(scan);
+			scan->null = fc_find_keys_new_part(scan);
 			scan->null->null = true;
 		}
 		return scan->null;
 	}
 	key = fc_key_from_datum(plan->key.type, scan->slot->tts_values[i]);
-	part = fc_core_keys_part(scan, key);
+	part = fc_find_keys_part(scan, key);
 	if (part->rows == 0)
 		part->min_key = part->max_key = key;
 	part->min_key = Min(part->min_key, key);
@@ -132,7 +132,7 @@ fc_core_keys_of_row(FcCoreKeys *scan)
 }
 
 static bool
-fc_core_keys_next(FcCoreKeys *scan)
+fc_find_keys_next(FcCoreKeys *scan)
 {
 	TupleTableSlot *slot = ExecClearTuple(scan->slot);
 	MemoryContext old;
@@ -153,7 +153,7 @@ fc_core_keys_next(FcCoreKeys *scan)
 
 /* Stands in for input functions whose effects are left to CopyFrom */
 static Datum
-fc_core_keys_value(PG_FUNCTION_ARGS)
+fc_find_keys_value(PG_FUNCTION_ARGS)
 {
 	if (PG_GETARG_CSTRING(0) == NULL)
 		PG_RETURN_NULL();
@@ -162,14 +162,14 @@ fc_core_keys_value(PG_FUNCTION_ARGS)
 
 /* Leaves out the values of types with effects; no key is of such a type */
 static void
-fc_core_keys_leave_effects(const FcTarget *target, CopyFromState cstate)
+fc_find_keys_leave_effects(const FcTarget *target, CopyFromState cstate)
 {
 	for (int i = 0; i < list_length(target->planned->columns.fields); i++)
 	{
 		AttrNumber	attnum = list_nth_int(target->planned->columns.fields, i);
 
 		if (target->planned->columns.flags[i] & FC_FIELD_VISIBLE)
-			cstate->in_functions[attnum - 1].fn_addr = fc_core_keys_value;
+			cstate->in_functions[attnum - 1].fn_addr = fc_find_keys_value;
 	}
 }
 
@@ -180,7 +180,7 @@ fc_core_keys_leave_effects(const FcTarget *target, CopyFromState cstate)
  * then the load may make partitions that stay empty.
  */
 static void
-fc_core_keys_read_file(FcCoreKeys *scan, uint32 file)
+fc_find_keys_read_file(FcCoreKeys *scan, uint32 file)
 {
 	FcTarget   *target = scan->target;
 	CopyFromState cstate;
@@ -194,15 +194,15 @@ fc_core_keys_read_file(FcCoreKeys *scan, uint32 file)
 	if (cstate->num_defaults == 0 && !target->plan->where_late)
 		scan->where = fc_where_begin(target->shared);
 	cstate->num_defaults = 0;
-	fc_core_keys_leave_effects(target, cstate);
-	while (fc_core_keys_next(scan))
+	fc_find_keys_leave_effects(target, cstate);
+	while (fc_find_keys_next(scan))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (fc_copy_passes_over(cstate))
 			continue;
 		if (scan->where == NULL ||
 			fc_where_accepts(scan->where, scan->estate, scan->slot))
-			fc_core_keys_of_row(scan)->rows++;
+			fc_find_keys_of_row(scan)->rows++;
 	}
 	EndCopyFrom(cstate);
 	ExecDropSingleTupleTableSlot(scan->slot);
@@ -211,7 +211,7 @@ fc_core_keys_read_file(FcCoreKeys *scan, uint32 file)
 
 /* Body of fc_error_try: reads all files */
 static bool
-fc_core_keys_read(void *arg)
+fc_find_keys_read(void *arg)
 {
 	FcCoreKeys *scan = arg;
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
@@ -223,7 +223,7 @@ fc_core_keys_read(void *arg)
 		MemoryContext old = MemoryContextSwitchTo(mcxt);
 
 		scan->where = NULL;
-		fc_core_keys_read_file(scan, i);
+		fc_find_keys_read_file(scan, i);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(mcxt);
 	}
@@ -244,7 +244,7 @@ fc_core_keys(FcTarget *target, List **parts)
 	scan.parts = palloc(sizeof(FcSpillPart *) * scan.allocated);
 	fc_feed_begin(&scan.feed, target);
 	scan.feed.counts = true;
-	edata = fc_error_try(fc_core_keys_read, &scan);
+	edata = fc_error_try(fc_find_keys_read, &scan);
 	fc_feed_end(&scan.feed);
 	if (edata && fc_error_is_of_transaction(edata))
 		ReThrowError(edata);

@@ -4,8 +4,10 @@
  *	  What may be wrong with the call if core refuses a record.
  *
  * Core knows that a value is bad, and not that the line is a header, that "NA"
- * stands for NULL or that fields are separated by ";".  Message, detail and
- * SQLSTATE stay core's.  These are guesses, and the hints say so: "if".
+ * stands for NULL or that fields are separated by ";".  A moment may be a
+ * number, a week, or have its day first; a number may have a comma, or decimal
+ * places that an integer has none of.  Message, detail and SQLSTATE stay
+ * core's.  These are guesses, and the hints say so: "if".
  *
  * A plain COPY that is accelerated gets no hints, because it has to look as
  * core's.
@@ -16,22 +18,19 @@
 
 #include <ctype.h>
 
+#include "catalog/pg_type_d.h"
 #include "mb/pg_wchar.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "copyfrom/hint.h"
-#include "copyfrom/hint_value.h"
 #include "errors/context.h"
 #include "source/advice.h"
 
 #define FC_HINT_HEAD	4		/* bytes of the file that tell its encoding */
 #define FC_HINT_BYTES	512		/* bytes of a record that are looked at */
-
-/* What people write for NULL */
-static const char *const fc_hint_nulls[] = {
-	"NA", "N/A", "#N/A", "NULL", "(null)", "None", "nil", "\\N", "-", "?"
-};
+#define FC_HINT_MARK	"\xef\xbb\xbf"	/* the byte order mark in UTF-8 */
 
 /* What people separate fields by */
 static const char fc_hint_separators[] = ";\t|,";
@@ -47,6 +46,166 @@ static const struct
 	{"column name mismatch in header line", FC_REFUSED_HEADER},
 	{"wrong number of fields in header line", FC_REFUSED_HEADER},
 };
+
+#define FC_HINT_DIGITS	"0123456789"
+
+/*
+ * What people write for NULL.  A value that its type refuses is told of only if
+ * it can be nothing else.
+ */
+static const struct
+{
+	const char *word;
+	bool		told;
+}			fc_hint_nulls[FC_NULL_WORDS] = {
+	[FC_NULL_EMPTY] = {"", false},
+	[FC_NULL_ESCAPE] = {"\\N", true},
+	[FC_NULL_NAN] = {"NaN", false},
+	{"nan", false}, {"NA", true}, {"N/A", true}, {"#N/A", true}, {"n/a", false},
+	{"na", false}, {"NULL", true}, {"null", false}, {"Null", false}, {"(null)", true},
+	{"None", true}, {"none", false}, {"nil", true}, {"-", true}, {"--", false},
+	{"?", true}, {".", false}, {"0000-00-00", false}, {"0000-00-00 00:00:00", false}
+};
+
+/* Units of moments that are numbers, by the number of digits of those now */
+static const struct
+{
+	int			digits;
+	const char *pattern;
+	const char *unit;
+}			fc_hint_epochs[] = {
+	{10, "epoch_s", "seconds"},
+	{13, "epoch_ms", "milliseconds"},
+	{16, "epoch_us", "microseconds"},
+	{19, "epoch_ns", "nanoseconds"},
+};
+
+const char *
+fc_hint_null_word(int n)
+{
+	Assert(n >= 0 && n < FC_NULL_WORDS);
+	return fc_hint_nulls[n].word;
+}
+
+int
+fc_hint_null_find(const char *s, size_t len)
+{
+	for (int i = 0; i < FC_NULL_WORDS; i++)
+		if (strlen(fc_hint_nulls[i].word) == len && memcmp(s, fc_hint_nulls[i].word, len) == 0)
+			return i;
+	return -1;
+}
+
+/* May the value be meant for NULL, whatever the case of its letters? */
+static bool
+fc_hint_is_null(const char *value)
+{
+	for (int i = 0; i < FC_NULL_WORDS; i++)
+		if (fc_hint_nulls[i].told && pg_strcasecmp(value, fc_hint_nulls[i].word) == 0)
+			return true;
+	return false;
+}
+
+/* Returns the option that gives the column a pattern */
+static char *
+fc_hint_format(const FcRefused *refused, const char *pattern)
+{
+	const FcTarget *target = refused->target;
+	const char *arrow = fc_caller_arrow(target->options->caller);
+
+	if (target->plan->key.attnum == get_attnum(target->oid, refused->column))
+		return psprintf("timestamp_format%s '%s'", arrow, pattern);
+	return psprintf("timestamp_format%s '{\"%s\": \"%s\"}'", arrow, refused->column, pattern);
+}
+
+/* Does the value begin with two numbers of one or two digits and a year? */
+static char *
+fc_hint_date(const char *value)
+{
+	int			first;
+	int			second;
+	int			year;
+	int			n = 0;
+
+	if (sscanf(value, "%2d%*1[/.-]%2d%*1[/.-]%4d%n", &first, &second, &year, &n) != 3 ||
+		n == 0 || year < 1000)
+		return NULL;
+	if (first > 12 && first <= 31 && second >= 1 && second <= 12)
+		return pstrdup("If the day comes first, SET datestyle = 'ISO, DMY' before.");
+	if (second > 12 && second <= 31 && first >= 1 && first <= 12)
+		return pstrdup("If the month comes first, SET datestyle = 'ISO, MDY' before.");
+	return NULL;
+}
+
+static char *
+fc_hint_moment(const FcRefused *refused)
+{
+	const char *value = refused->value;
+	size_t		digits = strspn(value, FC_HINT_DIGITS);
+	size_t		len = strlen(value);
+	int			week;
+	int			n = 0;
+
+	for (int i = 0; i < lengthof(fc_hint_epochs); i++)
+		if (digits == fc_hint_epochs[i].digits &&
+			(digits == len || (i == 0 && value[digits] == '.' &&
+							   digits + 1 + strspn(value + digits + 1, FC_HINT_DIGITS) == len)))
+			return psprintf("If these are %s since 1970, add %s.", fc_hint_epochs[i].unit,
+							fc_hint_format(refused, fc_hint_epochs[i].pattern));
+	if (sscanf(value, "%*4d-W%2d-%*1d%n", &week, &n) == 1 && n == (int) len)
+		return psprintf("If these are weeks of ISO 8601, add %s.",
+						fc_hint_format(refused, "IYYY-\"W\"IW-ID"));
+	return fc_hint_date(value);
+}
+
+static char *
+fc_hint_number(const FcRefused *refused, bool integer)
+{
+	const char *value = refused->value;
+	size_t		len = strlen(value);
+
+	if (strpbrk(value, FC_HINT_DIGITS) == NULL || strspn(value, FC_HINT_DIGITS "+-.,") != len)
+		return NULL;
+	if (strchr(value, ','))
+		return psprintf("If \"%s\" is a number, load it into a column of type text and convert it there, or change the file: PostgreSQL reads no commas in numbers.",
+						value);
+	if (integer && strchr(value, '.') && strchr(value, '.') == strrchr(value, '.'))
+		return pstrdup("If the values may have decimal places, give the column type numeric or double precision.");
+	return NULL;
+}
+
+/* Returns a hint by the type of the column, as fc_hint_text; or NULL */
+static char *
+fc_hint_of_type(const FcRefused *refused)
+{
+	const FcTarget *target = refused->target;
+	AttrNumber	attnum = get_attnum(target->oid, refused->column);
+	size_t		len = strlen(refused->value);
+
+	if (attnum <= 0)
+		return NULL;
+	if (len >= 2 && refused->value[0] == '\'' && refused->value[len - 1] == '\'' &&
+		fc_format_is_csv(&target->options->format))
+		return psprintf("If fields are quoted by \"'\", add quote%s ''''.",
+						fc_caller_arrow(target->options->caller));
+	switch (getBaseType(get_atttype(target->oid, attnum)))
+	{
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case DATEOID:
+			return fc_hint_moment(refused);
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return fc_hint_number(refused, true);
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return fc_hint_number(refused, false);
+		default:
+			return NULL;
+	}
+}
 
 static int
 fc_hint_count(const char *text, char byte)
@@ -89,21 +248,12 @@ fc_hint_is_header(const FcRefused *refused)
 
 	if (!refused->first || refused->target->options->header_lines > 0)
 		return false;
-	if (fc_hint_has_mark(value))
-		value += FC_HINT_MARK_LEN;
+	if (strncmp(value, FC_HINT_MARK, strlen(FC_HINT_MARK)) == 0)
+		value += strlen(FC_HINT_MARK);
 	if (pg_strcasecmp(value, refused->column) == 0)
 		return true;
 	return refused->text && isalpha((unsigned char) value[0]) &&
 		strpbrk(refused->text, "0123456789") == NULL;
-}
-
-static bool
-fc_hint_is_null(const char *value)
-{
-	for (int i = 0; i < lengthof(fc_hint_nulls); i++)
-		if (pg_strcasecmp(value, fc_hint_nulls[i]) == 0)
-			return true;
-	return false;
 }
 
 /* Says how a program's output is loaded in place of the file */
@@ -127,7 +277,7 @@ fc_hint_file(const FcRefused *refused)
 
 	if (!refused->first)
 		return NULL;
-	if (fc_hint_has_mark(value))
+	if (strncmp(value, FC_HINT_MARK, strlen(FC_HINT_MARK)) == 0)
 		return psprintf("If the file begins with a byte order mark, %s.",
 						fc_hint_program(refused, "tail -c +4"));
 	if (value[0] == '#' || strncmp(value, "//", 2) == 0)
@@ -264,15 +414,6 @@ fc_hint_text(const FcRefused *refused)
 	return fc_hint_of_fields(refused);
 }
 
-static FcRefusedFor
-fc_hint_by_message(const ErrorData *edata)
-{
-	for (int i = 0; i < lengthof(fc_hint_messages); i++)
-		if (fc_error_says(edata, fc_hint_messages[i].message))
-			return fc_hint_messages[i].what;
-	return FC_REFUSED_NOTHING;
-}
-
 FcRefusedFor
 fc_hint_about(const FcOptions *options)
 {
@@ -301,7 +442,11 @@ fc_hint_about(const FcOptions *options)
 	if (edata->hint && edata->sqlerrcode != ERRCODE_DATETIME_FIELD_OVERFLOW)
 		what = FC_REFUSED_NOTHING;
 	else if (what == FC_REFUSED_NOTHING)
-		what = fc_hint_by_message(edata);
+	{
+		for (int i = 0; i < lengthof(fc_hint_messages); i++)
+			if (fc_error_says(edata, fc_hint_messages[i].message))
+				what = fc_hint_messages[i].what;
+	}
 	FreeErrorData(edata);
 	return what;
 }

@@ -8,7 +8,32 @@
 #ifndef FC_HINT_H
 #define FC_HINT_H
 
-#include "copyfrom/refused.h"
+#include "options/target.h"
+
+typedef enum FcRefusedFor
+{
+	FC_REFUSED_NOTHING,			/* nothing that a hint may be given about */
+	FC_REFUSED_VALUE,			/* a value that its type refuses */
+	FC_REFUSED_MISSING,			/* too few fields */
+	FC_REFUSED_EXTRA,			/* too many */
+	FC_REFUSED_HEADER,			/* a header that does not match */
+	FC_REFUSED_BYTES			/* bytes that are no characters */
+} FcRefusedFor;
+
+/* A record that core refuses */
+typedef struct FcRefused
+{
+	const FcTarget *target;
+	FcRefusedFor what;
+	uint32		file;
+	bool		first;			/* it is the first record of the file */
+	uint64		offset;			/* where it is */
+	uint64		length;
+	const char *column;			/* NULL: the error is not about a field */
+	const char *value;			/* of the field as text, or NULL */
+	const char *text;			/* of the record, at least its beginning; NULL:
+								 * not known */
+} FcRefused;
 
 /*
  * Returns the argument that would probably avoid the error, as a text that says
@@ -23,5 +48,17 @@ extern char *fc_hint_text(const FcRefused *refused);
  */
 extern FcRefusedFor fc_hint_about(const FcOptions *options);
 extern void fc_hint(const FcRefused *refused);
+
+/* What people write for NULL: the numbers of some of the words */
+#define FC_NULL_EMPTY	0		/* the empty string */
+#define FC_NULL_ESCAPE	1		/* "\N" */
+#define FC_NULL_NAN		2		/* "NaN"; "nan" follows: numbers, too */
+#define FC_NULL_WORDS	22
+
+/* Word number n */
+extern const char *fc_hint_null_word(int n);
+
+/* The number of the word that s[0..len) is, -1 if it is none */
+extern int	fc_hint_null_find(const char *s, size_t len);
 
 #endif							/* FC_HINT_H */

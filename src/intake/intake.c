@@ -193,7 +193,7 @@ fc_intake_progress(void *arg)
 	FcTarget   *target = intake->target;
 	FcUnpackArea *area = target->inflow ? dsm_segment_address(intake->unpacked) : NULL;
 
-	if (area && fc_progress_is_stream(intake->progress) && intake->incoming == NULL &&
+	if (area && fc_figures_is_stream(intake->progress) && intake->incoming == NULL &&
 		intake->progress->phase != target->shared->phase &&
 		pg_atomic_read_u32(&area->done) == area->npacked)
 	{

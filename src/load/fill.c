@@ -26,7 +26,7 @@
 #include "load/tables.h"
 #include "load/tasks.h"
 #include "load/way.h"
-#include "partition/empty_table.h"
+#include "partition/table.h"
 #include "phase/phases.h"
 #include "rejects/notices.h"
 #include "report/progress.h"

@@ -17,7 +17,7 @@
 #include "load/indexes.h"
 #include "load/lead.h"
 #include "load/tasks.h"
-#include "partition/empty_table.h"
+#include "partition/table.h"
 #include "phase/phases.h"
 #include "rejects/notices.h"
 #include "report/progress.h"

@@ -15,8 +15,8 @@
 #include "intake/split.h"
 #include "load/lead.h"
 #include "load/way.h"
+#include "report/log.h"
 #include "report/report.h"
-#include "report/totals.h"
 
 /* The report has a row for each of the first so many files */
 #define FC_REPORT_FILES		1000
@@ -45,7 +45,7 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 		row.spill_bytes = pg_atomic_read_u64(&target->shared->counts.spilled);
 	row.choice = choice;
 	if (job->progress.phase == FC_PHASE_LOAD || job->progress.phase == FC_PHASE_COPY)
-		fc_totals_counts(target, &row);
+		fc_log_count(target, &row);
 	if (job->progress.phase == FC_PHASE_LOAD && !fc_way_reads_chunks(target->way))
 	{
 		row.reads = pg_atomic_read_u64(&target->shared->counts.reads);

@@ -47,11 +47,9 @@
 #include "load/tasks.h"
 #include "phase/phases.h"
 #include "rejects/notices.h"
-#include "report/history.h"
 #include "report/log.h"
 #include "report/progress.h"
 #include "report/report.h"
-#include "report/tell.h"
 
 /* Throws ERROR unless every record found was loaded, filtered or rejected */
 static void

@@ -31,7 +31,7 @@
 #include "load/way.h"
 #include "phase/worker.h"
 #include "rejects/table.h"
-#include "report/history.h"
+#include "report/report.h"
 #include "row/executor.h"
 #include "source/program.h"
 #include "source/recode.h"

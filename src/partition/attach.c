@@ -389,20 +389,6 @@ fc_attach_columns(Relation child, TupleDesc parent)
 }
 
 /*
- * Marks the columns of a table that fc_table_create made as local ones, not
- * inherited ones: the command ATTACH PARTITION refuses to attach others.
- */
-static void
-fc_attach_localize_columns(Oid childid)
-{
-	Relation	child = table_open(childid, AccessExclusiveLock);
-
-	fc_attach_columns(child, NULL);
-	table_close(child, NoLock);
-	CommandCounterIncrement();
-}
-
-/*
  * Makes a constraint what it is in a partition.  False if it is that already,
  * or is none that inheritance changes.
  */
@@ -659,16 +645,6 @@ fc_partition_attach_end(FcAttach *attach)
 	MemoryContextDelete(attach->mcxt);
 }
 
-static char *
-fc_attach_sql(Oid parentid, const FcRoute *route, const FcNewPartition *part)
-{
-	return psprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES %s",
-					fc_ddl_name(get_rel_namespace(parentid), get_rel_name(parentid)),
-					fc_ddl_name(get_rel_namespace(part->range.partition),
-								fc_partition_name_now(part)),
-					fc_range_text(route->type, &part->range));
-}
-
 /* Attaches by ATTACH PARTITION */
 static void
 fc_attach_by_command(FcAttach *attach, const FcNewPartition *part)
@@ -676,6 +652,7 @@ fc_attach_by_command(FcAttach *attach, const FcNewPartition *part)
 	Oid			vouched = InvalidOid;
 	int			level = fc_ddl_begin();
 	FcProgressSlot slot;
+	Relation	child;
 
 	fc_attach_tell(attach);
 	fc_progress_slot_save(&slot);
@@ -683,8 +660,16 @@ fc_attach_by_command(FcAttach *attach, const FcNewPartition *part)
 		vouched = attach->guards[part - attach->parts];
 	else if (attach->vouched)
 		vouched = fc_vouch_for_part(attach->parent, attach->route, part);
-	fc_attach_localize_columns(part->range.partition);
-	fc_ddl_run(fc_attach_sql(attach->parent, attach->route, part));
+	/* the command refuses to attach a table whose columns are inherited ones */
+	child = table_open(part->range.partition, AccessExclusiveLock);
+	fc_attach_columns(child, NULL);
+	table_close(child, NoLock);
+	CommandCounterIncrement();
+	fc_ddl_run(psprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES %s",
+						fc_ddl_name(get_rel_namespace(attach->parent), get_rel_name(attach->parent)),
+						fc_ddl_name(get_rel_namespace(part->range.partition),
+									fc_partition_name_now(part)),
+						fc_range_text(attach->route->type, &part->range)));
 	if (OidIsValid(vouched))
 		fc_attach_drop_check(vouched);
 	fc_attach_constraints(part->range.partition, false);

@@ -44,15 +44,14 @@
 #include "partition/attach.h"
 #include "partition/create.h"
 #include "partition/ddl.h"
-#include "partition/empty_table.h"
-#include "partition/name.h"
 #include "partition/partman.h"
+#include "partition/table.h"
 #include "partition/vouch.h"
 #include "source/advice.h"
 
 /* Says how the current role gets to act as the table's owner */
 static char *
-how_to_own(Relation parent)
+fc_create_how_to_own(Relation parent)
 {
 	Oid			owner = parent->rd_rel->relowner;
 	const char *name = quote_identifier(GetUserNameFromId(owner, false));
@@ -80,13 +79,13 @@ fc_partition_check_owner(Relation parent, const FcRoute *route,
 							  nparts, nparts, fc_key_text(route->type, parts->range.lo),
 							  GetUserNameFromId(parent->rd_rel->relowner, false)),
 			 errhint("%s; or make the partitions before the load. With missing_partitions \"error\" none are made, and the first row that lacks one is the error%s.",
-					 how_to_own(parent), OidIsValid(route->default_oid) ?
+					 fc_create_how_to_own(parent), OidIsValid(route->default_oid) ?
 					 "; with \"default\" such rows go to the default partition" : "")));
 }
 
 /* May the parent's owner make tables where partitions of it belong? */
 static bool
-owner_may_create(Relation parent, const struct FcRemoteTable *remote)
+fc_create_owner_may_create(Relation parent, const struct FcRemoteTable *remote)
 {
 	Form_pg_class form = parent->rd_rel;
 	Oid			tablespace = OidIsValid(form->reltablespace) ? form->reltablespace :
@@ -106,8 +105,8 @@ owner_may_create(Relation parent, const struct FcRemoteTable *remote)
  * pg_partman's functions create the indexes of its template as the owner.
  */
 static void
-check_rights(Relation parent, const FcRoute *route,
-			 const FcNewPartition *parts, int nparts)
+fc_create_check_rights(Relation parent, const FcRoute *route,
+					   const FcNewPartition *parts, int nparts)
 {
 	Oid			nspid = RelationGetNamespace(parent);
 	Oid			owner = parent->rd_rel->relowner;
@@ -137,7 +136,7 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 
 	if (nparts == 0)
 		return;
-	check_rights(parent, route, parts, nparts);
+	fc_create_check_rights(parent, route, parts, nparts);
 	if (!OidIsValid(route->default_oid))
 		return;
 
@@ -157,7 +156,7 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
  * if it names one (the access method from 17 on), else those of the settings.
  */
 static char *
-create_table_sql(Relation parent, const FcPartman *partman, const char *name)
+fc_create_sql(Relation parent, const FcPartman *partman, const char *name)
 {
 	Form_pg_class form = parent->rd_rel;
 	StringInfoData sql;
@@ -181,25 +180,11 @@ create_table_sql(Relation parent, const FcPartman *partman, const char *name)
 }
 
 /*
- * Makes the table, if possible without waiting for the disk, which is most of
- * the time that making small partitions takes.
- */
-static void
-create_table(Relation parent, const char *sql, bool foreign)
-{
-	if (!foreign && FC_CORE_SYNCS_INDEXES && XLogIsNeeded() && !fc_attach_is_watched() &&
-		!RelationUsesLocalBuffers(parent))
-		fc_table_create(sql);
-	else
-		fc_ddl_run(sql);
-}
-
-/*
  * Gives the table the default privileges that it would have if the owner had
  * made it, in place of the superuser's.
  */
 static void
-give_default_privileges(Oid table, Oid owner)
+fc_create_give_default_privileges(Oid table, Oid owner)
 {
 	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
 	HeapTuple	old = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
@@ -233,7 +218,7 @@ give_default_privileges(Oid table, Oid owner)
 
 /* Gives the owner the extended statistics, which are objects of their own */
 static void
-give_statistics(Oid table, Oid owner)
+fc_create_give_statistics(Oid table, Oid owner)
 {
 	Relation	rel = table_open(table, NoLock);
 	List	   *statistics = RelationGetStatExtList(rel);
@@ -244,17 +229,6 @@ give_statistics(Oid table, Oid owner)
 		fc_change_statistics_owner(lfirst_oid(lc), owner);
 }
 
-/* Gives the owner a table that a superuser made */
-static void
-give_table(Oid table, Oid owner)
-{
-	ATExecChangeOwner(table, owner, false, AccessExclusiveLock);
-	CommandCounterIncrement();
-	give_default_privileges(table, owner);
-	give_statistics(table, owner);
-	CommandCounterIncrement();
-}
-
 /*
  * Makes a table that belongs, with all that is in it, to the parent's owner:
  * the role that loads the rows owns nothing of it, and code of the owner never
@@ -262,11 +236,11 @@ give_table(Oid table, Oid owner)
  * make.
  */
 static Oid
-create_owned_table(Relation parent, const char *name, const char *sql,
-				   const struct FcRemoteTable *remote)
+fc_create_owned(Relation parent, const char *name, const char *sql,
+				const struct FcRemoteTable *remote)
 {
 	Oid			owner = parent->rd_rel->relowner;
-	bool		give = superuser() && !owner_may_create(parent, remote);
+	bool		give = superuser() && !fc_create_owner_may_create(parent, remote);
 	Oid			userid;
 	int			sec_context;
 	Oid			table;
@@ -274,19 +248,30 @@ create_owned_table(Relation parent, const char *name, const char *sql,
 	GetUserIdAndSecContext(&userid, &sec_context);
 	if (!give)
 		SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE);
-	create_table(parent, sql, remote != NULL);
+	/* waiting for the disk is most of the time that making small ones takes */
+	if (remote == NULL && FC_CORE_SYNCS_INDEXES && XLogIsNeeded() &&
+		!fc_attach_is_watched() && !RelationUsesLocalBuffers(parent))
+		fc_table_create(sql);
+	else
+		fc_ddl_run(sql);
 	SetUserIdAndSecContext(userid, sec_context);
 	table = get_relname_relid(name, RelationGetNamespace(parent));
 	if (!OidIsValid(table))
 		elog(ERROR, "could not find the table \"%s\" just created", name);
 	if (give)
-		give_table(table, owner);
+	{
+		ATExecChangeOwner(table, owner, false, AccessExclusiveLock);
+		CommandCounterIncrement();
+		fc_create_give_default_privileges(table, owner);
+		fc_create_give_statistics(table, owner);
+		CommandCounterIncrement();
+	}
 	return table;
 }
 
 /* Refuses a new table to which an event trigger or a hook has written */
 static void
-check_empty(const FcNewPartition *part)
+fc_create_check_empty(const FcNewPartition *part)
 {
 	Relation	rel = table_open(part->range.partition, NoLock);
 
@@ -302,18 +287,18 @@ check_empty(const FcNewPartition *part)
  * made before it, or NULL.  SPI is connected.
  */
 static void
-create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
-		   const char *before, MemoryContext mcxt)
+fc_create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
+			  const char *before, MemoryContext mcxt)
 {
 	char	   *name = fc_name_choose(parent, route, &part->range, before);
 	MemoryContext old = MemoryContextSwitchTo(part->remote ? mcxt : CurrentMemoryContext);
 	char	   *sql = part->remote ? fc_elsewhere_get()->place_sql(parent, name, part->remote) :
-		create_table_sql(parent, route->partman, name);
+		fc_create_sql(parent, route->partman, name);
 	FcProgressSlot slot;
 
 	MemoryContextSwitchTo(old);
 	fc_progress_slot_save(&slot);
-	part->range.partition = create_owned_table(parent, name, sql, part->remote);
+	part->range.partition = fc_create_owned(parent, name, sql, part->remote);
 	fc_progress_slot_restore(&slot);
 	if (route->partman)
 		fc_partman_prepare(route->partman, RelationGetNamespace(parent), name);
@@ -343,15 +328,15 @@ fc_partition_create(FcContext *ctx, const FcRoute *route,
 	for (i = 0; i < nparts; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		create_one(parent, route, &parts[i], i > 0 ? parts[i - 1].name : NULL,
-				   caller);
+		fc_create_one(parent, route, &parts[i], i > 0 ? parts[i - 1].name : NULL,
+					  caller);
 		MemoryContextReset(each);
 		fc_context_progress(ctx);
 	}
 	fc_ddl_end(level, true);
 	CommandCounterIncrement();
 	for (i = 0; i < nparts; i++)
-		check_empty(&parts[i]);
+		fc_create_check_empty(&parts[i]);
 }
 
 void

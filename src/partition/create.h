@@ -12,7 +12,6 @@
 #define FC_CREATE_H
 
 #include "partition/attach.h"
-#include "partition/name.h"
 
 /* ERROR 42501 if the caller may not act as the parent's owner */
 extern void fc_partition_check_owner(Relation parent, const FcRoute *route,
@@ -41,5 +40,19 @@ extern void fc_partition_create(FcContext *ctx, const FcRoute *route,
  * caller has closed it.
  */
 extern void fc_partition_drop(Oid partition);
+
+/* partition/name.c */
+
+/* Returns the name that a partition for this range would get */
+extern char *fc_partition_name(Relation parent, const FcRoute *route,
+							   const FcRange *range);
+
+/*
+ * Returns the name for a partition that is about to be made.  "before" is the
+ * name of the one made before it, or NULL.  ERROR 42P07 if the name that
+ * pg_partman gives is taken.
+ */
+extern char *fc_name_choose(Relation parent, const FcRoute *route,
+							const FcRange *range, const char *before);
 
 #endif							/* FC_CREATE_H */

@@ -25,51 +25,51 @@
 #include "utils/syscache.h"
 
 #include "key/width.h"
+#include "partition/create.h"
 #include "partition/ddl.h"
-#include "partition/name.h"
 #include "partition/partman.h"
 
 /* How much of its lower bound a partition's name tells */
-typedef enum NameLevel
+typedef enum FcNameLevel
 {
-	NAME_YEAR,
-	NAME_MONTH,
-	NAME_DAY,
-	NAME_MINUTE,
-	NAME_SECOND,
-	NAME_USEC
-}			NameLevel;
+	FC_NAME_YEAR,
+	FC_NAME_MONTH,
+	FC_NAME_DAY,
+	FC_NAME_MINUTE,
+	FC_NAME_SECOND,
+	FC_NAME_USEC
+} FcNameLevel;
 
 /* Returns the coarsest level that tells neighbouring intervals apart */
-static NameLevel
-level_of_interval(const FcRoute *route)
+static FcNameLevel
+fc_name_level_of_interval(const FcRoute *route)
 {
 	const FcInterval *interval = &route->interval;
 
 	if (interval->months > 0)
-		return interval->months % 12 == 0 ? NAME_YEAR : NAME_MONTH;
+		return interval->months % 12 == 0 ? FC_NAME_YEAR : FC_NAME_MONTH;
 	if (interval->days || route->type == FC_KEY_DATE)
-		return NAME_DAY;
+		return FC_NAME_DAY;
 	if (interval->width % USECS_PER_MINUTE == 0)
-		return NAME_MINUTE;
-	return interval->width % USECS_PER_SEC == 0 ? NAME_SECOND : NAME_USEC;
+		return FC_NAME_MINUTE;
+	return interval->width % USECS_PER_SEC == 0 ? FC_NAME_SECOND : FC_NAME_USEC;
 }
 
 /* Returns the coarsest level that tells all of "key" */
-static NameLevel
-level_of_key(const FcRoute *route, int64 key, const struct pg_tm *tm, fsec_t fsec)
+static FcNameLevel
+fc_name_level_of_key(const FcRoute *route, int64 key, const struct pg_tm *tm, fsec_t fsec)
 {
 	if (fc_interval_starts_day(route, key))
-		return tm->tm_mday != 1 ? NAME_DAY :
-			tm->tm_mon != 1 ? NAME_MONTH : NAME_YEAR;
-	return fsec != 0 ? NAME_USEC : tm->tm_sec != 0 ? NAME_SECOND : NAME_MINUTE;
+		return tm->tm_mday != 1 ? FC_NAME_DAY :
+			tm->tm_mon != 1 ? FC_NAME_MONTH : FC_NAME_YEAR;
+	return fsec != 0 ? FC_NAME_USEC : tm->tm_sec != 0 ? FC_NAME_SECOND : FC_NAME_MINUTE;
 }
 
 /*
  * Writes a year, marked if it has not four digits, so as to look like no other
  */
 static void
-append_year(StringInfo buf, int year)
+fc_name_append_year(StringInfo buf, int year)
 {
 	if (year <= 0)
 		appendStringInfo(buf, "bc%04d", 1 - year);
@@ -80,40 +80,40 @@ append_year(StringInfo buf, int year)
 }
 
 static void
-append_time_suffix(StringInfo buf, const FcRoute *route, int64 key)
+fc_name_append_time_suffix(StringInfo buf, const FcRoute *route, int64 key)
 {
 	struct pg_tm tm;
 	fsec_t		fsec;
-	NameLevel	least = level_of_interval(route);
-	NameLevel	level;
+	FcNameLevel least = fc_name_level_of_interval(route);
+	FcNameLevel level;
 
 	fc_key_to_tm(route->type, key, fc_interval_zone(&route->interval), &tm, &fsec);
-	level = level_of_key(route, key, &tm, fsec);
+	level = fc_name_level_of_key(route, key, &tm, fsec);
 	level = Max(level, least);
 
-	append_year(buf, tm.tm_year);
-	if (level >= NAME_MONTH)
+	fc_name_append_year(buf, tm.tm_year);
+	if (level >= FC_NAME_MONTH)
 		appendStringInfo(buf, "%s%02d", tm.tm_year > 9999 ? "_" : "", tm.tm_mon);
-	if (level >= NAME_DAY)
+	if (level >= FC_NAME_DAY)
 		appendStringInfo(buf, "%02d", tm.tm_mday);
-	if (level >= NAME_MINUTE)
+	if (level >= FC_NAME_MINUTE)
 		appendStringInfo(buf, "_%02d%02d", tm.tm_hour, tm.tm_min);
-	if (level >= NAME_SECOND)
+	if (level >= FC_NAME_SECOND)
 		appendStringInfo(buf, "%02d", tm.tm_sec);
-	if (level >= NAME_USEC)
+	if (level >= FC_NAME_USEC)
 		appendStringInfo(buf, "_%06d", fsec);
 }
 
 /* Returns what the name of the partition that starts at "key" ends with */
 static char *
-name_suffix(const FcRoute *route, int64 key)
+fc_name_suffix(const FcRoute *route, int64 key)
 {
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "_p");
 	if (route->type < FC_KEY_INT2)
-		append_time_suffix(&buf, route, key);
+		fc_name_append_time_suffix(&buf, route, key);
 	else if (key < 0)
 		appendStringInfo(&buf, "m" UINT64_FORMAT, -(uint64) key);
 	else
@@ -126,10 +126,10 @@ name_suffix(const FcRoute *route, int64 key)
  * memory context.  Only the parent's part of it is cut to fit.
  */
 static char *
-choose_name(Relation parent, const FcRoute *route, int64 key)
+fc_name_choose_own(Relation parent, const FcRoute *route, int64 key)
 {
 	const char *base = RelationGetRelationName(parent);
-	char	   *suffix = name_suffix(route, key);
+	char	   *suffix = fc_name_suffix(route, key);
 	int			n;
 
 	for (n = 0;; n++)
@@ -151,8 +151,8 @@ choose_name(Relation parent, const FcRoute *route, int64 key)
  * partitions get one name: the second then has a number after it.
  */
 static void
-refuse_taken(Relation parent, const FcRoute *route, const FcRange *range,
-			 const char *name)
+fc_name_refuse_taken(Relation parent, const FcRoute *route, const FcRange *range,
+					 const char *name)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DUPLICATE_TABLE),
@@ -164,15 +164,15 @@ refuse_taken(Relation parent, const FcRoute *route, const FcRange *range,
 }
 
 static bool
-is_partition_of(Relation parent, Oid relid)
+fc_name_is_partition_of(Relation parent, Oid relid)
 {
 	return OidIsValid(relid) && get_rel_relispartition(relid) &&
 		get_partition_parent(relid, true) == RelationGetRelid(parent);
 }
 
 static char *
-choose_partman_name(Relation parent, const FcRoute *route,
-					const FcRange *range, const char *before)
+fc_name_choose_partman(Relation parent, const FcRoute *route,
+					   const FcRange *range, const char *before)
 {
 	Oid			nspid = RelationGetNamespace(parent);
 	char	   *base = fc_partman_name(route->partman, route, range->lo);
@@ -183,11 +183,11 @@ choose_partman_name(Relation parent, const FcRoute *route,
 		CHECK_FOR_INTERRUPTS();
 		if (!route->interval.elapsed ||
 			!((before && strcmp(before, name) == 0) ||
-			  is_partition_of(parent, get_relname_relid(name, nspid))))
-			refuse_taken(parent, route, range, name);
+			  fc_name_is_partition_of(parent, get_relname_relid(name, nspid))))
+			fc_name_refuse_taken(parent, route, range, name);
 		name = psprintf("%s_%d", base, n);
 		if (strlen(name) >= NAMEDATALEN)
-			refuse_taken(parent, route, range, base);
+			fc_name_refuse_taken(parent, route, range, base);
 	}
 	return name;
 }
@@ -197,13 +197,13 @@ fc_partition_name(Relation parent, const FcRoute *route, const FcRange *range)
 {
 	if (route->partman)
 		return fc_partman_name(route->partman, route, range->lo);
-	return choose_name(parent, route, range->lo);
+	return fc_name_choose_own(parent, route, range->lo);
 }
 
 char *
 fc_name_choose(Relation parent, const FcRoute *route, const FcRange *range,
 			   const char *before)
 {
-	return route->partman ? choose_partman_name(parent, route, range, before) :
-		choose_name(parent, route, range->lo);
+	return route->partman ? fc_name_choose_partman(parent, route, range, before) :
+		fc_name_choose_own(parent, route, range->lo);
 }

@@ -83,17 +83,6 @@ fc_partman_local(const FcRoute *route, int64 key)
 	return local;
 }
 
-/* Returns what stands after "_p" in the name */
-static char *
-fc_partman_suffix(const FcPartman *partman, const FcRoute *route, int64 key)
-{
-	if (route->type >= FC_KEY_INT2 && route->interval.epoch == 0)
-		return fc_key_text(route->type, key);
-	return TextDatumGetCString(DirectFunctionCall2Coll(timestamp_to_char, DEFAULT_COLLATION_OID,
-													   TimestampGetDatum(fc_partman_local(route, key)),
-													   CStringGetTextDatum(partman->datetime_string)));
-}
-
 Node *
 fc_partman_argument(const char *text)
 {
@@ -150,11 +139,19 @@ fc_partman_call(const FcPartman *partman, FcPartmanFunction function, List *args
 char *
 fc_partman_name(const FcPartman *partman, const FcRoute *route, int64 key)
 {
-	List	   *args = list_make3(fc_partman_argument(partman->name),
-								  fc_partman_argument(fc_partman_suffix(partman, route, key)),
-								  makeBoolConst(true, false));
-	char	   *name = fc_partman_call(partman, FC_PARTMAN_CHECK_NAME, args);
+	char	   *suffix;			/* what stands after "_p" in the name */
+	char	   *name;
 
+	if (route->type >= FC_KEY_INT2 && route->interval.epoch == 0)
+		suffix = fc_key_text(route->type, key);
+	else
+		suffix = TextDatumGetCString(DirectFunctionCall2Coll(timestamp_to_char, DEFAULT_COLLATION_OID,
+															 TimestampGetDatum(fc_partman_local(route, key)),
+															 CStringGetTextDatum(partman->datetime_string)));
+	name = fc_partman_call(partman, FC_PARTMAN_CHECK_NAME,
+						   list_make3(fc_partman_argument(partman->name),
+									  fc_partman_argument(suffix),
+									  makeBoolConst(true, false)));
 	if (name == NULL)
 		elog(ERROR, "pg_partman gave no name for a partition of \"%s\"",
 			 partman->table);

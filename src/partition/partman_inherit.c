@@ -68,22 +68,11 @@ fc_partman_vouch(Oid partition, const char *name)
 	CommandCounterIncrement();
 }
 
-/* Returns the key of an epoch set as a time, as pg_partman writes it */
-static char *
-fc_partman_key_time(const FcPartman *partman)
-{
-	const char *control = quote_identifier(partman->control);
-
-	if (partman->epoch == 1)
-		return psprintf("to_timestamp(%s)", control);
-	return psprintf("to_timestamp((%s/" INT64_FORMAT ")::float)", control,
-					partman->epoch);
-}
-
 /*
  * Gives a partition of an epoch set the constraint that says its bounds in
  * times.  It says no more than the bounds do, but before 1970 divisions round
- * up, and rows near a bound may have to be refused.
+ * up, and rows near a bound may have to be refused.  The time is written as
+ * pg_partman writes it.
  */
 static void
 fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
@@ -91,7 +80,9 @@ fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
 {
 	char	   *name = psprintf("%s_partition_check", fc_partition_name_now(part));
 	bool		implied = partman->epoch == 1 || part->range.lo >= 0;
-	char	   *time = fc_partman_key_time(partman);
+	const char *control = quote_identifier(partman->control);
+	char	   *time = partman->epoch == 1 ? psprintf("to_timestamp(%s)", control) :
+		psprintf("to_timestamp((%s/" INT64_FORMAT ")::float)", control, partman->epoch);
 	int64		lo;
 	int64		hi;
 	int			level;

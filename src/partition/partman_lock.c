@@ -37,17 +37,6 @@ fc_partman_try_lock(void)
 											Int64GetDatum(fc_partman_lock_key())));
 }
 
-/* Is this the advisory lock on the key, held exclusively? */
-static bool
-fc_partman_is_held(const LockInstanceData *lock, int64 key)
-{
-	LOCKTAG		tag;
-
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (key >> 32), (uint32) key, 1);
-	return memcmp(&lock->locktag, &tag, sizeof(LOCKTAG)) == 0 &&
-		(lock->holdMask & LOCKBIT_ON(ExclusiveLock)) != 0;
-}
-
 /*
  * Returns the session that has the lock for itself, in words: any role can
  * take it, so that it need not be maintenance.  NULL if no session has it: it
@@ -57,12 +46,15 @@ static char *
 fc_partman_lock_holder(int64 key)
 {
 	LockData   *data = GetLockStatusData();
+	LOCKTAG		tag;
 	PGPROC	   *proc;
 	char	   *role;
 	int			i;
 
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (key >> 32), (uint32) key, 1);
 	for (i = 0; i < data->nelements; i++)
-		if (fc_partman_is_held(&data->locks[i], key))
+		if (memcmp(&data->locks[i].locktag, &tag, sizeof(LOCKTAG)) == 0 &&
+			(data->locks[i].holdMask & LOCKBIT_ON(ExclusiveLock)) != 0)
 			break;
 	if (i == data->nelements)
 		return NULL;

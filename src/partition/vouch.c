@@ -44,7 +44,7 @@
 #include "partition/vouch.h"
 
 static int
-compare_ranges(const void *a, const void *b)
+fc_vouch_compare_ranges(const void *a, const void *b)
 {
 	int64		lo_a = ((const FcRange *) a)->lo;
 	int64		lo_b = ((const FcRange *) b)->lo;
@@ -54,7 +54,7 @@ compare_ranges(const void *a, const void *b)
 
 /* Returns the *n ranges of "parts", ascending, with neighbours merged */
 static FcRange *
-ranges_merged(const FcNewPartition *parts, int nparts, int *n)
+fc_vouch_ranges_merged(const FcNewPartition *parts, int nparts, int *n)
 {
 	FcRange    *ranges = palloc(sizeof(FcRange) * Max(nparts, 1));
 	int			last = 0;
@@ -62,7 +62,7 @@ ranges_merged(const FcNewPartition *parts, int nparts, int *n)
 
 	for (i = 0; i < nparts; i++)
 		ranges[i] = parts[i].range;
-	qsort(ranges, nparts, sizeof(FcRange), compare_ranges);
+	qsort(ranges, nparts, sizeof(FcRange), fc_vouch_compare_ranges);
 
 	for (i = 1; i < nparts; i++)
 	{
@@ -81,7 +81,7 @@ ranges_merged(const FcNewPartition *parts, int nparts, int *n)
 
 /* Returns the one of "n" ascending ranges that holds "key", or NULL */
 static const FcRange *
-find_range(const FcRange *ranges, int n, int64 key)
+fc_vouch_find_range(const FcRange *ranges, int n, int64 key)
 {
 	int			i = 0;
 
@@ -91,12 +91,12 @@ find_range(const FcRange *ranges, int n, int64 key)
 
 /* Returns the range of "parts" that holds "key", for a message */
 static const FcRange *
-part_of_key(const FcNewPartition *parts, int nparts, int64 key)
+fc_vouch_part_of_key(const FcNewPartition *parts, int nparts, int64 key)
 {
 	int			i;
 
 	for (i = 0; i < nparts; i++)
-		if (find_range(&parts[i].range, 1, key) != NULL)
+		if (fc_vouch_find_range(&parts[i].range, 1, key) != NULL)
 			return &parts[i].range;
 	elog(ERROR, "no new partition holds the key");
 }
@@ -106,11 +106,11 @@ part_of_key(const FcNewPartition *parts, int nparts, int64 key)
  * belongs to one of "parts"
  */
 static void
-scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
-			 const FcNewPartition *parts, int nparts)
+fc_vouch_scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
+					  const FcNewPartition *parts, int nparts)
 {
 	int			n;
-	FcRange    *ranges = ranges_merged(parts, nparts, &n);
+	FcRange    *ranges = fc_vouch_ranges_merged(parts, nparts, &n);
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	TupleTableSlot *slot = table_slot_create(defrel, NULL);
 	TableScanDesc scan = fc_begin_scan(defrel, snapshot);
@@ -125,13 +125,13 @@ scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
 		if (isnull)
 			continue;
 		key = fc_key_from_datum(type, value);
-		if (find_range(ranges, n, key) != NULL)
+		if (fc_vouch_find_range(ranges, n, key) != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_CHECK_VIOLATION),
 					 errmsg("updated partition constraint for default partition \"%s\" would be violated by some row",
 							RelationGetRelationName(defrel)),
 					 errdetail("A row belongs to the partition to be made for values %s.",
-							   fc_range_text(type, part_of_key(parts, nparts, key))),
+							   fc_range_text(type, fc_vouch_part_of_key(parts, nparts, key))),
 					 errhint("Move such rows out of the default partition first."),
 					 errtable(defrel)));
 	}
@@ -155,14 +155,14 @@ fc_default_check(Relation defrel, Relation parent, const FcRoute *route,
 	attnum = get_attnum(RelationGetRelid(defrel),
 						get_attname(RelationGetRelid(parent), route->attnum,
 									false));
-	scan_default(defrel, attnum, route->type, parts, nparts);
+	fc_vouch_scan_default(defrel, attnum, route->type, parts, nparts);
 	return true;
 }
 
 /* Returns one bound as the parser makes it */
 static Node *
-bound_datum(PartitionKey key, FcKeyType type, int64 bound,
-			PartitionRangeDatumKind kind)
+fc_vouch_bound_datum(PartitionKey key, FcKeyType type, int64 bound,
+					 PartitionRangeDatumKind kind)
 {
 	PartitionRangeDatum *datum = makeNode(PartitionRangeDatum);
 
@@ -185,20 +185,20 @@ fc_vouch_bound(Relation parent, FcKeyType type, const FcRange *range)
 	spec->strategy = PARTITION_STRATEGY_RANGE;
 	spec->location = -1;
 	spec->lowerdatums =
-		list_make1(bound_datum(key, type, range->lo, range->lo_min ?
-							   PARTITION_RANGE_DATUM_MINVALUE :
-							   PARTITION_RANGE_DATUM_VALUE));
+		list_make1(fc_vouch_bound_datum(key, type, range->lo, range->lo_min ?
+										PARTITION_RANGE_DATUM_MINVALUE :
+										PARTITION_RANGE_DATUM_VALUE));
 	spec->upperdatums =
-		list_make1(bound_datum(key, type, range->hi, range->hi_max ?
-							   PARTITION_RANGE_DATUM_MAXVALUE :
-							   PARTITION_RANGE_DATUM_VALUE));
+		list_make1(fc_vouch_bound_datum(key, type, range->hi, range->hi_max ?
+										PARTITION_RANGE_DATUM_MAXVALUE :
+										PARTITION_RANGE_DATUM_VALUE));
 	return spec;
 }
 
 /* Returns the condition that a row of "rel" is in "range" */
 static Expr *
-range_condition(Relation rel, Relation parent, FcKeyType type,
-				const FcRange *range)
+fc_vouch_range_condition(Relation rel, Relation parent, FcKeyType type,
+						 const FcRange *range)
 {
 	List	   *quals = get_qual_from_partbound(parent,
 												fc_vouch_bound(parent, type, range));
@@ -212,7 +212,7 @@ range_condition(Relation rel, Relation parent, FcKeyType type,
  * caller knows that all rows fulfil it.  Returns its OID.
  */
 static Oid
-vouch(Relation rel, Expr *expr)
+fc_vouch_check(Relation rel, Expr *expr)
 {
 	char	   *name = ChooseConstraintName(RelationGetRelationName(rel), NULL,
 											"fast_copy",
@@ -231,18 +231,18 @@ fc_vouch_for_default(Relation defrel, Relation parent, FcKeyType type,
 					 const FcNewPartition *parts, int nparts)
 {
 	int			n;
-	FcRange    *ranges = ranges_merged(parts, nparts, &n);
+	FcRange    *ranges = fc_vouch_ranges_merged(parts, nparts, &n);
 	List	   *outside = NIL;
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
-		Expr	   *inside = range_condition(defrel, parent, type, &ranges[i]);
+		Expr	   *inside = fc_vouch_range_condition(defrel, parent, type, &ranges[i]);
 
 		outside = lappend(outside,
 						  makeBoolExpr(NOT_EXPR, list_make1(inside), -1));
 	}
-	return vouch(defrel, make_ands_explicit(outside));
+	return fc_vouch_check(defrel, make_ands_explicit(outside));
 }
 
 Oid
@@ -252,8 +252,8 @@ fc_vouch_for_part(Oid parentid, const FcRoute *route, const FcNewPartition *part
 	Relation	rel = table_open(part->range.partition, AccessExclusiveLock);
 	Oid			constraint;
 
-	constraint = vouch(rel, range_condition(rel, parent, route->type,
-											&part->range));
+	constraint = fc_vouch_check(rel, fc_vouch_range_condition(rel, parent, route->type,
+															  &part->range));
 	table_close(rel, NoLock);
 	table_close(parent, NoLock);
 	return constraint;

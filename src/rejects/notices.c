@@ -54,7 +54,7 @@ static const char *const reasons[FC_CLASSES] = {
 
 /* The number of the class's bit, from 0 */
 static int
-fc_rejected_number(uint32 class)
+fc_notices_number(uint32 class)
 {
 	int			n = 0;
 
@@ -64,7 +64,7 @@ fc_rejected_number(uint32 class)
 }
 
 static void
-fc_rejected_context(void *arg)
+fc_notices_context(void *arg)
 {
 	const FcTeller *teller = arg;
 	const FcTarget *target = teller->target;
@@ -80,7 +80,7 @@ fc_rejected_context(void *arg)
 
 /* Tells that one record, or one value, is left out */
 static void
-fc_rejected_notice(FcTeller *teller, uint64 line)
+fc_notices_notice(FcTeller *teller, uint64 line)
 {
 	FcReject   *reject = &teller->reject;
 	const char *what = reject->class == 0 ? "setting to null" : "skipping row";
@@ -88,7 +88,7 @@ fc_rejected_notice(FcTeller *teller, uint64 line)
 	if (reject->class != 0 && reject->class != FC_CLASS_CONVERSION)
 		ereport(NOTICE,
 				(errmsg("skipping row due to %s at line " UINT64_FORMAT ": %s",
-						reasons[fc_rejected_number(reject->class)], line,
+						reasons[fc_notices_number(reject->class)], line,
 						reject->message)));
 	else if (reject->null_input)
 		ereport(NOTICE,
@@ -102,12 +102,12 @@ fc_rejected_notice(FcTeller *teller, uint64 line)
 
 /* Tells of the reject in work, with COPY's context */
 static void
-fc_rejected_tell(FcTeller *teller, uint64 line)
+fc_notices_tell(FcTeller *teller, uint64 line)
 {
 	ErrorContextCallback callback;
 
-	fc_error_context_push(&callback, fc_rejected_context, teller);
-	fc_rejected_notice(teller, line);
+	fc_error_context_push(&callback, fc_notices_context, teller);
+	fc_notices_notice(teller, line);
 	fc_error_context_pop();
 }
 
@@ -117,7 +117,7 @@ fc_rejected_show(FcTarget *target, const FcReject *reject, uint64 line)
 	FcTeller	teller = {.target = target,.reject = *reject};
 
 	if (target->options->log_verbosity == FC_LOG_VERBOSE)
-		fc_rejected_tell(&teller, line);
+		fc_notices_tell(&teller, line);
 }
 
 /*
@@ -125,7 +125,7 @@ fc_rejected_show(FcTarget *target, const FcReject *reject, uint64 line)
  * false if there is none
  */
 static bool
-fc_rejected_next(FcTeller *teller, uint64 end)
+fc_notices_next(FcTeller *teller, uint64 end)
 {
 	FcReject   *reject = &teller->reject;
 
@@ -135,14 +135,14 @@ fc_rejected_next(FcTeller *teller, uint64 end)
 	if (reject->class != 0)
 	{
 		teller->rejected++;
-		teller->of_class[fc_rejected_number(reject->class)]++;
+		teller->of_class[fc_notices_number(reject->class)]++;
 	}
 	if (teller->verbose || (teller->table && reject->class != 0))
 	{
 		uint64		line = fc_lines_at(teller->lines, reject->offset, reject->length);
 
 		if (teller->verbose)
-			fc_rejected_tell(teller, line);
+			fc_notices_tell(teller, line);
 		if (teller->table && reject->class != 0)
 			fc_reject_table_put(teller->table, reject, line);
 	}
@@ -150,7 +150,7 @@ fc_rejected_next(FcTeller *teller, uint64 end)
 }
 
 static void
-fc_rejected_begin(FcTeller *teller, FcTarget *target)
+fc_notices_begin(FcTeller *teller, FcTarget *target)
 {
 	memset(teller, 0, sizeof(FcTeller));
 	teller->target = target;
@@ -164,7 +164,7 @@ fc_rejected_begin(FcTeller *teller, FcTarget *target)
 }
 
 static void
-fc_rejected_end(FcTeller *teller)
+fc_notices_end(FcTeller *teller)
 {
 	fc_rejects_close(teller->rejects);
 	fc_lines_end(teller->lines);
@@ -172,7 +172,7 @@ fc_rejected_end(FcTeller *teller)
 
 /* Tells how many there were, by what was wrong */
 static void
-fc_rejected_summary(FcTeller *teller)
+fc_notices_summary(FcTeller *teller)
 {
 	uint64		nulled = pg_atomic_read_u64(&teller->target->shared->counts.nulled);
 
@@ -199,24 +199,24 @@ fc_rejected_finish(FcTarget *target)
 	char	   *job = NULL;
 	FcTeller	teller;
 
-	fc_rejected_begin(&teller, target);
+	fc_notices_begin(&teller, target);
 	if (OidIsValid(target->options->reject_table) && rejected > 0)
 		teller.table = fc_reject_table_begin(target);
-	while (fc_rejected_next(&teller, PG_UINT64_MAX))
+	while (fc_notices_next(&teller, PG_UINT64_MAX))
 		fc_context_progress(&target->ctx);
 	if (teller.table)
 		job = fc_reject_table_end(teller.table);
-	fc_rejected_end(&teller);
+	fc_notices_end(&teller);
 	if (teller.rejected != rejected)
 		elog(ERROR, "fast_copy rejected " UINT64_FORMAT " records, but kept " UINT64_FORMAT,
 			 rejected, teller.rejected);
-	fc_rejected_summary(&teller);
+	fc_notices_summary(&teller);
 	return job;
 }
 
 /* Error context of the first reject that is beyond reject_limit */
 static void
-fc_rejected_limit_context(void *arg)
+fc_notices_limit_context(void *arg)
 {
 	FcTeller   *teller = arg;
 	FcTarget   *target = teller->target;
@@ -241,12 +241,12 @@ fc_rejected_limit_context(void *arg)
 }
 
 static void
-fc_rejected_limit(FcTeller *teller)
+fc_notices_limit(FcTeller *teller)
 {
 	FcOptions  *options = teller->target->options;
 	ErrorContextCallback callback;
 
-	fc_error_context_push(&callback, fc_rejected_limit_context, teller);
+	fc_error_context_push(&callback, fc_notices_limit_context, teller);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 options->tolerated == FC_CLASS_CONVERSION ?
@@ -267,12 +267,12 @@ fc_rejected_throw(FcTarget *target)
 		return;
 	if (limit < 0 && target->options->log_verbosity != FC_LOG_VERBOSE)
 		return;
-	fc_rejected_begin(&teller, target);
+	fc_notices_begin(&teller, target);
 	/* values of the bad record may have become NULL before its error */
-	while (fc_rejected_next(&teller, slot->offset + 1))
+	while (fc_notices_next(&teller, slot->offset + 1))
 		if (limit >= 0 && teller.rejected > (uint64) limit)
-			fc_rejected_limit(&teller);
-	fc_rejected_end(&teller);
+			fc_notices_limit(&teller);
+	fc_notices_end(&teller);
 	if (slot->kind == FC_ERROR_LIMIT)
 		elog(ERROR, "fast_copy kept " UINT64_FORMAT " rejected records, more than " INT64_FORMAT " expected",
 			 teller.rejected, limit);

@@ -16,6 +16,7 @@ typedef struct FcOwnColumn
 	const char *type;			/* for CREATE TABLE */
 	Oid			typid;
 	const char *comment;
+	size_t		at;				/* where its value is found, for its user */
 } FcOwnColumn;
 
 typedef struct FcOwnTable

@@ -82,16 +82,6 @@ struct FcRejectTable
 	MemoryContext row_mcxt;		/* reset for each row */
 };
 
-static void
-fc_reject_table_check_place(FcTarget *target, Oid table)
-{
-	if (table != target->oid && !list_member_oid(get_partition_ancestors(table), target->oid))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("reject_table must not be the table that is loaded")));
-}
-
 /* ERROR if the table is not there any more, or the caller may not insert */
 static void
 fc_reject_table_check_access(Oid table)
@@ -115,7 +105,10 @@ fc_reject_table_check(FcTarget *target)
 	fc_reject_table_check_access(table);
 	LockRelationOid(table, RowExclusiveLock);
 	fc_reject_table_check_access(table);
-	fc_reject_table_check_place(target, table);
+	if (table == target->oid || list_member_oid(get_partition_ancestors(table), target->oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("reject_table must not be the table that is loaded")));
 	fc_own_table_check_columns(&reject_kind, table);
 }
 

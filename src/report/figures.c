@@ -31,7 +31,7 @@ static const FcPhase phase_order[] = {
 };
 
 double
-fc_progress_share(pg_atomic_uint64 *counter, double total)
+fc_figures_share(pg_atomic_uint64 *counter, double total)
 {
 	double		done = (double) pg_atomic_read_u64(counter);
 
@@ -39,29 +39,29 @@ fc_progress_share(pg_atomic_uint64 *counter, double total)
 }
 
 bool
-fc_progress_is_stream(const FcProgress *progress)
+fc_figures_is_stream(const FcProgress *progress)
 {
 	return progress->phase == FC_PHASE_UNPACK || progress->phase == FC_PHASE_RECEIVE;
 }
 
 double
-fc_progress_bytes(const FcProgress *progress)
+fc_figures_bytes(const FcProgress *progress)
 {
-	return fc_progress_is_stream(progress) ? (double) progress->packed_size :
+	return fc_figures_is_stream(progress) ? (double) progress->packed_size :
 		(double) progress->target->shared->source.data_size;
 }
 
 bool
-fc_progress_reads_file(const FcProgress *progress)
+fc_figures_reads_file(const FcProgress *progress)
 {
 	return progress->phase == FC_PHASE_SPLIT || progress->phase == FC_PHASE_SCAN ||
 		progress->phase == FC_PHASE_LOAD || progress->phase == FC_PHASE_CHECK ||
-		progress->phase == FC_PHASE_COPY || fc_progress_is_stream(progress);
+		progress->phase == FC_PHASE_COPY || fc_figures_is_stream(progress);
 }
 
 /* The number of new partitions that have an OID already */
 static int
-fc_progress_created(const FcProgress *progress)
+fc_figures_created(const FcProgress *progress)
 {
 	int			made = 0;
 
@@ -71,14 +71,14 @@ fc_progress_created(const FcProgress *progress)
 }
 
 const char *
-fc_progress_steps(const FcProgress *progress, int *done, int *total)
+fc_figures_steps(const FcProgress *progress, int *done, int *total)
 {
 	FcTarget   *target = progress->target;
 
 	switch (progress->phase)
 	{
 		case FC_PHASE_PARTITIONS:
-			*done = fc_progress_created(progress);
+			*done = fc_figures_created(progress);
 			*total = target->ncreated;
 			return "partitions";
 		case FC_PHASE_INDEX:
@@ -100,40 +100,40 @@ fc_progress_steps(const FcProgress *progress, int *done, int *total)
 }
 
 double
-fc_progress_of_phase(const FcProgress *progress)
+fc_figures_of_phase(const FcProgress *progress)
 {
 	FcShared   *shared = progress->target->shared;
-	uint64		total = (uint64) fc_progress_bytes(progress);
+	uint64		total = (uint64) fc_figures_bytes(progress);
 	int			done;
 	int			steps;
 
 	switch (progress->phase)
 	{
 		case FC_PHASE_UNPACK:
-			return fc_progress_share(progress->taken, total);
+			return fc_figures_share(progress->taken, total);
 		case FC_PHASE_SPLIT:
-			return fc_progress_share(&shared->counts.split_bytes, total);
+			return fc_figures_share(&shared->counts.split_bytes, total);
 		case FC_PHASE_SCAN:
 			/* core shows its own progress while it scans, in load_bytes */
-			return fc_progress_share(progress->shown ? &shared->counts.scan_bytes :
-									 &shared->counts.load_bytes, total);
+			return fc_figures_share(progress->shown ? &shared->counts.scan_bytes :
+									&shared->counts.load_bytes, total);
 		case FC_PHASE_LOAD:
 		case FC_PHASE_CHECK:
 		case FC_PHASE_COPY:
-			return fc_progress_share(&shared->counts.load_bytes, total);
+			return fc_figures_share(&shared->counts.load_bytes, total);
 		case FC_PHASE_INDEX:
 			/* by cost, because one index may take longer than all others */
 			if (progress->index_cost <= 0)
 				return -1;
-			return fc_progress_share(&shared->counts.built, progress->index_cost);
+			return fc_figures_share(&shared->counts.built, progress->index_cost);
 		default:
-			(void) fc_progress_steps(progress, &done, &steps);
+			(void) fc_figures_steps(progress, &done, &steps);
 			return steps > 0 ? (double) done / steps : -1;
 	}
 }
 
 double
-fc_progress_phase_seconds(const FcProgress *progress)
+fc_figures_phase_seconds(const FcProgress *progress)
 {
 	bool		beside = progress->target->inflow && progress->phase != FC_PHASE_SETUP;
 	instr_time	now;
@@ -145,7 +145,7 @@ fc_progress_phase_seconds(const FcProgress *progress)
 
 /* Are partitions made, or may they still be found to be missing? */
 static bool
-fc_progress_makes(const FcProgress *progress)
+fc_figures_makes(const FcProgress *progress)
 {
 	const FcTarget *target = progress->target;
 
@@ -154,12 +154,12 @@ fc_progress_makes(const FcProgress *progress)
 		target->options->missing != FC_MISSING_CREATE || !fc_caller_writes(target->options->caller))
 		return false;
 	return target->ncreated > 0 || progress->phase < FC_PHASE_LOAD ||
-		fc_progress_is_stream(progress);
+		fc_figures_is_stream(progress);
 }
 
 /* The weight of a phase in this load; 0: it does not come */
 static double
-fc_progress_weight(const FcProgress *progress, FcPhase phase)
+fc_figures_weight(const FcProgress *progress, FcPhase phase)
 {
 	const FcTarget *target = progress->target;
 	bool		keyed = target->plan && target->plan->key.type != FC_KEY_NONE &&
@@ -184,12 +184,12 @@ fc_progress_weight(const FcProgress *progress, FcPhase phase)
 		case FC_PHASE_COPY:
 			return target->way == FC_WAY_COPY && fc_caller_writes(target->options->caller) ? FC_WEIGHT_LOAD : 0;
 		case FC_PHASE_INDEX:
-			return fc_progress_makes(progress) ? FC_WEIGHT_INDEX * progress->nindexes : 0;
+			return fc_figures_makes(progress) ? FC_WEIGHT_INDEX * progress->nindexes : 0;
 		case FC_PHASE_ANALYZE:
 			return target->options->run_analyze ? FC_WEIGHT_ANALYZE : 0;
 		case FC_PHASE_PARTITIONS:
 		case FC_PHASE_ATTACH:
-			return fc_progress_makes(progress) ? FC_WEIGHT_CATALOG : 0;
+			return fc_figures_makes(progress) ? FC_WEIGHT_CATALOG : 0;
 		case FC_PHASE_REJECT:
 			return target->options->on_error != FC_ON_ERROR_STOP ? FC_WEIGHT_CATALOG : 0;
 		default:
@@ -199,7 +199,7 @@ fc_progress_weight(const FcProgress *progress, FcPhase phase)
 
 /* Adds up the weights of the phases before this one, and of those after it */
 static void
-fc_progress_weights(const FcProgress *progress, double *before, double *after)
+fc_figures_weights(const FcProgress *progress, double *before, double *after)
 {
 	bool		passed = progress->phase == FC_PHASE_SETUP;
 
@@ -209,18 +209,18 @@ fc_progress_weights(const FcProgress *progress, double *before, double *after)
 		if (phase_order[i] == progress->phase)
 			passed = true;
 		else if (passed)
-			*after += fc_progress_weight(progress, phase_order[i]);
+			*after += fc_figures_weight(progress, phase_order[i]);
 		else
-			*before += fc_progress_weight(progress, phase_order[i]);
+			*before += fc_figures_weight(progress, phase_order[i]);
 	}
 }
 
 double
-fc_progress_whole(FcProgress *progress, double *left)
+fc_figures_whole(FcProgress *progress, double *left)
 {
 	double		elapsed = Max((GetCurrentTimestamp() - progress->start) / 1e6, 0.0);
-	double		share = fc_progress_of_phase(progress);
-	double		weight = fc_progress_weight(progress, progress->phase);
+	double		share = fc_figures_of_phase(progress);
+	double		weight = fc_figures_weight(progress, progress->phase);
 	double		before;
 	double		after;
 	double		done;
@@ -229,14 +229,14 @@ fc_progress_whole(FcProgress *progress, double *left)
 	/* nobody knows how much is still to be received */
 	if (progress->phase == FC_PHASE_RECEIVE)
 		return -1;
-	fc_progress_weights(progress, &before, &after);
+	fc_figures_weights(progress, &before, &after);
 	done = before + weight * Max(share, 0);
 	if (done < FC_SURE)
 		return progress->whole;
 	progress->whole = Max(progress->whole,
 						  Min(done / (before + weight + after), FC_NEARLY));
 	if (share > FC_SURE)
-		*left = fc_progress_phase_seconds(progress) * (1 - share) / share;
+		*left = fc_figures_phase_seconds(progress) * (1 - share) / share;
 	else
 		*left = elapsed * weight / done;
 	*left += elapsed * after / done;

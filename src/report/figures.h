@@ -51,34 +51,34 @@ typedef struct FcProgress
 } FcProgress;
 
 /* The share that the counter is of "total", from 0 to 1 */
-extern double fc_progress_share(pg_atomic_uint64 *counter, double total);
+extern double fc_figures_share(pg_atomic_uint64 *counter, double total);
 
 /* Is it a phase that unpacks or receives? */
-extern bool fc_progress_is_stream(const FcProgress *progress);
+extern bool fc_figures_is_stream(const FcProgress *progress);
 
 /* The share of the phase that is done, from 0 to 1; -1 if it is not known */
-extern double fc_progress_of_phase(const FcProgress *progress);
+extern double fc_figures_of_phase(const FcProgress *progress);
 
 /* Seconds of the phase; one that unpacks as well began when unpacking did */
-extern double fc_progress_phase_seconds(const FcProgress *progress);
+extern double fc_figures_phase_seconds(const FcProgress *progress);
 
 /*
  * The share of the whole load that is done, in all phases: never less than the
  * last time, and less than 1 until it has ended; -1 if it is not known.  *left
  * is how many seconds the rest will take, -1 if that cannot be told.
  */
-extern double fc_progress_whole(FcProgress *progress, double *left);
+extern double fc_figures_whole(FcProgress *progress, double *left);
 
 /*
  * For a phase that goes from one thing to the next: what those are, how many
  * there are and how many are done.  NULL for one that goes through bytes.
  */
-extern const char *fc_progress_steps(const FcProgress *progress, int *done, int *total);
+extern const char *fc_figures_steps(const FcProgress *progress, int *done, int *total);
 
 /* The bytes of the phase's source: packed ones, if the phase unpacks them */
-extern double fc_progress_bytes(const FcProgress *progress);
+extern double fc_figures_bytes(const FcProgress *progress);
 
 /* Does the phase go through these bytes? */
-extern bool fc_progress_reads_file(const FcProgress *progress);
+extern bool fc_figures_reads_file(const FcProgress *progress);
 
 #endif							/* FC_FIGURES_H */

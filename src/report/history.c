@@ -36,52 +36,36 @@
 #include "compat/compat.h"
 #include "compat/settings.h"
 #include "rejects/own_table.h"
-#include "report/history.h"
+#include "report/report.h"
 
-/* The columns, in the order of the INSERT */
-enum
-{
-	COL_BEGAN,
-	COL_SECONDS,
-	COL_LOADED_BY,
-	COL_TABLE_NAME,
-	COL_SOURCES,
-	COL_ROWS,
-	COL_BYTES,
-	COL_FILTERED,
-	COL_REJECTED,
-	COL_NULLED,
-	COL_NEW_PARTITIONS,
-	COL_WAY,
-	COL_REASON,
-	COL_WORKERS,
-	COL_WAL_BYTES,
-	COL_SPILL_BYTES,
-	NCOLUMNS
+/* The columns, in the order of the INSERT, and where the totals have them */
+#define FC_HISTORY(name, type, oid, member, comment) \
+	{name, "pg_catalog." type " NOT NULL", oid, comment, offsetof(FcTotals, member)}
+
+static const FcOwnColumn history_columns[] = {
+	FC_HISTORY("began", "timestamptz", TIMESTAMPTZOID, start, "when the load began"),
+	FC_HISTORY("seconds", "float8", FLOAT8OID, seconds, "how long it took"),
+	FC_HISTORY("loaded_by", "text", TEXTOID, role, "role that loaded"),
+	FC_HISTORY("table_name", "text", TEXTOID, table, "table, with its schema"),
+	FC_HISTORY("sources", "text[]", TEXTARRAYOID, sources,
+			   "paths, patterns or commands that the load was given; stdin for the client"),
+	FC_HISTORY("rows", "int8", INT8OID, rows, "rows loaded"),
+	FC_HISTORY("bytes", "int8", INT8OID, bytes, "bytes of the source, unpacked"),
+	FC_HISTORY("filtered", "int8", INT8OID, filtered, "rows that where_clause left out"),
+	FC_HISTORY("rejected", "int8", INT8OID, rejected, "records that on_error left out"),
+	FC_HISTORY("nulled", "int8", INT8OID, nulled,
+			   "records with values that on_error set to null"),
+	FC_HISTORY("new_partitions", "int4", INT4OID, created, "partitions that the load made"),
+	FC_HISTORY("way", "text", TEXTOID, way,
+			   "how rows got into the table, as in fast_copy_report()"),
+	FC_HISTORY("reason", "text", TEXTOID, reason, "why this way"),
+	FC_HISTORY("workers", "int4", INT4OID, workers,
+			   "processes beside that of the session, in the phase with the most"),
+	FC_HISTORY("wal_bytes", "int8", INT8OID, wal, "WAL written"),
+	FC_HISTORY("spill_bytes", "int8", INT8OID, spill, "bytes of temporary files"),
 };
 
-static const FcOwnColumn history_columns[NCOLUMNS] = {
-	{"began", "pg_catalog.timestamptz NOT NULL", TIMESTAMPTZOID, "when the load began"},
-	{"seconds", "pg_catalog.float8 NOT NULL", FLOAT8OID, "how long it took"},
-	{"loaded_by", "pg_catalog.text NOT NULL", TEXTOID, "role that loaded"},
-	{"table_name", "pg_catalog.text NOT NULL", TEXTOID, "table, with its schema"},
-	{"sources", "pg_catalog.text[] NOT NULL", TEXTARRAYOID,
-	"paths, patterns or commands that the load was given; stdin for the client"},
-	{"rows", "pg_catalog.int8 NOT NULL", INT8OID, "rows loaded"},
-	{"bytes", "pg_catalog.int8 NOT NULL", INT8OID, "bytes of the source, unpacked"},
-	{"filtered", "pg_catalog.int8 NOT NULL", INT8OID, "rows that where_clause left out"},
-	{"rejected", "pg_catalog.int8 NOT NULL", INT8OID, "records that on_error left out"},
-	{"nulled", "pg_catalog.int8 NOT NULL", INT8OID,
-	"records with values that on_error set to null"},
-	{"new_partitions", "pg_catalog.int4 NOT NULL", INT4OID, "partitions that the load made"},
-	{"way", "pg_catalog.text NOT NULL", TEXTOID,
-	"how rows got into the table, as in fast_copy_report()"},
-	{"reason", "pg_catalog.text NOT NULL", TEXTOID, "why this way"},
-	{"workers", "pg_catalog.int4 NOT NULL", INT4OID,
-	"processes beside that of the session, in the phase with the most"},
-	{"wal_bytes", "pg_catalog.int8 NOT NULL", INT8OID, "WAL written"},
-	{"spill_bytes", "pg_catalog.int8 NOT NULL", INT8OID, "bytes of temporary files"},
-};
+#define NCOLUMNS	lengthof(history_columns)
 
 static const FcOwnTable history_kind = {
 	"fast_copy.history", "fast_copy_create_history_table", "loads by fast_copy",
@@ -220,35 +204,36 @@ fc_history_check(FcTarget *target)
 }
 
 static Datum
-fc_history_sources(const FcOptions *options)
+fc_history_sources(const List *sources)
 {
-	int			n = list_length(options->sources);
+	int			n = list_length(sources);
 	Datum	   *paths = palloc(sizeof(Datum) * n);
 
 	for (int i = 0; i < n; i++)
-		paths[i] = CStringGetTextDatum(strVal(list_nth(options->sources, i)));
+		paths[i] = CStringGetTextDatum(strVal(list_nth(sources, i)));
 	return PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-static void
-fc_history_values(const FcTarget *target, const FcTotals *totals, Datum *values)
+/* Returns the value that the totals have for a column */
+static Datum
+fc_history_value(const FcTotals *totals, const FcOwnColumn *column)
 {
-	values[COL_BEGAN] = TimestampTzGetDatum(totals->start);
-	values[COL_SECONDS] = Float8GetDatum(totals->seconds);
-	values[COL_LOADED_BY] = CStringGetTextDatum(GetUserNameFromId(GetUserId(), false));
-	values[COL_TABLE_NAME] = CStringGetTextDatum(totals->table);
-	values[COL_SOURCES] = fc_history_sources(target->options);
-	values[COL_ROWS] = Int64GetDatum(totals->rows);
-	values[COL_BYTES] = Int64GetDatum(totals->bytes);
-	values[COL_FILTERED] = Int64GetDatum(totals->filtered);
-	values[COL_REJECTED] = Int64GetDatum(totals->rejected);
-	values[COL_NULLED] = Int64GetDatum(totals->nulled);
-	values[COL_NEW_PARTITIONS] = Int32GetDatum(totals->created);
-	values[COL_WAY] = CStringGetTextDatum(totals->way);
-	values[COL_REASON] = CStringGetTextDatum(totals->reason);
-	values[COL_WORKERS] = Int32GetDatum(totals->workers);
-	values[COL_WAL_BYTES] = Int64GetDatum(totals->wal);
-	values[COL_SPILL_BYTES] = Int64GetDatum(totals->spill);
+	const void *at = (const char *) totals + column->at;
+
+	switch (column->typid)
+	{
+		case INT4OID:
+			return Int32GetDatum(*(const int *) at);
+		case FLOAT8OID:
+			return Float8GetDatum(*(const double *) at);
+		case TEXTOID:
+			return CStringGetTextDatum(*(char *const *) at);
+		case TEXTARRAYOID:
+			return fc_history_sources(*(const List *const *) at);
+		default:
+			Assert(column->typid == INT8OID || column->typid == TIMESTAMPTZOID);
+			return Int64GetDatum(*(const int64 *) at);
+	}
 }
 
 void
@@ -261,7 +246,8 @@ fc_history_put(const FcTarget *target, const FcTotals *totals)
 		return;
 	memset(nulls, ' ', NCOLUMNS);
 	SPI_connect();
-	fc_history_values(target, totals, values);
+	for (int i = 0; i < NCOLUMNS; i++)
+		values[i] = fc_history_value(totals, &history_columns[i]);
 	fc_own_table_insert(fc_own_table_prepare(&history_kind, target->history), values, nulls);
 	SPI_finish();
 }

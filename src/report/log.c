@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * report/log.c
- *	  One load as a whole: its line in the server's log, and the end of its
- *	  report.
+ *	  One load as a whole: its totals, and its line in the server's log.
  *
- *	 counters, report rows ──► totals ──► LOG, fast_copy_report()
+ *	 options, counters, report rows ──► totals ──► report, summary, NOTICE,
+ *												   LOG, history
+ *
+ * Strings of the totals are in the log's memory context, or constants.
  *
  * fast_copy.log_min_duration says whether the line is written.  It holds
  * names, counts and choices, and nothing that stands in the file or in the
@@ -19,10 +21,119 @@
 
 #include "executor/instrument.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
 #include "report/log.h"
-#include "report/totals.h"
 
 #define FC_MEGABYTE		(1024.0 * 1024.0)
+
+/* The table's name, or its OID if the table has been dropped */
+static char *
+fc_log_name(Oid relid)
+{
+	char	   *name = get_rel_name(relid);
+	char	   *schema = get_namespace_name(get_rel_namespace(relid));
+
+	if (name == NULL || schema == NULL)
+		return psprintf("%u", relid);
+	return quote_qualified_identifier(schema, name);
+}
+
+/*
+ * The first source, and how many there are.  A program's command may hold a
+ * password, and core does not log it either unless it is told to.
+ */
+static char *
+fc_log_sources(const FcOptions *options)
+{
+	const char *first = strVal(linitial(options->sources));
+	int			n = list_length(options->sources);
+
+	if (options->program)
+		return n == 1 ? pstrdup("a program") : psprintf("%d programs", n);
+	if (n == 1)
+		return psprintf("\"%s\"", first);
+	return psprintf("\"%s\" and %d more", first, n - 1);
+}
+
+/* Bytes of spill that the scans have written: a load may scan twice */
+static uint64
+fc_log_spilled(void)
+{
+	uint64		bytes = 0;
+	ListCell   *lc;
+
+	foreach(lc, fc_report_rows())
+	{
+		FcReportRow *row = lfirst(lc);
+
+		if (row->whole && row->phase == FC_PHASE_SCAN)
+			bytes += row->spill_bytes;
+	}
+	return bytes;
+}
+
+static const char *
+fc_log_writer(const FcProgress *progress)
+{
+	FcTarget   *target = progress->target;
+	uint64		paged = pg_atomic_read_u64(&target->shared->counts.paged);
+
+	if (target->way == FC_WAY_COPY)
+		return "copy";
+	if (target->way == FC_WAY_SEND)
+		return "remote";
+	if (target->loaded == 0)
+		return "none";
+	if (paged == 0)
+		return "multi_insert";
+	return paged == target->loaded ? "page" : "page and multi_insert";
+}
+
+static const char *
+fc_log_order(const FcProgress *progress)
+{
+	FcTarget   *target = progress->target;
+	bool		keyed = fc_shared_keyed(target->shared);
+
+	if (target->way == FC_WAY_SEND)
+		return "file";
+	if (target->way == FC_WAY_COPY || target->planned->leader_reason ||
+		target->way == FC_WAY_TURNS)
+		return keyed && target->way != FC_WAY_COPY ? "key" : "file";
+	if (target->way == FC_WAY_PRESORTED)
+		return "streamed";
+	return keyed ? "key" : "none";
+}
+
+/* Why the load goes its way, and why the leader works alone if it does */
+static char *
+fc_log_reason(const FcTarget *target)
+{
+	const char *reason = target->way == FC_WAY_COPY ? target->core_reason : target->way_reason;
+	bool		alone = target->way == FC_WAY_COPY || target->way == FC_WAY_SEND;
+	const char *leader = alone ? NULL : target->planned->leader_reason;
+
+	if (leader == NULL)
+		return pstrdup(reason);
+	return psprintf("%s; in the leader: %s", reason, leader);
+}
+
+void
+fc_log_count(const FcTarget *target, FcReportRow *row)
+{
+	FcCounts   *counts = &target->shared->counts;
+
+	row->counted = true;
+	row->filtered = pg_atomic_read_u64(&counts->filtered);
+	row->rejected = pg_atomic_read_u64(&counts->rejected);
+	row->nulled = pg_atomic_read_u64(&counts->nulled);
+	row->way = fc_way_name(target->way);
+	row->reason = fc_log_reason(target);
+}
 
 static double
 fc_log_seconds(const FcLog *log)
@@ -37,11 +148,18 @@ fc_log_seconds(const FcLog *log)
 void
 fc_log_begin(FcLog *log, const FcOptions *options)
 {
+	FcTotals   *totals = &log->totals;
+
 	memset(log, 0, sizeof(FcLog));
 	log->mcxt = CurrentMemoryContext;
 	INSTR_TIME_SET_CURRENT(log->start);
 	log->wal = pgWalUsage.wal_bytes;
-	fc_totals_begin(&log->totals, options);
+	totals->start = GetCurrentTimestamp();
+	totals->table = fc_log_name(options->target);
+	totals->source = fc_log_sources(options);
+	totals->sources = options->sources;
+	totals->role = GetUserNameFromId(GetUserId(), false);
+	totals->tolerant = options->on_error == FC_ON_ERROR_IGNORE;
 	fc_report_start();
 }
 
@@ -95,8 +213,26 @@ void
 fc_log_add_up(FcLog *log, FcProgress *progress)
 {
 	FcTotals   *totals = &log->totals;
+	FcTarget   *target = progress->target;
+	FcReportRow row = {0};
 
-	fc_totals_take(totals, progress);
+	fc_log_count(target, &row);
+	totals->rows = target->loaded;
+	totals->bytes = target->shared->source.size;
+	totals->filtered = row.filtered;
+	totals->rejected = row.rejected;
+	totals->nulled = row.nulled;
+	totals->created = target->ncreated;
+	totals->indexes = target->nindexes;
+	totals->workers = progress->launched;
+	totals->nworkers = target->nworkers;
+	totals->spill = fc_log_spilled();
+	totals->spilled = totals->spill == 0 ? "none" :
+		target->way == FC_WAY_ROWS ? "rows" : "offsets";
+	totals->writer = fc_log_writer(progress);
+	totals->order = fc_log_order(progress);
+	totals->way = row.way;
+	totals->reason = row.reason;
 	totals->wal = pgWalUsage.wal_bytes - log->wal;
 	totals->seconds = fc_log_seconds(log);
 	fc_report_end(totals);

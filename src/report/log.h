@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * report/log.h
- *	  One load as a whole: its line in the server's log, and the end of its
- *	  report.
+ *	  One load as a whole: its totals, and its line in the server's log.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,5 +35,8 @@ extern void fc_log_loaded(FcLog *log);
  * block; progress is NULL if the load has not begun.  Throws nothing.
  */
 extern void fc_log_failed(FcLog *log, const FcProgress *progress);
+
+/* Sets what a row of the report says of rows, of the way and its reason */
+extern void fc_log_count(const FcTarget *target, FcReportRow *row);
 
 #endif							/* FC_LOG_H */

@@ -22,7 +22,6 @@
 #include "compat/compat.h"
 #include "report/figures.h"
 #include "report/progress.h"
-#include "report/tell.h"
 
 /*
  * Spare parameters, from 0; the view adds one to each number.  An index build
@@ -48,10 +47,10 @@ fc_progress_passed(FcProgress *progress)
 {
 	FcShared   *shared = progress->target->shared;
 	uint64		total = shared->source.data_size;
-	double		split = fc_progress_share(&shared->counts.split_bytes, total);
+	double		split = fc_figures_share(&shared->counts.split_bytes, total);
 	double		scan = !fc_shared_keyed(shared) ? split :
-		fc_progress_share(&shared->counts.scan_bytes, total);
-	double		load = fc_progress_share(&shared->counts.load_bytes, total);
+		fc_figures_share(&shared->counts.scan_bytes, total);
+	double		load = fc_figures_share(&shared->counts.load_bytes, total);
 
 	if (progress->phase > FC_PHASE_LOAD)
 		return shared->source.size;
@@ -64,7 +63,7 @@ static void
 fc_progress_state(FcProgress *progress)
 {
 	double		left;
-	double		whole = fc_progress_whole(progress, &left);
+	double		whole = fc_figures_whole(progress, &left);
 	int64		percent = whole < 0 ? FC_PERCENT_UNKNOWN : (int64) (whole * 100);
 	int64		seconds = left < 0 || left > FC_LEFT_MAX ? FC_LEFT_MAX : (int64) (left + 0.5);
 
@@ -72,50 +71,41 @@ fc_progress_state(FcProgress *progress)
 								 percent << 4 | progress->phase);
 }
 
-/* The bytes of the source; 0 while nobody knows, or where COPY would not */
-static int64
-fc_progress_total(const FcTarget *target)
+/* Shows the load as a COPY of so many bytes */
+static void
+fc_progress_show_copy(FcProgress *progress, int64 bytes)
 {
-	const FcOptions *options = target->options;
+	const int	params[] = {
+		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL
+	};
+	const int64 values[] = {
+		PROGRESS_COPY_COMMAND_FROM, fc_target_progress_type(progress->target), bytes
+	};
 
-	if ((options->client || options->program) && fc_caller_reads_as_core(options->caller))
-		return 0;
-	return target->inflow ? target->expected : target->source->size;
+	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, progress->target->oid);
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+	progress->shown = true;
 }
 
 void
 fc_progress_start(FcProgress *progress)
 {
 	FcTarget   *target = progress->target;
-	const int	params[] = {
-		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL
-	};
-	const int64 values[] = {
-		PROGRESS_COPY_COMMAND_FROM, fc_target_progress_type(target), fc_progress_total(target)
-	};
+	int64		bytes = target->inflow ? target->expected : target->source->size;
 
-	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, target->oid);
-	pgstat_progress_update_multi_param(lengthof(params), params, values);
-	progress->nindexes = list_length(RelationGetIndexList(target->rel));
-	progress->shown = true;
+	/* COPY would not know how much comes */
+	if ((target->options->client || target->options->program) && fc_caller_reads_as_core(target->options->caller))
+		bytes = 0;
+	fc_progress_show_copy(progress, bytes);
+	progress->nindexes = list_length(RelationGetIndexList(progress->target->rel));
 }
 
 void
 fc_progress_begin_stream(FcProgress *progress, FcPhase phase)
 {
-	const int	params[] = {
-		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL
-	};
-	const int64 values[] = {
-		PROGRESS_COPY_COMMAND_FROM, fc_target_progress_type(progress->target),
-		(int64) progress->packed_size
-	};
-
 	fc_progress_begin_phase(progress, phase);
-	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, progress->target->oid);
-	pgstat_progress_update_multi_param(lengthof(params), params, values);
+	fc_progress_show_copy(progress, (int64) progress->packed_size);
 	fc_progress_state(progress);
-	progress->shown = true;
 	fc_tell_phase(progress);
 }
 
@@ -127,7 +117,7 @@ fc_progress_parts(FcProgress *progress)
 	int			steps;
 
 	pgstat_progress_update_param(FC_PARAM_PARTS, done << 32 | progress->target->ngroups);
-	(void) fc_progress_steps(progress, &steps_done, &steps);
+	(void) fc_figures_steps(progress, &steps_done, &steps);
 	pgstat_progress_update_param(FC_PARAM_STEPS, (int64) steps_done << 32 | steps);
 }
 
@@ -168,16 +158,6 @@ fc_progress_phase(FcProgress *progress, FcPhase phase)
 	fc_tell_phase(progress);
 }
 
-/* Shows packed bytes that were unpacked, or bytes that were received */
-static void
-fc_progress_show_stream(FcProgress *progress)
-{
-	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
-								 (int64) pg_atomic_read_u64(progress->taken));
-	if (progress->target->inflow && progress->target->shared)
-		fc_progress_rows(progress);
-}
-
 static void
 fc_progress_show(FcProgress *progress, TimestampTz now)
 {
@@ -203,8 +183,13 @@ fc_progress_update(void *arg)
 	if (now - last < FC_UPDATE_US && now >= last)
 		return;
 	last = now;
-	if (progress->shown && fc_progress_is_stream(progress))
-		fc_progress_show_stream(progress);
+	if (progress->shown && fc_figures_is_stream(progress))
+	{
+		pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
+									 (int64) pg_atomic_read_u64(progress->taken));
+		if (progress->target->inflow && progress->target->shared)
+			fc_progress_rows(progress);
+	}
 	else if (progress->shown)
 		fc_progress_show(progress, now);
 	if (progress->shown)

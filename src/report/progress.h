@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * report/progress.h
- *	  What other sessions see of a running load.
+ *	  What other sessions and the client see of a running load.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,6 +9,7 @@
 #define FC_PROGRESS_H
 
 #include "report/figures.h"
+#include "report/report.h"
 
 /* Begins to show the load in the progress slot, as a COPY */
 extern void fc_progress_start(FcProgress *progress);
@@ -27,5 +28,20 @@ extern void fc_progress_update(void *arg);
 
 /* Gives the progress slot up, to core or because the load has ended */
 extern void fc_progress_end(FcProgress *progress);
+
+/* report/tell.c */
+
+/* Sends a NOTICE, if the last one is older than the interval asked for */
+extern void fc_tell_progress(FcProgress *progress);
+
+/* At a phase's begin: a NOTICE, if the load is older than the interval */
+extern void fc_tell_phase(FcProgress *progress);
+
+/*
+ * Sends the NOTICE that the load is done, once nothing can go wrong any more.
+ * A plain COPY has none, which must look like core's; log_verbosity => 'silent'
+ * asks for none.
+ */
+extern void fc_tell_end(const FcOptions *options, const FcTotals *totals);
 
 #endif							/* FC_PROGRESS_H */

@@ -105,6 +105,9 @@ fc_report_end(const FcTotals *totals)
 	copy->source = fc_report_copy(totals->source);
 	copy->reason = fc_report_copy(totals->reason);
 	copy->failed = fc_report_copy(totals->failed);
+	/* only the history has these, while the load is open */
+	copy->sources = NIL;
+	copy->role = NULL;
 	report_totals = copy;
 	MemoryContextSwitchTo(old);
 	fc_report_add_total(totals);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * report/report.h
- *	  What fast_copy_report() tells of this session's last load.
+ *	  What programs, people and a table of the user's are told of a load.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,7 @@
 #include "datatype/timestamp.h"
 
 #include "context/activity.h"
-#include "context/shared.h"
+#include "options/target.h"
 
 /* One row of the report; strings may be NULL, and the OID InvalidOid */
 typedef struct FcReportRow
@@ -53,6 +53,8 @@ typedef struct FcTotals
 	double		seconds;
 	char	   *table;			/* qualified and quoted */
 	char	   *source;			/* a program's command is not in it */
+	const List *sources;		/* all, as the caller named them */
+	char	   *role;			/* that loads */
 	uint64		rows;
 	uint64		bytes;
 	uint64		filtered;
@@ -96,5 +98,33 @@ extern List *fc_report_visible_rows(void);
 
 /* Totals, if the current user may see them and the load has ended; or NULL */
 extern const FcTotals *fc_report_visible_totals(void);
+
+/* report/summary.c */
+
+/*
+ * The lines, as List of char *; NIL if there is no load, or the current user
+ * may not see it.  None is wider than FC_SUMMARY_COLUMNS: psql's line under the
+ * name of a column is two wider than the widest value.
+ */
+#define FC_SUMMARY_COLUMNS	78
+
+extern List *fc_summary_lines(void);
+
+/* report/history.c */
+
+/*
+ * Before the load: finds and locks the table that fast_copy.history names, and
+ * keeps its OID in the target; InvalidOid if there is none, for a plain COPY
+ * and for an analysis.  ERROR 42P01 if it does not exist, 42501 if the caller
+ * may not insert into it or may not trust its owner, 55000 if it has other
+ * columns or anything that might run code or refuse the row.
+ */
+extern void fc_history_check(FcTarget *target);
+
+/* After the load, in its transaction: inserts its row */
+extern void fc_history_put(const FcTarget *target, const FcTotals *totals);
+
+/* Makes such a table, named as to_regclass reads names; returns its OID */
+extern Oid	fc_history_create(const char *name);
 
 #endif							/* FC_REPORT_H */

@@ -17,7 +17,6 @@
 
 #include "report/clip.h"
 #include "report/report.h"
-#include "report/summary.h"
 #include "report/units.h"
 
 /* Columns of the names in front of the figures */

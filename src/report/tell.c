@@ -28,8 +28,8 @@
 
 #include "report/clip.h"
 #include "report/figures.h"
+#include "report/progress.h"
 #include "report/report.h"
-#include "report/tell.h"
 #include "report/units.h"
 
 /* What psql puts in front of the line */
@@ -71,12 +71,6 @@ fc_tell_time(StringInfo line, double seconds)
 		appendStringInfo(line, "%d:%02d", (int) (s / 60), (int) (s % 60));
 }
 
-static double
-fc_tell_seconds(TimestampTz since)
-{
-	return Max((GetCurrentTimestamp() - since) / 1e6, 0.0);
-}
-
 /* The rows that the phase has dealt with; -1 if it does not deal with rows */
 static double
 fc_tell_rows(const FcProgress *progress)
@@ -116,8 +110,8 @@ fc_tell_rates(StringInfo line, double rows, double bytes, double seconds,
 static void
 fc_tell_work(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 {
-	double		share = fc_progress_of_phase(progress);
-	double		seconds = fc_progress_phase_seconds(progress);
+	double		share = fc_figures_of_phase(progress);
+	double		seconds = fc_figures_phase_seconds(progress);
 	double		rows = fc_tell_rows(progress);
 	char		figure[FC_UNITS_LEN];
 
@@ -129,8 +123,8 @@ fc_tell_work(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 		fc_tell_rates(line, rows, taken, seconds, brevity);
 	}
 	else if (share >= 0)
-		fc_tell_rates(line, rows, fc_progress_reads_file(progress) ?
-					  share * fc_progress_bytes(progress) : 0, seconds, brevity);
+		fc_tell_rates(line, rows, fc_figures_reads_file(progress) ?
+					  share * fc_figures_bytes(progress) : 0, seconds, brevity);
 }
 
 /* Appends ", 3 of 7 indexes" in a phase that goes from one to the next */
@@ -139,7 +133,7 @@ fc_tell_steps(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 {
 	int			done;
 	int			total;
-	const char *name = fc_progress_steps(progress, &done, &total);
+	const char *name = fc_figures_steps(progress, &done, &total);
 
 	if (name && total > 0)
 		appendStringInfo(line, brevity == FC_TELL_NO_WORD ? ", %d of %d" : ", %d of %d %s",
@@ -150,8 +144,9 @@ fc_tell_steps(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 static void
 fc_tell_figures(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 {
+	double		elapsed = (GetCurrentTimestamp() - progress->start) / 1e6;
 	double		left;
-	double		whole = fc_progress_whole(progress, &left);
+	double		whole = fc_figures_whole(progress, &left);
 
 	resetStringInfo(line);
 	if (whole >= 0)
@@ -161,7 +156,7 @@ fc_tell_figures(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 	if (brevity == FC_TELL_ALL || left < 0)
 	{
 		appendStringInfoString(line, ", ");
-		fc_tell_time(line, fc_tell_seconds(progress->start));
+		fc_tell_time(line, Max(elapsed, 0.0));
 		appendStringInfoString(line, " elapsed");
 	}
 	if (left >= 0)

@@ -104,8 +104,8 @@ fc_units_time(char *buf, double seconds)
 
 /* Appends a separator, a count and a word */
 static void
-fc_loaded_count(char *line, const char *separator, uint64_t n, const char *word,
-				FcBrevity brevity)
+fc_units_loaded_count(char *line, const char *separator, uint64_t n, const char *word,
+					  FcBrevity brevity)
 {
 	char		figure[FC_UNITS_LEN];
 	size_t		len = strlen(line);
@@ -119,7 +119,7 @@ fc_loaded_count(char *line, const char *separator, uint64_t n, const char *word,
 
 /* Appends bytes, time and rate */
 static void
-fc_loaded_pace(char *line, const FcLoaded *loaded, FcBrevity brevity)
+fc_units_loaded_pace(char *line, const FcLoaded *loaded, FcBrevity brevity)
 {
 	char		bytes[FC_UNITS_LEN];
 	char		seconds[FC_UNITS_LEN];
@@ -138,20 +138,20 @@ fc_loaded_pace(char *line, const FcLoaded *loaded, FcBrevity brevity)
 }
 
 static void
-fc_loaded_write(char *line, const FcLoaded *loaded, FcBrevity brevity)
+fc_units_loaded_write(char *line, const FcLoaded *loaded, FcBrevity brevity)
 {
 	const char *new = brevity >= FC_BRIEF_NEW ? "new" :
 		loaded->created == 1 ? "new partition" : "new partitions";
 
 	strcpy(line, "fast_copy");
-	fc_loaded_count(line, ": ", loaded->rows, loaded->rows == 1 ? "row" : "rows", brevity);
-	fc_loaded_pace(line, loaded, brevity);
+	fc_units_loaded_count(line, ": ", loaded->rows, loaded->rows == 1 ? "row" : "rows", brevity);
+	fc_units_loaded_pace(line, loaded, brevity);
 	if (loaded->created > 0)
-		fc_loaded_count(line, ", ", loaded->created, new, brevity);
+		fc_units_loaded_count(line, ", ", loaded->created, new, brevity);
 	if (loaded->filtered > 0)
-		fc_loaded_count(line, ", ", loaded->filtered, "filtered", brevity);
+		fc_units_loaded_count(line, ", ", loaded->filtered, "filtered", brevity);
 	if (loaded->tolerant)
-		fc_loaded_count(line, ", ", loaded->rejected, "rejected", brevity);
+		fc_units_loaded_count(line, ", ", loaded->rejected, "rejected", brevity);
 }
 
 char *
@@ -160,7 +160,7 @@ fc_units_loaded(char *buf, const FcLoaded *loaded)
 	int			brevity = FC_BRIEF_NOTHING;
 
 	do
-		fc_loaded_write(buf, loaded, brevity);
+		fc_units_loaded_write(buf, loaded, brevity);
 	while (strlen(buf) > FC_LINE_COLUMNS && brevity++ < FC_BRIEF_MOST);
 	return buf;
 }

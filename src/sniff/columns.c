@@ -20,7 +20,7 @@
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 
-#include "sniff/columns.h"
+#include "sniff/table.h"
 
 /* Bytes of a value that are kept as an example */
 #define FC_EXAMPLE	200
@@ -68,6 +68,28 @@ fc_sniff_shown(const FcTable *table, const char *s, size_t len, int width)
 	return shown;
 }
 
+FcSniffRecord *
+fc_columns_next(const FcTable *table, FcCursor *cursor)
+{
+	FcSniffRecord *record;
+
+	while ((record = fc_records_next(cursor)) != NULL)
+		if (record->nfields == table->ncolumns &&
+			!(record->place->start && record->number < table->header_lines))
+			break;
+	return record;
+}
+
+uint64
+fc_columns_nulls(const FcColumnSeen *column)
+{
+	uint64		n = column->given;
+
+	for (int word = 0; word < FC_NULL_WORDS; word++)
+		n += column->words[word] + column->quoted[word];
+	return n;
+}
+
 bool
 fc_columns_is_boolean(const FcColumnSeen *column)
 {
@@ -79,7 +101,7 @@ fc_columns_is_boolean(const FcColumnSeen *column)
 
 /* Counts what an integer tells beside its type */
 static void
-fc_count_integer(FcColumnSeen *column, int64 integer)
+fc_columns_integer(FcColumnSeen *column, int64 integer)
 {
 	uint64		before = column->kinds[FC_VALUE_INTEGER] - 1;
 
@@ -93,7 +115,7 @@ fc_count_integer(FcColumnSeen *column, int64 integer)
 }
 
 static void
-fc_count_number(FcColumnSeen *column, const FcValueNumber *number)
+fc_columns_number(FcColumnSeen *column, const FcValueNumber *number)
 {
 	bool		first = column->kinds[FC_VALUE_NUMBER] == 1;
 
@@ -104,7 +126,7 @@ fc_count_number(FcColumnSeen *column, const FcValueNumber *number)
 
 /* Patterns are looked for only while all values match one of them */
 static void
-fc_count_patterns(FcTable *table, FcColumnSeen *column, const char *s, size_t len, int kinds)
+fc_columns_patterns(FcTable *table, FcColumnSeen *column, const char *s, size_t len, int kinds)
 {
 	const int	plain = FC_VALUE_BIT(FC_VALUE_UUID) | FC_VALUE_BIT(FC_VALUE_INET);
 	List	   *before = column->patterns;
@@ -112,17 +134,17 @@ fc_count_patterns(FcTable *table, FcColumnSeen *column, const char *s, size_t le
 	if (column->patterned && before == NIL)
 		return;
 	column->patterns = (kinds & plain) ? NIL :
-		fc_judge_patterns(table->judge, s, len, column->patterned ? before : NULL);
+		fc_value_patterns(table->judge, s, len, column->patterned ? before : NULL);
 	column->patterned = true;
 	list_free(before);
 }
 
 /* Counts one value; s[0..len) is followed by bytes that may be written */
 static void
-fc_count_value(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool quoted)
+fc_columns_value(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool quoted)
 {
 	const char *given = table->options->words.null_string;
-	int			word = fc_null_find(s, len);
+	int			word = fc_hint_null_find(s, len);
 	FcValueNumber number = {0};
 	int			kinds;
 
@@ -139,21 +161,21 @@ fc_count_value(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool q
 			column->words[word]++;
 		return;
 	}
-	kinds = fc_judge_value(table->judge, s, len, &number);
+	kinds = fc_value_judge(table->judge, s, len, &number);
 	column->values++;
 	for (int i = 0; i < FC_VALUE_KINDS; i++)
 		column->kinds[i] += (kinds & FC_VALUE_BIT(i)) != 0;
 	if (kinds & FC_VALUE_BIT(FC_VALUE_INTEGER))
-		fc_count_integer(column, number.integer);
+		fc_columns_integer(column, number.integer);
 	if (kinds & FC_VALUE_BIT(FC_VALUE_NUMBER))
-		fc_count_number(column, &number);
-	fc_count_patterns(table, column, s, len, kinds);
+		fc_columns_number(column, &number);
+	fc_columns_patterns(table, column, s, len, kinds);
 	if (column->example == NULL)
 		column->example = pnstrdup(s, Min(len, FC_EXAMPLE));
 }
 
 void
-fc_columns_count(FcTable *table, const FcHeld *held)
+fc_columns_count(FcTable *table, const FcSniffHeld *held)
 {
 	if (held->nfields != table->guess->nfields)
 	{
@@ -171,30 +193,30 @@ fc_columns_count(FcTable *table, const FcHeld *held)
 
 		/* it comes before those that have been counted */
 		column->example = NULL;
-		fc_count_value(table, column, memcpy(copy, held->fields[i], len), len, held->quoted[i]);
+		fc_columns_value(table, column, memcpy(copy, held->fields[i], len), len, held->quoted[i]);
 		column->ascending = ascending && column->low <= low;
 		pfree(copy);
 	}
 }
 
 static void
-fc_count_record(FcTable *table, FcSampled *record)
+fc_columns_record(FcTable *table, FcSniffRecord *record)
 {
 	table->records++;
 	for (int i = 0; i < record->nfields; i++)
 	{
 		FcField    *field = &record->fields[i];
 
-		fc_count_value(table, &table->columns[i], field->data, field->len,
-					   fc_sampled_quoted(record, &table->guess->dialect, i));
+		fc_columns_value(table, &table->columns[i], field->data, field->len,
+						 fc_records_quoted(record, &table->guess->dialect, i));
 	}
 }
 
 /* Returns a copy of a first record */
-static FcHeld *
-fc_count_hold(FcTable *table, FcSampled *record)
+static FcSniffHeld *
+fc_columns_hold(FcTable *table, FcSniffRecord *record)
 {
-	FcHeld	   *held = palloc(sizeof(FcHeld));
+	FcSniffHeld *held = palloc(sizeof(FcSniffHeld));
 	int			n = Min(Max(record->nfields, 0), FC_SNIFF_FIELDS);
 
 	held->file = record->place->file;
@@ -208,7 +230,7 @@ fc_count_hold(FcTable *table, FcSampled *record)
 			memcmp(field->data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 
 		table->mark |= mark > 0;
-		held->quoted[i] = fc_sampled_quoted(record, &table->guess->dialect, i);
+		held->quoted[i] = fc_records_quoted(record, &table->guess->dialect, i);
 		held->fields[i] = pnstrdup(field->data + mark, Min(field->len - mark, FC_HELD));
 	}
 	return held;
@@ -225,7 +247,7 @@ typedef struct FcCharacters
 } FcCharacters;
 
 static void
-fc_count_characters(FcCharacters *seen, const char *s, size_t len)
+fc_columns_characters(FcCharacters *seen, const char *s, size_t len)
 {
 	bool		ascii = true;
 
@@ -250,7 +272,7 @@ fc_count_characters(FcCharacters *seen, const char *s, size_t len)
 
 /* Chooses the encoding; one byte a character is what is left */
 static void
-fc_count_encoding(FcTable *table, const FcCharacters *seen)
+fc_columns_encoding(FcTable *table, const FcCharacters *seen)
 {
 	int			client = pg_get_client_encoding();
 
@@ -282,7 +304,7 @@ fc_columns_look(FcTable *table)
 {
 	FcGuess    *guess = table->guess;
 	FcCursor	cursor;
-	FcSampled  *record;
+	FcSniffRecord *record;
 	FcCharacters seen = {true, true, true};
 
 	table->ncolumns = guess->nfields;
@@ -290,29 +312,29 @@ fc_columns_look(FcTable *table)
 												sizeof(FcColumnSeen) * guess->nfields,
 												MCXT_ALLOC_ZERO);
 	guess->records = guess->others = 0;
-	fc_cursor_begin(&cursor, table->sample, &guess->dialect, guess->nfields, SIZE_MAX);
-	while ((record = fc_cursor_next(&cursor)) != NULL)
+	fc_records_begin(&cursor, table->sample, &guess->dialect, guess->nfields, SIZE_MAX);
+	while ((record = fc_records_next(&cursor)) != NULL)
 	{
 		bool		first = record->place->start;
 
 		CHECK_FOR_INTERRUPTS();
-		fc_count_characters(&seen, record->raw, record->len);
+		fc_columns_characters(&seen, record->raw, record->len);
 		if (first && record->number < guess->skip)
 		{
 			if (table->titles == NIL || table->title[0] == '\0')
 				table->title = pnstrdup(record->raw, Min(record->len, FC_EXAMPLE));
-			table->titles = lappend(table->titles, fc_count_hold(table, record));
+			table->titles = lappend(table->titles, fc_columns_hold(table, record));
 			continue;
 		}
 		guess->records++;
 		if (first && record->number == guess->skip)
-			table->heads = lappend(table->heads, fc_count_hold(table, record));
+			table->heads = lappend(table->heads, fc_columns_hold(table, record));
 		else if (record->nfields == guess->nfields)
-			fc_count_record(table, record);
+			fc_columns_record(table, record);
 		else
 			guess->others++;
 	}
 	guess->faults = cursor.faults;
-	fc_cursor_end(&cursor);
-	fc_count_encoding(table, &seen);
+	fc_records_end(&cursor);
+	fc_columns_encoding(table, &seen);
 }

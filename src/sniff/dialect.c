@@ -34,7 +34,7 @@
 #define FC_GUESS_FIRST	64
 
 /* What fields may be separated by; the first of equals is taken */
-static const char fc_guess_delimiters[] = {',', '\t', ';', '|', '\001', ' '};
+static const char fc_dialect_delimiters[] = {',', '\t', ';', '|', '\001', ' '};
 
 /* What fields are worth to the score */
 #define FC_WORTH_TYPED	1.0
@@ -55,7 +55,7 @@ static const char fc_guess_delimiters[] = {',', '\t', ';', '|', '\001', ' '};
 
 typedef struct FcGuesser
 {
-	const FcSample *sample;
+	const FcSniffSample *sample;
 	const FcOptions *options;
 	FcJudge    *judge;
 	size_t		limit;
@@ -66,17 +66,17 @@ typedef struct FcGuesser
 
 /* Finds how many fields most records of the file's beginning have */
 static void
-fc_guess_count(FcGuesser *guesser, FcGuess *guess)
+fc_dialect_count(FcGuesser *guesser, FcGuess *guess)
 {
 	FcCursor	cursor;
-	FcSampled  *record;
-	const FcPlace *place = NULL;
+	FcSniffRecord *record;
+	const FcSniffPlace *place = NULL;
 	int			first[FC_GUESS_FIRST];
 	int			nfirst = 0;
 
 	memset(guesser->counts, 0, sizeof(uint32) * (FC_SNIFF_FIELDS + 2));
-	fc_cursor_begin(&cursor, guesser->sample, &guess->dialect, 0, guesser->limit * 4);
-	while ((record = fc_cursor_next(&cursor)) != NULL)
+	fc_records_begin(&cursor, guesser->sample, &guess->dialect, 0, guesser->limit * 4);
+	while ((record = fc_records_next(&cursor)) != NULL)
 	{
 		int			n = record->nfields < 0 ? 0 : Min(record->nfields, FC_SNIFF_FIELDS + 1);
 
@@ -88,7 +88,7 @@ fc_guess_count(FcGuesser *guesser, FcGuess *guess)
 		if (record->number < FC_GUESS_FIRST)
 			first[nfirst++] = n;
 	}
-	fc_cursor_end(&cursor);
+	fc_records_end(&cursor);
 	guess->nfields = 1;
 	for (int i = 1; i <= FC_SNIFF_FIELDS + 1; i++)
 		if (guesser->counts[i] > 0 && guesser->counts[i] >= guesser->counts[guess->nfields])
@@ -102,51 +102,44 @@ fc_guess_count(FcGuesser *guesser, FcGuess *guess)
 		guess->skip = Max(guesser->options->header_lines - 1, 0);
 }
 
-/* Has the record a line end within, which can only stand in quotes? */
-static bool
-fc_guess_spans_lines(const FcSampled *record)
-{
-	return memchr(record->raw, '\n', record->len) || memchr(record->raw, '\r', record->len);
-}
-
 /* Would the field have been cut by another delimiter? */
 static bool
-fc_guess_is_torn(const FcGuess *guess, const char *s, size_t len)
+fc_dialect_is_torn(const FcGuess *guess, const char *s, size_t len)
 {
-	for (int i = 0; i < lengthof(fc_guess_delimiters) - 1; i++)
-		if (fc_guess_delimiters[i] != guess->dialect.delim &&
-			memchr(s, fc_guess_delimiters[i], len))
+	for (int i = 0; i < lengthof(fc_dialect_delimiters) - 1; i++)
+		if (fc_dialect_delimiters[i] != guess->dialect.delim &&
+			memchr(s, fc_dialect_delimiters[i], len))
 			return true;
 	return false;
 }
 
 /* How much field i of the record looks like one */
 static double
-fc_guess_worth(FcGuesser *guesser, const FcGuess *guess, FcSampled *record, int i)
+fc_dialect_worth(FcGuesser *guesser, const FcGuess *guess, FcSniffRecord *record, int i)
 {
 	FcField    *field = &record->fields[i];
 	FcValueNumber number;
 
-	if (fc_sampled_messy(record, &guess->dialect, i))
+	if (fc_records_messy(record, &guess->dialect, i))
 		return FC_WORTH_MESSY;
-	if (fc_sampled_quoted(record, &guess->dialect, i))
+	if (fc_records_quoted(record, &guess->dialect, i))
 		return FC_WORTH_TYPED;
 	if (field->len == 0)
 		return FC_WORTH_EMPTY;
-	if (fc_null_find(field->data, field->len) >= 0 ||
-		(fc_judge_value(guesser->judge, field->data, field->len, &number) &
+	if (fc_hint_null_find(field->data, field->len) >= 0 ||
+		(fc_value_judge(guesser->judge, field->data, field->len, &number) &
 		 (FC_VALUE_TYPED | FC_VALUE_BIT(FC_VALUE_COMMA))) != 0 ||
-		fc_judge_patterns(guesser->judge, field->data, field->len, NULL) != NIL)
+		fc_value_patterns(guesser->judge, field->data, field->len, NULL) != NIL)
 		return FC_WORTH_TYPED;
-	return fc_guess_is_torn(guess, field->data, field->len) ? FC_WORTH_TORN : FC_WORTH_TEXT;
+	return fc_dialect_is_torn(guess, field->data, field->len) ? FC_WORTH_TORN : FC_WORTH_TEXT;
 }
 
 /* Gives a score to a guess whose number of fields is known */
 static void
-fc_guess_score(FcGuesser *guesser, FcGuess *guess)
+fc_dialect_score(FcGuesser *guesser, FcGuess *guess)
 {
 	FcCursor	cursor;
-	FcSampled  *record;
+	FcSniffRecord *record;
 	double		worth = 0;
 	double		share;
 	uint64		judged = 0;
@@ -154,8 +147,8 @@ fc_guess_score(FcGuesser *guesser, FcGuess *guess)
 	uint64		messy = 0;
 	bool		spans = false;
 
-	fc_cursor_begin(&cursor, guesser->sample, &guess->dialect, guess->nfields, guesser->limit);
-	while ((record = fc_cursor_next(&cursor)) != NULL)
+	fc_records_begin(&cursor, guesser->sample, &guess->dialect, guess->nfields, guesser->limit);
+	while ((record = fc_records_next(&cursor)) != NULL)
 	{
 		int			n = record->nfields;
 
@@ -165,20 +158,21 @@ fc_guess_score(FcGuesser *guesser, FcGuess *guess)
 		guess->others += n != guess->nfields;
 		if (n != guess->nfields || n > FC_SNIFF_FIELDS)
 			continue;
-		spans |= fc_guess_spans_lines(record);
+		/* a line end within a record can only stand in quotes */
+		spans |= memchr(record->raw, '\n', record->len) || memchr(record->raw, '\r', record->len);
 		full += n > 1 && record->fields[n - 1].len > 0 &&
 			!(record->place->start && record->number == guess->skip);
 		for (int i = 0; i < n; i++)
 		{
-			messy += fc_sampled_messy(record, &guess->dialect, i);
-			guess->quoted += fc_sampled_quoted(record, &guess->dialect, i);
+			messy += fc_records_messy(record, &guess->dialect, i);
+			guess->quoted += fc_records_quoted(record, &guess->dialect, i);
 			if (judged++ < FC_GUESS_FIELDS)
-				worth += fc_guess_worth(guesser, guess, record, i);
+				worth += fc_dialect_worth(guesser, guess, record, i);
 		}
 	}
 	guess->faults = cursor.faults;
 	guess->trailing = guess->nfields > 1 && guess->records > 1 && full == 0;
-	fc_cursor_end(&cursor);
+	fc_records_end(&cursor);
 	share = (double) (guess->records - guess->others) /
 		Max(guess->records + guess->faults.line_ends + guess->faults.quotes, 1);
 	judged = Min(judged, FC_GUESS_FIELDS);
@@ -199,7 +193,7 @@ fc_guess_score(FcGuesser *guesser, FcGuess *guess)
 
 /* Tries a candidate, and keeps it if it is better than those before */
 static void
-fc_guess_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char escape)
+fc_dialect_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char escape)
 {
 	FcGuess    *guess = palloc0(sizeof(FcGuess));
 	FcGuess    *best = guesser->best;
@@ -212,8 +206,8 @@ fc_guess_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char escap
 	guess->dialect.null_string = mode == FC_MODE_TEXT ? "\\N" : "";
 	guess->dialect.null_len = strlen(guess->dialect.null_string);
 	guess->dialect.lone_marker = FC_CORE_LONE_MARKER;
-	fc_guess_count(guesser, guess);
-	fc_guess_score(guesser, guess);
+	fc_dialect_count(guesser, guess);
+	fc_dialect_score(guesser, guess);
 	/* what counts no field by a delimiter says nothing for it */
 	if (best && guess->score <= best->score)
 	{
@@ -234,11 +228,11 @@ fc_guess_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char escap
 
 /* Does a place have the two bytes, one after the other? */
 static bool
-fc_guess_has_pair(const FcSample *sample, char first, char second)
+fc_dialect_has_pair(const FcSniffSample *sample, char first, char second)
 {
 	for (int i = 0; i < sample->nplaces; i++)
 	{
-		const FcPlace *place = &sample->places[i];
+		const FcSniffPlace *place = &sample->places[i];
 		const char *end = place->data + place->len;
 
 		for (const char *s = place->data; s < end - 1 && (s = memchr(s, first, end - s)) != NULL; s++)
@@ -250,7 +244,7 @@ fc_guess_has_pair(const FcSample *sample, char first, char second)
 
 /* Tries the quotes and escapes that csv may have with a delimiter */
 static void
-fc_guess_csv(FcGuesser *guesser, char delim)
+fc_dialect_csv(FcGuesser *guesser, char delim)
 {
 	const FcOptions *options = guesser->options;
 	const char	quotes[] = {'"', '\'', FC_NO_QUOTE};
@@ -260,17 +254,17 @@ fc_guess_csv(FcGuesser *guesser, char delim)
 		char		quote = options->given[FC_OPTION_quote] ? options->format.quote[0] : quotes[i];
 
 		if ((i > 0 && options->given[FC_OPTION_quote]) || quote == delim ||
-			(quotes[i] == '\'' && !fc_guess_has_pair(guesser->sample, '\'', delim) &&
-			 !fc_guess_has_pair(guesser->sample, delim, '\'')) ||
+			(quotes[i] == '\'' && !fc_dialect_has_pair(guesser->sample, '\'', delim) &&
+			 !fc_dialect_has_pair(guesser->sample, delim, '\'')) ||
 			(quote == FC_NO_QUOTE && !guesser->seen['"'] && !options->given[FC_OPTION_quote]))
 			continue;
 		if (options->given[FC_OPTION_escape])
-			fc_guess_try(guesser, FC_MODE_CSV, delim, quote, options->format.escape[0]);
+			fc_dialect_try(guesser, FC_MODE_CSV, delim, quote, options->format.escape[0]);
 		else
-			fc_guess_try(guesser, FC_MODE_CSV, delim, quote, quote);
+			fc_dialect_try(guesser, FC_MODE_CSV, delim, quote, quote);
 		if (!options->given[FC_OPTION_escape] && quote != FC_NO_QUOTE &&
-			fc_guess_has_pair(guesser->sample, '\\', quote))
-			fc_guess_try(guesser, FC_MODE_CSV, delim, quote, '\\');
+			fc_dialect_has_pair(guesser->sample, '\\', quote))
+			fc_dialect_try(guesser, FC_MODE_CSV, delim, quote, '\\');
 	}
 }
 
@@ -280,14 +274,14 @@ fc_guess_csv(FcGuesser *guesser, char delim)
  * that is no escape would make one record of two.
  */
 static bool
-fc_guess_is_escaped(const FcSample *sample, char delim)
+fc_dialect_is_escaped(const FcSniffSample *sample, char delim)
 {
 	char		after[] = {'N', 't', 'n', 'r', 'b', 'f', 'v', '\\', '\'', delim};
 	bool		any = false;
 
 	for (int i = 0; i < sample->nplaces; i++)
 	{
-		const FcPlace *place = &sample->places[i];
+		const FcSniffPlace *place = &sample->places[i];
 		const char *end = place->data + place->len;
 
 		for (const char *s = place->data; s < end - 1 && (s = memchr(s, '\\', end - s)) != NULL; s += 2)
@@ -304,39 +298,39 @@ fc_guess_is_escaped(const FcSample *sample, char delim)
 
 /* Tries all that may be with a delimiter */
 static void
-fc_guess_delimiter(FcGuesser *guesser, char delim)
+fc_dialect_delimiter(FcGuesser *guesser, char delim)
 {
 	const FcOptions *options = guesser->options;
 	bool		given = options->given[FC_OPTION_format];
 	bool		text = given && !fc_format_is_csv(&options->format);
 	bool		escaped = !given && !options->given[FC_OPTION_quote] &&
-		!options->given[FC_OPTION_escape] && fc_guess_is_escaped(guesser->sample, delim);
+		!options->given[FC_OPTION_escape] && fc_dialect_is_escaped(guesser->sample, delim);
 
 	/* of two that are equal the first one is taken: "\N" is COPY's own */
 	if (text || (escaped && delim == '\t'))
-		fc_guess_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
+		fc_dialect_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
 	if (!text)
-		fc_guess_csv(guesser, delim);
-	if (escaped && delim != '\t' && fc_guess_has_pair(guesser->sample, '\\', delim))
-		fc_guess_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
+		fc_dialect_csv(guesser, delim);
+	if (escaped && delim != '\t' && fc_dialect_has_pair(guesser->sample, '\\', delim))
+		fc_dialect_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
 }
 
 /* Each line an object of JSON: then nothing separates and nothing quotes */
 static void
-fc_guess_json_lines(FcGuesser *guesser)
+fc_dialect_json_lines(FcGuesser *guesser)
 {
 	const FcOptions *options = guesser->options;
-	const FcPlace *place = &guesser->sample->places[0];
+	const FcSniffPlace *place = &guesser->sample->places[0];
 
 	if (place->len == 0 || place->data[0] != '{' || options->given[FC_OPTION_delimiter] ||
 		options->given[FC_OPTION_quote] || options->given[FC_OPTION_format])
 		return;
-	fc_guess_try(guesser, FC_MODE_CSV, FC_NO_DELIMITER, FC_NO_QUOTE, FC_NO_QUOTE);
+	fc_dialect_try(guesser, FC_MODE_CSV, FC_NO_DELIMITER, FC_NO_QUOTE, FC_NO_QUOTE);
 }
 
 /* Tries all that may be with the best delimiter on the whole sample */
 static void
-fc_guess_again(FcGuesser *guesser)
+fc_dialect_again(FcGuesser *guesser)
 {
 	FcGuess    *first = guesser->best;
 
@@ -345,7 +339,7 @@ fc_guess_again(FcGuesser *guesser)
 		return;
 	guesser->limit = SIZE_MAX / 4;
 	guesser->best = NULL;
-	fc_guess_delimiter(guesser, first->dialect.delim);
+	fc_dialect_delimiter(guesser, first->dialect.delim);
 	guesser->best->next_score = first->next_score;
 	guesser->best->next_delim = first->next_delim;
 }
@@ -355,7 +349,7 @@ fc_guess_again(FcGuesser *guesser)
  * sample, those that come later are likely to be inches.
  */
 static void
-fc_guess_unquoted(FcGuesser *guesser)
+fc_dialect_unquoted(FcGuesser *guesser)
 {
 	FcGuess    *guess = guesser->best;
 
@@ -367,11 +361,11 @@ fc_guess_unquoted(FcGuesser *guesser)
 
 /* Which bytes does the sample have?  A delimiter must be one of them */
 static void
-fc_guess_look(FcGuesser *guesser)
+fc_dialect_look(FcGuesser *guesser)
 {
 	for (int i = 0; i < guesser->sample->nplaces; i++)
 	{
-		const FcPlace *place = &guesser->sample->places[i];
+		const FcSniffPlace *place = &guesser->sample->places[i];
 
 		for (size_t at = 0; at < place->len; at++)
 			guesser->seen[(unsigned char) place->data[at]] = true;
@@ -380,46 +374,46 @@ fc_guess_look(FcGuesser *guesser)
 
 /* Takes nothing for lines before the first record that a file does not have */
 static void
-fc_guess_settle_skip(FcGuesser *guesser)
+fc_dialect_settle_skip(FcGuesser *guesser)
 {
 	FcGuess    *guess = guesser->best;
 	FcCursor	cursor;
-	FcSampled  *record;
+	FcSniffRecord *record;
 
 	if (guess->skip == 0 || guesser->options->given[FC_OPTION_header])
 		return;
-	fc_cursor_begin(&cursor, guesser->sample, &guess->dialect, guess->nfields, SIZE_MAX);
-	while (guess->skip > 0 && (record = fc_cursor_next(&cursor)) != NULL)
+	fc_records_begin(&cursor, guesser->sample, &guess->dialect, guess->nfields, SIZE_MAX);
+	while (guess->skip > 0 && (record = fc_records_next(&cursor)) != NULL)
 	{
 		if (record->place->start && record->number < guess->skip &&
 			record->nfields == guess->nfields)
 			guess->skip = 0;
 	}
-	fc_cursor_end(&cursor);
+	fc_records_end(&cursor);
 }
 
 FcGuess *
-fc_guess_dialect(const FcSample *sample, const FcOptions *options, FcJudge *judge)
+fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options, FcJudge *judge)
 {
 	FcGuesser	guesser = {.sample = sample,.options = options,.judge = judge};
 
 	guesser.limit = Max(FC_GUESS_BYTES / Max(sample->nplaces, 1), FC_GUESS_LEAST);
 	guesser.counts = palloc(sizeof(uint32) * (FC_SNIFF_FIELDS + 2));
-	fc_guess_look(&guesser);
+	fc_dialect_look(&guesser);
 	if (options->given[FC_OPTION_delimiter])
-		fc_guess_delimiter(&guesser, options->format.delim[0]);
+		fc_dialect_delimiter(&guesser, options->format.delim[0]);
 	else
 	{
-		fc_guess_json_lines(&guesser);
-		for (int i = 0; i < lengthof(fc_guess_delimiters); i++)
-			if (i == 0 || guesser.seen[(unsigned char) fc_guess_delimiters[i]])
-				fc_guess_delimiter(&guesser, fc_guess_delimiters[i]);
+		fc_dialect_json_lines(&guesser);
+		for (int i = 0; i < lengthof(fc_dialect_delimiters); i++)
+			if (i == 0 || guesser.seen[(unsigned char) fc_dialect_delimiters[i]])
+				fc_dialect_delimiter(&guesser, fc_dialect_delimiters[i]);
 		/* one column of texts may have any delimiter in it, here and there */
 		if (guesser.best->others > 0)
-			fc_guess_delimiter(&guesser, FC_NO_DELIMITER);
+			fc_dialect_delimiter(&guesser, FC_NO_DELIMITER);
 	}
-	fc_guess_again(&guesser);
-	fc_guess_unquoted(&guesser);
-	fc_guess_settle_skip(&guesser);
+	fc_dialect_again(&guesser);
+	fc_dialect_unquoted(&guesser);
+	fc_dialect_settle_skip(&guesser);
 	return guesser.best;
 }

@@ -34,7 +34,7 @@ typedef struct FcGuess
  * Guesses the dialect; what the caller has given is taken as it is.  Where the
  * fields fit none well the best one is returned, and its numbers tell.
  */
-extern FcGuess *fc_guess_dialect(const FcSample *sample, const FcOptions *options,
+extern FcGuess *fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options,
 								 FcJudge *judge);
 
 #endif							/* FC_SNIFF_DIALECT_H */

@@ -21,7 +21,7 @@
 #include "utils/builtins.h"
 
 #include "key/range.h"
-#include "sniff/key.h"
+#include "sniff/table.h"
 
 /* Keys that are looked at */
 #define FC_KEYS			100000
@@ -41,32 +41,9 @@ fc_key_is_moment(Oid typid)
 }
 
 static bool
-fc_key_has_nulls(const FcColumnSeen *column)
-{
-	uint64		n = column->given;
-
-	for (int word = 0; word < FC_NULL_WORDS; word++)
-		n += column->words[word] + column->quoted[word];
-	return n > 0;
-}
-
-static bool
 fc_key_is_possible(const FcColumnSeen *column)
 {
-	return fc_key_is_moment(column->typid) && column->values > 0 && !fc_key_has_nulls(column);
-}
-
-/* The number of the column that the caller has named; ERROR 42703 if none is */
-static int
-fc_key_named(const FcTable *table, const char *name)
-{
-	for (int i = 0; i < table->ncolumns; i++)
-		if (strcmp(table->columns[i].name, name) == 0)
-			return i;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("timestamp_column \"%s\" is not a column of the file", name),
-			 errhint("Leave it out to see which columns there are.")));
+	return fc_key_is_moment(column->typid) && column->values > 0 && fc_columns_nulls(column) == 0;
 }
 
 /* The first moment, before the first date; -1 if there is neither */
@@ -131,21 +108,19 @@ fc_key_collect(FcTable *table, int number, int64 *keys)
 	FcPattern  *pattern = column->pattern ?
 		fc_pattern_compile(column->pattern, column->typid, -1, column->name) : NULL;
 	FcCursor	cursor;
-	FcSampled  *record;
+	FcSniffRecord *record;
 	int			n = 0;
 
-	fc_cursor_begin(&cursor, table->sample, &table->guess->dialect, table->ncolumns, SIZE_MAX);
-	while (n < FC_KEYS && (record = fc_cursor_next(&cursor)) != NULL)
+	fc_records_begin(&cursor, table->sample, &table->guess->dialect, table->ncolumns, SIZE_MAX);
+	while (n < FC_KEYS && (record = fc_columns_next(table, &cursor)) != NULL)
 	{
 		FcField    *field = &record->fields[number];
 
-		if (record->nfields != table->ncolumns ||
-			(record->place->start && record->number < table->header_lines) || field->len == 0)
-			continue;
-		if (fc_judge_moment(table->judge, column->typid, pattern, field->data, field->len, &keys[n]))
+		if (field->len > 0 &&
+			fc_value_moment(table->judge, column->typid, pattern, field->data, field->len, &keys[n]))
 			n++;
 	}
-	fc_cursor_end(&cursor);
+	fc_records_end(&cursor);
 	qsort(keys, n, sizeof(int64), fc_key_compare);
 	return n;
 }
@@ -217,10 +192,20 @@ fc_key_guess(FcTable *table, FcKeyGuess *key)
 	Oid			typid;
 
 	memset(key, 0, sizeof(FcKeyGuess));
-	key->column = options->key_column ? fc_key_named(table, options->key_column) :
-		fc_key_first(table);
-	if (options->key_column == NULL)
+	if (options->key_column)
+	{
+		key->column = fc_names_find(table, table->ncolumns, options->key_column);
+		if (key->column < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("timestamp_column \"%s\" is not a column of the file", options->key_column),
+					 errhint("Leave it out to see which columns there are.")));
+	}
+	else
+	{
+		key->column = fc_key_first(table);
 		fc_key_others(table, key);
+	}
 	if (key->column < 0)
 		return;
 	typid = table->columns[key->column].typid;

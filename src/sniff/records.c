@@ -27,8 +27,8 @@
 #define FC_CURSOR_SLACK	64
 
 void
-fc_cursor_begin(FcCursor *cursor, const FcSample *sample, const FcDialect *dialect,
-				int wanted, size_t limit)
+fc_records_begin(FcCursor *cursor, const FcSniffSample *sample, const FcDialect *dialect,
+				 int wanted, size_t limit)
 {
 	memset(cursor, 0, sizeof(FcCursor));
 	cursor->sample = sample;
@@ -41,7 +41,7 @@ fc_cursor_begin(FcCursor *cursor, const FcSample *sample, const FcDialect *diale
 }
 
 void
-fc_cursor_end(FcCursor *cursor)
+fc_records_end(FcCursor *cursor)
 {
 	pfree(cursor->record.fields);
 	pfree(cursor->record.cut);
@@ -52,10 +52,10 @@ fc_cursor_end(FcCursor *cursor)
  * is wanted, less the others
  */
 static int64
-fc_cursor_fit(const FcCursor *cursor, size_t first)
+fc_records_fit(const FcCursor *cursor, size_t first)
 {
 	FcDialect	dialect = cursor->dialect;
-	const FcPlace *place = cursor->place;
+	const FcSniffPlace *place = cursor->place;
 	int64		fit = 0;
 	size_t		pos = first;
 
@@ -79,9 +79,9 @@ fc_cursor_fit(const FcCursor *cursor, size_t first)
  * there is none
  */
 static bool
-fc_cursor_settle(FcCursor *cursor)
+fc_records_settle(FcCursor *cursor)
 {
-	const FcPlace *place = cursor->place;
+	const FcSniffPlace *place = cursor->place;
 	int64		best = PG_INT64_MIN;
 
 	if (cursor->dialect.eol == FC_EOL_UNKNOWN)
@@ -100,7 +100,7 @@ fc_cursor_settle(FcCursor *cursor)
 		fc_quote_run_feed(&cursor->dialect, &run, place->data, cursor->end);
 		if (run.first == FC_NOWHERE)
 			continue;
-		fit = fc_cursor_fit(cursor, run.first);
+		fit = fc_records_fit(cursor, run.first);
 		if (fit > best)
 		{
 			best = fit;
@@ -112,11 +112,11 @@ fc_cursor_settle(FcCursor *cursor)
 
 /* Begins the next place that has records; false if there is none */
 static bool
-fc_cursor_enter(FcCursor *cursor)
+fc_records_enter(FcCursor *cursor)
 {
 	while (cursor->next < cursor->sample->nplaces)
 	{
-		const FcPlace *place = &cursor->sample->places[cursor->next++];
+		const FcSniffPlace *place = &cursor->sample->places[cursor->next++];
 
 		CHECK_FOR_INTERRUPTS();
 		cursor->place = place;
@@ -129,7 +129,7 @@ fc_cursor_enter(FcCursor *cursor)
 			cursor->dialect.eol = FC_EOL_UNKNOWN;
 			return true;
 		}
-		if (fc_cursor_settle(cursor))
+		if (fc_records_settle(cursor))
 			return true;
 		cursor->faults.lost++;
 	}
@@ -139,9 +139,9 @@ fc_cursor_enter(FcCursor *cursor)
 
 /* Copies the record's bytes, and cuts its fields out of the copy */
 static void
-fc_cursor_cut(FcCursor *cursor, const FcScan *scan)
+fc_records_cut(FcCursor *cursor, const FcScan *scan)
 {
-	FcSampled  *record = &cursor->record;
+	FcSniffRecord *record = &cursor->record;
 
 	record->place = cursor->place;
 	record->raw = cursor->place->data + cursor->pos;
@@ -162,7 +162,7 @@ fc_cursor_cut(FcCursor *cursor, const FcScan *scan)
 
 /* Notes why there is no record, unless the bytes are just at their end */
 static void
-fc_cursor_fault(FcCursor *cursor, FcEnd end, const FcScan *scan)
+fc_records_fault(FcCursor *cursor, FcEnd end, const FcScan *scan)
 {
 	switch (end)
 	{
@@ -183,34 +183,34 @@ fc_cursor_fault(FcCursor *cursor, FcEnd end, const FcScan *scan)
 	}
 }
 
-FcSampled *
-fc_cursor_next(FcCursor *cursor)
+FcSniffRecord *
+fc_records_next(FcCursor *cursor)
 {
 	for (;;)
 	{
 		FcScan		scan = {0};
 		FcEnd		end;
 
-		if (cursor->place == NULL && !fc_cursor_enter(cursor))
+		if (cursor->place == NULL && !fc_records_enter(cursor))
 			return NULL;
 		end = cursor->pos == cursor->end ? FC_END_NONE :
 			fc_record_end(&cursor->dialect, &scan, cursor->place->data + cursor->pos,
 						  cursor->end - cursor->pos, cursor->whole);
 		if (end == FC_END_FOUND)
 		{
-			fc_cursor_cut(cursor, &scan);
+			fc_records_cut(cursor, &scan);
 			cursor->pos += scan.total;
 			cursor->record.number++;
 			return &cursor->record;
 		}
-		fc_cursor_fault(cursor, end, &scan);
+		fc_records_fault(cursor, end, &scan);
 		cursor->place = NULL;
 	}
 }
 
 /* The bytes of field i, as they stand in the file */
 static const char *
-fc_sampled_field(const FcSampled *record, int i, size_t *len)
+fc_records_field(const FcSniffRecord *record, int i, size_t *len)
 {
 	size_t		start = record->fields[i].data - record->cut;
 	int			last = Min(record->nfields, FC_SNIFF_FIELDS) - 1;
@@ -221,10 +221,10 @@ fc_sampled_field(const FcSampled *record, int i, size_t *len)
 }
 
 bool
-fc_sampled_quoted(const FcSampled *record, const FcDialect *dialect, int i)
+fc_records_quoted(const FcSniffRecord *record, const FcDialect *dialect, int i)
 {
 	size_t		len;
-	const char *raw = fc_sampled_field(record, i, &len);
+	const char *raw = fc_records_field(record, i, &len);
 	size_t		at = 1;
 
 	if (dialect->mode != FC_MODE_CSV || len < 2 || raw[0] != dialect->quote)
@@ -243,11 +243,11 @@ fc_sampled_quoted(const FcSampled *record, const FcDialect *dialect, int i)
 }
 
 bool
-fc_sampled_messy(const FcSampled *record, const FcDialect *dialect, int i)
+fc_records_messy(const FcSniffRecord *record, const FcDialect *dialect, int i)
 {
 	size_t		len;
-	const char *raw = fc_sampled_field(record, i, &len);
+	const char *raw = fc_records_field(record, i, &len);
 
 	return dialect->mode == FC_MODE_CSV && memchr(raw, dialect->quote, len) != NULL &&
-		!fc_sampled_quoted(record, dialect, i);
+		!fc_records_quoted(record, dialect, i);
 }

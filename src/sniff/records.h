@@ -15,16 +15,16 @@
 #define FC_SNIFF_FIELDS		1664
 
 /* A record in hand; its bytes are good until the next one is asked for */
-typedef struct FcSampled
+typedef struct FcSniffRecord
 {
-	const FcPlace *place;
+	const FcSniffPlace *place;
 	int64		number;			/* among those of its place, from 0 */
 	const char *raw;			/* as it stands in the file */
 	size_t		len;
 	char	   *cut;			/* the same, in which the fields stand */
 	int			nfields;		/* -1: a quote never closes */
 	FcField    *fields;
-} FcSampled;
+} FcSniffRecord;
 
 /* What a cursor has met that COPY would refuse, or leave out */
 typedef struct FcCursorFaults
@@ -40,7 +40,7 @@ typedef struct FcCursorFaults
 /* Goes through the records, place after place */
 typedef struct FcCursor
 {
-	const FcSample *sample;
+	const FcSniffSample *sample;
 	FcDialect	dialect;
 	int			wanted;			/* fields that a record should have, 0: not
 								 * known; by this it is told how a place begins
@@ -49,25 +49,25 @@ typedef struct FcCursor
 	FcCursorFaults faults;
 
 	int			next;			/* place that comes next */
-	const FcPlace *place;		/* the one in hand, or NULL */
+	const FcSniffPlace *place;		/* the one in hand, or NULL */
 	size_t		pos;			/* next record in it */
 	size_t		end;			/* bytes of it that are looked at */
 	bool		whole;			/* the place's end is the file's */
-	FcSampled	record;
+	FcSniffRecord record;
 	size_t		room;			/* bytes of record.cut */
 } FcCursor;
 
-extern void fc_cursor_begin(FcCursor *cursor, const FcSample *sample,
-							const FcDialect *dialect, int wanted, size_t limit);
+extern void fc_records_begin(FcCursor *cursor, const FcSniffSample *sample,
+							 const FcDialect *dialect, int wanted, size_t limit);
 
 /* The next record, or NULL after the last one */
-extern FcSampled *fc_cursor_next(FcCursor *cursor);
-extern void fc_cursor_end(FcCursor *cursor);
+extern FcSniffRecord *fc_records_next(FcCursor *cursor);
+extern void fc_records_end(FcCursor *cursor);
 
 /* Does field i of the record begin with a quote, and close it at its end? */
-extern bool fc_sampled_quoted(const FcSampled *record, const FcDialect *dialect, int i);
+extern bool fc_records_quoted(const FcSniffRecord *record, const FcDialect *dialect, int i);
 
 /* Has it quotes in other places? */
-extern bool fc_sampled_messy(const FcSampled *record, const FcDialect *dialect, int i);
+extern bool fc_records_messy(const FcSniffRecord *record, const FcDialect *dialect, int i);
 
 #endif							/* FC_RECORDS_H */

@@ -4,7 +4,7 @@
  *	  Bytes from many places of the source, from which all else is guessed.
  *
  *	 plain files ──► places over all of them ──┐
- *	 packed files, programs ──► their heads ───┴──► FcSample
+ *	 packed files, programs ──► their heads ───┴──► FcSniffSample
  *
  * What is looked at is bounded, whatever the source has: a few megabytes.  A
  * plain file is read in its middle, too, because later rows often differ from
@@ -53,22 +53,22 @@
 #define FC_SAMPLE_SLICE		((size_t) 32 * 1024)
 
 /* A sample that is being taken */
-typedef struct FcSampling
+typedef struct FcSniffSampling
 {
-	FcSample   *sample;
+	FcSniffSample *sample;
 	const FcSource *source;		/* NULL: programs */
 	int			encoding;		/* of the files, or -1 */
 	double		growth;			/* of packed files: bytes of one, unpacked */
-} FcSampling;
+} FcSniffSampling;
 
 /* Keeps bytes; the place takes the memory, which has room for one more byte */
-static FcPlace *
-fc_sample_add(FcSampling *sampling, uint32 file, char *data, size_t len)
+static FcSniffPlace *
+fc_sample_add(FcSniffSampling *sampling, uint32 file, char *data, size_t len)
 {
-	FcSample   *sample = sampling->sample;
-	FcPlace    *place = &sample->places[sample->nplaces++];
+	FcSniffSample *sample = sampling->sample;
+	FcSniffPlace *place = &sample->places[sample->nplaces++];
 
-	memset(place, 0, sizeof(FcPlace));
+	memset(place, 0, sizeof(FcSniffPlace));
 	place->file = file;
 	place->data = data;
 	place->len = len;
@@ -89,12 +89,12 @@ fc_sample_is_short(const char *data, size_t len)
 
 /* Reads a place; the head of a file grows until it has some lines */
 static void
-fc_sample_read(FcSampling *sampling, uint32 file, uint64 offset, size_t len)
+fc_sample_read(FcSniffSampling *sampling, uint32 file, uint64 offset, size_t len)
 {
 	const FcFile *of = &sampling->source->files[file];
 	uint64		size = of->identity.size;
 	char	   *data = palloc(len + 1);
-	FcPlace    *place;
+	FcSniffPlace *place;
 
 	CHECK_FOR_INTERRUPTS();
 	fc_source_read(sampling->source, of->base + offset, data, len);
@@ -116,7 +116,7 @@ fc_sample_read(FcSampling *sampling, uint32 file, uint64 offset, size_t len)
 
 /* Reads n places of a plain file, spread from its start to its end */
 static void
-fc_sample_spread(FcSampling *sampling, uint32 file, uint64 n)
+fc_sample_spread(FcSniffSampling *sampling, uint32 file, uint64 n)
 {
 	uint64		size = sampling->source->files[file].identity.size;
 	uint64		step;
@@ -141,7 +141,7 @@ fc_sample_choose(uint32 i, uint32 n, uint32 of)
 
 /* Reads the plain ones among the files, of which there are nplain */
 static void
-fc_sample_plain(FcSampling *sampling, const uint32 *plain, uint32 nplain)
+fc_sample_plain(FcSniffSampling *sampling, const uint32 *plain, uint32 nplain)
 {
 	uint32		n = Min(nplain, FC_SAMPLE_PLACES);
 	uint64		total = 0;
@@ -162,7 +162,7 @@ fc_sample_plain(FcSampling *sampling, const uint32 *plain, uint32 nplain)
 /* What is kept of an input that comes once */
 typedef struct FcHead
 {
-	FcSampling *sampling;
+	FcSniffSampling *sampling;
 	uint32		file;
 	StringInfoData data;		/* its beginning */
 	size_t		most;			/* bytes of that */
@@ -175,7 +175,7 @@ static FcUnpackPut
 fc_sample_put(void *arg, const char *buf, size_t len)
 {
 	FcHead	   *head = arg;
-	FcPlace    *place;
+	FcSniffPlace *place;
 
 	if (head->data.len < head->most)
 		appendBinaryStringInfo(&head->data, buf, (int) len);
@@ -197,7 +197,7 @@ fc_sample_put(void *arg, const char *buf, size_t len)
  * of them.  Returns the bytes of the input, and in *unpacked what they gave.
  */
 static uint64
-fc_sample_head(FcSampling *sampling, uint32 file, FcInput *input, FcCodecKind kind,
+fc_sample_head(FcSniffSampling *sampling, uint32 file, FcInput *input, FcCodecKind kind,
 			   uint32 n, uint64 *unpacked)
 {
 	FcUnpacker	unpacker;
@@ -207,7 +207,7 @@ fc_sample_head(FcSampling *sampling, uint32 file, FcInput *input, FcCodecKind ki
 	FcBudget	budget;
 	pg_atomic_uint64 read;
 	FcHead		head = {sampling, file};
-	FcPlace    *place;
+	FcSniffPlace *place;
 	uint64		taken;
 
 	initStringInfo(&head.data);
@@ -250,7 +250,7 @@ fc_sample_head(FcSampling *sampling, uint32 file, FcInput *input, FcCodecKind ki
 
 /* Unpacks the heads of the packed ones among the files */
 static void
-fc_sample_packed(FcSampling *sampling, const uint32 *packed, uint32 npacked)
+fc_sample_packed(FcSniffSampling *sampling, const uint32 *packed, uint32 npacked)
 {
 	uint32		n = Min(npacked, FC_SAMPLE_HEADS);
 	uint64		unpacked = 0;
@@ -273,11 +273,11 @@ fc_sample_packed(FcSampling *sampling, const uint32 *packed, uint32 npacked)
 
 /* Samples files; tells what they have in all */
 static void
-fc_sample_files(FcSampling *sampling, const FcOptions *options)
+fc_sample_files(FcSniffSampling *sampling, const FcOptions *options)
 {
 	FcTarget	target = {.options = unconstify(FcOptions *, options)};
 	FcSource   *source = fc_access_open(&target, FC_SAMPLE_STREAM);
-	FcSample   *sample = sampling->sample;
+	FcSniffSample *sample = sampling->sample;
 	uint32	   *plain = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * source->nfiles);
 	uint32	   *packed = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * source->nfiles);
 	uint32		nplain = 0;
@@ -311,9 +311,9 @@ fc_sample_files(FcSampling *sampling, const FcOptions *options)
 
 /* Samples what the programs print first */
 static void
-fc_sample_programs(FcSampling *sampling, const List *commands)
+fc_sample_programs(FcSniffSampling *sampling, const List *commands)
 {
-	FcSample   *sample = sampling->sample;
+	FcSniffSample *sample = sampling->sample;
 	uint32		n = Min(list_length(commands), FC_SAMPLE_HEADS);
 	uint64		unpacked = 0;
 
@@ -332,20 +332,14 @@ fc_sample_programs(FcSampling *sampling, const List *commands)
 	sample->unpacked = sample->whole ? sample->bytes : 0;
 }
 
-static const char *
-fc_sample_name(const FcSample *sample, const FcPlace *place)
-{
-	return strVal(list_nth(sample->names, place->file));
-}
-
 /* ERROR for what COPY cannot read as text */
 static void
-fc_sample_check(const FcSample *sample)
+fc_sample_check(const FcSniffSample *sample)
 {
 	for (int i = 0; i < sample->nplaces; i++)
 	{
-		const FcPlace *place = &sample->places[i];
-		const char *name = fc_sample_name(sample, place);
+		const FcSniffPlace *place = &sample->places[i];
+		const char *name = strVal(list_nth(sample->names, place->file));
 
 		if (place->start && place->len >= 11 && memcmp(place->data, FC_BINARY_HEADER, 11) == 0)
 			ereport(ERROR,
@@ -373,7 +367,7 @@ fc_sample_check(const FcSample *sample)
  * character can look like a delimiter.  Line ends stand alone in all of them.
  */
 static void
-fc_sample_recode_place(FcPlace *place, int encoding, Oid proc)
+fc_sample_recode_place(FcSniffPlace *place, int encoding, Oid proc)
 {
 	char	   *from = place->data;
 	size_t		len = place->len;
@@ -397,7 +391,7 @@ fc_sample_recode_place(FcPlace *place, int encoding, Oid proc)
 }
 
 static void
-fc_sample_recode(FcSample *sample, int encoding)
+fc_sample_recode(FcSniffSample *sample, int encoding)
 {
 	Oid			proc;
 
@@ -416,24 +410,24 @@ fc_sample_recode(FcSample *sample, int encoding)
 static int
 fc_sample_compare(const void *a, const void *b)
 {
-	const FcPlace *pa = a;
-	const FcPlace *pb = b;
+	const FcSniffPlace *pa = a;
+	const FcSniffPlace *pb = b;
 
 	if (pa->file != pb->file)
 		return pa->file < pb->file ? -1 : 1;
 	return pa->offset < pb->offset ? -1 : pa->offset > pb->offset;
 }
 
-FcSample *
+FcSniffSample *
 fc_sample_take(const FcOptions *options)
 {
-	FcSampling	sampling = {0};
-	FcSample   *sample = palloc0(sizeof(FcSample));
+	FcSniffSampling sampling = {0};
+	FcSniffSample *sample = palloc0(sizeof(FcSniffSample));
 
 	sampling.sample = sample;
 	sample->word = "file";
 	sample->whole = true;
-	sample->places = palloc(sizeof(FcPlace) *
+	sample->places = palloc(sizeof(FcSniffPlace) *
 							(FC_SAMPLE_PLACES + FC_SAMPLE_HEADS + FC_SAMPLE_SLICES));
 	if (options->program)
 		fc_sample_programs(&sampling, options->sources);
@@ -447,6 +441,6 @@ fc_sample_take(const FcOptions *options)
 	fc_sample_check(sample);
 	if (options->given[FC_OPTION_encoding])
 		fc_sample_recode(sample, options->file_encoding);
-	qsort(sample->places, sample->nplaces, sizeof(FcPlace), fc_sample_compare);
+	qsort(sample->places, sample->nplaces, sizeof(FcSniffPlace), fc_sample_compare);
 	return sample;
 }

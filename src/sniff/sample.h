@@ -11,7 +11,7 @@
 #include "options/options.h"
 
 /* Bytes of one place of one file */
-typedef struct FcPlace
+typedef struct FcSniffPlace
 {
 	uint32		file;			/* its number among those that the caller
 								 * named */
@@ -20,9 +20,9 @@ typedef struct FcPlace
 	size_t		len;
 	bool		start;			/* the file starts here, */
 	bool		end;			/* or ends */
-} FcPlace;
+} FcSniffPlace;
 
-typedef struct FcSample
+typedef struct FcSniffSample
 {
 	const char *word;			/* what the source is: "file" or "program" */
 	List	   *names;			/* of all files, String */
@@ -34,9 +34,9 @@ typedef struct FcSample
 	bool		whole;			/* all bytes were looked at */
 	uint64		bytes;			/* bytes looked at */
 	int			nplaces;
-	FcPlace    *places;			/* by file and offset; the first one of each
+	FcSniffPlace *places;			/* by file and offset; the first one of each
 								 * file is at its start */
-} FcSample;
+} FcSniffSample;
 
 /*
  * Opens what the caller may read, as a load does, takes the sample into the
@@ -44,6 +44,6 @@ typedef struct FcSample
  * errors of a load for files that cannot be opened or unpacked and programs
  * that fail, and ERROR 22P04 for what is no text.
  */
-extern FcSample *fc_sample_take(const FcOptions *options);
+extern FcSniffSample *fc_sample_take(const FcOptions *options);
 
 #endif							/* FC_SAMPLE_H */

@@ -19,11 +19,8 @@
 #include "utils/varlena.h"
 
 #include "compat/compat.h"
-#include "sniff/names.h"
 #include "sniff/sniff.h"
-#include "sniff/statement.h"
-#include "sniff/types.h"
-#include "sniff/width.h"
+#include "sniff/table.h"
 
 /* The pattern that the caller has given for a key without its name, or NULL */
 static const char *
@@ -34,40 +31,6 @@ fc_sniff_pattern(const FcOptions *options)
 	if (pattern == NULL || options->key_column)
 		return NULL;
 	return pattern[strspn(pattern, " \t\r\n")] == '{' ? NULL : pattern;
-}
-
-/* The names of the table, of which the last is its own */
-static List *
-fc_sniff_names(const FcSample *sample, const FcOptions *options, const char *target)
-{
-	if (target == NULL)
-		return list_make1(makeString(fc_names_table(sample, options)));
-	return fc_string_to_names(target);
-}
-
-/* The table as statements have it */
-static char *
-fc_sniff_target(const List *names)
-{
-	StringInfoData target;
-	ListCell   *lc;
-
-	initStringInfo(&target);
-	foreach(lc, names)
-		appendStringInfo(&target, "%s%s", target.len > 0 ? "." : "",
-						 quote_identifier(strVal(lfirst(lc))));
-	return target.data;
-}
-
-static void
-fc_sniff_note_target(FcTable *table, const List *names, const char *target)
-{
-	RangeVar   *range = makeRangeVarFromNameList(unconstify(List *, names));
-
-	if (OidIsValid(RangeVarGetRelid(range, NoLock, true)))
-		table->notes = lappend(table->notes,
-							   psprintf("There is a relation %s already: leave CREATE TABLE out if it is the one to load, or give another name as the second argument of fast_copy_sniff.",
-										target));
 }
 
 /* Refuses what no table can have; ERROR 54011 */
@@ -98,17 +61,21 @@ fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 				 errdetail("It does not say which types its columns have.")));
 	table.options = options;
 	table.sample = fc_sample_take(options);
-	table.judge = fc_judge_begin(fc_sniff_pattern(options));
-	table.guess = fc_guess_dialect(table.sample, options, table.judge);
+	table.judge = fc_value_begin(fc_sniff_pattern(options));
+	table.guess = fc_dialect_guess(table.sample, options, table.judge);
 	fc_sniff_check_width(table.guess);
 	fc_columns_look(&table);
 	fc_names_choose(&table);
 	fc_types_decide(&table);
-	fc_width_fit(&table);
+	fc_types_fit(&table);
 	fc_key_guess(&table, &key);
-	names = fc_sniff_names(table.sample, options, target);
-	name = fc_sniff_target(names);
-	fc_sniff_note_target(&table, names, name);
+	names = target ? fc_string_to_names(target) :
+		list_make1(makeString(fc_names_table(table.sample, options)));
+	name = NameListToQuotedString(names);
+	if (OidIsValid(RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true)))
+		table.notes = lappend(table.notes,
+							  psprintf("There is a relation %s already: leave CREATE TABLE out if it is the one to load, or give another name as the second argument of fast_copy_sniff.",
+									   name));
 	return list_make2(fc_statement_create(&table, &key, name),
-					  fc_statement_load(&table, &key, name, function));
+					  fc_statement_select(&table, &key, name, function));
 }

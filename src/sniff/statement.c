@@ -19,7 +19,8 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
-#include "sniff/statement.h"
+#include "report/units.h"
+#include "sniff/table.h"
 
 /* Columns of a line, and where the comments of columns begin */
 #define FC_LINE		78
@@ -85,12 +86,12 @@ fc_statement_comment(StringInfo sql, const char *indent, const char *said)
 }
 
 static void
-fc_statement_comments(StringInfo sql, const char *indent, const List *notes)
+fc_statement_comments(StringInfo sql, const List *notes)
 {
 	ListCell   *lc;
 
 	foreach(lc, notes)
-		fc_statement_comment(sql, indent, lfirst(lc));
+		fc_statement_comment(sql, "", lfirst(lc));
 }
 
 /* A string constant, with control bytes as escapes */
@@ -141,45 +142,10 @@ fc_statement_array(const List *list)
 	return psprintf("ARRAY[%s]", array.data);
 }
 
-/* A number in groups of three digits */
-static char *
-fc_statement_number(uint64 n)
-{
-	char	   *digits = psprintf(UINT64_FORMAT, n);
-	int			len = strlen(digits);
-	char	   *grouped = palloc(len + len / 3 + 1);
-	int			at = 0;
-
-	for (int i = 0; i < len; i++)
-	{
-		if (i > 0 && (len - i) % 3 == 0)
-			grouped[at++] = ',';
-		grouped[at++] = digits[i];
-	}
-	grouped[at] = '\0';
-	return grouped;
-}
-
-/* A size with its unit */
-static char *
-fc_statement_size(uint64 size)
-{
-	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
-	double		n = size;
-	int			i = 0;
-
-	while (n >= 1024 && i < lengthof(units) - 1)
-	{
-		n /= 1024;
-		i++;
-	}
-	return psprintf(n < 10 && i > 0 ? "%.1f %s" : "%.0f %s", n, units[i]);
-}
-
 static const char *
 fc_statement_eol(const FcTable *table)
 {
-	const FcPlace *place = table->sample->places;
+	const FcSniffPlace *place = table->sample->places;
 
 	/* a file may be empty */
 	while (place->len == 0)
@@ -198,7 +164,9 @@ fc_statement_eol(const FcTable *table)
 static void
 fc_statement_source(StringInfo sql, const FcTable *table)
 {
-	const FcSample *sample = table->sample;
+	const FcSniffSample *sample = table->sample;
+	char		count[FC_UNITS_LEN];
+	char		size[FC_UNITS_LEN];
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -208,20 +176,20 @@ fc_statement_source(StringInfo sql, const FcTable *table)
 		appendStringInfo(&text, "%d %ss, from %s to %s", list_length(sample->names), sample->word,
 						 strVal(linitial(sample->names)), strVal(llast(sample->names)));
 	if (sample->size > 0)
-		appendStringInfo(&text, ": %s", fc_statement_size(sample->size));
+		appendStringInfo(&text, ": %s", fc_units_bytes(size, sample->size));
 	if (sample->codec)
 		appendStringInfo(&text, "%s %s", sample->size > 0 ? ", packed by" : ": packed by", sample->codec);
 	if (sample->codec && sample->size > 0 && !sample->whole)
-		appendStringInfo(&text, ", about %s unpacked", fc_statement_size(sample->unpacked));
+		appendStringInfo(&text, ", about %s unpacked", fc_units_bytes(size, sample->unpacked));
 	appendStringInfoChar(&text, '.');
 	fc_statement_comment(sql, "", text.data);
 	resetStringInfo(&text);
 	if (sample->whole)
-		appendStringInfo(&text, "Looked at all of it: %s record%s.", fc_statement_number(table->records),
+		appendStringInfo(&text, "Looked at all of it: %s record%s.", fc_units_count(count, table->records),
 						 table->records == 1 ? "" : "s");
 	else
 		appendStringInfo(&text, "Looked at %s records in %s at %d place%s of %u %s%s: others may differ.",
-						 fc_statement_number(table->records), fc_statement_size(sample->bytes), sample->nplaces,
+						 fc_units_count(count, table->records), fc_units_bytes(size, sample->bytes), sample->nplaces,
 						 sample->nplaces == 1 ? "" : "s", sample->nsampled, sample->word,
 						 sample->nsampled == 1 ? "" : "s");
 	fc_statement_comment(sql, "", text.data);
@@ -288,7 +256,7 @@ fc_statement_create(const FcTable *table, const FcKeyGuess *key, const char *tar
 		fc_statement_comment(&sql, "", psprintf("Each line ends with a delimiter: column %s takes what is after it, which is nothing.",
 												quote_identifier(table->columns[table->ncolumns - 1].name)));
 	if (key->column >= 0)
-		fc_statement_comments(&sql, "", key->notes);
+		fc_statement_comments(&sql, key->notes);
 	appendStringInfo(&sql, "CREATE TABLE %s (\n", target);
 	for (int i = 0; i < table->ncolumns; i++)
 		fc_statement_column(&sql, table, i);
@@ -386,24 +354,13 @@ fc_statement_patterns(const FcTable *table, const FcKeyGuess *key)
 	return fc_statement_lines(members);
 }
 
-/* The columns whose words for NULL may stand in quotes */
-static char *
-fc_statement_force_null(const FcTable *table)
-{
-	List	   *names = NIL;
-
-	for (int i = 0; i < table->ncolumns; i++)
-		if (table->columns[i].force_null)
-			names = lappend(names, makeString(table->columns[i].name));
-	return names == NIL ? NULL : fc_statement_array(names);
-}
-
 /* Fills in what was guessed and is not the default, as constants of SQL */
 static void
 fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 {
 	const FcDialect *dialect = &table->guess->dialect;
 	bool		text = dialect->mode == FC_MODE_TEXT;
+	List	   *quoted = NIL;	/* columns with words for NULL in quotes */
 
 	if (text)
 		values[FC_OPTION_format] = "'text'";
@@ -419,7 +376,11 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 		values[FC_OPTION_quote] = fc_statement_byte(dialect->quote);
 	if (!text && dialect->escape != dialect->quote)
 		values[FC_OPTION_escape] = fc_statement_byte(dialect->escape);
-	values[FC_OPTION_force_null] = fc_statement_force_null(table);
+	for (int i = 0; i < table->ncolumns; i++)
+		if (table->columns[i].force_null)
+			quoted = lappend(quoted, makeString(table->columns[i].name));
+	if (quoted != NIL)
+		values[FC_OPTION_force_null] = fc_statement_array(quoted);
 	if (table->encoding != pg_get_client_encoding() && !table->ascii)
 		values[FC_OPTION_encoding] = fc_statement_literal(pg_encoding_to_char(table->encoding));
 	values[FC_OPTION_timestamp_format] = fc_statement_patterns(table, key);
@@ -433,10 +394,12 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 {
 	const FcGuess *guess = table->guess;
 	const FcCursorFaults *faults = &guess->faults;
+	char		others[FC_UNITS_LEN];
+	char		records[FC_UNITS_LEN];
 
 	if (guess->others > 0)
 		fc_statement_comment(sql, "", psprintf("%s of %s records have another number of fields than %d: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns}' leaves them out.",
-											   fc_statement_number(guess->others), fc_statement_number(guess->records), guess->nfields));
+											   fc_units_count(others, guess->others), fc_units_count(records, guess->records), guess->nfields));
 	if (faults->line_ends > 0)
 		fc_statement_comment(sql, "", "Lines do not all end in the same way, which COPY refuses: only those before the first other line end were looked at.  A program such as tr -d '\\r' makes them equal.");
 	if (faults->quotes > 0)
@@ -507,8 +470,8 @@ fc_statement_append_call(StringInfo sql, const FcTable *table, const FcKeyGuess 
 }
 
 char *
-fc_statement_load(const FcTable *table, const FcKeyGuess *key, const char *target,
-				  const char *function)
+fc_statement_select(const FcTable *table, const FcKeyGuess *key, const char *target,
+					const char *function)
 {
 	const FcOptions *options = table->options;
 	char	  **values = palloc0(sizeof(char *) * FC_NOPTIONS);
@@ -522,9 +485,9 @@ fc_statement_load(const FcTable *table, const FcKeyGuess *key, const char *targe
 													 fc_statement_byte(table->guess->dialect.delim)),
 											fc_statement_eol(table),
 											pg_encoding_to_char(table->encoding)));
-	fc_statement_comments(&sql, "", table->notes);
+	fc_statement_comments(&sql, table->notes);
 	if (key->column < 0)
-		fc_statement_comments(&sql, "", key->notes);
+		fc_statement_comments(&sql, key->notes);
 	fc_statement_faults(&sql, table);
 	fc_statement_guessed(table, key, values);
 	for (int i = 0; i < FC_NARGUMENTS; i++)

@@ -4,11 +4,18 @@
  *	  The types of the columns, and what stands for NULL.
  *
  *	 counts ──► the word that most columns need as NULL ──► types
+ *	 types, records of the sample ──► bytes of the widest row ──► narrower
+ *		integers, or a refusal
  *
  * A column gets a type only if all of its values that were seen have it, and
  * else is a text, which takes all.  COPY knows one word for NULL: a column that
  * would need another one is a text, too.  Where few values stand in the way of
  * a type, a comment says which.
+ *
+ * A table may have more columns than a row can have values: what is long is
+ * stored elsewhere, but each value leaves some bytes in the row, and numbers
+ * and times stay whole.  NULLs take none, so that the records tell, and not the
+ * columns alone.
  *
  * All is allocated in the caller's memory context.
  *
@@ -18,10 +25,13 @@
 
 #include <ctype.h>
 
+#include "access/htup_details.h"
+#include "access/tupmacs.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
-#include "sniff/types.h"
+#include "sniff/table.h"
 
 /* Decimals that all values have, as those of money do: they stay exact */
 #define FC_EXACT_DECIMALS	4
@@ -35,11 +45,18 @@
 /* So many values tell by themselves that numbers are dates */
 #define FC_TELLING			3
 
+/*
+ * Bytes that a value of any length leaves in the row if it is stored elsewhere,
+ * and up to which it is not
+ */
+#define FC_WIDTH_POINTER	18
+#define FC_WIDTH_INLINE		MAXALIGN(FC_WIDTH_POINTER)
+
 /* The key of a caller who gave one pattern and no name; or NULL */
 static const FcColumnSeen *
 fc_types_given_key(const FcTable *table)
 {
-	int			given = fc_judge_given(table->judge);
+	int			given = fc_value_given(table->judge);
 
 	for (int i = 0; i < table->ncolumns && given >= 0; i++)
 		if (list_member_int(table->columns[i].patterns, given))
@@ -160,7 +177,7 @@ fc_types_digits(const FcTable *table, FcColumnSeen *column, Oid *typid)
 	}
 	foreach(lc, telling && column->low >= INT64CONST(190001010000) ? column->patterns : NIL)
 	{
-		const char *pattern = fc_judge_pattern(table->judge, lfirst_int(lc), typid);
+		const char *pattern = fc_value_pattern(table->judge, lfirst_int(lc), typid);
 
 		if (column->high < INT64CONST(20991231000000) || strlen(pattern) < 16)
 			return pattern;
@@ -202,7 +219,7 @@ fc_types_number(FcColumnSeen *column)
 static Oid
 fc_types_of_given(const FcTable *table, FcColumnSeen *column, const char *pattern)
 {
-	Oid			typid = fc_pattern_type(pattern, column->name);
+	Oid			typid = fc_value_pattern_type(pattern, column->name);
 	FcPattern  *compiled = fc_pattern_compile(pattern, typid, -1, column->name);
 	const char *example = column->example;
 	Datum		value;
@@ -222,13 +239,13 @@ fc_types_pattern(const FcTable *table, FcColumnSeen *column)
 {
 	Oid			typid;
 	Oid			other;
-	const char *pattern = fc_judge_pattern(table->judge, linitial_int(column->patterns), &typid);
+	const char *pattern = fc_value_pattern(table->judge, linitial_int(column->patterns), &typid);
 
 	column->pattern = pattern;
 	if (list_length(column->patterns) > 1)
 		fc_types_note(column, psprintf("the values may be %s or %s: look which is meant",
 									   pattern,
-									   fc_judge_pattern(table->judge, lsecond_int(column->patterns), &other)));
+									   fc_value_pattern(table->judge, lsecond_int(column->patterns), &other)));
 	return typid;
 }
 
@@ -369,8 +386,8 @@ fc_types_check_null(FcTable *table, FcColumnSeen *column, int null)
 		}
 		fc_types_note(column,
 					  psprintf("a text, and not %s, because of \"%s\" (" UINT64_FORMAT " times): NULL is \"%s\", and COPY knows only one word for it",
-							   format_type_be(column->typid), fc_null_word(word), n,
-							   null < 0 ? table->options->words.null_string : fc_null_word(null)));
+							   format_type_be(column->typid), fc_hint_null_word(word), n,
+							   null < 0 ? table->options->words.null_string : fc_hint_null_word(null)));
 		column->typid = TEXTOID;
 		column->pattern = NULL;
 		column->force_null = false;
@@ -406,10 +423,8 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 static void
 fc_types_nothing(const FcTable *table, FcColumnSeen *column)
 {
-	uint64		n = column->given;
+	uint64		n = fc_columns_nulls(column);
 
-	for (int word = 0; word < FC_NULL_WORDS; word++)
-		n += column->words[word] + column->quoted[word];
 	if (n == 0)
 		return;
 	fc_types_note(column, n == 1 ? pstrdup("the only value seen is empty or NULL") :
@@ -442,7 +457,7 @@ fc_types_words(FcTable *table, int null)
 		return;
 	for (int i = 0; i < lengthof(words); i++)
 	{
-		int			word = fc_null_find(words[i], strlen(words[i]));
+		int			word = fc_hint_null_find(words[i], strlen(words[i]));
 		uint64		n = 0;
 
 		for (int j = 0; j < table->ncolumns && word != null; j++)
@@ -463,7 +478,7 @@ fc_types_decide(FcTable *table)
 		table->columns[i].typid = fc_types_common(table, &table->columns[i]);
 	null = fc_types_choose_null(table);
 	if (null >= 0 && null != fc_types_default_null(table))
-		table->null_string = fc_null_word(null);
+		table->null_string = fc_hint_null_word(null);
 	for (int i = 0; i < table->ncolumns; i++)
 	{
 		FcColumnSeen *column = &table->columns[i];
@@ -476,4 +491,106 @@ fc_types_decide(FcTable *table)
 		column->type = fc_types_name(column->typid);
 	}
 	fc_types_words(table, null);
+}
+
+/* Is the field NULL for the proposed call? */
+static bool
+fc_types_is_null(const FcTable *table, const FcSniffRecord *record, int i)
+{
+	const char *given = table->options->given[FC_OPTION_null_string] ?
+		table->options->words.null_string : table->null_string;
+	const char *null = given ? given : table->guess->dialect.null_string;
+	const FcField *field = &record->fields[i];
+
+	return field->len == strlen(null) && memcmp(field->data, null, field->len) == 0 &&
+		(table->columns[i].force_null ||
+		 !fc_records_quoted(record, &table->guess->dialect, i));
+}
+
+/* Where a value of a type ends that begins at "at", or a bit after it */
+static Size
+fc_types_add_width(Oid typid, Size len, Size at)
+{
+	int16		fixed;
+	bool		byval;
+	char		align;
+	Size		size = len + 1;
+
+	get_typlenbyvalalign(typid, &fixed, &byval, &align);
+	if (fixed > 0)
+		return att_align_nominal(at, align) + fixed;
+	/* four decimal digits take two bytes, and there are three before */
+	if (typid == NUMERICOID)
+		size = 3 + 2 * ((len + 3) / 4);
+	return at + (size > FC_WIDTH_INLINE ? FC_WIDTH_POINTER : size);
+}
+
+/* Bytes of the widest row that the sample has */
+static Size
+fc_types_widest_row(const FcTable *table)
+{
+	FcCursor	cursor;
+	FcSniffRecord *record;
+	Size		widest = 0;
+
+	fc_records_begin(&cursor, table->sample, &table->guess->dialect, table->ncolumns, SIZE_MAX);
+	while ((record = fc_columns_next(table, &cursor)) != NULL)
+	{
+		Size		at = MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(table->ncolumns));
+
+		for (int i = 0; i < table->ncolumns; i++)
+			if (!fc_types_is_null(table, record, i))
+				at = fc_types_add_width(table->columns[i].typid, record->fields[i].len, at);
+		widest = Max(widest, at);
+	}
+	fc_records_end(&cursor);
+	return widest;
+}
+
+/* Makes integers that fit narrower; the patterns of moments have none */
+static void
+fc_types_narrow(FcTable *table, Oid typid, int64 low, int64 high)
+{
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		FcColumnSeen *column = &table->columns[i];
+
+		if ((column->typid != INT8OID && column->typid != INT4OID) ||
+			column->low < low || column->high > high)
+			continue;
+		column->typid = typid;
+		column->type = format_type_be(typid);
+	}
+}
+
+void
+fc_types_fit(FcTable *table)
+{
+	Size		before;
+	Size		widest;
+
+	if (table->ncolumns <= MaxHeapTupleSize / FC_WIDTH_INLINE - 2)
+		return;
+	widest = before = fc_types_widest_row(table);
+	if (widest > MaxHeapTupleSize)
+	{
+		fc_types_narrow(table, INT4OID, PG_INT32_MIN, PG_INT32_MAX);
+		widest = fc_types_widest_row(table);
+	}
+	if (widest > MaxHeapTupleSize)
+	{
+		fc_types_narrow(table, INT2OID, PG_INT16_MIN, PG_INT16_MAX);
+		widest = fc_types_widest_row(table);
+	}
+	if (widest > MaxHeapTupleSize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("rows of %d columns do not fit into a page", table->ncolumns),
+				 errdetail("The widest one seen takes at least %zu bytes, and a page has room for %zu.",
+						   widest, (Size) MaxHeapTupleSize),
+				 errhint("Make a table of some of the columns, and load it with header => 'map', ignore_extra_columns => true; or let a program such as cut print these.")));
+	if (widest < before)
+		table->notes = lappend(table->notes,
+							   psprintf("As bigint, a row would take %zu bytes, and a page has room for %zu: integers are as narrow as the values seen allow, and a later one that is larger ends the load.",
+										before, (Size) MaxHeapTupleSize));
 }

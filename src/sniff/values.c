@@ -62,19 +62,19 @@ struct FcJudge
 };
 
 /* Of two that fit the same values the first one is taken */
-static const char *const fc_judge_dates[] = {
+static const char *const fc_value_dates[] = {
 	"MM/DD/YYYY", "DD/MM/YYYY", "YYYY-MM-DD", "YYYY/MM/DD", "YYYY.MM.DD",
 	"DD.MM.YYYY", "DD-MM-YYYY", "MM-DD-YYYY", "MM/DD/YY", "DD/MM/YY",
 	"DD.MM.YY", "DD-Mon-YYYY", "DD-Mon-YY", "DD Mon YYYY", "Mon DD, YYYY",
 	"Mon DD YYYY", "DD Month YYYY", "Month DD, YYYY", "DDMonYYYY"
 };
 
-static const char *const fc_judge_times[] = {
+static const char *const fc_value_times[] = {
 	"", " HH24:MI", " HH24:MI:SS", " HH24:MI:SS.US", " HH12:MI AM",
 	" HH12:MI:SS AM", " HH24:MI:SS TZ"
 };
 
-static const char *const fc_judge_moments[] = {
+static const char *const fc_value_moments[] = {
 	"YYYYMMDDHH24MISS", "YYYYMMDD HH24MISS", "YYYYMMDDHH24MI",
 	"YYYY-MM-DD-HH24.MI.SS", "YYYY-MM-DD-HH24.MI.SS.US",
 	"DD/Mon/YYYY:HH24:MI:SS TZHTZM", "[DD/Mon/YYYY:HH24:MI:SS TZHTZM]",
@@ -83,14 +83,8 @@ static const char *const fc_judge_moments[] = {
 	"MM/DD/YYYY, HH12:MI:SS AM", "DD/MM/YYYY, HH24:MI:SS", "DD.MM.YYYY, HH24:MI:SS"
 };
 
-static const char *const fc_null_words[FC_NULL_WORDS] = {
-	"", "\\N", "NaN", "nan", "NA", "N/A", "#N/A", "n/a", "na", "NULL", "null", "Null",
-	"(null)", "None", "none", "nil", "-", "--", "?", ".", "0000-00-00",
-	"0000-00-00 00:00:00"
-};
-
 Oid
-fc_pattern_type(const char *text, const char *column)
+fc_value_pattern_type(const char *text, const char *column)
 {
 	FcPattern  *pattern = fc_pattern_compile(text, TIMESTAMPTZOID, -1, column);
 
@@ -103,23 +97,23 @@ fc_pattern_type(const char *text, const char *column)
 }
 
 static void
-fc_judge_add_pattern(FcJudge *judge, const char *text)
+fc_value_add_pattern(FcJudge *judge, const char *text)
 {
 	FcJudgePattern *pattern = &judge->patterns[judge->npatterns++];
 
 	pattern->text = pstrdup(text);
-	pattern->typid = fc_pattern_type(text, "");
+	pattern->typid = fc_value_pattern_type(text, "");
 	pattern->compiled = fc_pattern_compile(text, pattern->typid, -1, "");
 }
 
 /* Values that core reads are not tried: it throws for those that do not fit */
 static void
-fc_judge_add_given(FcJudge *judge, const char *text)
+fc_value_add_given(FcJudge *judge, const char *text)
 {
 	judge->given = -1;
 	if (text == NULL)
 		return;
-	fc_judge_add_pattern(judge, text);
+	fc_value_add_pattern(judge, text);
 	if (judge->patterns[judge->npatterns - 1].compiled->kind == FC_PATTERN_CORE)
 		judge->npatterns--;
 	else
@@ -127,13 +121,13 @@ fc_judge_add_given(FcJudge *judge, const char *text)
 }
 
 int
-fc_judge_given(const FcJudge *judge)
+fc_value_given(const FcJudge *judge)
 {
 	return judge->given;
 }
 
 FcJudge *
-fc_judge_begin(const char *pattern)
+fc_value_begin(const char *pattern)
 {
 	FcJudge    *judge = palloc0(sizeof(FcJudge));
 
@@ -147,20 +141,20 @@ fc_judge_begin(const char *pattern)
 	fc_convert_init(&judge->timestamp, TIMESTAMPOID, -1, false);
 	fc_convert_init(&judge->timestamptz, TIMESTAMPTZOID, -1, false);
 	judge->patterns = palloc(sizeof(FcJudgePattern) *
-							 (lengthof(fc_judge_dates) * lengthof(fc_judge_times) +
-							  lengthof(fc_judge_moments) + 1));
-	for (int i = 0; i < lengthof(fc_judge_dates); i++)
-		for (int j = 0; j < lengthof(fc_judge_times); j++)
-			fc_judge_add_pattern(judge, psprintf("%s%s", fc_judge_dates[i], fc_judge_times[j]));
-	for (int i = 0; i < lengthof(fc_judge_moments); i++)
-		fc_judge_add_pattern(judge, fc_judge_moments[i]);
-	fc_judge_add_given(judge, pattern);
+							 (lengthof(fc_value_dates) * lengthof(fc_value_times) +
+							  lengthof(fc_value_moments) + 1));
+	for (int i = 0; i < lengthof(fc_value_dates); i++)
+		for (int j = 0; j < lengthof(fc_value_times); j++)
+			fc_value_add_pattern(judge, psprintf("%s%s", fc_value_dates[i], fc_value_times[j]));
+	for (int i = 0; i < lengthof(fc_value_moments); i++)
+		fc_value_add_pattern(judge, fc_value_moments[i]);
+	fc_value_add_given(judge, pattern);
 	return judge;
 }
 
 /* Skips digits; returns how many there were */
 static int
-fc_number_digits(const char **s, const char *end)
+fc_value_digits(const char **s, const char *end)
 {
 	const char *p = *s;
 
@@ -171,7 +165,7 @@ fc_number_digits(const char **s, const char *end)
 
 /* Is there nothing, or an exponent that any type of numbers takes? */
 static bool
-fc_number_exponent(const char *s, const char *end, bool *exponent)
+fc_value_exponent(const char *s, const char *end, bool *exponent)
 {
 	char	   *after;
 	long		value;
@@ -188,7 +182,7 @@ fc_number_exponent(const char *s, const char *end, bool *exponent)
 
 /* The kinds of a value that is a number; 0 if it is none */
 static int
-fc_judge_number(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
+fc_value_number(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 {
 	const char *p = s;
 	const char *end = s + len;
@@ -203,17 +197,17 @@ fc_judge_number(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 	if (pg_strcasecmp(p, "inf") == 0 || pg_strcasecmp(p, "infinity") == 0)
 		return FC_VALUE_BIT(FC_VALUE_NUMBER) | FC_VALUE_BIT(FC_VALUE_EXPONENT);
 	leading_zero = p + 1 < end && p[0] == '0' && isdigit((unsigned char) p[1]);
-	before = fc_number_digits(&p, end);
+	before = fc_value_digits(&p, end);
 	point = p < end ? *p : '\0';
 	number->decimals = 0;
 	if (point == '.' || (point == ',' && before > 0))
 	{
 		p++;
-		number->decimals = fc_number_digits(&p, end);
+		number->decimals = fc_value_digits(&p, end);
 	}
 	number->digits = before + number->decimals;
 	if (leading_zero || number->digits == 0 || number->digits > FC_NUMBER_DIGITS ||
-		!fc_number_exponent(p, end, &exponent))
+		!fc_value_exponent(p, end, &exponent))
 		return 0;
 	if (point == ',')
 		return FC_VALUE_BIT(FC_VALUE_COMMA);
@@ -227,7 +221,7 @@ fc_judge_number(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 
 /* Does it end with a zone: "Z", "+01", "-0100", "UTC"? */
 static bool
-fc_judge_is_zoned(const char *s, size_t len)
+fc_value_is_zoned(const char *s, size_t len)
 {
 	const char *sign = NULL;
 
@@ -248,7 +242,7 @@ fc_judge_is_zoned(const char *s, size_t len)
  * that it gets no other forms.
  */
 static bool
-fc_judge_is_odd_moment(const char *s, size_t len)
+fc_value_is_odd_moment(const char *s, size_t len)
 {
 	const char *zone;
 
@@ -265,7 +259,7 @@ fc_judge_is_odd_moment(const char *s, size_t len)
 
 /* The kinds of a value that is a date or a time in a form of ISO 8601 */
 static int
-fc_judge_time(FcJudge *judge, char *s, size_t len)
+fc_value_time(FcJudge *judge, char *s, size_t len)
 {
 	int			kinds = 0;
 	Datum		value;
@@ -281,18 +275,18 @@ fc_judge_time(FcJudge *judge, char *s, size_t len)
 	{
 		size_t		rest = len - 3 - (s[len - 4] == ' ');
 
-		return fc_convert(&judge->timestamp, s, rest, &value) && !fc_judge_is_zoned(s, rest) ?
+		return fc_convert(&judge->timestamp, s, rest, &value) && !fc_value_is_zoned(s, rest) ?
 			FC_VALUE_BIT(FC_VALUE_TIMESTAMPTZ) | FC_VALUE_BIT(FC_VALUE_ZONED) : 0;
 	}
-	if (!fc_convert(&judge->timestamptz, s, len, &value) && !fc_judge_is_odd_moment(s, len))
+	if (!fc_convert(&judge->timestamptz, s, len, &value) && !fc_value_is_odd_moment(s, len))
 		return kinds;
 	kinds |= FC_VALUE_BIT(FC_VALUE_TIMESTAMPTZ);
-	return kinds | FC_VALUE_BIT(fc_judge_is_zoned(s, len) ? FC_VALUE_ZONED : FC_VALUE_TIMESTAMP);
+	return kinds | FC_VALUE_BIT(fc_value_is_zoned(s, len) ? FC_VALUE_ZONED : FC_VALUE_TIMESTAMP);
 }
 
 /* The kinds of a value that is a word for true or false */
 static int
-fc_judge_boolean(FcJudge *judge, char *s, size_t len)
+fc_value_boolean(FcJudge *judge, char *s, size_t len)
 {
 	static const char *const words[] = {
 		"false", "true", "f", "t", "no", "yes", "n", "y", "off", "on"
@@ -310,14 +304,14 @@ fc_judge_boolean(FcJudge *judge, char *s, size_t len)
 
 /* Is it four numbers up to 255 with points between? */
 static bool
-fc_judge_is_inet(const char *s, size_t len)
+fc_value_is_inet(const char *s, size_t len)
 {
 	const char *end = s + len;
 
 	for (int i = 0; i < 4; i++)
 	{
 		const char *number = s;
-		int			digits = fc_number_digits(&s, end);
+		int			digits = fc_value_digits(&s, end);
 
 		if (digits < 1 || digits > 3 || atoi(number) > 255 || (digits > 1 && *number == '0'))
 			return false;
@@ -329,7 +323,7 @@ fc_judge_is_inet(const char *s, size_t len)
 
 /* Are more brackets open than the parser, which is recursive, should have? */
 static bool
-fc_judge_is_deep(const char *s, size_t len)
+fc_value_is_deep(const char *s, size_t len)
 {
 	int			open = 0;
 
@@ -346,11 +340,11 @@ fc_judge_is_deep(const char *s, size_t len)
  * throw for characters that are written as numbers, but in UTF8.
  */
 static bool
-fc_judge_is_json(char *s, size_t len)
+fc_value_is_json(char *s, size_t len)
 {
 	if (!((s[0] == '{' && s[len - 1] == '}') || (s[0] == '[' && s[len - 1] == ']')) ||
 		!pg_verify_mbstr(GetDatabaseEncoding(), s, (int) len, true) ||
-		strstr(s, "\\u0000") || fc_judge_is_deep(s, len) ||
+		strstr(s, "\\u0000") || fc_value_is_deep(s, len) ||
 		(GetDatabaseEncoding() != PG_UTF8 && strstr(s, "\\u")))
 		return false;
 	return pg_parse_json(fc_json_lex(s, len), &nullSemAction) == JSON_SUCCESS;
@@ -358,26 +352,26 @@ fc_judge_is_json(char *s, size_t len)
 
 /* The kinds of a value that is followed by a NUL, apart from blanks */
 static int
-fc_judge_kinds(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
+fc_value_kinds(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 {
-	int			kinds = fc_judge_number(judge, s, len, number);
+	int			kinds = fc_value_number(judge, s, len, number);
 	Datum		value;
 
 	if (isdigit((unsigned char) *s))
-		kinds |= fc_judge_time(judge, s, len);
+		kinds |= fc_value_time(judge, s, len);
 	if (kinds == 0)
-		kinds = fc_judge_boolean(judge, s, len);
+		kinds = fc_value_boolean(judge, s, len);
 	if (kinds == 0 && fc_convert(&judge->uuid, s, len, &value))
 		kinds = FC_VALUE_BIT(FC_VALUE_UUID);
-	if (kinds == 0 && fc_judge_is_inet(s, len))
+	if (kinds == 0 && fc_value_is_inet(s, len))
 		kinds = FC_VALUE_BIT(FC_VALUE_INET);
-	if (kinds == 0 && fc_judge_is_json(s, len))
+	if (kinds == 0 && fc_value_is_json(s, len))
 		kinds = FC_VALUE_BIT(FC_VALUE_JSON);
 	return kinds;
 }
 
 int
-fc_judge_value(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
+fc_value_judge(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 {
 	int			blank = 0;
 	int			kinds;
@@ -393,7 +387,7 @@ fc_judge_value(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 	after = s[len];
 	s[len] = '\0';
 	old = MemoryContextSwitchTo(judge->mcxt);
-	kinds = fc_judge_kinds(judge, s, len, number);
+	kinds = fc_value_kinds(judge, s, len, number);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(judge->mcxt);
 	s[len] = after;
@@ -401,7 +395,7 @@ fc_judge_value(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 }
 
 static bool
-fc_judge_matches(FcJudge *judge, int n, const char *s, size_t len)
+fc_value_matches(FcJudge *judge, int n, const char *s, size_t len)
 {
 	Datum		value;
 
@@ -409,7 +403,7 @@ fc_judge_matches(FcJudge *judge, int n, const char *s, size_t len)
 }
 
 List *
-fc_judge_patterns(FcJudge *judge, const char *s, size_t len, const List *among)
+fc_value_patterns(FcJudge *judge, const char *s, size_t len, const List *among)
 {
 	List	   *matching = NIL;
 	ListCell   *lc;
@@ -420,25 +414,25 @@ fc_judge_patterns(FcJudge *judge, const char *s, size_t len, const List *among)
 	if (among == NULL)
 	{
 		for (int i = 0; i < judge->npatterns; i++)
-			if (fc_judge_matches(judge, i, s, len))
+			if (fc_value_matches(judge, i, s, len))
 				matching = lappend_int(matching, i);
 		return matching;
 	}
 	foreach(lc, among)
-		if (fc_judge_matches(judge, lfirst_int(lc), s, len))
+		if (fc_value_matches(judge, lfirst_int(lc), s, len))
 			matching = lappend_int(matching, lfirst_int(lc));
 	return matching;
 }
 
 const char *
-fc_judge_pattern(const FcJudge *judge, int n, Oid *typid)
+fc_value_pattern(const FcJudge *judge, int n, Oid *typid)
 {
 	*typid = judge->patterns[n].typid;
 	return judge->patterns[n].text;
 }
 
 bool
-fc_judge_moment(FcJudge *judge, Oid typid, FcPattern *pattern, char *s, size_t len, int64 *key)
+fc_value_moment(FcJudge *judge, Oid typid, FcPattern *pattern, char *s, size_t len, int64 *key)
 {
 	FcConverter *converter = typid == DATEOID ? &judge->date :
 		typid == TIMESTAMPOID ? &judge->timestamp : &judge->timestamptz;
@@ -449,19 +443,4 @@ fc_judge_moment(FcJudge *judge, Oid typid, FcPattern *pattern, char *s, size_t l
 		return false;
 	*key = typid == DATEOID ? DatumGetDateADT(value) : DatumGetInt64(value);
 	return true;
-}
-
-const char *
-fc_null_word(int n)
-{
-	return n < FC_NULL_WORDS ? fc_null_words[n] : NULL;
-}
-
-int
-fc_null_find(const char *s, size_t len)
-{
-	for (int i = 0; i < FC_NULL_WORDS; i++)
-		if (strlen(fc_null_words[i]) == len && memcmp(s, fc_null_words[i], len) == 0)
-			return i;
-	return -1;
 }

@@ -12,6 +12,7 @@
 
 #include "convert/convert.h"
 #include "convert/pattern.h"
+#include "copyfrom/hint.h"
 
 /* Types of columns, and what is told apart among their values */
 typedef enum FcValueType
@@ -53,48 +54,37 @@ typedef struct FcValueNumber
 typedef struct FcJudge FcJudge;
 
 /* With a pattern that the caller has given for the key, or NULL */
-extern FcJudge *fc_judge_begin(const char *pattern);
+extern FcJudge *fc_value_begin(const char *pattern);
 
 /* The number of that pattern, -1 if there is none that can be tried */
-extern int	fc_judge_given(const FcJudge *judge);
+extern int	fc_value_given(const FcJudge *judge);
 
 /*
  * The kinds of a value, as bits.  s[0..len) is followed by bytes that may be
  * read; len is not 0.
  */
-extern int	fc_judge_value(FcJudge *judge, char *s, size_t len, FcValueNumber *number);
+extern int	fc_value_judge(FcJudge *judge, char *s, size_t len, FcValueNumber *number);
 
 /*
  * The patterns of timestamp_format, by number, that the value matches; those
  * among "among", or, if that is NULL, all.  A new list.
  */
-extern List *fc_judge_patterns(FcJudge *judge, const char *s, size_t len, const List *among);
+extern List *fc_value_patterns(FcJudge *judge, const char *s, size_t len, const List *among);
 
 /* Pattern number n: its text, and the type of its values */
-extern const char *fc_judge_pattern(const FcJudge *judge, int n, Oid *typid);
+extern const char *fc_value_pattern(const FcJudge *judge, int n, Oid *typid);
 
 /*
  * The type that values of a pattern have, whoever chose it: timestamptz, if
  * they are instants, or timestamp or date
  */
-extern Oid	fc_pattern_type(const char *pattern, const char *column);
+extern Oid	fc_value_pattern_type(const char *pattern, const char *column);
 
 /*
  * The moment of a value as a key (microseconds or days).  The pattern may be
  * NULL.  False if it is none.
  */
-extern bool fc_judge_moment(FcJudge *judge, Oid typid, FcPattern *pattern,
+extern bool fc_value_moment(FcJudge *judge, Oid typid, FcPattern *pattern,
 							char *s, size_t len, int64 *key);
-
-/* What people write for NULL: number n of the words, or NULL after the last */
-extern const char *fc_null_word(int n);
-
-#define FC_NULL_EMPTY	0		/* the number of the empty string */
-#define FC_NULL_ESCAPE	1		/* of "\N" */
-#define FC_NULL_NAN		2		/* of "NaN", which is a number, too */
-#define FC_NULL_WORDS	22
-
-/* The number of the word that s[0..len) is, -1 if it is none */
-extern int	fc_null_find(const char *s, size_t len);
 
 #endif							/* FC_VALUES_H */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * partition/empty_table.h
+ * partition/table.h
  *	  Makes a table without waiting for the disk, and empties it.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef FC_EMPTY_TABLE_H
-#define FC_EMPTY_TABLE_H
+#ifndef FC_TABLE_H
+#define FC_TABLE_H
 
 #include "utils/relcache.h"
 
@@ -24,4 +24,4 @@ extern void fc_table_create(const char *sql);
  */
 extern void fc_table_truncate(Oid relid);
 
-#endif							/* FC_EMPTY_TABLE_H */
+#endif							/* FC_TABLE_H */

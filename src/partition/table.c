@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * partition/empty_table.c
+ * partition/table.c
  *	  Makes a table without waiting for the disk, and empties it.
  *
  * CREATE TABLE makes a TOAST table as well, whose index is built like any
@@ -41,7 +41,7 @@
 #include "compat/compat.h"
 #include "index/build.h"
 #include "index/progress_slot.h"
-#include "partition/empty_table.h"
+#include "partition/table.h"
 
 /* Returns the columns that detoasting knows by their numbers */
 static TupleDesc
