@@ -7,7 +7,7 @@
 #   make -sf libraries.mk debian | fedora | tools    prints names of packages
 #
 # Without one of them a load refuses what is packed so; without liburing it reads
-# by preadv, and without libpq core loads foreign tables, row by row; the rest
+# by preadv, and without libpq fast_copy_cluster is not built; the rest
 # is as ever.  ISA-L unpacks gzip faster than zlib does, which is left out then; it
 # is there for two architectures, and never needed.
 #
@@ -37,8 +37,8 @@ ISAL := $(or $(ISAL),$(call fc_there,ISAL))
 ZLIB := $(or $(ZLIB),$(if $(filter yes,$(ISAL)),no,$(call fc_found,ZLIB)))
 $(foreach name,$(LIBRARIES_CHOSEN),$(eval $(name) := $(or $($(name)),$(call fc_found,$(name)))))
 
-# For a library of its own, which fast_copy loads when it has rows for other
-# servers; its header lies with the server's
+# For fast_copy_cluster alone (cluster/cluster.mk); its header lies with the
+# server's
 LIBPQ := $(or $(LIBPQ),$(call fc_found,LIBPQ,-I$(shell $(or $(PG_CONFIG),pg_config) --includedir 2>/dev/null)))
 
 LIBRARIES := $(foreach name,ISAL ZLIB $(LIBRARIES_CHOSEN),$(if $(filter yes,$($(name))),$(name)))

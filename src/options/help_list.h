@@ -183,13 +183,13 @@
 	  "How rows in foreign tables of postgres_fdw are committed. With 'two_phase' all servers have the rows or none, whatever crashes, once all of them are up and " \
 	  "fast_copy_resolve has run; a server that does not prepare transactions is an error before the first row. With 'one_phase' the servers commit one after the other, " \
 	  "as by postgres_fdw. By default it is two_phase, but one_phase, with a NOTICE, if a server does not prepare transactions, or not as many as are needed. " \
-	  "An option of COPY, and a key of the argument options.", \
+	  "It needs the extension fast_copy_cluster. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  options => '{\"remote_commit\": \"two_phase\"}');") \
 	X(nodes, NULL, NULL, \
 	  "foreign servers for new partitions", \
 	  "The foreign servers of postgres_fdw on which missing partitions are made, each on the server that has the fewest partitions of the table. Here they are foreign tables. " \
 	  "By default missing partitions are made on this server, and it is an error if all that exist are foreign tables. " \
-	  "An option of COPY, and a key of the argument options.", \
+	  "It needs the extension fast_copy_cluster. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  options => '{\"nodes\": [\"node1\", \"node2\"]}');")
 
 /* Arguments, and options of COPY, that stand after all others */
