@@ -24,6 +24,7 @@ fc_phase_name(FcPhase phase)
 		"copy", "reject", "check", "analyze", "unpack", "receive", "total"
 	};
 
+	Assert(phase >= FC_PHASE_SETUP && phase < FC_NPHASES);
 	return names[phase];
 }
 

@@ -90,6 +90,7 @@ fc_pace_pay(pg_atomic_uint64 *paid, uint64 bytes, uint64 rate, uint64 now)
 	uint64		before = pg_atomic_read_u64(paid);
 	uint64		after;
 
+	Assert(rate > 0);
 	do
 		after = Max(before, now - FC_PACE_CREDIT) + (bytes * 1000000 + rate - 1) / rate;
 	while (!pg_atomic_compare_exchange_u64(paid, &before, after));

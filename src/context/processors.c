@@ -152,5 +152,6 @@ fc_workers_wanted(int option, bool small)
 		workers = fc_processors();
 		workers = Min(workers, max_parallel_workers);
 	}
+	Assert(workers >= 0);
 	return Min(workers, FC_MAX_WORKERS);
 }

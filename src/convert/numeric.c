@@ -230,17 +230,6 @@ fc_binary_digits(const char *s, int n, int weight, int scale, int16 *digits)
 		(beyond <= 0 || digits[n - 1] % power[beyond] == 0);
 }
 
-/* Does a number with this first digit fit the column's precision? */
-static bool
-fc_binary_fits(const FcConverter *converter, int weight, int first)
-{
-	int			nwhole = weight * FC_BASE_DIGITS + 1;
-
-	for (; first >= 10; first /= 10)
-		nwhole++;
-	return weight < 0 || nwhole <= converter->precision - converter->scale;
-}
-
 /* Declines NaN and infinities, and what the column's scale would round */
 bool
 fc_binary_numeric(FcConverter *converter, char *s, size_t len, Datum *value)
@@ -262,8 +251,13 @@ fc_binary_numeric(FcConverter *converter, char *s, size_t len, Datum *value)
 		return false;
 	if (converter->precision >= 0)
 	{
+		/* digits before the point */
+		int			nwhole = weight * FC_BASE_DIGITS + 1;
+
+		for (int first = n > 0 ? digits[0] : 0; first >= 10; first /= 10)
+			nwhole++;
 		if (scale > converter->scale ||
-			(n > 0 && !fc_binary_fits(converter, weight, digits[0])))
+			(n > 0 && weight >= 0 && nwhole > converter->precision - converter->scale))
 			return false;
 		scale = converter->scale;
 	}

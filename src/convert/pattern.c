@@ -41,6 +41,7 @@
 #include "utils/jsonb.h"
 
 #include "convert/pattern.h"
+#include "errors/first_error.h"
 
 static const char *const months_and_minutes =
 "Months and minutes are MM and MI in \"YYYY-MM-DD HH24:MI:SS\", and MM and mm in \"yyyy-MM-dd HH:mm:ss\".";
@@ -643,25 +644,13 @@ compile_steps(FcPattern *pattern)
 		check_lower_parts(&compiler);
 }
 
-/* Shortens a long value for messages, as COPY does */
-static char *
-clipped(char *text)
-{
-	const int	max = 100;
-	int			len = strlen(text);
-
-	if (len <= max)
-		return text;
-	return psprintf("%.*s...", pg_mbcliplen(text, len, max), text);
-}
-
 FcPattern *
 fc_pattern_compile(const char *text, Oid typid, int32 typmod, const char *column)
 {
 	FcPattern  *pattern = palloc0(sizeof(FcPattern));
 
 	pattern->text = pstrdup(text);
-	pattern->shown = clipped(pattern->text);
+	pattern->shown = fc_error_clip(pattern->text, strlen(pattern->text));
 	pattern->column = pstrdup(column);
 	pattern->typid = typid;
 	pattern->typmod = typmod;

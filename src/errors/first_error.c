@@ -220,6 +220,8 @@ fc_error_keep(FcShared *shared, FcErrorKind kind, uint64 offset, uint64 length,
 {
 	FcErrorSlot slot = {offset, length, kind, InvalidDsaPointer};
 
+	Assert(edata != NULL || kind == FC_ERROR_GRAMMAR || kind == FC_ERROR_ROUTE ||
+		   kind == FC_ERROR_LIMIT);
 	if (fc_error_beyond(shared, offset))
 		return;
 	/* packed before the lock is taken: a spinlock must be held briefly */
@@ -567,6 +569,7 @@ fc_error_check_count(FcContext *ctx, uint32 chunk, uint64 found)
 	const FcChunk *bytes = fc_shared_chunk(ctx->shared, chunk);
 	uint64		expected = fc_shared_start(ctx->shared, chunk)->records;
 
+	Assert(bytes->length > 0 || found == 0);
 	if (found == expected || ctx->stopped ||
 		fc_error_beyond(ctx->shared, bytes->start + bytes->length - 1))
 		return;

@@ -129,6 +129,7 @@ fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 		if (binary)
 			fc_lines_begin_tuples(lines, chunk, start);
 	}
+	Assert(chunk->start <= offset && lines->pos <= lines->end);
 	/* to the end of a tuple would be to the next one */
 	fc_lines_feed(lines, Min(binary ? offset : offset + length, lines->end));
 	return lines->before + lines->run.records + lines->run.embedded + 1;

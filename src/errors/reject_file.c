@@ -28,6 +28,7 @@
 #include <fcntl.h>
 
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "executor/tuptable.h"
@@ -172,6 +173,7 @@ fc_reject_put(FcContext *ctx, uint64 offset, uint64 length, const FcBad *bad)
 {
 	FcReject	reject;
 
+	Assert((ctx->shared->errors.tolerated & bad->class) != 0);
 	fc_reject_fill(&reject, offset, length, bad);
 	fc_reject_write(ctx, &reject);
 	fc_reject_count(ctx, offset);
@@ -279,6 +281,7 @@ fc_rejects_open(FcContext *ctx, int nprocesses)
 {
 	FcRejects  *rejects = palloc0(sizeof(FcRejects));
 
+	Assert(!IsParallelWorker());
 	rejects->ctx = ctx;
 	rejects->offset = PG_UINT64_MAX;
 	fc_rejects_begin_sort(rejects);

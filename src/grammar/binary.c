@@ -96,15 +96,6 @@ walk_count(const FcDialect *dialect, FcWalk *walk, int count)
 		walk->bad = (count != dialect->nfields);
 }
 
-/* Takes the length of a field */
-static void
-walk_length(FcWalk *walk, int32_t length)
-{
-	walk->bad = !is_length(length);
-	walk->nfields--;
-	walk->left = length < 0 ? 0 : (uint64_t) length;
-}
-
 /*
  * Takes up to n bytes at p to the integer that stands there, of "size" bytes;
  * returns how many.  The integer is in walk->head once nhead is size.
@@ -130,6 +121,7 @@ static inline size_t
 walk_piece(const FcDialect *dialect, FcWalk *walk, const char *p, size_t n, bool *ends)
 {
 	bool		begins = walk->fed == walk->start || walk->fed == walk->start + 1;
+	int32_t		length;
 	size_t		take;
 
 	if (walk->left > 0)
@@ -147,7 +139,12 @@ walk_piece(const FcDialect *dialect, FcWalk *walk, const char *p, size_t n, bool
 	if (begins)
 		walk_count(dialect, walk, read_int16(walk->head));
 	else
-		walk_length(walk, read_int32(walk->head));
+	{
+		length = read_int32(walk->head);
+		walk->bad = !is_length(length);
+		walk->nfields--;
+		walk->left = length < 0 ? 0 : (uint64_t) length;
+	}
 	*ends = walk->nfields == 0 && walk->left == 0 && !walk->ended && !walk->bad;
 	return take;
 }
@@ -231,7 +228,6 @@ field_at(char *rec, size_t at, size_t len, FcField *field)
 	return true;
 }
 
-/* See grammar/binary.h. */
 int
 fc_binary_fields(char *rec, size_t len, FcField *fields, int max)
 {
@@ -247,7 +243,6 @@ fc_binary_fields(char *rec, size_t len, FcField *fields, int max)
 	return n <= max && at != len ? -1 : n;
 }
 
-/* See grammar/binary.h. */
 bool
 fc_binary_field(char *rec, size_t len, int wanted, FcField *field)
 {

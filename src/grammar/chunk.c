@@ -37,7 +37,7 @@ state_occurs(const FcDialect *dialect, FcQuote state)
 	return state != FC_ESCAPED || dialect->escape != dialect->quote;
 }
 
-/* Begins a chunk, see grammar/chunk.h. */
+/* Begins a chunk */
 void
 fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan)
 {
@@ -86,7 +86,7 @@ feed_slice(const FcDialect *dialect, FcChunkScan *scan, const char *buf,
 	}
 }
 
-/* Feeds the chunk's next len bytes to all runs, see grammar/chunk.h. */
+/* Feeds the chunk's next len bytes to all runs */
 void
 fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 			  const char *buf, size_t len)
@@ -137,7 +137,7 @@ whole_run(const FcChunkScan *scan, int i)
 	return run;
 }
 
-/* Writes the report of a chunk that was fed whole, see grammar/chunk.h. */
+/* Writes the report of a chunk that was fed whole */
 void
 fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 {
@@ -210,7 +210,7 @@ describe_start(const FcChunk *chunk, const FcChunkPoint *at,
 		start->records--;
 }
 
-/* The serial pass, see grammar/chunk.h. */
+/* The serial pass */
 bool
 fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks, size_t n,
 				 FcChunkPoint *at, FcChunkStart *starts)

@@ -357,7 +357,6 @@ make_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
 		make_csv_field(dialect, null, rec, at, field);
 }
 
-/* See grammar/field.h. */
 void
 fc_record_cut(const FcDialect *dialect, char *rec, const FcBorders *at,
 			  FcField *field)

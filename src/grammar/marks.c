@@ -20,8 +20,7 @@
 
 #include <string.h>
 
-#define BLOCK	FC_MASK_BLOCK
-#define BATCH	16				/* blocks whose masks are made together */
+#include "grammar/bytes.h"
 
 /*
  * Marks n blocks of csv from block "first" on.  *inside is all ones if they
@@ -105,13 +104,11 @@ mark_text(FcMarks *marks, size_t first, const FcMask *masks, size_t n,
 	}
 }
 
-/* See grammar/marks.h. */
 void
 fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 			  size_t len)
 {
 	const bool	text = dialect->mode == FC_MODE_TEXT;
-	const FcMaskBytes bytes = {text ? '\\' : dialect->quote, dialect->delim};
 	FcMask		masks[BATCH];
 	uint64_t	inside = 0;
 	bool		escaped = false;
@@ -124,7 +121,7 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 			BATCH * BLOCK;
 		size_t		blocks = (n + BLOCK - 1) / BLOCK;
 
-		fc_mask_kernel->all(bytes, buf + at, n, masks);
+		fc_mask_kernel->all(mask_bytes(dialect), buf + at, n, masks);
 		if (text)
 			mark_text(marks, at / BLOCK, masks, blocks, buf + at, &escaped);
 		else
@@ -154,7 +151,6 @@ count_bits(const uint64_t *words, size_t pos, size_t end)
 	return n;
 }
 
-/* See grammar/marks.h. */
 int
 fc_marks_embedded(const FcMarks *marks, size_t pos, size_t end)
 {
@@ -187,7 +183,6 @@ field_start(const FcMarks *marks, size_t pos, size_t end, int wanted)
 	return w * BLOCK + __builtin_ctzll(bits) + 1;
 }
 
-/* See grammar/marks.h. */
 bool
 fc_marks_borders(const FcMarks *marks, size_t pos, size_t len, int wanted,
 				 FcBorders *borders)
@@ -206,7 +201,6 @@ fc_marks_borders(const FcMarks *marks, size_t pos, size_t len, int wanted,
 	return true;
 }
 
-/* See grammar/marks.h. */
 bool
 fc_marks_closed(const FcMarks *marks, size_t pos, size_t len)
 {

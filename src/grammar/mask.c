@@ -204,7 +204,6 @@ static const FcMaskKernel kernels[] = {
 	{"words", word_all, word_lines, word_fields}
 };
 
-/* See grammar/mask.h. */
 const FcMaskKernel *
 fc_mask_number(int n)
 {

@@ -385,7 +385,6 @@ fc_quote_run_feed(const FcDialect *dialect, FcQuoteRun *run, const char *buf, si
 	feed_runs(dialect, run, NULL, buf, len);
 }
 
-/* See grammar/quote_run.h. */
 void
 fc_quote_run_feed_pair(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other,
 				 const char *buf, size_t len)

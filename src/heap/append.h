@@ -50,6 +50,7 @@ fc_append_place(const FcAppend *append, int i, BlockNumber block)
 	Page		page = fc_append_page(append, i);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 
+	Assert(append->rows && block != InvalidBlockNumber);
 	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
 	{
 		HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));

@@ -26,6 +26,7 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "pgstat.h"
+#include "storage/lmgr.h"
 #include "utils/rel.h"
 
 #include "heap/count.h"
@@ -66,6 +67,8 @@ fc_count_open(FcContext *ctx, uint32 turn)
 	Relation	rel = table_open((Oid) pg_atomic_read_u64(&ctx->turns[turn].leaf), NoLock);
 	FcCounted  *counted;
 
+	Assert(!IsParallelWorker() && turn < ctx->shared->nturns);
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
 	if (ctx->counted == NULL)
 		ctx->counted = MemoryContextAllocZero(ctx->mcxt, sizeof(FcCounted) * ctx->shared->nturns);
 	counted = &ctx->counted[turn];
@@ -78,6 +81,7 @@ fc_count_open(FcContext *ctx, uint32 turn)
 void
 fc_count_take(FcContext *ctx)
 {
+	Assert(!IsParallelWorker());
 	for (uint32 i = 0; ctx->counted && i < ctx->shared->nturns; i++)
 	{
 		FcCounted  *counted = &ctx->counted[i];

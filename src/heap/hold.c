@@ -22,26 +22,29 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/table.h"
+#include "storage/lmgr.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "heap/hold.h"
 
-typedef struct FcHeld
+typedef struct FcHeldTable
 {
 	Relation	rel;
 	FcLocator	file;
 	List	   *indexes;
 	bool		partition;
-} FcHeld;
+} FcHeldTable;
 
 List *
 fc_hold_begin(List *held, Oid table)
 {
-	FcHeld	   *one = palloc(sizeof(FcHeld));
+	FcHeldTable	   *one = palloc(sizeof(FcHeldTable));
 
 	one->rel = table_open(table, NoLock);
+	Assert(!IsParallelWorker() && CheckRelationLockedByMe(one->rel, RowExclusiveLock, true));
 	one->file = fc_relation_locator(one->rel);
 	one->indexes = RelationGetIndexList(one->rel);
 	one->partition = one->rel->rd_rel->relispartition;
@@ -56,7 +59,7 @@ fc_hold_alone(Relation rel)
 
 /* What was done to the table, as a detail of the error; NULL: nothing */
 static const char *
-fc_hold_change(const FcHeld *one)
+fc_hold_change(const FcHeldTable *one)
 {
 	List	   *indexes = RelationGetIndexList(one->rel);
 	bool		more = list_difference_oid(indexes, one->indexes) != NIL;
@@ -76,7 +79,7 @@ fc_hold_check(List *held)
 
 	foreach(lc, held)
 	{
-		const FcHeld *one = lfirst(lc);
+		const FcHeldTable *one = lfirst(lc);
 		const char *change = fc_hold_change(one);
 
 		CHECK_FOR_INTERRUPTS();
@@ -97,7 +100,7 @@ fc_hold_end(List *held)
 
 	foreach(lc, held)
 	{
-		FcHeld	   *one = lfirst(lc);
+		FcHeldTable	   *one = lfirst(lc);
 
 		table_close(one->rel, NoLock);
 		list_free(one->indexes);

@@ -16,6 +16,7 @@
 #include "access/toast_internals.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
@@ -42,6 +43,7 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 	int			worker = ParallelWorkerNumber;
 	bool		only_foreign_keys;
 
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
 	if (IsParallelWorker() && rel->trigdesc &&
 		fc_plan_has_triggers(rel, &only_foreign_keys))
 		elog(ERROR, "table \"%s\" with insert triggers reached a parallel worker",

@@ -228,6 +228,7 @@ fc_multi_try(FcMultiWriter *writer, FcBatchRow *rows, int n)
 	ErrorData  *edata;
 	bool		found = false;
 
+	Assert(n > 0 && n <= FC_BATCH_ROWS);
 	for (int i = 0; i < n; i++)
 		slots[i] = rows[i].slot;
 	edata = fc_error_catch(ctx, fc_multi_heap_rows, &insert);
@@ -239,22 +240,6 @@ fc_multi_try(FcMultiWriter *writer, FcBatchRow *rows, int n)
 		fc_error_keep(ctx->shared, FC_ERROR_BATCH, rows[n - 1].offset, rows[n - 1].length, edata);
 	FreeErrorData(edata);
 	return false;
-}
-
-/*
- * Are the rows wanted?  Once a bad record is known the load fails, and rows
- * are inserted only to find out whether an index refuses one that stands
- * before it in the file; or, if that one fits on no page, whether one does not
- * that stands before it.
- */
-static bool
-fc_multi_wanted(FcMultiWriter *writer)
-{
-	FcShared   *shared = writer->base.ctx->shared;
-
-	return (writer->base.rri->ri_NumIndices > 0 && !writer->base.ctx->stopped) ||
-		!fc_error_beyond(shared, PG_UINT64_MAX - 1) ||
-		shared->errors.first.kind == FC_ERROR_BATCH;
 }
 
 /* The arguments of fc_multi_find_conflict, and its result */
@@ -293,6 +278,7 @@ fc_multi_reject(FcMultiWriter *writer, FcBatchRow *row, int i)
 	ErrorData	edata = {0};
 	FcBad		bad = {FC_CLASS_UNIQUE, NULL, NULL, &edata};
 
+	Assert(writer->unique && i >= 0 && i < writer->base.rri->ri_NumIndices);
 	edata.sqlerrcode = exclusion ? ERRCODE_EXCLUSION_VIOLATION : ERRCODE_UNIQUE_VIOLATION;
 	edata.message = psprintf(exclusion ?
 							 "conflicting key value violates exclusion constraint \"%s\"" :
@@ -330,11 +316,20 @@ fc_multi_one(FcMultiWriter *writer, FcBatchRow *row)
 		fc_multi_indexes(writer, row, 1);
 }
 
-/* Inserts rows [i, i + n) of the batch */
+/*
+ * Inserts rows [i, i + n) of the batch, if they are wanted.  Once a bad record
+ * is known the load fails, and rows are inserted only to find out whether an
+ * index refuses one that stands before it in the file; or, if that one fits on
+ * no page, whether another that stands before it does not either.
+ */
 static void
 fc_multi_some(FcMultiWriter *writer, int i, int n)
 {
-	if (!fc_multi_wanted(writer))
+	FcContext  *ctx = writer->base.ctx;
+
+	if ((writer->base.rri->ri_NumIndices == 0 || ctx->stopped) &&
+		fc_error_beyond(ctx->shared, PG_UINT64_MAX - 1) &&
+		ctx->shared->errors.first.kind != FC_ERROR_BATCH)
 		return;
 	if (writer->unique)
 	{
@@ -385,6 +380,7 @@ fc_multi_flush(FcWriter *base)
 	if (writer->nrows == 0)
 		return;
 	fc_multi_take_spot(writer);
+	Assert(fc_turn_has_come(base->to.slice) && writer->nrows <= writer->nslots);
 	for (int i = 0; i < writer->nrows; i += FC_BATCH_ROWS)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -396,16 +392,6 @@ fc_multi_flush(FcWriter *base)
 		ExecClearTuple(writer->rows[i].slot);
 	writer->nrows = 0;
 	writer->bytes = 0;
-}
-
-/* Is the batch full, and either its turn come or its memory used up? */
-static bool
-fc_multi_full(FcMultiWriter *writer)
-{
-	if (writer->nrows < FC_BATCH_ROWS && writer->bytes < FC_BATCH_BYTES)
-		return false;
-	return fc_turn_has_come(writer->base.to.slice) ||
-		writer->bytes >= writer->base.to.memory;
 }
 
 static FcBatchRow *
@@ -453,7 +439,9 @@ fc_multi_put(FcWriter *base, uint64 offset, uint32 length)
 	row->length = length;
 	writer->nrows++;
 	writer->bytes += tuple->t_len + sizeof(HeapTupleData) + sizeof(HeapTupleTableSlot);
-	if (fc_multi_full(writer))
+	/* full, and its turn has come or its memory is used up */
+	if ((writer->nrows >= FC_BATCH_ROWS || writer->bytes >= FC_BATCH_BYTES) &&
+		(fc_turn_has_come(base->to.slice) || writer->bytes >= base->to.memory))
 		fc_multi_flush(base);
 }
 

@@ -126,18 +126,6 @@ fc_file_open(const char *path, BlockNumber block)
 	return fd;
 }
 
-/* Writes pages that are all of one segment */
-static void
-fc_file_write_run(const FcAppend *append, char *pages, BlockNumber block, uint32 n)
-{
-	char	   *path = fc_file_path(append, block);
-	int			fd = fc_file_open(path, block);
-
-	fc_file_write_bytes(fd, path, pages, (size_t) n * BLCKSZ, fc_file_offset(block));
-	fc_file_close(fd, path);
-	pfree(path);
-}
-
 /* Does commit sync the table's files, and nothing before it? */
 static bool
 fc_file_waits_for_commit(Relation rel)
@@ -155,9 +143,15 @@ fc_file_write(const FcAppend *append)
 	while (block < end)
 	{
 		uint32		run = fc_file_run(block, end - block, RELSEG_SIZE);
+		char	   *path = fc_file_path(append, block);
+		int			fd = fc_file_open(path, block);
 
-		fc_file_write_run(append, append->pages + (Size) (block - append->block) * BLCKSZ,
-						  block, run);
+		Assert(run > 0 && block % RELSEG_SIZE + run <= RELSEG_SIZE);
+		fc_file_write_bytes(fd, path,
+							append->pages + (Size) (block - append->block) * BLCKSZ,
+							(size_t) run * BLCKSZ, fc_file_offset(block));
+		fc_file_close(fd, path);
+		pfree(path);
 		block += run;
 	}
 	if (fc_file_waits_for_commit(append->rel))
@@ -200,6 +194,7 @@ fc_file_settle(FcAppend *append)
 void
 fc_file_append(FcAppend *append)
 {
+	Assert(append->n > 0 && append->n <= FC_PAGE_BATCH);
 	fc_file_log(append);
 	fc_file_write(append);
 	fc_file_settle(append);
@@ -212,6 +207,7 @@ fc_file_lengthen(const FcAppend *append, BlockNumber block, uint32 n)
 	char	   *path = fc_file_path(append, block);
 	int			fd = fc_file_open(path, block);
 
+	Assert(n > 0 && block % RELSEG_SIZE + n <= RELSEG_SIZE);
 	if (ftruncate(fd, fc_file_offset(block) + (off_t) n * BLCKSZ) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -241,6 +237,7 @@ fc_file_reserve(FcAppend *append, uint32 n)
 	BlockNumber block;
 	BlockNumber end;
 
+	Assert(n > 0 && CheckRelationLockedByMe(append->rel, RowExclusiveLock, true));
 	LockRelationForExtension(append->rel, ExclusiveLock);
 	block = append->block = fc_file_end(append, n);
 	for (end = block + n; block < end;)

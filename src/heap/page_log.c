@@ -28,6 +28,7 @@
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_control.h"
+#include "miscadmin.h"
 
 #include "compat/compat.h"
 #include "heap/append.h"
@@ -53,6 +54,7 @@ fc_log_row(char *to, HeapTupleHeader row, Size len)
 {
 	xl_multi_insert_tuple *header = (xl_multi_insert_tuple *) SHORTALIGN(to);
 
+	Assert(len >= SizeofHeapTupleHeader && row->t_hoff <= len);
 	header->datalen = len - SizeofHeapTupleHeader;
 	header->t_infomask2 = row->t_infomask2;
 	header->t_infomask = row->t_infomask;
@@ -75,6 +77,7 @@ fc_log_fill(Page page, int nrows, char *buf)
 		end = fc_log_row(end, (HeapTupleHeader) PageGetItem(page, item),
 						 ItemIdGetLength(item));
 	}
+	Assert(end - buf <= BLCKSZ);
 	return end - buf;
 }
 
@@ -112,6 +115,9 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 	xl_heap_multi_insert record = {0};
 	XLogRecPtr	lsn;
 
+	Assert(PageGetMaxOffsetNumber(page) >= FirstOffsetNumber);
+	/* the buffer is changed, dirty and logged at once */
+	Assert(!BufferIsValid(buffer) || CritSectionCount > 0);
 	if (!fc_log_remakes(page))
 	{
 		fc_log_register(append, page, block, buffer, REGBUF_FORCE_IMAGE);
@@ -133,6 +139,7 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 void
 fc_log_pages(const FcAppend *append)
 {
+	Assert(append->n > 0 && RelationNeedsWAL(append->rel));
 	if (!append->rows)
 		fc_log_images(append);
 	else

@@ -43,12 +43,15 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "access/visibilitymap.h"
+#include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/storage.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "storage/smgr.h"
 #include "utils/syscache.h"
 
@@ -70,6 +73,8 @@ fc_new_begin(Relation rel, List **files)
 {
 	FcNewFile  *file = palloc(sizeof(FcNewFile));
 
+	Assert(!IsParallelWorker() && RelationGetNumberOfBlocks(rel) == 0);
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
 	file->rel = rel;
 	file->locator = fc_create_files(rel);
 	*files = lappend(*files, file);
@@ -112,17 +117,6 @@ fc_new_read(const FcNewFile *file, FcAppend *append, BlockNumber block,
 	}
 }
 
-/* Lets commit delete the new file, which its table does not get */
-static void
-fc_new_drop(const FcNewFile *file)
-{
-	RelationData stand_in = {0};
-
-	fc_relation_locator(&stand_in) = file->locator;
-	stand_in.rd_backend = file->rel->rd_backend;
-	RelationDropStorage(&stand_in);
-}
-
 /* Appends the pages of the new file to the table's own, which is not empty */
 static void
 fc_new_copy(const FcNewFile *file)
@@ -131,6 +125,7 @@ fc_new_copy(const FcNewFile *file)
 	BufferAccessStrategy reads = GetAccessStrategy(BAS_BULKREAD);
 	BufferAccessStrategy writes = GetAccessStrategy(BAS_BULKWRITE);
 	FcAppend	append = {.rel = file->rel,.rows = true};
+	RelationData stand_in = {0};
 
 	append.pages = palloc(FC_PAGE_BATCH * BLCKSZ);
 	for (BlockNumber block = 0; block < nblocks; block += append.n)
@@ -143,7 +138,10 @@ fc_new_copy(const FcNewFile *file)
 	pfree(append.pages);
 	FreeAccessStrategy(reads);
 	FreeAccessStrategy(writes);
-	fc_new_drop(file);
+	/* commit deletes the new file, which its table does not get */
+	fc_relation_locator(&stand_in) = file->locator;
+	stand_in.rd_backend = file->rel->rd_backend;
+	RelationDropStorage(&stand_in);
 }
 
 /* Fills a page of the map for so many blocks, all visible and frozen */
@@ -152,6 +150,7 @@ fc_new_fill_map(char *page, uint32 nblocks)
 {
 	uint8	   *map = (uint8 *) page + FC_MAP_HEADER;
 
+	Assert(nblocks > 0 && nblocks <= FC_MAP_PER_PAGE);
 	PageInit((Page) page, BLCKSZ, 0);
 	memset(map, 0xff, nblocks / FC_MAP_PER_BYTE);
 	if (nblocks % FC_MAP_PER_BYTE != 0)
@@ -190,6 +189,7 @@ fc_new_end(List *files, bool frozen)
 {
 	ListCell   *lc;
 
+	Assert(!IsInParallelMode());
 	foreach(lc, files)
 	{
 		FcNewFile  *file = lfirst(lc);

@@ -29,6 +29,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/freespace.h"
+#include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
@@ -75,6 +76,7 @@ fc_buffer_map(Relation rel, const Buffer *pages, int n)
 {
 	Buffer		map = InvalidBuffer;
 
+	Assert(n > 0 && PageIsAllVisible(BufferGetPage(pages[0])));
 	for (int i = 0; i < n;)
 	{
 		visibilitymap_pin(rel, BufferGetBlockNumber(pages[i]), &map);
@@ -89,6 +91,7 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 {
 	bool		logged = RelationNeedsWAL(append->rel);
 
+	Assert(n > 0 && first + n <= append->n);
 	for (int i = 0; i < n; i++)
 	{
 		append->block = BufferGetBlockNumber(buffers[i]);
@@ -97,6 +100,7 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 	START_CRIT_SECTION();
 	for (int i = 0; i < n; i++)
 	{
+		Assert(PageIsNew(BufferGetPage(buffers[i])));
 		memcpy(BufferGetPage(buffers[i]), fc_append_page(append, first + i), BLCKSZ);
 		MarkBufferDirty(buffers[i]);
 	}
@@ -133,6 +137,7 @@ fc_buffer_append(FcAppend *append, BufferAccessStrategy strategy)
 	Buffer		buffers[FC_PAGE_BATCH];
 	int			done = 0;
 
+	Assert(append->rows && CheckRelationLockedByMe(append->rel, RowExclusiveLock, true));
 	CheckForSerializableConflictIn(append->rel, NULL, InvalidBlockNumber);
 	while (done < append->n)
 	{

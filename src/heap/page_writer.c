@@ -260,6 +260,7 @@ fc_page_write(FcPageWriter *writer, bool last)
 	FcSpot	   *spot;
 
 	fc_turn_wait(writer->base.ctx, writer->base.to.slice);
+	Assert(writer->npages > 0 && fc_turn_has_come(writer->base.to.slice));
 	if (!writer->base.to.sliced || writer->strategy == NULL)
 	{
 		fc_page_append_all(writer, last);
@@ -316,6 +317,7 @@ fc_page_full(FcPageWriter *writer)
 {
 	FcContext  *ctx = writer->base.ctx;
 
+	Assert(writer->page != NULL && writer->npages > 0);
 	writer->page = NULL;
 	if (writer->npages % FC_PAGE_BATCH != 0)
 		return;
@@ -339,6 +341,7 @@ fc_page_room(FcPageWriter *writer, Size len)
 	if (writer->page == NULL)
 		fc_page_next(writer);
 	page = (PageHeader) writer->page;
+	Assert(page->pd_lower + sizeof(ItemIdData) + len <= page->pd_upper);
 	return (HeapTupleHeader) ((char *) page + page->pd_upper - len);
 }
 
@@ -351,6 +354,7 @@ fc_page_take(FcPageWriter *writer, Size len)
 
 	page->pd_upper -= MAXALIGN(len);
 	page->pd_lower += sizeof(ItemIdData);
+	Assert(page->pd_lower <= page->pd_upper && page->pd_upper % MAXIMUM_ALIGNOF == 0);
 	ItemIdSetNormal(item, page->pd_upper, len);
 	writer->nrows++;
 }
@@ -455,6 +459,7 @@ fc_page_top_up(FcPageWriter *writer, int n)
 	FcPageTopUp up = {writer, n};
 	MemoryContext insert_mcxt;
 
+	Assert(n > 0 && n <= MaxHeapTuplesPerPage && n <= writer->nrows);
 	fc_page_fill_slots(writer, tuples, n);
 	RelationSetTargetBlock(base->rel, base->to.turn->spot.block);
 	/* toast_mcxt may have a long row, for which the caller wants room */
@@ -502,6 +507,7 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 		if (i % FC_PAGE_BATCH == FC_PAGE_BATCH - 1 || i == npages - 1)
 			fc_page_give_batch(writer->base.ctx, batches[i / FC_PAGE_BATCH]);
 	}
+	Assert(n <= 0 && writer->nrows >= 0);
 	pfree(batches);
 }
 

@@ -123,6 +123,7 @@ fc_form_head(FcForm *form)
 static inline Size
 fc_form_copy(FcForm *form, Size off, const void *data, Size len)
 {
+	Assert(off >= SizeofHeapTupleHeader);
 	if (len > form->max || off > form->max - len)
 		return 0;
 	memcpy(form->row + off, data, len);
@@ -241,6 +242,7 @@ fc_form_row(FcForm *form, const Datum *values, const bool *nulls, Size *len)
 		fc_form_all(form, values, hoff);
 	if (*len == 0 || *len > form->max)
 		return NULL;
+	Assert(hoff <= *len && HeapTupleHeaderGetNatts(row) == form->natts);
 	row->t_infomask = form->infomask;
 	row->t_hoff = hoff;
 	return row;

@@ -41,17 +41,6 @@ fc_turn_has_come(const FcSlice *slice)
 		pg_atomic_read_u32(&slice->turn->next) == slice->number;
 }
 
-/* Gives a reference back that this resource owner has */
-static void
-fc_relation_release(Relation rel, ResourceOwner owner)
-{
-	ResourceOwner current = CurrentResourceOwner;
-
-	CurrentResourceOwner = owner;
-	RelationDecrementReferenceCount(rel);
-	CurrentResourceOwner = current;
-}
-
 /* Bytes that a deferred writer takes in all */
 static Size
 fc_turn_bytes(const FcWriter *writer)
@@ -64,14 +53,19 @@ fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
 {
 	Relation	rel = writer->rel;
 	ResourceOwner owner = writer->owner;
+	ResourceOwner current = CurrentResourceOwner;
 	FcSlice		slice = writer->slice;
 
+	Assert(fc_turn_has_come(&slice));
 	ctx->deferred = list_delete_ptr(ctx->deferred, writer);
 	ctx->deferred_bytes -= fc_turn_bytes(writer);
 	writer->to.slice = &slice;
 	(void) fc_write_end(writer);
 	fc_turn_pass(ctx, &slice);
-	fc_relation_release(rel, owner);
+	/* the reference goes back to the owner that has it */
+	CurrentResourceOwner = owner;
+	RelationDecrementReferenceCount(rel);
+	CurrentResourceOwner = current;
 }
 
 bool
@@ -113,6 +107,7 @@ fc_turn_wait(FcContext *ctx, FcSlice *slice)
 	if (slice == NULL || slice->turn == NULL || slice->mine)
 		return;
 	fc_turn_sleep(ctx, slice);
+	Assert(pg_atomic_read_u32(&slice->turn->next) == slice->number);
 	slice->mine = true;
 }
 
@@ -121,6 +116,7 @@ fc_turn_finish(FcContext *ctx)
 {
 	if (ctx->deferred != NIL)
 		fc_turn_sleep(ctx, NULL);
+	Assert(ctx->deferred == NIL && ctx->deferred_bytes == 0);
 }
 
 void
@@ -129,6 +125,7 @@ fc_turn_pass(FcContext *ctx, FcSlice *slice)
 	if (slice->turn == NULL)
 		return;
 	fc_turn_wait(ctx, slice);
+	Assert(slice->mine && pg_atomic_read_u32(&slice->turn->next) == slice->number);
 	/* a full barrier: a process that sees the turn sees what the writer did */
 	pg_atomic_fetch_add_u32(&slice->turn->next, 1);
 	ConditionVariableBroadcast(&ctx->shared->turn_cv);
@@ -144,6 +141,7 @@ fc_turn_defer(FcContext *ctx, FcWriter *writer)
 	if (!writer->routine->patient || fc_turn_has_come(slice) ||
 		ctx->deferred_bytes + fc_turn_bytes(writer) > writer->to.memory)
 		return false;
+	Assert(slice->turn != NULL && !slice->mine);
 	writer->slice = *slice;
 	slice->turn = NULL;
 	RelationIncrementReferenceCount(writer->rel);

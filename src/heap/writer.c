@@ -43,6 +43,7 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
@@ -57,36 +58,22 @@
 /* Free space, in percent of a table, that rows should go to first */
 #define FC_SPACE_USED	10
 
-/*
- * Did this transaction make the table's storage?  Core tells by the same two
- * fields whether the table's WAL may be skipped.
- */
-static bool
-fc_write_is_own(Relation rel)
-{
-	return rel->rd_createSubid != InvalidSubTransactionId ||
-		fc_first_storage_subid(rel) != InvalidSubTransactionId;
-}
-
-static bool
-fc_write_wants_pages(Relation rel, uint64 rows)
-{
-	if (fc_writer != FC_WRITER_AUTO)
-		return fc_writer == FC_WRITER_PAGE;
-	return rows >= FC_PAGES_ROWS && fc_buffer_free_percent(rel) < FC_SPACE_USED;
-}
-
 static FcStorageKind
 fc_write_kind(Relation rel, uint64 rows)
 {
+	/* core tells by the same two fields whether a table's WAL may be skipped */
+	bool		own = rel->rd_createSubid != InvalidSubTransactionId ||
+		fc_first_storage_subid(rel) != InvalidSubTransactionId;
 	bool		empty;
+	bool		pages;
 
 	if (rel->rd_rel->relkind != RELKIND_RELATION)
 		return FC_STORAGE_USED;
 	empty = RelationGetNumberOfBlocks(rel) == 0;
-	if (fc_write_page_can(rel) && fc_write_wants_pages(rel, rows))
-		return empty && fc_write_is_own(rel) && fc_hold_alone(rel) ?
-			FC_STORAGE_PAGES : FC_STORAGE_BUFFERS;
+	pages = fc_writer != FC_WRITER_AUTO ? fc_writer == FC_WRITER_PAGE :
+		rows >= FC_PAGES_ROWS && fc_buffer_free_percent(rel) < FC_SPACE_USED;
+	if (pages && fc_write_page_can(rel))
+		return empty && own && fc_hold_alone(rel) ? FC_STORAGE_PAGES : FC_STORAGE_BUFFERS;
 	return empty ? FC_STORAGE_EMPTY : FC_STORAGE_USED;
 }
 
@@ -103,6 +90,7 @@ fc_write_storage(Relation rel, uint64 rows, List **files)
 {
 	FcStorage	storage = {fc_write_kind(rel, rows)};
 
+	Assert(!IsParallelWorker());
 	if (storage.kind == FC_STORAGE_PAGES)
 		storage.file = fc_new_begin(rel, files);
 	return storage;
@@ -135,6 +123,7 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 		&fc_write_page : &fc_write_multi;
 	FcWriter   *writer = palloc0(routine->size);
 
+	Assert(CheckRelationLockedByMe(rri->ri_RelationDesc, RowExclusiveLock, true));
 	writer->routine = routine;
 	writer->ctx = ctx;
 	writer->estate = estate;

@@ -327,6 +327,7 @@ fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks)
 	/* pins must go: after a failed build the leader empties the tables */
 	struct ResourceOwnerData *outer = fc_error_owner_begin();
 
+	Assert(!IsInParallelMode());
 	fc_pace_enter(ctx);
 	for (int i = 0; i < ntasks && !fc_error_beyond(ctx->shared, FC_SOMEWHERE); i++)
 	{

@@ -138,6 +138,7 @@ fc_index_define(Relation parent, Oid heap, AttrNumber key)
 	FcProgressSlot slot;
 	ListCell   *lc;
 
+	Assert(!IsInParallelMode());
 	fc_progress_slot_save(&slot);
 	foreach(lc, indexes)
 	{
@@ -167,6 +168,7 @@ fc_index_stats(const FcIndexTask *task)
 	BlockNumber all_visible;
 	BlockNumber all_frozen;
 
+	Assert(!IsInParallelMode() && task->done);
 	if (task->index_tuples < 0)
 		return;
 	heap = table_open(task->heap, AccessShareLock);

@@ -25,7 +25,11 @@ typedef struct FcRequest
 	void	   *owner;			/* the caller's own */
 } FcRequest;
 
-typedef struct FcIo FcIo;
+/* A queue; what a method needs beside it follows */
+typedef struct FcIo
+{
+	int			depth;			/* requests that there is room for */
+} FcIo;
 
 typedef struct FcIoMethod
 {

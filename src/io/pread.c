@@ -42,16 +42,16 @@
 /* Requests announced after a slow read */
 #define FC_SYNC_ANNOUNCE	256
 
-struct FcIo
+typedef struct FcSync
 {
-	uint64		depth;
+	FcIo		base;
 	uint64		head;			/* these three only grow, see fc_sync_slot */
 	uint64		done;
 	uint64		tail;
 	uint64		announced;		/* requests before this one are announced */
 	int			announce;		/* so many more are to be announced */
 	FcRequest **requests;		/* depth of them */
-};
+} FcSync;
 
 void
 fc_io_failed(const char *path, const FcRequest *req, int err)
@@ -74,29 +74,32 @@ fc_io_failed(const char *path, const FcRequest *req, int err)
 static FcIo *
 fc_sync_open(int fd, const char *path, int depth, int *err)
 {
-	FcIo	   *io = palloc0(sizeof(FcIo));
+	FcSync	   *sync = palloc0(sizeof(FcSync));
 
-	io->depth = depth;
-	io->requests = palloc(depth * sizeof(FcRequest *));
+	sync->base.depth = depth;
+	sync->requests = palloc(depth * sizeof(FcRequest *));
 	*err = 0;
-	return io;
+	return &sync->base;
 }
 
 static FcRequest **
-fc_sync_slot(FcIo *io, uint64 number)
+fc_sync_slot(FcSync *sync, uint64 number)
 {
-	return &io->requests[number % io->depth];
+	return &sync->requests[number % sync->base.depth];
 }
 
 static bool
 fc_sync_queue(FcIo *io, FcRequest *req)
 {
-	if (io->tail - io->head >= io->depth)
+	FcSync	   *sync = (FcSync *) io;
+
+	if (sync->tail - sync->head >= (uint64) sync->base.depth)
 		return false;
 
+	Assert(req->len > 0);
 	req->done = 0;
-	*fc_sync_slot(io, io->tail) = req;
-	io->tail++;
+	*fc_sync_slot(sync, sync->tail) = req;
+	sync->tail++;
 	return true;
 }
 
@@ -105,9 +108,11 @@ static void
 fc_sync_submit(FcIo *io)
 {
 #ifdef USE_POSIX_FADVISE
-	for (; io->announced < io->tail && io->announce > 0; io->announce--)
+	FcSync	   *sync = (FcSync *) io;
+
+	for (; sync->announced < sync->tail && sync->announce > 0; sync->announce--)
 	{
-		FcRequest  *req = *fc_sync_slot(io, io->announced++);
+		FcRequest  *req = *fc_sync_slot(sync, sync->announced++);
 
 		/* advice only: the read itself will meet any error */
 		(void) posix_fadvise(req->fd, req->offset, req->len,
@@ -118,15 +123,15 @@ fc_sync_submit(FcIo *io)
 
 /* Collects the waiting requests that one call can read; returns how many */
 static int
-fc_sync_gather(FcIo *io, struct iovec *iov)
+fc_sync_gather(FcSync *sync, struct iovec *iov)
 {
 	FcRequest  *prev = NULL;
 	uint64		i;
 	int			n = 0;
 
-	for (i = io->done; i != io->tail && n < PG_IOV_MAX; i++)
+	for (i = sync->done; i != sync->tail && n < PG_IOV_MAX; i++)
 	{
-		FcRequest  *req = *fc_sync_slot(io, i);
+		FcRequest  *req = *fc_sync_slot(sync, i);
 
 		if (prev != NULL && (req->fd != prev->fd ||
 							 req->offset != prev->offset + prev->len))
@@ -136,28 +141,29 @@ fc_sync_gather(FcIo *io, struct iovec *iov)
 		n++;
 		prev = req;
 	}
+	Assert(n > 0);
 	return n;
 }
 
 /* Credits the waiting requests with bytes read, in order. */
 static void
-fc_sync_credit(FcIo *io, size_t bytes)
+fc_sync_credit(FcSync *sync, size_t bytes)
 {
 	while (bytes > 0)
 	{
-		FcRequest  *req = *fc_sync_slot(io, io->done);
+		FcRequest  *req = *fc_sync_slot(sync, sync->done);
 		size_t		take = Min(bytes, req->len - req->done);
 
 		req->done += take;
 		bytes -= take;
 		if (req->done == req->len)
-			io->done++;
+			sync->done++;
 	}
 }
 
 /* Judges by the time of a read whether the next ones are to be announced. */
 static void
-fc_sync_judge(FcIo *io, instr_time start, size_t bytes)
+fc_sync_judge(FcSync *sync, instr_time start, size_t bytes)
 {
 	instr_time	now;
 
@@ -167,20 +173,20 @@ fc_sync_judge(FcIo *io, instr_time start, size_t bytes)
 		FC_SYNC_SLOW_US + bytes / FC_SYNC_BYTES_PER_US)
 		return;
 
-	if (io->announce == 0)
-		io->announced = io->done;
-	io->announce = FC_SYNC_ANNOUNCE;
-	fc_sync_submit(io);
+	if (sync->announce == 0)
+		sync->announced = sync->done;
+	sync->announce = FC_SYNC_ANNOUNCE;
+	fc_sync_submit(&sync->base);
 }
 
 /* Reads the first waiting request, and those that touch it, by one call. */
 static void
-fc_sync_read(FcIo *io)
+fc_sync_read(FcSync *sync)
 {
 	struct iovec iov[PG_IOV_MAX];
-	FcRequest  *req = *fc_sync_slot(io, io->done);
+	FcRequest  *req = *fc_sync_slot(sync, sync->done);
 	off_t		offset = req->offset + req->done;
-	int			n = fc_sync_gather(io, iov);
+	int			n = fc_sync_gather(sync, iov);
 	instr_time	start;
 	ssize_t		got;
 
@@ -196,8 +202,8 @@ fc_sync_read(FcIo *io)
 
 	if (got > 0)
 	{
-		fc_sync_credit(io, got);
-		fc_sync_judge(io, start, got);
+		fc_sync_credit(sync, got);
+		fc_sync_judge(sync, start, got);
 	}
 	else if (got == 0)
 		fc_io_failed(req->path, req, 0);
@@ -208,19 +214,22 @@ fc_sync_read(FcIo *io)
 static FcRequest *
 fc_sync_next(FcIo *io, bool wait)
 {
-	while (io->head == io->done)
+	FcSync	   *sync = (FcSync *) io;
+
+	while (sync->head == sync->done)
 	{
-		if (io->done == io->tail)
+		if (sync->done == sync->tail)
 			return NULL;
-		fc_sync_read(io);
+		fc_sync_read(sync);
 	}
-	return *fc_sync_slot(io, io->head++);
+	Assert(sync->head < sync->done && sync->done <= sync->tail);
+	return *fc_sync_slot(sync, sync->head++);
 }
 
 static void
 fc_sync_close(FcIo *io)
 {
-	pfree(io->requests);
+	pfree(((FcSync *) io)->requests);
 	pfree(io);
 }
 

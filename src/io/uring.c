@@ -54,16 +54,16 @@
 /* What the probe opens */
 #define FC_URING_PROBE_DEPTH	2
 
-struct FcIo
+typedef struct FcUring
 {
+	FcIo		base;
 	struct io_uring ring;
 	MemoryContextCallback callback; /* drains and closes */
 	bool		is_open;		/* ring exists and an external FD is held */
 	bool		fixed;			/* fd is the ring's registered file 0 */
 	char	   *path;			/* for messages */
-	int			depth;
 	int			outstanding;	/* in the submission queue or in flight */
-};
+} FcUring;
 
 /*
  * Makes a ring and accounts for its descriptor.  0 or an errno; on 0 the
@@ -109,25 +109,25 @@ fc_uring_teardown(struct io_uring *ring)
 static void
 fc_uring_shut(void *arg)
 {
-	FcIo	   *io = arg;
+	FcUring    *uring = arg;
 	int			in_flight;
 
-	if (!io->is_open)
+	if (!uring->is_open)
 		return;
-	io->is_open = false;
+	uring->is_open = false;
 
-	in_flight = io->outstanding - (int) io_uring_sq_ready(&io->ring);
+	in_flight = uring->outstanding - (int) io_uring_sq_ready(&uring->ring);
 	while (in_flight > 0)
 	{
 		struct io_uring_cqe *cqe;
 		int			rc;
 
 		pgstat_report_wait_start(fc_wait_event(FC_WAIT_READ));
-		rc = io_uring_wait_cqe(&io->ring, &cqe);
+		rc = io_uring_wait_cqe(&uring->ring, &cqe);
 		pgstat_report_wait_end();
 		if (rc == 0)
 		{
-			io_uring_cqe_seen(&io->ring, cqe);
+			io_uring_cqe_seen(&uring->ring, cqe);
 			in_flight--;
 		}
 		else if (rc != -EINTR)
@@ -137,34 +137,33 @@ fc_uring_shut(void *arg)
 		}
 	}
 
-	fc_uring_teardown(&io->ring);
+	fc_uring_teardown(&uring->ring);
 }
 
 static FcIo *
 fc_uring_open(int fd, const char *path, int depth, int *err)
 {
-	FcIo	   *io;
+	FcUring    *uring;
 
-	/* whatever allocates comes before the ring, which no one would close */
-	/* it is needed where no error may be thrown */
+	/* what may throw comes before the ring, which nothing would close then */
 	(void) fc_wait_event(FC_WAIT_READ);
-	io = palloc0(sizeof(FcIo));
-	io->path = pstrdup(path);
-	io->depth = depth;
+	uring = palloc0(sizeof(FcUring));
+	uring->path = pstrdup(path);
+	uring->base.depth = depth;
 
-	*err = fc_uring_setup(&io->ring, depth);
+	*err = fc_uring_setup(&uring->ring, depth);
 	if (*err != 0)
 	{
-		pfree(io->path);
-		pfree(io);
+		pfree(uring->path);
+		pfree(uring);
 		return NULL;
 	}
-	io->is_open = true;
-	io->callback.func = fc_uring_shut;
-	io->callback.arg = io;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &io->callback);
-	io->fixed = fd >= 0 && io_uring_register_files(&io->ring, &fd, 1) == 0;
-	return io;
+	uring->is_open = true;
+	uring->callback.func = fc_uring_shut;
+	uring->callback.arg = uring;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &uring->callback);
+	uring->fixed = fd >= 0 && io_uring_register_files(&uring->ring, &fd, 1) == 0;
+	return &uring->base;
 }
 
 /*
@@ -172,16 +171,16 @@ fc_uring_open(int fd, const char *path, int depth, int *err)
  * file says why there is room.
  */
 static void
-fc_uring_put(FcIo *io, FcRequest *req)
+fc_uring_put(FcUring *uring, FcRequest *req)
 {
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&io->ring);
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&uring->ring);
 
 	if (sqe == NULL)
 		elog(ERROR, "io_uring submission queue is full");
 
-	io_uring_prep_read(sqe, io->fixed ? 0 : req->fd, req->buf + req->done,
+	io_uring_prep_read(sqe, uring->fixed ? 0 : req->fd, req->buf + req->done,
 					   req->len - req->done, req->offset + req->done);
-	if (io->fixed)
+	if (uring->fixed)
 		sqe->flags |= IOSQE_FIXED_FILE;
 	io_uring_sqe_set_data(sqe, req);
 }
@@ -189,12 +188,14 @@ fc_uring_put(FcIo *io, FcRequest *req)
 static bool
 fc_uring_queue(FcIo *io, FcRequest *req)
 {
-	if (io->outstanding >= io->depth)
+	FcUring    *uring = (FcUring *) io;
+
+	if (uring->outstanding >= io->depth)
 		return false;
 
 	req->done = 0;
-	fc_uring_put(io, req);
-	io->outstanding++;
+	fc_uring_put(uring, req);
+	uring->outstanding++;
 	return true;
 }
 
@@ -202,19 +203,20 @@ fc_uring_queue(FcIo *io, FcRequest *req)
 static void
 fc_uring_submit(FcIo *io)
 {
+	FcUring    *uring = (FcUring *) io;
 	int			rc;
 
-	if (io_uring_sq_ready(&io->ring) == 0)
+	if (io_uring_sq_ready(&uring->ring) == 0)
 		return;
 
-	rc = io_uring_submit(&io->ring);
+	rc = io_uring_submit(&uring->ring);
 	if (rc < 0 && rc != -EINTR && rc != -EAGAIN && rc != -EBUSY)
 	{
 		errno = -rc;
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not submit reads of file \"%s\": %m",
-						io->path)));
+						uring->path)));
 	}
 }
 
@@ -223,21 +225,21 @@ fc_uring_submit(FcIo *io)
  * if its request is done, else the request is in the submission queue again.
  */
 static bool
-fc_uring_reap(FcIo *io, FcRequest **whole)
+fc_uring_reap(FcUring *uring, FcRequest **whole)
 {
 	struct io_uring_cqe *cqe;
 	FcRequest  *req;
 	int			res;
 
 	*whole = NULL;
-	if (io_uring_peek_cqe(&io->ring, &cqe) != 0)
+	if (io_uring_peek_cqe(&uring->ring, &cqe) != 0)
 		return false;
 
 	/* the kernel may reuse the entry as soon as it is marked seen */
 	req = io_uring_cqe_get_data(cqe);
 	res = cqe->res;
-	io_uring_cqe_seen(&io->ring, cqe);
-	io->outstanding--;
+	io_uring_cqe_seen(&uring->ring, cqe);
+	uring->outstanding--;
 
 	if (res == 0 || (res < 0 && res != -EINTR && res != -EAGAIN))
 		fc_io_failed(req->path, req, -res);
@@ -248,22 +250,22 @@ fc_uring_reap(FcIo *io, FcRequest **whole)
 		*whole = req;
 	else
 	{
-		fc_uring_put(io, req);
-		io->outstanding++;
+		fc_uring_put(uring, req);
+		uring->outstanding++;
 	}
 	return true;
 }
 
 /* Sleeps until a completion, a signal, or a while has passed. */
 static void
-fc_uring_sleep(FcIo *io)
+fc_uring_sleep(FcUring *uring)
 {
 	struct __kernel_timespec timeout = {0, FC_URING_WAIT_NS};
 	struct io_uring_cqe *cqe;
 	int			rc;
 
 	pgstat_report_wait_start(fc_wait_event(FC_WAIT_READ));
-	rc = io_uring_wait_cqe_timeout(&io->ring, &cqe, &timeout);
+	rc = io_uring_wait_cqe_timeout(&uring->ring, &cqe, &timeout);
 	pgstat_report_wait_end();
 
 	if (rc < 0 && rc != -ETIME && rc != -EINTR && rc != -EAGAIN && rc != -EBUSY)
@@ -272,18 +274,20 @@ fc_uring_sleep(FcIo *io)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not wait for reads of file \"%s\": %m",
-						io->path)));
+						uring->path)));
 	}
 }
 
 static FcRequest *
 fc_uring_next(FcIo *io, bool wait)
 {
-	while (io->outstanding > 0)
+	FcUring    *uring = (FcUring *) io;
+
+	while (uring->outstanding > 0)
 	{
 		FcRequest  *req;
 
-		if (fc_uring_reap(io, &req))
+		if (fc_uring_reap(uring, &req))
 		{
 			if (req != NULL)
 				return req;
@@ -292,11 +296,11 @@ fc_uring_next(FcIo *io, bool wait)
 
 		fc_uring_submit(io);
 		if (!wait)
-			return fc_uring_reap(io, &req) ? req : NULL;
+			return fc_uring_reap(uring, &req) ? req : NULL;
 
 		CHECK_FOR_INTERRUPTS();
-		if (io_uring_cq_ready(&io->ring) == 0)
-			fc_uring_sleep(io);
+		if (io_uring_cq_ready(&uring->ring) == 0)
+			fc_uring_sleep(uring);
 	}
 	return NULL;
 }

@@ -340,6 +340,7 @@ fc_epoch_to_time(int64 unit, int64 key, int64 *time)
 {
 	int64		epoch = EPOCH_SECONDS * USECS_PER_SEC;
 
+	Assert(unit > 0);
 	if (unit > USECS_PER_SEC)
 		*time = floor_div(key, unit / USECS_PER_SEC);
 	else if (pg_mul_s64_overflow(key, USECS_PER_SEC / unit, time))

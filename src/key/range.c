@@ -239,6 +239,7 @@ hole_after(const FcRoute *route, int below)
 {
 	FcRange		hole = {.lo = PG_INT64_MIN,.hi = PG_INT64_MAX};
 
+	Assert(below >= 0 && below <= route->nranges);
 	hole.lo_min = below == 0;
 	hole.hi_max = below == route->nranges;
 	if (!hole.lo_min)
@@ -273,6 +274,7 @@ cut_infinities(FcKeyType type, FcRange *range)
 		default:
 			return;
 	}
+	Assert(range->lo < range->hi);
 	if (range->lo <= first)
 	{
 		range->lo = first + 1;

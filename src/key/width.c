@@ -426,6 +426,7 @@ fc_interval_step(const FcRoute *route, const char *text, int64 epoch,
 	FcInterval	interval = fc_key_is_integer(type) ? integer_width(text) :
 		time_width(type, text);
 
+	Assert(epoch >= 0 && (epoch == 0 || fc_key_is_integer(route->type)));
 	interval.elapsed = interval.months == 0 && !interval.days &&
 		!fc_key_is_integer(type);
 	interval.epoch = epoch;

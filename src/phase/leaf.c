@@ -200,6 +200,7 @@ fc_leaf_end(FcLoader *loader)
 
 	if (loader->sorter.sort)
 		fc_leaf_write_sorted(loader);
+	Assert(loader->only.writer != NULL && loader->sorter.sort == NULL);
 	inserted = fc_write_end_slice(loader->only.writer);
 	loader->only.writer = NULL;
 	return inserted;
@@ -262,22 +263,6 @@ fc_leaf_refuse(FcContext *ctx, Relation leaf)
 					RelationGetRelationName(leaf),
 					RelationGetRelationName(ctx->target)),
 			 errhint("Load it again.")));
-}
-
-/*
- * Refuses a leaf that this process must not load.  It was attached after the
- * leader had looked at the leaves: else the leader would have taken another
- * way.
- */
-static void
-fc_leaf_check(FcContext *ctx, Relation leaf)
-{
-	bool		only_foreign_keys;
-
-	if (leaf->rd_rel->relkind != RELKIND_RELATION ||
-		fc_plan_has_triggers(leaf, &only_foreign_keys) ||
-		(ctx->in_worker && fc_plan_leaf_reason(leaf) != NULL))
-		fc_leaf_refuse(ctx, leaf);
 }
 
 /* How rows get into a leaf; "number" is its place among the leaves found */
@@ -354,6 +339,7 @@ fc_leaf_lock_found(FcContext *ctx)
 	uint32		n = before;
 	Oid			leaf;
 
+	Assert(!ctx->in_worker && before < shared->nturns);
 	while (n + 1 < shared->nturns &&
 		   OidIsValid(leaf = (Oid) pg_atomic_read_u64(&ctx->turns[n + 1].leaf)))
 	{
@@ -390,12 +376,18 @@ static FcLeaf *
 fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 {
 	TupleDesc	root = RelationGetDescr(loader->ctx->target);
-	TupleDesc	desc = RelationGetDescr(rri->ri_RelationDesc);
+	Relation	rel = rri->ri_RelationDesc;
+	TupleDesc	desc = RelationGetDescr(rel);
 	FcLeaf		new = {rri};
 	FcLeaf	   *leaf;
+	bool		only_foreign_keys;
 
-	fc_leaf_check(loader->ctx, rri->ri_RelationDesc);
-	new.turn = fc_leaf_turn(loader, rri->ri_RelationDesc);
+	/* else the leader, when it looked at the leaves, had taken another way */
+	if (rel->rd_rel->relkind != RELKIND_RELATION ||
+		fc_plan_has_triggers(rel, &only_foreign_keys) ||
+		(loader->ctx->in_worker && fc_plan_leaf_reason(rel) != NULL))
+		fc_leaf_refuse(loader->ctx, rel);
+	new.turn = fc_leaf_turn(loader, rel);
 	new.map = fc_build_attrmap_if_req(root, desc);
 	new.plain = fc_leaf_is_plain(loader, &new);
 	if (loader->sorter.sort)
@@ -407,6 +399,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	else
 		fc_leaf_begin_writer(loader, &new);
 	leaf = hash_search(loader->router.leaves, &rri, HASH_ENTER, NULL);
+	Assert(new.writer != NULL || loader->sorter.sort != NULL);
 	*leaf = new;
 	if (loader->sorter.sort)
 		loader->sorter.leaves = lappend(loader->sorter.leaves, leaf);
@@ -434,23 +427,13 @@ fc_leaf_find_known(FcLoader *loader)
 	return i < 0 ? NULL : loader->router.known[i];
 }
 
-/* Notes where core has routed the row in hand */
-static void
-fc_leaf_know(FcLoader *loader)
-{
-	int			i = fc_leaf_number(loader);
-
-	if (i >= 0 && loader->router.route->ranges[i].partition ==
-		RelationGetRelid(loader->leaf->rri->ri_RelationDesc))
-		loader->router.known[i] = loader->leaf;
-}
-
 void
 fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot)
 {
 	TupleTableSlot *own = leaf->slot;
 	int			natts = slot->tts_tupleDescriptor->natts;
 
+	Assert(leaf->map || own->tts_tupleDescriptor->natts == natts);
 	if (leaf->map)
 		execute_attr_map_slot(leaf->map, slot, own);
 	else if (own != slot)
@@ -473,6 +456,7 @@ fc_leaf_find(void *arg)
 	ResultRelInfo *rri = ExecFindPartition(router->mtstate, loader->root,
 										   router->proute, loader->root_slot,
 										   loader->estate);
+	int			i;
 
 	if (loader->dry)
 		loader->leaf = &loader->only;
@@ -480,8 +464,10 @@ fc_leaf_find(void *arg)
 		loader->leaf = hash_search(router->leaves, &rri, HASH_FIND, NULL);
 	if (loader->leaf == NULL)
 		loader->leaf = fc_leaf_add(loader, rri);
-	if (!loader->dry)
-		fc_leaf_know(loader);
+	/* later rows with keys of this partition go there without core */
+	i = loader->dry ? -1 : fc_leaf_number(loader);
+	if (i >= 0 && router->route->ranges[i].partition == RelationGetRelid(rri->ri_RelationDesc))
+		router->known[i] = loader->leaf;
 	MemoryContextSwitchTo(old);
 }
 

@@ -121,16 +121,6 @@ fc_load_follower(const FcContext *ctx, FcTask *task)
 	return task + 1;
 }
 
-/* The number of units that processes take: whole leaves, or tasks */
-static uint32
-fc_load_units(const FcContext *ctx)
-{
-	FcTask	   *tasks = ctx->tasks;
-	uint32		n = ctx->shared->ntasks;
-
-	return n > 0 && fc_shared_whole_leaves(ctx->shared) ? tasks[n - 1].part + 1 : n;
-}
-
 /*
  * The first task of the leaf with this number, or, if the file is presorted,
  * the first task that is in the chunk with this number or in one after it.
@@ -144,6 +134,7 @@ fc_load_find_task(const FcContext *ctx, uint32 number)
 
 	fc_search(uint32, first, ctx->shared->ntasks, mid,
 			  (chunks ? tasks[mid].chunk : tasks[mid].part) < number);
+	Assert(chunks || first < ctx->shared->ntasks);
 	return &tasks[first];
 }
 
@@ -158,18 +149,20 @@ fc_load_take_task(void *arg, bool ahead)
 	FcContext  *ctx = loader->ctx;
 	FcShared   *shared = ctx->shared;
 	uint32		spare = FC_SPARE_TASKS * Max(shared->nprocesses, 1);
-	uint32		units = fc_load_units(ctx);
+	bool		whole = fc_shared_whole_leaves(shared);
+	uint32		units = shared->ntasks;	/* whole leaves, or tasks */
 	FcTask	   *task = fc_load_follower(ctx, loader->tasks.last);
 	uint32		i;
 
 	if (task == NULL)
 	{
+		if (units > 0 && whole)
+			units = ((FcTask *) ctx->tasks)[units - 1].part + 1;
 		if (ahead && pg_atomic_read_u32(&shared->next) + spare >= units)
 			return NULL;
 		if (!fc_context_take(ctx, units, &i))
 			return NULL;
-		task = fc_shared_whole_leaves(shared) ? fc_load_find_task(ctx, i) :
-			(FcTask *) ctx->tasks + i;
+		task = whole ? fc_load_find_task(ctx, i) : (FcTask *) ctx->tasks + i;
 	}
 	loader->tasks.last = task;
 	return task;
@@ -180,6 +173,7 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 {
 	FcDestination to = {.storage = task->storage,.slice = &loader->slice};
 
+	Assert(task->slice < task->nslices);
 	INSTR_TIME_SET_CURRENT(loader->tasks.start);
 	if (loader->router.proute)
 		return;
@@ -487,6 +481,7 @@ fc_load_run(FcContext *ctx)
 {
 	FcLoader	loader = {0};
 
+	Assert(ctx->shared->phase == FC_PHASE_LOAD);
 	fc_load_begin(&loader, ctx);
 	if (loader.router.proute && ctx->shared->plan.order.nkeys > 0)
 		fc_leaf_begin_sort_all(&loader);
@@ -503,6 +498,7 @@ fc_load_check_run(FcContext *ctx)
 {
 	FcLoader	loader = {0};
 
+	Assert(ctx->shared->phase == FC_PHASE_CHECK);
 	loader.dry = true;
 	fc_load_begin(&loader, ctx);
 	loader.where = fc_where_begin(ctx->shared);

@@ -159,6 +159,7 @@ fc_presorted_look(FcContext *ctx, int64 *keys)
 	EState	   *estate = fc_target_executor(fc_target_context_state(ctx), &root);
 	ErrorData  *edata;
 
+	Assert(!ctx->in_worker);
 	look.keys = keys;
 	look.last = PG_INT64_MIN;
 	fc_chunk_reader_begin(&look.reader, ctx, FC_PRESORTED_TAIL);

@@ -42,6 +42,8 @@ fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 	edata->sqlerrcode = sqlerrcode;
 	edata->message = message;
 	edata->assoc_context = CurrentMemoryContext;
+	Assert(fc_row_tolerates(loader, class) || class == FC_CLASS_NO_PARTITION ||
+		   class == FC_CLASS_NOT_NULL);
 	loader->row.outcome = FC_ROW_REFUSED;
 	loader->row.bad = bad;
 }
@@ -196,6 +198,7 @@ fc_row_has_key(const FcLoader *loader, const TupleTableSlot *slot)
 
 	if (!row->keyed)
 		return true;
+	Assert(i >= 0 && i < slot->tts_tupleDescriptor->natts);
 	if (slot->tts_isnull[i] || row->key_null)
 		return slot->tts_isnull[i] == row->key_null;
 	return fc_key_from_datum(shared->plan.key.type, slot->tts_values[i]) == row->key;

@@ -78,7 +78,7 @@ typedef struct FcSampleWindow
 	uint32		stretch;
 } FcSampleWindow;
 
-typedef struct FcSample
+typedef struct FcKeySample
 {
 	FcChunkReader reader;
 	FcParser   *parser;
@@ -86,13 +86,13 @@ typedef struct FcSample
 	uint32		nrows;
 	uint32		max;			/* the most rows after the stretch in hand */
 	uint32		stretch;
-} FcSample;
+} FcKeySample;
 
 /* Body of fc_error_catch: the records of one stretch */
 static void
 fc_sample_read(void *arg)
 {
-	FcSample   *sample = arg;
+	FcKeySample   *sample = arg;
 	const FcRecord *record = &sample->reader.record;
 
 	while (sample->nrows < sample->max && fc_chunk_reader_next(&sample->reader))
@@ -112,7 +112,7 @@ fc_sample_read(void *arg)
 
 /* Reads one stretch; false if an error ended the sample */
 static bool
-fc_sample_stretch(FcSample *sample, uint32 chunk, uint64 bytes)
+fc_sample_stretch(FcKeySample *sample, uint32 chunk, uint64 bytes)
 {
 	FcChunkReader *reader = &sample->reader;
 	ErrorData  *edata;
@@ -127,7 +127,7 @@ fc_sample_stretch(FcSample *sample, uint32 chunk, uint64 bytes)
 
 /* Takes rows from places that are spread evenly over the file */
 static void
-fc_sample_take(FcSample *sample, FcContext *ctx)
+fc_sample_take(FcKeySample *sample, FcContext *ctx)
 {
 	uint32		nchunks = ctx->shared->source.nchunks;
 	uint32		n = Min(nchunks, FC_SAMPLE_STRETCHES);
@@ -161,7 +161,7 @@ fc_sample_key_cmp(const void *a, const void *b)
 
 /* The first key of each of n windows with equally many rows */
 static int64 *
-fc_sample_borders(const FcSample *sample, uint32 n)
+fc_sample_borders(const FcKeySample *sample, uint32 n)
 {
 	int64	   *keys = palloc(sizeof(int64) * sample->nrows);
 	int64	   *borders = palloc(sizeof(int64) * n);
@@ -175,21 +175,11 @@ fc_sample_borders(const FcSample *sample, uint32 n)
 	return borders;
 }
 
-/* The window that a key belongs to: the last whose border is not above it */
-static uint32
-fc_sample_window(const int64 *borders, uint32 n, int64 key)
-{
-	uint32		after = 1;
-
-	fc_search(uint32, after, n, mid, borders[mid] <= key);
-	return after - 1;
-}
-
 /*
  * What it costs to read the sample window by window, as a multiple of its bytes
  */
 static double
-fc_sample_times(const FcSample *sample, uint32 nwindows)
+fc_sample_times(const FcKeySample *sample, uint32 nwindows)
 {
 	int64	   *borders = fc_sample_borders(sample, nwindows);
 	FcSampleWindow *windows = palloc0(sizeof(FcSampleWindow) * nwindows);
@@ -199,9 +189,14 @@ fc_sample_times(const FcSample *sample, uint32 nwindows)
 	for (uint32 i = 0; i < sample->nrows; i++)
 	{
 		FcSampleRow *row = &sample->rows[i];
-		FcSampleWindow *window = &windows[fc_sample_window(borders, nwindows, row->key)];
-		uint64		gap = row->offset - window->end;
+		FcSampleWindow *window;
+		uint32		after = 1;
+		uint64		gap;
 
+		/* the last window whose border is not above the key */
+		fc_search(uint32, after, nwindows, mid, borders[mid] <= row->key);
+		window = &windows[after - 1];
+		gap = row->offset - window->end;
 		if (window->stretch != row->stretch + 1 || gap > FC_READ_GAP)
 			gap = FC_READ_GAP;
 		cost += gap + row->length;
@@ -211,6 +206,7 @@ fc_sample_times(const FcSample *sample, uint32 nwindows)
 	}
 	pfree(borders);
 	pfree(windows);
+	Assert(cost >= bytes - sample->nrows);
 	return bytes > 0 ? cost / bytes : 0;
 }
 
@@ -284,13 +280,14 @@ const char *
 fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
 {
 	FcShared   *shared = ctx->shared;
-	FcSample	sample = {0};
+	FcKeySample	sample = {0};
 	const FcChunkStart *last;
 	const char *reason;
 	uint64		nwindows;
 	double		times;
 
 	*rows = false;
+	Assert(!ctx->in_worker && nprocesses > 0);
 	if (shared->source.nchunks == 0 || shared->source.size < FC_SAMPLE_SMALL)
 		return "the file is small";
 	if (fc_map_worth(shared, ctx->source))

@@ -252,6 +252,7 @@ fc_scan_run(FcContext *ctx)
 	ResultRelInfo *root;
 	uint32		i;
 
+	Assert(shared->phase == FC_PHASE_SCAN && shared->plan.key.type != FC_KEY_NONE);
 	if (fc_shared_key_routes(shared))
 	{
 		route = fc_route_build(ctx->target);

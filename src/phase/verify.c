@@ -118,6 +118,7 @@ fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
 	}
 	fc_leaf_begin_writer(&verifier->loader, leaf);
 	verifier->nwriters++;
+	Assert(verifier->nwriters <= FC_LEAF_WRITERS);
 }
 
 /*
@@ -218,17 +219,6 @@ fc_verify_row(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
-/* Inserts a row; the writer keeps an error of an index */
-static void
-fc_verify_insert(FcLoader *loader)
-{
-	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
-
-	fc_write_put(loader->leaf->writer, loader->row.record->offset, loader->row.record->length);
-	fc_write_flush(loader->leaf->writer);
-	MemoryContextSwitchTo(old);
-}
-
 /* Looks at a record; an error kept is the file's first, and ends the chunks */
 static void
 fc_verify_record(FcVerifier *verifier, const FcRecord *record)
@@ -254,7 +244,14 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 	else
 		fc_parse_count_nulled(loader->parser, record->offset, record->length);
 	if (loader->row.outcome == FC_ROW_BUILT && verifier->insert && loader->leaf)
-		fc_verify_insert(loader);
+	{
+		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
+		/* the writer keeps an error of an index */
+		fc_write_put(loader->leaf->writer, record->offset, record->length);
+		fc_write_flush(loader->leaf->writer);
+		MemoryContextSwitchTo(old);
+	}
 	MemoryContextReset(loader->row_mcxt);
 	ResetPerTupleExprContext(loader->estate);
 }
@@ -276,16 +273,6 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 }
 
 /*
- * The first chunk that must be looked at.  A ring has lost the chunks whose
- * turn is over, but all of their records are good.
- */
-static uint32
-fc_verify_first(const FcContext *ctx)
-{
-	return fc_shared_ring(ctx->shared) == NULL ? 0 : ctx->shared->done;
-}
-
-/*
  * Parses and checks the records before the first bad one known, in file order,
  * and keeps the first that is refused; those that are tolerated are rejected
  * once more.
@@ -297,6 +284,7 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	FcLoader   *loader = &verifier.loader;
 	FcChunkReader reader;
 
+	Assert(!ctx->in_worker);
 	fc_chunk_reader_begin(&reader, ctx, 65536);
 	ctx->verifying = true;
 	fc_load_begin(loader, ctx);
@@ -308,7 +296,8 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
 		verifier.by_key[i] = (FcTask *) ctx->tasks + i;
 	qsort(verifier.by_key, ctx->shared->ntasks, sizeof(FcTask *), fc_verify_task_cmp);
-	for (uint32 i = fc_verify_first(ctx); i < ctx->shared->source.nchunks; i++)
+	/* a ring has lost chunks whose turn is over: their records are good */
+	for (uint32 i = ctx->shared->at.ring != 0 ? ctx->shared->done : 0; i < ctx->shared->source.nchunks; i++)
 		fc_verify_chunk(&verifier, &reader, i);
 	fc_reject_end(ctx);
 	ctx->verifying = false;

@@ -24,6 +24,7 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 	const FcChunk *bytes = fc_shared_chunk(shared, chunk);
 	uint64		first = fc_shared_start(shared, chunk)->first;
 
+	Assert(shared->source.room > 0 || chunk < shared->source.nchunks);
 	reader->chunk = chunk;
 	reader->end = bytes->start + bytes->length;
 	reader->found = 0;

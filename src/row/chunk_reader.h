@@ -57,6 +57,7 @@ fc_chunk_reader_next(FcChunkReader *reader)
 
 	if (end == FC_END_NONE || record->offset >= reader->end)
 		return false;
+	Assert(end != FC_END_FOUND || record->length <= record->total);
 	reader->found++;
 	fc_pace(reader->ctx, record->total);
 	if (end != FC_END_FOUND || record->unterminated)

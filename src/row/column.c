@@ -62,6 +62,7 @@ fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 	Form_pg_attribute att;
 	Oid			input;
 
+	Assert(attnum >= 0 && attnum <= desc->natts);
 	column->index = attnum - 1;
 	column->binary = binary;
 	if (attnum != 0)
@@ -115,6 +116,7 @@ fc_column_value(FcColumn *column, const FcField *field)
 {
 	Datum		value;
 
+	Assert(column->index >= 0 && OidIsValid(column->typid));
 	if (field->null)
 	{
 		if (column->input.fn_strict)

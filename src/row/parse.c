@@ -92,6 +92,7 @@ static void
 fc_parse_refuse(FcParser *parser, uint32 class, FcColumn *column,
 				const char *value, ErrorData *edata)
 {
+	Assert(fc_parse_tolerates(parser, class));
 	parser->record.ok = false;
 	parser->faults.bad.class = class;
 	parser->faults.bad.column = column ? column->name : NULL;
@@ -229,6 +230,7 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 {
 	FcNulled   *nulled = &parser->faults.nulled[parser->faults.nnulled];
 
+	Assert(parser->faults.nnulled < parser->ncolumns);
 	if (!parser->shared->plan.set_null)
 	{
 		fc_parse_refuse(parser, FC_CLASS_CONVERSION, column,
@@ -265,6 +267,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	bool	   *null = &parser->record.nulls[column->index];
 	ErrorData  *edata;
 
+	Assert(column->index >= 0 && column->index < parser->natts);
 	fc_parse_set_zone(parser, !field->marker);
 	if (field->marker)
 	{
@@ -557,6 +560,7 @@ fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *
 bool
 fc_parse_rest(FcParser *parser)
 {
+	Assert(parser->record.ok && parser->record.done <= parser->ncolumns);
 	fc_parse_in_zone(parser, fc_parse_columns, parser);
 	return parser->record.ok;
 }
@@ -735,6 +739,8 @@ fc_parse_known_key(FcParser *parser, int64 key, bool known)
 
 	if (parser->quick.columns == NULL)
 		return;
+	Assert(parser->shared->plan.key.field >= 0 &&
+		   parser->shared->plan.key.field < parser->ncolumns);
 	quick = &parser->quick.columns[parser->shared->plan.key.field];
 	quick->known = known;
 	quick->value = fc_key_datum(parser->shared->plan.key.type, key);

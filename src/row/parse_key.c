@@ -59,6 +59,7 @@ fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 	int			wanted = parser->shared->plan.key.field;
 	FcBorders	borders;
 
+	Assert(wanted >= 0 && wanted < parser->ncolumns);
 	if (parser->dialect.mode == FC_MODE_BINARY)
 		return fc_binary_field(record->data, record->length, wanted, field);
 	if (record->marks == NULL)
@@ -166,6 +167,7 @@ fc_parse_copy(FcParser *parser, const char *data, size_t len)
 		parser->look.size = Max(len + 1, parser->look.size * 2);
 		parser->look.data = repalloc_huge(parser->look.data, parser->look.size);
 	}
+	Assert(len < parser->look.size);
 	memcpy(parser->look.data, data, len);
 	return parser->look.data;
 }

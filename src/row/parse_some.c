@@ -42,6 +42,7 @@ fc_parse_some_begin(FcParser *parser, const int *fields, int n)
 	some->room.end = some->start + FC_SOME_ROOM;
 	for (int i = 0; i < n; i++)
 	{
+		Assert(fields[i] >= 0 && fields[i] < parser->ncolumns);
 		some->fields[i] = fields[i];
 		some->converts[i] = parser->columns[fields[i]].convert;
 		some->converts[i].room = &some->room;

@@ -83,6 +83,7 @@ fc_parse_text(FcParser *parser, int i)
 	if (!column->ours && !field->marker &&
 		(parser->shared->plan.tolerated & FC_CLASS_CONVERSION) == 0)
 		return;
+	Assert(column->index >= 0 && !parser->texts.made[i]);
 	/* an error is about the field as it was before set_null */
 	parser->texts.column = column;
 	parser->texts.field = &unchanged;

@@ -35,6 +35,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/parallel.h"
 #include "access/relation.h"
 #include "access/xact.h"
 #include "access/xloginsert.h"
@@ -46,6 +47,7 @@
 #include "nodes/nodeFuncs.h"
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -273,6 +275,7 @@ fc_sequence_advance(Relation rel, Buffer buf, const FormData_pg_sequence *form,
 	/* after setval(..., false) the number itself comes next */
 	if (count == 0 || !data->is_called)
 		return 0;
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
 	*first = last + form->seqincrement;
 	fc_sequence_set(rel, buf, item,
 					(int64) ((uint64) last + count * (uint64) form->seqincrement));
@@ -404,6 +407,7 @@ fc_number_reserve(FcContext *ctx, uint64 records)
 {
 	FcShared   *shared = ctx->shared;
 
+	Assert(!IsParallelWorker() && !IsInParallelMode());
 	for (int i = 0; i < shared->plan.nnumbers; i++)
 	{
 		FcNumberTaker taker = {ctx, &fc_shared_numbers(shared)[i]};
@@ -494,6 +498,7 @@ fc_numbers_get(FcNumberFile *file, uint64 record)
 	if (file->nblocks > 1)
 		fc_numbers_load_block(file, block - 1);
 	fc_search(int, next, file->nspans, mid, file->spans[mid].record <= record);
+	Assert(file->spans[next - 1].record <= record);
 	return fc_number_after(file->number, file->spans[next - 1].first,
 						   record - file->spans[next - 1].record);
 }

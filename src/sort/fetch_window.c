@@ -76,12 +76,12 @@
 #define FC_READ_PUMP		32
 
 /* What one read can bring to its place */
-typedef struct FcPiece
+typedef struct FcReadPiece
 {
 	uint64		offset;			/* in the file */
 	uint32		place;			/* in the arena */
 	uint32		length;
-} FcPiece;
+} FcReadPiece;
 
 /* Walks over entries in key order and gives each its place in the arena */
 typedef struct FcWindowCursor
@@ -103,7 +103,7 @@ typedef struct FcWindow
 	FcWindowCursor cursor;		/* at the entry before it */
 
 	/* reading */
-	FcPiece    *pieces;
+	FcReadPiece    *pieces;
 	uint32		npieces;
 	uint32		piece;			/* next piece to request */
 	uint32		within;			/* bytes of it requested already */
@@ -190,8 +190,8 @@ fc_window_busy(FcWindow *window)
  * Stable radix sort by offset, "bits" bits at a time.  Returns the array that
  * holds the result: pieces or scratch.
  */
-static FcPiece *
-fc_pieces_sort(FcPiece *pieces, FcPiece *scratch, uint32 n,
+static FcReadPiece *
+fc_pieces_sort(FcReadPiece *pieces, FcReadPiece *scratch, uint32 n,
 			   uint64 min, uint64 max)
 {
 	int			bits = 8;
@@ -202,7 +202,7 @@ fc_pieces_sort(FcPiece *pieces, FcPiece *scratch, uint32 n,
 	{
 		uint32		start[256] = {0};
 		uint32		sum = 0;
-		FcPiece    *swap;
+		FcReadPiece    *swap;
 
 		CHECK_FOR_INTERRUPTS();
 
@@ -232,7 +232,7 @@ fc_pieces_sort(FcPiece *pieces, FcPiece *scratch, uint32 n,
 static bool
 fc_window_cut(FcWindow *window, Size arena, uint32 npieces)
 {
-	FcPiece    *pieces = (FcPiece *) (window->block + MAXALIGN(arena));
+	FcReadPiece    *pieces = (FcReadPiece *) (window->block + MAXALIGN(arena));
 	FcWindowCursor cursor = {0};
 	uint64		min = PG_UINT64_MAX;
 	uint64		max = 0;
@@ -245,7 +245,7 @@ fc_window_cut(FcWindow *window, Size arena, uint32 npieces)
 
 		if (fc_cursor_place(&cursor, entry))
 		{
-			FcPiece    *last = &pieces[n - 1];
+			FcReadPiece    *last = &pieces[n - 1];
 
 			last->length = cursor.place + entry->length - last->place;
 			continue;
@@ -284,7 +284,7 @@ fc_reader_peek(FcReader *reader)
 static inline Size
 fc_window_need(Size arena, uint32 nentries, uint32 npieces)
 {
-	return MAXALIGN(arena) + (Size) npieces * 2 * sizeof(FcPiece) +
+	return MAXALIGN(arena) + (Size) npieces * 2 * sizeof(FcReadPiece) +
 		(Size) nentries * sizeof(FcEntry);
 }
 
@@ -366,14 +366,14 @@ static uint32
 fc_window_neighbours(FcReader *reader, FcWindow *window, uint64 limit,
 					 uint64 *end)
 {
-	FcPiece    *first = &window->pieces[window->piece];
+	FcReadPiece    *first = &window->pieces[window->piece];
 	uint32		left = window->npieces - window->piece;
 	uint32		n = 1;
 
 	*end = first->offset + first->length;
 	while (n < left)
 	{
-		FcPiece    *piece = &first[n];
+		FcReadPiece    *piece = &first[n];
 		uint64		piece_end = piece->offset + piece->length;
 
 		/* unsigned: a piece that overlaps is no neighbour */
@@ -415,7 +415,7 @@ fc_reader_make_stages(FcReader *reader)
 static bool
 fc_op_plan(FcReader *reader, FcWindow *window, FcOp *op)
 {
-	FcPiece    *piece = &window->pieces[window->piece];
+	FcReadPiece    *piece = &window->pieces[window->piece];
 	uint64		start = piece->offset + window->within;
 	FcSourcePlace place;
 	uint64		end;
@@ -497,7 +497,7 @@ fc_op_finish(FcReader *reader, FcOp *op)
 
 	if (op->stage != NULL)
 	{
-		FcPiece    *pieces = &window->pieces[op->first];
+		FcReadPiece    *pieces = &window->pieces[op->first];
 
 		for (uint32 i = 0; i < op->count; i++)
 			memcpy(window->block + pieces[i].place,
@@ -672,7 +672,7 @@ fc_read_window(Size memory, uint64 length)
 	FcReader	reader = {0};
 
 	fc_reader_budget(&reader, 1, memory);
-	return Max(reader.window_max / (length + 1 + 2 * sizeof(FcPiece) + sizeof(FcEntry)), 1);
+	return Max(reader.window_max / (length + 1 + 2 * sizeof(FcReadPiece) + sizeof(FcEntry)), 1);
 }
 
 const FcReadStats *

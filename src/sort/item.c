@@ -75,21 +75,6 @@ fc_insertion_sort(FcItem *items, uint64 n)
 	}
 }
 
-/*
- * The lowest bit that the first passes look at.  They look only at as many
- * digits as it takes to tell most of n different keys apart, because it costs
- * less to sort the few others afterwards.
- */
-static int
-fc_item_shift(uint64 n, uint64 spread)
-{
-	int			spread_bits = pg_leftmost_one_pos64(spread) + 1;
-	int			bits = pg_leftmost_one_pos64(n) + FC_RADIX_SPARE;
-	int			passes = (bits + FC_RADIX_BITS - 1) / FC_RADIX_BITS;
-
-	return Max(spread_bits - passes * FC_RADIX_BITS, 0);
-}
-
 /* Finds the range of the keys; false if they are in order already */
 static bool
 fc_item_spread(const FcItem *items, uint64 n, int64 *least, uint64 *spread)
@@ -142,22 +127,27 @@ fc_item_sort_groups(FcItem *items, FcItem *scratch, uint64 n, int64 min,
 /*
  * Where the keys' spread has many more bits than it takes to tell n keys
  * apart, the passes sort by the upper ones, and groups that share these are
- * sorted afterwards.
+ * sorted afterwards: it costs less to sort the few others then.
  */
 FcItem *
 fc_item_sort(FcItem *items, FcItem *scratch, uint64 n)
 {
 	int64		min;
 	uint64		spread;
+	int			passes;
 	int			shift;
 	FcItem	   *sorted;
 
 	if (n < 2 || !fc_item_spread(items, n, &min, &spread))
 		return items;
-	shift = fc_item_shift(n, spread);
+	passes = (pg_leftmost_one_pos64(n) + FC_RADIX_SPARE + FC_RADIX_BITS - 1) / FC_RADIX_BITS;
+	/* the lowest bit that the first passes look at */
+	shift = pg_leftmost_one_pos64(spread) + 1 - passes * FC_RADIX_BITS;
+	shift = Max(shift, 0);
 	sorted = fc_radix_sort(items, scratch, n, min, spread, shift);
 	if (shift > 0)
 		fc_item_sort_groups(sorted, sorted == items ? scratch : items, n, min,
 							shift);
+	Assert(sorted[0].key == min && sorted[n - 1].key - min == spread);
 	return sorted;
 }

@@ -186,15 +186,6 @@ fc_sort_key_plain(const FcSortKey *key)
 	return !key->descending && !key->nulls_first;
 }
 
-static bool
-fc_sort_type_unsafe(Oid typid)
-{
-	TypeCacheEntry *type = lookup_type_cache(getBaseType(typid), TYPECACHE_CMP_PROC);
-
-	return !OidIsValid(type->cmp_proc) ||
-		func_parallel(type->cmp_proc) != PROPARALLEL_SAFE;
-}
-
 /*
  * May only the leader compare values of this type?  A value that is made of
  * others is compared by their functions.
@@ -205,11 +196,13 @@ fc_sort_unsafe(Oid typid)
 	Oid			base = getBaseType(typid);
 	char		typtype = get_typtype(base);
 	Oid			element = get_element_type(base);
+	TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_CMP_PROC);
 	TupleDesc	desc;
 	bool		unsafe = false;
 
 	check_stack_depth();
-	if (fc_sort_type_unsafe(base))
+	if (!OidIsValid(type->cmp_proc) ||
+		func_parallel(type->cmp_proc) != PROPARALLEL_SAFE)
 		return true;
 	if (OidIsValid(element))
 		return fc_sort_unsafe(element);

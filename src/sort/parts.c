@@ -48,6 +48,7 @@ fc_parts_add(HTAB *parts, const FcSpillPart *part)
 	FcPartEntry *entry;
 	bool		found;
 
+	Assert(part->rows > 0 && part->min_key <= part->max_key);
 	entry = hash_search(parts, &key, HASH_ENTER, &found);
 	if (!found)
 	{

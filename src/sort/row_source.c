@@ -81,6 +81,7 @@ fc_rows_take(FcRowSource *rows, bool ahead)
 
 	if (task == NULL)
 		return false;
+	Assert(rows->ntasks < rows->ctx->shared->ntasks);
 	rows->given[rows->ntasks] = 0;
 	rows->tasks[rows->ntasks++] = task;
 	return true;
@@ -168,23 +169,18 @@ fc_window_begin(FcRowSource *rows)
 	rows->stats = fc_read_stats(rows->reader);
 }
 
-/*
- * Looks for another row of the task in hand, all known rows of which were
- * handed out.  If the task was taken last, the reader gives its next row, or
- * the first one of a task that it takes meanwhile.
- */
-static bool
-fc_window_look_on(FcRowSource *rows)
-{
-	if (!rows->pending && rows->current == rows->ntasks - 1)
-		rows->pending = fc_read_next(rows->reader, &rows->entry, &rows->data);
-	return rows->done < rows->given[rows->current];
-}
-
 static bool
 fc_window_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
 {
-	if (rows->done == rows->given[rows->current] && !fc_window_look_on(rows))
+	/*
+	 * All known rows of the task were handed out.  If it was taken last, the
+	 * reader gives its next row, or the first one of a task that it takes
+	 * meanwhile.
+	 */
+	if (rows->done == rows->given[rows->current] && !rows->pending &&
+		rows->current == rows->ntasks - 1)
+		rows->pending = fc_read_next(rows->reader, &rows->entry, &rows->data);
+	if (rows->done == rows->given[rows->current])
 		return false;
 	rows->done++;
 	if (!rows->pending)
@@ -198,21 +194,6 @@ fc_window_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
 static const FcRowMethod fc_rows_window = {fc_window_begin, fc_window_next};
 
 /*
- * Is the file to be mapped for the task that was taken?  The page cache is
- * asked again from time to time, because a file may leave it.
- */
-static bool
-fc_rows_map_worth(FcRowSource *rows)
-{
-	uint64		mapped = rows->map ? fc_map_stats(rows->map)->bytes : 0;
-
-	if (rows->map && mapped < rows->trusted)
-		return true;
-	rows->trusted = mapped + FC_ROWS_TRUST;
-	return fc_map_worth(rows->ctx->shared, rows->ctx->source);
-}
-
-/*
  * The method for the task that was taken; the windows take all tasks that are
  * left
  */
@@ -220,11 +201,17 @@ static const FcRowMethod *
 fc_rows_choose(FcRowSource *rows)
 {
 	FcContext  *ctx = rows->ctx;
+	uint64		mapped = rows->map ? fc_map_stats(rows->map)->bytes : 0;
 
 	if (ctx->shared->way == FC_WAY_ROWS)
 		return &fc_rows_spilled;
-	if (!fc_rows_map_worth(rows))
-		return &fc_rows_window;
+	/* the page cache is asked again now and then: a file may leave it */
+	if (rows->map == NULL || mapped >= rows->trusted)
+	{
+		rows->trusted = mapped + FC_ROWS_TRUST;
+		if (!fc_map_worth(ctx->shared, ctx->source))
+			return &fc_rows_window;
+	}
 	if (rows->map == NULL)
 		rows->map = fc_map_begin(ctx->source, &ctx->dialect,
 								 fc_rows_memory(rows) / 8);
@@ -296,6 +283,7 @@ fc_row_source_task(FcRowSource *rows)
 		rows->method = fc_rows_choose(rows);
 		rows->method->begin(rows);
 	}
+	Assert(rows->current + 1 < rows->ntasks);
 	rows->done = 0;
 	return rows->tasks[++rows->current];
 }

@@ -372,6 +372,7 @@ fc_runs_cut(FcRuns *runs, const FcSpillPart *part, int n, FcBound *bounds)
 		if (bound == sample ||
 			(nbounds > 0 && fc_bound_cmp(&bounds[nbounds - 1], bound) == 0))
 			continue;
+		Assert(nbounds < n - 1);
 		bounds[nbounds++] = *bound;
 	}
 	pfree(sample);
@@ -392,6 +393,7 @@ fc_cursor_fill(FcMerge *merge, FcRunCursor *cursor)
 	Size		kept = cursor->n - cursor->i;
 	Size		size = Min(cursor->size - kept, cursor->end - cursor->place);
 
+	Assert(kept < cursor->size && cursor->place < cursor->end);
 	memmove(cursor->buf, cursor->buf + cursor->i, kept);
 	fc_runs_read(cursor->file, cursor->place, cursor->buf + kept, size);
 	cursor->place += size;
@@ -619,6 +621,7 @@ fc_merge_next(void *arg, FcEntry *entry)
 	if (merge->tree[0].offset == FC_MATCH_OUT)
 		return false;
 	merge->current = merge->tree[0].cursor;
+	Assert(merge->hi_max || fc_entry_before_bound(&merge->current->entry, &merge->hi));
 	*entry = merge->current->entry;
 	return true;
 }

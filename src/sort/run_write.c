@@ -69,12 +69,12 @@
  * they are spilled.  The "row" of its item is the row's place, counted from
  * the block's end; here, too, the lowest bit says that the key is NULL.
  */
-typedef struct FcHeld
+typedef struct FcHeldRow
 {
 	uint64		offset;
 	uint32		length;
 	uint32		info;
-} FcHeld;
+} FcHeldRow;
 
 struct FcSpill
 {
@@ -113,7 +113,7 @@ struct FcSpill
 static inline Size
 fc_held_size(const FcShared *shared, uint32 length)
 {
-	return sizeof(FcHeld) +
+	return sizeof(FcHeldRow) +
 		(fc_spill_keeps(shared, length) ? MAXALIGN((Size) length + 1) : 0);
 }
 
@@ -123,7 +123,7 @@ fc_spill_need(const FcShared *shared, uint64 records, uint64 bytes)
 	uint64		each = 2 * sizeof(FcItem);
 
 	if (!fc_spill_packs(shared))
-		each += sizeof(FcHeld);
+		each += sizeof(FcHeldRow);
 	if (shared->way == FC_WAY_ROWS)
 		each += MAXIMUM_ALIGNOF;
 	return FC_SPILL_LEAST + FC_SPILL_WRITE + (records + 1) * each +
@@ -176,19 +176,10 @@ fc_spill_items(FcSpill *spill)
 	return (FcItem *) spill->block;
 }
 
-static inline FcHeld *
+static inline FcHeldRow *
 fc_spill_held(FcSpill *spill, uint64 row)
 {
-	return (FcHeld *) (spill->block + spill->size - (row & ~(uint64) 1));
-}
-
-static void
-fc_spill_make_file(FcSpill *spill)
-{
-	char		name[MAXPGPATH];
-
-	snprintf(name, sizeof(name), "runs.%d", spill->process);
-	spill->file = FileSetCreate(&spill->shared->fileset.fs, name);
+	return (FcHeldRow *) (spill->block + spill->size - (row & ~(uint64) 1));
 }
 
 /*
@@ -199,9 +190,13 @@ static void
 fc_spill_write_bytes(FcSpill *spill, const void *data, Size size, Size most)
 {
 	Size		done = 0;
+	char		name[MAXPGPATH];
 
 	if (spill->file == 0)
-		fc_spill_make_file(spill);
+	{
+		snprintf(name, sizeof(name), "runs.%d", spill->process);
+		spill->file = FileSetCreate(&spill->shared->fileset.fs, name);
+	}
 	while (done < size)
 	{
 		int			n;
@@ -236,6 +231,7 @@ fc_spill_reserve(FcSpill *spill, Size size)
 
 	if (spill->out_size - spill->out_used < size)
 		fc_spill_write(spill);
+	Assert(size <= spill->out_size);
 	at = spill->out + spill->out_used;
 	spill->out_used += size;
 	return at;
@@ -303,12 +299,13 @@ fc_spill_begin_part(FcSpill *spill, int64 key, bool null)
 
 /* Counts a row; they come in key order */
 static inline void
-fc_spill_count(FcSpill *spill, int64 key, const FcHeld *held)
+fc_spill_count(FcSpill *spill, int64 key, const FcHeldRow *held)
 {
 	FcSpillPart *part = &spill->part;
 
 	if (part->rows == 0 || (!part->range.hi_max && key >= part->range.hi))
 		fc_spill_begin_part(spill, key, held->info & 1);
+	Assert(part->rows == 0 || key >= part->max_key);
 	part->rows++;
 	part->bytes += held->length;
 	part->max_key = key;
@@ -341,7 +338,7 @@ fc_spill_mark(FcSpill *spill, int64 key, uint64 offset, uint64 place)
 }
 
 static inline void
-fc_spill_write_row(FcSpill *spill, int64 key, const FcHeld *held)
+fc_spill_write_row(FcSpill *spill, int64 key, const FcHeldRow *held)
 {
 	FcEntry		entry = {key, held->offset, held->length, held->info};
 	Size		bytes = fc_spill_keeps(spill->shared, held->length) ?
@@ -359,7 +356,7 @@ fc_spill_write_held(FcSpill *spill, const FcItem *items, uint64 n)
 
 	for (uint64 i = 0; i < n; i++)
 	{
-		FcHeld	   *held = fc_spill_held(spill, items[i].row);
+		FcHeldRow	   *held = fc_spill_held(spill, items[i].row);
 
 		if (i + FC_SPILL_AHEAD < n)
 			fc_prefetch(fc_spill_held(spill, items[i + FC_SPILL_AHEAD].row));
@@ -434,18 +431,6 @@ fc_spill_write_section(FcSpill *spill, const FcItem *items, uint64 n,
 	section->nmarks = spill->nmarks - section->nmarks;
 }
 
-/* Writes the marks of both sections, one after the other */
-static void
-fc_spill_write_marks(FcSpill *spill, FcSpillRun *run)
-{
-	run->keys.marks = fc_spill_place(spill);
-	run->nulls.marks = run->keys.marks + run->keys.nmarks * sizeof(FcSpillMark);
-	for (uint64 i = 0; i < spill->nmarks; i++)
-		memcpy(fc_spill_reserve(spill, sizeof(FcSpillMark)), &spill->marks[i],
-			   sizeof(FcSpillMark));
-	spill->nmarks = 0;
-}
-
 /* Sorts what is in memory and makes a run of it */
 static void
 fc_spill_flush(FcSpill *spill)
@@ -469,7 +454,13 @@ fc_spill_flush(FcSpill *spill)
 		fc_spill_split_nulls(items, scratch, spill->n);
 	fc_spill_write_section(spill, fc_item_sort(items, scratch, n), n, &run->keys);
 	fc_spill_write_section(spill, items + n, spill->nulls, &run->nulls);
-	fc_spill_write_marks(spill, run);
+	/* the marks of both sections, one after the other */
+	run->keys.marks = fc_spill_place(spill);
+	run->nulls.marks = run->keys.marks + run->keys.nmarks * sizeof(FcSpillMark);
+	for (uint64 i = 0; i < spill->nmarks; i++)
+		memcpy(fc_spill_reserve(spill, sizeof(FcSpillMark)), &spill->marks[i],
+			   sizeof(FcSpillMark));
+	spill->nmarks = 0;
 	pg_atomic_fetch_add_u64(&spill->shared->counts.spilled,
 							run->nulls.end - run->keys.start);
 	spill->n = spill->nulls = 0;
@@ -512,7 +503,7 @@ static uint64
 fc_spill_keep(FcSpill *spill, const FcEntry *entry)
 {
 	Size		need = fc_held_size(spill->shared, entry->length);
-	FcHeld	   *held;
+	FcHeldRow	   *held;
 
 	fc_spill_make_room(spill, need);
 	spill->used += need;
@@ -557,6 +548,8 @@ fc_spill_put(FcSpill *spill, const FcEntry *entry)
 	else
 		row = fc_spill_keep(spill, entry);
 	item = &fc_spill_items(spill)[spill->n++];
+	Assert(spill->n * 2 * sizeof(FcItem) + spill->used <= spill->size);
+	Assert(!null || entry->key == 0);
 	item->key = entry->key;
 	item->row = row | null;
 	spill->nulls += null;
@@ -601,6 +594,7 @@ fc_spill_end(FcSpill *spill)
 	fc_spill_flush(spill);
 	/* makes the file, too, if there is no row */
 	fc_spill_write(spill);
+	Assert(spill->out_used == 0 && spill->n == 0);
 	FileClose(spill->file);
 	fc_spill_write_meta(spill);
 	fc_spill_free(spill);
