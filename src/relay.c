@@ -199,6 +199,7 @@ fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call, FcRelayRun run,
 	ptrdiff_t	wanted = fc_relay_distance(call);
 	FcRelay		relay;
 
+	Assert(IsA(call->pstmt->utilityStmt, CopyStmt));
 	fc_relay_begin(&relay, call);
 	relay.wanted = wanted;
 	relay.run = run;

@@ -546,7 +546,7 @@ fc_attach_spare_default(Relation parent, const FcRoute *route, FcNewPartition *p
 	if (!OidIsValid(route->default_oid))
 		return InvalidOid;
 	defrel = table_open(route->default_oid, AccessExclusiveLock);
-	if (fc_default_check(defrel, parent, route, parts, nparts))
+	if (fc_vouch_check_default(defrel, parent, route, parts, nparts))
 		spared = fc_vouch_for_default(defrel, parent, route->type, parts, nparts);
 	table_close(defrel, NoLock);
 	return spared;

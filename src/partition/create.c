@@ -145,7 +145,7 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 	 * parent would keep this load's ATTACH from the default partition.
 	 */
 	defrel = table_open(route->default_oid, AccessShareLock);
-	(void) fc_default_check(defrel, parent, route, parts, nparts);
+	(void) fc_vouch_check_default(defrel, parent, route, parts, nparts);
 	table_close(defrel, AccessShareLock);
 }
 

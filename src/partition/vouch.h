@@ -18,8 +18,8 @@
  * "parts".  True if it has rows, but none of these; false if it has none, or
  * is foreign or partitioned, which ATTACH deals with itself.
  */
-extern bool fc_default_check(Relation defrel, Relation parent, const FcRoute *route,
-							 const FcNewPartition *parts, int nparts);
+extern bool fc_vouch_check_default(Relation defrel, Relation parent, const FcRoute *route,
+								   const FcNewPartition *parts, int nparts);
 
 /* Returns FOR VALUES as the parser makes it */
 extern PartitionBoundSpec *fc_vouch_bound(Relation parent, FcKeyType type,

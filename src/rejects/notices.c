@@ -128,10 +128,12 @@ static bool
 fc_notices_next(FcTeller *teller, uint64 end)
 {
 	FcReject   *reject = &teller->reject;
+	uint64		before PG_USED_FOR_ASSERTS_ONLY = reject->offset;
 
 	CHECK_FOR_INTERRUPTS();
 	if (!fc_rejects_next(teller->rejects, reject) || reject->offset >= end)
 		return false;
+	Assert(reject->offset >= before);
 	if (reject->class != 0)
 	{
 		teller->rejected++;

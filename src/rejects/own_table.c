@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -75,6 +76,7 @@ fc_own_table_prepare(const FcOwnTable *kind, Oid table)
 	Oid		   *types = palloc(sizeof(Oid) * kind->ncolumns);
 	SPIPlanPtr	plan;
 
+	Assert(!IsInParallelMode());
 	for (int i = 0; i < kind->ncolumns; i++)
 		types[i] = kind->columns[i].typid;
 	fc_ddl_keep_schema(get_rel_namespace(table));

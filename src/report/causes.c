@@ -197,6 +197,7 @@ fc_cause_fill(FcCauses *causes, FcCauseKept *kept, const FcReject *reject,
 static void
 fc_cause_count(FcCauseKept *kept, const char *value)
 {
+	Assert(kept->nvalues <= FC_CAUSE_VALUES);
 	kept->cause.count++;
 	if (value == NULL)
 		return;
@@ -242,6 +243,8 @@ fc_causes_add(FcCauses *causes, const FcReject *reject)
 		fc_cause_fill(causes, kept, reject, &message);
 		new = true;
 	}
+	/* rejects come in the order of the file */
+	Assert(kept == NULL || kept->cause.offset <= reject->offset);
 	if (kept)
 		fc_cause_count(kept, message.value);
 	else

@@ -41,6 +41,7 @@ fc_clip(StringInfo line, const char *text, int columns)
 	int			used = columns;
 	int			len = fc_clip_fits(text, &used);
 
+	Assert(columns >= (int) strlen(FC_CLIPPED) && used <= columns);
 	if (text[len] == '\0')
 	{
 		appendStringInfoString(line, text);

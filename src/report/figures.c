@@ -235,6 +235,7 @@ fc_figures_whole(FcProgress *progress, double *left)
 		return progress->whole;
 	progress->whole = Max(progress->whole,
 						  Min(done / (before + weight + after), FC_NEARLY));
+	Assert(progress->whole <= FC_NEARLY && share <= 1);
 	if (share > FC_SURE)
 		*left = fc_figures_phase_seconds(progress) * (1 - share) / share;
 	else

@@ -25,9 +25,11 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
@@ -194,6 +196,7 @@ fc_history_check(FcTarget *target)
 				 errmsg("table \"%s\" of fast_copy.history does not exist", fc_history),
 				 errhint("fast_copy_create_history_table() makes it; SET fast_copy.history = '' to load without.")));
 	rel = table_open(target->history, NoLock);
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
 	if (target->history == target->oid)
 		fc_history_refuse(rel, "It is the table that is loaded.");
 	fc_history_check_owner(rel);
@@ -244,6 +247,7 @@ fc_history_put(const FcTarget *target, const FcTotals *totals)
 
 	if (!OidIsValid(target->history))
 		return;
+	Assert(!IsInParallelMode());
 	memset(nulls, ' ', NCOLUMNS);
 	SPI_connect();
 	for (int i = 0; i < NCOLUMNS; i++)

@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "commands/progress.h"
 #include "executor/instrument.h"
 #include "pgstat.h"
@@ -67,6 +68,7 @@ fc_progress_state(FcProgress *progress)
 	int64		percent = whole < 0 ? FC_PERCENT_UNKNOWN : (int64) (whole * 100);
 	int64		seconds = left < 0 || left > FC_LEFT_MAX ? FC_LEFT_MAX : (int64) (left + 0.5);
 
+	Assert(percent >= 0 && percent <= FC_PERCENT_UNKNOWN && progress->phase < 16);
 	pgstat_progress_update_param(FC_PARAM_STATE, FC_MAGIC << 31 | seconds << 11 |
 								 percent << 4 | progress->phase);
 }
@@ -138,6 +140,7 @@ fc_progress_rows(FcProgress *progress)
 void
 fc_progress_begin_phase(FcProgress *progress, FcPhase phase)
 {
+	Assert(!IsParallelWorker());
 	progress->phase = phase;
 	progress->steps = progress->steps_done = 0;
 	progress->phase_wal = pgWalUsage.wal_bytes;

@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 
@@ -53,6 +54,7 @@ fc_report_add(const FcReportRow *row)
 	MemoryContext old = MemoryContextSwitchTo(report_mcxt);
 	FcReportRow *copy = palloc(sizeof(FcReportRow));
 
+	Assert(!IsParallelWorker());
 	*copy = *row;
 	copy->name = fc_report_copy(row->name);
 	copy->io_method = fc_report_copy(row->io_method);

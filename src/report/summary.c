@@ -248,6 +248,7 @@ fc_summary_sum(const List *partitions, int from, int to)
 {
 	uint64		sum = 0;
 
+	Assert(from < to && to <= list_length(partitions));
 	for (int i = from; i < to; i++)
 		sum += ((FcReportRow *) list_nth(partitions, i))->rows;
 	return sum;

@@ -105,6 +105,7 @@ fc_columns_integer(FcColumnSeen *column, int64 integer)
 {
 	uint64		before = column->kinds[FC_VALUE_INTEGER] - 1;
 
+	Assert(column->kinds[FC_VALUE_INTEGER] > 0);
 	column->low = before == 0 ? integer : Min(column->low, integer);
 	column->high = before == 0 ? integer : Max(column->high, integer);
 	if (before == 0)
@@ -183,6 +184,7 @@ fc_columns_count(FcTable *table, const FcSniffHeld *held)
 		return;
 	}
 	table->records++;
+	Assert(held->nfields == table->ncolumns);
 	for (int i = 0; i < held->nfields; i++)
 	{
 		FcColumnSeen *column = &table->columns[i];

@@ -227,6 +227,7 @@ fc_evidence_look(const FcTable *table, const FcSniffHeld *held, FcHeaderSigns *s
 {
 	const char *word = NULL;
 
+	Assert(held->nfields == table->ncolumns);
 	for (int i = 0; i < held->nfields; i++)
 	{
 		const char *s = held->fields[i];

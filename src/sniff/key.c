@@ -156,6 +156,7 @@ fc_key_width(const FcTable *table, FcKeyGuess *key, const int64 *keys, int nkeys
 	double		n = fc_key_partitions(typid, low, high, 1);
 	int			i = typid != DATEOID && size / n > FC_KEYS_LARGE ? 0 : 1;
 
+	Assert(nkeys > 0 && keys[0] <= low && low <= high && high <= keys[nkeys - 1]);
 	while (i < lengthof(widths) - 1 &&
 		   fc_key_partitions(typid, low, high, widths[i].days) > most + 1)
 		i++;

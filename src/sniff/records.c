@@ -152,6 +152,7 @@ fc_records_cut(FcCursor *cursor, const FcScan *scan)
 		pfree(record->cut);
 		record->cut = palloc(cursor->room + FC_CURSOR_SLACK);
 	}
+	Assert(record->len <= cursor->room && cursor->pos + scan->total <= cursor->end);
 	memcpy(record->cut, record->raw, record->len);
 	memset(record->cut + record->len, 0, FC_CURSOR_SLACK);
 	record->nfields = fc_record_fields(&cursor->dialect, record->cut, record->len,
@@ -215,6 +216,7 @@ fc_records_field(const FcSniffRecord *record, int i, size_t *len)
 	size_t		start = record->fields[i].data - record->cut;
 	int			last = Min(record->nfields, FC_SNIFF_FIELDS) - 1;
 
+	Assert(i >= 0 && i <= last);
 	*len = (i == last ? record->len :
 			(size_t) (record->fields[i + 1].data - record->cut) - 1) - start;
 	return record->raw + start;

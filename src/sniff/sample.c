@@ -68,6 +68,7 @@ fc_sample_add(FcSniffSampling *sampling, uint32 file, char *data, size_t len)
 	FcSniffSample *sample = sampling->sample;
 	FcSniffPlace *place = &sample->places[sample->nplaces++];
 
+	Assert(sample->nplaces <= FC_SAMPLE_PLACES + FC_SAMPLE_HEADS + FC_SAMPLE_SLICES);
 	memset(place, 0, sizeof(FcSniffPlace));
 	place->file = file;
 	place->data = data;
@@ -96,6 +97,7 @@ fc_sample_read(FcSniffSampling *sampling, uint32 file, uint64 offset, size_t len
 	char	   *data = palloc(len + 1);
 	FcSniffPlace *place;
 
+	Assert(offset + len <= size);
 	CHECK_FOR_INTERRUPTS();
 	fc_source_read(sampling->source, of->base + offset, data, len);
 	while (offset == 0 && len < size && fc_sample_is_short(data, len) &&
@@ -136,6 +138,7 @@ fc_sample_spread(FcSniffSampling *sampling, uint32 file, uint64 n)
 static uint32
 fc_sample_choose(uint32 i, uint32 n, uint32 of)
 {
+	Assert(i < n && n <= of);
 	return n == 1 ? 0 : (uint32) ((uint64) i * (of - 1) / (n - 1));
 }
 

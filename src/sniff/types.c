@@ -475,7 +475,10 @@ fc_types_decide(FcTable *table)
 	int			null;
 
 	for (int i = 0; i < table->ncolumns; i++)
+	{
+		Assert(table->columns[i].name);
 		table->columns[i].typid = fc_types_common(table, &table->columns[i]);
+	}
 	null = fc_types_choose_null(table);
 	if (null >= 0 && null != fc_types_default_null(table))
 		table->null_string = fc_hint_null_word(null);

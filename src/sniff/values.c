@@ -378,6 +378,7 @@ fc_value_judge(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 	char		after;
 	MemoryContext old;
 
+	Assert(len > 0);
 	while (len > 0 && isspace((unsigned char) s[len - 1]))
 		len--, blank = FC_VALUE_BIT(FC_VALUE_BLANK);
 	while (len > 0 && isspace((unsigned char) *s))
@@ -427,6 +428,7 @@ fc_value_patterns(FcJudge *judge, const char *s, size_t len, const List *among)
 const char *
 fc_value_pattern(const FcJudge *judge, int n, Oid *typid)
 {
+	Assert(n >= 0 && n < judge->npatterns);
 	*typid = judge->patterns[n].typid;
 	return judge->patterns[n].text;
 }
