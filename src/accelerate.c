@@ -14,8 +14,8 @@
  * loads it from there.  A file has a size, and core reads a small one itself,
  * or one that does not tell its size.  The load reads what core has opened.
  *
- * A load that does not all that COPY does for this command is not begun: core
- * loads, and fast_copy_report() says why.
+ * If fast_copy would not do all that COPY does for this command, it does not
+ * begin: core loads, and fast_copy_report() says why.
  *
  * All is allocated in a memory context of the command; files, programs and
  * relations go with the (sub)transaction, as they do in core.

@@ -13,8 +13,8 @@
  * own statistics, and the leader counts it in its (sub)transaction.
  *
  * Errors.  When the phase fails the leader first ends all workers, and counts
- * what they had handed over (phase/worker.c).  What a worker has still in its
- * own statistics when it fails it counts itself, as dead rows.
+ * what they had handed over (phase/worker.c).  A worker that fails counts, as
+ * dead rows, what is still in its own statistics.
  *
  * The leader has the tables open, because it could open none after an error.
  * Where core routes it opens a leaf when it has locked it.

@@ -35,9 +35,9 @@
  * commit has less to wait for.  An unlogged table must be on disk after a
  * clean shutdown: the checkpointer is told of it, too.
  *
- * Segments.  The leader has made the first (heap/page_new.c); who reserves a
- * place in another that is not there yet makes it.  No process has the number
- * of blocks cached: smgrnblocks asks the kernel.
+ * Segments.  The leader makes the first (heap/page_new.c).  A process that
+ * reserves a place in a later segment makes that one if it is missing.  No
+ * process has the number of blocks cached: smgrnblocks asks the kernel.
  *
  * Errors.  The end of the (sub)transaction closes the descriptor, and deletes
  * the file with what was written to it.

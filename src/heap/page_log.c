@@ -10,10 +10,11 @@
  * standby, are waited for less.  Replay makes the whole page from it, whatever
  * the file holds.
  *
- * Logged as images are rows of a subtransaction that has ended since, as
- * heap/page_new.c copies them; frozen rows where their record would be that of
- * the visibility map, too (FC_CORE_LOGS_MAP_WITH_ROWS), since the map is made
- * only when all rows are there; and pages that are not rows (the map's own).
+ * Three kinds of pages are logged as images: pages with rows of a
+ * subtransaction that has ended since, which heap/page_new.c copies; pages of
+ * frozen rows where the record would have to be that of the visibility map as
+ * well (FC_CORE_LOGS_MAP_WITH_ROWS), because the map is made only when all
+ * rows are there; and the pages of the map.
  *
  * The record says nothing to logical decoding: a logically logged table has no
  * page writer (fc_write_page_can).

@@ -6,10 +6,11 @@
  *	 bytes in order ──► chunks ──► published ──► phase/scan.c, phase/load.c
  *	 bytes from anywhere ──► notes ──┘ (once all bytes before them are there)
  *
- * Who sees all bytes of a file in order knows of each chunk at once where its
- * first record begins, without the leader's pass over all of them.  Who begins
- * in the middle notes what a chunk does for each possible state of quotes, as
- * a split does (intake/split.c), and the notes are taken over later.
+ * A process that sees all bytes of a file in order knows at once where the
+ * first record of each chunk begins, without the leader's pass over all
+ * chunks.  A process that begins in the middle notes what a chunk does for
+ * each possible state of quotes, as a split does (intake/split.c), and the
+ * notes are taken over later.
  *
  * A chunk is published as soon as a record is known to begin after it: all
  * records that begin in it are whole then, with their line ends.  How many

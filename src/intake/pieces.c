@@ -13,18 +13,19 @@
  * step; a step in which no member begins has an empty piece.  So a file of one
  * member is one piece, which one process unpacks from front to back.
  *
- * Where members begin is known only to who has unpacked all before.  A process
- * that takes a piece ahead of its turn looks for what seems to be a border
- * (source/border.c) and unpacks from there.  The guess is confirmed, or not,
- * when the turn of the piece comes: all pieces before it are unpacked then, and
- * the last of them has ended where the piece begins, or somewhere else.  In
- * that case what has been unpacked is dropped, and the piece is unpacked once
- * more, from where it does begin.  So no guess can make the unpacked bytes
- * other than those that one process finds from front to back; nor can a fault
- * ahead of a piece's turn, which may be that of a wrong guess.  After the first
- * wrong one that could be unpacked nobody guesses in that file any more.  What
- * it costs until then is the time of processes that had nothing else to do, and
- * temporary files, which temp_file_limit bounds.
+ * Only a process that has unpacked all bytes before a member knows where the
+ * member begins.  A process that takes a piece ahead of its turn looks for
+ * what seems to be a border (source/border.c) and unpacks from there.  The
+ * guess is confirmed, or not, when the turn of the piece comes: all pieces
+ * before it are unpacked then, and the last of them has ended where the piece
+ * begins, or somewhere else.  In that case what has been unpacked is dropped,
+ * and the piece is unpacked once more, from where it does begin.  So a wrong
+ * guess never changes the unpacked bytes: they are those that one process
+ * would find from front to back.  Nor does a fault that is met before a
+ * piece's turn, because a wrong guess may have caused it.  After the first
+ * wrong guess that could be unpacked no process guesses in that file any more.
+ * What it costs until then is the time of processes that had nothing else to
+ * do, and temporary files, which temp_file_limit bounds.
  *
  *	 head ──► unpacked in order, chunks published at once ──┐
  *	 others ──► unpacked ahead, chunks noted ──► turn ──────┴─► head

@@ -6,17 +6,18 @@
  *	 leader ──► ring, in shared memory ──► workers, chunk by chunk
  *
  * What a load without a key receives is read once, in chunks that insert in
- * turn.  So it need not be kept: the leader puts the bytes into a ring, and
- * waits before they would take the place of a chunk whose turn is not over.
- * The client waits with it.  Memory is used again and again, and no disk.
+ * turn.  So nobody keeps a copy of it.  The leader puts the bytes into a ring,
+ * and waits before it would overwrite a chunk whose turn is not over; the
+ * client waits meanwhile.  The same memory is used again and again, and
+ * nothing goes to disk.
  *
  *	  from            tail                 head
  *	 ..|.. done ......|-- chunks --|-- ? --|
  *					  '---- at most the ring's size ----'
  *
- * The turn of a chunk in which an error is known is never over, so that the
+ * If an error in a chunk is known, the turn of the chunk never ends.  So the
  * bytes of the first bad record, and of records before it that must be looked
- * at again, are there until the error is thrown.
+ * at again, stay until the error is thrown.
  *
  * A leader that loads alone receives as much as it lacks for the next chunk,
  * and so never waits.

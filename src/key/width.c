@@ -7,9 +7,9 @@
  *		hours or time that passes, and where these begin ──► FcInterval
  *	 text ──► width ──► the same, of those existing partitions that have it
  *
- * A width that is taken over wrongly is wrong for good.  So all partitions are
- * asked, and what they leave open is left to the caller ("unsure").  Nothing
- * here allocates what must be cleaned up.
+ * A wrong width stays: later loads take it over from the partitions.  So all
+ * existing partitions are looked at, and what they leave open is left to the
+ * caller ("unsure").  Nothing here allocates what must be cleaned up.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,12 +3,12 @@
  * load/room.c
  *	  Shared memory for a load that core can do as well.
  *
- * A container may have little of it.  A load that core would do without any
- * gets its segment before it begins, and is not begun where there is none:
- * later, when bytes have been read, it would have to fail.
+ * A container may have little of it.  So the leader makes the segment before
+ * it begins a load that core could do without one.  If there is no memory for
+ * it, core loads: once bytes have been read, the load could only fail.
  *
- * Only creating a segment tells whether there is room.  This may throw, so that
- * it is done in a subtransaction, to which nothing else happens.
+ * Only making a segment tells whether there is memory for it.  That may throw,
+ * so it is done in a subtransaction that does nothing else.
  *
  *-------------------------------------------------------------------------
  */

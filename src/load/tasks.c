@@ -9,13 +9,13 @@
  * A group with more than a quarter of a worker's share of the rows is cut into
  * slices of some 16,000 rows, at sampled (key, offset) bounds.  Workers parse
  * slices of one leaf at the same time, but insert in turn, so that the leaf is
- * in key order.  A worker whose turn has not come keeps its rows, as far as its
- * memory goes, and only then waits.  Tasks are taken in order, so that a
+ * in key order.  A worker whose turn has not come keeps its rows in memory,
+ * and waits only when that is full.  Tasks are taken in order, so that a
  * process always has the slice that others wait for (heap/insert.c).
  *
- * Turns bound what more workers bring for a single table that is in use: the
- * insert and its WAL are done in turn there.  In a new file only the place of
- * pages is given in turn (heap/page_writer.c).
+ * Because of turns, more workers help less with a single table that is in use:
+ * they insert and write WAL one after the other there.  In a new file only the
+ * place of pages is given in turn (heap/page_writer.c).
  *
  * All is allocated in the load's memory context.
  *

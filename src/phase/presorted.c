@@ -12,11 +12,12 @@
  * The leader makes a partition for each range of keys between the first key
  * and the last.  Processes load chunks; the rows of a chunk for one partition
  * are a slice of it, and slices insert in turn.  Processes check that keys
- * ascend within a chunk and up to the first key of the next.  If one does not,
- * or is not plain, the load is given up, the leader drops the partitions, and
- * the file is scanned as any other.  So this is only done where the load makes
- * all partitions, and where no row is filtered, rejected or numbered
- * (load/find.c).  Partitions that turn out to have no rows are dropped.
+ * ascend within a chunk and up to the first key of the next.  If a key does
+ * not ascend, or is not plain, the processes give the load up, the leader
+ * drops the partitions, and the file is scanned as any other.  So a load goes
+ * this way only where the load makes all partitions, and where no row is
+ * filtered, rejected or numbered (load/find.c).  Partitions that turn out to
+ * have no rows are dropped.
  *
  *-------------------------------------------------------------------------
  */

@@ -10,8 +10,8 @@
  * page that is in the page cache.  What is left is to wait for memory, and
  * prefetches let it wait for several records at a time.
  *
- * To touch a mapped page that cannot be had raises SIGBUS: it lies after the
- * end of a file that was truncated, or the disk fails.  So only fc_map_copy
+ * Touching a mapped page raises SIGBUS if the kernel cannot provide it: the
+ * file was truncated before that page, or the disk fails.  So only fc_map_copy
  * reads the mapping.  It copies to private memory and does nothing else, and
  * while it runs a handler of that signal is installed.  It throws no error and
  * takes no interrupt, so that the handler is always removed again.  A SIGBUS

@@ -5,8 +5,8 @@
  *
  * Before 18, "\." with a line end ends what a client sends, wherever it
  * stands, while in a file it ends no more than its line unless it is alone
- * there.  Who reads the data after this, a load or core, takes them for a
- * file's; so they end before the marker.
+ * there.  What reads the data after this, a load or core, takes them for those
+ * of a file.  So they are made to end before the marker.
  *
  * A backslash that another one escapes begins no marker.  The line end must be
  * that of the first line; if it is another, or none, the bytes go on, and

@@ -6,16 +6,17 @@
  *	 /data/2024/x.csv ──► fast_copy.root_directory, open ──► 2024, open in that
  *		──► x.csv, open in that
  *
- * Who lacks the privileges of pg_read_server_files must learn nothing of files
- * that are not below fast_copy.root_directory, not even whether they exist; and
- * he may be able to rename and link what is below it, at any moment.  So no
- * path is looked at first and opened then.  Each of its components is opened in
- * the directory that the one before has opened, and none that is a link: a link
- * is read, and what it says becomes a part of the path.  A path that goes up
- * begins again at the directory, without the component that it goes up from.
- * What would leave the directory is not looked at, so that neither an error nor
- * the time it takes can tell about it.  And a file is opened by its path once
- * (source/source.c): nobody can exchange it between two processes.
+ * A role without the privileges of pg_read_server_files must learn nothing of
+ * files outside fast_copy.root_directory, not even whether they exist.  Such a
+ * role may be able to rename and link what is below that directory, at any
+ * moment.  So no path is checked first and opened later.  Each of its
+ * components is opened in the directory that the one before has opened, and
+ * none that is a link: a link is read, and what it says becomes a part of the
+ * path.  A path that goes up begins again at the directory, without the
+ * component that it goes up from.  What would leave the directory is not
+ * looked at, so that neither an error nor the time it takes can tell about it.
+ * And a file is opened by its path once (source/source.c): nobody can exchange
+ * it between two processes.
  *
  * The kernel's openat2() with RESOLVE_BENEATH does the same, but not
  * everywhere: old kernels lack it, and containers forbid it; and it refuses

@@ -9,18 +9,18 @@
  * removed, replaced, linked to and touched meanwhile, as under COPY.  (To hand
  * over descriptors through a socket would need a leader who waits for each
  * worker, and processes that share a descriptor share what the kernel reads
- * ahead.)  Where that cannot be opened, as there is no /proc or the file's
- * permissions have been taken away, a worker opens the path if that still leads
- * to the same file; else it does nothing, and the leader, who can always read,
- * works alone.  So it is for the first hundred files (FC_DESCRIPTORS_HELD).
- * The others are opened by their paths, and it is an error if one leads to
- * another file then.
+ * ahead.)  If a worker cannot open it, because there is no /proc or the file's
+ * permissions were taken away, the worker opens the path, provided that this
+ * still leads to the same file.  Else it does nothing, and the leader, which
+ * can always read, works alone.  This holds for the first hundred files
+ * (FC_DESCRIPTORS_HELD).  The others are opened by their paths, and it is an
+ * error if one leads to another file then.
  *
  * The end of a file is where it was when the leader opened it, so that what
- * others append is not loaded.  Nothing is concluded from its times: who reads
- * a record twice compares the two (phase/row.c), and a file that ends before
- * that end is an error.  Only sort/fetch_map.c maps files, because a truncated
- * mapping is a SIGBUS.
+ * others append is not loaded.  Nothing is concluded from its times: a process
+ * that reads a record twice compares the two (phase/row.c), and a file that
+ * ends before that end is an error.  Only sort/fetch_map.c maps files, because
+ * a truncated mapping is a SIGBUS.
  *
  * Files of some file systems (/proc, /sys, some that programs serve) tell their
  * size only by their end.  The leader copies such a stream into a temporary

@@ -8,10 +8,10 @@
  *	 pg_dist_placement ──► groups of nodes     ───┘
  *
  * A shard has a range of hashes, by the hash function that the column's type
- * has for joins and indexes.  Where Citus moves or splits a shard it locks it
- * exclusively for the last step.  The locks of fc_shards_lock, which are those
- * of its own COPY, conflict with that; they go with the transaction, which is
- * after its nodes have committed (remote/transaction.c).
+ * has for joins and indexes.  When Citus moves or splits a shard, it locks the
+ * shard exclusively for the last step.  fc_shards_lock takes the locks of
+ * Citus' own COPY, which conflict with that one.  They are released at the end
+ * of the transaction, after its nodes have committed (remote/transaction.c).
  *
  * Only a table each of whose shards has one place is served.  Several places
  * would take locks on another node, and all of them would have to be written.

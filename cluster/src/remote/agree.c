@@ -3,10 +3,11 @@
  * remote/agree.c
  *	  Is a foreign table what its server has?
  *
- * Nobody keeps a foreign table's columns from having other types than the
- * table's on the server.  Core makes values of the types here, and the server
+ * Nothing makes the columns of a foreign table have the types that the table
+ * on the server has.  Core makes values of the types here, and the server
  * casts them.  A field that is sent as it stands is read by the type there
- * alone: another one would take what COPY refuses, or make another value of it.
+ * alone: another one would take what COPY refuses, or make another value of
+ * it.
  *
  *-------------------------------------------------------------------------
  */

@@ -14,14 +14,15 @@
  * taken only where two cannot be had, or by the caller's wish.
  *
  * In two phases nothing is committed anywhere before the transaction here is,
- * and all nodes have promised to commit by then, even if they crash.  What they
- * are not told any more, because they or this server crash or the connection
- * breaks, fast_copy_resolve() tells them (remote/resolve.c), by the rows of the
- * log (remote/log.c).
+ * and all nodes have promised to commit by then, even if they crash.  If a
+ * node is not told to commit, because it or this server crashes or the
+ * connection breaks, fast_copy_resolve() tells it later (remote/resolve.c), by
+ * the rows of the log (remote/log.c).
  *
  * A table that a load makes on a node is in the node's transaction as its rows
- * are.  Who reads its foreign table waits for the lock that this transaction
- * has on it, which goes only after the nodes were told.
+ * are.  A session that reads its foreign table waits for the lock that this
+ * transaction has on it, and the lock is released only after the nodes were
+ * told.
  *
  * The log reaches the disk before the first node prepares, and the commit here
  * does not return before it has (ForceSyncCommit), whatever synchronous_commit

@@ -14,12 +14,13 @@
  *	                of the server
  *	 no such table  superusers, on servers of superusers alone
  *
- * For who resolves has named nobody's table, and whoever may use postgres_fdw
- * can make a server that points back here, or reads a file of passwords of this
- * operating system's user, and a mapping for everybody.  On a server of a
- * superuser only superusers make mappings for everybody and for superusers.
- * GetUserMapping() tells whom a mapping is asked for, and not whom it is for.
- * Servers of strangers are not even tried, unless they are named.
+ * Without a table the rule is stricter, because a role that resolves names no
+ * table.  Any role that may use postgres_fdw can make a server that points
+ * back here, or that reads a file of passwords of this operating system's
+ * user, and a mapping for everybody.  On a server of a superuser only
+ * superusers make mappings for everybody and for superusers.  GetUserMapping()
+ * tells whom a mapping is asked for, and not whom it is for.  Servers of
+ * strangers are not even tried, unless they are named.
  *
  * Nodes of Citus have no mappings.  Only superusers list them, and Citus lets
  * each role in under its own name, with what a superuser has given this server

@@ -13,8 +13,8 @@
  * the snapshot of its own transaction may be old.  No XID is asked: one that
  * a crash has lost is given out again.
  *
- * The row of no server, which CREATE EXTENSION makes, has what tells this
- * database from its copies.
+ * CREATE EXTENSION writes one row that is about no server.  It holds what
+ * tells this database from its copies.
  *
  * Whoever could write a row could commit what another load has given up.  The
  * table belongs to the extension's owner, nobody else has a privilege for it,

@@ -8,21 +8,22 @@
  *	                                               none: ROLLBACK PREPARED
  *	                                               only a row: that is removed
  *
- * The order matters.  A row is read before the node is asked, so that one
- * whose transaction the node does not have is one that the node has
- * committed: it had prepared it before the row could be seen.  What the node
- * has and the list of rows has not may have got its row since, and is looked
- * for again, once it is known that its load has ended (remote/log.c).
+ * The order matters.  The resolver reads the rows before it asks the node.  A
+ * node has prepared a transaction before its row can be seen.  So if the node
+ * does not have the transaction of a row that was read, the node has committed
+ * it.  If the node has a transaction without a row in the list, the row may
+ * have been written since: the resolver looks for it again, once it knows that
+ * the load has ended (remote/log.c).
  *
  * A row is removed only if the database that is asked is the one that prepared
  * the transaction: somebody may have the server point elsewhere for a while.
  *
- * Nothing that a node says is believed beyond that.  It may make up as many
- * names as it likes: so many are looked at in a call, one at a time, and the
- * lock of a name that has no row is given back when that is done.  An error is
- * the node's, whatever its SQLSTATE, and cancels are not taken while it is
- * caught: they end the wait, and are thrown once the subtransaction has ended.
- * Who resolves has locked the log by then, and waits for nothing but nodes.
+ * Nothing else that a node says is believed.  It may make up any number of
+ * names: a call looks at a fixed number of them, one at a time, and then
+ * releases the lock of a name that has no row.  An error is the node's,
+ * whatever its SQLSTATE, and cancels are not taken while it is caught: they
+ * end the wait, and are thrown once the subtransaction has ended.  The
+ * resolver has locked the log by then, and waits for nothing but nodes.
  *
  *-------------------------------------------------------------------------
  */
