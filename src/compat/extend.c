@@ -33,7 +33,6 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "compat/extend.h"
 
 #ifdef FC_CORE_EXTENDS_BY_MANY
 

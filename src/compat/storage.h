@@ -237,4 +237,15 @@ fc_map_set(Relation rel, const Buffer *pages, int n, Buffer map)
 #endif
 }
 
+/* compat/extend.c */
+
+/*
+ * Adds at most n blocks to the end of the table.  Returns how many, and their
+ * buffers, in order, pinned and locked.  Another session may have found one of
+ * them before it was locked, and put rows on it.  ERROR as from core's own
+ * extension.
+ */
+extern int	fc_extend_buffers(Relation rel, BufferAccessStrategy strategy, int n,
+							  Buffer *buffers);
+
 #endif							/* FC_COMPAT_STORAGE_H */

@@ -18,7 +18,7 @@
 #include "utils/lsyscache.h"
 
 #include "compat/settings.h"
-#include "copyfrom/access_hint.h"
+#include "copyfrom/hint.h"
 #include "errors/context.h"
 #include "source/advice.h"
 #include "source/root.h"

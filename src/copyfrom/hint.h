@@ -61,4 +61,21 @@ extern const char *fc_hint_null_word(int n);
 /* The number of the word that s[0..len) is, -1 if it is none */
 extern int	fc_hint_null_find(const char *s, size_t len);
 
+/* copyfrom/access_hint.c */
+
+/* What is being opened */
+typedef struct FcAccessed
+{
+	const FcTarget *target;
+	const char *path;			/* or pattern, as the caller gave it */
+} FcAccessed;
+
+/*
+ * Error context callbacks, for a load that is not accelerated.  They give the
+ * error a hint if it has none and is about a path (the argument is an
+ * FcAccessed), or about a privilege on the target (the FcTarget).
+ */
+extern void fc_access_hint_path(void *arg);
+extern void fc_access_hint_grant(void *arg);
+
 #endif							/* FC_HINT_H */

@@ -34,7 +34,6 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "compat/extend.h"
 #include "heap/append.h"
 
 /* The free space of so many pages is taken for that of all */

@@ -15,7 +15,7 @@
 
 #include "utils/rls.h"
 
-#include "copyfrom/access_hint.h"
+#include "copyfrom/hint.h"
 #include "elsewhere/keeper.h"
 #include "errors/context.h"
 #include "load/access.h"

@@ -126,17 +126,6 @@ extern void fc_partman_finish(const FcRoute *route, Oid nspid,
 
 /* Functions for partition/partman*.c alone */
 
-/* Returns a text as an argument */
-extern Node *fc_partman_argument(const char *text);
-
-/*
- * Calls one of pg_partman's functions as SQL would, but by its OID and as the
- * owner of the table.  Returns its result if that is a text and
- * not NULL, or NULL.
- */
-extern char *fc_partman_call(const FcPartman *partman, FcPartmanFunction function,
-							 List *args);
-
 /* Returns the highest partition with two finite bounds, or NULL */
 extern const FcRange *fc_partman_newest(const FcRoute *route);
 
