@@ -7,33 +7,31 @@
  *																 SHOW ──► run
  *
  * Hooks of ProcessUtility are a chain: each calls the one that was there
- * before it, and the oldest one calls core.  A hook that runs a command
- * itself hides it from all older hooks: those audit, count or forbid a COPY
- * that they never see, and some keep a stack of commands that others of their
- * hooks look at.  So the command goes down the chain and is run where core
- * would run it.
+ * before it, and the oldest one calls core.  A hook that runs a command itself
+ * hides it from all older hooks, which may audit, count or forbid it, or keep a
+ * stack of commands.  So our hook sends the command down the chain, and runs it
+ * where core would.  Core has no hook there, but it copies a tree that it may
+ * not change, and lets an extensible node say how it is copied:
  *
- * Core has no hook there.  But it copies a tree that it may not change, and
- * lets extensible nodes say how they are copied.  So our hook gives the chain a
- * tree that may not be changed, with a node of ours in planTree, which no
- * utility command uses.  Core copies that node before it copies the command,
- * and our node then puts SHOW in the place of the COPY.  The result of SHOW
- * goes to a receiver that our hook has given along with the tree: when core
- * tells it to begin, it runs the load; no other call can reach it.  SHOW needs
- * no privilege and no snapshot.  Before the load runs, the receiver puts the
- * COPY back into the tree that the hooks know.  Core does not set qc for SHOW;
- * the receiver does.
+ *	1	Our hook gives the chain a tree that may not be changed, with a node of
+ *		ours in planTree, which no utility command uses, and with a receiver of
+ *		the result.
+ *	2	Core copies that node before it copies the command, and the node puts
+ *		SHOW in the place of the COPY.  SHOW needs no privilege and no snapshot.
+ *	3	Core runs SHOW, and tells the receiver to begin.  The receiver puts the
+ *		COPY back into the tree that the hooks know, runs the load, and sets qc,
+ *		which core does not set for SHOW.  No other call can reach it.
  *
  * Where core does not copy the tree the command fails, because it has an
  * option that core does not know: it is never run twice or by another
  * extension.
  *
- * A hook may copy the tree as well, and look at the copy alone: it sees SHOW,
- * and so do the hooks it calls.  Some extensions that have to be loaded first
- * do so, for commands that are theirs to distribute or to store.  So that is
- * an error only for a program, which other extensions may want to forbid.
- * There is no such hook if there was one copy, and if it was made as far up the
- * stack from the receiver as when nothing but core is called.
+ * A hook may copy the tree as well, and look at its copy alone: it sees SHOW,
+ * and so do the hooks that it calls.  Some extensions that must be loaded first
+ * do so, to distribute or store commands of their own.  That is an error only
+ * for a program, which another extension may want to forbid.  No hook has done
+ * so if there was one copy, and if it was made as far up the stack from the
+ * receiver as when nothing but core is called.
  *
  * All is on the stack of the call, or in its memory context, so that there is
  * nothing to clean up on error.
