@@ -148,25 +148,17 @@ fc_settings_define_guards(void)
 }
 
 /*
- * The role whose value the setting has: that which has set it, by SET, in the
+ * The value of a setting is that of the role which has set it, by SET, in the
  * options of its client or in the SET of a function; and that of the session,
  * if the value was stored for it, because a role may ALTER ROLE itself.  All
  * other values come from who administers the server or the database.
  */
-static Oid
-fc_settings_role(const char *name)
-{
-	const struct config_generic *setting = fc_find_setting(name);
-
-	if (setting->source == PGC_S_USER || setting->source == PGC_S_DATABASE_USER)
-		return GetSessionUserId();
-	return setting->srole;
-}
-
 static void
 fc_settings_check_guard(const char *name)
 {
-	Oid			role = fc_settings_role(name);
+	const struct config_generic *setting = fc_find_setting(name);
+	Oid			role = setting->source == PGC_S_USER || setting->source == PGC_S_DATABASE_USER ?
+		GetSessionUserId() : setting->srole;
 
 	if (has_privs_of_role(role, GetUserId()))
 		return;

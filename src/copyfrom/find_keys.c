@@ -58,16 +58,6 @@ fc_find_keys_new_part(FcCoreKeys *scan)
 	return part;
 }
 
-/* Returns the first part whose range starts at "lo" or after it */
-static int
-fc_find_keys_search(const FcCoreKeys *scan, int64 lo)
-{
-	int			first = 0;
-
-	fc_search(int, first, scan->nparts, mid, scan->parts[mid]->range.lo < lo);
-	return first;
-}
-
 static FcSpillPart *
 fc_find_keys_insert(FcCoreKeys *scan, int at, FcRange range)
 {
@@ -90,13 +80,13 @@ fc_find_keys_part(FcCoreKeys *scan, int64 key)
 {
 	const FcRange all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
 	FcRange		range;
-	int			at;
+	int			at = 0;			/* the first part at this range or after it */
 
 	if (scan->last && key >= scan->last->range.lo &&
 		(scan->last->range.hi_max || key < scan->last->range.hi))
 		return scan->last;
 	range = scan->target->route ? fc_route_find(scan->target->route, key) : all;
-	at = fc_find_keys_search(scan, range.lo);
+	fc_search(int, at, scan->nparts, mid, scan->parts[mid]->range.lo < range.lo);
 	if (at < scan->nparts && scan->parts[at]->range.lo == range.lo)
 		scan->last = scan->parts[at];
 	else

@@ -147,18 +147,6 @@ fc_table_toast(Oid table)
 	table_close(rel, NoLock);
 }
 
-/* Runs an ALTER TABLE, which LIKE leaves to be done after CREATE TABLE */
-static void
-fc_table_alter(Node *stmt, const char *sql)
-{
-	PlannedStmt *wrapper = makeNode(PlannedStmt);
-
-	wrapper->commandType = CMD_UTILITY;
-	wrapper->utilityStmt = stmt;
-	ProcessUtility(wrapper, sql, false, PROCESS_UTILITY_SUBCOMMAND, NULL, NULL,
-				   None_Receiver, NULL);
-}
-
 /* Makes the columns inherited ones, as they will be in a partition */
 static void
 fc_table_inherit_columns(CreateStmt *stmt)
@@ -203,7 +191,15 @@ fc_table_create(const char *sql)
 			stmts = list_concat(expandTableLikeClause(name, (TableLikeClause *) stmt),
 								stmts);
 		else
-			fc_table_alter(stmt, sql);
+		{
+			/* an ALTER TABLE that LIKE leaves to be done after it */
+			PlannedStmt *wrapper = makeNode(PlannedStmt);
+
+			wrapper->commandType = CMD_UTILITY;
+			wrapper->utilityStmt = stmt;
+			ProcessUtility(wrapper, sql, false, PROCESS_UTILITY_SUBCOMMAND, NULL, NULL,
+						   None_Receiver, NULL);
+		}
 		CommandCounterIncrement();
 	}
 }

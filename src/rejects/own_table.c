@@ -104,17 +104,6 @@ fc_own_table_run(const char *sql)
 		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
 }
 
-static void
-fc_own_table_comment(const FcOwnTable *kind, const char *table)
-{
-	fc_own_table_run(psprintf("COMMENT ON TABLE %s IS %s", table,
-							  quote_literal_cstr(kind->comment)));
-	for (int i = 0; i < kind->ncolumns; i++)
-		fc_own_table_run(psprintf("COMMENT ON COLUMN %s.%s IS %s", table,
-								  quote_identifier(kind->columns[i].name),
-								  quote_literal_cstr(kind->columns[i].comment)));
-}
-
 Oid
 fc_own_table_create(const FcOwnTable *kind, const char *name)
 {
@@ -132,7 +121,12 @@ fc_own_table_create(const FcOwnTable *kind, const char *name)
 	appendStringInfoChar(&sql, ')');
 	SPI_connect();
 	fc_own_table_run(sql.data);
-	fc_own_table_comment(kind, table);
+	fc_own_table_run(psprintf("COMMENT ON TABLE %s IS %s", table,
+							  quote_literal_cstr(kind->comment)));
+	for (int i = 0; i < kind->ncolumns; i++)
+		fc_own_table_run(psprintf("COMMENT ON COLUMN %s.%s IS %s", table,
+								  quote_identifier(kind->columns[i].name),
+								  quote_literal_cstr(kind->columns[i].comment)));
 	SPI_finish();
 	return get_relname_relid(rv->relname, schema);
 }

@@ -214,25 +214,18 @@ fc_cause_count(FcCauseKept *kept, const char *value)
 	};
 }
 
-static uint32
-fc_cause_hash(const FcReject *reject, const FcCauseMessage *message)
-{
-	uint32		hash = string_hash(reject->column, SIZE_MAX);
-
-	hash = hash_combine(hash, hash_bytes((const unsigned char *) message->text, message->before));
-	hash = hash_combine(hash, message->after ? string_hash(message->after, SIZE_MAX) : 0);
-	return hash_combine(hash, (uint32) reject->sqlerrcode);
-}
-
 FcCause *
 fc_causes_add(FcCauses *causes, const FcReject *reject)
 {
 	FcCauseMessage message = fc_cause_message(reject);
-	uint32		hash = fc_cause_hash(reject, &message);
+	uint32		hash = string_hash(reject->column, SIZE_MAX);
 	MemoryContext old = MemoryContextSwitchTo(causes->mcxt);
 	FcCauseKept *kept = NULL;
 	bool		new = false;
 
+	hash = hash_combine(hash, hash_bytes((const unsigned char *) message.text, message.before));
+	hash = hash_combine(hash, message.after ? string_hash(message.after, SIZE_MAX) : 0);
+	hash = hash_combine(hash, (uint32) reject->sqlerrcode);
 	for (int i = 0; i < causes->n && kept == NULL; i++)
 		if (causes->kept[i].hash == hash)
 			kept = &causes->kept[i];

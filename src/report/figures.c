@@ -59,17 +59,6 @@ fc_figures_reads_file(const FcProgress *progress)
 		progress->phase == FC_PHASE_COPY || fc_figures_is_stream(progress);
 }
 
-/* The number of new partitions that have an OID already */
-static int
-fc_figures_created(const FcProgress *progress)
-{
-	int			made = 0;
-
-	for (int i = 0; i < progress->target->ncreated; i++)
-		made += OidIsValid(progress->target->created[i].range.partition);
-	return made;
-}
-
 const char *
 fc_figures_steps(const FcProgress *progress, int *done, int *total)
 {
@@ -78,7 +67,9 @@ fc_figures_steps(const FcProgress *progress, int *done, int *total)
 	switch (progress->phase)
 	{
 		case FC_PHASE_PARTITIONS:
-			*done = fc_figures_created(progress);
+			*done = 0;
+			for (int i = 0; i < target->ncreated; i++)
+				*done += OidIsValid(target->created[i].range.partition);
 			*total = target->ncreated;
 			return "partitions";
 		case FC_PHASE_INDEX:

@@ -173,18 +173,6 @@ fc_tell_figures(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 	}
 }
 
-/* Appends [####------] of so many columns */
-static void
-fc_tell_bar(StringInfo line, double done, int width)
-{
-	int			filled = (int) (done * width);
-
-	appendStringInfoChar(line, '[');
-	for (int i = 0; i < width; i++)
-		appendStringInfoChar(line, i < filled ? '#' : '-');
-	appendStringInfoString(line, "] ");
-}
-
 /*
  * Sends a line without context: it is not about an error, and to find out
  * which record the load is at takes long.
@@ -226,9 +214,16 @@ fc_tell_rest(StringInfo line, FcProgress *progress, int columns)
 
 	initStringInfo(&figures);
 	if (bar && fc_tell_fit(&figures, progress, columns, true))
-		fc_tell_bar(line, Max(progress->whole, 0),
-					Min(columns - FC_TELL_BRACKETS - Max(figures.len, FC_TELL_FIGURES),
-						FC_TELL_BAR_MAX));
+	{
+		int			width = Min(columns - FC_TELL_BRACKETS - Max(figures.len, FC_TELL_FIGURES),
+								FC_TELL_BAR_MAX);
+		int			filled = (int) (Max(progress->whole, 0) * width);
+
+		appendStringInfoChar(line, '[');
+		for (int i = 0; i < width; i++)
+			appendStringInfoChar(line, i < filled ? '#' : '-');
+		appendStringInfoString(line, "] ");
+	}
 	else
 		(void) fc_tell_fit(&figures, progress, columns, false);
 	appendStringInfoString(line, figures.data);

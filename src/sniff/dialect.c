@@ -344,21 +344,6 @@ fc_dialect_again(FcGuesser *guesser)
 	guesser->best->next_delim = first->next_delim;
 }
 
-/*
- * What is separated by tabs mostly has no quotes.  If there are none in the
- * sample, those that come later are likely to be inches.
- */
-static void
-fc_dialect_unquoted(FcGuesser *guesser)
-{
-	FcGuess    *guess = guesser->best;
-
-	if (guess->dialect.mode == FC_MODE_CSV && guess->dialect.delim == '\t' && guess->quoted == 0 &&
-		!guesser->sample->whole && !guesser->options->given[FC_OPTION_quote] &&
-		!guesser->options->given[FC_OPTION_escape])
-		guess->dialect.quote = guess->dialect.escape = FC_NO_QUOTE;
-}
-
 /* Which bytes does the sample have?  A delimiter must be one of them */
 static void
 fc_dialect_look(FcGuesser *guesser)
@@ -396,6 +381,7 @@ FcGuess *
 fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options, FcJudge *judge)
 {
 	FcGuesser	guesser = {.sample = sample,.options = options,.judge = judge};
+	FcGuess    *guess;
 
 	guesser.limit = Max(FC_GUESS_BYTES / Max(sample->nplaces, 1), FC_GUESS_LEAST);
 	guesser.counts = palloc(sizeof(uint32) * (FC_SNIFF_FIELDS + 2));
@@ -413,7 +399,15 @@ fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options, FcJudge 
 			fc_dialect_delimiter(&guesser, FC_NO_DELIMITER);
 	}
 	fc_dialect_again(&guesser);
-	fc_dialect_unquoted(&guesser);
+	guess = guesser.best;
+
+	/*
+	 * What is separated by tabs mostly has no quotes.  If there are none in
+	 * the sample, those that come later are likely to be inches.
+	 */
+	if (guess->dialect.mode == FC_MODE_CSV && guess->dialect.delim == '\t' && guess->quoted == 0 &&
+		!sample->whole && !options->given[FC_OPTION_quote] && !options->given[FC_OPTION_escape])
+		guess->dialect.quote = guess->dialect.escape = FC_NO_QUOTE;
 	fc_dialect_settle_skip(&guesser);
 	return guesser.best;
 }

@@ -248,14 +248,6 @@ fc_evidence_look(const FcTable *table, const FcSniffHeld *held, FcHeaderSigns *s
 	}
 }
 
-/* Are the values numbers that name columns: 1960, 1961, or 1 to 12? */
-static bool
-fc_evidence_is_row(const FcHeaderSigns *signs)
-{
-	return signs->run == signs->n[FC_EVIDENCE_VALUE] &&
-		(signs->run >= FC_EVIDENCE_RUN || (signs->run > 1 && signs->years));
-}
-
 bool
 fc_evidence_is_same(const FcSniffHeld *a, const FcSniffHeld *b)
 {
@@ -453,6 +445,7 @@ fc_evidence_is_header(FcTable *table, const FcSniffHeld *held)
 	FcHeaderSigns signs = {0};
 	const int  *n = signs.n;
 	bool		recurs;
+	bool		row;
 	int			names;
 	int			texts;
 
@@ -463,7 +456,10 @@ fc_evidence_is_header(FcTable *table, const FcSniffHeld *held)
 	names = n[FC_EVIDENCE_NAME] +
 		(n[FC_EVIDENCE_ODD] > 1 && !signs.repeated ? n[FC_EVIDENCE_ODD] : 0);
 	texts = n[FC_EVIDENCE_TEXT] + n[FC_EVIDENCE_ODD_TEXT];
-	if (n[FC_EVIDENCE_VALUE] > 0 && !fc_evidence_is_row(&signs))
+	/* numbers that follow each other may be names: 1960, 1961; 1 to 12 */
+	row = signs.run == n[FC_EVIDENCE_VALUE] &&
+		(signs.run >= FC_EVIDENCE_RUN || (signs.run > 1 && signs.years));
+	if (n[FC_EVIDENCE_VALUE] > 0 && !row)
 	{
 		if (names > 0)
 			fc_evidence_note(table, "The first line has words above numbers or times, but values as well: it is taken for values.  Give header => true if it is a header.");

@@ -233,24 +233,17 @@ fc_statement_column(StringInfo sql, const FcTable *table, int i)
 	appendStringInfoChar(sql, '\n');
 }
 
-/* Has a column a type that later rows might not fit into? */
-static bool
-fc_statement_has_type(const FcTable *table, Oid typid)
-{
-	for (int i = 0; i < table->ncolumns; i++)
-		if (table->columns[i].typid == typid)
-			return true;
-	return false;
-}
-
 char *
 fc_statement_create(const FcTable *table, const FcKeyGuess *key, const char *target)
 {
+	bool		has_bigint = false;
 	StringInfoData sql;
 
 	initStringInfo(&sql);
 	fc_statement_source(&sql, table);
-	if (fc_statement_has_type(table, INT8OID))
+	for (int i = 0; i < table->ncolumns; i++)
+		has_bigint |= table->columns[i].typid == INT8OID;
+	if (has_bigint)
 		fc_statement_comment(&sql, "", "Integers are bigint: later ones may be larger than those seen.");
 	if (table->guess->trailing)
 		fc_statement_comment(&sql, "", psprintf("Each line ends with a delimiter: column %s takes what is after it, which is nothing.",

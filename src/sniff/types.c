@@ -419,18 +419,6 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 		fc_types_note(column, pstrdup("numbers with a decimal comma, which no type takes: a text"));
 }
 
-/* Says what a column without values has */
-static void
-fc_types_nothing(const FcTable *table, FcColumnSeen *column)
-{
-	uint64		n = fc_columns_nulls(column);
-
-	if (n == 0)
-		return;
-	fc_types_note(column, n == 1 ? pstrdup("the only value seen is empty or NULL") :
-				  psprintf("all " UINT64_FORMAT " values seen are empty or NULL", n));
-}
-
 static const char *
 fc_types_name(Oid typid)
 {
@@ -485,12 +473,15 @@ fc_types_decide(FcTable *table)
 	for (int i = 0; i < table->ncolumns; i++)
 	{
 		FcColumnSeen *column = &table->columns[i];
+		uint64		nulls;
 
 		fc_types_check_null(table, column, null);
 		if (column->typid == TEXTOID)
 			fc_types_rare(table, column);
-		if (column->values == 0)
-			fc_types_nothing(table, column);
+		nulls = fc_columns_nulls(column);
+		if (column->values == 0 && nulls > 0)
+			fc_types_note(column, nulls == 1 ? pstrdup("the only value seen is empty or NULL") :
+						  psprintf("all " UINT64_FORMAT " values seen are empty or NULL", nulls));
 		column->type = fc_types_name(column->typid);
 	}
 	fc_types_words(table, null);
