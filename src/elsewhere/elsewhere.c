@@ -85,8 +85,16 @@ fc_elsewhere_need(const char *option)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("option \"%s\" cannot be used: %s", option, why),
-				 errhint("%s", FC_ELSEWHERE_HINT)));
+				 errhint("%s", fc_elsewhere_hint())));
 	return found;
+}
+
+const char *
+fc_elsewhere_hint(void)
+{
+	return OidIsValid(get_extension_oid(FC_ELSEWHERE_EXTENSION, true)) ?
+		"Install the library of extension " FC_ELSEWHERE_EXTENSION "." :
+		"CREATE EXTENSION " FC_ELSEWHERE_EXTENSION ".";
 }
 
 const FcElsewhere *

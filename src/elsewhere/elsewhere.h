@@ -18,7 +18,6 @@
 #include "row/parse.h"
 
 #define FC_ELSEWHERE_EXTENSION	"fast_copy_cluster"
-#define FC_ELSEWHERE_HINT		"CREATE EXTENSION fast_copy_cluster."
 
 /* What the leader asks to be sent */
 typedef struct FcElsewhereLoad
@@ -148,7 +147,10 @@ typedef const FcElsewhere *(*FcElsewhereEntry) (const Size *version, int n, cons
  */
 extern const FcElsewhere *fc_elsewhere(const char **why);
 
-/* The same; ERROR 0A000 without them: the option needs them */
+/* How to have them, for a hint: a sentence */
+extern const char *fc_elsewhere_hint(void);
+
+/* The functions; ERROR 0A000 without them: the option needs them */
 extern const FcElsewhere *fc_elsewhere_need(const char *option);
 
 /* The functions, if this process has the library already; else NULL */

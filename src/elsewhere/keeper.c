@@ -108,8 +108,9 @@ fc_keeper_throw(const FcKept *kept, Oid target, const char *why)
 			 errdetail("Table \"%s\" is listed in \"%s.%s\".%s%s",
 					   get_rel_name(kept->listed), keeper->schema, keeper->list,
 					   why ? " " : "", why ? why : ""),
-			 errhint("Use COPY without the option fast_copy: %s sends its rows to where they belong.%s",
-					 keeper->name, kept->lacks_elsewhere ? " Or " FC_ELSEWHERE_HINT : "")));
+			 errhint("Use COPY without the option fast_copy: %s sends its rows to where they belong.%s%s",
+					 keeper->name, kept->lacks_elsewhere ? " Or: " : "",
+					 kept->lacks_elsewhere ? fc_elsewhere_hint() : "")));
 }
 
 /*
