@@ -300,11 +300,14 @@ typedef struct FcSharedPace
 	pg_atomic_uint64 logged;	/* ... and bytes of WAL */
 } FcSharedPace;
 
-/* What has been done so far, by all processes */
+/*
+ * What has been done so far, by all processes.  All are pg_atomic_uint64, so
+ * that fc_counts_begin() and fc_counts_forget() need no list of them; those
+ * from split_bytes on outlast what is forgotten.
+ */
 typedef struct FcCounts
 {
 	/* of the files */
-	pg_atomic_uint64 split_bytes;
 	pg_atomic_uint64 scan_bytes;
 	pg_atomic_uint64 scanned;	/* records found by the scan */
 	pg_atomic_uint64 spilled;	/* bytes of spill written */
@@ -323,15 +326,34 @@ typedef struct FcCounts
 	pg_atomic_uint64 reads;
 	pg_atomic_uint64 read_bytes;
 	pg_atomic_uint64 mapped_bytes;	/* of these, copied from a mapping */
-	pg_atomic_uint32 sorts;		/* for order_by */
-	pg_atomic_uint32 disk_sorts;	/* of these, sorts in temporary files */
+	pg_atomic_uint64 sorts;		/* for order_by */
+	pg_atomic_uint64 disk_sorts;	/* of these, sorts in temporary files */
 	pg_atomic_uint64 sort_bytes;	/* size of these files */
-	pg_atomic_uint32 parts_done;
+	pg_atomic_uint64 parts_done;
 
-	/* of the indexes */
+	/* of the whole load */
+	pg_atomic_uint64 split_bytes;
 	pg_atomic_uint64 built;		/* cost of the indexes that are built */
-	pg_atomic_uint32 nbuilt;	/* how many these are */
+	pg_atomic_uint64 nbuilt;	/* how many these are */
 } FcCounts;
+
+#define FC_NCOUNTS			(sizeof(FcCounts) / sizeof(pg_atomic_uint64))
+#define FC_NCOUNTS_FORGOTTEN	(offsetof(FcCounts, split_bytes) / sizeof(pg_atomic_uint64))
+
+static inline void
+fc_counts_begin(FcCounts *counts)
+{
+	for (size_t i = 0; i < FC_NCOUNTS; i++)
+		pg_atomic_init_u64((pg_atomic_uint64 *) counts + i, 0);
+}
+
+/* Forgets what the scan and the load have counted, which begin again */
+static inline void
+fc_counts_forget(FcCounts *counts)
+{
+	for (size_t i = 0; i < FC_NCOUNTS_FORGOTTEN; i++)
+		pg_atomic_write_u64((pg_atomic_uint64 *) counts + i, 0);
+}
 
 /* What has no fixed size: its offsets from the start of the segment */
 typedef struct FcSharedPlaces

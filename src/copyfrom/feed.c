@@ -658,13 +658,10 @@ static void
 fc_feed_parser(FcFeed *feed)
 {
 	FcTarget   *target = feed->target;
-	int			nnumbers = target->shared->plan.nnumbers;
 
 	feed->estate = CreateExecutorState();
-	/* core takes sequences' numbers itself; no worker looks at it meanwhile */
-	target->shared->plan.nnumbers = 0;
-	feed->parser = fc_parse_begin(&target->ctx, feed->estate);
-	target->shared->plan.nnumbers = nnumbers;
+	/* core takes sequences' numbers itself */
+	feed->parser = fc_parse_begin(&target->ctx, feed->estate, false);
 	feed->mcxt = AllocSetContextCreate(CurrentMemoryContext,
 									   "fast_copy record for core",
 									   ALLOCSET_DEFAULT_SIZES);

@@ -52,7 +52,7 @@
 	X(ParseState *, fc_target_context_state, (FcContext *ctx), (ctx)) \
 	X(EState *, fc_target_executor, (ParseState *pstate, ResultRelInfo **rri), (pstate, rri)) \
 	X(void, fc_target_executor_end, (EState *estate), (estate)) \
-	X(FcParser *, fc_parse_begin, (FcContext *ctx, EState *estate), (ctx, estate)) \
+	X(FcParser *, fc_parse_begin, (FcContext *ctx, EState *estate, bool numbered), (ctx, estate, numbered)) \
 	X(void, fc_parse_end, (FcParser *parser), (parser)) \
 	X(void, fc_parse_some, (FcSome *some, const FcRecord *record, Datum *values, bool *nulls), (some, record, values, nulls)) \
 	X(FcSome *, fc_parse_some_begin, (FcParser *parser, const int *fields, int n), (parser, fields, n)) \

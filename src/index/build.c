@@ -261,7 +261,7 @@ build_one(FcContext *ctx, FcIndexTask *task)
 	}
 	AtEOXact_GUC(true, nest);
 	pg_atomic_fetch_add_u64(&ctx->shared->counts.built, fc_index_cost(task));
-	pg_atomic_fetch_add_u32(&ctx->shared->counts.nbuilt, 1);
+	pg_atomic_fetch_add_u64(&ctx->shared->counts.nbuilt, 1);
 }
 
 /* Returns the share of time that processes wait for the last one to end */

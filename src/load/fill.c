@@ -232,7 +232,6 @@ fc_fill_run(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
-	Size		memory = shared->memory;
 	FcWork		work = {0};
 	int			processes;
 	uint32		units;
@@ -247,9 +246,8 @@ fc_fill_run(FcJob *job)
 		fc_send_start(job);
 	fc_number_reserve(&target->ctx, target->found);
 	if (fc_way_sorts_alone(job))
-		shared->memory = (Size) fc_memory_kb * 1024;
+		work.memory = (Size) fc_memory_kb * 1024;
 	processes = fc_lead_run(job, FC_PHASE_LOAD, units, &work);
-	shared->memory = memory;
 	if (job->sends)
 		fc_send_stop(job);
 	if (fc_fill_is_unordered(job))

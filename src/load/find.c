@@ -153,24 +153,6 @@ fc_find_end_scan(FcJob *job, char *choice)
 	fc_tasks_find_parts(job);
 }
 
-/* Resets what the scan and the load have counted */
-static void
-fc_find_forget_counts(FcCounts *counts)
-{
-	pg_atomic_uint64 *const counters[] = {
-		&counts->scan_bytes, &counts->scanned, &counts->spilled, &counts->filtered,
-		&counts->rejected, &counts->last_rejected, &counts->nulled, &counts->load_bytes,
-		&counts->loaded, &counts->paged, &counts->heap_bytes, &counts->reads,
-		&counts->read_bytes, &counts->mapped_bytes, &counts->sort_bytes
-	};
-
-	for (int i = 0; i < lengthof(counters); i++)
-		pg_atomic_write_u64(counters[i], 0);
-	pg_atomic_write_u32(&counts->sorts, 0);
-	pg_atomic_write_u32(&counts->disk_sorts, 0);
-	pg_atomic_write_u32(&counts->parts_done, 0);
-}
-
 void
 fc_find_forget(FcJob *job)
 {
@@ -180,7 +162,7 @@ fc_find_forget(FcJob *job)
 	job->target.ctx.kept = NULL;
 	if (job->target.ctx.keep)
 		MemoryContextReset(job->target.ctx.keep);
-	fc_find_forget_counts(&shared->counts);
+	fc_counts_forget(&shared->counts);
 	pg_atomic_write_u64(&shared->errors.offset, PG_UINT64_MAX);
 	pg_atomic_write_u32(&shared->errors.stopped, 0);
 	pg_atomic_write_u32(&shared->unordered, 0);

@@ -79,27 +79,7 @@ fc_layout_state(FcShared *shared)
 	pg_atomic_init_u32(&shared->working, 0);
 	pg_atomic_init_u32(&shared->nheld, 0);
 	pg_atomic_init_u32(&shared->unordered, 0);
-	pg_atomic_init_u64(&shared->counts.split_bytes, 0);
-	pg_atomic_init_u64(&shared->counts.scan_bytes, 0);
-	pg_atomic_init_u64(&shared->counts.scanned, 0);
-	pg_atomic_init_u64(&shared->counts.spilled, 0);
-	pg_atomic_init_u64(&shared->counts.load_bytes, 0);
-	pg_atomic_init_u64(&shared->counts.loaded, 0);
-	pg_atomic_init_u64(&shared->counts.paged, 0);
-	pg_atomic_init_u64(&shared->counts.heap_bytes, 0);
-	pg_atomic_init_u64(&shared->counts.filtered, 0);
-	pg_atomic_init_u64(&shared->counts.rejected, 0);
-	pg_atomic_init_u64(&shared->counts.last_rejected, 0);
-	pg_atomic_init_u64(&shared->counts.nulled, 0);
-	pg_atomic_init_u64(&shared->counts.reads, 0);
-	pg_atomic_init_u64(&shared->counts.read_bytes, 0);
-	pg_atomic_init_u64(&shared->counts.mapped_bytes, 0);
-	pg_atomic_init_u32(&shared->counts.sorts, 0);
-	pg_atomic_init_u32(&shared->counts.disk_sorts, 0);
-	pg_atomic_init_u64(&shared->counts.sort_bytes, 0);
-	pg_atomic_init_u32(&shared->counts.parts_done, 0);
-	pg_atomic_init_u64(&shared->counts.built, 0);
-	pg_atomic_init_u32(&shared->counts.nbuilt, 0);
+	fc_counts_begin(&shared->counts);
 	pg_atomic_init_u32(&shared->io.uring_errno, 0);
 	pg_atomic_init_u32(&shared->errors.stopped, 0);
 	pg_atomic_init_u64(&shared->errors.offset, PG_UINT64_MAX);
@@ -207,7 +187,6 @@ fc_layout_job(FcJob *job)
 	FcShared   *shared = target->shared;
 
 	shared->target = target->oid;
-	shared->way = target->way;
 	shared->dialect = target->dialect;
 	shared->source.size = target->inflow ? target->expected : target->source->size;
 	shared->source.programs = target->source->programs;
@@ -438,6 +417,7 @@ fc_layout_make(FcJob *job)
 	Size		total;
 	Size		ring_size;
 
+	Assert(target->shared == NULL && target->plan == &target->planned->plan);
 	layout.source.nfiles = target->source->nfiles;
 	layout.source.ahead = fc_layout_ahead(job);
 	layout.source.room = target->inflow ? fc_layout_room(job, chunk_size) + layout.source.ahead : 0;

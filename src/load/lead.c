@@ -133,6 +133,9 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 		fc_intake_flow(&job->intake);
 	target->ctx.apart = phase != FC_PHASE_SPLIT && phase != FC_PHASE_UNPACK &&
 		(target->plan->effects || target->planned->leader_reason != NULL);
+	work->way = fc_way_of_phase(target);
+	if (work->memory == 0)
+		work->memory = target->plan->memory;
 	processes = fc_worker_run(&target->ctx, job->segment, phase,
 							  fc_lead_workers(job, units), work);
 	if (flows)

@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "nodes/pg_list.h"
 
 #include "load/way.h"
@@ -48,15 +49,17 @@ fc_way_begin(FcTarget *target)
 void
 fc_way_take(FcTarget *target, FcWay way, const char *reason)
 {
-	if (target->way != FC_WAY_COPY)
-	{
-		target->way = way;
-		target->way_reason = reason;
-	}
-	if (target->shared == NULL)
+	Assert(!IsParallelWorker());
+	if (target->way == FC_WAY_COPY)
 		return;
-	/* an analysis needs no rows in the spill: it reads them in file order */
-	target->shared->way = target->way == FC_WAY_ROWS && !fc_caller_writes(target->options->caller) ?
+	target->way = way;
+	target->way_reason = reason;
+}
+
+FcWay
+fc_way_of_phase(const FcTarget *target)
+{
+	return target->way == FC_WAY_ROWS && !fc_caller_writes(target->plan->caller) ?
 		FC_WAY_OFFSETS : target->way;
 }
 
@@ -116,7 +119,7 @@ fc_way_of_sort(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
-	uint32		on_disk = pg_atomic_read_u32(&shared->counts.disk_sorts);
+	uint64		on_disk = pg_atomic_read_u64(&shared->counts.disk_sorts);
 	StringInfoData way;
 
 	initStringInfo(&way);
@@ -127,8 +130,8 @@ fc_way_of_sort(FcJob *job)
 	if (fc_way_sorts_alone(job))
 		appendStringInfoString(&way, " by one process");
 	if (on_disk > 0)
-		appendStringInfo(&way, ", %u of %u sorts in temporary files of " UINT64_FORMAT " bytes",
-						 on_disk, pg_atomic_read_u32(&shared->counts.sorts),
+		appendStringInfo(&way, ", " UINT64_FORMAT " of " UINT64_FORMAT " sorts in temporary files of " UINT64_FORMAT " bytes",
+						 on_disk, pg_atomic_read_u64(&shared->counts.sorts),
 						 pg_atomic_read_u64(&shared->counts.sort_bytes));
 	return way.data;
 }

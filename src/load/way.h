@@ -14,11 +14,17 @@
 extern void fc_way_begin(FcTarget *target);
 
 /*
- * Takes a way for the leader and its workers; the reason is for the report.
- * Does nothing once the way is FC_WAY_COPY: nothing that is found out later
- * lets the load go another way.
+ * Takes a way, which fc_lead_run() tells the processes of each phase; the
+ * reason is for the report.  Does nothing once the way is FC_WAY_COPY: nothing
+ * that is found out later lets the load go another way.
  */
 extern void fc_way_take(FcTarget *target, FcWay way, const char *reason);
+
+/*
+ * The way as the processes of a phase need to know it: an analysis needs no
+ * rows in the spill, because it reads them in file order
+ */
+extern FcWay fc_way_of_phase(const FcTarget *target);
 
 /* Takes FC_WAY_COPY; the reason is for the report */
 extern void fc_way_to_core(FcTarget *target, const char *reason);

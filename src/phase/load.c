@@ -64,7 +64,7 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 										&loader->root);
 	loader->root_slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 												 &TTSOpsVirtual);
-	loader->parser = fc_parse_begin(ctx, loader->estate);
+	loader->parser = fc_parse_begin(ctx, loader->estate, true);
 	/* with a key the scan has looked at the condition */
 	if (!fc_shared_keyed(ctx->shared))
 		loader->where = fc_where_begin(ctx->shared);
@@ -212,7 +212,7 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 	INSTR_TIME_SUBTRACT(end, loader->tasks.start);
 	task->usec = INSTR_TIME_GET_MICROSEC(end);
 	if (task->slice == task->nslices - 1)
-		pg_atomic_fetch_add_u32(&loader->ctx->shared->counts.parts_done, 1);
+		pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.parts_done, 1);
 }
 
 /* The record's number in the file, from 0 */

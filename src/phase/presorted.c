@@ -165,7 +165,7 @@ fc_presorted_look(FcContext *ctx, int64 *keys)
 	look.last = PG_INT64_MIN;
 	fc_chunk_reader_begin(&look.reader, ctx, FC_PRESORTED_TAIL);
 	look.reader.looks = true;
-	look.parser = fc_parse_begin(ctx, estate);
+	look.parser = fc_parse_begin(ctx, estate, true);
 	edata = fc_error_catch(ctx, fc_presorted_read, &look);
 	fc_parse_end(look.parser);
 	fc_chunk_reader_end(&look.reader);

@@ -137,7 +137,7 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 	sample->rows = palloc(sizeof(FcSampleRow) * FC_SAMPLE_ROWS);
 	fc_chunk_reader_begin(&sample->reader, ctx, FC_SAMPLE_LEAST);
 	sample->reader.looks = true;
-	sample->parser = fc_parse_begin(ctx, estate);
+	sample->parser = fc_parse_begin(ctx, estate, true);
 	for (uint32 i = 0; i < n; i++)
 	{
 		sample->max = FC_SAMPLE_ROWS / n * (i + 1);

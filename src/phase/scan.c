@@ -271,7 +271,7 @@ fc_scan_run(FcContext *ctx)
 		scanner.where = fc_where_begin(shared);
 	scanner.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 											&TTSOpsVirtual);
-	scanner.parser = fc_parse_begin(ctx, scanner.estate);
+	scanner.parser = fc_parse_begin(ctx, scanner.estate, true);
 	scanner.spill = fc_spill_begin(shared, ctx->worker, route,
 								   fc_scan_memory(shared));
 	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,

@@ -13,6 +13,8 @@
 /* What a phase works on besides the file; copied to and from the workers */
 typedef struct FcWork
 {
+	FcWay		way;
+	Size		memory;			/* of each process */
 	void	   *tasks;
 	Size		task_size;
 	uint32		ntasks;

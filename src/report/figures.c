@@ -73,7 +73,7 @@ fc_figures_steps(const FcProgress *progress, int *done, int *total)
 			*total = target->ncreated;
 			return "partitions";
 		case FC_PHASE_INDEX:
-			*done = pg_atomic_read_u32(&target->shared->counts.nbuilt);
+			*done = pg_atomic_read_u64(&target->shared->counts.nbuilt);
 			*total = target->nindexes;
 			return "indexes";
 		case FC_PHASE_ATTACH:

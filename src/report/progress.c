@@ -114,7 +114,7 @@ fc_progress_begin_stream(FcProgress *progress, FcPhase phase)
 static void
 fc_progress_parts(FcProgress *progress)
 {
-	int64		done = pg_atomic_read_u32(&progress->target->shared->counts.parts_done);
+	int64		done = pg_atomic_read_u64(&progress->target->shared->counts.parts_done);
 	int			steps_done;
 	int			steps;
 

@@ -164,7 +164,7 @@ fc_column_in_file(FcShared *shared, AttrNumber attnum)
 }
 
 ExprState *
-fc_column_default(FcShared *shared, Relation target, AttrNumber attnum)
+fc_column_default(FcShared *shared, Relation target, AttrNumber attnum, bool numbered)
 {
 	Expr	   *expr = (Expr *) build_column_default(target, attnum);
 
@@ -178,7 +178,7 @@ fc_column_default(FcShared *shared, Relation target, AttrNumber attnum)
 	/* a phase that loads nothing takes no numbers */
 	if (shared->phase == FC_PHASE_CHECK)
 		expr = (Expr *) fc_number_replace((Node *) expr, 0);
-	for (int i = 0; i < shared->plan.nnumbers && shared->phase != FC_PHASE_CHECK; i++)
+	for (int i = 0; i < shared->plan.nnumbers && numbered && shared->phase != FC_PHASE_CHECK; i++)
 		if (fc_shared_numbers(shared)[i].attnum == attnum)
 			expr = (Expr *) fc_number_replace((Node *) expr, i + 1);
 	return ExecInitExpr(expr, NULL);
@@ -186,7 +186,7 @@ fc_column_default(FcShared *shared, Relation target, AttrNumber attnum)
 
 void
 fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target,
-						 EState *estate)
+						 EState *estate, bool numbered)
 {
 	TupleDesc	desc = RelationGetDescr(target);
 
@@ -200,13 +200,13 @@ fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target
 			fc_column_in_file(shared, attnum))
 			continue;
 		def->index = attnum - 1;
-		def->expr = fc_column_default(shared, target, attnum);
+		def->expr = fc_column_default(shared, target, attnum, numbered);
 		if (def->expr != NULL)
 			defaults->n++;
 	}
 	defaults->econtext = GetPerTupleExprContext(estate);
 	/* up to the scan, as for its sample, no default needs a number */
-	if (shared->plan.nnumbers == 0 || shared->phase <= FC_PHASE_SCAN ||
+	if (shared->plan.nnumbers == 0 || !numbered || shared->phase <= FC_PHASE_SCAN ||
 		shared->phase == FC_PHASE_CHECK)
 		return;
 	defaults->numbers = fc_numbers_open(shared);

@@ -78,11 +78,14 @@ extern bool fc_column_in_file(FcShared *shared, AttrNumber attnum);
  * not use one up.
  */
 extern ExprState *fc_column_default(FcShared *shared, Relation target,
-									AttrNumber attnum);
+									AttrNumber attnum, bool numbered);
 
-/* The defaults of all columns that the file does not have */
+/*
+ * The defaults of all columns that the file does not have; numbered: with the
+ * numbers that the leader has taken of sequences
+ */
 extern void fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared,
-									 Relation target, EState *estate);
+									 Relation target, EState *estate, bool numbered);
 extern void fc_column_end_defaults(FcDefaults *defaults);
 
 /* Evaluates them into a row */

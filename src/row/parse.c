@@ -674,13 +674,13 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 					   pattern, parser->zones.file != NULL,
 					   parser->dialect.mode == FC_MODE_BINARY);
 		if (shared->plan.default_len >= 0 && column->index >= 0)
-			column->def = fc_column_default(shared, target, column->index + 1);
+			column->def = fc_column_default(shared, target, column->index + 1, true);
 		pattern += strlen(pattern) + 1;
 	}
 }
 
 FcParser *
-fc_parse_begin(FcContext *ctx, EState *estate)
+fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 {
 	FcParser   *parser = palloc0(sizeof(FcParser));
 	TupleDesc	desc = RelationGetDescr(ctx->target);
@@ -706,7 +706,7 @@ fc_parse_begin(FcContext *ctx, EState *estate)
 	parser->look.data = palloc(FC_PARSE_COPY);
 	parser->zones.file = fc_parse_init_zone(fc_shared_zone(shared));
 	fc_parse_init_columns(parser, ctx->target);
-	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate);
+	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate, numbered);
 	if (parser->zones.file == NULL)
 		fc_parse_init_quick(parser, desc);
 	fc_parse_init_key(parser);

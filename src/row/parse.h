@@ -15,8 +15,12 @@
 
 typedef struct FcParser FcParser;
 
-/* Lives in the current memory context; estate is for default expressions */
-extern FcParser *fc_parse_begin(FcContext *ctx, EState *estate);
+/*
+ * Lives in the current memory context; estate is for default expressions.
+ * numbered: these get the numbers that the leader has taken of sequences;
+ * false: the caller does not need the defaults that have some.
+ */
+extern FcParser *fc_parse_begin(FcContext *ctx, EState *estate, bool numbered);
 
 extern void fc_parse_end(FcParser *parser);
 

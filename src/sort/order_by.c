@@ -163,10 +163,10 @@ fc_sort_count(FcSort *sort)
 	TuplesortInstrumentation stats;
 
 	tuplesort_get_stats(sort->state, &stats);
-	pg_atomic_fetch_add_u32(&sort->shared->counts.sorts, 1);
+	pg_atomic_fetch_add_u64(&sort->shared->counts.sorts, 1);
 	if (stats.spaceType != SORT_SPACE_TYPE_DISK)
 		return;
-	pg_atomic_fetch_add_u32(&sort->shared->counts.disk_sorts, 1);
+	pg_atomic_fetch_add_u64(&sort->shared->counts.disk_sorts, 1);
 	pg_atomic_fetch_add_u64(&sort->shared->counts.sort_bytes, (uint64) stats.spaceUsed * 1024);
 }
 

@@ -130,7 +130,7 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	sender->mcxt = mcxt;
 	sender->row_mcxt = AllocSetContextCreate(mcxt, "fast_copy send row", ALLOCSET_DEFAULT_SIZES);
 	sender->estate = fc_target_executor(fc_target_context_state(ctx), &root);
-	sender->parser = fc_parse_begin(ctx, sender->estate);
+	sender->parser = fc_parse_begin(ctx, sender->estate, true);
 	sender->dispatch = plan->shards ?
 		fc_dispatch_begin_shards(ctx, sender->parser, plan->shards) :
 		fc_dispatch_begin(ctx, sender->parser, plan->load.created, plan->load.ncreated);
