@@ -74,6 +74,8 @@ typedef struct FcAccelerated
 	List	   *where;
 	CopyFromState cstate;
 	FcInput    *input;			/* of a program or the client, once asked */
+	dsm_segment *segment;		/* of the load's shared memory, of which there
+								 * may be too little */
 	FcSource   *file;			/* what core has opened */
 	MemoryContext mcxt;			/* of the input, which outlives core's COPY
 								 * state */
@@ -255,10 +257,7 @@ fc_accelerate_options(FcAccelerated *copy)
 	options->columns = stmt->attlist;
 	options->client = stmt->filename == NULL;
 	options->program = stmt->is_program;
-	options->input = copy->input;
-	options->file = copy->file;
 	options->sources = list_make1(makeString(stmt->filename ? stmt->filename : FC_CLIENT_PATH));
-	options->where = copy->where;
 	fc_options_take(options, stmt->options, copy->pstate);
 	fc_options_check(options);
 	return options;
@@ -362,18 +361,12 @@ fc_accelerate_talks(const FcAccelerated *copy)
 	return false;
 }
 
-/* Gets the load's shared memory, of which there may be too little */
-static bool
-fc_accelerate_gets_room(const FcAccelerated *copy, FcOptions *options)
-{
-	return fc_room_take(options, copy->input ? PG_UINT64_MAX : copy->file->size);
-}
-
 /* Returns why core must load, as the command and its table tell, or NULL */
 static const char *
 fc_accelerate_plan_reason(FcAccelerated *copy, FcOptions **options)
 {
 	FcPlanned  *planned;
+	FcFileForm	form = {0};
 
 	if (copy->cstate->volatile_defexprs || contain_volatile_functions((Node *) copy->where))
 		return "a default or the condition may look at the rows before";
@@ -386,7 +379,9 @@ fc_accelerate_plan_reason(FcAccelerated *copy, FcOptions **options)
 	*options = fc_accelerate_options(copy);
 	if ((*options)->on_error != FC_ON_ERROR_STOP)
 		return "errors are tolerated";
-	planned = fc_plan_make(copy->rel, *options);
+	form.columns = copy->stmt->attlist;
+	form.encoding = (*options)->file_encoding;
+	planned = fc_plan_make(copy->rel, *options, &form, copy->where);
 	if (planned->core_reason || planned->leader_reason)
 		return planned->core_reason ? planned->core_reason : planned->leader_reason;
 	if (planned->plan.effects)
@@ -400,9 +395,10 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 {
 	const char *reason = fc_accelerate_plan_reason(copy, options);
 
-	if (reason == NULL && !fc_accelerate_gets_room(copy, *options))
-		return "there is too little shared memory";
-	return reason;
+	if (reason)
+		return reason;
+	copy->segment = fc_room_take(*options, copy->input ? PG_UINT64_MAX : copy->file->size);
+	return copy->segment ? NULL : "there is too little shared memory";
 }
 
 /*
@@ -457,6 +453,7 @@ fc_accelerate_large(FcAccelerated *copy)
 {
 	FcOptions  *options;
 	const char *reason = fc_accelerate_reason(copy, &options);
+	FcOpened	opened = {copy->input, copy->file, copy->segment, copy->where};
 	ErrorContextCallback callback;
 	uint64		rows;
 
@@ -471,7 +468,7 @@ fc_accelerate_large(FcAccelerated *copy)
 	if (copy->input)
 		fc_input_rewind(copy->input);
 	fc_error_context_push(&callback, fc_accelerate_context, copy);
-	rows = fc_job_run(options);
+	rows = fc_job_run(options, &opened);
 	fc_error_context_pop();
 	return rows;
 }

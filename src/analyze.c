@@ -91,7 +91,7 @@ fc_analyze_file(FcAnalysis *analysis, uint32 file)
 {
 	FcJob	   *job = analysis->job;
 	FcTarget   *target = &job->target;
-	FcOptions  *options = target->options;
+	const FcOptions *options = target->options;
 	FcFinding  *finding = fc_analyze_add(analysis, "file",
 										 fc_source_path(target->source, file));
 
@@ -100,7 +100,7 @@ fc_analyze_file(FcAnalysis *analysis, uint32 file)
 	finding->detail = fc_format_is_binary(&options->format) ? "binary" :
 		psprintf("%s, %s, %d line%s of header",
 							   fc_format_is_csv(&options->format) ? "csv" : "text",
-							   pg_encoding_to_char(options->file_encoding),
+							   pg_encoding_to_char(target->form.encoding),
 							   options->header_lines, options->header_lines == 1 ? "" : "s");
 }
 

@@ -197,7 +197,7 @@ fc_statement_run(void *arg)
 
 		statement->run = true;
 		fc_options_check(options);
-		statement->rows = fc_job_run(options);
+		statement->rows = fc_job_run(options, NULL);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);

@@ -441,6 +441,13 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 	return n;
 }
 
+static List *
+fc_feed_option(List *list, const char *name, const char *value)
+{
+	return lappend(list, makeDefElem(pstrdup(name),
+									 (Node *) makeString(pstrdup(value)), -1));
+}
+
 /* Returns the options as COPY's grammar makes them, "*" written out */
 static List *
 fc_feed_options(FcFeed *feed)
@@ -453,19 +460,17 @@ fc_feed_options(FcFeed *feed)
 	{
 		DefElem    *def = copyObject(lfirst_node(DefElem, lc));
 
+		if (target->original && strcmp(def->defname, "encoding") == 0)
+			continue;
 		if (IsA(def->arg, List))
 			def->arg = (Node *) fc_fields_force((List *) def->arg, target->options,
 												target->rel, target->planned->columns.attnums);
 		list = lappend(list, def);
 	}
+	/* the file has been converted */
+	if (target->original)
+		list = fc_feed_option(list, "encoding", pg_encoding_to_char(target->form.encoding));
 	return list;
-}
-
-static List *
-fc_feed_option(List *list, const char *name, const char *value)
-{
-	return lappend(list, makeDefElem(pstrdup(name),
-									 (Node *) makeString(pstrdup(value)), -1));
 }
 
 /* Returns the options that canonical records are written in */
@@ -489,7 +494,7 @@ fc_feed_canonical_options(FcFeed *feed)
 static List *
 fc_feed_on_error(FcFeed *feed, List *list)
 {
-	FcOptions  *options = feed->target->options;
+	const FcOptions *options = feed->target->options;
 
 	if (!FC_CORE_HAS_ON_ERROR || !(options->tolerated & FC_CLASS_CONVERSION))
 		return list;
@@ -603,7 +608,7 @@ fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
 	if (header)
 		fc_feed_bytes(feed, FC_BINARY_HEADER, FC_BINARY_HEADER_LEN);
 	cstate = BeginCopyFrom(pstate, target->rel, (Node *) where, NULL, false,
-						   fc_feed_read, target->options->columns, list);
+						   fc_feed_read, target->form.columns, list);
 	fc_feed_show_source(feed);
 	if (header)
 		*feed = fed;
@@ -634,7 +639,7 @@ const char *
 fc_feed_whole(FcFeed *feed, uint32 file)
 {
 	FcTarget   *target = feed->target;
-	FcOptions  *options = target->options;
+	const FcOptions *options = target->options;
 	uint64		end = fc_source_end(target->source, file);
 
 	feed->file = file;

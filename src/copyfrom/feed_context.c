@@ -24,7 +24,7 @@ fc_feed_record_text(const FcFeed *feed)
 	FcTarget   *target = feed->target;
 
 	return fc_error_record_text(target->source, feed->offset, feed->length,
-								target->options->file_encoding,
+								target->form.encoding,
 								target->plan->need_transcoding);
 }
 

@@ -384,7 +384,7 @@ fc_hint_of_bytes(const FcRefused *refused)
 	if (fc_hint_has_zero(refused->target->source, refused->offset, refused->length))
 		return NULL;
 	return psprintf("If the file is in another encoding than %s, say which, such as encoding%s 'LATIN1' or 'WIN1252'.",
-					pg_encoding_to_char(refused->target->options->file_encoding),
+					pg_encoding_to_char(refused->target->form.encoding),
 					fc_caller_arrow(refused->target->options->caller));
 }
 

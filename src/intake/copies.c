@@ -204,6 +204,6 @@ fc_intake_may_flow(const FcIntake *intake, int least)
 	return fc_intake_workers(intake, intake->progress->packed_size > 0 ? intake->progress->packed_size : PG_UINT64_MAX) >= least &&
 		fc_caller_writes(target->options->caller) &&
 		(fc_format_is_binary(&target->options->format) ||
-		 !fc_recode_needed(target->options->file_encoding, &target->dialect)) &&
+		 !fc_recode_needed(target->form.encoding, &target->dialect)) &&
 		(planned == NULL || fc_intake_plan_flows(planned));
 }

@@ -106,7 +106,7 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 {
 	FcTarget   *target = intake->target;
 
-	incoming->input = target->options->input ? target->options->input :
+	incoming->input = target->opened.input ? target->opened.input :
 		target->options->program ? fc_program_begin(name) :
 		fc_receive_from_client(intake);
 	incoming->unpacking = fc_unpack_open(&incoming->unpacker, incoming->input,

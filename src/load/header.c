@@ -101,9 +101,8 @@ fc_header_check_line(FcJob *job, FcEnd end, const FcRecord *record, uint32 file,
 
 /* How many bytes of a header line are characters that can be converted? */
 static int
-fc_header_good(const FcOptions *options, const FcRecord *record, bool convert)
+fc_header_good(int encoding, const FcRecord *record, bool convert)
 {
-	int			encoding = options->file_encoding;
 	int			valid = pg_encoding_verifymbstr(encoding, record->data, record->total);
 	Oid			proc;
 	unsigned char converted[8192];
@@ -148,10 +147,10 @@ static void
 fc_header_check_encoding(FcJob *job, const FcRecord *record, uint64 *line)
 {
 	FcTarget   *target = &job->target;
-	int			encoding = target->options->file_encoding;
+	int			encoding = target->form.encoding;
 	int			server = GetDatabaseEncoding();
 	bool		convert = encoding != server && encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
-	int			good = fc_header_good(target->options, record, convert);
+	int			good = fc_header_good(encoding, record, convert);
 	FcRecodeFault fault;
 	uint64		rest;
 
@@ -175,12 +174,11 @@ static void
 fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
 {
 	FcTarget   *target = &job->target;
-	FcOptions	other = *target->options;
+	FcFileForm	other = {.encoding = target->form.encoding};
 
-	other.columns = other.fields = NIL;
-	fc_fields_map(target->rel, file == 0 ? target->options : &other, &target->dialect,
-				  record->data, record->length);
-	if (file == 0 || equal(other.fields, target->options->fields))
+	fc_fields_map(target->rel, target->options, &target->dialect, record->data,
+				  record->length, file == 0 ? &target->form : &other);
+	if (file == 0 || equal(other.fields, target->form.fields))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -302,6 +300,6 @@ fc_header_refuse_encoding(FcJob *job)
 	ErrorContextCallback callback;
 
 	fc_error_context_push(&callback, fc_header_line_context, &context);
-	fc_recode_refuse(job->target.options->file_encoding, &job->fault);
+	fc_recode_refuse(job->target.form.encoding, &job->fault);
 	fc_error_context_pop();
 }

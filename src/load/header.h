@@ -13,7 +13,7 @@
 /*
  * Reads the header lines of each file, and finds out how its lines end, from
  * its first record.  Sets where the data of each file begin, and with header
- * "map" options->columns and options->fields.  Throws COPY's errors.
+ * "map" target.form.  Throws COPY's errors.
  */
 extern void fc_header_read(FcJob *job);
 

@@ -256,7 +256,7 @@ static Size
 fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
 {
 	FcTarget   *target = &job->target;
-	FcOptions  *options = target->options;
+	const FcOptions *options = target->options;
 	Size		end = MAXALIGN(sizeof(FcShared));
 
 	layout->at.columns = fc_layout_place(&end, sizeof(AttrNumber) * layout->plan.ncolumns);
@@ -320,7 +320,7 @@ fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
 {
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
-	FcOptions  *options = target->options;
+	const FcOptions *options = target->options;
 
 	strcpy(fc_shared_null(shared), options->format.null_print);
 	strcpy(fc_shared_default(shared), fc_layout_text(options->default_string));
@@ -391,10 +391,10 @@ fc_layout_foresee(const FcOptions *options, uint64 size, int nworkers)
 
 /* Returns the segment that was made before the load, if it is large enough */
 static dsm_segment *
-fc_layout_create(const FcOptions *options, Size size)
+fc_layout_create(const FcOpened *opened, Size size)
 {
 	ErrorContextCallback callback;
-	dsm_segment *segment = options->room;
+	dsm_segment *segment = opened->segment;
 
 	if (segment && dsm_segment_map_length(segment) >= size)
 		return segment;
@@ -430,7 +430,7 @@ fc_layout_make(FcJob *job)
 	total = fc_layout_places(job, &layout, patterns, where);
 	ring_size = layout.at.ring == 0 ? 0 :
 		fc_ring_size(target->nworkers, chunk_size, (Size) fc_memory_kb * 1024);
-	job->segment = fc_layout_create(target->options, total + ring_size);
+	job->segment = fc_layout_create(&target->opened, total + ring_size);
 	target->shared = dsm_segment_address(job->segment);
 	memset(target->shared, 0, total);
 	*target->shared = layout;

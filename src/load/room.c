@@ -52,8 +52,8 @@ fc_room_create(void *arg)
 	return true;
 }
 
-bool
-fc_room_take(FcOptions *options, uint64 size)
+dsm_segment *
+fc_room_take(const FcOptions *options, uint64 size)
 {
 	int			workers = fc_setup_count_workers(options, size);
 	FcRoomWanted wanted = {fc_layout_foresee(options, size, workers),
@@ -62,8 +62,7 @@ fc_room_take(FcOptions *options, uint64 size)
 
 	if (edata && fc_error_is_of_transaction(edata))
 		ReThrowError(edata);
-	options->room = wanted.segment;
-	if (options->room)
-		dsm_unpin_mapping(options->room);
-	return options->room != NULL;
+	if (wanted.segment)
+		dsm_unpin_mapping(wanted.segment);
+	return wanted.segment;
 }

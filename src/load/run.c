@@ -410,9 +410,9 @@ fc_job_start(FcJob *job)
 }
 
 FcJob *
-fc_job_analyze(FcOptions *options)
+fc_job_analyze(const FcOptions *options)
 {
-	FcJob	   *job = fc_setup_begin(options);
+	FcJob	   *job = fc_setup_begin(options, NULL);
 	FcTarget   *target = &job->target;
 
 	fc_report_start();
@@ -465,18 +465,8 @@ fc_job_load_file(FcJob *job, FcLog *log)
 	return true;
 }
 
-/* Begins a load with its own copy of the options, which it may change */
-static FcJob *
-fc_job_begin(const FcOptions *options)
-{
-	FcOptions  *own = palloc(sizeof(FcOptions));
-
-	*own = *options;
-	return fc_setup_begin(own);
-}
-
 uint64
-fc_job_run(FcOptions *options)
+fc_job_run(const FcOptions *options, const FcOpened *opened)
 {
 	FcJob	   *volatile job = NULL;
 	FcLog		log;
@@ -484,15 +474,17 @@ fc_job_run(FcOptions *options)
 	fc_log_begin(&log, options);
 	PG_TRY();
 	{
-		job = fc_job_begin(options);
+		job = fc_setup_begin(options, opened);
 		while (!fc_job_load_file(job, &log))
 		{
 			FcJob	   *before = job;
 
+			/* what core has opened is loaded as core would, in one attempt */
+			Assert(opened == NULL);
 			/* the job has ended: fc_log_failed() must not look at it */
 			job = NULL;
 			fc_partman_lock();
-			job = fc_job_begin(options);
+			job = fc_setup_begin(options, opened);
 			job->intake.unpacked = before->intake.unpacked;
 			job->intake.received = before->intake.received;
 			job->intake.cut = before->intake.cut;

@@ -14,9 +14,12 @@
  * Splits, scans and checks the files, and writes nothing.  The job stays open
  * for the caller to look at, who ends it by fc_setup_end.
  */
-extern FcJob *fc_job_analyze(FcOptions *options);
+extern FcJob *fc_job_analyze(const FcOptions *options);
 
-/* Loads the file in the caller's transaction; returns the number of rows */
-extern uint64 fc_job_run(FcOptions *options);
+/*
+ * Loads the file in the caller's transaction; returns the number of rows.
+ * opened is what the caller has got for the load already; NULL: nothing.
+ */
+extern uint64 fc_job_run(const FcOptions *options, const FcOpened *opened);
 
 #endif							/* FC_LOAD_RUN_H */

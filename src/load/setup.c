@@ -102,7 +102,7 @@ static void
 fc_setup_dialect(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	CopyFormatOptions *format = &target->options->format;
+	const CopyFormatOptions *format = &target->options->format;
 
 	target->dialect.eol = FC_EOL_UNKNOWN;
 	if (fc_format_is_binary(format))
@@ -132,17 +132,17 @@ static void
 fc_setup_recode(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcOptions  *options = target->options;
+	const FcOptions *options = target->options;
 	SharedFileSet *fileset;
 	FcSource   *copy;
 
 	if (fc_format_is_binary(&options->format) ||
-		!fc_recode_needed(options->file_encoding, &target->dialect))
+		!fc_recode_needed(target->form.encoding, &target->dialect))
 		return;
 	job->converted = dsm_create(sizeof(SharedFileSet), 0);
 	fileset = dsm_segment_address(job->converted);
 	SharedFileSetInit(fileset, job->converted);
-	copy = fc_recode_source(target->source, options->file_encoding, fileset, &job->fault);
+	copy = fc_recode_source(target->source, target->form.encoding, fileset, &job->fault);
 	if (copy == NULL)
 	{
 		target->unconvertible = true;
@@ -150,7 +150,7 @@ fc_setup_recode(FcJob *job)
 	}
 	target->original = target->source;
 	target->source = copy;
-	fc_options_set_encoding(options, GetDatabaseEncoding());
+	target->form.encoding = GetDatabaseEncoding();
 }
 
 /*
@@ -178,7 +178,7 @@ fc_setup_file(FcJob *job)
 	if (target->options->program || target->options->client)
 		fc_receive(&job->intake);
 	else if (fc_caller_opened_by_core(target->options->caller))
-		target->source = target->options->file;
+		target->source = target->opened.file;
 	else
 	{
 		target->source = fc_access_open(target, PG_UINT64_MAX);
@@ -234,7 +234,8 @@ fc_setup_plan(FcJob *job)
 		fc_setup_file(job);
 		fc_header_read(job);
 	}
-	target->planned = fc_plan_make(target->rel, target->options);
+	target->planned = fc_plan_make(target->rel, target->options, &target->form,
+								   target->opened.where);
 	target->plan = &target->planned->plan;
 	fc_access_check_target(job);
 	fc_setup_partman(job);
@@ -244,7 +245,7 @@ fc_setup_plan(FcJob *job)
 		fc_setup_file(job);
 	if (target->original)
 	{
-		target->planned->plan.encoding = target->options->file_encoding;
+		target->planned->plan.encoding = target->form.encoding;
 		target->planned->plan.need_transcoding = false;
 	}
 	fc_way_begin(target);
@@ -270,11 +271,15 @@ fc_setup_settle_streams(FcJob *job)
 }
 
 FcJob *
-fc_setup_begin(FcOptions *options)
+fc_setup_begin(const FcOptions *options, const FcOpened *opened)
 {
 	FcJob	   *job = palloc0(sizeof(FcJob));
 
 	job->target.options = options;
+	if (opened)
+		job->target.opened = *opened;
+	job->target.form.columns = options->columns;
+	job->target.form.encoding = options->file_encoding;
 	job->target.oid = options->target;
 	job->progress.target = job->intake.target = &job->target;
 	job->intake.progress = &job->progress;
@@ -288,7 +293,7 @@ void
 fc_setup_job(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcOptions  *options = target->options;
+	const FcOptions *options = target->options;
 
 	fc_away_check_options(options);
 	/* naming a table by its OID must not get around its schema's privileges */

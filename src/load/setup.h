@@ -16,7 +16,7 @@
  * memory context of the load.  The second throws COPY's errors for privileges,
  * target, files and header.
  */
-extern FcJob *fc_setup_begin(FcOptions *options);
+extern FcJob *fc_setup_begin(const FcOptions *options, const FcOpened *opened);
 extern void fc_setup_job(FcJob *job);
 
 /* Returns how many workers so many bytes get, if the plan allows any */

@@ -112,7 +112,8 @@ fc_fields_column(Relation rel, const FcField *fields, int n, const char *name)
 
 /* Returns the column that field i of the header is; NULL to skip the field */
 static String *
-fc_fields_map_one(Relation rel, FcOptions *options, const FcField *fields, int n, int i)
+fc_fields_map_one(Relation rel, bool ignore_extra, FcFileForm *form,
+				  const FcField *fields, int n, int i)
 {
 	const FcField *field = &fields[i];
 	char	   *word = pnstrdup(field->data, field->len);
@@ -124,26 +125,26 @@ fc_fields_map_one(Relation rel, FcOptions *options, const FcField *fields, int n
 	column = field->null ? NULL : fc_fields_column(rel, fields, n, word);
 	if (column == NULL)
 	{
-		if (!options->ignore_extra_columns)
+		if (!ignore_extra)
 			fc_fields_extra(rel, word);
 		return NULL;
 	}
 	name = makeString(pstrdup(column));
-	if (list_member(options->columns, name))
+	if (list_member(form->columns, name))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_COLUMN),
 				 errmsg("column \"%s\" specified more than once", strVal(name))));
-	options->columns = lappend(options->columns, name);
+	form->columns = lappend(form->columns, name);
 	return name;
 }
 
 void
-fc_fields_map(Relation rel, FcOptions *options, const FcDialect *of_file,
-			  char *rec, size_t len)
+fc_fields_map(Relation rel, const FcOptions *options, const FcDialect *of_file,
+			  char *rec, size_t len, FcFileForm *form)
 {
 	FcDialect	dialect = *of_file;
 	char	   *line = pnstrdup(rec, len);
-	char	   *text = pg_any_to_server(line, len, options->file_encoding);
+	char	   *text = pg_any_to_server(line, len, form->encoding);
 	size_t		textlen;
 	FcField    *fields;
 	int			n;
@@ -161,9 +162,10 @@ fc_fields_map(Relation rel, FcOptions *options, const FcDialect *of_file,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("unterminated CSV quoted field")));
 	for (int i = 0; i < n; i++)
-		options->fields = lappend(options->fields,
-								  fc_fields_map_one(rel, options, fields, n, i));
-	fc_fields_missing(rel, options->columns);
+		form->fields = lappend(form->fields,
+							   fc_fields_map_one(rel, options->ignore_extra_columns,
+												 form, fields, n, i));
+	fc_fields_missing(rel, form->columns);
 }
 
 List *
@@ -252,29 +254,30 @@ fc_fields_patterns(Relation rel, const FcOptions *options, AttrNumber key_attnum
 }
 
 static void
-fc_fields_list(Relation rel, const FcOptions *options, FcColumns *columns)
+fc_fields_list(Relation rel, bool mapped, const FcFileForm *form, FcColumns *columns)
 {
 	ListCell   *lc;
 
-	columns->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, options->columns);
+	columns->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, form->columns);
 	columns->fields = columns->attnums;
-	if (!options->header_map)
+	if (!mapped)
 		return;
 	columns->fields = NIL;
-	foreach(lc, options->fields)
+	foreach(lc, form->fields)
 		columns->fields = lappend_int(columns->fields, lfirst(lc) == NULL ? 0 :
 									  fc_fields_attnum(rel, strVal(lfirst(lc))));
 	/* an empty list would mean all columns */
-	if (options->columns == NIL)
+	if (form->columns == NIL)
 		columns->attnums = NIL;
 }
 
 void
-fc_fields_make(Relation rel, const FcOptions *options, FcColumns *columns)
+fc_fields_make(Relation rel, const FcOptions *options, const FcFileForm *form,
+			   FcColumns *columns)
 {
 	int			n;
 
-	fc_fields_list(rel, options, columns);
+	fc_fields_list(rel, options->header_map, form, columns);
 	n = Max(list_length(columns->fields), 1);
 	columns->flags = palloc0(n);
 	fc_fields_flag(rel, columns,

@@ -10,6 +10,19 @@
 
 #include "options/options.h"
 
+/*
+ * What the caller says of the file, or its header or a conversion says in his
+ * place
+ */
+typedef struct FcFileForm
+{
+	List	   *columns;		/* of String; NIL: all */
+	List	   *fields;			/* with header => 'map': the column of each
+								 * field of the file, a String, or NULL to
+								 * skip it */
+	int			encoding;
+} FcFileForm;
+
 /* The columns that the file has */
 typedef struct FcColumns
 {
@@ -21,17 +34,18 @@ typedef struct FcColumns
 
 /*
  * For header => 'map': takes the names of the fields from the header record
- * rec[0..len), and sets options->fields and options->columns.  ERROR 42703 for
+ * rec[0..len), and sets form->fields and form->columns.  ERROR 42703 for
  * a name that the table does not have, unless extra columns are ignored, 42701
  * for a name that comes twice, 22P04 if a NOT NULL column without a default
  * is missing.
  */
-extern void fc_fields_map(Relation rel, FcOptions *options,
-						  const FcDialect *dialect, char *rec, size_t len);
+extern void fc_fields_map(Relation rel, const FcOptions *options,
+						  const FcDialect *dialect, char *rec, size_t len,
+						  FcFileForm *form);
 
 /* Sets attnums, fields and flags; throws COPY's errors */
 extern void fc_fields_make(Relation rel, const FcOptions *options,
-						   FcColumns *columns);
+						   const FcFileForm *form, FcColumns *columns);
 
 /*
  * Sets the patterns; key_attnum is 0 where there is no key.  ERROR 42703 or

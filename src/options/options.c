@@ -629,21 +629,3 @@ fc_options_check(FcOptions *options)
 	options->file_encoding = options->format.file_encoding >= 0 ?
 		options->format.file_encoding : pg_get_client_encoding();
 }
-
-void
-fc_options_set_encoding(FcOptions *options, int encoding)
-{
-	List	   *list = NIL;
-	ListCell   *lc;
-
-	foreach(lc, options->copy_options)
-	{
-		DefElem    *def = lfirst_node(DefElem, lc);
-
-		if (strcmp(def->defname, "encoding") != 0)
-			list = lappend(list, def);
-	}
-	options->copy_options = fc_options_add(list, "encoding",
-										   pstrdup(pg_encoding_to_char(encoding)));
-	options->file_encoding = encoding;
-}

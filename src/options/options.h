@@ -10,11 +10,9 @@
 
 #include "commands/copy.h"
 #include "parser/parse_node.h"
-#include "storage/dsm.h"
 
 #include "context/shared.h"
 #include "options/list.h"
-#include "source/input.h"
 
 /* on_error */
 typedef enum FcOnError
@@ -96,12 +94,6 @@ typedef struct FcOptions
 	bool		given[FC_NOPTIONS];
 	FcOptionWords words;
 	FcCaller	caller;
-	FcInput    *input;			/* what the program or the client sends, if it
-								 * was asked for before the load; or NULL */
-	FcSource   *file;			/* the file that core has opened before the
-								 * load; or NULL */
-	dsm_segment *room;			/* the load's segment, if it was made before
-								 * the load; or NULL */
 	Oid			target;
 	List	   *sources;		/* of String: paths, patterns or commands */
 	bool		program;		/* sources are commands */
@@ -117,13 +109,10 @@ typedef struct FcOptions
 	bool		header_match;	/* the last header line names the columns */
 	bool		header_map;		/* the last header line maps the fields */
 	bool		ignore_extra_columns;
-	List	   *fields;			/* with header_map: the column of each field
-								 * of the file, a String, or NULL to skip it */
 	List	   *force_not_null; /* of String, "*" for all; NIL: none */
 	List	   *force_null;
 	char	   *default_string; /* or NULL */
 	char	   *where_clause;	/* or NULL */
-	List	   *where;			/* plain COPY: the condition, as core has it */
 	char	   *timestamp_format;	/* or NULL */
 	char	   *time_zone;		/* or NULL: the session's */
 	char	   *interval;		/* or NULL */
@@ -183,8 +172,5 @@ extern int	fc_option_hint(const FcOptions *options, FcOptionNumber option);
 
 /* Returns the name of one FC_CLASS_*, as on_error_classes has it */
 extern const char *fc_options_class_name(uint32 class);
-
-/* Sets another encoding of the file, because the load has converted it */
-extern void fc_options_set_encoding(FcOptions *options, int encoding);
 
 #endif							/* FC_OPTIONS_H */

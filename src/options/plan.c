@@ -107,7 +107,7 @@ static void
 fc_plan_check_encoding(const FcOptions *options, const FcPlanned *planned)
 {
 	if ((options->tolerated & FC_CLASS_ENCODING) == 0 || !planned->plan.need_transcoding ||
-		FindDefaultConversionProc(options->file_encoding,
+		FindDefaultConversionProc(planned->plan.encoding,
 								  GetDatabaseEncoding()) < FirstNormalObjectId)
 		return;
 	ereport(ERROR,
@@ -215,21 +215,22 @@ fc_plan_count(const FcOptions *options, FcPlanned *planned)
 }
 
 FcPlanned *
-fc_plan_make(Relation rel, const FcOptions *options)
+fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
+			 List *where)
 {
 	FcPlanned *planned = palloc0(sizeof(FcPlanned));
 	int			server = GetDatabaseEncoding();
 
-	fc_fields_make(rel, options, &planned->columns);
+	fc_fields_make(rel, options, form, &planned->columns);
 	planned->pstate = fc_target_parse_state(rel, planned->columns.attnums);
 	if (fc_caller_opened_by_core(options->caller))
-		planned->where = options->where;
+		planned->where = where;
 	else if (options->where_clause)
 		planned->where = fc_where_parse(planned->pstate, rel, options->where_clause);
-	planned->plan.encoding = options->file_encoding;
+	planned->plan.encoding = form->encoding;
 	planned->plan.need_transcoding = !fc_format_is_binary(&options->format) &&
-		options->file_encoding != server &&
-		options->file_encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
+		form->encoding != server &&
+		form->encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
 	fc_plan_defaults(rel, options, planned);
 	planned->plan.effects = fc_plan_effects(rel, options, planned);
 	planned->order = fc_sort_keys_parse(rel, options->order_by);

@@ -33,8 +33,12 @@ typedef struct FcPlanned
 /* Throws COPY's errors for relations that it cannot copy to */
 extern void fc_plan_check_relkind(Relation rel);
 
-/* Makes the plan; rel is open, locked and of a kind that COPY takes */
-extern FcPlanned *fc_plan_make(Relation rel, const FcOptions *options);
+/*
+ * Makes the plan; rel is open, locked and of a kind that COPY takes.  where is
+ * the condition of a plain COPY, as core has it.
+ */
+extern FcPlanned *fc_plan_make(Relation rel, const FcOptions *options,
+							   const FcFileForm *form, List *where);
 
 /* Has the relation insert triggers that would fire in this session? */
 extern bool fc_plan_has_triggers(Relation rel, bool *only_foreign_keys);

@@ -16,9 +16,20 @@
 #include "options/plan.h"
 #include "source/input.h"
 
+/* What whoever starts a load has got for it already */
+typedef struct FcOpened
+{
+	FcInput    *input;			/* what the program or the client sends, if it
+								 * was asked for; or NULL */
+	FcSource   *file;			/* the file that core has opened; or NULL */
+	dsm_segment *segment;		/* for the load's shared memory; or NULL */
+	List	   *where;			/* a plain COPY's condition, as core has it */
+} FcOpened;
+
 typedef struct FcTarget
 {
-	FcOptions  *options;
+	const FcOptions *options;
+	FcOpened	opened;
 	FcPlanned  *planned;		/* NULL until it is made */
 	const FcPlan *plan;			/* planned->plan and, as soon as there is
 								 * shared memory, that of shared */
@@ -52,6 +63,7 @@ typedef struct FcTarget
 	FcInput    *given_up;		/* NULL, or the input whose sender has failed:
 								 * the load fails, too, once the rows that
 								 * came before are loaded */
+	FcFileForm	form;			/* of source */
 	FcDialect	dialect;
 	bool		unsettled;		/* only core can tell how the lines of a file
 								 * end */

@@ -231,7 +231,7 @@ fc_notices_limit_context(void *arg)
 	if (reject->class != FC_CLASS_CONVERSION)
 	{
 		char	   *text = fc_error_record_text(target->source, reject->offset, reject->length,
-												target->options->file_encoding,
+												target->form.encoding,
 												target->plan->need_transcoding);
 
 		errcontext(text ? "%s: \"%s\"" : "%s", where, text);
@@ -245,7 +245,7 @@ fc_notices_limit_context(void *arg)
 static void
 fc_notices_limit(FcTeller *teller)
 {
-	FcOptions  *options = teller->target->options;
+	const FcOptions *options = teller->target->options;
 	ErrorContextCallback callback;
 
 	fc_error_context_push(&callback, fc_notices_limit_context, teller);

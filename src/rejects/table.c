@@ -120,7 +120,7 @@ fc_reject_table_begin(FcTarget *target)
 	table->target = target;
 	table->uuid = DirectFunctionCall1(gen_random_uuid, (Datum) 0);
 	if (target->plan->need_transcoding)
-		table->conversion = FindDefaultConversionProc(target->options->file_encoding,
+		table->conversion = FindDefaultConversionProc(target->form.encoding,
 													  GetDatabaseEncoding());
 	table->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											"fast_copy reject",
@@ -134,7 +134,7 @@ fc_reject_table_begin(FcTarget *target)
 static char *
 fc_reject_table_text(FcRejectTable *table, char *bytes, size_t len)
 {
-	int			encoding = table->target->options->file_encoding;
+	int			encoding = table->target->form.encoding;
 	size_t		size;
 	char	   *text;
 

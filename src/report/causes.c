@@ -269,7 +269,7 @@ fc_cause_hints(StringInfo detail, FcCauseKept *kept, const FcCauseValue *most)
 	char	   *hint;
 
 	refused->text = fc_error_record_text(target->source, refused->offset, refused->length,
-										 options->file_encoding, target->plan->need_transcoding);
+										 target->form.encoding, target->plan->need_transcoding);
 	refused->first = kept->cause.line == options->header_lines + 1;
 	if (refused->first)
 	{

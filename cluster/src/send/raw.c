@@ -128,7 +128,7 @@ fc_raw_options_refusal(const FcTarget *target)
 		return "NULL is written as the end of the data";
 	if (options->time_zone)
 		return "times are in another time zone";
-	if (options->file_encoding != GetDatabaseEncoding())
+	if (target->form.encoding != GetDatabaseEncoding())
 		return "the file is in another encoding than the database";
 	if (target->plan->key.early)
 		return "rows are evaluated in file order";
