@@ -11,7 +11,7 @@
  * COPY itself, with an option that core does not know: our hook runs it in
  * place of core, or takes the option out if it is off.  The other options are
  * COPY's and, by their names, the arguments of fast_copy() (options/list.h);
- * what is not given is as COPY has it.
+ * an option that is not given has the default of COPY.
  *
  * The hook is there as soon as the library is loaded: by
  * session_preload_libraries, by LOAD, or because a function of the extension

@@ -119,7 +119,7 @@ fc_help_preset(const FcHelp *help)
 
 /*
  * Returns a row for each option, so narrow that psql shows it within 80
- * columns: values of the extension's own type are texts to who writes them
+ * columns: values of the extension's own type are written as texts
  */
 Datum
 fast_copy_help(PG_FUNCTION_ARGS)

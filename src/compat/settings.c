@@ -5,9 +5,9 @@
  *
  * Anybody may set those that guard the owner of a table from partitions that
  * he does not want.  In a function that is SECURITY DEFINER the owner of the
- * function loads, and only what he has set counts, or who has his privileges.
- * Core knows by which role each value was set, and restores that with the
- * value.
+ * function loads.  There a value counts only if that owner has set it, or a
+ * role with the owner's privileges.  Core knows by which role each value was
+ * set, and restores that with the value.
  *
  *-------------------------------------------------------------------------
  */

@@ -17,8 +17,8 @@
  * records before it.  Once they have done so all rejects up to there are known,
  * and with them the one that is too many.
  *
- * Where the leader looks at records again (fc_load_verify) it does not count
- * them, and what it puts is read only for records that no process has put
+ * When the leader looks at records again (fc_load_verify) it does not count
+ * rejects, and what it puts is read only for records that no process has put
  * before.
  *
  *-------------------------------------------------------------------------

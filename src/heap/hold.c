@@ -5,7 +5,7 @@
  *
  * Code that a load evaluates (a CHECK, a default, an index's expression) may
  * run any command in the leader.  Core refuses commands that would empty or
- * change a table which this session has open.  That guards COPY, which has
+ * change a table which this session has open.  That protects COPY, which keeps
  * each partition open from its first row to the end.  A load closes a
  * partition when all its rows are in it; so the leader keeps all tables that
  * take rows open until their indexes are built.

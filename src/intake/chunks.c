@@ -5,8 +5,8 @@
  *
  *	 intake/pieces.c, receiver ──► intake/finder.c ──► published ──► taken
  *
- * Where there are fewer packed files than processes, the processes that scan
- * or load them unpack them, too.  Chunks are taken in the order of their
+ * If there are fewer packed files than processes, the processes that scan or
+ * load the files unpack them, too.  Chunks are taken in the order of their
  * numbers, as in other scans.  A process that would have to wait for the next
  * chunk unpacks a piece instead, before it takes the chunk: others could not
  * take it then, and might wait for its turn.  If no piece is left, it waits.

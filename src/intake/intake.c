@@ -7,11 +7,11 @@
  *	 packed files ──► processes, a piece at a time ──► temporary copies
  *
  * A load reads its source several times, in any order, and what is packed or
- * received can be read only once.  A temporary copy is to it what the spill of
- * rows would be, in the order of the file, so that a packed file in key order
- * is still loaded without a sort.  Phases after unpacking see a source as if
- * the unpacked files had been named; messages have the names of the packed
- * ones.
+ * received can be read only once.  So it is put into a temporary copy, which
+ * costs about as much as a spill of rows would, but has the order of the file:
+ * a packed file in key order is still loaded without a sort.  Phases after
+ * unpacking see a source as if the unpacked files had been named; messages
+ * have the names of the packed ones.
  *
  * Where there are fewer packed files than processes, the leader unpacks no more
  * than their heads (intake/heads.c), and the processes that scan, or load
@@ -35,11 +35,11 @@
  * process that meets one notes it, and all processes then unpack only files
  * before it.  Errors of other kinds are thrown at once.
  *
- * What a program or the client sends after a record that ends the load is not
- * waited for, unless it is packed: only the end of packed data says whether
- * they are sound.  A load that gives way to pg_partman and begins again keeps
- * what it has received, because that comes only once; packed files are
- * unpacked again.
+ * After a record that ends the load, nobody waits for what a program or the
+ * client still sends, unless it is packed: only the end of packed data says
+ * whether they are sound.  A load that gives way to pg_partman and begins
+ * again keeps what it has received, because that comes only once; packed files
+ * are unpacked again.
  *
  * The segment belongs to the current resource owner and the temporary copies
  * to the SharedFileSet in it; workers end with the parallel context.

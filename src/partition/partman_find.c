@@ -319,7 +319,7 @@ fc_partman_take(FcPartmanSearch *search)
 	partman->interval = fc_partman_needed(search, "partition_interval");
 	partman->datetime_string = fc_partman_text(search, "datetime_string");
 	partman->epoch = fc_partman_epoch(fc_partman_text(search, "epoch"));
-	/* who may not read it is not told of it, and so not refused */
+	/* a role that may not read it is not told of it, and so not refused */
 	if (fc_partman_grant_needed(partman, GetUserId()) == NULL)
 		partman->retention = fc_partman_text(search, "retention");
 	if (fc_partman_value(search, "premake", INT4OID, &premake))
@@ -387,8 +387,8 @@ fc_partman_check_key(FcPartman *partman, Relation parent)
 }
 
 /*
- * From 5.5 on pg_partman takes a template only from who may act as its owner.
- * Refuses one from which the table's owner may not take it.
+ * From 5.5 on pg_partman takes a template only for a role that may act as the
+ * template's owner.  Refuses one from which the table's owner may not take it.
  */
 static void
 fc_partman_check_taker(FcPartman *partman)

@@ -19,14 +19,14 @@
  * The leader takes the sample before it starts workers.  An error in a record
  * ends the sample, and the scan meets it again.
  *
- * Reading rows in key order costs about 0.7 us each where they lie anywhere
- * in the file, cached or not; copying them costs a thirtieth of that.  So
- * there are two spills with the same entries: with offsets alone, whose rows
- * are read from the source (sort/fetch_window.c), and with the rows, which
- * are read sequentially (sort/run_merge.c).  Rows of a file that is in the page
- * cache are not spilled, nor read in windows, but copied out of a mapping
- * (sort/fetch_map.c).  Records too long for the memory are always read from the
- * source.  fast_copy.spill overrules the choice.
+ * Reading rows in key order costs about 0.7 us each where they lie anywhere in
+ * the file, cached or not; copying them costs a thirtieth of that.  So there
+ * are two spills with the same entries: with offsets alone, whose rows are
+ * read from the source (sort/fetch_window.c), and with the rows, which are
+ * read sequentially (sort/run_merge.c).  If the file is in the page cache,
+ * rows are copied out of a mapping (sort/fetch_map.c); they are neither
+ * spilled nor read in windows.  Records too long for the memory are always
+ * read from the source.  fast_copy.spill overrules the choice.
  *
  *-------------------------------------------------------------------------
  */

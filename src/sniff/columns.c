@@ -7,7 +7,8 @@
  *	 records ──► fields ──► words for NULL, kinds of values ──► FcColumnSeen
  *
  * The first record of each file is held back, because it may be a header:
- * sniff/names.c decides that, and has those counted that are none.
+ * sniff/evidence.c decides that.  First records that are no header are counted
+ * after all (sniff/names.c).
  *
  * All is allocated in the caller's memory context.
  *

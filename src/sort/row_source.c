@@ -7,9 +7,9 @@
  *							  ├─► mapping ───────────┼─► row
  *							  └─► spilled rows ──────┘
  *
- * Rows that were spilled with their entries come from the merge itself.  Of
- * others the merge gives the entries, and their bytes are copied from a
- * mapping of the file if the page cache has it, and else read.
+ * Rows that were spilled with their entries come from the merge itself.  For
+ * other rows the merge gives the entries only.  Their bytes are copied from a
+ * mapping of the file if the page cache has it, and read otherwise.
  *
  * Spilled and mapped rows are brought for one task at a time.  The windows
  * look ahead beyond a task, because reads get cheaper the more rows there are

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source/root.c
- *	  Opens by path, for who may open only what is below a directory.
+ *	  Opens paths for roles that may open only what is below one directory.
  *
  *	 /data/2024/x.csv ──► fast_copy.root_directory, open ──► 2024, open in that
  *		──► x.csv, open in that

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source/root.h
- *	  Opens by path, for who may open only what is below a directory.
+ *	  Opens paths for roles that may open only what is below one directory.
  *
  *-------------------------------------------------------------------------
  */

@@ -55,17 +55,18 @@ extern bool fc_conninfo_is_mapped(Oid server, Oid userid);
 extern const char *fc_conninfo_refusal(Oid server, Oid userid);
 
 /*
- * What libpq gets.  For a foreign server, of its options and the mapping's:
- * ERROR 2F003 unless the user may connect with what they say, as the head of
- * remote/conninfo.c has it; "load": for one, and not to resolve.  For
- * a node of Citus, what Citus would connect with: whoever may write to its
- * tables may do so there, under the same name.
+ * Returns what libpq gets.  For a foreign server that comes from the options
+ * of the server and of the mapping: ERROR 2F003 if the user may not connect
+ * with them, by the rules at the head of remote/conninfo.c.  "load" tells a
+ * load from a call that resolves.  For a node of Citus it is what Citus would
+ * connect with: a role that may write to a table of Citus may do so on the
+ * node, under the same name.
  */
 extern FcConninfo fc_conninfo_make(Oid server, Oid userid, bool load);
 
 /*
- * Once connected.  ERROR 2F003 if the server did not ask a user for the
- * password who had to have one: it would have let anybody in who reaches it as
+ * Called once connected.  ERROR 2F003 if the user had to have a password, and
+ * the server did not ask for it: it would let in anybody who reaches it as
  * this server does.
  */
 extern void fc_conninfo_check(const FcWire *wire, const FcConninfo *info);
