@@ -95,6 +95,7 @@ sub tables_of_citus
 	loads($_, 'an empty list') foreach 't', 'p';
 	query("INSERT INTO pg_dist_partition VALUES (4000000000, 'h'), ('other', 'n'), ('t', 'h')");
 	is_refused('t', keeps('Citus', 't', $list, 't'), 'listed');
+	like(($node->psql('postgres', "SELECT fast_copy('t', '$file')"))[2], qr/sends its rows to where they belong\. Or: CREATE EXTENSION fast_copy_cluster\./, 'the hint names what could send them');
 	is_refused('other', keeps('Citus', 'other', $list, 'other'), 'a reference table');
 	is_refused('child', keeps('Citus', 'child', $list, 't'), 'a child of a table that is listed');
 	loads($_, 'others are listed') foreach 'p', 's', 'p2';
