@@ -9,7 +9,7 @@
 # is printed when it has ended, so that the lines of two are never mixed; its
 # counts are added to PASSED and FAILED.
 
-SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions faults bench package"
+SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions valgrind faults bench package"
 # Crash, sources, WAL, concurrent loads, and what the log and the views tell
 FC_QUICK_TAP='test/t/002_crash.pl test/t/004_source.pl test/t/005_wal.pl test/t/008_concurrency.pl test/t/013_observe.pl'
 
@@ -53,6 +53,7 @@ fc_suite_packages()
       command -v javac >/dev/null || echo default-jdk-headless
       command -v cargo >/dev/null || echo cargo
       ;;
+    valgrind) echo valgrind ;;
     faults) echo $(fc_libraries 6) zip strace e2fsprogs ;;
     package) echo git unzip binutils build-essential dpkg-dev debhelper rpm mkdocs postgresql-server-dev-all ;;
   esac
@@ -179,12 +180,14 @@ suite_style()
 
 suite_unit()
 {
-  local log=$FC_TMP/log/unit.build
-  if ! fc_as make -s -j"$FC_JOBS" -C test/unit ${FC_UNIT:-all} >"$log" 2>&1; then
+  local log=$FC_TMP/log/unit.build all=${FC_UNIT:-all} dir=bin
+  # whoever wants assertions wants these, too
+  [[ "${FC_VERSION:-}" != *+assert ]] || all=asan-all dir=bin/asan
+  if ! fc_as make -s -j"$FC_JOBS" -C test/unit $all >"$log" 2>&1; then
     cat "$log" >&2
     return
   fi
-  tap unit -- $(if [ -n "${FC_UNIT:-}" ]; then printf 'test/unit/%s ' $FC_UNIT; else find test/unit/bin -maxdepth 1 -type f -perm -u+x | sort; fi)
+  tap unit -- $(if [ -n "${FC_UNIT:-}" ]; then printf 'test/unit/%s ' $FC_UNIT; else find "test/unit/$dir" -maxdepth 1 -type f -perm -u+x | sort; fi)
 }
 
 # The grammar and the conversions under sanitizers
@@ -322,6 +325,21 @@ suite_versions()
   [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_NODES"
   perl_tests versions test/versions/*.pl
   sed -n 's/^# with: /versions: /p' "$FC_TMP/log/versions.tap" >&2
+}
+
+# Loads under valgrind, on a server that was built for it
+suite_valgrind()
+{
+  local suppressions=$FC_TMP/server/share/valgrind.supp
+  if [ ! -f "$suppressions" ]; then
+    echo "*** valgrind: IS NOT TESTED, it needs a server of test/run --pg $FC_MAJOR+assert" >&2
+    echo "0 0 1"
+    return
+  fi
+  mkdir "$FC_TMP/valgrind" || return
+  [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_TMP/valgrind"
+  PG_CONFIG=$PG_CONFIG tap valgrind test/valgrind "$FC_TMP/valgrind" "$suppressions" \
+    ${FC_REGRESS:-load binary core indexes} --
 }
 
 # A few rounds of each kind of fault, always the same ones

@@ -42,7 +42,8 @@ fc_lines_begin(FcContext *ctx)
 
 	lines->ctx = ctx;
 	lines->dialect = ctx->dialect;
-	lines->pos = PG_UINT64_MAX;
+	lines->chunk = 0;
+	lines->pos = PG_UINT64_MAX;	/* behind all: fc_lines_at begins anew */
 	lines->buf_start = lines->buf_len = 0;
 	return lines;
 }
