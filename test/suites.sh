@@ -339,7 +339,7 @@ suite_valgrind()
   mkdir "$FC_TMP/valgrind" || return
   [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_TMP/valgrind"
   PG_CONFIG=$PG_CONFIG tap valgrind test/valgrind "$FC_TMP/valgrind" "$suppressions" \
-    ${FC_REGRESS:-load binary core indexes} --
+    ${FC_REGRESS:-load binary indexes} --
 }
 
 # A few rounds of each kind of fault, always the same ones
