@@ -106,7 +106,6 @@ fc_area_share(FcIntake *intake, const FcSource *source, uint32 npacked, int proc
 	layout.chains_at = fc_area_place(&end, sizeof(FcChain) * layout.nfiles);
 	layout.pieces_at = fc_area_place(&end, sizeof(FcPiece) * layout.npieces);
 	layout.extents_at = fc_area_place(&end, sizeof(FcExtent) * layout.npieces);
-	layout.notes_at = fc_area_place(&end, flows ? sizeof(FcChunk) * FC_NOTES * layout.npieces : 0);
 	layout.copies_at = fc_area_place(&end, sizeof(FcCopy) * processes);
 	intake->unpacked = fc_dsm_create(end, 0);
 	area = dsm_segment_address(intake->unpacked);

@@ -4,13 +4,10 @@
  *	  Finds chunks in bytes as they come, and lets other processes take them.
  *
  *	 bytes in order ──► chunks ──► published ──► phase/scan.c, phase/load.c
- *	 bytes from anywhere ──► notes ──┘ (once all bytes before them are there)
  *
  * A process that sees all bytes of a file in order knows at once where the
  * first record of each chunk begins, without the leader's pass over all
- * chunks.  A process that begins in the middle notes what a chunk does for
- * each possible state of quotes, as a split does (intake/split.c), and the
- * notes are taken over later.
+ * chunks.
  *
  * A chunk is published as soon as a record is known to begin after it: all
  * records that begin in it are whole then, with their line ends.  How many
@@ -32,8 +29,7 @@
 
 /*
  * Chunks have the size that was asked for while half of the places are free;
- * from then on the size doubles with each 32nd part of the places.  Of notes it
- * doubles with each place of the second half.
+ * from then on the size doubles with each 32nd part of the places.
  */
 #define FC_FINDER_STEPS	32
 
@@ -43,7 +39,7 @@ fc_finder_taken(const FcFinder *finder)
 {
 	if (finder->ctx->shared->source.places)
 		return finder->found.n - pg_atomic_read_u32(&finder->ctx->turns[0].next);
-	return finder->notes ? finder->found.n : finder->found.sized;
+	return finder->found.n;
 }
 
 /* The places that there are for chunks whose size goes by their number */
@@ -52,8 +48,6 @@ fc_finder_room(const FcFinder *finder)
 {
 	const FcSharedSource *source = &finder->ctx->shared->source;
 
-	if (finder->notes)
-		return FC_NOTES;
 	/* half of a ring's places keep finished chunks, for the line of an error */
 	return source->places ? source->places / 2 : source->room - source->ahead;
 }
@@ -106,17 +100,18 @@ fc_finder_tell(FcFinder *finder)
 static FcChunk *
 fc_finder_chunk(const FcFinder *finder)
 {
-	return finder->notes ? &finder->notes[finder->found.n] :
-		&finder->chunks[fc_finder_place(finder, finder->found.n)];
+	return &finder->chunks[fc_finder_place(finder, finder->found.n)];
 }
 
-/* Adds the chunk that is in its place, and notes where its records begin */
+/* Ends the chunk in its place, and notes where its records begin */
 static void
-fc_finder_add(FcFinder *finder)
+fc_finder_end_chunk(FcFinder *finder)
 {
 	FcChunk    *chunk = fc_finder_chunk(finder);
 	FcChunkStart *start = &finder->starts[fc_finder_place(finder, finder->found.n)];
 
+	fc_chunk_finish(&finder->scan, chunk);
+	finder->left = 0;
 	(void) fc_chunk_resolve(&finder->dialect, chunk, 1, &finder->found.at, start);
 	/* the marker may begin in a chunk before the one that it ends in */
 	if (finder->found.at.marker != FC_NOWHERE && finder->found.held == PG_UINT32_MAX)
@@ -126,20 +121,6 @@ fc_finder_add(FcFinder *finder)
 	if (start->first != FC_NOWHERE)
 		finder->found.known = finder->found.n;
 	finder->found.n++;
-}
-
-static void
-fc_finder_end_chunk(FcFinder *finder)
-{
-	fc_chunk_finish(&finder->scan, fc_finder_chunk(finder));
-	finder->left = 0;
-	if (finder->notes)
-	{
-		finder->found.n++;
-		return;
-	}
-	fc_finder_add(finder);
-	finder->found.sized++;
 }
 
 void
@@ -170,7 +151,7 @@ fc_finder_look(void *arg, const char *buf, size_t len)
 	uint64		skip = 0;
 	size_t		looked = len;
 
-	if (!finder->notes && finder->found.offset < finder->file->data_start)
+	if (finder->found.offset < finder->file->data_start)
 		skip = Min(len, finder->file->data_start - finder->found.offset);
 	finder->found.offset += skip;
 	for (buf += skip, len -= skip; len > 0;)
@@ -194,26 +175,10 @@ fc_finder_look(void *arg, const char *buf, size_t len)
 			fc_finder_end_chunk(finder);
 		fc_finder_meet_bad(finder);
 	}
-	if (!finder->notes)
-		fc_finder_tell(finder);
+	fc_finder_tell(finder);
 	/* what goes through a ring is paid for by those who take it from there */
 	if (fc_shared_ring(finder->ctx->shared) == NULL)
 		fc_pace(finder->ctx, looked);
-}
-
-void
-fc_finder_append(FcFinder *finder, const FcChunk *notes, uint32 n, uint64 size)
-{
-	for (uint32 i = 0; i < n; i++)
-	{
-		FcChunk    *chunk = fc_finder_chunk(finder);
-
-		*chunk = notes[i];
-		chunk->start += finder->found.offset;
-		fc_finder_add(finder);
-	}
-	finder->found.offset += size;
-	fc_finder_tell(finder);
 }
 
 void
@@ -242,16 +207,6 @@ fc_finder_begin(FcFinder *finder, FcContext *ctx, uint32 number, const FcFound *
 		FC_OUTSIDE, true, file->lines_before, 0, 0, FC_NOWHERE
 	};
 	finder->found.held = PG_UINT32_MAX;
-}
-
-void
-fc_finder_begin_notes(FcFinder *finder, FcContext *ctx, uint32 number, FcChunk *notes)
-{
-	memset(finder, 0, sizeof(FcFinder));
-	finder->ctx = ctx;
-	finder->dialect = ctx->dialect;
-	finder->dialect.eol = fc_shared_files(ctx->shared)[number].eol;
-	finder->notes = notes;
 }
 
 /* Copies n chunks from number "first" on to "to", or back if that is "back" */

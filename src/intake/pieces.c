@@ -27,11 +27,14 @@
  * What it costs until then is the time of processes that had nothing else to
  * do, and temporary files, which temp_file_limit bounds.
  *
- *	 head ──► unpacked in order, chunks published at once ──┐
- *	 others ──► unpacked ahead, chunks noted ──► turn ──────┴─► head
+ *	 head ──► unpacked in turn ──► chunks found and published at once
+ *	 others ──► unpacked ahead ──► turn ──► the same, from the copy
  *
- * Where the turn comes before a piece has ended, as that of a large member
- * after a small one does, its chunks are published from then on.
+ * Chunks are found in the order of the file, by the process that has the turn.
+ * It looks through the pieces after its own that have been unpacked ahead, too,
+ * and goes on to the first that has not.  Where the turn comes before a piece
+ * has ended, as that of a large member after a small one does, its process looks
+ * through what it has, and then at what comes as it comes.
  *
  * A process puts all that it unpacks into one temporary copy, piece after
  * piece, so that the file's bytes are in extents of several copies.  Unpacking
@@ -77,7 +80,8 @@ struct FcHand
 	/* the piece in hand */
 	uint32		number;			/* of its file */
 	uint32		piece;			/* its own in the file */
-	FcFinder	finder;			/* of its chunks, with ctx */
+	bool		in_turn;		/* its turn has come */
+	FcFinder	finder;			/* with ctx: of its chunks, from then on */
 	FcUnpackFault fault;
 };
 
@@ -155,16 +159,9 @@ fc_piece_take_of(FcHand *hand)
 	return true;
 }
 
-/* Is the piece in hand the one whose turn it is?  With the lock. */
+/* Takes a piece of any file, perhaps that whose turn it is; false: none is left */
 static bool
-fc_piece_is_head(const FcHand *hand)
-{
-	return hand->piece == fc_hand_chain(hand)->head;
-}
-
-/* Takes a piece of any file; false if there is none.  Sets *head. */
-static bool
-fc_piece_take(FcHand *hand, bool *head)
+fc_piece_take(FcHand *hand)
 {
 	FcUnpackArea *area = hand->area;
 	bool		taken = false;
@@ -181,7 +178,7 @@ fc_piece_take(FcHand *hand, bool *head)
 			(chain->border == chain->packed || hand->number >= area->faulty))
 			area->next++;
 	}
-	*head = taken && fc_piece_is_head(hand);
+	hand->in_turn = taken && hand->piece == fc_hand_chain(hand)->head;
 	LWLockRelease(&area->lock);
 	return taken;
 }
@@ -216,6 +213,7 @@ fc_chain_extend(FcHand *hand, const FcPiece *piece)
 		return;
 	if (file && chain->nextents == 0)
 		file->identity.size = 0;	/* that was its head's */
+	Assert(chain->nextents < chain->npieces);
 	extents[chain->nextents++] = (FcExtent)
 	{
 		offset, piece->at, piece->copy
@@ -223,6 +221,44 @@ fc_chain_extend(FcHand *hand, const FcPiece *piece)
 	pg_write_barrier();
 	if (file)
 		file->nextents = chain->nextents;
+}
+
+/* Finds the chunks of so many bytes of the piece, which are in a copy */
+static void
+fc_piece_look_back(FcHand *hand, const FcPiece *piece, uint64 size)
+{
+	char	   *buf = palloc(FC_UNPACK_IN);
+
+	for (uint64 at = 0; at < size;)
+	{
+		size_t		n = Min(size - at, FC_UNPACK_IN);
+
+		fc_source_read_copy(hand->ctx->source, piece->copy, piece->at + at, buf, n);
+		fc_finder_look(&hand->finder, buf, n);
+		at += n;
+	}
+	pfree(buf);
+}
+
+/*
+ * The turn of the piece has come, of which so many bytes have been unpacked
+ * ahead: they are the next ones of the file.
+ */
+static void
+fc_piece_begin_turn(FcHand *hand, const FcPiece *piece, uint64 size)
+{
+	FcChain    *chain = fc_hand_chain(hand);
+
+	Assert(piece->start == chain->border);
+	fc_chain_extend(hand, piece);
+	if (hand->ctx)
+	{
+		if (!hand->in_turn)
+			fc_finder_begin(&hand->finder, hand->ctx, hand->number,
+							chain->border > 0 ? &chain->found : NULL);
+		fc_piece_look_back(hand, piece, size);
+	}
+	hand->in_turn = true;
 }
 
 /*
@@ -250,69 +286,52 @@ fc_piece_drop(FcHand *hand, FcPiece *piece)
 		fc_chain_mistrust(chain);
 }
 
-/* Takes over what has been unpacked of a piece ahead of its turn */
-static void
-fc_piece_join(FcHand *hand, const FcPiece *piece)
+/* Goes on to the piece after those that are unpacked.  With the lock. */
+static FcPiece *
+fc_chain_next(FcHand *hand)
 {
 	FcChain    *chain = fc_hand_chain(hand);
-	FcChunk    *notes;
-	FcFinder	finder;
 
-	fc_chain_extend(hand, piece);
-	chain->unpacked += piece->size;
-	if (hand->ctx == NULL)
-		return;
-	notes = fc_area_notes(hand->area) + FC_NOTES * (Size) (piece - fc_area_pieces(hand->area));
-	fc_finder_begin(&finder, hand->ctx, hand->number, &chain->found);
-	fc_finder_append(&finder, notes, piece->nnotes, piece->size);
-	chain->found = finder.found;
+	for (; chain->head < chain->npieces &&
+		 (chain->border == chain->packed || (chain->head + 1) * chain->step <= chain->border);
+		 chain->head++)
+		fc_piece_drop(hand, fc_hand_piece(hand, chain->head));
+	return chain->head < chain->npieces ? fc_hand_piece(hand, chain->head) : NULL;
 }
 
 /*
- * Does the piece go on where those before it end?  Chunks begin after the
- * header, so that a piece with bytes of that has no notes to be taken over.
- */
-static bool
-fc_piece_joins(const FcHand *hand, const FcPiece *piece)
-{
-	const FcChain *chain = fc_hand_chain(hand);
-
-	return piece->start == chain->border &&
-		(hand->ctx == NULL ||
-		 (chain->nextents > 0 && chain->found.offset >= fc_shared_files(hand->ctx->shared)[hand->number].data_start));
-}
-
-/*
- * Goes on to the pieces after those that are unpacked, and takes over what is
- * there of them.  True if these were the last of the file.  With the lock.
+ * Takes over the pieces that have been unpacked ahead and whose turn comes now.
+ * True if these were the last of the file.  With the lock, which it gives back
+ * while it looks for chunks: the piece is its own as long as it is taken.
  */
 static bool
 fc_chain_advance(FcHand *hand)
 {
 	FcChain    *chain = fc_hand_chain(hand);
+	FcPiece    *piece;
 
-	while (chain->border < chain->packed)
+	while ((piece = fc_chain_next(hand)) != NULL && piece->state == FC_PIECE_DONE)
 	{
-		FcPiece    *piece;
-
-		for (; (chain->head + 1) * chain->step <= chain->border; chain->head++)
-			fc_piece_drop(hand, fc_hand_piece(hand, chain->head));
-		piece = fc_hand_piece(hand, chain->head);
-		if (piece->state != FC_PIECE_DONE)
-			return false;
-		if (!piece->sound || !fc_piece_joins(hand, piece))
+		if (!piece->sound || piece->start != chain->border)
 		{
 			fc_piece_drop(hand, piece);
 			piece->state = FC_PIECE_NEW;
-			return false;
+			break;
 		}
-		fc_piece_join(hand, piece);
+		piece->state = FC_PIECE_TAKEN;
+		LWLockRelease(&hand->area->lock);
+		fc_piece_begin_turn(hand, piece, piece->size);
+		LWLockAcquire(&hand->area->lock, LW_EXCLUSIVE);
+		chain->unpacked += piece->size;
 		chain->border = piece->end;
 		piece->sound = false;
 	}
-	for (; chain->head < chain->npieces; chain->head++)
-		fc_piece_drop(hand, fc_hand_piece(hand, chain->head));
-	return true;
+	if (hand->in_turn && hand->ctx)
+	{
+		fc_finder_pause(&hand->finder);
+		chain->found = hand->finder.found;
+	}
+	return piece == NULL;
 }
 
 /*
@@ -374,77 +393,6 @@ fc_piece_unpack(FcHand *hand, uint64 *taken)
 							 (hand->piece + 1) * chain->step - from, taken, &hand->fault);
 }
 
-/* Lets the finder take what is unpacked, and publish chunks or note them */
-static void
-fc_hand_look(FcHand *hand)
-{
-	hand->unpacker.look = fc_finder_look;
-	hand->unpacker.look_arg = &hand->finder;
-}
-
-/* FcUnpacker.put: gives up a file after one that cannot be unpacked */
-static FcUnpackPut
-fc_piece_put_in_order(void *arg, const char *buf, size_t len)
-{
-	const FcHand *hand = arg;
-	const volatile FcUnpackArea *area = hand->area;
-
-	return hand->number > area->faulty ? FC_PUT_ENOUGH : FC_PUT_NOT;
-}
-
-/* Ends a piece that was unpacked when its turn had come */
-static void
-fc_piece_end_in_order(FcHand *hand, FcUnpackEnd end, uint64 taken)
-{
-	FcChain    *chain = fc_hand_chain(hand);
-	const FcPiece *piece = fc_hand_piece(hand, hand->piece);
-	bool		whole;
-
-	if (end == FC_UNPACK_FAULT)
-	{
-		fc_hand_fail(hand);
-		return;
-	}
-	if (hand->unpacker.enough)
-		return;
-	if (hand->ctx)
-		fc_finder_pause(&hand->finder);
-	LWLockAcquire(&hand->area->lock, LW_EXCLUSIVE);
-	chain->border = piece->start + taken;
-	chain->unpacked += hand->unpacker.in_file - (piece->at + piece->size);
-	if (hand->ctx)
-		chain->found = hand->finder.found;
-	whole = fc_chain_advance(hand);
-	if (hand->ctx)
-		hand->finder.found = chain->found;
-	LWLockRelease(&hand->area->lock);
-	if (whole)
-		fc_chain_end(hand);
-}
-
-/* Unpacks the piece whose turn it is, and publishes the chunks in it */
-static void
-fc_piece_in_order(FcHand *hand)
-{
-	FcChain    *chain = fc_hand_chain(hand);
-	FcPiece    *piece = fc_hand_piece(hand, hand->piece);
-	FcUnpackEnd end;
-	uint64		taken;
-
-	piece->start = chain->border;
-	if (hand->ctx)
-	{
-		fc_finder_begin(&hand->finder, hand->ctx, hand->number,
-						chain->border > 0 ? &chain->found : NULL);
-		fc_hand_look(hand);
-	}
-	fc_chain_extend(hand, piece);
-	hand->unpacker.put = fc_piece_put_in_order;
-	hand->unpacker.put_arg = hand;
-	end = fc_piece_unpack(hand, &taken);
-	fc_piece_end_in_order(hand, end, taken);
-}
-
 /* What seems to be the first border in the step; UINT64_MAX: there is none */
 static uint64
 fc_piece_search(FcHand *hand)
@@ -473,9 +421,19 @@ fc_piece_search(FcHand *hand)
 	return PG_UINT64_MAX;
 }
 
+/* FcUnpacker.look: finds the chunks in what is unpacked in turn */
+static void
+fc_piece_look(void *arg, const char *buf, size_t len)
+{
+	FcHand	   *hand = arg;
+
+	if (hand->in_turn)
+		fc_finder_look(&hand->finder, buf, len);
+}
+
 /*
- * The turn of the piece has come while it is unpacked ahead: from now on it is
- * unpacked in order.  False if it does not go on where those before it end.
+ * The turn of the piece has come while it is unpacked ahead.  False if it does
+ * not go on where those before it end.
  */
 static bool
 fc_piece_meet_turn(FcHand *hand)
@@ -485,87 +443,75 @@ fc_piece_meet_turn(FcHand *hand)
 
 	/* what others have written for those before it is seen after this */
 	LWLockAcquire(&hand->area->lock, LW_SHARED);
-	joins = fc_piece_joins(hand, piece);
+	joins = piece->start == fc_hand_chain(hand)->border;
 	LWLockRelease(&hand->area->lock);
-	if (!joins)
-		return false;
-	if (hand->ctx)
-		fc_finder_pause(&hand->finder);
-	piece->size = hand->unpacker.in_file - piece->at;
-	piece->nnotes = hand->finder.found.n;
-	fc_piece_join(hand, piece);
-	if (hand->ctx)
-		fc_finder_begin(&hand->finder, hand->ctx, hand->number, &fc_hand_chain(hand)->found);
-	hand->unpacker.put = fc_piece_put_in_order;
-	return true;
+	if (joins)
+		fc_piece_begin_turn(hand, piece, hand->unpacker.in_file - piece->at);
+	return joins;
 }
 
-/* FcUnpacker.put: gives up what others have found to be no piece */
+/*
+ * FcUnpacker.put: gives up a file after one that cannot be unpacked, and what
+ * others have found to be no piece
+ */
 static FcUnpackPut
 fc_piece_put(void *arg, const char *buf, size_t len)
 {
 	FcHand	   *hand = arg;
+	uint32		faulty = ((volatile FcUnpackArea *) hand->area)->faulty;
 	uint32		head = ((volatile FcChain *) fc_hand_chain(hand))->head;
 
-	if (head > hand->piece || hand->number >= hand->area->faulty)
-		return FC_PUT_ENOUGH;
-	if (head == hand->piece && !fc_piece_meet_turn(hand))
+	if (hand->in_turn)
+		return hand->number > faulty ? FC_PUT_ENOUGH : FC_PUT_NOT;
+	if (head > hand->piece || hand->number >= faulty ||
+		(head == hand->piece && !fc_piece_meet_turn(hand)))
 		return FC_PUT_ENOUGH;
 	return FC_PUT_NOT;
 }
 
-/*
- * Unpacks the piece in hand ahead of its turn, as far as it seems to be one.
- * False if it has ended when its turn had come already.
- */
-static bool
-fc_piece_guess(FcHand *hand, bool *sound)
+/* Ends a piece whose turn has come */
+static void
+fc_piece_end_turn(FcHand *hand, FcUnpackEnd end, uint64 taken)
 {
-	FcPiece    *piece = fc_hand_piece(hand, hand->piece);
-	FcUnpackEnd end;
-	uint64		taken;
+	FcChain    *chain = fc_hand_chain(hand);
+	const FcPiece *piece = fc_hand_piece(hand, hand->piece);
+	bool		whole;
 
-	*sound = false;
-	piece->start = fc_piece_search(hand);
-	if (piece->start == PG_UINT64_MAX)
-		return true;
-	if (hand->ctx)
+	if (end == FC_UNPACK_FAULT)
 	{
-		fc_finder_begin_notes(&hand->finder, hand->ctx, hand->number,
-							  fc_area_notes(hand->area) + FC_NOTES * (Size) (piece - fc_area_pieces(hand->area)));
-		fc_hand_look(hand);
+		fc_hand_fail(hand);
+		return;
 	}
-	hand->unpacker.put = fc_piece_put;
-	hand->unpacker.put_arg = hand;
-	end = fc_piece_unpack(hand, &taken);
-	if (hand->unpacker.put == fc_piece_put_in_order)
-	{
-		fc_piece_end_in_order(hand, end, taken);
-		return false;
-	}
-	if (hand->ctx)
-		fc_finder_pause(&hand->finder);
-	*sound = end != FC_UNPACK_FAULT && !hand->unpacker.enough;
-	piece->end = piece->start + taken;
-	piece->size = hand->unpacker.in_file - piece->at;
-	piece->nnotes = hand->finder.found.n;
-	if (*sound)
-		return true;
-	pg_atomic_fetch_sub_u64(&hand->area->taken, taken);
-	hand->unpacker.in_file = hand->unpacker.written = piece->at;
-	return true;
+	if (hand->unpacker.enough)
+		return;
+	LWLockAcquire(&hand->area->lock, LW_EXCLUSIVE);
+	Assert(hand->piece == chain->head);
+	chain->border = piece->start + taken;
+	chain->unpacked += hand->unpacker.in_file - piece->at;
+	whole = fc_chain_advance(hand);
+	LWLockRelease(&hand->area->lock);
+	if (whole)
+		fc_chain_end(hand);
 }
 
+/*
+ * Keeps a piece that was unpacked ahead for its turn, if it was one; what was
+ * none is taken out of the copy again
+ */
 static void
-fc_piece_ahead(FcHand *hand)
+fc_piece_end_ahead(FcHand *hand, bool sound, uint64 taken)
 {
 	FcChain    *chain = fc_hand_chain(hand);
 	FcPiece    *piece = fc_hand_piece(hand, hand->piece);
-	bool		sound;
 	bool		whole;
 
-	if (!fc_piece_guess(hand, &sound))
-		return;
+	piece->end = piece->start + taken;
+	piece->size = hand->unpacker.in_file - piece->at;
+	if (!sound)
+	{
+		pg_atomic_fetch_sub_u64(&hand->area->taken, taken);
+		hand->unpacker.in_file = hand->unpacker.written = piece->at;
+	}
 	LWLockAcquire(&hand->area->lock, LW_EXCLUSIVE);
 	piece->state = FC_PIECE_DONE;
 	piece->sound = sound;
@@ -575,11 +521,31 @@ fc_piece_ahead(FcHand *hand)
 		fc_piece_drop(hand, piece);
 	whole = chain->border < chain->packed && fc_chain_advance(hand);
 	LWLockRelease(&hand->area->lock);
-	if (!whole)
-		return;
-	if (hand->ctx)
-		fc_finder_begin(&hand->finder, hand->ctx, hand->number, &chain->found);
-	fc_chain_end(hand);
+	if (whole)
+		fc_chain_end(hand);
+}
+
+/* Unpacks the piece in hand: in turn, or from where it seems to begin */
+static void
+fc_hand_unpack(FcHand *hand)
+{
+	FcPiece    *piece = fc_hand_piece(hand, hand->piece);
+	FcUnpackEnd end = FC_UNPACK_FAULT;
+	bool		ahead = !hand->in_turn;
+	uint64		taken = 0;
+
+	piece->start = ahead ? fc_piece_search(hand) : fc_hand_chain(hand)->border;
+	if (!ahead)
+	{
+		hand->in_turn = false;
+		fc_piece_begin_turn(hand, piece, 0);
+	}
+	if (piece->start != PG_UINT64_MAX)
+		end = fc_piece_unpack(hand, &taken);
+	if (hand->in_turn)
+		fc_piece_end_turn(hand, end, taken);
+	else
+		fc_piece_end_ahead(hand, end != FC_UNPACK_FAULT && !hand->unpacker.enough, taken);
 }
 
 FcHand *
@@ -601,9 +567,14 @@ fc_hand_begin(FcUnpackArea *area, const FcSource *source, int process, FcContext
 					&area->taken);
 	hand->unpacker.progress = progress;
 	hand->unpacker.progress_arg = progress_arg;
+	hand->unpacker.put = fc_piece_put;
 	if (ctx)
+	{
+		hand->unpacker.look = fc_piece_look;
 		strlcpy(fc_shared_copies(ctx->shared)[process + 1].path,
 				FilePathName(hand->unpacker.file), MAXPGPATH);
+	}
+	hand->unpacker.put_arg = hand->unpacker.look_arg = hand;
 	MemoryContextSwitchTo(old);
 	return hand;
 }
@@ -612,18 +583,12 @@ bool
 fc_hand_step(FcHand *hand)
 {
 	MemoryContext old;
-	bool		head;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!fc_piece_take(hand, &head))
+	if (!fc_piece_take(hand))
 		return false;
 	old = MemoryContextSwitchTo(hand->mcxt);
-	if (head)
-		fc_piece_in_order(hand);
-	else
-		fc_piece_ahead(hand);
-	hand->unpacker.look = NULL;
-	hand->unpacker.put = NULL;
+	fc_hand_unpack(hand);
 	hand->unpacker.enough = false;
 	MemoryContextSwitchTo(old);
 	return true;

@@ -31,7 +31,6 @@ typedef struct FcPiece
 	uint64		size;			/* and how many */
 	uint64		start;			/* in the packed file */
 	uint64		end;
-	uint32		nnotes;			/* chunks noted */
 } FcPiece;
 
 /* The pieces of one packed file */
@@ -69,8 +68,6 @@ typedef struct FcUnpackArea
 	Size		chains_at;		/* offset of FcChain[nfiles] */
 	Size		pieces_at;		/* offset of FcPiece[npieces] */
 	Size		extents_at;		/* offset of FcExtent[npieces] */
-	Size		notes_at;		/* offset of FcChunk[npieces * FC_NOTES], if
-								 * chunks are looked for meanwhile */
 	Size		copies_at;		/* offset of FcCopy[ncopies] */
 
 	/* shared by all */
@@ -94,7 +91,6 @@ typedef struct FcUnpackArea
 #define fc_area_chains(s) ((FcChain *) ((char *) (s) + (s)->chains_at))
 #define fc_area_pieces(s) ((FcPiece *) ((char *) (s) + (s)->pieces_at))
 #define fc_area_extents(s) ((FcExtent *) ((char *) (s) + (s)->extents_at))
-#define fc_area_notes(s) ((FcChunk *) ((char *) (s) + (s)->notes_at))
 #define fc_area_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
 
 /*

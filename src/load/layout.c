@@ -365,8 +365,7 @@ fc_layout_ahead(const FcJob *job)
 
 		most = Max(most, chain->npieces);
 	}
-	/* and each piece ends a chunk before that has its size */
-	return most * (FC_NOTES + 1);
+	return most;
 }
 
 /* Says what to do where the system has no room for the segment */

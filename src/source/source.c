@@ -762,6 +762,14 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 }
 
 void
+fc_source_read_copy(const FcSource *source, uint32 copy, uint64 at, char *buf, size_t len)
+{
+	Assert(copy < source->ncopies);
+	fc_source_read_from(fc_source_get(source, source->nfiles + copy)->fd,
+						source->copies[copy].path, at, buf, len);
+}
+
+void
 fc_source_close(FcSource *source)
 {
 	source->fd = -1;

@@ -187,6 +187,10 @@ extern void fc_source_check_length(const FcSource *source, uint64 offset);
 /* Exactly len bytes; ERROR 55000 if the file ends before */
 extern void fc_source_read(const FcSource *source, uint64 offset,
 						   char *buf, size_t len);
+
+/* The same of a temporary copy, at an offset in that */
+extern void fc_source_read_copy(const FcSource *source, uint32 copy, uint64 at,
+								char *buf, size_t len);
 extern void fc_source_early_end(const char *path, uint64 offset);
 
 /*
