@@ -31,7 +31,7 @@
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "errors/reject_file.h"
-#include "intake/split.h"
+#include "intake/chunks.h"
 #include "load/partitions.h"
 #include "load/run.h"
 #include "load/setup.h"

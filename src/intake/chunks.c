@@ -1,15 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * intake/chunks.c
- *	  The chunks of files that are unpacked or received meanwhile.
+ *	  The chunks of the files: how they are found, and who takes which.
  *
- *	 intake/pieces.c, receiver ──► intake/finder.c ──► published ──► taken
+ *	 file that is there ──► split, by all processes ──► resolved, by the leader
+ *	 data that come ──► intake/finder.c ──► published ──► taken meanwhile
  *
- * If there are fewer packed files than processes, the processes that scan or
- * load the files unpack them, too.  Chunks are taken in the order of their
- * numbers, as in other scans.  A process that would have to wait for the next
- * chunk unpacks a piece instead, before it takes the chunk: others could not
- * take it then, and might wait for its turn.  If no piece is left, it waits.
+ * Split.  Processes read chunks, in any order, and note what each does to every
+ * quote state that it may begin in.  In one pass over the notes the leader then
+ * finds the true state, the line number and the first record of every chunk,
+ * and whether a marker ends the data: chunks after it become empty.  It
+ * resolves each file for itself, whose first chunk begins after the header.
+ * Where a tuple of a binary file begins can only be told from all bytes before
+ * it, so that one process walks over the whole file.
+ *
+ * Data that come.  If there are fewer packed files than processes, the
+ * processes that scan or load the files unpack them, too.  Chunks are taken in the
+ * order of their numbers, as in other scans.  A process that would have to
+ * wait for the next chunk unpacks a piece instead, before it takes the chunk:
+ * others could not take it then, and might wait for its turn.  If no piece is
+ * left, it waits.  What is received comes by the leader (intake/receive.c).
  *
  * If a file cannot be unpacked, what was scanned is of no use, and the scan
  * ends.
@@ -25,24 +35,9 @@
 #include "utils/memutils.h"
 
 #include "compat/compat.h"
-#include "errors/first_error.h"
 #include "heap/turn.h"
 #include "intake/chunks.h"
-#include "intake/ring.h"
-#include "intake/split.h"
-
-#define FC_INFLOW_PIECE	(1024 * 1024)	/* bytes received before the leader
-										 * looks for an error again */
-#define FC_INFLOW_BLOCK	((size_t) 256 * 1024)	/* bytes read at a time */
-
-/* What the leader receives */
-struct FcReceiver
-{
-	FcUnpacker *unpacker;
-	FcUnpacking *unpacking;
-	bool		leaves;			/* what comes after a marker may stay unread */
-	FcFinder	finder;
-};
+#include "key/search.h"
 
 /* One process's part in unpacking the files of a phase */
 typedef struct FcHelp
@@ -59,7 +54,7 @@ fc_chunks_begin(FcContext *ctx)
 	FcHelp	   *help;
 	FcUnpackArea *area;
 
-	if (shared->source.room == 0 || shared->source.area == DSM_HANDLE_INVALID)
+	if (shared->source.area == DSM_HANDLE_INVALID)
 		return true;
 	help = palloc(sizeof(FcHelp));
 	/* the leader has the segment mapped already */
@@ -80,7 +75,9 @@ fc_chunks_begin(FcContext *ctx)
 		dsm_detach(help->segment);
 		return false;
 	}
-	help->hand = fc_hand_begin(area, help->source, ctx->worker, ctx, ctx->progress,
+	/* ahead of all phases nobody knows yet where records may begin */
+	help->hand = fc_hand_begin(area, help->source, ctx->worker,
+							   shared->source.room > 0 ? ctx : NULL, ctx->progress,
 							   ctx->progress_arg);
 	ctx->help = help;
 	return true;
@@ -103,142 +100,9 @@ fc_chunks_end(FcContext *ctx)
 	ctx->help = NULL;
 }
 
-/* Finds the chunks of what was in the temporary copy before the phase */
-static void
-fc_inflow_look_back(FcFinder *finder, uint64 size)
-{
-	char	   *buf = palloc(FC_INFLOW_BLOCK);
-
-	for (uint64 at = 0; at < size;)
-	{
-		size_t		n = Min(size - at, FC_INFLOW_BLOCK);
-
-		fc_source_read(finder->ctx->source, at, buf, n);
-		fc_finder_look(finder, buf, n);
-		at += n;
-	}
-	pfree(buf);
-}
-
-/*
- * Does a record that was received end the load?  Packed data are received to
- * their end in any case, because only the end says whether they are sound.
- */
-static bool
-fc_inflow_is_enough(const FcFinder *finder, const FcUnpacking *unpacking)
-{
-	if (fc_unpack_is_packed(unpacking) ||
-		!fc_error_beyond(finder->ctx->shared, finder->found.offset))
-		return false;
-	pg_atomic_write_u32(&finder->inflow->whole, 1);
-	ConditionVariableBroadcast(&finder->ctx->shared->inflow_cv);
-	return true;
-}
-
-/* The first byte that a process may still read */
-static uint64
-fc_inflow_tail(const FcFinder *finder, uint32 done)
-{
-	if (done < finder->found.n || finder->left > 0)
-		return finder->chunks[fc_finder_place(finder, Min(done, finder->found.n))].start;
-	return finder->found.offset;
-}
-
-/*
- * Waits until the ring has room for len bytes: chunks make room when their turn
- * is over.  If that of all published chunks is, a record is longer than the
- * ring; and a leader that loads alone has nobody to wait for.  In both cases it
- * leaves the ring.  A process keeps an error before it passes on the turn of
- * its chunk, so that the turn must be read before the error.
- */
-static FcUnpackPut
-fc_inflow_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
-{
-	FcShared   *shared = finder->ctx->shared;
-	FcUnpackPut put = FC_PUT_NOT;
-
-	ConditionVariablePrepareToSleep(&shared->turn_cv);
-	while (fc_ring_takes(ring, finder->found.offset))
-	{
-		uint32		done = pg_atomic_read_u32(&finder->ctx->turns[0].next);
-
-		pg_read_barrier();
-		put = FC_PUT_DROPPED;
-		if (fc_error_beyond(shared, finder->found.offset))
-			break;
-		put = FC_PUT_ELSEWHERE;
-		if (finder->found.offset + len <= fc_inflow_tail(finder, done) + ring->size)
-			break;
-		put = FC_PUT_NOT;
-		if (done >= pg_atomic_read_u32(&finder->inflow->published) ||
-			!finder->ctx->parallel)
-			fc_ring_leave(ring, finder->found.offset);
-		else
-			ConditionVariableSleep(&shared->turn_cv, fc_wait_event(FC_WAIT_RING));
-	}
-	ConditionVariableCancelSleep();
-	return put;
-}
-
-/* FcUnpacker.put: puts bytes into the ring */
-static FcUnpackPut
-fc_inflow_put(void *arg, const char *buf, size_t len)
-{
-	FcFinder   *finder = arg;
-	FcRing	   *ring = fc_shared_ring(finder->ctx->shared);
-	FcUnpackPut put = fc_inflow_wait_room(finder, ring, len);
-
-	if (put == FC_PUT_ELSEWHERE)
-		fc_ring_copy(ring, finder->found.offset, buf, len);
-	return put;
-}
-
-FcReceiver *
-fc_inflow_begin_receiving(FcContext *ctx, FcUnpacker *unpacker,
-						  FcUnpacking *unpacking, bool leaves)
-{
-	FcRing	   *ring = fc_shared_ring(ctx->shared);
-	FcReceiver *receiver = palloc(sizeof(FcReceiver));
-	FcFinder   *finder = &receiver->finder;
-
-	receiver->unpacker = unpacker;
-	receiver->unpacking = unpacking;
-	receiver->leaves = leaves;
-	fc_finder_begin(finder, ctx, 0, NULL);
-	fc_inflow_look_back(finder, unpacker->written);
-	unpacker->look = fc_finder_look;
-	unpacker->look_arg = finder;
-	if (ring && ctx->shared->phase == FC_PHASE_LOAD)
-	{
-		fc_ring_begin(ring, unpacker->written);
-		unpacker->put = fc_inflow_put;
-		unpacker->put_arg = finder;
-	}
-	return receiver;
-}
-
-bool
-fc_inflow_receive(FcReceiver *receiver, FcUnpackEnd *end, FcUnpackFault *fault)
-{
-	FcUnpacker *unpacker = receiver->unpacker;
-	FcFinder   *finder = &receiver->finder;
-
-	*end = fc_unpack_some(receiver->unpacking,
-						  unpacker->written + FC_INFLOW_PIECE, fault);
-	if (receiver->leaves && *end == FC_UNPACK_MORE && finder->found.at.marker != FC_NOWHERE)
-		*end = FC_UNPACK_END;
-	if (*end == FC_UNPACK_MORE && !fc_inflow_is_enough(finder, receiver->unpacking))
-		return true;
-	unpacker->look = NULL;
-	unpacker->put = NULL;
-	if (*end == FC_UNPACK_END)
-		fc_finder_end(finder);
-	return false;
-}
-
 /* The file that the chunk is of; sets its number in that */
 static FcInflow *
-fc_inflow_of(FcShared *shared, uint32 chunk, uint32 *number)
+fc_chunks_of(FcShared *shared, uint32 chunk, uint32 *number)
 {
 	uint32		each = shared->source.places ? PG_UINT32_MAX : shared->source.room;
 
@@ -248,7 +112,7 @@ fc_inflow_of(FcShared *shared, uint32 chunk, uint32 *number)
 
 /* May a chunk that is not published yet still come? */
 static bool
-fc_inflow_comes(FcShared *shared, FcInflow *inflow, uint32 number)
+fc_chunks_comes(FcShared *shared, FcInflow *inflow, uint32 number)
 {
 	return pg_atomic_read_u32(&inflow->published) <= number &&
 		pg_atomic_read_u32(&inflow->whole) == 0 &&
@@ -262,18 +126,18 @@ fc_inflow_comes(FcShared *shared, FcInflow *inflow, uint32 number)
  * which receives, for those processes.
  */
 static bool
-fc_inflow_wait(FcContext *ctx, uint32 chunk)
+fc_chunks_wait(FcContext *ctx, uint32 chunk)
 {
 	FcShared   *shared = ctx->shared;
 	uint32		number;
-	FcInflow   *inflow = fc_inflow_of(shared, chunk, &number);
+	FcInflow   *inflow = fc_chunks_of(shared, chunk, &number);
 
-	while (ctx->lead && fc_inflow_comes(shared, inflow, number))
+	while (ctx->lead && fc_chunks_comes(shared, inflow, number))
 		(void) fc_context_lead(ctx);
-	if (fc_inflow_comes(shared, inflow, number))
+	if (fc_chunks_comes(shared, inflow, number))
 		fc_turn_finish(ctx);
 	ConditionVariablePrepareToSleep(&shared->inflow_cv);
-	while (fc_inflow_comes(shared, inflow, number))
+	while (fc_chunks_comes(shared, inflow, number))
 		if (ctx->help == NULL || !fc_hand_step(ctx->help->hand))
 			ConditionVariableSleep(&shared->inflow_cv, fc_wait_event(FC_WAIT_INFLOW));
 	ConditionVariableCancelSleep();
@@ -286,7 +150,7 @@ fc_inflow_wait(FcContext *ctx, uint32 chunk)
  * turns of this process's slices, so that these end before.
  */
 static void
-fc_inflow_help(FcContext *ctx)
+fc_chunks_help(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
 	uint32		next;
@@ -298,8 +162,8 @@ fc_inflow_help(FcContext *ctx)
 		next = pg_atomic_read_u32(&shared->next);
 		if (next >= shared->source.nchunks)
 			return;
-		inflow = fc_inflow_of(shared, next, &number);
-		if (!fc_inflow_comes(shared, inflow, number))
+		inflow = fc_chunks_of(shared, next, &number);
+		if (!fc_chunks_comes(shared, inflow, number))
 			return;
 		fc_turn_finish(ctx);
 	} while (fc_hand_step(ctx->help->hand));
@@ -312,11 +176,11 @@ fc_chunks_take(FcContext *ctx, uint32 *chunk)
 	uint32		n = shared->source.places ? PG_UINT32_MAX : shared->source.nchunks;
 
 	if (ctx->help)
-		fc_inflow_help(ctx);
+		fc_chunks_help(ctx);
 	while (pg_atomic_read_u32(&shared->inflow_failed) == 0 &&
 		   fc_context_take(ctx, n, chunk))
 	{
-		if (shared->source.room == 0 || fc_inflow_wait(ctx, *chunk))
+		if (shared->source.room == 0 || fc_chunks_wait(ctx, *chunk))
 			return true;
 		if (shared->source.nfiles == 1)
 			break;
@@ -324,9 +188,124 @@ fc_chunks_take(FcContext *ctx, uint32 *chunk)
 	return false;
 }
 
+/*
+ * One process walks over a binary file from its first chunk to its last, and
+ * takes away what is no tuple after it.
+ */
+static void
+fc_split_walk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
+{
+	const FcFile *file = fc_source_file(ctx->source, chunk->start);
+	uint64		end = chunk->start + chunk->length;
+	uint32		n = 1;
+
+	if (chunk->start == file->data_start)
+		memset(&scan->walk, 0, sizeof(FcWalk));
+	fc_chunk_read(ctx, scan, chunk);
+	if (end < file->base + file->identity.size || !fc_walk_may_end(&scan->walk))
+		return;
+	end = file->data_start + scan->walk.start;
+	/* the trailer may begin with the last byte of the chunk before */
+	for (; chunk->start > end; chunk--)
+		n++;
+	fc_chunk_cut(ctx, chunk, n, end);
+}
+
+void
+fc_split_run(FcContext *ctx)
+{
+	FcChunk    *chunks = fc_shared_chunks(ctx->shared);
+	FcChunkScan scan;
+	uint32		i;
+
+	while (fc_chunks_take(ctx, &i))
+		if (ctx->dialect.mode == FC_MODE_BINARY)
+			fc_split_walk(ctx, &scan, &chunks[i]);
+		else
+			fc_chunk_read(ctx, &scan, &chunks[i]);
+}
+
+/* The number of the first chunk from i on that begins at "offset" or later */
+static uint32
+fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
+{
+	const FcChunk *chunks = fc_shared_chunks(shared);
+
+	fc_search(uint32, i, shared->source.nchunks, mid, chunks[mid].start < offset);
+	return i;
+}
+
+/*
+ * Resolves the chunks of one file.  A marker ends its data, whatever follows.
+ * What looks like one and is refused by COPY stays in the data, for the
+ * record's reader to refuse.  "records" is the number of records in the files
+ * before; returns the number up to the end of this one.
+ */
+static uint64
+fc_split_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
+					  uint32 n, uint64 records)
+{
+	FcChunk    *chunks = fc_shared_chunks(ctx->shared) + first;
+	FcChunkStart *starts = fc_shared_starts(ctx->shared) + first;
+	const FcChunkPoint begin = {FC_OUTSIDE, true, file->lines_before, records,
+	0, FC_NOWHERE};
+	FcChunkPoint at = begin;
+	FcDialect	dialect = ctx->dialect;
+	bool		join;
+
+	dialect.eol = file->eol;
+	join = fc_chunk_resolve(&dialect, chunks, n, &at, starts);
+	if (join && at.marker != FC_NOWHERE)
+	{
+		fc_chunk_cut(ctx, chunks, n, at.marker);
+		at = begin;
+		join = fc_chunk_resolve(&dialect, chunks, n, &at, starts);
+	}
+	if (!join)
+		elog(ERROR, "chunks of the file do not join");
+	return at.records;
+}
+
+/* No chunk is part of two files, and no record */
+uint64
+fc_split_resolve(FcContext *ctx)
+{
+	uint64		records = 0;
+	uint32		first = 0;
+
+	for (uint32 i = 0; i < ctx->source->nfiles; i++)
+	{
+		uint32		end = fc_split_find(ctx->shared, first,
+										fc_source_end(ctx->source, i));
+
+		CHECK_FOR_INTERRUPTS();
+		records = fc_split_resolve_file(ctx, &ctx->source->files[i], first,
+										end - first, records);
+		first = end;
+	}
+	/* a single file has no chunks after its data */
+	if (ctx->source->nfiles == 1)
+		while (ctx->shared->source.nchunks > 0 &&
+			   fc_shared_chunks(ctx->shared)[ctx->shared->source.nchunks - 1].length == 0)
+			ctx->shared->source.nchunks--;
+	return records;
+}
+
+uint64
+fc_split_records(FcShared *shared, const FcSource *source, uint32 file)
+{
+	const FcChunkStart *starts = fc_shared_starts(shared);
+	uint32		first = fc_split_find(shared, 0, source->files[file].base);
+	uint32		end = fc_split_find(shared, first, fc_source_end(source, file));
+
+	if (first == end)
+		return 0;
+	return starts[end - 1].before + starts[end - 1].records - starts[first].before;
+}
+
 /* Moves a file's chunks to after those before it; returns their number */
 static uint32
-fc_inflow_gather(FcShared *shared, uint32 number, uint32 to, uint64 records)
+fc_chunks_gather(FcShared *shared, uint32 number, uint32 to, uint64 records)
 {
 	FcChunk    *chunks = fc_shared_chunks(shared);
 	FcChunkStart *starts = fc_shared_starts(shared);
@@ -343,7 +322,7 @@ fc_inflow_gather(FcShared *shared, uint32 number, uint32 to, uint64 records)
 }
 
 uint64
-fc_inflow_finish(FcShared *shared)
+fc_chunks_finish(FcShared *shared)
 {
 	uint32		nchunks = 0;
 	uint64		records = 0;
@@ -351,7 +330,7 @@ fc_inflow_finish(FcShared *shared)
 	for (uint32 i = 0; i < shared->source.nfiles; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		nchunks += fc_inflow_gather(shared, i, nchunks, records);
+		nchunks += fc_chunks_gather(shared, i, nchunks, records);
 		if (nchunks > 0)
 			records = fc_shared_start(shared, nchunks - 1)->before +
 				fc_shared_start(shared, nchunks - 1)->records;
@@ -365,5 +344,6 @@ fc_inflow_finish(FcShared *shared)
 		nchunks--;
 	shared->source.nchunks = nchunks;
 	shared->source.room = 0;
+	shared->source.area = DSM_HANDLE_INVALID;
 	return records;
 }

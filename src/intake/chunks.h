@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * intake/chunks.h
- *	  The chunks of files that are unpacked or received meanwhile.
+ *	  The chunks of the files: how they are found, and who takes which.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,34 +18,30 @@ extern bool fc_chunks_begin(FcContext *ctx);
 extern void fc_chunks_end(FcContext *ctx);
 
 /*
- * Leader, in a phase: begins to receive the rest of an input, whose first bytes
- * are in the first temporary copy already.  With "leaves", what comes after a
- * marker may stay unread.  The receiver is in the current memory context.
- */
-typedef struct FcReceiver FcReceiver;
-
-extern FcReceiver *fc_inflow_begin_receiving(FcContext *ctx, FcUnpacker *unpacker,
-											 FcUnpacking *unpacking, bool leaves);
-
-/*
- * Receives some more; false once nothing is left that is wanted.  *end then
- * says how the input ended; FC_UNPACK_MORE: the rest is not wanted, because a
- * record that was received ends the load with an error.
- */
-extern bool fc_inflow_receive(FcReceiver *receiver, FcUnpackEnd *end,
-							  FcUnpackFault *fault);
-
-/*
- * fc_context_take for chunks: the next one that is there, for which it unpacks
- * files, or waits under the event FastCopyInflow.  False as well if a file
- * cannot be unpacked.
+ * Takes the next chunk of the source; false if there is none.  As long as the
+ * data come it unpacks files until the chunk is there, or waits under the event
+ * FastCopyInflow; false then, too, if a file cannot be unpacked.
  */
 extern bool fc_chunks_take(FcContext *ctx, uint32 *chunk);
 
+/* Each process: notes what chunks do to every quote state they may begin in */
+extern void fc_split_run(FcContext *ctx);
+
 /*
- * Leader, after the phase: from then on all chunks are there, without gaps
- * between their numbers.  Returns the records in all files.
+ * Leader, after the split: finds where records begin in each chunk, and where
+ * the data of each file end; chunks after that become empty.  Returns the
+ * number of records in all files.
  */
-extern uint64 fc_inflow_finish(FcShared *shared);
+extern uint64 fc_split_resolve(FcContext *ctx);
+
+/* Once chunks are found: the number of records in one of the files */
+extern uint64 fc_split_records(FcShared *shared, const FcSource *source,
+							   uint32 file);
+
+/*
+ * Leader, after the phase that data came in: from then on all chunks are there,
+ * without gaps between their numbers.  Returns the records in all files.
+ */
+extern uint64 fc_chunks_finish(FcShared *shared);
 
 #endif							/* FC_CHUNKS_H */

@@ -25,13 +25,14 @@
 
 #include "context/pace.h"
 #include "intake/finder.h"
-#include "intake/split.h"
 
 /*
  * Chunks have the size that was asked for while half of the places are free;
  * from then on the size doubles with each 32nd part of the places.
  */
 #define FC_FINDER_STEPS	32
+
+#define FC_FINDER_BLOCK	((size_t) 256 * 1024)	/* bytes read at a time */
 
 /* The number of places in use; with a ring those of finished chunks are free */
 static uint32
@@ -209,6 +210,55 @@ fc_finder_begin(FcFinder *finder, FcContext *ctx, uint32 number, const FcFound *
 	finder->found.held = PG_UINT32_MAX;
 }
 
+void
+fc_chunk_read(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
+{
+	uint64		start = chunk->start;
+	uint64		end = start + chunk->length;
+	char	   *buf = palloc(FC_FINDER_BLOCK);
+
+	fc_context_enter(ctx, start);
+	fc_chunk_begin(&ctx->dialect, scan);
+	for (uint64 pos = start; pos < end;)
+	{
+		size_t		len = Min(FC_FINDER_BLOCK, end - pos);
+
+		fc_source_read(ctx->source, pos, buf, len);
+		fc_chunk_feed(&ctx->dialect, scan, buf, len);
+		pg_atomic_fetch_add_u64(&ctx->shared->counts.split_bytes, len);
+		pos += len;
+		fc_pace(ctx, len);
+		fc_context_progress(ctx);
+	}
+	fc_chunk_finish(scan, chunk);
+	pfree(buf);
+}
+
+/*
+ * Only the chunk in which the data end is read again; not even that if they
+ * end with a tuple
+ */
+void
+fc_chunk_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
+{
+	FcChunkScan scan;
+
+	for (; n > 0 && chunks[n - 1].start >= end; n--)
+	{
+		memset(&chunks[n - 1], 0, sizeof(FcChunk));
+		chunks[n - 1].start = end;
+	}
+	if (n == 0)
+		return;
+	chunks[n - 1].length = end - chunks[n - 1].start;
+	if (ctx->dialect.mode == FC_MODE_BINARY)
+	{
+		chunks[n - 1].run[FC_OUTSIDE].ends_record = true;
+		return;
+	}
+	fc_chunk_read(ctx, &scan, &chunks[n - 1]);
+}
+
 /* Copies n chunks from number "first" on to "to", or back if that is "back" */
 static void
 fc_finder_copy(FcFinder *finder, uint32 first, uint32 n, FcChunk *chunks,
@@ -249,7 +299,7 @@ fc_finder_cut(FcFinder *finder, uint32 first, uint64 end)
 	{
 		starts->state, starts->first == chunks->start, starts->line, starts->before, 0, FC_NOWHERE
 	};
-	fc_split_cut(finder->ctx, chunks, n, end);
+	fc_chunk_cut(finder->ctx, chunks, n, end);
 	(void) fc_chunk_resolve(&finder->dialect, chunks, n, &at, starts);
 	fc_finder_copy(finder, first, n, chunks, starts, true);
 	finder->found.offset = end;

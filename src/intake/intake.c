@@ -14,10 +14,15 @@
  * have the names of the packed ones.
  *
  * Where there are fewer packed files than processes, the leader unpacks no more
- * than their heads (intake/heads.c), and the processes that scan, or load
- * without a scan, unpack the rest meanwhile (intake/pieces.c).  Else all files
- * are unpacked before all other phases, even before the headers are read, with
- * a segment and a parallel context for that.
+ * than their heads, some 256 kB of each, because the headers and the line ends
+ * must be known before a record can be looked for.  The processes that scan, or
+ * load without a scan, unpack the files meanwhile (intake/pieces.c).  The files
+ * get offsets so far from each other that the rest of each has room: an offset
+ * means the same before the rest is unpacked and after.  Faults of a file are
+ * not thrown by its head, but when all of it is unpacked.
+ *
+ * Else all files are unpacked in a phase before all others, even before the
+ * headers are read (fc_lead_unpack, load/lead.c).
  *
  * Files that are unpacked beside a scan get offsets with gaps between them,
  * because their sizes are not known when they get their places.  Only after the
@@ -50,78 +55,365 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "port/pg_bswap.h"
 #include "utils/memutils.h"
 
-#include "context/workers.h"
+#include "compat/compat.h"
+#include "context/dsm.h"
+#include "context/processors.h"
 #include "intake/chunks.h"
-#include "intake/copies.h"
-#include "intake/heads.h"
 #include "intake/intake.h"
-#include "intake/receive.h"
 #include "report/progress.h"
 #include "report/report.h"
-#include "source/decompress.h"
+#include "source/recode.h"
 
-#define FC_KEY_AREA	UINT64CONST(0xFC00000000000011)
+/* For fewer packed bytes workers cost more than they bring */
+#define FC_SMALL_PACKED	(1024 * 1024)
 
-PGDLLEXPORT void fc_intake_main(dsm_segment *seg, shm_toc *toc);
+/* Bits of an offset within its file: no file is larger */
+#define FC_HEADS_BITS	48
 
-/* One process's work: unpacks pieces until none is left, into its copy */
-static void
-fc_intake_unpack_pieces(FcUnpackArea *area, const FcSource *source, int process,
-						void (*progress) (void *arg), void *progress_arg)
+/* Bytes after the first record that a head must have, for messages */
+#define FC_HEADS_MARGIN	16
+
+#define FC_HEADS_READ	65536	/* bytes at a time */
+
+static int
+fc_area_size_cmp(const void *a, const void *b, void *arg)
 {
-	FcHand	   *hand = fc_hand_begin(area, source, process, NULL, progress, progress_arg);
+	const FcFile *files = arg;
+	uint32		na = *(const uint32 *) a;
+	uint32		nb = *(const uint32 *) b;
+	uint64		sa = files[na].identity.size;
+	uint64		sb = files[nb].identity.size;
 
-	while (fc_hand_step(hand))
-		;
-	fc_hand_end(hand);
+	if (sa != sb)
+		return sa > sb ? -1 : 1;
+	return na < nb ? -1 : na > nb;
 }
 
-/* Entry point of a worker */
-void
-fc_intake_main(dsm_segment *seg, shm_toc *toc)
+/* Large files come first, so that no process is left alone with one */
+static void
+fc_area_fill_order(FcUnpackArea *area, const FcSource *source)
 {
-	dsm_handle *handle = shm_toc_lookup(toc, FC_KEY_AREA, false);
-	dsm_segment *segment = dsm_attach(*handle);
+	uint32	   *order = fc_area_order(area);
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+		if (source->files[i].kind != FC_CODEC_NONE)
+			order[n++] = i;
+	qsort_arg(order, n, sizeof(uint32), fc_area_size_cmp, source->files);
+}
+
+static Size
+fc_area_place(Size *end, Size len)
+{
+	Size		at = *end;
+
+	*end = MAXALIGN(at + len);
+	return at;
+}
+
+/*
+ * The chains of all files, those of files that are not packed empty; counts
+ * their pieces.  A binary file has one if its chunks are looked for: its
+ * records can only be found in their order.
+ */
+static FcChain *
+fc_area_make_chains(const FcIntake *intake, const FcSource *source, int processes, bool flows,
+					uint32 *npieces)
+{
+	Size		size = sizeof(FcChain) * source->nfiles;
+	FcChain    *chains = MemoryContextAllocExtended(CurrentMemoryContext, size,
+													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+	{
+		chains[i].first = *npieces;
+		if (source->files[i].kind == FC_CODEC_NONE)
+			continue;
+		fc_chain_init(&chains[i], source->files[i].identity.size, source->nfiles, processes,
+					  flows && fc_format_is_binary(&intake->target->options->format));
+		*npieces += chains[i].npieces;
+	}
+	return chains;
+}
+
+FcUnpackArea *
+fc_area_share(FcIntake *intake, const FcSource *source, uint32 npacked, int processes,
+			  bool flows)
+{
+	FcUnpackArea layout = {0};
+	Size		end = MAXALIGN(sizeof(FcUnpackArea));
+	Size		names = source ? fc_source_paths_size(source) : 0;
+	FcChain    *chains = source ?
+		fc_area_make_chains(intake, source, processes, flows, &layout.npieces) : NULL;
 	FcUnpackArea *area;
+
+	layout.nfiles = source ? source->nfiles : 0;
+	layout.npacked = npacked;
+	layout.ncopies = processes;
+	layout.files_at = fc_area_place(&end, sizeof(FcFile) * layout.nfiles);
+	layout.names_at = fc_area_place(&end, names);
+	layout.order_at = fc_area_place(&end, sizeof(uint32) * npacked);
+	layout.chains_at = fc_area_place(&end, sizeof(FcChain) * layout.nfiles);
+	layout.pieces_at = fc_area_place(&end, sizeof(FcPiece) * layout.npieces);
+	layout.extents_at = fc_area_place(&end, sizeof(FcExtent) * layout.npieces);
+	layout.copies_at = fc_area_place(&end, sizeof(FcCopy) * processes);
+	intake->unpacked = fc_dsm_create(end, 0);
+	area = dsm_segment_address(intake->unpacked);
+	memset(area, 0, end);
+	*area = layout;
+	pg_atomic_init_u64(&area->taken, 0);
+	pg_atomic_init_u32(&area->done, 0);
+	pg_atomic_init_u32(&area->processes, 0);
+	fc_budget_init(&area->budget, (uint64) fc_memory_kb * 1024);
+	/* tranche ids run out if each session takes one, so that we use core's */
+	LWLockInitialize(&area->lock, LWTRANCHE_PARALLEL_APPEND);
+	area->faulty = PG_UINT32_MAX;
+	SharedFileSetInit(&area->fileset, intake->unpacked);
+	intake->progress->taken = &area->taken;
+	if (source == NULL)
+		return area;
+	memcpy(fc_area_files(area), source->files, sizeof(FcFile) * source->nfiles);
+	memcpy(fc_area_names(area), source->paths, names);
+	memcpy(fc_area_chains(area), chains, sizeof(FcChain) * source->nfiles);
+	pfree(chains);
+	fc_area_fill_order(area, source);
+	return area;
+}
+
+void
+fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
+{
+	intake->progress->packed_size = bytes;
+	fc_progress_begin_stream(intake->progress, phase);
+	intake->progress->stream_start = intake->progress->phase_start;
+}
+
+/* Bytes in temporary copies */
+static uint64
+fc_intake_copied(const FcSource *source)
+{
+	uint64		bytes = 0;
+
+	if (source->ring)
+	{
+		uint64		upto = pg_atomic_read_u64(&source->ring->upto);
+
+		upto = Min(upto, source->size);
+		return source->size - (upto - Min(source->ring->from, upto));
+	}
+	for (uint32 i = 0; i < source->nfiles; i++)
+		if (source->files[i].nextents > 0)
+			bytes += source->files[i].identity.size;
+	return bytes;
+}
+
+/* Adds the row for the phase, which ended at "end", to the report */
+static void
+fc_intake_report(const FcIntake *intake, FcPhase phase, instr_time end, int processes,
+				 char *choice)
+{
+	FcReportRow row = {0};
+
+	INSTR_TIME_SUBTRACT(end, intake->progress->stream_start);
+	row.phase = phase;
+	row.whole = true;
+	row.processes = processes;
+	row.alone = -1;
+	row.rows = row.reads = row.wal_bytes = -1;
+	row.bytes = pg_atomic_read_u64(intake->progress->taken);
+	row.spill_bytes = fc_intake_copied(intake->target->source);
+	row.seconds = INSTR_TIME_GET_DOUBLE(end);
+	row.choice = choice;
+	fc_report_add(&row);
+}
+
+void
+fc_intake_end(FcIntake *intake, int processes)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	fc_intake_report(intake, intake->progress->phase, now, processes, intake->choice);
+	fc_progress_end(intake->progress);
+	intake->progress->phase = FC_PHASE_SETUP;
+}
+
+/* The number of workers that unpack so many packed bytes */
+static int
+fc_intake_workers(const FcIntake *intake, uint64 bytes)
+{
+	return fc_workers_wanted(intake->target->options->workers, bytes < FC_SMALL_PACKED);
+}
+
+/* Does the plan allow it to go on while data come? */
+static bool
+fc_intake_plan_flows(const FcPlanned *planned)
+{
+	return planned->core_reason == NULL && planned->leader_reason == NULL;
+}
+
+bool
+fc_intake_may_flow(const FcIntake *intake, int least)
+{
+	FcTarget   *target = intake->target;
+	const FcPlanned *planned = target->planned;
+
+	return fc_intake_workers(intake, intake->progress->packed_size > 0 ? intake->progress->packed_size : PG_UINT64_MAX) >= least &&
+		fc_caller_writes(target->options->caller) &&
+		(fc_format_is_binary(&target->options->format) ||
+		 !fc_recode_needed(target->form.encoding, &target->dialect)) &&
+		(planned == NULL || fc_intake_plan_flows(planned));
+}
+
+/* What is found out about the files */
+typedef struct FcHeads
+{
+	const FcSource *packed;
+	FcFile	   *files;			/* as the heads have them */
+	FcExtent   *extents;		/* one of each */
+	bool	   *cut;			/* there is more than the head */
+	uint64		expected;		/* bytes in all, roughly */
+	bool		wide;			/* windows take memory of the budget */
+} FcHeads;
+
+/* Unpacks one head; false if it is faulty or needs too much memory */
+static bool
+fc_heads_unpack(FcHeads *heads, FcUnpacker *unpacker, uint32 number)
+{
+	const FcFile *packed = &heads->packed->files[number];
+	FcFile	   *file = &heads->files[number];
+	FcFileInput input;
+	FcUnpacking *unpacking;
+	FcUnpackFault fault;
+	FcUnpackEnd end;
+	uint64		taken;
+	bool		fits;
+
+	fc_piece_input(&input, heads->packed, number, 0);
+	file->nextents = 1;
+	file->extent = number;
+	file->base = (uint64) number << FC_HEADS_BITS;
+	heads->extents[number] = (FcExtent)
+	{
+		file->base, unpacker->written, 0
+	};
+	unpacking = fc_unpack_open(unpacker, &input.input, (FcCodecKind) packed->kind);
+	end = fc_unpack_some(unpacking, unpacker->written + 1, &fault);
+	taken = fc_unpack_taken(unpacking);
+	fits = fc_unpack_window(unpacking) <= unpacker->budget->size;
+	heads->wide |= fc_unpack_window(unpacking) > 0;
+	fc_unpack_close(unpacking);
+	file->identity.size = unpacker->written - heads->extents[number].at;
+	heads->cut[number] = (end == FC_UNPACK_MORE);
+	heads->expected += end == FC_UNPACK_END ? file->identity.size :
+		(uint64) ((double) packed->identity.size / Max(taken, 1) * file->identity.size);
+	return end != FC_UNPACK_FAULT && fits;
+}
+
+/* Unpacks all heads into a temporary copy; NULL if one cannot be */
+static FcCopy *
+fc_heads_copy(FcHeads *heads, FcUnpackArea *area)
+{
+	FcCopy	   *copy = palloc(sizeof(FcCopy));
+	FcUnpacker	unpacker;
+	bool		fit = true;
+
+	fc_unpack_begin(&unpacker, &area->fileset, area->ncopies,
+					&area->budget, &area->taken);
+	for (uint32 i = 0; i < heads->packed->nfiles && fit; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fit = fc_heads_unpack(heads, &unpacker, i);
+	}
+	fc_unpack_end(&unpacker, copy->path, MAXPGPATH);
+	pg_atomic_write_u64(&area->taken, 0);
+	if (!heads->wide)
+		area->budget.size = 0;
+	return fit ? copy : NULL;
+}
+
+/* Does a binary header end in the head?  Core refuses one that is malformed */
+static bool
+fc_heads_has_binary(const FcSource *source, uint32 number)
+{
+	char		header[FC_BINARY_HEADER_LEN];
+	uint64		size = fc_source_end(source, number) - source->files[number].base;
+	uint32		extension;
+
+	if (size < sizeof(header))
+		return false;
+	fc_source_read(source, source->files[number].base, header, sizeof(header));
+	memcpy(&extension, header + sizeof(header) - sizeof(extension), sizeof(extension));
+	return size - sizeof(header) >= pg_ntoh32(extension);
+}
+
+/*
+ * Do header and first record end in the head, and is nothing special about
+ * them?
+ */
+static bool
+fc_heads_is_enough(const FcIntake *intake, const FcSource *source, FcStream *stream,
+				   uint32 number)
+{
+	FcDialect	dialect = intake->target->dialect;
+	FcRecord	record;
+
+	if (dialect.mode == FC_MODE_BINARY)
+		return fc_heads_has_binary(source, number);
+	fc_stream_seek_file(stream, number, source->files[number].base);
+	for (int line = 0; line <= intake->target->options->header_lines; line++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (fc_stream_next(stream, &dialect, &record) != FC_END_FOUND ||
+			record.unterminated || record.marked ||
+			record.offset + record.total + FC_HEADS_MARGIN > fc_source_end(source, number))
+			return false;
+	}
+	return true;
+}
+
+bool
+fc_intake_suffices(const FcIntake *intake, const FcSource *source, const bool *cut)
+{
+	FcStream   *stream = fc_stream_begin(source, FC_HEADS_READ);
+	bool		suffice = true;
+
+	for (uint32 i = 0; i < source->nfiles && suffice; i++)
+		suffice = (cut && !cut[i]) || fc_heads_is_enough(intake, source, stream, i);
+	fc_stream_end(stream);
+	return suffice;
+}
+
+/*
+ * Returns a source of the first bytes of the files, all of which are packed;
+ * offsets stay the same when the files become longer.  *expected is about how
+ * many bytes there will be.  NULL if a head does not have the whole header and
+ * first record, or if it is faulty or needs too much memory.
+ */
+static FcSource *
+fc_heads_source(FcIntake *intake, FcUnpackArea *area, uint64 *expected)
+{
+	const FcSource *packed = intake->target->source;
+	Size		size = sizeof(FcFile) * packed->nfiles;
+	FcHeads		heads = {packed};
+	FcCopy	   *copy;
 	FcSource   *source;
 
-	if (segment == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not map dynamic shared memory segment")));
-	area = dsm_segment_address(segment);
-	SharedFileSetAttach(&area->fileset, segment);
-	source = fc_source_attach(fc_area_files(area), area->nfiles,
-							  fc_area_names(area), NULL, 0, NULL);
-	if (fc_source_hold(source))
-		fc_intake_unpack_pieces(area, source, ParallelWorkerNumber, NULL, NULL);
+	heads.files = memcpy(palloc(size), packed->files, size);
+	heads.extents = palloc(sizeof(FcExtent) * packed->nfiles);
+	heads.cut = palloc0(sizeof(bool) * packed->nfiles);
+	copy = fc_heads_copy(&heads, area);
+	if (copy == NULL)
+		return NULL;
+	*expected = heads.expected;
+	source = fc_source_attach(heads.files, packed->nfiles, packed->paths, copy, 1, heads.extents);
+	if (fc_intake_suffices(intake, source, heads.cut))
+		return source;
 	fc_source_close(source);
-	dsm_detach(segment);
-}
-
-/* Unpacks in workers; false if none could and nothing was done */
-static bool
-fc_intake_parallel(FcIntake *intake, int nworkers)
-{
-	ParallelContext *pcxt;
-	dsm_handle *handle;
-	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
-
-	EnterParallelMode();
-	pcxt = CreateParallelContext("fast_copy", "fc_intake_main", nworkers);
-	shm_toc_estimate_chunk(&pcxt->estimator, sizeof(dsm_handle));
-	shm_toc_estimate_keys(&pcxt->estimator, 1);
-	InitializeParallelDSM(pcxt);
-	handle = shm_toc_allocate(pcxt->toc, sizeof(dsm_handle));
-	*handle = dsm_segment_handle(intake->unpacked);
-	shm_toc_insert(pcxt->toc, FC_KEY_AREA, handle);
-	if (fc_workers_launch(pcxt) > 0)
-		fc_workers_wait(pcxt, fc_progress_update, intake->progress);
-	DestroyParallelContext(pcxt);
-	ExitParallelMode();
-	return pg_atomic_read_u32(&area->processes) > 0;
+	return NULL;
 }
 
 /* Makes the unpacked file follow those before it */
@@ -206,6 +498,7 @@ fc_intake_progress(void *arg)
 	fc_progress_update(intake->progress);
 }
 
+/* Says for the report what was unpacked */
 static char *
 fc_intake_choice(const FcSource *packed, uint32 npacked)
 {
@@ -287,34 +580,30 @@ fc_intake_check_fault(const FcIntake *intake, FcUnpackArea *area, const FcSource
 	fc_unpack_throw(&fault, fc_source_word(source), fc_source_path(source, area->faulty));
 }
 
-/* Unpacks in workers or in the leader */
-static void
-fc_intake_work(FcIntake *intake, FcUnpackArea *area, int workers)
+int
+fc_intake_begin_unpack(FcIntake *intake)
 {
+	uint64		bytes;
+	uint32		npacked = fc_intake_count(intake->target->source, &bytes);
+	int			workers = fc_intake_workers(intake, bytes);
+	FcUnpackArea *area = fc_area_share(intake, intake->target->source, npacked, Max(workers, 1), false);
+
+	intake->choice = fc_intake_choice(intake->target->source, npacked);
+	fc_intake_begin(intake, FC_PHASE_UNPACK, bytes);
 	/* the leader unpacks a single piece as fast as a worker does */
-	workers = area->npieces < 2 ? 0 : Min(workers, area->npieces);
-	if (workers == 0 || !fc_intake_parallel(intake, workers))
-		fc_intake_unpack_pieces(area, intake->target->source, 0, fc_progress_update, intake->progress);
-	fc_intake_check_fault(intake, area, intake->target->source);
+	return area->npieces < 2 ? 0 : Min(workers, area->npieces);
 }
 
-/* Unpacks all files, in a phase of its own */
-static void
-fc_intake_unpack_all(FcIntake *intake)
+void
+fc_intake_end_unpack(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
-	FcUnpackArea *area;
-	uint64		bytes;
-	uint32		npacked = fc_intake_count(target->source, &bytes);
-	int			workers = fc_intake_workers(intake, bytes);
+	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
 
-	area = fc_area_share(intake, target->source, npacked, Max(workers, 1), false);
-	fc_intake_begin(intake, FC_PHASE_UNPACK, bytes);
-	fc_intake_work(intake, area, workers);
+	fc_intake_check_fault(intake, area, target->source);
 	intake->packed = target->source;
 	target->source = fc_intake_make_source(area, intake->packed);
-	fc_intake_end(intake, pg_atomic_read_u32(&area->processes),
-				  fc_intake_choice(intake->packed, npacked));
+	fc_intake_end(intake, pg_atomic_read_u32(&area->processes));
 }
 
 /* Unpacks the heads; false, with nothing changed, if they do not suffice */
@@ -334,38 +623,28 @@ fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 		intake->unpacked = NULL;
 		return false;
 	}
+	intake->choice = fc_intake_choice(target->source, npacked);
 	intake->packed = target->source;
 	target->source = heads;
 	return target->inflow = true;
 }
 
-void
-fc_intake_unpack(FcIntake *intake)
+bool
+fc_intake_unpack_ahead(FcIntake *intake)
 {
 	uint32		npacked = fc_intake_count(intake->target->source, &intake->progress->packed_size);
 	int			workers = fc_intake_workers(intake, intake->progress->packed_size);
 
-	if (npacked > 0 &&
+	return npacked > 0 &&
 		!(npacked == intake->target->source->nfiles && fc_intake_may_flow(intake, npacked + 1) &&
-		  fc_intake_take_heads(intake, npacked, workers)))
-		fc_intake_unpack_all(intake);
+		  fc_intake_take_heads(intake, npacked, workers));
 }
 
-/* Takes what the heads told of the header to a file at another offset */
-static void
-fc_intake_move_header(FcFile *file, const FcFile *head)
-{
-	file->data_start = head->data_start - head->base + file->base;
-	file->lines_before = head->lines_before;
-	file->eol = head->eol;
-	file->unsettled = head->unsettled;
-}
-
-void
-fc_intake_settle(FcIntake *intake)
+bool
+fc_intake_may_go_on(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
-	FcSource   *heads = target->source;
+
 	/*
 	 * workers that it takes; a leader alone can load received data as they
 	 * come, without a copy, if it reads them only once
@@ -374,27 +653,37 @@ fc_intake_settle(FcIntake *intake)
 		target->way == FC_WAY_TURNS && target->plan->order.nkeys == 0 ? 0 : 1;
 
 	/* a function that was evaluated meanwhile may have asked for more */
-	if (target->inflow && intake->packed)
+	if (intake->packed)
 	{
 		const FcUnpackArea *area = dsm_segment_address(intake->unpacked);
 
 		target->nworkers = Min(target->nworkers, area->ncopies);
 	}
-	if (!target->inflow || (target->nworkers >= least && target->way != FC_WAY_COPY && target->way != FC_WAY_SEND &&
-							fc_intake_plan_flows(target->planned)))
-		return;
-	target->inflow = false;
-	if (intake->incoming)
-		fc_receive_rest(intake);
-	else
-	{
-		fc_source_close(heads);
-		target->source = intake->packed;
-		dsm_detach(intake->unpacked);
-		fc_intake_unpack_all(intake);
-	}
+	return target->nworkers >= least && target->way != FC_WAY_COPY && target->way != FC_WAY_SEND &&
+		fc_intake_plan_flows(target->planned);
+}
+
+void
+fc_intake_drop_heads(FcIntake *intake)
+{
+	FcTarget   *target = intake->target;
+
+	fc_source_close(target->source);
+	target->source = intake->packed;
+	dsm_detach(intake->unpacked);
+}
+
+/* Takes what the heads told of the headers to files at other offsets */
+void
+fc_intake_move_headers(FcFile *files, const FcSource *heads)
+{
 	for (uint32 i = 0; i < heads->nfiles; i++)
-		fc_intake_move_header(&target->source->files[i], &heads->files[i]);
+	{
+		files[i].data_start = heads->files[i].data_start - heads->files[i].base + files[i].base;
+		files[i].lines_before = heads->files[i].lines_before;
+		files[i].eol = heads->files[i].eol;
+		files[i].unsettled = heads->files[i].unsettled;
+	}
 }
 
 /*
@@ -446,19 +735,16 @@ fc_intake_flowed(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
 	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
-	uint32		nfiles = target->source->nfiles;
 	int			processes = intake->packed ? pg_atomic_read_u32(&area->processes) : 1;
-	char	   *choice = intake->packed ? fc_intake_choice(intake->packed, nfiles) :
-		fc_receive_choice(intake);
 	const char *meanwhile = target->shared->phase == FC_PHASE_SCAN ? ", scanned meanwhile" :
 		target->shared->phase == FC_PHASE_LOAD ? ", loaded meanwhile" : "";
 
 	if (intake->packed)
 		fc_intake_check_fault(intake, area, intake->packed);
-	target->found = fc_inflow_finish(target->shared);
+	target->found = fc_chunks_finish(target->shared);
 	fc_intake_take_source(intake);
 	fc_intake_report(intake, intake->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, area->ended,
-					 processes, psprintf("%s%s", choice, meanwhile));
+					 processes, psprintf("%s%s", intake->choice, meanwhile));
 	/* the phase counts from the end of unpacking on */
 	intake->progress->phase = target->shared->phase;
 	intake->progress->phase_start = area->ended;

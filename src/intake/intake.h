@@ -9,24 +9,56 @@
 #ifndef FC_INTAKE_H
 #define FC_INTAKE_H
 
-#include "intake/chunks.h"
-#include "intake/copies.h"
+#include "intake/pieces.h"
+#include "report/figures.h"
+
+/* What a program or the client still has to give, see intake/receive.c */
+typedef struct FcIncoming FcIncoming;
+
+/* How the source of a load is read where it can be read only once */
+typedef struct FcIntake
+{
+	FcTarget   *target;
+	FcProgress *progress;
+	FcSource   *packed;			/* NULL, or the files as they were named,
+								 * before they were unpacked */
+	FcSource   *received;		/* NULL, or what was received: good for
+								 * another load, too */
+	dsm_segment *unpacked;		/* owns the temporary copies of what was
+								 * packed or received */
+	FcIncoming *incoming;		/* NULL, or what the leader receives while
+								 * workers load */
+	char	   *choice;			/* for the report: what it is */
+	bool		cut;			/* the rest was left out: the load must fail */
+} FcIntake;
 
 /*
- * Unpacks packed files of the source to temporary copies, and makes the source
- * read those; intake->packed becomes the source as it was.  Files that are not
- * packed are read where they are.
- *
- * If a scan can go on beside that, it unpacks no more than the heads of the
- * files, sets target->inflow, and target->source has the heads.
+ * Must packed files of the source be unpacked ahead of all other phases?  ERROR
+ * for a kind that cannot be unpacked.  If a scan or a load can go on beside it,
+ * it unpacks the heads of the files, makes them target->source, sets
+ * target->inflow, and says false.
  */
-extern void fc_intake_unpack(FcIntake *intake);
+extern bool fc_intake_unpack_ahead(FcIntake *intake);
 
 /*
- * Unpacks all files at once, if the plan or the way forbids to do it beside
- * the scan.
+ * Around a phase that unpacks ahead, of which the first tells how many workers
+ * it takes.  After the second target->source reads the copies, and
+ * intake->packed is the source as it was; ERROR if a file cannot be unpacked.
  */
-extern void fc_intake_settle(FcIntake *intake);
+extern int	fc_intake_begin_unpack(FcIntake *intake);
+extern void fc_intake_end_unpack(FcIntake *intake);
+
+/*
+ * With target->inflow, once there are plan and way: do they let the next phases
+ * go on while data come?
+ */
+extern bool fc_intake_may_go_on(FcIntake *intake);
+
+/* If not: makes the packed files the source again, in place of their heads */
+extern void fc_intake_drop_heads(FcIntake *intake);
+
+/* Takes what the heads told of the headers to files at other offsets */
+extern void fc_intake_move_headers(FcFile *files, const FcSource *heads);
 
 /*
  * With target->inflow, for the first phase: the leader calls the first before
@@ -37,5 +69,34 @@ extern void fc_intake_settle(FcIntake *intake);
 extern void fc_intake_flow(FcIntake *intake);
 extern void fc_intake_progress(void *arg);
 extern void fc_intake_flowed(FcIntake *intake);
+
+/*
+ * May the scan, or a load without one, go on while data come?  Only with so
+ * many workers at least, and if nobody must read a row before.  A plan that is
+ * not made yet may forbid it later.
+ */
+extern bool fc_intake_may_flow(const FcIntake *intake, int least);
+
+/*
+ * Do heads, of which "cut" says which are not whole files (NULL: all of them),
+ * have header and first record, and a little more?
+ */
+extern bool fc_intake_suffices(const FcIntake *intake, const FcSource *source,
+							   const bool *cut);
+
+/*
+ * Makes the segment, intake->unpacked, for so many processes that make
+ * temporary copies of the files of a source; NULL: of what is to be received.
+ * With "flows" these processes find chunks, too.
+ */
+extern FcUnpackArea *fc_area_share(FcIntake *intake, const FcSource *source,
+								   uint32 npacked, int processes, bool flows);
+
+/*
+ * Begin and end the phase that unpacks or receives before all others; with it
+ * begins the load's report.  "bytes" is the packed size, 0 if it is not known.
+ */
+extern void fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes);
+extern void fc_intake_end(FcIntake *intake, int processes);
 
 #endif							/* FC_INTAKE_H */

@@ -33,8 +33,8 @@
  * Chunks are found in the order of the file, by the process that has the turn.
  * It looks through the pieces after its own that have been unpacked ahead, too,
  * and goes on to the first that has not.  Where the turn comes before a piece
- * has ended, as that of a large member after a small one does, its process looks
- * through what it has, and then at what comes as it comes.
+ * has ended, as that of a large member after a small one does, its process
+ * looks through what it has, and then at what comes as it comes.
  *
  * A process puts all that it unpacks into one temporary copy, piece after
  * piece, so that the file's bytes are in extents of several copies.  Unpacking
@@ -159,7 +159,7 @@ fc_piece_take_of(FcHand *hand)
 	return true;
 }
 
-/* Takes a piece of any file, perhaps that whose turn it is; false: none is left */
+/* Takes a piece of any file, in turn or ahead; false: none is left */
 static bool
 fc_piece_take(FcHand *hand)
 {

@@ -7,9 +7,28 @@
  *
  * The data come once, so that the leader puts them into a temporary copy,
  * unpacked if they are packed.  Workers scan or load what one program or the
- * client gives meanwhile, unless it ends soon; if they read it only once it
- * goes through a ring, and not into the copy (intake/ring.c).  Several programs
- * run one after the other, before all else.
+ * client gives meanwhile, unless it ends soon.  Several programs run one after
+ * the other, before all else.
+ *
+ * What a load without a key receives is read once, in chunks that insert in
+ * turn.  So nobody keeps a copy of it.  The leader puts the bytes into a ring,
+ * and waits before it would overwrite a chunk whose turn is not over; the
+ * client waits meanwhile.  The same memory is used again and again, and
+ * nothing goes to disk.
+ *
+ *	  from            tail                 head
+ *	 ..|.. done ......|-- chunks --|-- ? --|
+ *					  '---- at most the ring's size ----'
+ *
+ * If an error in a chunk is known, the turn of the chunk never ends.  So the
+ * bytes of the first bad record, and of records before it that must be looked
+ * at again, stay until the error is thrown.
+ *
+ * A leader that loads alone receives as much as it lacks for the next chunk,
+ * and so never waits.
+ *
+ * A record longer than the ring would make the leader wait for ever.  It then
+ * leaves the ring, and the rest of the data goes to the temporary copy.
  *
  * The pipe of a program ends with the (sub)transaction, and what a client
  * still sends after an error is core's to skip.  The copy belongs to the
@@ -25,9 +44,7 @@
 #include "compat/compat.h"
 #include "errors/context.h"
 #include "errors/first_error.h"
-#include "intake/chunks.h"
-#include "intake/copies.h"
-#include "intake/heads.h"
+#include "intake/finder.h"
 #include "intake/receive.h"
 #include "report/progress.h"
 #include "source/client.h"
@@ -41,16 +58,56 @@
 #define FC_RECEIVE_HEAD		(4 * 1024 * 1024)
 #define FC_RECEIVE_EXPECTED	((uint64) 1024 * 1024 * 1024)
 
+#define FC_RECEIVE_PIECE	(1024 * 1024)	/* bytes received before the leader
+											 * looks for an error again */
+#define FC_RECEIVE_BLOCK	((size_t) 256 * 1024)	/* bytes read at a time */
+
+/* Chunks that each process may be ahead of the turn, in a ring */
+#define FC_RING_CHUNKS		3
+
+#define FC_RING_LEAST		((Size) 4 * 1024 * 1024)
+
 struct FcIncoming
 {
 	FcUnpacker	unpacker;
 	FcInput    *input;			/* the program's or client's; NULL: none is
 								 * open */
 	FcUnpacking *unpacking;
-	FcReceiver *receiver;		/* NULL: no phase receives it yet */
+	bool		led;			/* a phase receives it, in which */
+	FcFinder	finder;			/* finds chunks in what comes */
 	FcUnpackEnd end;			/* how far it has come */
 	FcUnpackFault fault;
 };
+
+Size
+fc_ring_size(int nworkers, uint64 chunk_size, Size memory)
+{
+	Size		size = Max(FC_RING_LEAST, (Size) nworkers * FC_RING_CHUNKS * chunk_size);
+
+	return Min(size, Max(memory / 4, FC_RING_LEAST));
+}
+
+void
+fc_ring_init(FcRing *ring, Size size)
+{
+	ring->size = size;
+	ring->from = PG_UINT64_MAX;
+	pg_atomic_init_u64(&ring->upto, PG_UINT64_MAX);
+}
+
+/*
+ * Copies bytes into the ring, in the place of the bytes that stand the ring's
+ * size before them: no process must need those any more.
+ */
+static void
+fc_ring_copy(FcRing *ring, uint64 offset, const char *buf, size_t len)
+{
+	size_t		at = (offset - ring->from) % ring->size;
+	size_t		n = Min(len, ring->size - at);
+
+	memcpy(ring->data + at, buf, n);
+	memcpy(ring->data, buf + n, len - n);
+}
 
 /* Counts columns as core does, even before the header has told their names */
 static int
@@ -216,7 +273,7 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 										 fc_receive_join_names(sources, files));
 	target->source->programs = target->options->program;
 	intake->received = target->source;
-	fc_intake_end(intake, 1, fc_receive_choice(intake));
+	fc_intake_end(intake, 1);
 }
 
 /* Makes a source of the first bytes received; false if they are not enough */
@@ -242,7 +299,7 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 	head = fc_source_attach(file, 1, fc_receive_join_names(target->options->sources, file),
 							copy, 1, palloc0(sizeof(FcExtent)));
 	head->programs = target->options->program;
-	if (!fc_heads_suffice(intake, head, NULL))
+	if (!fc_intake_suffices(intake, head, NULL))
 	{
 		fc_source_close(head);
 		return false;
@@ -277,6 +334,9 @@ fc_receive(FcIntake *intake)
 		fc_receive_take_over(intake);
 		return;
 	}
+	intake->choice = !target->options->program ? "from the client" :
+		psprintf(list_length(target->options->sources) == 1 ? "%d program" : "%d programs",
+				 list_length(target->options->sources));
 	area = fc_area_share(intake, NULL, 0, 1, false);
 	/* a scan beside it leaves this part of its memory */
 	area->budget.size = area->budget.most / 8;
@@ -307,24 +367,158 @@ fc_receive_rest(FcIntake *intake)
 	fc_receive_all(intake, incoming);
 }
 
+/* Finds the chunks of what was in the temporary copy before the phase */
+static void
+fc_receive_look_back(FcFinder *finder, uint64 size)
+{
+	char	   *buf = palloc(FC_RECEIVE_BLOCK);
+
+	for (uint64 at = 0; at < size;)
+	{
+		size_t		n = Min(size - at, FC_RECEIVE_BLOCK);
+
+		fc_source_read(finder->ctx->source, at, buf, n);
+		fc_finder_look(finder, buf, n);
+		at += n;
+	}
+	pfree(buf);
+}
+
+/*
+ * Does a record that was received end the load?  Packed data are received to
+ * their end in any case, because only the end says whether they are sound.
+ */
+static bool
+fc_receive_is_enough(const FcFinder *finder, const FcUnpacking *unpacking)
+{
+	if (fc_unpack_is_packed(unpacking) ||
+		!fc_error_beyond(finder->ctx->shared, finder->found.offset))
+		return false;
+	pg_atomic_write_u32(&finder->inflow->whole, 1);
+	ConditionVariableBroadcast(&finder->ctx->shared->inflow_cv);
+	return true;
+}
+
+/* The first byte that a process may still read */
+static uint64
+fc_receive_tail(const FcFinder *finder, uint32 done)
+{
+	if (done < finder->found.n || finder->left > 0)
+		return finder->chunks[fc_finder_place(finder, Min(done, finder->found.n))].start;
+	return finder->found.offset;
+}
+
+/*
+ * Waits until the ring has room for len bytes: chunks make room when their turn
+ * is over.  If that of all published chunks is, a record is longer than the
+ * ring; and a leader that loads alone has nobody to wait for.  In both cases it
+ * leaves the ring.  A process keeps an error before it passes on the turn of
+ * its chunk, so that the turn must be read before the error.
+ */
+static FcUnpackPut
+fc_receive_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
+{
+	FcShared   *shared = finder->ctx->shared;
+	FcUnpackPut put = FC_PUT_NOT;
+
+	ConditionVariablePrepareToSleep(&shared->turn_cv);
+	while (finder->found.offset < pg_atomic_read_u64(&ring->upto))
+	{
+		uint32		done = pg_atomic_read_u32(&finder->ctx->turns[0].next);
+
+		pg_read_barrier();
+		put = FC_PUT_DROPPED;
+		if (fc_error_beyond(shared, finder->found.offset))
+			break;
+		put = FC_PUT_ELSEWHERE;
+		if (finder->found.offset + len <= fc_receive_tail(finder, done) + ring->size)
+			break;
+		put = FC_PUT_NOT;
+		if (done >= pg_atomic_read_u32(&finder->inflow->published) ||
+			!finder->ctx->parallel)
+			pg_atomic_write_u64(&ring->upto, finder->found.offset);
+		else
+			ConditionVariableSleep(&shared->turn_cv, fc_wait_event(FC_WAIT_RING));
+	}
+	ConditionVariableCancelSleep();
+	return put;
+}
+
+/* FcUnpacker.put: puts bytes into the ring */
+static FcUnpackPut
+fc_receive_put(void *arg, const char *buf, size_t len)
+{
+	FcFinder   *finder = arg;
+	FcRing	   *ring = fc_shared_ring(finder->ctx->shared);
+	FcUnpackPut put = fc_receive_wait_room(finder, ring, len);
+
+	if (put == FC_PUT_ELSEWHERE)
+		fc_ring_copy(ring, finder->found.offset, buf, len);
+	return put;
+}
+
+/*
+ * Begins to find chunks in what is received, and in what has been before.
+ * Bytes that are read only once go into the ring, if there is one.
+ */
+static void
+fc_receive_begin_lead(FcIncoming *incoming, FcContext *ctx)
+{
+	FcUnpacker *unpacker = &incoming->unpacker;
+	FcRing	   *ring = fc_shared_ring(ctx->shared);
+
+	incoming->led = true;
+	fc_finder_begin(&incoming->finder, ctx, 0, NULL);
+	fc_receive_look_back(&incoming->finder, unpacker->written);
+	unpacker->look = fc_finder_look;
+	if (ring && ctx->shared->phase == FC_PHASE_LOAD)
+	{
+		ring->from = unpacker->written;
+		unpacker->put = fc_receive_put;
+	}
+	unpacker->look_arg = unpacker->put_arg = &incoming->finder;
+}
+
+/*
+ * Receives some more; false once nothing is left that is wanted: at the end, at
+ * a marker where core stops there, or after a record that ends the load
+ */
+static bool
+fc_receive_some(const FcIntake *intake, FcIncoming *incoming)
+{
+	FcUnpacker *unpacker = &incoming->unpacker;
+	const FcOptions *options = intake->target->options;
+
+	incoming->end = fc_unpack_some(incoming->unpacking, unpacker->written + FC_RECEIVE_PIECE,
+								   &incoming->fault);
+	if (fc_caller_reads_as_core(options->caller) && options->program && incoming->end == FC_UNPACK_MORE &&
+		incoming->finder.found.at.marker != FC_NOWHERE)
+		incoming->end = FC_UNPACK_END;
+	if (incoming->end == FC_UNPACK_MORE &&
+		!fc_receive_is_enough(&incoming->finder, incoming->unpacking))
+		return true;
+	unpacker->look = NULL;
+	unpacker->put = NULL;
+	if (incoming->end == FC_UNPACK_END)
+		fc_finder_end(&incoming->finder);
+	return false;
+}
+
 bool
 fc_receive_lead(void *arg)
 {
 	FcIntake   *intake = arg;
-	const FcOptions *options = intake->target->options;
 	FcIncoming *incoming = intake->incoming;
 	FcUnpackArea *area = dsm_segment_address(intake->unpacked);
 	char		path[MAXPGPATH];
 
 	/* the first step only finds the chunks of what was received before */
-	if (incoming->receiver == NULL)
+	if (!incoming->led)
 	{
-		incoming->receiver = fc_inflow_begin_receiving(&intake->target->ctx,
-													   &incoming->unpacker, incoming->unpacking,
-													   fc_caller_reads_as_core(options->caller) && options->program);
+		fc_receive_begin_lead(incoming, &intake->target->ctx);
 		return true;
 	}
-	if (fc_inflow_receive(incoming->receiver, &incoming->end, &incoming->fault))
+	if (fc_receive_some(intake, incoming))
 		return true;
 	/* the end of the transaction, which must fail, ends an input that is cut */
 	intake->cut = (incoming->end == FC_UNPACK_MORE);
@@ -386,13 +580,4 @@ fc_receive_check_whole(const FcIntake *intake)
 	fc_error_context_push(&callback, fc_receive_context, intake->target);
 	fc_receive_check(intake, intake->target->given_up);
 	fc_error_context_pop();
-}
-
-char *
-fc_receive_choice(const FcIntake *intake)
-{
-	int			n = list_length(intake->target->options->sources);
-
-	return !intake->target->options->program ? pstrdup("from the client") :
-		psprintf(n == 1 ? "%d program" : "%d programs", n);
 }

@@ -8,7 +8,7 @@
 #ifndef FC_RECEIVE_H
 #define FC_RECEIVE_H
 
-#include "intake/copies.h"
+#include "intake/intake.h"
 
 /*
  * Receives what programs print or the client sends, and makes it
@@ -32,7 +32,10 @@ extern void fc_receive_check_whole(const FcIntake *intake);
 /* Is what is received packed? */
 extern bool fc_receive_is_packed(const FcIncoming *incoming);
 
-/* Says for the report what was received */
-extern char *fc_receive_choice(const FcIntake *intake);
+/* Returns the bytes of a ring for so many workers and chunks of this size */
+extern Size fc_ring_size(int nworkers, uint64 chunk_size, Size memory);
+
+/* Makes a ring of the memory, FcRing and size bytes after it */
+extern void fc_ring_init(FcRing *ring, Size size);
 
 #endif							/* FC_RECEIVE_H */

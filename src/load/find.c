@@ -15,7 +15,7 @@
 
 #include "copyfrom/feed.h"
 #include "copyfrom/find_keys.h"
-#include "intake/split.h"
+#include "intake/chunks.h"
 #include "key/width.h"
 #include "load/find.h"
 #include "load/lead.h"

@@ -10,7 +10,7 @@
 
 #include "context/shared.h"
 #include "index/define.h"
-#include "intake/copies.h"
+#include "intake/intake.h"
 #include "options/target.h"
 #include "partition/create.h"
 #include "partition/partman.h"

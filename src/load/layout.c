@@ -20,7 +20,6 @@
 #include "errors/context.h"
 #include "errors/stop.h"
 #include "intake/receive.h"
-#include "intake/ring.h"
 #include "load/layout.h"
 #include "sort/order_by_keys.h"
 
@@ -126,7 +125,8 @@ fc_layout_inflow(FcJob *job)
 	FcShared   *shared = target->shared;
 	FcSource   *heads = target->source;
 
-	shared->source.area = job->intake.incoming ? DSM_HANDLE_INVALID : dsm_segment_handle(job->intake.unpacked);
+	if (job->intake.incoming == NULL)
+		shared->source.area = dsm_segment_handle(job->intake.unpacked);
 	for (uint32 i = 0; i < shared->source.nfiles; i++)
 	{
 		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].published, 0);
@@ -386,6 +386,21 @@ fc_layout_foresee(const FcOptions *options, uint64 size, int nworkers)
 		fc_ring_size(nworkers, chunk_size, (Size) fc_memory_kb * 1024) : 0;
 
 	return FC_LAYOUT_REST + nchunks * (sizeof(FcChunk) + sizeof(FcChunkStart)) + ring_size;
+}
+
+dsm_segment *
+fc_layout_early(Oid target, dsm_segment *area)
+{
+	dsm_segment *segment = fc_dsm_create(sizeof(FcShared), 0);
+	FcShared   *shared = dsm_segment_address(segment);
+
+	memset(shared, 0, sizeof(FcShared));
+	shared->target = target;
+	shared->plan.default_len = -1;
+	shared->source.area = dsm_segment_handle(area);
+	SharedFileSetInit(&shared->fileset, segment);
+	fc_layout_state(shared);
+	return segment;
 }
 
 /* Returns the segment that was made before the load, if it is large enough */

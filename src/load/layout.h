@@ -25,4 +25,10 @@ extern void fc_layout_chunks(FcJob *job);
  */
 extern Size fc_layout_foresee(const FcOptions *options, uint64 size, int nworkers);
 
+/*
+ * Makes as much of such a segment as the phase needs that unpacks files ahead
+ * of all others; they are in the area.
+ */
+extern dsm_segment *fc_layout_early(Oid target, dsm_segment *area);
+
 #endif							/* FC_LOAD_LAYOUT_H */

@@ -11,11 +11,13 @@
 #include "executor/instrument.h"
 
 #include "errors/stop.h"
+#include "intake/chunks.h"
 #include "intake/intake.h"
-#include "intake/split.h"
+#include "load/layout.h"
 #include "load/lead.h"
 #include "load/way.h"
 #include "report/log.h"
+#include "report/progress.h"
 #include "report/report.h"
 
 /* The report has a row for each of the first so many files */
@@ -144,6 +146,24 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	if (work->parallel)
 		job->progress.launched = Max(job->progress.launched, processes);
 	return processes;
+}
+
+void
+fc_lead_unpack(FcJob *job)
+{
+	int			nworkers = fc_intake_begin_unpack(&job->intake);
+	dsm_segment *segment = fc_layout_early(job->target.oid, job->intake.unpacked);
+	FcWork		work = {.memory = (Size) fc_memory_kb * 1024};
+	FcContext	ctx;
+
+	fc_context_begin(&ctx, dsm_segment_address(segment), 0, false);
+	ctx.source = job->target.source;
+	ctx.progress = fc_progress_update;
+	ctx.progress_arg = &job->progress;
+	(void) fc_worker_run(&ctx, segment, FC_PHASE_UNPACK, nworkers, &work);
+	fc_context_end(&ctx);
+	dsm_detach(segment);
+	fc_intake_end_unpack(&job->intake);
 }
 
 /* The arguments of fc_lead_undone */

@@ -21,6 +21,12 @@
 extern int	fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work);
 
 /*
+ * Unpacks the packed files of target->source ahead of all other phases, before
+ * there is job->segment, and makes their copies the source
+ */
+extern void fc_lead_unpack(FcJob *job);
+
+/*
  * Calls "phase", in which the leader may run code of users, in a
  * subtransaction, and rolls that back: when an error of such code was caught
  * the transaction goes on, and what the code has left must go.

@@ -27,6 +27,7 @@
 #include "load/away.h"
 #include "load/header.h"
 #include "load/layout.h"
+#include "load/lead.h"
 #include "load/setup.h"
 #include "load/way.h"
 #include "phase/worker.h"
@@ -182,7 +183,8 @@ fc_setup_file(FcJob *job)
 	else
 	{
 		target->source = fc_access_open(target, PG_UINT64_MAX);
-		fc_intake_unpack(&job->intake);
+		if (fc_intake_unpack_ahead(&job->intake))
+			fc_lead_unpack(job);
 	}
 	fc_setup_recode(job);
 }
@@ -255,17 +257,27 @@ fc_setup_plan(FcJob *job)
 		fc_core_check(target);
 }
 
-/* Unpacks or receives all now, if the plan does not let a later phase do it */
+/*
+ * Unpacks or receives all now, if plan and way do not let the next phases go on
+ * while data come
+ */
 static void
-fc_setup_settle_streams(FcJob *job)
+fc_setup_settle(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	FcSource   *heads = target->source;
 
-	if (!target->inflow)
+	if (!target->inflow || fc_intake_may_go_on(&job->intake))
 		return;
-	fc_intake_settle(&job->intake);
-	if (target->inflow)
-		return;
+	target->inflow = false;
+	if (job->intake.incoming)
+		fc_receive_rest(&job->intake);
+	else
+	{
+		fc_intake_drop_heads(&job->intake);
+		fc_lead_unpack(job);
+	}
+	fc_intake_move_headers(target->source->files, heads);
 	target->data_size = fc_source_data_size(target->source);
 	target->nworkers = fc_setup_workers(job);
 }
@@ -315,7 +327,7 @@ fc_setup_job(FcJob *job)
 	fc_away_foresee(job);
 	target->data_size = target->inflow ? target->expected : fc_source_data_size(target->source);
 	target->nworkers = fc_setup_workers(job);
-	fc_setup_settle_streams(job);
+	fc_setup_settle(job);
 	fc_layout_make(job);
 	fc_setup_io(job);
 	fc_context_begin(&target->ctx, target->shared, 0, false);

@@ -19,23 +19,24 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "access/xloginsert.h"
+#include "catalog/pg_control.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "storage/ipc.h"
+#include "storage/latch.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "context/activity.h"
 #include "context/pace.h"
-#include "context/workers.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "errors/stop.h"
 #include "heap/count.h"
 #include "index/build.h"
 #include "intake/chunks.h"
-#include "intake/split.h"
 #include "phase/phases.h"
 #include "phase/worker.h"
 
@@ -43,6 +44,8 @@
 #define FC_KEY_TASKS	UINT64CONST(0xFC00000000000002)
 #define FC_KEY_TURNS	UINT64CONST(0xFC00000000000003)
 #define FC_KEY_USAGE	UINT64CONST(0xFC00000000000004)
+
+#define FC_POLL_MS		100		/* how often the leader shows progress */
 
 typedef struct FcWorkerArgs
 {
@@ -337,6 +340,123 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 		shm_toc_insert(pcxt->toc, FC_KEY_TURNS, turns);
 	}
 	return pcxt;
+}
+
+/* Does any worker still run, as far as its messages tell? */
+static bool
+fc_workers_active(ParallelContext *pcxt)
+{
+	for (int i = 0; i < pcxt->nworkers_launched; i++)
+		if (pcxt->worker[i].error_mqh != NULL)
+			return true;
+	return false;
+}
+
+/*
+ * Logical decoding must know that a subtransaction is one before it sees a row
+ * of it.  The first record that the leader writes in a subtransaction names
+ * the top-level transaction too; those of workers never do, because a worker
+ * does not know that its transaction is the leader's subtransaction.
+ */
+static void
+fc_workers_log_subtransaction(void)
+{
+	char		nothing = 0;
+
+	if (!IsSubxactTopXidLogPending())
+		return;
+	XLogBeginInsert();
+	XLogRegisterData(&nothing, sizeof(nothing));
+	(void) XLogInsert(RM_XLOG_ID, XLOG_NOOP);
+}
+
+/* Sleeps until a worker or the postmaster tells something, or for a moment */
+static void
+fc_workers_sleep(void)
+{
+	(void) WaitLatch(MyLatch,
+					 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 FC_POLL_MS, fc_wait_event(FC_WAIT_WORKERS));
+	ResetLatch(MyLatch);
+}
+
+/* Has the worker neither sent anything yet nor ended? */
+static bool
+fc_workers_is_starting(const ParallelWorkerInfo *worker)
+{
+	pid_t		pid;
+
+	return worker->error_mqh != NULL &&
+		shm_mq_get_sender(shm_mq_get_queue(worker->error_mqh)) == NULL &&
+		GetBackgroundWorkerPid(worker->bgwhandle, &pid) != BGWH_STOPPED;
+}
+
+/*
+ * Waits until all workers are there; ERROR if one was never started, which it
+ * cannot tell itself.  Core's function alone would not sleep once the
+ * postmaster has made the process, and take the processor that the worker
+ * needs.
+ */
+static void
+fc_workers_meet(ParallelContext *pcxt)
+{
+	for (int i = 0; i < pcxt->nworkers_launched; i++)
+		while (fc_workers_is_starting(&pcxt->worker[i]))
+		{
+			CHECK_FOR_INTERRUPTS();
+			fc_workers_sleep();
+		}
+	WaitForParallelWorkersToAttach(pcxt);
+}
+
+/*
+ * Starts the workers, which may write WAL, and returns their number once all
+ * are there
+ */
+static int
+fc_workers_launch(ParallelContext *pcxt)
+{
+	fc_workers_log_subtransaction();
+	LaunchParallelWorkers(pcxt);
+	fc_workers_meet(pcxt);
+	return pcxt->nworkers_launched;
+}
+
+/* Waits for all workers; calls "progress" now and then */
+static void
+fc_workers_wait(ParallelContext *pcxt, void (*progress) (void *arg), void *arg)
+{
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		progress(arg);
+		if (!fc_workers_active(pcxt))
+			break;
+		fc_workers_sleep();
+	}
+	WaitForParallelWorkersToFinish(pcxt);
+}
+
+/* Ends all workers, and waits until they have ended.  Does not throw. */
+static void
+fc_workers_stop(ParallelContext *pcxt)
+{
+	HOLD_INTERRUPTS();
+	for (int i = 0; i < pcxt->nworkers_launched; i++)
+	{
+		ParallelWorkerInfo *worker = &pcxt->worker[i];
+
+		if (worker->error_mqh == NULL)
+			continue;
+		TerminateBackgroundWorker(worker->bgwhandle);
+		/* a worker that waits for room for a message must not wait on */
+		shm_mq_detach(worker->error_mqh);
+		worker->error_mqh = NULL;
+	}
+	for (int i = 0; i < pcxt->nworkers_launched; i++)
+		if (pcxt->worker[i].bgwhandle != NULL)
+			(void) WaitForBackgroundWorkerShutdown(pcxt->worker[i].bgwhandle);
+	RESUME_INTERRUPTS();
 }
 
 /* The share of the phase, at its end, in which only one worker was left */

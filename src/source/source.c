@@ -38,7 +38,7 @@
  * file, their bytes really stand like that.  Files that were packed are read
  * from temporary copies (intake/intake.c): each copy may have extents of many
  * files, and a file may have extents in several copies.  What comes only once
- * may be in a ring in shared memory (intake/ring.c).
+ * may be in a ring in shared memory (intake/receive.c).
  *
  * Descriptors are closed with the memory context that the source was made in,
  * and the temporary file with the resource owner, if an error skips
