@@ -96,7 +96,7 @@ fc_analyze_file(FcAnalysis *analysis, uint32 file)
 										 fc_source_path(target->source, file));
 
 	finding->bytes = target->source->files[file].identity.size;
-	finding->rows = fc_split_records(target->shared, target->source, file);
+	finding->rows = fc_chunks_records(target->shared, target->source, file);
 	finding->detail = fc_format_is_binary(&options->format) ? "binary" :
 		psprintf("%s, %s, %d line%s of header",
 							   fc_format_is_csv(&options->format) ? "csv" : "text",

@@ -193,7 +193,7 @@ fc_chunks_take(FcContext *ctx, uint32 *chunk)
  * takes away what is no tuple after it.
  */
 static void
-fc_split_walk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
+fc_chunks_walk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
 {
 	const FcFile *file = fc_source_file(ctx->source, chunk->start);
 	uint64		end = chunk->start + chunk->length;
@@ -201,18 +201,18 @@ fc_split_walk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
 
 	if (chunk->start == file->data_start)
 		memset(&scan->walk, 0, sizeof(FcWalk));
-	fc_chunk_read(ctx, scan, chunk);
+	fc_finder_read_chunk(ctx, scan, chunk);
 	if (end < file->base + file->identity.size || !fc_walk_may_end(&scan->walk))
 		return;
 	end = file->data_start + scan->walk.start;
 	/* the trailer may begin with the last byte of the chunk before */
 	for (; chunk->start > end; chunk--)
 		n++;
-	fc_chunk_cut(ctx, chunk, n, end);
+	fc_finder_cut_chunks(ctx, chunk, n, end);
 }
 
 void
-fc_split_run(FcContext *ctx)
+fc_chunks_split(FcContext *ctx)
 {
 	FcChunk    *chunks = fc_shared_chunks(ctx->shared);
 	FcChunkScan scan;
@@ -220,14 +220,14 @@ fc_split_run(FcContext *ctx)
 
 	while (fc_chunks_take(ctx, &i))
 		if (ctx->dialect.mode == FC_MODE_BINARY)
-			fc_split_walk(ctx, &scan, &chunks[i]);
+			fc_chunks_walk(ctx, &scan, &chunks[i]);
 		else
-			fc_chunk_read(ctx, &scan, &chunks[i]);
+			fc_finder_read_chunk(ctx, &scan, &chunks[i]);
 }
 
 /* The number of the first chunk from i on that begins at "offset" or later */
 static uint32
-fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
+fc_chunks_find(const FcShared *shared, uint32 i, uint64 offset)
 {
 	const FcChunk *chunks = fc_shared_chunks(shared);
 
@@ -242,7 +242,7 @@ fc_split_find(const FcShared *shared, uint32 i, uint64 offset)
  * before; returns the number up to the end of this one.
  */
 static uint64
-fc_split_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
+fc_chunks_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
 					  uint32 n, uint64 records)
 {
 	FcChunk    *chunks = fc_shared_chunks(ctx->shared) + first;
@@ -257,7 +257,7 @@ fc_split_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
 	join = fc_chunk_resolve(&dialect, chunks, n, &at, starts);
 	if (join && at.marker != FC_NOWHERE)
 	{
-		fc_chunk_cut(ctx, chunks, n, at.marker);
+		fc_finder_cut_chunks(ctx, chunks, n, at.marker);
 		at = begin;
 		join = fc_chunk_resolve(&dialect, chunks, n, &at, starts);
 	}
@@ -268,18 +268,18 @@ fc_split_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
 
 /* No chunk is part of two files, and no record */
 uint64
-fc_split_resolve(FcContext *ctx)
+fc_chunks_resolve(FcContext *ctx)
 {
 	uint64		records = 0;
 	uint32		first = 0;
 
 	for (uint32 i = 0; i < ctx->source->nfiles; i++)
 	{
-		uint32		end = fc_split_find(ctx->shared, first,
+		uint32		end = fc_chunks_find(ctx->shared, first,
 										fc_source_end(ctx->source, i));
 
 		CHECK_FOR_INTERRUPTS();
-		records = fc_split_resolve_file(ctx, &ctx->source->files[i], first,
+		records = fc_chunks_resolve_file(ctx, &ctx->source->files[i], first,
 										end - first, records);
 		first = end;
 	}
@@ -292,11 +292,11 @@ fc_split_resolve(FcContext *ctx)
 }
 
 uint64
-fc_split_records(FcShared *shared, const FcSource *source, uint32 file)
+fc_chunks_records(FcShared *shared, const FcSource *source, uint32 file)
 {
 	const FcChunkStart *starts = fc_shared_starts(shared);
-	uint32		first = fc_split_find(shared, 0, source->files[file].base);
-	uint32		end = fc_split_find(shared, first, fc_source_end(source, file));
+	uint32		first = fc_chunks_find(shared, 0, source->files[file].base);
+	uint32		end = fc_chunks_find(shared, first, fc_source_end(source, file));
 
 	if (first == end)
 		return 0;

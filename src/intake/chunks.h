@@ -25,17 +25,17 @@ extern void fc_chunks_end(FcContext *ctx);
 extern bool fc_chunks_take(FcContext *ctx, uint32 *chunk);
 
 /* Each process: notes what chunks do to every quote state they may begin in */
-extern void fc_split_run(FcContext *ctx);
+extern void fc_chunks_split(FcContext *ctx);
 
 /*
  * Leader, after the split: finds where records begin in each chunk, and where
  * the data of each file end; chunks after that become empty.  Returns the
  * number of records in all files.
  */
-extern uint64 fc_split_resolve(FcContext *ctx);
+extern uint64 fc_chunks_resolve(FcContext *ctx);
 
 /* Once chunks are found: the number of records in one of the files */
-extern uint64 fc_split_records(FcShared *shared, const FcSource *source,
+extern uint64 fc_chunks_records(FcShared *shared, const FcSource *source,
 							   uint32 file);
 
 /*

@@ -211,7 +211,7 @@ fc_finder_begin(FcFinder *finder, FcContext *ctx, uint32 number, const FcFound *
 }
 
 void
-fc_chunk_read(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
+fc_finder_read_chunk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
 {
 	uint64		start = chunk->start;
 	uint64		end = start + chunk->length;
@@ -239,7 +239,7 @@ fc_chunk_read(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
  * end with a tuple
  */
 void
-fc_chunk_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
+fc_finder_cut_chunks(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
 {
 	FcChunkScan scan;
 
@@ -256,7 +256,7 @@ fc_chunk_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
 		chunks[n - 1].run[FC_OUTSIDE].ends_record = true;
 		return;
 	}
-	fc_chunk_read(ctx, &scan, &chunks[n - 1]);
+	fc_finder_read_chunk(ctx, &scan, &chunks[n - 1]);
 }
 
 /* Copies n chunks from number "first" on to "to", or back if that is "back" */
@@ -299,7 +299,7 @@ fc_finder_cut(FcFinder *finder, uint32 first, uint64 end)
 	{
 		starts->state, starts->first == chunks->start, starts->line, starts->before, 0, FC_NOWHERE
 	};
-	fc_chunk_cut(finder->ctx, chunks, n, end);
+	fc_finder_cut_chunks(finder->ctx, chunks, n, end);
 	(void) fc_chunk_resolve(&finder->dialect, chunks, n, &at, starts);
 	fc_finder_copy(finder, first, n, chunks, starts, true);
 	finder->found.offset = end;

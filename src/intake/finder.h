@@ -59,13 +59,13 @@ extern void fc_finder_end(FcFinder *finder);
  * Reads a chunk whose bytes are there, and notes what it does to every quote
  * state that it may begin in
  */
-extern void fc_chunk_read(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk);
+extern void fc_finder_read_chunk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk);
 
 /*
  * Takes the bytes from "end" on out of n chunks of a file, which follow one
  * another; chunks after "end" stay, empty.
  */
-extern void fc_chunk_cut(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end);
+extern void fc_finder_cut_chunks(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end);
 
 /* The place in the arrays of the file's chunk number i */
 static inline uint32

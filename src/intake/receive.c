@@ -80,7 +80,7 @@ struct FcIncoming
 };
 
 Size
-fc_ring_size(int nworkers, uint64 chunk_size, Size memory)
+fc_receive_ring_size(int nworkers, uint64 chunk_size, Size memory)
 {
 	Size		size = Max(FC_RING_LEAST, (Size) nworkers * FC_RING_CHUNKS * chunk_size);
 
@@ -88,7 +88,7 @@ fc_ring_size(int nworkers, uint64 chunk_size, Size memory)
 }
 
 void
-fc_ring_init(FcRing *ring, Size size)
+fc_receive_init_ring(FcRing *ring, Size size)
 {
 	ring->size = size;
 	ring->from = PG_UINT64_MAX;

@@ -53,7 +53,7 @@ fc_find_split(FcJob *job)
 	fc_progress_phase(&job->progress, FC_PHASE_SPLIT);
 	processes = fc_lead_run(job, FC_PHASE_SPLIT,
 							alone ? 0 : target->shared->source.nchunks, &work);
-	target->found = fc_split_resolve(&target->ctx);
+	target->found = fc_chunks_resolve(&target->ctx);
 	fc_lead_report(job, processes, target->found, target->data_size, fc_lead_split_choice(job));
 	fc_lead_report_files(job);
 }

@@ -383,7 +383,7 @@ fc_layout_foresee(const FcOptions *options, uint64 size, int nworkers)
 	uint64		chunk_size = fc_layout_chunk_bytes(received, size, FC_WAY_TURNS, nworkers);
 	Size		nchunks = received ? FC_MOST_ROOM : size / chunk_size + 1;
 	Size		ring_size = received ?
-		fc_ring_size(nworkers, chunk_size, (Size) fc_memory_kb * 1024) : 0;
+		fc_receive_ring_size(nworkers, chunk_size, (Size) fc_memory_kb * 1024) : 0;
 
 	return FC_LAYOUT_REST + nchunks * (sizeof(FcChunk) + sizeof(FcChunkStart)) + ring_size;
 }
@@ -443,7 +443,7 @@ fc_layout_make(FcJob *job)
 	layout.source.nextents = fc_layout_count_extents(job);
 	total = fc_layout_places(job, &layout, patterns, where);
 	ring_size = layout.at.ring == 0 ? 0 :
-		fc_ring_size(target->nworkers, chunk_size, (Size) fc_memory_kb * 1024);
+		fc_receive_ring_size(target->nworkers, chunk_size, (Size) fc_memory_kb * 1024);
 	job->segment = fc_layout_create(&target->opened, total + ring_size);
 	target->shared = dsm_segment_address(job->segment);
 	memset(target->shared, 0, total);
@@ -452,7 +452,7 @@ fc_layout_make(FcJob *job)
 	if (ring_size > 0)
 	{
 		target->shared->source.places = layout.source.room;
-		fc_ring_init(fc_shared_ring(target->shared), ring_size);
+		fc_receive_init_ring(fc_shared_ring(target->shared), ring_size);
 	}
 	SharedFileSetInit(&target->shared->fileset, job->segment);
 	fc_error_begin(target->shared, job->segment);

@@ -83,7 +83,7 @@ fc_lead_report_files(FcJob *job)
 		FcReportRow row = {0};
 
 		row.phase = FC_PHASE_SPLIT;
-		row.rows = fc_split_records(job->target.shared, source, i);
+		row.rows = fc_chunks_records(job->target.shared, source, i);
 		row.bytes = source->files[i].identity.size;
 		row.reads = -1;
 		row.choice = psprintf("%s \"%s\"", fc_source_word(source), fc_source_path(source, i));

@@ -81,7 +81,7 @@ fc_worker_switch(FcContext *ctx)
 			/* fc_chunks_begin and fc_chunks_end do all */
 			break;
 		case FC_PHASE_SPLIT:
-			fc_split_run(ctx);
+			fc_chunks_split(ctx);
 			break;
 		case FC_PHASE_SCAN:
 			fc_scan_run(ctx);
