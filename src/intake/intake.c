@@ -389,12 +389,12 @@ fc_intake_suffices(const FcIntake *intake, const FcSource *source, const bool *c
 
 /*
  * Returns a source of the first bytes of the files, all of which are packed;
- * offsets stay the same when the files become longer.  *expected is about how
- * many bytes there will be.  NULL if a head does not have the whole header and
- * first record, or if it is faulty or needs too much memory.
+ * offsets stay the same when the files become longer.  NULL if a head does not
+ * have the whole header and first record, or if it is faulty or needs too much
+ * memory.
  */
 static FcSource *
-fc_heads_source(FcIntake *intake, FcUnpackArea *area, uint64 *expected)
+fc_heads_source(FcIntake *intake, FcUnpackArea *area)
 {
 	const FcSource *packed = intake->target->source;
 	Size		size = sizeof(FcFile) * packed->nfiles;
@@ -408,8 +408,9 @@ fc_heads_source(FcIntake *intake, FcUnpackArea *area, uint64 *expected)
 	copy = fc_heads_copy(&heads, area);
 	if (copy == NULL)
 		return NULL;
-	*expected = heads.expected;
 	source = fc_source_attach(heads.files, packed->nfiles, packed->paths, copy, 1, heads.extents);
+	source->grows = true;
+	source->size = heads.expected;
 	if (fc_intake_suffices(intake, source, heads.cut))
 		return source;
 	fc_source_close(source);
@@ -473,7 +474,6 @@ fc_intake_measure(FcIntake *intake)
 	source->size = 0;
 	for (uint32 i = 0; i < source->nfiles; i++)
 		source->size += source->files[i].identity.size;
-	target->expected = source->size;
 	target->shared->source.size = source->size;
 	target->shared->source.data_size = fc_source_data_size(source);
 }
@@ -483,7 +483,7 @@ fc_intake_progress(void *arg)
 {
 	FcIntake   *intake = arg;
 	FcTarget   *target = intake->target;
-	FcUnpackArea *area = target->inflow ? dsm_segment_address(intake->unpacked) : NULL;
+	FcUnpackArea *area = fc_target_grows(target) ? dsm_segment_address(intake->unpacked) : NULL;
 
 	if (area && fc_figures_is_stream(intake->progress) && intake->incoming == NULL &&
 		intake->progress->phase != target->shared->phase &&
@@ -616,7 +616,7 @@ fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 
 	/* the rest of the memory is for the scan, in the same processes */
 	area->budget.size = Min(area->budget.most / workers * npacked, area->budget.most / 2);
-	heads = fc_heads_source(intake, area, &target->expected);
+	heads = fc_heads_source(intake, area);
 	if (heads == NULL)
 	{
 		dsm_detach(intake->unpacked);
@@ -626,7 +626,7 @@ fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 	intake->choice = fc_intake_choice(target->source, npacked);
 	intake->packed = target->source;
 	target->source = heads;
-	return target->inflow = true;
+	return true;
 }
 
 bool
@@ -691,16 +691,16 @@ fc_intake_move_headers(FcFile *files, const FcSource *heads)
  * was received outlives the load's shared memory.
  */
 static FcSource *
-fc_intake_join(const FcIntake *intake, const FcSource *inflow)
+fc_intake_join(const FcIntake *intake, const FcSource *grown)
 {
 	FcSource   *source;
 
 	if (intake->packed == NULL)
-		return fc_source_of_copy(inflow->copies->path,
-								 memcpy(palloc(sizeof(FcFile)), inflow->files, sizeof(FcFile)),
-								 1, inflow->paths);
-	source = fc_source_attach(inflow->files, inflow->nfiles, inflow->paths,
-							  inflow->copies, inflow->ncopies, inflow->extents);
+		return fc_source_of_copy(grown->copies->path,
+								 memcpy(palloc(sizeof(FcFile)), grown->files, sizeof(FcFile)),
+								 1, grown->paths);
+	source = fc_source_attach(grown->files, grown->nfiles, grown->paths,
+							  grown->copies, grown->ncopies, grown->extents);
 	(void) fc_source_hold(source);
 	return source;
 }
@@ -722,7 +722,7 @@ fc_intake_take_source(FcIntake *intake)
 		source->programs = target->source->programs;
 		target->source = source;
 	}
-	target->inflow = false;
+	target->source->grows = false;
 	if (intake->packed == NULL)
 		intake->received = target->source;
 	target->ctx.source = target->source;

@@ -35,8 +35,8 @@ typedef struct FcIntake
 /*
  * Must packed files of the source be unpacked ahead of all other phases?  ERROR
  * for a kind that cannot be unpacked.  If a scan or a load can go on beside it,
- * it unpacks the heads of the files, makes them target->source, sets
- * target->inflow, and says false.
+ * it unpacks the heads of the files, makes them target->source, which grows,
+ * and says false.
  */
 extern bool fc_intake_unpack_ahead(FcIntake *intake);
 
@@ -49,8 +49,8 @@ extern int	fc_intake_begin_unpack(FcIntake *intake);
 extern void fc_intake_end_unpack(FcIntake *intake);
 
 /*
- * With target->inflow, once there are plan and way: do they let the next phases
- * go on while data come?
+ * With a source that grows, once there are plan and way: do they let the next
+ * phases go on while data come?
  */
 extern bool fc_intake_may_go_on(FcIntake *intake);
 
@@ -61,10 +61,10 @@ extern void fc_intake_drop_heads(FcIntake *intake);
 extern void fc_intake_move_headers(FcFile *files, const FcSource *heads);
 
 /*
- * With target->inflow, for the first phase: the leader calls the first before
- * it and the third after it.  From then on target->source has the whole files.
- * The second is his FcContext.progress, with the FcIntake as arg.  The third
- * throws ERROR for a file that cannot be unpacked.
+ * With a source that grows, around the first phase: from the third on, which
+ * the leader calls after it, target->source has the whole files.  The second is
+ * his FcContext.progress, with the FcIntake as arg.  The third throws ERROR for
+ * a file that cannot be unpacked.
  */
 extern void fc_intake_flow(FcIntake *intake);
 extern void fc_intake_progress(void *arg);

@@ -304,6 +304,8 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 		fc_source_close(head);
 		return false;
 	}
+	head->grows = true;
+	head->size = FC_RECEIVE_EXPECTED;
 	target->source = head;
 	return true;
 }
@@ -353,8 +355,6 @@ fc_receive(FcIntake *intake)
 		return;
 	}
 	intake->incoming = incoming;
-	target->expected = FC_RECEIVE_EXPECTED;
-	target->inflow = true;
 }
 
 void

@@ -113,7 +113,7 @@ static FcStorage
 fc_fill_storage(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	uint64		rows = target->inflow ? target->expected / FC_RECORD_GUESS : target->found;
+	uint64		rows = target->counted ? target->found : target->source->size / FC_RECORD_GUESS;
 
 	return fc_write_storage(target->rel, rows, &job->files);
 }
@@ -240,8 +240,7 @@ fc_fill_run(FcJob *job)
 		fc_fill_drop_key(job);
 	fc_tables_hold(job);
 	units = fc_fill_work(job, &work);
-	if (!target->inflow)
-		fc_progress_phase(&job->progress, FC_PHASE_LOAD);
+	fc_lead_begin(job, FC_PHASE_LOAD);
 	if (job->sends)
 		fc_send_start(job);
 	fc_number_reserve(&target->ctx, target->found);

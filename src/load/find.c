@@ -132,7 +132,7 @@ fc_find_choose_spill(FcJob *job)
 	if (target->way == FC_WAY_COPY || job->places ||
 		(target->plan->key.early && target->plan->key.routes))
 		return "offsets spilled in sorted runs, to find partitions";
-	if (fc_spill_kind == FC_SPILL_AUTO && target->inflow)
+	if (fc_spill_kind == FC_SPILL_AUTO && fc_target_grows(target))
 		reason = fc_sample_spill_unseen(target->shared, &rows);
 	else if (fc_spill_kind == FC_SPILL_AUTO)
 		reason = fc_sample_spill(&target->ctx, Max(target->nworkers, 1), &rows);
@@ -244,12 +244,11 @@ void
 fc_find_keys(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	bool		early = target->inflow;
+	bool		early = fc_target_grows(target);
 	FcWork		work = {0};
 	char	   *choice;
 
-	if (!early)
-		fc_progress_phase(&job->progress, FC_PHASE_SCAN);
+	fc_lead_begin(job, FC_PHASE_SCAN);
 	fc_find_route(job);
 	job->scan_useless = false;
 	if (fc_find_core_reads(job))

@@ -138,6 +138,7 @@ fc_layout_inflow(FcJob *job)
 	target->source->programs = heads->programs;
 	target->source->ring = fc_shared_ring(shared);
 	target->source->grows = true;
+	target->source->size = heads->size;
 	fc_source_close(heads);
 }
 
@@ -165,7 +166,7 @@ fc_layout_chunks(FcJob *job)
 static const FcUnpackArea *
 fc_layout_area(const FcJob *job)
 {
-	if (!job->target.inflow || job->intake.incoming)
+	if (!fc_target_grows(&job->target) || job->intake.incoming)
 		return NULL;
 	return dsm_segment_address(job->intake.unpacked);
 }
@@ -188,7 +189,7 @@ fc_layout_job(FcJob *job)
 
 	shared->target = target->oid;
 	shared->dialect = target->dialect;
-	shared->source.size = target->inflow ? target->expected : target->source->size;
+	shared->source.size = target->source->size;
 	shared->source.programs = target->source->programs;
 	shared->source.data_start = target->source->files[0].data_start;
 	shared->source.data_size = target->data_size;
@@ -434,12 +435,12 @@ fc_layout_make(FcJob *job)
 	Assert(target->shared == NULL && target->plan == &target->planned->plan);
 	layout.source.nfiles = target->source->nfiles;
 	layout.source.ahead = fc_layout_ahead(job);
-	layout.source.room = target->inflow ? fc_layout_room(job, chunk_size) + layout.source.ahead : 0;
+	layout.source.room = fc_target_grows(target) ? fc_layout_room(job, chunk_size) + layout.source.ahead : 0;
 	layout.source.chunk_size = chunk_size;
-	layout.source.nchunks = target->inflow ? layout.source.room * layout.source.nfiles :
+	layout.source.nchunks = layout.source.room > 0 ? layout.source.room * layout.source.nfiles :
 		fc_layout_count_chunks(target->source, chunk_size);
 	/* each process that unpacks makes a temporary copy */
-	layout.source.ncopies = target->source->ncopies + (target->inflow ? target->nworkers : 0);
+	layout.source.ncopies = target->source->ncopies + (layout.source.room > 0 ? target->nworkers : 0);
 	layout.source.nextents = fc_layout_count_extents(job);
 	total = fc_layout_places(job, &layout, patterns, where);
 	ring_size = layout.at.ring == 0 ? 0 :
@@ -467,7 +468,7 @@ fc_layout_make(FcJob *job)
 	fc_layout_job(job);
 	fc_layout_state(target->shared);
 	fc_pace_begin(target->shared);
-	if (target->inflow)
+	if (layout.source.room > 0)
 		fc_layout_inflow(job);
 	else
 		fc_layout_chunks(job);

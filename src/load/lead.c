@@ -124,11 +124,18 @@ fc_lead_workers(const FcJob *job, uint32 units)
 	return Min(job->target.nworkers, units);
 }
 
+void
+fc_lead_begin(FcJob *job, FcPhase phase)
+{
+	if (!fc_target_grows(&job->target))
+		fc_progress_phase(&job->progress, phase);
+}
+
 int
 fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 {
 	FcTarget   *target = &job->target;
-	bool		flows = target->inflow;
+	bool		flows = fc_target_grows(target);
 	int			processes;
 
 	if (flows)

@@ -13,6 +13,12 @@
 #include "phase/worker.h"
 
 /*
+ * Begins a phase in report and progress, if the source is whole; else it begins
+ * with fc_lead_run
+ */
+extern void fc_lead_begin(FcJob *job, FcPhase phase);
+
+/*
  * Runs a phase over so many chunks or tasks, in workers or in the leader
  * alone.  Returns the number of processes that worked.  If the source is still
  * to be unpacked or received, that is done meanwhile, and the source is whole

@@ -235,7 +235,7 @@ fc_job_copies(FcJob *job)
 static bool
 fc_job_splits(FcJob *job)
 {
-	return !job->target.inflow && !fc_find_core_reads(job) &&
+	return !fc_target_grows(&job->target) && !fc_find_core_reads(job) &&
 		!(fc_job_is_cores(job) && job->target.options->on_error == FC_ON_ERROR_STOP);
 }
 
@@ -249,7 +249,7 @@ fc_job_has_key(FcJob *job)
 static bool
 fc_job_may_look(FcJob *job)
 {
-	return fc_job_has_key(job) && !job->target.inflow && job->target.way != FC_WAY_SEND;
+	return fc_job_has_key(job) && !fc_target_grows(&job->target) && job->target.way != FC_WAY_SEND;
 }
 
 static bool
@@ -303,7 +303,7 @@ fc_job_bounds_changed(FcJob *job)
 static bool
 fc_job_unpacks(FcJob *job)
 {
-	return job->target.inflow && !fc_fill_may_flow(job);
+	return fc_target_grows(&job->target) && !fc_fill_may_flow(job);
 }
 
 /* The steps of a load, by their numbers in fc_job_steps */

@@ -267,9 +267,9 @@ fc_setup_settle(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcSource   *heads = target->source;
 
-	if (!target->inflow || fc_intake_may_go_on(&job->intake))
+	if (!fc_target_grows(target) || fc_intake_may_go_on(&job->intake))
 		return;
-	target->inflow = false;
+	heads->grows = false;
 	if (job->intake.incoming)
 		fc_receive_rest(&job->intake);
 	else
@@ -325,7 +325,7 @@ fc_setup_job(FcJob *job)
 	if (target->unsettled)
 		fc_way_to_core(target, "the first row ends with a marker, and not with a line end");
 	fc_away_foresee(job);
-	target->data_size = target->inflow ? target->expected : fc_source_data_size(target->source);
+	target->data_size = fc_source_data_size(target->source);
 	target->nworkers = fc_setup_workers(job);
 	fc_setup_settle(job);
 	fc_layout_make(job);

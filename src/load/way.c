@@ -37,7 +37,7 @@ fc_way_begin(FcTarget *target)
 
 	if (target->plan->key.type != FC_KEY_NONE)
 		fc_way_take(target, FC_WAY_OFFSETS, "there is a key");
-	else if (target->inflow && target->source->nfiles > 1)
+	else if (fc_target_grows(target) && target->source->nfiles > 1)
 		fc_way_take(target, FC_WAY_CHUNKS, "there is no key, and several files are unpacked at once");
 	else
 		fc_way_take(target, FC_WAY_TURNS, "there is no key");

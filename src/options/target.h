@@ -55,11 +55,6 @@ typedef struct FcTarget
 	/* what */
 	FcSource   *source;			/* the files, or temporary copies of them */
 	FcSource   *original;		/* what source is converted from, or NULL */
-	bool		inflow;			/* a later phase unpacks or receives the
-								 * files: until then source has only the first
-								 * bytes of each */
-	uint64		expected;		/* with inflow: about how many bytes there
-								 * will be */
 	FcInput    *given_up;		/* NULL, or the input whose sender has failed:
 								 * the load fails, too, once the rows that
 								 * came before are loaded */
@@ -78,6 +73,13 @@ typedef struct FcTarget
 	FcShared   *shared;			/* NULL until it is made */
 	FcContext	ctx;			/* what each process has, here the leader */
 } FcTarget;
+
+/* Are there more data to come than the source has now? */
+static inline bool
+fc_target_grows(const FcTarget *target)
+{
+	return target->source && target->source->grows;
+}
 
 /*
  * Returns what is loaded, for error contexts: "COPY table" in a plain COPY,

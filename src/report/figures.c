@@ -126,7 +126,7 @@ fc_figures_of_phase(const FcProgress *progress)
 double
 fc_figures_phase_seconds(const FcProgress *progress)
 {
-	bool		beside = progress->target->inflow && progress->phase != FC_PHASE_SETUP;
+	bool		beside = fc_target_grows(progress->target) && progress->phase != FC_PHASE_SETUP;
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
@@ -148,6 +148,14 @@ fc_figures_makes(const FcProgress *progress)
 		fc_figures_is_stream(progress);
 }
 
+/* Is the phase part of one that unpacks or receives, which comes before it? */
+static bool
+fc_progress_flows(const FcProgress *progress, FcPhase phase, bool keyed)
+{
+	return fc_target_grows(progress->target) &&
+		(phase == FC_PHASE_SPLIT || phase == (keyed ? FC_PHASE_SCAN : FC_PHASE_LOAD));
+}
+
 /* The weight of a phase in this load; 0: it does not come */
 static double
 fc_figures_weight(const FcProgress *progress, FcPhase phase)
@@ -156,20 +164,21 @@ fc_figures_weight(const FcProgress *progress, FcPhase phase)
 	bool		keyed = target->plan && target->plan->key.type != FC_KEY_NONE &&
 		!(target->shared && target->shared->key_dropped);
 
+	if (fc_progress_flows(progress, phase, keyed))
+		return 0;
 	switch (phase)
 	{
 		case FC_PHASE_UNPACK:
 		case FC_PHASE_RECEIVE:
-			return progress->phase != phase ? 0 : !target->inflow ? FC_WEIGHT_STREAM :
-				keyed ? FC_WEIGHT_STREAM + FC_WEIGHT_SCAN : FC_WEIGHT_STREAM + FC_WEIGHT_LOAD;
+			return progress->phase != phase ? 0 : FC_WEIGHT_STREAM +
+				(!fc_target_grows(target) ? 0 : keyed ? FC_WEIGHT_SCAN : FC_WEIGHT_LOAD);
 		case FC_PHASE_SPLIT:
-			return target->inflow || target->way == FC_WAY_SEND ? 0 : FC_WEIGHT_SPLIT;
+			return target->way == FC_WAY_SEND ? 0 : FC_WEIGHT_SPLIT;
 		case FC_PHASE_SCAN:
-			return target->inflow || !keyed || target->way == FC_WAY_PRESORTED ||
+			return !keyed || target->way == FC_WAY_PRESORTED ||
 				target->way == FC_WAY_SEND ? 0 : FC_WEIGHT_SCAN;
 		case FC_PHASE_LOAD:
-			return !fc_caller_writes(target->options->caller) || target->way == FC_WAY_COPY ||
-				(target->inflow && !keyed) ? 0 : FC_WEIGHT_LOAD;
+			return !fc_caller_writes(target->options->caller) || target->way == FC_WAY_COPY ? 0 : FC_WEIGHT_LOAD;
 		case FC_PHASE_CHECK:
 			return !fc_caller_writes(target->options->caller) ? FC_WEIGHT_LOAD : 0;
 		case FC_PHASE_COPY:

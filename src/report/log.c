@@ -274,7 +274,7 @@ fc_log_take_failed(FcLog *log, const FcProgress *progress)
 	totals->phase = progress ? progress->phase : FC_PHASE_SETUP;
 	if (target == NULL || target->source == NULL)
 		return;
-	totals->bytes = target->inflow ? pg_atomic_read_u64(progress->taken) :
+	totals->bytes = fc_target_grows(target) ? pg_atomic_read_u64(progress->taken) :
 		(uint64) target->source->size;
 	totals->workers = progress->launched;
 	totals->nworkers = target->nworkers;

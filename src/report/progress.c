@@ -93,7 +93,7 @@ void
 fc_progress_start(FcProgress *progress)
 {
 	FcTarget   *target = progress->target;
-	int64		bytes = target->inflow ? target->expected : target->source->size;
+	int64		bytes = target->source->size;
 
 	/* COPY would not know how much comes */
 	if ((target->options->client || target->options->program) && fc_caller_reads_as_core(target->options->caller))
@@ -190,7 +190,7 @@ fc_progress_update(void *arg)
 	{
 		pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
 									 (int64) pg_atomic_read_u64(progress->taken));
-		if (progress->target->inflow && progress->target->shared)
+		if (progress->target->shared)
 			fc_progress_rows(progress);
 	}
 	else if (progress->shown)

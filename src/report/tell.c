@@ -81,7 +81,7 @@ fc_tell_rows(const FcProgress *progress)
 	{
 		case FC_PHASE_UNPACK:
 		case FC_PHASE_RECEIVE:
-			return !target->inflow || target->shared == NULL ? -1 :
+			return target->shared == NULL ? -1 :
 				(double) pg_atomic_read_u64(&target->shared->counts.scanned);
 		case FC_PHASE_SCAN:
 			return (double) pg_atomic_read_u64(&target->shared->counts.scanned);

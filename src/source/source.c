@@ -459,6 +459,8 @@ fc_source_data_size(const FcSource *source)
 {
 	uint64		size = 0;
 
+	if (source->grows)
+		return source->size;
 	for (uint32 i = 0; i < source->nfiles; i++)
 		size += fc_source_end(source, i) - source->files[i].data_start;
 	return size;

@@ -74,9 +74,9 @@ typedef struct FcSource
 {
 	int			fd;				/* has each byte at its offset; -1: it takes a
 								 * search to find where one is read */
-	bool		grows;			/* the files are unpacked or received
-								 * meanwhile */
-	uint64		size;			/* of all files */
+	bool		grows;			/* the files are unpacked or received by the
+								 * next phases, and have their first bytes */
+	uint64		size;			/* of all files; a guess as long as they grow */
 	const char *root;			/* below which alone the caller may open
 								 * files; NULL: he may open all */
 	File		streamed;		/* temporary file with the bytes of all files
@@ -155,7 +155,7 @@ extern uint64 fc_source_end_at(const FcSource *source, uint64 offset);
 /* The offset of byte number n, from 0, of all files together */
 extern uint64 fc_source_nth(const FcSource *source, uint64 n);
 
-/* Bytes after the headers */
+/* Bytes after the headers; the whole guess as long as it is one */
 extern uint64 fc_source_data_size(const FcSource *source);
 
 /*
