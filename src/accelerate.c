@@ -60,7 +60,7 @@
 #include "row/condition.h"
 #include "row/executor.h"
 #include "source/client.h"
-#include "source/program.h"
+#include "source/input.h"
 
 #define FC_ACCELERATE_BYTES	((size_t) fc_accelerate_min_kb * 1024)
 

@@ -48,7 +48,7 @@
 #include "intake/receive.h"
 #include "report/progress.h"
 #include "source/client.h"
-#include "source/program.h"
+#include "source/input.h"
 
 /*
  * Data of fewer bytes than FC_RECEIVE_HEAD are received before they are loaded,

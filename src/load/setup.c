@@ -34,7 +34,7 @@
 #include "rejects/table.h"
 #include "report/report.h"
 #include "row/executor.h"
-#include "source/program.h"
+#include "source/input.h"
 #include "source/recode.h"
 
 /* For fewer bytes of data workers cost more time than they save */

@@ -29,7 +29,7 @@
 #include "intake/pieces.h"
 #include "load/access.h"
 #include "sniff/sample.h"
-#include "source/program.h"
+#include "source/input.h"
 
 /*
  * How many places of plain files are read, and how many bytes of each; and to

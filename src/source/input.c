@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source/input.c
- *	  Bytes that come once, from front to back.
+ *	  Bytes that come once, from front to back; those that a program prints.
  *
  * Whether a load is worth its workers shows only after enough bytes have come.
  * What has been read until then is kept, and the first reads give it, whether
@@ -9,14 +9,42 @@
  *
  * The bytes are in the memory context that was current when they were read.
  *
+ * A program runs as COPY FROM PROGRAM runs it: by the shell, in the data
+ * directory, as the server's user, with the server's stderr.  Its output is
+ * read to the end, so that no program dies of SIGPIPE because of the load.
+ * Only an accelerated COPY may stop reading at a marker, because core does.
+ *
+ * The pipe is waited for together with the latch: a user who cancels the load
+ * does not have to wait until the program prints something.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <signal.h>
+#include <unistd.h>
+
+#include "catalog/pg_authid.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/fd.h"
+#include "storage/latch.h"
+#include "utils/acl.h"
+
+#include "compat/compat.h"
+#include "source/advice.h"
 #include "source/input.h"
 
 /* Bytes asked for at a time: a client's message is often as long */
 #define FC_INPUT_BLOCK	65536
+
+typedef struct FcProgram
+{
+	FcInput		input;
+	FILE	   *pipe;
+	bool		ended;			/* its output was read to the end */
+	int			status;			/* with which it ended */
+} FcProgram;
 
 size_t
 fc_input_read(FcInput *input, char *buf, size_t len)
@@ -71,4 +99,106 @@ fc_input_rewind(FcInput *input)
 {
 	if (input->ahead)
 		input->ahead->cursor = 0;
+}
+
+void
+fc_program_check(void)
+{
+	if (has_privs_of_role(GetUserId(), ROLE_PG_EXECUTE_SERVER_PROGRAM))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied to COPY to or from an external program"),
+			 errdetail("Only roles with privileges of the \"%s\" role may COPY to or from an external program.",
+					   "pg_execute_server_program"),
+			 errhint("Anyone can COPY to stdout or from stdin. "
+					 "psql's \\copy command also works for anyone, with FROM PROGRAM and WITH (fast_copy) as well. "
+					 "A superuser may let the server run programs for you: GRANT pg_execute_server_program TO %s.",
+					 fc_advice_role())));
+}
+
+static void
+fc_program_wait(int fd)
+{
+	int			events;
+
+	do
+	{
+		events = WaitLatchOrSocket(MyLatch,
+								   WL_LATCH_SET | WL_SOCKET_READABLE | WL_EXIT_ON_PM_DEATH,
+								   fd, -1, fc_wait_event(FC_WAIT_PROGRAM));
+		if (events & WL_LATCH_SET)
+			ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	} while ((events & WL_SOCKET_READABLE) == 0);
+}
+
+static size_t
+fc_program_read(FcInput *input, char *buf, size_t len)
+{
+	FcProgram  *program = (FcProgram *) input;
+	int			fd = fileno(program->pipe);
+	ssize_t		n;
+
+	do
+	{
+		fc_program_wait(fd);
+		n = read(fd, buf, len);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from COPY file: %m")));
+	program->ended = (n == 0);
+	return (size_t) n;
+}
+
+FcInput *
+fc_program_begin(const char *command)
+{
+	FcProgram  *program = palloc0(sizeof(FcProgram));
+
+	program->input.read = fc_program_read;
+	program->input.word = "program";
+	program->input.path = command;
+	program->pipe = OpenPipeStream(command, PG_BINARY_R);
+	if (program->pipe == NULL)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not execute command \"%s\": %m", command)));
+	return &program->input;
+}
+
+void
+fc_program_end(FcInput *input)
+{
+	FcProgram  *program = (FcProgram *) input;
+
+	program->status = ClosePipeStream(program->pipe);
+	if (program->status == -1)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not close pipe to external command: %m")));
+	input->failed = program->status != 0 &&
+		(program->ended || !wait_result_is_signal(program->status, SIGPIPE));
+}
+
+char *
+fc_program_hint(void)
+{
+	return psprintf("The server runs it on host \"%s\" as user \"%s\" of the operating system, in its data directory; what it writes to stderr is in the server's log.",
+					fc_advice_host(), fc_advice_user());
+}
+
+void
+fc_program_check_end(const FcInput *input, const char *hint)
+{
+	const FcProgram *program = (const FcProgram *) input;
+
+	if (input->failed)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("program \"%s\" failed", input->path),
+				 errdetail_internal("%s", wait_result_to_str(program->status)),
+				 hint ? errhint("%s", hint) : 0));
 }
