@@ -497,8 +497,8 @@ typedef struct FcContext
 	bool		ended;			/* fc_error_stop has thrown */
 	struct FcFreeBatch *free_batches;	/* memory for pages, to be used again
 										 * in this phase */
-	struct FcHelp *help;		/* takes part in unpacking in this phase; NULL:
-								 * no file is unpacked */
+	struct FcUnpackHelp *help;	/* takes part in unpacking in this phase;
+								 * NULL: no file is unpacked */
 	List	   *deferred;		/* FcWriters that have all rows of a slice
 								 * whose turn has not come */
 	Size		deferred_bytes; /* that these writers take */

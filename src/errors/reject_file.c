@@ -173,7 +173,7 @@ fc_reject_put(FcContext *ctx, uint64 offset, uint64 length, const FcBad *bad)
 {
 	FcReject	reject;
 
-	Assert((ctx->shared->errors.tolerated & bad->class) != 0);
+	Assert((ctx->shared->plan.tolerated & bad->class) != 0);
 	fc_reject_fill(&reject, offset, length, bad);
 	fc_reject_write(ctx, &reject);
 	fc_reject_count(ctx, offset);

@@ -15,8 +15,8 @@
  * it, so that one process walks over the whole file.
  *
  * Data that come.  If there are fewer packed files than processes, the
- * processes that scan or load the files unpack them, too.  Chunks are taken in the
- * order of their numbers, as in other scans.  A process that would have to
+ * processes that scan or load the files unpack them, too.  Chunks are taken in
+ * the order of their numbers, as in other scans.  A process that would have to
  * wait for the next chunk unpacks a piece instead, before it takes the chunk:
  * others could not take it then, and might wait for its turn.  If no piece is
  * left, it waits.  What is received comes by the leader (intake/receive.c).
@@ -30,6 +30,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "utils/memutils.h"
@@ -40,23 +41,23 @@
 #include "key/search.h"
 
 /* One process's part in unpacking the files of a phase */
-typedef struct FcHelp
+typedef struct FcUnpackHelp
 {
 	FcHand	   *hand;
 	FcSource   *source;			/* the packed files */
 	dsm_segment *segment;
-} FcHelp;
+} FcUnpackHelp;
 
 bool
 fc_chunks_begin(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
-	FcHelp	   *help;
+	FcUnpackHelp	   *help;
 	FcUnpackArea *area;
 
 	if (shared->source.area == DSM_HANDLE_INVALID)
 		return true;
-	help = palloc(sizeof(FcHelp));
+	help = palloc(sizeof(FcUnpackHelp));
 	/* the leader has the segment mapped already */
 	help->segment = ctx->in_worker ? dsm_attach(shared->source.area) :
 		dsm_find_mapping(shared->source.area);
@@ -86,7 +87,7 @@ fc_chunks_begin(FcContext *ctx)
 void
 fc_chunks_end(FcContext *ctx)
 {
-	FcHelp	   *help = ctx->help;
+	FcUnpackHelp	   *help = ctx->help;
 
 	if (help == NULL)
 		return;
@@ -273,6 +274,7 @@ fc_chunks_resolve(FcContext *ctx)
 	uint64		records = 0;
 	uint32		first = 0;
 
+	Assert(!IsParallelWorker() && ctx->shared->source.room == 0);
 	for (uint32 i = 0; i < ctx->source->nfiles; i++)
 	{
 		uint32		end = fc_chunks_find(ctx->shared, first,
@@ -312,6 +314,7 @@ fc_chunks_gather(FcShared *shared, uint32 number, uint32 to, uint64 records)
 	uint32		n = pg_atomic_read_u32(&fc_shared_inflow(shared)[number].published);
 	Size		from = (Size) shared->source.room * number;
 
+	Assert(to <= from);
 	if (shared->source.places > 0)
 		return n;
 	memmove(chunks + to, chunks + from, sizeof(FcChunk) * n);
@@ -327,6 +330,7 @@ fc_chunks_finish(FcShared *shared)
 	uint32		nchunks = 0;
 	uint64		records = 0;
 
+	Assert(!IsParallelWorker() && shared->source.room > 0);
 	for (uint32 i = 0; i < shared->source.nfiles; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -76,6 +76,8 @@ fc_finder_chunk_size(const FcFinder *finder)
 static void
 fc_finder_publish(FcFinder *finder, uint32 n, bool whole)
 {
+	Assert(n >= pg_atomic_read_u32(&finder->inflow->published) && n <= finder->found.n);
+	Assert(pg_atomic_read_u32(&finder->inflow->whole) == 0);
 	if (n == pg_atomic_read_u32(&finder->inflow->published) && !whole)
 		return;
 	pg_write_barrier();
@@ -101,6 +103,8 @@ fc_finder_tell(FcFinder *finder)
 static FcChunk *
 fc_finder_chunk(const FcFinder *finder)
 {
+	Assert(finder->ctx->shared->source.places > 0 ||
+		   finder->found.n < finder->ctx->shared->source.room);
 	return &finder->chunks[fc_finder_place(finder, finder->found.n)];
 }
 

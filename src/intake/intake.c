@@ -140,7 +140,7 @@ fc_area_make_chains(const FcIntake *intake, const FcSource *source, int processe
 }
 
 FcUnpackArea *
-fc_area_share(FcIntake *intake, const FcSource *source, uint32 npacked, int processes,
+fc_intake_share(FcIntake *intake, const FcSource *source, uint32 npacked, int processes,
 			  bool flows)
 {
 	FcUnpackArea layout = {0};
@@ -586,7 +586,7 @@ fc_intake_begin_unpack(FcIntake *intake)
 	uint64		bytes;
 	uint32		npacked = fc_intake_count(intake->target->source, &bytes);
 	int			workers = fc_intake_workers(intake, bytes);
-	FcUnpackArea *area = fc_area_share(intake, intake->target->source, npacked, Max(workers, 1), false);
+	FcUnpackArea *area = fc_intake_share(intake, intake->target->source, npacked, Max(workers, 1), false);
 
 	intake->choice = fc_intake_choice(intake->target->source, npacked);
 	fc_intake_begin(intake, FC_PHASE_UNPACK, bytes);
@@ -611,7 +611,7 @@ static bool
 fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 {
 	FcTarget   *target = intake->target;
-	FcUnpackArea *area = fc_area_share(intake, target->source, npacked, workers, true);
+	FcUnpackArea *area = fc_intake_share(intake, target->source, npacked, workers, true);
 	FcSource   *heads;
 
 	/* the rest of the memory is for the scan, in the same processes */

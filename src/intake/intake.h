@@ -89,7 +89,7 @@ extern bool fc_intake_suffices(const FcIntake *intake, const FcSource *source,
  * temporary copies of the files of a source; NULL: of what is to be received.
  * With "flows" these processes find chunks, too.
  */
-extern FcUnpackArea *fc_area_share(FcIntake *intake, const FcSource *source,
+extern FcUnpackArea *fc_intake_share(FcIntake *intake, const FcSource *source,
 								   uint32 npacked, int processes, bool flows);
 
 /*

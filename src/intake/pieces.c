@@ -142,6 +142,7 @@ fc_piece_take_of(FcHand *hand)
 {
 	FcChain    *chain = fc_hand_chain(hand);
 
+	Assert(LWLockHeldByMe(&hand->area->lock));
 	if (chain->border == chain->packed || hand->number >= hand->area->faulty)
 		return false;
 	hand->piece = chain->head;
@@ -278,6 +279,7 @@ fc_piece_drop(FcHand *hand, FcPiece *piece)
 {
 	FcChain    *chain = fc_hand_chain(hand);
 
+	Assert(LWLockHeldByMe(&hand->area->lock));
 	if (!piece->sound)
 		return;
 	piece->sound = false;
@@ -310,6 +312,7 @@ fc_chain_advance(FcHand *hand)
 	FcChain    *chain = fc_hand_chain(hand);
 	FcPiece    *piece;
 
+	Assert(LWLockHeldByMe(&hand->area->lock));
 	while ((piece = fc_chain_next(hand)) != NULL && piece->state == FC_PIECE_DONE)
 	{
 		if (!piece->sound || piece->start != chain->border)
@@ -485,8 +488,9 @@ fc_piece_end_turn(FcHand *hand, FcUnpackEnd end, uint64 taken)
 	if (hand->unpacker.enough)
 		return;
 	LWLockAcquire(&hand->area->lock, LW_EXCLUSIVE);
-	Assert(hand->piece == chain->head);
+	Assert(hand->piece == chain->head && piece->start == chain->border);
 	chain->border = piece->start + taken;
+	Assert(chain->border <= chain->packed);
 	chain->unpacked += hand->unpacker.in_file - piece->at;
 	whole = fc_chain_advance(hand);
 	LWLockRelease(&hand->area->lock);

@@ -339,7 +339,7 @@ fc_receive(FcIntake *intake)
 	intake->choice = !target->options->program ? "from the client" :
 		psprintf(list_length(target->options->sources) == 1 ? "%d program" : "%d programs",
 				 list_length(target->options->sources));
-	area = fc_area_share(intake, NULL, 0, 1, false);
+	area = fc_intake_share(intake, NULL, 0, 1, false);
 	/* a scan beside it leaves this part of its memory */
 	area->budget.size = area->budget.most / 8;
 	fc_intake_begin(intake, FC_PHASE_RECEIVE, 0);

@@ -729,6 +729,7 @@ fc_source_without_ring(FcRing *ring, uint64 offset, FcStretch *stretch)
 void
 fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 {
+	Assert(source->grows || offset + len <= source->size || source->nfiles > 1);
 	if (source->fd >= 0)
 	{
 		fc_source_read_from(source->fd, source->paths, offset, buf, len);
