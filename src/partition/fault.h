@@ -24,6 +24,6 @@ extern FcFault *fc_fault(const char *name, int sqlerrcode, char *message,
 						 char *detail, char *hint);
 
 /* Throws the fault as an ERROR */
-extern void fc_fault_throw(const FcFault *fault) pg_attribute_noreturn();
+extern void fc_fault_throw(const FcFault *fault);
 
 #endif							/* FC_FAULT_H */
