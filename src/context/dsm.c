@@ -3,15 +3,16 @@
  * context/dsm.c
  *	  Segments of shared memory, of which a crash leaves nothing behind.
  *
- *		dsm_create() with a page ──► pinned, detached ──► its file grows
- *			──► attached again, with all of its memory ──► unpinned
+ * 1. dsm_create() makes a segment of one page, and writes it down in the
+ *	  server's control segment.
+ * 2. The segment is pinned and detached, and its file gets all the memory.
+ * 3. The segment is attached again, and unpinned.
  *
- * dsm_create() makes a file in /dev/shm, takes all the memory for it, and then
- * writes the segment down in the server's control segment.  When the server
- * starts again after a crash it removes the segments that are written down
- * there.  The file of a process that was killed before that stays until
- * somebody removes it by hand.  So core makes and writes down a page, and the
- * memory is taken after that.
+ * Why.  dsm_create() makes a file in /dev/shm, takes all the memory for it, and
+ * only then writes the segment down.  When the server starts again after a
+ * crash it removes the segments that are written down.  The file of a process
+ * that was killed before that stays until somebody removes it by hand.  Done in
+ * steps, a crash leaves a page.
  *
  * The segment belongs to the current resource owner.  It is pinned only while
  * it is not attached, which no error outlives.

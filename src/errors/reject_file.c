@@ -3,13 +3,12 @@
  * errors/reject_file.c
  *	  Records that on_error leaves out, from all processes, in file order.
  *
- *	 process, phase ──► file "rejects.PHASE.PROCESS" ──┐
- *	 process, phase ──► file ──────────────────────────┴─► sort ──► leader
- *
- * A file has the places of records and what is wrong with them, not their
- * bytes, which the source still has.  Files belong to the load's SharedFileSet,
- * which deletes them on error as well, and the leader reads them through
- * core's sort: memory is bounded whatever the number of rejects.
+ * 1. A process puts its rejects of a phase into a file,
+ *	  "rejects.PHASE.PROCESS": the place of each record and what is wrong with
+ *	  it, not its bytes, which the source still has.
+ * 2. Between phases the leader reads the files through core's sort, in the
+ *	  order of the source.  Memory is bounded whatever the number of rejects.
+ * 3. The load's SharedFileSet deletes the files, on error as well.
  *
  * reject_limit is exact.  The process that counts one reject too many keeps
  * the last reject of the file as the first bad record known

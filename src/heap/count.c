@@ -3,14 +3,15 @@
  * heap/count.c
  *	  Rows that workers insert, in the leader's statistics of their tables.
  *
- *	 worker: insert ──► core counts it ──► the turn of the table, shared
- *		──► leader: counts it as an insert of its own
+ * 1. A worker inserts, and core counts the rows in the worker's statistics.
+ * 2. The worker takes them away from there, and adds them to the table's turn,
+ *	  in shared memory (fc_count_hand_over).
+ * 3. The leader counts them as rows of its own (fc_count_take).
  *
- * Core keeps what a (sub)transaction has inserted until it ends: only then are
- * the rows known to be alive, or dead and work for autovacuum.  Only the leader
- * sees that end, and a TRUNCATE before the load; a worker's transaction is over
- * with the phase.  So a worker takes what core has just counted away from its
- * own statistics, and the leader counts it in its (sub)transaction.
+ * Why.  Core keeps what a (sub)transaction has inserted until it ends: only
+ * then are the rows known to be alive, or dead and work for autovacuum.  Only
+ * the leader sees that end, and a TRUNCATE before the load; a worker's
+ * transaction is over with the phase.
  *
  * Errors.  When the phase fails the leader first ends all workers, and counts
  * what they had handed over (phase/worker.c).  A worker that fails counts, as

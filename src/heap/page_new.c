@@ -3,22 +3,19 @@
  * heap/page_new.c
  *	  New files for tables that are written in pages.
  *
- *	 begin: new file ──► load: pages, by all processes ──► end: the table's
- *								  own file empty: pg_class tells of the new one
- *								  own file in use: pages follow those it has
+ * 1. fc_new_begin: the leader makes a file beside the table's own.
+ * 2. All processes write pages to it, in any order (heap/page_file.c).
+ * 3. fc_new_end: the leader puts the new file into pg_class, if the table's own
+ *	  is still empty.  If it is not, the leader appends the pages to it, through
+ *	  shared buffers, because the file may be in use.
  *
- * Pages get to the disk in any order, and a file is made longer before they
- * are there.  A reader of such a file would find zeros or halves of pages,
- * which shared buffers would keep, and an insert would take them for free
- * pages.  Code that the load evaluates (a CHECK, a default, a type) can read
- * the target, or a partition that is not attached yet, and insert into it.
- * Until all pages are where they belong it finds the table's own file, which
- * is as empty as before the load, and no buffer can hold a block of the new
- * one.
- *
- * Rows that such code puts into the table's own file stay there.  The leader
- * then appends the pages to that file, through shared buffers, because it may
- * be in use.
+ * Why a new file.  A file is made longer before its pages are there.  A reader
+ * would find zeros or halves of pages, which shared buffers would keep; an
+ * insert would take them for free pages.  And there is a reader: code that the
+ * load evaluates (a CHECK, a default, a type) can read the target, or a
+ * partition that is not attached yet, and insert into it.  Until all pages are
+ * there it finds the table's own file, as empty as before the load, and no
+ * buffer can hold a block of the new one.  Rows that such code inserts stay.
  *
  * The leader holds the tables (heap/hold.c), and finds out whether they still
  * have the same files when all pages are there.  No other session can read
@@ -26,18 +23,18 @@
  * has open elsewhere (in a cursor, or in a load whose code runs this one) gets
  * no new file, as core would give it none.
  *
- * Both halves together are an ALTER TABLE ... SET TABLESPACE.  A
+ * Errors.  Both halves together are an ALTER TABLE ... SET TABLESPACE.  A
  * (sub)transaction that is rolled back takes the new file along, and
  * pg_class's row; commit deletes the old file.  WAL is skipped for both files
  * of a table or for neither.
  *
  * Visibility map.  Under FREEZE heap_multi_insert marks each page that it fills
  * as visible to all and frozen, in the page's header and in the visibility map.
- * heap/page_writer.c marks the headers.  The map of a new file is made by the
- * leader when all pages are there, because then it can be written in pages,
- * too: one for each 255 MB of the table.  Pages that go through shared buffers
- * are marked in the table's own map as they are appended.  On error in between
- * a page has a marked header and no mark in the map, which is sound as well.
+ * heap/page_writer.c marks the headers.  When all pages are there the leader
+ * makes the map of the new file, in pages as well: one for each 255 MB of the
+ * table.  Pages that go through shared buffers are marked in the table's own
+ * map as they are appended.  On error in between a page has a marked header and
+ * no mark in the map, which is sound as well.
  *
  *-------------------------------------------------------------------------
  */

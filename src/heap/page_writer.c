@@ -3,35 +3,30 @@
  * heap/page_writer.c
  *	  The writer that forms pages itself, for tables without indexes.
  *
- *	 slot ──► tuple, in place on a page of our own ──► batch of pages
- *		──► WAL, a record of each page's rows ──► end of the file
- *		or ──► shared buffers
+ * 1. fc_page_put forms a tuple and copies it to a page of the process's own.
+ *	  A long row passes core's toaster before.
+ * 2. When a batch of FC_PAGE_BATCH pages is full and the slice's turn has come,
+ *	  or when memory is used up, fc_page_write appends all pages to the table.
+ * 3. heap/page_log.c writes a WAL record of each page's rows.
  *
- * Pages for tables that other sessions use go through shared buffers
- * (heap/page_shared.c); free space in those tables is left as it is.
+ * In a new file, which no session can read before all pages are there
+ * (heap/page_new.c), the turn is over when the blocks of the pages are
+ * reserved: the process logs and writes them at the same time as others write
+ * theirs. That spares shared buffers and their locks.  The pages and the WAL
+ * are those of heap_multi_insert.  The index build and all later sessions read
+ * the file through shared buffers, which hold nothing older, because each
+ * block is written once.  heap/page_file.c says why this is safe in a crash
+ * and beside a checkpoint.
  *
- * Empty tables whose storage this transaction made, which are partitions made
- * by the load and tables created or truncated before it, get a new file, which
- * no session can read before all pages are there (heap/page_new.c).  That
- * spares shared buffers and their locks; what is on the pages, and in the WAL,
- * is what heap_multi_insert would put there.  The index build and all later
- * sessions read the file through shared buffers, which hold nothing older,
- * because each block is written once.
- *
- * heap/page_file.c says how pages get into WAL and file, and what makes that
- * safe in a crash and beside a checkpoint.
+ * In a table that other sessions use, pages go through shared buffers
+ * (heap/page_shared.c), and free space in the table is left as it is.  So that
+ * no page stays half empty between two slices, core puts the first rows of a
+ * slice on the last page of the slice before, and the other rows move up.  In a
+ * new file that page may not be written yet, and is not filled up.
  *
  * Memory for pages comes in batches of FC_PAGE_BATCH.  The process keeps free
  * batches for the phase, not for one table only, because fresh memory costs
  * more than to fill it.  They live in the phase's memory context.
- *
- * Processes form the pages of a partition's slices at the same time, as far as
- * memory goes, and append them in turn.  In a new file the turn is over when
- * the blocks of the pages are reserved; a process logs and writes them after
- * it, at the same time as others.  In a table that others use, core puts the
- * first rows of a slice on the last page of the slice before, and the other
- * rows move up.  In a new file that page may not be written yet, and is not
- * filled up.
  *
  *-------------------------------------------------------------------------
  */

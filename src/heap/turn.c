@@ -3,20 +3,19 @@
  * heap/turn.c
  *	  Whose turn it is to insert into a table.
  *
- *	 slice 0 ──► inserts, lets slice 1 insert ──► slice 1
+ * 1. Several processes make the rows of one leaf, a slice each.
+ * 2. Slice 0 may insert at once.  Each slice lets the next one insert when its
+ *	  own rows are in (fc_turn_pass): rows must stand in the order of slices.
+ * 3. A process that has all rows of its slice before the turn has come leaves
+ *	  the writer with the rows here, as far as memory allows (the writer is
+ *	  deferred), and takes its next slice.
+ * 4. A process that waits for one turn ends its deferred writers meanwhile, as
+ *	  their turns come, so that it keeps nobody waiting.
  *
- * Several processes make rows for one leaf, a slice each.  They insert in the
- * order of the slices, because that is the order in which the rows must stand.
- * A process that has all rows of its slice before the slice's turn has come
- * need not wait: it leaves the writer with the rows here, as far as memory
- * allows (the writer is deferred), and takes its next slice.
- *
- * A process that waits for one turn must not keep others waiting for another,
- * so that it ends its deferred writers while it waits.  Nobody waits for ever:
- * all processes take slices from one list, in which those of a leaf stand in
- * their order.  So of all slices that are not inserted yet, the first in the
- * list has its turn, and its process is still making rows, or waits here and
- * ends it.
+ * Nobody waits for ever.  All processes take slices from one list, in which
+ * those of a leaf stand in their order.  So of all slices that are not inserted
+ * yet, the first in the list has its turn; and its process is still making
+ * rows, or waits here and ends it.
  *
  * On error the transaction aborts; nothing here outlives it.
  *

@@ -3,32 +3,25 @@
  * heap/writer.c
  *	  Puts rows into one table, by one writer or the other.
  *
- *	 phase/load.c ──► begin, slot, put, flush, end ──┬─► heap/multi_insert.c
- *													 └─► heap/page_writer.c
+ * 1. fc_write_storage (fc_write_routed_kind where core routes) decides by which
+ *	  of two writers rows get into a table.
+ * 2. fc_write_begin opens the table's TOAST table and begins the writer.
+ * 3. For each row phase/row.c builds it in the writer's slot, and fc_write_put
+ *	  takes a copy.
+ * 4. fc_write_end_slice inserts what is left, when the slice's turn has come
+ *	  (heap/turn.c), and lets the next slice insert.
  *
- * Here is what both writers have in common: which of them it is, and the TOAST
- * table.  heap/insert.c has the turns of a table's slices,
- * and the way around core's refusal to insert in a parallel worker.
+ * heap/multi_insert.c calls heap_multi_insert, which is right for every table.
+ * heap/page_writer.c forms pages, for tables without indexes that are not
+ * logically logged (fc_write_page_can), in one of two ways:
+ *
+ *	new file	The table is empty, and this transaction made its storage.  The
+ *				pages go past shared buffers (heap/page_new.c).
+ *	buffers		The table is any other one, there are many rows, and the table
+ *				has little free space for them (heap/page_shared.c).
  *
  * On error the transaction aborts and takes the rows along; the writer lives
  * in the phase's memory context, the relations belong to the caller.
- *
- * heap/multi_insert.c calls heap_multi_insert, which is right for every table.
- * heap/page_writer.c forms tuples on pages of its own, and appends these pages
- * to the table, in one of two ways.
- *
- * The pages of an empty table whose storage this transaction has made go past
- * shared buffers, to a new file.  The leader makes that the table's own when
- * all pages are in it, because code that the load evaluates (a CHECK) may read
- * the table meanwhile, and insert into it (heap/page_new.c).  The head of
- * heap/page_file.c says why that is safe in a crash, beside a checkpoint and
- * without WAL.
- *
- * Pages of other tables go through shared buffers (heap/page_shared.c), if
- * there are many rows and the table has little free space for them.  Tables
- * with indexes and logically logged ones never get pages (fc_write_page_can).
- * The leader decides for each leaf before the load (fc_write_storage); where
- * core routes, the process that finds a leaf decides (fc_write_routed_kind).
  *
  *-------------------------------------------------------------------------
  */

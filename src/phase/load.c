@@ -3,17 +3,18 @@
  * phase/load.c
  *	  Rows into partitions: the load phase, task by task or chunk by chunk.
  *
- *	 task ───► rows in key order (sort/row_source.h) ───────┐
- *															├─► row ──► leaf
- *	 chunk ──► records in file order (row/chunk_reader.h) ──┘
+ * 1. A process takes a task, which is a range of keys of one leaf, if the load
+ *	  has a key; or a chunk of the file, if it has none or if the file is in key
+ *	  order already.
+ * 2. sort/row_source.h gives the task's rows in key order, row/chunk_reader.h
+ *	  the chunk's records in the order of the file.
+ * 3. phase/row.c makes a row of each record, and phase/leaf.c knows where it
+ *	  goes: to a writer, or to the sort before it.
+ * 4. When the rows of the task or chunk are in, the next slice may insert.
  *
- * With a key there are tasks: each is a range of keys.  Without one, or if the
- * file is in key order already, the processes take the chunks of the file.
- * phase/row.c makes a row of a record, phase/leaf.c knows where rows go, and
- * phase/verify.c looks at records again after a process has stopped.
- *
- * What is open when an error passes is closed with the phase: by its resource
- * owner and its memory context.
+ * phase/verify.c looks at records again after a process has stopped.  What is
+ * open when an error passes is closed with the phase: by its resource owner and
+ * its memory context.
  *
  *-------------------------------------------------------------------------
  */

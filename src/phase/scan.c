@@ -4,11 +4,15 @@
  *	  Finds every record and its key, and spills (key, offset, length), with
  *	  the record itself or without.
  *
- *	 chunk ──► records that start in it ──► key ──► sorted runs
+ * 1. A process takes chunks in the order of the file, so that its entries are
+ *	  in that order, too.
+ * 2. For each record that starts in the chunk it reads the key alone; or parses
+ *	  the whole record, if there is a condition or a fault may be tolerated.
+ *	  The last record of a chunk may reach into the next chunk.
+ * 3. sort/run_write.c writes (key, offset, length) into sorted runs, with the
+ *	  record itself where that pays (phase/sample.c).
  *
- * A process takes chunks in the order of the file, so that its entries are in
- * that order, too.  The last record of a chunk may reach into the next.  A
- * record without an end or a key is kept as an error, and ends the chunk,
+ * A record without an end or a key is kept as an error, and ends the chunk,
  * because nothing after it can be trusted.  On error the end of the phase
  * closes what is open.
  *

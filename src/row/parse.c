@@ -3,20 +3,21 @@
  * row/parse.c
  *	  From the bytes of a record to the values of a row, as COPY has them.
  *
- *	 record ──► encoding verified or converted
- *			──► fields, cut in place (grammar/field.c; by grammar/marks.c)
- *			──► their values (row/column.c)
- *			──► defaults of the columns the file does not have
+ * 1. The record's encoding is verified, or converted to the server's.
+ * 2. The record is cut into fields, in place: by its marks (grammar/marks.c),
+ *	  or byte by byte (grammar/field.c).
+ * 3. Each field becomes the value of its column (row/column.c).
+ * 4. Columns that the file does not have get their defaults.
  *
- * fc_parse_quickly takes a record this way as far as nothing is to be thrown
- * or evaluated (the quick way).  fc_parse_rest, which looks after COPY's
- * options and faults, goes on with what is left of the record.
+ * fc_parse_quickly takes these steps as far as nothing is to be thrown or
+ * evaluated.  fc_parse_rest, which knows COPY's options and its errors, goes on
+ * with what is left of the record.
  *
- * The order of checks is NextCopyFrom's, so that a record with several faults
- * gives the error COPY gives: encoding, quotes, too many fields, then column
- * by column a missing field or a bad value.  The text of an error thrown here
- * is provisional: the leader shows the record to NextCopyFrom and lets that
- * throw.  Faults that on_error tolerates are not thrown but kept until the
+ * A record with several faults must give the error that COPY gives.  So the
+ * checks come in NextCopyFrom's order: encoding, quotes, too many fields, then
+ * column by column a missing field or a bad value.  The text of an error thrown
+ * here is provisional: the leader shows the record to NextCopyFrom and lets
+ * that throw.  Faults that on_error tolerates are not thrown but kept until the
  * next record is parsed; they live in the memory context of the values.
  *
  * The parser lives in the caller's memory context, which frees it on error,

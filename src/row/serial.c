@@ -3,32 +3,32 @@
  * row/serial.c
  *	  Numbers of sequences, taken by the leader for the records of the file.
  *
- *	 nextval(), as if once per record ──► spans of consecutive numbers ──► files
- *		"numbers.N" ──► number of a record, in any process and any order
+ * A serial or identity column without a field gets the number that COPY would
+ * give it: the n-th record gets the n-th number, whichever process loads it.
  *
- * A serial or identity column that has no field gets the number that COPY
- * would give it: the n-th record gets the n-th number, whichever process loads
- * it.  Workers cannot call nextval(), and would do so in another order.
+ * 1. fc_number_find: the leader finds nextval() in the column's default, and
+ *	  puts a parameter in its place.  (Workers cannot call nextval(), and would
+ *	  do so in another order.)
+ * 2. fc_number_reserve: when the split has counted the records, the leader
+ *	  takes that many numbers.  It calls nextval() for the first and for the
+ *	  last: that checks the privilege, locks the sequence against ALTER and
+ *	  DROP until the transaction ends, and sets what currval() says.
+ * 3. In between it moves the sequence's one tuple on by any count, as nextval()
+ *	  would: under the lock of its buffer, so that each number is given away
+ *	  once, with a WAL record of the state it has afterwards.  To call nextval()
+ *	  for each row costs more than a third of what loading the row does.
+ * 4. The numbers that the leader gets without another session in between are a
+ *	  span.  Nearly always a load has one span; in the worst case it has one for
+ *	  each record.  So spans go to files "numbers.N" of the load's
+ *	  SharedFileSet, which deletes them on error, too.
+ * 5. fc_numbers_set: a process that parses a record sets the parameters to the
+ *	  numbers of this record.  It has in memory one block of FC_NUMBER_BLOCK
+ *	  spans, and the first record of each block.
  *
- * A span is the numbers that the leader gets without another session in
- * between.  Nearly always a load has one span; in the worst case it has one for
- * each record.  So spans are kept in files of the load's SharedFileSet, which
- * deletes them on error, too.  A process has in memory one block of
- * FC_NUMBER_BLOCK spans, and the first record of each block.
- *
- * nextval() takes as many numbers as the sequence's CACHE says, and costs more
- * than a third of what loading a row does.  So the leader calls it for the
- * first number and for the last one: that checks the privilege, locks the
- * sequence against ALTER and DROP until the transaction ends, and sets what
- * currval() says.  In between it moves the sequence's one tuple on by any
- * count, in the way in which nextval() moves it: under the lock of its buffer,
- * so that each number is given away once, with a WAL record of the state it has
- * afterwards.
- *
- * A parameter stands in nextval()'s place in the default, and an entry of the
- * spill has room for the record's number within its chunk.  Where a load needs
- * other volatile defaults that are not parallel safe, the leader attaches new
- * partitions before it, and lets core route the rows in the order of the file.
+ * An entry of the spill has room for the record's number within its chunk.
+ * Where a load needs other volatile defaults that are not parallel safe, the
+ * leader attaches new partitions before it, and lets core route the rows in the
+ * order of the file.
  *
  *-------------------------------------------------------------------------
  */
