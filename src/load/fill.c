@@ -90,11 +90,14 @@ fc_fill_verify(FcJob *job)
 /*
  * Has every record before the first bad one known been looked at?  A process
  * that stops has taken its chunk after those before, which others look through.
+ * But where core routes, a process inserts leaf by leaf: when it stops at a row
+ * of one leaf, rows that stand before it may wait for another.
  */
 static bool
 fc_fill_seen_all(const FcTarget *target)
 {
-	return target->way == FC_WAY_CHUNKS || target->way == FC_WAY_TURNS;
+	return (target->way == FC_WAY_CHUNKS || target->way == FC_WAY_TURNS) &&
+		!fc_shared_routed(target->shared);
 }
 
 /* Throws the error of the first bad record of the file */

@@ -494,6 +494,9 @@ fc_numbers_get(FcNumberFile *file, uint64 record)
 	uint64		block = 1;
 	int			next = 1;
 
+	/* the sequence refused the first number: no record is loaded */
+	if (file->nblocks == 0)
+		return 0;
 	fc_search(uint64, block, file->nblocks, mid, file->heads[mid] <= record);
 	if (file->nblocks > 1)
 		fc_numbers_load_block(file, block - 1);
