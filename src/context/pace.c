@@ -115,16 +115,6 @@ fc_pace_keep_rate(FcContext *ctx, uint64 read, uint64 logged)
 	}
 }
 
-static void
-fc_pace_keep_lag(FcContext *ctx)
-{
-	while (fc_replica_lag() > ctx->shared->pace.lag)
-	{
-		fc_pace_sleep(FC_PACE_LOOK, fc_wait_event(FC_WAIT_REPLICA));
-		fc_context_progress(ctx);
-	}
-}
-
 void
 fc_pace_wait(FcContext *ctx)
 {
@@ -135,6 +125,9 @@ fc_pace_wait(FcContext *ctx)
 	fc_pace_enter(ctx);
 	if (pace->rate > 0)
 		fc_pace_keep_rate(ctx, read, logged);
-	if (pace->lag > 0)
-		fc_pace_keep_lag(ctx);
+	while (pace->lag > 0 && fc_replica_lag() > pace->lag)
+	{
+		fc_pace_sleep(FC_PACE_LOOK, fc_wait_event(FC_WAIT_REPLICA));
+		fc_context_progress(ctx);
+	}
 }

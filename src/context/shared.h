@@ -502,7 +502,7 @@ typedef struct FcContext
 	List	   *deferred;		/* FcWriters that have all rows of a slice
 								 * whose turn has not come */
 	Size		deferred_bytes; /* that these writers take */
-	struct FcRejectFile *rejects;	/* of this phase; NULL: none so far */
+	struct BufFile *rejects;	/* of this phase; NULL: none so far */
 	bool		verifying;		/* see fc_load_verify */
 	bool		apart;			/* leader: code that it calls may run
 								 * commands, which are undone if a record is

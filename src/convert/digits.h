@@ -66,6 +66,7 @@ fc_all_digits(const char *s, size_t n, uint64 *value)
 	uint64		first = fc_load_word(s) ^ FC_WORD('0');
 	uint64		rest;
 
+	Assert(n >= 1 && n <= 16);
 	/* as if zeroes stood before them: lengths are hard to predict */
 	if (n <= 8)
 	{
@@ -92,6 +93,7 @@ fc_take_digits(const char *s, const char *end, const char *readable,
 	uint64		result = *value;
 	uint64		word;
 
+	Assert(s <= end && end <= readable);
 	for (; end - s >= 8; s += 8)
 	{
 		word = fc_load_word(s) ^ FC_WORD('0');

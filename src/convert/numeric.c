@@ -158,6 +158,7 @@ fc_make_numeric(FcConverter *converter, bool negative, int scale, int weight,
 	uint16		header = FC_NUMERIC_SHORT | (scale << FC_NUMERIC_SCALE_SHIFT) |
 		(weight & FC_NUMERIC_WEIGHT);
 
+	Assert(n >= 0 && n <= FC_NUMERIC_MAX_DIGITS && scale >= 0);
 	if (negative)
 		header |= FC_NUMERIC_NEGATIVE;
 	memcpy(data, &header, sizeof(uint16));

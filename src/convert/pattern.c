@@ -584,18 +584,6 @@ check_lower_parts(const FcPatternCompiler *compiler)
 			   "Write .SSSUUU, .SSSUUUNNN, .U+ or .N+.");
 }
 
-/*
- * Do the parts contradict each other?  to_timestamp has rules for that, so
- * that core reads the values.
- */
-static bool
-is_contradictory(int parts)
-{
-	return ((parts & PART_JULIAN) && (parts & PART_ANY_DATE) != PART_JULIAN) ||
-		((parts & PART_YDAY) && (parts & (PART_MONTH | PART_DAY))) ||
-		((parts & PART_SSSSS) && (parts & PART_ANY_TIME) != PART_SSSSS);
-}
-
 /* The smallest unit of an epoch per second; 0 if the text names none */
 static int64
 epoch_units(const char *text)
@@ -629,7 +617,10 @@ compile_steps(FcPattern *pattern)
 		compile_upper(&compiler);
 	else
 		compile_lower(&compiler);
-	if (is_contradictory(compiler.parts))
+	/* to_timestamp has rules for parts that contradict each other */
+	if (((compiler.parts & PART_JULIAN) && (compiler.parts & PART_ANY_DATE) != PART_JULIAN) ||
+		((compiler.parts & PART_YDAY) && (compiler.parts & (PART_MONTH | PART_DAY))) ||
+		((compiler.parts & PART_SSSSS) && (compiler.parts & PART_ANY_TIME) != PART_SSSSS))
 		pattern->kind = FC_PATTERN_CORE;
 	pattern->zoned = (compiler.parts & PART_ZONE) != 0;
 	pattern->core_format = cstring_to_text(pattern->text);

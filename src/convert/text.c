@@ -96,16 +96,6 @@ fc_convert_varchar(FcConverter *converter, char *s, size_t len, Datum *value)
 	return fc_convert_text(converter, s, len, value);
 }
 
-/* In every server encoding a byte without the high bit is a character */
-static int
-fc_count_characters(const char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (IS_HIGHBIT_SET(s[i]))
-			return pg_mbstrlen_with_len(s, len);
-	return len;
-}
-
 bool
 fc_convert_bpchar(FcConverter *converter, char *s, size_t len, Datum *value)
 {
@@ -115,7 +105,12 @@ fc_convert_bpchar(FcConverter *converter, char *s, size_t len, Datum *value)
 
 	if (max >= 0)
 	{
-		pad = max - fc_count_characters(s, len);
+		size_t		ascii = 0;
+
+		/* a byte without the high bit is a character in every encoding */
+		while (ascii < len && !IS_HIGHBIT_SET(s[ascii]))
+			ascii++;
+		pad = max - (int) (ascii == len ? len : (size_t) pg_mbstrlen_with_len(s, len));
 		if (pad < 0)
 			return false;
 	}

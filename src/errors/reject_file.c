@@ -60,11 +60,6 @@ typedef struct FcRejectEntry
 	bool		null_input;
 } FcRejectEntry;
 
-struct FcRejectFile
-{
-	BufFile    *file;
-};
-
 struct FcRejects
 {
 	FcContext  *ctx;
@@ -90,14 +85,13 @@ fc_reject_file(FcContext *ctx)
 	char		name[MAXPGPATH];
 
 	if (ctx->rejects)
-		return ctx->rejects->file;
+		return ctx->rejects;
 	old = MemoryContextSwitchTo(ctx->mcxt);
 	/* what fc_load_verify puts has the name of another phase */
 	fc_reject_name(name, ctx->verifying ? FC_NPHASES : ctx->shared->phase, ctx->worker);
-	ctx->rejects = palloc(sizeof(struct FcRejectFile));
-	ctx->rejects->file = BufFileCreateFileSet(&ctx->shared->fileset.fs, name);
+	ctx->rejects = BufFileCreateFileSet(&ctx->shared->fileset.fs, name);
 	MemoryContextSwitchTo(old);
-	return ctx->rejects->file;
+	return ctx->rejects;
 }
 
 static void
@@ -200,9 +194,8 @@ fc_reject_end(FcContext *ctx)
 {
 	if (ctx->rejects == NULL)
 		return;
-	BufFileExportFileSet(ctx->rejects->file);
-	BufFileClose(ctx->rejects->file);
-	pfree(ctx->rejects);
+	BufFileExportFileSet(ctx->rejects);
+	BufFileClose(ctx->rejects);
 	ctx->rejects = NULL;
 }
 

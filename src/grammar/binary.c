@@ -108,6 +108,7 @@ walk_integer(FcWalk *walk, const char *p, size_t n, int size)
 	if (take > n)
 		take = n;
 	memcpy(walk->head + walk->nhead, p, take);
+	Assert(take > 0 && walk->nhead + (int) take <= size);
 	walk->nhead += (int) take;
 	return take;
 }

@@ -62,6 +62,7 @@ join_run(FcChunkScan *scan, int i, int with)
 	if (run->last != other->last || run->last == FC_NOWHERE ||
 		run->marker != other->marker)
 		return;
+	Assert(with < i && run->fed == other->fed);
 	scan->joined[i] = true;
 	scan->with[i] = (FcQuote) with;
 	scan->records[i] = run->records - other->records;
@@ -141,6 +142,7 @@ whole_run(const FcChunkScan *scan, int i)
 void
 fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 {
+	Assert(scan->occurs[FC_OUTSIDE] && !scan->joined[FC_OUTSIDE]);
 	chunk->length = scan->run[FC_OUTSIDE].fed;
 	memcpy(chunk->head, scan->head, sizeof(chunk->head));
 	memset(chunk->run, 0, sizeof(chunk->run));
@@ -224,6 +226,7 @@ fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks, size_t n,
 		if (i > 0 && chunk->start != chunks[i - 1].start + chunks[i - 1].length)
 			return false;
 
+		Assert(at->state < FC_NQUOTES && (chunk->length == 0 || at->opened < sizeof(chunk->head)));
 		start->state = at->state;
 		start->line = at->line;
 		start->first = FC_NOWHERE;

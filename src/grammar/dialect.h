@@ -29,6 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "grammar/assert.h"
+
 /* How lines end; found in the first record, binding for all others */
 typedef enum FcEol
 {

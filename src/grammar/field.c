@@ -361,6 +361,7 @@ void
 fc_record_cut(const FcDialect *dialect, char *rec, const FcBorders *at,
 			  FcField *field)
 {
+	Assert(at->start <= at->end);
 	make_field(dialect, null_of(dialect), rec, *at, field);
 }
 

@@ -68,6 +68,7 @@ mark_markers(FcMarks *marks, size_t i, const char *p, uint64_t escaped)
 	{
 		size_t		at = __builtin_ctzll(escaped);
 
+		Assert(i > 0 || at > 0);
 		if (i * BLOCK + at >= marks->len || p[at] != '.')
 			continue;
 		if (at > 0)
@@ -113,6 +114,7 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 	uint64_t	inside = 0;
 	bool		escaped = false;
 
+	Assert(fc_marks_serve(dialect));
 	marks->len = len < FC_MARKS_BYTES ? len : FC_MARKS_BYTES;
 	marks->has_quotes = marks->has_embedded = marks->has_strange = false;
 	for (size_t at = 0; at < marks->len; at += BATCH * BLOCK)
@@ -195,6 +197,7 @@ fc_marks_borders(const FcMarks *marks, size_t pos, size_t len, int wanted,
 	end = fc_marks_next(marks->delims, first, pos + len);
 	if (end > pos + len)
 		end = pos + len;
+	Assert(pos <= first && first <= end && end <= pos + len);
 	borders->start = first - pos;
 	borders->end = end - pos;
 	borders->quotes = marks->has_quotes ? count_bits(marks->quotes, first, end) : 0;

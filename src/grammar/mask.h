@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "grammar/assert.h"
+
 #define FC_MASK_BLOCK	64		/* bytes that a mask describes */
 
 /* What to look for besides '\n' and '\r' */

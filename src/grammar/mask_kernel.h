@@ -23,6 +23,7 @@ KERNEL(long_part)(const char *p, size_t n, char c)
 	uint64_t	mask = 0;
 	size_t		at;
 
+	Assert(n >= PIECE && n <= FC_MASK_BLOCK);
 	for (at = 0; at + PIECE <= n; at += PIECE)
 		mask |= (uint64_t) EQUAL(p + at, c) << at;
 	/* what is left is read together with bytes already looked at */
@@ -113,6 +114,7 @@ KERNEL(fill)(FcMaskBytes bytes, const char *p, size_t len, bool lines,
 {
 	size_t		left = len;
 
+	Assert(len > 0);
 	for (; left >= FC_MASK_BLOCK; left -= FC_MASK_BLOCK, p += FC_MASK_BLOCK)
 		KERNEL(block)(bytes, p, FC_MASK_BLOCK, 0, lines, strange, masks++);
 	if (left > 0 && len > left)

@@ -87,6 +87,7 @@ run_account(FcQuoteRun *run, uint64_t ends, uint64_t embedded, size_t n)
 		run->before = run->embedded +
 			fc_mask_count(embedded & ((ends & -ends) - 1));
 	}
+	Assert(n > 0 && n <= 64);
 	run->last = ends != 0 ? run->fed + 64 - __builtin_clzll(ends | 1) : run->last;
 	run->records += fc_mask_count(ends);
 	run->embedded += fc_mask_count(embedded);
@@ -340,6 +341,7 @@ open_marker(FcQuoteRun *run, const char *marker, size_t size, const char *buf,
 	if (opened >= size || (before > 0 && before != run->opened) ||
 		memcmp(buf + len - (opened - before), marker + before, opened - before) != 0)
 		opened = 0;
+	Assert(opened < size);
 	run->opened = (uint8_t) opened;
 }
 

@@ -276,6 +276,7 @@ fc_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 {
 	FcEnd		end;
 
+	Assert(scan->pos <= len && dialect->mode != FC_MODE_BINARY);
 	if (dialect->mode == FC_MODE_TEXT)
 		end = text_record_end(dialect, scan, buf, len, eof);
 	else

@@ -198,18 +198,6 @@ fc_form_value(FcForm *form, const FcFormColumn *column, Size off, Datum value)
 	}
 }
 
-/* Puts all values, of a row without NULLs; returns the offset after, or 0 */
-static Size
-fc_form_all(FcForm *form, const Datum *values, Size off)
-{
-	const FcFormColumn *columns = form->columns;
-	int			natts = form->natts;
-
-	for (int i = 0; i < natts && off > 0; i++)
-		off = fc_form_value(form, &columns[i], off, values[i]);
-	return off;
-}
-
 /* Puts all values, of a row with NULLs; returns the offset after, or 0 */
 static Size
 fc_form_some(FcForm *form, const Datum *values, const bool *nulls, Size off)
@@ -235,11 +223,18 @@ fc_form_row(FcForm *form, const Datum *values, const bool *nulls, Size *len)
 	bool		has_nulls = fc_form_any_null(nulls, form->natts);
 	Size		hoff = MAXALIGN(SizeofHeapTupleHeader +
 								(has_nulls ? BITMAPLEN(form->natts) : 0));
+	const FcFormColumn *columns = form->columns;
+	int			natts = form->natts;
+	Size		off = hoff;
 
 	memcpy(row, form->head, sizeof(HeapTupleHeaderData));
 	form->infomask = form->head->t_infomask;
-	*len = has_nulls ? fc_form_some(form, values, nulls, hoff) :
-		fc_form_all(form, values, hoff);
+	if (has_nulls)
+		off = fc_form_some(form, values, nulls, off);
+	else
+		for (int i = 0; i < natts && off > 0; i++)
+			off = fc_form_value(form, &columns[i], off, values[i]);
+	*len = off;
 	if (*len == 0 || *len > form->max)
 		return NULL;
 	Assert(hoff <= *len && HeapTupleHeaderGetNatts(row) == form->natts);

@@ -216,17 +216,6 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 		pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.parts_done, 1);
 }
 
-/* The record's number in the file, from 0 */
-static uint64
-fc_load_entry_number(FcShared *shared, const FcEntry *entry)
-{
-	uint64		i = shared->source.nfiles == 1 && shared->source.chunk_size > 0 ?
-		(entry->offset - shared->source.data_start) / shared->source.chunk_size :
-		fc_lines_chunk(shared, entry->offset);
-
-	return fc_shared_starts(shared)[i].before + fc_entry_number(entry);
-}
-
 static inline void
 fc_load_row(FcLoader *loader, const FcRecord *record)
 {
@@ -269,7 +258,14 @@ fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry,
 	FcShared   *shared = loader->ctx->shared;
 
 	if (shared->plan.nnumbers > 0)
-		fc_parse_number(loader->parser, fc_load_entry_number(shared, entry));
+	{
+		uint64		i = shared->source.nfiles == 1 && shared->source.chunk_size > 0 ?
+			(entry->offset - shared->source.data_start) / shared->source.chunk_size :
+			fc_lines_chunk(shared, entry->offset);
+
+		fc_parse_number(loader->parser,
+						fc_shared_starts(shared)[i].before + fc_entry_number(entry));
+	}
 	fc_load_expect_key(loader, entry);
 	fc_load_row(loader, record);
 	task->bytes += entry->length;

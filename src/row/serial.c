@@ -218,17 +218,6 @@ fc_sequence_form(Oid sequence)
 	return form;
 }
 
-/* Numbers between "last" and the limit in the direction of the increment */
-static uint64
-fc_sequence_left(const FormData_pg_sequence *form, int64 last)
-{
-	if (form->seqincrement > 0)
-		return last >= form->seqmax ? 0 :
-			((uint64) form->seqmax - (uint64) last) / (uint64) form->seqincrement;
-	return last <= form->seqmin ? 0 :
-		((uint64) last - (uint64) form->seqmin) / -(uint64) form->seqincrement;
-}
-
 /* Sets the number given last, also in WAL; buf is locked by the caller */
 static void
 fc_sequence_set(Relation rel, Buffer buf, ItemId item, int64 last)
@@ -269,9 +258,15 @@ fc_sequence_advance(Relation rel, Buffer buf, const FormData_pg_sequence *form,
 	HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
 	Form_pg_sequence_data data = (Form_pg_sequence_data) ((char *) tuple + tuple->t_hoff);
 	int64		last = data->last_value;
-	uint64		left = fc_sequence_left(form, last);
-	uint64		count = Min(wanted, left);
+	uint64		left = 0;
+	uint64		count;
 
+	/* numbers between the last and the limit in the increment's direction */
+	if (form->seqincrement > 0 && last < form->seqmax)
+		left = ((uint64) form->seqmax - (uint64) last) / (uint64) form->seqincrement;
+	else if (form->seqincrement < 0 && last > form->seqmin)
+		left = ((uint64) last - (uint64) form->seqmin) / -(uint64) form->seqincrement;
+	count = Min(wanted, left);
 	/* after setval(..., false) the number itself comes next */
 	if (count == 0 || !data->is_called)
 		return 0;
