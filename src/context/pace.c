@@ -3,16 +3,17 @@
  * context/pace.c
  *	  Holds a load back, for the sake of others on the server.
  *
- *	 bytes read of the source ─┐
- *	 bytes of WAL written ─────┴─► the moment that allows them ──► sleep
- *
  * fast_copy.max_rate bounds the bytes that all processes of a load together
- * read of the source in a second, and the bytes of WAL that they write.  For
- * each of the two, shared memory has the moment at which the limit allows all
- * bytes so far.  A process adds to it the time that its new bytes may take,
- * without a lock, and sleeps until then.  If the moment is in the past, the
- * time is added to a moment a little before the present instead: a sleep that
- * ends too late can so be made up for, and a pause cannot be saved up.
+ * read of the source in a second, and the bytes of WAL that they write:
+ *
+ * 1. For each of the two, shared memory has the moment at which the limit
+ *	  allows all bytes so far.
+ * 2. A process adds to it the time that its new bytes may take, without a lock.
+ * 3. It sleeps until then.
+ *
+ * If the moment is in the past, the time is added to a moment a little before
+ * the present instead: a sleep that ends too late can so be made up for, and a
+ * pause cannot be saved up.
  *
  * fast_copy.max_replica_lag makes all processes wait while a standby that
  * streams is further behind than that.

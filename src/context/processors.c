@@ -3,12 +3,15 @@
  * context/processors.c
  *	  How many workers a load asks for.
  *
- * A container, or a service of systemd, may have a few processors' time on a
- * machine of many: by an affinity, or by a quota of its control group or of one
- * above it.  With more workers than that each of them would be stopped for a
- * part of the time.  Control groups are those of version 2 and, where the
- * kernel still has them, of version 1.  A container sees only its own one, at
- * the root of what is mounted there.
+ * fc_workers_wanted takes the least of: the processors that are online, those
+ * that the process may run on, and those that the quota of its control group,
+ * and of the groups above it, is worth.  A container, or a service of systemd,
+ * may have a few processors' time on a machine of many.  With more workers than
+ * that each of them would be stopped for a part of the time.
+ *
+ * Control groups are those of version 2 and, where the kernel still has them,
+ * of version 1.  A container sees only its own one, at the root of what is
+ * mounted there.
  *
  * The end of the (sub)transaction closes files.  What cannot be read is no
  * limit.

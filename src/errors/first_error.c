@@ -4,14 +4,23 @@
  *	  Errors about records are caught, and the first one in the file is kept.
  *
  * COPY stops at the first bad line.  Here processes meet records in another
- * order, so that an error about data does not end the phase.  The process puts
- * it into the one slot in shared memory, if no bad record before it is known.
- * From then on all processes skip the records after that one, and still parse,
- * check and insert those before it.  The error's texts, which may have any
- * length, are in a DSA area, which lies in the leader's segment and is
- * released with it.
+ * order, so that an error about data does not end the phase:
  *
- * Where an error was raised decides whether it is about data, not its
+ * 1. fc_error_catch catches the error that a body throws.
+ * 2. fc_error_keep puts it into the one slot in shared memory, if no bad record
+ *	  before it is known.  The error's texts, which may have any length, go to a
+ *	  DSA area, which lies in the leader's segment and is released with it.
+ * 3. From then on all processes skip the records after that one, and still
+ *	  parse, check and insert those before it.
+ * 4. A process that caught an error in code that may be a user's (an input
+ *	  function, a default, a CHECK) stops, because such code must not run again
+ *	  after it was interrupted (fc_error_stop).  Some records before the bad one
+ *	  may then be unread, unless processes take chunks in the order of the file.
+ *	  So the leader looks at them in that order (fc_load_verify).
+ * 5. The leader shows the first bad record to core, which throws COPY's error,
+ *	  or throws the error that was kept (copyfrom/run.c).
+ *
+ * Which errors are about data?  Where an error was raised decides, not its
  * SQLSTATE, which a user's function may choose at will.  While a process
  * evaluates a record (input functions, defaults, generated columns,
  * constraints, the condition) every error is about that record, but for those
@@ -20,22 +29,15 @@
  * a process also writes a row or builds an index, the server may report a
  * trouble of its own, such as a full disk: see fc_error_is_of_record.
  *
- * A process that caught an error in code that may be a user's (an input
- * function, a default, a CHECK) stops, because such code must not run again
- * after it was interrupted.  Some records before the bad one may then be
- * unread, unless processes take chunks in the order of the file.  So
- * shared->errors.stopped makes the leader look at them in that order
- * (fc_load_verify), before it throws the error.
+ * The look of step 4 must find catalogs and tables as they were before the
+ * phase.  Workers run no commands; but code that the leader calls, if it is not
+ * parallel safe, may have run some, and one may be half done.  A phase in which
+ * the leader calls such code therefore has a subtransaction (fc_error_apart).
+ * It is rolled back if an error was kept: as soon as the leader stops in the
+ * load phase, else at the end of the phase.  The look has a subtransaction as
+ * well, because core is shown the bad record after it.
  *
- * That look must find catalogs and tables as they were before the phase.
- * Workers run no commands; but code that the leader calls, if it is not
- * parallel safe, may have run some, and one may be half done.  A phase in
- * which the leader calls such code therefore has a subtransaction
- * (fc_error_apart).  It is rolled back if an error was kept: as soon as the
- * leader stops in the load phase, else at the end of the phase.  The look has a
- * subtransaction as well, because core is shown the bad record after it.
- *
- * Catching an error without a subtransaction is sound where the transaction is
+ * To catch an error without a subtransaction is sound where the transaction is
  * certain to abort.  Until then fc_error_catch repairs what the error left: it
  * releases lightweight locks, and restores user id and settings, which a
  * function may have changed, the active snapshots and, in a worker, the SPI

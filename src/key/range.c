@@ -4,13 +4,14 @@
  *	  From a key to the range of keys that share its partition.
  *
  * Core routes one row at a time through its partition descriptor.  The scan
- * wants more: not only where a row goes, but between which keys all its
- * neighbours go there too, so that each of them costs two comparisons; and for
- * a row that has no partition yet, the range that a new one should cover.
- * Both come from one sorted array of int64 ranges:
+ * wants more: between which keys all neighbours of a row go to the same place,
+ * so that each of them costs two comparisons; and for a row that has no
+ * partition yet, the range that a new one should cover.
  *
- *		partition descriptor --fc_route_build--> ranges[] --fc_route_find-->
- *			existing range, or hole --fc_interval_floor--> interval, cut
+ * 1. fc_route_build makes a sorted array of int64 ranges of the descriptor.
+ * 2. fc_route_find finds the range of a key: an existing partition, or the hole
+ *	  that the key is in.
+ * 3. A hole is cut to the interval around the key (fc_interval_floor).
  *
  * The array is plain memory without pointers to the relation cache: it stays
  * as it is when the partitions change, and each process makes its own.  Nothing

@@ -3,14 +3,13 @@
  * phase/leaf.c
  *	  Where rows go: the leaves of the target, and their writers.
  *
- *	 task or chunk ──► one leaf ─────────┬─► writer
- *	 row ──► key, or core's routing ─────┤
- *										 └─► sort ──► writer
+ * Where the load knows the partitions, a task is one leaf, or a slice of one:
+ * all its rows go to one writer (fc_leaf_begin, fc_leaf_end).
  *
- * Where the load knows the partitions a task is one leaf, or a slice of one;
- * otherwise core's tuple routing finds each row's leaf.  Where keys tell the
- * partition (key/range.c) core routes only the first row of each partition,
- * with all its checks, and later rows go where that one went.
+ * Otherwise core's tuple routing finds each row's leaf (fc_leaf_route), and
+ * each leaf has a writer.  Where keys tell the partition (key/range.c) core
+ * routes only the first row of each partition, with all its checks, and later
+ * rows go where that one went (fc_leaf_find_known).
  *
  * Rows that are sorted are written when the last one of their leaf has come;
  * one process has all of them.  Where core routes, one process has the rows of

@@ -3,15 +3,19 @@
  * phase/row.c
  *	  One row: from the bytes of its record to the writer of its leaf.
  *
- *	 record ──► parse ──► key and condition ──► leaf's row type
- *		──► generated columns ──► checks ──► writer, or sort
+ * 1. fc_row_take parses the record as far as no error about data can come up.
+ * 2. fc_row_load_taken looks whether the row is plain: all its values are
+ *	  there, its leaf is known, and the leaf takes each row without a NULL
+ *	  where none is allowed.  Such a row goes to its leaf's writer, or to the
+ *	  sort, outside of any catch: nothing about it can be an error.
+ * 3. Any other row is built within a catch: the rest of its values, its key and
+ *	  the condition, the leaf's row type, generated columns, checks.
+ * 4. Its outcome says whether it is written, counted as filtered, rejected, or
+ *	  shows that the file has changed.  An error is kept (errors/first_error.c),
+ *	  and the phase goes on with the rows that stand before it in the file.
  *
- * A row of a plain leaf whose values all parse without an error is built and
- * written outside of any catch: nothing about it can be an error.  Any other
- * row is built within a catch: its error is kept (errors/first_error.c), and
- * the phase goes on with the rows that stand before it in the file.  What
- * on_error tolerates is found here, without an exception, before core would
- * throw it.
+ * What on_error tolerates is found here, without an exception, before core
+ * would throw it.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,30 +3,29 @@
  * phase/sample.c
  *	  Looks at some keys of the file, to choose what the scan spills.
  *
- *	 chunks ──► first records of some ──► keys ──► cost of reading in key order
+ * The scan spills either offsets alone, or the rows with them:
  *
- * If offsets are spilled, the load reads the source file in key order, a
- * window of rows at a time; in the file a window's rows may be neighbours or
- * far apart.  A sample tells what that costs: its keys are cut into as many
- * windows as the file would have, and each row counts with its bytes and those
- * of the gap after the row before it in the same window.  The reader reads over
- * gaps up to FC_READ_GAP; for a wider one it makes another request, which
- * counts as much as such a gap.
+ *	offsets		The load reads each row from the source file, in key order, a
+ *				window of rows at a time (sort/fetch_window.c).  In the file a
+ *				window's rows may be neighbours or far apart.  A row that lies
+ *				anywhere costs about 0.7 us, cached or not; to copy it costs a
+ *				thirtieth of that.
+ *	rows		Each byte is written once more and read once more, in sequence
+ *				(sort/run_merge.c), whatever the order of the file.
  *
- * If rows are spilled, each byte is written once more and read once more,
- * whatever the order of the file.
+ * A sample of keys tells what offsets would cost:
  *
- * The leader takes the sample before it starts workers.  An error in a record
- * ends the sample, and the scan meets it again.
+ * 1. The leader reads the first records of some chunks.
+ * 2. It cuts their keys into as many windows as the file would have.
+ * 3. Each row counts with its bytes and those of the gap after the row before
+ *	  it in the same window.  The reader reads over gaps up to FC_READ_GAP; for
+ *	  a wider one it makes another request, which counts as much as such a gap.
  *
- * Reading rows in key order costs about 0.7 us each where they lie anywhere in
- * the file, cached or not; copying them costs a thirtieth of that.  So there
- * are two spills with the same entries: with offsets alone, whose rows are
- * read from the source (sort/fetch_window.c), and with the rows, which are
- * read sequentially (sort/run_merge.c).  If the file is in the page cache,
- * rows are copied out of a mapping (sort/fetch_map.c); they are neither
- * spilled nor read in windows.  Records too long for the memory are always
- * read from the source.  fast_copy.spill overrules the choice.
+ * Rows of a file that is in the page cache are not spilled, nor read in
+ * windows, but copied out of a mapping (sort/fetch_map.c).  Records too long
+ * for the memory are always read from the source.  fast_copy.spill overrules
+ * the choice.  An error in a record ends the sample, and the scan meets it
+ * again.
  *
  *-------------------------------------------------------------------------
  */
