@@ -161,16 +161,6 @@ read_weekday(int unit, const char **s, const char *end)
 }
 
 static bool
-read_meridiem(const char **s, const char *end, FcPatternFields *fields)
-{
-	static const char *const names[] = {"AM", "PM", NULL};
-	int			which = read_name(names, s, end);
-
-	fields->pm = (which == 2);
-	return which > 0;
-}
-
-static bool
 read_zone_hour(const char **s, const char *end, FcPatternFields *fields)
 {
 	if (*s == end || (**s != '+' && **s != '-'))
@@ -284,6 +274,9 @@ static inline bool
 read_step(FcPattern *pattern, const FcPatternStep *step, const char **s,
 		  const char *end, FcPatternFields *fields)
 {
+	static const char *const meridiems[] = {"AM", "PM", NULL};
+	int			which;
+
 	switch ((FcPatternUnit) step->unit)
 	{
 		case FC_UNIT_LITERAL:
@@ -299,7 +292,9 @@ read_step(FcPattern *pattern, const FcPatternStep *step, const char **s,
 		case FC_UNIT_WEEKDAY_NAME:
 			return read_weekday(step->unit, s, end);
 		case FC_UNIT_MERIDIEM:
-			return read_meridiem(s, end, fields);
+			which = read_name(meridiems, s, end);
+			fields->pm = (which == 2);
+			return which > 0;
 		case FC_UNIT_ZONE_HOUR:
 			return read_zone_hour(s, end, fields);
 		case FC_UNIT_ZONE_OFFSET:

@@ -158,21 +158,6 @@ fc_file_write(const FcAppend *append)
 		smgrwriteback(fc_smgr_open(&append->file), append->fork, append->block, append->n);
 }
 
-/*
- * Tells the rows on the pages their places, logs the pages, and sets their LSNs
- * and checksums
- */
-static void
-fc_file_log(FcAppend *append)
-{
-	for (int i = 0; i < append->n && append->rows; i++)
-		fc_append_place(append, i, append->block + i);
-	if (RelationNeedsWAL(append->rel))
-		fc_log_pages(append);
-	for (int i = 0; i < append->n; i++)
-		fc_page_set_checksum(fc_append_page(append, i), append->block + i);
-}
-
 /* When the pages are in the file: makes sure that a checkpoint syncs it */
 static void
 fc_file_settle(FcAppend *append)
@@ -195,7 +180,13 @@ void
 fc_file_append(FcAppend *append)
 {
 	Assert(append->n > 0 && append->n <= FC_PAGE_BATCH);
-	fc_file_log(append);
+	for (int i = 0; i < append->n && append->rows; i++)
+		fc_append_place(append, i, append->block + i);
+	if (RelationNeedsWAL(append->rel))
+		fc_log_pages(append);
+	/* when the pages have their LSNs */
+	for (int i = 0; i < append->n; i++)
+		fc_page_set_checksum(fc_append_page(append, i), append->block + i);
 	fc_file_write(append);
 	fc_file_settle(append);
 }

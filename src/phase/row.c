@@ -52,15 +52,6 @@ fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 	loader->row.bad = bad;
 }
 
-/* Refuses the row in hand, because no partition takes it */
-static void
-fc_row_refuse_nowhere(FcLoader *loader)
-{
-	fc_row_refuse(loader, FC_CLASS_NO_PARTITION, NULL, ERRCODE_CHECK_VIOLATION,
-				  psprintf("no partition of relation \"%s\" found for row",
-						   RelationGetRelationName(loader->ctx->target)));
-}
-
 /* False, and the row is refused, if it has a NULL where none is allowed */
 static bool
 fc_row_check_nulls(FcLoader *loader)
@@ -293,7 +284,9 @@ fc_row_place(FcLoader *loader, TupleTableSlot *slot)
 
 	if (loader->router.proute ? !fc_leaf_route(loader) : loader->leaf == NULL)
 	{
-		fc_row_refuse_nowhere(loader);
+		fc_row_refuse(loader, FC_CLASS_NO_PARTITION, NULL, ERRCODE_CHECK_VIOLATION,
+					  psprintf("no partition of relation \"%s\" found for row",
+							   RelationGetRelationName(target)));
 		return;
 	}
 	if (!loader->router.proute && target->rd_rel->relispartition && partitioned &&
