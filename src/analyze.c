@@ -185,7 +185,7 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 		finding->detail = "to be created";
 		return finding;
 	}
-	leaf = fc_tasks_leaf(job, part, &created);
+	leaf = fc_tasks_leaf(target, part, &created);
 	finding->name = OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
 	if (!OidIsValid(leaf))
 		finding->line = fc_error_line(&target->ctx, part->min_offset, part->min_length);

@@ -58,7 +58,7 @@ fc_fill_report_leaves(FcJob *job)
 			row.reads += task->reads;
 			row.seconds += task->usec / 1e6;
 		}
-		row.choice = psprintf("%s%s", fc_way_of_leaf(job, first),
+		row.choice = psprintf("%s%s", fc_way_of_leaf(&job->target, first),
 							  first->created ? ", new" : "");
 		fc_report_add(&row);
 	}
@@ -66,12 +66,12 @@ fc_fill_report_leaves(FcJob *job)
 
 /* Gives a NOTICE if a process was refused io_uring, and had to read without */
 static void
-fc_fill_notice_refusal(FcJob *job)
+fc_fill_notice_refusal(FcTarget *target)
 {
-	FcShared   *shared = job->target.shared;
+	FcShared   *shared = target->shared;
 	int			err = pg_atomic_read_u32(&shared->io.uring_errno);
 
-	if (err == 0 || job->target.way == FC_WAY_ROWS ||
+	if (err == 0 || target->way == FC_WAY_ROWS ||
 		pg_atomic_read_u64(&shared->counts.mapped_bytes) == pg_atomic_read_u64(&shared->counts.read_bytes))
 		return;
 	ereport(NOTICE,
@@ -179,7 +179,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 		work->nturns = Max(work->nturns, target->ngroups);
 	}
 	fc_fill_turns(job, work);
-	if (fc_way_sorts_alone(job))
+	if (fc_way_sorts_alone(target))
 		return 1;
 	return fc_way_reads_chunks(target->way) ? target->shared->source.nchunks :
 		fc_shared_whole_leaves(target->shared) ? target->ngroups : work->ntasks;
@@ -199,6 +199,7 @@ fc_fill_drop_key(FcJob *job)
 	uint64		bad = pg_atomic_read_u64(&shared->errors.offset);
 	uint32		stopped = pg_atomic_read_u32(&shared->errors.stopped);
 
+	Assert(target->plan->key.early && !shared->key_dropped);
 	shared->key_dropped = true;
 	if (target->options->missing == FC_MISSING_ERROR)
 		shared->refused = target->route->default_oid;
@@ -247,7 +248,7 @@ fc_fill_run(FcJob *job)
 	if (job->sends)
 		fc_send_start(job);
 	fc_number_reserve(&target->ctx, target->found);
-	if (fc_way_sorts_alone(job))
+	if (fc_way_sorts_alone(target))
 		work.memory = (Size) fc_memory_kb * 1024;
 	processes = fc_lead_run(job, FC_PHASE_LOAD, units, &work);
 	if (job->sends)
@@ -257,7 +258,7 @@ fc_fill_run(FcJob *job)
 		fc_lead_report(job, processes, -1, -1, "given up: the file is not in key order");
 		return;
 	}
-	fc_fill_notice_refusal(job);
+	fc_fill_notice_refusal(target);
 	if (pg_atomic_read_u64(&shared->errors.offset) != PG_UINT64_MAX)
 		fc_fill_throw(job);
 	fc_fill_end_files(job);
@@ -266,7 +267,7 @@ fc_fill_run(FcJob *job)
 	fc_lead_report(job, processes, target->loaded,
 				   pg_atomic_read_u64(fc_way_reads_chunks(target->way) ?
 									  &shared->counts.load_bytes : &shared->counts.read_bytes),
-				   fc_way_choice(job));
+				   fc_way_choice(target));
 	fc_fill_report_leaves(job);
 	if (job->sends)
 		fc_send_end_job(job);

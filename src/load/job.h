@@ -3,6 +3,12 @@
  * load/job.h
  *	  One load, as its leader sees it.
  *
+ * The job has a part for each room: the target for those that look at what is
+ * loaded (options/target.h), progress for report/, the intake for intake/, and
+ * the rest for load/ alone.  They are not one flat structure, because rooms
+ * above load/ in src/README's list get their part and must not see the others.
+ * Within load/ a function takes the target if it needs no more.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_JOB_H

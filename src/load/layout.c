@@ -343,12 +343,12 @@ fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
  * the condition itself, and a volatile one must not be evaluated twice.
  */
 static char *
-fc_layout_where(FcJob *job)
+fc_layout_where(FcTarget *target)
 {
-	List	   *where = job->target.planned->where;
+	List	   *where = target->planned->where;
 
 	if (where == NIL ||
-		(job->target.way == FC_WAY_COPY && contain_volatile_functions((Node *) where)))
+		(target->way == FC_WAY_COPY && contain_volatile_functions((Node *) where)))
 		return "";
 	return nodeToString(where);
 }
@@ -427,7 +427,7 @@ fc_layout_make(FcJob *job)
 	FcTarget   *target = &job->target;
 	uint64		chunk_size = fc_layout_chunk_size(job);
 	StringInfo	patterns = fc_layout_patterns(&target->planned->columns);
-	char	   *where = fc_layout_where(job);
+	char	   *where = fc_layout_where(target);
 	FcShared	layout = {.plan = *target->plan};
 	Size		total;
 	Size		ring_size;

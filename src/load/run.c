@@ -86,7 +86,7 @@ fc_job_loaded_tables(FcJob *job)
 	foreach(lc, job->parts)
 	{
 		bool		created;
-		Oid			leaf = fc_tasks_leaf(job, lfirst(lc), &created);
+		Oid			leaf = fc_tasks_leaf(target, lfirst(lc), &created);
 
 		if (OidIsValid(leaf))
 			tables = lappend_oid(tables, leaf);
@@ -296,7 +296,7 @@ fc_job_lock(FcJob *job)
 static bool
 fc_job_bounds_changed(FcJob *job)
 {
-	return fc_shared_key_routes(job->target.shared) && fc_tables_bounds_changed(job);
+	return fc_shared_key_routes(job->target.shared) && fc_tables_bounds_changed(&job->target);
 }
 
 /* Must the source be whole before the load? */

@@ -182,7 +182,7 @@ fc_send_whole(FcJob *job)
 	target->loaded = fc_send_job_rows(job);
 	fc_find_report_pass(job);
 	fc_lead_report(job, 1, target->loaded,
-				   pg_atomic_read_u64(&target->shared->counts.load_bytes), fc_way_choice(job));
+				   pg_atomic_read_u64(&target->shared->counts.load_bytes), fc_way_choice(target));
 	fc_send_end_job(job);
 	return true;
 }

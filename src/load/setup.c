@@ -65,10 +65,8 @@ fc_setup_count_workers(const FcOptions *options, uint64 size)
 }
 
 static int
-fc_setup_workers(const FcJob *job)
+fc_setup_workers(const FcTarget *target)
 {
-	const FcTarget *target = &job->target;
-
 	if (target->planned->leader_reason != NULL ||
 		(!fc_caller_writes(target->options->caller) && target->plan->subtransactions))
 		return 0;
@@ -80,9 +78,8 @@ fc_setup_workers(const FcJob *job)
  * us.  For a small file the rings take longer to set up than its reads take.
  */
 static void
-fc_setup_io(FcJob *job)
+fc_setup_io(FcTarget *target)
 {
-	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
 	int			err;
 
@@ -100,9 +97,8 @@ fc_setup_io(FcJob *job)
 }
 
 static void
-fc_setup_dialect(FcJob *job)
+fc_setup_dialect(FcTarget *target)
 {
-	FcTarget   *target = &job->target;
 	const CopyFormatOptions *format = &target->options->format;
 
 	target->dialect.eol = FC_EOL_UNKNOWN;
@@ -173,7 +169,7 @@ fc_setup_file(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	fc_setup_dialect(job);
+	fc_setup_dialect(target);
 	if (target->options->program)
 		fc_program_check();
 	if (target->options->program || target->options->client)
@@ -279,7 +275,7 @@ fc_setup_settle(FcJob *job)
 	}
 	fc_intake_move_headers(target->source->files, heads);
 	target->data_size = fc_source_data_size(target->source);
-	target->nworkers = fc_setup_workers(job);
+	target->nworkers = fc_setup_workers(target);
 }
 
 FcJob *
@@ -326,10 +322,10 @@ fc_setup_job(FcJob *job)
 		fc_way_to_core(target, "the first row ends with a marker, and not with a line end");
 	fc_away_foresee(job);
 	target->data_size = fc_source_data_size(target->source);
-	target->nworkers = fc_setup_workers(job);
+	target->nworkers = fc_setup_workers(target);
 	fc_setup_settle(job);
 	fc_layout_make(job);
-	fc_setup_io(job);
+	fc_setup_io(target);
 	fc_context_begin(&target->ctx, target->shared, 0, false);
 	target->ctx.source = target->source;
 	target->ctx.target = target->rel;

@@ -74,7 +74,7 @@ fc_tables_lock(FcJob *job)
 	foreach(lc, job->parts)
 	{
 		bool		created;
-		Oid			leaf = fc_tasks_leaf(job, lfirst(lc), &created);
+		Oid			leaf = fc_tasks_leaf(target, lfirst(lc), &created);
 
 		CHECK_FOR_INTERRUPTS();
 		if (OidIsValid(leaf) && !created)
@@ -83,9 +83,8 @@ fc_tables_lock(FcJob *job)
 }
 
 bool
-fc_tables_bounds_changed(FcJob *job)
+fc_tables_bounds_changed(const FcTarget *target)
 {
-	FcTarget   *target = &job->target;
 	FcRoute    *now;
 	bool		changed;
 
@@ -126,6 +125,7 @@ fc_tables_check_one(FcJob *job, Relation rel)
 	bool		foreign = rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE;
 	const char *reason = foreign ? fc_away_refusal(job, rel) : fc_plan_leaf_core_reason(rel);
 
+	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
 	if (foreign && reason == NULL)
 	{
 		job->sends = true;
@@ -170,14 +170,14 @@ fc_tables_check_unlocked(FcJob *job, Oid leaf)
 
 /* Throws COPY's errors if rows of existing tables may not be frozen */
 static void
-fc_tables_check_freeze(FcJob *job)
+fc_tables_check_freeze(FcTarget *target)
 {
-	if (fc_shared_routed(job->target.shared))
+	if (fc_shared_routed(target->shared))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot perform COPY FREEZE on a partitioned table"),
 				 errdetail("Rows of table \"%s\" are routed to partitions that exist.",
-						   job->target.relname)));
+						   target->relname)));
 	InvalidateCatalogSnapshot();
 	if (!ThereAreNoPriorRegisteredSnapshots() || !ThereAreNoReadyPortals())
 		ereport(ERROR,
@@ -199,7 +199,7 @@ fc_tables_existing(FcJob *job)
 	foreach(lc, job->parts)
 	{
 		bool		created;
-		Oid			leaf = fc_tasks_leaf(job, lfirst(lc), &created);
+		Oid			leaf = fc_tasks_leaf(target, lfirst(lc), &created);
 
 		if (OidIsValid(leaf) && !created)
 			leaves = list_append_unique_oid(leaves, leaf);
@@ -216,7 +216,7 @@ fc_tables_check(FcJob *job)
 	ListCell   *lc;
 
 	if (target->options->freeze && leaves != NIL)
-		fc_tables_check_freeze(job);
+		fc_tables_check_freeze(target);
 	foreach(lc, leaves)
 	{
 		Oid			leaf = lfirst_oid(lc);

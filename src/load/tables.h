@@ -21,7 +21,7 @@ extern void fc_tables_lock(FcJob *job);
 extern uint32 fc_tables_count(Oid target);
 
 /* Have partitions come or gone since the scan looked at them? */
-extern bool fc_tables_bounds_changed(FcJob *job);
+extern bool fc_tables_bounds_changed(const FcTarget *target);
 
 /* OIDs of the locked leaves that were there before the load */
 extern List *fc_tables_existing(FcJob *job);

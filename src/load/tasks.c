@@ -67,9 +67,8 @@ fc_created_cmp(const void *a, const void *b)
 }
 
 static FcNewPartition *
-fc_tasks_created(FcJob *job, const FcSpillPart *part)
+fc_tasks_created(const FcTarget *target, const FcSpillPart *part)
 {
-	FcTarget   *target = &job->target;
 	FcNewPartition key = {part->range, NULL};
 
 	if (part->null || target->ncreated == 0)
@@ -79,9 +78,8 @@ fc_tasks_created(FcJob *job, const FcSpillPart *part)
 }
 
 Oid
-fc_tasks_leaf(FcJob *job, const FcSpillPart *part, bool *created)
+fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part, bool *created)
 {
-	FcTarget   *target = &job->target;
 	FcNewPartition *new;
 
 	*created = false;
@@ -89,7 +87,7 @@ fc_tasks_leaf(FcJob *job, const FcSpillPart *part, bool *created)
 		return fc_shared_routed(target->shared) ? InvalidOid : target->oid;
 	if (OidIsValid(part->range.partition))
 		return part->range.partition;
-	new = fc_tasks_created(job, part);
+	new = fc_tasks_created(target, part);
 	if (new == NULL)
 		return target->options->missing == FC_MISSING_ERROR &&
 			!part->null ? InvalidOid : target->route->default_oid;
@@ -99,10 +97,8 @@ fc_tasks_leaf(FcJob *job, const FcSpillPart *part, bool *created)
 
 /* Must a partition be made for this part? */
 static bool
-fc_tasks_is_missing(FcJob *job, const FcSpillPart *part)
+fc_tasks_is_missing(FcTarget *target, const FcSpillPart *part)
 {
-	FcTarget   *target = &job->target;
-
 	return fc_shared_key_routes(target->shared) &&
 		target->options->missing == FC_MISSING_CREATE && !part->null &&
 		!OidIsValid(part->range.partition) &&
@@ -132,11 +128,11 @@ fc_tasks_set_parts(FcJob *job, List *parts)
 		FcSpillPart *part = lfirst(lc);
 		bool		created;
 
-		if (fc_tasks_is_missing(job, part))
+		if (fc_tasks_is_missing(target, part))
 			target->created[target->ncreated++].range = part->range;
 		else if (fc_shared_key_routes(target->shared) &&
 				 (target->shared->plan.tolerated & FC_CLASS_NO_PARTITION) == 0 &&
-				 !OidIsValid(fc_tasks_leaf(job, part, &created)))
+				 !OidIsValid(fc_tasks_leaf(target, part, &created)))
 			fc_error_keep(target->shared, FC_ERROR_ROUTE, part->min_offset,
 						  part->min_length, NULL);
 	}
@@ -177,7 +173,7 @@ fc_tasks_groups(FcJob *job)
 		FcGroup    *group = palloc0(sizeof(FcGroup));
 		FcSpillPart *part = lfirst(lc);
 
-		group->leaf = fc_tasks_leaf(job, part, &group->created);
+		group->leaf = fc_tasks_leaf(&job->target, part, &group->created);
 		/* the leader sends its records */
 		if (job->sends && get_rel_relkind(group->leaf) == RELKIND_FOREIGN_TABLE)
 			continue;
@@ -229,10 +225,9 @@ fc_tasks_storage(FcJob *job, Oid leaf, uint64 rows)
 
 /* The number of slices that a part of a group should have */
 static int
-fc_tasks_slices(FcJob *job, const FcGroup *group, const FcSpillPart *part,
+fc_tasks_slices(FcTarget *target, const FcGroup *group, const FcSpillPart *part,
 				uint64 total)
 {
-	FcTarget   *target = &job->target;
 	uint64		limit = Max(total / (FC_CUT_SHARE * Max(target->nworkers, 1)),
 							FC_CUT_MIN);
 
@@ -347,7 +342,7 @@ fc_tasks_make(FcJob *job)
 		group->storage = fc_tasks_storage(job, group->leaf, group->rows);
 		foreach(lc2, group->parts)
 			fc_tasks_cut_part(job, runs, group, lfirst(lc2),
-							  fc_tasks_slices(job, group, lfirst(lc2), total),
+							  fc_tasks_slices(target, group, lfirst(lc2), total),
 							  &allocated);
 		fc_tasks_number(job, first, target->ngroups++);
 	}
@@ -369,7 +364,7 @@ fc_tasks_span_parts(FcJob *job)
 		FcSpillPart *part = palloc0(sizeof(FcSpillPart));
 
 		part->range = fc_route_find(job->target.route, key);
-		if (!fc_tasks_is_missing(job, part))
+		if (!fc_tasks_is_missing(&job->target, part))
 			return false;
 		parts = lappend(parts, part);
 		if (part->range.hi_max || last < part->range.hi)
@@ -390,7 +385,7 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 	FcTask	   *task = fc_tasks_add(job, allocated);
 	FcTask	   *before = job->ntasks > 1 ? task - 1 : NULL;
 
-	task->partition = fc_tasks_leaf(job, part, &task->created);
+	task->partition = fc_tasks_leaf(&job->target, part, &task->created);
 	task->part = number;
 	if (before && before->part == number)
 	{

@@ -39,7 +39,7 @@ extern bool fc_tasks_span_parts(FcJob *job);
  * The leaf that takes a part's rows; InvalidOid if none does, if core routes or
  * as long as it is not made.  *created: the load makes it.
  */
-extern Oid	fc_tasks_leaf(FcJob *job, const FcSpillPart *part,
+extern Oid	fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part,
 						  bool *created);
 
 /* Rows that went to one leaf */

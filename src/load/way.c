@@ -71,10 +71,8 @@ fc_way_to_core(FcTarget *target, const char *reason)
 }
 
 bool
-fc_way_sorts_alone(const FcJob *job)
+fc_way_sorts_alone(const FcTarget *target)
 {
-	const FcTarget *target = &job->target;
-
 	return target->plan->order.nkeys > 0 &&
 		(fc_shared_routed(target->shared) || !fc_shared_keyed(target->shared));
 }
@@ -91,20 +89,20 @@ fc_way_needs_attached(FcJob *job)
 }
 
 char *
-fc_way_of_leaf(const FcJob *job, const FcTask *task)
+fc_way_of_leaf(const FcTarget *target, const FcTask *task)
 {
-	if (fc_shared_whole_leaves(job->target.shared))
+	if (fc_shared_whole_leaves(target->shared))
 		return "sorted as a whole";
 	return psprintf("%u %sslices", task->nslices,
-					job->target.plan->order.nkeys > 0 ? "sorted " : "");
+					target->plan->order.nkeys > 0 ? "sorted " : "");
 }
 
 /* Says which writers wrote the rows */
 static const char *
-fc_way_writers(FcJob *job)
+fc_way_writers(const FcTarget *target)
 {
-	uint64		paged = pg_atomic_read_u64(&job->target.shared->counts.paged);
-	uint64		loaded = pg_atomic_read_u64(&job->target.shared->counts.loaded);
+	uint64		paged = pg_atomic_read_u64(&target->shared->counts.paged);
+	uint64		loaded = pg_atomic_read_u64(&target->shared->counts.loaded);
 
 	if (loaded == 0)
 		return "";
@@ -115,9 +113,8 @@ fc_way_writers(FcJob *job)
 
 /* Says by what rows were sorted, and how many sorts had no room in memory */
 static char *
-fc_way_of_sort(FcJob *job)
+fc_way_of_sort(const FcTarget *target)
 {
-	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
 	uint64		on_disk = pg_atomic_read_u64(&shared->counts.disk_sorts);
 	StringInfoData way;
@@ -127,7 +124,7 @@ fc_way_of_sort(FcJob *job)
 		appendStringInfo(&way, "in the leader: %s, ", target->planned->leader_reason);
 	appendStringInfo(&way, "sorted by %s",
 					 fc_sort_keys_text(target->rel, target->planned->order));
-	if (fc_way_sorts_alone(job))
+	if (fc_way_sorts_alone(target))
 		appendStringInfoString(&way, " by one process");
 	if (on_disk > 0)
 		appendStringInfo(&way, ", " UINT64_FORMAT " of " UINT64_FORMAT " sorts in temporary files of " UINT64_FORMAT " bytes",
@@ -138,12 +135,10 @@ fc_way_of_sort(FcJob *job)
 
 /* Says for the report in which order and by whom rows were loaded */
 static char *
-fc_way_of_load(FcJob *job)
+fc_way_of_load(const FcTarget *target)
 {
-	FcTarget   *target = &job->target;
-
 	if (target->plan->order.nkeys > 0)
-		return fc_way_of_sort(job);
+		return fc_way_of_sort(target);
 	if (target->planned->leader_reason && target->way != FC_WAY_SEND)
 		return psprintf("in the leader: %s", target->planned->leader_reason);
 	switch (target->way)
@@ -162,7 +157,7 @@ fc_way_of_load(FcJob *job)
 }
 
 char *
-fc_way_choice(FcJob *job)
+fc_way_choice(const FcTarget *target)
 {
-	return psprintf("%s%s", fc_way_of_load(job), fc_way_writers(job));
+	return psprintf("%s%s", fc_way_of_load(target), fc_way_writers(target));
 }

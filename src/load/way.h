@@ -33,14 +33,14 @@ extern void fc_way_to_core(FcTarget *target, const char *reason);
  * Must one process load alone, because it sorts rows that may go to any leaf,
  * or that have no key?
  */
-extern bool fc_way_sorts_alone(const FcJob *job);
+extern bool fc_way_sorts_alone(const FcTarget *target);
 
 /* Must new partitions be attached, or have their indexes, before rows come? */
 extern bool fc_way_needs_attached(FcJob *job);
 
 /* For the report: how a load went */
-extern char *fc_way_choice(FcJob *job);
-extern char *fc_way_of_leaf(const FcJob *job, const FcTask *task);
+extern char *fc_way_choice(const FcTarget *target);
+extern char *fc_way_of_leaf(const FcTarget *target, const FcTask *task);
 extern char *fc_way_io_method(FcShared *shared);
 
 #endif							/* FC_LOAD_WAY_H */
