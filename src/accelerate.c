@@ -51,8 +51,8 @@
 #include "compat/settings.h"
 #include "elsewhere/keeper.h"
 #include "errors/context.h"
-#include "load/room.h"
 #include "load/run.h"
+#include "load/setup.h"
 #include "options/options.h"
 #include "options/plan.h"
 #include "options/plan_code.h"
@@ -397,7 +397,7 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 
 	if (reason)
 		return reason;
-	copy->segment = fc_room_take(*options, copy->input ? PG_UINT64_MAX : copy->file->size);
+	copy->segment = fc_setup_segment(*options, copy->input ? PG_UINT64_MAX : copy->file->size);
 	return copy->segment ? NULL : "there is too little shared memory";
 }
 

@@ -18,9 +18,11 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "context/dsm.h"
 #include "context/processors.h"
 #include "copyfrom/feed.h"
 #include "copyfrom/run.h"
+#include "errors/first_error.h"
 #include "intake/intake.h"
 #include "intake/receive.h"
 #include "load/access.h"
@@ -40,6 +42,13 @@
 /* For fewer bytes of data workers cost more time than they save */
 #define FC_SMALL_FILE	(4 * 1024 * 1024)
 
+/*
+ * What the phases take beside the segment: a segment for the parallel context,
+ * one at a time, and a small one for what is received
+ */
+#define FC_SEGMENT_REST	((Size) 1024 * 1024)
+#define FC_SEGMENT_WORKER	((Size) 32 * 1024)
+
 void
 fc_setup_open_target(FcJob *job)
 {
@@ -58,10 +67,51 @@ fc_setup_close_target(FcJob *job)
 	target->rel = target->ctx.target = NULL;
 }
 
-int
+/* How many workers so many bytes get, if the plan allows any */
+static int
 fc_setup_count_workers(const FcOptions *options, uint64 size)
 {
 	return fc_workers_wanted(options->workers, size < FC_SMALL_FILE);
+}
+
+/* The argument of fc_setup_try_segment */
+typedef struct FcSegmentWanted
+{
+	Size		size;
+	Size		beside;
+	dsm_segment *segment;		/* NULL: the system refuses */
+} FcSegmentWanted;
+
+/* Body of fc_error_try: the segment outlives the subtransaction */
+static bool
+fc_setup_try_segment(void *arg)
+{
+	FcSegmentWanted *wanted = arg;
+	dsm_segment *segment = fc_dsm_create(wanted->size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+	dsm_segment *rest = segment ?
+		fc_dsm_create(wanted->beside, DSM_CREATE_NULL_IF_MAXSEGMENTS) : NULL;
+
+	if (rest == NULL)
+		return false;
+	dsm_detach(rest);
+	dsm_pin_mapping(segment);
+	wanted->segment = segment;
+	return true;
+}
+
+dsm_segment *
+fc_setup_segment(const FcOptions *options, uint64 size)
+{
+	int			workers = fc_setup_count_workers(options, size);
+	FcSegmentWanted wanted = {fc_layout_foresee(options, size, workers),
+	FC_SEGMENT_REST + workers * FC_SEGMENT_WORKER};
+	ErrorData  *edata = fc_error_try(fc_setup_try_segment, &wanted);
+
+	if (edata && fc_error_is_of_transaction(edata))
+		ReThrowError(edata);
+	if (wanted.segment)
+		dsm_unpin_mapping(wanted.segment);
+	return wanted.segment;
 }
 
 static int

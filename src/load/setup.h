@@ -19,8 +19,15 @@
 extern FcJob *fc_setup_begin(const FcOptions *options, const FcOpened *opened);
 extern void fc_setup_job(FcJob *job);
 
-/* Returns how many workers so many bytes get, if the plan allows any */
-extern int	fc_setup_count_workers(const FcOptions *options, uint64 size);
+/*
+ * Makes the segment of a load of one source that core can do as well; the
+ * source has so many bytes.  PG_UINT64_MAX: they are received, and nobody knows
+ * how many.  A container may have little shared memory, and only creating a
+ * segment tells whether there is enough: a load that core would do without any
+ * is not begun where there is not.  NULL, and nothing has happened, if the
+ * system refuses.
+ */
+extern dsm_segment *fc_setup_segment(const FcOptions *options, uint64 size);
 
 /* Closes what setup opened, and checks that no file changed; keeps the lock */
 extern void fc_setup_end(FcJob *job);
