@@ -407,7 +407,7 @@ fc_analyze_warnings(FcAnalysis *analysis)
 						psprintf("The leader works alone: %s.",
 								 target->planned->leader_reason));
 	if (target->route && OidIsValid(target->route->default_oid) &&
-		target->options->missing == FC_MISSING_DEFAULT)
+		target->plan->missing == FC_MISSING_DEFAULT)
 		fc_analyze_warn(analysis, "default partition",
 						"Rows without a partition of their own go to the default partition.");
 }

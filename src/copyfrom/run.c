@@ -117,7 +117,7 @@ fc_core_copy_file(FcFeed *feed, uint32 file)
 	const char *header = fc_core_feed_file(feed, file);
 	uint64		rows;
 
-	cstate = fc_feed_copy(feed, target->planned->where, header, target->options->freeze);
+	cstate = fc_feed_copy(feed, target->planned->where, header, target->plan->freeze);
 	rows = CopyFrom(cstate);
 	fc_core_check_end(feed, cstate);
 	EndCopyFrom(cstate);
@@ -292,7 +292,7 @@ fc_core_route_hint(void *arg)
 				"If rows without a key are to be left out, add where_clause => '%s IS NOT NULL'; only a default partition takes them.",
 				key);
 	}
-	else if (target->options->missing == FC_MISSING_CREATE)
+	else if (target->plan->missing == FC_MISSING_CREATE)
 		errhint("If it is to have one, make that before the load: a default partition, or one from MINVALUE or to MAXVALUE.");
 	else
 		errhint("If it is to have one, use missing_partitions%s 'create'.",

@@ -201,7 +201,7 @@ fc_fill_drop_key(FcJob *job)
 
 	Assert(target->plan->key.early && !shared->key_dropped);
 	shared->key_dropped = true;
-	if (target->options->missing == FC_MISSING_ERROR)
+	if (target->plan->missing == FC_MISSING_ERROR)
 		shared->refused = target->route->default_oid;
 	fc_way_take(target, FC_WAY_TURNS, "rows are evaluated in file order");
 	fc_find_forget(job);
@@ -220,7 +220,7 @@ static void
 fc_fill_end_files(FcJob *job)
 {
 	fc_hold_check(job->held);
-	fc_new_end(job->files, job->target.options->freeze);
+	fc_new_end(job->files, job->target.plan->freeze);
 	job->files = NIL;
 	CommandCounterIncrement();
 }

@@ -90,7 +90,7 @@ fc_find_route(FcJob *job)
 	/* an interval is only needed where a partition may be missing */
 	hole = target->route->nranges != 1 || !target->route->ranges[0].lo_min ||
 		!target->route->ranges[0].hi_max;
-	target->route->create = (target->options->missing == FC_MISSING_CREATE);
+	target->route->create = (target->plan->missing == FC_MISSING_CREATE);
 	if (target->route->create && (hole || target->options->interval))
 		fc_find_interval(job);
 	target->shared->interval = target->route->interval;
@@ -184,7 +184,7 @@ fc_find_may_be_presorted(FcJob *job)
 	FcShared   *shared = target->shared;
 
 	return fc_spill_kind == FC_SPILL_AUTO && target->plan->key.routes &&
-		target->options->missing == FC_MISSING_CREATE && job->places == NIL &&
+		target->plan->missing == FC_MISSING_CREATE && job->places == NIL &&
 		target->way != FC_WAY_COPY && !fc_find_core_reads(job) && !target->plan->effects &&
 		shared->plan.tolerated == 0 && shared->plan.nnumbers == 0 &&
 		fc_shared_where(shared)[0] == '\0' && target->plan->order.nkeys == 0 &&

@@ -211,8 +211,8 @@ fc_job_is_cores(FcJob *job)
 	FcTarget   *target = &job->target;
 
 	return target->way == FC_WAY_COPY &&
-		(!fc_shared_key_routes(target->shared) || target->options->missing != FC_MISSING_CREATE ||
-		 target->options->freeze);
+		(!fc_shared_key_routes(target->shared) || target->plan->missing != FC_MISSING_CREATE ||
+		 target->plan->freeze);
 }
 
 /* Do we load the file ourselves? */

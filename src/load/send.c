@@ -48,7 +48,7 @@ fc_send_load(FcJob *job)
 	FcElsewhereLoad load = {.whole = target->way == FC_WAY_SEND};
 
 	load.makes = load.whole && target->kept == NULL && target->plan->key.routes &&
-		target->options->missing == FC_MISSING_CREATE;
+		target->plan->missing == FC_MISSING_CREATE;
 	if (!load.whole && target->plan->key.routes)
 		load.leaves = fc_send_leaves(job);
 	if (job->places)

@@ -245,7 +245,7 @@ fc_setup_partman(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcPartman  *partman;
 
-	if (!target->plan->partitioned || target->options->missing != FC_MISSING_CREATE ||
+	if (!target->plan->partitioned || target->plan->missing != FC_MISSING_CREATE ||
 		target->kept)
 		return;
 	fc_settings_check_guards();

@@ -141,7 +141,7 @@ fc_tables_check_one(FcJob *job, Relation rel)
 	if ((fc_shared_routed(target->shared) || !fc_shared_keyed(target->shared)) &&
 		fc_plan_has_unique(rel))
 		fc_way_take(target, FC_WAY_TURNS, "a unique index must see the rows in file order");
-	if (target->options->freeze)
+	if (target->plan->freeze)
 		fc_tables_check_frozen(target, rel);
 }
 
@@ -215,7 +215,7 @@ fc_tables_check(FcJob *job)
 	bool		late = fc_tables_lock_late(target);
 	ListCell   *lc;
 
-	if (target->options->freeze && leaves != NIL)
+	if (target->plan->freeze && leaves != NIL)
 		fc_tables_check_freeze(target);
 	foreach(lc, leaves)
 	{

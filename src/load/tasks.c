@@ -89,7 +89,7 @@ fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part, bool *created)
 		return part->range.partition;
 	new = fc_tasks_created(target, part);
 	if (new == NULL)
-		return target->options->missing == FC_MISSING_ERROR &&
+		return target->plan->missing == FC_MISSING_ERROR &&
 			!part->null ? InvalidOid : target->route->default_oid;
 	*created = true;
 	return new->range.partition;
@@ -100,7 +100,7 @@ static bool
 fc_tasks_is_missing(FcTarget *target, const FcSpillPart *part)
 {
 	return fc_shared_key_routes(target->shared) &&
-		target->options->missing == FC_MISSING_CREATE && !part->null &&
+		target->plan->missing == FC_MISSING_CREATE && !part->null &&
 		!OidIsValid(part->range.partition) &&
 		!fc_key_is_infinite(target->plan->key.type, part->range.lo);
 }

@@ -142,7 +142,7 @@ fc_figures_makes(const FcProgress *progress)
 
 	if (target->plan == NULL || !target->plan->key.routes ||
 		(target->shared && target->shared->key_dropped) ||
-		target->options->missing != FC_MISSING_CREATE || !fc_caller_writes(target->options->caller))
+		target->plan->missing != FC_MISSING_CREATE || !fc_caller_writes(target->options->caller))
 		return false;
 	return target->ncreated > 0 || progress->phase < FC_PHASE_LOAD ||
 		fc_figures_is_stream(progress);
