@@ -139,11 +139,11 @@ walk(const File *file, char *data, bool all)
 			continue;
 		}
 		if (all)
-			n += fc_record_marked_fields(&file->dialect, &marks, pos, rec, found.content, cut,
+			n += fc_fields_marked(&file->dialect, &marks, pos, rec, found.content, cut,
 								 FIELDS_MAX) == file->columns;
 		else if (fc_marks_borders(&marks, pos, found.content, 0, &borders))
 		{
-			fc_record_cut(&file->dialect, rec, &borders, cut);
+			fc_field_cut(&file->dialect, rec, &borders, cut);
 			n++;
 		}
 		pos += found.total;

@@ -57,8 +57,8 @@
 #include "options/plan.h"
 #include "options/plan_code.h"
 #include "report/report.h"
-#include "row/condition.h"
 #include "row/executor.h"
+#include "row/where.h"
 #include "source/client.h"
 #include "source/input.h"
 
@@ -116,13 +116,13 @@ fc_accelerate_open(FcAccelerated *copy, const char *query)
 	const CopyStmt *stmt = copy->stmt;
 
 	copy->rel = table_openrv(stmt->relation, RowExclusiveLock);
-	copy->pstate = fc_target_parse_state(copy->rel, NIL);
+	copy->pstate = fc_executor_parse_state(copy->rel, NIL);
 	copy->pstate->p_sourcetext = query;
 	if (stmt->whereClause)
 		copy->where = fc_where_transform(copy->pstate, copy->rel,
 										 copyObject(stmt->whereClause));
 	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->rel), copy->rel, stmt->attlist);
-	fc_target_insert_columns(copy->pstate, copy->attnums);
+	fc_executor_insert_columns(copy->pstate, copy->attnums);
 	fc_check_permissions(copy->pstate);
 	if (check_enable_rls(RelationGetRelid(copy->rel), InvalidOid, false) == RLS_ENABLED)
 		ereport(ERROR,
@@ -238,7 +238,7 @@ fc_accelerate_tell(const char *reason)
 	row.alone = -1;
 	row.rows = row.bytes = row.reads = row.wal_bytes = row.spill_bytes = -1;
 	row.choice = psprintf("core's COPY: %s", reason);
-	row.way = fc_way_name(FC_WAY_COPY);
+	row.way = fc_report_way(FC_WAY_COPY);
 	row.reason = pstrdup(reason);
 	fc_report_add(&row);
 	ereport(DEBUG1,

@@ -27,7 +27,7 @@
 
 #include "analyze.h"
 #include "compat/compat.h"
-#include "copyfrom/run.h"
+#include "copyfrom/core.h"
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "errors/reject_file.h"
@@ -313,7 +313,7 @@ fc_analyze_forbade(const ErrorData *edata)
 static void
 fc_analyze_throw(void *arg)
 {
-	fc_rejected_throw(arg);
+	fc_notices_throw(arg);
 	fc_core_throw(arg);
 }
 

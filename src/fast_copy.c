@@ -290,7 +290,7 @@ fast_copy_report(PG_FUNCTION_ARGS)
 		bool		nulls[21] = {0};
 		double		per_read = row->reads > 0 ? (double) row->rows / row->reads : 0;
 
-		values[0] = CStringGetTextDatum(fc_phase_name(row->phase));
+		values[0] = CStringGetTextDatum(fc_activity_phase_name(row->phase));
 		fast_copy_report_text(row->name, &values[1], &nulls[1]);
 		fast_copy_report_number(row->processes > 0 ? row->processes : -1,
 								&values[2], &nulls[2]);

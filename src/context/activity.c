@@ -17,7 +17,7 @@
 #include "context/activity.h"
 
 const char *
-fc_phase_name(FcPhase phase)
+fc_activity_phase_name(FcPhase phase)
 {
 	static const char *const names[FC_NPHASES] = {
 		"setup", "split", "scan", "partitions", "load", "index", "attach",
@@ -51,7 +51,7 @@ fc_activity_show(const FcContext *ctx, Oid partition)
 								 ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(mcxt);
 	pgstat_report_activity(STATE_RUNNING,
-						   psprintf("fast_copy: %s of %s%s%s", fc_phase_name(ctx->shared->phase),
+						   psprintf("fast_copy: %s of %s%s%s", fc_activity_phase_name(ctx->shared->phase),
 									fc_activity_name(target, true),
 									OidIsValid(partition) && partition != target ? ", partition " : "",
 									OidIsValid(partition) && partition != target ?

@@ -11,7 +11,7 @@
 #include "context/shared.h"
 
 /* The name of a phase, for users */
-extern const char *fc_phase_name(FcPhase phase);
+extern const char *fc_activity_phase_name(FcPhase phase);
 
 /*
  * In a worker: shows which phase it works in, and for which partition of the

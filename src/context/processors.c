@@ -3,11 +3,11 @@
  * context/processors.c
  *	  How many workers a load asks for.
  *
- * fc_workers_wanted takes the least of: the processors that are online, those
- * that the process may run on, and those that the quota of its control group,
- * and of the groups above it, is worth.  A container, or a service of systemd,
- * may have a few processors' time on a machine of many.  With more workers than
- * that each of them would be stopped for a part of the time.
+ * fc_processors_workers takes the least of: the processors that are online,
+ * those that the process may run on, and those that the quota of its control
+ * group, and of the groups above it, is worth.  A container, or a service of
+ * systemd, may have a few processors' time on a machine of many.  With more
+ * workers than that each of them would be stopped for a part of the time.
  *
  * Control groups are those of version 2 and, where the kernel still has them,
  * of version 1.  A container sees only its own one, at the root of what is
@@ -144,7 +144,7 @@ fc_processors(void)
 }
 
 int
-fc_workers_wanted(int option, bool small)
+fc_processors_workers(int option, bool small)
 {
 	int			workers = option >= 0 ? option : fc_workers;
 

@@ -14,6 +14,6 @@
  * the server may use, at most max_parallel_workers, and none for what is small.
  * From 0 to FC_MAX_WORKERS.
  */
-extern int	fc_workers_wanted(int option, bool small);
+extern int	fc_processors_workers(int option, bool small);
 
 #endif							/* FC_PROCESSORS_H */

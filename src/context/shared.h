@@ -503,7 +503,7 @@ typedef struct FcContext
 								 * whose turn has not come */
 	Size		deferred_bytes; /* that these writers take */
 	struct BufFile *rejects;	/* of this phase; NULL: none so far */
-	bool		verifying;		/* see fc_load_verify */
+	bool		verifying;		/* see fc_verify_load */
 	bool		apart;			/* leader: code that it calls may run
 								 * commands, which are undone if a record is
 								 * bad */

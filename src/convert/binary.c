@@ -130,7 +130,7 @@ fc_binary_time(FcConverter *converter, char *s, size_t len, Datum *value)
 	if (len != sizeof(time))
 		return false;
 	time = (TimeADT) fc_binary_long(s);
-	*value = TimeADTGetDatum(fc_round_time(converter, time));
+	*value = TimeADTGetDatum(fc_convert_round_time(converter, time));
 	return time >= 0 && time <= USECS_PER_DAY;
 }
 
@@ -147,7 +147,7 @@ fc_binary_timestamp(FcConverter *converter, char *s, size_t len, Datum *value)
 	{
 		if (!IS_VALID_TIMESTAMP(stamp))
 			return false;
-		stamp = fc_round_time(converter, stamp);
+		stamp = fc_convert_round_time(converter, stamp);
 	}
 	*value = TimestampGetDatum(stamp);
 	return true;

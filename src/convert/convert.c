@@ -38,7 +38,7 @@ static const FcConverters fc_converters[] = {
 	{INT8OID, fc_convert_int8, fc_binary_int8},
 	{FLOAT4OID, fc_convert_float4, fc_binary_float4},
 	{FLOAT8OID, fc_convert_float8, fc_binary_float8},
-	{NUMERICOID, fc_convert_numeric, fc_binary_numeric},
+	{NUMERICOID, fc_convert_numeric, fc_numeric_binary},
 	{DATEOID, fc_convert_date, fc_binary_date},
 	{TIMEOID, fc_convert_time, fc_binary_time},
 	{TIMESTAMPOID, fc_convert_timestamp, fc_binary_timestamp},

@@ -19,7 +19,7 @@
 #define FC_WORD(byte) (UINT64CONST(0x0101010101010101) * (byte))
 
 static inline uint64
-fc_load_word(const char *s)
+fc_digits_load_word(const char *s)
 {
 	uint64		word;
 
@@ -32,14 +32,14 @@ fc_load_word(const char *s)
 
 /* Are all bytes at most 9? */
 static inline bool
-fc_word_is_digits(uint64 word)
+fc_digits_is_word(uint64 word)
 {
 	return (((word + FC_WORD(0x76)) | word) & FC_WORD(0x80)) == 0;
 }
 
 /* The number that eight digits make, each from 0 to 9 */
 static inline uint32
-fc_word_number(uint64 word)
+fc_digits_read(uint64 word)
 {
 	/* each step joins neighbours: digits, then pairs, then fours */
 	word = word * 10 + (word >> 8);
@@ -50,7 +50,7 @@ fc_word_number(uint64 word)
 
 /* How far bytes may be read for a text that ends at "end" */
 static inline const char *
-fc_readable(const FcConverter *converter, const char *end)
+fc_digits_readable(const FcConverter *converter, const char *end)
 {
 	return converter->room != NULL ? converter->room->readable : end;
 }
@@ -60,10 +60,10 @@ fc_readable(const FcConverter *converter, const char *end)
  * number that they make.  8 bytes must be readable, or 16 if n is above 8.
  */
 static inline bool
-fc_all_digits(const char *s, size_t n, uint64 *value)
+fc_digits_are_all(const char *s, size_t n, uint64 *value)
 {
 	static const uint32 power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-	uint64		first = fc_load_word(s) ^ FC_WORD('0');
+	uint64		first = fc_digits_load_word(s) ^ FC_WORD('0');
 	uint64		rest;
 
 	Assert(n >= 1 && n <= 16);
@@ -71,13 +71,13 @@ fc_all_digits(const char *s, size_t n, uint64 *value)
 	if (n <= 8)
 	{
 		first <<= 64 - 8 * n;
-		*value = fc_word_number(first);
-		return fc_word_is_digits(first);
+		*value = fc_digits_read(first);
+		return fc_digits_is_word(first);
 	}
 	n -= 8;
-	rest = (fc_load_word(s + 8) ^ FC_WORD('0')) << (64 - 8 * n);
-	*value = (uint64) fc_word_number(first) * power[n] + fc_word_number(rest);
-	return fc_word_is_digits(first) && fc_word_is_digits(rest);
+	rest = (fc_digits_load_word(s + 8) ^ FC_WORD('0')) << (64 - 8 * n);
+	*value = (uint64) fc_digits_read(first) * power[n] + fc_digits_read(rest);
+	return fc_digits_is_word(first) && fc_digits_is_word(rest);
 }
 
 /*
@@ -86,7 +86,7 @@ fc_all_digits(const char *s, size_t n, uint64 *value)
  * up to "readable", which is not before "end".
  */
 static inline const char *
-fc_take_digits(const char *s, const char *end, const char *readable,
+fc_digits_take(const char *s, const char *end, const char *readable,
 			   uint64 *value)
 {
 	static const int power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
@@ -96,18 +96,18 @@ fc_take_digits(const char *s, const char *end, const char *readable,
 	Assert(s <= end && end <= readable);
 	for (; end - s >= 8; s += 8)
 	{
-		word = fc_load_word(s) ^ FC_WORD('0');
-		if (!fc_word_is_digits(word))
+		word = fc_digits_load_word(s) ^ FC_WORD('0');
+		if (!fc_digits_is_word(word))
 			break;
-		result = result * 100000000 + fc_word_number(word);
+		result = result * 100000000 + fc_digits_read(word);
 	}
 	if (end - s < 8 && end - s > 1 && readable - s >= 8)
 	{
 		/* as if zeroes stood before them: lengths are hard to predict */
-		word = (fc_load_word(s) ^ FC_WORD('0')) << (64 - 8 * (end - s));
-		if (fc_word_is_digits(word))
+		word = (fc_digits_load_word(s) ^ FC_WORD('0')) << (64 - 8 * (end - s));
+		if (fc_digits_is_word(word))
 		{
-			*value = result * power[end - s] + fc_word_number(word);
+			*value = result * power[end - s] + fc_digits_read(word);
 			return end;
 		}
 	}

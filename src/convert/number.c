@@ -37,13 +37,13 @@ fc_parse_int(const FcConverter *converter, const char *s, size_t len,
 
 	s += negative;
 	len -= negative;
-	if (len - 1 < 16 && fc_readable(converter, end) - s >= (len <= 8 ? 8 : 16))
+	if (len - 1 < 16 && fc_digits_readable(converter, end) - s >= (len <= 8 ? 8 : 16))
 	{
-		if (!fc_all_digits(s, len, &value))
+		if (!fc_digits_are_all(s, len, &value))
 			return false;
 	}
 	else if (len - 1 >= FC_MAX_DIGITS ||
-			 fc_take_digits(s, end, fc_readable(converter, end), &value) != end ||
+			 fc_digits_take(s, end, fc_digits_readable(converter, end), &value) != end ||
 			 value > PG_INT64_MAX)
 		return false;
 	*result = negative ? -(int64) value : (int64) value;
@@ -146,7 +146,7 @@ static inline bool
 fc_parse_usual_decimal(const FcConverter *converter, const char *s, size_t len,
 					   FcDecimal *decimal)
 {
-	const char *readable = fc_readable(converter, s + len);
+	const char *readable = fc_digits_readable(converter, s + len);
 	size_t		whole;
 	size_t		fraction;
 	uint64		word;
@@ -157,7 +157,7 @@ fc_parse_usual_decimal(const FcConverter *converter, const char *s, size_t len,
 	len -= decimal->negative;
 	if (readable - s < 8)
 		return false;
-	word = fc_load_word(s);
+	word = fc_digits_load_word(s);
 	/* the lowest byte that is zero gets its highest bit */
 	point = word ^ FC_WORD('.');
 	point = (point - FC_WORD(1)) & ~point & FC_WORD(0x80);
@@ -169,10 +169,10 @@ fc_parse_usual_decimal(const FcConverter *converter, const char *s, size_t len,
 		readable - (s + whole + 1) < (fraction <= 8 ? 8 : 16))
 		return false;
 	word = (word ^ FC_WORD('0')) << (64 - 8 * whole);
-	if (!fc_word_is_digits(word) ||
-		!fc_all_digits(s + whole + 1, fraction, &decimal->mantissa))
+	if (!fc_digits_is_word(word) ||
+		!fc_digits_are_all(s + whole + 1, fraction, &decimal->mantissa))
 		return false;
-	decimal->mantissa += fc_word_number(word) * fc_decimal_power[fraction];
+	decimal->mantissa += fc_digits_read(word) * fc_decimal_power[fraction];
 	decimal->exponent = -(int) fraction;
 	return true;
 }
@@ -183,7 +183,7 @@ fc_parse_any_decimal(const FcConverter *converter, const char *s, size_t len,
 					 FcDecimal *decimal)
 {
 	const char *end = s + len;
-	const char *readable = fc_readable(converter, end);
+	const char *readable = fc_digits_readable(converter, end);
 	const char *start;
 	ptrdiff_t	digits;
 
@@ -191,12 +191,12 @@ fc_parse_any_decimal(const FcConverter *converter, const char *s, size_t len,
 	start = s + decimal->negative;
 	decimal->mantissa = 0;
 	decimal->exponent = 0;
-	s = fc_take_digits(start, end, readable, &decimal->mantissa);
+	s = fc_digits_take(start, end, readable, &decimal->mantissa);
 	digits = s - start;
 	if (s < end && *s == '.')
 	{
 		start = s + 1;
-		s = fc_take_digits(start, end, readable, &decimal->mantissa);
+		s = fc_digits_take(start, end, readable, &decimal->mantissa);
 		digits += s - start;
 		decimal->exponent = -(int) (s - start);
 	}

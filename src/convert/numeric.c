@@ -233,7 +233,7 @@ fc_binary_digits(const char *s, int n, int weight, int scale, int16 *digits)
 
 /* Declines NaN and infinities, and what the column's scale would round */
 bool
-fc_binary_numeric(FcConverter *converter, char *s, size_t len, Datum *value)
+fc_numeric_binary(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int16		digits[FC_NUMERIC_MAX_DIGITS];
 	int			n = len < 8 ? -1 : fc_binary_short(s);

@@ -95,7 +95,7 @@ fc_date_slot(const FcConverter *converter, uint64 first, uint16 last)
 static inline const FcDate *
 fc_date_known(const FcConverter *converter, const char *s)
 {
-	uint64		first = fc_load_word(s);
+	uint64		first = fc_digits_load_word(s);
 	uint16		last = (unsigned char) s[8] | (unsigned char) s[9] << 8;
 	const FcDate *date = fc_date_slot(converter, first, last);
 
@@ -113,7 +113,7 @@ fc_parse_separated_day(FcConverter *converter, const char *s, int64 *day)
 	{
 		if (!fc_parse_day(s, s + 5, s + 8, &date.day))
 			return false;
-		date.first = fc_load_word(s);
+		date.first = fc_digits_load_word(s);
 		date.last = (unsigned char) s[8] | (unsigned char) s[9] << 8;
 		*fc_date_slot(converter, date.first, date.last) = date;
 		*day = date.day;
@@ -147,8 +147,8 @@ fc_parse_fraction(const FcConverter *converter, const char *s, size_t len,
 		1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000
 	};
 	uint64		value = 0;
-	size_t		n = fc_take_digits(s + 1, s + len,
-								   fc_readable(converter, s + len), &value) - (s + 1);
+	size_t		n = fc_digits_take(s + 1, s + len,
+								   fc_digits_readable(converter, s + len), &value) - (s + 1);
 
 	if (n == 0 || n >= lengthof(power))
 		return 0;
@@ -170,7 +170,7 @@ static inline bool
 fc_parse_clock(const char *s, int64 *sec)
 {
 	/* colons become zero, digits what they stand for */
-	uint64		word = fc_load_word(s) ^ UINT64CONST(0x30303A30303A3030);
+	uint64		word = fc_digits_load_word(s) ^ UINT64CONST(0x30303A30303A3030);
 	int			hour;
 	int			min;
 	int			rest;
@@ -253,11 +253,11 @@ fc_parse_usual_time(const FcConverter *converter, const char *s, size_t len,
 	*time = (date->day * SECS_PER_DAY + sec) * USECS_PER_SEC;
 	if (len == 19)
 		return true;
-	if (s[19] != '.' || digits - 1 >= 6 || fc_readable(converter, s + len) - s < 28)
+	if (s[19] != '.' || digits - 1 >= 6 || fc_digits_readable(converter, s + len) - s < 28)
 		return false;
-	word = (fc_load_word(s + 20) ^ FC_WORD('0')) << (64 - 8 * digits);
-	*time += (int64) fc_word_number(word) * power[digits];
-	return fc_word_is_digits(word);
+	word = (fc_digits_load_word(s + 20) ^ FC_WORD('0')) << (64 - 8 * digits);
+	*time += (int64) fc_digits_read(word) * power[digits];
+	return fc_digits_is_word(word);
 }
 
 /*
@@ -393,8 +393,8 @@ fc_convert_any_timestamp(FcConverter *converter, char *s, size_t len,
 	if (!fc_parse_moment(converter, s, len, &moment, &used) ||
 		(used < len && !fc_parse_zone(converter, s + used, len - used, &tz)))
 		return false;
-	*value = TimestampGetDatum(fc_round_time(converter,
-											 fc_moment_usec(&moment)));
+	*value = TimestampGetDatum(fc_convert_round_time(converter,
+													 fc_moment_usec(&moment)));
 	return true;
 }
 
@@ -406,7 +406,7 @@ fc_convert_timestamp(FcConverter *converter, char *s, size_t len,
 
 	if (!fc_parse_usual_time(converter, s, len, &time))
 		return fc_convert_any_timestamp(converter, s, len, value);
-	*value = TimestampGetDatum(fc_round_time(converter, time));
+	*value = TimestampGetDatum(fc_convert_round_time(converter, time));
 	return true;
 }
 
@@ -424,9 +424,9 @@ fc_convert_any_timestamptz(FcConverter *converter, char *s, size_t len,
 		tz = fc_zone_offset(&converter->zone, &moment);
 	else if (!fc_parse_zone(converter, s + used, len - used, &tz))
 		return false;
-	*value = TimestampTzGetDatum(fc_round_time(converter,
-											   fc_moment_usec(&moment) +
-											   tz * USECS_PER_SEC));
+	*value = TimestampTzGetDatum(fc_convert_round_time(converter,
+													   fc_moment_usec(&moment) +
+													   tz * USECS_PER_SEC));
 	return true;
 }
 
@@ -442,7 +442,7 @@ fc_convert_timestamptz(FcConverter *converter, char *s, size_t len,
 		!fc_parse_zone(converter, s + len - 3, 3, &tz))
 		return fc_convert_any_timestamptz(converter, s, len, value);
 	time += tz * USECS_PER_SEC;
-	*value = TimestampTzGetDatum(fc_round_time(converter, time));
+	*value = TimestampTzGetDatum(fc_convert_round_time(converter, time));
 	return true;
 }
 
@@ -464,8 +464,8 @@ fc_convert_time(FcConverter *converter, char *s, size_t len, Datum *value)
 
 	if (len == 0 || fc_parse_time(converter, s, len, &moment) != len)
 		return false;
-	*value = TimeADTGetDatum(fc_round_time(converter,
-										   moment.sec * USECS_PER_SEC +
-										   moment.usec));
+	*value = TimeADTGetDatum(fc_convert_round_time(converter,
+												   moment.sec * USECS_PER_SEC +
+												   moment.usec));
 	return true;
 }

@@ -50,7 +50,7 @@ fc_convert_varlena(FcConverter *converter, Size len, char **data)
 
 /* Half a unit rounds away from 2000-01-01, as in AdjustTimestampForTypmod */
 static inline int64
-fc_round_time(const FcConverter *converter, int64 time)
+fc_convert_round_time(const FcConverter *converter, int64 time)
 {
 	int64		unit = converter->unit;
 
@@ -73,7 +73,7 @@ FC_CONVERTER(fc_convert_float8);
 
 /* convert/numeric.c */
 FC_CONVERTER(fc_convert_numeric);
-FC_CONVERTER(fc_binary_numeric);
+FC_CONVERTER(fc_numeric_binary);
 extern bool fc_convert_numeric_typmod(FcConverter *converter, int32 typmod);
 
 /* convert/time.c */

@@ -317,12 +317,12 @@ fc_feed_reject(FcFeed *feed, bool ok)
 	for (int i = 0; i < n; i++)
 	{
 		fc_reject_fill_nulled(&reject, feed->offset, feed->length, &nulled[i]);
-		fc_rejected_show(feed->target, &reject, feed->line);
+		fc_notices_show(feed->target, &reject, feed->line);
 	}
 	if (!ok)
 	{
 		fc_reject_fill(&reject, feed->offset, feed->length, fc_parse_bad(parser));
-		fc_rejected_show(feed->target, &reject, feed->line);
+		fc_notices_show(feed->target, &reject, feed->line);
 	}
 	feed->silent = false;
 	if (!ok)
@@ -351,7 +351,7 @@ fc_feed_accept(FcFeed *feed, char *data)
 	{
 		feed->silent = true;
 		fc_reject_end(ctx);
-		fc_rejected_throw(feed->target);
+		fc_notices_throw(feed->target);
 	}
 	return false;
 }
@@ -463,8 +463,8 @@ fc_feed_options(FcFeed *feed)
 		if (target->original && strcmp(def->defname, "encoding") == 0)
 			continue;
 		if (IsA(def->arg, List))
-			def->arg = (Node *) fc_fields_force((List *) def->arg, target->options,
-												target->rel, target->planned->columns.attnums);
+			def->arg = (Node *) fc_columns_force((List *) def->arg, target->options,
+												 target->rel, target->planned->columns.attnums);
 		list = lappend(list, def);
 	}
 	/* the file has been converted */
@@ -600,7 +600,7 @@ static CopyFromState
 fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
 {
 	FcTarget   *target = feed->target;
-	ParseState *pstate = fc_target_parse_state(target->rel, target->planned->columns.attnums);
+	ParseState *pstate = fc_executor_parse_state(target->rel, target->planned->columns.attnums);
 	FcFeed		fed = *feed;
 	bool		header = feed->middle && target->dialect.mode == FC_MODE_BINARY;
 	CopyFromState cstate;

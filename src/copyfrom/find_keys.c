@@ -30,7 +30,7 @@
 #include "copyfrom/find_keys.h"
 #include "errors/first_error.h"
 #include "key/search.h"
-#include "row/condition.h"
+#include "row/where.h"
 #include "sort/run_write.h"
 
 typedef struct FcCoreKeys

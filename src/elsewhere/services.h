@@ -49,9 +49,9 @@
 	X(bool, fc_chunk_reader_enter, (FcChunkReader *reader, uint32 chunk), (reader, chunk)) \
 	X(void, fc_chunk_reader_leave, (FcChunkReader *reader), (reader)) \
 	X(bool, fc_chunk_reader_refuse, (FcChunkReader *reader, FcEnd end), (reader, end)) \
-	X(ParseState *, fc_target_context_state, (FcContext *ctx), (ctx)) \
-	X(EState *, fc_target_executor, (ParseState *pstate, ResultRelInfo **rri), (pstate, rri)) \
-	X(void, fc_target_executor_end, (EState *estate), (estate)) \
+	X(ParseState *, fc_executor_context_state, (FcContext *ctx), (ctx)) \
+	X(EState *, fc_executor_begin, (ParseState *pstate, ResultRelInfo **rri), (pstate, rri)) \
+	X(void, fc_executor_end, (EState *estate), (estate)) \
 	X(FcParser *, fc_parse_begin, (FcContext *ctx, EState *estate, bool numbered), (ctx, estate, numbered)) \
 	X(void, fc_parse_end, (FcParser *parser), (parser)) \
 	X(void, fc_parse_some, (FcSome *some, const FcRecord *record, Datum *values, bool *nulls), (some, record, values, nulls)) \

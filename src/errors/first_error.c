@@ -16,9 +16,9 @@
  *	  function, a default, a CHECK) stops, because such code must not run again
  *	  after it was interrupted (fc_error_stop).  Some records before the bad one
  *	  may then be unread, unless processes take chunks in the order of the file.
- *	  So the leader looks at them in that order (fc_load_verify).
+ *	  So the leader looks at them in that order (fc_verify_load).
  * 5. The leader shows the first bad record to core, which throws COPY's error,
- *	  or throws the error that was kept (copyfrom/run.c).
+ *	  or throws the error that was kept (copyfrom/core.c).
  *
  * Which errors are about data?  Where an error was raised decides, not its
  * SQLSTATE, which a user's function may choose at will.  While a process

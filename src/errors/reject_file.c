@@ -16,7 +16,7 @@
  * records before it.  Once they have done so all rejects up to there are known,
  * and with them the one that is too many.
  *
- * When the leader looks at records again (fc_load_verify) it does not count
+ * When the leader looks at records again (fc_verify_load) it does not count
  * rejects, and what it puts is read only for records that no process has put
  * before.
  *
@@ -44,7 +44,7 @@
 
 /* Columns of the sort */
 #define FC_SORT_OFFSET	1
-#define FC_SORT_PASS	2		/* 1: put by fc_load_verify; else 0 */
+#define FC_SORT_PASS	2		/* 1: put by fc_verify_load; else 0 */
 #define FC_SORT_NUMBER	3		/* keeps the values of a record in order */
 #define FC_SORT_ENTRY	4
 #define FC_SORT_COLUMNS	4
@@ -87,7 +87,7 @@ fc_reject_file(FcContext *ctx)
 	if (ctx->rejects)
 		return ctx->rejects;
 	old = MemoryContextSwitchTo(ctx->mcxt);
-	/* what fc_load_verify puts has the name of another phase */
+	/* what fc_verify_load puts has the name of another phase */
 	fc_reject_name(name, ctx->verifying ? FC_NPHASES : ctx->shared->phase, ctx->worker);
 	ctx->rejects = BufFileCreateFileSet(&ctx->shared->fileset.fs, name);
 	MemoryContextSwitchTo(old);

@@ -57,7 +57,7 @@ extern FcEnd fc_binary_end(const FcDialect *dialect, FcScan *scan,
 						   const char *buf, size_t len, bool eof);
 
 /*
- * fc_record_fields and fc_record_field for this format.  No byte is changed:
+ * fc_fields_cut and fc_field_at for this format.  No byte is changed:
  * the one after a field is not a NUL, and may be another record's.  The first
  * returns -1 if the bytes are no whole tuple.
  */

@@ -358,8 +358,8 @@ make_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
 }
 
 void
-fc_record_cut(const FcDialect *dialect, char *rec, const FcBorders *at,
-			  FcField *field)
+fc_field_cut(const FcDialect *dialect, char *rec, const FcBorders *at,
+			 FcField *field)
 {
 	Assert(at->start <= at->end);
 	make_field(dialect, null_of(dialect), rec, *at, field);
@@ -389,8 +389,8 @@ field_borders(const FcDialect *dialect, const char *rec, size_t start,
  * are counted and left as they are.
  */
 int
-fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
-				 FcField *fields, int max)
+fc_fields_cut(const FcDialect *dialect, char *rec, size_t len,
+			  FcField *fields, int max)
 {
 	const Null	null = null_of(dialect);
 	FcBorders	at;
@@ -412,8 +412,8 @@ fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
  * what stands after it is not read.
  */
 bool
-fc_record_field(const FcDialect *dialect, char *rec, size_t len, int wanted,
-				FcField *field)
+fc_field_at(const FcDialect *dialect, char *rec, size_t len, int wanted,
+			FcField *field)
 {
 	FcBorders	at;
 	size_t		start = 0;
@@ -529,7 +529,7 @@ marks_within(uint64_t word, size_t base, size_t pos, size_t end)
 }
 
 /*
- * fc_record_marked_fields, where fields may have quotes or stand for a default.
+ * fc_fields_marked, where fields may have quotes or stand for a default.
  * The cutter is passed by value, so that it can live in registers.
  */
 static NOINLINE int
@@ -550,8 +550,8 @@ quoted_fields(Cutter cutter, const FcMarks *marks, size_t pos, size_t len)
  * same words.
  */
 int
-fc_record_marked_fields(const FcDialect *dialect, const FcMarks *marks, size_t pos,
-						char *rec, size_t len, FcField *fields, int max)
+fc_fields_marked(const FcDialect *dialect, const FcMarks *marks, size_t pos,
+				 char *rec, size_t len, FcField *fields, int max)
 {
 	const Null	null = null_of(dialect);
 	const size_t end = pos + len;

@@ -29,29 +29,29 @@ typedef struct FcField
  * fields in the record, which may exceed max (only max are stored), or -1 for
  * a quote that never closes ("unterminated CSV quoted field").
  */
-extern int	fc_record_fields(const FcDialect *dialect, char *rec, size_t len,
-							 FcField *fields, int max);
+extern int	fc_fields_cut(const FcDialect *dialect, char *rec, size_t len,
+						  FcField *fields, int max);
 
 /*
  * The same for a record that is marked from pos on, in which each quote closes
  */
-extern int	fc_record_marked_fields(const FcDialect *dialect, const FcMarks *marks,
-									size_t pos, char *rec, size_t len,
-									FcField *fields, int max);
+extern int	fc_fields_marked(const FcDialect *dialect, const FcMarks *marks,
+							 size_t pos, char *rec, size_t len,
+							 FcField *fields, int max);
 
 /*
  * Cuts out field number "wanted" (from 0) alone, overwriting only that
  * field's bytes and the one after it.  False if the record has fewer fields
  * or a quote never closes.
  */
-extern bool fc_record_field(const FcDialect *dialect, char *rec, size_t len,
-							int wanted, FcField *field);
+extern bool fc_field_at(const FcDialect *dialect, char *rec, size_t len,
+						int wanted, FcField *field);
 
 /*
  * Makes the field whose borders are known; the byte after the record must be
  * writable.
  */
-extern void fc_record_cut(const FcDialect *dialect, char *rec,
-						  const FcBorders *at, FcField *field);
+extern void fc_field_cut(const FcDialect *dialect, char *rec,
+						 const FcBorders *at, FcField *field);
 
 #endif							/* FC_FIELD_H */

@@ -4,7 +4,7 @@
  *	  Where records and fields end in a stretch of many records.
  *
  * Pure C, like grammar/dialect.h.  Finds for some hundred records at once what
- * fc_record_end and fc_record_field find byte by byte, where nothing is out of
+ * fc_record_end and fc_field_at find byte by byte, where nothing is out of
  * the ordinary.  Where something is, or may be, it is left to them.
  *
  *-------------------------------------------------------------------------

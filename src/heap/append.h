@@ -32,7 +32,7 @@ typedef struct FcAppend
 	bool		rows;			/* there are rows on them, which must be told
 								 * their places */
 	BlockNumber block;			/* where the first goes, as fc_file_reserve
-								 * sets it; after fc_buffer_append: where the
+								 * sets it; after fc_shared_append: where the
 								 * last went */
 } FcAppend;
 
@@ -91,13 +91,13 @@ extern void fc_file_append(FcAppend *append);
  * order, but perhaps with pages of other sessions in between.  Tells the rows
  * on them their places, and sets append->block to the block of the last page.
  */
-extern void fc_buffer_append(FcAppend *append, BufferAccessStrategy strategy);
+extern void fc_shared_append(FcAppend *append, BufferAccessStrategy strategy);
 
 /* Tells the free space map how many bytes of a page are free */
-extern void fc_buffer_record_space(Relation rel, BlockNumber block, Size space);
+extern void fc_shared_record_space(Relation rel, BlockNumber block, Size space);
 
 /* The share of the table, in percent, that its free space map says is free */
-extern int	fc_buffer_free_percent(Relation rel);
+extern int	fc_shared_free_percent(Relation rel);
 
 /*
  * heap/page_log.c.  Logs a new page, all of whose rows say where they are, and

@@ -130,7 +130,7 @@ fc_new_copy(const FcNewFile *file)
 		CHECK_FOR_INTERRUPTS();
 		append.n = Min(nblocks - block, FC_PAGE_BATCH);
 		fc_new_read(file, &append, block, reads);
-		fc_buffer_append(&append, writes);
+		fc_shared_append(&append, writes);
 	}
 	pfree(append.pages);
 	FreeAccessStrategy(reads);

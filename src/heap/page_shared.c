@@ -131,7 +131,7 @@ fc_buffer_keep_new(Buffer *buffers, int n)
 }
 
 void
-fc_buffer_append(FcAppend *append, BufferAccessStrategy strategy)
+fc_shared_append(FcAppend *append, BufferAccessStrategy strategy)
 {
 	Buffer		buffers[FC_PAGE_BATCH];
 	int			done = 0;
@@ -151,14 +151,14 @@ fc_buffer_append(FcAppend *append, BufferAccessStrategy strategy)
 }
 
 void
-fc_buffer_record_space(Relation rel, BlockNumber block, Size space)
+fc_shared_record_space(Relation rel, BlockNumber block, Size space)
 {
 	RecordPageWithFreeSpace(rel, block, space);
 	FreeSpaceMapVacuumRange(rel, block, block + 1);
 }
 
 int
-fc_buffer_free_percent(Relation rel)
+fc_shared_free_percent(Relation rel)
 {
 	BlockNumber blocks = RelationGetNumberOfBlocks(rel);
 	uint32		n = Min(blocks, FC_SPACE_SAMPLE);

@@ -195,7 +195,7 @@ fc_page_append(FcPageWriter *writer, FcAppend *append)
 			fc_file_append(append);
 		else
 		{
-			fc_buffer_append(append, writer->strategy);
+			fc_shared_append(append, writer->strategy);
 			writer->last_block = append->block;
 			writer->last_space = PageGetHeapFreeSpace(fc_append_page(append, append->n - 1));
 		}
@@ -614,7 +614,7 @@ fc_page_end(FcWriter *base)
 	if (writer->npages > 0)
 		fc_page_write(writer, true);
 	if (writer->last_block != InvalidBlockNumber)
-		fc_buffer_record_space(base->rel, writer->last_block, writer->last_space);
+		fc_shared_record_space(base->rel, writer->last_block, writer->last_space);
 	if (writer->strategy)
 		FreeAccessStrategy(writer->strategy);
 	for (int i = 0; i < writer->nslots; i++)

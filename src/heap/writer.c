@@ -64,7 +64,7 @@ fc_write_kind(Relation rel, uint64 rows)
 		return FC_STORAGE_USED;
 	empty = RelationGetNumberOfBlocks(rel) == 0;
 	pages = fc_writer != FC_WRITER_AUTO ? fc_writer == FC_WRITER_PAGE :
-		rows >= FC_PAGES_ROWS && fc_buffer_free_percent(rel) < FC_SPACE_USED;
+		rows >= FC_PAGES_ROWS && fc_shared_free_percent(rel) < FC_SPACE_USED;
 	if (pages && fc_write_page_can(rel))
 		return empty && own && fc_hold_alone(rel) ? FC_STORAGE_PAGES : FC_STORAGE_BUFFERS;
 	return empty ? FC_STORAGE_EMPTY : FC_STORAGE_USED;

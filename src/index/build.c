@@ -19,7 +19,7 @@
  * An error of an index build (two rows are equal, an expression fails) ends
  * the phase.  The build knows neither the lines of the rows nor which row is
  * the first in the file that the index refuses.  The leader finds that out, by
- * inserting the rows again (fc_load_verify_indexes).
+ * inserting the rows again (fc_verify_load_indexes).
  *
  * maintenance_work_mem is lowered to the process's share of fast_copy.memory;
  * core restores it with the GUC nest level, on error too.

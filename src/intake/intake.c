@@ -245,7 +245,7 @@ fc_intake_end(FcIntake *intake, int processes)
 static int
 fc_intake_workers(const FcIntake *intake, uint64 bytes)
 {
-	return fc_workers_wanted(intake->target->options->workers, bytes < FC_SMALL_PACKED);
+	return fc_processors_workers(intake->target->options->workers, bytes < FC_SMALL_PACKED);
 }
 
 /* Does the plan allow it to go on while data come? */

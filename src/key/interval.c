@@ -65,7 +65,7 @@ floor_mod(int64 a, int64 b)
 }
 
 int64
-fc_day_of(FcKeyType type, int64 key, pg_tz *zone)
+fc_key_day_of(FcKeyType type, int64 key, pg_tz *zone)
 {
 	struct pg_tm tm;
 	fsec_t		fsec;
@@ -98,7 +98,7 @@ local_midnight(int64 day, pg_tz *zone)
 }
 
 int64
-fc_day_start(FcKeyType type, int64 day, pg_tz *zone)
+fc_key_day_start(FcKeyType type, int64 day, pg_tz *zone)
 {
 	/* near the type's ends a zone's offset may put a day's start outside */
 	int64		margin = type == FC_KEY_TIMESTAMPTZ ? 1 : 0;
@@ -122,7 +122,7 @@ fc_interval_zone(const FcInterval *interval)
 }
 
 int64
-fc_month_of_day(int64 day)
+fc_key_month_of_day(int64 day)
 {
 	int			year;
 	int			month;
@@ -133,7 +133,7 @@ fc_month_of_day(int64 day)
 }
 
 int64
-fc_month_start(int64 month)
+fc_key_month_start(int64 month)
 {
 	int64		year = floor_div(month, 12);
 
@@ -154,9 +154,9 @@ days_of(FcKeyType type, const FcInterval *interval)
 }
 
 int64
-fc_day_in_month(int64 day)
+fc_key_day_in_month(int64 day)
 {
-	int64		into = day - fc_month_start(fc_month_of_day(day));
+	int64		into = day - fc_key_month_start(fc_key_month_of_day(day));
 
 	return into < FC_MONTH_DAYS ? into : 0;
 }
@@ -166,24 +166,24 @@ static int64
 calendar_start(FcKeyType type, const FcInterval *interval, int64 i)
 {
 	pg_tz	   *zone = fc_interval_zone(interval);
-	int64		day = fc_day_of(type, interval->origin, zone);
+	int64		day = fc_key_day_of(type, interval->origin, zone);
 
 	if (interval->months > 0)
-		day = fc_month_start(fc_month_of_day(day) + i * interval->months) + fc_day_in_month(day);
+		day = fc_key_month_start(fc_key_month_of_day(day) + i * interval->months) + fc_key_day_in_month(day);
 	else
 		day += i * days_of(type, interval);
-	return fc_day_start(type, day, zone);
+	return fc_key_day_start(type, day, zone);
 }
 
 static int64
 calendar_index(FcKeyType type, const FcInterval *interval, int64 key)
 {
 	pg_tz	   *zone = fc_interval_zone(interval);
-	int64		day = fc_day_of(type, key, zone);
-	int64		origin = fc_day_of(type, interval->origin, zone);
+	int64		day = fc_key_day_of(type, key, zone);
+	int64		origin = fc_key_day_of(type, interval->origin, zone);
 
 	if (interval->months > 0)
-		return floor_div(fc_month_of_day(day) - fc_month_of_day(origin),
+		return floor_div(fc_key_month_of_day(day) - fc_key_month_of_day(origin),
 						 interval->months);
 	return floor_div(day - origin, days_of(type, interval));
 }
@@ -234,7 +234,7 @@ clock_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	*hi = Min(*lo + interval->width, next);
 	if (type != FC_KEY_TIMESTAMPTZ || interval->width <= USECS_PER_HOUR)
 		return;
-	day = fc_day_of(type, start, session_timezone);
+	day = fc_key_day_of(type, start, session_timezone);
 	*lo = start;
 	for (int64 time = interval->width; time < USECS_PER_DAY; time += interval->width)
 	{
@@ -336,7 +336,7 @@ any_floor(FcKeyType type, const FcInterval *interval, int64 key,
 }
 
 bool
-fc_epoch_to_time(int64 unit, int64 key, int64 *time)
+fc_key_epoch_to_time(int64 unit, int64 key, int64 *time)
 {
 	int64		epoch = EPOCH_SECONDS * USECS_PER_SEC;
 
@@ -350,7 +350,7 @@ fc_epoch_to_time(int64 unit, int64 key, int64 *time)
 }
 
 int64
-fc_epoch_from_time(int64 unit, int64 time)
+fc_key_epoch_from_time(int64 unit, int64 time)
 {
 	int64		key;
 
@@ -375,18 +375,18 @@ epoch_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	int64		end;
 	int64		time;
 
-	if (fc_epoch_to_time(interval->epoch, key, &time))
+	if (fc_key_epoch_to_time(interval->epoch, key, &time))
 	{
 		any_floor(FC_KEY_TIMESTAMPTZ, interval, time, lo, hi);
-		*lo = fc_epoch_from_time(interval->epoch, *lo);
+		*lo = fc_key_epoch_from_time(interval->epoch, *lo);
 		*hi = *hi == PG_INT64_MAX ? PG_INT64_MAX :
-			fc_epoch_from_time(interval->epoch, *hi);
+			fc_key_epoch_from_time(interval->epoch, *hi);
 	}
 	else
 	{
 		*lo = key < 0 ? PG_INT64_MIN :
-			fc_epoch_from_time(interval->epoch, END_TIMESTAMP);
-		*hi = key < 0 ? fc_epoch_from_time(interval->epoch, MIN_TIMESTAMP) :
+			fc_key_epoch_from_time(interval->epoch, END_TIMESTAMP);
+		*hi = key < 0 ? fc_key_epoch_from_time(interval->epoch, MIN_TIMESTAMP) :
 			PG_INT64_MAX;
 	}
 	type_range(type, &first, &end);

@@ -54,25 +54,25 @@ fc_key_is_integer(FcKeyType type)
 }
 
 /* The day that a key lies in, in a zone for timestamptz */
-extern int64 fc_day_of(FcKeyType type, int64 key, pg_tz *zone);
+extern int64 fc_key_day_of(FcKeyType type, int64 key, pg_tz *zone);
 
 /*
  * The first key of a day, cut to the type's range; past its end the type's
  * infinity
  */
-extern int64 fc_day_start(FcKeyType type, int64 day, pg_tz *zone);
+extern int64 fc_key_day_start(FcKeyType type, int64 day, pg_tz *zone);
 
 /* The month that holds a day */
-extern int64 fc_month_of_day(int64 day);
+extern int64 fc_key_month_of_day(int64 day);
 
 /*
  * The first day of a month; if the month is outside the range of all types, a
  * day outside them, too
  */
-extern int64 fc_month_start(int64 month);
+extern int64 fc_key_month_start(int64 month);
 
 /* Days after the first one of its month; 0 if not all months have such a day */
-extern int64 fc_day_in_month(int64 day);
+extern int64 fc_key_day_in_month(int64 day);
 
 /* Can intervals be counted from the start of each day? */
 extern bool fc_interval_fits_day(FcKeyType type, const FcInterval *interval);
@@ -82,8 +82,8 @@ extern bool fc_interval_fits_day(FcKeyType type, const FcInterval *interval);
  * into a timestamptz and back.  False for a key that is beyond all timestamps;
  * for a time that is beyond all bigints the nearest key.
  */
-extern bool fc_epoch_to_time(int64 unit, int64 key, int64 *time);
-extern int64 fc_epoch_from_time(int64 unit, int64 time);
+extern bool fc_key_epoch_to_time(int64 unit, int64 key, int64 *time);
+extern int64 fc_key_epoch_from_time(int64 unit, int64 time);
 
 /*
  * The start of the interval that holds the finite "key", and the start of the

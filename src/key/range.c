@@ -386,7 +386,7 @@ fc_key_text(FcKeyType type, int64 key)
 }
 
 char *
-fc_partition_name_now(const FcNewPartition *part)
+fc_new_partition_name_now(const FcNewPartition *part)
 {
 	char	   *name = get_rel_name(part->range.partition);
 

@@ -98,7 +98,7 @@ extern void fc_key_to_tm(FcKeyType type, int64 key, struct pg_tz *zone, struct p
 extern char *fc_key_text(FcKeyType type, int64 key);
 
 /* The current name of a new partition; ERROR 42P01 if it was dropped */
-extern char *fc_partition_name_now(const FcNewPartition *part);
+extern char *fc_new_partition_name_now(const FcNewPartition *part);
 
 /* The range as commands and messages have it: "FROM (...) TO (...)" */
 extern char *fc_range_text(FcKeyType type, const FcRange *range);

@@ -48,7 +48,7 @@ is_finite(const FcRoute *route, const FcRange *range)
 static bool
 starts_day(FcKeyType type, int64 key, pg_tz *zone)
 {
-	return fc_day_start(type, fc_day_of(type, key, zone), zone) == key;
+	return fc_key_day_start(type, fc_key_day_of(type, key, zone), zone) == key;
 }
 
 bool
@@ -118,10 +118,10 @@ static void
 calendar_interval(const FcRoute *route, const FcRange *range, pg_tz *zone, FcInterval *interval)
 {
 	FcKeyType	type = route->type;
-	int64		lo = fc_day_of(type, range->lo, zone);
-	int64		hi = fc_day_of(type, range->hi, zone);
-	int64		into = lo - fc_month_start(fc_month_of_day(lo));
-	bool		months = into < FC_MONTH_DAYS && into == fc_day_in_month(hi);
+	int64		lo = fc_key_day_of(type, range->lo, zone);
+	int64		hi = fc_key_day_of(type, range->hi, zone);
+	int64		into = lo - fc_key_month_start(fc_key_month_of_day(lo));
+	bool		months = into < FC_MONTH_DAYS && into == fc_key_day_in_month(hi);
 
 	interval->zone = zone == session_timezone ? NULL : zone;
 	/* others that are as wide, or as months may be, tell days from months */
@@ -133,17 +133,17 @@ calendar_interval(const FcRoute *route, const FcRange *range, pg_tz *zone, FcInt
 
 		if (!is_finite(route, other) || !starts_days(type, other, zone))
 			continue;
-		other_lo = fc_day_of(type, other->lo, zone);
-		other_hi = fc_day_of(type, other->hi, zone);
+		other_lo = fc_key_day_of(type, other->lo, zone);
+		other_hi = fc_key_day_of(type, other->hi, zone);
 		if (other_hi - other_lo == hi - lo)
-			months &= into == 0 || (fc_day_in_month(other_lo) == into && fc_day_in_month(other_hi) == into);
+			months &= into == 0 || (fc_key_day_in_month(other_lo) == into && fc_key_day_in_month(other_hi) == into);
 		else if (!months && is_like_months(hi - lo) && is_like_months(other_hi - other_lo) &&
 				 llabs((other_hi - other_lo) - (hi - lo)) <= 3)
 			interval->unsure = range->partition;
 	}
 	if (months)
 	{
-		interval->months = (int32) (fc_month_of_day(hi) - fc_month_of_day(lo));
+		interval->months = (int32) (fc_key_month_of_day(hi) - fc_key_month_of_day(lo));
 		interval->unsure = InvalidOid;
 		return;
 	}
@@ -209,7 +209,7 @@ counted_bound(const FcRoute *route, const FcInterval *interval, int64 bound)
 
 	if (interval->epoch == 0)
 		return bound;
-	return fc_epoch_to_time(interval->epoch, bound, &time) ? time : DT_NOEND;
+	return fc_key_epoch_to_time(interval->epoch, bound, &time) ? time : DT_NOEND;
 }
 
 /* Is the range what "interval" gives for the range's first key? */
@@ -358,7 +358,7 @@ time_width(FcKeyType type, const char *text)
 	if (span->month > 0)
 	{
 		interval.months = span->month;
-		interval.origin = fc_day_start(type, fc_month_start(0), session_timezone);
+		interval.origin = fc_key_day_start(type, fc_key_month_start(0), session_timezone);
 		return interval;
 	}
 
@@ -369,7 +369,7 @@ time_width(FcKeyType type, const char *text)
 	interval.days = days;
 	first_day = interval.width % (7 * USECS_PER_DAY) == 0 ? FIRST_MONDAY : 0;
 	if (days || USECS_PER_DAY % interval.width == 0)
-		interval.origin = fc_day_start(type, first_day, session_timezone);
+		interval.origin = fc_key_day_start(type, first_day, session_timezone);
 	if (type == FC_KEY_DATE)
 		interval.width /= USECS_PER_DAY;
 	return interval;
@@ -455,8 +455,8 @@ fc_interval_lines_up(const FcRoute *route, const FcInterval *interval)
 			 !starts_day(type, counted_bound(route, interval, range->hi), zone)))
 			return false;
 	}
-	day = fc_day_of(type, interval->origin, zone);
+	day = fc_key_day_of(type, interval->origin, zone);
 	return interval->months == 0 ||
 		(starts_day(type, interval->origin, zone) &&
-		 fc_month_start(fc_month_of_day(day)) == day);
+		 fc_key_month_start(fc_key_month_of_day(day)) == day);
 }

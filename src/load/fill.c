@@ -16,7 +16,7 @@
 
 #include "utils/lsyscache.h"
 
-#include "copyfrom/run.h"
+#include "copyfrom/core.h"
 #include "heap/hold.h"
 #include "heap/writer.h"
 #include "load/fill.h"
@@ -84,7 +84,7 @@ static void
 fc_fill_verify(FcJob *job)
 {
 	fc_lead_take_up_tasks(job);
-	fc_load_verify(&job->target.ctx, job->target.ngroups);
+	fc_verify_load(&job->target.ctx, job->target.ngroups);
 }
 
 /*
@@ -107,7 +107,7 @@ fc_fill_throw(FcJob *job)
 	if (pg_atomic_read_u32(&job->target.shared->errors.stopped) != 0 &&
 		!fc_fill_seen_all(&job->target))
 		fc_lead_apart(job, fc_fill_verify);
-	fc_rejected_throw(&job->target);
+	fc_notices_throw(&job->target);
 	fc_core_throw(&job->target);
 }
 

@@ -13,7 +13,7 @@
  */
 #include "postgres.h"
 
-#include "copyfrom/run.h"
+#include "copyfrom/core.h"
 #include "errors/context.h"
 #include "load/header.h"
 #include "source/client.h"
@@ -176,8 +176,8 @@ fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
 	FcTarget   *target = &job->target;
 	FcFileForm	other = {.encoding = target->form.encoding};
 
-	fc_fields_map(target->rel, target->options, &target->dialect, record->data,
-				  record->length, file == 0 ? &target->form : &other);
+	fc_columns_map(target->rel, target->options, &target->dialect, record->data,
+				   record->length, file == 0 ? &target->form : &other);
 	if (file == 0 || equal(other.fields, target->form.fields))
 		return;
 	ereport(ERROR,

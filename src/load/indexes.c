@@ -12,7 +12,7 @@
  */
 #include "postgres.h"
 
-#include "copyfrom/run.h"
+#include "copyfrom/core.h"
 #include "index/build.h"
 #include "load/indexes.h"
 #include "load/lead.h"
@@ -112,7 +112,7 @@ fc_indexes_verify(FcJob *job)
 	}
 	CommandCounterIncrement();
 	fc_lead_take_up_tasks(job);
-	fc_load_verify_indexes(&target->ctx, target->ngroups);
+	fc_verify_load_indexes(&target->ctx, target->ngroups);
 }
 
 /*
@@ -124,7 +124,7 @@ static void
 fc_indexes_throw(FcJob *job)
 {
 	fc_lead_apart(job, fc_indexes_verify);
-	fc_rejected_throw(&job->target);
+	fc_notices_throw(&job->target);
 	fc_core_throw(&job->target);
 }
 

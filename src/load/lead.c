@@ -163,12 +163,12 @@ fc_lead_unpack(FcJob *job)
 	FcWork		work = {.memory = (Size) fc_memory_kb * 1024};
 	FcContext	ctx;
 
-	fc_context_begin(&ctx, dsm_segment_address(segment), 0, false);
+	fc_worker_context_begin(&ctx, dsm_segment_address(segment), 0, false);
 	ctx.source = job->target.source;
 	ctx.progress = fc_progress_update;
 	ctx.progress_arg = &job->progress;
 	(void) fc_worker_run(&ctx, segment, FC_PHASE_UNPACK, nworkers, &work);
-	fc_context_end(&ctx);
+	fc_worker_context_end(&ctx);
 	dsm_detach(segment);
 	fc_intake_end_unpack(&job->intake);
 }

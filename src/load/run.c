@@ -28,7 +28,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "copyfrom/run.h"
+#include "copyfrom/core.h"
 #include "elsewhere/elsewhere.h"
 #include "index/progress_slot.h"
 #include "intake/intake.h"
@@ -166,7 +166,7 @@ fc_job_rejects(FcJob *job)
 		fc_progress_phase(&job->progress, FC_PHASE_REJECT);
 	else
 		fc_progress_begin_phase(&job->progress, FC_PHASE_REJECT);
-	name = fc_rejected_finish(&job->target);
+	name = fc_notices_finish(&job->target);
 	if (name)
 		fc_lead_report(job, 1, rejected, -1, psprintf("job %s", name));
 }

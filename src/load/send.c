@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 
 #include "context/pace.h"
-#include "copyfrom/run.h"
+#include "copyfrom/core.h"
 #include "elsewhere/elsewhere.h"
 #include "errors/first_error.h"
 #include "errors/stop.h"

@@ -20,8 +20,8 @@
 #include "compat/compat.h"
 #include "context/dsm.h"
 #include "context/processors.h"
+#include "copyfrom/core.h"
 #include "copyfrom/feed.h"
-#include "copyfrom/run.h"
 #include "errors/first_error.h"
 #include "intake/intake.h"
 #include "intake/receive.h"
@@ -71,7 +71,7 @@ fc_setup_close_target(FcJob *job)
 static int
 fc_setup_count_workers(const FcOptions *options, uint64 size)
 {
-	return fc_workers_wanted(options->workers, size < FC_SMALL_FILE);
+	return fc_processors_workers(options->workers, size < FC_SMALL_FILE);
 }
 
 /* The argument of fc_setup_try_segment */
@@ -355,7 +355,7 @@ fc_setup_job(FcJob *job)
 
 	fc_away_check_options(options);
 	/* naming a table by its OID must not get around its schema's privileges */
-	fc_target_check_schema(target->oid);
+	fc_executor_check_schema(target->oid);
 	fc_setup_open_target(job);
 	target->relname = pstrdup(RelationGetRelationName(target->rel));
 	fc_setup_plan(job);
@@ -376,7 +376,7 @@ fc_setup_job(FcJob *job)
 	fc_setup_settle(job);
 	fc_layout_make(job);
 	fc_setup_io(target);
-	fc_context_begin(&target->ctx, target->shared, 0, false);
+	fc_worker_context_begin(&target->ctx, target->shared, 0, false);
 	target->ctx.source = target->source;
 	target->ctx.target = target->rel;
 	if (target->nworkers == 0)
@@ -398,7 +398,7 @@ fc_setup_end(FcJob *job)
 		dsm_detach(job->converted);
 	if (job->intake.unpacked)
 		dsm_detach(job->intake.unpacked);
-	fc_context_end(&target->ctx);
+	fc_worker_context_end(&target->ctx);
 	fc_setup_close_target(job);
 	dsm_detach(job->segment);
 }

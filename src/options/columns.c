@@ -139,8 +139,8 @@ fc_fields_map_one(Relation rel, bool ignore_extra, FcFileForm *form,
 }
 
 void
-fc_fields_map(Relation rel, const FcOptions *options, const FcDialect *of_file,
-			  char *rec, size_t len, FcFileForm *form)
+fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *of_file,
+			   char *rec, size_t len, FcFileForm *form)
 {
 	FcDialect	dialect = *of_file;
 	char	   *line = pnstrdup(rec, len);
@@ -156,7 +156,7 @@ fc_fields_map(Relation rel, const FcOptions *options, const FcDialect *of_file,
 	fields = palloc(sizeof(FcField) * (textlen + 1));
 	dialect.null_string = options->format.null_print;
 	dialect.null_len = options->format.null_print_len;
-	n = fc_record_fields(&dialect, text, textlen, fields, textlen + 1);
+	n = fc_fields_cut(&dialect, text, textlen, fields, textlen + 1);
 	if (n < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -169,8 +169,8 @@ fc_fields_map(Relation rel, const FcOptions *options, const FcDialect *of_file,
 }
 
 List *
-fc_fields_force(List *names, const FcOptions *options, Relation rel,
-				List *attnums)
+fc_columns_force(List *names, const FcOptions *options, Relation rel,
+				 List *attnums)
 {
 	List	   *all = NIL;
 	ListCell   *lc;
@@ -238,8 +238,8 @@ fc_fields_pattern(Relation rel, FcColumns *columns, const FcPatternOption *optio
 }
 
 void
-fc_fields_patterns(Relation rel, const FcOptions *options, AttrNumber key_attnum,
-				   FcColumns *columns)
+fc_columns_make_patterns(Relation rel, const FcOptions *options, AttrNumber key_attnum,
+						 FcColumns *columns)
 {
 	char	   *key = NULL;
 	ListCell   *lc;
@@ -272,8 +272,8 @@ fc_fields_list(Relation rel, bool mapped, const FcFileForm *form, FcColumns *col
 }
 
 void
-fc_fields_make(Relation rel, const FcOptions *options, const FcFileForm *form,
-			   FcColumns *columns)
+fc_columns_make(Relation rel, const FcOptions *options, const FcFileForm *form,
+				FcColumns *columns)
 {
 	int			n;
 
@@ -281,9 +281,9 @@ fc_fields_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	n = Max(list_length(columns->fields), 1);
 	columns->flags = palloc0(n);
 	fc_fields_flag(rel, columns,
-				   fc_fields_force(options->force_not_null, options, rel, columns->attnums),
+				   fc_columns_force(options->force_not_null, options, rel, columns->attnums),
 				   FC_FIELD_FORCE_NOT_NULL, "FORCE_NOT_NULL");
 	fc_fields_flag(rel, columns,
-				   fc_fields_force(options->force_null, options, rel, columns->attnums),
+				   fc_columns_force(options->force_null, options, rel, columns->attnums),
 				   FC_FIELD_FORCE_NULL, "FORCE_NULL");
 }

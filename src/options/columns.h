@@ -39,24 +39,24 @@ typedef struct FcColumns
  * for a name that comes twice, 22P04 if a NOT NULL column without a default
  * is missing.
  */
-extern void fc_fields_map(Relation rel, const FcOptions *options,
-						  const FcDialect *dialect, char *rec, size_t len,
-						  FcFileForm *form);
+extern void fc_columns_map(Relation rel, const FcOptions *options,
+						   const FcDialect *dialect, char *rec, size_t len,
+						   FcFileForm *form);
 
 /* Sets attnums, fields and flags; throws COPY's errors */
-extern void fc_fields_make(Relation rel, const FcOptions *options,
-						   const FcFileForm *form, FcColumns *columns);
+extern void fc_columns_make(Relation rel, const FcOptions *options,
+							const FcFileForm *form, FcColumns *columns);
 
 /*
  * Sets the patterns; key_attnum is 0 where there is no key.  ERROR 42703 or
  * 42P10 for a column that the table or the file does not have, and the errors
  * of fc_pattern_compile.
  */
-extern void fc_fields_patterns(Relation rel, const FcOptions *options,
-							   AttrNumber key_attnum, FcColumns *columns);
+extern void fc_columns_make_patterns(Relation rel, const FcOptions *options,
+									 AttrNumber key_attnum, FcColumns *columns);
 
 /* Returns the names of FORCE_NOT_NULL or FORCE_NULL with "*" written out */
-extern List *fc_fields_force(List *names, const FcOptions *options,
-							 Relation rel, List *attnums);
+extern List *fc_columns_force(List *names, const FcOptions *options,
+							  Relation rel, List *attnums);
 
 #endif							/* FC_COLUMNS_H */

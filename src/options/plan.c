@@ -23,9 +23,9 @@
 #include "compat/compat.h"
 #include "options/plan.h"
 #include "options/plan_code.h"
-#include "row/condition.h"
 #include "row/executor.h"
 #include "row/serial.h"
+#include "row/where.h"
 #include "sort/order_by_keys.h"
 
 static bool
@@ -221,8 +221,8 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	FcPlanned *planned = palloc0(sizeof(FcPlanned));
 	int			server = GetDatabaseEncoding();
 
-	fc_fields_make(rel, options, form, &planned->columns);
-	planned->pstate = fc_target_parse_state(rel, planned->columns.attnums);
+	fc_columns_make(rel, options, form, &planned->columns);
+	planned->pstate = fc_executor_parse_state(rel, planned->columns.attnums);
 	if (fc_caller_opened_by_core(options->caller))
 		planned->where = where;
 	else if (options->where_clause)
@@ -237,7 +237,7 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	fc_plan_key(rel, options, planned);
 	fc_plan_order(planned);
 	fc_plan_check_unique(rel, rel, options, planned);
-	fc_fields_patterns(rel, options, planned->plan.key.attnum, &planned->columns);
+	fc_columns_make_patterns(rel, options, planned->plan.key.attnum, &planned->columns);
 	fc_plan_check_encoding(options, planned);
 	planned->plan.subtransactions = fc_plan_subtransactions(rel, options, planned);
 	planned->core_reason = fc_plan_core_reason(rel, options, planned);

@@ -668,7 +668,7 @@ fc_attach_by_command(FcAttach *attach, const FcNewPartition *part)
 	fc_ddl_run(psprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES %s",
 						fc_ddl_name(get_rel_namespace(attach->parent), get_rel_name(attach->parent)),
 						fc_ddl_name(get_rel_namespace(part->range.partition),
-									fc_partition_name_now(part)),
+									fc_new_partition_name_now(part)),
 						fc_range_text(attach->route->type, &part->range)));
 	if (OidIsValid(vouched))
 		fc_attach_drop_check(vouched);
@@ -705,7 +705,7 @@ void
 fc_partition_attach(FcAttach *attach, const FcNewPartition *part)
 {
 	Assert(!IsInParallelMode());
-	(void) fc_partition_name_now(part);
+	(void) fc_new_partition_name_now(part);
 	if (attach->first || attach->reason || !fc_attach_by_catalog(attach, part))
 		fc_attach_by_command(attach, part);
 	attach->first = false;

@@ -77,7 +77,7 @@ fc_partman_local(const FcRoute *route, int64 key)
 	if (route->interval.epoch)
 	{
 		type = FC_KEY_TIMESTAMPTZ;
-		good = fc_epoch_to_time(route->interval.epoch, key, &local);
+		good = fc_key_epoch_to_time(route->interval.epoch, key, &local);
 	}
 	else if (type == FC_KEY_DATE)
 		good = IS_VALID_DATE(key) &&
@@ -337,7 +337,7 @@ static void
 fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
 					 const char *table)
 {
-	char	   *name = psprintf("%s_partition_check", fc_partition_name_now(part));
+	char	   *name = psprintf("%s_partition_check", fc_new_partition_name_now(part));
 	bool		implied = partman->epoch == 1 || part->range.lo >= 0;
 	const char *control = quote_identifier(partman->control);
 	char	   *time = partman->epoch == 1 ? psprintf("to_timestamp(%s)", control) :
@@ -348,8 +348,8 @@ fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
 
 	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
 	if (part->range.hi_max ||
-		!fc_epoch_to_time(partman->epoch, part->range.lo, &lo) ||
-		!fc_epoch_to_time(partman->epoch, part->range.hi, &hi))
+		!fc_key_epoch_to_time(partman->epoch, part->range.lo, &lo) ||
+		!fc_key_epoch_to_time(partman->epoch, part->range.hi, &hi))
 		return;
 	level = fc_ddl_begin();
 	fc_ddl_run(psprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s >= %s AND %s < %s)%s",
@@ -368,7 +368,7 @@ fc_partman_finish_one(const FcPartman *partman, const char *nspname,
 {
 	Node	   *schema = fc_partman_argument(nspname);
 	Node	   *parent = fc_partman_argument(partman->name);
-	char	   *name = fc_partition_name_now(part);
+	char	   *name = fc_new_partition_name_now(part);
 	Node	   *child = fc_partman_argument(name);
 
 	if (partman->epoch)

@@ -40,7 +40,7 @@ fc_partman_key(const FcRoute *route, TimestampTz time)
 	Timestamp	local;
 
 	if (route->type >= FC_KEY_INT2)
-		return fc_epoch_from_time(route->interval.epoch, time);
+		return fc_key_epoch_from_time(route->interval.epoch, time);
 	if (route->type == FC_KEY_TIMESTAMPTZ)
 		return time;
 	if (timestamp2tm(time, &tz, &tm, &fsec, NULL, zone) != 0 ||

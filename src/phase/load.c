@@ -34,8 +34,8 @@
 #include "phase/loader.h"
 #include "phase/phases.h"
 #include "row/chunk_reader.h"
-#include "row/condition.h"
 #include "row/executor.h"
+#include "row/where.h"
 #include "sort/row_source.h"
 #include "sort/run_write.h"
 
@@ -61,8 +61,8 @@ void
 fc_load_begin(FcLoader *loader, FcContext *ctx)
 {
 	loader->ctx = ctx;
-	loader->estate = fc_target_executor(fc_target_context_state(ctx),
-										&loader->root);
+	loader->estate = fc_executor_begin(fc_executor_context_state(ctx),
+									   &loader->root);
 	loader->root_slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 												 &TTSOpsVirtual);
 	loader->parser = fc_parse_begin(ctx, loader->estate, true);
@@ -107,7 +107,7 @@ fc_load_finish(FcLoader *loader)
 		fc_leaf_end_routing(loader);
 	ExecDropSingleTupleTableSlot(loader->root_slot);
 	fc_parse_end(loader->parser);
-	fc_target_executor_end(loader->estate);
+	fc_executor_end(loader->estate);
 }
 
 /* The task after this one, if the same process must load it for its leaf */

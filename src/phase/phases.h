@@ -46,7 +46,7 @@ extern void fc_load_check_run(FcContext *ctx);
  * at the records before the bad one, and keeps the first error of the file.
  * Writes nothing.
  */
-extern void fc_load_verify(FcContext *ctx, int nleaves);
+extern void fc_verify_load(FcContext *ctx, int nleaves);
 
 /*
  * Leader, after an index of a new partition could not be built and these
@@ -55,6 +55,6 @@ extern void fc_load_verify(FcContext *ctx, int nleaves);
  * and can be interrupted.  A default may have another value this time, so that
  * no row is refused: then the error that is kept stays that of the build.
  */
-extern void fc_load_verify_indexes(FcContext *ctx, int nleaves);
+extern void fc_verify_load_indexes(FcContext *ctx, int nleaves);
 
 #endif							/* FC_PHASES_H */

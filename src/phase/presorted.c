@@ -161,7 +161,7 @@ fc_presorted_look(FcContext *ctx, int64 *keys)
 {
 	FcPresortedLook look;
 	ResultRelInfo *root;
-	EState	   *estate = fc_target_executor(fc_target_context_state(ctx), &root);
+	EState	   *estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
 	ErrorData  *edata;
 
 	Assert(!ctx->in_worker);
@@ -173,6 +173,6 @@ fc_presorted_look(FcContext *ctx, int64 *keys)
 	edata = fc_error_catch(ctx, fc_presorted_read, &look);
 	fc_parse_end(look.parser);
 	fc_chunk_reader_end(&look.reader);
-	fc_target_executor_end(estate);
+	fc_executor_end(estate);
 	return edata == NULL && look.sorted;
 }

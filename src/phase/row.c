@@ -32,7 +32,7 @@
 #include "errors/stop.h"
 #include "heap/tuple.h"
 #include "phase/loader.h"
-#include "row/condition.h"
+#include "row/where.h"
 
 /* Refuses the row with core's text, after all its values were converted */
 static void

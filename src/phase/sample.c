@@ -131,7 +131,7 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 	uint32		nchunks = ctx->shared->source.nchunks;
 	uint32		n = Min(nchunks, FC_SAMPLE_STRETCHES);
 	ResultRelInfo *root;
-	EState	   *estate = fc_target_executor(fc_target_context_state(ctx), &root);
+	EState	   *estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
 
 	sample->rows = palloc(sizeof(FcSampleRow) * FC_SAMPLE_ROWS);
 	fc_chunk_reader_begin(&sample->reader, ctx, FC_SAMPLE_LEAST);
@@ -146,7 +146,7 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 	}
 	fc_parse_end(sample->parser);
 	fc_chunk_reader_end(&sample->reader);
-	fc_target_executor_end(estate);
+	fc_executor_end(estate);
 }
 
 static int

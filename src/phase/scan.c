@@ -31,9 +31,9 @@
 #include "intake/chunks.h"
 #include "phase/phases.h"
 #include "row/chunk_reader.h"
-#include "row/condition.h"
 #include "row/executor.h"
 #include "row/parse.h"
+#include "row/where.h"
 #include "sort/run_write.h"
 
 typedef struct FcScanner
@@ -270,7 +270,7 @@ fc_scan_run(FcContext *ctx)
 	/* the reader's block is a small part of the memory */
 	fc_chunk_reader_begin(&scanner.reader, ctx,
 						  Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192));
-	scanner.estate = fc_target_executor(fc_target_context_state(ctx), &root);
+	scanner.estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
 	if (!shared->plan.where_late)
 		scanner.where = fc_where_begin(shared);
 	scanner.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
@@ -288,5 +288,5 @@ fc_scan_run(FcContext *ctx)
 		fc_spill_end(scanner.spill);
 	fc_chunk_reader_end(&scanner.reader);
 	ExecDropSingleTupleTableSlot(scanner.slot);
-	fc_target_executor_end(scanner.estate);
+	fc_executor_end(scanner.estate);
 }

@@ -29,8 +29,8 @@
 #include "phase/loader.h"
 #include "phase/phases.h"
 #include "row/chunk_reader.h"
-#include "row/condition.h"
 #include "row/executor.h"
+#include "row/where.h"
 
 typedef struct FcVerifier
 {
@@ -95,8 +95,8 @@ fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, bool created)
 	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
 										  &TTSOpsVirtual);
 	if (created && !verifier->insert)
-		leaf->indexes = fc_target_child_indexes(loader->ctx->target,
-												leaf->rri->ri_RelationDesc);
+		leaf->indexes = fc_executor_child_indexes(loader->ctx->target,
+												  leaf->rri->ri_RelationDesc);
 	MemoryContextSwitchTo(old);
 }
 
@@ -304,13 +304,13 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 }
 
 void
-fc_load_verify(FcContext *ctx, int nleaves)
+fc_verify_load(FcContext *ctx, int nleaves)
 {
 	fc_verify_records(ctx, nleaves, false);
 }
 
 void
-fc_load_verify_indexes(FcContext *ctx, int nleaves)
+fc_verify_load_indexes(FcContext *ctx, int nleaves)
 {
 	fc_verify_records(ctx, nleaves, true);
 }

@@ -144,7 +144,7 @@ fc_context_source(FcShared *shared)
 }
 
 void
-fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
+fc_worker_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
 {
 	memset(ctx, 0, sizeof(FcContext));
 	ctx->shared = shared;
@@ -167,7 +167,7 @@ fc_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
 }
 
 void
-fc_context_end(FcContext *ctx)
+fc_worker_context_end(FcContext *ctx)
 {
 	if (ctx->in_worker)
 	{
@@ -201,7 +201,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	fc_session_origin = args->origin;
 	shared = dsm_segment_address(segment);
 	SharedFileSetAttach(&shared->fileset, segment);
-	fc_context_begin(&ctx, shared, ParallelWorkerNumber, true);
+	fc_worker_context_begin(&ctx, shared, ParallelWorkerNumber, true);
 	ctx.tasks = shm_toc_lookup(toc, FC_KEY_TASKS, true);
 	ctx.turns = shm_toc_lookup(toc, FC_KEY_TURNS, true);
 	old = MemoryContextSwitchTo(ctx.mcxt);
@@ -212,7 +212,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	InstrEndParallelQuery(&usage->buffers, &usage->wal);
 	shared->ended[ParallelWorkerNumber] = fc_worker_clock();
 	MemoryContextSwitchTo(old);
-	fc_context_end(&ctx);
+	fc_worker_context_end(&ctx);
 	dsm_detach(segment);
 }
 

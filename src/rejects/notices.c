@@ -112,7 +112,7 @@ fc_notices_tell(FcTeller *teller, uint64 line)
 }
 
 void
-fc_rejected_show(FcTarget *target, const FcReject *reject, uint64 line)
+fc_notices_show(FcTarget *target, const FcReject *reject, uint64 line)
 {
 	FcTeller	teller = {.target = target,.reject = *reject};
 
@@ -156,7 +156,7 @@ fc_notices_begin(FcTeller *teller, FcTarget *target)
 {
 	memset(teller, 0, sizeof(FcTeller));
 	teller->target = target;
-	/* where core loads, fc_rejected_show has told of them */
+	/* where core loads, fc_notices_show has told of them */
 	teller->verbose = target->options->log_verbosity == FC_LOG_VERBOSE &&
 		target->way != FC_WAY_COPY;
 	teller->lines = fc_lines_begin(&target->ctx);
@@ -195,7 +195,7 @@ fc_notices_summary(FcTeller *teller)
 }
 
 char *
-fc_rejected_finish(FcTarget *target)
+fc_notices_finish(FcTarget *target)
 {
 	uint64		rejected = pg_atomic_read_u64(&target->shared->counts.rejected);
 	char	   *job = NULL;
@@ -259,7 +259,7 @@ fc_notices_limit(FcTeller *teller)
 }
 
 void
-fc_rejected_throw(FcTarget *target)
+fc_notices_throw(FcTarget *target)
 {
 	FcErrorSlot *slot = &target->shared->errors.first;
 	int64		limit = target->options->reject_limit;

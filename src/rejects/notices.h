@@ -16,19 +16,19 @@
  * Returns what stands in the column "job" of these rows, or NULL if there are
  * none.
  */
-extern char *fc_rejected_finish(FcTarget *target);
+extern char *fc_notices_finish(FcTarget *target);
 
 /*
  * Where core loads: tells of a record, which ends at this line, as soon as it
  * is left out, as COPY does.  It is not told of again.
  */
-extern void fc_rejected_show(FcTarget *target, const FcReject *reject, uint64 line);
+extern void fc_notices_show(FcTarget *target, const FcReject *reject, uint64 line);
 
 /*
  * Before the first bad record's error is thrown: gives the NOTICEs of records
  * that stand before it.  ERROR 22P02 if they are more than reject_limit
  * allows.
  */
-extern void fc_rejected_throw(FcTarget *target);
+extern void fc_notices_throw(FcTarget *target);
 
 #endif							/* FC_REJECTS_NOTICES_H */

@@ -90,7 +90,7 @@ fc_reject_table_check_access(Oid table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", table)));
-	fc_target_check_schema(table);
+	fc_executor_check_schema(table);
 	fc_own_table_check_rights(&reject_kind, table);
 }
 

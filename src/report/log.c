@@ -131,7 +131,7 @@ fc_log_count(const FcTarget *target, FcReportRow *row)
 	row->filtered = pg_atomic_read_u64(&counts->filtered);
 	row->rejected = pg_atomic_read_u64(&counts->rejected);
 	row->nulled = pg_atomic_read_u64(&counts->nulled);
-	row->way = fc_way_name(target->way);
+	row->way = fc_report_way(target->way);
 	row->reason = fc_log_reason(target);
 }
 
@@ -183,7 +183,7 @@ fc_log_phases(StringInfo line)
 	{
 		if (i == FC_PHASE_TOTAL || seconds[i] == 0)
 			continue;
-		appendStringInfo(line, "%s%s=%.3f s", separator, fc_phase_name(i), seconds[i]);
+		appendStringInfo(line, "%s%s=%.3f s", separator, fc_activity_phase_name(i), seconds[i]);
 		separator = ", ";
 	}
 }
@@ -293,7 +293,7 @@ fc_log_failed(FcLog *log, const FcProgress *progress)
 	{
 		initStringInfo(&line);
 		appendStringInfo(&line, "phase=%s, sqlstate=%s, seconds=%.3f",
-						 fc_phase_name(totals->phase), totals->failed, totals->seconds);
+						 fc_activity_phase_name(totals->phase), totals->failed, totals->seconds);
 		if (progress && progress->target->source)
 			appendStringInfo(&line, ", bytes=" UINT64_FORMAT ", workers=%d of %d",
 							 totals->bytes, totals->workers, totals->nworkers);

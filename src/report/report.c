@@ -89,7 +89,7 @@ fc_report_add_total(const FcTotals *totals)
 	row.reason = totals->reason;
 	row.failed = totals->failed;
 	if (totals->failed)
-		snprintf(choice, sizeof(choice), "failed in phase %s", fc_phase_name(totals->phase));
+		snprintf(choice, sizeof(choice), "failed in phase %s", fc_activity_phase_name(totals->phase));
 	else
 		snprintf(choice, sizeof(choice), "%d of %d workers", totals->workers, totals->nworkers);
 	row.choice = choice;
@@ -116,7 +116,7 @@ fc_report_end(const FcTotals *totals)
 }
 
 const char *
-fc_way_name(FcWay way)
+fc_report_way(FcWay way)
 {
 	static const char *const names[] = {
 		"chunks", "turns", "send", "presorted", "offsets", "rows", "copy"

@@ -38,7 +38,7 @@ typedef struct FcReportRow
 	uint64		filtered;
 	uint64		rejected;
 	uint64		nulled;			/* records with a value that became NULL */
-	const char *way;			/* fc_way_name */
+	const char *way;			/* fc_report_way */
 	char	   *reason;			/* why this way */
 	char	   *failed;			/* total: SQLSTATE of a load that failed */
 } FcReportRow;
@@ -88,7 +88,7 @@ extern void fc_report_add(const FcReportRow *row);
 /* Ends the report: keeps a copy of the totals, and adds the last row */
 extern void fc_report_end(const FcTotals *totals);
 
-extern const char *fc_way_name(FcWay way);
+extern const char *fc_report_way(FcWay way);
 
 /* List of FcReportRow */
 extern List *fc_report_rows(void);

@@ -95,7 +95,7 @@ fc_summary_head(List **lines, const FcTotals *totals)
 	fc_summary_end_line(lines, &line);
 	if (totals->failed)
 		fc_summary_say(lines, "failed", psprintf("in phase %s, with SQLSTATE %s: nothing was loaded",
-												 fc_phase_name(totals->phase), totals->failed));
+												 fc_activity_phase_name(totals->phase), totals->failed));
 }
 
 /* Rows, bytes, time and rates */
@@ -208,7 +208,7 @@ fc_summary_phases(List **lines, const List *rows, const FcTotals *totals)
 		const FcReportRow *row = lfirst(lc);
 
 		if (row->whole && row->phase != FC_PHASE_TOTAL)
-			fc_summary_phase(lines, fc_phase_name(row->phase), row->seconds, total,
+			fc_summary_phase(lines, fc_activity_phase_name(row->phase), row->seconds, total,
 							 row->rows, row->wal_bytes);
 	}
 	if (totals)
@@ -333,7 +333,7 @@ fc_summary_lines(void)
 			const FcReportRow *row = lfirst(lc);
 
 			if (row->whole && row->choice)
-				fc_summary_say(&lines, fc_phase_name(row->phase), row->choice);
+				fc_summary_say(&lines, fc_activity_phase_name(row->phase), row->choice);
 		}
 	}
 	if (list_length(rows) > 1)

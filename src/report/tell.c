@@ -233,7 +233,7 @@ fc_tell_rest(StringInfo line, FcProgress *progress, int columns)
 static void
 fc_tell_line(FcProgress *progress)
 {
-	const char *phase = fc_phase_name(progress->phase);
+	const char *phase = fc_activity_phase_name(progress->phase);
 	int			columns = (fc_progress_width > 0 ? fc_progress_width : FC_TELL_WIDTH) -
 		FC_TELL_PREFIX - (int) strlen("fast_copy :  ") - (int) strlen(phase);
 	StringInfoData line;

@@ -26,7 +26,7 @@
 #include "row/executor.h"
 
 void
-fc_target_check_schema(Oid relid)
+fc_executor_check_schema(Oid relid)
 {
 	Oid			nspid = get_rel_namespace(relid);
 	AclResult	aclresult;
@@ -40,7 +40,7 @@ fc_target_check_schema(Oid relid)
 }
 
 void
-fc_target_insert_columns(ParseState *pstate, List *attnums)
+fc_executor_insert_columns(ParseState *pstate, List *attnums)
 {
 	Bitmapset  *inserted = NULL;
 	ListCell   *lc;
@@ -52,7 +52,7 @@ fc_target_insert_columns(ParseState *pstate, List *attnums)
 }
 
 ParseState *
-fc_target_parse_state(Relation rel, List *attnums)
+fc_executor_parse_state(Relation rel, List *attnums)
 {
 	ParseState *pstate = make_parsestate(NULL);
 	ParseNamespaceItem *nsitem;
@@ -61,23 +61,23 @@ fc_target_parse_state(Relation rel, List *attnums)
 										   NULL, false, false);
 	fc_rte_require_insert(nsitem);
 	addNSItemToQuery(pstate, nsitem, false, true, true);
-	fc_target_insert_columns(pstate, attnums);
+	fc_executor_insert_columns(pstate, attnums);
 	return pstate;
 }
 
 ParseState *
-fc_target_context_state(FcContext *ctx)
+fc_executor_context_state(FcContext *ctx)
 {
 	List	   *attnums = NIL;
 
 	for (int i = 0; i < ctx->shared->plan.ncolumns; i++)
 		if (fc_shared_columns(ctx->shared)[i] != 0)
 			attnums = lappend_int(attnums, fc_shared_columns(ctx->shared)[i]);
-	return fc_target_parse_state(ctx->target, attnums);
+	return fc_executor_parse_state(ctx->target, attnums);
 }
 
 EState *
-fc_target_executor(ParseState *pstate, ResultRelInfo **rri)
+fc_executor_begin(ParseState *pstate, ResultRelInfo **rri)
 {
 	EState	   *estate = CreateExecutorState();
 
@@ -89,7 +89,7 @@ fc_target_executor(ParseState *pstate, ResultRelInfo **rri)
 }
 
 void
-fc_target_executor_end(EState *estate)
+fc_executor_end(EState *estate)
 {
 	ExecResetTupleTable(estate->es_tupleTable, false);
 	ExecCloseResultRelations(estate);
@@ -107,7 +107,7 @@ fc_target_map_list(List *expressions, AttrMap *map)
 }
 
 List *
-fc_target_child_indexes(Relation parent, Relation child)
+fc_executor_child_indexes(Relation parent, Relation child)
 {
 	AttrMap    *map = fc_build_attrmap(RelationGetDescr(child),
 									   RelationGetDescr(parent));

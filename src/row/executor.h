@@ -18,28 +18,28 @@
  * ERROR 42501 if the user lacks USAGE on the schema of a table that the caller
  * gave as an OID.
  */
-extern void fc_target_check_schema(Oid relid);
+extern void fc_executor_check_schema(Oid relid);
 
 /*
  * A parse state whose range table holds only this relation, and asks for
  * INSERT on the columns (a list of attribute numbers).
  */
-extern ParseState *fc_target_parse_state(Relation rel, List *attnums);
+extern ParseState *fc_executor_parse_state(Relation rel, List *attnums);
 
 /* Asks for INSERT on other columns of such a parse state */
-extern void fc_target_insert_columns(ParseState *pstate, List *attnums);
+extern void fc_executor_insert_columns(ParseState *pstate, List *attnums);
 
 /* A parse state for the target and the columns that the file has fields for */
-extern ParseState *fc_target_context_state(FcContext *ctx);
+extern ParseState *fc_executor_context_state(FcContext *ctx);
 
 /* An executor state and the target's ResultRelInfo, indexes not opened */
-extern EState *fc_target_executor(ParseState *pstate, ResultRelInfo **rri);
-extern void fc_target_executor_end(EState *estate);
+extern EState *fc_executor_begin(ParseState *pstate, ResultRelInfo **rri);
+extern void fc_executor_end(EState *estate);
 
 /*
  * The indexes that a new partition gets when it is attached: a list of
  * IndexInfo, of the parent's indexes, with the columns of the child.
  */
-extern List *fc_target_child_indexes(Relation parent, Relation child);
+extern List *fc_executor_child_indexes(Relation parent, Relation child);
 
 #endif							/* FC_EXECUTOR_H */

@@ -358,15 +358,15 @@ fc_parse_cut(FcParser *parser)
 	if (record->marks == NULL)
 		fc_parse_mark(parser);
 	if (record->marks != NULL)
-		record->found = fc_record_marked_fields(dialect, record->marks, record->marks_pos,
+		record->found = fc_fields_marked(dialect, record->marks, record->marks_pos,
 										record->data, record->len, record->fields,
 										parser->ncolumns);
 	else if (dialect->mode == FC_MODE_BINARY)
 		record->found = fc_binary_fields(record->data, record->len, record->fields,
 										 parser->ncolumns);
 	else
-		record->found = fc_record_fields(dialect, record->data, record->len,
-										 record->fields, parser->ncolumns);
+		record->found = fc_fields_cut(dialect, record->data, record->len,
+									  record->fields, parser->ncolumns);
 }
 
 /* Checks what COPY checks before it converts the first field */

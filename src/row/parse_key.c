@@ -63,12 +63,12 @@ fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 	if (parser->dialect.mode == FC_MODE_BINARY)
 		return fc_binary_field(record->data, record->length, wanted, field);
 	if (record->marks == NULL)
-		return fc_record_field(&parser->dialect, record->data, record->length,
-							   wanted, field);
+		return fc_field_at(&parser->dialect, record->data, record->length,
+						   wanted, field);
 	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
 						  wanted, &borders))
 		return false;
-	fc_record_cut(&parser->dialect, record->data, &borders, field);
+	fc_field_cut(&parser->dialect, record->data, &borders, field);
 	return true;
 }
 
@@ -191,7 +191,7 @@ fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
 							  borders.end - borders.start);
 	borders.end -= borders.start;
 	borders.start = 0;
-	fc_record_cut(&parser->dialect, copy.data, &borders, field);
+	fc_field_cut(&parser->dialect, copy.data, &borders, field);
 	return true;
 }
 

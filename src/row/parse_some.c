@@ -100,7 +100,7 @@ fc_parse_some(FcSome *some, const FcRecord *record, Datum *values, bool *nulls)
 		char	   *copy = fc_parse_copy(parser, record->data, record->length);
 		FcField		field;
 
-		if (!fc_record_field(&parser->dialect, copy, record->length, some->fields[i], &field))
+		if (!fc_field_at(&parser->dialect, copy, record->length, some->fields[i], &field))
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 					 errmsg("missing data for column \"%s\"", column->name)));

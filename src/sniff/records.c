@@ -67,7 +67,7 @@ fc_records_fit(const FcCursor *cursor, size_t first)
 		if (fc_record_end(&dialect, &scan, place->data + pos, cursor->end - pos,
 						  cursor->whole) != FC_END_FOUND)
 			break;
-		n = fc_record_fields(&dialect, place->data + pos, scan.content, NULL, 0);
+		n = fc_fields_cut(&dialect, place->data + pos, scan.content, NULL, 0);
 		fit += n == cursor->wanted ? 1 : -1;
 		pos += scan.total;
 	}
@@ -155,8 +155,8 @@ fc_records_cut(FcCursor *cursor, const FcScan *scan)
 	Assert(record->len <= cursor->room && cursor->pos + scan->total <= cursor->end);
 	memcpy(record->cut, record->raw, record->len);
 	memset(record->cut + record->len, 0, FC_CURSOR_SLACK);
-	record->nfields = fc_record_fields(&cursor->dialect, record->cut, record->len,
-									   record->fields, FC_SNIFF_FIELDS);
+	record->nfields = fc_fields_cut(&cursor->dialect, record->cut, record->len,
+									record->fields, FC_SNIFF_FIELDS);
 	if (record->nfields < 0)
 		cursor->faults.quotes++;
 }

@@ -257,10 +257,10 @@ agree_single_field(const Agree *agree, const char *rec, size_t len, int number,
 	{
 		same = fc_marks_borders(marks, pos, len, number, &borders);
 		if (same)
-			fc_record_cut(&agree->dialect, copy, &borders, &field);
+			fc_field_cut(&agree->dialect, copy, &borders, &field);
 	}
 	else
-		same = fc_record_field(&agree->dialect, copy, len, number, &field);
+		same = fc_field_at(&agree->dialect, copy, len, number, &field);
 	same = same && agree_field(&field, slow, copy) &&
 		memcmp(copy, rec, slow->start) == 0 &&
 		(slow->behind == len ||
@@ -289,8 +289,8 @@ agree_all_fields(const Agree *agree, const FcMarks *marks, size_t pos,
 	char	   *other = exact_copy(rec, len + 1);
 	FcField		fields[AGREE_FIELDS];
 	FcField		marked[AGREE_FIELDS];
-	int			n = fc_record_fields(&agree->dialect, one, len, fields, AGREE_FIELDS);
-	bool		same = n == fc_record_marked_fields(&agree->dialect, marks, pos, other, len,
+	int			n = fc_fields_cut(&agree->dialect, one, len, fields, AGREE_FIELDS);
+	bool		same = n == fc_fields_marked(&agree->dialect, marks, pos, other, len,
 											marked, AGREE_FIELDS);
 
 	for (int i = 0; i < n && i < AGREE_FIELDS && same; i++)
@@ -329,8 +329,8 @@ agree_about_fields(const Agree *agree, const char *rec, size_t len)
 	FcField		fields[AGREE_FIELDS];
 	bool		more = true;
 	int			n = 0;
-	int			found = fc_record_fields(&agree->dialect, copy, len,
-										 fields, AGREE_FIELDS);
+	int			found = fc_fields_cut(&agree->dialect, copy, len,
+									  fields, AGREE_FIELDS);
 
 	while (more && wrong == NULL)
 	{

@@ -93,8 +93,8 @@ trace_grammar(Trace *trace, char delim, char quote, const char *data,
 		if (rec == NULL)
 			abort();
 		memcpy(rec, data, scan.content);
-		n = fc_record_fields(&dialect, rec, scan.content, fields,
-							 lengthof(fields));
+		n = fc_fields_cut(&dialect, rec, scan.content, fields,
+						  lengthof(fields));
 		for (int i = 0; i < n && i < (int) lengthof(fields); i++)
 			referee_field(fields[i].null ? NULL : fields[i].data,
 						  fields[i].len, trace);

@@ -401,7 +401,7 @@ trace_fields(Trace *trace, const FcDialect *dialect, const char *rec,
 {
 	char	   *copy = exact_copy(rec, len + 1);
 	FcField		fields[64];
-	int			n = fc_record_fields(dialect, copy, len, fields, max);
+	int			n = fc_fields_cut(dialect, copy, len, fields, max);
 
 	if (n < 0)
 		trace_add(trace, "unterminated");
@@ -425,14 +425,14 @@ trace_single_fields(Trace *trace, const FcDialect *dialect, const char *rec,
 		char	   *other = exact_copy(rec, len + 1);
 		FcField		field;
 		FcField		next;
-		bool		found = fc_record_field(dialect, copy, len, i, &field);
+		bool		found = fc_field_at(dialect, copy, len, i, &field);
 
 		if (found)
 		{
 			size_t		start = field.data - copy;
 			size_t		behind = len + 1;
 
-			if (fc_record_field(dialect, other, len, i + 1, &next))
+			if (fc_field_at(dialect, other, len, i + 1, &next))
 				behind = next.data - other;
 			trace_field(trace, &field);
 			if (memcmp(copy, rec, start) != 0 ||
@@ -485,7 +485,7 @@ test_field_limits(void)
 	ok(trace_fields(&trace, &dialect, "a,\"b\",c,d", 9, 2) == 4,
 	   "four fields are counted where two have room");
 	is(trace.text, "(a)(b)", "two of four fields are stored");
-	fc_record_fields(&dialect, four, strlen(four), fields, 2);
+	fc_fields_cut(&dialect, four, strlen(four), fields, 2);
 	ok(fields[1].data != NULL && fields[2].data == NULL,
 	   "no field is stored beyond the room");
 	ok(trace_fields(&trace, &dialect, "a,b", 3, 0) == 2,
@@ -493,11 +493,11 @@ test_field_limits(void)
 	ok(trace_fields(&trace, &dialect, "a,b,\"c", 6, 1) == -1,
 	   "a quote that never closes is found beyond the room");
 
-	ok(fc_record_field(&dialect, rec, 6, 1, &field),
+	ok(fc_field_at(&dialect, rec, 6, 1, &field),
 	   "a field before a quote that never closes is found");
-	ok(!fc_record_field(&dialect, rec, 6, 2, &field),
+	ok(!fc_field_at(&dialect, rec, 6, 2, &field),
 	   "the field of a quote that never closes is not");
-	ok(!fc_record_field(&dialect, rec, 6, 3, &field),
+	ok(!fc_field_at(&dialect, rec, 6, 3, &field),
 	   "nor is one behind it");
 }
 

@@ -315,7 +315,7 @@ test_fields(void)
 
 		dialect.null_string = c->null_string;
 		dialect.null_len = strlen(c->null_string);
-		n = fc_record_fields(&dialect, copy, len, fields, 8);
+		n = fc_fields_cut(&dialect, copy, len, fields, 8);
 		trace_reset(&trace);
 		for (int f = 0; f < n; f++)
 			trace_field(&trace, &fields[f]);
@@ -333,10 +333,10 @@ test_verify(void)
 	char		literal[] = "a\\\0b";
 	FcField		field;
 
-	ok(fc_record_field(&dialect, nul, 4, 0, &field) &&
+	ok(fc_field_at(&dialect, nul, 4, 0, &field) &&
 	   field.len == 3 && memcmp(field.data, "a\0b", 4) == 0 && field.verify,
 	   "an escape that makes a NUL is to be verified");
-	ok(fc_record_field(&dialect, literal, 4, 0, &field) &&
+	ok(fc_field_at(&dialect, literal, 4, 0, &field) &&
 	   field.len == 3 && memcmp(field.data, "a\0b", 4) == 0 && !field.verify,
 	   "an escaped NUL of the file is not");
 }
@@ -351,7 +351,7 @@ test_default_string(void)
 	char		rec[] = "\\D\t\\\\D\tD";
 	FcField		fields[3];
 
-	ok(fc_record_fields(&dialect, rec, strlen(rec), fields, 3) == 3 &&
+	ok(fc_fields_cut(&dialect, rec, strlen(rec), fields, 3) == 3 &&
 	   fields[0].marker && !fields[1].marker && !fields[2].marker,
 	   "the default string is compared before escapes");
 	trace_reset(&trace);

@@ -129,7 +129,7 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	sender->plan = *plan;
 	sender->mcxt = mcxt;
 	sender->row_mcxt = AllocSetContextCreate(mcxt, "fast_copy send row", ALLOCSET_DEFAULT_SIZES);
-	sender->estate = fc_target_executor(fc_target_context_state(ctx), &root);
+	sender->estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
 	sender->parser = fc_parse_begin(ctx, sender->estate, true);
 	sender->dispatch = plan->shards ?
 		fc_dispatch_begin_shards(ctx, sender->parser, plan->shards) :
@@ -658,7 +658,7 @@ fc_send_end(FcSender *sender)
 	fc_chunk_reader_end(&sender->reader);
 	fc_dispatch_end(sender->dispatch);
 	fc_parse_end(sender->parser);
-	fc_target_executor_end(sender->estate);
+	fc_executor_end(sender->estate);
 	MemoryContextDelete(sender->mcxt);
 }
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * copyfrom/run.c
+ * copyfrom/core.c
  *	  Core's own COPY: for targets only it can load, and for its errors.
  *
  * CopyFrom in the leader loads targets with triggers, views and foreign
@@ -21,8 +21,8 @@
 
 #include "compat/compat.h"
 #include "context/pace.h"
+#include "copyfrom/core.h"
 #include "copyfrom/feed.h"
-#include "copyfrom/run.h"
 #include "errors/context.h"
 #include "errors/first_error.h"
 #include "row/executor.h"
@@ -307,8 +307,8 @@ fc_core_route(FcTarget *target, TupleTableSlot *slot)
 	FcUnrouted	row = {target, slot};
 	ErrorContextCallback callback;
 	ResultRelInfo *root;
-	EState	   *estate = fc_target_executor(fc_target_parse_state(target->rel, target->planned->columns.attnums),
-											&root);
+	EState	   *estate = fc_executor_begin(fc_executor_parse_state(target->rel, target->planned->columns.attnums),
+										   &root);
 	ModifyTableState *mtstate = makeNode(ModifyTableState);
 	PartitionTupleRouting *proute;
 

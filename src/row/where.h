@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * row/condition.h
+ * row/where.h
  *	  The condition of COPY ... WHERE.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef FC_CONDITION_H
-#define FC_CONDITION_H
+#ifndef FC_WHERE_H
+#define FC_WHERE_H
 
 #include "nodes/execnodes.h"
 #include "parser/parse_node.h"
@@ -36,4 +36,4 @@ extern ExprState *fc_where_begin_again(FcShared *shared);
 extern bool fc_where_accepts(ExprState *where, EState *estate,
 							 TupleTableSlot *slot);
 
-#endif							/* FC_CONDITION_H */
+#endif							/* FC_WHERE_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * row/condition.c
+ * row/where.c
  *	  The condition of COPY ... WHERE.
  *
  * 1. fc_where_parse reads the text by COPY's grammar, and checks it as COPY
@@ -33,7 +33,7 @@
 
 #include "compat/compat.h"
 #include "errors/context.h"
-#include "row/condition.h"
+#include "row/where.h"
 
 /* What stands before the caller's text when COPY's grammar reads it */
 #define FC_WHERE_PREFIX	"COPY pg_class FROM STDIN WHERE "
