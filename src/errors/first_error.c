@@ -318,16 +318,6 @@ fc_error_is_of_record(const FcContext *ctx, const ErrorData *edata)
 }
 
 char *
-fc_error_clip(const char *s, int len)
-{
-	const int	max = 100;
-
-	if (len <= max)
-		return pnstrdup(s, len);
-	return psprintf("%.*s...", pg_mbcliplen(s, len, max), s);
-}
-
-char *
 fc_error_record_text(const FcSource *source, uint64 offset, uint64 length,
 					 int encoding, bool convert)
 {

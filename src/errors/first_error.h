@@ -8,6 +8,8 @@
 #ifndef FC_FIRST_ERROR_H
 #define FC_FIRST_ERROR_H
 
+#include "mb/pg_wchar.h"
+
 #include "context/shared.h"
 
 /* Makes room for texts; the leader calls it first.  shared is in the segment */
@@ -126,6 +128,14 @@ extern char *fc_error_record_text(const FcSource *source, uint64 offset,
 								  uint64 length, int encoding, bool convert);
 
 /* The text as COPY's messages show it: palloc'd, cut after 100 bytes */
-extern char *fc_error_clip(const char *s, int len);
+static inline char *
+fc_error_clip(const char *s, int len)
+{
+	const int	max = 100;
+
+	if (len <= max)
+		return pnstrdup(s, len);
+	return psprintf("%.*s...", pg_mbcliplen(s, len, max), s);
+}
 
 #endif							/* FC_FIRST_ERROR_H */
