@@ -7,18 +7,7 @@
  * tested and fuzzed alone.
  *
  * The rules are those of CopyReadLineText, CopyReadAttributesCSV and
- * CopyReadAttributesText.  In both formats the style of the first line's end
- * binds the whole file.
- *
- * CSV: every quote byte toggles, wherever it stands; the escape byte means
- * something inside quotes only.  "\." alone on a line is data (as in
- * PostgreSQL 18) or the marker of the end of the data (as before 18).  With no
- * line end after it, or with anything else, it is data in any case.
- *
- * Text: a backslash takes the next byte with it, whatever that is.  "\." is
- * the marker of the end of the data and must be followed by a line end of the
- * file's style.  Alone on its line it ends the data.  After other bytes it is
- * an error, or, before PostgreSQL 18, part of the line's end.
+ * CopyReadAttributesText.  The style of the first line's end binds the file.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +36,14 @@ typedef enum FcMode
 	FC_MODE_BINARY				/* see grammar/binary.h */
 } FcMode;
 
-/* delim, quote and escape are neither '\r' nor '\n'; the caller ensures it */
+/*
+ * delim, quote and escape are neither '\r' nor '\n'; the caller ensures it.
+ *
+ * CSV: every quote byte toggles, wherever it stands; the escape byte means
+ * something inside quotes only.
+ *
+ * Text: a backslash takes the next byte with it, whatever that is.
+ */
 typedef struct FcDialect
 {
 	char		delim;
@@ -69,6 +65,11 @@ typedef struct FcDialect
 /*
  * The marker with its line end, which ends the data where it is a record of
  * its own; "" if the dialect has none.  dialect->eol must be known.
+ *
+ * CSV: "\." and a line end, alone on a line, if csv_marker (before PostgreSQL
+ * 18); all else is data.  Text: the line end must be of the file's style;
+ * after other bytes of its line "\." is an error if lone_marker, else (before
+ * 18) part of the line's end.
  */
 static inline const char *
 fc_dialect_marker(const FcDialect *dialect)

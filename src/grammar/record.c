@@ -3,18 +3,16 @@
  * grammar/record.c
  *	  Finds where a record ends.
  *
- * Four files read the grammar.  grammar/quote_run.c only counts records, for
- * the split.  The others serve scan and load: grammar/marks.c finds the ends of
- * many plain records, and of their fields, at once; this file finds the end of
- * any one record, for which it looks at 16 bytes at a time, and in a long
- * record at 1024; grammar/field.c cuts one record into fields.
+ * Four files read the grammar:
  *
- * The quote, the escape and the delimiter must be neither '\r' nor '\n'.
- * As every server encoding sets the high bit in all bytes of a multibyte
- * character, bytes are compared without knowing the encoding.
+ *	quote_run.c	counts records, for the split
+ *	marks.c		finds the ends of many plain records and their fields
+ *	record.c		finds the end of any one record
+ *	field.c		cuts one record into fields
  *
- * Nothing is allocated and nothing outside buf[0..len) is read, so there is
- * nothing to release on error.
+ * Bytes are compared without knowing the encoding: in every server encoding
+ * all bytes of a multibyte character have the high bit set.  Nothing is
+ * allocated, and nothing outside buf[0..len) is read.
  *
  *-------------------------------------------------------------------------
  */
