@@ -4,18 +4,18 @@
  *	  The parent's indexes on a new partition: into the catalog.
  *
  * ATTACH PARTITION builds what the partition lacks, one index after another
- * and under its locks.  To build them in the workers instead, the work of
- * CREATE INDEX is cut in three:
+ * and under its locks.  For the workers to build them, CREATE INDEX is cut in
+ * three:
  *
- *		define	leader		catalog rows and an empty file (DefineIndex, build
- *							skipped)
- *		build	worker		the access method's ambuild, or inserts of few rows
- *							(index/build.c)
- *		stats	leader		what the build counted, into pg_class
+ *	define	leader		catalog rows and an empty file (DefineIndex, build
+ *						skipped)
+ *	build	worker		the access method's ambuild, or inserts of few rows
+ *						(index/build.c)
+ *	stats	leader		what the build counted, into pg_class
  *
- * Until it is built the index is valid in the catalog but empty, which only
- * this transaction can see; an error takes table and index with it.  ATTACH
- * then finds an index equal to each of the parent's and adopts it.
+ * In between the index is valid in the catalog but empty, which only this
+ * transaction can see; an error takes table and index with it.  ATTACH then
+ * adopts an index equal to each of the parent's.
  *
  *-------------------------------------------------------------------------
  */
