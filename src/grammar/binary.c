@@ -7,8 +7,6 @@
  * grammar/quote_run.c counts records, for grammar/chunk.c.  The other
  * functions are about one tuple.
  *
- * Nothing is allocated, and nothing outside the bytes given is read.
- *
  *-------------------------------------------------------------------------
  */
 #include "grammar/binary.h"

@@ -3,14 +3,11 @@
  * grammar/binary.h
  *	  The binary format: tuples, whose fields tell how long they are.
  *
- * Pure C, like grammar/dialect.h.  Integers have their high byte first.
- *
- *	tuple		int16 number of fields, then the fields
- *	field		int32 length, then so many bytes; -1 is a NULL
+ *	tuple	int16 number of fields, then the fields
+ *	field	int32 length, then so many bytes; -1 is a NULL
  *	trailer	int16 -1: the file must end after it, and may end without it
  *
- * The file's header is the caller's.  No byte tells where a tuple begins, so
- * that tuples can be found only from the first one on.
+ * Integers have their high byte first.  No byte tells where a tuple begins.
  *
  *-------------------------------------------------------------------------
  */

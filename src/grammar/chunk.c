@@ -11,7 +11,7 @@
  *	   |              |              |
  *	first record, line                             FcChunkStart
  *
- * The serial pass costs a few additions for each chunk.  Nothing is allocated.
+ * The serial pass costs a few additions for each chunk.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,15 +3,12 @@
  * grammar/chunk.h
  *	  Cuts a file into chunks at records without reading it serially.
  *
- * Pure C, like grammar/dialect.h.  Chunks are cut anywhere: the first byte of
- * one may stand in quotes (text: after a backslash).
- *
- * 1. For each state in which a chunk may begin, a process finds out what the
- *    chunk does (FcChunkScan, FcChunk).
+ * 1. For each quote state in which a chunk may begin, a process finds out what
+ *    it does (FcChunkScan, FcChunk).
  * 2. The leader goes through all chunks once and finds the state in which each
- *    really begins (fc_chunk_resolve, FcChunkStart).
+ *    begins (fc_chunk_resolve).
  *
- * A record belongs to the chunk that has its first byte.
+ * A record belongs to the chunk of its first byte.
  *
  *-------------------------------------------------------------------------
  */
@@ -110,7 +107,7 @@ extern void fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk);
 /*
  * Gives each of the n chunks its true beginning.  *at comes in as the point
  * before chunks[0] and goes out as the one after the last chunk.  False, with
- * nothing to rely on, if a chunk does not start where the one before it ends.
+ * nothing to rely on, if chunks do not follow each other.
  *
  * If at->marker is set, the data end there: the caller resolves once more,
  * without the bytes from there on.

@@ -3,11 +3,12 @@
  * grammar/dialect.h
  *	  The record grammar: COPY's formats, as one file has them.
  *
- * Pure C: nothing of the server is known here, so that the grammar can be
- * tested and fuzzed alone.
+ * Pure C, as all of this room: nothing of the server is known, so that the
+ * grammar can be tested and fuzzed alone.  Nothing is allocated, and no byte
+ * beside those given is read.
  *
  * The rules are those of CopyReadLineText, CopyReadAttributesCSV and
- * CopyReadAttributesText.  The style of the first line's end binds the file.
+ * CopyReadAttributesText.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +21,9 @@
 
 #include "grammar/assert.h"
 
-/* How lines end; found in the first record, binding for all others */
+/*
+ * How lines end; found in the first record, binding for all others of the file
+ */
 typedef enum FcEol
 {
 	FC_EOL_UNKNOWN = 0,			/* first record not read yet */
@@ -66,10 +69,8 @@ typedef struct FcDialect
  * The marker with its line end, which ends the data where it is a record of
  * its own; "" if the dialect has none.  dialect->eol must be known.
  *
- * CSV: "\." and a line end, alone on a line, if csv_marker (before PostgreSQL
- * 18); all else is data.  Text: the line end must be of the file's style;
- * after other bytes of its line "\." is an error if lone_marker, else (before
- * 18) part of the line's end.
+ * Text: after other bytes of its line "\." is an error, or, without
+ * lone_marker (before 18), part of the line's end.
  */
 static inline const char *
 fc_dialect_marker(const FcDialect *dialect)

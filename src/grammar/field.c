@@ -6,12 +6,9 @@
  *
  *	bytes ──► borders ──► FcField
  *
- * Borders are found from one byte that matters to the next (field_end), or
- * looked up where the record is marked (grammar/marks.c).  A field is compared
- * with the null and default strings before it is unquoted (CSV) or de-escaped
- * (text) in the record's own bytes.
- *
- * Nothing is allocated.
+ * Borders are found from one byte that matters to the next, or looked up where
+ * the record is marked (grammar/marks.c).  A field is compared with the null
+ * and default strings before it is unquoted or de-escaped, in place.
  *
  *-------------------------------------------------------------------------
  */

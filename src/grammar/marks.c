@@ -6,11 +6,8 @@
  *	bytes ──► fc_mask: what stands where ──► quotes and escapes applied
  *		──► marks ──► record after record, and one field of each
  *
- * A prefix-XOR of the quotes' mask tells which bytes stand inside them.  All
- * that is out of the ordinary (a line end of another style, a marker) is left
- * to grammar/record.c and grammar/field.c; a fuzzer compares the two ways.
- *
- * Nothing is allocated, and nothing outside the bytes given is read.
+ * What is out of the ordinary (a line end of another style, a marker) is left
+ * to record.c and field.c; a fuzzer compares the two ways.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,9 +3,9 @@
  * grammar/marks.h
  *	  Where records and fields end in a stretch of many records.
  *
- * Pure C, like grammar/dialect.h.  Finds for some hundred records at once what
- * fc_record_end and fc_field_at find byte by byte.  These must be asked where
- * anything is, or may be, out of the ordinary.
+ * Finds for some hundred records at once what fc_record_end and fc_field_at
+ * find byte by byte.  These must be asked where anything is, or may be, out of
+ * the ordinary.
  *
  *-------------------------------------------------------------------------
  */

@@ -8,9 +8,6 @@
  *	neon		every aarch64
  *	words		all others, 64 bits at a time
  *
- * Nothing is allocated, and nothing outside p[0..len) is read: a short last
- * block is read together with bytes before it.
- *
  *-------------------------------------------------------------------------
  */
 #include "grammar/mask.h"

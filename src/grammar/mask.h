@@ -3,9 +3,8 @@
  * grammar/mask.h
  *	  Where the bytes that matter stand: one bit for each byte.
  *
- * Pure C, like grammar/dialect.h.  There are several kernels with the same
- * results, each for another kind of processor; the first use chooses the best
- * one that this machine runs.
+ * There are several kernels with the same results, each for another kind of
+ * processor.  The first use chooses the best one that this machine runs.
  *
  *-------------------------------------------------------------------------
  */

@@ -11,8 +11,6 @@
  *	PREFIX(w)		as fc_mask_prefix_xor
  *	SHORTER(name)	KERNEL(name) for less than PIECE bytes
  *
- * All are undefined at the end.
- *
  *-------------------------------------------------------------------------
  */
 

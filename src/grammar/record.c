@@ -3,16 +3,13 @@
  * grammar/record.c
  *	  Finds where a record ends.
  *
- * Four files read the grammar:
- *
  *	quote_run.c	counts records, for the split
  *	marks.c		finds the ends of many plain records and their fields
- *	record.c		finds the end of any one record
+ *	record.c	finds the end of any one record
  *	field.c		cuts one record into fields
  *
- * Bytes are compared without knowing the encoding: in every server encoding
- * all bytes of a multibyte character have the high bit set.  Nothing is
- * allocated, and nothing outside buf[0..len) is read.
+ * Any encoding will do: the server's set the high bit in all bytes of a
+ * multibyte character.
  *
  *-------------------------------------------------------------------------
  */
@@ -179,7 +176,7 @@ text_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 
 /*
  * Judges the backslash that a record of CSV begins with: FC_END_NONE if it is
- * data.
+ * data, as "\." is before anything but a line end.
  */
 static FcEnd
 csv_marker(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,

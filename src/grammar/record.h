@@ -48,9 +48,9 @@ typedef struct FcScan
 /*
  * Finds the end of the record that starts at buf.  buf[0..len) are the bytes
  * read so far, eof says that the file ends after them.  Line ends in quotes
- * are counted as COPY counts them, '\r' while the style is unknown.
+ * are counted as COPY does, '\r' while the style is unknown.
  *
- * The line end sets an unknown dialect->eol; a marker does so only for
+ * The line end sets an unknown dialect->eol; a marker only for
  * FC_END_MARKER_CORRUPT with a line end after it.
  */
 extern FcEnd fc_record_end(FcDialect *dialect, FcScan *scan,
