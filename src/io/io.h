@@ -38,9 +38,9 @@ typedef struct FcIoMethod
 	const char *name;			/* as fast_copy_report() shows it */
 
 	/*
-	 * Opens a queue of "depth" requests in the current memory context.  A
-	 * reset callback of that context drains and closes a queue that is still
-	 * open.  NULL with *err = errno if the kernel refuses.
+	 * Opens a queue of "depth" requests in the current memory context, whose
+	 * reset callback drains and closes it if close was not called.  NULL with
+	 * *err = errno if the kernel refuses.
 	 *
 	 * fd is the file of all reads, or -1 if each has its own, which stays open
 	 * until the read has come back.  "path" is for error messages.

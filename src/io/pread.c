@@ -8,12 +8,8 @@
  *	head .. done	 read, not yet handed out
  *	done .. tail	 waiting
  *
- * Only next() reads, even if it need not wait: between two calls the kernel's
- * read-ahead works while the caller is busy.  One preadv reads all requests
- * whose file ranges touch.
- *
- * Nothing is in flight between calls, so that there is nothing to drain; the
- * memory goes with its context.
+ * Only next() reads: between two calls the kernel's read-ahead works while the
+ * caller is busy.  Nothing is in flight between calls.
  *
  *-------------------------------------------------------------------------
  */

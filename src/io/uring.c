@@ -8,13 +8,8 @@
  * many.
  *
  *	queue() -> submission queue -> submit() -> kernel -> next() -> caller
- *					^								  |
- *					+---- short read, EINTR, EAGAIN ----+
- *
- * The kernel may write to a request's buffer at any time while the request is
- * in flight.  So the buffers must live in the memory context in which the
- * queue was opened, or in one above it: its reset callback waits for all
- * requests, but its children are gone before the callback runs.
+ *					^									   |
+ *					+----- short read, EINTR, EAGAIN ------+
  *
  *-------------------------------------------------------------------------
  */
@@ -96,8 +91,12 @@ fc_uring_teardown(struct io_uring *ring)
 
 /*
  * Waits for all requests in flight, on the error path too, and closes the
- * ring.  Cannot fail and does not accept interrupts.  Requests that the kernel
- * has not seen are forgotten.
+ * ring.  Cannot fail and takes no interrupts.  Requests that the kernel has
+ * not seen are forgotten.
+ *
+ * The kernel may write to a request's buffer at any time.  So buffers live in
+ * the queue's memory context or above: its children are gone before this
+ * callback runs.
  */
 static void
 fc_uring_shut(void *arg)
