@@ -6,15 +6,9 @@
  * Four ways to count, in the order they are tried:
  *
  *	months		calendar months (calendar_floor)
- *	days		days of a time zone; a timestamptz day has 23 or 25 hours where
- *				clocks change
+ *	days		days of a time zone, of 23 or 25 hours where clocks change
  *	clock		a width that divides a day evenly (clock_floor)
- *	plain		anything else, and integers: multiples of the width from an
- *				origin
- *
- * Intervals never leave the type's range.  The last one of a timestamp or date
- * ends at 'infinity', that of an integer type past its maximum, written as
- * PG_INT64_MAX.
+ *	plain		anything else, and integers: multiples from an origin
  *
  *-------------------------------------------------------------------------
  */
@@ -182,9 +176,8 @@ calendar_index(FcKeyType type, const FcInterval *interval, int64 key)
 }
 
 /*
- * Months count from year 0, so that quarters and years are the calendar's;
- * days from 2000-01-01; weeks from a Monday.  Or all count from an existing
- * partition: months from any day up to the 28th.
+ * Months count from year 0, days from 2000-01-01, weeks from a Monday; or from
+ * an existing partition: months from any day up to the 28th.
  *
  * The local date is only a guess at the interval: where clocks are put back
  * over midnight, an instant can bear tomorrow's date before the instant that
@@ -301,6 +294,11 @@ past_end(FcKeyType type)
 	return type == FC_KEY_DATE ? (int64) PG_INT32_MAX : PG_INT64_MAX;
 }
 
+/*
+ * Never leaves the type's range.  The last interval of a timestamp or date
+ * ends at 'infinity', that of an integer type past its maximum, written as
+ * PG_INT64_MAX.
+ */
 static void
 plain_floor(FcKeyType type, const FcInterval *interval, int64 key,
 			int64 *lo, int64 *hi)

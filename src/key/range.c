@@ -3,14 +3,12 @@
  * key/range.c
  *	  From a key to the range of keys that share its partition.
  *
- * Core routes one row at a time through its partition descriptor.  The scan
- * wants to know between which keys all neighbors of a row go to the same
- * place, so that each costs two comparisons; and which range a new partition
- * should cover.
- *
- * 1. fc_route_build makes a sorted array of int64 ranges of the descriptor.
+ * 1. fc_route_build makes a sorted array of ranges of the partition
+ *    descriptor.
  * 2. fc_route_find finds the range of a key: an existing partition, or a hole.
  * 3. A hole is cut to the interval around the key (fc_interval_floor).
+ *
+ * In a range two comparisons route each next row.
  *
  *-------------------------------------------------------------------------
  */

@@ -7,9 +7,8 @@
  *		hours or time that passes, and where these begin ──► FcInterval
  *	text ──► width ──► the same, of those existing partitions that have it
  *
- * A wrong width stays: later loads take it over from the partitions.  So all
- * existing partitions are looked at; what they leave open the caller must
- * decide ("unsure").
+ * Later loads take over a wrong width.  So all partitions are looked at; the
+ * caller decides what they leave open.
  *
  *-------------------------------------------------------------------------
  */
@@ -240,8 +239,8 @@ finite_below(const FcRoute *route, int n)
  * the width of "like" unless that is NULL.  False if there is none.
  *
  * Hours of a timestamptz that no day divides into may be a night in which
- * clocks change.  Then the width is that of a lower partition whose hours fit
- * a day, if the highest is one interval of it.
+ * clocks change.  Then a lower partition tells the width: its hours fit a day,
+ * and the highest is one interval.
  */
 static bool
 existing_interval(const FcRoute *route, const FcInterval *like,
