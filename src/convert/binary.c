@@ -5,9 +5,8 @@
  *
  * A converter makes of a field's bytes what the type's receive function would,
  * without a call through fmgr and a buffer in between.  It declines all that
- * the function would refuse, too many bytes or too few among it.
- *
- * numeric is in convert/numeric.c; a bytea is made as a text is from text.
+ * the function would refuse, also too many bytes or too few.  numeric is in
+ * convert/numeric.c.
  *
  *-------------------------------------------------------------------------
  */

@@ -7,9 +7,9 @@
  *			'──► declined ──► the type's input function, or, of a binary
  *								field, the receive function ──► datum or error
  *
- * Converters handle the plain forms that files are full of, and that mean the
- * same under every DateStyle and IntervalStyle.  Domains are types of their
- * own and have none; nor has json, whose text its input function must check.
+ * Converters handle the plain forms that files are full of, which mean the
+ * same under every DateStyle and IntervalStyle.  Domains have none, nor has
+ * json, whose text must be checked.
  *
  *-------------------------------------------------------------------------
  */

@@ -40,7 +40,10 @@ typedef struct FcRoom
 	bool		compact;		/* headers may be short */
 } FcRoom;
 
-/* A date that came up, as it is written with separators, and its day */
+/*
+ * A date that came up, as it is written with separators, and its day.  They
+ * are kept because most columns have few.
+ */
 typedef struct FcDate
 {
 	uint64		first;			/* bytes 1 to 8 */

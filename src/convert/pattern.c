@@ -9,12 +9,8 @@
  *	"YYYY-MM-DD HH24:MI:SS"		upper style, to_timestamp's
  *	"yyyy-MM-dd HH:mm:ss"		lower style, of time-series databases and Java
  *
- * The two styles become steps for convert/pattern_match.c, or a pattern for
- * core (FC_PATTERN_CORE) where to_timestamp has a feature that has no steps.
- *
- * A pattern that names a part twice, or a part without the larger one it
- * belongs to, may be one style's pattern read as the other's.  It is refused:
- * it would load wrong times without a word.
+ * The styles become steps for convert/pattern_match.c, or a pattern for core
+ * where to_timestamp has a feature without steps (FC_PATTERN_CORE).
  *
  *-------------------------------------------------------------------------
  */
@@ -482,12 +478,12 @@ is_number(const FcPatternStep *step)
 }
 
 /*
- * A number that a digit follows must have all its digits, or nobody could tell
- * where it ends.  With FM it is left to core, which gives it all digits there
- * are.  The last of to_timestamp's numbers in a row must have its digits, too,
- * or a value that was cut off would be taken for another.
+ * A number before a digit must have all its digits, to tell where it ends;
+ * with FM core reads it, and takes all there are.  The last of to_timestamp's
+ * numbers in a row must have all, too, or a value that was cut off would be
+ * taken for another.
  *
- * Core does not find a text after more blanks than the pattern has.
+ * Core finds no text after more blanks than the pattern has.
  */
 static void
 fix_widths(FcPattern *pattern, bool upper)
@@ -538,7 +534,11 @@ count_signs(FcPattern *pattern)
 	}
 }
 
-/* Each part needs the larger one it belongs to */
+/*
+ * Each part needs the larger one it belongs to, and add_word() allows each
+ * once.  Other patterns may be of the other style, and would load wrong times
+ * without a word.
+ */
 static void
 check_parts(const FcPatternCompiler *compiler)
 {

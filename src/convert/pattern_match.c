@@ -7,9 +7,8 @@
  * 2. The numbers are checked as a calendar and a clock would, and become a
  *    datum.
  *
- * A value that does not fit the steps is one error, a value that names no
- * moment ("2013-02-30") another (out_of_range).  Nothing is allocated, except
- * where core reads the value (parse_by_core).
+ * A value that fits the steps but names no moment ("2013-02-30") is an error
+ * of its own (out_of_range).  Nothing is allocated, except in parse_by_core.
  *
  *-------------------------------------------------------------------------
  */

@@ -7,10 +7,8 @@
  *	"06:00"  "06:00:00"  "06:00:00.5"
  *	a date, or a date, a blank or "T", and a time; with "Z", "+02" or "+02:00"
  *
- * Years have four digits, so that no DateStyle can take them for a day; the
- * other parts have two.  Leap seconds, 24:00:00, BC and names are declined.
- *
- * Most columns have few dates: those that came up are kept (FcDate).
+ * Years have four digits, so that no DateStyle can take them for a day; other
+ * parts have two.  Leap seconds, 24:00:00, BC and names are declined.
  *
  *-------------------------------------------------------------------------
  */
