@@ -6,9 +6,8 @@
  *	field ──► pattern, native conversion (convert/convert.c) or the type's
  *				input or receive function ──► value
  *
- * The column's type decides once which of them it is.  A column without a
- * field gets the target's default.  Errors are thrown to the caller, in whose
- * memory context values are.
+ * The column's type decides once which of them it is.  Errors are thrown to
+ * the caller, in whose memory context values are.
  *
  *-------------------------------------------------------------------------
  */

@@ -9,10 +9,6 @@
  * 3. Each field becomes the value of its column (row/column.c).
  * 4. Columns that the file does not have get their defaults.
  *
- * fc_parse_quickly goes as far as nothing is to be thrown or evaluated.
- * fc_parse_rest, which knows COPY's options and its errors, goes on from
- * there.
- *
  * The parser lives in the caller's memory context; fc_parse_end closes the
  * files with numbers of sequences.
  *
@@ -467,10 +463,10 @@ fc_parse_any_column(FcParser *parser, int i)
 /*
  * Body of fc_parse_in_zone: sets the values that the quick way has not set.
  *
- * A record with several faults must give the error that COPY gives.  So the
- * checks come in NextCopyFrom's order: encoding, quotes, too many fields, then
- * column by column a missing field or a bad value.  The text of an error
- * thrown here is provisional: the leader lets NextCopyFrom throw its own.
+ * A record with several faults must give COPY's error.  So the checks come in
+ * NextCopyFrom's order: encoding, quotes, too many fields, then column by
+ * column a missing field or a bad value.  The error's text is provisional: the
+ * leader lets NextCopyFrom throw its own.
  */
 static void
 fc_parse_columns(void *arg)

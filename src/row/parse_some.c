@@ -6,8 +6,8 @@
  *	record ──► borders of each field (grammar/marks.c) ──► conversion ──► value
  *		'──► copy, where it is not marked or a field is no plain one ──'
  *
- * The fields are a partition key's: they tell the leaf of a record whose bytes
- * go to another server as they are.
+ * They are a partition key's: they tell the leaf of a record that goes to
+ * another server as it is.
  *
  *-------------------------------------------------------------------------
  */

@@ -278,9 +278,8 @@ fc_sequence_advance(Relation rel, Buffer buf, const FormData_pg_sequence *form,
 
 /*
  * Takes up to "wanted" consecutive numbers, as so many calls of nextval()
- * would with no other session in between: under the lock of the sequence's
- * buffer, so that each is given away once.  Returns how many it took, and sets
- * *first.
+ * would: under the lock of the sequence's buffer, so that each is given away
+ * once.  Returns how many it took, and sets *first.
  *
  * Takes none where nextval() has more to do than to count: at the sequence's
  * limits, or if the session keeps numbers for later.

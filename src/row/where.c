@@ -8,12 +8,11 @@
  * 2. The expression goes to shared memory as a node tree.
  * 3. fc_where_begin prepares it in each process.
  * 4. fc_where_accepts evaluates it for each row before the row is routed.
- *    Rows that it is not true for count as filtered.
  *
  * Where there is a key the scan evaluates it, so that no partition is made for
- * rows that are filtered; the scan parses whole records then, because COPY
- * refuses a bad value even in such a row.  If it looks at a volatile default,
- * the load does.
+ * rows that it is not true for.  The scan parses whole records then: COPY
+ * refuses a bad value even in such a row.  The load evaluates a condition that
+ * looks at a volatile default.
  *
  *-------------------------------------------------------------------------
  */
