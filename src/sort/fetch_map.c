@@ -7,8 +7,8 @@
  *		──► marked together ──► records
  *
  * A read of a record costs a system call; the CPU itself finds a mapped page
- * that is in the page cache.  Prefetches wait for the memory of several
- * records at a time.
+ * that is in the page cache.  What is left is to wait for memory, and
+ * prefetches let it wait for several records at a time.
  *
  * Touching a mapped page raises SIGBUS if the kernel cannot provide it: the
  * file was truncated before that page, or the disk fails.  So only fc_map_copy

@@ -6,12 +6,9 @@
  *	slot ──► row with its place in the file ──► core's tuplesort, on tapes if
  *		memory is short ──► slot
  *
- * Rows are converted and checked before they come here, so that only a
- * comparison can fail.  Its error is thrown at once: it is about two rows, and
- * COPY has none like it.
- *
- * The memory is tuplesort's and ends with the phase; its files belong to the
- * resource owner.
+ * Rows come converted and checked, so that only a comparison can fail: its
+ * error, about two rows, is thrown at once.  Tuplesort's files are the
+ * resource owner's.
  *
  *-------------------------------------------------------------------------
  */

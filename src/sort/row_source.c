@@ -7,9 +7,9 @@
  *							 ├─► mapping ───────────┼─► row
  *							 └─► spilled rows ──────┘
  *
- * The merge itself has rows that were spilled with their entries.  For other
- * rows it has only the entries: their bytes are copied from a mapping of the
- * file if the page cache has it, and read otherwise.
+ * The merge itself has spilled rows.  For others it has only the entries:
+ * their bytes are copied from a mapping of the file if the page cache has it,
+ * and read otherwise.
  *
  *-------------------------------------------------------------------------
  */

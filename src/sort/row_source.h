@@ -6,9 +6,9 @@
  * One interface and three methods, chosen task by task and unseen by the
  * caller:
  *
- *	sort/fetch_window.h		windows of reads
- *	sort/fetch_map.h			a mapping of the file
- *	sort/run_merge.h			rows that were spilled with their entries
+ *	sort/fetch_window.h	windows of reads
+ *	sort/fetch_map.h	a mapping of the file
+ *	sort/run_merge.h	rows that were spilled with their entries
  *
  *-------------------------------------------------------------------------
  */

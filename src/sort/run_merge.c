@@ -6,13 +6,9 @@
  *	runs.* or memory ── marks around the task's bounds ──► a cursor per run
  *		──► matches ──► rows in (key, offset) order
  *
- * The files are those of sort/run_write.c.  A task's rows are contiguous in
- * every run, so that each run is read sequentially, in blocks as large as the
- * memory allows.
- *
- * All memory of a merge is in its own context, except the cursors' buffers,
- * which all merges of these runs use, one after the other.  If an error skips
- * fc_runs_close the phase's resource owner closes the files.
+ * A task's rows are contiguous in every run: each is read sequentially, in
+ * blocks as large as the memory allows.  If an error skips fc_runs_close the
+ * phase's resource owner closes the files.
  *
  *-------------------------------------------------------------------------
  */
@@ -525,7 +521,8 @@ fc_merge_plant(FcMerge *merge)
 
 /*
  * Memory for all cursors' buffers: what the merge before had, if that is
- * enough, because fresh memory costs more
+ * enough, because fresh memory costs more.  All else of a merge is in its own
+ * context.
  */
 static char *
 fc_runs_buffers(FcRuns *runs, Size size)

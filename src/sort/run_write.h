@@ -2,15 +2,14 @@
  *
  * sort/run_write.h
  *	  Sorted runs of entries, with or without the records' bytes, in shared
- *	  temporary files: writing them, and what they look like.
+ *	  temporary files.
  *
- *	runs.N		runs: row ... row | NULL row ... NULL row | marks | marks of the
- *				NULL rows
- *	meta.N		where the runs are, and rows per range of keys
+ *	runs.N	runs: row ... row | NULL row ... NULL row | marks of both
+ *	meta.N	where the runs are, and rows per range of keys
  *
- * A row is an FcItem where offsets alone are spilled.  Otherwise it is an
- * FcEntry; if fc_spill_keeps() says so the record's bytes follow, and one
- * more, in which the reader may write.
+ * A row is an FcItem where offsets alone are spilled; else an FcEntry and, if
+ * fc_spill_keeps() says so, the record's bytes and one more, in which the
+ * reader may write.
  *
  *-------------------------------------------------------------------------
  */
