@@ -12,9 +12,6 @@
  * the rows known to be alive, or dead and work for autovacuum.  Only the
  * leader sees that end, and a TRUNCATE before the load.
  *
- * When the phase fails the leader first ends all workers (phase/worker.c).  A
- * worker that fails counts, as dead rows, what is still in its own statistics.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -78,6 +75,10 @@ fc_count_open(FcContext *ctx, uint32 turn)
 	pg_atomic_write_u32(&ctx->turns[turn].counted, 1);
 }
 
+/*
+ * If the phase fails all workers have ended.  One that failed has counted, as
+ * dead rows, what was still in its own statistics.
+ */
 void
 fc_count_take(FcContext *ctx)
 {

@@ -3,14 +3,10 @@
  * heap/hold.c
  *	  The tables of a load, kept as they are while rows are put into them.
  *
- * The leader keeps all tables that take rows open from before the load until
- * their indexes are built.  Code that a load evaluates (a CHECK, a default, an
- * index's expression) may run any command in the leader.  Core refuses
- * commands that would empty or change a table which this session has open;
- * COPY is protected in the same way.
- *
- * No other session can run such a command, because of the leader's locks, and
- * workers run none.
+ * Code that a load evaluates (a CHECK, a default, an index's expression) may
+ * run any command in the leader.  So the leader keeps the tables open until
+ * their indexes are built: core refuses commands that would empty or change an
+ * open table.  The leader's locks keep other sessions away.
  *
  *-------------------------------------------------------------------------
  */

@@ -25,13 +25,13 @@
 #include "options/plan.h"
 
 /*
- * Lets core insert in a parallel worker, by hiding from it that this is one.
- * No other function does so.
+ * Lets core insert in a parallel worker, by hiding from it that this is one;
+ * no other function does.
  *
  * heap_prepare_insert refuses in workers because an insert could make new
- * command ids (AFTER triggers, foreign keys), which workers cannot report.
- * Tables with such triggers never come here, and the leader has assigned XID
- * and command id before the workers start, so that the refusal guards nothing.
+ * command ids, which workers cannot report.  The refusal guards nothing here:
+ * tables with AFTER triggers never come, and the leader has assigned XID and
+ * command id before.
  */
 void
 fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)

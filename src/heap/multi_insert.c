@@ -5,12 +5,9 @@
  *
  *	slot ──► heap tuple ──► batch ──► heap_multi_insert ──► index entries
  *
- * Right for any table, also for one that other sessions use.  Slices of a leaf
- * insert in turn: the writer keeps its rows until then while memory lasts, and
- * goes on in the block in which the slice before stopped.
- *
- * On error the transaction aborts and takes the rows along; the batch lives in
- * the phase's memory context, the relations belong to the caller.
+ * Right for any table.  Slices of a leaf insert in turn: the writer keeps its
+ * rows until then while memory lasts, and goes on in the block in which the
+ * slice before stopped.
  *
  *-------------------------------------------------------------------------
  */

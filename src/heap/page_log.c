@@ -4,16 +4,11 @@
  *	  WAL of new pages.
  *
  * A page of rows gets the record that core's heap_multi_insert writes for rows
- * on a new page: without line pointers, and with what differs of the rows'
- * headers.  Replay makes the whole page from it, whatever the file holds.
- * Where rows are short it is two thirds as long as an image of the page, so
- * that the disk, and the wire to a standby, are waited for less.
+ * on a new page.  Replay makes the whole page from it, whatever the file
+ * holds.  For short rows it is two thirds as long as an image of the page.
  *
- * Pages that fc_log_remakes excludes are logged as images, and so are those of
- * the visibility map.
- *
- * The record says nothing to logical decoding: a logically logged table has no
- * page writer (fc_write_page_can).
+ * The visibility map is logged as images, and so are pages that fc_log_remakes
+ * excludes.
  *
  *-------------------------------------------------------------------------
  */

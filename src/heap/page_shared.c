@@ -7,11 +7,8 @@
  *		──► copied ──► a WAL record of each page's rows
  *		──► frozen rows: marked in the visibility map
  *
- * heap_multi_insert puts rows on a page under the buffer's lock.  Here the
- * pages are made before, and the lock is held for a memcpy.
- *
- * The abort releases locks and pins.  Pages that were added and not filled
- * stay empty, as those that core adds before an error; VACUUM finds them.
+ * The locks are held for a memcpy.  After an error added pages stay empty, as
+ * core's do; VACUUM finds them.
  *
  *-------------------------------------------------------------------------
  */

@@ -5,11 +5,9 @@
  *
  *	values ──► one pass, by what each column is ──► tuple in a buffer
  *
- * heap_form_tuple goes over the columns twice, to know the size first.  For
- * each row it finds out how wide a column is, how it is aligned and whether it
- * may get a short header; fc_form_begin finds that out once.
- *
- * All memory is of the caller's context.
+ * fc_form_begin finds out once how wide and how aligned each column is, and
+ * whether it may get a short header.  heap_form_tuple does so for each row,
+ * and goes over the columns twice.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,13 +4,12 @@
  *	  Whose turn it is to insert into a table.
  *
  * 1. Several processes make the rows of one leaf, a slice each.
- * 2. Slice 0 may insert at once.  Each slice lets the next one insert when its
- *    own rows are in (fc_turn_pass): rows must stand in the order of slices.
+ * 2. Each slice lets the next one insert when its own rows are in
+ *    (fc_turn_pass): rows must stand in the order of slices.
  * 3. A process that has all rows of its slice before its turn leaves the
- *    writer with them here (fc_turn_defer), as far as memory allows, and takes
- *    its next slice.
+ *    writer with them here (fc_turn_defer), and takes its next slice.
  * 4. A process that waits for one turn ends its deferred writers meanwhile, as
- *    their turns come, so that it keeps nobody waiting.
+ *    their turns come.
  *
  * On error the transaction aborts; nothing here outlives it.
  *
@@ -83,10 +82,9 @@ fc_turn_take_deferred(FcContext *ctx)
  * Sleeps until the slice's turn has come; without a slice, until all deferred
  * writers have ended.
  *
- * It ends: all processes take slices from one list, in which those of a leaf
- * stand in their order.  So the first slice in the list that is not inserted
- * yet has its turn, and its process is still making rows, or sleeps here and
- * ends it.
+ * That will be: all processes take slices from one list, in which a leaf's
+ * stand in their order.  So the first one not inserted yet has its turn, and
+ * its process is still making rows, or sleeps here and ends it.
  */
 static void
 fc_turn_sleep(FcContext *ctx, const FcSlice *slice)

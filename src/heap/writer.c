@@ -3,16 +3,12 @@
  * heap/writer.c
  *	  Puts rows into one table, by one writer or the other.
  *
- * 1. fc_write_storage (fc_write_routed_kind where core routes) decides which
- *    writer.
- * 2. fc_write_begin opens the table's TOAST table and begins the writer.
+ * 1. fc_write_storage (fc_write_routed_kind where core routes) decides which.
+ * 2. fc_write_begin begins the writer.
  * 3. phase/row.c builds each row in the writer's slot, and fc_write_put copies
  *    it.
- * 4. fc_write_end_slice inserts what is left, when the slice's turn has come
- *    (heap/turn.c), and lets the next slice insert.
- *
- * On error the transaction aborts and takes the rows along; the writer lives
- * in the phase's memory context, the relations belong to the caller.
+ * 4. fc_write_end_slice inserts what is left, when the slice's turn has come,
+ *    and lets the next slice insert.
  *
  *-------------------------------------------------------------------------
  */

@@ -26,7 +26,10 @@ extern FcStorage fc_write_storage(Relation rel, uint64 rows, List **files);
  */
 extern FcStorageKind fc_write_routed_kind(Relation rel, uint64 rows);
 
-/* The caller has opened and locked rri's relation, and opened its indexes */
+/*
+ * The caller has opened and locked rri's relation, opened its indexes, and
+ * keeps them.  The writer lives in the current memory context.
+ */
 extern FcWriter *fc_write_begin(FcContext *ctx, EState *estate,
 								ResultRelInfo *rri, const FcDestination *to);
 
