@@ -21,9 +21,7 @@
 
 #include "grammar/assert.h"
 
-/*
- * How lines end; found in the first record, binding for all others of the file
- */
+/* How lines end; found in the first record, binding for all others */
 typedef enum FcEol
 {
 	FC_EOL_UNKNOWN = 0,			/* first record not read yet */
