@@ -8,7 +8,7 @@
  * 2. fc_route_find finds the range of a key: an existing partition, or a hole.
  * 3. A hole is cut to the interval around the key (fc_interval_floor).
  *
- * In a range two comparisons route each next row.
+ * Core routes row by row; in a range two comparisons do.
  *
  *-------------------------------------------------------------------------
  */
