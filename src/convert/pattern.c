@@ -536,8 +536,8 @@ count_signs(FcPattern *pattern)
 
 /*
  * Each part needs the larger one it belongs to, and add_word() allows each
- * once.  Other patterns may be of the other style, and would load wrong times
- * without a word.
+ * once.  A pattern that breaks this may be of the other style, and would load
+ * wrong times without a word.
  */
 static void
 check_parts(const FcPatternCompiler *compiler)
