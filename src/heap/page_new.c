@@ -11,13 +11,12 @@
  *
  * A file is made longer before its pages are there.  A reader would find zeros
  * or halves of pages, which shared buffers would keep; an insert would take
- * them for free pages.  There may be one: code that the load evaluates (a
- * CHECK, a default, a type) can read the target or an unattached partition,
- * and insert into it.
+ * them for free pages.
  *
- * Until all pages are there that code finds the table's own file, empty as
- * before, and no buffer can hold a block of the new one.  Rows that it inserts
- * stay.
+ * Code that the load evaluates (a CHECK, a default, a type) may read the
+ * target or an unattached partition, and insert into it.  It finds the table's
+ * own file, empty as before the load, and no buffer can hold a block of the
+ * new one.  Rows that it inserts stay.
  *
  *-------------------------------------------------------------------------
  */

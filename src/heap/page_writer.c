@@ -10,11 +10,13 @@
  *    table.
  * 3. heap/page_log.c writes a WAL record of each page's rows.
  *
- * The pages and the WAL are those of heap_multi_insert.  They go past shared
- * buffers into a new file, which no session can read before all pages are
- * there (heap/page_new.c; heap/page_file.c says why this is safe in a crash
- * and beside a checkpoint), or through them into a table that other sessions
- * use (heap/page_shared.c), whose free space stays as it is.
+ * The pages and the WAL are those of heap_multi_insert.  The pages go one of
+ * two ways:
+ *
+ *	new file	past shared buffers; no session can read the file before all
+ *				pages are there (heap/page_new.c, heap/page_file.c)
+ *	buffers		into a table that other sessions use, whose free space stays
+ *				as it is (heap/page_shared.c)
  *
  *-------------------------------------------------------------------------
  */
