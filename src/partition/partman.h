@@ -93,10 +93,10 @@ extern char *fc_partman_name(const FcPartman *partman, const FcRoute *route,
 extern void fc_partman_check_names(const FcPartman *partman, Relation parent);
 
 /*
- * Keeps maintenance, which leaves and does not wait, away until the
- * transaction ends.  Other loads share the lock.  False if maintenance is at
- * work: a load that holds a lock on the table must not wait, because
- * maintenance may wait for that lock to drop a partition.
+ * Keeps maintenance away until the transaction ends; maintenance does not wait
+ * but leaves.  Other loads share the lock.  False if maintenance is at work: a
+ * load that holds a lock on the table must not wait, because maintenance may
+ * wait for that lock to drop a partition.
  */
 extern bool fc_partman_try_lock(void);
 
