@@ -224,9 +224,9 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 }
 
 /*
- * Bytes to sort in: not more than the process's share, nor than the records of
- * the file need, nor than a low number of runs takes: fresh memory costs more
- * than merging more runs does.
+ * Bytes to sort in: the least of the process's share, of what the file's
+ * records need, and of what makes FC_SCAN_RUNS runs (but FC_SCAN_SORT).  Fresh
+ * memory costs more than merging more runs does.
  */
 static Size
 fc_scan_memory(const FcShared *shared)
