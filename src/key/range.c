@@ -6,7 +6,7 @@
  * 1. fc_route_build makes a sorted array of ranges of the partition
  *    descriptor.
  * 2. fc_route_find finds the range of a key: an existing partition, or a hole.
- * 3. A hole is cut to the interval around the key (fc_interval_floor).
+ * 3. A hole is cut to the key's interval (fc_interval_floor).
  *
  * Core routes row by row; in a range two comparisons do.
  *
