@@ -3,12 +3,11 @@
  * elsewhere/elsewhere.c
  *	  Finds the functions that send rows to other servers.
  *
- *	 extension created here? ──► $libdir/fast_copy_cluster ──► of this version?
+ *	extension created here? ──► $libdir/fast_copy_cluster ──► of this version?
  *
  * The library has a fixed name, which nothing in the database can change, and
- * it is loaded only where a superuser has created its extension.  Once loaded
- * it stays for the life of the session.  Core loads it in parallel workers of
- * the session as well.
+ * is loaded only where a superuser has created its extension.  It stays for
+ * the life of the session, and is loaded in its parallel workers, too.
  *
  *-------------------------------------------------------------------------
  */

@@ -55,11 +55,12 @@ fc_error_at(FcContext *ctx, uint64 offset, uint64 length)
 }
 
 /*
- * Runs body(arg).  If it throws an error about data, sets ctx->failed and
- * returns the ErrorData, in the current memory context; if it throws nothing,
- * returns NULL.  Other errors are thrown on.  While ctx->evaluating is set,
- * which body may do for a part of its work, every error is about data, but for
- * those of fc_error_is_of_transaction.
+ * Runs body(arg).  Returns NULL if it throws nothing.  If it throws an error
+ * about data, sets ctx->failed and returns the ErrorData, in the current
+ * memory context.  Other errors are thrown on.
+ *
+ * While ctx->evaluating is set, which body may do for a part of its work,
+ * every error is about data but those of fc_error_is_of_transaction.
  */
 typedef void (*FcErrorBody) (void *arg);
 extern ErrorData *fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg);
@@ -75,11 +76,11 @@ extern ErrorData *fc_error_evaluate(FcContext *ctx, uint64 offset, uint64 length
 									FcErrorBody body, void *arg);
 
 /*
- * A caught error leaves pins of buffers and open relations to the resource
- * owner that was current.  Between these two calls that is a new owner.  The
- * first call returns the outer owner.  The second takes it, and releases what
- * the new owner holds, as an abort does if ctx->failed is set.  Locks pass to
- * the outer owner, because the load may go on.
+ * A caught error leaves pins of buffers and open relations to the current
+ * resource owner.  The first call makes a new one current, and returns the
+ * outer one.  The second takes that, and releases what the new owner holds, as
+ * an abort does if ctx->failed is set; locks pass to the outer owner, because
+ * the load may go on.
  */
 extern struct ResourceOwnerData *fc_error_owner_begin(void);
 extern void fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer);
