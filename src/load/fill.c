@@ -6,9 +6,8 @@
  *	 tasks or chunks ──► phase/load.c in each process ──► counts, first error
  *
  * The leader makes the tasks, runs the phase and throws the first error of the
- * file.  Rows may have been written to new files of tables: when all are there
- * the leader gives the tables these files (heap/page_new.c).  On error the
- * abort deletes them.
+ * file.  Once all rows are there, it gives tables their new files
+ * (heap/page_new.c).  On error the abort deletes these.
  *
  *-------------------------------------------------------------------------
  */

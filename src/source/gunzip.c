@@ -5,8 +5,8 @@
  *
  * ISA-L is faster, and used if the build finds its headers (HAVE_ISAL,
  * libraries.mk).  It takes a member's header in one piece only: so the header
- * is read here, with zlib's checks.  A unit test sees to it that both unpack,
- * and refuse, the same files.
+ * is read here, with zlib's checks.  A unit test sees that both unpack, and
+ * refuse, the same files.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,9 +4,9 @@
  *	  Bytes that come once, from front to back; those that a program prints.
  *
  * A program runs as COPY FROM PROGRAM runs it: by the shell, in the data
- * directory, as the server's user, with the server's stderr.  Its output is
- * read to the end, lest SIGPIPE end it.  Only a plain COPY may stop at a
- * marker, as core does.
+ * directory, with the server's user and stderr.  Its output is read to the
+ * end, lest SIGPIPE end it.  Only a plain COPY stops at a marker, as core
+ * does.
  *
  *-------------------------------------------------------------------------
  */
