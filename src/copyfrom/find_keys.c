@@ -5,15 +5,15 @@
  *
  *	 file ──► core's NextCopyFrom ──► key ──► range ──► parts
  *
- * This is for files whose records fast_copy cannot tell apart, such as those
- * with characters that cannot be converted.  Core's CopyFrom loads them, but
- * the missing partitions must be made before it does.  So core reads the file
- * twice, first for the keys.
+ * Core's CopyFrom loads files whose records fast_copy cannot tell apart, such
+ * as those with characters that cannot be converted; but the missing
+ * partitions must be made before.  So core reads the file twice, first for the
+ * keys.
  *
- * An error ends the reading, but not the load, unless it is one of the whole
- * transaction: CopyFrom will meet the same error, or an earlier one.  The
- * reading is a subtransaction, which cleans up on error.  What was found
- * until then is in the caller's memory.
+ * The reading is a subtransaction, which cleans up on error.  An error ends
+ * it, but not the load, unless it is one of the whole transaction: CopyFrom
+ * will meet the same error, or an earlier one.  What was found until then is
+ * in the caller's memory.
  *
  *-------------------------------------------------------------------------
  */
