@@ -6,12 +6,8 @@
  *	 name, columns by name ──► rows as they are now ──► values
  *
  * Citus is not linked with.  Its tables are in pg_catalog, where only
- * superusers make tables, and belong to its extension; columns are looked up by
- * their names, because their order differs between versions.  Rows are read by
- * the snapshot of catalogs: where a shard is must be known as of now, once it
- * is locked, and not as of a transaction's snapshot.
- *
- * Tables that are open belong to the current resource owner.
+ * superusers make tables.  Columns are found by name: their order differs
+ * between versions.  Open tables belong to the current resource owner.
  *
  *-------------------------------------------------------------------------
  */

@@ -5,17 +5,9 @@
  *
  *	 records ──► buffer of the stream ──► pieces ──► libpq ──► socket
  *
- * A piece is sent when the socket takes it.  If it does not, records gather
- * in the buffer, so that the leader can serve other nodes; only when that is
- * full it waits.
- *
- * A node that has met an error takes all that still comes, and drops it.
- * libpq says nothing of the error until the stream ends; but nothing else
- * than an error or a message for the user can come while a COPY runs, so that
- * what comes and is no message ends the stream.
- *
- * A stream lies in the memory of its member, with which it goes
- * (remote/transaction.c).
+ * A piece is sent when the socket takes it.  Else records gather in the
+ * buffer, so that the leader can serve other nodes; only if it is full he
+ * waits.  A stream is in the memory of its member.
  *
  *-------------------------------------------------------------------------
  */
@@ -227,7 +219,12 @@ fc_remote_copy_is_fast(const FcRemoteCopy *copy)
 	return copy->fast;
 }
 
-/* Reads what has come; true if it was nothing but messages for the user */
+/*
+ * Reads what has come; true if it was nothing but messages for the user.
+ * While a COPY runs nothing else comes but an error, of which libpq says
+ * nothing until the stream ends.  The node would take all that still comes,
+ * and drop it.
+ */
 static bool
 fc_copy_read(FcRemoteCopy *copy)
 {

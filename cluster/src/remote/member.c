@@ -5,10 +5,9 @@
  *
  *	 subtransaction here ──► savepoint there, made when something is done in it
  *
- * A subtransaction that is rolled back takes the rows with it that were sent in
- * it.  A member that began in it is closed then (remote/transaction.c), so that
- * the usual one, a block of PL/pgSQL that catches errors around a load, needs
- * no savepoint.
+ * If a subtransaction is rolled back, members that began in it are closed
+ * (remote/transaction.c).  So a block of PL/pgSQL that catches errors around a
+ * load needs no savepoint.
  *
  *-------------------------------------------------------------------------
  */

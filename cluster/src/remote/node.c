@@ -5,13 +5,11 @@
  *
  *	 server, mapping ──► connection ──► settings ──► commands and results
  *
- * The leader waits on its latch and the socket, so that it can be cancelled
- * whatever the node does.  At the end of a transaction interrupts are held and
- * nothing may throw; there each wait has an end.
+ * The leader waits on its latch and the socket, so that it can be cancelled.
+ * At the end of a transaction nothing may throw, and each wait has an end.
  *
- * A session has a memory context, a connection and an external file descriptor,
- * which fc_node_close releases; its owner calls that (remote/transaction.c,
- * remote/resolve.c).
+ * The session's owner calls fc_node_close, which releases memory, connection
+ * and external descriptor.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,27 +3,19 @@
  * remote/resolve.c
  *	  What crashes have left prepared on nodes: found, and brought to its end.
  *
- *	 rows of the log whose loads have ended ──┐
- *	 what the node has prepared ──────────────┴──► a row: COMMIT PREPARED
- *	                                               none: ROLLBACK PREPARED
- *	                                               only a row: that is removed
- *
- * The order matters.  The resolver reads the rows before it asks the node.  A
- * node has prepared a transaction before its row can be seen.  So if the node
- * does not have the transaction of a row that was read, the node has committed
- * it.  If the node has a transaction without a row in the list, the row may
- * have been written since: the resolver looks for it again, once it knows that
- * the load has ended (remote/log.c).
- *
- * A row is removed only if the database that is asked is the one that prepared
- * the transaction: somebody may have the server point elsewhere for a while.
+ * 1. The resolver reads the rows of the log whose loads have ended.
+ * 2. Only then it asks the node what that has prepared for this server.
+ * 3. A row and a transaction: COMMIT PREPARED, and the row is removed.
+ * 4. Only a row: a node prepares before the row can be seen, so that it has
+ *    committed since.  The row is removed if the database that was asked is
+ *    the one that prepared: the server may point elsewhere for a while.
+ * 5. Only a transaction: its row may have been written since.  The resolver
+ *    looks for it once the load has ended (fc_resolve_unlisted); none:
+ *    ROLLBACK PREPARED.
  *
  * Nothing else that a node says is believed.  It may make up any number of
  * names: a call looks at a fixed number of them, one at a time, and then
- * releases the lock of a name that has no row.  An error is the node's,
- * whatever its SQLSTATE, and cancels are not taken while it is caught: they
- * end the wait, and are thrown once the subtransaction has ended.  The
- * resolver has locked the log by then, and waits for nothing but nodes.
+ * releases the lock of a name that has no row.
  *
  *-------------------------------------------------------------------------
  */
@@ -377,8 +369,10 @@ fc_resolve_as(Oid server, Oid userid, bool act, TimestampTz until)
 }
 
 /*
- * An error of one server is its outcome, unless it was dropped meanwhile, and
- * the others get their turn
+ * An error of one server, whatever its SQLSTATE, is its outcome, unless it was
+ * dropped meanwhile; the others get their turn.  Cancels are not taken while
+ * it is caught: they end the wait, and are thrown once the subtransaction has
+ * ended.  The log is locked by then, so that only nodes are waited for.
  */
 static List *
 fc_resolve_apart(Oid server, Oid userid, bool act, TimestampTz until)

@@ -5,10 +5,9 @@
  *
  *	 fc_transaction_join ──► members ──► savepoints ──► COMMIT, or nothing
  *
- * Members outlive a load, and so are not a load's to clean up: callbacks of
- * core's end them with the transaction.  To roll a node back it is enough to
- * close the session, once it has left a COPY: a node that is busy in one would
- * not notice for a while, and keep its locks.
+ * Members outlive a load: core's callbacks end them with the transaction.  A
+ * node rolls back when its session is closed, but must have left a COPY
+ * before: busy in one it would keep its locks for a while.
  *
  *-------------------------------------------------------------------------
  */

@@ -53,11 +53,10 @@ extern void fc_send_open(FcSender *sender);
 extern bool fc_send_step(void *sender);
 
 /*
- * Goes on to the end of the pass, makes further passes while there are more
- * leaves than COPYs may be open at a time, and ends all COPYs.  From then on
- * the first error of the file is known.  False if a partition is missing, as
- * load.makes asks; then nothing was loaded that the rest of the transaction
- * must not undo.
+ * Ends the pass, makes more while there are more leaves than COPYs may be open
+ * at a time, and ends all COPYs.  From then on the first error of the file is
+ * known.  False if a partition is missing, as load.makes asks: then nothing
+ * was loaded that the rest of the transaction must not undo.
  */
 extern bool fc_send_finish(FcSender *sender);
 

@@ -3,12 +3,10 @@
  * wire/wire.c
  *	  The client of other servers: what wire/wire.h promises, by libpq.
  *
- * This file alone sees libpq.
- *
  * libpq keeps whatever a server sends: rows and notifications until they are
- * asked for, names of settings for good, and a message as soon as its length is
- * announced.  So what arrives after a command is counted here, before libpq
- * reads it, and so is the memory that libpq takes while it looks at it.
+ * asked for, names of settings for good, and a message once its length is
+ * announced.  So bytes that arrive after a command, and the memory that libpq
+ * takes for them, are counted here.
  *
  *-------------------------------------------------------------------------
  */
