@@ -6,10 +6,10 @@
  *	 each field of the first record, counts of its column ──► what it may be
  *	 how many of each ──► header or not, and notes of what is unsure
  *
- * The load leaves out a header, so that a first record is taken for one only if
- * something says so.  A word above numbers or times is a name.  A number above
- * numbers is a value, and a record with values is no header.  Where all columns
- * are texts, names look unlike all values, or are words that many headers have.
+ * The load leaves out a header: so a first record is taken for one only if
+ * something says so.  A word above numbers or times is a name; a record with
+ * values is no header.  Among texts, names look unlike all values, or are
+ * words that many headers have.
  *
  * All is allocated in the caller's memory context.
  *

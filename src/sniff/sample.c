@@ -6,14 +6,9 @@
  *	 plain files ──► places over all of them ──┐
  *	 packed files, programs ──► their heads ───┴──► FcSniffSample
  *
- * What is looked at is bounded, whatever the source has: a few megabytes.  A
- * plain file is read in its middle, too, because later rows often differ from
- * the first ones.  Of what has to be unpacked the beginning is looked at, and
- * parts of some megabytes after it; then a program is stopped, by the end of
- * its pipe.
- *
- * Opening and the rules for it are those of a load (load/access.c).  On error
- * descriptors and pipes go with the transaction's resources, as a load's do.
+ * A sample has a few megabytes, whatever the source has.  The middle of plain
+ * files is read, too: later rows often differ.  Paths are opened as in a load
+ * (load/access.c); on error descriptors and pipes go with the transaction.
  *
  *-------------------------------------------------------------------------
  */
@@ -197,7 +192,8 @@ fc_sample_put(void *arg, const char *buf, size_t len)
 
 /*
  * Unpacks, if it is packed, the first bytes of one of n inputs, and keeps some
- * of them.  Returns the bytes of the input, and in *unpacked what they gave.
+ * of them.  Then a program is stopped, by the end of its pipe.  Returns the
+ * bytes of the input, and in *unpacked what they gave.
  */
 static uint64
 fc_sample_head(FcSniffSampling *sampling, uint32 file, FcInput *input, FcCodecKind kind,

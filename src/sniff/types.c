@@ -7,15 +7,10 @@
  *	 types, records of the sample ──► bytes of the widest row ──► narrower
  *		integers, or a refusal
  *
- * A column gets a type only if all of its values that were seen have it, and
- * else is a text, which takes all.  COPY knows one word for NULL: a column that
- * would need another one is a text, too.  Where few values stand in the way of
- * a type, a comment says which.
- *
- * A table may have more columns than a row can have values: what is long is
- * stored elsewhere, but each value leaves some bytes in the row, and numbers
- * and times stay whole.  NULLs take none, so that the records tell, and not the
- * columns alone.
+ * A column gets a type only if all its values in the sample have it; else it
+ * is a text, which takes all.  COPY knows one word for NULL: a column that
+ * would need another one is a text, too.  If only a few values lack a type, a
+ * comment says which.
  *
  * All is allocated in the caller's memory context.
  *
@@ -519,7 +514,11 @@ fc_types_add_width(Oid typid, Size len, Size at)
 	return at + (size > FC_WIDTH_INLINE ? FC_WIDTH_POINTER : size);
 }
 
-/* Bytes of the widest row that the sample has */
+/*
+ * Bytes of the widest row that the sample has.  What is long is stored
+ * elsewhere, but leaves some bytes in the row, and NULLs take none: so records
+ * tell, and not the columns alone.
+ */
 static Size
 fc_types_widest_row(const FcTable *table)
 {
