@@ -30,12 +30,12 @@ extern void fc_relay_define(void);
 
 /*
  * Gives the command, a COPY, to the hooks from "next" on, each of which sees
- * it once, and calls run(arg) where core would run it; not if a hook throws an
+ * it once, and calls run(arg) where core would run it, unless a hook throws an
  * error or does not pass it on. qc has the number of rows when the hooks look
  * at it.
  *
- * ERROR 0A000 if a hook looks at a copy of the tree, which is another command,
- * and does not pass it on, or if the command runs a program, which that hook
+ * A hook that looks at a copy of the tree sees another command.  ERROR 0A000
+ * if it does not pass that on, or if the command runs a program, which it
  * might want to forbid.  With "optional" nothing is run then, and the result
  * is false: the caller may give the command to the hooks as it is.
  */

@@ -4,7 +4,7 @@
  *	  The partitions that are missing: made before the load, attached after it.
  *
  * They are attached last, when filled and indexed.  Some loads attach them
- * before (fc_way_needs_attached), and then write to them as to existing ones:
+ * before (job->attach_first), and then write to them as to existing ones:
  *
  *		core's CopyFrom loads, or core routes (FcPlanKey.early)
  *		the table is published: rows that are written before are not

@@ -5,11 +5,9 @@
  *
  *	 split ──► scan ──► partitions ──► load ──► index ──► attach
  *
- * The steps are rows of a table, fc_job_steps; a step may lead back to an
- * earlier one.  All happens under the caller's XID.  On error the
- * (sub)transaction's abort takes back rows, tables and catalog entries, spill
- * files go with the job's segment, and workers end with the parallel context:
- * there is only ownership.
+ * The steps are rows of a table, fc_job_steps.  The caller's (sub)transaction
+ * takes back rows, tables and catalog entries on error; spill files go with
+ * the job's segment, and workers with the parallel context.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,9 +4,8 @@
  *	  Which way a load goes: it is taken here, and told to the report.
  *
  * The plan says whether core must load, and whether there is a key.  Later the
- * leader takes another way for a presorted file, for what is spilled, rows or
- * offsets, and, once leaves are locked, if core must load after all or chunks
- * must insert in turn.
+ * leader takes another way for a presorted file, for what is spilled and, once
+ * leaves are locked, if core must load or chunks must insert in turn.
  *
  *-------------------------------------------------------------------------
  */

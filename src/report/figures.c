@@ -5,7 +5,7 @@
  *
  * Each phase has a weight, its share of the time in loads of narrow rows; the
  * share of the load that is done goes by weights.  The time left is better:
- * this phase goes on at its own pace, later ones at that of the load.
+ * this phase goes on at its own pace, later ones at the load's.
  *
  *-------------------------------------------------------------------------
  */

@@ -5,9 +5,9 @@
  *
  *	 records ──► fields ──► words for NULL, kinds of values ──► FcColumnSeen
  *
- * The first record of each file is held back, because it may be a header
- * (sniff/evidence.c).  If it is none, sniff/names.c has it counted after all.
- * All is in the caller's context.
+ * The first record of each file is held back: it may be a header
+ * (sniff/evidence.c).  If it is none, sniff/names.c has it counted.  All is in
+ * the caller's context.
  *
  *-------------------------------------------------------------------------
  */

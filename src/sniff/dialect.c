@@ -4,11 +4,11 @@
  *	  How the fields of a sample are written.
  *
  *	 delimiters x quotes x escapes, and text format ──► candidates
- *	 candidate ──► records of the sample ──► how many have as many fields as
- *		most, and how much these look like values ──► score
+ *	 candidate ──► how many records have as many fields as most, and how much
+ *		these look like values ──► score
  *
- * A wrong delimiter gives records of many lengths, or fields that look torn:
- * halves of dates, or texts with the right delimiter in them.
+ * A wrong delimiter gives records of many lengths, or torn fields: halves of
+ * dates, or texts with the right delimiter in them.
  *
  *-------------------------------------------------------------------------
  */

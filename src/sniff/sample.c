@@ -6,9 +6,9 @@
  *	 plain files ──► places over all of them ──┐
  *	 packed files, programs ──► their heads ───┴──► FcSniffSample
  *
- * A sample has a few megabytes, whatever the source has.  The middle of plain
- * files is read, too: later rows often differ.  Paths are opened as in a load
- * (load/access.c); on error descriptors and pipes go with the transaction.
+ * A few megabytes are read, of plain files the middle, too: later rows often
+ * differ.  Paths are opened as in a load (load/access.c).  The transaction
+ * ends files and pipes.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,11 +3,10 @@
  * source/recode.c
  *	  A temporary copy of the source file in the server's encoding.
  *
- * In SJIS, BIG5, GBK, GB18030, UHC and JOHAB a character's second byte may
- * look like a quote or a delimiter, and nobody can know from the middle of a
- * file where characters begin.  So the leader converts such files into one
- * copy, in which each has its place.  The copy counts against temp_file_limit,
- * and goes with the segment of its SharedFileSet.
+ * In SJIS, BIG5, GBK, GB18030, UHC and JOHAB a second byte may look like a
+ * quote or delimiter: only a look from the front tells.  So the leader
+ * converts all files into one copy; it counts against temp_file_limit, and
+ * goes with the segment of its SharedFileSet.
  *
  *-------------------------------------------------------------------------
  */

@@ -76,15 +76,15 @@ extern void fc_remote_commit_by(FcRemoteCommit commit);
 
 /*
  * Starts COPY FROM STDIN at the place, as "userid" (the user to check as), on
- * a connection of this transaction.  "attnums": the table's columns that the
- * file has, in its order.  "table" is made first, unless this transaction has
- * made it; NULL: it exists.
+ * a connection of this transaction, with this session's DateStyle and other
+ * settings of that kind.  "attnums": the table's columns that the file has, in
+ * its order.  "table" is made first, unless this transaction has made it;
+ * NULL: it exists.
  *
- * The session there reads values by this session's DateStyle, IntervalStyle,
- * TimeZone, timezone_abbreviations, array_nulls and xmloption.  NULL: another
- * COPY has the connection that has made the table.  ERROR if the server cannot
- * be reached, may not be used by the user, cannot commit as the transaction
- * wants to, has a table of other types or with rules, or refuses the COPY.
+ * Returns NULL if another COPY has the connection that has made the table.
+ * ERROR if the server cannot be reached, may not be used by the user, cannot
+ * commit as the transaction wants to, has a table of other types or with
+ * rules, or refuses the COPY.
  */
 extern FcRemoteCopy *fc_remote_copy_begin(const FcRemotePlace *place, Oid userid,
 										  const List *attnums,

@@ -26,8 +26,8 @@ extern void fc_pass_begin(FcPass *pass, FcContext *ctx);
  * Around the walk over each chunk, by a reader that is unsplit.  Before it the
  * chunk gets its beginning; after it its end, where the next record begins,
  * and the number of its records, in which so many lines end ("embedded").
- * Chunks after the end of a file's data become empty.  After a bad record
- * chunks seem to have no records.
+ * Chunks after a file's data become empty.  After a bad record chunks seem to
+ * have no records.
  */
 extern void fc_pass_enter(FcPass *pass, uint32 chunk);
 extern void fc_pass_leave(FcPass *pass, const FcChunkReader *reader, uint64 embedded);

@@ -6,9 +6,8 @@
  *	 options, columns of the target, the foreign table ──► a reason for core's
  *			CopyFrom, or none
  *
- * A field that is sent must give the row that core and postgres_fdw would make
- * of it.  What this side would do with fields and rows, and what depends on
- * its catalogs, leaves the load to core.
+ * A field that is sent must give the row that core and postgres_fdw make of
+ * it.  Whatever this side would do besides, or by its catalogs, is a reason.
  *
  *-------------------------------------------------------------------------
  */

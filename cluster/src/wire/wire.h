@@ -3,11 +3,10 @@
  * wire/wire.h
  *	  The client of other servers: libpq, which only wire.c sees.
  *
- * No function here throws.  Only connect and poll wait: they may look up a
- * name, or compute for as long as a SCRAM exchange asks for.
+ * No function throws.  Only connect and poll wait: to look up a name, or to
+ * compute for SCRAM.
  *
- * What a server sends on one command is bounded.  Beyond that, or where libpq
- * fails, the connection is closed, and all functions fail from then on.  A
+ * After an answer that is too long, or if libpq fails, all functions fail.  A
  * server's texts are valid in the database's encoding, and not longer than
  * FC_WIRE_TEXT.
  *
