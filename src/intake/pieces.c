@@ -292,9 +292,9 @@ fc_chain_next(FcHand *hand)
 }
 
 /*
- * Takes over the pieces that have been unpacked ahead and whose turn comes now.
- * True if these were the last of the file.  With the lock, which it gives back
- * while it looks for chunks: the piece is its own as long as it is taken.
+ * Takes over the pieces that have been unpacked ahead and whose turn comes
+ * now.  True if these were the last of the file.  Called with the lock, which
+ * it releases while it looks for chunks: a piece that is taken is its own.
  */
 static bool
 fc_chain_advance(FcHand *hand)

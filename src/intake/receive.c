@@ -536,9 +536,9 @@ fc_receive_is_packed(const FcIncoming *incoming)
 }
 
 /*
- * The line that core is in when the client gives up.  After a marker that has
- * ended the data that is the marker's line; and after a carriage return at the
- * end of all data it is the line that the carriage return ends.
+ * The line that core is in when the client gives up: after a marker that has
+ * ended the data that of the marker; after a carriage return at the end of all
+ * data the line that this ends.
  */
 static uint64
 fc_receive_line(FcTarget *target)

@@ -322,9 +322,9 @@ typedef enum FcStepNumber
 } FcStepNumber;
 
 /*
- * One step: it comes if "enter" is true (NULL: always).  If after it "leave" is
- * true, what was done so far is undone by "undo" (NULL: nothing is), and the
- * load goes on at the step "next"; else at the one that follows.
+ * One step.  It is taken if "enter" is true (NULL: always).  If "leave" is
+ * true after it, "undo" undoes what was done so far (NULL: nothing), and the
+ * load goes on at "next"; else at the step that follows.
  */
 typedef struct FcStep
 {

@@ -21,9 +21,9 @@ extern void fc_setup_job(FcJob *job);
 
 /*
  * Makes the segment of a load of one source of so many bytes, PG_UINT64_MAX if
- * nobody knows how many.  Only to create it tells whether the system, as a
- * small container, has the shared memory.  Returns NULL, with nothing changed,
- * if not: then core does what it can do without any.
+ * nobody knows how many.  Only creating it tells whether there is enough
+ * shared memory, of which a container may have little.  If not, returns NULL,
+ * with nothing changed: core can do this load without any.
  */
 extern dsm_segment *fc_setup_segment(const FcOptions *options, uint64 size);
 

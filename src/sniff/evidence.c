@@ -363,10 +363,10 @@ fc_evidence_look_below(const FcTable *table, const FcSniffHeld *held, bool *recu
 }
 
 /*
- * Do words above texts look like names?  One has what no value has, or lacks
- * what all have, in at least half of the columns; or many headers have it, and
- * its column has no such word; or the column's values come again and again,
- * and it does not.
+ * Do words above texts look like names?  Yes if many headers have one, and its
+ * column has no such word.  Else no word may be a value of its column, and a
+ * column's values must come again and again; or, in half of the columns, the
+ * word must lack characters that all values have, or have a "_" that none has.
  */
 static bool
 fc_evidence_stand_out(const FcTable *table, const FcSniffHeld *held, int texts)

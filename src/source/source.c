@@ -321,8 +321,8 @@ fc_source_is_plain(int fd, const char *path)
 /*
  * Opens what the leader has opened; -1 with errno if that fails, ESTALE if the
  * path leads to another file now.  A worker opens a held file by the leader's
- * descriptor in /proc, which is that file whatever has become of its path;
- * without /proc or permissions, and if the file is not held, the path.
+ * descriptor in /proc: that is the same file, whatever has become of its path.
+ * Without /proc or permissions, or if the file is not held, it opens the path.
  */
 static int
 fc_source_reopen(const FcSource *source, const char *path, const FcIdentity *identity)

@@ -45,9 +45,10 @@
 #define FC_COPY_HEAD	5
 
 /*
- * libpq copies a piece.  Some processors (Zen 3 and 4) do that ten times as
- * slowly to a place that is 1 to 15 bytes further on in its page.  Half a page
- * keeps the buffer away from where large blocks begin, as libpq's own does.
+ * libpq copies a piece.  Some processors (Zen 3 and 4) copy ten times as
+ * slowly to a place that lies 1 to 15 bytes further on in its page than the
+ * source does.  Half a page keeps the buffer away from where large blocks
+ * begin, as libpq's own does.
  */
 #define FC_COPY_PAGE	4096
 
@@ -272,9 +273,9 @@ fc_copy_is_due(const FcRemoteCopy *copy, Size least)
 }
 
 /*
- * Makes room after pieces have been sent, unless there is more to move than
- * what was sent; and says when to try again: not before there is a whole piece,
- * nor, if the socket has not taken one, before there is another.
+ * Makes room after pieces have been sent, unless more is left than was sent.
+ * Sets when to try again: once there is a whole piece or, if the socket has
+ * not taken one, another one.
  */
 static void
 fc_copy_settle(FcRemoteCopy *copy)
@@ -403,9 +404,9 @@ fc_remote_copy_finish(FcRemoteCopy *copy)
 }
 
 /*
- * If what the context says here is where the COPY stands, the rest of it from
- * the line's number on; else NULL.  That is "COPY t, line 17, column v: ..." in
- * most languages, and in Japanese the table, letters, "COPY", and letters.  The
+ * Returns the rest of the context from the line's number on, if it says here
+ * where the COPY stands; else NULL.  Most languages have "COPY t, line 17,
+ * column v: ...", Japanese the table, letters, "COPY", and letters.  The
  * node's fast_copy names a file, too, and knows one language.
  */
 static char *

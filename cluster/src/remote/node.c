@@ -389,9 +389,9 @@ fc_node_add_setting(StringInfo sql, const char *name, const char *value)
 }
 
 /*
- * The command that sets a session up.  First of all, in a statement that looks
- * nothing up, it takes the path on which operators are looked up from the
- * owner of the database there, who could have put ones of his own on it.
+ * The command that sets a session up.  Its first statement, which looks
+ * nothing up, sets the search_path: the owner of the database there may have
+ * set one on which operators of his own are found.
  */
 static char *
 fc_node_settings(const FcNode *node)
@@ -487,9 +487,10 @@ fc_node_agree_language(FcNode *node)
 }
 
 /*
- * Is the extension created there, and can its library be loaded?  The validator
- * of C functions loads it, by a function's number: what is called by name could
- * be another one by then.  Outside of a transaction, because that may fail.
+ * Is the extension created there, and can its library be loaded?  The
+ * validator of C functions loads it, and takes a function's OID: a name could
+ * stand for another function by then.  Outside of a transaction, because that
+ * may fail.
  */
 static void
 fc_node_find_fast_copy(FcNode *node)

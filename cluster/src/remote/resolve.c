@@ -155,10 +155,10 @@ fc_resolve_is_there(FcNode *node, FcLeft *left)
 }
 
 /*
- * Decides about one of which the list of rows has none.  If its load has ended
- * by now, nobody will add a row any more, and one that was added can be seen.
- * But another session may have ended it since the node was asked, and removed
- * the row: then it is nobody's business any more, and false is returned.
+ * Decides about a transaction without a row in the list.  If its load has
+ * ended by now, nobody will add a row any more, and one that was added can be
+ * seen.  False if another session has ended the transaction since the node was
+ * asked, and removed the row: nothing is to be done.
  */
 static bool
 fc_resolve_unlisted(FcNode *node, FcLeft *left, uint64 nonce, bool act)

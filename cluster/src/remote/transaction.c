@@ -156,9 +156,10 @@ fc_transaction_sub_event(SubXactEvent event, SubTransactionId subid,
 }
 
 /*
- * A member that can take a COPY; or NULL.  Those that have made tables are for
- * such, which nobody else sees.  Tables that were there are for one of the
- * others, so that rows in one session do not wait for those in another.
+ * A member that can take a COPY; or NULL.  "makes": one that has made tables,
+ * which no other session sees, takes the next ones, too.  Tables that were
+ * there go to other members, so that rows in one session do not wait for those
+ * in another.
  */
 static FcMember *
 fc_transaction_find(Oid server, Oid userid, bool makes)

@@ -23,11 +23,11 @@ typedef struct FcPass
 extern void fc_pass_begin(FcPass *pass, FcContext *ctx);
 
 /*
- * Around the walk over each chunk, by a reader that is unsplit.  Before it the
- * chunk gets its beginning; after it its end, where the next record begins,
- * and the number of its records, in which so many lines end ("embedded").
- * Chunks after a file's data become empty.  After a bad record chunks seem to
- * have no records.
+ * Called before and after the walk over each chunk, by a reader that is
+ * unsplit.  The first sets where the chunk begins.  The second sets where it
+ * ends, at the next record, and its number of records, with so many line ends
+ * in quotes ("embedded").  Chunks after a file's data become empty, and after
+ * a bad record they have no records.
  */
 extern void fc_pass_enter(FcPass *pass, uint32 chunk);
 extern void fc_pass_leave(FcPass *pass, const FcChunkReader *reader, uint64 embedded);

@@ -42,9 +42,9 @@ typedef struct FcSent
 
 /*
  * Locks the leaves on other servers, and makes ready for a pass over the whole
- * file, which finds its chunks (send/pass.h) if that is all.  If the leader
- * takes steps of it beside workers, which must not begin a COPY, "open" begins
- * as many as may be open.
+ * file, which finds its chunks if it is the whole load (send/pass.h).  Beside
+ * workers no COPY may begin: "open", before they start, begins as many as may
+ * be open.
  */
 extern FcSender *fc_send_begin(FcContext *ctx, const FcSendPlan *plan);
 extern void fc_send_open(FcSender *sender);

@@ -127,9 +127,9 @@ fc_wire_is_open(const FcWire *wire)
 }
 
 /*
- * Counts what is about to be read; false if it is too much.  What is not read
- * now is counted then.  If libpq has made itself a larger buffer it reads more
- * at once, but what it keeps of that is weighed (fc_wire_weigh).
+ * Counts what is about to be read; false if it is too much.  What stays unread
+ * is counted before the next read.  If libpq has made itself a larger buffer
+ * it reads more at once, but what it keeps of that is weighed (fc_wire_weigh).
  */
 static bool
 fc_wire_count(FcWire *wire)
