@@ -403,8 +403,8 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 }
 
 /*
- * Is the error in hand one for which core would name a line, and no process has
- * named one?  That is a cancel, and trouble with a page, a disk or memory.
+ * Would core name a line for the error in hand, for which no process has named
+ * one?  It would for a cancel, and for trouble with a page, a disk or memory.
  */
 static bool
 fc_accelerate_lacks_line(const FcAccelerated *copy)

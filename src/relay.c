@@ -167,7 +167,8 @@ fc_relay_begin(FcRelay *relay, const FcRelayCall *call)
 
 /*
  * Returns the distance of the copy from the receiver if core alone makes it.
- * A hook that copies the tree makes another copy, or one further up the stack.
+ * A hook that copies the tree makes a second copy, or makes it at another
+ * distance.
  */
 static ptrdiff_t
 fc_relay_distance(const FcRelayCall *call)

@@ -50,8 +50,8 @@ extern int	fc_intake_begin_unpack(FcIntake *intake);
 extern void fc_intake_end_unpack(FcIntake *intake);
 
 /*
- * With a source that grows, once there are plan and way: do they let the next
- * phases go on while data come?
+ * With a source that grows, once plan and way are made: may the next phases go
+ * on while data come?
  */
 extern bool fc_intake_may_go_on(FcIntake *intake);
 
@@ -79,8 +79,8 @@ extern void fc_intake_flowed(FcIntake *intake);
 extern bool fc_intake_may_flow(const FcIntake *intake, int least);
 
 /*
- * Do heads, of which "cut" says which are not whole files (NULL: all of them),
- * have header and first record, and a little more?
+ * Do the heads have header and first record, and a little more?  "cut" says
+ * which heads are not whole files; NULL: none is.
  */
 extern bool fc_intake_suffices(const FcIntake *intake, const FcSource *source,
 							   const bool *cut);

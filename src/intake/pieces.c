@@ -48,9 +48,9 @@
 #include "source/border.h"
 
 /*
- * Bytes of a step, at least (unless fast_copy.chunk_size is smaller) and at
- * most, and steps for each process; and pieces that all files have together, at
- * most, if there are fewer files
+ * A step has at least and at most so many bytes (fewer with a smaller
+ * fast_copy.chunk_size); each process should get so many steps.  All files
+ * together have at most so many pieces, or one each.
  */
 #define FC_STEP_LEAST	(256 * 1024)
 #define FC_STEP_MOST	(4 * 1024 * 1024)
@@ -124,8 +124,8 @@ fc_hand_piece(const FcHand *hand, uint32 i)
 }
 
 /*
- * Takes a piece of the file: that whose turn it is if nobody has, else the next
- * one; false if all have been taken.  With the lock.
+ * Takes a piece of the file: the one whose turn it is, if nobody has taken it,
+ * else the next one; false if all have been taken.  With the lock.
  */
 static bool
 fc_piece_take_of(FcHand *hand)
@@ -253,9 +253,9 @@ fc_piece_begin_turn(FcHand *hand, const FcPiece *piece, uint64 size)
 }
 
 /*
- * After a guess that was wrong, although it could be unpacked: that is no
- * accident, there are packed data inside the members.  From now on the file is
- * unpacked in order.  With the lock.
+ * After a wrong guess that could be unpacked.  This is no accident: there are
+ * packed data inside the members.  From now on the file is unpacked in order.
+ * With the lock.
  */
 static void
 fc_chain_mistrust(FcChain *chain)
@@ -447,8 +447,8 @@ fc_piece_meet_turn(FcHand *hand)
 }
 
 /*
- * FcUnpacker.put: gives up a file after one that cannot be unpacked, and what
- * others have found to be no piece
+ * FcUnpacker.put: gives up a file after one that cannot be unpacked, and a
+ * piece of which others have found that it begins elsewhere
  */
 static FcUnpackPut
 fc_piece_put(void *arg, const char *buf, size_t len)
@@ -492,8 +492,8 @@ fc_piece_end_turn(FcHand *hand, FcUnpackEnd end, uint64 taken)
 }
 
 /*
- * Keeps a piece that was unpacked ahead for its turn, if it was one; what was
- * none is taken out of the copy again
+ * Keeps what was unpacked ahead until the piece's turn, if it is sound; else
+ * takes it out of the copy again
  */
 static void
 fc_piece_end_ahead(FcHand *hand, bool sound, uint64 taken)

@@ -27,8 +27,9 @@
 #include "source/input.h"
 
 /*
- * How many places of plain files are read, and how many bytes of each; and to
- * how many the first ones of all files together may grow, to have some lines
+ * How many places of plain files are read, and how many bytes of each; and how
+ * many bytes the first places of all files together may have, to have some
+ * lines
  */
 #define FC_SAMPLE_PLACES	64
 #define FC_SAMPLE_LINES		32

@@ -34,15 +34,17 @@
 /* Significant digits of a double precision */
 #define FC_DOUBLE_DIGITS	15
 
-/* So few of the values in the way of a type are told of: one in a hundred */
+/*
+ * If so few values are in the way of a type, one in a hundred, a note says so
+ */
 #define FC_RARE				100
 
 /* So many values tell by themselves that numbers are dates */
 #define FC_TELLING			3
 
 /*
- * Bytes that a value of any length leaves in the row if it is stored elsewhere,
- * and up to which it is not
+ * Bytes that a value of any length leaves in the row if it is stored
+ * elsewhere, and bytes up to which it stays there
  */
 #define FC_WIDTH_POINTER	18
 #define FC_WIDTH_INLINE		MAXALIGN(FC_WIDTH_POINTER)
@@ -496,7 +498,7 @@ fc_types_is_null(const FcTable *table, const FcSniffRecord *record, int i)
 		 !fc_records_quoted(record, &table->guess->dialect, i));
 }
 
-/* Where a value of a type ends that begins at "at", or a bit after it */
+/* Where a value ends that begins at "at", or where its type lets it begin */
 static Size
 fc_types_add_width(Oid typid, Size len, Size at)
 {

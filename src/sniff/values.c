@@ -335,8 +335,9 @@ fc_value_is_deep(const char *s, size_t len)
 }
 
 /*
- * Is it an object or a list of JSON, which a jsonb can have?  Its parser may
- * throw for characters that are written as numbers, but in UTF8.
+ * Is it an object or a list of JSON, which a jsonb can have?  Unless the
+ * encoding is UTF8, its parser may throw for characters that are written as
+ * numbers.
  */
 static bool
 fc_value_is_json(char *s, size_t len)

@@ -418,9 +418,9 @@ fc_client_read(FcInput *input, char *buf, size_t len)
 
 /*
  * Tells the client of the data what core tells it.  Clients act on that: psql
- * ends inline text at a line with "\.", drivers take text for it or refuse to.
- * Packed data would not survive that, so that they are told as one column of
- * bytes.
+ * ends inline text at a line with "\.", and drivers send text for it or refuse
+ * to.  Packed data would not survive that, so that they are told as one column
+ * of bytes.
  */
 static void
 fc_client_ask(bool binary, int ncolumns)

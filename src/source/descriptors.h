@@ -13,7 +13,9 @@
 /* At most so many files stay open in the leader, for all processes */
 #define FC_DESCRIPTORS_HELD	100
 
-/* Which file the leader has opened for the bytes of one, and which they are */
+/*
+ * Which file the leader has opened for the bytes of a file, and where they are
+ */
 typedef struct FcIdentity
 {
 	dev_t		dev;

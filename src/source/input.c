@@ -3,10 +3,9 @@
  * source/input.c
  *	  Bytes that come once, from front to back; those that a program prints.
  *
- * A program runs as COPY FROM PROGRAM runs it: by the shell, in the data
- * directory, with the server's user and stderr.  Its output is read to the
- * end, lest SIGPIPE end it.  Only a plain COPY stops at a marker, as core
- * does.
+ * Programs run as in COPY FROM PROGRAM: by the shell, in the data directory,
+ * with the server's user and stderr.  Their output is read to the end, lest
+ * they die of SIGPIPE.  Only a plain COPY stops at a marker, as core does.
  *
  *-------------------------------------------------------------------------
  */

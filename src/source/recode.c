@@ -4,7 +4,7 @@
  *	  A temporary copy of the source file in the server's encoding.
  *
  * In SJIS, BIG5, GBK, GB18030, UHC and JOHAB a byte within a character may
- * look like a quote: only who reads from the front can tell.  So the leader
+ * look like a quote; only reading from the front tells.  So the leader
  * converts all files into one copy.  It counts against temp_file_limit, and
  * goes with the segment of its SharedFileSet.
  *

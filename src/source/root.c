@@ -243,8 +243,8 @@ fc_root_down(FcRootWalk *walk)
 }
 
 /*
- * Goes up.  What the directory is called ".." in may be outside by now, so that
- * the walk begins again, and goes one component less far.
+ * Goes up.  The directory's ".." may be outside by now: so the walk begins
+ * again, and goes one component less far.
  */
 static bool
 fc_root_up(FcRootWalk *walk)
@@ -276,8 +276,8 @@ fc_root_follow(FcRootWalk *walk)
 }
 
 /*
- * Goes to the directory that the path's last component is in, which then is
- * walk->name and, with "follow", no link
+ * Goes to the directory of the path's last component.  This is in walk->name
+ * then, and with "follow" it is no link.
  */
 static bool
 fc_root_go(FcRootWalk *walk, bool follow)

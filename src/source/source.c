@@ -547,8 +547,8 @@ fc_source_get(const FcSource *source, uint32 opened)
 }
 
 /*
- * What has each byte of the source at its offset, as fc_source_get numbers it;
- * UINT32_MAX: nothing has
+ * The file or copy that has each byte of the source at its offset, as
+ * fc_source_get numbers it; UINT32_MAX: none has
  */
 static uint32
 fc_source_whole(const FcSource *source)

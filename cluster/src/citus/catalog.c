@@ -38,8 +38,8 @@ struct FcCitusScan
 };
 
 /*
- * Is its library loaded, too?  Without it everybody could say how to connect,
- * by settings of those names that nobody has defined.
+ * Is its library loaded, too?  Until it has defined its settings anybody could
+ * set them, and so say how to connect.
  */
 bool
 fc_citus_is_here(void)

@@ -122,9 +122,8 @@ fc_copy_table(const FcRemotePlace *place)
 }
 
 /*
- * Finds or begins the member for the table.  One that was made in this
- * transaction is seen only by the member that has made it; NULL: that is at
- * another COPY.
+ * Finds or begins the member for the table.  Only the member that has made a
+ * table in this transaction sees it; NULL: that is at another COPY.
  */
 static FcMember *
 fc_copy_join(const FcRemotePlace *place, Oid userid, const FcRemoteTable *table)
@@ -160,8 +159,9 @@ fc_copy_share(int fd)
 }
 
 /*
- * A piece fits into what is free of the socket's buffer, which may grow: else
- * libpq would read from the socket, and what the node says be missed here
+ * Makes a piece fit into what is free of the socket's buffer, which may grow.
+ * A larger one would make libpq read from the socket, and what the node says
+ * would be missed here.
  */
 static void
 fc_copy_set_piece(FcRemoteCopy *copy, int fd)

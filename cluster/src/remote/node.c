@@ -192,8 +192,8 @@ fc_node_distrust(FcNode *node)
 }
 
 /*
- * All results are there: returns the one that counts.  What was done when the
- * connection was lost is known of an error only.
+ * All results are there: returns the one that counts.  If the connection was
+ * lost, only an error tells what was done.
  */
 static FcWireResult *
 fc_node_ended(FcNode *node)
@@ -206,8 +206,9 @@ fc_node_ended(FcNode *node)
 }
 
 /*
- * As fc_node_result.  With "copy" the result may be that a COPY takes rows.  Of
- * one that nobody has asked for libpq would tell again and again.
+ * As fc_node_result.  With "copy" the result may be that a COPY takes rows.
+ * One that was not asked for ends the connection, because libpq would tell of
+ * it again and again.
  */
 static FcWireResult *
 fc_node_collect(FcNode *node, bool copy, TimestampTz until)

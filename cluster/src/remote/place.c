@@ -186,8 +186,7 @@ fc_place_name(const char *name)
 }
 
 /*
- * Appends the command for the table's index there.  The text of the one here
- * tells all from USING on.
+ * Appends the command for the index there: from USING on that of the one here
  */
 static void
 fc_place_index(StringInfo sql, Relation parent, Oid indexid, const char *table)

@@ -136,8 +136,8 @@ fc_resolve_end(FcNode *node, FcLeft *left, bool commit, bool act)
 }
 
 /*
- * Is it still there, now that nobody else can end it?  True, too, if the node
- * does not tell, and then there is an outcome.
+ * Is the transaction still there, now that nobody else can end it?  If the
+ * node does not tell: true, with an outcome.
  */
 static bool
 fc_resolve_is_there(FcNode *node, FcLeft *left)

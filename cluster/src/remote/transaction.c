@@ -102,8 +102,9 @@ fc_transaction_event(XactEvent event, void *arg)
 }
 
 /*
- * All release before the first one is said to belong to the subtransaction
- * around: if one fails, this one is rolled back, and must be on all of them.
+ * All members release their savepoints before the first one is said to belong
+ * to the subtransaction around.  If one fails, the current subtransaction is
+ * rolled back, and must be on all of them.
  */
 static void
 fc_transaction_leave(int level)
@@ -195,8 +196,8 @@ fc_transaction_maker(Oid server, Oid userid, const char *table)
 }
 
 /*
- * A new session with the server: can it commit as is wished?  What is left
- * there is brought to its end by the first one.
+ * Can the new session with the server commit as is wished?  The first one also
+ * ends what crashes have left there.
  */
 static void
 fc_transaction_meet(FcNode *node)

@@ -22,7 +22,7 @@ extern dlist_head *fc_transaction_members(void);
  */
 extern FcMember *fc_transaction_join(Oid server, Oid userid, bool makes);
 
-/* Does the same with a member that there is: what can fail is the node */
+/* Does the same with a member that exists: only the node can fail */
 extern void fc_transaction_rejoin(FcMember *member);
 
 /* Finds the member that has made the table of this quoted name; or NULL */

@@ -223,8 +223,9 @@ typedef struct FcSendWalk
 } FcSendWalk;
 
 /*
- * How many lines the server has counted for the record.  In the first record of
- * a COPY, while it had not seen how lines end, it took '\r' for that in quotes.
+ * How many lines the server has counted for the record.  In the first record
+ * of a COPY it did not know yet how lines end, and counted each '\r' in
+ * quotes.
  */
 static uint64
 fc_send_lines(const FcSendWalk *walk, const FcRecord *record)

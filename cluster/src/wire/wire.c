@@ -86,8 +86,8 @@ fc_wire_memory(void)
 }
 
 /*
- * Makes a text of the server's one of this database, in its place.  The memory
- * is libpq's, which gives it out to be written to.
+ * Makes a text of the server's valid in this database's encoding, in its
+ * place.  The memory is libpq's, which gives it out to be written to.
  */
 static char *
 fc_wire_text(char *text)
@@ -146,8 +146,8 @@ fc_wire_count(FcWire *wire)
 }
 
 /*
- * Counts what libpq has taken since there was "before", while it looked at what
- * it had read; false if it is too much
+ * Counts the memory that libpq has taken since "before" to look at what it had
+ * read; false if it is too much
  */
 static bool
 fc_wire_weigh(FcWire *wire, int64 before)
@@ -269,9 +269,9 @@ fc_wire_flush(FcWire *wire)
 }
 
 /*
- * Reads what is there, and looks at it.  If that fails, a last word of the
- * server's can be asked for yet; but where there is none libpq would wait for
- * it.
+ * Reads what is there, and looks at it.  After a failure a last message of the
+ * server's can still be asked for; where there is none libpq would wait for
+ * it, so that the connection is given up.
  */
 int
 fc_wire_consume(FcWire *wire)
