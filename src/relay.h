@@ -31,8 +31,7 @@ extern void fc_relay_define(void);
 /*
  * Gives the command, a COPY, to the hooks from "next" on, each of which sees
  * it once, and calls run(arg) where core would run it, unless a hook throws an
- * error or does not pass it on. qc has the number of rows when the hooks look
- * at it.
+ * error or does not pass it on.  The hooks see the number of rows in qc.
  *
  * A hook that looks at a copy of the tree sees another command.  ERROR 0A000
  * if it does not pass that on, or if the command runs a program, which it

@@ -12,7 +12,7 @@
  * that begins in its step, and ends where the next piece begins.  A step in
  * which no member begins has an empty piece.
  *
- * 1. A process takes the piece whose turn it is, if nobody has, or else the
+ * 1. A process takes the piece whose turn it is, if nobody has it, or else the
  *    next one, ahead of its turn.
  * 2. In turn it knows where the piece begins: where those before it have
  *    ended.  Ahead it guesses, by what seems to be a border (source/border.c),
