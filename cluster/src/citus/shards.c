@@ -193,7 +193,7 @@ fc_shards_places(FcShards *shards)
 	fc_citus_scan_end(scan);
 }
 
-/* Are there shards for all hashes, and one for each? */
+/* Is there exactly one shard for each hash? */
 static bool
 fc_shards_are_whole(const FcShards *shards)
 {

@@ -256,11 +256,11 @@ fc_commit_settle(FcMember *member, TimestampTz until)
 		member->state = FC_MEMBER_ENDED;
 }
 
-/* Tells of one that is left as it was prepared */
+/* Warns of a transaction that is left prepared */
 static void
 fc_commit_warn(FcMember *member, bool commit)
 {
-	/* what is thrown there must not meet the WARNING */
+	/* made before the WARNING is begun, because this may throw */
 	char	   *name = fc_node_tellable(member->node->name);
 	char	   *detail = fc_node_tellable(fc_node_complaint(member->node));
 
@@ -340,7 +340,10 @@ void
 fc_commit_finish(dlist_head *members)
 {
 	(void) fc_member_quietly(fc_commit_end, &(FcCommitEnd) {members, true});
-	/* who cancels has ended the wait, and not what comes after the commit */
+	/*
+	 * a cancel has ended the wait, and must not end what comes after the
+	 * commit
+	 */
 	QueryCancelPending = false;
 }
 

@@ -66,7 +66,7 @@ fc_resolve_decisions(FcNode *node, bool act)
 	return ended;
 }
 
-/* What a node has prepared, that first which our user there may end */
+/* What a node has prepared, first what our user there may end */
 static const char fc_resolve_question[] =
 "SELECT gid, prepared, CASE WHEN database <> pg_catalog.current_database() THEN 'It is of database \"' || database || '\".'"
 " WHEN owner <> current_user AND NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)"
@@ -177,7 +177,7 @@ fc_resolve_unlisted(FcNode *node, FcLeft *left, uint64 nonce, bool act)
 	return there;
 }
 
-/* Decides about one; false: it is not there any more */
+/* Decides about a transaction; false: it is not there any more */
 static bool
 fc_resolve_one(FcNode *node, FcLeft *left, uint64 nonce, List *decisions, bool act)
 {
@@ -280,7 +280,9 @@ fc_resolve_users(Oid server)
 	{
 		Form_pg_user_mapping form = (Form_pg_user_mapping) GETSTRUCT(tuple);
 
-		/* everybody's is the caller's, unless there is an own one */
+		/*
+		 * everybody's mapping is the caller's, unless there is one of his own
+		 */
 		if (form->umserver == server)
 			users = list_append_unique_oid(users, OidIsValid(form->umuser) ? form->umuser : GetUserId());
 	}
@@ -327,7 +329,7 @@ fc_resolve_which(Oid server)
 	{
 		Form_pg_foreign_server form = (Form_pg_foreign_server) GETSTRUCT(tuple);
 
-		/* one of a stranger's may be gone by now */
+		/* a stranger's server may be gone by now */
 		if ((superuser_arg(form->srvowner) || form->srvowner == GetUserId()) &&
 			fc_conninfo_is_postgres(form->oid))
 			servers = lappend_oid(servers, form->oid);
