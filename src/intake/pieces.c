@@ -437,7 +437,7 @@ fc_piece_meet_turn(FcHand *hand)
 	FcPiece    *piece = fc_hand_piece(hand, hand->piece);
 	bool		joins;
 
-	/* what others have written for those before it is seen after this */
+	/* after this is seen what others have written for the pieces before */
 	LWLockAcquire(&hand->area->lock, LW_SHARED);
 	joins = piece->start == fc_hand_chain(hand)->border;
 	LWLockRelease(&hand->area->lock);

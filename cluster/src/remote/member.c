@@ -155,7 +155,7 @@ fc_member_fail(FcMember *member)
 		return;
 	fc_member_end_copy(member);
 	member->failed = member->ending = true;
-	/* it has been told already that the stream ends, if this fails */
+	/* if this fails, the node has been told already that the stream ends */
 	if (fc_wire_put_end(node->wire, "canceled by the sender") == 1)
 		(void) fc_wire_flush(node->wire);
 }

@@ -349,7 +349,9 @@ fc_node_tellable(const char *text)
 	}
 	PG_CATCH();
 	{
-		/* an error has ended that core holds interrupts after a commit */
+		/*
+		 * core holds interrupts after a commit, and the error has let them go
+		 */
 		InterruptHoldoffCount = held;
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
