@@ -7,7 +7,7 @@
  * before (job->attach_first), and then write to them as to existing ones:
  *
  *		core's CopyFrom loads, or core routes (FcPlanKey.early)
- *		the table is published: rows that are written before are not
+ *		the table is published: rows written before ATTACH are not
  *		on_error passes over equal rows: it takes indexes to find them
  *		pg_partman's functions must see partitions without rows
  *
