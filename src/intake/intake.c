@@ -707,7 +707,7 @@ fc_intake_take_source(FcIntake *intake)
 	}
 	target->source->grows = false;
 	if (intake->packed == NULL)
-		intake->received = target->source;
+		intake->received.source = target->source;
 	target->ctx.source = target->source;
 	shared->source.size = target->source->size;
 	shared->source.data_size = target->data_size = fc_source_data_size(target->source);

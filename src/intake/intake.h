@@ -15,6 +15,15 @@
 /* What a program or the client still has to give, see intake/receive.c */
 typedef struct FcIncoming FcIncoming;
 
+/* What was received comes only once: it outlives a load that gives way */
+typedef struct FcReceived
+{
+	FcSource   *source;			/* NULL: nothing was received */
+	dsm_segment *copies;		/* owns its temporary copy */
+	FcInput    *given_up;		/* its sender has failed; or NULL */
+	bool		cut;			/* the rest was left out: the load must fail */
+} FcReceived;
+
 /* How the source of a load is read where it can be read only once */
 typedef struct FcIntake
 {
@@ -22,14 +31,12 @@ typedef struct FcIntake
 	FcProgress *progress;
 	FcSource   *packed;			/* NULL, or the files as they were named,
 								 * before they were unpacked */
-	FcSource   *received;		/* NULL, or what was received: good for
-								 * another load, too */
+	FcReceived	received;
 	dsm_segment *unpacked;		/* owns the temporary copies of what was
 								 * packed or received */
 	FcIncoming *incoming;		/* NULL, or what the leader receives while
 								 * workers load */
 	char	   *choice;			/* for the report: what it is */
-	bool		cut;			/* the rest was left out: the load must fail */
 } FcIntake;
 
 /*

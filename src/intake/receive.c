@@ -258,7 +258,7 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 	target->source = fc_source_of_copy(path, files, list_length(sources),
 										 fc_receive_join_names(sources, files));
 	target->source->programs = target->options->program;
-	intake->received = target->source;
+	intake->received.source = target->source;
 	fc_intake_end(intake, 1);
 }
 
@@ -297,19 +297,21 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 }
 
 /*
- * Takes the source that the load had received before it gave way to
- * pg_partman: the data come only once
+ * Takes what the load had received before it gave way to pg_partman: it comes
+ * only once
  */
 static void
 fc_receive_take_over(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
+	const FcSource *source = intake->received.source;
 
-	target->source = fc_source_of_copy(intake->received->copies->path,
-									   intake->received->files, intake->received->nfiles,
-									   intake->received->paths);
-	target->source->programs = intake->received->programs;
-	intake->received = target->source;
+	intake->unpacked = intake->received.copies;
+	target->given_up = intake->received.given_up;
+	target->source = fc_source_of_copy(source->copies->path, source->files, source->nfiles,
+									   source->paths);
+	target->source->programs = source->programs;
+	intake->received.source = target->source;
 }
 
 /* The phase begins before the first byte: a program may be slow to begin */
@@ -320,7 +322,7 @@ fc_receive(FcIntake *intake)
 	FcUnpackArea *area;
 	FcIncoming *incoming;
 
-	if (intake->received)
+	if (intake->received.source)
 	{
 		fc_receive_take_over(intake);
 		return;
@@ -520,8 +522,8 @@ fc_receive_lead(void *arg)
 	if (fc_receive_some(intake, incoming))
 		return true;
 	/* the end of the transaction, which must fail, ends an input that is cut */
-	intake->cut = (incoming->end == FC_UNPACK_MORE);
-	if (!intake->cut)
+	intake->received.cut = (incoming->end == FC_UNPACK_MORE);
+	if (!intake->received.cut)
 		fc_receive_close(intake, incoming);
 	fc_unpack_end(&incoming->unpacker, path, MAXPGPATH);
 	INSTR_TIME_SET_CURRENT(area->ended);

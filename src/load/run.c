@@ -426,35 +426,36 @@ fc_job_analyze(const FcOptions *options)
 
 /*
  * Ends a load that has written nothing so far, and gives up its lock on the
- * target.  What it has received is kept, because that comes only once.
+ * target.  Returns what it has received.
  */
-static void
+static FcReceived
 fc_job_give_way(FcJob *job)
 {
 	Oid			target = job->target.oid;
-	dsm_segment *received = job->intake.received ? job->intake.unpacked : NULL;
+	FcReceived	received = job->intake.received;
 
 	fc_progress_end(&job->progress);
-	if (received)
+	received.given_up = job->target.given_up;
+	if (received.source)
+	{
+		received.copies = job->intake.unpacked;
 		job->intake.unpacked = NULL;
+	}
 	fc_setup_end(job);
-	job->intake.unpacked = received;
 	UnlockRelationOid(target, RowExclusiveLock);
+	return received;
 }
 
-/* Runs the load; false if it gave way to pg_partman and must start again */
+/* Runs the load; false if it must give way to pg_partman, and start again */
 static bool
 fc_job_load_file(FcJob *job, FcLog *log)
 {
 	fc_job_start(job);
 	fc_job_run_steps(job);
 	if (job->gives_way)
-	{
-		fc_job_give_way(job);
 		return false;
-	}
 	fc_receive_check_whole(&job->intake);
-	if (job->intake.cut)
+	if (job->intake.received.cut)
 		elog(ERROR, "the error for which the rest was not received is gone");
 	fc_job_statistics(job);
 	fc_progress_end(&job->progress);
@@ -476,7 +477,7 @@ fc_job_run(const FcOptions *options, const FcOpened *opened)
 		job = fc_setup_begin(options, opened);
 		while (!fc_job_load_file(job, &log))
 		{
-			FcJob	   *before = job;
+			FcReceived	received = fc_job_give_way(job);
 
 			/* what core has opened is loaded as core would, in one attempt */
 			Assert(opened == NULL);
@@ -484,9 +485,7 @@ fc_job_run(const FcOptions *options, const FcOpened *opened)
 			job = NULL;
 			fc_partman_lock();
 			job = fc_setup_begin(options, opened);
-			job->intake.unpacked = before->intake.unpacked;
-			job->intake.received = before->intake.received;
-			job->intake.cut = before->intake.cut;
+			job->intake.received = received;
 		}
 	}
 	PG_CATCH();

@@ -28,6 +28,7 @@ subtest 'maintenance leaves at once where it meets a load' => \&maintenance_meet
 subtest 'partitions that maintenance makes during the scan are used' => \&maintenance_makes_what_a_scan_missed;
 subtest 'a load waits for maintenance with nothing in hand' => \&a_load_waits_for_maintenance;
 subtest 'a stream is read once by a load that begins anew' => \&a_stream_is_read_once;
+subtest 'a stream that was given up fails the load that begins anew' => \&a_stream_given_up;
 subtest 'maintenance drops partitions while a load waits' => \&maintenance_drops_while_a_load_waits;
 subtest 'a load that gives up waiting leaves nothing' => \&a_load_gives_up;
 subtest 'a load makes what maintenance that died had made' => \&maintenance_dies;
@@ -217,6 +218,31 @@ sub a_stream_is_read_once
 		finish_load($maintenance);
 		is_whole('t', join(' ', -6 .. 5), 13, $what);
 		is(-s $runs, 4, "$what: read once");
+	}
+}
+
+# A program's failure is told after its rows are loaded: by the load that begins
+# anew, too.
+sub a_stream_given_up
+{
+	foreach my $workers (0, 2)
+	{
+		my $what = "$workers workers";
+
+		keep('t');
+		my $file = days('waits.csv', -6, 5, 10);
+		query("UPDATE partman.part_config SET premake = 5");
+		close_gate();
+		my $maintenance = start_load($node, "BEGIN; $MAINTAIN; SELECT gate(7); COMMIT;\n");
+		ok(at_gate($node), "$what: maintenance is at the gate");
+		my $load = start_load($node, "SET fast_copy.ignore_premake = on; SELECT fast_copy('t', 'cat $file; exit 3', program => true, workers => $workers);\n");
+		ok(waits(), "$what: the load waits");
+		open_gate();
+		my ($out, $err) = finish_load($load);
+		is($out, '', "$what: nothing is loaded");
+		like($err, qr/ERROR:  program "cat .*" failed\n/, "$what: the error");
+		finish_load($maintenance);
+		is_whole('t', join(' ', -3 .. 5), 1, $what);
 	}
 }
 
