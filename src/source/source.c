@@ -554,12 +554,14 @@ static uint32
 fc_source_whole(const FcSource *source)
 {
 	const FcFile *first = &source->files[0];
-	uint32		copy = first->nextents > 0 ? source->extents[first->extent].copy : 0;
+	uint32		copy;
 
-	if (source->grows)
+	/* before all phases a worker knows no files yet */
+	if (source->grows || source->nfiles == 0)
 		return PG_UINT32_MAX;
 	if (first->nextents == 0)
 		return source->nfiles == 1 && first->identity.fd >= 0 && first->identity.start == 0 ? 0 : PG_UINT32_MAX;
+	copy = source->extents[first->extent].copy;
 	for (uint32 i = 0; i < source->nfiles; i++)
 	{
 		const FcFile *file = &source->files[i];
