@@ -66,6 +66,8 @@ fc_send_start(FcJob *job)
 	const FcElsewhere *elsewhere = fc_elsewhere_get();
 	FcElsewhereLoad load = fc_send_load(job);
 
+	/* where the key is dropped core has the rows of other servers */
+	Assert(!target->shared->key_dropped);
 	target->shared->sends = target->plan->routed;
 	job->sender = elsewhere->begin(target, &load);
 	elsewhere->open(job->sender);
