@@ -397,9 +397,10 @@ fc_receive_is_enough(const FcFinder *finder, const FcUnpacking *unpacking)
  *	 ..|.. done ......|-- chunks --|-- ? --|
  *					  '---- at most the ring's size ----'
  *
- * The turn of a chunk with a known error never ends.  So the first bad record,
- * and records before it that must be looked at again, stay until the error is
- * thrown.
+ * A process notes its error before the turn of its chunk ends, and once one is
+ * known nothing is put into the ring any more.  So the chunk of the first bad
+ * record, and those before it whose turn has not ended, stay until the error is
+ * thrown: their records may be looked at again.
  */
 static uint64
 fc_receive_tail(const FcFinder *finder, uint32 done)

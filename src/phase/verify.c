@@ -21,6 +21,7 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
+#include "errors/lines.h"
 #include "key/search.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
@@ -269,6 +270,23 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 }
 
 /*
+ * The first chunk to look at.  Records of chunks before that of the error are
+ * good if the turn of their chunk is over, because no process has stopped
+ * there; and a ring may have lost them.  It still has the chunk of the error.
+ * The turn of that may be over, too: a process that stops passes it on.
+ */
+static uint32
+fc_verify_first(FcShared *shared)
+{
+	uint32		bad;
+
+	if (shared->at.ring == 0)
+		return 0;
+	bad = fc_lines_chunk(shared, pg_atomic_read_u64(&shared->errors.offset));
+	return Min(shared->done, bad);
+}
+
+/*
  * Parses and checks the records before the first bad one known, in file order,
  * and keeps the first that is refused; those that are tolerated are rejected
  * once more.
@@ -292,8 +310,7 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
 		verifier.by_key[i] = (FcTask *) ctx->tasks + i;
 	qsort(verifier.by_key, ctx->shared->ntasks, sizeof(FcTask *), fc_verify_task_cmp);
-	/* a ring has lost chunks whose turn is over: their records are good */
-	for (uint32 i = ctx->shared->at.ring != 0 ? ctx->shared->done : 0; i < ctx->shared->source.nchunks; i++)
+	for (uint32 i = fc_verify_first(ctx->shared); i < ctx->shared->source.nchunks; i++)
 		fc_verify_chunk(&verifier, &reader, i);
 	fc_reject_end(ctx);
 	ctx->verifying = false;

@@ -237,8 +237,6 @@ fc_worker_alone(FcContext *ctx, FcWork *work)
 	fc_worker_phase(ctx);
 	while (fc_context_lead(ctx))
 		;
-	if (ctx->turns)
-		ctx->shared->done = pg_atomic_read_u32(&ctx->turns[0].next);
 	ctx->disturbed |= command != GetCurrentCommandId(false);
 }
 
@@ -279,6 +277,10 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 		fc_error_apart(ctx, fc_worker_apart, &alone);
 	else
 		fc_worker_alone(ctx, work);
+	/* also if fc_error_stop has ended the phase */
+	if (ctx->turns)
+		ctx->shared->done = pg_atomic_read_u32(&ctx->turns[0].next);
+	ctx->turns = NULL;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(ctx->mcxt);
 	ctx->mcxt = outer;

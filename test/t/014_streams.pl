@@ -461,6 +461,26 @@ subtest 'errors in packed files and of programs are COPY\'s' => sub {
 	}
 };
 
+# Rows wait leaf by leaf, so that the second of two bad ones may be met first.  What
+# was received before their chunk is not kept.
+subtest 'the first bad row is told, whatever its leaf' => sub {
+	my $rows = 'seq -f %.0f,some_words_that_are_of_no_interest 1 400000';
+	query("CREATE TABLE leaves (n int, v text) PARTITION BY LIST ((n % 2));
+		CREATE TABLE even PARTITION OF leaves FOR VALUES IN (0); CREATE TABLE odd PARTITION OF leaves FOR VALUES IN (1)");
+	foreach my $parallel ('SAFE', 'UNSAFE')
+	{
+		foreach my $bad (300000, 300001)
+		{
+			query("CREATE FUNCTION entry(int) RETURNS int IMMUTABLE PARALLEL $parallel LANGUAGE plpgsql
+				AS 'BEGIN IF \$1 IN ($bad, $bad + 1) THEN RAISE ''no %'', \$1; END IF; RETURN \$1; END'; CREATE INDEX ON even (entry(n)); CREATE INDEX ON odd (entry(n))");
+			like(failure("SELECT fast_copy('leaves', '$rows', program => true, workers => $_)"),
+				qr/P0001: no $bad\n(?:.*\n)*fast_copy leaves, program ".*", line $bad\b/, "row $bad, $_ workers, $parallel") foreach 0, 1, 2;
+			query('DROP FUNCTION entry CASCADE');
+		}
+	}
+	query('DROP TABLE leaves');
+};
+
 subtest 'rejects have their offsets in the unpacked file' => sub {
 	query("SELECT fast_copy_create_reject_table('r')");
 	my @rejects = (packed('rej1.gz', 'gzip', "1,a\nx,b\n2,c\n"), file('rej2.csv', "y,d\n"), packed('rej3.zst', 'zstd', "n,v\n"));
