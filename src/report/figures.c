@@ -132,14 +132,21 @@ fc_figures_phase_seconds(const FcProgress *progress)
 	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
 }
 
+/* Is there a key that rows are read in the order of, or that routes them? */
+static bool
+fc_figures_keyed(const FcTarget *target)
+{
+	return target->shared ? fc_shared_keyed(target->shared) :
+		target->plan && target->plan->key.type != FC_KEY_NONE;
+}
+
 /* Are partitions made, or may they still be found to be missing? */
 static bool
 fc_figures_makes(const FcProgress *progress)
 {
 	const FcTarget *target = progress->target;
 
-	if (target->plan == NULL || !target->plan->key.routes ||
-		(target->shared && target->shared->key_dropped) ||
+	if (!fc_figures_keyed(target) || !target->plan->key.routes ||
 		target->plan->missing != FC_MISSING_CREATE || !fc_caller_writes(target->options->caller))
 		return false;
 	return target->ncreated > 0 || progress->phase < FC_PHASE_LOAD ||
@@ -159,8 +166,7 @@ static double
 fc_figures_weight(const FcProgress *progress, FcPhase phase)
 {
 	const FcTarget *target = progress->target;
-	bool		keyed = target->plan && target->plan->key.type != FC_KEY_NONE &&
-		!(target->shared && target->shared->key_dropped);
+	bool		keyed = fc_figures_keyed(target);
 
 	if (fc_progress_flows(progress, phase, keyed))
 		return 0;
