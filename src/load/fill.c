@@ -90,13 +90,18 @@ fc_fill_verify(FcJob *job)
  * Has every record before the first known bad one been looked at?  Chunks
  * before that of a process that stops were taken before, and others look
  * through them.  But where core routes, a process inserts leaf by leaf: when
- * it stops at a row of one leaf, earlier rows may wait for another.
+ * it stops at an index of one leaf, earlier rows may wait for those of another.
+ * Nobody looks twice at rows whose evaluation has effects.
  */
 static bool
 fc_fill_seen_all(const FcTarget *target)
 {
-	return (target->way == FC_WAY_CHUNKS || target->way == FC_WAY_TURNS) &&
-		!fc_shared_routed(target->shared);
+	const FcShared *shared = target->shared;
+
+	if (target->way != FC_WAY_CHUNKS && target->way != FC_WAY_TURNS)
+		return false;
+	return !fc_shared_routed(shared) || target->plan->effects ||
+		shared->errors.first.kind != FC_ERROR_ENTRY;
 }
 
 /* Throws the error of the first bad record of the file */

@@ -270,17 +270,17 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 }
 
 /*
- * The first chunk to look at.  Records of chunks before that of the error are
- * good if the turn of their chunk is over, because no process has stopped
- * there; and a ring may have lost them.  It still has the chunk of the error.
- * The turn of that may be over, too: a process that stops passes it on.
+ * The first chunk to look at.  Where chunks insert in turn, records of those
+ * before the error's are good if their turn is over, because no process has
+ * stopped there; and a ring may have lost them.  The turn of the error's own
+ * chunk may be over, too: a process that stops passes it on.
  */
 static uint32
 fc_verify_first(FcShared *shared)
 {
 	uint32		bad;
 
-	if (shared->at.ring == 0)
+	if (shared->way != FC_WAY_TURNS)
 		return 0;
 	bad = fc_lines_chunk(shared, pg_atomic_read_u64(&shared->errors.offset));
 	return Min(shared->done, bad);

@@ -163,6 +163,21 @@ foreach my $way (sort keys %seen)
 	};
 }
 
+# An error ends it, where core routes as elsewhere: nobody looks again
+my $stops = write_bytes('stops.csv', "0,a\n1,b\n2,wrong\n3,c\n");
+foreach my $way ('a hash', 'a plain table')
+{
+	subtest "$way: what an error ends is told once, as by COPY" => sub {
+		my $copy = loaded($way, 'text CHECK (noisy(n))', "COPY t (k, n) FROM '$stops' (FORMAT csv)")->{told};
+
+		like($copy, qr/\ANOTICE:  sees a\nNOTICE:  sees b\nNOTICE:  sees wrong\nERROR:  wrong\z/, 'COPY tells');
+		foreach my $source ("'$stops'", "'cat $stops', program => true")
+		{
+			is(loaded($way, 'text CHECK (noisy(n))', "SELECT fast_copy('t', $source, columns => '{k,n}', workers => 2)")->{told}, $copy, "fast_copy tells");
+		}
+	};
+}
+
 # Values made here are the rows', of each kind of type; NULLs by set_null too
 $ways{'all types'} = 'CREATE TABLE t (k int REFERENCES p, a text, b int[], c numeric, d uuid, e timestamptz, f "char", g float8, h int4range)';
 my $types = write_bytes('types.csv', qq{1,"a ""b""","{1,2}",1.50,00000000-0000-0000-0000-000000000001,2024-01-01 00:00+00,x,1e10,"[1,2)"\n2,,,,,,,,\n3,é,"{1,x}",x,y,z,ab,g,h\n});

@@ -242,6 +242,24 @@ subtest 'an error that a worker meets is told as COPY tells it' => sub {
 	like($answers[1], qr/lock timeout\nCONTEXT:  while inserting index tuple .*\nCOPY t, line 15000$/, 'with the line, and without the worker');
 };
 
+# COPY asks indexes when it inserts a batch, and the row while it reads it
+subtest 'a row that is refused is told before one that an index refuses' => sub {
+	$node->safe_psql('postgres', "CREATE FUNCTION refuses(int, int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+		AS 'BEGIN IF \$1 = \$2 THEN RAISE ''refused %'', \$1; END IF; RETURN \$1; END'");
+	foreach my $source ("'$file'", "PROGRAM 'cat $file'")
+	{
+		my @answers = map {
+			$node->safe_psql('postgres', "DROP TABLE IF EXISTS t CASCADE; $tables{list}; ALTER TABLE t ADD CHECK (refuses(n, 15010) > 0); CREATE INDEX ON t (refuses(n, 15003))");
+			my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.accelerate_copy = $_; SET fast_copy.workers = 2; COPY t FROM $source (FORMAT csv)");
+
+			$err =~ s/psql:<stdin>:\d+: //r;
+		} 'off', 'on';
+
+		like($answers[0], qr/ERROR:  refused 15010\n/, 'COPY tells of the row');
+		is($answers[1], $answers[0], "all of it: $source" =~ s/\/[^ ']*\///gr);
+	}
+};
+
 subtest 'while it runs it is a COPY to others' => sub {
 	close_gate();
 	$node->safe_psql('postgres', "DROP TABLE t; CREATE TABLE t (n int, ts timestamp, v text); CREATE INDEX ON t (as_index(n))");
