@@ -282,6 +282,7 @@ fc_source_add(FcSource *source, const char *path, int fd, uint64 most)
 {
 	FcFile	   *file = fc_source_grow(source, strlen(path) + 1);
 	FcDescriptor *place = fc_source_open_next(source, path, fd);
+	bool		knows_size;
 	struct stat st;
 
 	strcpy(source->paths + file->path, path);
@@ -289,11 +290,15 @@ fc_source_add(FcSource *source, const char *path, int fd, uint64 most)
 	fc_source_refuse_special(path, &st);
 	file->dev = st.st_dev;
 	file->ino = st.st_ino;
+	knows_size = fc_source_knows_size(place->fd, path, &st);
+	/* what is open already has known its size, and was truncated since */
+	if (!knows_size && fd >= 0)
+		fc_source_early_end(path, st.st_size);
 	file->identity = (FcIdentity)
 	{
 		st.st_dev, st.st_ino, 0, (uint64) st.st_size, -1
 	};
-	if (!fc_source_knows_size(place->fd, path, &st))
+	if (!knows_size)
 	{
 		fc_source_copy_stream(source, file, path, place->fd, most);
 		fc_descriptors_close(source->descriptors, place);
