@@ -190,6 +190,7 @@ static const FcElsewhere functions = {
 	.keep = fc_cluster_keep,
 	.keep_still = fc_cluster_keep_still,
 	.kept_refusal = fc_raw_shards_refusal,
+	.kept_choice = "Citus keeps the rows in shards",
 	.leaf_refusal = fc_raw_refusal,
 	.check_core = fc_cluster_check_core,
 	.place = fc_place_choose,
