@@ -28,6 +28,7 @@
 #include "remote/place.h"
 #include "remote/remote.h"
 #include "remote/resolve.h"
+#include "remote/transaction.h"
 #include "services.h"
 
 PG_MODULE_MAGIC;
@@ -35,8 +36,15 @@ PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(fast_copy_resolve);
 PG_FUNCTION_INFO_V1(fast_copy_in_doubt_now);
 
+PGDLLEXPORT void _PG_init(void);
 extern PGDLLEXPORT const FcElsewhere *fc_cluster_functions(const Size *version, int n,
 															const FcServices *services);
+
+void
+_PG_init(void)
+{
+	fc_transaction_watch();
+}
 
 static void
 fc_cluster_check_options(const FcOptions *options)

@@ -10,6 +10,11 @@
  * close the session, once it has left a COPY: a node that is busy in one would
  * not notice for a while, and keep its locks.
  *
+ * Another extension may load in its callback before the commit.  If ours has
+ * run before, that is an error.  If ours is not called at all, because the
+ * library was loaded within that callback, rows are committed when core says
+ * that the transaction is (fc_commit_finish).
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -237,18 +242,18 @@ fc_transaction_rejoin(FcMember *member)
 	fc_node_set_up(member->node);
 }
 
+void
+fc_transaction_watch(void)
+{
+	RegisterXactCallback(fc_transaction_event, NULL);
+	RegisterSubXactCallback(fc_transaction_sub_event, NULL);
+}
+
 FcMember *
 fc_transaction_join(Oid server, Oid userid, bool makes)
 {
-	static bool registered = false;
 	FcMember   *member;
 
-	if (!registered)
-	{
-		RegisterXactCallback(fc_transaction_event, NULL);
-		RegisterSubXactCallback(fc_transaction_sub_event, NULL);
-		registered = true;
-	}
 	if (ending)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
