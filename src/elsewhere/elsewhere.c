@@ -6,20 +6,19 @@
  *	 extension created here? ──► $libdir/fast_copy_cluster ──► of this version?
  *
  * The library has a fixed name, which nothing in the database can change, and
- * it is loaded only where a superuser has created its extension.  Once loaded
- * it stays for the life of the session.  Core loads it in parallel workers of
- * the session as well.
+ * it is loaded only where a superuser has created its extension.  Core looks
+ * for it where it looks for libraries of extensions.  Once loaded it stays for
+ * the life of the session.  Core loads it in parallel workers of the session as
+ * well.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include <unistd.h>
-
 #include "commands/extension.h"
 #include "fmgr.h"
-#include "miscadmin.h"
 
+#include "compat/compat.h"
 #include "elsewhere/elsewhere.h"
 #include "elsewhere/services.h"
 
@@ -39,22 +38,13 @@ fc_elsewhere_load(void)
 	return entry(version, lengthof(version), &services);
 }
 
-static bool
-fc_elsewhere_is_installed(void)
-{
-	char		path[MAXPGPATH];
-
-	snprintf(path, sizeof(path), "%s/%s%s", pkglib_path, FC_ELSEWHERE_EXTENSION, DLSUFFIX);
-	return access(path, R_OK) == 0;
-}
-
 /* Returns why there are no functions; NULL: there should be */
 static const char *
 fc_elsewhere_refusal(void)
 {
 	if (!OidIsValid(get_extension_oid(FC_ELSEWHERE_EXTENSION, true)))
 		return "extension " FC_ELSEWHERE_EXTENSION " is not created in this database";
-	if (functions == NULL && !fc_elsewhere_is_installed())
+	if (functions == NULL && !fc_library_is_there(FC_ELSEWHERE_EXTENSION))
 		return "the library of extension " FC_ELSEWHERE_EXTENSION " is not installed";
 	return NULL;
 }

@@ -164,6 +164,16 @@ sub other_files
 	write_binary($wing, slurp_binary("$lib/plpgsql.so"));
 	like(try_sql(load('f')), qr/ERROR:  could not find function "fc_cluster_functions"/, 'so is one that is something else');
 	unlink $wing;
+	SKIP:
+	{
+		my $folder = PostgreSQL::Test::Utils::tempdir_short();
+		my $path = "SET dynamic_library_path = '$folder:\$libdir';";
+
+		skip 'extensions have their libraries in one folder', 1 if query('postgres', 'SHOW server_version_num') < 180000;
+		chmod 0755, $folder;
+		write_binary("$folder/fast_copy_cluster.so", $bytes);
+		is(try_sql($path . load('f') . 'SELECT count(*) FROM fast_copy_in_doubt'), "200\n0\n", 'found where core finds it');
+	}
 	rename("$wing.away", $wing) or die "$wing: $!";
 	is(try_sql(load('f')), "200\n", 'as it was');
 }
