@@ -57,7 +57,7 @@ fc_away_refusal(FcJob *job, Relation foreign)
 	else if ((elsewhere = fc_elsewhere(&why)) != NULL)
 		why = elsewhere->leaf_refusal(target, foreign);
 	else
-		job->lacks_elsewhere = true;
+		return job->lacks_elsewhere = psprintf("%s: %s", base, why);
 	return why ? psprintf("%s: %s", base, why) : NULL;
 }
 
