@@ -30,6 +30,7 @@ my $REFUSED = qr/ERROR:  25000: cannot send rows to other servers while the tran
 subtest 'a load before a commit, once ours are told to' => \&after_ours;
 subtest 'a load before a commit, before ours are told to' => \&before_ours;
 subtest 'a load before a commit, of which we are not told' => \&not_told;
+subtest 'a load before PREPARE TRANSACTION' => \&prepared;
 subtest 'a savepoint without descriptors' => \&descriptors;
 $node->stop;
 done_testing();
@@ -37,7 +38,8 @@ done_testing();
 sub load { my ($table) = @_; return "SELECT fast_copy('$table', '$file', log_verbosity => 'silent'); " }
 
 # A transaction before whose commit the other extension runs this
-sub commits_with { my ($sql, $first) = @_; return 'BEGIN; INSERT INTO here VALUES (1); ' . ($first // '') . "SET LOCAL fc_watch.commit = \$\$$sql\$\$; COMMIT; " }
+sub ends_with { my ($end, $sql, $first) = @_; return 'BEGIN; INSERT INTO here VALUES (1); ' . ($first // '') . "SET LOCAL fc_watch.commit = \$\$$sql\$\$; $end; " }
+sub commits_with { return ends_with('COMMIT', @_) }
 
 # Messages of a session
 sub session
@@ -79,8 +81,19 @@ sub not_told
 {
 	is(session("LOAD 'fc_watch';", commits_with(load('t') x 2), load('t')), '', 'taken');
 	is(rows(), '1, 30', '... and committed');
-	is(session("LOAD 'fc_watch';", commits_with(load('once') x 2)), "WARNING:  08006: could not commit what was sent to server \"there\"\nDETAIL:  It was sent while the transaction committed.\n", 'a WARNING if the server does not commit');
+	is(session("LOAD 'fc_watch';", commits_with(load('once') x 2)), "WARNING:  08006: could not commit what was sent to server \"there\"\nDETAIL:  It was sent when the end of the transaction had begun.\n", 'a WARNING if the server does not commit');
 	is(rows(), '1, 0', '... and its rows are not there');
+}
+
+sub prepared
+{
+	my $prepares = ends_with("PREPARE TRANSACTION 'x'", load('t'));
+
+	like(session("LOAD 'fc_watch';", load('t'), $prepares), $REFUSED, 'refused, once ours was called');
+	like(session(load('t'), "LOAD 'fc_watch';", $prepares), qr/ERROR:  0A000: cannot PREPARE a transaction that has sent rows to other servers/, 'refused, before ours is');
+	is(rows(), '0, 20', '... and nothing is committed');
+	is(session("LOAD 'fc_watch';", $prepares, load('t'), "COMMIT PREPARED 'x';"), "WARNING:  08006: could not commit what was sent to server \"there\"\nDETAIL:  It was sent when the end of the transaction had begun.\n", 'a WARNING if ours is not called');
+	is(rows(), '1, 10', '... and the next transaction is one of its own');
 }
 
 sub descriptors

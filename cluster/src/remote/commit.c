@@ -291,7 +291,7 @@ fc_commit_late(FcMember *member, TimestampTz until)
 			(errcode(ERRCODE_CONNECTION_FAILURE),
 			 errmsg("could not commit what was sent to server \"%s\"",
 					fc_node_tellable(member->node->name)),
-			 errdetail("It was sent while the transaction committed.")));
+			 errdetail("It was sent when the end of the transaction had begun.")));
 }
 
 /*

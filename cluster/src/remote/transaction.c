@@ -13,7 +13,7 @@
  * Another extension may load in its callback before the commit.  If ours has
  * run before, that is an error.  If ours is not called at all, because the
  * library was loaded within that callback, rows are committed when core says
- * that the transaction is (fc_commit_finish).
+ * that the transaction is (fc_commit_finish); if it is prepared, they are not.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,6 +76,19 @@ fc_transaction_drop_all(void)
 		fc_transaction_drop(dlist_container(FcMember, link, dlist_head_node(&members)));
 }
 
+/*
+ * The transaction is prepared, so that nobody commits what was sent: ours was
+ * not called before
+ */
+static void
+fc_transaction_break(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &members)
+		dlist_container(FcMember, link, iter.cur)->broken = true;
+}
+
 static void
 fc_transaction_event(XactEvent event, void *arg)
 {
@@ -93,6 +106,9 @@ fc_transaction_event(XactEvent event, void *arg)
 					 errmsg("cannot PREPARE a transaction that has sent rows to other servers"),
 					 errhint("Use COMMIT.")));
 			break;
+		case XACT_EVENT_PREPARE:
+			fc_transaction_break();
+			/* FALLTHROUGH */
 		case XACT_EVENT_COMMIT:
 			fc_commit_finish(&members);
 			fc_transaction_drop_all();

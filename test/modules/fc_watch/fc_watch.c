@@ -8,7 +8,8 @@
  * pass the command on (fc_watch.keep), do so twice (fc_watch.twice), run SQL of
  * its own before (fc_watch.before), print it (fc_watch.print), fail when all is
  * done (fc_watch.fail), or load a table itself (fc_watch.take), by the options
- * that core knows.  Before each commit it may run SQL (fc_watch.commit).
+ * that core knows.  Before each commit or PREPARE TRANSACTION it may run SQL
+ * (fc_watch.commit).
  *
  *-------------------------------------------------------------------------
  */
@@ -105,7 +106,7 @@ watch_run(char **setting)
 static void
 watch_end(XactEvent event, void *arg)
 {
-	if (event != XACT_EVENT_PRE_COMMIT)
+	if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE)
 		return;
 	PushActiveSnapshot(GetTransactionSnapshot());
 	watch_run(&sql_commit);
