@@ -178,18 +178,15 @@ static FcElsewhereSent
 fc_cluster_sent(const FcSender *sender, int i)
 {
 	FcSent		sent = fc_send_sent(sender, i);
+	FcElsewhereSent told = {sent.leaf, .rows = sent.rows, .bytes = sent.bytes, .seconds = sent.seconds};
 
-	return (FcElsewhereSent)
-	{
-		.leaf = sent.leaf,
-		.name = sent.shard ? fc_shard_relname(sent.leaf, sent.shard) : get_rel_name(sent.leaf),
-		.rows = sent.rows,
-		.bytes = sent.bytes,
-		.seconds = sent.seconds,
-		.choice = psprintf("sent to server \"%s\"%s%s", fc_remote_server(sent.leaf, sent.shard),
+	if (sent.rows == 0)
+		return told;
+	told.name = sent.shard ? fc_shard_relname(sent.leaf, sent.shard) : get_rel_name(sent.leaf);
+	told.choice = psprintf("sent to server \"%s\"%s%s", fc_remote_server(sent.leaf, sent.shard),
 						   sent.fast ? " and its fast_copy" : "",
-						   sent.created ? ", new" : "")
-	};
+						   sent.created ? ", new" : "");
+	return told;
 }
 
 static const FcElsewhere functions = {

@@ -33,7 +33,7 @@ typedef struct FcElsewhereLoad
 								 * a record without one ends the pass */
 } FcElsewhereLoad;
 
-/* What was sent to a leaf, as the report has it */
+/* What was sent to a leaf, as the report has it; no texts without rows */
 typedef struct FcElsewhereSent
 {
 	Oid			leaf;
