@@ -66,7 +66,7 @@ fc_send_start(FcJob *job)
 	const FcElsewhere *elsewhere = fc_elsewhere_get();
 	FcElsewhereLoad load = fc_send_load(job);
 
-	target->shared->sends = target->plan->routed;
+	target->shared->sends = fc_shared_routed(target->shared);
 	job->sender = elsewhere->begin(target, &load);
 	elsewhere->open(job->sender);
 	target->ctx.lead = elsewhere->step;
